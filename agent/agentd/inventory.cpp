@@ -12,8 +12,9 @@
 namespace fabric::agentd {
 
 Result<std::string> keep_inventory(Kernel& kernel, const std::string& directory) {
-  const Node node =
-      scan(kernel, {.settings = false, .counters = false, .gids = false, .network = false, .verbs = false});
+  ScanOptions what = ports_only();
+  what.topology = what.platform = true;
+  const Node node = scan(kernel, what);
   if (!node.inventory_unread.empty()) return std::string();
   Inventory now = inventory_of(node, node.inventory ? &*node.inventory : nullptr);
   if (now.parts.empty() || (node.inventory && now.parts == node.inventory->parts)) return std::string();

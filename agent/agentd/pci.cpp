@@ -125,14 +125,10 @@ PciWorld real_pci_world(Kernel& kernel) {
   PciWorld world{.kernel = kernel, .scan = {}};
   world.directory = kernel.root.path();
   world.scan = [&kernel](const Policy& policy) {
-    return scan(kernel, {.platform = false,
-                         .settings = false,
-                         .counters = false,
-                         .gids = false,
-                         .network = false,
-                         .verbs = false,
-                         .serials = true,
-                         .exclude = policy.exclude});
+    ScanOptions what = ports_only();
+    what.topology = what.serials = true;
+    what.exclude = policy.exclude;
+    return scan(kernel, what);
   };
   return world;
 }

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "base/parse.h"
-#include "scan/scan.h"
 #include "settings/sysctl.h"
 #include "store/state.h"
 
@@ -13,20 +12,6 @@ namespace {
 
 constexpr std::chrono::seconds kLockPatience{10};
 constexpr std::chrono::seconds kNaming{180};  // udevd gives up an event then (event_timeout= of udev.conf(5))
-
-std::vector<Port> scan_ports(Kernel& kernel, const Policy& policy) {
-  return scan(kernel, {.topology = asks_for_role(policy),
-                       .platform = false,
-                       .settings = false,
-                       .counters = false,
-                       .gids = false,
-                       .network = false,
-                       .verbs = false,
-                       .serials = true,
-                       .members = true,
-                       .exclude = policy.exclude})
-      .ports;
-}
 
 bool asks_for_speed(const Policy& policy) {
   return std::ranges::any_of(policy.ports, [](const PortPolicy& entry) { return !entry.match.speed.empty(); });
@@ -52,23 +37,6 @@ Changes host_changes(const std::vector<qos::SysctlChange>& found) {
 }
 
 }  // namespace
-
-std::tm local_time() {
-  std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  ::tzset();  // the time zone may have changed
-  ::localtime_r(&now, &parts);
-  return parts;
-}
-
-World real_world(Kernel& kernel) {
-  World world{.kernel = kernel, .scan = {}, .busy = {}};
-  world.directory = kernel.root.path();
-  world.scan = [&kernel](const Policy& policy) { return scan_ports(kernel, policy); };
-  world.busy = [&kernel](const Port& port) { return qos::has_user_queue_pairs(kernel, port); };
-  world.read_only = !kernel.root.is_host();
-  return world;
-}
 
 PortManager::PortManager(World world, Policy policy)
     : world_(std::move(world)),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text to numbers and words, the whole text or nothing.
+// Text to numbers and words, the whole text or nothing; lists to text.
 #pragma once
 
 #include <charconv>
@@ -11,6 +11,9 @@
 #include <vector>
 
 namespace fabric {
+
+// ASCII letters in lower case.
+std::string lower(std::string_view text);
 
 // Without leading and trailing white space (sysfs values end in a newline, or do not).
 std::string_view trim(std::string_view text);
@@ -58,5 +61,25 @@ std::string escape_xml(std::string_view text);
 
 // The first `length` characters, with "…" if there are more.
 std::string shortened(const std::string& text, size_t length);
+
+// "a", then "a, b".
+inline void append_item(std::string& list, std::string_view item, std::string_view separator = ", ") {
+  list.append(list.empty() ? "" : separator).append(item);
+}
+
+// Every element of the list, or what `text` makes of it.
+template <class List, class Text>
+std::string joined(const List& list, std::string_view separator, Text&& text) {
+  std::string out;
+  for (bool first = true; const auto& element : list) {
+    out.append(first ? "" : separator).append(text(element));
+    first = false;
+  }
+  return out;
+}
+template <class List>
+std::string joined(const List& list, std::string_view separator = ", ") {
+  return joined(list, separator, [](std::string_view element) { return element; });
+}
 
 }  // namespace fabric

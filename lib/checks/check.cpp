@@ -28,6 +28,11 @@ std::vector<Check> make_table() {
   return table;
 }
 
+void ask_ports(const Check& check, const View& view, Findings& findings) {
+  for (const Port& port : view.now.ports)
+    if (auto finding = check.ask_port(view, port)) findings.push_back(std::move(*finding));
+}
+
 }  // namespace
 
 std::span<const Check> checks() {
@@ -73,6 +78,7 @@ Report run_checks(const View& given, std::span<const std::string> only) {
     if (!only.empty() && !is_named(check.id) && !is_named(check.group)) continue;
     const size_t first = report.findings.size();
     if (check.ask != nullptr) check.ask(view, report.findings);
+    else if (check.ask_port != nullptr) ask_ports(check, view, report.findings);
     else ask_health(check.id, view, report.findings);
     for (size_t i = first; i < report.findings.size(); ++i) report.findings[i].id = check.id;
   }

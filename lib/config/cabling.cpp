@@ -20,14 +20,8 @@ constexpr size_t kMaxFields = 256;   // of a CSV record; NetBox exports some 20
 constexpr size_t kMaxEnds = 64;      // of one side; a breakout has 8
 constexpr size_t kMaxCables = 4096;  // of one host
 
-std::string lower(std::string_view text) {
-  std::string out(trim(text));
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
-
 bool is_not_there(std::string_view status) {
-  const std::string word = lower(status);
+  const std::string word = lower(trim(status));
   return word == "planned" || word == "decommissioning";
 }
 
@@ -114,7 +108,7 @@ constexpr const char* kColumnText[kColumns] = {"the device of end A (\"Device A\
 // Letters and digits alone: "Termination A Device", "termination_a_device".
 std::string bare(std::string_view name) {
   std::string out;
-  for (const char c : lower(name))
+  for (const char c : lower(trim(name)))
     if (std::isalnum(static_cast<unsigned char>(c)) != 0) out += c;
   return out;
 }

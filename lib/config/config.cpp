@@ -20,15 +20,11 @@ void read_section(Reader& reader, std::string_view section, const toml::table& t
 
 void read_ports(Reader& reader, const toml::node& node, Document& document) {
   const auto* array = node.as_array();
-  for (size_t i = 0; array != nullptr && i < array->size(); ++i)
-    if (!array->get(i)->is_table()) array = nullptr;
-  if (array == nullptr) {
-    reader.fail(node.source().begin,
-                "port: expected [[port]] entries, not " + describe(node) + "; write [[port]] with two brackets");
-    return;
-  }
+  if (array == nullptr || !(array->empty() || array->is_array_of_tables()))
+    return reader.fail(node.source().begin,
+                       "port: expected [[port]] entries, not " + describe(node) + "; write [[port]] with two brackets");
   std::vector<Entry> entries;
-  for (size_t i = 0; i < array->size(); ++i) entries.push_back(read_port(reader, *array->get(i)->as_table()));
+  for (const toml::node& each : *array) entries.push_back(read_port(reader, *each.as_table()));
   std::move(document.entries.begin(), document.entries.end(), std::back_inserter(entries));
   document.entries = std::move(entries);
 }
@@ -64,7 +60,7 @@ bool read_table(Reader& reader, std::string_view name, const toml::node& node, D
 
 void read_entry(Reader& reader, std::string_view section, std::string_view name, const toml::source_position& at,
                 const toml::node& node, Document& document) {
-  std::string full = (section.empty() ? "" : std::string(section) + ".") + std::string(name);
+  const std::string full = full_name(section, name);
   for (const Key& key : keys())
     if (key.section == section && key.name == name) {
       if (reader.good(key.read(node, document.policy), full, key.example))
@@ -131,8 +127,9 @@ class Profiles {
   Profiles(const Files* files, std::string directory, Faults& faults)
       : files_(files), directory_(std::move(directory)), faults_(faults) {}
 
-  // Null, with an error: unknown name. An Error: its file cannot be read.
+  // Null: no name, or, with an error, an unknown one. An Error: its file cannot be read.
   Result<const Entry*> find(const std::string& name, const Place& at) {
+    if (name.empty()) return nullptr;
     if (auto known = read_.find(name); known != read_.end()) return &known->second;
     const auto names = all();
     const auto file = std::ranges::find_if(names, [&](const auto& each) { return stem(each) == name; });
@@ -163,11 +160,10 @@ class Profiles {
   }
 
   void unknown(const std::string& name, const Place& at, const std::vector<std::string>& files) {
-    std::string text =
-        "profile: there is no " + toml_string(name) + " in " + (files_ == nullptr ? "profiles" : directory_) + "; ";
-    for (const std::string& file : files)
-      text += (&file == &files.front() ? "write " : " or ") + toml_string(stem(file));
-    faults_.fail(at, text + (files.empty() ? "no profile is there" : ""));
+    const auto known = [](const std::string& file) { return toml_string(stem(file)); };
+    faults_.fail(at, "profile: there is no " + toml_string(name) + " in " +
+                         (files_ == nullptr ? "profiles" : directory_) + "; " +
+                         (files.empty() ? "no profile is there" : "write " + joined(files, " or ", known)));
   }
 
   const Files* files_;  // null: no profile can be named
@@ -179,14 +175,10 @@ class Profiles {
 // Profile and marks below each entry, and whether it all fits together.
 Result<void> complete(Document& document, Profiles profiles, Faults& faults) {
   for (Entry& entry : document.entries) {
-    const Entry* profile = nullptr;
-    if (!entry.port.profile.empty()) {
-      auto found = profiles.find(entry.port.profile, entry.profile_at);
-      if (!found) return found.error();
-      profile = *found;
-    }
-    if (profile != nullptr) apply_profile(entry, *profile);
-    follow_marks(entry, document, profile, faults);
+    const auto profile = profiles.find(entry.port.profile, entry.profile_at);
+    if (!profile) return profile.error();
+    if (*profile != nullptr) apply_profile(entry, **profile);
+    follow_marks(entry, document, *profile, faults);
     check_together(entry, faults);
     check_congestion(entry, faults);
   }
@@ -294,8 +286,7 @@ Result<LoadedConfig> parse_config(std::string_view text, const std::string& name
 
 std::vector<std::string> config_keys() {
   std::vector<std::string> all;
-  for (const Key& key : keys())
-    all.push_back((key.section.empty() ? "" : std::string(key.section) + ".") + std::string(key.name));
+  for (const Key& key : keys()) all.push_back(full_name(key.section, key.name));
   for (std::string_view key : kTables)
     if (key != "port") all.emplace_back(key);
   for (std::string_view key : kPortKeys)

@@ -119,7 +119,7 @@ MaybeProblem read_groups(const toml::node& node, Policy& policy) {
     const auto* group = std::ranges::find_if(kSeriesGroups, [&](SeriesGroup each) { return to_text(each) == name; });
     if (group == kSeriesGroups.end()) {
       std::string known;
-      for (SeriesGroup each : kSeriesGroups) known += (known.empty() ? "" : ", ") + toml_string(to_text(each));
+      for (SeriesGroup each : kSeriesGroups) append_item(known, toml_string(to_text(each)));
       return TomlProblem{node.source().begin, "expected one or more of " + known + ", not " + toml_string(name)};
     }
     wanted.push_back(*group);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "base/parse.h"
+
 namespace fabric::config {
 namespace {
 
@@ -112,8 +114,12 @@ MaybeProblem read_texts(const toml::node& node, std::vector<std::string>& out) {
 
 std::string texts_toml(const std::vector<std::string>& texts) {
   std::string out;
-  for (const std::string& text : texts) out += (out.empty() ? "" : ", ") + toml_string(text);
+  for (const std::string& text : texts) append_item(out, toml_string(text));
   return "[" + out + "]";
+}
+
+std::string full_name(std::string_view section, std::string_view key) {
+  return (section.empty() ? "" : std::string(section) + ".") + std::string(key);
 }
 
 }  // namespace fabric::config

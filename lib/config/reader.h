@@ -108,6 +108,8 @@ struct MatchKey {
   bool number = false;  // shown without quotes
 };
 std::span<const MatchKey> match_keys();
+// "pfc", "match.rdma": with its section, if it has one.
+std::string full_name(std::string_view section, std::string_view key);
 void read_match(Reader& reader, const toml::node& node, Match& match);
 
 void read_mark(Reader& reader, std::string_view key, const toml::node& node, MarkKey& out);

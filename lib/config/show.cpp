@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "base/parse.h"
 #include "config/config.h"
 #include "config/reader.h"
 
@@ -16,15 +17,14 @@ std::string line(std::string_view name, const std::string& value, const std::str
 }
 
 std::string origin_of(const Policy& policy, const config::Key& key) {
-  std::string full = (key.section.empty() ? "" : std::string(key.section) + ".") + std::string(key.name);
-  auto found = policy.origin.find(full);
+  const auto found = policy.origin.find(config::full_name(key.section, key.name));
   return found == policy.origin.end() ? "default" : found->second;
 }
 
 std::string patterns_toml(const config::MatchKey& key, const std::vector<std::string>& patterns) {
   if (!key.number) return config::texts_toml(patterns);
   std::string out;
-  for (const std::string& number : patterns) out.append(out.empty() ? "" : ", ").append(number);
+  for (const std::string& number : patterns) append_item(out, number);
   return "[" + out + "]";
 }
 
@@ -32,7 +32,7 @@ std::string match_toml(const Match& match) {
   std::string out;
   for (const config::MatchKey& key : config::match_keys())
     if (!(match.*key.member).empty())
-      out += (out.empty() ? "" : ", ") + std::string(key.name) + " = " + patterns_toml(key, match.*key.member);
+      append_item(out, std::string(key.name) + " = " + patterns_toml(key, match.*key.member));
   return out.empty() ? "" : "{ " + out + " }";
 }
 

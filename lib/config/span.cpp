@@ -56,7 +56,7 @@ std::string span_text(std::chrono::milliseconds span) {
   for (const Unit& unit : std::span(kUnits).first(4)) {
     int64_t count = rest / unit.milliseconds;
     rest %= unit.milliseconds;
-    if (count != 0) out += (out.empty() ? "" : " ") + std::to_string(count) + std::string(unit.name);
+    if (count != 0) append_item(out, std::to_string(count) + std::string(unit.name), " ");
   }
   return out.empty() ? "0s" : out;
 }
@@ -126,7 +126,7 @@ std::optional<Window> parse_window(std::string_view text) {
 std::string window_text(const Window& window) {
   std::string days;
   for (size_t day = 0; day < kDays.size(); ++day)
-    if ((window.days >> day & 1) != 0) days.append(days.empty() ? "" : ",").append(kDays[day]);
+    if ((window.days >> day & 1) != 0) append_item(days, kDays[day], ",");
   return (window.days == kDaily ? "daily" : days) + " " + clock(window.from) + "-" + clock(window.to);
 }
 

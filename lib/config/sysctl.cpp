@@ -17,7 +17,7 @@ std::optional<std::string> value_of(const toml::node& node) {
   const auto* text = node.as_string();
   if (text == nullptr) return std::nullopt;
   std::string out;
-  for (std::string_view word : words(text->get())) out.append(out.empty() ? "" : " ").append(word);
+  for (std::string_view word : words(text->get())) append_item(out, word, " ");
   return out;
 }
 
@@ -86,10 +86,8 @@ void read_versions(Reader& reader, std::string_view table, const toml::node& nod
                        name + ": expected a table, not " + describe(node) + "; write [" + name + "]");
   each_key(*entries, [&](std::string_view key, const toml::source_position& at, const toml::node& value) {
     if (key.empty()) return reader.fail(at, name + ": the key is empty; write " + example);
-    std::string card(key);
-    if (card.find(':') != std::string::npos)  // a PCI id, which the kernel writes in lower case
-      std::transform(card.begin(), card.end(), card.begin(),
-                     [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+    // A PCI id, which the kernel writes in lower case.
+    const std::string card = key.find(':') != std::string_view::npos ? lower(key) : std::string(key);
     const std::string full = name + "." + card;
     std::vector<std::string> versions;
     MaybeProblem problem = read_texts(value, versions);

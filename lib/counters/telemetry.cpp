@@ -21,8 +21,7 @@ bool is_unsupported(int code) { return code == EOPNOTSUPP || code == EINVAL; }
 void name_switched_off(const Root& root, const std::string& netdev, LinkStatus& link) {
   constexpr unsigned kUp = 1;  // IFF_UP (linux/if.h)
   if (link.up.value_or(true) || !link.reason.empty()) return;
-  const auto text = root.read_line("sys/class/net/" + netdev + "/flags");
-  const auto flags = text ? parse_number<unsigned>(*text, 16) : std::nullopt;
+  const auto flags = parse_number<unsigned>(root.line_of("sys/class/net/" + netdev + "/flags"), 16);
   if (flags && (*flags & kUp) == 0) link.reason = kSwitchedOff;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/parse.h"
 #include "checks/cabling/peer.h"
 #include "counters/catalogue.h"
 #include "diagnosis/context.h"
@@ -162,7 +163,7 @@ Result flapping_link(const PortContext& ctx) {
     if (port == nullptr || port->id() == ctx.port.id() || ctx.peer == nullptr || each.system() != ctx.peer->system() ||
         is_down(*port))
       continue;
-    stayed += (stayed.empty() ? "" : ", ") + port->id();
+    append_item(stayed, port->id());
   }
   return RuleResult{
       .certain = !stayed.empty(),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/parse.h"
 #include "checks/network/network.h"
 #include "diagnosis/context.h"
 #include "health/gids.h"
@@ -123,7 +124,7 @@ Lines loss_lines(const PortContext& ctx) {
 std::string list_text(PrioSet set) {
   std::string out;
   for (int priority = 0; priority < kPriorities; ++priority)
-    if (set.has(priority)) out.append(out.empty() ? "" : ", ").append(std::to_string(priority));
+    if (set.has(priority)) append_item(out, std::to_string(priority));
   return out;
 }
 

@@ -54,23 +54,21 @@ bool shares_its_wire(const View& view, const Port& port) {
   });
 }
 
-void read_frozen_counters(const View& view, const HealthRule& /*rule*/, HealthReadings& out) {
+std::optional<HealthReading> read_frozen_counters(const View& view, const HealthRule&, const Port& port) {
   constexpr double kMuchTraffic = 100e6, kEnoughCounters = 4;  // bytes in the window; ours
-  for (const Port& port : view.now.ports) {
-    const Signals* signals = signals_of_port(view, port);
-    const Port* before = port_before(view, port);
-    if (signals == nullptr || before == nullptr || !is_judged(port) || shares_its_wire(view, port)) continue;
-    bool moved = false;
-    const double counters = count_common(before->counters.hw, port.counters.hw, moved) +
-                            count_common(before->counters.pma, port.counters.pma, moved);
-    if (counters < kEnoughCounters || (!signals->rx_bytes && !signals->tx_bytes)) continue;
-    const double bytes = lossless_bytes(port, *signals);
-    const bool frozen = !moved && bytes >= kMuchTraffic;
-    out.push_back({port.id(), frozen ? 1.0 : 0.0, 0,
-                   frozen ? number_text(bytes / 1e6) + " MB on lossless priorities, and none of " +
-                                number_text(counters) + " RDMA counters moved"
-                          : number_text(counters) + " RDMA counters live"});
-  }
+  const Signals* signals = signals_of_port(view, port);
+  const Port* before = port_before(view, port);
+  if (signals == nullptr || before == nullptr || !is_judged(port) || shares_its_wire(view, port)) return std::nullopt;
+  bool moved = false;
+  const double counters = count_common(before->counters.hw, port.counters.hw, moved) +
+                          count_common(before->counters.pma, port.counters.pma, moved);
+  if (counters < kEnoughCounters || (!signals->rx_bytes && !signals->tx_bytes)) return std::nullopt;
+  const double bytes = lossless_bytes(port, *signals);
+  if (moved || bytes < kMuchTraffic)
+    return HealthReading{port.id(), 0, 0, number_text(counters) + " RDMA counters live"};
+  return HealthReading{port.id(), 1, 0,
+                       number_text(bytes / 1e6) + " MB on lossless priorities, and none of " + number_text(counters) +
+                           " RDMA counters moved"};
 }
 
 void read_stale_readings(const View& view, const HealthRule& /*rule*/, HealthReadings& out) {
@@ -80,62 +78,52 @@ void read_stale_readings(const View& view, const HealthRule& /*rule*/, HealthRea
 }
 
 // A GID that was replaced or removed. Both readings must have a table.
-void read_gid_changed(const View& view, const HealthRule& /*rule*/, HealthReadings& out) {
-  for (const Port& port : view.now.ports) {
-    const Port* before = port_before(view, port);
-    if (before == nullptr || !is_judged(port) || !is_roce(port) || port.gids.empty() || before->gids.empty()) continue;
-    if (before->ifindex != port.ifindex) continue;  // the driver was loaded again: its table fills up
-    HealthReading reading{port.id(), 0, window_of(view)};
-    for (const Gid& old : before->gids) {
-      if (!is_own_gid(view, port, old)) continue;
-      const auto now = std::ranges::find(port.gids, old.index, &Gid::index);
-      const bool is_present = now != port.gids.end(), same_gid = is_present && now->gid == old.gid;
-      // A type that could not be read is empty.
-      if (same_gid && (now->type == old.type || now->type.empty() || old.type.empty())) continue;
-      ++reading.amount;
-      append_item(reading.evidence, "index " + std::to_string(old.index) + ": " +
-                                        (same_gid ? old.gid + " " + old.type : old.gid) + " -> " +
-                                        (!is_present ? "removed"
-                                         : same_gid  ? now->type
-                                                     : now->gid));
-    }
-    if (reading.evidence.empty()) reading.evidence = std::to_string(port.gids.size()) + " GIDs unchanged";
-    out.push_back(std::move(reading));
+std::optional<HealthReading> read_gid_changed(const View& view, const HealthRule&, const Port& port) {
+  const Port* before = port_before(view, port);
+  if (before == nullptr || !is_judged(port) || !is_roce(port) || port.gids.empty() || before->gids.empty()) return {};
+  if (before->ifindex != port.ifindex) return {};  // the driver was loaded again: its table fills up
+  HealthReading reading{port.id(), 0, window_of(view)};
+  for (const Gid& old : before->gids) {
+    if (!is_own_gid(view, port, old)) continue;
+    const auto now = std::ranges::find(port.gids, old.index, &Gid::index);
+    const bool is_present = now != port.gids.end(), same_gid = is_present && now->gid == old.gid;
+    // A type that could not be read is empty.
+    if (same_gid && (now->type == old.type || now->type.empty() || old.type.empty())) continue;
+    ++reading.amount;
+    append_item(reading.evidence, "index " + std::to_string(old.index) + ": " +
+                                      (same_gid ? old.gid + " " + old.type : old.gid) + " -> " +
+                                      (!is_present ? "removed"
+                                       : same_gid  ? now->type
+                                                   : now->gid));
   }
+  if (reading.evidence.empty()) reading.evidence = std::to_string(port.gids.size()) + " GIDs unchanged";
+  return reading;
 }
 
-void read_device_errors(const View& view, const HealthRule& /*rule*/, HealthReadings& out) {
-  for (const Port& port : view.now.ports) {
-    const Port* before = port_before(view, port);
-    if (before == nullptr || !is_judged(port) || port.reporters.empty()) continue;
-    HealthReading reading{port.id(), 0, window_of(view)};
-    for (const HealthReporter& now : port.reporters)
-      for (const HealthReporter& old : before->reporters)
-        if (old.name == now.name && now.errors > old.errors) {
-          reading.amount += static_cast<double>(now.errors - old.errors);
-          append_item(reading.evidence, now.name + ": " + std::to_string(now.errors - old.errors) + " new errors, " +
-                                            std::to_string(now.recoveries - std::min(old.recoveries, now.recoveries)) +
-                                            " recoveries");
-        }
-    if (reading.evidence.empty())
-      reading.evidence = "no new errors, " + std::to_string(port.reporters.size()) + " reporters";
-    out.push_back(std::move(reading));
-  }
-}
-
-void read_device_state(const View& view, const HealthRule& /*rule*/, HealthReadings& out) {
-  for (const Port& port : view.now.ports) {
-    if (!is_judged(port) || port.reporters.empty()) continue;
-    HealthReading reading{port.id()};
-    for (const HealthReporter& reporter : port.reporters)
-      if (!reporter.healthy) {
-        reading.amount = 1;
-        append_item(reading.evidence, reporter.name);
+std::optional<HealthReading> read_device_errors(const View& view, const HealthRule&, const Port& port) {
+  const Port* before = port_before(view, port);
+  if (before == nullptr || !is_judged(port) || port.reporters.empty()) return std::nullopt;
+  HealthReading reading{port.id(), 0, window_of(view)};
+  for (const HealthReporter& now : port.reporters)
+    for (const HealthReporter& old : before->reporters)
+      if (old.name == now.name && now.errors > old.errors) {
+        reading.amount += static_cast<double>(now.errors - old.errors);
+        append_item(reading.evidence, now.name + ": " + std::to_string(now.errors - old.errors) + " new errors, " +
+                                          std::to_string(now.recoveries - std::min(old.recoveries, now.recoveries)) +
+                                          " recoveries");
       }
-    reading.evidence = reading.evidence.empty() ? std::to_string(port.reporters.size()) + " reporters healthy"
-                                                : "in error: " + reading.evidence;
-    out.push_back(std::move(reading));
-  }
+  if (reading.evidence.empty())
+    reading.evidence = "no new errors, " + std::to_string(port.reporters.size()) + " reporters";
+  return reading;
+}
+
+std::optional<HealthReading> read_device_state(const View&, const HealthRule&, const Port& port) {
+  if (!is_judged(port) || port.reporters.empty()) return std::nullopt;
+  std::string failed;
+  for (const HealthReporter& reporter : port.reporters)
+    if (!reporter.healthy) append_item(failed, reporter.name);
+  if (!failed.empty()) return HealthReading{port.id(), 1, 0, "in error: " + failed};
+  return HealthReading{port.id(), 0, 0, std::to_string(port.reporters.size()) + " reporters healthy"};
 }
 
 constexpr HealthRule kRules[]{
@@ -149,7 +137,7 @@ constexpr HealthRule kRules[]{
      .meaning = "RDMA traffic flows and no RDMA counter moves: findings that rely on this port's counters are void.",
      .remedy = "Read the kernel log: journalctl -k -g {pci}. Reload the driver when no job runs: devlink dev reload "
                "pci/{pci}",
-     .read = read_frozen_counters},
+     .read_port = read_frozen_counters},
     {.key = "stale_readings",
      .check = "counters-frozen",
      .measure = HealthMeasure::level,
@@ -173,7 +161,7 @@ constexpr HealthRule kRules[]{
      .meaning = "An address of the port was changed or removed: connections that use the old GID break.",
      .remedy = "Find the program that changes addresses: journalctl -u systemd-networkd -u NetworkManager. Restart the "
                "affected jobs.",
-     .read = read_gid_changed},
+     .read_port = read_gid_changed},
     {.key = "device_errors",
      .check = "device-health",
      .measure = HealthMeasure::count,
@@ -185,7 +173,7 @@ constexpr HealthRule kRules[]{
      .meaning = "The NIC's driver reported errors of firmware or queues and recovered from them.",
      .remedy = "Save the dump for the vendor: devlink health show pci/{pci}, then devlink health dump show pci/{pci} "
                "reporter NAME. Update the firmware when no job runs.",
-     .read = read_device_errors},
+     .read_port = read_device_errors},
     {.key = "device_state",
      .check = "device-health",
      .measure = HealthMeasure::level,
@@ -196,7 +184,7 @@ constexpr HealthRule kRules[]{
      .meaning = "The NIC's driver reported an error that it did not recover from.",
      .remedy = "Save the dump for the vendor: devlink health dump show pci/{pci} reporter NAME. Then recover when no "
                "job runs: devlink health recover pci/{pci} reporter NAME",
-     .read = read_device_state},
+     .read_port = read_device_state},
 };
 
 }  // namespace

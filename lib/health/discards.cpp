@@ -8,23 +8,21 @@ namespace {
 
 using S = Signals;
 
-void read_lossless_discards(const View& view, const HealthRule& /*rule*/, HealthReadings& out) {
-  for (const Port& port : view.now.ports) {
-    const Signals* signals = signals_of_port(view, port);
-    if (signals == nullptr || !is_watched(port) || !port.qos.pfc) continue;
-    HealthReading reading{port.id(), 0, signals->seconds};
-    bool any = false;
-    for (size_t i = 0; i < signals->priority.size(); ++i) {
-      const Rise rise = signals->priority[i].discards;
-      if (!rise || !port.qos.pfc->has(static_cast<int>(i))) continue;
-      any = true;
-      reading.amount += *rise;
-      if (*rise > 0)
-        append_item(reading.evidence, number_text(*rise) + " discards on lossless priority " + std::to_string(i));
-    }
-    if (reading.evidence.empty()) reading.evidence = "no discards on lossless priorities";
-    if (any) out.push_back(std::move(reading));
+std::optional<HealthReading> read_lossless_discards(const View& view, const HealthRule&, const Port& port) {
+  const Signals* signals = signals_of_port(view, port);
+  if (signals == nullptr || !port.qos.pfc) return std::nullopt;
+  HealthReading reading{port.id(), 0, signals->seconds};
+  bool any = false;
+  for (size_t i = 0; i < signals->priority.size(); ++i) {
+    const Rise rise = signals->priority[i].discards;
+    if (!rise || !port.qos.pfc->has(static_cast<int>(i))) continue;
+    any = true;
+    reading.amount += *rise;
+    if (*rise > 0)
+      append_item(reading.evidence, number_text(*rise) + " discards on lossless priority " + std::to_string(i));
   }
+  if (reading.evidence.empty()) reading.evidence = "no discards on lossless priorities";
+  return any ? std::optional(std::move(reading)) : std::nullopt;
 }
 
 constexpr HealthRule kRules[]{
@@ -39,7 +37,7 @@ constexpr HealthRule kRules[]{
      .meaning = "A receive buffer overran although PFC protects the priority.",
      .remedy = "Compare PFC of both ends: fabric-agentctl neighbors. Check cable_length and buffer_size: "
                "fabric-agentctl show --port {netdev}",
-     .read = read_lossless_discards},
+     .read_port = read_lossless_discards},
     {.key = "port_discards",
      .check = "discards",
      .measure = HealthMeasure::ratio,

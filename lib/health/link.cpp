@@ -28,26 +28,27 @@ void add_lane(HealthReading& reading, const View& view, const Port& port) {
                       std::to_string(bad->lane);
 }
 
+void scale_limits(HealthReading& reading, const View& view, const HealthRule& rule, double scale) {
+  const HealthLimits& limits = limits_of(health_policy(view), rule);
+  if (limits.warning) reading.warning = *limits.warning * scale;
+  if (limits.critical) reading.critical = *limits.critical * scale;
+}
+
 // A link that trains makes symbol errors, whichever end took it down. If the port counts damaged frames, those alone
 // count then.
-void read_bit_errors(const View& view, const HealthRule& rule, HealthReadings& out) {
-  for (const Port& port : view.now.ports) {
-    const Signals* seen = signals_of_port(view, port);
-    if (seen == nullptr || !is_watched(port)) continue;
-    Signals signals = *seen;
-    const Port* before = port_before(view, port);
-    const bool stayed_up =
-        signals.link_downs.value_or(0) <= 0 && has_link(port) && (before == nullptr || has_link(*before));
-    if (!stayed_up && signals.crc_errors) signals.symbol_errors = signals.fec_uncorrectable = 0;
-    auto reading = read_counters(rule.sum, port, signals);
-    if (!reading) continue;
-    const HealthLimits& limits = limits_of(health_policy(view), rule);
-    const double scale = allowed_error_ratio(port) / 1e-13;
-    if (limits.warning) reading->warning = *limits.warning * scale;
-    if (limits.critical) reading->critical = *limits.critical * scale;
-    add_lane(*reading, view, port);
-    out.push_back(std::move(*reading));
-  }
+std::optional<HealthReading> read_bit_errors(const View& view, const HealthRule& rule, const Port& port) {
+  const Signals* seen = signals_of_port(view, port);
+  if (seen == nullptr) return std::nullopt;
+  Signals signals = *seen;
+  const Port* before = port_before(view, port);
+  const bool stayed_up =
+      signals.link_downs.value_or(0) <= 0 && has_link(port) && (before == nullptr || has_link(*before));
+  if (!stayed_up && signals.crc_errors) signals.symbol_errors = signals.fec_uncorrectable = 0;
+  auto reading = sum_counters(rule.sum, port, signals);
+  if (!reading) return reading;
+  scale_limits(*reading, view, rule, allowed_error_ratio(port) / 1e-13);
+  add_lane(*reading, view, port);
+  return reading;
 }
 
 constexpr double kRs544 = 2.4e-4, kRs528 = 5e-5, kFireCode = 1e-8;
@@ -61,20 +62,15 @@ double correctable_ratio(const Port& port) {
   return port.speed && *port.speed > 0 && *port.speed <= kSlowLane * static_cast<double>(lanes) ? kRs528 : kRs544;
 }
 
-void read_pre_fec_ber(const View& view, const HealthRule& rule, HealthReadings& out) {
-  const HealthLimits& limits = limits_of(health_policy(view), rule);
-  for (const Port& port : view.now.ports) {
-    const Signals* signals = signals_of_port(view, port);
-    auto reading = signals == nullptr || !is_watched(port) ? std::nullopt : read_counters(rule.sum, port, *signals);
-    if (!reading) continue;
-    if (const double ratio = correctable_ratio(port); ratio < kRs544) {
-      if (limits.warning) reading->warning = *limits.warning * ratio / kRs544;
-      if (limits.critical) reading->critical = *limits.critical * ratio / kRs544;
-      reading->evidence += "; this FEC corrects up to " + number_text(ratio);
-    }
-    add_lane(*reading, view, port);
-    out.push_back(std::move(*reading));
+std::optional<HealthReading> read_pre_fec_ber(const View& view, const HealthRule& rule, const Port& port) {
+  auto reading = read_counters(view, rule, port);
+  if (!reading) return reading;
+  if (const double ratio = correctable_ratio(port); ratio < kRs544) {
+    scale_limits(*reading, view, rule, ratio / kRs544);
+    reading->evidence += "; this FEC corrects up to " + number_text(ratio);
   }
+  add_lane(*reading, view, port);
+  return reading;
 }
 
 constexpr HealthRule kRules[]{
@@ -118,7 +114,7 @@ constexpr HealthRule kRules[]{
                         {"ICRC errors", &S::icrc_errors}}},
              .per = CounterSum::Per::bit,
              .largest = true},
-     .read = read_bit_errors},
+     .read_port = read_bit_errors},
     {.key = "link_recoveries",
      .check = "link-errors",
      .measure = HealthMeasure::count,
@@ -162,7 +158,7 @@ constexpr HealthRule kRules[]{
      .remedy = "Compare the lanes' power: ethtool -m {netdev}. Clean and reseat the connectors, and replace the cable "
                "when no job runs.",
      .sum = {.parts = {{{"bits corrected by FEC", &S::fec_corrected_bits}}}, .per = CounterSum::Per::bit},
-     .read = read_pre_fec_ber},
+     .read_port = read_pre_fec_ber},
 };
 
 }  // namespace

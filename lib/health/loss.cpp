@@ -9,12 +9,9 @@ namespace {
 
 using S = Signals;
 
-void read_ack_timeouts(const View& view, const HealthRule& rule, HealthReadings& out) {
-  for (const Port& port : view.now.ports) {
-    const Signals* signals = signals_of_port(view, port);
-    if (signals == nullptr || !is_watched(port) || capabilities_of(port.kernel_driver).resends_on_other_paths) continue;
-    if (auto reading = read_counters(rule.sum, port, *signals)) out.push_back(std::move(*reading));
-  }
+std::optional<HealthReading> read_ack_timeouts(const View& view, const HealthRule& rule, const Port& port) {
+  if (capabilities_of(port.kernel_driver).resends_on_other_paths) return std::nullopt;
+  return read_counters(view, rule, port);
 }
 
 constexpr HealthRule kRules[]{
@@ -63,7 +60,7 @@ constexpr HealthRule kRules[]{
          "Find the peers: rdma resource show qp link {rdma}. Check that they are alive, then look for discards and "
          "failed links on the path.",
      .sum = {{{{"ACK timeouts", &S::ack_timeouts}}}},
-     .read = read_ack_timeouts},
+     .read_port = read_ack_timeouts},
     {.key = "remote_physical_errors",
      .check = "loss",
      .measure = HealthMeasure::ratio,

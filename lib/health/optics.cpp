@@ -60,29 +60,25 @@ std::optional<HealthReading> read_lanes(const Port& port) {
 }
 
 // Ports that are up; port-state covers the others. A bond is ACTIVE while one of its members has a link.
-void read_lane_power(const View& view, const HealthRule& /*rule*/, HealthReadings& out) {
-  for (const Port& port : view.now.ports) {
-    const bool is_up = is_active(port) && (!port.is_member() || port.carrier.value_or(true));
-    if (!is_watched(port) || !is_up || !port.module || port.module->lanes.empty()) continue;
-    // Limits from a memory range with a wrong checksum are not evidence.
-    if (!port.module->bad_checksums.empty() ||
-        (!has_limits(port.module->rx_power_limits) && !has_limits(port.module->tx_power_limits)))
-      continue;
-    if (auto reading = read_lanes(port)) out.push_back(std::move(*reading));
-  }
+std::optional<HealthReading> read_lane_power(const View&, const HealthRule&, const Port& port) {
+  const bool is_up = is_active(port) && (!port.is_member() || port.carrier.value_or(true));
+  if (!is_up || !port.module || port.module->lanes.empty()) return std::nullopt;
+  // Limits from a memory range with a wrong checksum are not evidence.
+  if (!port.module->bad_checksums.empty() ||
+      (!has_limits(port.module->rx_power_limits) && !has_limits(port.module->tx_power_limits)))
+    return std::nullopt;
+  return read_lanes(port);
 }
 
-void read_module_temperature(const View& view, const HealthRule& /*rule*/, HealthReadings& out) {
-  for (const Port& port : view.now.ports) {
-    if (!is_watched(port) || !port.module || !port.module->temperature.value) continue;
-    HealthReading reading{port.id(), *port.module->temperature.value};
-    reading.evidence = number_text(std::round(reading.amount * 10) / 10) + " degrees Celsius";
-    if (port.module->bad_checksums.empty()) {
-      reading.warning = port.module->temperature_limits.high_warning;
-      reading.critical = port.module->temperature_limits.high_alarm;
-    }
-    out.push_back(std::move(reading));
+std::optional<HealthReading> read_module_temperature(const View&, const HealthRule&, const Port& port) {
+  if (!port.module || !port.module->temperature.value) return std::nullopt;
+  HealthReading reading{port.id(), *port.module->temperature.value};
+  reading.evidence = number_text(std::round(reading.amount * 10) / 10) + " degrees Celsius";
+  if (port.module->bad_checksums.empty()) {
+    reading.warning = port.module->temperature_limits.high_warning;
+    reading.critical = port.module->temperature_limits.high_alarm;
   }
+  return reading;
 }
 
 constexpr HealthRule kRules[]{
@@ -98,7 +94,7 @@ constexpr HealthRule kRules[]{
          "A lane's optical power or laser bias is outside the module's limits: bit errors first, then link down.",
      .remedy = "Compare the lanes at both ends: ethtool -m {netdev}. Low rx power: clean both ends and swap the fiber. "
                "Low tx power or high bias: replace the module.",
-     .read = read_lane_power},
+     .read_port = read_lane_power},
     {.key = "module_temperature",
      .check = "module-temperature",
      .measure = HealthMeasure::level,
@@ -109,7 +105,7 @@ constexpr HealthRule kRules[]{
      .expected = "below the module's limit",
      .meaning = "The module is too hot: bit errors first, then it turns its laser off.",
      .remedy = "Check fans and blank panels, and the temperature of the neighboring modules: ethtool -m {netdev}",
-     .read = read_module_temperature},
+     .read_port = read_module_temperature},
 };
 
 }  // namespace

@@ -11,35 +11,34 @@ namespace {
 
 using S = Signals;
 
-// The most paused priority, or global pause.
-void read_pause(const View& view, Rise PrioritySignals::*member, Rise Signals::*global, const std::string& direction,
-                HealthReadings& out) {
-  for (const Port& port : view.now.ports) {
-    const Signals* signals = signals_of_port(view, port);
-    if (signals == nullptr || !is_watched(port) || signals->seconds <= 0) continue;
-    std::optional<double> most;
-    std::string what;
-    for (size_t i = 0; i < signals->priority.size(); ++i) {
-      const Rise rise = signals->priority[i].*member;
-      if (!rise || (most && *rise <= *most)) continue;
-      most = rise;
-      what = "PFC pause " + direction + ", priority " + std::to_string(i);
-    }
-    if (const Rise& all = signals->*global; all && (!most || *all > *most))
-      most = all, what = "global pause " + direction;
-    if (!most) continue;
-    const double share = std::min(1.0, *most / signals->seconds);
-    out.push_back({port.id(), share * signals->seconds, signals->seconds,
-                   what + ": " + number_text(std::round(share * 1000) / 10) + " % of " +
-                       (share > 0 ? number_text(std::round(signals->seconds * 10) / 10) + " s" : "the time")});
-  }
-}
+struct Paused {
+  Rise PrioritySignals::*priority;
+  Rise Signals::*global;
+  std::string_view direction;
+};
+constexpr Paused kSent{&PrioritySignals::tx_pause_seconds, &S::tx_global_pause_seconds, "sent"};
+constexpr Paused kReceived{&PrioritySignals::rx_pause_seconds, &S::rx_global_pause_seconds, "received"};
 
-void read_tx_pause(const View& view, const HealthRule& /*rule*/, HealthReadings& out) {
-  read_pause(view, &PrioritySignals::tx_pause_seconds, &S::tx_global_pause_seconds, "sent", out);
-}
-void read_rx_pause(const View& view, const HealthRule& /*rule*/, HealthReadings& out) {
-  read_pause(view, &PrioritySignals::rx_pause_seconds, &S::rx_global_pause_seconds, "received", out);
+// The most paused priority, or global pause.
+template <const Paused& Pauses>
+std::optional<HealthReading> read_pause(const View& view, const HealthRule&, const Port& port) {
+  const Signals* signals = signals_of_port(view, port);
+  if (signals == nullptr || signals->seconds <= 0) return std::nullopt;
+  Rise most;
+  std::string what;
+  for (size_t i = 0; i < signals->priority.size(); ++i) {
+    const Rise rise = signals->priority[i].*Pauses.priority;
+    if (!rise || (most && *rise <= *most)) continue;
+    most = rise;
+    what = "PFC pause " + std::string(Pauses.direction) + ", priority " + std::to_string(i);
+  }
+  if (const Rise& all = signals->*Pauses.global; all && (!most || *all > *most))
+    most = all, what = "global pause " + std::string(Pauses.direction);
+  if (!most) return std::nullopt;
+  const double share = std::min(1.0, *most / signals->seconds);
+  return HealthReading{port.id(), share * signals->seconds, signals->seconds,
+                       what + ": " + number_text(std::round(share * 1000) / 10) + " % of " +
+                           (share > 0 ? number_text(std::round(signals->seconds * 10) / 10) + " s" : "the time")};
 }
 
 constexpr HealthLimits kPauseLimits{0.8, 0.99, 10, 10, 30};
@@ -62,7 +61,7 @@ constexpr HealthRule kRules[]{
      .expected = "PFC pause sent for less than 80 % of the time",
      .meaning = "PFC storm: this host does not drain its receive buffers, and its pause frames stop the network.",
      .remedy = kStormRemedy,
-     .read = read_tx_pause},
+     .read_port = read_pause<kSent>},
     {.key = "pause_storms",
      .check = "pause-storm",
      .measure = HealthMeasure::count,
@@ -84,7 +83,7 @@ constexpr HealthRule kRules[]{
      .meaning = "The switch pauses this port almost all the time: a receiver beyond it does not drain its buffers.",
      .remedy = "Find the host that sends PFC pause (check pause-storm there), and check the PFC watchdog of the "
                "switches. Name this port's switch: fabric-agentctl neighbors",
-     .read = read_rx_pause},
+     .read_port = read_pause<kReceived>},
     {.key = "cnp_ignored",
      .check = "cnp-ignored",
      .measure = HealthMeasure::ratio,

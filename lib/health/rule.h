@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "base/parse.h"
 #include "model/finding.h"
 #include "model/view.h"
 
@@ -31,10 +32,11 @@ struct CounterSum {
   std::array<Part, 2> context{};  // shown, not counted
 };
 
-// Adds one reading per port that has one of the rule's counters.
-void read_counters(const View& view, const HealthRule& rule, HealthReadings& out);
-// The same for one port. nullopt: the port has none of the counters.
-std::optional<HealthReading> read_counters(const CounterSum& sum, const Port& port, const Signals& signals);
+// Adds the readings of the rule's read_port().
+void read_ports(const View& view, const HealthRule& rule, HealthReadings& out);
+// The sum of the rule's counters. nullopt: the port has none of them.
+std::optional<HealthReading> read_counters(const View& view, const HealthRule& rule, const Port& port);
+std::optional<HealthReading> sum_counters(const CounterSum& sum, const Port& port, const Signals& signals);
 
 // The same readings over a long window: a fault that is slow does not exceed the limits of a short one. It is a rule of
 // its own, with its own key and state.
@@ -62,7 +64,9 @@ struct HealthRule {
   std::optional<SlowWindow> slow{};
   bool is_slow = false;  // made of another rule's SlowWindow
   CounterSum sum{};
-  void (*read)(const View& view, const HealthRule& rule, HealthReadings& out) = read_counters;
+  void (*read)(const View& view, const HealthRule& rule, HealthReadings& out) = read_ports;
+  // Asked by read_ports() for each watched port; nullopt: the rule does not apply to it.
+  std::optional<HealthReading> (*read_port)(const View& view, const HealthRule& rule, const Port& port) = read_counters;
 };
 
 // The families of rules, each in the file of its name.
@@ -87,8 +91,5 @@ inline bool is_watched(const Port& port) { return !port.virtual_function; }
 const Port* port_before(const View& view, const Port& port);
 double window_of(const View& view);  // seconds between the two readings; 0 if there is one
 const Signals* signals_of_port(const View& view, const Port& port);
-
-// "a, b": appends with a separator.
-void append_item(std::string& list, const std::string& item);
 
 }  // namespace fabric

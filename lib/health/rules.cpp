@@ -79,7 +79,7 @@ const HealthPolicy& health_policy(const View& view) {
   return view.policy == nullptr ? defaults : view.policy->health;
 }
 
-std::optional<HealthReading> read_counters(const CounterSum& sum, const Port& port, const Signals& signals) {
+std::optional<HealthReading> sum_counters(const CounterSum& sum, const Port& port, const Signals& signals) {
   HealthReading out{port.id()};
   bool any = false;
   for (const CounterSum::Part& part : sum.parts) {
@@ -105,10 +105,15 @@ std::optional<HealthReading> read_counters(const CounterSum& sum, const Port& po
   return out;
 }
 
-void read_counters(const View& view, const HealthRule& rule, HealthReadings& out) {
+std::optional<HealthReading> read_counters(const View& view, const HealthRule& rule, const Port& port) {
+  const Signals* signals = signals_of_port(view, port);
+  return signals == nullptr ? std::nullopt : sum_counters(rule.sum, port, *signals);
+}
+
+void read_ports(const View& view, const HealthRule& rule, HealthReadings& out) {
   for (const Port& port : view.now.ports)
-    if (const Signals* signals = signals_of_port(view, port); signals != nullptr && is_watched(port))
-      if (auto reading = read_counters(rule.sum, port, *signals)) out.push_back(std::move(*reading));
+    if (is_watched(port))
+      if (auto reading = rule.read_port(view, rule, port)) out.push_back(std::move(*reading));
 }
 
 const Port* port_before(const View& view, const Port& port) {
@@ -128,7 +133,5 @@ const Signals* signals_of_port(const View& view, const Port& port) {
   const auto found = view.signals->find(port.id());
   return found == view.signals->end() ? nullptr : &found->second;
 }
-
-void append_item(std::string& list, const std::string& item) { list += (list.empty() ? "" : ", ") + item; }
 
 }  // namespace fabric

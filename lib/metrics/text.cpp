@@ -126,12 +126,6 @@ std::string_view next_item(std::string_view& list, char separator) {
   return item;
 }
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  return out;
-}
-
 struct MediaRange {
   std::string type, version;
   double quality = 1;

@@ -4,12 +4,14 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 namespace fabric {
 
 struct Finding;
+struct Port;
 struct Report;
 struct Threshold;
 struct View;
@@ -23,8 +25,10 @@ struct Check {
   std::string_view inspect;  // commands that show the evidence; NETDEV, RDMADEV and ADDRESS are placeholders
   std::string_view fix{};    // empty if no finding is a fault
   // Pure. Appends at most one finding per subject, without id, and none for subjects to which the check does not apply.
-  // nullptr: the health rules that name this check answer it (health/rule.h).
+  // Both nullptr: the health rules that name this check answer it (health/rule.h).
   void (*ask)(const View& view, Findings& findings) = nullptr;
+  // The same for each port, in the place of `ask`.
+  std::optional<Finding> (*ask_port)(const View& view, const Port& port) = nullptr;
   std::array<const Threshold*, 2> thresholds{};
   bool facts_only = false;  // every finding is ok: listed with --verbose, no fault in tests/faults
 };

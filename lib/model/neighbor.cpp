@@ -9,11 +9,7 @@
 namespace fabric {
 namespace {
 
-std::string lower(std::string_view text) {
-  std::string out(trim(text));
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
+std::string folded(std::string_view text) { return lower(trim(text)); }
 
 bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
 
@@ -37,7 +33,7 @@ const std::string& Neighbor::port() const {
 }
 
 bool same_device(std::string_view a, std::string_view b) {
-  const std::string one = lower(a), other = lower(b);
+  const std::string one = folded(a), other = folded(b);
   if (one.empty() || other.empty()) return false;
   if (one == other) return true;
   const size_t dot = one.find('.'), other_dot = other.find('.');
@@ -46,7 +42,7 @@ bool same_device(std::string_view a, std::string_view b) {
 }
 
 bool same_port(std::string_view a, std::string_view b) {
-  const std::string one = lower(a), other = lower(b);
+  const std::string one = folded(a), other = folded(b);
   if (one.empty() || other.empty()) return false;
   if (one == other) return true;
   const auto [word, number] = in_two(one);
@@ -56,8 +52,8 @@ bool same_port(std::string_view a, std::string_view b) {
 }
 
 bool is_device(const Neighbor& neighbor, const CableEnd& end) {
-  const auto is_address = [&](const std::string& address) { return lower(address) == lower(end.device); };
-  return same_device(neighbor.system_name, end.device) || lower(neighbor.chassis_id) == lower(end.device) ||
+  const auto is_address = [&](const std::string& address) { return folded(address) == folded(end.device); };
+  return same_device(neighbor.system_name, end.device) || folded(neighbor.chassis_id) == folded(end.device) ||
          std::ranges::any_of(neighbor.management, is_address);
 }
 

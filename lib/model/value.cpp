@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/parse.h"
 
 namespace fabric {
 namespace {
@@ -134,7 +135,7 @@ std::optional<uint8_t> parse_selector(const std::string& text) {
 
 std::string to_text(const AppTrust& value) {
   std::string out;
-  for (uint8_t selector : value.selectors) out += (out.empty() ? "" : ",") + selector_text(selector);
+  for (uint8_t selector : value.selectors) append_item(out, selector_text(selector), ",");
   return out.empty() ? "none" : out;
 }
 
@@ -183,14 +184,14 @@ std::optional<uint8_t> parse_fec_word(const std::string& text) {
 
 std::string to_text(Fec value) {
   std::string out;
-  for (const std::string& word : fec_words(value)) out += (out.empty() ? "" : ",") + word;
+  for (const std::string& word : fec_words(value)) append_item(out, word, ",");
   return out.empty() ? "none" : out;
 }
 
 std::string to_text(const Names& value) {
   if (value.names.contains("*")) return "all";
   std::string out;
-  for (const std::string& name : value.names) out += (out.empty() ? "" : ",") + name;
+  for (const std::string& name : value.names) append_item(out, name, ",");
   return out.empty() ? "none" : out;
 }
 

@@ -26,7 +26,7 @@ std::string driver_version(const Root& root, std::string module) {
   if (module.empty()) return {};
   std::ranges::replace(module, '-', '_');
   for (const std::string& file : {"sys/module/" + module + "/version", std::string("proc/sys/kernel/osrelease")})
-    if (const auto version = root.read_line(file); version && !version->empty()) return *version;
+    if (std::string version = root.line_of(file); !version.empty()) return version;
   return {};
 }
 
@@ -80,9 +80,9 @@ std::string driver_of(const Root& root, const std::string& folder) {
 std::string pci_id_of(const Root& root, const std::string& folder) {
   std::string id;
   for (const char* file : {"/vendor", "/device"}) {
-    const auto text = root.read_line(folder + file);  // "0x15b3"
-    if (!text || !text->starts_with("0x")) return {};
-    id += (id.empty() ? "" : ":") + text->substr(2);
+    const std::string text = root.line_of(folder + file);  // "0x15b3"
+    if (!text.starts_with("0x")) return {};
+    append_item(id, text.substr(2), ":");
   }
   return id;
 }

@@ -45,8 +45,7 @@ std::string netdev_of_function(const Root& root, const Port& port) {
   if (names->size() == 1) return names->front();
   std::string found;
   for (const std::string& name : *names) {
-    const auto text = root.read_line("sys/class/net/" + name + "/dev_port");
-    const auto number = text ? parse_number<unsigned>(*text) : std::nullopt;
+    const auto number = parse_number<unsigned>(root.line_of("sys/class/net/" + name + "/dev_port"));
     if (!number || *number + 1 != port.number) continue;
     if (!found.empty()) return {};
     found = name;
@@ -61,7 +60,7 @@ std::string find_netdev(const Root& root, const std::optional<nldev::PortLink>& 
   if (netlink) return netlink->netdev.empty() ? netdev_of_function(root, port) : netlink->netdev;
   const std::string first_gid = infiniband::port_folder(port.rdma, port.number) + "/gid_attrs/ndevs/0";
   for (const std::string& file : {first_gid, std::string(infiniband::kClass) + "/" + port.rdma + "/parent"})
-    if (const auto name = root.read_line(file); name && !name->empty()) return *name;
+    if (std::string name = root.line_of(file); !name.empty()) return name;
   return netdev_of_function(root, port);
 }
 
@@ -69,15 +68,13 @@ std::string find_netdev(const Root& root, const std::optional<nldev::PortLink>& 
 // (net/devlink/port.c of Linux 6.12, __devlink_port_phys_port_name_get).
 bool is_representor(const Root& root, const Port& port) {
   if (port.netdev.empty()) return false;
-  const auto name = root.read_line(net_folder(port) + "/phys_port_name");
-  return name && name->find("pf") != std::string::npos;
+  return root.line_of(net_folder(port) + "/phys_port_name").find("pf") != std::string::npos;
 }
 
 // Without netlink. An interface that is administratively down answers EINVAL for its carrier: it has none.
 void read_netdev_files(const Root& root, Port& port, std::optional<uint32_t>& mtu) {
-  const auto number = [&](const char* file) -> std::optional<uint64_t> {
-    const auto text = root.read_line(net_folder(port) + "/" + file);
-    return text ? parse_number<uint64_t>(*text) : std::nullopt;
+  const auto number = [&](const char* file) {
+    return parse_number<uint64_t>(root.line_of(net_folder(port) + "/" + file));
   };
   port.ifindex = static_cast<int>(number("ifindex").value_or(0));
   port.counters.carrier_down = number("carrier_down_count");
@@ -92,9 +89,9 @@ void read_netdev_files(const Root& root, Port& port, std::optional<uint32_t>& mt
 std::string address_of(const Root& root, const Port& port, const std::string& permanent) {
   if (port.pci.empty()) return {};
   if (!permanent.empty()) return "mac:" + permanent;
-  const auto guid = root.read_line("sys/class/infiniband/" + port.rdma + "/node_guid");
-  if (!guid || guid->find_first_not_of("0:") == std::string::npos) return {};
-  return "guid:" + *guid + "/" + std::to_string(port.number);
+  const std::string guid = root.line_of("sys/class/infiniband/" + port.rdma + "/node_guid");
+  if (guid.find_first_not_of("0:") == std::string::npos) return {};
+  return "guid:" + guid + "/" + std::to_string(port.number);
 }
 
 void read_netdev(Context& context, Port& port, std::optional<uint32_t>& mtu) {

@@ -13,8 +13,7 @@ namespace {
 constexpr const char* kIpv4Conf = "proc/sys/net/ipv4/conf/";
 
 std::optional<unsigned> read_number(const Root& root, const std::string& file) {
-  const auto text = root.read_line(file);
-  return text ? parse_number<unsigned>(*text) : std::nullopt;
+  return parse_number<unsigned>(root.line_of(file));
 }
 
 void read_conf(const Root& root, const std::string& netdev, Interface& out) {

@@ -29,6 +29,13 @@ struct ScanOptions {
   std::string only{};                  // this RDMA device and no other is opened; empty: all
 };
 
+// The ports alone, without their settings, counters and addresses.
+inline ScanOptions ports_only() {
+  ScanOptions out;
+  out.topology = out.platform = out.settings = out.counters = out.gids = out.network = out.verbs = false;
+  return out;
+}
+
 // Never fails as a whole: unreadable members are absent and named in Port::unread or Node::unseen. Ports are in natural
 // order. A re-scan with fewer options is cheap; members that were not requested are empty.
 Node scan(Kernel& kernel, const ScanOptions& options = {});

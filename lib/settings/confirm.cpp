@@ -40,7 +40,7 @@ std::string utc(std::time_t at) {
 
 Moment this_moment(const Root& root) {
   Moment now;
-  if (auto id = root.read_line("proc/sys/kernel/random/boot_id")) now.boot_id = *id;
+  now.boot_id = root.line_of("proc/sys/kernel/random/boot_id");
   timespec since_boot{};
   ::clock_gettime(CLOCK_BOOTTIME, &since_boot);
   now.milliseconds =

@@ -64,10 +64,8 @@ class Pass {
   // True when something was written.
   bool walk() {
     bool wrote = false;
-    for (SettingId id : order()) {
-      Row* row = find(id);
-      if (row != nullptr && !lost_) wrote |= step(*row);
-    }
+    for (SettingId id : order())
+      if (Row* row = find(id); row != nullptr && !lost_) wrote |= step(*row);
     return wrote;
   }
 
@@ -186,17 +184,11 @@ class Pass {
 
   // Reads the port again; on failure nothing more is written.
   bool refresh() {
-    if (!kernel_.route) {
-      lost_ = error(EOPNOTSUPP, port_.id() + ": a captured tree has no netlink");
-      return false;
-    }
-    auto now = read(kernel_, port_, keys_of(want_), &limits_);
-    if (!now) {
-      lost_ = now.error();
-      return false;
-    }
-    have_ = std::move(now).value();
-    return true;
+    auto now = kernel_.route ? read(kernel_, port_, keys_of(want_), &limits_)
+                             : error(EOPNOTSUPP, port_.id() + ": a captured tree has no netlink");
+    if (now) have_ = std::move(now).value();
+    else lost_ = now.error();
+    return now.ok();
   }
 
   // At once only where the link is up; where a write took it down, carrier-up is the time.

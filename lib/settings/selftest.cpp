@@ -36,8 +36,7 @@ std::string read_second(Kernel& kernel, const std::string& netdev, SettingId set
   if (setting == SettingId::pause && root.is_host())
     if (const auto pause = ioctl_pause(netdev)) return to_text(*pause);
   for (const SecondWay& way : kSecondWays)
-    if (way.setting == setting)
-      if (auto line = root.read_line("sys/class/net/" + netdev + "/" + std::string(way.file))) return *line;
+    if (way.setting == setting) return root.line_of("sys/class/net/" + netdev + "/" + std::string(way.file));
   return {};
 }
 

@@ -62,7 +62,7 @@ std::string file_of(std::string_view name) {
 
 std::string one_spaced(std::string_view text) {
   std::string out;
-  for (std::string_view word : words(text)) out.append(out.empty() ? "" : " ").append(word);
+  for (std::string_view word : words(text)) append_item(out, word, " ");
   return out;
 }
 

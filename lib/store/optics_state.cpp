@@ -121,9 +121,8 @@ Result<Transceiver> decode_apart(std::span<const eeprom::Page> pages) {
 }
 
 std::optional<double> uptime(const Root& root) {
-  const auto line = root.read_line("proc/uptime");
-  if (!line) return std::nullopt;
-  const auto fields = words(*line);
+  const std::string line = root.line_of("proc/uptime");
+  const auto fields = words(line);
   return fields.empty() ? std::nullopt : parse_double(fields.front());
 }
 

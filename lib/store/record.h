@@ -11,7 +11,6 @@
 #include <tuple>
 
 #include "base/parse.h"
-#include "base/text.h"
 #include "model/report.h"
 #include "store/toml_value.h"
 

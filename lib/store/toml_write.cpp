@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "base/json.h"
-#include "base/text.h"
+#include "base/parse.h"
 #include "store/record.h"
 #include "store/toml_words.h"
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/parse.h"
 #include "topology/pairing.h"
 
 namespace fabric {
@@ -48,11 +49,7 @@ std::string ids_text(uint16_t vendor, uint16_t device) {
   return text;
 }
 
-std::string list_text(const std::vector<std::string>& list) {
-  std::string out;
-  for (const std::string& each : list) out += (out.empty() ? "" : ", ") + each;
-  return out.empty() ? "none" : out;
-}
+std::string list_text(const std::vector<std::string>& list) { return list.empty() ? "none" : joined(list); }
 
 void compare(const InventoryPart& was, const InventoryPart& is, std::vector<InventoryChange>& out) {
   using Kind = InventoryChange::Kind;

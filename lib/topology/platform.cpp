@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/parse.h"
 #include "model/pci_kind.h"
 #include "topology/pairing.h"
 
@@ -40,12 +41,6 @@ std::vector<std::string> devices_below(const Topology& topology, const std::stri
   for (const Nic& nic : topology.nics)
     if (is_at_or_below(nic, pci)) names.push_back(nic.name);
   return names;
-}
-
-std::string joined(const std::vector<std::string>& names) {
-  std::string out;
-  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
-  return out;
 }
 
 bool is_given_away(const Node& node, const std::string& pci) {

@@ -14,7 +14,6 @@ std::string function_text(const Topology& topology, const std::string& pci);
 
 // The names of the GPUs and NICs at the address or below the bridge, "GPU0, mlx5_0".
 std::vector<std::string> devices_below(const Topology& topology, const std::string& pci);
-std::string joined(const std::vector<std::string>& names);
 
 // Handed to a virtual machine or to a user's own driver: judged there.
 bool is_given_away(const Node& node, const std::string& pci);

@@ -100,12 +100,6 @@ Groups groups_of(const Units& units, const Level& level, bool rdma) {
   return out;
 }
 
-Composition composition_of(const std::vector<const Unit*>& group) {
-  Composition out;
-  for (const Unit* unit : group) ++out[unit->model];
-  return out;
-}
-
 // What `whole` has more than `part`; nullopt: `part` has something that `whole` has not, or nothing at all.
 std::optional<Composition> lack_of(const Composition& part, const Composition& whole) {
   Composition out = whole;
@@ -164,15 +158,15 @@ std::vector<Lack> lacks_of(const std::map<std::string, Composition>& groups) {
 
 std::map<std::string, Composition> compositions(const Groups& groups) {
   std::map<std::string, Composition> out;
-  for (const auto& [key, group] : groups) out.emplace(key, composition_of(group));
+  for (const auto& [key, group] : groups)
+    for (const Unit* unit : group) ++out[key][unit->model];
   return out;
 }
 
 unsigned bus_of(const std::string& pci) {
   const size_t colon = pci.find(':');
-  return colon == std::string::npos
-             ? 0
-             : parse_number<unsigned>(std::string_view(pci).substr(colon + 1, 2), 16).value_or(0);
+  if (colon == std::string::npos) return 0;
+  return parse_number<unsigned>(std::string_view(pci).substr(colon + 1, 2), 16).value_or(0);
 }
 
 // Where a device sits in its group: buses above the group's own, and "00.1".

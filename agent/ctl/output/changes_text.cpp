@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json.h"
+#include "base/parse.h"
 #include "ctl/output/report_text.h"
 
 namespace fabric::ctl {
@@ -65,7 +66,7 @@ std::string changes_text(const Changes& changes, bool all, const Output& output)
   }
   std::string text;
   for (const Group& group : merged)
-    text += (text.empty() ? "" : "\n") + wrapped(names_text(group.ports), output.width, 2) + "\n" + group.text;
+    append_item(text, wrapped(names_text(group.ports), output.width, 2) + "\n" + group.text, "\n");
   return text;
 }
 

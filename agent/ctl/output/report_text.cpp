@@ -24,7 +24,7 @@ std::string ids_text(const std::vector<std::string>& ids) {
     const Check* check = find_check(id);
     return first != nullptr && check != nullptr && check->group == first->group;
   });
-  if (ids.size() <= kMostNamed || !one_group) return join(ids);
+  if (ids.size() <= kMostNamed || !one_group) return joined(ids);
   return std::string(first->group) + " (" + std::to_string(ids.size()) + " checks)";
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json.h"
+#include "base/parse.h"
 #include "ctl/output/report_text.h"
 
 namespace fabric::ctl {
@@ -51,8 +52,10 @@ std::string show_text(const Node& node, const Policy* policy, const Plan& plan, 
   for (const Group& group : groups) {
     Table table({"SETTING", "READ", "WANTED", "OUTCOME"});
     for (const auto& row : group.rows) table.add(row);
-    text += (text.empty() ? "" : "\n") + wrapped(names_text(group.ports) + " (" + group.policy + ")", output.width, 2) +
-            "\n" + (table.empty() ? "  no settings could be read\n" : table.text(output));
+    append_item(text,
+                wrapped(names_text(group.ports) + " (" + group.policy + ")", output.width, 2) + "\n" +
+                    (table.empty() ? "  no settings could be read\n" : table.text(output)),
+                "\n");
   }
   return text;
 }

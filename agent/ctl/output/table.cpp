@@ -69,7 +69,7 @@ std::string cell_text(const std::string& cell, size_t width) {
       size_t end = 0;
       for (size_t column = 0; end < line.size() && column < width; ++column)
         end += std::max<size_t>(1, utf8_length(line, end));
-      out.append(out.empty() ? "" : "\n").append(line.substr(0, end));
+      append_item(out, line.substr(0, end), "\n");
       line.remove_prefix(std::min(end, line.size()));
     }
   return out;
@@ -227,13 +227,7 @@ std::string names_text(const std::vector<std::string>& names) {
     out.push_back(std::string(first.stem) + std::to_string(*first.number) + ".." +
                   std::to_string(*first.number + (next - 1 - i)) + behind);
   }
-  return join(out);
-}
-
-std::string join(const std::vector<std::string>& parts, std::string_view between) {
-  std::string out;
-  for (size_t i = 0; i < parts.size(); ++i) out.append(i == 0 ? "" : between).append(parts[i]);
-  return out;
+  return joined(out);
 }
 
 std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }

@@ -2,6 +2,7 @@
 // Text that fits the terminal: tables as lsblk(8) prints them, wrapped paragraphs, colors.
 #pragma once
 
+#include "base/parse.h"
 #include "ctl/verbs.h"
 #include "model/report.h"
 
@@ -43,8 +44,6 @@ std::string folded(std::string_view text, unsigned width, std::string_view mark 
 // "mlx5_0..7, mlx5_9/1": three or more consecutive names become a range; the port number 1 is left out in a range.
 std::string names_text(const std::vector<std::string>& names);
 
-// "a, b"
-std::string join(const std::vector<std::string>& parts, std::string_view between = ", ");
 std::string or_dash(const std::string& text);
 
 }  // namespace fabric::ctl

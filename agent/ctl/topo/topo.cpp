@@ -115,11 +115,11 @@ std::string nic_legend(const Topology& topology, const std::vector<size_t>& nics
   std::string out = "\nNIC Legend:\n\n";
   for (size_t i = 0; i < nics.size(); ++i) {
     const Nic& nic = topology.nics[nics[i]];
-    const std::string name = nic.rdma.empty() ? nic.name : join(nic.rdma);
+    const std::string name = nic.rdma.empty() ? nic.name : joined(nic.rdma);
     std::vector<std::string> details;
-    for (const std::string& detail : {join(nic.netdevs), nic.pci})
+    for (const std::string& detail : {joined(nic.netdevs), nic.pci})
       if (!detail.empty() && detail != name) details.push_back(detail);
-    out += "  NIC" + std::to_string(i) + ": " + name + (details.empty() ? "" : " (" + join(details) + ")") + "\n";
+    out += "  NIC" + std::to_string(i) + ": " + name + (details.empty() ? "" : " (" + joined(details) + ")") + "\n";
   }
   return out;
 }
@@ -141,7 +141,7 @@ std::string nearest(const Topology& topology, const std::vector<size_t>& shown) 
       names.push_back(topology.nics[index].name);
       path = to_text(*path_class(gpu, topology.nics[index]));
     }
-    out += "  " + gpu.name + ": " + (names.empty() ? "unknown" : join(names) + " (" + std::string(path) + ")") + "\n";
+    out += "  " + gpu.name + ": " + (names.empty() ? "unknown" : joined(names) + " (" + std::string(path) + ")") + "\n";
   }
   return out;
 }
@@ -155,7 +155,7 @@ std::string pairing(const TopoView& view) {
     out += "  " + view.topology.gpus[g].name + ": ";
     if (list.empty()) out += "none\n";
     else
-      out += join(list) + " (" + std::string(to_text(*pair.path)) +
+      out += joined(list) + " (" + std::string(to_text(*pair.path)) +
              (pair.shared_by > 1 ? ", shared by " + std::to_string(pair.shared_by) + " GPUs" : "") + ")\n";
   }
   return out;
@@ -169,7 +169,7 @@ std::string left_out(const Topology& topology, const std::vector<size_t>& shown)
     if (carries_rdma(topology.nics[i])) ++more;
     else if (!is_data_direct(topology.nics[i])) names.push_back(topology.nics[i].name);
   }
-  std::string out = names.empty() ? "" : "\nNICs without RDMA: " + join(names) + "\n";
+  std::string out = names.empty() ? "" : "\nNICs without RDMA: " + joined(names) + "\n";
   if (more > 0) out += "\n" + std::to_string(more) + " more NICs: see --json\n";
   return out;
 }

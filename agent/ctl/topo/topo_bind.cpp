@@ -94,7 +94,7 @@ std::string links_of(const std::vector<Device>& devices, size_t index) {
   std::vector<std::string> out;
   for (size_t i = 0; i < devices.size(); ++i)
     out.push_back(i == index ? "-1" : std::to_string(closeness(*devices[index].gpu, *devices[i].gpu)));
-  return join(out, ",");
+  return joined(out, ",");
 }
 
 // True if two GPUs share a core: one has no NUMA node, or there are too few cores.
@@ -133,7 +133,7 @@ std::string topo_cpuset(const TopoView& view) {
   }
   if (!masks.empty())
     out += "# One task for each GPU, in this order:\n# srun --ntasks-per-node=" + std::to_string(masks.size()) +
-           " --cpu-bind=mask_cpu:" + join(masks, ",") + "\n";
+           " --cpu-bind=mask_cpu:" + joined(masks, ",") + "\n";
   return out;
 }
 

@@ -48,7 +48,7 @@ std::string hcas(const TopoView& view, const std::vector<size_t>& nics, const st
     out += "# " + hca_name(*port) + " is left out: not active.\n";
   if (names.empty()) return out + "# NCCL_IB_HCA is not set: no RDMA port for the GPUs is active.\n";
   return "# The NICs paired with the GPUs. \"=\" matches names exactly; without it mlx5_1 also matches mlx5_10.\n" +
-         out + "NCCL_IB_HCA==" + join(names, ",") + "\n";
+         out + "NCCL_IB_HCA==" + joined(names, ",") + "\n";
 }
 
 bool is_ipv4(const Gid& gid) { return gid.gid.starts_with("0000:0000:0000:0000:0000:ffff:"); }
@@ -65,7 +65,7 @@ std::set<unsigned> gid_indices(const Port& port, bool ipv4) {
 std::string indices_text(const std::set<unsigned>& indices) {
   std::vector<std::string> out;
   for (const unsigned index : indices) out.push_back(std::to_string(index));
-  return out.empty() ? "none" : join(out, "/");
+  return out.empty() ? "none" : joined(out, "/");
 }
 
 // `pin` is [expect] gid_index; used if all ports have it.
@@ -84,7 +84,7 @@ std::string gid_index(const std::vector<const Port*>& ports, std::optional<unsig
     return "# Index of the routable RoCE v2 GID on all of these ports.\nNCCL_IB_GID_INDEX=" +
            std::to_string(pin && common.count(*pin) != 0 ? *pin : *common.begin()) + "\n";
   return std::string("# NCCL_IB_GID_INDEX is not set: no index holds a routable RoCE v2 GID (") +
-         (ipv4 ? "IPv4" : "IPv6") + ") on all ports (" + join(each) +
+         (ipv4 ? "IPv4" : "IPv6") + ") on all ports (" + joined(each) +
          ").\n# NCCL 2.21 and later choose it for each port; for older versions assign the netdevs' addresses in the "
          "same "
          "order.\n";
@@ -144,7 +144,7 @@ std::string remarks(const TopoView& view, const std::vector<size_t>& nics) {
     if (view.pairing.pairs[g].path && *view.pairing.pairs[g].path > PathClass::PXB)
       far.push_back(view.topology.gpus[g].name + " " + std::string(to_text(*view.pairing.pairs[g].path)));
   if (!far.empty() && !is_flattened(view.topology))
-    out += "# No PCIe switch between GPU and NIC (" + join(far) +
+    out += "# No PCIe switch between GPU and NIC (" + joined(far) +
            "): NCCL_NET_GDR_LEVEL decides whether GPUDirect RDMA is used.\n";
   if (is_flattened(view.topology))
     out +=

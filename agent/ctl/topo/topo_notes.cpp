@@ -30,7 +30,7 @@ std::string unknown_nodes(const TopoView& view) {
   for (const size_t nic : shown_nics(view.topology)) add(view.topology.nics[nic], view.topology.nics[nic].name);
   if (view.topology.gpus.empty()) return {};
   if (!unknown.empty())
-    return "NUMA node of " + join(unknown) +
+    return "NUMA node of " + joined(unknown) +
            " unknown (numa_node -1): N/A without a shared bridge; nvidia-smi prints SYS.";
   if (!assumed.empty())
     return "NUMA nodes of PCI devices unknown (numa_node -1), but the machine has only one: NODE, while nvidia-smi "
@@ -79,7 +79,7 @@ std::string bridges_on_boards(const TopoView& view) {
     for (const size_t nic : pair.nics) add(view.topology.nics[nic], view.topology.nics[nic].name);
   }
   if (names.empty()) return {};
-  return "PXB of " + join({names.begin(), names.end()}) +
+  return "PXB of " + joined(names) +
          " counts bridges above this device only (on its own board, or one more switch); no other GPU or NIC shares "
          "them.";
 }
@@ -107,7 +107,7 @@ std::vector<std::string> split_cards(const Topology& topology) {
       roots_differ = roots_differ || nic->root != nics.front()->root;
     }
     if (roots_differ && !card.empty())
-      out.push_back(join(names) +
+      out.push_back(joined(names) +
                     " are one NIC on several PCI trees (socket direct, multi-host): they share its ports.");
   }
   return out;
@@ -116,7 +116,7 @@ std::vector<std::string> split_cards(const Topology& topology) {
 std::string memory_nodes(const TopoView& view) {
   std::vector<std::string> memory;
   for (const int node : view.topology.memory_nodes) memory.push_back(std::to_string(node));
-  return memory.empty() ? std::string{} : "NUMA nodes without CPUs (memory of GPUs, HBM, CXL): " + join(memory) + ".";
+  return memory.empty() ? std::string{} : "NUMA nodes without CPUs (memory of GPUs, HBM, CXL): " + joined(memory) + ".";
 }
 
 std::string soft_iwarp(const TopoView& view) {
@@ -139,7 +139,7 @@ std::vector<std::string> topo_notes(const TopoView& view) {
   for (std::string& note : split_cards(view.topology)) notes.push_back(std::move(note));
   for (const Nic& nic : view.topology.nics)
     if (!nic.bond.empty())
-      notes.push_back((nic.netdevs.empty() ? nic.name : join(nic.netdevs)) + " is a member of " + nic.bond + ".");
+      notes.push_back((nic.netdevs.empty() ? nic.name : joined(nic.netdevs)) + " is a member of " + nic.bond + ".");
   for (const Nic& nic : view.topology.nics)
     if (nic.direct)
       notes.push_back(nic.name + " reaches its GPU through its Data Direct function " + nic.direct->pci +

@@ -68,8 +68,7 @@ class Picture {
   [[nodiscard]] std::string problems_of(const std::string& subject) const {
     std::string out;
     for (const Finding& problem : view_.problems)
-      if (is_about(problem, subject))
-        out += (out.empty() ? "" : "; ") + problem.observed + ", expected " + problem.expected;
+      if (is_about(problem, subject)) append_item(out, problem.observed + ", expected " + problem.expected, "; ");
     return out;
   }
 
@@ -96,7 +95,7 @@ class Picture {
       if (std::ranges::find(nic.rdma, port.rdma) != nic.rdma.end())
         detail.push_back(!is_active(port) ? "down" : port.rate ? rate_text(*port.rate) : "up");
     detail.insert(detail.end(), nic.netdevs.begin(), nic.netdevs.end());
-    return join(detail, " ");
+    return joined(detail, " ");
   }
 
   // GPUs in rows above, NICs in rows below, with a lane for the lines between. Its size.

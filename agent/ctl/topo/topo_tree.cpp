@@ -14,7 +14,7 @@ std::string served(const TopoView& view, size_t nic) {
     const auto& nics = view.pairing.pairs[g].nics;
     if (std::ranges::find(nics, nic) != nics.end()) gpus.push_back(view.topology.gpus[g].name);
   }
-  return gpus.empty() ? std::string{} : "  serves " + join(gpus);
+  return gpus.empty() ? std::string{} : "  serves " + joined(gpus);
 }
 
 std::string problems_of(const TopoView& view, const std::string& name) {

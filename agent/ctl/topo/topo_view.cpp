@@ -61,8 +61,8 @@ bool is_about(const Finding& problem, const std::string& name) {
 }
 
 std::string nic_title(const Nic& nic) {
-  const std::string name = nic.rdma.empty() ? nic.name : join(nic.rdma);
-  const std::string netdevs = join(nic.netdevs);
+  const std::string name = nic.rdma.empty() ? nic.name : joined(nic.rdma);
+  const std::string netdevs = joined(nic.netdevs);
   return netdevs.empty() || netdevs == name ? name : name + " (" + netdevs + ")";
 }
 

@@ -44,13 +44,9 @@ bool revert(Options options) {
   auto world = open_world(options);
   if (!lock || !record || !world) return false;
   if (!*record || !confirm::is_due(**record, confirm::this_moment(world->kernel.root))) return true;
-  Node node = look(*world, {.topology = false,
-                            .settings = false,
-                            .counters = false,
-                            .gids = false,
-                            .network = false,
-                            .verbs = false,
-                            .members = true});
+  ScanOptions what = ports_only();
+  what.members = true;
+  Node node = look(*world, what);
   const auto changes =
       confirm::lapse(options.root, world->kernel, node.ports, **record, reconcile_options(*world, options));
   if (!changes) return false;

@@ -24,13 +24,9 @@ int counters_failure(int code, const std::string& what, Output& output) {
 
 Node read(World& world, const Options& options, Sample sample) {
   begin(world.kernel, sample);
-  Node node = look(world, {.topology = false,
-                           .platform = false,
-                           .settings = false,
-                           .gids = false,
-                           .network = false,
-                           .verbs = false,
-                           .members = true});
+  ScanOptions what = ports_only();
+  what.counters = what.members = true;
+  Node node = look(world, what);
   std::erase_if(node.ports, [&](const Port& port) { return !is_chosen(options, port); });
   return node;
 }

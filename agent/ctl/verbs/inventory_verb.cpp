@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "base/json.h"
+#include "base/parse.h"
 #include "ctl/output/report_text.h"
 #include "ctl/output/table.h"
 #include "ctl/verbs.h"
@@ -34,7 +35,7 @@ std::string change_text(const InventoryChange& change) {
 std::string state_of(const std::vector<InventoryChange>& changes, const std::string& pci) {
   std::string out;
   for (const InventoryChange& change : changes)
-    if (change.pci == pci) out += (out.empty() ? "" : ", ") + change_text(change);
+    if (change.pci == pci) append_item(out, change_text(change));
   return out.empty() ? "ok" : out;
 }
 
@@ -44,17 +45,11 @@ std::string model_text(const InventoryPart& part) {
   return text;
 }
 
-std::string joined(const std::vector<std::string>& list) {
-  std::string out;
-  for (const std::string& each : list) out += (out.empty() ? "" : ", ") + each;
-  return or_dash(out);
-}
-
 std::string parts_text(const Inventory& inventory, const std::vector<InventoryChange>& changes, const Output& output) {
   Table table({"PART", "PCI", "MODEL", "NUMA", "WIDTH", "RDMA OR NICS", "STATE"});
   for (const InventoryPart& part : inventory.parts)
     table.add({part.name, part.pci, model_text(part), part.numa ? std::to_string(*part.numa) : "-",
-               part.width ? "x" + std::to_string(*part.width) : "-", joined(part.gpu ? part.nics : part.rdma),
+               part.width ? "x" + std::to_string(*part.width) : "-", or_dash(joined(part.gpu ? part.nics : part.rdma)),
                state_of(changes, part.pci)});
   for (const InventoryChange& change : changes)
     if (change.kind == Kind::added) table.add({change.name, change.pci, change.is, "-", "-", "-", change_text(change)});
@@ -139,8 +134,9 @@ int run_inventory(const Options& options, Output& output) {
     return fail(output, kUsage, "inventory: unexpected argument: " + words.back());
   auto world = open_world(options);
   if (!world) return fail(output, kFailure, world.error().text());
-  const Node node =
-      scan(world->kernel, {.settings = false, .counters = false, .gids = false, .network = false, .verbs = false});
+  ScanOptions what = ports_only();
+  what.topology = what.platform = true;
+  const Node node = scan(world->kernel, what);
   return words.empty() ? show(node, options, output) : accept(node, *world, options, output);
 }
 

@@ -18,6 +18,7 @@
 #include "kernel/rdma/infiniband.h"
 #include "loglines/loglines.h"
 #include "store/health_state.h"
+#include "store/optics_state.h"
 
 namespace fabric::ctl {
 namespace {
@@ -218,8 +219,8 @@ void read_lids(const Root& root, Machine& machine) {
     if (port.link_layer != LinkLayer::infiniband) continue;
     const std::string folder = infiniband::port_folder(port.rdma, port.number);
     const auto number = [&](const char* file) {
-      const auto line = root.read_line(folder + file);
-      return line ? parse_number<unsigned>(*line, line->starts_with("0x") ? 16 : 10).value_or(0) : 0;
+      const std::string line = root.line_of(folder + file);
+      return parse_number<unsigned>(line, line.starts_with("0x") ? 16 : 10).value_or(0);
     };
     const unsigned base = number("/lid");
     for (unsigned i = 0; base != 0 && i < 1U << std::min(7U, number("/lid_mask_count")); ++i)
@@ -234,13 +235,12 @@ Machine read_machine(const Options& options, Output& output) {
     output.errors += "fabric-agentctl: " + world.error().text() + ": ports are not resolved\n";
     return out;
   }
-  ScanOptions what;
-  what.topology = what.platform = what.settings = what.counters = what.network = what.verbs = false;
+  ScanOptions what = ports_only();
+  what.gids = true;
   out.node = look(*world, what);
   read_lids(world->kernel.root, out);
   out.wall = wall_now(world->kernel);
-  if (const auto line = world->kernel.root.read_line("proc/uptime"))
-    out.uptime = parse_double(std::string_view(*line).substr(0, line->find(' '))).value_or(0);
+  out.uptime = state::uptime(world->kernel.root).value_or(0);
   if (auto memory = load_health(world->kernel.root); memory && *memory) {
     out.memory = std::move(**memory);
     out.wall = out.memory->health.wall;
@@ -276,7 +276,7 @@ int run_explain_log(const Options& options, Output& output) {
   std::string text;
   for (const Found& found : log.found)
     if (options.json) list.push_back(found_json(found, machine.memory));
-    else text += (text.empty() ? "" : "\n") + found_text(found, machine.memory, output);
+    else append_item(text, found_text(found, machine.memory, output), "\n");
   if (log.known == 0)
     text += log.lines == 1 ? "Unknown line: it matches none of the " + std::to_string(loglines::messages().size()) +
                                  " known messages.\n"

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/json.h"
+#include "base/parse.h"
 #include "checks/cabling/peer.h"
 #include "ctl/output/report_text.h"
 #include "ctl/output/table.h"
@@ -22,7 +23,7 @@ std::string age_text(const Neighbor& neighbor) {
 
 std::string expected_text(const std::vector<const Cable*>& cables) {
   std::string text;
-  for (const Cable* cable : cables) text += (text.empty() ? "" : ", ") + peer_text(cable->peer);
+  for (const Cable* cable : cables) append_item(text, peer_text(cable->peer));
   return or_dash(text);
 }
 
@@ -146,10 +147,9 @@ Json neighbors_json(const Options& options, const Node& node, const Policy* poli
 int run_neighbors(const Options& options, Output& output) {
   auto world = open_world(options);
   if (!world) return fail(output, kFailure, world.error().text());
-  ScanOptions what;
-  what.topology = what.counters = what.gids = what.network = what.verbs = false;
+  ScanOptions what = ports_only();
   what.keys = Keys();
-  what.neighbors = what.members = true;  // with settings: whether the firmware has an LLDP agent
+  what.settings = what.neighbors = what.members = true;  // with settings: whether the firmware has an LLDP agent
   const Node node = look(*world, what);
   if (auto known = check_ports(options, node); !known) return fail(output, kFailure, known.error().text());
   const Policy* policy = world->policy ? &*world->policy : nullptr;

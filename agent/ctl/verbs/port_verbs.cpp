@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json.h"
+#include "base/parse.h"
 #include "config/config.h"
 #include "ctl/output/report_text.h"
 #include "ctl/output/table.h"
@@ -39,7 +40,7 @@ std::string sync_text(const Node& node, const PortPolicy* entry, const Changes* 
     if (outcome == Outcome::in_sync) continue;
     done = done && is_done(outcome);
     const bool unread = change.outcome == Outcome::refused && outcome == Outcome::refused;  // a dry run only reads
-    text += (text.empty() ? "" : ", ") + change.key() + " " + (unread ? "unknown" : std::string(to_text(outcome)));
+    append_item(text, change.key() + " " + (unread ? "unknown" : std::string(to_text(outcome))));
   }
   return text.empty() ? "yes" : (done ? "yes, but " : "no: ") + text;
 }
@@ -241,14 +242,10 @@ template <class Show>
 int with_ports(const Options& options, Output& output, Show&& show) {
   auto world = open_world(options);
   if (!world) return fail(output, kFailure, world.error().text());
-  Node node = look(*world, {.topology = options.verb == "status",
-                            .platform = false,
-                            .counters = false,
-                            .gids = false,
-                            .network = false,
-                            .verbs = false,
-                            .serials = true,
-                            .members = true});
+  ScanOptions what = ports_only();
+  what.topology = options.verb == "status";
+  what.settings = what.serials = what.members = true;
+  Node node = look(*world, what);
   if (auto known = check_ports(options, node); !known) return fail(output, kFailure, known.error().text());
   const Absent absent = absent_cards(*world, node);
   std::erase_if(node.ports, [&](const Port& port) { return !is_chosen(options, port); });

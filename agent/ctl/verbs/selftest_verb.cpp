@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/json.h"
+#include "base/parse.h"
 #include "base/result.h"
 #include "ctl/output/table.h"
 #include "ctl/verbs/writer.h"
@@ -65,8 +66,8 @@ std::string table_text(const qos::SelfTest& test, const Output& output) {
   Table table({"SETTING", "VALUE", "RESULT", "MS", "LINK DOWN", "READ BACK", "SECOND WAY", "DETAIL"}, {3, 4});
   for (const qos::SelfTestStep& step : test.steps) {
     std::string detail = step.detail;
-    if (is_surprise(step)) detail += (detail.empty() ? "" : "; ") + std::string("this write was thought harmless");
-    if (!step.link_back) detail += (detail.empty() ? "" : "; ") + std::string("the link did not come back");
+    if (is_surprise(step)) append_item(detail, "this write was thought harmless", "; ");
+    if (!step.link_back) append_item(detail, "the link did not come back", "; ");
     table.add({std::string(key_text(step.setting)), step.to, answer_text(step), std::to_string(step.took.count()),
                std::to_string(step.carrier_downs), or_dash(step.read_back), or_dash(step.second), or_dash(detail)},
               !is_good(step));
@@ -95,7 +96,7 @@ std::string consent_text(const Port& port, const PortPolicy& entry) {
          [&] {
            std::string keys;
            for (const Setting& setting : kSettings)
-             if (has_value(setting, entry.want)) keys += (keys.empty() ? "" : ", ") + std::string(setting.key);
+             if (has_value(setting, entry.want)) append_item(keys, setting.key);
            return keys;
          }() +
          ". The link goes down several times. To run it: sudo fabric-agentctl selftest " + port.netdev + " --yes";

@@ -190,7 +190,7 @@ int run_explain(const Options& options, Output& output) {
   std::string text;
   for (const Topic& topic : wanted) {
     list.push_back(explain_json(topic));
-    text += (text.empty() ? "" : "\n") + explain_one(topic, output);
+    append_item(text, explain_one(topic, output), "\n");
   }
   output.text += options.json ? json_text(list) : text;
   return kDone;

@@ -31,14 +31,11 @@ namespace {
 // The agent holds the lock while it writes one port.
 constexpr std::chrono::seconds kPatience{5};
 
-const ScanOptions kPortsOnly{.topology = false,
-                             .settings = false,
-                             .counters = false,
-                             .gids = false,
-                             .network = false,
-                             .verbs = false,
-                             .serials = true,
-                             .members = true};
+Node look_at_ports(World& world) {
+  ScanOptions what = ports_only();
+  what.serials = what.members = true;
+  return look(world, what);
+}
 
 bool any_of(const Changes& changes, Outcome outcome) {
   return std::ranges::any_of(changes, [&](const Change& change) { return change.outcome == outcome; });
@@ -135,7 +132,7 @@ Result<Writer> open_writer(const Options& options, Result<World> world) {
                         state::kOriginalsFile + " /root/");
   if (!originals) return originals.error();
   Writer writer{std::move(world).value(), std::move(lock).value(), std::move(originals).value(), {}};
-  writer.node = look(writer.world, kPortsOnly);
+  writer.node = look_at_ports(writer.world);
   if (auto known = check_ports(options, writer.node); !known) return known.error();
   return writer;
 }
@@ -198,7 +195,7 @@ int run_plan(const Options& options, Output& output) {
   if (!world) return failure(world.error(), output);
   if (!world->kernel.route)
     return failure(error(0, options.root + ": the settings of a captured tree cannot be read"), output);
-  Node node = look(*world, kPortsOnly);
+  Node node = look_at_ports(*world);
   if (auto known = check_ports(options, node); !known) return failure(known.error(), output);
   const Changes all = flat(make_plan(*world, node, options));
   Changes writes;

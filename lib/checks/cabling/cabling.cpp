@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/parse.h"
 #include "checks/cabling/peer.h"
 #include "checks/check.h"
 #include "model/finding.h"
@@ -28,14 +29,12 @@ const Cable* cable_to(const Cables& cables, const Neighbor& neighbor) {
 
 std::string planned_text(const Cables& cables) {
   std::string text;
-  for (const Cable* cable : cables) text += (text.empty() ? "" : " or ") + peer_text(cable->peer);
+  for (const Cable* cable : cables) append_item(text, peer_text(cable->peer), " or ");
   return text + " (" + cables.front()->where + ")";
 }
 
 std::string heard_text(const Heard& heard) {
-  std::string text;
-  for (const Neighbor* each : heard) text += (text.empty() ? "" : " and ") + peer_text(*each);
-  return text;
+  return joined(heard, " and ", [](const Neighbor* each) { return peer_text(*each); });
 }
 
 class PortCabling {

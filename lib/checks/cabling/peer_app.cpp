@@ -2,6 +2,7 @@
 #include <optional>
 #include <string>
 
+#include "base/parse.h"
 #include "checks/cabling/peer.h"
 #include "checks/check.h"
 #include "model/finding.h"
@@ -11,8 +12,6 @@ namespace {
 
 constexpr uint16_t kRocePort = 4791;  // RoCE v2's UDP port (IBTA annex A17)
 
-void append(std::string& text, const std::string& part) { text += (text.empty() ? "" : "; ") + part; }
-
 // DSCPs that both ends map to different priorities, and lossless DSCPs of the switch without an entry here.
 void compare_dscp(const Port& port, const DcbxApp& app, std::string& text) {
   if (!port.qos.dscp_map || app.protocol > 63) return;
@@ -21,16 +20,20 @@ void compare_dscp(const Port& port, const DcbxApp& app, std::string& text) {
   const bool counts = known ? here->second != app.priority
                             : port.qos.pfc && port.qos.pfc->has(app.priority) && !port.qos.dscp_map->empty();
   if (counts)
-    append(text, "DSCP " + std::to_string(app.protocol) + ": priority " +
-                     (known ? std::to_string(here->second) : "none") + " here, " + std::to_string(app.priority) +
-                     " there");
+    append_item(text,
+                "DSCP " + std::to_string(app.protocol) + ": priority " +
+                    (known ? std::to_string(here->second) : "none") + " here, " + std::to_string(app.priority) +
+                    " there",
+                "; ");
 }
 
 // The priority of RoCE on the switch.
 void compare_roce(const Port& port, const DcbxApp& app, std::string& text) {
   if (app.protocol != kRocePort || !port.qos.pfc || port.qos.pfc->bits == 0 || port.qos.pfc->has(app.priority)) return;
-  append(text, "RoCE (UDP 4791): lossless priority " + to_text(*port.qos.pfc) + " here, priority " +
-                   std::to_string(app.priority) + " there");
+  append_item(text,
+              "RoCE (UDP 4791): lossless priority " + to_text(*port.qos.pfc) + " here, priority " +
+                  std::to_string(app.priority) + " there",
+              "; ");
 }
 
 std::string differences(const Port& port, const std::vector<DcbxApp>& table) {
@@ -44,20 +47,15 @@ std::string differences(const Port& port, const std::vector<DcbxApp>& table) {
 
 bool can_compare(const Port& port) { return port.qos.dscp_map || (port.qos.pfc && port.qos.pfc->bits != 0); }
 
-Finding finding_for(const Port& port, const Neighbor& peer) {
-  const std::string text = differences(port, *peer.app);
+std::optional<Finding> ask_port(const View& view, const Port& port) {
+  const Neighbor* peer = first_with(view.now, port, &Neighbor::app);
+  if (!has_cable(port) || !can_compare(port) || peer == nullptr) return std::nullopt;
+  const std::string text = differences(port, *peer->app);
   const std::string expected = "one priority for each kind of packet at both ends";
-  if (text.empty()) return good(port.id(), "same as " + peer_name(peer), expected);
+  if (text.empty()) return good(port.id(), "same as " + peer_name(*peer), expected);
   return bad(Status::warning, port.id(), text, expected,
              "The two ends map the same packets to different priorities: PFC and ECN protect them at one end only.",
-             "Change dscp_map in the policy, or the QoS map of " + peer_name(peer) + ".");
-}
-
-void ask(const View& view, Findings& findings) {
-  for (const Port& port : view.now.ports) {
-    if (!has_cable(port) || !can_compare(port)) continue;
-    if (const Neighbor* peer = first_with(view.now, port, &Neighbor::app)) findings.push_back(finding_for(port, *peer));
-  }
+             "Change dscp_map in the policy, or the QoS map of " + peer_name(*peer) + ".");
 }
 
 }  // namespace
@@ -71,7 +69,7 @@ extern const Check kPeerAppCheck{
         "DSCP map of this port differs, packets are lossless at one end only.",
     .inspect = "dcb app show dev NETDEV; fabric-agentctl neighbors --json",
     .fix = "Set dscp_map in the policy to the map of the switch, or the other way round.",
-    .ask = ask,
+    .ask_port = ask_port,
 };
 
 }  // namespace fabric

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
+#include "base/parse.h"
 #include "checks/cabling/peer.h"
 #include "checks/check.h"
 #include "model/finding.h"
@@ -48,32 +49,28 @@ std::string differences(const Groups& here, const Groups& there, PrioSet lossles
     if ((lossless.bits != 0 && !lossless.has(prio)) || (seen >> prio & 1) != 0) continue;
     if (here.group(prio) == there.group(prio) && here.share(prio) == there.share(prio)) continue;
     seen = static_cast<uint8_t>(seen | here.group(prio).bits);
-    text += (text.empty() ? "" : "; ") + ("priority " + std::to_string(prio)) + " in group " + describe(here, prio) +
-            " here, " + describe(there, prio) + " there";
+    append_item(text,
+                ("priority " + std::to_string(prio)) + " in group " + describe(here, prio) + " here, " +
+                    describe(there, prio) + " there",
+                "; ");
   }
   return text;
 }
 
-Finding finding_for(const Port& port, const Neighbor& peer) {
+// The recommendation of the peer has precedence over its configuration (802.1Q D.2.9).
+std::optional<Finding> ask_port(const View& view, const Port& port) {
+  const Neighbor* peer = first_with(view.now, port, &Neighbor::ets_recommended);
+  if (peer == nullptr) peer = first_with(view.now, port, &Neighbor::ets);
+  if (!has_cable(port) || !port.qos.ets || peer == nullptr) return std::nullopt;
   const Groups here = groups_of(*port.qos.ets),
-               there = groups_of(peer.ets_recommended ? *peer.ets_recommended : *peer.ets);
+               there = groups_of(peer->ets_recommended ? *peer->ets_recommended : *peer->ets);
   const std::string text = differences(here, there, port.qos.pfc.value_or(PrioSet{}));
   const std::string expected = "the same groups and bandwidth at both ends";
-  if (text.empty()) return good(port.id(), "same as " + peer_name(peer), expected);
+  if (text.empty()) return good(port.id(), "same as " + peer_name(*peer), expected);
   return bad(Status::warning, port.id(), text, expected,
              "Both ends divide the link differently: under load RoCE gets a different share in each direction, or "
              "waits behind other traffic.",
-             "Change ets in the policy, or the scheduler of " + peer_name(peer) + ".");
-}
-
-// The recommendation of the peer has precedence over its configuration (802.1Q D.2.9).
-void ask(const View& view, Findings& findings) {
-  for (const Port& port : view.now.ports) {
-    if (!has_cable(port) || !port.qos.ets) continue;
-    const Neighbor* peer = first_with(view.now, port, &Neighbor::ets_recommended);
-    if (peer == nullptr) peer = first_with(view.now, port, &Neighbor::ets);
-    if (peer != nullptr) findings.push_back(finding_for(port, *peer));
-  }
+             "Change ets in the policy, or the scheduler of " + peer_name(*peer) + ".");
 }
 
 }  // namespace
@@ -88,7 +85,7 @@ extern const Check kPeerEtsCheck{
         "numbering of traffic classes may differ.",
     .inspect = "dcb ets show dev NETDEV; the scheduler or QoS profile of the switch",
     .fix = "Set ets in the policy to the scheduler of the switch, or the other way round.",
-    .ask = ask,
+    .ask_port = ask_port,
 };
 
 }  // namespace fabric

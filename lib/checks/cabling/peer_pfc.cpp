@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
+#include "base/parse.h"
 #include "checks/cabling/peer.h"
 #include "checks/check.h"
 #include "model/finding.h"
@@ -14,15 +15,17 @@ std::string priorities(uint8_t bits) {
   int count = 0;
   for (int prio = 0; prio < kPriorities; ++prio)
     if ((bits >> prio & 1) != 0) {
-      text += (text.empty() ? "" : ", ") + std::to_string(prio);
+      append_item(text, std::to_string(prio));
       ++count;
     }
   return (count == 1 ? "priority " : "priorities ") + text;
 }
 
-Finding finding_for(const Port& port, const Neighbor& peer) {
-  const PrioSet here = *port.qos.pfc, there = peer.pfc->enabled;
-  const std::string observed = "PFC " + to_text(here) + " here, " + to_text(there) + " at " + peer_name(peer);
+std::optional<Finding> ask_port(const View& view, const Port& port) {
+  const Neighbor* peer = first_with(view.now, port, &Neighbor::pfc);
+  if (!has_cable(port) || !port.qos.pfc || peer == nullptr) return std::nullopt;
+  const PrioSet here = *port.qos.pfc, there = peer->pfc->enabled;
+  const std::string observed = "PFC " + to_text(here) + " here, " + to_text(there) + " at " + peer_name(*peer);
   if (here == there) return good(port.id(), observed, "the same at both ends");
   const auto only_here = static_cast<uint8_t>(here.bits & ~there.bits),
              only_there = static_cast<uint8_t>(there.bits & ~here.bits);
@@ -39,13 +42,6 @@ Finding finding_for(const Port& port, const Neighbor& peer) {
           " only, or change pfc in the policy.");
 }
 
-void ask(const View& view, Findings& findings) {
-  for (const Port& port : view.now.ports) {
-    if (!has_cable(port) || !port.qos.pfc) continue;
-    if (const Neighbor* peer = first_with(view.now, port, &Neighbor::pfc)) findings.push_back(finding_for(port, *peer));
-  }
-}
-
 }  // namespace
 
 extern const Check kPeerPfcCheck{
@@ -58,7 +54,7 @@ extern const Check kPeerPfcCheck{
         "in the DCBX PFC TLV.",
     .inspect = "fabric-agentctl neighbors; dcb pfc show dev NETDEV; on the switch: show priority-flow-control",
     .fix = "Enable PFC for the RoCE priority (usually 3) at both ends.",
-    .ask = ask,
+    .ask_port = ask_port,
 };
 
 }  // namespace fabric

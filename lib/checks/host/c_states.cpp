@@ -23,7 +23,7 @@ namespace {
 std::string describe(const HostCpu& cpu) {
   std::string text;
   for (const IdleGroup& group : cpu.idle) {
-    text += (text.empty() ? "" : "; ") + group.state + " (" + std::to_string(group.latency) + " us)";
+    append_item(text, group.state + " (" + std::to_string(group.latency) + " us)", "; ");
     if (cpu.idle.size() > 1) text += " on CPUs " + group.cpus;
   }
   return "deepest " + text + " by " + cpu.idle_driver;

@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/parse.h"
 #include "checks/check.h"
 #include "checks/host/host.h"
 #include "model/finding.h"
@@ -38,7 +39,7 @@ void ask(const View& view, Findings& findings) {
   std::string observed;
   for (const FrequencyGroup& group : cpu.frequency) {
     if (cpu.frequency.size() == 1) observed = describe(group);
-    else observed += (observed.empty() ? "" : "; ") + describe(group) + " on CPUs " + group.cpus;
+    else append_item(observed, describe(group) + " on CPUs " + group.cpus, "; ");
     if (!is_fast(cpu, group)) slow = &group;
   }
   observed += " by " + cpu.frequency_driver;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
+#include "base/parse.h"
 #include "checks/check.h"
 #include "checks/host/host.h"
 #include "model/finding.h"
@@ -23,11 +24,11 @@ void ask(const View& view, Findings& findings) {
   std::string observed;
   uint64_t sum = 0;
   for (const auto& [size, pages] : host->huge_pages.reserved) {
-    observed += (observed.empty() ? "" : ", ") + std::to_string(pages) + " of " + bytes_text(size);
+    append_item(observed, std::to_string(pages) + " of " + bytes_text(size));
     sum += pages > kNoLimit / size ? kNoLimit / 4 : pages * size / 4;  // quarters, so that the sum does not overflow
   }
   if (!host->huge_pages.transparent.empty())
-    observed += (observed.empty() ? "" : "; ") + std::string("transparent: ") + host->huge_pages.transparent;
+    append_item(observed, std::string("transparent: ") + host->huge_pages.transparent, "; ");
   if (observed.empty()) return;
   const double most = limit_of(view, kHugePages);
   if (host->memory != 0 && static_cast<double>(sum) > most / 4 * static_cast<double>(host->memory))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
+#include "base/parse.h"
 #include "checks/check.h"
 #include "checks/host/host.h"
 #include "model/finding.h"
@@ -16,7 +17,7 @@ std::string names_of(const NicInterrupts& nic) {
   std::string text;
   for (size_t i = 0; i < nic.elsewhere.size() && i < kShown; ++i) {
     const Interrupt& each = nic.elsewhere[i];
-    text += (text.empty() ? "" : ", ") + std::to_string(each.irq) + " " + each.name + " on CPU " + each.cpus;
+    append_item(text, std::to_string(each.irq) + " " + each.name + " on CPU " + each.cpus);
   }
   return text + (nic.elsewhere.size() > kShown ? ", ..." : "");
 }

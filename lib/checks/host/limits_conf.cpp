@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/parse.h"
 #include "checks/check.h"
 #include "checks/host/host.h"
 #include "checks/host/job_limit.h"
@@ -47,9 +48,9 @@ void ask(const View& view, Findings& findings) {
   for (const UserLimit& entry : host->user_limits) {
     const auto& setting = entry.soft ? entry.soft : entry.hard;
     const std::string text = entry_text(entry, *setting);
-    all += (all.empty() ? "" : ", ") + text;
+    append_item(all, text);
     if (is_for_sound(entry) || is_enough_memlock(view, setting->limit)) continue;
-    low += (low.empty() ? "" : ", ") + text;
+    append_item(low, text);
     some_only = some_only && entry.domain != "*";
   }
   const std::string expected = "* unlimited";

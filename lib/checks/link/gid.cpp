@@ -16,7 +16,9 @@ std::string describe(const Gid& gid) {
   return "index " + to_text(gid.index) + " " + gid.gid + (gid.netdev.empty() ? "" : " on " + gid.netdev);
 }
 
-Finding finding_for(const Port& port) {
+// A port that is down loses its addresses: `port-state` reports it. `address` reports a missing address.
+std::optional<Finding> ask_port(const View& view, const Port& port) {
+  if (!is_judged(port) || !is_active(port) || !is_roce(port) || lacks_address(view, port)) return std::nullopt;
   const std::string expected = "a RoCE v2 GID of a routable address";
   const std::string netdev = port.netdev.empty() ? "the port's netdev" : port.netdev;
   if (port.gids.empty() && is_unread(port, "gid"))
@@ -25,14 +27,11 @@ Finding finding_for(const Port& port) {
                "Run the check as root. Files: /sys/class/infiniband/" + port.rdma + "/ports/" + to_text(port.number) +
                    "/gids");
   std::vector<Gid> v2;
-  std::copy_if(port.gids.begin(), port.gids.end(), std::back_inserter(v2),
-               [](const Gid& gid) { return gid.type == "RoCE v2"; });
-  const auto routable = [](const Gid& gid) { return !is_link_local(gid); };
-  auto best = std::find_if(v2.begin(), v2.end(), is_ipv4);
-  if (best == v2.end()) best = std::find_if(v2.begin(), v2.end(), routable);
+  std::ranges::copy_if(port.gids, std::back_inserter(v2), [](const Gid& gid) { return gid.type == "RoCE v2"; });
+  auto best = std::ranges::find_if(v2, is_ipv4);
+  if (best == v2.end()) best = std::ranges::find_if_not(v2, is_link_local);
   if (best != v2.end()) return good(port.id(), describe(*best), expected);
-  const bool typed = std::all_of(port.gids.begin(), port.gids.end(), [](const Gid& gid) { return !gid.type.empty(); });
-  if (!typed)
+  if (std::ranges::any_of(port.gids, [](const Gid& gid) { return gid.type.empty(); }))
     return bad(Status::unknown, port.id(), "GIDs of unknown type", expected, "The types of the GIDs could not be read.",
                "Run the check as root. Files: /sys/class/infiniband/" + port.rdma + "/ports/" + to_text(port.number) +
                    "/gid_attrs/types");
@@ -46,13 +45,6 @@ Finding finding_for(const Port& port) {
              "Configure an IPv4 address or a global IPv6 address: ip address add ADDRESS/PREFIX dev " + netdev);
 }
 
-// A port that is down loses its addresses: `port-state` reports it. `address` reports a missing address.
-void ask(const View& view, Findings& findings) {
-  for (const Port& port : view.now.ports)
-    if (is_judged(port) && is_active(port) && is_roce(port) && !lacks_address(view, port))
-      findings.push_back(finding_for(port));
-}
-
 }  // namespace
 
 extern const Check kGidCheck{
@@ -64,7 +56,7 @@ extern const Check kGidCheck{
         "link-local GID does not cross routers.",
     .inspect = "ip address show dev NETDEV; grep . /sys/class/infiniband/RDMADEV/ports/1/gids/*",
     .fix = "Configure an IPv4 address or a global IPv6 address on the netdev.",
-    .ask = ask,
+    .ask_port = ask_port,
 };
 
 }  // namespace fabric

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "base/parse.h"
 #include "checks/check.h"
 #include "health/health.h"
 #include "model/finding.h"
@@ -137,7 +138,7 @@ namespace {
 std::string rdma_devices(const Topology& topology) {
   std::string names;
   for (const Nic& nic : topology.nics)
-    for (const std::string& device : nic.rdma) names.append(names.empty() ? "" : ", ").append(device);
+    for (const std::string& device : nic.rdma) append_item(names, device);
   return names;
 }
 

@@ -24,7 +24,8 @@ std::string observed_text(const Port& port, uint32_t reached) {
   return "netdev " + (port.qos.mtu ? to_text(*port.qos.mtu) : "-") + ", RoCE " + to_text(reached);
 }
 
-Finding finding_for(const View& view, const Port& port) {
+std::optional<Finding> ask_port(const View& view, const Port& port) {
+  if (!is_judged(port) || !is_roce(port) || port.netdev.empty()) return std::nullopt;
   const std::string expected = "netdev 4192 or more, RoCE 4096";
   if (!port.qos.mtu && !port.active_mtu)
     return bad(Status::unknown, port.id(), "-", expected,
@@ -46,11 +47,6 @@ Finding finding_for(const View& view, const Port& port) {
       "ip link set " + port.netdev + " mtu 9000 (4200 at least, on the whole path), and set mtu = 9000 in the policy.");
 }
 
-void ask(const View& view, Findings& findings) {
-  for (const Port& port : view.now.ports)
-    if (is_judged(port) && is_roce(port) && !port.netdev.empty()) findings.push_back(finding_for(view, port));
-}
-
 }  // namespace
 
 extern const Check kRoceMtuCheck{
@@ -63,7 +59,7 @@ extern const Check kRoceMtuCheck{
         "reported.",
     .inspect = "ip link show dev NETDEV; ibv_devinfo -d RDMADEV",
     .fix = "Set mtu = 9000 in the policy and configure the same MTU on the switch.",
-    .ask = ask,
+    .ask_port = ask_port,
 };
 
 }  // namespace fabric

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "base/parse.h"
 #include "checks/check.h"
 #include "checks/network/network.h"
 #include "model/finding.h"
@@ -45,7 +46,7 @@ Finding twice(const Ip& ip, const std::map<std::string, const Port*>& netdevs, c
 std::string shown(const std::vector<PortAddress>& addresses) {
   std::string out;
   for (const PortAddress& each : addresses)
-    out += (out.empty() ? "" : ", ") + to_text(each.address.ip) + "/" + to_text(each.address.prefix);
+    append_item(out, to_text(each.address.ip) + "/" + to_text(each.address.prefix));
   return out;
 }
 

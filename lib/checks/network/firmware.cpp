@@ -33,11 +33,7 @@ bool is_allowed(const std::vector<std::string>& patterns, const std::string& ver
                      [&](const std::string& pattern) { return glob_match(pattern, version); });
 }
 
-std::string choice(const std::vector<std::string>& patterns) {
-  std::string out;
-  for (const std::string& pattern : patterns) out += (out.empty() ? "" : " or ") + pattern;
-  return out;
-}
+std::string choice(const std::vector<std::string>& patterns) { return joined(patterns, " or "); }
 
 std::string board_of(const Port& port) { return port.board_id.empty() ? port.pci_id : port.board_id; }
 

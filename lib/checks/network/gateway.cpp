@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/parse.h"
 #include "checks/check.h"
 #include "checks/network/network.h"
 #include "model/finding.h"
@@ -24,20 +25,18 @@ Finding unanswered(const Port& port, const std::string& netdev, const IpNeighbor
 }
 
 // Without traffic the kernel has no entry and nothing is reported.
-void ask(const View& view, Findings& findings) {
-  for (const Port& port : view.now.ports) {
-    if (!is_judged(port) || !is_active(port) || !is_roce(port)) continue;
-    const IpNeighbor* worst = nullptr;
-    std::string on, good_ones;
-    for (const NamedInterface& each : interfaces_of(view.now, port))
-      for (const IpNeighbor& gateway : each.interface->gateways) {
-        const bool silent = gateway.state == "FAILED" || gateway.state == "INCOMPLETE";
-        if (!silent) good_ones += (good_ones.empty() ? "" : ", ") + to_text(gateway.ip) + " " + gateway.state;
-        else if (worst == nullptr || gateway.state == "FAILED") worst = &gateway, on = each.netdev;
-      }
-    if (worst != nullptr) findings.push_back(unanswered(port, on, *worst));
-    else if (!good_ones.empty()) findings.push_back(good(port.id(), good_ones, "an answer"));
-  }
+std::optional<Finding> ask_port(const View& view, const Port& port) {
+  if (!is_judged(port) || !is_active(port) || !is_roce(port)) return std::nullopt;
+  const IpNeighbor* worst = nullptr;
+  std::string on, good_ones;
+  for (const NamedInterface& each : interfaces_of(view.now, port))
+    for (const IpNeighbor& gateway : each.interface->gateways) {
+      const bool silent = gateway.state == "FAILED" || gateway.state == "INCOMPLETE";
+      if (!silent) append_item(good_ones, to_text(gateway.ip) + " " + gateway.state);
+      else if (worst == nullptr || gateway.state == "FAILED") worst = &gateway, on = each.netdev;
+    }
+  if (worst != nullptr) return unanswered(port, on, *worst);
+  return good_ones.empty() ? std::nullopt : std::optional(good(port.id(), good_ones, "an answer"));
 }
 
 }  // namespace
@@ -53,7 +52,7 @@ extern const Check kGatewayCheck{
     .fix =
         "Configure the same VLAN, address and prefix as on the switch port, and check that the gateway has this "
         "address.",
-    .ask = ask,
+    .ask_port = ask_port,
 };
 
 }  // namespace fabric

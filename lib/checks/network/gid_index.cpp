@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 
+#include "base/parse.h"
 #include "checks/check.h"
 #include "checks/network/network.h"
 #include "model/finding.h"
@@ -21,9 +22,7 @@ Indices indices(const Port& port, bool ipv4) {
 }
 
 std::string text(const Indices& values) {
-  std::string out;
-  for (const unsigned value : values) out += (out.empty() ? "" : ", ") + to_text(value);
-  return out;
+  return joined(values, ", ", [](const unsigned value) { return to_text(value); });
 }
 
 // The index of most ports; on a tie the lowest.

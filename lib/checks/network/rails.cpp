@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/parse.h"
 #include "checks/check.h"
 #include "checks/network/network.h"
 #include "model/finding.h"
@@ -178,12 +179,6 @@ void check_routes(const Network& network, const std::vector<Rail>& group, Faults
 bool filters_arp(const std::vector<Rail>& group) {
   return std::all_of(group.begin(), group.end(),
                      [](const Rail& rail) { return rail.interface->arp_filter.effective().value_or(0) != 0; });
-}
-
-std::string joined(const std::vector<std::string>& parts, const char* between) {
-  std::string out;
-  for (const std::string& part : parts) out += (out.empty() ? "" : between) + part;
-  return out;
 }
 
 void check_arp(const Network& network, const std::vector<Rail>& group, Faults& faults) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/parse.h"
 #include "checks/check.h"
 #include "model/finding.h"
 #include "topology/locality.h"
@@ -23,7 +24,7 @@ std::string control_text(uint16_t control) {
                                                              {kAcsDirectTranslated, "DirectTrans+"}};  // lspci's words
   std::string out;
   for (const auto& [bit, name] : kBits)
-    if ((control & bit) != 0) out.append(out.empty() ? "" : " ").append(name);
+    if ((control & bit) != 0) append_item(out, name, " ");
   return out.empty() ? "off" : out;
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "base/parse.h"
 #include "checks/check.h"
 #include "health/health.h"
 #include "model/finding.h"
@@ -54,7 +55,7 @@ Rise rise(const AerCounts& now, const AerCounts& before) {
     const auto had = before.kinds.find(kind);
     const uint64_t more = count - std::min(count, had == before.kinds.end() ? 0 : had->second);
     if (more == 0) continue;
-    out.kinds += (out.kinds.empty() ? "" : " ") + kind + " +" + std::to_string(more);
+    append_item(out.kinds, kind + " +" + std::to_string(more), " ");
     out.received = out.received || is_received(kind);
     out.sent = out.sent || is_sent(kind);
   }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/parse.h"
 #include "checks/check.h"
 #include "model/finding.h"
 #include "topology/platform.h"
@@ -27,8 +28,8 @@ bool has_peer(const GpuDirect& has, std::string_view name) {
 // The same evidence as NCCL uses (src/transport/net_ib.cc).
 void ask_nvidia(const GpuDirect& has, Findings& findings) {
   std::string ways = joined(has.peer_modules);
-  if (has_peer(has, "nv_mem")) ways += std::string(ways.empty() ? "" : ", ") + "peer memory client nv_mem";
-  if (has.nvidia_open == true) ways += std::string(ways.empty() ? "" : ", ") + "dma-buf (open kernel module)";
+  if (has_peer(has, "nv_mem")) append_item(ways, "peer memory client nv_mem");
+  if (has.nvidia_open == true) append_item(ways, "dma-buf (open kernel module)");
   const std::string driver = "NVIDIA driver " + has.nvidia_driver;
   if (!ways.empty()) {
     findings.push_back(good("host", driver + ": " + ways, "nvidia_peermem, or dma-buf of the open kernel module"));

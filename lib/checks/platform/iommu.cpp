@@ -2,6 +2,7 @@
 #include <map>
 #include <string>
 
+#include "base/parse.h"
 #include "checks/check.h"
 #include "model/finding.h"
 #include "topology/platform.h"
@@ -47,7 +48,7 @@ void ask(const View& view, Findings& findings) {
   std::string observed, translated;
   for (const auto& [type, names] : by_type) {
     observed.append(observed.empty() ? "" : "; ").append(mode_text(type)).append(": ").append(joined(names));
-    if (type != kPassThrough) translated += (translated.empty() ? "" : ", ") + joined(names);
+    if (type != kPassThrough) append_item(translated, joined(names));
   }
   if (!translated.empty()) {
     findings.push_back(bad(Status::warning, "host", observed + options_text(platform), "pass-through (iommu=pt) or off",

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/parse.h"
 #include "checks/check.h"
 #include "checks/topology/pairing.h"
 #include "model/finding.h"
@@ -111,7 +112,7 @@ Finding finding_for(const View& view, const Tally& tally, const Subject& subject
     observed.append(observed.empty() ? "" : ", ").append(mine[row].first).append(" " + mine[row].second);
     const auto others = usual(tally.at(kind_of(subject))[row]);
     if (!others || *others == mine[row].second || (row == 0 && mrrs_wanted)) continue;
-    odd.append(odd.empty() ? "" : ", ").append(mine[row].first);
+    append_item(odd, mine[row].first);
     expected.append(expected.empty() ? "" : ", ").append(mine[row].first).append(" " + *others);
   }
   observed += payload_note(view.now, *subject.nic, *subject.has);

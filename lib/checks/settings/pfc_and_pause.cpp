@@ -5,7 +5,8 @@
 namespace fabric {
 namespace {
 
-Finding finding_for(const Port& port) {
+std::optional<Finding> ask_port(const View&, const Port& port) {
+  if (!is_judged(port) || !port.qos.pfc) return std::nullopt;
   const bool pfc = port.qos.pfc->bits != 0;
   if (!port.qos.pause && !pfc) return good(port.id(), "PFC none", "not both");
   const std::string observed =
@@ -23,11 +24,6 @@ Finding finding_for(const Port& port) {
       "ethtool -A " + port.netdev + " rx off tx off, and set pause = \"off\" in the policy.");
 }
 
-void ask(const View& view, Findings& findings) {
-  for (const Port& port : view.now.ports)
-    if (is_judged(port) && port.qos.pfc) findings.push_back(finding_for(port));
-}
-
 }  // namespace
 
 extern const Check kPfcAndPauseCheck{
@@ -39,7 +35,7 @@ extern const Check kPfcAndPauseCheck{
         "ignore PFC frames.",
     .inspect = "ethtool -a NETDEV; dcb pfc show dev NETDEV",
     .fix = "ethtool -A NETDEV rx off tx off, and set pause = \"off\" in the policy.",
-    .ask = ask,
+    .ask_port = ask_port,
 };
 
 }  // namespace fabric

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/parse.h"
 #include "checks/check.h"
 #include "model/finding.h"
 
@@ -23,8 +24,6 @@ std::optional<Change> change_of(const View& view, const std::string& name, const
   return change;
 }
 
-void append(std::string& list, const std::string& text) { list += (list.empty() ? "" : ", ") + text; }
-
 void ask(const View& view, Findings& findings) {
   if (view.policy == nullptr || view.policy->sysctl.empty()) return;
   std::string observed, expected, details;
@@ -36,8 +35,8 @@ void ask(const View& view, Findings& findings) {
       ++in_sync;
       continue;
     }
-    append(observed, name + " = " + change->from + " (" + std::string(to_text(change->outcome)) + ")");
-    append(expected, name + " = " + wanted);
+    append_item(observed, name + " = " + change->from + " (" + std::string(to_text(change->outcome)) + ")");
+    append_item(expected, name + " = " + wanted);
     if (!change->detail.empty()) details += " Reported: " + name + ": " + change->detail + ".";
   }
   if (!observed.empty())

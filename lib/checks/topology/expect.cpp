@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/parse.h"
 #include "checks/check.h"
 #include "health/health.h"
 #include "model/finding.h"
@@ -51,8 +52,8 @@ void check_counts(const View& view, const Placement& placed, const Expect& expec
   bool wrong = false, few = false;
   const auto look = [&](const std::optional<unsigned>& wanted, size_t have, const std::string& what) {
     if (!wanted) return;
-    observed += (observed.empty() ? "" : ", ") + counted(have, what);
-    expected += (expected.empty() ? "" : ", ") + counted(*wanted, what);
+    append_item(observed, counted(have, what));
+    append_item(expected, counted(*wanted, what));
     wrong = wrong || have != *wanted;
     few = few || have < *wanted;
   };

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "base/parse.h"
 #include "checks/check.h"
 #include "checks/topology/expect.h"
 #include "checks/topology/pairing.h"
@@ -22,7 +23,7 @@ std::string near_names(const Topology& topology, const Placement& placed, size_t
   std::string names;
   for (const size_t nic : placed.compute)
     if (path_class(topology.gpus[gpu], topology.nics[nic]) == placed.path(gpu))
-      names.append(names.empty() ? "" : " ").append(topology.nics[nic].name);
+      append_item(names, topology.nics[nic].name, " ");
   return names;
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "base/parse.h"
 #include "checks/check.h"
 #include "model/finding.h"
 #include "model/pci_kind.h"
@@ -40,7 +41,7 @@ std::map<size_t, std::vector<size_t>> gpus_by_nic(const Topology& topology, cons
 
 std::string names_of(const Topology& topology, const std::vector<size_t>& gpus) {
   std::string names;
-  for (const size_t gpu : gpus) names.append(names.empty() ? "" : " and ").append(topology.gpus[gpu].name);
+  for (const size_t gpu : gpus) append_item(names, topology.gpus[gpu].name, " and ");
   return names;
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "base/parse.h"
 #include "model/finding.h"
 #include "topology/pcie_path.h"
 #include "topology/platform.h"

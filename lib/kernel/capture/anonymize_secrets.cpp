@@ -9,15 +9,9 @@
 namespace fabric {
 namespace {
 
-std::string lowered(std::string_view text) {
-  std::string out(text);
-  for (char& letter : out) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-  return out;
-}
-
 // Also a key of its own: "WANDB_KEY", "--join-key".
 bool tells_secret(std::string_view name) {
-  const std::string low = lowered(name);
+  const std::string low = lower(name);
   for (const std::string_view word :
        {"passw", "secret", "token", "credential", "apikey", "api_key", "private_key", "access_key"})
     if (low.find(word) != std::string::npos) return true;

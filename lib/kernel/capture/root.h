@@ -47,6 +47,8 @@ class Root {
   [[nodiscard]] Result<std::string> read_text(const std::string& file, size_t most = kMostBytes) const;
   // The same as one line, by trim(); a missing or unreadable file is an error as well.
   [[nodiscard]] Result<std::string> read_line(const std::string& file) const;
+  // The same line; empty if the file is missing or unreadable.
+  [[nodiscard]] std::string line_of(const std::string& file) const;
   // Entry names in natural order, without "." and ".." and those that cannot be shown; at most 65,536 (E2BIG).
   [[nodiscard]] Result<std::vector<std::string>> list(const std::string& directory) const;
   [[nodiscard]] bool exists(const std::string& file) const;

@@ -14,15 +14,10 @@ constexpr const char* kCpus = "sys/devices/system/cpu/";
 constexpr size_t kFirstCpu = 8192;   // bytes of /proc/cpuinfo
 constexpr unsigned kMaxStates = 10;  // CPUIDLE_STATE_MAX (include/linux/cpuidle.h of Linux 6.12)
 
-std::string line_of(const Root& root, const std::string& file) {
-  auto line = root.read_line(file);
-  return line ? std::move(line).value() : std::string{};
-}
-
 std::string cpu_folder(unsigned cpu) { return kCpus + std::string("cpu") + std::to_string(cpu) + "/"; }
 
 std::vector<unsigned> online_cpus(const Root& root) {
-  return machine::parse_cpus(line_of(root, std::string(kCpus) + "online")).value_or(std::vector<unsigned>{});
+  return machine::parse_cpus(root.line_of(std::string(kCpus) + "online")).value_or(std::vector<unsigned>{});
 }
 
 // "model name\t: Intel(R) Xeon(R) ..." of the first CPU.
@@ -40,15 +35,15 @@ using Alike = std::map<std::pair<std::string, std::string>, std::vector<unsigned
 
 void read_frequency(const Root& root, const std::vector<unsigned>& cpus, HostCpu& out) {
   if (cpus.empty()) return;
-  out.frequency_driver = line_of(root, cpu_folder(cpus.front()) + "cpufreq/scaling_driver");
+  out.frequency_driver = root.line_of(cpu_folder(cpus.front()) + "cpufreq/scaling_driver");
   if (out.frequency_driver.empty()) return;
   Alike alike;
   for (const unsigned cpu : cpus) {
     const std::string folder = cpu_folder(cpu) + "cpufreq/";
-    const std::string governor = line_of(root, folder + "scaling_governor");
+    const std::string governor = root.line_of(folder + "scaling_governor");
     // With "performance" the preference follows; asking for it may cost an interrupt of that CPU.
     std::string preference =
-        governor == "powersave" ? line_of(root, folder + "energy_performance_preference") : std::string{};
+        governor == "powersave" ? root.line_of(folder + "energy_performance_preference") : std::string{};
     if (!governor.empty()) alike[{governor, std::move(preference)}].push_back(cpu);
   }
   for (auto& [how, which] : alike)
@@ -64,22 +59,22 @@ std::vector<IdleState> states_of(const Root& root, unsigned cpu) {
   std::vector<IdleState> states;
   for (unsigned i = 0; i < kMaxStates; ++i) {
     const std::string folder = cpu_folder(cpu) + "cpuidle/state" + std::to_string(i) + "/";
-    const auto latency = parse_number<unsigned>(line_of(root, folder + "latency"));
+    const auto latency = parse_number<unsigned>(root.line_of(folder + "latency"));
     if (!latency) break;
-    states.push_back({line_of(root, folder + "name"), *latency});
+    states.push_back({root.line_of(folder + "name"), *latency});
   }
   return states;
 }
 
 // From the deepest upwards until one is enabled: one file of a CPU that is as the driver left it.
 void read_idle(const Root& root, const std::vector<unsigned>& cpus, HostCpu& out) {
-  out.idle_driver = line_of(root, std::string(kCpus) + "cpuidle/current_driver");
+  out.idle_driver = root.line_of(std::string(kCpus) + "cpuidle/current_driver");
   if (cpus.empty()) return;
   const std::vector<IdleState> states = states_of(root, cpus.front());
   std::map<size_t, std::vector<unsigned>> alike;
   for (const unsigned cpu : cpus)
     for (size_t i = states.size(); i-- > 0;) {
-      const std::string disabled = line_of(root, cpu_folder(cpu) + "cpuidle/state" + std::to_string(i) + "/disable");
+      const std::string disabled = root.line_of(cpu_folder(cpu) + "cpuidle/state" + std::to_string(i) + "/disable");
       if (disabled.empty()) break;  // a CPU without idle states, or a kernel without the switch
       if (disabled == "0" || i == 0) {
         alike[i].push_back(cpu);
@@ -98,10 +93,10 @@ void read_huge_pages(const Root& root, HugePages& pages) {
     if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) continue;
     const auto size =
         parse_number<uint64_t>(name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size()));
-    const auto count = parse_number<uint64_t>(line_of(root, folder + "/" + std::string(name) + "/nr_hugepages"));
+    const auto count = parse_number<uint64_t>(root.line_of(folder + "/" + std::string(name) + "/nr_hugepages"));
     if (size && count && *size > 0 && *size < (uint64_t{1} << 40)) pages.reserved[*size * 1024] = *count;
   }
-  pages.transparent = chosen_word(line_of(root, "sys/kernel/mm/transparent_hugepage/enabled"));
+  pages.transparent = chosen_word(root.line_of("sys/kernel/mm/transparent_hugepage/enabled"));
 }
 
 uint64_t read_memory(const Root& root) {
@@ -174,15 +169,15 @@ HostCpu read_cpu(const Root& root, std::string_view cpuinfo) {
 
 void read_kernel(const Root& root, Host& host) {
   host.memory = read_memory(root);
-  host.kernel_options = kernel_parameters(line_of(root, "proc/cmdline"));
-  host.numa_balancing = parse_number<unsigned>(line_of(root, "proc/sys/kernel/numa_balancing"));
-  host.intel_idle_max_cstate = parse_number<unsigned>(line_of(root, "sys/module/intel_idle/parameters/max_cstate"));
+  host.kernel_options = kernel_parameters(root.line_of("proc/cmdline"));
+  host.numa_balancing = parse_number<unsigned>(root.line_of("proc/sys/kernel/numa_balancing"));
+  host.intel_idle_max_cstate = parse_number<unsigned>(root.line_of("sys/module/intel_idle/parameters/max_cstate"));
   const std::string clock = "sys/devices/system/clocksource/clocksource0/";
-  host.clock.current = line_of(root, clock + "current_clocksource");
-  const std::string available = line_of(root, clock + "available_clocksource");
+  host.clock.current = root.line_of(clock + "current_clocksource");
+  const std::string available = root.line_of(clock + "available_clocksource");
   for (const std::string_view name : words(available)) host.clock.available.emplace_back(name);
   read_huge_pages(root, host.huge_pages);
-  if (const std::string lockdown = line_of(root, "sys/kernel/security/lockdown"); !lockdown.empty())
+  if (const std::string lockdown = root.line_of("sys/kernel/security/lockdown"); !lockdown.empty())
     host.lockdown = chosen_word(lockdown);
 }
 
@@ -193,7 +188,7 @@ constexpr size_t kMaxVectors = 4096;
 // The vector's effective CPUs; the requested ones before Linux 4.13 and for controllers that do not report them.
 std::string cpus_of(const Root& root, const std::string& folder) {
   for (const char* file : {"/effective_affinity_list", "/smp_affinity_list"})
-    if (const auto line = root.read_line(folder + file); line && !line->empty()) return *line;
+    if (std::string line = root.line_of(folder + file); !line.empty()) return line;
   return {};
 }
 

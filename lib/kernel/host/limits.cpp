@@ -13,13 +13,6 @@ constexpr size_t kMaxUserLimits = 1024, kMaxSlurmFiles = 32;
 constexpr const char* kSlurmFiles[] = {"etc/slurm/slurm.conf", "run/slurm/conf/slurm.conf", "etc/slurm-llnl/slurm.conf",
                                        "usr/local/etc/slurm.conf", "opt/slurm/etc/slurm.conf"};
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
-
 std::string_view without_comment(std::string_view line) { return line.substr(0, line.find('#')); }
 
 std::optional<uint64_t> parse_limit(std::string_view text) {

@@ -36,11 +36,6 @@ std::string product_name(const Gpu& gpu) {
 
 std::string function_folder(const Gpu& gpu) { return "sys/bus/pci/devices/" + gpu.pci + "/"; }
 
-std::string line_of(const Root& root, const std::string& file) {
-  auto line = root.read_line(file);
-  return line ? std::move(line).value() : std::string{};
-}
-
 void keep(std::string& member, std::string text) {
   if (!text.empty()) member = std::move(text);
 }
@@ -59,11 +54,11 @@ void identify_nvidia(const Root& root, Gpu& gpu, unsigned& next) {
 // ROCm's runtime counts the nodes of /sys/class/kfd that are GPUs, each partition of its own.
 void identify_amd(const Root& root, Gpu& gpu, const std::vector<KfdNode>& nodes) {
   const std::string folder = function_folder(gpu);
-  keep(gpu.model, line_of(root, folder + "product_name"));
-  if (const std::string id = line_of(root, folder + "unique_id"); !id.empty()) gpu.uuid = "GPU-" + id;
-  gpu.partition = line_of(root, folder + "current_compute_partition");
-  const std::string memory = line_of(root, folder + "current_memory_partition");
-  if (!memory.empty()) gpu.partition += (gpu.partition.empty() ? "" : "/") + memory;
+  keep(gpu.model, root.line_of(folder + "product_name"));
+  if (const std::string id = root.line_of(folder + "unique_id"); !id.empty()) gpu.uuid = "GPU-" + id;
+  gpu.partition = root.line_of(folder + "current_compute_partition");
+  const std::string memory = root.line_of(folder + "current_memory_partition");
+  if (!memory.empty()) append_item(gpu.partition, memory, "/");
   for (unsigned i = 0; i < nodes.size(); ++i) {
     if (nodes[i].pci != gpu.pci) continue;
     gpu.vendor_index.push_back(i);

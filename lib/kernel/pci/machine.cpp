@@ -10,16 +10,11 @@ namespace {
 
 constexpr size_t kMaxCpus = 65'536;
 
-std::string line_of(const Root& root, const std::string& file) {
-  auto line = root.read_line(file);
-  return line ? std::move(line).value() : std::string{};
-}
-
 }  // namespace
 
 std::string hostname(const Root& root) {
   for (const char* file : {"proc/sys/kernel/hostname", "etc/hostname"})
-    if (const auto name = root.read_line(file); name && !name->empty()) return *name;
+    if (std::string name = root.line_of(file); !name.empty()) return name;
   return {};
 }
 
@@ -42,7 +37,7 @@ std::string cpus_text(std::vector<unsigned> cpus) {
   for (size_t i = 0; i < cpus.size();) {
     size_t last = i;
     while (last + 1 < cpus.size() && cpus[last + 1] <= cpus[last] + 1) ++last;
-    out += (out.empty() ? "" : ",") + std::to_string(cpus[i]);
+    append_item(out, std::to_string(cpus[i]), ",");
     if (cpus[last] > cpus[i]) out += "-" + std::to_string(cpus[last]);
     i = last + 1;
   }
@@ -51,8 +46,8 @@ std::string cpus_text(std::vector<unsigned> cpus) {
 
 std::string hypervisor(const Root& root) {
   std::string name =
-      hypervisor_name(line_of(root, "sys/class/dmi/id/sys_vendor"), line_of(root, "sys/class/dmi/id/product_name"));
-  if (name.empty() && line_of(root, "sys/hypervisor/type") == "xen") name = "Xen";
+      hypervisor_name(root.line_of("sys/class/dmi/id/sys_vendor"), root.line_of("sys/class/dmi/id/product_name"));
+  if (name.empty() && root.line_of("sys/hypervisor/type") == "xen") name = "Xen";
   return name;
 }
 

@@ -32,8 +32,7 @@ bool is_root_bus(std::string_view name) {
 
 template <class Number>
 Number read_hex(const Root& root, const std::string& file) {
-  const auto text = root.read_line(file);
-  return text ? parse_number<Number>(*text, 16).value_or(Number{0}) : Number{0};
+  return parse_number<Number>(root.line_of(file), 16).value_or(Number{0});
 }
 
 }  // namespace
@@ -108,10 +107,7 @@ std::optional<unsigned> parse_link_width(std::string_view text) {
 }
 
 PcieLink read_link(const Root& root, const std::string& folder) {
-  const auto text = [&](const char* file) {
-    const auto line = root.read_line(folder + "/" + file);
-    return line ? *line : std::string{};
-  };
+  const auto text = [&](const char* file) { return root.line_of(folder + "/" + file); };
   PcieLink link;
   link.speed = parse_link_speed(text("current_link_speed"));
   link.width = parse_link_width(text("current_link_width"));
@@ -129,15 +125,14 @@ CpuNodes cpu_nodes(const Root& root) {
     if (!name.starts_with("node")) continue;
     const auto number = parse_number<int>(std::string_view(name).substr(4));
     if (!number) continue;
-    auto cpus = root.read_line(folder + "/" + name + "/cpulist");
-    if (cpus && !cpus->empty()) nodes.emplace(*number, std::move(cpus).value());
+    if (std::string cpus = root.line_of(folder + "/" + name + "/cpulist"); !cpus.empty())
+      nodes.emplace(*number, std::move(cpus));
   }
   return nodes;
 }
 
 std::optional<int> numa_node(const Root& root, const std::string& folder, const CpuNodes& nodes) {
-  const auto text = root.read_line(folder + "/numa_node");
-  const auto node = text ? parse_number<int>(*text) : std::nullopt;
+  const auto node = parse_number<int>(root.line_of(folder + "/numa_node"));
   if (node && *node >= 0) return nodes.empty() || nodes.count(*node) != 0 ? node : std::nullopt;
   if (nodes.size() > 1) return std::nullopt;
   return nodes.empty() ? 0 : nodes.begin()->first;

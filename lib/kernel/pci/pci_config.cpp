@@ -149,11 +149,10 @@ Result<void> write_mrrs(const Root& root, const std::string& address, uint32_t b
 }
 
 std::string lockdown(const Root& root) {
-  auto text = root.read_line("sys/kernel/security/lockdown");
-  if (!text) return {};
-  const size_t open = text->find('['), close = text->find(']');
+  const std::string text = root.line_of("sys/kernel/security/lockdown");
+  const size_t open = text.find('['), close = text.find(']');
   if (open == std::string::npos || close == std::string::npos || close < open) return {};
-  const std::string level = text->substr(open + 1, close - open - 1);
+  const std::string level = text.substr(open + 1, close - open - 1);
   return level == "none" ? std::string() : level;
 }
 

@@ -16,13 +16,8 @@ constexpr size_t kMaxKinds = 64, kMaxWord = 256, kMaxWords = 64, kBars = 6;
 constexpr size_t kMaxFunctions = 4096;  // no machine has more GPUs, NICs and bridges above them; a tree may claim to
 constexpr uint64_t kMemory = 0x200, kPrefetch = 0x2000;  // IORESOURCE_MEM, IORESOURCE_PREFETCH
 
-std::string line_of(const Root& root, const std::string& file) {
-  auto line = root.read_line(file);
-  return line ? std::move(line).value() : std::string{};
-}
-
 std::optional<uint64_t> number_of(const Root& root, const std::string& file) {
-  return parse_number<uint64_t>(line_of(root, file));
+  return parse_number<uint64_t>(root.line_of(file));
 }
 
 std::string last_component(const Result<std::string>& path) {
@@ -47,8 +42,8 @@ PlatformFunction read_function(const Root& root, const std::string& folder) {
   PlatformFunction out;
   out.link = pci::read_link(root, folder);
   out.kernel_driver = link_name(root, folder + "/driver");
-  out.power_state = line_of(root, folder + "/power_state");
-  out.power_control = line_of(root, folder + "/power/control");
+  out.power_state = root.line_of(folder + "/power_state");
+  out.power_control = root.line_of(folder + "/power/control");
   if (const auto allowed = number_of(root, folder + "/d3cold_allowed")) out.d3cold_allowed = *allowed != 0;
   out.correctable = read_aer(root, folder + "/aer_dev_correctable");
   out.nonfatal = read_aer(root, folder + "/aer_dev_nonfatal");
@@ -68,7 +63,7 @@ std::vector<Bar> read_bars(const Root& root, const std::string& folder, const st
   for (Bar& bar : bars)
     if (bar.prefetchable)
       bar.resizable =
-          parse_number<uint64_t>(line_of(root, folder + "/resource" + std::to_string(bar.number) + "_resize"), 16);
+          parse_number<uint64_t>(root.line_of(folder + "/resource" + std::to_string(bar.number) + "_resize"), 16);
   return bars;
 }
 
@@ -87,14 +82,14 @@ void read_iommu(const Root& root, Platform& out) {
   for (const auto& [address, function] : out.functions) {
     const std::string& group = function.iommu_group;
     if (group.empty() || out.iommu_groups.contains(group)) continue;
-    if (std::string type = line_of(root, "sys/kernel/iommu_groups/" + group + "/type"); !type.empty())
+    if (std::string type = root.line_of("sys/kernel/iommu_groups/" + group + "/type"); !type.empty())
       out.iommu_groups.emplace(group, std::move(type));
   }
   if (const auto units = root.list("sys/class/iommu")) out.iommu = !units->empty();
 }
 
 void read_kernel_config(const Root& root, GpuDirect& out) {
-  const std::string release = line_of(root, "proc/sys/kernel/osrelease");
+  const std::string release = root.line_of("proc/sys/kernel/osrelease");
   if (release.empty() || release.find('/') != std::string::npos) return;
   for (const std::string& file : {"boot/config-" + release, "lib/modules/" + release + "/config"}) {
     const auto text = root.read_text(file);

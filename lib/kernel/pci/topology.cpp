@@ -25,10 +25,8 @@ using Seen = std::map<std::string, Nic>;
 
 // The class alone is read of functions that hwloc lacks: most of a server's are bridges and disks.
 bool may_matter(const Root& root, const std::string& folder) {
-  const auto text = root.read_line(folder + "/class");
-  const auto code = text ? parse_number<uint32_t>(*text, 16) : std::nullopt;
   PciDevice function;
-  function.class_code = code.value_or(0);
+  function.class_code = parse_number<uint32_t>(root.line_of(folder + "/class"), 16).value_or(0);
   const uint32_t base = function.class_code >> 16;
   return is_network(function) || base == 0x03 || base == 0x12;
 }
@@ -81,8 +79,7 @@ void add_subfunctions(const Root& root, Functions& functions) {
 // All ports and functions of a card share its system image GUID, by which NCCL distinguishes cards, too. The kernel
 // holds it in memory (drivers/infiniband/core/sysfs.c). Drivers without one show zeros.
 std::string image_guid(const Root& root, const std::string& device) {
-  const auto guid = root.read_line("sys/class/infiniband/" + device + "/sys_image_guid");
-  return guid ? *guid : std::string{};
+  return root.line_of("sys/class/infiniband/" + device + "/sys_image_guid");
 }
 
 // The bond above the netdev (net/core/dev.c, netdev_adjacent_sysfs_add; the bond's own folder has `bonding`).
@@ -177,11 +174,7 @@ HwlocView ask_hwloc(const Kernel& kernel, const pci::CpuNodes& nodes) {
   return out;
 }
 
-std::string path_text(const std::vector<std::string>& bridges) {
-  std::string out;
-  for (const std::string& bridge : bridges) out += (out.empty() ? "" : " ") + bridge;
-  return out;
-}
+std::string path_text(const std::vector<std::string>& bridges) { return joined(bridges, " "); }
 
 // The function by hwloc, completed from sysfs. hwloc needs config space to see bridges: to lack them is not reported.
 Nic merge(const Root& root, const Found& found, const Nic* seen, const pci::CpuNodes& nodes,
@@ -202,8 +195,7 @@ Nic merge(const Root& root, const Found& found, const Nic* seen, const pci::CpuN
   if (seen != nullptr && seen->numa && numa && *seen->numa != *numa)
     differ("NUMA node", std::to_string(*seen->numa), std::to_string(*numa));
   if (numa) nic.numa = numa;
-  const auto text = root.read_line(folder + "/numa_node");
-  nic.numa_assumed = nic.numa && text && *text == "-1" && nodes.size() <= 1;
+  nic.numa_assumed = nic.numa && root.line_of(folder + "/numa_node") == "-1" && nodes.size() <= 1;
   nic.link = pci::read_link(root, folder);
   nic.netdevs = found.netdevs;
   nic.rdma = found.rdma;

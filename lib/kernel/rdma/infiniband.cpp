@@ -11,11 +11,6 @@ constexpr unsigned kMaxEmpty = 64;
 
 bool is_zero(std::string_view gid) { return gid.find_first_not_of("0:") == std::string_view::npos; }
 
-std::string text_or_empty(const Root& root, const std::string& file) {
-  const auto text = root.read_line(file);
-  return text ? *text : std::string{};
-}
-
 }  // namespace
 
 std::vector<std::string> devices(const Root& root) {
@@ -72,8 +67,8 @@ Result<std::vector<Gid>> gids(const Root& root, const std::string& device, unsig
       continue;
     }
     empty = 0;
-    found.push_back({index, std::move(gid).value(), text_or_empty(root, folder + "/gid_attrs/types" + slot),
-                     text_or_empty(root, folder + "/gid_attrs/ndevs" + slot)});
+    found.push_back({index, std::move(gid).value(), root.line_of(folder + "/gid_attrs/types" + slot),
+                     root.line_of(folder + "/gid_attrs/ndevs" + slot)});
   }
   return found;
 }

@@ -12,6 +12,8 @@
 namespace fabric::upstream {
 namespace {
 
+using Id = SettingId;
+
 // The host owns DCBX when it may set IEEE values and no agent in firmware does (DCB_CAP_DCBX_*, linux/dcbnl.h).
 Dcbx dcbx_of(uint8_t mode) {
   constexpr uint8_t kHost = DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_IEEE;
@@ -45,12 +47,12 @@ void take(const dcbnl::Snapshot& dcb, const PortIo& io, Qos& out) {
   out.trust = trust_of(dcb, *out.dscp_map);
   if (dcb.ets) out.ets = ets_of(*dcb.ets);
   if (dcb.pfc) out.pfc = PrioSet{dcb.pfc->pfc_en};
-  if (dcb.trust && io.wants(SettingId::apptrust)) out.apptrust = AppTrust{*dcb.trust};
-  if (dcb.maxrate && io.wants(SettingId::maxrate)) {
+  if (dcb.trust && io.wants(Id::apptrust)) out.apptrust = AppTrust{*dcb.trust};
+  if (dcb.maxrate && io.wants(Id::maxrate)) {
     out.maxrate.emplace();
     std::copy_n(dcb.maxrate->tc_maxrate, kPriorities, out.maxrate->kbit.begin());
   }
-  if (!dcb.buffer || !(io.wants(SettingId::prio2buffer) || io.wants(SettingId::buffer_size))) return;
+  if (!dcb.buffer || !(io.wants(Id::prio2buffer) || io.wants(Id::buffer_size))) return;
   std::copy_n(dcb.buffer->prio2buffer, kPriorities, out.prio2buffer.emplace().begin());
   std::copy_n(dcb.buffer->buffer_size, kPriorities, out.buffer_size.emplace().bytes.begin());
 }
@@ -65,38 +67,37 @@ Result<void> write_table(PortIo& io, const DscpMap& want) {
   return dcbnl::set_app(*io.kernel.route, io.netdev, change.missing);
 }
 
-bool is_dcb(SettingId key) {
-  static constexpr SettingId kDcb[] = {
-      SettingId::dcbx,        SettingId::trust,       SettingId::apptrust, SettingId::dscp_map,     SettingId::ets,
-      SettingId::prio2buffer, SettingId::buffer_size, SettingId::pfc,      SettingId::cable_length, SettingId::maxrate};
-  return std::ranges::find(kDcb, key) != std::end(kDcb);
-}
+bool is_dcb(SettingId key) { return key == Id::dcbx || (Id::trust <= key && key <= Id::maxrate); }
 
-// The rows of NVIDIA's DCQCN parameters stand together.
-bool is_dcqcn_parameter(SettingId key) {
-  return key >= SettingId::min_time_between_cnps && key <= SettingId::rtt_resp_dscp;
-}
+constexpr std::string_view kNoDscp = "this driver does not map DSCPs: it trusts the priority in the VLAN tag";
 
-// Whose setting it is, of those that some NICs only have.
-std::string whose(SettingId key) {
-  if (key == SettingId::fw_lldp)
-    return "only Intel's ice and i40e can switch an LLDP agent in the NIC's firmware from here";
-  if (key == SettingId::ecn_rp || key == SettingId::ecn_np)
-    return "ECN for each priority is a switch of NVIDIA's OFED/DOCA driver alone";
-  if (is_dcqcn_parameter(key)) return "a DCQCN parameter of NVIDIA's NICs; this NIC's firmware decides itself";
-  if (key == SettingId::cnp_dscp || key == SettingId::cnp_prio)
-    return "only NVIDIA's and Broadcom's NICs let the host mark CNPs; this NIC's firmware or the vendor's tool "
-           "decides";
-  if (key == SettingId::cc)
-    return "the kernel has no switch for this NIC's congestion control: the vendor's tool, or the firmware's default";
-  if ((key >= SettingId::cc_mode && key <= SettingId::cc_inactivity_cp) || key == SettingId::roce_dscp)
-    return "a congestion control parameter of Broadcom's NICs";
-  if (key == SettingId::roce_prio)
-    return "a setting of Broadcom's NICs; here RoCE's priority follows from dscp_map or the VLAN's";
-  if (key == SettingId::traffic_class)
-    return "only NVIDIA's OFED/DOCA driver can force a traffic class on all queue pairs";
-  return {};
-}
+// Why this driver does not offer a setting, from the first to the last of neighboring rows of kSettings.
+struct Missing {
+  SettingId first, last;
+  std::string_view why;
+};
+constexpr Missing kMissing[] = {
+    {Id::fw_lldp, Id::fw_lldp, "only Intel's ice and i40e can switch an LLDP agent in the NIC's firmware from here"},
+    {Id::trust, Id::trust, kNoDscp},
+    {Id::apptrust, Id::apptrust, "this driver has no APP trust table: trust follows from the DSCP entries"},
+    {Id::dscp_map, Id::dscp_map, kNoDscp},
+    {Id::prio2buffer, Id::buffer_size, "this driver sizes its buffers itself; no dcbnl buffer operation"},
+    {Id::cable_length, Id::cable_length,
+     "only mlx5 asks for the cable's length; this driver sizes its headroom itself"},
+    {Id::maxrate, Id::maxrate, "this driver has no rate limit for each class (only mlx5, mlx4 and few others have)"},
+    {Id::ecn_rp, Id::ecn_np, "ECN for each priority is a switch of NVIDIA's OFED/DOCA driver alone"},
+    {Id::cnp_dscp, Id::cnp_prio,
+     "only NVIDIA's and Broadcom's NICs let the host mark CNPs; this NIC's firmware or the vendor's tool decides"},
+    {Id::min_time_between_cnps, Id::rtt_resp_dscp,
+     "a DCQCN parameter of NVIDIA's NICs; this NIC's firmware decides itself"},
+    {Id::cc, Id::cc,
+     "the kernel has no switch for this NIC's congestion control: the vendor's tool, or the firmware's default"},
+    {Id::cc_mode, Id::roce_dscp, "a congestion control parameter of Broadcom's NICs"},
+    {Id::roce_prio, Id::roce_prio,
+     "a setting of Broadcom's NICs; here RoCE's priority follows from dscp_map or the VLAN's"},
+    {Id::traffic_class, Id::traffic_class,
+     "only NVIDIA's OFED/DOCA driver can force a traffic class on all queue pairs"},
+};
 
 }  // namespace
 
@@ -106,9 +107,8 @@ Result<Reading> read_port(PortIo& io) {
   if (!link) return link.error();
   out.qos.mtu = link->mtu;
   io.limits.max_mtu = link->max_mtu;
-  if (auto speed = io.kernel.root.read_line("sys/class/net/" + io.netdev + "/speed"); speed)
-    if (auto number = parse_number<uint32_t>(*speed); number && *number != 0 && *number != UINT32_MAX)
-      io.limits.speed = *number;
+  const auto speed = parse_number<uint32_t>(io.kernel.root.line_of("sys/class/net/" + io.netdev + "/speed"));
+  if (speed && *speed != 0 && *speed != UINT32_MAX) io.limits.speed = *speed;
   if (io.kernel.generic && io.kernel.ethtool) {
     auto pause = ethtool::get_pause(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
     if (pause) out.qos.pause = *pause;
@@ -139,11 +139,11 @@ Qos expected(const Qos& want, const Qos&, const Limits&) { return want; }
 void effect(const Setting& setting, const Qos& want, Qos& have) { copy_value(setting, want, have); }
 
 std::string impossible(const Setting& setting, const Qos& want, const Qos&, const Limits& limits) {
-  if (setting.id == SettingId::ets && limits.traffic_classes)
+  if (setting.id == Id::ets && limits.traffic_classes)
     if (*std::ranges::max_element(want.ets->prio_tc) >= *limits.traffic_classes)
       return "the port has " + std::to_string(*limits.traffic_classes) +
              " traffic classes, counted from 0: map no priority beyond";
-  if ((setting.id == SettingId::buffer_size || setting.id == SettingId::prio2buffer) && want.buffer_size &&
+  if ((setting.id == Id::buffer_size || setting.id == Id::prio2buffer) && want.buffer_size &&
       want.buffer_size->automatic)
     return "what headroom this driver needs is not known: give the eight sizes";
   return {};
@@ -151,21 +151,12 @@ std::string impossible(const Setting& setting, const Qos& want, const Qos&, cons
 
 std::string remedy(const Setting& setting, const Qos& have, const std::string&, int code) {
   if (code != 0) return {};
-  if (std::string text = whose(setting.id); !text.empty()) return text;
   if (is_dcb(setting.id) && !have.trust)
     return "no dcbnl here: a virtual function's settings belong to its physical function, other NICs have a vendor's "
            "tool";
-  if (setting.id == SettingId::cable_length)
-    return "only mlx5 asks for the cable's length; this driver sizes its headroom itself";
-  if (setting.id == SettingId::apptrust)
-    return "this driver has no APP trust table: trust follows from the DSCP entries";
-  if (setting.id == SettingId::prio2buffer || setting.id == SettingId::buffer_size)
-    return "this driver sizes its buffers itself; no dcbnl buffer operation";
-  if (setting.id == SettingId::maxrate)
-    return "this driver has no rate limit for each class (only mlx5, mlx4 and few others have)";
-  if (setting.id == SettingId::trust || setting.id == SettingId::dscp_map)
-    return "this driver does not map DSCPs: it trusts the priority in the VLAN tag";
-  return "this driver does not offer it";
+  const auto row = std::ranges::find_if(
+      kMissing, [&](const Missing& each) { return each.first <= setting.id && setting.id <= each.last; });
+  return row == std::end(kMissing) ? "this driver does not offer it" : std::string(row->why);
 }
 
 std::string impossible_trust(const Qos& want, const Qos& have, bool needs_map) {

@@ -172,8 +172,8 @@ void read_unverified(PortIo& io, const Qos& have, const dcbnl::Snapshot& dcb) {
 // not say it: mlx5_eswitch_init() begins with "none" whatever the NIC wants, until the E-Switch's mode is switchdev.
 bool wants_inline_headers(const PortIo& io) {
   constexpr std::string_view kConnectX4[] = {"0x1013", "0x1014", "0x1015", "0x1016"};  // mlx5_core_pci_table[]
-  const auto device = io.kernel.root.read_line("sys/bus/pci/devices/" + io.pci + "/device");
-  return io.pci.empty() || !device || std::ranges::find(kConnectX4, *device) != std::end(kConnectX4);
+  const std::string device = io.kernel.root.line_of("sys/bus/pci/devices/" + io.pci + "/device");
+  return io.pci.empty() || device.empty() || std::ranges::find(kConnectX4, device) != std::end(kConnectX4);
 }
 
 }  // namespace

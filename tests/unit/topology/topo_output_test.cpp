@@ -318,7 +318,7 @@ TEST(TopoNotes, WhatTheClassesCannotSay) {
 
 // Where nvidia-smi's words would be other ones, and what its table cannot tell.
 TEST(TopoNotes, WhereNvidiaSmiReadsOtherwise) {
-  const auto notes = [](const Node& node) { return ctl::join(ctl::topo_notes(ctl::topo_view(node)), "\n"); };
+  const auto notes = [](const Node& node) { return joined(ctl::topo_notes(ctl::topo_view(node)), "\n"); };
   const auto says = [&](const Node& node, const char* what) { return notes(node).find(what) != std::string::npos; };
   Node node = eight_on_eight();
   EXPECT_EQ(notes(node), "");
