@@ -123,7 +123,7 @@ Json rates_json(const std::vector<Rate>& rates) {
   Json out = Json::array();
   for (const Rate& rate : rates) {
     Json labels = Json::object();
-    for (const Label& label : rate.labels) labels[label.name] = std::string(label.value);
+    for (const Label& label : rate.labels) labels[std::string(label.name)] = std::string(label.value);
     Json one = Json::object();
     one.update({{"port", rate.port},
                 {"counter", rate.counter},

@@ -71,7 +71,8 @@ Json policy_json(const Policy& policy) {
     Json want = Json::object();
     for (size_t row = 0; row < kSettingCount; ++row) {
       if (!has_value(kSettings[row], entry.want)) continue;
-      want[kSettings[row].key] = {{"value", value_json(kSettings[row], entry.want)}, {"origin", entry.origin[row]}};
+      want[std::string(kSettings[row].key)] = {{"value", value_json(kSettings[row], entry.want)},
+                                               {"origin", entry.origin[row]}};
     }
     ports.push_back(Json::object({{"name", entry.name}, {"want", std::move(want)}}));
   }
