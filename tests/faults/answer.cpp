@@ -55,7 +55,7 @@ bool Answer::blames_the_same(const Fault& fault) const {
 
 bool Answer::blames_another(const Fault& fault) const {
   return std::any_of(diagnoses.begin(), diagnoses.end(), [&](const Diagnosis& each) {
-    return each.culprit != culprit(fault) && each.culprit != Culprit::unknown;
+    return each.culprit != culprit(fault) && each.culprit != Culprit::unknown && each.culprit != Culprit::none;
   });
 }
 

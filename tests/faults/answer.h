@@ -26,7 +26,7 @@ struct Answer {
   [[nodiscard]] bool has_culprit(const Fault& fault) const;
   // The same by culprit: another rule may know more of it.
   [[nodiscard]] bool blames_the_same(const Fault& fault) const;
-  // A diagnosis names another culprit.
+  // A diagnosis names another culprit. That a busy network is normal names nobody.
   [[nodiscard]] bool blames_another(const Fault& fault) const;
 };
 

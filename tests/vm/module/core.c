@@ -36,7 +36,7 @@ unsigned int fab_reopen_ms = 50;
 module_param_named(reopen_ms, fab_reopen_ms, uint, 0644);
 MODULE_PARM_DESC(reopen_ms, "how long the link is down when a driver closes and opens the NIC for a change");
 static int cards[FAB_MAX_NICS];
-static int n_cards;
+static unsigned int n_cards;
 module_param_array(cards, int, &n_cards, 0444);
 MODULE_PARM_DESC(cards, "which card is in each NIC's slot, in PCI address order: its permanent address follows; absent: 0,1,2,...");
 bool fab_fw_lldp;
@@ -178,7 +178,7 @@ static int fab_add_nic(struct pci_dev *pdev, int index, const struct fab_persona
 	nic->mac[0] = 0x02;
 	nic->mac[1] = 0xfa;
 	nic->mac[2] = 0xb0;
-	nic->mac[5] = (index < n_cards ? cards[index] : index) + 1;
+	nic->mac[5] = ((unsigned int)index < n_cards ? cards[index] : index) + 1;
 	spin_lock_init(&nic->nd_lock);
 	spin_lock_init(&nic->call_lock);
 	mutex_init(&nic->tclass_lock);
