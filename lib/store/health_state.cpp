@@ -118,7 +118,9 @@ std::string health_toml(const HealthMemory& memory) {
 Result<HealthMemory> parse_health(std::string_view text, const std::string& name) {
   auto file = parse_record<HealthFile>(text, name);
   if (!file) return file.error();
-  HealthMemory out{{.now = file->updated, .wall = file->wall}, {file->watched, std::move(file->past)}, file->acks};
+  HealthMemory out{Health{}, {file->watched, std::move(file->past)}, file->acks};
+  out.health.now = file->updated;
+  out.health.wall = file->wall;
   for (const StoredDevice& device : file->devices) out.health.devices[device.port] = device;
   for (const StoredState& state : file->states) out.health.rules[state.rule][state.subject] = restored(state);
   for (PastFinding& past : out.history.past)

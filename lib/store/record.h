@@ -140,9 +140,9 @@ MaybeProblem read_value(const toml::node& node, const FieldRule& rule, std::stri
 
 template <std::integral T>
 MaybeProblem read_value(const toml::node& node, const FieldRule& rule, T& out) {
-  using Limits = std::numeric_limits<T>;
-  const int64_t min = std::cmp_less(rule.min, Limits::min()) ? static_cast<int64_t>(Limits::min()) : rule.min;
-  const int64_t max = std::cmp_less(rule.max, Limits::max()) ? rule.max : static_cast<int64_t>(Limits::max());
+  using Range = std::numeric_limits<T>;
+  const int64_t min = std::cmp_less(rule.min, Range::min()) ? static_cast<int64_t>(Range::min()) : rule.min;
+  const int64_t max = std::cmp_less(rule.max, Range::max()) ? rule.max : static_cast<int64_t>(Range::max());
   int64_t number = 0;
   auto problem = read_integer(node, min, max, number);
   if (!problem) out = static_cast<T>(number);
