@@ -63,7 +63,7 @@ std::string number_toml(double value);
 template <class T>
 std::vector<std::string> assignments(const T& value);
 
-// Empty for what is absent, and for a number that is not finite.
+// Empty if the value is absent or a number that is not finite.
 template <class T>
 std::string value_toml(const T& value) {
   const auto element_toml = [](const auto& element) { return value_toml(element); };
