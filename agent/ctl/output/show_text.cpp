@@ -69,7 +69,7 @@ Json show_json(const Node& node, const Policy* policy) {
       Json pair = Json::object();
       pair.update({{"read", value_json(setting, port.qos)},
                    {"wanted", entry == nullptr ? Json() : value_json(setting, entry->want)}});
-      settings[setting.key] = std::move(pair);
+      settings[std::string(setting.key)] = std::move(pair);
     }
     Json out = Json::object();
     out.update(
