@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Debian's Prometheus and Alertmanager with the files of etc/prometheus, and a web server for nodes and notifications."""
 import asyncio
+import copy
 import json
 import os
 import re
@@ -66,15 +67,15 @@ class Stack:
         for name in *RULES, 'alertmanager.yml':
             with open(f'{REPO}/etc/prometheus/{name}') as source, open(f'{self.work}/{name}', 'w') as out:
                 out.write(faster(source.read(), speed, patience).replace('localhost:9095', f'127.0.0.1:{web}'))
-        self.port, alerts = await free_ports(2)
+        self.port, self.alerts = await free_ports(2)
         scrape = {'scrape_interval': f'{round(interval * 1000 / speed)}ms', 'scrape_timeout': f'{round(interval * 1000 / speed)}ms',
                   'evaluation_interval': f'{round(interval * 1000 / speed)}ms'}
         own = {'job_name': 'prometheus', 'scrape_interval': '5s', 'static_configs': [{'targets': [f'127.0.0.1:{self.port}']}]}
         with open(f'{self.work}/prometheus.yml', 'w') as out:
             json.dump({'global': scrape, 'rule_files': [f'{self.work}/{name}' for name in RULES], 'scrape_configs': [*jobs, own],
-                       'alerting': {'alertmanagers': [{'static_configs': [{'targets': [f'127.0.0.1:{alerts}']}]}]}}, out)
+                       'alerting': {'alertmanagers': [{'static_configs': [{'targets': [f'127.0.0.1:{self.alerts}']}]}]}}, out)
         self.run([*in_its_place(self.alertmanager), f'--config.file={self.work}/alertmanager.yml',
-                  f'--storage.path={self.work}/am', f'--web.listen-address=127.0.0.1:{alerts}', '--cluster.listen-address='])
+                  f'--storage.path={self.work}/am', f'--web.listen-address=127.0.0.1:{self.alerts}', '--cluster.listen-address='])
         self.run([self.prometheus, f'--config.file={self.work}/prometheus.yml', f'--storage.tsdb.path={self.work}/tsdb',
                   f'--web.listen-address=127.0.0.1:{self.port}', f'--rules.alert.resend-delay={max(1, round(60 / speed))}s'])
 
@@ -91,6 +92,12 @@ class Stack:
             process.send_signal(signal.SIGTERM)
         for process in self.started:
             process.wait()
+
+    def at(self, port):
+        """To ask another server than the first."""
+        other = copy.copy(self)
+        other.port = port
+        return other
 
     async def ask(self, query, path='query', **more):
         """The result of a query; [] while Prometheus starts."""
@@ -114,7 +121,7 @@ class Stack:
         return float(result[0]['value'][1]) if result else 0
 
 
-async def serve(get, note):
+async def serve(get, note, host='127.0.0.1'):
     """A web server: get(path) is a page, or None to hang up; note(receiver, group) takes what Alertmanager sends."""
     async def connection(reader, writer):
         try:
@@ -137,5 +144,5 @@ async def serve(get, note):
         except (asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
             pass
         writer.close()
-    server = await asyncio.start_server(connection, '127.0.0.1', 0, backlog=4096)
+    server = await asyncio.start_server(connection, host, 0, backlog=4096)
     return server.sockets[0].getsockname()[1]

@@ -235,6 +235,13 @@ integration_queue() {
   for name in "${integrations[@]}"; do job_queue "integration-$name" "tests/integration/$name"; done
 }
 
+part_fleet_run() {
+  local status=0
+  tests/fleet/run 60 --speed 8 || status=1
+  tests/fleet/shards || status=1
+  return "$status"
+}
+
 part_fleet() {
   local status=0
   tests/fleet/alerts || status=1
