@@ -113,7 +113,8 @@ class Node {
   template <class Change>
   void pass(double seconds, double load, Change change, bool asks_diagnosis = true) {
     signals_.clear();
-    machine_.before.taken = machine_.now.taken - std::chrono::duration_cast<decltype(machine_.now.taken)::duration>(
+    using Clock = decltype(machine_.now.taken);
+    machine_.before.taken = machine_.now.taken - std::chrono::duration_cast<typename Clock::duration>(
                                                      std::chrono::duration<double>(seconds));
     for (size_t i = 0; i < machine_.now.ports.size(); ++i) {
       Port& port = machine_.now.ports[i];
