@@ -11,7 +11,7 @@ namespace {
 struct Unit {
   const PciDevice* device = nullptr;
   std::string name;
-  int node = 0;
+  int node = 0;  // of its place: of the bridge above it, if that has one
 };
 using Units = std::vector<Unit>;
 using Buses = std::map<std::string, std::vector<const Unit*>>;
@@ -25,7 +25,8 @@ bool are_alike(const Unit& a, const Unit& b) {
 Units units_of(const Topology& topology) {
   Units out;
   const auto add = [&](const PciDevice& device, const std::string& name) {
-    if (device.numa && !device.numa_assumed && !device.root.empty()) out.push_back({&device, name, *device.numa});
+    if (device.numa && !device.numa_assumed && !device.root.empty())
+      out.push_back({&device, name, device.numa_above.value_or(*device.numa)});
   };
   for (const Gpu& gpu : topology.gpus) add(gpu, gpu.name);
   for (const Nic& nic : topology.nics)
@@ -53,7 +54,8 @@ bool evens_out(const Units& units, const Unit& unit, int node) {
   return is_even(spread);
 }
 
-// The node of most devices of a bus; of as many on each of two, that which evens out the odd one's model.
+// The node of most devices of a bus; of as many on each of two, that which evens out the odd one's model, else the
+// first's.
 std::optional<int> node_of(const Units& units, const std::vector<const Unit*>& bus) {
   Spread nodes;
   for (const Unit* unit : bus) ++nodes[unit->node];
@@ -83,7 +85,9 @@ std::vector<OddNode> odd_numa_nodes(const Topology& topology) {
   for (auto bus = buses.cbegin(); bus != buses.cend(); ++bus) {
     const auto node = node_of(units, bus->second), around = node_around(units, buses, bus);
     for (const Unit* unit : bus->second)
-      if (node && unit->node != *node)
+      if (unit->node != unit->device->numa)
+        out.push_back({unit->device, unit->name, unit->node, "the bridge above it, " + unit->device->bridges.front()});
+      else if (node && unit->node != *node)
         out.push_back({unit->device, unit->name, *node, "the other devices of " + bus->first});
       else if (around && unit->node != *around && bus->second.size() == 1 && evens_out(units, *unit, *around))
         out.push_back({unit->device, unit->name, *around, "the buses before and after " + bus->first});

@@ -5,71 +5,15 @@
 #include <bit>
 
 #include "base/parse.h"
-#include "model/pci_kind.h"
+#include "model/finding.h"
+#include "topology/few_places.h"
+#include "topology/units.h"
 
 namespace fabric {
 namespace {
 
-// GPUs by their ids; NICs also by their board, since one chip is sold with one port and with two.
-struct Model {
-  bool gpu = false;
-  uint16_t vendor = 0, device = 0;
-  std::string_view board{};  // of a port
-  auto operator<=>(const Model&) const = default;
-};
-
-struct Unit {
-  PciDevice device;
-  std::string name;
-  Model model;
-  size_t index = 0;   // into topology.gpus or topology.nics
-  bool rdma = false;  // carries RDMA; a GPU counts in every comparison
-  bool there = true;  // false: missing, and already found
-};
-using Units = std::vector<Unit>;
 using Composition = std::map<Model, size_t>;
 using Groups = std::map<std::string, std::vector<const Unit*>>;
-
-std::string_view card_of_function(std::string_view pci) { return pci.substr(0, pci.rfind('.')); }
-
-std::string_view board_of(const Nic& nic, std::span<const Port> ports) {
-  for (const Port& port : ports)
-    if (!port.pci.empty() && card_of_function(port.pci) == card_of_function(nic.pci) && !port.board_id.empty())
-      return port.board_id;
-  return {};
-}
-
-// A card without ports has the board of its model, if there is one only.
-void complete_boards(Units& units) {
-  std::map<Model, std::set<std::string_view>> boards;
-  const auto plain = [](Model model) {
-    model.board = {};
-    return model;
-  };
-  for (const Unit& unit : units)
-    if (!unit.model.board.empty()) boards[plain(unit.model)].insert(unit.model.board);
-  for (Unit& unit : units)
-    if (unit.model.board.empty() && boards[unit.model].size() == 1) unit.model.board = *boards[unit.model].begin();
-}
-
-// GPUs, and physical NICs of models that carry RDMA.
-Units units_of(const Topology& topology, std::span<const Port> ports) {
-  Units out;
-  std::set<std::pair<uint16_t, uint16_t>> rdma;
-  for (const Nic& nic : topology.nics)
-    if (carries_rdma(nic) && !nic.virtual_function) rdma.emplace(nic.vendor, nic.device);
-  for (size_t i = 0; i < topology.gpus.size(); ++i) {
-    const Gpu& gpu = topology.gpus[i];
-    out.push_back({gpu, gpu.name, {true, gpu.vendor, gpu.device}, i, true});
-  }
-  for (size_t i = 0; i < topology.nics.size(); ++i) {
-    const Nic& nic = topology.nics[i];
-    if (nic.virtual_function || !rdma.contains({nic.vendor, nic.device})) continue;
-    out.push_back({nic, nic.name, {false, nic.vendor, nic.device, board_of(nic, ports)}, i, carries_rdma(nic)});
-  }
-  complete_boards(out);
-  return out;
-}
 
 // How devices are grouped: by card, by the bridge so many below the root port, by root bus.
 struct Level {
@@ -79,7 +23,7 @@ struct Level {
 
 std::string key_of(const Unit& unit, const Level& level) {
   const auto& bridges = unit.device.bridges;
-  if (level.kind == Level::Kind::card) return std::string(unit.model.gpu ? "" : card_of_function(unit.device.pci));
+  if (level.kind == Level::Kind::card) return unit.model.gpu ? std::string() : card_of(unit.device.pci);
   if (level.kind == Level::Kind::bus) return unit.device.root;
   return bridges.size() > level.depth ? bridges[bridges.size() - 1 - level.depth] : std::string();
 }
@@ -180,7 +124,8 @@ std::set<Offset> offsets_of(const std::vector<const Unit*>& group, const std::st
   return out;
 }
 
-// The addresses at which the others have the model and this one has not; empty if the others disagree.
+// The addresses at which the others have the model and this one has not; empty if the others disagree, or another
+// device is there.
 std::vector<std::string> addresses_of(const Groups& groups, const std::string& key, const Model& model, size_t count) {
   const auto here = offsets_of(groups.at(key), key, model);
   std::set<Offset> others;
@@ -192,11 +137,15 @@ std::vector<std::string> addresses_of(const Groups& groups, const std::string& k
   }
   std::vector<std::string> out;
   const PciDevice& first = groups.at(key).front()->device;
+  const auto is_taken = [&](const std::string& pci) {
+    return std::ranges::any_of(groups.at(key), [&](const Unit* unit) { return unit->device.pci == pci; });
+  };
   for (const auto& [buses, rest] : others) {
     if (here.contains({buses, rest})) continue;
     static constexpr char kDigits[] = "0123456789abcdef";
     const auto bus = static_cast<unsigned>(static_cast<int>(bus_of(key)) + buses) & 0xff;
     out.push_back(first.pci.substr(0, first.pci.find(':') + 1) + kDigits[bus >> 4] + kDigits[bus & 15] + ":" + rest);
+    if (is_taken(out.back())) return {};  // the buses are in another order here
   }
   return out.size() == count ? out : std::vector<std::string>();
 }
@@ -276,6 +225,18 @@ void find_rdma(const Topology& topology, const Units& units, std::vector<Missing
       out.push_back(std::move(part));
     }
   }
+  for (const Unit& unit : units)
+    if (unit.there && !unit.rdma && only_without_rdma(topology, unit.device) == unit.index &&
+        found.insert(unit.index).second)
+      out.push_back(
+          {.kind = MissingPart::Kind::rdma, .place = unit.device, .below = unit.device.root, .nic = unit.index});
+}
+
+// Of cards that have been compared with two others already, nothing is added.
+void add_functions(std::vector<MissingPart> more, std::vector<MissingPart>& out) {
+  for (MissingPart& part : more)
+    if (std::ranges::none_of(out, [&](const MissingPart& known) { return known.place.pci == part.place.pci; }))
+      out.push_back(std::move(part));
 }
 
 }  // namespace
@@ -284,6 +245,7 @@ std::vector<MissingPart> missing_parts(const Topology& topology, std::span<const
   std::vector<MissingPart> out;
   Units units = units_of(topology, ports);
   find_functions(topology, units, out);
+  add_functions(missing_functions(topology, ports), out);
   find_rdma(topology, units, out);
   return out;
 }

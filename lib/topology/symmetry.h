@@ -20,7 +20,8 @@ struct MissingPart {
 
 // Groups are compared card by card, then below each bridge, then by root bus. What at least three groups have in
 // common and few others lack a part of is missing there. Nothing is concluded if the lacking groups complete each other
-// (a device is in the wrong slot), or if the number of GPUs would not become even. `ports` tell boards apart.
+// (a device is in the wrong slot), or if the number of GPUs would not become even. What fewer places show
+// (few_places.h) is added. `ports` tell boards apart.
 std::vector<MissingPart> missing_parts(const Topology& topology, std::span<const Port> ports);
 
 // "at 0000:2a:00.1, beside mlx5_3", "below 0000:26:00.0, beside GPU0 and mlx5_3"

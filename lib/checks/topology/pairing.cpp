@@ -10,6 +10,7 @@
 #include "checks/check.h"
 #include "model/finding.h"
 #include "model/pci_kind.h"
+#include "topology/few_places.h"
 #include "topology/inventory.h"
 #include "topology/platform.h"
 #include "topology/symmetry.h"
@@ -95,23 +96,10 @@ Finding shared(const Node& node, const Nic& nic, const std::vector<size_t>& gpus
              "Find the missing NIC (lspci -nn; journalctl -k), reseat it and its riser, or load its RDMA driver.");
 }
 
-// The only function of its model without an RDMA device. Several are by design (RDMA disabled on storage ports), and so
-// is a bond, which has one RDMA device for its members.
 std::optional<size_t> without_rdma(const Node& node, const Placement& placed) {
-  const Topology& topology = node.topology;
-  std::optional<size_t> found;
-  if (placed.compute.size() < 2) return found;
-  const Nic& model = topology.nics[placed.compute.front()];
-  for (size_t i = 0; i < topology.nics.size(); ++i) {
-    const Nic& nic = topology.nics[i];
-    if (carries_rdma(nic) || nic.virtual_function || !nic.bond.empty() || !are_alike(nic, model) ||
-        is_given_away(node, nic.pci))
-      continue;
-    const auto same_card = [&](size_t other) { return card_name(topology.nics[other]) == card_name(nic); };
-    if (found || std::any_of(placed.compute.begin(), placed.compute.end(), same_card)) return std::nullopt;
-    found = i;
-  }
-  return found;
+  if (placed.compute.empty()) return std::nullopt;
+  const auto found = only_without_rdma(node.topology, node.topology.nics[placed.compute.front()]);
+  return found && is_given_away(node, node.topology.nics[*found].pci) ? std::nullopt : found;
 }
 
 }  // namespace

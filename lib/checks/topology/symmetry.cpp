@@ -6,7 +6,9 @@
 #include "checks/check.h"
 #include "checks/topology/pairing.h"
 #include "model/finding.h"
+#include "topology/few_places.h"
 #include "topology/odd_node.h"
+#include "topology/platform.h"
 
 namespace fabric {
 namespace {
@@ -37,6 +39,14 @@ Finding no_rdma(const Topology& topology, const MissingPart& part) {
              "journalctl -k -g " + nic.pci + ", then reload its RDMA driver.");
 }
 
+Finding missing_gpu(const OddGpus& odd) {
+  return bad(
+      Status::warning, "GPUs", odd.observed, std::to_string(odd.whole),
+      "A GPU seems to be missing " + odd.where + ": it left the PCI bus, or did not come up at boot.",
+      "lspci -nn -d ::0300; lspci -nn -d ::0302; journalctl -k -g 'Xid|pciehp|amdgpu'; then power the node off and "
+      "on, and reseat the GPU.");
+}
+
 Finding odd_node(const OddNode& odd) {
   const std::string now = std::to_string(*odd.device->numa), expected = std::to_string(odd.expected);
   return bad(Status::warning, odd.name, "NUMA node " + now, "NUMA node " + expected + ", like " + odd.like,
@@ -65,9 +75,11 @@ void ask(const View& view, Findings& findings) {
       found.push_back(std::move(finding));
   };
   for (const MissingPart& part : missing_parts(topology, view.now.ports)) {
-    if (is_reported(placed, part)) continue;
+    if (is_reported(placed, part) || (part.nic && is_given_away(view.now, topology.nics[*part.nic].pci))) continue;
     add(part.kind == MissingPart::Kind::rdma ? no_rdma(topology, part) : missing(topology, part));
   }
+  const bool gpu = std::ranges::any_of(found, [](const Finding& each) { return each.observed.starts_with("no GPU"); });
+  if (const auto odd = odd_gpus(topology); odd && !gpu) add(missing_gpu(*odd));
   for (const OddNode& odd : odd_numa_nodes(topology)) add(odd_node(odd));
   if (found.empty()) add(good("node", "no part is missing", "equal places have equal parts"));
   findings.insert(findings.end(), found.begin(), found.end());
@@ -82,7 +94,11 @@ extern const Check kSymmetryCheck{
     .meaning =
         "Compares cards of one model, then what is below each bridge and on each root bus. A GPU, NIC function or RDMA "
         "device that at least three equal places have is missing in the place that has none. A GPU is reported only if "
-        "the machine then has 2, 4, 8 or 16, as many on each socket. Devices of one root bus are on one NUMA node.",
+        "the machine then has 2, 4, 8 or 16, as many on each socket. With fewer places, reports the only NIC function "
+        "of "
+        "its model without an RDMA device, a card without function 0, and 7 or 15 GPUs. A device is on the NUMA node "
+        "of "
+        "the bridge above it, and devices of one root bus are on one.",
     .inspect = "fabric-agentctl topo; lspci -tv; journalctl -k -g ADDRESS",
     .fix = "Power the node off and on, reseat the missing device, check its power, or load its driver.",
     .ask = ask,

@@ -196,6 +196,7 @@ Nic merge(const Root& root, const Found& found, const Nic* seen, const pci::CpuN
     differ("NUMA node", std::to_string(*seen->numa), std::to_string(*numa));
   if (numa) nic.numa = numa;
   nic.numa_assumed = nic.numa && root.line_of(folder + "/numa_node") == "-1" && nodes.size() <= 1;
+  if (!nic.bridges.empty()) nic.numa_above = pci::numa_node(root, folder.substr(0, folder.rfind('/')), nodes);
   nic.link = pci::read_link(root, folder);
   nic.netdevs = found.netdevs;
   nic.rdma = found.rdma;

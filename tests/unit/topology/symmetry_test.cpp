@@ -4,6 +4,7 @@
 
 #include "support/healthy_node.h"
 #include "support/test.h"
+#include "topology/few_places.h"
 #include "topology/odd_node.h"
 #include "topology/pairing.h"
 #include "topology/rails.h"
@@ -110,6 +111,67 @@ TEST(Symmetry, ANodeThatDoesNotFitIsNamed) {
   odd = odd_numa_nodes(topology);
   ASSERT_EQ(odd.size(), 1u);
   EXPECT_EQ(odd[0].name, "mlx5_2");
+}
+
+// Two devices below one root port cannot tell which of them is wrong; the bridge above them can.
+TEST(Symmetry, ADeviceIsOnTheNodeOfTheBridgeAboveIt) {
+  Topology topology = Healthy(2).now.topology;
+  for (Gpu& gpu : topology.gpus) gpu.numa_above = gpu.numa;
+  for (Nic& nic : topology.nics) nic.numa_above = nic.numa;
+  EXPECT_TRUE(odd_numa_nodes(topology).empty());
+  topology.gpus[0].numa = 1 - *topology.gpus[0].numa;
+  const auto odd = odd_numa_nodes(topology);
+  ASSERT_EQ(odd.size(), 1u);
+  EXPECT_EQ(odd[0].name, "GPU0");
+  EXPECT_EQ(odd[0].expected, *topology.gpus[0].numa_above);
+}
+
+// The buses of one switch are numbered the other way round: the address that the others suggest is the NIC's.
+TEST(Symmetry, AnAddressInUseIsNotThatOfAMissingPart) {
+  Topology topology = Healthy(4).now.topology;
+  std::swap(topology.gpus[0].pci, topology.nics[0].pci);
+  topology.gpus.erase(topology.gpus.begin());
+  ASSERT_EQ(places(topology).size(), 1u);
+  EXPECT_TRUE(places(topology)[0].starts_with("below ")) << places(topology)[0];
+}
+
+TEST(FewPlaces, TheOnlyFunctionWithoutAnRdmaDevice) {
+  Topology topology = dual(1);
+  const auto found = [&] { return only_without_rdma(topology, topology.nics[0]); };
+  EXPECT_EQ(found(), std::nullopt);
+  topology.nics[1].rdma.clear();
+  topology.nics[1].netdevs = {"eth1"};
+  EXPECT_EQ(found(), 1u);
+  EXPECT_EQ(places(topology).size(), 1u);
+  topology.nics[0].bond = "bond0";
+  EXPECT_EQ(found(), std::nullopt) << "a bond has one RDMA device";
+  topology.nics[0].bond.clear();
+  topology.nics[0].rdma = {"mlx5_bond_0"};
+  EXPECT_EQ(found(), std::nullopt) << "a bond in a container";
+  topology.nics[0].rdma = {"mlx5_0"};
+  topology.nics[1].netdevs.clear();
+  EXPECT_EQ(found(), std::nullopt) << "the other half of a multi-PF netdev";
+}
+
+TEST(FewPlaces, ACardHasFunctionZero) {
+  Topology topology = dual(2);
+  Topology second = topology;
+  topology.nics.erase(topology.nics.begin() + 2);
+  EXPECT_EQ(places(topology), Texts{"at 0000:24:00.0, beside mlx5_1f1"});
+  second.nics.erase(second.nics.begin() + 3);
+  EXPECT_EQ(places(second), Texts{}) << "one chip is sold with one port and with two";
+}
+
+TEST(FewPlaces, SevenGpusAreOneOfEightShort) {
+  Topology topology = Healthy(8).now.topology;
+  EXPECT_FALSE(odd_gpus(topology));
+  topology.gpus.pop_back();
+  const auto odd = odd_gpus(topology);
+  ASSERT_TRUE(odd);
+  EXPECT_EQ(odd->whole, 8u);
+  EXPECT_NE(odd->where.find("beside GPU4, GPU5, GPU6"), std::string::npos) << odd->where;
+  topology.gpus.resize(3);
+  EXPECT_FALSE(odd_gpus(topology)) << "servers with three are sold";
 }
 
 // "0000:17:00.0" -> "rail/plane", in PCI order.

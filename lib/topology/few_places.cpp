@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "topology/few_places.h"
+
+#include <algorithm>
+
+#include "base/parse.h"
+#include "model/finding.h"
+#include "model/pci_kind.h"
+#include "topology/units.h"
+
+namespace fabric {
+namespace {
+
+bool are_alike(const PciDevice& a, const PciDevice& b) { return a.vendor == b.vendor && a.device == b.device; }
+
+bool is_in_bond(const Topology& topology, const Nic& nic) {
+  return std::ranges::any_of(topology.nics, [&](const Nic& other) {
+    return (card_of(other.pci) == card_of(nic.pci) || (!nic.card.empty() && other.card == nic.card)) &&
+           (!other.bond.empty() || std::ranges::any_of(other.rdma, [](const std::string& name) {
+             return name.find("bond") != std::string::npos;  // mlx5_bond_0
+           }));
+  });
+}
+
+using Card = std::map<std::string, const Unit*>;  // by function: "0"
+using Cards = std::map<std::string, Card>;        // by address: "0000:17:00"
+
+std::map<Model, Cards> cards_of(const Units& units) {
+  std::map<Model, Cards> out;
+  for (const Unit& unit : units)
+    if (const size_t dot = unit.device.pci.rfind('.'); !unit.model.gpu && dot != std::string::npos)
+      out[unit.model][unit.device.pci.substr(0, dot)].emplace(unit.device.pci.substr(dot + 1), &unit);
+  return out;
+}
+
+bool has_all(const Card& card, const Card& whole) {
+  return std::ranges::all_of(whole, [&](const auto& function) { return card.contains(function.first); });
+}
+
+// The others have the functions of `whole`, and it lacks some of them.
+void add_lacking(const Model& model, const std::string& address, const Card& card, const Card& whole,
+                 std::vector<MissingPart>& out) {
+  if (!has_all(whole, card)) return;
+  if (model.board.empty() && card.contains("0")) return;
+  for (const auto& [function, twin] : whole) {
+    if (card.contains(function)) continue;
+    MissingPart part;
+    part.place = card.begin()->second->device;
+    part.place.pci = address + "." + function;
+    part.below = part.place.bridges.empty() ? part.place.root : part.place.bridges.front();
+    for (const auto& [number, unit] : card) part.beside.push_back(unit->name);
+    out.push_back(std::move(part));
+  }
+}
+
+// GPUs by socket, or by NUMA node where sockets are unknown; nothing where a NUMA node is unknown.
+std::map<std::string, std::vector<const Gpu*>> gpus_by_socket(const Topology& topology) {
+  std::map<std::string, std::vector<const Gpu*>> out;
+  for (const Gpu& gpu : topology.gpus) {
+    if (!gpu.numa) return {};
+    const auto socket = topology.numa_socket.find(*gpu.numa);
+    out[socket == topology.numa_socket.end() ? "NUMA node " + std::to_string(*gpu.numa)
+                                             : "socket " + std::to_string(socket->second)]
+        .push_back(&gpu);
+  }
+  return out;
+}
+
+// "on socket 1, beside GPU4, GPU5, GPU6", if it has one fewer than the other.
+std::string lesser_half(const std::map<std::string, std::vector<const Gpu*>>& sockets) {
+  if (sockets.size() != 2) return "in this machine";
+  const auto &a = *sockets.begin(), &b = *sockets.rbegin();
+  const auto &less = a.second.size() < b.second.size() ? a : b, &more = &less == &a ? b : a;
+  if (less.second.size() + 1 != more.second.size()) return "in this machine";
+  std::string names;
+  for (const Gpu* gpu : less.second) append_item(names, gpu->name);
+  return "on " + less.first + ", beside " + names;
+}
+
+}  // namespace
+
+std::optional<size_t> only_without_rdma(const Topology& topology, const PciDevice& model) {
+  std::optional<size_t> found;
+  std::vector<std::string_view> others;  // cards of those that have one
+  for (size_t i = 0; i < topology.nics.size(); ++i) {
+    const Nic& nic = topology.nics[i];
+    if (!are_alike(nic, model) || nic.virtual_function) continue;
+    if (carries_rdma(nic)) others.emplace_back(nic.card);
+    else if (is_in_bond(topology, nic)) continue;
+    else if (found) return std::nullopt;
+    else found = i;
+  }
+  if (!found || others.empty()) return std::nullopt;
+  const Nic& nic = topology.nics[*found];
+  const bool shares_card = std::ranges::find(others, nic.card) != others.end();
+  return nic.netdevs.empty() && (others.size() < 2 || shares_card) ? std::nullopt : found;
+}
+
+std::vector<MissingPart> missing_functions(const Topology& topology, std::span<const Port> ports) {
+  std::vector<MissingPart> out;
+  const Units units = units_of(topology, ports);
+  for (const auto& [model, cards] : cards_of(units)) {
+    const auto whole = std::ranges::max_element(cards, {}, [](const auto& card) { return card.second.size(); })->second;
+    const auto lacking = std::ranges::find_if(cards, [&](const auto& card) { return !has_all(card.second, whole); });
+    const auto others = std::ranges::count_if(cards, [&](const auto& card) { return has_all(card.second, whole); });
+    if (static_cast<size_t>(others) + 1 == cards.size() && lacking != cards.end())
+      add_lacking(model, lacking->first, lacking->second, whole, out);
+  }
+  return out;
+}
+
+std::optional<OddGpus> odd_gpus(const Topology& topology) {
+  const auto& gpus = topology.gpus;
+  const bool alike = std::ranges::all_of(gpus, [&](const Gpu& gpu) { return are_alike(gpu, gpus.front()); });
+  if (!alike || (gpus.size() != 7 && gpus.size() != 15)) return std::nullopt;
+  const auto sockets = gpus_by_socket(topology);
+  std::string counts;
+  for (const auto& [socket, there] : sockets) append_item(counts, std::to_string(there.size()) + " on " + socket);
+  return OddGpus{gpus.size() + 1, std::to_string(gpus.size()) + " GPUs" + (counts.empty() ? "" : ": " + counts),
+                 lesser_half(sockets)};
+}
+
+}  // namespace fabric
