@@ -61,9 +61,9 @@ constexpr Message kMessages[] = {
     {"mlx5-pci-error", Cause::host, "Device was enter error state|mlx5_pci_err_detected|PCI I/O error detected",
      "The PCIe slot of the NIC failed; the driver stopped and will reset the NIC.",
      "fabric-agentctl check --only aer,pcie", "Linux drivers/net/ethernet/mellanox/mlx5/core/main.c"},
-    {"mlx5-dump-cqe", Cause::software, "dump error cqe",
-     "A work request of the kernel failed; the line before has its status.", "journalctl -k -g 'WC error'",
-     "Linux drivers/infiniband/hw/mlx5/cq.c"},
+    {"mlx5-dump-cqe", Cause::software, "dump error cqe|Responder error cqe on cqn|Requestor error cqe on cqn",
+     "A work request of the kernel failed; the lines around this one have its status or syndrome.",
+     "journalctl -k -g 'WC error|syndrome'", "Linux drivers/infiniband/hw/mlx5/cq.c"},
 
     // Cables and modules.
     {"module-hot", Cause::cable, "Port module event[error]*High Temperature",
@@ -117,6 +117,17 @@ constexpr Message kMessages[] = {
     {"bnxt-command-timeout", Cause::host,
      "bnxt_en*Error (timeout: ", "A firmware command did not finish: the firmware hangs.", kReporter,
      "Linux drivers/net/ethernet/broadcom/bnxt/bnxt_hwrm.c"},
+    {"bnxt-re-stalled", Cause::host, "FW STALL Detected",
+     "The firmware of the NIC does not answer the commands of bnxt_re: power-cycle the node, update the firmware.",
+     kReporter, "Linux drivers/infiniband/hw/bnxt_re/qplib_rcfw.c"},
+    {"qp-command-failed", Cause::host,
+     "Couldn't change QP1 state to|bnxt_re*Failed to create HW QP|bnxt_re*Failed to modify HW QP|"
+     "bnxt_re*Failed to destroy HW QP",
+     "The firmware of the NIC rejected a command for a queue pair, or did not answer it (-110).",
+     "journalctl -k -g {rdma}", "Linux drivers/infiniband/core/mad.c, hw/bnxt_re/ib_verbs.c"},
+    {"efa-command", Cause::host, "Failed to process command*comp_status",
+     "The EFA device rejected a command of the driver: no resource left (err -12), or a wrong request.",
+     "rdma resource show", "Linux drivers/infiniband/hw/efa/efa_com.c"},
     {"irdma-abnormal", Cause::peer, "abnormal ae_id",
      "An asynchronous event closed a queue pair; the number is in irdma/defs.h.", "fabric-agentctl counters",
      "Linux drivers/infiniband/hw/irdma/hw.c"},
@@ -150,6 +161,11 @@ constexpr Message kMessages[] = {
     {"soft-lockup", Cause::host, "soft lockup - CPU#",
      "A CPU did not schedule for many seconds. If the stack names mlx5e_napi_poll, the NIC's driver is stuck.",
      "journalctl -k -g 'soft lockup' -A 30", "Linux kernel/watchdog.c"},
+    {"peermem-invalid-context", Cause::software, "nv_get_p2p_free_callback*invalid context",
+     "GPU memory was freed while nvidia-peermem had it registered. NVIDIA calls the line harmless; since driver R560 "
+     "it "
+     "is not written.",
+     "cat /proc/driver/nvidia/version", "NVIDIA open-gpu-kernel-modules nvidia-peermem.c"},
     {"gpu-xid", Cause::host, "NVRM: Xid",
      "The GPU driver reports an error; the process that used the GPU ends, and its peers see "
      "remote errors. The number is in NVIDIA's Xid catalog.",
