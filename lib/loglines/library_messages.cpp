@@ -66,7 +66,7 @@ constexpr Message kMessages[] = {
     {"dmabuf-registration", Cause::host, "ibv_reg_dmabuf_mr*failed",
      "GPU memory could not be registered through dma-buf: kernel, NIC driver or GPU driver do not support it.",
      "uname -r; ibv_devinfo -d {rdma} | grep fw_ver", kNcclVerbs},
-    {"open-device", Cause::host, "ibv_open_device failed|Unable to open device mlx5|ibv_open_device(*) failed",
+    {"open-device", Cause::host, "ibv_open_device failed|NET/IB : Unable to open device|ibv_open_device(*) failed",
      "The RDMA device cannot be opened: /dev/infiniband is missing in the container, or the NIC is in a fatal state.",
      "ls -l /dev/infiniband; ibv_devinfo -d {rdma}", kNcclNet},
     {"modify-qp-invalid", Cause::software,
@@ -75,7 +75,8 @@ constexpr Message kMessages[] = {
      "The connection could not be set up: the peers use GIDs of different kinds or indexes (NCCL_IB_GID_INDEX, RoCE v1 "
      "and v2, IPv4 and IPv6), or different MTUs.",
      "fabric-agentctl check --only gid", kNcclVerbs},
-    {"modify-qp-no-gid", Cause::host, "ibv_modify_qp*failed*No data available|ibv_modify_qp*No such device",
+    {"modify-qp-no-gid", Cause::host,
+     "ibv_modify_qp*failed*No data available|ibv_modify_qp*No such device|Failed to query GID",
      "The GID index has no entry: the address or its netdev is gone, or moved to another index after a link flap.",
      "grep . /sys/class/infiniband/{rdma}/ports/*/gids/* | grep -v :0000:0000:0000:0000$", kNcclVerbs},
     {"modify-qp-timeout", Cause::network,
@@ -118,13 +119,21 @@ constexpr Message kMessages[] = {
     {"nccl-no-route", Cause::network, "ocket*onnect*No route to host|onnect to*<*No route to host",
      "The netdev of the bootstrap connection has no path to the peer, or a firewall rejects it.", "ip route get {peer}",
      kNcclSocket},
+    {"nccl-connect-abort", Cause::network, "onnect to*<*Software caused connection abort",
+     "NCCL lost the error of a first connection on the same socket: the peer does not listen, or has no path from this "
+     "netdev (NCCL_SOCKET_IFNAME, a bridge like docker0, a firewall).",
+     "ip route get {peer}; echo $NCCL_SOCKET_IFNAME", kNcclSocket},
     {"nccl-connect-timeout", Cause::network,
-     "ocketStartConnect*Connection timed out|ocketPollConnect*Connection timed out|onnect to*<*Connection timed out",
+     "Call to connect failed : Connection timed out|ocketStartConnect*Connection timed out|"
+     "ocketPollConnect*Connection timed out|onnect to*<*Connection timed out",
      "The peer did not answer the bootstrap connection: wrong netdev (NCCL_SOCKET_IFNAME), firewall, or node down.",
      "ping -c 3 {peer}", kNcclSocket},
     {"nccl-truncated", Cause::software, "Message truncated : received",
      "The peers disagree on the size of a message: different collectives, sizes or NCCL versions.",
      "grep -h 'NCCL version' FILE", "NCCL src/transport/net_socket.cc"},
+    {"nccl-proxy", Cause::host, "[Proxy Service*Failed to execute operation",
+     "A transport could not be set up. The NCCL WARN line before this one names the call that failed.",
+     "fabric-agentctl explain --log FILE", "NCCL src/proxy.cc"},
     {"nccl-remote-error", Cause::peer, "ncclRemoteError: A call failed",
      "A call to a peer failed: its process ended, or the network lost the connection. The NCCL WARN lines of all ranks "
      "before this one name the first failure.",
@@ -152,16 +161,14 @@ constexpr Message kMessages[] = {
     {"ucx-no-device", Cause::host, "network device*is not available, please use one or more of",
      "UCX_NET_DEVICES names a device that this node does not have, or that is down.", "fabric-agentctl status",
      "UCX src/ucp/core/ucp_context.c"},
+    {"ucx-no-transport", Cause::host, "transport '*' is not available, please use one or more of",
+     "UCX_TLS names a transport that this node does not have: no usable RDMA device, or a UCX without this transport.",
+     "ucx_info -d | grep -E 'Transport|Device'; ibv_devinfo -l", "UCX src/ucp/core/ucp_context.c"},
     {"ucx-devx", Cause::host,
      "mlx5dv_devx_obj_create(*failed|mlx5dv_devx_obj_modify(*failed|mlx5dv_create_cq(*failed|"
      "Error in mlx5dv_devx_obj_|ibv_create_cq(*failed: Connection timed out",
      "A firmware command of the NIC failed or timed out: the firmware hangs, is too old, or lacks the resource.",
      "journalctl -k -g {pci}; devlink health show pci/{pci}", "UCX src/uct/ib/mlx5/dv/ib_mlx5_dv.c, NVSHMEM ibgda.cpp"},
-    {"nvshmem-ibgda", Cause::host, "init failed for transport: IBGDA",
-     "NVSHMEM found no NIC that the GPU may drive itself. The lines before this one name the call that failed; the GPU "
-     "driver needs PeerMappingOverride=1 in NVreg_RegistryDwords, and the container access to the NIC.",
-     "grep RegistryDwords /proc/driver/nvidia/params; ls -l /dev/infiniband",
-     "NVSHMEM src/host/transport/transport.cpp"},
 
     // rdma-core.
     {"verbs-abi", Cause::software, "does not support the kernel ABI of",
@@ -171,6 +178,9 @@ constexpr Message kMessages[] = {
     {"verbs-no-provider", Cause::host,
      "no userspace device-specific driver found for|couldn't open config directory '*libibverbs.d",
      "libibverbs has no provider library for this device (libmlx5, libbnxt_re, libirdma, ...), and does not offer it.",
+     "ls /etc/libibverbs.d; ibv_devinfo -l", kInit},
+    {"verbs-no-driver", Cause::software, "libibverbs: Warning: couldn't load driver",
+     "A file in /etc/libibverbs.d names a provider that is not installed. Harmless, unless it is the one of the NIC.",
      "ls /etc/libibverbs.d; ibv_devinfo -l", kInit},
     {"verbs-no-sysfs", Cause::host, "couldn't stat '/sys/class/infiniband/",
      "The container has /dev/infiniband of this device but not its entry in /sys: the device belongs to another "

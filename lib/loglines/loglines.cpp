@@ -96,7 +96,8 @@ std::string_view to_text(Cause value) {
 std::span<const Message> messages() {
   static const std::vector<Message> all = [] {
     std::vector<Message> out;
-    for (const auto list : {completion_messages(), library_messages(), provider_messages(), kernel_messages()})
+    for (const auto list :
+         {completion_messages(), library_messages(), provider_messages(), application_messages(), kernel_messages()})
       out.insert(out.end(), list.begin(), list.end());
     return out;
   }();
