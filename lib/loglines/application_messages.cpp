@@ -8,11 +8,24 @@ namespace {
 constexpr std::string_view kPerftest = "perftest src/perftest_communication.c";
 
 constexpr Message kMessages[] = {
-    {"nvshmem-ibgda", Cause::host, "init failed for transport: IBGDA",
-     "NVSHMEM found no NIC that the GPU may drive itself. The lines before this one name the call that failed; the GPU "
-     "driver needs PeerMappingOverride=1 in NVreg_RegistryDwords, and the container access to the NIC.",
+    {"nvshmem-ibgda", Cause::host,
+     "init failed for transport: IBGDA|cannot allocate buffer on the specified memory type|"
+     "is not enumerated as an mlx5 device",
+     "NVSHMEM found no NIC that the GPU can drive itself (IBGDA, mlx5 only). The GPU driver needs "
+     "PeerMappingOverride=1 "
+     "in NVreg_RegistryDwords, and the container access to the NIC.",
      "grep RegistryDwords /proc/driver/nvidia/params; ls -l /dev/infiniband",
      "NVSHMEM src/host/transport/transport.cpp"},
+    {"nvshmem-address", Cause::network, "Unable to create ah",
+     "NVSHMEM could not address a peer: its address is not resolved (ARP, neighbor discovery), or the GID index "
+     "(NVSHMEM_IB_GID_INDEX) has no entry.",
+     "echo $NVSHMEM_IB_GID_INDEX; fabric-agentctl check --only gid", "NVSHMEM src/modules/transport/ibgda/ibgda.cpp"},
+    {"nvshmem-connect", Cause::network, "nvshmem setup connections failed|connect EPS failed",
+     "NVSHMEM could not connect its peers. The first line with \"non-zero status\" or \"NULL value\" names the call.",
+     "fabric-agentctl explain --log FILE", "NVSHMEM src/host/init/init.cu"},
+    {"lnet-timeout", Cause::network, "kiblnd_check_*Timed out",
+     "A Lustre peer did not answer over RDMA in time: it is down, or the path to it loses packets.",
+     "lctl list_nids; lnetctl peer show", "Lustre lnet/klnds/o2iblnd/o2iblnd_cb.c"},
     {"nixl-disconnect", Cause::peer, "NIXL_ERR_REMOTE_DISCONNECT",
      "NIXL lost the connection to a peer: its process ended, or UCX gave up. The UCX ERROR lines before this one name "
      "the cause.",

@@ -18,7 +18,7 @@ constexpr Message kMessages[] = {
      "fabric-agentctl diagnose {port}", kEvents},
     {"async-port-active", Cause::cable, "sync*event*port active",
      "The port has its link again: it was down before this line.", "fabric-agentctl diagnose {port}", kEvents},
-    {"async-device-fatal", Cause::host, "sync*event*local catastrophic error",
+    {"async-device-fatal", Cause::host, "sync*event*local catastrophic error|ibv_get_async_event failed",
      "The NIC stopped: a fatal firmware, hardware or PCIe error. Its driver resets it; the job must be restarted.",
      "devlink health show pci/{pci}", kEvents},
     {"async-qp-fatal", Cause::host, "local work queue catastrophic error",
@@ -43,8 +43,10 @@ constexpr Message kMessages[] = {
      "The subnet manager gave the port another LID; existing connections fail.", "ibstat {rdma}", kEvents},
     {"async-pkey", Cause::network, "sync*event*P_Key change", "The subnet manager changed the partition of the port.",
      "grep . /sys/class/infiniband/{rdma}/ports/*/pkeys/0", kEvents},
-    {"async-sm", Cause::network, "sync*event*SM change", "Another subnet manager took over the subnet.", "sminfo",
-     kEvents},
+    {"async-sm", Cause::network, "sync*event*SM change|sync*event*client reregistration",
+     "The subnet manager restarted, or another one took over the subnet: multicast groups and services are registered "
+     "again.",
+     "sminfo", kEvents},
     {"async-path-migration", Cause::network, "path migration request error|sync*event*path migrated",
      "The connection moved, or failed to move, to its alternate path.", "fabric-agentctl diagnose {port}", kEvents},
 
@@ -131,6 +133,9 @@ constexpr Message kMessages[] = {
     {"nccl-truncated", Cause::software, "Message truncated : received",
      "The peers disagree on the size of a message: different collectives, sizes or NCCL versions.",
      "grep -h 'NCCL version' FILE", "NCCL src/transport/net_socket.cc"},
+    {"nccl-ib-fatal", Cause::host, "fatal error (detected in ncclIb",
+     "NCCL stops using the NIC because of an event that it reported; the lines with \"async\" around this one name it.",
+     "fabric-agentctl explain --log FILE", kNcclNet},
     {"nccl-proxy", Cause::host, "[Proxy Service*Failed to execute operation",
      "A transport could not be set up. The NCCL WARN line before this one names the call that failed.",
      "fabric-agentctl explain --log FILE", "NCCL src/proxy.cc"},
@@ -141,7 +146,9 @@ constexpr Message kMessages[] = {
     {"nccl-system-error", Cause::host, "ncclSystemError: System call",
      "A system call or a call of libibverbs failed. The NCCL WARN line before this one names it (NCCL_DEBUG=WARN).",
      "fabric-agentctl explain --log FILE", "NCCL src/init.cc"},
-    {"nccl-watchdog", Cause::peer, "Watchdog caught collective operation timeout|detected by watchdog at work",
+    {"nccl-watchdog", Cause::peer,
+     "Watchdog caught collective operation timeout|detected by watchdog|Timeout at NCCL work|"
+     "Some NCCL operations have failed or timed out",
      "A collective did not finish in time: one rank hangs, died, or its network path is stuck. Find the rank that did "
      "not enter the collective; then look at the port of its node.",
      "fabric-agentctl diagnose", "PyTorch ProcessGroupNCCL.cpp"},
