@@ -23,7 +23,7 @@ std::optional<Status> health_status(const View& view, std::string_view rule, std
 // The findings of all rules of one check, at most one per subject.
 void ask_health(std::string_view check, const View& view, std::vector<Finding>& findings);
 
-// Errors after FEC per bit that IEEE 802.3 allows: 1e-12 up to 100 Gb/s (80.1, 95.1.1), 1e-13 above (116.1, 122.1.1).
+// Errors after FEC per bit that IEEE 802.3 allows: 1e-12 up to 100 Gb/s (802.3ba), 1e-13 above (802.3bs).
 double allowed_error_ratio(const Port& port);
 
 // Marks the findings that an operator has acknowledged and that are not expired at `wall`.

@@ -53,8 +53,9 @@ std::optional<HealthReading> read_bit_errors(const View& view, const HealthRule&
 
 constexpr double kRs544 = 2.4e-4, kRs528 = 5e-5, kFireCode = 1e-8;
 
-// The bit error ratio that the port's FEC corrects. RS(544,514) unless another code is certain: RS(528,514) on lanes of
-// 25 Gb/s (IEEE 802.3 95.1.1), BASE-R's fire code (110.1).
+// The bit error ratio that the port's FEC corrects. RS(544,514), IEEE 802.3 136.1, unless another code is certain:
+// RS(528,514) on lanes of 25 Gb/s (SFF-8024 table 4-4, code 01h), or BASE-R's fire code. That corrects one burst in a
+// block of 2112 bits (clause 74): at 1e-8, blocks with two errors leave 2e-13 of the bits wrong.
 double correctable_ratio(const Port& port) {
   constexpr double kSlowLane = 28'000;  // Mb/s
   if (port.fec && port.fec->active == "baser") return kFireCode;
@@ -104,8 +105,9 @@ constexpr HealthRule kRules[]{
                .measure = HealthMeasure::ratio,
                .limits = {1e-13, kNever, 2 * kHour, 0, 10 * kMinute},
                .unit = "errors after FEC per bit; 10 times as many up to 100 Gb/s",
-               .source = "IEEE 802.3: 1e-13 above 100 Gb/s (116.1), 1e-12 up to it (80.1). At 400 Gb/s 1e-13 is 144 an "
-                         "hour (NVSentinel: 120 symbol errors)",
+               .source =
+                   "IEEE 802.3: 1e-13 above 100 Gb/s (802.3bs), 1e-12 up to it (802.3ba). At 400 Gb/s 1e-13 is 144 an "
+                   "hour (NVSentinel: 120 symbol errors)",
                .least = 20,
                .expected = "errors below 1e-13 of the bits (1e-12 up to 100 Gb/s)"}},
      .sum = {.parts = {{{"uncorrectable FEC words", &S::fec_uncorrectable},
@@ -151,7 +153,7 @@ constexpr HealthRule kRules[]{
      .measure = HealthMeasure::ratio,
      .limits = {kRs544 / 10, kRs544, 20, 10, kMinute},
      .unit = "corrected bits per bit; lower for weaker FEC",
-     .source = "IEEE 802.3 annex 120D: RS(544,514) corrects up to 2.4e-4; warning at a tenth of it (ours)",
+     .source = "IEEE 802.3 136.1: RS(544,514) corrects up to 2.4e-4; warning at a tenth of it (ours)",
      .least = 100,
      .expected = "below a tenth of the ratio that FEC corrects (2.4e-4 for lanes of 50 Gb/s and faster)",
      .meaning = "FEC is close to its limit: with a little more heat or dirt, frames are lost.",

@@ -5,7 +5,9 @@
 namespace fabric::loglines {
 namespace {
 
-constexpr std::string_view kVerbs = "rdma-core libibverbs/verbs.h, NCCL src/transport/net_ib.cc, UCX ib_mlx5_log.c";
+constexpr std::string_view kVerbs =
+    "rdma-core libibverbs/verbs.h, Linux drivers/infiniband/core/verbs.c, NCCL src/transport/net_ib.cc, "
+    "UCX ib_mlx5_log.c";
 
 constexpr Message kMessages[] = {
     {"wc-local-length", Cause::software, "local length error|Local length on ",
@@ -22,7 +24,7 @@ constexpr Message kMessages[] = {
      "The NIC could not access the buffer of this host: it is not registered, was deregistered or freed during the "
      "transfer, or GPUDirect RDMA cannot read it (IOMMU, ACS, nvidia-peermem).",
      "fabric-agentctl check --only iommu,acs,gpudirect", kVerbs, 4},
-    {"wc-flushed", Cause::peer, "Work Request Flushed Error|WR flushed because QP in error state",
+    {"wc-flushed", Cause::peer, "Work Request Flushed Error|WR flushed",
      "The queue pair was already in the error state, and this request was discarded. This is a consequence: the first "
      "error of this queue pair, on this host or its peer, is the cause.",
      "fabric-agentctl explain --log FILE", kVerbs, 5},
@@ -61,7 +63,7 @@ constexpr Message kMessages[] = {
      "The reliable datagram domain of the queue pair does not match.", "journalctl -k -g {pci}", kVerbs, 14},
     {"wc-remote-invalid-rd", Cause::software, "remote invalid RD request", "The peer rejected a reliable datagram.",
      "journalctl -k -g {pci}", kVerbs, 15},
-    {"wc-aborted", Cause::peer, "aborted error (16)|Remote side aborted on ",
+    {"wc-aborted", Cause::peer, "aborted error (16)|status operation aborted|Remote side aborted on ",
      "The operation was aborted: the peer closed or reset its queue pair.", "ping -c 3 {peer}", kVerbs, 16},
     {"wc-invalid-eecn", Cause::software, "invalid EE context number", "The end-to-end context number is invalid.",
      "journalctl -k -g {pci}", kVerbs, 17},

@@ -68,8 +68,11 @@ unsigned completion_status(std::string_view line) {
   }
   for (const std::string_view prefix : {"ompletion with error ", "Failed status ", "WC error: ", "status number "})
     if (const auto number = number_after(line, prefix)) return *number;
-  if (line.find("ompletion from peer") == std::string_view::npos) return 0;
-  return number_after(line, "with status=").value_or(0);
+  const size_t peer = line.find("ompletion from peer");
+  if (peer == std::string_view::npos) return 0;
+  for (const std::string_view prefix : {"with status=", " with error "})
+    if (const auto number = number_after(line.substr(peer), prefix)) return *number;
+  return 0;
 }
 
 struct VendorError {
@@ -93,7 +96,8 @@ std::string_view to_text(Cause value) {
 std::span<const Message> messages() {
   static const std::vector<Message> all = [] {
     std::vector<Message> out;
-    for (const auto list : {completion_messages(), library_messages(), provider_messages(), kernel_messages()})
+    for (const auto list :
+         {completion_messages(), library_messages(), provider_messages(), application_messages(), kernel_messages()})
       out.insert(out.end(), list.begin(), list.end());
     return out;
   }();

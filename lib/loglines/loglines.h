@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Error messages of NCCL, RCCL, UCX, libfabric, MPI, the kernel and NIC firmware: what they mean, and which port they
-// name. Pure.
+// Error messages of NCCL, RCCL, UCX, libfabric, MPI, rdma-core, inference, the kernel and NIC firmware: what they mean,
+// and which port they name. Pure.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +33,7 @@ std::span<const Message> messages();
 std::span<const Message> completion_messages();  // the parts of messages()
 std::span<const Message> library_messages();
 std::span<const Message> provider_messages();  // of libfabric
+std::span<const Message> application_messages();
 std::span<const Message> kernel_messages();
 
 // No message is longer: the rest of a line is not read.

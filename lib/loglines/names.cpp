@@ -56,6 +56,19 @@ std::string_view without_colon(std::string_view text) {
   return text;
 }
 
+// Whether the word after `text` is the other end: "Got completion from peer", "Connect to", "Call to recv from".
+bool leads_to_peer(std::string_view text, const std::vector<Word>& before) {
+  if (text == "from") return !before.empty() && before.back().text == "recv";
+  return text == "peer" || text == "Peer:" || text == "to";
+}
+
+// Of an IPv4 address.
+std::string without_port(const std::string& text) {
+  const size_t colon = text.find(':');
+  const bool has_port = colon != std::string::npos && colon == text.rfind(':') && text.find('.') < colon;
+  return has_port ? text.substr(0, colon) : text;
+}
+
 std::vector<Word> words_of(std::string_view line) {
   std::vector<Word> out;
   Side next = Side::unknown;
@@ -77,9 +90,10 @@ std::vector<Word> words_of(std::string_view line) {
       out.push_back({std::string(without_colon(text.substr(0, kMaxWord))), side, true});
       continue;
     }
-    if (text == "peer" || text == "to" || strip(text, kRemote)) side = Side::remote;
+    const bool leads = leads_to_peer(text, out);
+    if (leads || strip(text, kRemote)) side = Side::remote;
     else if (strip(text, kLocal)) side = Side::local;
-    if (text.empty() || text == "peer" || text == "to") next = side;
+    if (leads || text.empty()) next = side;
     else if (text.size() <= kMaxWord) out.push_back({std::string(without_colon(text)), side, false});
   }
   return out;
@@ -106,7 +120,7 @@ std::string way_of_naming(const Port& port, const std::string& word, const std::
 
 bool looks_like_a_device(std::string_view word) {
   for (const std::string_view prefix :
-       {"mlx5_", "mlx4_", "bnxt_re", "irdma", "rocep", "roceo", "rdmap", "ionic_", "hns_"})
+       {"mlx5_", "mlx4_", "bnxt_re", "irdma", "rocep", "roceo", "rdmap", "ionic_", "hns_", "erdma_", "efa_", "mana_"})
     if (word.starts_with(prefix) && word.size() > prefix.size() && word.size() < 24) {
       // Not a function's or a module's name: mlx5_core, mlx5_cmd_out_err.
       const size_t last = word.find_first_of(":/");
@@ -148,11 +162,11 @@ Named names_in(std::string_view line, const Node& node, const Lids& lids) {
       add_lid(out, lids, word);
       continue;
     }
-    const auto ip = parse_ip(word.text);
     if (word.side == Side::remote) {
-      if (ip) out.peer = word.text;
+      if (const std::string peer = without_port(word.text); parse_ip(peer)) out.peer = peer;
       continue;
     }
+    const auto ip = parse_ip(word.text);
     if (add(out, node, word, ip)) continue;
     if (looks_like_a_device(word.text)) out.elsewhere = "device " + word.text;
     if (ip && word.side == Side::local) out.elsewhere = "GID " + word.text;

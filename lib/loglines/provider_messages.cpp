@@ -12,8 +12,19 @@ constexpr std::string_view kPsm3 = "libfabric prov/psm3/psm3/psm_ep.c, psm_verbs
 constexpr std::string_view kCxi = "libfabric prov/cxi/src/cxip_cq.c, MPICH src/mpid/ch4/netmod/ofi/ofi_events.c";
 
 constexpr Message kMessages[] = {
+    {"ofi-no-match", Cause::host, "fi_getinfo: provider*output empty list",
+     "This provider found no device for the request: none is in the container, its driver is not loaded, or it lacks a "
+     "capability that the program needs.",
+     "fi_info -l; ls -l /dev/infiniband", "libfabric src/fabric.c"},
+    {"ofi-nccl-plugin", Cause::host, "NET/OFI aws-ofi-nccl initialization failed",
+     "NCCL's libfabric plugin could not start, and NCCL uses its own transports: on EFA that is TCP. The lines before "
+     "this one name the reason.",
+     "fi_info -p efa", "aws-ofi-nccl src/nccl_ofi_net.c"},
+
     // verbs: VRB_WARN_ERRNO prints the function and the errno.
-    {"verbs-no-device", Cause::host, "verbs:*rdma_create_id: No such device|verbs:*rdma_create_id: No such file",
+    {"verbs-no-device", Cause::host,
+     "verbs:*rdma_create_id: No such device|verbs:*rdma_create_id: No such file|"
+     "rdma_create_event_channel failed: No such",
      "librdmacm found no RDMA device: rdma_cm is not loaded, or /dev/infiniband is not in the container.",
      "ls -l /dev/infiniband; lsmod | grep rdma_cm", kVerbs},
     {"verbs-bind", Cause::host, "verbs:*rdma_bind_addr: |verbs:*rdma_getaddrinfo: ",

@@ -30,7 +30,7 @@ struct FecCount {
   bool operator==(const FecCount&) const = default;
 };
 
-// Forward error correction (IEEE 802.3 clauses 74, 91, 108, 134).
+// Forward error correction (IEEE 802.3 clauses 74, 91, 108, 119, 134).
 struct FecStatus {
   std::string active;             // "off", "rs", "baser", "llrs"; empty while the link is down
   std::optional<bool> automatic;  // the NIC chooses the mode itself

@@ -9,7 +9,7 @@
 
 namespace fabric {
 
-// An entry of the application priority table (802.1Q D.2.11).
+// An entry of the application priority table (802.1Q D.2.12).
 struct DcbxApp {
   enum Selector : uint8_t { ethertype = 1, tcp = 2, udp = 3, tcp_or_udp = 4, dscp = 5 };
   uint8_t selector = 0;

@@ -44,7 +44,7 @@ struct Pause {
 // DSCP (0..63) -> priority (0..7). Only the listed DSCPs.
 using DscpMap = std::map<uint8_t, uint8_t>;
 
-// Transmission selection algorithm of a traffic class (IEEE 802.1Q table 8-5; linux/dcbnl.h IEEE_8021QAZ_TSA_*).
+// Transmission selection algorithm of a traffic class (802.1Qaz; linux/dcbnl.h IEEE_8021QAZ_TSA_*).
 enum class Tsa : uint8_t { strict = 0, cb_shaper = 1, ets = 2, vendor = 255 };
 
 // IEEE 802.1Qaz enhanced transmission selection.

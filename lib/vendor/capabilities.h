@@ -22,7 +22,7 @@ struct DriverFacts {
   std::string_view kernel_driver;
   Capabilities capabilities;
 };
-extern const DriverFacts kMlx5Facts, kBnxtFacts, kEfaFacts, kI40eFacts, kIceFacts, kSiwFacts;
+extern const DriverFacts kMlx5Facts, kBnxtFacts, kBngeFacts, kEfaFacts, kI40eFacts, kIceFacts, kSiwFacts;
 
 // All false or 0 for a driver without facts.
 const Capabilities& capabilities_of(std::string_view kernel_driver);

@@ -15,9 +15,10 @@ std::span<const CounterTable> counter_tables() {
        .origins = mlx5_origins(),
        .twin_prefix = "vport_",
        .hw_scope = CounterScope::function},
-      // bnxt_timer and bnxt_get_ethtool_stats of Linux 6.12: the device writes them into memory once a second.
-      {.vendor = "Broadcom bnxt_re, bnxt_en",
-       .drivers = {"bnxt_en"},
+      // bnxt_timer and bnxt_get_ethtool_stats of Linux 6.12: the device writes them into memory once a second; bng_en
+      // asks it once a second (bnge_timer(), BNGE_TIMER_INTERVAL).
+      {.vendor = "Broadcom bnxt_re, bnxt_en, bng_en",
+       .drivers = {"bnxt_en", "bng_en"},
        .rows = bnxt_rows(),
        .origins = bnxt_origins(),
        .ethtool_period = seconds(1),

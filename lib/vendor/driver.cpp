@@ -9,7 +9,8 @@
 namespace fabric {
 namespace {
 
-constexpr std::array kDrivers{&kMlx5Ofed, &kMlx5, &kMlx4, &kBnxt, &kIce, &kI40e, &kIonic, &kQede, &kRxe, &kUpstream};
+constexpr std::array kDrivers{&kMlx5Ofed, &kMlx5,  &kMlx4, &kBnxt, &kBnge,    &kIce,
+                              &kI40e,     &kIonic, &kQede, &kRxe,  &kUpstream};
 constexpr std::array kFeatures{&kEthtoolFeature, &kRdmaCm, &kOptionalCounters, &kMrrs};
 
 const Op* find(std::span<const SettingOp> ops, SettingId setting) {

@@ -115,7 +115,7 @@ const Driver& driver_for(std::string_view kernel_driver, const Root* root = null
 
 // The drivers and the features, one per file of the same name.
 
-extern const Driver kMlx4, kMlx5, kMlx5Ofed, kBnxt, kIce, kI40e, kIonic, kQede, kRxe, kUpstream;
+extern const Driver kMlx4, kMlx5, kMlx5Ofed, kBnxt, kBnge, kIce, kI40e, kIonic, kQede, kRxe, kUpstream;
 extern const Feature kEthtoolFeature, kRdmaCm, kOptionalCounters, kMrrs;
 
 }  // namespace fabric

@@ -160,7 +160,7 @@ Result<Neighbor> parse_frame(View8 frame) {
   Neighbor neighbor;
   Tlvs tlvs(frame, *payload);
   if (auto read = read_first_three(tlvs, neighbor); !read) return read.error();
-  if (neighbor.ttl == 0) return neighbor;  // a shutdown frame has no more (802.1AB 9.2.7.4.2); the rest is ignored
+  if (neighbor.ttl == 0) return neighbor;  // a shutdown frame has no more (802.1AB 9.1.2); the rest is ignored
   for (;;) {
     auto tlv = tlvs.next();
     if (!tlv) return tlv.error();

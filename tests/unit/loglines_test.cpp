@@ -117,11 +117,18 @@ TEST(LogNames, PeersAreNotPortsOfThisNode) {
       names_in("Got completion from peer 10.1.2.3<33057> with status=12 remoteGids::ffff:10.0.0.1", healthy.now);
   EXPECT_TRUE(named.ports.empty());
   EXPECT_EQ(named.peer, "10.0.0.1") << "the GID is the address on the rail";
-  EXPECT_EQ(names_in("connect to 10.99.91.49<58525> returned", healthy.now).peer, "10.99.91.49");
+  for (const char* line : {"connect to 10.99.91.49<58525> returned", "Couldn't connect to 10.99.91.49:18515",
+                           "Call to recv from 10.99.91.49<52035> failed", "status = 2. Peer: 10.99.91.49:45601."})
+    EXPECT_EQ(names_in(line, healthy.now).peer, "10.99.91.49") << line;
+  EXPECT_EQ(names_in("message from 10.99.91.49", healthy.now).peer, "");
+  EXPECT_EQ(names_in("connect to fe80::1:1234", healthy.now).peer, "fe80::1:1234") << "no port";
+  EXPECT_EQ(names_in("connect to node.example:18515", healthy.now).peer, "");
   EXPECT_EQ(names_in("dgid=fe80::9876:34ff:fee9:b3fc flow_label", healthy.now).peer, "fe80::9876:34ff:fee9:b3fc");
   EXPECT_EQ(names_in("localGid ::ffff:10.9.9.9", healthy.now).elsewhere, "GID ::ffff:10.9.9.9");
   EXPECT_EQ(names_in("on mlx5_77:1/RoCE (synd", healthy.now).elsewhere, "device mlx5_77:1/RoCE");
   EXPECT_EQ(names_in("mlx5_core 0000:ff:00.0: mlx5_cmd_out_err:838", healthy.now).elsewhere, "");
+  EXPECT_EQ(names_in("NET/IB : Unable to open device erdma_1", healthy.now).elsewhere, "device erdma_1");
+  EXPECT_EQ(names_in("efa_rdm_txe_handle_error():737", healthy.now).elsewhere, "");
 }
 
 TEST(LogNames, LidsAreOfAPortOrOfAnotherNode) {

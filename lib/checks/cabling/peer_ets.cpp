@@ -57,7 +57,7 @@ std::string differences(const Groups& here, const Groups& there, PrioSet lossles
   return text;
 }
 
-// The recommendation of the peer has precedence over its configuration (802.1Q D.2.9).
+// The recommendation of the peer has precedence over its configuration (802.1Q D.2.10).
 std::optional<Finding> ask_port(const View& view, const Port& port) {
   const Neighbor* peer = first_with(view.now, port, &Neighbor::ets_recommended);
   if (peer == nullptr) peer = first_with(view.now, port, &Neighbor::ets);

@@ -144,7 +144,7 @@ class Disguise {
   }
 
   // Offsets: SFF-8472 table 4-1 (A0h bytes 68-83, checksum 95), SFF-8636 table 6-14 (the same in upper page
-  // 00h), CMIS 5.0 table 8-24 (bytes 166-181, checksum 222). The checksum is updated; a wrong one stays wrong.
+  // 00h), CMIS 5.0 8.3 (page 00h, bytes 166-181, checksum 222). The checksum is updated; a wrong one stays wrong.
   void module_serial(std::string& bytes, size_t at, uint32_t offset) {
     const auto identifier = number_at<uint8_t>(bytes, at);
     const bool is_sfp = identifier == 0x03 || identifier == 0x0b,

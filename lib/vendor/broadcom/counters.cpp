@@ -4,6 +4,10 @@
 // rx_bytes and its like are of bnxt_re's own statistics context (bnxt_re_net_stats_ctx_alloc: RoCE), which the device
 // writes into memory once a second; rx_roce_only_* are since 6.6, not in Broadcom's own driver, and stay 0 of a virtual
 // function.
+//
+// bng_en (BCM57708, drivers/net/ethernet/broadcom/bnge): `ethtool -S` since commit bcc0f4c0f257 of April 2026, after
+// Linux 7.0. bng_re, its RDMA driver, registers no RDMA device so far and has no hw_counters (infiniband/hw/bng_re/
+// bng_dev.c bng_re_dev_init(), the same commit).
 #include "model/metrics.h"
 #include "vendor/counter_row.h"
 
@@ -171,6 +175,10 @@ constexpr CounterRow kRows[] = {
     // names it.
     of(CounterScope::function, {ethtool, "rx_total_ring_discards", none, 64, &kNetdevOutOfBuffer}),
     of(CounterScope::function, {ethtool, "rx_total_discard_pkts", none, 64, &kNetdevOutOfBuffer}),
+
+    // bnge_ethtool.c: bnge_port_stats_arr; of the physical port.
+    {ethtool, "rxp_pfc_ena_frames_pri#", none, 64, &kPfcFrames, kRx},
+    {ethtool, "txp_pfc_ena_frames_pri#", none, 64, &kPfcFrames, kTx},
 };
 
 constexpr CounterOrigin kOrigins[] = {
@@ -185,6 +193,13 @@ constexpr CounterOrigin kOrigins[] = {
      "a reset of the NIC; the driver never clears them"},
     {"rx_total_ring_discards", "net/ethernet/broadcom/bnxt/bnxt_ethtool.c bnxt_ring_drv_stats_arr",
      "a reload of the driver"},
+    {"rxp_pfc_ena_frames_pri#",
+     "net/ethernet/broadcom/bnge/bnge_ethtool.c bnge_get_ethtool_stats() (after Linux 7.0): bnge_port_stats_arr, "
+     "widened by bnge_netdev.c bnge_accumulate_all_stats(). bng_en has bnxt_en's names of pfc_pri#, of the queues "
+     "(pri#, "
+     "cos#), of continuous pause, rx_bits and rx_buffer_passed_threshold, and no others of this section; global pause, "
+     "FCS and symbol errors are in ethtool's standard groups alone (ethtool -S NETDEV --all-groups)",
+     "a reset of the NIC; the driver never clears them"},
 };
 
 }  // namespace

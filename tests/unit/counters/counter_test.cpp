@@ -236,6 +236,29 @@ constexpr const char* kEthtoolNames = R"(
   port.link_xoff_tx frames_rx_pripause frames_tx_pripause frames_rx_pri_3 frames_tx_pri_3 tx_pripause_3_1us_count
   rx_pripause_3_1us_count rx_pause_1us_count frames_rx_bad_fcs frames_rx_dropped)";
 
+// bnge_ethtool.c: bnge_port_stats_arr, bnge_port_stats_ext_arr, bnge_tx_port_stats_ext_arr and the four of priorities.
+TEST(Catalogue, KnowsBngesPfcQueuesAndPriorities) {
+  const auto match = [](const std::string& name) { return describe_counter(CounterSource::ethtool, name, "bng_en"); };
+  for (int i = 0; i < 8; ++i) {
+    const std::string n = std::to_string(i);
+    for (const std::string& name :
+         {"rxp_pfc_ena_frames_pri" + n, "txp_pfc_ena_frames_pri" + n, "pfc_pri" + n + "_rx_duration_us",
+          "pfc_pri" + n + "_tx_duration_us", "pfc_pri" + n + "_rx_transitions", "pfc_pri" + n + "_tx_transitions",
+          "rx_bytes_cos" + n, "rx_packets_cos" + n, "tx_bytes_cos" + n, "tx_packets_cos" + n,
+          "rx_discard_bytes_cos" + n, "rx_discard_packets_cos" + n, "rx_bytes_pri" + n, "rx_packets_pri" + n,
+          "tx_bytes_pri" + n, "tx_packets_pri" + n})
+      EXPECT_TRUE(match(name)) << name;
+  }
+  for (const char* name : {"continuous_pause_events", "resume_pause_events", "continuous_roce_pause_events",
+                           "resume_roce_pause_events", "rx_bits", "rx_buffer_passed_threshold"})
+    EXPECT_TRUE(match(name)) << name;
+  const auto frames = match("txp_pfc_ena_frames_pri5");
+  EXPECT_EQ(frames->row->metric, match("tx_pfc_ena_frames_pri5")->row->metric);
+  EXPECT_EQ(frames->priority, '5');
+  EXPECT_EQ(frames->row->label, kTx);
+  EXPECT_EQ(find_counter_table("bng_en")->ethtool_period, std::chrono::seconds(1));
+}
+
 TEST(Catalogue, KnowsEveryDocumentedName) {
   for (auto [source, names] :
        {std::pair(CounterSource::hw, kHwNames), std::pair(CounterSource::ethtool, kEthtoolNames)}) {

@@ -12,6 +12,7 @@ namespace {
 TEST(DriverFor, IsDecidedByTheKernelsNameAndUpstreamTakesTheRest) {
   EXPECT_EQ(driver_for("mlx5_core").name, "mlx5");
   EXPECT_EQ(driver_for("bnxt_en").name, "bnxt");
+  EXPECT_EQ(driver_for("bng_en").name, "bnge");
   EXPECT_EQ(driver_for("ice").name, "ice");
   EXPECT_EQ(driver_for("rxe").name, "rxe");
   EXPECT_EQ(driver_for("siw").name, "rxe");

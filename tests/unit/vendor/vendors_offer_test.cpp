@@ -45,6 +45,22 @@ const Offer kOffers[] = {
       {"maxrate", "no rate limit"},
       {"cable_length", "mlx5"},
       {"apptrust", "APP trust table"}}},
+    {"bng_en",
+     {"pause"},
+     {{"mtu", "only when the netdev comes up"},
+      {"pfc", "no dcbnl"},
+      {"ets", "no dcbnl"},
+      {"trust", "no dcbnl"},
+      {"dscp_map", "no dcbnl"},
+      {"dcbx", "no dcbnl"},
+      {"roce_prio", "no dcbnl"},
+      {"cc", "bng_re has no files"},
+      {"cc_mode", "bng_re has no files"},
+      {"cnp_dscp", "bng_re has no files"},
+      {"roce_dscp", "bng_re has no files"},
+      {"rpg_gd", "NVIDIA"},
+      {"fw_lldp", "ice and i40e"},
+      {"cable_length", "mlx5"}}},
     {"ice",
      {"fw_lldp", "dcbx", "pause", "mtu", "trust", "dscp_map", "ets", "pfc", "cc"},
      {{"cc", "irdma"}, {"ecn_np", "OFED"}, {"cc_mode", "Broadcom"}, {"cnp_dscp", "CNPs"}, {"roce_prio", "Broadcom"}}},
@@ -137,6 +153,30 @@ TEST(Offers, AVirtualFunctionIsSentToItsPhysicalFunctionForDcbAlone) {
             std::string::npos);
   EXPECT_EQ(remedy_of(upstream, setting_of(SettingId::cc), Qos{}, "eth0", 0).find("physical function"),
             std::string::npos);
+}
+
+TEST(Bnge, ARefusedPauseSaysWhatToDo) {
+  const Driver& bnge = driver_for("bng_en");
+  const Setting& pause = setting_of(SettingId::pause);
+  EXPECT_NE(remedy_of(bnge, pause, Qos{}, "eth0", EINVAL).find("ethtool -s eth0 autoneg on"), std::string::npos);
+  EXPECT_NE(remedy_of(bnge, pause, Qos{}, "eth0", EOPNOTSUPP).find("firmware"), std::string::npos);
+  EXPECT_EQ(remedy_of(bnge, pause, Qos{}, "eth0", EIO), "");
+}
+
+// No operation of dcbnl: pause is set, all else is refused before anything is sent.
+TEST(Bnge, WritesPauseAndNothingElse) {
+  Bed bed(Personality::nodcb);
+  bed.port.kernel_driver = "bng_en";
+  Qos want;
+  want.pause = Pause{};
+  want.mtu = 4200;
+  want.pfc = PrioSet{0x08};
+  const auto changes = bed.apply(want);
+  EXPECT_EQ(of(changes, "pause").outcome, Outcome::applied) << text(changes);
+  EXPECT_EQ(of(changes, "mtu").outcome, Outcome::unsupported);
+  EXPECT_EQ(of(changes, "pfc").outcome, Outcome::unsupported);
+  EXPECT_EQ(bed.nic.mtu, 1500u);
+  EXPECT_EQ(bed.nic.writes(), 1u);
 }
 
 Qos i40e_profile() {
