@@ -109,8 +109,8 @@ files_of_programs() {
   local name file program
   for name; do
     while read -r file program; do
-      [[ $name == "$program" ]] && files[$program]=' '
-      [[ $name == "$file" && ${files[$program]-} != ' ' ]] && files[$program]+="$file "
+      if [[ $name == "$program" ]]; then files[$program]=' '; fi
+      if [[ $name == "$file" && ${files[$program]-} != ' ' ]]; then files[$program]+="$file "; fi
     done <build/tests/tests/programs
   done
 }
