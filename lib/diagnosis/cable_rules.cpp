@@ -31,7 +31,7 @@ bool lost_its_link(const View& view, const Port& port) {
 }
 
 bool another_link_was_lost(const PortContext& ctx) {
-  return std::any_of(ctx.view.now.ports.begin(), ctx.view.now.ports.end(), [&](const Port& port) {
+  return std::ranges::any_of(ctx.view.now.ports, [&](const Port& port) {
     return port.id() != ctx.port.id() && !port.virtual_function && lost_its_link(ctx.view, port);
   });
 }

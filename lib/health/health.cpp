@@ -44,9 +44,9 @@ bool in_grace(const Health& health, const HealthPolicy& policy, const std::strin
 // the members of a bond count as the bond.
 void track_removed(Health& health, const View& view, double now) {
   for (auto& [id, device] : health.devices) {
-    const bool is_present = health.ages.contains(id.substr(0, id.find('@'))) ||
-                            std::any_of(view.now.ports.begin(), view.now.ports.end(),
-                                        [&, &name = id](const Port& port) { return port.id() == name; });
+    const bool is_present =
+        health.ages.contains(id.substr(0, id.find('@'))) ||
+        std::ranges::any_of(view.now.ports, [&, &name = id](const Port& port) { return port.id() == name; });
     if (!place_of_gone(device) && !is_present)
       device = {device.identity.substr(0, device.identity.find(' ')).append(kGone), now};
   }
@@ -180,8 +180,8 @@ void ask_health(std::string_view check, const View& view, std::vector<Finding>& 
     const std::string expected(answer.rule->expected);
     if (answer.status == Status::ok) findings.push_back(good(subject, answer.observed, expected));
     else {
-      const auto port = std::find_if(view.now.ports.begin(), view.now.ports.end(),
-                                     [&, &name = subject](const Port& each) { return each.id() == name; });
+      const auto port =
+          std::ranges::find_if(view.now.ports, [&, &name = subject](const Port& each) { return each.id() == name; });
       const Port* found = port == view.now.ports.end() ? nullptr : &*port;
       findings.push_back(bad(answer.status, subject, answer.observed, expected, std::string(answer.rule->meaning),
                              fill_names(answer.rule->remedy, found, subject)));
@@ -200,8 +200,8 @@ std::optional<Status> health_status(const View& view, std::string_view rule, std
 
 void mark_acknowledged(Report& report, const std::vector<Ack>& acks, int64_t wall) {
   for (Finding& finding : report.findings) {
-    const auto ack = std::find_if(acks.begin(), acks.end(),
-                                  [&](const Ack& each) { return wall < each.until && covers(each, finding); });
+    const auto ack =
+        std::ranges::find_if(acks, [&](const Ack& each) { return wall < each.until && covers(each, finding); });
     if (ack == acks.end()) continue;
     finding.acknowledged = true;
     finding.acknowledgement = (ack->by.empty() ? "" : "by " + ack->by + " ") + "until " + time_text(ack->until) +

@@ -119,8 +119,8 @@ void read_ports(const View& view, const HealthRule& rule, HealthReadings& out) {
 const Port* port_before(const View& view, const Port& port) {
   if (view.before == nullptr) return nullptr;
   const auto& old = view.before->ports;
-  const auto found = std::find_if(old.begin(), old.end(),
-                                  [&](const Port& other) { return other.id() == port.id() && other.pci == port.pci; });
+  const auto found =
+      std::ranges::find_if(old, [&](const Port& other) { return other.id() == port.id() && other.pci == port.pci; });
   return found == old.end() ? nullptr : &*found;
 }
 

@@ -11,8 +11,8 @@ namespace {
 
 std::string upper(std::string_view text) {
   std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
+  std::ranges::transform(out, out.begin(),
+                         [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
   return out;
 }
 

@@ -137,7 +137,7 @@ std::string nearest(const Topology& topology, const std::vector<size_t>& shown) 
     std::vector<std::string> names;
     std::string_view path;
     for (const size_t index : nearest_nics(topology, gpu)) {
-      if (!std::binary_search(shown.begin(), shown.end(), index)) continue;
+      if (!std::ranges::binary_search(shown, index)) continue;
       names.push_back(topology.nics[index].name);
       path = to_text(*path_class(gpu, topology.nics[index]));
     }
@@ -165,7 +165,7 @@ std::string left_out(const Topology& topology, const std::vector<size_t>& shown)
   std::vector<std::string> names;
   size_t more = 0;
   for (size_t i = 0; i < topology.nics.size(); ++i) {
-    if (std::binary_search(shown.begin(), shown.end(), i)) continue;
+    if (std::ranges::binary_search(shown, i)) continue;
     if (carries_rdma(topology.nics[i])) ++more;
     else if (!is_data_direct(topology.nics[i])) names.push_back(topology.nics[i].name);
   }
@@ -192,8 +192,8 @@ Json names(const std::vector<std::string>& list) {
 }
 
 Json nic_json(const TopoView& view, const Nic& nic, bool compute) {
-  Json out = Json::object();
-  out.update({{"pci", nic.pci}, {"netdevs", names(nic.netdevs)}, {"rdma", names(nic.rdma)}, {"numa", nic.numa}});
+  Json out =
+      Json::object({{"pci", nic.pci}, {"netdevs", names(nic.netdevs)}, {"rdma", names(nic.rdma)}, {"numa", nic.numa}});
   out.update({{"card", nic.card}, {"virtual_function", nic.virtual_function}, {"compute", compute}});
   if (!nic.bond.empty()) out["bond"] = nic.bond;
   for (const Port& port : view.node.ports)
@@ -204,8 +204,7 @@ Json nic_json(const TopoView& view, const Nic& nic, bool compute) {
 Json gpu_json(const Gpu& gpu) {
   Json indices = Json::array();
   for (const unsigned index : gpu.vendor_index) indices.push_back(index);
-  Json out = Json::object();
-  out.update({{"pci", gpu.pci}, {"name", gpu.name}, {"numa", gpu.numa}});
+  Json out = Json::object({{"pci", gpu.pci}, {"name", gpu.name}, {"numa", gpu.numa}});
   out.update({{"model", gpu.model}, {"uuid", gpu.uuid}, {"index", std::move(indices)}, {"minor", gpu.minor}});
   if (!gpu.partition.empty()) out["partition"] = gpu.partition;
   return out;

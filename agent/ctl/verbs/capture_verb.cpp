@@ -97,11 +97,10 @@ void print_summary(const Options& options, const std::string& directory, const W
   if (options.json) {
     Json unread = Json::array();
     for (const std::string& name : refused) unread.push_back(name);
-    Json out = Json::object();
-    out.update({{"directory", directory},
-                {"files", uint64_t{written.files}},
-                {"bytes", uint64_t{written.bytes}},
-                {"answers", uint64_t{written.answers}}});
+    Json out = Json::object({{"directory", directory},
+                             {"files", uint64_t{written.files}},
+                             {"bytes", uint64_t{written.bytes}},
+                             {"answers", uint64_t{written.answers}}});
     out.update({{"addresses", options.with_addresses}, {"not_permitted", std::move(unread)}});
     output.text += json_text(out);
     return;

@@ -45,11 +45,10 @@ std::string change_text(const ReportChange& change, int64_t wall) {
 }
 
 std::string change_json(const ReportChange& change, int64_t wall) {
-  Json out = Json::object();
-  out.update({{"time", time_text(wall)},
-              {"change", change.what},
-              {"id", change.finding.id},
-              {"subject", change.finding.subject}});
+  Json out = Json::object({{"time", time_text(wall)},
+                           {"change", change.what},
+                           {"id", change.finding.id},
+                           {"subject", change.finding.subject}});
   out.update({{"status", to_text(change.what == "cleared" ? Status::ok : change.finding.status)},
               {"observed", change.finding.observed}});
   out["acknowledged"] = change.finding.acknowledged;

@@ -99,12 +99,11 @@ int run_diagnose(const Options& given, Output& output) {
   const Status symptoms = samples.before ? worst(all) : Status::unknown;
   const Status verdict = std::min(symptoms, worst(settings), [](Status a, Status b) { return rank(a) < rank(b); });
   if (options.json) {
-    Json out = Json::object();
-    out.update({{"verdict", to_text(verdict)},
-                {"seconds", samples.before ? Json(seconds_of(samples)) : Json()},
-                {"diagnoses", to_json(all)},
-                {"settings", to_json(settings)["checks"]},
-                {"unread", unseen_json(samples.now)}});
+    Json out = Json::object({{"verdict", to_text(verdict)},
+                             {"seconds", samples.before ? Json(seconds_of(samples)) : Json()},
+                             {"diagnoses", to_json(all)},
+                             {"settings", to_json(settings)["checks"]},
+                             {"unread", unseen_json(samples.now)}});
     output.text += json_text(out);
   } else {
     const auto ports = std::ranges::count_if(samples.now.ports, [&](const Port& port) { return is_asked(port.id()); });

@@ -59,24 +59,21 @@ std::string parts_text(const Inventory& inventory, const std::vector<InventoryCh
 Json parts_json(const Inventory& inventory, const std::vector<InventoryChange>& changes) {
   Json parts = Json::array();
   for (const InventoryPart& part : inventory.parts) {
-    Json one = Json::object();
-    one.update({{"kind", part.gpu ? "gpu" : "nic"},
-                {"name", part.name},
-                {"pci", part.pci},
-                {"model", model_text(part)},
-                {"numa", part.numa ? Json(*part.numa) : Json()},
-                {"width", part.width ? Json(*part.width) : Json()},
-                {"rdma", part.rdma},
-                {"nics", part.nics},
-                {"state", state_of(changes, part.pci)}});
+    Json one = Json::object({{"kind", part.gpu ? "gpu" : "nic"},
+                             {"name", part.name},
+                             {"pci", part.pci},
+                             {"model", model_text(part)},
+                             {"numa", part.numa ? Json(*part.numa) : Json()},
+                             {"width", part.width ? Json(*part.width) : Json()},
+                             {"rdma", part.rdma},
+                             {"nics", part.nics},
+                             {"state", state_of(changes, part.pci)}});
     parts.push_back(std::move(one));
   }
   Json added = Json::array();
   for (const InventoryChange& change : changes)
     if (change.kind == Kind::added) added.push_back(change.pci);
-  Json out = Json::object();
-  out.update({{"taken", inventory.taken}, {"parts", std::move(parts)}, {"added", std::move(added)}});
-  return out;
+  return Json::object({{"taken", inventory.taken}, {"parts", std::move(parts)}, {"added", std::move(added)}});
 }
 
 bool is_loss(const InventoryChange& change) { return change.kind != Kind::added; }
@@ -121,11 +118,9 @@ std::string inventory_line(const Node& node) {
 
 Json inventory_json(const Node& node) {
   if (!node.inventory) return {};
-  Json out = Json::object();
-  out.update({{"taken", node.inventory->taken},
-              {"parts", node.inventory->parts.size()},
-              {"missing", std::ranges::count_if(changes_since(*node.inventory, node.topology), is_loss)}});
-  return out;
+  return Json::object({{"taken", node.inventory->taken},
+                       {"parts", node.inventory->parts.size()},
+                       {"missing", std::ranges::count_if(changes_since(*node.inventory, node.topology), is_loss)}});
 }
 
 int run_inventory(const Options& options, Output& output) {

@@ -108,7 +108,7 @@ std::string next_step(const Found& found) {
                               : name == "pci"    ? port->pci
                               : name == "rdma"   ? port->rdma
                                                  : port->id();
-    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char letter) { return std::toupper(letter); });
+    std::ranges::transform(name, name.begin(), [](unsigned char letter) { return std::toupper(letter); });
     out += !known.empty() ? known : name == "PORT" ? "" : name;
   }
   return std::string(trim(out));
@@ -194,14 +194,13 @@ Json found_json(const Found& found, const std::optional<HealthMemory>& memory) {
   Json ports = Json::array();
   for (size_t i = 0; i < found.named.ports.size(); ++i) {
     const Port& port = *found.named.ports[i];
-    Json each = Json::object();
-    each.update({{"port", port.id()}, {"netdev", port.netdev}, {"pci", port.pci}, {"by", found.named.by[i]}});
+    Json each =
+        Json::object({{"port", port.id()}, {"netdev", port.netdev}, {"pci", port.pci}, {"by", found.named.by[i]}});
     each["counters"] = counters_of(port, found, memory);
     ports.push_back(std::move(each));
   }
   const Message& message = *found.message;
-  Json out = Json::object();
-  out.update({{"id", message.id}, {"cause", to_text(message.cause)}, {"meaning", message.meaning}});
+  Json out = Json::object({{"id", message.id}, {"cause", to_text(message.cause)}, {"meaning", message.meaning}});
   out.update({{"vendor_error", found.vendor},
               {"peer", found.named.peer},
               {"peer_lid", found.named.peer_lid},

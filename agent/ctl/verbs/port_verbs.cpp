@@ -106,12 +106,11 @@ const PortPolicy* entry_for(const Policy* policy, const Port& port) {
 
 Json setting_json(const Node& node, const Change& change) {
   const Change merged = with_agents_word(node, change);
-  Json entry = Json::object();
-  entry.update({{"setting", change.key()},
-                {"outcome", to_text(merged.outcome)},
-                {"from", change.from},
-                {"to", change.to},
-                {"detail", merged.detail}});
+  Json entry = Json::object({{"setting", change.key()},
+                             {"outcome", to_text(merged.outcome)},
+                             {"from", change.from},
+                             {"to", change.to},
+                             {"detail", merged.detail}});
   const AgentSettings* agent = agent_settings(node, change.port);
   const auto found = agent == nullptr ? AgentSettings::const_iterator{} : agent->find(change.key());
   const bool known = agent != nullptr && found != agent->end();
@@ -142,14 +141,13 @@ void put_changes(Json& out, const Node& node, bool asked, const Changes* changes
 
 Json port_json(const Node& node, const Port& port, const Policy* policy, const Changes* changes) {
   const PortPolicy* entry = entry_for(policy, port);
-  Json out = Json::object();
-  out.update({{"port", port.id()},
-              {"netdev", port.netdev},
-              {"state", state_text(port)},
-              {"phys_state", port.phys_state ? Json(phys_state_text(*port.phys_state)) : Json()},
-              {"rate", port.rate},
-              {"policy", entry == nullptr ? Json() : Json(entry->name)},
-              {"left_alone", policy == nullptr ? port.left_alone : why_left_alone(*policy, port)}});
+  Json out = Json::object({{"port", port.id()},
+                           {"netdev", port.netdev},
+                           {"state", state_text(port)},
+                           {"phys_state", port.phys_state ? Json(phys_state_text(*port.phys_state)) : Json()},
+                           {"rate", port.rate},
+                           {"policy", entry == nullptr ? Json() : Json(entry->name)},
+                           {"left_alone", policy == nullptr ? port.left_alone : why_left_alone(*policy, port)}});
   put_changes(out, node, entry != nullptr, changes);
   return out;
 }
@@ -189,21 +187,19 @@ std::string status_text(const Node& node, const Policy* policy, const Plan& plan
 Json status_json(const Node& node, const Policy* policy, const Plan& plan) {
   Json agent;
   if (node.agent) {
-    agent = Json::object();
-    agent.update({{"running", node.agent->running},
-                  {"mode", node.agent->mode},
-                  {"updated", node.agent->updated},
-                  {"config_error", node.agent->config_error},
-                  {"held", node.agent->held},
-                  {"originals_error", node.agent->originals_error}});
+    agent = Json::object({{"running", node.agent->running},
+                          {"mode", node.agent->mode},
+                          {"updated", node.agent->updated},
+                          {"config_error", node.agent->config_error},
+                          {"held", node.agent->held},
+                          {"originals_error", node.agent->originals_error}});
   }
   Json ports = Json::array();
   for (const Port& port : node.ports) ports.push_back(port_json(node, port, policy, planned(plan, port)));
-  Json out = Json::object();
-  out.update({{"hostname", node.hostname},
-              {"agent", std::move(agent)},
-              {"inventory", inventory_json(node)},
-              {"ports", std::move(ports)}});
+  Json out = Json::object({{"hostname", node.hostname},
+                           {"agent", std::move(agent)},
+                           {"inventory", inventory_json(node)},
+                           {"ports", std::move(ports)}});
   Json host;
   if (const auto changes = plan.find(kHost); changes != plan.end())
     put_changes(host = Json::object(), node, true, &changes->second);

@@ -32,15 +32,13 @@ bool is_spare(const View& view, const Port& port) {
   const auto is_active_twin = [&](const Port& other) {
     return &other != &port && is_active(other) && are_twins(other, port);
   };
-  return std::any_of(ports.begin(), ports.end(), is_neighbor) &&
-         std::none_of(ports.begin(), ports.end(), is_active_twin);
+  return std::ranges::any_of(ports, is_neighbor) && std::ranges::none_of(ports, is_active_twin);
 }
 
 const Nic* nic_of(const View& view, const Port& port) {
   const auto& nics = view.now.topology.nics;
-  const auto found = std::find_if(nics.begin(), nics.end(), [&](const Nic& nic) {
-    return std::find(nic.rdma.begin(), nic.rdma.end(), port.rdma) != nic.rdma.end();
-  });
+  const auto found = std::ranges::find_if(
+      nics, [&](const Nic& nic) { return std::ranges::find(nic.rdma, port.rdma) != nic.rdma.end(); });
   return found == nics.end() ? nullptr : &*found;
 }
 

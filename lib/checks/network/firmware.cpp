@@ -29,8 +29,7 @@ const std::vector<std::string>* allowed_firmware(const View& view, const Port& p
 }
 
 bool is_allowed(const std::vector<std::string>& patterns, const std::string& version) {
-  return std::any_of(patterns.begin(), patterns.end(),
-                     [&](const std::string& pattern) { return glob_match(pattern, version); });
+  return std::ranges::any_of(patterns, [&](const std::string& pattern) { return glob_match(pattern, version); });
 }
 
 std::string choice(const std::vector<std::string>& patterns) { return joined(patterns, " or "); }
@@ -47,7 +46,7 @@ std::string usual_version(const View& view, const Port& port) {
   std::map<std::string, std::set<std::string>> cards;
   for (const Port& other : view.now.ports)
     if (same_board(port, other)) cards[other.firmware].insert(card_of(other.pci));
-  const auto best = std::max_element(cards.begin(), cards.end(), [](const auto& a, const auto& b) {
+  const auto best = std::ranges::max_element(cards, [](const auto& a, const auto& b) {
     return a.second.size() != b.second.size() ? a.second.size() < b.second.size() : natural_less(a.first, b.first);
   });
   return best == cards.end() ? port.firmware : best->first;

@@ -30,8 +30,7 @@ unsigned most_common(const std::vector<const Port*>& ports, bool ipv4) {
   std::map<unsigned, size_t> count;
   for (const Port* port : ports)
     for (const unsigned index : indices(*port, ipv4)) ++count[index];
-  return std::max_element(count.begin(), count.end(), [](const auto& a, const auto& b) { return a.second < b.second; })
-      ->first;
+  return std::ranges::max_element(count, [](const auto& a, const auto& b) { return a.second < b.second; })->first;
 }
 
 // Another netdev has the same GID. `address` reports an address that is configured twice.

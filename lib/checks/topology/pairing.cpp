@@ -25,7 +25,7 @@ std::optional<PathClass> yardstick_of(const Topology& topology, const Placement&
   std::vector<PathClass> paths;
   for (size_t other = 0; other < topology.gpus.size(); ++other)
     if (are_alike(topology.gpus[gpu], topology.gpus[other]) && placed.path(other)) paths.push_back(*placed.path(other));
-  std::sort(paths.begin(), paths.end());
+  std::ranges::sort(paths);
   if (paths.empty()) return std::nullopt;
   return placed.cards >= topology.gpus.size() ? paths.front() : paths[paths.size() / 2];
 }
@@ -40,9 +40,7 @@ std::map<size_t, std::vector<size_t>> gpus_by_nic(const Topology& topology, cons
 }
 
 std::string names_of(const Topology& topology, const std::vector<size_t>& gpus) {
-  std::string names;
-  for (const size_t gpu : gpus) append_item(names, topology.gpus[gpu].name, " and ");
-  return names;
+  return joined(gpus, " and ", [&](const size_t gpu) { return topology.gpus[gpu].name; });
 }
 
 // Number of GPUs served by more than half of the NICs in use.
@@ -61,9 +59,8 @@ bool is_stray(const Topology& topology, const Placement& placed, size_t nic) {
   const auto shares = [](const Pair& pair) { return pair.shared_by > 1; };
   const auto& pairs = placed.pairing.pairs;
   return node && placed.cards >= topology.gpus.size() &&
-         std::find(placed.pairing.idle.begin(), placed.pairing.idle.end(), nic) != placed.pairing.idle.end() &&
-         std::none_of(topology.gpus.begin(), topology.gpus.end(), is_there) &&
-         std::any_of(pairs.begin(), pairs.end(), shares);
+         std::ranges::find(placed.pairing.idle, nic) != placed.pairing.idle.end() &&
+         std::ranges::none_of(topology.gpus, is_there) && std::ranges::any_of(pairs, shares);
 }
 
 bool any_odd(const Topology& topology, const Placement& placed) {
@@ -108,7 +105,7 @@ std::optional<size_t> without_rdma(const Node& node, const Placement& placed) {
         is_given_away(node, nic.pci))
       continue;
     const auto same_card = [&](size_t other) { return card_name(topology.nics[other]) == card_name(nic); };
-    if (found || std::any_of(placed.compute.begin(), placed.compute.end(), same_card)) return std::nullopt;
+    if (found || std::ranges::any_of(placed.compute, same_card)) return std::nullopt;
     found = i;
   }
   return found;
@@ -158,8 +155,7 @@ void ask(const View& view, Findings& findings) {
   const bool lost = placed.without_rdma.has_value();
   const bool known = std::ranges::any_of(topology.gpus, [&](const Gpu& gpu) { return has_lost_nic(view.now, gpu); });
   const auto is_stray_here = [&](size_t nic) { return !odd && !lost && !known && is_stray(topology, placed, nic); };
-  const bool explained =
-      odd || lost || known || std::any_of(placed.compute.begin(), placed.compute.end(), is_stray_here);
+  const bool explained = odd || lost || known || std::ranges::any_of(placed.compute, is_stray_here);
   if (lost && !odd && !known) findings.push_back(no_rdma(topology.nics[*placed.without_rdma]));
   for (const size_t index : placed.compute) {
     const Nic& nic = topology.nics[index];
