@@ -8,6 +8,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/find.h"
 #include "kernel/netlink/ethtool_link.h"
 
 namespace fabric::agentd {
@@ -36,8 +37,7 @@ class Reader {
   void read(const std::vector<std::string>& netdevs, std::chrono::milliseconds interval) {
     state::Optics found;
     found.interval = std::chrono::duration<double>(interval).count();
-    std::erase_if(patiences_,
-                  [&](const auto& known) { return std::ranges::find(netdevs, known.first) == netdevs.end(); });
+    std::erase_if(patiences_, [&](const auto& known) { return !contains(netdevs, known.first); });
     for (const std::string& netdev : netdevs) {
       Patience& patience = patiences_[netdev];
       const std::string links = world_.links(netdev);

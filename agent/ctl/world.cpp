@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "base/find.h"
 #include "config/cabling.h"
 #include "config/config.h"
 #include "model/node.h"
@@ -109,9 +110,7 @@ qos::Options port_options(qos::Options options, const Port& port, const PortPoli
   return options;
 }
 
-bool names_host(const Options& options) {
-  return options.ports.empty() || std::ranges::find(options.ports, kHost) != options.ports.end();
-}
+bool names_host(const Options& options) { return options.ports.empty() || contains(options.ports, kHostSubject); }
 
 Changes host_changes(World& world, bool dry_run, decltype(qos::SysctlOptions::save_original) save) {
   Changes changes;

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <iterator>
 
+#include "base/find.h"
 #include "checks/registry.h"
 #include "health/health.h"
 #include "model/report.h"
@@ -69,7 +70,7 @@ Report run_checks(const View& given, std::span<const std::string> only) {
   const Pairing pairing = built_pairing(given);
   View view = given;
   view.pairing = &pairing;
-  const auto is_named = [&](std::string_view name) { return std::ranges::find(only, name) != only.end(); };
+  const auto is_named = [&](std::string_view name) { return contains(only, name); };
   for (const Check& check : checks()) {
     if (!only.empty() && !is_named(check.id) && !is_named(check.group)) continue;
     const size_t first = report.findings.size();

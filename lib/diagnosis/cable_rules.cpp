@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/find.h"
 #include "base/parse.h"
 #include "checks/cabling/peer.h"
 #include "counters/catalogue.h"
@@ -21,8 +22,7 @@ namespace {
 using enum Symptom;
 
 const Port* port_of_netdev(const View& view, const std::string& netdev) {
-  const auto found = std::ranges::find(view.now.ports, netdev, &Port::netdev);
-  return found == view.now.ports.end() ? nullptr : &*found;
+  return find_where(view.now.ports, [&](const Port& port) { return port.netdev == netdev; });
 }
 
 bool lost_its_link(const View& view, const Port& port) {

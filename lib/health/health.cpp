@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 
+#include "base/find.h"
 #include "base/parse.h"
 #include "health/hysteresis.h"
 #include "model/health.h"
@@ -145,7 +146,7 @@ void ask_rule(const View& view, const HealthRule& rule, Answers& answers) {
   const auto subjects = view.health->rules.find(rule.key);
   if (subjects == view.health->rules.end()) return;
   for (const auto& [subject, state] : subjects->second)  // subjects without a reading keep their state
-    if (state.status() != Status::ok && std::ranges::find(readings, subject, &HealthReading::subject) == readings.end())
+    if (state.status() != Status::ok && !contains(readings, subject, &HealthReading::subject))
       add(answers, subject, answer_of_state(*view.health, rule, limits_of(health_policy(view), rule), state, {}));
 }
 
@@ -180,9 +181,8 @@ void ask_health(std::string_view check, const View& view, std::vector<Finding>& 
     const std::string expected(answer.rule->expected);
     if (answer.status == Status::ok) findings.push_back(good(subject, answer.observed, expected));
     else {
-      const auto port =
-          std::ranges::find_if(view.now.ports, [&, &name = subject](const Port& each) { return each.id() == name; });
-      const Port* found = port == view.now.ports.end() ? nullptr : &*port;
+      const Port* found =
+          find_where(view.now.ports, [&, &name = subject](const Port& each) { return each.id() == name; });
       findings.push_back(bad(answer.status, subject, answer.observed, expected, std::string(answer.rule->meaning),
                              fill_names(answer.rule->remedy, found, subject)));
     }

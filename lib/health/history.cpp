@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/find.h"
 #include "model/finding.h"
 
 namespace fabric {
@@ -48,7 +49,7 @@ std::vector<PastFinding> findings_at(const HealthHistory& history, const std::ve
                                      double time) {
   std::vector<PastFinding> out;
   std::ranges::copy_if(history.past, std::back_inserter(out), [&](const PastFinding& each) {
-    return std::ranges::find(subjects, each.subject) != subjects.end() && each.from <= time + kAfter &&
+    return contains(subjects, each.subject) && each.from <= time + kAfter &&
            each.until.value_or(time) >= time - kBefore;
   });
   return out;

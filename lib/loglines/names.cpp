@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "base/find.h"
 #include "base/ip.h"
 #include "base/parse.h"
 #include "loglines/loglines.h"
@@ -94,8 +95,7 @@ bool names_device(const Port& port, const std::string& word) {
 // "device mlx5_0", "GID ::ffff:10.1.0.1"; empty: the word does not name the port.
 std::string way_of_naming(const Port& port, const std::string& word, const std::optional<Ip>& ip) {
   if (names_device(port, word)) return "device " + word;
-  if (!port.netdev.empty() && (word == port.netdev || std::ranges::find(port.altnames, word) != port.altnames.end()))
-    return "netdev " + word;
+  if (!port.netdev.empty() && (word == port.netdev || contains(port.altnames, word))) return "netdev " + word;
   if (!port.pci.empty() && word == port.pci) return "PCI address " + word;
   if (!ip) return "";
   const std::string gid = gid_text(*ip);
@@ -116,7 +116,7 @@ bool looks_like_a_device(std::string_view word) {
 }
 
 void add_port(Named& out, const Port& port, const std::string& way) {
-  if (std::ranges::find(out.ports, &port) != out.ports.end()) return;
+  if (contains(out.ports, &port)) return;
   out.ports.push_back(&port);
   out.by.push_back(way);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/find.h"
 #include "metrics/compat_names.h"
 #include "metrics/families.h"
 
@@ -116,8 +117,7 @@ const CompatTable& ports_table() {
     out.add(kStatistics);
     for (const CounterTable& table : counter_tables())
       for (const CounterRow& row : table.rows) {
-        const bool renamed =
-            row.source == hw && std::ranges::find(kAliases, row.name, &CompatRow::raw) != std::end(kAliases);
+        const bool renamed = row.source == hw && contains(kAliases, row.name, &CompatRow::raw);
         if (row.source != ethtool && !renamed) out.add({row.source, row.name, file_name(row.name)}, row);
       }
     return out;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/find.h"
 #include "base/parse.h"
 
 namespace fabric {
@@ -54,7 +55,7 @@ std::string_view to_text(SeriesGroup value) {
   return kTexts[static_cast<size_t>(value)];
 }
 
-bool Published::has(SeriesGroup group) const { return std::ranges::find(groups, group) != groups.end(); }
+bool Published::has(SeriesGroup group) const { return contains(groups, group); }
 
 std::string_view to_text(Compat value) {
   constexpr std::string_view kTexts[] = {"node_exporter", "rdma_exporter", "rdma_exporter_qp"};

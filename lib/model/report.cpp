@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/find.h"
 #include "base/json.h"
 #include "model/diagnosis.h"
 #include "model/node.h"
@@ -46,7 +47,7 @@ Json to_json(const Report& report) {
 namespace {
 
 void add_once(std::vector<std::string>& list, const std::string& text) {
-  if (std::ranges::find(list, text) == list.end()) list.push_back(text);
+  if (!contains(list, text)) list.push_back(text);
 }
 
 bool is_same_fault(const Finding& a, const Finding& b) {

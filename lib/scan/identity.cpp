@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "base/find.h"
 #include "base/parse.h"
 #include "kernel/netlink/devlink.h"
 #include "kernel/netlink/ethtool.h"
@@ -87,16 +88,12 @@ std::string pci_id_of(const Root& root, const std::string& folder) {
   return id;
 }
 
-const nldev::Device* Context::device(const std::string& name) const {
-  const auto found = netlink.find(name);
-  return found == netlink.end() ? nullptr : &found->second;
-}
+const nldev::Device* Context::device(const std::string& name) const { return find_in(netlink, name); }
 
 const verbs::PortAttributes* Context::attributes(const Port& port) const {
   const auto device = by_verbs.find(port.rdma);
   if (device == by_verbs.end()) return nullptr;
-  const auto found = device->second.ports.find(port.number);
-  return found == device->second.ports.end() ? nullptr : &found->second;
+  return find_in(device->second.ports, port.number);
 }
 
 void Context::note_unseen(const std::string& what) {

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "base/find.h"
+#include "model/setting_table.h"
 #include "store/record.h"
 #include "store/toml_words.h"
 
@@ -166,7 +168,7 @@ MaybeProblem read_kind(const toml::node& node, AppTrust& out) {
   return read_words(node, kWhat, [&](const toml::node& word) -> MaybeProblem {
     const auto selector = parse_selector(word.as_string()->get());
     if (!selector) return expected(word, kWhat);
-    if (std::ranges::find(out.selectors, *selector) != out.selectors.end())
+    if (contains(out.selectors, *selector))
       return TomlProblem{word.source().begin, describe(word) + " is listed twice"};
     out.selectors.push_back(*selector);
     return std::nullopt;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/find.h"
 #include "base/parse.h"
 #include "topology/pairing.h"
 
@@ -31,7 +32,7 @@ void add_ports(const Node& node, const Inventory* before, const Nic& nic, Invent
     if (port.pci == nic.pci && port.state == kPortActive && !port.is_member()) part.up.push_back(port.id());
   const InventoryPart* old = before == nullptr ? nullptr : before->find(nic.pci);
   for (size_t i = 0; old != nullptr && i < old->up.size(); ++i)
-    if (std::ranges::find(part.up, old->up[i]) == part.up.end()) part.up.push_back(old->up[i]);
+    if (!contains(part.up, old->up[i])) part.up.push_back(old->up[i]);
   std::ranges::sort(part.up);
 }
 
@@ -138,7 +139,7 @@ bool has_lost_nic(const Node& node, const Gpu& gpu) {
   const auto changes = changes_since(*node.inventory, node.topology);
   return std::ranges::any_of(changes, [&](const InventoryChange& change) {
     const bool lost = change.kind == InventoryChange::Kind::gone || change.kind == InventoryChange::Kind::rdma;
-    return lost && std::ranges::find(part->nics, change.pci) != part->nics.end();
+    return lost && contains(part->nics, change.pci);
   });
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/find.h"
 #include "base/parse.h"
 #include "model/pci_kind.h"
 #include "topology/pairing.h"
@@ -11,7 +12,7 @@ namespace fabric {
 namespace {
 
 bool is_at_or_below(const PciDevice& device, const std::string& pci) {
-  return device.pci == pci || std::ranges::find(device.bridges, pci) != device.bridges.end();
+  return device.pci == pci || contains(device.bridges, pci);
 }
 
 const std::string* name_at(const Topology& topology, const std::string& pci) {
@@ -25,8 +26,7 @@ const std::string* name_at(const Topology& topology, const std::string& pci) {
 }  // namespace
 
 const PlatformFunction* function_of(const Node& node, const std::string& pci) {
-  const auto found = node.platform.functions.find(pci);
-  return found == node.platform.functions.end() ? nullptr : &found->second;
+  return find_in(node.platform.functions, pci);
 }
 
 std::string function_text(const Topology& topology, const std::string& pci) {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/find.h"
+
 namespace fabric {
 namespace {
 
@@ -23,9 +25,7 @@ const Feature* feature_of(SettingId setting) {
   return nullptr;
 }
 
-bool has_name(const Driver& driver, std::string_view name) {
-  return std::ranges::find(driver.kernel_names, name) != driver.kernel_names.end();
-}
+bool has_name(const Driver& driver, std::string_view name) { return contains(driver.kernel_names, name); }
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/find.h"
 #include "checks/check.h"
 
 namespace fabric::ctl {
@@ -57,9 +58,8 @@ std::string block_text(const FindingGroup& block, const Output& output, bool bri
 }
 
 const Finding* first_finding(const Report& report) {
-  const auto found = std::ranges::find_if(
-      report.findings, [](const Finding& finding) { return finding.status != Status::ok && !finding.acknowledged; });
-  return found == report.findings.end() ? nullptr : &*found;
+  return find_where(report.findings,
+                    [](const Finding& finding) { return finding.status != Status::ok && !finding.acknowledged; });
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/find.h"
 #include "base/json.h"
 #include "model/pci_kind.h"
 #include "topology/locality.h"
@@ -197,7 +198,7 @@ Json nic_json(const TopoView& view, const Nic& nic, bool compute) {
   out.update({{"card", nic.card}, {"virtual_function", nic.virtual_function}, {"compute", compute}});
   if (!nic.bond.empty()) out["bond"] = nic.bond;
   for (const Port& port : view.node.ports)
-    if (std::ranges::find(nic.rdma, port.rdma) != nic.rdma.end() && port.rate) out["rate"] = *port.rate;
+    if (contains(nic.rdma, port.rdma) && port.rate) out["rate"] = *port.rate;
   return out;
 }
 
@@ -239,7 +240,7 @@ Json topo_json(const TopoView& view) {
   Json gpus = Json::array(), nics = Json::array(), paths = Json::array(), pairs = Json::array(),
        pairing = Json::array();
   for (size_t i = 0; i < topology.nics.size(); ++i) {
-    const bool compute = std::ranges::find(view.compute, i) != view.compute.end();
+    const bool compute = contains(view.compute, i);
     nics.push_back(nic_json(view, topology.nics[i], compute));
   }
   for (size_t g = 0; g < topology.gpus.size(); ++g) {

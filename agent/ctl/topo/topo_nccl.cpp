@@ -3,6 +3,7 @@
 // Guide", Environment Variables). A line is NAME=VALUE; some values begin with "=".
 #include <algorithm>
 
+#include "base/find.h"
 #include "ctl/topo/topo.h"
 #include "model/finding.h"
 
@@ -23,14 +24,11 @@ std::vector<const Port*> ports_of(const TopoView& view, const std::vector<size_t
   for (const size_t index : nics)
     for (const Port& port : view.node.ports) {
       const auto& rdma = view.topology.nics[index].rdma;
-      const bool mine = std::ranges::find(rdma, port.rdma) != rdma.end();
+      const bool mine = contains(rdma, port.rdma);
       // Only the function's own device: subfunctions and representors belong to containers and guests.
-      const auto is_own = [&](const Port& each) {
-        return !each.virtual_function && std::ranges::find(rdma, each.rdma) != rdma.end();
-      };
+      const auto is_own = [&](const Port& each) { return !each.virtual_function && contains(rdma, each.rdma); };
       if (mine && port.virtual_function && std::ranges::any_of(view.node.ports, is_own)) continue;
-      if (mine && (port.state == kPortActive) == active && std::ranges::find(out, &port) == out.end())
-        out.push_back(&port);
+      if (mine && (port.state == kPortActive) == active && !contains(out, &port)) out.push_back(&port);
     }
   return out;
 }

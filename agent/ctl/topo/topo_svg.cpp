@@ -3,6 +3,7 @@
 // NICs, a line from each GPU to the NICs that it is paired with, problems in red. Plain SVG 1.1: shapes and text.
 #include <algorithm>
 
+#include "base/find.h"
 #include "base/parse.h"
 #include "ctl/topo/topo.h"
 #include "model/finding.h"
@@ -92,7 +93,7 @@ class Picture {
   [[nodiscard]] std::string nic_detail(const Nic& nic) const {
     std::vector<std::string> detail;
     for (const Port& port : view_.node.ports)
-      if (std::ranges::find(nic.rdma, port.rdma) != nic.rdma.end())
+      if (contains(nic.rdma, port.rdma))
         detail.push_back(!is_active(port) ? "down" : port.rate ? rate_text(*port.rate) : "up");
     detail.insert(detail.end(), nic.netdevs.begin(), nic.netdevs.end());
     return joined(detail, " ");

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/find.h"
 #include "base/json.h"
 #include "health/health.h"
 
@@ -10,7 +11,7 @@ namespace fabric::ctl {
 namespace {
 
 const Finding* find(const Report& report, const Finding& wanted) {
-  const auto found = std::ranges::find_if(report.findings, [&](const Finding& finding) {
+  return find_where(report.findings, [&](const Finding& finding) {
     return finding.id == wanted.id && finding.subject == wanted.subject;
   });
   return found == report.findings.end() ? nullptr : &*found;

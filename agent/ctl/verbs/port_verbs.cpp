@@ -2,6 +2,7 @@
 // status and show.
 #include <algorithm>
 
+#include "base/find.h"
 #include "base/json.h"
 #include "base/parse.h"
 #include "config/config.h"
@@ -19,14 +20,10 @@ using AgentSettings = std::map<std::string, SettingState>;
 
 const AgentSettings* agent_settings(const Node& node, const std::string& id) {
   if (!node.agent) return nullptr;
-  const auto found = node.agent->ports.find(id);
-  return found == node.agent->ports.end() ? nullptr : &found->second;
+  return find_in(node.agent->ports, id);
 }
 
-const Changes* planned(const Plan& plan, const Port& port) {
-  const auto found = plan.find(port.id());
-  return found == plan.end() ? nullptr : &found->second;
-}
+const Changes* planned(const Plan& plan, const Port& port) { return find_in(plan, port.id()); }
 
 const PortPolicy kHostEntry{};
 
@@ -269,7 +266,7 @@ int run_status(const Options& options, Output& output) {
           out.update({{"absent_cards", absent_json(absent)}});
           return json_text(out);
         }
-        const bool host_alone = !options.ports.empty() && node.ports.empty() && !plan.contains(kHost);
+        const bool host_alone = !options.ports.empty() && node.ports.empty() && !plan.contains(kHostSubject);
         const std::string kept = options.ports.empty() ? absent_text(absent) : std::string();
         return host_alone
                    ? agent_line(node) + inventory_line(node) + "host: no [sysctl] settings.\n"

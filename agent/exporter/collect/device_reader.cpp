@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/find.h"
 #include "model/node.h"
 #include "scan/scan.h"
 #include "settings/reconcile.h"
@@ -73,7 +74,7 @@ void DeviceReader::rescan() {
 // A failing source is left alone across a rescan, unless its netdev is a new one (the driver was reloaded).
 void DeviceReader::open_readers() {
   OwnerReader* owners = &owners_;
-  const bool asks_qp = policy_ && std::ranges::find(policy_->compat, Compat::rdma_exporter_qp) != policy_->compat.end();
+  const bool asks_qp = policy_ && contains(policy_->compat, Compat::rdma_exporter_qp);
   const std::span<const std::string> asked = policy_ ? std::span(policy_->ethtool) : std::span<const std::string>();
   for (const Port& port : reading_.ports) {
     readers_.emplace_back(CounterAccess{kernel_->root, kernel_->rdma.get(), kernel_->statistics.get(), asked}, port);

@@ -2,6 +2,7 @@
 // The thread that reads the host: which devices exist, the topology, the agent's state, and the host collectors.
 #include <algorithm>
 
+#include "base/find.h"
 #include "exporter/collect/readers.h"
 #include "kernel/capture/root.h"
 #include "kernel/rdma/infiniband.h"
@@ -64,8 +65,7 @@ bool HostThread::has_collector_due() const {
 // removed, they run once.
 HostThread::Collected* HostThread::next_collector(const Collector::Shared& shared) {
   if (shared.reads_devices()) return nullptr;
-  const auto next = std::ranges::find_if(collected, [](const Collected& each) { return each.is_due(); });
-  return next == collected.end() ? nullptr : &*next;
+  return find_where(collected, [](const Collected& each) { return each.is_due(); });
 }
 
 Clock::time_point HostThread::due(const Collector::Shared& shared) const {
@@ -88,7 +88,7 @@ void HostThread::work(Collector::Shared& shared, Lock& lock) {
 // One thread for each of `names`, and for no other.
 void HostThread::update_devices(Collector::Shared& shared, const std::vector<std::string>& names) {
   std::erase_if(shared.devices, [&](const auto& device) {
-    const bool gone = std::ranges::find(names, device.first) == names.end();
+    const bool gone = !contains(names, device.first);
     device.second->retired = gone;
     if (gone) device.second->wake.notify_one();
     return gone;

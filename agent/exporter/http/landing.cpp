@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/find.h"
 #include "base/parse.h"
 #include "exporter/http/html.h"
 #include "metrics/families.h"
@@ -205,7 +206,7 @@ class Landing {
       if (!run.success) {
         std::string line = (run.device.empty() ? "" : run.device + ": ") + run.collector;
         if (!run.error.empty()) line += ": " + run.error;
-        if (std::ranges::find(lines, line) == lines.end()) lines.push_back(std::move(line));
+        if (!contains(lines, line)) lines.push_back(std::move(line));
       }
     std::string out = paragraph(
         "Without privileges, the exporter cannot check the limits memlock and nofile. As root: "

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/find.h"
 #include "checks/check.h"
 #include "checks/host/host.h"
 #include "model/finding.h"
@@ -19,10 +20,10 @@ void ask(const View& view, Findings& findings) {
   const auto& host = view.now.host;
   if (!host || host->clock.current.empty() || !has_rdma(view)) return;
   const ClockSource& clock = host->clock;
-  const bool slow = std::ranges::find(kSlow, clock.current) != std::end(kSlow);
+  const bool slow = contains(kSlow, clock.current);
   if (!slow || is_virtual(view))
     return findings.push_back(good(kHostSubject, clock.current, "a clock source without a system call"));
-  const bool has_tsc = std::ranges::find(clock.available, "tsc") != clock.available.end();
+  const bool has_tsc = contains(clock.available, "tsc");
   const std::string cause = has_tsc ? "It was chosen by clocksource= on the kernel command line or through sysfs."
                                     : "The kernel found the time stamp counters of the CPUs unstable.";
   const std::string remedy = has_tsc ? "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource, "

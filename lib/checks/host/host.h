@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/find.h"
 #include "model/view.h"
 
 namespace fabric {
@@ -22,8 +23,7 @@ inline bool is_virtual(const View& view) { return !view.now.topology.hypervisor.
 // The value in [sysctl] of fabric-agent.toml, which is the operator's choice; nullptr: none.
 inline const std::string* wanted_sysctl(const View& view, const std::string& name) {
   if (view.policy == nullptr) return nullptr;
-  const auto found = view.policy->sysctl.find(name);
-  return found == view.policy->sysctl.end() ? nullptr : &found->second;
+  return find_in(view.policy->sysctl, name);
 }
 
 }  // namespace fabric

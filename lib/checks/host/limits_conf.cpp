@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/find.h"
 #include "base/parse.h"
 #include "checks/check.h"
 #include "checks/host/host.h"
@@ -31,7 +32,7 @@ std::string reader_of(const Host& host) {
 // Groups of sound servers, whose packages ship an entry of their own: they do not concern jobs.
 bool is_for_sound(const UserLimit& entry) {
   constexpr std::string_view kGroups[] = {"@audio", "@jackuser", "@pipewire", "@realtime"};
-  return std::ranges::find(kGroups, entry.domain) != std::end(kGroups);
+  return contains(kGroups, entry.domain);
 }
 
 std::string entry_text(const UserLimit& entry, const LimitSetting& setting) {

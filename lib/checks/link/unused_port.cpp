@@ -2,6 +2,7 @@
 // Ports that are down by design.
 #include <algorithm>
 
+#include "base/find.h"
 #include "checks/cabling/peer.h"
 #include "model/finding.h"
 #include "model/link_status.h"
@@ -37,9 +38,7 @@ bool is_spare(const View& view, const Port& port) {
 
 const Nic* nic_of(const View& view, const Port& port) {
   const auto& nics = view.now.topology.nics;
-  const auto found = std::ranges::find_if(
-      nics, [&](const Nic& nic) { return std::ranges::find(nic.rdma, port.rdma) != nic.rdma.end(); });
-  return found == nics.end() ? nullptr : &*found;
+  return find_where(nics, [&](const Nic& nic) { return contains(nic.rdma, port.rdma); });
 }
 
 // GT/s of all lanes, at most.
@@ -62,7 +61,7 @@ bool is_of_the_board(const View& view, const Port& port) {
 
 bool was_up(const View& view, const Port& port) {
   const InventoryPart* part = view.now.inventory ? view.now.inventory->find(port.pci) : nullptr;
-  if (part != nullptr && std::ranges::find(part->up, port.id()) != part->up.end()) return true;
+  if (part != nullptr && contains(part->up, port.id())) return true;
   if (view.before == nullptr) return false;
   return std::ranges::any_of(view.before->ports,
                              [&](const Port& old) { return old.id() == port.id() && is_active(old); });

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/find.h"
 #include "base/parse.h"
 #include "checks/check.h"
 #include "checks/network/network.h"
@@ -223,7 +224,7 @@ void ask(const View& view, Findings& findings) {
 
 std::string rails_fault(const View& view, const Port& port) {
   for (const std::vector<Rail>& group : groups(rails_with_address(view)))
-    if (std::ranges::find(group, port.id(), [](const Rail& rail) { return rail.port->id(); }) != group.end())
+    if (contains(group, port.id(), [](const Rail& rail) { return rail.port->id(); }))
       if (Finding found = finding_for(view, group); found.status != Status::ok) return found.observed;
   return {};
 }

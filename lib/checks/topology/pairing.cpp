@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "base/find.h"
 #include "base/parse.h"
 #include "checks/check.h"
 #include "model/finding.h"
@@ -58,8 +59,7 @@ bool is_stray(const Topology& topology, const Placement& placed, size_t nic) {
   const auto is_there = [&](const Gpu& gpu) { return gpu.numa == node; };
   const auto shares = [](const Pair& pair) { return pair.shared_by > 1; };
   const auto& pairs = placed.pairing.pairs;
-  return node && placed.cards >= topology.gpus.size() &&
-         std::ranges::find(placed.pairing.idle, nic) != placed.pairing.idle.end() &&
+  return node && placed.cards >= topology.gpus.size() && contains(placed.pairing.idle, nic) &&
          std::ranges::none_of(topology.gpus, is_there) && std::ranges::any_of(pairs, shares);
 }
 
@@ -129,7 +129,7 @@ Placement placement(const View& view) {
 
 std::string missing_text(const Node& node, size_t gpu) {
   for (const MissingPart& part : missing_parts(node.topology, node.ports))
-    if (part.kind == MissingPart::Kind::nic && std::ranges::find(part.gpus, gpu) != part.gpus.end())
+    if (part.kind == MissingPart::Kind::nic && contains(part.gpus, gpu))
       return " Missing: a NIC function " + place_text(part) + ".";
   return {};
 }

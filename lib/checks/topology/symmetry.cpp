@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/find.h"
 #include "checks/check.h"
 #include "checks/topology/pairing.h"
 #include "model/finding.h"
@@ -61,8 +62,7 @@ void ask(const View& view, Findings& findings) {
   const Placement placed = placement(view);
   Findings found;
   const auto add = [&](Finding finding) {
-    if (std::ranges::find(found, finding.subject, &Finding::subject) == found.end())
-      found.push_back(std::move(finding));
+    if (!contains(found, finding.subject, &Finding::subject)) found.push_back(std::move(finding));
   };
   for (const MissingPart& part : missing_parts(topology, view.now.ports)) {
     if (is_reported(placed, part)) continue;

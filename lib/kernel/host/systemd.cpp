@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/find.h"
 #include "base/parse.h"
 #include "kernel/host/unit_file.h"
 
@@ -79,8 +80,7 @@ UnitFiles::UnitFiles(const Root& root) : root_(root) {
 }
 
 const UnitFiles::Folder* UnitFiles::folder_with(const std::string& name) const {
-  const auto found = std::ranges::find_if(folders_, [&](const Folder& each) { return each.names.count(name) != 0; });
-  return found == folders_.end() ? nullptr : &*found;
+  return find_where(folders_, [&](const Folder& each) { return each.names.count(name) != 0; });
 }
 
 std::vector<std::string> UnitFiles::drop_ins(const std::vector<std::string>& names) const {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/find.h"
 #include "base/parse.h"
 #include "kernel/pci/gpu.h"
 #include "kernel/pci/hwloc_xml.h"
@@ -254,8 +255,7 @@ Result<Topology> load_topology(const Kernel& kernel) {
 
   std::vector<Nic> found;
   for (const auto& [address, function] : functions) {
-    const auto known = seen.find(address);
-    Nic nic = merge(root, function, known == seen.end() ? nullptr : &known->second, nodes, view.machine.differences);
+    Nic nic = merge(root, function, find_in(seen, address), nodes, view.machine.differences);
     const bool gpu = is_gpu(nic);
     if (gpu && root.exists(function.place.folder + "/physfn"))
       continue;  // a vGPU's virtual function belongs to a guest

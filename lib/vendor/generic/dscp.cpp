@@ -12,8 +12,10 @@ bool same(const dcb_app& a, const dcb_app& b) {
   return a.selector == b.selector && a.protocol == b.protocol && a.priority == b.priority;
 }
 
-bool contains(const std::vector<dcb_app>& table, const dcb_app& entry) {
-  return std::ranges::any_of(table, [&](const dcb_app& other) { return same(entry, other); });
+bool contains(const AppTable& table, const dcb_app& entry) {
+  return std::ranges::any_of(table, [&](const dcb_app& other) {
+    return other.selector == entry.selector && other.protocol == entry.protocol && other.priority == entry.priority;
+  });
 }
 
 }  // namespace

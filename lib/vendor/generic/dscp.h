@@ -16,7 +16,9 @@ DscpMap map_of(const std::vector<dcb_app>& table);
 // Every DSCP: the listed ones as given, the others by their class selector, dscp >> 3 (RFC 2474 section 4.2.2).
 DscpMap complete(DscpMap map);
 
-std::vector<dcb_app> entries_of(const DscpMap& map);
+AppTable entries_of(const DscpMap& map);
+
+bool contains(const AppTable& table, const dcb_app& entry);
 
 // The entries to delete from and to add to the table so that it lists exactly `want`.
 struct Difference {

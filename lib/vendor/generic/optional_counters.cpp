@@ -3,6 +3,7 @@
 // drivers/infiniband/core/nldev.c of Linux 6.12, since 5.16. They are off again after a driver reload.
 #include <algorithm>
 
+#include "base/find.h"
 #include "kernel/rdma/nldev.h"
 #include "vendor/driver.h"
 
@@ -69,7 +70,7 @@ void expected(Qos& want, const Qos&, const Limits& limits) {
 std::string impossible(const Setting&, const Qos& want, const Limits& limits) {
   const auto& known = limits.optional_counters;
   for (const std::string& name : want.optional_counters->names) {
-    if (std::ranges::find(known, name) != known.end()) continue;
+    if (contains(known, name)) continue;
     Names all;
     all.names = {known.begin(), known.end()};
     return "the driver has no optional counter \"" + name + "\"; it has " + to_text(all);

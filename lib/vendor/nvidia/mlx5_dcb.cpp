@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/find.h"
 #include "vendor/generic/dscp.h"
 #include "vendor/generic/headroom.h"
 #include "vendor/generic/rings.h"
@@ -173,7 +174,7 @@ void read_unverified(PortIo& io, const Qos& have, const dcbnl::Snapshot& dcb) {
 bool wants_inline_headers(const PortIo& io) {
   constexpr std::string_view kConnectX4[] = {"0x1013", "0x1014", "0x1015", "0x1016"};  // mlx5_core_pci_table[]
   const std::string device = io.kernel.root.line_of("sys/bus/pci/devices/" + io.pci + "/device");
-  return io.pci.empty() || device.empty() || std::ranges::find(kConnectX4, device) != std::end(kConnectX4);
+  return io.pci.empty() || device.empty() || contains(kConnectX4, device);
 }
 
 }  // namespace
