@@ -8,6 +8,7 @@
 #include "base/parse.h"
 #include "config/files.h"
 #include "config/reader.h"
+#include "model/setting_table.h"
 
 namespace fabric {
 namespace {

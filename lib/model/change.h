@@ -2,7 +2,9 @@
 // The outcome of one setting of one port in one reconcile.
 #pragma once
 
-#include "model/qos.h"
+#include <cerrno>
+
+#include "model/setting_table.h"
 
 namespace fabric {
 

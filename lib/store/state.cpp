@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "model/setting_table.h"
 #include "store/files.h"
 #include "store/record.h"
 

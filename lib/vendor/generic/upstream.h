@@ -3,6 +3,7 @@
 // functions.
 #pragma once
 
+#include "model/setting_table.h"
 #include "vendor/driver.h"
 
 namespace fabric::upstream {
