@@ -19,6 +19,8 @@ Qos expected(const Qos& want, const Qos& have, const Limits& limits);
 void effect(const Setting& setting, const Qos& want, Qos& have);
 std::string impossible(const Setting& setting, const Qos& want, const Qos& have, const Limits& limits);
 std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code);
+// Of a setting that a driver with dcbnl does not offer.
+std::string_view why_missing(SettingId setting);
 
 Result<void> write_dcbx(PortIo& io, const Setting&, const Qos& want, const Qos& have);
 Result<void> write_pause(PortIo& io, const Setting&, const Qos& want, const Qos& have);

@@ -52,11 +52,11 @@ Ets vlan_mode_ets() {
 // refused). New ones first keeps the list from running empty where it can, and so the mode from switching back and
 // forth.
 struct Steps {
-  std::vector<dcb_app> add, remove, add_again;
+  dcbnl::AppTable add, remove, add_again;
   bool runs_empty = false;  // before the last step
 };
 
-Steps steps(const std::vector<dcb_app>& table, const DscpMap& want) {
+Steps steps(const dcbnl::AppTable& table, const DscpMap& want) {
   const DscpMap listed = dscp::map_of(table);
   auto change = dscp::difference(table, want);
   Steps out;
@@ -170,7 +170,7 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
 // One entry a message: at an answer of 1 or 2 dcbnl_ieee_set() and dcbnl_ieee_del() leave the rest of the table undone.
 // ice_dcbnl_setapp() answers every failure of ice_pf_dcb_cfg() with 1 and leaves the entry in the list: it is taken
 // off, so that the list shows what the NIC has.
-Result<void> add(PortIo& io, const std::vector<dcb_app>& entries) {
+Result<void> add(PortIo& io, const dcbnl::AppTable& entries) {
   for (const dcb_app& entry : entries) {
     auto answer = dcbnl::add_app(*io.kernel.route, io.netdev, entry);
     if (!answer) return answer.error();
@@ -181,16 +181,16 @@ Result<void> add(PortIo& io, const std::vector<dcb_app>& entries) {
   return {};
 }
 
-Result<void> remove(PortIo& io, const std::vector<dcb_app>& entries) {
+Result<void> remove(PortIo& io, const dcbnl::AppTable& entries) {
   for (const dcb_app& entry : entries)
     if (auto done = dcbnl::del_app(*io.kernel.route, io.netdev, {entry}); !done) return done;
   return {};
 }
 
 Result<void> write_map(PortIo& io, const DscpMap& want) {
-  auto now = dcbnl::get(*io.kernel.route, io.netdev);
+  auto now = dcbnl::get_app(*io.kernel.route, io.netdev);
   if (!now) return now.error();
-  auto todo = steps(now->app.value_or(std::vector<dcb_app>{}), want);
+  auto todo = steps(*now, want);
   if (auto done = add(io, todo.add); !done) return done;
   if (auto done = remove(io, todo.remove); !done) return done;
   return add(io, todo.add_again);

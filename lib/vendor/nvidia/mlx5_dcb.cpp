@@ -89,9 +89,9 @@ DscpMap map_for(Trust trust) { return trust == Trust::dscp ? dscp::complete({}) 
 
 // One message for all: setapp replaces the priority of a DSCP that is listed already.
 Result<void> write_map(PortIo& io, const DscpMap& want) {
-  auto now = dcbnl::get(*io.kernel.route, io.netdev);
+  auto now = dcbnl::get_app(*io.kernel.route, io.netdev);
   if (!now) return now.error();
-  auto change = dscp::difference(now->app.value_or(std::vector<dcb_app>{}), want);
+  auto change = dscp::difference(*now, want);
   if (want.empty()) {
     if (change.stale.empty()) return {};
     return dcbnl::del_app(*io.kernel.route, io.netdev, change.stale);
