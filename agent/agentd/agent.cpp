@@ -38,7 +38,6 @@ constexpr milliseconds kWindowSlack{1'000};
 constexpr const char* kRescan = "rescan";
 constexpr const char* kReread = "reread";
 constexpr const char* kReady = "ready";
-constexpr const char* kHost = "host";
 constexpr const char* kConfirm = "confirm";  // an apply that awaits confirmation
 constexpr const char* kParts = "parts";      // the inventory
 constexpr const char* kWindow = "window";    // the maintenance window opens
@@ -183,7 +182,7 @@ void Agent::keep(const std::string& id) {
 
 void Agent::keep_host() {
   if (auto done = manager_.keep_host(now()); !done && done.error().code == EWOULDBLOCK)
-    schedule_.at(kHost, now() + kLockRetry);
+    schedule_.at(kHostSubject, now() + kLockRetry);
 }
 
 void Agent::keep_all() {
@@ -227,7 +226,7 @@ void Agent::poll_idle(const std::string& id) {
 void Agent::do_task(const std::string& task) {
   std::string id = task.substr(std::min(task.find(' ') + 1, task.size()));
   if (task == kRescan) return rescan();
-  if (task == kHost) return keep_host();
+  if (task == kHostSubject) return keep_host();
   if (task == kConfirm) return watch_confirm();
   if (task == kWindow) return keep_all();
   if (task == kParts) return record_parts();

@@ -29,13 +29,6 @@ qos::NotificationKind announced_by(const Change& change) {
   return change.sysctl.empty() ? qos::notification_of(change.setting) : qos::NotificationKind::nothing;
 }
 
-Changes host_changes(const std::vector<qos::SysctlChange>& found) {
-  Changes changes;
-  for (const qos::SysctlChange& one : found)
-    changes.push_back({PortManager::kHost, {}, one.outcome, one.code, false, one.from, one.to, one.detail, one.name});
-  return changes;
-}
-
 }  // namespace
 
 PortManager::PortManager(World world, Policy policy)
@@ -152,12 +145,12 @@ Result<void> PortManager::keep_host(qos::Instant now) {
   if (!locked) return locked.error();
   qos::SysctlOptions options;
   options.dry_run = policy_.mode == Mode::audit || !suspended_reason_.empty();
-  options.conflict = [this, now](const std::string& name) { return drift_.held(kHost, name, now); };
+  options.conflict = [this, now](const std::string& name) { return drift_.held(kHostSubject, name, now); };
   options.save_original = [this](const std::string& name, const std::string& before) -> Result<void> {
     auto originals = qos::load_sysctl_originals(world_.directory);
     return originals ? qos::save_sysctl_original(world_.directory, *originals, name, before) : originals.error();
   };
-  record_results(host_, host_changes(qos::reconcile_sysctl(world_.kernel.root, policy_.sysctl, options)), now);
+  record_results(host_, qos::reconcile_sysctl(world_.kernel.root, policy_.sysctl, options), now);
   return {};
 }
 

@@ -69,7 +69,6 @@ void set_deadline(Record& record, const Moment& now, std::chrono::seconds patien
   record.until = utc(std::time(nullptr) + patience.count());
 }
 
-// FNV-1a, 64 bits: a mark of change, no protection.
 std::string digest(std::string_view text) {
   uint64_t hash = 0xcbf29ce484222325;
   for (const char letter : text) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3;
@@ -137,8 +136,7 @@ Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, qos::Op
     if (entry == record.before.end()) continue;
     options.only = qos::own_keys(port);
     const Changes changes = qos::reconcile(kernel, port, entry->second, options);
-    const bool again = std::ranges::any_of(
-        changes, [](const Change& change) { return change.outcome == Outcome::pending || change.code == ENODEV; });
+    const bool again = std::ranges::any_of(changes, is_left_to_do);
     all.insert(all.end(), changes.begin(), changes.end());
     if (!again) state::forget(record.before, port, options.only);
   }

@@ -91,7 +91,7 @@ int run_diagnose(const Options& given, Output& output) {
   const View view = view_of(*world, samples, plan);
   const auto is_asked = [&](const std::string& id) {
     const auto is_it = [&](const Port& port) { return port.id() == id && is_chosen(options, port); };
-    return std::ranges::any_of(samples.now.ports, is_it) || (id == kHost && names_host(options));
+    return std::ranges::any_of(samples.now.ports, is_it) || (id == kHostSubject && names_host(options));
   };
   Diagnoses all = diagnose(view);
   std::erase_if(all, [&](const Diagnosis& each) { return !is_asked(each.subject); });

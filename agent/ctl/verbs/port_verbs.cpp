@@ -161,7 +161,7 @@ std::string unmanaged_text(const Node& node, const Policy& policy, const Output&
 }
 
 std::string status_text(const Node& node, const Policy* policy, const Plan& plan, const Output& output) {
-  const auto host = plan.find(kHost);
+  const auto host = plan.find(kHostSubject);
   const std::string agent = folded(agent_line(node) + inventory_line(node), output.width);
   if (node.ports.empty() && host == plan.end()) return agent + "No RDMA device found.\n";
   Table table({"PORT", "NETDEV", "STATE", "RATE", "POLICY", "IN SYNC", "REPAIRS", "LAST REPAIR"});
@@ -172,7 +172,7 @@ std::string status_text(const Node& node, const Policy* policy, const Plan& plan
                entry == nullptr ? "-" : entry->name, sync_text(node, entry, planned(plan, port)),
                std::to_string(repairs.count), repairs.last.empty() ? "-" : repairs.last + " " + repairs.of});
   }
-  std::string text = table.empty() ? "" : "\n" + table.text(output), details = agent_details(node, kHost);
+  std::string text = table.empty() ? "" : "\n" + table.text(output), details = agent_details(node, kHostSubject);
   if (host != plan.end()) text += "\nhost: in sync " + sync_text(node, &kHostEntry, &host->second) + "\n";
   if (policy != nullptr)
     if (const std::string unmanaged = unmanaged_text(node, *policy, output); !unmanaged.empty())
@@ -198,7 +198,7 @@ Json status_json(const Node& node, const Policy* policy, const Plan& plan) {
                            {"inventory", inventory_json(node)},
                            {"ports", std::move(ports)}});
   Json host;
-  if (const auto changes = plan.find(kHost); changes != plan.end())
+  if (const auto changes = plan.find(kHostSubject); changes != plan.end())
     put_changes(host = Json::object(), node, true, &changes->second);
   out.update({{"host", std::move(host)}, {"unread", unseen_json(node)}});
   return out;

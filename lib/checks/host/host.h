@@ -10,8 +10,6 @@
 
 namespace fabric {
 
-inline constexpr const char* kHostSubject = "host";
-
 inline bool has_rdma(const View& view) { return !view.now.ports.empty(); }
 
 // On a machine for GPU jobs over RDMA a slow CPU setting costs more than the power it saves.
