@@ -68,25 +68,10 @@ Result<void> Agent::run() {
   return {};
 }
 
-int Agent::on_route(sd_event_source*, int, uint32_t, void* self) {
-  agent(self).drain(*agent(self).route_);
-  return 0;
-}
-
-int Agent::on_ethtool(sd_event_source*, int, uint32_t, void* self) {
-  agent(self).drain(*agent(self).ethtool_);
-  return 0;
-}
-
 int Agent::on_record(sd_event_source*, const struct inotify_event* event, void* self) {
   if (event->len == 0 || !std::string_view(confirm::kFile).ends_with(std::string("/") + event->name)) return 0;
   agent(self).schedule_.at(kConfirm, now());
   agent(self).arm();
-  return 0;
-}
-
-int Agent::on_hangup(sd_event_source*, const struct signalfd_siginfo*, void* self) {
-  agent(self).reload();
   return 0;
 }
 
@@ -101,21 +86,16 @@ int Agent::on_device(sd_device_monitor*, sd_device* device, void* self) {
   return 0;
 }
 
-int Agent::on_timer(sd_event_source*, uint64_t, void* self) {
-  Agent& me = agent(self);
-  auto tasks = me.schedule_.take(now());
-  for (const std::string& task : tasks) me.do_task(task);
-  if (!tasks.empty()) me.publish_status();
-  me.arm();
-  return 0;
+void Agent::on_timer() {
+  auto tasks = schedule_.take(now());
+  for (const std::string& task : tasks) do_task(task);
+  if (!tasks.empty()) publish_status();
+  arm();
 }
 
 void Agent::arm() {
-  auto next = schedule_.next();
-  uint64_t at = next ? static_cast<uint64_t>(std::chrono::duration_cast<microseconds>(next->time_since_epoch()).count())
-                     : UINT64_MAX;
-  sd_event_source_set_time(timer_.get(), at);
-  sd_event_source_set_enabled(timer_.get(), next ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
+  if (const auto next = schedule_.next()) timer_.at(std::chrono::duration_cast<microseconds>(next->time_since_epoch()));
+  else timer_.off();
 }
 
 void Agent::drain(Monitor& monitor) {

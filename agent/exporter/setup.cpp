@@ -3,7 +3,6 @@
 
 #include <systemd/sd-daemon.h>
 
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 
@@ -89,14 +88,6 @@ std::string usage() {
 void log(const char* level, const std::string& text) {
   static const bool journal = std::getenv("JOURNAL_STREAM") != nullptr;
   std::fprintf(stderr, "%s%s\n", journal ? level : "", text.c_str());
-}
-
-void block_signals() {
-  sigset_t signals;
-  ::sigemptyset(&signals);
-  for (int signal : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&signals, signal);
-  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  ::signal(SIGPIPE, SIG_IGN);
 }
 
 Result<Configuration> configure(const Options& options) {
