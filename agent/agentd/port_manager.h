@@ -121,6 +121,10 @@ class PortManager {
     bool releasing = false;                                     // of PortEntry, while the port has none
     std::optional<Mode> previous_mode{};
   };
+  // Of a rescan: ports that are gone, one that is there (true: it must be reconciled), and one on another device.
+  void drop_missing(const std::map<std::string, Port>& found);
+  bool take_port(const std::string& id, Port port);
+  void begin_port(const std::string& id, const Port& port, PortEntry& managed);
   qos::Options options_for(const PortEntry& managed, const PortPolicy& entry, qos::Instant now);
   Result<void> save_original(const Port& port, const Qos& before);
   // Whether the original settings can be read, and all of them are there.
