@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <chrono>
 #include <cmath>
+#include <cstdio>
 
 namespace fabric {
 namespace {
@@ -171,6 +173,26 @@ std::string shortened(const std::string& text, size_t length) {
   size_t end = 0, count = 0;
   for (; end < text.size() && count < length; ++count) end += std::max<size_t>(1, utf8_length(text, end));
   return end >= text.size() ? text : text.substr(0, end) + "…";
+}
+
+uint64_t fnv1a(std::string_view text) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const char each : text) hash = (hash ^ static_cast<unsigned char>(each)) * 0x100000001b3;
+  return hash;
+}
+
+std::string time_text(int64_t wall) {
+  using namespace std::chrono;
+  const sys_seconds moment{seconds(wall)};
+  const auto day = floor<days>(moment);
+  const year_month_day date{day};
+  const hh_mm_ss time{moment - day};
+  char text[40];
+  std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02dZ", static_cast<int>(date.year()),
+                static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()),
+                static_cast<int>(time.seconds().count()));
+  return text;
 }
 
 }  // namespace fabric

@@ -62,6 +62,12 @@ std::string escape_xml(std::string_view text);
 // The first `length` characters, with "…" if there are more.
 std::string shortened(const std::string& text, size_t length);
 
+// FNV-1a, 64 bits: a mark of change, no protection.
+uint64_t fnv1a(std::string_view text);
+
+// Seconds since 1970 as "2026-11-21T14:30:00Z" (RFC 3339).
+std::string time_text(int64_t wall);
+
 // "a", then "a, b".
 inline void append_item(std::string& list, std::string_view item, std::string_view separator = ", ") {
   list.append(list.empty() ? "" : separator).append(item);

@@ -237,18 +237,4 @@ std::string fill_names(std::string_view text, const Port* port, const std::strin
   return out;
 }
 
-std::string time_text(int64_t wall) {
-  using namespace std::chrono;
-  const sys_seconds moment{seconds(wall)};
-  const auto day = floor<days>(moment);
-  const year_month_day date{day};
-  const hh_mm_ss time{moment - day};
-  char text[40];
-  std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02dZ", static_cast<int>(date.year()),
-                static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()),
-                static_cast<int>(time.seconds().count()));
-  return text;
-}
-
 }  // namespace fabric

@@ -44,12 +44,6 @@ std::string link_text(const std::optional<unsigned>& width, const std::optional<
   return out + text;
 }
 
-std::string ids_text(uint16_t vendor, uint16_t device) {
-  char text[16];
-  std::snprintf(text, sizeof text, "%04x:%04x", vendor, device);
-  return text;
-}
-
 std::string list_text(const std::vector<std::string>& list) { return list.empty() ? "none" : joined(list); }
 
 void compare(const InventoryPart& was, const InventoryPart& is, std::vector<InventoryChange>& out) {
@@ -73,6 +67,12 @@ bool is_there(const Topology& now, const InventoryPart& part) {
 }
 
 }  // namespace
+
+std::string ids_text(uint16_t vendor, uint16_t device) {
+  char text[16];
+  std::snprintf(text, sizeof text, "%04x:%04x", vendor, device);
+  return text;
+}
 
 Inventory inventory_of(const Node& node, const Inventory* before) {
   Inventory out;

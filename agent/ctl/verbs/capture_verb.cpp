@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/json.h"
+#include "base/parse.h"
 #include "counters/reader.h"
 #include "ctl/output/table.h"
 #include "ctl/topo/topo.h"
@@ -75,13 +76,9 @@ Result<std::string> read_everything(const Options& options) {
 }
 
 std::string about_text(const std::string& hostname, const Options& options, const std::vector<std::string>& refused) {
-  char time[32] = "";
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  if (::gmtime_r(&now, &parts) != nullptr) std::strftime(time, sizeof time, "%Y-%m-%dT%H:%M:%SZ", &parts);
   utsname system{};
   (void)::uname(&system);
-  std::string text = "Captured by fabric-agentctl " FABRIC_VERSION " at " + std::string(time) + ", user " +
+  std::string text = "Captured by fabric-agentctl " FABRIC_VERSION " at " + time_text(std::time(nullptr)) + ", user " +
                      std::to_string(::geteuid()) + "\n";
   text += "Machine: " + hostname + ", " + system.sysname + " " + system.release + " " + system.machine + "\n";
   text += std::string("MAC addresses, GUIDs, UUIDs and serial numbers: ") +

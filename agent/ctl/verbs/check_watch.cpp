@@ -5,7 +5,7 @@
 
 #include "base/find.h"
 #include "base/json.h"
-#include "health/health.h"
+#include "base/parse.h"
 
 namespace fabric::ctl {
 namespace {
@@ -14,7 +14,6 @@ const Finding* find(const Report& report, const Finding& wanted) {
   return find_where(report.findings, [&](const Finding& finding) {
     return finding.id == wanted.id && finding.subject == wanted.subject;
   });
-  return found == report.findings.end() ? nullptr : &*found;
 }
 
 bool is_bad(const Finding* finding) { return finding != nullptr && finding->status != Status::ok; }

@@ -11,7 +11,6 @@
 #include "ctl/output/table.h"
 #include "ctl/verbs.h"
 #include "ctl/world.h"
-#include "health/health.h"
 #include "store/inventory.h"
 #include "topology/inventory.h"
 
@@ -39,16 +38,10 @@ std::string state_of(const std::vector<InventoryChange>& changes, const std::str
   return out.empty() ? "ok" : out;
 }
 
-std::string model_text(const InventoryPart& part) {
-  char text[16];
-  std::snprintf(text, sizeof text, "%04x:%04x", part.vendor, part.device);
-  return text;
-}
-
 std::string parts_text(const Inventory& inventory, const std::vector<InventoryChange>& changes, const Output& output) {
   Table table({"PART", "PCI", "MODEL", "NUMA", "WIDTH", "RDMA OR NICS", "STATE"});
   for (const InventoryPart& part : inventory.parts)
-    table.add({part.name, part.pci, model_text(part), part.numa ? std::to_string(*part.numa) : "-",
+    table.add({part.name, part.pci, ids_text(part.vendor, part.device), part.numa ? std::to_string(*part.numa) : "-",
                part.width ? "x" + std::to_string(*part.width) : "-", or_dash(joined(part.gpu ? part.nics : part.rdma)),
                state_of(changes, part.pci)});
   for (const InventoryChange& change : changes)
@@ -62,7 +55,7 @@ Json parts_json(const Inventory& inventory, const std::vector<InventoryChange>& 
     Json one = Json::object({{"kind", part.gpu ? "gpu" : "nic"},
                              {"name", part.name},
                              {"pci", part.pci},
-                             {"model", model_text(part)},
+                             {"model", ids_text(part.vendor, part.device)},
                              {"numa", part.numa ? Json(*part.numa) : Json()},
                              {"width", part.width ? Json(*part.width) : Json()},
                              {"rdma", part.rdma},

@@ -23,11 +23,8 @@ std::string names(const std::vector<std::string>& all, size_t most) {
 }
 
 std::string utc(int64_t seconds) {
-  const auto time = static_cast<std::time_t>(seconds);
-  std::tm parts{};
-  char text[32] = "";
-  if (::gmtime_r(&time, &parts) == nullptr || std::strftime(text, sizeof text, "%F %T UTC", &parts) == 0) return {};
-  return text;
+  const std::string text = time_text(seconds);
+  return text.substr(0, 10) + " " + text.substr(11, 8) + " UTC";
 }
 
 class Landing {
