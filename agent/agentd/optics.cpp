@@ -8,7 +8,6 @@
 #include <mutex>
 #include <thread>
 
-#include "base/find.h"
 #include "kernel/netlink/ethtool_link.h"
 
 namespace fabric::agentd {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <thread>
 
-#include "base/find.h"
 #include "config/cabling.h"
 #include "config/config.h"
 #include "model/node.h"

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <iterator>
 
-#include "base/find.h"
 #include "checks/registry.h"
 #include "health/health.h"
 #include "model/report.h"

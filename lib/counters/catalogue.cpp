@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "base/find.h"
 #include "base/parse.h"
 #include "counters/widen.h"
 #include "model/metrics.h"

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "base/find.h"
-
 namespace fabric {
 namespace {
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "base/find.h"
 #include "base/parse.h"
 #include "counters/catalogue.h"
 #include "kernel/rdma/infiniband.h"

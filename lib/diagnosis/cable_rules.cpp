@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "base/find.h"
 #include "base/parse.h"
 #include "checks/cabling/peer.h"
 #include "counters/catalogue.h"

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 
-#include "base/find.h"
 #include "checks/link/port_state.h"
 #include "diagnosis/context.h"
 #include "health/health.h"

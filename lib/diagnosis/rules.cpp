@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "diagnosis/rules.h"
 
-#include <algorithm>
-
-#include "base/find.h"
-
 namespace fabric {
 namespace {
 

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstdio>
 
-#include "base/find.h"
 #include "base/parse.h"
 #include "health/hysteresis.h"
 #include "model/health.h"

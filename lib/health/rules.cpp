@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cmath>
 
-#include "base/find.h"
 #include "health/rule.h"
 
 namespace fabric {

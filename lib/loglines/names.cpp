@@ -4,7 +4,6 @@
 #include <array>
 #include <utility>
 
-#include "base/find.h"
 #include "base/ip.h"
 #include "base/parse.h"
 #include "loglines/loglines.h"

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cctype>
 
-#include "base/find.h"
 #include "metrics/compat_names.h"
 #include "metrics/families.h"
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "base/find.h"
 #include "model/pci_kind.h"
 
 namespace fabric {

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/pci_kind.h"
 
-#include <algorithm>
-#include <iterator>
-
-#include "base/find.h"
-
 namespace fabric {
 namespace {
 

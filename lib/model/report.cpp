@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "base/find.h"
 #include "base/json.h"
 #include "model/diagnosis.h"
 #include "model/node.h"

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/find.h"
-
 namespace fabric::qos {
 namespace {
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "base/find.h"
 #include "base/parse.h"
 
 namespace fabric::qos {

@@ -4,7 +4,6 @@
 #include <iterator>
 #include <tuple>
 
-#include "base/find.h"
 #include "model/pci_kind.h"
 #include "topology/pairing.h"
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "base/find.h"
 #include "base/parse.h"
 #include "topology/pairing.h"
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "topology/platform.h"
 
-#include <algorithm>
-
-#include "base/find.h"
 #include "base/parse.h"
 #include "model/pci_kind.h"
 #include "topology/pairing.h"

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "base/find.h"
-
 namespace fabric {
 namespace {
 

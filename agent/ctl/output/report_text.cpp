@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cctype>
 
-#include "base/find.h"
 #include "checks/check.h"
 
 namespace fabric::ctl {

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "base/find.h"
 #include "base/parse.h"
 #include "ctl/verbs/watch.h"
 

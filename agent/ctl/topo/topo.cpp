@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "base/find.h"
 #include "base/json.h"
 #include "model/pci_kind.h"
 #include "topology/locality.h"

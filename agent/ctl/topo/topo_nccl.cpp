@@ -3,7 +3,6 @@
 // Guide", Environment Variables). A line is NAME=VALUE; some values begin with "=".
 #include <algorithm>
 
-#include "base/find.h"
 #include "ctl/topo/topo.h"
 #include "model/finding.h"
 

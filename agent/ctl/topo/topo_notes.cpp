@@ -2,7 +2,6 @@
 // Limits of the classes of `topo`, and differences from nvidia-smi's table.
 #include <algorithm>
 
-#include "base/find.h"
 #include "ctl/topo/topo.h"
 #include "model/pci_kind.h"
 #include "vendor/capabilities.h"

@@ -3,7 +3,6 @@
 // NICs, a line from each GPU to the NICs that it is paired with, problems in red. Plain SVG 1.1: shapes and text.
 #include <algorithm>
 
-#include "base/find.h"
 #include "base/parse.h"
 #include "ctl/topo/topo.h"
 #include "model/finding.h"

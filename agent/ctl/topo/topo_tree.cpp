@@ -2,7 +2,6 @@
 // `topo --format tree` and `--format dot`.
 #include <algorithm>
 
-#include "base/find.h"
 #include "ctl/topo/topo.h"
 #include "model/finding.h"
 

@@ -2,7 +2,6 @@
 // status and show.
 #include <algorithm>
 
-#include "base/find.h"
 #include "base/json.h"
 #include "base/parse.h"
 #include "config/config.h"

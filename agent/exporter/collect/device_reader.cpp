@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "base/find.h"
 #include "model/node.h"
 #include "scan/scan.h"
 #include "settings/reconcile.h"

@@ -2,7 +2,7 @@
 // The thread that reads the host: which devices exist, the topology, the agent's state, and the host collectors.
 #include <algorithm>
 
-#include "base/find.h"
+#include "base/parse.h"
 #include "exporter/collect/readers.h"
 #include "kernel/capture/root.h"
 #include "kernel/rdma/infiniband.h"

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "base/find.h"
 #include "base/parse.h"
 #include "exporter/http/html.h"
 #include "metrics/families.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "base/find.h"
 #include "base/parse.h"
 #include "exporter/http/landing.h"
 #include "model/finding.h"

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <string>
 
-#include "base/find.h"
 #include "model/view.h"
 
 namespace fabric {

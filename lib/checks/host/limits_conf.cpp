@@ -4,7 +4,6 @@
 #include <string>
 #include <string_view>
 
-#include "base/find.h"
 #include "base/parse.h"
 #include "checks/check.h"
 #include "checks/host/host.h"

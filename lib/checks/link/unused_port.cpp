@@ -2,7 +2,6 @@
 // Ports that are down by design.
 #include <algorithm>
 
-#include "base/find.h"
 #include "checks/cabling/peer.h"
 #include "model/finding.h"
 #include "model/link_status.h"

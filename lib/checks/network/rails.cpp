@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "base/find.h"
 #include "base/parse.h"
 #include "checks/check.h"
 #include "checks/network/network.h"

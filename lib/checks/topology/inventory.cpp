@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "topology/inventory.h"
 
-#include <algorithm>
-
-#include "base/find.h"
 #include "checks/check.h"
 #include "model/finding.h"
 

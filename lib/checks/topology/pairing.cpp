@@ -6,7 +6,6 @@
 #include <set>
 #include <string>
 
-#include "base/find.h"
 #include "base/parse.h"
 #include "checks/check.h"
 #include "model/finding.h"

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "base/find.h"
 #include "checks/check.h"
 #include "checks/topology/pairing.h"
 #include "model/finding.h"

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "base/find.h"
 #include "base/parse.h"
 #include "kernel/pci/machine.h"
 

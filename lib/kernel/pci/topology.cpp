@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "base/find.h"
 #include "base/parse.h"
 #include "kernel/pci/gpu.h"
 #include "kernel/pci/hwloc_xml.h"

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <type_traits>
 
-#include "base/find.h"
 #include "base/parse.h"
 
 namespace fabric::file_settings {

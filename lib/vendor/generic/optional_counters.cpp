@@ -3,7 +3,6 @@
 // drivers/infiniband/core/nldev.c of Linux 6.12, since 5.16. They are off again after a driver reload.
 #include <algorithm>
 
-#include "base/find.h"
 #include "kernel/rdma/nldev.h"
 #include "vendor/driver.h"
 

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "base/find.h"
 #include "vendor/generic/dscp.h"
 #include "vendor/generic/headroom.h"
 #include "vendor/generic/rings.h"
