@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The vendors' counter tables: a new vendor is one line here.
-#include <algorithm>
 
 #include "base/find.h"
 #include "vendor/counter_row.h"

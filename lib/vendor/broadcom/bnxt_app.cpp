@@ -5,6 +5,7 @@
 
 #include "vendor/broadcom/bnxt_cc.h"
 #include "vendor/generic/dscp.h"
+#include "vendor/generic/upstream.h"
 
 namespace fabric::bnxt_app {
 namespace {
@@ -61,23 +62,6 @@ Result<void> each(PortIo& io, Result<void> (*change)(PortIo&, const dcb_app&), c
   return {};
 }
 
-// The firmware maps a DSCP once: deleting one of its entries deletes the DSCP, and its other entries must be sent
-// again.
-Result<void> write_map(PortIo& io, const DscpMap& want) {
-  auto now = dcbnl::get_app(*io.kernel.route, io.netdev);
-  if (!now) return now.error();
-  auto change = dscp::difference(*now, want);
-  AppTable twice;
-  for (const dcb_app& entry : dscp::entries_of(want))
-    if (!contains(change.missing, entry) &&
-        std::ranges::any_of(change.stale, [&](const dcb_app& stale) { return stale.protocol == entry.protocol; }))
-      twice.push_back(entry);
-  if (auto done = each(io, remove, change.stale); !done) return done;
-  if (auto done = each(io, remove, twice); !done) return done;
-  if (auto done = each(io, add, twice); !done) return done;
-  return each(io, add, change.missing);
-}
-
 }  // namespace
 
 Result<void> read_errno(Result<void> written) {
@@ -90,12 +74,22 @@ void read(PortIo& io, const AppTable& table, Qos& out) {
   if (io.wants(SettingId::roce_prio)) out.roce_prio = roce_prio_of(table);
 }
 
-Result<void> write_dscp_map(PortIo& io, const Setting&, const Qos& want, const Qos&) {
-  return write_map(io, *want.dscp_map);
-}
-
-Result<void> write_trust(PortIo& io, const Setting&, const Qos& want, const Qos& have) {
-  return write_map(io, want.trust == Trust::pcp ? DscpMap{} : have.dscp_map.value_or(DscpMap{}));
+// The firmware maps a DSCP once: deleting one of its entries deletes the DSCP, and its other entries must be sent
+// again.
+Result<void> write_map(PortIo& io, const Setting& setting, const Qos& wanted, const Qos& have) {
+  const DscpMap want = upstream::map_after(setting, wanted, have);
+  auto now = dcbnl::get_app(*io.kernel.route, io.netdev);
+  if (!now) return now.error();
+  auto change = dscp::difference(*now, want);
+  AppTable twice;
+  for (const dcb_app& entry : dscp::entries_of(want))
+    if (!contains(change.missing, entry) &&
+        std::ranges::any_of(change.stale, [&](const dcb_app& stale) { return stale.protocol == entry.protocol; }))
+      twice.push_back(entry);
+  if (auto done = each(io, remove, change.stale); !done) return done;
+  if (auto done = each(io, remove, twice); !done) return done;
+  if (auto done = each(io, add, twice); !done) return done;
+  return each(io, add, change.missing);
 }
 
 // The new entry before the old one goes: RoCE is never without its priority.

@@ -15,8 +15,8 @@ Result<void> read_errno(Result<void> written);
 // Completes what upstream::read_port() made of the table.
 void read(PortIo& io, const dcbnl::AppTable& table, Qos& out);
 
-Result<void> write_dscp_map(PortIo& io, const Setting&, const Qos& want, const Qos& have);
-Result<void> write_trust(PortIo& io, const Setting&, const Qos& want, const Qos& have);
+// trust and dscp_map.
+Result<void> write_map(PortIo& io, const Setting& setting, const Qos& want, const Qos& have);
 Result<void> write_roce_prio(PortIo& io, const Setting&, const Qos& want, const Qos& have);
 
 // After the first ETS: the driver was loaded, or its firmware was reset, which frees the driver's own

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vendor/generic/file_settings.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <type_traits>
 

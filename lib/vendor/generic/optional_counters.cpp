@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // RDMA counters that cost the card something and are therefore off (mlx5's cc_*, rdma_*):
 // drivers/infiniband/core/nldev.c of Linux 6.12, since 5.16. They are off again after a driver reload.
-#include <algorithm>
 
 #include "kernel/rdma/nldev.h"
 #include "vendor/driver.h"

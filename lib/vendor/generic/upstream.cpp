@@ -136,6 +136,11 @@ std::string impossible_trust(const Qos& want, const Qos& have, bool needs_map) {
   return {};
 }
 
+DscpMap map_after(const Setting& setting, const Qos& want, const Qos& have) {
+  if (setting.id == Id::dscp_map) return *want.dscp_map;
+  return want.trust == Trust::pcp ? DscpMap{} : have.dscp_map.value_or(DscpMap{});
+}
+
 std::string too_many_lossless(const Qos& want, const Qos& have, uint32_t most) {
   const Ets ets = want.ets ? *want.ets : have.ets.value_or(Ets{});
   uint32_t classes = 0;

@@ -38,6 +38,9 @@ Result<void> write_maxrate(PortIo& io, const Setting&, const Qos& want, const Qo
 // each other. `needs_map`: trust = "dscp" requires at least one DSCP in the policy.
 std::string impossible_trust(const Qos& want, const Qos& have, bool needs_map);
 
+// The map after such a driver has written trust or dscp_map; trust = "dscp" is never written: it needs a map.
+DscpMap map_after(const Setting& setting, const Qos& want, const Qos& have);
+
 // Why the port has no receive buffers for so many lossless classes, `most` being its number; empty: it has. The classes
 // are those of the wanted ETS, or of the one there is.
 std::string too_many_lossless(const Qos& want, const Qos& have, uint32_t most);

@@ -71,12 +71,6 @@ Steps steps(const dcbnl::AppTable& table, const DscpMap& want) {
   return out;
 }
 
-// The map after the setting is written; trust = "dscp" is never written: it needs a map.
-DscpMap next_map(const Setting& setting, const Qos& want, const DscpMap& listed) {
-  if (setting.id == SettingId::dscp_map) return *want.dscp_map;
-  return want.trust == Trust::pcp ? DscpMap{} : listed;
-}
-
 void read_cc(PortIo& io, Qos& out) {
   if (!io.wants(SettingId::cc) || io.rdma.empty() || !io.kernel.root.exists(std::string(kConfigfs))) return;
   const std::string folder = std::string(kConfigfs) + "/" + io.rdma;
@@ -116,7 +110,7 @@ void effect(const Setting& setting, const Qos& want, Qos& have) {
   if (setting.id == SettingId::pause && intel::pause_needs_pfc_off(have)) have.pfc = want.pfc ? want.pfc : have.pfc;
   if (setting.id != SettingId::dscp_map && setting.id != SettingId::trust) return copy_value(setting, want, have);
   const DscpMap listed = have.dscp_map.value_or(DscpMap{});
-  const DscpMap next = next_map(setting, want, listed);
+  const DscpMap next = upstream::map_after(setting, want, have);
   const bool empty = listed.empty() || steps(dscp::entries_of(listed), next).runs_empty;
   if (empty && !listed.empty()) {
     have.ets = vlan_mode_ets();
@@ -187,21 +181,13 @@ Result<void> remove(PortIo& io, const dcbnl::AppTable& entries) {
   return {};
 }
 
-Result<void> write_map(PortIo& io, const DscpMap& want) {
+Result<void> write_map(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
   auto now = dcbnl::get_app(*io.kernel.route, io.netdev);
   if (!now) return now.error();
-  auto todo = steps(*now, want);
+  auto todo = steps(*now, upstream::map_after(setting, want, have));
   if (auto done = add(io, todo.add); !done) return done;
   if (auto done = remove(io, todo.remove); !done) return done;
   return add(io, todo.add_again);
-}
-
-Result<void> write_dscp_map(PortIo& io, const Setting&, const Qos& want, const Qos&) {
-  return write_map(io, *want.dscp_map);
-}
-
-Result<void> write_trust(PortIo& io, const Setting&, const Qos& want, const Qos& have) {
-  return write_map(io, want.trust == Trust::pcp ? DscpMap{} : have.dscp_map.value_or(DscpMap{}));
 }
 
 Result<void> write_agent(PortIo& io, const Setting&, const Qos& want, const Qos&) {
@@ -224,8 +210,8 @@ constexpr SettingOp kOps[] = {
     {SettingId::dcbx, {write_dcbx, "ice_dcb_nl.c ice_dcbnl_setdcbx()", kHarmless}},
     {SettingId::pause, {intel::write_pause, "ice_ethtool.c ice_set_pauseparam(); read as off while PFC is on"}},
     {SettingId::mtu, {upstream::write_mtu, "ice_main.c ice_change_mtu()"}},
-    {SettingId::trust, {write_trust, "ice_dcb_nl.c ice_dcbnl_setapp(), ice_dcbnl_delapp()"}},
-    {SettingId::dscp_map, {write_dscp_map, "ice_dcb_nl.c ice_dcbnl_setapp(), ice_dcbnl_delapp()"}},
+    {SettingId::trust, {write_map, "ice_dcb_nl.c ice_dcbnl_setapp(), ice_dcbnl_delapp()"}},
+    {SettingId::dscp_map, {write_map, "ice_dcb_nl.c ice_dcbnl_setapp(), ice_dcbnl_delapp()"}},
     {SettingId::ets, {upstream::write_ets, "ice_dcb_nl.c ice_dcbnl_setets()"}},
     {SettingId::pfc,
      {upstream::write_pfc, "ice_dcb_nl.c ice_dcbnl_setpfc(); what the NIC does with more than one lossless class"}},
