@@ -17,10 +17,6 @@ bool asks_for_speed(const Policy& policy) {
   return std::ranges::any_of(policy.ports, [](const PortPolicy& entry) { return !entry.match.speed.empty(); });
 }
 
-bool matches_any(const std::vector<std::string>& patterns, const std::string& text) {
-  return std::ranges::any_of(patterns, [&](const std::string& pattern) { return glob_match(pattern, text); });
-}
-
 bool device_is_gone(const Changes& changes) {
   return std::ranges::any_of(changes, [](const Change& change) { return change.code == ENODEV; });
 }

@@ -4,7 +4,6 @@
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <cctype>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -73,6 +72,12 @@ std::optional<double> parse_double(std::string_view text) {
 
 bool glob_match(const std::string& pattern, const std::string& text) {
   return ::fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
+}
+
+bool matches_any(std::span<const std::string> globs, std::string_view text) {
+  if (globs.empty()) return false;
+  const std::string name(text);
+  return std::ranges::any_of(globs, [&](const std::string& glob) { return glob_match(glob, name); });
 }
 
 size_t utf8_length(std::string_view text, size_t at) {

@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,10 @@ std::optional<double> parse_double(std::string_view text);
 
 // Shell-style pattern match (*, ?, [..]) as fnmatch(3) does it.
 bool glob_match(const std::string& pattern, const std::string& text);
+bool matches_any(std::span<const std::string> globs, std::string_view text);
+
+// What is behind the last slash.
+inline std::string base_name(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
 
 // Length of the well-formed UTF-8 sequence at `at` (RFC 3629), 0 if there is none.
 size_t utf8_length(std::string_view text, size_t at);

@@ -29,7 +29,7 @@ struct Timed {
   Clock::time_point start = Clock::now();
   bool absent = false;  // the port has no such group
   ~Timed() {
-    attempt.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    attempt.seconds = seconds_since(start);
     if (!absent) reading.attempts.push_back(std::move(attempt));
   }
 };
@@ -49,12 +49,6 @@ std::optional<unsigned> leading_number(std::string_view text) {
 }
 
 }  // namespace
-
-bool matches_any(std::span<const std::string> globs, std::string_view name) {
-  if (globs.empty()) return false;
-  const std::string text(name);
-  return std::ranges::any_of(globs, [&](const std::string& glob) { return glob_match(glob, text); });
-}
 
 void apply(PortReading reading, Port& port) {
   if (reading.state) port.state = reading.state;

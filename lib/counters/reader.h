@@ -86,7 +86,4 @@ class PortReader {
   Waiting waiting_;
 };
 
-// Whether one of the globs ([exporter] ethtool) matches the name of an ethtool statistic.
-bool matches_any(std::span<const std::string> globs, std::string_view name);
-
 }  // namespace fabric

@@ -34,6 +34,10 @@ class Backoff {
   std::chrono::seconds wait_{};
 };
 
+inline double seconds_since(Backoff::Clock::time_point start) {
+  return std::chrono::duration<double>(Backoff::Clock::now() - start).count();
+}
+
 // EOPNOTSUPP, EINVAL: the driver or the kernel lacks it.
 bool is_unsupported(int code);
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "counters/telemetry.h"
 
-#include <algorithm>
-
 #include "base/parse.h"
 #include "kernel/netlink/ethtool_link.h"
 #include "kernel/rdma/nldev.h"
@@ -85,7 +83,7 @@ Telemetry TelemetryReader::read() {
   read_qp_statistics(out, start);
   reporters_.ask(out.attempt, start, [&] { return start < reporters_due_ ? Result<void>() : read_reporters(); });
   out.reporters = reported_;
-  out.attempt.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  out.attempt.seconds = seconds_since(start);
   return out;
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The PCIe slot of a port: its link, its AER errors, and its distance to the GPUs.
-#include <algorithm>
 
 #include "checks/topology/pcie_link.h"
 #include "diagnosis/context.h"

@@ -2,8 +2,6 @@
 #include "health/health.h"
 
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
 
 #include "base/parse.h"
 #include "health/hysteresis.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The names of yuuki/rdma_exporter (internal/collector/collector.go of 2026-08). Left out:
 // rdma_lifespan_milliseconds, its scrape statistics, and of rdma_port_info link_width, link_speed and pf_device.
-#include <algorithm>
 #include <cctype>
 
 #include "metrics/compat_names.h"

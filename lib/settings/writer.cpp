@@ -25,7 +25,7 @@ std::string start_of(const Root& root, const std::string& pid) {
 std::string unit_of(const Root& root, const std::string& pid) {
   const auto groups = root.read_line("proc/" + pid + "/cgroup");
   if (!groups) return {};
-  const std::string unit = groups->substr(groups->rfind('/') + 1);
+  const std::string unit = base_name(*groups);
   return unit.ends_with(".service") ? unit : std::string();
 }
 

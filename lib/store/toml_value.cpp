@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/toml_value.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 

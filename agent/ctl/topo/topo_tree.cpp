@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // `topo --format tree` and `--format dot`.
-#include <algorithm>
 
 #include "ctl/topo/topo.h"
 #include "model/finding.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/verbs/check_watch.h"
 
-#include <algorithm>
-
 #include "base/find.h"
 #include "base/json.h"
 #include "base/parse.h"

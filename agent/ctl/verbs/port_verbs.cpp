@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // status and show.
-#include <algorithm>
 
 #include "base/json.h"
 #include "base/parse.h"

@@ -10,8 +10,6 @@
 namespace fabric::exporter {
 namespace {
 
-double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
 // One run per collector and device, for all its ports.
 void merge(std::vector<CollectorRun>& runs, const std::string& device, const Attempt& attempt) {
   auto run = std::ranges::find_if(runs, [&](const CollectorRun& r) { return r.collector == attempt.collector; });
@@ -67,7 +65,7 @@ void DeviceReader::rescan() {
       settings_.success = false;
       settings_.error = port.unread.front();
     }
-  settings_.seconds = since(start);
+  settings_.seconds = seconds_since(start);
 }
 
 // A failing source is left alone across a rescan, unless its netdev is a new one (the driver was reloaded).

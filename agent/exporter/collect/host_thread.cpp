@@ -10,10 +10,6 @@
 namespace fabric::exporter {
 namespace {
 
-bool is_excluded(const std::string& name, const Policy& policy) {
-  return std::ranges::any_of(policy.exclude, [&](const std::string& glob) { return glob_match(glob, name); });
-}
-
 bool is_for_guests(const Root& root, const std::string& name) {
   const std::string device = std::string(infiniband::kClass) + "/" + name + "/device";
   const auto resolved = root.resolve(device);
@@ -115,7 +111,7 @@ void HostThread::read_host(Collector::Shared& shared, Lock& lock) {
   if (rescanning) {
     names = reader_.devices();
     if (const auto& policy = shared.options.policy)
-      std::erase_if(names, [&](const std::string& device) { return is_excluded(device, *policy); });
+      std::erase_if(names, [&](const std::string& device) { return matches_any(policy->exclude, device); });
     left_out_ = leave_out(shared.options.root, names);
     lock.lock();
     if (!shared.stop) update_devices(shared, names);

@@ -7,9 +7,9 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 
+#include "checks/cabling/peer.h"
 #include "exporter/lldp/lldp_socket.h"
 #include "exporter/setup.h"
 #include "exporter/uevent.h"
@@ -183,9 +183,7 @@ std::map<int, std::string> netdevs_of_rdma_ports() {
   options.topology = options.settings = options.counters = options.gids = options.network = options.verbs = false;
   options.members = true;
   for (const Port& port : scan(*kernel, options).ports)
-    if (port.ifindex > 0 && !port.netdev.empty() && !port.virtual_function &&
-        port.link_layer != LinkLayer::infiniband && port.bond != port.netdev)
-      out.emplace(port.ifindex, port.netdev);
+    if (port.ifindex > 0 && has_cable(port)) out.emplace(port.ifindex, port.netdev);
   return out;
 }
 

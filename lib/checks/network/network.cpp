@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checks/network/network.h"
 
-#include <algorithm>
-
 #include "checks/topology/pairing.h"
 #include "model/finding.h"
 

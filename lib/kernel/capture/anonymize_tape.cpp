@@ -9,7 +9,6 @@
 #include <rdma/rdma_netlink.h>
 
 #include <algorithm>
-#include <cctype>
 #include <initializer_list>
 
 #include "base/find.h"

@@ -2,7 +2,6 @@
 #include "kernel/host/cpu.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include "base/parse.h"
 #include "kernel/pci/machine.h"

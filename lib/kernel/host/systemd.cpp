@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/host/systemd.h"
 
-#include <algorithm>
-
 #include "base/find.h"
 #include "base/parse.h"
 #include "kernel/host/unit_file.h"
@@ -43,8 +41,6 @@ std::vector<std::string> folders_of(const std::string& name) {
     out.push_back(prefix + std::string(kSuffix) + ".d");
   }
 }
-
-std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 // Name -> path of the files in a folder that hide no more important ones.
 void collect(const Root& root, const std::string& folder, std::map<std::string, std::string>& found) {

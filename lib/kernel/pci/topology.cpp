@@ -87,7 +87,7 @@ std::string bond_of(const Root& root, const std::vector<std::string>& netdevs) {
   for (const std::string& name : netdevs) {
     const std::string link = "sys/class/net/" + name + "/master";
     if (!root.exists(link + "/bonding")) continue;
-    if (const auto master = root.resolve(link)) return master->substr(master->rfind('/') + 1);
+    if (const auto master = root.resolve(link)) return base_name(*master);
   }
   return {};
 }
