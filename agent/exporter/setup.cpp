@@ -96,7 +96,7 @@ Result<Configuration> configure(const Options& options) {
   // A truncated capture, or one of another version, is refused here: no reading of it would succeed.
   if (!root->is_host())
     if (const auto kernel = open_kernel(options.root); !kernel) return kernel.error();
-  std::string file = options.config.value_or(options.root + (options.root.back() == '/' ? "" : "/") + kConfigFile);
+  const std::string file = options.config.value_or(config_file_below(options.root));
   auto loaded = load_config_in_use(options.root, file);
   if (loaded) {
     for (const auto& warning : loaded->config.warnings) log(SD_WARNING, warning.where + ": " + warning.what);

@@ -13,8 +13,9 @@
 
 namespace fabric {
 
-// ASCII letters in lower case.
+// ASCII letters in lower case, in capitals.
 std::string lower(std::string_view text);
+std::string upper(std::string_view text);
 
 // Without leading and trailing white space (sysfs values end in a newline, or do not).
 std::string_view trim(std::string_view text);
@@ -63,6 +64,10 @@ bool natural_less(std::string_view a, std::string_view b);
 
 // Any text as content or double-quoted attribute of XML or HTML: by clean_text(), with line breaks kept.
 std::string escape_xml(std::string_view text);
+
+// Insertions, deletions, substitutions and swaps of neighbors that make one of the other (Damerau-Levenshtein, optimal
+// string alignment).
+size_t edit_distance(std::string_view a, std::string_view b);
 
 // The first `length` characters, with "…" if there are more.
 std::string shortened(const std::string& text, size_t length);

@@ -2,19 +2,12 @@
 #include "ctl/output/report_text.h"
 
 #include <algorithm>
-#include <cctype>
 
+#include "base/parse.h"
 #include "checks/check.h"
 
 namespace fabric::ctl {
 namespace {
-
-std::string upper(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(),
-                         [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
-  return out;
-}
 
 // "pfc, ets", or "settings (55 checks)" of many of one group.
 std::string ids_text(const std::vector<std::string>& ids) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // explain LINE, explain --log FILE.
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <ctime>
 #include <fstream>
@@ -100,7 +99,7 @@ std::string next_step(const Found& found) {
       continue;
     }
     const size_t end = text.find('}', at);
-    std::string name(text.substr(at + 1, end - at - 1));
+    const std::string name(text.substr(at + 1, end - at - 1));
     at = end + 1;
     const std::string known = name == "peer"     ? found.named.peer
                               : port == nullptr  ? ""
@@ -108,8 +107,7 @@ std::string next_step(const Found& found) {
                               : name == "pci"    ? port->pci
                               : name == "rdma"   ? port->rdma
                                                  : port->id();
-    std::ranges::transform(name, name.begin(), [](unsigned char letter) { return std::toupper(letter); });
-    out += !known.empty() ? known : name == "PORT" ? "" : name;
+    out += !known.empty() ? known : name == "port" ? "" : upper(name);
   }
   return std::string(trim(out));
 }

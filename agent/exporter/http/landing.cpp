@@ -62,11 +62,7 @@ class Landing {
   }
 
  private:
-  [[nodiscard]] std::string word() const {
-    std::string out(to_text(verdict_));
-    for (char& letter : out) letter = static_cast<char>(letter - 'a' + 'A');
-    return out;
-  }
+  [[nodiscard]] std::string word() const { return upper(to_text(verdict_)); }
 
   [[nodiscard]] std::string counts() const {
     if (!checked_) return "Nothing has been checked yet: the first reading is under way.";
