@@ -38,7 +38,6 @@ constexpr milliseconds kWindowSlack{1'000};
 constexpr const char* kRescan = "rescan";
 constexpr const char* kReread = "reread";
 constexpr const char* kReady = "ready";
-constexpr const char* kHost = "host";
 constexpr const char* kConfirm = "confirm";  // an apply that awaits confirmation
 constexpr const char* kParts = "parts";      // the inventory
 constexpr const char* kWindow = "window";    // the maintenance window opens
@@ -69,25 +68,10 @@ Result<void> Agent::run() {
   return {};
 }
 
-int Agent::on_route(sd_event_source*, int, uint32_t, void* self) {
-  agent(self).drain(*agent(self).route_);
-  return 0;
-}
-
-int Agent::on_ethtool(sd_event_source*, int, uint32_t, void* self) {
-  agent(self).drain(*agent(self).ethtool_);
-  return 0;
-}
-
 int Agent::on_record(sd_event_source*, const struct inotify_event* event, void* self) {
   if (event->len == 0 || !std::string_view(confirm::kFile).ends_with(std::string("/") + event->name)) return 0;
   agent(self).schedule_.at(kConfirm, now());
   agent(self).arm();
-  return 0;
-}
-
-int Agent::on_hangup(sd_event_source*, const struct signalfd_siginfo*, void* self) {
-  agent(self).reload();
   return 0;
 }
 
@@ -102,21 +86,16 @@ int Agent::on_device(sd_device_monitor*, sd_device* device, void* self) {
   return 0;
 }
 
-int Agent::on_timer(sd_event_source*, uint64_t, void* self) {
-  Agent& me = agent(self);
-  auto tasks = me.schedule_.take(now());
-  for (const std::string& task : tasks) me.do_task(task);
-  if (!tasks.empty()) me.publish_status();
-  me.arm();
-  return 0;
+void Agent::on_timer() {
+  auto tasks = schedule_.take(now());
+  for (const std::string& task : tasks) do_task(task);
+  if (!tasks.empty()) publish_status();
+  arm();
 }
 
 void Agent::arm() {
-  auto next = schedule_.next();
-  uint64_t at = next ? static_cast<uint64_t>(std::chrono::duration_cast<microseconds>(next->time_since_epoch()).count())
-                     : UINT64_MAX;
-  sd_event_source_set_time(timer_.get(), at);
-  sd_event_source_set_enabled(timer_.get(), next ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
+  if (const auto next = schedule_.next()) timer_.at(std::chrono::duration_cast<microseconds>(next->time_since_epoch()));
+  else timer_.off();
 }
 
 void Agent::drain(Monitor& monitor) {
@@ -183,7 +162,7 @@ void Agent::keep(const std::string& id) {
 
 void Agent::keep_host() {
   if (auto done = manager_.keep_host(now()); !done && done.error().code == EWOULDBLOCK)
-    schedule_.at(kHost, now() + kLockRetry);
+    schedule_.at(kHostSubject, now() + kLockRetry);
 }
 
 void Agent::keep_all() {
@@ -227,7 +206,7 @@ void Agent::poll_idle(const std::string& id) {
 void Agent::do_task(const std::string& task) {
   std::string id = task.substr(std::min(task.find(' ') + 1, task.size()));
   if (task == kRescan) return rescan();
-  if (task == kHost) return keep_host();
+  if (task == kHostSubject) return keep_host();
   if (task == kConfirm) return watch_confirm();
   if (task == kWindow) return keep_all();
   if (task == kParts) return record_parts();

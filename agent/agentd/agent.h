@@ -3,20 +3,18 @@
 #pragma once
 
 #include <systemd/sd-device.h>
-#include <systemd/sd-event.h>
 
 #include "agentd/monitor.h"
 #include "agentd/optics.h"
 #include "agentd/port_manager.h"
 #include "agentd/schedule.h"
+#include "base/event.h"
 #include "kernel/host/sandbox.h"
 #include "kernel/kernel.h"
 
 namespace fabric::agentd {
 
-struct EventUnref {
-  void operator()(sd_event* event) const { sd_event_unref(event); }
-  void operator()(sd_event_source* source) const { sd_event_source_disable_unref(source); }
+struct MonitorUnref {
   void operator()(sd_device_monitor* monitor) const { sd_device_monitor_unref(monitor); }
 };
 
@@ -32,12 +30,8 @@ class Agent {
   Result<void> run();
 
  private:
-  static int on_route(sd_event_source*, int fd, uint32_t events, void* self);
-  static int on_ethtool(sd_event_source*, int fd, uint32_t events, void* self);
-  static int on_timer(sd_event_source*, uint64_t now, void* self);
-  static int on_hangup(sd_event_source*, const struct signalfd_siginfo*, void* self);
+  void on_timer();
   static int on_device(sd_device_monitor*, sd_device* device, void* self);
-
   static int on_record(sd_event_source*, const struct inotify_event*, void* self);
 
   Result<void> open_devices();
@@ -61,10 +55,11 @@ class Agent {
   Kernel& kernel_;
   PortManager& manager_;
   std::string config_file_;
-  std::unique_ptr<sd_event, EventUnref> event_;
-  std::unique_ptr<sd_event_source, EventUnref> timer_, record_;
-  std::unique_ptr<sd_device_monitor, EventUnref> devices_;
+  EventLoop event_;
   std::optional<Monitor> route_, ethtool_;
+  EventSource timer_, hangup_, route_messages_, ethtool_messages_;
+  std::unique_ptr<sd_event_source, EventUnref> record_;
+  std::unique_ptr<sd_device_monitor, MonitorUnref> devices_;
   Fd record_folder_;
   OpticsWatch optics_{real_optics_world()};
   Sandbox sandbox_;

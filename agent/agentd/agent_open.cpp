@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The event sources of the agent.
 #include <linux/netlink.h>
-#include <signal.h>
-#include <sys/epoll.h>
 #include <sys/inotify.h>
+
+#include <csignal>
 
 #include "agentd/agent.h"
 #include "settings/confirm.h"
@@ -20,30 +20,21 @@ Result<void> checked(int result, const char* what) {
 }  // namespace
 
 Result<void> Agent::open() {
-  sd_event* event = nullptr;
-  if (int r = sd_event_new(&event); r < 0) return error(-r, "event loop");
-  event_.reset(event);
+  auto loop = open_event_loop();
+  if (!loop) return loop.error();
+  event_ = std::move(*loop);
   auto route = Monitor::route();
   if (!route) return route.error();
   route_.emplace(std::move(*route));
-  auto added =
-      checked(sd_event_add_io(event, nullptr, route_->fd(), EPOLLIN, on_route, this), "rtnetlink notifications");
+  auto added = route_messages_.on_readable(event_.get(), route_->fd(), [this] { drain(*route_); });
   if (added && kernel_.ethtool && kernel_.ethtool->monitor_group != 0) {
     auto ethtool = Monitor::ethtool(kernel_.ethtool->monitor_group);
     if (!ethtool) return ethtool.error();
     ethtool_.emplace(std::move(*ethtool));
-    added =
-        checked(sd_event_add_io(event, nullptr, ethtool_->fd(), EPOLLIN, on_ethtool, this), "ethtool notifications");
+    added = ethtool_messages_.on_readable(event_.get(), ethtool_->fd(), [this] { drain(*ethtool_); });
   }
-  sd_event_source* timer = nullptr;
-  if (added)
-    added = checked(sd_event_add_time(event, &timer, CLOCK_MONOTONIC, UINT64_MAX, 1'000, on_timer, this), "timer");
-  timer_.reset(timer);
-  if (added) added = checked(sd_event_add_signal(event, nullptr, SIGHUP, on_hangup, this), "SIGHUP");
-  // No handler: these end the loop with the code in userdata.
-  for (int signal : {SIGTERM, SIGINT})
-    if (added) added = checked(sd_event_add_signal(event, nullptr, signal, nullptr, nullptr), "signals");
-  if (added) added = checked(sd_event_set_watchdog(event, 1), "watchdog");
+  if (added) added = timer_.on_time(event_.get(), CLOCK_MONOTONIC, [this] { on_timer(); });
+  if (added) added = hangup_.on_signal(event_.get(), SIGHUP, [this] { reload(); });
   if (!added) return added;
   open_record();
   return open_devices();

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <signal.h>
 #include <sysexits.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
@@ -9,6 +8,7 @@
 #include "agentd/agent.h"
 #include "agentd/options.h"
 #include "agentd/pci.h"
+#include "base/event.h"
 #include "config/config.h"
 #include "store/state.h"
 
@@ -39,15 +39,6 @@ int reconcile_once(PortManager& manager) {
   return std::max(worst, manager.exit_code());
 }
 
-// sd-event reads these from a signalfd. SIGPIPE: a closed stderr must not end the daemon.
-void prepare_signals() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  for (int signal : {SIGHUP, SIGTERM, SIGINT}) sigaddset(&signals, signal);
-  sigprocmask(SIG_BLOCK, &signals, nullptr);
-  ::signal(SIGPIPE, SIG_IGN);
-}
-
 int keep_on(Kernel& kernel, PortManager& manager, const ConfigInUse& config, const std::string& config_file) {
   // Held until the process ends, whatever ends it.
   auto lock = state::take_lock("/", {}, state::kAgentLockFile);
@@ -66,8 +57,7 @@ int keep_on(Kernel& kernel, PortManager& manager, const ConfigInUse& config, con
 }
 
 int run(const Options& options) {
-  if (!options.once && !options.pci)
-    prepare_signals();  // first of all: a SIGHUP that comes while we start must not end us
+  if (!options.once && !options.pci) block_signals();
   auto config = load_config_in_use(options.root, options.config_file());
   // By hand, the operator's file is what counts.
   if (config && options.once && !config->error.empty()) config = error(0, config->error);

@@ -6,7 +6,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 
 #include "base/result.h"
 
@@ -125,15 +124,6 @@ std::optional<Entry> message_for(const Change& change, const Change* before, Dri
   if (suspect && !says_who) entry->message += "; changed by " + suspect->by;
   add_fields(*entry, change, suspect);
   return entry;
-}
-
-std::string utc_now() {
-  std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  ::gmtime_r(&now, &parts);
-  char text[32];
-  size_t length = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return {text, length};
 }
 
 void write_journal(const Entry& entry) {

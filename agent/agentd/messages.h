@@ -4,6 +4,9 @@
 
 #include <syslog.h>
 
+#include <ctime>
+
+#include "base/parse.h"
 #include "model/change.h"
 #include "settings/drift.h"
 #include "settings/writer.h"
@@ -44,6 +47,9 @@ void write_journal(const Entry& entry);
 std::optional<Entry> message_for(const Change& change, const Change* before, qos::Drift::Transition transition,
                                  const std::optional<qos::Suspect>& suspect);
 
-std::string utc_now();  // RFC 3339
+inline std::string utc_now() { return time_text(std::time(nullptr)); }
+
+// The exit status: 0 nothing is left to do, 1 it differs, waits or is unsupported, 2 something failed.
+constexpr int severity(Outcome outcome) { return is_done(outcome) ? 0 : outcome <= Outcome::unsupported ? 1 : 2; }
 
 }  // namespace fabric::agentd

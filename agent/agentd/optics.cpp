@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "kernel/netlink/ethtool_link.h"
+#include "model/finding.h"
 
 namespace fabric::agentd {
 
@@ -36,8 +37,7 @@ class Reader {
   void read(const std::vector<std::string>& netdevs, std::chrono::milliseconds interval) {
     state::Optics found;
     found.interval = std::chrono::duration<double>(interval).count();
-    std::erase_if(patiences_,
-                  [&](const auto& known) { return std::ranges::find(netdevs, known.first) == netdevs.end(); });
+    std::erase_if(patiences_, [&](const auto& known) { return !contains(netdevs, known.first); });
     for (const std::string& netdev : netdevs) {
       Patience& patience = patiences_[netdev];
       const std::string links = world_.links(netdev);
@@ -132,8 +132,7 @@ void Patience::failed(Clock::time_point now, int code, const std::string& links)
 std::vector<std::string> cages_of(const std::vector<Port>& ports) {
   std::vector<std::string> out;
   for (const Port& port : ports)
-    if (!port.netdev.empty() && !port.pci.empty() && !port.virtual_function && port.bond != port.netdev)
-      out.push_back(port.netdev);
+    if (has_cage(port)) out.push_back(port.netdev);
   std::ranges::sort(out);
   out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;

@@ -9,7 +9,7 @@
 
 namespace fabric::agentd {
 
-// The netdevs among these ports that have a cage of their own: no virtual function's, no bond's.
+// The netdevs among these ports that have a cage of their own.
 std::vector<std::string> cages_of(const std::vector<Port>& ports);
 
 // When a cage that could not be read is asked again: as any source that fails, every five minutes in the end. A driver

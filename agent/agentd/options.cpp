@@ -7,10 +7,7 @@
 
 namespace fabric::agentd {
 
-std::string Options::config_file() const {
-  if (!config.empty()) return config;
-  return root + (root.ends_with('/') ? "" : "/") + kConfigFile;
-}
+std::string Options::config_file() const { return config.empty() ? config_file_below(root) : config; }
 
 Result<Options> parse_options(int argc, char* const argv[]) {
   static constexpr option known[] = {{"config", required_argument, nullptr, 'c'},

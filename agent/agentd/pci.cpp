@@ -15,18 +15,6 @@ namespace {
 
 constexpr std::chrono::seconds kPciLockPatience{10};
 
-int severity(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::in_sync:
-    case Outcome::applied:
-    case Outcome::unverified: return 0;
-    case Outcome::differs:
-    case Outcome::pending:
-    case Outcome::unsupported: return 1;
-    default: return 2;
-  }
-}
-
 int log_error_once(const PciWorld& world, const Error& failure) {
   world.log({message_id::trouble, LOG_ERR, failure.text(), {}});
   return 2;
@@ -92,9 +80,8 @@ int keep_host(PciWorld& world, const Policy& policy) {
     return qos::save_sysctl_original(world.directory, *originals, name, before);
   };
   int worst = 0;
-  for (const qos::SysctlChange& one : qos::reconcile_sysctl(world.kernel.root, wanted, options)) {
-    worst = std::max(worst, severity(one.outcome));
-    const Change change{"host", {}, one.outcome, one.code, false, one.from, one.to, one.detail, one.name};
+  for (const Change& change : qos::reconcile_sysctl(world.kernel.root, wanted, options)) {
+    worst = std::max(worst, severity(change.outcome));
     if (auto message = message_for(change, nullptr, qos::Drift::Transition::nothing, {})) world.log(*message);
   }
   return worst;

@@ -17,23 +17,12 @@ bool asks_for_speed(const Policy& policy) {
   return std::ranges::any_of(policy.ports, [](const PortPolicy& entry) { return !entry.match.speed.empty(); });
 }
 
-bool matches_any(const std::vector<std::string>& patterns, const std::string& text) {
-  return std::ranges::any_of(patterns, [&](const std::string& pattern) { return glob_match(pattern, text); });
-}
-
 bool device_is_gone(const Changes& changes) {
   return std::ranges::any_of(changes, [](const Change& change) { return change.code == ENODEV; });
 }
 
 qos::NotificationKind announced_by(const Change& change) {
   return change.sysctl.empty() ? qos::notification_of(change.setting) : qos::NotificationKind::nothing;
-}
-
-Changes host_changes(const std::vector<qos::SysctlChange>& found) {
-  Changes changes;
-  for (const qos::SysctlChange& one : found)
-    changes.push_back({PortManager::kHost, {}, one.outcome, one.code, false, one.from, one.to, one.detail, one.name});
-  return changes;
 }
 
 }  // namespace
@@ -52,8 +41,17 @@ std::vector<std::string> PortManager::rescan() {
     std::string id = port.id();
     found.emplace(std::move(id), std::move(port));
   }
+  drop_missing(found);
+  check_originals();
+  std::vector<std::string> fresh;
+  for (auto& [id, port] : found)
+    if (take_port(id, std::move(port))) fresh.push_back(id);
+  return fresh;
+}
+
+void PortManager::drop_missing(const std::map<std::string, Port>& found) {
   for (auto entry = ports_.begin(); entry != ports_.end();) {
-    if (found.count(entry->first) != 0) {
+    if (found.contains(entry->first)) {
       ++entry;
       continue;
     }
@@ -67,38 +65,38 @@ std::vector<std::string> PortManager::rescan() {
     save_for_reattach(entry->first, entry->second);
     entry = ports_.erase(entry);
   }
-  check_originals();
-  std::vector<std::string> fresh;
-  for (auto& [id, port] : found) {
-    auto [entry, is_new] = ports_.try_emplace(id);
-    PortEntry& managed = entry->second;
-    const bool renamed = !is_new && managed.port.ifindex == port.ifindex && managed.port.netdev != port.netdev;
-    const bool same = !is_new && !renamed && managed.port.ifindex == port.ifindex;
-    // Another netdev is another device, so its values are not drift. A renamed one is the same device.
-    if (is_new || managed.port.ifindex != port.ifindex) {
-      drift_.restart(id);
-      save_for_reattach(id, managed);
-      managed = restore_saved(id, port);
-      managed.fresh = known_.erase(id) == 0;
-      managed.new_device = managed.fresh && memory_.count(id) != 0;
-      managed.carrier = port.carrier;
-      world_.log({message_id::port,
-                  LOG_INFO,
-                  id + ": found on " + (port.netdev.empty() ? "no netdev" : port.netdev) +
-                      (port.left_alone.empty() ? "" : "; unmanaged: " + port.left_alone),
-                  {{"FABRIC_PORT", id}}});
-    }
-    const PortPolicy* before = policy_for(policy_, managed.port);
-    port.qos = std::move(managed.port.qos);
-    if (!port.speed) port.speed = managed.port.speed;  // without a link the last known speed is matched
-    managed.port = std::move(port);                    // the match uses speed and role, too
-    const bool other_entry = policy_for(policy_, managed.port) != before;
-    if (other_entry) drift_.restart(id);  // the previous entry's values are not drift
-    managed.renamed = managed.renamed || (renamed && before == nullptr);
-    decide_release(id, managed);
-    if (!same || other_entry) fresh.push_back(id);
-  }
-  return fresh;
+}
+
+bool PortManager::take_port(const std::string& id, Port port) {
+  auto [entry, is_new] = ports_.try_emplace(id);
+  PortEntry& managed = entry->second;
+  const bool same_device = !is_new && managed.port.ifindex == port.ifindex;
+  const bool renamed = same_device && managed.port.netdev != port.netdev;
+  // Another netdev is another device, so its values are not drift. A renamed one is the same device.
+  if (!same_device) begin_port(id, port, managed);
+  const PortPolicy* before = policy_for(policy_, managed.port);
+  port.qos = std::move(managed.port.qos);
+  if (!port.speed) port.speed = managed.port.speed;  // without a link the last known speed is matched
+  managed.port = std::move(port);                    // the match uses speed and role, too
+  const bool other_entry = policy_for(policy_, managed.port) != before;
+  if (other_entry) drift_.restart(id);  // the previous entry's values are not drift
+  managed.renamed = managed.renamed || (renamed && before == nullptr);
+  decide_release(id, managed);
+  return !same_device || renamed || other_entry;
+}
+
+void PortManager::begin_port(const std::string& id, const Port& port, PortEntry& managed) {
+  drift_.restart(id);
+  save_for_reattach(id, managed);
+  managed = restore_saved(id, port);
+  managed.fresh = known_.erase(id) == 0;
+  managed.new_device = managed.fresh && memory_.contains(id);
+  managed.carrier = port.carrier;
+  world_.log({message_id::port,
+              LOG_INFO,
+              id + ": found on " + (port.netdev.empty() ? "no netdev" : port.netdev) +
+                  (port.left_alone.empty() ? "" : "; unmanaged: " + port.left_alone),
+              {{"FABRIC_PORT", id}}});
 }
 
 qos::Options PortManager::options_for(const PortEntry& managed, const PortPolicy& entry, qos::Instant now) {
@@ -152,12 +150,12 @@ Result<void> PortManager::keep_host(qos::Instant now) {
   if (!locked) return locked.error();
   qos::SysctlOptions options;
   options.dry_run = policy_.mode == Mode::audit || !suspended_reason_.empty();
-  options.conflict = [this, now](const std::string& name) { return drift_.held(kHost, name, now); };
+  options.conflict = [this, now](const std::string& name) { return drift_.held(kHostSubject, name, now); };
   options.save_original = [this](const std::string& name, const std::string& before) -> Result<void> {
     auto originals = qos::load_sysctl_originals(world_.directory);
     return originals ? qos::save_sysctl_original(world_.directory, *originals, name, before) : originals.error();
   };
-  record_results(host_, host_changes(qos::reconcile_sysctl(world_.kernel.root, policy_.sysctl, options)), now);
+  record_results(host_, qos::reconcile_sysctl(world_.kernel.root, policy_.sysctl, options), now);
   return {};
 }
 

@@ -29,9 +29,6 @@ struct World {
 // Scans and asks the kernel itself.
 World real_world(Kernel& kernel);
 
-// Must be tried again: the port was busy, or gone.
-inline bool is_left_to_do(const Change& change) { return change.outcome == Outcome::pending || change.code == ENODEV; }
-
 class PortManager {
  public:
   PortManager(World world, Policy policy);
@@ -51,9 +48,8 @@ class PortManager {
   // Reconciles one port, as far as that may be done now. EWOULDBLOCK: another process is writing; try again.
   // ENODEV: the port has gone or its device was re-created meanwhile: rescan.
   Result<void> keep(const std::string& id, qos::Instant now);
-  // The host's own settings ([sysctl]), under the id kHost. EWOULDBLOCK as above.
+  // The host's own settings ([sysctl]), under the id kHostSubject. EWOULDBLOCK as above.
   Result<void> keep_host(qos::Instant now);
-  static constexpr const char* kHost = "host";
   // The ids of the ports on the netdev, by index or, when that is 0, by name; empty: not ours.
   [[nodiscard]] std::vector<std::string> ports_on(int ifindex, const std::string& netdev) const;
   // A notification of this kind came for the port: evidence of who made the drift that the next keep() finds.
@@ -125,6 +121,10 @@ class PortManager {
     bool releasing = false;                                     // of PortEntry, while the port has none
     std::optional<Mode> previous_mode{};
   };
+  // Of a rescan: ports that are gone, one that is there (true: it must be reconciled), and one on another device.
+  void drop_missing(const std::map<std::string, Port>& found);
+  bool take_port(const std::string& id, Port port);
+  void begin_port(const std::string& id, const Port& port, PortEntry& managed);
   qos::Options options_for(const PortEntry& managed, const PortPolicy& entry, qos::Instant now);
   Result<void> save_original(const Port& port, const Qos& before);
   // Whether the original settings can be read, and all of them are there.

@@ -146,7 +146,7 @@ AgentState PortManager::state() const {
   };
   for (const auto& [id, managed] : ports_)
     if (policy_for(policy_, managed.port) != nullptr || !managed.last.empty()) add(id, managed);
-  if (!host_.last.empty()) add(kHost, host_);
+  if (!host_.last.empty()) add(kHostSubject, host_);
   return state;
 }
 
@@ -203,11 +203,11 @@ std::string PortManager::status() const {
 }
 
 int PortManager::exit_code() const {
-  size_t worst = 0;
+  int worst = 0;
   for (const auto& [id, managed] : ports_)
-    for (const auto& [key, change] : managed.last) worst = std::max(worst, rank(change.outcome));
-  for (const auto& [key, change] : host_.last) worst = std::max(worst, rank(change.outcome));
-  return worst <= rank(Outcome::unverified) ? 0 : worst <= rank(Outcome::differs) ? 1 : 2;
+    for (const auto& [key, change] : managed.last) worst = std::max(worst, severity(change.outcome));
+  for (const auto& [key, change] : host_.last) worst = std::max(worst, severity(change.outcome));
+  return worst;
 }
 
 }  // namespace fabric::agentd

@@ -2,7 +2,6 @@
 #include "ctl/options.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "base/parse.h"
 #include "config/config.h"
@@ -168,10 +167,7 @@ bool takes(std::string_view verb, const OptionRow& row) {
   return row.verbs.empty() || row.verbs.find(" " + std::string(verb) + " ") != std::string_view::npos;
 }
 
-std::string Options::config_file() const {
-  if (!config.empty()) return config;
-  return root + (root.ends_with('/') ? "" : "/") + kConfigFile;
-}
+std::string Options::config_file() const { return config.empty() ? config_file_below(root) : config; }
 
 Result<Options> parse_options(std::span<const std::string> words) {
   Options options;
@@ -207,22 +203,11 @@ Result<Options> parse_options(std::span<const std::string> words) {
 std::string nearest(std::string_view word, std::span<const std::string_view> known) {
   std::string best;
   size_t best_distance = std::max<size_t>(2, word.size() / 3) + 1;
-  for (std::string_view candidate : known) {
-    std::vector<size_t> row(candidate.size() + 1);
-    std::iota(row.begin(), row.end(), size_t{0});
-    for (size_t i = 0; i < word.size(); ++i) {
-      size_t diagonal = std::exchange(row[0], i + 1);
-      for (size_t j = 0; j < candidate.size(); ++j) {
-        const size_t substituted = diagonal + (word[i] == candidate[j] ? 0 : 1);
-        diagonal = row[j + 1];
-        row[j + 1] = std::min({row[j + 1] + 1, row[j] + 1, substituted});
-      }
-    }
-    if (row.back() < best_distance) {
-      best_distance = row.back();
+  for (std::string_view candidate : known)
+    if (const size_t distance = edit_distance(word, candidate); distance < best_distance) {
+      best_distance = distance;
       best = candidate;
     }
-  }
   return best;
 }
 

@@ -85,7 +85,7 @@ bool is_chosen(const Options& options, const Port& port) {
 Result<void> check_ports(const Options& options, const Node& node) {
   const bool has_host = std::set<std::string>{"plan", "apply", "restore", "status"}.contains(options.verb);
   for (const std::string& name : options.ports)
-    if ((name != kHost || !has_host) &&
+    if ((name != kHostSubject || !has_host) &&
         std::ranges::none_of(node.ports, [&](const Port& port) { return names_port(name, port); }))
       return error(0, "unknown port '" + name + "'; see fabric-agentctl status");
   return {};
@@ -109,17 +109,11 @@ qos::Options port_options(qos::Options options, const Port& port, const PortPoli
   return options;
 }
 
-bool names_host(const Options& options) {
-  return options.ports.empty() || std::ranges::find(options.ports, kHost) != options.ports.end();
-}
+bool names_host(const Options& options) { return options.ports.empty() || contains(options.ports, kHostSubject); }
 
 Changes host_changes(World& world, bool dry_run, decltype(qos::SysctlOptions::save_original) save) {
-  Changes changes;
-  if (!world.policy) return changes;
-  for (qos::SysctlChange& one :
-       qos::reconcile_sysctl(world.kernel.root, world.policy->sysctl, {dry_run, std::move(save)}))
-    changes.push_back({kHost, {}, one.outcome, one.code, false, one.from, one.to, one.detail, one.name});
-  return changes;
+  if (!world.policy) return {};
+  return qos::reconcile_sysctl(world.kernel.root, world.policy->sysctl, {dry_run, std::move(save)});
 }
 
 Plan make_plan(World& world, Node& node, const Options& options) {
@@ -131,7 +125,7 @@ Plan make_plan(World& world, Node& node, const Options& options) {
     if (const PortPolicy* entry = policy_for(*world.policy, port); entry != nullptr && is_chosen(options, port))
       plan[port.id()] = qos::reconcile(world.kernel, port, entry->want, port_options(how, port, *entry));
   if (names_host(options))
-    if (Changes host = host_changes(world, true, {}); !host.empty()) plan[kHost] = std::move(host);
+    if (Changes host = host_changes(world, true, {}); !host.empty()) plan[kHostSubject] = std::move(host);
   return plan;
 }
 

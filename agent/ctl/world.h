@@ -45,8 +45,7 @@ qos::Options reconcile_options(World& world, const Options& options);
 // The same for one port, with its own and its derived settings.
 qos::Options port_options(qos::Options options, const Port& port, const PortPolicy& entry);
 
-// Name of the host's settings ([sysctl]) in lists of ports.
-inline constexpr const char* kHost = "host";
+// kHostSubject is a name in lists of ports.
 bool names_host(const Options& options);
 Changes host_changes(World& world, bool dry_run, decltype(qos::SysctlOptions::save_original) save);
 

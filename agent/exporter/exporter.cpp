@@ -2,11 +2,11 @@
 
 #include <sys/eventfd.h>
 #include <systemd/sd-daemon.h>
-#include <systemd/sd-event.h>
 
 #include <csignal>
 #include <cstdlib>
 
+#include "base/event.h"
 #include "exporter/collect/collector.h"
 #include "exporter/collect/health_keeper.h"
 #include "exporter/http/page.h"
@@ -20,12 +20,6 @@ namespace {
 
 constexpr auto kSettle = std::chrono::milliseconds(300);  // a NIC is added or removed with a burst of uevents
 constexpr auto kGidsFollow = std::chrono::seconds(1);     // the kernel updates GIDs from addresses in a work queue
-
-uint64_t microseconds(std::chrono::microseconds span) { return static_cast<uint64_t>(span.count()); }
-
-struct FreeLoop {
-  void operator()(sd_event* loop) const { ::sd_event_unref(loop); }
-};
 
 class Exporter final : public Site {
  public:
@@ -41,16 +35,12 @@ class Exporter final : public Site {
 
  private:
   Body page(TextFormat format, bool landing, bool compressed);
-  static int on_wake(sd_event_source*, int fd, uint32_t, void* self);
-  static int on_uevent(sd_event_source*, int fd, uint32_t, void* self);
-  static int on_address(sd_event_source*, int fd, uint32_t, void* self);
-  static int on_gids(sd_event_source*, uint64_t, void* self);
-  static int on_settled(sd_event_source*, uint64_t, void* self);
-  static int on_health(sd_event_source* source, uint64_t, void* self);
-  static int on_reload(sd_event_source*, const signalfd_siginfo*, void* self);
+  void on_wake();
+  void on_address();
+  void on_health();
 
   Result<void> create_loop();
-  void watch_machine();
+  Result<void> watch_machine();
   void use(Configuration configuration);
   void reload();
   Result<std::shared_ptr<const WebConfig>> load_web();
@@ -63,11 +53,12 @@ class Exporter final : public Site {
   Options options_;
   Configuration configuration_;
   bool config_valid_ = true, status_published_ = false;
-  bool rescan_scheduled_ = false;  // after a uevent
   Fd wake_, uevents_;
   std::optional<AddressWatch> addresses_;
   std::set<std::string> changed_addresses_;  // netdevs whose GIDs are about to be read again
-  std::unique_ptr<sd_event, FreeLoop> loop_;
+  EventLoop loop_;
+  EventSource woken_, hangup_, uevent_, address_;
+  EventSource rescan_, gids_, health_timer_;
   std::unique_ptr<Collector> collector_;
   std::vector<std::string> web_files_;
   std::string web_state_;  // of web_files_ when they were last read
@@ -98,29 +89,33 @@ Result<void> Exporter::start() {
 }
 
 Result<void> Exporter::create_loop() {
-  sd_event* loop = nullptr;
-  if (int failed = ::sd_event_new(&loop); failed < 0) return error(-failed, "event loop");
-  loop_.reset(loop);
-  ::sd_event_add_signal(loop, nullptr, SIGTERM, nullptr, nullptr);
-  ::sd_event_add_signal(loop, nullptr, SIGINT, nullptr, nullptr);
-  ::sd_event_add_signal(loop, nullptr, SIGHUP, on_reload, this);
-  ::sd_event_set_watchdog(loop, 1);
-  if (int failed = ::sd_event_add_io(loop, nullptr, wake_.get(), EPOLLIN, on_wake, this); failed < 0)
-    return error(-failed, "event loop");
-  if (options_.root == "/") watch_machine();
-  return {};
+  auto loop = open_event_loop();
+  if (!loop) return loop.error();
+  loop_ = std::move(*loop);
+  auto done = hangup_.on_signal(loop_.get(), SIGHUP, [this] { reload(); });
+  if (done) done = woken_.on_readable(loop_.get(), wake_.get(), [this] { on_wake(); });
+  if (done) done = health_timer_.on_time(loop_.get(), CLOCK_MONOTONIC, [this] { on_health(); });
+  if (done && options_.root == "/") done = watch_machine();
+  return done;
 }
 
 // Without these notifications, changes are seen within a minute.
-void Exporter::watch_machine() {
-  if (auto uevents = open_uevents()) {
+Result<void> Exporter::watch_machine() {
+  auto done = rescan_.on_time(loop_.get(), CLOCK_MONOTONIC, [this] { collector_->rescan(); });
+  if (done)
+    done = gids_.on_time(loop_.get(), CLOCK_MONOTONIC,
+                         [this] { collector_->reread(std::exchange(changed_addresses_, {})); });
+  if (auto uevents = open_uevents(); done && uevents) {
     uevents_ = std::move(*uevents);
-    ::sd_event_add_io(loop_.get(), nullptr, uevents_.get(), EPOLLIN, on_uevent, this);
+    done = uevent_.on_readable(loop_.get(), uevents_.get(), [this] {
+      if (drain_uevents(uevents_.get()) && !rescan_.is_on()) rescan_.after(kSettle);
+    });
   }
-  if (auto addresses = AddressWatch::open()) {
+  if (auto addresses = AddressWatch::open(); done && addresses) {
     addresses_ = std::move(*addresses);
-    ::sd_event_add_io(loop_.get(), nullptr, addresses_->fd(), EPOLLIN, on_address, this);
+    done = address_.on_readable(loop_.get(), addresses_->fd(), [this] { on_address(); });
   }
+  return done;
 }
 
 void Exporter::use(Configuration configuration) {
@@ -160,20 +155,16 @@ void Exporter::reload_web(bool asked) {
 void Exporter::start_health() {
   if (auto loaded = health_.load(); !loaded)
     log(SD_WARNING, loaded.error().text() + "\nThe health history in that file is lost.");
-  ::sd_event_add_time_relative(loop_.get(), nullptr, CLOCK_MONOTONIC, microseconds(kHealthInterval), 0, on_health,
-                               this);
+  health_timer_.after(kHealthInterval);
 }
 
 // If the readings of the last interval never completed, a device hangs: the others count.
-int Exporter::on_health(sd_event_source* source, uint64_t, void* context) {
-  auto* self = static_cast<Exporter*>(context);
-  if (self->health_due_) self->update_health();
-  self->health_due_ = true;
-  self->collector_->refresh();
-  self->reload_web(false);
-  ::sd_event_source_set_time_relative(source, microseconds(kHealthInterval));
-  ::sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
-  return 0;
+void Exporter::on_health() {
+  if (health_due_) update_health();
+  health_due_ = true;
+  collector_->refresh();
+  reload_web(false);
+  health_timer_.after(kHealthInterval);
 }
 
 void Exporter::update_health() {
@@ -222,16 +213,14 @@ Site::Body Exporter::page(TextFormat format, bool landing, bool compressed) {
                     : cache_.plain(*collector_, std::move(context));
 }
 
-int Exporter::on_wake(sd_event_source*, int fd, uint32_t, void* context) {
-  auto* self = static_cast<Exporter*>(context);
+void Exporter::on_wake() {
   uint64_t count = 0;
-  [[maybe_unused]] const auto size = ::read(fd, &count, sizeof count);
-  const bool busy = self->collector_->busy();
-  if (!busy) self->server_->release();
-  if (!self->collector_->complete()) return 0;
-  if (!self->status_published_) self->publish_status();
-  if (self->health_due_ && !busy) self->update_health();
-  return 0;
+  [[maybe_unused]] const auto size = ::read(wake_.get(), &count, sizeof count);
+  const bool busy = collector_->busy();
+  if (!busy) server_->release();
+  if (!collector_->complete()) return;
+  if (!status_published_) publish_status();
+  if (health_due_ && !busy) update_health();
 }
 
 void Exporter::publish_status() {
@@ -240,40 +229,9 @@ void Exporter::publish_status() {
   ::sd_notifyf(0, "STATUS=Serving the metrics of %zu RDMA port%s.", ports, ports == 1 ? "" : "s");
 }
 
-int Exporter::on_uevent(sd_event_source*, int fd, uint32_t, void* context) {
-  auto* self = static_cast<Exporter*>(context);
-  if (!drain_uevents(fd) || self->rescan_scheduled_) return 0;
-  self->rescan_scheduled_ = ::sd_event_add_time_relative(self->loop_.get(), nullptr, CLOCK_MONOTONIC,
-                                                         microseconds(kSettle), 0, on_settled, self) >= 0;
-  return 0;
-}
-
-int Exporter::on_address(sd_event_source*, int, uint32_t, void* context) {
-  auto* self = static_cast<Exporter*>(context);
-  const bool waiting = !self->changed_addresses_.empty();
-  self->changed_addresses_.merge(self->addresses_->drain());
-  if (waiting || self->changed_addresses_.empty()) return 0;
-  ::sd_event_add_time_relative(self->loop_.get(), nullptr, CLOCK_MONOTONIC, microseconds(kGidsFollow), 0, on_gids,
-                               self);
-  return 0;
-}
-
-int Exporter::on_gids(sd_event_source*, uint64_t, void* context) {
-  auto* self = static_cast<Exporter*>(context);
-  self->collector_->reread(std::exchange(self->changed_addresses_, {}));
-  return 0;
-}
-
-int Exporter::on_settled(sd_event_source*, uint64_t, void* context) {
-  auto* self = static_cast<Exporter*>(context);
-  self->rescan_scheduled_ = false;
-  self->collector_->rescan();
-  return 0;
-}
-
-int Exporter::on_reload(sd_event_source*, const signalfd_siginfo*, void* context) {
-  static_cast<Exporter*>(context)->reload();
-  return 0;
+void Exporter::on_address() {
+  changed_addresses_.merge(addresses_->drain());
+  if (!changed_addresses_.empty() && !gids_.is_on()) gids_.after(kGidsFollow);
 }
 
 void Exporter::reload() {

@@ -3,7 +3,6 @@
 
 #include <systemd/sd-daemon.h>
 
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 
@@ -91,21 +90,13 @@ void log(const char* level, const std::string& text) {
   std::fprintf(stderr, "%s%s\n", journal ? level : "", text.c_str());
 }
 
-void block_signals() {
-  sigset_t signals;
-  ::sigemptyset(&signals);
-  for (int signal : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&signals, signal);
-  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  ::signal(SIGPIPE, SIG_IGN);
-}
-
 Result<Configuration> configure(const Options& options) {
   auto root = Root::open(options.root);
   if (!root) return error(root.error().code, options.root + ": cannot read the machine there");
   // A truncated capture, or one of another version, is refused here: no reading of it would succeed.
   if (!root->is_host())
     if (const auto kernel = open_kernel(options.root); !kernel) return kernel.error();
-  std::string file = options.config.value_or(options.root + (options.root.back() == '/' ? "" : "/") + kConfigFile);
+  const std::string file = options.config.value_or(config_file_below(options.root));
   auto loaded = load_config_in_use(options.root, file);
   if (loaded) {
     for (const auto& warning : loaded->config.warnings) log(SD_WARNING, warning.where + ": " + warning.what);

@@ -28,10 +28,6 @@ std::string usage();
 // To the journal, at a level of sd-daemon(3), or to the terminal.
 void log(const char* level, const std::string& text);
 
-// SIGTERM, SIGINT and SIGHUP are left to the event loop. To be called first: threads inherit the mask, and a SIGHUP
-// during the start must not end the process.
-void block_signals();
-
 struct Configuration {
   std::shared_ptr<const Policy> policy;  // null: none
   std::string no_policy{};               // why there is none, or only the last valid one

@@ -4,8 +4,9 @@
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <cctype>
+#include <chrono>
 #include <cmath>
+#include <cstdio>
 
 namespace fabric {
 namespace {
@@ -29,6 +30,12 @@ std::string_view without_zeros(std::string_view digits) {
 std::string lower(std::string_view text) {
   std::string out(text);
   for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return out;
+}
+
+std::string upper(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
   return out;
 }
 
@@ -71,6 +78,12 @@ std::optional<double> parse_double(std::string_view text) {
 
 bool glob_match(const std::string& pattern, const std::string& text) {
   return ::fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
+}
+
+bool matches_any(std::span<const std::string> globs, std::string_view text) {
+  if (globs.empty()) return false;
+  const std::string name(text);
+  return std::ranges::any_of(globs, [&](const std::string& glob) { return glob_match(glob, name); });
 }
 
 size_t utf8_length(std::string_view text, size_t at) {
@@ -171,6 +184,43 @@ std::string shortened(const std::string& text, size_t length) {
   size_t end = 0, count = 0;
   for (; end < text.size() && count < length; ++count) end += std::max<size_t>(1, utf8_length(text, end));
   return end >= text.size() ? text : text.substr(0, end) + "…";
+}
+
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::vector<size_t>> cost(a.size() + 1, std::vector<size_t>(b.size() + 1));
+  for (size_t i = 0; i <= a.size(); ++i) {
+    for (size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        cost[i][j] = i + j;
+        continue;
+      }
+      size_t substitute = cost[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      cost[i][j] = std::min({cost[i - 1][j] + 1, cost[i][j - 1] + 1, substitute});
+      bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
+    }
+  }
+  return cost[a.size()][b.size()];
+}
+
+uint64_t fnv1a(std::string_view text) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const char each : text) hash = (hash ^ static_cast<unsigned char>(each)) * 0x100000001b3;
+  return hash;
+}
+
+std::string time_text(int64_t wall) {
+  using namespace std::chrono;
+  const sys_seconds moment{seconds(wall)};
+  const auto day = floor<days>(moment);
+  const year_month_day date{day};
+  const hh_mm_ss time{moment - day};
+  char text[40];
+  std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02dZ", static_cast<int>(date.year()),
+                static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()),
+                static_cast<int>(time.seconds().count()));
+  return text;
 }
 
 }  // namespace fabric

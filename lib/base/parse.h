@@ -6,14 +6,16 @@
 #include <concepts>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace fabric {
 
-// ASCII letters in lower case.
+// ASCII letters in lower case, in capitals.
 std::string lower(std::string_view text);
+std::string upper(std::string_view text);
 
 // Without leading and trailing white space (sysfs values end in a newline, or do not).
 std::string_view trim(std::string_view text);
@@ -40,6 +42,10 @@ std::optional<double> parse_double(std::string_view text);
 
 // Shell-style pattern match (*, ?, [..]) as fnmatch(3) does it.
 bool glob_match(const std::string& pattern, const std::string& text);
+bool matches_any(std::span<const std::string> globs, std::string_view text);
+
+// What is behind the last slash.
+inline std::string base_name(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
 
 // Length of the well-formed UTF-8 sequence at `at` (RFC 3629), 0 if there is none.
 size_t utf8_length(std::string_view text, size_t at);
@@ -59,8 +65,18 @@ bool natural_less(std::string_view a, std::string_view b);
 // Any text as content or double-quoted attribute of XML or HTML: by clean_text(), with line breaks kept.
 std::string escape_xml(std::string_view text);
 
+// Insertions, deletions, substitutions and swaps of neighbors that make one of the other (Damerau-Levenshtein, optimal
+// string alignment).
+size_t edit_distance(std::string_view a, std::string_view b);
+
 // The first `length` characters, with "…" if there are more.
 std::string shortened(const std::string& text, size_t length);
+
+// FNV-1a, 64 bits: a mark of change, no protection.
+uint64_t fnv1a(std::string_view text);
+
+// Seconds since 1970 as "2026-11-21T14:30:00Z" (RFC 3339).
+std::string time_text(int64_t wall);
 
 // "a", then "a, b".
 inline void append_item(std::string& list, std::string_view item, std::string_view separator = ", ") {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <iterator>
 
 #include "checks/registry.h"
 #include "health/health.h"
@@ -20,11 +19,8 @@ std::vector<Check> make_table() {
   const auto append = [&](std::span<const Check> rows) { table.insert(table.end(), rows.begin(), rows.end()); };
   append(checks_of_settings());
   append(checks_in_files());
-  const auto position = [](const Check& check) {
-    return std::find(std::begin(kCheckGroups), std::end(kCheckGroups), check.group);
-  };
-  std::stable_sort(table.begin(), table.end(),
-                   [&](const Check& a, const Check& b) { return position(a) < position(b); });
+  const auto position = [](const Check& check) { return std::ranges::find(kCheckGroups, check.group); };
+  std::ranges::stable_sort(table, [&](const Check& a, const Check& b) { return position(a) < position(b); });
   return table;
 }
 
@@ -48,8 +44,7 @@ const Check* find_check(std::string_view id) {
 
 bool names_check(std::string_view name) {
   const auto all = checks();
-  return std::any_of(all.begin(), all.end(),
-                     [&](const Check& check) { return name == check.id || name == check.group; });
+  return std::ranges::any_of(all, [&](const Check& check) { return name == check.id || name == check.group; });
 }
 
 std::string limit_text(const Threshold& threshold) {
@@ -73,7 +68,7 @@ Report run_checks(const View& given, std::span<const std::string> only) {
   const Pairing pairing = built_pairing(given);
   View view = given;
   view.pairing = &pairing;
-  const auto is_named = [&](std::string_view name) { return std::find(only.begin(), only.end(), name) != only.end(); };
+  const auto is_named = [&](std::string_view name) { return contains(only, name); };
   for (const Check& check : checks()) {
     if (!only.empty() && !is_named(check.id) && !is_named(check.group)) continue;
     const size_t first = report.findings.size();
@@ -82,8 +77,8 @@ Report run_checks(const View& given, std::span<const std::string> only) {
     else ask_health(check.id, view, report.findings);
     for (size_t i = first; i < report.findings.size(); ++i) report.findings[i].id = check.id;
   }
-  std::stable_sort(report.findings.begin(), report.findings.end(),
-                   [](const Finding& a, const Finding& b) { return rank(a.status) < rank(b.status); });
+  std::ranges::stable_sort(report.findings,
+                           [](const Finding& a, const Finding& b) { return rank(a.status) < rank(b.status); });
   return report;
 }
 

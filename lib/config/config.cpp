@@ -8,6 +8,7 @@
 #include "base/parse.h"
 #include "config/files.h"
 #include "config/reader.h"
+#include "model/setting_table.h"
 
 namespace fabric {
 namespace {
@@ -77,43 +78,6 @@ void read_section(Reader& reader, std::string_view section, const toml::table& t
   each_key(table, [&](std::string_view name, const toml::source_position& at, const toml::node& node) {
     read_entry(reader, section, name, at, node, document);
   });
-}
-
-// toml++ describes the error; the commonest mistakes get a hint.
-std::string_view instead_of(std::string_view fault) {
-  if (fault.find("could not determine value type") != std::string_view::npos)
-    return "put text into quotes: mode = \"audit\"";
-  if (fault.find("cannot redefine") != std::string_view::npos) return "keep one of the two";
-  return "write TOML in UTF-8, as in fabric-agent.toml(5)";
-}
-
-// Names and values are shown on terminals, in the journal and as labels: they must be what they look like.
-bool is_shown(Reader& reader, const toml::node& node, std::string_view key = {}) {
-  const auto* text = node.as_string();
-  bool all = clean_text(key) == key && (text == nullptr || clean_text(text->get()) == text->get());
-  if (!all) reader.fail(node.source().begin, "a character that cannot be shown; delete it");
-  if (const auto* list = node.as_array())
-    for (const toml::node& each : *list) all = is_shown(reader, each) && all;
-  if (const auto* table = node.as_table())
-    for (auto&& [name, value] : *table) all = is_shown(reader, value, name) && all;
-  return all;
-}
-
-// False: not TOML, and reported.
-bool parse(Reader& reader, std::string_view text, toml::table& out) {
-  auto problem = parse_toml(text, out);
-  if (problem) reader.fail(problem->at, problem->what + "; " + std::string(instead_of(problem->what)));
-  return !problem && is_shown(reader, out);
-}
-
-// The same for a file. A part of one is mostly valid TOML, and means less than was written.
-bool parse_file(Reader& reader, std::string_view text, toml::table& out) {
-  if (!parse(reader, text, out)) return false;
-  const toml::source_position start{1, 1};
-  if (out.empty()) reader.fail(start, "no key: the file is empty or truncated; write one, or delete the file");
-  else if (!text.ends_with('\n'))
-    reader.fail(start, "the last line does not end: the file may be truncated; end it with a newline");
-  return true;
 }
 
 void read_document(Reader& reader, const toml::table& table, Document& document) {

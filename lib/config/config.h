@@ -9,6 +9,9 @@
 namespace fabric {
 
 inline constexpr const char* kConfigFile = "etc/fabric-agent/fabric-agent.toml";
+inline std::string config_file_below(const std::string& root) {
+  return root + (root.ends_with('/') ? "" : "/") + kConfigFile;
+}
 
 struct ConfigWarning {
   std::string where;  // FILE:LINE:COLUMN

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "config/reader.h"
+#include "model/setting_table.h"
 
 namespace fabric::config {
 

@@ -41,7 +41,7 @@ struct Source {
 Result<Source> source_of(const std::string& directory, const std::string& file) {
   auto root = Root::open(directory);
   if (!root) return root.error();
-  const bool is_default = file == directory + (directory.ends_with('/') ? "" : "/") + kConfigFile;
+  const bool is_default = file == config_file_below(directory);
   Source out{std::move(*root), is_default ? std::string() : file, file};
   if (is_default) out.name = out.root.name_of(kConfigFile);
   return out;

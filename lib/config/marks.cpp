@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Profiles, and the settings that follow from `traffic` and `cnp`: a site's DSCPs and priorities are written once.
 #include "config/reader.h"
+#include "model/setting_table.h"
 
 namespace fabric::config {
 namespace {

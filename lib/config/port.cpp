@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads one [[port]] entry or profile.
 #include "config/reader.h"
+#include "model/setting_table.h"
 
 namespace fabric::config {
 namespace {

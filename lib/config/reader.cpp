@@ -7,28 +7,6 @@
 #include "base/parse.h"
 
 namespace fabric::config {
-namespace {
-
-// Insertions, deletions, substitutions and swaps of neighbors (Damerau-Levenshtein, optimal string alignment).
-size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::vector<size_t>> cost(a.size() + 1, std::vector<size_t>(b.size() + 1));
-  for (size_t i = 0; i <= a.size(); ++i) {
-    for (size_t j = 0; j <= b.size(); ++j) {
-      if (i == 0 || j == 0) {
-        cost[i][j] = i + j;
-        continue;
-      }
-      size_t substitute = cost[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
-      cost[i][j] = std::min({cost[i - 1][j] + 1, cost[i][j - 1] + 1, substitute});
-      bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
-      if (swapped) cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
-    }
-  }
-  return cost[a.size()][b.size()];
-}
-
-}  // namespace
-
 unsigned Faults::add_file(std::string name) {
   files_.push_back(std::move(name));
   return static_cast<unsigned>(files_.size() - 1);
@@ -91,6 +69,45 @@ void Reader::unknown(const toml::source_position& at, std::string_view what, std
   text += "; known here:";
   for (std::string_view name : known) text.append(" ").append(name);
   fail(at, text);
+}
+
+namespace {
+
+// toml++ describes the error; the commonest mistakes get a hint.
+std::string_view instead_of(std::string_view fault) {
+  if (fault.find("could not determine value type") != std::string_view::npos)
+    return "put text into quotes: mode = \"audit\"";
+  if (fault.find("cannot redefine") != std::string_view::npos) return "keep one of the two";
+  return "write TOML in UTF-8, as in fabric-agent.toml(5)";
+}
+
+// Names and values are shown on terminals, in the journal and as labels: they must be what they look like.
+bool is_shown(Reader& reader, const toml::node& node, std::string_view key = {}) {
+  const auto* text = node.as_string();
+  bool all = clean_text(key) == key && (text == nullptr || clean_text(text->get()) == text->get());
+  if (!all) reader.fail(node.source().begin, "a character that cannot be shown; delete it");
+  if (const auto* list = node.as_array())
+    for (const toml::node& each : *list) all = is_shown(reader, each) && all;
+  if (const auto* table = node.as_table())
+    for (auto&& [name, value] : *table) all = is_shown(reader, value, name) && all;
+  return all;
+}
+
+}  // namespace
+
+bool parse(Reader& reader, std::string_view text, toml::table& out) {
+  auto problem = parse_toml(text, out);
+  if (problem) reader.fail(problem->at, problem->what + "; " + std::string(instead_of(problem->what)));
+  return !problem && is_shown(reader, out);
+}
+
+bool parse_file(Reader& reader, std::string_view text, toml::table& out) {
+  if (!parse(reader, text, out)) return false;
+  const toml::source_position start{1, 1};
+  if (out.empty()) reader.fail(start, "no key: the file is empty or truncated; write one, or delete the file");
+  else if (!text.ends_with('\n'))
+    reader.fail(start, "the last line does not end: the file may be truncated; end it with a newline");
+  return true;
 }
 
 MaybeProblem read_texts(const toml::node& node, std::vector<std::string>& out) {

@@ -137,6 +137,11 @@ void follow_marks(Entry& entry, const Document& document, const Entry* profile, 
 void check_together(const Entry& entry, Faults& faults);
 void check_congestion(const Entry& entry, Faults& faults);
 
+// False: not TOML, and reported.
+bool parse(Reader& reader, std::string_view text, toml::table& out);
+// The same for a file. A part of one is mostly valid TOML, and means less than was written.
+bool parse_file(Reader& reader, std::string_view text, toml::table& out);
+
 // A string or an array of strings, none of them empty.
 MaybeProblem read_texts(const toml::node& node, std::vector<std::string>& out);
 std::string texts_toml(const std::vector<std::string>& texts);

@@ -4,6 +4,7 @@
 #include "base/parse.h"
 #include "config/config.h"
 #include "config/reader.h"
+#include "model/setting_table.h"
 
 namespace fabric {
 namespace {

@@ -3,7 +3,6 @@
 #include "settings/sysctl.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "base/parse.h"
 #include "config/reader.h"

@@ -6,6 +6,7 @@
 
 #include "base/parse.h"
 #include "config/judge.h"
+#include "model/setting_table.h"
 
 namespace fabric::config {
 namespace {

@@ -87,7 +87,7 @@ std::optional<double> hw_total(const Port& port, std::initializer_list<const Met
   std::optional<double> total;
   for (const Counter& counter : port.counters.hw) {
     const auto match = find_counter(CounterSource::hw, counter.name, port.kernel_driver);
-    if (!match || std::ranges::find(metrics, match->row->metric) == metrics.end()) continue;
+    if (!match || !contains(metrics, match->row->metric)) continue;
     const Scale& scale = match->row->scale;
     total = total.value_or(0) + static_cast<double>(counter.value) * scale.multiply / scale.divide;
   }

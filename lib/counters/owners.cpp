@@ -12,9 +12,7 @@ constexpr std::chrono::minutes kAge{1}, kAgeUnchanged{10};
 constexpr std::array<std::string_view, 3> kKinds{"qp", "cq", "mr"};  // by nldev::Object
 
 const ResourceCount* find_total(const std::vector<ResourceCount>& counts, std::string_view kind) {
-  const auto found =
-      std::ranges::find_if(counts, [&](const ResourceCount& each) { return each.kind == kind && each.owner.empty(); });
-  return found == counts.end() ? nullptr : &*found;
+  return find_where(counts, [&](const ResourceCount& each) { return each.kind == kind && each.owner.empty(); });
 }
 
 }  // namespace

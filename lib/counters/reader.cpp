@@ -13,14 +13,14 @@ namespace {
 
 using Clock = Backoff::Clock;
 
-constexpr std::chrono::seconds kFirstWait{10}, kLongestWait{300};
 constexpr unsigned kLinkUp = 5;
 
 // The driver does not implement the request, or the answer does not fit into one reply: files have the counters then.
 bool netlink_cannot(int code) { return code == EINVAL || code == EOPNOTSUPP || code == EMSGSIZE; }
 
-// The driver does not count it: mlx5 on some ports (core/sysfs.c get_perf_mad, hw/mlx5/mad.c of Linux 6.12).
-bool is_no_counter(int code) { return code == ENOENT || code == EOPNOTSUPP || code == EINVAL; }
+bool is_any(int) { return true; }
+
+bool has_no_statistics(int code) { return code == EOPNOTSUPP; }
 
 // One group's Attempt, in the reading when it is over.
 struct Timed {
@@ -29,15 +29,10 @@ struct Timed {
   Clock::time_point start = Clock::now();
   bool absent = false;  // the port has no such group
   ~Timed() {
-    attempt.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    attempt.seconds = seconds_since(start);
     if (!absent) reading.attempts.push_back(std::move(attempt));
   }
 };
-
-void fail(Attempt& attempt, std::string why) {
-  attempt.success = false;
-  if (attempt.error.empty()) attempt.error = std::move(why);
-}
 
 // Drops mlx5's thousand statistics of single queues, which would be most of every copy of the node.
 ethtool::Selection kept(const CounterAccess& access, const Port& port) {
@@ -53,65 +48,7 @@ std::optional<unsigned> leading_number(std::string_view text) {
   return parse_number<unsigned>(text.substr(0, text.find(':')));
 }
 
-// The file's text, at most one page. By its path if it is not held open (a scan, or out of descriptors).
-Result<std::string> read_text(const Root& root, const std::string& path, int fd) {
-  if (fd < 0) return root.read_line(path);
-  std::array<char, 4096> buffer;
-  const ssize_t size = read_from_start(fd, buffer.data(), buffer.size());
-  if (size < 0) return error(errno, path);
-  return std::string(buffer.data(), static_cast<size_t>(size));
-}
-
-// Calls `with(file, text)` for each file that can be read now.
-template <class Files, class Function>
-void read_files(const Root& root, Files& files, Clock::time_point now, Attempt& attempt, Function&& with) {
-  for (auto& file : files) {
-    if (file.idle) {
-      with(file, file.usual);
-      continue;
-    }
-    if (!file.backoff.due(now)) {
-      fail(attempt, file.path + ": failed before, retried later");
-      continue;
-    }
-    const auto text = read_text(root, file.path, file.fd.get());
-    if (text) {
-      file.backoff.succeeded();
-      with(file, *text);
-    } else if (!is_no_counter(text.error().code)) {
-      file.backoff.failed(now);
-      fail(attempt, text.error().text());
-      if (text.error().code != ENODEV) continue;
-      if (auto again = root.hold(file.path)) file.fd = std::move(*again);  // of a device that was created again
-    }
-  }
-}
-
-template <class Files>
-void read_counters(const Root& root, Files& files, Clock::time_point now, Attempt& attempt,
-                   std::vector<Counter>& counters) {
-  counters.reserve(files.size());
-  read_files(root, files, now, attempt, [&](auto& file, std::string_view text) {
-    const auto value = parse_counter_file(text);
-    if (value) counters.push_back({file.name, *value});
-    file.idle = file.rarely_changes && value == 0u;
-  });
-}
-
 }  // namespace
-
-void Backoff::failed(Clock::time_point now) {
-  wait_ = wait_.count() == 0 ? kFirstWait : std::min(wait_ * 2, kLongestWait);
-  until_ = now + wait_;
-}
-
-bool matches_any(std::span<const std::string> globs, std::string_view name) {
-  if (globs.empty()) return false;
-  const std::string text(name);
-  return std::ranges::any_of(globs, [&](const std::string& glob) { return glob_match(glob, text); });
-}
-
-std::optional<uint64_t> parse_counter_file(std::string_view text) { return parse_number<uint64_t>(text); }
 
 void apply(PortReading reading, Port& port) {
   if (reading.state) port.state = reading.state;
@@ -131,12 +68,12 @@ PortReader::PortReader(const CounterAccess& access, const Port& port)
       kept_(kept(access, port)) {
   if (!member_) open_rdma();  // of a member the bond has the RDMA counters
   if (port.link_layer == LinkLayer::ethernet)
-    for (File& file : pma_) {
+    for (CounterFile& file : pma_) {
       const auto match = describe_counter(CounterSource::pma, file.name, driver_);
       file.rarely_changes = match && match->row->scope == CounterScope::infiniband_link;
     }
   if (!access_.once && !access_.sampling) open_link(port);
-  has_ethtool_ = access_.statistics != nullptr && !netdev_.empty();
+  waiting_.ethtool.there = access_.statistics != nullptr && !netdev_.empty();
 }
 
 void PortReader::open_link(const Port& port) {
@@ -146,7 +83,7 @@ void PortReader::open_link(const Port& port) {
   hold("state", folder_ + "/state");
   hold("phys_state", folder_ + "/phys_state");
   if (port.link_layer == LinkLayer::ethernet)
-    for (File& file : link_)
+    for (CounterFile& file : link_)
       if (file.name == "phys_state") file.rarely_changes = true, file.usual = "5: LinkUp";
   if (!netdev_.empty()) {
     hold("carrier", "sys/class/net/" + netdev_ + "/carrier");
@@ -158,6 +95,7 @@ void PortReader::open_rdma() {
   if (!access_.sampling) pma_ = open_files(folder_ + "/counters", CounterSource::pma);
   device_ = access_.device;
   if (!device_) device_ = find_device();
+  waiting_.hw.there = device_.has_value();
   if (!device_) hw_ = open_files(folder_ + "/hw_counters", CounterSource::hw);
   if (number_ == 1 && !access_.sampling)
     device_hw_ = open_files(infiniband::device_counters_folder(rdma_), CounterSource::hw);
@@ -171,8 +109,8 @@ std::optional<uint32_t> PortReader::find_device() const {
   return std::nullopt;
 }
 
-std::vector<PortReader::File> PortReader::open_files(const std::string& folder, CounterSource source) const {
-  std::vector<File> files;
+std::vector<CounterFile> PortReader::open_files(const std::string& folder, CounterSource source) const {
+  std::vector<CounterFile> files;
   auto names = access_.root.list(folder);
   if (!names && access_.once && names.error().code != ENOENT) files.push_back({{}, folder, Fd()});  // reads say why
   if (!names) return files;
@@ -193,7 +131,7 @@ std::vector<PortReader::File> PortReader::open_files(const std::string& folder, 
 void PortReader::end_idleness() {
   if (now_ < idle_due_) return;
   for (auto* files : {&pma_, &link_})
-    for (File& file : *files) file.idle = false;
+    for (CounterFile& file : *files) file.idle = false;
   idle_due_ = now_ + access_.idle_age;
 }
 
@@ -217,12 +155,13 @@ PortReading PortReader::read(Clock::time_point now) {
 void PortReader::read_link(PortReading& reading) {
   Timed timed{reading, {"link", true, 0, {}}};
   // The carrier of a netdev that is administratively down answers EINVAL (net/core/net-sysfs.c, carrier_show).
-  if (std::ranges::any_of(link_, [](const File& file) { return file.name == "carrier"; })) reading.carrier = false;
-  read_files(access_.root, link_, now_, timed.attempt, [&](File& file, std::string_view text) {
+  if (std::ranges::any_of(link_, [](const CounterFile& file) { return file.name == "carrier"; }))
+    reading.carrier = false;
+  read_files(access_.root, link_, now_, timed.attempt, [&](CounterFile& file, std::string_view text) {
     if (file.name == "state") {
       reading.state = leading_number(text);
       if (reading.state != kPortActive)
-        for (File& other : link_) other.idle = false;  // phys_state is read next
+        for (CounterFile& other : link_) other.idle = false;  // phys_state is read next
     } else if (file.name == "phys_state") {
       reading.phys_state = leading_number(text);
       file.idle = file.rarely_changes && reading.state == kPortActive && reading.phys_state == kLinkUp;
@@ -237,21 +176,11 @@ void PortReader::read_link(PortReading& reading) {
 void PortReader::read_hw(PortReading& reading) {
   if (!device_ && hw_.empty() && device_hw_.empty()) return;
   Timed timed{reading, {"rdma", true, 0, {}}};
-  if (device_ && waiting_.hw.due(now_)) {
-    auto counters = read_netlink();
-    if (counters) {
-      waiting_.hw.succeeded();
-      reading.counters.hw = std::move(*counters);
-    } else if (access_.once || netlink_cannot(counters.error().code)) {
-      device_.reset();
-      hw_ = open_files(folder_ + "/hw_counters", CounterSource::hw);
-    } else {
-      waiting_.hw.failed(now_);
-      waiting_.hw_error = counters.error().text();
-      fail(timed.attempt, waiting_.hw_error);
-    }
-  } else if (device_) {
-    fail(timed.attempt, waiting_.hw_error);
+  const auto netlink = [&] { return take(read_netlink(), reading.counters.hw); };
+  if (device_) waiting_.hw.ask(timed.attempt, now_, netlink, access_.once ? is_any : netlink_cannot);
+  if (device_ && !waiting_.hw.there) {
+    device_.reset();
+    hw_ = open_files(folder_ + "/hw_counters", CounterSource::hw);
   }
   if (!device_) read_counters(access_.root, hw_, now_, timed.attempt, reading.counters.hw);
   read_device(timed.attempt, reading.counters.hw);
@@ -273,7 +202,7 @@ void PortReader::read_device(Attempt& attempt, std::vector<Counter>& hw) {
   std::vector<Counter> more;
   read_counters(access_.root, device_hw_, now_, attempt, more);
   for (const Counter& counter : more)
-    if (std::ranges::find(hw, counter.name, &Counter::name) == hw.end()) hw.push_back(counter);
+    if (!contains(hw, counter.name, &Counter::name)) hw.push_back(counter);
 }
 
 // Each of these files costs mlx5 a firmware command (core/sysfs.c get_perf_mad, hw/mlx5/mad.c process_pma_cmd of Linux
@@ -285,24 +214,11 @@ void PortReader::read_pma(PortReading& reading) {
 }
 
 void PortReader::read_ethtool(PortReading& reading) {
-  if (!has_ethtool_) return;
+  if (!waiting_.ethtool.there) return;
   Timed timed{reading, {"ethtool", true, 0, {}}};
-  if (waiting_.ethtool.due(now_)) {
-    auto counters = read_statistics();
-    if (counters) {
-      waiting_.ethtool.succeeded();
-      reading.counters.ethtool = std::move(*counters);
-    } else if (counters.error().code == EOPNOTSUPP) {
-      has_ethtool_ = false;
-      timed.absent = true;
-    } else {
-      waiting_.ethtool.failed(now_);
-      waiting_.ethtool_error = counters.error().text();
-      fail(timed.attempt, waiting_.ethtool_error);
-    }
-  } else {
-    fail(timed.attempt, waiting_.ethtool_error);
-  }
+  waiting_.ethtool.ask(
+      timed.attempt, now_, [&] { return take(read_statistics(), reading.counters.ethtool); }, has_no_statistics);
+  timed.absent = !waiting_.ethtool.there;
 }
 
 }  // namespace fabric

@@ -4,9 +4,8 @@
 // them many times a second. Not thread-safe: one reader, one thread.
 #pragma once
 
-#include "base/fd.h"
 #include "counters/burst.h"
-#include "kernel/capture/root.h"
+#include "counters/counter_files.h"
 #include "kernel/netlink/ethtool.h"
 #include "kernel/netlink/netlink.h"
 #include "model/node.h"
@@ -29,14 +28,6 @@ struct CounterAccess {
   bool sampling = false;
 };
 
-// How one group of readings went.
-struct Attempt {
-  std::string_view collector;  // "rdma", "pma", "link", "ethtool"
-  bool success = true;
-  double seconds = 0;
-  std::string error;  // of the first thing that could not be read
-};
-
 struct PortReading {
   std::optional<unsigned> state, phys_state;
   std::optional<bool> carrier;
@@ -48,20 +39,6 @@ struct PortReading {
 // Replaces the port's previous reading.
 void apply(PortReading reading, Port& port);
 
-// After a failure a source is not read for 10 s, then twice as long each time, up to 5 minutes: restricted functions
-// write a line to the kernel log for each read.
-class Backoff {
- public:
-  using Clock = std::chrono::steady_clock;
-  [[nodiscard]] bool due(Clock::time_point now) const { return now >= until_; }
-  void failed(Clock::time_point now);
-  void succeeded() { wait_ = {}, until_ = {}; }
-
- private:
-  Clock::time_point until_{};
-  std::chrono::seconds wait_{};
-};
-
 class PortReader {
  public:
   // An absent source is not an error. `access` must outlive the reader.
@@ -71,27 +48,20 @@ class PortReader {
 
   // Sources in backoff, to be handed to the next reader of the same port if its device was not re-created.
   struct Waiting {
-    Backoff hw{}, ethtool{};
-    std::string hw_error{}, ethtool_error{};
+    Source hw{}, ethtool{};
   };
   [[nodiscard]] const Waiting& waiting() const { return waiting_; }
-  void resume(Waiting waiting) { waiting_ = std::move(waiting); }
+  void resume(Waiting waiting) {
+    waiting.hw.there = waiting_.hw.there, waiting.ethtool.there = waiting_.ethtool.there;
+    waiting_ = std::move(waiting);
+  }
 
  private:
-  struct File {
-    CounterName name;
-    std::string path;
-    Fd fd;
-    Backoff backoff{};
-    bool rarely_changes = false;  // once it reads `usual`
-    bool idle = false;            // not read until idle_due_
-    std::string_view usual = "0";
-  };
   using Clock = Backoff::Clock;
 
   void open_rdma();
   void open_link(const Port& port);
-  [[nodiscard]] std::vector<File> open_files(const std::string& folder, CounterSource source) const;
+  [[nodiscard]] std::vector<CounterFile> open_files(const std::string& folder, CounterSource source) const;
   [[nodiscard]] std::optional<uint32_t> find_device() const;
   void end_idleness();
   void choose_pma(const PortReading& reading);
@@ -109,18 +79,11 @@ class PortReader {
   bool member_;
   ethtool::Selection kept_;
   std::optional<uint32_t> device_;  // nldev index; absent: files
-  std::vector<File> pma_, hw_, device_hw_, link_;
+  std::vector<CounterFile> pma_, hw_, device_hw_, link_;
   Clock::time_point now_{}, idle_due_{};
   std::optional<Clock::time_point> named_;               // a sampler: when names of statistics were read
   std::optional<std::pair<size_t, size_t>> pma_chosen_;  // a sampler: sizes of the other lists then
   Waiting waiting_;
-  bool has_ethtool_ = false;
 };
-
-// Whether one of the globs ([exporter] ethtool) matches the name of an ethtool statistic.
-bool matches_any(std::span<const std::string> globs, std::string_view name);
-
-// nullopt for text such as "N/A (no PMA)". Pure.
-std::optional<uint64_t> parse_counter_file(std::string_view text);
 
 }  // namespace fabric

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "counters/telemetry.h"
 
-#include <algorithm>
-
 #include "base/parse.h"
 #include "kernel/netlink/ethtool_link.h"
 #include "kernel/rdma/nldev.h"
@@ -13,9 +11,6 @@ namespace {
 
 constexpr std::chrono::seconds kReportersAge{60};
 
-// The driver or the kernel lacks it.
-bool is_unsupported(int code) { return code == EOPNOTSUPP || code == EINVAL; }
-
 // sysfs-class-net, "flags". The kernel asks a driver for its reason only while the netdev is up
 // (net/ethtool/linkstate.c of Linux 6.12), so it cannot contradict this one.
 void name_switched_off(const Root& root, const std::string& netdev, LinkStatus& link) {
@@ -23,11 +18,6 @@ void name_switched_off(const Root& root, const std::string& netdev, LinkStatus& 
   if (link.up.value_or(true) || !link.reason.empty()) return;
   const auto flags = parse_number<unsigned>(root.line_of("sys/class/net/" + netdev + "/flags"), 16);
   if (flags && (*flags & kUp) == 0) link.reason = kSwitchedOff;
-}
-
-void note(Attempt& attempt, std::string failure) {
-  attempt.success = false;
-  if (attempt.error.empty()) attempt.error = std::move(failure);
 }
 
 }  // namespace
@@ -66,55 +56,34 @@ void TelemetryReader::resume(const Waiting& waiting) {
   qp_ = waiting.qp_statistics;
 }
 
-template <class Ask>
-void TelemetryReader::ask(Source& source, Attempt& attempt, Clock::time_point now, Ask&& ask) {
-  if (!source.there) return;
-  std::string failure = source.error;
-  if (source.backoff.due(now)) {
-    Result<void> done = ask();
-    if (done) return source.backoff.succeeded();
-    if (is_unsupported(done.error().code)) {
-      source.there = false;
-      return;
-    }
-    source.backoff.failed(now);
-    failure = source.error = done.error().text();
-  }
-  note(attempt, std::move(failure));
-}
-
 void TelemetryReader::read_owners(Telemetry& out) {
   if (access_.owners == nullptr || out.resources.empty()) return;
   if (auto done = access_.owners->read(*access_.rdma, device_, out.resources, Clock::now()); !done)
-    note(out.attempt, done.error().text());
+    out.attempt.fail(done.error().text());
   access_.owners->add_to(out.resources);
 }
 
 void TelemetryReader::read_qp_statistics(Telemetry& out, Clock::time_point now) {
   if (!asks_qp_) return;
-  if (auto done = qp_.read(*access_.rdma, device_, number_, now); !done) note(out.attempt, done.error().text());
+  if (auto done = qp_.read(*access_.rdma, device_, number_, now); !done) out.attempt.fail(done.error().text());
   out.qp_statistics = qp_.last();
 }
 
 Telemetry TelemetryReader::read() {
   Telemetry out;
   const auto start = Clock::now();
-  const auto take = [](auto answer, auto& to) -> Result<void> {
-    if (!answer) return answer.error();
-    to = std::move(*answer);
-    return {};
-  };
-  ask(link_, out.attempt, start,
-      [&] { return take(ethtool::get_link_status(*access_.generic, *access_.ethtool, netdev_), out.link_status); });
+  link_.ask(out.attempt, start, [&] {
+    return take(ethtool::get_link_status(*access_.generic, *access_.ethtool, netdev_), out.link_status);
+  });
   if (out.link_status) name_switched_off(access_.root, netdev_, *out.link_status);
-  ask(fec_, out.attempt, start,
-      [&] { return take(ethtool::get_fec_status(*access_.generic, *access_.ethtool, netdev_), out.fec); });
-  ask(resources_, out.attempt, start, [&] { return take(nldev::resources(*access_.rdma, device_), out.resources); });
+  fec_.ask(out.attempt, start,
+           [&] { return take(ethtool::get_fec_status(*access_.generic, *access_.ethtool, netdev_), out.fec); });
+  resources_.ask(out.attempt, start, [&] { return take(nldev::resources(*access_.rdma, device_), out.resources); });
   read_owners(out);
   read_qp_statistics(out, start);
-  ask(reporters_, out.attempt, start, [&] { return start < reporters_due_ ? Result<void>() : read_reporters(); });
+  reporters_.ask(out.attempt, start, [&] { return start < reporters_due_ ? Result<void>() : read_reporters(); });
   out.reporters = reported_;
-  out.attempt.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  out.attempt.seconds = seconds_since(start);
   return out;
 }
 

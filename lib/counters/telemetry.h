@@ -58,13 +58,6 @@ class TelemetryReader {
 
  private:
   using Clock = Backoff::Clock;
-  struct Source {
-    bool there = false;
-    Backoff backoff{};
-    std::string error = "failed before, retried later";
-  };
-  template <class Ask>
-  void ask(Source& source, Attempt& attempt, Clock::time_point now, Ask&& ask);
   Result<void> read_reporters();
   void read_owners(Telemetry& out);
   void read_qp_statistics(Telemetry& out, Clock::time_point now);

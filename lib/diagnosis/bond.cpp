@@ -86,7 +86,7 @@ Symptoms reported_elsewhere(const PortContext& ctx) {
   const auto members = members_of(ctx.view.now, ctx.port);
   if (members.empty()) return {};
   Symptoms out{tx_pause, rx_pause, discards};
-  if (std::any_of(members.begin(), members.end(), [&](const Port* member) {
+  if (std::ranges::any_of(members, [&](const Port* member) {
         const auto seen = ctx.view.signals->find(member->id());
         return seen != ctx.view.signals->end() && is_pfc_storm(make_context(ctx.view, *member, seen->second));
       }))

@@ -21,8 +21,7 @@ namespace {
 using enum Symptom;
 
 const Port* port_of_netdev(const View& view, const std::string& netdev) {
-  const auto found = std::ranges::find(view.now.ports, netdev, &Port::netdev);
-  return found == view.now.ports.end() ? nullptr : &*found;
+  return find_where(view.now.ports, [&](const Port& port) { return port.netdev == netdev; });
 }
 
 bool lost_its_link(const View& view, const Port& port) {
@@ -31,7 +30,7 @@ bool lost_its_link(const View& view, const Port& port) {
 }
 
 bool another_link_was_lost(const PortContext& ctx) {
-  return std::any_of(ctx.view.now.ports.begin(), ctx.view.now.ports.end(), [&](const Port& port) {
+  return std::ranges::any_of(ctx.view.now.ports, [&](const Port& port) {
     return port.id() != ctx.port.id() && !port.virtual_function && lost_its_link(ctx.view, port);
   });
 }

@@ -129,7 +129,7 @@ void add_candidates(Diagnosis& out, Symptoms of, const std::vector<Candidate>& c
     if (!each.explains.any_of(of)) continue;
     out.evidence.push_back(each.line);
     for (const std::string& step : each.next)
-      if (std::ranges::find(out.next, step) == out.next.end()) out.next.push_back(step);
+      if (!contains(out.next, step)) out.next.push_back(step);
   }
 }
 

@@ -11,8 +11,7 @@ Result by_reason(const PortContext& ctx, std::initializer_list<std::string_view>
   if (!is_down(ctx.port) || !ctx.port.link_status || ctx.port.link_status->reason.empty()) return std::nullopt;
   const LinkStatus& status = *ctx.port.link_status;
   const std::string text = status.detail.empty() ? status.reason : status.reason + ": " + status.detail;
-  if (std::none_of(reasons.begin(), reasons.end(),
-                   [&](std::string_view each) { return text.find(each) != std::string::npos; }))
+  if (std::ranges::none_of(reasons, [&](std::string_view each) { return text.find(each) != std::string::npos; }))
     return std::nullopt;
   return RuleResult{.evidence = {"the NIC's reason for link down: " + text}};
 }

@@ -163,7 +163,7 @@ bool wire_explains_loss(const PortContext& ctx) {
   if (is_down(ctx.port) || ctx.port.state.value_or(kPortActive) < kPortActive || wire_loses(ctx, ctx.signals, loss))
     return true;
   const auto members = members_of(ctx.view.now, ctx.port);
-  return std::any_of(members.begin(), members.end(), [&](const Port* member) {
+  return std::ranges::any_of(members, [&](const Port* member) {
     const auto seen = ctx.view.signals->find(member->id());
     return seen != ctx.view.signals->end() && wire_loses(ctx, seen->second, loss);
   });
@@ -246,8 +246,8 @@ std::string silent_gateway(const PortContext& ctx) {
 size_t gids_gone(const PortContext& ctx) {
   if (ctx.before == nullptr || ctx.port.gids.empty()) return 0;
   const auto& now = ctx.port.gids;
-  return static_cast<size_t>(std::count_if(ctx.before->gids.begin(), ctx.before->gids.end(), [&](const Gid& old) {
-    return is_own_gid(ctx.view, *ctx.before, old) && std::none_of(now.begin(), now.end(), [&](const Gid& gid) {
+  return static_cast<size_t>(std::ranges::count_if(ctx.before->gids, [&](const Gid& old) {
+    return is_own_gid(ctx.view, *ctx.before, old) && std::ranges::none_of(now, [&](const Gid& gid) {
              return gid.gid == old.gid && (gid.type == old.type || gid.type.empty() || old.type.empty());
            });
   }));

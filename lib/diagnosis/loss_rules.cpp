@@ -94,8 +94,8 @@ bool agrees_on_pfc(const PortContext& ctx) {
 void weigh_own_discards(const PortContext& ctx, RuleResult& out) {
   const Signals& seen = ctx.signals;
   const double lossless = lossless_discards(ctx).second;
-  const bool counts_by_priority = std::any_of(seen.priority.begin(), seen.priority.end(),
-                                              [](const PrioritySignals& each) { return each.discards.has_value(); });
+  const bool counts_by_priority =
+      std::ranges::any_of(seen.priority, [](const PrioritySignals& each) { return each.discards.has_value(); });
   if (const double all = discards_of_roce(ctx); !has_lossless(ctx) && discards_explain_loss(ctx, all)) {
     out.evidence.push_back("but this port discarded packets, and no priority is known as lossless: " +
                            plus("discards", all));

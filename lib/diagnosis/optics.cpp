@@ -29,8 +29,7 @@ bool is_used(const PortContext& ctx, const ModuleLane& lane) {
   if (!is_down(ctx.port)) return !is_dark(lane);
   if (ctx.before == nullptr || is_down(*ctx.before) || !ctx.before->module) return true;
   const auto& then = ctx.before->module->lanes;
-  return std::none_of(then.begin(), then.end(),
-                      [&](const ModuleLane& old) { return old.number == lane.number && is_dark(old); });
+  return std::ranges::none_of(then, [&](const ModuleLane& old) { return old.number == lane.number && is_dark(old); });
 }
 
 // By the module's own limits, now.
@@ -165,7 +164,7 @@ Result rx_power_low(const PortContext& ctx) {
              : beyond(lane.rx_power, module.rx_power_limits,
                       limit == Limit::alarm ? "below the module's alarm limit" : "below the module's warning limit")));
   }
-  if (low == 0 || std::all_of(module.lanes.begin(), module.lanes.end(), is_dark)) return std::nullopt;
+  if (low == 0 || std::ranges::all_of(module.lanes, is_dark)) return std::nullopt;
   if (low > 1 && low == module.lanes.size())
     out.evidence.emplace_back("all lanes alike: more likely the fiber or a connector than one laser");
   append(out.evidence, error_lines(ctx));
@@ -176,7 +175,7 @@ Result no_light(const PortContext& ctx) {
   const auto lanes = trusted(ctx).lanes;
   // A lane with a signal and without power does not measure.
   const auto is_silent = [](const ModuleLane& lane) { return is_dark(lane) && lane.rx_los.value_or(true); };
-  if (lanes.empty() || !std::all_of(lanes.begin(), lanes.end(), is_silent)) return std::nullopt;
+  if (lanes.empty() || !std::ranges::all_of(lanes, is_silent)) return std::nullopt;
   return RuleResult{.evidence = {"none of the " + std::to_string(lanes.size()) +
                                  " lanes of our module receives light; our transmitter reports no fault"}};
 }

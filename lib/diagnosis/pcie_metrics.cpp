@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The PCIe slot of a port: its link, its AER errors, and its distance to the GPUs.
-#include <algorithm>
 
 #include "checks/topology/pcie_link.h"
 #include "diagnosis/context.h"
@@ -78,12 +77,8 @@ std::string degraded_link(const PortContext& ctx) {
     better = better || other.link.width > link.width || other.link.speed > link.speed;
   }
   if (!alone && !better && !starves) return {};  // the platform's design
-  const auto text = [](std::optional<unsigned> width, std::optional<double> speed) {
-    return (width ? "x" + std::to_string(*width) : std::string("x?")) + " at " +
-           (speed ? number_text(*speed) : std::string("?")) + " GT/s";
-  };
-  return "PCIe link of " + ctx.nic->pci + " is " + text(link.width, link.speed) +
-         (below ? ", capable of " + text(link.max_width, link.max_speed) : " (the maximum of NIC and slot)") +
+  return "PCIe link of " + ctx.nic->pci + " is " + link_text(link.speed, link.width) +
+         (below ? ", capable of " + link_text(link.max_speed, link.max_width) : " (the maximum of NIC and slot)") +
          (starves ? ", less than the port's rate, " + rate_text(*ctx.port.rate) : "");
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The PCIe path cannot take what the port receives.
-#include <algorithm>
 
 #include "diagnosis/context.h"
 #include "diagnosis/rules.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "diagnosis/rules.h"
 
-#include <algorithm>
-
 namespace fabric {
 namespace {
 
@@ -28,8 +26,7 @@ const std::vector<Rule>& rules() {
 
 const Rule* find_rule(std::string_view id) {
   if (id == kNotEnoughEvidence.id) return &kNotEnoughEvidence;
-  const auto found = std::ranges::find(rules(), id, &Rule::id);
-  return found == rules().end() ? nullptr : &*found;
+  return find_where(rules(), [&](const Rule& rule) { return rule.id == id; });
 }
 
 }  // namespace fabric

@@ -111,7 +111,7 @@ bool differs(const View& view, const Port& port, SettingId setting) {
   if (view.plan == nullptr) return false;
   const auto found = view.plan->find(port.id());
   if (found == view.plan->end()) return false;
-  return std::any_of(found->second.begin(), found->second.end(), [&](const Change& change) {
+  return std::ranges::any_of(found->second, [&](const Change& change) {
     const Outcome outcome = with_agents_word(view.now, change).outcome;
     return change.setting == setting && change.sysctl.empty() && !is_done(outcome) && outcome != Outcome::unsupported;
   });
@@ -119,9 +119,8 @@ bool differs(const View& view, const Port& port, SettingId setting) {
 
 bool differs_from_plan(const PortContext& ctx, SettingId setting) {
   const auto members = members_of(ctx.view.now, ctx.port);
-  return differs(ctx.view, ctx.port, setting) || std::any_of(members.begin(), members.end(), [&](const Port* member) {
-           return differs(ctx.view, *member, setting);
-         });
+  return differs(ctx.view, ctx.port, setting) ||
+         std::ranges::any_of(members, [&](const Port* member) { return differs(ctx.view, *member, setting); });
 }
 
 Result wrong_priority(const PortContext& ctx) {

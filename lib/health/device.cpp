@@ -12,8 +12,7 @@ namespace fabric {
 bool is_own_gid(const View& view, const Port& port, const Gid& gid) {
   if (gid.netdev.empty() || gid.above || gid.netdev == port.netdev || gid.netdev.starts_with(port.netdev + "."))
     return true;
-  return std::any_of(view.now.ports.begin(), view.now.ports.end(),
-                     [&](const Port& other) { return other.netdev == gid.netdev; });
+  return std::ranges::any_of(view.now.ports, [&](const Port& other) { return other.netdev == gid.netdev; });
 }
 
 namespace {
@@ -48,8 +47,8 @@ bool shares_its_wire(const View& view, const Port& port) {
     if (nic.virtual_function && nic.root == own->root && nic.bridges == own->bridges) return true;
     return is_bare_metal && !nic.card.empty() && nic.card == own->card && card_of(nic.pci) != card_of(own->pci);
   };
-  if (own != nics.end() && (own->subfunctions || std::any_of(nics.begin(), nics.end(), shares))) return true;
-  return std::any_of(view.now.ports.begin(), view.now.ports.end(), [&](const Port& other) {
+  if (own != nics.end() && (own->subfunctions || std::ranges::any_of(nics, shares))) return true;
+  return std::ranges::any_of(view.now.ports, [&](const Port& other) {
     return other.virtual_function && !port.pci.empty() && other.pci == port.pci;
   });
 }

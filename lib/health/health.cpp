@@ -2,8 +2,6 @@
 #include "health/health.h"
 
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
 
 #include "base/parse.h"
 #include "health/hysteresis.h"
@@ -44,9 +42,9 @@ bool in_grace(const Health& health, const HealthPolicy& policy, const std::strin
 // the members of a bond count as the bond.
 void track_removed(Health& health, const View& view, double now) {
   for (auto& [id, device] : health.devices) {
-    const bool is_present = health.ages.contains(id.substr(0, id.find('@'))) ||
-                            std::any_of(view.now.ports.begin(), view.now.ports.end(),
-                                        [&, &name = id](const Port& port) { return port.id() == name; });
+    const bool is_present =
+        health.ages.contains(id.substr(0, id.find('@'))) ||
+        std::ranges::any_of(view.now.ports, [&, &name = id](const Port& port) { return port.id() == name; });
     if (!place_of_gone(device) && !is_present)
       device = {device.identity.substr(0, device.identity.find(' ')).append(kGone), now};
   }
@@ -145,7 +143,7 @@ void ask_rule(const View& view, const HealthRule& rule, Answers& answers) {
   const auto subjects = view.health->rules.find(rule.key);
   if (subjects == view.health->rules.end()) return;
   for (const auto& [subject, state] : subjects->second)  // subjects without a reading keep their state
-    if (state.status() != Status::ok && std::ranges::find(readings, subject, &HealthReading::subject) == readings.end())
+    if (state.status() != Status::ok && !contains(readings, subject, &HealthReading::subject))
       add(answers, subject, answer_of_state(*view.health, rule, limits_of(health_policy(view), rule), state, {}));
 }
 
@@ -180,9 +178,8 @@ void ask_health(std::string_view check, const View& view, std::vector<Finding>& 
     const std::string expected(answer.rule->expected);
     if (answer.status == Status::ok) findings.push_back(good(subject, answer.observed, expected));
     else {
-      const auto port = std::find_if(view.now.ports.begin(), view.now.ports.end(),
-                                     [&, &name = subject](const Port& each) { return each.id() == name; });
-      const Port* found = port == view.now.ports.end() ? nullptr : &*port;
+      const Port* found =
+          find_where(view.now.ports, [&, &name = subject](const Port& each) { return each.id() == name; });
       findings.push_back(bad(answer.status, subject, answer.observed, expected, std::string(answer.rule->meaning),
                              fill_names(answer.rule->remedy, found, subject)));
     }
@@ -200,8 +197,8 @@ std::optional<Status> health_status(const View& view, std::string_view rule, std
 
 void mark_acknowledged(Report& report, const std::vector<Ack>& acks, int64_t wall) {
   for (Finding& finding : report.findings) {
-    const auto ack = std::find_if(acks.begin(), acks.end(),
-                                  [&](const Ack& each) { return wall < each.until && covers(each, finding); });
+    const auto ack =
+        std::ranges::find_if(acks, [&](const Ack& each) { return wall < each.until && covers(each, finding); });
     if (ack == acks.end()) continue;
     finding.acknowledged = true;
     finding.acknowledgement = (ack->by.empty() ? "" : "by " + ack->by + " ") + "until " + time_text(ack->until) +
@@ -235,20 +232,6 @@ std::string fill_names(std::string_view text, const Port* port, const std::strin
   replace(out, "{pci}", port == nullptr ? subject : port->pci);
   replace(out, "{peer}", peer);
   return out;
-}
-
-std::string time_text(int64_t wall) {
-  using namespace std::chrono;
-  const sys_seconds moment{seconds(wall)};
-  const auto day = floor<days>(moment);
-  const year_month_day date{day};
-  const hh_mm_ss time{moment - day};
-  char text[40];
-  std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02dZ", static_cast<int>(date.year()),
-                static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()),
-                static_cast<int>(time.seconds().count()));
-  return text;
 }
 
 }  // namespace fabric

@@ -33,7 +33,4 @@ void mark_acknowledged(Report& report, const std::vector<Ack>& acks, int64_t wal
 std::string fill_names(std::string_view text, const Port* port, const std::string& subject,
                        const std::string& peer = {});
 
-// "2026-11-21T14:30:00Z" (RFC 3339).
-std::string time_text(int64_t wall);
-
 }  // namespace fabric

@@ -29,10 +29,9 @@ void follow_history(HealthHistory& history, const Health& health, bool gap) {
     for (const auto& [subject, state] : subjects) {
       const Status status = state.status() == Status::ok ? Status::warning : state.status();
       if (state.status() == Status::ok && !state.struck) continue;
-      auto open =
-          std::find_if(history.past.begin(), history.past.end(), [&, &r = rule, &s = subject](const auto& each) {
-            return !each.until && each.rule == r && each.subject == s;
-          });
+      auto open = std::ranges::find_if(history.past, [&, &r = rule, &s = subject](const auto& each) {
+        return !each.until && each.rule == r && each.subject == s;
+      });
       if (open == history.past.end())
         open = history.past.insert(open, {rule, subject, status, health.now, std::nullopt, ""});
       if (state.since() > 0) open->from = std::min(open->from, state.since());
@@ -48,8 +47,8 @@ void follow_history(HealthHistory& history, const Health& health, bool gap) {
 std::vector<PastFinding> findings_at(const HealthHistory& history, const std::vector<std::string>& subjects,
                                      double time) {
   std::vector<PastFinding> out;
-  std::copy_if(history.past.begin(), history.past.end(), std::back_inserter(out), [&](const PastFinding& each) {
-    return std::find(subjects.begin(), subjects.end(), each.subject) != subjects.end() && each.from <= time + kAfter &&
+  std::ranges::copy_if(history.past, std::back_inserter(out), [&](const PastFinding& each) {
+    return contains(subjects, each.subject) && each.from <= time + kAfter &&
            each.until.value_or(time) >= time - kBefore;
   });
   return out;

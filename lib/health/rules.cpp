@@ -65,8 +65,7 @@ const std::vector<HealthRule>& health_rules() {
 }
 
 const HealthRule* find_health_rule(std::string_view key) {
-  const auto found = std::ranges::find(health_rules(), key, &HealthRule::key);
-  return found == health_rules().end() ? nullptr : &*found;
+  return find_where(health_rules(), [&](const HealthRule& rule) { return rule.key == key; });
 }
 
 const HealthLimits& limits_of(const HealthPolicy& policy, const HealthRule& rule) {
@@ -119,9 +118,7 @@ void read_ports(const View& view, const HealthRule& rule, HealthReadings& out) {
 const Port* port_before(const View& view, const Port& port) {
   if (view.before == nullptr) return nullptr;
   const auto& old = view.before->ports;
-  const auto found = std::find_if(old.begin(), old.end(),
-                                  [&](const Port& other) { return other.id() == port.id() && other.pci == port.pci; });
-  return found == old.end() ? nullptr : &*found;
+  return find_where(old, [&](const Port& other) { return other.id() == port.id() && other.pci == port.pci; });
 }
 
 double window_of(const View& view) {
@@ -130,8 +127,7 @@ double window_of(const View& view) {
 
 const Signals* signals_of_port(const View& view, const Port& port) {
   if (view.signals == nullptr) return nullptr;
-  const auto found = view.signals->find(port.id());
-  return found == view.signals->end() ? nullptr : &found->second;
+  return find_in(*view.signals, port.id());
 }
 
 }  // namespace fabric

@@ -26,7 +26,7 @@ using Parts = std::vector<std::string_view>;
 
 bool matches_parts(std::string_view line, const Parts& parts) {
   size_t at = 0;
-  return std::all_of(parts.begin(), parts.end(), [&](std::string_view part) {
+  return std::ranges::all_of(parts, [&](std::string_view part) {
     at = find_part(line, part, at);
     return at != std::string_view::npos;
   });
@@ -107,7 +107,7 @@ std::span<const Message> messages() {
 namespace {
 
 bool matches_any(std::string_view line, const std::vector<Parts>& patterns) {
-  return std::any_of(patterns.begin(), patterns.end(), [&](const Parts& each) { return matches_parts(line, each); });
+  return std::ranges::any_of(patterns, [&](const Parts& each) { return matches_parts(line, each); });
 }
 
 }  // namespace

@@ -108,13 +108,11 @@ bool names_device(const Port& port, const std::string& word) {
 // "device mlx5_0", "GID ::ffff:10.1.0.1"; empty: the word does not name the port.
 std::string way_of_naming(const Port& port, const std::string& word, const std::optional<Ip>& ip) {
   if (names_device(port, word)) return "device " + word;
-  if (!port.netdev.empty() &&
-      (word == port.netdev || std::find(port.altnames.begin(), port.altnames.end(), word) != port.altnames.end()))
-    return "netdev " + word;
+  if (!port.netdev.empty() && (word == port.netdev || contains(port.altnames, word))) return "netdev " + word;
   if (!port.pci.empty() && word == port.pci) return "PCI address " + word;
   if (!ip) return "";
   const std::string gid = gid_text(*ip);
-  const bool has = std::any_of(port.gids.begin(), port.gids.end(), [&](const Gid& each) { return each.gid == gid; });
+  const bool has = std::ranges::any_of(port.gids, [&](const Gid& each) { return each.gid == gid; });
   return has ? "GID " + word : "";
 }
 
@@ -131,7 +129,7 @@ bool looks_like_a_device(std::string_view word) {
 }
 
 void add_port(Named& out, const Port& port, const std::string& way) {
-  if (std::find(out.ports.begin(), out.ports.end(), &port) != out.ports.end()) return;
+  if (contains(out.ports, &port)) return;
   out.ports.push_back(&port);
   out.by.push_back(way);
 }

@@ -101,9 +101,7 @@ std::optional<double> bracketed(std::string_view line) {
     const std::string_view inside = trim(line.substr(at + 1, end - at - 1));
     const size_t dot = inside.find('.');
     const auto is_number = [](char letter) { return is_digit(letter) || letter == '.'; };
-    if (dot == std::string_view::npos || inside.size() - dot != 7 ||
-        !std::all_of(inside.begin(), inside.end(), is_number))
-      continue;
+    if (dot == std::string_view::npos || inside.size() - dot != 7 || !std::ranges::all_of(inside, is_number)) continue;
     return parse_double(inside);
   }
   return std::nullopt;

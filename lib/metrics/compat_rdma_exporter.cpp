@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The names of yuuki/rdma_exporter (internal/collector/collector.go of 2026-08). Left out:
 // rdma_lifespan_milliseconds, its scrape statistics, and of rdma_port_info link_width, link_speed and pf_device.
-#include <algorithm>
 #include <cctype>
 
 #include "metrics/compat_names.h"
@@ -116,8 +115,7 @@ const CompatTable& ports_table() {
     out.add(kStatistics);
     for (const CounterTable& table : counter_tables())
       for (const CounterRow& row : table.rows) {
-        const bool renamed =
-            row.source == hw && std::ranges::find(kAliases, row.name, &CompatRow::raw) != std::end(kAliases);
+        const bool renamed = row.source == hw && contains(kAliases, row.name, &CompatRow::raw);
         if (row.source != ethtool && !renamed) out.add({row.source, row.name, file_name(row.name)}, row);
       }
     return out;

@@ -3,6 +3,7 @@
 
 #include <ctime>
 
+#include "base/parse.h"
 #include "counters/catalogue.h"
 #include "model/change.h"
 #include "model/metrics.h"
@@ -84,16 +85,12 @@ Labels info_labels(const Port& port) {
   return labels;
 }
 
-// FNV-1a over the texts of all settings, cut to the 52 bits that a double holds.
+// Of the texts of all settings, cut to the 52 bits that a double holds.
 double settings_hash(const Qos& qos) {
-  uint64_t hash = 0xcbf29ce484222325;
-  const auto add = [&](std::string_view text) {
-    for (const char each : text) hash = (hash ^ static_cast<unsigned char>(each)) * 0x100000001b3;
-    hash = (hash ^ '\n') * 0x100000001b3;
-  };
+  std::string all;
   for (const Setting& setting : kSettings)
-    if (has_value(setting, qos)) add(setting.key), add(value_text(setting, qos));
-  return static_cast<double>(hash >> 12);
+    if (has_value(setting, qos)) all.append(setting.key).append("\n").append(value_text(setting, qos)).append("\n");
+  return static_cast<double>(fnv1a(all) >> 12);
 }
 
 // Detail that is published on request.

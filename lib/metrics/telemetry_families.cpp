@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "base/parse.h"
 #include "counters/reader.h"
 #include "metrics/families.h"
 #include "metrics/telemetry_metrics.h"

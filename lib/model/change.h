@@ -2,7 +2,9 @@
 // The outcome of one setting of one port in one reconcile.
 #pragma once
 
-#include "model/qos.h"
+#include <cerrno>
+
+#include "model/setting_table.h"
 
 namespace fabric {
 
@@ -22,6 +24,9 @@ std::string_view to_text(Outcome value);
 // Nothing is left to do: in_sync, applied, unverified.
 constexpr bool is_done(Outcome value) { return value <= Outcome::unverified; }
 
+// In place of a port: the settings of the host ([sysctl]).
+inline constexpr const char* kHostSubject = "host";
+
 struct Change {
   std::string port;  // "mlx5_0/1"
   SettingId setting{};
@@ -32,6 +37,7 @@ struct Change {
   std::string detail;       // one sentence: why, and what to do where there is a remedy
   std::string sysctl{};     // its name; empty: a setting of a port
   [[nodiscard]] std::string key() const { return sysctl.empty() ? std::string(key_text(setting)) : sysctl; }
+  bool operator==(const Change&) const = default;
 };
 using Changes = std::vector<Change>;
 // It was written with success, whether the reading proves it or not.
@@ -39,5 +45,7 @@ inline bool was_written(const Change& change) {
   return change.outcome == Outcome::applied ||
          (change.outcome == Outcome::unverified && change.from != change.to && change.from != "-");
 }
+// Must be tried again: the port was busy, or gone.
+inline bool is_left_to_do(const Change& change) { return change.outcome == Outcome::pending || change.code == ENODEV; }
 
 }  // namespace fabric

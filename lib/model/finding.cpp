@@ -20,8 +20,7 @@ const SettingState* agents_word(const Node& node, const Change& change) {
   if (!node.agent || !node.agent->running) return nullptr;
   const auto port = node.agent->ports.find(change.port);
   if (port == node.agent->ports.end()) return nullptr;
-  const auto setting = port->second.find(change.key());
-  return setting == port->second.end() ? nullptr : &setting->second;
+  return find_in(port->second, change.key());
 }
 
 // Changes that cannot be judged here and need no action.

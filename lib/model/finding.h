@@ -31,6 +31,11 @@ std::string number_text(double value);
 // False for virtual functions (checked in the guest) and members of a bond (checked with the bond).
 inline bool is_judged(const Port& port) { return !port.virtual_function && !port.is_member(); }
 
+// A virtual function shows the module of its physical one, a bond that of none.
+inline bool has_cage(const Port& port) {
+  return !port.netdev.empty() && !port.virtual_function && port.bond != port.netdev && !port.pci.empty();
+}
+
 inline bool is_active(const Port& port) { return port.state == kPortActive; }
 
 // iWARP (soft-iWARP, Chelsio, Intel in that mode) runs over TCP: no RoCE GIDs, no RoCE path MTU.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/find.h"
 #include "base/parse.h"
 
 namespace fabric {
@@ -28,8 +29,7 @@ double HealthState::since() const { return critical.on ? critical.since : warnin
 const HealthState* Health::find(std::string_view rule, std::string_view subject) const {
   const auto subjects = rules.find(rule);
   if (subjects == rules.end()) return nullptr;
-  const auto state = subjects->second.find(subject);
-  return state == subjects->second.end() ? nullptr : &state->second;
+  return find_in(subjects->second, subject);
 }
 
 namespace {

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/find.h"
+
 namespace fabric {
 
 // A GPU or a physical NIC function.
@@ -31,9 +33,7 @@ struct Inventory {
   std::vector<InventoryPart> parts{};
 
   [[nodiscard]] const InventoryPart* find(std::string_view pci) const {
-    for (const InventoryPart& part : parts)
-      if (part.pci == pci) return &part;
-    return nullptr;
+    return find_where(parts, [&](const InventoryPart& part) { return part.pci == pci; });
   }
 };
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/pci_kind.h"
 
-#include <algorithm>
-#include <iterator>
-
 namespace fabric {
 namespace {
 
@@ -49,7 +46,7 @@ bool is_network(const PciDevice& function) {
 bool is_guests_function(std::string_view pci_id) {
   constexpr std::string_view kIds[] = {"15b3:1012", "15b3:1014", "15b3:1016", "15b3:1018",
                                        "15b3:101a", "15b3:101c", "15b3:101e", "15b3:a2d3"};
-  return std::ranges::find(kIds, pci_id) != std::end(kIds);
+  return contains(kIds, pci_id);
 }
 
 bool is_data_direct(const PciDevice& function) {

@@ -8,17 +8,13 @@
 namespace fabric {
 namespace {
 
-bool any_matches(const std::vector<std::string>& patterns, const std::string& text) {
-  return std::ranges::any_of(patterns, [&](const std::string& pattern) { return glob_match(pattern, text); });
-}
-
 bool allows(const std::vector<std::string>& patterns, const std::string& text) {
-  return patterns.empty() || any_matches(patterns, text);
+  return patterns.empty() || matches_any(patterns, text);
 }
 
 bool matches(const Match& match, const Port& port) {
   bool driver =
-      match.driver.empty() || any_matches(match.driver, port.kernel_driver) || any_matches(match.driver, port.driver);
+      match.driver.empty() || matches_any(match.driver, port.kernel_driver) || matches_any(match.driver, port.driver);
   const std::string speed = port.speed ? std::to_string(*port.speed) : "";
   const std::string numa = port.numa ? std::to_string(*port.numa) : "";
   return driver && allows(match.pci_id, port.pci_id) && allows(match.speed, speed) && allows(match.numa, numa) &&
@@ -54,7 +50,7 @@ std::string_view to_text(SeriesGroup value) {
   return kTexts[static_cast<size_t>(value)];
 }
 
-bool Published::has(SeriesGroup group) const { return std::ranges::find(groups, group) != groups.end(); }
+bool Published::has(SeriesGroup group) const { return contains(groups, group); }
 
 std::string_view to_text(Compat value) {
   constexpr std::string_view kTexts[] = {"node_exporter", "rdma_exporter", "rdma_exporter_qp"};

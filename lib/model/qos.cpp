@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "model/change.h"
+#include "model/setting_table.h"
 
 namespace fabric {
 

@@ -29,27 +29,24 @@ Status worst(const Report& report) {
 Json to_json(const Report& report) {
   Json checks = Json::array();
   for (const Finding& finding : report.findings) {
-    Json entry = Json::object();
-    entry.update({{"id", finding.id},
-                  {"subject", finding.subject},
-                  {"status", to_text(finding.status)},
-                  {"observed", finding.observed},
-                  {"expected", finding.expected},
-                  {"meaning", finding.meaning},
-                  {"remedy", finding.remedy}});
+    Json entry = Json::object({{"id", finding.id},
+                               {"subject", finding.subject},
+                               {"status", to_text(finding.status)},
+                               {"observed", finding.observed},
+                               {"expected", finding.expected},
+                               {"meaning", finding.meaning},
+                               {"remedy", finding.remedy}});
     if (!finding.since.empty()) entry["since"] = finding.since;
     if (finding.acknowledged) entry["acknowledged"] = finding.acknowledgement;
     checks.push_back(std::move(entry));
   }
-  Json result = Json::object();
-  result.update({{"verdict", to_text(worst(report))}, {"checks", std::move(checks)}});
-  return result;
+  return Json::object({{"verdict", to_text(worst(report))}, {"checks", std::move(checks)}});
 }
 
 namespace {
 
 void add_once(std::vector<std::string>& list, const std::string& text) {
-  if (std::ranges::find(list, text) == list.end()) list.push_back(text);
+  if (!contains(list, text)) list.push_back(text);
 }
 
 bool is_same_fault(const Finding& a, const Finding& b) {

@@ -30,10 +30,7 @@ std::string_view tsa_text(Tsa value) {
   return "unknown";
 }
 
-void append_word(std::string& out, const std::string& word) {
-  if (!out.empty()) out += ' ';
-  out += word;
-}
+void append_word(std::string& out, const std::string& word) { append_item(out, word, " "); }
 
 std::string pair_text(size_t left, std::string_view right) { return std::to_string(left).append(":").append(right); }
 
@@ -134,9 +131,7 @@ std::optional<uint8_t> parse_selector(const std::string& text) {
 }
 
 std::string to_text(const AppTrust& value) {
-  std::string out;
-  for (uint8_t selector : value.selectors) append_item(out, selector_text(selector), ",");
-  return out.empty() ? "none" : out;
+  return value.selectors.empty() ? "none" : joined(value.selectors, ",", selector_text);
 }
 
 std::string to_text(const Buffers& value) {
@@ -183,16 +178,13 @@ std::optional<uint8_t> parse_fec_word(const std::string& text) {
 }
 
 std::string to_text(Fec value) {
-  std::string out;
-  for (const std::string& word : fec_words(value)) append_item(out, word, ",");
-  return out.empty() ? "none" : out;
+  const auto words = fec_words(value);
+  return words.empty() ? "none" : joined(words, ",");
 }
 
 std::string to_text(const Names& value) {
   if (value.names.contains("*")) return "all";
-  std::string out;
-  for (const std::string& name : value.names) append_item(out, name, ",");
-  return out.empty() ? "none" : out;
+  return value.names.empty() ? "none" : joined(value.names, ",");
 }
 
 Json to_json(bool value) { return Json(value); }

@@ -5,6 +5,7 @@
 #include "counters/reader.h"
 #include "counters/telemetry.h"
 #include "kernel/netlink/ethtool_link.h"
+#include "model/finding.h"
 #include "scan/port.h"
 #include "settings/reconcile.h"
 #include "store/optics_state.h"
@@ -50,11 +51,6 @@ void read_counters(Context& context, Port& port) {
 }
 
 namespace {
-
-// A virtual function shows the module of its physical one, a bond that of none.
-bool has_cage(const Port& port) {
-  return !port.netdev.empty() && !port.virtual_function && port.bond != port.netdev && !port.pci.empty();
-}
 
 void ask_modules(Context& context, Node& node) {
   if (!context.kernel.generic || !context.kernel.ethtool) return;

@@ -12,8 +12,6 @@
 namespace fabric::scanning {
 namespace {
 
-std::string last_component(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
 std::string software_driver_of(const Context& context, const Port& port) {
   const nldev::Device* device = context.device(port.rdma);
   return std::string(
@@ -40,7 +38,7 @@ LinkLayer link_layer_by_protocol(const nldev::Device* device) {
 void find_owner(const Root& root, const std::string& folder, const std::string& device, Port& port) {
   if (const auto owner = root.resolve(folder + "/physfn"); owner && root.exists(folder + "/physfn")) {
     port.virtual_function = true;
-    port.left_alone = "virtual function: set on its physical function " + last_component(*owner);
+    port.left_alone = "virtual function: set on its physical function " + base_name(*owner);
   } else if (device.find(".sf.") != std::string::npos) {  // auxiliary device "mlx5_core.sf.4" (mlx5/core/sf/dev/dev.c)
     port.virtual_function = true;
     port.left_alone = "subfunction (" + device + "): set on its function " + port.pci;
@@ -61,7 +59,7 @@ void read_hardware(const Context& context, Port& port) {
   port.kernel_driver = driver_of(root, folder);
   port.pci_id = pci_id_of(root, folder);
   port.driver_version = driver_version(root, port.kernel_driver);
-  find_owner(root, folder, last_component(*resolved), port);
+  find_owner(root, folder, base_name(*resolved), port);
   port.numa = pci::numa_node(root, folder, context.cpu_nodes);
 }
 
@@ -70,7 +68,7 @@ void read_hardware(const Context& context, Port& port) {
 // The `driver` link of the folder, else the DRIVER of its uevent file (trees that were copied without links).
 std::string driver_of(const Root& root, const std::string& folder) {
   if (const auto link = root.resolve(folder + "/driver"); link && root.exists(folder + "/driver"))
-    return last_component(*link);
+    return base_name(*link);
   const auto uevent = root.read_text(folder + "/uevent");
   for (const std::string_view line : split(uevent ? std::string_view(*uevent) : std::string_view{}, '\n'))
     if (line.starts_with("DRIVER=")) return std::string(trim(line.substr(7)));
@@ -87,16 +85,12 @@ std::string pci_id_of(const Root& root, const std::string& folder) {
   return id;
 }
 
-const nldev::Device* Context::device(const std::string& name) const {
-  const auto found = netlink.find(name);
-  return found == netlink.end() ? nullptr : &found->second;
-}
+const nldev::Device* Context::device(const std::string& name) const { return find_in(netlink, name); }
 
 const verbs::PortAttributes* Context::attributes(const Port& port) const {
   const auto device = by_verbs.find(port.rdma);
   if (device == by_verbs.end()) return nullptr;
-  const auto found = device->second.ports.find(port.number);
-  return found == device->second.ports.end() ? nullptr : &found->second;
+  return find_in(device->second.ports, port.number);
 }
 
 void Context::note_unseen(const std::string& what) {

@@ -217,7 +217,7 @@ std::vector<Port> bond_members(Context& context, const Port& bond) {
       continue;  // a member of another kind carries no RoCE
     Port member = bond;
     member.netdev = name;
-    member.pci = folder.substr(folder.rfind('/') + 1);
+    member.pci = base_name(folder);
     member.pci_id = pci_id_of(root, folder);
     member.numa = pci::numa_node(root, folder, context.cpu_nodes);
     member.gids.clear();

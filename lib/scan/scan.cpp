@@ -20,8 +20,7 @@ namespace {
 using scanning::Context;
 
 bool is_excluded(const ScanOptions& options, const std::string& device) {
-  if (!options.only.empty() && device != options.only) return true;
-  return std::ranges::any_of(options.exclude, [&](const std::string& pattern) { return glob_match(pattern, device); });
+  return (!options.only.empty() && device != options.only) || matches_any(options.exclude, device);
 }
 
 void ask_devices(Context& context) {

@@ -29,13 +29,6 @@ namespace {
 
 constexpr const char* kWritten = "# Written by fabric-agentctl apply --confirm; see fabric-agentctl(1). Do not edit.\n";
 
-std::string utc(std::time_t at) {
-  std::tm parts{};
-  ::gmtime_r(&at, &parts);
-  char text[32];
-  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
-}
-
 }  // namespace
 
 Moment this_moment(const Root& root) {
@@ -66,15 +59,12 @@ Record begin(const Moment& now, std::chrono::seconds patience, const Policy& pol
 
 void set_deadline(Record& record, const Moment& now, std::chrono::seconds patience) {
   record.deadline = now.milliseconds + static_cast<uint64_t>(patience.count()) * 1000;
-  record.until = utc(std::time(nullptr) + patience.count());
+  record.until = time_text(std::time(nullptr) + patience.count());
 }
 
-// FNV-1a, 64 bits: a mark of change, no protection.
 std::string digest(std::string_view text) {
-  uint64_t hash = 0xcbf29ce484222325;
-  for (const char letter : text) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3;
   char digits[17];
-  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash));
+  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(fnv1a(text)));
   return digits;
 }
 
@@ -137,15 +127,14 @@ Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, qos::Op
     if (entry == record.before.end()) continue;
     options.only = qos::own_keys(port);
     const Changes changes = qos::reconcile(kernel, port, entry->second, options);
-    const bool again = std::ranges::any_of(
-        changes, [](const Change& change) { return change.outcome == Outcome::pending || change.code == ENODEV; });
+    const bool again = std::ranges::any_of(changes, is_left_to_do);
     all.insert(all.end(), changes.begin(), changes.end());
     if (!again) state::forget(record.before, port, options.only);
   }
   // The host's settings have nothing to wait for.
-  for (qos::SysctlChange& one : qos::reconcile_sysctl(kernel.root, std::exchange(record.sysctl, {}), {}))
-    all.push_back({"host", {}, one.outcome, one.code, false, one.from, one.to, one.detail, one.name});
-  if (record.before.empty()) record.reverted = utc(std::time(nullptr));
+  for (Change& change : qos::reconcile_sysctl(kernel.root, std::exchange(record.sysctl, {}), {}))
+    all.push_back(std::move(change));
+  if (record.before.empty()) record.reverted = time_text(std::time(nullptr));
   return all;
 }
 

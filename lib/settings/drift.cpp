@@ -76,8 +76,7 @@ void Drift::failed(Track& track, Instant now) {
 const Drift::Track* Drift::find(const std::string& port, std::string_view key) const {
   auto keys = ports_.find(port);
   if (keys == ports_.end()) return nullptr;
-  auto track = keys->second.find(key);
-  return track == keys->second.end() ? nullptr : &track->second;
+  return find_in(keys->second, key);
 }
 
 bool Drift::held(const std::string& port, std::string_view key, Instant now) const {

@@ -77,18 +77,26 @@ std::string remedy(const std::string& name, int code) {
   return {};
 }
 
+Change change_of(const std::string& name, std::string wanted) {
+  Change change;
+  change.port = kHostSubject;
+  change.sysctl = name;
+  change.to = std::move(wanted);
+  return change;
+}
+
 class SysctlPass {
  public:
   SysctlPass(const Root& root, const SysctlOptions& options) : root_(root), options_(options) {}
 
-  SysctlChange run(const std::string& name, const std::string& wanted) {
-    SysctlChange change{name, Outcome::in_sync, {}, one_spaced(wanted), {}, 0};
+  Change run(const std::string& name, const std::string& wanted) {
+    Change change = change_of(name, one_spaced(wanted));
     const std::string file = file_of(name);
     auto before = root_.read(file);
     if (!before) return unreadable(std::move(change), before.error());
     change.from = one_spaced(*before);
     if (change.from == change.to) return change;
-    if (options_.conflict && options_.conflict(change.name)) {
+    if (options_.conflict && options_.conflict(change.sysctl)) {
       change.outcome = Outcome::conflict;
       change.detail = "another writer keeps changing it back";
       return change;
@@ -101,9 +109,9 @@ class SysctlPass {
   }
 
  private:
-  SysctlChange write(SysctlChange change, const std::string& file) {
+  Change write(Change change, const std::string& file) {
     if (options_.save_original)
-      if (auto saved = options_.save_original(change.name, change.from); !saved)
+      if (auto saved = options_.save_original(change.sysctl, change.from); !saved)
         return unsaved(std::move(change), saved.error());
     if (auto written = root_.write(file, change.to); !written) return refused(std::move(change), written.error());
     auto after = root_.read(file);
@@ -114,23 +122,23 @@ class SysctlPass {
     return change;
   }
 
-  static SysctlChange unreadable(SysctlChange change, const Error& failure) {
+  static Change unreadable(Change change, const Error& failure) {
     if (failure.code != ENOENT) return refused(std::move(change), failure);
     change.outcome = Outcome::unsupported;
     change.detail = "unknown to this kernel, or the network interface does not exist";
     return change;
   }
 
-  static SysctlChange unsaved(SysctlChange change, const Error& failure) {
+  static Change unsaved(Change change, const Error& failure) {
     change.outcome = Outcome::unsaved;
     change.detail = failure.text();
     return change;
   }
 
-  static SysctlChange refused(SysctlChange change, const Error& failure) {
+  static Change refused(Change change, const Error& failure) {
     change.outcome = Outcome::refused;
     change.code = failure.code;
-    change.detail = failure.text() + remedy(change.name, failure.code);
+    change.detail = failure.text() + remedy(change.sysctl, failure.code);
     return change;
   }
 
@@ -166,12 +174,13 @@ std::string sysctl_problem(std::string_view name, std::string_view value) {
   return {};
 }
 
-std::vector<SysctlChange> reconcile_sysctl(const Root& root, const SysctlValues& wanted, const SysctlOptions& options) {
-  std::vector<SysctlChange> out;
+Changes reconcile_sysctl(const Root& root, const SysctlValues& wanted, const SysctlOptions& options) {
+  Changes out;
   for (const auto& [name, value] : wanted) {
-    if (auto problem = sysctl_problem(name, value); !problem.empty())
-      out.push_back({name, Outcome::refused, {}, value, problem, EINVAL});
-    else out.push_back(SysctlPass(root, options).run(name, value));
+    auto problem = sysctl_problem(name, value);
+    Change& change =
+        out.emplace_back(problem.empty() ? SysctlPass(root, options).run(name, value) : change_of(name, value));
+    if (!problem.empty()) change.outcome = Outcome::refused, change.code = EINVAL, change.detail = std::move(problem);
   }
   return out;
 }

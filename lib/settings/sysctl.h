@@ -30,15 +30,6 @@ std::string sysctl_problem(std::string_view name, std::string_view value);
 // "net.ipv4.tcp_ecn" -> "1"; numbers are separated by one space, whatever the kernel prints between them.
 using SysctlValues = std::map<std::string, std::string>;
 
-struct SysctlChange {
-  std::string name;
-  Outcome outcome = Outcome::in_sync;
-  std::string from, to;  // `from` is empty where it could not be read
-  std::string detail;
-  int code = 0;  // errno for refused
-  bool operator==(const SysctlChange&) const = default;
-};
-
 struct SysctlOptions {
   bool dry_run = false;
   // Called before the first write of each name with its value: must make it durable; on failure it is not written.
@@ -47,8 +38,9 @@ struct SysctlOptions {
   std::function<bool(const std::string& name)> conflict{};
 };
 
-// One change per wanted name, in their order: read, written only where it differs, read back.
-std::vector<SysctlChange> reconcile_sysctl(const Root& root, const SysctlValues& wanted, const SysctlOptions& options);
+// One change per wanted name, in their order: read, written only where it differs, read back. Change::from is empty
+// where it could not be read.
+Changes reconcile_sysctl(const Root& root, const SysctlValues& wanted, const SysctlOptions& options);
 
 // The original value of each name. Same care as state::Originals: a missing file is empty, one that
 // cannot be understood is an Error with code EBADMSG, and is never overwritten.

@@ -25,7 +25,7 @@ std::string start_of(const Root& root, const std::string& pid) {
 std::string unit_of(const Root& root, const std::string& pid) {
   const auto groups = root.read_line("proc/" + pid + "/cgroup");
   if (!groups) return {};
-  const std::string unit = groups->substr(groups->rfind('/') + 1);
+  const std::string unit = base_name(*groups);
   return unit.ends_with(".service") ? unit : std::string();
 }
 
@@ -42,9 +42,8 @@ bool is_called_for(const Root& root, const std::string& pid, std::string_view ne
   const auto line = root.read("proc/" + pid + "/cmdline");
   if (!line) return false;
   const auto words = split(*line, '\0');
-  const bool reads =
-      std::ranges::any_of(words, [](std::string_view word) { return std::ranges::find(kReads, word) != kReads.end(); });
-  return !reads && std::ranges::find(words, netdev) != words.end();
+  const bool reads = std::ranges::any_of(words, [](std::string_view word) { return contains(kReads, word); });
+  return !reads && contains(words, netdev);
 }
 
 // flags of /proc/PID/fdinfo/FD, octal.
@@ -74,7 +73,7 @@ constexpr std::array kEthtool{SettingId::fw_lldp, SettingId::pause,    SettingId
 
 template <class List>
 bool has(const List& list, SettingId setting) {
-  return std::ranges::find(list, setting) != list.end();
+  return contains(list, setting);
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ Result<Fd> make_directory_of(const std::string& directory, const std::string& pa
 Result<void> replace_file(const std::string& directory, const std::string& path, std::string_view toml) {
   auto folder = make_directory_of(directory, path);
   if (!folder) return folder.error();
-  std::string name = path.substr(path.rfind('/') + 1);
+  const std::string name = base_name(path);
   std::string fresh = "." + name + ".new";
   Fd file(::openat(folder->get(), fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644));
   // fchmod: whatever the umask, everybody may read.
@@ -70,7 +70,7 @@ Result<void> replace_file(const std::string& directory, const std::string& path,
 Result<void> remove_file(const std::string& directory, const std::string& path) {
   auto folder = make_directory_of(directory, path);
   if (!folder) return folder.error();
-  if (::unlinkat(folder->get(), path.substr(path.rfind('/') + 1).c_str(), 0) != 0 && errno != ENOENT)
+  if (::unlinkat(folder->get(), base_name(path).c_str(), 0) != 0 && errno != ENOENT)
     return failed(path, "cannot be removed");
   if (::fsync(folder->get()) != 0) return failed(path, "cannot sync its directory");
   return {};

@@ -59,7 +59,7 @@ bool is_at(const Fd& folder, const char* name, int fd) {
 }  // namespace
 
 Result<Fd> take_lock(const std::string& directory, std::chrono::milliseconds patience, const char* file) {
-  const std::string path = file, shown = "/" + path, name = path.substr(path.rfind('/') + 1);
+  const std::string path = file, shown = "/" + path, name = base_name(path);
   auto folder = make_directory_of(directory, path);
   if (!folder) return folder.error();
   Result<Fd> fd = Fd(::openat(folder->get(), name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));

@@ -79,7 +79,7 @@ std::string value_toml(const T& value) {
   else return "[" + joined(value, ", ", element_toml) + "]";
 }
 
-// "key = value"; empty if there is no value.
+// "key = value"; empty without a value.
 template <class Value>
 std::string assignment(std::string_view key, const Value& value) {
   const std::string text = value_toml(value);

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "base/parse.h"
+#include "model/setting_table.h"
 #include "store/files.h"
 #include "store/record.h"
 
@@ -143,7 +145,7 @@ Result<void> save_originals(const std::string& directory, const Originals& origi
 Result<std::string> set_originals_aside(const std::string& directory) {
   auto folder = make_directory_of(directory, kOriginalsFile);
   if (!folder) return folder.error();
-  std::string name = std::string(kOriginalsFile).substr(std::string(kOriginalsFile).rfind('/') + 1);
+  const std::string name = base_name(kOriginalsFile);
   for (int i = 1; i < 100; ++i) {
     std::string aside = name + ".corrupt" + (i == 1 ? "" : "." + std::to_string(i));
     if (::renameat2(folder->get(), name.c_str(), folder->get(), aside.c_str(), RENAME_NOREPLACE) == 0) return aside;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/toml_value.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "base/find.h"
+#include "model/setting_table.h"
 #include "store/record.h"
 #include "store/toml_words.h"
 
@@ -41,25 +42,23 @@ MaybeProblem read_kind(const toml::node& node, Dcbx& out) { return read_word<Dcb
 MaybeProblem read_kind(const toml::node& node, Trust& out) { return read_word<Trust>(node, kTrust, out); }
 MaybeProblem read_kind(const toml::node& node, Pause& out) { return read_word<Pause>(node, kPause, out); }
 
-MaybeProblem read_kind(const toml::node& node, uint32_t& out) {
+template <std::unsigned_integral T>
+MaybeProblem read_number(const toml::node& node, int64_t max, T& out) {
   int64_t number = 0;
-  if (auto problem = read_integer(node, 0, std::numeric_limits<uint32_t>::max(), number)) return problem;
-  out = static_cast<uint32_t>(number);
-  return std::nullopt;
+  auto problem = read_integer(node, 0, max, number);
+  out = static_cast<T>(number);
+  return problem;
 }
 
-MaybeProblem read_small(const toml::node& node, int64_t max, uint8_t& out) {
-  int64_t number = 0;
-  if (auto problem = read_integer(node, 0, max, number)) return problem;
-  out = static_cast<uint8_t>(number);
-  return std::nullopt;
+MaybeProblem read_kind(const toml::node& node, uint32_t& out) {
+  return read_number(node, std::numeric_limits<uint32_t>::max(), out);
 }
 
 MaybeProblem read_kind(const toml::node& node, PrioSet& out) {
   return read_array(
       node, "an array of priorities 0 to 7", 0, kPriorities, [&](const toml::node& element, size_t) -> MaybeProblem {
         uint8_t prio = 0;
-        if (auto problem = read_small(element, kPriorities - 1, prio)) return problem;
+        if (auto problem = read_number(element, kPriorities - 1, prio)) return problem;
         if (out.has(prio))
           return TomlProblem{element.source().begin, "priority " + std::to_string(prio) + " is listed twice"};
         out.bits = static_cast<uint8_t>(out.bits | 1U << prio);
@@ -76,7 +75,7 @@ MaybeProblem read_kind(const toml::node& node, DscpMap& out) {
     if (!dscp || *dscp > 63 || out.count(*dscp) != 0)
       return TomlProblem{value.source().begin,
                          "expected each DSCP from 0 to 63 once, not \"" + std::string(word) + "\""};
-    if (auto problem = read_small(value, kPriorities - 1, out[*dscp])) return problem;
+    if (auto problem = read_number(value, kPriorities - 1, out[*dscp])) return problem;
   }
   return std::nullopt;
 }
@@ -85,13 +84,13 @@ MaybeProblem read_ets_member(std::string_view key, const toml::node& node, Ets& 
   if (key == "prio_tc")
     return read_array(
         node, "eight traffic classes, one per priority", kPriorities, kPriorities,
-        [&](const toml::node& element, size_t i) { return read_small(element, kPriorities - 1, out.prio_tc[i]); });
+        [&](const toml::node& element, size_t i) { return read_number(element, kPriorities - 1, out.prio_tc[i]); });
   if (key == "tsa")
     return read_array(node, "at most eight algorithms, one per traffic class", 0, kPriorities,
                       [&](const toml::node& element, size_t i) { return read_word<Tsa>(element, kTsa, out.tsa[i]); });
   if (key == "bw")
     return read_array(node, "at most eight percentages, one per traffic class", 0, kPriorities,
-                      [&](const toml::node& element, size_t i) { return read_small(element, 255, out.bw[i]); });
+                      [&](const toml::node& element, size_t i) { return read_number(element, 255, out.bw[i]); });
   return TomlProblem{node.source().begin, "unknown key \"" + std::string(key) + "\"; ets has prio_tc, tsa and bw"};
 }
 
@@ -108,7 +107,7 @@ MaybeProblem read_kind(const toml::node& node, Ets& out) {
 MaybeProblem read_kind(const toml::node& node, bool& out) { return read_flag(node, out); }
 MaybeProblem read_kind(const toml::node& node, Eight& out) {
   return read_array(node, "eight numbers from 0 to 7, one per priority", kPriorities, kPriorities,
-                    [&](const toml::node& element, size_t i) { return read_small(element, kPriorities - 1, out[i]); });
+                    [&](const toml::node& element, size_t i) { return read_number(element, kPriorities - 1, out[i]); });
 }
 
 MaybeProblem read_kind(const toml::node& node, Buffers& out) {
@@ -117,21 +116,13 @@ MaybeProblem read_kind(const toml::node& node, Buffers& out) {
     return std::nullopt;
   }
   return read_array(node, "eight sizes in bytes, or \"auto\"", kPriorities, kPriorities,
-                    [&](const toml::node& element, size_t i) {
-                      int64_t number = 0;
-                      auto problem = read_integer(element, 0, std::numeric_limits<uint32_t>::max(), number);
-                      out.bytes[i] = static_cast<uint32_t>(number);
-                      return problem;
-                    });
+                    [&](const toml::node& element, size_t i) { return read_kind(element, out.bytes[i]); });
 }
 
 MaybeProblem read_kind(const toml::node& node, Rates& out) {
   return read_array(node, "eight rates in kbit/s, one per traffic class", kPriorities, kPriorities,
                     [&](const toml::node& element, size_t i) {
-                      int64_t number = 0;
-                      auto problem = read_integer(element, 0, std::numeric_limits<int64_t>::max(), number);
-                      out.kbit[i] = static_cast<uint64_t>(number);
-                      return problem;
+                      return read_number(element, std::numeric_limits<int64_t>::max(), out.kbit[i]);
                     });
 }
 
@@ -166,7 +157,7 @@ MaybeProblem read_kind(const toml::node& node, AppTrust& out) {
   return read_words(node, kWhat, [&](const toml::node& word) -> MaybeProblem {
     const auto selector = parse_selector(word.as_string()->get());
     if (!selector) return expected(word, kWhat);
-    if (std::ranges::find(out.selectors, *selector) != out.selectors.end())
+    if (contains(out.selectors, *selector))
       return TomlProblem{word.source().begin, describe(word) + " is listed twice"};
     out.selectors.push_back(*selector);
     return std::nullopt;

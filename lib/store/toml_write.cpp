@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/parse.h"
+#include "model/setting_table.h"
 #include "store/record.h"
 #include "store/toml_words.h"
 

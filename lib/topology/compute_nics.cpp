@@ -10,7 +10,7 @@
 namespace fabric {
 namespace {
 
-bool is_of(const Port& port, const Nic& nic) { return std::ranges::find(nic.rdma, port.rdma) != nic.rdma.end(); }
+bool is_of(const Port& port, const Nic& nic) { return contains(nic.rdma, port.rdma); }
 
 struct Kind {
   uint16_t vendor = 0, device = 0;

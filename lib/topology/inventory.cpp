@@ -31,7 +31,7 @@ void add_ports(const Node& node, const Inventory* before, const Nic& nic, Invent
     if (port.pci == nic.pci && port.state == kPortActive && !port.is_member()) part.up.push_back(port.id());
   const InventoryPart* old = before == nullptr ? nullptr : before->find(nic.pci);
   for (size_t i = 0; old != nullptr && i < old->up.size(); ++i)
-    if (std::ranges::find(part.up, old->up[i]) == part.up.end()) part.up.push_back(old->up[i]);
+    if (!contains(part.up, old->up[i])) part.up.push_back(old->up[i]);
   std::ranges::sort(part.up);
 }
 
@@ -41,12 +41,6 @@ std::string link_text(const std::optional<unsigned>& width, const std::optional<
   char text[32];
   std::snprintf(text, sizeof text, " at %g GT/s", *speed);
   return out + text;
-}
-
-std::string ids_text(uint16_t vendor, uint16_t device) {
-  char text[16];
-  std::snprintf(text, sizeof text, "%04x:%04x", vendor, device);
-  return text;
 }
 
 std::string list_text(const std::vector<std::string>& list) { return list.empty() ? "none" : joined(list); }
@@ -72,6 +66,12 @@ bool is_there(const Topology& now, const InventoryPart& part) {
 }
 
 }  // namespace
+
+std::string ids_text(uint16_t vendor, uint16_t device) {
+  char text[16];
+  std::snprintf(text, sizeof text, "%04x:%04x", vendor, device);
+  return text;
+}
 
 Inventory inventory_of(const Node& node, const Inventory* before) {
   Inventory out;
@@ -138,7 +138,7 @@ bool has_lost_nic(const Node& node, const Gpu& gpu) {
   const auto changes = changes_since(*node.inventory, node.topology);
   return std::ranges::any_of(changes, [&](const InventoryChange& change) {
     const bool lost = change.kind == InventoryChange::Kind::gone || change.kind == InventoryChange::Kind::rdma;
-    return lost && std::ranges::find(part->nics, change.pci) != part->nics.end();
+    return lost && contains(part->nics, change.pci);
   });
 }
 

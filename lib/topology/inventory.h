@@ -22,6 +22,8 @@ std::vector<InventoryChange> changes_since(const Inventory& inventory, const Top
 // NICs of the inventory that are not on the bus.
 std::vector<Nic> gone_nics(const Inventory& inventory, const Topology& now);
 
+// Vendor and device: "15b3:1021".
+std::string ids_text(uint16_t vendor, uint16_t device);
 // "GPU3 (0000:5d:00.0)"
 std::string part_text(const InventoryChange& change);
 

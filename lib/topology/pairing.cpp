@@ -225,8 +225,7 @@ Pairing built_pairing(const View& view) {
 
 Pairing best_pairing(const Topology& topology, std::span<const Port> ports) {
   const std::vector<size_t> up = usable_nics(topology, ports, compute_nics(topology, ports));
-  auto left = without(built_pairing(topology, ports),
-                      [&](size_t nic) { return !std::binary_search(up.begin(), up.end(), nic); });
+  auto left = without(built_pairing(topology, ports), [&](size_t nic) { return !std::ranges::binary_search(up, nic); });
   return left ? std::move(*left) : best_pairing(topology, up);
 }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "topology/platform.h"
 
-#include <algorithm>
-
 #include "base/parse.h"
 #include "model/pci_kind.h"
 #include "topology/pairing.h"
@@ -11,7 +9,7 @@ namespace fabric {
 namespace {
 
 bool is_at_or_below(const PciDevice& device, const std::string& pci) {
-  return device.pci == pci || std::ranges::find(device.bridges, pci) != device.bridges.end();
+  return device.pci == pci || contains(device.bridges, pci);
 }
 
 const std::string* name_at(const Topology& topology, const std::string& pci) {
@@ -25,8 +23,7 @@ const std::string* name_at(const Topology& topology, const std::string& pci) {
 }  // namespace
 
 const PlatformFunction* function_of(const Node& node, const std::string& pci) {
-  const auto found = node.platform.functions.find(pci);
-  return found == node.platform.functions.end() ? nullptr : &found->second;
+  return find_in(node.platform.functions, pci);
 }
 
 std::string function_text(const Topology& topology, const std::string& pci) {

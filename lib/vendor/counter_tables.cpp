@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The vendors' counter tables: a new vendor is one line here.
-#include <algorithm>
 
+#include "base/find.h"
 #include "vendor/counter_row.h"
 
 namespace fabric {
@@ -52,14 +52,11 @@ std::span<const CounterTable> counter_tables() {
   return tables;
 }
 
-bool CounterTable::is_of(std::string_view driver) const {
-  return !driver.empty() && std::ranges::find(drivers, driver) != drivers.end();
-}
+bool CounterTable::is_of(std::string_view driver) const { return !driver.empty() && contains(drivers, driver); }
 
 const CounterTable* find_counter_table(std::string_view driver) {
   const auto tables = counter_tables();
-  const auto found = std::ranges::find_if(tables, [&](const CounterTable& table) { return table.is_of(driver); });
-  return found == tables.end() ? nullptr : &*found;
+  return find_where(tables, [&](const CounterTable& table) { return table.is_of(driver); });
 }
 
 std::string_view to_text(CounterClass value) {

@@ -24,9 +24,7 @@ const Feature* feature_of(SettingId setting) {
   return nullptr;
 }
 
-bool has_name(const Driver& driver, std::string_view name) {
-  return std::ranges::find(driver.kernel_names, name) != driver.kernel_names.end();
-}
+bool has_name(const Driver& driver, std::string_view name) { return contains(driver.kernel_names, name); }
 
 }  // namespace
 

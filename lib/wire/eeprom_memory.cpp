@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/parse.h"
+
 namespace fabric::eeprom {
 namespace {
 
@@ -100,9 +102,7 @@ std::string Memory::text(Space space, unsigned at, unsigned length) const {
     const uint8_t byte = u8(space, at + i).value_or(0);
     if (byte >= ' ' && byte <= '~') out.push_back(static_cast<char>(byte));
   }
-  const size_t first = out.find_first_not_of(' ');
-  if (first == std::string::npos) return {};
-  return out.substr(first, out.find_last_not_of(' ') - first + 1);
+  return std::string(trim(out));
 }
 
 std::optional<double> Memory::value(Space space, unsigned at, const Unit& unit) const {
@@ -146,8 +146,7 @@ std::string oui_text(const Memory& memory, Space space, unsigned at) {
   for (unsigned i = 0; i < 3; ++i) {
     const uint8_t byte = memory.u8(space, at + i).value_or(0);
     all |= byte;
-    if (!out.empty()) out.push_back(':');
-    out += hex_byte(byte);
+    append_item(out, hex_byte(byte), ":");
   }
   return all == 0 ? std::string() : out;
 }

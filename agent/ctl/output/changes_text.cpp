@@ -64,24 +64,22 @@ std::string changes_text(const Changes& changes, bool all, const Output& output)
     if (same == merged.end()) merged.push_back(std::move(group));
     else same->ports.push_back(group.ports.front());
   }
-  std::string text;
-  for (const Group& group : merged)
-    append_item(text, wrapped(names_text(group.ports), output.width, 2) + "\n" + group.text, "\n");
-  return text;
+  return joined(merged, "\n", [&](const Group& group) {
+    return wrapped(names_text(group.ports), output.width, 2) + "\n" + group.text;
+  });
 }
 
 Json changes_json(const Changes& changes) {
   Json list = Json::array();
   for (const Change& change : changes) {
-    Json entry = Json::object();
-    entry.update({{"port", change.port},
-                  {"setting", change.key()},
-                  {"outcome", to_text(change.outcome)},
-                  {"from", change.from},
-                  {"to", change.to},
-                  {"disruptive", change.disruptive},
-                  {"errno", change.code == 0 ? Json() : Json(change.code)},
-                  {"detail", change.detail}});
+    Json entry = Json::object({{"port", change.port},
+                               {"setting", change.key()},
+                               {"outcome", to_text(change.outcome)},
+                               {"from", change.from},
+                               {"to", change.to},
+                               {"disruptive", change.disruptive},
+                               {"errno", change.code == 0 ? Json() : Json(change.code)},
+                               {"detail", change.detail}});
     list.push_back(std::move(entry));
   }
   return list;

@@ -2,19 +2,12 @@
 #include "ctl/output/report_text.h"
 
 #include <algorithm>
-#include <cctype>
 
+#include "base/parse.h"
 #include "checks/check.h"
 
 namespace fabric::ctl {
 namespace {
-
-std::string upper(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
-  return out;
-}
 
 // "pfc, ets", or "settings (55 checks)" of many of one group.
 std::string ids_text(const std::vector<std::string>& ids) {
@@ -57,9 +50,8 @@ std::string block_text(const FindingGroup& block, const Output& output, bool bri
 }
 
 const Finding* first_finding(const Report& report) {
-  const auto found = std::ranges::find_if(
-      report.findings, [](const Finding& finding) { return finding.status != Status::ok && !finding.acknowledged; });
-  return found == report.findings.end() ? nullptr : &*found;
+  return find_where(report.findings,
+                    [](const Finding& finding) { return finding.status != Status::ok && !finding.acknowledged; });
 }
 
 }  // namespace

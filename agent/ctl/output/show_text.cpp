@@ -66,9 +66,8 @@ Json show_json(const Node& node, const Policy* policy) {
     const PortPolicy* entry = policy == nullptr ? nullptr : policy_for(*policy, port);
     Json settings = Json::object();
     for (const Setting& setting : kSettings) {
-      Json pair = Json::object();
-      pair.update({{"read", value_json(setting, port.qos)},
-                   {"wanted", entry == nullptr ? Json() : value_json(setting, entry->want)}});
+      Json pair = Json::object({{"read", value_json(setting, port.qos)},
+                                {"wanted", entry == nullptr ? Json() : value_json(setting, entry->want)}});
       settings[std::string(setting.key)] = std::move(pair);
     }
     Json out = Json::object();
@@ -77,9 +76,7 @@ Json show_json(const Node& node, const Policy* policy) {
     out["settings"] = std::move(settings);
     ports.push_back(std::move(out));
   }
-  Json out = Json::object();
-  out.update({{"ports", std::move(ports)}, {"unread", unseen_json(node)}});
-  return out;
+  return Json::object({{"ports", std::move(ports)}, {"unread", unseen_json(node)}});
 }
 
 }  // namespace fabric::ctl

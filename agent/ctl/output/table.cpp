@@ -115,7 +115,7 @@ std::string Table::text(const Output& output) const {
   scols_table_set_termforce(table.get(), SCOLS_TERMFORCE_NEVER);
   scols_table_enable_colors(table.get(), output.color ? 1 : 0);
   for (size_t i = 0; i < columns_.size(); ++i) {
-    const bool right = std::ranges::find(right_, i) != right_.end();
+    const bool right = contains(right_, i);
     libscols_column* column =
         scols_table_new_column(table.get(), columns_[i].c_str(), 0, SCOLS_FL_WRAP | (right ? SCOLS_FL_RIGHT : 0));
     scols_column_set_wrapfunc(column, scols_wrapnl_chunksize, scols_wrapnl_nextchunk, nullptr);

@@ -137,7 +137,7 @@ std::string nearest(const Topology& topology, const std::vector<size_t>& shown) 
     std::vector<std::string> names;
     std::string_view path;
     for (const size_t index : nearest_nics(topology, gpu)) {
-      if (!std::binary_search(shown.begin(), shown.end(), index)) continue;
+      if (!std::ranges::binary_search(shown, index)) continue;
       names.push_back(topology.nics[index].name);
       path = to_text(*path_class(gpu, topology.nics[index]));
     }
@@ -165,7 +165,7 @@ std::string left_out(const Topology& topology, const std::vector<size_t>& shown)
   std::vector<std::string> names;
   size_t more = 0;
   for (size_t i = 0; i < topology.nics.size(); ++i) {
-    if (std::binary_search(shown.begin(), shown.end(), i)) continue;
+    if (std::ranges::binary_search(shown, i)) continue;
     if (carries_rdma(topology.nics[i])) ++more;
     else if (!is_data_direct(topology.nics[i])) names.push_back(topology.nics[i].name);
   }
@@ -192,20 +192,19 @@ Json names(const std::vector<std::string>& list) {
 }
 
 Json nic_json(const TopoView& view, const Nic& nic, bool compute) {
-  Json out = Json::object();
-  out.update({{"pci", nic.pci}, {"netdevs", names(nic.netdevs)}, {"rdma", names(nic.rdma)}, {"numa", nic.numa}});
+  Json out =
+      Json::object({{"pci", nic.pci}, {"netdevs", names(nic.netdevs)}, {"rdma", names(nic.rdma)}, {"numa", nic.numa}});
   out.update({{"card", nic.card}, {"virtual_function", nic.virtual_function}, {"compute", compute}});
   if (!nic.bond.empty()) out["bond"] = nic.bond;
   for (const Port& port : view.node.ports)
-    if (std::ranges::find(nic.rdma, port.rdma) != nic.rdma.end() && port.rate) out["rate"] = *port.rate;
+    if (contains(nic.rdma, port.rdma) && port.rate) out["rate"] = *port.rate;
   return out;
 }
 
 Json gpu_json(const Gpu& gpu) {
   Json indices = Json::array();
   for (const unsigned index : gpu.vendor_index) indices.push_back(index);
-  Json out = Json::object();
-  out.update({{"pci", gpu.pci}, {"name", gpu.name}, {"numa", gpu.numa}});
+  Json out = Json::object({{"pci", gpu.pci}, {"name", gpu.name}, {"numa", gpu.numa}});
   out.update({{"model", gpu.model}, {"uuid", gpu.uuid}, {"index", std::move(indices)}, {"minor", gpu.minor}});
   if (!gpu.partition.empty()) out["partition"] = gpu.partition;
   return out;
@@ -240,7 +239,7 @@ Json topo_json(const TopoView& view) {
   Json gpus = Json::array(), nics = Json::array(), paths = Json::array(), pairs = Json::array(),
        pairing = Json::array();
   for (size_t i = 0; i < topology.nics.size(); ++i) {
-    const bool compute = std::ranges::find(view.compute, i) != view.compute.end();
+    const bool compute = contains(view.compute, i);
     nics.push_back(nic_json(view, topology.nics[i], compute));
   }
   for (size_t g = 0; g < topology.gpus.size(); ++g) {

@@ -3,6 +3,7 @@
 // Guide", Environment Variables). A line is NAME=VALUE; some values begin with "=".
 #include <algorithm>
 
+#include "checks/network/network.h"
 #include "ctl/topo/topo.h"
 #include "model/finding.h"
 
@@ -23,14 +24,11 @@ std::vector<const Port*> ports_of(const TopoView& view, const std::vector<size_t
   for (const size_t index : nics)
     for (const Port& port : view.node.ports) {
       const auto& rdma = view.topology.nics[index].rdma;
-      const bool mine = std::ranges::find(rdma, port.rdma) != rdma.end();
+      const bool mine = contains(rdma, port.rdma);
       // Only the function's own device: subfunctions and representors belong to containers and guests.
-      const auto is_own = [&](const Port& each) {
-        return !each.virtual_function && std::ranges::find(rdma, each.rdma) != rdma.end();
-      };
+      const auto is_own = [&](const Port& each) { return !each.virtual_function && contains(rdma, each.rdma); };
       if (mine && port.virtual_function && std::ranges::any_of(view.node.ports, is_own)) continue;
-      if (mine && (port.state == kPortActive) == active && std::ranges::find(out, &port) == out.end())
-        out.push_back(&port);
+      if (mine && (port.state == kPortActive) == active && !contains(out, &port)) out.push_back(&port);
     }
   return out;
 }
@@ -49,17 +47,6 @@ std::string hcas(const TopoView& view, const std::vector<size_t>& nics, const st
   if (names.empty()) return out + "# NCCL_IB_HCA is not set: no RDMA port for the GPUs is active.\n";
   return "# The NICs paired with the GPUs. \"=\" matches names exactly; without it mlx5_1 also matches mlx5_10.\n" +
          out + "NCCL_IB_HCA==" + joined(names, ",") + "\n";
-}
-
-bool is_ipv4(const Gid& gid) { return gid.gid.starts_with("0000:0000:0000:0000:0000:ffff:"); }
-bool is_link_local(const Gid& gid) { return gid.gid.starts_with("fe80:"); }
-
-// Indices of routable RoCE v2 GIDs of the family; both ends of a connection use the same one.
-std::set<unsigned> gid_indices(const Port& port, bool ipv4) {
-  std::set<unsigned> out;
-  for (const Gid& gid : port.gids)
-    if (gid.type == "RoCE v2" && !is_link_local(gid) && is_ipv4(gid) == ipv4) out.insert(gid.index);
-  return out;
 }
 
 std::string indices_text(const std::set<unsigned>& indices) {

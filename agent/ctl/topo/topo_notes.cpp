@@ -51,9 +51,7 @@ std::string split_sockets(const TopoView& view) {
 
 // Bridges above this device only: its slot's port, and bridges on its own board.
 size_t own_bridges(const Topology& topology, const PciDevice& device) {
-  const auto has = [](const PciDevice& other, const std::string& bridge) {
-    return std::ranges::find(other.bridges, bridge) != other.bridges.end();
-  };
+  const auto has = [](const PciDevice& other, const std::string& bridge) { return contains(other.bridges, bridge); };
   const auto foreign = [&](const PciDevice& other) {
     return other.pci.substr(0, other.pci.rfind('.')) != device.pci.substr(0, device.pci.rfind('.'));
   };

@@ -92,7 +92,7 @@ class Picture {
   [[nodiscard]] std::string nic_detail(const Nic& nic) const {
     std::vector<std::string> detail;
     for (const Port& port : view_.node.ports)
-      if (std::ranges::find(nic.rdma, port.rdma) != nic.rdma.end())
+      if (contains(nic.rdma, port.rdma))
         detail.push_back(!is_active(port) ? "down" : port.rate ? rate_text(*port.rate) : "up");
     detail.insert(detail.end(), nic.netdevs.begin(), nic.netdevs.end());
     return joined(detail, " ");

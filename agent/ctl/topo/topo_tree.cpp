@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // `topo --format tree` and `--format dot`.
-#include <algorithm>
 
 #include "ctl/topo/topo.h"
 #include "model/finding.h"
@@ -12,7 +11,7 @@ std::string served(const TopoView& view, size_t nic) {
   std::vector<std::string> gpus;
   for (size_t g = 0; g < view.pairing.pairs.size(); ++g) {
     const auto& nics = view.pairing.pairs[g].nics;
-    if (std::ranges::find(nics, nic) != nics.end()) gpus.push_back(view.topology.gpus[g].name);
+    if (contains(nics, nic)) gpus.push_back(view.topology.gpus[g].name);
   }
   return gpus.empty() ? std::string{} : "  serves " + joined(gpus);
 }
@@ -35,7 +34,7 @@ std::string nic_line(const TopoView& view, size_t index) {
   const Nic& nic = view.topology.nics[index];
   std::string line = nic_title(nic) + "  " + nic.pci;
   for (const Port& port : view.node.ports)
-    if (std::ranges::find(nic.rdma, port.rdma) != nic.rdma.end())
+    if (contains(nic.rdma, port.rdma))
       line += is_active(port) ? (port.rate ? "  " + rate_text(*port.rate) : "")
                               : "  port " + std::to_string(port.number) + " not active";
   if (nic.virtual_function) line += "  virtual function";

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of `topo`'s formats and their common functions.
-#include <algorithm>
 
 #include "base/json.h"
 #include "checks/check.h"

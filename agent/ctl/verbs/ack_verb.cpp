@@ -44,13 +44,12 @@ int list(const std::vector<Ack>& acks, const Root& root, int64_t wall, const Opt
   if (options.json) {
     Json all = Json::array();
     for (const Ack& ack : held) {
-      Json one = Json::object();
-      one.update({{"id", ack.id},
-                  {"subject", ack.subject},
-                  {"at", time_text(ack.at)},
-                  {"until", time_text(ack.until)},
-                  {"by", ack.by},
-                  {"comment", ack.comment}});
+      Json one = Json::object({{"id", ack.id},
+                               {"subject", ack.subject},
+                               {"at", time_text(ack.at)},
+                               {"until", time_text(ack.until)},
+                               {"by", ack.by},
+                               {"comment", ack.comment}});
       all.push_back(std::move(one));
     }
     output.text += json_text(all);

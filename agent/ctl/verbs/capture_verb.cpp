@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/json.h"
+#include "base/parse.h"
 #include "counters/reader.h"
 #include "ctl/output/table.h"
 #include "ctl/topo/topo.h"
@@ -75,13 +76,9 @@ Result<std::string> read_everything(const Options& options) {
 }
 
 std::string about_text(const std::string& hostname, const Options& options, const std::vector<std::string>& refused) {
-  char time[32] = "";
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  if (::gmtime_r(&now, &parts) != nullptr) std::strftime(time, sizeof time, "%Y-%m-%dT%H:%M:%SZ", &parts);
   utsname system{};
   (void)::uname(&system);
-  std::string text = "Captured by fabric-agentctl " FABRIC_VERSION " at " + std::string(time) + ", user " +
+  std::string text = "Captured by fabric-agentctl " FABRIC_VERSION " at " + time_text(std::time(nullptr)) + ", user " +
                      std::to_string(::geteuid()) + "\n";
   text += "Machine: " + hostname + ", " + system.sysname + " " + system.release + " " + system.machine + "\n";
   text += std::string("MAC addresses, GUIDs, UUIDs and serial numbers: ") +
@@ -97,11 +94,10 @@ void print_summary(const Options& options, const std::string& directory, const W
   if (options.json) {
     Json unread = Json::array();
     for (const std::string& name : refused) unread.push_back(name);
-    Json out = Json::object();
-    out.update({{"directory", directory},
-                {"files", uint64_t{written.files}},
-                {"bytes", uint64_t{written.bytes}},
-                {"answers", uint64_t{written.answers}}});
+    Json out = Json::object({{"directory", directory},
+                             {"files", uint64_t{written.files}},
+                             {"bytes", uint64_t{written.bytes}},
+                             {"answers", uint64_t{written.answers}}});
     out.update({{"addresses", options.with_addresses}, {"not_permitted", std::move(unread)}});
     output.text += json_text(out);
     return;

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/verbs/check_watch.h"
 
-#include <algorithm>
-
+#include "base/find.h"
 #include "base/json.h"
-#include "health/health.h"
+#include "base/parse.h"
 
 namespace fabric::ctl {
 namespace {
 
 const Finding* find(const Report& report, const Finding& wanted) {
-  const auto found = std::ranges::find_if(report.findings, [&](const Finding& finding) {
+  return find_where(report.findings, [&](const Finding& finding) {
     return finding.id == wanted.id && finding.subject == wanted.subject;
   });
-  return found == report.findings.end() ? nullptr : &*found;
 }
 
 bool is_bad(const Finding* finding) { return finding != nullptr && finding->status != Status::ok; }
@@ -45,11 +43,10 @@ std::string change_text(const ReportChange& change, int64_t wall) {
 }
 
 std::string change_json(const ReportChange& change, int64_t wall) {
-  Json out = Json::object();
-  out.update({{"time", time_text(wall)},
-              {"change", change.what},
-              {"id", change.finding.id},
-              {"subject", change.finding.subject}});
+  Json out = Json::object({{"time", time_text(wall)},
+                           {"change", change.what},
+                           {"id", change.finding.id},
+                           {"subject", change.finding.subject}});
   out.update({{"status", to_text(change.what == "cleared" ? Status::ok : change.finding.status)},
               {"observed", change.finding.observed}});
   out["acknowledged"] = change.finding.acknowledged;

@@ -73,11 +73,10 @@ std::string round_text(const Round& round, const Options& options, const Output&
   auto rates = round.rates;
   if (!options.verbose) std::erase_if(rates, std::not_fn(moves));
   if (options.json) {
-    Json out = Json::object();
-    out.update({{"hostname", round.hostname},
-                {"time", round.wall},
-                {"seconds", round.seconds},
-                {"counters", rates_json(rates)}});
+    Json out = Json::object({{"hostname", round.hostname},
+                             {"time", round.wall},
+                             {"seconds", round.seconds},
+                             {"counters", rates_json(rates)}});
     return options.watch ? json_line(out) : json_text(out);
   }
   const auto moving = std::ranges::count_if(rates, moves);

@@ -91,7 +91,7 @@ int run_diagnose(const Options& given, Output& output) {
   const View view = view_of(*world, samples, plan);
   const auto is_asked = [&](const std::string& id) {
     const auto is_it = [&](const Port& port) { return port.id() == id && is_chosen(options, port); };
-    return std::ranges::any_of(samples.now.ports, is_it) || (id == kHost && names_host(options));
+    return std::ranges::any_of(samples.now.ports, is_it) || (id == kHostSubject && names_host(options));
   };
   Diagnoses all = diagnose(view);
   std::erase_if(all, [&](const Diagnosis& each) { return !is_asked(each.subject); });
@@ -99,12 +99,11 @@ int run_diagnose(const Options& given, Output& output) {
   const Status symptoms = samples.before ? worst(all) : Status::unknown;
   const Status verdict = std::min(symptoms, worst(settings), [](Status a, Status b) { return rank(a) < rank(b); });
   if (options.json) {
-    Json out = Json::object();
-    out.update({{"verdict", to_text(verdict)},
-                {"seconds", samples.before ? Json(seconds_of(samples)) : Json()},
-                {"diagnoses", to_json(all)},
-                {"settings", to_json(settings)["checks"]},
-                {"unread", unseen_json(samples.now)}});
+    Json out = Json::object({{"verdict", to_text(verdict)},
+                             {"seconds", samples.before ? Json(seconds_of(samples)) : Json()},
+                             {"diagnoses", to_json(all)},
+                             {"settings", to_json(settings)["checks"]},
+                             {"unread", unseen_json(samples.now)}});
     output.text += json_text(out);
   } else {
     const auto ports = std::ranges::count_if(samples.now.ports, [&](const Port& port) { return is_asked(port.id()); });

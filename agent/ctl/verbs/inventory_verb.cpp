@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "base/json.h"
 #include "base/parse.h"
@@ -11,7 +10,6 @@
 #include "ctl/output/table.h"
 #include "ctl/verbs.h"
 #include "ctl/world.h"
-#include "health/health.h"
 #include "store/inventory.h"
 #include "topology/inventory.h"
 
@@ -39,16 +37,10 @@ std::string state_of(const std::vector<InventoryChange>& changes, const std::str
   return out.empty() ? "ok" : out;
 }
 
-std::string model_text(const InventoryPart& part) {
-  char text[16];
-  std::snprintf(text, sizeof text, "%04x:%04x", part.vendor, part.device);
-  return text;
-}
-
 std::string parts_text(const Inventory& inventory, const std::vector<InventoryChange>& changes, const Output& output) {
   Table table({"PART", "PCI", "MODEL", "NUMA", "WIDTH", "RDMA OR NICS", "STATE"});
   for (const InventoryPart& part : inventory.parts)
-    table.add({part.name, part.pci, model_text(part), part.numa ? std::to_string(*part.numa) : "-",
+    table.add({part.name, part.pci, ids_text(part.vendor, part.device), part.numa ? std::to_string(*part.numa) : "-",
                part.width ? "x" + std::to_string(*part.width) : "-", or_dash(joined(part.gpu ? part.nics : part.rdma)),
                state_of(changes, part.pci)});
   for (const InventoryChange& change : changes)
@@ -59,24 +51,21 @@ std::string parts_text(const Inventory& inventory, const std::vector<InventoryCh
 Json parts_json(const Inventory& inventory, const std::vector<InventoryChange>& changes) {
   Json parts = Json::array();
   for (const InventoryPart& part : inventory.parts) {
-    Json one = Json::object();
-    one.update({{"kind", part.gpu ? "gpu" : "nic"},
-                {"name", part.name},
-                {"pci", part.pci},
-                {"model", model_text(part)},
-                {"numa", part.numa ? Json(*part.numa) : Json()},
-                {"width", part.width ? Json(*part.width) : Json()},
-                {"rdma", part.rdma},
-                {"nics", part.nics},
-                {"state", state_of(changes, part.pci)}});
+    Json one = Json::object({{"kind", part.gpu ? "gpu" : "nic"},
+                             {"name", part.name},
+                             {"pci", part.pci},
+                             {"model", ids_text(part.vendor, part.device)},
+                             {"numa", part.numa ? Json(*part.numa) : Json()},
+                             {"width", part.width ? Json(*part.width) : Json()},
+                             {"rdma", part.rdma},
+                             {"nics", part.nics},
+                             {"state", state_of(changes, part.pci)}});
     parts.push_back(std::move(one));
   }
   Json added = Json::array();
   for (const InventoryChange& change : changes)
     if (change.kind == Kind::added) added.push_back(change.pci);
-  Json out = Json::object();
-  out.update({{"taken", inventory.taken}, {"parts", std::move(parts)}, {"added", std::move(added)}});
-  return out;
+  return Json::object({{"taken", inventory.taken}, {"parts", std::move(parts)}, {"added", std::move(added)}});
 }
 
 bool is_loss(const InventoryChange& change) { return change.kind != Kind::added; }
@@ -121,11 +110,9 @@ std::string inventory_line(const Node& node) {
 
 Json inventory_json(const Node& node) {
   if (!node.inventory) return {};
-  Json out = Json::object();
-  out.update({{"taken", node.inventory->taken},
-              {"parts", node.inventory->parts.size()},
-              {"missing", std::ranges::count_if(changes_since(*node.inventory, node.topology), is_loss)}});
-  return out;
+  return Json::object({{"taken", node.inventory->taken},
+                       {"parts", node.inventory->parts.size()},
+                       {"missing", std::ranges::count_if(changes_since(*node.inventory, node.topology), is_loss)}});
 }
 
 int run_inventory(const Options& options, Output& output) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // explain LINE, explain --log FILE.
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <ctime>
 #include <fstream>
@@ -100,7 +99,7 @@ std::string next_step(const Found& found) {
       continue;
     }
     const size_t end = text.find('}', at);
-    std::string name(text.substr(at + 1, end - at - 1));
+    const std::string name(text.substr(at + 1, end - at - 1));
     at = end + 1;
     const std::string known = name == "peer"     ? found.named.peer
                               : port == nullptr  ? ""
@@ -108,8 +107,7 @@ std::string next_step(const Found& found) {
                               : name == "pci"    ? port->pci
                               : name == "rdma"   ? port->rdma
                                                  : port->id();
-    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char letter) { return std::toupper(letter); });
-    out += !known.empty() ? known : name == "PORT" ? "" : name;
+    out += !known.empty() ? known : name == "port" ? "" : upper(name);
   }
   return std::string(trim(out));
 }
@@ -194,14 +192,13 @@ Json found_json(const Found& found, const std::optional<HealthMemory>& memory) {
   Json ports = Json::array();
   for (size_t i = 0; i < found.named.ports.size(); ++i) {
     const Port& port = *found.named.ports[i];
-    Json each = Json::object();
-    each.update({{"port", port.id()}, {"netdev", port.netdev}, {"pci", port.pci}, {"by", found.named.by[i]}});
+    Json each =
+        Json::object({{"port", port.id()}, {"netdev", port.netdev}, {"pci", port.pci}, {"by", found.named.by[i]}});
     each["counters"] = counters_of(port, found, memory);
     ports.push_back(std::move(each));
   }
   const Message& message = *found.message;
-  Json out = Json::object();
-  out.update({{"id", message.id}, {"cause", to_text(message.cause)}, {"meaning", message.meaning}});
+  Json out = Json::object({{"id", message.id}, {"cause", to_text(message.cause)}, {"meaning", message.meaning}});
   out.update({{"vendor_error", found.vendor},
               {"peer", found.named.peer},
               {"peer_lid", found.named.peer_lid},

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <cmath>
 
 #include "base/json.h"
@@ -82,25 +81,23 @@ Json texts_json(const std::vector<std::string>& texts) {
 }
 
 Json neighbor_json(const Neighbor& neighbor) {
-  Json out = Json::object();
-  out.update({{"source", neighbor.source},
-              {"chassis_id", neighbor.chassis_id},
-              {"port_id", neighbor.port_id},
-              {"port_description", neighbor.port_description},
-              {"system_name", neighbor.system_name},
-              {"system_description", neighbor.system_description},
-              {"management", texts_json(neighbor.management)},
-              {"ttl", neighbor.ttl},
-              {"age", std::floor(neighbor.age)},
-              {"max_frame", neighbor.max_frame},
-              {"vlan", neighbor.vlan},
-              {"dcbx", neighbor.dcbx},
-              {"pfc", pfc_json(neighbor.pfc)},
-              {"ets", ets_json(neighbor.ets)},
-              {"ets_recommended", ets_json(neighbor.ets_recommended)},
-              {"app", app_json(neighbor.app)},
-              {"malformed", texts_json(neighbor.malformed)}});
-  return out;
+  return Json::object({{"source", neighbor.source},
+                       {"chassis_id", neighbor.chassis_id},
+                       {"port_id", neighbor.port_id},
+                       {"port_description", neighbor.port_description},
+                       {"system_name", neighbor.system_name},
+                       {"system_description", neighbor.system_description},
+                       {"management", texts_json(neighbor.management)},
+                       {"ttl", neighbor.ttl},
+                       {"age", std::floor(neighbor.age)},
+                       {"max_frame", neighbor.max_frame},
+                       {"vlan", neighbor.vlan},
+                       {"dcbx", neighbor.dcbx},
+                       {"pfc", pfc_json(neighbor.pfc)},
+                       {"ets", ets_json(neighbor.ets)},
+                       {"ets_recommended", ets_json(neighbor.ets_recommended)},
+                       {"app", app_json(neighbor.app)},
+                       {"malformed", texts_json(neighbor.malformed)}});
 }
 
 }  // namespace
@@ -139,9 +136,8 @@ Json neighbors_json(const Options& options, const Node& node, const Policy* poli
          {"expected", std::move(expected)},
          {"neighbors", std::move(found)}}));
   }
-  Json out = Json::object();
-  out.update({{"source", node.neighbors.source}, {"why_none", node.neighbors.why_none}, {"ports", std::move(ports)}});
-  return out;
+  return Json::object(
+      {{"source", node.neighbors.source}, {"why_none", node.neighbors.why_none}, {"ports", std::move(ports)}});
 }
 
 int run_neighbors(const Options& options, Output& output) {

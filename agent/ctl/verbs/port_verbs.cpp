@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // status and show.
-#include <algorithm>
 
 #include "base/json.h"
 #include "base/parse.h"
@@ -19,14 +18,10 @@ using AgentSettings = std::map<std::string, SettingState>;
 
 const AgentSettings* agent_settings(const Node& node, const std::string& id) {
   if (!node.agent) return nullptr;
-  const auto found = node.agent->ports.find(id);
-  return found == node.agent->ports.end() ? nullptr : &found->second;
+  return find_in(node.agent->ports, id);
 }
 
-const Changes* planned(const Plan& plan, const Port& port) {
-  const auto found = plan.find(port.id());
-  return found == plan.end() ? nullptr : &found->second;
-}
+const Changes* planned(const Plan& plan, const Port& port) { return find_in(plan, port.id()); }
 
 const PortPolicy kHostEntry{};
 
@@ -106,12 +101,11 @@ const PortPolicy* entry_for(const Policy* policy, const Port& port) {
 
 Json setting_json(const Node& node, const Change& change) {
   const Change merged = with_agents_word(node, change);
-  Json entry = Json::object();
-  entry.update({{"setting", change.key()},
-                {"outcome", to_text(merged.outcome)},
-                {"from", change.from},
-                {"to", change.to},
-                {"detail", merged.detail}});
+  Json entry = Json::object({{"setting", change.key()},
+                             {"outcome", to_text(merged.outcome)},
+                             {"from", change.from},
+                             {"to", change.to},
+                             {"detail", merged.detail}});
   const AgentSettings* agent = agent_settings(node, change.port);
   const auto found = agent == nullptr ? AgentSettings::const_iterator{} : agent->find(change.key());
   const bool known = agent != nullptr && found != agent->end();
@@ -142,14 +136,13 @@ void put_changes(Json& out, const Node& node, bool asked, const Changes* changes
 
 Json port_json(const Node& node, const Port& port, const Policy* policy, const Changes* changes) {
   const PortPolicy* entry = entry_for(policy, port);
-  Json out = Json::object();
-  out.update({{"port", port.id()},
-              {"netdev", port.netdev},
-              {"state", state_text(port)},
-              {"phys_state", port.phys_state ? Json(phys_state_text(*port.phys_state)) : Json()},
-              {"rate", port.rate},
-              {"policy", entry == nullptr ? Json() : Json(entry->name)},
-              {"left_alone", policy == nullptr ? port.left_alone : why_left_alone(*policy, port)}});
+  Json out = Json::object({{"port", port.id()},
+                           {"netdev", port.netdev},
+                           {"state", state_text(port)},
+                           {"phys_state", port.phys_state ? Json(phys_state_text(*port.phys_state)) : Json()},
+                           {"rate", port.rate},
+                           {"policy", entry == nullptr ? Json() : Json(entry->name)},
+                           {"left_alone", policy == nullptr ? port.left_alone : why_left_alone(*policy, port)}});
   put_changes(out, node, entry != nullptr, changes);
   return out;
 }
@@ -166,7 +159,7 @@ std::string unmanaged_text(const Node& node, const Policy& policy, const Output&
 }
 
 std::string status_text(const Node& node, const Policy* policy, const Plan& plan, const Output& output) {
-  const auto host = plan.find(kHost);
+  const auto host = plan.find(kHostSubject);
   const std::string agent = folded(agent_line(node) + inventory_line(node), output.width);
   if (node.ports.empty() && host == plan.end()) return agent + "No RDMA device found.\n";
   Table table({"PORT", "NETDEV", "STATE", "RATE", "POLICY", "IN SYNC", "REPAIRS", "LAST REPAIR"});
@@ -177,7 +170,7 @@ std::string status_text(const Node& node, const Policy* policy, const Plan& plan
                entry == nullptr ? "-" : entry->name, sync_text(node, entry, planned(plan, port)),
                std::to_string(repairs.count), repairs.last.empty() ? "-" : repairs.last + " " + repairs.of});
   }
-  std::string text = table.empty() ? "" : "\n" + table.text(output), details = agent_details(node, kHost);
+  std::string text = table.empty() ? "" : "\n" + table.text(output), details = agent_details(node, kHostSubject);
   if (host != plan.end()) text += "\nhost: in sync " + sync_text(node, &kHostEntry, &host->second) + "\n";
   if (policy != nullptr)
     if (const std::string unmanaged = unmanaged_text(node, *policy, output); !unmanaged.empty())
@@ -189,23 +182,21 @@ std::string status_text(const Node& node, const Policy* policy, const Plan& plan
 Json status_json(const Node& node, const Policy* policy, const Plan& plan) {
   Json agent;
   if (node.agent) {
-    agent = Json::object();
-    agent.update({{"running", node.agent->running},
-                  {"mode", node.agent->mode},
-                  {"updated", node.agent->updated},
-                  {"config_error", node.agent->config_error},
-                  {"held", node.agent->held},
-                  {"originals_error", node.agent->originals_error}});
+    agent = Json::object({{"running", node.agent->running},
+                          {"mode", node.agent->mode},
+                          {"updated", node.agent->updated},
+                          {"config_error", node.agent->config_error},
+                          {"held", node.agent->held},
+                          {"originals_error", node.agent->originals_error}});
   }
   Json ports = Json::array();
   for (const Port& port : node.ports) ports.push_back(port_json(node, port, policy, planned(plan, port)));
-  Json out = Json::object();
-  out.update({{"hostname", node.hostname},
-              {"agent", std::move(agent)},
-              {"inventory", inventory_json(node)},
-              {"ports", std::move(ports)}});
+  Json out = Json::object({{"hostname", node.hostname},
+                           {"agent", std::move(agent)},
+                           {"inventory", inventory_json(node)},
+                           {"ports", std::move(ports)}});
   Json host;
-  if (const auto changes = plan.find(kHost); changes != plan.end())
+  if (const auto changes = plan.find(kHostSubject); changes != plan.end())
     put_changes(host = Json::object(), node, true, &changes->second);
   out.update({{"host", std::move(host)}, {"unread", unseen_json(node)}});
   return out;
@@ -273,7 +264,7 @@ int run_status(const Options& options, Output& output) {
           out.update({{"absent_cards", absent_json(absent)}});
           return json_text(out);
         }
-        const bool host_alone = !options.ports.empty() && node.ports.empty() && !plan.contains(kHost);
+        const bool host_alone = !options.ports.empty() && node.ports.empty() && !plan.contains(kHostSubject);
         const std::string kept = options.ports.empty() ? absent_text(absent) : std::string();
         return host_alone
                    ? agent_line(node) + inventory_line(node) + "host: no [sysctl] settings.\n"

@@ -124,11 +124,10 @@ Json rates_json(const std::vector<Rate>& rates) {
   for (const Rate& rate : rates) {
     Json labels = Json::object();
     for (const Label& label : rate.labels) labels[std::string(label.name)] = std::string(label.value);
-    Json one = Json::object();
-    one.update({{"port", rate.port},
-                {"counter", rate.counter},
-                {"labels", std::move(labels)},
-                {"per_second", rate.per_second}});
+    Json one = Json::object({{"port", rate.port},
+                             {"counter", rate.counter},
+                             {"labels", std::move(labels)},
+                             {"per_second", rate.per_second}});
     one.update({{"total", rate.total}, {"trouble", rate.trouble}});
     out.push_back(std::move(one));
   }

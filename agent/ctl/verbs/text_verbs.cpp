@@ -39,10 +39,9 @@ int check_config(const Options& options, const Result<LoadedConfig>& config, Out
       if (!options.json) output.text += folded("warning: " + warning.where + ": " + warning.what + "\n", output.width);
     }
   if (options.json) {
-    Json out = Json::object();
-    out.update({{"file", options.config_file()},
-                {"ok", config.ok()},
-                {"error", config ? Json() : Json(config.error().text())}});
+    Json out = Json::object({{"file", options.config_file()},
+                             {"ok", config.ok()},
+                             {"error", config ? Json() : Json(config.error().text())}});
     out["warnings"] = std::move(warnings);
     output.text += json_text(out);
   } else if (config) {
@@ -140,8 +139,8 @@ std::string explain_one(const Topic& topic, const Output& output) {
 }
 
 Json explain_json(const Topic& topic) {
-  Json out = Json::object();
-  out.update({{"id", topic.id}, {"group", topic.group}, {"title", topic.title}, {"runbook", topic.runbook}});
+  Json out =
+      Json::object({{"id", topic.id}, {"group", topic.group}, {"title", topic.title}, {"runbook", topic.runbook}});
   if (!topic.culprit.empty()) out["culprit"] = topic.culprit;
   return out;
 }

@@ -178,12 +178,10 @@ Changes apply_host(Writer& writer, const Options& options, Trial& trial) {
 
 // Restores the host's settings and forgets those that are restored.
 Changes restore_host(Writer& writer, const Options& options, qos::SysctlValues originals, Result<void>& saved) {
-  Changes changes;
-  if (originals.empty()) return changes;
-  for (qos::SysctlChange& one : qos::reconcile_sysctl(writer.world.kernel.root, originals, {options.dry_run, {}})) {
-    if (one.outcome == Outcome::in_sync || one.outcome == Outcome::applied) originals.erase(one.name);
-    changes.push_back({kHost, {}, one.outcome, one.code, false, one.from, one.to, one.detail, one.name});
-  }
+  if (originals.empty()) return {};
+  Changes changes = qos::reconcile_sysctl(writer.world.kernel.root, originals, {options.dry_run, {}});
+  for (const Change& change : changes)
+    if (change.outcome == Outcome::in_sync || change.outcome == Outcome::applied) originals.erase(change.sysctl);
   if (!options.dry_run) saved = qos::save_sysctl_originals(options.root, originals);
   return changes;
 }

@@ -96,8 +96,7 @@ namespace {
 
 CollectorRun hanging(const std::string& collector, const Reader& reader) {
   if (!reader.no_thread.empty()) return {collector, reader.rdma, false, 0, reader.no_thread};
-  return {collector, reader.rdma, false, std::chrono::duration<double>(Clock::now() - *reader.busy_since).count(),
-          "hangs"};
+  return {collector, reader.rdma, false, seconds_since(*reader.busy_since), "hangs"};
 }
 
 void add_host(const Collector::Shared& shared, Snapshot& into) {

@@ -10,8 +10,6 @@
 namespace fabric::exporter {
 namespace {
 
-double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
 // One run per collector and device, for all its ports.
 void merge(std::vector<CollectorRun>& runs, const std::string& device, const Attempt& attempt) {
   auto run = std::ranges::find_if(runs, [&](const CollectorRun& r) { return r.collector == attempt.collector; });
@@ -67,13 +65,13 @@ void DeviceReader::rescan() {
       settings_.success = false;
       settings_.error = port.unread.front();
     }
-  settings_.seconds = since(start);
+  settings_.seconds = seconds_since(start);
 }
 
 // A failing source is left alone across a rescan, unless its netdev is a new one (the driver was reloaded).
 void DeviceReader::open_readers() {
   OwnerReader* owners = &owners_;
-  const bool asks_qp = policy_ && std::ranges::find(policy_->compat, Compat::rdma_exporter_qp) != policy_->compat.end();
+  const bool asks_qp = policy_ && contains(policy_->compat, Compat::rdma_exporter_qp);
   const std::span<const std::string> asked = policy_ ? std::span(policy_->ethtool) : std::span<const std::string>();
   for (const Port& port : reading_.ports) {
     readers_.emplace_back(CounterAccess{kernel_->root, kernel_->rdma.get(), kernel_->statistics.get(), asked}, port);

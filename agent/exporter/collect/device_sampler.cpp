@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporter/collect/device_sampler.h"
 
-#include <algorithm>
-
 namespace fabric::exporter {
 namespace {
 

@@ -6,11 +6,6 @@
 #include "scan/scan.h"
 
 namespace fabric::exporter {
-namespace {
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-}  // namespace
 
 std::vector<std::string> HostReader::devices() const {
   auto root = Root::open(root_);
@@ -157,7 +152,7 @@ HostCollection run_collector(const HostCollector& collector, const std::string& 
   known.ports.shrink_to_fit();
   out.node = std::make_shared<const Node>(std::move(known));
   out.run.success = out.run.error.empty();
-  out.run.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  out.run.seconds = seconds_since(start);
   return out;
 }
 

@@ -2,16 +2,13 @@
 // The thread that reads the host: which devices exist, the topology, the agent's state, and the host collectors.
 #include <algorithm>
 
+#include "base/parse.h"
 #include "exporter/collect/readers.h"
 #include "kernel/capture/root.h"
 #include "kernel/rdma/infiniband.h"
 
 namespace fabric::exporter {
 namespace {
-
-bool is_excluded(const std::string& name, const Policy& policy) {
-  return std::ranges::any_of(policy.exclude, [&](const std::string& glob) { return glob_match(glob, name); });
-}
 
 bool is_for_guests(const Root& root, const std::string& name) {
   const std::string device = std::string(infiniband::kClass) + "/" + name + "/device";
@@ -64,8 +61,7 @@ bool HostThread::has_collector_due() const {
 // removed, they run once.
 HostThread::Collected* HostThread::next_collector(const Collector::Shared& shared) {
   if (shared.reads_devices()) return nullptr;
-  const auto next = std::ranges::find_if(collected, [](const Collected& each) { return each.is_due(); });
-  return next == collected.end() ? nullptr : &*next;
+  return find_where(collected, [](const Collected& each) { return each.is_due(); });
 }
 
 Clock::time_point HostThread::due(const Collector::Shared& shared) const {
@@ -88,7 +84,7 @@ void HostThread::work(Collector::Shared& shared, Lock& lock) {
 // One thread for each of `names`, and for no other.
 void HostThread::update_devices(Collector::Shared& shared, const std::vector<std::string>& names) {
   std::erase_if(shared.devices, [&](const auto& device) {
-    const bool gone = std::ranges::find(names, device.first) == names.end();
+    const bool gone = !contains(names, device.first);
     device.second->retired = gone;
     if (gone) device.second->wake.notify_one();
     return gone;
@@ -115,7 +111,7 @@ void HostThread::read_host(Collector::Shared& shared, Lock& lock) {
   if (rescanning) {
     names = reader_.devices();
     if (const auto& policy = shared.options.policy)
-      std::erase_if(names, [&](const std::string& device) { return is_excluded(device, *policy); });
+      std::erase_if(names, [&](const std::string& device) { return matches_any(policy->exclude, device); });
     left_out_ = leave_out(shared.options.root, names);
     lock.lock();
     if (!shared.stop) update_devices(shared, names);

@@ -22,11 +22,8 @@ std::string names(const std::vector<std::string>& all, size_t most) {
 }
 
 std::string utc(int64_t seconds) {
-  const auto time = static_cast<std::time_t>(seconds);
-  std::tm parts{};
-  char text[32] = "";
-  if (::gmtime_r(&time, &parts) == nullptr || std::strftime(text, sizeof text, "%F %T UTC", &parts) == 0) return {};
-  return text;
+  const std::string text = time_text(seconds);
+  return text.substr(0, 10) + " " + text.substr(11, 8) + " UTC";
 }
 
 class Landing {
@@ -65,11 +62,7 @@ class Landing {
   }
 
  private:
-  [[nodiscard]] std::string word() const {
-    std::string out(to_text(verdict_));
-    for (char& letter : out) letter = static_cast<char>(letter - 'a' + 'A');
-    return out;
-  }
+  [[nodiscard]] std::string word() const { return upper(to_text(verdict_)); }
 
   [[nodiscard]] std::string counts() const {
     if (!checked_) return "Nothing has been checked yet: the first reading is under way.";
@@ -205,7 +198,7 @@ class Landing {
       if (!run.success) {
         std::string line = (run.device.empty() ? "" : run.device + ": ") + run.collector;
         if (!run.error.empty()) line += ": " + run.error;
-        if (std::ranges::find(lines, line) == lines.end()) lines.push_back(std::move(line));
+        if (!contains(lines, line)) lines.push_back(std::move(line));
       }
     std::string out = paragraph(
         "Without privileges, the exporter cannot check the limits memlock and nofile. As root: "

@@ -74,7 +74,7 @@ class Picture {
   [[nodiscard]] std::string detail_of(const Nic& nic) const {
     std::string out;
     for (const Port& port : node_.ports)
-      if (std::ranges::find(nic.rdma, port.rdma) != nic.rdma.end() && !port.is_member())
+      if (contains(nic.rdma, port.rdma) && !port.is_member())
         out += (!port.state ? "unknown" : !is_active(port) ? "down" : port.rate ? rate_text(*port.rate) : "up") + " ";
     out += nic.netdevs.empty() ? "" : nic.netdevs.front();
     return out.empty() ? "state not known" : out;

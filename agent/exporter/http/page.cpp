@@ -3,8 +3,6 @@
 
 #include <zlib.h>
 
-#include <algorithm>
-
 #include "checks/check.h"
 #include "counters/signals.h"
 #include "diagnosis/diagnosis.h"

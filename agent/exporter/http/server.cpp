@@ -1,87 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporter/http/server.h"
 
-#include <microhttpd.h>
-
-#include <algorithm>
-
+#include "base/event.h"
 #include "exporter/http/access.h"
 #include "exporter/http/connections.h"
 #include "exporter/http/http.h"
-#include "exporter/http/landing.h"
+#include "exporter/http/response.h"
 
 namespace fabric::exporter {
 namespace {
 
-// Microseconds. With sd-event's default of 250 ms, a resumed connection would answer its next request half a second
-// late: MHD asks for a zero time-out until the connection is in its epoll set again.
-constexpr uint64_t kAccuracy = 1000;
 // Beyond our own limit, for those that are being closed: without them MHD would accept no connection.
 constexpr unsigned kClosing = 128;
-constexpr const char* kText = "text/plain; charset=utf-8";
-
-struct Response {
-  unsigned status = 200;
-  std::string type = kText;
-  Site::Body body;
-  bool compressed = false, varies = false;
-};
-
-Response plain(unsigned status, const char* text) { return {status, kText, std::make_shared<const std::string>(text)}; }
-
-void release_body(void* body) { delete static_cast<Site::Body*>(body); }
-
-MHD_Result send(MHD_Connection* connection, const Response& response) {
-  // Each answer shares the body, which may outlive the page cache's copy.
-  auto* body = new Site::Body(response.body);
-  MHD_Response* message = ::MHD_create_response_from_buffer_with_free_callback_cls(
-      (*body)->size(), const_cast<char*>((*body)->data()), release_body, body);
-  if (!message) {
-    release_body(body);
-    return MHD_NO;
-  }
-  ::MHD_add_response_header(message, MHD_HTTP_HEADER_CONTENT_TYPE, response.type.c_str());
-  ::MHD_add_response_header(message, MHD_HTTP_HEADER_CONTENT_SECURITY_POLICY, content_policy().c_str());
-  ::MHD_add_response_header(message, MHD_HTTP_HEADER_X_CONTENT_TYPE_OPTIONS, "nosniff");
-  ::MHD_add_response_header(message, "Referrer-Policy", "no-referrer");
-  ::MHD_add_response_header(message, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
-  if (response.varies) ::MHD_add_response_header(message, MHD_HTTP_HEADER_VARY, "Accept, Accept-Encoding");
-  if (response.compressed) ::MHD_add_response_header(message, MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip");
-  if (response.status == MHD_HTTP_METHOD_NOT_ALLOWED)
-    ::MHD_add_response_header(message, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
-  if (response.status == MHD_HTTP_UNAUTHORIZED)
-    ::MHD_add_response_header(message, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Basic realm=\"fabric-exporter\"");
-  if (response.status == MHD_HTTP_TOO_MANY_REQUESTS)
-    ::MHD_add_response_header(message, MHD_HTTP_HEADER_RETRY_AFTER, "1");
-  MHD_Result queued = ::MHD_queue_response(connection, response.status, message);
-  ::MHD_destroy_response(message);
-  return queued;
-}
-
-// All headers of this name, joined by commas.
-std::string header(MHD_Connection* connection, const char* name) {
-  struct Joined {
-    const char* name;
-    std::string values;
-  } joined{name, {}};
-  auto collect = [](void* context, MHD_ValueKind, const char* key, const char* value) {
-    auto* out = static_cast<Joined*>(context);
-    if (key == nullptr || value == nullptr || ::strcasecmp(key, out->name) != 0) return MHD_YES;
-    if (!out->values.empty()) out->values += ',';
-    out->values += value;
-    return MHD_YES;
-  };
-  ::MHD_get_connection_values(connection, MHD_HEADER_KIND, collect, &joined);
-  return joined.values;
-}
 
 struct StopDaemon {
   void operator()(MHD_Daemon* daemon) const { ::MHD_stop_daemon(daemon); }
 };
-struct FreeSource {
-  void operator()(sd_event_source* source) const { ::sd_event_source_disable_unref(source); }
-};
-using Source = std::unique_ptr<sd_event_source, FreeSource>;
 
 class MicroServer;
 
@@ -89,7 +23,7 @@ class MicroServer;
 struct Daemon {
   MicroServer* server = nullptr;
   Fd listener;
-  Source io, timer;                                // end before the descriptor that they watch
+  EventSource io, timer;
   std::unique_ptr<MHD_Daemon, StopDaemon> handle;  // ends first
 };
 
@@ -108,7 +42,7 @@ class MicroServer final : public Server {
         connections_(limits.connections, limits.per_client, limits.request) {}
   ~MicroServer() override { resume_all(); }
 
-  Result<void> add(Fd listener);
+  Result<void> start(std::vector<Fd> listeners);
   Result<void> use(std::shared_ptr<const WebConfig> web) override;
   void release() override;
   [[nodiscard]] HttpCounts counts() const override;
@@ -126,17 +60,13 @@ class MicroServer final : public Server {
   static void on_connection(void* server, MHD_Connection* connection, void** entry,
                             MHD_ConnectionNotificationCode code);
   static void on_completed(void* server, MHD_Connection* connection, void** stage, MHD_RequestTerminationCode code);
-  static int on_deadline(sd_event_source* source, uint64_t now, void* server);
-  static int on_io(sd_event_source* source, int fd, uint32_t events, void* daemon);
-  static int on_time(sd_event_source* source, uint64_t now, void* daemon);
-  static int on_patience(sd_event_source* source, uint64_t now, void* server);
 
+  Result<void> add(Fd listener);
   MHD_Result answer(Daemon& daemon, MHD_Connection* connection, std::string_view path, void** stage);
   MHD_Result reply(MHD_Connection* connection, const Response& response);
   unsigned refused(MHD_Connection* connection);
   Result<void> watch(Daemon& daemon);
   void close_some();
-  void arm_patience();
   void resume_all();
   void run(Daemon& daemon);
 
@@ -145,7 +75,7 @@ class MicroServer final : public Server {
   Limits limits_;
   std::map<unsigned, uint64_t> requests_;
   std::vector<Waiting> waiting_;
-  Source patience_, deadline_;
+  EventSource patience_, deadline_;
   Access access_;
   Connections connections_;
   std::vector<std::unique_ptr<Daemon>> daemons_;
@@ -185,6 +115,14 @@ Result<void> MicroServer::add(Fd listener) {
   return {};
 }
 
+Result<void> MicroServer::start(std::vector<Fd> listeners) {
+  auto done = patience_.on_time(loop_, CLOCK_MONOTONIC, [this] { release(); });
+  if (done) done = deadline_.on_time(loop_, CLOCK_MONOTONIC, [this] { close_some(); });
+  for (Fd& listener : listeners)
+    if (done) done = add(std::move(listener));
+  return done;
+}
+
 Result<void> MicroServer::use(std::shared_ptr<const WebConfig> web) {
   resume_all();
   std::vector<Fd> listeners;
@@ -200,21 +138,15 @@ Result<void> MicroServer::use(std::shared_ptr<const WebConfig> web) {
 unsigned MicroServer::refused(MHD_Connection* connection) {
   if (access_.web() == nullptr) return 0;
   const MHD_ConnectionInfo* address = ::MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-  return access_.refused(connection, header(connection, MHD_HTTP_HEADER_AUTHORIZATION),
+  return access_.refused(connection, request_header(connection, MHD_HTTP_HEADER_AUTHORIZATION),
                          client_of(address == nullptr ? nullptr : address->client_addr));
 }
 
 Result<void> MicroServer::watch(Daemon& daemon) {
   const MHD_DaemonInfo* info = ::MHD_get_daemon_info(daemon.handle.get(), MHD_DAEMON_INFO_EPOLL_FD);
   if (!info || info->epoll_fd < 0) return error(EINVAL, "HTTP server: no epoll descriptor");
-  sd_event_source *io = nullptr, *timer = nullptr;
-  int failed = ::sd_event_add_io(loop_, &io, info->epoll_fd, EPOLLIN, on_io, &daemon);
-  daemon.io.reset(io);
-  if (failed < 0) return error(-failed, "HTTP server: event loop");
-  failed = ::sd_event_add_time(loop_, &timer, CLOCK_MONOTONIC, 0, kAccuracy, on_time, &daemon);
-  daemon.timer.reset(timer);
-  if (failed < 0) return error(-failed, "HTTP server: event loop");
-  return {};
+  auto done = daemon.io.on_readable(loop_, info->epoll_fd, [this, &daemon] { run(daemon); });
+  return done ? daemon.timer.on_time(loop_, CLOCK_MONOTONIC, [this, &daemon] { run(daemon); }) : done;
 }
 
 // Runs MHD and arms the timer for its next time-out. A zero time-out is handled here, without a timer.
@@ -226,19 +158,9 @@ void MicroServer::run(Daemon& daemon) {
     ::MHD_run(daemon.handle.get());
     any = ::MHD_get_timeout(daemon.handle.get(), &milliseconds) == MHD_YES;
   }
-  uint64_t now = 0;
-  ::sd_event_now(loop_, CLOCK_MONOTONIC, &now);
-  if (any) ::sd_event_source_set_time(daemon.timer.get(), now + milliseconds * 1000);
-  ::sd_event_source_set_enabled(daemon.timer.get(), any ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
+  if (any) daemon.timer.after(std::chrono::milliseconds(milliseconds));
+  else daemon.timer.off();
 }
-
-int MicroServer::on_io(sd_event_source*, int, uint32_t, void* context) {
-  auto* daemon = static_cast<Daemon*>(context);
-  daemon->server->run(*daemon);
-  return 0;
-}
-
-int MicroServer::on_time(sd_event_source*, uint64_t, void* context) { return on_io(nullptr, -1, 0, context); }
 
 MHD_Result MicroServer::on_request(void* context, MHD_Connection* connection, const char* path, const char* method,
                                    const char*, const char*, size_t* upload_size, void** stage) {
@@ -246,7 +168,7 @@ MHD_Result MicroServer::on_request(void* context, MHD_Connection* connection, co
   MicroServer& server = *daemon->server;
   std::string_view verb = method;
   if (verb != MHD_HTTP_METHOD_GET && verb != MHD_HTTP_METHOD_HEAD)
-    return server.reply(connection, plain(MHD_HTTP_METHOD_NOT_ALLOWED, "Only GET and HEAD.\n"));
+    return server.reply(connection, text_response(MHD_HTTP_METHOD_NOT_ALLOWED, "Only GET and HEAD.\n"));
   if (!*stage) {  // headers only; answer when the request is complete
     *stage = reinterpret_cast<void*>(Stage::begun);
     return MHD_YES;
@@ -260,17 +182,18 @@ MHD_Result MicroServer::on_request(void* context, MHD_Connection* connection, co
 
 MHD_Result MicroServer::answer(Daemon& daemon, MHD_Connection* connection, std::string_view path, void** stage) {
   if (const unsigned status = refused(connection))
-    return reply(connection, plain(status, status == MHD_HTTP_UNAUTHORIZED ? "Name and password required.\n"
-                                           : status == MHD_HTTP_FORBIDDEN  ? "A valid client certificate is required.\n"
-                                                                           : "Too many wrong passwords.\n"));
+    return reply(connection,
+                 text_response(status, status == MHD_HTTP_UNAUTHORIZED ? "Name and password required.\n"
+                                       : status == MHD_HTTP_FORBIDDEN  ? "A valid client certificate is required.\n"
+                                                                       : "Too many wrong passwords.\n"));
   const Route route = route_of(path);
   switch (route) {
-    case Route::healthy: return reply(connection, plain(MHD_HTTP_OK, "healthy\n"));
+    case Route::healthy: return reply(connection, text_response(MHD_HTTP_OK, "healthy\n"));
     case Route::ready:
       return reply(connection, site_.ready()
-                                   ? plain(MHD_HTTP_OK, "ready\n")
-                                   : plain(MHD_HTTP_SERVICE_UNAVAILABLE, "The first reading is under way.\n"));
-    case Route::not_found: return reply(connection, plain(MHD_HTTP_NOT_FOUND, "Not found; see /metrics.\n"));
+                                   ? text_response(MHD_HTTP_OK, "ready\n")
+                                   : text_response(MHD_HTTP_SERVICE_UNAVAILABLE, "The first reading is under way.\n"));
+    case Route::not_found: return reply(connection, text_response(MHD_HTTP_NOT_FOUND, "Not found; see /metrics.\n"));
     case Route::landing:
     case Route::metrics: break;
   }
@@ -279,21 +202,21 @@ MHD_Result MicroServer::answer(Daemon& daemon, MHD_Connection* connection, std::
     if (auto* entry = entry_of(connection)) entry->waits = true;
     ::MHD_suspend_connection(connection);
     waiting_.push_back({&daemon, connection});
-    arm_patience();
+    if (!patience_.is_on()) patience_.after(limits_.patience);
     return MHD_YES;
   }
   if (auto* entry = entry_of(connection)) entry->waits = false;
-  const bool compressed = accepts_gzip(header(connection, MHD_HTTP_HEADER_ACCEPT_ENCODING));
+  const bool compressed = accepts_gzip(request_header(connection, MHD_HTTP_HEADER_ACCEPT_ENCODING));
   if (route == Route::landing)
     return reply(connection, {MHD_HTTP_OK, "text/html; charset=utf-8", site_.landing(compressed), compressed, true});
-  const TextFormat format = negotiate(header(connection, MHD_HTTP_HEADER_ACCEPT));
+  const TextFormat format = negotiate(request_header(connection, MHD_HTTP_HEADER_ACCEPT));
   return reply(connection,
                {MHD_HTTP_OK, std::string(content_type(format)), site_.metrics(format, compressed), compressed, true});
 }
 
 MHD_Result MicroServer::reply(MHD_Connection* connection, const Response& response) {
   ++requests_[response.status];
-  return send(connection, response);
+  return send_response(connection, response);
 }
 
 void MicroServer::on_connection(void* context, MHD_Connection* connection, void** entry,
@@ -316,13 +239,6 @@ void MicroServer::on_completed(void* context, MHD_Connection* connection, void**
     static_cast<MicroServer*>(context)->connections_.begin_again(entry, Connections::Clock::now());
 }
 
-int MicroServer::on_deadline(sd_event_source*, uint64_t, void* context) {
-  auto* server = static_cast<MicroServer*>(context);
-  server->deadline_.reset();
-  server->close_some();
-  return 0;
-}
-
 // MHD sees the end of a connection that is shut down, and closes it. Its own timeouts count from the last byte.
 // Without lingering: the kernel does not keep what a client does not read.
 void MicroServer::close_some() {
@@ -332,31 +248,12 @@ void MicroServer::close_some() {
     ::shutdown(fd, SHUT_RDWR);
   }
   const auto next = connections_.next_deadline();
-  if (deadline_ || !next) return;
-  const auto at = std::chrono::duration_cast<std::chrono::microseconds>(next->time_since_epoch());
-  sd_event_source* source = nullptr;
-  if (::sd_event_add_time(loop_, &source, CLOCK_MONOTONIC, static_cast<uint64_t>(at.count()), kAccuracy, on_deadline,
-                          this) >= 0)
-    deadline_.reset(source);
-}
-
-void MicroServer::arm_patience() {
-  if (patience_) return;
-  sd_event_source* source = nullptr;
-  uint64_t now = 0;
-  ::sd_event_now(loop_, CLOCK_MONOTONIC, &now);
-  auto wait = static_cast<uint64_t>(std::chrono::microseconds(limits_.patience).count());
-  if (::sd_event_add_time(loop_, &source, CLOCK_MONOTONIC, now + wait, kAccuracy, on_patience, this) >= 0)
-    patience_.reset(source);
-}
-
-int MicroServer::on_patience(sd_event_source*, uint64_t, void* server) {
-  static_cast<MicroServer*>(server)->release();
-  return 0;
+  if (next && !deadline_.is_on())
+    deadline_.at(std::chrono::duration_cast<std::chrono::microseconds>(next->time_since_epoch()));
 }
 
 void MicroServer::resume_all() {
-  patience_.reset();
+  patience_.off();
   for (const Waiting& waiting : waiting_) ::MHD_resume_connection(waiting.connection);
   waiting_.clear();
 }
@@ -381,8 +278,7 @@ HttpCounts MicroServer::counts() const {
 Result<std::unique_ptr<Server>> Server::start(sd_event* loop, std::vector<Fd> listeners, Site& site,
                                               const Limits& limits, std::shared_ptr<const WebConfig> web) {
   auto server = std::make_unique<MicroServer>(loop, site, limits, std::move(web));
-  for (Fd& listener : listeners)
-    if (auto added = server->add(std::move(listener)); !added) return added.error();
+  if (auto started = server->start(std::move(listeners)); !started) return started.error();
   return std::unique_ptr<Server>(std::move(server));
 }
 

@@ -13,7 +13,6 @@
 
 #include "base/fd.h"
 #include "base/parse.h"
-#include "health/health.h"
 
 namespace fabric::exporter {
 namespace {

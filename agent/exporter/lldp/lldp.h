@@ -3,13 +3,11 @@
 // own, because it requires CAP_NET_RAW and parses frames from the network.
 #pragma once
 
+#include "base/event.h"
 #include "base/fd.h"
 #include "base/result.h"
 #include "exporter/lldp/neighbor_table.h"
 #include "kernel/netlink/netlink.h"
-
-struct sd_event;
-struct sd_event_source;
 
 namespace fabric::exporter {
 
@@ -35,13 +33,8 @@ class LldpListener {
 
  private:
   struct Socket;
-  static int on_frames(sd_event_source*, int fd, uint32_t events, void* socket);
-  static int on_links(sd_event_source*, int fd, uint32_t events, void* self);
-  static int on_devices(sd_event_source*, int fd, uint32_t events, void* self);
-  static int on_rescan(sd_event_source*, uint64_t, void* self);
-  static int on_publish(sd_event_source*, uint64_t, void* self);
-  static int on_expiry(sd_event_source*, uint64_t, void* self);
-
+  void on_frames(Socket& socket);
+  void on_expiry();
   void rescan_soon();
   void rescan();
   void listen_to(int ifindex, const std::string& netdev);
@@ -49,13 +42,12 @@ class LldpListener {
   void publish_within(double seconds);
   void publish();
   void schedule_expiry();
-  void set_timer(sd_event_source*& timer, double seconds, int (*run)(sd_event_source*, uint64_t, void*));
 
   LldpWorld world_;
   sd_event* loop_ = nullptr;
   std::unique_ptr<NotificationSocket> links_;
   Fd devices_;
-  sd_event_source *rescan_timer_ = nullptr, *publish_timer_ = nullptr, *expiry_timer_ = nullptr;
+  EventSource link_, device_, rescan_timer_, publish_timer_, expiry_timer_;
   bool rescan_is_near_ = false;
   double publish_at_ = 0;  // seconds since boot; 0: not scheduled
   std::map<int, std::unique_ptr<Socket>> sockets_;

@@ -22,8 +22,7 @@ using Cables = std::vector<const Cable*>;
 using Heard = std::vector<const Neighbor*>;
 
 const Cable* cable_to(const Cables& cables, const Neighbor& neighbor) {
-  const auto found =
-      std::find_if(cables.begin(), cables.end(), [&](const Cable* each) { return is_end(neighbor, each->peer); });
+  const auto found = std::ranges::find_if(cables, [&](const Cable* each) { return is_end(neighbor, each->peer); });
   return found != cables.end() ? *found : nullptr;
 }
 
@@ -76,7 +75,7 @@ class PortCabling {
   }
 
   bool equal_port_has_neighbor(const Port& port) const {
-    return std::any_of(node_.ports.begin(), node_.ports.end(), [&](const Port& other) {
+    return std::ranges::any_of(node_.ports, [&](const Port& other) {
       return other.netdev != port.netdev && are_twins(port, other) && !named_neighbors(node_, other).empty();
     });
   }
@@ -93,8 +92,7 @@ class PortCabling {
     const Port* owner = owner_of(neighbor);
     if (owner != nullptr) {
       const Heard theirs = named_neighbors(node_, *owner);
-      if (std::any_of(theirs.begin(), theirs.end(),
-                      [&](const Neighbor* each) { return cable_to(cables, *each) != nullptr; }))
+      if (std::ranges::any_of(theirs, [&](const Neighbor* each) { return cable_to(cables, *each) != nullptr; }))
         return bad(Status::critical, port.id(), peer_text(neighbor) + ", which belongs to " + owner->id(),
                    planned_text(cables),
                    "The cables of " + port.id() + " (" + port.netdev + ") and " + owner->id() + " (" + owner->netdev +
@@ -103,7 +101,7 @@ class PortCabling {
     }
     const std::string whose = owner != nullptr ? ", which belongs to " + owner->id() : "";
     const bool same_switch =
-        std::any_of(cables.begin(), cables.end(), [&](const Cable* each) { return is_device(neighbor, each->peer); });
+        std::ranges::any_of(cables, [&](const Cable* each) { return is_device(neighbor, each->peer); });
     if (same_switch)
       return bad(Status::warning, port.id(), peer_text(neighbor) + whose, planned_text(cables),
                  "The cable ends at another port of the right switch: the configuration of the planned port does not "

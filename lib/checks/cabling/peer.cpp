@@ -11,8 +11,7 @@ namespace {
 
 bool is_name_of(const Port& port, const std::string& name) {
   return same_port(name, port.netdev) || same_port(name, port.rdma) || name == port.id() || name == port.pci ||
-         std::any_of(port.altnames.begin(), port.altnames.end(),
-                     [&](const std::string& other) { return same_port(name, other); });
+         std::ranges::any_of(port.altnames, [&](const std::string& other) { return same_port(name, other); });
 }
 
 }  // namespace

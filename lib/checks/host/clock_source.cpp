@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -19,10 +17,10 @@ void ask(const View& view, Findings& findings) {
   const auto& host = view.now.host;
   if (!host || host->clock.current.empty() || !has_rdma(view)) return;
   const ClockSource& clock = host->clock;
-  const bool slow = std::find(std::begin(kSlow), std::end(kSlow), clock.current) != std::end(kSlow);
+  const bool slow = contains(kSlow, clock.current);
   if (!slow || is_virtual(view))
     return findings.push_back(good(kHostSubject, clock.current, "a clock source without a system call"));
-  const bool has_tsc = std::find(clock.available.begin(), clock.available.end(), "tsc") != clock.available.end();
+  const bool has_tsc = contains(clock.available, "tsc");
   const std::string cause = has_tsc ? "It was chosen by clocksource= on the kernel command line or through sysfs."
                                     : "The kernel found the time stamp counters of the CPUs unstable.";
   const std::string remedy = has_tsc ? "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource, "

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <iterator>
 #include <string>
-#include <string_view>
 
 #include "base/parse.h"
 #include "checks/check.h"

@@ -9,8 +9,6 @@
 
 namespace fabric {
 
-inline constexpr const char* kHostSubject = "host";
-
 inline bool has_rdma(const View& view) { return !view.now.ports.empty(); }
 
 // On a machine for GPU jobs over RDMA a slow CPU setting costs more than the power it saves.
@@ -22,8 +20,7 @@ inline bool is_virtual(const View& view) { return !view.now.topology.hypervisor.
 // The value in [sysctl] of fabric-agent.toml, which is the operator's choice; nullptr: none.
 inline const std::string* wanted_sysctl(const View& view, const std::string& name) {
   if (view.policy == nullptr) return nullptr;
-  const auto found = view.policy->sysctl.find(name);
-  return found == view.policy->sysctl.end() ? nullptr : &found->second;
+  return find_in(view.policy->sysctl, name);
 }
 
 }  // namespace fabric

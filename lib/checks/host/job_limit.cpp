@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checks/host/job_limit.h"
 
+#include "base/parse.h"
+
 namespace fabric {
 namespace {
 
@@ -11,8 +13,7 @@ std::string file_name_behind(const JobService& service, const JobLimit& limit) {
   const std::string name = limit.drop_in;
   const auto& setting = service.*limit.file;
   if (!setting || !is_drop_in(setting->where)) return name;
-  const std::string& file = setting->where.file;
-  const std::string other = file.substr(file.rfind('/') + 1);
+  const std::string other = base_name(setting->where.file);
   return other < name ? name : "z" + other;
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -19,11 +18,11 @@ bool is_slurm(const JobService& service) { return service.unit.starts_with("slur
 // Empty: jobs do not get them.
 std::string reader_of(const Host& host) {
   const auto starts = [](const JobService& each) { return each.role >= JobRole::runtime && !each.processes.empty(); };
-  const bool has_slurm = host.slurm || std::any_of(host.services.begin(), host.services.end(), is_slurm);
+  const bool has_slurm = host.slurm || std::ranges::any_of(host.services, is_slurm);
   if (has_slurm && host.slurm && host.slurm->propagates_memlock)
     return "Slurm propagates the limits of the submitting shell to the job (PropagateResourceLimits, " +
            host.slurm->where.text() + ").";
-  if (!has_slurm && !host.processes_hidden && std::none_of(host.services.begin(), host.services.end(), starts))
+  if (!has_slurm && !host.processes_hidden && std::ranges::none_of(host.services, starts))
     return "No service starts jobs on this host: jobs start in shells and inherit their limits.";
   return {};
 }
@@ -31,7 +30,7 @@ std::string reader_of(const Host& host) {
 // Groups of sound servers, whose packages ship an entry of their own: they do not concern jobs.
 bool is_for_sound(const UserLimit& entry) {
   constexpr std::string_view kGroups[] = {"@audio", "@jackuser", "@pipewire", "@realtime"};
-  return std::find(std::begin(kGroups), std::end(kGroups), entry.domain) != std::end(kGroups);
+  return contains(kGroups, entry.domain);
 }
 
 std::string entry_text(const UserLimit& entry, const LimitSetting& setting) {

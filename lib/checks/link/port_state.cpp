@@ -144,14 +144,14 @@ std::string rdma_devices(const Topology& topology) {
 
 // Renamed, or now a member of a bond.
 bool is_renamed(const View& view, const Port& old) {
-  return !old.pci.empty() && std::any_of(view.now.ports.begin(), view.now.ports.end(), [&](const Port& port) {
+  return !old.pci.empty() && std::ranges::any_of(view.now.ports, [&](const Port& port) {
     return port.pci == old.pci && port.number == old.number && !port.virtual_function;
   });
 }
 
 bool is_on_the_bus(const View& view, const std::string& pci) {
   const auto& nics = view.now.topology.nics;
-  return nics.empty() || std::any_of(nics.begin(), nics.end(), [&](const Nic& nic) { return nic.pci == pci; });
+  return nics.empty() || std::ranges::any_of(nics, [&](const Nic& nic) { return nic.pci == pci; });
 }
 
 // Port id -> device. Health remembers devices that went long ago: only those whose PCI function is gone too are
@@ -159,7 +159,7 @@ bool is_on_the_bus(const View& view, const std::string& pci) {
 std::map<std::string, std::string> gone_ports(const View& view) {
   std::map<std::string, std::string> gone;
   const auto is_there = [&](const std::string& id) {
-    return std::any_of(view.now.ports.begin(), view.now.ports.end(), [&](const Port& port) { return port.id() == id; });
+    return std::ranges::any_of(view.now.ports, [&](const Port& port) { return port.id() == id; });
   };
   if (view.before != nullptr)
     for (const Port& old : view.before->ports)

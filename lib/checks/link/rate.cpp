@@ -25,8 +25,8 @@ std::vector<double> rates_of_twins(const View& view, const Port& port, const std
 
 // At least two and at least half of them at one lower rate: two groups by design.
 bool is_group(const std::vector<double>& rates, double rate) {
-  const double best = *std::max_element(rates.begin(), rates.end());
-  const auto same = std::count(rates.begin(), rates.end(), rate), full = std::count(rates.begin(), rates.end(), best);
+  const double best = *std::ranges::max_element(rates);
+  const auto same = std::ranges::count(rates, rate), full = std::ranges::count(rates, best);
   return same >= 2 && same + full == static_cast<long>(rates.size()) && same >= full;
 }
 
@@ -38,11 +38,11 @@ Finding finding_for(const View& view, const Port& port, const std::set<std::stri
                "The speed of this active port could not be read: " + why_unread(port, "rate") + ".",
                show_command(port));
   const std::vector<double> rates = rates_of_twins(view, port, for_gpus);
-  const double best = *std::max_element(rates.begin(), rates.end());
+  const double best = *std::ranges::max_element(rates);
   if (*port.rate >= best) return good(port.id(), rate_text(*port.rate), rate_text(best));
   if (is_group(rates, *port.rate))
     return good(port.id(), rate_text(*port.rate) + ", like at least half of the equal ports", rate_text(best));
-  const auto slower = std::count_if(rates.begin(), rates.end(), [&](double rate) { return rate < best; });
+  const auto slower = std::ranges::count_if(rates, [&](double rate) { return rate < best; });
   const bool odd_one_out = static_cast<size_t>(slower) * 2 < rates.size();
   return bad(odd_one_out ? Status::critical : Status::warning, port.id(), rate_text(*port.rate),
              rate_text(best) + ", like equal ports",

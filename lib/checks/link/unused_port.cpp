@@ -32,16 +32,12 @@ bool is_spare(const View& view, const Port& port) {
   const auto is_active_twin = [&](const Port& other) {
     return &other != &port && is_active(other) && are_twins(other, port);
   };
-  return std::any_of(ports.begin(), ports.end(), is_neighbor) &&
-         std::none_of(ports.begin(), ports.end(), is_active_twin);
+  return std::ranges::any_of(ports, is_neighbor) && std::ranges::none_of(ports, is_active_twin);
 }
 
 const Nic* nic_of(const View& view, const Port& port) {
   const auto& nics = view.now.topology.nics;
-  const auto found = std::find_if(nics.begin(), nics.end(), [&](const Nic& nic) {
-    return std::find(nic.rdma.begin(), nic.rdma.end(), port.rdma) != nic.rdma.end();
-  });
-  return found == nics.end() ? nullptr : &*found;
+  return find_where(nics, [&](const Nic& nic) { return contains(nic.rdma, port.rdma); });
 }
 
 // GT/s of all lanes, at most.
@@ -64,7 +60,7 @@ bool is_of_the_board(const View& view, const Port& port) {
 
 bool was_up(const View& view, const Port& port) {
   const InventoryPart* part = view.now.inventory ? view.now.inventory->find(port.pci) : nullptr;
-  if (part != nullptr && std::ranges::find(part->up, port.id()) != part->up.end()) return true;
+  if (part != nullptr && contains(part->up, port.id())) return true;
   if (view.before == nullptr) return false;
   return std::ranges::any_of(view.before->ports,
                              [&](const Port& old) { return old.id() == port.id() && is_active(old); });

@@ -44,10 +44,8 @@ Finding twice(const Ip& ip, const std::map<std::string, const Port*>& netdevs, c
 }
 
 std::string shown(const std::vector<PortAddress>& addresses) {
-  std::string out;
-  for (const PortAddress& each : addresses)
-    append_item(out, to_text(each.address.ip) + "/" + to_text(each.address.prefix));
-  return out;
+  return joined(addresses, ", ",
+                [](const PortAddress& each) { return to_text(each.address.ip) + "/" + to_text(each.address.prefix); });
 }
 
 void add_finding(const View& view, const Port& port, const Holders& all, Findings& findings) {

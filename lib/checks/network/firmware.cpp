@@ -28,11 +28,6 @@ const std::vector<std::string>* allowed_firmware(const View& view, const Port& p
   return nullptr;
 }
 
-bool is_allowed(const std::vector<std::string>& patterns, const std::string& version) {
-  return std::any_of(patterns.begin(), patterns.end(),
-                     [&](const std::string& pattern) { return glob_match(pattern, version); });
-}
-
 std::string choice(const std::vector<std::string>& patterns) { return joined(patterns, " or "); }
 
 std::string board_of(const Port& port) { return port.board_id.empty() ? port.pci_id : port.board_id; }
@@ -47,7 +42,7 @@ std::string usual_version(const View& view, const Port& port) {
   std::map<std::string, std::set<std::string>> cards;
   for (const Port& other : view.now.ports)
     if (same_board(port, other)) cards[other.firmware].insert(card_of(other.pci));
-  const auto best = std::max_element(cards.begin(), cards.end(), [](const auto& a, const auto& b) {
+  const auto best = std::ranges::max_element(cards, [](const auto& a, const auto& b) {
     return a.second.size() != b.second.size() ? a.second.size() < b.second.size() : natural_less(a.first, b.first);
   });
   return best == cards.end() ? port.firmware : best->first;
@@ -60,7 +55,7 @@ constexpr std::string_view kUpdate =
 Finding firmware_finding(const View& view, const Port& port) {
   const std::string observed = port.firmware + (board_of(port).empty() ? "" : " on board " + board_of(port));
   if (const auto* allowed = allowed_firmware(view, port)) {
-    if (is_allowed(*allowed, port.firmware)) return good(port.rdma, observed, choice(*allowed));
+    if (matches_any(*allowed, port.firmware)) return good(port.rdma, observed, choice(*allowed));
     return bad(Status::warning, port.rdma, observed, choice(*allowed) + ", from [firmware]",
                "The site does not allow this firmware: it may lack fixes and behave differently.",
                std::string(kUpdate));
@@ -76,7 +71,7 @@ void add_driver_finding(const View& view, const Port& port, Findings& findings) 
   if (view.policy == nullptr || port.driver_version.empty()) return;
   const auto* allowed = allowed_by_name(view.policy->driver_version, port.kernel_driver);
   if (allowed == nullptr) return;
-  if (is_allowed(*allowed, port.driver_version))
+  if (matches_any(*allowed, port.driver_version))
     return findings.push_back(good(port.kernel_driver, port.driver_version, choice(*allowed)));
   findings.push_back(
       bad(Status::warning, port.kernel_driver, port.driver_version, choice(*allowed) + ", from [driver_version]",

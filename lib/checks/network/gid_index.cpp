@@ -14,13 +14,6 @@ namespace {
 
 using Indices = std::set<unsigned>;
 
-Indices indices(const Port& port, bool ipv4) {
-  Indices out;
-  for (const Gid& gid : port.gids)
-    if (is_routable_v2(gid) && is_ipv4(gid) == ipv4) out.insert(gid.index);
-  return out;
-}
-
 std::string text(const Indices& values) {
   return joined(values, ", ", [](const unsigned value) { return to_text(value); });
 }
@@ -29,9 +22,8 @@ std::string text(const Indices& values) {
 unsigned most_common(const std::vector<const Port*>& ports, bool ipv4) {
   std::map<unsigned, size_t> count;
   for (const Port* port : ports)
-    for (const unsigned index : indices(*port, ipv4)) ++count[index];
-  return std::max_element(count.begin(), count.end(), [](const auto& a, const auto& b) { return a.second < b.second; })
-      ->first;
+    for (const unsigned index : gid_indices(*port, ipv4)) ++count[index];
+  return std::ranges::max_element(count, [](const auto& a, const auto& b) { return a.second < b.second; })->first;
 }
 
 // Another netdev has the same GID. `address` reports an address that is configured twice.
@@ -66,7 +58,7 @@ std::string likely_cause(const View& view, const Port& port) {
 }
 
 Finding finding_for(const View& view, const Port& port, bool ipv4, unsigned wanted, bool pinned) {
-  const Indices mine = indices(port, ipv4);
+  const Indices mine = gid_indices(port, ipv4);
   const std::string family = ipv4 ? "IPv4" : "IPv6",
                     expected = family + " at index " + to_text(wanted) +
                                (pinned ? ", [expect] gid_index" : ", like equal ports");
@@ -91,8 +83,8 @@ void ask(const View& view, Findings& findings) {
   std::vector<const Port*> ports;
   bool ipv4 = false;
   for (const Port* port : rails(view)) {
-    const bool has4 = !indices(*port, true).empty();
-    if (!has4 && indices(*port, false).empty()) continue;
+    const bool has4 = !gid_indices(*port, true).empty();
+    if (!has4 && gid_indices(*port, false).empty()) continue;
     ports.push_back(port);
     ipv4 = ipv4 || has4;
   }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checks/network/network.h"
 
-#include <algorithm>
-
 #include "checks/topology/pairing.h"
 #include "model/finding.h"
 
@@ -58,6 +56,13 @@ bool lacks_address(const View& view, const Port& port) {
 
 bool is_ipv4(const Gid& gid) { return gid.gid.starts_with("0000:0000:0000:0000:0000:ffff:"); }
 bool is_routable_v2(const Gid& gid) { return gid.type == "RoCE v2" && !gid.gid.starts_with("fe80:"); }
+
+std::set<unsigned> gid_indices(const Port& port, bool ipv4) {
+  std::set<unsigned> out;
+  for (const Gid& gid : port.gids)
+    if (is_routable_v2(gid) && is_ipv4(gid) == ipv4) out.insert(gid.index);
+  return out;
+}
 
 std::string listed(const std::vector<std::string>& names) {
   std::string out;

@@ -36,6 +36,8 @@ bool lacks_address(const View& view, const Port& port);
 
 bool is_ipv4(const Gid& gid);
 bool is_routable_v2(const Gid& gid);
+// Of the routable RoCE v2 GIDs of the family; both ends of a connection use the same one.
+std::set<unsigned> gid_indices(const Port& port, bool ipv4);
 
 // "mlx5_0/1, mlx5_1/1 and mlx5_2/1"
 std::string listed(const std::vector<std::string>& names);

@@ -37,7 +37,7 @@ std::vector<Rail> rails_with_address(const View& view) {
   for (const Port* port : rails(view))
     for (const NamedInterface& each : interfaces_of(view.now, *port)) {
       const auto known = [&](const Rail& rail) { return rail.netdev == each.netdev; };
-      if (!each.interface->addresses || std::any_of(out.begin(), out.end(), known)) continue;
+      if (!each.interface->addresses || std::ranges::any_of(out, known)) continue;
       if (const Address* address = address_of(*each.interface))
         out.push_back({port, each.netdev, each.interface, *address});
     }
@@ -93,7 +93,7 @@ enum class By : uint8_t { source, source_or_device };
 // too: its author knows the topology.
 bool has_own_route(const Network& network, const Rail& rail, By by) {
   constexpr uint32_t kDefault = 253;
-  return network.rules && std::any_of(network.rules->begin(), network.rules->end(), [&](const RoutingRule& rule) {
+  return network.rules && std::ranges::any_of(*network.rules, [&](const RoutingRule& rule) {
            const bool by_source = rule.source && in_subnet(rail.address.ip, *rule.source, rule.source_prefix) &&
                                   rule.source_prefix > rail.address.prefix;
            const bool by_device = by == By::source_or_device && rule.device == rail.netdev;
@@ -101,8 +101,7 @@ bool has_own_route(const Network& network, const Rail& rail, By by) {
              return false;
            if (!rail.interface->vrf.empty() && rule.priority >= kVrfRule) return false;
            const auto& routes = rail.interface->routes;
-           return std::any_of(routes.begin(), routes.end(),
-                              [&](const Route& route) { return route.table == rule.table; });
+           return std::ranges::any_of(routes, [&](const Route& route) { return route.table == rule.table; });
          });
 }
 
@@ -113,7 +112,7 @@ struct Faults {
 
 std::string sysctl_name(const std::string& netdev, const std::string& key) {
   std::string name = netdev;  // sysctl(8): a dot in a name is written as a slash
-  std::replace(name.begin(), name.end(), '.', '/');
+  std::ranges::replace(name, '.', '/');
   return "net.ipv4.conf." + name + "." + key;
 }
 
@@ -177,13 +176,13 @@ void check_routes(const Network& network, const std::vector<Rail>& group, Faults
 
 // arp_filter answers only if the kernel would route the answer through the same interface: as good with source routing.
 bool filters_arp(const std::vector<Rail>& group) {
-  return std::all_of(group.begin(), group.end(),
-                     [](const Rail& rail) { return rail.interface->arp_filter.effective().value_or(0) != 0; });
+  return std::ranges::all_of(group,
+                             [](const Rail& rail) { return rail.interface->arp_filter.effective().value_or(0) != 0; });
 }
 
 void check_arp(const Network& network, const std::vector<Rail>& group, Faults& faults) {
-  const bool routed = std::all_of(group.begin(), group.end(),
-                                  [&](const Rail& rail) { return has_own_route(network, rail, By::source); });
+  const bool routed =
+      std::ranges::all_of(group, [&](const Rail& rail) { return has_own_route(network, rail, By::source); });
   if (!(routed && filters_arp(group))) check_setting(group, "arp_ignore", &Interface::arp_ignore, {1, 2}, 1, faults);
   check_setting(group, "arp_announce", &Interface::arp_announce, {2}, 2, faults);
   // Strict filtering accepts packets only on the interface of the route back. Without source routing that is the first
@@ -224,7 +223,7 @@ void ask(const View& view, Findings& findings) {
 
 std::string rails_fault(const View& view, const Port& port) {
   for (const std::vector<Rail>& group : groups(rails_with_address(view)))
-    if (std::ranges::find(group, port.id(), [](const Rail& rail) { return rail.port->id(); }) != group.end())
+    if (contains(group, port.id(), [](const Rail& rail) { return rail.port->id(); }))
       if (Finding found = finding_for(view, group); found.status != Status::ok) return found.observed;
   return {};
 }

@@ -17,12 +17,11 @@ constexpr const char* kMeaning =
 
 bool has_gpu(const View& view, uint16_t vendor) {
   const auto pairs = gpu_nic_pairs(view);
-  return std::any_of(pairs.begin(), pairs.end(), [&](const GpuNic& pair) { return pair.gpu->vendor == vendor; });
+  return std::ranges::any_of(pairs, [&](const GpuNic& pair) { return pair.gpu->vendor == vendor; });
 }
 
 bool has_peer(const GpuDirect& has, std::string_view name) {
-  return std::any_of(has.memory_peers.begin(), has.memory_peers.end(),
-                     [&](const std::string& peer) { return peer.starts_with(name); });
+  return std::ranges::any_of(has.memory_peers, [&](const std::string& peer) { return peer.starts_with(name); });
 }
 
 // The same evidence as NCCL uses (src/transport/net_ib.cc).

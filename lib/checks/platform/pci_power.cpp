@@ -12,8 +12,7 @@ namespace {
 bool sleeps(const PlatformFunction& function) { return function.power_state.starts_with("D3"); }
 
 bool has_active_port(const Node& node, const std::string& pci) {
-  return std::any_of(node.ports.begin(), node.ports.end(),
-                     [&](const Port& port) { return port.pci == pci && is_active(port); });
+  return std::ranges::any_of(node.ports, [&](const Port& port) { return port.pci == pci && is_active(port); });
 }
 
 Finding asleep(const InUse& each, const PlatformFunction& function) {
@@ -27,7 +26,7 @@ Finding asleep(const InUse& each, const PlatformFunction& function) {
 // A NIC without an active port may sleep. Devices without a driver are not checked.
 void ask(const View& view, Findings& findings) {
   const Node& node = view.now;
-  const bool any_port_up = std::any_of(node.ports.begin(), node.ports.end(), is_active);
+  const bool any_port_up = std::ranges::any_of(node.ports, is_active);
   size_t awake = 0;
   for (const InUse& each : devices_in_use(view)) {
     const PlatformFunction* function = function_of(node, each.device->pci);

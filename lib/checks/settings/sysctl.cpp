@@ -6,14 +6,12 @@
 namespace fabric {
 namespace {
 
-constexpr const char* kHost = "host";
-
 // By the dry run, else by the agent; nullopt: neither knows.
 std::optional<Change> change_of(const View& view, const std::string& name, const std::string& wanted) {
-  Change change{kHost, {}, Outcome::unsupported, 0, false, "-", wanted, {}, name};
+  Change change{kHostSubject, {}, Outcome::unsupported, 0, false, "-", wanted, {}, name};
   bool is_known = false;
   if (view.plan != nullptr)
-    if (const auto host = view.plan->find(kHost); host != view.plan->end())
+    if (const auto host = view.plan->find(kHostSubject); host != view.plan->end())
       for (const Change& each : host->second)
         if (each.sysctl == name) {
           change = each;
@@ -40,10 +38,10 @@ void ask(const View& view, Findings& findings) {
     if (!change->detail.empty()) details += " Reported: " + name + ": " + change->detail + ".";
   }
   if (!observed.empty())
-    findings.push_back(bad(Status::warning, kHost, observed, expected,
+    findings.push_back(bad(Status::warning, kHostSubject, observed, expected,
                            "Host settings differ from [sysctl] of the configuration." + details,
                            "fabric-agentctl plan --port host; fabric-agentctl apply --port host"));
-  else if (in_sync != 0) findings.push_back(good(kHost, std::to_string(in_sync) + " in sync", "match [sysctl]"));
+  else if (in_sync != 0) findings.push_back(good(kHostSubject, std::to_string(in_sync) + " in sync", "match [sysctl]"));
 }
 
 }  // namespace

@@ -17,8 +17,8 @@ constexpr const char* kNode = "node";
 // False if the topology could not be read: a count of 0 would be wrong.
 bool is_topology_known(const Node& node) {
   return !node.topology.gpus.empty() || !node.topology.nics.empty() ||
-         std::none_of(node.unseen.begin(), node.unseen.end(),
-                      [](const std::string& reason) { return reason.starts_with("GPUs and NICs"); });
+         std::ranges::none_of(node.unseen,
+                              [](const std::string& reason) { return reason.starts_with("GPUs and NICs"); });
 }
 
 std::string counted(size_t number, const std::string& what) {
@@ -31,7 +31,7 @@ size_t count_compute(const Node& node, const Placement& placed, size_t wanted) {
   const auto all = compute_nics(node.topology, node.ports, true);
   std::vector<std::optional<double>> rates;
   for (const size_t nic : all) rates.push_back(likely_rate(node.topology, node.topology.nics[nic], node.ports));
-  const auto best = rates.empty() ? std::nullopt : *std::max_element(rates.begin(), rates.end());
+  const auto best = rates.empty() ? std::nullopt : *std::ranges::max_element(rates);
   size_t fast = 0, used = 0, unknown = 0;
   for (size_t i = 0; i < all.size(); ++i) {
     unknown += rates[i] ? 0 : 1;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "topology/inventory.h"
 
-#include <algorithm>
-
 #include "checks/check.h"
 #include "model/finding.h"
 
@@ -78,13 +76,10 @@ void ask(const View& view, Findings& findings) {
   std::vector<Finding> found;
   const auto links = reported_links(view);
   for (const InventoryChange& change : changes_since(*node.inventory, node.topology)) {
-    if (change.kind == Kind::added ||
-        (change.kind == Kind::link && std::ranges::find(links, change.name) != links.end()))
-      continue;
+    if (change.kind == Kind::added || (change.kind == Kind::link && contains(links, change.name))) continue;
     Finding finding =
         change.kind == Kind::gone ? gone(change, node.inventory->taken) : changed(change, node.inventory->taken);
-    if (std::ranges::find(found, finding.subject, &Finding::subject) == found.end())
-      found.push_back(std::move(finding));
+    if (!contains(found, finding.subject, &Finding::subject)) found.push_back(std::move(finding));
   }
   if (found.empty()) found.push_back(good("node", "no part is missing", "as of " + node.inventory->taken));
   findings.insert(findings.end(), found.begin(), found.end());

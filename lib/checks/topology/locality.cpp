@@ -34,16 +34,14 @@ bool stays_in_socket(const Topology& topology, const Placement& placed, const Gp
     return found == topology.numa_socket.end() ? std::nullopt : std::optional<int>(found->second);
   };
   const auto mine = socket(gpu);
-  return mine && std::any_of(placed.compute.begin(), placed.compute.end(),
-                             [&](size_t nic) { return socket(topology.nics[nic]) == mine; });
+  return mine && std::ranges::any_of(placed.compute, [&](size_t nic) { return socket(topology.nics[nic]) == mine; });
 }
 
 // One card cannot be close to GPUs on both sockets.
 bool any_near(const Topology& topology, const Placement& placed) {
   for (size_t gpu = 0; gpu < topology.gpus.size(); ++gpu)
     if (placed.path(gpu) < PathClass::SYS && placed.path(gpu)) return true;
-  return std::any_of(topology.gpus.begin(), topology.gpus.end(),
-                     [&](const Gpu& gpu) { return stays_in_socket(topology, placed, gpu); });
+  return std::ranges::any_of(topology.gpus, [&](const Gpu& gpu) { return stays_in_socket(topology, placed, gpu); });
 }
 
 // The missing NIC may be present without RDMA or in another slot.
@@ -91,8 +89,7 @@ Finding finding_for(const Node& node, const Placement& placed, size_t index) {
 // The reference is the path of the other GPUs, not a list of models.
 void ask(const View& view, Findings& findings) {
   const Topology& topology = view.now.topology;
-  const bool has_rdma =
-      std::any_of(topology.nics.begin(), topology.nics.end(), [](const Nic& nic) { return !nic.rdma.empty(); });
+  const bool has_rdma = std::ranges::any_of(topology.nics, [](const Nic& nic) { return !nic.rdma.empty(); });
   if (!has_rdma) return;  // port-state reports it
   const Placement placed = placement(view);
   for (size_t i = 0; i < topology.gpus.size(); ++i)

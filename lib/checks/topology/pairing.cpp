@@ -26,7 +26,7 @@ std::optional<PathClass> yardstick_of(const Topology& topology, const Placement&
   std::vector<PathClass> paths;
   for (size_t other = 0; other < topology.gpus.size(); ++other)
     if (are_alike(topology.gpus[gpu], topology.gpus[other]) && placed.path(other)) paths.push_back(*placed.path(other));
-  std::sort(paths.begin(), paths.end());
+  std::ranges::sort(paths);
   if (paths.empty()) return std::nullopt;
   return placed.cards >= topology.gpus.size() ? paths.front() : paths[paths.size() / 2];
 }
@@ -41,9 +41,7 @@ std::map<size_t, std::vector<size_t>> gpus_by_nic(const Topology& topology, cons
 }
 
 std::string names_of(const Topology& topology, const std::vector<size_t>& gpus) {
-  std::string names;
-  for (const size_t gpu : gpus) append_item(names, topology.gpus[gpu].name, " and ");
-  return names;
+  return joined(gpus, " and ", [&](const size_t gpu) { return topology.gpus[gpu].name; });
 }
 
 // Number of GPUs served by more than half of the NICs in use.
@@ -61,10 +59,8 @@ bool is_stray(const Topology& topology, const Placement& placed, size_t nic) {
   const auto is_there = [&](const Gpu& gpu) { return gpu.numa == node; };
   const auto shares = [](const Pair& pair) { return pair.shared_by > 1; };
   const auto& pairs = placed.pairing.pairs;
-  return node && placed.cards >= topology.gpus.size() &&
-         std::find(placed.pairing.idle.begin(), placed.pairing.idle.end(), nic) != placed.pairing.idle.end() &&
-         std::none_of(topology.gpus.begin(), topology.gpus.end(), is_there) &&
-         std::any_of(pairs.begin(), pairs.end(), shares);
+  return node && placed.cards >= topology.gpus.size() && contains(placed.pairing.idle, nic) &&
+         std::ranges::none_of(topology.gpus, is_there) && std::ranges::any_of(pairs, shares);
 }
 
 bool any_odd(const Topology& topology, const Placement& placed) {
@@ -120,7 +116,7 @@ Placement placement(const View& view) {
 
 std::string missing_text(const Node& node, size_t gpu) {
   for (const MissingPart& part : missing_parts(node.topology, node.ports))
-    if (part.kind == MissingPart::Kind::nic && std::ranges::find(part.gpus, gpu) != part.gpus.end())
+    if (part.kind == MissingPart::Kind::nic && contains(part.gpus, gpu))
       return " Missing: a NIC function " + place_text(part) + ".";
   return {};
 }
@@ -146,8 +142,7 @@ void ask(const View& view, Findings& findings) {
   const bool lost = placed.without_rdma.has_value();
   const bool known = std::ranges::any_of(topology.gpus, [&](const Gpu& gpu) { return has_lost_nic(view.now, gpu); });
   const auto is_stray_here = [&](size_t nic) { return !odd && !lost && !known && is_stray(topology, placed, nic); };
-  const bool explained =
-      odd || lost || known || std::any_of(placed.compute.begin(), placed.compute.end(), is_stray_here);
+  const bool explained = odd || lost || known || std::ranges::any_of(placed.compute, is_stray_here);
   if (lost && !odd && !known) findings.push_back(no_rdma(topology.nics[*placed.without_rdma]));
   for (const size_t index : placed.compute) {
     const Nic& nic = topology.nics[index];

@@ -73,7 +73,7 @@ bool reports_link(const PciDevice& device) {
 // A device that left the bus reports no link while others of its model do.
 template <class Device>
 bool siblings_report_link(const std::vector<Device>& all, const PciDevice& device) {
-  return std::any_of(all.begin(), all.end(), [&](const Device& other) {
+  return std::ranges::any_of(all, [&](const Device& other) {
     return other.vendor == device.vendor && other.device == device.device && reports_link(other);
   });
 }
@@ -175,8 +175,8 @@ bool slot_is_full(const Node& node, const Subject& subject) {
 }
 
 bool is_virtual(const View& view, const Nic& nic) {
-  return std::any_of(view.now.ports.begin(), view.now.ports.end(),
-                     [&](const Port& port) { return port.pci == nic.pci && port.virtual_function; });
+  return std::ranges::any_of(view.now.ports,
+                             [&](const Port& port) { return port.pci == nic.pci && port.virtual_function; });
 }
 
 // RDMA NICs and GPUs. A link below the maximum on all devices of a model is a limit of the platform, and a fault only

@@ -71,8 +71,7 @@ void ask(const View& view, Findings& findings) {
   const Placement placed = placement(view);
   Findings found;
   const auto add = [&](Finding finding) {
-    if (std::ranges::find(found, finding.subject, &Finding::subject) == found.end())
-      found.push_back(std::move(finding));
+    if (!contains(found, finding.subject, &Finding::subject)) found.push_back(std::move(finding));
   };
   for (const MissingPart& part : missing_parts(topology, view.now.ports)) {
     if (is_reported(placed, part) || (part.nic && is_given_away(view.now, topology.nics[*part.nic].pci))) continue;

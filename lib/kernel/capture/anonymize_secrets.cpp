@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Passwords and tokens in files of units and in command lines.
 #include <algorithm>
-#include <cctype>
 
 #include "base/parse.h"
 #include "kernel/capture/anonymize.h"

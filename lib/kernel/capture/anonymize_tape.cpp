@@ -9,9 +9,9 @@
 #include <rdma/rdma_netlink.h>
 
 #include <algorithm>
-#include <cctype>
 #include <initializer_list>
 
+#include "base/find.h"
 #include "base/parse.h"
 #include "kernel/capture/anonymize.h"
 
@@ -200,7 +200,7 @@ class Disguise {
   // Addresses of the given attributes; others are as long and are none.
   void addresses(std::string& bytes, size_t header, std::initializer_list<uint16_t> types) {
     each_attribute(bytes, kType + header, bytes.size(), [&](uint16_t type, size_t at, size_t size) {
-      if (std::ranges::find(types, type) == types.end()) return;
+      if (!contains(types, type)) return;
       if (size == 16) bytes.replace(at, 16, pseudonyms_.of_ipv6(std::string_view(bytes).substr(at, 16)));
       else address(bytes, at, size);
     });

@@ -2,7 +2,6 @@
 #include "kernel/host/cpu.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include "base/parse.h"
 #include "kernel/pci/machine.h"
@@ -147,7 +146,7 @@ bool is_virtual_cpu(std::string_view cpuinfo) {
   for (const std::string_view line : split(cpuinfo.substr(0, kFirstCpu), '\n')) {
     if (!line.starts_with("flags")) continue;
     const auto flags = words(line);
-    return std::ranges::find(flags, "hypervisor") != flags.end();
+    return contains(flags, "hypervisor");
   }
   return false;
 }
@@ -199,7 +198,7 @@ std::string handler_of(const Root& root, const std::string& folder) {
                                          "spurious"};
   const auto names = root.list(folder);
   for (const std::string& name : names ? *names : std::vector<std::string>{})
-    if (std::ranges::find(kFiles, name) == std::end(kFiles)) return name;
+    if (!contains(kFiles, name)) return name;
   return {};
 }
 

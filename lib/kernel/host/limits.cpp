@@ -2,7 +2,6 @@
 #include "kernel/host/limits.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "base/parse.h"
 

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "base/find.h"
 #include "base/result.h"
 
 namespace fabric {
@@ -49,7 +50,7 @@ class Sandbox {
   // the start (a container) stays so, and is not named.
   [[nodiscard]] std::optional<std::string> outgrown() const {
     for (const std::string& folder : kDriverFolders)
-      if (is_read_only_(folder) && std::ranges::find(closed_, folder) == closed_.end()) return folder;
+      if (is_read_only_(folder) && !contains(closed_, folder)) return folder;
     if (devices_)
       for (const auto& folder : device_folders(sys_))
         if (const auto known = devices_->find(folder.first); known == devices_->end() || *known != folder)

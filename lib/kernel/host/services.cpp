@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/find.h"
 #include "base/parse.h"
 #include "kernel/host/limits.h"
 #include "kernel/host/systemd.h"
@@ -131,10 +132,7 @@ class Reader {
     return pids;
   }
 
-  JobService* find(const std::string& name) {
-    const auto found = services_.find(name);
-    return found == services_.end() ? nullptr : &found->second;
-  }
+  JobService* find(const std::string& name) { return find_in(services_, name); }
 
   JobService& service_of(const std::string& name, JobRole role) {
     JobService& service = services_.try_emplace(name, JobService{.unit = name, .role = role}).first->second;

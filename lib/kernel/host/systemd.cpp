@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/host/systemd.h"
 
-#include <algorithm>
-
+#include "base/find.h"
 #include "base/parse.h"
 #include "kernel/host/unit_file.h"
 
@@ -43,8 +42,6 @@ std::vector<std::string> folders_of(const std::string& name) {
   }
 }
 
-std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
 // Name -> path of the files in a folder that hide no more important ones.
 void collect(const Root& root, const std::string& folder, std::map<std::string, std::string>& found) {
   const auto names = root.list(folder);
@@ -79,8 +76,7 @@ UnitFiles::UnitFiles(const Root& root) : root_(root) {
 }
 
 const UnitFiles::Folder* UnitFiles::folder_with(const std::string& name) const {
-  const auto found = std::ranges::find_if(folders_, [&](const Folder& each) { return each.names.count(name) != 0; });
-  return found == folders_.end() ? nullptr : &*found;
+  return find_where(folders_, [&](const Folder& each) { return each.names.count(name) != 0; });
 }
 
 std::vector<std::string> UnitFiles::drop_ins(const std::vector<std::string>& names) const {

@@ -47,7 +47,7 @@ uint16_t entry_type(uint8_t selector) {
   return selector <= IEEE_8021QAZ_APP_SEL_DSCP ? uint16_t{DCB_ATTR_IEEE_APP} : kAttrDcbApp;
 }
 
-AttrWriter table(uint16_t type, const std::vector<dcb_app>& entries) {
+AttrWriter table(uint16_t type, const AppTable& entries) {
   AttrWriter list;
   for (const dcb_app& entry : entries) list.pod(entry_type(entry.selector), entry);
   AttrWriter out;
@@ -55,8 +55,8 @@ AttrWriter table(uint16_t type, const std::vector<dcb_app>& entries) {
   return out;
 }
 
-std::vector<dcb_app> parse_app_table(View8 nest) {
-  std::vector<dcb_app> out;
+AppTable parse_app_table(View8 nest) {
+  AppTable out;
   for (const Attr& attr : parse_attributes(nest)) {
     if (attr.type != DCB_ATTR_IEEE_APP && attr.type != kAttrDcbApp) continue;
     if (auto entry = attr.pod<dcb_app>()) out.push_back(*entry);
@@ -110,6 +110,12 @@ Result<Snapshot> get(Netlink& route, const std::string& netdev) {
   return parse_snapshot(reply->payload);
 }
 
+Result<AppTable> get_app(Netlink& route, const std::string& netdev) {
+  auto now = get(route, netdev);
+  if (!now) return now.error();
+  return now->app.value_or(AppTable{});
+}
+
 Result<void> set_ets(Netlink& route, const std::string& netdev, const ieee_ets& ets) {
   return change(route, DCB_CMD_IEEE_SET, netdev, "set ets", AttrWriter().pod(DCB_ATTR_IEEE_ETS, ets));
 }
@@ -122,11 +128,11 @@ Result<int> add_app(Netlink& route, const std::string& netdev, const dcb_app& en
   return ask_ieee(route, DCB_CMD_IEEE_SET, netdev, "set app", table(DCB_ATTR_IEEE_APP_TABLE, {entry}));
 }
 
-Result<void> set_app(Netlink& route, const std::string& netdev, const std::vector<dcb_app>& entries) {
+Result<void> set_app(Netlink& route, const std::string& netdev, const AppTable& entries) {
   return change(route, DCB_CMD_IEEE_SET, netdev, "set app", table(DCB_ATTR_IEEE_APP_TABLE, entries));
 }
 
-Result<void> del_app(Netlink& route, const std::string& netdev, const std::vector<dcb_app>& entries) {
+Result<void> del_app(Netlink& route, const std::string& netdev, const AppTable& entries) {
   return change(route, DCB_CMD_IEEE_DEL, netdev, "delete app", table(DCB_ATTR_IEEE_APP_TABLE, entries));
 }
 

@@ -14,11 +14,13 @@ inline constexpr uint16_t kAttrAppTrustTable = 11;  // since 6.2
 inline constexpr uint16_t kAttrDcbApp = 2;          // entry with a selector outside 802.1Q (PCP)
 inline constexpr uint8_t kSelectorPcp = 255;
 
+using AppTable = std::vector<dcb_app>;
+
 // One IEEE_GET plus GDCBX. A part that the driver does not offer, or could not read, is absent.
 struct Snapshot {
   std::optional<ieee_ets> ets;
   std::optional<ieee_pfc> pfc;
-  std::optional<std::vector<dcb_app>> app;
+  std::optional<AppTable> app;
   std::optional<std::vector<uint8_t>> trust;  // apptrust selectors in order of precedence, kernel 6.2 and later
   std::optional<ieee_maxrate> maxrate;
   std::optional<dcbnl_buffer> buffer;
@@ -26,7 +28,7 @@ struct Snapshot {
   // The peer's settings as received by the firmware's DCBX agent, if the driver reports them (qede, bnx2x, cxgb4).
   std::optional<ieee_ets> peer_ets{};
   std::optional<ieee_pfc> peer_pfc{};
-  std::optional<std::vector<dcb_app>> peer_app{};
+  std::optional<AppTable> peer_app{};
 };
 
 // The Snapshot in a RTM_GETDCB reply or an RTNLGRP_DCB notification (payload starts with struct dcbmsg). Pure.
@@ -36,16 +38,18 @@ std::string message_netdev(View8 payload);
 
 // EOPNOTSUPP: the netdev has no dcbnl; ENODEV: no such netdev here.
 Result<Snapshot> get(Netlink& route, const std::string& netdev);
+// Of it, the table; empty where the driver has none.
+Result<AppTable> get_app(Netlink& route, const std::string& netdev);
 
 // Each sends one kind of attribute only and checks both results: NLMSG_ERROR and the u8 in the reply, which is the
 // low byte of a negative errno while the ACK says success (net/dcb/dcbnl.c: dcbnl_ieee_set). Success only
 // means that there was no objection: a driver without the operation ignores the request. Read back.
 Result<void> set_ets(Netlink& route, const std::string& netdev, const ieee_ets& ets);
 Result<void> set_pfc(Netlink& route, const std::string& netdev, const ieee_pfc& pfc);
-Result<void> set_app(Netlink& route, const std::string& netdev, const std::vector<dcb_app>& entries);
+Result<void> set_app(Netlink& route, const std::string& netdev, const AppTable& entries);
 // One entry, with the driver's own answer: 0, or a positive number of its own.
 Result<int> add_app(Netlink& route, const std::string& netdev, const dcb_app& entry);
-Result<void> del_app(Netlink& route, const std::string& netdev, const std::vector<dcb_app>& entries);
+Result<void> del_app(Netlink& route, const std::string& netdev, const AppTable& entries);
 Result<void> set_trust(Netlink& route, const std::string& netdev, const std::vector<uint8_t>& selectors);
 Result<void> set_maxrate(Netlink& route, const std::string& netdev, const ieee_maxrate& rate);
 Result<void> set_buffer(Netlink& route, const std::string& netdev, const dcbnl_buffer& buffer);

@@ -38,6 +38,33 @@ void take_link_info(View8 linkinfo, Link& out) {
     out.vrf_table = *table;
 }
 
+constexpr size_t kMostMessages = 65'536;
+
+template <class Header>
+Result<Header> header_of(View8 payload, const char* what) {
+  if (payload.size() < sizeof(Header))
+    return error(EBADMSG, std::string("rtnetlink: ") + what + " message shorter than its header");
+  Header header;
+  std::memcpy(&header, payload.data(), sizeof header);
+  return header;
+}
+
+// `parse`: a Result of the entry, or of an optional one.
+template <class Header, class Entry, class Parse>
+Result<std::vector<Entry>> dump(Netlink& route, uint16_t command, uint16_t answer, const char* what, Parse&& parse) {
+  auto replies = route.talk(command, NLM_F_DUMP, AttrWriter().header(Header{}).data());
+  if (!replies) return error_about(std::string("list ") + what, replies.error());
+  if (replies->size() > kMostMessages) return error(E2BIG, std::string("list ") + what + ": more than 65,536");
+  std::vector<Entry> out;
+  for (const Message& reply : *replies) {
+    if (reply.type != answer) continue;
+    auto parsed = parse(reply.payload);
+    if (!parsed) return parsed.error();
+    if (std::optional<Entry> entry = std::move(*parsed)) out.push_back(std::move(*entry));
+  }
+  return out;
+}
+
 std::string address_text(View8 bytes) {
   std::string out;
   for (const std::byte byte : bytes) {
@@ -51,12 +78,11 @@ std::string address_text(View8 bytes) {
 }  // namespace
 
 Result<Link> parse_link(View8 payload) {
-  if (payload.size() < sizeof(ifinfomsg)) return error(EBADMSG, "rtnetlink: link message shorter than its header");
-  ifinfomsg header;
-  std::memcpy(&header, payload.data(), sizeof header);
+  const auto header = header_of<ifinfomsg>(payload, "link");
+  if (!header) return header.error();
   Link out;
-  out.ifindex = header.ifi_index;
-  for (const Attr& attr : parse_attributes(payload, sizeof header)) {
+  out.ifindex = header->ifi_index;
+  for (const Attr& attr : parse_attributes(payload, sizeof(ifinfomsg))) {
     switch (attr.type) {
       case IFLA_IFNAME: out.name = attr.text(); break;
       case IFLA_MTU: out.mtu = attr.u32(); break;
@@ -80,16 +106,7 @@ Result<Link> parse_link(View8 payload) {
 }
 
 Result<std::vector<Link>> links(Netlink& route) {
-  auto replies = route.talk(RTM_GETLINK, NLM_F_DUMP, AttrWriter().header(ifinfomsg{}).data());
-  if (!replies) return error_about("list links", replies.error());
-  std::vector<Link> out;
-  for (const Message& reply : *replies) {
-    if (reply.type != RTM_NEWLINK) continue;
-    auto link = parse_link(reply.payload);
-    if (!link) return link.error();
-    out.push_back(std::move(link).value());
-  }
-  return out;
+  return dump<ifinfomsg, Link>(route, RTM_GETLINK, RTM_NEWLINK, "links", parse_link);
 }
 
 Result<Link> link(Netlink& route, const std::string& netdev) {
@@ -104,17 +121,6 @@ Result<void> set_mtu(Netlink& route, const std::string& netdev, uint32_t mtu) {
 }
 
 namespace {
-
-constexpr size_t kMostMessages = 65'536;
-
-template <class Header>
-Result<Header> header_of(View8 payload, const char* what) {
-  if (payload.size() < sizeof(Header))
-    return error(EBADMSG, std::string("rtnetlink: ") + what + " message shorter than its header");
-  Header header;
-  std::memcpy(&header, payload.data(), sizeof header);
-  return header;
-}
 
 bool is_ip(unsigned family) { return family == AF_INET || family == AF_INET6; }
 size_t ip_bytes(unsigned family) { return family == AF_INET6 ? 16 : 4; }
@@ -147,22 +153,6 @@ std::vector<NextHop> multipath(unsigned family, View8 list) {
     list = list.subspan(std::min<size_t>(list.size(), (hop.rtnh_len + 3U) & ~3U));
   }
   return hops;
-}
-
-template <class Header, class Parsed>
-Result<std::vector<Parsed>> dump(Netlink& route, uint16_t command, uint16_t answer, const char* what,
-                                 Result<std::optional<Parsed>> (*parse)(View8)) {
-  auto replies = route.talk(command, NLM_F_DUMP, AttrWriter().header(Header{}).data());
-  if (!replies) return error_about(std::string("list ") + what, replies.error());
-  if (replies->size() > kMostMessages) return error(E2BIG, std::string("list ") + what + ": more than 65,536");
-  std::vector<Parsed> out;
-  for (const Message& reply : *replies) {
-    if (reply.type != answer) continue;
-    auto parsed = parse(reply.payload);
-    if (!parsed) return parsed.error();
-    if (*parsed) out.push_back(std::move(**parsed));
-  }
-  return out;
 }
 
 }  // namespace
@@ -239,16 +229,16 @@ std::string neighbor_state_text(uint16_t state) {
 }
 
 Result<std::vector<IpAddress>> addresses(Netlink& route) {
-  return dump<ifaddrmsg>(route, RTM_GETADDR, RTM_NEWADDR, "addresses", parse_address);
+  return dump<ifaddrmsg, IpAddress>(route, RTM_GETADDR, RTM_NEWADDR, "addresses", parse_address);
 }
 Result<std::vector<IpRoute>> routes(Netlink& route) {
-  return dump<rtmsg>(route, RTM_GETROUTE, RTM_NEWROUTE, "routes", parse_route);
+  return dump<rtmsg, IpRoute>(route, RTM_GETROUTE, RTM_NEWROUTE, "routes", parse_route);
 }
 Result<std::vector<IpRule>> rules(Netlink& route) {
-  return dump<fib_rule_hdr>(route, RTM_GETRULE, RTM_NEWRULE, "routing rules", parse_rule);
+  return dump<fib_rule_hdr, IpRule>(route, RTM_GETRULE, RTM_NEWRULE, "routing rules", parse_rule);
 }
 Result<std::vector<IpNeighbor>> neighbors(Netlink& route) {
-  return dump<ndmsg>(route, RTM_GETNEIGH, RTM_NEWNEIGH, "neighbors", parse_neighbor);
+  return dump<ndmsg, IpNeighbor>(route, RTM_GETNEIGH, RTM_NEWNEIGH, "neighbors", parse_neighbor);
 }
 
 }  // namespace fabric::rtnl

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "base/parse.h"
+#include "kernel/pci/pci.h"
 
 namespace fabric::gpu {
 namespace {
@@ -122,12 +123,11 @@ std::optional<KfdNode> parse_kfd_properties(std::string_view text) {
   }
   if (simd_count == 0) return std::nullopt;
   // Bits 28-31 number the partitions of one function (kfd_topology_add_device, Linux 6.12).
-  char address[32], id[24];
-  std::snprintf(address, sizeof address, "%04x:%02x:%02x.%x", static_cast<unsigned>(domain),
-                static_cast<unsigned>(location >> 8 & 0xff), static_cast<unsigned>(location >> 3 & 0x1f),
-                static_cast<unsigned>(location & 7));
+  const pci::Address address{static_cast<uint32_t>(domain), static_cast<uint8_t>(location >> 8),
+                             static_cast<uint8_t>(location >> 3 & 0x1f), static_cast<uint8_t>(location & 7)};
+  char id[24];
   std::snprintf(id, sizeof id, "%016llx", static_cast<unsigned long long>(unique_id));
-  return KfdNode{address, render, unique_id != 0 ? id : ""};
+  return KfdNode{pci::address_text(address), render, unique_id != 0 ? id : ""};
 }
 
 void identify(const Root& root, Topology& topology) {

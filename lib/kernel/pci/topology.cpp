@@ -87,7 +87,7 @@ std::string bond_of(const Root& root, const std::vector<std::string>& netdevs) {
   for (const std::string& name : netdevs) {
     const std::string link = "sys/class/net/" + name + "/master";
     if (!root.exists(link + "/bonding")) continue;
-    if (const auto master = root.resolve(link)) return master->substr(master->rfind('/') + 1);
+    if (const auto master = root.resolve(link)) return base_name(*master);
   }
   return {};
 }
@@ -255,8 +255,7 @@ Result<Topology> load_topology(const Kernel& kernel) {
 
   std::vector<Nic> found;
   for (const auto& [address, function] : functions) {
-    const auto known = seen.find(address);
-    Nic nic = merge(root, function, known == seen.end() ? nullptr : &known->second, nodes, view.machine.differences);
+    Nic nic = merge(root, function, find_in(seen, address), nodes, view.machine.differences);
     const bool gpu = is_gpu(nic);
     if (gpu && root.exists(function.place.folder + "/physfn"))
       continue;  // a vGPU's virtual function belongs to a guest

@@ -13,6 +13,7 @@
 #include "kernel/pci/child.h"
 #include "kernel/pci/hwloc_xml.h"
 #include "kernel/pci/machine.h"
+#include "kernel/pci/pci.h"
 #include "kernel/pci/topology.h"
 
 namespace fabric {
@@ -127,11 +128,7 @@ Result<Loaded> load(const std::string& text, const std::string& file) {
                                 : ": not a complete hwloc XML topology of version 1 or 2"));
 }
 
-std::string address_of(const PciAttributes& at) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%04x:%02x:%02x.%01x", static_cast<unsigned>(at.domain), at.bus, at.dev, at.func);
-  return text;
-}
+std::string address_of(const PciAttributes& at) { return pci::address_text({at.domain, at.bus, at.dev, at.func}); }
 
 std::string root_bus_of(const BridgeAttributes& bridge) {
   char text[32];

@@ -33,12 +33,6 @@ struct CounterStatus {
   bool operator==(const CounterStatus&) const = default;
 };
 std::vector<CounterStatus> parse_counter_status(View8 payload);
-// Queue pairs of one RES_QP_GET message on `port` or not yet on any. The kernel's carry RES_KERN_NAME; all others are a
-// process's, also while it dies and its RES_PID is gone (fill_res_name_pid).
-struct QueuePairs {
-  unsigned user = 0, kernel = 0;
-};
-QueuePairs parse_queue_pairs(View8 payload, uint32_t port);
 
 // Of a RES_GET reply: kind and count of every sort of object.
 std::vector<ResourceCount> parse_resources(View8 payload);
@@ -50,8 +44,9 @@ struct Owners {
   uint64_t user = 0, kernel = 0;
   bool operator==(const Owners&) const = default;
 };
-// Of one message of a dump. EBADMSG: not the whole of one; it must not be counted in part.
-Result<Owners> parse_owners(View8 payload, Object kind);
+// Of one message of a dump; with `port`: of those on it or not yet on any. EBADMSG: not the whole of one; it must not
+// be counted in part.
+Result<Owners> parse_owners(View8 payload, Object kind, std::optional<uint32_t> port = {});
 
 // How a port's queue pairs get hardware counters of their own (enum rdma_nl_counter_mode) and what the automatic mode
 // groups them by (enum rdma_nl_counter_mask).
@@ -84,7 +79,7 @@ Result<std::vector<CounterStatus>> counter_status(Netlink& rdma, uint32_t device
 Result<void> set_optional_counters(Netlink& rdma, uint32_t device, uint32_t port, std::span<const uint32_t> indices);
 // Queue pairs that user processes hold on the port, or have created without choosing a port yet (RES_QP_GET; those of
 // the kernel, as QP1's, do not count). Sees processes of every user (before Linux 5.5 of this PID namespace and below).
-Result<unsigned> user_queue_pairs(Netlink& rdma, uint32_t device, uint32_t port);
+Result<uint64_t> user_queue_pairs(Netlink& rdma, uint32_t device, uint32_t port);
 // Objects in use on the device (RES_GET), users' and the kernel's together; cheap. It covers all PID namespaces since
 // Linux 5.5, as are the dumps below; both leave out what the driver made for itself (RESTRACK_DD).
 Result<std::vector<ResourceCount>> resources(Netlink& rdma, uint32_t device);

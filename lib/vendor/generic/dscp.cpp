@@ -8,17 +8,15 @@ namespace {
 
 bool is_dscp(const dcb_app& entry) { return entry.selector == IEEE_8021QAZ_APP_SEL_DSCP && entry.protocol < kCount; }
 
-bool same(const dcb_app& a, const dcb_app& b) {
-  return a.selector == b.selector && a.protocol == b.protocol && a.priority == b.priority;
-}
-
-bool contains(const std::vector<dcb_app>& table, const dcb_app& entry) {
-  return std::ranges::any_of(table, [&](const dcb_app& other) { return same(entry, other); });
-}
-
 }  // namespace
 
-DscpMap map_of(const std::vector<dcb_app>& table) {
+bool contains(const AppTable& table, const dcb_app& entry) {
+  return std::ranges::any_of(table, [&](const dcb_app& other) {
+    return other.selector == entry.selector && other.protocol == entry.protocol && other.priority == entry.priority;
+  });
+}
+
+DscpMap map_of(const AppTable& table) {
   DscpMap out;
   for (const dcb_app& entry : table) {
     if (!is_dscp(entry)) continue;
@@ -34,13 +32,13 @@ DscpMap complete(DscpMap map) {
   return map;
 }
 
-std::vector<dcb_app> entries_of(const DscpMap& map) {
-  std::vector<dcb_app> out;
+AppTable entries_of(const DscpMap& map) {
+  AppTable out;
   for (auto [dscp, prio] : map) out.push_back({IEEE_8021QAZ_APP_SEL_DSCP, prio, dscp});
   return out;
 }
 
-Difference difference(const std::vector<dcb_app>& table, const DscpMap& want) {
+Difference difference(const AppTable& table, const DscpMap& want) {
   Difference out;
   const auto wanted = entries_of(want);
   for (const dcb_app& entry : table)

@@ -7,21 +7,25 @@
 
 namespace fabric::dscp {
 
+using dcbnl::AppTable;
+
 inline constexpr int kCount = 64;  // a DSCP has six bits (RFC 2474)
 
 // DSCP -> priority as listed. The kernel's list may hold a DSCP with several priorities: the highest counts, as
 // drivers take it (fls() of dcb_ieee_getapp_mask(), net/dcb/dcbnl.c).
-DscpMap map_of(const std::vector<dcb_app>& table);
+DscpMap map_of(const AppTable& table);
 
 // Every DSCP: the listed ones as given, the others by their class selector, dscp >> 3 (RFC 2474 section 4.2.2).
 DscpMap complete(DscpMap map);
 
-std::vector<dcb_app> entries_of(const DscpMap& map);
+AppTable entries_of(const DscpMap& map);
+
+bool contains(const AppTable& table, const dcb_app& entry);
 
 // The entries to delete from and to add to the table so that it lists exactly `want`.
 struct Difference {
-  std::vector<dcb_app> stale, missing;
+  AppTable stale, missing;
 };
-Difference difference(const std::vector<dcb_app>& table, const DscpMap& want);
+Difference difference(const AppTable& table, const DscpMap& want);
 
 }  // namespace fabric::dscp

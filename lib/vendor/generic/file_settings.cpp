@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vendor/generic/file_settings.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <type_traits>
 
@@ -61,8 +60,7 @@ std::string text_of(uint32_t value, bool hex) {
 }  // namespace
 
 const Row* find(std::span<const Row> rows, SettingId setting) {
-  const auto found = std::ranges::find_if(rows, [=](const Row& row) { return row.setting == setting; });
-  return found == rows.end() ? nullptr : &*found;
+  return find_where(rows, [=](const Row& row) { return row.setting == setting; });
 }
 
 std::optional<uint32_t> number(std::string_view text) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // RDMA counters that cost the card something and are therefore off (mlx5's cc_*, rdma_*):
 // drivers/infiniband/core/nldev.c of Linux 6.12, since 5.16. They are off again after a driver reload.
-#include <algorithm>
 
 #include "kernel/rdma/nldev.h"
 #include "vendor/driver.h"
@@ -69,7 +68,7 @@ void expected(Qos& want, const Qos&, const Limits& limits) {
 std::string impossible(const Setting&, const Qos& want, const Limits& limits) {
   const auto& known = limits.optional_counters;
   for (const std::string& name : want.optional_counters->names) {
-    if (std::ranges::find(known, name) != known.end()) continue;
+    if (contains(known, name)) continue;
     Names all;
     all.names = {known.begin(), known.end()};
     return "the driver has no optional counter \"" + name + "\"; it has " + to_text(all);

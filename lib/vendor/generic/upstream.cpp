@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <iterator>
 
 #include "base/parse.h"
 #include "kernel/netlink/rtnl.h"
@@ -43,7 +42,7 @@ Trust trust_of(const dcbnl::Snapshot& dcb, const DscpMap& map) {
 // Rarely used settings are read on request only, because every reading is saved as an original to restore.
 void take(const dcbnl::Snapshot& dcb, const PortIo& io, Qos& out) {
   if (dcb.dcbx) out.dcbx = dcbx_of(*dcb.dcbx);
-  out.dscp_map = dscp::map_of(dcb.app.value_or(std::vector<dcb_app>{}));
+  out.dscp_map = dscp::map_of(dcb.app.value_or(dcbnl::AppTable{}));
   out.trust = trust_of(dcb, *out.dscp_map);
   if (dcb.ets) out.ets = ets_of(*dcb.ets);
   if (dcb.pfc) out.pfc = PrioSet{dcb.pfc->pfc_en};
@@ -58,9 +57,9 @@ void take(const dcbnl::Snapshot& dcb, const PortIo& io, Qos& out) {
 }
 
 Result<void> write_table(PortIo& io, const DscpMap& want) {
-  auto now = dcbnl::get(*io.kernel.route, io.netdev);
+  auto now = dcbnl::get_app(*io.kernel.route, io.netdev);
   if (!now) return now.error();
-  auto change = dscp::difference(now->app.value_or(std::vector<dcb_app>{}), want);
+  auto change = dscp::difference(*now, want);
   if (!change.stale.empty())
     if (auto gone = dcbnl::del_app(*io.kernel.route, io.netdev, change.stale); !gone) return gone;
   if (change.missing.empty()) return {};
@@ -68,36 +67,6 @@ Result<void> write_table(PortIo& io, const DscpMap& want) {
 }
 
 bool is_dcb(SettingId key) { return key == Id::dcbx || (Id::trust <= key && key <= Id::maxrate); }
-
-constexpr std::string_view kNoDscp = "this driver does not map DSCPs: it trusts the priority in the VLAN tag";
-
-// Why this driver does not offer a setting, from the first to the last of neighboring rows of kSettings.
-struct Missing {
-  SettingId first, last;
-  std::string_view why;
-};
-constexpr Missing kMissing[] = {
-    {Id::fw_lldp, Id::fw_lldp, "only Intel's ice and i40e can switch an LLDP agent in the NIC's firmware from here"},
-    {Id::trust, Id::trust, kNoDscp},
-    {Id::apptrust, Id::apptrust, "this driver has no APP trust table: trust follows from the DSCP entries"},
-    {Id::dscp_map, Id::dscp_map, kNoDscp},
-    {Id::prio2buffer, Id::buffer_size, "this driver sizes its buffers itself; no dcbnl buffer operation"},
-    {Id::cable_length, Id::cable_length,
-     "only mlx5 asks for the cable's length; this driver sizes its headroom itself"},
-    {Id::maxrate, Id::maxrate, "this driver has no rate limit for each class (only mlx5, mlx4 and few others have)"},
-    {Id::ecn_rp, Id::ecn_np, "ECN for each priority is a switch of NVIDIA's OFED/DOCA driver alone"},
-    {Id::cnp_dscp, Id::cnp_prio,
-     "only NVIDIA's and Broadcom's NICs let the host mark CNPs; this NIC's firmware or the vendor's tool decides"},
-    {Id::min_time_between_cnps, Id::rtt_resp_dscp,
-     "a DCQCN parameter of NVIDIA's NICs; this NIC's firmware decides itself"},
-    {Id::cc, Id::cc,
-     "the kernel has no switch for this NIC's congestion control: the vendor's tool, or the firmware's default"},
-    {Id::cc_mode, Id::roce_dscp, "a congestion control parameter of Broadcom's NICs"},
-    {Id::roce_prio, Id::roce_prio,
-     "a setting of Broadcom's NICs; here RoCE's priority follows from dscp_map or the VLAN's"},
-    {Id::traffic_class, Id::traffic_class,
-     "only NVIDIA's OFED/DOCA driver can force a traffic class on all queue pairs"},
-};
 
 }  // namespace
 
@@ -154,9 +123,7 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string&, 
   if (is_dcb(setting.id) && !have.trust)
     return "no dcbnl here: a virtual function's settings belong to its physical function, other NICs have a vendor's "
            "tool";
-  const auto row = std::ranges::find_if(
-      kMissing, [&](const Missing& each) { return each.first <= setting.id && setting.id <= each.last; });
-  return row == std::end(kMissing) ? "this driver does not offer it" : std::string(row->why);
+  return std::string(why_missing(setting.id));
 }
 
 std::string impossible_trust(const Qos& want, const Qos& have, bool needs_map) {
@@ -167,6 +134,11 @@ std::string impossible_trust(const Qos& want, const Qos& have, bool needs_map) {
   if (needs_map && want.trust == Trust::dscp && !mapped)
     return "this driver trusts DSCP once a DSCP is mapped: name one in dscp_map";
   return {};
+}
+
+DscpMap map_after(const Setting& setting, const Qos& want, const Qos& have) {
+  if (setting.id == Id::dscp_map) return *want.dscp_map;
+  return want.trust == Trust::pcp ? DscpMap{} : have.dscp_map.value_or(DscpMap{});
 }
 
 std::string too_many_lossless(const Qos& want, const Qos& have, uint32_t most) {

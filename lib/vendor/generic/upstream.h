@@ -3,6 +3,7 @@
 // functions.
 #pragma once
 
+#include "model/setting_table.h"
 #include "vendor/driver.h"
 
 namespace fabric::upstream {
@@ -18,6 +19,8 @@ Qos expected(const Qos& want, const Qos& have, const Limits& limits);
 void effect(const Setting& setting, const Qos& want, Qos& have);
 std::string impossible(const Setting& setting, const Qos& want, const Qos& have, const Limits& limits);
 std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code);
+// Of a setting that a driver with dcbnl does not offer.
+std::string_view why_missing(SettingId setting);
 
 Result<void> write_dcbx(PortIo& io, const Setting&, const Qos& want, const Qos& have);
 Result<void> write_pause(PortIo& io, const Setting&, const Qos& want, const Qos& have);
@@ -34,6 +37,9 @@ Result<void> write_maxrate(PortIo& io, const Setting&, const Qos& want, const Qo
 // For drivers that trust DSCP as soon as one DSCP entry exists, without another knob: why trust and dscp_map contradict
 // each other. `needs_map`: trust = "dscp" requires at least one DSCP in the policy.
 std::string impossible_trust(const Qos& want, const Qos& have, bool needs_map);
+
+// The map after such a driver has written trust or dscp_map; trust = "dscp" is never written: it needs a map.
+DscpMap map_after(const Setting& setting, const Qos& want, const Qos& have);
 
 // Why the port has no receive buffers for so many lossless classes, `most` being its number; empty: it has. The classes
 // are those of the wanted ETS, or of the one there is.

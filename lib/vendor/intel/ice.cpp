@@ -52,11 +52,11 @@ Ets vlan_mode_ets() {
 // refused). New ones first keeps the list from running empty where it can, and so the mode from switching back and
 // forth.
 struct Steps {
-  std::vector<dcb_app> add, remove, add_again;
+  dcbnl::AppTable add, remove, add_again;
   bool runs_empty = false;  // before the last step
 };
 
-Steps steps(const std::vector<dcb_app>& table, const DscpMap& want) {
+Steps steps(const dcbnl::AppTable& table, const DscpMap& want) {
   const DscpMap listed = dscp::map_of(table);
   auto change = dscp::difference(table, want);
   Steps out;
@@ -69,12 +69,6 @@ Steps steps(const std::vector<dcb_app>& table, const DscpMap& want) {
   });
   out.runs_empty = !listed.empty() && out.add.empty() && !keeps;
   return out;
-}
-
-// The map after the setting is written; trust = "dscp" is never written: it needs a map.
-DscpMap next_map(const Setting& setting, const Qos& want, const DscpMap& listed) {
-  if (setting.id == SettingId::dscp_map) return *want.dscp_map;
-  return want.trust == Trust::pcp ? DscpMap{} : listed;
 }
 
 void read_cc(PortIo& io, Qos& out) {
@@ -116,7 +110,7 @@ void effect(const Setting& setting, const Qos& want, Qos& have) {
   if (setting.id == SettingId::pause && intel::pause_needs_pfc_off(have)) have.pfc = want.pfc ? want.pfc : have.pfc;
   if (setting.id != SettingId::dscp_map && setting.id != SettingId::trust) return copy_value(setting, want, have);
   const DscpMap listed = have.dscp_map.value_or(DscpMap{});
-  const DscpMap next = next_map(setting, want, listed);
+  const DscpMap next = upstream::map_after(setting, want, have);
   const bool empty = listed.empty() || steps(dscp::entries_of(listed), next).runs_empty;
   if (empty && !listed.empty()) {
     have.ets = vlan_mode_ets();
@@ -170,7 +164,7 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
 // One entry a message: at an answer of 1 or 2 dcbnl_ieee_set() and dcbnl_ieee_del() leave the rest of the table undone.
 // ice_dcbnl_setapp() answers every failure of ice_pf_dcb_cfg() with 1 and leaves the entry in the list: it is taken
 // off, so that the list shows what the NIC has.
-Result<void> add(PortIo& io, const std::vector<dcb_app>& entries) {
+Result<void> add(PortIo& io, const dcbnl::AppTable& entries) {
   for (const dcb_app& entry : entries) {
     auto answer = dcbnl::add_app(*io.kernel.route, io.netdev, entry);
     if (!answer) return answer.error();
@@ -181,27 +175,19 @@ Result<void> add(PortIo& io, const std::vector<dcb_app>& entries) {
   return {};
 }
 
-Result<void> remove(PortIo& io, const std::vector<dcb_app>& entries) {
+Result<void> remove(PortIo& io, const dcbnl::AppTable& entries) {
   for (const dcb_app& entry : entries)
     if (auto done = dcbnl::del_app(*io.kernel.route, io.netdev, {entry}); !done) return done;
   return {};
 }
 
-Result<void> write_map(PortIo& io, const DscpMap& want) {
-  auto now = dcbnl::get(*io.kernel.route, io.netdev);
+Result<void> write_map(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
+  auto now = dcbnl::get_app(*io.kernel.route, io.netdev);
   if (!now) return now.error();
-  auto todo = steps(now->app.value_or(std::vector<dcb_app>{}), want);
+  auto todo = steps(*now, upstream::map_after(setting, want, have));
   if (auto done = add(io, todo.add); !done) return done;
   if (auto done = remove(io, todo.remove); !done) return done;
   return add(io, todo.add_again);
-}
-
-Result<void> write_dscp_map(PortIo& io, const Setting&, const Qos& want, const Qos&) {
-  return write_map(io, *want.dscp_map);
-}
-
-Result<void> write_trust(PortIo& io, const Setting&, const Qos& want, const Qos& have) {
-  return write_map(io, want.trust == Trust::pcp ? DscpMap{} : have.dscp_map.value_or(DscpMap{}));
 }
 
 Result<void> write_agent(PortIo& io, const Setting&, const Qos& want, const Qos&) {
@@ -224,8 +210,8 @@ constexpr SettingOp kOps[] = {
     {SettingId::dcbx, {write_dcbx, "ice_dcb_nl.c ice_dcbnl_setdcbx()", kHarmless}},
     {SettingId::pause, {intel::write_pause, "ice_ethtool.c ice_set_pauseparam(); read as off while PFC is on"}},
     {SettingId::mtu, {upstream::write_mtu, "ice_main.c ice_change_mtu()"}},
-    {SettingId::trust, {write_trust, "ice_dcb_nl.c ice_dcbnl_setapp(), ice_dcbnl_delapp()"}},
-    {SettingId::dscp_map, {write_dscp_map, "ice_dcb_nl.c ice_dcbnl_setapp(), ice_dcbnl_delapp()"}},
+    {SettingId::trust, {write_map, "ice_dcb_nl.c ice_dcbnl_setapp(), ice_dcbnl_delapp()"}},
+    {SettingId::dscp_map, {write_map, "ice_dcb_nl.c ice_dcbnl_setapp(), ice_dcbnl_delapp()"}},
     {SettingId::ets, {upstream::write_ets, "ice_dcb_nl.c ice_dcbnl_setets()"}},
     {SettingId::pfc,
      {upstream::write_pfc, "ice_dcb_nl.c ice_dcbnl_setpfc(); what the NIC does with more than one lossless class"}},

@@ -88,9 +88,9 @@ DscpMap map_for(Trust trust) { return trust == Trust::dscp ? dscp::complete({}) 
 
 // One message for all: setapp replaces the priority of a DSCP that is listed already.
 Result<void> write_map(PortIo& io, const DscpMap& want) {
-  auto now = dcbnl::get(*io.kernel.route, io.netdev);
+  auto now = dcbnl::get_app(*io.kernel.route, io.netdev);
   if (!now) return now.error();
-  auto change = dscp::difference(now->app.value_or(std::vector<dcb_app>{}), want);
+  auto change = dscp::difference(*now, want);
   if (want.empty()) {
     if (change.stale.empty()) return {};
     return dcbnl::del_app(*io.kernel.route, io.netdev, change.stale);
@@ -173,7 +173,7 @@ void read_unverified(PortIo& io, const Qos& have, const dcbnl::Snapshot& dcb) {
 bool wants_inline_headers(const PortIo& io) {
   constexpr std::string_view kConnectX4[] = {"0x1013", "0x1014", "0x1015", "0x1016"};  // mlx5_core_pci_table[]
   const std::string device = io.kernel.root.line_of("sys/bus/pci/devices/" + io.pci + "/device");
-  return io.pci.empty() || device.empty() || std::ranges::find(kConnectX4, device) != std::end(kConnectX4);
+  return io.pci.empty() || device.empty() || contains(kConnectX4, device);
 }
 
 }  // namespace

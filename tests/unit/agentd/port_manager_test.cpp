@@ -1003,7 +1003,7 @@ TEST_F(PortManagerTest, AFightOverAHostSettingEndsInAConflictToo) {
   tree_.file(kFile, "2\n");
   look_at_host();
   EXPECT_EQ(tree_.content(kFile), "2\n") << "no longer written, as was said";
-  EXPECT_EQ(outcome(PortManager::kHost, "net.ipv4.tcp_ecn"), "conflict");
+  EXPECT_EQ(outcome(kHostSubject, "net.ipv4.tcp_ecn"), "conflict");
   EXPECT_EQ(manager_->exit_code(), 2);
 }
 

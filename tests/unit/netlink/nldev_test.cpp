@@ -120,9 +120,9 @@ TEST(NldevParse, QueuePairsOfTheKernelAndOfOtherPortsDoNotCount) {
   Bytes table = queue_pair(1, one, kernel) + queue_pair(17, one, process) + queue_pair(18, two, process) +
                 queue_pair(19, {}, process) +  // created, not yet bound to a port
                 queue_pair(20, one, {});       // its process is dying
-  auto count = nldev::parse_queue_pairs(head(2, "mlx5_0") + attr(kResQp | kNested, table), 1);
-  EXPECT_EQ(count.user, 3u);
-  EXPECT_EQ(count.kernel, 1u);
+  auto count = nldev::parse_owners(head(2, "mlx5_0") + attr(kResQp | kNested, table), nldev::Object::qp, 1);
+  ASSERT_TRUE(count);
+  EXPECT_EQ(*count, (nldev::Owners{3, 1}));
 }
 
 // One object as fill_res_qp_entry() and its like of Linux 6.12 write it: nests without the flag.

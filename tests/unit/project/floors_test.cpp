@@ -38,7 +38,7 @@ const std::vector<Library> kLibraries{
     {"infiniband/.*", "lib/kernel/rdma/.*"},
     {"netlink/.*", "lib/kernel/.*"},
     {"(linux|rdma)/.*", "lib/(kernel|vendor)/.*|agent/(agentd|exporter)/.*"},
-    {"systemd/.*", "agent/.*"},
+    {"systemd/.*", "lib/base/event\\.(h|cpp)|agent/.*"},
     {"libsmartcols.*", "agent/ctl/.*"},
 };
 

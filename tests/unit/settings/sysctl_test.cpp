@@ -65,24 +65,26 @@ TEST(ReconcileSysctl, WritesOnlyWhatDiffersAndSavesWhatStoodBefore) {
   options.save_original = [&](const std::string& name, const std::string& before) {
     return save_sysctl_original(tree.path(), originals, name, before);
   };
-  const std::vector<SysctlChange> expected{
-      {"kernel.numa_balancing", Outcome::applied, "1", "0", "", 0},
-      {"net.ipv4.conf.eth0/100.arp_ignore", Outcome::applied, "0", "1", "", 0},
-      {"net.ipv4.tcp_ecn", Outcome::applied, "2", "1", "", 0},
-      {"net.ipv4.tcp_rmem", Outcome::in_sync, "4096 131072 6291456", "4096 131072 6291456", "", 0},
-      {"vm.zone_reclaim_mode", Outcome::unsupported, "", "0",
-       "unknown to this kernel, or the network interface does not exist", 0}};
+  const auto change = [](const char* name, Outcome outcome, const char* from, const char* to, const char* detail = "") {
+    return Change{"host", {}, outcome, 0, false, from, to, detail, name};
+  };
+  const Changes expected{change("kernel.numa_balancing", Outcome::applied, "1", "0"),
+                         change("net.ipv4.conf.eth0/100.arp_ignore", Outcome::applied, "0", "1"),
+                         change("net.ipv4.tcp_ecn", Outcome::applied, "2", "1"),
+                         change("net.ipv4.tcp_rmem", Outcome::in_sync, "4096 131072 6291456", "4096 131072 6291456"),
+                         change("vm.zone_reclaim_mode", Outcome::unsupported, "", "0",
+                                "unknown to this kernel, or the network interface does not exist")};
   EXPECT_EQ(reconcile_sysctl(tree.root(), want, options), expected);
   EXPECT_EQ(tree.content("proc/sys/net/ipv4/conf/eth0.100/arp_ignore").substr(0, 1), "1");
   EXPECT_EQ(tree.content("proc/sys/net/ipv4/tcp_rmem"), "4096\t131072\t6291456\n") << "not touched";
-  for (const SysctlChange& change : reconcile_sysctl(tree.root(), want, options))
-    EXPECT_NE(change.outcome, Outcome::applied) << change.name;
+  for (const Change& each : reconcile_sysctl(tree.root(), want, options))
+    EXPECT_NE(each.outcome, Outcome::applied) << each.sysctl;
 
   const SysctlValues before{
       {"kernel.numa_balancing", "1"}, {"net.ipv4.conf.eth0/100.arp_ignore", "0"}, {"net.ipv4.tcp_ecn", "2"}};
   EXPECT_EQ(*load_sysctl_originals(tree.path()), before);
-  for (const SysctlChange& change : reconcile_sysctl(tree.root(), before, {}))
-    EXPECT_EQ(change.outcome, Outcome::applied) << "restored: " << change.name;
+  for (const Change& each : reconcile_sysctl(tree.root(), before, {}))
+    EXPECT_EQ(each.outcome, Outcome::applied) << "restored: " << each.sysctl;
 }
 
 TEST(ReconcileSysctl, PlansWithoutWriting) {

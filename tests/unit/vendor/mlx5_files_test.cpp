@@ -256,19 +256,19 @@ TEST(OfedKilled, AtAnyWriteTheNextPassCompletesIt) {
   want.cnp_dscp = 46;
   want.rpg_gd = 10;
   want.traffic_class = OrNone{106};
-  struct Killed {};
+  struct Died {};
   unsigned deaths = 0;
   for (unsigned n = 1; n < 32; ++n) {
     FileBed fresh(Personality::mlx5);
     add_ofed_ecn(*fresh.files, "eth0");
     add_ofed_traffic_class(*fresh.files, fresh.port.rdma, 1);
     fresh.files->before = [n](unsigned now, const std::string&) {
-      if (now == n) throw Killed{};
+      if (now == n) throw Died{};
     };
     bool died = false;
     try {
       (void)fresh.apply(want);
-    } catch (const Killed&) {
+    } catch (const Died&) {
       died = true;
     }
     deaths += died;
