@@ -27,8 +27,8 @@ struct PciDevice {
   std::string root;                  // the root bus: "pci0000:20"
   PcieLink link;
   bool numa_assumed = false;  // unknown to the kernel (-1), and the machine has no more than this node
-  // That of the bridge above. The kernel gives both the node of the root bus (pci_device_add() in drivers/pci/probe.c of
-  // Linux 6.12), so that they differ only where something else has set the device's.
+  // That of the bridge above. The kernel gives both the node of the root bus (pci_device_add() in drivers/pci/probe.c
+  // of Linux 6.12), so that they differ only where something else has set the device's.
   std::optional<int> numa_above{};
   bool operator==(const PciDevice&) const = default;
 };
