@@ -227,10 +227,13 @@ void MicroServer::on_connection(void* context, MHD_Connection* connection, void*
     *entry = nullptr;
     return;
   }
-  const MHD_ConnectionInfo* fd = ::MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-  const MHD_ConnectionInfo* address = ::MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-  if (fd == nullptr || address == nullptr) return;
-  *entry = server->connections_.add(fd->connect_fd, client_of(address->client_addr), Connections::Clock::now());
+  // From libmicrohttpd 1.0 on, an answer is valid until the next question.
+  const MHD_ConnectionInfo* info = ::MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+  if (info == nullptr) return;
+  const int fd = info->connect_fd;
+  info = ::MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+  if (info == nullptr) return;
+  *entry = server->connections_.add(fd, client_of(info->client_addr), Connections::Clock::now());
   server->close_some();
 }
 
