@@ -8,6 +8,7 @@ CPU is the scheduler's time of the whole process. "rested": a tenth of a second 
 forgotten as much as on a node that is scraped now and then.
 """
 import http.client
+import itertools
 import os
 import statistics
 import sys
@@ -24,8 +25,15 @@ def memory(pid, field):
         return next(int(line.split()[1]) for line in status if line.startswith(field))
 
 
+CLIENTS = itertools.cycle(f"127.0.0.{number}" for number in range(2, 252))  # each has its own limit of requests a second
+
+
+def connect(port):
+    return http.client.HTTPConnection("127.0.0.1", port, timeout=10, source_address=(next(CLIENTS), 0))
+
+
 def scrape(port, encoding):
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection = connect(port)
     connection.request("GET", "/metrics", headers={"Accept-Encoding": encoding})
     reply = connection.getresponse()
     body = reply.read()

@@ -1,22 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Does memory grow with the scrapes? growth.py SCRAPES PID PORT: anonymous memory at ten points of that many scrapes."""
-import http.client
 import sys
 
-from compare import memory
+from compare import connect, memory
 
 
 def main():
     scrapes, pid, port = int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
     points = []
     for number in range(scrapes + 1):
         if number % max(scrapes // 10, 1) == 0:
             points.append(memory(pid, "RssAnon"))
+        connection = connect(port)
         connection.request("GET", "/metrics")
         reply = connection.getresponse()
         reply.read()
+        connection.close()
         if reply.status != 200:
             sys.exit(f"HTTP {reply.status}")
     print(f"growth    {scrapes} scrapes: anonymous kB " + " ".join(map(str, points)))

@@ -14,8 +14,6 @@
 namespace fabric::exporter {
 namespace {
 
-constexpr unsigned kOfOne = 2, kOfAll = 5;
-constexpr auto kWindow = std::chrono::seconds(1);
 constexpr size_t kMaxKnown = 100;
 
 gnutls_datum_t datum(std::string_view text) {
@@ -77,23 +75,11 @@ unsigned Access::refused_password(std::string_view authorization, const std::str
   const std::string& hash = (user == web_->users.end() ? web_->users.begin() : user)->second;
   const std::string known = digest(given->first + '\0' + hash + '\0' + given->second);
   if (known_.contains(known)) return 0;
-  if (!may_try(client, now)) return MHD_HTTP_TOO_MANY_REQUESTS;
+  if (!tries_.take(client, now)) return MHD_HTTP_TOO_MANY_REQUESTS;
   if (!fits(given->second, hash) || user == web_->users.end()) return MHD_HTTP_UNAUTHORIZED;
   if (known_.size() >= kMaxKnown) known_.clear();
   known_.insert(known);
   return 0;
-}
-
-bool Access::may_try(const std::string& client, Clock::time_point now) {
-  if (now - window_ >= kWindow) {
-    window_ = now;
-    tries_.clear();
-    all_tries_ = 0;
-  }
-  if (all_tries_ >= kOfAll || tries_[client] >= kOfOne) return false;
-  ++tries_[client];
-  ++all_tries_;
-  return true;
 }
 
 }  // namespace fabric::exporter

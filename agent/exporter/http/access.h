@@ -7,6 +7,7 @@
 #include <set>
 #include <string_view>
 
+#include "exporter/http/per_second.h"
 #include "exporter/http/web_config.h"
 
 struct MHD_Connection;
@@ -26,13 +27,9 @@ class Access {
   unsigned refused_password(std::string_view authorization, const std::string& client, Clock::time_point now);
 
  private:
-  bool may_try(const std::string& client, Clock::time_point now);
-
   std::shared_ptr<const WebConfig> web_;
   std::set<std::string> known_;  // digests of names, hashes and passwords that fit
-  std::map<std::string, unsigned> tries_;
-  Clock::time_point window_{};
-  unsigned all_tries_ = 0;
+  PerSecond tries_{2, 5};        // of passwords
 };
 
 }  // namespace fabric::exporter

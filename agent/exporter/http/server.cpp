@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporter/http/server.h"
 
+#include <climits>
+
 #include "base/event.h"
 #include "exporter/http/access.h"
 #include "exporter/http/connections.h"
@@ -38,6 +40,7 @@ class MicroServer final : public Server {
       : loop_(loop),
         site_(site),
         limits_(limits),
+        rate_(limits.requests, UINT_MAX),
         access_(std::move(web)),
         connections_(limits.connections, limits.per_client, limits.request) {}
   ~MicroServer() override { resume_all(); }
@@ -76,6 +79,7 @@ class MicroServer final : public Server {
   std::map<unsigned, uint64_t> requests_;
   std::vector<Waiting> waiting_;
   EventSource patience_, deadline_;
+  PerSecond rate_;
   Access access_;
   Connections connections_;
   std::vector<std::unique_ptr<Daemon>> daemons_;
@@ -181,6 +185,10 @@ MHD_Result MicroServer::on_request(void* context, MHD_Connection* connection, co
 }
 
 MHD_Result MicroServer::answer(Daemon& daemon, MHD_Connection* connection, std::string_view path, void** stage) {
+  const auto* asking = entry_of(connection);
+  if (*stage == reinterpret_cast<void*>(Stage::begun) && asking != nullptr &&
+      !rate_.take(asking->client, PerSecond::Clock::now()))
+    return reply(connection, text_response(MHD_HTTP_TOO_MANY_REQUESTS, "Too many requests.\n"));
   if (const unsigned status = refused(connection))
     return reply(connection,
                  text_response(status, status == MHD_HTTP_UNAUTHORIZED ? "Name and password required.\n"

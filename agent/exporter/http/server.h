@@ -15,6 +15,7 @@ namespace fabric::exporter {
 struct Limits {
   unsigned connections = 1024;                // one more closes the oldest
   unsigned per_client = 256;                  // one more closes this client's oldest
+  unsigned requests = 100;                    // of one client in a second; more get status 429
   unsigned idle_seconds = 10;                 // a silent connection is closed after this
   std::chrono::milliseconds request{30'000};  // a connection is closed if a request and its answer take longer
   size_t connection_memory = 16 * 1024;       // request line and headers; longer ones are refused

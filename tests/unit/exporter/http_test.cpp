@@ -15,6 +15,7 @@
 
 #include "exporter/http/connections.h"
 #include "exporter/http/page.h"
+#include "exporter/http/per_second.h"
 #include "exporter/http/server.h"
 #include "support/test.h"
 
@@ -203,7 +204,7 @@ class ServerTest : public testing::Test {
   }
 
   SmallSite site_;
-  Limits limits_{.idle_seconds = 2};
+  Limits limits_{.requests = 100'000, .idle_seconds = 2};
   std::shared_ptr<WebConfig> web_;
   sd_event* loop_ = nullptr;
   std::unique_ptr<Server> server_;
@@ -407,6 +408,31 @@ TEST_F(SmallServer, ThoseThatDoNotReadGiveWayToo) {
   }
   EXPECT_TRUE(ask("GET", "/-/healthy").starts_with("HTTP/1.1 200"));
   EXPECT_LT(receive(deaf.front()).size(), site_.page->size()) << "closed in the middle";
+}
+
+class StrictServer : public ServerTest {
+ protected:
+  StrictServer() { limits_ = {.requests = 3}; }
+};
+
+TEST_F(StrictServer, AClientThatAsksTooOftenGets429) {
+  unsigned answered = 0;
+  for (int i = 0; i < 5; ++i) answered += ask("GET", "/-/healthy").starts_with("HTTP/1.1 200");
+  EXPECT_EQ(answered, 3u);
+  EXPECT_TRUE(ask("GET", "/metrics").starts_with("HTTP/1.1 429"));
+  Fd other = connect(false, "127.0.0.2");
+  send_text(other, "GET /-/healthy HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+  EXPECT_TRUE(receive(other).starts_with("HTTP/1.1 200"));
+}
+
+TEST(PerSecond, EachClientHasItsOwnAndAllTogetherTheirs) {
+  PerSecond limit(2, 3);
+  const PerSecond::Clock::time_point now{std::chrono::seconds(100)};
+  EXPECT_TRUE(limit.take("a", now) && limit.take("a", now));
+  EXPECT_FALSE(limit.take("a", now));
+  EXPECT_TRUE(limit.take("b", now));
+  EXPECT_FALSE(limit.take("c", now)) << "three of all";
+  EXPECT_TRUE(limit.take("a", now + std::chrono::seconds(1)));
 }
 
 class HastyServer : public ServerTest {
