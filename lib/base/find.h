@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is in a range or a map, without iterators.
+// Look-ups in ranges and maps that return a bool or a pointer.
 #pragma once
 
 #include <algorithm>

@@ -44,7 +44,7 @@ std::optional<double> parse_double(std::string_view text);
 bool glob_match(const std::string& pattern, const std::string& text);
 bool matches_any(std::span<const std::string> globs, std::string_view text);
 
-// What is behind the last slash.
+// The text after the last slash.
 inline std::string base_name(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
 
 // Length of the well-formed UTF-8 sequence at `at` (RFC 3629), 0 if there is none.

@@ -4,6 +4,7 @@
 #include "checks/topology/pcie_link.h"
 #include "diagnosis/context.h"
 #include "model/finding.h"
+#include "model/pci_kind.h"
 #include "topology/locality.h"
 #include "topology/platform.h"
 
@@ -26,8 +27,6 @@ bool exceeds_replay_limit(const PortContext& ctx, const PlatformFunction& functi
   const double bits = function.link.speed.value_or(0) * 1e9 * function.link.width.value_or(0) * ctx.signals.seconds;
   return corrected >= 2 && static_cast<double>(corrected) >= ctx.limit(kReplayRatio) * bits;
 }
-
-bool are_alike(const PciDevice& a, const PciDevice& b) { return a.vendor == b.vendor && a.device == b.device; }
 
 std::optional<PathClass> nearest_gpu(const Topology& topology, const Nic& nic) {
   std::optional<PathClass> out;

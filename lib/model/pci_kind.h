@@ -10,6 +10,9 @@ namespace fabric {
 // CPUs are none, though their class may be the same.
 bool is_gpu(const PciDevice& function);
 
+// Of one model, by their ids.
+inline bool are_alike(const PciDevice& a, const PciDevice& b) { return a.vendor == b.vendor && a.device == b.device; }
+
 // Class 02xx (network), or 0c06 (InfiniBand of the first generations).
 bool is_network(const PciDevice& function);
 

@@ -11,8 +11,6 @@
 namespace fabric {
 namespace {
 
-bool are_alike(const PciDevice& a, const PciDevice& b) { return a.vendor == b.vendor && a.device == b.device; }
-
 bool is_in_bond(const Topology& topology, const Nic& nic) {
   return std::ranges::any_of(topology.nics, [&](const Nic& other) {
     return (card_of(other.pci) == card_of(nic.pci) || (!nic.card.empty() && other.card == nic.card)) &&

@@ -17,10 +17,6 @@ using Units = std::vector<Unit>;
 using Buses = std::map<std::string, std::vector<const Unit*>>;
 using Spread = std::map<int, size_t>;  // devices of one model by NUMA node
 
-bool are_alike(const Unit& a, const Unit& b) {
-  return a.device->vendor == b.device->vendor && a.device->device == b.device->device;
-}
-
 // GPUs and NICs that carry RDMA, whose node the kernel tells.
 Units units_of(const Topology& topology) {
   Units out;
@@ -36,7 +32,7 @@ Units units_of(const Topology& topology) {
 
 Spread spread_of(const Units& units, const Unit& model) {
   Spread out;
-  for (const Unit& unit : units) out[unit.node] += are_alike(unit, model) ? 1 : 0;
+  for (const Unit& unit : units) out[unit.node] += are_alike(*unit.device, *model.device) ? 1 : 0;
   return out;
 }
 

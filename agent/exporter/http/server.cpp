@@ -240,8 +240,8 @@ void MicroServer::on_connection(void* context, MHD_Connection* connection, void*
   if (info == nullptr) return;
   const int fd = info->connect_fd;
   info = ::MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-  if (info == nullptr) return;
-  *entry = server->connections_.add(fd, client_of(info->client_addr), Connections::Clock::now());
+  const sockaddr* address = info == nullptr ? nullptr : info->client_addr;  // a Unix socket's peer may have none
+  *entry = server->connections_.add(fd, client_of(address), Connections::Clock::now());
   server->close_some();
 }
 

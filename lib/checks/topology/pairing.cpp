@@ -18,8 +18,6 @@
 namespace fabric {
 namespace {
 
-bool are_alike(const PciDevice& a, const PciDevice& b) { return a.vendor == b.vendor && a.device == b.device; }
-
 std::string card_name(const Nic& nic) { return nic.card.empty() ? card_of(nic.pci) : nic.card; }
 
 std::optional<PathClass> yardstick_of(const Topology& topology, const Placement& placed, size_t gpu) {

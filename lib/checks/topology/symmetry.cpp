@@ -40,11 +40,10 @@ Finding no_rdma(const Topology& topology, const MissingPart& part) {
 }
 
 Finding missing_gpu(const OddGpus& odd) {
-  return bad(
-      Status::warning, "GPUs", odd.observed, std::to_string(odd.whole),
-      "A GPU seems to be missing " + odd.where + ": it left the PCI bus, or did not come up at boot.",
-      "lspci -nn -d ::0300; lspci -nn -d ::0302; journalctl -k -g 'Xid|pciehp|amdgpu'; then power the node off and "
-      "on, and reseat the GPU.");
+  return bad(Status::warning, "GPUs", odd.observed, std::to_string(odd.whole),
+             "A GPU seems to be missing " + odd.where + ": it left the PCI bus, or did not come up at boot.",
+             "lspci -nnd ::0302; lspci -nnd ::1200; journalctl -k -g 'Xid|pciehp|amdgpu'; then power the node off and "
+             "on, and reseat the GPU.");
 }
 
 Finding odd_node(const OddNode& odd) {

@@ -31,14 +31,15 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
     return "pause is negotiated with the speed only: ethtool -s " + netdev + " autoneg on";
   if (code != 0) return upstream::remedy(setting, have, netdev, code);
   if (setting.id == SettingId::mtu)
-    return "bng_en tells the NIC the MTU only when the netdev comes up: set it before, in the network configuration";
+    return "bng_en passes the MTU to the NIC only when the netdev comes up: set it before, in the network "
+           "configuration";
   if (is_qos(setting.id)) return "bng_en has no dcbnl operations: no kernel sets QoS of this NIC";
   if (is_congestion_control(setting.id))
     return "no kernel sets the congestion control of this NIC: bng_re has no files";
   return upstream::remedy(setting, have, netdev, code);
 }
 
-// While flow control is negotiated, or when that ends, the PHY is set anew (bnge_hwrm_set_pause()).
+// While flow control is negotiated, or when that ends, the PHY is reset (bnge_hwrm_set_pause()).
 constexpr SettingOp kOps[] = {
     {SettingId::pause, {upstream::write_pause, "bnge_ethtool.c bnge_set_pauseparam()"}},
 };
