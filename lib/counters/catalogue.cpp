@@ -2,6 +2,7 @@
 #include "counters/catalogue.h"
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 
 #include "base/parse.h"
@@ -32,16 +33,20 @@ void add(BySource& index, const CounterRow& row, unsigned bits) {
 }
 
 struct Catalogue {
-  std::unordered_map<const CounterTable*, BySource> own;  // on ports of the table's drivers
+  std::unordered_map<std::string_view, std::shared_ptr<BySource>> own;  // by driver
   BySource common;
 
   Catalogue() {
-    for (const CounterTable& table : counter_tables())
+    for (const CounterTable& table : counter_tables()) {
+      const bool for_all = table.drivers[0].empty();
+      const auto rows = std::make_shared<BySource>();
       for (const CounterRow& row : table.rows) {
-        const bool for_all = table.drivers[0].empty();
-        if (!for_all) add(own[&table], row, row.bits);
+        if (!for_all) add(*rows, row, row.bits);
         if (!table.exclusive) add(common, row, for_all ? row.bits : 64);
       }
+      for (const std::string_view driver : table.drivers)
+        if (!driver.empty()) own.try_emplace(driver, rows);
+    }
   }
 };
 
@@ -64,9 +69,8 @@ bool is_superseded(const CounterRow& row, const std::vector<Counter>& reading) {
 
 std::optional<CounterMatch> describe_counter(CounterSource source, std::string_view name, std::string_view driver) {
   static const Catalogue catalogue;
-  const auto own = catalogue.own.find(find_counter_table(driver));
-  if (own != catalogue.own.end())
-    if (auto match = look_up(own->second, source, name)) return match;
+  if (const auto own = catalogue.own.find(driver); own != catalogue.own.end())
+    if (auto match = look_up(*own->second, source, name)) return match;
   return look_up(catalogue.common, source, name);
 }
 

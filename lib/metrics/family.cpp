@@ -36,21 +36,11 @@ MetricType type_of(MetricKind kind) {
   return MetricType::Untyped;
 }
 
-// Unique for name and labels: no label contains NUL.
-std::string key_of(const Metric& metric, const Labels& labels) {
-  std::string key;
-  key.reserve(256);
-  key += metric.name;
-  for (const auto& label : labels.list()) {
-    (key += '\0') += label.name;
-    (key += '\0') += label.value;
-  }
-  return key;
-}
-
-Labels joined(Labels labels, std::initializer_list<Label> more) {
-  labels.append(more);
-  return labels;
+size_t hash_of(const Metric& metric, const Labels& labels) {
+  const std::hash<std::string_view> hash;
+  size_t out = hash(metric.name);
+  for (const auto& label : labels.list()) out = out * 31 + hash(label.value);
+  return out;
 }
 
 }  // namespace
@@ -76,30 +66,33 @@ MetricFamily& FamilySet::family_of(const Metric& metric) {
 }
 
 FamilySet::Entry FamilySet::find_or_create(const Metric& metric, Labels labels, size_t size) {
-  std::string key = key_of(metric, labels);
-  if (const auto known = by_series_.find(key); known != by_series_.end())
-    return {&families_[known->second.first].metric[known->second.second], false};
+  const size_t hash = hash_of(metric, labels);
+  for (auto [known, last] = by_series_.equal_range(hash); known != last; ++known) {
+    MetricFamily& family = families_[known->second.first];
+    ClientMetric& series = family.metric[known->second.second];
+    if (family.name == metric.name && series.label == labels.list()) return {&series, false};
+  }
   if (size > limit_ - std::min(series_, limit_)) {
     over_limit_ += size;
     return {};
   }
   MetricFamily& family = family_of(metric);
   const auto index = static_cast<size_t>(&family - families_.data());
-  by_series_.emplace(std::move(key), std::pair(index, family.metric.size()));
+  by_series_.emplace(hash, std::pair(index, family.metric.size()));
   series_ += size;
   family.metric.emplace_back().label = std::move(labels).take();
   return {&family.metric.back(), true};
 }
 
 void FamilySet::add(const Metric& metric, const Labels& labels, std::initializer_list<Label> more, double value) {
-  const Entry entry = find_or_create(metric, joined(labels, more));
+  const Entry entry = find_or_create(metric, Labels(labels, more));
   if (entry.is_new) value_of(type_of(metric.kind), *entry.metric) = value;
   else if (entry.metric != nullptr) ++duplicates_;
 }
 
 void FamilySet::accumulate(const Metric& metric, const Labels& labels, std::initializer_list<Label> more,
                            double value) {
-  const Entry entry = find_or_create(metric, joined(labels, more));
+  const Entry entry = find_or_create(metric, Labels(labels, more));
   if (entry.metric != nullptr) value_of(type_of(metric.kind), *entry.metric) += value;
 }
 

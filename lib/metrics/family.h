@@ -25,12 +25,13 @@ class Labels {
   using List = std::vector<prometheus::ClientMetric::Label>;
 
   Labels() = default;
-  Labels(std::initializer_list<Label> labels) { append(labels); }
-  void push_back(const Label& label);
-  void append(std::initializer_list<Label> labels) {
-    list_.reserve(list_.size() + labels.size());
-    for (const Label& label : labels) push_back(label);
+  Labels(std::initializer_list<Label> labels) : Labels(Labels(), labels) {}
+  Labels(const Labels& labels, std::initializer_list<Label> more) {
+    list_.reserve(labels.list_.size() + more.size());
+    list_ = labels.list_;
+    for (const Label& label : more) push_back(label);
   }
+  void push_back(const Label& label);
   [[nodiscard]] const List& list() const { return list_; }
   [[nodiscard]] List take() && { return std::move(list_); }
 
@@ -83,7 +84,7 @@ class FamilySet {
 
   std::vector<prometheus::MetricFamily> families_;
   std::unordered_map<std::string_view, size_t> by_name_;
-  std::unordered_map<std::string, std::pair<size_t, size_t>> by_series_;  // -> family, metric
+  std::unordered_multimap<size_t, std::pair<size_t, size_t>> by_series_;  // hash of name and labels -> family, metric
   size_t limit_, series_ = 0, over_limit_ = 0, duplicates_ = 0;
 };
 

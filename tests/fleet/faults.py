@@ -196,6 +196,7 @@ def catalogue(fleet):
         Fault('clock 1 h ahead, boots', 30, 90, [one(8)], boots(90, 3600), range(rails)),
         Fault('clock 1 h behind, boots', 30, 90, [one(9)], boots(90, -3600), range(rails)),
         Fault('connection breaks', 20, 1, [one(10)], connection_breaks(1), [1], 'page FabricConnectionBroken'),
+        Fault('second connection breaks', 195, 1, [one(14)], connection_breaks(4), [4], 'page FabricConnectionBroken'),
         Fault('PFC storm', 100, 300, [one(11)], pause_storm(3), [3], 'page FabricPauseStorm'),
         Fault('fatal PCIe error', 130, 1, [one(12)], pcie_fatal(7), [7], 'page FabricPcieFatal'),
         Fault('rail loses packets', 330, 400, some(0.4, 0), rail_loses(2), [2], 'page FabricRailDegraded',

@@ -22,13 +22,17 @@ Collector::~Collector() {
 }
 
 void Collector::refresh() {
-  const std::lock_guard lock(shared_->mutex);
-  shared_->each([](Reader& reader) { reader.ask(false); });
+  Lock lock(shared_->mutex);
+  std::vector<std::shared_ptr<Reader>> readers{shared_->host};
+  for (const auto& [name, device] : shared_->devices) readers.push_back(device);
+  for (const auto& reader : readers) reader->ask();
+  lock.unlock();  // else each thread wakes to wait for it
+  for (const auto& reader : readers) reader->wake.notify_one();
 }
 
 void Collector::rescan() {
   const std::lock_guard lock(shared_->mutex);
-  shared_->each([](Reader& reader) { reader.ask(true); });
+  shared_->each([](Reader& reader) { reader.ask_rescan(); });
 }
 
 void Collector::reread(const std::set<std::string>& netdevs) {
@@ -38,7 +42,7 @@ void Collector::reread(const std::set<std::string>& netdevs) {
   };
   const std::lock_guard lock(shared_->mutex);
   for (const auto& [name, device] : shared_->devices)
-    if (std::ranges::any_of(device->shown->ports, is_affected)) device->ask(true);
+    if (std::ranges::any_of(device->shown->ports, is_affected)) device->ask_rescan();
 }
 
 bool Collector::fresh(std::chrono::milliseconds age) const {

@@ -56,7 +56,7 @@ bool Collector::Shared::is_busy() const {
 }
 
 void Collector::Shared::rescan_devices() {
-  for (const auto& [name, device] : devices) device->ask(true);
+  for (const auto& [name, device] : devices) device->ask_rescan();
 }
 
 DeviceThread::DeviceThread(const CollectorOptions& options, const std::string& device)

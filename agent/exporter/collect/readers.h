@@ -26,9 +26,11 @@ struct Reader {
   // Reads without the lock, publishes with it.
   virtual void work(Collector::Shared& shared, Lock& lock) = 0;
 
-  void ask(bool with_rescan) {
-    rescan = rescan || with_rescan;
-    if (!reading || with_rescan) ++asked;
+  // Wakes nobody; a reading that has begun is the answer.
+  void ask() { asked += reading ? 0 : 1; }
+  void ask_rescan() {
+    rescan = true;
+    ++asked;
     wake.notify_one();
   }
   [[nodiscard]] bool is_pending() const { return asked > done; }
