@@ -98,11 +98,11 @@ void Agent::arm() {
   else timer_.off();
 }
 
-void Agent::drain(Monitor& monitor) {
-  Monitor::Batch batch = monitor.drain();
-  for (const Notification& note : batch.notifications) handle_notification(note);
-  if (batch.lost) {
-    write_journal({message_id::trouble, LOG_NOTICE, "kernel notifications were lost; all ports are read again", {}});
+void Agent::drain(NotificationSocket& socket, const Parse& parse) {
+  const auto heard = socket.drain();
+  for (const Message& message : heard.messages) handle_notification(parse(message));
+  if (heard.lost) {
+    write_journal({message_id::trouble, LOG_NOTICE, "kernel notifications were lost; all ports are read again"});
     schedule_.at(kRescan, now());
     for (const std::string& id : manager_.ids()) schedule_check(id);
   }
@@ -170,14 +170,6 @@ void Agent::keep_all() {
   keep_host();
 }
 
-void Agent::record_parts() {
-  if (!kernel_.root.is_host()) return;
-  const auto kept = keep_inventory(kernel_, manager_.directory());
-  const std::string line = kept ? *kept : kept.error().text();
-  if (!line.empty())
-    write_journal({kept ? message_id::port : message_id::trouble, kept ? LOG_INFO : LOG_WARNING, line, {}});
-}
-
 void Agent::watch_confirm() {
   const PortManager::Watch watch = manager_.watch_confirm();
   if (watch.again) schedule_.at(kConfirm, now() + *watch.again);
@@ -197,12 +189,6 @@ void Agent::settle(const std::string& id) {
   schedule_check(id);
 }
 
-void Agent::poll_idle(const std::string& id) {
-  if (!manager_.waits_for_idle(id)) return;
-  if (manager_.is_idle(id)) keep(id);
-  else schedule_.at("idle " + id, now() + kIdlePoll);
-}
-
 void Agent::do_task(const std::string& task) {
   std::string id = task.substr(std::min(task.find(' ') + 1, task.size()));
   if (task == kRescan) return rescan();
@@ -219,8 +205,9 @@ void Agent::do_task(const std::string& task) {
     keep(id);
   } else if (task.starts_with("settle ")) {
     settle(id);
-  } else if (task.starts_with("idle ")) {
-    poll_idle(id);
+  } else if (task.starts_with("idle ") && manager_.waits_for_idle(id)) {
+    if (manager_.is_idle(id)) keep(id);
+    else schedule_.at(task, now() + kIdlePoll);
   }
 }
 
@@ -229,10 +216,10 @@ void Agent::reload() {
   sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld", static_cast<long long>(since));
   if (auto loaded = load_whole_config(manager_.directory(), config_file_)) {
     for (const ConfigWarning& warning : loaded->warnings)
-      write_journal({message_id::configuration, LOG_WARNING, warning.where + ": " + warning.what, {}});
+      write_journal({message_id::configuration, LOG_WARNING, warning.where + ": " + warning.what});
     manager_.set_policy(loaded->policy);
     manager_.note_config({std::move(*loaded)});
-    write_journal({message_id::configuration, LOG_NOTICE, "configuration reloaded; all ports are checked", {}});
+    write_journal({message_id::configuration, LOG_NOTICE, "configuration reloaded; all ports are checked"});
   } else {
     manager_.note_config({{}, loaded.error().text()});
   }

@@ -34,19 +34,27 @@ class Agent {
   static int on_device(sd_device_monitor*, sd_device* device, void* self);
   static int on_record(sd_event_source*, const struct inotify_event*, void* self);
 
+  // Kernel notifications of one kind: their socket, and what a message means.
+  struct Ear {
+    std::optional<NotificationSocket> socket{};
+    EventSource source{};
+  };
+  using Parse = std::function<Notification(const Message&)>;
+  Result<void> listen(Ear& ear, Result<NotificationSocket> socket, Parse parse);
+  void drain(NotificationSocket& socket, const Parse& parse);
   Result<void> open_devices();
   void open_record();
-  void drain(Monitor& monitor);
   void handle_notification(const Notification& note);
   void schedule_check(const std::string& id);  // a port was touched: look after the burst
   void rescan();
   void keep(const std::string& id);
   void keep_host();
   void keep_all();
+  // Scans, and writes the inventory if it is new or has grown, no check of the node's parts complains, and nothing in
+  // it is gone. A file that cannot be read is kept: the check `inventory` reports it.
   void record_parts();
   void watch_confirm();
   void settle(const std::string& id);
-  void poll_idle(const std::string& id);
   void do_task(const std::string& task);
   void reload();
   void publish_status();  // state file, STATUS=, READY=1 when it is time
@@ -56,8 +64,8 @@ class Agent {
   PortManager& manager_;
   std::string config_file_;
   EventLoop event_;
-  std::optional<Monitor> route_, ethtool_;
-  EventSource timer_, hangup_, route_messages_, ethtool_messages_;
+  Ear route_, ethtool_;
+  EventSource timer_, hangup_;
   std::unique_ptr<sd_event_source, EventUnref> record_;
   std::unique_ptr<sd_device_monitor, MonitorUnref> devices_;
   Fd record_folder_;

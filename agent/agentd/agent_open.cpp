@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The event sources of the agent.
 #include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <sys/inotify.h>
 
 #include <csignal>
@@ -23,21 +24,23 @@ Result<void> Agent::open() {
   auto loop = open_event_loop();
   if (!loop) return loop.error();
   event_ = std::move(*loop);
-  auto route = Monitor::route();
-  if (!route) return route.error();
-  route_.emplace(std::move(*route));
-  auto added = route_messages_.on_readable(event_.get(), route_->fd(), [this] { drain(*route_); });
-  if (added && kernel_.ethtool && kernel_.ethtool->monitor_group != 0) {
-    auto ethtool = Monitor::ethtool(kernel_.ethtool->monitor_group);
-    if (!ethtool) return ethtool.error();
-    ethtool_.emplace(std::move(*ethtool));
-    added = ethtool_messages_.on_readable(event_.get(), ethtool_->fd(), [this] { drain(*ethtool_); });
-  }
+  auto added = listen(route_, NotificationSocket::open(NETLINK_ROUTE, {RTNLGRP_LINK, RTNLGRP_DCB}),
+                      [](const Message& message) { return parse_route(message.type, message.payload); });
+  if (added && kernel_.ethtool && kernel_.ethtool->monitor_group != 0)
+    added = listen(ethtool_, NotificationSocket::open(NETLINK_GENERIC, {kernel_.ethtool->monitor_group}),
+                   [](const Message& message) { return parse_ethtool(message.payload); });
   if (added) added = timer_.on_time(event_.get(), CLOCK_MONOTONIC, [this] { on_timer(); });
   if (added) added = hangup_.on_signal(event_.get(), SIGHUP, [this] { reload(); });
   if (!added) return added;
   open_record();
   return open_devices();
+}
+
+Result<void> Agent::listen(Ear& ear, Result<NotificationSocket> socket, Parse parse) {
+  if (!socket) return socket.error();
+  ear.socket = std::move(*socket);
+  return ear.source.on_readable(event_.get(), ear.socket->fd(),
+                                [this, &ear, parse = std::move(parse)] { drain(*ear.socket, parse); });
 }
 
 // Its folder: the record of an `apply --confirm` appears in it, is replaced, and goes.
@@ -54,8 +57,7 @@ void Agent::open_record() {
   record_.reset(source);
   // kubelet and others can exhaust root's instances (fs.inotify.max_user_instances); polling is good enough.
   if (!added)
-    write_journal(
-        {message_id::trouble, LOG_WARNING, added.error().text() + "; polling for apply --confirm instead", {}});
+    write_journal({message_id::trouble, LOG_WARNING, added.error().text() + "; polling for apply --confirm instead"});
 }
 
 Result<void> Agent::open_devices() {

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/inventory.h"
+#include "topology/inventory.h"
 
 #include "agentd/agent.h"
-#include "agentd/messages.h"
 #include "checks/check.h"
 #include "model/report.h"
-#include "model/view.h"
 #include "scan/scan.h"
-#include "topology/inventory.h"
+#include "store/pci_state.h"
 
 namespace fabric::agentd {
 
@@ -20,15 +18,19 @@ Result<std::string> keep_inventory(Kernel& kernel, const std::string& directory)
   if (now.parts.empty() || (node.inventory && now.parts == node.inventory->parts)) return std::string();
   static const std::vector<std::string> kChecks{"symmetry", "inventory", "pairing", "locality", "pcie"};
   const Report report = run_checks({.now = node, .no_policy = {}}, kChecks);
-  const bool whole = std::ranges::none_of(report.findings, [](const Finding& each) {
-    return each.status == Status::warning || each.status == Status::critical;
-  });
-  if (!whole) return std::string();
+  if (count_findings(report, Status::warning) + count_findings(report, Status::critical) != 0) return std::string();
   now.taken = utc_now();
   if (auto saved = save_inventory(directory, now); !saved) return saved.error();
   const auto gpus = std::ranges::count(now.parts, true, &InventoryPart::gpu);
   return "inventory recorded: " + std::to_string(gpus) + " GPUs, " +
          std::to_string(static_cast<long>(now.parts.size()) - gpus) + " NIC functions";
+}
+
+void Agent::record_parts() {
+  if (!kernel_.root.is_host()) return;
+  const auto kept = keep_inventory(kernel_, manager_.directory());
+  if (!kept) write_journal({message_id::trouble, LOG_WARNING, kept.error().text()});
+  else if (!kept->empty()) write_journal({message_id::port, LOG_INFO, *kept});
 }
 
 }  // namespace fabric::agentd

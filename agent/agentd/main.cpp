@@ -17,7 +17,7 @@ namespace {
 
 // Says why the daemon does not start, to systemd as well.
 int refuse(int exit_code, std::string_view id, const Error& failure) {
-  write_journal({id, LOG_ERR, failure.text(), {}});
+  write_journal({id, LOG_ERR, failure.text()});
   std::string first_line = failure.text().substr(0, failure.text().find('\n'));
   sd_notifyf(0, "STATUS=%s\nERRNO=%d", first_line.c_str(), failure.code != 0 ? failure.code : EINVAL);
   return exit_code;
@@ -25,16 +25,15 @@ int refuse(int exit_code, std::string_view id, const Error& failure) {
 
 int reconcile_once(PortManager& manager) {
   int worst = 0;
-  manager.rescan();
-  for (const std::string& id : manager.ids())
-    if (auto kept = manager.keep(id, std::chrono::steady_clock::now()); !kept) {
-      write_journal({message_id::trouble, LOG_ERR, id + ": " + kept.error().text(), {}});
-      worst = 2;
-    }
-  if (auto kept = manager.keep_host(std::chrono::steady_clock::now()); !kept) {
-    write_journal({message_id::trouble, LOG_ERR, "host: " + kept.error().text(), {}});
+  const auto note = [&](const std::string& id, const Result<void>& kept) {
+    if (kept) return;
+    write_journal({message_id::trouble, LOG_ERR, id + ": " + kept.error().text()});
     worst = 2;
-  }
+  };
+  const auto now = std::chrono::steady_clock::now();
+  manager.rescan();
+  for (const std::string& id : manager.ids()) note(id, manager.keep(id, now));
+  note(kHostSubject, manager.keep_host(now));
   std::printf("%s\n", manager.status().c_str());
   return std::max(worst, manager.exit_code());
 }
@@ -47,10 +46,8 @@ int keep_on(Kernel& kernel, PortManager& manager, const ConfigInUse& config, con
   manager.note_config(config);
   Agent agent(kernel, manager, config_file);
   if (auto confined = agent.confine(); !confined)
-    write_journal({message_id::trouble,
-                   LOG_NOTICE,
-                   "Landlock: " + confined.error().text() + "; nothing but the unit limits what agentd writes",
-                   {}});
+    write_journal({message_id::trouble, LOG_NOTICE,
+                   "Landlock: " + confined.error().text() + "; nothing but the unit limits what agentd writes"});
   auto result = agent.open();
   if (result) result = agent.run();
   return result ? 0 : refuse(EX_OSERR, message_id::trouble, result.error());
@@ -61,27 +58,22 @@ int run(const Options& options) {
   auto config = load_config_in_use(options.root, options.config_file());
   // By hand, the operator's file is what counts.
   if (config && options.once && !config->error.empty()) config = error(0, config->error);
-  if (!config && config.error().code == ENOENT) {
-    return refuse(
-        EX_CONFIG, message_id::configuration,
-        error(0, config.error().text() + "; write it as in fabric-agent.toml(5), or give another with --config"));
-  }
+  if (!config && config.error().code == ENOENT)
+    config = error(0, config.error().text() + "; write it as in fabric-agent.toml(5), or give another with --config");
   if (!config) return refuse(EX_CONFIG, message_id::configuration, config.error());
   for (const ConfigWarning& warning : config->config.warnings)
-    write_journal({message_id::configuration, LOG_WARNING, warning.where + ": " + warning.what, {}});
+    write_journal({message_id::configuration, LOG_WARNING, warning.where + ": " + warning.what});
   auto kernel = open_kernel(options.root);
   if (!kernel) return refuse(EX_OSERR, message_id::trouble, kernel.error());
   if (options.pci) {
     if (!config->error.empty())
-      write_journal(
-          {message_id::configuration, LOG_CRIT, config->error + "\nthe last valid configuration is used", {}});
+      write_journal({message_id::configuration, LOG_CRIT, config->error + "\nthe last valid configuration is used"});
     PciWorld world = real_pci_world(*kernel);
     return keep_pci(world, config->config.policy);
   }
-  if (!kernel->root.is_host() && config->config.policy.mode == Mode::enforce) {
+  if (!kernel->root.is_host() && config->config.policy.mode == Mode::enforce)
     return refuse(EX_CONFIG, message_id::configuration,
                   error(0, options.config_file() + ": mode: \"enforce\" on a captured tree; write mode = \"audit\""));
-  }
   PortManager manager(real_world(*kernel), config->config.policy);
   return options.once ? reconcile_once(manager) : keep_on(*kernel, manager, *config, options.config_file());
 }

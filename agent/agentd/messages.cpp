@@ -14,64 +14,38 @@ namespace {
 
 using qos::Drift;
 
-std::string detailed(std::string text, const std::string& detail) {
-  return detail.empty() ? text : text + " (" + detail + ")";
-}
-
 using Suspect = std::optional<qos::Suspect>;
 
 std::string by(const Suspect& suspect) { return suspect ? suspect->by : "another process"; }
 
-Entry conflict_entry(const Change& change, const Suspect& suspect) {
-  return {message_id::conflict,
-          LOG_ERR,
-          change.port + ": " + change.key() + " restored to " + change.to + ", repeatedly changed back by " +
-              by(suspect) + "; conflict, not written while it is changed. Stop that writer",
-          {}};
+Entry moved_entry(const Change& change, const std::string& subject) {
+  const std::string value = subject + "is " + change.from;
+  if (change.from == change.to) return {message_id::in_sync, LOG_NOTICE, value + " again; conflict, not written"};
+  return {message_id::differs, LOG_ERR, value + ", want " + change.to + "; conflict, not written"};
 }
 
-Entry moved_entry(const Change& change) {
-  const std::string value = change.port + ": " + change.key() + " is " + change.from;
-  if (change.from == change.to) return {message_id::in_sync, LOG_NOTICE, value + " again; conflict, not written", {}};
-  return {message_id::differs, LOG_ERR, value + ", want " + change.to + "; conflict, not written", {}};
-}
-
-Entry plain_entry(const Change& change) {
-  std::string subject = change.port + ": " + change.key() + " ";
-  std::string is = "is " + change.from + ", want " + change.to;
+Entry plain_entry(const Change& change, const std::string& subject) {
+  const std::string set = subject + "set: " + change.from + " -> " + change.to;
+  const std::string is = subject + "is " + change.from + ", want " + change.to;
+  const auto detailed = [&](std::string_view id, int priority, const std::string& text) {
+    return Entry{id, priority, change.detail.empty() ? text : text + " (" + change.detail + ")"};
+  };
   switch (change.outcome) {
-    case Outcome::applied:
-      return {message_id::applied, LOG_NOTICE, subject + "set: " + change.from + " -> " + change.to, {}};
+    case Outcome::applied: return {message_id::applied, LOG_NOTICE, set};
     case Outcome::unverified:
-      return was_written(change)
-                 ? Entry{message_id::applied,
-                         LOG_NOTICE,
-                         detailed(subject + "set: " + change.from + " -> " + change.to + ", unverified", change.detail),
-                         {}}
-                 : Entry{message_id::in_sync,
-                         LOG_INFO,
-                         detailed(subject + "is set to " + change.to + ", unverified", change.detail),
-                         {}};
-    case Outcome::differs: return {message_id::differs, LOG_WARNING, subject + is + "; audit mode, not written", {}};
-    case Outcome::pending:
-      return {message_id::pending, LOG_NOTICE, detailed(subject + is + "; waits", change.detail), {}};
+      if (was_written(change)) return detailed(message_id::applied, LOG_NOTICE, set + ", unverified");
+      return detailed(message_id::in_sync, LOG_INFO, subject + "is set to " + change.to + ", unverified");
+    case Outcome::differs: return {message_id::differs, LOG_WARNING, is + "; audit mode, not written"};
+    case Outcome::pending: return detailed(message_id::pending, LOG_NOTICE, is + "; waits");
     case Outcome::refused:
-      return {message_id::not_set,
-              LOG_ERR,
-              detailed(subject + is + "; rejected by the driver (" + errno_name(change.code) + "), will be retried",
-                       change.detail),
-              {}};
+      return detailed(message_id::not_set, LOG_ERR,
+                      is + "; rejected by the driver (" + errno_name(change.code) + "), will be retried");
     case Outcome::ignored:
-      return {message_id::not_set,
-              LOG_ERR,
-              detailed(subject + is + "; accepted by the driver without effect, will be retried", change.detail),
-              {}};
-    case Outcome::unsaved:
-      return {
-          message_id::not_set, LOG_ERR, detailed(subject + is + "; not written, will be retried", change.detail), {}};
+      return detailed(message_id::not_set, LOG_ERR, is + "; accepted by the driver without effect, will be retried");
+    case Outcome::unsaved: return detailed(message_id::not_set, LOG_ERR, is + "; not written, will be retried");
     case Outcome::unsupported:
-      return {message_id::not_set, LOG_WARNING, detailed(subject + "cannot be set on this port", change.detail), {}};
-    default: return {message_id::in_sync, LOG_INFO, subject + "is in sync: " + change.to, {}};
+      return detailed(message_id::not_set, LOG_WARNING, subject + "cannot be set on this port");
+    default: return {message_id::in_sync, LOG_INFO, subject + "is in sync: " + change.to};
   }
 }
 
@@ -79,6 +53,29 @@ Entry plain_entry(const Change& change) {
 bool same_report(const Change& a, const Change& b) {
   bool value_matters = a.outcome == Outcome::differs || a.outcome == Outcome::pending;
   return a.outcome == b.outcome && a.to == b.to && a.code == b.code && (!value_matters || a.from == b.from);
+}
+
+// nullopt: nothing new to report.
+std::optional<Entry> entry_for(const Change& change, const Change* before, Drift::Transition transition,
+                               const Suspect& suspect) {
+  using Transition = Drift::Transition;
+  const std::string subject = change.port + ": " + change.key() + " ";
+  if (transition == Transition::conflict)
+    return Entry{message_id::conflict, LOG_ERR,
+                 subject + "restored to " + change.to + ", repeatedly changed back by " + by(suspect) +
+                     "; conflict, not written while it is changed. Stop that writer"};
+  if (transition == Transition::repaired)
+    return Entry{message_id::repaired, LOG_NOTICE,
+                 subject + "changed to " + change.from + " by " + by(suspect) + "; restored to " + change.to};
+  if (transition == Transition::conflict_moved) return moved_entry(change, subject);
+  if (transition == Transition::conflict_over)
+    return Entry{message_id::in_sync, LOG_NOTICE,
+                 change.port + ": " + change.key() + ": conflict over; enforcing again"};
+  const bool is_known =
+      change.outcome == Outcome::conflict || (before != nullptr && same_report(change, *before)) ||
+      (change.outcome == Outcome::in_sync && (before == nullptr || before->outcome == Outcome::applied));
+  if (is_known && !was_written(change)) return std::nullopt;
+  return plain_entry(change, subject);
 }
 
 void add_fields(Entry& entry, const Change& change, const Suspect& suspect) {
@@ -97,29 +94,8 @@ void add_fields(Entry& entry, const Change& change, const Suspect& suspect) {
 
 std::optional<Entry> message_for(const Change& change, const Change* before, Drift::Transition transition,
                                  const Suspect& suspect) {
-  std::optional<Entry> entry;
-  if (transition == Drift::Transition::conflict) {
-    entry = conflict_entry(change, suspect);
-  } else if (transition == Drift::Transition::repaired) {
-    entry = Entry{message_id::repaired,
-                  LOG_NOTICE,
-                  change.port + ": " + change.key() + " changed to " + change.from + " by " + by(suspect) +
-                      "; restored to " + change.to,
-                  {}};
-  } else if (transition == Drift::Transition::conflict_moved) {
-    entry = moved_entry(change);
-  } else if (transition == Drift::Transition::conflict_over) {
-    entry = Entry{
-        message_id::in_sync, LOG_NOTICE, change.port + ": " + change.key() + ": conflict over; enforcing again", {}};
-  } else if (was_written(change)) {
-    entry = plain_entry(change);
-  } else if (change.outcome == Outcome::conflict || (before != nullptr && same_report(change, *before))) {
-    return std::nullopt;
-  } else if (change.outcome == Outcome::in_sync && (before == nullptr || before->outcome == Outcome::applied)) {
-    return std::nullopt;
-  } else {
-    entry = plain_entry(change);
-  }
+  auto entry = entry_for(change, before, transition, suspect);
+  if (!entry) return entry;
   const bool says_who = transition == Drift::Transition::conflict || transition == Drift::Transition::repaired;
   if (suspect && !says_who) entry->message += "; changed by " + suspect->by;
   add_fields(*entry, change, suspect);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Journal entries for the outcome of a setting.
+// What agentd says: to the journal with fields, or as plain lines where a person runs it.
 #pragma once
 
 #include <syslog.h>
@@ -12,8 +12,6 @@
 #include "settings/writer.h"
 
 namespace fabric::agentd {
-
-// What agentd says: to the journal with fields, or as plain lines where a person runs it.
 
 // One per kind of message, listed in fabric-agentd(8); sd_id128 as 32 hexadecimal digits.
 namespace message_id {
@@ -34,8 +32,13 @@ struct Entry {
   std::string_view id;
   int priority = LOG_INFO;  // syslog(3)
   std::string message;
-  std::vector<std::pair<std::string, std::string>> fields;  // FABRIC_PORT and the like
+  std::vector<std::pair<std::string, std::string>> fields{};  // FABRIC_PORT and the like
 };
+// "PORT: TEXT"
+inline Entry port_entry(const std::string& port, int priority, const std::string& text,
+                        std::string_view id = message_id::port) {
+  return {id, priority, port + ": " + text, {{"FABRIC_PORT", port}}};
+}
 
 using Log = std::function<void(const Entry&)>;
 

@@ -11,12 +11,6 @@
 #include "kernel/netlink/dcbnl.h"
 
 namespace fabric::agentd {
-namespace {
-
-constexpr uint16_t kHeaderNest = 1;  // ETHTOOL_A_LINKINFO_HEADER, ETHTOOL_A_PAUSE_HEADER, ...: 1 in every message
-
-}  // namespace
-
 Notification parse_route(uint16_t type, View8 payload) {
   Notification note;
   if (type == RTM_SETDCB || type == RTM_GETDCB) {
@@ -36,6 +30,7 @@ Notification parse_route(uint16_t type, View8 payload) {
 }
 
 Notification parse_ethtool(View8 payload) {
+  constexpr uint16_t kHeaderNest = 1;  // ETHTOOL_A_LINKINFO_HEADER, ETHTOOL_A_PAUSE_HEADER, ...: 1 in every message
   Notification note;
   if (payload.size() < sizeof(genlmsghdr)) return note;
   auto attributes = parse_attributes(payload, sizeof(genlmsghdr));
@@ -48,28 +43,6 @@ Notification parse_ethtool(View8 payload) {
   if (note.ifindex != 0 || !note.netdev.empty()) note.kind = Notification::Kind::settings;
   note.how = qos::NotificationKind::ethtool;
   return note;
-}
-
-Result<Monitor> Monitor::route() {
-  auto socket = NotificationSocket::open(NETLINK_ROUTE, {RTNLGRP_LINK, RTNLGRP_DCB});
-  if (!socket) return socket.error();
-  return Monitor(std::move(*socket), true);
-}
-
-Result<Monitor> Monitor::ethtool(uint32_t group) {
-  auto socket = NotificationSocket::open(NETLINK_GENERIC, {group});
-  if (!socket) return socket.error();
-  return Monitor(std::move(*socket), false);
-}
-
-Monitor::Batch Monitor::drain() {
-  auto heard = socket_.drain();
-  Batch batch{{}, heard.lost};
-  for (const Message& message : heard.messages) {
-    Notification note = is_route_ ? parse_route(message.type, message.payload) : parse_ethtool(message.payload);
-    if (note.kind != Notification::Kind::other) batch.notifications.push_back(std::move(note));
-  }
-  return batch;
 }
 
 }  // namespace fabric::agentd

@@ -2,7 +2,6 @@
 // Kernel notifications: links and DCB (rtnetlink), ethtool settings (generic netlink).
 #pragma once
 
-#include "base/result.h"
 #include "kernel/netlink/netlink.h"
 #include "kernel/netlink/rtnl.h"
 #include "settings/writer.h"
@@ -24,29 +23,5 @@ Notification parse_route(uint16_t type, View8 payload);
 // Pure. From the ethtool family's "monitor" group: every message has its device in the nest ETHTOOL_A_*_HEADER = 1
 // (linux/ethtool_netlink.h).
 Notification parse_ethtool(View8 payload);
-
-// A notification socket and what its messages mean.
-class Monitor {
- public:
-  // RTNLGRP_LINK and RTNLGRP_DCB.
-  static Result<Monitor> route();
-  // The group of the ethtool family.
-  static Result<Monitor> ethtool(uint32_t group);
-
-  [[nodiscard]] int fd() const { return socket_.fd(); }
-
-  struct Batch {
-    std::vector<Notification> notifications;
-    // Messages were lost (ENOBUFS), or the kernel could not build one: everything must be read again.
-    bool lost = false;
-  };
-  // All that waits now, up to a bound (the rest comes with the next call).
-  Batch drain();
-
- private:
-  Monitor(NotificationSocket socket, bool is_route) : socket_(std::move(socket)), is_route_(is_route) {}
-  NotificationSocket socket_;
-  bool is_route_ = true;
-};
 
 }  // namespace fabric::agentd

@@ -49,7 +49,7 @@ class Reader {
       } else {
         patience.failed(Clock::now(), module.error().code, links);
         if (module.error().code == EBADMSG && said_.insert(module.error().text()).second)
-          world_.log({message_id::trouble, LOG_WARNING, module.error().text() + "; the module is not published", {}});
+          world_.log({message_id::trouble, LOG_WARNING, module.error().text() + "; the module is not published"});
       }
     }
     publish(found);
@@ -62,7 +62,7 @@ class Reader {
     auto saved = now ? state::save_optics(world_.directory, found, *now) : Result<void>(error(ENOENT, "/proc/uptime"));
     const std::string trouble = saved ? std::string() : saved.error().text();
     if (!trouble.empty() && trouble != last_error_)
-      world_.log({message_id::trouble, LOG_WARNING, trouble + "; modules are not published", {}});
+      world_.log({message_id::trouble, LOG_WARNING, trouble + "; modules are not published"});
     last_error_ = trouble;
   }
 
@@ -76,16 +76,14 @@ void run(const std::shared_ptr<Shared>& shared, OpticsWorld world) {
   Reader reader(std::move(world));
   uint64_t answered = 0;
   std::unique_lock lock(shared->mutex);
-  while (!shared->stop) {
-    const bool idle = shared->netdevs.empty() || shared->interval.count() == 0;
-    if (answered == shared->asked) {
-      const auto woken = [&] { return shared->stop || shared->asked != answered; };
-      if (idle) shared->changed.wait(lock, woken);
-      else shared->changed.wait_for(lock, shared->interval, woken);
-      if (shared->stop) return;
-    }
+  for (;;) {
+    const auto is_idle = [&] { return shared->netdevs.empty() || shared->interval.count() == 0; };
+    const auto is_woken = [&] { return shared->stop || shared->asked != answered; };
+    if (is_idle()) shared->changed.wait(lock, is_woken);
+    else shared->changed.wait_for(lock, shared->interval, is_woken);
+    if (shared->stop) return;
     answered = shared->asked;
-    if (shared->netdevs.empty() || shared->interval.count() == 0) continue;
+    if (is_idle()) continue;
     const auto netdevs = shared->netdevs;
     const auto interval = shared->interval;
     lock.unlock();

@@ -3,11 +3,7 @@
 
 #include <getopt.h>
 
-#include "config/config.h"
-
 namespace fabric::agentd {
-
-std::string Options::config_file() const { return config.empty() ? config_file_below(root) : config; }
 
 Result<Options> parse_options(int argc, char* const argv[]) {
   static constexpr option known[] = {{"config", required_argument, nullptr, 'c'},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "base/result.h"
+#include "config/config.h"
 
 namespace fabric::agentd {
 
@@ -13,7 +13,7 @@ struct Options {
   bool help = false;
   bool version = false;
 
-  [[nodiscard]] std::string config_file() const;
+  [[nodiscard]] std::string config_file() const { return config.empty() ? config_file_below(root) : config; }
 };
 
 // An Error's text says what to write instead.

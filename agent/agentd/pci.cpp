@@ -16,21 +16,26 @@ namespace {
 constexpr std::chrono::seconds kPciLockPatience{10};
 
 int log_error_once(const PciWorld& world, const Error& failure) {
-  world.log({message_id::trouble, LOG_ERR, failure.text(), {}});
+  world.log({message_id::trouble, LOG_ERR, failure.text()});
   return 2;
 }
 
+int report(const PciWorld& world, const Changes& changes) {
+  int worst = 0;
+  for (const Change& change : changes) {
+    worst = std::max(worst, severity(change.outcome));
+    if (auto message = message_for(change, nullptr, qos::Drift::Transition::nothing, {})) world.log(*message);
+  }
+  return worst;
+}
+
 // What each entry wants that may be the port's own. At boot most links are down, so that one which asks for a speed may
-// be (policy_for()).
+// be (may_match()).
 std::set<std::optional<uint32_t>> wanted_mrrs(const Policy& policy, const Port& port) {
   if (const PortPolicy* entry = policy_for(policy, port)) return {entry->want.mrrs};
   std::set<std::optional<uint32_t>> out;
   for (const PortPolicy& entry : policy.ports) {
-    if (port.speed || port.carrier != false) break;
-    Policy alone;
-    alone.ports = {entry};
-    alone.ports.front().match.speed.clear();
-    if (policy_for(alone, port) == nullptr) continue;
+    if (!may_match(entry, port)) continue;
     out.insert(entry.want.mrrs);
     if (entry.match.speed.empty()) return out;
   }
@@ -42,11 +47,10 @@ std::set<std::optional<uint32_t>> wanted_mrrs(const Policy& policy, const Port& 
 int keep(PciWorld& world, const Policy& policy, Port& port, state::Originals& originals) {
   const auto wanted = wanted_mrrs(policy, port);
   if (wanted.size() > 1) {
-    world.log({message_id::pending,
-               LOG_NOTICE,
-               port.id() + ": mrrs waits: " + why_left_alone(policy, port) +
-                   "; when it is up: systemctl restart fabric-agent-pci",
-               {{"FABRIC_PORT", port.id()}}});
+    world.log(port_entry(
+        port.id(), LOG_NOTICE,
+        "mrrs waits: " + why_left_alone(policy, port) + "; when it is up: systemctl restart fabric-agent-pci",
+        message_id::pending));
     return 1;
   }
   Qos want;
@@ -58,12 +62,7 @@ int keep(PciWorld& world, const Policy& policy, Port& port, state::Originals& or
   options.save_original = [&](const Port& of, const Qos& before) {
     return state::save_original(world.directory, originals, of, before);
   };
-  int worst = 0;
-  for (const Change& change : qos::reconcile(world.kernel, port, want, options)) {
-    worst = std::max(worst, severity(change.outcome));
-    if (auto message = message_for(change, nullptr, qos::Drift::Transition::nothing, {})) world.log(*message);
-  }
-  return worst;
+  return report(world, qos::reconcile(world.kernel, port, want, options));
 }
 
 // The host settings that require CAP_SYS_ADMIN.
@@ -79,12 +78,7 @@ int keep_host(PciWorld& world, const Policy& policy) {
   options.save_original = [&](const std::string& name, const std::string& before) {
     return qos::save_sysctl_original(world.directory, *originals, name, before);
   };
-  int worst = 0;
-  for (const Change& change : qos::reconcile_sysctl(world.kernel.root, wanted, options)) {
-    worst = std::max(worst, severity(change.outcome));
-    if (auto message = message_for(change, nullptr, qos::Drift::Transition::nothing, {})) world.log(*message);
-  }
-  return worst;
+  return report(world, qos::reconcile_sysctl(world.kernel.root, wanted, options));
 }
 
 int keep_all(PciWorld& world, const Policy& policy, Node& node) {

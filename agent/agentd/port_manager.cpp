@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "base/find.h"
 #include "base/parse.h"
+#include "scan/scan.h"
 #include "settings/sysctl.h"
 #include "store/state.h"
 
@@ -26,6 +28,21 @@ qos::NotificationKind announced_by(const Change& change) {
 }
 
 }  // namespace
+
+World real_world(Kernel& kernel) {
+  World world{.kernel = kernel, .scan = {}, .busy = {}};
+  world.directory = kernel.root.path();
+  world.scan = [&kernel](const Policy& policy) {
+    ScanOptions what = ports_only();
+    what.topology = asks_for_role(policy);
+    what.serials = what.members = true;
+    what.exclude = policy.exclude;
+    return scan(kernel, what).ports;
+  };
+  world.busy = [&kernel](const Port& port) { return qos::has_user_queue_pairs(kernel, port); };
+  world.read_only = !kernel.root.is_host();
+  return world;
+}
 
 PortManager::PortManager(World world, Policy policy)
     : world_(std::move(world)),
@@ -56,13 +73,10 @@ void PortManager::drop_missing(const std::map<std::string, Port>& found) {
       continue;
     }
     const bool excluded = matches_any(policy_.exclude, entry->second.port.rdma);
-    world_.log({message_id::port,
-                LOG_NOTICE,
-                entry->first + (excluded ? ": excluded; its settings are unchanged"
-                                         : ": port removed; managed again when it returns"),
-                {{"FABRIC_PORT", entry->first}}});
+    world_.log(
+        port_entry(entry->first, LOG_NOTICE,
+                   excluded ? "excluded; its settings are unchanged" : "port removed; managed again when it returns"));
     drift_.restart(entry->first);
-    save_for_reattach(entry->first, entry->second);
     entry = ports_.erase(entry);
   }
 }
@@ -87,16 +101,14 @@ bool PortManager::take_port(const std::string& id, Port port) {
 
 void PortManager::begin_port(const std::string& id, const Port& port, PortEntry& managed) {
   drift_.restart(id);
-  save_for_reattach(id, managed);
-  managed = restore_saved(id, port);
+  managed = {};
+  if (Memory* memory = find_in(memory_, id)) memory->releasing &= policy_for(policy_, port) == nullptr;
   managed.fresh = known_.erase(id) == 0;
   managed.new_device = managed.fresh && memory_.contains(id);
   managed.carrier = port.carrier;
-  world_.log({message_id::port,
-              LOG_INFO,
-              id + ": found on " + (port.netdev.empty() ? "no netdev" : port.netdev) +
-                  (port.left_alone.empty() ? "" : "; unmanaged: " + port.left_alone),
-              {{"FABRIC_PORT", id}}});
+  world_.log(port_entry(id, LOG_INFO,
+                        "found on " + (port.netdev.empty() ? "no netdev" : port.netdev) +
+                            (port.left_alone.empty() ? "" : "; unmanaged: " + port.left_alone)));
 }
 
 qos::Options PortManager::options_for(const PortEntry& managed, const PortPolicy& entry, qos::Instant now) {

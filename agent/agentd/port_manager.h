@@ -104,21 +104,19 @@ class PortManager {
     bool new_device = false;                  // re-created: its values are the driver's defaults
     std::optional<qos::Instant> unmatched{};  // when its first pass found no matching entry
     bool renamed = false;                     // since then, while no entry matched
-    bool releasing = false;                   // no entry matches any more, and its originals are being restored
-    std::optional<Mode>
-        previous_mode{};  // of the policy before the reload that matched it; set until a match is decided
     std::map<qos::NotificationKind, Notified> notified;  // since the last pass
     bool carrier_lost = false;                           // since the last pass
     bool gone = false;                                   // the last pass got ENODEV although the netdev exists
     std::optional<bool> carrier;
     std::optional<uint32_t> carrier_downs;
   };
-  // Kept while a port comes and goes.
+  // Kept while a port comes and goes: NICs keep settings over a driver reload.
   struct Memory {
     std::map<std::string, std::string, std::less<>> good;       // setting -> its value while it was in sync
     std::map<std::string, SettingState, std::less<>> reported;  // last_repair and the drift members
     std::map<std::string, qos::Writer, std::less<>> writers;    // of settings in conflict
-    bool releasing = false;                                     // of PortEntry, while the port has none
+    bool releasing = false;  // no entry matches any more, and its originals are being restored
+    // Of the policy before the reload that matched it; set until a match is decided.
     std::optional<Mode> previous_mode{};
   };
   // Of a rescan: ports that are gone, one that is there (true: it must be reconciled), and one on another device.
@@ -139,9 +137,6 @@ class PortManager {
   void release_unmatched(const Policy& old);
   // Releases a port that was managed before a reload, once it is certain that no entry matches it.
   void decide_release(const std::string& id, PortEntry& managed);
-  // A restore outlives the netdev: NICs keep settings over a driver reload.
-  void save_for_reattach(const std::string& id, const PortEntry& managed);
-  PortEntry restore_saved(const std::string& id, const Port& port);
   Result<void> release(PortEntry& managed, qos::Instant now);
   [[nodiscard]] bool window_is_open() const;
   [[nodiscard]] bool has_pending(const PortEntry& managed) const;

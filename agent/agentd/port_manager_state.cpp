@@ -31,7 +31,7 @@ void PortManager::note_config(const ConfigInUse& config) {
   config_error_ = config.error;
   if (!config.error.empty())
     return world_.log(
-        {message_id::configuration, LOG_CRIT, config.error + "\nthe last valid configuration stays in use", {}});
+        {message_id::configuration, LOG_CRIT, config.error + "\nthe last valid configuration stays in use"});
   if (world_.read_only) return;
   if (auto saved = save_last_good(world_.directory, config.config); !saved)
     log_error_once(saved.error().text() + "; a start without a valid configuration would not enforce this one");
@@ -52,10 +52,8 @@ Result<void> PortManager::save_original(const Port& port, const Qos& before) {
   if (state::find_original(*originals, port) == originals->end())
     for (const auto& [card, other] : *originals)
       if (other.place == state::port_place(port))
-        world_.log({message_id::port,
-                    LOG_NOTICE,
-                    port.id() + ": another card than " + card + " is in its place; the originals of both are kept",
-                    {{"FABRIC_PORT", port.id()}}});
+        world_.log(port_entry(port.id(), LOG_NOTICE,
+                              "another card than " + card + " is in its place; the originals of both are kept"));
   return state::save_original(world_.directory, *originals, port, before);
 }
 
@@ -80,10 +78,10 @@ void PortManager::end_self_test(PortEntry& managed) {
   const auto ended = qos::end_self_test(world_.kernel, {&managed.port, 1}, world_.directory, options);
   if (!ended) return log_error_once(ended.error().text());
   if (ended->empty()) return;
-  const std::string what =
-      managed.port.id() + ": a self-test was interrupted; the settings from before it are restored";
-  if (std::ranges::any_of(*ended, is_left_to_do)) return log_error_once(what + " when the port is idle");
-  world_.log({message_id::port, LOG_WARNING, what, {{"FABRIC_PORT", managed.port.id()}}});
+  const std::string id = managed.port.id();
+  const std::string what = "a self-test was interrupted; the settings from before it are restored";
+  if (std::ranges::any_of(*ended, is_left_to_do)) return log_error_once(id + ": " + what + " when the port is idle");
+  world_.log(port_entry(id, LOG_WARNING, what));
 }
 
 std::vector<std::string> PortManager::ids() const {
@@ -166,7 +164,7 @@ void PortManager::publish() {
 void PortManager::log_error_once(const std::string& what) {
   if (what == last_error_) return;
   last_error_ = what;
-  world_.log({message_id::trouble, LOG_ERR, what, {}});
+  world_.log({message_id::trouble, LOG_ERR, what});
 }
 
 namespace {

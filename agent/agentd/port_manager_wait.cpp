@@ -4,6 +4,7 @@
 #include "agentd/messages.h"
 #include "agentd/port_manager.h"
 #include "agentd/schedule.h"
+#include "base/find.h"
 #include "config/config.h"
 #include "model/node.h"
 #include "settings/restore.h"
@@ -17,21 +18,22 @@ constexpr int kLongestNap = 60;  // minutes
 
 size_t written(const Changes& changes) { return static_cast<size_t>(std::ranges::count_if(changes, was_written)); }
 
-// No link yet, and an entry that asks for a speed may be its own (policy_for()).
+// Of a port without an entry: it has no link yet, and one that asks for a speed may be its own.
 bool waits_for_speed(const Policy& policy, const Port& port) {
-  if (port.speed || port.carrier != false) return false;
-  return std::ranges::any_of(policy.ports, [&port](const PortPolicy& entry) {
-    if (entry.match.speed.empty()) return false;
-    Policy alone;
-    alone.ports = {entry};
-    alone.ports.front().match.speed.clear();
-    return policy_for(alone, port) != nullptr;
-  });
+  return std::ranges::any_of(policy.ports, [&](const PortPolicy& entry) { return may_match(entry, port); });
 }
 
 }  // namespace
 
-bool PortManager::window_is_open() const { return is_open(policy_.maintenance, world_.now_local()); }
+std::tm local_time() {
+  std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::tzset();  // the time zone may have changed
+  ::localtime_r(&now, &parts);
+  return parts;
+}
+
+bool PortManager::window_is_open() const { return minutes_until_open(policy_.maintenance, world_.now_local(), 1) == 0; }
 
 bool PortManager::has_pending(const PortEntry& managed) const {
   return policy_.mode == Mode::enforce && suspended_reason_.empty() &&
@@ -51,8 +53,7 @@ bool PortManager::is_idle(const std::string& id) const {
 
 std::optional<std::chrono::minutes> PortManager::until_window() const {
   if (policy_.disruptive == Disruptive::never || window_is_open()) return std::nullopt;
-  const bool waits = std::ranges::any_of(ports_, [this](const auto& each) { return has_pending(each.second); });
-  if (!waits) return std::nullopt;
+  if (std::ranges::none_of(ports_, [this](const auto& each) { return has_pending(each.second); })) return std::nullopt;
   return std::chrono::minutes(std::max(1, minutes_until_open(policy_.maintenance, world_.now_local(), kLongestNap)));
 }
 
@@ -76,46 +77,30 @@ void PortManager::drop_lapsed_record() {
 }
 
 void PortManager::release_unmatched(const Policy& old) {
+  const bool restores = policy_.release == Release::restore && policy_.mode == Mode::enforce;
+  for (auto& [id, memory] : memory_) memory.releasing = memory.releasing && restores;
   for (auto& [id, managed] : ports_) {
-    managed.releasing = managed.releasing && policy_.release == Release::restore && policy_.mode == Mode::enforce &&
-                        policy_for(policy_, managed.port) == nullptr;
-    if (policy_for(old, managed.port) != nullptr) managed.previous_mode = old.mode;
+    if (Memory* memory = find_in(memory_, id)) memory->releasing &= policy_for(policy_, managed.port) == nullptr;
+    if (policy_for(old, managed.port) != nullptr) memory_[id].previous_mode = old.mode;
     decide_release(id, managed);
   }
-  for (auto& [id, memory] : memory_)
-    memory.releasing = memory.releasing && policy_.release == Release::restore && policy_.mode == Mode::enforce;
-}
-
-void PortManager::save_for_reattach(const std::string& id, const PortEntry& managed) {
-  if (!managed.releasing && !managed.previous_mode) return;
-  memory_[id].releasing = managed.releasing;
-  memory_[id].previous_mode = managed.previous_mode;
-}
-
-PortManager::PortEntry PortManager::restore_saved(const std::string& id, const Port& port) {
-  PortEntry managed;
-  const auto memory = memory_.find(id);
-  if (memory == memory_.end()) return managed;
-  managed.releasing = std::exchange(memory->second.releasing, false) && policy_for(policy_, port) == nullptr;
-  managed.previous_mode = std::exchange(memory->second.previous_mode, std::nullopt);
-  return managed;
 }
 
 void PortManager::decide_release(const std::string& id, PortEntry& managed) {
+  Memory* memory = find_in(memory_, id);
   const bool has_entry = policy_for(policy_, managed.port) != nullptr;
-  if (!managed.previous_mode || (!has_entry && (managed.port.netdev.empty() || waits_for_speed(policy_, managed.port))))
+  if (memory == nullptr || !memory->previous_mode ||
+      (!has_entry && (managed.port.netdev.empty() || waits_for_speed(policy_, managed.port))))
     return;
-  const Mode before = *std::exchange(managed.previous_mode, std::nullopt);
+  const Mode before = *std::exchange(memory->previous_mode, std::nullopt);
   if (has_entry) return;
   managed.last.clear();
-  memory_[id].good.clear();
-  managed.releasing = policy_.release == Release::restore && policy_.mode == Mode::enforce && before == Mode::enforce;
-  world_.log({message_id::port,
-              LOG_NOTICE,
-              id + ": no [[port]] entry matches any more; " +
-                  (managed.releasing ? "its original settings are restored" : "its settings are unchanged") +
-                  " (release = \"" + std::string(to_text(policy_.release)) + "\")",
-              {{"FABRIC_PORT", id}}});
+  memory->good.clear();
+  memory->releasing = policy_.release == Release::restore && policy_.mode == Mode::enforce && before == Mode::enforce;
+  world_.log(port_entry(id, LOG_NOTICE,
+                        std::string("no [[port]] entry matches any more; ") +
+                            (memory->releasing ? "its original settings are restored" : "its settings are unchanged") +
+                            " (release = \"" + std::string(to_text(policy_.release)) + "\")"));
 }
 
 Result<void> PortManager::release(PortEntry& managed, qos::Instant now) {
@@ -123,7 +108,8 @@ Result<void> PortManager::release(PortEntry& managed, qos::Instant now) {
   if (managed.fresh && !managed.unmatched) managed.unmatched = now;
   managed.fresh =
       managed.fresh && waits_for_speed(policy_, managed.port);  // an entry that comes later finds jobs on it
-  if (!managed.releasing) {
+  Memory* memory = find_in(memory_, managed.port.id());
+  if (memory == nullptr || !memory->releasing) {
     managed.last.clear();
     return {};
   }
@@ -143,19 +129,16 @@ Result<void> PortManager::release(PortEntry& managed, qos::Instant now) {
   options.only = qos::own_keys(managed.port);
   Changes changes = qos::restore(world_.kernel, managed.port, *originals, options);
   if (auto saved = state::save_originals(world_.directory, *originals); !saved) log_error_once(saved.error().text());
-  managed.releasing = std::ranges::any_of(changes, is_left_to_do);
+  memory->releasing = std::ranges::any_of(changes, is_left_to_do);
   const size_t waited = std::exchange(managed.last, {}).size();
   for (Change& change : changes)
     if (is_left_to_do(change) || change.outcome == Outcome::refused || change.outcome == Outcome::ignored)
       managed.last.insert_or_assign(change.key(), change);
-  if (managed.releasing && written(changes) == 0 && managed.last.size() == waited) return {};  // already reported
-  world_.log({message_id::port,
-              managed.last.empty() ? LOG_NOTICE : LOG_WARNING,
-              managed.port.id() + ": released: " + std::to_string(written(changes)) + " settings restored" +
-                  (managed.last.empty()
-                       ? ""
-                       : ", " + std::to_string(managed.last.size()) + " not restored: see fabric-agentctl status"),
-              {{"FABRIC_PORT", managed.port.id()}}});
+  if (memory->releasing && written(changes) == 0 && managed.last.size() == waited) return {};  // already reported
+  std::string what = "released: " + std::to_string(written(changes)) + " settings restored";
+  if (!managed.last.empty())
+    what += ", " + std::to_string(managed.last.size()) + " not restored: see fabric-agentctl status";
+  world_.log(port_entry(managed.port.id(), managed.last.empty() ? LOG_NOTICE : LOG_WARNING, what));
   return {};
 }
 
@@ -207,30 +190,26 @@ PortManager::Watch PortManager::watch_confirm() {
 }
 
 void PortManager::revert(confirm::Record& record) {
-  std::vector<Port> ports;
-  for (const auto& [id, managed] : ports_) ports.push_back(managed.port);
   qos::Options options;
   options.busy = world_.busy;
-  const auto lapsed = confirm::lapse(world_.directory, world_.kernel, ports, record, options);
-  if (!lapsed) return log_error_once(lapsed.error().text());
-  const Changes& changes = *lapsed;
-  for (const Change& change : changes)
+  std::vector<Port> present = ports();
+  const auto changes = confirm::lapse(world_.directory, world_.kernel, present, record, options);
+  if (!changes) return log_error_once(changes.error().text());
+  for (const Change& change : *changes)
     if (change.outcome == Outcome::refused || change.outcome == Outcome::ignored)
       world_.log({message_id::not_set,
                   LOG_ERR,
                   change.port + ": " + change.key() + " could not be restored to " + change.to + ": " + change.detail,
                   {{"FABRIC_PORT", change.port}, {"FABRIC_SETTING", change.key()}}});
   if (is_pending(record)) {
-    if (written(changes) != 0 || last_error_.empty())
+    if (written(*changes) != 0 || last_error_.empty())
       log_error_once("an apply was not confirmed in time; " + std::to_string(record.before.size()) +
                      " ports will be restored when they are idle or present");
     return;
   }
-  world_.log({message_id::reverted,
-              LOG_WARNING,
+  world_.log({message_id::reverted, LOG_WARNING,
               "an apply was not confirmed in time: the previous settings are restored (" +
-                  std::to_string(written(changes)) + " settings written)",
-              {}});
+                  std::to_string(written(*changes)) + " settings written)"});
 }
 
 }  // namespace fabric::agentd

@@ -27,16 +27,14 @@ class Schedule {
   // Removes and returns the due tasks, earliest first.
   std::vector<std::string> take(qos::Instant now) {
     std::vector<std::pair<qos::Instant, std::string>> ready;
-    for (auto entry = due_.begin(); entry != due_.end();)
-      if (entry->second <= now) {
-        ready.emplace_back(entry->second, entry->first);
-        entry = due_.erase(entry);
-      } else {
-        ++entry;
-      }
+    for (const auto& [task, when] : due_)
+      if (when <= now) ready.emplace_back(when, task);
     std::ranges::sort(ready);
     std::vector<std::string> tasks;
-    for (auto& [when, task] : ready) tasks.push_back(std::move(task));
+    for (auto& [when, task] : ready) {
+      due_.erase(task);
+      tasks.push_back(std::move(task));
+    }
     return tasks;
   }
 
@@ -44,12 +42,7 @@ class Schedule {
   std::map<std::string, qos::Instant> due_;
 };
 
-// True while a maintenance window is open.
-inline bool is_open(const std::vector<Window>& windows, const std::tm& now) {
-  return in_window(windows, now.tm_wday, static_cast<unsigned>(now.tm_hour * 60 + now.tm_min));
-}
-
-// Minutes from `now` until one is open, 0 when one is, at most `limit`.
+// Minutes from `now` until a maintenance window is open, 0 when one is, at most `limit`.
 inline int minutes_until_open(const std::vector<Window>& windows, const std::tm& now, int limit) {
   for (int ahead = 0; ahead < limit; ++ahead) {
     const int minute = now.tm_hour * 60 + now.tm_min + ahead;

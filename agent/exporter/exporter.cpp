@@ -13,7 +13,7 @@
 #include "exporter/http/server.h"
 #include "exporter/setup.h"
 #include "exporter/uevent.h"
-#include "store/report_state.h"
+#include "store/health_state.h"
 
 namespace fabric::exporter {
 namespace {

@@ -7,7 +7,6 @@
 #include "checks/registry.h"
 #include "health/health.h"
 #include "model/report.h"
-#include "model/threshold.h"
 #include "model/view.h"
 #include "topology/pairing.h"
 

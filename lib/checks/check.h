@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of checks. A row is in the file of its check: model/check.h.
+// The table of checks. A row is in the file of its check: model/view.h.
 #pragma once
 
 #include <span>
@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/check.h"
+#include "model/view.h"
 
 namespace fabric {
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/cabling.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cctype>
 
@@ -25,19 +23,15 @@ bool is_not_there(std::string_view status) {
   return word == "planned" || word == "decommissioning";
 }
 
-void add_cables(const Side& ours, const Side& theirs, const std::string& host, const std::string& where,
-                std::vector<Cable>& out) {
-  for (const CableEnd& end : ours)
-    if (same_device(end.device, host))
-      for (const CableEnd& other : theirs) out.push_back({end.port, other, where});
-}
-
-Result<void> add_both(const Result<Side>& a, const Result<Side>& b, const std::string& host, const std::string& where,
-                      std::vector<Cable>& out) {
+// The cables of the host among those from one side to the other.
+Result<void> add_cables(const Result<Side>& a, const Result<Side>& b, const std::string& host, const std::string& where,
+                        std::vector<Cable>& out) {
   for (const auto* side : {&a, &b})
     if (!*side) return error(0, where + ": " + side->error().what);
-  add_cables(*a, *b, host, where, out);
-  add_cables(*b, *a, host, where, out);
+  for (const auto& [ours, theirs] : {std::pair(&*a, &*b), std::pair(&*b, &*a)})
+    for (const CableEnd& end : *ours)
+      if (same_device(end.device, host))
+        for (const CableEnd& other : *theirs) out.push_back({end.port, other, where});
   if (out.size() > kMaxCables)
     return error(0, where + ": more than " + std::to_string(kMaxCables) + " cables of " + host);
   return {};
@@ -116,14 +110,13 @@ std::string bare(std::string_view name) {
 std::optional<size_t> column_of(std::string_view heading) {
   const std::string name = bare(heading);
   if (name == "status") return kStatus;
-  for (const char side : {'a', 'b'}) {
-    const size_t first = side == 'a' ? kDeviceA : kDeviceB;
-    for (const char* device :
-         {"device%", "side%", "side%device", "termination%device", "termination%parent", "side%parent"})
-      if (std::string form(device); name == form.replace(form.find('%'), 1, 1, side)) return first;
-    for (const char* port : {"termination%", "termination%name", "side%name", "interface%", "port%", "interface%name"})
-      if (std::string form(port); name == form.replace(form.find('%'), 1, 1, side)) return first + 1;
-  }
+  constexpr std::string_view kForms[] = {
+      "device%", "side%",        "side%device",      "termination%device", "termination%parent", "side%parent",
+      "port%",   "termination%", "termination%name", "side%name",          "interface%",         "interface%name"};
+  for (const char side : {'a', 'b'})
+    for (size_t i = 0; i < std::size(kForms); ++i)
+      if (std::string form(kForms[i]); name == form.replace(form.find('%'), 1, 1, side))
+        return (side == 'a' ? kDeviceA : kDeviceB) + (i < std::size(kForms) / 2 ? 0 : 1);
   return std::nullopt;
 }
 
@@ -185,8 +178,8 @@ Result<std::vector<Cable>> parse_csv(std::string_view text, const std::string& n
           0, here() + ": " + std::to_string(fields.size()) + " fields where the header has " + std::to_string(width));
     const auto field = [&](Column column) { return fields[*(*columns)[column]]; };
     if ((*columns)[kStatus] && is_not_there(field(kStatus))) continue;
-    if (auto added = add_both(side_of(field(kDeviceA), field(kPortA)), side_of(field(kDeviceB), field(kPortB)), host,
-                              here(), out);
+    if (auto added = add_cables(side_of(field(kDeviceA), field(kPortA)), side_of(field(kDeviceB), field(kPortB)), host,
+                                here(), out);
         !added)
       return added.error();
   }
@@ -195,7 +188,7 @@ Result<std::vector<Cable>> parse_csv(std::string_view text, const std::string& n
 }
 
 // The text at `path`; empty where there is none.
-std::string text_at(const Json& node, const char* path) {
+std::string json_text(const Json& node, const char* path) {
   const Json::json_pointer pointer(path);
   if (!node.contains(pointer) || !node.at(pointer).is_string()) return {};
   return node.at(pointer).get<std::string>();
@@ -204,7 +197,7 @@ std::string text_at(const Json& node, const char* path) {
 // A termination, or its "object" since NetBox 3.3: { "device": { "name": ... }, "name": ... }.
 void add_end(const Json& termination, Side& side) {
   const Json& object = termination.contains("object") ? termination["object"] : termination;
-  const std::string device = text_at(object, "/device/name"), port = text_at(object, "/name");
+  const std::string device = json_text(object, "/device/name"), port = json_text(object, "/name");
   if (!device.empty() && !port.empty()) side.push_back({clean_text(device), clean_text(port)});
 }
 
@@ -232,35 +225,18 @@ Result<std::vector<Cable>> parse_json(std::string_view text, const std::string& 
   if (!document) return document.error();
   const Json& list = document->contains("results") ? (*document)["results"] : *document;
   if (!list.is_array()) return error(0, name + ":1: neither a list of cables nor one in \"results\"");
-  if (!text_at(*document, "/next").empty())
+  if (!json_text(*document, "/next").empty())
     return error(0, name + ":1: one page of several; ask the API with ?limit=0");
   std::vector<Cable> out;
   for (size_t i = 0; i < list.size(); ++i) {
     const std::string where = name + ": cable " + std::to_string(i + 1);
     if (!list[i].is_object()) return error(0, where + ": not a JSON object");
-    const std::string status = text_at(list[i], "/status"), value = text_at(list[i], "/status/value");
+    const std::string status = json_text(list[i], "/status"), value = json_text(list[i], "/status/value");
     if (is_not_there(value.empty() ? status : value)) continue;
-    if (auto added = add_both(json_side(list[i], "a"), json_side(list[i], "b"), host, where, out); !added)
+    if (auto added = add_cables(json_side(list[i], "a"), json_side(list[i], "b"), host, where, out); !added)
       return added.error();
   }
   return out;
-}
-
-// A cluster has tens of thousands of cables, which is more than Root::read() takes at once.
-Result<std::string> read_whole(const Root& root, const std::string& file) {
-  auto whole = root.read(file);
-  if (whole || whole.error().code != EFBIG) return whole;
-  auto held = root.hold(file);
-  if (!held) return held.error();
-  std::string text;
-  for (char buffer[65536];;) {
-    const ssize_t size = ::pread(held->get(), buffer, sizeof buffer, static_cast<off_t>(text.size()));
-    if (size < 0 && errno == EINTR) continue;
-    if (size < 0) return error(errno, "/" + file);
-    if (size == 0) return text;
-    text.append(buffer, static_cast<size_t>(size));
-    if (text.size() > kMaxCablingBytes) return error(EFBIG, "/" + file);
-  }
 }
 
 }  // namespace
@@ -277,7 +253,9 @@ void load_cabling(const Root& root, Policy& policy) {
   if (cabling.host.empty()) cabling.host = machine::hostname(root);
   cabling.problem.clear();
   cabling.cables.clear();
-  auto text = read_whole(root, cabling.file.substr(std::min(cabling.file.find_first_not_of('/'), cabling.file.size())));
+  // A cluster has tens of thousands of cables, which is more than read() takes by default.
+  const size_t name = std::min(cabling.file.find_first_not_of('/'), cabling.file.size());
+  auto text = root.read(cabling.file.substr(name), kMaxCablingBytes);
   auto cables = text ? parse_cabling(*text, cabling.file, cabling.host) : Result<std::vector<Cable>>(text.error());
   if (cables) cabling.cables = std::move(*cables);
   else cabling.problem = cables.error().text();

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <unordered_map>
 
+#include "base/find.h"
 #include "base/parse.h"
 #include "config/files.h"
 #include "config/reader.h"
@@ -80,11 +81,6 @@ void read_section(Reader& reader, std::string_view section, const toml::table& t
   });
 }
 
-void read_document(Reader& reader, const toml::table& table, Document& document) {
-  document.has_mode = document.has_mode || table.contains("mode");
-  read_section(reader, "", table, document);
-}
-
 // The profiles that entries name, each read once.
 class Profiles {
  public:
@@ -96,7 +92,7 @@ class Profiles {
     if (name.empty()) return nullptr;
     if (auto known = read_.find(name); known != read_.end()) return &known->second;
     const auto names = all();
-    const auto file = std::ranges::find_if(names, [&](const auto& each) { return stem(each) == name; });
+    const auto file = std::ranges::find(names, name, stem);
     if (file == names.end()) {
       unknown(name, at, names);
       return nullptr;
@@ -116,10 +112,11 @@ class Profiles {
   // The operator's, then those of the package that the operator has not replaced.
   [[nodiscard]] std::vector<std::string> all() const {
     if (files_ == nullptr) return {};
-    auto files = files_->toml_files(directory_);
-    for (const std::string& shipped : files_->toml_files(files_->shipped_profiles()))
-      if (std::ranges::none_of(files, [&](const auto& own) { return stem(own) == stem(shipped); }))
-        files.push_back(shipped);
+    std::vector<std::string> files;
+    for (const std::string& folder : {directory_, files_->shipped_profiles()})
+      if (const auto found = files_->drop_ins(folder))
+        for (const std::string& file : *found)
+          if (!contains(files, stem(file), stem)) files.push_back(file);
     return files;
   }
 
@@ -136,19 +133,6 @@ class Profiles {
   std::unordered_map<std::string, Entry> read_;
 };
 
-// Profile and marks below each entry, and whether it all fits together.
-Result<void> complete(Document& document, Profiles profiles, Faults& faults) {
-  for (Entry& entry : document.entries) {
-    const auto profile = profiles.find(entry.port.profile, entry.profile_at);
-    if (!profile) return profile.error();
-    if (*profile != nullptr) apply_profile(entry, **profile);
-    follow_marks(entry, document, *profile, faults);
-    check_together(entry, faults);
-    check_congestion(entry, faults);
-  }
-  return {};
-}
-
 // True if the patterns show that `early` matches everything that `late` matches. An empty list matches everything.
 bool covers(const std::vector<std::string>& early, const std::vector<std::string>& late) {
   const auto is_covered = [&](const std::string& each) {
@@ -160,9 +144,9 @@ bool covers(const std::vector<std::string>& early, const std::vector<std::string
 }
 
 bool takes_all_of(const Entry& early, const Entry& late) {
-  const auto keys = match_keys();
-  return std::ranges::all_of(
-      keys, [&](const MatchKey& key) { return covers(early.port.match.*key.member, late.port.match.*key.member); });
+  return std::ranges::all_of(match_keys(), [&](const MatchKey& key) {
+    return covers(early.port.match.*key.member, late.port.match.*key.member);
+  });
 }
 
 // Names are unique; every entry can be reached.
@@ -184,21 +168,30 @@ void check_entries(std::vector<Entry>& entries, Faults& faults) {
   }
 }
 
+// Profile and marks below each entry, and whether it all fits together.
 Result<LoadedConfig> finish(Document document, const Files* files, const std::string& profiles, Faults faults) {
-  if (auto done = complete(document, Profiles(files, profiles, faults), faults); !done) return done.error();
+  Profiles known(files, profiles, faults);
+  for (Entry& entry : document.entries) {
+    const auto profile = known.find(entry.port.profile, entry.profile_at);
+    if (!profile) return profile.error();
+    if (*profile != nullptr) apply_profile(entry, **profile);
+    follow_marks(entry, document, *profile, faults);
+    check_together(entry, faults);
+  }
   check_entries(document.entries, faults);
   for (Entry& entry : document.entries) document.policy.ports.push_back(std::move(entry.port));
   return std::move(faults).finish(std::move(document.policy));
 }
 
 Result<LoadedConfig> load(const Files& source, const std::string& file) {
-  const std::string folder = folder_of(file);
+  const std::string folder = file.substr(0, file.rfind('/') + 1);  // "" of a bare name
   auto files = source.drop_ins(folder + "conf.d");
   if (!files) return files.error();
   files->insert(files->begin(), file);
   Document document;
   Faults faults;
   size_t bytes = 0;
+  bool has_mode = false;
   std::vector<std::string> marks;
   for (const std::string& each : *files) {
     auto text = source.read(each);
@@ -212,10 +205,11 @@ Result<LoadedConfig> load(const Files& source, const std::string& file) {
     if (bytes > kMaxAllBytes) return error(0, each + ":1:1: all files together are larger than 4 MiB");
     Reader reader(each, faults);
     toml::table table;
-    if (parse_file(reader, *text, table)) read_document(reader, table, document);
+    if (parse_file(reader, *text, table)) read_section(reader, "", table, document);
+    has_mode = has_mode || table.contains("mode");
     marks.push_back(line_marks(*text));
   }
-  if (!document.has_mode) faults.fail({0, 1, 1}, "mode: not set; write mode = \"audit\" or mode = \"enforce\"");
+  if (!has_mode) faults.fail({0, 1, 1}, "mode: not set; write mode = \"audit\" or mode = \"enforce\"");
   auto loaded = finish(std::move(document), &source, folder + "profiles", std::move(faults));
   if (loaded) loaded->files = std::move(*files), loaded->marks = std::move(marks);
   return loaded;
@@ -241,7 +235,7 @@ Result<LoadedConfig> parse_config(std::string_view text, const std::string& name
   if (text.size() > kMaxBytes) return error(0, name + ":1:1: larger than 1 MiB; give a configuration file");
   Reader reader(name, faults);
   toml::table table;
-  if (parse(reader, text, table)) read_document(reader, table, document);
+  if (parse(reader, text, table)) read_section(reader, "", table, document);
   const auto root = Root::open("/");
   if (!root) return root.error();
   const Files files(*root, "");

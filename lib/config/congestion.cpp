@@ -42,12 +42,6 @@ constexpr Vendor kVendor[] = {
     {SettingId::initial_alpha_value, 1'023, Aggressive::lower, "the first CNP of a flow takes less from its rate"},
 };
 
-std::string_view word(Aggressive side) {
-  return side == Aggressive::higher    ? "is more aggressive (higher)"
-         : side == Aggressive::unclear ? "departs"
-                                       : "is more aggressive (lower)";
-}
-
 bool applies(const Vendor& row, uint32_t value) {
   switch (row.side) {
     case Aggressive::higher: return value > row.usual;
@@ -60,16 +54,16 @@ bool applies(const Vendor& row, uint32_t value) {
 
 void check_parameters(const Judge& judge) {
   for (const Vendor& row : kVendor) {
-    const auto member = std::get<std::optional<uint32_t> Qos::*>(setting_of(row.setting).member);
-    const auto& value = judge.want.*member;
+    const auto& value = judge.want.*std::get<std::optional<uint32_t> Qos::*>(setting_of(row.setting).member);
     if (!value || !applies(row, *value)) continue;
-    std::string text = std::to_string(*value).append(" ").append(word(row.side));
-    text.append(row.side == Aggressive::unclear ? " from" : " than")
-        .append(" the vendor's ")
-        .append(std::to_string(row.usual));
-    text.append(": ").append(row.risk);
-    if (row.side == Aggressive::unclear) text.append(", and the vendor's texts differ on which way is the gentler");
-    judge.warn(row.setting, text.append("; try it on few nodes first, or leave it out"));
+    const bool unclear = row.side == Aggressive::unclear;
+    std::string text = std::to_string(*value);
+    text += unclear                          ? " departs from"
+            : row.side == Aggressive::higher ? " is more aggressive (higher) than"
+                                             : " is more aggressive (lower) than";
+    text.append(" the vendor's " + std::to_string(row.usual) + ": ").append(row.risk);
+    if (unclear) text += ", and the vendor's texts differ on which way is the gentler";
+    judge.warn(row.setting, text + "; try it on few nodes first, or leave it out");
   }
 }
 
@@ -85,9 +79,8 @@ void check_switch(const Judge& judge, SettingId setting, const std::optional<Pri
 
 }  // namespace
 
-void check_congestion(const Entry& entry, Faults& faults) {
-  const Judge judge{entry, faults};
-  const Qos& want = entry.port.want;
+void check_congestion(const Judge& judge) {
+  const Qos& want = judge.want;
   check_parameters(judge);
   check_switch(judge, SettingId::ecn_rp, want.ecn_rp);
   check_switch(judge, SettingId::ecn_np, want.ecn_np);

@@ -29,7 +29,7 @@ void check_cnp(const Judge& judge) {
   const Qos& want = judge.want;
   const bool chosen = want.cnp_prio && want.cnp_prio->value;
   const uint32_t prio = want.cnp_prio.value_or(OrNone{}).value.value_or(6);  // 6: the usual one
-  if (chosen && judge.lossless().has(static_cast<int>(prio)))
+  if (chosen && judge.lossless().has(prio))
     judge.warn(SettingId::cnp_prio,
                "priority " + std::to_string(prio) +
                    " is lossless: where PFC pauses it, the CNPs that are to end the congestion wait, too; write "
@@ -90,7 +90,7 @@ void check_marks(const Judge& judge) {
   if (want.traffic_class && want.traffic_class->value)
     check_data(judge, SettingId::traffic_class, *want.traffic_class->value >> 2U);
   if (want.roce_dscp) check_data(judge, SettingId::roce_dscp, *want.roce_dscp);
-  if (want.roce_prio && judge.lossless().bits != 0 && !judge.lossless().has(static_cast<int>(*want.roce_prio)))
+  if (want.roce_prio && judge.lossless().bits != 0 && !judge.lossless().has(*want.roce_prio))
     judge.warn(SettingId::roce_prio, "priority " + std::to_string(*want.roce_prio) +
                                          " has no PFC: RoCE data can be lost; write one that is in pfc");
   check_cnp(judge);

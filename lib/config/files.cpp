@@ -46,11 +46,6 @@ std::string line_marks(std::string_view text) {
   return out.size() > kMarkedLines * 8 ? std::string() : out;
 }
 
-std::string folder_of(const std::string& file) {
-  const size_t slash = file.rfind('/');
-  return file.substr(0, slash == std::string::npos ? 0 : slash + 1);
-}
-
 Result<std::vector<std::string>> Files::drop_ins(const std::string& folder) const {
   const auto names = root_.list(path_of(folder));
   std::vector<std::string> files;
@@ -62,11 +57,8 @@ Result<std::vector<std::string>> Files::drop_ins(const std::string& folder) cons
   return files;
 }
 
-std::vector<std::string> Files::toml_files(const std::string& folder) const {
-  auto files = drop_ins(folder);
-  return files ? std::move(files).value() : std::vector<std::string>{};
+std::string Files::shipped_profiles() const {
+  return (below_.empty() ? "/" : below_) + "usr/share/fabric-agent/profiles";
 }
-
-std::string Files::shipped_profiles() const { return (below_.empty() ? "/" : below_) + kShippedProfiles; }
 
 }  // namespace fabric::config

@@ -9,8 +9,6 @@ namespace fabric::config {
 
 inline constexpr size_t kMaxBytes = 1 << 20;
 
-inline constexpr const char* kShippedProfiles = "usr/share/fabric-agent/profiles";
-
 // Where a configuration is read from. Names are as messages show them.
 class Files {
  public:
@@ -22,8 +20,6 @@ class Files {
   [[nodiscard]] Result<std::string> read(const std::string& file) const;
   // The names of *.toml in the folder, sorted, without hidden ones; errors as errno. No folder: none.
   [[nodiscard]] Result<std::vector<std::string>> drop_ins(const std::string& folder) const;
-  // The same, for a list of what there is.
-  [[nodiscard]] std::vector<std::string> toml_files(const std::string& folder) const;
   // The folder of the package's profiles.
   [[nodiscard]] std::string shipped_profiles() const;
 
@@ -37,8 +33,5 @@ class Files {
 // are the beginning of those of the whole. Empty for more than kMarkedLines.
 std::string line_marks(std::string_view text);
 inline constexpr size_t kMarkedLines = 4096;
-
-// "etc/fabric-agent/" of "etc/fabric-agent/fabric-agent.toml"; "" of a bare name.
-std::string folder_of(const std::string& file);
 
 }  // namespace fabric::config

@@ -13,7 +13,6 @@ struct Judge {
   const Qos& want = entry.port.want;
 
   [[nodiscard]] Place at(SettingId setting) const { return entry.places[index(setting)]; }
-  [[nodiscard]] bool derived(SettingId setting) const { return entry.port.derived[index(setting)]; }
   [[nodiscard]] PrioSet lossless() const { return want.pfc.value_or(PrioSet{}); }
   void fail(SettingId setting, std::string_view what) const {
     faults.fail(at(setting), std::string(key_text(setting)).append(": ").append(what));
@@ -23,8 +22,8 @@ struct Judge {
   }
 };
 
-// Values and marks (the DSCPs that RoCE packets are given), buffers.
+// Values and marks (the DSCPs that RoCE packets are given), congestion control.
 void check_marks(const Judge& judge);
-void check_buffers(const Judge& judge);
+void check_congestion(const Judge& judge);
 
 }  // namespace fabric::config

@@ -46,14 +46,22 @@ Qos from_cnp(const Mark& cnp) {
   return out;
 }
 
-void fill(Entry& entry, const Qos& follows, const MarkKey& from, const std::string& origin) {
+// Gives the entry each setting that it lacks; `note` tells where it comes from.
+template <class Note>
+void fill(Entry& entry, const Qos& from, Note&& note) {
   for (size_t row = 0; row < kSettingCount; ++row) {
-    if (!has_value(kSettings[row], follows) || has_value(kSettings[row], entry.port.want)) continue;
-    copy_value(kSettings[row], follows, entry.port.want);
+    if (!has_value(kSettings[row], from) || has_value(kSettings[row], entry.port.want)) continue;
+    copy_value(kSettings[row], from, entry.port.want);
+    note(row);
+  }
+}
+
+void derive(Entry& entry, const Qos& follows, const MarkKey& from, const std::string& origin) {
+  fill(entry, follows, [&](size_t row) {
     entry.port.derived.set(row);
     entry.port.origin[row] = origin;
     entry.places[row] = from.at;
-  }
+  });
 }
 
 // True if CNPs and data have different marks.
@@ -74,12 +82,10 @@ bool differ(const Entry& entry, Faults& faults) {
 }  // namespace
 
 void apply_profile(Entry& entry, const Entry& profile) {
-  for (size_t row = 0; row < kSettingCount; ++row) {
-    if (!has_value(kSettings[row], profile.port.want) || has_value(kSettings[row], entry.port.want)) continue;
-    copy_value(kSettings[row], profile.port.want, entry.port.want);
+  fill(entry, profile.port.want, [&](size_t row) {
     entry.port.origin[row] = profile.port.origin[row];
     entry.places[row] = profile.places[row];
-  }
+  });
 }
 
 void follow_marks(Entry& entry, const Document& document, const Entry* profile, Faults& faults) {
@@ -97,9 +103,9 @@ void follow_marks(Entry& entry, const Document& document, const Entry* profile, 
   if (port.traffic) port.traffic_origin = faults.line(entry.traffic.at);
   if (port.cnp) port.cnp_origin = faults.line(entry.cnp.at);
   if (port.traffic)
-    fill(entry, from_traffic(*port.traffic, port.cnp, port.want), entry.traffic,
-         port.traffic_origin + " (from traffic)");
-  if (port.cnp) fill(entry, from_cnp(*port.cnp), entry.cnp, port.cnp_origin + " (from cnp)");
+    derive(entry, from_traffic(*port.traffic, port.cnp, port.want), entry.traffic,
+           port.traffic_origin + " (from traffic)");
+  if (port.cnp) derive(entry, from_cnp(*port.cnp), entry.cnp, port.cnp_origin + " (from cnp)");
 }
 
 }  // namespace fabric::config

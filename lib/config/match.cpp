@@ -60,10 +60,8 @@ Normal speed(const toml::node& element) {
 }
 
 Normal numa_node(const toml::node& element) {
-  int64_t node = 0;
-  if (const auto* number = element.as_integer()) node = number->get();
-  else return std::nullopt;
-  return node >= 0 && node < 1024 ? Normal(std::to_string(node)) : std::nullopt;
+  const auto* node = element.as_integer();
+  return node != nullptr && node->get() >= 0 && node->get() < 1024 ? Normal(std::to_string(node->get())) : std::nullopt;
 }
 
 Normal role(const toml::node& element) {
@@ -85,23 +83,15 @@ const MatchKey kMatchKeys[] = {
 
 MaybeProblem read_patterns(const toml::node& node, const MatchKey& key, std::vector<std::string>& out) {
   std::vector<std::string> patterns;
-  const auto add = [&](const toml::node& element) -> MaybeProblem {
+  auto problem = each_of(node, [&](const toml::node& element) -> MaybeProblem {
     auto normal = key.normal(element);
-    if (!normal)
-      return TomlProblem{element.source().begin,
-                         "expected " + std::string(key.expected) + ", not " + describe(element)};
-    patterns.push_back(*normal);
+    if (!normal) return expected(element, key.expected);
+    patterns.push_back(std::move(*normal));
     return std::nullopt;
-  };
-  if (const auto* array = node.as_array()) {
-    for (size_t i = 0; i < array->size(); ++i)
-      if (auto problem = add(*array->get(i))) return problem;
-    if (patterns.empty()) return TomlProblem{node.source().begin, "the list is empty"};
-  } else if (auto problem = add(node)) {
-    return problem;
-  }
-  out = std::move(patterns);
-  return std::nullopt;
+  });
+  if (!problem && patterns.empty()) return fault_at(node, "the list is empty");
+  if (!problem) out = std::move(patterns);
+  return problem;
 }
 
 }  // namespace

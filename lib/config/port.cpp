@@ -6,32 +6,29 @@
 namespace fabric::config {
 namespace {
 
-// What a value looks like, by its kind; of numbers, by the key where zero would not do.
+// What a value looks like, by its kind, in the order of Setting::Member; of numbers, empty.
+constexpr std::array<std::string_view, std::variant_size_v<Setting::Member>> kExamples{
+    "\"host\"",
+    "false",
+    "\"off\"",
+    "",
+    "\"rs\"",
+    "\"dscp\"",
+    "[\"dscp\", \"pcp\"]",
+    "{ 26 = 3, 48 = 6 }",
+    "{ prio_tc = [0,0,0,1,0,0,2,0], tsa = [\"ets\",\"ets\",\"strict\"], bw = [50,50,0] }",
+    "[0,0,0,1,0,0,0,0]",
+    "\"auto\"",
+    "[3]",
+    "[0,0,0,100000000,0,0,0,0]",
+    "\"v2\"",
+    "",
+    "\"all\""};
+
 std::string example(const Setting& setting) {
-  struct Visitor {
-    const Setting& setting;
-    std::string operator()(std::optional<Dcbx> Qos::*) const { return "\"host\""; }
-    std::string operator()(std::optional<Pause> Qos::*) const { return "\"off\""; }
-    std::string operator()(std::optional<uint32_t> Qos::*) const { return std::to_string(setting.min); }
-    std::string operator()(std::optional<bool> Qos::*) const { return "false"; }
-    std::string operator()(std::optional<Eight> Qos::*) const { return "[0,0,0,1,0,0,0,0]"; }
-    std::string operator()(std::optional<Buffers> Qos::*) const { return "\"auto\""; }
-    std::string operator()(std::optional<Rates> Qos::*) const { return "[0,0,0,100000000,0,0,0,0]"; }
-    std::string operator()(std::optional<RoceMode> Qos::*) const { return "\"v2\""; }
-    std::string operator()(std::optional<OrNone> Qos::*) const { return std::to_string(setting.min); }
-    std::string operator()(std::optional<Fec> Qos::*) const { return "\"rs\""; }
-    std::string operator()(std::optional<AppTrust> Qos::*) const { return "[\"dscp\", \"pcp\"]"; }
-    std::string operator()(std::optional<Names> Qos::*) const { return "\"all\""; }
-    std::string operator()(std::optional<Trust> Qos::*) const { return "\"dscp\""; }
-    std::string operator()(std::optional<DscpMap> Qos::*) const { return "{ 26 = 3, 48 = 6 }"; }
-    std::string operator()(std::optional<Ets> Qos::*) const {
-      return "{ prio_tc = [0,0,0,1,0,0,2,0], tsa = [\"ets\",\"ets\",\"strict\"], bw = [50,50,0] }";
-    }
-    std::string operator()(std::optional<PrioSet> Qos::*) const { return "[3]"; }
-  };
-  const std::string key(setting.key);
-  if (setting.example != 0) return key + " = " + std::to_string(setting.example);
-  return key + " = " + std::visit(Visitor{setting}, setting.member);
+  const std::string_view of_kind = kExamples[setting.member.index()];
+  const uint32_t number = setting.example != 0 ? setting.example : setting.min;
+  return std::string(setting.key) + " = " + (of_kind.empty() ? std::to_string(number) : std::string(of_kind));
 }
 
 void read_one_setting(Reader& reader, size_t row, const toml::node& node, Entry& entry) {
@@ -65,7 +62,7 @@ std::vector<std::string_view> with_settings(std::span<const std::string_view> ke
 void read_name(Reader& reader, std::string_view key, const toml::node& node, std::string_view instead,
                std::string& out) {
   auto problem = read_text(node, out);
-  if (!problem && out.empty()) problem = TomlProblem{node.source().begin, "the string is empty"};
+  if (!problem && out.empty()) problem = fault_at(node, "the string is empty");
   reader.good(problem, key, instead);
 }
 
@@ -97,8 +94,8 @@ void read_mark(Reader& reader, std::string_view key, const toml::node& node, Mar
   MaybeProblem problem;
   int64_t dscp = 0, priority = 0;
   if (table == nullptr || table->get("dscp") == nullptr || table->get("priority") == nullptr || table->size() != 2)
-    problem = TomlProblem{node.source().begin, "expected a table with dscp and priority, or \"none\"" +
-                                                   (table == nullptr ? ", not " + describe(node) : std::string())};
+    problem = fault_at(node, "expected a table with dscp and priority, or \"none\"" +
+                                 (table == nullptr ? ", not " + describe(node) : std::string()));
   if (!problem) problem = read_integer(*table->get("dscp"), 0, 63, dscp);
   if (!problem) problem = read_integer(*table->get("priority"), 0, kPriorities - 1, priority);
   if (!reader.good(problem, key, instead)) return;

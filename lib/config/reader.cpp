@@ -110,30 +110,30 @@ bool parse_file(Reader& reader, std::string_view text, toml::table& out) {
   return true;
 }
 
-MaybeProblem read_texts(const toml::node& node, std::vector<std::string>& out) {
-  std::vector<std::string> texts;
-  auto add = [&](const toml::node& element) -> MaybeProblem {
-    if (auto problem = read_text(element, texts.emplace_back())) return problem;
-    if (texts.back().empty()) return TomlProblem{element.source().begin, "the string is empty"};
-    return std::nullopt;
-  };
-  if (const auto* array = node.as_array()) {
-    for (size_t i = 0; i < array->size(); ++i)
-      if (auto problem = add(*array->get(i))) return problem;
-  } else if (!node.is_string()) {
-    return TomlProblem{node.source().begin, "expected a string or an array of strings, not " + describe(node)};
-  } else if (auto problem = add(node)) {
-    return problem;
-  }
-  out = std::move(texts);
+MaybeProblem read_span(const toml::node& node, std::chrono::milliseconds min, std::chrono::milliseconds max,
+                       std::chrono::milliseconds& out) {
+  std::optional<std::chrono::milliseconds> span;
+  if (const auto* text = node.as_string()) span = parse_span(text->get());
+  else if (const auto* seconds = node.as_integer()) span = parse_span(std::to_string(seconds->get()));
+  if (!span || *span < min || *span > max)
+    return expected(node, "a time span from " + span_text(min) + " to " + span_text(max));
+  out = *span;
   return std::nullopt;
 }
 
-std::string texts_toml(const std::vector<std::string>& texts) {
-  std::string out;
-  for (const std::string& text : texts) append_item(out, toml_string(text));
-  return "[" + out + "]";
+MaybeProblem read_texts(const toml::node& node, std::vector<std::string>& out) {
+  if (!node.is_array() && !node.is_string()) return expected(node, "a string or an array of strings");
+  std::vector<std::string> texts;
+  auto problem = each_of(node, [&](const toml::node& element) -> MaybeProblem {
+    if (auto fault = read_text(element, texts.emplace_back())) return fault;
+    if (texts.back().empty()) return fault_at(element, "the string is empty");
+    return std::nullopt;
+  });
+  if (!problem) out = std::move(texts);
+  return problem;
 }
+
+std::string texts_toml(const std::vector<std::string>& texts) { return "[" + joined(texts, ", ", toml_string) + "]"; }
 
 std::string full_name(std::string_view section, std::string_view key) {
   return (section.empty() ? "" : std::string(section) + ".") + std::string(key);

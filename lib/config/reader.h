@@ -80,21 +80,18 @@ struct Document {
   Policy policy;
   std::vector<Entry> entries;
   MarkKey traffic, cnp;
-  bool has_mode = false;
 };
 
 // A key outside of [[port]]. `section` is empty at the top of the file.
 struct Key {
   std::string_view section, name;
-  std::string_view example;  // a whole line, as the man page shows it
+  std::string example;  // a whole line, as the man page shows it
   std::function<MaybeProblem(const toml::node& node, Policy& policy)> read;
   std::function<std::string(const Policy& policy)> show;  // the value as TOML; empty: not set, without default
 };
 std::span<const Key> keys();
-// [health]: one key per rule (health/rule.h).
-void append_health_keys(std::vector<Key>& keys);
-// [thresholds]: one key per Threshold of checks and diagnosis rules.
-void append_threshold_keys(std::vector<Key>& keys);
+// [health]: one key per rule (health/rule.h). [thresholds]: one key per Threshold of checks and diagnosis rules.
+void append_limit_keys(std::vector<Key>& keys);
 
 // Keys of [[port]] beside the settings, and of its match; those of a profile beside the settings.
 inline constexpr std::string_view kPortKeys[] = {"name", "match", "profile", "traffic", "cnp"};
@@ -135,13 +132,15 @@ void apply_profile(Entry& entry, const Entry& profile);
 void follow_marks(Entry& entry, const Document& document, const Entry* profile, Faults& faults);
 // Values that contradict each other, or are more aggressive than the vendor's.
 void check_together(const Entry& entry, Faults& faults);
-void check_congestion(const Entry& entry, Faults& faults);
 
 // False: not TOML, and reported.
 bool parse(Reader& reader, std::string_view text, toml::table& out);
 // The same for a file. A part of one is mostly valid TOML, and means less than was written.
 bool parse_file(Reader& reader, std::string_view text, toml::table& out);
 
+// A string as parse_span() takes it, or a number of seconds.
+MaybeProblem read_span(const toml::node& node, std::chrono::milliseconds min, std::chrono::milliseconds max,
+                       std::chrono::milliseconds& out);
 // A string or an array of strings, none of them empty.
 MaybeProblem read_texts(const toml::node& node, std::vector<std::string>& out);
 std::string texts_toml(const std::vector<std::string>& texts);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "base/find.h"
 #include "base/parse.h"
 #include "config/config.h"
 #include "config/reader.h"
@@ -17,23 +18,19 @@ std::string line(std::string_view name, const std::string& value, const std::str
   return text + "# " + origin + "\n";
 }
 
-std::string origin_of(const Policy& policy, const config::Key& key) {
-  const auto found = policy.origin.find(config::full_name(key.section, key.name));
-  return found == policy.origin.end() ? "default" : found->second;
-}
-
-std::string patterns_toml(const config::MatchKey& key, const std::vector<std::string>& patterns) {
-  if (!key.number) return config::texts_toml(patterns);
-  std::string out;
-  for (const std::string& number : patterns) append_item(out, number);
-  return "[" + out + "]";
+template <class Origins>
+std::string origin_of(const Origins& origins, const std::string& name, const char* otherwise = "") {
+  const std::string* found = find_in(origins, name);
+  return found == nullptr ? otherwise : *found;
 }
 
 std::string match_toml(const Match& match) {
   std::string out;
   for (const config::MatchKey& key : config::match_keys())
     if (!(match.*key.member).empty())
-      append_item(out, std::string(key.name) + " = " + patterns_toml(key, match.*key.member));
+      append_item(out,
+                  std::string(key.name) + " = " +
+                      (key.number ? "[" + joined(match.*key.member) + "]" : config::texts_toml(match.*key.member)));
   return out.empty() ? "" : "{ " + out + " }";
 }
 
@@ -53,20 +50,16 @@ std::string port_toml(const PortPolicy& port) {
 
 std::string versions_toml(const Policy& policy, const std::string& table, const Versions& versions) {
   std::string out = versions.empty() ? "" : "\n[" + table + "]\n";
-  for (const auto& [name, allowed] : versions) {
-    const auto origin = policy.origin.find(table + "." + name);
-    out += line(toml_string(name), config::texts_toml(allowed), origin == policy.origin.end() ? "" : origin->second);
-  }
+  for (const auto& [name, allowed] : versions)
+    out += line(toml_string(name), config::texts_toml(allowed), origin_of(policy.origin, table + "." + name));
   return out;
 }
 
 std::string sysctl_toml(const Policy& policy) {
   std::string out = policy.sysctl.empty() ? "" : "\n[sysctl]\n";
   for (const auto& [name, value] : policy.sysctl) {
-    const auto origin = policy.sysctl_origin.find(name);
     const bool plain = value.find_first_not_of("0123456789") == std::string::npos;
-    out += line(toml_string(name), plain ? value : toml_string(value),
-                origin == policy.sysctl_origin.end() ? "" : origin->second);
+    out += line(toml_string(name), plain ? value : toml_string(value), origin_of(policy.sysctl_origin, name));
   }
   return out;
 }
@@ -81,11 +74,10 @@ std::string show_config(const Policy& policy) {
     if (value.empty()) continue;
     if (key.section != section) out += "\n[" + std::string(key.section) + "]\n";
     section = key.section;
-    out += line(key.name, value, origin_of(policy, key));
+    out += line(key.name, value, origin_of(policy.origin, config::full_name(key.section, key.name), "default"));
   }
   out += versions_toml(policy, "firmware", policy.firmware) +
-         versions_toml(policy, "driver_version", policy.driver_version);
-  out += sysctl_toml(policy);
+         versions_toml(policy, "driver_version", policy.driver_version) + sysctl_toml(policy);
   for (const PortPolicy& port : policy.ports) out += port_toml(port);
   return out;
 }

@@ -90,8 +90,7 @@ void read_versions(Reader& reader, std::string_view table, const toml::node& nod
     const std::string full = name + "." + card;
     std::vector<std::string> versions;
     MaybeProblem problem = read_texts(value, versions);
-    if (!problem && versions.empty())
-      problem = TomlProblem{value.source().begin, "the list is empty: no version would be right"};
+    if (!problem && versions.empty()) problem = fault_at(value, "the list is empty: no version would be right");
     if (!reader.good(problem, full, example)) return;
     out[card] = std::move(versions);
     policy.origin[full] = reader.line(value);

@@ -31,7 +31,7 @@ MaybeProblem check_ets_class(const Ets& ets, const toml::node& node, size_t tc) 
   return std::nullopt;
 }
 
-MaybeProblem check_ets(const Setting&, const toml::node& node, const Qos& value) {
+MaybeProblem check_ets(const toml::node& node, const Qos& value) {
   const Ets& ets = *value.ets;
   unsigned sum = 0;
   bool any = false;
@@ -47,46 +47,30 @@ MaybeProblem check_ets(const Setting&, const toml::node& node, const Qos& value)
 }
 
 // PCIe 4.0 section 7.5.3.4: 128 << n.
-MaybeProblem check_mrrs(const Setting&, const toml::node& node, const Qos& value) {
+MaybeProblem check_mrrs(const toml::node& node, const Qos& value) {
   if (std::has_single_bit(*value.mrrs)) return std::nullopt;
-  return TomlProblem{node.source().begin, "expected a power of two, not " + std::to_string(*value.mrrs)};
+  return fault_at(node, "expected a power of two, not " + std::to_string(*value.mrrs));
 }
 
 // RFC 3168: ECN bits 3 mean "congestion experienced".
-MaybeProblem check_ecn_bits(const Setting&, const toml::node& node, uint32_t tos) {
+MaybeProblem check_ecn_bits(const toml::node& node, uint32_t tos) {
   if ((tos & 3U) != 3) return std::nullopt;
-  return TomlProblem{node.source().begin,
-                     std::to_string(tos) + " has both ECN bits set, which marks every packet as congested"};
+  return fault_at(node, std::to_string(tos) + " has both ECN bits set, which marks every packet as congested");
 }
 
-MaybeProblem check_tos(const Setting& setting, const toml::node& node, const Qos& value) {
-  return check_ecn_bits(setting, node, *value.roce_tos);
+MaybeProblem not_empty(const toml::node& node, bool empty) {
+  return empty ? MaybeProblem(fault_at(node, "the list is empty")) : std::nullopt;
 }
 
-MaybeProblem check_traffic_class(const Setting& setting, const toml::node& node, const Qos& value) {
-  return check_ecn_bits(setting, node, value.traffic_class->value.value_or(0));
-}
-
-template <class List>
-MaybeProblem not_empty(const toml::node& node, const List& list) {
-  if (!list.empty()) return std::nullopt;
-  return TomlProblem{node.source().begin, "the list is empty"};
-}
-
-MaybeProblem check_apptrust(const Setting&, const toml::node& node, const Qos& value) {
-  return not_empty(node, value.apptrust->selectors);
-}
-
-MaybeProblem check_fec(const Setting&, const toml::node& node, const Qos& value) {
-  if (value.fec->bits == 0) return TomlProblem{node.source().begin, "the list is empty"};
+MaybeProblem check_fec(const toml::node& node, const Qos& value) {
   if ((value.fec->bits & kFecOff) != 0 && value.fec->bits != kFecOff)
-    return TomlProblem{node.source().begin, "\"off\" excludes other modes"};
-  return std::nullopt;
+    return fault_at(node, "\"off\" excludes other modes");
+  return not_empty(node, value.fec->bits == 0);
 }
 
 // mlx5e_dcbnl_ieee_setmaxrate(), Linux 5.10 to 6.12: units of 100 Mb/s up to 25.5 Gb/s, of 1 Gb/s up to 255 Gb/s; more
 // is refused, or cut to eight bits by Linux 5.10 and OFED. The only driver of ours that limits rates.
-MaybeProblem check_maxrate(const Setting&, const toml::node& node, const Qos& value) {
+MaybeProblem check_maxrate(const toml::node& node, const Qos& value) {
   constexpr uint64_t kSmall = 100'000, kLarge = 1'000'000, kSmallMost = 25'500'000, kMost = 255'000'000;
   const auto* array = node.as_array();
   for (size_t tc = 0; tc < value.maxrate->kbit.size(); ++tc) {
@@ -105,13 +89,17 @@ MaybeProblem check_maxrate(const Setting&, const toml::node& node, const Qos& va
 
 struct Rule {
   SettingId setting;
-  MaybeProblem (*check)(const Setting& setting, const toml::node& node, const Qos& value);
+  MaybeProblem (*check)(const toml::node& node, const Qos& value);
 };
 constexpr Rule kRules[] = {
-    {SettingId::ets, check_ets},           {SettingId::mrrs, check_mrrs},
-    {SettingId::roce_tos, check_tos},      {SettingId::traffic_class, check_traffic_class},
-    {SettingId::apptrust, check_apptrust}, {SettingId::fec, check_fec},
+    {SettingId::ets, check_ets},
+    {SettingId::mrrs, check_mrrs},
+    {SettingId::fec, check_fec},
     {SettingId::maxrate, check_maxrate},
+    {SettingId::roce_tos, [](auto& node, auto& value) { return check_ecn_bits(node, *value.roce_tos); }},
+    {SettingId::traffic_class,
+     [](auto& node, auto& value) { return check_ecn_bits(node, value.traffic_class->value.value_or(0)); }},
+    {SettingId::apptrust, [](auto& node, auto& value) { return not_empty(node, value.apptrust->selectors.empty()); }},
 };
 
 }  // namespace
@@ -131,8 +119,7 @@ MaybeProblem check_range(const Setting& setting, const toml::node& node) {
 
 MaybeProblem check_value(const Setting& setting, const toml::node& node, const Qos& value) {
   for (const Rule& rule : kRules)
-    if (rule.setting == setting.id)
-      if (auto problem = rule.check(setting, node, value)) return problem;
+    if (rule.setting == setting.id) return rule.check(node, value);
   return std::nullopt;
 }
 

@@ -4,7 +4,7 @@
 #include "base/parse.h"
 #include "kernel/netlink/ethtool_link.h"
 #include "kernel/rdma/nldev.h"
-#include "model/link_status.h"
+#include "model/transceiver.h"
 
 namespace fabric {
 namespace {

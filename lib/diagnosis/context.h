@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "diagnosis/diagnosis.h"
-#include "model/metric.h"
-#include "model/threshold.h"
+#include "model/metrics.h"
+#include "model/view.h"
 
 namespace fabric {
 

@@ -12,9 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/diagnosis.h"
 #include "model/report.h"
-#include "model/threshold.h"
 #include "model/view.h"
 
 namespace fabric {

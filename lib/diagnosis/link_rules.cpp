@@ -4,7 +4,7 @@
 
 #include "diagnosis/context.h"
 #include "diagnosis/rules.h"
-#include "model/link_status.h"
+#include "model/transceiver.h"
 
 namespace fabric {
 Result by_reason(const PortContext& ctx, std::initializer_list<std::string_view> reasons) {

@@ -4,7 +4,7 @@
 #include "checks/topology/pcie_link.h"
 #include "diagnosis/context.h"
 #include "model/finding.h"
-#include "model/pci_kind.h"
+#include "model/node.h"
 #include "topology/locality.h"
 #include "topology/platform.h"
 

@@ -5,7 +5,7 @@
 #include "checks/cabling/peer.h"
 #include "diagnosis/context.h"
 #include "model/finding.h"
-#include "model/link_status.h"
+#include "model/transceiver.h"
 
 namespace fabric {
 

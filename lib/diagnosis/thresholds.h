@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "model/threshold.h"
+#include "model/view.h"
 
 namespace fabric {
 

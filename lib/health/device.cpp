@@ -5,7 +5,7 @@
 
 #include "health/gids.h"
 #include "health/rule.h"
-#include "model/check.h"
+#include "model/view.h"
 
 namespace fabric {
 

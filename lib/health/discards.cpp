@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Health of the port's buffers: discarded frames and overruns.
 #include "health/rule.h"
-#include "model/check.h"
+#include "model/view.h"
 
 namespace fabric {
 namespace {

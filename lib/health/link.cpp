@@ -5,7 +5,7 @@
 #include "counters/catalogue.h"
 #include "health/health.h"
 #include "health/rule.h"
-#include "model/check.h"
+#include "model/view.h"
 
 namespace fabric {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "health/rule.h"
-#include "model/check.h"
+#include "model/view.h"
 
 namespace fabric {
 namespace {

@@ -4,7 +4,6 @@
 
 #include "counters/burst.h"
 #include "metrics/family.h"
-#include "model/diagnosis.h"
 #include "model/health.h"
 #include "model/node.h"
 #include "model/policy.h"

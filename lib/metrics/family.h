@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/metric.h"
+#include "model/metrics.h"
 
 namespace fabric {
 

@@ -20,7 +20,10 @@ enum class Outcome : uint8_t {
   unsaved,      // not written: the original settings could not be saved
   conflict,     // another writer keeps changing it back; no longer written
 };
-std::string_view to_text(Outcome value);
+template <>
+inline constexpr std::string_view kEnumWords<Outcome>[] {
+  "in_sync", "applied", "unverified", "differs", "pending", "unsupported", "refused", "ignored", "unsaved", "conflict"
+};
 // Nothing is left to do: in_sync, applied, unverified.
 constexpr bool is_done(Outcome value) { return value <= Outcome::unverified; }
 

@@ -4,29 +4,15 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "model/pci_kind.h"
+#include "model/node.h"
 
 namespace fabric {
 namespace {
 
-std::optional<Outcome> outcome_of(std::string_view text) {
-  for (Outcome value : {Outcome::in_sync, Outcome::applied, Outcome::unverified, Outcome::pending, Outcome::refused,
-                        Outcome::ignored, Outcome::unsaved, Outcome::conflict})
-    if (to_text(value) == text) return value;
-  return std::nullopt;
-}
-
-const SettingState* agents_word(const Node& node, const Change& change) {
-  if (!node.agent || !node.agent->running) return nullptr;
-  const auto port = node.agent->ports.find(change.port);
-  if (port == node.agent->ports.end()) return nullptr;
-  return find_in(port->second, change.key());
-}
-
 // Changes that cannot be judged here and need no action.
 std::string why_excused(const Node& node, const Change& change) {
-  const auto port = std::ranges::find_if(node.ports, [&](const Port& each) { return each.id() == change.port; });
-  if (port == node.ports.end()) return {};
+  const Port* port = find_where(node.ports, [&](const Port& each) { return each.id() == change.port; });
+  if (port == nullptr) return {};
   if (change.outcome == Outcome::unsupported && is_guests_function(port->pci_id))
     return "set by the host: this is a virtual function";
   // Some drivers show the active mode only (Driver::fec_in_use). port-state reports the missing link.
@@ -42,10 +28,12 @@ Change with_agents_word(const Node& node, Change change) {
   const bool is_open = change.outcome == Outcome::differs || change.outcome == Outcome::pending;
   const bool is_unread =
       change.from == "-" && (change.outcome == Outcome::unsupported || change.outcome == Outcome::refused);
-  const SettingState* agent = agents_word(node, change);
-  const auto outcome = agent == nullptr ? std::nullopt : outcome_of(agent->outcome);
-  const bool done = outcome && is_done(*outcome);
-  if (outcome && (is_unread || (is_open && !done))) {
+  const auto* settings = node.agent && node.agent->running ? find_in(node.agent->ports, change.port) : nullptr;
+  const SettingState* agent = settings != nullptr ? find_in(*settings, change.key()) : nullptr;
+  const auto outcome = agent != nullptr ? parse_word<Outcome>(agent->outcome) : std::nullopt;
+  const bool knows_more = outcome && *outcome != Outcome::differs && *outcome != Outcome::unsupported;
+  const bool done = knows_more && is_done(*outcome);
+  if (knows_more && (is_unread || (is_open && !done))) {
     change.outcome = *outcome == Outcome::applied ? Outcome::in_sync : *outcome;
     change.detail = agent->detail;
     if (done) change.from = change.to;
@@ -75,15 +63,15 @@ bool are_twins(const Port& a, const Port& b) {
          a.link_layer == b.link_layer && a.number == b.number && place(a) == place(b) && is_judged(a) && is_judged(b);
 }
 
-bool is_unread(const Port& port, std::string_view subject) {
-  return std::ranges::any_of(port.unread,
-                             [&](const std::string& reason) { return reason.find(subject) != std::string::npos; });
+static const std::string* reason_for(const Port& port, std::string_view subject) {
+  return find_where(port.unread, [&](const std::string& reason) { return reason.find(subject) != std::string::npos; });
 }
 
+bool is_unread(const Port& port, std::string_view subject) { return reason_for(port, subject) != nullptr; }
+
 std::string why_unread(const Port& port, std::string_view subject) {
-  for (const std::string& reason : port.unread)
-    if (reason.find(subject) != std::string::npos) return reason;
-  return "not readable as this user, or not offered by this kernel and driver";
+  const std::string* reason = reason_for(port, subject);
+  return reason != nullptr ? *reason : "not readable as this user, or not offered by this kernel and driver";
 }
 
 }  // namespace fabric

@@ -2,17 +2,11 @@
 #include "model/health.h"
 
 #include <algorithm>
-#include <array>
 
 #include "base/find.h"
 #include "base/parse.h"
 
 namespace fabric {
-
-std::string_view to_text(HealthPhase value) {
-  constexpr std::array<std::string_view, 4> kTexts{"ok", "pending", "raised", "clearing"};
-  return kTexts.at(static_cast<size_t>(value));
-}
 
 Status HealthState::status() const {
   return critical.on ? Status::critical : warning.on ? Status::warning : Status::ok;

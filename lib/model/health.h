@@ -51,7 +51,8 @@ struct HealthTrigger {
 };
 
 enum class HealthPhase : uint8_t { ok, pending, raised, clearing };
-std::string_view to_text(HealthPhase value);
+template <>
+inline constexpr std::string_view kEnumWords<HealthPhase>[] { "ok", "pending", "raised", "clearing" };
 
 // The events from `from` until the next part.
 struct HealthPart {

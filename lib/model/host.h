@@ -61,9 +61,8 @@ struct JobService {
   JobRole role = JobRole::batch;
   std::string file{};  // the unit file; empty: none
   bool masked = false;
-  std::optional<LimitSetting> memlock{}, nofile{},
-      core{};                           // by unit file, drop-ins and system.conf; absent: systemd's default
-  std::vector<JobProcess> processes{};  // running now; at most 16
+  std::optional<LimitSetting> memlock{}, nofile{}, core{};  // by unit files and system.conf; absent: the default
+  std::vector<JobProcess> processes{};                      // running now; at most 16
 };
 
 // A memlock entry of limits.conf(5) that holds for users other than root.
@@ -129,15 +128,13 @@ struct Host {
   HostCpu cpu;
   uint64_t memory = 0;                      // bytes, 0: unknown
   std::vector<std::string> kernel_options;  // the kernel command line
-  std::optional<unsigned>
-      numa_balancing;  // 0 off, 1 on, 2 memory tiering (Documentation/admin-guide/sysctl/kernel.rst)
+  std::optional<unsigned> numa_balancing;   // 0 off, 1 on, 2 memory tiering (admin-guide/sysctl/kernel.rst)
   std::optional<unsigned> intel_idle_max_cstate;
   ClockSource clock;
   HugePages huge_pages;
   std::string lockdown;            // "none", "integrity", "confidentiality"
   std::optional<bool> irqbalance;  // it runs
-  bool processes_hidden =
-      false;  // those of others (hidepid of proc(5), ProtectProc= of systemd): services may be missing
+  bool processes_hidden = false;   // of others (hidepid of proc(5), ProtectProc= of systemd): services may be missing
   std::vector<NicInterrupts> interrupts;
   std::vector<JobService> services;
   std::vector<UserLimit> user_limits;

@@ -6,16 +6,6 @@
 
 namespace fabric {
 
-std::string_view to_text(PathClass value) {
-  constexpr std::array<std::string_view, 5> kTexts{"PIX", "PXB", "PHB", "NODE", "SYS"};
-  return kTexts.at(static_cast<size_t>(value));
-}
-
-std::string_view to_text(LinkLayer value) {
-  constexpr std::array<std::string_view, 3> kTexts{"Unknown", "Ethernet", "InfiniBand"};
-  return kTexts.at(static_cast<size_t>(value));
-}
-
 bool Port::is_member() const { return !bond.empty() && bond != netdev; }
 
 std::string Port::id() const { return rdma + "/" + std::to_string(number) + (is_member() ? "@" + netdev : ""); }
@@ -78,6 +68,66 @@ std::string FileLine::text() const { return line == 0 ? file : file + ":" + std:
 std::optional<unsigned> ConfValue::effective() const {
   if (!all || !own) return std::nullopt;
   return std::max(*all, *own);
+}
+
+namespace {
+
+constexpr uint16_t kAmd = 0x1002, kNvidia = 0x10de, kIntel = 0x8086, kHabana = 0x1da3, kCray = 0x17db,
+                   kNvidiaNetworking = 0x15b3;
+
+constexpr uint32_t kNetwork = 0x02, kVga = 0x0300, k3d = 0x0302, kDisplay = 0x0380, kInfiniband = 0x0c06,
+                   kAccelerator = 0x1200;
+
+// Server boards carry old ATI chips (ES1000 is 515e) for their console. The discrete GPUs that amdgpu drives have ids
+// from 6600 on; its APUs lie below or at 9800 (drivers/gpu/drm/amd/amdgpu/amdgpu_drv.c, pciidlist, Linux 6.12).
+bool discrete_amd(const PciDevice& function) { return function.device >= 0x6600 && function.device < 0x8000; }
+
+// Intel's integrated graphics is always 0000:00:02.0 (arch/x86/kernel/early-quirks.c and i915 rely on it).
+bool discrete_intel(const PciDevice& function) { return function.pci != "0000:00:02.0"; }
+
+bool discrete_graphics(const PciDevice& function) {
+  switch (function.vendor) {
+    case kNvidia: return true;
+    case kAmd: return discrete_amd(function);
+    case kIntel: return discrete_intel(function);
+    default: return false;
+  }
+}
+
+}  // namespace
+
+bool is_gpu(const PciDevice& function) {
+  switch (function.class_code >> 8) {
+    case k3d: return function.vendor != kIntel || discrete_intel(function);
+    case kVga:
+    case kDisplay: return discrete_graphics(function);
+    // FPGAs and NPUs have this class, too.
+    case kAccelerator: return function.vendor == kAmd || function.vendor == kNvidia || function.vendor == kHabana;
+    default: return false;
+  }
+}
+
+bool is_network(const PciDevice& function) {
+  return function.class_code >> 16 == kNetwork || function.class_code >> 8 == kInfiniband;
+}
+
+bool is_guests_function(std::string_view pci_id) {
+  constexpr std::string_view kIds[] = {"15b3:1012", "15b3:1014", "15b3:1016", "15b3:1018",
+                                       "15b3:101a", "15b3:101c", "15b3:101e", "15b3:a2d3"};
+  return contains(kIds, pci_id);
+}
+
+bool is_data_direct(const PciDevice& function) {
+  return function.vendor == kNvidiaNetworking && function.device == 0x2100;
+}
+
+bool can_have_data_direct(const Nic& nic) {
+  constexpr uint16_t kConnectX8 = 0x1023;  // mlx5_core_pci_table
+  return nic.vendor == kNvidiaNetworking && nic.device == kConnectX8 && !nic.virtual_function && !nic.rdma.empty();
+}
+
+bool carries_rdma(const Nic& nic) {
+  return !nic.rdma.empty() || (nic.vendor == kCray && nic.class_code >> 16 == kNetwork);
 }
 
 }  // namespace fabric

@@ -4,10 +4,7 @@
 
 #include <chrono>
 
-#include "model/counter_name.h"
 #include "model/host.h"
-#include "model/inventory.h"
-#include "model/link_status.h"
 #include "model/neighbor.h"
 #include "model/network.h"
 #include "model/platform.h"
@@ -67,7 +64,32 @@ struct Core {
 
 // nvidia-smi's classes, nearest first.
 enum class PathClass : uint8_t { PIX, PXB, PHB, NODE, SYS };
-std::string_view to_text(PathClass value);
+template <>
+inline constexpr std::string_view kEnumWords<PathClass>[] { "PIX", "PXB", "PHB", "NODE", "SYS" };
+
+// What a PCI function is, by class and ids (class codes: PCI Code and ID Assignment Specification; linux/pci_ids.h).
+
+// A GPU or another accelerator that jobs run on. Display chips of management controllers and graphics integrated into
+// CPUs are none, though their class may be the same.
+bool is_gpu(const PciDevice& function);
+
+// Of one model, by their ids.
+inline bool are_alike(const PciDevice& a, const PciDevice& b) { return a.vendor == b.vendor && a.device == b.device; }
+
+// Class 02xx (network), or 0c06 (InfiniBand of the first generations).
+bool is_network(const PciDevice& function);
+
+// A virtual function by its ids ("15b3:101e"), where the kernel shows no physical one: a guest's. Of mlx5 alone, whose
+// table says so (MLX5_PCI_DEV_IS_VF in mlx5/core/main.c, Linux 6.12).
+bool is_guests_function(std::string_view pci_id);
+
+// The second function of a ConnectX-8, by which its DMA reaches GPUs (mlx5_data_direct_pci_table in
+// drivers/infiniband/hw/mlx5/data_direct.c, Linux 6.12); and a NIC that can have one.
+bool is_data_direct(const PciDevice& function);
+bool can_have_data_direct(const Nic& nic);
+
+// Has an RDMA device, or is a fabric NIC that does RDMA without the kernel's RDMA stack (HPE Slingshot).
+bool carries_rdma(const Nic& nic);
 
 // The machine's topology. A class is absent where a NUMA node is unknown and no bridge is shared.
 struct Topology {
@@ -83,7 +105,8 @@ struct Topology {
 };
 
 enum class LinkLayer : uint8_t { unknown, ethernet, infiniband };
-std::string_view to_text(LinkLayer value);  // "Ethernet" as sysfs writes it
+template <>  // as sysfs writes it
+inline constexpr std::string_view kEnumWords<LinkLayer>[] { "Unknown", "Ethernet", "InfiniBand" };
 
 struct Gid {
   unsigned index = 0;
@@ -91,33 +114,6 @@ struct Gid {
   std::string type;    // "RoCE v2", "IB/RoCE v1"
   std::string netdev;  // may be empty
   bool above = false;  // on top of the port's own, in this namespace: a VLAN of it, whatever its name
-};
-
-// A counter as its source names it.
-struct Counter {
-  CounterName name;
-  uint64_t value = 0;
-  bool operator==(const Counter&) const = default;
-};
-
-// Per-port readings that only grow (or are gone: an absent source is an empty list).
-struct PortCounters {
-  std::vector<Counter> hw;       // RDMA hw counters: NETLINK_RDMA STAT_GET, else ports/N/hw_counters/
-  std::vector<Counter> pma;      // ports/N/counters/, in the files' own units (port_*_data: words of 4 bytes)
-  std::vector<Counter> ethtool;  // ethtool -S of the netdev, names by the driver
-  std::optional<uint64_t> carrier_down;
-};
-
-// `rdma statistic qp` of a port (drivers/infiniband/core/counters.c of Linux 6.12): how queue pairs are
-// bound to hardware counters of their own, and what those count.
-struct QpStatistics {
-  enum class Mode : uint8_t { none, automatic, manual };
-  enum class Dump : uint8_t { ok, overflow, error };
-  std::optional<Mode> mode{};            // absent: not reported by the kernel
-  bool by_type = false, by_pid = false;  // what the automatic mode groups queue pairs by
-  std::optional<Dump> dump{};            // how the last reading went; absent: there is nothing to read in this mode
-  std::map<std::string, std::vector<Counter>, std::less<>>
-      kinds{};  // "RC": the sums of its counters; of automatic mode by type alone
 };
 
 inline constexpr unsigned kPortActive = 4;  // enum ib_port_state (rdma/ib_verbs.h)
@@ -157,8 +153,7 @@ struct Port {
   std::optional<double> rate;          // bytes per second by the port's IB rate or, for Ethernet, the netdev's speed
   std::optional<uint32_t> speed;       // netdev speed, Mb/s
   std::optional<bool> carrier;
-  std::optional<uint32_t>
-      active_mtu;  // RoCE/IB path MTU in bytes; from verbs, else by ib_addr.h iboe_get_mtu of the netdev MTU
+  std::optional<uint32_t> active_mtu;  // path MTU in bytes; from verbs, else by iboe_get_mtu() of the netdev MTU
   std::vector<Gid> gids;
   Qos qos;                          // settings as read
   Limits limits;                    // and what they could be
@@ -220,8 +215,7 @@ struct Node {
   Neighbors neighbors{};                 // who is at the other end of the cables, so far as anybody listens
   std::vector<std::string> unseen;       // what this caller lacked the privilege to read, in words
   Platform platform{};
-  std::optional<PciState>
-      pci_settings{};  // absent: fabric-agent-pci.service has published nothing, and the reader may not read it himself
+  std::optional<PciState> pci_settings{};  // absent: neither published by fabric-agent-pci.service nor readable here
 };
 
 namespace qos {

@@ -22,42 +22,19 @@ bool matches(const Match& match, const Port& port) {
          allows(match.pci, port.pci);
 }
 
-// A link that is down has no speed: an entry that asks for one, and takes the port otherwise, may be its own.
-bool may_match(const PortPolicy& entry, const Port& port) {
-  if (entry.match.speed.empty() || port.speed || port.carrier != false) return false;
-  Match rest = entry.match;
-  rest.speed.clear();
-  return matches(rest, port);
-}
-
 bool can_have_one(const Port& port) {
   return port.link_layer != LinkLayer::infiniband && !port.virtual_function && !port.netdev.empty();
 }
 
 }  // namespace
 
-std::string_view to_text(Mode value) { return value == Mode::enforce ? "enforce" : "audit"; }
-
-std::string_view to_text(Disruptive value) {
-  constexpr std::array<std::string_view, 3> kTexts{"idle", "now", "never"};
-  return kTexts.at(static_cast<size_t>(value));
-}
-
-std::string_view to_text(RawCounters value) { return value == RawCounters::all ? "all" : "unmapped"; }
-
-std::string_view to_text(SeriesGroup value) {
-  constexpr std::string_view kTexts[] = {"module_limits", "casts", "lanes", "bursts", "checks", "owners", "timings"};
-  return kTexts[static_cast<size_t>(value)];
+bool may_match(const PortPolicy& entry, const Port& port) {
+  Match match = entry.match;
+  if (!port.speed && port.carrier == false) match.speed.clear();
+  return can_have_one(port) && matches(match, port);
 }
 
 bool Published::has(SeriesGroup group) const { return contains(groups, group); }
-
-std::string_view to_text(Compat value) {
-  constexpr std::string_view kTexts[] = {"node_exporter", "rdma_exporter", "rdma_exporter_qp"};
-  return kTexts[static_cast<size_t>(value)];
-}
-
-std::string_view to_text(Release value) { return value == Release::restore ? "restore" : "leave"; }
 
 bool in_window(const std::vector<Window>& windows, int weekday, unsigned minute) {
   if (windows.empty()) return true;
@@ -83,7 +60,7 @@ std::string why_left_alone(const Policy& policy, const Port& port) {
   if (port.netdev.empty()) return "no netdev";
   if (policy_for(policy, port) != nullptr) return "";
   for (const PortPolicy& entry : policy.ports)
-    if (can_have_one(port) && may_match(entry, port))
+    if (may_match(entry, port))
       return "its link is down, and which entry is its own (\"" + entry.name + "\" asks for a speed) is not known";
   return "no [[port]] entry matches";
 }

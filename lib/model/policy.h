@@ -10,8 +10,10 @@ namespace fabric {
 
 enum class Mode : uint8_t { audit, enforce };
 enum class Disruptive : uint8_t { idle, now, never };
-std::string_view to_text(Mode value);
-std::string_view to_text(Disruptive value);
+template <>
+inline constexpr std::string_view kEnumWords<Mode>[] { "audit", "enforce" };
+template <>
+inline constexpr std::string_view kEnumWords<Disruptive>[] { "idle", "now", "never" };
 
 // Which ports. Every list that is given must have a pattern (glob) that matches; no list at all matches every port.
 struct Match {
@@ -61,18 +63,20 @@ bool in_window(const std::vector<Window>& windows, int weekday, unsigned minute)
 
 // What becomes of a port that no [[port]] entry matches any more after a reload.
 enum class Release : uint8_t { leave, restore };
-std::string_view to_text(Release value);
+template <>
+inline constexpr std::string_view kEnumWords<Release>[] { "leave", "restore" };
 
 // Which RDMA hardware counters the exporter publishes under their drivers' own names, beside the common ones.
 enum class RawCounters : uint8_t { unmapped, all };
-std::string_view to_text(RawCounters value);
+template <>
+inline constexpr std::string_view kEnumWords<RawCounters>[] { "unmapped", "all" };
 
 // Series that the exporter publishes only on request: each group costs a node with eight NICs some 50 to 300 of them.
 enum class SeriesGroup : uint8_t { module_limits, casts, lanes, bursts, checks, owners, timings };
-std::string_view to_text(SeriesGroup value);
-inline constexpr std::array kSeriesGroups{SeriesGroup::module_limits, SeriesGroup::casts,  SeriesGroup::lanes,
-                                          SeriesGroup::bursts,        SeriesGroup::checks, SeriesGroup::owners,
-                                          SeriesGroup::timings};
+template <>
+inline constexpr std::string_view kEnumWords<SeriesGroup>[] {
+  "module_limits", "casts", "lanes", "bursts", "checks", "owners", "timings"
+};
 
 // Metrics published beside the default series.
 struct Published {
@@ -83,7 +87,8 @@ struct Published {
 
 // Exporters whose names are published as well, so that a site's dashboards go on working.
 enum class Compat : uint8_t { node_exporter, rdma_exporter, rdma_exporter_qp };
-std::string_view to_text(Compat value);
+template <>
+inline constexpr std::string_view kEnumWords<Compat>[] { "node_exporter", "rdma_exporter", "rdma_exporter_qp" };
 
 // Expected hardware of the site's machines ([expect]); absent values are judged by the machine's own symmetry.
 struct Expect {
@@ -129,6 +134,9 @@ struct Policy {
 // The entry for the port, or null: the port is left alone. InfiniBand ports, VFs (their settings belong to the PF) and
 // ports without a netdev have none.
 const PortPolicy* policy_for(const Policy& policy, const Port& port);
+// Whether the entry matches the port, or would if its link were up: one that is down does not have the speed that an
+// entry may ask for.
+bool may_match(const PortPolicy& entry, const Port& port);
 // Why it is left alone: "subfunction: ...", "no [[port]] entry matches"; empty where it has an entry.
 std::string why_left_alone(const Policy& policy, const Port& port);
 

@@ -6,7 +6,7 @@
 #include <functional>
 #include <variant>
 
-#include "model/status.h"
+#include "model/report.h"
 #include "model/value.h"
 
 namespace fabric {
@@ -117,12 +117,10 @@ enum class SettingId : uint8_t {
 // One setting = one row. The TOML key, the unknown-key error, plan, apply, read-back, text, JSON, the
 // metric's label and the journal field all follow from the row and the member's kind.
 struct Setting {
-  using Member = std::variant<std::optional<Dcbx> Qos::*, std::optional<bool> Qos::*, std::optional<Pause> Qos::*,
-                              std::optional<uint32_t> Qos::*, std::optional<Fec> Qos::*, std::optional<Trust> Qos::*,
-                              std::optional<AppTrust> Qos::*, std::optional<DscpMap> Qos::*, std::optional<Ets> Qos::*,
-                              std::optional<Eight> Qos::*, std::optional<Buffers> Qos::*, std::optional<PrioSet> Qos::*,
-                              std::optional<Rates> Qos::*, std::optional<RoceMode> Qos::*, std::optional<OrNone> Qos::*,
-                              std::optional<Names> Qos::*>;
+  template <class... Kinds>
+  using AnyOf = std::variant<std::optional<Kinds> Qos::*...>;
+  using Member = AnyOf<Dcbx, bool, Pause, uint32_t, Fec, Trust, AppTrust, DscpMap, Ets, Eight, Buffers, PrioSet, Rates,
+                       RoceMode, OrNone, Names>;
   SettingId id;
   std::string_view key;
   std::string_view help;  // one line, as in fabric-agent.toml(5)

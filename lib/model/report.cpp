@@ -4,15 +4,9 @@
 #include <algorithm>
 
 #include "base/json.h"
-#include "model/diagnosis.h"
 #include "model/node.h"
 
 namespace fabric {
-
-std::string_view to_text(Status value) {
-  constexpr std::array<std::string_view, 4> kTexts{"ok", "warning", "critical", "unknown"};
-  return kTexts.at(static_cast<size_t>(value));
-}
 
 int rank(Status value) {
   constexpr std::array<int, 4> kRanks{3, 1, 0, 2};  // ok, warning, critical, unknown
@@ -102,28 +96,6 @@ std::vector<std::string> unseen_lines(const Node& node) {
   return lines;
 }
 
-namespace {
-
-Json lines(const std::vector<std::string>& texts) {
-  Json out = Json::array();
-  for (const std::string& text : texts) out.push_back(text);
-  return out;
-}
-
-}  // namespace
-
-std::string_view to_text(Culprit value) {
-  switch (value) {
-    case Culprit::none: return "none";
-    case Culprit::host: return "host";
-    case Culprit::cable: return "cable";
-    case Culprit::network: return "network";
-    case Culprit::peer: return "peer";
-    case Culprit::unknown: break;
-  }
-  return "unknown";
-}
-
 Status worst(std::span<const Diagnosis> diagnoses) {
   Status out = Status::ok;
   for (const Diagnosis& each : diagnoses)
@@ -140,8 +112,8 @@ Json to_json(std::span<const Diagnosis> diagnoses) {
                                 {"status", to_text(each.status)},
                                 {"confidence", each.confidence},
                                 {"conclusion", each.conclusion},
-                                {"evidence", lines(each.evidence)},
-                                {"next", lines(each.next)}}));
+                                {"evidence", each.evidence},
+                                {"next", each.next}}));
   return out;
 }
 

@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// The result of the checks: source of table, exit code, JSON, journal and metric.
+// The result of the checks: source of table, exit code, JSON, journal and metric; and of the diagnosis.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/json_fwd.h"
-#include "model/status.h"
+#include "base/words.h"
 
 namespace fabric {
 
 struct Node;
+
+// Of a finding. The numbers are the exit statuses of monitoring plugins.
+enum class Status : uint8_t { ok = 0, warning = 1, critical = 2, unknown = 3 };
+template <>
+inline constexpr std::string_view kEnumWords<Status>[] { "ok", "warning", "critical", "unknown" };
 
 // Order of findings, worst first: critical 0, warning 1, unknown 2, ok 3.
 int rank(Status value);
@@ -56,5 +63,35 @@ std::string counts_text(const Report& report, bool with_ok);
 
 // One line for each reading that failed: "mlx5_2/1: ethtool statistics: Operation not permitted (EPERM)".
 std::vector<std::string> unseen_lines(const Node& node);
+
+enum class Culprit : uint8_t {
+  none,     // no fault
+  host,     // this host: its settings, slot, memory, CPU or application
+  cable,    // cable, connector or module of this link
+  network,  // switches and their settings, or traffic of others
+  peer,     // the host at the far end of the connections, or the device at the far end of the cable
+  unknown,  // there are symptoms, and the evidence does not identify a cause
+};
+template <>
+inline constexpr std::string_view kEnumWords<Culprit>[] { "none", "host", "cable", "network", "peer", "unknown" };
+
+// The conclusion of a rule of lib/diagnosis about one port over a window.
+struct Diagnosis {
+  std::string subject;  // port id: "mlx5_0/1"
+  std::string rule;     // its id: "far-numa"; "not-enough-evidence"
+  Culprit culprit = Culprit::unknown;
+  Status status = Status::warning;    // severity
+  double confidence = 0;              // 0..1: how well the evidence excludes other causes. 0 for unknown
+  std::string conclusion;             // one sentence
+  std::vector<std::string> evidence;  // one line each
+  std::vector<std::string> next;      // steps: actions, or values to collect
+};
+using Diagnoses = std::vector<Diagnosis>;
+
+// critical, warning, unknown, ok: the first that occurs; ok if empty.
+Status worst(std::span<const Diagnosis> diagnoses);
+
+// [{"port","rule","culprit","status","confidence","conclusion","evidence":[],"next":[]}]
+Json to_json(std::span<const Diagnosis> diagnoses);
 
 }  // namespace fabric

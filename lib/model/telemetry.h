@@ -1,13 +1,89 @@
 // SPDX-License-Identifier: Apache-2.0
-// Readings of a port besides its counters: objects in use and the device's health reports.
+// Readings of a port: counters, objects in use and the device's health reports.
 #pragma once
 
+#include <compare>
+#include <concepts>
 #include <cstdint>
+#include <functional>
+#include <iosfwd>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/keep.h"
+
 namespace fabric {
+
+// The name of a counter, kept once for the whole program: the same hundreds are read on every port again and again, and
+// a machine's readings are copied more often than anything else.
+class CounterName {
+ public:
+  CounterName() = default;
+  // Of drivers and files, for it is kept for ever (base/keep.h).
+  template <class Text>
+  requires(std::convertible_to<const Text&, std::string_view> && !std::same_as<Text, CounterName>)
+      CounterName(const Text& text)
+      : kept_(keep(text)) {}
+
+  // That of a text which is one already, else an empty one: keeps nothing.
+  static CounterName known(std::string_view text) {
+    CounterName out;
+    out.kept_ = find_kept(text);
+    return out;
+  }
+
+  [[nodiscard]] std::string_view text() const { return kept_ == nullptr ? std::string_view() : *kept_; }
+  [[nodiscard]] std::string str() const { return std::string(text()); }
+  operator std::string_view() const { return text(); }
+
+  friend bool operator==(const CounterName& a, const CounterName& b) { return a.kept_ == b.kept_; }
+  template <class Text>
+  requires(std::convertible_to<const Text&, std::string_view> && !std::same_as<Text, CounterName>) friend bool
+  operator==(const CounterName& a, const Text& b) {
+    return a.text() == std::string_view(b);
+  }
+  friend std::strong_ordering operator<=>(const CounterName& a, const CounterName& b) { return a.text() <=> b.text(); }
+  template <class Text>
+  requires(std::convertible_to<const Text&, std::string_view> &&
+           !std::same_as<Text, CounterName>) friend std::strong_ordering
+  operator<=>(const CounterName& a, const Text& b) {
+    return a.text() <=> std::string_view(b);
+  }
+  [[nodiscard]] size_t hash() const { return std::hash<const std::string*>{}(kept_); }
+  friend std::ostream& operator<<(std::ostream& out, const CounterName& name);
+
+ private:
+  const std::string* kept_ = nullptr;
+};
+
+// A counter as its source names it.
+struct Counter {
+  CounterName name;
+  uint64_t value = 0;
+  bool operator==(const Counter&) const = default;
+};
+
+// Per-port readings that only grow (or are gone: an absent source is an empty list).
+struct PortCounters {
+  std::vector<Counter> hw;       // RDMA hw counters: NETLINK_RDMA STAT_GET, else ports/N/hw_counters/
+  std::vector<Counter> pma;      // ports/N/counters/, in the files' own units (port_*_data: words of 4 bytes)
+  std::vector<Counter> ethtool;  // ethtool -S of the netdev, names by the driver
+  std::optional<uint64_t> carrier_down;
+};
+
+// `rdma statistic qp` of a port (drivers/infiniband/core/counters.c of Linux 6.12): how queue pairs are
+// bound to hardware counters of their own, and what those count.
+struct QpStatistics {
+  enum class Mode : uint8_t { none, automatic, manual };
+  enum class Dump : uint8_t { ok, overflow, error };
+  std::optional<Mode> mode{};            // absent: not reported by the kernel
+  bool by_type = false, by_pid = false;  // what the automatic mode groups queue pairs by
+  std::optional<Dump> dump{};            // how the last reading went; absent: there is nothing to read in this mode
+  // "RC": the sums of its counters; of automatic mode by type alone.
+  std::map<std::string, std::vector<Counter>, std::less<>> kinds{};
+};
 
 // Number of RDMA objects of one kind on the device, in total or, in further entries, by owner as last read
 // (counters/owners.h).

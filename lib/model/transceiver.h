@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part in a port's cage: a cable or an optical module, as its own memory describes it. Units are base units.
-// Every value is optional: a cable without monitors has no readings, which is not a reading of zero.
+// The link of a port: the part in its cage, a cable or an optical module, as its own memory describes it, and its
+// state. Units are base units. Every value is optional: a cable without monitors has no readings, which is not a
+// reading of zero.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +9,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/words.h"
 
 namespace fabric {
 
@@ -42,26 +45,15 @@ struct ModuleLane {
 };
 
 enum class Medium : uint8_t { optical, passive_copper, active_copper };
-constexpr std::string_view to_text(Medium value) {
-  switch (value) {
-    case Medium::optical: return "optical";
-    case Medium::passive_copper: return "passive copper";
-    case Medium::active_copper: break;
-  }
-  return "active copper";
-}
+template <>
+inline constexpr std::string_view kEnumWords<Medium>[] { "optical", "passive copper", "active copper" };
 
 // CMIS 5.0, 6.3.2 Module State Machine; numbers as in lower memory, byte 3.
 enum class ModuleState : uint8_t { low_power = 1, powering_up = 2, ready = 3, powering_down = 4, fault = 5 };
 constexpr std::string_view to_text(ModuleState value) {
-  switch (value) {
-    case ModuleState::low_power: return "low power";
-    case ModuleState::powering_up: return "powering up";
-    case ModuleState::ready: return "ready";
-    case ModuleState::powering_down: return "powering down";
-    case ModuleState::fault: break;
-  }
-  return "fault";
+  constexpr std::string_view kTexts[]{"low power", "powering up", "ready", "powering down"};
+  const size_t index = static_cast<size_t>(value) - 1;
+  return index < std::size(kTexts) ? kTexts[index] : "fault";
 }
 
 struct Transceiver {
@@ -88,6 +80,34 @@ struct Transceiver {
   // get them right, but a value out of such a range alone is not evidence.
   std::vector<std::string> bad_checksums;
   bool checksum_matched = false;  // of some range; if none matches, nothing in the memory can be relied on
+};
+
+// What the NIC knows of its link beyond up and down. Drivers report very different parts of it.
+// LinkStatus::reason of a netdev that is administratively down (no IFF_UP): the only reason that is not from ethtool.
+// RoCE drivers report the physical state "Disabled" for every port without a link, whatever the cause
+// (mlx5_query_port_roce, bnxt_re_query_port, irdma_query_port, hns_roce_query_port of Linux 6.12).
+inline constexpr std::string_view kSwitchedOff = "Switched off";
+
+// The reason for link down. The words are ethtool's: "No cable"; "Autoneg" and "No partner detected".
+struct LinkStatus {
+  std::optional<bool> up;
+  std::string reason, detail;     // empty while the link is up, or when the driver does not say
+  std::optional<uint32_t> downs;  // times the physical link went down, as the NIC counts them; Linux 6.2 and later
+  bool operator==(const LinkStatus&) const = default;
+};
+
+struct FecCount {
+  std::optional<uint64_t> total;
+  std::vector<uint64_t> lanes;  // from lane 0 of the PCS on; empty when the NIC counts in one sum only
+  bool operator==(const FecCount&) const = default;
+};
+
+// Forward error correction (IEEE 802.3 clauses 74, 91, 108, 119, 134).
+struct FecStatus {
+  std::string active;             // "off", "rs", "baser", "llrs"; empty while the link is down
+  std::optional<bool> automatic;  // the NIC chooses the mode itself
+  FecCount corrected_blocks, uncorrectable_blocks, corrected_bits;
+  bool operator==(const FecStatus&) const = default;
 };
 
 }  // namespace fabric

@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/parse.h"
+#include "model/setting_table.h"
 
 namespace fabric {
 namespace {
@@ -30,9 +31,23 @@ std::string_view tsa_text(Tsa value) {
   return "unknown";
 }
 
-void append_word(std::string& out, const std::string& word) { append_item(out, word, " "); }
+std::string or_none(std::string text) { return text.empty() ? "none" : text; }
 
-std::string pair_text(size_t left, std::string_view right) { return std::to_string(left).append(":").append(right); }
+// "0:20480 3:180608": what `text` makes of each priority, or class; those of which it makes nothing are left out.
+template <class Text>
+std::string numbered(Text&& text) {
+  std::string out;
+  for (size_t i = 0; i < kPriorities; ++i)
+    if (const std::string word(text(i)); !word.empty()) append_item(out, std::to_string(i) + ":" + word, " ");
+  return out;
+}
+
+std::vector<int> listed(PrioSet set) {
+  std::vector<int> out;
+  for (int prio = 0; prio < kPriorities; ++prio)
+    if (set.has(prio)) out.push_back(prio);
+  return out;
+}
 
 }  // namespace
 
@@ -51,17 +66,8 @@ std::string to_text(bool value) { return value ? "on" : "off"; }
 std::string to_text(uint32_t value) { return std::to_string(value); }
 
 std::string to_text(PrioSet value) {
-  std::string out;
-  for (int prio = 0; prio < kPriorities; ++prio) {
-    if (!value.has(prio)) continue;
-    if (!out.empty()) out += ',';
-    out += std::to_string(prio);
-  }
-  return out.empty() ? "none" : out;
+  return or_none(joined(listed(value), ",", [](int prio) { return std::to_string(prio); }));
 }
-
-std::string to_text(Trust value) { return value == Trust::dscp ? "dscp" : "pcp"; }
-std::string to_text(Dcbx value) { return value == Dcbx::host ? "host" : "firmware"; }
 
 std::string to_text(const Pause& value) {
   if (value.rx && value.tx) return "rx,tx";
@@ -78,26 +84,21 @@ std::string to_text(const DscpMap& value) {
       last = next;
     std::string range = std::to_string(first->first);
     if (last != first) range += "-" + std::to_string(last->first);
-    append_word(out, range + ":" + std::to_string(first->second));
+    append_item(out, range + ":" + std::to_string(first->second), " ");
     first = std::next(last);
   }
-  return out.empty() ? "none" : out;
+  return or_none(out);
 }
 
 std::string to_text(const Ets& value) {
-  std::string out = "prio-tc";
-  for (size_t prio = 0; prio < kPriorities; ++prio)
-    append_word(out, pair_text(prio, std::to_string(value.prio_tc[prio])));
-  std::string tsa, bw;
-  uint8_t used = used_classes(value);
-  for (size_t tc = 0; tc < kPriorities; ++tc) {
-    if ((used >> tc & 1) == 0) continue;
-    append_word(tsa, pair_text(tc, tsa_text(value.tsa[tc])));
-    if (value.tsa[tc] == Tsa::ets) append_word(bw, pair_text(tc, std::to_string(value.bw[tc])));
-  }
-  out += " tsa " + tsa;
-  if (!bw.empty()) out += " bw " + bw;
-  return out;
+  const uint8_t used = used_classes(value);
+  const auto is_used = [&](size_t tc) { return (used >> tc & 1) != 0; };
+  const std::string bw = numbered([&](size_t tc) {
+    return is_used(tc) && value.tsa[tc] == Tsa::ets ? std::to_string(value.bw[tc]) : std::string();
+  });
+  return "prio-tc " + to_text(value.prio_tc) + " tsa " +
+         numbered([&](size_t tc) { return is_used(tc) ? tsa_text(value.tsa[tc]) : ""; }) +
+         (bw.empty() ? bw : " bw " + bw);
 }
 
 bool Buffers::operator==(const Buffers& other) const {
@@ -111,9 +112,7 @@ bool Buffers::operator==(const Buffers& other) const {
 }
 
 std::string to_text(const Eight& value) {
-  std::string out;
-  for (size_t i = 0; i < value.size(); ++i) append_word(out, pair_text(i, std::to_string(value[i])));
-  return out;
+  return numbered([&](size_t i) { return std::to_string(value[i]); });
 }
 
 std::string selector_text(uint8_t selector) {
@@ -121,42 +120,28 @@ std::string selector_text(uint8_t selector) {
   return selector == 255 ? "pcp" : std::to_string(selector);
 }
 
-std::optional<uint8_t> parse_selector(const std::string& text) {
+std::optional<uint8_t> parse_selector(std::string_view text) {
   if (text == "dscp") return 5;
-  if (text == "pcp") return 255;
-  unsigned number = 0;
-  auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failure != std::errc{} || end != text.data() + text.size() || number > 255) return std::nullopt;
-  return static_cast<uint8_t>(number);
+  return text == "pcp" ? 255 : parse_number<uint8_t>(text);
 }
 
-std::string to_text(const AppTrust& value) {
-  return value.selectors.empty() ? "none" : joined(value.selectors, ",", selector_text);
-}
+std::string to_text(const AppTrust& value) { return or_none(joined(value.selectors, ",", selector_text)); }
 
 std::string to_text(const Buffers& value) {
-  if (value.automatic) return "auto";
-  std::string out;
-  for (size_t i = 0; i < value.bytes.size(); ++i)
-    if (value.bytes[i] != 0) append_word(out, pair_text(i, std::to_string(value.bytes[i])));
-  return out.empty() ? "none" : out;
+  const auto size = [&](size_t i) { return value.bytes[i] == 0 ? std::string() : std::to_string(value.bytes[i]); };
+  return value.automatic ? "auto" : or_none(numbered(size));
 }
 
 std::string to_text(const Rates& value) {
   constexpr uint64_t kMega = 1'000, kGiga = 1'000'000;
-  std::string out;
-  for (size_t i = 0; i < value.kbit.size(); ++i) {
+  return or_none(numbered([&](size_t i) -> std::string {
     const uint64_t rate = value.kbit[i];
-    if (rate == 0) continue;
-    const std::string text = rate % kGiga == 0   ? std::to_string(rate / kGiga) + "gbit"
-                             : rate % kMega == 0 ? std::to_string(rate / kMega) + "mbit"
-                                                 : std::to_string(rate) + "kbit";
-    append_word(out, pair_text(i, text));
-  }
-  return out.empty() ? "none" : out;
+    if (rate == 0) return {};
+    if (rate % kGiga == 0) return std::to_string(rate / kGiga) + "gbit";
+    return rate % kMega == 0 ? std::to_string(rate / kMega) + "mbit" : std::to_string(rate) + "kbit";
+  }));
 }
 
-std::string to_text(RoceMode value) { return value == RoceMode::v1 ? "v1" : "v2"; }
 std::string to_text(const OrNone& value) { return value.value ? std::to_string(*value.value) : "none"; }
 
 namespace {
@@ -171,89 +156,88 @@ std::vector<std::string> fec_words(Fec value) {
   return out;
 }
 
-std::optional<uint8_t> parse_fec_word(const std::string& text) {
+std::optional<uint8_t> parse_fec_word(std::string_view text) {
   for (const auto& [bit, word] : kFecWords)
     if (text == word) return bit;
   return std::nullopt;
 }
 
-std::string to_text(Fec value) {
-  const auto words = fec_words(value);
-  return words.empty() ? "none" : joined(words, ",");
-}
+std::string to_text(Fec value) { return or_none(joined(fec_words(value), ",")); }
 
 std::string to_text(const Names& value) {
-  if (value.names.contains("*")) return "all";
-  return value.names.empty() ? "none" : joined(value.names, ",");
+  return value.names.contains("*") ? "all" : or_none(joined(value.names, ","));
 }
 
-Json to_json(bool value) { return Json(value); }
-Json to_json(uint32_t value) { return Json(value); }
+Json to_json(PrioSet value) { return listed(value); }
 
-Json to_json(PrioSet value) {
-  Json out = Json::array();
-  for (int prio = 0; prio < kPriorities; ++prio)
-    if (value.has(prio)) out.push_back(prio);
-  return out;
-}
+namespace {
 
-Json to_json(Trust value) { return Json(to_text(value)); }
-Json to_json(Dcbx value) { return Json(to_text(value)); }
-Json to_json(const Pause& value) { return Json::object({{"rx", value.rx}, {"tx", value.tx}}); }
+// {"rx": false, "tx": false}
+Json to_json(const Pause& value) { return {{"rx", value.rx}, {"tx", value.tx}}; }
 
+// {"26": 3}
 Json to_json(const DscpMap& value) {
   Json out = Json::object();
   for (auto [dscp, prio] : value) out[std::to_string(dscp)] = prio;
   return out;
 }
 
+// {"prio_tc": [..8], "tsa": ["ets",..], "bw": [..]}
 Json to_json(const Ets& value) {
-  Json prio_tc = Json::array(), tsa = Json::array(), bw = Json::array();
-  for (uint8_t tc : value.prio_tc) prio_tc.push_back(tc);
+  Json tsa = Json::array();
   for (Tsa algorithm : value.tsa) tsa.push_back(tsa_text(algorithm));
-  for (uint8_t percent : value.bw) bw.push_back(percent);
-  return Json::object({{"prio_tc", prio_tc}, {"tsa", tsa}, {"bw", bw}});
+  return {{"prio_tc", value.prio_tc}, {"tsa", tsa}, {"bw", value.bw}};
 }
 
-Json to_json(const Eight& value) {
-  Json out = Json::array();
-  for (uint8_t each : value) out.push_back(each);
-  return out;
-}
-
+// ["dscp", "pcp"]
 Json to_json(const AppTrust& value) {
   Json out = Json::array();
   for (uint8_t selector : value.selectors) out.push_back(selector_text(selector));
   return out;
 }
 
-Json to_json(const Buffers& value) {
-  if (value.automatic) return Json("auto");
-  Json out = Json::array();
-  for (uint32_t each : value.bytes) out.push_back(each);
-  return out;
-}
-
-Json to_json(const Rates& value) {
-  Json out = Json::array();
-  for (uint64_t each : value.kbit) out.push_back(each);
-  return out;
-}
-
-Json to_json(RoceMode value) { return Json(to_text(value)); }
+Json to_json(const Buffers& value) { return value.automatic ? Json("auto") : Json(value.bytes); }
+Json to_json(const Rates& value) { return value.kbit; }
 Json to_json(const OrNone& value) { return value.value ? Json(*value.value) : Json(); }
+Json to_json(Fec value) { return fec_words(value); }
+Json to_json(const Names& value) { return value.names.contains("*") ? Json("all") : Json(value.names); }
+template <HasWords Enum>
+Json to_json(Enum value) {
+  return to_text(value);
+}
+// A number, true or false, eight numbers.
+template <class T>
+Json to_json(const T& value) requires(!HasWords<T>) {
+  return value;
+}
 
-Json to_json(Fec value) {
-  Json out = Json::array();
-  for (const std::string& word : fec_words(value)) out.push_back(word);
+}  // namespace
+
+bool has_value(const Setting& setting, const Qos& qos) {
+  return visit_member(setting, qos, [](const auto& value) { return value.has_value(); });
+}
+
+Keys keys_of(const Qos& qos) {
+  Keys out;
+  for (size_t i = 0; i < kSettingCount; ++i) out[i] = has_value(kSettings[i], qos);
   return out;
 }
 
-Json to_json(const Names& value) {
-  if (value.names.contains("*")) return Json("all");
-  Json out = Json::array();
-  for (const std::string& name : value.names) out.push_back(name);
-  return out;
+std::string value_text(const Setting& setting, const Qos& qos) {
+  return visit_member(setting, qos, [](const auto& value) { return value ? std::string(to_text(*value)) : "-"; });
+}
+
+Json value_json(const Setting& setting, const Qos& qos) {
+  return visit_member(setting, qos, [](const auto& value) { return value ? to_json(*value) : Json(); });
+}
+
+bool same_value(const Setting& setting, const Qos& a, const Qos& b) {
+  return std::visit([&](auto member) { return a.*member && b.*member && *(a.*member) == *(b.*member); },
+                    setting.member);
+}
+
+void copy_value(const Setting& setting, const Qos& from, Qos& to) {
+  std::visit([&](auto member) { to.*member = from.*member; }, setting.member);
 }
 
 }  // namespace fabric

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/json_fwd.h"
+#include "base/words.h"
 
 namespace fabric {
 
@@ -21,7 +22,7 @@ inline constexpr int kPriorities = 8;
 // A set of priorities; bit p is priority p (as ieee_pfc.pfc_en, linux/dcbnl.h).
 struct PrioSet {
   uint8_t bits = 0;
-  [[nodiscard]] bool has(int prio) const { return (bits >> prio & 1) != 0; }
+  [[nodiscard]] bool has(size_t prio) const { return (bits >> prio & 1) != 0; }
   bool operator==(const PrioSet&) const = default;
 };
 
@@ -29,10 +30,14 @@ struct PrioSet {
 using Eight = std::array<uint8_t, kPriorities>;
 
 // Which header field decides the priority of a received frame.
-enum class Trust : uint8_t { pcp, dscp };
+enum class Trust : uint8_t { dscp, pcp };
+template <>
+inline constexpr std::string_view kEnumWords<Trust>[] { "dscp", "pcp" };
 
 // Who owns DCBX on the port: the host (this agent) or the NIC's firmware.
 enum class Dcbx : uint8_t { host, firmware };
+template <>
+inline constexpr std::string_view kEnumWords<Dcbx>[] { "host", "firmware" };
 
 // Global (802.3x) pause, each direction.
 struct Pause {
@@ -80,7 +85,9 @@ struct Rates {
 };
 
 // What rdma_cm gives connections that ask for nothing: RoCE v1 or v2.
-enum class RoceMode : uint8_t { v1, v2 };
+enum class RoceMode : uint8_t { v2, v1 };
+template <>
+inline constexpr std::string_view kEnumWords<RoceMode>[] { "v2", "v1" };
 
 // A number or none: none forces no traffic class on queue pairs (OFED), or lets the NIC choose the CNP's priority
 // (mlx5).
@@ -105,8 +112,6 @@ struct Names {
 std::string to_text(bool value);            // "on" / "off"
 std::string to_text(uint32_t value);        // "4200"
 std::string to_text(PrioSet value);         // "3", "3,4", "none"
-std::string to_text(Trust value);           // "dscp"
-std::string to_text(Dcbx value);            // "host"
 std::string to_text(const Pause& value);    // "off", "rx", "tx", "rx,tx"
 std::string to_text(const DscpMap& value);  // "26:3 48:6", ranges of equal priority folded: "0-7:0 8-15:1"; "none"
 std::string to_text(const Ets& value);      // "prio-tc 0:0 1:0 ... tsa 0:ets 1:ets 2:strict bw 0:50 1:50" (dcb's words)
@@ -114,32 +119,16 @@ std::string to_text(const Eight& value);    // "0:0 1:0 2:0 3:1 ..."
 std::string to_text(const AppTrust& value);  // "dscp,pcp", "none"
 std::string to_text(const Buffers& value);   // "auto"; "0:20480 3:180608", empty buffers left out; "none"
 std::string to_text(const Rates& value);     // "3:100gbit 6:2500mbit" (dcb's words), unlimited left out; "none"
-std::string to_text(RoceMode value);         // "v2"
 std::string to_text(const OrNone& value);    // "106", "none"
 std::string to_text(Fec value);              // "rs", "auto,rs"
 std::string to_text(const Names& value);     // "a,b", "none", "all"
 
-Json to_json(bool value);
-Json to_json(uint32_t value);
 Json to_json(PrioSet value);  // [3]
-Json to_json(Trust value);
-Json to_json(Dcbx value);
-Json to_json(const Pause& value);     // {"rx": false, "tx": false}
-Json to_json(const DscpMap& value);   // {"26": 3}
-Json to_json(const Ets& value);       // {"prio_tc": [..8], "tsa": ["ets",..], "bw": [..]}
-Json to_json(const Eight& value);     // [8]
-Json to_json(const AppTrust& value);  // ["dscp", "pcp"]
-Json to_json(const Buffers& value);   // [8], "auto"
-Json to_json(const Rates& value);     // [8], kbit/s
-Json to_json(RoceMode value);
-Json to_json(const OrNone& value);  // 106, null
-Json to_json(Fec value);            // ["rs"]
-Json to_json(const Names& value);   // ["a", "b"], "all"
 
 // The words of the kinds, also in TOML.
 std::string selector_text(uint8_t selector);  // 5 "dscp", 255 "pcp", others the number
-std::optional<uint8_t> parse_selector(const std::string& text);
-std::vector<std::string> fec_words(Fec value);                   // {"auto", "rs"}
-std::optional<uint8_t> parse_fec_word(const std::string& text);  // the bit
+std::optional<uint8_t> parse_selector(std::string_view text);
+std::vector<std::string> fec_words(Fec value);                 // {"auto", "rs"}
+std::optional<uint8_t> parse_fec_word(std::string_view text);  // the bit
 
 }  // namespace fabric

@@ -9,7 +9,7 @@
 #include "kernel/pci/topology.h"
 #include "kernel/rdma/infiniband.h"
 #include "scan/port.h"
-#include "store/inventory.h"
+#include "store/pci_state.h"
 #include "store/state.h"
 #include "topology/inventory.h"
 #include "topology/locality.h"

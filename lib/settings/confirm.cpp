@@ -14,8 +14,6 @@
 namespace fabric {
 
 template <>
-inline constexpr std::array kNamed<Disruptive>{Disruptive::idle, Disruptive::now, Disruptive::never};
-template <>
 inline constexpr std::tuple kFields<confirm::Record>{Field{"id", &confirm::Record::id, {.required = true}},
                                                      Field{"boot_id", &confirm::Record::boot_id},
                                                      Field{"until", &confirm::Record::until},

@@ -87,6 +87,4 @@ Result<Fd> take_lock(const std::string& directory, std::chrono::milliseconds pat
   return fd;
 }
 
-bool is_locked(const Root& root, const char* file) { return root.is_locked(file); }
-
 }  // namespace fabric::state

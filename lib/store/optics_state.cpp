@@ -12,8 +12,6 @@
 namespace fabric {
 
 template <>
-inline constexpr std::array kNamed<Medium>{Medium::optical, Medium::passive_copper, Medium::active_copper};
-template <>
 inline constexpr std::tuple kFields<ModuleReading>{Field{"value", &ModuleReading::value},
                                                    Field{"flags", &ModuleReading::flags}};
 template <>

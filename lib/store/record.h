@@ -36,16 +36,9 @@ Field(std::string_view, Member Record::*, FieldRule = {}) -> Field<Record, Membe
 // The rows of a record.
 template <class Record>
 inline constexpr std::nullptr_t kFields = nullptr;
-// The values of an enum that the file names by to_text(); of another one it has the number.
-template <class Enum>
-inline constexpr std::nullptr_t kNamed = nullptr;
-template <>
-inline constexpr std::array kNamed<Status>{Status::ok, Status::warning, Status::critical, Status::unknown};
 
 template <class T>
 concept IsRecord = !std::is_null_pointer_v<std::remove_const_t<decltype(kFields<T>)>>;
-template <class T>
-concept IsNamed = !std::is_null_pointer_v<std::remove_const_t<decltype(kNamed<T>)>>;
 template <class T>
 concept IsMap = requires {
   typename T::mapped_type;
@@ -68,7 +61,7 @@ template <class T>
 std::string value_toml(const T& value) {
   const auto element_toml = [](const auto& element) { return value_toml(element); };
   if constexpr (std::is_same_v<T, bool>) return value ? "true" : "false";
-  else if constexpr (IsNamed<T>) return toml_string(to_text(value));
+  else if constexpr (HasWords<T>) return toml_string(to_text(value));
   else if constexpr (std::is_enum_v<T>) return std::to_string(static_cast<unsigned>(value));
   else if constexpr (std::is_integral_v<T>) return std::to_string(value);
   else if constexpr (std::is_floating_point_v<T>) return number_toml(value);
@@ -151,11 +144,8 @@ MaybeProblem read_value(const toml::node& node, const FieldRule& rule, T& out) {
 
 template <class Enum>
 requires std::is_enum_v<Enum> MaybeProblem read_value(const toml::node& node, const FieldRule& rule, Enum& out) {
-  if constexpr (IsNamed<Enum>) {
-    const auto* text = node.as_string();
-    for (const Enum each : kNamed<Enum>)
-      if (text != nullptr && text->get() == to_text(each)) return out = each, std::nullopt;
-    return expected(node, "one of " + joined(kNamed<Enum>, ", ", [](Enum each) { return to_text(each); }));
+  if constexpr (HasWords<Enum>) {
+    return read_word(node, out);
   } else {
     std::underlying_type_t<Enum> number{};
     auto problem = read_value(node, rule, number);

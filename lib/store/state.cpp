@@ -188,7 +188,7 @@ Result<std::shared_ptr<const AgentState>> AgentStateReader::load(const Root& roo
     text_ = std::move(*text);
   }
   if (!*last_) return *last_;
-  if (const bool running = is_locked(root); running != (**last_)->running) {
+  if (const bool running = root.is_locked(kAgentLockFile); running != (**last_)->running) {
     AgentState state = ***last_;
     state.running = running;
     last_ = Shared(std::make_shared<const AgentState>(std::move(state)));

@@ -80,7 +80,5 @@ Result<std::string> agent_config(const Root& root);
 // it for longer than `patience`: an Error with code EWOULDBLOCK naming its pid. The file keeps the last holder's pid.
 Result<Fd> take_lock(const std::string& directory, std::chrono::milliseconds patience = {},
                      const char* file = kLockFile);
-// True if the lock is held now. Requires read permission only, and does not disturb the holder.
-bool is_locked(const Root& root, const char* file = kAgentLockFile);
 
 }  // namespace fabric::state

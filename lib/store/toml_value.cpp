@@ -2,28 +2,14 @@
 #include "store/toml_value.h"
 
 #include <cmath>
-#include <limits>
 
 #include "base/find.h"
+#include "base/json.h"
 #include "model/setting_table.h"
 #include "store/record.h"
-#include "store/toml_words.h"
 
 namespace fabric {
 namespace {
-
-template <class T>
-MaybeProblem read_word(const toml::node& node, Words<T> words, T& out) {
-  std::string all;
-  for (const auto& [word, value] : words) {
-    all += (all.empty() ? "\"" : " or \"") + std::string(word) + "\"";
-    if (const auto* text = node.as_string(); text != nullptr && text->get() == word) {
-      out = value;
-      return std::nullopt;
-    }
-  }
-  return expected(node, all);
-}
 
 // Each element of an array of `min`..`max` elements, by its index.
 template <class Each>
@@ -31,39 +17,42 @@ MaybeProblem read_array(const toml::node& node, std::string_view what, size_t mi
   const auto* array = node.as_array();
   if (array == nullptr) return expected(node, what);
   if (array->size() < min || array->size() > max)
-    return TomlProblem{node.source().begin,
-                       "expected " + std::string(what) + ", not " + std::to_string(array->size()) + " of them"};
+    return fault_at(node, "expected " + std::string(what) + ", not " + std::to_string(array->size()) + " of them");
   for (size_t i = 0; i < array->size(); ++i)
     if (auto problem = each(*array->get(i), i)) return problem;
   return std::nullopt;
 }
 
-MaybeProblem read_kind(const toml::node& node, Dcbx& out) { return read_word<Dcbx>(node, kDcbx, out); }
-MaybeProblem read_kind(const toml::node& node, Trust& out) { return read_word<Trust>(node, kTrust, out); }
-MaybeProblem read_kind(const toml::node& node, Pause& out) { return read_word<Pause>(node, kPause, out); }
+constexpr FieldRule kPriority{.min = 0, .max = kPriorities - 1};
 
-template <std::unsigned_integral T>
-MaybeProblem read_number(const toml::node& node, int64_t max, T& out) {
-  int64_t number = 0;
-  auto problem = read_integer(node, 0, max, number);
-  out = static_cast<T>(number);
-  return problem;
+// Numbers, true and false, words.
+template <class T>
+MaybeProblem read_kind(const toml::node& node, T& out) {
+  return read_value(node, {.min = 0}, out);
 }
 
-MaybeProblem read_kind(const toml::node& node, uint32_t& out) {
-  return read_number(node, std::numeric_limits<uint32_t>::max(), out);
+template <class T>
+MaybeProblem read_numbers(const toml::node& node, std::string_view what, size_t least, const FieldRule& rule,
+                          std::array<T, kPriorities>& out) {
+  return read_array(node, what, least, kPriorities,
+                    [&](const toml::node& element, size_t i) { return read_value(element, rule, out[i]); });
+}
+
+MaybeProblem read_kind(const toml::node& node, Pause& out) {
+  constexpr Pause kAll[]{{false, false}, {true, false}, {false, true}, {true, true}};
+  return read_one_of(node, out, kAll, [](const Pause& each) { return to_text(each); });
 }
 
 MaybeProblem read_kind(const toml::node& node, PrioSet& out) {
-  return read_array(
-      node, "an array of priorities 0 to 7", 0, kPriorities, [&](const toml::node& element, size_t) -> MaybeProblem {
-        uint8_t prio = 0;
-        if (auto problem = read_number(element, kPriorities - 1, prio)) return problem;
-        if (out.has(prio))
-          return TomlProblem{element.source().begin, "priority " + std::to_string(prio) + " is listed twice"};
-        out.bits = static_cast<uint8_t>(out.bits | 1U << prio);
-        return std::nullopt;
-      });
+  return read_array(node, "an array of priorities 0 to 7", 0, kPriorities,
+                    [&](const toml::node& element, size_t) -> MaybeProblem {
+                      uint8_t prio = 0;
+                      if (auto problem = read_value(element, kPriority, prio)) return problem;
+                      if (out.has(prio))
+                        return fault_at(element, "priority " + std::to_string(prio) + " is listed twice");
+                      out.bits = static_cast<uint8_t>(out.bits | 1U << prio);
+                      return std::nullopt;
+                    });
 }
 
 MaybeProblem read_kind(const toml::node& node, DscpMap& out) {
@@ -73,25 +62,26 @@ MaybeProblem read_kind(const toml::node& node, DscpMap& out) {
     std::string_view word = key;
     auto dscp = parse_number<uint8_t>(word);
     if (!dscp || *dscp > 63 || out.count(*dscp) != 0)
-      return TomlProblem{value.source().begin,
-                         "expected each DSCP from 0 to 63 once, not \"" + std::string(word) + "\""};
-    if (auto problem = read_number(value, kPriorities - 1, out[*dscp])) return problem;
+      return fault_at(value, "expected each DSCP from 0 to 63 once, not \"" + std::string(word) + "\"");
+    if (auto problem = read_value(value, kPriority, out[*dscp])) return problem;
   }
   return std::nullopt;
 }
 
+constexpr Tsa kAlgorithms[]{Tsa::strict, Tsa::cb_shaper, Tsa::ets, Tsa::vendor};
+std::string_view tsa_word(Tsa tsa) {
+  return tsa == Tsa::strict ? "strict" : tsa == Tsa::cb_shaper ? "cbs" : tsa == Tsa::ets ? "ets" : "vendor";
+}
+
 MaybeProblem read_ets_member(std::string_view key, const toml::node& node, Ets& out) {
   if (key == "prio_tc")
-    return read_array(
-        node, "eight traffic classes, one per priority", kPriorities, kPriorities,
-        [&](const toml::node& element, size_t i) { return read_number(element, kPriorities - 1, out.prio_tc[i]); });
+    return read_numbers(node, "eight traffic classes, one per priority", kPriorities, kPriority, out.prio_tc);
   if (key == "tsa")
-    return read_array(node, "at most eight algorithms, one per traffic class", 0, kPriorities,
-                      [&](const toml::node& element, size_t i) { return read_word<Tsa>(element, kTsa, out.tsa[i]); });
-  if (key == "bw")
-    return read_array(node, "at most eight percentages, one per traffic class", 0, kPriorities,
-                      [&](const toml::node& element, size_t i) { return read_number(element, 255, out.bw[i]); });
-  return TomlProblem{node.source().begin, "unknown key \"" + std::string(key) + "\"; ets has prio_tc, tsa and bw"};
+    return read_array(
+        node, "at most eight algorithms, one per traffic class", 0, kPriorities,
+        [&](const toml::node& element, size_t i) { return read_one_of(element, out.tsa[i], kAlgorithms, tsa_word); });
+  if (key == "bw") return read_numbers(node, "at most eight percentages, one per traffic class", 0, {.min = 0}, out.bw);
+  return fault_at(node, "unknown key \"" + std::string(key) + "\"; ets has prio_tc, tsa and bw");
 }
 
 MaybeProblem read_kind(const toml::node& node, Ets& out) {
@@ -100,14 +90,12 @@ MaybeProblem read_kind(const toml::node& node, Ets& out) {
   for (auto&& [key, value] : *table)
     if (auto problem = read_ets_member(key, value, out)) return problem;
   for (std::string_view key : {"prio_tc", "tsa"})
-    if (table->get(key) == nullptr) return TomlProblem{node.source().begin, std::string(key) + " is missing"};
+    if (table->get(key) == nullptr) return fault_at(node, std::string(key) + " is missing");
   return std::nullopt;
 }
 
-MaybeProblem read_kind(const toml::node& node, bool& out) { return read_flag(node, out); }
 MaybeProblem read_kind(const toml::node& node, Eight& out) {
-  return read_array(node, "eight numbers from 0 to 7, one per priority", kPriorities, kPriorities,
-                    [&](const toml::node& element, size_t i) { return read_number(element, kPriorities - 1, out[i]); });
+  return read_numbers(node, "eight numbers from 0 to 7, one per priority", kPriorities, kPriority, out);
 }
 
 MaybeProblem read_kind(const toml::node& node, Buffers& out) {
@@ -115,18 +103,12 @@ MaybeProblem read_kind(const toml::node& node, Buffers& out) {
     out.automatic = true;
     return std::nullopt;
   }
-  return read_array(node, "eight sizes in bytes, or \"auto\"", kPriorities, kPriorities,
-                    [&](const toml::node& element, size_t i) { return read_kind(element, out.bytes[i]); });
+  return read_numbers(node, "eight sizes in bytes, or \"auto\"", kPriorities, {.min = 0}, out.bytes);
 }
 
 MaybeProblem read_kind(const toml::node& node, Rates& out) {
-  return read_array(node, "eight rates in kbit/s, one per traffic class", kPriorities, kPriorities,
-                    [&](const toml::node& element, size_t i) {
-                      return read_number(element, std::numeric_limits<int64_t>::max(), out.kbit[i]);
-                    });
+  return read_numbers(node, "eight rates in kbit/s, one per traffic class", kPriorities, {.min = 0}, out.kbit);
 }
-
-MaybeProblem read_kind(const toml::node& node, RoceMode& out) { return read_word<RoceMode>(node, kRoceMode, out); }
 
 MaybeProblem read_kind(const toml::node& node, OrNone& out) {
   if (const auto* text = node.as_string(); text != nullptr && text->get() == "none") return std::nullopt;
@@ -157,8 +139,7 @@ MaybeProblem read_kind(const toml::node& node, AppTrust& out) {
   return read_words(node, kWhat, [&](const toml::node& word) -> MaybeProblem {
     const auto selector = parse_selector(word.as_string()->get());
     if (!selector) return expected(word, kWhat);
-    if (contains(out.selectors, *selector))
-      return TomlProblem{word.source().begin, describe(word) + " is listed twice"};
+    if (contains(out.selectors, *selector)) return fault_at(word, describe(word) + " is listed twice");
     out.selectors.push_back(*selector);
     return std::nullopt;
   });
@@ -190,7 +171,7 @@ std::string describe(const toml::node& node) {
 }
 
 TomlProblem expected(const toml::node& node, std::string_view what) {
-  return {node.source().begin, "expected " + std::string(what) + ", not " + describe(node)};
+  return fault_at(node, "expected " + std::string(what) + ", not " + describe(node));
 }
 
 MaybeProblem read_integer(const toml::node& node, int64_t min, int64_t max, int64_t& out) {
@@ -255,6 +236,56 @@ MaybeProblem read_value(const toml::node& node, const FieldRule& rule, std::stri
   out = clean_text(text, rule.breaks);
   if (rule.required && out.empty()) return expected(node, "a text");
   return std::nullopt;
+}
+
+static std::string toml_of(const Json& json) {
+  if (json.is_string()) return toml_string(json.get<std::string>());
+  if (json.is_array()) return "[" + joined(json, ", ", toml_of) + "]";
+  if (!json.is_object()) return json.dump();
+  std::string out;
+  for (const auto& [key, value] : json.items()) append_item(out, key + " = " + toml_of(value));
+  return out.empty() ? "{}" : "{ " + out + " }";
+}
+
+// As JSON, but for a few words.
+std::string setting_toml(const Setting& setting, const Qos& qos) {
+  if (!has_value(setting, qos)) return {};
+  Json json = value_json(setting, qos);
+  if (json.is_null()) json = "none";
+  if (setting.id == SettingId::pause) json = value_text(setting, qos);
+  if (setting.id == SettingId::ets)
+    for (Json& algorithm : json["tsa"])
+      if (algorithm == "cb-shaper") algorithm = "cbs";
+  return toml_of(json);
+}
+
+std::string settings_toml(const Qos& qos) {
+  std::string out;
+  for (const Setting& setting : kSettings) {
+    const std::string line = std::string(setting.key) + " = " + setting_toml(setting, qos) + "\n";
+    toml::table table;
+    Qos again;
+    if (has_value(setting, qos) && !parse_toml(line, table) && !read_setting(setting, *table.get(setting.key), again))
+      out += line;
+  }
+  return out;
+}
+
+// A finite JSON number is a TOML number.
+std::string number_toml(double value) {
+  if (!std::isfinite(value)) return {};
+  std::string text = Json(value).dump();
+  if (text.ends_with(".0")) text.erase(text.size() - 2);
+  return text;
+}
+
+// A basic string has JSON's escapes, and may not contain DEL (TOML 1.0).
+std::string toml_string(std::string_view text) {
+  std::string out;
+  for (const char c : Json(text).dump(-1, ' ', false, Json::error_handler_t::replace))
+    if (c == 0x7f) out += "\\u007f";
+    else out += c;
+  return out;
 }
 
 }  // namespace fabric

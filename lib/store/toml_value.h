@@ -20,6 +20,7 @@
 #endif
 #include <toml++/toml.h>
 
+#include "base/parse.h"
 #include "base/result.h"
 #include "model/qos.h"
 
@@ -46,6 +47,10 @@ Error corrupt(const std::string& name, const toml::source_position& at, const st
 // "the string "x"", "the integer 12": the value found, for "expected ..., not ...".
 std::string describe(const toml::node& node);
 
+// A TOML basic string with its quotes. Bytes that are not UTF-8 become U+FFFD.
+std::string toml_string(std::string_view text);
+
+inline TomlProblem fault_at(const toml::node& node, std::string what) { return {node.source().begin, std::move(what)}; }
 // "expected WHAT, not 12", at the node.
 TomlProblem expected(const toml::node& node, std::string_view what);
 
@@ -53,6 +58,28 @@ TomlProblem expected(const toml::node& node, std::string_view what);
 MaybeProblem read_integer(const toml::node& node, int64_t min, int64_t max, int64_t& out);
 MaybeProblem read_flag(const toml::node& node, bool& out);
 MaybeProblem read_text(const toml::node& node, std::string& out);
+
+// `each` of the node, or of every element of an array.
+template <class Each>
+MaybeProblem each_of(const toml::node& node, Each&& each) {
+  if (!node.is_array()) return each(node);
+  for (const toml::node& element : *node.as_array())
+    if (auto problem = each(element)) return problem;
+  return std::nullopt;
+}
+
+// The value that `word` gives this text.
+template <class Values, class Word, class T>
+MaybeProblem read_one_of(const toml::node& node, T& out, const Values& values, Word&& word) {
+  const auto* text = node.as_string();
+  for (const T& each : values)
+    if (text != nullptr && text->get() == word(each)) return out = each, std::nullopt;
+  return expected(node, joined(values, " or ", [&](const T& each) { return toml_string(word(each)); }));
+}
+template <HasWords Enum>
+MaybeProblem read_word(const toml::node& node, Enum& out) {
+  return read_one_of(node, out, kValues<Enum>, to_text<Enum>);
+}
 
 // The text of the key; empty if it is missing or of another type.
 std::string text_at(const toml::table& table, std::string_view key);
@@ -76,8 +103,5 @@ std::string setting_toml(const Setting& setting, const Qos& qos);
 std::string settings_toml(const Qos& qos);
 // The same back; an Error as of parse_state().
 Result<Qos> read_settings(const toml::node& node, const std::string& name);
-
-// A TOML basic string with its quotes. Bytes that are not UTF-8 become U+FFFD.
-std::string toml_string(std::string_view text);
 
 }  // namespace fabric

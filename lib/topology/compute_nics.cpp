@@ -4,7 +4,7 @@
 #include <iterator>
 #include <tuple>
 
-#include "model/pci_kind.h"
+#include "model/node.h"
 #include "topology/pairing.h"
 
 namespace fabric {

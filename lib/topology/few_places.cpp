@@ -5,7 +5,7 @@
 
 #include "base/parse.h"
 #include "model/finding.h"
-#include "model/pci_kind.h"
+#include "model/node.h"
 #include "topology/units.h"
 
 namespace fabric {

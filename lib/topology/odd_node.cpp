@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "model/pci_kind.h"
+#include "model/node.h"
 
 namespace fabric {
 namespace {

@@ -2,7 +2,7 @@
 #include "topology/platform.h"
 
 #include "base/parse.h"
-#include "model/pci_kind.h"
+#include "model/node.h"
 #include "topology/pairing.h"
 
 namespace fabric {

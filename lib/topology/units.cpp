@@ -2,7 +2,7 @@
 #include "topology/units.h"
 
 #include "model/finding.h"
-#include "model/pci_kind.h"
+#include "model/node.h"
 
 namespace fabric {
 namespace {

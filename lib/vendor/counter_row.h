@@ -7,7 +7,7 @@
 #include <optional>
 #include <span>
 
-#include "model/metric.h"
+#include "model/metrics.h"
 
 namespace fabric {
 

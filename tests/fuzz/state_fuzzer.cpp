@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "settings/confirm.h"
-#include "store/inventory.h"
+#include "store/pci_state.h"
 #include "store/state.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "model/finding.h"
-#include "model/pci_kind.h"
+#include "model/node.h"
 
 namespace fabric::test {
 namespace {

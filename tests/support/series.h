@@ -11,7 +11,7 @@
 namespace fabric::test {
 
 // Everything that can be published.
-inline const Published kEverything{RawCounters::all, {kSeriesGroups.begin(), kSeriesGroups.end()}};
+inline const Published kEverything{RawCounters::all, {kValues<SeriesGroup>.begin(), kValues<SeriesGroup>.end()}};
 
 // Series as text -> value: name,label=value,... Fails on a duplicate; leaves histograms out.
 std::map<std::string, double> series(const FamilySet& set);

@@ -10,7 +10,7 @@
 #include "kernel/pci/machine.h"
 #include "kernel/pci/pci.h"
 #include "kernel/pci/topology.h"
-#include "model/pci_kind.h"
+#include "model/node.h"
 
 namespace fabric::test {
 namespace {

@@ -10,7 +10,6 @@
 #include "ctl/verbs/check_watch.h"
 #include "exporter/http/page.h"
 #include "health/rule.h"
-#include "store/acks.h"
 #include "store/health_state.h"
 #include "support/healthy_node.h"
 #include "support/json_reader.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/json.h"
-#include "model/pci_kind.h"
+#include "model/node.h"
 #include "topology/locality.h"
 
 namespace fabric::ctl {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "ctl/topo/topo.h"
-#include "model/pci_kind.h"
+#include "model/node.h"
 #include "vendor/capabilities.h"
 
 namespace fabric::ctl {

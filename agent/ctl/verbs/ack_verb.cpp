@@ -16,7 +16,6 @@
 #include "kernel/kernel.h"
 #include "model/report.h"
 #include "model/view.h"
-#include "store/acks.h"
 #include "store/health_state.h"
 #include "store/state.h"
 

@@ -14,9 +14,7 @@
 #include "model/finding.h"
 #include "model/report.h"
 #include "model/view.h"
-#include "store/acks.h"
 #include "store/health_state.h"
-#include "store/report_state.h"
 
 namespace fabric::ctl {
 namespace {

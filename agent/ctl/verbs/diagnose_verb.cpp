@@ -11,7 +11,7 @@
 #include "diagnosis/diagnosis.h"
 #include "health/health.h"
 #include "model/report.h"
-#include "store/acks.h"
+#include "store/health_state.h"
 
 namespace fabric::ctl {
 namespace {

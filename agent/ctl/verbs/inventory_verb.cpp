@@ -10,7 +10,7 @@
 #include "ctl/output/table.h"
 #include "ctl/verbs.h"
 #include "ctl/world.h"
-#include "store/inventory.h"
+#include "store/pci_state.h"
 #include "topology/inventory.h"
 
 namespace fabric::ctl {

@@ -52,9 +52,9 @@ Json ets_json(const std::optional<DcbxEts>& ets) {
   if (!ets) return {};
   return Json::object({{"willing", ets->willing},
                        {"max_classes", ets->max_classes},
-                       {"prio_tc", to_json(ets->prio_tc)},
-                       {"bw", to_json(ets->bw)},
-                       {"tsa", to_json(ets->tsa)}});
+                       {"prio_tc", ets->prio_tc},
+                       {"bw", ets->bw},
+                       {"tsa", ets->tsa}});
 }
 
 Json pfc_json(const std::optional<DcbxPfc>& pfc) {

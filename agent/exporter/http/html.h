@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "model/status.h"
+#include "model/report.h"
 
 namespace fabric::exporter {
 

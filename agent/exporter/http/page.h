@@ -6,7 +6,6 @@
 #include "exporter/collect/self.h"
 #include "metrics/family.h"
 #include "metrics/text.h"
-#include "model/diagnosis.h"
 #include "model/health.h"
 #include "model/policy.h"
 #include "model/report.h"

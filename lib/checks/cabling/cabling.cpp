@@ -9,7 +9,7 @@
 #include "checks/cabling/peer.h"
 #include "checks/check.h"
 #include "model/finding.h"
-#include "model/threshold.h"
+#include "model/view.h"
 
 namespace fabric {
 

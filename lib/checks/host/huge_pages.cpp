@@ -5,7 +5,7 @@
 #include "checks/check.h"
 #include "checks/host/host.h"
 #include "model/finding.h"
-#include "model/threshold.h"
+#include "model/view.h"
 
 namespace fabric {
 

@@ -8,7 +8,6 @@
 #include <string>
 
 #include "model/finding.h"
-#include "model/threshold.h"
 #include "model/view.h"
 
 namespace fabric {

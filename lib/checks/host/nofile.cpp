@@ -6,7 +6,7 @@
 #include "checks/host/host.h"
 #include "checks/host/job_limit.h"
 #include "model/finding.h"
-#include "model/threshold.h"
+#include "model/view.h"
 
 namespace fabric {
 

@@ -9,7 +9,7 @@
 #include "checks/check.h"
 #include "health/health.h"
 #include "model/finding.h"
-#include "model/link_status.h"
+#include "model/transceiver.h"
 
 namespace fabric {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "checks/cabling/peer.h"
 #include "model/finding.h"
-#include "model/link_status.h"
+#include "model/transceiver.h"
 #include "model/view.h"
 #include "topology/locality.h"
 

@@ -13,7 +13,7 @@
 #include "checks/check.h"
 #include "checks/topology/pairing.h"
 #include "model/finding.h"
-#include "model/threshold.h"
+#include "model/view.h"
 #include "topology/platform.h"
 
 namespace fabric {

@@ -9,7 +9,7 @@
 #include "base/parse.h"
 #include "checks/check.h"
 #include "model/finding.h"
-#include "model/pci_kind.h"
+#include "model/node.h"
 #include "topology/few_places.h"
 #include "topology/inventory.h"
 #include "topology/platform.h"

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "kernel/netlink/ethtool.h"
-#include "model/link_status.h"
+#include "model/transceiver.h"
 #include "wire/eeprom.h"
 
 namespace fabric::ethtool {

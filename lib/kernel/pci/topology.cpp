@@ -8,7 +8,7 @@
 #include "kernel/pci/hwloc_xml.h"
 #include "kernel/pci/machine.h"
 #include "kernel/pci/pci.h"
-#include "model/pci_kind.h"
+#include "model/node.h"
 
 namespace fabric {
 namespace {

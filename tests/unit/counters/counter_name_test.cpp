@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/counter_name.h"
-
+#include "model/telemetry.h"
 #include "support/test.h"
 
 namespace fabric {

@@ -15,7 +15,7 @@
 #include "ctl/verbs.h"
 #include "ctl/world.h"
 #include "settings/confirm.h"
-#include "store/report_state.h"
+#include "store/health_state.h"
 #include "store/state.h"
 #include "support/golden.h"
 #include "support/healthy_node.h"

@@ -15,7 +15,7 @@ Report of(std::vector<Status> statuses) {
 }
 
 TEST(Report, WorstIsThatOfMonitoringPlugins) {
-  EXPECT_EQ(worst({}), Status::ok);
+  EXPECT_EQ(worst(Report{}), Status::ok);
   EXPECT_EQ(worst(of({Status::ok, Status::unknown})), Status::unknown);
   EXPECT_EQ(worst(of({Status::unknown, Status::warning})), Status::warning);
   EXPECT_EQ(worst(of({Status::warning, Status::critical, Status::unknown})), Status::critical);

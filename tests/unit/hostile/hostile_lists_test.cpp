@@ -13,7 +13,6 @@
 #include "kernel/host/unit_file.h"
 #include "kernel/pci/machine.h"
 #include "settings/confirm.h"
-#include "store/acks.h"
 #include "store/health_state.h"
 #include "store/neighbor_state.h"
 #include "store/optics_state.h"

@@ -214,7 +214,7 @@ TEST(SeriesBudget, ANodeWithEightNicsAndAllSources) {
   const size_t usual = page("all sources", node, {}, true);
   EXPECT_LE(usual, kAllSources);
   EXPECT_LE(page("all sources, everything switched on", node, test::kEverything, true), Policy().series_limit);
-  for (const SeriesGroup group : kSeriesGroups)
+  for (const SeriesGroup group : kValues<SeriesGroup>)
     EXPECT_GT(page(std::string(to_text(group)).c_str(), node, {RawCounters::unmapped, {group}}, true), usual);
 }
 

@@ -78,18 +78,17 @@ TEST(Ets, SurvivesAClassThatDoesNotExist) {
 }
 
 TEST(Json, GivesNumbersAsNumbersAndMapsAsObjects) {
-  EXPECT_EQ(to_json(uint32_t{4200}).dump(), "4200");
-  EXPECT_EQ(to_json(Trust::dscp).dump(), "\"dscp\"");
-  EXPECT_EQ(to_json(Dcbx::firmware).dump(), "\"firmware\"");
-  auto squeezed = [](Json json) {
-    std::string text = json.dump();
-    std::erase(text, ' ');
-    return text;
-  };
-  EXPECT_EQ(squeezed(to_json(PrioSet{0x18})), "[3,4]");
-  EXPECT_EQ(squeezed(to_json(Pause{true, false})), R"({"rx":true,"tx":false})");
-  EXPECT_EQ(squeezed(to_json(DscpMap{{26, 3}})), R"({"26":3})");
-  EXPECT_EQ(squeezed(to_json(four_classes())),
+  Qos qos;
+  qos.mtu = 4200, qos.trust = Trust::dscp, qos.dcbx = Dcbx::firmware, qos.pfc = PrioSet{0x18};
+  qos.pause = Pause{true, false}, qos.dscp_map = DscpMap{{26, 3}}, qos.ets = four_classes();
+  const auto json = [&](SettingId id) { return value_json(setting_of(id), qos).dump(); };
+  EXPECT_EQ(json(SettingId::mtu), "4200");
+  EXPECT_EQ(json(SettingId::trust), "\"dscp\"");
+  EXPECT_EQ(json(SettingId::dcbx), "\"firmware\"");
+  EXPECT_EQ(json(SettingId::pfc), "[3,4]");
+  EXPECT_EQ(json(SettingId::pause), R"({"rx":true,"tx":false})");
+  EXPECT_EQ(json(SettingId::dscp_map), R"({"26":3})");
+  EXPECT_EQ(json(SettingId::ets),
             R"({"prio_tc":[0,1,2,0,0,0,0,3],"tsa":["ets","ets","strict","vendor","strict","strict","strict","strict"],)"
             R"("bw":[60,40,0,0,0,0,0,0]})");
 }

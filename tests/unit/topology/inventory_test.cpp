@@ -5,7 +5,7 @@
 #include "agentd/agent.h"
 #include "ctl/verbs.h"
 #include "scan/scan.h"
-#include "store/inventory.h"
+#include "store/pci_state.h"
 #include "support/corpus.h"
 #include "support/healthy_node.h"
 #include "support/test.h"

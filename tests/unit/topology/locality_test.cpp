@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "topology/locality.h"
 
-#include "model/pci_kind.h"
+#include "model/node.h"
 #include "support/test.h"
 
 namespace fabric {
