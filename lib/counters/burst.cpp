@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "counters/widen.h"
 #include "model/metrics.h"
 
 namespace fabric {
@@ -99,8 +98,8 @@ struct BurstMeter::Rates {
   }
 };
 
-// A sample shorter than the device's refresh period sees nothing, or the events of the whole period. A twentieth less,
-// since two clocks differ.
+// A sample shorter than the device's refresh period sees nothing, or a whole period. A twentieth less: two clocks
+// differ.
 BurstMeter::BurstMeter(std::string driver) : driver_(std::move(driver)) {
   if (const CounterTable* table = find_counter_table(driver_); table != nullptr)
     groups_[2].shortest = std::max(kShortest, table->ethtool_period * 95 / 100);
@@ -156,17 +155,13 @@ void BurstMeter::gather(Group& group, CounterSource source, Clock::time_point wh
 // Drops peaks older than the window.
 void BurstMeter::turn_to(Clock::time_point when) {
   const int64_t slice = slice_of(when);
-  auto forget = [&](auto& tracks) {
+  if (slice == record_.newest) return;
+  using Tracks = std::span<BurstTrack>;
+  for (Tracks tracks : {Tracks(record_.pause), Tracks(record_.pause_frames), Tracks(record_.bytes),
+                        Tracks(record_.load), Tracks(record_.events)})
     for (BurstTrack& track : tracks)
       for (int64_t stale = std::max(record_.newest + 1, slice - kSlices + 1); stale <= slice; ++stale)
         track.highest[static_cast<size_t>(stale % kSlices)] = -1;
-  };
-  if (slice == record_.newest) return;
-  forget(record_.pause);
-  forget(record_.pause_frames);
-  forget(record_.bytes);
-  forget(record_.load);
-  forget(record_.events);
   record_.newest = slice;
 }
 

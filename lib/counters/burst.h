@@ -2,10 +2,9 @@
 // Activity of a port between two scrapes: histograms of many small samples and the peaks of the last minute, in one
 // vocabulary for all vendors. Pure: the exporter's sampler reads.
 //
-// Series of a port: 10 for the load, 2 for the peaks of traffic, and 14 for each priority that is lossless or has ever
-// been paused (two directions, six of a histogram and a peak); 7 for each kind of event that has ever happened, of
-// which there are six. So 26 on a quiet RoCE port, some 50 on a busy one, 166 if all eight priorities and every event
-// have been active.
+// Series of a port: 10 for the load, 2 for the peaks of traffic, 14 for each priority that is lossless or has ever been
+// paused, 7 for each of the six kinds of event that has ever happened: 26 on a quiet RoCE port, some 50 on a busy one,
+// 166 at most.
 #pragma once
 
 #include "counters/catalogue.h"
@@ -17,8 +16,7 @@ enum class BurstEvent : uint8_t { cnp_sent, cnp_handled, ecn_marked, out_of_sequ
 inline constexpr size_t kBurstEvents = 6;
 std::string_view to_text(BurstEvent value);
 
-// One quantity: its samples by size, and its peak in each of the last seven periods of ten seconds. Every scraper that
-// scrapes at least once a minute sees every peak.
+// One quantity: its samples by size, and its peak in each of the last seven periods of ten seconds.
 struct BurstTrack {
   static constexpr size_t kSlices = 7;
   std::array<uint64_t, 4> counts{};
@@ -66,8 +64,7 @@ class BurstMeter {
 
   // Line rate in bytes per second, and the lossless priorities; both may change during the recording.
   void describe(std::optional<double> rate, uint8_t lossless);
-  // Adds a reading of all counters, or of those of is_burst_counter() only. Counters that were reset, or that the
-  // previous reading lacks, give no sample.
+  // Adds a reading. Counters that were reset, or that the previous reading lacks, give no sample.
   void take(const ReadTimes& when, const PortCounters& counters);
   void take(Clock::time_point when, const PortCounters& counters) { take({when, when, when}, counters); }
   [[nodiscard]] const BurstRecord& record() const { return record_; }

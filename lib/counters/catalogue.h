@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Raw counter name -> its row (vendor/counter_row.h).
+// Raw counter name -> its row (vendor/counter_row.h); how much counters grew, also those that are narrower than 64 bits
+// in hardware (CounterRow::bits).
 #pragma once
 
-#include <initializer_list>
+#include <unordered_map>
 
 #include "model/node.h"
 #include "vendor/counter_row.h"
 
 namespace fabric {
-
-struct Counter;
-struct Port;
 
 // What the row counts, in one line.
 std::string_view meaning(const CounterRow& row);
@@ -35,19 +33,51 @@ std::optional<CounterMatch> find_counter(CounterSource source, std::string_view 
 // The width, known for some counters without a row, too.
 unsigned counter_bits(CounterSource source, std::string_view name, std::string_view driver);
 
-// Sum of the port's hw counters of these metrics, in base units; nullopt: it has none of them.
-std::optional<double> hw_total(const Port& port, std::initializer_list<const Metric*> metrics);
+// How much a counter grew; nullopt: it was reset (driver reload), or is full. A 32-bit counter wraps if it falls from
+// the last quarter of its range into the first; any other fall is a reset. The counters of ports/N/counters stop at
+// their highest value (IBTA 1.4, 16.1.3.5); one above that is wider than its row and counts on.
+std::optional<uint64_t> counter_rise(CounterSource source, unsigned bits, uint64_t before, uint64_t now);
 
-// Which lane of a link damages bits.
+// Rises of one source of a port since an earlier reading, which must outlive it.
+class CounterRises {
+ public:
+  CounterRises(CounterSource source, std::string_view kernel_driver, const std::vector<Counter>& before);
+  // nullopt as above, or if the earlier reading does not have it.
+  [[nodiscard]] std::optional<uint64_t> of(const Counter& now) const;
+
+ private:
+  CounterSource source_;
+  std::string driver_;
+  std::unordered_map<std::string_view, uint64_t> before_;
+};
+
+// Extends the wrapping 32-bit counters of one port to 64 bits.
+class Widener {
+ public:
+  explicit Widener(std::string kernel_driver) : driver_(std::move(kernel_driver)) {}
+
+  // Readings in the order in which they were made. A reset starts over.
+  void widen(PortCounters& counters);
+
+ private:
+  struct Seen {
+    bool wraps;
+    uint64_t last;
+    uint64_t added = 0;  // by the wraps since the last reset
+  };
+  using Known = std::map<std::string, Seen, std::less<>>;
+  void widen(CounterSource source, std::vector<Counter>& counters, Known& known) const;
+
+  std::string driver_;
+  Known hw_{}, ethtool_{};
+};
 
 struct BadLane {
   size_t lane = 0;
   double share = 0;  // of the errors of all lanes
 };
-
-// The lane with at least 90 % of the errors between two readings: by FEC's own counters (uncorrectable words, else
-// corrected bits), else by the driver's counters of raw errors (kPhyLaneErrors). A bad reference clock or a bad switch
-// port would damage all lanes.
+// The lane with at least 90 % of the errors between two readings: by FEC's own counters, else by the driver's of raw
+// errors (kPhyLaneErrors). A bad reference clock or switch port would damage all lanes.
 std::optional<BadLane> bad_lane(const Port& before, const Port& now);
 
 }  // namespace fabric

@@ -52,7 +52,7 @@ void OwnerReader::read(Known& known, Netlink& rdma, nldev::Object kind, std::chr
   known.pause = std::clamp(2 * known.pause, kAge, kAgeUnchanged);
   known.due = known.changed_due = now + known.pause;
   const int code = owners.error().code;
-  if (code != EOPNOTSUPP && code != EINVAL && code != ETIMEDOUT) known.failure = owners.error();
+  if (!is_unsupported(code) && code != ETIMEDOUT) known.failure = owners.error();
 }
 
 void OwnerReader::add_to(std::vector<ResourceCount>& counts) const {
@@ -89,9 +89,6 @@ std::map<std::string, std::vector<Counter>, std::less<>> sum_by_kind(const std::
   return out;
 }
 
-// The kernel or the driver lacks it, or we lack the privilege.
-bool is_refused(int code) { return code == EOPNOTSUPP || code == EINVAL || code == EPERM || code == EACCES; }
-
 }  // namespace
 
 Result<void> QpReader::ask(Netlink& rdma, uint32_t port) {
@@ -125,7 +122,8 @@ Result<void> QpReader::read(Netlink& rdma, uint32_t device, uint32_t port, Clock
   }
   const int code = done.error().code;
   backoff_.failed(now);
-  if (is_refused(code)) there_ = false;
+  // The kernel or the driver lacks it, or we lack the privilege.
+  if (is_unsupported(code) || code == EPERM || code == EACCES) there_ = false;
   else if (code != EOVERFLOW && code != ETIMEDOUT) failure_ = done;
   return failure_;
 }

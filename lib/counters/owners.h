@@ -11,9 +11,8 @@
 namespace fabric {
 
 // Expensive: the kernel visits every object, and most drivers query the firmware about every queue pair. So it is read
-// when the count has changed, at most once a minute, and every ten minutes otherwise. A kind that the kernel or the
-// driver cannot report, or that needs more than 0.3 s, has no owners; it is retried after a minute, then after twice as
-// long each time, up to ten minutes.
+// when the count has changed, at most once a minute, else every ten minutes. A kind that cannot be reported, or not
+// within 0.3 s, has no owners; it is retried after a minute, then twice as long each time, up to ten.
 class OwnerReader {
  public:
   using Clock = std::chrono::steady_clock;
@@ -49,8 +48,7 @@ class QpReader {
  public:
   using Clock = Backoff::Clock;
 
-  // Error: of this reading or, while waiting, of the last. A kernel or driver without the feature, or more sets than
-  // can be read, is not an error.
+  // Error: of this reading or, while waiting, of the last; not for a lack of the feature, or too many sets to read.
   Result<void> read(Netlink& rdma, uint32_t device, uint32_t port, Clock::time_point now);
   // The last reading; `dump` shows failures.
   [[nodiscard]] const QpStatistics& last() const { return last_; }

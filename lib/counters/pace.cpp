@@ -6,12 +6,8 @@
 namespace fabric {
 
 std::string_view to_text(Pace::Brake value) {
-  switch (value) {
-    case Pace::Brake::cpu: return "cpu";
-    case Pace::Brake::device: return "device";
-    case Pace::Brake::none: break;
-  }
-  return "none";
+  constexpr std::array<std::string_view, 3> kTexts{"none", "cpu", "device"};
+  return kTexts[static_cast<size_t>(value)];
 }
 
 bool Pace::sampled(Clock::time_point now, Span cpu, Span answer) {

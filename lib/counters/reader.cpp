@@ -7,6 +7,7 @@
 #include "counters/catalogue.h"
 #include "kernel/rdma/infiniband.h"
 #include "kernel/rdma/nldev.h"
+#include "model/metrics.h"
 
 namespace fabric {
 namespace {
@@ -17,10 +18,6 @@ constexpr unsigned kLinkUp = 5;
 
 // The driver does not implement the request, or the answer does not fit into one reply: files have the counters then.
 bool netlink_cannot(int code) { return code == EINVAL || code == EOPNOTSUPP || code == EMSGSIZE; }
-
-bool is_any(int) { return true; }
-
-bool has_no_statistics(int code) { return code == EOPNOTSUPP; }
 
 // One group's Attempt, in the reading when it is over.
 struct Timed {
@@ -46,6 +43,19 @@ ethtool::Selection kept(const CounterAccess& access, const Port& port) {
 // "4: ACTIVE" -> 4
 std::optional<unsigned> leading_number(std::string_view text) {
   return parse_number<unsigned>(text.substr(0, text.find(':')));
+}
+
+constexpr std::chrono::seconds kNamesAge{1};
+
+// Of traffic whose bursts can be seen: not in counters that another supersedes.
+bool counts_rdma_bytes(const PortCounters& counters, const std::string& driver) {
+  const auto any = [&](CounterSource source, const std::vector<Counter>& list) {
+    return std::ranges::any_of(list, [&](const Counter& counter) {
+      const auto match = find_counter(source, counter.name, driver);
+      return match && match->row->metric == &metrics::kRdmaBytes && match->row->unless.empty();
+    });
+  };
+  return any(CounterSource::hw, counters.hw) || any(CounterSource::ethtool, counters.ethtool);
 }
 
 }  // namespace
@@ -94,18 +104,18 @@ void PortReader::open_link(const Port& port) {
 void PortReader::open_rdma() {
   if (!access_.sampling) pma_ = open_files(folder_ + "/counters", CounterSource::pma);
   device_ = access_.device;
-  if (!device_) device_ = find_device();
+  if (!device_) device_ = find_device(access_.rdma, rdma_);
   waiting_.hw.there = device_.has_value();
   if (!device_) hw_ = open_files(folder_ + "/hw_counters", CounterSource::hw);
   if (number_ == 1 && !access_.sampling)
     device_hw_ = open_files(infiniband::device_counters_folder(rdma_), CounterSource::hw);
 }
 
-std::optional<uint32_t> PortReader::find_device() const {
-  if (access_.rdma == nullptr) return std::nullopt;
-  if (auto devices = nldev::devices(*access_.rdma))
+std::optional<uint32_t> find_device(Netlink* rdma, const std::string& name) {
+  if (rdma == nullptr) return std::nullopt;
+  if (auto devices = nldev::devices(*rdma))
     for (const auto& device : *devices)
-      if (device.name == rdma_) return device.index;
+      if (device.name == name) return device.index;
   return std::nullopt;
 }
 
@@ -177,7 +187,7 @@ void PortReader::read_hw(PortReading& reading) {
   if (!device_ && hw_.empty() && device_hw_.empty()) return;
   Timed timed{reading, {"rdma", true, 0, {}}};
   const auto netlink = [&] { return take(read_netlink(), reading.counters.hw); };
-  if (device_) waiting_.hw.ask(timed.attempt, now_, netlink, access_.once ? is_any : netlink_cannot);
+  if (device_) waiting_.hw.ask(timed.attempt, now_, netlink, access_.once ? [](int) { return true; } : netlink_cannot);
   if (device_ && !waiting_.hw.there) {
     device_.reset();
     hw_ = open_files(folder_ + "/hw_counters", CounterSource::hw);
@@ -191,7 +201,7 @@ void PortReader::read_hw(PortReading& reading) {
 Result<std::vector<Counter>> PortReader::read_netlink() {
   auto counters = nldev::statistics(*access_.rdma, *device_, number_);
   if (counters || counters.error().code != EINVAL || access_.once) return counters;
-  const auto there = find_device();
+  const auto there = find_device(access_.rdma, rdma_);
   if (there == device_) return counters;
   if (there) device_ = there;
   return error(ENODEV, rdma_);
@@ -216,9 +226,35 @@ void PortReader::read_pma(PortReading& reading) {
 void PortReader::read_ethtool(PortReading& reading) {
   if (!waiting_.ethtool.there) return;
   Timed timed{reading, {"ethtool", true, 0, {}}};
-  waiting_.ethtool.ask(
-      timed.attempt, now_, [&] { return take(read_statistics(), reading.counters.ethtool); }, has_no_statistics);
+  const auto ask = [&] { return take(read_statistics(), reading.counters.ethtool); };
+  waiting_.ethtool.ask(timed.attempt, now_, ask, [](int code) { return code == EOPNOTSUPP; });
   timed.absent = !waiting_.ethtool.there;
+}
+
+// Decided by a complete reading, or by an incomplete one until there is a decision.
+void PortReader::choose_pma(const PortReading& reading) {
+  const std::pair others{reading.counters.hw.size(), reading.counters.ethtool.size()};
+  const bool whole = std::ranges::all_of(reading.attempts, &Attempt::success);
+  if (member_ || pma_chosen_ == others || (pma_chosen_ && !whole)) return;
+  pma_chosen_ = others;
+  if (counts_rdma_bytes(reading.counters, driver_)) pma_.clear();
+  else if (pma_.empty()) pma_ = open_files(folder_ + "/counters", CounterSource::pma);
+}
+
+// mlx5's set depends on its settings; another set may have the same length.
+Result<std::vector<Counter>> PortReader::read_statistics() {
+  if (access_.sampling && named_ && now_ - *named_ < kNamesAge) {
+    const auto values = access_.statistics->values(netdev_, kept_.total());
+    if (!values && values.error().code != EAGAIN) return values.error();
+    if (values) {
+      std::vector<Counter> out;
+      for (const auto& place : kept_.places()) out.push_back({place.name, (*values)[place.at]});
+      return out;
+    }
+  }
+  auto counters = access_.statistics->read(netdev_, kept_);
+  named_ = counters ? std::optional(now_) : std::nullopt;
+  return counters;
 }
 
 }  // namespace fabric

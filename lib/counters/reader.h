@@ -5,7 +5,7 @@
 #pragma once
 
 #include "counters/burst.h"
-#include "counters/counter_files.h"
+#include "counters/source.h"
 #include "kernel/netlink/ethtool.h"
 #include "kernel/netlink/netlink.h"
 #include "model/node.h"
@@ -18,8 +18,7 @@ struct CounterAccess {
   Netlink* rdma = nullptr;
   ethtool::Statistics* statistics = nullptr;
   std::span<const std::string> asked{};  // globs of statistics to keep beside those of the catalogue
-  // Maximum age of values that rarely change on Ethernet: InfiniBand link counters that are zero, LinkUp of an ACTIVE
-  // port.
+  // Maximum age of what rarely changes on Ethernet: InfiniBand link counters of zero, LinkUp of an ACTIVE port.
   std::chrono::milliseconds idle_age = std::chrono::seconds(30);
   std::optional<uint32_t> device{};  // nldev index, if known
   bool once = false;                 // a scan: files are not held open, all statistics are kept, the link is not read
@@ -35,6 +34,9 @@ struct PortReading {
   ReadTimes times{};
   std::vector<Attempt> attempts;  // only groups that the port has
 };
+
+// nldev index of an RDMA device.
+std::optional<uint32_t> find_device(Netlink* rdma, const std::string& name);
 
 // Replaces the port's previous reading.
 void apply(PortReading reading, Port& port);
@@ -62,7 +64,6 @@ class PortReader {
   void open_rdma();
   void open_link(const Port& port);
   [[nodiscard]] std::vector<CounterFile> open_files(const std::string& folder, CounterSource source) const;
-  [[nodiscard]] std::optional<uint32_t> find_device() const;
   void end_idleness();
   void choose_pma(const PortReading& reading);
   void read_link(PortReading& reading);

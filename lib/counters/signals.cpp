@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "counters/catalogue.h"
-#include "counters/widen.h"
 #include "model/metrics.h"
 
 namespace fabric {
@@ -153,6 +152,7 @@ struct Sum {
 struct Sums {
   std::array<Sum, std::size(kPortRows)> port{};
   std::array<std::array<Sum, 8>, std::size(kPriorityRows)> priority{};
+  bool by_queue = false;  // bytes of a priority are those of its hardware queue
 };
 
 void add(Sums& sums, const CounterMatch& match, Rise rise) {
@@ -176,6 +176,7 @@ void gather(Sums& sums, CounterSource source, const std::string& driver, const s
   for (const Counter& counter : now) {
     const auto match = find_counter(source, counter.name, driver);
     if (!match || is_superseded(*match->row, now)) continue;
+    sums.by_queue = sums.by_queue || match->row->metric == &kPriorityQueueBytes;
     const auto rise = rises.of(counter);
     add(sums, *match, rise ? Rise(static_cast<double>(*rise)) : Rise());
   }
@@ -184,13 +185,9 @@ void gather(Sums& sums, CounterSource source, const std::string& driver, const s
 void join(Rise& member, const Sum& sum, Join how) {
   if (!sum.any) return;
   const Rise value = sum.broken ? Rise() : Rise(std::max(0.0, sum.value));
-  if (!member || how == Join::otherwise) {
-    if (!member) member = value;
-  } else if (how == Join::add) {
-    member = value ? Rise(*member + *value) : Rise();
-  } else if (value) {
-    member = std::max(*member, *value);
-  }
+  if (!member) member = value;
+  else if (how == Join::add) member = value ? Rise(*member + *value) : Rise();
+  else if (how == Join::most && value) member = std::max(*member, *value);
 }
 
 void join_most(Rise& member, Rise value) {
@@ -237,16 +234,11 @@ Signals signals_of(const Port& before, const Port& now, double seconds) {
   gather(sums, CounterSource::hw, now.kernel_driver, old.hw, now.counters.hw);
   gather(sums, CounterSource::pma, now.kernel_driver, old.pma, now.counters.pma);
   gather(sums, CounterSource::ethtool, now.kernel_driver, old.ethtool, now.counters.ethtool);
-
   for (size_t i = 0; i < std::size(kPortRows); ++i) join(out.*kPortRows[i].member, sums.port[i], kPortRows[i].join);
   for (size_t i = 0; i < std::size(kPriorityRows); ++i)
     for (size_t priority = 0; priority < out.priority.size(); ++priority)
       join(out.priority[priority].*kPriorityRows[i].member, sums.priority[i][priority], kPriorityRows[i].join);
-  const bool by_queue = std::ranges::any_of(now.counters.ethtool, [&](const Counter& counter) {
-    const auto match = find_counter(CounterSource::ethtool, counter.name, now.kernel_driver);
-    return match && match->row->metric == &kPriorityQueueBytes;
-  });
-  if (by_queue) part_queues(out, now.qos.pfc.value_or(PrioSet{}));
+  if (sums.by_queue) part_queues(out, now.qos.pfc.value_or(PrioSet{}));
   add_link(out, before, now);
   return out;
 }

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A source of readings: when it is asked, and how that went.
+// Sources of readings: when they are asked, and how that went.
 #pragma once
 
-#include <chrono>
-#include <functional>
-#include <string>
-
-#include "base/result.h"
+#include "base/fd.h"
+#include "kernel/capture/root.h"
+#include "model/node.h"
 
 namespace fabric {
 
@@ -20,8 +18,8 @@ struct Attempt {
   void fail(std::string why);
 };
 
-// After a failure a source is not read for 10 s, then twice as long each time, up to 5 minutes: restricted functions
-// write a line to the kernel log for each read.
+// After a failure a source is not read for 10 s, then twice as long each time, up to 5 minutes: each may cost a line of
+// the kernel's log.
 class Backoff {
  public:
   using Clock = std::chrono::steady_clock;
@@ -38,8 +36,8 @@ inline double seconds_since(Backoff::Clock::time_point start) {
   return std::chrono::duration<double>(Backoff::Clock::now() - start).count();
 }
 
-// EOPNOTSUPP, EINVAL: the driver or the kernel lacks it.
-bool is_unsupported(int code);
+// The driver or the kernel lacks it.
+inline bool is_unsupported(int code) { return code == EOPNOTSUPP || code == EINVAL; }
 
 struct Source {
   bool there = false;  // until the driver turns out to lack it
@@ -58,5 +56,26 @@ Result<void> take(Result<Answer> answer, To& to) {
   to = std::move(*answer);
   return {};
 }
+
+// A file of sysfs with a number or a state, held open between readings.
+struct CounterFile {
+  CounterName name;
+  std::string path;
+  Fd fd;
+  Backoff backoff{};
+  bool rarely_changes = false;  // once it reads `usual`
+  bool idle = false;            // not read: it has the usual text
+  std::string_view usual = "0";
+};
+
+// Calls `with` for each file that can be read now, with its text or, of an idle one, with the usual one.
+void read_files(const Root& root, std::vector<CounterFile>& files, Backoff::Clock::time_point now, Attempt& attempt,
+                const std::function<void(CounterFile& file, std::string_view text)>& with);
+// Adds their values to `counters`.
+void read_counters(const Root& root, std::vector<CounterFile>& files, Backoff::Clock::time_point now, Attempt& attempt,
+                   std::vector<Counter>& counters);
+
+// nullopt for text such as "N/A (no PMA)". Pure.
+std::optional<uint64_t> parse_counter_file(std::string_view text);
 
 }  // namespace fabric

@@ -22,23 +22,12 @@ void name_switched_off(const Root& root, const std::string& netdev, LinkStatus& 
 
 }  // namespace
 
-void apply(Telemetry reading, Port& port) {
-  port.link_status = std::move(reading.link_status);
-  port.fec = std::move(reading.fec);
-  port.resources = std::move(reading.resources);
-  port.reporters = std::move(reading.reporters);
-  port.qp_statistics = std::move(reading.qp_statistics);
-}
-
 TelemetryReader::TelemetryReader(const TelemetryAccess& access, const Port& port)
     : access_(access), netdev_(port.netdev), number_(port.number) {
   link_.there = fec_.there = access_.generic != nullptr && access_.ethtool && !netdev_.empty();
   if (port.is_member()) return;  // the bond has the objects and the device's reports
-  if (access_.rdma != nullptr) {
-    if (auto devices = nldev::devices(*access_.rdma))
-      for (const auto& device : *devices)
-        if (device.name == port.rdma) device_ = device.index, resources_.there = true, asks_qp_ = access_.qp_statistics;
-  }
+  if (const auto device = find_device(access_.rdma, port.rdma))
+    device_ = *device, resources_.there = true, asks_qp_ = access_.qp_statistics;
   if (access_.generic != nullptr && !port.pci.empty()) {
     if (auto family = ethtool::resolve(*access_.generic, "devlink")) {
       devlink_ = family->id;
@@ -56,35 +45,39 @@ void TelemetryReader::resume(const Waiting& waiting) {
   qp_ = waiting.qp_statistics;
 }
 
-void TelemetryReader::read_owners(Telemetry& out) {
-  if (access_.owners == nullptr || out.resources.empty()) return;
-  if (auto done = access_.owners->read(*access_.rdma, device_, out.resources, Clock::now()); !done)
-    out.attempt.fail(done.error().text());
-  access_.owners->add_to(out.resources);
+void TelemetryReader::read_owners(Port& port, Attempt& attempt) const {
+  if (access_.owners == nullptr || port.resources.empty()) return;
+  if (auto done = access_.owners->read(*access_.rdma, device_, port.resources, Clock::now()); !done)
+    attempt.fail(done.error().text());
+  access_.owners->add_to(port.resources);
 }
 
-void TelemetryReader::read_qp_statistics(Telemetry& out, Clock::time_point now) {
+void TelemetryReader::read_qp_statistics(Port& port, Attempt& attempt, Clock::time_point now) {
+  port.qp_statistics.reset();
   if (!asks_qp_) return;
-  if (auto done = qp_.read(*access_.rdma, device_, number_, now); !done) out.attempt.fail(done.error().text());
-  out.qp_statistics = qp_.last();
+  if (auto done = qp_.read(*access_.rdma, device_, number_, now); !done) attempt.fail(done.error().text());
+  port.qp_statistics = qp_.last();
 }
 
-Telemetry TelemetryReader::read() {
-  Telemetry out;
+Attempt TelemetryReader::read(Port& port) {
+  Attempt attempt{"telemetry", true, 0, {}};
   const auto start = Clock::now();
-  link_.ask(out.attempt, start, [&] {
-    return take(ethtool::get_link_status(*access_.generic, *access_.ethtool, netdev_), out.link_status);
+  port.link_status.reset();
+  link_.ask(attempt, start, [&] {
+    return take(ethtool::get_link_status(*access_.generic, *access_.ethtool, netdev_), port.link_status);
   });
-  if (out.link_status) name_switched_off(access_.root, netdev_, *out.link_status);
-  fec_.ask(out.attempt, start,
-           [&] { return take(ethtool::get_fec_status(*access_.generic, *access_.ethtool, netdev_), out.fec); });
-  resources_.ask(out.attempt, start, [&] { return take(nldev::resources(*access_.rdma, device_), out.resources); });
-  read_owners(out);
-  read_qp_statistics(out, start);
-  reporters_.ask(out.attempt, start, [&] { return start < reporters_due_ ? Result<void>() : read_reporters(); });
-  out.reporters = reported_;
-  out.attempt.seconds = seconds_since(start);
-  return out;
+  if (port.link_status) name_switched_off(access_.root, netdev_, *port.link_status);
+  port.fec.reset();
+  fec_.ask(attempt, start,
+           [&] { return take(ethtool::get_fec_status(*access_.generic, *access_.ethtool, netdev_), port.fec); });
+  port.resources.clear();
+  resources_.ask(attempt, start, [&] { return take(nldev::resources(*access_.rdma, device_), port.resources); });
+  read_owners(port, attempt);
+  read_qp_statistics(port, attempt, start);
+  reporters_.ask(attempt, start, [&] { return start < reporters_due_ ? Result<void>() : read_reporters(); });
+  port.reporters = reported_;
+  attempt.seconds = seconds_since(start);
+  return attempt;
 }
 
 // A missing instance is not a failure: only some functions have one.

@@ -22,27 +22,15 @@ struct TelemetryAccess {
   bool qp_statistics = false;     // requested
 };
 
-struct Telemetry {
-  std::optional<LinkStatus> link_status{};
-  std::optional<FecStatus> fec{};
-  std::vector<ResourceCount> resources{};
-  std::vector<HealthReporter> reporters{};
-  std::optional<QpStatistics> qp_statistics{};
-  Attempt attempt{"telemetry", true, 0, {}};
-};
-
-// Replaces the port's previous reading; unreadable values are absent.
-void apply(Telemetry reading, Port& port);
-
-// Link status, FEC and resources with every reading (a netlink request each; a register or two of the device); health
-// reporters once a minute. A source that the driver lacks is tried once; one that fails is retried after a while
-// (Backoff).
+// Link status, FEC and resources with every reading (a netlink request each); health reporters once a minute. A source
+// that the driver lacks is tried once.
 class TelemetryReader {
  public:
   // `access` must outlive the reader.
   TelemetryReader(const TelemetryAccess& access, const Port& port);
 
-  Telemetry read();
+  // Replaces the port's previous reading; unreadable values are absent.
+  Attempt read(Port& port);
   // As PortReader::Waiting.
   struct Waiting {
     Backoff link{}, fec{}, resources{}, reporters{};
@@ -59,8 +47,8 @@ class TelemetryReader {
  private:
   using Clock = Backoff::Clock;
   Result<void> read_reporters();
-  void read_owners(Telemetry& out);
-  void read_qp_statistics(Telemetry& out, Clock::time_point now);
+  void read_owners(Port& port, Attempt& attempt) const;
+  void read_qp_statistics(Port& port, Attempt& attempt, Clock::time_point now);
 
   TelemetryAccess access_;
   std::string netdev_;

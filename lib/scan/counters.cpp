@@ -69,9 +69,7 @@ void ask_modules(Context& context, Node& node) {
 void read_telemetry(Context& context, Port& port) {
   const Kernel& kernel = context.kernel;
   TelemetryReader reader({kernel.root, kernel.generic.get(), kernel.ethtool, kernel.rdma.get()}, port);
-  Telemetry found = reader.read();
-  if (!found.attempt.success) port.unread.push_back("telemetry: " + found.attempt.error);
-  apply(std::move(found), port);
+  if (const Attempt attempt = reader.read(port); !attempt.success) port.unread.push_back("telemetry: " + attempt.error);
 }
 
 void read_modules(Context& context, Node& node) {

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "settings/confirm.h"
 
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <thread>
 
+#include "base/fd.h"
 #include "base/parse.h"
 #include "model/node.h"
 #include "store/files.h"
@@ -26,6 +31,38 @@ namespace confirm {
 namespace {
 
 constexpr const char* kWritten = "# Written by fabric-agentctl apply --confirm; see fabric-agentctl(1). Do not edit.\n";
+
+void guard(const std::string& directory, const std::string& id, const std::function<bool()>& act) {
+  for (;; std::this_thread::sleep_for(std::chrono::seconds(1))) {
+    const auto root = Root::open(directory);
+    const auto record = load(directory);
+    if (!root || !record) continue;  // repaired meanwhile, or not repairable
+    if (!*record || (*record)->id != id || !is_pending(**record)) return;
+    if (is_due(**record, this_moment(*root)) && act()) return;
+  }
+}
+
+// Nothing of the starter's stays open, its lock least of all, but the pipe.
+void leave(int pipe) {
+  ::setsid();
+  for (int signal : {SIGHUP, SIGPIPE, SIGINT}) ::signal(signal, SIG_IGN);
+  const int nothing = ::open("/dev/null", O_RDWR);
+  for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(nothing, fd);
+  ::dup2(pipe, 3);
+  close_from(4);
+  (void)!::chdir("/");
+}
+
+[[noreturn]] void child(int pipe, const std::string& directory, const std::string& id,
+                        const std::function<void()>& detach, const std::function<bool()>& act) {
+  leave(pipe);
+  if (::fork() != 0) ::_exit(0);  // so that the starter has no child to wait for
+  if (detach) detach();
+  (void)!::write(3, "r", 1);
+  ::close(3);
+  guard(directory, id, act);
+  ::_exit(0);
+}
 
 }  // namespace
 
@@ -143,6 +180,22 @@ Result<Changes> lapse(const std::string& directory, Kernel& kernel, std::vector<
   auto done = is_empty ? remove(directory) : save(directory, record);
   if (!done) return done.error();
   return changes;
+}
+
+Result<void> start_guard(const std::string& directory, const std::string& id, const std::function<void()>& detach,
+                         const std::function<bool()>& act) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return error(errno, "the guard of apply --confirm: pipe");
+  const pid_t first = ::fork();
+  if (first < 0) return error(errno, "the guard of apply --confirm: fork");
+  if (first == 0) child(ends[1], directory, id, detach, act);
+  ::close(ends[1]);
+  ::waitpid(first, nullptr, 0);
+  char ready = 0;
+  const bool stands = ::read(ends[0], &ready, 1) == 1;
+  ::close(ends[0]);
+  if (!stands) return error(ESRCH, "the guard of apply --confirm ended at once");
+  return {};
 }
 
 }  // namespace confirm

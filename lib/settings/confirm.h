@@ -50,9 +50,8 @@ Result<void> remove(const std::string& directory);
 
 // Adds the current values of `keys`; to be saved before the port is written.
 void remember(Record& record, const Port& port, const Qos& before, const Keys& keys);
-// Restores the previous settings. Done ports leave record.before; one that is gone, or waits for an idle port, stays in
-// it to be tried again. Settings that the driver refuses are reported and dropped. `reverted` is set when nothing is
-// left.
+// Restores the previous settings. Ports that are done leave record.before; those that are gone or busy stay, to be
+// tried again. Settings that the driver refuses are reported and dropped. `reverted` is set when nothing is left.
 Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, qos::Options options);
 
 // revert(), and the record says so on disk. If the apply wrote nothing, the record is removed.

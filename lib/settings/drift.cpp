@@ -57,9 +57,8 @@ Drift::Transition Drift::watch_conflict(Track& track, const Change& change, Inst
     track.conflict = false;
     track.rounds.clear();
     track.seen_since = now;
-    if (as_wanted) return Transition::conflict_over;
     // On probation: a single reversal within the window is the next conflict.
-    track.rounds.assign(rule_.rounds - std::min(rule_.rounds, 2U), now);
+    if (!as_wanted) track.rounds.assign(rule_.rounds - std::min(rule_.rounds, 2U), now);
     return Transition::conflict_over;
   }
   if (change.from == track.reported || now < track.report_next) return Transition::nothing;
@@ -68,15 +67,11 @@ Drift::Transition Drift::watch_conflict(Track& track, const Change& change, Inst
   return Transition::conflict_moved;
 }
 
-void Drift::failed(Track& track, Instant now) {
-  track.retry = now + doubled(reread_, track.failures);
-  ++track.failures;
-}
+void Drift::failed(Track& track, Instant now) { track.retry = now + doubled(reread_, track.failures++); }
 
 const Drift::Track* Drift::find(const std::string& port, std::string_view key) const {
-  auto keys = ports_.find(port);
-  if (keys == ports_.end()) return nullptr;
-  return find_in(keys->second, key);
+  const auto* keys = find_in(ports_, port);
+  return keys == nullptr ? nullptr : find_in(*keys, key);
 }
 
 bool Drift::held(const std::string& port, std::string_view key, Instant now) const {
@@ -90,9 +85,8 @@ bool Drift::in_conflict(const std::string& port, std::string_view key) const {
 }
 
 bool Drift::in_conflict(const std::string& port) const {
-  auto keys = ports_.find(port);
-  return keys != ports_.end() &&
-         std::ranges::any_of(keys->second, [](const auto& entry) { return entry.second.conflict; });
+  const auto* keys = find_in(ports_, port);
+  return keys != nullptr && std::ranges::any_of(*keys, [](const auto& entry) { return entry.second.conflict; });
 }
 
 uint64_t Drift::repairs(const std::string& port, std::string_view key) const {
@@ -101,11 +95,7 @@ uint64_t Drift::repairs(const std::string& port, std::string_view key) const {
 }
 
 void Drift::restart(const std::string& port) {
-  for (auto& [key, track] : ports_[port]) {
-    uint64_t repairs = track.repairs;
-    track = Track{};
-    track.repairs = repairs;
-  }
+  for (auto& [key, track] : ports_[port]) track = {.repairs = track.repairs};
 }
 
 void Drift::clear(ConflictRule rule, std::chrono::milliseconds reread) {

@@ -13,19 +13,14 @@ using Instant = std::chrono::steady_clock::time_point;
 
 // A write over a value that was in sync before is a repair. `rounds` repairs of one setting within `window` (where the
 // write is disruptive: within `rounds` re-read periods at least) are a conflict: the setting is held (not written)
-// until
-//   - it has been in sync for a whole window, or
-//   - no program has written it for a window (60 s at most): then it is written once more. One more reversal is a
-//   conflict
-//     again: some writers only answer ours. Or
-//   - restart() or clear().
-// A setting that the driver refuses or ignores is held, too: for one re-read period at first, twice as long after each
-// further failure, an hour at most.
+// until it has been in sync for a whole window, or no program has written it for a window (60 s at most). Then it is
+// written once more, and one more reversal is a conflict again: some writers only answer ours. A setting that the
+// driver refuses or ignores is held, too: for one re-read period, twice as long after each further failure, an hour at
+// most.
 class Drift {
  public:
   Drift(ConflictRule rule, std::chrono::milliseconds reread) : rule_(rule), reread_(reread) {}
 
-  // What one reconcile found or did.
   // conflict_moved: in conflict, and the value is another one than last reported; at most every ten seconds.
   enum class Transition : uint8_t { nothing, repaired, conflict, conflict_moved, conflict_over };
   // `written`: another process has written the setting since the last one, maybe to the same value, or still runs.

@@ -51,16 +51,12 @@ class Pass {
     }
     Changes out;
     for (const Row& row : rows_)
-      if (!is_moot(row)) out.push_back(report(row));
+      // Nothing is said of one that is derived from another setting and that this driver does not offer.
+      if (row.blocked != Outcome::unsupported || !options_.derived[index(row.setting->id)]) out.push_back(report(row));
     return out;
   }
 
  private:
-  // Derived from another setting, and not offered by this driver.
-  [[nodiscard]] bool is_moot(const Row& row) const {
-    return row.blocked == Outcome::unsupported && options_.derived[index(row.setting->id)];
-  }
-
   // True when something was written.
   bool walk() {
     bool wrote = false;
@@ -124,7 +120,6 @@ class Pass {
     return true;
   }
 
-  // The settings that nothing blocks.
   [[nodiscard]] Keys free_to_write() const {
     Keys keys;
     for (const Row& row : rows_) {
@@ -140,9 +135,11 @@ class Pass {
       row.blocked = outcome;
       row.detail = std::move(why);
     };
-    if (row.op->write == nullptr || !has_value(*row.setting, have_))
-      return block(Outcome::unsupported, why_not_offered(*row.setting));
-    if (std::string why = why_impossible(driver_, *row.setting, want_, have_, limits_); !why.empty())
+    const bool offered = row.op->write != nullptr && has_value(*row.setting, have_);
+    if (!offered && kernel_.root.exists("sys/class/net/" + port_.netdev + "/bonding"))
+      return block(Outcome::unsupported,
+                   port_.netdev + " is a bond: this setting belongs to its member netdevs, which are unmanaged");
+    if (std::string why = why_not(driver_, *row.setting, want_, have_, limits_, port_.netdev); !why.empty())
       return block(Outcome::unsupported, why);
     if (options_.conflict && options_.conflict(port_, row.setting->id))
       return block(Outcome::conflict, "another writer keeps changing it back");
@@ -155,15 +152,6 @@ class Pass {
       return block(Outcome::pending, "the write stops traffic and a process holds a queue pair on the port");
     if (!options_.window_open) block(Outcome::pending, "the write stops traffic and waits for the maintenance window");
   }
-
-  [[nodiscard]] std::string why_not_offered(const Setting& setting) const {
-    if (is_bond()) return port_.netdev + " is a bond: this setting belongs to its member netdevs, which are unmanaged";
-    if (auto reason = limits_.reasons.find(setting.id); reason != limits_.reasons.end()) return reason->second;
-    std::string why = remedy_of(driver_, setting, have_, port_.netdev, 0);
-    return why.empty() ? "the driver does not offer it" : why;
-  }
-
-  [[nodiscard]] bool is_bond() const { return kernel_.root.exists("sys/class/net/" + port_.netdev + "/bonding"); }
 
   [[nodiscard]] bool wants_pause() const { return want_.pause && (want_.pause->rx || want_.pause->tx); }
 
@@ -194,11 +182,10 @@ class Pass {
   // At once only where the link is up; where a write took it down, carrier-up is the time.
   void settle_port() {
     if (options_.dry_run || lost_ || driver_.settle == nullptr) return;
-    auto touched = [this](SettingId id) {
-      const Row* row = find(id);
-      return row != nullptr && row->written;
-    };
-    if (!touched(SettingId::mtu) && !touched(SettingId::pfc)) return;
+    if (std::ranges::none_of(rows_, [](const Row& row) {
+          return row.written && (row.setting->id == SettingId::mtu || row.setting->id == SettingId::pfc);
+        }))
+      return;
     auto link = rtnl::link(*kernel_.route, port_.netdev);
     if (!link || !link->carrier.value_or(false)) return;
     PortIo io = port_io(kernel_, port_);
@@ -251,9 +238,10 @@ class Pass {
     out.outcome = Outcome::refused;
     out.code = failure.code;
     if (failure.code == ENODEV) {
-      out.detail = is_there(kernel_, port_) ? "the netdev exists, but its driver answers ENODEV: it is being reset, "
-                                              "or has failed (see dmesg)"
-                                            : "device disappeared";
+      out.detail =
+          is_there(kernel_, port_)
+              ? "the netdev exists, but its driver answers ENODEV: it is being reset, or has failed (see dmesg)"
+              : "device disappeared";
       return out;
     }
     std::string remedy = remedy_of(driver_, *row.setting, have_, port_.netdev, failure.code);
@@ -269,8 +257,7 @@ class Pass {
   }
 
   Row* find(SettingId id) {
-    auto it = std::ranges::find_if(rows_, [id](const Row& row) { return row.setting->id == id; });
-    return it != rows_.end() ? &*it : nullptr;
+    return find_where(rows_, [id](const Row& row) { return row.setting->id == id; });
   }
 
   Kernel& kernel_;

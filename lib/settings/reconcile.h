@@ -24,8 +24,7 @@ struct Options {
   Disruptive disruptive = Disruptive::idle;
   bool window_open = true;   // the maintenance window; while it is closed, disruptive writes wait
   Keys only = Keys().set();  // the others are left alone
-  // Settings that the policy derives from another (traffic, cnp): where the driver does not offer one, it is not
-  // reported.
+  // Derived from others (traffic, cnp): not reported where the driver does not offer one.
   Keys derived{};
   // True if a user's queue pair is open on the port. Called before each disruptive write. Null: never busy.
   std::function<bool(const Port&)> busy;
@@ -37,17 +36,13 @@ struct Options {
   std::function<void(const Port&, SettingId)> wrote;
 };
 
-// One Change per setting that `want` gives, in the order of kSettings. A device that disappears or refuses costs its
-// own settings only. `port.qos` is set to the last reading. Afterwards a second call finds nothing to write,
-// but for what this one reported as pending, refused or ignored. Does not wait for a link that its writes took down:
-// call settle() when the carrier is back.
+// One Change per setting that `want` gives, in the order of kSettings. `port.qos` is set to the last reading. A second
+// call finds nothing to write, but for what this one reported as pending, refused or ignored. Does not wait for a link
+// that its writes took down: call settle() when the carrier is back.
 Changes reconcile(Kernel& kernel, Port& port, const Qos& want, const Options& options);
 
-// To be called when the port's carrier has come up: some drivers (mlx5) compute lossless buffer thresholds from the
-// link speed only when the same PFC is sent again. Nothing to do on others.
+// To be called when the port's carrier has come up (Driver::settle).
 Result<void> settle(Kernel& kernel, const Port& port);
-
-// Whether a write may stop traffic on this port now.
 
 // True if a user process has a queue pair on the port, or on a virtual function or subfunction of it (RDMA netlink).
 // True also when it cannot be known: a job may be running. A virtual function that a virtual machine has, or another

@@ -7,15 +7,13 @@
 
 namespace fabric::qos {
 
-// Reconciles the port to its entry in `originals` (`options` as for reconcile, without its conflict and save_original).
-// When nothing is left to do, the restored settings are erased from the entry, so that the next first write saves
-// them again; while a setting is pending or refused the entry is kept. Settings that the port does not offer now (their
-// files are gone with a module, say) stays in it, and so does what options.only leaves out. The caller holds the lock
-// and saves `originals` afterwards. Empty when the port has no entry.
+// Reconciles the port to its entry in `originals`; empty when it has none. When nothing is left to do, the restored
+// settings are erased from the entry, so that the next first write saves them again; while a setting is pending or
+// refused the entry is kept. Settings that the port does not offer now stay in it, and so does what options.only leaves
+// out. The caller holds the lock and saves `originals` afterwards.
 Changes restore(Kernel& kernel, Port& port, state::Originals& originals, Options options);
 
-// The saved settings of absent ports (driver not loaded, NIC removed): pending,
-// under the key that the port has in `originals`.
+// The saved settings of absent ports (driver not loaded, NIC removed): pending, under the port's key in `originals`.
 Changes restore_of_absent(const state::Originals& originals, const std::vector<Port>& ports);
 
 }  // namespace fabric::qos

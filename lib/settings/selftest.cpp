@@ -15,8 +15,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A setting's value in a file, beside the interface that writes it: that of the netdev, and those of NVIDIA's OFED
-// driver (mlx5/core/en_sysfs.c).
+// A setting's value in a file, beside the interface that writes it; qos/: of NVIDIA's OFED driver
+// (mlx5/core/en_sysfs.c).
 struct SecondWay {
   SettingId setting;
   std::string_view file;  // below sys/class/net/NETDEV
@@ -71,13 +71,15 @@ class Tester {
   Tester(Kernel& kernel, Port& port, const SelfTestOptions& options, const Driver& driver, const Qos& want)
       : kernel_(kernel), port_(port), options_(options), driver_(driver), keys_(keys_of(want)) {}
 
-  void await_carrier(SelfTestStep& step, bool had) const {
+  // Whether it is back, if the port had one.
+  [[nodiscard]] bool await_carrier(bool had) const {
     const auto deadline = Clock::now() + options_.patience;
     for (; had; std::this_thread::sleep_for(std::chrono::milliseconds(20))) {
       const auto link = rtnl::link(*kernel_.route, port_.netdev);
-      step.link_back = link && link->carrier.value_or(false);
-      if (step.link_back || Clock::now() >= deadline) return;
+      if (link && link->carrier.value_or(false)) return true;
+      if (Clock::now() >= deadline) return false;
     }
+    return true;
   }
 
   SelfTestStep write_once(SettingId id, const Qos& want) {
@@ -91,7 +93,7 @@ class Tester {
     if (!have) return refused(std::move(step), have.error());
     step.disruptive = is_disruptive(op, id, limits);
     step.from = value_text(setting, *have);
-    step.detail = why_not(setting, op, want, *have, limits);
+    step.detail = why_not(driver_, setting, want, *have, limits, port_.netdev);
     if (!step.detail.empty()) return step;
     const auto before = rtnl::link(*kernel_.route, port_.netdev);
     PortIo io = port_io(kernel_, port_);
@@ -100,7 +102,7 @@ class Tester {
     const auto start = Clock::now();
     auto written = op.write(io, setting, want, *have);
     step.took = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start);
-    await_carrier(step, before && before->carrier.value_or(false));
+    step.link_back = await_carrier(before && before->carrier.value_or(false));
     const auto after = rtnl::link(*kernel_.route, port_.netdev);
     if (before && after)
       step.carrier_downs = after->carrier_down_count.value_or(0) - before->carrier_down_count.value_or(0);
@@ -108,14 +110,6 @@ class Tester {
   }
 
  private:
-  std::string why_not(const Setting& setting, const Op& op, const Qos& want, const Qos& have,
-                      const Limits& limits) const {
-    if (op.write != nullptr && has_value(setting, have)) return why_impossible(driver_, setting, want, have, limits);
-    if (auto reason = limits.reasons.find(setting.id); reason != limits.reasons.end()) return reason->second;
-    const std::string why = remedy_of(driver_, setting, have, port_.netdev, 0);
-    return why.empty() ? "the driver does not offer it" : why;
-  }
-
   static SelfTestStep refused(SelfTestStep step, const Error& error) {
     step.outcome = Outcome::refused;
     step.code = error.code;
@@ -196,8 +190,7 @@ Result<SelfTest> self_test(Kernel& kernel, Port& port, const Qos& want, const Se
   how.busy = options.busy;
   if (auto ended = end_self_test(kernel, {&port, 1}, options.directory, how)) out.restored = std::move(*ended);
   else return ended.error();
-  SelfTestStep last;
-  tester.await_carrier(last, had_carrier);
+  (void)tester.await_carrier(had_carrier);
   (void)settle(kernel, port);
   return out;
 }

@@ -35,8 +35,7 @@ struct SelfTestOptions {
   std::chrono::milliseconds patience{15'000};  // for the carrier after a write
 };
 
-// Why the port must not be tested: queue pairs, a bond, the default route (`route_allowed`: that one is). Empty: it
-// may.
+// Why the port must not be tested: queue pairs, a bond, the default route (unless `route_allowed`). Empty: it may.
 std::string why_no_self_test(Kernel& kernel, const Port& port, bool route_allowed);
 
 // The Error is of the first reading, or of saving it: nothing was written.

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "settings/sysctl.h"
 
-#include <algorithm>
-
+#include "base/find.h"
 #include "base/parse.h"
 #include "store/files.h"
 #include "store/toml_value.h"
@@ -77,82 +76,60 @@ std::string remedy(const std::string& name, int code) {
   return {};
 }
 
-Change change_of(const std::string& name, std::string wanted) {
-  Change change;
-  change.port = kHostSubject;
-  change.sysctl = name;
-  change.to = std::move(wanted);
+Change with(Change change, Outcome outcome, std::string detail, int code = 0) {
+  change.outcome = outcome;
+  change.code = code;
+  change.detail = std::move(detail);
   return change;
 }
 
-class SysctlPass {
- public:
-  SysctlPass(const Root& root, const SysctlOptions& options) : root_(root), options_(options) {}
+Change refused(Change change, const Error& failure) {
+  std::string detail = failure.text() + remedy(change.sysctl, failure.code);
+  return with(std::move(change), Outcome::refused, std::move(detail), failure.code);
+}
 
-  Change run(const std::string& name, const std::string& wanted) {
-    Change change = change_of(name, one_spaced(wanted));
-    const std::string file = file_of(name);
-    auto before = root_.read(file);
-    if (!before) return unreadable(std::move(change), before.error());
-    change.from = one_spaced(*before);
-    if (change.from == change.to) return change;
-    if (options_.conflict && options_.conflict(change.sysctl)) {
-      change.outcome = Outcome::conflict;
-      change.detail = "another writer keeps changing it back";
-      return change;
-    }
-    if (options_.dry_run) {
-      change.outcome = Outcome::differs;
-      return change;
-    }
-    return write(std::move(change), file);
-  }
+Change write_sysctl(const Root& root, const std::string& file, const SysctlOptions& options, Change change) {
+  if (options.save_original)
+    if (auto saved = options.save_original(change.sysctl, change.from); !saved)
+      return with(std::move(change), Outcome::unsaved, saved.error().text());
+  if (auto written = root.write(file, change.to); !written) return refused(std::move(change), written.error());
+  const auto after = root.read(file);
+  if (!after) return refused(std::move(change), after.error());
+  const std::string now = one_spaced(*after);
+  const bool obeyed = now == change.to;
+  return with(std::move(change), obeyed ? Outcome::applied : Outcome::ignored,
+              obeyed ? "" : "accepted, but reads back as " + now);
+}
 
- private:
-  Change write(Change change, const std::string& file) {
-    if (options_.save_original)
-      if (auto saved = options_.save_original(change.sysctl, change.from); !saved)
-        return unsaved(std::move(change), saved.error());
-    if (auto written = root_.write(file, change.to); !written) return refused(std::move(change), written.error());
-    auto after = root_.read(file);
-    if (!after) return refused(std::move(change), after.error());
-    const std::string now = one_spaced(*after);
-    change.outcome = now == change.to ? Outcome::applied : Outcome::ignored;
-    if (now != change.to) change.detail = "accepted, but reads back as " + now;
-    return change;
-  }
-
-  static Change unreadable(Change change, const Error& failure) {
-    if (failure.code != ENOENT) return refused(std::move(change), failure);
-    change.outcome = Outcome::unsupported;
-    change.detail = "unknown to this kernel, or the network interface does not exist";
-    return change;
-  }
-
-  static Change unsaved(Change change, const Error& failure) {
-    change.outcome = Outcome::unsaved;
-    change.detail = failure.text();
-    return change;
-  }
-
-  static Change refused(Change change, const Error& failure) {
-    change.outcome = Outcome::refused;
-    change.code = failure.code;
-    change.detail = failure.text() + remedy(change.sysctl, failure.code);
-    return change;
-  }
-
-  const Root& root_;
-  const SysctlOptions& options_;
-};
+Change reconcile_one(const Root& root, const std::string& name, const std::string& wanted,
+                     const SysctlOptions& options) {
+  Change change;
+  change.port = kHostSubject;
+  change.sysctl = name;
+  change.to = wanted;
+  if (std::string problem = sysctl_problem(name, wanted); !problem.empty())
+    return with(std::move(change), Outcome::refused, std::move(problem), EINVAL);
+  change.to = one_spaced(wanted);
+  const std::string file = file_of(name);
+  const auto before = root.read(file);
+  if (!before && before.error().code == ENOENT)
+    return with(std::move(change), Outcome::unsupported,
+                "unknown to this kernel, or the network interface does not exist");
+  if (!before) return refused(std::move(change), before.error());
+  change.from = one_spaced(*before);
+  if (change.from == change.to) return change;
+  if (options.conflict && options.conflict(name))
+    return with(std::move(change), Outcome::conflict, "another writer keeps changing it back");
+  if (options.dry_run) return with(std::move(change), Outcome::differs, "");
+  return write_sysctl(root, file, options, std::move(change));
+}
 
 }  // namespace
 
 std::span<const Sysctl> known_sysctls() { return kSysctls; }
 
 const Sysctl* find_sysctl(std::string_view name) {
-  const auto row = std::ranges::find_if(kSysctls, [&](const Sysctl& each) { return has_name(each, name); });
-  return row != kSysctls.end() ? &*row : nullptr;
+  return find_where(kSysctls, [&](const Sysctl& each) { return has_name(each, name); });
 }
 
 std::string sysctl_problem(std::string_view name, std::string_view value) {
@@ -176,12 +153,7 @@ std::string sysctl_problem(std::string_view name, std::string_view value) {
 
 Changes reconcile_sysctl(const Root& root, const SysctlValues& wanted, const SysctlOptions& options) {
   Changes out;
-  for (const auto& [name, value] : wanted) {
-    auto problem = sysctl_problem(name, value);
-    Change& change =
-        out.emplace_back(problem.empty() ? SysctlPass(root, options).run(name, value) : change_of(name, value));
-    if (!problem.empty()) change.outcome = Outcome::refused, change.code = EINVAL, change.detail = std::move(problem);
-  }
+  for (const auto& [name, value] : wanted) out.push_back(reconcile_one(root, name, value, options));
   return out;
 }
 
@@ -192,15 +164,13 @@ std::string sysctl_originals_toml(const SysctlValues& originals) {
 }
 
 Result<SysctlValues> parse_sysctl_originals(std::string_view text, const std::string& file) {
-  const auto read_table = parse_state(text, file);
-  if (!read_table) return read_table.error();
-  const toml::table& table = *read_table;
+  const auto table = parse_state(text, file);
+  if (!table) return table.error();
   SysctlValues out;
-  for (auto&& [key, node] : table) {
+  for (auto&& [key, node] : *table) {
     const auto* value = node.as_string();
-    const std::string_view name = key;
     if (value == nullptr) return corrupt(file, node.source().begin, "expected a string, not " + describe(node));
-    out.emplace(name, value->get());
+    out.emplace(key.str(), value->get());
   }
   return out;
 }
@@ -208,16 +178,16 @@ Result<SysctlValues> parse_sysctl_originals(std::string_view text, const std::st
 Result<SysctlValues> load_sysctl_originals(const std::string& directory) {
   auto root = Root::open(directory);
   if (!root) return root.error();
-  auto text = root->read(kSysctlOriginalsFile);
-  if (!text && text.error().code == ENOENT) return SysctlValues{};
-  if (!text) return text.error();
-  const std::string name = std::string("/") + kSysctlOriginalsFile;
-  auto values = text->ends_with('\n') ? parse_sysctl_originals(*text, name)
-                                      : Result<SysctlValues>(corrupt(name, {1, 1}, "the file is truncated"));
-  if (!values)
-    return error(values.error().code,
-                 values.error().what + "; repair the file, or move it away (the original values are lost then)");
-  return values;
+  auto values = parse_file(root->read(kSysctlOriginalsFile), kSysctlOriginalsFile,
+                           [](const std::string& text, const std::string& name) {
+                             return text.ends_with('\n') ? parse_sysctl_originals(text, name)
+                                                         : corrupt(name, {1, 1}, "the file is truncated");
+                           });
+  if (values) return values->value_or(SysctlValues{});
+  return values.error().code != EBADMSG
+             ? values.error()
+             : error(EBADMSG,
+                     values.error().what + "; repair the file, or move it away (the original values are lost then)");
 }
 
 Result<void> save_sysctl_originals(const std::string& directory, const SysctlValues& originals) {

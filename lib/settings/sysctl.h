@@ -38,12 +38,10 @@ struct SysctlOptions {
   std::function<bool(const std::string& name)> conflict{};
 };
 
-// One change per wanted name, in their order: read, written only where it differs, read back. Change::from is empty
-// where it could not be read.
+// One change per wanted name: read, written only where it differs, read back. Change::from is empty if it was not read.
 Changes reconcile_sysctl(const Root& root, const SysctlValues& wanted, const SysctlOptions& options);
 
-// The original value of each name. Same care as state::Originals: a missing file is empty, one that
-// cannot be understood is an Error with code EBADMSG, and is never overwritten.
+// The original value of each name, with the same care as state::Originals.
 inline constexpr const char* kSysctlOriginalsFile = "var/lib/fabric-agent/sysctl.toml";
 Result<SysctlValues> parse_sysctl_originals(std::string_view text, const std::string& file);
 std::string sysctl_originals_toml(const SysctlValues& originals);

@@ -71,27 +71,16 @@ constexpr std::array kDcb{SettingId::trust, SettingId::apptrust,     SettingId::
 constexpr std::array kEthtool{SettingId::fw_lldp, SettingId::pause,    SettingId::ring_rx,
                               SettingId::ring_tx, SettingId::channels, SettingId::fec};
 
-template <class List>
-bool has(const List& list, SettingId setting) {
-  return contains(list, setting);
-}
-
 }  // namespace
 
 std::string_view to_text(Cause value) {
-  switch (value) {
-    case Cause::driver: return "driver";
-    case Cause::link: return "link";
-    case Cause::firmware: return "firmware";
-    case Cause::process: return "process";
-    case Cause::unnotified: break;
-  }
-  return "unnotified";
+  constexpr std::array<std::string_view, 5> kTexts{"driver", "link", "firmware", "process", "unnotified"};
+  return kTexts[static_cast<size_t>(value)];
 }
 
 NotificationKind notification_of(SettingId setting) {
-  if (has(kDcb, setting)) return NotificationKind::dcb;
-  if (has(kEthtool, setting)) return NotificationKind::ethtool;
+  if (contains(kDcb, setting)) return NotificationKind::dcb;
+  if (contains(kEthtool, setting)) return NotificationKind::ethtool;
   return setting == SettingId::mtu ? NotificationKind::link : NotificationKind::nothing;
 }
 

@@ -18,12 +18,6 @@ struct Capabilities {
   bool breaks_nvidia_smi_topo = false;  // nvidia-smi topo -m fails while such a device exists
 };
 
-struct DriverFacts {
-  std::string_view kernel_driver;
-  Capabilities capabilities;
-};
-extern const DriverFacts kMlx5Facts, kBnxtFacts, kBngeFacts, kEfaFacts, kI40eFacts, kIceFacts, kSiwFacts;
-
 // All false or 0 for a driver without facts.
 const Capabilities& capabilities_of(std::string_view kernel_driver);
 

@@ -92,7 +92,6 @@ struct CounterOrigin {
   std::string_view reset;   // what sets them to zero
 };
 
-// One per vendor, in counter_tables.cpp.
 struct CounterTable {
   std::string_view vendor;                    // heading in fabric-counters(7)
   std::array<std::string_view, 3> drivers{};  // Port::kernel_driver; none: the rows are valid for every driver
@@ -110,29 +109,11 @@ struct CounterTable {
     return row.scope.value_or(row.source == CounterSource::hw ? hw_scope : CounterScope::port);
   }
 };
+// One per vendor, in its counters.cpp.
+extern const CounterTable kMlx5Counters, kBnxtCounters, kIntelCounters, kIonicCounters, kHnsCounters, kEfaCounters,
+    kManaCounters, kHfi1Counters, kRxeCounters, kPmaCounters;
+
 std::span<const CounterTable> counter_tables();
 const CounterTable* find_counter_table(std::string_view driver);
-
-// Per vendor.
-std::span<const CounterRow> mlx5_rows();
-std::span<const CounterOrigin> mlx5_origins();
-std::span<const CounterRow> bnxt_rows();
-std::span<const CounterOrigin> bnxt_origins();
-std::span<const CounterRow> ice_irdma_rows();
-std::span<const CounterOrigin> ice_irdma_origins();
-std::span<const CounterRow> ionic_rows();
-std::span<const CounterOrigin> ionic_origins();
-std::span<const CounterRow> hns_rows();
-std::span<const CounterOrigin> hns_origins();
-std::span<const CounterRow> efa_rows();
-std::span<const CounterOrigin> efa_origins();
-std::span<const CounterRow> mana_rows();
-std::span<const CounterOrigin> mana_origins();
-std::span<const CounterRow> hfi1_rows();
-std::span<const CounterOrigin> hfi1_origins();
-std::span<const CounterRow> rxe_rows();
-std::span<const CounterOrigin> rxe_origins();
-std::span<const CounterRow> pma_rows();
-std::span<const CounterOrigin> pma_origins();
 
 }  // namespace fabric

@@ -9,6 +9,7 @@
 namespace fabric {
 namespace {
 
+// Those with evidence before those without; the last one takes what no other names.
 constexpr std::array kDrivers{&kMlx5Ofed, &kMlx5,  &kMlx4, &kBnxt, &kBnge,    &kIce,
                               &kI40e,     &kIonic, &kQede, &kRxe,  &kUpstream};
 constexpr std::array kFeatures{&kEthtoolFeature, &kRdmaCm, &kOptionalCounters, &kMrrs};
@@ -24,14 +25,9 @@ const Feature* feature_of(SettingId setting) {
   return nullptr;
 }
 
-bool has_name(const Driver& driver, std::string_view name) { return contains(driver.kernel_names, name); }
-
 }  // namespace
 
 PortIo port_io(Kernel& kernel, const Port& port) { return {kernel, port.netdev, port.rdma, port.number, port.pci}; }
-
-bool PortIo::wants(SettingId setting) const { return keys[index(setting)]; }
-bool PortIo::may_write(SettingId setting) const { return along[index(setting)]; }
 
 const Op& op_of(const Driver& driver, SettingId setting) {
   static constexpr Op kNone{};
@@ -59,6 +55,8 @@ Qos expected_of(const Driver& driver, const Qos& want, const Qos& have, const Li
   return out;
 }
 
+namespace {
+
 std::string why_impossible(const Driver& driver, const Setting& setting, const Qos& want, const Qos& have,
                            const Limits& limits) {
   const bool or_none = std::holds_alternative<std::optional<OrNone> Qos::*>(setting.member);
@@ -74,6 +72,8 @@ std::string why_impossible(const Driver& driver, const Setting& setting, const Q
   return feature != nullptr && feature->impossible != nullptr ? feature->impossible(setting, want, limits) : why;
 }
 
+}  // namespace
+
 std::string remedy_of(const Driver& driver, const Setting& setting, const Qos& have, const std::string& netdev,
                       int code) {
   const Feature* feature = feature_of(setting.id);
@@ -82,12 +82,21 @@ std::string remedy_of(const Driver& driver, const Setting& setting, const Qos& h
   return driver.remedy(setting, have, netdev, code);
 }
 
+std::string why_not(const Driver& driver, const Setting& setting, const Qos& want, const Qos& have,
+                    const Limits& limits, const std::string& netdev) {
+  if (op_of(driver, setting.id).write != nullptr && has_value(setting, have))
+    return why_impossible(driver, setting, want, have, limits);
+  if (const auto* reason = find_in(limits.reasons, setting.id)) return *reason;
+  const std::string why = remedy_of(driver, setting, have, netdev, 0);
+  return why.empty() ? "the driver does not offer it" : why;
+}
+
 std::span<const Driver* const> drivers() { return kDrivers; }
 std::span<const Feature* const> features() { return kFeatures; }
 
 const Driver& driver_for(std::string_view kernel_driver, const Root* root, const std::string& netdev) {
   for (const Driver* driver : kDrivers)
-    if (has_name(*driver, kernel_driver) &&
+    if (!kernel_driver.empty() && contains(driver->kernel_names, kernel_driver) &&
         (driver->evidence == nullptr || (root != nullptr && !netdev.empty() && driver->evidence(*root, netdev))))
       return *driver;
   return kUpstream;

@@ -1,53 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/eeprom.h"
 
-#include <algorithm>
-
+#include "base/find.h"
 #include "wire/eeprom_memory.h"
 
 namespace fabric::eeprom {
 namespace {
 
-enum class Standard : uint8_t { sff8472, sff8636, cmis };
-
 struct FormFactor {
   uint8_t identifier;
   std::string_view name;
-  Standard standard;
+  const Standard& standard;
 };
 
 // SFF-8024 table 4-1: those that serve as network ports. A new one is one row.
 constexpr FormFactor kFormFactors[] = {
-    {0x03, "SFP", Standard::sff8472},         {0x0b, "DWDM-SFP", Standard::sff8472},
-    {0x0c, "QSFP", Standard::sff8636},        {0x0d, "QSFP+", Standard::sff8636},
-    {0x11, "QSFP28", Standard::sff8636},      {0x18, "QSFP-DD", Standard::cmis},
-    {0x19, "OSFP", Standard::cmis},           {0x1b, "DSFP", Standard::cmis},
-    {0x1e, "QSFP with CMIS", Standard::cmis}, {0x1f, "SFP-DD with CMIS", Standard::cmis},
-    {0x20, "SFP with CMIS", Standard::cmis},  {0x21, "OSFP-XD with CMIS", Standard::cmis},
+    {0x03, "SFP", kSff8472},         {0x0b, "DWDM-SFP", kSff8472},
+    {0x0c, "QSFP", kSff8636},        {0x0d, "QSFP+", kSff8636},
+    {0x11, "QSFP28", kSff8636},      {0x18, "QSFP-DD", kCmis},
+    {0x19, "OSFP", kCmis},           {0x1b, "DSFP", kCmis},
+    {0x1e, "QSFP with CMIS", kCmis}, {0x1f, "SFP-DD with CMIS", kCmis},
+    {0x20, "SFP with CMIS", kCmis},  {0x21, "OSFP-XD with CMIS", kCmis},
 };
 
 const FormFactor* form_factor(uint8_t identifier) {
-  for (const FormFactor& row : kFormFactors)
-    if (row.identifier == identifier) return &row;
-  return nullptr;
-}
-
-std::vector<Place> places(Standard standard, const Memory& lower) {
-  switch (standard) {
-    case Standard::sff8472: return places_sff8472(lower);
-    case Standard::sff8636: return places_sff8636(lower);
-    case Standard::cmis: break;
-  }
-  return places_cmis(lower);
-}
-
-Transceiver decode_as(Standard standard, const Memory& memory) {
-  switch (standard) {
-    case Standard::sff8472: return decode_sff8472(memory);
-    case Standard::sff8636: return decode_sff8636(memory);
-    case Standard::cmis: break;
-  }
-  return decode_cmis(memory);
+  return find_where(kFormFactors, [=](const FormFactor& row) { return row.identifier == identifier; });
 }
 
 // The existing pages: a module that lacks the selected page returns to page 00h (SFF-8636 6.2, byte 127).
@@ -68,8 +45,7 @@ std::vector<Place> further_places(View8 first) {
   const Page page{first_place(), Bytes(first.begin(), first.end())};
   const Memory lower(std::span(&page, 1));
   const FormFactor* form = form_factor(lower.u8(kBase, 0).value_or(0));
-  if (form == nullptr) return {};
-  return places(form->standard, lower);
+  return form == nullptr ? std::vector<Place>() : form->standard.places(lower);
 }
 
 Result<Transceiver> decode(std::span<const Page> pages) {
@@ -79,7 +55,7 @@ Result<Transceiver> decode(std::span<const Page> pages) {
   if (!identifier) return error(EBADMSG, "module memory: no identifier");
   const FormFactor* form = form_factor(*identifier);
   if (form == nullptr) return error(EOPNOTSUPP, "module memory: identifier 0x" + hex_byte(*identifier));
-  Transceiver out = decode_as(form->standard, memory);
+  Transceiver out = form->standard.decode(memory);
   out.identifier = *identifier;
   out.form_factor = form->name;
   return out;

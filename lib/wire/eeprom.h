@@ -18,8 +18,7 @@ struct Place {
   uint8_t page = 0;
   uint8_t offset = 0;
   uint8_t length = 128;
-  bool fixed =
-      false;  // says the same as long as the same module is plugged, that is, page 00h is the same: read it once
+  bool fixed = false;  // says the same as long as page 00h does, that is, the same module is plugged: read it once
   bool operator==(const Place&) const = default;
 };
 
@@ -30,9 +29,8 @@ struct Page {
 
 // The first page to read of every module; it lists the others.
 Place first_place();
-// What else this module has and decode() uses, given the bytes of first_place(). Empty when the identifier is unknown:
-// nothing more is read of a module that we could not interpret. Lanes beyond the eighth (banks other than 0) are not
-// read.
+// What else this module has and decode() uses, given the bytes of first_place(). Empty when the identifier is unknown.
+// Lanes beyond the eighth (banks other than 0) are not read.
 std::vector<Place> further_places(View8 first);
 
 // What the pages say; those missing or cut short cost the values in them. EBADMSG when the identifier is not there,

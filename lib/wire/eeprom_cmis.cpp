@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// QSFP-DD, OSFP, SFP-DD, DSFP: OIF-CMIS 5.0, clauses 8.2 (lower memory), 8.3 (page 00h), 8.4 (01h), 8.5 (02h), 8.9
-// (11h).
+// QSFP-DD, OSFP, SFP-DD, DSFP: OIF-CMIS 5.0, clauses 8.2 (lower memory), 8.3 (page 00h), 8.4 (01h), 8.5, 8.9 (11h).
 #include "wire/eeprom_memory.h"
 
 namespace fabric::eeprom {
@@ -121,10 +120,7 @@ void read_identity(const Memory& memory, Transceiver& out) {
   out.date = memory.text(kBase, 182, 8);
   out.cable_length = cable_length(memory);
   out.connector = connector_name(memory.u8(kBase, 203).value_or(0));
-  if (const auto technology = memory.u8(kBase, 212)) {
-    out.technology = technology_name(*technology);
-    out.medium = medium_of_technology(*technology);
-  }
+  if (const auto technology = memory.u8(kBase, 212)) read_technology(*technology, out);
   if (memory.u8(kBase, 85) == 3) out.medium = Medium::passive_copper;  // 8.2: the media type says so outright
   judge_sum(memory, kBase, 128, 221, 222, out);
 }
@@ -153,9 +149,7 @@ void read_lanes(const Memory& memory, Transceiver& out) {
     if ((used >> lane & 1) != 0) out.lanes.push_back(lane_of(memory, lane, amperes));
 }
 
-}  // namespace
-
-std::vector<Place> places_cmis(const Memory& lower) {
+std::vector<Place> places(const Memory& lower) {
   std::vector<Place> out{{.offset = 128}};
   if (is_flat(lower)) return out;
   for (const Space& space : {kAdvertisement, kThresholds})
@@ -164,7 +158,7 @@ std::vector<Place> places_cmis(const Memory& lower) {
   return out;
 }
 
-Transceiver decode_cmis(const Memory& memory) {
+Transceiver decode(const Memory& memory) {
   Transceiver out;
   read_status(memory, out);
   read_identity(memory, out);
@@ -176,5 +170,9 @@ Transceiver decode_cmis(const Memory& memory) {
   if (memory.u8(kThresholds, 199)) drop_flags_without_limits(out);
   return out;
 }
+
+}  // namespace
+
+const Standard kCmis{places, decode};
 
 }  // namespace fabric::eeprom

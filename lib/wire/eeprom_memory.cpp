@@ -1,75 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/eeprom_memory.h"
 
-#include <algorithm>
 #include <cmath>
 
+#include "base/find.h"
 #include "base/parse.h"
 
 namespace fabric::eeprom {
 namespace {
 
-// A value that is in force, or none: limits of which the upper does not lie above the lower were never set.
-void keep_range(std::optional<double>& high, std::optional<double>& low) {
-  if (high && low && *high > *low) return;
-  high.reset();
-  low.reset();
-}
-
-struct Code {
+struct Connector {
   uint8_t code;
   std::string_view name;
 };
+constexpr Connector kConnectors[] = {{0x01, "SC"},
+                                     {0x07, "LC"},
+                                     {0x0b, "optical pigtail"},
+                                     {0x0c, "MPO 1x12"},
+                                     {0x0d, "MPO 2x16"},
+                                     {0x20, "HSSDC II"},
+                                     {0x21, "copper pigtail"},
+                                     {0x22, "RJ45"},
+                                     {0x23, "no separable connector"},
+                                     {0x24, "MXC 2x16"},
+                                     {0x25, "CS"},
+                                     {0x26, "SN"},
+                                     {0x27, "MPO 2x12"},
+                                     {0x28, "MPO 1x16"}};
 
-template <size_t count>
-std::string_view name_of(const Code (&table)[count], uint8_t code) {
-  for (const Code& row : table)
-    if (row.code == code) return row.name;
-  return {};
-}
-
-constexpr Code kConnectors[] = {
-    {0x01, "SC"},
-    {0x07, "LC"},
-    {0x0b, "optical pigtail"},
-    {0x0c, "MPO 1x12"},
-    {0x0d, "MPO 2x16"},
-    {0x20, "HSSDC II"},
-    {0x21, "copper pigtail"},
-    {0x22, "RJ45"},
-    {0x23, "no separable connector"},
-    {0x24, "MXC 2x16"},
-    {0x25, "CS"},
-    {0x26, "SN"},
-    {0x27, "MPO 2x12"},
-    {0x28, "MPO 1x16"},
+struct Technology {
+  std::string_view name;
+  Medium medium;
 };
-
-constexpr uint8_t kFirstCopper = 0x0a, kFirstActiveCopper = 0x0c;
-constexpr uint8_t kCBandTunable = 0x10, kLBandTunable = 0x11, kFirstLinear = 0x12, kLastLinear = 0x14;
-
-constexpr Code kTechnologies[] = {
-    {0x00, "850 nm VCSEL"},
-    {0x01, "1310 nm VCSEL"},
-    {0x02, "1550 nm VCSEL"},
-    {0x03, "1310 nm FP"},
-    {0x04, "1310 nm DFB"},
-    {0x05, "1550 nm DFB"},
-    {0x06, "1310 nm EML"},
-    {0x07, "1550 nm EML"},
-    {0x08, "other"},
-    {0x09, "1490 nm DFB"},
-    {kFirstCopper, "copper, unequalized"},
-    {0x0b, "copper, passive equalized"},
-    {kFirstActiveCopper, "copper, near and far end limiting equalizers"},
-    {0x0d, "copper, far end limiting equalizers"},
-    {0x0e, "copper, near end limiting equalizers"},
-    {0x0f, "copper, linear equalizers"},
-    {kCBandTunable, "C-band tunable laser"},
-    {kLBandTunable, "L-band tunable laser"},
-    {kFirstLinear, "copper, near and far end linear equalizers"},
-    {0x13, "copper, far end linear equalizers"},
-    {kLastLinear, "copper, near end linear equalizers"},
+constexpr Technology kTechnologies[] = {
+    // by code
+    {"850 nm VCSEL", Medium::optical},
+    {"1310 nm VCSEL", Medium::optical},
+    {"1550 nm VCSEL", Medium::optical},
+    {"1310 nm FP", Medium::optical},
+    {"1310 nm DFB", Medium::optical},
+    {"1550 nm DFB", Medium::optical},
+    {"1310 nm EML", Medium::optical},
+    {"1550 nm EML", Medium::optical},
+    {"other", Medium::optical},
+    {"1490 nm DFB", Medium::optical},
+    {"copper, unequalized", Medium::passive_copper},
+    {"copper, passive equalized", Medium::passive_copper},
+    {"copper, near and far end limiting equalizers", Medium::active_copper},
+    {"copper, far end limiting equalizers", Medium::active_copper},
+    {"copper, near end limiting equalizers", Medium::active_copper},
+    {"copper, linear equalizers", Medium::active_copper},
+    {"C-band tunable laser", Medium::optical},
+    {"L-band tunable laser", Medium::optical},
+    {"copper, near and far end linear equalizers", Medium::active_copper},
+    {"copper, far end linear equalizers", Medium::active_copper},
+    {"copper, near end linear equalizers", Medium::active_copper},
 };
 
 }  // namespace
@@ -118,8 +103,9 @@ std::optional<double> Memory::value(Space space, unsigned at, const Unit& unit) 
 ModuleLimits Memory::limits(Space space, unsigned at, const Unit& unit) const {
   ModuleLimits out{value(space, at, unit), value(space, at + 2, unit), value(space, at + 4, unit),
                    value(space, at + 6, unit)};
-  keep_range(out.high_alarm, out.low_alarm);
-  keep_range(out.high_warning, out.low_warning);
+  // Limits of which the upper does not lie above the lower were never set.
+  for (auto [high, low] : {std::pair{&out.high_alarm, &out.low_alarm}, {&out.high_warning, &out.low_warning}})
+    if (!*high || !*low || **high <= **low) *high = *low = std::nullopt;
   return out;
 }
 
@@ -165,13 +151,15 @@ ModuleFlags flags_of_nibble(unsigned nibble) {
   return {(nibble & 8) != 0, (nibble & 4) != 0, (nibble & 2) != 0, (nibble & 1) != 0};
 }
 
-std::string_view connector_name(uint8_t code) { return name_of(kConnectors, code); }
-std::string_view technology_name(uint8_t code) { return name_of(kTechnologies, code); }
+std::string_view connector_name(uint8_t code) {
+  const Connector* row = find_where(kConnectors, [=](const Connector& each) { return each.code == code; });
+  return row == nullptr ? "" : row->name;
+}
 
-std::optional<Medium> medium_of_technology(uint8_t code) {
-  if (code > kLastLinear) return std::nullopt;
-  if (code < kFirstCopper || code == kCBandTunable || code == kLBandTunable) return Medium::optical;
-  return code < kFirstActiveCopper ? Medium::passive_copper : Medium::active_copper;
+void read_technology(uint8_t code, Transceiver& out) {
+  if (code >= std::size(kTechnologies)) return;
+  out.technology = kTechnologies[code].name;
+  out.medium = kTechnologies[code].medium;
 }
 
 void drop_flags_without_limits(Transceiver& out) {

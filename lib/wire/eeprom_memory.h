@@ -15,8 +15,7 @@ struct Space {
 };
 inline constexpr Space kBase{};
 
-// Raw number -> base unit: a polynomial (SFF-8472's external calibration; the raw number itself elsewhere) over a
-// divisor.
+// Raw number -> base unit: a polynomial (SFF-8472's external calibration; else the number itself) over a divisor.
 struct Unit {
   double divisor = 1;
   bool is_signed = false;
@@ -54,9 +53,8 @@ void judge_sum(const Memory& memory, Space space, unsigned first, unsigned last,
 ModuleFlags flags_of_nibble(unsigned nibble);
 
 std::string_view connector_name(uint8_t code);  // SFF-8024 table 4-3
-// SFF-8636 6.3 (byte 147, high nibble), CMIS 5.2 8.3 (byte 212). Empty, and none, for a code that is not there yet.
-std::string_view technology_name(uint8_t code);
-std::optional<Medium> medium_of_technology(uint8_t code);
+// SFF-8636 6.3 (byte 147, high nibble), CMIS 5.2 8.3 (byte 212). Absent for a code that is not there yet.
+void read_technology(uint8_t code, Transceiver& out);
 
 // For a module whose limits were read: limits that were never set (all zero) raise the flags of every reading.
 void drop_flags_without_limits(Transceiver& out);
@@ -64,11 +62,10 @@ void drop_flags_without_limits(Transceiver& out);
 // SFF-8636 and SFF-8472 have no other flag for this. Other values that are zero on all lanes are not measured either.
 void drop_unmeasured(Transceiver& out);
 
-Transceiver decode_sff8472(const Memory& memory);
-Transceiver decode_sff8636(const Memory& memory);
-Transceiver decode_cmis(const Memory& memory);
-std::vector<Place> places_sff8472(const Memory& lower);
-std::vector<Place> places_sff8636(const Memory& lower);
-std::vector<Place> places_cmis(const Memory& lower);
+struct Standard {
+  std::vector<Place> (*places)(const Memory& lower);
+  Transceiver (*decode)(const Memory& memory);
+};
+extern const Standard kSff8472, kSff8636, kCmis;
 
 }  // namespace fabric::eeprom

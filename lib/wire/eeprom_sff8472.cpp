@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SFP, SFP+, SFP28, SFP56: SFF-8472 12.4, clauses 5-8 (identity, I2C address A0h = 0x50) and 9 (diagnostics, A2h =
-// 0x51).
+// SFP, SFP+, SFP28, SFP56: SFF-8472 12.4, clauses 5-8 (identity, I2C A0h = 0x50) and 9 (diagnostics, A2h = 0x51).
 #include <bit>
 #include <limits>
 
@@ -121,14 +120,12 @@ void read_monitors(const Memory& memory, Transceiver& out) {
   drop_unmeasured(out);
 }
 
-}  // namespace
-
-std::vector<Place> places_sff8472(const Memory& lower) {
+std::vector<Place> places(const Memory& lower) {
   if (!has_diagnostics(lower)) return {};  // the identity is in the lower half, which is read
   return {{.i2c_address = kDiagnostics.i2c_address}};
 }
 
-Transceiver decode_sff8472(const Memory& memory) {
+Transceiver decode(const Memory& memory) {
   Transceiver out;
   out.standard = "SFF-8472";
   read_identity(memory, out);
@@ -139,5 +136,9 @@ Transceiver decode_sff8472(const Memory& memory) {
   if (memory.u8(kDiagnostics, 95)) drop_flags_without_limits(out);
   return out;
 }
+
+}  // namespace
+
+const Standard kSff8472{places, decode};
 
 }  // namespace fabric::eeprom

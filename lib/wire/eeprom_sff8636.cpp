@@ -8,8 +8,7 @@ namespace {
 constexpr Space kThresholds{.page = 0x03};
 constexpr unsigned kLanes = 4;
 
-// 6.2: where a lane's monitors stand, and its four flags: two lanes in a byte, the odd one (lane 1, 3) in the high
-// nibble.
+// 6.2: a lane's monitors, and its four flags: two lanes in a byte, the odd one (lane 1, 3) in the high nibble.
 constexpr unsigned kRxPower = 34, kTxBias = 42, kTxPower = 50;
 constexpr unsigned kRxPowerFlags = 9, kTxBiasFlags = 11, kTxPowerFlags = 13;
 
@@ -55,8 +54,7 @@ void read_identity(const Memory& memory, Transceiver& out) {
   judge_sum(memory, kBase, 192, 222, 223, out);
   const auto technology = memory.u8(kBase, 147);
   if (!technology) return;
-  out.technology = technology_name(*technology >> 4);
-  out.medium = medium_of_technology(*technology >> 4);
+  read_technology(*technology >> 4, out);
   // Byte 146 is the length of a cable, but the reach over OM4 of a module with a connector.
   const uint8_t length = memory.u8(kBase, 146).value_or(0);
   const bool cable = *out.medium != Medium::optical || memory.u8(kBase, 130) == 0x23;
@@ -78,16 +76,14 @@ void read_monitors(const Memory& memory, Transceiver& out) {
   drop_unmeasured(out);
 }
 
-}  // namespace
-
-std::vector<Place> places_sff8636(const Memory& lower) {
+std::vector<Place> places(const Memory& lower) {
   std::vector<Place> out{{.offset = 128}};
   const bool flat = lower.bit(kBase, 2, 2).value_or(true);
   if (!flat) out.push_back({.page = 0x03, .offset = 128, .fixed = true});
   return out;
 }
 
-Transceiver decode_sff8636(const Memory& memory) {
+Transceiver decode(const Memory& memory) {
   Transceiver out;
   out.standard = "SFF-8636";
   read_identity(memory, out);
@@ -100,5 +96,9 @@ Transceiver decode_sff8636(const Memory& memory) {
   if (memory.u8(kThresholds, 199)) drop_flags_without_limits(out);
   return out;
 }
+
+}  // namespace
+
+const Standard kSff8636{places, decode};
 
 }  // namespace fabric::eeprom

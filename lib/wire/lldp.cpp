@@ -24,9 +24,6 @@ enum Type : uint8_t {
   kOrganization = 127
 };
 
-uint8_t u8(View8 bytes, size_t at) { return static_cast<uint8_t>(bytes[at]); }
-uint16_t u16(View8 bytes, size_t at) { return static_cast<uint16_t>(u8(bytes, at) << 8 | u8(bytes, at + 1)); }
-
 Error bad(size_t at, const std::string& what) {
   return error(EBADMSG, "LLDP frame: byte " + std::to_string(at) + ": " + what);
 }
@@ -39,13 +36,10 @@ std::string printable(View8 bytes) {
 }
 
 std::string mac_text(View8 bytes) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string out;
-  for (const std::byte byte : bytes) {
-    if (!out.empty()) out += ':';
-    out += {kDigits[static_cast<uint8_t>(byte) >> 4], kDigits[static_cast<uint8_t>(byte) & 15]};
-  }
-  return out;
+  return joined(bytes, ":", [](std::byte each) {
+    constexpr std::string_view kDigits = "0123456789abcdef";
+    return std::string{kDigits[std::to_integer<size_t>(each) >> 4], kDigits[std::to_integer<size_t>(each) & 15]};
+  });
 }
 
 // IANA address family and address; empty when it is of another kind.
@@ -77,36 +71,23 @@ struct Tlv {
   View8 value;
 };
 
-// Reads the TLVs of a frame one after the other.
-class Tlvs {
- public:
-  Tlvs(View8 frame, size_t at) : frame_(frame), at_(at) {}
+// The TLV at `at`, which becomes the place behind it. Nothing more: type kEnd.
+Result<Tlv> next(View8 frame, size_t& at) {
+  if (at == frame.size()) return Tlv{kEnd, at, {}};
+  if (frame.size() - at < 2) return bad(at, "half a TLV header");
+  const uint16_t header = u16(frame, at);
+  const size_t length = header & 0x1ff, left = frame.size() - at - 2;
+  if (left < length)
+    return bad(at, "a TLV of " + std::to_string(length) + " bytes where " + std::to_string(left) + " are left");
+  const Tlv tlv{static_cast<uint8_t>(header >> 9), at, frame.subspan(at + 2, length)};
+  at += 2 + length;
+  return tlv;
+}
 
-  // Nothing more: type kEnd.
-  Result<Tlv> next() {
-    Tlv tlv{kEnd, at_, {}};
-    if (at_ == frame_.size()) return tlv;
-    if (frame_.size() - at_ < 2) return bad(at_, "half a TLV header");
-    const uint16_t header = u16(frame_, at_);
-    const size_t length = header & 0x1ff;
-    if (frame_.size() - at_ - 2 < length)
-      return bad(at_, "a TLV of " + std::to_string(length) + " bytes where " + std::to_string(frame_.size() - at_ - 2) +
-                          " are left");
-    tlv.type = static_cast<uint8_t>(header >> 9);
-    tlv.value = frame_.subspan(at_ + 2, length);
-    at_ += 2 + length;
-    return tlv;
-  }
-
- private:
-  View8 frame_;
-  size_t at_;
-};
-
-Result<void> read_first_three(Tlvs& tlvs, Neighbor& neighbor) {
+Result<void> read_first_three(View8 frame, size_t& at, Neighbor& neighbor) {
   static constexpr const char* kNames[] = {"", "chassis id", "port id", "time to live"};
   for (uint8_t type = kChassisId; type <= kTtl; ++type) {
-    auto tlv = tlvs.next();
+    auto tlv = next(frame, at);
     if (!tlv) return tlv.error();
     const size_t size = tlv->value.size();
     if (tlv->type != type)
@@ -155,14 +136,14 @@ std::string chassis_id_text(uint8_t subtype, View8 id) { return id_text(subtype 
 std::string port_id_text(uint8_t subtype, View8 id) { return id_text(subtype == 3, subtype == 4, id); }
 
 Result<Neighbor> parse_frame(View8 frame) {
-  auto payload = payload_of(frame);
+  const auto payload = payload_of(frame);
   if (!payload) return payload.error();
+  size_t at = *payload;
   Neighbor neighbor;
-  Tlvs tlvs(frame, *payload);
-  if (auto read = read_first_three(tlvs, neighbor); !read) return read.error();
+  if (auto read = read_first_three(frame, at, neighbor); !read) return read.error();
   if (neighbor.ttl == 0) return neighbor;  // a shutdown frame has no more (802.1AB 9.1.2); the rest is ignored
   for (;;) {
-    auto tlv = tlvs.next();
+    auto tlv = next(frame, at);
     if (!tlv) return tlv.error();
     if (tlv->type == kEnd) return neighbor;
     if (!read_optional(*tlv, neighbor) && neighbor.malformed.size() < kMaxMalformed)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LLDP frames (IEEE 802.1AB-2016) as bytes: what a neighbor says of itself. Bytes of strangers: every length is
-// checked.
+// LLDP frames (IEEE 802.1AB-2016): what a neighbor says of itself. Bytes of strangers: every length is checked.
 #pragma once
 
 #include "base/bytes.h"
@@ -15,6 +14,9 @@ inline constexpr std::array<std::array<uint8_t, 6>, 3> kDestinations{
     {{0x01, 0x80, 0xc2, 0, 0, 0x0e}, {0x01, 0x80, 0xc2, 0, 0, 0x03}, {0x01, 0x80, 0xc2, 0, 0, 0}}};
 inline constexpr size_t kMaxFrame = 9216;  // larger than any jumbo frame
 inline constexpr size_t kMaxAddresses = 8, kMaxMalformed = 8;
+
+inline uint8_t u8(View8 bytes, size_t at) { return static_cast<uint8_t>(bytes[at]); }
+inline uint16_t u16(View8 bytes, size_t at) { return static_cast<uint16_t>(u8(bytes, at) << 8 | u8(bytes, at + 1)); }
 
 // Decodes a whole Ethernet frame (a VLAN tag is skipped); the caller adds netdev, source and times. The first of
 // duplicate TLVs counts; unknown TLVs are skipped; a TLV of the wrong length is listed in `malformed` and skipped. An

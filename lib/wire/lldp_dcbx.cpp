@@ -9,9 +9,6 @@ namespace {
 constexpr uint32_t k8021 = 0x0080c2, k8023 = 0x00120f, kCee = 0x001b21;
 constexpr size_t kEtsTables = 4 + 8 + 8;
 
-uint8_t u8(View8 bytes, size_t at) { return static_cast<uint8_t>(bytes[at]); }
-uint16_t u16(View8 bytes, size_t at) { return static_cast<uint16_t>(u8(bytes, at) << 8 | u8(bytes, at + 1)); }
-
 // Two priorities a byte, the lower one in the upper half.
 Eight nibbles(View8 table) {
   Eight out{};
@@ -81,8 +78,7 @@ bool read_8021(uint8_t subtype, View8 info, Neighbor& neighbor) {
   }
 }
 
-// Its entries: EtherType or port, OUI with a selector of two bits, priorities. Feature header: version (2), flags,
-// subtype.
+// Feature header: version (2), flags, subtype. Entry: EtherType or port, OUI with a selector of two bits, priorities.
 constexpr size_t kCeeHeader = 4, kCeeApp = 6;
 
 bool read_cee_app(View8 table, Neighbor& neighbor) {
@@ -97,8 +93,7 @@ bool read_cee_app(View8 table, Neighbor& neighbor) {
   return true;
 }
 
-// A feature that is not enabled is not in use at the sender, whatever its data (DCB Capability Exchange Protocol base
-// specification 1.01, "Enable").
+// A feature that is not enabled is not in use at the sender, whatever its data ("Enable").
 bool read_cee_feature(unsigned type, View8 value, Neighbor& neighbor) {
   if (type < 2 || type > 4) return true;  // 1 is DCBX's own control
   if (value.size() < kCeeHeader) return false;

@@ -8,7 +8,6 @@
 #include "base/json.h"
 #include "counters/catalogue.h"
 #include "counters/signals.h"
-#include "counters/widen.h"
 #include "ctl/output/table.h"
 
 namespace fabric::ctl {

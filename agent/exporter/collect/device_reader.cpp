@@ -113,10 +113,7 @@ void DeviceReader::apply(size_t port, PortReading reading) {
   for (const Attempt& attempt : reading.attempts) merge(reading_.runs, device_, attempt);
   fabric::apply(std::move(reading), shown);
   wideners_.at(shown.id()).widen(shown.counters);
-  if (!telemetry_[port].any()) return;
-  Telemetry telemetry = telemetry_[port].read();
-  merge(reading_.runs, device_, telemetry.attempt);
-  fabric::apply(std::move(telemetry), shown);
+  if (telemetry_[port].any()) merge(reading_.runs, device_, telemetry_[port].read(shown));
 }
 
 const DeviceReading& DeviceReader::read() {

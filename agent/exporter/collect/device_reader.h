@@ -2,9 +2,9 @@
 // All readings of one RDMA device, made by its thread.
 #pragma once
 
+#include "counters/catalogue.h"
 #include "counters/reader.h"
 #include "counters/telemetry.h"
-#include "counters/widen.h"
 #include "exporter/collect/snapshot.h"
 #include "kernel/kernel.h"
 #include "model/policy.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Amazon EFA. Linux 6.12: drivers/infiniband/hw/efa/efa_verbs.c (EFA_DEFINE_PORT_STATS, EFA_DEFINE_DEVICE_STATS; the
-// retransmissions in kernels after 6.12). Its
-// transport (SRD) delivers out of order and retransmits over other paths, so retransmissions are not errors; peers that
-// do not answer are.
+// Amazon EFA (EFA_DEFINE_PORT_STATS, EFA_DEFINE_DEVICE_STATS). Its transport (SRD) delivers out of order and
+// retransmits over other paths, so retransmissions are not errors; peers that do not answer are.
 #include "model/metrics.h"
 #include "vendor/counter_row.h"
 
@@ -60,7 +58,7 @@ constexpr CounterOrigin kOrigins[] = {
 
 }  // namespace
 
-std::span<const CounterRow> efa_rows() { return kRows; }
-std::span<const CounterOrigin> efa_origins() { return kOrigins; }
+const CounterTable kEfaCounters{
+    .vendor = "Amazon EFA", .drivers = {"efa"}, .rows = kRows, .origins = kOrigins, .exclusive = true};
 
 }  // namespace fabric

@@ -12,6 +12,8 @@ using enum CounterClass;
 using namespace metrics;
 constexpr CounterSource hw = CounterSource::hw, ethtool = CounterSource::ethtool;
 
+constexpr std::string_view kTooLong = "RDMA packets received that are longer than the MTU, discarded.";
+
 constexpr CounterRow kRows[] = {
     {hw, "resp_rx_outouf_seq", loss, 64, &kOutOfSequence},
     {hw, "req_rx_pkt_seq_err", loss, 64, &kSequenceNaks},
@@ -44,14 +46,7 @@ constexpr CounterRow kRows[] = {
     {hw, "tx_rdma_ack_timeout", loss, 64, &kAckTimeouts},
     {hw, "tx_rdma_retx_pkts", none, 64, &kRetransmittedPackets},
     {hw, "tx_rdma_retx_bytes", none, 64, &kRetransmittedBytes},
-    {hw,
-     "rx_rdma_mtu_discard_pkts",
-     discard,
-     64,
-     &kDiscards,
-     kRx,
-     {},
-     "RDMA packets received that are longer than the MTU, discarded."},
+    {hw, "rx_rdma_mtu_discard_pkts", discard, 64, &kDiscards, kRx, {}, kTooLong},
     {hw, "req_rx_oper_err", request, 64, &kOperationErrors, kRequester},
     {hw, "resp_tx_rmt_oper_err", request, 64, &kOperationErrors, kResponder},
     {hw, "req_tx_loc_acc_err", request, 64, &kLocalErrors, kRequester},
@@ -113,7 +108,10 @@ constexpr CounterOrigin kOrigins[] = {
 
 }  // namespace
 
-std::span<const CounterRow> ionic_rows() { return kRows; }
-std::span<const CounterOrigin> ionic_origins() { return kOrigins; }
+const CounterTable kIonicCounters{.vendor = "AMD ionic",
+                                  .drivers = {"ionic"},
+                                  .rows = kRows,
+                                  .origins = kOrigins,
+                                  .hw_scope = CounterScope::function};
 
 }  // namespace fabric

@@ -11,8 +11,6 @@
 namespace fabric {
 namespace {
 
-constexpr std::string_view kNames[] = {"ionic"};
-
 bool is_qos(SettingId key) {
   return key == SettingId::dcbx || key == SettingId::trust || key == SettingId::dscp_map || key == SettingId::ets ||
          key == SettingId::pfc || key == SettingId::maxrate;
@@ -42,15 +40,9 @@ constexpr SettingOp kOps[] = {
 const Driver kIonic{
     .name = "ionic",
     .source = "drivers/net/ethernet/pensando/ionic",
-    .kernel_names = kNames,
-    .read = upstream::read,
-    .expected = upstream::expected,
-    .effect = upstream::effect,
-    .impossible = upstream::impossible,
+    .kernel_names = {"ionic"},
     .remedy = remedy,
     .ops = kOps,
-    .order = upstream::kOrder,
-    .settle = nullptr,
     .fec_in_use = true,  // ionic_get_fecparam(): always off, rs and baser
 };
 

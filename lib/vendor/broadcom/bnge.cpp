@@ -11,8 +11,6 @@
 namespace fabric {
 namespace {
 
-constexpr std::string_view kNames[] = {"bng_en"};
-
 // What bnxt_en sets by dcbnl or by files of bnxt_re.
 bool is_qos(SettingId key) {
   return key == SettingId::dcbx || key == SettingId::trust || key == SettingId::dscp_map || key == SettingId::ets ||
@@ -49,15 +47,9 @@ constexpr SettingOp kOps[] = {
 const Driver kBnge{
     .name = "bnge",
     .source = "drivers/net/ethernet/broadcom/bnge",
-    .kernel_names = kNames,
-    .read = upstream::read,
-    .expected = upstream::expected,
-    .effect = upstream::effect,
-    .impossible = upstream::impossible,
+    .kernel_names = {"bng_en"},
     .remedy = remedy,
     .ops = kOps,
-    .order = upstream::kOrder,
-    .settle = nullptr,
 };
 
 }  // namespace fabric

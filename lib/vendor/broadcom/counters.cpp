@@ -196,15 +196,20 @@ constexpr CounterOrigin kOrigins[] = {
     {"rxp_pfc_ena_frames_pri#",
      "net/ethernet/broadcom/bnge/bnge_ethtool.c bnge_get_ethtool_stats() (after Linux 7.0): bnge_port_stats_arr, "
      "widened by bnge_netdev.c bnge_accumulate_all_stats(). bng_en has bnxt_en's names of pfc_pri#, of the queues "
-     "(pri#, "
-     "cos#), of continuous pause, rx_bits and rx_buffer_passed_threshold, and no others of this section; global pause, "
-     "FCS and symbol errors are in ethtool's standard groups alone (ethtool -S NETDEV --all-groups)",
+     "(pri#, cos#), of continuous pause, rx_bits and rx_buffer_passed_threshold, and no others of this section; global "
+     "pause, FCS and symbol errors are in ethtool's standard groups alone (ethtool -S NETDEV --all-groups)",
      "a reset of the NIC; the driver never clears them"},
 };
 
 }  // namespace
 
-std::span<const CounterRow> bnxt_rows() { return kRows; }
-std::span<const CounterOrigin> bnxt_origins() { return kOrigins; }
+// bnxt_timer and bnxt_get_ethtool_stats of Linux 6.12: the device writes its statistics into memory once a second;
+// bng_en asks it once a second (bnge_timer(), BNGE_TIMER_INTERVAL).
+const CounterTable kBnxtCounters{.vendor = "Broadcom bnxt_re, bnxt_en, bng_en",
+                                 .drivers = {"bnxt_en", "bng_en"},
+                                 .rows = kRows,
+                                 .origins = kOrigins,
+                                 .ethtool_period = std::chrono::seconds(1),
+                                 .hw_scope = CounterScope::function};
 
 }  // namespace fabric

@@ -1,20 +1,124 @@
 // SPDX-License-Identifier: Apache-2.0
 // bnxt_en (Broadcom): drivers/net/ethernet/broadcom/bnxt/bnxt_dcb.c of Linux 6.12. Everything needs DCBX in host mode,
 // PFC requires a configured ETS, which maps all eight priorities; ETS and PFC close and open the NIC. APP
-// entries: bnxt_app.h. Congestion control: bnxt_cc.h.
+// entries (DSCPs, and the priority of RoCE): the kernel's list is read, not that of the NIC. Congestion control:
+// bnxt_cc.h.
+//
+// roce_prio is the entry of RoCE v2 (UDP port 4791), from which the firmware takes RoCE's priority
+// (bnxt_dcbnl_ieee_setapp()); the inbox driver knows no other. No entry is priority 0.
 #include <algorithm>
 
-#include "vendor/broadcom/bnxt_app.h"
 #include "vendor/broadcom/bnxt_cc.h"
-#include "vendor/driver.h"
+#include "vendor/generic/dscp.h"
+#include "vendor/generic/file_settings.h"
 #include "vendor/generic/upstream.h"
 
 namespace fabric {
 namespace {
 
-constexpr std::string_view kNames[] = {"bnxt_en"};
-// In ieee_pfc.delay and ieee_ets.tc_rx_bw[0], which the driver keeps, shows and does not use: it was set since the
-// driver was loaded (read_unknown()).
+using dcbnl::AppTable;
+using dscp::contains;
+
+constexpr uint16_t kRoceV2Port = 4791;  // ROCE_V2_UDP_DPORT
+
+bool is_roce(const dcb_app& entry) {
+  return entry.selector == IEEE_8021QAZ_APP_SEL_DGRAM && entry.protocol == kRoceV2Port;
+}
+
+// The kernel's list may hold a DSCP with several priorities. The firmware uses the last one sent, which cannot be read.
+void drop_ambiguous(const AppTable& table, Qos& out) {
+  if (!out.dscp_map) return;
+  std::map<uint16_t, unsigned> times;
+  for (const dcb_app& entry : table)
+    if (entry.selector == IEEE_8021QAZ_APP_SEL_DSCP) ++times[entry.protocol];
+  std::erase_if(*out.dscp_map, [&](const auto& each) { return times[each.first] > 1; });
+}
+
+bool is_listed(PortIo& io, const dcb_app& entry) {
+  auto now = dcbnl::get_app(*io.kernel.route, io.netdev);
+  return now && contains(*now, entry);
+}
+
+// The driver refuses with -ENOTSUPP (524), whose low byte, all that dcbnl passes on, reads as -ENOMEM.
+Result<void> read_errno(Result<void> written) {
+  if (!written && written.error().code == ENOMEM) return error(EOPNOTSUPP, written.error().what);
+  return written;
+}
+
+// The kernel changes its list before the driver asks the firmware. If the firmware refuses, the list is corrected.
+Result<void> add(PortIo& io, const dcb_app& entry) {
+  auto added = read_errno(dcbnl::set_app(*io.kernel.route, io.netdev, {entry}));
+  if (!added && added.error().code != EEXIST && is_listed(io, entry))
+    (void)dcbnl::del_app(*io.kernel.route, io.netdev, {entry});
+  return added;
+}
+
+Result<void> remove(PortIo& io, const dcb_app& entry) {
+  auto removed = dcbnl::del_app(*io.kernel.route, io.netdev, {entry});
+  if (!removed && removed.error().code != ENOENT && !is_listed(io, entry))
+    (void)dcbnl::set_app(*io.kernel.route, io.netdev, {entry});
+  return removed;
+}
+
+Result<void> each(PortIo& io, Result<void> (*change)(PortIo&, const dcb_app&), const AppTable& entries) {
+  for (const dcb_app& entry : entries)
+    if (auto done = change(io, entry); !done) return done;
+  return {};
+}
+
+// Completes what upstream::read_port() made of the table.
+void read_app(PortIo& io, const AppTable& table, Qos& out) {
+  drop_ambiguous(table, out);
+  if (!io.wants(SettingId::roce_prio)) return;
+  out.roce_prio = 0;
+  for (const dcb_app& entry : table)
+    if (is_roce(entry)) out.roce_prio = std::max<uint32_t>(*out.roce_prio, entry.priority);
+}
+
+// The firmware maps a DSCP once: deleting one of its entries deletes the DSCP, and the others must be sent again.
+Result<void> write_map(PortIo& io, const Setting& setting, const Qos& wanted, const Qos& have) {
+  const DscpMap want = upstream::map_after(setting, wanted, have);
+  auto now = dcbnl::get_app(*io.kernel.route, io.netdev);
+  if (!now) return now.error();
+  auto change = dscp::difference(*now, want);
+  AppTable twice;
+  for (const dcb_app& entry : dscp::entries_of(want))
+    if (!contains(change.missing, entry) &&
+        std::ranges::any_of(change.stale, [&](const dcb_app& stale) { return stale.protocol == entry.protocol; }))
+      twice.push_back(entry);
+  if (auto done = each(io, remove, change.stale); !done) return done;
+  if (auto done = each(io, remove, twice); !done) return done;
+  if (auto done = each(io, add, twice); !done) return done;
+  return each(io, add, change.missing);
+}
+
+// The new entry before the old one goes: RoCE is never without its priority.
+Result<void> write_roce_prio(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  auto now = dcbnl::get_app(*io.kernel.route, io.netdev);
+  if (!now) return now.error();
+  const dcb_app wanted{IEEE_8021QAZ_APP_SEL_DGRAM, static_cast<uint8_t>(*want.roce_prio), kRoceV2Port};
+  if (wanted.priority != 0 && !contains(*now, wanted))
+    if (auto added = add(io, wanted); !added) return added;
+  for (const dcb_app& entry : *now)
+    if (is_roce(entry) && entry.priority != wanted.priority)
+      if (auto removed = remove(io, entry); !removed) return removed;
+  bnxt_cc::follow_roce_prio(io, *want.roce_prio);
+  return {};
+}
+
+// After the first ETS: the driver was loaded, or its firmware was reset, which frees the driver's own
+// (bnxt_dcb_free() in bnxt_hwrm_if_change()) and keeps the kernel's list, whose entries the NIC has lost. An entry that
+// fails here is missing from the list afterwards, and reported.
+void send_again(PortIo& io) {
+  auto now = dcbnl::get_app(*io.kernel.route, io.netdev);
+  if (!now) return;
+  for (const dcb_app& entry : *now) {
+    if (!is_roce(entry) && entry.selector != IEEE_8021QAZ_APP_SEL_DSCP) continue;
+    if (remove(io, entry)) (void)add(io, entry);
+  }
+}
+
+// In ieee_pfc.delay and ieee_ets.tc_rx_bw[0], which the driver keeps and does not use: set since it was loaded.
 constexpr uint8_t kWritten = 1;
 
 constexpr auto is_none = [](const auto& values) {
@@ -31,7 +135,7 @@ bool is_zero(const ieee_pfc& pfc) {
 
 // bnxt_dcbnl_ieee_getets(), getpfc(): a host that owns DCBX gets zeros until it has set something, whatever the NIC
 // has; any other gets what the firmware said when it was asked first. Without an ETS nothing shows that the NIC has the
-// entries of the kernel's APP list (bnxt_app::send_again()).
+// entries of the kernel's APP list (send_again()).
 void read_unknown(PortIo& io, const dcbnl::Snapshot& dcb, const Qos& qos) {
   constexpr char kZeros[] = "the driver shows zeros until it is set, whatever the NIC has";
   if (qos.dcbx == Dcbx::firmware)
@@ -55,7 +159,7 @@ Result<Qos> read(PortIo& io) {
   if (!reading) return reading.error();
   if (reading->dcb) {
     read_unknown(io, *reading->dcb, reading->qos);
-    bnxt_app::read(io, reading->dcb->app.value_or(dcbnl::AppTable{}), reading->qos);
+    read_app(io, reading->dcb->app.value_or(dcbnl::AppTable{}), reading->qos);
   }
   bnxt_cc::read(io, reading->qos);
   return std::move(reading->qos);
@@ -104,13 +208,11 @@ Result<void> write_ets(PortIo& io, const Setting&, const Qos& want, const Qos&) 
   if (!now) return now.error();
   ieee_ets ets = upstream::wire(*sent.ets, now->ets.value_or(ieee_ets{}));
   ets.tc_rx_bw[0] = kWritten;
-  auto written = bnxt_app::read_errno(dcbnl::set_ets(*io.kernel.route, io.netdev, ets));
-  if (written && io.limits.unread[index(SettingId::ets)]) bnxt_app::send_again(io);
+  auto written = read_errno(dcbnl::set_ets(*io.kernel.route, io.netdev, ets));
+  if (written && io.limits.unread[index(SettingId::ets)]) send_again(io);
   return written;
 }
 
-// The whole struct is kept and shown again, its delay unused: a delay shows that PFC was set since the driver was
-// loaded (read_unknown()).
 Result<void> write_pfc(PortIo& io, const Setting&, const Qos& want, const Qos&) {
   ieee_pfc pfc{};
   pfc.pfc_en = want.pfc->bits;
@@ -120,40 +222,33 @@ Result<void> write_pfc(PortIo& io, const Setting&, const Qos& want, const Qos&) 
 
 // dcbx is a flag of the driver; DSCPs, the RoCE priority and congestion control are one firmware command each. Pause
 // restarts the link while flow control is negotiated, as it is by default (bnxt_hwrm_set_pause()).
-constexpr std::string_view kCcSource =
-    "/infiniband/hw/bnxt_re/debugfs.c bnxt_re_cc_config_set(), or bnxt_re/configfs.c of Broadcom's package";
-constexpr SettingOp kOps[] = {
+constexpr Op kCcOp{
+    bnxt_cc::write,
+    "/infiniband/hw/bnxt_re/debugfs.c bnxt_re_cc_config_set(), or bnxt_re/configfs.c of Broadcom's package", kHarmless};
+constexpr auto kDcbOps = std::to_array<SettingOp>({
     {SettingId::dcbx, {upstream::write_dcbx, "bnxt_dcb.c bnxt_dcbnl_setdcbx()", kHarmless}},
     {SettingId::pause, {upstream::write_pause, "bnxt_ethtool.c bnxt_set_pauseparam()"}},
     {SettingId::mtu, {upstream::write_mtu, "bnxt.c bnxt_change_mtu()"}},
     {SettingId::trust,
-     {bnxt_app::write_map,
-      "bnxt_dcb.c bnxt_hwrm_queue_dscp2pri_cfg(); the list of the kernel is read, not that of the NIC", kHarmless}},
+     {write_map, "bnxt_dcb.c bnxt_hwrm_queue_dscp2pri_cfg(); the list of the kernel is read, not that of the NIC",
+      kHarmless}},
     {SettingId::dscp_map,
-     {bnxt_app::write_map,
-      "bnxt_dcb.c bnxt_hwrm_queue_dscp2pri_cfg(); the list of the kernel is read, not that of the NIC", kHarmless}},
+     {write_map, "bnxt_dcb.c bnxt_hwrm_queue_dscp2pri_cfg(); the list of the kernel is read, not that of the NIC",
+      kHarmless}},
     {SettingId::ets, {write_ets, "bnxt_dcb.c bnxt_dcbnl_ieee_setets(); zeros until it is set, whatever the NIC has"}},
     {SettingId::pfc, {write_pfc, "bnxt_dcb.c bnxt_dcbnl_ieee_setpfc(); zeros until it is set, whatever the NIC has"}},
     {SettingId::roce_prio,
-     {bnxt_app::write_roce_prio,
-      "bnxt_dcb.c bnxt_hwrm_set_dcbx_app(); the list of the kernel is read, not that of the NIC", kHarmless}},
-    {SettingId::cc, {bnxt_cc::write, kCcSource, kHarmless}},
-    {SettingId::cc_mode, {bnxt_cc::write, kCcSource, kHarmless}},
-    {SettingId::cc_g, {bnxt_cc::write, kCcSource, kHarmless}},
-    {SettingId::cc_phases, {bnxt_cc::write, kCcSource, kHarmless}},
-    {SettingId::cc_init_cr, {bnxt_cc::write, kCcSource, kHarmless}},
-    {SettingId::cc_init_tr, {bnxt_cc::write, kCcSource, kHarmless}},
-    {SettingId::cc_rtt, {bnxt_cc::write, kCcSource, kHarmless}},
-    {SettingId::cc_tcp_cp, {bnxt_cc::write, kCcSource, kHarmless}},
-    {SettingId::cc_inactivity_cp, {bnxt_cc::write, kCcSource, kHarmless}},
-    {SettingId::cnp_dscp, {bnxt_cc::write, kCcSource, kHarmless}},
-    {SettingId::cnp_prio, {bnxt_cc::write, kCcSource, kHarmless}},
-    {SettingId::roce_dscp, {bnxt_cc::write, kCcSource, kHarmless}},
-};
+     {write_roce_prio, "bnxt_dcb.c bnxt_hwrm_set_dcbx_app(); the list of the kernel is read, not that of the NIC",
+      kHarmless}},
+});
+constexpr auto kOps =
+    file_settings::join(kDcbOps, file_settings::ops_of<SettingId::cc, SettingId::cc_inactivity_cp>(kCcOp),
+                        file_settings::ops_of<SettingId::cnp_dscp, SettingId::cnp_prio>(kCcOp),
+                        std::array{SettingOp{SettingId::roce_dscp, kCcOp}});
 
 // While congestion control is off, Broadcom's module throws away the DSCP and the priority of the CNPs. ETS before the
-// DSCPs, as in bnxt_setupcc.sh: entries that exist when the first ETS is set are older (bnxt_app::send_again()).
-constexpr auto kOrder = [] {
+// DSCPs, as in bnxt_setupcc.sh: entries that exist when the first ETS is set are older (send_again()).
+const auto kOrder = [] {
   auto order = upstream::kOrder;
   const auto move_before = [&order](SettingId id, SettingId other) {
     const auto from = std::ranges::find(order, id), to = std::ranges::find(order, other);
@@ -169,15 +264,13 @@ constexpr auto kOrder = [] {
 const Driver kBnxt{
     .name = "bnxt",
     .source = "drivers/net/ethernet/broadcom/bnxt",
-    .kernel_names = kNames,
+    .kernel_names = {"bnxt_en"},
     .read = read,
-    .expected = upstream::expected,
     .effect = effect,
     .impossible = impossible,
     .remedy = remedy,
     .ops = kOps,
     .order = kOrder,
-    .settle = nullptr,
 };
 
 }  // namespace fabric

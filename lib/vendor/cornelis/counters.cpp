@@ -18,7 +18,7 @@ constexpr CounterOrigin kOrigins[] = {
 
 }  // namespace
 
-std::span<const CounterRow> hfi1_rows() { return kRows; }
-std::span<const CounterOrigin> hfi1_origins() { return kOrigins; }
+const CounterTable kHfi1Counters{
+    .vendor = "Cornelis hfi1", .drivers = {"hfi1"}, .rows = kRows, .origins = kOrigins, .exclusive = true};
 
 }  // namespace fabric

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A configfs item: mkdir(2) creates a kernel object with its files, rmdir(2) removes the object and keeps the settings
-// made through it (Documentation/filesystems/configfs.rst of Linux 6.12). While it exists its driver cannot be
-// unloaded.
+// A configfs item: mkdir(2) creates a kernel object with its files, rmdir(2) removes it and keeps the settings made
+// through it (Documentation/filesystems/configfs.rst). While it exists its driver cannot be unloaded.
 #pragma once
 
 #include "kernel/capture/root.h"
@@ -11,8 +10,7 @@ namespace fabric {
 // Removed with the object, if the object created it.
 class ConfigfsItem {
  public:
-  // ENOENT: no driver has such a folder above; EACCES: root's alone; ENODEV and others are the driver's. `root` must
-  // outlive it.
+  // ENOENT: no driver has such a folder above; EACCES: root's alone; others are the driver's. `root` must outlive it.
   static Result<ConfigfsItem> open(const Root& root, std::string directory) {
     if (root.exists(directory)) return ConfigfsItem(root, std::move(directory), false);
     auto made = root.make_directory(directory);

@@ -52,7 +52,6 @@ constexpr CounterOrigin kOrigins[] = {
 
 }  // namespace
 
-std::span<const CounterRow> pma_rows() { return kRows; }
-std::span<const CounterOrigin> pma_origins() { return kOrigins; }
+const CounterTable kPmaCounters{.vendor = "all drivers", .rows = kRows, .origins = kOrigins};
 
 }  // namespace fabric

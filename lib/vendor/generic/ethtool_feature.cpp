@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ring sizes, channels and FEC: the same ethtool messages for every driver. Drivers that round ring sizes say so in
-// their own `expected` (driver/rings.h); any other difference from the requested value is reported as ignored.
+// their own `expected`; any other difference from the requested value is reported as ignored.
 #include <linux/ethtool.h>
 
 #include <thread>
@@ -89,21 +89,20 @@ void read(PortIo& io, Qos& out) {
   read_fec(io, out);
 }
 
-// Both sizes in one message where both may be written: the driver rebuilds its queues once. The other's fault is not
-// this one's: then alone.
+// Both sizes in one message where both may be written: the driver rebuilds its queues once. Alone if one is refused.
 Result<void> write_rings(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
   if (!has_ethtool(io)) return no_ethtool(io);
   const bool is_rx = setting.id == SettingId::ring_rx;
-  const auto rx = is_rx ? want.ring_rx : std::nullopt, tx = is_rx ? std::nullopt : want.ring_tx;
-  auto set = [&](std::optional<uint32_t> receive, std::optional<uint32_t> send) {
-    return ethtool::set_rings(*io.kernel.generic, *io.kernel.ethtool, io.netdev, receive, send);
+  auto set = [&](std::optional<uint32_t> rx, std::optional<uint32_t> tx) {
+    return ethtool::set_rings(*io.kernel.generic, *io.kernel.ethtool, io.netdev, rx, tx);
   };
-  const bool along =
-      is_rx ? io.may_write(SettingId::ring_tx) && want.ring_tx && have.ring_tx && want.ring_tx != have.ring_tx
-            : io.may_write(SettingId::ring_rx) && want.ring_rx && have.ring_rx && want.ring_rx != have.ring_rx;
-  if (!along) return set(rx, tx);
-  auto both = set(want.ring_rx, want.ring_tx);
-  return !both && both.error().code == EINVAL ? set(rx, tx) : both;
+  const auto other = is_rx ? &Qos::ring_tx : &Qos::ring_rx;
+  const bool differs = want.*other && have.*other && want.*other != have.*other;
+  if (differs && io.along[index(is_rx ? SettingId::ring_tx : SettingId::ring_rx)]) {
+    auto both = set(want.ring_rx, want.ring_tx);
+    if (both || both.error().code != EINVAL) return both;
+  }
+  return is_rx ? set(want.ring_rx, {}) : set({}, want.ring_tx);
 }
 
 Result<void> write_channels(PortIo& io, const Setting&, const Qos& want, const Qos&) {
@@ -111,8 +110,7 @@ Result<void> write_channels(PortIo& io, const Setting&, const Qos& want, const Q
   return ethtool::set_channels(*io.kernel.generic, *io.kernel.ethtool, io.netdev, *want.channels);
 }
 
-// The mode in use changes when the link has retrained, seconds later. If the link does not come up in time, the check
-// at carrier-up follows.
+// The mode in use changes when the link has retrained, seconds later; else the check at carrier-up follows.
 void await_fec(PortIo& io, Fec wanted) {
   constexpr std::chrono::milliseconds kPatience{8'000}, kPause{100};
   for (const auto end = std::chrono::steady_clock::now() + kPatience; std::chrono::steady_clock::now() < end;

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vendor/generic/file_settings.h"
 
-#include <cstdio>
-#include <type_traits>
-
 #include "base/parse.h"
 
 namespace fabric::file_settings {
@@ -14,9 +11,8 @@ constexpr std::string_view kConfigfs = "sys/kernel/config";
 
 // The chosen word is the one in brackets: "none [integrity] confidentiality".
 bool is_locked_down(const Root& root) {
-  auto text = root.read_line("sys/kernel/security/lockdown");
-  return text &&
-         (text->find("[integrity]") != std::string::npos || text->find("[confidentiality]") != std::string::npos);
+  const std::string words = root.line_of("sys/kernel/security/lockdown");
+  return words.find("[integrity]") != words.npos || words.find("[confidentiality]") != words.npos;
 }
 
 // A mount point below sys/kernel is empty if nothing is mounted. debugfs is readable by root only.
@@ -37,31 +33,7 @@ std::string mount_of(const std::string& folder) {
   return {};
 }
 
-template <class T>
-void put_member(std::optional<T>& member, uint32_t value) {
-  if constexpr (std::is_same_v<T, uint32_t>) member = value;
-  if constexpr (std::is_same_v<T, bool>) member = value != 0;
-  if constexpr (std::is_same_v<T, OrNone>) member = OrNone{value};
-}
-
-template <class T>
-std::optional<uint32_t> take_member(const std::optional<T>& member) {
-  if constexpr (std::is_same_v<T, uint32_t> || std::is_same_v<T, bool>) return member;
-  if constexpr (std::is_same_v<T, OrNone>) return member ? member->value : std::nullopt;
-  return std::nullopt;
-}
-
-std::string text_of(uint32_t value, bool hex) {
-  char text[16];
-  std::snprintf(text, sizeof text, hex ? "0x%x" : "%u", value);
-  return text;
-}
-
 }  // namespace
-
-const Row* find(std::span<const Row> rows, SettingId setting) {
-  return find_where(rows, [=](const Row& row) { return row.setting == setting; });
-}
 
 std::optional<uint32_t> number(std::string_view text) {
   text = trim(text);
@@ -78,33 +50,31 @@ Result<uint32_t> read_number(const Root& root, const std::string& file) {
 }
 
 void put(const Setting& setting, uint32_t value, Qos& out) {
-  visit_member(setting, out, [&](auto& member) { put_member(member, value); });
+  visit_member(setting, out, [=]<class T>(std::optional<T>& member) {
+    if constexpr (std::is_same_v<T, uint32_t>) member = value;
+    if constexpr (std::is_same_v<T, bool>) member = value != 0;
+    if constexpr (std::is_same_v<T, OrNone>) member = OrNone{value};
+  });
 }
 
 std::optional<uint32_t> take(const Setting& setting, const Qos& qos) {
-  return visit_member(setting, qos, [](const auto& member) { return take_member(member); });
+  return visit_member(setting, qos, []<class T>(const std::optional<T>& member) -> std::optional<uint32_t> {
+    if constexpr (std::is_same_v<T, uint32_t> || std::is_same_v<T, bool>) return member;
+    if constexpr (std::is_same_v<T, OrNone>) return member ? member->value : std::nullopt;
+    return std::nullopt;
+  });
 }
 
-void read(PortIo& io, const std::string& folder, const Row& row, Qos& out) {
-  if (!io.wants(row.setting)) return;
-  const std::string file = folder + "/" + std::string(row.file);
-  auto value = read_number(io.kernel.root, file);
-  if (value) put(setting_of(row.setting), *value, out);
-  else if (value.error().code == EIO)
-    io.limits.reasons[row.setting] = "the firmware did not answer: " + value.error().what;
-  else io.limits.reasons[row.setting] = why_not(io, file, value.error().code);
+void read(PortIo& io, const std::string& file, SettingId setting, Qos& out) {
+  if (!io.wants(setting)) return;
+  if (auto value = read_number(io.kernel.root, file)) put(setting_of(setting), *value, out);
+  else io.limits.reasons[setting] = why_no_number(io, file, value.error());
 }
 
-void read(PortIo& io, const std::string& folder, std::span<const Row> rows, Qos& out) {
-  for (const Row& row : rows) read(io, folder, row, out);
-}
-
-Result<void> write(PortIo& io, const std::string& folder, std::span<const Row> rows, const Setting& setting,
-                   const Qos& want) {
-  const Row* row = find(rows, setting.id);
+Result<void> write(PortIo& io, const std::string& file, const Setting& setting, const Qos& want) {
   const auto value = take(setting, want);
-  if (row == nullptr || !value) return error(EOPNOTSUPP, io.netdev + ": " + std::string(setting.key));
-  return io.kernel.root.write(folder + "/" + std::string(row->file), text_of(*value, row->hex));
+  return value ? io.kernel.root.write(file, std::to_string(*value))
+               : error(EOPNOTSUPP, io.netdev + ": " + std::string(setting.key));
 }
 
 std::string closed(const PortIo& io, const std::string& file) {
@@ -122,6 +92,10 @@ std::string why_not(const PortIo& io, const std::string& file, int code) {
   if (code == EPERM || code == EACCES) return "/" + file + " is root's alone";
   if (code == ENOENT || code == ENOTDIR) return "there is no /" + file;
   return error(code, "/" + file).text();
+}
+
+std::string why_no_number(const PortIo& io, const std::string& file, const Error& failure) {
+  return failure.code == EIO ? "the firmware did not answer: " + failure.what : why_not(io, file, failure.code);
 }
 
 std::string remedy(int code) {

@@ -21,15 +21,6 @@ std::string text(const Link& link) {
   return speed + ", " + std::to_string(link.cable) + " m, MTU " + std::to_string(link.mtu);
 }
 
-// The buffers that any of the priorities maps to; bit b is buffer b.
-PrioSet buffers_of(PrioSet priorities, const Eight& prio2buffer) {
-  PrioSet out;
-  for (int prio = 0; prio < kPriorities; ++prio)
-    if (priorities.has(prio))
-      out.bits = static_cast<uint8_t>(out.bits | 1u << (prio2buffer[static_cast<size_t>(prio)] & 7));
-  return out;
-}
-
 uint64_t sum(const Buffers& sizes) { return std::accumulate(sizes.bytes.begin(), sizes.bytes.end(), uint64_t{0}); }
 
 // What one buffer of each kind gets at least, in bytes, and how many there are.
@@ -45,6 +36,14 @@ Shares shares(const Use& use, PrioSet lossless, PrioSet lossy, uint64_t slack) {
 }
 
 }  // namespace
+
+PrioSet buffers_of(PrioSet priorities, const Eight& prio2buffer) {
+  PrioSet out;
+  for (int prio = 0; prio < kPriorities; ++prio)
+    if (priorities.has(prio))
+      out.bits = static_cast<uint8_t>(out.bits | 1u << (prio2buffer[static_cast<size_t>(prio)] & 7));
+  return out;
+}
 
 uint64_t xoff(const Link& link) {
   const uint64_t speed = std::max<uint64_t>(link.speed, kSlowest);
@@ -85,10 +84,10 @@ Result<Buffers> automatic(const Use& use, const Buffers& now) {
   if (least.lossy_count > 0)
     least.lossy = (budget - least.lossless * least.lossless_count) / least.lossy_count / kGrain * kGrain;
   Buffers out;
-  for (int b = 0; b < kPriorities; ++b)
-    out.bytes[static_cast<size_t>(b)] = static_cast<uint32_t>(lossless.has(b) ? least.lossless
-                                                              : lossy.has(b)  ? least.lossy
-                                                                              : 0);
+  for (int b = 0; b < kPriorities; ++b) {
+    if (lossless.has(b)) out.bytes[static_cast<size_t>(b)] = static_cast<uint32_t>(least.lossless);
+    if (lossy.has(b)) out.bytes[static_cast<size_t>(b)] = static_cast<uint32_t>(least.lossy);
+  }
   return out;
 }
 

@@ -23,9 +23,11 @@ struct Link {
 // integers. Below 40 Gb/s, and while the link is down, 40 Gb/s count.
 uint64_t xoff(const Link& link);
 
-// Bytes that a lossless buffer must have, else the driver answers ENOMEM: xoff, the largest frame (9216 at least), a
-// cell (update_xoff_threshold(), the same file).
+// Bytes that a lossless buffer must have, else the driver answers ENOMEM (update_xoff_threshold(), the same file).
 uint64_t minimum(const Link& link, uint32_t cell = kCell);
+
+// The buffers that any of the priorities maps to; bit b is buffer b.
+PrioSet buffers_of(PrioSet priorities, const Eight& prio2buffer);
 
 // The buffers of a port as they shall be used.
 struct Use {
@@ -40,10 +42,9 @@ struct Use {
 std::string objection(const Use& use, const Buffers& sizes);
 
 // The eight sizes: a lossless buffer gets its minimum and room for one more frame; the lossy ones share the rest of the
-// bytes in buffers `now` equally, two frames at least; unused ones get nothing. Memory that the NIC keeps outside of
-// the eight (the shared pool of newer ones) is touched only as far as the lossless need it. All in whole cells of the
-// known NICs, so that nothing is rounded and the same question has the same answer afterwards. Error (without errno):
-// it does not fit, or the speed is not known.
+// bytes in buffers `now` equally, two frames at least; unused ones get nothing. Memory outside of the eight (the shared
+// pool of newer NICs) is touched only as far as the lossless need it. All in whole cells of the known NICs, so that
+// nothing is rounded. Error (without errno): it does not fit, or the speed is not known.
 Result<Buffers> automatic(const Use& use, const Buffers& now);
 
 }  // namespace fabric::headroom

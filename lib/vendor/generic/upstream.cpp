@@ -8,7 +8,8 @@
 #include "kernel/netlink/rtnl.h"
 #include "vendor/generic/dscp.h"
 
-namespace fabric::upstream {
+namespace fabric {
+namespace upstream {
 namespace {
 
 using Id = SettingId;
@@ -21,11 +22,9 @@ Dcbx dcbx_of(uint8_t mode) {
 
 Ets ets_of(const ieee_ets& wire) {
   Ets out;
-  for (size_t i = 0; i < kPriorities; ++i) {
-    out.prio_tc[i] = wire.prio_tc[i];
-    out.tsa[i] = static_cast<Tsa>(wire.tc_tsa[i]);
-    out.bw[i] = wire.tc_tx_bw[i];
-  }
+  std::ranges::copy(wire.prio_tc, out.prio_tc.begin());
+  std::ranges::transform(wire.tc_tsa, out.tsa.begin(), [](uint8_t tsa) { return static_cast<Tsa>(tsa); });
+  std::ranges::copy(wire.tc_tx_bw, out.bw.begin());
   return out;
 }
 
@@ -47,10 +46,8 @@ void take(const dcbnl::Snapshot& dcb, const PortIo& io, Qos& out) {
   if (dcb.ets) out.ets = ets_of(*dcb.ets);
   if (dcb.pfc) out.pfc = PrioSet{dcb.pfc->pfc_en};
   if (dcb.trust && io.wants(Id::apptrust)) out.apptrust = AppTrust{*dcb.trust};
-  if (dcb.maxrate && io.wants(Id::maxrate)) {
-    out.maxrate.emplace();
-    std::copy_n(dcb.maxrate->tc_maxrate, kPriorities, out.maxrate->kbit.begin());
-  }
+  if (dcb.maxrate && io.wants(Id::maxrate))
+    std::copy_n(dcb.maxrate->tc_maxrate, kPriorities, out.maxrate.emplace().kbit.begin());
   if (!dcb.buffer || !(io.wants(Id::prio2buffer) || io.wants(Id::buffer_size))) return;
   std::copy_n(dcb.buffer->prio2buffer, kPriorities, out.prio2buffer.emplace().begin());
   std::copy_n(dcb.buffer->buffer_size, kPriorities, out.buffer_size.emplace().bytes.begin());
@@ -66,9 +63,52 @@ Result<void> write_table(PortIo& io, const DscpMap& want) {
   return dcbnl::set_app(*io.kernel.route, io.netdev, change.missing);
 }
 
-bool is_dcb(SettingId key) { return key == Id::dcbx || (Id::trust <= key && key <= Id::maxrate); }
+constexpr std::string_view kNoDscp = "this driver does not map DSCPs: it trusts the priority in the VLAN tag";
+
+// Why this driver does not offer a setting, from the first to the last of neighboring rows of kSettings.
+struct Missing {
+  SettingId first, last;
+  std::string_view why;
+};
+constexpr Missing kMissing[] = {
+    {Id::fw_lldp, Id::fw_lldp, "only Intel's ice and i40e can switch an LLDP agent in the NIC's firmware from here"},
+    {Id::trust, Id::trust, kNoDscp},
+    {Id::apptrust, Id::apptrust, "this driver has no APP trust table: trust follows from the DSCP entries"},
+    {Id::dscp_map, Id::dscp_map, kNoDscp},
+    {Id::prio2buffer, Id::buffer_size, "this driver sizes its buffers itself; no dcbnl buffer operation"},
+    {Id::cable_length, Id::cable_length,
+     "only mlx5 asks for the cable's length; this driver sizes its headroom itself"},
+    {Id::maxrate, Id::maxrate, "this driver has no rate limit for each class (only mlx5, mlx4 and few others have)"},
+    {Id::ecn_rp, Id::ecn_np, "ECN for each priority is a switch of NVIDIA's OFED/DOCA driver alone"},
+    {Id::cnp_dscp, Id::cnp_prio,
+     "only NVIDIA's and Broadcom's NICs let the host mark CNPs; this NIC's firmware or the vendor's tool decides"},
+    {Id::min_time_between_cnps, Id::rtt_resp_dscp,
+     "a DCQCN parameter of NVIDIA's NICs; this NIC's firmware decides itself"},
+    {Id::cc, Id::cc,
+     "the kernel has no switch for this NIC's congestion control: the vendor's tool, or the firmware's default"},
+    {Id::cc_mode, Id::roce_dscp, "a congestion control parameter of Broadcom's NICs"},
+    {Id::roce_prio, Id::roce_prio,
+     "a setting of Broadcom's NICs; here RoCE's priority follows from dscp_map or the VLAN's"},
+    {Id::traffic_class, Id::traffic_class,
+     "only NVIDIA's OFED/DOCA driver can force a traffic class on all queue pairs"},
+};
 
 }  // namespace
+
+// First the owner of DCBX; then settings that stop the link; the DSCP map before the ones that it overwrites on some
+// NICs; ETS before PFC, which requires it on others; buffers before the PFC that makes them lossless; congestion
+// control last.
+constinit const std::array<SettingId, kSettingCount> kOrder = [] {
+  std::array first{Id::fw_lldp,     Id::dcbx,        Id::pause,    Id::mtu,         Id::ring_rx,  Id::ring_tx,
+                   Id::channels,    Id::fec,         Id::dscp_map, Id::trust,       Id::apptrust, Id::ets,
+                   Id::prio2buffer, Id::buffer_size, Id::pfc,      Id::cable_length};
+  std::array<SettingId, kSettingCount> order{};
+  auto to = std::ranges::copy(first, order.begin()).out;
+  // The others in the order of the table.
+  for (const Setting& setting : kSettings)
+    if (std::ranges::find(first, setting.id) == first.end()) *to++ = setting.id;
+  return order;
+}();
 
 Result<Reading> read_port(PortIo& io) {
   Reading out;
@@ -84,16 +124,13 @@ Result<Reading> read_port(PortIo& io) {
     else if (pause.error().code == ENODEV) return pause.error();
   }
   auto dcb = dcbnl::get(*io.kernel.route, io.netdev);
-  if (dcb) {
-    take(*dcb, io, out.qos);
-    // A driver that does not say answers 0.
-    if (dcb->ets && dcb->ets->ets_cap != 0) io.limits.traffic_classes = dcb->ets->ets_cap;
-    if (dcb->pfc && dcb->pfc->pfc_cap != 0) io.limits.lossless_classes = dcb->pfc->pfc_cap;
-    if (dcb->buffer) io.limits.buffer_total = dcb->buffer->total_size;
-    out.dcb = std::move(dcb).value();
-  } else if (dcb.error().code != EOPNOTSUPP) {
-    return dcb.error();
-  }
+  if (!dcb) return dcb.error().code == EOPNOTSUPP ? Result<Reading>(out) : dcb.error();
+  take(*dcb, io, out.qos);
+  // A driver that does not say answers 0.
+  if (dcb->ets && dcb->ets->ets_cap != 0) io.limits.traffic_classes = dcb->ets->ets_cap;
+  if (dcb->pfc && dcb->pfc->pfc_cap != 0) io.limits.lossless_classes = dcb->pfc->pfc_cap;
+  if (dcb->buffer) io.limits.buffer_total = dcb->buffer->total_size;
+  out.dcb = std::move(*dcb);
   return out;
 }
 
@@ -120,10 +157,13 @@ std::string impossible(const Setting& setting, const Qos& want, const Qos&, cons
 
 std::string remedy(const Setting& setting, const Qos& have, const std::string&, int code) {
   if (code != 0) return {};
-  if (is_dcb(setting.id) && !have.trust)
+  const bool is_dcb = setting.id == Id::dcbx || (Id::trust <= setting.id && setting.id <= Id::maxrate);
+  if (is_dcb && !have.trust)
     return "no dcbnl here: a virtual function's settings belong to its physical function, other NICs have a vendor's "
            "tool";
-  return std::string(why_missing(setting.id));
+  const Missing* row =
+      find_where(kMissing, [&](const Missing& each) { return each.first <= setting.id && setting.id <= each.last; });
+  return std::string(row == nullptr ? "this driver does not offer it" : row->why);
 }
 
 std::string impossible_trust(const Qos& want, const Qos& have, bool needs_map) {
@@ -166,7 +206,7 @@ Result<void> write_mtu(PortIo& io, const Setting&, const Qos& want, const Qos&) 
   return rtnl::set_mtu(*io.kernel.route, io.netdev, *want.mtu);
 }
 
-Result<void> write_trust(PortIo& io, const Setting&, const Qos& want, const Qos& have) {
+Result<void> write_trust(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
   auto now = dcbnl::get(*io.kernel.route, io.netdev);
   if (!now) return now.error();
   if (now->trust) {
@@ -177,7 +217,7 @@ Result<void> write_trust(PortIo& io, const Setting&, const Qos& want, const Qos&
   }
   if (auto reason = impossible_trust(want, have, true); !reason.empty())
     return error(EINVAL, io.netdev + ": set trust: " + reason);
-  return write_table(io, want.trust == Trust::pcp ? DscpMap{} : have.dscp_map.value_or(DscpMap{}));
+  return write_table(io, map_after(setting, want, have));
 }
 
 Result<void> write_dscp_map(PortIo& io, const Setting&, const Qos& want, const Qos&) {
@@ -217,56 +257,44 @@ Result<void> write_apptrust(PortIo& io, const Setting&, const Qos& want, const Q
   return dcbnl::set_trust(*io.kernel.route, io.netdev, want.apptrust->selectors);
 }
 
-Result<void> write_buffers(PortIo& io, const Setting&, const Qos& want, const Qos& have) {
+Result<void> send_buffers(PortIo& io, const Eight& map, const Buffers& sizes) {
   dcbnl_buffer buffer{};
-  const Eight map = want.prio2buffer ? *want.prio2buffer : have.prio2buffer.value_or(Eight{});
-  const Buffers sizes = want.buffer_size ? *want.buffer_size : have.buffer_size.value_or(Buffers{});
-  std::copy(map.begin(), map.end(), buffer.prio2buffer);
-  std::copy(sizes.bytes.begin(), sizes.bytes.end(), buffer.buffer_size);
+  std::ranges::copy(map, buffer.prio2buffer);
+  std::ranges::copy(sizes.bytes, buffer.buffer_size);
   return dcbnl::set_buffer(*io.kernel.route, io.netdev, buffer);
+}
+
+Result<void> write_buffers(PortIo& io, const Setting&, const Qos& want, const Qos& have) {
+  return send_buffers(io, want.prio2buffer.value_or(have.prio2buffer.value_or(Eight{})),
+                      want.buffer_size.value_or(have.buffer_size.value_or(Buffers{})));
 }
 
 Result<void> write_maxrate(PortIo& io, const Setting&, const Qos& want, const Qos&) {
   ieee_maxrate rates{};
-  std::copy(want.maxrate->kbit.begin(), want.maxrate->kbit.end(), rates.tc_maxrate);
+  std::ranges::copy(want.maxrate->kbit, rates.tc_maxrate);
   return dcbnl::set_maxrate(*io.kernel.route, io.netdev, rates);
 }
-
-}  // namespace fabric::upstream
-
-namespace fabric {
 
 namespace {
 
 constexpr SettingOp kOps[] = {
-    {SettingId::dcbx, {upstream::write_dcbx, "net/dcb/dcbnl.c dcbnl_setdcbx()"}},
-    {SettingId::pause, {upstream::write_pause, "net/ethtool/pause.c ethnl_set_pause()"}},
-    {SettingId::mtu, {upstream::write_mtu, "net/core/dev.c dev_set_mtu()"}},
-    {SettingId::trust, {upstream::write_trust, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
-    {SettingId::dscp_map, {upstream::write_dscp_map, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
-    {SettingId::ets, {upstream::write_ets, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
-    {SettingId::pfc, {upstream::write_pfc, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
-    {SettingId::apptrust, {upstream::write_apptrust, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
-    {SettingId::prio2buffer, {upstream::write_buffers, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
-    {SettingId::buffer_size, {upstream::write_buffers, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
-    {SettingId::maxrate, {upstream::write_maxrate, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
+    {Id::dcbx, {write_dcbx, "net/dcb/dcbnl.c dcbnl_setdcbx()"}},
+    {Id::pause, {write_pause, "net/ethtool/pause.c ethnl_set_pause()"}},
+    {Id::mtu, {write_mtu, "net/core/dev.c dev_set_mtu()"}},
+    {Id::trust, {write_trust, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
+    {Id::dscp_map, {write_dscp_map, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
+    {Id::ets, {write_ets, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
+    {Id::pfc, {write_pfc, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
+    {Id::apptrust, {write_apptrust, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
+    {Id::prio2buffer, {write_buffers, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
+    {Id::buffer_size, {write_buffers, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
+    {Id::maxrate, {write_maxrate, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
 };
 
 }  // namespace
+}  // namespace upstream
 
 // Nothing is known of such a driver: every write may stop traffic.
-const Driver kUpstream{
-    .name = "upstream",
-    .source = "",
-    .kernel_names = {},
-    .read = upstream::read,
-    .expected = upstream::expected,
-    .effect = upstream::effect,
-    .impossible = upstream::impossible,
-    .remedy = upstream::remedy,
-    .ops = kOps,
-    .order = upstream::kOrder,
-    .settle = nullptr,
-};
+const Driver kUpstream{.name = "upstream", .ops = upstream::kOps};
 
 }  // namespace fabric

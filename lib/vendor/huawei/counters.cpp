@@ -56,7 +56,7 @@ constexpr CounterOrigin kOrigins[] = {
 
 }  // namespace
 
-std::span<const CounterRow> hns_rows() { return kRows; }
-std::span<const CounterOrigin> hns_origins() { return kOrigins; }
+const CounterTable kHnsCounters{
+    .vendor = "HiSilicon hns_roce, hns3", .drivers = {"hns3"}, .rows = kRows, .origins = kOrigins};
 
 }  // namespace fabric

@@ -141,7 +141,10 @@ constexpr CounterOrigin kOrigins[] = {
 
 }  // namespace
 
-std::span<const CounterRow> ice_irdma_rows() { return kRows; }
-std::span<const CounterOrigin> ice_irdma_origins() { return kOrigins; }
+const CounterTable kIntelCounters{.vendor = "Intel irdma, ice, i40e, idpf",
+                                  .drivers = {"ice", "i40e", "idpf"},
+                                  .rows = kRows,
+                                  .origins = kOrigins,
+                                  .hw_scope = CounterScope::function};
 
 }  // namespace fabric

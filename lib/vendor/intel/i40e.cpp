@@ -3,14 +3,12 @@
 // Linux 5.10 could read DCB only. While the firmware's LLDP agent runs, every change of DCB is EINVAL. It has no DSCP
 // mode: priorities come with the VLAN tag. Its RDMA (X722) is iWARP, which has no DCQCN.
 #include "vendor/driver.h"
-#include "vendor/generic/rings.h"
 #include "vendor/generic/upstream.h"
 #include "vendor/intel/intel.h"
 
 namespace fabric {
 namespace {
 
-constexpr std::string_view kNames[] = {"i40e"};
 constexpr intel::Agent kAgent{"disable-fw-lldp", false};
 
 Result<Qos> read(PortIo& io) {
@@ -52,8 +50,8 @@ Result<void> write_agent(PortIo& io, const Setting&, const Qos& want, const Qos&
   return intel::write_agent(io, kAgent, *want.fw_lldp);
 }
 
-// Each change of DCB stops the queues, one of pause restarts the link (i40e_hw_dcb_config(), i40e_set_pauseparam());
-// dcbx is a flag of the driver.
+// Each change of DCB stops the queues (i40e_hw_dcb_config()), one of pause restarts the link; dcbx is the driver's
+// flag.
 constexpr SettingOp kOps[] = {
     {SettingId::fw_lldp, {write_agent, "i40e_ethtool.c i40e_set_priv_flags()"}},
     {SettingId::dcbx, {upstream::write_dcbx, "i40e_dcb_nl.c i40e_dcbnl_setdcbx()", kHarmless}},
@@ -63,26 +61,18 @@ constexpr SettingOp kOps[] = {
     {SettingId::pfc, {upstream::write_pfc, "i40e_dcb_nl.c i40e_dcbnl_ieee_setpfc()"}},
 };
 
-Qos expected(const Qos& want, const Qos&, const Limits&) {
-  Qos out = want;
-  rings::round_up_to(out, 32);
-  return out;
-}
-
 }  // namespace
 
 const Driver kI40e{
     .name = "i40e",
     .source = "drivers/net/ethernet/intel/i40e",
-    .kernel_names = kNames,
+    .kernel_names = {"i40e"},
     .read = read,
-    .expected = expected,
+    .expected = intel::expected,
     .effect = effect,
     .impossible = impossible,
     .remedy = remedy,
     .ops = kOps,
-    .order = upstream::kOrder,
-    .settle = nullptr,
 };
 
 }  // namespace fabric

@@ -11,23 +11,20 @@
 #include "vendor/generic/configfs_item.h"
 #include "vendor/generic/dscp.h"
 #include "vendor/generic/file_settings.h"
-#include "vendor/generic/rings.h"
 #include "vendor/generic/upstream.h"
 #include "vendor/intel/intel.h"
 
 namespace fabric {
 namespace {
 
-constexpr std::string_view kNames[] = {"ice"};
 constexpr intel::Agent kAgent{"fw-lldp-agent", true};
 constexpr std::string_view kConfigfs = "sys/kernel/config/irdma";
-constexpr std::array kFiles{file_settings::Row{SettingId::cc, "roce_dcqcn_enable"}};
+constexpr const char* kCcFile = "/roce_dcqcn_enable";
 // The driver has no such limit.
 constexpr uint32_t kLosslessClasses = 1;
 constexpr char kOneClass[] =
     "Intel supports PFC on one traffic class (guide 635330); the driver takes more, and does not show what the NIC "
-    "does "
-    "with them";
+    "does with them";
 
 constexpr Eight kIdentity{0, 1, 2, 3, 4, 5, 6, 7};
 
@@ -48,9 +45,8 @@ Ets vlan_mode_ets() {
   return out;
 }
 
-// The steps to a map: new entries, then deletions, then entries with another priority (a listed DSCP is
-// refused). New ones first keeps the list from running empty where it can, and so the mode from switching back and
-// forth.
+// The steps to a map: new entries, so that the list does not run empty and the mode does not switch back and forth;
+// then deletions; then entries with another priority (a listed DSCP is refused).
 struct Steps {
   dcbnl::AppTable add, remove, add_again;
   bool runs_empty = false;  // before the last step
@@ -75,13 +71,13 @@ void read_cc(PortIo& io, Qos& out) {
   if (!io.wants(SettingId::cc) || io.rdma.empty() || !io.kernel.root.exists(std::string(kConfigfs))) return;
   const std::string folder = std::string(kConfigfs) + "/" + io.rdma;
   auto item = ConfigfsItem::open(io.kernel.root, folder);
-  if (item) file_settings::read(io, folder, kFiles, out);
+  if (item) file_settings::read(io, folder + kCcFile, SettingId::cc, out);
   else io.limits.reasons[SettingId::cc] = file_settings::why_not(io, folder, item.error().code);
 }
 
 Result<void> write_cc(PortIo& io, const Setting& setting, const Qos& want, const Qos&) {
   auto item = ConfigfsItem::open(io.kernel.root, std::string(kConfigfs) + "/" + io.rdma);
-  return item ? file_settings::write(io, item->path(), kFiles, setting, want) : Result<void>(item.error());
+  return item ? file_settings::write(io, item->path() + kCcFile, setting, want) : Result<void>(item.error());
 }
 
 Result<Qos> read(PortIo& io) {
@@ -95,8 +91,7 @@ Result<Qos> read(PortIo& io) {
   return out;
 }
 
-// Stopped, the agent leaves the port with the driver's own defaults and DCBX to the host; started, it takes DCBX
-// (ice_set_priv_flags()).
+// ice_set_priv_flags(): stopped, the agent leaves DCBX to the host and the driver's defaults; started, it takes DCBX.
 void effect_of_agent(bool runs, Qos& have) {
   have.fw_lldp = runs;
   have.dcbx = runs ? Dcbx::firmware : Dcbx::host;
@@ -194,8 +189,7 @@ Result<void> write_agent(PortIo& io, const Setting&, const Qos& want, const Qos&
   return intel::write_agent(io, kAgent, *want.fw_lldp);
 }
 
-// The reply says "refused" also when the mode was set already or the port is in DSCP mode: only the reading shows the
-// mode.
+// The reply says "refused" also when the mode was set already or the port is in DSCP mode: the reading decides.
 Result<void> write_dcbx(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
   auto written = upstream::write_dcbx(io, setting, want, have);
   if (written || written.error().code != EPERM) return written;
@@ -203,8 +197,7 @@ Result<void> write_dcbx(PortIo& io, const Setting& setting, const Qos& want, con
   return now && now->dcbx == want.dcbx ? Result<void>{} : written;
 }
 
-// dcbx is a flag of the driver (ice_dcbnl_setdcbx()); cc is for queue pairs created afterwards. ice_set_fc() restarts
-// the link.
+// dcbx is a flag of the driver; cc is for queue pairs created afterwards. Pause restarts the link (ice_set_fc()).
 constexpr SettingOp kOps[] = {
     {SettingId::fw_lldp, {write_agent, "ice_ethtool.c ice_set_priv_flags()"}},
     {SettingId::dcbx, {write_dcbx, "ice_dcb_nl.c ice_dcbnl_setdcbx()", kHarmless}},
@@ -219,26 +212,18 @@ constexpr SettingOp kOps[] = {
      {write_cc, "Intel's irdma package, configfs roce_dcqcn_enable; for queue pairs created afterwards", kHarmless}},
 };
 
-Qos expected(const Qos& want, const Qos&, const Limits&) {
-  Qos out = want;
-  rings::round_up_to(out, 32);
-  return out;
-}
-
 }  // namespace
 
 const Driver kIce{
     .name = "ice",
     .source = "drivers/net/ethernet/intel/ice",
-    .kernel_names = kNames,
+    .kernel_names = {"ice"},
     .read = read,
-    .expected = expected,
+    .expected = intel::expected,
     .effect = effect,
     .impossible = impossible,
     .remedy = remedy,
     .ops = kOps,
-    .order = upstream::kOrder,
-    .settle = nullptr,
     .fec_in_use = true,  // ice_get_fecparam(): what its module can do
 };
 

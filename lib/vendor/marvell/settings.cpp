@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // qede, qedr (Marvell FastLinQ 41000, 45000): drivers/net/ethernet/qlogic/qed/qed_dcbx.c of Linux 6.12. The NIC's
-// firmware always runs DCBX itself (LLD_MANAGED); ETS and PFC are its own offer to the switch, and the reading is the
-// result of that exchange. Unless its DCBX is in IEEE mode every operation is EINVAL, and nothing can be read.
-// Writes take effect with SET_ALL.
+// firmware always runs DCBX itself (LLD_MANAGED); ETS and PFC are its offer to the switch, the reading is the result.
+// Unless its DCBX is in IEEE mode every operation is EINVAL. Writes take effect with SET_ALL.
 #include "vendor/driver.h"
 #include "vendor/generic/upstream.h"
 
 namespace fabric {
 namespace {
 
-constexpr std::string_view kNames[] = {"qede"};
 constexpr char kNotOperational[] =
-    "DCBX is not operational in IEEE mode: enable it on the switch's port, or make the NIC's static (Marvell's "
-    "qaucli)";
+    "DCBX is not operational in IEEE mode: enable it on the switch's port, or make the NIC's static (Marvell's qaucli)";
 
 std::string impossible(const Setting& setting, const Qos& want, const Qos& have, const Limits& limits) {
   if (setting.id == SettingId::dcbx && want.dcbx == Dcbx::host)
@@ -57,15 +54,10 @@ constexpr SettingOp kOps[] = {
 const Driver kQede{
     .name = "qede",
     .source = "drivers/net/ethernet/qlogic",
-    .kernel_names = kNames,
-    .read = upstream::read,
-    .expected = upstream::expected,
-    .effect = upstream::effect,
+    .kernel_names = {"qede"},
     .impossible = impossible,
     .remedy = remedy,
     .ops = kOps,
-    .order = upstream::kOrder,
-    .settle = nullptr,
     .fec_in_use = true,  // qede_get_fecparam(): what its link supports
 };
 

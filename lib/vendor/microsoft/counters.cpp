@@ -113,7 +113,11 @@ constexpr CounterOrigin kOrigins[] = {
 
 }  // namespace
 
-std::span<const CounterRow> mana_rows() { return kRows; }
-std::span<const CounterOrigin> mana_origins() { return kOrigins; }
+const CounterTable kManaCounters{.vendor = "Microsoft MANA",
+                                 .drivers = {"mana"},
+                                 .rows = kRows,
+                                 .origins = kOrigins,
+                                 .exclusive = true,
+                                 .hw_scope = CounterScope::function};
 
 }  // namespace fabric

@@ -177,8 +177,8 @@ constexpr CounterOrigin kOrigins[] = {
      "a reset of the NIC; the driver never clears them"},
     {"rx_discards_phy",
      "net/ethernet/mellanox/mlx5/core/en_stats.c pport_2863_stats_desc, pport_802_3_stats_desc, "
-     "pport_phy_statistical_stats_desc, pport_eth_ext_stats_desc, pport_2819_stats_desc; link_down_events_phy by "
-     "the statistics group phy; rx_bits_phy and total_success_recovery_phy in kernels after 6.12 and in OFED",
+     "pport_phy_statistical_stats_desc, pport_eth_ext_stats_desc, pport_2819_stats_desc; link_down_events_phy by the "
+     "statistics group phy; rx_bits_phy and total_success_recovery_phy in kernels after 6.12 and in OFED",
      "a reset of the NIC; the driver never clears them"},
     {"rx_out_of_buffer",
      "net/ethernet/mellanox/mlx5/core/en_stats.c q_stats_desc, drop_rq_stats_desc, vnic_env_stats_steer_desc, "
@@ -192,7 +192,11 @@ constexpr CounterOrigin kOrigins[] = {
 
 }  // namespace
 
-std::span<const CounterRow> mlx5_rows() { return kRows; }
-std::span<const CounterOrigin> mlx5_origins() { return kOrigins; }
+const CounterTable kMlx5Counters{.vendor = "NVIDIA mlx5",
+                                 .drivers = {"mlx5_core"},
+                                 .rows = kRows,
+                                 .origins = kOrigins,
+                                 .twin_prefix = "vport_",
+                                 .hw_scope = CounterScope::function};
 
 }  // namespace fabric

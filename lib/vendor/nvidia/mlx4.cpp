@@ -9,7 +9,6 @@
 namespace fabric {
 namespace {
 
-constexpr std::string_view kNames[] = {"mlx4_core", "mlx4_en"};
 constexpr uint64_t kRateUnit = 100'000;  // kbit/s, MLX4_RATELIMIT_UNITS_IN_KB
 
 Result<Qos> read(PortIo& io) {
@@ -75,15 +74,13 @@ constexpr SettingOp kOps[] = {
 const Driver kMlx4{
     .name = "mlx4",
     .source = "drivers/net/ethernet/mellanox/mlx4",
-    .kernel_names = kNames,
+    .kernel_names = {"mlx4_core", "mlx4_en"},
     .read = read,
     .expected = expected,
     .effect = effect,
     .impossible = impossible,
     .remedy = remedy,
     .ops = kOps,
-    .order = upstream::kOrder,
-    .settle = nullptr,
 };
 
 }  // namespace fabric

@@ -11,8 +11,6 @@
 
 namespace fabric::mlx5 {
 
-inline constexpr std::array<std::string_view, 1> kNames{"mlx5_core"};
-
 Result<Qos> read(PortIo& io);
 Qos expected(const Qos& want, const Qos& have, const Limits& limits);
 void effect(const Setting& setting, const Qos& want, Qos& have);
@@ -20,35 +18,27 @@ std::string impossible(const Setting& setting, const Qos& want, const Qos& have,
 std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code);
 Result<void> settle(PortIo& io, const Qos& have);
 
-Result<void> write_dcbx(PortIo& io, const Setting&, const Qos& want, const Qos& have);
-Result<void> write_trust(PortIo& io, const Setting&, const Qos& want, const Qos& have);
-Result<void> write_dscp_map(PortIo& io, const Setting&, const Qos& want, const Qos& have);
-Result<void> write_pfc(PortIo& io, const Setting&, const Qos& want, const Qos& have);
-Result<void> write_cable_length(PortIo& io, const Setting&, const Qos& want, const Qos& have);
-Result<void> write_buffers(PortIo& io, const Setting&, const Qos& want, const Qos& have);
-Result<void> write_maxrate(PortIo& io, const Setting&, const Qos& want, const Qos& have);
+Op::Write write_dcbx, write_trust, write_dscp_map, write_pfc, write_cable_length, write_buffers, write_maxrate;
 
-inline constexpr std::array kDcbOps{
-    SettingOp{SettingId::dcbx, {write_dcbx, "en_dcbnl.c mlx5e_dcbnl_setdcbx()", kHarmless}},
-    SettingOp{SettingId::pause, {upstream::write_pause, "en_ethtool.c mlx5e_ethtool_set_pauseparam()", kHarmless}},
-    SettingOp{SettingId::mtu, {upstream::write_mtu, "en_main.c mlx5e_change_mtu()"}},
-    SettingOp{
-        SettingId::trust,
-        {write_trust, "en_dcbnl.c mlx5e_set_trust_state(); harmless since ConnectX-5, which needs no inline headers"}},
-    SettingOp{SettingId::dscp_map,
-              {write_dscp_map,
-               "en_dcbnl.c mlx5e_dcbnl_ieee_setapp(); harmless since ConnectX-5, which needs no inline headers"}},
-    SettingOp{SettingId::ets, {upstream::write_ets, "en_dcbnl.c mlx5e_dcbnl_ieee_setets()", kHarmless}},
-    SettingOp{SettingId::prio2buffer, {write_buffers, "en_dcbnl.c mlx5e_dcbnl_setbuffer()", kHarmless}},
-    SettingOp{SettingId::buffer_size, {write_buffers, "en_dcbnl.c mlx5e_dcbnl_setbuffer()", kHarmless}},
-    SettingOp{SettingId::pfc,
-              {write_pfc,
-               "en_dcbnl.c mlx5e_dcbnl_ieee_setpfc(); firmware without PCAM buffer_ownership (6.12), or a driver "
-               "loaded since the buffers were set (6.1), keeps the thresholds of the buffers"}},
-    SettingOp{SettingId::cable_length,
-              {write_cable_length, "en_dcbnl.c mlx5e_dcbnl_ieee_setpfc(); used only if the host owns the buffers",
-               kHarmless}},
-    SettingOp{SettingId::maxrate, {write_maxrate, "en_dcbnl.c mlx5e_dcbnl_ieee_setmaxrate()", kHarmless}},
-};
+inline constexpr auto kDcbOps = std::to_array<SettingOp>({
+    {SettingId::dcbx, {write_dcbx, "en_dcbnl.c mlx5e_dcbnl_setdcbx()", kHarmless}},
+    {SettingId::pause, {upstream::write_pause, "en_ethtool.c mlx5e_ethtool_set_pauseparam()", kHarmless}},
+    {SettingId::mtu, {upstream::write_mtu, "en_main.c mlx5e_change_mtu()"}},
+    {SettingId::trust,
+     {write_trust, "en_dcbnl.c mlx5e_set_trust_state(); harmless since ConnectX-5, which needs no inline headers"}},
+    {SettingId::dscp_map,
+     {write_dscp_map,
+      "en_dcbnl.c mlx5e_dcbnl_ieee_setapp(); harmless since ConnectX-5, which needs no inline headers"}},
+    {SettingId::ets, {upstream::write_ets, "en_dcbnl.c mlx5e_dcbnl_ieee_setets()", kHarmless}},
+    {SettingId::prio2buffer, {write_buffers, "en_dcbnl.c mlx5e_dcbnl_setbuffer()", kHarmless}},
+    {SettingId::buffer_size, {write_buffers, "en_dcbnl.c mlx5e_dcbnl_setbuffer()", kHarmless}},
+    {SettingId::pfc,
+     {write_pfc,
+      "en_dcbnl.c mlx5e_dcbnl_ieee_setpfc(); firmware without PCAM buffer_ownership (6.12), or a driver loaded since "
+      "the buffers were set (6.1), keeps the thresholds of the buffers"}},
+    {SettingId::cable_length,
+     {write_cable_length, "en_dcbnl.c mlx5e_dcbnl_ieee_setpfc(); used only if the host owns the buffers", kHarmless}},
+    {SettingId::maxrate, {write_maxrate, "en_dcbnl.c mlx5e_dcbnl_ieee_setmaxrate()", kHarmless}},
+});
 
 }  // namespace fabric::mlx5

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 #include "vendor/generic/dscp.h"
 #include "vendor/generic/headroom.h"
-#include "vendor/generic/rings.h"
 #include "vendor/generic/upstream.h"
 #include "vendor/nvidia/mlx5.h"
 
@@ -33,9 +33,8 @@ headroom::Use use_of(const Qos& want, const Qos& have, const Limits& limits) {
   return use;
 }
 
-// The buffers are written before PFC and the cable's length, and where the host owns them the driver judges them by the
-// old ones. If the driver would refuse the wanted sizes, the first write serves both maps; the next pass writes
-// the wanted sizes.
+// The buffers are written before PFC and the cable's length, and the driver judges them by the old ones. If it would
+// refuse the wanted sizes, the first write serves both; the next pass writes the wanted sizes.
 Result<Buffers> automatic(const Qos& want, const Qos& have, const Limits& limits) {
   headroom::Use use = use_of(want, have, limits);
   auto sizes = headroom::automatic(use, *have.buffer_size);
@@ -107,41 +106,28 @@ Result<void> send_pfc(PortIo& io, PrioSet prios, std::optional<uint32_t> cable_l
   return dcbnl::set_pfc(*io.kernel.route, io.netdev, pfc);
 }
 
-std::array<bool, kPriorities> lossless_buffers(PrioSet lossless, const Eight& map) {
-  std::array<bool, kPriorities> out{};
-  for (size_t prio = 0; prio < map.size(); ++prio)
-    if (lossless.has(static_cast<int>(prio))) out[map[prio] & 7] = true;
-  return out;
-}
-
 // Sizes with which the driver takes the step to the other map: the larger of now and then for each lossless buffer, as
 // far as there is room; nothing if it takes it with those there are. Lossless are those of now, and those that the
 // present PFC makes so under the new map; the others make room for them.
 std::optional<Buffers> sizes_between(const Qos& have, const Eight& map, const Buffers& sizes, const Limits& limits) {
   const headroom::Use use = use_of({}, have, limits);
-  const auto before = lossless_buffers(use.lossless, *have.prio2buffer), after = lossless_buffers(use.lossless, map);
+  const PrioSet before = headroom::buffers_of(use.lossless, *have.prio2buffer);
+  const PrioSet after = headroom::buffers_of(use.lossless, map), either{static_cast<uint8_t>(before.bits | after.bits)};
   const auto least = static_cast<uint32_t>(headroom::minimum(use.link, headroom::kLargestCell));
   Buffers out = *have.buffer_size;
   bool needed = false;
   for (size_t b = 0; b < out.bytes.size(); ++b) {
-    needed = needed || (after[b] && out.bytes[b] < least);
-    if (before[b] || after[b]) out.bytes[b] = std::max({out.bytes[b], least, sizes.bytes[b]});
+    needed = needed || (after.has(static_cast<int>(b)) && out.bytes[b] < least);
+    if (either.has(static_cast<int>(b))) out.bytes[b] = std::max({out.bytes[b], least, sizes.bytes[b]});
   }
   uint64_t sum = std::accumulate(out.bytes.begin(), out.bytes.end(), uint64_t{0});
   for (size_t b = 0; b < out.bytes.size() && sum > use.total.value_or(UINT32_MAX); ++b) {
-    const uint32_t less = before[b] || after[b] ? least : std::min(out.bytes[b], sizes.bytes[b]);
+    const uint32_t less = either.has(static_cast<int>(b)) ? least : std::min(out.bytes[b], sizes.bytes[b]);
     if (less == 0 || less > out.bytes[b]) continue;
     sum -= out.bytes[b] - less;
     out.bytes[b] = less;
   }
   return needed ? std::optional(out) : std::nullopt;
-}
-
-Result<void> send_buffers(PortIo& io, const Eight& map, const Buffers& sizes) {
-  dcbnl_buffer buffer{};
-  std::ranges::copy(map, buffer.prio2buffer);
-  std::ranges::copy(sizes.bytes, buffer.buffer_size);
-  return dcbnl::set_buffer(*io.kernel.route, io.netdev, buffer);
 }
 
 // What the driver shows of these says nothing of the NIC. No answer shows who owns the buffers, and only if the host
@@ -198,7 +184,9 @@ Qos expected(const Qos& want, const Qos& have, const Limits& limits) {
     out.dscp_map = dscp::complete(*out.dscp_map);
   if (out.buffer_size && out.buffer_size->automatic && have.buffer_size)
     if (auto sizes = automatic(want, have, limits)) out.buffer_size = *sizes;
-  rings::round_to_power_of_two(out);
+  // order_base_2() of the request (en_ethtool.c mlx5e_ethtool_set_ringparam()).
+  for (auto* size : {&out.ring_rx, &out.ring_tx})
+    if (*size && **size <= 1u << 31) *size = std::bit_ceil(**size);
   return out;
 }
 
@@ -266,8 +254,7 @@ Result<void> write_cable_length(PortIo& io, const Setting&, const Qos& want, con
   return send_pfc(io, have.pfc.value_or(PrioSet{}), want.cable_length);
 }
 
-// mlx5e_port_manual_buffer_config() judges a new map by the old sizes, then the new sizes: where those are too small
-// for the map, sizes for both come first.
+// mlx5e_port_manual_buffer_config() judges a new map by the old sizes: if too small, sizes for both maps come first.
 Result<void> write_buffers(PortIo& io, const Setting&, const Qos& want, const Qos& have) {
   if (want.buffer_size && want.buffer_size->automatic)
     return error(EINVAL, io.netdev + ": set buffer: sizes not computed");
@@ -275,8 +262,8 @@ Result<void> write_buffers(PortIo& io, const Setting&, const Qos& want, const Qo
   const Eight map = want.prio2buffer.value_or(*have.prio2buffer);
   const Buffers sizes = want.buffer_size.value_or(*have.buffer_size);
   if (const auto between = sizes_between(have, map, sizes, io.limits); between && map != *have.prio2buffer)
-    if (auto sent = send_buffers(io, *have.prio2buffer, *between); !sent) return sent;
-  return send_buffers(io, map, sizes);
+    if (auto sent = upstream::send_buffers(io, *have.prio2buffer, *between); !sent) return sent;
+  return upstream::send_buffers(io, map, sizes);
 }
 
 // A driver that truncates would leave a limit that was not requested.

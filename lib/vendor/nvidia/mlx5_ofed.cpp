@@ -15,36 +15,24 @@
 namespace fabric {
 namespace {
 
-using file_settings::Row;
+constexpr SettingId kFirst = SettingId::cnp_dscp, kLast = SettingId::initial_alpha_value;
 
-constexpr std::array kParameters{
-    Row{SettingId::cnp_dscp, "roce_np/cnp_dscp"},
-    Row{SettingId::cnp_prio, "roce_np/cnp_802p_prio"},
-    Row{SettingId::min_time_between_cnps, "roce_np/min_time_between_cnps"},
-    Row{SettingId::clamp_tgt_rate, "roce_rp/clamp_tgt_rate"},
-    Row{SettingId::clamp_tgt_rate_after_time_inc, "roce_rp/clamp_tgt_rate_after_time_inc"},
-    Row{SettingId::rpg_time_reset, "roce_rp/rpg_time_reset"},
-    Row{SettingId::rpg_byte_reset, "roce_rp/rpg_byte_reset"},
-    Row{SettingId::rpg_threshold, "roce_rp/rpg_threshold"},
-    Row{SettingId::rpg_max_rate, "roce_rp/rpg_max_rate"},
-    Row{SettingId::rpg_ai_rate, "roce_rp/rpg_ai_rate"},
-    Row{SettingId::rpg_hai_rate, "roce_rp/rpg_hai_rate"},
-    Row{SettingId::rpg_gd, "roce_rp/rpg_gd"},
-    Row{SettingId::rpg_min_dec_fac, "roce_rp/rpg_min_dec_fac"},
-    Row{SettingId::rpg_min_rate, "roce_rp/rpg_min_rate"},
-    Row{SettingId::rate_to_set_on_first_cnp, "roce_rp/rate_to_set_on_first_cnp"},
-    Row{SettingId::dce_tcp_g, "roce_rp/dce_tcp_g"},
-    Row{SettingId::dce_tcp_rtt, "roce_rp/dce_tcp_rtt"},
-    Row{SettingId::rate_reduce_monitor_period, "roce_rp/rate_reduce_monitor_period"},
-    Row{SettingId::initial_alpha_value, "roce_rp/initial_alpha_value"},
-};
+bool is_parameter(SettingId id) { return kFirst <= id && id <= kLast; }
 
 std::string folder_of(const std::string& netdev) { return "sys/class/net/" + netdev + "/ecn"; }
+
+// The files have the names of the settings, but for one. np: the notification point's; rp: the reaction point's.
+std::string file_of(const PortIo& io, SettingId id) {
+  const bool is_np = id == SettingId::ecn_np || (kFirst <= id && id <= SettingId::min_time_between_cnps);
+  const std::string folder = folder_of(io.netdev) + (is_np ? "/roce_np/" : "/roce_rp/");
+  if (id == SettingId::ecn_rp || id == SettingId::ecn_np) return folder + "enable";
+  return folder + std::string(id == SettingId::cnp_prio ? "cnp_802p_prio" : key_text(id));
+}
 
 bool has_ecn_files(const Root& root, const std::string& netdev) { return root.exists(folder_of(netdev)); }
 
 std::string enable_file(const PortIo& io, SettingId id, int prio) {
-  return folder_of(io.netdev) + (id == SettingId::ecn_rp ? "/roce_rp" : "/roce_np") + "/enable/" + std::to_string(prio);
+  return file_of(io, id) + "/" + std::to_string(prio);
 }
 
 // All eight, or nothing: a priority of which nothing is known is not one that is off.
@@ -55,8 +43,7 @@ void read_enable(PortIo& io, SettingId id, std::optional<PrioSet>& out) {
     const std::string file = enable_file(io, id, prio);
     auto value = file_settings::read_number(io.kernel.root, file);
     if (!value) {
-      io.limits.reasons[id] = value.error().code == EIO ? "the firmware did not answer: " + value.error().what
-                                                        : file_settings::why_not(io, file, value.error().code);
+      io.limits.reasons[id] = file_settings::why_no_number(io, file, value.error());
       return;
     }
     if (*value != 0) on.bits = static_cast<uint8_t>(on.bits | 1u << prio);
@@ -105,7 +92,8 @@ Result<void> write_traffic_class(PortIo& io, const Setting&, const Qos& want, co
 Result<Qos> read(PortIo& io) {
   auto out = mlx5::read(io);
   if (!out) return out;
-  file_settings::read(io, folder_of(io.netdev), kParameters, *out);
+  for (const Setting& setting : kSettings)
+    if (is_parameter(setting.id)) file_settings::read(io, file_of(io, setting.id), setting.id, *out);
   read_enable(io, SettingId::ecn_rp, out->ecn_rp);
   read_enable(io, SettingId::ecn_np, out->ecn_np);
   read_traffic_class(io, *out);
@@ -113,34 +101,32 @@ Result<Qos> read(PortIo& io) {
 }
 
 Result<void> write_parameter(PortIo& io, const Setting& setting, const Qos& want, const Qos&) {
-  return file_settings::write(io, folder_of(io.netdev), kParameters, setting, want);
+  return file_settings::write(io, file_of(io, setting.id), setting, want);
 }
 
 std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {
-  const bool is_file = setting.id == SettingId::ecn_rp || setting.id == SettingId::ecn_np ||
-                       setting.id == SettingId::traffic_class ||
-                       file_settings::find(kParameters, setting.id) != nullptr;
-  if (is_file) return file_settings::remedy(code);
+  if (setting.id == SettingId::ecn_rp || setting.id == SettingId::ecn_np || setting.id == SettingId::traffic_class ||
+      is_parameter(setting.id))
+    return file_settings::remedy(code);
   if (setting.id == SettingId::rtt_resp_dscp && code == 0)
     return "OFED and DOCA have no file for it: mlxconfig, or the kernel's own driver";
   return mlx5::remedy(setting, have, netdev, code);
 }
 
-constexpr std::array kSwitches{
-    SettingOp{SettingId::ecn_rp, {write_enable, "en_ecn.c mlx5e_store_ecn_enable()", kHarmless}},
-    SettingOp{SettingId::ecn_np, {write_enable, "en_ecn.c mlx5e_store_ecn_enable()", kHarmless}},
-    SettingOp{SettingId::traffic_class, {write_traffic_class, "infiniband/hw/mlx5/main_ext.c", kHarmless, true}},
-};
+constexpr auto kSwitches = std::to_array<SettingOp>({
+    {SettingId::ecn_rp, {write_enable, "en_ecn.c mlx5e_store_ecn_enable()", kHarmless}},
+    {SettingId::ecn_np, {write_enable, "en_ecn.c mlx5e_store_ecn_enable()", kHarmless}},
+    {SettingId::traffic_class, {write_traffic_class, "infiniband/hw/mlx5/main_ext.c", kHarmless, true}},
+});
 constexpr auto kOps = file_settings::join(
-    mlx5::kDcbOps,
-    file_settings::join(kSwitches, file_settings::ops(kParameters, Op{write_parameter, "en_ecn.c", kHarmless})));
+    mlx5::kDcbOps, kSwitches, file_settings::ops_of<kFirst, kLast>({write_parameter, "en_ecn.c", kHarmless}));
 
 }  // namespace
 
 const Driver kMlx5Ofed{
     .name = "mlx5_ofed",
     .source = "mlx5/core of NVIDIA OFED and DOCA",
-    .kernel_names = mlx5::kNames,
+    .kernel_names = {"mlx5_core"},
     .evidence = has_ecn_files,
     .read = read,
     .expected = mlx5::expected,
@@ -148,7 +134,6 @@ const Driver kMlx5Ofed{
     .impossible = mlx5::impossible,
     .remedy = remedy,
     .ops = kOps,
-    .order = upstream::kOrder,
     .settle = mlx5::settle,
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // mlx5_core of Linux (ConnectX-4 and later, BlueField). Congestion control is in debugfs, one number and one
-// firmware command each: drivers/infiniband/hw/mlx5/cong.c of Linux 6.12, where the files have names of their own.
+// firmware command each: drivers/infiniband/hw/mlx5/cong.c of Linux 6.12.
 #include "vendor/driver.h"
 #include "vendor/generic/file_settings.h"
 #include "vendor/generic/upstream.h"
@@ -8,31 +8,6 @@
 
 namespace fabric {
 namespace {
-
-using file_settings::Row;
-
-constexpr std::array kParameters{
-    Row{SettingId::cnp_dscp, "np_cnp_dscp"},
-    Row{SettingId::cnp_prio, "np_cnp_prio"},
-    Row{SettingId::min_time_between_cnps, "np_min_time_between_cnps"},
-    Row{SettingId::clamp_tgt_rate, "rp_clamp_tgt_rate"},
-    Row{SettingId::clamp_tgt_rate_after_time_inc, "rp_clamp_tgt_rate_ati"},
-    Row{SettingId::rpg_time_reset, "rp_time_reset"},
-    Row{SettingId::rpg_byte_reset, "rp_byte_reset"},
-    Row{SettingId::rpg_threshold, "rp_threshold"},
-    Row{SettingId::rpg_max_rate, "rp_max_rate"},
-    Row{SettingId::rpg_ai_rate, "rp_ai_rate"},
-    Row{SettingId::rpg_hai_rate, "rp_hai_rate"},
-    Row{SettingId::rpg_gd, "rp_gd"},
-    Row{SettingId::rpg_min_dec_fac, "rp_min_dec_fac"},
-    Row{SettingId::rpg_min_rate, "rp_min_rate"},
-    Row{SettingId::rate_to_set_on_first_cnp, "rp_rate_to_set_on_first_cnp"},
-    Row{SettingId::dce_tcp_g, "rp_dce_tcp_g"},
-    Row{SettingId::dce_tcp_rtt, "rp_dce_tcp_rtt"},
-    Row{SettingId::rate_reduce_monitor_period, "rp_rate_reduce_monitor_period"},
-    Row{SettingId::initial_alpha_value, "rp_initial_alpha_value"},
-    Row{SettingId::rtt_resp_dscp, "rtt_resp_dscp"},
-};
 
 // Two values count only while a second file says so, else they are none; to write the value sets that, too
 // (mlx5_ib_set_cc_param_mask_val()).
@@ -46,21 +21,30 @@ constexpr Condition kConditions[]{
     {SettingId::rtt_resp_dscp, "rtt_resp_dscp_valid", 1},
 };
 
+constexpr SettingId kFirst = SettingId::cnp_dscp, kLast = SettingId::rtt_resp_dscp;
+
+bool is_parameter(SettingId id) { return kFirst <= id && id <= kLast; }
+
 std::string folder_of(const PortIo& io) { return "sys/kernel/debug/mlx5/" + io.pci + "/cc_params"; }
 
-bool is_parameter(SettingId id) { return file_settings::find(kParameters, id) != nullptr; }
+// np: the notification point's; rp: the reaction point's.
+std::string file_of(const PortIo& io, SettingId id) {
+  std::string_view name = key_text(id);
+  if (id == SettingId::rtt_resp_dscp) return folder_of(io) + "/rtt_resp_dscp";
+  if (id == SettingId::clamp_tgt_rate_after_time_inc) name = "clamp_tgt_rate_ati";
+  if (name.starts_with("rpg_")) name.remove_prefix(4);
+  return folder_of(io) + (id <= SettingId::min_time_between_cnps ? "/np_" : "/rp_") + std::string(name);
+}
 
 const Condition* condition_of(SettingId id) {
-  for (const Condition& condition : kConditions)
-    if (condition.setting == id) return &condition;
-  return nullptr;
+  return find_where(kConditions, [=](const Condition& each) { return each.setting == id; });
 }
 
 // An unreadable condition counts as absent: Linux 6.1 has only the first.
-bool is_none(const PortIo& io, const std::string& folder, SettingId id) {
+bool is_none(const PortIo& io, SettingId id) {
   const Condition* condition = condition_of(id);
   if (condition == nullptr) return false;
-  auto value = file_settings::read_number(io.kernel.root, folder + "/" + std::string(condition->file));
+  auto value = file_settings::read_number(io.kernel.root, folder_of(io) + "/" + std::string(condition->file));
   return value && *value != condition->counts;
 }
 
@@ -72,12 +56,11 @@ void read_parameters(PortIo& io, Qos& out) {
     if (why.empty())
       why = "there is no /" + folder + ": mlx5_ib is not loaded, or the NIC's firmware does not allow to set DCQCN";
   }
-  for (const Row& row : kParameters) {
-    if (!io.wants(row.setting)) continue;
-    if (!why.empty()) io.limits.reasons[row.setting] = why;
-    else if (is_none(io, folder, row.setting))
-      (row.setting == SettingId::cnp_prio ? out.cnp_prio : out.rtt_resp_dscp) = OrNone{};
-    else file_settings::read(io, folder, row, out);
+  for (const Setting& setting : kSettings) {
+    if (!is_parameter(setting.id) || !io.wants(setting.id)) continue;
+    if (!why.empty()) io.limits.reasons[setting.id] = why;
+    else if (is_none(io, setting.id)) (setting.id == SettingId::cnp_prio ? out.cnp_prio : out.rtt_resp_dscp) = OrNone{};
+    else file_settings::read(io, file_of(io, setting.id), setting.id, out);
   }
 }
 
@@ -91,14 +74,13 @@ Result<void> write_parameter(PortIo& io, const Setting& setting, const Qos& want
   const Condition* condition = condition_of(setting.id);
   if (condition != nullptr && !file_settings::take(setting, want))
     return io.kernel.root.write(folder_of(io) + "/" + std::string(condition->file), condition->counts == 0 ? "1" : "0");
-  return file_settings::write(io, folder_of(io), kParameters, setting, want);
+  return file_settings::write(io, file_of(io, setting.id), setting, want);
 }
 
 std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {
   if (code == 0 && (setting.id == SettingId::ecn_rp || setting.id == SettingId::ecn_np))
     return "the kernel's own mlx5 driver has no switch for each priority: mlxconfig ROCE_CC_PRIO_MASK_P1 and _P2 (as "
-           "shipped: on "
-           "for all), or the driver of NVIDIA OFED/DOCA";
+           "shipped: on for all), or the driver of NVIDIA OFED/DOCA";
   if (code == 0 && setting.id == SettingId::traffic_class)
     return "only the driver of NVIDIA OFED/DOCA has it; roce_tos reaches rdma_cm users";
   if (is_parameter(setting.id)) return file_settings::remedy(code);
@@ -106,23 +88,21 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
 }
 
 constexpr auto kOps = file_settings::join(
-    mlx5::kDcbOps,
-    file_settings::ops(kParameters,
-                       Op{write_parameter, "/infiniband/hw/mlx5/cong.c mlx5_ib_set_cc_params()", kHarmless, true}));
+    mlx5::kDcbOps, file_settings::ops_of<kFirst, kLast>(
+                       {write_parameter, "/infiniband/hw/mlx5/cong.c mlx5_ib_set_cc_params()", kHarmless, true}));
 
 }  // namespace
 
 const Driver kMlx5{
     .name = "mlx5",
     .source = "drivers/net/ethernet/mellanox/mlx5/core",
-    .kernel_names = mlx5::kNames,
+    .kernel_names = {"mlx5_core"},
     .read = read,
     .expected = mlx5::expected,
     .effect = mlx5::effect,
     .impossible = mlx5::impossible,
     .remedy = remedy,
     .ops = kOps,
-    .order = upstream::kOrder,
     .settle = mlx5::settle,
 };
 

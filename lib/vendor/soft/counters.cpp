@@ -37,7 +37,6 @@ constexpr CounterOrigin kOrigins[] = {
 
 }  // namespace
 
-std::span<const CounterRow> rxe_rows() { return kRows; }
-std::span<const CounterOrigin> rxe_origins() { return kOrigins; }
+const CounterTable kRxeCounters{.vendor = "soft-RoCE", .drivers = {"rxe"}, .rows = kRows, .origins = kOrigins};
 
 }  // namespace fabric

@@ -7,8 +7,6 @@
 namespace fabric {
 namespace {
 
-constexpr std::string_view kNames[] = {"rxe", "siw"};
-
 std::string remedy(const Setting& setting, const Qos&, const std::string&, int code) {
   if (code != 0) return {};
   const SettingId key = setting.id;
@@ -26,18 +24,6 @@ constexpr SettingOp kOps[] = {
 
 }  // namespace
 
-const Driver kRxe{
-    .name = "rxe",
-    .source = "",
-    .kernel_names = kNames,
-    .read = upstream::read,
-    .expected = upstream::expected,
-    .effect = upstream::effect,
-    .impossible = upstream::impossible,
-    .remedy = remedy,
-    .ops = kOps,
-    .order = upstream::kOrder,
-    .settle = nullptr,
-};
+const Driver kRxe{.name = "rxe", .kernel_names = {"rxe", "siw"}, .remedy = remedy, .ops = kOps};
 
 }  // namespace fabric

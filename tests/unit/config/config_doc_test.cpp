@@ -143,8 +143,8 @@ TEST(ManualPage, NamesTheDriversThatOfferASetting) {
     const auto named = words_of(entry.substr(at, entry.find(".\n", at) - at));
     std::set<std::string> offer, told;
     for (const Driver* driver : drivers()) {
-      if (driver->kernel_names.empty()) continue;
       const std::string name(driver->kernel_names.front());
+      if (name.empty()) continue;
       if (named.contains(name)) told.insert(name);
       for (const SettingOp& each : driver->ops)
         if (each.setting == setting.id && each.op.write != nullptr) offer.insert(name);

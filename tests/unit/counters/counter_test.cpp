@@ -3,7 +3,6 @@
 
 #include "counters/catalogue.h"
 #include "counters/reader.h"
-#include "counters/widen.h"
 #include "model/metrics.h"
 #include "support/corpus.h"
 #include "support/json_reader.h"

@@ -14,9 +14,9 @@ struct Vendor {
 };
 
 std::vector<Vendor> vendors() {
-  return {{"mlx5", mlx5_rows()},   {"bnxt", bnxt_rows()},      {"intel", ice_irdma_rows()},
-          {"ionic", ionic_rows()}, {"hns", hns_rows()},        {"rxe", rxe_rows()},
-          {"pma", pma_rows()},     {"efa", efa_rows(), "efa"}, {"mana", mana_rows(), "mana"}};
+  return {{"mlx5", kMlx5Counters.rows},   {"bnxt", kBnxtCounters.rows},      {"intel", kIntelCounters.rows},
+          {"ionic", kIonicCounters.rows}, {"hns", kHnsCounters.rows},        {"rxe", kRxeCounters.rows},
+          {"pma", kPmaCounters.rows},     {"efa", kEfaCounters.rows, "efa"}, {"mana", kManaCounters.rows, "mana"}};
 }
 
 std::vector<Counter>& counters_of(Port& port, CounterSource source) {

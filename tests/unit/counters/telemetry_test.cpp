@@ -89,6 +89,16 @@ class Rdma final : public Netlink {
   }
 };
 
+struct Told : Port {
+  Attempt attempt;
+};
+template <class Reader>
+Told told(Reader&& reader) {
+  Told out;
+  out.attempt = reader.read(out);
+  return out;
+}
+
 class Reading : public testing::Test {
  protected:
   Reading() : root(std::move(Root::open(tree.path())).value()) {
@@ -125,9 +135,8 @@ class Reading : public testing::Test {
 };
 
 TEST_F(Reading, TakesAllThereIs) {
-  Telemetry read = reader().read();
-  EXPECT_TRUE(read.attempt.success) << read.attempt.error;
-  apply(std::move(read), port);
+  const Attempt attempt = reader().read(port);
+  EXPECT_TRUE(attempt.success) << attempt.error;
   EXPECT_EQ(port.link_status, (LinkStatus{true, "", "", {}}));
   ASSERT_TRUE(port.fec);
   EXPECT_EQ(port.fec->active, "rs");
@@ -143,7 +152,7 @@ TEST_F(Reading, SaysThatTheNetdevIsSwitchedOff) {
     generic.answer(kEthtool, ETHTOOL_MSG_LINKSTATE_GET,
                    generic_message(ETHTOOL_MSG_LINKSTATE_GET_REPLY).u8(ETHTOOL_A_LINKSTATE_LINK, link));
     tree.file("sys/class/net/eth0/flags", flags);
-    return reader().read().link_status->reason;
+    return told(reader()).link_status->reason;
   };
   EXPECT_EQ(reason(0, "0x1002\n"), "Switched off");
   EXPECT_EQ(reason(0, "0x1003\n"), "") << "up, and without a link";
@@ -151,7 +160,7 @@ TEST_F(Reading, SaysThatTheNetdevIsSwitchedOff) {
 }
 
 TEST_F(Reading, WhoMadeTheObjectsIsToldToWhoAsks) {
-  (void)reader().read();
+  (void)reader().read(port);
   EXPECT_EQ(rdma.dumps, 0) << "one reading alone is not worth it";
   OwnerReader owners;
   const TelemetryAccess access{root, &generic, ethtool::Family{kEthtool, 0}, &rdma, &owners};
@@ -159,21 +168,21 @@ TEST_F(Reading, WhoMadeTheObjectsIsToldToWhoAsks) {
   const std::vector<ResourceCount> expected{{"cq", "", 3},  {"mr", "", 200},   {"pd", "", 2},
                                             {"qp", "", 17}, {"cq", "user", 1}, {"cq", "kernel", 1}};
   for (int i = 0; i < 2; ++i) {
-    const Telemetry read = asking.read();
+    const Told read = told(asking);
     EXPECT_TRUE(read.attempt.success) << read.attempt.error;
     EXPECT_EQ(read.resources, expected);
   }
-  EXPECT_EQ(next.read().resources, expected);
+  EXPECT_EQ(told(next).resources, expected);
   EXPECT_EQ(rdma.dumps, 1) << "not again within a minute, whichever reader";
   rdma.failure = EIO;
-  EXPECT_TRUE(next.read().resources.empty()) << "without the totals none of their parts";
+  EXPECT_TRUE(told(next).resources.empty()) << "without the totals none of their parts";
 }
 
 TEST_F(Reading, WhatTheDriverDoesNotHaveIsAskedOnce) {
   generic.fail(kEthtool, ETHTOOL_MSG_FEC_GET, EOPNOTSUPP);
   auto each = reader();
   for (int i = 0; i < 3; ++i) {
-    const Telemetry read = each.read();
+    const Told read = told(each);
     EXPECT_TRUE(read.attempt.success) << read.attempt.error;
     EXPECT_FALSE(read.fec);
     EXPECT_TRUE(read.link_status);
@@ -187,7 +196,7 @@ TEST_F(Reading, WhatFailsIsLeftAloneAndSaid) {
   rdma.failure = EPERM;
   auto each = reader();
   for (int i = 0; i < 3; ++i) {
-    const Telemetry read = each.read();
+    const Told read = told(each);
     EXPECT_FALSE(read.attempt.success);
     EXPECT_NE(read.attempt.error.find("eth0: read FEC"), std::string::npos) << read.attempt.error;
     EXPECT_FALSE(read.fec);
@@ -199,13 +208,13 @@ TEST_F(Reading, WhatFailsIsLeftAloneAndSaid) {
 
 TEST_F(Reading, ReportersAreAskedOnceAMinute) {
   auto each = reader();
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(each.read().reporters.size(), 1u);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(told(each).reporters.size(), 1u);
   EXPECT_EQ(asked(kDevlink, DEVLINK_CMD_HEALTH_REPORTER_GET), 1);
 }
 
 TEST_F(Reading, ADeviceWithoutDevlinkIsNoFailure) {
   generic.fail(kDevlink, DEVLINK_CMD_HEALTH_REPORTER_GET, ENODEV);
-  const Telemetry read = reader().read();
+  const Told read = told(reader());
   EXPECT_TRUE(read.attempt.success) << read.attempt.error;
   EXPECT_TRUE(read.reporters.empty());
 }
@@ -213,7 +222,7 @@ TEST_F(Reading, ADeviceWithoutDevlinkIsNoFailure) {
 TEST_F(Reading, OfACapturedTreeThereIsNothing) {
   TelemetryReader none(TelemetryAccess{root}, port);
   EXPECT_FALSE(none.any());
-  const Telemetry read = none.read();
+  const Told read = told(none);
   EXPECT_TRUE(read.attempt.success);
   EXPECT_FALSE(read.link_status);
   EXPECT_FALSE(read.fec);
@@ -228,7 +237,7 @@ TEST(ThisKernel, TellsTheLinkOfAVeth) {
   port.rdma = "none";
   port.netdev = "veth0";
   TelemetryReader reader({kernel->root, kernel->generic.get(), kernel->ethtool, nullptr}, port);
-  const Telemetry read = reader.read();
+  const Told read = told(reader);
   EXPECT_TRUE(read.attempt.success) << read.attempt.error;
   ASSERT_TRUE(read.link_status);
   EXPECT_EQ(read.link_status->up, true);

@@ -107,7 +107,8 @@ Port everything() {
   port.state = 4;
   port.counters.carrier_down = 2;
   uint64_t value = 1;
-  for (auto rows : {mlx5_rows(), bnxt_rows(), ice_irdma_rows(), ionic_rows(), rxe_rows(), pma_rows()})
+  for (auto rows : {kMlx5Counters.rows, kBnxtCounters.rows, kIntelCounters.rows, kIonicCounters.rows, kRxeCounters.rows,
+                    kPmaCounters.rows})
     for (const CounterRow& row : rows) {
       std::string name(row.name);
       if (size_t mark = name.find('#'); mark != std::string::npos) name[mark] = '3';

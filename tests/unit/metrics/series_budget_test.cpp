@@ -17,7 +17,7 @@ constexpr size_t kAllSources = 1500, kSysfsAlone = 700;  // of a node with eight
 // As mlx5 shows it with PFC on priority 3, and traffic on 0, 3 and 6.
 PortCounters all_of_mlx5() {
   PortCounters out;
-  for (const CounterRow& row : mlx5_rows()) {
+  for (const CounterRow& row : kMlx5Counters.rows) {
     const std::string name(row.name);
     if (name.starts_with("cc_") || name.starts_with("rdma_")) continue;  // optional, off by default
     if (name.find("_global_pause") != std::string::npos) continue;       // off beside PFC
@@ -32,7 +32,7 @@ PortCounters all_of_mlx5() {
           .push_back({each, each.find("_bytes") != std::string::npos && busy ? 1000u : 0u});
     }
   }
-  for (const CounterRow& row : pma_rows())
+  for (const CounterRow& row : kPmaCounters.rows)
     out.pma.push_back({std::string(row.name), row.metric->name.find("bytes") != std::string_view::npos ? 1u : 0u});
   out.carrier_down = 1;
   return out;

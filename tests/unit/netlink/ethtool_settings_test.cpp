@@ -7,7 +7,6 @@
 #include "support/netns.h"
 #include "support/sim_nic_bed.h"
 #include "support/test.h"
-#include "vendor/generic/rings.h"
 
 namespace fabric::ethtool {
 namespace {
@@ -211,16 +210,15 @@ TEST_F(EthtoolFeature, IsReadOnlyWhenWanted) {
 TEST(Rings, RoundAsTheDriversDo) {
   Qos want;
   want.ring_rx = 5000;
-  want.ring_tx = 512;
-  rings::round_to_power_of_two(want);
-  EXPECT_EQ(want.ring_rx, 8192u);
-  EXPECT_EQ(want.ring_tx, 512u);
-  want.ring_rx = UINT32_MAX;
   want.ring_tx = 513;
-  rings::round_up_to(want, 32);
-  EXPECT_EQ(want.ring_tx, 544u);
-  rings::round_to_power_of_two(want);
-  EXPECT_EQ(want.ring_rx, UINT32_MAX) << "left for the limit to judge";
+  for (const auto& [driver, rx, tx] : {std::tuple{"mlx5_core", 8192u, 1024u}, {"ice", 5024u, 544u}}) {
+    const auto expected = driver_for(driver).expected;
+    EXPECT_EQ(expected(want, {}, {}).ring_rx, rx);
+    EXPECT_EQ(expected(want, {}, {}).ring_tx, tx);
+    Qos most;
+    most.ring_rx = UINT32_MAX;
+    EXPECT_EQ(expected(most, {}, {}).ring_rx, UINT32_MAX) << "left for the limit to judge";
+  }
 }
 
 TEST(Rings, WhatADriverRoundsIsInSync) {
