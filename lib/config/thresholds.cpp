@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // [thresholds]: one key per row that checks and diagnosis rules compare with.
-#include "diagnosis/thresholds.h"
-
 #include <cstdio>
 
 #include "config/reader.h"
+#include "diagnosis/diagnosis.h"
 
 namespace fabric::config {
 namespace {
