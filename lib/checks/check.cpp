@@ -1,31 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checks/check.h"
 
-#include <algorithm>
 #include <cstdio>
 
-#include "checks/registry.h"
 #include "health/health.h"
 #include "model/report.h"
-#include "model/view.h"
 #include "topology/pairing.h"
 
 namespace fabric {
 namespace {
 
 std::vector<Check> make_table() {
-  std::vector<Check> table;
-  const auto append = [&](std::span<const Check> rows) { table.insert(table.end(), rows.begin(), rows.end()); };
-  append(checks_of_settings());
-  append(checks_in_files());
-  const auto position = [](const Check& check) { return std::ranges::find(kCheckGroups, check.group); };
-  std::ranges::stable_sort(table, [&](const Check& a, const Check& b) { return position(a) < position(b); });
+  std::vector<Check> table = checks_of_settings(), rows = checks_in_files();
+  table.insert(table.end(), rows.begin(), rows.end());
+  std::ranges::stable_sort(table, {}, [](const Check& each) { return std::ranges::find(kCheckGroups, each.group); });
   return table;
-}
-
-void ask_ports(const Check& check, const View& view, Findings& findings) {
-  for (const Port& port : view.now.ports)
-    if (auto finding = check.ask_port(view, port)) findings.push_back(std::move(*finding));
 }
 
 }  // namespace
@@ -36,9 +25,7 @@ std::span<const Check> checks() {
 }
 
 const Check* find_check(std::string_view id) {
-  for (const Check& check : checks())
-    if (check.id == id) return &check;
-  return nullptr;
+  return find_where(checks(), [&](const Check& check) { return check.id == id; });
 }
 
 bool names_check(std::string_view name) {
@@ -72,12 +59,13 @@ Report run_checks(const View& given, std::span<const std::string> only) {
     if (!only.empty() && !is_named(check.id) && !is_named(check.group)) continue;
     const size_t first = report.findings.size();
     if (check.ask != nullptr) check.ask(view, report.findings);
-    else if (check.ask_port != nullptr) ask_ports(check, view, report.findings);
-    else ask_health(check.id, view, report.findings);
+    else if (check.ask_port == nullptr) ask_health(check.id, view, report.findings);
+    else
+      for (const Port& port : view.now.ports)
+        if (auto finding = check.ask_port(view, port)) report.findings.push_back(std::move(*finding));
     for (size_t i = first; i < report.findings.size(); ++i) report.findings[i].id = check.id;
   }
-  std::ranges::stable_sort(report.findings,
-                           [](const Finding& a, const Finding& b) { return rank(a.status) < rank(b.status); });
+  std::ranges::stable_sort(report.findings, {}, [](const Finding& each) { return rank(each.status); });
   return report;
 }
 

@@ -4,7 +4,7 @@
 
 #include "base/find.h"
 #include "config/reader.h"
-#include "diagnosis/thresholds.h"
+#include "diagnosis/diagnosis.h"
 #include "health/rule.h"
 
 namespace fabric::config {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A bond and its members: RDMA counters are the bond's, port and cable counters are the members'. Each is diagnosed
 // with the counters of both, and reports its own symptoms.
-#include <algorithm>
 
 #include "diagnosis/context.h"
 
@@ -68,12 +67,12 @@ Signals with_bond(const View& view, const Port& port, Signals own) {
   Signals members;
   for (const Port& other : view.now.ports) {
     if (!is_of_one_bond(port, other)) continue;
-    const auto seen = view.signals->find(other.id());
-    if (seen == view.signals->end()) continue;
-    if (other.is_member()) combine(members, seen->second, add);
+    const Signals* seen = signals_of_port(view, other);
+    if (seen == nullptr) continue;
+    if (other.is_member()) combine(members, *seen, add);
     else
       for (const auto each : kOfRdma)
-        if (!(own.*each)) own.*each = seen->second.*each;
+        if (!(own.*each)) own.*each = seen->*each;
   }
   combine(own, members, keep_larger);
   return own;
@@ -87,8 +86,8 @@ Symptoms reported_elsewhere(const PortContext& ctx) {
   if (members.empty()) return {};
   Symptoms out{tx_pause, rx_pause, discards};
   if (std::ranges::any_of(members, [&](const Port* member) {
-        const auto seen = ctx.view.signals->find(member->id());
-        return seen != ctx.view.signals->end() && is_pfc_storm(make_context(ctx.view, *member, seen->second));
+        const Signals* seen = signals_of_port(ctx.view, *member);
+        return seen != nullptr && is_pfc_storm(make_context(ctx.view, *member, *seen));
       }))
     out.add(loss);
   return out;

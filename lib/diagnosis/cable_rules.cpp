@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A link with errors, or one that goes down: cable, switch, or this host.
-#include <algorithm>
-#include <set>
 
-#include "base/parse.h"
 #include "checks/cabling/peer.h"
 #include "counters/catalogue.h"
 #include "diagnosis/context.h"
-#include "diagnosis/rules.h"
 #include "health/health.h"
-#include "model/finding.h"
 
 namespace fabric {
 
-extern const Threshold kFlaps{"link_downs", 3, "link downs in the window", "gpud: 3 times in 12 h", 1, 1e6};
-extern const Threshold kLinksAtOnce{"links_with_errors", 3, "links with errors at once: not one cable", "ours", 2, 1e4};
+extern const Threshold kFlaps("link_downs", 3, "link downs in the window", "gpud: 3 times in 12 h", 1, 1e6);
+extern const Threshold kLinksAtOnce("links_with_errors", 3, "links with errors at once: not one cable", "ours", 2, 1e4);
 
 namespace {
 
@@ -25,8 +20,8 @@ const Port* port_of_netdev(const View& view, const std::string& netdev) {
 }
 
 bool lost_its_link(const View& view, const Port& port) {
-  const auto found = view.signals->find(port.id());
-  return found != view.signals->end() && rose(found->second.link_downs);
+  const Signals* seen = signals_of_port(view, port);
+  return seen != nullptr && rose(seen->link_downs);
 }
 
 bool another_link_was_lost(const PortContext& ctx) {
@@ -36,26 +31,22 @@ bool another_link_was_lost(const PortContext& ctx) {
 }
 
 bool was_driver_reloaded(const View& view, const Port& port) {
-  if (view.before == nullptr) return false;
-  for (const Port& then : view.before->ports)
-    if (then.id() == port.id()) return then.ifindex != port.ifindex;
-  return false;
+  return view.before != nullptr && std::ranges::any_of(view.before->ports, [&](const Port& then) {
+           return then.id() == port.id() && then.ifindex != port.ifindex;
+         });
 }
 
-// The card of a port; one NIC with functions in two sockets (socket direct) is one card.
-std::string whole_card(const View& view, const Port& port) {
-  for (const Nic& nic : view.now.topology.nics)
-    if (nic.pci == port.pci && !nic.card.empty()) return nic.card;
-  return card_of(port.pci);
-}
-
-// This host may have taken the links down itself: all are of one card, or no other link stayed up.
+// This host may have taken the links down itself: all are of one card, or no other link stayed up. One NIC with
+// functions in two sockets (socket direct) is one card.
 bool could_be_this_host(const View& view, const std::set<std::string>& lost) {
   std::set<std::string> cards;
   bool other_stayed = false;
-  for (const Port& port : view.now.ports)
-    if (lost.contains(port.id())) cards.insert(whole_card(view, port));
+  for (const Port& port : view.now.ports) {
+    const Nic* nic =
+        find_where(view.now.topology.nics, [&](const Nic& each) { return each.pci == port.pci && !each.card.empty(); });
+    if (lost.contains(port.id())) cards.insert(nic == nullptr ? card_of(port.pci) : nic->card);
     else other_stayed = other_stayed || (!port.virtual_function && !is_down(port) && !lost_its_link(view, port));
+  }
   return cards.size() < 2 || !other_stayed;
 }
 
@@ -74,39 +65,22 @@ Result switch_restart(const PortContext& ctx) {
                     {std::to_string(lost.size()) + " ports to " + ctx.peer->system() +
                      " lost their link in the same window, and no other port did"}};
 }
-constexpr Rule kSwitchRestart{
-    .id = "switch-restart",
-    .culprit = Culprit::network,
-    .status = Status::critical,
-    .confidence = 0.94,
-    .explains = {link, loss},
-    .conclusion = "The switch at the far end went down for a moment: all links to it were lost together.",
-    .next = "Check the uptime, log and power of {peer}.",
-    .signature =
-        "Two or more ports of several NICs to one switch lost their link in the same window, all other ports to it "
-        "too, and no port to another switch.",
-    .excludes =
-        "All links of this host end on that switch, the ports are of one NIC, or the driver was loaded again: it may "
-        "have been this host.",
-    .evaluate = switch_restart};
 
 Result one_lane(const PortContext& ctx) {
   const auto bad = ctx.before == nullptr ? std::nullopt : bad_lane(*ctx.before, ctx.port);
   if (!bad || damaged_frames(ctx.signals) <= 0) return std::nullopt;
   RuleResult out{.evidence = {percent(bad->share) + " of the bit errors are on lane " + std::to_string(bad->lane)}};
-  append(out.evidence, error_lines(ctx));
+  out.add(error_lines(ctx));
   return out;
 }
 bool all_have_errors(const PortContext& ctx, bool (*is_similar)(const Port& a, const Port& b)) {
   size_t counting = 0;
   for (const Port& port : ctx.view.now.ports) {
-    const auto found = ctx.view.signals->find(port.id());
-    if (port.virtual_function || found == ctx.view.signals->end() || port.rate != ctx.port.rate ||
-        !is_similar(port, ctx.port))
+    const Signals* seen = signals_of_port(ctx.view, port);
+    if (port.virtual_function || seen == nullptr || port.rate != ctx.port.rate || !is_similar(port, ctx.port) ||
+        (!seen->crc_errors && !seen->symbol_errors && !seen->fec_uncorrectable))
       continue;
-    const Signals& seen = found->second;
-    if (!seen.crc_errors && !seen.symbol_errors && !seen.fec_uncorrectable) continue;
-    if (damaged_frames(seen) < ctx.limit(kFewEvents)) return false;
+    if (damaged_frames(*seen) < ctx.limit(kFewEvents)) return false;
     ++counting;
   }
   return static_cast<double>(counting) >= ctx.limit(kLinksAtOnce);
@@ -130,25 +104,19 @@ Result link_errors(const PortContext& ctx) {
   // A few errors may come from a hand at the cable.
   const bool retrains = rise(seen.link_recoveries) >= ctx.limit(kRetrains) || rose(seen.link_integrity_errors);
   RuleResult out{is_much || retrains, error_lines(ctx)};
-  if (count >= few && !is_much)
-    out.evidence.emplace_back("within the limit of a good link, " + number_text(allowed) + " of the bits");
+  if (count >= few && !is_much) out.add("within the limit of a good link, " + number_text(allowed) + " of the bits");
   if (is_much && rose(seen.link_downs) && seen.crc_errors == 0.0) {
     const bool alone = !another_link_was_lost(ctx);
     out.certain = alone;
-    out.evidence.push_back(std::string("no frame was damaged") + (alone ? "" : ", and other links went down too") +
-                           ": a link that goes down and up makes symbol errors as well");
+    out.add(std::string("no frame was damaged") + (alone ? "" : ", and other links went down too") +
+            ": a link that goes down and up makes symbol errors as well");
   }
-  if (const std::string all = group_with_errors(ctx); !all.empty()) {
-    out.certain = false;
-    out.evidence.push_back(all + " have errors at the same time: more likely the switch or this host");
-  }
-  if (rose(seen.buffer_overruns))
-    out.evidence.push_back(plus("receive buffer overruns, which damaged credits cause too", *seen.buffer_overruns));
+  if (const std::string all = group_with_errors(ctx); !all.empty())
+    out.doubt(all + " have errors at the same time: more likely the switch or this host");
+  out.add(lines_of({{"receive buffer overruns, which damaged credits cause too", seen.buffer_overruns}}));
   // Packets that did not fit are receive errors too (IBTA 1.4, 16.1.3.5, PortRcvErrors).
-  if (rose(seen.buffer_overruns) && count <= rise(seen.crc_errors) && !retrains) {
-    out.certain = false;
-    out.evidence.emplace_back("packets that overran the buffer count as damaged frames, and nothing else was damaged");
-  }
+  if (rose(seen.buffer_overruns) && count <= rise(seen.crc_errors) && !retrains)
+    out.doubt("packets that overran the buffer count as damaged frames, and nothing else was damaged");
   if (!ctx.port.module)
     out.next.push_back("Read the module as root to find the faulty end: ethtool -m " + ctx.port.netdev);
   return out;
@@ -181,7 +149,27 @@ Result damaged_link(const PortContext& ctx) {
   }
   return candidate;
 }
-constexpr Rule kDamagedLink{
+
+}  // namespace
+
+extern const Rule kSwitchRestart{
+    .id = "switch-restart",
+    .culprit = Culprit::network,
+    .status = Status::critical,
+    .confidence = 0.94,
+    .explains = {link, loss},
+    .conclusion = "The switch at the far end went down for a moment: all links to it were lost together.",
+    .next = "Check the uptime, log and power of {peer}.",
+    .signature =
+        "Two or more ports of several NICs to one switch lost their link in the same window, all other ports to it "
+        "too, and no port to another switch.",
+    .excludes =
+        "All links of this host end on that switch, the ports are of one NIC, or the driver was loaded again: it may "
+        "have been this host.",
+    .evaluate = switch_restart,
+};
+
+extern const Rule kDamagedLink{
     .id = "damaged-link",
     .culprit = Culprit::cable,
     .status = Status::critical,
@@ -195,18 +183,13 @@ constexpr Rule kDamagedLink{
     .signature =
         "Link errors, and one of: rx power below the module's own limits on some lanes; 90 % of the FEC errors on one "
         "lane; ten or more symbol errors, CRC errors or uncorrectable code words, more than IEEE 802.3 allows (1e-13 "
-        "of the bits, 1e-12 up to 100 Gb/s); six link recoveries; a link that went down three times while another "
-        "link to the same switch stayed up.",
+        "of the bits, 1e-12 up to 100 Gb/s); six link recoveries; a link that went down three times while another link "
+        "to the same switch stayed up.",
     .excludes =
         "Errors on three or more links at once (the switch or this host), receive errors alone where a buffer overran "
         "(InfiniBand), low rx power without errors.",
     .thresholds = {&kFewEvents, &kRetrains, &kFlaps, &kLinksAtOnce},
-    .evaluate = damaged_link};
-
-constexpr Rule kRules[]{kSwitchRestart, kDamagedLink};
-
-}  // namespace
-
-std::span<const Rule> cable_rules() { return kRules; }
+    .evaluate = damaged_link,
+};
 
 }  // namespace fabric

@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Congestion: CNPs and ECN marks that are ignored, and the reason for pause received.
-#include <algorithm>
 
 #include "counters/catalogue.h"
 #include "diagnosis/context.h"
-#include "diagnosis/rules.h"
 #include "model/metrics.h"
 
 namespace fabric {
 
-extern const Threshold kCongested{
-    "congestion_rate", 10, "CNPs a second", "ours: fewer in a window of seconds are no congestion", 0.1, 1e9};
+extern const Threshold kCongested("congestion_rate", 10, "CNPs a second",
+                                  "ours: fewer in a window of seconds are no congestion", 0.1, 1e9);
 
 namespace {
 
 using enum Symptom;
-
-bool is_paused(const PortContext& ctx) { return ctx.symptoms.has(rx_pause); }
-std::string rx_pause_line(const PortContext& ctx) { return pause_of(ctx, Direction::rx).text(Direction::rx); }
 
 Result ecn_off(const PortContext& ctx) {
   const Signals& seen = ctx.signals;
@@ -25,34 +20,19 @@ Result ecn_off(const PortContext& ctx) {
   const auto &rp = ctx.port.qos.ecn_rp, &np = ctx.port.qos.ecn_np;
   RuleResult out;
   if (ignores) {
-    out.evidence.push_back(plus("CNPs received and ignored", *seen.cnp_ignored));
-    if (without_congestion_control(ctx, rp).bits != 0) out.evidence.push_back("ecn_rp of this port: " + to_text(*rp));
-    if (is_paused(ctx)) out.evidence.push_back(rx_pause_line(ctx));
+    out.add(plus("CNPs received and ignored", *seen.cnp_ignored));
+    if (without_congestion_control(ctx, rp).bits != 0) out.add("ecn_rp of this port: " + to_text(*rp));
+    if (ctx.symptoms.has(rx_pause)) out.add(ctx.received.text());
   } else {
     out.unexplained.add(rx_pause);
   }
   if (silent) {
-    out.evidence.push_back(plus("ECN-marked packets received", *seen.ecn_marked));
-    out.evidence.emplace_back("CNPs sent: none");
-    if (np) out.evidence.push_back("ecn_np of this port: " + to_text(*np));
+    out.add(plus("ECN-marked packets received", *seen.ecn_marked));
+    out.add("CNPs sent: none");
+    if (np) out.add("ecn_np of this port: " + to_text(*np));
   }
   return ignores || silent ? Result(out) : std::nullopt;
 }
-constexpr Rule kEcnOff{
-    .id = "ecn-off",
-    .culprit = Culprit::host,
-    .confidence = 0.96,
-    .explains = {ignored, unanswered, rx_pause},
-    .conclusion = "Congestion control is off on this port: it ignores CNPs, or answers no ECN marks.",
-    .next =
-        "Inspect ecn_rp and ecn_np: fabric-agentctl show --port {netdev}\nFix: enable both for the RoCE priority in "
-        "the policy, then fabric-agentctl apply --port {netdev}",
-    .signature =
-        "The NIC ignored 10 % of the CNPs or more, at least one a second; or 1000 or more ECN-marked packets arrived "
-        "and no CNP was sent, on a RoCE port whose ecn_np lacks the priority or is unknown.",
-    .excludes = "Delay-based congestion control needs no CNPs.",
-    .thresholds = {&kIgnoredCnps, &kMarked, &kFewEvents},
-    .evaluate = ecn_off};
 
 // CNPs received concern the traffic that this port sends; marks and CNPs sent concern the traffic it receives, which
 // pause received does not stop.
@@ -78,9 +58,9 @@ bool was_never_marked(const PortContext& ctx) {
 // The first port of this host with a PFC storm: its pause may spread back to this port.
 std::string storming_port(const View& view) {
   for (const Port& port : view.now.ports) {
-    const auto seen = view.signals->find(port.id());
-    if (seen == view.signals->end() || port.virtual_function) continue;
-    const PortContext other = make_context(view, port, seen->second);
+    const Signals* seen = signals_of_port(view, port);
+    if (seen == nullptr || port.virtual_function) continue;
+    const PortContext other = make_context(view, port, *seen);
     if (other.symptoms.has(tx_pause) && is_pfc_storm(other)) return port.id();
   }
   return {};
@@ -91,22 +71,19 @@ void weigh_spread(const PortContext& ctx, RuleResult& out) {
   const Signals& seen = ctx.signals;
   const bool is_counted = seen.cnp_handled || seen.cnp_sent || seen.ecn_marked;
   const auto& rp = ctx.port.qos.ecn_rp;
-  out.certain = is_counted && pause_of(ctx, Direction::rx).measured;
-  out.evidence.emplace_back(is_counted ? "hardly any CNP arrived with it" : "this driver does not count CNPs");
-  if (without_congestion_control(ctx, rp).bits != 0) {
-    out.evidence.push_back("but ecn_rp of this port is " + to_text(*rp) + ": it would ignore CNPs");
-    out.certain = false;
-  }
+  out.certain = is_counted && ctx.received.measured;
+  out.add(is_counted ? "hardly any CNP arrived with it" : "this driver does not count CNPs");
+  if (without_congestion_control(ctx, rp).bits != 0)
+    out.doubt("but ecn_rp of this port is " + to_text(*rp) + ": it would ignore CNPs");
   if (is_counted && was_never_marked(ctx)) {
-    out.evidence.emplace_back(
+    out.add(
         "ambiguous: no mark and no CNP was ever counted here: if the switches do not mark, any congestion looks like "
         "this");
     out.next.push_back("Check first that " + ctx.peer_label() +
                        " and the switches above mark (ECN) the queue of the RoCE priority before they pause");
   }
   if (const std::string source = storming_port(ctx.view); !source.empty()) {
-    out.evidence.push_back("ambiguous: " + source +
-                           " of this host has a PFC storm, which spreads: it may be the source");
+    out.add("ambiguous: " + source + " of this host has a PFC storm, which spreads: it may be the source");
     out.next.push_back("Fix " + source + " first, and check whether this ends with it");
   }
 }
@@ -123,12 +100,12 @@ Result paused_by_network(const PortContext& ctx) {
         "Follow PortXmitWait along the path (ibqueryerrors): the slow port is behind the last one that waits.");
     return out;
   }
-  if (!is_paused(ctx)) return std::nullopt;
-  const PauseShare received = pause_of(ctx, Direction::rx);
-  out.evidence.push_back(rx_pause_line(ctx));
+  if (!ctx.symptoms.has(rx_pause)) return std::nullopt;
+  const PauseShare& received = ctx.received;
+  out.add(ctx.received.text());
   if (received.priority < 0 && ctx.port.qos.pfc && ctx.port.qos.pfc->bits != 0) {
-    out.evidence.push_back(plus("global pause frames received", rise(ctx.signals.rx_global_pause_frames)));
-    out.evidence.push_back("PFC of this port: " + to_text(*ctx.port.qos.pfc));
+    out.add(plus("global pause frames received", rise(ctx.signals.rx_global_pause_frames)));
+    out.add("PFC of this port: " + to_text(*ctx.port.qos.pfc));
     out.next.push_back("On " + ctx.peer_label() +
                        ": disable 802.3x flow control, and enable PFC for the RoCE priority.");
     return out;
@@ -139,7 +116,53 @@ Result paused_by_network(const PortContext& ctx) {
   weigh_spread(ctx, out);
   return out;
 }
-constexpr Rule kPausedByNetwork{
+
+// Lossless networks pause: information, no fault.
+Result congestion(const PortContext& ctx) {
+  const PauseShare &received = ctx.received, &sent = ctx.sent;
+  RuleResult out{.certain = false, .evidence = {}};
+  if (ctx.symptoms.has(rx_pause) && received.measured &&
+      (congestion_per_second(ctx.signals) >= ctx.limit(kCongested) || received.ratio < ctx.limit(kFaultPause))) {
+    out.certain = true;
+    out.add(ctx.received.text());
+    const Signals& seen = ctx.signals;
+    if (rose(seen.cnp_handled)) out.add(plus("CNPs received and handled", *seen.cnp_handled));
+    else if (rose(seen.cnp_sent)) out.add(plus("CNPs sent", *seen.cnp_sent));
+    else if (rose(seen.ecn_marked)) out.add(plus("ECN-marked packets received", *seen.ecn_marked));
+  } else {
+    out.unexplained.add(rx_pause);
+  }
+  if (ctx.symptoms.has(tx_pause) && sent.measured && sent.ratio < ctx.limit(kFaultPause) && !is_pfc_storm(ctx)) {
+    out.certain = true;
+    out.add(sent.text());
+  } else {
+    out.unexplained.add(tx_pause);
+  }
+  if (out.certain && !ctx.symptoms.any_of({loss, discards})) out.add("no loss");
+  if (out.evidence.empty() && ctx.symptoms.has(rx_pause)) out.add(ctx.received.text());
+  return out.evidence.empty() ? Result() : Result(out);
+}
+
+}  // namespace
+
+extern const Rule kEcnOff{
+    .id = "ecn-off",
+    .culprit = Culprit::host,
+    .confidence = 0.96,
+    .explains = {ignored, unanswered, rx_pause},
+    .conclusion = "Congestion control is off on this port: it ignores CNPs, or answers no ECN marks.",
+    .next =
+        "Inspect ecn_rp and ecn_np: fabric-agentctl show --port {netdev}\nFix: enable both for the RoCE priority in "
+        "the policy, then fabric-agentctl apply --port {netdev}",
+    .signature =
+        "The NIC ignored 10 % of the CNPs or more, at least one a second; or 1000 or more ECN-marked packets arrived "
+        "and no CNP was sent, on a RoCE port whose ecn_np lacks the priority or is unknown.",
+    .excludes = "Delay-based congestion control needs no CNPs.",
+    .thresholds = {&kIgnoredCnps, &kMarked, &kFewEvents},
+    .evaluate = ecn_off,
+};
+
+extern const Rule kPausedByNetwork{
     .id = "paused-by-network",
     .culprit = Culprit::network,
     .confidence = 0.96,
@@ -157,34 +180,10 @@ constexpr Rule kPausedByNetwork{
         "(a tick of port_xmit_wait counts as eight bytes).",
     .excludes = "Drivers that count no CNPs or no pause time; a link with errors, which waits while it retrains.",
     .thresholds = {&kFaultPause, &kCongested, &kStarved},
-    .evaluate = paused_by_network};
+    .evaluate = paused_by_network,
+};
 
-// Lossless networks pause: information, no fault.
-Result congestion(const PortContext& ctx) {
-  const PauseShare received = pause_of(ctx, Direction::rx), sent = pause_of(ctx, Direction::tx);
-  RuleResult out{.certain = false, .evidence = {}};
-  if (is_paused(ctx) && received.measured &&
-      (congestion_per_second(ctx.signals) >= ctx.limit(kCongested) || received.ratio < ctx.limit(kFaultPause))) {
-    out.certain = true;
-    out.evidence.push_back(rx_pause_line(ctx));
-    const Signals& seen = ctx.signals;
-    if (rose(seen.cnp_handled)) out.evidence.push_back(plus("CNPs received and handled", *seen.cnp_handled));
-    else if (rose(seen.cnp_sent)) out.evidence.push_back(plus("CNPs sent", *seen.cnp_sent));
-    else if (rose(seen.ecn_marked)) out.evidence.push_back(plus("ECN-marked packets received", *seen.ecn_marked));
-  } else {
-    out.unexplained.add(rx_pause);
-  }
-  if (ctx.symptoms.has(tx_pause) && sent.measured && sent.ratio < ctx.limit(kFaultPause) && !is_pfc_storm(ctx)) {
-    out.certain = true;
-    out.evidence.push_back(sent.text(Direction::tx));
-  } else {
-    out.unexplained.add(tx_pause);
-  }
-  if (out.certain && !ctx.symptoms.any_of({loss, discards})) out.evidence.emplace_back("no loss");
-  if (out.evidence.empty() && is_paused(ctx)) out.evidence.push_back(rx_pause_line(ctx));
-  return out.evidence.empty() ? Result() : Result(out);
-}
-constexpr Rule kCongestion{
+extern const Rule kCongestion{
     .id = "busy-network",
     .culprit = Culprit::none,
     .status = Status::ok,
@@ -192,19 +191,14 @@ constexpr Rule kCongestion{
     .explains = {rx_pause, tx_pause},
     .conclusion = "The lossless network is busy, and works: PFC pauses, and congestion control slows the senders.",
     .next =
-        "If the job is slow, look at incast: queue depth and ECN marks of {peer} and the switches above, job "
-        "placement and rail use.",
+        "If the job is slow, look at incast: queue depth and ECN marks of {peer} and the switches above, job placement "
+        "and rail use.",
     .signature =
         "Pause received for more than 5 % of the window with ten CNPs a second or more for this port's traffic, or "
         "pause in either direction for 5 to 20 %.",
     .excludes = "Drivers that count pause frames and no pause time.",
     .thresholds = {&kPauseShare, &kPauseFramesShare, &kFaultPause, &kCongested},
-    .evaluate = congestion};
-
-constexpr Rule kRules[]{kEcnOff, kPausedByNetwork, kCongestion};
-
-}  // namespace
-
-std::span<const Rule> congestion_rules() { return kRules; }
+    .evaluate = congestion,
+};
 
 }  // namespace fabric

@@ -1,29 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "diagnosis/context.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "checks/cabling/peer.h"
 #include "counters/catalogue.h"
-#include "model/finding.h"
 #include "model/metrics.h"
 #include "vendor/capabilities.h"
 
 namespace fabric {
 
-extern const Threshold kFewEvents{"few_events", 10, "events in the window: fewer are noise of one connection",
-                                  "ours",       1,  1e6};
-extern const Threshold kPauseShare{"pause_share", 0.05, "of the window, if pause time is counted", "ours", 0.001, 1};
-extern const Threshold kPauseFramesShare{
-    "pause_frames_share", 0.2, "of the window, if only pause frames are counted (at most)", "ours", 0.001, 1};
-extern const Threshold kFaultPause{
-    "fault_pause_share", 0.2, "of the window, pause without congestion", "ours", 0.001, 1};
-extern const Threshold kStorm{"pause_storm_share",    0.8,  "of the window, PFC pause sent",
-                              "SONiC's PFC watchdog", 0.01, 1};
-extern const Threshold kBlocked{
-    "blocked_share", 0.8, "of the window, paused or without credits", "ours, as with pause sent", 0.01, 1};
-extern const Threshold kPcieStall{"pcie_stall_share", 0.05, "of the window stalled by PCIe", "ours", 0.001, 1};
+extern const Threshold kFewEvents("few_events", 10, "events in the window: fewer are noise of one connection", "ours",
+                                  1, 1e6);
+extern const Threshold kPauseShare("pause_share", 0.05, "of the window, if pause time is counted", "ours", 0.001, 1);
+extern const Threshold kPauseFramesShare("pause_frames_share", 0.2,
+                                         "of the window, if only pause frames are counted (at most)", "ours", 0.001, 1);
+extern const Threshold kFaultPause("fault_pause_share", 0.2, "of the window, pause without congestion", "ours", 0.001,
+                                   1);
+extern const Threshold kStorm("pause_storm_share", 0.8, "of the window, PFC pause sent", "SONiC's PFC watchdog", 0.01,
+                              1);
+extern const Threshold kBlocked("blocked_share", 0.8, "of the window, paused or without credits",
+                                "ours, as with pause sent", 0.01, 1);
+extern const Threshold kPcieStall("pcie_stall_share", 0.05, "of the window stalled by PCIe", "ours", 0.001, 1);
 
 namespace {
 
@@ -42,14 +40,29 @@ const Neighbor* peer_of(const Node& node, const Port& port) {
   return any;
 }
 
-std::optional<PrioSet> lossless_of(const PortContext& ctx) {
-  std::optional<PrioSet> out;
-  const auto join = [&](const std::optional<PrioSet>& set) {
-    if (set) out = PrioSet{static_cast<uint8_t>(out.value_or(PrioSet{}).bits | set->bits)};
+PauseShare pause_of(const PortContext& ctx, Direction direction) {
+  const Signals& seen = ctx.signals;
+  const bool rx = direction == Direction::rx;
+  PauseShare out{.direction = direction};
+  if (seen.seconds <= 0) return out;
+  const auto keep_larger = [&](double seconds, int priority, bool measured) {
+    const double ratio = std::min(seconds / seen.seconds, 1.0);
+    if (ratio > out.ratio && (measured || !out.measured)) out = {direction, ratio, priority, measured};
   };
-  join(ctx.port.qos.pfc);
-  if (ctx.policy != nullptr) join(ctx.policy->want.pfc);
-  if (ctx.peer != nullptr && ctx.peer->pfc) join(ctx.peer->pfc->enabled);
+  const double speed = ctx.port.speed.value_or(0) * 1e6;
+  const auto at_most = [&](double frames) { return speed > 0 ? frames * kLongestPauseBits / speed : 0; };
+  for (int priority = 0; priority < kPriorities; ++priority) {
+    const PrioritySignals& each = seen.priority[static_cast<size_t>(priority)];
+    if (const Rise& time = rx ? each.rx_pause_seconds : each.tx_pause_seconds) keep_larger(*time, priority, true);
+    else if (!rx || !ctx.port.qos.pfc || ctx.port.qos.pfc->has(priority))  // pause without PFC has no effect
+      keep_larger(at_most(rise(rx ? each.rx_pause_frames : each.tx_pause_frames)), priority, false);
+  }
+  // A few PFC frames do not hide much global pause.
+  const Rise& time = rx ? seen.rx_global_pause_seconds : seen.tx_global_pause_seconds;
+  const double most = time ? *time : at_most(rise(rx ? seen.rx_global_pause_frames : seen.tx_global_pause_frames));
+  const PauseShare global{direction, std::min(most / seen.seconds, 1.0), -1, time.has_value()};
+  if (global.ratio > out.ratio && (!out.measured || global.measured || (global.is_much(ctx) && !out.is_much(ctx))))
+    out = global;
   return out;
 }
 
@@ -60,15 +73,24 @@ PortContext make_context(const View& view, const Port& port, const Signals& sign
                   .port = port,
                   .signals = signals,
                   .peer = peer_of(view.now, port),
-                  .policy = view.policy == nullptr ? nullptr : policy_for(*view.policy, port),
-                  .lossless = {},
-                  .symptoms = {}};
+                  .policy = view.policy == nullptr ? nullptr : policy_for(*view.policy, port)};
   if (view.before != nullptr)
-    for (const Port& old : view.before->ports)
-      if (ctx.before == nullptr && old.id() == port.id()) ctx.before = &old;
-  for (const Nic& nic : view.now.topology.nics)
-    if (ctx.nic == nullptr && !port.pci.empty() && nic.pci == port.pci) ctx.nic = &nic;
-  ctx.lossless = lossless_of(ctx);
+    ctx.before = find_where(view.before->ports, [&](const Port& old) { return old.id() == port.id(); });
+  if (!port.pci.empty())
+    ctx.nic = find_where(view.now.topology.nics, [&](const Nic& nic) { return nic.pci == port.pci; });
+  if (ctx.policy != nullptr) ctx.policy_pfc = ctx.policy->want.pfc;
+  if (ctx.peer != nullptr && ctx.peer->pfc) ctx.switch_pfc = ctx.peer->pfc->enabled;
+  for (const auto& set : {port.qos.pfc, ctx.policy_pfc, ctx.switch_pfc})
+    if (set) ctx.lossless = PrioSet{static_cast<uint8_t>(ctx.lossless.value_or(PrioSet{}).bits | set->bits)};
+  ctx.sent = pause_of(ctx, Direction::tx);
+  ctx.received = pause_of(ctx, Direction::rx);
+  ctx.lost = loss_of(port, signals);
+  for (int priority = 0; priority < kPriorities; ++priority) {
+    const double count = rise(signals.priority[static_cast<size_t>(priority)].discards);
+    if (count <= 0 || !ctx.lossless || !ctx.lossless->has(priority)) continue;
+    ctx.discarding.bits = static_cast<uint8_t>(ctx.discarding.bits | 1u << priority);
+    ctx.lossless_discards += count;
+  }
   ctx.symptoms = symptoms_of(ctx);
   return ctx;
 }
@@ -91,6 +113,12 @@ bool rose(const Rise& value) { return rise(value) > 0; }
 
 std::string plus(std::string_view name, double value) {
   return std::string(name) + " +" + std::to_string(std::llround(value));
+}
+Lines lines_of(std::initializer_list<std::pair<std::string_view, Rise>> counters) {
+  Lines out;
+  for (const auto& [name, value] : counters)
+    if (rose(value)) out.push_back(plus(name, *value));
+  return out;
 }
 std::string percent(double ratio) { return number_text(std::round(ratio * 1000) / 10) + " %"; }
 void append(Lines& to, Lines lines) {
@@ -118,36 +146,10 @@ bool PauseShare::is_much(const PortContext& ctx) const {
   return ratio >= ctx.limit(measured ? kPauseShare : kPauseFramesShare);
 }
 
-std::string PauseShare::text(Direction direction) const {
+std::string PauseShare::text() const {
   const std::string side = direction == Direction::rx ? "received" : "sent";
   return (priority < 0 ? "global pause " + side : "PFC pause " + side + ", priority " + std::to_string(priority)) +
          (measured ? ": " : ": at most ") + percent(ratio) + " of the time";
-}
-
-PauseShare pause_of(const PortContext& ctx, Direction direction) {
-  const Signals& seen = ctx.signals;
-  const bool rx = direction == Direction::rx;
-  PauseShare out;
-  if (seen.seconds <= 0) return out;
-  const auto keep_larger = [&](double seconds, int priority, bool measured) {
-    const double ratio = std::min(seconds / seen.seconds, 1.0);
-    if (ratio > out.ratio && (measured || !out.measured)) out = {ratio, priority, measured};
-  };
-  const double speed = ctx.port.speed.value_or(0) * 1e6;
-  const auto at_most = [&](double frames) { return speed > 0 ? frames * kLongestPauseBits / speed : 0; };
-  for (int priority = 0; priority < kPriorities; ++priority) {
-    const PrioritySignals& each = seen.priority[static_cast<size_t>(priority)];
-    if (const Rise& time = rx ? each.rx_pause_seconds : each.tx_pause_seconds) keep_larger(*time, priority, true);
-    else if (!rx || !ctx.port.qos.pfc || ctx.port.qos.pfc->has(priority))  // pause without PFC has no effect
-      keep_larger(at_most(rise(rx ? each.rx_pause_frames : each.tx_pause_frames)), priority, false);
-  }
-  // A few PFC frames do not hide much global pause.
-  const Rise& time = rx ? seen.rx_global_pause_seconds : seen.tx_global_pause_seconds;
-  const double most = time ? *time : at_most(rise(rx ? seen.rx_global_pause_frames : seen.tx_global_pause_frames));
-  const PauseShare global{std::min(most / seen.seconds, 1.0), -1, time.has_value()};
-  if (global.ratio > out.ratio && (!out.measured || global.measured || (global.is_much(ctx) && !out.is_much(ctx))))
-    out = global;
-  return out;
 }
 
 bool is_pfc_storm(const PortContext& ctx) {
@@ -155,7 +157,7 @@ bool is_pfc_storm(const PortContext& ctx) {
   const bool warning_stops = capabilities_of(ctx.port.kernel_driver).storm_warning_stops_pause;
   if (metric_rise(ctx, metrics::kPauseStorms, "error") > 0) return true;
   if (warning_stops && metric_rise(ctx, metrics::kPauseStorms, "warning") > 0) return true;
-  const PauseShare sent = pause_of(ctx, Direction::tx);
+  const PauseShare& sent = ctx.sent;
   // A short storm in a long window is over.
   if (rose(ctx.signals.pause_storm_events) && (!sent.measured || sent.is_much(ctx))) return true;
   return sent.measured && sent.ratio >= ctx.limit(kStorm);
@@ -165,7 +167,7 @@ bool is_pfc_storm(const PortContext& ctx) {
 bool receives_nothing(const PortContext& ctx) {
   const Signals& seen = ctx.signals;
   if (rose(seen.pause_storm_events)) return is_pfc_storm(ctx);
-  const PauseShare sent = pause_of(ctx, Direction::tx);
+  const PauseShare& sent = ctx.sent;
   return sent.measured && sent.ratio >= 0.9 && seen.rx_bytes &&
          *seen.rx_bytes < 0.01 * ctx.port.rate.value_or(0) * seen.seconds;
 }
@@ -180,7 +182,7 @@ std::optional<double> starved_share(const PortContext& ctx) {
 }
 
 bool is_tx_blocked(const PortContext& ctx) {
-  const PauseShare received = pause_of(ctx, Direction::rx);
+  const PauseShare& received = ctx.received;
   const Rise sent =
       received.priority < 0 ? Rise() : ctx.signals.priority[static_cast<size_t>(received.priority)].tx_bytes;
   const bool is_other_traffic = sent && *sent < 0.5 * rise(ctx.signals.tx_bytes);  // RDMA uses another priority
@@ -196,32 +198,12 @@ bool is_pcie_stalled(const PortContext& ctx) {
 
 Lines pause_lines(const PortContext& ctx) {
   Lines out;
-  if (const PauseShare sent = pause_of(ctx, Direction::tx); ctx.symptoms.has(Symptom::tx_pause) && sent.ratio > 0)
-    out.push_back(sent.text(Direction::tx));
-  if (rose(ctx.signals.pause_storm_events))
-    out.push_back(plus("PFC storms counted by the NIC", *ctx.signals.pause_storm_events));
-  if (const double count = lossless_discards(ctx).second; count > 0 && receives_nothing(ctx))
-    out.push_back(plus("frames of a lossless priority discarded meanwhile", count));
+  if (ctx.symptoms.has(Symptom::tx_pause) && ctx.sent.ratio > 0) out.push_back(ctx.sent.text());
+  append(out, lines_of({{"PFC storms counted by the NIC", ctx.signals.pause_storm_events}}));
+  if (ctx.lossless_discards > 0 && receives_nothing(ctx))
+    out.push_back(plus("frames of a lossless priority discarded meanwhile", ctx.lossless_discards));
   if (ctx.symptoms.has(Symptom::loss) && is_pfc_storm(ctx))
     for (const std::string& line : loss_lines(ctx)) out.push_back("packets do not reach this host meanwhile: " + line);
-  return out;
-}
-
-Lines stall_lines(const PortContext& ctx) {
-  const Signals& seen = ctx.signals;
-  Lines out;
-  if (is_pcie_stalled(ctx))
-    out.push_back("the NIC waited for PCIe credits " +
-                  percent(std::min(1.0, *seen.pcie_stalled_seconds / seen.seconds)) + " of the time");
-  if (rose(seen.pcie_overflows)) out.push_back(plus("PCIe buffer overflows", *seen.pcie_overflows));
-  if (rose(seen.pcie_errors)) out.push_back(plus("PCIe signal errors", *seen.pcie_errors));
-  return out;
-}
-
-Lines late_lines(const PortContext& ctx) {
-  Lines out;
-  if (rose(ctx.signals.out_of_buffer))
-    out.push_back(plus("packets without a posted receive here", *ctx.signals.out_of_buffer));
   return out;
 }
 

@@ -2,16 +2,34 @@
 // One port and its surroundings, and the measurements that the rules share.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
+#include "base/parse.h"
 #include "diagnosis/diagnosis.h"
+#include "health/rule.h"
+#include "model/finding.h"
 #include "model/metrics.h"
-#include "model/view.h"
 
 namespace fabric {
+
+struct PortContext;
+using Lines = std::vector<std::string>;
+using Result = std::optional<RuleResult>;
+
+enum class Direction : uint8_t { rx, tx };
+// How much of the window one direction was paused.
+struct PauseShare {
+  Direction direction = Direction::rx;
+  double ratio = 0;       // of the most paused priority, 0..1
+  int priority = -1;      // -1: global pause
+  bool measured = false;  // in time; else an upper bound from the number of frames
+  [[nodiscard]] bool is_much(const PortContext& ctx) const;
+  [[nodiscard]] std::string text() const;  // "PFC pause sent, priority 3: 37 % of the time"
+};
+
+// Sums of the transport's counters.
+struct Loss {
+  double requester = 0, responder = 0, retries_exceeded = 0;
+  std::optional<double> packets{};
+};
 
 struct PortContext {
   const View& view;
@@ -21,17 +39,19 @@ struct PortContext {
   const Nic* nic = nullptr;        // the PCI function of the port
   const Neighbor* peer = nullptr;  // an LLDP neighbor that announces its PFC, else one with a name; null: none
   const PortPolicy* policy = nullptr;
-  std::optional<PrioSet> lossless;  // by this port, its policy or its switch; nullopt: unknown to all of them
-  Symptoms symptoms;
+  std::optional<PrioSet> policy_pfc{}, switch_pfc{};
+  std::optional<PrioSet> lossless{};  // by this port, its policy or its switch; nullopt: unknown to all of them
+  PauseShare sent{}, received{};
+  Loss lost{};
+  PrioSet discarding{};          // the lossless priorities that discarded frames,
+  double lossless_discards = 0;  // and how many
+  Symptoms symptoms{};
 
   [[nodiscard]] std::string peer_label() const;  // "leaf1 Ethernet3", or "the switch"
   [[nodiscard]] double limit(const Threshold& threshold) const { return limit_of(view, threshold); }
 };
 PortContext make_context(const View& view, const Port& port, const Signals& signals);
 Symptoms symptoms_of(const PortContext& ctx);  // symptoms.cpp
-
-using Lines = std::vector<std::string>;
-using Result = std::optional<RuleResult>;
 
 // -- bond.cpp: RDMA counters are the bond's; port and cable counters are its members'.
 // The members of a bond; empty for any other port.
@@ -43,17 +63,7 @@ Signals with_bond(const View& view, const Port& port, Signals own);
 // Symptoms that the bond reports for its members, or the members for their bond.
 Symptoms reported_elsewhere(const PortContext& ctx);
 
-// -- context.cpp: pause
-enum class Direction : uint8_t { rx, tx };
-// How much of the window one direction was paused.
-struct PauseShare {
-  double ratio = 0;       // of the most paused priority, 0..1
-  int priority = -1;      // -1: global pause
-  bool measured = false;  // in time; else an upper bound from the number of frames
-  [[nodiscard]] bool is_much(const PortContext& ctx) const;
-  [[nodiscard]] std::string text(Direction direction) const;  // "PFC pause sent, priority 3: 37 % of the time"
-};
-PauseShare pause_of(const PortContext& ctx, Direction direction);
+// -- context.cpp
 // PFC storm: pause is sent nearly all the time, or the NIC counted a storm.
 bool is_pfc_storm(const PortContext& ctx);
 // A PFC storm while nothing is received: the host is stopped, not slow.
@@ -63,18 +73,10 @@ std::optional<double> starved_share(const PortContext& ctx);
 // The peer lets this port send almost nothing and no packet was missed: packets wait here, no peer is silent.
 bool is_tx_blocked(const PortContext& ctx);
 bool is_pcie_stalled(const PortContext& ctx);
-// Evidence lines: pause sent and its consequences, PCIe stalls and errors, packets without a posted receive.
-Lines pause_lines(const PortContext& ctx);
-Lines stall_lines(const PortContext& ctx);
-Lines late_lines(const PortContext& ctx);
+Lines pause_lines(const PortContext& ctx);  // pause sent, and its consequences
 
 // -- loss_metrics.cpp
-// Sums of the transport's counters.
-struct Loss {
-  double requester = 0, responder = 0, retries_exceeded = 0;
-  std::optional<double> packets;
-};
-Loss loss_of(const PortContext& ctx);
+Loss loss_of(const Port& port, const Signals& seen);
 // Many packets out of order or requested twice.
 bool is_disordered(const PortContext& ctx);
 Lines loss_lines(const PortContext& ctx);      // "packets received out of sequence +120"
@@ -85,8 +87,6 @@ double damaged_frames(const Signals& seen);
 // Errors or loss of this link are enough for the transport's losses.
 bool wire_explains_loss(const PortContext& ctx);
 bool is_clean(const PortContext& ctx);  // no error and no retraining
-// The lossless priorities that discarded frames, and how many.
-std::pair<PrioSet, double> lossless_discards(const PortContext& ctx);
 // Discards on lossless priorities; all discards if no priority is known as lossless.
 double discards_of_roce(const PortContext& ctx);
 bool has_lossless(const PortContext& ctx);
@@ -108,18 +108,16 @@ bool is_much_rnr(const PortContext& ctx, double count);
 // Receivers at the far ends are late, rather than those here.
 bool is_far_end_late(const PortContext& ctx);
 
-// Thresholds of several rules (context.cpp, loss_metrics.cpp, symptoms.cpp, pcie_metrics.cpp).
+// Thresholds of several rules (context.cpp, loss_metrics.cpp, symptoms.cpp, pcie_rules.cpp).
 extern const Threshold kFewEvents, kInFlight, kTries, kRetrains, kPauseShare, kPauseFramesShare, kFaultPause, kStorm,
     kBlocked, kPcieStall, kLossRatio, kReorderRatio, kRnrRate, kRnrRatio, kMarked, kIgnoredCnps, kStarved, kReplayRatio,
     kSendDiscards, kProtected, kUnprotectedShare, kMuchTraffic;
 
-// -- pcie_metrics.cpp
+// -- pcie_rules.cpp
 // AER errors of the function and the bridges above it: "0000:24:00.0 correctable +12". Few corrected ones are omitted.
 Lines aer_lines(const PortContext& ctx);
 // The PCIe link is narrower or slower than it could be, and not by the platform's design. Text, or empty.
 std::string degraded_link(const PortContext& ctx);
-// The NIC is farther from any GPU than similar NICs. Text, or empty.
-std::string far_from_gpus(const PortContext& ctx);
 
 // RoCE's priorities that a reaction or notification point (ecn_rp, ecn_np) lacks. RoCE's are those of the port's PFC,
 // if it has any: switches often have PFC on one more (SONiC: 3 and 4).
@@ -137,8 +135,9 @@ double rise(const Rise& value);  // absent is 0
 bool rose(const Rise& value);
 // Increase of the counters of one metric, and of one severity if given.
 double metric_rise(const PortContext& ctx, const Metric& metric, std::string_view severity = {});
-std::string plus(std::string_view name, double value);  // "out_of_buffer +120"
-std::string percent(double ratio);                      // "37 %"
+std::string plus(std::string_view name, double value);                              // "out_of_buffer +120"
+Lines lines_of(std::initializer_list<std::pair<std::string_view, Rise>> counters);  // for each that rose
+std::string percent(double ratio);                                                  // "37 %"
 void append(Lines& to, Lines lines);
 
 }  // namespace fabric

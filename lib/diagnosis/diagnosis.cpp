@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "diagnosis/diagnosis.h"
 
-#include <algorithm>
-#include <array>
-
-#include "checks/link/port_state.h"
+#include "checks/check.h"
 #include "diagnosis/context.h"
 #include "health/health.h"
 
@@ -49,11 +46,8 @@ std::string filled(std::string_view text, const PortContext& ctx) {
 }
 
 void add_steps(std::vector<std::string>& out, std::string_view text, const PortContext& ctx) {
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    out.push_back(filled(text.substr(0, end), ctx));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
+  for (const std::string_view step : split(text, '\n'))
+    if (!step.empty()) out.push_back(filled(step, ctx));
 }
 
 Diagnosis diagnosis_of(const Rule& rule, const PortContext& ctx, RuleResult result) {
@@ -89,11 +83,11 @@ struct SwitchCommands {
 constexpr SwitchCommands kSwitches[]{
     {"SONiC", "show pfc counters; show queue counters {port}; show interfaces counters errors"},
     {"Arista",
-     "show priority-flow-control counters; show interfaces {port} counters queue; show interfaces {port} "
-     "counters errors"},
+     "show priority-flow-control counters; show interfaces {port} counters queue; show interfaces {port} counters "
+     "errors"},
     {"NX-OS",
-     "show interface {port} priority-flow-control; show queuing interface {port}; show interface {port} "
-     "counters errors"},
+     "show interface {port} priority-flow-control; show queuing interface {port}; show interface {port} counters "
+     "errors"},
     {"Cumulus", "nv show interface {port} counters; nv show interface {port} counters qos"},
 };
 
@@ -116,13 +110,6 @@ struct Candidate {
   std::string line;
   Lines next;
 };
-
-Candidate candidate_of(const Rule& rule, Symptoms explains, const RuleResult& result) {
-  std::string line =
-      "possible, with too little evidence: " + std::string(rule.id) + " (" + std::string(to_text(rule.culprit)) + ")";
-  for (size_t i = 0; i < result.evidence.size(); ++i) line += (i == 0 ? ": " : "; ") + result.evidence[i];
-  return {explains, std::move(line), result.next};
-}
 
 void add_candidates(Diagnosis& out, Symptoms of, const std::vector<Candidate>& candidates) {
   for (const Candidate& each : candidates) {
@@ -167,7 +154,10 @@ void diagnose_port(const PortContext& ctx, Diagnoses& out) {
     const Symptoms explains = explained_by(rule, *result, ctx);
     if (!left.any_of(explains)) continue;
     if (!result->certain) {
-      candidates.push_back(candidate_of(rule, explains, *result));
+      candidates.push_back({explains,
+                            "possible, with too little evidence: " + std::string(rule.id) + " (" +
+                                std::string(to_text(rule.culprit)) + "): " + joined(result->evidence, "; "),
+                            result->next});
       continue;
     }
     Symptoms whole = explains;
@@ -190,13 +180,38 @@ void diagnose_port(const PortContext& ctx, Diagnoses& out) {
 
 }  // namespace
 
+// Rows of *_rules.cpp.
+extern const Rule kAdminDown, kBadModule, kDeviceReset, kNoPartner, kSwitchRestart, kDamagedLink, kPfcOffSwitch,
+    kUnprotected, kHeadroom, kSlowPcie, kSlowHost, kEcnOff, kPausedByNetwork, kCongestion, kDamagedOnPath, kSendDrops,
+    kFarEnd, kLossInNetwork;
+
+const std::vector<Rule>& rules() {
+  static const std::vector<Rule> all{kAdminDown,   kBadModule,    kDeviceReset,     kNoPartner,  kSwitchRestart,
+                                     kDamagedLink, kPfcOffSwitch, kUnprotected,     kHeadroom,   kSlowPcie,
+                                     kSlowHost,    kEcnOff,       kPausedByNetwork, kCongestion, kDamagedOnPath,
+                                     kSendDrops,   kFarEnd,       kLossInNetwork};
+  return all;
+}
+
+const Rule* find_rule(std::string_view id) {
+  static constexpr Rule kNotEnoughEvidence{
+      .id = "not-enough-evidence",
+      .status = Status::unknown,
+      .conclusion = "The evidence does not identify a cause.",
+      .signature = "Symptoms that no rule explains with certain evidence.",
+      .excludes = "The diagnosis lists what to collect, and the rules that came close.",
+  };
+  if (id == kNotEnoughEvidence.id) return &kNotEnoughEvidence;
+  return find_where(rules(), [&](const Rule& rule) { return rule.id == id; });
+}
+
 Diagnoses diagnose(const View& view) {
   Diagnoses out;
   if (view.signals == nullptr) return out;
   for (const Port& port : view.now.ports) {
-    const auto found = view.signals->find(port.id());
-    if (found == view.signals->end() || port.virtual_function) continue;
-    const Signals signals = with_bond(view, port, found->second);
+    const Signals* own = signals_of_port(view, port);
+    if (own == nullptr || port.virtual_function) continue;
+    const Signals signals = with_bond(view, port, *own);
     const auto members = members_of(view.now, port);
     const std::optional<Port> bond = members.empty() ? std::nullopt : std::optional(with_settings_of(members, port));
     const PortContext ctx = make_context(view, bond ? *bond : port, signals);

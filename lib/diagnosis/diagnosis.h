@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Host, cable or network: rules over a port's counters in a window, its settings, its PCIe slot and its switch. Pure.
-// A rule is one row beside its function in the file of its subject (*_rules.cpp); rules.cpp lists the files in order.
+// A rule is one row beside its function in the file of its subject (*_rules.cpp); rules() lists them in order.
 #pragma once
 
 #include <array>
@@ -58,6 +58,13 @@ struct RuleResult {
   Symptoms unexplained{};           // of the rule's symptoms, those it does not explain in this case
   Symptoms shared{};                // those it explains only in part: other rules are asked about them too
   bool critical = false;            // in this case, although the row says warning
+
+  void add(std::string line) { evidence.push_back(std::move(line)); }
+  void add(const std::vector<std::string>& lines) { evidence.insert(evidence.end(), lines.begin(), lines.end()); }
+  void doubt(std::string line) {
+    certain = false;
+    add(std::move(line));
+  }
 };
 
 // Rules are asked in order, the most specific first, as long as one of their symptoms is not explained by a rule
@@ -84,5 +91,8 @@ const Rule* find_rule(std::string_view id);
 // Every port with symptoms in the window of `view.signals`, in the order of the node; empty without signals. Symptoms
 // that no rule explains with certain evidence are reported as "not-enough-evidence", with what to collect.
 Diagnoses diagnose(const View& view);
+
+// Every Threshold of checks and diagnosis rules, sorted by key: [thresholds] of the configuration.
+std::span<const Threshold* const> thresholds();
 
 }  // namespace fabric

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A link that does not come up, by the reason that the NIC or its firmware gives.
-#include <algorithm>
 
 #include "diagnosis/context.h"
-#include "diagnosis/rules.h"
 #include "model/transceiver.h"
 
 namespace fabric {
@@ -28,43 +26,6 @@ Result admin_down(const PortContext& ctx) {
   if (ctx.port.link_layer != LinkLayer::infiniband || ctx.port.phys_state != kDisabled) return std::nullopt;
   return RuleResult{.evidence = {"the physical state is Disabled: the port was disabled on this host"}};
 }
-constexpr Rule kAdminDown{.id = "admin-down",
-                          .culprit = Culprit::host,
-                          .confidence = 0.91,
-                          .explains = {link, loss},
-                          .conclusion = "The port is administratively down on this host.",
-                          .next = "Enable it: ip link set {netdev} up",
-                          .signature =
-                              "The netdev is administratively down, or the physical state of an InfiniBand port is "
-                              "Disabled. Find the program "
-                              "that disabled it: journalctl -k, then the network manager.",
-                          .excludes = "RoCE drivers report Disabled for every port without a link.",
-                          .evaluate = admin_down};
-
-Result bad_module(const PortContext& ctx) {
-  auto out = by_reason(ctx, {"No cable"});
-  return out ? out : module_trouble(ctx);
-}
-constexpr Rule kBadModule{
-    .id = "bad-module",
-    .culprit = Culprit::cable,
-    .status = Status::critical,
-    .confidence = 0.97,
-    .explains = {link, loss, overrun},
-    .conclusion = "The module or cable in this port is missing, not accepted by the NIC, or failing.",
-    .next =
-        "Identify the module: ethtool -m {netdev}\nPlug in or reseat module and cable at this end; else replace them "
-        "by a type that the NIC's firmware supports.\nIf it was too hot, check the airflow and the neighboring "
-        "modules first.",
-    .signature =
-        "The NIC's reason for link down names the cable, EEPROM, calibration, power budget or heat, or no cable; or "
-        "the module (CMIS) is not enabled; or, with link errors, it reports a transmitter fault, or laser bias, tx "
-        "power or temperature outside its own alarm limits. Sent packets that do not arrive, with the transmitter "
-        "outside its limits now, are this too.",
-    .excludes =
-        "Limits from memory with a wrong checksum, lanes of a module that is asleep or unused, latched flags of a "
-        "link that went down.",
-    .evaluate = bad_module};
 
 // Reporters of the NIC. Others are of the netdev's queues ("tx", "rx", "tx_hang"), which also stall without a link or
 // when paused, or of virtual functions ("mdd", "vnic").
@@ -85,18 +46,74 @@ Result device_reset(const PortContext& ctx) {
       if (is_of_the_nic(now.name) && now.name == then.name &&
           (now.errors > then.errors || now.recoveries > then.recoveries || (then.healthy && !now.healthy))) {
         was_reset = was_reset || is_reset(then, now);
-        out.evidence.push_back("health reporter " + now.name + ": errors +" +
-                               std::to_string(now.errors - std::min(now.errors, then.errors)) + ", recoveries +" +
-                               std::to_string(now.recoveries - std::min(now.recoveries, then.recoveries)) +
-                               (now.healthy ? "" : ", not healthy now"));
+        out.add("health reporter " + now.name + ": errors +" +
+                std::to_string(now.errors - std::min(now.errors, then.errors)) + ", recoveries +" +
+                std::to_string(now.recoveries - std::min(now.recoveries, then.recoveries)) +
+                (now.healthy ? "" : ", not healthy now"));
       }
   // A reset takes the link down; it does not cause errors on a link that stays up.
   const bool link_went = is_down(ctx.port) || rose(ctx.signals.link_downs);
   if (out.evidence.empty() || (ctx.symptoms.has(link) ? !link_went : !was_reset)) return std::nullopt;
-  append(out.evidence, error_lines(ctx));
+  out.add(error_lines(ctx));
   return out;
 }
-constexpr Rule kDeviceReset{
+
+Result no_partner(const PortContext& ctx) {
+  if (rx_power_low(ctx)) return std::nullopt;  // the lanes identify the fault
+  if (auto out = by_reason(ctx, {"FEC mismatch during override", "No HCD", "FEC is not locked", "Unsupported rate"})) {
+    out->next.push_back("Compare speed and FEC of both ends: ethtool " + ctx.port.netdev + "; ethtool --show-fec " +
+                        ctx.port.netdev);
+    return out;
+  }
+  if (auto out = no_light(ctx)) {
+    out->add("ambiguous: a broken fiber and a far transmitter that is off look the same from here");
+    out->next.push_back("Read the tx power of the module at " + ctx.peer_label() +
+                        ": with light there, it is the fiber");
+    return out;
+  }
+  return by_reason(ctx, {"No partner detected", "Ack not received", "Remote side is not ready yet",
+                         "Link partner did not set receiver ready"});
+}
+
+}  // namespace
+
+extern const Rule kAdminDown{
+    .id = "admin-down",
+    .culprit = Culprit::host,
+    .confidence = 0.91,
+    .explains = {link, loss},
+    .conclusion = "The port is administratively down on this host.",
+    .next = "Enable it: ip link set {netdev} up",
+    .signature =
+        "The netdev is administratively down, or the physical state of an InfiniBand port is Disabled. Find the "
+        "program that disabled it: journalctl -k, then the network manager.",
+    .excludes = "RoCE drivers report Disabled for every port without a link.",
+    .evaluate = admin_down,
+};
+
+extern const Rule kBadModule{
+    .id = "bad-module",
+    .culprit = Culprit::cable,
+    .status = Status::critical,
+    .confidence = 0.97,
+    .explains = {link, loss, overrun},
+    .conclusion = "The module or cable in this port is missing, not accepted by the NIC, or failing.",
+    .next =
+        "Identify the module: ethtool -m {netdev}\nPlug in or reseat module and cable at this end; else replace them "
+        "by a type that the NIC's firmware supports.\nIf it was too hot, check the airflow and the neighboring modules "
+        "first.",
+    .signature =
+        "The NIC's reason for link down names the cable, EEPROM, calibration, power budget or heat, or no cable; or "
+        "the module (CMIS) is not enabled; or, with link errors, it reports a transmitter fault, or laser bias, tx "
+        "power or temperature outside its own alarm limits. Sent packets that do not arrive, with the transmitter "
+        "outside its limits now, are this too.",
+    .excludes =
+        "Limits from memory with a wrong checksum, lanes of a module that is asleep or unused, latched flags of a link "
+        "that went down.",
+    .evaluate = module_trouble,
+};
+
+extern const Rule kDeviceReset{
     .id = "device-reset",
     .culprit = Culprit::host,
     .status = Status::critical,
@@ -110,25 +127,10 @@ constexpr Rule kDeviceReset{
         "A devlink health reporter of the firmware or hardware (fw, fw_fatal, hw) counted an error or a recovery in "
         "the window.",
     .excludes = "Reporters of queues (tx, rx). If the link stayed up, errors without a recovery or a fatal state.",
-    .evaluate = device_reset};
+    .evaluate = device_reset,
+};
 
-Result no_partner(const PortContext& ctx) {
-  if (rx_power_low(ctx)) return std::nullopt;  // the lanes identify the fault
-  if (auto out = by_reason(ctx, {"FEC mismatch during override", "No HCD", "FEC is not locked", "Unsupported rate"})) {
-    out->next.push_back("Compare speed and FEC of both ends: ethtool " + ctx.port.netdev + "; ethtool --show-fec " +
-                        ctx.port.netdev);
-    return out;
-  }
-  if (auto out = no_light(ctx)) {
-    out->evidence.emplace_back("ambiguous: a broken fiber and a far transmitter that is off look the same from here");
-    out->next.push_back("Read the tx power of the module at " + ctx.peer_label() +
-                        ": with light there, it is the fiber");
-    return out;
-  }
-  return by_reason(ctx, {"No partner detected", "Ack not received", "Remote side is not ready yet",
-                         "Link partner did not set receiver ready"});
-}
-constexpr Rule kNoPartner{
+extern const Rule kNoPartner{
     .id = "no-partner",
     .culprit = Culprit::peer,
     .status = Status::critical,
@@ -142,14 +144,9 @@ constexpr Rule kNoPartner{
         "The NIC reports that no partner was detected, that the remote side is not ready, or that FEC or the mode "
         "differs; or our module receives no light on any lane and its transmitter has no fault.",
     .excludes =
-        "Low light on some lanes, an own module that is off or failing, a module that measured no light with a link "
-        "as well.",
-    .evaluate = no_partner};
-
-constexpr Rule kRules[]{kAdminDown, kBadModule, kDeviceReset, kNoPartner};
-
-}  // namespace
-
-std::span<const Rule> link_rules() { return kRules; }
+        "Low light on some lanes, an own module that is off or failing, a module that measured no light with a link as "
+        "well.",
+    .evaluate = no_partner,
+};
 
 }  // namespace fabric

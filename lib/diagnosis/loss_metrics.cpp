@@ -1,42 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // How much was lost, and how much of it the link, this port or a setting explains.
-#include <algorithm>
 #include <cmath>
 
-#include "base/parse.h"
 #include "checks/network/network.h"
 #include "diagnosis/context.h"
 #include "health/gids.h"
-#include "model/finding.h"
 #include "model/metrics.h"
 #include "vendor/capabilities.h"
 
 namespace fabric {
 
-extern const Threshold kInFlight{"packets_in_flight",
-                                 1000,
-                                 "packets out of order after one that is lost",
-                                 "ours: 1000 packets of 4 kB at 400 Gb/s are 80 us",
-                                 1,
-                                 1e6};
-extern const Threshold kTries{"transport_retries",
-                              7,
-                              "losses of a packet break a connection",
-                              "IBTA: the retry count has three bits; NCCL_IB_RETRY_CNT: 7",
-                              1,
-                              7};
-extern const Threshold kRetrains{"link_recoveries", 6, "link recoveries", "NVSentinel: more than 5 a minute", 1, 1e6};
-extern const Threshold kReorderRatio{
-    "reorder_ratio", 1e-5, "of the packets, out of order", "ours: adaptive routing reorders a few", 0, 1};
-extern const Threshold kRnrRate{"rnr_rate", 10, "RNR NAKs a second, and 10 s of it", "ours", 0.1, 1e6};
-extern const Threshold kRnrRatio{"rnr_ratio", 1e-3, "RNR NAKs per packet", "ours", 0, 1};
-extern const Threshold kSendDiscards{"discards_per_loss", 0.1, "discards per retransmission", "ours", 0.001, 1};
-extern const Threshold kUnprotectedShare{
-    "unprotected_share", 0.1, "of the RDMA bytes on priorities with PFC", "ours", 0, 1};
-extern const Threshold kProtected{
-    "protected_share", 0.9, "of the RDMA bytes on priorities with PFC, both directions", "ours", 0, 1};
-extern const Threshold kMuchTraffic{"much_traffic", 100e6, "bytes of RDMA in the window, to judge their priorities",
-                                    "ours",         1e3,   1e15};
+extern const Threshold kInFlight("packets_in_flight", 1000, "packets out of order after one that is lost",
+                                 "ours: 1000 packets of 4 kB at 400 Gb/s are 80 us", 1, 1e6);
+extern const Threshold kTries("transport_retries", 7, "losses of a packet break a connection",
+                              "IBTA: the retry count has three bits; NCCL_IB_RETRY_CNT: 7", 1, 7);
+extern const Threshold kRetrains("link_recoveries", 6, "link recoveries", "NVSentinel: more than 5 a minute", 1, 1e6);
+extern const Threshold kReorderRatio("reorder_ratio", 1e-5, "of the packets, out of order",
+                                     "ours: adaptive routing reorders a few", 0, 1);
+extern const Threshold kRnrRate("rnr_rate", 10, "RNR NAKs a second, and 10 s of it", "ours", 0.1, 1e6);
+extern const Threshold kRnrRatio("rnr_ratio", 1e-3, "RNR NAKs per packet", "ours", 0, 1);
+extern const Threshold kSendDiscards("discards_per_loss", 0.1, "discards per retransmission", "ours", 0.001, 1);
+extern const Threshold kUnprotectedShare("unprotected_share", 0.1, "of the RDMA bytes on priorities with PFC", "ours",
+                                         0, 1);
+extern const Threshold kProtected("protected_share", 0.9, "of the RDMA bytes on priorities with PFC, both directions",
+                                  "ours", 0, 1);
+extern const Threshold kMuchTraffic("much_traffic", 100e6, "bytes of RDMA in the window, to judge their priorities",
+                                    "ours", 1e3, 1e15);
 
 namespace {
 
@@ -58,9 +47,8 @@ double rnr_sent(const PortContext& ctx) { return metric_rise(ctx, metrics::kRnrN
 
 // The priorities with PFC; if PFC is off and the policy wants it, the policy's.
 PrioSet protected_priorities(const PortContext& ctx) {
-  if (!ctx.port.qos.pfc) return {};
-  if (ctx.port.qos.pfc->bits != 0 || ctx.policy == nullptr) return *ctx.port.qos.pfc;
-  return ctx.policy->want.pfc.value_or(PrioSet{});
+  const PrioSet own = ctx.port.qos.pfc.value_or(PrioSet{});
+  return ctx.port.qos.pfc && own.bits == 0 ? ctx.policy_pfc.value_or(own) : own;
 }
 
 // RDMA's bytes, and the bytes of the priorities with and without PFC. nullopt: not counted, or little traffic.
@@ -83,20 +71,11 @@ std::optional<Shares> shares_of(const PortContext& ctx, Direction direction) {
 
 std::string megabytes(double bytes) { return std::to_string(std::llround(bytes / 1e6)) + " MB"; }
 
-// For each counter that rose.
-Lines lines_of(std::initializer_list<std::pair<std::string_view, const Rise*>> counters) {
-  Lines out;
-  for (const auto& [name, value] : counters)
-    if (rose(*value)) out.push_back(plus(name, **value));
-  return out;
-}
-
 }  // namespace
 
-Loss loss_of(const PortContext& ctx) {
-  const Signals& seen = ctx.signals;
+Loss loss_of(const Port& port, const Signals& seen) {
   Loss out;
-  const bool multipath = capabilities_of(ctx.port.kernel_driver).resends_on_other_paths;
+  const bool multipath = capabilities_of(port.kernel_driver).resends_on_other_paths;
   out.requester = rise(seen.sequence_naks) + (multipath ? 0 : rise(seen.ack_timeouts));
   if (!multipath) out.requester = std::max(out.requester, rise(seen.retransmissions));
   out.responder = rise(seen.out_of_sequence) + rise(seen.duplicate_requests);
@@ -106,19 +85,19 @@ Loss loss_of(const PortContext& ctx) {
 }
 
 bool is_disordered(const PortContext& ctx) {
-  const Loss loss = loss_of(ctx);
+  const Loss& loss = ctx.lost;
   return loss.responder >= ctx.limit(kFewEvents) &&
          loss.responder >= ctx.limit(kReorderRatio) * loss.packets.value_or(0);
 }
 
 Lines loss_lines(const PortContext& ctx) {
   const Signals& seen = ctx.signals;
-  return lines_of({{"packets received out of sequence", &seen.out_of_sequence},
-                   {"duplicate requests received", &seen.duplicate_requests},
-                   {"sequence NAKs received", &seen.sequence_naks},
-                   {"ACK timeouts", &seen.ack_timeouts},
-                   {"packets sent again", &seen.retransmissions},
-                   {"transport retries exceeded", &seen.retries_exceeded}});
+  return lines_of({{"packets received out of sequence", seen.out_of_sequence},
+                   {"duplicate requests received", seen.duplicate_requests},
+                   {"sequence NAKs received", seen.sequence_naks},
+                   {"ACK timeouts", seen.ack_timeouts},
+                   {"packets sent again", seen.retransmissions},
+                   {"transport retries exceeded", seen.retries_exceeded}});
 }
 
 std::string list_text(PrioSet set) {
@@ -130,20 +109,21 @@ std::string list_text(PrioSet set) {
 
 Lines all_loss_lines(const PortContext& ctx) {
   Lines out;
-  if (const auto [where, count] = lossless_discards(ctx); count > 0)
-    out.push_back(plus("frames of lossless priority " + list_text(where) + " discarded here", count));
+  if (ctx.lossless_discards > 0)
+    out.push_back(
+        plus("frames of lossless priority " + list_text(ctx.discarding) + " discarded here", ctx.lossless_discards));
   append(out, loss_lines(ctx));
   return out;
 }
 
 Lines error_lines(const PortContext& ctx) {
   const Signals& seen = ctx.signals;
-  Lines out = lines_of({{"uncorrectable FEC code words", &seen.fec_uncorrectable},
-                        {"symbol errors", &seen.symbol_errors},
-                        {"frames with a wrong CRC", &seen.crc_errors},
-                        {"link integrity errors (the port's own threshold exceeded)", &seen.link_integrity_errors},
-                        {"link recoveries", &seen.link_recoveries},
-                        {"link downs", &seen.link_downs}});
+  Lines out = lines_of({{"uncorrectable FEC code words", seen.fec_uncorrectable},
+                        {"symbol errors", seen.symbol_errors},
+                        {"frames with a wrong CRC", seen.crc_errors},
+                        {"link integrity errors (the port's own threshold exceeded)", seen.link_integrity_errors},
+                        {"link recoveries", seen.link_recoveries},
+                        {"link downs", seen.link_downs}});
   if (is_down(ctx.port)) out.emplace_back("the link is down now");
   return out;
 }
@@ -153,37 +133,25 @@ double damaged_frames(const Signals& seen) {
 }
 
 bool is_clean(const PortContext& ctx) {
-  const Signals& seen = ctx.signals;
-  return damaged_frames(seen) <= 0 && !was_gone(ctx, seen) && !rose(seen.link_recoveries);
+  return damaged_frames(ctx.signals) <= 0 && !was_gone(ctx, ctx.signals) && !rose(ctx.signals.link_recoveries);
 }
 
 // A port that is not ACTIVE loses packets too. The links of a bond are its members'.
 bool wire_explains_loss(const PortContext& ctx) {
-  const Loss loss = loss_of(ctx);
+  const Loss& loss = ctx.lost;
   if (is_down(ctx.port) || ctx.port.state.value_or(kPortActive) < kPortActive || wire_loses(ctx, ctx.signals, loss))
     return true;
   const auto members = members_of(ctx.view.now, ctx.port);
   return std::ranges::any_of(members, [&](const Port* member) {
-    const auto seen = ctx.view.signals->find(member->id());
-    return seen != ctx.view.signals->end() && wire_loses(ctx, seen->second, loss);
+    const Signals* seen = signals_of_port(ctx.view, *member);
+    return seen != nullptr && wire_loses(ctx, *seen, loss);
   });
-}
-
-std::pair<PrioSet, double> lossless_discards(const PortContext& ctx) {
-  std::pair<PrioSet, double> out;
-  for (int priority = 0; priority < kPriorities; ++priority) {
-    const double count = rise(ctx.signals.priority[static_cast<size_t>(priority)].discards);
-    if (count <= 0 || !ctx.lossless || !ctx.lossless->has(priority)) continue;
-    out.first.bits = static_cast<uint8_t>(out.first.bits | 1u << priority);
-    out.second += count;
-  }
-  return out;
 }
 
 bool has_lossless(const PortContext& ctx) { return ctx.lossless && ctx.lossless->bits != 0; }
 
 double discards_of_roce(const PortContext& ctx) {
-  if (has_lossless(ctx)) return lossless_discards(ctx).second;
+  if (has_lossless(ctx)) return ctx.lossless_discards;
   double by_priority = 0;
   for (const PrioritySignals& each : ctx.signals.priority) by_priority += rise(each.discards);
   return std::max(by_priority, rise(ctx.signals.rx_discards));
@@ -191,14 +159,14 @@ double discards_of_roce(const PortContext& ctx) {
 
 // Discarded on receiving: responses that this port waits for, and requests of others.
 bool discards_explain_loss(const PortContext& ctx, double discards) {
-  const Loss loss = loss_of(ctx);
+  const Loss& loss = ctx.lost;
   return discards >= std::max({ctx.limit(kFewEvents), ctx.limit(kSendDiscards) * loss.requester,
                                loss.responder / ctx.limit(kInFlight), ctx.limit(kTries) * loss.retries_exceeded});
 }
 
 // Discarded on sending: requests and responses, which are then sent again. Without retransmissions they are not RoCE's.
 bool send_discards_explain_loss(const PortContext& ctx) {
-  const Loss loss = loss_of(ctx);
+  const Loss& loss = ctx.lost;
   return loss.requester + loss.retries_exceeded + rise(ctx.signals.duplicate_requests) > 0 &&
          discards_explain_loss(ctx, rise(ctx.signals.tx_discards));
 }
@@ -224,9 +192,9 @@ std::string well_protected(const PortContext& ctx) {
 // Small messages pass then; the first packet of a large one is lost each time.
 std::string frames_too_long(const PortContext& ctx) {
   constexpr uint32_t kHeaders = 96 + 14 + 4;  // RoCE's by iboe_get_mtu(), Ethernet and FCS: as the check mtu-chain
-  const auto interface = ctx.view.now.network.interfaces.find(ctx.port.netdev);
-  if (interface == ctx.view.now.network.interfaces.end() || !ctx.port.active_mtu) return {};
-  const auto& most = interface->second.peer_max_frame;
+  const Interface* interface = find_in(ctx.view.now.network.interfaces, ctx.port.netdev);
+  if (interface == nullptr || !ctx.port.active_mtu) return {};
+  const auto& most = interface->peer_max_frame;
   if (!most || *most >= *ctx.port.active_mtu + kHeaders) return {};
   return ctx.peer_label() + " accepts frames up to " + std::to_string(*most) + " bytes; RoCE frames have up to " +
          std::to_string(*ctx.port.active_mtu + kHeaders);
@@ -259,7 +227,7 @@ double rnr_there(const PortContext& ctx) { return std::max(0.0, rise(ctx.signals
 
 bool is_much_rnr(const PortContext& ctx, double count) {
   return count >= ctx.limit(kRnrRate) * std::max(10.0, ctx.signals.seconds) &&
-         count >= ctx.limit(kRnrRatio) * loss_of(ctx).packets.value_or(0);
+         count >= ctx.limit(kRnrRatio) * ctx.lost.packets.value_or(0);
 }
 
 bool is_far_end_late(const PortContext& ctx) {

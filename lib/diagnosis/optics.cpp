@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The module in this host's cage: its own report about itself and its light.
-#include <algorithm>
 
 #include "diagnosis/context.h"
-#include "model/finding.h"
 
 namespace fabric {
 
@@ -87,7 +85,7 @@ std::string beyond(const ModuleReading& reading, const ModuleLimits& limits, con
 
 // More of this port's packets are lost than of those it receives.
 bool loses_what_it_sends(const PortContext& ctx) {
-  const Loss lost = loss_of(ctx);
+  const Loss& lost = ctx.lost;
   return ctx.symptoms.has(loss) &&
          lost.requester + lost.retries_exceeded >= std::max(ctx.limit(kFewEvents), rise(ctx.signals.out_of_sequence));
 }
@@ -97,8 +95,8 @@ std::string power_text(const ModuleReading& reading) {
 }
 
 Result module_unusable(const PortContext& ctx) {
-  if (auto result = by_reason(
-          ctx, {"Cable issue", "EEPROM issue", "Calibration failure", "Power budget exceeded", "Overheat", "Module"}))
+  if (auto result = by_reason(ctx, {"No cable", "Cable issue", "EEPROM issue", "Calibration failure",
+                                    "Power budget exceeded", "Overheat", "Module"}))
     return result;
   if (!is_down(ctx.port) || !ctx.port.module || !is_asleep(*ctx.port.module)) return std::nullopt;
   // Modules are read once a minute: with a link in the reading before, this one was read while it started.
@@ -118,31 +116,31 @@ Result module_fault(const PortContext& ctx) {
       if (is_unheard) each->flags.reset();
   RuleResult out;
   if (module.state == ModuleState::fault)
-    out.evidence.push_back("module state: fault" + (module.fault_cause.empty() ? "" : ", " + module.fault_cause));
+    out.add("module state: fault" + (module.fault_cause.empty() ? "" : ", " + module.fault_cause));
   for (const ModuleLane& lane : ctx.port.module->lanes)  // also of dark lanes: rx does not matter here
     if (lane.tx_fault.value_or(false) && !is_asleep(*ctx.port.module))
-      out.evidence.push_back("lane " + std::to_string(lane.number) + " of our module: transmitter fault");
+      out.add("lane " + std::to_string(lane.number) + " of our module: transmitter fault");
   for (const ModuleLane& lane : module.lanes) {
     const std::string name = "lane " + std::to_string(lane.number) + " of our module: ";
     if (outside(lane.tx_bias, module.tx_bias_limits) == Limit::alarm)
-      out.evidence.push_back(name + "laser bias " +
-                             beyond(lane.tx_bias, module.tx_bias_limits, "outside its alarm limits"));
+      out.add(name + "laser bias " + beyond(lane.tx_bias, module.tx_bias_limits, "outside its alarm limits"));
     if (below(lane.tx_power, module.tx_power_limits) == Limit::alarm)
-      out.evidence.push_back(name + "tx power " + power_text(lane.tx_power) + ", " +
-                             beyond(lane.tx_power, module.tx_power_limits, "below its alarm limit"));
+      out.add(name + "tx power " + power_text(lane.tx_power) + ", " +
+              beyond(lane.tx_power, module.tx_power_limits, "below its alarm limit"));
   }
   if (!is_unheard && outside(module.temperature, module.temperature_limits) == Limit::alarm)
-    out.evidence.push_back("temperature of our module " +
-                           beyond(module.temperature, module.temperature_limits, "outside its alarm limits"));
+    out.add("temperature of our module " +
+            beyond(module.temperature, module.temperature_limits, "outside its alarm limits"));
   if (out.evidence.empty()) return std::nullopt;
-  append(out.evidence, is_unheard ? loss_lines(ctx) : error_lines(ctx));
+  out.add(is_unheard ? loss_lines(ctx) : error_lines(ctx));
   if (is_unheard)
     out.next.push_back("Check for damaged frames (FCS errors, symbol errors) from this port on " + ctx.peer_label());
   return out;
 }
+
 }  // namespace
 
-// The module in our cage: not accepted by the NIC, or failing.
+// The module in our cage: missing, not accepted by the NIC, or failing.
 Result module_trouble(const PortContext& ctx) {
   auto out = module_unusable(ctx);
   return out ? out : module_fault(ctx);
@@ -157,17 +155,16 @@ Result rx_power_low(const PortContext& ctx) {
     const Limit limit = below(lane.rx_power, module.rx_power_limits);
     if (limit == Limit::fine && !lane.rx_los.value_or(false)) continue;
     ++low;
-    out.evidence.push_back(
-        "lane " + std::to_string(lane.number) + ": rx power " + power_text(lane.rx_power) + ", " +
-        (lane.rx_los.value_or(false)
-             ? "loss of signal"
-             : beyond(lane.rx_power, module.rx_power_limits,
-                      limit == Limit::alarm ? "below the module's alarm limit" : "below the module's warning limit")));
+    out.add("lane " + std::to_string(lane.number) + ": rx power " + power_text(lane.rx_power) + ", " +
+            (lane.rx_los.value_or(false) ? "loss of signal"
+                                         : beyond(lane.rx_power, module.rx_power_limits,
+                                                  limit == Limit::alarm ? "below the module's alarm limit"
+                                                                        : "below the module's warning limit")));
   }
   if (low == 0 || std::ranges::all_of(module.lanes, is_dark)) return std::nullopt;
   if (low > 1 && low == module.lanes.size())
-    out.evidence.emplace_back("all lanes alike: more likely the fiber or a connector than one laser");
-  append(out.evidence, error_lines(ctx));
+    out.add("all lanes alike: more likely the fiber or a connector than one laser");
+  out.add(error_lines(ctx));
   return out;
 }
 Result no_light(const PortContext& ctx) {

@@ -1,36 +1,126 @@
 // SPDX-License-Identifier: Apache-2.0
-// The PCIe path cannot take what the port receives.
-
+// The PCIe path cannot take what the port receives: its link, its AER errors, and its distance to the GPUs.
+#include "checks/topology/pcie_link.h"
 #include "diagnosis/context.h"
-#include "diagnosis/rules.h"
+#include "model/node.h"
+#include "topology/locality.h"
+#include "topology/platform.h"
 
 namespace fabric {
+
+extern const Threshold kReplayRatio("pcie_replay_ratio", 1e-12, "of the bits of the PCIe link, corrected errors",
+                                    "DCGM; as the health rule pcie_replays", 0, 1);
+
 namespace {
 
 using enum Symptom;
+
+uint64_t aer_rise(const AerCounts& before, const AerCounts& now) {
+  return now.total && before.total && *now.total > *before.total ? *now.total - *before.total : 0;
+}
+
+bool exceeds_replay_limit(const PortContext& ctx, const PlatformFunction& function, uint64_t corrected) {
+  const double bits = function.link.speed.value_or(0) * 1e9 * function.link.width.value_or(0) * ctx.signals.seconds;
+  return corrected >= 2 && static_cast<double>(corrected) >= ctx.limit(kReplayRatio) * bits;
+}
+
+std::optional<PathClass> nearest_gpu(const Topology& topology, const Nic& nic) {
+  std::optional<PathClass> out;
+  for (const Gpu& gpu : topology.gpus)
+    if (const auto path = path_class(gpu, nic); path && (!out || *path < *out)) out = path;
+  return out;
+}
+
+// The NIC is farther from any GPU than similar NICs. Text, or empty.
+std::string far_from_gpus(const PortContext& ctx) {
+  const Topology& topology = ctx.view.now.topology;
+  if (ctx.nic == nullptr || topology.gpus.empty() || is_flattened(topology)) return {};
+  const auto own = nearest_gpu(topology, *ctx.nic);
+  if (!own || *own < PathClass::NODE) return {};
+  std::optional<PathClass> best;
+  for (const Nic& other : topology.nics)
+    if (&other != ctx.nic && are_alike(other, *ctx.nic))
+      if (const auto path = nearest_gpu(topology, other); path && (!best || *path < *best)) best = path;
+  const bool odd = best ? *best < *own : *own == PathClass::SYS;
+  if (!odd) return {};
+  return "the nearest GPU of " + ctx.nic->name + " is at distance " + std::string(to_text(*own)) +
+         (ctx.nic->numa ? " (NUMA node " + std::to_string(*ctx.nic->numa) + ")" : "") +
+         (best ? "; similar NICs have one at " + std::string(to_text(*best)) : "");
+}
 
 Result slow_pcie(const PortContext& ctx) {
   if (!ctx.symptoms.any_of({tx_pause, pcie})) return std::nullopt;
   RuleResult out;
   const std::string degraded = degraded_link(ctx), far = far_from_gpus(ctx);
   for (const std::string& each : {degraded, far})
-    if (!each.empty()) out.evidence.push_back(each);
-  append(out.evidence, aer_lines(ctx));
-  append(out.evidence, stall_lines(ctx));
+    if (!each.empty()) out.add(each);
+  out.add(aer_lines(ctx));
+  const Signals& seen = ctx.signals;
+  if (is_pcie_stalled(ctx))
+    out.add("the NIC waited for PCIe credits " + percent(std::min(1.0, *seen.pcie_stalled_seconds / seen.seconds)) +
+            " of the time");
+  out.add(lines_of({{"PCIe buffer overflows", seen.pcie_overflows}, {"PCIe signal errors", seen.pcie_errors}}));
   if (out.evidence.empty()) return std::nullopt;
   out.critical = !degraded.empty();
   if (degraded.empty()) out.unexplained.add(discards);
   if (degraded.empty() && far.empty()) {
     out.unexplained.add(receiver);
     if (ctx.nic != nullptr && ctx.nic->link.width && ctx.nic->link.speed)
-      out.evidence.emplace_back("the PCIe link is as wide and fast as that of similar NICs");
+      out.add("the PCIe link is as wide and fast as that of similar NICs");
   } else {
-    append(out.evidence, late_lines(ctx));
+    out.add(lines_of({{"packets without a posted receive here", seen.out_of_buffer}}));
   }
-  append(out.evidence, pause_lines(ctx));
+  out.add(pause_lines(ctx));
   return out;
 }
-constexpr Rule kSlowPcie{
+
+}  // namespace
+
+Lines aer_lines(const PortContext& ctx) {
+  Lines out;
+  if (ctx.nic == nullptr || ctx.view.before == nullptr) return out;
+  std::vector<std::string> chain{ctx.nic->pci};
+  chain.insert(chain.end(), ctx.nic->bridges.begin(), ctx.nic->bridges.end());
+  for (const std::string& pci : chain) {
+    const PlatformFunction *now = function_of(ctx.view.now, pci), *then = function_of(*ctx.view.before, pci);
+    if (now == nullptr || then == nullptr) continue;
+    const auto add = [&](const char* kind, uint64_t by) {
+      if (by > 0) out.push_back(pci + " " + plus(std::string(kind) + " PCIe errors", static_cast<double>(by)));
+    };
+    add("fatal", aer_rise(then->fatal, now->fatal));
+    add("non-fatal", aer_rise(then->nonfatal, now->nonfatal));
+    if (const uint64_t by = aer_rise(then->correctable, now->correctable); exceeds_replay_limit(ctx, *now, by))
+      add("correctable", by);
+  }
+  return out;
+}
+
+std::string degraded_link(const PortContext& ctx) {
+  if (ctx.nic == nullptr) return {};
+  const PlatformFunction* slot =
+      ctx.nic->bridges.empty() ? nullptr : function_of(ctx.view.now, ctx.nic->bridges.front());
+  const PcieLink link =
+      slot == nullptr ? ctx.nic->link : link_between(ctx.nic->link, slot->link).value_or(ctx.nic->link);
+  const bool is_bare_metal = ctx.view.now.topology.hypervisor.empty();  // a hypervisor may show a guest any link
+  const bool starves =
+      is_bare_metal && link.width && link.speed &&
+      bytes_per_second(*link.speed, *link.width) + carried_beside(ctx.view.now, *ctx.nic) < ctx.port.rate.value_or(0);
+  const bool below = (link.width && link.max_width && *link.width < *link.max_width) ||
+                     (link.speed && link.max_speed && *link.speed < *link.max_speed);
+  if (!below && !starves) return {};
+  bool alone = true, better = false;
+  for (const Nic& other : ctx.view.now.topology.nics) {
+    if (&other == ctx.nic || !are_alike(other, *ctx.nic)) continue;
+    alone = false;
+    better = better || other.link.width > link.width || other.link.speed > link.speed;
+  }
+  if (!alone && !better && !starves) return {};  // the platform's design
+  return "PCIe link of " + ctx.nic->pci + " is " + link_text(link.speed, link.width) +
+         (below ? ", capable of " + link_text(link.max_speed, link.max_width) : " (the maximum of NIC and slot)") +
+         (starves ? ", less than the port's rate, " + rate_text(*ctx.port.rate) : "");
+}
+
+extern const Rule kSlowPcie{
     .id = "slow-pcie",
     .culprit = Culprit::host,
     .confidence = 0.99,
@@ -41,19 +131,14 @@ constexpr Rule kSlowPcie{
         "ACS and MRRS: fabric-agentctl check --only platform\nShow the distance to the GPUs: fabric-agentctl "
         "topo\nReseat card and riser; then replace the part that the fault follows.",
     .signature =
-        "Pause sent, or PCIe stalls (5 % of the time), ten buffer overflows or signal errors, with one of: a PCIe "
-        "link below its maximum and below that of similar NICs, or slower than the port; AER errors (corrected ones: "
-        "more than 1e-12 of the bits); a NIC farther from any GPU than similar NICs.",
+        "Pause sent, or PCIe stalls (5 % of the time), ten buffer overflows or signal errors, with one of: a PCIe link "
+        "below its maximum and below that of similar NICs, or slower than the port; AER errors (corrected ones: more "
+        "than 1e-12 of the bits); a NIC farther from any GPU than similar NICs.",
     .excludes =
         "A host that receives nothing is stopped, not slow. Links that are narrow on all similar NICs are the "
         "platform's design.",
     .thresholds = {&kPcieStall, &kFewEvents, &kReplayRatio},
-    .evaluate = slow_pcie};
-
-constexpr Rule kRules[]{kSlowPcie};
-
-}  // namespace
-
-std::span<const Rule> pcie_rules() { return kRules; }
+    .evaluate = slow_pcie,
+};
 
 }  // namespace fabric

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A host that does not take what arrives, and far ends that do not answer.
-#include <algorithm>
 
 #include "diagnosis/context.h"
-#include "diagnosis/rules.h"
 
 namespace fabric {
 
-extern const Threshold kLateReceives{"late_receive_ratio",
-                                     1e-6,
+extern const Threshold kLateReceives("late_receive_ratio", 1e-6,
                                      "of the packets without a posted receive, while the port sends pause",
-                                     "ours: fewer do not fill a buffer",
-                                     0,
-                                     1};
+                                     "ours: fewer do not fill a buffer", 0, 1);
 
 namespace {
 
@@ -22,58 +17,35 @@ Result slow_host(const PortContext& ctx) {
   const bool sends_pause = ctx.symptoms.has(tx_pause);
   const double here = rnr_here(ctx);
   const bool late = here >= std::max(ctx.limit(kFewEvents),
-                                     sends_pause ? ctx.limit(kLateReceives) * loss_of(ctx).packets.value_or(0) : 0);
+                                     sends_pause ? ctx.limit(kLateReceives) * ctx.lost.packets.value_or(0) : 0);
   if (!sends_pause && !late) return std::nullopt;
-  const PauseShare sent = pause_of(ctx, Direction::tx);
+  const PauseShare& sent = ctx.sent;
   const bool storm = rose(ctx.signals.pause_storm_events) || (sent.measured && sent.ratio >= ctx.limit(kStorm));
   const bool little = sends_pause && !late && !storm && sent.ratio < ctx.limit(kFaultPause);
   RuleResult out{.certain = late || storm || (sent.measured && !little), .evidence = {}};
-  if (late) out.evidence.push_back(plus("packets without a posted receive here", here));
-  else if (rose(ctx.signals.out_of_buffer)) append(out.evidence, late_lines(ctx));
-  if (late && is_much_rnr(ctx, rnr_there(ctx)))
-    out.evidence.push_back(plus("RNR NAKs received as well", rnr_there(ctx)));
-  append(out.evidence, pause_lines(ctx));
-  if (!sends_pause) out.evidence.emplace_back("this port sends no pause: flow control ends at the application");
-  else if (!late) out.evidence.emplace_back("PCIe, NUMA and posted receives do not explain it");
+  if (late) out.add(plus("packets without a posted receive here", here));
+  else out.add(lines_of({{"packets without a posted receive here", ctx.signals.out_of_buffer}}));
+  if (late && is_much_rnr(ctx, rnr_there(ctx))) out.add(plus("RNR NAKs received as well", rnr_there(ctx)));
+  out.add(pause_lines(ctx));
+  if (!sends_pause) out.add("this port sends no pause: flow control ends at the application");
+  else if (!late) out.add("PCIe, NUMA and posted receives do not explain it");
   if (!late) out.unexplained.add(receiver);
   if (little)
     out.next.emplace_back(
-        "Pause that this port sends is for what its own host or NIC does not take: compare it over "
-        "minutes with PCIe stalls and the job's steps: fabric-agentctl counters --watch");
-  if (std::string degraded = degraded_link(ctx); storm && !degraded.empty())
-    out.evidence.push_back("also: " + degraded);
+        "Pause that this port sends is for what its own host or NIC does not take: compare it over minutes with PCIe "
+        "stalls and the job's steps: fabric-agentctl counters --watch");
+  if (std::string degraded = degraded_link(ctx); storm && !degraded.empty()) out.add("also: " + degraded);
   out.critical = storm;
   return out;
 }
-constexpr Rule kSlowHost{
-    .id = "slow-host",
-    .culprit = Culprit::host,
-    .confidence = 0.98,
-    .explains = {tx_pause, receiver},
-    .explains_stopped_host = true,
-    .conclusion = "This host does not take what it receives: an application, a GPU or the NIC is late or hangs.",
-    .next =
-        "Look for a hung process or GPU: journalctl -k -b; nvidia-smi\nFind the processes with queue pairs, and check "
-        "their CPU, pinning and queue depths: rdma resource show qp link {rdma}\nIf pause does not end, take the port "
-        "out of the network and reset the NIC: ip link set {netdev} down; devlink dev reload pci/{pci}",
-    .signature =
-        "Packets arrive without a posted receive (out_of_buffer, RNR NAKs sent), or the port sends pause for 20 % of "
-        "the window, or its NIC counted a PFC storm. Losses and discards during a storm are caused by this host.",
-    .excludes =
-        "A degraded or distant PCIe path comes first. Next to many RNR NAKs received, a few late receives are not "
-        "this.",
-    .thresholds = {&kFaultPause, &kStorm, &kFewEvents, &kLateReceives},
-    .evaluate = slow_host};
 
 Result not_ready(const PortContext& ctx) {
   const Signals& seen = ctx.signals;
   if (!ctx.symptoms.has(receiver) || !is_far_end_late(ctx)) return std::nullopt;
-  RuleResult out;
-  if (rose(seen.rnr_naks)) out.evidence.push_back(plus("RNR NAKs received", *seen.rnr_naks));
-  if (rose(seen.rnr_retries_exceeded)) out.evidence.push_back(plus("RNR retries exceeded", *seen.rnr_retries_exceeded));
+  RuleResult out{.evidence = lines_of(
+                     {{"RNR NAKs received", seen.rnr_naks}, {"RNR retries exceeded", seen.rnr_retries_exceeded}})};
   const double here = rnr_here(ctx);
-  out.evidence.push_back(here > 0 ? plus("few packets without a posted receive here", here)
-                                  : "a receive was always posted here");
+  out.add(here > 0 ? plus("few packets without a posted receive here", here) : "a receive was always posted here");
   out.unexplained.add(loss);
   return out;
 }
@@ -103,18 +75,17 @@ Result silent(const PortContext& ctx) {
   if (single_losses || wire_explains_loss(ctx) || discards_explain_loss(ctx, discards_of_roce(ctx)))
     return std::nullopt;
   RuleResult out{.evidence = loss_lines(ctx), .critical = true};
-  out.evidence.emplace_back(
-      disorder >= few
-          ? "hardly any NAK arrived: these are no single losses; the packets out of order came from other peers"
-      : naks + disorder > 0 ? "hardly any NAK or packet out of order arrived: these are no single losses"
-                            : "no NAK and no packet out of order arrived: these are no single losses");
-  out.evidence.emplace_back("ambiguous: a path that is broken, or passes only short frames, looks the same from here");
+  out.add(disorder >= few
+              ? "hardly any NAK arrived: these are no single losses; the packets out of order came from other peers"
+          : naks + disorder > 0 ? "hardly any NAK or packet out of order arrived: these are no single losses"
+                                : "no NAK and no packet out of order arrived: these are no single losses");
+  out.add("ambiguous: a path that is broken, or passes only short frames, looks the same from here");
   out.next.push_back("Send full-size frames to the far end: ping -M do -s " +
                      std::to_string(ctx.port.active_mtu.value_or(4096) + 68) + " -I " + ctx.port.netdev +
                      " PEER; if only short ones pass, compare the MTU of every hop");
   Lines doubts = doubts_about_silence(ctx);
   out.certain = doubts.empty();
-  append(out.evidence, std::move(doubts));
+  out.add(std::move(doubts));
   if (is_disordered(ctx)) out.shared.add(loss);  // packets out of order came from a peer that is not silent
   out.unexplained.add(receiver);
   return out;
@@ -125,11 +96,35 @@ Result far_end(const PortContext& ctx) {
   Result late = not_ready(ctx), gone = silent(ctx);
   if (!late || (gone && !gone->certain && !ctx.symptoms.has(receiver))) return gone;
   if (!gone || !gone->certain) return late;
-  append(gone->evidence, std::move(late->evidence));
+  gone->add(std::move(late->evidence));
   gone->unexplained = {};
   return gone;
 }
-constexpr Rule kFarEnd{
+
+}  // namespace
+
+extern const Rule kSlowHost{
+    .id = "slow-host",
+    .culprit = Culprit::host,
+    .confidence = 0.98,
+    .explains = {tx_pause, receiver},
+    .explains_stopped_host = true,
+    .conclusion = "This host does not take what it receives: an application, a GPU or the NIC is late or hangs.",
+    .next =
+        "Look for a hung process or GPU: journalctl -k -b; nvidia-smi\nFind the processes with queue pairs, and check "
+        "their CPU, pinning and queue depths: rdma resource show qp link {rdma}\nIf pause does not end, take the port "
+        "out of the network and reset the NIC: ip link set {netdev} down; devlink dev reload pci/{pci}",
+    .signature =
+        "Packets arrive without a posted receive (out_of_buffer, RNR NAKs sent), or the port sends pause for 20 % of "
+        "the window, or its NIC counted a PFC storm. Losses and discards during a storm are caused by this host.",
+    .excludes =
+        "A degraded or distant PCIe path comes first. Next to many RNR NAKs received, a few late receives are not "
+        "this.",
+    .thresholds = {&kFaultPause, &kStorm, &kFewEvents, &kLateReceives},
+    .evaluate = slow_host,
+};
+
+extern const Rule kFarEnd{
     .id = "far-end",
     .culprit = Culprit::peer,
     .confidence = 0.97,
@@ -139,22 +134,15 @@ constexpr Rule kFarEnd{
         "Find the far ends: rdma resource show qp link {rdma}\nCheck that those hosts and processes are alive, and "
         "that GIDs and routes are valid: fabric-agentctl check --only network\nRun there: fabric-agentctl diagnose",
     .signature =
-        "RNR NAKs arrived for more than 1 in 1000 packets and ten a second, or RNR retry was exceeded, while a "
-        "receive was posted here for nearly all packets; or transport retry was exceeded with hardly any NAK: no "
-        "single packets were lost, and no answer arrives.",
+        "RNR NAKs arrived for more than 1 in 1000 packets and ten a second, or RNR retry was exceeded, while a receive "
+        "was posted here for nearly all packets; or transport retry was exceeded with hardly any NAK: no single "
+        "packets were lost, and no answer arrives.",
     .excludes =
         "Own GIDs that were removed, gateways that do not answer, a switch that accepts only shorter frames, pause "
         "received for 80 % of the window, errors or discards of this port, twice as many timeouts as the broken "
         "connections can have had.",
     .thresholds = {&kRnrRatio, &kRnrRate, &kTries},
-    .evaluate = far_end};
-
-constexpr Rule kHost[]{kSlowHost};
-constexpr Rule kPeer[]{kFarEnd};
-
-}  // namespace
-
-std::span<const Rule> host_rules() { return kHost; }
-std::span<const Rule> far_end_rules() { return kPeer; }
+    .evaluate = far_end,
+};
 
 }  // namespace fabric

@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Settings that cause loss: PFC off at one end, RoCE on another priority, too little headroom.
-#include <algorithm>
 
 #include "diagnosis/context.h"
-#include "diagnosis/rules.h"
-#include "model/finding.h"
 
 namespace fabric {
 
-extern const Threshold kBackground{"background_rate",
-                                   1e4,
-                                   "bytes a second of a priority",
-                                   "ours: PTP at its usual rates is about half of it",
-                                   0,
-                                   1e12};
+extern const Threshold kBackground("background_rate", 1e4, "bytes a second of a priority",
+                                   "ours: PTP at its usual rates is about half of it", 0, 1e12);
 
 namespace {
 
@@ -40,25 +33,15 @@ PrioSet with_traffic(const PortContext& ctx, PrioSet set) {
 
 // The affected priorities without PFC in `pfc`: those with discards, else all lossless ones in use.
 PrioSet lacking(const PortContext& ctx, PrioSet pfc) {
-  const auto [where, count] = lossless_discards(ctx);
-  const uint8_t affected = count > 0 ? where.bits : with_traffic(ctx, ctx.lossless.value_or(PrioSet{})).bits;
+  const uint8_t affected =
+      ctx.lossless_discards > 0 ? ctx.discarding.bits : with_traffic(ctx, ctx.lossless.value_or(PrioSet{})).bits;
   return PrioSet{static_cast<uint8_t>(affected & ~pfc.bits)};
-}
-
-const std::optional<PrioSet>& policy_pfc(const PortContext& ctx) {
-  static const std::optional<PrioSet> none;
-  return ctx.policy == nullptr ? none : ctx.policy->want.pfc;
-}
-
-std::optional<PrioSet> switch_pfc(const PortContext& ctx) {
-  if (ctx.peer == nullptr || !ctx.peer->pfc) return std::nullopt;
-  return ctx.peer->pfc->enabled;
 }
 
 // Only the switch calls these priorities lossless, and nothing shows that RoCE uses them: the port has PFC on another
 // one, and without a policy, a discard or a byte count.
 bool only_switch_has(const PortContext& ctx, PrioSet off) {
-  if (ctx.port.qos.pfc->bits == 0 || policy_pfc(ctx) || lossless_discards(ctx).second > 0) return false;
+  if (ctx.port.qos.pfc->bits == 0 || ctx.policy_pfc || ctx.lossless_discards > 0) return false;
   for (int priority = 0; priority < kPriorities; ++priority)
     if (off.has(priority) && ctx.signals.priority[static_cast<size_t>(priority)].tx_bytes) return false;
   return true;
@@ -67,54 +50,38 @@ bool only_switch_has(const PortContext& ctx, PrioSet off) {
 Result pfc_off_here(const PortContext& ctx) {
   if (!loses(ctx) || !ctx.port.qos.pfc) return std::nullopt;
   PrioSet off = lacking(ctx, *ctx.port.qos.pfc);
-  if (policy_pfc(ctx)) off.bits &= policy_pfc(ctx)->bits;
+  if (ctx.policy_pfc) off.bits &= ctx.policy_pfc->bits;
   if (off.bits == 0) return std::nullopt;
-  const auto at_switch = switch_pfc(ctx);
+  const auto& at_switch = ctx.switch_pfc;
   RuleResult out{.certain = !only_switch_has(ctx, off), .evidence = {}};
-  out.evidence.push_back("PFC of this port: " + to_text(*ctx.port.qos.pfc) + "; priority " + list_text(off) +
-                         " is missing");
-  if (at_switch) out.evidence.push_back("PFC of " + ctx.peer_label() + ": " + to_text(*at_switch));
-  if (policy_pfc(ctx)) out.evidence.push_back("PFC of the policy: " + to_text(*policy_pfc(ctx)));
-  append(out.evidence, all_loss_lines(ctx));
+  out.add("PFC of this port: " + to_text(*ctx.port.qos.pfc) + "; priority " + list_text(off) + " is missing");
+  if (at_switch) out.add("PFC of " + ctx.peer_label() + ": " + to_text(*at_switch));
+  if (ctx.policy_pfc) out.add("PFC of the policy: " + to_text(*ctx.policy_pfc));
+  out.add(all_loss_lines(ctx));
   return out;
 }
 Result pfc_off_switch(const PortContext& ctx) {
-  const auto at_switch = switch_pfc(ctx);
+  const auto& at_switch = ctx.switch_pfc;
   if (!loses(ctx) || !ctx.port.qos.pfc || !at_switch) return std::nullopt;
   const PrioSet off = lacking(ctx, *at_switch);
   if ((off.bits & ctx.port.qos.pfc->bits) == 0) return std::nullopt;
   RuleResult out{.evidence = {"PFC of " + ctx.peer_label() + ": " + to_text(*at_switch) + "; priority " +
                                   list_text(off) + " is missing",
                               "PFC of this port: " + to_text(*ctx.port.qos.pfc)}};
-  if (pause_of(ctx, Direction::tx).ratio > 0)
-    out.evidence.emplace_back("this port sent pause, and the switch ignored it");
-  append(out.evidence, all_loss_lines(ctx));
+  if (ctx.sent.ratio > 0) out.add("this port sent pause, and the switch ignored it");
+  out.add(all_loss_lines(ctx));
   return out;
 }
-constexpr Rule kPfcOffSwitch{
-    .id = "pfc-off-switch",
-    .culprit = Culprit::network,
-    .status = Status::critical,
-    .confidence = 0.94,
-    .explains = {discards, loss},
-    .conclusion = "PFC is off on the switch port for a lossless priority of this host.",
-    .next = "Enable PFC for the priority on {peer}.\nCheck what it announces: fabric-agentctl neighbors",
-    .signature =
-        "RoCE packets are lost, this port's PFC has the priority, and the switch announces (DCBX) PFC without it: it "
-        "neither obeys pause for it nor sends any.",
-    .excludes = "Priorities without traffic.",
-    .evaluate = pfc_off_switch};
 
 constexpr SettingId kClassification[] = {SettingId::trust, SettingId::dscp_map, SettingId::apptrust};
 
 bool differs(const View& view, const Port& port, SettingId setting) {
-  if (view.plan == nullptr) return false;
-  const auto found = view.plan->find(port.id());
-  if (found == view.plan->end()) return false;
-  return std::ranges::any_of(found->second, [&](const Change& change) {
-    const Outcome outcome = with_agents_word(view.now, change).outcome;
-    return change.setting == setting && change.sysctl.empty() && !is_done(outcome) && outcome != Outcome::unsupported;
-  });
+  const Changes* changes = view.plan == nullptr ? nullptr : find_in(*view.plan, port.id());
+  return changes != nullptr && std::ranges::any_of(*changes, [&](const Change& change) {
+           const Outcome outcome = with_agents_word(view.now, change).outcome;
+           return change.setting == setting && change.sysctl.empty() && !is_done(outcome) &&
+                  outcome != Outcome::unsupported;
+         });
 }
 
 bool differs_from_plan(const PortContext& ctx, SettingId setting) {
@@ -128,24 +95,21 @@ Result wrong_priority(const PortContext& ctx) {
   RuleResult out;
   if (ctx.port.qos.trust && *ctx.port.qos.trust != Trust::dscp && ctx.policy != nullptr &&
       ctx.policy->want.trust == Trust::dscp)
-    out.evidence.emplace_back("trust: have pcp, want dscp");
+    out.add("trust: have pcp, want dscp");
   else
     for (const SettingId setting : kClassification)
-      if (differs_from_plan(ctx, setting))
-        out.evidence.push_back(std::string(key_text(setting)) + " differs from the policy");
+      if (differs_from_plan(ctx, setting)) out.add(std::string(key_text(setting)) + " differs from the policy");
   if (std::string sent = unprotected(ctx, Direction::tx); !sent.empty()) {
     if (out.evidence.empty())
       out.next.emplace_back(
           "The application uses another traffic class: set this network's (NCCL_IB_TC of fabric-agentctl topo --format "
           "nccl; roce_tos in the policy for rdma_cm)");
-    out.evidence.push_back(std::move(sent));
+    out.add(std::move(sent));
   }
   if (out.evidence.empty()) return std::nullopt;
-  if (std::string protected_ = well_protected(ctx); !protected_.empty()) {  // the difference concerns other DSCPs
-    out.evidence.push_back(std::move(protected_));
-    out.certain = false;
-  }
-  append(out.evidence, all_loss_lines(ctx));
+  // Then the difference concerns other DSCPs.
+  if (const std::string line = well_protected(ctx); !line.empty()) out.doubt(line);
+  out.add(all_loss_lines(ctx));
   return out;
 }
 Result unprotected_roce(const PortContext& ctx) {
@@ -154,29 +118,13 @@ Result unprotected_roce(const PortContext& ctx) {
   Result wrong = wrong_priority(ctx);
   return wrong && (wrong->certain || !off) ? wrong : off;
 }
-constexpr Rule kUnprotected{
-    .id = "roce-unprotected",
-    .culprit = Culprit::host,
-    .status = Status::critical,
-    .confidence = 0.97,
-    .explains = {discards, loss},
-    .conclusion = "RoCE traffic of this port is not protected: PFC is off for its priority, or it uses another one.",
-    .next = "Inspect: fabric-agentctl plan --port {netdev}\nFix: fabric-agentctl apply --port {netdev}",
-    .signature =
-        "RoCE packets are lost, and this port's PFC lacks a priority with traffic that the switch (LLDP, DCBX) or the "
-        "policy has; or trust or the DSCP map differs from the policy; or less than 10 % of the RDMA bytes sent used "
-        "a priority with PFC.",
-    .excludes = "A difference is not the cause if 90 % of the bytes used a priority with PFC in both directions.",
-    .thresholds = {&kUnprotectedShare, &kProtected, &kMuchTraffic, &kBackground},
-    .evaluate = unprotected_roce};
 
 // No priority with discards ever sent pause, by the port's own counters.
 bool never_paused(const PortContext& ctx) {
-  const PrioSet where = lossless_discards(ctx).first;
   for (int priority = 0; priority < kPriorities; ++priority) {
     const PrioritySignals& each = ctx.signals.priority[static_cast<size_t>(priority)];
-    if (where.has(priority) && (rose(each.tx_pause_frames) || rose(each.tx_pause_seconds) ||
-                                (!each.tx_pause_frames && !each.tx_pause_seconds)))
+    if (ctx.discarding.has(priority) && (rose(each.tx_pause_frames) || rose(each.tx_pause_seconds) ||
+                                         (!each.tx_pause_frames && !each.tx_pause_seconds)))
       return false;
   }
   return true;
@@ -186,24 +134,58 @@ Result headroom(const PortContext& ctx) {
   if (!ctx.symptoms.has(discards) || !ctx.port.qos.pfc || receives_nothing(ctx) ||
       lacking(ctx, *ctx.port.qos.pfc).bits != 0)
     return std::nullopt;
-  const auto at_switch = switch_pfc(ctx);
+  const auto& at_switch = ctx.switch_pfc;
   RuleResult out{at_switch.has_value(),
                  {"PFC of this port: " + to_text(*ctx.port.qos.pfc) +
                   (at_switch ? "; of " + ctx.peer_label() + ": " + to_text(*at_switch) : "; of the switch: unknown")}};
-  const PauseShare sent = pause_of(ctx, Direction::tx);
+  const PauseShare& sent = ctx.sent;
   if (sent.ratio >= ctx.limit(kFaultPause) || is_pfc_storm(ctx)) out.unexplained.add(tx_pause);
-  if (sent.ratio > 0) out.evidence.push_back(sent.text(Direction::tx));
+  if (sent.ratio > 0) out.add(sent.text());
   else if (never_paused(ctx)) {
-    out.evidence.emplace_back("ambiguous: this port never sent pause: the priority may be in a lossy receive buffer");
+    out.add("ambiguous: this port never sent pause: the priority may be in a lossy receive buffer");
     out.next.push_back("Check prio2buffer and buffer_size first: fabric-agentctl plan --port " + ctx.port.netdev);
   }
-  if (ctx.port.qos.cable_length)
-    out.evidence.push_back("cable_length: " + std::to_string(*ctx.port.qos.cable_length) + " m");
-  append(out.evidence, all_loss_lines(ctx));
-  if (!discards_explain_loss(ctx, lossless_discards(ctx).second)) out.unexplained.add(loss);
+  if (ctx.port.qos.cable_length) out.add("cable_length: " + std::to_string(*ctx.port.qos.cable_length) + " m");
+  out.add(all_loss_lines(ctx));
+  if (!discards_explain_loss(ctx, ctx.lossless_discards)) out.unexplained.add(loss);
   return out;
 }
-constexpr Rule kHeadroom{
+
+}  // namespace
+
+extern const Rule kPfcOffSwitch{
+    .id = "pfc-off-switch",
+    .culprit = Culprit::network,
+    .status = Status::critical,
+    .confidence = 0.94,
+    .explains = {discards, loss},
+    .conclusion = "PFC is off on the switch port for a lossless priority of this host.",
+    .next = "Enable PFC for the priority on {peer}.\nCheck what it announces: fabric-agentctl neighbors",
+    .signature =
+        "RoCE packets are lost, this port's PFC has the priority, and the switch announces (DCBX) PFC without it: it "
+        "neither obeys pause for it nor sends any.",
+    .excludes = "Priorities without traffic.",
+    .evaluate = pfc_off_switch,
+};
+
+extern const Rule kUnprotected{
+    .id = "roce-unprotected",
+    .culprit = Culprit::host,
+    .status = Status::critical,
+    .confidence = 0.97,
+    .explains = {discards, loss},
+    .conclusion = "RoCE traffic of this port is not protected: PFC is off for its priority, or it uses another one.",
+    .next = "Inspect: fabric-agentctl plan --port {netdev}\nFix: fabric-agentctl apply --port {netdev}",
+    .signature =
+        "RoCE packets are lost, and this port's PFC lacks a priority with traffic that the switch (LLDP, DCBX) or the "
+        "policy has; or trust or the DSCP map differs from the policy; or less than 10 % of the RDMA bytes sent used a "
+        "priority with PFC.",
+    .excludes = "A difference is not the cause if 90 % of the bytes used a priority with PFC in both directions.",
+    .thresholds = {&kUnprotectedShare, &kProtected, &kMuchTraffic, &kBackground},
+    .evaluate = unprotected_roce,
+};
+
+extern const Rule kHeadroom{
     .id = "headroom",
     .culprit = Culprit::host,
     .status = Status::critical,
@@ -219,12 +201,7 @@ constexpr Rule kHeadroom{
     .excludes =
         "Much larger losses are not explained by these frames. Not concluded if the PFC of the switch is unknown.",
     .thresholds = {&kFewEvents, &kFaultPause, &kSendDiscards},
-    .evaluate = headroom};
-
-constexpr Rule kRules[]{kPfcOffSwitch, kUnprotected, kHeadroom};
-
-}  // namespace
-
-std::span<const Rule> setting_rules() { return kRules; }
+    .evaluate = headroom,
+};
 
 }  // namespace fabric

@@ -1,34 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // Faults of a port, before a culprit is looked for.
-#include <algorithm>
 
 #include "checks/cabling/peer.h"
 #include "diagnosis/context.h"
-#include "model/finding.h"
 #include "model/transceiver.h"
 
 namespace fabric {
 
-extern const Threshold kMarked{"marked_packets", 1000, "ECN-marked packets without a CNP sent", "ours", 1, 1e9};
-extern const Threshold kIgnoredCnps{"cnp_ignored_share", 0.1, "of the CNPs ignored", "ours", 0.001, 1};
-extern const Threshold kLossRatio{
-    "loss_ratio", 1e-6, "of the packets lost", "ours: NCCL over RoCE slows down above it", 0, 1};
-extern const Threshold kStarved{"starved_share",       0.05,  "of the window without credits",
-                                "ours, as with pause", 0.001, 1};
+extern const Threshold kMarked("marked_packets", 1000, "ECN-marked packets without a CNP sent", "ours", 1, 1e9);
+extern const Threshold kIgnoredCnps("cnp_ignored_share", 0.1, "of the CNPs ignored", "ours", 0.001, 1);
+extern const Threshold kLossRatio("loss_ratio", 1e-6, "of the packets lost", "ours: NCCL over RoCE slows down above it",
+                                  0, 1);
+extern const Threshold kStarved("starved_share", 0.05, "of the window without credits", "ours, as with pause", 0.001,
+                                1);
 
 namespace {
 
 // A port that is down and should be up: it was up, it is planned or configured, or the NIC reports a fault.
 bool is_missed(const PortContext& ctx) {
-  if (!is_down(ctx.port)) return false;
-  if (ctx.before != nullptr && !is_down(*ctx.before)) return true;
-  if (!planned_cables(ctx.view.policy, ctx.port).empty()) return true;
-  return !ctx.port.virtual_function && !why_unused(ctx.view, ctx.port);
-}
-
-bool has_link_errors(const Signals& seen) {
-  return rose(seen.link_downs) || rose(seen.link_recoveries) || rose(seen.link_integrity_errors) ||
-         damaged_frames(seen) > 0;
+  return is_down(ctx.port) &&
+         ((ctx.before != nullptr && !is_down(*ctx.before)) || !planned_cables(ctx.view.policy, ctx.port).empty() ||
+          (!ctx.port.virtual_function && !why_unused(ctx.view, ctx.port)));
 }
 
 // More than one a second, as the check cnp-ignored, and a tenth of all.
@@ -48,24 +40,13 @@ bool sends_no_cnps(const PortContext& ctx) {
   return is_roce(ctx.port) && rise(seen.ecn_marked) >= ctx.limit(kMarked) && seen.cnp_sent && *seen.cnp_sent == 0;
 }
 
-bool has_pcie_trouble(const PortContext& ctx) {
-  const Signals& seen = ctx.signals;
-  return is_pcie_stalled(ctx) || rise(seen.pcie_overflows) + rise(seen.pcie_errors) >= ctx.limit(kFewEvents) ||
-         !aer_lines(ctx).empty();
-}
-
-// Each timeout stops a connection: more than one a second, as the check loss, however many packets others sent.
-bool has_timeouts(const PortContext& ctx, const Loss& loss) {
-  const double least = std::max(ctx.limit(kFewEvents), ctx.signals.seconds);
-  return std::min(rise(ctx.signals.ack_timeouts), loss.requester) >= least;
-}
-
 bool has_loss(const PortContext& ctx) {
-  const Loss loss = loss_of(ctx);
-  return loss.retries_exceeded > 0 || has_timeouts(ctx, loss) ||
-         (loss.requester >= ctx.limit(kFewEvents) &&
-          loss.requester >= ctx.limit(kLossRatio) * loss.packets.value_or(0)) ||
-         is_disordered(ctx);
+  const Loss& loss = ctx.lost;
+  const double few = ctx.limit(kFewEvents);
+  // Each timeout stops a connection: more than one a second, as the check loss, however many packets others sent.
+  return loss.retries_exceeded > 0 || is_disordered(ctx) ||
+         std::min(rise(ctx.signals.ack_timeouts), loss.requester) >= std::max(few, ctx.signals.seconds) ||
+         (loss.requester >= few && loss.requester >= ctx.limit(kLossRatio) * loss.packets.value_or(0));
 }
 
 }  // namespace
@@ -77,11 +58,13 @@ Symptoms symptoms_of(const PortContext& ctx) {
   const auto add_if = [&](Symptom symptom, bool present) {
     if (present) out.add(symptom);
   };
-  add_if(Symptom::link, is_missed(ctx) || has_link_errors(seen));
-  add_if(Symptom::tx_pause, pause_of(ctx, Direction::tx).is_much(ctx) || rose(seen.pause_storm_events));
-  add_if(Symptom::rx_pause, pause_of(ctx, Direction::rx).is_much(ctx));
-  add_if(Symptom::discards, lossless_discards(ctx).second >= few);
-  add_if(Symptom::pcie, has_pcie_trouble(ctx));
+  add_if(Symptom::link, is_missed(ctx) || rose(seen.link_downs) || rose(seen.link_recoveries) ||
+                            rose(seen.link_integrity_errors) || damaged_frames(seen) > 0);
+  add_if(Symptom::tx_pause, ctx.sent.is_much(ctx) || rose(seen.pause_storm_events));
+  add_if(Symptom::rx_pause, ctx.received.is_much(ctx));
+  add_if(Symptom::discards, ctx.lossless_discards >= few);
+  add_if(Symptom::pcie,
+         is_pcie_stalled(ctx) || rise(seen.pcie_overflows) + rise(seen.pcie_errors) >= few || !aer_lines(ctx).empty());
   add_if(Symptom::starved, starved_share(ctx).value_or(0) >= ctx.limit(kStarved));
   add_if(Symptom::marked, rise(seen.remote_physical_errors) >= few);
   add_if(Symptom::overrun, rose(seen.buffer_overruns));

@@ -9,7 +9,7 @@
 #include "model/policy.h"
 #include "model/report.h"
 #include "model/signals.h"
-#include "topology/rails.h"
+#include "topology/pairing.h"
 
 namespace fabric {
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "topology/boxes.h"
 
-#include <algorithm>
-
 #include "model/node.h"
 
 namespace fabric {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which NICs a machine was built with for its GPUs, and which of them are up.
-#include <algorithm>
-#include <iterator>
 #include <tuple>
 
 #include "model/node.h"
@@ -18,18 +16,15 @@ struct Kind {
   auto operator<=>(const Kind&) const = default;
 };
 
-Kind kind_of(const Nic& nic, std::span<const Port> ports) {
-  Kind kind{nic.vendor, nic.device, LinkLayer::unknown};
-  for (const Port& port : ports)
-    if (is_of(port, nic) && port.link_layer != LinkLayer::unknown) kind.layer = port.link_layer;
-  return kind;
-}
-
 // A NIC whose ports are gone counts with those of its model.
 std::map<size_t, Kind> kinds_of(const Topology& topology, const std::vector<size_t>& nics,
                                 std::span<const Port> ports) {
   std::map<size_t, Kind> out;
-  for (const size_t nic : nics) out[nic] = kind_of(topology.nics[nic], ports);
+  for (const size_t nic : nics) {
+    out[nic] = {topology.nics[nic].vendor, topology.nics[nic].device};
+    for (const Port& port : ports)
+      if (is_of(port, topology.nics[nic]) && port.link_layer != LinkLayer::unknown) out[nic].layer = port.link_layer;
+  }
   for (auto& [nic, kind] : out)
     for (const auto& [other, known] : out)
       if (kind.layer == LinkLayer::unknown && kind.vendor == known.vendor && kind.device == known.device)

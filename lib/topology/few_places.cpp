@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "topology/few_places.h"
-
-#include <algorithm>
-
 #include "base/parse.h"
 #include "model/finding.h"
 #include "model/node.h"
+#include "topology/locality.h"
+#include "topology/symmetry.h"
 #include "topology/units.h"
 
 namespace fabric {
@@ -56,10 +54,8 @@ std::map<std::string, std::vector<const Gpu*>> gpus_by_socket(const Topology& to
   std::map<std::string, std::vector<const Gpu*>> out;
   for (const Gpu& gpu : topology.gpus) {
     if (!gpu.numa) return {};
-    const auto socket = topology.numa_socket.find(*gpu.numa);
-    out[socket == topology.numa_socket.end() ? "NUMA node " + std::to_string(*gpu.numa)
-                                             : "socket " + std::to_string(socket->second)]
-        .push_back(&gpu);
+    const auto socket = socket_of(topology, gpu);
+    out[socket ? "socket " + std::to_string(*socket) : "NUMA node " + std::to_string(*gpu.numa)].push_back(&gpu);
   }
   return out;
 }
@@ -70,9 +66,7 @@ std::string lesser_half(const std::map<std::string, std::vector<const Gpu*>>& so
   const auto &a = *sockets.begin(), &b = *sockets.rbegin();
   const auto &less = a.second.size() < b.second.size() ? a : b, &more = &less == &a ? b : a;
   if (less.second.size() + 1 != more.second.size()) return "in this machine";
-  std::string names;
-  for (const Gpu* gpu : less.second) append_item(names, gpu->name);
-  return "on " + less.first + ", beside " + names;
+  return "on " + less.first + ", beside " + joined(less.second, ", ", [](const Gpu* gpu) { return gpu->name; });
 }
 
 }  // namespace

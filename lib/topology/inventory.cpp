@@ -1,28 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "topology/inventory.h"
 
-#include <algorithm>
 #include <cstdio>
 
 #include "base/parse.h"
+#include "model/finding.h"
 #include "topology/pairing.h"
 
 namespace fabric {
 namespace {
 
 InventoryPart part_of(const PciDevice& device, const std::string& name, bool gpu) {
-  InventoryPart out;
-  out.gpu = gpu;
-  out.pci = device.pci;
-  out.name = name;
-  out.vendor = device.vendor;
-  out.device = device.device;
-  if (!device.numa_assumed) out.numa = device.numa;
-  out.root = device.root;
-  out.bridges = device.bridges;
-  out.width = device.link.width;
-  if (!gpu) out.speed = device.link.speed;
-  return out;
+  return {.gpu = gpu,
+          .pci = device.pci,
+          .name = name,
+          .vendor = device.vendor,
+          .device = device.device,
+          .numa = device.numa_assumed ? std::nullopt : device.numa,
+          .root = device.root,
+          .bridges = device.bridges,
+          .width = device.link.width,
+          .speed = gpu ? std::nullopt : device.link.speed};
 }
 
 void add_ports(const Node& node, const Inventory* before, const Nic& nic, InventoryPart& part) {
@@ -37,13 +35,8 @@ void add_ports(const Node& node, const Inventory* before, const Nic& nic, Invent
 
 std::string link_text(const std::optional<unsigned>& width, const std::optional<double>& speed) {
   std::string out = width ? "x" + std::to_string(*width) : "x?";
-  if (!speed) return out;
-  char text[32];
-  std::snprintf(text, sizeof text, " at %g GT/s", *speed);
-  return out + text;
+  return speed ? out + " at " + number_text(*speed) + " GT/s" : out;
 }
-
-std::string list_text(const std::vector<std::string>& list) { return list.empty() ? "none" : joined(list); }
 
 void compare(const InventoryPart& was, const InventoryPart& is, std::vector<InventoryChange>& out) {
   using Kind = InventoryChange::Kind;
@@ -53,7 +46,7 @@ void compare(const InventoryPart& was, const InventoryPart& is, std::vector<Inve
   if (was.vendor != is.vendor || was.device != is.device)
     return add(Kind::replaced, ids_text(was.vendor, was.device), ids_text(is.vendor, is.device));
   // RDMA devices are renamed; one of several that is gone is a loss.
-  if (is.rdma.size() < was.rdma.size()) add(Kind::rdma, list_text(was.rdma), list_text(is.rdma));
+  if (is.rdma.size() < was.rdma.size()) add(Kind::rdma, joined(was.rdma), is.rdma.empty() ? "none" : joined(is.rdma));
   if (was.numa && is.numa && was.numa != is.numa) add(Kind::numa, std::to_string(*was.numa), std::to_string(*is.numa));
   const bool narrow = is.width && was.width && *is.width < *was.width;
   const bool slow = is.speed && was.speed && *is.speed < *was.speed;
@@ -61,8 +54,7 @@ void compare(const InventoryPart& was, const InventoryPart& is, std::vector<Inve
 }
 
 bool is_there(const Topology& now, const InventoryPart& part) {
-  const auto is_it = [&](const PciDevice& device) { return device.pci == part.pci; };
-  return part.gpu ? std::ranges::any_of(now.gpus, is_it) : std::ranges::any_of(now.nics, is_it);
+  return part.gpu ? contains(now.gpus, part.pci, &Gpu::pci) : contains(now.nics, part.pci, &Nic::pci);
 }
 
 }  // namespace
@@ -115,15 +107,14 @@ std::vector<Nic> gone_nics(const Inventory& inventory, const Topology& now) {
   std::vector<Nic> out;
   for (const InventoryPart& part : inventory.parts) {
     if (part.gpu || is_there(now, part)) continue;
-    Nic& nic = out.emplace_back();
-    nic.pci = part.pci;
-    nic.name = part.name;
-    nic.vendor = part.vendor;
-    nic.device = part.device;
-    nic.numa = part.numa;
-    nic.root = part.root;
-    nic.bridges = part.bridges;
-    nic.rdma = part.rdma;
+    const PciDevice place{.pci = part.pci,
+                          .vendor = part.vendor,
+                          .device = part.device,
+                          .numa = part.numa,
+                          .bridges = part.bridges,
+                          .root = part.root,
+                          .link = {}};
+    out.push_back({place, {}, part.rdma, part.name});
   }
   return out;
 }

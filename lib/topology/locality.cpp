@@ -1,43 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "topology/locality.h"
 
-#include <algorithm>
-
 #include "model/node.h"
 
 namespace fabric {
-namespace {
-
-// PIX or PXB when the functions share a bridge. `a` and `b` count the bridges between each and the first shared one:
-// a switch is an upstream port with one downstream port on each side, so one on each side is still one switch.
-std::optional<PathClass> below_one_bridge(const PciDevice& first, const PciDevice& second) {
-  for (size_t a = 0; a < first.bridges.size(); ++a) {
-    const auto shared = std::ranges::find(second.bridges, first.bridges[a]);
-    if (shared == second.bridges.end()) continue;
-    const auto b = static_cast<size_t>(shared - second.bridges.begin());
-    return std::max(a, b) <= 1 ? PathClass::PIX : PathClass::PXB;
-  }
-  return std::nullopt;
-}
-
-std::vector<size_t> nearest_of(const Topology& topology, const Gpu& gpu, bool rdma_only) {
-  std::vector<size_t> nearest;
-  std::optional<PathClass> best;
-  for (size_t i = 0; i < topology.nics.size(); ++i) {
-    if (rdma_only && !carries_rdma(topology.nics[i])) continue;
-    const auto path = path_class(gpu, topology.nics[i]);
-    if (!path || (best && *best < *path)) continue;
-    if (best != path) nearest.clear();
-    best = path;
-    nearest.push_back(i);
-  }
-  return nearest;
-}
-
-}  // namespace
-
 std::optional<PathClass> path_class(const PciDevice& a, const PciDevice& b) {
-  if (const auto near = below_one_bridge(a, b)) return near;
+  // A switch is an upstream port with one downstream port on each side, so one on each side is still one switch.
+  if (const auto below = below_shared(a, b))
+    return std::max(below->first, below->second) <= 1 ? PathClass::PIX : PathClass::PXB;
   if (!a.root.empty() && a.root == b.root) return PathClass::PHB;
   if (!a.numa || !b.numa) return std::nullopt;
   return *a.numa == *b.numa ? PathClass::NODE : PathClass::SYS;
@@ -55,8 +25,29 @@ std::optional<PathClass> path_class(const Gpu& gpu, const Nic& nic) {
 }
 
 std::vector<size_t> nearest_nics(const Topology& topology, const Gpu& gpu) {
-  const bool rdma = std::ranges::any_of(topology.nics, carries_rdma);
-  return nearest_of(topology, gpu, rdma);
+  const bool rdma_only = std::ranges::any_of(topology.nics, carries_rdma);
+  std::vector<size_t> nearest;
+  std::optional<PathClass> best;
+  for (size_t i = 0; i < topology.nics.size(); ++i) {
+    if (rdma_only && !carries_rdma(topology.nics[i])) continue;
+    const auto path = path_class(gpu, topology.nics[i]);
+    if (!path || (best && *best < *path)) continue;
+    if (best != path) nearest.clear();
+    best = path;
+    nearest.push_back(i);
+  }
+  return nearest;
+}
+
+std::optional<int> socket_of(const Topology& topology, const PciDevice& device) {
+  const int* socket = device.numa ? find_in(topology.numa_socket, *device.numa) : nullptr;
+  return socket == nullptr ? std::nullopt : std::optional(*socket);
+}
+
+std::optional<std::pair<size_t, size_t>> below_shared(const PciDevice& a, const PciDevice& b) {
+  const auto shared = std::ranges::find_first_of(a.bridges, b.bridges);
+  if (shared == a.bridges.end()) return std::nullopt;
+  return std::pair(shared - a.bridges.begin(), std::ranges::find(b.bridges, *shared) - b.bridges.begin());
 }
 
 bool is_flattened(const Topology& topology) {
@@ -65,13 +56,31 @@ bool is_flattened(const Topology& topology) {
   if (topology.hypervisor.empty() && std::ranges::none_of(topology.gpus, on_root_bus)) return false;
   std::set<std::string> bridges;
   const auto shares = [&](const PciDevice& device) {
-    return std::ranges::any_of(device.bridges, [&](const std::string& bridge) { return bridges.count(bridge) != 0; });
+    return std::ranges::any_of(device.bridges, [&](const std::string& bridge) { return bridges.contains(bridge); });
   };
   for (const Gpu& gpu : topology.gpus) {
     if (shares(gpu)) return false;
     bridges.insert(gpu.bridges.begin(), gpu.bridges.end());
   }
   return std::ranges::none_of(topology.nics, shares);
+}
+
+std::vector<PcieHop> hops_above(const PciDevice& function) {
+  std::vector<PcieHop> hops;
+  std::string lower = function.pci;
+  for (size_t i = 0; i < function.bridges.size(); i += 2) {
+    hops.push_back({lower, function.bridges[i]});
+    if (i + 1 < function.bridges.size()) lower = function.bridges[i + 1];
+  }
+  return hops;
+}
+
+std::vector<std::string> bridges_between(const PciDevice& a, const PciDevice& b) {
+  const auto below = below_shared(a, b);
+  if (!below) return {};
+  std::vector<std::string> out(a.bridges.begin(), a.bridges.begin() + static_cast<long>(below->first));
+  out.insert(out.end(), b.bridges.begin(), b.bridges.begin() + static_cast<long>(below->second));
+  return out;
 }
 
 }  // namespace fabric

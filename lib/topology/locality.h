@@ -28,4 +28,25 @@ std::vector<size_t> nearest_nics(const Topology& topology, const Gpu& gpu);
 // bridge, and a GPU sits on a root bus itself (never so in a real slot) or the machine is known to be virtual.
 bool is_flattened(const Topology& topology);
 
+// The package of the device's NUMA node, if the kernel reports it.
+std::optional<int> socket_of(const Topology& topology, const PciDevice& device);
+
+// How many bridges each of two functions has below the first bridge that they share; nullopt: they share none.
+std::optional<std::pair<size_t, size_t>> below_shared(const PciDevice& a, const PciDevice& b);
+
+// One link: its end away from the root complex (a device, or a switch's upstream port), and the port above it (a root
+// port, or a switch's downstream port).
+struct PcieHop {
+  std::string lower, upper;
+  bool operator==(const PcieHop&) const = default;
+};
+
+// Every link above the function, nearest first. A switch is two bridges with no link between them, so that from the
+// function up links and switches alternate (PCI Express base specification 6.0, chapter 1.3).
+std::vector<PcieHop> hops_above(const PciDevice& function);
+
+// The bridges between two functions that share one: those below the first shared bridge, on both sides. Data from one
+// to the other crosses them. Empty where none is shared.
+std::vector<std::string> bridges_between(const PciDevice& a, const PciDevice& b);
+
 }  // namespace fabric

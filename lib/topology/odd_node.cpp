@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "topology/odd_node.h"
-
-#include <algorithm>
-
 #include "model/node.h"
+#include "topology/symmetry.h"
 
 namespace fabric {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "topology/pairing.h"
 
-#include <algorithm>
 #include <utility>
 
+#include "model/node.h"
 #include "topology/symmetry.h"
 
 namespace fabric {
@@ -22,22 +22,6 @@ struct Cost {
     return {load - other.load, sockets - other.sockets, bridges - other.bridges, order - other.order};
   }
 };
-
-long bridges_between(const PciDevice& a, const PciDevice& b) {
-  for (size_t i = 0; i < a.bridges.size(); ++i)
-    if (const auto shared = std::ranges::find(b.bridges, a.bridges[i]); shared != b.bridges.end())
-      return static_cast<long>(i) + (shared - b.bridges.begin());
-  return static_cast<long>(a.bridges.size() + b.bridges.size());
-}
-
-// Where a socket is several NUMA nodes (SNC, NPS), SYS leads to the one beside it as well as to the other socket.
-bool leaves_socket(const Topology& topology, const PciDevice& a, const PciDevice& b) {
-  const auto socket = [&](const PciDevice& device) {
-    return device.numa ? topology.numa_socket.find(*device.numa) : topology.numa_socket.end();
-  };
-  const auto mine = socket(a), theirs = socket(b);
-  return mine != topology.numa_socket.end() && theirs != topology.numa_socket.end() && mine->second != theirs->second;
-}
 
 // Assigns units (a GPU's wish for one NIC) one after the other, each along the cheapest path that may move others to
 // another NIC (successive shortest paths, Bellman-Ford): the result is of least cost.
@@ -68,12 +52,20 @@ class Assignment {
   }
 
   [[nodiscard]] long greatest_load() const { return load_.empty() ? 0 : *std::ranges::max_element(load_); }
-  [[nodiscard]] std::vector<std::vector<size_t>> by_gpu() const {
-    std::vector<std::vector<size_t>> out(edges_.size());
-    for (const Unit& unit : units_) out[unit.gpu].push_back(unit.nic);
+  [[nodiscard]] Pairing pairing(const Topology& topology) const {
+    Pairing out;
+    out.pairs.resize(edges_.size());
+    for (const auto& [gpu, nic] : units_) {
+      Pair& pair = out.pairs[gpu];
+      pair.nics.push_back(nics_[nic]);
+      pair.shared_by = std::max(pair.shared_by, static_cast<unsigned>(load_[nic]));
+      pair.path = path_class(topology.gpus[gpu], topology.nics[nics_[nic]]);  // the nearest: of all its NICs
+    }
+    for (Pair& pair : out.pairs) std::ranges::sort(pair.nics);
+    for (size_t nic = 0; nic < nics_.size(); ++nic)
+      if (load_[nic] == 0) out.idle.push_back(nics_[nic]);
     return out;
   }
-  [[nodiscard]] const std::vector<long>& load() const { return load_; }
   // No more of their own than this can each GPU have: those with the same nearest NICs share them out.
   [[nodiscard]] size_t most_each() const {
     std::map<std::vector<size_t>, size_t> gpus;
@@ -101,9 +93,12 @@ class Assignment {
       const Nic& nic = topology.nics[nics_[n]];
       // Squares of distances are least, summed up, when both sides stand in the same order.
       const long apart = static_cast<long>(g * nics_.size()) - static_cast<long>(n * topology.gpus.size());
-      if (path_class(gpu, nic) == best)
-        out[n] = {0, leaves_socket(topology, gpu, nic) ? 1 : 0, bridges_between(gpu, nearer_function(gpu, nic)),
-                  apart * apart};
+      if (path_class(gpu, nic) != best) continue;
+      // Where a socket is several NUMA nodes (SNC, NPS), SYS leads to the one beside it as well as to the other socket.
+      const auto mine = socket_of(topology, gpu), theirs = socket_of(topology, nic);
+      const PciDevice& end = nearer_function(gpu, nic);
+      const auto [a, b] = below_shared(gpu, end).value_or(std::pair(gpu.bridges.size(), end.bridges.size()));
+      out[n] = {0, mine && theirs && mine != theirs ? 1 : 0, static_cast<long>(a + b), apart * apart};
     }
     return out;
   }
@@ -139,37 +134,6 @@ Assignment assign(const Topology& topology, const std::vector<size_t>& nics, siz
   return out;
 }
 
-Pairing pairing_of(const Topology& topology, const std::vector<size_t>& nics, const Assignment& assignment) {
-  Pairing out;
-  const auto by_gpu = assignment.by_gpu();
-  for (size_t g = 0; g < topology.gpus.size(); ++g) {
-    Pair pair;
-    for (const size_t place : by_gpu[g]) {
-      pair.nics.push_back(nics[place]);
-      pair.shared_by = std::max(pair.shared_by, static_cast<unsigned>(assignment.load()[place]));
-    }
-    std::ranges::sort(pair.nics);
-    if (!pair.nics.empty()) pair.path = path_class(topology.gpus[g], topology.nics[pair.nics.front()]);
-    out.pairs.push_back(std::move(pair));
-  }
-  for (size_t place = 0; place < nics.size(); ++place)
-    if (assignment.load()[place] == 0) out.idle.push_back(nics[place]);
-  return out;
-}
-
-}  // namespace
-
-Pairing best_pairing(const Topology& topology, const std::vector<size_t>& nics) {
-  const size_t gpus = topology.gpus.size();
-  size_t each = gpus == 0 || gpus * nics.size() > kManyPaths ? 1 : nics.size() / gpus;
-  for (each = std::min(each, Assignment(topology, nics).most_each()); each > 1; --each)
-    if (const Assignment several = assign(topology, nics, each); several.greatest_load() == 1)
-      return pairing_of(topology, nics, several);
-  return pairing_of(topology, nics, assign(topology, nics, 1));
-}
-
-namespace {
-
 // What is left of the pairing; nullopt: nothing for a GPU that had a NIC.
 template <class Gone>
 std::optional<Pairing> without(Pairing pairing, Gone&& is_gone) {
@@ -195,19 +159,24 @@ std::vector<Nic> missing_nics(const Topology& topology, std::span<const Port> po
 
 }  // namespace
 
+Pairing best_pairing(const Topology& topology, const std::vector<size_t>& nics) {
+  const size_t gpus = topology.gpus.size();
+  size_t each = gpus == 0 || gpus * nics.size() > kManyPaths ? 1 : nics.size() / gpus;
+  for (each = std::min(each, Assignment(topology, nics).most_each()); each > 1; --each)
+    if (const Assignment several = assign(topology, nics, each); several.greatest_load() == 1)
+      return several.pairing(topology);
+  return assign(topology, nics, 1).pairing(topology);
+}
+
 Pairing whole_pairing(const Topology& topology, std::span<const Port> ports, Topology& whole) {
   std::vector<size_t> all = compute_nics(topology, ports);
-  const auto is_compute = [&](const Nic& gone) {
-    return std::ranges::any_of(all, [&](size_t nic) {
-      return topology.nics[nic].vendor == gone.vendor && topology.nics[nic].device == gone.device;
-    });
-  };
-  std::vector<Nic> missing = missing_nics(topology, ports);
-  std::erase_if(missing, [&](const Nic& gone) { return !is_compute(gone); });
+  const size_t compute = all.size();
   whole = topology;
-  for (Nic& nic : missing) {
+  for (Nic& gone : missing_nics(topology, ports)) {
+    const auto is_like = [&](size_t nic) { return are_alike(topology.nics[nic], gone); };
+    if (std::none_of(all.begin(), all.begin() + static_cast<long>(compute), is_like)) continue;
     all.push_back(whole.nics.size());
-    whole.nics.push_back(std::move(nic));
+    whole.nics.push_back(std::move(gone));
   }
   std::ranges::sort(all, [&](size_t a, size_t b) { return whole.nics[a].pci < whole.nics[b].pci; });
   return best_pairing(whole, all);
@@ -227,6 +196,33 @@ Pairing best_pairing(const Topology& topology, std::span<const Port> ports) {
   const std::vector<size_t> up = usable_nics(topology, ports, compute_nics(topology, ports));
   auto left = without(built_pairing(topology, ports), [&](size_t nic) { return !std::ranges::binary_search(up, nic); });
   return left ? std::move(*left) : best_pairing(topology, up);
+}
+
+std::map<std::string, Rail> rails_of(const Topology& topology, std::span<const Port> ports) {
+  Topology whole;
+  const Pairing pairing = whole_pairing(topology, ports, whole);
+  std::vector<std::vector<size_t>> rails;  // of NICs
+  const bool shared = std::ranges::any_of(pairing.pairs, [](const Pair& pair) { return pair.shared_by > 1; });
+  std::set<size_t> known;
+  for (const Pair& pair : pairing.pairs) {
+    std::vector<size_t> own;
+    std::ranges::copy_if(pair.nics, std::back_inserter(own), [&](size_t nic) { return known.insert(nic).second; });
+    if (!own.empty() || !shared) rails.push_back(std::move(own));
+  }
+  if (topology.gpus.empty()) {
+    std::map<std::string, size_t> cards;
+    for (const size_t nic : compute_nics(topology, ports)) {
+      const Nic& each = topology.nics[nic];
+      const auto [card, is_new] = cards.emplace(each.card.empty() ? each.pci : each.card, rails.size());
+      if (is_new) rails.emplace_back();
+      rails[card->second].push_back(nic);
+    }
+  }
+  std::map<std::string, Rail> out;
+  for (size_t rail = 0; rail < rails.size(); ++rail)
+    for (size_t plane = 0; plane < rails[rail].size(); ++plane)
+      out[whole.nics[rails[rail][plane]].pci] = {rail, rails[rail].size() > 1 ? std::optional(plane) : std::nullopt};
+  return out;
 }
 
 }  // namespace fabric

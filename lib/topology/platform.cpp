@@ -6,37 +6,26 @@
 #include "topology/pairing.h"
 
 namespace fabric {
-namespace {
-
-bool is_at_or_below(const PciDevice& device, const std::string& pci) {
-  return device.pci == pci || contains(device.bridges, pci);
-}
-
-const std::string* name_at(const Topology& topology, const std::string& pci) {
-  for (const Gpu& gpu : topology.gpus)
-    if (gpu.pci == pci) return &gpu.name;
-  for (const Nic& nic : topology.nics)
-    if (nic.pci == pci && nic.name != pci) return &nic.name;
-  return nullptr;
-}
-
-}  // namespace
-
 const PlatformFunction* function_of(const Node& node, const std::string& pci) {
   return find_in(node.platform.functions, pci);
 }
 
 std::string function_text(const Topology& topology, const std::string& pci) {
-  const std::string* name = name_at(topology, pci);
-  return name == nullptr ? pci : *name + " (" + pci + ")";
+  for (const Gpu& gpu : topology.gpus)
+    if (gpu.pci == pci) return gpu.name + " (" + pci + ")";
+  for (const Nic& nic : topology.nics)
+    if (nic.pci == pci && nic.name != pci) return nic.name + " (" + pci + ")";
+  return pci;
 }
 
 std::vector<std::string> devices_below(const Topology& topology, const std::string& pci) {
   std::vector<std::string> names;
-  for (const Gpu& gpu : topology.gpus)
-    if (is_at_or_below(gpu, pci)) names.push_back(gpu.name);
-  for (const Nic& nic : topology.nics)
-    if (is_at_or_below(nic, pci)) names.push_back(nic.name);
+  const auto add = [&](const auto& devices) {
+    for (const auto& device : devices)
+      if (device.pci == pci || contains(device.bridges, pci)) names.push_back(device.name);
+  };
+  add(topology.gpus);
+  add(topology.nics);
   return names;
 }
 

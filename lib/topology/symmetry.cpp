@@ -1,16 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "topology/symmetry.h"
 
-#include <algorithm>
 #include <bit>
 
 #include "base/parse.h"
 #include "model/finding.h"
-#include "topology/few_places.h"
+#include "model/node.h"
+#include "topology/locality.h"
 #include "topology/units.h"
 
 namespace fabric {
 namespace {
+
+std::string_view board_of(const Nic& nic, std::span<const Port> ports) {
+  for (const Port& port : ports)
+    if (!port.pci.empty() && card_of(port.pci) == card_of(nic.pci) && !port.board_id.empty()) return port.board_id;
+  return {};
+}
+
+// A card without ports has the board of its model, if there is one only.
+void complete_boards(Units& units) {
+  std::map<Model, std::set<std::string_view>> boards;
+  const auto plain = [](Model model) {
+    model.board = {};
+    return model;
+  };
+  for (const Unit& unit : units)
+    if (!unit.model.board.empty()) boards[plain(unit.model)].insert(unit.model.board);
+  for (Unit& unit : units)
+    if (unit.model.board.empty() && boards[unit.model].size() == 1) unit.model.board = *boards[unit.model].begin();
+}
 
 using Composition = std::map<Model, size_t>;
 using Groups = std::map<std::string, std::vector<const Unit*>>;
@@ -75,8 +94,7 @@ bool complete_each_other(const std::vector<Lack>& lacks, const std::map<std::str
 bool are_plausible(const Topology& topology, const std::vector<const PciDevice*>& more) {
   std::map<int, size_t> by_socket;
   const auto count = [&](const PciDevice& gpu) {
-    const auto socket = gpu.numa ? topology.numa_socket.find(*gpu.numa) : topology.numa_socket.end();
-    ++by_socket[socket != topology.numa_socket.end() ? socket->second : gpu.numa.value_or(-1)];
+    ++by_socket[socket_of(topology, gpu).value_or(gpu.numa.value_or(-1))];
   };
   for (const Gpu& gpu : topology.gpus) count(gpu);
   for (const PciDevice* gpu : more) count(*gpu);
@@ -85,7 +103,10 @@ bool are_plausible(const Topology& topology, const std::vector<const PciDevice*>
 }
 
 // The groups that lack something of what most others of their kind have.
-std::vector<Lack> lacks_of(const std::map<std::string, Composition>& groups) {
+std::vector<Lack> lacks_of(const Groups& all) {
+  std::map<std::string, Composition> groups;
+  for (const auto& [key, group] : all)
+    for (const Unit* unit : group) ++groups[key][unit->model];
   std::map<Composition, size_t> counts;
   for (const auto& [key, composition] : groups) ++counts[composition];
   for (const auto& [whole, count] : counts) {
@@ -100,17 +121,9 @@ std::vector<Lack> lacks_of(const std::map<std::string, Composition>& groups) {
   return {};
 }
 
-std::map<std::string, Composition> compositions(const Groups& groups) {
-  std::map<std::string, Composition> out;
-  for (const auto& [key, group] : groups)
-    for (const Unit* unit : group) ++out[key][unit->model];
-  return out;
-}
-
-unsigned bus_of(const std::string& pci) {
+int bus_of(const std::string& pci) {
   const size_t colon = pci.find(':');
-  if (colon == std::string::npos) return 0;
-  return parse_number<unsigned>(std::string_view(pci).substr(colon + 1, 2), 16).value_or(0);
+  return colon == std::string::npos ? 0 : parse_number<int>(pci.substr(colon + 1, 2), 16).value_or(0);
 }
 
 // Where a device sits in its group: buses above the group's own, and "00.1".
@@ -119,7 +132,7 @@ std::set<Offset> offsets_of(const std::vector<const Unit*>& group, const std::st
   std::set<Offset> out;
   for (const Unit* unit : group)
     if (unit->model == model)
-      out.emplace(static_cast<int>(bus_of(unit->device.pci)) - static_cast<int>(bus_of(key)),
+      out.emplace(bus_of(unit->device.pci) - bus_of(key),
                   unit->device.pci.substr(std::min(unit->device.pci.size(), unit->device.pci.rfind(':') + 1)));
   return out;
 }
@@ -143,7 +156,7 @@ std::vector<std::string> addresses_of(const Groups& groups, const std::string& k
   for (const auto& [buses, rest] : others) {
     if (here.contains({buses, rest})) continue;
     static constexpr char kDigits[] = "0123456789abcdef";
-    const auto bus = static_cast<unsigned>(static_cast<int>(bus_of(key)) + buses) & 0xff;
+    const auto bus = static_cast<unsigned>(bus_of(key) + buses) & 0xff;
     out.push_back(first.pci.substr(0, first.pci.find(':') + 1) + kDigits[bus >> 4] + kDigits[bus & 15] + ":" + rest);
     if (is_taken(out.back())) return {};  // the buses are in another order here
   }
@@ -180,7 +193,7 @@ std::vector<std::pair<MissingPart, Model>> missing_at(const Topology& topology, 
              return unit.model == model && key_of(unit, level).empty();
            });
   };
-  for (const Lack& lack : lacks_of(compositions(groups)))
+  for (const Lack& lack : lacks_of(groups))
     for (const auto& [model, count] : lack.models) {
       if (is_outside(model)) continue;
       const auto addresses = addresses_of(groups, lack.key, model, count);
@@ -232,20 +245,34 @@ void find_rdma(const Topology& topology, const Units& units, std::vector<Missing
           {.kind = MissingPart::Kind::rdma, .place = unit.device, .below = unit.device.root, .nic = unit.index});
 }
 
-// Of cards that have been compared with two others already, nothing is added.
-void add_functions(std::vector<MissingPart> more, std::vector<MissingPart>& out) {
-  for (MissingPart& part : more)
-    if (std::ranges::none_of(out, [&](const MissingPart& known) { return known.place.pci == part.place.pci; }))
-      out.push_back(std::move(part));
-}
-
 }  // namespace
+
+Units units_of(const Topology& topology, std::span<const Port> ports) {
+  Units out;
+  std::set<std::pair<uint16_t, uint16_t>> rdma;
+  for (const Nic& nic : topology.nics)
+    if (carries_rdma(nic) && !nic.virtual_function) rdma.emplace(nic.vendor, nic.device);
+  for (size_t i = 0; i < topology.gpus.size(); ++i) {
+    const Gpu& gpu = topology.gpus[i];
+    out.push_back({gpu, gpu.name, {true, gpu.vendor, gpu.device}, i, true});
+  }
+  for (size_t i = 0; i < topology.nics.size(); ++i) {
+    const Nic& nic = topology.nics[i];
+    if (nic.virtual_function || !rdma.contains({nic.vendor, nic.device})) continue;
+    out.push_back({nic, nic.name, {false, nic.vendor, nic.device, board_of(nic, ports)}, i, carries_rdma(nic)});
+  }
+  complete_boards(out);
+  return out;
+}
 
 std::vector<MissingPart> missing_parts(const Topology& topology, std::span<const Port> ports) {
   std::vector<MissingPart> out;
   Units units = units_of(topology, ports);
   find_functions(topology, units, out);
-  add_functions(missing_functions(topology, ports), out);
+  // Of cards that have been compared with two others already, nothing is added.
+  const auto pci_of = [](const MissingPart& part) -> const std::string& { return part.place.pci; };
+  for (MissingPart& part : missing_functions(topology, ports))
+    if (!contains(out, part.place.pci, pci_of)) out.push_back(std::move(part));
   find_rdma(topology, units, out);
   return out;
 }

@@ -20,11 +20,40 @@ struct MissingPart {
 
 // Groups are compared card by card, then below each bridge, then by root bus. What at least three groups have in
 // common and few others lack a part of is missing there. Nothing is concluded if the lacking groups complete each other
-// (a device is in the wrong slot), or if the number of GPUs would not become even. What fewer places show
-// (few_places.h) is added. `ports` tell boards apart.
+// (a device is in the wrong slot), or if the number of GPUs would not become even. What fewer places show is
+// added. `ports` tell boards apart.
 std::vector<MissingPart> missing_parts(const Topology& topology, std::span<const Port> ports);
 
 // "at 0000:2a:00.1, beside mlx5_3", "below 0000:26:00.0, beside GPU0 and mlx5_3"
 std::string place_text(const MissingPart& part);
+
+// The only physical function of the model that has no RDMA device, into topology.nics. Several are by design (RDMA
+// disabled on storage ports), and so is a bond, which has one RDMA device for its members. One without a netdev either
+// may be the other half of its card (multi-PF) or in a container: it must be one of three cards.
+std::optional<size_t> only_without_rdma(const Topology& topology, const PciDevice& model);
+
+// Functions that one card lacks and the others of its model have: function 0, which every PCI device has, or any of
+// cards with one board id.
+std::vector<MissingPart> missing_functions(const Topology& topology, std::span<const Port> ports);
+
+// One GPU fewer than 8 or 16 of a model. Smaller numbers prove nothing: servers with three are sold.
+struct OddGpus {
+  size_t whole = 8;
+  std::string observed;  // "7 GPUs: 4 on socket 0, 3 on socket 1"
+  std::string where;     // "on socket 1, beside GPU4, GPU5, GPU6"; "in this machine"
+};
+std::optional<OddGpus> odd_gpus(const Topology& topology);
+
+// A device whose NUMA node differs from that of its equals in the same place.
+struct OddNode {
+  const PciDevice* device = nullptr;
+  std::string name;
+  int expected = 0;
+  std::string like;  // whose node is expected: "the devices of pci0000:20"
+};
+// A device is on the node of the bridge above it, and devices of one root bus are on one node. A device alone on its
+// root bus is odd if the buses before and after it are on another node, and its model is spread evenly over the nodes
+// only with it on that one.
+std::vector<OddNode> odd_numa_nodes(const Topology& topology);
 
 }  // namespace fabric

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <set>
 
-#include "diagnosis/thresholds.h"
+#include "diagnosis/diagnosis.h"
 #include "faults/answer.h"
 #include "health/health.h"
 #include "health/rule.h"

@@ -2,7 +2,7 @@
 // One defect of the platform at a time in a healthy node: that finding, and no other; and what is no defect.
 #include "support/planted_defect.h"
 #include "support/test.h"
-#include "topology/pcie_path.h"
+#include "topology/locality.h"
 
 namespace fabric {
 namespace {

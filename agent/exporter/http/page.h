@@ -10,7 +10,7 @@
 #include "model/policy.h"
 #include "model/report.h"
 #include "model/signals.h"
-#include "topology/rails.h"
+#include "topology/pairing.h"
 
 namespace fabric::exporter {
 

@@ -1,36 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checks/check.h"
-#include "model/finding.h"
 
 namespace fabric {
 namespace {
 
-constexpr std::string_view kStart =
+constexpr const char* kStart =
     "systemctl enable --now fabric-agent; if it does not stay up: journalctl -u fabric-agent";
-constexpr std::string_view kUnwatched =
+constexpr const char* kUnwatched =
     "Drift will not be repaired: after a reboot, a driver reload or a write by another tool, settings stay wrong.";
-
-// `error` begins with the file's name.
-Finding unreadable_originals(const std::string& error) {
-  return bad(
-      Status::critical, "host", "original settings unreadable: " + error, "original settings readable",
-      "The settings from before the first write cannot be restored. While the file itself cannot be read, "
-      "settings that differ are not written.",
-      "Repair the file and move it back to /var/lib/fabric-agent/originals.toml, or give up those settings: mv " +
-          error.substr(0, error.find(':')) + " /root/; then: systemctl reload fabric-agent");
-}
 
 Finding finding_for(const View& view, const AgentState& agent) {
   const std::string mode = agent.mode.empty() ? "mode unknown" : agent.mode + " mode";
   if (!agent.running)
     return bad(Status::warning, "host", "not running, last change " + (agent.updated.empty() ? "-" : agent.updated),
-               "running", std::string(kUnwatched), std::string(kStart));
+               "running", kUnwatched, kStart);
   if (!agent.config_error.empty())
     return bad(Status::critical, "host",
                "running, " + mode + ", with its last valid configuration: " + agent.config_error, "running",
                "The configuration was invalid when the agent read it. The agent uses the last valid one.",
                "fabric-agentctl config check, then systemctl reload fabric-agent");
-  if (!agent.originals_error.empty()) return unreadable_originals(agent.originals_error);
+  const std::string& lost = agent.originals_error;  // begins with the file's name
+  if (!lost.empty())
+    return bad(
+        Status::critical, "host", "original settings unreadable: " + lost, "original settings readable",
+        "The settings from before the first write cannot be restored. While the file itself cannot be read, settings "
+        "that differ are not written.",
+        "Repair the file and move it back to /var/lib/fabric-agent/originals.toml, or give up those settings: mv " +
+            lost.substr(0, lost.find(':')) + " /root/; then: systemctl reload fabric-agent");
   if (!agent.held.empty())
     return bad(Status::warning, "host", "running, " + mode + ", suspended: " + agent.held, "running, not suspended",
                "Enforcement is suspended: an apply is not confirmed yet.",
@@ -43,45 +39,30 @@ Finding finding_for(const View& view, const AgentState& agent) {
   return good("host", "running, " + mode, "running");
 }
 
-// Not one that is missing: a host may have none.
-bool is_config_invalid(const View& view) {
-  return !view.no_policy.empty() && (view.policy != nullptr || !view.no_policy.ends_with("(ENOENT)"));
-}
-
-Finding invalid_config(const View& view) {
-  return bad(Status::critical, "host", "configuration invalid: " + view.no_policy, "configuration valid",
-             view.policy != nullptr ? "The last valid configuration stays in use; changes are not."
-                                    : "There is no valid configuration. Nothing is enforced after the next start.",
-             "Correct what fabric-agentctl config check reports, then systemctl reload-or-restart fabric-agent");
-}
-
-// A site that wants metrics only.
-bool wants_no_setting(const View& view) {
-  return view.policy != nullptr && view.policy->ports.empty() && view.policy->sysctl.empty();
-}
-
-void ask(const View& view, Findings& findings) {
+Finding answer(const View& view) {
+  // A configuration that is missing is not invalid: a host may have none.
+  if (!view.no_policy.empty() && (view.policy != nullptr || !view.no_policy.ends_with("(ENOENT)")))
+    return bad(Status::critical, "host", "configuration invalid: " + view.no_policy, "configuration valid",
+               view.policy != nullptr ? "The last valid configuration stays in use; changes are not."
+                                      : "There is no valid configuration. Nothing is enforced after the next start.",
+               "Correct what fabric-agentctl config check reports, then systemctl reload-or-restart fabric-agent");
   const bool runs = view.now.agent && view.now.agent->running;
-  if (is_config_invalid(view)) {
-    findings.push_back(invalid_config(view));
-  } else if (!runs && view.now.agent_unread.empty() && wants_no_setting(view)) {
-    findings.push_back(good("host", "not running; the configuration wants no setting",
-                            "running if the configuration wants a setting"));
-  } else if (view.now.agent) {
-    findings.push_back(finding_for(view, *view.now.agent));
-  } else if (!view.now.agent_unread.empty()) {
-    findings.push_back(bad(Status::unknown, "host", "-", "running",
-                           "The state of the agent could not be read: " + view.now.agent_unread + ".",
-                           "systemctl restart fabric-agent"));
-  } else if (view.policy != nullptr) {
-    findings.push_back(
-        bad(Status::warning, "host", "not running", "running", std::string(kUnwatched), std::string(kStart)));
-  } else {
-    findings.push_back(bad(Status::unknown, "host", "no state file and no configuration", "running",
-                           "fabric-agent is not configured on this host, or this is a captured tree.",
-                           std::string(kStart)));
-  }
+  // A site that wants metrics only.
+  const bool wants_no_setting = view.policy != nullptr && view.policy->ports.empty() && view.policy->sysctl.empty();
+  if (!runs && view.now.agent_unread.empty() && wants_no_setting)
+    return good("host", "not running; the configuration wants no setting",
+                "running if the configuration wants a setting");
+  if (view.now.agent) return finding_for(view, *view.now.agent);
+  if (!view.now.agent_unread.empty())
+    return bad(Status::unknown, "host", "-", "running",
+               "The state of the agent could not be read: " + view.now.agent_unread + ".",
+               "systemctl restart fabric-agent");
+  if (view.policy != nullptr) return bad(Status::warning, "host", "not running", "running", kUnwatched, kStart);
+  return bad(Status::unknown, "host", "no state file and no configuration", "running",
+             "fabric-agent is not configured on this host, or this is a captured tree.", kStart);
 }
+
+void ask(const View& view, Findings& findings) { findings.push_back(answer(view)); }
 
 }  // namespace
 

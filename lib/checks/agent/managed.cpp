@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checks/check.h"
-#include "model/finding.h"
 
 namespace fabric {
 namespace {

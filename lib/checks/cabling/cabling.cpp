@@ -1,120 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <cmath>
-#include <optional>
-#include <string>
-#include <vector>
 
-#include "base/parse.h"
 #include "checks/cabling/peer.h"
 #include "checks/check.h"
-#include "model/finding.h"
-#include "model/view.h"
 
 namespace fabric {
 
-extern const Threshold kLldpWait{
-    "lldp_wait", 60, "seconds without LLDP", "two intervals (IEEE 802.1AB 9.2.5.7: msgTxInterval 30 s)", 1, 3600};
+extern const Threshold kLldpWait("lldp_wait", 60, "seconds without LLDP",
+                                 "two intervals (IEEE 802.1AB 9.2.5.7: msgTxInterval 30 s)", 1, 3600);
 
 namespace {
 
 using Cables = std::vector<const Cable*>;
 using Heard = std::vector<const Neighbor*>;
 
-const Cable* cable_to(const Cables& cables, const Neighbor& neighbor) {
-  const auto found = std::ranges::find_if(cables, [&](const Cable* each) { return is_end(neighbor, each->peer); });
-  return found != cables.end() ? *found : nullptr;
+bool leads_to(const Cables& cables, const Neighbor& neighbor) {
+  return std::ranges::any_of(cables, [&](const Cable* each) { return is_end(neighbor, each->peer); });
 }
 
 std::string planned_text(const Cables& cables) {
-  std::string text;
-  for (const Cable* cable : cables) append_item(text, peer_text(cable->peer), " or ");
-  return text + " (" + cables.front()->where + ")";
+  return joined(cables, " or ", [](const Cable* cable) { return peer_text(cable->peer); }) + " (" +
+         cables.front()->where + ")";
 }
 
 std::string heard_text(const Heard& heard) {
   return joined(heard, " and ", [](const Neighbor* each) { return peer_text(*each); });
 }
 
-class PortCabling {
- public:
-  explicit PortCabling(const View& view) : view_(view), node_(view.now) {}
+bool equal_port_has_neighbor(const Node& node, const Port& port) {
+  return std::ranges::any_of(node.ports, [&](const Port& other) {
+    return other.netdev != port.netdev && are_twins(port, other) && !named_neighbors(node, other).empty();
+  });
+}
 
-  std::optional<Finding> finding(const Port& port) const {
-    if (!has_cable(port) || port.carrier == false) return std::nullopt;  // port-state reports a missing link
-    const Heard heard = named_neighbors(node_, port);
-    const Cables cables = planned_cables(view_.policy, port);
-    if (heard.empty()) return silent(port, cables);
-    if (cables.empty()) return good(port.id(), heard_text(heard), "any: not in the cable plan");
-    for (const Neighbor* each : heard)
-      if (cable_to(cables, *each) != nullptr) return good(port.id(), peer_text(*each), planned_text(cables));
-    return wrong(port, *heard.front(), cables);
-  }
+// The link is up without an LLDP neighbor.
+std::optional<Finding> silent(const View& view, const Port& port, const Cables& cables) {
+  const auto* seconds = find_in(view.now.neighbors.listening, port.netdev);
+  if (seconds == nullptr || *seconds < limit_of(view, kLldpWait)) return std::nullopt;
+  const std::string off = lldp_agent_off(port);
+  const std::string observed =
+      "no LLDP for " + number_text(std::floor(*seconds)) + " s" + (off.empty() ? "" : ": the NIC firmware consumes it");
+  const std::string remedy = off.empty() ? "Enable LLDP on the switch port (show lldp neighbors)."
+                                         : "Disable the LLDP agent in the NIC firmware: " + off + ".";
+  if (!cables.empty())
+    return bad(Status::warning, port.id(), observed, planned_text(cables),
+               "The link is up and no LLDP arrives: this cable cannot be compared with the plan.", remedy);
+  if (equal_port_has_neighbor(view.now, port))
+    return bad(Status::warning, port.id(), observed, "a neighbor, like equal ports",
+               "Equal ports have an LLDP neighbor: this port is connected to something else, or LLDP is off on its "
+               "switch port.",
+               remedy);
+  // A network without LLDP is no fault.
+  return off.empty() ? std::nullopt : std::optional(good(port.id(), observed, "the neighbor, after: " + off));
+}
 
- private:
-  // The link is up without an LLDP neighbor.
-  std::optional<Finding> silent(const Port& port, const Cables& cables) const {
-    const auto listening = node_.neighbors.listening.find(port.netdev);
-    if (listening == node_.neighbors.listening.end() || listening->second < limit_of(view_, kLldpWait))
-      return std::nullopt;
-    const std::string off = lldp_agent_off(port), observed = "no LLDP for " +
-                                                             number_text(std::floor(listening->second)) + " s" +
-                                                             (off.empty() ? "" : ": the NIC firmware consumes it");
-    const std::string remedy = off.empty() ? "Enable LLDP on the switch port (show lldp neighbors)."
-                                           : "Disable the LLDP agent in the NIC firmware: " + off + ".";
-    if (!cables.empty())
-      return bad(Status::warning, port.id(), observed, planned_text(cables),
-                 "The link is up and no LLDP arrives: this cable cannot be compared with the plan.", remedy);
-    if (equal_port_has_neighbor(port))
-      return bad(Status::warning, port.id(), observed, "a neighbor, like equal ports",
-                 "Equal ports have an LLDP neighbor: this port is connected to something else, or LLDP is off on its "
-                 "switch port.",
-                 remedy);
-    // A network without LLDP is no fault.
-    return off.empty() ? std::nullopt : std::optional(good(port.id(), observed, "the neighbor, after: " + off));
-  }
-
-  bool equal_port_has_neighbor(const Port& port) const {
-    return std::ranges::any_of(node_.ports, [&](const Port& other) {
-      return other.netdev != port.netdev && are_twins(port, other) && !named_neighbors(node_, other).empty();
-    });
-  }
-
-  // The port that should be connected to this neighbor by the plan.
-  const Port* owner_of(const Neighbor& neighbor) const {
-    for (const Port& other : node_.ports)
-      if (has_cable(other) && cable_to(planned_cables(view_.policy, other), neighbor) != nullptr) return &other;
-    return nullptr;
-  }
-
-  Finding wrong(const Port& port, const Neighbor& neighbor, const Cables& cables) const {
-    const std::string where = cables.front()->where;
-    const Port* owner = owner_of(neighbor);
-    if (owner != nullptr) {
-      const Heard theirs = named_neighbors(node_, *owner);
-      if (std::ranges::any_of(theirs, [&](const Neighbor* each) { return cable_to(cables, *each) != nullptr; }))
-        return bad(Status::critical, port.id(), peer_text(neighbor) + ", which belongs to " + owner->id(),
-                   planned_text(cables),
-                   "The cables of " + port.id() + " (" + port.netdev + ") and " + owner->id() + " (" + owner->netdev +
-                       ") are swapped: rails are mixed and traffic takes an extra hop.",
-                   "Swap the two cables at this end, or correct the plan (" + where + ").");
-    }
-    const std::string whose = owner != nullptr ? ", which belongs to " + owner->id() : "";
-    const bool same_switch =
-        std::ranges::any_of(cables, [&](const Cable* each) { return is_device(neighbor, each->peer); });
-    if (same_switch)
-      return bad(Status::warning, port.id(), peer_text(neighbor) + whose, planned_text(cables),
-                 "The cable ends at another port of the right switch: the configuration of the planned port does not "
-                 "apply to this link.",
-                 "Move the cable to the planned port, or correct the plan (" + where + ").");
-    return bad(Status::critical, port.id(), heard_text(named_neighbors(node_, port)) + whose, planned_text(cables),
-               "The cable ends at another switch than planned: the port is on the wrong rail or in the wrong network.",
-               "Move the cable to the planned port, or correct the plan (" + where + ").");
-  }
-
-  const View& view_;
-  const Node& node_;
-};
+Finding wrong(const View& view, const Port& port, const Heard& heard, const Cables& cables) {
+  const Neighbor& neighbor = *heard.front();
+  const std::string plan = "or correct the plan (" + cables.front()->where + ").",
+                    move = "Move the cable to the planned port, ";
+  const Port* owner = find_where(view.now.ports, [&](const Port& other) {  // by the plan
+    return has_cable(other) && leads_to(planned_cables(view.policy, other), neighbor);
+  });
+  const std::string whose = owner != nullptr ? ", which belongs to " + owner->id() : "";
+  const Heard theirs = owner != nullptr ? named_neighbors(view.now, *owner) : Heard{};
+  if (std::ranges::any_of(theirs, [&](const Neighbor* each) { return leads_to(cables, *each); }))
+    return bad(Status::critical, port.id(), peer_text(neighbor) + whose, planned_text(cables),
+               "The cables of " + port.id() + " (" + port.netdev + ") and " + owner->id() + " (" + owner->netdev +
+                   ") are swapped: rails are mixed and traffic takes an extra hop.",
+               "Swap the two cables at this end, " + plan);
+  if (std::ranges::any_of(cables, [&](const Cable* each) { return is_device(neighbor, each->peer); }))
+    return bad(Status::warning, port.id(), peer_text(neighbor) + whose, planned_text(cables),
+               "The cable ends at another port of the right switch: the configuration of the planned port does not "
+               "apply to this link.",
+               move + plan);
+  return bad(Status::critical, port.id(), heard_text(heard) + whose, planned_text(cables),
+             "The cable ends at another switch than planned: the port is on the wrong rail or in the wrong network.",
+             move + plan);
+}
 
 // About the host as a whole: at most one.
 std::optional<Finding> host_finding(const View& view) {
@@ -138,9 +100,21 @@ std::optional<Finding> host_finding(const View& view) {
 void ask(const View& view, Findings& findings) {
   if (auto finding = host_finding(view)) findings.push_back(std::move(*finding));
   if (view.now.neighbors.source.empty()) return;
-  const PortCabling cabling(view);
-  for (const Port& port : view.now.ports)
-    if (auto finding = cabling.finding(port)) findings.push_back(std::move(*finding));
+  for (const Port& port : view.now.ports) {
+    if (!has_cable(port) || port.carrier == false) continue;  // port-state reports a missing link
+    const Heard heard = named_neighbors(view.now, port);
+    const Cables cables = planned_cables(view.policy, port);
+    const auto as_planned = find_where(heard, [&](const Neighbor* each) { return leads_to(cables, *each); });
+    if (heard.empty()) {
+      if (auto finding = silent(view, port, cables)) findings.push_back(std::move(*finding));
+    } else if (cables.empty()) {
+      findings.push_back(good(port.id(), heard_text(heard), "any: not in the cable plan"));
+    } else if (as_planned != nullptr) {
+      findings.push_back(good(port.id(), peer_text(**as_planned), planned_text(cables)));
+    } else {
+      findings.push_back(wrong(view, port, heard, cables));
+    }
+  }
 }
 
 }  // namespace
@@ -152,8 +126,8 @@ extern const Check kCablingCheck{
     .meaning =
         "Compares the LLDP neighbor of each port with the cable plan of the site ([cabling] in fabric-agent.toml(5), a "
         "NetBox export), or without a plan with the neighbors of equal ports. A swapped pair or a wrong switch mixes "
-        "rails: collectives cross the spine, and no counter shows it. Neighbors come from fabric-lldp. "
-        "NIC firmware with an LLDP agent of its own consumes the frames.",
+        "rails: collectives cross the spine, and no counter shows it. Neighbors come from fabric-lldp. NIC firmware "
+        "with an LLDP agent of its own consumes the frames.",
     .inspect = "fabric-agentctl neighbors; on the switch: show lldp neighbors",
     .fix =
         "Move the cable to the planned port. If no neighbor is known: systemctl enable --now fabric-lldp, enable LLDP "

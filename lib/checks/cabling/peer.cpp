@@ -1,21 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checks/cabling/peer.h"
 
-#include <algorithm>
-#include <utility>
-
 #include "vendor/capabilities.h"
 
 namespace fabric {
-namespace {
-
-bool is_name_of(const Port& port, const std::string& name) {
-  return same_port(name, port.netdev) || same_port(name, port.rdma) || name == port.id() || name == port.pci ||
-         std::ranges::any_of(port.altnames, [&](const std::string& other) { return same_port(name, other); });
-}
-
-}  // namespace
-
 bool has_cable(const Port& port) {
   return !port.virtual_function && port.link_layer != LinkLayer::infiniband && !port.netdev.empty() &&
          port.bond != port.netdev;
@@ -32,8 +20,12 @@ std::vector<const Cable*> planned_cables(const Policy* policy, const Port& port)
   std::vector<const Cable*> out;
   if (policy == nullptr) return out;
   for (const Cable& cable : policy->cabling.cables) {
-    const auto renamed = policy->cabling.ports.find(cable.port);
-    if (is_name_of(port, renamed != policy->cabling.ports.end() ? renamed->second : cable.port)) out.push_back(&cable);
+    const std::string* renamed = find_in(policy->cabling.ports, cable.port);
+    const std::string& name = renamed != nullptr ? *renamed : cable.port;
+    const auto is_it = [&](const std::string& other) { return same_port(name, other); };
+    if (is_it(port.netdev) || is_it(port.rdma) || name == port.id() || name == port.pci ||
+        std::ranges::any_of(port.altnames, is_it))
+      out.push_back(&cable);
   }
   return out;
 }

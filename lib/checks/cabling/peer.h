@@ -2,9 +2,6 @@
 // The peer at the other end of the cable of a port.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "model/view.h"
 
 namespace fabric {

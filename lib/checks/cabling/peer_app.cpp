@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <optional>
-#include <string>
-
-#include "base/parse.h"
 #include "checks/cabling/peer.h"
 #include "checks/check.h"
-#include "model/finding.h"
 
 namespace fabric {
 namespace {
@@ -15,42 +10,32 @@ constexpr uint16_t kRocePort = 4791;  // RoCE v2's UDP port (IBTA annex A17)
 // DSCPs that both ends map to different priorities, and lossless DSCPs of the switch without an entry here.
 void compare_dscp(const Port& port, const DcbxApp& app, std::string& text) {
   if (!port.qos.dscp_map || app.protocol > 63) return;
-  const auto here = port.qos.dscp_map->find(static_cast<uint8_t>(app.protocol));
-  const bool known = here != port.qos.dscp_map->end();
-  const bool counts = known ? here->second != app.priority
-                            : port.qos.pfc && port.qos.pfc->has(app.priority) && !port.qos.dscp_map->empty();
-  if (counts)
+  const auto* here = find_in(*port.qos.dscp_map, static_cast<uint8_t>(app.protocol));
+  const bool differs = here != nullptr ? *here != app.priority
+                                       : port.qos.pfc && port.qos.pfc->has(app.priority) && !port.qos.dscp_map->empty();
+  if (differs)
     append_item(text,
                 "DSCP " + std::to_string(app.protocol) + ": priority " +
-                    (known ? std::to_string(here->second) : "none") + " here, " + std::to_string(app.priority) +
+                    (here != nullptr ? std::to_string(*here) : "none") + " here, " + std::to_string(app.priority) +
                     " there",
                 "; ");
 }
 
-// The priority of RoCE on the switch.
-void compare_roce(const Port& port, const DcbxApp& app, std::string& text) {
-  if (app.protocol != kRocePort || !port.qos.pfc || port.qos.pfc->bits == 0 || port.qos.pfc->has(app.priority)) return;
-  append_item(text,
-              "RoCE (UDP 4791): lossless priority " + to_text(*port.qos.pfc) + " here, priority " +
-                  std::to_string(app.priority) + " there",
-              "; ");
-}
-
-std::string differences(const Port& port, const std::vector<DcbxApp>& table) {
-  std::string text;
-  for (const DcbxApp& app : table) {
-    if (app.selector == DcbxApp::dscp) compare_dscp(port, app, text);
-    if (app.selector == DcbxApp::udp || app.selector == DcbxApp::tcp_or_udp) compare_roce(port, app, text);
-  }
-  return text;
-}
-
-bool can_compare(const Port& port) { return port.qos.dscp_map || (port.qos.pfc && port.qos.pfc->bits != 0); }
-
 std::optional<Finding> ask_port(const View& view, const Port& port) {
   const Neighbor* peer = first_with(view.now, port, &Neighbor::app);
-  if (!has_cable(port) || !can_compare(port) || peer == nullptr) return std::nullopt;
-  const std::string text = differences(port, *peer->app);
+  const bool lossless = port.qos.pfc && port.qos.pfc->bits != 0;
+  if (!has_cable(port) || (!port.qos.dscp_map && !lossless) || peer == nullptr) return std::nullopt;
+  std::string text;
+  for (const DcbxApp& app : *peer->app) {
+    const bool is_roce =
+        app.protocol == kRocePort && (app.selector == DcbxApp::udp || app.selector == DcbxApp::tcp_or_udp);
+    if (app.selector == DcbxApp::dscp) compare_dscp(port, app, text);
+    else if (is_roce && lossless && !port.qos.pfc->has(app.priority))
+      append_item(text,
+                  "RoCE (UDP 4791): lossless priority " + to_text(*port.qos.pfc) + " here, priority " +
+                      std::to_string(app.priority) + " there",
+                  "; ");
+  }
   const std::string expected = "one priority for each kind of packet at both ends";
   if (text.empty()) return good(port.id(), "same as " + peer_name(*peer), expected);
   return bad(Status::warning, port.id(), text, expected,

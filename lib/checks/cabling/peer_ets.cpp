@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <string>
-
-#include "base/parse.h"
 #include "checks/cabling/peer.h"
 #include "checks/check.h"
-#include "model/finding.h"
 
 namespace fabric {
 namespace {
@@ -28,18 +24,8 @@ struct Groups {
            : algorithm == Tsa::cb_shaper ? "credit-based shaper"
                                          : "vendor's algorithm";
   }
+  [[nodiscard]] std::string text(int prio) const { return to_text(group(prio)) + " at " + share(prio); }
 };
-
-Groups groups_of(const Ets& ets) {
-  Groups out{ets.prio_tc, ets.bw, {}};
-  for (size_t tc = 0; tc < ets.tsa.size(); ++tc) out.tsa[tc] = static_cast<uint8_t>(ets.tsa[tc]);
-  return out;
-}
-Groups groups_of(const DcbxEts& ets) { return {ets.prio_tc, ets.bw, ets.tsa}; }
-
-std::string describe(const Groups& groups, int prio) {
-  return to_text(groups.group(prio)) + " at " + groups.share(prio);
-}
 
 // Of the lossless priorities, else of all: one line, empty if both ends agree.
 std::string differences(const Groups& here, const Groups& there, PrioSet lossless) {
@@ -49,10 +35,10 @@ std::string differences(const Groups& here, const Groups& there, PrioSet lossles
     if ((lossless.bits != 0 && !lossless.has(prio)) || (seen >> prio & 1) != 0) continue;
     if (here.group(prio) == there.group(prio) && here.share(prio) == there.share(prio)) continue;
     seen = static_cast<uint8_t>(seen | here.group(prio).bits);
-    append_item(text,
-                ("priority " + std::to_string(prio)) + " in group " + describe(here, prio) + " here, " +
-                    describe(there, prio) + " there",
-                "; ");
+    append_item(
+        text,
+        "priority " + std::to_string(prio) + " in group " + here.text(prio) + " here, " + there.text(prio) + " there",
+        "; ");
   }
   return text;
 }
@@ -62,8 +48,10 @@ std::optional<Finding> ask_port(const View& view, const Port& port) {
   const Neighbor* peer = first_with(view.now, port, &Neighbor::ets_recommended);
   if (peer == nullptr) peer = first_with(view.now, port, &Neighbor::ets);
   if (!has_cable(port) || !port.qos.ets || peer == nullptr) return std::nullopt;
-  const Groups here = groups_of(*port.qos.ets),
-               there = groups_of(peer->ets_recommended ? *peer->ets_recommended : *peer->ets);
+  Groups here{port.qos.ets->prio_tc, port.qos.ets->bw, {}};
+  for (size_t tc = 0; tc < here.tsa.size(); ++tc) here.tsa[tc] = static_cast<uint8_t>(port.qos.ets->tsa[tc]);
+  const DcbxEts& theirs = peer->ets_recommended ? *peer->ets_recommended : *peer->ets;
+  const Groups there{theirs.prio_tc, theirs.bw, theirs.tsa};
   const std::string text = differences(here, there, port.qos.pfc.value_or(PrioSet{}));
   const std::string expected = "the same groups and bandwidth at both ends";
   if (text.empty()) return good(port.id(), "same as " + peer_name(*peer), expected);

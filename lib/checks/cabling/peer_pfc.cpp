@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <string>
+#include <bit>
 
-#include "base/parse.h"
 #include "checks/cabling/peer.h"
 #include "checks/check.h"
-#include "model/finding.h"
 
 namespace fabric {
 namespace {
@@ -12,13 +10,9 @@ namespace {
 // "priority 3", "priorities 3, 4" of a set that is not empty.
 std::string priorities(uint8_t bits) {
   std::string text;
-  int count = 0;
   for (int prio = 0; prio < kPriorities; ++prio)
-    if ((bits >> prio & 1) != 0) {
-      append_item(text, std::to_string(prio));
-      ++count;
-    }
-  return (count == 1 ? "priority " : "priorities ") + text;
+    if ((bits >> prio & 1) != 0) append_item(text, std::to_string(prio));
+  return (std::has_single_bit(bits) ? "priority " : "priorities ") + text;
 }
 
 std::optional<Finding> ask_port(const View& view, const Port& port) {

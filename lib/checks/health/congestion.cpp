@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/parse.h"
 #include "checks/check.h"
 #include "health/rule.h"
-#include "model/finding.h"
 
 namespace fabric {
 namespace {

@@ -1,33 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <string>
-#include <string_view>
-
-#include "base/parse.h"
 #include "checks/check.h"
 #include "checks/host/host.h"
-#include "model/finding.h"
-#include "model/view.h"
 
 namespace fabric {
 
-extern const Threshold kIdleLatency{"idle_latency",
-                                    20,
-                                    "microseconds to leave the deepest idle state",
-                                    "C1 and C1E of Intel and AMD servers need 1 to 10, C6 and AMD's C2 100 and more",
-                                    1,
-                                    1e6};
+extern const Threshold kIdleLatency("idle_latency", 20, "microseconds to leave the deepest idle state",
+                                    "C1 and C1E of Intel and AMD servers need 1 to 10, C6 and AMD's C2 100 and more", 1,
+                                    1e6);
 
 namespace {
-
-std::string describe(const HostCpu& cpu) {
-  std::string text;
-  for (const IdleGroup& group : cpu.idle) {
-    append_item(text, group.state + " (" + std::to_string(group.latency) + " us)", "; ");
-    if (cpu.idle.size() > 1) text += " on CPUs " + group.cpus;
-  }
-  return "deepest " + text + " by " + cpu.idle_driver;
-}
 
 // The kernel option that asks for shallow states and that this driver ignores; empty: none.
 std::string ignored_option(const Host& host) {
@@ -45,22 +26,26 @@ void ask(const View& view, Findings& findings) {
   const auto& host = view.now.host;
   if (!host || host->cpu.idle.empty() || !has_gpus_and_rdma(view) || is_virtual(view)) return;
   const HostCpu& cpu = host->cpu;
+  const auto describe = [&](const IdleGroup& group) {
+    return group.state + " (" + std::to_string(group.latency) + " us)" +
+           (cpu.idle.size() > 1 ? " on CPUs " + group.cpus : "");
+  };
+  const std::string observed = "deepest " + joined(cpu.idle, "; ", describe) + " by " + cpu.idle_driver;
   const double shallow = limit_of(view, kIdleLatency);
-  const auto [least, most] = std::minmax_element(
-      cpu.idle.begin(), cpu.idle.end(), [](const IdleGroup& a, const IdleGroup& b) { return a.latency < b.latency; });
+  const auto [least, most] = std::ranges::minmax_element(cpu.idle, {}, &IdleGroup::latency);
   if (least->latency <= shallow && most->latency > shallow)
     return findings.push_back(
-        bad(Status::warning, kHostSubject, describe(cpu), "the same on all CPUs",
+        bad(Status::warning, kHostSubject, observed, "the same on all CPUs",
             "Deep idle states are disabled on some CPUs only. Threads on the other CPUs wake up later by " +
                 std::to_string(most->latency) + " microseconds, and the slowest rank sets the pace of a collective.",
             "Disable them on all CPUs: cpupower idle-set -D " + number_text(shallow) +
                 "; or enable them on all CPUs: cpupower idle-set -E"));
   if (const std::string option = ignored_option(*host); !option.empty() && most->latency > shallow)
     return findings.push_back(bad(
-        Status::warning, kHostSubject, describe(cpu), "C1, because of " + option + " on the kernel command line",
+        Status::warning, kHostSubject, observed, "C1, because of " + option + " on the kernel command line",
         "The option belongs to acpi_idle. The active driver intel_idle ignores it, so all deep idle states are in use.",
         "Add intel_idle.max_cstate=1 to the kernel command line, or: cpupower idle-set -D " + number_text(shallow)));
-  findings.push_back(good(kHostSubject, describe(cpu), "the same on all CPUs"));
+  findings.push_back(good(kHostSubject, observed, "the same on all CPUs"));
 }
 
 }  // namespace

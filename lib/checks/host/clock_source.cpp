@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <string>
-#include <string_view>
-
 #include "checks/check.h"
 #include "checks/host/host.h"
-#include "model/finding.h"
 
 namespace fabric {
 namespace {

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <string>
-
-#include "base/parse.h"
 #include "checks/check.h"
 #include "checks/host/host.h"
-#include "model/finding.h"
 
 namespace fabric {
 namespace {
@@ -14,21 +10,6 @@ bool has_energy_preference(const HostCpu& cpu) {
   return cpu.frequency_driver == "intel_pstate" || cpu.frequency_driver == "amd-pstate-epp";
 }
 
-bool is_fast(const HostCpu& cpu, const FrequencyGroup& group) {
-  if (group.governor == "performance" || group.governor == "userspace") return true;
-  return has_energy_preference(cpu) && group.preference == "performance";
-}
-
-std::string describe(const FrequencyGroup& group) {
-  return group.governor + (group.preference.empty() ? "" : " (" + group.preference + ")");
-}
-
-std::string meaning_of(const HostCpu& cpu, const FrequencyGroup& group) {
-  if (group.governor == "powersave" && !has_energy_preference(cpu))
-    return "The CPUs stay at their lowest frequency: work of the host takes two to four times as long.";
-  return "CPUs start each burst of work at a low frequency. Threads that feed GPUs and NICs work in bursts.";
-}
-
 void ask(const View& view, Findings& findings) {
   const auto& host = view.now.host;
   if (!host || host->cpu.frequency.empty() || !has_gpus_and_rdma(view) || is_virtual(view)) return;
@@ -36,15 +17,20 @@ void ask(const View& view, Findings& findings) {
   const FrequencyGroup* slow = nullptr;
   std::string observed;
   for (const FrequencyGroup& group : cpu.frequency) {
-    if (cpu.frequency.size() == 1) observed = describe(group);
-    else append_item(observed, describe(group) + " on CPUs " + group.cpus, "; ");
-    if (!is_fast(cpu, group)) slow = &group;
+    append_item(observed, group.governor + (group.preference.empty() ? "" : " (" + group.preference + ")"), "; ");
+    if (cpu.frequency.size() > 1) observed += " on CPUs " + group.cpus;
+    if (group.governor != "performance" && group.governor != "userspace" &&
+        !(has_energy_preference(cpu) && group.preference == "performance"))
+      slow = &group;
   }
   observed += " by " + cpu.frequency_driver;
   if (slow == nullptr) return findings.push_back(good(kHostSubject, std::move(observed), "performance"));
-  findings.push_back(
-      bad(Status::warning, kHostSubject, std::move(observed), "performance", meaning_of(cpu, *slow),
-          "cpupower frequency-set -g performance; persistent: tuned-adm profile throughput-performance"));
+  const bool at_lowest = slow->governor == "powersave" && !has_energy_preference(cpu);
+  findings.push_back(bad(
+      Status::warning, kHostSubject, std::move(observed), "performance",
+      at_lowest ? "The CPUs stay at their lowest frequency: work of the host takes two to four times as long."
+                : "CPUs start each burst of work at a low frequency. Threads that feed GPUs and NICs work in bursts.",
+      "cpupower frequency-set -g performance; persistent: tuned-adm profile throughput-performance"));
 }
 
 }  // namespace

@@ -1,20 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <string>
-
-#include "base/parse.h"
 #include "checks/check.h"
 #include "checks/host/host.h"
-#include "model/finding.h"
-#include "model/view.h"
 
 namespace fabric {
 
-extern const Threshold kHugePages{"huge_pages_share",
-                                  0.5,
-                                  "of the memory reserved as huge pages",
-                                  "ours: what a site needs depends on its jobs",
-                                  0.01,
-                                  1};
+extern const Threshold kHugePages("huge_pages_share", 0.5, "of the memory reserved as huge pages",
+                                  "ours: what a site needs depends on its jobs", 0.01, 1);
 
 namespace {
 
@@ -28,7 +19,7 @@ void ask(const View& view, Findings& findings) {
     sum += pages > kNoLimit / size ? kNoLimit / 4 : pages * size / 4;  // quarters, so that the sum does not overflow
   }
   if (!host->huge_pages.transparent.empty())
-    append_item(observed, std::string("transparent: ") + host->huge_pages.transparent, "; ");
+    append_item(observed, "transparent: " + host->huge_pages.transparent, "; ");
   if (observed.empty()) return;
   const double most = limit_of(view, kHugePages);
   if (host->memory != 0 && static_cast<double>(sum) > most / 4 * static_cast<double>(host->memory))

@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <string>
-
-#include "base/parse.h"
 #include "checks/check.h"
 #include "checks/host/host.h"
-#include "model/finding.h"
 
 namespace fabric {
 namespace {
-
-// With more queues than local CPUs, drivers place the rest on remote ones.
-unsigned unavoidable(const NicInterrupts& nic) { return nic.queues > nic.local_cpus ? nic.queues - nic.local_cpus : 0; }
 
 std::string names_of(const NicInterrupts& nic) {
   constexpr size_t kShown = 4;
@@ -25,21 +18,21 @@ std::string names_of(const NicInterrupts& nic) {
 Finding finding_for(const Host& host, const NicInterrupts& nic) {
   const std::string node = "NUMA node " + std::to_string(nic.numa);
   const size_t far = nic.elsewhere.size();
-  if (far <= unavoidable(nic))
+  // With more queues than local CPUs, drivers place the rest on remote ones.
+  if (far + std::min<size_t>(nic.local_cpus, nic.queues) <= nic.queues)
     return good(nic.nic, std::to_string(nic.queues - far) + " of " + std::to_string(nic.queues) + " queues on " + node,
                 node);
-  std::string cause = "A tuning script (set_irq_affinity) placed them there.";
-  if (host.irqbalance == true) cause = "irqbalance runs and may have placed them there.";
+  const bool balanced = host.irqbalance == true;
   return bad(
       Status::warning, nic.nic,
       std::to_string(far) + " of " + std::to_string(nic.queues) + " queues elsewhere: IRQ " + names_of(nic), node,
       "CPUs on another NUMA node serve the interrupts of these queues: each packet and completion crosses the link "
       "between NUMA nodes. " +
-          cause,
+          std::string(balanced ? "irqbalance runs and may have placed them there."
+                               : "A tuning script (set_irq_affinity) placed them there."),
       "For each IRQ: cat /sys/devices/system/node/node" + std::to_string(nic.numa) +
           "/cpulist > /proc/irq/IRQ/smp_affinity_list; NVIDIA: set_irq_affinity_bynode.sh " + std::to_string(nic.numa) +
-          " NETDEV." +
-          (host.irqbalance == true ? " First systemctl disable --now irqbalance, or ban these IRQs (--banirq)." : ""));
+          " NETDEV." + (balanced ? " First systemctl disable --now irqbalance, or ban these IRQs (--banirq)." : ""));
 }
 
 void ask(const View& view, Findings& findings) {

@@ -1,71 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <string>
-#include <string_view>
-
-#include "base/parse.h"
 #include "checks/check.h"
 #include "checks/host/host.h"
-#include "checks/host/job_limit.h"
-#include "model/finding.h"
 
 namespace fabric {
 namespace {
 
-bool is_slurm(const JobService& service) { return service.unit.starts_with("slurm"); }
-
 // Why jobs get these limits: Slurm propagates the limits of the submitting shell; without a service, shells start jobs.
 // Empty: jobs do not get them.
 std::string reader_of(const Host& host) {
-  const auto starts = [](const JobService& each) { return each.role >= JobRole::runtime && !each.processes.empty(); };
-  const bool has_slurm = host.slurm || std::ranges::any_of(host.services, is_slurm);
-  if (has_slurm && host.slurm && host.slurm->propagates_memlock)
+  if (host.slurm && host.slurm->propagates_memlock)
     return "Slurm propagates the limits of the submitting shell to the job (PropagateResourceLimits, " +
            host.slurm->where.text() + ").";
-  if (!has_slurm && !host.processes_hidden && std::ranges::none_of(host.services, starts))
+  const auto starts = [](const JobService& each) {
+    return each.unit.starts_with("slurm") || (each.role >= JobRole::runtime && !each.processes.empty());
+  };
+  if (!host.slurm && !host.processes_hidden && std::ranges::none_of(host.services, starts))
     return "No service starts jobs on this host: jobs start in shells and inherit their limits.";
   return {};
 }
 
 // Groups of sound servers, whose packages ship an entry of their own: they do not concern jobs.
-bool is_for_sound(const UserLimit& entry) {
-  constexpr std::string_view kGroups[] = {"@audio", "@jackuser", "@pipewire", "@realtime"};
-  return contains(kGroups, entry.domain);
-}
-
-std::string entry_text(const UserLimit& entry, const LimitSetting& setting) {
-  return entry.domain + " " + bytes_text(setting.limit.soft) + " (" + setting.where.text() + ")";
-}
+constexpr std::string_view kSound[] = {"@audio", "@jackuser", "@pipewire", "@realtime"};
 
 // Without an entry, sessions have the limit of the service that opened them.
 void ask(const View& view, Findings& findings) {
   const auto& host = view.now.host;
   if (!host || !has_rdma(view) || host->user_limits.empty()) return;
-  const std::string reader = reader_of(*host);
+  const std::string reader = reader_of(*host), expected = "* unlimited";
   std::string low, all;
   bool some_only = true;  // no low entry for "*"
   for (const UserLimit& entry : host->user_limits) {
-    const auto& setting = entry.soft ? entry.soft : entry.hard;
-    const std::string text = entry_text(entry, *setting);
+    const LimitSetting& setting = entry.soft ? *entry.soft : *entry.hard;
+    const std::string text = entry.domain + " " + bytes_text(setting.limit.soft) + " (" + setting.where.text() + ")";
     append_item(all, text);
-    if (is_for_sound(entry) || is_enough_memlock(view, setting->limit)) continue;
+    if (contains(kSound, entry.domain) || is_enough_memlock(view, setting.limit)) continue;
     append_item(low, text);
     some_only = some_only && entry.domain != "*";
   }
-  const std::string expected = "* unlimited";
   if (!low.empty() && reader.empty() && host->processes_hidden) return;  // a hidden service may start jobs
   if (low.empty() || reader.empty()) return findings.push_back(good(kHostSubject, std::move(all), expected));
-  const std::string slurm = host->slurm && host->slurm->propagates_memlock
-                                ? " Or set PropagateResourceLimitsExcept=MEMLOCK in slurm.conf."
-                                : "";
-  findings.push_back(bad(Status::warning, kHostSubject, low, expected,
-                         std::string(some_only ? "Processes of these users" : "Users' processes") +
-                             " cannot register memory with the NIC beyond this (ibv_reg_mr fails with ENOMEM). " +
-                             reader,
-                         (some_only ? "Write unlimited in these lines, or take the lines out if the file has \"* - "
-                                      "memlock unlimited\". Then log in again."
-                                    : "Replace them with \"* - memlock unlimited\". Then log in again.") +
-                             slurm));
+  findings.push_back(
+      bad(Status::warning, kHostSubject, low, expected,
+          std::string(some_only ? "Processes of these users" : "Users' processes") +
+              " cannot register memory with the NIC beyond this (ibv_reg_mr fails with ENOMEM). " + reader,
+          std::string(some_only ? "Write unlimited in these lines, or take the lines out if the file has \"* - "
+                                  "memlock unlimited\". Then log in again."
+                                : "Replace them with \"* - memlock unlimited\". Then log in again.") +
+              (host->slurm && host->slurm->propagates_memlock
+                   ? " Or set PropagateResourceLimitsExcept=MEMLOCK in slurm.conf."
+                   : "")));
 }
 
 }  // namespace

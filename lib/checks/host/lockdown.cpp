@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <string>
-
 #include "checks/check.h"
 #include "checks/host/host.h"
-#include "model/finding.h"
 
 namespace fabric {
-
 namespace {
 
 void ask(const View& view, Findings& findings) {

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <string>
-
 #include "checks/check.h"
 #include "checks/host/host.h"
-#include "model/finding.h"
 
 namespace fabric {
-
 namespace {
 
 void ask(const View& view, Findings& findings) {
   const auto& host = view.now.host;
   if (!host || !host->numa_balancing || !has_gpus_and_rdma(view) || view.now.topology.numa_cpus.size() < 2) return;
   const unsigned mode = *host->numa_balancing;
-  if (const std::string* wanted = wanted_sysctl(view, "kernel.numa_balancing"))
+  if (const auto* wanted = view.policy == nullptr ? nullptr : find_in(view.policy->sysctl, "kernel.numa_balancing"))
     return findings.push_back(good(kHostSubject, std::to_string(mode), *wanted + " (the configuration's [sysctl])"));
   if ((mode & 1) == 0)  // 2 alone moves pages between kinds of memory only
     return findings.push_back(

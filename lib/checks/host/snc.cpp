@@ -1,22 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <map>
-#include <string>
-
 #include "checks/check.h"
 #include "checks/host/host.h"
-#include "model/finding.h"
 
 namespace fabric {
 namespace {
 
-// The firmware's name for this number of NUMA nodes per package. AMD has up to NPS4; more is "L3 cache as NUMA domain".
+// The firmware's name for this number of NUMA nodes per package. AMD has up to NPS4.
 std::string firmware_name(const std::string& vendor, unsigned nodes) {
-  const std::string number = std::to_string(nodes);
-  if (vendor == "GenuineIntel") return "SNC" + number;
-  if (vendor == "AuthenticAMD" || vendor == "HygonGenuine")
-    return nodes <= 4 ? "NPS" + number : "L3 cache as NUMA domain";
-  return {};
+  if (vendor == "GenuineIntel") return " (SNC" + std::to_string(nodes) + ")";
+  if (vendor != "AuthenticAMD" && vendor != "HygonGenuine") return {};
+  return nodes <= 4 ? " (NPS" + std::to_string(nodes) + ")" : " (L3 cache as NUMA domain)";
 }
 
 // NODE and SYS have a different meaning with SNC.
@@ -28,13 +21,10 @@ void ask(const View& view, Findings& findings) {
   unsigned most = 0;
   for (const auto& [socket, count] : nodes) most = std::max(most, count);
   std::string observed = std::to_string(most) + " NUMA node" + (most == 1 ? "" : "s") + " per package";
-  if (most > 1) {
-    const std::string word = firmware_name(view.now.host->cpu.vendor, most);
-    observed += (word.empty() ? "" : " (" + word + ")") +
-                std::string(
-                    ": NODE is within one node, SYS includes the other nodes of the same package, so a SYS pair can be "
-                    "as close as a NODE pair without clustering");
-  }
+  if (most > 1)
+    observed += firmware_name(view.now.host->cpu.vendor, most) +
+                ": NODE is within one node, SYS includes the other nodes of the same package, so a SYS pair can be as "
+                "close as a NODE pair without clustering";
   findings.push_back(good(kHostSubject, std::move(observed), "any"));
 }
 

@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <iterator>
-
 #include "checks/check.h"
 #include "checks/network/network.h"
-#include "model/finding.h"
 
 namespace fabric {
 namespace {
-
-// GIDs as sysfs prints them: eight groups of four hexadecimal digits.
-bool is_link_local(const Gid& gid) { return gid.gid.starts_with("fe80:"); }
 
 std::string describe(const Gid& gid) {
   return "index " + to_text(gid.index) + " " + gid.gid + (gid.netdev.empty() ? "" : " on " + gid.netdev);
@@ -20,21 +13,20 @@ std::string describe(const Gid& gid) {
 std::optional<Finding> ask_port(const View& view, const Port& port) {
   if (!is_judged(port) || !is_active(port) || !is_roce(port) || lacks_address(view, port)) return std::nullopt;
   const std::string expected = "a RoCE v2 GID of a routable address";
+  const std::string files =
+      "Run the check as root. Files: /sys/class/infiniband/" + port.rdma + "/ports/" + to_text(port.number);
   const std::string netdev = port.netdev.empty() ? "the port's netdev" : port.netdev;
   if (port.gids.empty() && is_unread(port, "gid"))
     return bad(Status::unknown, port.id(), "-", expected,
-               "The GID table could not be read: " + why_unread(port, "gid") + ".",
-               "Run the check as root. Files: /sys/class/infiniband/" + port.rdma + "/ports/" + to_text(port.number) +
-                   "/gids");
+               "The GID table could not be read: " + why_unread(port, "gid") + ".", files + "/gids");
   std::vector<Gid> v2;
   std::ranges::copy_if(port.gids, std::back_inserter(v2), [](const Gid& gid) { return gid.type == "RoCE v2"; });
   auto best = std::ranges::find_if(v2, is_ipv4);
-  if (best == v2.end()) best = std::ranges::find_if_not(v2, is_link_local);
+  if (best == v2.end()) best = std::ranges::find_if(v2, is_routable_v2);
   if (best != v2.end()) return good(port.id(), describe(*best), expected);
   if (std::ranges::any_of(port.gids, [](const Gid& gid) { return gid.type.empty(); }))
     return bad(Status::unknown, port.id(), "GIDs of unknown type", expected, "The types of the GIDs could not be read.",
-               "Run the check as root. Files: /sys/class/infiniband/" + port.rdma + "/ports/" + to_text(port.number) +
-                   "/gid_attrs/types");
+               files + "/gid_attrs/types");
   if (v2.empty())
     return bad(
         Status::critical, port.id(), "no RoCE v2 GID", expected,

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/parse.h"
 #include "checks/check.h"
-#include "model/finding.h"
 
 namespace fabric {
 namespace {
@@ -13,8 +11,8 @@ std::optional<Finding> ask_port(const View&, const Port& port) {
   if (port.module->bad_checksums.empty()) return std::nullopt;
   return bad(
       Status::warning, port.id(), "wrong checksums: " + joined(port.module->bad_checksums, "; "), expected,
-      "No checksum of the module's memory is right. Its identity, limits and readings may be wrong: "
-      "the memory or its I2C bus is damaged, or the maker never wrote the checksums.",
+      "No checksum of the module's memory is right. Its identity, limits and readings may be wrong: the memory or its "
+      "I2C bus is damaged, or the maker never wrote the checksums.",
       "Compare with the label: ethtool -m " + port.netdev + ". Reseat the module; if the text is damaged, replace it.");
 }
 

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "checks/link/port_state.h"
 
-#include <algorithm>
-#include <map>
-#include <string>
-
-#include "base/parse.h"
 #include "checks/check.h"
 #include "health/health.h"
-#include "model/finding.h"
 #include "model/transceiver.h"
 
 namespace fabric {
@@ -59,20 +52,6 @@ Advice infiniband_advice(const Port& port, const std::string& query) {
   }
 }
 
-// The local port by a directed route, which needs no subnet manager.
-std::string ibportstate(const Port& port) {
-  const std::string number = to_text(port.number);
-  return "ibportstate -C " + port.rdma + " -P " + number + " -D 0 " + number;
-}
-
-Advice advice_when_down(const Port& port) {
-  const std::string dev = port.netdev.empty() ? port.rdma : port.netdev;
-  const bool infiniband = port.link_layer == LinkLayer::infiniband;
-  if (is_switched_off(port))
-    return {"This host disabled the port.", infiniband ? ibportstate(port) + " enable" : "ip link set " + dev + " up"};
-  return infiniband ? infiniband_advice(port, ibportstate(port) + " query") : ethernet_advice(port, dev);
-}
-
 Advice advice(const Port& port) {
   const bool infiniband = port.link_layer == LinkLayer::infiniband;
   if (port.state == kInit || port.state == kArmed)
@@ -83,7 +62,13 @@ Advice advice(const Port& port) {
                                "Run the check again. If nothing changes, reload the driver."};
   if (port.state == kActiveDefer)
     return {"The port has just lost its link.", "Run the check again. If nothing changes, reseat the cable."};
-  return advice_when_down(port);
+  const std::string dev = port.netdev.empty() ? port.rdma : port.netdev;
+  // The local port by a directed route, which needs no subnet manager.
+  const std::string number = to_text(port.number);
+  const std::string ibportstate = "ibportstate -C " + port.rdma + " -P " + number + " -D 0 " + number;
+  if (is_switched_off(port))
+    return {"This host disabled the port.", infiniband ? ibportstate + " enable" : "ip link set " + dev + " up"};
+  return infiniband ? infiniband_advice(port, ibportstate + " query") : ethernet_advice(port, dev);
 }
 
 // "; the NIC says: Autoneg, No partner detected"
@@ -124,24 +109,6 @@ Finding member_finding(const Port& member) {
                  : "Enable the switch port. Reseat or replace the cable and the transceiver of " + member.netdev + ".");
 }
 
-}  // namespace
-
-std::optional<Finding> port_state_fault(const View& view, const Port& port) {
-  if (!is_judged(port)) return std::nullopt;
-  Finding finding = finding_for(view, port);
-  return finding.status == Status::ok || finding.status == Status::unknown ? std::nullopt
-                                                                           : std::optional(std::move(finding));
-}
-
-namespace {
-
-std::string rdma_devices(const Topology& topology) {
-  std::string names;
-  for (const Nic& nic : topology.nics)
-    for (const std::string& device : nic.rdma) append_item(names, device);
-  return names;
-}
-
 // Renamed, or now a member of a bond.
 bool is_renamed(const View& view, const Port& old) {
   return !old.pci.empty() && std::ranges::any_of(view.now.ports, [&](const Port& port) {
@@ -149,18 +116,12 @@ bool is_renamed(const View& view, const Port& old) {
   });
 }
 
-bool is_on_the_bus(const View& view, const std::string& pci) {
-  const auto& nics = view.now.topology.nics;
-  return nics.empty() || std::ranges::any_of(nics, [&](const Nic& nic) { return nic.pci == pci; });
-}
-
 // Port id -> device. Health remembers devices that went long ago: only those whose PCI function is gone too are
 // reported, because a driver may be unloaded on purpose or the device may be in a container.
 std::map<std::string, std::string> gone_ports(const View& view) {
   std::map<std::string, std::string> gone;
-  const auto is_there = [&](const std::string& id) {
-    return std::ranges::any_of(view.now.ports, [&](const Port& port) { return port.id() == id; });
-  };
+  const auto& nics = view.now.topology.nics;
+  const auto is_there = [&](const std::string& id) { return contains(view.now.ports, id, &Port::id); };
   if (view.before != nullptr)
     for (const Port& old : view.before->ports)
       if (is_judged(old) && !is_there(old.id()) && !is_renamed(view, old))
@@ -168,7 +129,8 @@ std::map<std::string, std::string> gone_ports(const View& view) {
   if (view.health != nullptr)
     for (const auto& [id, device] : view.health->devices) {
       const auto pci = place_of_gone(device);
-      if (pci && !pci->empty() && id.find('@') == std::string::npos && !is_there(id) && !is_on_the_bus(view, *pci))
+      if (pci && !pci->empty() && id.find('@') == std::string::npos && !is_there(id) && !nics.empty() &&
+          !contains(nics, *pci, &Nic::pci))
         gone.emplace(id, *pci);
     }
   return gone;
@@ -180,10 +142,9 @@ void add_vanished(const View& view, Findings& findings) {
                            "The device disappeared: its driver was unloaded or it left the PCI bus.",
                            "journalctl -k -g " + device + ", then reload the driver."));
     if (view.health == nullptr) continue;
-    if (const auto known = view.health->devices.find(id);
-        known != view.health->devices.end() && place_of_gone(known->second))
+    if (const auto* known = find_in(view.health->devices, id); known != nullptr && place_of_gone(*known))
       findings.back().since =
-          time_text(view.health->wall - static_cast<int64_t>(std::max(0.0, view.health->now - known->second.since)));
+          time_text(view.health->wall - static_cast<int64_t>(std::max(0.0, view.health->now - known->since)));
   }
 }
 
@@ -194,7 +155,10 @@ void ask(const View& view, Findings& findings) {
   }
   add_vanished(view, findings);
   if (!view.now.ports.empty() || !findings.empty()) return;
-  if (const std::string devices = rdma_devices(view.now.topology); !devices.empty())
+  std::string devices;
+  for (const Nic& nic : view.now.topology.nics)
+    for (const std::string& device : nic.rdma) append_item(devices, device);
+  if (!devices.empty())
     findings.push_back(
         bad(Status::unknown, "host", "no port of " + devices, "ACTIVE, LinkUp",
             "The kernel has RDMA devices, but their ports could not be read or are excluded by the configuration.",
@@ -206,6 +170,13 @@ void ask(const View& view, Findings& findings) {
 }
 
 }  // namespace
+
+std::optional<Finding> port_state_fault(const View& view, const Port& port) {
+  if (!is_judged(port)) return std::nullopt;
+  Finding finding = finding_for(view, port);
+  return finding.status == Status::ok || finding.status == Status::unknown ? std::nullopt
+                                                                           : std::optional(std::move(finding));
+}
 
 extern const Check kPortStateCheck{
     .id = "port-state",

@@ -1,53 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <set>
-#include <string>
-#include <vector>
-
 #include "checks/check.h"
-#include "checks/topology/expect.h"
 #include "checks/topology/pairing.h"
 #include "health/health.h"
-#include "model/finding.h"
 
 namespace fabric {
 namespace {
 
-// Rates of the active ports equal to this one, including its own.
-std::vector<double> rates_of_twins(const View& view, const Port& port, const std::set<std::string>& for_gpus) {
-  std::vector<double> rates;
-  for (const Port& other : view.now.ports)
-    if (is_active(other) && other.rate && are_twins(port, other) &&
-        for_gpus.count(port.rdma) == for_gpus.count(other.rdma))
-      rates.push_back(*other.rate);
-  return rates;
-}
-
-// At least two and at least half of them at one lower rate: two groups by design.
-bool is_group(const std::vector<double>& rates, double rate) {
-  const double best = *std::ranges::max_element(rates);
-  const auto same = std::ranges::count(rates, rate), full = std::ranges::count(rates, best);
-  return same >= 2 && same + full == static_cast<long>(rates.size()) && same >= full;
-}
-
-std::string show_command(const Port& port) { return fill_names("ethtool {netdev}", &port, port.id()); }
-
 Finding finding_for(const View& view, const Port& port, const std::set<std::string>& for_gpus) {
+  const std::string show = fill_names("ethtool {netdev}", &port, port.id());
   if (!port.rate)
     return bad(Status::unknown, port.id(), "-", "a link speed",
-               "The speed of this active port could not be read: " + why_unread(port, "rate") + ".",
-               show_command(port));
-  const std::vector<double> rates = rates_of_twins(view, port, for_gpus);
+               "The speed of this active port could not be read: " + why_unread(port, "rate") + ".", show);
+  std::vector<double> rates;  // of the active ports equal to this one, including its own
+  for (const Port& other : view.now.ports)
+    if (is_active(other) && other.rate && are_twins(port, other) &&
+        for_gpus.contains(port.rdma) == for_gpus.contains(other.rdma))
+      rates.push_back(*other.rate);
   const double best = *std::ranges::max_element(rates);
   if (*port.rate >= best) return good(port.id(), rate_text(*port.rate), rate_text(best));
-  if (is_group(rates, *port.rate))
+  // At least two and at least half of them at one lower rate: two groups by design.
+  const auto same = std::ranges::count(rates, *port.rate), full = std::ranges::count(rates, best);
+  if (same >= 2 && same >= full && same + full == static_cast<long>(rates.size()))
     return good(port.id(), rate_text(*port.rate) + ", like at least half of the equal ports", rate_text(best));
-  const auto slower = std::ranges::count_if(rates, [&](double rate) { return rate < best; });
-  const bool odd_one_out = static_cast<size_t>(slower) * 2 < rates.size();
+  const bool odd_one_out = static_cast<size_t>(full) * 2 > rates.size();
   return bad(odd_one_out ? Status::critical : Status::warning, port.id(), rate_text(*port.rate),
              rate_text(best) + ", like equal ports",
              "The link is slower than those of equal ports. Every collective runs at the speed of its slowest link.",
-             "Configure the same speed and FEC as on the switch port (" + show_command(port) +
+             "Configure the same speed and FEC as on the switch port (" + show +
                  "). Replace a cable or transceiver that brings up fewer lanes.");
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checks/check.h"
-#include "model/finding.h"
 
 namespace fabric {
 namespace {
@@ -15,15 +14,6 @@ uint32_t path_mtu(uint32_t netdev_mtu) {
   return 0;
 }
 
-bool is_in_policy(const View& view, const Port& port) {
-  const PortPolicy* entry = view.policy == nullptr ? nullptr : policy_for(*view.policy, port);
-  return entry != nullptr && entry->want.mtu && entry->want.mtu == port.qos.mtu;
-}
-
-std::string observed_text(const Port& port, uint32_t reached) {
-  return "netdev " + (port.qos.mtu ? to_text(*port.qos.mtu) : "-") + ", RoCE " + to_text(reached);
-}
-
 std::optional<Finding> ask_port(const View& view, const Port& port) {
   if (!is_judged(port) || !is_roce(port) || port.netdev.empty()) return std::nullopt;
   const std::string expected = "netdev 4192 or more, RoCE 4096";
@@ -33,13 +23,15 @@ std::optional<Finding> ask_port(const View& view, const Port& port) {
                "ip link show dev " + port.netdev + "; ibv_devinfo -d " + port.rdma);
   const uint32_t possible = port.qos.mtu ? path_mtu(*port.qos.mtu) : *port.active_mtu;
   const uint32_t reached = port.active_mtu.value_or(possible);
-  const std::string observed = observed_text(port, reached);
+  const std::string observed = "netdev " + (port.qos.mtu ? to_text(*port.qos.mtu) : "-") + ", RoCE " + to_text(reached);
   if (reached < possible)
     return bad(Status::warning, port.id(), observed, "RoCE " + to_text(possible),
                "The RDMA device did not follow the MTU of its netdev: packets are smaller than the network allows.",
                "ip link set " + port.netdev + " mtu " + to_text(*port.qos.mtu) +
                    "; if nothing changes, reload the RDMA driver.");
-  if (reached >= kLargest || is_in_policy(view, port)) return good(port.id(), observed, expected);
+  const PortPolicy* entry = view.policy == nullptr ? nullptr : policy_for(*view.policy, port);
+  const bool is_wanted = entry != nullptr && entry->want.mtu && entry->want.mtu == port.qos.mtu;
+  if (reached >= kLargest || is_wanted) return good(port.id(), observed, expected);
   return bad(
       Status::warning, port.id(), observed, expected,
       "RoCE cuts messages into packets of " + to_text(reached) +

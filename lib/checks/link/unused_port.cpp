@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ports that are down by design.
-#include <algorithm>
 
 #include "checks/cabling/peer.h"
 #include "model/finding.h"
 #include "model/transceiver.h"
+#include "model/node.h"
 #include "model/view.h"
 #include "topology/locality.h"
 
@@ -52,7 +52,7 @@ bool is_of_the_board(const View& view, const Port& port) {
     const Nic* used = is_judged(other) && is_active(other) ? nic_of(view, other) : nullptr;
     if (used == nullptr) continue;
     const bool narrower = slot_of(*nic) * 4 <= slot_of(*used);
-    if (used->vendor == nic->vendor && used->device == nic->device && !narrower) return false;
+    if (are_alike(*used, *nic) && !narrower) return false;
     wider = wider || slot_of(*used) > slot_of(*nic);
   }
   return wider;
@@ -61,9 +61,8 @@ bool is_of_the_board(const View& view, const Port& port) {
 bool was_up(const View& view, const Port& port) {
   const InventoryPart* part = view.now.inventory ? view.now.inventory->find(port.pci) : nullptr;
   if (part != nullptr && contains(part->up, port.id())) return true;
-  if (view.before == nullptr) return false;
-  return std::ranges::any_of(view.before->ports,
-                             [&](const Port& old) { return old.id() == port.id() && is_active(old); });
+  const auto is_it = [&](const Port& old) { return old.id() == port.id() && is_active(old); };
+  return view.before != nullptr && std::ranges::any_of(view.before->ports, is_it);
 }
 
 bool is_beside_gpu(const View& view, const Port& port) {
@@ -72,11 +71,6 @@ bool is_beside_gpu(const View& view, const Port& port) {
            const auto path = path_class(gpu, *nic);
            return path && *path <= PathClass::PXB;
          });
-}
-
-// Nothing is plugged in, or this host has disabled it.
-bool is_left_off(const Port& port) {
-  return is_switched_off(port) || (port.link_status && port.link_status->reason == kNoCable);
 }
 
 }  // namespace
@@ -93,10 +87,11 @@ std::optional<std::string> why_unused(const View& view, const Port& port) {
   const bool second = is_spare(view, port), of_the_board = is_of_the_board(view, port), off = is_switched_off(port);
   if (was_never_connected(port) && second) return "second port, disabled";
   if (of_the_board && (off || was_never_connected(port))) return "no port of its model is in use, disabled";
+  const bool is_left_off = off || (port.link_status && port.link_status->reason == kNoCable);
   const auto is_other = [&](const Port& other) { return &other != &port && is_judged(other) && is_active(other); };
   const auto is_twin = [&](const Port& other) { return is_other(other) && are_twins(other, port); };
-  if (!is_left_off(port) || std::ranges::none_of(view.now.ports, is_other) ||
-      std::ranges::any_of(view.now.ports, is_twin) || is_beside_gpu(view, port))
+  if (!is_left_off || std::ranges::none_of(view.now.ports, is_other) || std::ranges::any_of(view.now.ports, is_twin) ||
+      is_beside_gpu(view, port))
     return std::nullopt;
   return off ? "administratively down" : "no module or cable";
 }

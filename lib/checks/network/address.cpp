@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <map>
-#include <string>
-#include <vector>
-
-#include "base/parse.h"
 #include "checks/check.h"
 #include "checks/network/network.h"
-#include "model/finding.h"
 
 namespace fabric {
 namespace {
@@ -14,38 +8,24 @@ namespace {
 // Address -> netdevs of RoCE ports with this address.
 using Holders = std::map<Ip, std::map<std::string, const Port*>>;
 
-Holders holders(const View& view) {
-  Holders out;
-  for (const Port& port : view.now.ports) {
-    if (!is_judged(port) || !is_roce(port)) continue;
-    for (const PortAddress& each : addresses_of(view.now, port).value_or(std::vector<PortAddress>{}))
-      out[each.address.ip].emplace(each.netdev, &port);
-  }
-  return out;
-}
+std::string shown(const Address& address) { return to_text(address.ip) + "/" + to_text(address.prefix); }
 
 std::string failed_detection(const Node& node, const Port& port) {
   for (const NamedInterface& each : interfaces_of(node, port))
     for (const Address& address : each.interface->addresses.value_or(std::vector<Address>{}))
-      if (address.dad_failed) return to_text(address.ip) + "/" + to_text(address.prefix) + " on " + each.netdev;
+      if (address.dad_failed) return shown(address) + " on " + each.netdev;
   return {};
 }
 
 Finding twice(const Ip& ip, const std::map<std::string, const Port*>& netdevs, const Port& port) {
   std::string others;
   for (const auto& [netdev, other] : netdevs)
-    if (other != &port)
-      others.append(others.empty() ? "" : " and ").append(other->id()).append(" (").append(netdev).append(")");
+    if (other != &port) append_item(others, other->id() + " (" + netdev + ")", " and ");
   return bad(Status::critical, port.id(), to_text(ip) + " is also on " + others, "an address of its own",
              "Two ports of this host have the same address: peers reach the one that answers first, and connections to "
              "the other fail.",
              "Configure another address on " + port.netdev +
                  " in the network configuration. Both ports: ip address show to " + to_text(ip));
-}
-
-std::string shown(const std::vector<PortAddress>& addresses) {
-  return joined(addresses, ", ",
-                [](const PortAddress& each) { return to_text(each.address.ip) + "/" + to_text(each.address.prefix); });
 }
 
 void add_finding(const View& view, const Port& port, const Holders& all, Findings& findings) {
@@ -70,12 +50,18 @@ void add_finding(const View& view, const Port& port, const Holders& all, Finding
             "Without an address the port has no routable GID: every collective over this rail fails or hangs.",
             "ip address add ADDRESS/PREFIX dev " + port.netdev +
                 "; then correct the network configuration: networkctl status " + port.netdev));
-  if (!addresses->empty()) findings.push_back(good(port.id(), shown(*addresses), expected));
+  const auto text = [](const PortAddress& each) { return shown(each.address); };
+  if (!addresses->empty()) findings.push_back(good(port.id(), joined(*addresses, ", ", text), expected));
 }
 
 // A fabric may use no addresses at all, so ports without one are compared with equal ports.
 void ask(const View& view, Findings& findings) {
-  const Holders all = holders(view);
+  Holders all;
+  for (const Port& port : view.now.ports) {
+    if (!is_judged(port) || !is_roce(port)) continue;
+    for (const PortAddress& each : addresses_of(view.now, port).value_or(std::vector<PortAddress>{}))
+      all[each.address.ip].emplace(each.netdev, &port);
+  }
   for (const Port& port : view.now.ports)
     if (is_judged(port) && is_active(port) && is_roce(port) && !port.netdev.empty())
       add_finding(view, port, all, findings);

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <string>
-
-#include "base/parse.h"
 #include "checks/check.h"
 #include "checks/network/network.h"
-#include "model/finding.h"
 
 namespace fabric {
 namespace {

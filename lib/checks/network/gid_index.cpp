@@ -1,29 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <map>
-#include <set>
-#include <string>
-
-#include "base/parse.h"
 #include "checks/check.h"
 #include "checks/network/network.h"
-#include "model/finding.h"
 
 namespace fabric {
 namespace {
-
-using Indices = std::set<unsigned>;
-
-std::string text(const Indices& values) {
-  return joined(values, ", ", [](const unsigned value) { return to_text(value); });
-}
 
 // The index of most ports; on a tie the lowest.
 unsigned most_common(const std::vector<const Port*>& ports, bool ipv4) {
   std::map<unsigned, size_t> count;
   for (const Port* port : ports)
     for (const unsigned index : gid_indices(*port, ipv4)) ++count[index];
-  return std::ranges::max_element(count, [](const auto& a, const auto& b) { return a.second < b.second; })->first;
+  return std::ranges::max_element(count, {}, [](const auto& each) { return each.second; })->first;
 }
 
 // Another netdev has the same GID. `address` reports an address that is configured twice.
@@ -37,7 +24,7 @@ std::string twin_of(const View& view, const Port& port) {
     for (const Gid& theirs : other.gids)
       for (const Gid& mine : port.gids)
         if (is_routable_v2(mine) && mine.gid == theirs.gid && is_routable_v2(theirs) && mine.netdev != theirs.netdev &&
-            own_addresses.count(mine.gid) == 0)
+            !own_addresses.contains(mine.gid))
           return other.id() + " has " + mine.gid + ", too";
   }
   return {};
@@ -46,8 +33,8 @@ std::string twin_of(const View& view, const Port& port) {
 // A difference that shifts the GID table of a port.
 std::string likely_cause(const View& view, const Port& port) {
   const auto disabled = [&](const Port& each) {
-    const auto found = view.now.network.interfaces.find(each.netdev);
-    return found == view.now.network.interfaces.end() ? std::nullopt : found->second.ipv6_disabled;
+    const Interface* interface = find_in(view.now.network.interfaces, each.netdev);
+    return interface == nullptr ? std::nullopt : interface->ipv6_disabled;
   };
   const auto mine = disabled(port);
   for (const Port* other : rails(view))
@@ -58,7 +45,7 @@ std::string likely_cause(const View& view, const Port& port) {
 }
 
 Finding finding_for(const View& view, const Port& port, bool ipv4, unsigned wanted, bool pinned) {
-  const Indices mine = gid_indices(port, ipv4);
+  const std::set<unsigned> mine = gid_indices(port, ipv4);
   const std::string family = ipv4 ? "IPv4" : "IPv6",
                     expected = family + " at index " + to_text(wanted) +
                                (pinned ? ", [expect] gid_index" : ", like equal ports");
@@ -66,9 +53,10 @@ Finding finding_for(const View& view, const Port& port, bool ipv4, unsigned want
     return bad(Status::critical, port.id(), twin, "a GID of its own",
                "Two RDMA ports have the same GID: peers reach the one that answers, and connections to the other fail.",
                "Configure different addresses on the two netdevs: rdma link show; ip address show");
-  if (mine.count(wanted) != 0) return good(port.id(), family + " at index " + text(mine), expected);
-  return bad(Status::warning, port.id(),
-             mine.empty() ? "no " + family + " GID of RoCE v2" : family + " at index " + text(mine), expected,
+  std::string observed = family + " at index " + joined(mine, ", ", [](unsigned index) { return to_text(index); });
+  if (mine.contains(wanted)) return good(port.id(), observed, expected);
+  if (mine.empty()) observed = "no " + family + " GID of RoCE v2";
+  return bad(Status::warning, port.id(), observed, expected,
              "A job with one GID index for all ports (NCCL_IB_GID_INDEX, ib_write_bw -x) uses the wrong GID on this "
              "port, or none." +
                  likely_cause(view, port),
@@ -107,8 +95,7 @@ extern const Check kGidIndexCheck{
     .inspect = "show_gids; grep . /sys/class/infiniband/RDMADEV/ports/1/gid_attrs/types/*",
     .fix =
         "ip link set NETDEV down; ip link set NETDEV up (fills the table again); configure addresses in the same order "
-        "on "
-        "all rails; or unset NCCL_IB_GID_INDEX with NCCL 2.21 and later.",
+        "on all rails; or unset NCCL_IB_GID_INDEX with NCCL 2.21 and later.",
     .ask = ask,
 };
 

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <map>
-#include <string>
-
 #include "checks/check.h"
 #include "checks/network/network.h"
-#include "model/finding.h"
 
 namespace fabric {
 namespace {
@@ -14,31 +10,16 @@ constexpr uint32_t kRoceHeaders = 96;  // iboe_get_mtu(), include/rdma/ib_addr.h
 constexpr uint32_t kFrameHeaders = 14 + 4;
 constexpr uint32_t kFullRoce = 4096 + kRoceHeaders;
 
-std::optional<uint32_t> peer_max_frame(const Node& node, const Port& port) {
-  const auto found = node.network.interfaces.find(port.netdev);
-  return found == node.network.interfaces.end() ? std::nullopt : found->second.peer_max_frame;
-}
-
-bool is_in_policy(const View& view, const Port& port) {
-  const PortPolicy* entry = view.policy == nullptr ? nullptr : policy_for(*view.policy, port);
-  return entry != nullptr && entry->want.mtu;
-}
-
 // The MTU of more than half of the equal rails, if it differs from that of this port. `roce-mtu` reports an MTU below
 // the one for RoCE 4096, and the setting mtu one that the policy wants.
 std::optional<uint32_t> others_mtu(const View& view, const std::vector<const Port*>& all, const Port& port) {
-  std::map<uint32_t, size_t> count;
-  size_t twins = 0;
-  for (const Port* each : all) {
-    if (!each->qos.mtu || !are_twins(port, *each)) continue;
-    ++count[*each->qos.mtu];
-    ++twins;
-  }
-  for (const auto& [mtu, ports] : count)
-    if (ports * 2 > twins && mtu != *port.qos.mtu && count.contains(*port.qos.mtu) && *port.qos.mtu >= kFullRoce &&
-        !is_in_policy(view, port))
-      return mtu;
-  return std::nullopt;
+  const PortPolicy* entry = view.policy == nullptr ? nullptr : policy_for(*view.policy, port);
+  if (*port.qos.mtu < kFullRoce || (entry != nullptr && entry->want.mtu)) return std::nullopt;
+  std::map<uint32_t, size_t> counts;
+  for (const Port* each : all)
+    if (each->qos.mtu && are_twins(port, *each)) ++counts[*each->qos.mtu];
+  const auto usual = majority(counts);
+  return usual != port.qos.mtu && counts.contains(*port.qos.mtu) ? usual : std::nullopt;
 }
 
 Finding finding_for(const View& view, const std::vector<const Port*>& all, const Port& port) {
@@ -50,7 +31,9 @@ Finding finding_for(const View& view, const std::vector<const Port*>& all, const
                "The RDMA device sends packets larger than the MTU of its netdev (payload plus 96 bytes of headers). "
                "They are dropped: connections hang after the first small messages.",
                "ip link set " + port.netdev + " mtu 9000, then restart the job: existing queue pairs keep their MTU.");
-  if (const auto frame = peer_max_frame(view.now, port); frame && *frame < mtu + kFrameHeaders)
+  const Interface* interface = find_in(view.now.network.interfaces, port.netdev);
+  const auto frame = interface == nullptr ? std::nullopt : interface->peer_max_frame;
+  if (frame && *frame < mtu + kFrameHeaders)
     return bad(Status::critical, port.id(), netdev + ", switch port accepts frames of " + to_text(*frame),
                "frames of " + to_text(mtu + kFrameHeaders) + " on the switch",
                "The switch port drops large packets of this port: the maximum frame size that it announces by LLDP is "

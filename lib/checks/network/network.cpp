@@ -10,7 +10,7 @@ std::vector<const Port*> rails(const View& view) {
   std::vector<const Port*> out;
   const std::set<std::string> devices = devices_for_gpus(view);
   for (const Port& port : view.now.ports)
-    if (is_judged(port) && is_active(port) && is_roce(port) && !port.netdev.empty() && devices.count(port.rdma) != 0)
+    if (is_judged(port) && is_active(port) && is_roce(port) && !port.netdev.empty() && devices.contains(port.rdma))
       out.push_back(&port);
   return out;
 }
@@ -22,8 +22,7 @@ std::vector<NamedInterface> interfaces_of(const Node& node, const Port& port) {
     if (!gid.netdev.empty()) names.insert(gid.netdev);
   std::vector<NamedInterface> out;
   for (const std::string& name : names)
-    if (const auto found = node.network.interfaces.find(name); found != node.network.interfaces.end())
-      out.push_back({name, &found->second});
+    if (const Interface* found = find_in(node.network.interfaces, name)) out.push_back({name, found});
   return out;
 }
 

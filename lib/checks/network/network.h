@@ -2,11 +2,6 @@
 // Rails: the RoCE ports for collectives of the GPUs, and their addresses.
 #pragma once
 
-#include <optional>
-#include <set>
-#include <string>
-#include <vector>
-
 #include "model/view.h"
 
 namespace fabric {

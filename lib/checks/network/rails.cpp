@@ -3,15 +3,9 @@
 // address belongs to the host, not to the interface: any rail answers ARP for all of them
 // (Documentation/networking/ip-sysctl.rst: arp_ignore, arp_announce, arp_filter, rp_filter). IPv6 neighbor discovery
 // answers for the addresses of the interface only (net/ipv6/ndisc.c, ndisc_recv_ns).
-#include <algorithm>
-#include <set>
-#include <string>
-#include <vector>
 
-#include "base/parse.h"
 #include "checks/check.h"
 #include "checks/network/network.h"
-#include "model/finding.h"
 
 namespace fabric {
 namespace {
@@ -59,15 +53,12 @@ std::vector<std::vector<Rail>> groups(std::vector<Rail> all) {
   while (!all.empty()) {
     std::vector<Rail> group{all.front()};
     all.erase(all.begin());
-    for (size_t i = 0; i < group.size(); ++i)
-      for (auto other = all.begin(); other != all.end();) {
-        if (!share_subnet(group[i], *other)) {
-          ++other;
-          continue;
-        }
-        group.push_back(*other);
-        other = all.erase(other);
-      }
+    for (size_t i = 0; i < group.size(); ++i) {
+      const auto is_other = [&](const Rail& rail) { return !share_subnet(group[i], rail); };
+      const auto theirs = std::stable_partition(all.begin(), all.end(), is_other);
+      group.insert(group.end(), theirs, all.end());
+      all.erase(theirs, all.end());
+    }
     if (group.size() > 1) out.push_back(std::move(group));
   }
   return out;
@@ -78,10 +69,7 @@ std::string subnet_of(const Rail& rail) {
 }
 
 // The default routing table; in a VRF that of the VRF.
-uint32_t main_table(const Interface& interface) {
-  constexpr uint32_t kMain = 254;
-  return interface.vrf_table != 0 ? interface.vrf_table : kMain;
-}
+uint32_t main_table(const Interface& interface) { return interface.vrf_table != 0 ? interface.vrf_table : 254; }
 
 // Priority of the rule of VRFs (drivers/net/vrf.c, FIB_RULE_PREF): rules after it never match.
 constexpr uint32_t kVrfRule = 1000;
@@ -110,12 +98,6 @@ struct Faults {
   std::vector<std::string> observed, expected, commands;
 };
 
-std::string sysctl_name(const std::string& netdev, const std::string& key) {
-  std::string name = netdev;  // sysctl(8): a dot in a name is written as a slash
-  std::ranges::replace(name, '.', '/');
-  return "net.ipv4.conf." + name + "." + key;
-}
-
 // Adds the rails whose effective value is not in `allowed`.
 void check_setting(const std::vector<Rail>& group, const std::string& key, ConfValue Interface::*member,
                    const std::set<unsigned>& allowed, unsigned wanted, Faults& faults) {
@@ -125,23 +107,19 @@ void check_setting(const std::vector<Rail>& group, const std::string& key, ConfV
   for (const Rail& rail : group) {
     const ConfValue& conf = rail.interface->*member;
     const auto value = conf.effective();
-    if (!value || allowed.count(*value) != 0) continue;
+    if (!value || allowed.contains(*value)) continue;
     if (*conf.all > wanted && names.empty()) command += " net.ipv4.conf.all." + key + "=" + to_text(wanted);
     names.push_back(rail.netdev);
     values.insert(*value);
-    command += " " + sysctl_name(rail.netdev, key) + "=" + to_text(wanted);
+    std::string name = rail.netdev;  // sysctl(8): a dot in a name is written as a slash
+    std::ranges::replace(name, '.', '/');
+    command += " net.ipv4.conf." + name + "." + key + "=" + to_text(wanted);
   }
   if (names.empty()) return;
-  std::string text;
-  for (const unsigned value : values) text += (text.empty() ? " " : "/") + to_text(value);
-  faults.observed.push_back(key + text + " on " + listed(names));
+  const std::string text = joined(values, "/", [](unsigned value) { return to_text(value); });
+  faults.observed.push_back(key + " " + text + " on " + listed(names));
   faults.expected.push_back(key + " " + to_text(wanted));
   faults.commands.push_back(std::move(command));
-}
-
-uint32_t free_table(const Network& network, uint32_t from) {
-  while (network.tables.count(from) != 0) ++from;
-  return from;
 }
 
 // First copies the routes of the rail into its own table, then adds the rule: no moment without a route.
@@ -165,7 +143,8 @@ void check_routes(const Network& network, const std::vector<Rail>& group, Faults
   uint32_t table = 100;
   for (const Rail& rail : group) {
     if (has_own_route(network, rail, By::source_or_device)) continue;
-    table = free_table(network, table + 1);
+    while (network.tables.contains(++table)) {
+    }
     names.push_back(rail.netdev);
     add_route_commands(rail, table, faults);
   }
@@ -174,16 +153,14 @@ void check_routes(const Network& network, const std::vector<Rail>& group, Faults
   faults.expected.push_back("a rule and a table for each rail's address");
 }
 
-// arp_filter answers only if the kernel would route the answer through the same interface: as good with source routing.
-bool filters_arp(const std::vector<Rail>& group) {
-  return std::ranges::all_of(group,
-                             [](const Rail& rail) { return rail.interface->arp_filter.effective().value_or(0) != 0; });
-}
-
 void check_arp(const Network& network, const std::vector<Rail>& group, Faults& faults) {
   const bool routed =
       std::ranges::all_of(group, [&](const Rail& rail) { return has_own_route(network, rail, By::source); });
-  if (!(routed && filters_arp(group))) check_setting(group, "arp_ignore", &Interface::arp_ignore, {1, 2}, 1, faults);
+  // arp_filter answers only if the kernel would route the answer through the same interface: as good with source
+  // routing.
+  const auto filters_arp = [](const Rail& rail) { return rail.interface->arp_filter.effective().value_or(0) != 0; };
+  if (!routed || !std::ranges::all_of(group, filters_arp))
+    check_setting(group, "arp_ignore", &Interface::arp_ignore, {1, 2}, 1, faults);
   check_setting(group, "arp_announce", &Interface::arp_announce, {2}, 2, faults);
   // Strict filtering accepts packets only on the interface of the route back. Without source routing that is the first
   // rail, and ARP on the other rails is not answered.
@@ -197,8 +174,7 @@ Finding finding_for(const View& view, const std::vector<Rail>& group) {
   if (!v6) check_arp(view.now.network, group, faults);
   std::vector<std::string> names;
   for (const Rail& rail : group) names.push_back(rail.port->id());
-  const Rail& widest = *std::min_element(
-      group.begin(), group.end(), [](const Rail& a, const Rail& b) { return a.address.prefix < b.address.prefix; });
+  const Rail& widest = *std::ranges::min_element(group, {}, [](const Rail& rail) { return rail.address.prefix; });
   const std::string subject = subnet_of(widest) + (widest.interface->vrf.empty() ? "" : " in " + widest.interface->vrf);
   if (faults.observed.empty())
     return good(subject, listed(names) + ", each through its own link",

@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <map>
-#include <string>
-#include <vector>
-
-#include "base/parse.h"
 #include "checks/check.h"
-#include "model/finding.h"
 #include "topology/locality.h"
-#include "topology/pcie_path.h"
 #include "topology/platform.h"
 
 namespace fabric {
@@ -15,30 +8,17 @@ namespace {
 
 constexpr uint16_t kRedirect = kAcsRequestRedirect | kAcsCompletionRedirect;
 
-std::string control_text(uint16_t control) {
-  constexpr std::pair<uint16_t, std::string_view> kBits[] = {{kAcsSourceValidation, "SrcValid+"},
-                                                             {kAcsRequestRedirect, "ReqRedir+"},
-                                                             {kAcsCompletionRedirect, "CmpltRedir+"},
-                                                             {kAcsUpstreamForwarding, "UpstreamFwd+"},
-                                                             {kAcsDirectTranslated, "DirectTrans+"}};  // lspci's words
-  std::string out;
-  for (const auto& [bit, name] : kBits)
-    if ((control & bit) != 0) append_item(out, name, " ");
-  return out.empty() ? "off" : out;
-}
-
-// Bridge -> pairs of GPU and NIC that share a switch and whose path crosses it: "GPU0 and mlx5_0".
-std::map<std::string, std::vector<std::string>> bridges_of_pairs(const View& view) {
-  std::map<std::string, std::vector<std::string>> out;
-  for (const auto& [gpu, nic] : gpu_nic_pairs(view))
-    for (const std::string& bridge : bridges_between(*gpu, nearer_function(*gpu, *nic)))
-      out[bridge].push_back(gpu->name + " and " + nic->name);
-  return out;
-}
+constexpr std::pair<uint16_t, std::string_view> kBits[] = {{kAcsSourceValidation, "SrcValid+"},
+                                                           {kAcsRequestRedirect, "ReqRedir+"},
+                                                           {kAcsCompletionRedirect, "CmpltRedir+"},
+                                                           {kAcsUpstreamForwarding, "UpstreamFwd+"},
+                                                           {kAcsDirectTranslated, "DirectTrans+"}};  // lspci's words
 
 Finding redirected(const Node& node, const std::string& bridge, uint16_t control,
                    const std::vector<std::string>& pairs) {
-  const std::string observed = control_text(control);
+  std::string observed;
+  for (const auto& [bit, name] : kBits)
+    if ((control & bit) != 0) append_item(observed, name, " ");
   if ((control & kAcsDirectTranslated) != 0)
     return good(bridge, observed + " (translated requests pass directly: ATS)", "no redirect, or direct translated");
   if (!node.topology.hypervisor.empty())
@@ -59,36 +39,30 @@ Finding not_read(const std::string& why) {
              "Refresh the PCI data: systemctl restart fabric-agent-pci");
 }
 
-// A captured tree may contain devices without their bridges.
-bool knows_bridges(const Node& node, const std::map<std::string, std::vector<std::string>>& bridges) {
-  for (const auto& [bridge, pairs] : bridges)
-    if (function_of(node, bridge) != nullptr) return true;
-  return false;
-}
-
 // Only pairs that share a switch: other traffic passes through the root complex anyway.
 void ask(const View& view, Findings& findings) {
   const Node& node = view.now;
-  const auto bridges = bridges_of_pairs(view);
+  std::map<std::string, std::vector<std::string>> bridges;  // -> pairs whose path crosses it: "GPU0 and mlx5_0"
+  for (const auto& [gpu, nic] : gpu_nic_pairs(view))
+    for (const std::string& bridge : bridges_between(*gpu, nearer_function(*gpu, *nic)))
+      bridges[bridge].push_back(gpu->name + " and " + nic->name);
   if (bridges.empty()) return;
   if (!node.pci_settings) {
-    if (node.topology.hypervisor.empty() && knows_bridges(node, bridges))
+    // A captured tree may contain devices without their bridges.
+    const auto is_known = [&](const auto& each) { return function_of(node, each.first) != nullptr; };
+    if (node.topology.hypervisor.empty() && std::ranges::any_of(bridges, is_known))
       findings.push_back(not_read("fabric-agent-pci.service has not run"));
     return;
   }
   size_t clear = 0;
   std::string unread;
   for (const auto& [bridge, pairs] : bridges) {
-    const auto published = node.pci_settings->functions.find(bridge);
-    if (published == node.pci_settings->functions.end()) {
-      unread = bridge + " was not read at " + node.pci_settings->updated;
-    } else if (published->second.acs.value_or(0) & kRedirect) {
-      findings.push_back(redirected(node, bridge, *published->second.acs, pairs));
-    } else if (!published->second.acs && !published->second.unread.empty()) {
-      unread = bridge + ": " + published->second.unread;
-    } else {
-      ++clear;
-    }
+    const PciSettings* published = find_in(node.pci_settings->functions, bridge);
+    if (published == nullptr) unread = bridge + " was not read at " + node.pci_settings->updated;
+    else if (published->acs.value_or(0) & kRedirect)
+      findings.push_back(redirected(node, bridge, *published->acs, pairs));
+    else if (!published->acs && !published->unread.empty()) unread = bridge + ": " + published->unread;
+    else ++clear;
   }
   if (!unread.empty() && node.topology.hypervisor.empty()) findings.push_back(not_read(unread));
   else if (clear == bridges.size())

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <chrono>
-#include <map>
-#include <string>
-
-#include "base/parse.h"
 #include "checks/check.h"
 #include "health/health.h"
-#include "model/finding.h"
-#include "topology/pcie_path.h"
+#include "topology/locality.h"
 #include "topology/platform.h"
 
 namespace fabric {
@@ -40,11 +33,8 @@ struct Rise {
 
 // Errors detected by the receiving end of a link, and repetitions by the sending end (PCI Express base
 // specification 6.0, 6.2.7; names of the kernel in drivers/pci/pcie/aer.c).
-bool is_received(const std::string& kind) {
-  return kind == "RxErr" || kind == "BadTLP" || kind == "BadDLLP" || kind == "ECRC" || kind == "MalfTLP" ||
-         kind == "RxOF";
-}
-bool is_sent(const std::string& kind) { return kind == "Rollover" || kind == "Timeout"; }
+constexpr std::string_view kReceived[] = {"RxErr", "BadTLP", "BadDLLP", "ECRC", "MalfTLP", "RxOF"};
+constexpr std::string_view kSent[] = {"Rollover", "Timeout"};
 
 // Counters start at 0 when a device is added again.
 Rise rise(const AerCounts& now, const AerCounts& before) {
@@ -52,26 +42,22 @@ Rise rise(const AerCounts& now, const AerCounts& before) {
   if (!now.total || !before.total || *now.total <= *before.total) return out;
   out.count = *now.total - *before.total;
   for (const auto& [kind, count] : now.kinds) {
-    const auto had = before.kinds.find(kind);
-    const uint64_t more = count - std::min(count, had == before.kinds.end() ? 0 : had->second);
+    const uint64_t* had = find_in(before.kinds, kind);
+    const uint64_t more = count - std::min(count, had == nullptr ? 0 : *had);
     if (more == 0) continue;
     append_item(out.kinds, kind + " +" + std::to_string(more), " ");
-    out.received = out.received || is_received(kind);
-    out.sent = out.sent || is_sent(kind);
+    out.received = out.received || contains(kReceived, kind);
+    out.sent = out.sent || contains(kSent, kind);
   }
   if (out.kinds.empty()) out.kinds = "+" + std::to_string(out.count);
   return out;
 }
 
-std::string other_end(const Topology& topology, const Links& links, const std::string& pci) {
-  const auto up = links.upper.find(pci), down = links.lower.find(pci);
-  if (up != links.upper.end()) return up->second;
-  return down != links.lower.end() ? function_text(topology, down->second) : std::string{};
-}
-
 std::string direction(const Topology& topology, const Links& links, const std::string& pci, const Rise& rise) {
-  const std::string end = other_end(topology, links, pci);
-  if (end.empty() || rise.received == rise.sent) return end.empty() ? "" : " on its link with " + end;
+  const std::string *up = find_in(links.upper, pci), *down = find_in(links.lower, pci);
+  if (up == nullptr && down == nullptr) return {};
+  const std::string end = up != nullptr ? *up : function_text(topology, *down);
+  if (rise.received == rise.sent) return " on its link with " + end;
   return rise.received ? ": packets from " + end + " arrive damaged" : ": packets to " + end + " are repeated";
 }
 

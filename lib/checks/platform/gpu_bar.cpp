@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <bit>
-#include <map>
-#include <optional>
-#include <string>
-#include <utility>
 
 #include "checks/check.h"
-#include "model/finding.h"
+#include "model/node.h"
 #include "topology/platform.h"
 
 namespace fabric {
 namespace {
-
-// The BAR of a GPU if the firmware has no space for a larger one.
-constexpr uint64_t kSmall = 256ull << 20;
 
 std::string size_text(uint64_t bytes) {
   constexpr uint64_t kGiB = 1ull << 30, kMiB = 1ull << 20;
@@ -39,16 +31,6 @@ std::optional<uint64_t> largest_offered(const Bar& bar) {
   return bits <= 44 ? std::optional(uint64_t{1} << (bits + 19)) : std::nullopt;
 }
 
-using Model = std::pair<uint16_t, uint16_t>;
-Model model_of(const Gpu& gpu) { return {gpu.vendor, gpu.device}; }
-
-std::map<Model, uint64_t> largest_by_model(const Node& node) {
-  std::map<Model, uint64_t> out;
-  for (const Gpu& gpu : node.topology.gpus)
-    if (const Bar* bar = memory_bar(node, gpu.pci)) out[model_of(gpu)] = std::max(out[model_of(gpu)], bar->size);
-  return out;
-}
-
 Finding small(const Gpu& gpu, const Bar& bar, uint64_t expected, const std::string& why) {
   return bad(Status::warning, gpu.name, "BAR" + std::to_string(bar.number) + " of " + size_text(bar.size),
              size_text(expected) + ", " + why,
@@ -62,6 +44,7 @@ Finding small(const Gpu& gpu, const Bar& bar, uint64_t expected, const std::stri
 Finding finding_for(const Gpu& gpu, const Bar& bar, uint64_t siblings) {
   if (bar.size < siblings) return small(gpu, bar, siblings, "equal to others of its model");
   const auto offered = largest_offered(bar);
+  constexpr uint64_t kSmall = 256ull << 20;  // if the firmware has no space for a larger one
   if (offered && bar.size <= kSmall && *offered > bar.size)
     return small(gpu, bar, *offered, "which the GPU offers (Resizable BAR)");
   return good(gpu.name, "BAR" + std::to_string(bar.number) + " of " + size_text(bar.size),
@@ -70,12 +53,16 @@ Finding finding_for(const Gpu& gpu, const Bar& bar, uint64_t siblings) {
 
 // GPUs with a NIC.
 void ask(const View& view, Findings& findings) {
-  const auto largest = largest_by_model(view.now);
   const Gpu* last = nullptr;  // the pairs of a GPU are adjacent
   for (const auto& [gpu, nic] : gpu_nic_pairs(view)) {
     const Bar* bar = memory_bar(view.now, gpu->pci);
-    if (bar != nullptr && gpu != last) findings.push_back(finding_for(*gpu, *bar, largest.at(model_of(*gpu))));
+    if (bar == nullptr || gpu == last) continue;
     last = gpu;
+    uint64_t largest = 0;
+    for (const Gpu& other : view.now.topology.gpus)
+      if (const Bar* each = are_alike(other, *gpu) ? memory_bar(view.now, other.pci) : nullptr)
+        largest = std::max(largest, each->size);
+    findings.push_back(finding_for(*gpu, *bar, largest));
   }
 }
 

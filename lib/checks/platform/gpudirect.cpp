@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <string>
-
-#include "base/parse.h"
 #include "checks/check.h"
-#include "model/finding.h"
 #include "topology/platform.h"
 
 namespace fabric {
@@ -14,11 +9,6 @@ constexpr uint16_t kNvidia = 0x10de, kAmd = 0x1002;
 constexpr const char* kMeaning =
     "The RDMA driver cannot access GPU memory: collectives go through host memory, at a fraction of the rate of the "
     "network.";
-
-bool has_gpu(const View& view, uint16_t vendor) {
-  const auto pairs = gpu_nic_pairs(view);
-  return std::ranges::any_of(pairs, [&](const GpuNic& pair) { return pair.gpu->vendor == vendor; });
-}
 
 bool has_peer(const GpuDirect& has, std::string_view name) {
   return std::ranges::any_of(has.memory_peers, [&](const std::string& peer) { return peer.starts_with(name); });
@@ -30,40 +20,39 @@ void ask_nvidia(const GpuDirect& has, Findings& findings) {
   if (has_peer(has, "nv_mem")) append_item(ways, "peer memory client nv_mem");
   if (has.nvidia_open == true) append_item(ways, "dma-buf (open kernel module)");
   const std::string driver = "NVIDIA driver " + has.nvidia_driver;
-  if (!ways.empty()) {
-    findings.push_back(good("host", driver + ": " + ways, "nvidia_peermem, or dma-buf of the open kernel module"));
-    return;
-  }
-  findings.push_back(bad(Status::warning, "host", driver + ", closed kernel module, without nvidia_peermem",
-                         "nvidia_peermem, or dma-buf of the open kernel module", kMeaning,
+  const std::string expected = "nvidia_peermem, or dma-buf of the open kernel module";
+  if (!ways.empty()) return findings.push_back(good("host", driver + ": " + ways, expected));
+  findings.push_back(bad(Status::warning, "host", driver + ", closed kernel module, without nvidia_peermem", expected,
+                         kMeaning,
                          "modprobe nvidia_peermem && echo nvidia_peermem > /etc/modules-load.d/nvidia_peermem.conf; or "
                          "install NVIDIA's open kernel modules."));
 }
 
 // RCCL uses dma-buf if the kernel has both options (rccl, src/misc/rocmwrap.cc), else OFED's peer memory.
 void ask_amd(const GpuDirect& has, Findings& findings) {
-  if (has_peer(has, "amdkfd")) {
-    findings.push_back(good("host", "peer memory client amdkfd", "peer memory, or dma-buf"));
-  } else if (has.pci_p2pdma && has.dmabuf_move_notify) {
-    if (*has.pci_p2pdma && *has.dmabuf_move_notify) {
-      findings.push_back(good("host", "dma-buf (PCI_P2PDMA, DMABUF_MOVE_NOTIFY)", "peer memory, or dma-buf"));
-      return;
-    }
-    findings.push_back(bad(Status::warning, "host",
-                           std::string("kernel without ") +
-                               (*has.pci_p2pdma ? "CONFIG_DMABUF_MOVE_NOTIFY" : "CONFIG_PCI_P2PDMA") +
-                               ", no peer memory client",
-                           "CONFIG_PCI_P2PDMA and CONFIG_DMABUF_MOVE_NOTIFY, or OFED's peer memory", kMeaning,
-                           "Boot a kernel built with both options. Or install the RDMA stack of the NIC vendor with "
-                           "peer memory, and load amdgpu after it."));
-  }
+  if (has_peer(has, "amdkfd"))
+    return findings.push_back(good("host", "peer memory client amdkfd", "peer memory, or dma-buf"));
+  if (!has.pci_p2pdma || !has.dmabuf_move_notify) return;
+  if (*has.pci_p2pdma && *has.dmabuf_move_notify)
+    return findings.push_back(good("host", "dma-buf (PCI_P2PDMA, DMABUF_MOVE_NOTIFY)", "peer memory, or dma-buf"));
+  findings.push_back(bad(Status::warning, "host",
+                         std::string("kernel without ") +
+                             (*has.pci_p2pdma ? "CONFIG_DMABUF_MOVE_NOTIFY" : "CONFIG_PCI_P2PDMA") +
+                             ", no peer memory client",
+                         "CONFIG_PCI_P2PDMA and CONFIG_DMABUF_MOVE_NOTIFY, or OFED's peer memory", kMeaning,
+                         "Boot a kernel built with both options. Or install the RDMA stack of the NIC vendor with peer "
+                         "memory, and load amdgpu after it."));
 }
 
 // With GPUs of both vendors, NVIDIA is checked.
 void ask(const View& view, Findings& findings) {
   const GpuDirect& has = view.now.platform.gpudirect;
-  if (!has.nvidia_driver.empty() && has_gpu(view, kNvidia)) ask_nvidia(has, findings);
-  else if (has.amdgpu && has_gpu(view, kAmd)) ask_amd(has, findings);
+  const auto pairs = gpu_nic_pairs(view);
+  const auto has_gpu = [&](uint16_t vendor) {
+    return std::ranges::any_of(pairs, [&](const GpuNic& pair) { return pair.gpu->vendor == vendor; });
+  };
+  if (!has.nvidia_driver.empty() && has_gpu(kNvidia)) ask_nvidia(has, findings);
+  else if (has.amdgpu && has_gpu(kAmd)) ask_amd(has, findings);
 }
 
 }  // namespace

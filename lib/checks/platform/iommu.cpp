@@ -1,27 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <map>
-#include <string>
-
-#include "base/parse.h"
 #include "checks/check.h"
-#include "model/finding.h"
 #include "topology/platform.h"
 
 namespace fabric {
 namespace {
 
 // The kernel's names of the default domain of a group (drivers/iommu/iommu.c, iommu_group_show_type).
-constexpr std::string_view kStrict = "DMA", kLazy = "DMA-FQ", kPassThrough = "identity";
-
-std::string_view mode_text(const std::string& type) {
-  if (type == kStrict) return "translate, strict (DMA)";
-  if (type == kLazy) return "translate, lazy (DMA-FQ)";
-  return "pass-through (identity)";
-}
-
-std::string options_text(const Platform& platform) {
-  return platform.command_line.empty() ? std::string() : "; kernel command line: " + joined(platform.command_line);
-}
+constexpr const char* kPassThrough = "identity";
+const std::map<std::string, std::string> kModes{{"DMA", "translate, strict (DMA)"},
+                                                {"DMA-FQ", "translate, lazy (DMA-FQ)"},
+                                                {kPassThrough, "pass-through (identity)"}};
 
 // iommu=pt is for x86, iommu.passthrough=1 for arm64 (Documentation/admin-guide/kernel-parameters.txt of Linux 6.12).
 // UNVERIFIED on NVIDIA Grace: its GPUs use the SMMU (ATS), and arm-smmu-v3 did not always support shared address
@@ -39,19 +27,18 @@ void ask(const View& view, Findings& findings) {
   std::map<std::string, std::vector<std::string>> by_type;
   for (const InUse& each : devices) {
     const PlatformFunction* function = function_of(node, each.device->pci);
-    const auto group =
-        function == nullptr ? platform.iommu_groups.end() : platform.iommu_groups.find(function->iommu_group);
-    if (group == platform.iommu_groups.end()) continue;
-    if (group->second == kStrict || group->second == kLazy || group->second == kPassThrough)
-      by_type[group->second].push_back(each.name);
+    const auto* type = function == nullptr ? nullptr : find_in(platform.iommu_groups, function->iommu_group);
+    if (type != nullptr && kModes.contains(*type)) by_type[*type].push_back(each.name);
   }
-  std::string observed, translated;
+  std::string observed;
+  bool translates = false;
   for (const auto& [type, names] : by_type) {
-    observed.append(observed.empty() ? "" : "; ").append(mode_text(type)).append(": ").append(joined(names));
-    if (type != kPassThrough) append_item(translated, joined(names));
+    append_item(observed, kModes.at(type) + ": " + joined(names), "; ");
+    translates = translates || type != kPassThrough;
   }
-  if (!translated.empty()) {
-    findings.push_back(bad(Status::warning, "host", observed + options_text(platform), "pass-through (iommu=pt) or off",
+  if (translates) {
+    if (!platform.command_line.empty()) observed += "; kernel command line: " + joined(platform.command_line);
+    findings.push_back(bad(Status::warning, "host", observed, "pass-through (iommu=pt) or off",
                            "The IOMMU translates every DMA of these devices: small messages take longer, and "
                            "throughput drops when the IOTLB is too small.",
                            kRemedy));

@@ -1,19 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <string>
-
 #include "checks/check.h"
-#include "model/finding.h"
 #include "topology/platform.h"
 
 namespace fabric {
 namespace {
-
-bool sleeps(const PlatformFunction& function) { return function.power_state.starts_with("D3"); }
-
-bool has_active_port(const Node& node, const std::string& pci) {
-  return std::ranges::any_of(node.ports, [&](const Port& port) { return port.pci == pci && is_active(port); });
-}
 
 Finding asleep(const InUse& each, const PlatformFunction& function) {
   const std::string control = function.power_control.empty() ? "" : ", power/control " + function.power_control;
@@ -26,14 +16,15 @@ Finding asleep(const InUse& each, const PlatformFunction& function) {
 // A NIC without an active port may sleep. Devices without a driver are not checked.
 void ask(const View& view, Findings& findings) {
   const Node& node = view.now;
-  const bool any_port_up = std::ranges::any_of(node.ports, is_active);
   size_t awake = 0;
   for (const InUse& each : devices_in_use(view)) {
     const PlatformFunction* function = function_of(node, each.device->pci);
     if (function == nullptr || function->power_state.empty() || function->kernel_driver.empty()) continue;
-    const bool used = each.nic ? has_active_port(node, each.device->pci) : any_port_up;
-    if (used && sleeps(*function)) findings.push_back(asleep(each, *function));
-    else awake += sleeps(*function) ? 0 : 1;
+    const bool sleeps = function->power_state.starts_with("D3");
+    const bool used = std::ranges::any_of(
+        node.ports, [&](const Port& port) { return is_active(port) && (!each.nic || port.pci == each.device->pci); });
+    if (used && sleeps) findings.push_back(asleep(each, *function));
+    else awake += sleeps ? 0 : 1;
   }
   if (awake > 0) findings.push_back(good("host", std::to_string(awake) + " GPUs and NICs awake", "D0 while in use"));
 }

@@ -1,29 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <array>
-#include <map>
-#include <optional>
-#include <set>
-#include <string>
-#include <string_view>
 #include <tuple>
-#include <utility>
-#include <vector>
 
-#include "base/parse.h"
 #include "checks/check.h"
 #include "checks/topology/pairing.h"
-#include "model/finding.h"
-#include "model/view.h"
 #include "topology/platform.h"
 
 namespace fabric {
 
-extern const Threshold kLeastMrrs{"least_mrrs",
-                                  512,
-                                  "bytes of MRRS of a NIC that serves GPUs",
+extern const Threshold kLeastMrrs("least_mrrs", 512, "bytes of MRRS of a NIC that serves GPUs",
                                   "the default of NICs; smaller reads need more outstanding requests than they have",
-                                  128,
-                                  4096};
+                                  128, 4096);
 
 namespace {
 
@@ -34,27 +20,14 @@ struct Subject {
 };
 
 const PciSettings* settings_of(const Node& node, const std::string& pci) {
-  if (!node.pci_settings) return nullptr;
-  const auto found = node.pci_settings->functions.find(pci);
-  return found == node.pci_settings->functions.end() || !found->second.mrrs ? nullptr : &found->second;
+  const PciSettings* found = node.pci_settings ? find_in(node.pci_settings->functions, pci) : nullptr;
+  return found != nullptr && found->mrrs ? found : nullptr;
 }
-
-std::vector<Subject> subjects(const View& view) {
-  const Node& node = view.now;
-  std::vector<Subject> out;
-  const std::set<std::string> for_gpus = devices_for_gpus(view);
-  for (const Nic& nic : node.topology.nics)
-    if (!nic.rdma.empty() && !nic.virtual_function && !is_given_away(node, nic.pci))
-      if (const PciSettings* has = settings_of(node, nic.pci))
-        out.push_back({&nic, has, for_gpus.count(nic.rdma.front()) != 0});
-  return out;
-}
-
-std::string flag(const std::optional<bool>& value) { return !value ? "-" : *value ? "on" : "off"; }
 
 constexpr size_t kRows = 4;
-std::array<std::pair<std::string_view, std::string>, kRows> values(const PciSettings& has) {
-  return {{{"MRRS", has.mrrs ? std::to_string(*has.mrrs) : "-"},
+std::array<std::pair<std::string, std::string>, kRows> values(const PciSettings& has) {
+  const auto flag = [](const std::optional<bool>& value) { return !value ? "-" : *value ? "on" : "off"; };
+  return {{{"MRRS", std::to_string(*has.mrrs)},
            {"MPS", has.max_payload ? std::to_string(*has.max_payload) : "-"},
            {"relaxed ordering", flag(has.relaxed_ordering)},
            {"10-bit tags", flag(has.ten_bit_tags)}}};
@@ -67,31 +40,12 @@ Kind kind_of(const Subject& subject) { return {subject.nic->vendor, subject.nic-
 // Number of NICs of a kind per value, row by row.
 using Tally = std::map<Kind, std::array<std::map<std::string, size_t>, kRows>>;
 
-Tally count(const std::vector<Subject>& all) {
-  Tally out;
-  for (const Subject& subject : all) {
-    const auto mine = values(*subject.has);
-    for (size_t row = 0; row < kRows; ++row) ++out[kind_of(subject)][row][mine[row].second];
-  }
-  return out;
-}
-
-// The value of more than half of them.
-std::optional<std::string> usual(const std::map<std::string, size_t>& tally) {
-  size_t all = 0;
-  for (const auto& [value, times] : tally) all += times;
-  for (const auto& [value, times] : tally)
-    if (times * 2 > all) return value;
-  return std::nullopt;
-}
-
 // A value in the policy is checked as the setting mrrs.
 bool policy_gives_mrrs(const View& view, const Nic& nic) {
-  for (const Port& port : view.now.ports) {
-    if (port.pci != nic.pci || view.policy == nullptr) continue;
-    if (const PortPolicy* entry = policy_for(*view.policy, port); entry != nullptr && entry->want.mrrs) return true;
-  }
-  return false;
+  return view.policy != nullptr && std::ranges::any_of(view.now.ports, [&](const Port& port) {
+           const PortPolicy* entry = port.pci == nic.pci ? policy_for(*view.policy, port) : nullptr;
+           return entry != nullptr && entry->want.mrrs;
+         });
 }
 
 // The smaller payload size of the two ends limits the packets.
@@ -109,11 +63,12 @@ Finding finding_for(const View& view, const Tally& tally, const Subject& subject
   const auto mine = values(*subject.has);
   const bool mrrs_wanted = policy_gives_mrrs(view, *subject.nic);
   for (size_t row = 0; row < kRows; ++row) {
-    observed.append(observed.empty() ? "" : ", ").append(mine[row].first).append(" " + mine[row].second);
-    const auto others = usual(tally.at(kind_of(subject))[row]);
-    if (!others || *others == mine[row].second || (row == 0 && mrrs_wanted)) continue;
-    append_item(odd, mine[row].first);
-    expected.append(expected.empty() ? "" : ", ").append(mine[row].first).append(" " + *others);
+    const auto& [name, value] = mine[row];
+    append_item(observed, name + " " + value);
+    const auto others = majority(tally.at(kind_of(subject))[row]);
+    if (!others || *others == value || (row == 0 && mrrs_wanted)) continue;
+    append_item(odd, name);
+    append_item(expected, name + " " + *others);
   }
   observed += payload_note(view.now, *subject.nic, *subject.has);
   const std::string& pci = subject.nic->pci;
@@ -134,8 +89,17 @@ Finding finding_for(const View& view, const Tally& tally, const Subject& subject
 
 // fabric-agent-pci.service publishes the values.
 void ask(const View& view, Findings& findings) {
-  const std::vector<Subject> all = subjects(view);
-  const Tally tally = count(all);
+  const Node& node = view.now;
+  std::vector<Subject> all;
+  Tally tally;
+  const std::set<std::string> for_gpus = devices_for_gpus(view);
+  for (const Nic& nic : node.topology.nics) {
+    const PciSettings* has = settings_of(node, nic.pci);
+    if (has == nullptr || nic.rdma.empty() || nic.virtual_function || is_given_away(node, nic.pci)) continue;
+    all.push_back({&nic, has, for_gpus.contains(nic.rdma.front())});
+    const auto mine = values(*has);
+    for (size_t row = 0; row < kRows; ++row) ++tally[kind_of(all.back())][row][mine[row].second];
+  }
   for (const Subject& subject : all) findings.push_back(finding_for(view, tally, subject));
 }
 

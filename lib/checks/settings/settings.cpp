@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One check per row of kSettings: the result of a dry run of the reconcile.
-#include <algorithm>
-#include <utility>
 
 #include "base/result.h"
-#include "checks/registry.h"
+#include "checks/check.h"
 #include "model/finding.h"
 
 namespace fabric {
@@ -59,19 +57,6 @@ Finding unreadable(const Port& port, const std::string& wanted, const std::strin
              "Run the check as root on the machine itself. See journalctl -k.");
 }
 
-bool is_enforced(const View& view) {
-  return view.now.agent && view.now.agent->running && view.now.agent->mode == to_text(Mode::enforce);
-}
-
-// Until it is done, neither the agent nor an apply writes.
-std::string what_comes_first(const View& view) {
-  if (view.policy != nullptr && !view.no_policy.empty())
-    return "Correct the configuration first: fabric-agentctl config check";
-  if (view.now.agent && view.now.agent->running && !view.now.agent->held.empty())
-    return "Decide on the apply first: fabric-agentctl confirm; or, after its deadline: systemctl reload fabric-agent";
-  return {};
-}
-
 Finding compare(const View& view, const Port& port, const Change& planned) {
   const Change change = with_agents_word(view.now, planned);
   // A dry run writes nothing: a refusal in it is a failed read.
@@ -82,9 +67,15 @@ Finding compare(const View& view, const Port& port, const Change& planned) {
     finding.unverified = true;
     return finding;
   }
-  Answer answer = answer_of(change, is_enforced(view));
+  const auto& agent = view.now.agent;
+  Answer answer = answer_of(change, agent && agent->running && agent->mode == to_text(Mode::enforce));
   if (answer.status == Status::ok) return good(port.id(), change.from, change.to);
-  if (std::string first = what_comes_first(view); !first.empty()) answer.remedy = std::move(first);
+  // Until it is done, neither the agent nor an apply writes.
+  if (view.policy != nullptr && !view.no_policy.empty())
+    answer.remedy = "Correct the configuration first: fabric-agentctl config check";
+  else if (agent && agent->running && !agent->held.empty())
+    answer.remedy =
+        "Decide on the apply first: fabric-agentctl confirm; or, after its deadline: systemctl reload fabric-agent";
   if (!change.detail.empty()) answer.meaning += " Reported: " + change.detail + ".";
   return bad(answer.status, port.id(), change.from, change.to, answer.meaning, answer.remedy);
 }
@@ -92,13 +83,9 @@ Finding compare(const View& view, const Port& port, const Change& planned) {
 void ask_port(const View& view, const Port& port, const Setting& setting, Findings& findings) {
   const PortPolicy* entry = policy_for(*view.policy, port);
   if (entry == nullptr || !has_value(setting, entry->want)) return;
-  const Changes* changes = nullptr;
-  if (view.plan != nullptr)
-    if (const auto found = view.plan->find(port.id()); found != view.plan->end()) changes = &found->second;
-  if (changes == nullptr) {
-    findings.push_back(unreadable(port, value_text(setting, entry->want), why_unread(port, "settings")));
-    return;
-  }
+  const Changes* changes = view.plan == nullptr ? nullptr : find_in(*view.plan, port.id());
+  if (changes == nullptr)
+    return findings.push_back(unreadable(port, value_text(setting, entry->want), why_unread(port, "settings")));
   for (const Change& change : *changes)
     if (change.setting == setting.id) findings.push_back(compare(view, port, change));
 }

@@ -1,25 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/parse.h"
 #include "checks/check.h"
-#include "model/finding.h"
 
 namespace fabric {
 namespace {
 
 // By the dry run, else by the agent; nullopt: neither knows.
 std::optional<Change> change_of(const View& view, const std::string& name, const std::string& wanted) {
+  const Changes* host = view.plan == nullptr ? nullptr : find_in(*view.plan, kHostSubject);
+  const Change* planned =
+      host == nullptr ? nullptr : find_where(*host, [&](const Change& each) { return each.sysctl == name; });
   Change change{kHostSubject, {}, Outcome::unsupported, 0, false, "-", wanted, {}, name};
-  bool is_known = false;
-  if (view.plan != nullptr)
-    if (const auto host = view.plan->find(kHostSubject); host != view.plan->end())
-      for (const Change& each : host->second)
-        if (each.sysctl == name) {
-          change = each;
-          is_known = true;
-        }
-  change = with_agents_word(view.now, std::move(change));
-  if (!is_known && change.outcome == Outcome::unsupported && change.detail.empty()) return std::nullopt;
-  return change;
+  change = with_agents_word(view.now, planned != nullptr ? *planned : change);
+  const bool is_known = planned != nullptr || change.outcome != Outcome::unsupported || !change.detail.empty();
+  return is_known ? std::optional(change) : std::nullopt;
 }
 
 void ask(const View& view, Findings& findings) {

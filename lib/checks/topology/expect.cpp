@@ -1,29 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "checks/topology/expect.h"
-
-#include <algorithm>
-#include <string>
-
-#include "base/parse.h"
 #include "checks/check.h"
+#include "checks/topology/pairing.h"
 #include "health/health.h"
-#include "model/finding.h"
 
 namespace fabric {
 namespace {
-
-constexpr const char* kNode = "node";
-
-// False if the topology could not be read: a count of 0 would be wrong.
-bool is_topology_known(const Node& node) {
-  return !node.topology.gpus.empty() || !node.topology.nics.empty() ||
-         std::ranges::none_of(node.unseen,
-                              [](const std::string& reason) { return reason.starts_with("GPUs and NICs"); });
-}
-
-std::string counted(size_t number, const std::string& what) {
-  return to_text(static_cast<unsigned>(number)) + " " + what;
-}
 
 // Unused ports look like ports whose switch is off, and the purpose of a card without any link is unknown: any count
 // that fits `wanted` is accepted.
@@ -52,8 +33,8 @@ void check_counts(const View& view, const Placement& placed, const Expect& expec
   bool wrong = false, few = false;
   const auto look = [&](const std::optional<unsigned>& wanted, size_t have, const std::string& what) {
     if (!wanted) return;
-    append_item(observed, counted(have, what));
-    append_item(expected, counted(*wanted, what));
+    append_item(observed, std::to_string(have) + " " + what);
+    append_item(expected, std::to_string(*wanted) + " " + what);
     wrong = wrong || have != *wanted;
     few = few || have < *wanted;
   };
@@ -61,13 +42,14 @@ void check_counts(const View& view, const Placement& placed, const Expect& expec
   look(expect.compute_nics, expect.compute_nics ? count_compute(view.now, placed, *expect.compute_nics) : 0,
        "compute NICs");
   if (expected.empty()) return;
-  if (!is_topology_known(view.now))
-    return findings.push_back(bad(Status::unknown, kNode, "-", expected,
+  const auto is_topology = [](const std::string& reason) { return reason.starts_with("GPUs and NICs"); };
+  if (topology.gpus.empty() && topology.nics.empty() && std::ranges::any_of(view.now.unseen, is_topology))
+    return findings.push_back(bad(Status::unknown, "node", "-", expected,
                                   "The PCI devices of this machine could not be read.",
                                   "Run the check as root. fabric-agentctl check lists the reason below its findings."));
-  if (!wrong) return findings.push_back(good(kNode, observed, expected));
+  if (!wrong) return findings.push_back(good("node", observed, expected));
   findings.push_back(
-      bad(few ? Status::critical : Status::warning, kNode, observed, expected,
+      bad(few ? Status::critical : Status::warning, "node", observed, expected,
           few ? "A device is missing: it left the PCI bus, has no driver, or was never installed."
               : "There are more devices than [expect] pins: the configuration may belong to another machine.",
           few ? "lspci -nn; journalctl -k -g 'pcie|xid'; then reseat the missing device, check its power, or load its "
@@ -77,23 +59,23 @@ void check_counts(const View& view, const Placement& placed, const Expect& expec
 
 void check_class(const View& view, const Placement& placed, PathClass wanted, Findings& findings) {
   const Topology& topology = view.now.topology;
+  const std::string expected = std::string(to_text(wanted)) + " or nearer, [expect] class";
   for (size_t gpu = 0; gpu < placed.pairing.pairs.size(); ++gpu) {
-    const std::string expected = std::string(to_text(wanted)) + " or nearer, [expect] class";
-    const auto path = placed.path(gpu);
-    const std::string observed = path ? std::string(to_text(*path)) : "no NIC";
+    if (!placed.path(gpu)) continue;
+    const std::string observed(to_text(*placed.path(gpu)));
     if (misses_class(view, placed, gpu))
       findings.push_back(bad(Status::critical, topology.gpus[gpu].name, observed, expected,
                              "The nearest compute NIC of this GPU is farther away than [expect] class. The slowest "
                              "pair sets the pace of a collective.",
                              "fabric-agentctl topo; then restore the missing NIC, or move the NIC to the right slot."));
-    else if (path) findings.push_back(good(topology.gpus[gpu].name, observed, expected));
+    else findings.push_back(good(topology.gpus[gpu].name, observed, expected));
   }
 }
 
 void check_speed(const View& view, uint32_t wanted, Findings& findings) {
   const auto for_gpus = devices_for_gpus(view);
   for (const Port& port : view.now.ports) {
-    if (!is_judged(port) || !is_active(port) || !port.speed || for_gpus.count(port.rdma) == 0) continue;
+    if (!is_judged(port) || !is_active(port) || !port.speed || !for_gpus.contains(port.rdma)) continue;
     const std::string expected = to_text(wanted) + " Mb/s, [expect] speed";
     if (misses_speed(view, port, for_gpus))
       findings.push_back(bad(Status::critical, port.id(), to_text(*port.speed) + " Mb/s", expected,
@@ -109,7 +91,7 @@ void check_speed(const View& view, uint32_t wanted, Findings& findings) {
 }  // namespace
 
 bool misses_speed(const View& view, const Port& port, const std::set<std::string>& for_gpus) {
-  return view.policy != nullptr && view.policy->expect.speed && port.speed && for_gpus.count(port.rdma) != 0 &&
+  return view.policy != nullptr && view.policy->expect.speed && port.speed && for_gpus.contains(port.rdma) &&
          *port.speed != *view.policy->expect.speed;
 }
 

@@ -2,67 +2,38 @@
 #include "topology/inventory.h"
 
 #include "checks/check.h"
-#include "model/finding.h"
 
 namespace fabric {
-
 namespace {
 
 using Kind = InventoryChange::Kind;
 
-constexpr std::string_view kAccept = "If this is intended: fabric-agentctl inventory accept";
-
-std::string journal(const InventoryChange& change) {
-  return "journalctl -k -g '" + change.pci + (change.gpu ? "|Xid'" : "'");
-}
-
-Finding gone(const InventoryChange& change, const std::string& taken) {
-  const std::string kind = change.gpu ? "GPU" : "NIC";
-  return bad(Status::critical, change.pci, "gone: " + part_text(change), change.was + ", as of " + taken,
-             "The " + kind + " " + part_text(change) +
-                 " is no longer on the PCI bus: it failed, lost power, or did not come up at boot.",
-             journal(change) + "; then power the node off and on, check the power of the device, and reseat it. " +
-                 std::string(kAccept));
-}
-
 struct Words {
-  Status status;
-  std::string_view what, meaning, remedy;
+  Kind kind;
+  const char *what, *meaning, *remedy;
 };
+constexpr Words kWords[]{
+    {Kind::replaced, "model ", "Another device is in this place.", "lspci -nn"},
+    {Kind::rdma, "RDMA devices ",
+     "An RDMA device of this NIC is gone: its driver is not loaded or failed, or the device is in a container.",
+     "rdma link show; rdma system show; then reload the RDMA driver"},
+    {Kind::numa, "NUMA node ", "The firmware reports another NUMA node: jobs are bound to the wrong CPUs and memory.",
+     "Compare the firmware's version and settings (SNC, NPS) with those of equal nodes"},
+    {Kind::link, "PCIe link ", "The PCIe link trained lower than before.",
+     "Reseat the device or its riser, and check lanes and speed of the slot in the firmware setup"}};
 
-Words words_of(Kind kind) {
-  switch (kind) {
-    case Kind::replaced: return {Status::warning, "model ", "Another device is in this place.", "lspci -nn"};
-    case Kind::rdma:
-      return {
-          Status::warning, "RDMA devices ",
-          "An RDMA device of this NIC is gone: its driver is not loaded or failed, or the device is in a container.",
-          "rdma link show; rdma system show; then reload the RDMA driver"};
-    case Kind::numa:
-      return {Status::warning, "NUMA node ",
-              "The firmware reports another NUMA node: jobs are bound to the wrong CPUs and memory.",
-              "Compare the firmware's version and settings (SNC, NPS) with those of equal nodes"};
-    default:
-      return {Status::warning, "PCIe link ", "The PCIe link trained lower than before.",
-              "Reseat the device or its riser, and check lanes and speed of the slot in the firmware setup"};
-  }
-}
-
-Finding changed(const InventoryChange& change, const std::string& taken) {
-  const Words words = words_of(change.kind);
-  return bad(words.status, change.pci, std::string(words.what) + change.is + ": " + part_text(change),
-             std::string(words.what) + change.was + ", as of " + taken, std::string(words.meaning),
-             std::string(words.remedy) + "; " + journal(change) + ". " + std::string(kAccept));
-}
-
-// `pcie` reports a narrow link by its equals.
-std::vector<std::string> reported_links(const View& view) {
-  Findings findings;
-  std::vector<std::string> out;
-  find_check("pcie")->ask(view, findings);
-  for (const Finding& each : findings)
-    if (each.status != Status::ok) out.push_back(each.subject);
-  return out;
+Finding finding_for(const InventoryChange& change, const std::string& taken) {
+  const std::string journal = "journalctl -k -g '" + change.pci + (change.gpu ? "|Xid'" : "'"),
+                    part = part_text(change), accept = "If this is intended: fabric-agentctl inventory accept";
+  if (change.kind == Kind::gone)
+    return bad(Status::critical, change.pci, "gone: " + part, change.was + ", as of " + taken,
+               std::string(change.gpu ? "The GPU " : "The NIC ") + part +
+                   " is no longer on the PCI bus: it failed, lost power, or did not come up at boot.",
+               journal + "; then power the node off and on, check the power of the device, and reseat it. " + accept);
+  const Words& words = *find_where(kWords, [&](const Words& each) { return each.kind == change.kind; });
+  return bad(Status::warning, change.pci, words.what + change.is + ": " + part,
+             words.what + change.was + ", as of " + taken, words.meaning,
+             std::string(words.remedy) + "; " + journal + ". " + accept);
 }
 
 void ask(const View& view, Findings& findings) {
@@ -73,13 +44,13 @@ void ask(const View& view, Findings& findings) {
             "The inventory cannot be read, so missing parts are found by symmetry only: " + node.inventory_unread + ".",
             "fabric-agentctl inventory accept"));
   if (!node.inventory || (node.topology.gpus.empty() && node.topology.nics.empty())) return;
-  std::vector<Finding> found;
-  const auto links = reported_links(view);
+  Findings found, links;
+  find_check("pcie")->ask(view, links);  // reports a narrow link by its equals
+  std::erase_if(links, [](const Finding& each) { return each.status == Status::ok; });
   for (const InventoryChange& change : changes_since(*node.inventory, node.topology)) {
-    if (change.kind == Kind::added || (change.kind == Kind::link && contains(links, change.name))) continue;
-    Finding finding =
-        change.kind == Kind::gone ? gone(change, node.inventory->taken) : changed(change, node.inventory->taken);
-    if (!contains(found, finding.subject, &Finding::subject)) found.push_back(std::move(finding));
+    const bool is_reported = change.kind == Kind::link && contains(links, change.name, &Finding::subject);
+    if (change.kind != Kind::added && !is_reported && !contains(found, change.pci, &Finding::subject))
+      found.push_back(finding_for(change, node.inventory->taken));
   }
   if (found.empty()) found.push_back(good("node", "no part is missing", "as of " + node.inventory->taken));
   findings.insert(findings.end(), found.begin(), found.end());
@@ -97,8 +68,8 @@ extern const Check kInventoryCheck{
         "the check symmetry reports nothing.",
     .inspect = "fabric-agentctl inventory; lspci -nn; journalctl -k -g ADDRESS",
     .fix =
-        "Power the node off and on, or reseat the missing device. After an intended change: fabric-agentctl "
-        "inventory accept",
+        "Power the node off and on, or reseat the missing device. After an intended change: fabric-agentctl inventory "
+        "accept",
     .ask = ask,
 };
 

@@ -1,40 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "topology/locality.h"
 
-#include <algorithm>
-#include <optional>
-#include <string>
-
-#include "base/parse.h"
 #include "checks/check.h"
-#include "checks/topology/expect.h"
 #include "checks/topology/pairing.h"
-#include "model/finding.h"
 #include "topology/inventory.h"
 #include "topology/platform.h"
 
 namespace fabric {
 namespace {
 
-constexpr std::string_view kRemedy =
-    "fabric-agentctl topo; then restore the missing NIC, or move the NIC to the slot next to this GPU.";
-
-std::string near_names(const Topology& topology, const Placement& placed, size_t gpu) {
-  std::string names;
-  for (const size_t nic : placed.compute)
-    if (path_class(topology.gpus[gpu], topology.nics[nic]) == placed.path(gpu))
-      append_item(names, topology.nics[nic].name, " ");
-  return names;
-}
-
 // With several NUMA nodes per socket (SNC, NPS), SYS within the same socket costs nanoseconds and is by design.
 bool stays_in_socket(const Topology& topology, const Placement& placed, const Gpu& gpu) {
-  const auto socket = [&](const PciDevice& device) -> std::optional<int> {
-    const auto found = device.numa ? topology.numa_socket.find(*device.numa) : topology.numa_socket.end();
-    return found == topology.numa_socket.end() ? std::nullopt : std::optional<int>(found->second);
-  };
-  const auto mine = socket(gpu);
-  return mine && std::ranges::any_of(placed.compute, [&](size_t nic) { return socket(topology.nics[nic]) == mine; });
+  const auto mine = socket_of(topology, gpu);
+  return mine && std::ranges::any_of(placed.compute,
+                                     [&](size_t nic) { return socket_of(topology, topology.nics[nic]) == mine; });
 }
 
 // One card cannot be close to GPUs on both sockets.
@@ -68,21 +47,25 @@ Finding finding_for(const Node& node, const Placement& placed, size_t index) {
                "The distance of this GPU (" + gpu.pci +
                    ") to any NIC is unknown: they share no bridge, and a NUMA node is unknown.",
                "Enable NUMA information of PCI devices in the firmware setup, or a PCI topology in the hypervisor.");
-  const std::string observed = std::string(to_text(*path)) + " to " + near_names(topology, placed, index);
+  std::string observed = std::string(to_text(*path)) + " to";
+  for (const size_t nic : placed.compute)
+    if (path_class(gpu, topology.nics[nic]) == path) observed += " " + topology.nics[nic].name;
+  const std::string remedy =
+      "fabric-agentctl topo; then restore the missing NIC, or move the NIC to the slot next to this GPU.";
   const std::string expected(to_text(placed.yardstick[index].value_or(*path)));
   if (placed.is_odd(index))
     return bad(Status::warning, gpu.name, observed, expected + ", like the other GPUs",
                "The nearest NIC of this GPU is farther away than that of the other GPUs. The slowest pair sets the "
                "pace of a collective." +
                    missing_text(node, index) + strays(topology, placed),
-               std::string(kRemedy));
+               remedy);
   if (path > placed.yardstick[index]) return good(gpu.name, observed + ", the only one", expected + " or farther");
   if (path == PathClass::SYS && !stays_in_socket(topology, placed, gpu) &&
       (placed.cards > 1 || !any_near(topology, placed)))
     return bad(Status::warning, gpu.name, observed, "NODE or nearer",
                "All traffic between this GPU and its nearest NIC crosses NUMA nodes, usually over the link between CPU "
                "sockets.",
-               std::string(kRemedy));
+               remedy);
   return good(gpu.name, observed, expected);
 }
 

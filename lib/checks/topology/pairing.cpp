@@ -1,24 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checks/topology/pairing.h"
 
-#include <algorithm>
-#include <map>
-#include <set>
-#include <string>
-
-#include "base/parse.h"
 #include "checks/check.h"
-#include "model/finding.h"
 #include "model/node.h"
-#include "topology/few_places.h"
 #include "topology/inventory.h"
 #include "topology/platform.h"
 #include "topology/symmetry.h"
 
 namespace fabric {
 namespace {
-
-std::string card_name(const Nic& nic) { return nic.card.empty() ? card_of(nic.pci) : nic.card; }
 
 std::optional<PathClass> yardstick_of(const Topology& topology, const Placement& placed, size_t gpu) {
   std::vector<PathClass> paths;
@@ -27,28 +17,6 @@ std::optional<PathClass> yardstick_of(const Topology& topology, const Placement&
   std::ranges::sort(paths);
   if (paths.empty()) return std::nullopt;
   return placed.cards >= topology.gpus.size() ? paths.front() : paths[paths.size() / 2];
-}
-
-// NIC -> GPUs that it serves, without the GPUs that `locality` reports.
-std::map<size_t, std::vector<size_t>> gpus_by_nic(const Topology& topology, const Placement& placed) {
-  std::map<size_t, std::vector<size_t>> out;
-  for (size_t gpu = 0; gpu < topology.gpus.size(); ++gpu)
-    if (!placed.is_odd(gpu))
-      for (const size_t nic : placed.pairing.pairs[gpu].nics) out[nic].push_back(gpu);
-  return out;
-}
-
-std::string names_of(const Topology& topology, const std::vector<size_t>& gpus) {
-  return joined(gpus, " and ", [&](const size_t gpu) { return topology.gpus[gpu].name; });
-}
-
-// Number of GPUs served by more than half of the NICs in use.
-std::optional<size_t> usual_load(const std::map<size_t, std::vector<size_t>>& served) {
-  std::map<size_t, size_t> count;
-  for (const auto& [nic, gpus] : served) ++count[gpus.size()];
-  for (const auto& [load, nics] : count)
-    if (nics * 2 > served.size()) return load;
-  return std::nullopt;
 }
 
 // No GPU on its NUMA node, while GPUs elsewhere share a NIC although there is one for each.
@@ -61,41 +29,6 @@ bool is_stray(const Topology& topology, const Placement& placed, size_t nic) {
          std::ranges::none_of(topology.gpus, is_there) && std::ranges::any_of(pairs, shares);
 }
 
-bool any_odd(const Topology& topology, const Placement& placed) {
-  for (size_t gpu = 0; gpu < topology.gpus.size(); ++gpu)
-    if (placed.is_odd(gpu)) return true;
-  return false;
-}
-
-Finding stray(const Nic& nic) {
-  const std::string node = std::to_string(*nic.numa);
-  return bad(Status::warning, nic.name, "alone on NUMA node " + node, "next to a GPU, like the other NICs",
-             "The NUMA node of this NIC has no GPU, while GPUs elsewhere share a NIC.",
-             "Move NIC " + nic.pci + " to a slot of the NUMA node where GPUs share a NIC: fabric-agentctl topo");
-}
-
-Finding no_rdma(const Nic& nic) {
-  return bad(Status::warning, nic.name, "no RDMA device", "one, like the others of its model",
-             "This NIC (" + nic.pci + ") has no RDMA device, so no collective can use it.",
-             "journalctl -k -g " + nic.pci + ", then reload its RDMA driver.");
-}
-
-Finding shared(const Node& node, const Nic& nic, const std::vector<size_t>& gpus, size_t usual, size_t nics) {
-  const Topology& topology = node.topology;
-  return bad(Status::warning, nic.name, "serves " + names_of(topology, gpus),
-             std::to_string(usual) + (usual == 1 ? " GPU" : " GPUs") + ", like the other NICs",
-             "A NIC seems to be missing: with " + std::to_string(nics) +
-                 " of this model, these GPUs share one. The slowest pair sets the pace of a collective." +
-                 missing_text(node, gpus.front()),
-             "Find the missing NIC (lspci -nn; journalctl -k), reseat it and its riser, or load its RDMA driver.");
-}
-
-std::optional<size_t> without_rdma(const Node& node, const Placement& placed) {
-  if (placed.compute.empty()) return std::nullopt;
-  const auto found = only_without_rdma(node.topology, node.topology.nics[placed.compute.front()]);
-  return found && is_given_away(node, node.topology.nics[*found].pci) ? std::nullopt : found;
-}
-
 }  // namespace
 
 Placement placement(const View& view) {
@@ -105,11 +38,21 @@ Placement placement(const View& view) {
   out.compute = compute_nics(topology, node.ports);
   out.pairing = built_pairing(view);
   std::set<std::string> cards;
-  for (const size_t nic : out.compute) cards.insert(card_name(topology.nics[nic]));
+  for (const size_t index : out.compute) {
+    const Nic& nic = topology.nics[index];
+    cards.insert(nic.card.empty() ? card_of(nic.pci) : nic.card);
+  }
   out.cards = cards.size();
-  out.without_rdma = without_rdma(node, out);
+  if (!out.compute.empty()) out.without_rdma = only_without_rdma(topology, topology.nics[out.compute.front()]);
+  if (out.without_rdma && is_given_away(node, topology.nics[*out.without_rdma].pci)) out.without_rdma.reset();
   for (size_t gpu = 0; gpu < topology.gpus.size(); ++gpu) out.yardstick.push_back(yardstick_of(topology, out, gpu));
   return out;
+}
+
+Finding no_rdma(const Nic& nic, const std::string& like) {
+  return bad(Status::warning, nic.name, "no RDMA device", "one, " + like,
+             "This NIC (" + nic.pci + ") has no RDMA device, so no collective can use it.",
+             "journalctl -k -g " + nic.pci + ", then reload its RDMA driver.");
 }
 
 std::string missing_text(const Node& node, size_t gpu) {
@@ -129,30 +72,56 @@ std::set<std::string> devices_for_gpus(const View& view) {
 
 namespace {
 
+Finding stray(const Nic& nic) {
+  return bad(Status::warning, nic.name, "alone on NUMA node " + std::to_string(*nic.numa),
+             "next to a GPU, like the other NICs",
+             "The NUMA node of this NIC has no GPU, while GPUs elsewhere share a NIC.",
+             "Move NIC " + nic.pci + " to a slot of the NUMA node where GPUs share a NIC: fabric-agentctl topo");
+}
+
+// The GPUs are served by one NIC, while most NICs serve `usual`.
+Finding shared(const View& view, const Nic& nic, const std::vector<size_t>& gpus, size_t usual, size_t nics) {
+  const auto name = [&](size_t gpu) { return view.now.topology.gpus[gpu].name; };
+  return bad(Status::warning, nic.name, "serves " + joined(gpus, " and ", name),
+             std::to_string(usual) + (usual == 1 ? " GPU" : " GPUs") + ", like the other NICs",
+             "A NIC seems to be missing: with " + std::to_string(nics) +
+                 " of this model, these GPUs share one. The slowest pair sets the pace of a collective." +
+                 missing_text(view.now, gpus.front()),
+             "Find the missing NIC (lspci -nn; journalctl -k), reseat it and its riser, or load its RDMA driver.");
+}
+
 // The reference is the symmetry of the NICs of this machine.
 void ask(const View& view, Findings& findings) {
   const Topology& topology = view.now.topology;
   if (topology.gpus.empty()) return;
   const Placement placed = placement(view);
-  const auto served = gpus_by_nic(topology, placed);
-  const auto usual = usual_load(served);
-  const bool odd = any_odd(topology, placed);  // reported by `locality`
+  std::map<size_t, std::vector<size_t>> served;  // NIC -> GPUs
+  bool odd = false;                              // a GPU is reported by `locality`
+  for (size_t gpu = 0; gpu < topology.gpus.size(); ++gpu)
+    if (placed.is_odd(gpu)) odd = true;
+    else
+      for (const size_t nic : placed.pairing.pairs[gpu].nics) served[nic].push_back(gpu);
+  std::map<size_t, size_t> loads;
+  for (const auto& [nic, gpus] : served) ++loads[gpus.size()];
+  const auto usual = majority(loads);
   const bool lost = placed.without_rdma.has_value();
   const bool known = std::ranges::any_of(topology.gpus, [&](const Gpu& gpu) { return has_lost_nic(view.now, gpu); });
   const auto is_stray_here = [&](size_t nic) { return !odd && !lost && !known && is_stray(topology, placed, nic); };
   const bool explained = odd || lost || known || std::ranges::any_of(placed.compute, is_stray_here);
-  if (lost && !odd && !known) findings.push_back(no_rdma(topology.nics[*placed.without_rdma]));
+  if (lost && !odd && !known)
+    findings.push_back(no_rdma(topology.nics[*placed.without_rdma], "like the others of its model"));
   for (const size_t index : placed.compute) {
     const Nic& nic = topology.nics[index];
-    const auto mine = served.find(index);
-    if (is_stray_here(index)) {
-      findings.push_back(stray(nic));
-    } else if (!explained && usual && mine != served.end() && mine->second.size() > *usual) {
-      findings.push_back(shared(view.now, nic, mine->second, *usual, placed.compute.size()));
-    } else {
-      const std::string text = mine == served.end() ? "no GPU" : names_of(topology, mine->second);
-      findings.push_back(good(nic.name, "serves " + text, "like the other NICs"));
-    }
+    const std::vector<size_t>& mine = served[index];
+    if (is_stray_here(index)) findings.push_back(stray(nic));
+    else if (!explained && usual && mine.size() > *usual)
+      findings.push_back(shared(view, nic, mine, *usual, placed.compute.size()));
+    else
+      findings.push_back(good(
+          nic.name,
+          "serves " +
+              (mine.empty() ? "no GPU" : joined(mine, " and ", [&](size_t gpu) { return topology.gpus[gpu].name; })),
+          "like the other NICs"));
   }
 }
 

@@ -2,12 +2,7 @@
 // Pairing of GPUs and compute NICs, for checks of the symmetry of the machine.
 #pragma once
 
-#include <optional>
-#include <set>
-#include <string>
-#include <vector>
-
-#include "model/view.h"
+#include "model/finding.h"
 #include "topology/pairing.h"
 
 namespace fabric {
@@ -36,5 +31,13 @@ std::string missing_text(const Node& node, size_t gpu);
 // The RDMA devices that serve a GPU, by the best pairing. Other NICs have a different purpose and need not be equal to
 // them.
 std::set<std::string> devices_for_gpus(const View& view);
+
+// A NIC without an RDMA device; `like`: which have one.
+Finding no_rdma(const Nic& nic, const std::string& like);
+
+// The speed differs from [expect] speed, which applies to ports that serve GPUs.
+bool misses_speed(const View& view, const Port& port, const std::set<std::string>& for_gpus);
+// The nearest NIC is farther away than [expect] class.
+bool misses_class(const View& view, const Placement& placed, size_t gpu);
 
 }  // namespace fabric

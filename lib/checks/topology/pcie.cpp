@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <map>
-#include <optional>
-#include <set>
-#include <string>
-#include <vector>
-
 #include "checks/check.h"
 #include "checks/topology/pairing.h"
 #include "checks/topology/pcie_link.h"
-#include "model/finding.h"
+#include "model/node.h"
 #include "topology/platform.h"
 #include "vendor/capabilities.h"
 
@@ -23,21 +16,17 @@ struct Subject {
   bool gpu = false;
   std::optional<double> network_rate;  // bytes per second
   bool for_gpus = false;               // a NIC that serves a GPU: other NICs may have smaller slots by design
-  bool slot_is_full = false;           // the link runs at the maximum of the port above it
-  std::string card{};
-  double beside = 0;  // bytes per second of the same NIC's links in other slots (socket direct)
+  bool slot_is_full = false;           // the link runs at the maximum of the port above it; of a GPU its width
+  double beside = 0;                   // bytes per second of the same NIC's links in other slots (socket direct)
 };
-
-bool are_alike(const Subject& a, const Subject& b) {
-  return a.device->vendor == b.device->vendor && a.device->device == b.device->device && a.for_gpus == b.for_gpus &&
-         a.card != b.card;
-}
 
 // The best link of a device of the same model on another card.
 PcieLink best_of_siblings(const std::vector<Subject>& all, const Subject& subject) {
   PcieLink best;
   for (const Subject& other : all) {
-    if (!are_alike(other, subject)) continue;
+    if (!are_alike(*other.device, *subject.device) || other.for_gpus != subject.for_gpus ||
+        card_of(other.device->pci) == card_of(subject.device->pci))
+      continue;
     best.speed = std::max(best.speed, other.device->link.speed);  // an absent optional is less than any value
     best.width = std::max(best.width, other.device->link.width);
   }
@@ -61,9 +50,7 @@ Finding small_slot(const Subject& subject, const std::string& full) {
   return bad(Status::critical, subject.name, link_text(link.speed, link.width), full,
              "The slot (port " + port + " above it) is slower than the network port (" +
                  rate_text(*subject.network_rate) + ").",
-             "Move the NIC to a slot with more lanes or a newer PCIe generation, or correct lanes, bifurcation and "
-             "speed of this slot in the firmware setup. Maximum: lspci -vv -s " +
-                 port + " (LnkCap)");
+             larger_slot(port));
 }
 
 bool reports_link(const PciDevice& device) {
@@ -71,11 +58,9 @@ bool reports_link(const PciDevice& device) {
 }
 
 // A device that left the bus reports no link while others of its model do.
-template <class Device>
-bool siblings_report_link(const std::vector<Device>& all, const PciDevice& device) {
-  return std::ranges::any_of(all, [&](const Device& other) {
-    return other.vendor == device.vendor && other.device == device.device && reports_link(other);
-  });
+bool siblings_report_link(const auto& all, const PciDevice& device) {
+  return std::ranges::any_of(all,
+                             [&](const PciDevice& other) { return are_alike(other, device) && reports_link(other); });
 }
 
 Finding unknown_link(const Subject& subject, const std::string& full) {
@@ -120,13 +105,6 @@ Finding finding_for(const Subject& subject, const PcieLink& siblings) {
   return good(subject.name, observed, full);
 }
 
-std::optional<double> fastest_port(const View& view, const Nic& nic) {
-  std::optional<double> rate;
-  for (const Port& port : view.now.ports)
-    if (port.pci == nic.pci && is_active(port)) rate = std::max(rate, port.rate);
-  return rate;
-}
-
 double carried(const PciDevice& device) {
   return device.link.speed && device.link.width ? bytes_per_second(*device.link.speed, *device.link.width) : 0;
 }
@@ -138,8 +116,7 @@ double carried_by_silent_half(const Node& node, const Nic& nic) {
   double most = 0;
   for (const Nic& other : node.topology.nics) {
     const PlatformFunction* theirs = function_of(node, other.pci);
-    const bool silent =
-        other.netdevs.empty() && other.rdma.empty() && other.vendor == nic.vendor && other.device == nic.device;
+    const bool silent = other.netdevs.empty() && other.rdma.empty() && are_alike(other, nic);
     if (!silent || mine == nullptr || theirs == nullptr || !capabilities_of(mine->kernel_driver).multi_pf_netdev ||
         theirs->kernel_driver != mine->kernel_driver)
       continue;
@@ -147,6 +124,38 @@ double carried_by_silent_half(const Node& node, const Nic& nic) {
     if (card_of(other.pci) != card_of(nic.pci) && carried(other) <= carried(nic)) most = std::max(most, carried(other));
   }
   return most;
+}
+
+// Whether the link runs at the maximum of the port above it. For GPUs only the width counts.
+bool slot_is_full(const Node& node, const PciDevice& device, bool gpu) {
+  const PlatformFunction* port = device.bridges.empty() ? nullptr : function_of(node, device.bridges.front());
+  const auto link = port == nullptr ? std::nullopt : link_between(device.link, port->link);
+  return link && link->width == link->max_width && (gpu || link->speed == link->max_speed);
+}
+
+// RDMA NICs and GPUs. A link below the maximum on all devices of a model is a limit of the platform, and a fault only
+// if the network port is faster than the slot.
+void ask(const View& view, Findings& findings) {
+  std::vector<Subject> all;
+  const std::set<std::string> for_gpus = devices_for_gpus(view);
+  const auto is_virtual = [&](const Nic& nic) {
+    return nic.virtual_function || std::ranges::any_of(view.now.ports, [&](const Port& port) {
+             return port.pci == nic.pci && port.virtual_function;
+           });
+  };
+  for (const Nic& nic : view.now.topology.nics) {
+    if (nic.rdma.empty() || is_virtual(nic) || !siblings_report_link(view.now.topology.nics, nic)) continue;
+    std::optional<double> rate;
+    for (const Port& port : view.now.ports)
+      if (port.pci == nic.pci && is_active(port)) rate = std::max(rate, port.rate);
+    all.push_back({&nic, nic.name, false, rate, for_gpus.contains(nic.rdma.front()), slot_is_full(view.now, nic, false),
+                   carried_beside(view.now, nic)});
+  }
+  for (const Gpu& gpu : view.now.topology.gpus)
+    if (siblings_report_link(view.now.topology.gpus, gpu))
+      all.push_back({&gpu, gpu.name, true, std::nullopt, true, slot_is_full(view.now, gpu, true)});
+  for (const Subject& subject : all) findings.push_back(finding_for(subject, best_of_siblings(all, subject)));
+  check_hops(view, findings);
 }
 
 }  // namespace
@@ -163,46 +172,6 @@ double carried_beside(const Node& node, const Nic& nic) {
   for (const auto& [slot, bytes] : slots) sum += bytes;
   return sum > 0 ? sum : carried_by_silent_half(node, nic);
 }
-
-namespace {
-
-// True if the link runs at the maximum of the port above it. For GPUs only the width counts.
-bool slot_is_full(const Node& node, const Subject& subject) {
-  const PciDevice& device = *subject.device;
-  const PlatformFunction* port = device.bridges.empty() ? nullptr : function_of(node, device.bridges.front());
-  const auto link = port == nullptr ? std::nullopt : link_between(device.link, port->link);
-  return link && link->width == link->max_width && (subject.gpu || link->speed == link->max_speed);
-}
-
-bool is_virtual(const View& view, const Nic& nic) {
-  return std::ranges::any_of(view.now.ports,
-                             [&](const Port& port) { return port.pci == nic.pci && port.virtual_function; });
-}
-
-// RDMA NICs and GPUs. A link below the maximum on all devices of a model is a limit of the platform, and a fault only
-// if the network port is faster than the slot.
-void ask(const View& view, Findings& findings) {
-  std::vector<Subject> all;
-  const std::set<std::string> for_gpus = devices_for_gpus(view);
-  for (const Nic& nic : view.now.topology.nics)
-    if (!nic.rdma.empty() && !is_virtual(view, nic) && !nic.virtual_function &&
-        siblings_report_link(view.now.topology.nics, nic))
-      all.push_back({.device = &nic,
-                     .name = nic.name,
-                     .network_rate = fastest_port(view, nic),
-                     .for_gpus = for_gpus.count(nic.rdma.front()) != 0,
-                     .beside = carried_beside(view.now, nic)});
-  for (const Gpu& gpu : view.now.topology.gpus)
-    if (siblings_report_link(view.now.topology.gpus, gpu)) all.push_back({&gpu, gpu.name, true, std::nullopt, true});
-  for (Subject& subject : all) {
-    subject.slot_is_full = slot_is_full(view.now, subject);
-    subject.card = card_of(subject.device->pci);
-  }
-  for (const Subject& subject : all) findings.push_back(finding_for(subject, best_of_siblings(all, subject)));
-  check_hops(view, findings);
-}
-
-}  // namespace
 
 extern const Check kPcieCheck{
     .id = "pcie",

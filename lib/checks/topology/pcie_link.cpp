@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checks/topology/pcie_link.h"
 
-#include <algorithm>
-#include <map>
-#include <set>
-
 #include "base/parse.h"
 #include "model/finding.h"
-#include "topology/pcie_path.h"
+#include "topology/locality.h"
 #include "topology/platform.h"
 
 namespace fabric {
@@ -22,37 +18,20 @@ struct Hop {
   std::set<std::string> cards{};   // below; a NIC in several slots counts for each
 };
 
-bool is_below(const Hop& hop) {
-  return *hop.link.width < *hop.link.max_width || (hop.for_nics && *hop.link.speed < *hop.link.max_speed);
-}
-
-bool is_better(const Hop& than, const Hop& hop) {
-  return *hop.link.width > *than.link.width || (than.for_nics && *hop.link.speed > *than.link.speed);
-}
-
 // Links with equal maxima should run equally; if all fall short, it is a limit of the platform.
-bool is_odd(const std::vector<Hop>& all, const Hop& hop) {
+bool is_odd(const std::map<std::string, Hop>& all, const Hop& hop) {
   bool alone = true;
-  for (const Hop& other : all) {
+  for (const auto& [lower, other] : all) {
     if (&other == &hop || other.link.max_speed != hop.link.max_speed || other.link.max_width != hop.link.max_width)
       continue;
-    if (is_better(hop, other)) return true;
+    if (*other.link.width > *hop.link.width || (hop.for_nics && *other.link.speed > *hop.link.speed)) return true;
     alone = false;
   }
   return alone;
 }
 
-using Rates = std::map<std::string, double>;  // by PCI address, bytes per second
-
-Rates active_rates(const Node& node) {
-  Rates out;
-  for (const Port& port : node.ports)
-    if (is_active(port)) out[port.pci] = std::max(out[port.pci], port.rate.value_or(0));
-  return out;
-}
-
-// The links above that of the device.
-void add_hops(const Node& node, const PciDevice& device, const std::string& name, const Rates* rates,
+// The links above that of the device. `rate`: of a NIC.
+void add_hops(const Node& node, const PciDevice& device, const std::string& name, const std::optional<double>& rate,
               const std::set<std::string>& cards, std::map<std::string, Hop>& hops) {
   const auto above = hops_above(device);
   for (size_t i = 1; i < above.size(); ++i) {
@@ -64,8 +43,8 @@ void add_hops(const Node& node, const PciDevice& device, const std::string& name
     hop.link = *link;
     hop.below.push_back(name);
     hop.cards.insert(cards.begin(), cards.end());
-    hop.for_nics = hop.for_nics || rates != nullptr;
-    if (rates != nullptr && rates->contains(device.pci)) hop.fastest = std::max(hop.fastest, rates->at(device.pci));
+    hop.for_nics = hop.for_nics || rate;
+    hop.fastest = std::max(hop.fastest, rate.value_or(0));
   }
 }
 
@@ -78,14 +57,15 @@ std::set<std::string> slots_of(const Topology& topology, const Nic& nic) {
   return out;
 }
 
-std::vector<Hop> hops_of(const Node& node) {
+std::map<std::string, Hop> hops_of(const Node& node) {
   std::map<std::string, Hop> hops;
-  const Rates rates = active_rates(node);
-  for (const Gpu& gpu : node.topology.gpus) add_hops(node, gpu, gpu.name, nullptr, {gpu.pci}, hops);
-  for (const Nic& nic : node.topology.nics) add_hops(node, nic, nic.name, &rates, slots_of(node.topology, nic), hops);
-  std::vector<Hop> out;
-  for (auto& [lower, hop] : hops) out.push_back(std::move(hop));
-  return out;
+  std::map<std::string, double> rates;  // of active ports, by PCI address
+  for (const Port& port : node.ports)
+    if (is_active(port)) rates[port.pci] = std::max(rates[port.pci], port.rate.value_or(0));
+  for (const Gpu& gpu : node.topology.gpus) add_hops(node, gpu, gpu.name, std::nullopt, {gpu.pci}, hops);
+  for (const Nic& nic : node.topology.nics)
+    add_hops(node, nic, nic.name, rates[nic.pci], slots_of(node.topology, nic), hops);
+  return hops;
 }
 
 bool is_starving(const Hop& hop) { return bytes_per_second(*hop.link.speed, *hop.link.width) < hop.fastest; }
@@ -96,9 +76,7 @@ Finding small_slot(const Hop& hop) {
   return bad(Status::critical, hop.ends.lower, link_text(hop.link.speed, hop.link.width) + " below " + hop.ends.upper,
              "a link that carries " + rate_text(hop.fastest),
              "The slot of " + joined(hop.below) + " is slower than its network port (" + rate_text(hop.fastest) + ").",
-             "Move the NIC to a slot with more lanes or a newer PCIe generation, or correct lanes, bifurcation and "
-             "speed of this slot in the firmware setup. Maximum: lspci -vv -s " +
-                 hop.ends.upper + " (LnkCap)");
+             larger_slot(hop.ends.upper));
 }
 
 Finding degraded(const Hop& hop) {
@@ -126,6 +104,13 @@ std::string link_text(std::optional<double> speed, std::optional<unsigned> width
          (speed ? number_text(*speed) : std::string("?")) + " GT/s";
 }
 
+std::string larger_slot(const std::string& port) {
+  return "Move the NIC to a slot with more lanes or a newer PCIe generation, or correct lanes, bifurcation and speed "
+         "of "
+         "this slot in the firmware setup. Maximum: lspci -vv -s " +
+         port + " (LnkCap)";
+}
+
 std::optional<PcieLink> link_between(const PcieLink& lower, const PcieLink& upper) {
   const auto whole = [](const PcieLink& link) { return link.speed && link.width && link.max_speed && link.max_width; };
   if (!whole(lower) || !whole(upper) || lower.speed != upper.speed || lower.width != upper.width) return std::nullopt;
@@ -134,16 +119,19 @@ std::optional<PcieLink> link_between(const PcieLink& lower, const PcieLink& uppe
 }
 
 void check_hops(const View& view, std::vector<Finding>& findings) {
-  const std::vector<Hop> all = hops_of(view.now);
+  const std::map<std::string, Hop> all = hops_of(view.now);
   // A NIC whose GPU is missing has the link that equal NICs share with theirs.
   const auto is_shared_elsewhere = [&](const Hop& hop) {
-    return std::ranges::any_of(all, [&](const Hop& other) {
+    return std::ranges::any_of(all, [&](const auto& each) {
+      const Hop& other = each.second;
       return other.cards.size() > 1 && other.link == hop.link && other.fastest == hop.fastest;
     });
   };
   const bool real = view.now.topology.hypervisor.empty();  // an emulated bridge has no real link
-  for (const Hop& hop : all)
-    if (is_below(hop) && is_odd(all, hop)) findings.push_back(degraded(hop));
+  for (const auto& [lower, hop] : all)
+    if ((*hop.link.width < *hop.link.max_width || (hop.for_nics && *hop.link.speed < *hop.link.max_speed)) &&
+        is_odd(all, hop))
+      findings.push_back(degraded(hop));
     else if (real && hop.cards.size() == 1 && is_starving(hop) && !is_shared_elsewhere(hop))
       findings.push_back(small_slot(hop));
 }

@@ -2,9 +2,6 @@
 // PCI Express links, for the `pcie` check.
 #pragma once
 
-#include <optional>
-#include <string>
-
 #include "model/finding.h"
 
 namespace fabric {
@@ -14,6 +11,9 @@ namespace fabric {
 double bytes_per_second(double speed, unsigned width);
 
 std::string link_text(std::optional<double> speed, std::optional<unsigned> width);  // "x16 at 32 GT/s"
+
+// The fix for a slot that is too small, with the port above it.
+std::string larger_slot(const std::string& port);
 
 // The current link, with the common maximum of both ends. nullopt: an end does not report it, or the two report
 // different links (a hypervisor's bridge above a real device).

@@ -1,49 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "topology/symmetry.h"
 
-#include <algorithm>
-
 #include "checks/check.h"
 #include "checks/topology/pairing.h"
-#include "model/finding.h"
-#include "topology/few_places.h"
-#include "topology/odd_node.h"
 #include "topology/platform.h"
 
 namespace fabric {
 namespace {
 
-// In the order of PCI addresses, as nvidia-smi counts.
-std::string number_text(const Topology& topology, const std::string& pci) {
-  const auto before = std::ranges::count_if(topology.gpus, [&](const Gpu& gpu) { return gpu.pci < pci; });
-  return " It was GPU" + std::to_string(before) + "; the GPUs behind it count one less now.";
-}
-
 Finding missing(const Topology& topology, const MissingPart& part) {
   const bool gpu = part.kind == MissingPart::Kind::gpu;
   const std::string kind = gpu ? "GPU" : "NIC function", &pci = part.place.pci;
   const std::string address = pci.empty() ? part.below : pci;
-  return bad(Status::critical, address, "no " + kind + " " + place_text(part),
-             "one, as in equal places of this machine",
-             "A " + kind + " is missing " + place_text(part) + ": it left the PCI bus, or did not come up at boot." +
-                 (gpu && !pci.empty() ? number_text(topology, pci) : std::string()),
-             "journalctl -k -g '" + address + "|" + part.below +
-                 "|Xid'; then power the node off and on, check the "
-                 "power of the device, and reseat it.");
-}
-
-Finding no_rdma(const Topology& topology, const MissingPart& part) {
-  const Nic& nic = topology.nics[*part.nic];
-  return bad(Status::warning, nic.name, "no RDMA device", "one, as in equal places of this machine",
-             "This NIC (" + nic.pci + ") has no RDMA device, so no collective can use it.",
-             "journalctl -k -g " + nic.pci + ", then reload its RDMA driver.");
-}
-
-Finding missing_gpu(const OddGpus& odd) {
-  return bad(Status::warning, "GPUs", odd.observed, std::to_string(odd.whole),
-             "A GPU seems to be missing " + odd.where + ": it left the PCI bus, or did not come up at boot.",
-             "lspci -nnd ::0302; lspci -nnd ::1200; journalctl -k -g 'Xid|pciehp|amdgpu'; then power the node off and "
-             "on, and reseat the GPU.");
+  std::string number;
+  if (gpu && !pci.empty()) {  // in the order of PCI addresses, as nvidia-smi counts
+    const auto before = std::ranges::count_if(topology.gpus, [&](const Gpu& each) { return each.pci < pci; });
+    number = " It was GPU" + std::to_string(before) + "; the GPUs behind it count one less now.";
+  }
+  return bad(
+      Status::critical, address, "no " + kind + " " + place_text(part), "one, as in equal places of this machine",
+      "A " + kind + " is missing " + place_text(part) + ": it left the PCI bus, or did not come up at boot." + number,
+      "journalctl -k -g '" + address + "|" + part.below +
+          "|Xid'; then power the node off and on, check the power of the device, and reseat it.");
 }
 
 Finding odd_node(const OddNode& odd) {
@@ -74,10 +52,15 @@ void ask(const View& view, Findings& findings) {
   };
   for (const MissingPart& part : missing_parts(topology, view.now.ports)) {
     if (is_reported(placed, part) || (part.nic && is_given_away(view.now, topology.nics[*part.nic].pci))) continue;
-    add(part.kind == MissingPart::Kind::rdma ? no_rdma(topology, part) : missing(topology, part));
+    add(part.kind == MissingPart::Kind::rdma ? no_rdma(topology.nics[*part.nic], "as in equal places of this machine")
+                                             : missing(topology, part));
   }
   const bool gpu = std::ranges::any_of(found, [](const Finding& each) { return each.observed.starts_with("no GPU"); });
-  if (const auto odd = odd_gpus(topology); odd && !gpu) add(missing_gpu(*odd));
+  if (const auto odd = odd_gpus(topology); odd && !gpu)
+    add(bad(Status::warning, "GPUs", odd->observed, std::to_string(odd->whole),
+            "A GPU seems to be missing " + odd->where + ": it left the PCI bus, or did not come up at boot.",
+            "lspci -nnd ::0302; lspci -nnd ::1200; journalctl -k -g 'Xid|pciehp|amdgpu'; then power the node off and "
+            "on, and reseat the GPU."));
   for (const OddNode& odd : odd_numa_nodes(topology)) add(odd_node(odd));
   if (found.empty()) add(good("node", "no part is missing", "equal places have equal parts"));
   findings.insert(findings.end(), found.begin(), found.end());
@@ -93,10 +76,8 @@ extern const Check kSymmetryCheck{
         "Compares cards of one model, then what is below each bridge and on each root bus. A GPU, NIC function or RDMA "
         "device that at least three equal places have is missing in the place that has none. A GPU is reported only if "
         "the machine then has 2, 4, 8 or 16, as many on each socket. With fewer places, reports the only NIC function "
-        "of "
-        "its model without an RDMA device, a card without function 0, and 7 or 15 GPUs. A device is on the NUMA node "
-        "of "
-        "the bridge above it, and devices of one root bus are on one.",
+        "of its model without an RDMA device, a card without function 0, and 7 or 15 GPUs. A device is on the NUMA "
+        "node of the bridge above it, and devices of one root bus are on one.",
     .inspect = "fabric-agentctl topo; lspci -tv; journalctl -k -g ADDRESS",
     .fix = "Power the node off and on, reseat the missing device, check its power, or load its driver.",
     .ask = ask,

@@ -6,7 +6,6 @@
 #include "checks/check.h"
 #include "config/config.h"
 #include "diagnosis/diagnosis.h"
-#include "diagnosis/thresholds.h"
 #include "health/rule.h"
 #include "model/change.h"
 #include "support/config.h"

@@ -3,7 +3,6 @@
 #include "checks/check.h"
 #include "config/config.h"
 #include "diagnosis/diagnosis.h"
-#include "diagnosis/thresholds.h"
 #include "model/report.h"
 #include "support/config.h"
 #include "support/healthy_node.h"

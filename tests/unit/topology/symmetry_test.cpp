@@ -4,10 +4,7 @@
 
 #include "support/healthy_node.h"
 #include "support/test.h"
-#include "topology/few_places.h"
-#include "topology/odd_node.h"
 #include "topology/pairing.h"
-#include "topology/rails.h"
 
 namespace fabric {
 namespace {
