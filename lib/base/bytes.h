@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes and views of them.
 #pragma once
 
 #include <cstddef>

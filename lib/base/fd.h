@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// An owned file descriptor.
 #pragma once
 
 #include <sys/syscall.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Look-ups in ranges and maps that return a bool or a pointer.
 #pragma once
 
 #include <algorithm>

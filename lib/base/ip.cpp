@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "base/parse.h"
+
 namespace fabric {
 
 std::string to_text(const Ip& ip) {
@@ -25,13 +27,8 @@ std::string gid_text(const Ip& ip) {
     bytes = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
     std::copy_n(ip.bytes.begin(), 4, bytes.begin() + 12);
   }
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (size_t i = 0; i < bytes.size(); ++i) {
-    if (i != 0 && i % 2 == 0) text += ':';
-    text += kDigits[bytes[i] >> 4U];
-    text += kDigits[bytes[i] & 15U];
-  }
+  std::string text = hex_digits({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  for (size_t colon = 28; colon > 0; colon -= 4) text.insert(colon, ":");
   return text;
 }
 

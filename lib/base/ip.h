@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// IPv4 and IPv6 addresses as bytes, and comparisons of them.
 #pragma once
 
 #include <array>
@@ -23,7 +22,6 @@ std::optional<Ip> parse_ip(const std::string& text);
 // The GID of the address, as sysfs writes it: IPv4 as ::ffff:a.b.c.d (RFC 4291 section 2.5.5.2), eight groups of four
 // digits.
 std::string gid_text(const Ip& ip);
-// Whether the first `prefix` bits of two addresses of one family are equal.
 bool in_subnet(const Ip& ip, const Ip& network, unsigned prefix);
 // The address with all but the first `prefix` bits zero.
 Ip network_of(const Ip& ip, unsigned prefix);

@@ -4,14 +4,15 @@
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <cstdio>
+#include <ctime>
 
 namespace fabric {
 namespace {
 
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\v' || c == '\f'; }
+constexpr std::string_view kSpaces = " \t\n\r\v\f";
+
+bool is_space(char c) { return kSpaces.find(c) != std::string_view::npos; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::string_view digits_at(std::string_view text, size_t at) {
@@ -40,9 +41,8 @@ std::string upper(std::string_view text) {
 }
 
 std::string_view trim(std::string_view text) {
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return text;
+  text.remove_prefix(std::min(text.find_first_not_of(kSpaces), text.size()));
+  return text.substr(0, text.find_last_not_of(kSpaces) + 1);
 }
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
@@ -57,12 +57,10 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 
 std::vector<std::string_view> words(std::string_view text) {
   std::vector<std::string_view> found;
-  size_t at = 0;
-  while (at < text.size()) {
-    while (at < text.size() && is_space(text[at])) ++at;
-    size_t start = at;
-    while (at < text.size() && !is_space(text[at])) ++at;
-    if (at > start) found.push_back(text.substr(start, at - start));
+  for (size_t start = 0; (start = text.find_first_not_of(kSpaces, start)) != std::string_view::npos;) {
+    const size_t end = std::min(text.find_first_of(kSpaces, start), text.size());
+    found.push_back(text.substr(start, end - start));
+    start = end;
   }
   return found;
 }
@@ -76,6 +74,16 @@ std::optional<double> parse_double(std::string_view text) {
   return value;
 }
 
+std::string hex_digits(std::string_view bytes) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string out;
+  for (const char byte : bytes) {
+    out += kDigits[static_cast<unsigned char>(byte) >> 4];
+    out += kDigits[static_cast<unsigned char>(byte) & 15];
+  }
+  return out;
+}
+
 bool glob_match(const std::string& pattern, const std::string& text) {
   return ::fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
 }
@@ -87,21 +95,17 @@ bool matches_any(std::span<const std::string> globs, std::string_view text) {
 }
 
 size_t utf8_length(std::string_view text, size_t at) {
-  auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  unsigned char lead = byte(at);
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(at);
   if (lead < 0x80) return 1;
-  size_t length = lead >= 0xc2 && lead <= 0xdf   ? 2
-                  : lead >= 0xe0 && lead <= 0xef ? 3
-                  : lead >= 0xf0 && lead <= 0xf4 ? 4
-                                                 : 0;
+  const size_t length = lead < 0xc2 || lead > 0xf4 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
   if (length == 0 || at + length > text.size()) return 0;
   for (size_t i = 1; i < length; ++i)
     if ((byte(at + i) & 0xc0) != 0x80) return 0;
-  unsigned char second = byte(at + 1);
-  if ((lead == 0xe0 && second < 0xa0) || (lead == 0xed && second > 0x9f) || (lead == 0xf0 && second < 0x90) ||
-      (lead == 0xf4 && second > 0x8f))
-    return 0;
-  return length;
+  const unsigned char second = byte(at + 1);
+  const bool overlong = (lead == 0xe0 && second < 0xa0) || (lead == 0xf0 && second < 0x90);
+  const bool beyond = (lead == 0xed && second > 0x9f) || (lead == 0xf4 && second > 0x8f);
+  return overlong || beyond ? 0 : length;
 }
 
 namespace {
@@ -139,10 +143,9 @@ std::string clean_text(std::string_view text, Breaks breaks) {
   out.reserve(text.size());
   for (size_t at = 0; at < text.size();) {
     const char c = text[at];
-    const bool plain = c >= ' ' && c <= '~', gap = is_space(c);
-    const size_t shown = plain ? 1 : shown_length(text, at);
+    const size_t shown = c >= ' ' && c <= '~' ? 1 : shown_length(text, at);
     if (shown > 0) out += text.substr(at, shown);
-    else out += !gap ? '?' : breaks == Breaks::keep ? c : ' ';
+    else out += !is_space(c) ? '?' : breaks == Breaks::keep ? c : ' ';
     at += std::max<size_t>(1, shown > 0 ? shown : utf8_length(text, at));
   }
   return out;
@@ -152,19 +155,20 @@ bool natural_less(std::string_view a, std::string_view b) {
   size_t i = 0, j = 0;
   while (i < a.size() && j < b.size()) {
     if (is_digit(a[i]) && is_digit(b[j])) {
-      auto raw_a = digits_at(a, i), raw_b = digits_at(b, j);
-      auto num_a = without_zeros(raw_a), num_b = without_zeros(raw_b);
-      if (num_a.size() != num_b.size()) return num_a.size() < num_b.size();
-      if (num_a != num_b) return num_a < num_b;
-      i += raw_a.size();
-      j += raw_b.size();
+      const auto digits_a = digits_at(a, i), digits_b = digits_at(b, j);
+      const auto number_a = without_zeros(digits_a), number_b = without_zeros(digits_b);
+      if (number_a.size() != number_b.size()) return number_a.size() < number_b.size();
+      if (number_a != number_b) return number_a < number_b;
+      i += digits_a.size();
+      j += digits_b.size();
+    } else if (a[i] != b[j]) {
+      return a[i] < b[j];
     } else {
-      if (a[i] != b[j]) return a[i] < b[j];
       ++i;
       ++j;
     }
   }
-  if ((a.size() - i) != (b.size() - j)) return (a.size() - i) < (b.size() - j);
+  if (a.size() - i != b.size() - j) return a.size() - i < b.size() - j;
   return a < b;  // "eth01" and "eth1": still a strict order
 }
 
@@ -210,16 +214,11 @@ uint64_t fnv1a(std::string_view text) {
 }
 
 std::string time_text(int64_t wall) {
-  using namespace std::chrono;
-  const sys_seconds moment{seconds(wall)};
-  const auto day = floor<days>(moment);
-  const year_month_day date{day};
-  const hh_mm_ss time{moment - day};
+  const std::time_t seconds = wall;
+  std::tm parts{};
+  ::gmtime_r(&seconds, &parts);
   char text[40];
-  std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02dZ", static_cast<int>(date.year()),
-                static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()),
-                static_cast<int>(time.seconds().count()));
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
   return text;
 }
 

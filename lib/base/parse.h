@@ -13,17 +13,16 @@
 
 namespace fabric {
 
-// ASCII letters in lower case, in capitals.
+// ASCII letters alone.
 std::string lower(std::string_view text);
 std::string upper(std::string_view text);
 
-// Without leading and trailing white space (sysfs values end in a newline, or do not).
+// Without leading and trailing white space.
 std::string_view trim(std::string_view text);
 
-// The parts between `separator`s; empty parts are kept.
+// Empty parts are kept.
 std::vector<std::string_view> split(std::string_view text, char separator);
 
-// The parts between runs of white space; no empty parts.
 std::vector<std::string_view> words(std::string_view text);
 
 // The number that is the whole of `text` after trimming, or nothing ("12x", "", "-1" for unsigned, overflow).
@@ -40,11 +39,13 @@ std::optional<T> parse_number(std::string_view text, int base = 10) {
 
 std::optional<double> parse_double(std::string_view text);
 
+// Two hexadecimal digits for each byte.
+std::string hex_digits(std::string_view bytes);
+
 // Shell-style pattern match (*, ?, [..]) as fnmatch(3) does it.
 bool glob_match(const std::string& pattern, const std::string& text);
 bool matches_any(std::span<const std::string> globs, std::string_view text);
 
-// The text after the last slash.
 inline std::string base_name(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
 
 // Length of the well-formed UTF-8 sequence at `at` (RFC 3629), 0 if there is none.

@@ -10,9 +10,11 @@
 namespace fabric {
 namespace {
 
-void put_u16(std::string& out, uint16_t value) { out.append(reinterpret_cast<const char*>(&value), sizeof value); }
-
-void put_bytes(std::string& out, View8 bytes) { out.append(reinterpret_cast<const char*>(bytes.data()), bytes.size()); }
+// Numbers as on this machine, then the payload.
+std::string text_of(std::initializer_list<uint16_t> numbers, View8 payload) {
+  std::string out(reinterpret_cast<const char*>(numbers.begin()), numbers.size() * sizeof(uint16_t));
+  return out.append(reinterpret_cast<const char*>(payload.data()), payload.size());
+}
 
 Message message_of(std::string_view part) {
   Message message;
@@ -29,34 +31,22 @@ class TapedNetlink final : public Netlink {
       : live_(std::move(live)), ask_(ask), tape_(std::move(tape)) {}
 
   Result<std::vector<Message>> talk(uint16_t type, uint16_t flags, View8 payload) override {
-    std::string question;
-    put_u16(question, type);
-    put_u16(question, flags);
-    put_bytes(question, payload);
-    return live_ ? record(question, live_->talk(type, flags, payload)) : replay(question);
+    const auto live = [&]() -> Answer {
+      const auto replies = live_->talk(type, flags, payload);
+      if (!replies) return replies.error();
+      std::vector<std::string> parts;
+      for (const Message& reply : *replies) parts.push_back(text_of({reply.type}, reply.payload));
+      return parts;
+    };
+    const Answer parts =
+        tape_->ask(ask_, text_of({type, flags}, payload), live, error(EOPNOTSUPP, "not in this capture"));
+    if (!parts) return parts.error();
+    std::vector<Message> replies;
+    for (const std::string& part : *parts) replies.push_back(message_of(part));
+    return replies;
   }
 
  private:
-  Result<std::vector<Message>> record(const std::string& question, Result<std::vector<Message>> replies) {
-    std::vector<std::string> parts;
-    if (replies)
-      for (const Message& reply : *replies) {
-        put_u16(parts.emplace_back(), reply.type);
-        put_bytes(parts.back(), reply.payload);
-      }
-    tape_->note(ask_, question, replies ? Answer(std::move(parts)) : Answer(replies.error()));
-    return replies;
-  }
-
-  Result<std::vector<Message>> replay(const std::string& question) {
-    const Answer* known = tape_->find(ask_, question);
-    if (known == nullptr) return error(EOPNOTSUPP, "not in this capture");
-    if (!known->ok()) return known->error();
-    std::vector<Message> replies;
-    for (const std::string& part : **known) replies.push_back(message_of(part));
-    return replies;
-  }
-
   std::unique_ptr<Netlink> live_;
   Ask ask_;
   std::shared_ptr<Tape> tape_;
@@ -68,32 +58,27 @@ class TapedStatistics final : public ethtool::Statistics {
       : live_(std::move(live)), tape_(std::move(tape)) {}
 
   Result<std::vector<Counter>> read(const std::string& netdev) override {
-    if (!live_) return replay(netdev);
-    auto counters = live_->read(netdev);
-    std::vector<std::string> parts;
-    if (counters)
+    const auto live = [&]() -> Answer {
+      const auto counters = live_->read(netdev);
+      if (!counters) return counters.error();
+      std::vector<std::string> parts;
       for (const Counter& counter : *counters)
         parts.push_back(counter.name.str() + "=" + std::to_string(counter.value));
-    tape_->note(Ask::statistics, netdev, counters ? Answer(std::move(parts)) : Answer(counters.error()));
-    return counters;
-  }
-
- private:
-  Result<std::vector<Counter>> replay(const std::string& netdev) {
-    const Answer* known = tape_->find(Ask::statistics, netdev);
-    if (known == nullptr) return error(EOPNOTSUPP, netdev + ": statistics: not in this capture");
-    if (!known->ok()) return known->error();
+      return parts;
+    };
+    const Answer parts =
+        tape_->ask(Ask::statistics, netdev, live, error(EOPNOTSUPP, netdev + ": statistics: not in this capture"));
+    if (!parts) return parts.error();
     std::vector<Counter> counters;
-    for (const std::string& part : **known) {
-      const size_t equals = part.rfind('=');
-      const auto value = equals == std::string::npos
-                             ? std::nullopt
-                             : parse_number<uint64_t>(std::string_view(part).substr(equals + 1));
-      if (value) counters.push_back({clean_text(std::string_view(part).substr(0, equals)), *value});
+    for (const std::string& part : *parts) {
+      const size_t value_at = part.rfind('=') + 1;
+      const auto value = value_at != 0 ? parse_number<uint64_t>(part.substr(value_at)) : std::nullopt;
+      if (value) counters.push_back({clean_text(part.substr(0, value_at - 1)), *value});
     }
     return counters;
   }
 
+ private:
   std::unique_ptr<ethtool::Statistics> live_;
   std::shared_ptr<Tape> tape_;
 };
@@ -122,13 +107,13 @@ Result<Kernel> replay(Root root) {
   root.set_tape(tape);
   Kernel kernel{.root = std::move(root)};
   // A capture of a tree has no kernel answers: use its files.
-  if (tape->holds(Ask::route)) kernel.route = on_tape(std::unique_ptr<Netlink>(), Ask::route, tape);
-  if (tape->holds(Ask::generic)) {
-    kernel.generic = on_tape(std::unique_ptr<Netlink>(), Ask::generic, tape);
+  const auto netlink = [&](Ask ask) { return tape->holds(ask) ? on_tape(nullptr, ask, tape) : nullptr; };
+  kernel.route = netlink(Ask::route);
+  kernel.generic = netlink(Ask::generic);
+  kernel.rdma = netlink(Ask::rdma);
+  if (tape->holds(Ask::statistics)) kernel.statistics = on_tape(nullptr, tape);
+  if (kernel.generic)
     if (auto family = ethtool::resolve(*kernel.generic)) kernel.ethtool = *family;
-  }
-  if (tape->holds(Ask::rdma)) kernel.rdma = on_tape(std::unique_ptr<Netlink>(), Ask::rdma, tape);
-  if (tape->holds(Ask::statistics)) kernel.statistics = on_tape(std::unique_ptr<ethtool::Statistics>(), tape);
   kernel.verbs = kernel.route != nullptr;
   kernel.tape = std::move(tape);
   return kernel;
@@ -137,11 +122,10 @@ Result<Kernel> replay(Root root) {
 // The clock's two numbers, recorded or as they were.
 std::pair<int64_t, int64_t> clock_of(const Kernel& kernel, const std::string& name, std::pair<int64_t, int64_t> now) {
   if (!kernel.tape) return now;
-  if (!kernel.tape->replays())
-    kernel.tape->note(Ask::clock, name, std::vector{std::to_string(now.first), std::to_string(now.second)});
-  const Answer* known = kernel.tape->find(Ask::clock, name);
-  if (known == nullptr || !known->ok() || (*known)->size() != 2) return now;
-  const auto first = parse_number<int64_t>((**known)[0]), second = parse_number<int64_t>((**known)[1]);
+  const auto live = [&]() -> Answer { return std::vector{std::to_string(now.first), std::to_string(now.second)}; };
+  const Answer known = kernel.tape->ask(Ask::clock, name, live, error(ENODATA, name));
+  if (!known || known->size() != 2) return now;
+  const auto first = parse_number<int64_t>(known->front()), second = parse_number<int64_t>(known->back());
   constexpr int64_t kSane = int64_t{1} << 62;  // sums stay within their type
   if (!first || !second || *first > kSane || *first < -kSane || *second > 86'400 || *second < -86'400) return now;
   return {*first, *second};
@@ -188,15 +172,13 @@ void begin(const Kernel& kernel, Sample sample) {
 Result<std::string> query_recorded(const Kernel& kernel, const std::string& question,
                                    const std::function<Result<std::string>()>& ask) {
   if (!kernel.tape) return ask();
-  if (!kernel.tape->replays()) {
+  const auto live = [&]() -> Answer {
     auto text = ask();
-    kernel.tape->note(Ask::query, question, text ? Answer(std::vector{*text}) : Answer(text.error()));
-    return text;
-  }
-  const Answer* known = kernel.tape->find(Ask::query, question);
-  if (known == nullptr) return error(ENODATA, question + ": not in this capture");
-  if (!known->ok()) return known->error();
-  return (*known)->empty() ? std::string{} : clean_text((*known)->front(), Breaks::keep);
+    return text ? Answer(std::vector{std::move(*text)}) : text.error();
+  };
+  const Answer parts = kernel.tape->ask(Ask::query, question, live, error(ENODATA, question + ": not in this capture"));
+  if (!parts) return parts.error();
+  return parts->empty() ? std::string{} : clean_text(parts->front(), Breaks::keep);
 }
 
 std::chrono::steady_clock::time_point steady_now(const Kernel& kernel) {

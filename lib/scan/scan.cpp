@@ -40,10 +40,7 @@ void ask_verbs(Context& context) {
   if (!context.options.verbs || !context.kernel.verbs) return;
   for (const std::string& device : infiniband::devices(context.kernel.root)) {
     if (is_excluded(context.options, device)) continue;
-    const auto text = query_recorded(context.kernel, "verbs " + device, [&]() -> Result<std::string> {
-      const auto answer = verbs::query(device);
-      return answer ? Result<std::string>(verbs::to_text(*answer)) : answer.error();
-    });
+    const auto text = query_recorded(context.kernel, "verbs " + device, [&] { return verbs::query(device); });
     if (const auto known = text ? verbs::parse_device(*text) : std::nullopt) context.by_verbs.emplace(device, *known);
     if (!text && (text.error().code == EACCES || text.error().code == EPERM))
       context.note_unseen(

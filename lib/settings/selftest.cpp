@@ -4,8 +4,9 @@
 #include <thread>
 
 #include "base/parse.h"
+#include "kernel/netlink/dcbnl.h"
+#include "kernel/netlink/ethtool.h"
 #include "kernel/netlink/rtnl.h"
-#include "kernel/netlink/second_look.h"
 #include "settings/restore.h"
 #include "store/files.h"
 #include "store/state.h"
@@ -32,9 +33,9 @@ constexpr SecondWay kSecondWays[]{
 std::string read_second(Kernel& kernel, const std::string& netdev, SettingId setting) {
   const Root& root = kernel.root;
   if (setting == SettingId::pfc)
-    if (const auto pfc = cee_pfc(*kernel.route, netdev)) return to_text(*pfc);
+    if (const auto pfc = dcbnl::cee_pfc(*kernel.route, netdev)) return to_text(*pfc);
   if (setting == SettingId::pause && root.is_host())
-    if (const auto pause = ioctl_pause(netdev)) return to_text(*pause);
+    if (const auto pause = ethtool::ioctl_pause(netdev)) return to_text(*pause);
   for (const SecondWay& way : kSecondWays)
     if (way.setting == setting) return root.line_of("sys/class/net/" + netdev + "/" + std::string(way.file));
   return {};

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/capture/anonymize.h"
 
-#include <arpa/inet.h>
-
 #include <algorithm>
-#include <array>
-#include <optional>
+
+#include "base/find.h"
+#include "base/ip.h"
+#include "base/parse.h"
 
 namespace fabric {
 namespace {
@@ -18,43 +18,23 @@ bool is_word(char letter) {
   return is_hex(letter) || (letter >= 'g' && letter <= 'z') || (letter >= 'G' && letter <= 'Z') || letter == '_';
 }
 
-std::string digits_of(std::string_view bytes) {
-  std::string out;
-  for (const char byte : bytes) {
-    out += kHex[static_cast<unsigned char>(byte) >> 4];
-    out += kHex[static_cast<unsigned char>(byte) & 15];
-  }
-  return out;
-}
-
 // From hexadecimal digits with any separators.
 std::string bytes_of(std::string_view text) {
-  std::string out;
-  std::optional<int> high;
-  for (const char letter : text) {
-    size_t digit = kHex.find(letter);
-    if (digit == std::string_view::npos) continue;
-    if (digit > 15) digit -= 6;
-    if (!high) high = static_cast<int>(digit);
-    else {
-      out += static_cast<char>(*high << 4 | static_cast<int>(digit));
-      high.reset();
-    }
-  }
+  std::string digits, out;
+  std::ranges::copy_if(text, std::back_inserter(digits), is_hex);
+  for (size_t at = 0; at + 1 < digits.size(); at += 2)
+    out += static_cast<char>(*parse_number<uint8_t>(digits.substr(at, 2), 16));
   return out;
 }
 
 // The digits of `bytes` in the letters' places of `pattern`.
 std::string written_as(std::string_view pattern, std::string_view bytes) {
-  const std::string digits = digits_of(bytes);
-  const bool upper = std::ranges::any_of(pattern, [](char letter) { return letter >= 'A' && letter <= 'F'; });
+  const bool in_capitals = pattern.find_first_of("ABCDEF") != std::string_view::npos;
+  const std::string digits = in_capitals ? upper(hex_digits(bytes)) : hex_digits(bytes);
   std::string out(pattern);
   size_t next = 0;
   for (char& letter : out)
-    if (is_hex(letter) && next < digits.size()) {
-      letter = digits[next++];
-      if (upper && letter >= 'a') letter = static_cast<char>(letter - 'a' + 'A');
-    }
+    if (is_hex(letter) && next < digits.size()) letter = digits[next++];
   return out;
 }
 
@@ -69,10 +49,6 @@ std::vector<size_t> groups(std::string_view token, char separator) {
   return out;
 }
 
-bool all_of(const std::vector<size_t>& list, size_t count, size_t length) {
-  return list.size() == count && std::ranges::all_of(list, [length](size_t each) { return each == length; });
-}
-
 // High numbers, which few makers have reached: a pseudonym must not be another's real name.
 std::string counted(std::string bytes, size_t keep, size_t number) {
   for (size_t i = bytes.size(); i-- > keep; number >>= 8) bytes[i] = static_cast<char>(number & 0xff);
@@ -80,9 +56,7 @@ std::string counted(std::string bytes, size_t keep, size_t number) {
   return bytes;
 }
 
-bool all_zero(std::string_view bytes) {
-  return std::ranges::all_of(bytes, [](char byte) { return byte == 0; });
-}
+bool all_zero(std::string_view bytes) { return bytes.find_first_not_of('\0') == std::string_view::npos; }
 
 constexpr int kUniversal = 2;  // the U/L bit, which EUI-64 turns over (RFC 4291, appendix A)
 
@@ -91,11 +65,8 @@ std::string swapped(std::string bytes) {
   return bytes;
 }
 
-// Whether the EUI-64 is derived from a MAC address: ff:fe in the middle, or 03:00 in Mellanox GUIDs.
-bool is_of_mac(std::string_view eight) {
-  const std::string_view middle = eight.substr(3, 2);
-  return middle == "\xff\xfe" || middle == std::string_view("\x03\x00", 2);
-}
+// In the middle of an EUI-64 that is derived from a MAC address: ff:fe, or 03:00 in Mellanox GUIDs.
+constexpr std::string_view kMiddles[] = {{"\xff\xfe", 2}, {"\x03\x00", 2}};
 
 // Long enough that a match in other bytes is no coincidence.
 bool is_strong(std::string_view bytes) {
@@ -108,6 +79,13 @@ void Pseudonyms::learn(std::string from, std::string to) {
   if (from.size() >= 4 && from != to) known_[from.substr(0, 4)].emplace_back(std::move(from), std::move(to));
 }
 
+void Pseudonyms::learn_number(const std::string& from, const std::string& to, bool as_bytes) {
+  learn(hex_digits(from), hex_digits(to));
+  if (!as_bytes) return;
+  learn(from, to);
+  if (from.size() == 8) learn({from.rbegin(), from.rend()}, {to.rbegin(), to.rend()});
+}
+
 std::string Pseudonyms::of_mac(std::string_view bytes) {
   if (bytes.size() != 6 || (bytes[0] & 1) != 0 || all_zero(bytes)) return std::string(bytes);
   // Its EUI-64 is met with the U/L bit either way.
@@ -118,18 +96,10 @@ std::string Pseudonyms::of_mac(std::string_view bytes) {
     entry->second = counted(key, 3, macs_.size());
     for (const bool turned : {false, true}) {
       const std::string from = turned ? swapped(key) : key, to = turned ? swapped(entry->second) : entry->second;
-      learn(digits_of(from), digits_of(to));
-      if (is_strong(from)) learn(from, to);
-      for (const std::string_view middle : {std::string_view("\xff\xfe"), std::string_view("\x03\x00", 2)}) {
-        std::string whole = from.substr(0, 3).append(middle).append(from.substr(3)),
-                    hidden = to.substr(0, 3).append(middle).append(to.substr(3));
-        learn(digits_of(whole), digits_of(hidden));
-        if (!is_strong(from)) continue;
-        learn(whole, hidden);
-        std::ranges::reverse(whole);
-        std::ranges::reverse(hidden);
-        learn(whole, hidden);
-      }
+      learn_number(from, to, is_strong(from));
+      for (const std::string_view middle : kMiddles)
+        learn_number(from.substr(0, 3).append(middle).append(from.substr(3)),
+                     to.substr(0, 3).append(middle).append(to.substr(3)), is_strong(from));
     }
   }
   std::string out = entry->second;
@@ -139,18 +109,14 @@ std::string Pseudonyms::of_mac(std::string_view bytes) {
 
 std::string Pseudonyms::of_guid(std::string_view bytes) {
   if (bytes.size() != 8 || all_zero(bytes)) return std::string(bytes);
-  if (is_of_mac(bytes)) {
+  if (contains(kMiddles, bytes.substr(3, 2))) {
     const std::string hidden = of_mac(std::string(bytes.substr(0, 3)).append(bytes.substr(5)));
     return hidden.substr(0, 3).append(bytes.substr(3, 2)).append(hidden.substr(3));
   }
   auto [entry, is_new] = guids_.try_emplace(std::string(bytes));
   if (is_new) {
     entry->second = counted(std::string(bytes), 3, guids_.size());
-    learn(digits_of(bytes), digits_of(entry->second));
-    if (is_strong(bytes)) {
-      learn(std::string(bytes), entry->second);
-      learn(std::string(bytes.rbegin(), bytes.rend()), std::string(entry->second.rbegin(), entry->second.rend()));
-    }
+    learn_number(entry->first, entry->second, is_strong(bytes));
   }
   return entry->second;
 }
@@ -184,24 +150,25 @@ std::string Pseudonyms::of_ipv6(std::string_view address) {
 
 std::string Pseudonyms::in_text(std::string_view text) {
   const auto hide = [this](std::string_view token) -> std::string {
-    const auto colons = groups(token, ':'), dashes = groups(token, '-');
-    if (all_of(colons, 6, 2) || all_of(dashes, 6, 2)) return written_as(token, of_mac(bytes_of(token)));
-    if (all_of(colons, 8, 2) || all_of(dashes, 8, 2) || all_of(colons, 4, 4))
+    using Groups = std::vector<size_t>;
+    const Groups colons = groups(token, ':'), dashes = groups(token, '-');
+    if (colons == Groups(6, 2) || dashes == Groups(6, 2)) return written_as(token, of_mac(bytes_of(token)));
+    if (colons == Groups(8, 2) || dashes == Groups(8, 2) || colons == Groups(4, 4))
       return written_as(token, of_guid(bytes_of(token)));
-    if (all_of(colons, 8, 4)) return written_as(token, of_ipv6(bytes_of(token)));
-    if (all_of(colons, 20, 2)) {  // IPoIB: queue pair, then a GID (RFC 4391)
+    if (colons == Groups(8, 4)) return written_as(token, of_ipv6(bytes_of(token)));
+    if (colons == Groups(20, 2)) {  // IPoIB: queue pair, then a GID (RFC 4391)
       const std::string bytes = bytes_of(token);
       return written_as(token, bytes.substr(0, 4) + of_ipv6(std::string_view(bytes).substr(4)));
     }
-    if (dashes == std::vector<size_t>{8, 4, 4, 4, 12}) return of_word(token);
-    std::array<char, 16> address{};
-    if (token.size() >= 4 && ::inet_pton(AF_INET6, std::string(token).c_str(), address.data()) == 1) {
-      const std::string_view bytes(address.data(), address.size());
-      const std::string hidden = of_ipv6(bytes);
-      char shown[INET6_ADDRSTRLEN];
-      if (hidden != bytes && ::inet_ntop(AF_INET6, hidden.data(), shown, sizeof shown) != nullptr) return shown;
-    }
-    return std::string(token);
+    if (dashes == Groups{8, 4, 4, 4, 12}) return of_word(token);
+    const auto ip = token.size() >= 4 ? parse_ip(std::string(token)) : std::nullopt;
+    if (!ip || !ip->v6) return std::string(token);
+    const std::string_view bytes(reinterpret_cast<const char*>(ip->bytes.data()), ip->bytes.size());
+    const std::string hidden = of_ipv6(bytes);
+    if (hidden == bytes) return std::string(token);
+    Ip shown = *ip;
+    std::ranges::copy(hidden, shown.bytes.begin());
+    return to_text(shown);
   };
   std::string out;
   for (size_t at = 0; at < text.size();) {

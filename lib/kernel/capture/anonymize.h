@@ -28,6 +28,7 @@ class Pseudonyms {
 
  private:
   void learn(std::string from, std::string to);
+  void learn_number(const std::string& from, const std::string& to, bool as_bytes);
   std::map<std::string, std::string> macs_, guids_, words_;                        // bytes or word -> pseudonym
   std::map<std::string, std::vector<std::pair<std::string, std::string>>> known_;  // by the first four bytes
 };

@@ -9,7 +9,6 @@
 #include <rdma/rdma_netlink.h>
 
 #include <algorithm>
-#include <initializer_list>
 
 #include "base/find.h"
 #include "base/parse.h"
@@ -40,6 +39,34 @@ void each_attribute(const std::string& bytes, size_t from, size_t to, With&& wit
   }
 }
 
+// `hide` of what stands behind each `key`, to the end of its line.
+template <class Hide>
+std::string with_values(const std::string& text, std::string_view key, Hide&& hide) {
+  std::string out;
+  size_t done = 0;
+  for (size_t at = 0; (at = text.find(key, at)) != std::string::npos;) {
+    const size_t start = at + key.size();
+    at = std::min(text.find('\n', start), text.size());
+    out.append(text, done, start - done).append(hide(text.substr(start, at - start)));
+    done = at;
+  }
+  return out.append(text, done);
+}
+
+// Where messages of rtnetlink have addresses; other attributes are as long and are none.
+struct Addresses {
+  uint16_t message;
+  size_t header;
+  std::vector<uint16_t> types;
+};
+const Addresses kAddresses[] = {
+    {RTM_NEWLINK,
+     sizeof(ifinfomsg),
+     {IFLA_ADDRESS, IFLA_BROADCAST, kPermanentAddress, IFLA_PHYS_PORT_ID, IFLA_PHYS_SWITCH_ID}},
+    {RTM_NEWADDR, sizeof(ifaddrmsg), {IFA_ADDRESS, IFA_LOCAL}},
+    {RTM_NEWROUTE, sizeof(rtmsg), {RTA_DST, RTA_SRC, RTA_GATEWAY, RTA_PREFSRC}},
+    {RTM_NEWNEIGH, sizeof(ndmsg), {NDA_DST, NDA_LLADDR}}};
+
 class Disguise {
  public:
   explicit Disguise(bool hardware) : hardware_(hardware) {}
@@ -59,8 +86,11 @@ class Disguise {
     if (!ours && (ask == Ask::read || ask == Ask::query)) text = without_secrets(text);
     if (!hardware_) return text;
     if (ask == Ask::read && is_serial(what)) return whole_word(text);
-    if (ask == Ask::read && what.ends_with("/properties")) text = unique_ids(text);
-    if (ask == Ask::read && what.ends_with("/optics.toml")) text = module_serials(text);
+    if (ask == Ask::read && what.ends_with("/properties"))
+      text = with_values(text, "unique_id ", [this](const std::string& value) { return unique_id(value); });
+    if (ask == Ask::read && what.ends_with("/optics.toml"))
+      text = with_values(text, "\nserial_number = \"",
+                         [this](const std::string& value) { return module_serial_number(value); });
     return name(text);
   }
 
@@ -81,18 +111,20 @@ class Disguise {
   }
 
   // "unique_id 1234567890123456789" of a node of /sys/class/kfd: the GPU's, in decimal digits.
-  std::string unique_ids(const std::string& text) {
-    constexpr std::string_view kKey = "unique_id ";
-    const size_t at = text.find(kKey);
-    if (at == std::string::npos) return text;
-    const size_t start = at + kKey.size(), end = std::min(text.find('\n', start), text.size());
-    const auto id = parse_number<uint64_t>(std::string_view(text).substr(start, end - start));
-    if (!id) return text;
+  std::string unique_id(const std::string& digits) {
+    const auto id = parse_number<uint64_t>(digits);
+    if (!id) return digits;
     std::string bytes;
     for (int shift = 56; shift >= 0; shift -= 8) bytes += static_cast<char>(*id >> shift & 0xff);
     uint64_t hidden = 0;
     for (const char byte : pseudonyms_.of_guid(bytes)) hidden = hidden << 8 | static_cast<unsigned char>(byte);
-    return text.substr(0, start) + std::to_string(hidden) + text.substr(end);
+    return std::to_string(hidden);
+  }
+
+  // 'serial_number = "..."' of /run/fabric-agent/optics.toml.
+  std::string module_serial_number(const std::string& rest) {
+    const size_t quote = rest.rfind('"');
+    return quote == std::string::npos ? rest : pseudonyms_.of_word(rest.substr(0, quote)) + rest.substr(quote);
   }
 
   // The Device Serial Number capability of a PCI function: an EUI-64, its last byte first (PCI Express Base
@@ -106,23 +138,6 @@ class Disguise {
       at = header >> 20 & 0xffc;
     }
     return bytes;
-  }
-
-  // Lines 'serial_number = "..."' of /run/fabric-agent/optics.toml.
-  std::string module_serials(const std::string& text) {
-    constexpr std::string_view kKey = "\nserial_number = \"";
-    std::string out;
-    size_t done = 0;
-    for (size_t at = 0; (at = text.find(kKey, at)) != std::string::npos;) {
-      const size_t start = at + kKey.size();
-      at = std::min(text.find('\n', start), text.size());
-      const size_t end = text.rfind('"', at);
-      if (end == std::string::npos || end < start) continue;
-      out.append(text, done, start - done)
-          .append(pseudonyms_.of_word(std::string_view(text).substr(start, end - start)));
-      done = end;
-    }
-    return out.append(text, done, std::string::npos);
   }
 
   // The answer to ETHTOOL_MSG_MODULE_EEPROM_GET for the half page that holds the module's serial number.
@@ -176,8 +191,8 @@ class Disguise {
   void address(std::string& bytes, size_t at, size_t size) {
     if (size == 6) bytes.replace(at, 6, pseudonyms_.of_mac(std::string_view(bytes).substr(at, 6)));
     if (size == 8) bytes.replace(at, 8, pseudonyms_.of_guid(std::string_view(bytes).substr(at, 8)));
-    if (size == 20)
-      bytes.replace(at + 12, 8, pseudonyms_.of_guid(std::string_view(bytes).substr(at + 12, 8)));  // IPoIB
+    if (size == 16) bytes.replace(at, 16, pseudonyms_.of_ipv6(std::string_view(bytes).substr(at, 16)));
+    if (size == 20) address(bytes, at + 12, 8);  // IPoIB
   }
 
   // Some link types have further addresses (a bond's partner, a bridge's root): every attribute of six bytes.
@@ -188,31 +203,14 @@ class Disguise {
     });
   }
 
-  void link(std::string& bytes) {
-    each_attribute(bytes, kType + sizeof(ifinfomsg), bytes.size(), [&](uint16_t type, size_t at, size_t size) {
-      if (type == IFLA_ADDRESS || type == IFLA_BROADCAST || type == kPermanentAddress || type == IFLA_PHYS_PORT_ID ||
-          type == IFLA_PHYS_SWITCH_ID)
-        address(bytes, at, size);
-      if (type == IFLA_LINKINFO) link_info(bytes, at, size);
-    });
-  }
-
-  // Addresses of the given attributes; others are as long and are none.
-  void addresses(std::string& bytes, size_t header, std::initializer_list<uint16_t> types) {
-    each_attribute(bytes, kType + header, bytes.size(), [&](uint16_t type, size_t at, size_t size) {
-      if (!contains(types, type)) return;
-      if (size == 16) bytes.replace(at, 16, pseudonyms_.of_ipv6(std::string_view(bytes).substr(at, 16)));
-      else address(bytes, at, size);
-    });
-  }
-
   std::string message(Ask ask, std::string bytes) {
-    const auto type = number_at<uint16_t>(bytes, 0);
-    if (ask == Ask::route && type == RTM_NEWLINK) link(bytes);
-    if (ask == Ask::route && type == RTM_NEWADDR) addresses(bytes, sizeof(ifaddrmsg), {IFA_ADDRESS, IFA_LOCAL});
-    if (ask == Ask::route && type == RTM_NEWROUTE)
-      addresses(bytes, sizeof(rtmsg), {RTA_DST, RTA_SRC, RTA_GATEWAY, RTA_PREFSRC});
-    if (ask == Ask::route && type == RTM_NEWNEIGH) addresses(bytes, sizeof(ndmsg), {NDA_DST, NDA_LLADDR});
+    const auto kind = number_at<uint16_t>(bytes, 0);
+    for (const Addresses& row : kAddresses)
+      if (ask == Ask::route && kind == row.message)
+        each_attribute(bytes, kType + row.header, bytes.size(), [&](uint16_t type, size_t at, size_t size) {
+          if (contains(row.types, type)) address(bytes, at, size);
+          if (kind == RTM_NEWLINK && type == IFLA_LINKINFO) link_info(bytes, at, size);
+        });
     if (ask == Ask::rdma)
       each_attribute(bytes, kType, bytes.size(), [&](uint16_t attribute, size_t at, size_t size) {
         // As numbers of this machine's byte order (nla_put_u64_64bit in fill_dev_info,

@@ -3,10 +3,12 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <climits>
 #include <cstdlib>
 
 #include "base/parse.h"
@@ -17,9 +19,6 @@ namespace {
 
 constexpr size_t kMaxEntries = 65'536;
 
-// Never waits for the other end of a FIFO, never becomes the terminal's owner.
-constexpr int kNoSurprise = O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
-
 struct CloseDir {
   void operator()(DIR* stream) const { ::closedir(stream); }
 };
@@ -27,40 +26,52 @@ struct CloseDir {
 // Of the kernel's names only a netdev's can be anything.
 bool is_shown(std::string_view name) { return clean_text(name) == name; }
 
-Result<void> must_be_regular(int fd) {
-  struct stat status {};
-  if (::fstat(fd, &status) != 0) return error(errno, "");
-  if (S_ISREG(status.st_mode)) return {};
-  return error(S_ISDIR(status.st_mode) ? EISDIR : EINVAL, "");
-}
-
-// EAGAIN: another file took its place.
-Result<Fd> open_foreign_once(int folder, const std::string& name) {
-  const Fd handle(::openat(folder, name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
-  struct stat owner {
-  }, seen{}, opened{};
-  if (!handle || ::fstat(folder, &owner) != 0 || ::fstat(handle.get(), &seen) != 0) return error(errno, name);
-  if (S_ISLNK(seen.st_mode)) return error(ELOOP, name);
-  if (auto regular = must_be_regular(handle.get()); !regular) return regular.error();
-  if (seen.st_uid != owner.st_uid) return error(EPERM, name);
-  Fd fd(::openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | kNoSurprise));
-  if (!fd || ::fstat(fd.get(), &opened) != 0) return error(errno == ENOENT ? EAGAIN : errno, name);
-  if (seen.st_dev != opened.st_dev || seen.st_ino != opened.st_ino) return error(EAGAIN, name);
-  return fd;
-}
-
-Result<std::string> read_all(int fd, size_t most) {
+Answer read_all(const Result<Fd>& fd, size_t most) {
+  if (!fd) return fd.error();
   std::string text;
   for (;;) {
     const size_t had = text.size();
     text.resize(had + std::max<size_t>(4096, had));
-    const ssize_t size = ::read(fd, text.data() + had, text.size() - had);
+    const ssize_t size = ::read(fd->get(), text.data() + had, text.size() - had);
     const int code = errno;
     text.resize(had + static_cast<size_t>(std::max<ssize_t>(size, 0)));
-    if (size == 0) return text;
-    if (size < 0 && code != EINTR) return error(code, "");
-    if (text.size() > most) return error(EFBIG, "");
+    if (size == 0) return std::vector{std::move(text)};
+    if (size < 0 && code != EINTR) return failure(code);
+    if (text.size() > most) return failure(EFBIG);
   }
+}
+
+Answer list_all(Result<Fd> folder) {
+  if (!folder) return folder.error();
+  const std::unique_ptr<DIR, CloseDir> stream(::fdopendir(folder->get()));
+  if (!stream) return failure();
+  folder->release();  // closedir closes it
+  std::vector<std::string> names;
+  errno = 0;
+  while (const dirent* entry = ::readdir(stream.get())) {
+    const std::string_view name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    if (names.size() == kMaxEntries) return failure(E2BIG);
+    if (is_shown(name)) names.emplace_back(name);
+    errno = 0;
+  }
+  if (errno != 0) return failure();
+  std::ranges::sort(names, natural_less);
+  return names;
+}
+
+Answer yes_or_no(bool yes) { return yes ? Answer(std::vector<std::string>{}) : failure(ENOENT); }
+
+Result<std::string> one_text(Answer answer) {
+  if (!answer) return answer.error();
+  return answer->empty() ? std::string{} : std::move(answer->front());
+}
+
+// A quarter of the file descriptor limit is reserved for connections and files that are open only briefly.
+int most_held() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return INT_MAX;
+  return static_cast<int>(std::min<rlim_t>(limit.rlim_cur, INT_MAX) / 4 * 3);
 }
 
 }  // namespace
@@ -79,51 +90,60 @@ std::string Root::name_of(const std::string& file) const {
   return (is_host() || replays() ? "/" : path_ + '/') + below(file);
 }
 
+template <class Value>
+Result<Value> Root::named(const std::string& file, Result<Value> result) const {
+  if (!result) return error(result.error().code, name_of(file));
+  return result;
+}
+
 Result<Fd> Root::open_file(const std::string& file, int flags) const {
-  if (file.find('\0') != std::string::npos) return error(EINVAL, name_of(file));
-  if (is_host()) {
-    Fd fd(::openat(fd_.get(), below(file).c_str(), flags));
-    if (!fd) return error(errno, name_of(file));
-    return fd;
-  }
-  auto fd = open_below(fd_.get(), below(file), flags);
-  if (!fd) return error(fd.error().code, name_of(file));
-  return fd;
+  if (file.find('\0') != std::string::npos) return failure(EINVAL);
+  return is_host() ? open_at(fd_.get(), below(file), flags) : open_below(fd_.get(), below(file), flags);
 }
 
 // Opening a device can act on it, and a captured tree may hold anything: there the kind is looked at first.
 Result<Fd> Root::open_regular(const std::string& file, int flags) const {
-  if (!is_host()) {
-    auto handle = open_file(file, O_PATH | O_CLOEXEC);
-    if (!handle) return handle;
-    if (auto regular = must_be_regular(handle->get()); !regular) return error(regular.error().code, name_of(file));
-  }
-  auto fd = open_file(file, flags | kNoSurprise);
-  if (!fd) return fd;
-  if (auto regular = must_be_regular(fd->get()); !regular) return error(regular.error().code, name_of(file));
-  return fd;
+  if (!is_host())
+    if (auto handle = regular(open_file(file, O_PATH | O_CLOEXEC)); !handle) return handle;
+  return regular(open_file(file, flags | kNoSurprise));
 }
 
-// Its writer may put another file in its place at any time: what was looked at is what is read.
-Result<Fd> Root::open_foreign(const std::string& file) const {
-  constexpr int kAttempts = 8;
-  auto parent = parent_of(below(file));
-  if (!parent) return error(parent.error().code, name_of(file));
-  Result<Fd> fd = error(EAGAIN, name_of(file));
-  for (int i = 0; i < kAttempts && !fd && fd.error().code == EAGAIN; ++i) {
-    fd = open_foreign_once(parent->first.get(), parent->second);
-    if (!fd) fd = error(fd.error().code, name_of(file));
-  }
-  return fd;
+Result<Fd> Root::open_parent(const std::string& file) const {
+  const std::string path = below(file);
+  const size_t slash = path.rfind('/');
+  return open_file(slash == std::string::npos ? "." : path.substr(0, slash), O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-Result<std::string> Root::read_file(const std::string& file, size_t most, bool foreign) const {
-  if (auto answer = ask_behind(BehindFiles::Act::read, file, {}); answer && !*answer) return answer->error();
-  auto fd = foreign ? open_foreign(file) : open_regular(file, O_RDONLY);
-  if (!fd) return fd.error();
-  auto text = read_all(fd->get(), most);
-  if (!text) return error(text.error().code, name_of(file));
-  return text;
+template <class Live>
+Answer Root::ask(Ask ask, const std::string& file, Live&& live) const {
+  if (!tape_) return live();
+  const std::string path = below(file);
+  if (replays()) {
+    const Answer* known = tape_->find(ask, path);
+    return known != nullptr ? named(file, *known) : live();
+  }
+  Answer answer = live();
+  // A link that was refused is not part of the machine: it may lead anywhere.
+  if (answer || answer.error().code != ELOOP)
+    if (auto place = walk(fd_.get(), path, &tape_->links)) tape_->places.emplace(path, std::move(place).value());
+  tape_->note(ask, path, answer);
+  return answer;
+}
+
+Answer Root::read_or_list(Ask asked, const std::string& file, const std::function<Answer()>& live) const {
+  return ask(asked, file, [&]() -> Answer {
+    if (auto refused = ask_behind(BehindFiles::Act::read, file, {}); refused && !*refused) return refused->error();
+    return named(file, live());
+  });
+}
+
+Result<std::string> Root::read(const std::string& file, size_t most) const {
+  return one_text(read_or_list(Ask::read, file, [&] { return read_all(open_regular(file, O_RDONLY), most); }));
+}
+
+Result<std::string> Root::read_foreign(const std::string& file, size_t most) const {
+  return one_text(
+      read_or_list(Ask::read, file, [&] { return read_all(open_foreign(open_parent(file), base_name(file)), most); }));
 }
 
 Result<std::string> Root::read_text(const std::string& file, size_t most) const {
@@ -143,47 +163,47 @@ std::string Root::line_of(const std::string& file) const {
   return line ? std::move(line).value() : std::string();
 }
 
-Result<std::vector<std::string>> Root::list_folder(const std::string& directory) const {
-  if (auto answer = ask_behind(BehindFiles::Act::read, directory, {}); answer && !*answer) return answer->error();
-  auto fd = open_file(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (!fd) return fd.error();
-  const std::unique_ptr<DIR, CloseDir> stream(::fdopendir(fd->get()));
-  if (!stream) return error(errno, name_of(directory));
-  fd->release();  // closedir closes it
-  std::vector<std::string> names;
-  errno = 0;
-  while (const dirent* entry = ::readdir(stream.get())) {
-    const std::string_view name = entry->d_name;
-    if (name == "." || name == "..") continue;
-    if (names.size() == kMaxEntries) return error(E2BIG, name_of(directory));
-    if (is_shown(name)) names.emplace_back(name);
-    errno = 0;
-  }
-  if (errno != 0) return error(errno, name_of(directory));
-  std::ranges::sort(names, natural_less);
+std::string Root::text_of(const std::string& file, size_t most) const {
+  auto text = read_text(file, most);
+  return text ? std::move(text).value() : std::string();
+}
+
+Result<std::vector<std::string>> Root::list(const std::string& directory) const {
+  auto names = read_or_list(Ask::list, directory,
+                            [&] { return list_all(open_file(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)); });
+  if (names && tape_ && !replays())  // links lead other tools through the tree
+    for (const std::string& name : *names) (void)walk(fd_.get(), below(directory + "/" + name), &tape_->links);
   return names;
 }
 
-bool Root::is_there(const std::string& file) const { return open_file(file, O_PATH | O_CLOEXEC).ok(); }
-
-Result<std::string> Root::follow(const std::string& link) const {
-  if (link.find('\0') != std::string::npos) return error(EINVAL, name_of(link));
-  auto resolved = walk(fd_.get(), below(link));
-  if (!resolved) return error(resolved.error().code, name_of(link));
-  if (!is_shown(*resolved)) return error(EINVAL, name_of(link));
-  return resolved;
+std::vector<std::string> Root::names_in(const std::string& directory) const {
+  auto names = list(directory);
+  return names ? std::move(names).value() : std::vector<std::string>();
 }
 
-Result<std::string> Root::note_links(const std::string& path) const {
-  return walk(fd_.get(), below(path), &tape_->links);
+bool Root::exists(const std::string& file) const {
+  return ask(Ask::exists, file, [&] { return yes_or_no(open_file(file, O_PATH | O_CLOEXEC).ok()); }).ok();
 }
 
-bool Root::has_lock(const std::string& file) const {
-  const auto fd = open_regular(file, O_RDONLY);
-  struct flock lock {};
-  lock.l_type = F_RDLCK;
-  lock.l_whence = SEEK_SET;
-  return fd && ::fcntl(fd->get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+Result<std::string> Root::resolve(const std::string& link) const {
+  return one_text(ask(Ask::resolve, link, [&]() -> Answer {
+    if (link.find('\0') != std::string::npos) return error(EINVAL, name_of(link));
+    auto resolved = named(link, walk(fd_.get(), below(link)));
+    if (!resolved) return resolved.error();
+    if (!is_shown(*resolved)) return error(EINVAL, name_of(link));
+    return std::vector{std::move(*resolved)};
+  }));
+}
+
+bool Root::is_locked(const std::string& file) const {
+  const Answer answer = ask(Ask::locked, file, [&] {
+    const auto fd = open_regular(file, O_RDONLY);
+    struct flock lock {};
+    lock.l_type = F_RDLCK;
+    lock.l_whence = SEEK_SET;
+    return yes_or_no(fd && ::fcntl(fd->get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK);
+  });
+  return answer.ok();
 }
 
 std::optional<Result<void>> Root::ask_behind(BehindFiles::Act act, const std::string& file,
@@ -191,8 +211,27 @@ std::optional<Result<void>> Root::ask_behind(BehindFiles::Act act, const std::st
   if (replays() && act != BehindFiles::Act::read) return Result<void>(error(EROFS, name_of(file)));
   if (!behind_) return std::nullopt;
   auto answer = behind_->act(act, file, text);
-  if (answer && !*answer) return Result<void>(error(answer->error().code, name_of(file)));
-  return answer;
+  return answer ? std::optional(named(file, *answer)) : std::nullopt;
+}
+
+Result<void> Root::write(const std::string& file, std::string_view text) const {
+  return write_by(file, text, O_WRONLY | O_TRUNC, [&](int fd) { return ::write(fd, text.data(), text.size()); });
+}
+
+Result<void> Root::write_at(const std::string& file, uint64_t offset, std::string_view bytes) const {
+  return write_by(file, bytes, O_WRONLY,
+                  [&](int fd) { return ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset)); });
+}
+
+Result<void> Root::write_by(const std::string& file, std::string_view text, int flags,
+                            const std::function<ssize_t(int fd)>& call) const {
+  if (auto answer = ask_behind(BehindFiles::Act::write, file, text)) return *answer;
+  const auto fd = named(file, open_regular(file, flags));
+  if (!fd) return fd.error();
+  const ssize_t size = call(fd->get());
+  if (size < 0) return error(errno, name_of(file));
+  if (static_cast<size_t>(size) != text.size()) return error(EIO, name_of(file));
+  return {};
 }
 
 Result<void> Root::write_owned(const std::string& file, std::string_view text) const {
@@ -208,48 +247,37 @@ Result<void> Root::write_owned(const std::string& file, std::string_view text) c
   return written;
 }
 
-Result<void> Root::write_at(const std::string& file, uint64_t offset, std::string_view bytes) const {
-  if (auto answer = ask_behind(BehindFiles::Act::write, file, bytes)) return *answer;
-  auto fd = open_regular(file, O_WRONLY);
-  if (!fd) return fd.error();
-  const ssize_t size = ::pwrite(fd->get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
-  if (size < 0) return error(errno, name_of(file));
-  if (static_cast<size_t>(size) != bytes.size()) return error(EIO, name_of(file));
-  return {};
+Result<void> Root::make_directory(const std::string& directory) const {
+  return change_folder(Ask::make_directory, directory);
 }
 
-Result<std::pair<Fd, std::string>> Root::parent_of(const std::string& path) const {
-  const size_t slash = path.rfind('/');
-  auto folder = open_file(slash == std::string::npos ? "." : path.substr(0, slash), O_PATH | O_DIRECTORY | O_CLOEXEC);
-  if (!folder) return folder.error();
-  return std::pair(std::move(*folder), slash == std::string::npos ? path : path.substr(slash + 1));
+Result<void> Root::remove_directory(const std::string& directory) const {
+  return change_folder(Ask::remove_directory, directory);
 }
 
-Result<void> Root::make_folder(const std::string& directory) const {
-  if (auto answer = ask_behind(BehindFiles::Act::make_directory, directory, {})) return *answer;
-  auto parent = parent_of(directory);
-  if (!parent) return parent.error();
-  if (::mkdirat(parent->first.get(), parent->second.c_str(), 0755) != 0) return error(errno, name_of(directory));
-  return {};
+Result<void> Root::change_folder(Ask asked, const std::string& directory) const {
+  using Act = BehindFiles::Act;
+  const bool makes = asked == Ask::make_directory;
+  const Answer answer = ask(asked, directory, [&]() -> Answer {
+    const std::vector<std::string> done;
+    if (auto behind = ask_behind(makes ? Act::make_directory : Act::remove_directory, directory, {}))
+      return *behind ? Answer(done) : behind->error();
+    const auto parent = named(directory, open_parent(directory));
+    if (!parent) return parent.error();
+    const std::string name = base_name(directory);
+    const int failed =
+        makes ? ::mkdirat(parent->get(), name.c_str(), 0755) : ::unlinkat(parent->get(), name.c_str(), AT_REMOVEDIR);
+    return failed == 0 ? Answer(done) : error(errno, name_of(directory));
+  });
+  return answer ? Result<void>() : answer.error();
 }
 
-Result<void> Root::remove_folder(const std::string& directory) const {
-  if (auto answer = ask_behind(BehindFiles::Act::remove_directory, directory, {})) return *answer;
-  auto parent = parent_of(directory);
-  if (!parent) return parent.error();
-  if (::unlinkat(parent->first.get(), parent->second.c_str(), AT_REMOVEDIR) != 0)
-    return error(errno, name_of(directory));
-  return {};
-}
-
-Result<void> Root::write(const std::string& file, std::string_view text) const {
-  if (auto answer = ask_behind(BehindFiles::Act::write, file, text)) return *answer;
-  auto fd = open_regular(file, O_WRONLY | O_TRUNC);
-  if (!fd) return fd.error();
-  const ssize_t size = ::write(fd->get(), text.data(), text.size());
-  if (size < 0) return error(errno, name_of(file));
-  if (static_cast<size_t>(size) != text.size()) return error(EIO, name_of(file));
-  return {};
+Result<Fd> Root::hold(const std::string& file) const {
+  if (tape_)  // so that reads of the descriptor find their answers
+    if (auto text = read(file); !text && replays()) return text.error();
+  auto fd = named(file, open_regular(file, O_RDONLY));
+  if (fd && fd->get() >= most_held()) return error(EMFILE, name_of(file));
+  return fd;
 }
 
 }  // namespace fabric

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// The root directory of everything that is read from files: "/" or a captured tree.
 #pragma once
 
 #include <functional>
@@ -12,8 +11,8 @@
 
 namespace fabric {
 
-// What a kernel does behind its files, for trees that are not a kernel's: a write is refused, rounded, ignored, makes a
-// device vanish. Nothing: the tree's own file system does it.
+// What a kernel does behind its files, for trees of tests: a write is refused, rounded, ignored, makes a device vanish.
+// Nothing: the tree's own file system does it.
 class BehindFiles {
  public:
   // Of a read (of a file, or of a folder's names) only a refusal counts.
@@ -31,7 +30,7 @@ class Root {
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] bool is_host() const { return path_ == "/"; }
-  // The file as messages name it: with the root, or of a recording as on the machine that was recorded.
+  // As messages name it: with the root, or of a recording as on the machine that was recorded.
   [[nodiscard]] std::string name_of(const std::string& file) const;
 
   // At most 1 MiB by default; longer files are an error (EFBIG). Regular files only, as all of sysfs and
@@ -47,14 +46,17 @@ class Root {
   [[nodiscard]] Result<std::string> read_text(const std::string& file, size_t most = kMostBytes) const;
   // The same as one line, by trim(); a missing or unreadable file is an error as well.
   [[nodiscard]] Result<std::string> read_line(const std::string& file) const;
-  // The same line; empty if the file is missing or unreadable.
+  // The same line, the same text; empty if the file is missing or unreadable.
   [[nodiscard]] std::string line_of(const std::string& file) const;
+  [[nodiscard]] std::string text_of(const std::string& file, size_t most = kMostBytes) const;
   // Entry names in natural order, without "." and ".." and those that cannot be shown; at most 65,536 (E2BIG).
   [[nodiscard]] Result<std::vector<std::string>> list(const std::string& directory) const;
+  // The same; none if there is no such directory or it is unreadable.
+  [[nodiscard]] std::vector<std::string> names_in(const std::string& directory) const;
   [[nodiscard]] bool exists(const std::string& file) const;
-  // Where the link leads, below the root and without it: "sys/devices/pci0000:17/0000:17:01.0/...".
+  // Where the link leads: "sys/devices/pci0000:17/0000:17:01.0/...".
   [[nodiscard]] Result<std::string> resolve(const std::string& link) const;
-  // Whether a process holds a lock on the file (fcntl(2)). Requires read permission only and takes no lock.
+  // Whether a process holds a lock on the file (fcntl(2)); takes none.
   [[nodiscard]] bool is_locked(const std::string& file) const;
   // Writes the whole text with one write(2), as sysfs wants it. Never creates a file.
   [[nodiscard]] Result<void> write(const std::string& file, std::string_view text) const;
@@ -63,34 +65,34 @@ class Root {
   [[nodiscard]] Result<void> write_owned(const std::string& file, std::string_view text) const;
   // Overwrites these bytes and no others (PCI configuration space) with one pwrite(2).
   [[nodiscard]] Result<void> write_at(const std::string& file, uint64_t offset, std::string_view bytes) const;
-  // One directory (configfs makes a kernel object of it), mode 0755. EEXIST where there is one.
+  // One directory, mode 0755: configfs makes a kernel object of it.
   [[nodiscard]] Result<void> make_directory(const std::string& directory) const;
   [[nodiscard]] Result<void> remove_directory(const std::string& directory) const;
   // Behind a captured tree: asked before each of the four above, and before read() and list().
   void set_behind(std::shared_ptr<BehindFiles> behind) { behind_ = std::move(behind); }
-  // From now on all readings are recorded there; or answered from there as far as it knows, nothing is written, and
-  // failures name the files as on the machine that was recorded.
+  // Records all readings there; or answers from there as far as it knows, writes nothing, and names files as on the
+  // machine that was recorded.
   void set_tape(std::shared_ptr<Tape> tape) { tape_ = std::move(tape); }
 
  private:
+  [[nodiscard]] bool replays() const { return tape_ && tape_->replays(); }
+  // With the file's name in the error.
+  template <class Value>
+  Result<Value> named(const std::string& file, Result<Value> result) const;
+  // The errors of these have no words.
   [[nodiscard]] Result<Fd> open_file(const std::string& file, int flags) const;
   [[nodiscard]] Result<Fd> open_regular(const std::string& file, int flags) const;
-  [[nodiscard]] Result<Fd> open_foreign(const std::string& file) const;
+  [[nodiscard]] Result<Fd> open_parent(const std::string& file) const;
 
+  // What `live` says, recorded on the tape, or the tape's answer to it.
+  template <class Live>
+  Answer ask(Ask ask, const std::string& file, Live&& live) const;
+  Answer read_or_list(Ask asked, const std::string& file, const std::function<Answer()>& live) const;
   [[nodiscard]] std::optional<Result<void>> ask_behind(BehindFiles::Act act, const std::string& file,
                                                        std::string_view text) const;
-  [[nodiscard]] Result<std::pair<Fd, std::string>> parent_of(const std::string& path) const;
-
-  [[nodiscard]] bool replays() const { return tape_ && tape_->replays(); }
-  [[nodiscard]] Answer on_tape(Ask ask, const std::string& file, const std::function<Answer()>& live) const;
-  Result<std::string> note_links(const std::string& path) const;  // where it leads
-  [[nodiscard]] Result<std::string> read_file(const std::string& file, size_t most, bool foreign = false) const;
-  [[nodiscard]] Result<std::vector<std::string>> list_folder(const std::string& directory) const;
-  [[nodiscard]] bool is_there(const std::string& file) const;
-  [[nodiscard]] Result<std::string> follow(const std::string& link) const;
-  [[nodiscard]] bool has_lock(const std::string& file) const;
-  [[nodiscard]] Result<void> make_folder(const std::string& directory) const;
-  [[nodiscard]] Result<void> remove_folder(const std::string& directory) const;
+  Result<void> write_by(const std::string& file, std::string_view text, int flags,
+                        const std::function<ssize_t(int fd)>& call) const;
+  [[nodiscard]] Result<void> change_folder(Ask asked, const std::string& directory) const;
 
   std::shared_ptr<BehindFiles> behind_{};
   std::shared_ptr<Tape> tape_{};

@@ -15,54 +15,30 @@ constexpr std::string_view kLastLine = "end";
 constexpr std::array<std::string_view, 13> kWords{
     "read",  "list",    "exists", "resolve",    "locked", "make_directory", "remove_directory",
     "route", "generic", "rdma",   "statistics", "query",  "clock"};
-constexpr std::string_view kDigits = "0123456789abcdef";
-
-std::optional<Ask> ask_of(std::string_view word) {
-  const auto found = std::ranges::find(kWords, word);
-  if (found == kWords.end()) return std::nullopt;
-  return static_cast<Ask>(found - kWords.begin());
-}
-
-void put_byte(std::string& out, char byte) {
-  const auto value = static_cast<unsigned char>(byte);
-  out += kDigits[value >> 4];
-  out += kDigits[value & 15];
-}
 
 std::string encode(Ask ask, std::string_view text) {
+  if (is_of_netlink(ask)) return hex_digits(text);
   std::string out;
-  for (const char byte : text) {
-    if (is_of_netlink(ask)) {
-      put_byte(out, byte);
-    } else if (byte > ' ' && byte < 0x7f && byte != '%') {
-      out += byte;
-    } else {
-      out += '%';
-      put_byte(out, byte);
-    }
+  for (size_t at = 0; at < text.size(); ++at) {
+    const char byte = text[at];
+    if (byte > ' ' && byte < 0x7f && byte != '%') out += byte;
+    else out += "%" + hex_digits(text.substr(at, 1));
   }
   return out;
-}
-
-std::optional<char> take_byte(std::string_view text) {
-  if (text.size() < 2) return std::nullopt;
-  const size_t high = kDigits.find(text[0]), low = kDigits.find(text[1]);
-  if (high == std::string_view::npos || low == std::string_view::npos) return std::nullopt;
-  return static_cast<char>(high << 4 | low);
 }
 
 std::optional<std::string> decode(Ask ask, std::string_view text) {
   std::string out;
   for (size_t at = 0; at < text.size();) {
-    const bool coded = is_of_netlink(ask) || text[at] == '%';
-    if (!coded) {
+    if (!is_of_netlink(ask) && text[at] != '%') {
       out += text[at++];
       continue;
     }
-    if (text[at] == '%') ++at;
-    const auto byte = take_byte(text.substr(at));
-    if (!byte) return std::nullopt;
-    out += *byte;
+    if (!is_of_netlink(ask)) ++at;
+    const std::string_view digits = text.substr(at, 2);
+    const auto byte = parse_number<uint8_t>(digits, 16);
+    if (!byte || hex_digits({reinterpret_cast<const char*>(&*byte), 1}) != digits) return std::nullopt;
+    out += static_cast<char>(*byte);
     at += 2;
   }
   return out;
@@ -81,14 +57,14 @@ class Reader {
  private:
   std::string take_question(const std::vector<std::string_view>& words) {
     if (words.size() != 3) return "expected ASK SAMPLE WHAT";
-    const auto ask = ask_of(words[0]);
-    if (!ask) return "no kind of question: " + std::string(words[0]);
+    const auto ask = std::ranges::find(kWords, words[0]);
+    if (ask == kWords.end()) return "no kind of question: " + std::string(words[0]);
     if (words[1] != "before" && words[1] != "now") return "no sample: " + std::string(words[1]);
-    auto what = decode(*ask, words[2]);
+    ask_ = static_cast<Ask>(ask - kWords.begin());
+    auto what = decode(ask_, words[2]);
     if (!what) return "characters that are not as this file writes them";
-    ask_ = *ask;
     const Sample sample = words[1] == "now" ? Sample::now : Sample::before;
-    auto [entry, is_new] = answers[{*ask, std::move(*what)}].try_emplace(sample, Answer(std::vector<std::string>{}));
+    auto [entry, is_new] = answers[{ask_, std::move(*what)}].try_emplace(sample, Answer(std::vector<std::string>{}));
     if (!is_new) return "asked twice";
     last_ = &entry->second;
     return {};
@@ -120,8 +96,14 @@ class Reader {
 
 std::string_view to_text(Ask ask) { return kWords[static_cast<size_t>(ask)]; }
 
-void Tape::note(Ask ask, const std::string& what, const Answer& answer) {
-  answers[{ask, what}].try_emplace(sample_, answer);
+const Answer& Tape::note(Ask ask, const std::string& what, const Answer& answer) {
+  return answers[{ask, what}].try_emplace(sample_, answer).first->second;
+}
+
+Answer Tape::ask(Ask ask, const std::string& what, const std::function<Answer()>& live, const Error& missing) {
+  if (!replays_) return note(ask, what, live());
+  const Answer* known = find(ask, what);
+  return known != nullptr ? *known : missing;
 }
 
 const Answer* Tape::find(Ask ask, const std::string& what) const {

@@ -4,6 +4,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string_view>
@@ -55,9 +56,11 @@ class Tape {
   void begin(Sample sample) { sample_ = sample; }
 
   // The first answer in a sample applies: repeated reads in a sample are one reading.
-  void note(Ask ask, const std::string& what, const Answer& answer);
+  const Answer& note(Ask ask, const std::string& what, const Answer& answer);
   // Of this sample, else of the other one, else null.
   [[nodiscard]] const Answer* find(Ask ask, const std::string& what) const;
+  // What `live` says, noted; of a tape that replays what it has, else `missing`.
+  Answer ask(Ask ask, const std::string& what, const std::function<Answer()>& live, const Error& missing);
   // Was anything of the kind asked?
   [[nodiscard]] bool holds(Ask ask) const;
 

@@ -3,10 +3,12 @@
 
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <climits>
+#include <filesystem>
 
 namespace fabric {
 namespace {
@@ -23,11 +25,6 @@ Result<std::string> link_text(int root, const std::string& path) {
   return text;
 }
 
-std::string parent(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? std::string{} : path.substr(0, slash);
-}
-
 // openat2 refuses with EAGAIN when something was renamed while it followed a "..".
 Result<Fd> open_in_root(int root, const std::string& path, int flags) {
   open_how how{};
@@ -41,7 +38,28 @@ Result<Fd> open_in_root(int root, const std::string& path, int flags) {
   return error(errno, path);
 }
 
+// EAGAIN: another file took its place.
+Result<Fd> open_foreign_once(int folder, const std::string& name) {
+  const auto handle = regular(open_at(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  if (!handle) return handle.error();
+  struct stat owner {
+  }, seen{}, opened{};
+  if (::fstat(folder, &owner) != 0 || ::fstat(handle->get(), &seen) != 0) return failure();
+  if (seen.st_uid != owner.st_uid) return failure(EPERM);
+  auto fd = open_at(folder, name, O_RDONLY | O_NOFOLLOW | kNoSurprise);
+  if (!fd) return failure(fd.error().code == ENOENT ? EAGAIN : fd.error().code);
+  if (::fstat(fd->get(), &opened) != 0) return failure();
+  if (seen.st_dev != opened.st_dev || seen.st_ino != opened.st_ino) return failure(EAGAIN);
+  return fd;
+}
+
 }  // namespace
+
+Result<Fd> open_at(int folder, const std::string& name, int flags) {
+  Fd fd(::openat(folder, name.c_str(), flags));
+  if (!fd) return failure();
+  return fd;
+}
 
 std::string below(const std::string& path) {
   const size_t start = path.find_first_not_of('/');
@@ -57,7 +75,7 @@ Result<std::string> walk(int root, const std::string& path, Links* met) {
     rest = slash == std::string::npos ? std::string{} : rest.substr(slash + 1);
     if (name.empty() || name == ".") continue;
     if (name == "..") {
-      done = parent(done);
+      done = std::filesystem::path(done).parent_path();
       continue;
     }
     const std::string next = done.empty() ? name : done + '/' + name;
@@ -83,9 +101,24 @@ Result<Fd> open_below(int root, const std::string& path, int flags) {
   if (fd.error().code != ENOSYS && fd.error().code != EPERM && fd.error().code != EAGAIN) return fd;
   auto resolved = walk(root, path);
   if (!resolved) return resolved.error();
-  Fd opened(::openat(root, resolved->c_str(), flags | O_NOFOLLOW));
-  if (!opened) return error(errno, path);
-  return opened;
+  return open_at(root, *resolved, flags | O_NOFOLLOW);
+}
+
+Result<Fd> regular(Result<Fd> fd) {
+  struct stat status {};
+  if (!fd) return fd;
+  if (::fstat(fd->get(), &status) != 0) return failure();
+  if (S_ISREG(status.st_mode)) return fd;
+  return failure(S_ISDIR(status.st_mode) ? EISDIR : S_ISLNK(status.st_mode) ? ELOOP : EINVAL);
+}
+
+// Its writer may put another file in its place at any time: what was looked at is what is read.
+Result<Fd> open_foreign(const Result<Fd>& folder, const std::string& name) {
+  constexpr int kAttempts = 8;
+  if (!folder) return folder.error();
+  Result<Fd> fd = failure(EAGAIN);
+  for (int i = 0; i < kAttempts && !fd && fd.error().code == EAGAIN; ++i) fd = open_foreign_once(folder->get(), name);
+  return fd;
 }
 
 }  // namespace fabric

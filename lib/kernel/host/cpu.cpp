@@ -15,10 +15,6 @@ constexpr unsigned kMaxStates = 10;  // CPUIDLE_STATE_MAX (include/linux/cpuidle
 
 std::string cpu_folder(unsigned cpu) { return kCpus + std::string("cpu") + std::to_string(cpu) + "/"; }
 
-std::vector<unsigned> online_cpus(const Root& root) {
-  return machine::parse_cpus(root.line_of(std::string(kCpus) + "online")).value_or(std::vector<unsigned>{});
-}
-
 // "model name\t: Intel(R) Xeon(R) ..." of the first CPU.
 void read_model(std::string_view cpuinfo, HostCpu& cpu) {
   for (const std::string_view line : split(cpuinfo.substr(0, kFirstCpu), '\n')) {
@@ -87,20 +83,19 @@ void read_idle(const Root& root, const std::vector<unsigned>& cpus, HostCpu& out
 void read_huge_pages(const Root& root, HugePages& pages) {
   constexpr std::string_view kPrefix = "hugepages-", kSuffix = "kB";
   const std::string folder = "sys/kernel/mm/hugepages";
-  const auto names = root.list(folder);
-  for (const std::string_view name : names ? *names : std::vector<std::string>{}) {
+  for (const std::string& name : root.names_in(folder)) {
     if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) continue;
     const auto size =
         parse_number<uint64_t>(name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size()));
-    const auto count = parse_number<uint64_t>(root.line_of(folder + "/" + std::string(name) + "/nr_hugepages"));
+    const auto count = parse_number<uint64_t>(root.line_of(folder + "/" + name + "/nr_hugepages"));
     if (size && count && *size > 0 && *size < (uint64_t{1} << 40)) pages.reserved[*size * 1024] = *count;
   }
   pages.transparent = chosen_word(root.line_of("sys/kernel/mm/transparent_hugepage/enabled"));
 }
 
 uint64_t read_memory(const Root& root) {
-  const auto text = root.read_text("proc/meminfo");
-  for (const std::string_view line : text ? split(*text, '\n') : std::vector<std::string_view>{}) {
+  const std::string text = root.text_of("proc/meminfo");
+  for (const std::string_view line : split(text, '\n')) {
     const auto columns = words(line);  // "MemTotal:       2113461612 kB"
     if (columns.size() < 2 || columns[0] != "MemTotal:") continue;
     const auto size = parse_number<uint64_t>(columns[1]);
@@ -144,22 +139,20 @@ std::vector<std::string> kernel_parameters(std::string_view command_line) {
 
 bool is_virtual_cpu(std::string_view cpuinfo) {
   for (const std::string_view line : split(cpuinfo.substr(0, kFirstCpu), '\n')) {
-    if (!line.starts_with("flags")) continue;
-    const auto flags = words(line);
-    return contains(flags, "hypervisor");
+    if (line.starts_with("flags")) return contains(words(line), "hypervisor");
   }
   return false;
 }
 
 std::string read_cpuinfo(const Root& root) {
   constexpr size_t kMost = size_t{16} << 20;  // 8,192 CPUs (NR_CPUS of arch/x86/Kconfig)
-  auto text = root.read_text("proc/cpuinfo", kMost);
-  return text ? std::move(text).value() : std::string{};
+  return root.text_of("proc/cpuinfo", kMost);
 }
 
 HostCpu read_cpu(const Root& root, std::string_view cpuinfo) {
   HostCpu cpu;
-  const std::vector<unsigned> online = online_cpus(root);
+  const auto online =
+      machine::parse_cpus(root.line_of(std::string(kCpus) + "online")).value_or(std::vector<unsigned>{});
   read_model(cpuinfo, cpu);
   read_frequency(root, online, cpu);
   read_idle(root, online, cpu);
@@ -196,8 +189,7 @@ std::string handler_of(const Root& root, const std::string& folder) {
   constexpr std::string_view kFiles[] = {"affinity_hint", "effective_affinity", "effective_affinity_list",
                                          "node",          "smp_affinity",       "smp_affinity_list",
                                          "spurious"};
-  const auto names = root.list(folder);
-  for (const std::string& name : names ? *names : std::vector<std::string>{})
+  for (const std::string& name : root.names_in(folder))
     if (!contains(kFiles, name)) return name;
   return {};
 }
@@ -212,11 +204,11 @@ bool is_control_interrupt(std::string_view name) {
 
 void read_interrupts(const Root& root, std::string_view local, NicInterrupts& nic) {
   const auto cpus = machine::parse_cpus(local);
-  const auto vectors = root.list("sys/bus/pci/devices/" + nic.pci + "/msi_irqs");
-  if (!cpus || !vectors || vectors->size() > kMaxVectors) return;
+  const auto vectors = root.names_in("sys/bus/pci/devices/" + nic.pci + "/msi_irqs");
+  if (!cpus || vectors.empty() || vectors.size() > kMaxVectors) return;
   const std::set<unsigned> near(cpus->begin(), cpus->end());
   nic.local_cpus = static_cast<unsigned>(near.size());
-  for (const std::string& name : *vectors) {
+  for (const std::string& name : vectors) {
     const auto irq = parse_number<unsigned>(name);
     const std::string folder = "proc/irq/" + name;
     const std::string list = irq ? cpus_of(root, folder) : std::string{};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/find.h"
 #include "base/parse.h"
 
 namespace fabric::host {
@@ -37,26 +38,15 @@ std::optional<uint64_t> parse_kib(std::string_view text) {
 }
 
 UserLimit* entry_of(std::vector<UserLimit>& limits, std::string_view domain) {
-  const auto found = std::ranges::find_if(limits, [&](const UserLimit& each) { return each.domain == domain; });
-  if (found != limits.end()) return &*found;
+  if (auto* found = find_where(limits, [&](const UserLimit& each) { return each.domain == domain; })) return found;
   return limits.size() == kMaxUserLimits ? nullptr : &limits.emplace_back(UserLimit{.domain = std::string(domain)});
 }
 
 bool lists_memlock(std::string_view list) {
-  for (const std::string_view each : split(list, ',')) {
+  return std::ranges::any_of(split(list, ','), [](std::string_view each) {
     const std::string name = lower(trim(each));
-    if (name == "all" || name == "memlock" || name == "rlimit_memlock") return true;
-  }
-  return false;
-}
-
-void take_slurm_word(std::string_view word, const FileLine& where, SlurmLimits& limits) {
-  const size_t equals = word.find('=');
-  if (equals == std::string_view::npos) return;
-  const std::string key = lower(word.substr(0, equals));
-  const std::string_view list = word.substr(equals + 1);
-  if (key == "propagateresourcelimits") limits = {lists_memlock(list), where};
-  if (key == "propagateresourcelimitsexcept") limits = {!lists_memlock(list), where};
+    return name == "all" || name == "memlock" || name == "rlimit_memlock";
+  });
 }
 
 // slurm.conf and what it includes, inline; each file once, so that a loop ends.
@@ -83,9 +73,13 @@ class SlurmReader {
   }
 
   void take(std::string_view word, const FileLine& where) {
-    constexpr std::string_view kCluster = "clustername=";
-    if (lower(word).starts_with(kCluster)) cluster_ = word.substr(kCluster.size());
-    take_slurm_word(word, where, limits_);
+    const size_t equals = word.find('=');
+    if (equals == std::string_view::npos) return;
+    const std::string key = lower(word.substr(0, equals));
+    const std::string_view value = word.substr(equals + 1);
+    if (key == "clustername") cluster_ = value;
+    if (key == "propagateresourcelimits") limits_ = {lists_memlock(value), where};
+    if (key == "propagateresourcelimitsexcept") limits_ = {!lists_memlock(value), where};
   }
 
   // %c: the cluster's name. Without a leading slash, beside slurm.conf.
@@ -132,15 +126,13 @@ void parse_user_limits(std::string_view text, const std::string& file, std::vect
 
 std::vector<UserLimit> read_user_limits(const Root& root) {
   std::vector<UserLimit> limits;
-  const std::string folder = "etc/security/limits.d";
-  std::vector<std::string> files{"etc/security/limits.conf"};
-  if (auto names = root.list(folder)) {
-    std::ranges::sort(*names);
-    for (const std::string& name : *names)
-      if (name.ends_with(".conf")) files.push_back(folder + "/" + name);
-  }
-  for (const std::string& file : files)
-    if (const auto text = root.read_text(file)) parse_user_limits(*text, "/" + file, limits);
+  const std::string folder = "etc/security/";
+  parse_user_limits(root.text_of(folder + "limits.conf"), "/" + folder + "limits.conf", limits);
+  auto names = root.names_in(folder + "limits.d");
+  std::ranges::sort(names);
+  for (const std::string& name : names)
+    if (const std::string file = folder + "limits.d/" + name; name.ends_with(".conf"))
+      parse_user_limits(root.text_of(file), "/" + file, limits);
   return limits;
 }
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-
 #include <algorithm>
-#include <iterator>
 
 #include "base/find.h"
 #include "base/parse.h"
@@ -39,17 +37,15 @@ constexpr Row kRows[] = {
 constexpr size_t kMaxProcesses = 16;
 
 const Row* row_of_comm(std::string_view comm) {
-  const auto row = std::ranges::find_if(kRows, [&](const Row& each) {
+  return find_where(kRows, [&](const Row& each) {
     return comm == each.comm || (each.comm.ends_with('-') && comm.starts_with(each.comm));
   });
-  return row == std::end(kRows) ? nullptr : row;
 }
 
 // More than one process id: also in a process namespace of its own, a container ("NSpid:" of fs/proc/array.c).
 bool is_in_container(const Root& root, const std::string& folder) {
-  const auto status = root.read_text(folder + "/status");
-  if (!status) return false;
-  for (const std::string_view line : split(*status, '\n'))
+  const std::string status = root.text_of(folder + "/status");
+  for (const std::string_view line : split(status, '\n'))
     if (line.starts_with("NSpid:")) return words(line).size() > 2;
   return false;
 }
@@ -59,9 +55,8 @@ class Reader {
   explicit Reader(const Root& root) : root_(root), units_(root), defaults_(systemd::default_limits(root)) {}
 
   void look_at_processes() {
-    const auto entries = root_.list("proc");
     bool sees_all = false;
-    for (const std::string& entry : entries ? *entries : std::vector<std::string>{}) {
+    for (const std::string& entry : root_.names_in("proc")) {
       const auto pid = parse_number<unsigned>(entry);
       const auto comm = pid ? root_.read_line("proc/" + entry + "/comm") : error(0, {});
       if (!comm) continue;
@@ -77,7 +72,7 @@ class Reader {
   void look_at_units() {
     for (const Row& row : kRows) {
       const std::string name(row.unit);
-      if (JobService* known = find(name); known != nullptr && !known->processes.empty()) continue;
+      if (const JobService* known = find_in(services_, name); known != nullptr && !known->processes.empty()) continue;
       const auto pids = control_group(name);
       if (pids.empty() && !units_.find(name)) continue;
       JobService& service = service_of(name, row.role);
@@ -87,7 +82,14 @@ class Reader {
 
   Services finish() {
     for (auto& [name, service] : services_) {
-      describe(service);
+      if (const auto unit = units_.find(name)) {
+        service.file = unit->file;
+        service.masked = unit->masked;
+        const systemd::Limits limits = systemd::service_limits(root_, unit->parts, defaults_);
+        service.memlock = limits.memlock;
+        service.nofile = limits.nofile;
+        service.core = limits.core;
+      }
       out_.found.push_back(std::move(service));
     }
     std::ranges::sort(out_.found,
@@ -101,8 +103,7 @@ class Reader {
     if (row == nullptr && comm != "systemd") return;
     const std::string folder = "proc/" + std::to_string(pid);
     if (is_in_container(root_, folder)) return;
-    const auto cgroup = root_.read_text(folder + "/cgroup");
-    const std::string unit = cgroup ? unit_of_cgroup(*cgroup) : std::string{};
+    const std::string unit = unit_of_cgroup(root_.text_of(folder + "/cgroup"));
     if (row == nullptr && !unit.starts_with("user@")) return;
     add_process(service_of(unit.empty() ? comm : unit, row == nullptr ? JobRole::session : row->role), pid);
   }
@@ -110,8 +111,7 @@ class Reader {
   void add_process(JobService& service, unsigned pid) {
     if (service.processes.size() == kMaxProcesses) return;
     const std::string folder = "proc/" + std::to_string(pid);
-    JobProcess process{pid, {}, {}};
-    if (auto comm = root_.read_line(folder + "/comm")) process.comm = std::move(*comm);
+    JobProcess process{pid, root_.line_of(folder + "/comm"), {}};
     const auto limits = root_.read_text(folder + "/limits");
     if (limits) process.limits = parse_process_limits(*limits);
     else
@@ -123,8 +123,8 @@ class Reader {
   std::vector<unsigned> control_group(const std::string& unit) const {
     std::vector<unsigned> pids;
     for (const char* tree : {"sys/fs/cgroup/system.slice/", "sys/fs/cgroup/systemd/system.slice/"}) {
-      const auto text = root_.read_text(tree + unit + "/cgroup.procs");
-      for (const std::string_view word : text ? words(*text) : std::vector<std::string_view>{})
+      const std::string text = root_.text_of(tree + unit + "/cgroup.procs");
+      for (const std::string_view word : words(text))
         if (const auto pid = parse_number<unsigned>(word); pid && *pid != 0 && pids.size() < kMaxProcesses)
           pids.push_back(*pid);
       if (!pids.empty()) break;
@@ -132,23 +132,10 @@ class Reader {
     return pids;
   }
 
-  JobService* find(const std::string& name) { return find_in(services_, name); }
-
   JobService& service_of(const std::string& name, JobRole role) {
     JobService& service = services_.try_emplace(name, JobService{.unit = name, .role = role}).first->second;
     service.role = std::max(service.role, role);
     return service;
-  }
-
-  void describe(JobService& service) {
-    const auto unit = units_.find(service.unit);
-    if (!unit) return;
-    service.file = unit->file;
-    service.masked = unit->masked;
-    const systemd::Limits own = systemd::service_limits(root_, unit->parts);
-    service.memlock = own.memlock ? own.memlock : defaults_.memlock;
-    service.nofile = own.nofile ? own.nofile : defaults_.nofile;
-    service.core = own.core ? own.core : defaults_.core;
   }
 
   const Root& root_;

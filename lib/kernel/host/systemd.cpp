@@ -44,9 +44,7 @@ std::vector<std::string> folders_of(const std::string& name) {
 
 // Name -> path of the files in a folder that hide no more important ones.
 void collect(const Root& root, const std::string& folder, std::map<std::string, std::string>& found) {
-  const auto names = root.list(folder);
-  if (!names) return;
-  for (const std::string& name : *names)
+  for (const std::string& name : root.names_in(folder))
     if (name.ends_with(".conf") && found.size() < kMaxDropIns) found.emplace(name, folder + "/" + name);
 }
 
@@ -56,9 +54,7 @@ void keep(std::optional<LimitSetting>& member, std::optional<ResourceLimit> limi
 
 void read_limits(const Root& root, const std::string& file, const std::string& section, const std::string& prefix,
                  Limits& limits) {
-  const auto text = root.read_text(file);
-  if (!text) return;
-  for (const unit_file::Assignment& each : unit_file::parse(*text)) {
+  for (const unit_file::Assignment& each : unit_file::parse(root.text_of(file))) {
     if (each.section != section || !each.key.starts_with(prefix)) continue;
     const std::string_view what = std::string_view(each.key).substr(prefix.size());
     const FileLine where{"/" + file, each.line};
@@ -119,10 +115,9 @@ std::optional<Unit> UnitFiles::find(const std::string& name) const {
   return unit;
 }
 
-Limits service_limits(const Root& root, const std::vector<std::string>& parts) {
-  Limits limits;
-  for (const std::string& part : parts) read_limits(root, part, "Service", "Limit", limits);
-  return limits;
+Limits service_limits(const Root& root, const std::vector<std::string>& parts, Limits defaults) {
+  for (const std::string& part : parts) read_limits(root, part, "Service", "Limit", defaults);
+  return defaults;
 }
 
 Limits default_limits(const Root& root) {

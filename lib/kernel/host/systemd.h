@@ -37,8 +37,8 @@ class UnitFiles {
 struct Limits {
   std::optional<LimitSetting> memlock{}, nofile{}, core{};
 };
-// [Service] LimitMEMLOCK= and its like in the parts of a unit.
-Limits service_limits(const Root& root, const std::vector<std::string>& parts);
+// [Service] LimitMEMLOCK= and its like in the parts of a unit; those it says nothing of are the `defaults`.
+Limits service_limits(const Root& root, const std::vector<std::string>& parts, Limits defaults = {});
 // [Manager] DefaultLimitMEMLOCK= and its like of system.conf and its drop-ins: for services that say nothing.
 Limits default_limits(const Root& root);
 

@@ -11,41 +11,27 @@ namespace {
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
-// A line that ends in an odd number of backslashes goes on in the next one.
-bool is_continued(std::string_view line) {
-  const size_t last = line.find_last_not_of('\\');
-  return (line.size() - (last == std::string_view::npos ? 0 : last + 1)) % 2 == 1;
-}
-
-class Parser {
- public:
-  // False: the rest of the file is not read.
-  bool take(std::string_view line, unsigned number) {
-    const std::string_view text = trim(line);
-    if (text.empty()) return true;
-    if (text.front() == '[') {
-      if (text.back() != ']') return false;
-      section_ = text.substr(1, text.size() - 2);
-      return true;
-    }
-    const size_t equals = text.find('=');
-    const std::string_view key = trim(text.substr(0, equals));
-    if (section_.empty() || equals == std::string_view::npos || key.empty()) return true;
-    found.push_back({section_, std::string(key), std::string(trim(text.substr(equals + 1))), number});
-    return true;
-  }
-
-  std::vector<Assignment> found;
-
- private:
-  std::string section_;
+struct Line {
+  std::string text;
+  unsigned number;
 };
 
-std::optional<uint64_t> factor_of(char unit) {
-  constexpr std::string_view kUnits = "BKMGTPE";
-  const size_t power = kUnits.find(unit);
-  if (power == std::string_view::npos) return std::nullopt;
-  return uint64_t{1} << (10 * power);
+// Without comments, and continued ones joined.
+std::vector<Line> lines_of(std::string_view text) {
+  std::vector<Line> out;
+  unsigned number = 0;
+  bool goes_on = false;
+  for (std::string_view line : split(text, '\n')) {
+    ++number;
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    const std::string_view content = trim(line);
+    if (content.starts_with('#') || content.starts_with(';')) continue;  // also amid a continued line
+    if (!goes_on) out.push_back({{}, number});
+    out.back().text += line;
+    goes_on = (line.size() - (line.find_last_not_of('\\') + 1)) % 2 == 1;  // an odd number of backslashes
+    if (goes_on) out.back().text.back() = ' ';
+  }
+  return out;
 }
 
 constexpr auto kIsDigit = [](char c) { return c >= '0' && c <= '9'; };
@@ -73,11 +59,11 @@ std::optional<uint64_t> take_term(std::string_view& text, uint64_t& limit) {
   }
   text = trim(text);
   uint64_t factor = 1;
-  if (const auto unit = text.empty() ? std::nullopt : factor_of(text.front())) {
-    factor = *unit;
+  if (!text.empty() && !kIsDigit(text.front())) {
+    const size_t power = std::string_view("BKMGTPE").find(text.front());
+    if (power == std::string_view::npos) return std::nullopt;
+    factor = uint64_t{1} << (10 * power);
     text = trim(text.substr(1));
-  } else if (!text.empty() && !kIsDigit(text.front())) {
-    return std::nullopt;
   }
   if (factor >= limit || *whole > UINT64_MAX / factor) return std::nullopt;
   limit = factor;
@@ -115,26 +101,21 @@ std::optional<ResourceLimit> parse_limit(std::string_view text, Parse parse_one)
 
 std::vector<Assignment> parse(std::string_view text) {
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  Parser parser;
-  std::string joined;
-  unsigned number = 0, first = 0;
-  for (std::string_view line : split(text, '\n')) {
-    ++number;
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    const std::string_view content = trim(line);
-    if (content.starts_with('#') || content.starts_with(';')) continue;  // also amid a continued line
-    if (first == 0) first = number;
-    joined += line;
-    if (is_continued(line)) {
-      joined.back() = ' ';
+  std::vector<Assignment> found;
+  std::string section;
+  for (const auto& [whole, number] : lines_of(text)) {
+    const std::string_view line = trim(whole);
+    if (line.starts_with('[')) {
+      if (!line.ends_with(']')) break;
+      section = line.substr(1, line.size() - 2);
       continue;
     }
-    if (!parser.take(joined, first)) return std::move(parser.found);
-    joined.clear();
-    first = 0;
+    const size_t equals = line.find('=');
+    const std::string_view key = trim(line.substr(0, equals));
+    if (section.empty() || equals == std::string_view::npos || key.empty()) continue;
+    found.push_back({section, std::string(key), std::string(trim(line.substr(equals + 1))), number});
   }
-  (void)parser.take(joined, first);
-  return std::move(parser.found);
+  return found;
 }
 
 std::optional<ResourceLimit> parse_memory_limit(std::string_view text) { return parse_limit(text, parse_size); }

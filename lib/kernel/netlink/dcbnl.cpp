@@ -55,20 +55,12 @@ AttrWriter table(uint16_t type, const AppTable& entries) {
   return out;
 }
 
-AppTable parse_app_table(View8 nest) {
-  AppTable out;
+template <class Entry>
+std::vector<Entry> entries(View8 nest) {
+  std::vector<Entry> out;
   for (const Attr& attr : parse_attributes(nest)) {
     if (attr.type != DCB_ATTR_IEEE_APP && attr.type != kAttrDcbApp) continue;
-    if (auto entry = attr.pod<dcb_app>()) out.push_back(*entry);
-  }
-  return out;
-}
-
-std::vector<uint8_t> parse_trust_table(View8 nest) {
-  std::vector<uint8_t> out;
-  for (const Attr& attr : parse_attributes(nest)) {
-    if (attr.type != DCB_ATTR_IEEE_APP && attr.type != kAttrDcbApp) continue;
-    if (auto selector = attr.u8()) out.push_back(*selector);
+    if (auto entry = attr.pod<Entry>()) out.push_back(*entry);
   }
   return out;
 }
@@ -84,16 +76,14 @@ Result<Snapshot> parse_snapshot(View8 payload) {
     switch (attr.type) {
       case DCB_ATTR_IEEE_ETS: out.ets = attr.pod<ieee_ets>(); break;
       case DCB_ATTR_IEEE_PFC: out.pfc = attr.pod<ieee_pfc>(); break;
-      case DCB_ATTR_IEEE_APP_TABLE: out.app = parse_app_table(attr.value); break;
+      case DCB_ATTR_IEEE_APP_TABLE: out.app = entries<dcb_app>(attr.value); break;
       case DCB_ATTR_IEEE_MAXRATE: out.maxrate = attr.pod<ieee_maxrate>(); break;
       case DCB_ATTR_DCB_BUFFER: out.buffer = attr.pod<dcbnl_buffer>(); break;
-      case kAttrAppTrustTable: out.trust = parse_trust_table(attr.value); break;
+      case kAttrAppTrustTable: out.trust = entries<uint8_t>(attr.value); break;
       case DCB_ATTR_IEEE_PEER_ETS: out.peer_ets = attr.pod<ieee_ets>(); break;
       case DCB_ATTR_IEEE_PEER_PFC: out.peer_pfc = attr.pod<ieee_pfc>(); break;
-      case DCB_ATTR_IEEE_PEER_APP:
-        // Its DCB_ATTR_IEEE_APP_UNSPEC has flags of the whole TLV and is not an entry (dcbnl_build_peer_app).
-        out.peer_app = parse_app_table(attr.value);
-        break;
+      // Its DCB_ATTR_IEEE_APP_UNSPEC has flags of the whole TLV and is not an entry (dcbnl_build_peer_app).
+      case DCB_ATTR_IEEE_PEER_APP: out.peer_app = entries<dcb_app>(attr.value); break;
       default: break;
     }
   }
@@ -105,9 +95,7 @@ std::string message_netdev(View8 payload) {
 }
 
 Result<Snapshot> get(Netlink& route, const std::string& netdev) {
-  auto reply = ask(route, RTM_GETDCB, RTM_GETDCB, request(DCB_CMD_IEEE_GET, netdev), netdev + ": read dcb");
-  if (!reply) return reply.error();
-  return parse_snapshot(reply->payload);
+  return ask(route, RTM_GETDCB, RTM_GETDCB, request(DCB_CMD_IEEE_GET, netdev), netdev + ": read dcb", parse_snapshot);
 }
 
 Result<AppTable> get_app(Netlink& route, const std::string& netdev) {
@@ -165,6 +153,21 @@ Result<void> set_dcbx(Netlink& route, const std::string& netdev, uint8_t mode) {
   if (!answer) return answer.error();
   if (*answer != 0) return error(EPERM, netdev + ": set dcbx: the driver refused the mode");
   return {};
+}
+
+Result<PrioSet> cee_pfc(Netlink& route, const std::string& netdev) {
+  AttrWriter request = dcbnl::request(DCB_CMD_PFC_GCFG, netdev);
+  request.bytes(DCB_ATTR_PFC_CFG, AttrWriter().flag(DCB_PFC_UP_ATTR_ALL).data());
+  const auto reply = ask(route, RTM_GETDCB, RTM_GETDCB, request, netdev + ": read CEE PFC");
+  if (!reply) return reply.error();
+  const auto attributes = parse_attributes(reply->payload, sizeof(dcbmsg));
+  const Attr* nest = find(attributes, DCB_ATTR_PFC_CFG);
+  if (nest == nullptr) return error(EPROTO, netdev + ": CEE PFC: not in the kernel's reply");
+  PrioSet on;
+  for (const Attr& each : parse_attributes(nest->value))
+    if (each.type >= DCB_PFC_UP_ATTR_0 && each.type <= DCB_PFC_UP_ATTR_7 && each.u8().value_or(0) != 0)
+      on.bits = static_cast<uint8_t>(on.bits | 1U << (each.type - DCB_PFC_UP_ATTR_0));
+  return on;
 }
 
 }  // namespace fabric::dcbnl

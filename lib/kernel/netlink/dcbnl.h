@@ -6,6 +6,7 @@
 #include <linux/dcbnl.h>
 
 #include "kernel/netlink/netlink.h"
+#include "model/qos.h"
 
 namespace fabric::dcbnl {
 
@@ -58,5 +59,9 @@ Result<void> set_all(Netlink& route, const std::string& netdev);
 // The driver answers 0 accepted, 1 refused (EPERM here); ice answers 1 also when the mode is set already: judge by
 // reading back.
 Result<void> set_dcbx(Netlink& route, const std::string& netdev, uint8_t mode);
+
+// PFC by the older CEE command (dcbnl_pfc_getcfg() of net/dcb/dcbnl.c), where the driver has it: a second look for the
+// self-test.
+Result<PrioSet> cee_pfc(Netlink& route, const std::string& netdev);
 
 }  // namespace fabric::dcbnl

@@ -5,16 +5,31 @@
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
 
-#include <algorithm>
+#include "base/find.h"
 
 namespace fabric::devlink {
+namespace {
+
+AttrWriter request(uint8_t command, const Handle& of) {
+  return AttrWriter()
+      .header(genlmsghdr{command, DEVLINK_GENL_VERSION, 0})
+      .text(DEVLINK_ATTR_BUS_NAME, of.bus)
+      .text(DEVLINK_ATTR_DEV_NAME, of.device);
+}
+
+std::string serial_in(View8 payload) {
+  const auto attributes = parse_attributes(payload, sizeof(genlmsghdr));
+  std::string board = text_of(attributes, DEVLINK_ATTR_INFO_BOARD_SERIAL_NUMBER);
+  return board.empty() ? text_of(attributes, DEVLINK_ATTR_INFO_SERIAL_NUMBER) : board;
+}
+
+}  // namespace
 
 std::vector<Handle> handles_of(const Root& root, const std::string& pci) {
   if (pci.empty()) return {};
   std::vector<Handle> out{{"pci", pci}};
-  if (auto names = root.list("sys/bus/pci/devices/" + pci))
-    for (std::string& name : *names)
-      if (name.find(".eth.") != std::string::npos) out.push_back({"auxiliary", std::move(name)});
+  for (std::string& name : root.names_in("sys/bus/pci/devices/" + pci))
+    if (name.find(".eth.") != std::string::npos) out.push_back({"auxiliary", std::move(name)});
   return out;
 }
 
@@ -35,43 +50,28 @@ std::optional<Reported> parse_reporter(View8 payload) {
 }
 
 Result<std::vector<HealthReporter>> health_reporters(Netlink& generic, uint16_t family, const Handle& of) {
-  AttrWriter message;
-  message.header(genlmsghdr{DEVLINK_CMD_HEALTH_REPORTER_GET, DEVLINK_GENL_VERSION, 0})
-      .text(DEVLINK_ATTR_BUS_NAME, of.bus)
-      .text(DEVLINK_ATTR_DEV_NAME, of.device);
-  auto replies = generic.talk(family, NLM_F_DUMP, message.data());
+  auto replies = generic.talk(family, NLM_F_DUMP, request(DEVLINK_CMD_HEALTH_REPORTER_GET, of).data());
   if (!replies) return error_about("devlink health of " + of.bus + "/" + of.device, replies.error());
   std::vector<HealthReporter> out;
   for (const Message& reply : *replies) {
     auto reported = reply.type == family ? parse_reporter(reply.payload) : std::nullopt;
     if (!reported || !(reported->of == of)) continue;
-    auto same =
-        std::ranges::find_if(out, [&](const HealthReporter& known) { return known.name == reported->reporter.name; });
-    if (same == out.end()) {
-      out.push_back(std::move(reported->reporter));
+    HealthReporter& found = reported->reporter;
+    auto* same = find_where(out, [&](const HealthReporter& known) { return known.name == found.name; });
+    if (same == nullptr) {
+      out.push_back(std::move(found));
       continue;
     }
-    same->healthy = same->healthy && reported->reporter.healthy;
-    same->errors += reported->reporter.errors;
-    same->recoveries += reported->reporter.recoveries;
+    same->healthy = same->healthy && found.healthy;
+    same->errors += found.errors;
+    same->recoveries += found.recoveries;
   }
   return out;
 }
 
 Result<std::string> serial_number(Netlink& generic, uint16_t family, const Handle& of) {
-  AttrWriter message;
-  message.header(genlmsghdr{DEVLINK_CMD_INFO_GET, DEVLINK_GENL_VERSION, 0})
-      .text(DEVLINK_ATTR_BUS_NAME, of.bus)
-      .text(DEVLINK_ATTR_DEV_NAME, of.device);
-  auto replies = generic.talk(family, 0, message.data());
-  if (!replies) return error_about("devlink info of " + of.bus + "/" + of.device, replies.error());
-  for (const Message& reply : *replies) {
-    if (reply.type != family) continue;
-    const auto attributes = parse_attributes(reply.payload, sizeof(genlmsghdr));
-    std::string board = text_of(attributes, DEVLINK_ATTR_INFO_BOARD_SERIAL_NUMBER);
-    return board.empty() ? text_of(attributes, DEVLINK_ATTR_INFO_SERIAL_NUMBER) : std::move(board);
-  }
-  return std::string();
+  return ask(generic, family, family, request(DEVLINK_CMD_INFO_GET, of), "devlink info of " + of.bus + "/" + of.device,
+             serial_in);
 }
 
 }  // namespace fabric::devlink

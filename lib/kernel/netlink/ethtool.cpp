@@ -8,14 +8,43 @@
 namespace fabric::ethtool {
 namespace {
 
-uint32_t monitor_group_of(const std::vector<Attr>& family) {
-  for (const Attr& group : parse_nested(family, CTRL_ATTR_MCAST_GROUPS)) {  // a list: types are 1, 2, ...
-    auto members = parse_attributes(group.value);
-    if (text_of(members, CTRL_ATTR_MCAST_GRP_NAME) == ETHTOOL_MCGRP_MONITOR_NAME)
-      return value_of<uint32_t>(members, CTRL_ATTR_MCAST_GRP_ID).value_or(0);
-  }
-  return 0;
+// EPROTO where `parse` finds nothing.
+template <class Parsed>
+Result<Parsed> get_present(Netlink& generic, const Family& family, uint8_t command, const std::string& netdev,
+                           const char* act, std::optional<Parsed> (*parse)(View8)) {
+  const auto parsed = get(generic, family, command, netdev, act, parse);
+  if (!parsed) return parsed.error();
+  if (!*parsed) return error(EPROTO, netdev + ": " + act + ": no answer in the kernel's reply");
+  return **parsed;
 }
+
+// The named bits of a verbose bitset (net/ethtool/bitset.c ethnl_put_bitset32): with a mask every bit and whether it is
+// on, without one ("nomask") those that are on.
+std::vector<std::pair<std::string, bool>> parse_bitset(View8 bitset) {
+  std::vector<std::pair<std::string, bool>> out;
+  auto attributes = parse_attributes(bitset);
+  const bool only_set = find(attributes, ETHTOOL_A_BITSET_NOMASK) != nullptr;
+  for (const Attr& bit : parse_nested(attributes, ETHTOOL_A_BITSET_BITS)) {
+    auto members = parse_attributes(bit.value);
+    const Attr* name = find(members, ETHTOOL_A_BITSET_BIT_NAME);
+    if (name != nullptr)
+      out.emplace_back(name->text(), only_set || find(members, ETHTOOL_A_BITSET_BIT_VALUE) != nullptr);
+  }
+  return out;
+}
+
+std::optional<Amount> amount(const std::vector<Attr>& attributes, uint16_t now, uint16_t max) {
+  const auto have = value_of<uint32_t>(attributes, now), most = value_of<uint32_t>(attributes, max);
+  return have && most ? std::optional(Amount{*have, *most}) : std::nullopt;
+}
+
+// Names of the link modes that stand for FEC (net/ethtool/common.c link_mode_names). Auto is an attribute of its own.
+struct FecName {
+  std::string_view name;
+  uint8_t bit;
+};
+constexpr FecName kFecNames[] = {
+    {"None", ETHTOOL_FEC_OFF}, {"RS", ETHTOOL_FEC_RS}, {"BASER", ETHTOOL_FEC_BASER}, {"LLRS", ETHTOOL_FEC_LLRS}};
 
 bool is_on(const std::vector<Attr>& attributes, uint16_t type) {
   return value_of<uint8_t>(attributes, type).value_or(0) != 0;
@@ -36,15 +65,19 @@ Result<Family> parse_family(View8 payload) {
   auto attributes = parse_attributes(payload, sizeof(genlmsghdr));
   const auto id = value_of<uint16_t>(attributes, CTRL_ATTR_FAMILY_ID);
   if (!id) return error(EBADMSG, "generic netlink: a family without its id");
-  return Family{*id, monitor_group_of(attributes)};
+  Family family{*id, 0};
+  for (const Attr& group : parse_nested(attributes, CTRL_ATTR_MCAST_GROUPS)) {  // a list: types are 1, 2, ...
+    auto members = parse_attributes(group.value);
+    if (text_of(members, CTRL_ATTR_MCAST_GRP_NAME) == ETHTOOL_MCGRP_MONITOR_NAME)
+      family.monitor_group = value_of<uint32_t>(members, CTRL_ATTR_MCAST_GRP_ID).value_or(0);
+  }
+  return family;
 }
 
 Result<Family> resolve(Netlink& generic, const char* name) {
   AttrWriter request;
   request.header(genlmsghdr{CTRL_CMD_GETFAMILY, 1, 0}).text(CTRL_ATTR_FAMILY_NAME, name);
-  auto reply = ask(generic, GENL_ID_CTRL, GENL_ID_CTRL, request, std::string("resolve ") + name);
-  if (!reply) return reply.error();
-  return parse_family(reply->payload);
+  return ask(generic, GENL_ID_CTRL, GENL_ID_CTRL, request, std::string("resolve ") + name, parse_family);
 }
 
 std::optional<Pause> parse_pause(View8 payload) {
@@ -64,29 +97,15 @@ Result<void> set_pause(Netlink& generic, const Family& family, const std::string
   return request_change(generic, family.id, message, netdev + ": set pause");
 }
 
-std::vector<std::pair<std::string, bool>> parse_bitset(View8 bitset) {
-  std::vector<std::pair<std::string, bool>> out;
-  auto attributes = parse_attributes(bitset);
-  const bool only_set = find(attributes, ETHTOOL_A_BITSET_NOMASK) != nullptr;
-  for (const Attr& bit : parse_nested(attributes, ETHTOOL_A_BITSET_BITS)) {
-    auto members = parse_attributes(bit.value);
-    const Attr* name = find(members, ETHTOOL_A_BITSET_BIT_NAME);
-    if (name != nullptr)
-      out.emplace_back(name->text(), only_set || find(members, ETHTOOL_A_BITSET_BIT_VALUE) != nullptr);
-  }
-  return out;
-}
-
 std::vector<std::pair<std::string, bool>> parse_private_flags(View8 payload) {
-  auto attributes = parse_attributes(payload, sizeof(genlmsghdr));
+  const auto attributes = parse_attributes(payload, sizeof(genlmsghdr));
   const Attr* flags = find(attributes, ETHTOOL_A_PRIVFLAGS_FLAGS);
-  return flags != nullptr ? parse_bitset(flags->value) : std::vector<std::pair<std::string, bool>>{};
+  return parse_bitset(flags != nullptr ? flags->value : View8());
 }
 
 Result<std::vector<std::pair<std::string, bool>>> get_private_flags(Netlink& generic, const Family& family,
                                                                     const std::string& netdev) {
-  return get(generic, family, request(ETHTOOL_MSG_PRIVFLAGS_GET, netdev), netdev, "read private flags",
-             parse_private_flags);
+  return get(generic, family, ETHTOOL_MSG_PRIVFLAGS_GET, netdev, "read private flags", parse_private_flags);
 }
 
 Result<void> set_private_flag(Netlink& generic, const Family& family, const std::string& netdev, std::string_view name,
@@ -101,23 +120,6 @@ Result<void> set_private_flag(Netlink& generic, const Family& family, const std:
   return request_change(generic, family.id, message, netdev + ": set private flag " + std::string(name));
 }
 
-namespace {
-
-std::optional<Amount> amount(const std::vector<Attr>& attributes, uint16_t now, uint16_t max) {
-  const auto have = value_of<uint32_t>(attributes, now), most = value_of<uint32_t>(attributes, max);
-  return have && most ? std::optional(Amount{*have, *most}) : std::nullopt;
-}
-
-// Names of the link modes that stand for FEC (net/ethtool/common.c link_mode_names). Auto is an attribute of its own.
-struct FecName {
-  std::string_view name;
-  uint8_t bit;
-};
-constexpr std::array kFecNames{FecName{"None", ETHTOOL_FEC_OFF}, FecName{"RS", ETHTOOL_FEC_RS},
-                               FecName{"BASER", ETHTOOL_FEC_BASER}, FecName{"LLRS", ETHTOOL_FEC_LLRS}};
-
-}  // namespace
-
 Rings parse_rings(View8 payload) {
   auto attributes = parse_attributes(payload, sizeof(genlmsghdr));
   return {amount(attributes, ETHTOOL_A_RINGS_RX, ETHTOOL_A_RINGS_RX_MAX),
@@ -125,7 +127,7 @@ Rings parse_rings(View8 payload) {
 }
 
 Result<Rings> get_rings(Netlink& generic, const Family& family, const std::string& netdev) {
-  return get(generic, family, request(ETHTOOL_MSG_RINGS_GET, netdev), netdev, "read rings", parse_rings);
+  return get(generic, family, ETHTOOL_MSG_RINGS_GET, netdev, "read rings", parse_rings);
 }
 
 Result<void> set_rings(Netlink& generic, const Family& family, const std::string& netdev, std::optional<uint32_t> rx,
@@ -142,7 +144,7 @@ std::optional<Amount> parse_channels(View8 payload) {
 }
 
 Result<std::optional<Amount>> get_channels(Netlink& generic, const Family& family, const std::string& netdev) {
-  return get(generic, family, request(ETHTOOL_MSG_CHANNELS_GET, netdev), netdev, "read channels", parse_channels);
+  return get(generic, family, ETHTOOL_MSG_CHANNELS_GET, netdev, "read channels", parse_channels);
 }
 
 Result<void> set_channels(Netlink& generic, const Family& family, const std::string& netdev, uint32_t combined) {
@@ -159,7 +161,7 @@ std::optional<Fec> parse_fec(View8 payload) {
   for (const auto& [name, on] : parse_bitset(modes->value))
     for (const FecName& known : kFecNames)
       if (on && known.name == name) bits |= known.bit;
-  if (value_of<uint8_t>(attributes, ETHTOOL_A_FEC_AUTO).value_or(0) != 0) bits |= ETHTOOL_FEC_AUTO;
+  if (is_on(attributes, ETHTOOL_A_FEC_AUTO)) bits |= ETHTOOL_FEC_AUTO;
   return Fec{static_cast<uint8_t>(bits)};
 }
 

@@ -22,11 +22,12 @@ Result<Pause> get_pause(Netlink& generic, const Family& family, const std::strin
 std::optional<Pause> parse_pause(View8 payload);
 // Sends RX and TX only: mlx5 refuses an AUTONEG of 1 and others need none.
 Result<void> set_pause(Netlink& generic, const Family& family, const std::string& netdev, const Pause& pause);
-// Name of a private flag -> on. EOPNOTSUPP where the driver has none.
+// The same by the SIOCETHTOOL ioctl (ethtool_get_pauseparam() of net/ethtool/ioctl.c): a second look for the self-test.
+Result<Pause> ioctl_pause(const std::string& netdev);
+// EOPNOTSUPP where the driver has none, or none of the name.
 Result<std::vector<std::pair<std::string, bool>>> get_private_flags(Netlink& generic, const Family& family,
                                                                     const std::string& netdev);
 std::vector<std::pair<std::string, bool>> parse_private_flags(View8 payload);
-// This flag only, by its name. EOPNOTSUPP where the driver has no such flag.
 Result<void> set_private_flag(Netlink& generic, const Family& family, const std::string& netdev, std::string_view name,
                               bool on);
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/find.h"
 #include "kernel/netlink/ethtool_message.h"
 #include "kernel/netlink/newer_uapi.h"
 
@@ -15,49 +16,41 @@ namespace {
 // (ethtool 6.11, netlink/settings.c). Substates count from 1.
 struct Reason {
   uint8_t state;
-  std::string_view name;
-  std::vector<std::string_view> details;
+  std::string name;
+  std::vector<std::string> details{};
 };
 
-const std::vector<Reason>& reasons() {
-  static const std::vector<Reason> table = {
-      {ETHTOOL_LINK_EXT_STATE_AUTONEG,
-       "Autoneg",
-       {"No partner detected", "Ack not received", "Next page exchange failed", "No partner detected during force mode",
-        "FEC mismatch during override", "No HCD"}},
-      {ETHTOOL_LINK_EXT_STATE_LINK_TRAINING_FAILURE,
-       "Link training failure",
-       {"KR frame lock not acquired", "KR link inhibit timeout", "KR Link partner did not set receiver ready",
-        "Remote side is not ready yet"}},
-      {ETHTOOL_LINK_EXT_STATE_LINK_LOGICAL_MISMATCH,
-       "Logical mismatch",
-       {"PCS did not acquire block lock", "PCS did not acquire AM lock", "PCS did not get align_status",
-        "FC FEC is not locked", "RS FEC is not locked"}},
-      {ETHTOOL_LINK_EXT_STATE_BAD_SIGNAL_INTEGRITY,
-       "Bad signal integrity",
-       {"Large number of physical errors", "Unsupported rate", "Serdes reference clock lost", "Serdes ALOS"}},
-      {ETHTOOL_LINK_EXT_STATE_NO_CABLE, "No cable", {}},
-      {ETHTOOL_LINK_EXT_STATE_CABLE_ISSUE, "Cable issue", {"Unsupported cable", "Cable test failure"}},
-      {ETHTOOL_LINK_EXT_STATE_EEPROM_ISSUE, "EEPROM issue", {}},
-      {ETHTOOL_LINK_EXT_STATE_CALIBRATION_FAILURE, "Calibration failure", {}},
-      {ETHTOOL_LINK_EXT_STATE_POWER_BUDGET_EXCEEDED, "Power budget exceeded", {}},
-      {ETHTOOL_LINK_EXT_STATE_OVERHEAT, "Overheat", {}},
-      {uapi::kLinkExtStateModule, "Module", {"CMIS module is not in ModuleReady state"}},
-  };
-  return table;
-}
+const Reason kReasons[] = {
+    {ETHTOOL_LINK_EXT_STATE_AUTONEG,
+     "Autoneg",
+     {"No partner detected", "Ack not received", "Next page exchange failed", "No partner detected during force mode",
+      "FEC mismatch during override", "No HCD"}},
+    {ETHTOOL_LINK_EXT_STATE_LINK_TRAINING_FAILURE,
+     "Link training failure",
+     {"KR frame lock not acquired", "KR link inhibit timeout", "KR Link partner did not set receiver ready",
+      "Remote side is not ready yet"}},
+    {ETHTOOL_LINK_EXT_STATE_LINK_LOGICAL_MISMATCH,
+     "Logical mismatch",
+     {"PCS did not acquire block lock", "PCS did not acquire AM lock", "PCS did not get align_status",
+      "FC FEC is not locked", "RS FEC is not locked"}},
+    {ETHTOOL_LINK_EXT_STATE_BAD_SIGNAL_INTEGRITY,
+     "Bad signal integrity",
+     {"Large number of physical errors", "Unsupported rate", "Serdes reference clock lost", "Serdes ALOS"}},
+    {ETHTOOL_LINK_EXT_STATE_NO_CABLE, "No cable"},
+    {ETHTOOL_LINK_EXT_STATE_CABLE_ISSUE, "Cable issue", {"Unsupported cable", "Cable test failure"}},
+    {ETHTOOL_LINK_EXT_STATE_EEPROM_ISSUE, "EEPROM issue"},
+    {ETHTOOL_LINK_EXT_STATE_CALIBRATION_FAILURE, "Calibration failure"},
+    {ETHTOOL_LINK_EXT_STATE_POWER_BUDGET_EXCEEDED, "Power budget exceeded"},
+    {ETHTOOL_LINK_EXT_STATE_OVERHEAT, "Overheat"},
+    {uapi::kLinkExtStateModule, "Module", {"CMIS module is not in ModuleReady state"}},
+};
 
 void name_reason(uint8_t state, std::optional<uint8_t> substate, LinkStatus& out) {
-  const auto row = std::ranges::find_if(reasons(), [=](const Reason& r) { return r.state == state; });
-  if (row == reasons().end()) {
-    out.reason = "reason " + std::to_string(state);
-    if (substate) out.detail = "detail " + std::to_string(*substate);
-    return;
-  }
-  out.reason = row->name;
+  const Reason* row = find_where(kReasons, [=](const Reason& each) { return each.state == state; });
+  out.reason = row != nullptr ? row->name : "reason " + std::to_string(state);
   if (!substate) return;
-  const bool named = *substate >= 1 && *substate <= row->details.size();
-  out.detail = named ? std::string(row->details[*substate - 1u]) : "detail " + std::to_string(*substate);
+  const bool named = row != nullptr && *substate >= 1 && *substate <= row->details.size();
+  out.detail = named ? row->details[*substate - 1U] : "detail " + std::to_string(*substate);
 }
 
 // Link mode bit of an FEC mode (enum ethtool_link_mode_bit_indices), in our setting's words.
@@ -106,8 +99,7 @@ LinkStatus parse_link_status(View8 payload) {
 
 Result<LinkStatus> get_link_status(Netlink& generic, const Family& family, const std::string& netdev) {
   const auto read = [&](uint32_t flags) {
-    return get(generic, family, request(ETHTOOL_MSG_LINKSTATE_GET, netdev, flags), netdev, "read link state",
-               parse_link_status);
+    return get(generic, family, ETHTOOL_MSG_LINKSTATE_GET, netdev, "read link state", parse_link_status, flags);
   };
   auto status = read(ETHTOOL_FLAG_STATS);
   return !status && (status.error().code == EOPNOTSUPP || status.error().code == EINVAL) ? read(0) : status;
@@ -126,8 +118,7 @@ FecStatus parse_fec_status(View8 payload) {
 }
 
 Result<FecStatus> get_fec_status(Netlink& generic, const Family& family, const std::string& netdev) {
-  return get(generic, family, request(ETHTOOL_MSG_FEC_GET, netdev, ETHTOOL_FLAG_STATS), netdev, "read FEC",
-             parse_fec_status);
+  return get(generic, family, ETHTOOL_MSG_FEC_GET, netdev, "read FEC", parse_fec_status, ETHTOOL_FLAG_STATS);
 }
 
 Result<Bytes> parse_module_page(View8 payload) {
@@ -139,17 +130,13 @@ Result<Bytes> parse_module_page(View8 payload) {
 
 Result<Bytes> get_module_page(Netlink& generic, const Family& family, const std::string& netdev,
                               const eeprom::Place& place) {
-  const std::string subject = netdev + ": read module memory";
   auto message = request(ETHTOOL_MSG_MODULE_EEPROM_GET, netdev);
   message.u32(ETHTOOL_A_MODULE_EEPROM_OFFSET, place.offset)
       .u32(ETHTOOL_A_MODULE_EEPROM_LENGTH, place.length)
       .u8(ETHTOOL_A_MODULE_EEPROM_PAGE, place.page)
       .u8(ETHTOOL_A_MODULE_EEPROM_BANK, place.bank)
       .u8(ETHTOOL_A_MODULE_EEPROM_I2C_ADDRESS, place.i2c_address);
-  auto reply = ask(generic, family.id, family.id, message, subject);
-  if (!reply) return reply.error();
-  auto data = parse_module_page(reply->payload);
-  return data ? data : error_about(subject, data.error());
+  return ask(generic, family.id, family.id, message, netdev + ": read module memory", parse_module_page);
 }
 
 Result<Transceiver> ModuleReader::read(Netlink& generic, const Family& family, const std::string& netdev) {
@@ -160,9 +147,8 @@ Result<Transceiver> ModuleReader::read(Netlink& generic, const Family& family, c
   std::vector<eeprom::Page> pages{{eeprom::first_place(), *first}};
   Known now;
   for (const eeprom::Place& place : eeprom::further_places(*first)) {
-    const auto same = [&](const eeprom::Page& page) { return page.place == place; };
-    auto held = std::ranges::find_if(known.fixed, same);
-    if (held != known.fixed.end() && now.identity == known.identity) {
+    const auto* held = find_where(known.fixed, [&](const eeprom::Page& page) { return page.place == place; });
+    if (held != nullptr && now.identity == known.identity) {
       now.fixed.push_back(*held);
       pages.push_back(*held);
       continue;

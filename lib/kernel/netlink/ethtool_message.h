@@ -14,27 +14,12 @@ namespace fabric::ethtool {
 // A request about one netdev. The header is attribute 1 of every message used here. `flags`: ETHTOOL_FLAG_*.
 AttrWriter request(uint8_t command, const std::string& netdev, uint32_t flags = 0);
 
-// `parse` of the reply to a request. Errors start with "eth0: read rings: ".
-template <class Parsed>
-Result<Parsed> get(Netlink& generic, const Family& family, const AttrWriter& request, const std::string& netdev,
-                   const char* act, Parsed (*parse)(View8)) {
-  auto reply = ask(generic, family.id, family.id, request, netdev + ": " + act);
-  if (!reply) return reply.error();
-  return parse(reply->payload);
+// `parse` of the reply to it. Errors start with "eth0: read rings: ".
+template <class Parse>
+auto get(Netlink& generic, const Family& family, uint8_t command, const std::string& netdev, const char* act,
+         Parse* parse, uint32_t flags = 0) {
+  return ask(generic, family.id, family.id, request(command, netdev, flags), netdev + ": " + act, parse);
 }
-// EPROTO where `parse` finds nothing.
-template <class Parsed>
-Result<Parsed> get_present(Netlink& generic, const Family& family, uint8_t command, const std::string& netdev,
-                           const char* act, std::optional<Parsed> (*parse)(View8)) {
-  auto parsed = get(generic, family, request(command, netdev), netdev, act, parse);
-  if (!parsed) return parsed.error();
-  if (!*parsed) return error(EPROTO, netdev + ": " + act + ": no answer in the kernel's reply");
-  return **parsed;
-}
-
-// The named bits of a verbose bitset (net/ethtool/bitset.c ethnl_put_bitset32): with a mask every bit and whether it is
-// on, without one ("nomask") those that are on.
-std::vector<std::pair<std::string, bool>> parse_bitset(View8 bitset);
 
 // A request of `Struct` and `trailing` bytes of data after it, in memory that ends, to eight bytes, at a page that
 // cannot be written. Kernels copy as many names and values as the driver has at that moment, regardless of the buffer,

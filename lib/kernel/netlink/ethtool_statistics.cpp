@@ -23,6 +23,18 @@ std::string_view name_at(View8 names, size_t i) {
   return name.substr(0, name.find('\0'));
 }
 
+// The agents may open AF_NETLINK sockets, but none of the internet's: any socket takes this ioctl.
+Fd open_ioctl() { return Fd(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, 0 /* NETLINK_ROUTE */)); }
+
+Result<void> ask_ioctl(const Fd& fd, const std::string& netdev, const char* what, void* request) {
+  ifreq ifr{};
+  if (netdev.size() >= sizeof ifr.ifr_name) return error(ENODEV, netdev + ": " + what);
+  std::copy(netdev.begin(), netdev.end(), ifr.ifr_name);
+  ifr.ifr_data = static_cast<char*>(request);
+  if (::ioctl(fd.get(), SIOCETHTOOL, &ifr) < 0) return error(errno, netdev + ": " + what);
+  return {};
+}
+
 class IoctlStatistics final : public Statistics {
  public:
   explicit IoctlStatistics(Fd fd) : fd_(std::move(fd)) {}
@@ -62,13 +74,8 @@ class IoctlStatistics final : public Statistics {
     return error(EAGAIN, netdev + ": statistics: the set keeps changing");
   }
 
-  Result<void> ask(const std::string& netdev, void* request) {
-    ifreq ifr{};
-    if (netdev.size() >= sizeof ifr.ifr_name) return error(ENODEV, netdev + ": statistics");
-    std::copy(netdev.begin(), netdev.end(), ifr.ifr_name);
-    ifr.ifr_data = static_cast<char*>(request);
-    if (::ioctl(fd_.get(), SIOCETHTOOL, &ifr) < 0) return error(errno, netdev + ": statistics");
-    return {};
+  Result<void> ask(const std::string& netdev, void* request) const {
+    return ask_ioctl(fd_, netdev, "statistics", request);
   }
 
   Result<uint32_t> count(const std::string& netdev) {
@@ -166,10 +173,16 @@ std::vector<Counter> Selection::of(const std::vector<Counter>& all) {
 }
 
 Result<std::unique_ptr<Statistics>> open_statistics() {
-  // The agents may open AF_NETLINK sockets, but none of the internet's: any socket takes this ioctl.
-  Fd fd(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, 0 /* NETLINK_ROUTE */));
+  Fd fd = open_ioctl();
   if (!fd) return error(errno, "statistics: socket");
   return std::unique_ptr<Statistics>(std::make_unique<IoctlStatistics>(std::move(fd)));
+}
+
+Result<Pause> ioctl_pause(const std::string& netdev) {
+  ethtool_pauseparam pause{};
+  pause.cmd = ETHTOOL_GPAUSEPARAM;
+  if (auto asked = ask_ioctl(open_ioctl(), netdev, "pause", &pause); !asked) return asked.error();
+  return Pause{pause.rx_pause != 0, pause.tx_pause != 0};
 }
 
 }  // namespace fabric::ethtool

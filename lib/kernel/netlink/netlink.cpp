@@ -103,38 +103,41 @@ class LiveNetlink final : public Netlink {
   Result<std::vector<Message>> talk(uint16_t type, uint16_t flags, View8 payload) override {
     const bool dump = (flags & NLM_F_DUMP) == NLM_F_DUMP;
     for (int attempt = 1;; ++attempt) {
-      auto sent = send(type, static_cast<uint16_t>(flags | NLM_F_REQUEST | (dump ? 0 : NLM_F_ACK)), payload);
-      if (!sent) return sent.error();
       std::vector<Message> messages;
       const Take keep = [&](uint16_t kind, View8 bytes) {
         messages.push_back({kind, Bytes(bytes.begin(), bytes.end())});
         return true;
       };
       Replies replies{.take = keep};
-      auto gathered = gather(replies, kPatience);
-      const bool again = dump && attempt < kDumpAttempts;
-      if (!gathered) {
-        if (gathered.error().code == ENOBUFS && again) continue;
-        return dump ? give_up(gathered.error()) : gathered.error();
-      }
-      if (replies.failure) return *replies.failure;
-      if (replies.interrupted && again) continue;
+      const auto done = converse(type, dump ? flags : flags | NLM_F_ACK, payload, kPatience, replies);
+      const bool mixed = done ? replies.interrupted : done.error().code == ENOBUFS;
+      if (dump && mixed && attempt < kDumpAttempts) continue;
+      if (!done) return done.error();
       return messages;
     }
   }
 
   Result<void> dump(uint16_t type, View8 payload, std::chrono::milliseconds patience, const Take& take) override {
-    auto sent = send(type, NLM_F_REQUEST | NLM_F_DUMP, payload);
-    if (!sent) return sent.error();
     Replies replies{.take = take};
-    auto gathered = gather(replies, patience);
-    if (!gathered) return give_up(gathered.error());
-    if (replies.failure) return *replies.failure;
-    if (replies.interrupted) return failed(protocol_, "the dump mixes two states", EAGAIN);
-    return {};
+    const auto done = converse(type, NLM_F_DUMP, payload, patience, replies);
+    if (done && replies.interrupted) return failed(protocol_, "the dump mixes two states", EAGAIN);
+    return done;
   }
 
  private:
+  Result<void> converse(uint16_t type, int flags, View8 payload, std::chrono::milliseconds patience, Replies& replies) {
+    auto sent = send(type, static_cast<uint16_t>(flags | NLM_F_REQUEST), payload);
+    if (!sent) return sent;
+    auto gathered = gather(replies, patience);
+    if (gathered) return replies.failure ? Result<void>(*replies.failure) : gathered;
+    if ((flags & NLM_F_DUMP) != NLM_F_DUMP) return gathered;
+    // The kernel would first finish this dump (EBUSY): the next request goes by another socket.
+    auto socket = open_socket(protocol_);
+    if (!socket) return socket.error();
+    socket_ = std::move(*socket);
+    return gathered;
+  }
+
   Result<void> send(uint16_t type, uint16_t flags, View8 payload) {
     const std::unique_ptr<nl_msg, decltype(&nlmsg_free)> message(
         nlmsg_alloc_size(static_cast<size_t>(nlmsg_total_size(static_cast<int>(payload.size())))), nlmsg_free);
@@ -164,14 +167,6 @@ class LiveNetlink final : public Netlink {
       (void)::poll(&wait, 1, static_cast<int>(left.count()));
     }
     return {};
-  }
-
-  // The kernel would first finish this dump (EBUSY): the next request goes by another socket.
-  Error give_up(Error why) {
-    auto socket = open_socket(protocol_);
-    if (!socket) return socket.error();
-    socket_ = std::move(*socket);
-    return why;
   }
 
   void take_message(const nlmsghdr& header, View8 payload, Replies& replies) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One request, its replies. The seam between us and the kernel: a live socket (libnl), a recorded tree, or the
-// simulated NICs of the tests stand behind it.
+// Between us and the kernel: behind a Netlink is a live socket (libnl), a recorded tree, or a simulated NIC of the
+// tests.
 #pragma once
 
 #include <chrono>
@@ -114,17 +114,15 @@ struct Attr {
 // The attributes of a payload after `skip` bytes of family header (aligned to 4). Never reads past the end: a
 // malformed rest is dropped. Repeated and zero types are kept (ethtool statistics use both).
 std::vector<Attr> parse_attributes(View8 payload, size_t skip = 0);
-// First attribute of the type, or null.
+// The first attribute of the type, its value, its text, the attributes in it: null or nothing where there is none, or
+// it is too short.
 const Attr* find(const std::vector<Attr>& attributes, uint16_t type);
-// Its value; nothing where there is no such attribute or it is too short.
 template <class Struct>
 std::optional<Struct> value_of(const std::vector<Attr>& attributes, uint16_t type) {
   const Attr* attr = find(attributes, type);
   return attr != nullptr ? attr->pod<Struct>() : std::nullopt;
 }
-// Its text; empty where there is none.
 std::string text_of(const std::vector<Attr>& attributes, uint16_t type);
-// The attributes in it; none where there is no such attribute.
 std::vector<Attr> parse_nested(const std::vector<Attr>& attributes, uint16_t type);
 
 // `failure` with its subject in front: "eth0: read rings: ...".
@@ -132,6 +130,22 @@ Error error_about(const std::string& subject, const Error& failure);
 // One request, its first reply of type `answer`. Errors name the subject; EPROTO: there is no such reply.
 Result<Message> ask(Netlink& netlink, uint16_t type, uint16_t answer, const AttrWriter& request,
                     const std::string& subject);
+// `parse` of that reply's payload. Its errors name the subject as well.
+template <class Value>
+Result<Value> ask(Netlink& netlink, uint16_t type, uint16_t answer, const AttrWriter& request,
+                  const std::string& subject, Result<Value> (*parse)(View8)) {
+  const auto reply = ask(netlink, type, answer, request, subject);
+  if (!reply) return reply.error();
+  auto value = parse(reply->payload);
+  return value ? value : error_about(subject, value.error());
+}
+template <class Value>
+Result<Value> ask(Netlink& netlink, uint16_t type, uint16_t answer, const AttrWriter& request,
+                  const std::string& subject, Value (*parse)(View8)) {
+  const auto reply = ask(netlink, type, answer, request, subject);
+  if (!reply) return reply.error();
+  return parse(reply->payload);
+}
 // A request for which the ACK is the answer.
 Result<void> request_change(Netlink& netlink, uint16_t type, const AttrWriter& request, const std::string& subject);
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/find.h"
 #include "base/parse.h"
 #include "kernel/netlink/netlink.h"
 
@@ -49,8 +50,7 @@ std::vector<Attr> parse_attributes(View8 payload, size_t skip) {
 }
 
 const Attr* find(const std::vector<Attr>& attributes, uint16_t type) {
-  auto it = std::ranges::find_if(attributes, [type](const Attr& attr) { return attr.type == type; });
-  return it != attributes.end() ? &*it : nullptr;
+  return find_where(attributes, [type](const Attr& attr) { return attr.type == type; });
 }
 
 std::string text_of(const std::vector<Attr>& attributes, uint16_t type) {

@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/parse.h"
+
 namespace fabric::rtnl {
 namespace {
 
@@ -21,13 +23,6 @@ constexpr uint16_t kPropertyList = 52, kAlternativeName = 53;  // IFLA_PROP_LIST
 
 // Per-VF data and statistics are left out unless requested (RTEXT_FILTER_VF).
 AttrWriter request(const std::string& netdev) { return AttrWriter().header(ifinfomsg{}).text(IFLA_IFNAME, netdev); }
-
-std::vector<std::string> altnames_in(View8 properties) {
-  std::vector<std::string> names;
-  for (const Attr& attr : parse_attributes(properties))
-    if (attr.type == kAlternativeName) names.push_back(attr.text());
-  return names;
-}
 
 // Also the table of a VRF (drivers/net/vrf.c, vrf_fillinfo).
 void take_link_info(View8 linkinfo, Link& out) {
@@ -66,13 +61,9 @@ Result<std::vector<Entry>> dump(Netlink& route, uint16_t command, uint16_t answe
 }
 
 std::string address_text(View8 bytes) {
-  std::string out;
-  for (const std::byte byte : bytes) {
-    char digits[8];
-    std::snprintf(digits, sizeof digits, "%s%02x", out.empty() ? "" : ":", std::to_integer<unsigned>(byte));
-    out += digits;
-  }
-  return out;
+  return joined(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()), ":", [](char byte) {
+    return hex_digits({&byte, 1});
+  });
 }
 
 }  // namespace
@@ -97,7 +88,10 @@ Result<Link> parse_link(View8 payload) {
         break;
       case kPermanentAddress: out.permanent = address_text(attr.value); break;
       case kParentDevName: out.parent = attr.text(); break;
-      case kPropertyList: out.altnames = altnames_in(attr.value); break;
+      case kPropertyList:
+        for (const Attr& property : parse_attributes(attr.value))
+          if (property.type == kAlternativeName) out.altnames.push_back(property.text());
+        break;
       case IFLA_LINKINFO: take_link_info(attr.value, out); break;
       default: break;
     }
@@ -110,9 +104,7 @@ Result<std::vector<Link>> links(Netlink& route) {
 }
 
 Result<Link> link(Netlink& route, const std::string& netdev) {
-  auto reply = ask(route, RTM_GETLINK, RTM_NEWLINK, request(netdev), netdev + ": read link");
-  if (!reply) return reply.error();
-  return parse_link(reply->payload);
+  return ask(route, RTM_GETLINK, RTM_NEWLINK, request(netdev), netdev + ": read link", parse_link);
 }
 
 // RTM_SETLINK, not RTM_NEWLINK: it never creates a device of that name.

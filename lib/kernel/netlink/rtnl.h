@@ -21,7 +21,7 @@ struct Link {
   uint32_t vrf_table = 0;               // of a VRF: the routing table of its domain (IFLA_VRF_TABLE); 0: not a VRF
 };
 
-// A Link in an RTM_NEWLINK / RTM_DELLINK payload (starts with struct ifinfomsg). Pure.
+// Of an RTM_NEWLINK or RTM_DELLINK payload. Pure.
 Result<Link> parse_link(View8 payload);
 Result<std::vector<Link>> links(Netlink& route);
 Result<Link> link(Netlink& route, const std::string& netdev);  // ENODEV

@@ -29,12 +29,6 @@ constexpr Product kProducts[] = {
     {kHabana, 0x1060, "Intel Gaudi 3"},
 };
 
-std::string product_name(const Gpu& gpu) {
-  for (const Product& product : kProducts)
-    if (product.vendor == gpu.vendor && product.device == gpu.device) return std::string(product.name);
-  return {};
-}
-
 std::string function_folder(const Gpu& gpu) { return "sys/bus/pci/devices/" + gpu.pci + "/"; }
 
 void keep(std::string& member, std::string text) {
@@ -71,25 +65,17 @@ void identify_amd(const Root& root, Gpu& gpu, const std::vector<KfdNode>& nodes)
 std::vector<KfdNode> kfd_nodes(const Root& root) {
   const std::string folder = "sys/class/kfd/kfd/topology/nodes";
   std::vector<KfdNode> nodes;
-  const auto names = root.list(folder);
-  if (!names) return nodes;
-  for (const std::string& name : *names) {
-    const auto text = root.read_text(folder + "/" + name + "/properties");
-    if (!text) continue;
-    if (auto node = parse_kfd_properties(*text)) nodes.push_back(std::move(*node));
-  }
+  for (const std::string& name : root.names_in(folder))
+    if (auto node = parse_kfd_properties(root.text_of(folder + "/" + name + "/properties")))
+      nodes.push_back(std::move(*node));
   return nodes;
 }
 
 // Drivers without an index of their own have at least their render node, "drm/renderD128".
 void read_render_minor(const Root& root, Gpu& gpu) {
-  const auto names = root.list(function_folder(gpu) + "drm");
-  if (!names) return;
-  for (const std::string& name : *names) {
-    if (!name.starts_with("renderD")) continue;
-    if (const auto minor = parse_number<unsigned>(std::string_view(name).substr(7)))
+  for (const std::string& name : root.names_in(function_folder(gpu) + "drm"))
+    if (const auto minor = name.starts_with("renderD") ? parse_number<unsigned>(name.substr(7)) : std::nullopt)
       gpu.render_minors.push_back(*minor);
-  }
 }
 
 }  // namespace
@@ -134,14 +120,13 @@ void identify(const Root& root, Topology& topology) {
   unsigned next_nvidia = 0;
   std::optional<std::vector<KfdNode>> nodes;
   for (Gpu& gpu : topology.gpus) {
-    if (gpu.vendor == kNvidia) {
-      identify_nvidia(root, gpu, next_nvidia);
-    } else if (gpu.vendor == kAmd) {
+    if (gpu.vendor == kNvidia) identify_nvidia(root, gpu, next_nvidia);
+    if (gpu.vendor == kAmd) {
       if (!nodes) nodes = kfd_nodes(root);
       identify_amd(root, gpu, *nodes);
-    } else if (gpu.model.empty()) {
-      gpu.model = product_name(gpu);
     }
+    for (const Product& product : kProducts)
+      if (gpu.model.empty() && product.vendor == gpu.vendor && product.device == gpu.device) gpu.model = product.name;
     if (gpu.render_minors.empty()) read_render_minor(root, gpu);
   }
 }

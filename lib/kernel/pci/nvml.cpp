@@ -4,8 +4,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <condition_variable>
-#include <mutex>
+#include <future>
 #include <thread>
 
 #include "base/parse.h"
@@ -98,30 +97,14 @@ Result<std::vector<Device>> ask() {
   return found;
 }
 
-struct Answer {
-  std::mutex mutex;
-  std::condition_variable ready;
-  std::optional<Result<std::vector<Device>>> devices;
-};
-
-bool lacks_something(const Gpu& gpu) {
-  return gpu.vendor == kNvidia && (gpu.uuid.empty() || gpu.model.empty() || gpu.vendor_index.empty());
-}
-
 }  // namespace
 
 Result<std::vector<Device>> devices(std::chrono::milliseconds patience) {
-  auto answer = std::make_shared<Answer>();
-  std::thread([answer] {
-    auto said = ask();
-    const std::lock_guard lock(answer->mutex);
-    answer->devices = std::move(said);
-    answer->ready.notify_all();
-  }).detach();
-  std::unique_lock lock(answer->mutex);
-  if (!answer->ready.wait_for(lock, patience, [&] { return answer->devices.has_value(); }))
-    return error(ETIMEDOUT, kLibrary);
-  return std::move(*answer->devices);
+  std::promise<Result<std::vector<Device>>> promise;
+  auto answer = promise.get_future();
+  std::thread([promise = std::move(promise)]() mutable { promise.set_value(ask()); }).detach();
+  if (answer.wait_for(patience) != std::future_status::ready) return error(ETIMEDOUT, kLibrary);
+  return answer.get();
 }
 
 void complete(const std::vector<Device>& devices, Topology& topology) {
@@ -135,6 +118,10 @@ void complete(const std::vector<Device>& devices, Topology& topology) {
     }
 }
 
-bool is_wanted(const Topology& topology) { return std::ranges::any_of(topology.gpus, lacks_something); }
+bool is_wanted(const Topology& topology) {
+  return std::ranges::any_of(topology.gpus, [](const Gpu& gpu) {
+    return gpu.vendor == kNvidia && (gpu.uuid.empty() || gpu.model.empty() || gpu.vendor_index.empty());
+  });
+}
 
 }  // namespace fabric::nvml

@@ -60,26 +60,23 @@ bool address_less(std::string_view a, std::string_view b) {
 
 std::optional<Place> parse_place(std::string_view resolved) {
   Place place;
-  size_t start = 0, function_end = 0, component = 0, function_component = 0;
+  std::string path;
   std::vector<std::string> functions;
   for (const std::string_view name : split(resolved, '/')) {
-    const size_t end = start + name.size();
-    ++component;
+    append_item(path, name, "/");
+    ++place.below;
     if (is_root_bus(name)) {
       place.root = name;
       functions.clear();
     } else if (!place.root.empty() && parse_address(name)) {
       functions.emplace_back(name);
-      function_end = end;
-      function_component = component;
+      place.folder = path;
+      place.below = 0;
     }
-    start = end + 1;
   }
   if (functions.empty()) return std::nullopt;
-  place.folder = resolved.substr(0, function_end);
   place.pci = functions.back();
   place.bridges.assign(functions.rbegin() + 1, functions.rend());
-  place.below = component - function_component;
   return place;
 }
 
@@ -119,14 +116,10 @@ PcieLink read_link(const Root& root, const std::string& folder) {
 CpuNodes cpu_nodes(const Root& root) {
   const std::string folder = "sys/devices/system/node";
   CpuNodes nodes;
-  const auto names = root.list(folder);
-  if (!names) return nodes;
-  for (const std::string& name : *names) {
-    if (!name.starts_with("node")) continue;
-    const auto number = parse_number<int>(std::string_view(name).substr(4));
-    if (!number) continue;
-    if (std::string cpus = root.line_of(folder + "/" + name + "/cpulist"); !cpus.empty())
-      nodes.emplace(*number, std::move(cpus));
+  for (const std::string& name : root.names_in(folder)) {
+    const auto number = name.starts_with("node") ? parse_number<int>(name.substr(4)) : std::nullopt;
+    std::string cpus = number ? root.line_of(folder + "/" + name + "/cpulist") : std::string();
+    if (!cpus.empty()) nodes.emplace(*number, std::move(cpus));
   }
   return nodes;
 }

@@ -3,10 +3,9 @@
 
 #include <linux/pci_regs.h>
 
-#include <algorithm>
 #include <bit>
 
-#include "base/parse.h"
+#include "kernel/host/cpu.h"
 
 namespace fabric::pci {
 namespace {
@@ -25,9 +24,8 @@ std::optional<uint32_t> number(std::string_view config, size_t at, size_t size) 
 }
 
 Result<void> whole(std::string_view config) {
-  const size_t head = std::min(config.size(), kUnprivileged);
-  if (head == 0) return error(EBADMSG, "empty configuration space");
-  if (std::all_of(config.begin(), config.begin() + static_cast<long>(head), [](char byte) { return byte == '\xff'; }))
+  if (config.empty()) return error(EBADMSG, "empty configuration space");
+  if (config.substr(0, kUnprivileged).find_first_not_of('\xff') == std::string_view::npos)
     return error(ENODEV, "configuration space reads all ones");
   if (config.size() <= kUnprivileged)
     return error(EACCES, "only the first 64 bytes of configuration space can be read here (no CAP_SYS_ADMIN)");
@@ -51,14 +49,6 @@ Result<size_t> express(std::string_view config) {
 }
 
 std::string config_file(const std::string& address) { return "sys/bus/pci/devices/" + address + "/config"; }
-
-Result<std::string> read_config(const Root& root, const std::string& address) {
-  return root.read(config_file(address));
-}
-
-Error of(const std::string& address, const Error& failure) {
-  return error(failure.code, address + ": " + failure.what);
-}
 
 }  // namespace
 
@@ -98,8 +88,7 @@ Result<std::optional<bool>> parse_ten_bit_tags(std::string_view config) {
   auto at = express(config);
   if (!at) return at.error();
   const auto flags = number(config, *at + PCI_EXP_FLAGS, 2);
-  if (!flags || (*flags & PCI_EXP_FLAGS_VERS) < 2)
-    return std::optional<bool>{};  // version 1 ends before these registers
+  if (!flags || (*flags & PCI_EXP_FLAGS_VERS) < 2) return std::optional<bool>{};  // these came with version 2
   const auto can = number(config, *at + PCI_EXP_DEVCAP2, 4), on = number(config, *at + PCI_EXP_DEVCTL2, 2);
   if (!can || !on) return error(EBADMSG, "its PCI Express capability is cut short");
   if ((*can & kTenBitRequester) == 0) return std::optional<bool>{};
@@ -108,7 +97,7 @@ Result<std::optional<bool>> parse_ten_bit_tags(std::string_view config) {
 
 PciSettings read_settings(const Root& root, const std::string& address) {
   PciSettings out;
-  auto config = read_config(root, address);
+  auto config = root.read(config_file(address));
   auto control = config ? parse_device_control(*config) : Result<DeviceControl>(config.error());
   if (!control) {
     out.unread = control.error().text();
@@ -125,11 +114,10 @@ PciSettings read_settings(const Root& root, const std::string& address) {
 }
 
 Result<DeviceControl> read_device_control(const Root& root, const std::string& address) {
-  auto config = read_config(root, address);
+  auto config = root.read(config_file(address));
   if (!config) return config.error();
   auto control = parse_device_control(*config);
-  if (!control) return of(address, control.error());
-  return control;
+  return control ? control : error(control.error().code, address + ": " + control.error().what);
 }
 
 Result<void> write_mrrs(const Root& root, const std::string& address, uint32_t bytes) {
@@ -149,10 +137,7 @@ Result<void> write_mrrs(const Root& root, const std::string& address, uint32_t b
 }
 
 std::string lockdown(const Root& root) {
-  const std::string text = root.line_of("sys/kernel/security/lockdown");
-  const size_t open = text.find('['), close = text.find(']');
-  if (open == std::string::npos || close == std::string::npos || close < open) return {};
-  const std::string level = text.substr(open + 1, close - open - 1);
+  const std::string level = host::chosen_word(root.line_of("sys/kernel/security/lockdown"));
   return level == "none" ? std::string() : level;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/find.h"
 #include "base/parse.h"
 #include "kernel/host/cpu.h"
 #include "kernel/pci/pci.h"
@@ -20,17 +21,9 @@ std::optional<uint64_t> number_of(const Root& root, const std::string& file) {
   return parse_number<uint64_t>(root.line_of(file));
 }
 
-std::string last_component(const Result<std::string>& path) {
-  return path ? path->substr(path->rfind('/') + 1) : std::string{};
-}
-
 std::string link_name(const Root& root, const std::string& link) {
-  return root.exists(link) ? last_component(root.resolve(link)) : std::string{};
-}
-
-AerCounts read_aer(const Root& root, const std::string& file) {
-  const auto text = root.read_text(file);
-  return text ? parse_aer(*text) : AerCounts{};
+  const auto path = root.exists(link) ? root.resolve(link) : error(ENOENT, link);
+  return path ? base_name(*path) : std::string{};
 }
 
 bool is_name(std::string_view text) {
@@ -45,9 +38,9 @@ PlatformFunction read_function(const Root& root, const std::string& folder) {
   out.power_state = root.line_of(folder + "/power_state");
   out.power_control = root.line_of(folder + "/power/control");
   if (const auto allowed = number_of(root, folder + "/d3cold_allowed")) out.d3cold_allowed = *allowed != 0;
-  out.correctable = read_aer(root, folder + "/aer_dev_correctable");
-  out.nonfatal = read_aer(root, folder + "/aer_dev_nonfatal");
-  out.fatal = read_aer(root, folder + "/aer_dev_fatal");
+  out.correctable = parse_aer(root.text_of(folder + "/aer_dev_correctable"));
+  out.nonfatal = parse_aer(root.text_of(folder + "/aer_dev_nonfatal"));
+  out.fatal = parse_aer(root.text_of(folder + "/aer_dev_fatal"));
   out.root_correctable = number_of(root, folder + "/aer_rootport_total_err_cor");
   out.root_nonfatal = number_of(root, folder + "/aer_rootport_total_err_nonfatal");
   out.root_fatal = number_of(root, folder + "/aer_rootport_total_err_fatal");
@@ -57,8 +50,7 @@ PlatformFunction read_function(const Root& root, const std::string& folder) {
 
 // resourceN_resize reads configuration space and wakes a device that sleeps (pci-sysfs.c, __resource_resize_show).
 std::vector<Bar> read_bars(const Root& root, const std::string& folder, const std::string& power_state) {
-  const auto text = root.read_text(folder + "/resource");
-  std::vector<Bar> bars = text ? parse_bars(*text) : std::vector<Bar>{};
+  std::vector<Bar> bars = parse_bars(root.text_of(folder + "/resource"));
   if (power_state.starts_with("D3")) return bars;
   for (Bar& bar : bars)
     if (bar.prefetchable)
@@ -106,14 +98,13 @@ void read_kernel_config(const Root& root, GpuDirect& out) {
 
 GpuDirect read_gpudirect(const Root& root) {
   GpuDirect out;
-  if (const auto text = root.read_text("proc/driver/nvidia/version"))
-    if (auto version = parse_nvidia_version(*text)) {
-      out.nvidia_driver = std::move(version->version);
-      out.nvidia_open = version->open;
-    }
+  if (auto version = parse_nvidia_version(root.text_of("proc/driver/nvidia/version"))) {
+    out.nvidia_driver = std::move(version->version);
+    out.nvidia_open = version->open;
+  }
   for (const char* module : {"nvidia_peermem", "nv_peer_mem", "efa_nv_peermem"})
     if (root.exists(std::string("sys/module/") + module)) out.peer_modules.emplace_back(module);
-  if (auto peers = root.list("sys/kernel/mm/memory_peers")) out.memory_peers = std::move(*peers);
+  out.memory_peers = root.names_in("sys/kernel/mm/memory_peers");
   out.amdgpu = root.exists("sys/module/amdgpu");
   read_kernel_config(root, out);
   return out;
@@ -161,24 +152,17 @@ std::vector<std::string> parse_command_line(std::string_view text) {
 std::optional<NvidiaVersion> parse_nvidia_version(std::string_view text) {
   const std::string_view line = text.substr(0, text.find('\n'));
   if (!line.starts_with("NVRM version:")) return std::nullopt;
-  NvidiaVersion out{{}, line.find("Open Kernel Module") != std::string_view::npos};
   for (const std::string_view word : words(line))
-    if (!word.empty() && std::isdigit(static_cast<unsigned char>(word[0])) != 0 &&
-        word.find('.') != std::string_view::npos) {
-      out.version = word.substr(0, 32);
-      return out;
-    }
+    if (std::isdigit(static_cast<unsigned char>(word[0])) != 0 && word.find('.') != std::string_view::npos)
+      return NvidiaVersion{std::string(word.substr(0, 32)), line.find("Open Kernel Module") != std::string_view::npos};
   return std::nullopt;
 }
 
 std::optional<bool> parse_kernel_option(std::string_view config, std::string_view option) {
   const std::string set = std::string(option) + "=", unset = "# " + std::string(option) + " is not set";
-  for (size_t at = 0; at < config.size();) {
-    const size_t end = std::min(config.find('\n', at), config.size());
-    const std::string_view line = config.substr(at, end - at);
+  for (const std::string_view line : split(config, '\n')) {
     if (line.starts_with(set)) return line.substr(set.size()) == "y" || line.substr(set.size()) == "m";
     if (line == unset) return false;
-    at = end + 1;
   }
   return std::nullopt;
 }
@@ -187,12 +171,12 @@ Platform read(const Root& root, const Topology& topology) {
   Platform out;
   for (const Gpu& gpu : topology.gpus) {
     add(root, gpu, out);
-    if (const auto found = out.functions.find(gpu.pci); found != out.functions.end())
-      found->second.bars = read_bars(root, "sys/bus/pci/devices/" + gpu.pci, found->second.power_state);
+    if (PlatformFunction* function = find_in(out.functions, gpu.pci))
+      function->bars = read_bars(root, "sys/bus/pci/devices/" + gpu.pci, function->power_state);
   }
   for (const Nic& nic : topology.nics) add(root, nic, out);
   read_iommu(root, out);
-  if (const auto text = root.read_text("proc/cmdline")) out.command_line = parse_command_line(*text);
+  out.command_line = parse_command_line(root.text_of("proc/cmdline"));
   out.lockdown = pci::lockdown(root);
   if (!topology.gpus.empty()) out.gpudirect = read_gpudirect(root);
   return out;

@@ -5,7 +5,6 @@
 
 #include "base/parse.h"
 #include "kernel/pci/gpu.h"
-#include "kernel/pci/hwloc_xml.h"
 #include "kernel/pci/machine.h"
 #include "kernel/pci/pci.h"
 #include "model/node.h"
@@ -46,9 +45,7 @@ void add_functions(const Root& root, const std::vector<std::string>& names, cons
 // that is another bus: a USB NIC does not make its host controller a NIC.
 void add_class(const Root& root, const std::string& kind, std::vector<std::string> Found::*names,
                Functions& functions) {
-  const auto devices = root.list("sys/class/" + kind);
-  if (!devices) return;
-  for (const std::string& name : *devices) {
+  for (const std::string& name : root.names_in("sys/class/" + kind)) {
     const auto resolved = root.resolve("sys/class/" + kind + "/" + name + "/device");
     const auto place = resolved ? pci::parse_place(*resolved) : std::nullopt;
     if (!place || place->below > 1) continue;
@@ -65,21 +62,13 @@ void add_class(const Root& root, const std::string& kind, std::vector<std::strin
 // devices.
 void add_subfunctions(const Root& root, Functions& functions) {
   const std::string folder = "sys/bus/auxiliary/devices";
-  const auto names = root.list(folder);
-  if (!names) return;
-  for (const std::string& name : *names) {
+  for (const std::string& name : root.names_in(folder)) {
     if (name.find(".sf.") == std::string::npos) continue;
     const auto resolved = root.resolve(folder + "/" + name);
     const auto place = resolved ? pci::parse_place(*resolved) : std::nullopt;
     const auto owner = place ? functions.find(place->pci) : functions.end();
     if (owner != functions.end()) owner->second.subfunctions = true;
   }
-}
-
-// All ports and functions of a card share its system image GUID, by which NCCL distinguishes cards, too. The kernel
-// holds it in memory (drivers/infiniband/core/sysfs.c). Drivers without one show zeros.
-std::string image_guid(const Root& root, const std::string& device) {
-  return root.line_of("sys/class/infiniband/" + device + "/sys_image_guid");
 }
 
 // The bond above the netdev (net/core/dev.c, netdev_adjacent_sysfs_add; the bond's own folder has `bonding`).
@@ -95,7 +84,9 @@ std::string bond_of(const Root& root, const std::vector<std::string>& netdevs) {
 void read_nic(const Root& root, const std::string& folder, Nic& nic) {
   nic.virtual_function = root.exists(folder + "/physfn");
   nic.bond = bond_of(root, nic.netdevs);
-  if (!nic.rdma.empty()) nic.card = image_guid(root, nic.rdma.front());
+  // All ports and functions of a card share its system image GUID, by which NCCL distinguishes cards, too. The kernel
+  // holds it in memory (drivers/infiniband/core/sysfs.c). Drivers without one show zeros.
+  if (!nic.rdma.empty()) nic.card = root.line_of("sys/class/infiniband/" + nic.rdma.front() + "/sys_image_guid");
 }
 
 constexpr uint16_t kNvidiaNetworking = 0x15b3;
@@ -111,11 +102,9 @@ void name_cards(std::vector<Nic>& nics) {
     if (nic.card.find_first_not_of("0:") == std::string::npos) nic.card.clear();
     if (!nic.card.empty()) by_slot.emplace(slot_of(nic.pci), nic.card);
   }
-  for (Nic& nic : nics) {
-    const auto known = by_slot.find(slot_of(nic.pci));
+  for (Nic& nic : nics)
     if (nic.card.empty() || nic.vendor != kNvidiaNetworking)
-      nic.card = known != by_slot.end() ? known->second : slot_of(nic.pci);
-  }
+      nic.card = by_slot.try_emplace(slot_of(nic.pci), slot_of(nic.pci)).first->second;
 }
 
 // The kernel matches the two by the VUID of their VPD, which root alone can read. On a NUMA node where each such card
@@ -174,8 +163,6 @@ HwlocView ask_hwloc(const Kernel& kernel, const pci::CpuNodes& nodes) {
   return out;
 }
 
-std::string path_text(const std::vector<std::string>& bridges) { return joined(bridges, " "); }
-
 // The function by hwloc, completed from sysfs. hwloc needs config space to see bridges: to lack them is not reported.
 Nic merge(const Root& root, const Found& found, const Nic* seen, const pci::CpuNodes& nodes,
           std::vector<std::string>& differences) {
@@ -187,7 +174,7 @@ Nic merge(const Root& root, const Found& found, const Nic* seen, const pci::CpuN
     differences.push_back(nic.pci + ": " + subject + " " + hwloc + " by hwloc, " + sysfs + " in /sys");
   };
   if (nic.bridges != found.place.bridges || nic.root != found.place.root) {
-    if (!nic.bridges.empty()) differ("bridges", path_text(nic.bridges), path_text(found.place.bridges));
+    if (!nic.bridges.empty()) differ("bridges", joined(nic.bridges, " "), joined(found.place.bridges, " "));
     nic.bridges = found.place.bridges;
     nic.root = found.place.root;
   }

@@ -11,7 +11,6 @@
 #include "base/fd.h"
 #include "base/parse.h"
 #include "kernel/pci/child.h"
-#include "kernel/pci/hwloc_xml.h"
 #include "kernel/pci/machine.h"
 #include "kernel/pci/pci.h"
 #include "kernel/pci/topology.h"
@@ -22,6 +21,19 @@ namespace {
 struct Destroy {
   void operator()(hwloc_topology* topology) const { hwloc_topology_destroy(topology); }
 };
+using Loaded = std::unique_ptr<hwloc_topology, Destroy>;
+using PciAttributes = hwloc_obj_attr_u::hwloc_pcidev_attr_s;
+using BridgeAttributes = hwloc_obj_attr_u::hwloc_bridge_attr_s;
+
+// Not loaded yet; null: no memory. CPUs and nodes that a cpuset forbids to the process that looks are part of the
+// machine too.
+Loaded make() {
+  hwloc_topology_t raw = nullptr;
+  if (hwloc_topology_init(&raw) != 0) return {};
+  hwloc_topology_set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_ALL);
+  hwloc_topology_set_flags(raw, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
+  return Loaded(raw);
+}
 
 // In the child only: setenv(3) is not safe beside other threads. The linux component alone: x86 would bind itself to
 // each CPU in turn, and plugins would open GPUs or read config space, which needs privilege.
@@ -35,54 +47,34 @@ void set_environment(const std::string& root) {
   ::setenv("HWLOC_THISSYSTEM", "0", 1);
 }
 
-// An `info` line that may leave the machine: hwloc also notes serial numbers, the host name and cgroups.
-bool is_kept(std::string_view line) {
-  const size_t info = line.find("<info name=\"");
-  if (info == std::string_view::npos) return true;
-  line.remove_prefix(info + 12);
-  constexpr std::string_view kKept[] = {"DMISysVendor", "DMIProductName", "CPUModel", "hwlocVersion"};
-  return std::ranges::any_of(kKept, [&](std::string_view name) { return line.starts_with(std::string(name) + "\""); });
-}
-
+// hwloc also notes serial numbers, the host name and cgroups: of `info` lines only these may leave the machine.
 std::string without_identity(std::string_view xml) {
+  constexpr std::string_view kInfo = "<info name=\"",
+                             kKept[] = {"DMISysVendor\"", "DMIProductName\"", "CPUModel\"", "hwlocVersion\""};
   std::string out;
-  for (const std::string_view line : split(xml, '\n'))
-    if (!line.empty() && is_kept(line)) out.append(line).append("\n");
+  for (const std::string_view line : split(xml, '\n')) {
+    const size_t info = line.find(kInfo);
+    const std::string_view rest = info == std::string_view::npos ? "" : line.substr(info + kInfo.size());
+    const bool kept = info == std::string_view::npos ||
+                      std::ranges::any_of(kKept, [&](std::string_view name) { return rest.starts_with(name); });
+    if (kept && !line.empty()) out.append(line).append("\n");
+  }
   return out;
 }
 
 Result<std::string> discover(const std::string& root) {
   set_environment(root);
-  hwloc_topology_t raw = nullptr;
-  if (hwloc_topology_init(&raw) != 0) return error(ENOMEM, "hwloc");
-  const std::unique_ptr<hwloc_topology, Destroy> topology(raw);
-  hwloc_topology_set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_ALL);
-  hwloc_topology_set_type_filter(raw, HWLOC_OBJ_OS_DEVICE, HWLOC_TYPE_FILTER_KEEP_NONE);
-  // CPUs and nodes that a cpuset forbids to this process are part of the machine too.
-  hwloc_topology_set_flags(raw, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
-  if (hwloc_topology_load(raw) != 0) return error(errno != 0 ? errno : EIO, "hwloc: load");
+  const Loaded topology = make();
+  if (!topology) return error(ENOMEM, "hwloc");
+  hwloc_topology_set_type_filter(topology.get(), HWLOC_OBJ_OS_DEVICE, HWLOC_TYPE_FILTER_KEEP_NONE);
+  if (hwloc_topology_load(topology.get()) != 0) return error(errno != 0 ? errno : EIO, "hwloc: load");
   char* xml = nullptr;
   int size = 0;
-  if (hwloc_topology_export_xmlbuffer(raw, &xml, &size, 0) != 0) return error(EIO, "hwloc: export");
+  if (hwloc_topology_export_xmlbuffer(topology.get(), &xml, &size, 0) != 0) return error(EIO, "hwloc: export");
   std::string text = without_identity(xml);
-  hwloc_free_xmlbuffer(raw, xml);
+  hwloc_free_xmlbuffer(topology.get(), xml);
   return text;
 }
-
-}  // namespace
-
-Result<std::string> discover_hwloc_xml(const std::string& root) {
-  return run_in_child([&] { return discover(root); }, "hwloc");
-}
-
-namespace {
-
-struct DestroyTopology {
-  void operator()(hwloc_topology* topology) const { hwloc_topology_destroy(topology); }
-};
-using PciAttributes = hwloc_obj_attr_u::hwloc_pcidev_attr_s;
-using BridgeAttributes = hwloc_obj_attr_u::hwloc_bridge_attr_s;
-using Loaded = std::unique_ptr<hwloc_topology, DestroyTopology>;
 
 Result<std::string> read_text(const std::string& file) {
   const Fd own(file == "-" ? -1 : ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
@@ -114,12 +106,9 @@ std::string plain(const std::string& text) {
 }
 
 Result<Loaded> load(const std::string& text, const std::string& file) {
-  hwloc_topology_t raw = nullptr;
-  if (hwloc_topology_init(&raw) != 0) return error(ENOMEM, "hwloc");
-  Loaded topology(raw);
-  hwloc_topology_set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_ALL);
-  // CPUs and nodes that a cpuset forbade to the writer of the file are part of the machine too.
-  hwloc_topology_set_flags(raw, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
+  Loaded topology = make();
+  if (!topology) return error(ENOMEM, "hwloc");
+  hwloc_topology_t raw = topology.get();
   const bool good = hwloc_topology_set_xmlbuffer(raw, text.c_str(), static_cast<int>(text.size()) + 1) == 0 &&
                     hwloc_topology_load(raw) == 0;
   if (good) return topology;
@@ -137,12 +126,11 @@ std::string root_bus_of(const BridgeAttributes& bridge) {
   return text;
 }
 
-bool has_cpus(hwloc_obj_t node) { return node->cpuset != nullptr && hwloc_bitmap_iszero(node->cpuset) == 0; }
-
 // Memory of a GPU or on the package is a node of its own that shares another one's CPUs in hwloc's view.
-bool special_memory(hwloc_obj_t node) {
-  const std::string subtype = node->subtype != nullptr ? node->subtype : "";
-  return subtype == "MCDRAM" || subtype == "HBM" || subtype == "GPUMemory" || subtype == "NVM" || subtype == "CXL-DRAM";
+bool has_own_cpus(hwloc_obj_t node) {
+  const std::string kind = node->subtype != nullptr ? node->subtype : "";
+  const bool shared = kind == "MCDRAM" || kind == "HBM" || kind == "GPUMemory" || kind == "NVM" || kind == "CXL-DRAM";
+  return !shared && node->cpuset != nullptr && hwloc_bitmap_iszero(node->cpuset) == 0;
 }
 
 // The single node with CPUs below the object that the I/O subtree hangs from.
@@ -151,7 +139,7 @@ std::optional<int> numa_of(hwloc_topology_t topology, hwloc_obj_t device) {
   std::optional<int> found;
   hwloc_obj_t node = nullptr;
   while (parent != nullptr && (node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node)) != nullptr) {
-    if (!has_cpus(node) || special_memory(node)) continue;
+    if (!has_own_cpus(node)) continue;
     if (parent->nodeset == nullptr || hwloc_bitmap_isset(parent->nodeset, node->os_index) == 0) continue;
     if (found) return std::nullopt;
     found = static_cast<int>(node->os_index);
@@ -163,7 +151,7 @@ std::map<int, std::string> cpus_of_nodes(hwloc_topology_t topology) {
   std::map<int, std::string> nodes;
   hwloc_obj_t node = nullptr;
   while ((node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node)) != nullptr) {
-    if (!has_cpus(node) || special_memory(node)) continue;
+    if (!has_own_cpus(node)) continue;
     std::string text(static_cast<size_t>(hwloc_bitmap_list_snprintf(nullptr, 0, node->cpuset)) + 1, '\0');
     hwloc_bitmap_list_snprintf(text.data(), text.size(), node->cpuset);
     text.pop_back();
@@ -186,12 +174,6 @@ std::string info(hwloc_obj_t object, const char* name) {
   return value != nullptr ? clean_text(value) : std::string();
 }
 
-std::string first_info(hwloc_obj_t os, std::initializer_list<const char*> names) {
-  for (const char* name : names)
-    if (std::string value = info(os, name); !value.empty()) return value;
-  return {};
-}
-
 Nic read_function(hwloc_topology_t topology, hwloc_obj_t device) {
   const PciAttributes& at = device->attr->pcidev;
   Nic function;
@@ -208,7 +190,8 @@ Nic read_function(hwloc_topology_t topology, hwloc_obj_t device) {
     if (os->attr->osdev.type == HWLOC_OBJ_OSDEV_OPENFABRICS) function.rdma.push_back(clean_text(os->name));
     if (const std::string model = info(os, "GPUModel"); !model.empty()) function.name = model;
     // Until the functions are sorted, this member carries a GPU's UUID as well.
-    if (std::string id = first_info(os, {"SysImageGUID", "NVIDIAUUID", "AMDUUID"}); !id.empty()) function.card = id;
+    for (const char* id : {"AMDUUID", "NVIDIAUUID", "SysImageGUID"})
+      if (std::string value = info(os, id); !value.empty()) function.card = std::move(value);
   }
   return function;
 }
@@ -226,7 +209,7 @@ void describe(hwloc_topology_t loaded, Topology& topology) {
   while ((node = hwloc_get_next_obj_by_type(loaded, HWLOC_OBJ_NUMANODE, node)) != nullptr) {
     const int number = static_cast<int>(node->os_index);
     const hwloc_obj_t socket = hwloc_get_ancestor_obj_by_type(loaded, HWLOC_OBJ_PACKAGE, node);
-    if (!has_cpus(node) || special_memory(node)) topology.memory_nodes.push_back(number);
+    if (!has_own_cpus(node)) topology.memory_nodes.push_back(number);
     else if (socket != nullptr) topology.numa_socket[number] = static_cast<int>(socket->os_index);
   }
   // A file without cores (a guest's, or a filtered one) has its CPUs at least.
@@ -256,6 +239,10 @@ Result<HwlocView> parse(const std::string& text, const std::string& name) {
 }
 
 }  // namespace
+
+Result<std::string> discover_hwloc_xml(const std::string& root) {
+  return run_in_child([&] { return discover(root); }, "hwloc");
+}
 
 Result<HwlocView> parse_hwloc_xml(const std::string& text, const std::string& name, bool trusted) {
   if (trusted) return parse(text, name);

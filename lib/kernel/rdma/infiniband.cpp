@@ -9,14 +9,9 @@ namespace {
 constexpr unsigned kMaxGids = 256;
 constexpr unsigned kMaxEmpty = 64;
 
-bool is_zero(std::string_view gid) { return gid.find_first_not_of("0:") == std::string_view::npos; }
-
 }  // namespace
 
-std::vector<std::string> devices(const Root& root) {
-  auto names = root.list(kClass);
-  return names ? std::move(names).value() : std::vector<std::string>{};
-}
+std::vector<std::string> devices(const Root& root) { return root.names_in(kClass); }
 
 Result<std::vector<unsigned>> ports(const Root& root, const std::string& device) {
   const auto names = root.list(std::string(kClass) + "/" + device + "/ports");
@@ -62,7 +57,7 @@ Result<std::vector<Gid>> gids(const Root& root, const std::string& device, unsig
     const std::string slot = "/" + std::to_string(index);
     auto gid = root.read_line(folder + "/gids" + slot);
     if (!gid && gid.error().code != ENOENT && gid.error().code != EINVAL) return gid.error();
-    if (!gid || is_zero(*gid)) {
+    if (!gid || gid->find_first_not_of("0:") == std::string::npos) {
       ++empty;
       continue;
     }

@@ -10,9 +10,7 @@ namespace fabric::infiniband {
 
 inline constexpr const char* kClass = "sys/class/infiniband";
 
-// Names in natural order; empty without the class (no RDMA stack).
 std::vector<std::string> devices(const Root& root);
-// Port numbers of the device, rising.
 Result<std::vector<unsigned>> ports(const Root& root, const std::string& device);
 // "sys/class/infiniband/mlx5_0/ports/1"
 std::string port_folder(const std::string& device, unsigned port);

@@ -2,12 +2,18 @@
 #include "kernel/rdma/nldev.h"
 
 #include <linux/netlink.h>
+#include <rdma/rdma_netlink.h>
 
 #include "kernel/netlink/newer_uapi.h"
-#include "kernel/rdma/nldev_message.h"
 
 namespace fabric::nldev {
+namespace {
 
+constexpr uint16_t message_type(uint16_t command) {
+  return static_cast<uint16_t>(RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, command));
+}
+
+// "WHAT of RDMA device 2 port 1".
 std::string subject(const char* what, uint32_t device, uint32_t port) {
   return std::string(what) + " of RDMA device " + std::to_string(device) + " port " + std::to_string(port);
 }
@@ -16,6 +22,13 @@ AttrWriter address(uint32_t device, uint32_t port) {
   return AttrWriter().u32(RDMA_NLDEV_ATTR_DEV_INDEX, device).u32(RDMA_NLDEV_ATTR_PORT_INDEX, port);
 }
 
+// `parse` of the one answer to a request.
+template <class Parse>
+auto get(Netlink& rdma, uint16_t command, const AttrWriter& request, const std::string& subject, Parse* parse) {
+  return ask(rdma, message_type(command), message_type(command), request, subject, parse);
+}
+
+// The attributes, where there is nothing in the payload but these (parse_attributes() drops a malformed rest).
 std::optional<std::vector<Attr>> all_attributes(View8 payload) {
   auto attributes = parse_attributes(payload);
   size_t size = 0;
@@ -24,13 +37,26 @@ std::optional<std::vector<Attr>> all_attributes(View8 payload) {
   return attributes;
 }
 
+// Calls `with(attributes of the entry)` for each `entry` of the table, until it returns false. Is all of it whole, and
+// well?
+template <class Function>
+bool for_each_whole(View8 table, uint16_t entry, Function&& with) {
+  const auto items = all_attributes(table);
+  if (!items) return false;
+  for (const Attr& item : *items) {
+    if (item.type != entry) continue;
+    const auto inside = all_attributes(item.value);
+    if (!inside || !with(*inside)) return false;
+  }
+  return true;
+}
+
+// One entry of a table of hardware counters.
 void take_counter(const std::vector<Attr>& entry, std::vector<Counter>& out) {
   const Attr* name = find(entry, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME);
   const auto value = value_of<uint64_t>(entry, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE);
   if (name != nullptr && !name->raw_text().empty() && value) out.push_back({name->raw_text(), *value});
 }
-
-namespace {
 
 // Calls `with(attributes of the entry)` for each `entry` in the message's `table`.
 template <class Function>
@@ -48,6 +74,44 @@ constexpr std::array kDumps{
     Dump{"queue pairs", RDMA_NLDEV_CMD_RES_QP_GET, RDMA_NLDEV_ATTR_RES_QP, RDMA_NLDEV_ATTR_RES_QP_ENTRY},
     Dump{"completion queues", RDMA_NLDEV_CMD_RES_CQ_GET, RDMA_NLDEV_ATTR_RES_CQ, RDMA_NLDEV_ATTR_RES_CQ_ENTRY},
     Dump{"memory regions", RDMA_NLDEV_CMD_RES_MR_GET, RDMA_NLDEV_ATTR_RES_MR, RDMA_NLDEV_ATTR_RES_MR_ENTRY}};
+
+constexpr size_t kMostBytes = 1 << 20, kMostMessages = 256;  // of one dump
+
+AttrWriter statistic_of_qps(uint32_t device, uint32_t port) {
+  return address(device, port).u32(RDMA_NLDEV_ATTR_STAT_RES, RDMA_NLDEV_ATTR_RES_QP);
+}
+
+bool read_set(const std::vector<Attr>& attributes, QpSet& out) {
+  const auto mode = value_of<uint32_t>(attributes, RDMA_NLDEV_ATTR_STAT_MODE);
+  const Attr* counters = find(attributes, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS);
+  if (!mode || counters == nullptr) return false;
+  out.automatic = *mode == RDMA_COUNTER_MODE_AUTO;
+  out.by_pid = find(attributes, RDMA_NLDEV_ATTR_RES_PID) != nullptr;
+  out.type = value_of<uint8_t>(attributes, RDMA_NLDEV_ATTR_RES_TYPE);
+  return for_each_whole(counters->value, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY, [&](const auto& entry) {
+    take_counter(entry, out.counters);
+    return true;
+  });
+}
+
+// A dump as it comes.
+struct Gathered {
+  std::vector<QpSet> sets{};
+  size_t bytes = 0, messages = 0, empty = 0;  // empty: so many at the end without a set
+  std::optional<int> wrong{};
+
+  bool take(View8 payload) {
+    auto some = parse_qp_sets(payload);
+    if (!some) wrong = some.error().code;
+    else {
+      // One may be: where all that is left belongs to other ports.
+      empty = some->empty() ? empty + 1 : 0;
+      for (QpSet& set : *some) sets.push_back(std::move(set));
+    }
+    if ((bytes += payload.size()) > kMostBytes || ++messages > kMostMessages || empty > 1) wrong = EOVERFLOW;
+    return !wrong;
+  }
+};
 
 }  // namespace
 
@@ -131,17 +195,17 @@ Result<std::vector<Device>> devices(Netlink& rdma) {
 }
 
 Result<PortLink> port(Netlink& rdma, uint32_t device, uint32_t port) {
-  return get<PortLink>(rdma, RDMA_NLDEV_CMD_PORT_GET, address(device, port), subject("port", device, port), parse_port);
+  return get(rdma, RDMA_NLDEV_CMD_PORT_GET, address(device, port), subject("port", device, port), parse_port);
 }
 
 Result<std::vector<Counter>> statistics(Netlink& rdma, uint32_t device, uint32_t port) {
-  return get<std::vector<Counter>>(rdma, RDMA_NLDEV_CMD_STAT_GET, address(device, port),
-                                   subject("statistics", device, port), parse_statistics);
+  return get(rdma, RDMA_NLDEV_CMD_STAT_GET, address(device, port), subject("statistics", device, port),
+             parse_statistics);
 }
 
 Result<std::vector<CounterStatus>> counter_status(Netlink& rdma, uint32_t device, uint32_t port) {
-  return get<std::vector<CounterStatus>>(rdma, uapi::kRdmaStatGetStatus, address(device, port),
-                                         subject("counters", device, port), parse_counter_status);
+  return get(rdma, uapi::kRdmaStatGetStatus, address(device, port), subject("counters", device, port),
+             parse_counter_status);
 }
 
 Result<void> set_optional_counters(Netlink& rdma, uint32_t device, uint32_t port, std::span<const uint32_t> indices) {
@@ -169,9 +233,8 @@ Result<uint64_t> user_queue_pairs(Netlink& rdma, uint32_t device, uint32_t port)
 }
 
 Result<std::vector<ResourceCount>> resources(Netlink& rdma, uint32_t device) {
-  return get<std::vector<ResourceCount>>(rdma, RDMA_NLDEV_CMD_RES_GET,
-                                         AttrWriter().u32(RDMA_NLDEV_ATTR_DEV_INDEX, device),
-                                         "resources of RDMA device " + std::to_string(device), parse_resources);
+  return get(rdma, RDMA_NLDEV_CMD_RES_GET, AttrWriter().u32(RDMA_NLDEV_ATTR_DEV_INDEX, device),
+             "resources of RDMA device " + std::to_string(device), parse_resources);
 }
 
 Result<Owners> owners(Netlink& rdma, uint32_t device, Object kind, std::chrono::milliseconds patience) {
@@ -189,6 +252,44 @@ Result<Owners> owners(Netlink& rdma, uint32_t device, Object kind, std::chrono::
   if (done && !wrong) return total;
   return error_about(std::string(dump.what) + " of RDMA device " + std::to_string(device),
                      done ? *wrong : done.error());
+}
+
+Result<QpMode> parse_qp_mode(View8 payload) {
+  const auto top = parse_attributes(payload);
+  const auto mode = value_of<uint32_t>(top, RDMA_NLDEV_ATTR_STAT_MODE);
+  if (mode.value_or(RDMA_COUNTER_MODE_MAX) >= RDMA_COUNTER_MODE_MAX)
+    return error(EBADMSG, "RDMA netlink mode of queue pair counters");
+  const uint32_t by = value_of<uint32_t>(top, RDMA_NLDEV_ATTR_STAT_AUTO_MODE_MASK).value_or(0);
+  return QpMode{static_cast<QpStatistics::Mode>(*mode), (by & RDMA_COUNTER_MASK_QP_TYPE) != 0,
+                (by & RDMA_COUNTER_MASK_PID) != 0};
+}
+
+Result<std::vector<QpSet>> parse_qp_sets(View8 payload) {
+  const auto top = all_attributes(payload);
+  const Attr* table = top ? find(*top, RDMA_NLDEV_ATTR_STAT_COUNTER) : nullptr;
+  std::vector<QpSet> sets;
+  const bool whole =
+      table != nullptr && for_each_whole(table->value, RDMA_NLDEV_ATTR_STAT_COUNTER_ENTRY,
+                                         [&](const auto& entry) { return read_set(entry, sets.emplace_back()); });
+  if (!whole) return error(EBADMSG, "RDMA netlink queue pair counters");
+  return sets;
+}
+
+Result<QpMode> qp_mode(Netlink& rdma, uint32_t device, uint32_t port) {
+  AttrWriter request = statistic_of_qps(device, port);
+  request.u32(RDMA_NLDEV_ATTR_STAT_MODE, RDMA_COUNTER_MODE_MANUAL);  // any value: that it is there asks for the mode
+  return get(rdma, RDMA_NLDEV_CMD_STAT_GET, request, subject("mode of queue pair counters", device, port),
+             parse_qp_mode);
+}
+
+Result<std::vector<QpSet>> qp_sets(Netlink& rdma, uint32_t device, uint32_t port, std::chrono::milliseconds patience) {
+  Gathered all;
+  auto done = rdma.dump(
+      message_type(RDMA_NLDEV_CMD_STAT_GET), statistic_of_qps(device, port).data(), patience,
+      [&](uint16_t type, View8 payload) { return type != message_type(RDMA_NLDEV_CMD_STAT_GET) || all.take(payload); });
+  if (all.wrong || !done)
+    return error(all.wrong ? *all.wrong : done.error().code, subject("queue pair counters", device, port));
+  return std::move(all.sets);
 }
 
 }  // namespace fabric::nldev

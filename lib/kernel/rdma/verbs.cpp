@@ -5,8 +5,8 @@
 #include <net/if.h>
 
 #include <algorithm>
-#include <cstdio>
 
+#include "base/ip.h"
 #include "base/parse.h"
 #include "kernel/rdma/infiniband.h"
 
@@ -14,7 +14,6 @@ namespace fabric::verbs {
 namespace {
 
 constexpr size_t kMostGids = 1'024;
-constexpr std::string_view kTypeV1 = "IB/RoCE v1", kTypeV2 = "RoCE v2";  // as in sysfs
 
 struct FreeList {
   void operator()(ibv_device** list) const { ibv_free_device_list(list); }
@@ -44,44 +43,34 @@ Result<Context> open_device(const std::string& device) {
   return context;
 }
 
-Result<PortAttributes> query_port(ibv_context* context, const std::string& device, unsigned number) {
-  ibv_port_attr attributes{};
-  if (const int code = ibv_query_port(context, static_cast<uint8_t>(number), &attributes); code != 0)
-    return error(code > 0 ? code : errno, device + ": query port");
-  PortAttributes port;
-  port.state = attributes.state;
-  port.phys_state = attributes.phys_state;
-  if (attributes.link_layer == IBV_LINK_LAYER_ETHERNET) port.link_layer = LinkLayer::ethernet;
-  if (attributes.link_layer == IBV_LINK_LAYER_INFINIBAND) port.link_layer = LinkLayer::infiniband;
-  // enum ibv_mtu: 1 is 256, each step doubles (IBTA specification, PortInfo:NeighborMTU).
-  if (attributes.active_mtu >= IBV_MTU_256 && attributes.active_mtu <= IBV_MTU_4096)
-    port.active_mtu = uint32_t{128} << static_cast<unsigned>(attributes.active_mtu);
-  return port;
-}
+using Gids = std::vector<ibv_gid_entry>;
 
-Gid gid_of(const ibv_gid_entry& entry) {
-  Gid gid;
-  gid.index = entry.gid_index;
-  char part[8];
-  for (size_t i = 0; i < sizeof entry.gid.raw; i += 2) {
-    std::snprintf(part, sizeof part, "%s%02x%02x", i == 0 ? "" : ":", entry.gid.raw[i], entry.gid.raw[i + 1]);
-    gid.gid += part;
-  }
-  gid.type = entry.gid_type == IBV_GID_TYPE_ROCE_V2 ? kTypeV2 : kTypeV1;
-  char name[IF_NAMESIZE];
-  if (entry.ndev_ifindex != 0 && ::if_indextoname(entry.ndev_ifindex, name) != nullptr) gid.netdev = name;
-  return gid;
-}
-
-void query_gids(ibv_context* context, Device& device) {
-  std::vector<ibv_gid_entry> entries(kMostGids);
+std::optional<Gids> query_gids(ibv_context* context) {
+  Gids entries(kMostGids);
   const ssize_t count = ibv_query_gid_table(context, entries.data(), entries.size(), 0);
-  if (count < 0) return;  // too many entries, or a provider without it
+  if (count < 0) return std::nullopt;  // too many entries, or a provider without it
   entries.resize(static_cast<size_t>(count));
-  device.has_gid_table = true;
-  for (const ibv_gid_entry& entry : entries)
-    if (const auto port = device.ports.find(entry.port_num); port != device.ports.end())
-      port->second.gids.push_back(gid_of(entry));
+  return entries;
+}
+
+std::string port_text(const std::string& number, const ibv_port_attr& port) {
+  LinkLayer layer = LinkLayer::unknown;
+  if (port.link_layer == IBV_LINK_LAYER_ETHERNET) layer = LinkLayer::ethernet;
+  if (port.link_layer == IBV_LINK_LAYER_INFINIBAND) layer = LinkLayer::infiniband;
+  // enum ibv_mtu: 1 is 256, each step doubles (IBTA specification, PortInfo:NeighborMTU).
+  const bool known = port.active_mtu >= IBV_MTU_256 && port.active_mtu <= IBV_MTU_4096;
+  const uint32_t mtu = known ? uint32_t{128} << static_cast<unsigned>(port.active_mtu) : 0;
+  return "port " + number + " " + std::to_string(port.state) + " " + std::to_string(port.phys_state) + " " +
+         std::to_string(mtu) + " " + std::string(to_text(layer)) + "\n";
+}
+
+std::string gid_line(const std::string& port, const ibv_gid_entry& entry) {
+  Ip ip{.v6 = true};
+  std::ranges::copy(entry.gid.raw, ip.bytes.begin());
+  char netdev[IF_NAMESIZE] = "";
+  if (entry.ndev_ifindex != 0) ::if_indextoname(entry.ndev_ifindex, netdev);
+  return "gid " + port + " " + std::to_string(entry.gid_index) + " " + gid_text(ip) +
+         (entry.gid_type == IBV_GID_TYPE_ROCE_V2 ? " v2 " : " v1 ") + netdev + "\n";
 }
 
 bool parse_port(const std::vector<std::string_view>& parts, Device& device) {
@@ -96,7 +85,7 @@ bool parse_gid(const std::vector<std::string_view>& parts, Device& device) {
   const auto number = parse_number<unsigned>(parts[1]), index = parse_number<unsigned>(parts[2]);
   const auto port = number ? device.ports.find(*number) : device.ports.end();
   if (port == device.ports.end() || !index) return false;
-  Gid gid{*index, std::string(parts[3]), std::string(parts[4] == "v2" ? kTypeV2 : kTypeV1), {}};
+  Gid gid{*index, std::string(parts[3]), parts[4] == "v2" ? "RoCE v2" : "IB/RoCE v1", {}};  // as in sysfs
   if (parts.size() == 6) gid.netdev = parts[5];
   port->second.gids.push_back(std::move(gid));
   return true;
@@ -104,34 +93,24 @@ bool parse_gid(const std::vector<std::string_view>& parts, Device& device) {
 
 }  // namespace
 
-Result<Device> query(const std::string& name) {
+Result<std::string> query(const std::string& name) {
   const auto context = open_device(name);
   if (!context) return context.error();
-  ibv_device_attr attributes{};
-  if (const int code = ibv_query_device(context->get(), &attributes); code != 0)
+  ibv_device_attr device{};
+  if (const int code = ibv_query_device(context->get(), &device); code != 0)
     return error(code > 0 ? code : errno, name + ": query device");
-  Device device;
-  device.firmware = clean_text(trim(attributes.fw_ver));
-  for (unsigned number = 1; number <= attributes.phys_port_cnt; ++number) {
-    auto port = query_port(context->get(), name, number);
-    if (!port) return port.error();
-    device.ports.emplace(number, std::move(port).value());
-  }
-  query_gids(context->get(), device);
-  return device;
-}
-
-std::string to_text(const Device& device) {
-  std::string out;
-  if (!device.firmware.empty()) out += "firmware " + device.firmware + "\n";
-  if (device.has_gid_table) out += "gids\n";
-  for (const auto& [number, port] : device.ports) {
-    const std::string key = std::to_string(number) + " ";
-    out += "port " + key + std::to_string(port.state) + " " + std::to_string(port.phys_state) + " " +
-           std::to_string(port.active_mtu) + " " + std::string(fabric::to_text(port.link_layer)) + "\n";
-    for (const Gid& gid : port.gids)
-      out += "gid " + key + std::to_string(gid.index) + " " + gid.gid + (gid.type == kTypeV2 ? " v2 " : " v1 ") +
-             gid.netdev + "\n";
+  const std::string firmware = clean_text(trim(device.fw_ver));
+  const auto gids = query_gids(context->get());
+  std::string out = firmware.empty() ? "" : "firmware " + firmware + "\n";
+  if (gids) out += "gids\n";
+  for (unsigned port = 1; port <= device.phys_port_cnt; ++port) {
+    ibv_port_attr attributes{};
+    if (const int code = ibv_query_port(context->get(), static_cast<uint8_t>(port), &attributes); code != 0)
+      return error(code > 0 ? code : errno, name + ": query port");
+    const std::string number = std::to_string(port);
+    out += port_text(number, attributes);
+    for (const ibv_gid_entry& gid : gids.value_or(Gids{}))
+      if (gid.port_num == port) out += gid_line(number, gid);
   }
   return out;
 }

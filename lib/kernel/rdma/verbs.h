@@ -7,6 +7,12 @@
 
 namespace fabric::verbs {
 
+// What the device says of itself, as lines "firmware 28.39.1002", "gids" (those of its ports are known), "port 1 4 5
+// 4096 Ethernet", "gid 1 3 GID v2 NETDEV". Opens the device, asks, and closes it again: an open context would keep
+// rxe's module from unloading. Some drivers send firmware commands for it, so it is not for every reading of counters.
+// ENODEV, EACCES, ...
+Result<std::string> query(const std::string& device);
+
 struct PortAttributes {
   unsigned state = 0, phys_state = 0;  // enum ibv_port_state; PortInfo:PortPhysicalState
   uint32_t active_mtu = 0;             // path MTU in bytes, 256 to 4096
@@ -15,17 +21,9 @@ struct PortAttributes {
 };
 struct Device {
   std::string firmware;
-  bool has_gid_table =
-      false;  // the gids of its ports are known (UVERBS_METHOD_QUERY_GID_TABLE, or sysfs by libibverbs)
+  bool has_gid_table = false;  // UVERBS_METHOD_QUERY_GID_TABLE, or sysfs by libibverbs
   std::map<unsigned, PortAttributes> ports;
 };
-
-// Opens the device, asks, and closes it again: an open context would keep rxe's module from unloading. Some drivers
-// send firmware commands for it, so it is not for every reading of counters. ENODEV, EACCES, ...
-Result<Device> query(const std::string& device);
-
-// For a recording, lines "firmware 28.39.1002", "port 1 4 5 4096 Ethernet", "gid 1 3 GID v2 NETDEV".
-std::string to_text(const Device& device);
 std::optional<Device> parse_device(std::string_view text);
 
 // The kernel's path MTU for RoCE on a netdev with this MTU: the largest of 256, 512, 1024, 2048, 4096 that leaves 96

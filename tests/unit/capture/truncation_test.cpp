@@ -4,7 +4,7 @@
 #include "config/cabling.h"
 #include "config/config.h"
 #include "kernel/capture/tape.h"
-#include "kernel/pci/hwloc_xml.h"
+#include "kernel/pci/topology.h"
 #include "settings/confirm.h"
 #include "store/files.h"
 #include "store/health_state.h"

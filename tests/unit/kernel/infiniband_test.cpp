@@ -72,19 +72,18 @@ TEST(Infiniband, CapturedMachines) {
 }
 
 TEST(Verbs, AttributesAsRecorded) {
-  verbs::Device device{.firmware = "28.39.1002", .has_gid_table = true, .ports = {}};
-  device.ports[1] = {4,
-                     5,
-                     4096,
-                     LinkLayer::ethernet,
-                     {{0, "fe80:0000:0000:0000:0a00:27ff:fe00:0001", "IB/RoCE v1", "ens1"},
-                      {3, "0000:0000:0000:0000:0000:ffff:0a01:0001", "RoCE v2", ""}}};
-  device.ports[2] = {1, 3, 0, LinkLayer::unknown, {}};
-  const auto again = verbs::parse_device(verbs::to_text(device));
-  ASSERT_TRUE(again && again->has_gid_table);
-  EXPECT_EQ(verbs::to_text(*again), verbs::to_text(device));
-  EXPECT_EQ(again->ports.at(1).gids.at(1).type, "RoCE v2");
-  EXPECT_EQ(again->ports.at(1).active_mtu, 4096u);
+  const auto device = verbs::parse_device(
+      "firmware 28.39.1002\ngids\nport 1 4 5 4096 Ethernet\n"
+      "gid 1 0 fe80:0000:0000:0000:0a00:27ff:fe00:0001 v1 ens1\ngid 1 3 0000:0000:0000:0000:0000:ffff:0a01:0001 v2 \n"
+      "port 2 1 3 0 unknown\n");
+  ASSERT_TRUE(device && device->has_gid_table && device->ports.size() == 2 && device->ports.at(1).gids.size() == 2);
+  EXPECT_EQ(device->firmware, "28.39.1002");
+  const verbs::PortAttributes& port = device->ports.at(1);
+  EXPECT_EQ(std::tuple(port.state, port.phys_state, port.active_mtu, port.link_layer),
+            std::tuple(4U, 5U, 4096U, LinkLayer::ethernet));
+  EXPECT_EQ(port.gids[0].type + " " + port.gids[0].netdev, "IB/RoCE v1 ens1");
+  EXPECT_EQ(port.gids[1].type + " " + port.gids[1].netdev, "RoCE v2 ");
+  EXPECT_EQ(device->ports.at(2).link_layer, LinkLayer::unknown);
   EXPECT_TRUE(verbs::parse_device("")->ports.empty());
   for (const char* bad : {"port 1 4 5", "port x 4 5 4096 Ethernet", "gid 1 0 fe80:: v2 eth0", "firmware", "4096"})
     EXPECT_FALSE(verbs::parse_device(bad)) << bad;
