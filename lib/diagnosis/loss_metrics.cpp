@@ -6,7 +6,7 @@
 #include "base/parse.h"
 #include "checks/network/network.h"
 #include "diagnosis/context.h"
-#include "health/gids.h"
+#include "health/health.h"
 #include "model/finding.h"
 #include "model/metrics.h"
 #include "vendor/capabilities.h"
