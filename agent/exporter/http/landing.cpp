@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporter/http/landing.h"
 
-#include <algorithm>
-
 #include "base/parse.h"
 #include "exporter/http/html.h"
 #include "metrics/families.h"
@@ -29,14 +27,11 @@ std::string utc(int64_t seconds) {
 class Landing {
  public:
   Landing(const Snapshot& snapshot, const Findings& findings, const PageContext& context, Clock::time_point now)
-      : node_(snapshot.node),
-        snapshot_(snapshot),
-        findings_(findings),
-        context_(context),
-        now_(now),
-        checked_(!findings.report.findings.empty()),
-        groups_(group_findings(findings.report)) {
-    find_silent_devices();
+      : snapshot_(snapshot), findings_(findings), context_(context), now_(now) {
+    for (const CollectorRun& run : snapshot_.runs)
+      if (run.collector == "reader" && !run.success && !run.device.empty()) silent_[run.device] = "does not answer";
+    for (const DeviceAge& age : snapshot_.ages)
+      if (now_ - age.taken > kStale) silent_[age.device] = "has not answered for " + seconds_since(age.taken);
     const Status found = worst(findings.report);
     verdict_ = !checked_ || (found == Status::ok && !silent_.empty()) ? Status::unknown : found;
     std::stable_partition(groups_.begin(), groups_.end(),
@@ -80,12 +75,6 @@ class Landing {
   }
   [[nodiscard]] std::string seconds_since(Clock::time_point taken) const {
     return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(now_ - taken).count()) + " s";
-  }
-  void find_silent_devices() {
-    for (const CollectorRun& run : snapshot_.runs)
-      if (run.collector == "reader" && !run.success && !run.device.empty()) silent_[run.device] = "does not answer";
-    for (const DeviceAge& age : snapshot_.ages)
-      if (now_ - age.taken > kStale) silent_[age.device] = "has not answered for " + seconds_since(age.taken);
   }
 
   [[nodiscard]] std::string problems() const {
@@ -248,14 +237,14 @@ class Landing {
                    "<li><code>fabric-agentctl explain CHECK</code>, <code>man fabric-exporter</code></li>\n</ul>\n");
   }
 
-  const Node& node_;
   const Snapshot& snapshot_;
   const Findings& findings_;
   const PageContext& context_;
-  Clock::time_point now_;
-  bool checked_;
+  const Clock::time_point now_;
+  const Node& node_ = snapshot_.node;
+  const bool checked_ = !findings_.report.findings.empty();
   Status verdict_ = Status::unknown;
-  std::vector<FindingGroup> groups_;
+  std::vector<FindingGroup> groups_ = group_findings(findings_.report);
   std::map<std::string, size_t> place_;  // subject -> its worst group
   std::map<std::string, Status> status_;
   std::map<std::string, std::string> silent_;  // device -> "has not answered for 92 s"

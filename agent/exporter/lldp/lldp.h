@@ -17,8 +17,6 @@ struct LldpWorld {
   std::function<std::map<int, std::string>()> netdevs;  // ifindex -> name of each netdev to listen on
   std::function<void(const char* level, const std::string& text)> log;
 };
-// The netdevs of the RDMA ports of this machine: of a bond its members, no virtual functions, no InfiniBand.
-LldpWorld real_lldp_world();
 
 class LldpListener {
  public:
