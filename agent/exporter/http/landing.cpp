@@ -2,7 +2,6 @@
 #include "exporter/http/landing.h"
 
 #include "base/parse.h"
-#include "exporter/http/html.h"
 #include "metrics/families.h"
 #include "model/finding.h"
 #include "model/report.h"
@@ -10,8 +9,45 @@
 namespace fabric::exporter {
 namespace {
 
-constexpr size_t kMostGroups = 100, kMostNames = 16, kMostPorts = 128;
+constexpr size_t kMostGroups = 100, kMostNames = 16, kMostPorts = 128, kMostLines = 40;
 constexpr std::chrono::seconds kStale{30};  // every device is read every ten seconds
+
+// Pieces of HTML: `text` is escaped, `content` is markup.
+std::string element(std::string_view name, std::string_view attributes, std::string_view content) {
+  std::string out = "<";
+  out.append(name).append(attributes.empty() ? "" : " ").append(attributes).append(">").append(content);
+  return out.append("</").append(name).append(">");
+}
+
+std::string css(std::string_view name) { return "class=\"" + std::string(name) + "\""; }
+
+std::string paragraph(const std::string& text) { return element("p", "", escape_xml(text)) + "\n"; }
+
+std::string section(std::string_view title, const std::string& content) {
+  return element("section", "", element("h2", "", title) + "\n" + content) + "\n";
+}
+
+// A term and its text in a <dl>; nothing without text.
+std::string term(std::string_view name, const std::string& text, std::string_view attributes = "") {
+  return text.empty() ? "" : element("dt", attributes, name) + element("dd", attributes, escape_xml(text)) + "\n";
+}
+
+std::string items(const std::vector<std::string>& lines, std::string_view attributes = "") {
+  std::string out;
+  for (size_t i = 0; i < std::min(lines.size(), kMostLines); ++i) out += element("li", "", escape_xml(lines[i])) + "\n";
+  if (lines.size() > kMostLines) out += element("li", "", std::to_string(lines.size() - kMostLines) + " more");
+  return element("ul", attributes, out);
+}
+
+// The status as a word, because not everybody sees colors; then the text and its subjects.
+std::string heading(Status status, const std::string& text, const std::string& subjects) {
+  return element("h3", "",
+                 element("span", css("status"), to_text(status)) + " " + escape_xml(text) + " " + escape_xml(subjects));
+}
+
+std::string card(Status status, const std::string& content, const std::string& attributes = "") {
+  return element("li", attributes + "class=\"card " + std::string(to_text(status)) + "\"", content) + "\n";
+}
 
 std::string names(const std::vector<std::string>& all, size_t most) {
   std::string out;
