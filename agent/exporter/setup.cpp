@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/find.h"
 #include "config/cabling.h"
 #include "config/config.h"
 #include "exporter/http/http.h"
@@ -15,54 +16,43 @@
 namespace fabric::exporter {
 namespace {
 
-// "--name=value" in two, "--name value" taken together.
-struct Reader {
-  const std::vector<std::string>& arguments;
-  size_t at = 0;
+constexpr std::pair<std::string_view, bool Options::*> kFlags[] = {{"--print", &Options::print},
+                                                                   {"--lldp", &Options::lldp},
+                                                                   {"--help", &Options::help},
+                                                                   {"-h", &Options::help},
+                                                                   {"--version", &Options::version}};
 
-  Result<std::string> value(const std::string& name, std::optional<std::string> attached) {
-    if (!attached && at < arguments.size()) attached = arguments[at++];
-    if (!attached || attached->empty()) return error(0, name + " needs a value");
-    return std::move(*attached);
-  }
-};
-
-Result<void> take(Options& options, Reader& reader, const std::string& name, std::optional<std::string> attached) {
-  if (name == "--print" || name == "--lldp" || name == "--help" || name == "-h" || name == "--version") {
-    if (attached) return error(0, name + " does not take a value");
-    (name == "--print"     ? options.print
-     : name == "--lldp"    ? options.lldp
-     : name == "--version" ? options.version
-                           : options.help) = true;
-    return {};
-  }
-  if (name != "--listen" && name != "--root" && name != "--config" && name != "--web.config.file")
-    return error(0, "unknown option '" + name + "'");
-  auto value = reader.value(name, std::move(attached));
-  if (!value) return value.error();
-  if (name == "--root") options.root = *value;
-  if (name == "--config") options.config = *value;
-  if (name == "--web.config.file") options.web_config = *value;
-  if (name == "--listen") {
-    if (auto address = parse_address(*value); !address) return address.error();
-    options.listen.push_back(*value);
-  }
-  return {};
+Result<void> use(Options& options, const std::string& name, const std::string& value) {
+  if (name == "--root") options.root = value;
+  if (name == "--config") options.config = value;
+  if (name == "--web.config.file") options.web_config = value;
+  if (name != "--listen") return {};
+  options.listen.push_back(value);
+  auto address = parse_address(value);
+  return address ? Result<void>() : address.error();
 }
 
 }  // namespace
 
 Result<Options> parse_options(const std::vector<std::string>& arguments) {
+  constexpr std::string_view kWithValue[] = {"--listen", "--root", "--config", "--web.config.file"};
   Options options;
-  Reader reader{arguments};
-  while (reader.at < arguments.size()) {
-    const std::string& argument = arguments[reader.at++];
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
     if (argument.empty() || argument.front() != '-') return error(0, "unexpected argument '" + argument + "'");
-    size_t equals = argument.find('=');
-    std::optional<std::string> attached;
-    if (equals != std::string::npos) attached = argument.substr(equals + 1);
-    if (auto taken = take(options, reader, argument.substr(0, equals), std::move(attached)); !taken)
-      return taken.error();
+    const size_t equals = argument.find('=');
+    const std::string name = argument.substr(0, equals);
+    if (const auto* flag = find_where(kFlags, [&](const auto& each) { return each.first == name; })) {
+      if (equals != std::string::npos) return error(0, name + " does not take a value");
+      options.*flag->second = true;
+      continue;
+    }
+    if (!contains(kWithValue, name)) return error(0, "unknown option '" + name + "'");
+    std::string value;
+    if (equals != std::string::npos) value = argument.substr(equals + 1);
+    else if (i + 1 < arguments.size()) value = arguments[++i];
+    if (value.empty()) return error(0, name + " needs a value");
+    if (auto used = use(options, name, value); !used) return used.error();
   }
   if (options.lldp && (options.print || options.config || options.root != "/" || !options.listen.empty() ||
                        !options.web_config.empty()))
@@ -127,16 +117,9 @@ Result<std::vector<Fd>> listeners(const Options& options, const Policy& policy) 
   return own;
 }
 
-namespace {
-
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? std::string() : value;
 }
-
-}  // namespace
-
-std::string state_directory() { return environment("RUNTIME_DIRECTORY"); }
-std::string lasting_directory() { return environment("STATE_DIRECTORY"); }
 
 }  // namespace fabric::exporter

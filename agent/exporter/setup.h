@@ -10,8 +10,6 @@
 
 namespace fabric::exporter {
 
-// The command line of fabric-exporter.
-
 struct Options {
   std::vector<std::string> listen;  // empty: systemd's sockets, else the configuration's
   std::string root = "/";
@@ -38,11 +36,8 @@ Result<Configuration> configure(const Options& options);
 // The sockets that systemd passes, else those of the options, else of the policy.
 Result<std::vector<Fd>> listeners(const Options& options, const Policy& policy);
 
-// RUNTIME_DIRECTORY, which survives a restart, and STATE_DIRECTORY, which survives a reboot; empty: not set.
-std::string state_directory();
-std::string lasting_directory();
-
-// The program: loop, signals, configuration.
+// RUNTIME_DIRECTORY survives a restart, STATE_DIRECTORY a reboot; empty: not set.
+std::string environment(const char* name);
 
 // Serves until SIGTERM or SIGINT. The exit status.
 int serve(const Options& options);

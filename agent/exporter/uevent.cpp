@@ -46,12 +46,6 @@ bool drain_uevents(int fd) {
   }
 }
 
-namespace {
-
-constexpr size_t kMostHeard = 4096;  // after many containers: start over
-
-}  // namespace
-
 Result<AddressWatch> AddressWatch::open() {
   auto socket = NotificationSocket::open(NETLINK_ROUTE, {RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR});
   if (!socket) return socket.error();
@@ -76,8 +70,9 @@ bool AddressWatch::is_new(const Message& message, int& ifindex) {
 }
 
 std::set<std::string> AddressWatch::drain() {
+  constexpr size_t kMostHeard = 4096;
   std::set<std::string> out;
-  if (heard_.size() > kMostHeard) heard_.clear();
+  if (heard_.size() > kMostHeard) heard_.clear();  // after many containers: start over
   for (const Message& message : socket_.drain().messages) {
     int ifindex = 0;
     std::array<char, IF_NAMESIZE> name{};

@@ -19,9 +19,7 @@ bool drain_uevents(int fd);
 // Whether a message ("ACTION@PATH", then NUL-separated KEY=VALUE) is one of those. Pure.
 bool is_device_event(std::string_view message);
 
-// Watches IP addresses: the kernel derives the GIDs of a port from them.
-
-// rtnetlink groups RTNLGRP_IPV4_IFADDR and RTNLGRP_IPV6_IFADDR; requires no privilege.
+// Watches IP addresses, of which the kernel derives the GIDs of a port. Requires no privilege.
 class AddressWatch {
  public:
   static Result<AddressWatch> open();

@@ -4,7 +4,8 @@
 
 #include "checks/network/network.h"
 #include "diagnosis/context.h"
-#include "health/gids.h"
+#include "health/health.h"
+#include "model/finding.h"
 #include "model/metrics.h"
 #include "vendor/capabilities.h"
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Health of the device: stuck counters, GIDs that change, devlink health reporters.
-#include <algorithm>
 #include <cmath>
 
-#include "health/gids.h"
+#include "health/health.h"
 #include "health/rule.h"
 #include "model/view.h"
 
@@ -16,6 +15,8 @@ bool is_own_gid(const View& view, const Port& port, const Gid& gid) {
 }
 
 namespace {
+
+using enum HealthMeasure;
 
 double count_common(const std::vector<Counter>& before, const std::vector<Counter>& now, bool& moved) {
   double counters = 0;
@@ -125,61 +126,39 @@ std::optional<HealthReading> read_device_state(const View&, const HealthRule&, c
   return HealthReading{port.id(), 0, 0, std::to_string(port.reporters.size()) + " reporters healthy"};
 }
 
-constexpr HealthRule kRules[]{
-    {.key = "frozen_counters",
-     .check = "counters-frozen",
-     .measure = HealthMeasure::level,
-     .limits = {1, kNever, 0, 30, 30},
-     .unit = "1: RDMA traffic, and no RDMA counter moves",
-     .source = "ours",
-     .expected = "RDMA counters move with the traffic",
+constexpr HealthRow kRules[]{
+    {.check = "counters-frozen",
+     .window = {"frozen_counters", level, HealthLimits{1, kNever, 0, 30, 30},
+                "1: RDMA traffic, and no RDMA counter moves", "ours", "RDMA counters move with the traffic"},
      .meaning = "RDMA traffic flows and no RDMA counter moves: findings that rely on this port's counters are void.",
      .remedy = "Read the kernel log: journalctl -k -g {pci}. Reload the driver when no job runs: devlink dev reload "
                "pci/{pci}",
      .read_port = read_frozen_counters},
-    {.key = "stale_readings",
-     .check = "counters-frozen",
-     .measure = HealthMeasure::level,
-     .limits = {60, kNever, 0, 0, 0},
-     .unit = "seconds since the last successful reading",
-     .source = "ours",
-     .expected = "read within the last minute",
+    {.check = "counters-frozen",
+     .window = {"stale_readings", level, HealthLimits{60, kNever, 0, 0, 0}, "seconds since the last successful reading",
+                "ours", "read within the last minute"},
      .meaning = "The port's counters cannot be read: the firmware hangs, or the driver waits for it.",
      .remedy = "Read the kernel log: journalctl -k -g {pci}. Reset the device when no job runs: devlink dev reload "
                "pci/{pci} action fw_activate",
      .read = read_stale_readings},
-    {.key = "gid_changed",
-     .check = "gid-changed",
-     .measure = HealthMeasure::count,
-     .limits = {1, kNever, 10 * kMinute, 0, 0},
-     .unit = "changed GIDs",
-     .source = "ours: existing connections use the old GID",
-     .least = 1,
+    {.check = "gid-changed",
+     .window = {"gid_changed", count, HealthLimits{1, kNever, 10 * kMinute, 0, 0}, "changed GIDs",
+                "ours: existing connections use the old GID", "GIDs unchanged"},
      .quiet = 1,
-     .expected = "GIDs unchanged",
      .meaning = "An address of the port was changed or removed: connections that use the old GID break.",
      .remedy = "Find the program that changes addresses: journalctl -u systemd-networkd -u NetworkManager. Restart the "
                "affected jobs.",
      .read_port = read_gid_changed},
-    {.key = "device_errors",
-     .check = "device-health",
-     .measure = HealthMeasure::count,
-     .limits = {1, kNever, 10 * kMinute, 0, 0},
-     .unit = "errors counted by devlink health reporters",
-     .source = "devlink-health(7)",
-     .least = 1,
-     .expected = "no new errors",
+    {.check = "device-health",
+     .window = {"device_errors", count, HealthLimits{1, kNever, 10 * kMinute, 0, 0},
+                "errors counted by devlink health reporters", "devlink-health(7)", "no new errors"},
      .meaning = "The NIC's driver reported errors of firmware or queues and recovered from them.",
      .remedy = "Save the dump for the vendor: devlink health show pci/{pci}, then devlink health dump show pci/{pci} "
                "reporter NAME. Update the firmware when no job runs.",
      .read_port = read_device_errors},
-    {.key = "device_state",
-     .check = "device-health",
-     .measure = HealthMeasure::level,
-     .limits = {kNever, 1, 0, 0, 0},
-     .unit = "1: a devlink health reporter is in the state \"error\"",
-     .source = "devlink-health(7)",
-     .expected = "all reporters healthy",
+    {.check = "device-health",
+     .window = {"device_state", level, HealthLimits{kNever, 1, 0, 0, 0},
+                "1: a devlink health reporter is in the state \"error\"", "devlink-health(7)", "all reporters healthy"},
      .meaning = "The NIC's driver reported an error that it did not recover from.",
      .remedy = "Save the dump for the vendor: devlink health dump show pci/{pci} reporter NAME. Then recover when no "
                "job runs: devlink health recover pci/{pci} reporter NAME",
@@ -188,19 +167,18 @@ constexpr HealthRule kRules[]{
 
 }  // namespace
 
-std::span<const HealthRule> device_health_rules() { return kRules; }
+std::span<const HealthRow> device_health_rules() { return kRules; }
 
 extern const Check kCountersFrozenCheck{
     .id = "counters-frozen",
     .group = group::counters,
     .title = "The RDMA counters do not count",
     .meaning =
-        "Traffic passes on the lossless priorities and no RDMA counter moves, or the counters of the port can "
-        "no longer be read. Every other check of this port is then unreliable. The cause is hung firmware, or "
-        "a driver that waits for it.",
+        "Traffic passes on the lossless priorities and no RDMA counter moves, or the counters of the port can no "
+        "longer be read. Every other check of this port is then unreliable. The cause is hung firmware, or a driver "
+        "that waits for it.",
     .inspect =
-        "journalctl -k -g 'mlx5|bnxt|timeout'; time cat "
-        "/sys/class/infiniband/RDMADEV/ports/1/counters/port_xmit_data",
+        "journalctl -k -g 'mlx5|bnxt|timeout'; time cat /sys/class/infiniband/RDMADEV/ports/1/counters/port_xmit_data",
     .fix = "While no job runs: devlink dev reload pci/ADDRESS",
 };
 extern const Check kGidChangedCheck{
@@ -208,9 +186,9 @@ extern const Check kGidChangedCheck{
     .group = group::device,
     .title = "A GID of the port changed or disappeared",
     .meaning =
-        "A GID of the port changed or disappeared: its netdev lost or changed an address. Existing connections "
-        "break at their next retry, and applications that use a GID index get another address. The finding "
-        "clears after 10 minutes.",
+        "A GID of the port changed or disappeared: its netdev lost or changed an address. Existing connections break "
+        "at their next retry, and applications that use a GID index get another address. The finding clears after 10 "
+        "minutes.",
     .inspect = "ip address show dev NETDEV; journalctl -u systemd-networkd -u NetworkManager; show_gids",
     .fix = "Make the addresses of NETDEV static in the network configuration, then restart the job.",
 };
@@ -219,8 +197,8 @@ extern const Check kDeviceHealthCheck{
     .group = group::device,
     .title = "The NIC reports an internal error",
     .meaning =
-        "The health reporters of devlink count errors of firmware, queues and the device. State error means "
-        "that the device did not recover.",
+        "The health reporters of devlink count errors of firmware, queues and the device. State error means that the "
+        "device did not recover.",
     .inspect = "devlink health show; devlink health dump show pci/ADDRESS reporter NAME (keep it for the vendor)",
     .fix =
         "devlink health recover pci/ADDRESS reporter NAME, while no job runs. If the error returns, update the "

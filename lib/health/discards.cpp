@@ -6,6 +6,7 @@
 namespace fabric {
 namespace {
 
+using enum HealthMeasure;
 using S = Signals;
 
 std::optional<HealthReading> read_lossless_discards(const View& view, const HealthRule&, const Port& port) {
@@ -25,39 +26,26 @@ std::optional<HealthReading> read_lossless_discards(const View& view, const Heal
   return any ? std::optional(std::move(reading)) : std::nullopt;
 }
 
-constexpr HealthRule kRules[]{
-    {.key = "lossless_discards",
-     .check = "discards",
-     .measure = HealthMeasure::count,
-     .limits = {10, kNever, kMinute, 0, kMinute},
-     .unit = "frames",
-     .source = "IEEE 802.1Qbb: priorities with PFC lose nothing; a few at link up are ignored (ours)",
-     .least = 1,
-     .expected = "none on lossless priorities",
+constexpr HealthRow kRules[]{
+    {.check = "discards",
+     .window = {"lossless_discards", count, HealthLimits{10, kNever, kMinute, 0, kMinute}, "frames",
+                "IEEE 802.1Qbb: priorities with PFC lose nothing; a few at link up are ignored (ours)",
+                "none on lossless priorities"},
      .meaning = "A receive buffer overran although PFC protects the priority.",
      .remedy = "Compare PFC of both ends: fabric-agentctl neighbors. Check cable_length and buffer_size: "
                "fabric-agentctl show --port {netdev}",
      .read_port = read_lossless_discards},
-    {.key = "port_discards",
-     .check = "discards",
-     .measure = HealthMeasure::ratio,
-     .limits = {10, kNever, kMinute, 0, kMinute},
-     .unit = "packets per second",
-     .source = "a tenth (ours) of NVSentinel's limit of port_xmit_discards and AWS's of rx_drops, 100 a second",
-     .least = 10,
-     .expected = "below 10 a second",
+    {.check = "discards",
+     .window = {"port_discards", ratio, HealthLimits{10, kNever, kMinute, 0, kMinute}, "packets per second",
+                "a tenth (ours) of NVSentinel's limit of port_xmit_discards and AWS's of rx_drops, 100 a second",
+                "below 10 a second", 10},
      .meaning = "The port discards packets because its buffers are full, and RoCE retransmits them.",
      .remedy = "Check that RoCE uses a lossless priority at both ends (trust, DSCP map, PFC): fabric-agentctl plan "
                "--port {netdev}; fabric-agentctl neighbors",
      .sum = {{{{"discards received", &S::rx_discards}, {"discards sent", &S::tx_discards}}}}},
-    {.key = "buffer_overruns",
-     .check = "discards",
-     .measure = HealthMeasure::count,
-     .limits = {1, kNever, kMinute, 0, kMinute},
-     .unit = "overruns (InfiniBand)",
-     .source = "NVSentinel: any excessive_buffer_overrun_errors is fatal; a link with credits cannot overrun",
-     .least = 1,
-     .expected = "none",
+    {.check = "discards",
+     .window = {"buffer_overruns", count, HealthLimits{1, kNever, kMinute, 0, kMinute}, "overruns (InfiniBand)",
+                "NVSentinel: any excessive_buffer_overrun_errors is fatal; a link with credits cannot overrun", "none"},
      .meaning = "The receive buffer of an InfiniBand link overran, which its credits should prevent.",
      .remedy = "Replace the cable, then compare the firmware of both ends: fabric-agentctl check --only firmware",
      .sum = {{{{"buffer overruns", &S::buffer_overruns}}}}},
@@ -65,7 +53,7 @@ constexpr HealthRule kRules[]{
 
 }  // namespace
 
-std::span<const HealthRule> discard_health_rules() { return kRules; }
+std::span<const HealthRow> discard_health_rules() { return kRules; }
 
 extern const Check kDiscardsCheck{
     .id = "discards",
@@ -73,8 +61,8 @@ extern const Check kDiscardsCheck{
     .title = "A port buffer overran",
     .meaning = "A buffer overran that PFC should have protected.",
     .inspect =
-        "ethtool -S NETDEV | grep discard; dcb pfc show dev NETDEV; dcb buffer show dev NETDEV; "
-        "fabric-agentctl check --only peer-pfc",
+        "ethtool -S NETDEV | grep discard; dcb pfc show dev NETDEV; dcb buffer show dev NETDEV; fabric-agentctl check "
+        "--only peer-pfc",
     .fix = "Enable PFC for the priority at both ends. Raise cable_length or the headroom in the policy.",
 };
 

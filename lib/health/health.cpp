@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "health/health.h"
 
-#include <algorithm>
-
 #include "base/parse.h"
-#include "health/hysteresis.h"
+#include "health/rule.h"
 #include "model/health.h"
 
 namespace fabric {
@@ -152,6 +150,15 @@ void replace(std::string& text, std::string_view mark, const std::string& by) {
     text.replace(at, mark.size(), by);
 }
 
+// InfiniBand has no netdev: commands that need one, and what shows the same there.
+constexpr std::pair<std::string_view, std::string_view> kInfinibandWords[] = {
+    {"ethtool -m {netdev}", "mlxlink -d {device} -m"},
+    {"ethtool -S {netdev}", "perfquery -x -C {device} -P {port}"},
+    {"ethtool {netdev}", "ibportstate -C {device} -P {port} -D 0 {port} query"},
+    {"ip link show dev {netdev}", "ibstat {device} {port}"},
+    {"ip link set {netdev} up", "ibportstate -C {device} -P {port} -D 0 {port} enable"},
+};
+
 }  // namespace
 
 std::optional<std::string> place_of_gone(const HealthDevice& device) {
@@ -205,19 +212,6 @@ void mark_acknowledged(Report& report, const std::vector<Ack>& acks, int64_t wal
                               (ack->comment.empty() ? "" : ": " + ack->comment);
   }
 }
-
-namespace {
-
-// InfiniBand has no netdev: commands that need one, and what shows the same there.
-constexpr std::pair<std::string_view, std::string_view> kInfinibandWords[] = {
-    {"ethtool -m {netdev}", "mlxlink -d {device} -m"},
-    {"ethtool -S {netdev}", "perfquery -x -C {device} -P {port}"},
-    {"ethtool {netdev}", "ibportstate -C {device} -P {port} -D 0 {port} query"},
-    {"ip link show dev {netdev}", "ibstat {device} {port}"},
-    {"ip link set {netdev} up", "ibportstate -C {device} -P {port} -D 0 {port} enable"},
-};
-
-}  // namespace
 
 std::string fill_names(std::string_view text, const Port* port, const std::string& subject, const std::string& peer) {
   std::string out(text);

@@ -2,10 +2,6 @@
 // The engine of the health rules (rule.h): states over time, and findings for the checks.
 #pragma once
 
-#include <optional>
-#include <string_view>
-#include <vector>
-
 #include "model/view.h"
 
 namespace fabric {
@@ -23,6 +19,10 @@ std::optional<Status> health_status(const View& view, std::string_view rule, std
 // The findings of all rules of one check, at most one per subject.
 void ask_health(std::string_view check, const View& view, std::vector<Finding>& findings);
 
+// The GID belongs to the port's netdev or a VLAN of it ("ens1.100", "vlan100"). Others are of macvlans and the like,
+// which containers create and remove.
+bool is_own_gid(const View& view, const Port& port, const Gid& gid);
+
 // Errors after FEC per bit that IEEE 802.3 allows: 1e-12 up to 100 Gb/s (802.3ba), 1e-13 above (802.3bs).
 double allowed_error_ratio(const Port& port);
 
@@ -32,5 +32,16 @@ void mark_acknowledged(Report& report, const std::vector<Ack>& acks, int64_t wal
 // {netdev}, {rdma}, {pci} and {peer} of a remedy -> names of the port. `port` may be null: then the subject.
 std::string fill_names(std::string_view text, const Port* port, const std::string& subject,
                        const std::string& peer = {});
+
+// The findings of health rules in the past: for a log line, what the counters of its port showed at its time.
+
+// Adds what the states show after an update. `gap`: the seconds since the last one were not watched.
+void follow_history(HealthHistory& history, const Health& health, bool gap);
+// Findings of one of the subjects that lasted at `time` (seconds since boot) or ended in the two minutes before it: a
+// connection breaks some time after its first packet is lost. One minute of readings after it counts, too.
+std::vector<PastFinding> findings_at(const HealthHistory& history, const std::vector<std::string>& subjects,
+                                     double time);
+// The same moment in seconds since 1970.
+int64_t wall_of(const Health& health, double time);
 
 }  // namespace fabric

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "health/history.h"
-
-#include <algorithm>
-
+#include "health/health.h"
 #include "model/finding.h"
 
 namespace fabric {
@@ -10,11 +7,6 @@ namespace {
 
 constexpr size_t kMostPast = 200;
 constexpr double kOldest = 24 * 3600, kBefore = 120, kAfter = 60;
-
-std::string evidence_of(const HealthState& state) {
-  if (!state.evidence.empty() || state.parts.empty()) return state.evidence;
-  return number_text(state.parts.back().amount) + " in one reading";  // too few to raise the rule
-}
 
 }  // namespace
 
@@ -36,7 +28,9 @@ void follow_history(HealthHistory& history, const Health& health, bool gap) {
         open = history.past.insert(open, {rule, subject, status, health.now, std::nullopt, ""});
       if (state.since() > 0) open->from = std::min(open->from, state.since());
       if (rank(status) < rank(open->status)) open->status = status;
-      if (const std::string evidence = evidence_of(state); !evidence.empty()) open->evidence = evidence;
+      if (!state.evidence.empty()) open->evidence = state.evidence;
+      else if (!state.parts.empty())  // too few to raise the rule
+        open->evidence = number_text(state.parts.back().amount) + " in one reading";
     }
   const auto is_old = [&](const PastFinding& each) { return each.until && *each.until < health.now - kOldest; };
   std::erase_if(history.past, is_old);

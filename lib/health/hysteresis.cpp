@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "health/hysteresis.h"
-
-#include <algorithm>
+#include "health/rule.h"
 
 namespace fabric {
 namespace {

@@ -16,6 +16,7 @@ double allowed_error_ratio(const Port& port) {
 
 namespace {
 
+using enum HealthMeasure;
 using S = Signals;
 
 bool has_link(const Port& port) { return port.carrier ? *port.carrier : is_active(port); }
@@ -74,42 +75,29 @@ std::optional<HealthReading> read_pre_fec_ber(const View& view, const HealthRule
   return reading;
 }
 
-constexpr HealthRule kRules[]{
-    {.key = "link_flap",
-     .check = "link-flap",
-     .measure = HealthMeasure::count,
-     .limits = {3, 5, 12 * kHour, 0, kMinute},
-     .unit = "link downs",
-     .source = "gpud: 3 in 12 h; azurehpc drains a node after 5 in a day",
-     .least = 1,
+constexpr HealthRow kRules[]{
+    {.check = "link-flap",
+     .window = {"link_flap", count, HealthLimits{3, 5, 12 * kHour, 0, kMinute}, "link downs",
+                "gpud: 3 in 12 h; azurehpc drains a node after 5 in a day", "link stays up"},
      .quiet = 1,
      .graced = true,
-     .expected = "link stays up",
      .meaning = "The link went down and came back: RoCE stops each time, and connections may break.",
      .remedy = "Check the module and its light: ethtool -m {netdev}. Clean and reseat the connectors, then replace the "
                "cable or the transceivers, then try another switch port.",
      .sum = {{{{"link downs", &S::link_downs}}}}},
-    {.key = "bit_errors",
-     .check = "link-errors",
-     .measure = HealthMeasure::ratio,
-     .limits = {1e-11, kNever, 20, 0, kMinute},
-     .unit = "errors after FEC per bit; 10 times as many up to 100 Gb/s",
-     .source = "ours: 100 times what IEEE 802.3 allows",
-     .least = 10,
-     .expected = "errors below 1e-11 of the bits (1e-10 up to 100 Gb/s)",
+    {.check = "link-errors",
+     .window = {"bit_errors", ratio, HealthLimits{1e-11, kNever, 20, 0, kMinute},
+                "errors after FEC per bit; 10 times as many up to 100 Gb/s", "ours: 100 times what IEEE 802.3 allows",
+                "errors below 1e-11 of the bits (1e-10 up to 100 Gb/s)", 10},
      .meaning = "Bits arrive damaged after FEC, and RoCE retransmits the packets. The cause is this link, or a device "
                 "on the path if there are only ICRC errors.",
      .remedy = "Check the module and its light: ethtool -m {netdev}. Clean, reseat or replace the cable and the "
                "transceivers, then try another switch port.",
-     .slow = {{.key = "bit_errors_slow",
-               .measure = HealthMeasure::ratio,
-               .limits = {1e-13, kNever, 2 * kHour, 0, 10 * kMinute},
-               .unit = "errors after FEC per bit; 10 times as many up to 100 Gb/s",
-               .source =
-                   "IEEE 802.3: 1e-13 above 100 Gb/s (802.3bs), 1e-12 up to it (802.3ba). At 400 Gb/s 1e-13 is 144 an "
-                   "hour (NVSentinel: 120 symbol errors)",
-               .least = 20,
-               .expected = "errors below 1e-13 of the bits (1e-12 up to 100 Gb/s)"}},
+     .slow = {{"bit_errors_slow", ratio, HealthLimits{1e-13, kNever, 2 * kHour, 0, 10 * kMinute},
+               "errors after FEC per bit; 10 times as many up to 100 Gb/s",
+               "IEEE 802.3: 1e-13 above 100 Gb/s (802.3bs), 1e-12 up to it (802.3ba). At 400 Gb/s 1e-13 is "
+               "144 an hour (NVSentinel: 120 symbol errors)",
+               "errors below 1e-13 of the bits (1e-12 up to 100 Gb/s)", 20}},
      .sum = {.parts = {{{"uncorrectable FEC words", &S::fec_uncorrectable},
                         {"symbol errors", &S::symbol_errors},
                         {"CRC errors", &S::crc_errors},
@@ -117,45 +105,28 @@ constexpr HealthRule kRules[]{
              .per = CounterSum::Per::bit,
              .largest = true},
      .read_port = read_bit_errors},
-    {.key = "link_recoveries",
-     .check = "link-errors",
-     .measure = HealthMeasure::count,
-     .limits = {6, kNever, kMinute, 0, kMinute},
-     .unit = "link recoveries",
-     .source = "NVSentinel: link_error_recovery more than 5 a minute",
-     .least = 1,
-     .expected = "at most 5 a minute",
+    {.check = "link-errors",
+     .window = {"link_recoveries", count, HealthLimits{6, kNever, kMinute, 0, kMinute}, "link recoveries",
+                "NVSentinel: link_error_recovery more than 5 a minute", "at most 5 a minute"},
      .meaning = "The link retrains repeatedly and carries no data meanwhile.",
      .remedy = "Read the error counters of both ends: perfquery -x. Clean, reseat or replace the cable, then try "
                "another switch port.",
-     .slow = {{.key = "link_recoveries_slow",
-               .measure = HealthMeasure::count,
-               .limits = {10, kNever, 2 * kHour, 0, 10 * kMinute},
-               .unit = "link recoveries",
-               .source = "ibcheckerrs (infiniband-diags): 10",
-               .least = 6,
-               .expected = "fewer than 10 in 2 h"}},
+     .slow = {{"link_recoveries_slow", count, HealthLimits{10, kNever, 2 * kHour, 0, 10 * kMinute}, "link recoveries",
+               "ibcheckerrs (infiniband-diags): 10", "fewer than 10 in 2 h", 6}},
      .sum = {{{{"link recoveries", &S::link_recoveries}}}}},
-    {.key = "link_integrity",
-     .check = "link-errors",
-     .measure = HealthMeasure::count,
-     .limits = {1, kNever, kMinute, 0, kMinute},
-     .unit = "times the port's threshold of local errors was exceeded",
-     .source = "NVSentinel: any local_link_integrity_errors is fatal",
-     .least = 1,
-     .expected = "none",
+    {.check = "link-errors",
+     .window = {"link_integrity", count, HealthLimits{1, kNever, kMinute, 0, kMinute},
+                "times the port's threshold of local errors was exceeded",
+                "NVSentinel: any local_link_integrity_errors is fatal", "none"},
      .meaning = "The bit errors of this InfiniBand link exceeded the port's own threshold.",
      .remedy = "Read the error counters of both ends: perfquery -x. Clean, reseat or replace the cable, then try "
                "another switch port.",
      .sum = {{{{"link integrity errors", &S::link_integrity_errors}}}}},
-    {.key = "pre_fec_ber",
-     .check = "pre-fec-ber",
-     .measure = HealthMeasure::ratio,
-     .limits = {kRs544 / 10, kRs544, 20, 10, kMinute},
-     .unit = "corrected bits per bit; lower for weaker FEC",
-     .source = "IEEE 802.3 136.1: RS(544,514) corrects up to 2.4e-4; warning at a tenth of it (ours)",
-     .least = 100,
-     .expected = "below a tenth of the ratio that FEC corrects (2.4e-4 for lanes of 50 Gb/s and faster)",
+    {.check = "pre-fec-ber",
+     .window = {"pre_fec_ber", ratio, HealthLimits{kRs544 / 10, kRs544, 20, 10, kMinute},
+                "corrected bits per bit; lower for weaker FEC",
+                "IEEE 802.3 136.1: RS(544,514) corrects up to 2.4e-4; warning at a tenth of it (ours)",
+                "below a tenth of the ratio that FEC corrects (2.4e-4 for lanes of 50 Gb/s and faster)", 100},
      .meaning = "FEC is close to its limit: with a little more heat or dirt, frames are lost.",
      .remedy = "Compare the lanes' power: ethtool -m {netdev}. Clean and reseat the connectors, and replace the cable "
                "when no job runs.",
@@ -165,32 +136,31 @@ constexpr HealthRule kRules[]{
 
 }  // namespace
 
-std::span<const HealthRule> link_health_rules() { return kRules; }
+std::span<const HealthRow> link_health_rules() { return kRules; }
 
 extern const Check kLinkFlapCheck{
     .id = "link-flap",
     .group = group::counters,
     .title = "The link goes down and up",
     .meaning =
-        "Counts how often carrier or the physical link went down within the window (12 hours by default), as "
-        "counted by the kernel (carrier_down_count) and the NIC. Each flap stops RoCE for seconds and can end "
-        "connections. Flaps while the machine boots or the driver loads do not count. The finding clears when "
-        "the window has passed.",
+        "Counts how often carrier or the physical link went down within the window (12 hours by default), as counted "
+        "by the kernel (carrier_down_count) and the NIC. Each flap stops RoCE for seconds and can end connections. "
+        "Flaps while the machine boots or the driver loads do not count. The finding clears when the window has "
+        "passed.",
     .inspect = "journalctl -k -g 'Link|carrier'; ip -s -s link show dev NETDEV; the log of the switch port",
     .fix =
-        "Clean and reseat the connectors, then replace the cable or the transceivers, then use another switch "
-        "port. fabric-agentctl ack link-flap acknowledges a known flap.",
+        "Clean and reseat the connectors, then replace the cable or the transceivers, then use another switch port. "
+        "fabric-agentctl ack link-flap acknowledges a known flap.",
 };
 extern const Check kLinkErrorsCheck{
     .id = "link-errors",
     .group = group::counters,
     .title = "The link damages bits",
     .meaning =
-        "Compares symbol and CRC errors, uncorrectable FEC code words, ICRC errors and InfiniBand link "
-        "recoveries with the number of bits carried; IEEE 802.3 requires a bit error ratio of 1e-13 or less. "
-        "An InfiniBand port that exceeds its own threshold of local errors is reported at once. While a link "
-        "goes down and up, only damaged frames count. ICRC errors without other errors come from inside a "
-        "switch or a NIC.",
+        "Compares symbol and CRC errors, uncorrectable FEC code words, ICRC errors and InfiniBand link recoveries with "
+        "the number of bits carried; IEEE 802.3 requires a bit error ratio of 1e-13 or less. An InfiniBand port that "
+        "exceeds its own threshold of local errors is reported at once. While a link goes down and up, only damaged "
+        "frames count. ICRC errors without other errors come from inside a switch or a NIC.",
     .inspect = "ethtool -S NETDEV | grep -e phy -e fec; ethtool -I --show-fec NETDEV; perfquery (InfiniBand)",
     .fix = "Clean, reseat or replace the cable and the transceivers of this port, then use another switch port.",
 };
@@ -199,9 +169,9 @@ extern const Check kPreFecBerCheck{
     .group = group::counters,
     .title = "FEC corrects nearly as many bits as it can",
     .meaning =
-        "Bits corrected by forward error correction per bit carried. RS(544,514) corrects up to 2.4e-4, "
-        "RS(528,514) at 25 Gb/s per lane up to 5e-5, BASE-R 1e-8; beyond that frames are lost. A ratio near "
-        "the limit announces a failing laser, a dirty connector or an aging cable, and gets worse when warm.",
+        "Bits corrected by forward error correction per bit carried. RS(544,514) corrects up to 2.4e-4, RS(528,514) at "
+        "25 Gb/s per lane up to 5e-5, BASE-R 1e-8; beyond that frames are lost. A ratio near the limit announces a "
+        "failing laser, a dirty connector or an aging cable, and gets worse when warm.",
     .inspect = "ethtool -I --show-fec NETDEV; mlxlink -d ADDRESS -c -e",
     .fix = "Clean and reseat the connectors, then replace the cable while no job runs.",
 };

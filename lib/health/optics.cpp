@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Health of the module: power, laser bias and temperature, by the module's own limits.
-#include <algorithm>
 #include <cmath>
 
 #include "health/rule.h"
@@ -8,6 +7,8 @@
 
 namespace fabric {
 namespace {
+
+using enum HealthMeasure;
 
 constexpr double kDark = 1e-6;  // watts, -30 dBm: below what any receiver detects
 
@@ -81,28 +82,22 @@ std::optional<HealthReading> read_module_temperature(const View&, const HealthRu
   return reading;
 }
 
-constexpr HealthRule kRules[]{
-    {.key = "lane_power",
-     .check = "optics",
-     .measure = HealthMeasure::level,
-     .limits = {1, 2, 0, 10, kMinute},
-     .unit = "1: outside the module's warning limits, 2: outside its alarm limits",
-     .source = "SFF-8636, SFF-8472, CMIS: the limits in the module's memory",
+constexpr HealthRow kRules[]{
+    {.check = "optics",
+     .window = {"lane_power", level, HealthLimits{1, 2, 0, 10, kMinute},
+                "1: outside the module's warning limits, 2: outside its alarm limits",
+                "SFF-8636, SFF-8472, CMIS: the limits in the module's memory", "within the module's limits"},
      .quiet = 0.95,
-     .expected = "within the module's limits",
      .meaning =
          "A lane's optical power or laser bias is outside the module's limits: bit errors first, then link down.",
      .remedy = "Compare the lanes at both ends: ethtool -m {netdev}. Low rx power: clean both ends and swap the fiber. "
                "Low tx power or high bias: replace the module.",
      .read_port = read_lane_power},
-    {.key = "module_temperature",
-     .check = "module-temperature",
-     .measure = HealthMeasure::level,
-     .limits = {70, 75, 0, 10, kMinute},
-     .unit = "degrees Celsius; the module's own limits if it has any",
-     .source = "70 is the end of the commercial range of QSFP and OSFP modules",
+    {.check = "module-temperature",
+     .window = {"module_temperature", level, HealthLimits{70, 75, 0, 10, kMinute},
+                "degrees Celsius; the module's own limits if it has any",
+                "70 is the end of the commercial range of QSFP and OSFP modules", "below the module's limit"},
      .quiet = 0.95,
-     .expected = "below the module's limit",
      .meaning = "The module is too hot: bit errors first, then it turns its laser off.",
      .remedy = "Check fans and blank panels, and the temperature of the neighboring modules: ethtool -m {netdev}",
      .read_port = read_module_temperature},
@@ -110,28 +105,28 @@ constexpr HealthRule kRules[]{
 
 }  // namespace
 
-std::span<const HealthRule> optics_health_rules() { return kRules; }
+std::span<const HealthRow> optics_health_rules() { return kRules; }
 
 extern const Check kOpticsCheck{
     .id = "optics",
     .group = group::device,
     .title = "Lane power or laser current is outside the limits of the module",
     .meaning =
-        "Compares received power, sent power and laser current of each lane with the limits in the module's "
-        "EEPROM (SFF-8472, SFF-8636, CMIS). A value beyond a warning limit is a warning, beyond an alarm limit "
-        "critical. Only links that are up are checked; of a bond, the module of each member.",
+        "Compares received power, sent power and laser current of each lane with the limits in the module's EEPROM "
+        "(SFF-8472, SFF-8636, CMIS). A value beyond a warning limit is a warning, beyond an alarm limit critical. Only "
+        "links that are up are checked; of a bond, the module of each member.",
     .inspect = "ethtool -m NETDEV",
     .fix =
-        "Low received power: clean both ends, remove sharp bends, replace the fiber. Low sent power or high "
-        "current: replace the module.",
+        "Low received power: clean both ends, remove sharp bends, replace the fiber. Low sent power or high current: "
+        "replace the module.",
 };
 extern const Check kModuleTemperatureCheck{
     .id = "module-temperature",
     .group = group::device,
     .title = "The transceiver module is too hot",
     .meaning =
-        "A hot module causes bit errors and turns its laser off. The limits are those of the module, else 70 "
-        "and 75 degrees Celsius ([health] module_temperature).",
+        "A hot module causes bit errors and turns its laser off. The limits are those of the module, else 70 and 75 "
+        "degrees Celsius ([health] module_temperature).",
     .inspect = "ethtool -m NETDEV; temperatures of the neighboring modules",
     .fix = "Restore the air flow: fans and blank panels. Replace a module that is hotter than its neighbors.",
 };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Health of flow control: PFC pause sent and received, PFC storms, ignored CNPs.
-#include <algorithm>
 #include <cmath>
 
 #include "health/rule.h"
@@ -9,6 +8,7 @@
 namespace fabric {
 namespace {
 
+using enum HealthMeasure;
 using S = Signals;
 
 struct Paused {
@@ -42,78 +42,56 @@ std::optional<HealthReading> read_pause(const View& view, const HealthRule&, con
 }
 
 constexpr HealthLimits kPauseLimits{0.8, 0.99, 10, 10, 30};
-constexpr std::string_view kPauseUnit = "share of the time",
-                           kPauseSource =
-                               "SONiC's PFC watchdog: more than 80 % of the detection time (most ASICs), 99 "
-                               "% (Mellanox)",
-                           kStormRemedy =
-                               "Look for a hung process or GPU: nvidia-smi; journalctl -k -b. Check the PCIe link: "
-                               "fabric-agentctl check --only pcie. Reset the NIC if it continues: devlink dev reload "
-                               "pci/{pci}";
+constexpr std::string_view
+    kPauseUnit = "share of the time",
+    kPauseSource = "SONiC's PFC watchdog: more than 80 % of the detection time (most ASICs), 99 % (Mellanox)",
+    kStormRemedy =
+        "Look for a hung process or GPU: nvidia-smi; journalctl -k -b. Check the PCIe link: fabric-agentctl check "
+        "--only pcie. Reset the NIC if it continues: devlink dev reload pci/{pci}";
 
-constexpr HealthRule kRules[]{
-    {.key = "tx_pause",
-     .check = "pause-storm",
-     .measure = HealthMeasure::ratio,
-     .limits = kPauseLimits,
-     .unit = kPauseUnit,
-     .source = kPauseSource,
-     .expected = "PFC pause sent for less than 80 % of the time",
+constexpr HealthRow kRules[]{
+    {.check = "pause-storm",
+     .window = {"tx_pause", ratio, kPauseLimits, kPauseUnit, kPauseSource,
+                "PFC pause sent for less than 80 % of the time", 0},
      .meaning = "PFC storm: this host does not drain its receive buffers, and its pause frames stop the network.",
      .remedy = kStormRemedy,
      .read_port = read_pause<kSent>},
-    {.key = "pause_storms",
-     .check = "pause-storm",
-     .measure = HealthMeasure::count,
-     .limits = {1, 1, kMinute, 0, kMinute},
-     .unit = "PFC storms",
-     .source = "ours: the NIC counts one when its own watchdog had to act",
-     .least = 1,
-     .expected = "none",
+    {.check = "pause-storm",
+     .window = {"pause_storms", count, HealthLimits{1, 1, kMinute, 0, kMinute}, "PFC storms",
+                "ours: the NIC counts one when its own watchdog had to act", "none"},
      .meaning = "The NIC counted a PFC storm: this host did not drain its receive buffers and stopped the network.",
      .remedy = kStormRemedy,
      .sum = {{{{"PFC storms", &S::pause_storm_events}}}}},
-    {.key = "rx_pause",
-     .check = "pause-held",
-     .measure = HealthMeasure::ratio,
-     .limits = kPauseLimits,
-     .unit = kPauseUnit,
-     .source = kPauseSource,
-     .expected = "PFC pause received for less than 80 % of the time",
+    {.check = "pause-held",
+     .window = {"rx_pause", ratio, kPauseLimits, kPauseUnit, kPauseSource,
+                "PFC pause received for less than 80 % of the time", 0},
      .meaning = "The switch pauses this port almost all the time: a receiver beyond it does not drain its buffers.",
      .remedy = "Find the host that sends PFC pause (check pause-storm there), and check the PFC watchdog of the "
                "switches. Name this port's switch: fabric-agentctl neighbors",
      .read_port = read_pause<kReceived>},
-    {.key = "cnp_ignored",
-     .check = "cnp-ignored",
-     .measure = HealthMeasure::ratio,
-     .limits = {1, kNever, kMinute, 0, kMinute},
-     .unit = "CNPs per second",
-     .source = "ours: a sender with its reaction point on ignores none",
-     .least = 10,
-     .expected = "none",
+    {.check = "cnp-ignored",
+     .window = {"cnp_ignored", ratio, HealthLimits{1, kNever, kMinute, 0, kMinute}, "CNPs per second",
+                "ours: a sender with its reaction point on ignores none", "none", 10},
      .meaning = "CNPs arrive and this sender does not reduce its rate.",
-     .remedy =
-         "Enable the ECN reaction point for the RoCE priority (ecn_rp in the policy): fabric-agentctl plan --port "
-         "{netdev}, then fabric-agentctl apply --port {netdev}",
+     .remedy = "Enable the ECN reaction point for the RoCE priority (ecn_rp in the policy): fabric-agentctl plan "
+               "--port {netdev}, then fabric-agentctl apply --port {netdev}",
      .sum = {{{{"CNPs ignored", &S::cnp_ignored}}}}},
 };
 
 }  // namespace
 
-std::span<const HealthRule> pause_health_rules() { return kRules; }
+std::span<const HealthRow> pause_health_rules() { return kRules; }
 
 extern const Check kPauseStormCheck{
     .id = "pause-storm",
     .group = group::counters,
     .title = "This port sends a PFC storm",
     .meaning =
-        "This host does not take what it receives and pauses the network, which spreads to every port of the "
-        "switch. Measures the share of time with PFC pause sent, not the number of frames. Causes are a hung "
-        "process, a slow PCIe link or failed GPU memory.",
+        "This host does not take what it receives and pauses the network, which spreads to every port of the switch. "
+        "Measures the share of time with PFC pause sent, not the number of frames. Causes are a hung process, a slow "
+        "PCIe link or failed GPU memory.",
     .inspect =
-        "ethtool -S NETDEV | grep -e pause_duration -e storm; fabric-agentctl check --only pcie; nvidia-smi "
-        "-q -d ECC",
+        "ethtool -S NETDEV | grep -e pause_duration -e storm; fabric-agentctl check --only pcie; nvidia-smi -q -d ECC",
     .fix = "Stop the hung process. If the storm continues: devlink dev reload pci/ADDRESS",
 };
 extern const Check kPauseHeldCheck{
@@ -121,11 +99,11 @@ extern const Check kPauseHeldCheck{
     .group = group::counters,
     .title = "This port is paused by a PFC storm",
     .meaning =
-        "The switch pauses a priority of this port nearly all the time (PFC pause received): a receiver "
-        "behind it does not take its packets, or PFC is in deadlock. This host is the victim.",
+        "The switch pauses a priority of this port nearly all the time (PFC pause received): a receiver behind it does "
+        "not take its packets, or PFC is in deadlock. This host is the victim.",
     .inspect =
-        "ethtool -S NETDEV | grep rx_prio.*pause_duration; on the switch: PFC counters and PFC watchdog of the "
-        "ports towards the receivers",
+        "ethtool -S NETDEV | grep rx_prio.*pause_duration; on the switch: PFC counters and PFC watchdog of the ports "
+        "towards the receivers",
     .fix = "Find the node whose check reports pause-storm and fix it there.",
 };
 extern const Check kCnpIgnoredCheck{

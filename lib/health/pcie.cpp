@@ -7,6 +7,7 @@
 namespace fabric {
 namespace {
 
+using enum HealthMeasure;
 using S = Signals;
 
 // GPUs, NICs and the bridges above them. The counts restart at 0 when a device is removed and added.
@@ -41,67 +42,41 @@ constexpr std::string_view kLost =
                                "Reseat device, riser and cable of this link, and replace the part that the errors "
                                "follow. Log: journalctl -k -g AER";
 
-constexpr HealthRule kRules[]{
-    {.key = "pcie_errors",
-     .check = "pcie-errors",
-     .measure = HealthMeasure::ratio,
-     .limits = {1, kNever, kMinute, 0, kMinute},
-     .unit = "errors per second",
-     .source = "ours",
-     .least = 3,
-     .expected = "below 1 a second",
+constexpr HealthRow kRules[]{
+    {.check = "pcie-errors",
+     .window = {"pcie_errors", ratio, HealthLimits{1, kNever, kMinute, 0, kMinute}, "errors per second", "ours",
+                "below 1 a second", 3},
      .meaning = "The PCIe link of this NIC is too slow or has signal errors, and the port's buffers fill up.",
      .remedy = "Check the slot: fabric-agentctl check --only pcie,acs,iommu,pci-tuning. Reseat the card.",
      .sum = {{{{"PCIe errors", &S::pcie_errors}, {"PCIe buffer overflows", &S::pcie_overflows}}}}},
-    {.key = "pcie_stalls",
-     .check = "pcie-errors",
-     .measure = HealthMeasure::ratio,
-     .limits = {0.5, kNever, 20, 10, kMinute},
-     .unit = "share of the time",
-     .source = "ours",
-     .expected = "less than half of the time",
+    {.check = "pcie-errors",
+     .window = {"pcie_stalls", ratio, HealthLimits{0.5, kNever, 20, 10, kMinute}, "share of the time", "ours",
+                "less than half of the time", 0},
      .meaning = "The host takes or supplies data more slowly than the port: PCIe is the bottleneck.",
      .remedy = "Check the slot and the distance to the GPU: fabric-agentctl check --only pcie,acs,iommu,locality",
      .sum = {{{{"seconds stalled by PCIe", &S::pcie_stalled_seconds}}}}},
-    {.key = "pcie_replays",
-     .check = "aer",
-     .measure = HealthMeasure::ratio,
-     .limits = {1e-12, kNever, kMinute, 0, kMinute},
-     .unit = "corrected errors per bit of the PCIe link",
-     .source = "DCGM: 1e-12, which is 0.96 a minute and lane at 16 GT/s, 1.92 at 32, 3.84 at 64",
-     .least = 2,
-     .expected = "below 1e-12 of the bits",
+    {.check = "aer",
+     .window = {"pcie_replays", ratio, HealthLimits{1e-12, kNever, kMinute, 0, kMinute},
+                "corrected errors per bit of the PCIe link",
+                "DCGM: 1e-12, which is 0.96 a minute and lane at 16 GT/s, 1.92 at 32, 3.84 at 64",
+                "below 1e-12 of the bits", 2},
      .meaning = "The PCIe link retransmits damaged packets more often than allowed.",
-     .remedy =
-         "Read the kernel log: journalctl -k -g {pci}. Reseat card, riser and cable of this link, and replace the "
-         "part that the errors follow.",
-     .slow = {{.key = "pcie_replays_slow",
-               .measure = HealthMeasure::count,
-               .limits = {240, kNever, 2 * kHour, 0, 10 * kMinute},
-               .unit = "corrected errors of the PCIe link",
-               .source = "ours: 120 an hour; a healthy link has a few a day",
-               .least = 30,
-               .expected = "below 120 an hour"}},
+     .remedy = "Read the kernel log: journalctl -k -g {pci}. Reseat card, riser and cable of this link, and replace "
+               "the part that the errors follow.",
+     .slow = {{"pcie_replays_slow", count, HealthLimits{240, kNever, 2 * kHour, 0, 10 * kMinute},
+               "corrected errors of the PCIe link", "ours: 120 an hour; a healthy link has a few a day",
+               "below 120 an hour", 30}},
      .read = read_pcie_replays},
-    {.key = "pcie_fatal",
-     .check = "aer",
-     .measure = HealthMeasure::count,
-     .limits = {kNever, 1, 10 * kMinute, 0, 0},
-     .unit = "fatal PCIe errors",
-     .source = "PCI Express base specification, 6.2.2: the link is not reliable any more",
-     .least = 1,
-     .expected = "none",
+    {.check = "aer",
+     .window = {"pcie_fatal", count, HealthLimits{kNever, 1, 10 * kMinute, 0, 0}, "fatal PCIe errors",
+                "PCI Express base specification, 6.2.2: the link is not reliable any more", "none"},
      .meaning = kLost,
      .remedy = kReseat,
      .read = read_uncorrected<&PlatformFunction::fatal>},
-    {.key = "pcie_nonfatal",
-     .check = "aer",
-     .measure = HealthMeasure::count,
-     .limits = {kNever, 1, 10 * kMinute, 0, 0},
-     .unit = "non-fatal uncorrectable PCIe errors",
-     .source = "PCI Express base specification, 6.2.2: a transaction is lost",
-     .least = 1,
-     .expected = "none",
+    {.check = "aer",
+     .window = {"pcie_nonfatal", count, HealthLimits{kNever, 1, 10 * kMinute, 0, 0},
+                "non-fatal uncorrectable PCIe errors", "PCI Express base specification, 6.2.2: a transaction is lost",
+                "none"},
      .meaning = kLost,
      .remedy = kReseat,
      .read = read_uncorrected<&PlatformFunction::nonfatal>},
@@ -109,15 +84,14 @@ constexpr HealthRule kRules[]{
 
 }  // namespace
 
-std::span<const HealthRule> pcie_health_rules() { return kRules; }
+std::span<const HealthRow> pcie_health_rules() { return kRules; }
 
 extern const Check kPcieErrorsCheck{
     .id = "pcie-errors",
     .group = group::counters,
     .title = "The PCIe path stalls, overflows or has errors",
     .meaning =
-        "The PCIe counters of the NIC show signal errors, overflows or stalls: the slot is too slow or has bit "
-        "errors.",
+        "The PCIe counters of the NIC show signal errors, overflows or stalls: the slot is too slow or has bit errors.",
     .inspect = "ethtool -S NETDEV | grep pci; fabric-agentctl check --only pcie --only aer --only pci-tuning",
     .fix = "Reseat the NIC. Set relaxed ordering, MRRS and IOMMU mode as on the other NICs.",
 };

@@ -3,10 +3,6 @@
 // the file of their subject (link.cpp, pause.cpp, ...) beside the function that measures, and are added there alone.
 #pragma once
 
-#include <array>
-#include <span>
-#include <vector>
-
 #include "base/parse.h"
 #include "model/finding.h"
 #include "model/view.h"
@@ -38,45 +34,46 @@ void read_ports(const View& view, const HealthRule& rule, HealthReadings& out);
 std::optional<HealthReading> read_counters(const View& view, const HealthRule& rule, const Port& port);
 std::optional<HealthReading> sum_counters(const CounterSum& sum, const Port& port, const Signals& signals);
 
-// The same readings over a long window: a fault that is slow does not exceed the limits of a short one. It is a rule of
-// its own, with its own key and state.
-struct SlowWindow {
-  std::string_view key;  // "bit_errors_slow"
-  HealthMeasure measure = HealthMeasure::ratio;
-  HealthLimits limits;
-  std::string_view unit, source;
-  double least = 0;
-  std::string_view expected;
-};
-
-struct HealthRule {
-  std::string_view key;    // of [health] in the configuration, which overrides `limits`: "link_flap"
-  std::string_view check;  // id of its findings: "link-flap"
+// What one key of [health] in the configuration stands for.
+struct HealthWindow {
+  std::string_view key;  // "link_flap"
   HealthMeasure measure = HealthMeasure::level;
-  HealthLimits limits;      // warning, critical; window, confirm, clear in seconds
+  HealthLimits limits;      // warning, critical; window, confirm, clear in seconds. The configuration overrides them
   std::string_view unit;    // of the limits
   std::string_view source;  // who published the limits; "ours": unpublished
-  double least = 0;         // fewer events in the window are not evidence
-  double quiet = 0.5;       // below this share of a limit the value counts as quiet again
-  bool graced = false;      // not counted while the machine boots or the driver reloads, when links come up
+  std::string_view expected;
+  double least = 1;  // fewer events in the window are not evidence
+};
+
+struct HealthRow {
+  std::string_view check;  // id of its findings: "link-flap"
+  HealthWindow window;
+  double quiet = 0.5;   // below this share of a limit the value counts as quiet again
+  bool graced = false;  // not counted while the machine boots or the driver reloads, when links come up
   // {netdev}, {rdma} and {pci} of the remedy are replaced by the port's names.
-  std::string_view expected, meaning, remedy;
-  std::optional<SlowWindow> slow{};
-  bool is_slow = false;  // made of another rule's SlowWindow
+  std::string_view meaning, remedy;
+  // The same readings over a long window: a fault that is slow does not exceed the limits of a short one. It is a rule
+  // of its own, with its own key and state.
+  std::optional<HealthWindow> slow{};
   CounterSum sum{};
   void (*read)(const View& view, const HealthRule& rule, HealthReadings& out) = read_ports;
   // Asked by read_ports() for each watched port; nullopt: the rule does not apply to it.
   std::optional<HealthReading> (*read_port)(const View& view, const HealthRule& rule, const Port& port) = read_counters;
 };
 
+// A row with one of its two windows.
+struct HealthRule : HealthWindow, HealthRow {
+  bool is_slow = false;
+};
+
 // The families of rules, each in the file of its name.
-std::span<const HealthRule> link_health_rules();
-std::span<const HealthRule> loss_health_rules();
-std::span<const HealthRule> discard_health_rules();
-std::span<const HealthRule> pause_health_rules();
-std::span<const HealthRule> pcie_health_rules();
-std::span<const HealthRule> optics_health_rules();
-std::span<const HealthRule> device_health_rules();
+std::span<const HealthRow> link_health_rules();
+std::span<const HealthRow> loss_health_rules();
+std::span<const HealthRow> discard_health_rules();
+std::span<const HealthRow> pause_health_rules();
+std::span<const HealthRow> pcie_health_rules();
+std::span<const HealthRow> optics_health_rules();
+std::span<const HealthRow> device_health_rules();
 
 // All of them. Null: unknown key.
 const std::vector<HealthRule>& health_rules();
@@ -84,6 +81,15 @@ const HealthRule* find_health_rule(std::string_view key);
 // The configured limits, or the row's.
 const HealthLimits& limits_of(const HealthPolicy& policy, const HealthRule& rule);
 const HealthPolicy& health_policy(const View& view);
+
+// How a rule's state follows its readings: a window, a wait before it is raised, a wait before it clears.
+// nullptr: no reading, which neither confirms nor clears. A clock that goes back restarts the waits.
+void advance(HealthState& state, const HealthRule& rule, const HealthLimits& limits, const HealthReading* reading,
+             double now);
+// Not read for so long that the state is dropped.
+bool is_forgotten(const HealthState& state, const HealthLimits& limits, double now);
+// One reading without a memory: its own window, no confirmation.
+Status status_of_reading(const HealthRule& rule, const HealthLimits& limits, const HealthReading& reading);
 
 // The members of a bond have their own cable, module and pause: each is a subject.
 inline bool is_watched(const Port& port) { return !port.virtual_function; }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of health rules, and the reading of those that are sums of counters.
-#include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "health/rule.h"
@@ -34,20 +32,6 @@ Rise value_of(const CounterSum::Part& part, const Signals& signals) {
   return part.member == nullptr ? std::nullopt : signals.*part.member;
 }
 
-HealthRule slow_rule(HealthRule rule) {
-  const SlowWindow slow = *rule.slow;
-  rule.key = slow.key;
-  rule.measure = slow.measure;
-  rule.limits = slow.limits;
-  rule.unit = slow.unit;
-  rule.source = slow.source;
-  rule.least = slow.least;
-  rule.expected = slow.expected;
-  rule.slow.reset();
-  rule.is_slow = true;
-  return rule;
-}
-
 }  // namespace
 
 const std::vector<HealthRule>& health_rules() {
@@ -55,9 +39,9 @@ const std::vector<HealthRule>& health_rules() {
     std::vector<HealthRule> out;
     for (const auto family : {link_health_rules(), loss_health_rules(), discard_health_rules(), pause_health_rules(),
                               pcie_health_rules(), optics_health_rules(), device_health_rules()})
-      for (const HealthRule& rule : family) {
-        out.push_back(rule);
-        if (rule.slow) out.push_back(slow_rule(rule));
+      for (const HealthRow& row : family) {
+        out.push_back({row.window, row, false});
+        if (row.slow) out.push_back({*row.slow, row, true});
       }
     return out;
   }();

@@ -5,9 +5,7 @@
 #include <prometheus/collectable.h>
 #include <prometheus/metric_family.h>
 
-#include "model/node.h"
-#include "model/policy.h"
-#include "model/report.h"
+#include "metrics/families.h"
 
 namespace fabric {
 
@@ -23,9 +21,15 @@ class FabricCollectable : public prometheus::Collectable {
   };
 
   // `source` is called by each Collect(), which may come from several threads at a time.
-  explicit FabricCollectable(std::function<Machine()> source);
-  FabricCollectable(std::function<Machine()> source, Options options);
-  [[nodiscard]] std::vector<prometheus::MetricFamily> Collect() const override;
+  explicit FabricCollectable(std::function<Machine()> source) : source_(std::move(source)) {}
+  FabricCollectable(std::function<Machine()> source, Options options)
+      : source_(std::move(source)), options_(std::move(options)) {}
+  [[nodiscard]] std::vector<prometheus::MetricFamily> Collect() const override {
+    const Machine machine = source_();
+    FamilySet families(options_.series_limit);
+    add_node(families, machine.node, machine.report, options_.published);
+    return families.take();
+  }
 
  private:
   std::function<Machine()> source_;

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "metrics/compat.h"
 
-#include <algorithm>
-
-#include "metrics/compat_names.h"
-
 namespace fabric {
 namespace {
 
@@ -38,30 +34,23 @@ void CompatTable::add(std::span<const CompatRow> rows) {
 }
 
 void CompatTable::add(const CompatRow& row, const CounterRow& described) {
-  const Metric& metric = metric_of(row, described);
+  const std::string name = prefix_ + std::string(row.name) + (row.name.ends_with("_percent") ? "" : "_total");
+  auto metric = std::ranges::find(metrics_, name, &Named::name);  // one, whichever source it comes from
+  if (metric == metrics_.end()) {
+    metric = metrics_.insert(metrics_.end(), {name, std::string(meaning(described))});
+    if (!in_base_units_) metric->help += raw_unit(described.scale);
+    metric->metric = {metric->name, metric->help};
+  }
   const auto known = [&](const CompatName& each) {
-    return each.source == row.source && each.raw == row.raw && each.name == metric.name;
+    return each.source == row.source && each.raw == row.raw && each.name == name;
   };
   if (std::ranges::any_of(names_, known)) return;
-  names_.push_back({row.source, row.raw, metric.name});
-  const Series series{&metric, row.label, row.more, {}, in_base_units_ ? described.scale : Scale{}};
+  names_.push_back({row.source, row.raw, metric->name});
+  const Series series{&metric->metric, row.label, row.more, {}, in_base_units_ ? described.scale : Scale{}};
   if (row.raw.find('#') == std::string_view::npos) series_.emplace(key_of(row.source, row.raw), series);
   else
     for (char priority = '0'; priority <= '7'; ++priority)
       series_.emplace(key_of(row.source, with_priority(row.raw, priority)), series)->second.priority = priority;
-}
-
-// A name is one metric, whichever source it comes from.
-const Metric& CompatTable::metric_of(const CompatRow& row, const CounterRow& described) {
-  const bool gauge = row.name.ends_with("_percent");
-  const std::string name = prefix_ + std::string(row.name) + (gauge ? "" : "_total");
-  const auto known = std::ranges::find(metrics_, name, &Named::name);
-  if (known != metrics_.end()) return known->metric;
-  std::string help(meaning(described));
-  if (!in_base_units_) help += raw_unit(described.scale);
-  Named& made = metrics_.emplace_back(Named{name, std::move(help)});
-  made.metric = {made.name, made.help, gauge ? MetricKind::gauge : MetricKind::counter};
-  return made.metric;
 }
 
 void CompatTable::publish(FamilySet& families, const Labels& labels, CounterSource source,

@@ -2,7 +2,7 @@
 // The names of node_exporter's infiniband collector (collector/infiniband_linux.go of 2026-08, with procfs'
 // sysfs/class_infiniband.go). Left out: the eight legacy_* names of counters_ext, which kernels have not had since 4.5,
 // and lifespan_seconds, a setting that it rounds to 0.
-#include "metrics/compat_names.h"
+#include "metrics/compat.h"
 #include "metrics/families.h"
 
 namespace fabric {
@@ -64,13 +64,11 @@ constexpr CompatRow kRows[] = {{pma, "excessive_buffer_overrun_errors", "excessi
                                {hw, "rx_icrc_encapsulated", "rx_icrc_encapsulated_errors"}};
 
 constexpr Metric kInfo{"node_infiniband_info",
-                       "Non-numeric data of the device; the value is always 1 (a name of node_exporter).", kGauge};
-constexpr Metric kState{"node_infiniband_state_id", "Port state: 1 DOWN to 5 ACTIVE_DEFER (a name of node_exporter).",
-                        kGauge};
-constexpr Metric kPhysical{"node_infiniband_physical_state_id", "Physical state of the port (a name of node_exporter).",
-                           kGauge};
-constexpr Metric kNodeRate{"node_infiniband_rate_bytes_per_second", "Data rate of the port (a name of node_exporter).",
-                           kGauge};
+                       "Non-numeric data of the device; the value is always 1 (a name of node_exporter)."};
+constexpr Metric kState{"node_infiniband_state_id", "Port state: 1 DOWN to 5 ACTIVE_DEFER (a name of node_exporter)."};
+constexpr Metric kPhysical{"node_infiniband_physical_state_id",
+                           "Physical state of the port (a name of node_exporter)."};
+constexpr Metric kNodeRate{"node_infiniband_rate_bytes_per_second", "Data rate of the port (a name of node_exporter)."};
 
 const CompatTable& table() {
   static const CompatTable all("node_infiniband_", kRows, true);

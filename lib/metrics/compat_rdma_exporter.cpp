@@ -3,7 +3,7 @@
 // rdma_lifespan_milliseconds, its scrape statistics, and of rdma_port_info link_width, link_speed and pf_device.
 #include <cctype>
 
-#include "metrics/compat_names.h"
+#include "metrics/compat.h"
 #include "metrics/families.h"
 
 namespace fabric {
@@ -11,19 +11,17 @@ namespace {
 
 using enum CounterSource;
 
-constexpr Metric kRdmaPortInfo{"rdma_port_info", "Identity of the port; always 1 (a name of rdma_exporter).", kGauge};
+constexpr Metric kRdmaPortInfo{"rdma_port_info", "Identity of the port; always 1 (a name of rdma_exporter)."};
 constexpr Metric kOptional{
     "rdma_optional_counter_enabled",
-    "1 when the optional counter is switched on, 0 when it is only offered (a name of rdma_exporter).", kGauge};
+    "1 when the optional counter is switched on, 0 when it is only offered (a name of rdma_exporter)."};
 
 constexpr Metric kMode{"rdma_qp_counter_mode",
-                       "1 for the active mode of binding queue pairs to counters (a name of rdma_exporter).", kGauge};
+                       "1 for the active mode of binding queue pairs to counters (a name of rdma_exporter)."};
 constexpr Metric kMask{"rdma_qp_auto_mask",
-                       "1 if the automatic mode groups queue pairs by this criterion (a name of rdma_exporter).",
-                       kGauge};
+                       "1 if the automatic mode groups queue pairs by this criterion (a name of rdma_exporter)."};
 constexpr Metric kStatus{"rdma_qp_scrape_status",
-                         "1 for the result of the last reading of queue pair counters (a name of rdma_exporter).",
-                         kGauge};
+                         "1 for the result of the last reading of queue pair counters (a name of rdma_exporter)."};
 
 constexpr FixedLabel kRead{"op", "rd"}, kWrite{"op", "wr"}, kUnicast{"traffic", "unicast"},
     kMulticast{"traffic", "multicast"};

@@ -11,33 +11,29 @@
 namespace fabric {
 namespace {
 
-constexpr Metric kPortInfo{"fabric_port_info", "Identity of the port; always 1.", kGauge};
-constexpr Metric kPortUp{"fabric_port_up", "1 if the port is ACTIVE and its netdev, if any, has carrier.", kGauge};
-constexpr Metric kPortState{"fabric_port_state", "Port state: 1 DOWN, 2 INIT, 3 ARMED, 4 ACTIVE, 5 ACTIVE_DEFER.",
-                            kGauge};
+constexpr Metric kPortInfo{"fabric_port_info", "Identity of the port; always 1."};
+constexpr Metric kPortUp{"fabric_port_up", "1 if the port is ACTIVE and its netdev, if any, has carrier."};
+constexpr Metric kPortState{"fabric_port_state", "Port state: 1 DOWN, 2 INIT, 3 ARMED, 4 ACTIVE, 5 ACTIVE_DEFER."};
 constexpr Metric kPhysicalState{"fabric_port_physical_state",
                                 "Physical state: 1 Sleep, 2 Polling, 3 Disabled, 4 PortConfigurationTraining, 5 "
-                                "LinkUp, 6 LinkErrorRecovery, 7 Phy Test.",
-                                kGauge};
-constexpr Metric kRate{"fabric_port_rate_bytes_per_second", "Data rate of the link.", kGauge};
-constexpr Metric kActiveMtu{"fabric_port_active_mtu_bytes", "Path MTU that RDMA can use on the port.", kGauge};
-constexpr Metric kCarrier{"fabric_port_carrier", "1 if the netdev has carrier.", kGauge};
+                                "LinkUp, 6 LinkErrorRecovery, 7 Phy Test."};
+constexpr Metric kRate{"fabric_port_rate_bytes_per_second", "Data rate of the link."};
+constexpr Metric kActiveMtu{"fabric_port_active_mtu_bytes", "Path MTU that RDMA can use on the port."};
+constexpr Metric kCarrier{"fabric_port_carrier", "1 if the netdev has carrier."};
 constexpr Metric kCarrierDowns{"fabric_port_carrier_downs_total", "Times the netdev lost carrier."};
 
-constexpr Metric kAgentUp{"fabric_agent_up", "1 if fabric-agentd is running.", kGauge};
+constexpr Metric kAgentUp{"fabric_agent_up", "1 if fabric-agentd is running."};
 constexpr Metric kAgentEnforcing{
     "fabric_agent_enforcing",
-    "1 if fabric-agentd writes settings, 0 if it only reports (mode audit) or is not running.", kGauge};
+    "1 if fabric-agentd writes settings, 0 if it only reports (mode audit) or is not running."};
 constexpr Metric kAgentConfig{"fabric_agent_config_valid",
-                              "0 if the configuration is invalid and the last valid one is in use.", kGauge};
+                              "0 if the configuration is invalid and the last valid one is in use."};
 constexpr Metric kInSync{"fabric_setting_in_sync",
                          "1 if the setting matches the policy: the result of its check, for a sysctl that of "
-                         "fabric-agentd. 0 for every other "
-                         "result; absent if it could not be read, or is unverified.",
-                         kGauge};
+                         "fabric-agentd. 0 for every other result; absent if it could not be read, or is unverified."};
 constexpr Metric kUnverified{
     "fabric_setting_unverified",
-    "1 if the setting reads as the policy wants, but the driver's answer does not show what the NIC does.", kGauge};
+    "1 if the setting reads as the policy wants, but the driver's answer does not show what the NIC does."};
 constexpr Metric kRepairs{
     "fabric_setting_repairs_total",
     "Times fabric-agentd restored the setting since it began to enforce it. Absent until the first repair."};
@@ -45,44 +41,22 @@ constexpr Metric kDrifts{
     "fabric_setting_drifts_total",
     "Times the setting had changed after it was in sync, by likely cause: driver (loaded or reset), link (retrained), "
     "firmware, process (another program), unnotified (without a notification). Absent until the first drift."};
-constexpr Metric kLastDrift{"fabric_setting_last_drift_timestamp_seconds", "Time of the last drift.", kGauge};
-constexpr Metric kAgentHeld{"fabric_agent_held", "1 while enforcement is suspended because an apply was not confirmed.",
-                            kGauge};
+constexpr Metric kLastDrift{"fabric_setting_last_drift_timestamp_seconds", "Time of the last drift."};
+constexpr Metric kAgentHeld{"fabric_agent_held",
+                            "1 while enforcement is suspended because an apply was not confirmed."};
 constexpr Metric kDiagnosis{
     "fabric_diagnosis",
-    "Confidence (0 to 1) that a culprit is at fault, by culprit (host, cable, network, peer, unknown, none) and rule.",
-    kGauge};
-constexpr Metric kCheckStatus{
-    "fabric_check_status",
-    "Status of the check: 0 ok, 1 warning, 2 critical, 3 unknown. The series without a subject stands for all subjects "
-    "that are ok.",
-    kGauge};
+    "Confidence (0 to 1) that a culprit is at fault, by culprit (host, cable, network, peer, unknown, none) and rule."};
+constexpr Metric kCheckStatus{"fabric_check_status",
+                              "Status of the check: 0 ok, 1 warning, 2 critical, 3 unknown. The series without a "
+                              "subject stands for all subjects that are ok."};
 constexpr Metric kSettingsHash{
     "fabric_settings_hash",
-    "Hash of all settings of the port as read: equal on ports whose settings are equal, whatever the policy.", kGauge};
-
-void add_if(FamilySet& families, const Metric& metric, const Labels& labels, std::optional<double> value) {
-  if (value) families.add(metric, labels, *value);
-}
+    "Hash of all settings of the port as read: equal on ports whose settings are equal, whatever the policy."};
 
 template <class Number>
-std::optional<double> as_double(const std::optional<Number>& value) {
-  if (!value) return std::nullopt;
-  return static_cast<double>(*value);
-}
-
-Labels info_labels(const Port& port) {
-  const std::string numa = port.numa ? std::to_string(*port.numa) : std::string();
-  Labels labels = port_labels(port);
-  labels.push_back({"driver", port.kernel_driver});
-  labels.push_back({"firmware", port.firmware});
-  labels.push_back({"netdev", port.netdev});
-  labels.push_back({"pci", port.pci});
-  labels.push_back({"numa", numa});
-  labels.push_back({"link_layer", to_text(port.link_layer)});
-  labels.push_back({"board", port.board_id});
-  labels.push_back({"hca_type", port.hca_type});
-  return labels;
+void add_if(FamilySet& families, const Metric& metric, const Labels& labels, const std::optional<Number>& value) {
+  if (value) families.add(metric, labels, static_cast<double>(*value));
 }
 
 // Of the texts of all settings, cut to the 52 bits that a double holds.
@@ -138,18 +112,15 @@ Idle idle_priorities(const Port& port) {
   return idle;
 }
 
-// A zero counter of the InfiniBand link on an Ethernet port.
-bool is_useless_zero(const Port& port, const CounterMatch& match, uint64_t value) {
-  return value == 0 && port.link_layer == LinkLayer::ethernet && match.row->scope == CounterScope::infiniband_link;
-}
-
 void add_named(FamilySet& families, const Port& port, const Published& published, CounterSource source,
                const std::vector<Counter>& counters, const Idle& idle = {}) {
   const Labels labels = port_labels(port);
   for (const Counter& counter : counters) {
     auto match = find_counter(source, counter.name, port.kernel_driver);
     if (!match || is_left_out(match->row->metric, published)) continue;
-    if (is_useless_zero(port, *match, counter.value) || is_superseded(*match->row, counters)) continue;
+    const bool is_of_infiniband = match->row->scope == CounterScope::infiniband_link;
+    if (counter.value == 0 && is_of_infiniband && port.link_layer == LinkLayer::ethernet) continue;
+    if (is_superseded(*match->row, counters)) continue;
     Label priority;
     if (match->priority != 0) {
       if (counter.value == 0 && idle[static_cast<size_t>(match->priority - '0')]) continue;
@@ -161,23 +132,28 @@ void add_named(FamilySet& families, const Port& port, const Published& published
   }
 }
 
-void add_raw(FamilySet& families, const Metric& metric, const Labels& labels, const Counter& counter) {
-  families.add(metric, labels, {{"counter", counter.name}}, static_cast<double>(counter.value));
-}
-
 }  // namespace
 
 void add_link(FamilySet& families, const Port& port) {
   const bool whole = !port.is_member();  // a member has no RDMA state, and sums are of whole ports
   const Labels labels = port_labels(port);
-  families.add(kPortInfo, info_labels(port), 1);
-  if (whole) add_if(families, kPortState, labels, as_double(port.state));
-  if (whole) add_if(families, kPhysicalState, labels, as_double(port.phys_state));
+  families.add(kPortInfo, labels,
+               {{"driver", port.kernel_driver},
+                {"firmware", port.firmware},
+                {"netdev", port.netdev},
+                {"pci", port.pci},
+                {"numa", port.numa ? std::to_string(*port.numa) : ""},
+                {"link_layer", to_text(port.link_layer)},
+                {"board", port.board_id},
+                {"hca_type", port.hca_type}},
+               1);
+  if (whole) add_if(families, kPortState, labels, port.state);
+  if (whole) add_if(families, kPhysicalState, labels, port.phys_state);
   if (port.state) families.add(kPortUp, labels, *port.state == 4 && port.carrier.value_or(true) ? 1 : 0);
-  add_if(families, kCarrier, labels, as_double(port.carrier));
-  add_if(families, kCarrierDowns, labels, as_double(port.counters.carrier_down));
+  add_if(families, kCarrier, labels, port.carrier);
+  add_if(families, kCarrierDowns, labels, port.counters.carrier_down);
   if (whole) add_if(families, kRate, labels, port.rate);
-  if (whole) add_if(families, kActiveMtu, labels, as_double(port.active_mtu));
+  if (whole) add_if(families, kActiveMtu, labels, port.active_mtu);
   if (keys_of(port.qos) != Keys{}) families.add(kSettingsHash, labels, settings_hash(port.qos));
 }
 
@@ -240,13 +216,14 @@ void add_counters(FamilySet& families, const Port& port, const Published& publis
 }
 
 void add_raw_counters(FamilySet& families, const Port& port, RawCounters raw) {
-  const Labels labels = port_labels(port);
+  const auto add = [&, labels = port_labels(port)](const Metric& metric, const Counter& counter) {
+    families.add(metric, labels, {{"counter", counter.name}}, static_cast<double>(counter.value));
+  };
   for (const Counter& counter : port.counters.pma)
-    if (!find_counter(CounterSource::pma, counter.name, port.kernel_driver))
-      add_raw(families, metrics::kPortOther, labels, counter);
+    if (!find_counter(CounterSource::pma, counter.name, port.kernel_driver)) add(metrics::kPortOther, counter);
   for (const Counter& counter : port.counters.hw)
     if (raw == RawCounters::all || !find_counter(CounterSource::hw, counter.name, port.kernel_driver))
-      add_raw(families, metrics::kHwCounter, labels, counter);
+      add(metrics::kHwCounter, counter);
 }
 
 void add_node(FamilySet& families, const Node& node, const Report& report, const Published& published) {

@@ -46,12 +46,6 @@ Labels port_labels(const Port& port);
 // Telemetry of every port and device of the node other than counters, in order of importance. Call it after
 // add_counters(): a sum that the counters have already given (link downs, FEC words) is not added again.
 void add_telemetry(FamilySet& families, const Node& node, const Published& published = {});
-void add_link_status(FamilySet& families, const Port& port);
-void add_fec(FamilySet& families, const Port& port, const Published& published = {});
-void add_module(FamilySet& families, const Port& port, const Published& published = {});
-// `device` is the first port of the device.
-void add_device(FamilySet& families, const Port& device, const Platform& platform, const Published& published = {});
-
 // How often each rule's findings have begun: increase() sees a fault that is over before the next scrape.
 void add_events(FamilySet& families, const Health& health);
 // Value, phase and start of each rule that is not ok.

@@ -51,8 +51,7 @@ double& value_of(MetricType type, ClientMetric& metric) {
 }
 
 double value_of(MetricType type, const ClientMetric& metric) {
-  if (type == MetricType::Counter) return metric.counter.value;
-  return type == MetricType::Gauge ? metric.gauge.value : metric.untyped.value;
+  return value_of(type, const_cast<ClientMetric&>(metric));
 }
 
 void Labels::push_back(const Label& label) {

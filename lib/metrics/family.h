@@ -16,8 +16,6 @@
 
 namespace fabric {
 
-inline constexpr MetricKind kGauge = MetricKind::gauge;
-
 // Labels of a series. Skips a label without a name. NUL and bytes that are not UTF-8 become U+FFFD, because Prometheus
 // rejects a whole page for one of them.
 class Labels {

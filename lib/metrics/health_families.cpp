@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-
 #include "base/parse.h"
 #include "checks/cabling/peer.h"
 #include "health/rule.h"
@@ -11,21 +9,18 @@ namespace {
 
 constexpr Metric kValue{"fabric_health_value",
                         "Measured value of a health rule that is not ok, in the rule's unit (fabric-agent.toml(5), "
-                        "[health]). Absent while ok.",
-                        MetricKind::gauge};
+                        "[health]). Absent while ok."};
 constexpr Metric kPhase{
     "fabric_health_phase",
-    "Phase of a health rule: 1 pending (not yet raised), 2 raised, 3 clearing (ok, not yet cleared). Absent while ok.",
-    MetricKind::gauge};
+    "Phase of a health rule: 1 pending (not yet raised), 2 raised, 3 clearing (ok, not yet cleared). Absent while ok."};
 constexpr Metric kSince{"fabric_health_since_timestamp_seconds",
-                        "Time at which the rule's finding was raised. Absent without a finding.", MetricKind::gauge};
+                        "Time at which the rule's finding was raised. Absent without a finding."};
 constexpr Metric kEvents{"fabric_events_total",
                          "Findings of health rules that have begun, by event (the key of the rule) and port; of a PCI "
-                         "function, device is its "
-                         "address."};
+                         "function, device is its address."};
 constexpr Metric kAcknowledged{
     "fabric_check_acknowledged",
-    "1 for a finding that an operator has acknowledged (fabric-agentctl ack). Absent otherwise.", MetricKind::gauge};
+    "1 for a finding that an operator has acknowledged (fabric-agentctl ack). Absent otherwise."};
 
 constexpr double kFirstZero = 60;  // the longest scrape interval that sees the 0 of a series that starts with an event
 
@@ -36,6 +31,26 @@ std::optional<double> events_of(const HealthRule& rule, const HealthState& state
   if (is_port && rule.measure == HealthMeasure::count) return static_cast<double>(state.onsets);
   if (!state.first_onset) return std::nullopt;
   return now - *state.first_onset < kFirstZero ? 0 : static_cast<double>(state.onsets);
+}
+
+constexpr Metric kNeighbor{
+    "fabric_neighbor_info",
+    "The switch and its port at the other end of the cable, by LLDP, else by the cable plan; always 1."};
+constexpr Metric kRail{
+    "fabric_rail_info",
+    "The rail, plane and leaf switch of the port, by [cabling], else by its GPU and by LLDP; always 1."};
+
+// The value of the longest glob that matches the switch or a name of the port, else `otherwise`.
+std::string chosen(const std::map<std::string, std::string>& globs, const Port& port, const std::string& leaf,
+                   const std::optional<size_t>& otherwise) {
+  const std::pair<const std::string, std::string>* best = nullptr;
+  std::vector<std::string> names{port.id(), port.rdma, port.netdev, port.pci, leaf};
+  names.insert(names.end(), port.altnames.begin(), port.altnames.end());
+  for (const auto& each : globs)
+    if ((best == nullptr || each.first.size() > best->first.size()) &&
+        std::ranges::any_of(names, [&](const std::string& name) { return glob_match(each.first, name); }))
+      best = &each;
+  return best != nullptr ? best->second : otherwise ? std::to_string(*otherwise) : std::string();
 }
 
 }  // namespace
@@ -74,21 +89,6 @@ void add_acknowledged(FamilySet& families, const Report& report) {
     if (finding.acknowledged) families.add(kAcknowledged, {{"check", finding.id}, {"subject", finding.subject}}, 1);
 }
 
-// Which switch port each port is connected to: rules group ports by it.
-
-namespace {
-
-constexpr Metric kNeighbor{"fabric_neighbor_info",
-                           "The switch and its port at the other end of the cable, by LLDP, else by the cable plan; "
-                           "always 1.",
-                           MetricKind::gauge};
-constexpr Metric kRail{
-    "fabric_rail_info",
-    "The rail, plane and leaf switch of the port, by [cabling], else by its GPU and by LLDP; always 1.",
-    MetricKind::gauge};
-
-}  // namespace
-
 // The name that the plan has for the switch wins, so that it does not change when LLDP is silent. Of several neighbors
 // the first by name, whatever the order in which they were heard.
 std::optional<CableEnd> peer_of(const Node& node, const Policy* policy, const Port& port) {
@@ -103,23 +103,6 @@ std::optional<CableEnd> peer_of(const Node& node, const Policy* policy, const Po
       std::ranges::find_if(cables, [&](const Cable* cable) { return is_device(neighbor, cable->peer); });
   return CableEnd{planned == cables.end() ? neighbor.system() : (*planned)->peer.device, neighbor.port()};
 }
-
-namespace {
-
-// The value of the longest glob that matches the switch or a name of the port, else `otherwise`.
-std::string chosen(const std::map<std::string, std::string>& globs, const Port& port, const std::string& leaf,
-                   const std::optional<size_t>& otherwise) {
-  const std::pair<const std::string, std::string>* best = nullptr;
-  std::vector<std::string> names{port.id(), port.rdma, port.netdev, port.pci, leaf};
-  names.insert(names.end(), port.altnames.begin(), port.altnames.end());
-  for (const auto& each : globs)
-    if ((best == nullptr || each.first.size() > best->first.size()) &&
-        std::ranges::any_of(names, [&](const std::string& name) { return glob_match(each.first, name); }))
-      best = &each;
-  return best != nullptr ? best->second : otherwise ? std::to_string(*otherwise) : std::string();
-}
-
-}  // namespace
 
 void add_neighbors(FamilySet& families, const Node& node, const Policy* policy,
                    const std::map<std::string, Rail>& rails) {

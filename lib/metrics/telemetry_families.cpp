@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-
 #include "base/parse.h"
 #include "counters/reader.h"
 #include "metrics/families.h"
@@ -12,14 +10,16 @@ namespace {
 
 using namespace metrics;
 
-// A counter of the port with the same meaning takes precedence.
-void add_sum(FamilySet& families, const Metric& metric, const Labels& port, double value) {
-  families.add_missing(metric, port, value);
-}
+// Untyped, as in node_exporter's ethtool collector: drivers mix gauges with counters and do not mark them.
+constexpr Metric kEthtool{"fabric_ethtool_counters",
+                          "Driver statistics of the netdev (ethtool -S) under the driver's names, in its units, "
+                          "selected by the configuration.",
+                          MetricKind::untyped};
 
 void add_fec_count(FamilySet& families, const Labels& port, const FecCount& count, const Metric& sum,
                    const Metric& lane, bool each_lane) {
-  if (count.total) add_sum(families, sum, port, static_cast<double>(*count.total));
+  // A counter of the port with the same meaning takes precedence.
+  if (count.total) families.add_missing(sum, port, static_cast<double>(*count.total));
   if (!each_lane) return;
   for (size_t i = 0; i < count.lanes.size(); ++i)
     families.add(lane, port, {{"lane", std::to_string(i)}}, static_cast<double>(count.lanes[i]));
@@ -54,18 +54,14 @@ constexpr std::array<BoundRow, 4> kBoundRows{{{&ModuleLimits::high_alarm, "high_
                                               {&ModuleLimits::low_warning, "low_warning"},
                                               {&ModuleLimits::low_alarm, "low_alarm"}}};
 
-int severity(const ModuleFlags& flags) {
-  if (flags.high_alarm || flags.low_alarm) return 2;
-  return flags.high_warning || flags.low_warning ? 1 : 0;
-}
-
 void add_flag(FamilySet& families, const Labels& port, std::string_view reading, const std::optional<int>& worst) {
   if (worst) families.add(kModuleFlag, port, {{"reading", reading}}, *worst);
 }
 
 std::optional<int> flag_of(const ModuleReading& reading) {
   if (!reading.flags) return std::nullopt;
-  return severity(*reading.flags);
+  if (reading.flags->high_alarm || reading.flags->low_alarm) return 2;
+  return reading.flags->high_warning || reading.flags->low_warning ? 1 : 0;
 }
 
 void add_lanes(FamilySet& families, const Labels& port, const Transceiver& module, bool each_lane) {
@@ -99,27 +95,9 @@ std::optional<bool> either(const std::optional<bool>& one, const std::optional<b
   return one.value_or(false) || other.value_or(false);
 }
 
-Labels module_labels(const Port& port) {
-  const Transceiver& module = *port.module;
-  Labels labels = port_labels(port);
-  labels.push_back({"form_factor", module.form_factor});
-  labels.push_back({"vendor", module.vendor});
-  labels.push_back({"part_number", module.part_number});
-  labels.push_back({"serial_number", module.serial_number});
-  labels.push_back({"medium", module.medium ? to_text(*module.medium) : std::string_view()});
-  labels.push_back({"technology", module.technology});
-  return labels;
-}
-
 // Protection domains, shared receive queues and CM identifiers follow these kinds.
 bool is_worth_a_series(const std::string& kind) {
   return kind == "qp" || kind == "cq" || kind == "mr" || kind == "ctx";
-}
-
-}  // namespace
-
-Labels port_labels(const Port& port) {
-  return {{"device", port.rdma}, {"port", std::to_string(port.number) + (port.is_member() ? "@" + port.netdev : "")}};
 }
 
 void add_link_status(FamilySet& families, const Port& port) {
@@ -128,7 +106,7 @@ void add_link_status(FamilySet& families, const Port& port) {
   const Labels labels = port_labels(port);
   if (!link.reason.empty())
     families.add(kLinkDownReason, labels, {{"reason", link.reason}, {"detail", link.detail}}, 1);
-  if (link.downs) add_sum(families, kPhyLinkDowns, labels, *link.downs);
+  if (link.downs) families.add_missing(kPhyLinkDowns, labels, *link.downs);
 }
 
 void add_fec(FamilySet& families, const Port& port, const Published& published) {
@@ -145,7 +123,14 @@ void add_module(FamilySet& families, const Port& port, const Published& publishe
   if (!port.module) return;
   const Transceiver& module = *port.module;
   const Labels labels = port_labels(port);
-  families.add(kModuleInfo, module_labels(port), 1);
+  families.add(kModuleInfo, labels,
+               {{"form_factor", module.form_factor},
+                {"vendor", module.vendor},
+                {"part_number", module.part_number},
+                {"serial_number", module.serial_number},
+                {"medium", module.medium ? to_text(*module.medium) : ""},
+                {"technology", module.technology}},
+               1);
   if (module.state) families.add(kModuleState, labels, static_cast<double>(*module.state));
   if (module.cable_length) families.add(kModuleLength, labels, *module.cable_length);
   if (module.temperature.value) families.add(kModuleTemperature, labels, *module.temperature.value);
@@ -165,6 +150,7 @@ void add_module(FamilySet& families, const Port& port, const Published& publishe
         families.add(*row.metric, labels, {{"limit", each.name}}, *bound);
 }
 
+// `device` is the first port of the device.
 void add_device(FamilySet& families, const Port& device, const Platform& platform, const Published& published) {
   const Labels labels{{"device", device.rdma}};
   for (const ResourceCount& count : device.resources)
@@ -188,6 +174,12 @@ void add_device(FamilySet& families, const Port& device, const Platform& platfor
     if (counts->total) families.add(kPcieErrors, labels, {{"severity", name}}, static_cast<double>(*counts->total));
 }
 
+}  // namespace
+
+Labels port_labels(const Port& port) {
+  return {{"device", port.rdma}, {"port", std::to_string(port.number) + (port.is_member() ? "@" + port.netdev : "")}};
+}
+
 void add_telemetry(FamilySet& families, const Node& node, const Published& published) {
   for (const Port& port : node.ports) add_link_status(families, port);
   for (const Port& port : node.ports) add_fec(families, port, published);
@@ -196,16 +188,6 @@ void add_telemetry(FamilySet& families, const Node& node, const Published& publi
     if (seen.insert(port.rdma).second) add_device(families, port, node.platform, published);
   for (const Port& port : node.ports) add_module(families, port, published);
 }
-
-namespace {
-
-// Untyped, as in node_exporter's ethtool collector: drivers mix gauges with counters and do not mark them.
-constexpr Metric kEthtool{"fabric_ethtool_counters",
-                          "Driver statistics of the netdev (ethtool -S) under the driver's names, in its units, "
-                          "selected by the configuration.",
-                          MetricKind::untyped};
-
-}  // namespace
 
 void add_ethtool(FamilySet& families, const Node& node, std::span<const std::string> globs) {
   if (globs.empty()) return;

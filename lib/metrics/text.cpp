@@ -126,25 +126,24 @@ std::string_view next_item(std::string_view& list, char separator) {
   return item;
 }
 
-struct MediaRange {
-  std::string type, version;
-  double quality = 1;
-};
-
-MediaRange parse_range(std::string_view text) {
-  MediaRange range{.type = lower(next_item(text, ';')), .version = {}};
-  while (!text.empty()) {
-    std::string_view value = next_item(text, ';');
-    const std::string name = lower(next_item(value, '='));
-    if (name == "version") range.version = value;
-    if (name != "q") continue;
-    const auto end = std::from_chars(value.data(), value.data() + value.size(), range.quality);
-    if (end.ec != std::errc() || !(range.quality >= 0 && range.quality <= 1)) range.quality = 0;
-  }
-  return range;
-}
-
 }  // namespace
+
+std::vector<Accepted> parse_accepted(std::string_view header) {
+  std::vector<Accepted> out;
+  while (!header.empty()) {
+    std::string_view element = next_item(header, ',');
+    Accepted& one = out.emplace_back(Accepted{.name = lower(next_item(element, ';')), .version = {}});
+    while (!element.empty()) {
+      std::string_view value = next_item(element, ';');
+      const std::string name = lower(next_item(value, '='));
+      if (name == "version") one.version = value;
+      if (name != "q") continue;
+      const auto end = std::from_chars(value.data(), value.data() + value.size(), one.quality);
+      if (end.ec != std::errc() || !(one.quality >= 0 && one.quality <= 1)) one.quality = 0;
+    }
+  }
+  return out;
+}
 
 std::string_view content_type(TextFormat format) {
   return format == TextFormat::openmetrics ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
@@ -154,13 +153,12 @@ std::string_view content_type(TextFormat format) {
 TextFormat negotiate(std::string_view accept) {
   double open = 0;
   std::optional<double> plain, any_text, any;  // the most specific one counts
-  while (!accept.empty()) {
-    const MediaRange range = parse_range(next_item(accept, ','));
-    const bool is_open = range.type == "application/openmetrics-text";
+  for (const Accepted& range : parse_accepted(accept)) {
+    const bool is_open = range.name == "application/openmetrics-text";
     if (is_open && (range.version.empty() || range.version == "1.0.0")) open = std::max(open, range.quality);
-    if (range.type == "text/plain") plain = std::max(plain.value_or(0), range.quality);
-    if (range.type == "text/*") any_text = range.quality;
-    if (range.type == "*/*") any = range.quality;
+    if (range.name == "text/plain") plain = std::max(plain.value_or(0), range.quality);
+    if (range.name == "text/*") any_text = range.quality;
+    if (range.name == "*/*") any = range.quality;
   }
   const double text = plain.value_or(any_text.value_or(any.value_or(0)));
   return open > 0 && open >= text ? TextFormat::openmetrics : TextFormat::prometheus;

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace fabric {
 
@@ -17,6 +18,14 @@ enum class TextFormat : uint8_t {
   openmetrics,  // OpenMetrics 1.0.0, without _created
 };
 std::string_view content_type(TextFormat format);
+
+// An element of an HTTP list: "gzip;q=0.5", "text/plain;version=0.0.4". The quality is 1 if there is none, and 0 if it
+// cannot be read (RFC 9110, 12.4.2).
+struct Accepted {
+  std::string name, version;  // the name in small letters
+  double quality = 1;
+};
+std::vector<Accepted> parse_accepted(std::string_view header);
 
 // The format that an HTTP Accept header asks for. OpenMetrics only if it is named with a quality that is not below that
 // of text/plain.

@@ -15,7 +15,7 @@ enum class MetricKind : uint8_t { counter, gauge, histogram, untyped };
 struct Metric {
   std::string_view name;
   std::string_view help;  // one line, plain ASCII without backslash: needs no escaping
-  MetricKind kind = MetricKind::counter;
+  MetricKind kind = name.ends_with("_total") ? MetricKind::counter : MetricKind::gauge;
 };
 
 // An empty name gives none.

@@ -3,7 +3,7 @@
 #include "model/health.h"
 
 #include "config/config.h"
-#include "health/hysteresis.h"
+#include "health/rule.h"
 #include "store/health_state.h"
 #include "support/test.h"
 
@@ -11,17 +11,7 @@ namespace fabric {
 namespace {
 
 constexpr HealthRule rule(HealthMeasure measure, const HealthLimits& limits, double least, double quiet) {
-  return {.key = "key",
-          .check = "check",
-          .measure = measure,
-          .limits = limits,
-          .unit = "",
-          .source = "",
-          .least = least,
-          .quiet = quiet,
-          .expected = "",
-          .meaning = "",
-          .remedy = ""};
+  return {{.key = "key", .measure = measure, .limits = limits, .least = least}, {.check = "check", .quiet = quiet}};
 }
 constexpr HealthRule kLevel = rule(HealthMeasure::level, {10, 20, 0, 20, 30}, 0, 0.5),
                      kCount = rule(HealthMeasure::count, {3, 5, 100, 0, 20}, 1, 1),

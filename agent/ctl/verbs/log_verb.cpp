@@ -13,7 +13,6 @@
 #include "ctl/verbs.h"
 #include "ctl/world.h"
 #include "health/health.h"
-#include "health/history.h"
 #include "kernel/rdma/infiniband.h"
 #include "loglines/loglines.h"
 #include "store/health_state.h"

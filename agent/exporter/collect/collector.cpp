@@ -3,8 +3,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-
 #include "exporter/collect/readers.h"
 
 namespace fabric::exporter {
@@ -72,32 +70,6 @@ bool are_read_once(const Collector::Shared& shared, bool but_those_that_hang) {
                                      [](const HostThread::Collected& each) { return each.taken == kNever; });
 }
 
-}  // namespace
-
-bool Collector::complete() const {
-  const std::lock_guard lock(shared_->mutex);
-  return are_read_once(*shared_, true);
-}
-
-bool Collector::has_all() const {
-  const std::lock_guard lock(shared_->mutex);
-  return are_read_once(*shared_, false);
-}
-
-uint64_t Collector::version() const {
-  const std::lock_guard lock(shared_->mutex);
-  return shared_->version;
-}
-
-std::map<std::string, DeviceBursts> Collector::bursts() const {
-  std::map<std::string, DeviceBursts> out;
-  const std::lock_guard lock(shared_->mutex);
-  for (const auto& [name, device] : shared_->devices) out.emplace(name, device->bursts);
-  return out;
-}
-
-namespace {
-
 CollectorRun hanging(const std::string& collector, const Reader& reader) {
   if (!reader.no_thread.empty()) return {collector, reader.rdma, false, 0, reader.no_thread};
   return {collector, reader.rdma, false, seconds_since(*reader.busy_since), "hangs"};
@@ -106,7 +78,7 @@ CollectorRun hanging(const std::string& collector, const Reader& reader) {
 void add_host(const Collector::Shared& shared, Snapshot& into) {
   const HostThread& host = *shared.host;
   const bool hangs = shared.hangs(host);
-  if (host.shown.node) into.node = *host.shown.node;
+  into.node = host.shown.node;
   into.node.neighbors = host.shown.neighbors;
   for (const CollectorRun& run : host.shown.runs)
     if (!hangs || run.collector != host.current) into.runs.push_back(run);
@@ -142,6 +114,28 @@ void add_modules(const HostThread& host, Snapshot& into) {
 }
 
 }  // namespace
+
+bool Collector::complete() const {
+  const std::lock_guard lock(shared_->mutex);
+  return are_read_once(*shared_, true);
+}
+
+bool Collector::has_all() const {
+  const std::lock_guard lock(shared_->mutex);
+  return are_read_once(*shared_, false);
+}
+
+uint64_t Collector::version() const {
+  const std::lock_guard lock(shared_->mutex);
+  return shared_->version;
+}
+
+std::map<std::string, DeviceBursts> Collector::bursts() const {
+  std::map<std::string, DeviceBursts> out;
+  const std::lock_guard lock(shared_->mutex);
+  for (const auto& [name, device] : shared_->devices) out.emplace(name, device->bursts);
+  return out;
+}
 
 Snapshot Collector::snapshot() const {
   Snapshot out;

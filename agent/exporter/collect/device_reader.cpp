@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporter/collect/device_reader.h"
 
-#include <algorithm>
-
 #include "model/node.h"
 #include "scan/scan.h"
 #include "settings/reconcile.h"

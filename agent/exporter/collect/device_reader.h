@@ -5,7 +5,8 @@
 #include "counters/catalogue.h"
 #include "counters/reader.h"
 #include "counters/telemetry.h"
-#include "exporter/collect/snapshot.h"
+#include "counters/widen.h"
+#include "exporter/collect/collector.h"
 #include "kernel/kernel.h"
 #include "model/policy.h"
 

@@ -5,13 +5,11 @@ namespace fabric::exporter {
 namespace {
 
 constexpr Metric kInterval{"fabric_sampler_interval_seconds",
-                           "Time between two samples of the device for the burst metrics.", MetricKind::gauge};
+                           "Time between two samples of the device for the burst metrics."};
 constexpr Metric kThrottled{
     "fabric_sampler_throttled",
-    "1 while the device is sampled less often than configured: the CPU budget is spent, or the device answers slowly.",
-    MetricKind::gauge};
-constexpr Metric kSamplerAge{"fabric_sampler_age_seconds", "Age of the newest sample of the device.",
-                             MetricKind::gauge};
+    "1 while the device is sampled less often than configured: the CPU budget is spent, or the device answers slowly."};
+constexpr Metric kSamplerAge{"fabric_sampler_age_seconds", "Age of the newest sample of the device."};
 constexpr Metric kSamplerCpu{"fabric_sampler_cpu_seconds_total", "CPU time spent on sampling the device."};
 
 constexpr std::chrono::hours kWarnAgain{1};  // for a device that is slow again and again

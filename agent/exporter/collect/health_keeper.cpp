@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporter/collect/health_keeper.h"
 
-#include <algorithm>
 #include <cstdlib>
 
 #include "counters/signals.h"
 #include "health/health.h"
-#include "health/history.h"
+#include "store/acks.h"
 #include "store/files.h"
 #include "store/health_state.h"
 
@@ -42,6 +41,26 @@ bool is_partial(const std::vector<Port>& before, const std::vector<Port>& now) {
   });
 }
 
+// An empty directory and an absent file have none.
+Result<std::optional<HealthMemory>> load_memory(const std::string& directory, const char* name) {
+  if (directory.empty()) return std::optional<HealthMemory>();
+  auto root = Root::open(directory);
+  if (!root) return root.error();
+  auto text = root->read_foreign(name);
+  if (!text && text.error().code == ENOENT) return std::optional<HealthMemory>();
+  if (!text) return text.error();
+  auto memory = parse_health(*text, directory + "/" + name);
+  if (!memory) return memory.error();
+  return std::optional(std::move(*memory));
+}
+
+// An error with the directory, which replace_file() does not know.
+Result<void> save_memory(const std::string& directory, const char* name, const HealthMemory& memory) {
+  if (directory.empty()) return {};
+  auto saved = replace_file(directory, name, health_toml(memory));
+  return saved ? saved : error(saved.error().code, directory + saved.error().what);
+}
+
 // The previous and the newest reading of the ports that have been read since the last update.
 struct Two {
   Node before, now;
@@ -58,49 +77,23 @@ Moment moment_now() {
 }
 
 // Findings do not survive a reboot. Acknowledgements whose finding ended do: they do not cover a new finding.
-Result<void> HealthKeeper::load_spent() {
-  if (lasting_.empty()) return {};
-  auto root = Root::open(lasting_);
-  if (!root) return root.error();
-  auto text = root->read_foreign(kSpentName);
-  if (!text && text.error().code == ENOENT) return {};
-  if (!text) return text.error();
-  auto memory = parse_health(*text, lasting_ + "/" + kSpentName);
-  if (!memory) return memory.error();
-  memory_.acks = spent_ = std::move(memory->acks);
-  return {};
+Result<void> HealthKeeper::load() {
+  auto spent = load_memory(lasting_, kSpentName);
+  if (spent && *spent) memory_.acks = spent_ = std::move((*spent)->acks);
+  auto states = load_memory(directory_, kHealthName);
+  if (states && *states) memory_ = std::move(**states);
+  memory_.health.alone = true;
+  return !states ? states.error() : !spent ? Result<void>(spent.error()) : Result<void>();
 }
 
 Result<void> HealthKeeper::save_spent() {
-  if (lasting_.empty()) return {};
   HealthMemory spent;
   std::ranges::copy_if(memory_.acks, std::back_inserter(spent.acks), [](const AckSeen& ack) { return ack.spent; });
   for (AckSeen& ack : spent.acks) ack.met = 0;  // not needed any more
   if (spent.acks == spent_) return {};
-  auto saved = replace_file(lasting_, kSpentName, health_toml(spent));
-  if (!saved) return error(saved.error().code, lasting_ + saved.error().what);
-  spent_ = std::move(spent.acks);
-  return {};
-}
-
-Result<void> HealthKeeper::load() {
-  const auto spent = load_spent();
-  const auto states = load_states();
-  return states ? spent : states;
-}
-
-Result<void> HealthKeeper::load_states() {
-  if (directory_.empty()) return {};
-  auto root = Root::open(directory_);
-  if (!root) return root.error();
-  auto text = root->read_foreign(kHealthName);
-  if (!text && text.error().code == ENOENT) return {};
-  if (!text) return text.error();
-  auto memory = parse_health(*text, directory_ + "/" + kHealthName);
-  if (!memory) return memory.error();
-  memory_ = std::move(*memory);
-  memory_.health.alone = true;
-  return {};
+  auto saved = save_memory(lasting_, kSpentName, spent);
+  if (saved) spent_ = std::move(spent.acks);
+  return saved;
 }
 
 void HealthKeeper::advance(const Snapshot& snapshot, const Policy* policy, Moment now) {
@@ -143,35 +136,19 @@ void HealthKeeper::advance(const Snapshot& snapshot, const Policy* policy, Momen
   taken_ = snapshot.node.taken;
 }
 
-Result<void> HealthKeeper::read_acks() {
-  auto root = Root::open(root_);
-  if (!root) return root.error();
-  auto acks = load_acks(*root);
-  if (!acks) return acks.error();
-  acks_ = std::move(*acks);
-  return {};
-}
-
-Result<void> HealthKeeper::save() {
-  if (directory_.empty()) return {};
-  auto saved = replace_file(directory_, kHealthName, health_toml(memory_));
-  if (!saved)
-    return error(saved.error().code,
-                 directory_ + saved.error().what);  // with the directory, which replace_file() does not know
-  return saved;
-}
-
 Result<void> HealthKeeper::update(const Snapshot& snapshot, const Policy* policy, Moment now) {
   pass_over(memory_, now);
   const bool gap = now.boot - memory_.health.now > kLongestPace;
   advance(snapshot, policy, now);
   follow_history(memory_.history, memory_.health, gap);
-  auto read = read_acks();
+  auto root = Root::open(root_);
+  auto read = root ? load_acks(*root) : root.error();
+  if (read) acks_ = std::move(*read);
   const View view{
       .now = snapshot.node, .policy = policy, .plan = &snapshot.plan, .health = &memory_.health, .no_policy = {}};
   if (!acks_.empty()) follow_acks(memory_.acks, acks_, run_checks(view), now.wall);
   else if (read) memory_.acks.clear();
-  auto saved = save();
+  auto saved = save_memory(directory_, kHealthName, memory_);
   if (saved) saved = save_spent();
   const Error* failed = !read ? &read.error() : !saved ? &saved.error() : nullptr;
   const std::string text = failed == nullptr ? std::string() : failed->text();

@@ -4,7 +4,7 @@
 
 #include "base/result.h"
 #include "checks/check.h"
-#include "exporter/collect/snapshot.h"
+#include "exporter/collect/collector.h"
 #include "model/health.h"
 #include "model/policy.h"
 #include "model/report.h"
@@ -47,10 +47,6 @@ class HealthKeeper {
   };
 
   void advance(const Snapshot& snapshot, const Policy* policy, Moment now);
-  Result<void> read_acks();
-  Result<void> save();
-  Result<void> load_states();
-  Result<void> load_spent();
   Result<void> save_spent();
 
   std::string root_, directory_, lasting_;

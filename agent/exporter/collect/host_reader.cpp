@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporter/collect/host_reader.h"
 
-#include <algorithm>
-
 #include "scan/scan.h"
 
 namespace fabric::exporter {
 
 std::vector<std::string> HostReader::devices() const {
   auto root = Root::open(root_);
-  if (!root) return {};
-  auto names = root->list("sys/class/infiniband");
-  if (!names) return {};
-  return std::move(*names);
+  auto names = root ? root->list("sys/class/infiniband") : root.error();
+  return names ? std::move(*names) : std::vector<std::string>();
 }
 
 HostReading HostReader::read(const std::vector<std::string>* devices, bool topology_changed) {
@@ -27,16 +23,12 @@ HostReading HostReader::read(const std::vector<std::string>* devices, bool topol
     if (auto opened = Root::open(root_)) opened_ = std::move(*opened);
   const Root* root = opened_ ? &*opened_ : nullptr;
   const bool acted = read_agent(root);
-  if (acted || !published_ || published_->agent_unread != agent_.error || published_topology_ != topology_read_) {
-    published_topology_ = topology_read_;
-    node_.agent = state_ ? std::optional<AgentState>(*state_) : std::nullopt;
-    node_.agent_unread = agent_.error;
-    published_ = std::make_shared<const Node>(node_);
-  }
+  node_.agent = state_ ? std::optional(*state_) : std::nullopt;
+  node_.agent_unread = agent_.error;
   Neighbors neighbors = read_neighbors(root);
   read_optics(root);
   const bool is_old = optics_ && optics_age_ > state::longest_age(optics_->interval);
-  return {published_,     std::move(neighbors),       {topology_, agent_}, acted,
+  return {node_,          std::move(neighbors),       {topology_, agent_}, acted,
           topology_read_, is_old ? nullptr : optics_, optics_age_};
 }
 

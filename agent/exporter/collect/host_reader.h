@@ -3,7 +3,6 @@
 #pragma once
 
 #include "exporter/collect/collector.h"
-#include "exporter/collect/snapshot.h"
 #include "kernel/capture/root.h"
 #include "kernel/kernel.h"
 #include "model/node.h"
@@ -14,7 +13,7 @@
 namespace fabric::exporter {
 
 struct HostReading {
-  std::shared_ptr<const Node> node;  // topology and the agent's state; the same object while neither has changed
+  Node node;  // topology and the agent's state
   Neighbors neighbors;
   std::vector<CollectorRun> runs;
   bool agent_acted = false;                       // fabric-agentd has published a new state: settings may have changed
@@ -36,8 +35,8 @@ class HostReader {
 
  private:
   void read_topology();
-  // The root is null if it cannot be opened.
-  bool read_agent(const Root* root);  // true: a new state
+  // The root is null if it cannot be opened. True: a new state.
+  bool read_agent(const Root* root);
   Neighbors read_neighbors(const Root* root);
   void read_optics(const Root* root);
 
@@ -47,8 +46,7 @@ class HostReader {
   Clock::time_point topology_taken_{};
   std::vector<std::string> known_;
   Node node_;
-  std::shared_ptr<const Node> published_;
-  uint64_t topology_read_ = 0, published_topology_ = 0;
+  uint64_t topology_read_ = 0;
   state::AgentStateReader agent_state_;
   std::shared_ptr<const AgentState> state_;
   state::NeighborReader neighbors_;

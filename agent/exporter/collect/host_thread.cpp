@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The thread that reads the host: which devices exist, the topology, the agent's state, and the host collectors.
-#include <algorithm>
 
 #include "base/parse.h"
 #include "exporter/collect/readers.h"
@@ -32,7 +31,7 @@ size_t leave_out(const std::string& directory, std::vector<std::string>& names) 
 // The input of the host collectors: the topology and the identity of the ports.
 Node known_node(const Collector::Shared& shared) {
   Node out;
-  if (shared.host->shown.node) out.topology = shared.host->shown.node->topology;
+  out.topology = shared.host->shown.node.topology;
   for (const auto& [name, device] : shared.devices)
     for (const Port& port : device->shown->ports) {
       out.ports.push_back(port);
@@ -57,13 +56,6 @@ bool HostThread::has_collector_due() const {
   return std::ranges::any_of(collected, [](const Collected& each) { return each.is_due(); });
 }
 
-// They wait until the devices have been read that do not hang: at the start, and when many devices are added or
-// removed, they run once.
-HostThread::Collected* HostThread::next_collector(const Collector::Shared& shared) {
-  if (shared.reads_devices()) return nullptr;
-  return find_where(collected, [](const Collected& each) { return each.is_due(); });
-}
-
 Clock::time_point HostThread::due(const Collector::Shared& shared) const {
   if (is_pending()) return {};
   auto out = rescan_due;
@@ -78,7 +70,11 @@ Clock::time_point HostThread::due(const Collector::Shared& shared) const {
 
 void HostThread::work(Collector::Shared& shared, Lock& lock) {
   if (is_read_due()) return read_host(shared, lock);
-  if (Collected* which = next_collector(shared)) collect(*which, shared, lock);
+  // They wait until the devices have been read that do not hang: at the start, and when many devices are added or
+  // removed, they run once.
+  if (shared.reads_devices()) return;
+  if (auto* which = find_where(collected, [](const Collected& each) { return each.is_due(); }))
+    collect(*which, shared, lock);
 }
 
 // One thread for each of `names`, and for no other.
@@ -104,30 +100,28 @@ void HostThread::read_host(Collector::Shared& shared, Lock& lock) {
   const auto now = Clock::now();
   const bool asked_to = std::exchange(rescan, false), rescanning = asked_to || now >= rescan_due;
   reading = true;
-  busy_since = now;
   current = "agent";
-  lock.unlock();
   std::vector<std::string> names;
   if (rescanning) {
-    names = reader_.devices();
-    if (const auto& policy = shared.options.policy)
-      std::erase_if(names, [&](const std::string& device) { return matches_any(policy->exclude, device); });
-    left_out_ = leave_out(shared.options.root, names);
-    lock.lock();
+    without(lock, [&] {
+      names = reader_.devices();
+      if (const auto& policy = shared.options.policy)
+        std::erase_if(names, [&](const std::string& device) { return matches_any(policy->exclude, device); });
+      left_out_ = leave_out(shared.options.root, names);
+    });
     if (!shared.stop) update_devices(shared, names);
-    lock.unlock();
   }
-  HostReading next = reader_.read(rescanning ? &names : nullptr, asked_to);
+  HostReading next;
+  without(lock, [&] { next = reader_.read(rescanning ? &names : nullptr, asked_to); });
   if (left_out_ > 0)
     next.runs.push_back({"devices", "", false, 0,
                          std::to_string(left_out_) + " RDMA devices beyond the first " + std::to_string(kMostDevices) +
                              " are not read; exclude those of guests ([exporter] exclude)"});
-  lock.lock();
-  busy_since.reset();
   reading = false;
   done = request;
   if (rescanning) rescan_due = now + shared.options.reread;
-  if (next.agent_acted) shared.rescan_devices();
+  if (next.agent_acted)
+    for (const auto& [name, device] : shared.devices) device->ask_rescan();
   const bool new_topology = next.topology_read != shown.topology_read;
   if (new_topology || next.agent_acted) ++shared.generation;
   if (new_topology) ask_collectors();
@@ -139,13 +133,10 @@ void HostThread::read_host(Collector::Shared& shared, Lock& lock) {
 void HostThread::collect(Collected& which, Collector::Shared& shared, Lock& lock) {
   Node known = known_node(shared);
   which.asked = false;
-  busy_since = Clock::now();
   current = which.collector.name;
-  lock.unlock();
-  HostCollection collection = run_collector(which.collector, shared.options.root, std::move(known));
-  lock.lock();
-  busy_since.reset();
-  which.shown = std::move(collection);
+  HostCollection next;
+  without(lock, [&] { next = run_collector(which.collector, shared.options.root, std::move(known)); });
+  which.shown = std::move(next);
   which.taken = Clock::now();
   which.due = which.taken + shared.options.*which.collector.every;
   ++shared.generation;

@@ -4,7 +4,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <system_error>
 #include <thread>
 
@@ -55,10 +54,6 @@ bool Collector::Shared::is_busy() const {
   return (host->is_pending() || collects) && !hangs(*host);
 }
 
-void Collector::Shared::rescan_devices() {
-  for (const auto& [name, device] : devices) device->ask_rescan();
-}
-
 DeviceThread::DeviceThread(const CollectorOptions& options, const std::string& device)
     : Reader(device),
       sampling_(options.sampling),
@@ -68,16 +63,12 @@ DeviceThread::DeviceThread(const CollectorOptions& options, const std::string& d
   bursts.pace = Pace(sampling_.interval, sampling_.cpu_budget);
 }
 
-// The next multiple of the interval, so that the threads of all devices wake together.
-Clock::time_point DeviceThread::sample_due() const {
-  if (sampling_.interval.count() == 0) return Clock::time_point::max();
-  const auto interval = bursts.pace.interval(), last = sampled_.time_since_epoch();
-  return Clock::time_point(last - last % interval + interval);
-}
-
 Clock::time_point DeviceThread::due(const Collector::Shared&) const {
   if (is_pending()) return {};
-  return std::min(rescan_due, sample_due());
+  if (sampling_.interval.count() == 0) return rescan_due;
+  // The next multiple of the interval, so that the threads of all devices wake together.
+  const auto interval = bursts.pace.interval(), last = sampled_.time_since_epoch();
+  return std::min(rescan_due, Clock::time_point(last - last % interval + interval));
 }
 
 void DeviceThread::work(Collector::Shared& shared, Lock& lock) {
@@ -88,11 +79,7 @@ void DeviceThread::work(Collector::Shared& shared, Lock& lock) {
 void DeviceThread::sample(Collector::Shared& shared, Lock& lock) {
   sampled_ = Clock::now();
   sampler_.follow(bursts);
-  busy_since = sampled_;
-  lock.unlock();
-  sampler_.read();
-  lock.lock();
-  busy_since.reset();
+  without(lock, [&] { sampler_.read(); });
   if (shared.stop) return;
   const std::string line = sampler_.record(bursts);
   if (line.empty() || !sampling_.warn) return;
@@ -106,20 +93,15 @@ void DeviceThread::read(Collector::Shared& shared, Lock& lock) {
   const auto now = Clock::now();
   const bool rescanning = std::exchange(rescan, false) || now >= rescan_due;
   reading = true;
-  busy_since = now;
-  lock.unlock();
-  if (rescanning) reader_.rescan();
-  auto reading_now = std::make_shared<const DeviceReading>(reader_.read());
-  lock.lock();
-  busy_since.reset();
+  std::shared_ptr<const DeviceReading> next;
+  without(lock, [&] {
+    if (rescanning) reader_.rescan();
+    next = std::make_shared<const DeviceReading>(reader_.read());
+  });
   reading = false;
   done = request;
   if (rescanning) rescan_due = now + shared.options.reread;
-  publish(shared, std::move(reading_now));
-}
-
-void DeviceThread::publish(Collector::Shared& shared, std::shared_ptr<const DeviceReading> now) {
-  const auto before = std::exchange(shown, std::move(now));
+  const auto before = std::exchange(shown, std::move(next));
   if (shown->scans != before->scans) {
     ++shared.generation;
     bursts.follow(shown->ports);

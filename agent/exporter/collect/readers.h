@@ -33,6 +33,14 @@ struct Reader {
     ++asked;
     wake.notify_one();
   }
+  // `what` may hang in the kernel.
+  void without(Lock& lock, auto&& what) {
+    busy_since = Clock::now();
+    lock.unlock();
+    what();
+    lock.lock();
+    busy_since.reset();
+  }
   [[nodiscard]] bool is_pending() const { return asked > done; }
   [[nodiscard]] bool is_read_due() const { return is_pending() || Clock::now() >= rescan_due; }
 
@@ -57,10 +65,8 @@ struct DeviceThread final : Reader {
   DeviceBursts bursts;
 
  private:
-  [[nodiscard]] Clock::time_point sample_due() const;
   void sample(Collector::Shared& shared, Lock& lock);
   void read(Collector::Shared& shared, Lock& lock);
-  void publish(Collector::Shared& shared, std::shared_ptr<const DeviceReading> reading);
 
   const Sampling sampling_;
   Clock::time_point sampled_{};
@@ -90,7 +96,6 @@ struct HostThread final : Reader {
   const char* current = "agent";  // the collector that is reading now, if any
 
  private:
-  [[nodiscard]] Collected* next_collector(const Collector::Shared& shared);
   void read_host(Collector::Shared& shared, Lock& lock);
   void collect(Collected& which, Collector::Shared& shared, Lock& lock);
   void update_devices(Collector::Shared& shared, const std::vector<std::string>& names);
@@ -124,7 +129,6 @@ struct Collector::Shared : std::enable_shared_from_this<Collector::Shared> {
   [[nodiscard]] bool hangs(const Reader& reader) const;
   [[nodiscard]] bool is_busy() const;
   [[nodiscard]] bool reads_devices() const;
-  void rescan_devices();
 };
 
 // RDMA devices that are read; each has a thread (fabric-exporter.service, TasksMax=).

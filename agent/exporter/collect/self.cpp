@@ -6,8 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-
 #include "base/fd.h"
 #include "base/parse.h"
 #include "kernel/capture/root.h"
@@ -15,49 +13,41 @@
 namespace fabric::exporter {
 namespace {
 
-constexpr MetricKind kGauge = MetricKind::gauge;
-
 constexpr Metric kSuccess{"fabric_collector_success",
-                          "1 when the last attempt to read this group of values could read all of it.", kGauge};
-constexpr Metric kDuration{"fabric_collector_duration_seconds", "How long the last attempt took.", kGauge};
-constexpr Metric kAge{"fabric_snapshot_age_seconds", "Age of the readings shown of this device.", kGauge};
+                          "1 when the last attempt to read this group of values could read all of it."};
+constexpr Metric kDuration{"fabric_collector_duration_seconds", "How long the last attempt took."};
+constexpr Metric kAge{"fabric_snapshot_age_seconds", "Age of the readings shown of this device."};
 constexpr Metric kModuleAge{
     "fabric_module_readings_age_seconds",
-    "Age of the readings of the modules, which fabric-agentd makes; absent when none are shown.", kGauge};
+    "Age of the readings of the modules, which fabric-agentd makes; absent when none are shown."};
 constexpr Metric kRequestsServed{"fabric_exporter_http_requests_total", "HTTP requests answered, by status."};
-constexpr Metric kConnections{"fabric_exporter_http_connections", "HTTP connections open.", kGauge};
-constexpr Metric kBuild{"fabric_exporter_build_info", "Version of the exporter; the value is always 1.", kGauge};
-constexpr Metric kSeries{"fabric_series", "Series on this page, before those about the page itself.", kGauge};
+constexpr Metric kConnections{"fabric_exporter_http_connections", "HTTP connections open."};
+constexpr Metric kBuild{"fabric_exporter_build_info", "Version of the exporter; the value is always 1."};
+constexpr Metric kSeries{"fabric_series", "Series on this page, before those about the page itself."};
 constexpr Metric kDropped{
     "fabric_series_dropped",
-    "Series left out of this page, by reason (limit: more than series_limit; duplicate: the same labels twice).",
-    kGauge};
+    "Series left out of this page, by reason (limit: more than series_limit; duplicate: the same labels twice)."};
 
 constexpr Metric kCpu{"process_cpu_seconds_total", "Total user and system CPU time spent in seconds."};
-constexpr Metric kResident{"process_resident_memory_bytes", "Resident memory size in bytes.", kGauge};
-constexpr Metric kVirtual{"process_virtual_memory_bytes", "Virtual memory size in bytes.", kGauge};
-constexpr Metric kStart{"process_start_time_seconds", "Start time of the process since unix epoch in seconds.", kGauge};
-constexpr Metric kOpenFds{"process_open_fds", "Number of open file descriptors.", kGauge};
-constexpr Metric kMaxFds{"process_max_fds", "Maximum number of open file descriptors.", kGauge};
-
-constexpr std::string_view kHangs = "reader";  // the run of a reader that has not come back
+constexpr Metric kResident{"process_resident_memory_bytes", "Resident memory size in bytes."};
+constexpr Metric kVirtual{"process_virtual_memory_bytes", "Virtual memory size in bytes."};
+constexpr Metric kStart{"process_start_time_seconds", "Start time of the process since unix epoch in seconds."};
+constexpr Metric kOpenFds{"process_open_fds", "Number of open file descriptors."};
+constexpr Metric kMaxFds{"process_max_fds", "Maximum number of open file descriptors."};
 
 double in_seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
-
-// Unix time of the boot, from the difference of the two clocks.
-double boot_time() {
-  timespec real{}, since_boot{};
-  ::clock_gettime(CLOCK_REALTIME, &real);
-  ::clock_gettime(CLOCK_BOOTTIME, &since_boot);
-  return static_cast<double>(real.tv_sec - since_boot.tv_sec) +
-         static_cast<double>(real.tv_nsec - since_boot.tv_nsec) * 1e-9;
-}
 
 // Text of a file that is held open; at most a page. Empty: it could not be read.
 template <size_t size>
 std::string_view text_of(const Result<Fd>& held, std::array<char, size>& buffer) {
   const ssize_t read = held ? read_from_start(held->get(), buffer.data(), size) : 0;
   return {buffer.data(), static_cast<size_t>(std::max<ssize_t>(read, 0))};
+}
+
+double seconds_of(clockid_t clock) {
+  timespec now{};
+  ::clock_gettime(clock, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
 // Field 22 of /proc/self/stat, ticks after boot, behind the command in parentheses, which may contain anything
@@ -70,18 +60,8 @@ std::optional<double> start_time(const Root& root) {
   const auto fields = words(stat.substr(command + 1));  // from field 3 on
   const auto ticks = fields.size() > 22 - 3 ? parse_number<uint64_t>(fields[22 - 3]) : std::nullopt;
   if (!ticks) return std::nullopt;
-  return boot_time() + static_cast<double>(*ticks) / static_cast<double>(::sysconf(_SC_CLK_TCK));
-}
-
-// /proc/self/statm: size and resident, in pages.
-void add_memory(FamilySet& families, std::string_view statm) {
-  const auto pages = words(statm);
-  const auto add = [&](const Metric& metric, size_t field) {
-    const auto number = field < pages.size() ? parse_number<uint64_t>(pages[field]) : std::nullopt;
-    if (number) families.add(metric, {}, static_cast<double>(*number) * static_cast<double>(::sysconf(_SC_PAGESIZE)));
-  };
-  add(kVirtual, 0);
-  add(kResident, 1);
+  const double boot = seconds_of(CLOCK_REALTIME) - seconds_of(CLOCK_BOOTTIME);
+  return boot + static_cast<double>(*ticks) / static_cast<double>(::sysconf(_SC_CLK_TCK));
 }
 
 // Linux 6.2 and later report the number as the folder's size; earlier kernels need a listing.
@@ -101,7 +81,8 @@ void add_self(FamilySet& families, const Snapshot& snapshot, const HttpCounts& h
   for (const CollectorRun& run : snapshot.runs) {
     const Labels labels{{"collector", run.collector}, {"device", run.device}};
     families.add(kSuccess, labels, run.success ? 1 : 0);
-    if (timings || run.collector == kHangs) families.add(kDuration, labels, run.seconds);
+    if (timings || run.collector == "reader")  // that one has not come back
+      families.add(kDuration, labels, run.seconds);
   }
   for (const DeviceAge& age : snapshot.ages) families.add(kAge, {{"device", age.device}}, in_seconds(now - age.taken));
   if (snapshot.modules_taken) families.add(kModuleAge, {}, in_seconds(now - *snapshot.modules_taken));
@@ -125,11 +106,13 @@ void add_process(FamilySet& families) {
   static const auto start = start_time(*root);
   static const auto memory = root->hold("proc/self/statm");
   std::array<char, 256> buffer;
-  timespec cpu{};
-  if (::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu) == 0)
-    families.add(kCpu, {}, static_cast<double>(cpu.tv_sec) + static_cast<double>(cpu.tv_nsec) * 1e-9);
+  families.add(kCpu, {}, seconds_of(CLOCK_PROCESS_CPUTIME_ID));
   if (start) families.add(kStart, {}, *start);
-  add_memory(families, text_of(memory, buffer));
+  const auto pages = words(text_of(memory, buffer));  // size and resident
+  for (const size_t field : {0u, 1u})
+    if (const auto number = field < pages.size() ? parse_number<uint64_t>(pages[field]) : std::nullopt)
+      families.add(field == 0 ? kVirtual : kResident, {},
+                   static_cast<double>(*number) * static_cast<double>(::sysconf(_SC_PAGESIZE)));
   if (auto descriptors = open_descriptors(*root)) families.add(kOpenFds, {}, *descriptors);
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) families.add(kMaxFds, {}, static_cast<double>(limit.rlim_cur));

@@ -2,7 +2,7 @@
 // Metrics about the exporter itself.
 #pragma once
 
-#include "exporter/collect/snapshot.h"
+#include "exporter/collect/collector.h"
 #include "metrics/family.h"
 
 namespace fabric::exporter {

@@ -3,22 +3,17 @@
 
 #include <crypt.h>
 #include <gnutls/crypto.h>
-#include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
-#include <microhttpd.h>
 #include <strings.h>
 
 #include <array>
-#include <optional>
+
+#include "exporter/http/http.h"
 
 namespace fabric::exporter {
 namespace {
 
 constexpr size_t kMaxKnown = 100;
-
-gnutls_datum_t datum(std::string_view text) {
-  return {reinterpret_cast<unsigned char*>(const_cast<char*>(text.data())), static_cast<unsigned>(text.size())};
-}
 
 // "Basic bmFtZTpwYXNzd29yZA==" -> name and password.
 std::optional<std::pair<std::string, std::string>> credentials(std::string_view header) {
@@ -61,10 +56,13 @@ bool has_certificate(MHD_Connection* connection, ClientCertificate wanted) {
 
 }  // namespace
 
-unsigned Access::refused(MHD_Connection* connection, std::string_view authorization, const std::string& client) {
+unsigned Access::refused(MHD_Connection* connection) {
   if (!web_) return 0;
   if (web_->client != ClientCertificate::none && !has_certificate(connection, web_->client)) return MHD_HTTP_FORBIDDEN;
-  return web_->users.empty() ? 0 : refused_password(authorization, client, Clock::now());
+  if (web_->users.empty()) return 0;
+  const MHD_ConnectionInfo* address = ::MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+  return refused_password(request_header(connection, MHD_HTTP_HEADER_AUTHORIZATION),
+                          client_of(address == nullptr ? nullptr : address->client_addr), Clock::now());
 }
 
 unsigned Access::refused_password(std::string_view authorization, const std::string& client, Clock::time_point now) {

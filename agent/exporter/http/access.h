@@ -2,12 +2,11 @@
 // Who may read the pages: client certificates and passwords.
 #pragma once
 
-#include <chrono>
 #include <memory>
 #include <set>
 #include <string_view>
 
-#include "exporter/http/per_second.h"
+#include "exporter/http/connections.h"
 #include "exporter/http/web_config.h"
 
 struct MHD_Connection;
@@ -21,7 +20,7 @@ class Access {
 
   [[nodiscard]] const WebConfig* web() const { return web_.get(); }
   // 0: permitted; else 401, 403 (certificate) or 429 (too many wrong passwords).
-  unsigned refused(MHD_Connection* connection, std::string_view authorization, const std::string& client);
+  unsigned refused(MHD_Connection* connection);
   // The password alone. A right one costs a hash once, so that a scrape does not; a wrong one costs it each time, and
   // these are limited: 2 a second of one client, 5 of all.
   unsigned refused_password(std::string_view authorization, const std::string& client, Clock::time_point now);

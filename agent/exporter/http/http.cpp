@@ -8,30 +8,11 @@
 #include <systemd/sd-daemon.h>
 
 #include "base/parse.h"
+#include "exporter/http/landing.h"
+#include "metrics/text.h"
 
 namespace fabric::exporter {
 namespace {
-
-bool same_token(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && ::strncasecmp(a.data(), b.data(), a.size()) == 0;
-}
-
-// "gzip;q=0.5" -> its coding and whether it is wanted (q above 0; a weight that cannot be read is 1).
-struct Coding {
-  std::string_view name;
-  bool wanted = true;
-};
-Coding coding_of(std::string_view element) {
-  auto parts = split(element, ';');
-  Coding coding{trim(parts[0]), true};
-  for (size_t i = 1; i < parts.size(); ++i) {
-    auto parameter = split(parts[i], '=');
-    if (parameter.size() != 2 || !same_token(trim(parameter[0]), "q")) continue;
-    auto weight = parse_double(parameter[1]);
-    coding.wanted = !weight || *weight > 0;
-  }
-  return coding;
-}
 
 template <class Sockaddr>
 Address address_of(const Sockaddr& socket, std::string_view text) {
@@ -40,6 +21,22 @@ Address address_of(const Sockaddr& socket, std::string_view text) {
   address.size = sizeof socket;
   address.text = text;
   return address;
+}
+
+void release_body(void* body) { delete static_cast<Response::Body*>(body); }
+
+constexpr int kBacklog = 256;
+
+Result<void> bind_and_listen(int fd, const Address& address) {
+  const int on = 1, only_v6 = address.text.front() == ':' ? 0 : 1;
+  auto failed = [&] { return error(errno, "listen on " + address.text); };
+  if (::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0) return failed();
+  if (address.storage.ss_family == AF_INET6 &&
+      ::setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &only_v6, sizeof only_v6) != 0)
+    return failed();
+  if (::bind(fd, reinterpret_cast<const sockaddr*>(&address.storage), address.size) != 0) return failed();
+  if (::listen(fd, kBacklog) != 0) return failed();
+  return {};
 }
 
 }  // namespace
@@ -58,13 +55,58 @@ Route route_of(std::string_view path) {
 }
 
 bool accepts_gzip(std::string_view accept_encoding) {
-  std::optional<bool> any;
-  for (std::string_view element : split(accept_encoding, ',')) {
-    Coding coding = coding_of(element);
-    if (same_token(coding.name, "gzip") || same_token(coding.name, "x-gzip")) return coding.wanted;
-    if (coding.name == "*") any = coding.wanted;
+  bool any = false;
+  for (const Accepted& coding : parse_accepted(accept_encoding)) {
+    if (coding.name == "gzip" || coding.name == "x-gzip") return coding.quality > 0;
+    if (coding.name == "*") any = coding.quality > 0;
   }
-  return any.value_or(false);
+  return any;
+}
+
+Response text_response(unsigned status, const char* text) {
+  return {status, "text/plain; charset=utf-8", std::make_shared<const std::string>(text)};
+}
+
+MHD_Result send_response(MHD_Connection* connection, const Response& response) {
+  // Each answer shares the body, which may outlive the page cache's copy.
+  auto* body = new Response::Body(response.body);
+  MHD_Response* message = ::MHD_create_response_from_buffer_with_free_callback_cls(
+      (*body)->size(), const_cast<char*>((*body)->data()), release_body, body);
+  if (!message) {
+    release_body(body);
+    return MHD_NO;
+  }
+  const auto add = [&](const char* name, const char* value, bool wanted = true) {
+    if (wanted) ::MHD_add_response_header(message, name, value);
+  };
+  add(MHD_HTTP_HEADER_CONTENT_TYPE, response.type.c_str());
+  add(MHD_HTTP_HEADER_CONTENT_SECURITY_POLICY, content_policy().c_str());
+  add(MHD_HTTP_HEADER_X_CONTENT_TYPE_OPTIONS, "nosniff");
+  add("Referrer-Policy", "no-referrer");
+  add(MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+  add(MHD_HTTP_HEADER_VARY, "Accept, Accept-Encoding", response.varies);
+  add(MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip", response.compressed);
+  add(MHD_HTTP_HEADER_ALLOW, "GET, HEAD", response.status == MHD_HTTP_METHOD_NOT_ALLOWED);
+  add(MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Basic realm=\"fabric-exporter\"", response.status == MHD_HTTP_UNAUTHORIZED);
+  add(MHD_HTTP_HEADER_RETRY_AFTER, "1", response.status == MHD_HTTP_TOO_MANY_REQUESTS);
+  MHD_Result queued = ::MHD_queue_response(connection, response.status, message);
+  ::MHD_destroy_response(message);
+  return queued;
+}
+
+std::string request_header(MHD_Connection* connection, const char* name) {
+  struct Joined {
+    const char* name;
+    std::string values;
+  } joined{name, {}};
+  auto collect = [](void* context, MHD_ValueKind, const char* key, const char* value) {
+    auto* out = static_cast<Joined*>(context);
+    if (key == nullptr || value == nullptr || ::strcasecmp(key, out->name) != 0) return MHD_YES;
+    append_item(out->values, value, ",");
+    return MHD_YES;
+  };
+  ::MHD_get_connection_values(connection, MHD_HEADER_KIND, collect, &joined);
+  return joined.values;
 }
 
 Result<Address> parse_address(std::string_view text) {
@@ -91,24 +133,6 @@ Result<Address> parse_address(std::string_view text) {
   if (::inet_pton(AF_INET, host.c_str(), &v4.sin_addr) != 1) return wrong();
   return address_of(v4, text);
 }
-
-namespace {
-
-constexpr int kBacklog = 256;
-
-Result<void> bind_and_listen(int fd, const Address& address) {
-  const int on = 1, only_v6 = address.text.front() == ':' ? 0 : 1;
-  auto failed = [&] { return error(errno, "listen on " + address.text); };
-  if (::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0) return failed();
-  if (address.storage.ss_family == AF_INET6 &&
-      ::setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &only_v6, sizeof only_v6) != 0)
-    return failed();
-  if (::bind(fd, reinterpret_cast<const sockaddr*>(&address.storage), address.size) != 0) return failed();
-  if (::listen(fd, kBacklog) != 0) return failed();
-  return {};
-}
-
-}  // namespace
 
 Result<Fd> listen_on(const Address& address) {
   Fd fd(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// HTTP input validation (pure): paths, Accept-Encoding, addresses to listen on.
+// HTTP: what requests say, answers, addresses to listen on.
 #pragma once
 
-#include <sys/socket.h>
+#include <microhttpd.h>
 
-#include <cstdint>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -19,6 +19,20 @@ Route route_of(std::string_view path);
 
 // Whether the client accepts gzip (RFC 9110, 12.5.3): the headers joined by commas. Honors q=0 and "*".
 bool accepts_gzip(std::string_view accept_encoding);
+
+struct Response {
+  using Body = std::shared_ptr<const std::string>;
+
+  unsigned status = MHD_HTTP_OK;
+  std::string type;
+  Body body;
+  bool compressed = false, varies = false;
+};
+Response text_response(unsigned status, const char* text);
+MHD_Result send_response(MHD_Connection* connection, const Response& response);
+
+// All headers of this name, joined by commas.
+std::string request_header(MHD_Connection* connection, const char* name);
 
 struct Address {
   sockaddr_storage storage{};

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporter/http/landing.h"
 
-#include <algorithm>
-
 #include "base/parse.h"
-#include "exporter/http/html.h"
 #include "metrics/families.h"
 #include "model/finding.h"
 #include "model/report.h"
@@ -12,8 +9,45 @@
 namespace fabric::exporter {
 namespace {
 
-constexpr size_t kMostGroups = 100, kMostNames = 16, kMostPorts = 128;
+constexpr size_t kMostGroups = 100, kMostNames = 16, kMostPorts = 128, kMostLines = 40;
 constexpr std::chrono::seconds kStale{30};  // every device is read every ten seconds
+
+// Pieces of HTML: `text` is escaped, `content` is markup.
+std::string element(std::string_view name, std::string_view attributes, std::string_view content) {
+  std::string out = "<";
+  out.append(name).append(attributes.empty() ? "" : " ").append(attributes).append(">").append(content);
+  return out.append("</").append(name).append(">");
+}
+
+std::string css(std::string_view name) { return "class=\"" + std::string(name) + "\""; }
+
+std::string paragraph(const std::string& text) { return element("p", "", escape_xml(text)) + "\n"; }
+
+std::string section(std::string_view title, const std::string& content) {
+  return element("section", "", element("h2", "", title) + "\n" + content) + "\n";
+}
+
+// A term and its text in a <dl>; nothing without text.
+std::string term(std::string_view name, const std::string& text, std::string_view attributes = "") {
+  return text.empty() ? "" : element("dt", attributes, name) + element("dd", attributes, escape_xml(text)) + "\n";
+}
+
+std::string items(const std::vector<std::string>& lines, std::string_view attributes = "") {
+  std::string out;
+  for (size_t i = 0; i < std::min(lines.size(), kMostLines); ++i) out += element("li", "", escape_xml(lines[i])) + "\n";
+  if (lines.size() > kMostLines) out += element("li", "", std::to_string(lines.size() - kMostLines) + " more");
+  return element("ul", attributes, out);
+}
+
+// The status as a word, because not everybody sees colors; then the text and its subjects.
+std::string heading(Status status, const std::string& text, const std::string& subjects) {
+  return element("h3", "",
+                 element("span", css("status"), to_text(status)) + " " + escape_xml(text) + " " + escape_xml(subjects));
+}
+
+std::string card(Status status, const std::string& content, const std::string& attributes = "") {
+  return element("li", attributes + "class=\"card " + std::string(to_text(status)) + "\"", content) + "\n";
+}
 
 std::string names(const std::vector<std::string>& all, size_t most) {
   std::string out;
@@ -29,14 +63,11 @@ std::string utc(int64_t seconds) {
 class Landing {
  public:
   Landing(const Snapshot& snapshot, const Findings& findings, const PageContext& context, Clock::time_point now)
-      : node_(snapshot.node),
-        snapshot_(snapshot),
-        findings_(findings),
-        context_(context),
-        now_(now),
-        checked_(!findings.report.findings.empty()),
-        groups_(group_findings(findings.report)) {
-    find_silent_devices();
+      : snapshot_(snapshot), findings_(findings), context_(context), now_(now) {
+    for (const CollectorRun& run : snapshot_.runs)
+      if (run.collector == "reader" && !run.success && !run.device.empty()) silent_[run.device] = "does not answer";
+    for (const DeviceAge& age : snapshot_.ages)
+      if (now_ - age.taken > kStale) silent_[age.device] = "has not answered for " + seconds_since(age.taken);
     const Status found = worst(findings.report);
     verdict_ = !checked_ || (found == Status::ok && !silent_.empty()) ? Status::unknown : found;
     std::stable_partition(groups_.begin(), groups_.end(),
@@ -80,12 +111,6 @@ class Landing {
   }
   [[nodiscard]] std::string seconds_since(Clock::time_point taken) const {
     return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(now_ - taken).count()) + " s";
-  }
-  void find_silent_devices() {
-    for (const CollectorRun& run : snapshot_.runs)
-      if (run.collector == "reader" && !run.success && !run.device.empty()) silent_[run.device] = "does not answer";
-    for (const DeviceAge& age : snapshot_.ages)
-      if (now_ - age.taken > kStale) silent_[age.device] = "has not answered for " + seconds_since(age.taken);
   }
 
   [[nodiscard]] std::string problems() const {
@@ -248,14 +273,14 @@ class Landing {
                    "<li><code>fabric-agentctl explain CHECK</code>, <code>man fabric-exporter</code></li>\n</ul>\n");
   }
 
-  const Node& node_;
   const Snapshot& snapshot_;
   const Findings& findings_;
   const PageContext& context_;
-  Clock::time_point now_;
-  bool checked_;
+  const Clock::time_point now_;
+  const Node& node_ = snapshot_.node;
+  const bool checked_ = !findings_.report.findings.empty();
   Status verdict_ = Status::unknown;
-  std::vector<FindingGroup> groups_;
+  std::vector<FindingGroup> groups_ = group_findings(findings_.report);
   std::map<std::string, size_t> place_;  // subject -> its worst group
   std::map<std::string, Status> status_;
   std::map<std::string, std::string> silent_;  // device -> "has not answered for 92 s"

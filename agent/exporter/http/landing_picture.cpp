@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-
 #include "base/parse.h"
 #include "exporter/http/landing.h"
 #include "model/finding.h"

@@ -16,8 +16,7 @@ namespace fabric::exporter {
 namespace {
 
 constexpr Metric kConfigValid{"fabric_exporter_config_valid",
-                              "0 when the last reload found a faulty configuration and the one before is kept.",
-                              MetricKind::gauge};
+                              "0 when the last reload found a faulty configuration and the one before is kept."};
 constexpr std::chrono::seconds kPageAge{1}, kFindingsAge{10}, kBeforeAge{60}, kUnscraped{300};
 constexpr std::chrono::seconds kFirstReading{10};  // a device that hangs from the start is not waited for any longer
 
@@ -50,10 +49,7 @@ Findings find(const Snapshot& snapshot, const PageContext& context) {
   out.rails = rails_of(snapshot.node.topology, snapshot.node.ports);
   for (Finding& finding : out.report.findings) {  // half a kilobyte of text each, for a few hundred findings
     if (finding.status != Status::ok) continue;
-    Finding shown;
-    shown.id = std::move(finding.id);
-    shown.subject = std::move(finding.subject);
-    shown.status = finding.status;
+    Finding shown{std::move(finding.id), std::move(finding.subject), finding.status, {}, {}, {}, {}};
     shown.acknowledged = finding.acknowledged;
     finding = std::move(shown);
   }
@@ -122,14 +118,10 @@ PageCache::Rendered& PageCache::render(const Collector& collector, PageContext c
   return page;
 }
 
-PageCache::Body PageCache::plain(const Collector& collector, PageContext context) {
-  return render(collector, std::move(context)).plain;
-}
-
-PageCache::Body PageCache::compressed(const Collector& collector, PageContext context) {
+PageCache::Body PageCache::page(const Collector& collector, PageContext context, bool compressed) {
   Rendered& page = render(collector, std::move(context));
-  if (!page.compressed) page.compressed = std::make_shared<const std::string>(gzip(*page.plain));
-  return page.compressed;
+  if (compressed && !page.compressed) page.compressed = std::make_shared<const std::string>(gzip(*page.plain));
+  return compressed ? page.compressed : page.plain;
 }
 
 // Findings about half a machine would be wrong: GPUs without the NICs that have not been read yet.

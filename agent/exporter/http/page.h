@@ -53,8 +53,7 @@ class PageCache {
   using Body = std::shared_ptr<const std::string>;
 
   // `context.before` is filled in here.
-  Body plain(const Collector& collector, PageContext context);
-  Body compressed(const Collector& collector, PageContext context);
+  Body page(const Collector& collector, PageContext context, bool compressed = false);
   // The next page computes its findings.
   void drop_findings() { found_at_.reset(); }
   // Without scrapes: keeps what later findings are compared with at most ten minutes old.

@@ -1,89 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporter/http/server.h"
 
-#include <climits>
-
-#include "base/event.h"
-#include "exporter/http/access.h"
-#include "exporter/http/connections.h"
-#include "exporter/http/http.h"
-#include "exporter/http/response.h"
-
 namespace fabric::exporter {
 namespace {
 
 // Beyond our own limit, for those that are being closed: without them MHD would accept no connection.
 constexpr unsigned kClosing = 128;
 
-struct StopDaemon {
-  void operator()(MHD_Daemon* daemon) const { ::MHD_stop_daemon(daemon); }
-};
-
-class MicroServer;
-
-// One listener, one daemon.
-struct Daemon {
-  MicroServer* server = nullptr;
-  Fd listener;
-  EventSource io, timer;
-  std::unique_ptr<MHD_Daemon, StopDaemon> handle;  // ends first
-};
-
 Connections::Entry* entry_of(MHD_Connection* connection) {
   const MHD_ConnectionInfo* info = ::MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
   return info != nullptr ? static_cast<Connections::Entry*>(info->socket_context) : nullptr;
 }
-
-class MicroServer final : public Server {
- public:
-  MicroServer(sd_event* loop, Site& site, const Limits& limits, std::shared_ptr<const WebConfig> web)
-      : loop_(loop),
-        site_(site),
-        limits_(limits),
-        rate_(limits.requests, UINT_MAX),
-        access_(std::move(web)),
-        connections_(limits.connections, limits.per_client, limits.request) {}
-  ~MicroServer() override { resume_all(); }
-
-  Result<void> start(std::vector<Fd> listeners);
-  Result<void> use(std::shared_ptr<const WebConfig> web) override;
-  void release() override;
-  [[nodiscard]] HttpCounts counts() const override;
-
- private:
-  struct Waiting {
-    Daemon* daemon;
-    MHD_Connection* connection;
-  };
-  // Per request: MHD's con_cls.
-  enum class Stage : uintptr_t { none = 0, begun, waited };
-
-  static MHD_Result on_request(void* context, MHD_Connection* connection, const char* path, const char* method,
-                               const char* version, const char* upload, size_t* upload_size, void** stage);
-  static void on_connection(void* server, MHD_Connection* connection, void** entry,
-                            MHD_ConnectionNotificationCode code);
-  static void on_completed(void* server, MHD_Connection* connection, void** stage, MHD_RequestTerminationCode code);
-
-  Result<void> add(Fd listener);
-  MHD_Result answer(Daemon& daemon, MHD_Connection* connection, std::string_view path, void** stage);
-  MHD_Result reply(MHD_Connection* connection, const Response& response);
-  unsigned refused(MHD_Connection* connection);
-  Result<void> watch(Daemon& daemon);
-  void close_some();
-  void resume_all();
-  void run(Daemon& daemon);
-
-  sd_event* loop_;
-  Site& site_;
-  Limits limits_;
-  std::map<unsigned, uint64_t> requests_;
-  std::vector<Waiting> waiting_;
-  EventSource patience_, deadline_;
-  PerSecond rate_;
-  Access access_;
-  Connections connections_;
-  std::vector<std::unique_ptr<Daemon>> daemons_;
-};
 
 // libmicrohttpd keeps the pointers while the daemon runs.
 std::vector<MHD_OptionItem> tls_options(const WebConfig* web) {
@@ -100,26 +27,30 @@ std::vector<MHD_OptionItem> tls_options(const WebConfig* web) {
   return out;
 }
 
-Result<void> MicroServer::add(Fd listener) {
+}  // namespace
+
+Result<void> Server::add(Fd listener) {
   auto daemon = std::make_unique<Daemon>();
   daemon->server = this;
-  daemon->listener = std::move(listener);
   std::vector<MHD_OptionItem> tls = tls_options(access_.web());
   const unsigned secure = access_.web() != nullptr && access_.web()->tls ? MHD_USE_TLS : 0;
   daemon->handle.reset(::MHD_start_daemon(
-      MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | secure, 0, nullptr, nullptr, &MicroServer::on_request, daemon.get(),
-      MHD_OPTION_LISTEN_SOCKET, daemon->listener.get(), MHD_OPTION_CONNECTION_LIMIT, limits_.connections + kClosing,
+      MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | secure, 0, nullptr, nullptr, &Server::on_request, daemon.get(),
+      MHD_OPTION_LISTEN_SOCKET, listener.get(), MHD_OPTION_CONNECTION_LIMIT, limits_.connections + kClosing,
       MHD_OPTION_CONNECTION_TIMEOUT, limits_.idle_seconds, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-      limits_.connection_memory, MHD_OPTION_NOTIFY_CONNECTION, &MicroServer::on_connection, this,
-      MHD_OPTION_NOTIFY_COMPLETED, &MicroServer::on_completed, this, MHD_OPTION_ARRAY, tls.data(), MHD_OPTION_END));
+      limits_.connection_memory, MHD_OPTION_NOTIFY_CONNECTION, &Server::on_connection, this,
+      MHD_OPTION_NOTIFY_COMPLETED, &Server::on_completed, this, MHD_OPTION_ARRAY, tls.data(), MHD_OPTION_END));
   if (!daemon->handle) return error(errno != 0 ? errno : EINVAL, "HTTP server");
-  daemon->listener.release();  // MHD_stop_daemon closes it
-  if (auto watched = watch(*daemon); !watched) return watched;
-  daemons_.push_back(std::move(daemon));
-  return {};
+  listener.release();  // MHD_stop_daemon closes it
+  const MHD_DaemonInfo* info = ::MHD_get_daemon_info(daemon->handle.get(), MHD_DAEMON_INFO_EPOLL_FD);
+  if (!info || info->epoll_fd < 0) return error(EINVAL, "HTTP server: no epoll descriptor");
+  auto done = daemon->io.on_readable(loop_, info->epoll_fd, [at = daemon.get()] { run(*at); });
+  if (done) done = daemon->timer.on_time(loop_, CLOCK_MONOTONIC, [at = daemon.get()] { run(*at); });
+  if (done) daemons_.push_back(std::move(daemon));
+  return done;
 }
 
-Result<void> MicroServer::start(std::vector<Fd> listeners) {
+Result<void> Server::start(std::vector<Fd> listeners) {
   auto done = patience_.on_time(loop_, CLOCK_MONOTONIC, [this] { release(); });
   if (done) done = deadline_.on_time(loop_, CLOCK_MONOTONIC, [this] { close_some(); });
   for (Fd& listener : listeners)
@@ -127,7 +58,7 @@ Result<void> MicroServer::start(std::vector<Fd> listeners) {
   return done;
 }
 
-Result<void> MicroServer::use(std::shared_ptr<const WebConfig> web) {
+Result<void> Server::use(std::shared_ptr<const WebConfig> web) {
   resume_all();
   std::vector<Fd> listeners;
   for (auto& daemon : daemons_) listeners.emplace_back(::MHD_quiesce_daemon(daemon->handle.get()));
@@ -138,23 +69,8 @@ Result<void> MicroServer::use(std::shared_ptr<const WebConfig> web) {
   return {};
 }
 
-// 0: permitted.
-unsigned MicroServer::refused(MHD_Connection* connection) {
-  if (access_.web() == nullptr) return 0;
-  const MHD_ConnectionInfo* address = ::MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-  return access_.refused(connection, request_header(connection, MHD_HTTP_HEADER_AUTHORIZATION),
-                         client_of(address == nullptr ? nullptr : address->client_addr));
-}
-
-Result<void> MicroServer::watch(Daemon& daemon) {
-  const MHD_DaemonInfo* info = ::MHD_get_daemon_info(daemon.handle.get(), MHD_DAEMON_INFO_EPOLL_FD);
-  if (!info || info->epoll_fd < 0) return error(EINVAL, "HTTP server: no epoll descriptor");
-  auto done = daemon.io.on_readable(loop_, info->epoll_fd, [this, &daemon] { run(daemon); });
-  return done ? daemon.timer.on_time(loop_, CLOCK_MONOTONIC, [this, &daemon] { run(daemon); }) : done;
-}
-
 // Runs MHD and arms the timer for its next time-out. A zero time-out is handled here, without a timer.
-void MicroServer::run(Daemon& daemon) {
+void Server::run(Daemon& daemon) {
   constexpr int kTimes = 4;
   MHD_UNSIGNED_LONG_LONG milliseconds = 0;
   bool any = true;
@@ -166,10 +82,9 @@ void MicroServer::run(Daemon& daemon) {
   else daemon.timer.off();
 }
 
-MHD_Result MicroServer::on_request(void* context, MHD_Connection* connection, const char* path, const char* method,
-                                   const char*, const char*, size_t* upload_size, void** stage) {
-  auto* daemon = static_cast<Daemon*>(context);
-  MicroServer& server = *daemon->server;
+MHD_Result Server::on_request(void* context, MHD_Connection* connection, const char* path, const char* method,
+                              const char*, const char*, size_t* upload_size, void** stage) {
+  Server& server = *static_cast<Daemon*>(context)->server;
   std::string_view verb = method;
   if (verb != MHD_HTTP_METHOD_GET && verb != MHD_HTTP_METHOD_HEAD)
     return server.reply(connection, text_response(MHD_HTTP_METHOD_NOT_ALLOWED, "Only GET and HEAD.\n"));
@@ -181,15 +96,15 @@ MHD_Result MicroServer::on_request(void* context, MHD_Connection* connection, co
     *upload_size = 0;
     return MHD_YES;
   }
-  return server.answer(*daemon, connection, path, stage);
+  return server.answer(connection, path, stage);
 }
 
-MHD_Result MicroServer::answer(Daemon& daemon, MHD_Connection* connection, std::string_view path, void** stage) {
+MHD_Result Server::answer(MHD_Connection* connection, std::string_view path, void** stage) {
   const auto* asking = entry_of(connection);
   if (*stage == reinterpret_cast<void*>(Stage::begun) && asking != nullptr &&
       !rate_.take(asking->client, PerSecond::Clock::now()))
     return reply(connection, text_response(MHD_HTTP_TOO_MANY_REQUESTS, "Too many requests.\n"));
-  if (const unsigned status = refused(connection))
+  if (const unsigned status = access_.refused(connection))
     return reply(connection,
                  text_response(status, status == MHD_HTTP_UNAUTHORIZED ? "Name and password required.\n"
                                        : status == MHD_HTTP_FORBIDDEN  ? "A valid client certificate is required.\n"
@@ -209,7 +124,7 @@ MHD_Result MicroServer::answer(Daemon& daemon, MHD_Connection* connection, std::
     *stage = reinterpret_cast<void*>(Stage::waited);
     if (auto* entry = entry_of(connection)) entry->waits = true;
     ::MHD_suspend_connection(connection);
-    waiting_.push_back({&daemon, connection});
+    waiting_.push_back(connection);
     if (!patience_.is_on()) patience_.after(limits_.patience);
     return MHD_YES;
   }
@@ -222,14 +137,14 @@ MHD_Result MicroServer::answer(Daemon& daemon, MHD_Connection* connection, std::
                {MHD_HTTP_OK, std::string(content_type(format)), site_.metrics(format, compressed), compressed, true});
 }
 
-MHD_Result MicroServer::reply(MHD_Connection* connection, const Response& response) {
+MHD_Result Server::reply(MHD_Connection* connection, const Response& response) {
   ++requests_[response.status];
   return send_response(connection, response);
 }
 
-void MicroServer::on_connection(void* context, MHD_Connection* connection, void** entry,
-                                MHD_ConnectionNotificationCode code) {
-  auto* server = static_cast<MicroServer*>(context);
+void Server::on_connection(void* context, MHD_Connection* connection, void** entry,
+                           MHD_ConnectionNotificationCode code) {
+  auto* server = static_cast<Server*>(context);
   if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
     if (*entry != nullptr) server->connections_.remove(static_cast<Connections::Entry*>(*entry));
     *entry = nullptr;
@@ -245,14 +160,14 @@ void MicroServer::on_connection(void* context, MHD_Connection* connection, void*
   server->close_some();
 }
 
-void MicroServer::on_completed(void* context, MHD_Connection* connection, void**, MHD_RequestTerminationCode) {
+void Server::on_completed(void* context, MHD_Connection* connection, void**, MHD_RequestTerminationCode) {
   if (auto* entry = entry_of(connection))
-    static_cast<MicroServer*>(context)->connections_.begin_again(entry, Connections::Clock::now());
+    static_cast<Server*>(context)->connections_.begin_again(entry, Connections::Clock::now());
 }
 
 // MHD sees the end of a connection that is shut down, and closes it. Its own timeouts count from the last byte.
 // Without lingering: the kernel does not keep what a client does not read.
-void MicroServer::close_some() {
+void Server::close_some() {
   for (const int fd : connections_.to_close(Connections::Clock::now())) {
     const linger reset{1, 0};
     ::setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
@@ -263,34 +178,25 @@ void MicroServer::close_some() {
     deadline_.at(std::chrono::duration_cast<std::chrono::microseconds>(next->time_since_epoch()));
 }
 
-void MicroServer::resume_all() {
+void Server::resume_all() {
   patience_.off();
-  for (const Waiting& waiting : waiting_) ::MHD_resume_connection(waiting.connection);
+  for (MHD_Connection* connection : waiting_) ::MHD_resume_connection(connection);
   waiting_.clear();
 }
 
-void MicroServer::release() {
+void Server::release() {
   if (waiting_.empty()) return;
   resume_all();
   for (auto& daemon : daemons_) run(*daemon);
 }
 
-HttpCounts MicroServer::counts() const {
+HttpCounts Server::counts() const {
   HttpCounts counts{requests_, 0};
   for (const auto& daemon : daemons_) {
     const MHD_DaemonInfo* info = ::MHD_get_daemon_info(daemon->handle.get(), MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
     if (info) counts.connections += info->num_connections;
   }
   return counts;
-}
-
-}  // namespace
-
-Result<std::unique_ptr<Server>> Server::start(sd_event* loop, std::vector<Fd> listeners, Site& site,
-                                              const Limits& limits, std::shared_ptr<const WebConfig> web) {
-  auto server = std::make_unique<MicroServer>(loop, site, limits, std::move(web));
-  if (auto started = server->start(std::move(listeners)); !started) return started.error();
-  return std::unique_ptr<Server>(std::move(server));
 }
 
 }  // namespace fabric::exporter

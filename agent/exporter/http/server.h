@@ -2,12 +2,13 @@
 // HTTP by libmicrohttpd, without a thread of its own: its epoll descriptor is a source of the caller's sd-event loop.
 #pragma once
 
-#include <systemd/sd-event.h>
+#include <climits>
 
-#include "base/fd.h"
-#include "base/result.h"
+#include "base/event.h"
 #include "exporter/collect/self.h"
-#include "exporter/http/web_config.h"
+#include "exporter/http/access.h"
+#include "exporter/http/connections.h"
+#include "exporter/http/http.h"
 #include "metrics/text.h"
 
 namespace fabric::exporter {
@@ -37,14 +38,60 @@ class Site {
 
 class Server {
  public:
-  static Result<std::unique_ptr<Server>> start(sd_event* loop, std::vector<Fd> listeners, Site& site,
-                                               const Limits& limits = {}, std::shared_ptr<const WebConfig> web = {});
-  virtual ~Server() = default;
+  Server(sd_event* loop, Site& site, const Limits& limits = {}, std::shared_ptr<const WebConfig> web = {})
+      : loop_(loop),
+        site_(site),
+        limits_(limits),
+        rate_(limits.requests, UINT_MAX),
+        access_(std::move(web)),
+        connections_(limits.connections, limits.per_client, limits.request) {}
+  ~Server() { resume_all(); }
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  Result<void> start(std::vector<Fd> listeners);
   // Serves with another TLS and other users from now on. Open connections are closed.
-  virtual Result<void> use(std::shared_ptr<const WebConfig> web) = 0;
+  Result<void> use(std::shared_ptr<const WebConfig> web);
   // Answers the waiting scrapes.
-  virtual void release() = 0;
-  [[nodiscard]] virtual HttpCounts counts() const = 0;
+  void release();
+  [[nodiscard]] HttpCounts counts() const;
+
+ private:
+  struct StopDaemon {
+    void operator()(MHD_Daemon* daemon) const { ::MHD_stop_daemon(daemon); }
+  };
+  // One listener, one daemon.
+  struct Daemon {
+    Server* server = nullptr;
+    EventSource io, timer;
+    std::unique_ptr<MHD_Daemon, StopDaemon> handle;  // ends first
+  };
+  // Per request: MHD's con_cls.
+  enum class Stage : uintptr_t { none = 0, begun, waited };
+
+  static MHD_Result on_request(void* context, MHD_Connection* connection, const char* path, const char* method,
+                               const char* version, const char* upload, size_t* upload_size, void** stage);
+  static void on_connection(void* server, MHD_Connection* connection, void** entry,
+                            MHD_ConnectionNotificationCode code);
+  static void on_completed(void* server, MHD_Connection* connection, void** stage, MHD_RequestTerminationCode code);
+
+  Result<void> add(Fd listener);
+  MHD_Result answer(MHD_Connection* connection, std::string_view path, void** stage);
+  MHD_Result reply(MHD_Connection* connection, const Response& response);
+  void close_some();
+  void resume_all();
+  static void run(Daemon& daemon);
+
+  sd_event* loop_;
+  Site& site_;
+  Limits limits_;
+  std::map<unsigned, uint64_t> requests_;
+  std::vector<MHD_Connection*> waiting_;
+  EventSource patience_, deadline_;
+  PerSecond rate_;
+  Access access_;
+  Connections connections_;
+  std::vector<std::unique_ptr<Daemon>> daemons_;
 };
 
 }  // namespace fabric::exporter

@@ -2,7 +2,6 @@
 #include "exporter/http/web_config.h"
 
 #include <fcntl.h>
-#include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,9 +11,15 @@
 #include <memory>
 
 #include "base/fd.h"
+#include "base/find.h"
 #include "base/parse.h"
 
 namespace fabric::exporter {
+
+gnutls_datum_t datum(std::string_view text) {
+  return {reinterpret_cast<unsigned char*>(const_cast<char*>(text.data())), static_cast<unsigned>(text.size())};
+}
+
 namespace {
 
 constexpr size_t kMaxFile = 256 * 1024;
@@ -72,13 +77,13 @@ class Document {
   Result<void> pairs(yaml_node_t& mapping, const std::string& where, Take take) {
     if (mapping.type == YAML_SCALAR_NODE && text(mapping).empty()) return {};  // "basic_auth_users:"
     if (mapping.type != YAML_MAPPING_NODE) return at(mapping, where + ": expected a mapping");
-    std::map<std::string, bool> seen;
+    std::set<std::string> seen;
     for (auto* pair = mapping.data.mapping.pairs.start; pair < mapping.data.mapping.pairs.top; ++pair) {
       yaml_node_t& key = *::yaml_document_get_node(&document_, pair->key);
       yaml_node_t& value = *::yaml_document_get_node(&document_, pair->value);
       const std::string name = text(key);
       if (name.empty()) return at(key, where + ": a key is not a text");
-      if (!seen.emplace(name, true).second) return at(key, name + ": twice");
+      if (!seen.insert(name).second) return at(key, name + ": twice");
       if (auto taken = take(name, key, value); !taken) return taken;
     }
     return {};
@@ -91,22 +96,20 @@ class Document {
   bool loaded_ = false;
 };
 
-struct TlsText {
-  std::map<std::string, std::string> values;
-  std::map<std::string, const yaml_node_t*> nodes;
+// A key of tls_server_config.
+struct Given {
+  std::string text;
+  const yaml_node_t* node;
 };
+using TlsKeys = std::map<std::string, Given>;
 
-Result<void> read_tls(Document& document, yaml_node_t& mapping, TlsText& out) {
+Result<void> read_tls(Document& document, yaml_node_t& mapping, TlsKeys& out) {
+  constexpr std::string_view kKnown[] = {"cert_file", "key_file", "client_auth_type", "client_ca_file", "min_version"};
   return document.pairs(
       mapping, "tls_server_config", [&](const std::string& name, yaml_node_t& key, yaml_node_t& value) -> Result<void> {
-        for (const char* known : {"cert_file", "key_file", "client_auth_type", "client_ca_file", "min_version"})
-          if (name == known) {
-            out.values[name] = Document::text(value);
-            out.nodes[name] = &value;
-            if (out.values[name].empty()) return document.at(value, name + ": expected a text");
-            return {};
-          }
-        return document.at(key, "unknown key tls_server_config." + clean_text(name));
+        if (!contains(kKnown, name)) return document.at(key, "unknown key tls_server_config." + clean_text(name));
+        out[name] = {Document::text(value), &value};
+        return out[name].text.empty() ? document.at(value, name + ": expected a text") : Result<void>();
       });
 }
 
@@ -140,11 +143,10 @@ std::string beside(const std::string& file, const std::string& name) {
 }
 
 Result<void> check_time(const std::string& name, const std::string& pem) {
-  gnutls_datum_t datum{reinterpret_cast<unsigned char*>(const_cast<char*>(pem.data())),
-                       static_cast<unsigned>(pem.size())};
+  const gnutls_datum_t data = datum(pem);
   gnutls_x509_crt_t* list = nullptr;
   unsigned count = 0;
-  if (const int failed = ::gnutls_x509_crt_list_import2(&list, &count, &datum, GNUTLS_X509_FMT_PEM, 0); failed < 0)
+  if (const int failed = ::gnutls_x509_crt_list_import2(&list, &count, &data, GNUTLS_X509_FMT_PEM, 0); failed < 0)
     return error(0, name + ": no certificate: " + ::gnutls_strerror(failed));
   const std::time_t now = std::time(nullptr), from = ::gnutls_x509_crt_get_activation_time(list[0]),
                     until = ::gnutls_x509_crt_get_expiration_time(list[0]);
@@ -155,21 +157,13 @@ Result<void> check_time(const std::string& name, const std::string& pem) {
   return {};
 }
 
-struct FreeCredentials {
-  void operator()(gnutls_certificate_credentials_t credentials) const {
-    ::gnutls_certificate_free_credentials(credentials);
-  }
-};
-
 // What libmicrohttpd does at its start, to report the reason of a failure.
 Result<void> check_pair(const WebConfig& web) {
-  const auto datum = [](const std::string& pem) {
-    return gnutls_datum_t{reinterpret_cast<unsigned char*>(const_cast<char*>(pem.data())),
-                          static_cast<unsigned>(pem.size())};
-  };
   gnutls_certificate_credentials_t raw = nullptr;
   if (::gnutls_certificate_allocate_credentials(&raw) < 0) return error(ENOMEM, "TLS");
-  const std::unique_ptr<std::remove_pointer_t<gnutls_certificate_credentials_t>, FreeCredentials> owner(raw);
+  const std::unique_ptr<void, void (*)(void*)> owner(raw, [](void* held) {
+    ::gnutls_certificate_free_credentials(static_cast<gnutls_certificate_credentials_t>(held));
+  });
   const gnutls_datum_t certificate = datum(web.certificate), key = datum(web.key), ca = datum(web.client_ca);
   if (const int failed = ::gnutls_certificate_set_x509_key_mem(raw, &certificate, &key, GNUTLS_X509_FMT_PEM);
       failed < 0)
@@ -179,28 +173,27 @@ Result<void> check_pair(const WebConfig& web) {
   return {};
 }
 
-Result<void> use_words(const Document& document, const TlsText& tls, WebConfig& out) {
-  const auto word = [&](const char* key) { return tls.values.contains(key) ? tls.values.at(key) : std::string(); };
+Result<void> use_words(const Document& document, const TlsKeys& tls, WebConfig& out) {
+  const auto word = [&](const char* key) { return tls.contains(key) ? tls.at(key).text : std::string(); };
   const std::string type = word("client_auth_type"), version = word("min_version");
   if (type == "RequireAndVerifyClientCert") out.client = ClientCertificate::required;
   else if (type == "VerifyClientCertIfGiven") out.client = ClientCertificate::if_given;
   else if (!type.empty() && type != "NoClientCert")
     return document.at(
-        *tls.nodes.at("client_auth_type"),
+        *tls.at("client_auth_type").node,
         "client_auth_type: expected NoClientCert, VerifyClientCertIfGiven or RequireAndVerifyClientCert");
   if (!version.empty() && version != "TLS12" && version != "TLS13")
-    return document.at(*tls.nodes.at("min_version"), "min_version: expected TLS12 or TLS13");
+    return document.at(*tls.at("min_version").node, "min_version: expected TLS12 or TLS13");
   out.only_tls13 = version == "TLS13";
   return {};
 }
 
-Result<void> use_tls(const Document& document, const yaml_node_t& section, const std::string& file, const TlsText& tls,
+Result<void> use_tls(const Document& document, const yaml_node_t& section, const std::string& file, const TlsKeys& tls,
                      WebConfig& out) {
   for (const char* key : {"cert_file", "key_file"})
-    if (!tls.values.contains(key))
-      return document.at(section, std::string("tls_server_config: ") + key + " is missing");
+    if (!tls.contains(key)) return document.at(section, std::string("tls_server_config: ") + key + " is missing");
   if (auto used = use_words(document, tls, out); !used) return used;
-  const bool has_ca = tls.values.contains("client_ca_file");
+  const bool has_ca = tls.contains("client_ca_file");
   if (has_ca != (out.client != ClientCertificate::none))
     return document.at(section, "tls_server_config: client_ca_file and client_auth_type require each other");
   struct Member {
@@ -209,10 +202,10 @@ Result<void> use_tls(const Document& document, const yaml_node_t& section, const
   };
   for (const Member& each :
        {Member{"cert_file", out.certificate}, {"key_file", out.key}, {"client_ca_file", out.client_ca}}) {
-    if (!tls.values.contains(each.key)) continue;
-    out.files.push_back(beside(file, tls.values.at(each.key)));
+    if (!tls.contains(each.key)) continue;
+    out.files.push_back(beside(file, tls.at(each.key).text));
     auto text = read_file(out.files.back(), &each.pem == &out.key);
-    if (!text) return document.at(*tls.nodes.at(each.key), std::string(each.key) + ": " + text.error().text());
+    if (!text) return document.at(*tls.at(each.key).node, std::string(each.key) + ": " + text.error().text());
     each.pem = std::move(*text);
   }
   out.tls = true;
@@ -230,7 +223,7 @@ Result<WebConfig> load_web_config(const std::string& file) {
   Document document(*text, file);
   if (auto ok = document.ok(); !ok) return ok.error();
   if (document.root() == nullptr) return error(0, file + ": empty");
-  TlsText tls;
+  TlsKeys tls;
   const yaml_node_t* section = nullptr;
   auto read = document.pairs(*document.root(), file,
                              [&](const std::string& name, yaml_node_t& key, yaml_node_t& value) -> Result<void> {
@@ -251,12 +244,11 @@ Result<WebConfig> load_web_config(const std::string& file) {
 std::string state_of(const std::vector<std::string>& files) {
   std::string out;
   for (const std::string& name : files) {
-    struct stat status {};
-    const bool there = ::stat(name.c_str(), &status) == 0;
-    out += !there ? "none "
-                  : std::to_string(status.st_ino) + "/" + std::to_string(status.st_size) + "/" +
-                        std::to_string(status.st_mode) + "/" + std::to_string(status.st_mtim.tv_sec) + "." +
-                        std::to_string(status.st_mtim.tv_nsec) + " ";
+    struct stat status {};  // stays 0 if the file is absent
+    (void)::stat(name.c_str(), &status);
+    for (const auto number : {int64_t(status.st_ino), int64_t(status.st_size), int64_t(status.st_mode),
+                              int64_t(status.st_mtim.tv_sec), int64_t(status.st_mtim.tv_nsec)})
+      out += std::to_string(number) + " ";
   }
   return out;
 }

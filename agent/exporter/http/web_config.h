@@ -2,6 +2,8 @@
 // TLS and users of the listener, in the file format of Prometheus' exporters (exporter-toolkit's web-config).
 #pragma once
 
+#include <gnutls/gnutls.h>
+
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -24,6 +26,9 @@ struct WebConfig {
 
 // An Error names the file, the line and the key. Certificate and key must fit and be valid now.
 Result<WebConfig> load_web_config(const std::string& file);
+
+// The same bytes for GnuTLS, which does not change them.
+gnutls_datum_t datum(std::string_view text);
 
 // Changes if one of the files does.
 std::string state_of(const std::vector<std::string>& files);

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporter/lldp/lldp.h"
 
+#include <arpa/inet.h>
+#include <linux/filter.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <systemd/sd-daemon.h>
 
-#include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <iterator>
 
 #include "checks/cabling/peer.h"
-#include "exporter/lldp/lldp_socket.h"
 #include "exporter/setup.h"
 #include "exporter/uevent.h"
 #include "scan/scan.h"
@@ -20,11 +23,74 @@
 namespace fabric::exporter {
 namespace {
 
-constexpr std::chrono::milliseconds kSettle{300};  // a NIC is added or removed with a burst of messages
-constexpr std::chrono::seconds kRescan{60};        // without a notification
-constexpr double kChange = 0.2;                    // until a change is in the file
-constexpr double kRefresh = 10;                    // until the file shows that a neighbor was heard again
-constexpr int kFramesAtOnce = 16;                  // of one netdev, before the others are served
+constexpr std::chrono::milliseconds kSettled{300};  // a NIC is added or removed with a burst of messages
+constexpr std::chrono::seconds kRescan{60};         // without a notification
+constexpr double kChange = 0.2;                     // until a change is in the file
+constexpr double kRefresh = 10;                     // until the file shows that a neighbor was heard again
+constexpr int kFramesAtOnce = 16;                   // of one netdev, before the others are served
+
+constexpr uint16_t kEtherType = 0x88cc;
+constexpr int kReceiveBuffer = 65536;  // a few dozen frames: bounds the memory under a flood
+
+bool join(int fd, int ifindex, const std::array<uint8_t, 6>& address) {
+  packet_mreq request{};
+  request.mr_ifindex = ifindex;
+  request.mr_type = PACKET_MR_MULTICAST;
+  request.mr_alen = static_cast<unsigned short>(address.size());
+  std::copy(address.begin(), address.end(), request.mr_address);
+  return ::setsockopt(fd, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &request, sizeof request) == 0;
+}
+
+// A filter on all frames: a socket for LLDP's EtherType receives nothing below Open vSwitch or a bridge that forwards
+// LLDP (group_fwd_mask), because those consume the frame before it reaches protocols (net/core/dev.c,
+// __netif_receive_skb_core).
+bool filter_lldp(int fd) {
+  sock_filter filter[] = {BPF_STMT(BPF_LD | BPF_H | BPF_ABS, offsetof(ethhdr, h_proto)),
+                          BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kEtherType, 0, 1), BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+                          BPF_STMT(BPF_RET | BPF_K, 0)};
+  const sock_fprog program{std::size(filter), filter};
+  return ::setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) == 0;
+}
+
+// A packet socket for the LLDP frames of one netdev (net/packet/af_packet.c of Linux 6.12). Requires CAP_NET_RAW.
+// Nonblocking; joins the three multicast addresses of LLDP and receives its EtherType only, without our own frames.
+Result<Fd> open_socket(int ifindex, const std::string& netdev) {
+  // Protocol 0: receives nothing until it is bound to the netdev.
+  Fd fd(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!fd) return error(errno, netdev + ": open a packet socket");
+  const int on = 1;
+  // Older kernels deliver our own frames too; receive_frame() skips them.
+  (void)::setsockopt(fd.get(), SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof on);
+  (void)::setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUF, &kReceiveBuffer, sizeof kReceiveBuffer);
+  if (!filter_lldp(fd.get())) return error(errno, netdev + ": listen for LLDP");
+  sockaddr_ll address{};
+  address.sll_family = AF_PACKET;
+  address.sll_protocol = htons(ETH_P_ALL);
+  address.sll_ifindex = ifindex;
+  if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+    return error(errno, netdev + ": listen for LLDP");
+  for (const auto& destination : lldp::kDestinations)
+    if (!join(fd.get(), ifindex, destination)) return error(errno, netdev + ": join LLDP's multicast address");
+  return fd;
+}
+
+// The next frame, or nullopt. An Error: ENETDOWN (the netdev is down; the socket goes on when it is up again), ENXIO or
+// ENODEV (it is gone).
+Result<std::optional<Bytes>> receive_frame(const Fd& socket) {
+  Bytes buffer(lldp::kMaxFrame);
+  for (;;) {
+    sockaddr_ll from{};
+    socklen_t length = sizeof from;
+    const ssize_t size =
+        ::recvfrom(socket.get(), buffer.data(), buffer.size(), MSG_TRUNC, reinterpret_cast<sockaddr*>(&from), &length);
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return std::optional<Bytes>{};
+    if (size < 0) return error(errno, "receive LLDP");
+    if (from.sll_pkttype == PACKET_OUTGOING || static_cast<size_t>(size) > buffer.size()) continue;
+    buffer.resize(static_cast<size_t>(size));
+    return std::optional(std::move(buffer));
+  }
+}
 
 std::chrono::microseconds microseconds(double seconds) {
   return std::chrono::microseconds(static_cast<int64_t>(seconds * 1e6));
@@ -35,6 +101,23 @@ double seconds_since_boot() {
   timespec now{};
   ::clock_gettime(CLOCK_BOOTTIME, &now);
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+// The netdevs of the RDMA ports of this machine: of a bond its members, no virtual functions, no InfiniBand. Reads no
+// settings: no firmware commands.
+std::map<int, std::string> netdevs_of_rdma_ports() {
+  std::map<int, std::string> out;
+  auto kernel = open_kernel();
+  if (!kernel) {
+    log(SD_ERR, kernel.error().text());
+    return out;
+  }
+  ScanOptions options;
+  options.topology = options.settings = options.counters = options.gids = options.network = options.verbs = false;
+  options.members = true;
+  for (const Port& port : scan(*kernel, options).ports)
+    if (port.ifindex > 0 && has_cable(port)) out.emplace(port.ifindex, port.netdev);
+  return out;
 }
 
 }  // namespace
@@ -85,7 +168,7 @@ void LldpListener::on_expiry() {
 // Counted from the first message of a burst: a link that flaps forever does not postpone it.
 void LldpListener::rescan_soon() {
   if (std::exchange(rescan_is_near_, true)) return;
-  rescan_timer_.after(kSettle);
+  rescan_timer_.after(kSettled);
 }
 
 void LldpListener::rescan() {
@@ -106,7 +189,7 @@ void LldpListener::rescan() {
 }
 
 void LldpListener::listen_to(int ifindex, const std::string& netdev) {
-  auto fd = lldp::open_socket(ifindex, netdev);
+  auto fd = open_socket(ifindex, netdev);
   if (!fd) return world_.log(SD_WARNING, fd.error().text());
   auto socket = std::make_unique<Socket>();
   socket->ifindex = ifindex;
@@ -119,7 +202,7 @@ void LldpListener::listen_to(int ifindex, const std::string& netdev) {
 
 void LldpListener::on_frames(Socket& socket) {
   for (int i = 0; i < kFramesAtOnce; ++i) {
-    auto frame = lldp::receive(socket.fd);
+    auto frame = receive_frame(socket.fd);
     if (!frame && frame.error().code == ENETDOWN)
       return;  // reported once by the kernel; the socket works again when the netdev is up
     if (!frame) {
@@ -169,28 +252,6 @@ void LldpListener::publish() {
   publish_within(state::kNeighborHeartbeat);
 }
 
-namespace {
-
-// Reads no settings: no firmware commands.
-std::map<int, std::string> netdevs_of_rdma_ports() {
-  std::map<int, std::string> out;
-  auto kernel = open_kernel();
-  if (!kernel) {
-    log(SD_ERR, kernel.error().text());
-    return out;
-  }
-  ScanOptions options;
-  options.topology = options.settings = options.counters = options.gids = options.network = options.verbs = false;
-  options.members = true;
-  for (const Port& port : scan(*kernel, options).ports)
-    if (port.ifindex > 0 && has_cable(port)) out.emplace(port.ifindex, port.netdev);
-  return out;
-}
-
-}  // namespace
-
-LldpWorld real_lldp_world() { return {"/", netdevs_of_rdma_ports, log}; }
-
 int listen_for_lldp() {
   block_signals();
   ::signal(SIGHUP, SIG_IGN);  // `pkill -HUP fabric-exporter` is meant for the exporter
@@ -199,7 +260,7 @@ int listen_for_lldp() {
     log(SD_ERR, loop.error().text());
     return EXIT_FAILURE;
   }
-  LldpListener listener(real_lldp_world());
+  LldpListener listener({"/", netdevs_of_rdma_ports, log});
   if (auto started = listener.start(loop->get()); !started) {
     log(SD_ERR, started.error().text());
     return EXIT_FAILURE;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "exporter/lldp/neighbor_table.h"
-
 #include <algorithm>
+
+#include "exporter/lldp/lldp.h"
 
 namespace fabric {
 namespace {

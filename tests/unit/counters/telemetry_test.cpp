@@ -411,7 +411,7 @@ TEST(TelemetryFamilies, EveryLimitOfEveryReadingHasItsLine) {
     next += 4;
   }
   FamilySet set;
-  add_module(set, node_with(port).ports[0], test::kEverything);
+  add_telemetry(set, node_with(port), test::kEverything);
   Series got = series(set), wanted;
   std::erase_if(got, [](const auto& one) { return one.first.find("_limit_") == std::string::npos; });
   next = 1;

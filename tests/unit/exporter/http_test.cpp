@@ -15,7 +15,6 @@
 
 #include "exporter/http/connections.h"
 #include "exporter/http/page.h"
-#include "exporter/http/per_second.h"
 #include "exporter/http/server.h"
 #include "support/test.h"
 
@@ -140,9 +139,9 @@ class ServerTest : public testing::Test {
       port6_ = port_of(second->get());
       listeners.push_back(std::move(*second));
     }
-    auto server = Server::start(loop_, std::move(listeners), site_, limits_, web_);
-    ASSERT_TRUE(server) << server.error().text();
-    server_ = std::move(*server);
+    server_.emplace(loop_, site_, limits_, web_);
+    const auto started = server_->start(std::move(listeners));
+    ASSERT_TRUE(started) << started.error().text();
     thread_ = std::thread([this] {
       while (!stop_) sd_event_run(loop_, nap_);
       server_.reset();
@@ -207,7 +206,7 @@ class ServerTest : public testing::Test {
   Limits limits_{.requests = 100'000, .idle_seconds = 2};
   std::shared_ptr<WebConfig> web_;
   sd_event* loop_ = nullptr;
-  std::unique_ptr<Server> server_;
+  std::optional<Server> server_;
   std::thread thread_;
   std::atomic<bool> stop_{false};
   std::atomic<uint64_t> nap_{10'000};  // microseconds; each time the loop wakes, timers that may be late are not

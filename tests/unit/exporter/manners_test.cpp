@@ -101,15 +101,15 @@ TEST(Manners, APageOfHalfTheMachineIsNotWhatLaterOnesAreComparedWith) {
     ASSERT_TRUE(done());
   };
   wait_for([&] { return nics.statistics->is_waiting("eth3") && !collector.snapshot().node.ports.empty(); });
-  ASSERT_EQ(cache.plain(collector, {})->find("device=\"mlx5_1\",port"), std::string::npos);
+  ASSERT_EQ(cache.page(collector, {})->find("device=\"mlx5_1\",port"), std::string::npos);
   nics.statistics->answer("eth3");
   for (int page = 0; page < 2; ++page) {
     wait_for([&] { return collector.complete() && !collector.busy(); });
-    (void)cache.plain(collector, {});
+    (void)cache.page(collector, {});
     collector.refresh();
   }
   wait_for([&] { return !collector.busy(); });
-  const std::string page = *cache.plain(collector, {});
+  const std::string page = *cache.page(collector, {});
   EXPECT_NE(page.find("fabric_diagnosis{device=\"mlx5_0\""), std::string::npos);
   EXPECT_NE(page.find("fabric_diagnosis{device=\"mlx5_1\""), std::string::npos);
 }

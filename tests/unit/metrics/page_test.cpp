@@ -27,7 +27,7 @@ class Paging {
   std::string page(const PageContext& context = {}) {
     collector_.refresh();
     settle();
-    return *cache_.plain(collector_, context);
+    return *cache_.page(collector_, context);
   }
   test::SlowNics nics;
   PageCache& cache() { return cache_; }
@@ -210,7 +210,7 @@ TEST(Page, WhatIsLongOverIsNotDiagnosedWhenScrapesComeAgain) {
   const auto culprit = [&](PageCache& cache) {
     paging.collector().refresh();
     paging.settle();
-    const std::string page = *cache.plain(paging.collector(), {}),
+    const std::string page = *cache.page(paging.collector(), {}),
                       series = "fabric_diagnosis{device=\"mlx5_0\",port=\"1\",culprit=\"";
     const size_t at = page.find(series);
     return at == std::string::npos
@@ -251,21 +251,21 @@ TEST(Page, HalfAMachineIsNotJudged) {
       comes([&] { return nics.statistics->is_waiting("eth2") && collector.snapshot().node.ports.size() == 1; }));
   ASSERT_TRUE(comes([&] { return collector.complete(); })) << "nobody waits for it any more";
   PageCache cache;
-  EXPECT_FALSE(has(*cache.plain(collector, {}), "fabric_check_status{"));
+  EXPECT_FALSE(has(*cache.page(collector, {}), "fabric_check_status{"));
   nics.statistics->answer("eth2");
   ASSERT_TRUE(comes([&] { return collector.has_all(); }));
-  EXPECT_TRUE(has(*cache.plain(collector, {}), kDown));
+  EXPECT_TRUE(has(*cache.page(collector, {}), kDown));
 
   nics.statistics->hang("eth2");
   Collector next(soon_stuck(nics), wake.get());
   ASSERT_TRUE(comes([&] { return nics.statistics->is_waiting("eth2") && next.snapshot().node.ports.size() == 1; }));
   cache.restart();
-  EXPECT_TRUE(has(*cache.plain(next, {}), kDown)) << "what was found before a reload stands";
+  EXPECT_TRUE(has(*cache.page(next, {}), kDown)) << "what was found before a reload stands";
   nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/state", "4: ACTIVE\n");
   nics.statistics->answer("eth2");
   ASSERT_TRUE(comes([&] { return next.has_all(); }));
   next.rescan();
-  EXPECT_TRUE(comes([&] { return !has(*cache.plain(next, {}), kDown); }));
+  EXPECT_TRUE(comes([&] { return !has(*cache.page(next, {}), kDown); }));
 }
 
 // Its firmware is dead: nobody knows whether it has symptoms.
@@ -278,18 +278,18 @@ TEST(Page, ADeviceThatHangsIsNotSaidToHaveNoSymptom) {
   collector.refresh();
   ASSERT_TRUE(comes([&] { return nics.statistics->is_waiting("eth2") && collector.complete() && !collector.busy(); }));
   PageCache cache;
-  (void)cache.plain(collector, {});
+  (void)cache.page(collector, {});
   const auto seen = collector.version();
   collector.refresh();
   ASSERT_TRUE(comes([&] { return collector.version() > seen && !collector.busy(); }));
-  const std::string page = *cache.plain(collector, {});
+  const std::string page = *cache.page(collector, {});
   EXPECT_TRUE(has(page, "fabric_diagnosis{device=\"mlx5_1\",port=\"1\",culprit=\"none\""));
   EXPECT_FALSE(has(page, "fabric_diagnosis{device=\"mlx5_0\""));
   nics.statistics->answer("eth2");
   EXPECT_TRUE(comes([&] {
     collector.refresh();
     cache.drop_findings();
-    return has(*cache.plain(collector, {}), "fabric_diagnosis{device=\"mlx5_0\"");
+    return has(*cache.page(collector, {}), "fabric_diagnosis{device=\"mlx5_0\"");
   }));
 }
 

@@ -268,7 +268,7 @@ TEST(OpenMetrics, FollowsTheRulesOfTheFormat) {
 }
 
 TEST(OpenMetrics, CountersAreFamiliesWithoutTotal) {
-  static constexpr Metric kNoSuffix{"test_things", "Things of \"another\" exporter."};
+  static constexpr Metric kNoSuffix{"test_things", "Things of \"another\" exporter.", MetricKind::counter};
   FamilySet set;
   set.add(kTotal, {}, 3);
   set.add(kNoSuffix, {}, 4);

@@ -11,7 +11,6 @@
 #include <csignal>
 
 #include "exporter/lldp/lldp.h"
-#include "exporter/lldp/lldp_socket.h"
 #include "exporter/setup.h"
 #include "store/neighbor_state.h"
 #include "support/netns.h"
