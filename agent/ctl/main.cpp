@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <unistd.h>
 
 #include <cstdio>
 
-#include "ctl/output/terminal.h"
+#include "ctl/verbs.h"
 
 int main(int argc, char** argv) {
   fabric::ctl::Output output = fabric::ctl::standard_output();

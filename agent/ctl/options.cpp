@@ -1,24 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/options.h"
 
-#include <algorithm>
-
-#include "base/parse.h"
 #include "config/config.h"
 #include "ctl/topo/topo.h"
-#include "ctl/verbs.h"
 
 namespace fabric::ctl {
 namespace {
-
-void append_list(std::vector<std::string>& list, const std::string& value) {
-  for (std::string_view part : split(value, ','))
-    if (!trim(part).empty()) list.emplace_back(trim(part));
-}
-
-// The kernel caches hw_counters for 10 ms by default (lifespan, drivers/infiniband/core/sysfs.c of Linux 6.12): two
-// samples within that time are equal.
-constexpr std::chrono::milliseconds kShortest{100};
 
 bool set_interval(Options& options, const std::string& value) {
   const auto span = parse_span(value);
@@ -63,7 +50,8 @@ bool set_text(Options& options, const std::string& value) {
 }
 template <auto Member>
 bool set_list(Options& options, const std::string& value) {
-  append_list(options.*Member, value);
+  for (const std::string_view part : split(value, ','))
+    if (!trim(part).empty()) (options.*Member).emplace_back(trim(part));
   return !(options.*Member).empty();
 }
 
@@ -113,16 +101,6 @@ constexpr OptionRow kRows[] = {
     {"version", 'V', "", "", "print the version", set_flag<&Options::version>},
 };
 
-std::string nearest_option(std::string_view word) {
-  std::vector<std::string_view> names;
-  for (const OptionRow& row : kRows) names.push_back(row.name);
-  return nearest(word, names);
-}
-
-std::string did_you_mean(const std::string& dashes, const std::string& candidate) {
-  return candidate.empty() ? "; see fabric-agentctl --help" : "; did you mean " + dashes + candidate + "?";
-}
-
 struct Word {
   const OptionRow* row = nullptr;
   std::optional<std::string> value;
@@ -137,8 +115,12 @@ Result<Word> read_word(const std::string& word) {
   if (!is_long && word.size() > 2) found.value = word.substr(2);
   for (const OptionRow& row : kRows)
     if (is_long ? row.name == name : row.letter != 0 && row.letter == name[0]) found.row = &row;
-  if (found.row == nullptr)
-    return error(0, "unknown option '" + word + "'" + did_you_mean("--", is_long ? nearest_option(name) : ""));
+  if (found.row == nullptr) {
+    std::vector<std::string_view> names;
+    for (const OptionRow& row : kRows)
+      if (is_long) names.push_back(row.name);
+    return error(0, "unknown option '" + word + "'" + suggestion(name, names, "--help", "--"));
+  }
   if (found.row->argument.empty() && found.value)
     return error(0, "--" + std::string(found.row->name) + ": unexpected value: " + *found.value);
   return found;
@@ -150,7 +132,7 @@ Result<void> check_against_verb(const Options& options, const std::vector<const 
   if (verb == nullptr) {
     std::vector<std::string_view> names;
     for (const Verb& each : verbs()) names.push_back(each.name);
-    return error(0, "unknown command '" + options.verb + "'" + did_you_mean("", nearest(options.verb, names)));
+    return error(0, "unknown command '" + options.verb + "'" + suggestion(options.verb, names, "--help"));
   }
   for (const OptionRow* row : given)
     if (!takes(options.verb, *row))
@@ -200,7 +182,8 @@ Result<Options> parse_options(std::span<const std::string> words) {
   return options;
 }
 
-std::string nearest(std::string_view word, std::span<const std::string_view> known) {
+std::string suggestion(std::string_view word, const std::vector<std::string_view>& known, const std::string& see,
+                       const std::string& dashes) {
   std::string best;
   size_t best_distance = std::max<size_t>(2, word.size() / 3) + 1;
   for (std::string_view candidate : known)
@@ -208,7 +191,7 @@ std::string nearest(std::string_view word, std::span<const std::string_view> kno
       best_distance = distance;
       best = candidate;
     }
-  return best;
+  return best.empty() ? "; see fabric-agentctl " + see : "; did you mean " + dashes + best + "?";
 }
 
 }  // namespace fabric::ctl

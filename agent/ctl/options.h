@@ -2,7 +2,6 @@
 // The command line. One option = one row; parsing, --help and the man page's test follow from the table.
 #pragma once
 
-#include "base/result.h"
 #include "kernel/kernel.h"
 #include "model/policy.h"
 
@@ -13,6 +12,10 @@ inline constexpr int kDone = 0;     // nothing to do, or all done
 inline constexpr int kChanges = 2;  // plan: something to write; apply, restore: something is not in sync
 inline constexpr int kFailure = 3;  // no answer
 inline constexpr int kUsage = 64;   // EX_USAGE of sysexits.h
+
+// Of --interval. The kernel caches hw_counters for 10 ms by default (lifespan, drivers/infiniband/core/sysfs.c of Linux
+// 6.12): two samples within that time are equal.
+inline constexpr std::chrono::milliseconds kShortest{100};
 
 struct Options {
   std::string verb;                    // empty: none given
@@ -60,7 +63,8 @@ bool takes(std::string_view verb, const OptionRow& row);
 // the Error names the nearest known one.
 Result<Options> parse_options(std::span<const std::string> words);
 
-// The nearest of `known` to `word` by edit distance, or empty if none is near.
-std::string nearest(std::string_view word, std::span<const std::string_view> known);
+// "; did you mean --NAME?" with the nearest of `known` to `word` by edit distance, else "; see fabric-agentctl SEE".
+std::string suggestion(std::string_view word, const std::vector<std::string_view>& known, const std::string& see,
+                       const std::string& dashes = {});
 
 }  // namespace fabric::ctl

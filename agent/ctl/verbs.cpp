@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/verbs.h"
 
-#include <algorithm>
-
 #include "ctl/output/table.h"
 #include "ctl/verbs/watch.h"
 
@@ -65,9 +63,7 @@ int fail(Output& output, int code, const std::string& what) {
 std::span<const Verb> verbs() { return kVerbs; }
 
 const Verb* find_verb(std::string_view name) {
-  for (const Verb& verb : kVerbs)
-    if (verb.name == name) return &verb;
-  return nullptr;
+  return find_where(kVerbs, [&](const Verb& verb) { return verb.name == name; });
 }
 
 std::string usage_text(unsigned width) {

@@ -23,6 +23,19 @@ struct Output {
   int keys = -1;                           // the terminal that the user types on; -1: none
 };
 
+// Standard output, as systemctl(1) treats it. Width: $COLUMNS, else the terminal's, else 80. Color on a terminal,
+// unless NO_COLOR is set; SYSTEMD_COLORS=0 or 1 decides before both. TERM=dumb, or none, has neither color nor --watch
+// in place.
+Output standard_output();
+
+// With write(2), since stdio writes a screen in pieces and a terminal would show them. Waits where another process has
+// set the shared pipe or terminal O_NONBLOCK.
+bool write_all(int fd, std::string_view text);
+
+// Prints and empties text and errors; a text longer than the terminal goes through the pager if output.paged. False: a
+// full disk or a closed pipe, which must not look like an answer; it is reported once.
+bool print(Output& output);
+
 // Reports an error and returns the exit code.
 int fail(Output& output, int code, const std::string& what);
 

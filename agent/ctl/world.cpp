@@ -1,33 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/world.h"
 
-#include <algorithm>
 #include <thread>
 
 #include "config/cabling.h"
 #include "config/config.h"
-#include "model/node.h"
 #include "settings/confirm.h"
-#include "store/state.h"
 
 namespace fabric::ctl {
-namespace {
-
-bool window_is_open(const Kernel& kernel, const Policy& policy) {
-  const std::tm parts = local_now(kernel);
-  return in_window(policy.maintenance, parts.tm_wday, static_cast<unsigned>(parts.tm_hour * 60 + parts.tm_min));
-}
-
-bool names_port(const std::string& name, const Port& port) {
-  return name == port.id() || name == port.rdma || (!port.netdev.empty() && name == port.netdev);
-}
-
-}  // namespace
 
 int64_t wall_now(const Kernel& kernel) {
   std::tm now = local_now(kernel);
   const long ahead = now.tm_gmtoff;
   return static_cast<int64_t>(::timegm(&now)) - ahead;
+}
+
+bool names_port(const std::string& name, const Port& port) {
+  return name == port.id() || name == port.rdma || (!port.netdev.empty() && name == port.netdev);
 }
 
 Result<World> open_world(const Options& options) {
@@ -83,7 +72,7 @@ bool is_chosen(const Options& options, const Port& port) {
 }
 
 Result<void> check_ports(const Options& options, const Node& node) {
-  const bool has_host = std::set<std::string>{"plan", "apply", "restore", "status"}.contains(options.verb);
+  const bool has_host = contains(std::array{"plan", "apply", "restore", "status"}, options.verb);
   for (const std::string& name : options.ports)
     if ((name != kHostSubject || !has_host) &&
         std::ranges::none_of(node.ports, [&](const Port& port) { return names_port(name, port); }))
@@ -93,8 +82,12 @@ Result<void> check_ports(const Options& options, const Node& node) {
 
 qos::Options reconcile_options(World& world, const Options& options) {
   qos::Options out;
-  if (world.policy) out.disruptive = world.policy->disruptive;
-  if (world.policy) out.window_open = window_is_open(world.kernel, *world.policy);
+  if (world.policy) {
+    const std::tm now = local_now(world.kernel);
+    out.disruptive = world.policy->disruptive;
+    out.window_open =
+        in_window(world.policy->maintenance, now.tm_wday, static_cast<unsigned>(now.tm_hour * 60 + now.tm_min));
+  }
   if (options.disruptive) {  // an explicit request ignores the maintenance window
     out.disruptive = *options.disruptive;
     out.window_open = true;

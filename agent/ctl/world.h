@@ -3,8 +3,6 @@
 #pragma once
 
 #include "ctl/options.h"
-#include "kernel/kernel.h"
-#include "model/change.h"
 #include "scan/scan.h"
 #include "settings/reconcile.h"
 #include "settings/sysctl.h"
@@ -35,6 +33,8 @@ Result<void> refuse_against_other_config(const World& world, std::chrono::millis
 // A scan without the ports that the policy excludes.
 Node look(World& world, ScanOptions what);
 
+// By "mlx5_0/1", "mlx5_0" or the netdev.
+bool names_port(const std::string& name, const Port& port);
 // True if --port names the port, or is absent.
 bool is_chosen(const Options& options, const Port& port);
 // The Error names an unknown --port. `host` is known to the verbs that handle sysctl settings.

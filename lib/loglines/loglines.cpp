@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loglines/loglines.h"
 
-#include <algorithm>
-
 #include "base/parse.h"
 
 namespace fabric::loglines {
@@ -22,20 +20,14 @@ size_t find_part(std::string_view line, std::string_view part, size_t from) {
   return std::string_view::npos;
 }
 
-using Parts = std::vector<std::string_view>;
-
-bool matches_parts(std::string_view line, const Parts& parts) {
-  size_t at = 0;
-  return std::ranges::all_of(parts, [&](std::string_view part) {
+bool has_parts(std::string_view line, std::string_view pattern) {
+  for (size_t from = 0, at = 0; from <= pattern.size();) {
+    const std::string_view part = pattern.substr(from, pattern.find('*', from) - from);
     at = find_part(line, part, at);
-    return at != std::string_view::npos;
-  });
-}
-
-std::vector<Parts> parts_of(const Message& message) {
-  std::vector<Parts> out;
-  for (const std::string_view pattern : split(message.patterns, '|')) out.push_back(split(pattern, '*'));
-  return out;
+    if (at == std::string_view::npos) return false;
+    from += part.size() + 1;
+  }
+  return true;
 }
 
 std::optional<unsigned> number_after(std::string_view line, std::string_view prefix) {
@@ -75,16 +67,23 @@ unsigned completion_status(std::string_view line) {
   return 0;
 }
 
-struct VendorError {
-  unsigned number;
-  std::string_view text;
-};
 // Of mlx5, as they occur with their statuses in the threads of NCCL and UCX.
-constexpr VendorError kVendorErrors[] = {{129, "no acknowledgment came back"},
-                                         {136, "the peer denied access to its memory"},
-                                         {137, "the peer reported an error of its own"},
-                                         {138, "the peer rejected the request as invalid"},
-                                         {249, "flushed after an earlier error"}};
+constexpr std::pair<unsigned, std::string_view> kVendorErrors[] = {{129, "no acknowledgment came back"},
+                                                                   {136, "the peer denied access to its memory"},
+                                                                   {137, "the peer reported an error of its own"},
+                                                                   {138, "the peer rejected the request as invalid"},
+                                                                   {249, "flushed after an earlier error"}};
+
+// `status`: completion_status(line).
+bool fits(const Message& message, std::string_view line, unsigned status) {
+  if (status != 0 && message.status == status) return true;
+  for (size_t from = 0; from <= message.patterns.size();) {
+    const std::string_view pattern = message.patterns.substr(from, message.patterns.find('|', from) - from);
+    if (has_parts(line, pattern)) return true;
+    from += pattern.size() + 1;
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -93,41 +92,12 @@ std::string_view to_text(Cause value) {
   return kTexts[static_cast<size_t>(value)];
 }
 
-std::span<const Message> messages() {
-  static const std::vector<Message> all = [] {
-    std::vector<Message> out;
-    for (const auto list :
-         {completion_messages(), library_messages(), provider_messages(), application_messages(), kernel_messages()})
-      out.insert(out.end(), list.begin(), list.end());
-    return out;
-  }();
-  return all;
-}
-
-namespace {
-
-bool matches_any(std::string_view line, const std::vector<Parts>& patterns) {
-  return std::ranges::any_of(patterns, [&](const Parts& each) { return matches_parts(line, each); });
-}
-
-}  // namespace
-
-bool matches(const Message& message, std::string_view line) {
-  return (message.status != 0 && completion_status(line) == message.status) || matches_any(line, parts_of(message));
-}
+bool matches(const Message& message, std::string_view line) { return fits(message, line, completion_status(line)); }
 
 const Message* recognize(std::string_view line) {
-  static const std::vector<std::vector<Parts>> patterns = [] {
-    std::vector<std::vector<Parts>> out;
-    for (const Message& message : messages()) out.push_back(parts_of(message));
-    return out;
-  }();
   line = line.substr(0, kMaxLine);
   const unsigned status = completion_status(line);
-  const auto all = messages();
-  for (size_t i = 0; i < all.size(); ++i)
-    if ((status != 0 && all[i].status == status) || matches_any(line, patterns[i])) return &all[i];
-  return nullptr;
+  return find_where(messages(), [&](const Message& message) { return fits(message, line, status); });
 }
 
 std::string vendor_error(std::string_view line) {
@@ -135,8 +105,8 @@ std::string vendor_error(std::string_view line) {
   for (const std::string_view prefix : {"vendor err ", "vendor_err=", "vendor_err ", "vendor error ", " vend "}) {
     const auto number = number_after(line, prefix);
     if (!number) continue;
-    for (const VendorError& each : kVendorErrors)
-      if (each.number == *number) return "vendor error " + std::to_string(*number) + ": " + std::string(each.text);
+    for (const auto& [known, text] : kVendorErrors)
+      if (known == *number) return "vendor error " + std::to_string(*number) + ": " + std::string(text);
   }
   return "";
 }

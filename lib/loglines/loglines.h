@@ -3,13 +3,7 @@
 // and which port they name. Pure.
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <optional>
 #include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "model/node.h"
 
@@ -30,11 +24,6 @@ struct Message {
   unsigned status = 0;      // of a work completion (enum ibv_wc_status) in the notation of any library; 0: none
 };
 std::span<const Message> messages();
-std::span<const Message> completion_messages();  // the parts of messages()
-std::span<const Message> library_messages();
-std::span<const Message> provider_messages();  // of libfabric
-std::span<const Message> application_messages();
-std::span<const Message> kernel_messages();
 
 // No message is longer: the rest of a line is not read.
 inline constexpr size_t kMaxLine = 16 * 1024;

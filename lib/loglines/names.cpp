@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The port and the peer that a line names.
-#include <algorithm>
-#include <array>
+#include <cctype>
 #include <utility>
 
-#include "base/ip.h"
 #include "base/parse.h"
 #include "loglines/loglines.h"
 
@@ -14,9 +12,6 @@ namespace {
 constexpr size_t kMaxNames = 200;  // words of a line that are looked up
 constexpr size_t kMaxWord = 64;
 
-// NCCL prints "remoteGids" and the GID without a blank; UCX and others print "name=GID" or "name GID".
-constexpr std::array<std::string_view, 3> kRemote{"remoteGids", "remoteGid", "dgid"};
-constexpr std::array<std::string_view, 2> kLocal{"localGid", "sgid"};
 constexpr unsigned kFirstMulticastLid = 0xc000;  // printed for RoCE ports, which have none
 
 enum class Side : uint8_t { unknown, local, remote };
@@ -28,38 +23,27 @@ struct Word {
 };
 
 bool in_name(char letter) {
-  return (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
+  return std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
          std::string_view("_.:-/").find(letter) != std::string_view::npos;
 }
 
-template <size_t Size>
-bool strip(std::string_view& text, const std::array<std::string_view, Size>& names) {
-  for (const std::string_view name : names)
-    if (text.starts_with(name)) {
-      text.remove_prefix(name.size());
-      return true;
-    }
-  return false;
+bool strip(std::string_view& text, std::initializer_list<std::string_view> names) {
+  const auto* name = find_where(names, [&](std::string_view each) { return text.starts_with(each); });
+  if (name != nullptr) text.remove_prefix(name->size());
+  return name != nullptr;
 }
 
 // "dlid", "LID:"
 bool names_lid(std::string_view text) {
   if (text.ends_with(':')) text.remove_suffix(1);
-  std::string lower(text.substr(0, 5));
-  for (char& letter : lower) letter = static_cast<char>(letter >= 'A' && letter <= 'Z' ? letter + 32 : letter);
-  return lower == "lid" || lower == "dlid" || lower == "slid";
+  const std::string name = lower(text);
+  return name == "lid" || name == "dlid" || name == "slid";
 }
 
 std::string_view without_colon(std::string_view text) {
   if (text.ends_with(':') && !text.ends_with("::")) text.remove_suffix(1);
   while (text.ends_with('.') || text.ends_with('/')) text.remove_suffix(1);
   return text;
-}
-
-// Whether the word after `text` is the other end: "Got completion from peer", "Connect to", "Call to recv from".
-bool leads_to_peer(std::string_view text, const std::vector<Word>& before) {
-  if (text == "from") return !before.empty() && before.back().text == "recv";
-  return text == "peer" || text == "Peer:" || text == "to";
 }
 
 // Of an IPv4 address.
@@ -90,24 +74,23 @@ std::vector<Word> words_of(std::string_view line) {
       out.push_back({std::string(without_colon(text.substr(0, kMaxWord))), side, true});
       continue;
     }
-    const bool leads = leads_to_peer(text, out);
-    if (leads || strip(text, kRemote)) side = Side::remote;
-    else if (strip(text, kLocal)) side = Side::local;
+    // NCCL prints "remoteGids" and the GID without a blank; UCX and others print "name=GID" or "name GID".
+    // The next word is the other end: "Got completion from peer", "Connect to", "Call to recv from".
+    const bool leads = text == "peer" || text == "Peer:" || text == "to" ||
+                       (text == "from" && !out.empty() && out.back().text == "recv");
+    if (leads || strip(text, {"remoteGids", "remoteGid", "dgid"})) side = Side::remote;
+    else if (strip(text, {"localGid", "sgid"})) side = Side::local;
     if (leads || text.empty()) next = side;
     else if (text.size() <= kMaxWord) out.push_back({std::string(without_colon(text)), side, false});
   }
   return out;
 }
 
-bool names_device(const Port& port, const std::string& word) {
-  if (word == port.rdma || word == port.id()) return true;
-  const std::string own = port.rdma + ":" + std::to_string(port.number);
-  return word == own || word.starts_with(own + "/");  // UCX: "mlx5_0:1/RoCE"
-}
-
 // "device mlx5_0", "GID ::ffff:10.1.0.1"; empty: the word does not name the port.
 std::string way_of_naming(const Port& port, const std::string& word, const std::optional<Ip>& ip) {
-  if (names_device(port, word)) return "device " + word;
+  const std::string own = port.rdma + ":" + std::to_string(port.number);
+  if (word == port.rdma || word == port.id() || word == own || word.starts_with(own + "/"))
+    return "device " + word;  // UCX: "mlx5_0:1/RoCE"
   if (!port.netdev.empty() && (word == port.netdev || contains(port.altnames, word))) return "netdev " + word;
   if (!port.pci.empty() && word == port.pci) return "PCI address " + word;
   if (!ip) return "";
@@ -121,9 +104,8 @@ bool looks_like_a_device(std::string_view word) {
        {"mlx5_", "mlx4_", "bnxt_re", "irdma", "rocep", "roceo", "rdmap", "ionic_", "hns_", "erdma_", "efa_", "mana_"})
     if (word.starts_with(prefix) && word.size() > prefix.size() && word.size() < 24) {
       // Not a function's or a module's name: mlx5_core, mlx5_cmd_out_err.
-      const size_t last = word.find_first_of(":/");
-      const char end = word[std::min(last, word.size()) - 1];
-      return end >= '0' && end <= '9';
+      const std::string_view name = word.substr(0, word.find_first_of(":/"));
+      return std::isdigit(static_cast<unsigned char>(name.back())) != 0;
     }
   return false;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The time at which a line was written.
-#include <algorithm>
 #include <ctime>
 
 #include "base/parse.h"
@@ -15,53 +14,12 @@ constexpr int64_t kDay = 24 * 3600;
 
 bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
 
-// Y M D h m s: digits of a number; b: a letter of the month's name; _: blank or digit of the day; L: glog's severity;
-// others: themselves.
-constexpr std::string_view kForms[] = {"YYYY-MM-DDThh:mm:ss", "YYYY-MM-DD hh:mm:ss", "bbb _D hh:mm:ss YYYY",
-                                       "bbb _D hh:mm:ss", "LMMDD hh:mm:ss"};
-
-struct Fields {
-  int year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0;
-};
-
-int month_of(std::string_view name) {
-  constexpr std::string_view kNames = "JanFebMarAprMayJunJulAugSepOctNovDec";
-  const size_t at = kNames.find(name);
-  return at == std::string_view::npos || at % 3 != 0 ? 0 : static_cast<int>(at / 3) + 1;
-}
-
-bool take(char form, char letter, Fields& out) {
-  const auto add = [&](int& field) {
-    field = field * 10 + (letter - '0');
-    return is_digit(letter);
-  };
-  switch (form) {
-    case 'Y': return add(out.year);
-    case 'M': return add(out.month);
-    case 'D': return add(out.day);
-    case 'h': return add(out.hour);
-    case 'm': return add(out.minute);
-    case 's': return add(out.second);
-    case '_': return letter == ' ' || add(out.day);
-    case 'L': return letter == 'I' || letter == 'W' || letter == 'E' || letter == 'F';
-    default: return form == letter;
-  }
-}
-
-std::optional<Fields> fields_of(std::string_view text, std::string_view form) {
-  if (text.size() < form.size()) return std::nullopt;
-  Fields out;
-  size_t at = 0;
-  if (form.starts_with("bbb")) {
-    out.month = month_of(text.substr(0, 3));
-    at = 3;
-  }
-  for (; at < form.size(); ++at)
-    if (!take(form[at], text[at], out)) return std::nullopt;
-  const bool is_time = out.month >= 1 && out.month <= 12 && out.day >= 1 && out.day <= 31 && out.hour < 24 &&
-                       out.minute < 60 && out.second <= 60;
-  return is_time ? std::optional(out) : std::nullopt;
-}
+// Of strptime(3), with the length of the text; glog's severity comes before the month.
+constexpr std::pair<const char*, size_t> kForms[] = {{"%Y-%m-%dT%H:%M:%S", 19},
+                                                     {"%Y-%m-%d %H:%M:%S", 19},
+                                                     {"%b %e %H:%M:%S %Y", 20},
+                                                     {"%b %e %H:%M:%S", 15},
+                                                     {"%m%d %H:%M:%S", 13}};
 
 // "Z", "+02:00", "-0700" behind the seconds and their fraction, in seconds. nullopt: local time.
 std::optional<int64_t> zone_of(std::string_view rest) {
@@ -77,20 +35,19 @@ std::optional<int64_t> zone_of(std::string_view rest) {
   return (rest[0] == '-' ? -60 : 60) * static_cast<int64_t>(*hours * 60 + *minutes);
 }
 
-int64_t seconds_of(Fields fields, std::optional<int64_t> zone, int64_t now) {
-  const auto in_year = [&](int year) {
-    std::tm parts{};
-    parts.tm_year = year - 1900, parts.tm_mon = fields.month - 1, parts.tm_mday = fields.day;
-    parts.tm_hour = fields.hour, parts.tm_min = fields.minute, parts.tm_sec = fields.second;
-    parts.tm_isdst = -1;
-    return zone ? static_cast<int64_t>(::timegm(&parts)) - *zone : static_cast<int64_t>(::mktime(&parts));
+int64_t seconds_of(std::tm parts, std::optional<int64_t> zone, int64_t now) {
+  const auto seconds = [&] {
+    std::tm copy = parts;  // mktime(3) changes it
+    copy.tm_isdst = -1;
+    return zone ? static_cast<int64_t>(::timegm(&copy)) - *zone : static_cast<int64_t>(::mktime(&copy));
   };
-  if (fields.year != 0) return in_year(fields.year);
+  if (parts.tm_year != 0) return seconds();
   std::tm today{};
-  const auto seconds = static_cast<time_t>(now);
-  ::localtime_r(&seconds, &today);
-  const int64_t time = in_year(today.tm_year + 1900);
-  return time > now + kDay ? in_year(today.tm_year + 1899) : time;
+  const auto present = static_cast<time_t>(now);
+  ::localtime_r(&present, &today);
+  parts.tm_year = today.tm_year;
+  if (seconds() > now + kDay) --parts.tm_year;
+  return seconds();
 }
 
 // "[12345.678901]" of the kernel (seconds since boot) and of UCX (since 1970).
@@ -110,15 +67,21 @@ std::optional<double> bracketed(std::string_view line) {
 }  // namespace
 
 std::optional<int64_t> time_of(std::string_view line, int64_t now, double uptime) {
-  line = line.substr(0, kTimeWithin);
-  for (size_t at = 0; at < line.size(); ++at) {
-    if (at > 0 && (is_digit(line[at - 1]) || (line[at - 1] >= 'A' && line[at - 1] <= 'z' && line[at - 1] != '[')))
+  const std::string text(line.substr(0, kTimeWithin));
+  for (size_t at = 0; at < text.size(); ++at) {
+    if (at > 0 && (is_digit(text[at - 1]) || (text[at - 1] >= 'A' && text[at - 1] <= 'z' && text[at - 1] != '[')))
       continue;
-    for (const std::string_view form : kForms)
-      if (const auto fields = fields_of(line.substr(at), form))
-        return seconds_of(*fields, form.starts_with('Y') ? zone_of(line.substr(at + form.size())) : std::nullopt, now);
+    for (const auto& [form, size] : kForms) {
+      const bool is_glog = form[1] == 'm';
+      if (is_glog && std::string_view("IWEF").find(text[at]) == std::string_view::npos) continue;
+      std::tm parts{};
+      const char* begin = text.c_str() + at + (is_glog ? 1 : 0);
+      const char* end = ::strptime(begin, form, &parts);
+      if (end == nullptr || static_cast<size_t>(end - begin) != size) continue;
+      return seconds_of(parts, form[1] == 'Y' ? zone_of(end) : std::nullopt, now);
+    }
   }
-  const auto number = bracketed(line);
+  const auto number = bracketed(text);
   if (!number) return std::nullopt;
   return *number >= kLeastEpoch ? static_cast<int64_t>(std::min(*number, 1e12))
                                 : now - static_cast<int64_t>(uptime - *number + 0.5);

@@ -2,7 +2,6 @@
 // Settings and counters of a port, and its other state: link status, FEC, objects in use, the module in its cage.
 
 #include "base/parse.h"
-#include "counters/reader.h"
 #include "counters/telemetry.h"
 #include "kernel/netlink/ethtool_link.h"
 #include "model/finding.h"
@@ -11,15 +10,6 @@
 #include "store/optics_state.h"
 
 namespace fabric::scanning {
-namespace {
-
-std::string_view subject_of(const Attempt& attempt) {
-  if (attempt.collector == "rdma") return "hw counters";
-  return attempt.collector == "pma" ? "port counters" : "ethtool statistics";
-}
-
-}  // namespace
-
 void read_settings(Context& context, Port& port) {
   if (port.netdev.empty()) return;
   if (!context.kernel.route) {  // a captured tree: the one setting that is a file
@@ -45,9 +35,15 @@ void read_counters(Context& context, Port& port) {
   port.counters.hw = std::move(reading.counters.hw);
   port.counters.pma = std::move(reading.counters.pma);
   port.counters.ethtool = std::move(reading.counters.ethtool);
-  for (const Attempt& attempt : reading.attempts)
-    if (!attempt.success) port.unread.push_back(std::string(subject_of(attempt)) + ": " + attempt.error);
-  read_telemetry(context, port);
+  for (const Attempt& attempt : reading.attempts) {
+    const std::string subject = attempt.collector == "rdma"  ? "hw counters"
+                                : attempt.collector == "pma" ? "port counters"
+                                                             : "ethtool statistics";
+    if (!attempt.success) port.unread.push_back(subject + ": " + attempt.error);
+  }
+  TelemetryReader telemetry({kernel.root, kernel.generic.get(), kernel.ethtool, kernel.rdma.get()}, port);
+  if (const Attempt attempt = telemetry.read(port); !attempt.success)
+    port.unread.push_back("telemetry: " + attempt.error);
 }
 
 namespace {
@@ -65,12 +61,6 @@ void ask_modules(Context& context, Node& node) {
 }
 
 }  // namespace
-
-void read_telemetry(Context& context, Port& port) {
-  const Kernel& kernel = context.kernel;
-  TelemetryReader reader({kernel.root, kernel.generic.get(), kernel.ethtool, kernel.rdma.get()}, port);
-  if (const Attempt attempt = reader.read(port); !attempt.success) port.unread.push_back("telemetry: " + attempt.error);
-}
 
 void read_modules(Context& context, Node& node) {
   auto published = state::load_optics(context.kernel.root);

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 
 #include "base/parse.h"
 #include "kernel/netlink/devlink.h"
-#include "kernel/netlink/ethtool.h"
 #include "kernel/rdma/infiniband.h"
 #include "scan/port.h"
 #include "vendor/capabilities.h"
@@ -11,13 +9,6 @@
 
 namespace fabric::scanning {
 namespace {
-
-std::string software_driver_of(const Context& context, const Port& port) {
-  const nldev::Device* device = context.device(port.rdma);
-  return std::string(
-      software_driver(context.kernel.root.exists(std::string(infiniband::kClass) + "/" + port.rdma + "/parent"),
-                      device != nullptr ? device->protocol : std::string_view()));
-}
 
 // Vendors' own drivers carry a version; the kernel's are as old as the kernel.
 std::string driver_version(const Root& root, std::string module) {
@@ -28,29 +19,14 @@ std::string driver_version(const Root& root, std::string module) {
   return {};
 }
 
-LinkLayer link_layer_by_protocol(const nldev::Device* device) {
-  if (device == nullptr) return LinkLayer::unknown;
-  if (device->protocol == "ib") return LinkLayer::infiniband;
-  return device->protocol == "roce" || device->protocol == "iw" ? LinkLayer::ethernet : LinkLayer::unknown;
-}
-
-// Settings of a function that shares its port belong to the one that owns it.
-void find_owner(const Root& root, const std::string& folder, const std::string& device, Port& port) {
-  if (const auto owner = root.resolve(folder + "/physfn"); owner && root.exists(folder + "/physfn")) {
-    port.virtual_function = true;
-    port.left_alone = "virtual function: set on its physical function " + base_name(*owner);
-  } else if (device.find(".sf.") != std::string::npos) {  // auxiliary device "mlx5_core.sf.4" (mlx5/core/sf/dev/dev.c)
-    port.virtual_function = true;
-    port.left_alone = "subfunction (" + device + "): set on its function " + port.pci;
-  }
-}
-
 void read_hardware(const Context& context, Port& port) {
   const Root& root = context.kernel.root;
   const std::string link = std::string(infiniband::kClass) + "/" + port.rdma + "/device";
   const auto resolved = root.exists(link) ? root.resolve(link) : Result<std::string>(error(ENOENT, link));
   if (!resolved) {
-    port.kernel_driver = software_driver_of(context, port);
+    const nldev::Device* device = context.device(port.rdma);
+    const bool has_parent = root.exists(std::string(infiniband::kClass) + "/" + port.rdma + "/parent");
+    port.kernel_driver = software_driver(has_parent, device != nullptr ? device->protocol : std::string_view());
     return;
   }
   const auto place = pci::parse_place(*resolved);
@@ -59,7 +35,15 @@ void read_hardware(const Context& context, Port& port) {
   port.kernel_driver = driver_of(root, folder);
   port.pci_id = pci_id_of(root, folder);
   port.driver_version = driver_version(root, port.kernel_driver);
-  find_owner(root, folder, base_name(*resolved), port);
+  // Settings of a function that shares its port belong to the one that owns it; a subfunction is an auxiliary device
+  // "mlx5_core.sf.4" (mlx5/core/sf/dev/dev.c).
+  const std::string device = base_name(*resolved);
+  const auto owner = root.resolve(folder + "/physfn");
+  if (owner && root.exists(folder + "/physfn"))
+    port.left_alone = "virtual function: set on its physical function " + base_name(*owner);
+  else if (device.find(".sf.") != std::string::npos)
+    port.left_alone = "subfunction (" + device + "): set on its function " + port.pci;
+  port.virtual_function = !port.left_alone.empty();
   port.numa = pci::numa_node(root, folder, context.cpu_nodes);
 }
 
@@ -94,9 +78,7 @@ const verbs::PortAttributes* Context::attributes(const Port& port) const {
 }
 
 void Context::note_unseen(const std::string& what) {
-  for (const std::string& known : unseen)
-    if (known == what) return;
-  unseen.push_back(what);
+  if (!contains(unseen, what)) unseen.push_back(what);
 }
 
 void note(Port& port, const char* subject, const Error& failure) {
@@ -126,7 +108,10 @@ void read_identity(const Context& context, Port& port) {
   const std::string layer = infiniband::port_folder(port.rdma, port.number) + "/link_layer";
   if (port.link_layer == LinkLayer::unknown)
     port.link_layer = infiniband::parse_link_layer(read_noted(root, layer, "link layer", port).value_or(""));
-  if (port.link_layer == LinkLayer::unknown) port.link_layer = link_layer_by_protocol(device);
+  if (port.link_layer == LinkLayer::unknown && device != nullptr) {
+    if (device->protocol == "ib") port.link_layer = LinkLayer::infiniband;
+    if (device->protocol == "roce" || device->protocol == "iw") port.link_layer = LinkLayer::ethernet;
+  }
   if (port.link_layer == LinkLayer::infiniband) port.left_alone = "InfiniBand";
   // RDMA_NODE_RNIC, _USNIC and _USNIC_UDP of enum rdma_node_type (rdma/ib_verbs.h), as core/sysfs.c prints them.
   const std::string type = read_noted(root, folder + "/node_type", "node type", port).value_or("").substr(0, 2);
@@ -138,8 +123,6 @@ void read_identity(const Context& context, Port& port) {
 // read (PCI Local Bus Specification 3.0, appendix I); else the port's own address.
 
 namespace {
-
-unsigned byte_at(std::string_view text, size_t at) { return static_cast<unsigned char>(text[at]); }
 
 // A placeholder ("0000", "N/A") is none.
 std::string checked(std::string_view serial) {
@@ -162,6 +145,9 @@ std::string by_devlink(Kernel& kernel, const Port& port) {
 // Resources of a tag, a length of two bytes and contents; in the read-only one (90h) fields of two letters, a length
 // and a text.
 std::string vpd_serial(std::string_view vpd) {
+  const auto byte_at = [](std::string_view text, size_t at) -> unsigned {
+    return static_cast<unsigned char>(text[at]);
+  };
   for (size_t at = 0; at + 3 <= vpd.size();) {
     const unsigned tag = byte_at(vpd, at);
     if ((tag & 0x80) == 0) return {};  // the end tag

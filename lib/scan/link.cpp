@@ -10,15 +10,6 @@ namespace {
 
 std::string net_folder(const Port& port) { return "sys/class/net/" + port.netdev; }
 
-// Absent also when netlink fails: the files say why, or know the same.
-std::optional<nldev::PortLink> ask_netlink(const Context& context, const Port& port) {
-  const nldev::Device* device = context.device(port.rdma);
-  if (device == nullptr) return std::nullopt;
-  auto answer = nldev::port(*context.kernel.rdma, device->index, port.number);
-  if (!answer) return std::nullopt;
-  return std::move(answer).value();
-}
-
 // libibverbs, RDMA netlink, sysfs: the first that knows.
 void read_state(const Context& context, const std::optional<nldev::PortLink>& netlink, Port& port) {
   if (const auto* attributes = context.attributes(port)) {
@@ -64,24 +55,14 @@ std::string find_netdev(const Root& root, const std::optional<nldev::PortLink>& 
   return netdev_of_function(root, port);
 }
 
-// The E-Switch's port for a virtual function or a subfunction: "pf0vf3", "c1pf0sf1"; the wire's is "p0"
-// (net/devlink/port.c of Linux 6.12, __devlink_port_phys_port_name_get).
-bool is_representor(const Root& root, const Port& port) {
-  if (port.netdev.empty()) return false;
-  return root.line_of(net_folder(port) + "/phys_port_name").find("pf") != std::string::npos;
-}
-
-// Without netlink. An interface that is administratively down answers EINVAL for its carrier: it has none.
-void read_netdev_files(const Root& root, Port& port, std::optional<uint32_t>& mtu) {
-  const auto number = [&](const char* file) {
-    return parse_number<uint64_t>(root.line_of(net_folder(port) + "/" + file));
-  };
-  port.ifindex = static_cast<int>(number("ifindex").value_or(0));
-  port.counters.carrier_down = number("carrier_down_count");
-  if (const auto value = number("mtu")) mtu = static_cast<uint32_t>(*value);
+// Without netlink. An interface that is administratively down answers EINVAL for its carrier: it has none. The MTU.
+std::optional<uint32_t> read_netdev_files(const Root& root, Port& port) {
+  port.ifindex = parse_number<int>(root.line_of(net_folder(port) + "/ifindex")).value_or(0);
+  port.counters.carrier_down = parse_number<uint64_t>(root.line_of(net_folder(port) + "/carrier_down_count"));
   const auto carrier = root.read_line(net_folder(port) + "/carrier");
   if (carrier && !carrier->empty()) port.carrier = *carrier == "1";
   else if (!carrier && carrier.error().code == EINVAL) port.carrier = false;
+  return parse_number<uint32_t>(root.line_of(net_folder(port) + "/mtu"));
 }
 
 // The GUID serves a bond, whose netdev has no permanent address: it is that of its device's function. Some drivers make
@@ -94,136 +75,107 @@ std::string address_of(const Root& root, const Port& port, const std::string& pe
   return "guid:" + guid + "/" + std::to_string(port.number);
 }
 
-void read_netdev(Context& context, Port& port, std::optional<uint32_t>& mtu) {
-  if (port.netdev.empty()) return;
-  if (!context.kernel.route) return read_netdev_files(context.kernel.root, port, mtu);
+// The MTU of the netdev.
+std::optional<uint32_t> read_netdev(Context& context, Port& port) {
+  if (port.netdev.empty()) return std::nullopt;
+  if (!context.kernel.route) return read_netdev_files(context.kernel.root, port);
   const auto link = rtnl::link(*context.kernel.route, port.netdev);
-  if (!link && link.error().code == ENODEV) return port.netdev.clear();  // soft-RoCE names one of another namespace
-  if (!link) return note(port, "netdev, mtu, carrier", link.error());
+  if (!link) {
+    if (link.error().code == ENODEV) port.netdev.clear();  // soft-RoCE names one of another namespace
+    else note(port, "netdev, mtu, carrier", link.error());
+    return std::nullopt;
+  }
   port.ifindex = link->ifindex;
   port.carrier = link->carrier;
   port.altnames = link->altnames;
   port.counters.carrier_down = link->carrier_down_count;
   port.card_address = address_of(context.kernel.root, port, link->permanent);
   read_card(context, port);
-  mtu = link->mtu;
+  return link->mtu;
 }
 
-// Unknown speed is "-1" or, while the interface is down, EINVAL.
+// Unknown speed is "-1" or, while the interface is down, EINVAL. RoCE drivers squeeze it into InfiniBand's classes for
+// the rate, and go on showing some rate without a link.
 void read_speed(const Root& root, Port& port) {
-  if (port.netdev.empty()) return;
-  const auto text = root.read_line(net_folder(port) + "/speed");
-  if (text) port.speed = parse_number<uint32_t>(*text);
-  else if (text.error().code != ENOENT && text.error().code != EINVAL) note(port, "speed, rate", text.error());
-  if (port.speed == 0u || port.speed == UINT32_MAX) port.speed.reset();
-}
-
-// RoCE drivers squeeze the speed into InfiniBand's classes, and go on showing some rate without a link.
-void read_rate(const Root& root, Port& port) {
-  if (port.speed) {
-    port.rate = *port.speed * 1e6 / 8;
-    return;
+  if (!port.netdev.empty()) {
+    const auto text = root.read_line(net_folder(port) + "/speed");
+    if (text) port.speed = parse_number<uint32_t>(*text);
+    else if (text.error().code != ENOENT && text.error().code != EINVAL) note(port, "speed, rate", text.error());
+    if (port.speed == 0u || port.speed == UINT32_MAX) port.speed.reset();
   }
-  if (port.link_layer == LinkLayer::ethernet && port.carrier == false) return;
+  if (port.speed) port.rate = *port.speed * 1e6 / 8;
+  if (port.speed || (port.link_layer == LinkLayer::ethernet && port.carrier == false)) return;
   const auto text = read_noted(root, infiniband::port_folder(port.rdma, port.number) + "/rate", "rate", port);
   if (text) port.rate = infiniband::parse_rate(*text);
 }
 
-// Links "lower_NAME" lead to the netdevs below, in their own namespace (net/core/dev.c, netdev_adjacent_sysfs_add).
-bool is_above(const Root& root, const std::string& netdev, const std::string& lower) {
-  return !netdev.empty() && !lower.empty() && netdev != lower &&
-         root.exists("sys/class/net/" + netdev + "/lower_" + lower);
-}
-
-// Without libibverbs, as the kernel computes it.
-void find_active_mtu(const Context& context, Port& port, const std::optional<uint32_t>& netdev_mtu) {
-  const auto* attributes = context.attributes(port);
-  uint32_t mtu = attributes != nullptr ? attributes->active_mtu : 0;
-  if (attributes == nullptr && port.link_layer == LinkLayer::ethernet && netdev_mtu) mtu = verbs::roce_mtu(*netdev_mtu);
-  if (mtu != 0) port.active_mtu = mtu;
-}
-
-void read_gids(const Context& context, Port& port) {
-  const auto* attributes = context.attributes(port);
-  if (attributes != nullptr && context.by_verbs.at(port.rdma).has_gid_table) port.gids = attributes->gids;
-  else if (auto gids = infiniband::gids(context.kernel.root, port.rdma, port.number)) port.gids = std::move(*gids);
-  else if (gids.error().code != ENOENT || port.link_layer == LinkLayer::ethernet) note(port, "gids", gids.error());
-  for (Gid& gid : port.gids) gid.above = is_above(context.kernel.root, gid.netdev, port.netdev);
-}
-
 }  // namespace
 
-void read_rest(Context& context, Port& port, const std::optional<uint32_t>& mtu) {
-  find_active_mtu(context, port, mtu);
-  if (context.options.settings) read_settings(context, port);
-  if (context.options.gids) read_gids(context, port);
+// Links "lower_NAME" lead to the netdevs below, in their own namespace (net/core/dev.c, netdev_adjacent_sysfs_add).
+void read_gids(const Context& context, Port& port) {
+  const Root& root = context.kernel.root;
+  const auto* attributes = context.attributes(port);
+  if (attributes != nullptr && context.by_verbs.at(port.rdma).has_gid_table) port.gids = attributes->gids;
+  else if (auto gids = infiniband::gids(root, port.rdma, port.number)) port.gids = std::move(*gids);
+  else if (gids.error().code != ENOENT || port.link_layer == LinkLayer::ethernet) note(port, "gids", gids.error());
+  for (Gid& gid : port.gids)
+    gid.above = !gid.netdev.empty() && !port.netdev.empty() && gid.netdev != port.netdev &&
+                root.exists("sys/class/net/" + gid.netdev + "/lower_" + port.netdev);
 }
 
-std::optional<uint32_t> read_link(Context& context, Port& port) {
+void read_link(Context& context, Port& port) {
   const Root& root = context.kernel.root;
-  const auto netlink = ask_netlink(context, port);
+  const nldev::Device* device = context.device(port.rdma);
+  std::optional<nldev::PortLink> netlink;  // absent also when netlink fails: the files say why, or know the same
+  if (device != nullptr)
+    if (auto answer = nldev::port(*context.kernel.rdma, device->index, port.number)) netlink = std::move(*answer);
   read_state(context, netlink, port);
   port.netdev = find_netdev(root, netlink, port);
   port.driver = driver_for(port.kernel_driver, &root, port.netdev).name;
-  if (is_representor(root, port)) {
+  // The E-Switch's port for a virtual function or a subfunction: "pf0vf3", "c1pf0sf1"; the wire's is "p0"
+  // (net/devlink/port.c of Linux 6.12, __devlink_port_phys_port_name_get).
+  if (!port.netdev.empty() && root.line_of(net_folder(port) + "/phys_port_name").find("pf") != std::string::npos) {
     port.virtual_function = true;
     port.left_alone = "representor of a virtual function or subfunction: set on the uplink's port";
   }
   if (!port.netdev.empty() && root.exists(net_folder(port) + "/bonding")) port.bond = port.netdev;
-  std::optional<uint32_t> mtu;
-  read_netdev(context, port, mtu);
+  const auto mtu = read_netdev(context, port);
+  if (const auto* attributes = context.attributes(port)) port.active_mtu = attributes->active_mtu;
+  else if (mtu && port.link_layer == LinkLayer::ethernet)
+    port.active_mtu = verbs::roce_mtu(*mtu);  // as the kernel does
+  if (port.active_mtu == 0u) port.active_mtu.reset();
   if (port.netdev.empty() && port.link_layer == LinkLayer::ethernet && port.left_alone.empty())
     port.left_alone = "its netdev is missing or in another network namespace";
   read_speed(root, port);
-  read_rate(root, port);
-  return mtu;
-}
-
-void read_member(Context& context, Port& member) {
-  member.ifindex = 0;
-  member.carrier.reset();
-  member.speed.reset();
-  member.rate.reset();
-  member.qos = {};
-  member.limits = {};
-  std::optional<uint32_t> mtu;
-  read_netdev(context, member, mtu);
-  read_speed(context.kernel.root, member);
-  read_rate(context.kernel.root, member);
-  read_counters(context, member);
 }
 
 // mlx5 RoCE LAG: one RDMA device on a bond, whose member netdevs are physical functions with settings of their own
 // (drivers/net/ethernet/mellanox/mlx5/core/lag of Linux 6.12).
-namespace {
-
-std::string function_of(const Root& root, const std::string& netdev) {
-  const auto resolved = root.resolve("sys/class/net/" + netdev + "/device");
-  const auto place = resolved ? pci::parse_place(*resolved) : std::nullopt;
-  return place ? place->folder : std::string();
-}
-
-}  // namespace
-
 std::vector<Port> bond_members(Context& context, const Port& bond) {
   std::vector<Port> members;
   if (bond.bond.empty() || bond.virtual_function) return members;
   const Root& root = context.kernel.root;
-  const auto names =
-      root.read_line("sys/class/net/" + bond.bond + "/bonding/slaves");  // Documentation/networking/bonding.rst
-  for (const std::string_view name : words(names ? std::string_view(*names) : std::string_view{})) {
-    const std::string folder = function_of(root, std::string(name));
-    if (folder.empty() || driver_of(root, folder) != bond.kernel_driver)
-      continue;  // a member of another kind carries no RoCE
+  const std::string names =
+      root.line_of("sys/class/net/" + bond.bond + "/bonding/slaves");  // Documentation/networking/bonding.rst
+  for (const std::string_view name : words(names)) {
+    const auto resolved = root.resolve("sys/class/net/" + std::string(name) + "/device");
+    const auto place = resolved ? pci::parse_place(*resolved) : std::nullopt;
+    // A member of another kind carries no RoCE.
+    if (!place || driver_of(root, place->folder) != bond.kernel_driver) continue;
     Port member = bond;
     member.netdev = name;
-    member.pci = base_name(folder);
-    member.pci_id = pci_id_of(root, folder);
-    member.numa = pci::numa_node(root, folder, context.cpu_nodes);
-    member.gids.clear();
+    member.pci = base_name(place->folder);
+    member.pci_id = pci_id_of(root, place->folder);
+    member.numa = pci::numa_node(root, place->folder, context.cpu_nodes);
+    member.ifindex = 0;
+    member.carrier.reset();
+    member.speed.reset();
+    member.rate.reset();
     member.counters = {};
     member.unread.clear();
-    read_member(context, member);
+    (void)read_netdev(context, member);
+    read_speed(root, member);
+    read_counters(context, member);
     members.push_back(std::move(member));
   }
   return members;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The neighbors at the other ends of the cables: heard by LLDP, or kept by the firmware's own LLDP agent.
-#include <algorithm>
 
 #include "kernel/netlink/dcbnl.h"
 #include "scan/port.h"
@@ -8,16 +7,6 @@
 
 namespace fabric::scanning {
 namespace {
-
-constexpr const char* kRemedy = "start the listener with systemctl enable --now fabric-lldp";
-
-std::optional<Neighbors> ask_listener(const Root& root, std::string& why) {
-  auto heard = state::load_neighbors(root);
-  if (!heard) why = heard.error().text() + "; systemctl status fabric-lldp";
-  else if (!*heard) why = std::string("the LLDP listener is not running; ") + kRemedy;
-  else return std::move(**heard);
-  return std::nullopt;
-}
 
 DcbxEts ets_of(const ieee_ets& from) {
   DcbxEts out;
@@ -46,35 +35,28 @@ std::optional<Neighbor> ask_firmware(Netlink& route, const std::string& netdev) 
   return out;
 }
 
-// Frames are heard on the members of a bond, so these are asked as well where the scan has them.
-std::set<std::string> netdevs_of(const std::vector<Port>& ports) {
-  std::set<std::string> out;
-  for (const Port& port : ports)
-    if (!port.netdev.empty() && port.link_layer != LinkLayer::infiniband && !port.virtual_function)
-      out.insert(port.netdev);
-  return out;
-}
-
 }  // namespace
 
 void read_neighbors(Context& context, Node& node) {
   Neighbors& out = node.neighbors;
-  std::string why;
-  auto found = ask_listener(context.kernel.root, why);
-  if (found) out = std::move(*found);
-  else out.why_none = why;
-  const std::set<std::string> ours = netdevs_of(node.ports);
+  auto published = state::load_neighbors(context.kernel.root);
+  if (!published) out.why_none = published.error().text() + "; systemctl status fabric-lldp";
+  else if (*published) out = std::move(**published);
+  else out.why_none = "the LLDP listener is not running; start the listener with systemctl enable --now fabric-lldp";
+  // Frames are heard on the members of a bond, so these are asked as well where the scan has them.
+  std::set<std::string> ours;
+  for (const Port& port : node.ports)
+    if (!port.netdev.empty() && port.link_layer != LinkLayer::infiniband && !port.virtual_function)
+      ours.insert(port.netdev);
   std::erase_if(out.listening, [&](const auto& each) { return !ours.contains(each.first); });
   std::erase_if(out.heard, [&](const Neighbor& each) { return !ours.contains(each.netdev); });
   for (const std::string& netdev : ours) {
-    const bool known = std::ranges::any_of(out.heard, [&](const Neighbor& each) { return each.netdev == netdev; });
-    if (known || !context.kernel.route) continue;
+    if (contains(out.heard, netdev, &Neighbor::netdev) || !context.kernel.route) continue;
     if (auto told = ask_firmware(*context.kernel.route, netdev)) out.heard.push_back(std::move(*told));
   }
   for (const Neighbor& neighbor : out.heard)
-    if (const auto interface = node.network.interfaces.find(neighbor.netdev);
-        interface != node.network.interfaces.end() && neighbor.max_frame)
-      interface->second.peer_max_frame = neighbor.max_frame;
+    if (Interface* interface = find_in(node.network.interfaces, neighbor.netdev); interface && neighbor.max_frame)
+      interface->peer_max_frame = neighbor.max_frame;
 }
 
 }  // namespace fabric::scanning

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Addresses, routes and ARP settings of the netdevs that RDMA ports sit on, and of those that their GIDs name (VLANs).
-#include <algorithm>
 
 #include "base/parse.h"
 #include "kernel/netlink/rtnl.h"
 #include "scan/port.h"
-#include "scan/scan.h"
 
 namespace fabric::scanning {
 namespace {

@@ -6,7 +6,6 @@
 #include "kernel/pci/pci.h"
 #include "kernel/rdma/nldev.h"
 #include "kernel/rdma/verbs.h"
-#include "model/node.h"
 #include "scan/scan.h"
 
 namespace fabric::scanning {
@@ -36,16 +35,13 @@ std::string pci_id_of(const Root& root, const std::string& folder);
 // Hardware and names: pci, pci_id, kernel_driver, driver, firmware, board_id, hca_type, numa, virtual_function,
 // left_alone, link_layer.
 void read_identity(const Context& context, Port& port);
-// state, phys_state, netdev, bond, ifindex, carrier, speed, rate, counters.carrier_down, left_alone. The MTU of the
-// netdev.
-std::optional<uint32_t> read_link(Context& context, Port& port);
+// state, phys_state, netdev, bond, ifindex, carrier, speed, rate, active_mtu, counters.carrier_down, left_alone.
+void read_link(Context& context, Port& port);
 // Port::card, from card_address or the serial number.
 void read_card(Context& context, Port& port);
 void tell_cards_apart(std::vector<Port>& ports);
 // The serial number in a function's vital product data; empty: none.
 std::string vpd_serial(std::string_view vpd);
-// What of read_link() is the netdev's alone, and counters if asked for: for a member of a bond.
-void read_member(Context& context, Port& member);
 // The members of the bond on which the port's device sits, each as a port of its own; none where it sits on no bond.
 std::vector<Port> bond_members(Context& context, const Port& bond);
 // Addresses, routes, ARP settings of the netdevs of these ports and of their GIDs.
@@ -54,13 +50,10 @@ void read_network(Context& context, const std::vector<Port>& ports, Network& net
 void read_neighbors(Context& context, Node& node);
 // qos and limits.
 void read_settings(Context& context, Port& port);
-// link_status, fec, resources, reporters.
-void read_telemetry(Context& context, Port& port);
+void read_gids(const Context& context, Port& port);
 // module of each of node.ports.
 void read_modules(Context& context, Node& node);
-// counters, and what goes with them, if asked for.
+// If asked for: counters, link_status, fec, resources, reporters.
 void read_counters(Context& context, Port& port);
-// active_mtu, qos, limits and gids as far as the options ask; `mtu` is the netdev's.
-void read_rest(Context& context, Port& port, const std::optional<uint32_t>& mtu);
 
 }  // namespace fabric::scanning

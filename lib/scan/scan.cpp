@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scan/scan.h"
 
-#include <algorithm>
 #include <iterator>
 
 #include "base/parse.h"
@@ -50,25 +49,8 @@ void ask_verbs(Context& context) {
   }
 }
 
-// Behind the counters of all ports: these are of one moment, or what a port did between two scans would seem to be more
-// where the second reads more than the first.
-void read_rest(Context& context, std::vector<Port>& ports, const std::vector<std::optional<uint32_t>>& mtus) {
-  const Port* bond = nullptr;
-  for (size_t i = 0; i < ports.size(); ++i) {
-    Port& port = ports[i];
-    if (!port.is_member()) {
-      scanning::read_rest(context, port, mtus[i]);
-      bond = &port;
-      continue;
-    }
-    if (bond != nullptr) port.active_mtu = bond->active_mtu;
-    if (context.options.settings) scanning::read_settings(context, port);
-  }
-}
-
 std::vector<Port> scan_ports(Context& context) {
   std::vector<Port> ports;
-  std::vector<std::optional<uint32_t>> mtus;
   const Root& root = context.kernel.root;
   const auto devices = infiniband::devices(root);
   if (devices.empty()) return ports;
@@ -85,17 +67,21 @@ std::vector<Port> scan_ports(Context& context) {
       port.rdma = device;
       port.number = number;
       scanning::read_identity(context, port);
-      mtus.push_back(scanning::read_link(context, port));
+      scanning::read_link(context, port);
       scanning::read_counters(context, port);
       ports.push_back(std::move(port));
       if (!context.options.members) continue;
       std::vector<Port> members = scanning::bond_members(context, ports.back());
       ports.insert(ports.end(), std::make_move_iterator(members.begin()), std::make_move_iterator(members.end()));
-      mtus.resize(ports.size());
     }
   }
   scanning::tell_cards_apart(ports);
-  read_rest(context, ports, mtus);
+  // Behind the counters of all ports: these are of one moment, or what a port did between two scans would seem to be
+  // more where the second reads more than the first.
+  for (Port& port : ports) {
+    if (context.options.settings) scanning::read_settings(context, port);
+    if (context.options.gids && !port.is_member()) scanning::read_gids(context, port);
+  }
   return ports;
 }
 
@@ -110,9 +96,12 @@ bool serves_a_gpu(const Topology& topology, const std::string& address) {
 
 void read_agent(Node& node, const Root& root) {
   auto state = state::load_agent_state(root);
-  if (state) node.agent = std::move(state).value();
-  else node.agent_unread = state.error().text();
-  if (!node.agent_unread.empty()) node.unseen.push_back("the agent's state: " + node.agent_unread);
+  if (state) {
+    node.agent = std::move(state).value();
+    return;
+  }
+  node.agent_unread = state.error().text();
+  node.unseen.push_back("the agent's state: " + node.agent_unread);
 }
 
 void read_inventory(Node& node, const Root& root) {

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "ctl/verbs.h"
-#include "ctl/verbs/check_watch.h"
+#include "ctl/output/report_text.h"
 #include "exporter/http/page.h"
 #include "health/rule.h"
 #include "store/health_state.h"

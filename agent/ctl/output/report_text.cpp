@@ -1,29 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/output/report_text.h"
 
-#include <algorithm>
-
-#include "base/parse.h"
 #include "checks/check.h"
 
 namespace fabric::ctl {
 namespace {
 
 // "pfc, ets", or "settings (55 checks)" of many of one group.
-std::string ids_text(const std::vector<std::string>& ids) {
-  constexpr size_t kMostNamed = 5;
-  const Check* first = find_check(ids.front());
-  const bool one_group = std::ranges::all_of(ids, [&](const std::string& id) {
+std::string checks_text(const std::vector<std::string>& ids) {
+  const auto group_of = [](const std::string& id) {
     const Check* check = find_check(id);
-    return first != nullptr && check != nullptr && check->group == first->group;
-  });
-  if (ids.size() <= kMostNamed || !one_group) return joined(ids);
-  return std::string(first->group) + " (" + std::to_string(ids.size()) + " checks)";
+    return check == nullptr ? std::string_view() : check->group;
+  };
+  const std::string_view group = group_of(ids.front());
+  const bool one_group = !group.empty() && std::ranges::count(ids, group, group_of) == std::ssize(ids);
+  return one_group && ids.size() > 5 ? std::string(group) + " (" + std::to_string(ids.size()) + " checks)"
+                                     : joined(ids);
 }
 
 // "CRITICAL  loss  mlx5_0..7", the subjects below the check if the line is too short.
 std::string heading(const FindingGroup& block, const Output& output) {
-  const std::string status = upper(to_text(block.finding->status)), ids = ids_text(block.ids),
+  const std::string status = upper(to_text(block.finding->status)), ids = checks_text(block.ids),
                     subjects = names_text(block.subjects);
   const std::string colored_status = colored(output, block.finding->status, status) + "  ";
   const auto indent = static_cast<unsigned>(status.size() + 2), behind = static_cast<unsigned>(indent + ids.size() + 2);
@@ -108,16 +105,128 @@ std::string next_text(const Report& report, const std::string& options) {
   return "\nNext: fabric-agentctl " + command + "\n";
 }
 
-Json unseen_json(const Node& node) {
-  Json list = Json::array();
-  for (const std::string& line : unseen_lines(node)) list.push_back(line);
-  return list;
-}
-
 std::string unseen_text(const Node& node, const Output& output) {
   std::string text;
   for (const std::string& line : unseen_lines(node)) text += "  " + line + "\n";
   return text.empty() ? text : folded("\nCould not be read:\n" + text, output.width);
+}
+
+namespace {
+
+const Finding* same_finding(const Report& report, const Finding& wanted) {
+  return find_where(report.findings, [&](const Finding& finding) {
+    return finding.id == wanted.id && finding.subject == wanted.subject;
+  });
+}
+
+bool is_bad(const Finding* finding) { return finding != nullptr && finding->status != Status::ok; }
+
+}  // namespace
+
+std::vector<ReportChange> changes_of(const Report& before, const Report& now) {
+  std::vector<ReportChange> out;
+  for (const Finding& finding : now.findings) {
+    if (finding.status == Status::ok) continue;
+    const Finding* had = same_finding(before, finding);
+    if (!is_bad(had)) out.push_back({"raised", finding});
+    else if (had->status != finding.status)
+      out.push_back({rank(finding.status) < rank(had->status) ? "worse" : "better", finding});
+    else if (finding.acknowledged != had->acknowledged)
+      out.push_back({finding.acknowledged ? "acknowledged" : "unacknowledged", finding});
+  }
+  for (const Finding& had : before.findings)
+    if (had.status != Status::ok && !is_bad(same_finding(now, had))) out.push_back({"cleared", had});
+  return out;
+}
+
+std::string change_text(const ReportChange& change, int64_t wall) {
+  const Finding& finding = change.finding;
+  std::string text = time_text(wall) + " " + std::string(change.what) + " " + std::string(to_text(finding.status)) +
+                     " " + finding.id + " " + finding.subject;
+  if (change.what != "cleared") text += ": " + finding.observed;
+  return text + (finding.acknowledged ? " (acknowledged " + finding.acknowledgement + ")\n" : "\n");
+}
+
+std::string change_json(const ReportChange& change, int64_t wall) {
+  const bool cleared = change.what == "cleared";
+  return json_line({{"time", time_text(wall)},
+                    {"change", change.what},
+                    {"id", change.finding.id},
+                    {"subject", change.finding.subject},
+                    {"status", to_text(cleared ? Status::ok : change.finding.status)},
+                    {"observed", change.finding.observed},
+                    {"acknowledged", change.finding.acknowledged}});
+}
+
+namespace {
+
+// plan and apply as a diff: "- pfc none", "+ pfc 3", grouped by port.
+std::string line(const char* mark, const char* color, const std::string& text, const Output& output) {
+  const std::string out = std::string("  ") + mark + " " + wrapped(text, output.width, 6) + "\n";
+  return output.color && *color != '\0'
+             ? std::string("\033[") + color + "m" + out.substr(0, out.size() - 1) + "\033[0m\n"
+             : out;
+}
+
+std::string change_text(const Change& change, const Output& output) {
+  if (change.outcome == Outcome::in_sync) return line(" ", "", change.key() + " " + change.to, output);
+  const bool written = is_write(change) || was_written(change);
+  std::string text;
+  if (written) {
+    text += line("-", "31", change.key() + " " + change.from, output);
+    text += line("+", "32", change.key() + " " + change.to, output);
+  }
+  std::string note = change.detail;  // what the outcome means for the operator, if the diff does not show it
+  if (change.outcome != Outcome::differs)
+    note = std::string(to_text(change.outcome)) + (change.code == 0 ? "" : " (" + errno_name(change.code) + ")") +
+           (note.empty() ? "" : ": " + note);
+  if (is_write(change) && change.disruptive)
+    note = "disruptive: stops traffic for a moment" + (note.empty() ? "" : "; " + note);
+  if (!written) note = change.key() + ": have " + change.from + ", want " + change.to + ": " + note;
+  return note.empty() ? text : text + line("!", "33", note, output);
+}
+
+}  // namespace
+
+// Unverified from "-": a write makes it known.
+bool is_write(const Change& change) {
+  return change.outcome == Outcome::differs || change.outcome == Outcome::pending ||
+         (change.outcome == Outcome::unverified && change.from == "-");
+}
+
+std::string changes_text(const Changes& changes, bool all, const Output& output) {
+  struct Group {
+    std::vector<std::string> ports;
+    std::string text;
+  };
+  std::vector<Group> groups, merged;
+  for (const Change& change : changes) {
+    if (change.outcome == Outcome::in_sync && !all) continue;
+    if (groups.empty() || groups.back().ports.front() != change.port) groups.push_back({{change.port}, {}});
+    groups.back().text += change_text(change, output);
+  }
+  for (Group& group : groups) {
+    Group* same = find_where(merged, [&](const Group& other) { return other.text == group.text; });
+    if (same == nullptr) merged.push_back(std::move(group));
+    else same->ports.push_back(group.ports.front());
+  }
+  return joined(merged, "\n", [&](const Group& group) {
+    return wrapped(names_text(group.ports), output.width, 2) + "\n" + group.text;
+  });
+}
+
+Json changes_json(const Changes& changes) {
+  Json list = Json::array();
+  for (const Change& change : changes)
+    list.push_back({{"port", change.port},
+                    {"setting", change.key()},
+                    {"outcome", to_text(change.outcome)},
+                    {"from", change.from},
+                    {"to", change.to},
+                    {"disruptive", change.disruptive},
+                    {"errno", change.code == 0 ? Json() : Json(change.code)},
+                    {"detail", change.detail}});
+  return list;
 }
 
 }  // namespace fabric::ctl

@@ -3,14 +3,8 @@
 #pragma once
 
 #include "base/json.h"
-#include "base/json_fwd.h"
 #include "ctl/output/table.h"
-#include "ctl/verbs.h"
 #include "ctl/world.h"
-#include "model/change.h"
-#include "model/node.h"
-#include "model/policy.h"
-#include "model/report.h"
 
 namespace fabric::ctl {
 
@@ -27,7 +21,20 @@ std::string next_text(const Report& report, const std::string& options);
 
 // One line for each reading that failed; empty if all succeeded.
 std::string unseen_text(const Node& node, const Output& output);
-Json unseen_json(const Node& node);
+
+struct ReportChange {
+  std::string_view what;  // "raised", "cleared", "worse", "better", "acknowledged", "unacknowledged"
+  Finding finding;        // now; if cleared, as it was
+};
+
+// New and changed findings first, then cleared ones, each in the order of its report. A changed text alone is not a
+// change. With an empty `before` (the first round) every finding that is not ok is raised.
+std::vector<ReportChange> changes_of(const Report& before, const Report& now);
+
+// "2026-11-21T14:30:00Z raised critical loss mlx5_0/1: 50 packets out of sequence ..."
+std::string change_text(const ReportChange& change, int64_t wall);
+// {"time","change","id","subject","status","observed"}, one line.
+std::string change_json(const ReportChange& change, int64_t wall);
 
 // True if apply would write it, now or once the port is idle.
 bool is_write(const Change& change);
@@ -46,8 +53,6 @@ Json status_json(const Node& node, const Policy* policy, const Plan& plan);
 // form.
 std::string show_text(const Node& node, const Policy* policy, const Plan& plan, const Output& output);
 Json show_json(const Node& node, const Policy* policy);
-
-// The inventory in one line, for `status`.
 
 // "Inventory: 24 parts as of 2026-01-01T00:00:00Z; none is missing." Empty: none is recorded.
 std::string inventory_line(const Node& node);

@@ -4,32 +4,12 @@
 #include <libsmartcols/libsmartcols.h>
 #include <locale.h>
 
-#include <algorithm>
 #include <cstdlib>
 
-#include "base/parse.h"
 #include "ctl/verbs/watch.h"
 
 namespace fabric::ctl {
 namespace {
-
-using Handle = std::unique_ptr<libscols_table, decltype(&scols_unref_table)>;
-
-// All our text is UTF-8, whatever the locale; in another locale smartcols would print \xc3\xbc.
-class InUtf8 {
- public:
-  InUtf8() : before_(::uselocale(utf8())) {}
-  ~InUtf8() { ::uselocale(before_); }
-  InUtf8(const InUtf8&) = delete;
-  InUtf8& operator=(const InUtf8&) = delete;
-
- private:
-  static locale_t utf8() {
-    static const locale_t only = ::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
-    return only;  // null if the C library has none: the locale does not change
-  }
-  locale_t before_;
-};
 
 // smartcols pads the last column with blanks.
 std::string without_padding(std::string_view printed) {
@@ -51,12 +31,6 @@ size_t columns(std::string_view text) {
     else if ((static_cast<unsigned char>(byte) & 0xc0) != 0x80) ++count;
   }
   return count;
-}
-
-size_t longest_word(std::string_view text) {
-  size_t longest = 0;
-  for (const std::string_view word : words(text)) longest = std::max(longest, columns(word));
-  return longest;
 }
 
 // A cell in lines of at most `width` columns.
@@ -91,7 +65,7 @@ std::vector<size_t> Table::widths(size_t available) const {
     for (const Row& row : rows_) {
       if (i >= row.cells.size()) continue;
       natural[i] = std::max(natural[i], columns(row.cells[i]));
-      least[i] = std::max(least[i], longest_word(row.cells[i]));
+      for (const std::string_view word : words(row.cells[i])) least[i] = std::max(least[i], columns(word));
     }
   }
   size_t total = natural.size() - 1;
@@ -108,8 +82,8 @@ std::vector<size_t> Table::widths(size_t available) const {
 }
 
 std::string Table::text(const Output& output) const {
-  const InUtf8 utf8;
-  Handle table(scols_new_table(), &scols_unref_table);
+  ::setlocale(LC_CTYPE, "C.UTF-8");  // in another locale smartcols would print \xc3\xbc
+  const std::unique_ptr<libscols_table, decltype(&scols_unref_table)> table(scols_new_table(), &scols_unref_table);
   if (!table) return {};
   const std::vector<size_t> limits = widths(output.width);
   scols_table_set_termforce(table.get(), SCOLS_TERMFORCE_NEVER);
@@ -174,42 +148,34 @@ std::string folded(std::string_view text, unsigned width, std::string_view mark)
     const auto is_prefix = [](char byte) { return byte == ' ' || static_cast<unsigned char>(byte) >= 0x80; };
     const auto begin = std::ranges::find_if_not(line, is_prefix);
     const std::string_view prefix = line.substr(0, static_cast<size_t>(begin - line.begin()));
-    if (width == 0 || columns(line) <= width) {
-      out.append(line).append("\n");
+    if (width == 0 || columns(line) <= width || !line.starts_with(mark)) {
+      out.append(line);
     } else if (mark.empty()) {
-      const auto indent = static_cast<unsigned>(columns(prefix) + 2);
-      out.append(prefix).append(wrapped(line.substr(prefix.size()), width, indent)).append("\n");
-    } else if (line.starts_with(mark)) {
-      std::string text_of_line = wrapped(line.substr(mark.size()), width, static_cast<unsigned>(mark.size()));
-      for (size_t at = 0; (at = text_of_line.find('\n', at)) != std::string::npos; ++at)
-        text_of_line.replace(at + 1, mark.size(), mark);
-      out.append(mark).append(text_of_line).append("\n");
+      out.append(prefix).append(wrapped(line.substr(prefix.size()), width, static_cast<unsigned>(columns(prefix) + 2)));
     } else {
-      out.append(line).append("\n");
+      std::string marked = wrapped(line.substr(mark.size()), width, static_cast<unsigned>(mark.size()));
+      for (size_t at = 0; (at = marked.find('\n', at)) != std::string::npos; ++at)
+        marked.replace(at + 1, mark.size(), mark);
+      out.append(mark).append(marked);
     }
+    out += '\n';
   }
   if (!ends && !out.empty()) out.pop_back();
   return out;
 }
 
-namespace {
-
-struct Numbered {
-  std::string_view stem, behind;  // "mlx5_", "/1" of mlx5_0/1
-  std::optional<unsigned> number;
-};
-
-Numbered numbered(std::string_view name) {
-  const size_t slash = std::min(name.find('/'), name.size());
-  const std::string_view front = name.substr(0, slash);
-  const size_t digits = front.find_last_not_of("0123456789") + 1;
-  return {front.substr(0, digits), name.substr(slash), parse_number<unsigned>(front.substr(digits))};
-}
-
-}  // namespace
-
 std::string names_text(const std::vector<std::string>& names) {
-  std::vector<std::string> out;
+  struct Numbered {
+    std::string_view stem, behind;  // "mlx5_", "/1" of mlx5_0/1
+    std::optional<unsigned> number;
+  };
+  const auto numbered = [](std::string_view name) -> Numbered {
+    const size_t slash = std::min(name.find('/'), name.size());
+    const std::string_view front = name.substr(0, slash);
+    const size_t digits = front.find_last_not_of("0123456789") + 1;
+    return {front.substr(0, digits), name.substr(slash), parse_number<unsigned>(front.substr(digits))};
+  };
+  std::string out;
   for (size_t i = 0, next = 0; i < names.size(); i = next) {
     const Numbered first = numbered(names[i]);
     const auto follows = [&](size_t at) {
@@ -220,14 +186,14 @@ std::string names_text(const std::vector<std::string>& names) {
     for (next = i + 1; next < names.size() && follows(next);) ++next;
     if (next - i < 3) {
       next = i + 1;
-      out.push_back(names[i]);
+      append_item(out, names[i]);
       continue;
     }
     const std::string behind(first.behind == "/1" ? "" : first.behind);
-    out.push_back(std::string(first.stem) + std::to_string(*first.number) + ".." +
-                  std::to_string(*first.number + (next - 1 - i)) + behind);
+    append_item(out, std::string(first.stem) + std::to_string(*first.number) + ".." +
+                         std::to_string(*first.number + (next - 1 - i)) + behind);
   }
-  return joined(out);
+  return out;
 }
 
 std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }

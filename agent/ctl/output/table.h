@@ -4,7 +4,6 @@
 
 #include "base/parse.h"
 #include "ctl/verbs.h"
-#include "model/report.h"
 
 namespace fabric::ctl {
 

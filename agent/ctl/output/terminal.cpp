@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ctl/output/terminal.h"
-
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 
-#include "base/fd.h"
 #include "base/parse.h"
+#include "ctl/verbs.h"
 
 namespace fabric::ctl {
 namespace {
@@ -25,20 +21,6 @@ std::string_view environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// With write(2), since stdio writes a screen in pieces and a terminal would show them. Another process may have set
-// the shared pipe or terminal O_NONBLOCK.
-bool write_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t size = ::write(fd, text.data(), text.size());
-    if (size < 0 && errno == EAGAIN) {
-      pollfd room{fd, POLLOUT, 0};
-      ::poll(&room, 1, -1);
-    } else if (size < 0 && errno != EINTR) return false;
-    text.remove_prefix(static_cast<size_t>(std::max<ssize_t>(size, 0)));
-  }
-  return true;
-}
-
 void measure(Output& output) {
   winsize window{};
   if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0) {
@@ -48,13 +30,6 @@ void measure(Output& output) {
   if (const auto columns = parse_number<unsigned>(environment("COLUMNS")); columns && *columns > 0)
     output.width = *columns;
   if (output.width == 0) output.width = kUsualWidth;
-}
-
-// SYSTEMD_COLORS decides, then NO_COLOR (no-color.org), then the terminal.
-bool wants_color(bool terminal) {
-  const std::string_view asked = environment("SYSTEMD_COLORS");
-  if (!asked.empty()) return asked != "0" && asked != "no" && asked != "false" && asked != "off";
-  return terminal && environment("NO_COLOR").empty();
 }
 
 // $SYSTEMD_PAGER, $PAGER, else less(1) with systemctl's options; "cat" or an empty SYSTEMD_PAGER: none.
@@ -97,6 +72,18 @@ bool print_paged(const Output& output) {
 
 }  // namespace
 
+bool write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t size = ::write(fd, text.data(), text.size());
+    if (size < 0 && errno == EAGAIN) {
+      pollfd room{fd, POLLOUT, 0};
+      ::poll(&room, 1, -1);
+    } else if (size < 0 && errno != EINTR) return false;
+    text.remove_prefix(static_cast<size_t>(std::max<ssize_t>(size, 0)));
+  }
+  return true;
+}
+
 Output standard_output() {
   Output output;
   output.flush = print;
@@ -104,7 +91,9 @@ Output standard_output() {
   measure(output);
   const std::string_view name = environment("TERM");
   const bool terminal = ::isatty(STDOUT_FILENO) == 1 && !name.empty() && name != "dumb";
-  output.color = wants_color(terminal);
+  const std::string_view asked = environment("SYSTEMD_COLORS");
+  output.color = asked.empty() ? terminal && environment("NO_COLOR").empty()
+                               : asked != "0" && asked != "no" && asked != "false" && asked != "off";
   if (::isatty(STDERR_FILENO) == 1) output.error_width = output.width;
   if (!terminal) {
     output.height = 0;

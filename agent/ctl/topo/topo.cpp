@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/topo/topo.h"
 
-#include <algorithm>
-
 #include "base/json.h"
 #include "model/node.h"
-#include "topology/locality.h"
 
 namespace fabric::ctl {
 namespace {
-
-struct Column {
-  std::string name;  // "GPU0", "NIC3"
-  const PciDevice* function = nullptr;
-};
 
 // nvidia-smi's own words.
 constexpr std::pair<const char*, const char*> kLegend[] = {
@@ -25,11 +17,51 @@ constexpr std::pair<const char*, const char*> kLegend[] = {
     {"PIX ", "Connection traversing at most a single PCIe bridge"},
 };
 
-std::string legend(unsigned width) {
-  std::string out = "\nLegend:\n\n";
-  for (const auto& [word, meaning] : kLegend)
-    out += std::string("  ") + word + " = " + wrapped(meaning, width, 9) + "\n";
-  return out + "  As nvidia-smi topo -mp: PCIe only. Its -m prints NV# between GPUs joined by NVLink.\n";
+struct Column {
+  std::vector<std::string> cells;  // the title first
+  [[nodiscard]] size_t width() const { return std::ranges::max(cells, {}, &std::string::size).size() + 1; }
+};
+
+// Lines of the columns, each padded to its width but the last.
+std::string table(const std::vector<Column>& columns) {
+  std::string out;
+  for (size_t row = 0; row < columns.front().cells.size(); ++row) {
+    std::string line;
+    size_t end = 0;
+    for (const Column& column : columns) {
+      line.resize(end, ' ');
+      line += column.cells[row];
+      end += column.width();
+    }
+    out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return out;
+}
+
+// Blocks of columns that fit the width, each after the rows' names. Columns that belong together, GPUs, NICs, affinity,
+// stay in one block if they fit there.
+std::string blocks(const Column& names, const std::vector<std::vector<Column>>& groups, unsigned width) {
+  std::string out;
+  std::vector<Column> block{names};
+  size_t used = names.width();
+  const auto begin_if_full = [&](size_t needed) {
+    if (width == 0 || used + needed <= width + 1 || block.size() == 1) return;
+    append_item(out, table(block), "\n");
+    block.resize(1);
+    used = names.width();
+  };
+  for (const auto& group : groups) {
+    size_t needed = 0;
+    for (const Column& column : group) needed += column.width();
+    for (const Column& column : group) {
+      begin_if_full(std::max(needed, column.width()));
+      needed = 0;
+      block.push_back(column);
+      used += column.width();
+    }
+  }
+  append_item(out, table(block), "\n");
+  return out;
 }
 
 std::string cell(const PciDevice& row, const PciDevice& column) {
@@ -38,76 +70,35 @@ std::string cell(const PciDevice& row, const PciDevice& column) {
   return path ? std::string(to_text(*path)) : "N/A";
 }
 
-struct MatrixColumn {
-  std::string title;
-  std::vector<std::string> cells;
-};
-
-// Columns that belong together, GPUs, NICs, affinity, stay in one block if they fit there.
-std::string blocks(const std::vector<Column>& rows, const std::vector<std::vector<MatrixColumn>>& groups,
-                   unsigned width) {
-  const auto width_of = [](const MatrixColumn& column) {
-    size_t widest = column.title.size();
-    for (const std::string& text : column.cells) widest = std::max(widest, text.size());
-    return widest + 1;
-  };
-  size_t name_width = 0, used = 0;
-  for (const Column& row : rows) name_width = std::max(name_width, row.name.size());
-  std::vector<std::vector<const MatrixColumn*>> out(1);
-  used = name_width;
-  for (const auto& group : groups) {
-    size_t needed = 0;
-    for (const MatrixColumn& column : group) needed += width_of(column);
-    bool starts = width > 0 && used + needed > width && !out.back().empty();
-    for (const MatrixColumn& column : group) {
-      starts = starts || (width > 0 && used + width_of(column) > width && !out.back().empty());
-      if (starts) {
-        out.emplace_back();
-        used = name_width;
-      }
-      starts = false;
-      out.back().push_back(&column);
-      used += width_of(column);
-    }
-  }
-  std::string text;
-  for (const auto& block : out) {
-    text += text.empty() ? "" : "\n";
-    for (size_t row = 0; row <= rows.size(); ++row) {  // the header first
-      std::string line = row == 0 ? "" : rows[row - 1].name;
-      size_t end = name_width;
-      for (const MatrixColumn* column : block) {
-        line.resize(end + 1, ' ');
-        line += row == 0 ? column->title : column->cells[row - 1];
-        end += width_of(*column);
-      }
-      text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-    }
-  }
-  return text;
-}
-
 std::string matrix(const Topology& topology, const std::vector<size_t>& nics, unsigned width) {
-  std::vector<Column> devices;
-  for (const Gpu& gpu : topology.gpus) devices.push_back({gpu.name, &gpu});
-  for (size_t i = 0; i < nics.size(); ++i) devices.push_back({"NIC" + std::to_string(i), &topology.nics[nics[i]]});
-  std::vector<std::vector<MatrixColumn>> groups(3);
+  std::vector<const PciDevice*> devices;
+  Column names{{""}};
+  for (const Gpu& gpu : topology.gpus) {
+    devices.push_back(&gpu);
+    names.cells.push_back(gpu.name);
+  }
+  for (size_t i = 0; i < nics.size(); ++i) {
+    devices.push_back(&topology.nics[nics[i]]);
+    names.cells.push_back("NIC" + std::to_string(i));
+  }
+  std::vector<std::vector<Column>> groups(3);
   for (size_t i = 0; i < devices.size(); ++i) {
-    MatrixColumn column{devices[i].name, {}};
-    for (const Column& row : devices) column.cells.push_back(cell(*row.function, *devices[i].function));
+    Column column{{names.cells[i + 1]}};
+    for (const PciDevice* row : devices) column.cells.push_back(cell(*row, *devices[i]));
     groups[i < topology.gpus.size() ? 0 : 1].push_back(std::move(column));
   }
-  if (topology.gpus.empty()) return blocks(devices, groups, width);
+  if (topology.gpus.empty()) return blocks(names, groups, width);
   // The affinity belongs to GPUs; nvidia-smi leaves it out of the NICs' rows.
-  groups[2] = {{"CPU Affinity", {}}, {"NUMA Affinity", {}}};
-  for (size_t i = 0; i < devices.size(); ++i) {
-    const auto numa = devices[i].function->numa;
-    const auto cpus = numa ? topology.numa_cpus.find(*numa) : topology.numa_cpus.end();
-    const bool gpu = i < topology.gpus.size();
-    groups[2][0].cells.push_back(!gpu ? "" : cpus == topology.numa_cpus.end() ? "N/A" : cpus->second);
-    groups[2][1].cells.push_back(!gpu ? "" : numa ? std::to_string(*numa) : "N/A");
+  Column cpus{{"CPU Affinity"}}, numa{{"NUMA Affinity"}};
+  for (const Gpu& gpu : topology.gpus) {
+    const std::string* known = gpu.numa ? find_in(topology.numa_cpus, *gpu.numa) : nullptr;
+    cpus.cells.push_back(known == nullptr ? "N/A" : *known);
+    numa.cells.push_back(gpu.numa ? std::to_string(*gpu.numa) : "N/A");
   }
-  return blocks(devices, groups, width);
+  cpus.cells.resize(names.cells.size());
+  numa.cells.resize(names.cells.size());
+  groups[2] = {cpus, numa};
+  return blocks(names, groups, width);
 }
 
 std::string nic_legend(const Topology& topology, const std::vector<size_t>& nics) {
@@ -121,13 +112,6 @@ std::string nic_legend(const Topology& topology, const std::vector<size_t>& nics
       if (!detail.empty() && detail != name) details.push_back(detail);
     out += "  NIC" + std::to_string(i) + ": " + name + (details.empty() ? "" : " (" + joined(details) + ")") + "\n";
   }
-  return out;
-}
-
-std::string gpu_legend(const Topology& topology) {
-  std::string out = "\nGPU Legend:\n\n";
-  for (const Gpu& gpu : topology.gpus)
-    out += "  " + gpu.name + ": " + (gpu.model.empty() ? gpu.pci : gpu.model + " (" + gpu.pci + ")") + "\n";
   return out;
 }
 
@@ -185,16 +169,15 @@ std::string notes(const TopoView& view) {
   return out;
 }
 
-Json names(const std::vector<std::string>& list) {
-  Json out = Json::array();
-  for (const std::string& name : list) out.push_back(name);
-  return out;
-}
-
-Json nic_json(const TopoView& view, const Nic& nic, bool compute) {
-  Json out =
-      Json::object({{"pci", nic.pci}, {"netdevs", names(nic.netdevs)}, {"rdma", names(nic.rdma)}, {"numa", nic.numa}});
-  out.update({{"card", nic.card}, {"virtual_function", nic.virtual_function}, {"compute", compute}});
+Json nic_json(const TopoView& view, size_t index) {
+  const Nic& nic = view.topology.nics[index];
+  Json out = {{"pci", nic.pci},
+              {"netdevs", nic.netdevs},
+              {"rdma", nic.rdma},
+              {"numa", nic.numa},
+              {"card", nic.card},
+              {"virtual_function", nic.virtual_function},
+              {"compute", contains(view.compute, index)}};
   if (!nic.bond.empty()) out["bond"] = nic.bond;
   for (const Port& port : view.node.ports)
     if (contains(nic.rdma, port.rdma) && port.rate) out["rate"] = *port.rate;
@@ -202,22 +185,18 @@ Json nic_json(const TopoView& view, const Nic& nic, bool compute) {
 }
 
 Json gpu_json(const Gpu& gpu) {
-  Json indices = Json::array();
-  for (const unsigned index : gpu.vendor_index) indices.push_back(index);
-  Json out = Json::object({{"pci", gpu.pci}, {"name", gpu.name}, {"numa", gpu.numa}});
-  out.update({{"model", gpu.model}, {"uuid", gpu.uuid}, {"index", std::move(indices)}, {"minor", gpu.minor}});
+  Json out = {{"pci", gpu.pci},   {"name", gpu.name},          {"numa", gpu.numa},  {"model", gpu.model},
+              {"uuid", gpu.uuid}, {"index", gpu.vendor_index}, {"minor", gpu.minor}};
   if (!gpu.partition.empty()) out["partition"] = gpu.partition;
   return out;
 }
 
-Json pair_json(const TopoView& view, size_t g) {
-  const Pair& pair = view.pairing.pairs[g];
-  Json nics = Json::array();
-  for (const size_t nic : pair.nics) nics.push_back(view.topology.nics[nic].pci);
-  return Json::object({{"gpu", view.topology.gpus[g].pci},
-                       {"nics", std::move(nics)},
-                       {"class", pair.path ? Json(to_text(*pair.path)) : Json()},
-                       {"shared_by", pair.shared_by}});
+Json class_json(const std::optional<PathClass>& path) { return path ? Json(to_text(*path)) : Json(); }
+
+Json addresses(const Topology& topology, const std::vector<size_t>& nics) {
+  Json out = Json::array();
+  for (const size_t nic : nics) out.push_back(topology.nics[nic].pci);
+  return out;
 }
 
 }  // namespace
@@ -226,8 +205,13 @@ std::string topo_text(const TopoView& view) {
   const Topology& topology = view.topology;
   const auto nics = shown_nics(topology);
   if (topology.gpus.empty() && nics.empty()) return "No GPU and no NIC found.\n";
-  std::string out = matrix(topology, nics, view.width) + legend(view.width);
-  if (!topology.gpus.empty()) out += gpu_legend(topology);
+  std::string out = matrix(topology, nics, view.width) + "\nLegend:\n\n";
+  for (const auto& [word, meaning] : kLegend)
+    out += std::string("  ") + word + " = " + wrapped(meaning, view.width, 9) + "\n";
+  out += "  As nvidia-smi topo -mp: PCIe only. Its -m prints NV# between GPUs joined by NVLink.\n";
+  if (!topology.gpus.empty()) out += "\nGPU Legend:\n\n";
+  for (const Gpu& gpu : topology.gpus)
+    out += "  " + gpu.name + ": " + (gpu.model.empty() ? gpu.pci : gpu.model + " (" + gpu.pci + ")") + "\n";
   out += nic_legend(topology, nics);
   if (!topology.gpus.empty() && !nics.empty()) out += nearest(topology, nics);
   if (!topology.gpus.empty() && !view.compute.empty()) out += pairing(view);
@@ -237,35 +221,27 @@ std::string topo_text(const TopoView& view) {
 Json topo_json(const TopoView& view) {
   const Topology& topology = view.topology;
   Json gpus = Json::array(), nics = Json::array(), paths = Json::array(), pairs = Json::array(),
-       pairing = Json::array();
-  for (size_t i = 0; i < topology.nics.size(); ++i) {
-    const bool compute = contains(view.compute, i);
-    nics.push_back(nic_json(view, topology.nics[i], compute));
-  }
+       pairing = Json::array(), problems = Json::array();
+  for (size_t i = 0; i < topology.nics.size(); ++i) nics.push_back(nic_json(view, i));
   for (size_t g = 0; g < topology.gpus.size(); ++g) {
     const Gpu& gpu = topology.gpus[g];
+    const Pair& pair = view.pairing.pairs[g];
     gpus.push_back(gpu_json(gpu));
     for (const Nic& nic : topology.nics) {
       const auto path = path_class(static_cast<const PciDevice&>(gpu), nic);  // as nvidia-smi: of its own function
-      paths.push_back(
-          Json::object({{"gpu", gpu.pci}, {"nic", nic.pci}, {"class", path ? Json(to_text(*path)) : Json()}}));
+      paths.push_back({{"gpu", gpu.pci}, {"nic", nic.pci}, {"class", class_json(path)}});
     }
-    Json near = Json::array();
-    for (const size_t index : nearest_nics(topology, gpu)) near.push_back(topology.nics[index].pci);
-    pairs.push_back(Json::object({{"gpu", gpu.pci}, {"nics", std::move(near)}}));
-    pairing.push_back(pair_json(view, g));
+    pairs.push_back({{"gpu", gpu.pci}, {"nics", addresses(topology, nearest_nics(topology, gpu))}});
+    pairing.push_back({{"gpu", gpu.pci},
+                       {"nics", addresses(topology, pair.nics)},
+                       {"class", class_json(pair.path)},
+                       {"shared_by", pair.shared_by}});
   }
-  Json problems = Json::array();
   for (const Finding& problem : view.problems)
-    problems.push_back(
-        Json::object({{"id", problem.id}, {"subject", problem.subject}, {"observed", problem.observed}}));
-  return Json::object({{"gpus", std::move(gpus)},
-                       {"nics", std::move(nics)},
-                       {"paths", std::move(paths)},
-                       {"pairs", std::move(pairs)},
-                       {"pairing", std::move(pairing)},
-                       {"problems", std::move(problems)},
-                       {"notes", names(topo_notes(view))}});
+    problems.push_back({{"id", problem.id}, {"subject", problem.subject}, {"observed", problem.observed}});
+  return {{"gpus", std::move(gpus)},   {"nics", std::move(nics)},       {"paths", std::move(paths)},
+          {"pairs", std::move(pairs)}, {"pairing", std::move(pairing)}, {"problems", std::move(problems)},
+          {"notes", topo_notes(view)}};
 }
 
 }  // namespace fabric::ctl

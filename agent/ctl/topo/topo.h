@@ -2,11 +2,7 @@
 // The formats of `topo`: pure functions of one view.
 #pragma once
 
-#include "base/json_fwd.h"
 #include "ctl/output/table.h"
-#include "model/node.h"
-#include "model/policy.h"
-#include "model/report.h"
 #include "topology/boxes.h"
 #include "topology/pairing.h"
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `topo --format cpuset`, `slurm`, `rankfile`: which cores a process of each GPU should run on.
-#include <algorithm>
 #include <cctype>
 
-#include "base/parse.h"
 #include "ctl/topo/topo.h"
 #include "kernel/pci/machine.h"
 
@@ -34,13 +32,6 @@ Cores own_cores(const Topology& topology, size_t index) {
   if (all.size() < gpus) return all;
   const auto at = [&](size_t part) { return all.begin() + static_cast<long>(part * all.size() / gpus); };
   return {at(before), at(before + 1)};
-}
-
-std::vector<unsigned> cpus_of(const Topology& topology, const Cores& cores) {
-  std::vector<unsigned> out;
-  for (const size_t core : cores)
-    out.insert(out.end(), topology.cores[core].cpus.begin(), topology.cores[core].cpus.end());
-  return out;
 }
 
 std::string mask_text(const std::vector<unsigned>& cpus) {
@@ -79,21 +70,19 @@ std::vector<std::string> device_files(const Gpu& gpu) {
   return out.empty() ? std::vector<std::string>{""} : out;
 }
 
-// gres.conf(5), Links: -1 for the device itself, else the more the nearer.
-int closeness(const Gpu& a, const Gpu& b) {
-  const auto path = path_class(a, b);
-  return path ? static_cast<int>(PathClass::SYS) - static_cast<int>(*path) : 0;
-}
-
 struct Device {
   const Gpu* gpu;
   std::string file;
 };
 
+// gres.conf(5), Links: -1 for the device itself, else the more the nearer.
 std::string links_of(const std::vector<Device>& devices, size_t index) {
   std::vector<std::string> out;
-  for (size_t i = 0; i < devices.size(); ++i)
-    out.push_back(i == index ? "-1" : std::to_string(closeness(*devices[index].gpu, *devices[i].gpu)));
+  for (size_t i = 0; i < devices.size(); ++i) {
+    const auto path = path_class(*devices[index].gpu, *devices[i].gpu);
+    const int nearness = path ? static_cast<int>(PathClass::SYS) - static_cast<int>(*path) : 0;
+    out.push_back(std::to_string(i == index ? -1 : nearness));
+  }
   return joined(out, ",");
 }
 
@@ -126,7 +115,9 @@ std::string topo_cpuset(const TopoView& view) {
       unknown_nodes(topology);
   std::vector<std::string> masks;
   for (size_t g = 0; g < topology.gpus.size() && !topology.cores.empty(); ++g) {
-    const auto cpus = cpus_of(topology, own_cores(topology, g));
+    std::vector<unsigned> cpus;
+    for (const size_t core : own_cores(topology, g))
+      cpus.insert(cpus.end(), topology.cores[core].cpus.begin(), topology.cores[core].cpus.end());
     masks.push_back(mask_text(cpus));
     out += topology.gpus[g].name + "\t" + topology.gpus[g].pci + "\t" + machine::cpus_text(cpus) + "\t" + masks.back() +
            "\n";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `topo --format nccl`: variables of NCCL and RCCL, from the topology, the GID tables and the policy (NVIDIA "NCCL User
 // Guide", Environment Variables). A line is NAME=VALUE; some values begin with "=".
-#include <algorithm>
 
 #include "checks/network/network.h"
 #include "ctl/topo/topo.h"
@@ -11,13 +10,6 @@ namespace fabric::ctl {
 namespace {
 
 constexpr uint16_t kAmd = 0x1002, kAmazon = 0x1d0f, kCray = 0x17db, kHabana = 0x1da3;
-
-std::vector<size_t> chosen_nics(const TopoView& view) {
-  std::set<size_t> out;
-  for (const Pair& pair : view.pairing.pairs) out.insert(pair.nics.begin(), pair.nics.end());
-  if (out.empty()) return view.compute;
-  return {out.begin(), out.end()};
-}
 
 std::vector<const Port*> ports_of(const TopoView& view, const std::vector<size_t>& nics, bool active) {
   std::vector<const Port*> out;
@@ -156,7 +148,9 @@ std::string remarks(const TopoView& view, const std::vector<size_t>& nics) {
 }  // namespace
 
 std::string topo_nccl(const TopoView& view) {
-  const std::vector<size_t> nics = chosen_nics(view);
+  std::set<size_t> paired;
+  for (const Pair& pair : view.pairing.pairs) paired.insert(pair.nics.begin(), pair.nics.end());
+  const std::vector<size_t> nics = paired.empty() ? view.compute : std::vector(paired.begin(), paired.end());
   const std::vector<const Port*> ports = ports_of(view, nics, true);
   std::string out = "# nccl.conf of " +
                     (view.node.hostname.empty() ? std::string("this machine") : view.node.hostname) +

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Limits of the classes of `topo`, and differences from nvidia-smi's table.
-#include <algorithm>
 
 #include "ctl/topo/topo.h"
 #include "model/node.h"

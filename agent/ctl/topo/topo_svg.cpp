@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `topo --format svg`: sockets side by side, NUMA nodes, root buses and switches as boxes in them, GPUs above their
 // NICs, a line from each GPU to the NICs that it is paired with, problems in red. Plain SVG 1.1: shapes and text.
-#include <algorithm>
 
-#include "base/parse.h"
 #include "ctl/topo/topo.h"
 #include "model/finding.h"
 
@@ -47,7 +45,7 @@ class Picture {
     out += "<title>GPUs and NICs of " + escape_xml(name()) + "</title>\n";
     out += rectangle({0, 0}, {width, y}, "#ffffff", "#ffffff", 1);
     out += text({kPad, 20}, "GPUs and NICs of " + name(), "#222222", 15);
-    return out + boxes_ + lines() + tiles_ + footer + "</svg>\n";
+    return out + joined(frames_, "") + lines() + tiles_ + footer + "</svg>\n";
   }
 
  private:
@@ -58,7 +56,7 @@ class Picture {
            std::to_string(size.width) + "\" height=\"" + std::to_string(size.height) + "\" rx=\"4\" fill=\"" + fill +
            "\" stroke=\"" + stroke + "\" stroke-width=\"" + std::to_string(line) + "\"/>\n";
   }
-  static std::string text(Point at, const std::string& what, const std::string& color, int size,
+  static std::string text(Point at, std::string_view what, const std::string& color, int size,
                           const char* anchor = "start") {
     return "<text x=\"" + std::to_string(at.x) + "\" y=\"" + std::to_string(at.y) + "\" fill=\"" + color +
            "\" font-size=\"" + std::to_string(size) + "\" text-anchor=\"" + anchor + "\">" + escape_xml(what) +
@@ -76,14 +74,9 @@ class Picture {
     const std::string wrong = problems_of(name);
     const bool bad = !wrong.empty();
     tiles_ += "<g>\n<title>" + escape_xml(name + "  " + pci + "  " + below + (bad ? "\n" + wrong : "")) + "</title>\n";
-    tiles_ += rectangle(at, {kTileWidth, kTileHeight},
-                        bad   ? "#fde4e4"
-                        : gpu ? "#dff0d8"
-                              : "#d9e8fb",
-                        bad   ? "#d00000"
-                        : gpu ? "#4f8a3d"
-                              : "#3b6fb5",
-                        bad ? 3 : 1);
+    const char* fill = bad ? "#fde4e4" : gpu ? "#dff0d8" : "#d9e8fb";
+    const char* stroke = bad ? "#d00000" : gpu ? "#4f8a3d" : "#3b6fb5";
+    tiles_ += rectangle(at, {kTileWidth, kTileHeight}, fill, stroke, bad ? 3 : 1);
     tiles_ += text({at.x + 6, at.y + 15}, shortened((bad ? "⚠ " : "") + name, 14), bad ? "#d00000" : "#111111", 12);
     tiles_ += text({at.x + 6, at.y + 28}, shortened(below, 16), "#444444", 10);
     tiles_ += text({at.x + 6, at.y + 40}, pci, "#777777", 9) + "</g>\n";
@@ -134,13 +127,13 @@ class Picture {
     const Size below = place_boxes(box.boxes, {inside.x + beside, inside.y});
     size.width = beside > 0 && below.width == 0 ? size.width : beside + below.width;
     size.height = std::max(size.height, below.height);
-    const std::string title = box.title;
-    const Size outer{std::max(size.width, static_cast<int>(std::min<size_t>(title.size(), 22)) * 6) + 2 * kPad,
+    const Size outer{std::max(size.width, static_cast<int>(std::min<size_t>(box.title.size(), 22)) * 6) + 2 * kPad,
                      size.height + kTitle + 2 * kPad};
-    frames_[slot] = rectangle(at, outer, kFill[static_cast<size_t>(box.kind)], "#aaaaaa", 1) + "<g>\n<title>" +
-                    escape_xml(title) + "</title>\n" +
-                    text({at.x + 6, at.y + 14}, shortened(title, static_cast<size_t>(outer.width) / 6), "#555555", 11) +
-                    "</g>\n";
+    frames_[slot] =
+        rectangle(at, outer, kFill[static_cast<size_t>(box.kind)], "#aaaaaa", 1) + "<g>\n<title>" +
+        escape_xml(box.title) + "</title>\n" +
+        text({at.x + 6, at.y + 14}, shortened(box.title, static_cast<size_t>(outer.width) / 6), "#555555", 11) +
+        "</g>\n";
     return outer;
   }
 
@@ -164,8 +157,6 @@ class Picture {
       all.height = next.y + line - at.y;
       next.x += size.width + kGap;
     }
-    boxes_.clear();
-    for (const std::string& frame : frames_) boxes_ += frame;
     return all;
   }
 
@@ -187,7 +178,7 @@ class Picture {
   // to.
   [[nodiscard]] std::string class_label(Point gpu, const Pair& pair) const {
     const bool turns_left =
-        std::ranges::any_of(pair.nics, [&](size_t nic) { return nics_.count(nic) != 0 && nics_.at(nic).x < gpu.x; });
+        std::ranges::any_of(pair.nics, [&](size_t nic) { return nics_.contains(nic) && nics_.at(nic).x < gpu.x; });
     const int x = gpu.x + kTileWidth / 2 + (turns_left ? 5 : -5);
     return text({x, gpu.y + kTileHeight + 12}, std::string(to_text(*pair.path)), color_of(*pair.path), 10,
                 turns_left ? "start" : "end");
@@ -197,9 +188,9 @@ class Picture {
     std::string out;
     for (size_t g = 0; g < view_.pairing.pairs.size(); ++g) {
       const Pair& pair = view_.pairing.pairs[g];
-      if (gpus_.count(g) == 0 || pair.nics.empty()) continue;
+      if (!gpus_.contains(g) || pair.nics.empty()) continue;
       for (const size_t nic : pair.nics)
-        if (nics_.count(nic) != 0) out += line(gpus_.at(g), nics_.at(nic), *pair.path);
+        if (nics_.contains(nic)) out += line(gpus_.at(g), nics_.at(nic), *pair.path);
       out += class_label(gpus_.at(g), pair);
     }
     return out;
@@ -209,7 +200,10 @@ class Picture {
   std::string notes(int& y, size_t columns) const {
     std::string out;
     const auto write = [&](const std::string& what, const char* color, int size) {
-      for (const std::string& part : text_lines(what, columns)) out += text({kPad, y}, part, color, size), y += 17;
+      for (const std::string& part : text_lines(what, columns)) {
+        out += text({kPad, y}, part, color, size);
+        y += 17;
+      }
     };
     write(std::string("Lines: best pairing; green PIX, PXB; dashed PHB, NODE; dashed red SYS.") +
               (view_.problems.empty() ? "" : " Red boxes: see below."),
@@ -223,7 +217,7 @@ class Picture {
   const TopoView& view_;
   std::map<size_t, Point> gpus_, nics_;
   std::vector<std::string> frames_;  // outer boxes first, inner ones are drawn above them
-  std::string boxes_, tiles_;
+  std::string tiles_;
 };
 
 }  // namespace

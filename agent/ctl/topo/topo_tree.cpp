@@ -7,15 +7,6 @@
 namespace fabric::ctl {
 namespace {
 
-std::string served(const TopoView& view, size_t nic) {
-  std::vector<std::string> gpus;
-  for (size_t g = 0; g < view.pairing.pairs.size(); ++g) {
-    const auto& nics = view.pairing.pairs[g].nics;
-    if (contains(nics, nic)) gpus.push_back(view.topology.gpus[g].name);
-  }
-  return gpus.empty() ? std::string{} : "  serves " + joined(gpus);
-}
-
 std::string problems_of(const TopoView& view, const std::string& name) {
   std::string out;
   for (const Finding& problem : view.problems)
@@ -38,7 +29,11 @@ std::string nic_line(const TopoView& view, size_t index) {
       line += is_active(port) ? (port.rate ? "  " + rate_text(*port.rate) : "")
                               : "  port " + std::to_string(port.number) + " not active";
   if (nic.virtual_function) line += "  virtual function";
-  return line + served(view, index) + problems_of(view, nic.name);
+  std::string gpus;
+  for (size_t g = 0; g < view.pairing.pairs.size(); ++g)
+    if (contains(view.pairing.pairs[g].nics, index)) append_item(gpus, view.topology.gpus[g].name);
+  if (!gpus.empty()) line += "  serves " + gpus;
+  return line + problems_of(view, nic.name);
 }
 
 void tree(const TopoView& view, const TopologyBox& box, const std::string& indent, std::string& out) {

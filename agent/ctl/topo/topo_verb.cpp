@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/parse.h"
+#include "base/json.h"
+#include "checks/check.h"
 #include "ctl/topo/topo.h"
-#include "ctl/verbs.h"
 #include "ctl/world.h"
 #include "kernel/pci/machine.h"
 #include "kernel/pci/nvml.h"
@@ -9,6 +9,20 @@
 
 namespace fabric::ctl {
 namespace {
+
+using Fold = TopoFormat::Fold;
+
+constexpr TopoFormat kFormats[] = {
+    {"text", "the matrix of nvidia-smi topo -m, the best pairing, problems", topo_text, Fold::lines},
+    {"tree", "sockets, NUMA nodes, switches and devices", topo_tree, Fold::lines},
+    {"json", "everything, for programs", [](const TopoView& view) { return json_text(topo_json(view)); }},
+    {"dot", "a graph for Graphviz", topo_dot},
+    {"svg", "a picture", topo_svg},
+    {"nccl", "nccl.conf with comments", topo_nccl, Fold::comments},
+    {"cpuset", "CPUs of each GPU, for srun --cpu-bind", topo_cpuset, Fold::comments},
+    {"slurm", "lines of gres.conf", topo_slurm, Fold::comments},
+    {"rankfile", "one rank for each GPU, for Open MPI", topo_rankfile, Fold::comments},
+};
 
 // From /proc/net/route (net/ipv4/fib_trie.c, fib_route_seq_show): name, destination, gateway, flags, refcount, use,
 // metric, mask. The default route is all zeros; the lowest metric wins.
@@ -71,6 +85,38 @@ Result<Node> read_node(const Options& options, World& world) {
 }
 
 }  // namespace
+
+std::span<const TopoFormat> topo_formats() { return kFormats; }
+
+const TopoFormat* find_topo_format(std::string_view name) {
+  return find_where(kFormats, [&](const TopoFormat& format) { return format.name == name; });
+}
+
+TopoView topo_view(const Node& node, const Policy* policy, std::string bootstrap) {
+  std::vector<std::string> only{"locality", "pairing", "pcie"};
+  if (!node.ports.empty()) only.emplace_back("port-state");
+  Report report = run_checks({.now = node, .no_policy = {}}, only);
+  std::erase_if(report.findings, [](const Finding& finding) {
+    return finding.status == Status::ok || finding.status == Status::unknown;
+  });
+  return {node,
+          node.topology,
+          policy,
+          compute_nics(node.topology, node.ports),
+          best_pairing(node.topology, node.ports),
+          std::move(report.findings),
+          std::move(bootstrap)};
+}
+
+bool is_about(const Finding& problem, const std::string& name) {
+  return problem.subject == name || problem.subject.starts_with(name + "/");
+}
+
+std::string nic_title(const Nic& nic) {
+  const std::string name = nic.rdma.empty() ? nic.name : joined(nic.rdma);
+  const std::string netdevs = joined(nic.netdevs);
+  return netdevs.empty() || netdevs == name ? name : name + " (" + netdevs + ")";
+}
 
 int run_topo(const Options& options, Output& output) {
   auto world = open_world(options);

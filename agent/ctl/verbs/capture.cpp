@@ -7,8 +7,7 @@
 
 #include <filesystem>
 
-#include "base/fd.h"
-#include "kernel/capture/root.h"
+#include "ctl/verbs.h"
 #include "kernel/pci/topology.h"
 
 namespace fabric::ctl {
@@ -74,12 +73,7 @@ class Folder {
     if (!folder(fs::path(place).parent_path())) return error(EEXIST, name);
     const Fd fd(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!fd) return error(errno, name);
-    while (!text.empty()) {
-      const ssize_t size = ::write(fd.get(), text.data(), text.size());
-      if (size < 0 && errno == EINTR) continue;
-      if (size < 0) return error(errno, name);
-      text.remove_prefix(static_cast<size_t>(size));
-    }
+    if (!write_all(fd.get(), text)) return error(errno, name);
     return {};
   }
   // Renames the folder to `directory`, which must be empty or absent.
@@ -132,25 +126,21 @@ Answer ask_tree(const Root& root, const Tape::Question& question) {
     case Ask::exists: return yes(root.exists(what));
     case Ask::resolve: return one(root.resolve(what));
     case Ask::locked: return yes(root.is_locked(what));
-    default: return error(EROFS, "");  // a captured tree is not written
+    default: return error(EROFS, "");  // not of files, or a write: a captured tree is not written
   }
-}
-
-bool same(const Answer& a, const Answer& b) {
-  if (a.ok() != b.ok()) return false;
-  return a.ok() ? *a == *b : a.error().code == b.error().code;
 }
 
 // Questions that the tree itself would answer differently.
 std::map<Tape::Question, Tape::Answers> not_in_tree(const Tape& tape, const Root& root) {
   std::map<Tape::Question, Tape::Answers> out;
   for (const auto& [question, samples] : tape.answers) {
-    bool same_answer = is_of_files(question.first);
-    if (same_answer) {
-      const Answer tree = ask_tree(root, question);
-      for (const auto& [sample, answer] : samples) same_answer = same_answer && same(answer, tree);
-    }
-    if (!same_answer) out.emplace(question, samples);
+    const Answer tree = ask_tree(root, question);
+    const auto differs = [&](const auto& sample) {
+      const Answer& answer = sample.second;
+      if (answer.ok() != tree.ok()) return true;
+      return answer.ok() ? *answer != *tree : answer.error().code != tree.error().code;
+    };
+    if (!is_of_files(question.first) || std::ranges::any_of(samples, differs)) out.emplace(question, samples);
   }
   return out;
 }

@@ -2,7 +2,6 @@
 // Writes a recorded machine as a directory for --root.
 #pragma once
 
-#include "base/result.h"
 #include "kernel/capture/tape.h"
 
 namespace fabric::ctl {

@@ -1,47 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 // capture: runs the other verbs with a recorder and saves everything that they read.
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include <filesystem>
 
 #include "base/json.h"
-#include "base/parse.h"
 #include "counters/reader.h"
-#include "ctl/output/table.h"
 #include "ctl/topo/topo.h"
-#include "ctl/verbs.h"
 #include "ctl/verbs/capture.h"
 #include "ctl/world.h"
 #include "kernel/capture/anonymize.h"
-#include "settings/reconcile.h"
 
 namespace fabric::ctl {
 namespace {
 
-// In this order: if a file is read again, the first answer is kept.
-constexpr std::array<std::string_view, 6> kReaders{"check", "status", "show", "plan", "topo", "neighbors"};
-
 int failure(const std::string& what, Output& output) { return fail(output, kFailure, "capture: " + what); }
 
-// Their output and exit codes do not matter here: a failed reading is recorded as well.
-void run_readers(const Options& options) {
-  for (const std::string_view name : kReaders) {
-    const Verb* verb = find_verb(name);
-    if (verb == nullptr) continue;
-    Options own = options;
-    own.arguments.clear();
-    own.json = true;
+// In this order: if a file is read again, the first answer is kept. Their output and exit codes do not matter here: a
+// failed reading is recorded as well.
+void run_readers(Options options) {
+  options.arguments.clear();
+  options.json = true;
+  for (const auto run : {run_check, run_status, run_show, run_plan, run_topo, run_neighbors}) {
     Output ignored;
-    (void)verb->run(own, ignored);
+    (void)run(options, ignored);
   }
-}
-
-void read_folder(const Root& root, const std::string& folder) {
-  const auto names = root.list(folder);
-  if (!names) return;
-  for (const std::string& name : *names)
-    if (name.ends_with(".toml")) (void)root.read(folder + "/" + name);
 }
 
 // The configuration is not read through the kernel's root, so the verbs did not record it.
@@ -52,9 +35,11 @@ void read_config(const Root& root, const Options& options) {
   if (!root.is_host() && file.starts_with(root.path() + "/")) file.erase(0, root.path().size());
   const std::string folder = file.substr(0, file.rfind('/'));
   (void)root.read(file);
-  read_folder(root, folder + "/conf.d");
-  read_folder(root, folder + "/profiles");
-  read_folder(root, "/usr/share/fabric-agent/profiles");
+  for (const std::string& place :
+       {folder + "/conf.d", folder + "/profiles", std::string("/usr/share/fabric-agent/profiles")})
+    if (const auto names = root.list(place))
+      for (const std::string& name : *names)
+        if (name.ends_with(".toml")) (void)root.read(place + "/" + name);
 }
 
 // Every setting, and whether the ports are in use, so that another policy can be compared later.
@@ -92,14 +77,12 @@ std::string about_text(const std::string& hostname, const Options& options, cons
 void print_summary(const Options& options, const std::string& directory, const Written& written,
                    const std::vector<std::string>& refused, Output& output) {
   if (options.json) {
-    Json unread = Json::array();
-    for (const std::string& name : refused) unread.push_back(name);
-    Json out = Json::object({{"directory", directory},
-                             {"files", uint64_t{written.files}},
-                             {"bytes", uint64_t{written.bytes}},
-                             {"answers", uint64_t{written.answers}}});
-    out.update({{"addresses", options.with_addresses}, {"not_permitted", std::move(unread)}});
-    output.text += json_text(out);
+    output.text += json_text({{"directory", directory},
+                              {"files", written.files},
+                              {"bytes", written.bytes},
+                              {"answers", written.answers},
+                              {"addresses", options.with_addresses},
+                              {"not_permitted", refused}});
     return;
   }
   std::string text = directory + ": " + std::to_string(written.files) + " files, " + std::to_string(written.answers) +

@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 
-#include "base/json.h"
-#include "base/parse.h"
-#include "checks/check.h"
 #include "config/config.h"
 #include "ctl/output/report_text.h"
-#include "ctl/verbs.h"
-#include "ctl/verbs/check_watch.h"
 #include "ctl/verbs/samples.h"
 #include "ctl/verbs/watch.h"
 #include "health/health.h"
 #include "model/finding.h"
-#include "model/report.h"
-#include "model/view.h"
+#include "store/acks.h"
 #include "store/health_state.h"
 
 namespace fabric::ctl {
@@ -21,43 +14,6 @@ namespace {
 
 constexpr std::chrono::milliseconds kWatchPace{5'000};
 constexpr size_t kChangesShown = 10;
-
-std::string nearest_check(const std::string& name) {
-  std::vector<std::string_view> known;
-  for (const Check& check : checks()) {
-    known.push_back(check.id);
-    known.push_back(check.group);
-  }
-  const std::string candidate = nearest(name, known);
-  return candidate.empty() ? "; see fabric-agentctl explain" : "; did you mean " + candidate + "?";
-}
-
-// The exporter's health states and the operator's acknowledgements.
-struct Known {
-  HealthMemory memory;
-  bool has_memory = false;
-  std::vector<Ack> acks;
-};
-
-Known read_known(World& world, Node& node) {
-  Known out;
-  auto memory = load_health(world.kernel.root);
-  if (memory && *memory) {
-    out.memory = std::move(**memory);
-    out.has_memory = true;
-  } else if (!memory) {
-    node.unseen.push_back("health states of fabric-exporter: " + memory.error().text());
-  }
-  auto acks = load_acks(world.kernel.root);
-  if (acks) out.acks = std::move(*acks);
-  else node.unseen.push_back("acknowledgements: " + acks.error().text());
-  return out;
-}
-
-std::string why_nothing(const Node& node) {
-  if (!node.ports.empty() || !node.topology.gpus.empty()) return "nothing that it applies to was found";
-  return "no GPU, RDMA port or NIC with settings was found";
-}
 
 bool is_named(const Finding& finding, const std::string& name) {
   const Check* check = find_check(finding.id);
@@ -75,22 +31,31 @@ std::vector<std::string> unchecked(const Report& report, const std::vector<std::
 }
 
 void report_nothing_checked(Report& report, const std::vector<std::string>& only, const Node& node) {
+  const bool empty = node.ports.empty() && node.topology.gpus.empty();
   for (const std::string& name : unchecked(report, only)) {
-    report.findings.push_back(bad(Status::unknown, "host", why_nothing(node), "at least one subject",
-                                  "Nothing was checked, so the state is unknown.",
-                                  "List the GPUs and NICs that were found: fabric-agentctl topo"));
+    report.findings.push_back(
+        bad(Status::unknown, "host",
+            empty ? "no GPU, RDMA port or NIC with settings was found" : "nothing that it applies to was found",
+            "at least one subject", "Nothing was checked, so the state is unknown.",
+            "List the GPUs and NICs that were found: fabric-agentctl topo"));
     report.findings.back().id = name;
   }
 }
 
+// With the exporter's health states and the operator's acknowledgements.
 Report run_all(World& world, Samples& samples, const Options& options, int64_t wall) {
   const Plan plan = make_plan(world, samples.now, options);
-  const Known known = read_known(world, samples.now);
+  const auto memory = load_health(world.kernel.root);
+  if (!memory) samples.now.unseen.push_back("health states of fabric-exporter: " + memory.error().text());
+  const auto acks = load_acks(world.kernel.root);
+  if (!acks) samples.now.unseen.push_back("acknowledgements: " + acks.error().text());
+  const bool has_memory = memory && *memory;
   View view = view_of(world, samples, plan);
-  if (known.has_memory) view.health = &known.memory.health;
+  if (has_memory) view.health = &(*memory)->health;
   Report report = run_checks(view, options.only);
   report_nothing_checked(report, options.only, samples.now);
-  mark_acknowledged(report, standing(known.acks, known.memory.acks, wall), wall);
+  if (acks)
+    mark_acknowledged(report, standing(*acks, has_memory ? (*memory)->acks : std::vector<AckSeen>{}, wall), wall);
   return report;
 }
 
@@ -98,7 +63,7 @@ std::string report_of(const Report& report, const Samples& samples, const Option
                       bool brief = false) {
   if (options.json) {
     Json out = to_json(report);
-    out["unread"] = unseen_json(samples.now);
+    out["unread"] = unseen_lines(samples.now);
     return json_text(out);
   }
   return report_text(report, samples.now.hostname, options.verbose, output, brief) + unseen_text(samples.now, output) +
@@ -111,8 +76,7 @@ std::optional<Report> published_report(const Options& options, std::string& why)
   if (!options.config.empty()) return std::nullopt;
   const auto root = Root::open(options.root);
   auto published = root ? load_report(*root) : Result<std::optional<PublishedReport>>(std::nullopt);
-  const auto fault = [](const Error& error) { return error.code == ESTALE ? error.what : error.text(); };
-  if (!published) why = fault(published.error());
+  if (!published) why = published.error().code == ESTALE ? published.error().what : published.error().text();
   else if (!*published) why = "fabric-exporter is not running";
   if (!published || !*published) return std::nullopt;
   Report report = std::move((*published)->report);
@@ -166,10 +130,6 @@ std::string page(const std::string& report, const Changed& changed, const std::s
   return text + report.substr(verdict);
 }
 
-bool fits(const std::string& text, const Output& output) {
-  return static_cast<size_t>(std::ranges::count(text, '\n')) <= output.height;
-}
-
 int watch_check(World& world, std::chrono::milliseconds pace, const Options& options, Output& output) {
   Samples samples = take_samples(world, options.interval);                 // before Watch handles Ctrl-C
   const bool replays = world.kernel.tape && world.kernel.tape->replays();  // a capture has two samples
@@ -183,12 +143,12 @@ int watch_check(World& world, std::chrono::milliseconds pace, const Options& opt
       if (to.height == 0 || options.json) return changed.now;
       const std::string when = time_text(wall) + ", every " + span_text(pace);
       const std::string whole = page(report_of(now, samples, options, to), changed, when, kChangesShown);
-      if (fits(whole, to)) return whole;
+      if (std::ranges::count(whole, '\n') <= static_cast<long>(to.height)) return whole;
       return page(report_of(now, samples, options, to, true), changed, when + "; with fixes: fabric-agentctl check",
                   std::max(1U, to.height / 6));
     };
-    if (replays) return output.text += printable(draw(output), output), static_cast<int>(verdict_of(now, options));
-    if (!watch.next(samples.now.taken + pace, draw)) return static_cast<int>(verdict_of(now, options));
+    if (replays) output.text += printable(draw(output), output);
+    if (replays || !watch.next(samples.now.taken + pace, draw)) return static_cast<int>(verdict_of(now, options));
     before = now;
     Node last = std::move(samples.now);
     keep_gone(last, samples);
@@ -210,8 +170,11 @@ Result<std::chrono::milliseconds> pace_of(const Options& options) {
 }  // namespace
 
 int run_check(const Options& options, Output& output) {
+  std::vector<std::string_view> known;
+  for (const Check& check : checks()) known.insert(known.end(), {check.id, check.group});
   for (const std::string& name : options.only)
-    if (!names_check(name)) return fail(output, kUsage, "check: unknown check '" + name + "'" + nearest_check(name));
+    if (!contains(known, name))
+      return fail(output, kUsage, "check: unknown check '" + name + "'" + suggestion(name, known, "explain"));
   const auto pace = pace_of(options);
   if (!pace) return fail(output, kUsage, "check: " + pace.error().text());
   const bool brief = options.brief && !options.json && !options.watch;

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <syslog.h>
 #include <systemd/sd-bus.h>
-#include <unistd.h>
 
 #include "base/json.h"
 #include "config/config.h"
 #include "ctl/verbs/writer.h"
-#include "ctl/world.h"
 
 namespace fabric::ctl {
 namespace {
@@ -27,15 +25,6 @@ void leave_session() {
   sd_bus_flush_close_unref(bus);
 }
 
-void log_changes(const Changes& changes, const confirm::Record& record) {
-  ::openlog("fabric-agentctl", LOG_PID, LOG_DAEMON);
-  for (const Change& change : changes)
-    if (change.outcome == Outcome::refused || change.outcome == Outcome::ignored)
-      ::syslog(LOG_ERR, "%s: %s not restored to %s: %s", change.port.c_str(), change.key().c_str(), change.to.c_str(),
-               change.detail.c_str());
-  if (!is_pending(record)) ::syslog(LOG_WARNING, "apply not confirmed in time: previous settings restored");
-}
-
 // Runs in the guard after the deadline; true: nothing is left to do.
 bool revert(Options options) {
   options.config.clear();  // the applied file may be gone; the record has the previous settings
@@ -50,7 +39,12 @@ bool revert(Options options) {
   const auto changes =
       confirm::lapse(options.root, world->kernel, node.ports, **record, reconcile_options(*world, options));
   if (!changes) return false;
-  log_changes(*changes, **record);
+  ::openlog("fabric-agentctl", LOG_PID, LOG_DAEMON);
+  for (const Change& change : *changes)
+    if (change.outcome == Outcome::refused || change.outcome == Outcome::ignored)
+      ::syslog(LOG_ERR, "%s: %s not restored to %s: %s", change.port.c_str(), change.key().c_str(), change.to.c_str(),
+               change.detail.c_str());
+  if (!is_pending(**record)) ::syslog(LOG_WARNING, "apply not confirmed in time: previous settings restored");
   return !is_pending(**record);
 }
 
@@ -59,8 +53,6 @@ int not_confirmed(const Error& error, Output& output) {
   if (error.code == EPERM || error.code == EACCES) output.errors += "Requires root: sudo fabric-agentctl confirm\n";
   return kFailure;
 }
-
-int nothing(const std::string& what, Output& output) { return fail(output, kChanges, "confirm: " + what); }
 
 }  // namespace
 
@@ -126,10 +118,11 @@ int run_confirm(const Options& options, Output& output) {
   if (!lock) return not_confirmed(lock.error(), output);
   auto record = confirm::load(options.root);
   if (!record) return not_confirmed(record.error(), output);
-  if (!*record) return nothing("no apply awaits confirmation", output);
-  if (!is_pending(**record)) return nothing("too late: reverted at " + (*record)->reverted, output);
+  if (!*record) return fail(output, kChanges, "confirm: no apply awaits confirmation");
+  if (!is_pending(**record)) return fail(output, kChanges, "confirm: too late: reverted at " + (*record)->reverted);
   if (confirm::is_due(**record, confirm::this_moment(*root)))
-    return nothing("too late: the time ended at " + (*record)->until + ", the settings are being reverted", output);
+    return fail(output, kChanges,
+                "confirm: too late: the time ended at " + (*record)->until + ", the settings are being reverted");
   if (auto removed = confirm::remove(options.root); !removed) return not_confirmed(removed.error(), output);
   if (!options.json) output.text += "Confirmed. A running agent reloads its configuration.\n";
   else output.text += json_text({{"confirmed", true}});

@@ -1,26 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // counters: rates between two samples.
-#include <algorithm>
 #include <cstdio>
 
 #include "base/json.h"
 #include "config/config.h"
 #include "ctl/output/table.h"
-#include "ctl/verbs.h"
 #include "ctl/verbs/samples.h"
 #include "ctl/verbs/watch.h"
-#include "ctl/world.h"
 
 namespace fabric::ctl {
 namespace {
-
-using std::chrono::steady_clock;
-
-constexpr std::chrono::milliseconds kShortest{100};
-
-int counters_failure(int code, const std::string& what, Output& output) {
-  return fail(output, code, "counters: " + what);
-}
 
 Node read(World& world, const Options& options, Sample sample) {
   begin(world.kernel, sample);
@@ -31,41 +20,25 @@ Node read(World& world, const Options& options, Sample sample) {
   return node;
 }
 
-// "14:30:05", local time of the machine.
-std::string clock_text(const World& world) {
-  const std::tm now = local_now(world.kernel);
-  std::array<char, 16> text{};
-  std::strftime(text.data(), text.size(), "%H:%M:%S", &now);
-  return text.data();
-}
-
-std::string seconds_text(double seconds) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.2f s", seconds);
-  return text.data();
-}
-
 // The rates between two samples.
 struct Round {
-  std::string head;  // "gpu01  14:30:05  "
-  std::string hostname;
+  std::string head, hostname;
   int64_t wall = 0;
   double seconds = 0;
   std::vector<Rate> rates;
 };
 
+// "gpu01  14:30:05  ", local time of the machine.
 std::string head_text(const World& world, const Node& now) {
-  return (now.hostname.empty() ? "" : now.hostname + "  ") + clock_text(world) + "  ";
+  const std::tm time = local_now(world.kernel);
+  std::array<char, 16> clock{};
+  std::strftime(clock.data(), clock.size(), "%H:%M:%S", &time);
+  return (now.hostname.empty() ? "" : now.hostname + "  ") + clock.data() + "  ";
 }
 
 Round round_of(const World& world, const Node& before, const Node& now) {
-  Round out{head_text(world, now),
-            now.hostname,
-            wall_now(world.kernel),
-            std::chrono::duration<double>(now.taken - before.taken).count(),
-            {}};
-  out.rates = rates_of(before, now, out.seconds);
-  return out;
+  const double seconds = std::chrono::duration<double>(now.taken - before.taken).count();
+  return {head_text(world, now), now.hostname, wall_now(world.kernel), seconds, rates_of(before, now, seconds)};
 }
 
 std::string round_text(const Round& round, const Options& options, const Output& output) {
@@ -73,15 +46,17 @@ std::string round_text(const Round& round, const Options& options, const Output&
   auto rates = round.rates;
   if (!options.verbose) std::erase_if(rates, std::not_fn(moves));
   if (options.json) {
-    Json out = Json::object({{"hostname", round.hostname},
-                             {"time", round.wall},
-                             {"seconds", round.seconds},
-                             {"counters", rates_json(rates)}});
+    const Json out = {{"hostname", round.hostname},
+                      {"time", round.wall},
+                      {"seconds", round.seconds},
+                      {"counters", rates_json(rates)}};
     return options.watch ? json_line(out) : json_text(out);
   }
   const auto moving = std::ranges::count_if(rates, moves);
+  std::array<char, 32> seconds{};
+  std::snprintf(seconds.data(), seconds.size(), "%.2f s", round.seconds);
   const std::string text = round.head + std::to_string(moving) + " of " + std::to_string(round.rates.size()) +
-                           " counters moved in " + seconds_text(round.seconds);
+                           " counters moved in " + seconds.data();
   return folded(text, output.width) + "\n\n" + (rates.empty() ? "" : rates_text(rates, output)) +
          (options.watch && output.height == 0 ? "\n" : "");
 }
@@ -103,16 +78,17 @@ Result<std::chrono::milliseconds> interval_of(const Options& options) {
 
 int run_counters(const Options& options, Output& output) {
   const auto interval = interval_of(options);
-  if (!interval) return counters_failure(kUsage, interval.error().text(), output);
+  if (!interval) return fail(output, kUsage, "counters: " + interval.error().text());
   auto world = open_world(options);
-  if (!world) return counters_failure(kFailure, world.error().text(), output);
+  if (!world) return fail(output, kFailure, "counters: " + world.error().text());
   Node before = read(*world, options, Sample::before);
   if (auto known = check_ports(options, before); !known)
-    return counters_failure(kFailure, known.error().text(), output);
-  if (before.ports.empty() && !options.watch)
-    return output.text +=
-           options.json ? round_text(round_of(*world, before, before), options, output) : "No RDMA device found.\n",
-           kDone;
+    return fail(output, kFailure, "counters: " + known.error().text());
+  if (before.ports.empty() && !options.watch) {
+    output.text +=
+        options.json ? round_text(round_of(*world, before, before), options, output) : "No RDMA device found.\n";
+    return kDone;
+  }
   const bool replays = world->kernel.tape && world->kernel.tape->replays();  // a capture has two samples
   std::optional<Watch> watch;
   if (options.watch && !replays) watch.emplace(output, !options.json);

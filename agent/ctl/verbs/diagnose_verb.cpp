@@ -1,25 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <cstdio>
 
-#include "base/json.h"
-#include "checks/check.h"
 #include "ctl/output/report_text.h"
-#include "ctl/output/table.h"
-#include "ctl/verbs.h"
 #include "ctl/verbs/samples.h"
 #include "diagnosis/diagnosis.h"
 #include "health/health.h"
-#include "model/report.h"
-#include "store/health_state.h"
+#include "store/acks.h"
 
 namespace fabric::ctl {
 namespace {
-
-std::string confidence_text(const Diagnosis& one) {
-  return one.culprit == Culprit::unknown ? std::string("-")
-                                         : std::to_string(static_cast<int>(one.confidence * 100 + 0.5)) + " %";
-}
 
 std::string block_text(const Diagnosis& one, const Output& output) {
   std::string text =
@@ -41,31 +30,23 @@ double seconds_of(const Samples& samples) {
   return std::chrono::duration<double>(samples.now.taken - samples.before->taken).count();
 }
 
-std::string window_text(const Samples& samples) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g s", seconds_of(samples));
-  return text;
-}
-
 std::string diagnoses_text(const Diagnoses& all, const Samples& samples, size_t ports, const Output& output) {
   if (!samples.before) return "A diagnosis requires two samples of the counters: set --interval.\n";
-  const std::string window = " in a window of " + window_text(samples);
   if (ports == 0) return "No RDMA port.\n";
-  if (all.empty())
-    return std::to_string(ports) + (ports == 1 ? " port" : " ports") + " without symptoms" + window + ".\n";
+  char seconds[32];
+  std::snprintf(seconds, sizeof seconds, "%.3g s", seconds_of(samples));
+  const std::string window = std::string(" in a window of ") + seconds + ".\n",
+                    observed = std::to_string(ports) + (ports == 1 ? " port" : " ports");
+  if (all.empty()) return observed + " without symptoms" + window;
   Table table({"PORT", "CULPRIT", "CONFIDENCE", "RULE"});
-  for (const Diagnosis& each : all)
-    table.add({each.subject, std::string(to_text(each.culprit)), confidence_text(each), each.rule});
-  std::string text = table.text(output);
-  for (const Diagnosis& each : all) text += block_text(each, output);
-  return text + "\n" + std::to_string(ports) + (ports == 1 ? " port" : " ports") + " observed" + window + ".\n";
-}
-
-// Ports may also be arguments.
-Options with_ports(const Options& options) {
-  Options out = options;
-  out.ports.insert(out.ports.end(), options.arguments.begin(), options.arguments.end());
-  return out;
+  std::string blocks;
+  for (const Diagnosis& each : all) {
+    const std::string percent = std::to_string(static_cast<int>(each.confidence * 100 + 0.5)) + " %";
+    table.add({each.subject, std::string(to_text(each.culprit)), each.culprit == Culprit::unknown ? "-" : percent,
+               each.rule});
+    blocks += block_text(each, output);
+  }
+  return table.text(output) + blocks + "\n" + observed + " observed" + window;
 }
 
 // What the checks of settings report, of the ports that were asked for: one source for both verbs.
@@ -81,7 +62,8 @@ Report settings_report(const World& world, const View& view, auto is_asked) {
 }  // namespace
 
 int run_diagnose(const Options& given, Output& output) {
-  const Options options = with_ports(given);
+  Options options = given;  // ports may also be arguments
+  options.ports.insert(options.ports.end(), given.arguments.begin(), given.arguments.end());
   auto world = open_world(options);
   if (!world) return fail(output, kFailure, "diagnose: " + world.error().text());
   Samples samples = take_samples(*world, options.interval);
@@ -99,12 +81,11 @@ int run_diagnose(const Options& given, Output& output) {
   const Status symptoms = samples.before ? worst(all) : Status::unknown;
   const Status verdict = std::min(symptoms, worst(settings), [](Status a, Status b) { return rank(a) < rank(b); });
   if (options.json) {
-    Json out = Json::object({{"verdict", to_text(verdict)},
-                             {"seconds", samples.before ? Json(seconds_of(samples)) : Json()},
-                             {"diagnoses", to_json(all)},
-                             {"settings", to_json(settings)["checks"]},
-                             {"unread", unseen_json(samples.now)}});
-    output.text += json_text(out);
+    output.text += json_text({{"verdict", to_text(verdict)},
+                              {"seconds", samples.before ? Json(seconds_of(samples)) : Json()},
+                              {"diagnoses", to_json(all)},
+                              {"settings", to_json(settings)["checks"]},
+                              {"unread", unseen_lines(samples.now)}});
   } else {
     const auto ports = std::ranges::count_if(samples.now.ports, [&](const Port& port) { return is_asked(port.id()); });
     output.text += diagnoses_text(all, samples, static_cast<size_t>(ports), output) + findings_text(settings, output) +

@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // inventory: the parts of the last good state, and the differences now.
-#include <unistd.h>
 
-#include <algorithm>
-
-#include "base/json.h"
-#include "base/parse.h"
 #include "ctl/output/report_text.h"
-#include "ctl/output/table.h"
-#include "ctl/verbs.h"
-#include "ctl/world.h"
-#include "store/pci_state.h"
+#include "ctl/verbs/writer.h"
+#include "store/inventory.h"
 #include "topology/inventory.h"
 
 namespace fabric::ctl {
@@ -49,23 +42,20 @@ std::string parts_text(const Inventory& inventory, const std::vector<InventoryCh
 }
 
 Json parts_json(const Inventory& inventory, const std::vector<InventoryChange>& changes) {
-  Json parts = Json::array();
-  for (const InventoryPart& part : inventory.parts) {
-    Json one = Json::object({{"kind", part.gpu ? "gpu" : "nic"},
-                             {"name", part.name},
-                             {"pci", part.pci},
-                             {"model", ids_text(part.vendor, part.device)},
-                             {"numa", part.numa ? Json(*part.numa) : Json()},
-                             {"width", part.width ? Json(*part.width) : Json()},
-                             {"rdma", part.rdma},
-                             {"nics", part.nics},
-                             {"state", state_of(changes, part.pci)}});
-    parts.push_back(std::move(one));
-  }
-  Json added = Json::array();
+  Json parts = Json::array(), added = Json::array();
+  for (const InventoryPart& part : inventory.parts)
+    parts.push_back({{"kind", part.gpu ? "gpu" : "nic"},
+                     {"name", part.name},
+                     {"pci", part.pci},
+                     {"model", ids_text(part.vendor, part.device)},
+                     {"numa", part.numa},
+                     {"width", part.width},
+                     {"rdma", part.rdma},
+                     {"nics", part.nics},
+                     {"state", state_of(changes, part.pci)}});
   for (const InventoryChange& change : changes)
     if (change.kind == Kind::added) added.push_back(change.pci);
-  return Json::object({{"taken", inventory.taken}, {"parts", std::move(parts)}, {"added", std::move(added)}});
+  return {{"taken", inventory.taken}, {"parts", std::move(parts)}, {"added", std::move(added)}};
 }
 
 bool is_loss(const InventoryChange& change) { return change.kind != Kind::added; }
@@ -83,8 +73,7 @@ int show(const Node& node, const Options& options, Output& output) {
 }
 
 int accept(const Node& node, World& world, const Options& options, Output& output) {
-  if (world.kernel.root.path() != options.host)
-    return fail(output, kFailure, "inventory: " + options.root + " is a captured tree: it cannot be written");
+  if (auto host = must_be_host(options); !host) return fail(output, kFailure, "inventory: " + host.error().text());
   Inventory now = inventory_of(node);
   if (now.parts.empty()) return fail(output, kFailure, "inventory: no GPU and no NIC was found; nothing is recorded");
   now.taken = time_text(wall_now(world.kernel));
@@ -110,9 +99,9 @@ std::string inventory_line(const Node& node) {
 
 Json inventory_json(const Node& node) {
   if (!node.inventory) return {};
-  return Json::object({{"taken", node.inventory->taken},
-                       {"parts", node.inventory->parts.size()},
-                       {"missing", std::ranges::count_if(changes_since(*node.inventory, node.topology), is_loss)}});
+  return {{"taken", node.inventory->taken},
+          {"parts", node.inventory->parts.size()},
+          {"missing", std::ranges::count_if(changes_since(*node.inventory, node.topology), is_loss)}};
 }
 
 int run_inventory(const Options& options, Output& output) {

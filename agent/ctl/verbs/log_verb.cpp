@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // explain LINE, explain --log FILE.
-#include <algorithm>
-#include <cerrno>
-#include <ctime>
 #include <fstream>
 #include <iostream>
-#include <utility>
 
 #include "base/json.h"
-#include "base/parse.h"
 #include "ctl/output/table.h"
-#include "ctl/verbs.h"
 #include "ctl/world.h"
 #include "health/health.h"
 #include "kernel/rdma/infiniband.h"
@@ -58,9 +52,9 @@ void add_line(Log& log, const std::string& line, const Machine& machine) {
   if (message == nullptr) return;
   ++log.known;
   Named named = loglines::names_in(line, machine.node, machine.lids);
-  const auto same = std::ranges::find_if(
+  Found* same = find_where(
       log.found, [&](const Found& each) { return each.message == message && each.named.ports == named.ports; });
-  if (same != log.found.end()) ++same->count;
+  if (same != nullptr) ++same->count;
   else if (log.found.size() < kMaxFindings)
     log.found.push_back({message, std::move(named), line.substr(0, kShownOfLine), loglines::vendor_error(line),
                          loglines::time_of(line, machine.wall, machine.uptime), log.lines, 1});
@@ -68,23 +62,15 @@ void add_line(Log& log, const std::string& line, const Machine& machine) {
 
 // A line of any length costs kMaxLine of memory.
 void read_log(std::istream& stream, Log& log, const Machine& machine) {
-  std::string line;
-  bool is_cut = false;
-  std::string chunk(64 * 1024, '\0');
-  while (stream.read(chunk.data(), static_cast<std::streamsize>(chunk.size())), stream.gcount() > 0)
-    for (std::string_view rest(chunk.data(), static_cast<size_t>(stream.gcount())); !rest.empty();) {
-      const size_t end = rest.find('\n');
-      const std::string_view part = rest.substr(0, end);
-      const size_t room = kMaxLine - line.size();
-      if (part.size() > room && !std::exchange(is_cut, true)) ++log.cut;
-      line.append(part.substr(0, room));
-      if (end == std::string_view::npos) break;
-      add_line(log, line, machine);
-      line.clear();
-      is_cut = false;
-      rest.remove_prefix(end + 1);
-    }
-  if (!line.empty()) add_line(log, line, machine);
+  std::string line(kMaxLine + 1, '\0');
+  while (stream.getline(line.data(), static_cast<std::streamsize>(line.size())) || stream.gcount() > 0) {
+    const bool is_cut = stream.fail(), has_end = !is_cut && !stream.eof();
+    add_line(log, line.substr(0, static_cast<size_t>(stream.gcount()) - (has_end ? 1 : 0)), machine);
+    if (!is_cut) continue;
+    ++log.cut;
+    stream.clear();
+    stream.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+  }
 }
 
 // The RDMA device by its own name; without a port the names in capitals, and every port for {port}.
@@ -111,102 +97,83 @@ std::string next_step(const Found& found) {
   return std::string(trim(out));
 }
 
-// The rules that are raised at one of the subjects.
-std::vector<std::string> raised_now(const Health& health, const std::vector<std::string>& subjects) {
-  std::vector<std::string> out;
-  for (const auto& [rule, states] : health.rules)
-    for (const std::string& subject : subjects) {
-      const auto state = states.find(subject);
-      if (state == states.end() || state->second.status() == Status::ok) continue;
-      out.push_back(rule + " " + std::string(to_text(state->second.status())) + " since " +
-                    time_text(wall_of(health, state->second.since())) + ": " + state->second.evidence);
-    }
-  return out;
-}
-
-// The rules that were raised when the line was written.
-std::vector<std::string> raised_at(const HealthMemory& memory, const std::vector<std::string>& subjects, int64_t time) {
-  std::vector<std::string> out;
-  const double moment = memory.health.now - static_cast<double>(memory.health.wall - time);
-  for (const PastFinding& past : findings_at(memory.history, subjects, moment))
-    out.push_back(
-        past.rule + " " + std::string(to_text(past.status)) + " from " + time_text(wall_of(memory.health, past.from)) +
-        (past.until ? " to " + time_text(wall_of(memory.health, *past.until)) : " until now") + ": " + past.evidence);
-  if (const double since = memory.history.since.value_or(memory.health.now); moment < since)
-    out.push_back("at " + time_text(time) + ": the history of fabric-exporter begins at " +
-                  time_text(wall_of(memory.health, since)));
-  return out;
-}
-
 // The health rules that were raised for the port at the time of the line, or that are raised now.
 std::vector<std::string> counters_of(const Port& port, const Found& found, const std::optional<HealthMemory>& memory) {
   if (!memory) return {"not known: fabric-exporter does not run"};
-  std::vector<std::string> subjects{port.id(), port.rdma, port.pci};
+  const Health& health = memory->health;
+  const auto time = [&](double moment) { return time_text(wall_of(health, moment)); };
+  std::vector<std::string> subjects{port.id(), port.rdma, port.pci}, out;
   std::erase(subjects, "");
-  const bool has_time = found.time && *found.time <= memory->health.wall;
-  std::vector<std::string> out =
-      has_time ? raised_at(*memory, subjects, *found.time) : raised_now(memory->health, subjects);
+  const bool has_time = found.time && *found.time <= health.wall;
+  if (has_time) {
+    const double moment = health.now - static_cast<double>(health.wall - *found.time);
+    for (const PastFinding& past : findings_at(memory->history, subjects, moment))
+      out.push_back(past.rule + " " + std::string(to_text(past.status)) + " from " + time(past.from) +
+                    (past.until ? " to " + time(*past.until) : " until now") + ": " + past.evidence);
+    if (const double since = memory->history.since.value_or(health.now); moment < since)
+      out.push_back("at " + time_text(*found.time) + ": the history of fabric-exporter begins at " + time(since));
+  } else {
+    for (const auto& [rule, states] : health.rules)
+      for (const std::string& subject : subjects)
+        if (const auto* state = find_in(states, subject); state != nullptr && state->status() != Status::ok)
+          out.push_back(rule + " " + std::string(to_text(state->status())) + " since " + time(state->since()) + ": " +
+                        state->evidence);
+  }
   if (out.empty())
-    out.push_back("no health rule " +
-                  std::string(has_time ? "was raised at " + time_text(*found.time) : "is raised now"));
+    out.push_back("no health rule " + (has_time ? "was raised at " + time_text(*found.time) : "is raised now"));
   if (!found.time) out.emplace_back("the line has no time: this is the state of now");
   return out;
 }
 
-std::string port_text(const Port& port) {
-  std::string text = port.id();
-  if (!port.netdev.empty()) text += ", netdev " + port.netdev;
-  if (!port.pci.empty()) text += ", PCI " + port.pci;
-  return text;
-}
-
-std::string paragraph(const std::string& text, const Output& output) {
-  return "  " + wrapped(text, output.width, 4) + "\n";
-}
-
 std::string found_text(const Found& found, const std::optional<HealthMemory>& memory, const Output& output) {
   const Message& message = *found.message;
+  const Named& named = found.named;
   std::string text = std::string(message.id) + " (" + std::string(to_text(message.cause)) + ")\n";
-  std::string line = "Line " + std::to_string(found.first);
-  if (found.count > 1) line += ", " + std::to_string(found.count) + " times";
-  text += paragraph(line + ": " + clean_text(found.line), output);
-  text += paragraph(std::string(message.meaning), output);
-  if (!found.vendor.empty()) text += paragraph("The NIC adds " + found.vendor + ".", output);
-  for (size_t i = 0; i < found.named.ports.size(); ++i) {
-    const Port& port = *found.named.ports[i];
-    text += paragraph("Port: " + port_text(port) + " (by " + found.named.by[i] + ")", output);
-    for (const std::string& counters : counters_of(port, found, memory))
-      text += paragraph("Counters: " + counters, output);
+  const auto add = [&](const std::string& paragraph) { text += "  " + wrapped(paragraph, output.width, 4) + "\n"; };
+  add("Line " + std::to_string(found.first) + (found.count > 1 ? ", " + std::to_string(found.count) + " times" : "") +
+      ": " + clean_text(found.line));
+  add(std::string(message.meaning));
+  if (!found.vendor.empty()) add("The NIC adds " + found.vendor + ".");
+  for (size_t i = 0; i < named.ports.size(); ++i) {
+    const Port& port = *named.ports[i];
+    add("Port: " + port.id() + (port.netdev.empty() ? "" : ", netdev " + port.netdev) +
+        (port.pci.empty() ? "" : ", PCI " + port.pci) + " (by " + named.by[i] + ")");
+    for (const std::string& counters : counters_of(port, found, memory)) add("Counters: " + counters);
   }
-  if (!found.named.elsewhere.empty())
-    text +=
-        paragraph("Not on this node: " + found.named.elsewhere + ". Run this on the node that wrote the line.", output);
-  if (!found.named.peer_lid.empty()) text += paragraph("Peer: " + found.named.peer_lid + ", not of this node", output);
-  if (!found.named.peer.empty()) text += paragraph("Peer: " + found.named.peer, output);
-  text += paragraph("Next: " + next_step(found), output);
-  return text + paragraph("Source: " + std::string(message.source), output);
+  if (!named.elsewhere.empty())
+    add("Not on this node: " + named.elsewhere + ". Run this on the node that wrote the line.");
+  if (!named.peer_lid.empty()) add("Peer: " + named.peer_lid + ", not of this node");
+  if (!named.peer.empty()) add("Peer: " + named.peer);
+  add("Next: " + next_step(found));
+  add("Source: " + std::string(message.source));
+  return text;
 }
 
 Json found_json(const Found& found, const std::optional<HealthMemory>& memory) {
   Json ports = Json::array();
   for (size_t i = 0; i < found.named.ports.size(); ++i) {
     const Port& port = *found.named.ports[i];
-    Json each =
-        Json::object({{"port", port.id()}, {"netdev", port.netdev}, {"pci", port.pci}, {"by", found.named.by[i]}});
-    each["counters"] = counters_of(port, found, memory);
-    ports.push_back(std::move(each));
+    ports.push_back({{"port", port.id()},
+                     {"netdev", port.netdev},
+                     {"pci", port.pci},
+                     {"by", found.named.by[i]},
+                     {"counters", counters_of(port, found, memory)}});
   }
   const Message& message = *found.message;
-  Json out = Json::object({{"id", message.id}, {"cause", to_text(message.cause)}, {"meaning", message.meaning}});
-  out.update({{"vendor_error", found.vendor},
-              {"peer", found.named.peer},
-              {"peer_lid", found.named.peer_lid},
-              {"elsewhere", found.named.elsewhere}});
-  out.update({{"next", next_step(found)}, {"source", message.source}, {"line", clean_text(found.line)}});
-  out.update({{"first_line", found.first}, {"count", found.count}});
-  out["time"] = found.time ? Json(time_text(*found.time)) : Json();
-  out["ports"] = std::move(ports);
-  return out;
+  return {{"id", message.id},
+          {"cause", to_text(message.cause)},
+          {"meaning", message.meaning},
+          {"vendor_error", found.vendor},
+          {"peer", found.named.peer},
+          {"peer_lid", found.named.peer_lid},
+          {"elsewhere", found.named.elsewhere},
+          {"next", next_step(found)},
+          {"source", message.source},
+          {"line", clean_text(found.line)},
+          {"first_line", found.first},
+          {"count", found.count},
+          {"time", found.time ? Json(time_text(*found.time)) : Json()},
+          {"ports", std::move(ports)}};
 }
 
 // 2 to the power of the mask count: a port has so many LIDs, from its base LID on.
@@ -218,9 +185,8 @@ void read_lids(const Root& root, Machine& machine) {
       const std::string line = root.line_of(folder + file);
       return parse_number<unsigned>(line, line.starts_with("0x") ? 16 : 10).value_or(0);
     };
-    const unsigned base = number("/lid");
-    for (unsigned i = 0; base != 0 && i < 1U << std::min(7U, number("/lid_mask_count")); ++i)
-      machine.lids[base + i] = &port;
+    const unsigned base = number("/lid"), count = 1U << std::min(7U, number("/lid_mask_count"));
+    for (unsigned i = 0; base != 0 && i < count; ++i) machine.lids[base + i] = &port;
   }
 }
 

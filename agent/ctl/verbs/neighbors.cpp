@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
-#include "base/json.h"
-#include "base/parse.h"
 #include "checks/cabling/peer.h"
 #include "ctl/output/report_text.h"
-#include "ctl/output/table.h"
-#include "ctl/world.h"
 
 namespace fabric::ctl {
 namespace {
@@ -18,12 +14,6 @@ std::string age_text(const Neighbor& neighbor) {
   if (seconds < 120) return std::to_string(seconds) + "s";
   if (seconds < 7200) return std::to_string(seconds / 60) + "min";
   return seconds < 172'800 ? std::to_string(seconds / 3600) + "h" : std::to_string(seconds / 86'400) + "d";
-}
-
-std::string expected_text(const std::vector<const Cable*>& cables) {
-  std::string text;
-  for (const Cable* cable : cables) append_item(text, peer_text(cable->peer));
-  return or_dash(text);
 }
 
 std::vector<const Neighbor*> neighbors_of(const Node& node, const Port& port) {
@@ -50,54 +40,40 @@ std::string remarks_text(const Node& node, const Policy* policy) {
 
 Json ets_json(const std::optional<DcbxEts>& ets) {
   if (!ets) return {};
-  return Json::object({{"willing", ets->willing},
-                       {"max_classes", ets->max_classes},
-                       {"prio_tc", ets->prio_tc},
-                       {"bw", ets->bw},
-                       {"tsa", ets->tsa}});
-}
-
-Json pfc_json(const std::optional<DcbxPfc>& pfc) {
-  if (!pfc) return {};
-  return Json::object({{"willing", pfc->willing},
-                       {"mbc", pfc->mbc},
-                       {"capability", pfc->capability},
-                       {"enabled", to_json(pfc->enabled)}});
-}
-
-Json app_json(const std::optional<std::vector<DcbxApp>>& app) {
-  if (!app) return {};
-  Json out = Json::array();
-  for (const DcbxApp& each : *app)
-    out.push_back(
-        Json::object({{"selector", each.selector}, {"protocol", each.protocol}, {"priority", each.priority}}));
-  return out;
-}
-
-Json texts_json(const std::vector<std::string>& texts) {
-  Json out = Json::array();
-  for (const std::string& text : texts) out.push_back(text);
-  return out;
+  return {{"willing", ets->willing},
+          {"max_classes", ets->max_classes},
+          {"prio_tc", ets->prio_tc},
+          {"bw", ets->bw},
+          {"tsa", ets->tsa}};
 }
 
 Json neighbor_json(const Neighbor& neighbor) {
-  return Json::object({{"source", neighbor.source},
-                       {"chassis_id", neighbor.chassis_id},
-                       {"port_id", neighbor.port_id},
-                       {"port_description", neighbor.port_description},
-                       {"system_name", neighbor.system_name},
-                       {"system_description", neighbor.system_description},
-                       {"management", texts_json(neighbor.management)},
-                       {"ttl", neighbor.ttl},
-                       {"age", std::floor(neighbor.age)},
-                       {"max_frame", neighbor.max_frame},
-                       {"vlan", neighbor.vlan},
-                       {"dcbx", neighbor.dcbx},
-                       {"pfc", pfc_json(neighbor.pfc)},
-                       {"ets", ets_json(neighbor.ets)},
-                       {"ets_recommended", ets_json(neighbor.ets_recommended)},
-                       {"app", app_json(neighbor.app)},
-                       {"malformed", texts_json(neighbor.malformed)}});
+  Json pfc, app;
+  if (neighbor.pfc)
+    pfc = {{"willing", neighbor.pfc->willing},
+           {"mbc", neighbor.pfc->mbc},
+           {"capability", neighbor.pfc->capability},
+           {"enabled", to_json(neighbor.pfc->enabled)}};
+  if (neighbor.app) app = Json::array();
+  for (const DcbxApp& each : neighbor.app.value_or(std::vector<DcbxApp>{}))
+    app.push_back({{"selector", each.selector}, {"protocol", each.protocol}, {"priority", each.priority}});
+  return {{"source", neighbor.source},
+          {"chassis_id", neighbor.chassis_id},
+          {"port_id", neighbor.port_id},
+          {"port_description", neighbor.port_description},
+          {"system_name", neighbor.system_name},
+          {"system_description", neighbor.system_description},
+          {"management", neighbor.management},
+          {"ttl", neighbor.ttl},
+          {"age", std::floor(neighbor.age)},
+          {"max_frame", neighbor.max_frame},
+          {"vlan", neighbor.vlan},
+          {"dcbx", neighbor.dcbx},
+          {"pfc", std::move(pfc)},
+          {"ets", ets_json(neighbor.ets)},
+          {"ets_recommended", ets_json(neighbor.ets_recommended)},
+          {"app", std::move(app)},
+          {"malformed", neighbor.malformed}};
 }
 
 }  // namespace
@@ -106,7 +82,8 @@ std::string neighbors_text(const Options& options, const Node& node, const Polic
   Table table({"PORT", "NETDEV", "SWITCH", "SWITCH-PORT", "PFC", "MTU", "AGE", "SOURCE", "EXPECTED"});
   for (const Port& port : node.ports) {
     if (!has_cable(port) || !is_chosen(options, port)) continue;
-    const std::string expected = expected_text(planned_cables(policy, port));
+    const std::string expected =
+        or_dash(joined(planned_cables(policy, port), ", ", [](const Cable* cable) { return peer_text(cable->peer); }));
     const auto found = neighbors_of(node, port);
     if (found.empty()) table.add({port.id(), port.netdev, "-", "-", "-", "-", "-", "-", expected});
     for (const Neighbor* each : found)
@@ -125,19 +102,16 @@ Json neighbors_json(const Options& options, const Node& node, const Policy* poli
     if (!has_cable(port) || !is_chosen(options, port)) continue;
     Json expected = Json::array(), found = Json::array();
     for (const Cable* cable : planned_cables(policy, port))
-      expected.push_back(
-          Json::object({{"device", cable->peer.device}, {"port", cable->peer.port}, {"where", cable->where}}));
+      expected.push_back({{"device", cable->peer.device}, {"port", cable->peer.port}, {"where", cable->where}});
     for (const Neighbor* each : neighbors_of(node, port)) found.push_back(neighbor_json(*each));
-    const auto listening = node.neighbors.listening.find(port.netdev);
-    ports.push_back(Json::object(
-        {{"port", port.id()},
-         {"netdev", port.netdev},
-         {"listening", listening == node.neighbors.listening.end() ? Json() : Json(std::floor(listening->second))},
-         {"expected", std::move(expected)},
-         {"neighbors", std::move(found)}}));
+    const double* listening = find_in(node.neighbors.listening, port.netdev);
+    ports.push_back({{"port", port.id()},
+                     {"netdev", port.netdev},
+                     {"listening", listening == nullptr ? Json() : Json(std::floor(*listening))},
+                     {"expected", std::move(expected)},
+                     {"neighbors", std::move(found)}});
   }
-  return Json::object(
-      {{"source", node.neighbors.source}, {"why_none", node.neighbors.why_none}, {"ports", std::move(ports)}});
+  return {{"source", node.neighbors.source}, {"why_none", node.neighbors.why_none}, {"ports", std::move(ports)}};
 }
 
 int run_neighbors(const Options& options, Output& output) {

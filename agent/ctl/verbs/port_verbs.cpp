@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // status and show.
 
-#include "base/json.h"
-#include "base/parse.h"
 #include "config/config.h"
 #include "ctl/output/report_text.h"
-#include "ctl/output/table.h"
-#include "ctl/verbs.h"
-#include "ctl/world.h"
 #include "model/finding.h"
 #include "store/state.h"
 
@@ -17,16 +12,10 @@ namespace {
 using AgentSettings = std::map<std::string, SettingState>;
 
 const AgentSettings* agent_settings(const Node& node, const std::string& id) {
-  if (!node.agent) return nullptr;
-  return find_in(node.agent->ports, id);
+  return node.agent ? find_in(node.agent->ports, id) : nullptr;
 }
 
-const Changes* planned(const Plan& plan, const Port& port) { return find_in(plan, port.id()); }
-
-const PortPolicy kHostEntry{};
-
-std::string sync_text(const Node& node, const PortPolicy* entry, const Changes* changes) {
-  if (entry == nullptr) return "-";
+std::string sync_text(const Node& node, const Changes* changes) {
   if (changes == nullptr) return "unknown";
   std::string text;
   bool done = true;
@@ -40,21 +29,16 @@ std::string sync_text(const Node& node, const PortPolicy* entry, const Changes* 
   return text.empty() ? "yes" : (done ? "yes, but " : "no: ") + text;
 }
 
-struct Repairs {
+// How often the agent repaired a setting of the port; when it last did, and which: both are empty if it never did.
+std::pair<uint64_t, std::string> repairs_of(const AgentSettings* settings) {
   uint64_t count = 0;
-  std::string last, of;  // when, and which setting
-};
-
-Repairs repairs_of(const AgentSettings* settings) {
-  Repairs all;
-  if (settings == nullptr) return all;
-  for (const auto& [key, setting] : *settings) {
-    all.count += setting.repairs;
-    if (setting.last_repair <= all.last) continue;  // RFC 3339 in UTC: the text's order is the time's
-    all.last = setting.last_repair;
-    all.of = key;
-  }
-  return all;
+  std::string last;  // begins with the time, RFC 3339 in UTC: the text's order is the time's
+  if (settings != nullptr)
+    for (const auto& [key, setting] : *settings) {
+      count += setting.repairs;
+      if (setting.last_repair > last.substr(0, last.find(' '))) last = setting.last_repair + " " + key;
+    }
+  return {count, last};
 }
 
 std::string state_text(const Port& port) { return port.state ? std::string(port_state_text(*port.state)) : "-"; }
@@ -73,24 +57,19 @@ std::string agent_line(const Node& node) {
   return text;
 }
 
-std::string drift_line(const std::string& id, const std::string& key, const SettingState& setting) {
-  uint64_t count = 0;
-  for (const auto& [cause, times] : setting.drifts) count += times;
-  if (count == 0) return {};
-  return id + " " + key + ": drifted " + (count == 1 ? "once" : std::to_string(count) + " times") + ", last " +
-         setting.last_drift + " from " + setting.drift_from + " to " + setting.drift_to + ", by " + setting.drift_by +
-         "\n";
-}
-
 // Details and drift of each setting, as the agent reports them.
 std::string agent_details(const Node& node, const std::string& id) {
   std::string text;
-  if (!node.agent) return text;
-  const auto found = node.agent->ports.find(id);
-  if (found == node.agent->ports.end()) return text;
-  for (const auto& [key, setting] : found->second) {
+  const AgentSettings* settings = agent_settings(node, id);
+  if (settings == nullptr) return text;
+  for (const auto& [key, setting] : *settings) {
     if (!setting.detail.empty()) text += id + " " + key + ": " + setting.outcome + ": " + setting.detail + "\n";
-    text += drift_line(id, key, setting);
+    uint64_t count = 0;
+    for (const auto& [cause, times] : setting.drifts) count += times;
+    if (count > 0)
+      text += id + " " + key + ": drifted " + (count == 1 ? "once" : std::to_string(count) + " times") + ", last " +
+              setting.last_drift + " from " + setting.drift_from + " to " + setting.drift_to + ", by " +
+              setting.drift_by + "\n";
   }
   return text;
 }
@@ -101,48 +80,43 @@ const PortPolicy* entry_for(const Policy* policy, const Port& port) {
 
 Json setting_json(const Node& node, const Change& change) {
   const Change merged = with_agents_word(node, change);
-  Json entry = Json::object({{"setting", change.key()},
-                             {"outcome", to_text(merged.outcome)},
-                             {"from", change.from},
-                             {"to", change.to},
-                             {"detail", merged.detail}});
   const AgentSettings* agent = agent_settings(node, change.port);
-  const auto found = agent == nullptr ? AgentSettings::const_iterator{} : agent->find(change.key());
-  const bool known = agent != nullptr && found != agent->end();
-  const SettingState state = known ? found->second : SettingState{};
-  Json drifts = Json::object();
-  for (const auto& [cause, count] : state.drifts) drifts[cause] = count;
-  entry.update({{"repairs", state.repairs},
-                {"last_repair", state.last_repair},
-                {"drifts", std::move(drifts)},
-                {"last_drift", state.last_drift},
-                {"drift_from", state.drift_from},
-                {"drift_to", state.drift_to},
-                {"drift_by", state.drift_by}});
-  return entry;
+  const SettingState* known = agent == nullptr ? nullptr : find_in(*agent, change.key());
+  const SettingState state = known == nullptr ? SettingState() : *known;
+  return {{"setting", change.key()},
+          {"outcome", to_text(merged.outcome)},
+          {"from", change.from},
+          {"to", change.to},
+          {"detail", merged.detail},
+          {"repairs", state.repairs},
+          {"last_repair", state.last_repair},
+          {"drifts", state.drifts},
+          {"last_drift", state.last_drift},
+          {"drift_from", state.drift_from},
+          {"drift_to", state.drift_to},
+          {"drift_by", state.drift_by}};
 }
 
 // Puts in_sync and settings.
 void put_changes(Json& out, const Node& node, bool asked, const Changes* changes) {
   Json settings = Json::array();
-  bool in_sync = changes != nullptr;
-  if (changes != nullptr)
-    for (const Change& change : *changes) {
-      in_sync = in_sync && with_agents_word(node, change).outcome == Outcome::in_sync;
-      settings.push_back(setting_json(node, change));
-    }
+  bool in_sync = true;
+  for (const Change& change : changes == nullptr ? Changes() : *changes) {
+    in_sync = in_sync && with_agents_word(node, change).outcome == Outcome::in_sync;
+    settings.push_back(setting_json(node, change));
+  }
   out.update({{"in_sync", !asked || changes == nullptr ? Json() : Json(in_sync)}, {"settings", std::move(settings)}});
 }
 
 Json port_json(const Node& node, const Port& port, const Policy* policy, const Changes* changes) {
   const PortPolicy* entry = entry_for(policy, port);
-  Json out = Json::object({{"port", port.id()},
-                           {"netdev", port.netdev},
-                           {"state", state_text(port)},
-                           {"phys_state", port.phys_state ? Json(phys_state_text(*port.phys_state)) : Json()},
-                           {"rate", port.rate},
-                           {"policy", entry == nullptr ? Json() : Json(entry->name)},
-                           {"left_alone", policy == nullptr ? port.left_alone : why_left_alone(*policy, port)}});
+  Json out = {{"port", port.id()},
+              {"netdev", port.netdev},
+              {"state", state_text(port)},
+              {"phys_state", port.phys_state ? Json(phys_state_text(*port.phys_state)) : Json()},
+              {"rate", port.rate},
+              {"policy", entry == nullptr ? Json() : Json(entry->name)},
+              {"left_alone", policy == nullptr ? port.left_alone : why_left_alone(*policy, port)}};
   put_changes(out, node, entry != nullptr, changes);
   return out;
 }
@@ -159,72 +133,108 @@ std::string unmanaged_text(const Node& node, const Policy& policy, const Output&
 }
 
 std::string status_text(const Node& node, const Policy* policy, const Plan& plan, const Output& output) {
-  const auto host = plan.find(kHostSubject);
+  const Changes* host = find_in(plan, kHostSubject);
   const std::string agent = folded(agent_line(node) + inventory_line(node), output.width);
-  if (node.ports.empty() && host == plan.end()) return agent + "No RDMA device found.\n";
+  if (node.ports.empty() && host == nullptr) return agent + "No RDMA device found.\n";
   Table table({"PORT", "NETDEV", "STATE", "RATE", "POLICY", "IN SYNC", "REPAIRS", "LAST REPAIR"});
   for (const Port& port : node.ports) {
     const PortPolicy* entry = entry_for(policy, port);
-    const Repairs repairs = repairs_of(agent_settings(node, port.id()));
+    const auto [repairs, last] = repairs_of(agent_settings(node, port.id()));
     table.add({port.id(), or_dash(port.netdev), state_text(port), port.rate ? rate_text(*port.rate) : "-",
-               entry == nullptr ? "-" : entry->name, sync_text(node, entry, planned(plan, port)),
-               std::to_string(repairs.count), repairs.last.empty() ? "-" : repairs.last + " " + repairs.of});
+               entry == nullptr ? "-" : entry->name, entry == nullptr ? "-" : sync_text(node, find_in(plan, port.id())),
+               std::to_string(repairs), or_dash(last)});
   }
   std::string text = table.empty() ? "" : "\n" + table.text(output), details = agent_details(node, kHostSubject);
-  if (host != plan.end()) text += "\nhost: in sync " + sync_text(node, &kHostEntry, &host->second) + "\n";
-  if (policy != nullptr)
-    if (const std::string unmanaged = unmanaged_text(node, *policy, output); !unmanaged.empty())
-      text += "\n" + unmanaged;
+  if (host != nullptr) text += "\nhost: in sync " + sync_text(node, host) + "\n";
+  const std::string unmanaged = policy == nullptr ? "" : unmanaged_text(node, *policy, output);
+  if (!unmanaged.empty()) text += "\n" + unmanaged;
   for (const Port& port : node.ports) details += agent_details(node, port.id());
   return agent + text + (details.empty() ? "" : "\n" + folded(details, output.width));
 }
 
 Json status_json(const Node& node, const Policy* policy, const Plan& plan) {
-  Json agent;
-  if (node.agent) {
-    agent = Json::object({{"running", node.agent->running},
-                          {"mode", node.agent->mode},
-                          {"updated", node.agent->updated},
-                          {"config_error", node.agent->config_error},
-                          {"held", node.agent->held},
-                          {"originals_error", node.agent->originals_error}});
-  }
+  Json agent, host;
+  if (node.agent)
+    agent = {{"running", node.agent->running}, {"mode", node.agent->mode},
+             {"updated", node.agent->updated}, {"config_error", node.agent->config_error},
+             {"held", node.agent->held},       {"originals_error", node.agent->originals_error}};
   Json ports = Json::array();
-  for (const Port& port : node.ports) ports.push_back(port_json(node, port, policy, planned(plan, port)));
-  Json out = Json::object({{"hostname", node.hostname},
-                           {"agent", std::move(agent)},
-                           {"inventory", inventory_json(node)},
-                           {"ports", std::move(ports)}});
-  Json host;
-  if (const auto changes = plan.find(kHostSubject); changes != plan.end())
-    put_changes(host = Json::object(), node, true, &changes->second);
-  out.update({{"host", std::move(host)}, {"unread", unseen_json(node)}});
-  return out;
+  for (const Port& port : node.ports) ports.push_back(port_json(node, port, policy, find_in(plan, port.id())));
+  if (const Changes* changes = find_in(plan, kHostSubject)) put_changes(host, node, true, changes);
+  return {{"hostname", node.hostname}, {"agent", std::move(agent)}, {"inventory", inventory_json(node)},
+          {"ports", std::move(ports)}, {"host", std::move(host)},   {"unread", unseen_lines(node)}};
 }
 
 namespace {
 
-using Absent = std::vector<std::pair<std::string, std::string>>;  // key in the file, last place
+// SETTING, READ, WANTED, OUTCOME.
+std::string settings_text(const Port& port, const PortPolicy* entry, const Changes* changes, const Output& output) {
+  Table table({"SETTING", "READ", "WANTED", "OUTCOME"});
+  for (const Setting& setting : kSettings) {
+    const bool asked = entry != nullptr && has_value(setting, entry->want);
+    if (!asked && !has_value(setting, port.qos)) continue;
+    const std::string read = value_text(setting, port.qos);
+    std::string wanted = entry == nullptr ? "-" : value_text(setting, entry->want), outcome = "-";
+    const auto is_it = [&](const Change& change) { return change.setting == setting.id; };
+    if (const Change* change = changes == nullptr ? nullptr : find_where(*changes, is_it)) {
+      wanted = change->to;
+      outcome = to_text(change->outcome);
+    }
+    table.add({std::string(setting.key), read, wanted == read && read != "-" ? "same" : wanted, outcome});
+  }
+  return table.empty() ? "  no settings could be read\n" : table.text(output);
+}
 
-Absent absent_cards(const World& world, const Node& node) {
-  Absent out;
+}  // namespace
+
+std::string show_text(const Node& node, const Policy* policy, const Plan& plan, const Output& output) {
+  if (node.ports.empty()) return "No RDMA device found.\n";
+  struct Group {
+    std::string policy, settings;
+    std::vector<std::string> ports;
+  };
+  std::vector<Group> groups;
+  for (const Port& port : node.ports) {
+    const PortPolicy* entry = entry_for(policy, port);
+    const std::string name = entry == nullptr ? "unmanaged" : "policy " + entry->name,
+                      settings = settings_text(port, entry, find_in(plan, port.id()), output);
+    Group* same =
+        find_where(groups, [&](const Group& other) { return other.policy == name && other.settings == settings; });
+    if (same == nullptr) groups.push_back({name, settings, {port.id()}});
+    else same->ports.push_back(port.id());
+  }
+  return joined(groups, "\n", [&](const Group& group) {
+    return wrapped(names_text(group.ports) + " (" + group.policy + ")", output.width, 2) + "\n" + group.settings;
+  });
+}
+
+Json show_json(const Node& node, const Policy* policy) {
+  Json ports = Json::array();
+  for (const Port& port : node.ports) {
+    const PortPolicy* entry = entry_for(policy, port);
+    Json settings = Json::object();
+    for (const Setting& setting : kSettings)
+      settings[std::string(setting.key)] = {{"read", value_json(setting, port.qos)},
+                                            {"wanted", entry == nullptr ? Json() : value_json(setting, entry->want)}};
+    ports.push_back({{"port", port.id()},
+                     {"netdev", port.netdev},
+                     {"policy", entry == nullptr ? Json() : Json(entry->name)},
+                     {"settings", std::move(settings)}});
+  }
+  return Json::object({{"ports", std::move(ports)}, {"unread", unseen_lines(node)}});
+}
+
+namespace {
+
+struct Absent {
+  std::string card, place;  // key in the file of original settings; where it was last
+};
+
+std::vector<Absent> absent_cards(const World& world, const Node& node) {
+  std::vector<Absent> out;
   if (const auto originals = state::load_originals(world.kernel.root.path()))
     for (const auto& entry : state::absent_originals(*originals, node.ports))
-      out.emplace_back(entry->first, entry->second.place);
-  return out;
-}
-
-std::string absent_text(const Absent& absent) {
-  std::string text;
-  for (const auto& [card, place] : absent)
-    text += card + ": original settings kept; the card" + (place.empty() ? "" : ", last in " + place + ",") +
-            " is not here now\n";
-  return text;
-}
-
-Json absent_json(const Absent& absent) {
-  Json out = Json::array();
-  for (const auto& [card, place] : absent) out.push_back({{"card", card}, {"last_place", place}});
+      out.push_back({entry->first, entry->second.place});
   return out;
 }
 
@@ -238,18 +248,13 @@ int with_ports(const Options& options, Output& output, Show&& show) {
   what.settings = what.serials = what.members = true;
   Node node = look(*world, what);
   if (auto known = check_ports(options, node); !known) return fail(output, kFailure, known.error().text());
-  const Absent absent = absent_cards(*world, node);
+  const std::vector<Absent> absent = absent_cards(*world, node);
   std::erase_if(node.ports, [&](const Port& port) { return !is_chosen(options, port); });
   const Plan plan = make_plan(*world, node, options);
   output.text += show(node, world->policy ? &*world->policy : nullptr, plan, absent);
   if (options.json) return kDone;
-  if (!world->no_policy.empty())
-    output.text +=
-        "\n" +
-        folded((world->policy ? "Invalid configuration; compared with the last valid one: " : "No policy: ") +
-                   world->no_policy,
-               output.width) +
-        "\n";
+  const std::string kind = world->policy ? "Invalid configuration; compared with the last valid one: " : "No policy: ";
+  if (!world->no_policy.empty()) output.text += "\n" + folded(kind + world->no_policy, output.width) + "\n";
   output.text += unseen_text(node, output);
   return kDone;
 }
@@ -257,23 +262,29 @@ int with_ports(const Options& options, Output& output, Show&& show) {
 }  // namespace
 
 int run_status(const Options& options, Output& output) {
-  return with_ports(
-      options, output, [&](const Node& node, const Policy* policy, const Plan& plan, const Absent& absent) {
-        if (options.json) {
-          Json out = status_json(node, policy, plan);
-          out.update({{"absent_cards", absent_json(absent)}});
-          return json_text(out);
-        }
-        const bool host_alone = !options.ports.empty() && node.ports.empty() && !plan.contains(kHostSubject);
-        const std::string kept = options.ports.empty() ? absent_text(absent) : std::string();
-        return host_alone
-                   ? agent_line(node) + inventory_line(node) + "host: no [sysctl] settings.\n"
-                   : status_text(node, policy, plan, output) + (kept.empty() ? "" : "\n" + folded(kept, output.width));
-      });
+  using Cards = std::vector<Absent>;
+  return with_ports(options, output,
+                    [&](const Node& node, const Policy* policy, const Plan& plan, const Cards& absent) {
+                      if (options.json) {
+                        Json out = status_json(node, policy, plan);
+                        Json& cards = out["absent_cards"] = Json::array();
+                        for (const auto& [card, place] : absent)
+                          cards.push_back({{"card", card}, {"last_place", place}});
+                        return json_text(out);
+                      }
+                      if (!options.ports.empty() && node.ports.empty() && !plan.contains(kHostSubject))
+                        return agent_line(node) + inventory_line(node) + "host: no [sysctl] settings.\n";
+                      std::string text = status_text(node, policy, plan, output), kept;
+                      for (const auto& [card, place] : absent)
+                        kept += card + ": original settings kept; the card" +
+                                (place.empty() ? "" : ", last in " + place + ",") + " is not here now\n";
+                      if (options.ports.empty() && !kept.empty()) text += "\n" + folded(kept, output.width);
+                      return text;
+                    });
 }
 
 int run_show(const Options& options, Output& output) {
-  return with_ports(options, output, [&](const Node& node, const Policy* policy, const Plan& plan, const Absent&) {
+  return with_ports(options, output, [&](const Node& node, const Policy* policy, const Plan& plan, const auto&) {
     return options.json ? json_text(show_json(node, policy)) : show_text(node, policy, plan, output);
   });
 }

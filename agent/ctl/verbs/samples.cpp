@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/verbs/samples.h"
 
-#include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "base/json.h"
@@ -13,17 +11,15 @@
 namespace fabric::ctl {
 namespace {
 
-constexpr std::string_view kDigits = "01234567";
-
-Rate rate_of(const Port& port, CounterSource source, const Counter& counter, std::optional<uint64_t> rise,
-             double seconds) {
-  const auto match = describe_counter(source, counter.name, port.kernel_driver);
+Rate rate_of(const Port& port, const std::optional<CounterMatch>& match, const Counter& counter,
+             std::optional<uint64_t> rise, double seconds) {
   const bool named = match && match->row->metric != nullptr;
-  const Scale scale = named ? match->row->scale : Scale{};
+  const Scale scale = named ? match->row->scale : Scale();
   Rate rate{port.id(), std::string(named ? match->row->metric->name : counter.name.text()), {}, 0, {}, false};
   if (named && !match->row->label.name.empty()) rate.labels.push_back(match->row->label);
   if (named && match->priority != 0)
-    rate.labels.push_back({"priority", kDigits.substr(static_cast<size_t>(match->priority - '0'), 1)});
+    rate.labels.push_back(
+        {"priority", std::string_view("01234567").substr(static_cast<size_t>(match->priority - '0'), 1)});
   rate.total = static_cast<double>(counter.value) * scale.multiply / scale.divide;
   if (rise && seconds > 0) rate.per_second = static_cast<double>(*rise) * scale.multiply / scale.divide / seconds;
   rate.trouble = match && is_error(*match->row);
@@ -32,13 +28,13 @@ Rate rate_of(const Port& port, CounterSource source, const Counter& counter, std
 
 // Two counters that are parts of one series add up, as on the metrics page.
 void put(std::vector<Rate>& rates, Rate rate) {
-  const auto same = std::ranges::find_if(rates, [&](const Rate& each) {
+  Rate* same = find_where(rates, [&](const Rate& each) {
     return each.counter == rate.counter && each.labels == rate.labels && each.port == rate.port;
   });
-  if (same == rates.end()) return rates.push_back(std::move(rate));
+  if (same == nullptr) return rates.push_back(std::move(rate));
   same->total += rate.total;
-  same->per_second =
-      same->per_second && rate.per_second ? std::optional<double>(*same->per_second + *rate.per_second) : std::nullopt;
+  if (same->per_second && rate.per_second) *same->per_second += *rate.per_second;
+  else same->per_second.reset();
   same->trouble = same->trouble || rate.trouble;
 }
 
@@ -66,23 +62,21 @@ std::string short_name(const Rate& rate) {
   return text;
 }
 
-std::string total_text(const Rate& rate) { return number(rate.total, rate.total == std::trunc(rate.total) ? 0 : 3); }
-
 }  // namespace
 
 std::vector<Rate> rates_of(const Node& before, const Node& now, double seconds) {
   std::vector<Rate> all;
   for (const Port& port : now.ports) {
-    const auto earlier = std::ranges::find_if(
-        before.ports, [&](const Port& each) { return each.id() == port.id() && each.pci == port.pci; });
-    const PortCounters nothing, &old = earlier == before.ports.end() ? nothing : earlier->counters;
+    const Port* earlier =
+        find_where(before.ports, [&](const Port& each) { return each.id() == port.id() && each.pci == port.pci; });
+    const PortCounters nothing, &old = earlier == nullptr ? nothing : earlier->counters;
     std::vector<Rate> rates;
     const auto add_source = [&](CounterSource source, const std::vector<Counter>& was, const std::vector<Counter>& is) {
       const CounterRises rises(source, port.kernel_driver, was);
       for (const Counter& counter : is) {
         const auto match = describe_counter(source, counter.name, port.kernel_driver);
         if (match && (match->row->gauge || is_superseded(*match->row, is))) continue;  // a gauge has no rate
-        put(rates, rate_of(port, source, counter, rises.of(counter), seconds));
+        put(rates, rate_of(port, match, counter, rises.of(counter), seconds));
       }
     };
     add_source(CounterSource::hw, old.hw, port.counters.hw);
@@ -113,7 +107,8 @@ std::string per_second_text(const Rate& rate) {
 std::string rates_text(const std::vector<Rate>& rates, const Output& output) {
   Table table({"PORT", "COUNTER", "PER SECOND", "TOTAL"}, {2, 3});
   for (const Rate& rate : rates)
-    table.add({rate.port, short_name(rate), per_second_text(rate), total_text(rate)},
+    table.add({rate.port, short_name(rate), per_second_text(rate),
+               number(rate.total, rate.total == std::trunc(rate.total) ? 0 : 3)},
               rate.trouble && rate.per_second.value_or(0) > 0);
   return table.text(output);
 }
@@ -123,47 +118,35 @@ Json rates_json(const std::vector<Rate>& rates) {
   for (const Rate& rate : rates) {
     Json labels = Json::object();
     for (const Label& label : rate.labels) labels[std::string(label.name)] = std::string(label.value);
-    Json one = Json::object({{"port", rate.port},
-                             {"counter", rate.counter},
-                             {"labels", std::move(labels)},
-                             {"per_second", rate.per_second}});
-    one.update({{"total", rate.total}, {"trouble", rate.trouble}});
-    out.push_back(std::move(one));
+    out.push_back({{"port", rate.port},
+                   {"counter", rate.counter},
+                   {"labels", std::move(labels)},
+                   {"per_second", rate.per_second},
+                   {"total", rate.total},
+                   {"trouble", rate.trouble}});
   }
   return out;
 }
 
-namespace {
-
-Node full_scan(World& world) {
-  return look(world, {.keys = world.policy ? wanted_keys(*world.policy) : Keys(),
-                      .members = true,
-                      .neighbors = true,
-                      .optics = true,
-                      .host = true});
-}
-
-}  // namespace
-
-Samples samples_since(World& world, Node before) {
+Samples samples_since(World& world, std::optional<Node> before) {
   Samples samples;
   samples.before = std::move(before);
-  samples.now = full_scan(world);
-  samples.signals = signals_of(*samples.before, samples.now);
+  samples.now = look(world, {.keys = world.policy ? wanted_keys(*world.policy) : Keys(),
+                             .members = true,
+                             .neighbors = true,
+                             .optics = true,
+                             .host = true});
+  if (samples.before) samples.signals = signals_of(*samples.before, samples.now);
   return samples;
 }
 
 Samples take_samples(World& world, std::chrono::milliseconds interval) {
-  Samples samples;
-  if (interval.count() > 0) {
-    begin(world.kernel, Sample::before);
-    samples.before = look(world, {.settings = false, .gids = false, .network = false, .verbs = false, .members = true});
-    wait_until(world.kernel, samples.before->taken + interval);
-    begin(world.kernel, Sample::now);
-  }
-  samples.now = full_scan(world);
-  if (samples.before) samples.signals = signals_of(*samples.before, samples.now);
-  return samples;
+  if (interval.count() == 0) return samples_since(world, std::nullopt);
+  begin(world.kernel, Sample::before);
+  Node before = look(world, {.settings = false, .gids = false, .network = false, .verbs = false, .members = true});
+  wait_until(world.kernel, before.taken + interval);
+  begin(world.kernel, Sample::now);
+  return samples_since(world, std::move(before));
 }
 
 View view_of(const World& world, const Samples& samples, const Plan& plan) {

@@ -2,13 +2,10 @@
 // Two samples of the machine, and the rates of the counters between them, under the metrics' names.
 #pragma once
 
-#include "base/json_fwd.h"
 #include "checks/check.h"
 #include "ctl/verbs.h"
 #include "ctl/world.h"
 #include "metrics/family.h"
-#include "model/report.h"
-#include "model/signals.h"
 #include "model/view.h"
 
 namespace fabric::ctl {
@@ -23,8 +20,8 @@ struct Samples {
 // noticed; only the second has settings and addresses.
 Samples take_samples(World& world, std::chrono::milliseconds interval);
 
-// The next sample, compared with `before`.
-Samples samples_since(World& world, Node before);
+// The next sample, compared with `before` if there is one.
+Samples samples_since(World& world, std::optional<Node> before);
 
 // The view of a check or a diagnosis; it points into the arguments.
 View view_of(const World& world, const Samples& samples, const Plan& plan);

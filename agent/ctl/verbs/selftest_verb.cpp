@@ -2,30 +2,14 @@
 // selftest PORT: each setting of the policy once on the operator's own idle NIC.
 #include <fcntl.h>
 #include <sys/utsname.h>
-#include <unistd.h>
-
-#include <algorithm>
 
 #include "base/json.h"
-#include "base/parse.h"
-#include "base/result.h"
 #include "ctl/output/table.h"
 #include "ctl/verbs/writer.h"
-#include "settings/reconcile.h"
 #include "settings/selftest.h"
 
 namespace fabric::ctl {
 namespace {
-
-bool is_named(const Port& port, const std::string& name) {
-  return port.id() == name || port.rdma == name || port.netdev == name;
-}
-
-Result<Port*> find_port(Node& node, const std::string& name) {
-  for (Port& port : node.ports)
-    if (is_named(port, name)) return &port;
-  return error(0, "selftest: no port " + name);
-}
 
 Json report_json(const Port& port, const qos::SelfTest& test) {
   utsname system{};
@@ -51,10 +35,6 @@ Json report_json(const Port& port, const qos::SelfTest& test) {
           {"stopped", test.stopped},      {"restored", test.is_restored()}};
 }
 
-std::string answer_text(const qos::SelfTestStep& step) {
-  return std::string(to_text(step.outcome)) + (step.code == 0 ? "" : " (" + errno_name(step.code) + ")");
-}
-
 // A write that is marked as harmless and took the link down: what the report is for.
 bool is_surprise(const qos::SelfTestStep& step) { return step.carrier_downs > 0 && !step.disruptive; }
 
@@ -68,8 +48,10 @@ std::string table_text(const qos::SelfTest& test, const Output& output) {
     std::string detail = step.detail;
     if (is_surprise(step)) append_item(detail, "this write was thought harmless", "; ");
     if (!step.link_back) append_item(detail, "the link did not come back", "; ");
-    table.add({std::string(key_text(step.setting)), step.to, answer_text(step), std::to_string(step.took.count()),
-               std::to_string(step.carrier_downs), or_dash(step.read_back), or_dash(step.second), or_dash(detail)},
+    const std::string code = step.code == 0 ? "" : " (" + errno_name(step.code) + ")";
+    table.add({std::string(key_text(step.setting)), step.to, std::string(to_text(step.outcome)) + code,
+               std::to_string(step.took.count()), std::to_string(step.carrier_downs), or_dash(step.read_back),
+               or_dash(step.second), or_dash(detail)},
               !is_good(step));
   }
   return table.text(output);
@@ -86,19 +68,16 @@ Result<std::string> save_report(const Port& port, const std::string& text) {
   }
   const Fd file(fd);
   if (fd < 0) return error(errno, name);
-  if (::write(fd, text.data(), text.size()) != static_cast<ssize_t>(text.size())) return error(errno, name);
+  if (!write_all(fd, text)) return error(errno, name);
   return name;
 }
 
 std::string consent_text(const Port& port, const PortPolicy& entry) {
+  std::string keys;
+  for (const Setting& setting : kSettings)
+    if (has_value(setting, entry.want)) append_item(keys, setting.key);
   return "selftest writes these settings of " + port.id() + " (" + port.netdev +
-         ") once, and then those from before: " +
-         [&] {
-           std::string keys;
-           for (const Setting& setting : kSettings)
-             if (has_value(setting, entry.want)) append_item(keys, setting.key);
-           return keys;
-         }() +
+         ") once, and then those from before: " + keys +
          ". The link goes down several times. To run it: sudo fabric-agentctl selftest " + port.netdev + " --yes";
 }
 
@@ -112,9 +91,10 @@ int run_selftest(const Options& options, Output& output) {
                 "selftest: fabric-agentd enforces the policy; stop it first (systemctl stop fabric-agent)");
   auto writer = open_writer(options, std::move(world));
   if (!writer) return failure(writer.error(), output);
-  auto found = find_port(writer->node, options.arguments.front());
-  if (!found) return failure(found.error(), output);
-  Port& port = **found;
+  Port* found =
+      find_where(writer->node.ports, [&](const Port& each) { return names_port(options.arguments.front(), each); });
+  if (found == nullptr) return fail(output, kFailure, "selftest: no port " + options.arguments.front());
+  Port& port = *found;
   if (auto ended = end_self_test(*writer, options); !ended) return failure(ended.error(), output);
   const PortPolicy* entry = policy_for(*writer->world.policy, port);
   if (entry == nullptr) return fail(output, kFailure, "selftest: no policy matches " + port.id());

@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // config and explain.
-#include <algorithm>
 #include <cctype>
 
 #include "base/json.h"
-#include "base/parse.h"
 #include "checks/check.h"
 #include "config/cabling.h"
 #include "config/config.h"
 #include "ctl/output/table.h"
-#include "ctl/verbs.h"
 #include "ctl/verbs/writer.h"
 #include "diagnosis/diagnosis.h"
 #include "model/finding.h"
-#include "model/report.h"
-#include "model/view.h"
 
 namespace fabric::ctl {
 namespace {
@@ -35,15 +30,15 @@ int check_config(const Options& options, const Result<LoadedConfig>& config, Out
   Json warnings = Json::array();
   if (config)
     for (const ConfigWarning& warning : config->warnings) {
-      warnings.push_back(Json(warning.where + ": " + warning.what));
-      if (!options.json) output.text += folded("warning: " + warning.where + ": " + warning.what + "\n", output.width);
+      const std::string text = warning.where + ": " + warning.what;
+      warnings.push_back(text);
+      if (!options.json) output.text += folded("warning: " + text + "\n", output.width);
     }
   if (options.json) {
-    Json out = Json::object({{"file", options.config_file()},
-                             {"ok", config.ok()},
-                             {"error", config ? Json() : Json(config.error().text())}});
-    out["warnings"] = std::move(warnings);
-    output.text += json_text(out);
+    output.text += json_text({{"file", options.config_file()},
+                              {"ok", config.ok()},
+                              {"error", config ? Json() : Json(config.error().text())},
+                              {"warnings", std::move(warnings)}});
   } else if (config) {
     output.text += options.config_file() + ": valid, mode " + std::string(to_text(config->policy.mode)) + ", " +
                    std::to_string(config->policy.ports.size()) + " [[port]] entries\n";
@@ -73,14 +68,9 @@ Json policy_json(const Policy& policy) {
       want[std::string(kSettings[row].key)] = {{"value", value_json(kSettings[row], entry.want)},
                                                {"origin", entry.origin[row]}};
     }
-    ports.push_back(Json::object({{"name", entry.name}, {"want", std::move(want)}}));
+    ports.push_back({{"name", entry.name}, {"want", std::move(want)}});
   }
-  return Json::object(
-      {{"mode", to_text(policy.mode)}, {"disruptive", to_text(policy.disruptive)}, {"ports", std::move(ports)}});
-}
-
-std::string heading(std::string_view id, std::string_view group) {
-  return std::string(id) + " (" + std::string(group) + ")\n";
+  return {{"mode", to_text(policy.mode)}, {"disruptive", to_text(policy.disruptive)}, {"ports", std::move(ports)}};
 }
 
 std::string paragraph(std::string_view text, const Output& output) {
@@ -94,53 +84,44 @@ struct Topic {
   std::string_view culprit{}, next{};  // of a rule
 };
 
-std::string runbook(const Rule& rule) {
-  std::string out = std::string(rule.signature) + "\nExcludes: " + std::string(rule.excludes);
-  for (const Threshold* each : rule.thresholds)
-    if (each != nullptr) out += "\n" + limit_text(*each);
-  if (rule.confidence > 0)
-    out +=
-        "\nConfidence: " + number_text(100 * rule.confidence) + " %, measured with the package's catalogue of faults.";
-  return out;
-}
-
 std::vector<Topic> topics() {
   std::vector<Topic> out;
   for (const Check& check : checks()) out.push_back({check.id, check.group, check.title, runbook(check)});
   const auto add = [&](const Rule& rule) {
-    out.push_back({rule.id, "diagnosis", rule.conclusion, runbook(rule), to_text(rule.culprit), rule.next});
+    std::string text = std::string(rule.signature) + "\nExcludes: " + std::string(rule.excludes);
+    for (const Threshold* each : rule.thresholds)
+      if (each != nullptr) text += "\n" + limit_text(*each);
+    if (rule.confidence > 0)
+      text += "\nConfidence: " + number_text(100 * rule.confidence) +
+              " %, measured with the package's catalogue of faults.";
+    out.push_back({rule.id, "diagnosis", rule.conclusion, text, to_text(rule.culprit), rule.next});
   };
   for (const Rule& rule : rules()) add(rule);
   add(*find_rule("not-enough-evidence"));
   return out;
 }
 
-// A rule's steps, with NETDEV in place of the port's netdev and so on.
-std::vector<std::string> steps(std::string_view next) {
-  std::vector<std::string> out;
-  if (next.empty()) return out;
-  for (const std::string_view line : split(next, '\n')) {
-    std::string& text = out.emplace_back();
+// A rule's steps have NETDEV in place of {netdev} and so on.
+std::string explain_one(const Topic& topic, const Output& output) {
+  std::string text = std::string(topic.id) + " (" + std::string(topic.group) + ")\n" + paragraph(topic.title, output);
+  for (const std::string_view line : split(topic.runbook, '\n')) text += paragraph(line, output);
+  if (topic.culprit.empty()) return text;
+  text += paragraph("Culprit: " + std::string(topic.culprit) + ".", output);
+  if (topic.next.empty()) return text;
+  for (const std::string_view line : split(topic.next, '\n')) {
+    std::string step;
     bool is_name = false;
     for (const char letter : line) {
       if (letter == '{' || letter == '}') is_name = letter == '{';
-      else text += is_name ? static_cast<char>(std::toupper(static_cast<unsigned char>(letter))) : letter;
+      else step += is_name ? static_cast<char>(std::toupper(static_cast<unsigned char>(letter))) : letter;
     }
+    text += paragraph(step, output);
   }
-  return out;
-}
-
-std::string explain_one(const Topic& topic, const Output& output) {
-  std::string text = heading(topic.id, topic.group) + paragraph(topic.title, output);
-  for (const std::string_view line : split(topic.runbook, '\n')) text += paragraph(line, output);
-  if (!topic.culprit.empty()) text += paragraph("Culprit: " + std::string(topic.culprit) + ".", output);
-  for (const std::string& step : steps(topic.next)) text += paragraph(step, output);
   return text;
 }
 
 Json explain_json(const Topic& topic) {
-  Json out =
-      Json::object({{"id", topic.id}, {"group", topic.group}, {"title", topic.title}, {"runbook", topic.runbook}});
+  Json out = {{"id", topic.id}, {"group", topic.group}, {"title", topic.title}, {"runbook", topic.runbook}};
   if (!topic.culprit.empty()) out["culprit"] = topic.culprit;
   return out;
 }
@@ -178,13 +159,10 @@ int run_explain(const Options& options, Output& output) {
   std::vector<std::string_view> known;
   for (const Topic& topic : all) known.push_back(topic.id);
   for (const std::string& id : options.arguments) {
-    const auto found = std::ranges::find(known, id);
-    const std::string candidate = nearest(id, known);
-    if (found == known.end())
-      return fail(output, kUsage,
-                  "unknown check, setting or rule '" + id + "'" +
-                      (candidate.empty() ? "; see fabric-agentctl explain" : "; did you mean " + candidate + "?"));
-    wanted.push_back(all[static_cast<size_t>(found - known.begin())]);
+    const Topic* found = find_where(all, [&](const Topic& topic) { return topic.id == id; });
+    if (found == nullptr)
+      return fail(output, kUsage, "unknown check, setting or rule '" + id + "'" + suggestion(id, known, "explain"));
+    wanted.push_back(*found);
   }
   Json list = Json::array();
   std::string text;

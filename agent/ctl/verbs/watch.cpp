@@ -4,8 +4,6 @@
 #include <poll.h>
 #include <sys/signalfd.h>
 
-#include <algorithm>
-
 #include "base/parse.h"
 
 namespace fabric::ctl {

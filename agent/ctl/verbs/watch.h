@@ -6,7 +6,6 @@
 
 #include <csignal>
 
-#include "base/fd.h"
 #include "ctl/verbs.h"
 
 namespace fabric::ctl {

@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // plan, apply, restore: the write line, once, by hand.
-#include <algorithm>
 #include <iterator>
 #include <thread>
 
-#include "base/json.h"
 #include "config/config.h"
 #include "ctl/output/report_text.h"
-#include "ctl/verbs.h"
 #include "ctl/verbs/writer.h"
-#include "ctl/world.h"
 #include "kernel/netlink/rtnl.h"
-#include "model/node.h"
-#include "settings/reconcile.h"
 #include "settings/restore.h"
 #include "settings/selftest.h"
-#include "store/state.h"
 
 namespace fabric::ctl {
 
@@ -37,23 +30,13 @@ Node look_at_ports(World& world) {
   return look(world, what);
 }
 
-bool any_of(const Changes& changes, Outcome outcome) {
-  return std::ranges::any_of(changes, [&](const Change& change) { return change.outcome == outcome; });
-}
-
-bool is_in_sync(const Change& change) { return is_done(change.outcome); }
-
-Changes flat(const Plan& plan) {
-  Changes all;
-  for (const auto& [port, changes] : plan) all.insert(all.end(), changes.begin(), changes.end());
-  return all;
-}
+void append(Changes& all, const Changes& more) { all.insert(all.end(), more.begin(), more.end()); }
 
 // Prints the results and returns the exit code. `recorded`: the result of saving the state of restore or --confirm;
 // after a write, such a failure is not kFailure.
 int print_changes(const Changes& changes, const Options& options, Output& output, const Result<void>& recorded) {
   if (!recorded) failure(recorded.error(), output);
-  const bool all_good = std::ranges::all_of(changes, is_in_sync);
+  const bool all_good = std::ranges::all_of(changes, [](const Change& change) { return is_done(change.outcome); });
   if (options.json) {
     output.text += json_text(changes_json(changes));
   } else {
@@ -61,7 +44,7 @@ int print_changes(const Changes& changes, const Options& options, Output& output
     output.text +=
         table.empty() ? "Nothing to do: " + std::to_string(changes.size()) + " settings are in sync.\n" : table;
   }
-  if (std::ranges::any_of(changes, [](const Change& change) { return change.code == EPERM; }))
+  if (contains(changes, EPERM, &Change::code))
     fail(output, kFailure, "write not permitted (EPERM): requires CAP_NET_ADMIN, run it as root");
   return all_good && recorded ? kDone : kChanges;
 }
@@ -83,7 +66,15 @@ std::string when_up(const Port& port) {
 
 // A write that flaps the link leaves some drivers with thresholds for no link: qos::settle() corrects them once the
 // carrier is back, since the agent may not be running. All ports share one deadline: without a cable it never comes.
-void settle(Kernel& kernel, std::vector<const Port*> ports, Output& output) {
+void settle(Writer& writer, const Changes& changes, Output& output) {
+  Kernel& kernel = writer.world.kernel;
+  std::vector<const Port*> ports;  // that lost their carrier by a write
+  for (const Port& port : writer.node.ports) {
+    const bool written = std::ranges::any_of(changes, [&](const Change& change) {
+      return change.port == port.id() && was_written(change) && change.disruptive;
+    });
+    if (written && port.carrier.value_or(false) && !has_carrier(kernel, port)) ports.push_back(&port);
+  }
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   while (!ports.empty()) {
     std::erase_if(ports, [&](const Port* port) {
@@ -96,18 +87,6 @@ void settle(Kernel& kernel, std::vector<const Port*> ports, Output& output) {
   }
   for (const Port* port : ports)
     fail(output, kFailure, port->id() + ": no carrier 10 s after the write" + when_up(*port));
-}
-
-// The ports that lost their carrier by a write.
-std::vector<const Port*> without_carrier(Kernel& kernel, const std::vector<Port>& ports, const Changes& changes) {
-  std::vector<const Port*> down;
-  for (const Port& port : ports) {
-    const bool written = std::ranges::any_of(changes, [&](const Change& change) {
-      return change.port == port.id() && was_written(change) && change.disruptive;
-    });
-    if (written && port.carrier.value_or(false) && !has_carrier(kernel, port)) down.push_back(&port);
-  }
-  return down;
 }
 
 }  // namespace
@@ -150,22 +129,6 @@ bool is_enforced(const World& world) {
 
 namespace {
 
-Result<void> refuse_against_agent(const World& world, const Options& options) {
-  if (options.force || options.dry_run || !is_enforced(world)) return {};
-  return error(0,
-               "restore: fabric-agentd runs in enforce mode and would set the policy again; "
-               "stop it first (systemctl stop fabric-agent), or use --force");
-}
-
-// "12 settings to write, 4 of them disruptive (they stop traffic for a moment)."
-std::string plan_summary(const Changes& writes) {
-  if (writes.empty()) return "Nothing to write.\n";
-  const auto disruptive = std::ranges::count_if(writes, [](const Change& change) { return change.disruptive; });
-  return std::to_string(writes.size()) + (writes.size() == 1 ? " setting" : " settings") + " to write" +
-         (disruptive == 0 ? "" : ", " + std::to_string(disruptive) + " disruptive (stops traffic for a moment)") +
-         ".\n";
-}
-
 Changes apply_host(Writer& writer, const Options& options, Trial& trial) {
   if (!names_host(options)) return {};
   return host_changes(writer.world, false, [&](const std::string& name, const std::string& before) -> Result<void> {
@@ -195,20 +158,26 @@ int run_plan(const Options& options, Output& output) {
     return failure(error(0, options.root + ": the settings of a captured tree cannot be read"), output);
   Node node = look_at_ports(*world);
   if (auto known = check_ports(options, node); !known) return failure(known.error(), output);
-  const Changes all = flat(make_plan(*world, node, options));
-  Changes writes;
+  Changes all, writes;
+  for (const auto& [port, changes] : make_plan(*world, node, options)) append(all, changes);
   std::ranges::copy_if(all, std::back_inserter(writes), is_write);
   if (options.json) {
     output.text += json_text(changes_json(options.verbose ? all : writes));
   } else {
     const std::string diff = changes_text(all, options.verbose, output),
                       unmanaged = unmanaged_text(node, *world->policy, output);
+    const auto disruptive = std::ranges::count_if(writes, [](const Change& change) { return change.disruptive; });
     output.text += diff + (diff.empty() || unmanaged.empty() ? "" : "\n") + unmanaged +
-                   (diff.empty() && unmanaged.empty() ? "" : "\n") + plan_summary(writes) + unseen_text(node, output);
+                   (diff.empty() && unmanaged.empty() ? "" : "\n");
+    output.text += writes.empty()
+                       ? "Nothing to write"
+                       : std::to_string(writes.size()) + (writes.size() == 1 ? " setting" : " settings") + " to write";
+    if (disruptive > 0) output.text += ", " + std::to_string(disruptive) + " disruptive (stops traffic for a moment)";
+    output.text += ".\n" + unseen_text(node, output);
     if (!writes.empty())
       output.text += "\nNext: sudo fabric-agentctl apply, or mode = \"enforce\" in the configuration\n";
   }
-  if (any_of(all, Outcome::refused)) return kFailure;
+  if (contains(all, Outcome::refused, &Change::outcome)) return kFailure;
   return writes.empty() ? kDone : kChanges;
 }
 
@@ -231,19 +200,20 @@ int run_apply(const Options& options, Output& output) {
       if (auto kept = trial->remember(written, before, keys_of(entry->want)); !kept) return kept;
       return state::save_original(options.root, writer->originals, written, before);
     };
-    const Changes changes = qos::reconcile(writer->world.kernel, port, entry->want, port_options(how, port, *entry));
-    all.insert(all.end(), changes.begin(), changes.end());
+    append(all, qos::reconcile(writer->world.kernel, port, entry->want, port_options(how, port, *entry)));
   }
-  const Changes host = apply_host(*writer, options, *trial);
-  all.insert(all.end(), host.begin(), host.end());
-  settle(writer->world.kernel, without_carrier(writer->world.kernel, writer->node.ports, all), output);
+  append(all, apply_host(*writer, options, *trial));
+  settle(*writer, all, output);
   return print_changes(all, options, output, trial->await(output));
 }
 
 int run_restore(const Options& options, Output& output) {
   auto world = open_world(options);
   if (!world) return failure(world.error(), output);
-  if (auto free = refuse_against_agent(*world, options); !free) return failure(free.error(), output);
+  if (!options.force && !options.dry_run && is_enforced(*world))
+    return fail(output, kFailure,
+                "restore: fabric-agentd runs in enforce mode and would set the policy again; "
+                "stop it first (systemctl stop fabric-agent), or use --force");
   auto writer = open_writer(options, std::move(world));
   if (!writer) return failure(writer.error(), output);
   if (auto free = options.dry_run ? Result<void>{} : Trial::refuse(options); !free)
@@ -263,22 +233,18 @@ int run_restore(const Options& options, Output& output) {
     if (!is_chosen(options, port)) continue;
     how.only = qos::own_keys(port);
     const Changes changes = qos::restore(writer->world.kernel, port, writer->originals, how);
-    all.insert(all.end(), changes.begin(), changes.end());
+    append(all, changes);
     // After each port: if the program is killed here, the restored ports are recorded.
     if (!changes.empty() && !options.dry_run) saved = state::save_originals(options.root, writer->originals);
     if (!saved) break;
   }
-  if (saved && options.ports.empty()) {
-    const Changes absent = qos::restore_of_absent(writer->originals, writer->node.ports);
-    all.insert(all.end(), absent.begin(), absent.end());
-  }
-  const Changes host = saved ? restore_host(*writer, options, *original, saved) : Changes();
-  all.insert(all.end(), host.begin(), host.end());
+  if (saved && options.ports.empty()) append(all, qos::restore_of_absent(writer->originals, writer->node.ports));
+  if (saved) append(all, restore_host(*writer, options, *original, saved));
   if (all.empty() && !options.json) {
     output.text += "Nothing to restore: no original settings are recorded.\n";
     return kDone;
   }
-  settle(writer->world.kernel, without_carrier(writer->world.kernel, writer->node.ports, all), output);
+  settle(*writer, all, output);
   return print_changes(all, options, output, saved);
 }
 

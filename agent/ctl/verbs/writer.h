@@ -2,12 +2,9 @@
 // What the verbs that write share.
 #pragma once
 
-#include "base/fd.h"
-#include "ctl/options.h"
 #include "ctl/verbs.h"
 #include "ctl/world.h"
 #include "settings/confirm.h"
-#include "store/state.h"
 
 namespace fabric::ctl {
 
@@ -32,9 +29,8 @@ bool is_enforced(const World& world);
 // Reports the error; kFailure.
 int failure(const Error& error, Output& output);
 
-// apply --confirm: the guard that reverts it is started before the first write.
-
-// One apply with --confirm; without that option every step does nothing. The caller holds the lock.
+// One apply with --confirm, whose guard is started before the first write; without that option every step does nothing.
+// The caller holds the lock.
 class Trial {
  public:
   // Fails while another apply awaits confirmation; drops the record of a reverted one. Saves the record and starts the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Output on a terminal: nothing is wider than it, and pager and color follow systemctl(1).
-#include "ctl/output/terminal.h"
+#include "ctl/verbs.h"
 
 #include <pty.h>
 #include <sys/wait.h>

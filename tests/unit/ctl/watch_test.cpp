@@ -13,7 +13,7 @@
 #include <csignal>
 
 #include "base/fd.h"
-#include "ctl/output/terminal.h"
+#include "ctl/verbs.h"
 #include "support/test.h"
 #include "support/tree.h"
 
