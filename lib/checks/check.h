@@ -3,8 +3,8 @@
 #pragma once
 
 #include "base/parse.h"
-#include "model/view.h"
 #include "model/finding.h"
+#include "model/view.h"
 
 namespace fabric {
 

@@ -6,8 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ctl/verbs.h"
 #include "ctl/output/report_text.h"
+#include "ctl/verbs.h"
 #include "exporter/http/page.h"
 #include "health/rule.h"
 #include "store/health_state.h"

@@ -3,8 +3,8 @@
 
 #include "checks/cabling/peer.h"
 #include "model/finding.h"
-#include "model/transceiver.h"
 #include "model/node.h"
+#include "model/transceiver.h"
 #include "model/view.h"
 #include "topology/locality.h"
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Output on a terminal: nothing is wider than it, and pager and color follow systemctl(1).
-#include "ctl/verbs.h"
-
 #include <pty.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,6 +7,7 @@
 #include "ctl/options.h"
 #include "ctl/output/report_text.h"
 #include "ctl/output/table.h"
+#include "ctl/verbs.h"
 #include "support/golden.h"
 #include "support/healthy_node.h"
 #include "support/test.h"
