@@ -42,9 +42,7 @@ struct Publisher {
   void histogram(const Metric& metric, const BurstTrack& track, std::span<const double> bounds,
                  std::initializer_list<Label> of) {
     const auto end = track.counts.begin() + static_cast<ptrdiff_t>(bounds.size()) + 1;
-    Labels all = labels;
-    all.append(of);
-    families.add(metric, {std::move(all), bounds, {track.counts.begin(), end}, track.sum});
+    families.add(metric, {{labels, of}, bounds, {track.counts.begin(), end}, track.sum});
   }
   void peak(const Metric& metric, const BurstTrack& track, std::initializer_list<Label> of) {
     if (auto highest = port.record.peak(track, now)) families.add(metric, labels, of, *highest);

@@ -9,7 +9,6 @@
 #include "ctl/output/table.h"
 #include "ctl/verbs/writer.h"
 #include "health/health.h"
-#include "store/acks.h"
 #include "store/health_state.h"
 
 namespace fabric::ctl {

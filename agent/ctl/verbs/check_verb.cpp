@@ -6,7 +6,6 @@
 #include "ctl/verbs/watch.h"
 #include "health/health.h"
 #include "model/finding.h"
-#include "store/acks.h"
 #include "store/health_state.h"
 
 namespace fabric::ctl {

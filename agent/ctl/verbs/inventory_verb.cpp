@@ -3,7 +3,7 @@
 
 #include "ctl/output/report_text.h"
 #include "ctl/verbs/writer.h"
-#include "store/inventory.h"
+#include "store/pci_state.h"
 #include "topology/inventory.h"
 
 namespace fabric::ctl {

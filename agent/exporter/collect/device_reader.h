@@ -5,7 +5,6 @@
 #include "counters/catalogue.h"
 #include "counters/reader.h"
 #include "counters/telemetry.h"
-#include "counters/widen.h"
 #include "exporter/collect/collector.h"
 #include "kernel/kernel.h"
 #include "model/policy.h"

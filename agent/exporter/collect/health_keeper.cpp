@@ -5,7 +5,6 @@
 
 #include "counters/signals.h"
 #include "health/health.h"
-#include "store/acks.h"
 #include "store/files.h"
 #include "store/health_state.h"
 
