@@ -73,8 +73,8 @@ Json policy_json(const Policy& policy) {
   return {{"mode", to_text(policy.mode)}, {"disruptive", to_text(policy.disruptive)}, {"ports", std::move(ports)}};
 }
 
-std::string paragraph(std::string_view text, const Output& output) {
-  return "  " + wrapped(text, output.width, 2) + "\n";
+std::string paragraph(std::string_view text, const Output& output, unsigned indent = 2) {
+  return "  " + wrapped(text, output.width, indent) + "\n";
 }
 
 // A check or a diagnosis rule.
@@ -115,7 +115,7 @@ std::string explain_one(const Topic& topic, const Output& output) {
       if (letter == '{' || letter == '}') is_name = letter == '{';
       else step += is_name ? static_cast<char>(std::toupper(static_cast<unsigned char>(letter))) : letter;
     }
-    text += paragraph(step, output);
+    text += paragraph(step, output, 4);
   }
   return text;
 }
