@@ -191,20 +191,21 @@ Key key(std::string_view section, std::string_view name, Of of, const char* exam
           [=](const Policy& policy) { return shown(of(policy)); }};
 }
 
-constexpr int64_t kSecond = 1'000, kMinute = 60 * kSecond, kHour = 60 * kMinute;
+constexpr int64_t kSecondMs = 1'000, kMinuteMs = 60 * kSecondMs, kHourMs = 60 * kMinuteMs;
 
 const std::array kKeys{
     key("", "mode", [](auto& p) -> auto& { return p.mode; }, "mode = \"audit\"", {}),
     key("", "disruptive", [](auto& p) -> auto& { return p.disruptive; }, "disruptive = \"idle\"", {}),
-    key("", "reread", [](auto& p) -> auto& { return p.reread; }, "reread = \"30s\"", {kSecond, kHour}),
+    key("", "reread", [](auto& p) -> auto& { return p.reread; }, "reread = \"30s\"", {kSecondMs, kHourMs}),
     key("", "maintenance", [](auto& p) -> auto& { return p.maintenance; }, "maintenance = [\"Sat 02:00-04:00\"]",
         {.what = "days and times as \"Sat 02:00-04:00\", \"Mon-Fri 23:00-01:00\" or \"daily 03:00-04:00\""}),
     key("", "release", [](auto& p) -> auto& { return p.release; }, "release = \"leave\"", {}),
     // Each reading of a module is a few dozen milliseconds of I2C: not as often as one likes.
     key("", "optics", [](auto& p) -> auto& { return p.optics; }, "optics = \"60s\"",
-        {10 * kSecond, kHour, "0 or a time span from 10s to 1h", nullptr, true}),
+        {10 * kSecondMs, kHourMs, "0 or a time span from 10s to 1h", nullptr, true}),
     key("conflict", "rounds", [](auto& p) -> auto& { return p.conflict.rounds; }, "rounds = 5", {1, 1'000}),
-    key("conflict", "window", [](auto& p) -> auto& { return p.conflict.window; }, "window = \"60s\"", {kSecond, kHour}),
+    key("conflict", "window", [](auto& p) -> auto& { return p.conflict.window; }, "window = \"60s\"",
+        {kSecondMs, kHourMs}),
     key("cabling", "file", [](auto& p) -> auto& { return p.cabling.file; }, "file = \"/etc/fabric-agent/cabling.csv\"",
         {.what = "an absolute path", .is_valid = is_absolute}),
     key("cabling", "host", [](auto& p) -> auto& { return p.cabling.host; }, "host = \"gpu01\"", {}),
@@ -221,13 +222,13 @@ const std::array kKeys{
     Key{"expect", "speed", "speed = 400000", read_speed, [](const Policy& p) { return shown(p.expect.speed); }},
     key("exporter", "listen", [](auto& p) -> auto& { return p.listen; }, "listen = [\"0.0.0.0:10479\", \"[::]:10479\"]",
         {.what = "numeric ADDRESS:PORT", .is_valid = is_listen_address}),
-    key("exporter", "max_age", [](auto& p) -> auto& { return p.max_age; }, "max_age = \"5s\"", {0, kHour}),
+    key("exporter", "max_age", [](auto& p) -> auto& { return p.max_age; }, "max_age = \"5s\"", {0, kHourMs}),
     key("exporter", "exclude", [](auto& p) -> auto& { return p.exclude; }, "exclude = [\"mlx5_bond_*\"]",
         {.what = "RDMA devices, or patterns of them", .is_valid = is_device}),
     key("exporter", "series_limit", [](auto& p) -> auto& { return p.series_limit; }, "series_limit = 4000",
         {100, 1'000'000}),
     key("exporter", "sample_interval", [](auto& p) -> auto& { return p.sample_interval; }, "sample_interval = \"1s\"",
-        {10, kMinute, "a time span from 10ms to 1min, or 0 for none", nullptr, true}),
+        {10, kMinuteMs, "a time span from 10ms to 1min, or 0 for none", nullptr, true}),
     Key{"exporter", "sample_cpu_budget", "sample_cpu_budget = \"2%\"", read_cpu_budget, cpu_budget_toml},
     key("exporter", "groups", [](auto& p) -> auto& { return p.published.groups; },
         "groups = [\"module_limits\", \"lanes\"]", {}),
