@@ -60,7 +60,10 @@ void Labels::push_back(const Label& label) {
 
 MetricFamily& FamilySet::family_of(const Metric& metric) {
   const auto [known, is_new] = by_name_.try_emplace(metric.name, families_.size());
-  if (is_new) families_.push_back({std::string(metric.name), std::string(metric.help), type_of(metric.kind), {}});
+  if (is_new) {
+    families_.push_back({std::string(metric.name), std::string(metric.help), type_of(metric.kind), {}});
+    families_.back().metric.reserve(8);  // most have a series for each port
+  }
   return families_[known->second];
 }
 

@@ -50,7 +50,7 @@ struct HistogramSample {
 class FamilySet {
  public:
   // Series beyond `limit` are dropped and counted.
-  explicit FamilySet(size_t limit = SIZE_MAX) : limit_(limit) {}
+  explicit FamilySet(size_t limit = SIZE_MAX) : by_series_(1024), limit_(limit) {}
 
   // Adds a series with `labels` and then `more`. A second one with the same labels is dropped and counted.
   void add(const Metric& metric, const Labels& labels, std::initializer_list<Label> more, double value);
