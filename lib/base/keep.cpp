@@ -34,11 +34,4 @@ const std::string* keep(std::string_view text) {
   return &*known;
 }
 
-const std::string* find_kept(std::string_view text) {
-  Pool& all = pool();
-  std::lock_guard lock(all.mutex);
-  const auto known = all.texts.find(text);
-  return known == all.texts.end() ? nullptr : &*known;
-}
-
 }  // namespace fabric

@@ -9,7 +9,5 @@ namespace fabric {
 // The one that is kept of this text, from now on and for ever: for words that come again and again and are few. Null
 // for an empty one. May be called by any thread; takes a lock for a moment.
 const std::string* keep(std::string_view text);
-// The same, null where it is not kept.
-const std::string* find_kept(std::string_view text);
 
 }  // namespace fabric

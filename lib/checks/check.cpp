@@ -28,11 +28,6 @@ const Check* find_check(std::string_view id) {
   return find_where(checks(), [&](const Check& check) { return check.id == id; });
 }
 
-bool names_check(std::string_view name) {
-  const auto all = checks();
-  return std::ranges::any_of(all, [&](const Check& check) { return name == check.id || name == check.group; });
-}
-
 std::string limit_text(const Threshold& threshold) {
   char value[32];
   std::snprintf(value, sizeof value, "%.9g ", threshold.value);

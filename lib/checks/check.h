@@ -14,9 +14,6 @@ std::span<const Check> checks();
 // nullptr: unknown id.
 const Check* find_check(std::string_view id);
 
-// True if `name` is an id or a group.
-bool names_check(std::string_view name);
-
 // "Limit: 0.05 of the window stalled by PCIe. Source: ours. Key: [thresholds] pcie_stall_share"
 std::string limit_text(const Threshold& threshold);
 

@@ -5,11 +5,6 @@
 
 namespace fabric {
 
-std::string_view to_text(Pace::Brake value) {
-  constexpr std::array<std::string_view, 3> kTexts{"none", "cpu", "device"};
-  return kTexts[static_cast<size_t>(value)];
-}
-
 bool Pace::sampled(Clock::time_point now, Span cpu, Span answer) {
   if (samples_ == 0 && changed_ == Clock::time_point{}) changed_ = now;
   ++samples_;

@@ -47,6 +47,5 @@ class Pace {
   Clock::time_point changed_{};
   Brake brake_ = Brake::none;
 };
-std::string_view to_text(Pace::Brake value);
 
 }  // namespace fabric

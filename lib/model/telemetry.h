@@ -27,13 +27,6 @@ class CounterName {
       CounterName(const Text& text)
       : kept_(keep(text)) {}
 
-  // That of a text which is one already, else an empty one: keeps nothing.
-  static CounterName known(std::string_view text) {
-    CounterName out;
-    out.kept_ = find_kept(text);
-    return out;
-  }
-
   [[nodiscard]] std::string_view text() const { return kept_ == nullptr ? std::string_view() : *kept_; }
   [[nodiscard]] std::string str() const { return std::string(text()); }
   operator std::string_view() const { return text(); }
