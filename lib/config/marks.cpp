@@ -46,7 +46,7 @@ Qos from_cnp(const Mark& cnp) {
   return out;
 }
 
-// Gives the entry each setting that it lacks; `note` tells where it comes from.
+// Adds to the entry each setting that it lacks; `note` is its origin.
 template <class Note>
 void fill(Entry& entry, const Qos& from, Note&& note) {
   for (size_t row = 0; row < kSettingCount; ++row) {

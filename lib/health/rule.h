@@ -34,7 +34,7 @@ void read_ports(const View& view, const HealthRule& rule, HealthReadings& out);
 std::optional<HealthReading> read_counters(const View& view, const HealthRule& rule, const Port& port);
 std::optional<HealthReading> sum_counters(const CounterSum& sum, const Port& port, const Signals& signals);
 
-// What one key of [health] in the configuration stands for.
+// The window that one key of [health] in the configuration sets.
 struct HealthWindow {
   std::string_view key;  // "link_flap"
   HealthMeasure measure = HealthMeasure::level;

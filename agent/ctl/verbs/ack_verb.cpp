@@ -50,7 +50,7 @@ int no_file(const Error& error, Output& output) {
   return fail(output, kFailure, "ack: " + error.text() + advice);
 }
 
-// Removes or adds the acknowledgement. What was done, in words.
+// Adds or removes the acknowledgement. Returns the sentence for the operator.
 Result<std::string> change(std::vector<Ack>& acks, const Options& options, int64_t wall) {
   const auto& words = options.arguments;
   const std::string subject = words.size() > 1 ? words[1] : std::string();

@@ -26,7 +26,7 @@ struct Reader {
   // Reads without the lock, publishes with it.
   virtual void work(Collector::Shared& shared, Lock& lock) = 0;
 
-  // Wakes nobody; a reading that has begun is the answer.
+  // Does not wake the thread. A reading in progress answers the request.
   void ask() { asked += reading ? 0 : 1; }
   void ask_rescan() {
     rescan = true;

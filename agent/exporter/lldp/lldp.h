@@ -25,8 +25,8 @@ class NeighborTable {
   // (msgTxInterval, 9.2.5.7).
   static constexpr unsigned kLongestTtl = 4 * 3600;
 
-  // From now on these are listened to (ifindex -> name). One that is renamed keeps what was heard, one that is not
-  // named any more is forgotten. True: something changed.
+  // Sets the netdevs to listen on (ifindex -> name). A renamed one keeps its neighbors, a missing one loses them. True:
+  // something changed.
   bool listen(const std::map<int, std::string>& netdevs, double now);
   // A neighbor is known by its chassis and port: a new name replaces the old one. A time to live of 0 takes it out at
   // once. True: a neighbor is new, gone, or differs from before. Of an ifindex that is not listened to: nothing.

@@ -39,7 +39,7 @@ void each_attribute(const std::string& bytes, size_t from, size_t to, With&& wit
   }
 }
 
-// `hide` of what stands behind each `key`, to the end of its line.
+// `hide` of the text after each `key`, to the end of its line.
 template <class Hide>
 std::string with_values(const std::string& text, std::string_view key, Hide&& hide) {
   std::string out;
