@@ -20,11 +20,20 @@ void read(PortIo& io, const std::string& file, SettingId setting, Qos& out);
 // Writes the setting of `want`. EOPNOTSUPP: its value is none.
 Result<void> write(PortIo& io, const std::string& file, const Setting& setting, const Qos& want);
 
-// The same operation for neighboring rows of kSettings.
-template <SettingId first, SettingId last>
-constexpr auto ops_of(Op op) {
-  std::array<SettingOp, index(last) - index(first) + 1> out{};
-  for (size_t i = 0; i < out.size(); ++i) out[i] = {static_cast<SettingId>(index(first) + i), op};
+// A setting that is one number in one file.
+struct File {
+  SettingId setting;
+  std::string_view name;  // below the driver's folder: "rp_time_reset", "roce_np/cnp_dscp"
+};
+// The row of the setting, or null.
+inline const File* find(std::span<const File> files, SettingId setting) {
+  return find_where(files, [=](const File& each) { return each.setting == setting; });
+}
+// The same operation for each row.
+template <size_t size>
+constexpr auto ops(const std::array<File, size>& files, Op op) {
+  std::array<SettingOp, size> out{};
+  std::ranges::transform(files, out.begin(), [=](const File& each) { return SettingOp{each.setting, op}; });
   return out;
 }
 template <size_t... sizes>

@@ -15,24 +15,38 @@
 namespace fabric {
 namespace {
 
-constexpr SettingId kFirst = SettingId::cnp_dscp, kLast = SettingId::initial_alpha_value;
-
-bool is_parameter(SettingId id) { return kFirst <= id && id <= kLast; }
+constexpr auto kFiles = std::to_array<file_settings::File>({
+    {SettingId::cnp_dscp, "roce_np/cnp_dscp"},
+    {SettingId::cnp_prio, "roce_np/cnp_802p_prio"},
+    {SettingId::min_time_between_cnps, "roce_np/min_time_between_cnps"},
+    {SettingId::clamp_tgt_rate, "roce_rp/clamp_tgt_rate"},
+    {SettingId::clamp_tgt_rate_after_time_inc, "roce_rp/clamp_tgt_rate_after_time_inc"},
+    {SettingId::rpg_time_reset, "roce_rp/rpg_time_reset"},
+    {SettingId::rpg_byte_reset, "roce_rp/rpg_byte_reset"},
+    {SettingId::rpg_threshold, "roce_rp/rpg_threshold"},
+    {SettingId::rpg_max_rate, "roce_rp/rpg_max_rate"},
+    {SettingId::rpg_ai_rate, "roce_rp/rpg_ai_rate"},
+    {SettingId::rpg_hai_rate, "roce_rp/rpg_hai_rate"},
+    {SettingId::rpg_gd, "roce_rp/rpg_gd"},
+    {SettingId::rpg_min_dec_fac, "roce_rp/rpg_min_dec_fac"},
+    {SettingId::rpg_min_rate, "roce_rp/rpg_min_rate"},
+    {SettingId::rate_to_set_on_first_cnp, "roce_rp/rate_to_set_on_first_cnp"},
+    {SettingId::dce_tcp_g, "roce_rp/dce_tcp_g"},
+    {SettingId::dce_tcp_rtt, "roce_rp/dce_tcp_rtt"},
+    {SettingId::rate_reduce_monitor_period, "roce_rp/rate_reduce_monitor_period"},
+    {SettingId::initial_alpha_value, "roce_rp/initial_alpha_value"},
+});
 
 std::string folder_of(const std::string& netdev) { return "sys/class/net/" + netdev + "/ecn"; }
 
-// The files have the names of the settings, but for one. np: the notification point's; rp: the reaction point's.
-std::string file_of(const PortIo& io, SettingId id) {
-  const bool is_np = id == SettingId::ecn_np || (kFirst <= id && id <= SettingId::min_time_between_cnps);
-  const std::string folder = folder_of(io.netdev) + (is_np ? "/roce_np/" : "/roce_rp/");
-  if (id == SettingId::ecn_rp || id == SettingId::ecn_np) return folder + "enable";
-  return folder + std::string(id == SettingId::cnp_prio ? "cnp_802p_prio" : key_text(id));
+std::string path_of(const PortIo& io, const file_settings::File& file) {
+  return folder_of(io.netdev) + "/" + std::string(file.name);
 }
 
 bool has_ecn_files(const Root& root, const std::string& netdev) { return root.exists(folder_of(netdev)); }
 
 std::string enable_file(const PortIo& io, SettingId id, int prio) {
-  return file_of(io, id) + "/" + std::to_string(prio);
+  return folder_of(io.netdev) + (id == SettingId::ecn_rp ? "/roce_rp" : "/roce_np") + "/enable/" + std::to_string(prio);
 }
 
 // All eight, or nothing: a priority of which nothing is known is not one that is off.
@@ -92,8 +106,7 @@ Result<void> write_traffic_class(PortIo& io, const Setting&, const Qos& want, co
 Result<Qos> read(PortIo& io) {
   auto out = mlx5::read(io);
   if (!out) return out;
-  for (const Setting& setting : kSettings)
-    if (is_parameter(setting.id)) file_settings::read(io, file_of(io, setting.id), setting.id, *out);
+  for (const auto& file : kFiles) file_settings::read(io, path_of(io, file), file.setting, *out);
   read_enable(io, SettingId::ecn_rp, out->ecn_rp);
   read_enable(io, SettingId::ecn_np, out->ecn_np);
   read_traffic_class(io, *out);
@@ -101,12 +114,12 @@ Result<Qos> read(PortIo& io) {
 }
 
 Result<void> write_parameter(PortIo& io, const Setting& setting, const Qos& want, const Qos&) {
-  return file_settings::write(io, file_of(io, setting.id), setting, want);
+  return file_settings::write(io, path_of(io, *file_settings::find(kFiles, setting.id)), setting, want);
 }
 
 std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {
   if (setting.id == SettingId::ecn_rp || setting.id == SettingId::ecn_np || setting.id == SettingId::traffic_class ||
-      is_parameter(setting.id))
+      file_settings::find(kFiles, setting.id) != nullptr)
     return file_settings::remedy(code);
   if (setting.id == SettingId::rtt_resp_dscp && code == 0)
     return "OFED and DOCA have no file for it: mlxconfig, or the kernel's own driver";
@@ -118,8 +131,8 @@ constexpr auto kSwitches = std::to_array<SettingOp>({
     {SettingId::ecn_np, {write_enable, "en_ecn.c mlx5e_store_ecn_enable()", kHarmless}},
     {SettingId::traffic_class, {write_traffic_class, "infiniband/hw/mlx5/main_ext.c", kHarmless, true}},
 });
-constexpr auto kOps = file_settings::join(
-    mlx5::kDcbOps, kSwitches, file_settings::ops_of<kFirst, kLast>({write_parameter, "en_ecn.c", kHarmless}));
+constexpr auto kOps =
+    file_settings::join(mlx5::kDcbOps, kSwitches, file_settings::ops(kFiles, {write_parameter, "en_ecn.c", kHarmless}));
 
 }  // namespace
 

@@ -21,20 +21,32 @@ constexpr Condition kConditions[]{
     {SettingId::rtt_resp_dscp, "rtt_resp_dscp_valid", 1},
 };
 
-constexpr SettingId kFirst = SettingId::cnp_dscp, kLast = SettingId::rtt_resp_dscp;
-
-bool is_parameter(SettingId id) { return kFirst <= id && id <= kLast; }
+constexpr auto kFiles = std::to_array<file_settings::File>({
+    {SettingId::cnp_dscp, "np_cnp_dscp"},
+    {SettingId::cnp_prio, "np_cnp_prio"},
+    {SettingId::min_time_between_cnps, "np_min_time_between_cnps"},
+    {SettingId::clamp_tgt_rate, "rp_clamp_tgt_rate"},
+    {SettingId::clamp_tgt_rate_after_time_inc, "rp_clamp_tgt_rate_ati"},
+    {SettingId::rpg_time_reset, "rp_time_reset"},
+    {SettingId::rpg_byte_reset, "rp_byte_reset"},
+    {SettingId::rpg_threshold, "rp_threshold"},
+    {SettingId::rpg_max_rate, "rp_max_rate"},
+    {SettingId::rpg_ai_rate, "rp_ai_rate"},
+    {SettingId::rpg_hai_rate, "rp_hai_rate"},
+    {SettingId::rpg_gd, "rp_gd"},
+    {SettingId::rpg_min_dec_fac, "rp_min_dec_fac"},
+    {SettingId::rpg_min_rate, "rp_min_rate"},
+    {SettingId::rate_to_set_on_first_cnp, "rp_rate_to_set_on_first_cnp"},
+    {SettingId::dce_tcp_g, "rp_dce_tcp_g"},
+    {SettingId::dce_tcp_rtt, "rp_dce_tcp_rtt"},
+    {SettingId::rate_reduce_monitor_period, "rp_rate_reduce_monitor_period"},
+    {SettingId::initial_alpha_value, "rp_initial_alpha_value"},
+    {SettingId::rtt_resp_dscp, "rtt_resp_dscp"},
+});
 
 std::string folder_of(const PortIo& io) { return "sys/kernel/debug/mlx5/" + io.pci + "/cc_params"; }
 
-// np: the notification point's; rp: the reaction point's.
-std::string file_of(const PortIo& io, SettingId id) {
-  std::string_view name = key_text(id);
-  if (id == SettingId::rtt_resp_dscp) return folder_of(io) + "/rtt_resp_dscp";
-  if (id == SettingId::clamp_tgt_rate_after_time_inc) name = "clamp_tgt_rate_ati";
-  if (name.starts_with("rpg_")) name.remove_prefix(4);
-  return folder_of(io) + (id <= SettingId::min_time_between_cnps ? "/np_" : "/rp_") + std::string(name);
-}
+std::string path_of(const PortIo& io, std::string_view file) { return folder_of(io) + "/" + std::string(file); }
 
 const Condition* condition_of(SettingId id) {
   return find_where(kConditions, [=](const Condition& each) { return each.setting == id; });
@@ -44,7 +56,7 @@ const Condition* condition_of(SettingId id) {
 bool is_none(const PortIo& io, SettingId id) {
   const Condition* condition = condition_of(id);
   if (condition == nullptr) return false;
-  auto value = file_settings::read_number(io.kernel.root, folder_of(io) + "/" + std::string(condition->file));
+  auto value = file_settings::read_number(io.kernel.root, path_of(io, condition->file));
   return value && *value != condition->counts;
 }
 
@@ -56,11 +68,11 @@ void read_parameters(PortIo& io, Qos& out) {
     if (why.empty())
       why = "there is no /" + folder + ": mlx5_ib is not loaded, or the NIC's firmware does not allow to set DCQCN";
   }
-  for (const Setting& setting : kSettings) {
-    if (!is_parameter(setting.id) || !io.wants(setting.id)) continue;
-    if (!why.empty()) io.limits.reasons[setting.id] = why;
-    else if (is_none(io, setting.id)) (setting.id == SettingId::cnp_prio ? out.cnp_prio : out.rtt_resp_dscp) = OrNone{};
-    else file_settings::read(io, file_of(io, setting.id), setting.id, out);
+  for (const auto& [id, file] : kFiles) {
+    if (!io.wants(id)) continue;
+    if (!why.empty()) io.limits.reasons[id] = why;
+    else if (is_none(io, id)) (id == SettingId::cnp_prio ? out.cnp_prio : out.rtt_resp_dscp) = OrNone{};
+    else file_settings::read(io, path_of(io, file), id, out);
   }
 }
 
@@ -73,8 +85,8 @@ Result<Qos> read(PortIo& io) {
 Result<void> write_parameter(PortIo& io, const Setting& setting, const Qos& want, const Qos&) {
   const Condition* condition = condition_of(setting.id);
   if (condition != nullptr && !file_settings::take(setting, want))
-    return io.kernel.root.write(folder_of(io) + "/" + std::string(condition->file), condition->counts == 0 ? "1" : "0");
-  return file_settings::write(io, file_of(io, setting.id), setting, want);
+    return io.kernel.root.write(path_of(io, condition->file), condition->counts == 0 ? "1" : "0");
+  return file_settings::write(io, path_of(io, file_settings::find(kFiles, setting.id)->name), setting, want);
 }
 
 std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {
@@ -83,13 +95,13 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
            "shipped: on for all), or the driver of NVIDIA OFED/DOCA";
   if (code == 0 && setting.id == SettingId::traffic_class)
     return "only the driver of NVIDIA OFED/DOCA has it; roce_tos reaches rdma_cm users";
-  if (is_parameter(setting.id)) return file_settings::remedy(code);
+  if (file_settings::find(kFiles, setting.id) != nullptr) return file_settings::remedy(code);
   return mlx5::remedy(setting, have, netdev, code);
 }
 
 constexpr auto kOps = file_settings::join(
-    mlx5::kDcbOps, file_settings::ops_of<kFirst, kLast>(
-                       {write_parameter, "/infiniband/hw/mlx5/cong.c mlx5_ib_set_cc_params()", kHarmless, true}));
+    mlx5::kDcbOps, file_settings::ops(kFiles, {write_parameter, "/infiniband/hw/mlx5/cong.c mlx5_ib_set_cc_params()",
+                                               kHarmless, true}));
 
 }  // namespace
 
