@@ -11,10 +11,7 @@
 namespace fabric {
 namespace {
 
-struct Hash : std::hash<std::string_view> {
-  using is_transparent = void;
-};
-using Index = std::unordered_map<std::string, CounterMatch, Hash, std::equal_to<>>;
+using Index = std::unordered_map<CounterName, CounterMatch, CounterNameHash>;
 using BySource = std::array<Index, 3>;
 
 void add(BySource& index, const CounterRow& row, unsigned bits) {
@@ -49,7 +46,7 @@ struct Catalogue {
   }
 };
 
-std::optional<CounterMatch> look_up(const BySource& index, CounterSource source, std::string_view name) {
+std::optional<CounterMatch> look_up(const BySource& index, CounterSource source, const CounterName& name) {
   const Index& names = index[static_cast<size_t>(source)];
   const auto found = names.find(name);
   return found == names.end() ? std::nullopt : std::optional(found->second);
@@ -66,23 +63,23 @@ bool is_superseded(const CounterRow& row, const std::vector<Counter>& reading) {
   return std::ranges::any_of(reading, [&](const Counter& each) { return each.value > 0 && each.name == row.unless; });
 }
 
-std::optional<CounterMatch> describe_counter(CounterSource source, std::string_view name, std::string_view driver) {
+std::optional<CounterMatch> describe_counter(CounterSource source, const CounterName& name, std::string_view driver) {
   static const Catalogue catalogue;
   if (const auto own = catalogue.own.find(driver); own != catalogue.own.end())
     if (auto match = look_up(*own->second, source, name)) return match;
   return look_up(catalogue.common, source, name);
 }
 
-std::optional<CounterMatch> find_counter(CounterSource source, std::string_view name, std::string_view driver) {
+std::optional<CounterMatch> find_counter(CounterSource source, const CounterName& name, std::string_view driver) {
   const auto match = describe_counter(source, name, driver);
   return match && match->row->metric != nullptr ? match : std::nullopt;
 }
 
-unsigned counter_bits(CounterSource source, std::string_view name, std::string_view driver) {
+unsigned counter_bits(CounterSource source, const CounterName& name, std::string_view driver) {
   if (const auto match = describe_counter(source, name, driver)) return match->bits;
   const CounterTable* table = find_counter_table(driver);
-  if (table == nullptr || table->twin_prefix.empty() || !name.starts_with(table->twin_prefix)) return 64;
-  const auto twin = describe_counter(source, name.substr(table->twin_prefix.size()), driver);
+  if (table == nullptr || table->twin_prefix.empty() || !name.text().starts_with(table->twin_prefix)) return 64;
+  const auto twin = describe_counter(source, name.text().substr(table->twin_prefix.size()), driver);
   return twin ? twin->bits : 64;
 }
 
@@ -128,7 +125,7 @@ void Widener::widen(CounterSource source, std::vector<Counter>& counters, Known&
     auto seen = known.find(counter.name);
     if (seen == known.end()) {
       const bool wraps = counter_bits(source, counter.name, driver_) == 32;
-      seen = known.emplace(std::string(counter.name), Seen{wraps, counter.value < kRange ? counter.value : 0}).first;
+      seen = known.emplace(counter.name, Seen{wraps, counter.value < kRange ? counter.value : 0}).first;
     }
     Seen& state = seen->second;
     if (!state.wraps || counter.value >= kRange) continue;  // Linux or the driver has widened it already

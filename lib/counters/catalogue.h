@@ -13,6 +13,10 @@ namespace fabric {
 // What the row counts, in one line.
 std::string_view meaning(const CounterRow& row);
 
+struct CounterNameHash {
+  size_t operator()(const CounterName& name) const { return name.hash(); }
+};
+
 // Whether a rise is an error.
 inline bool is_error(const CounterRow& row) { return row.rise.kind != CounterClass::none; }
 
@@ -26,12 +30,13 @@ struct CounterMatch {
 };
 
 // The row of a raw name on a port of the kernel driver, with or without a metric.
-std::optional<CounterMatch> describe_counter(CounterSource source, std::string_view name, std::string_view driver = {});
+std::optional<CounterMatch> describe_counter(CounterSource source, const CounterName& name,
+                                             std::string_view driver = {});
 // The same for rows with a metric only. Several counters of a port may be parts of one series; their sum is its value.
-std::optional<CounterMatch> find_counter(CounterSource source, std::string_view name, std::string_view driver = {});
+std::optional<CounterMatch> find_counter(CounterSource source, const CounterName& name, std::string_view driver = {});
 
 // The width, known for some counters without a row, too.
-unsigned counter_bits(CounterSource source, std::string_view name, std::string_view driver);
+unsigned counter_bits(CounterSource source, const CounterName& name, std::string_view driver);
 
 // How much a counter grew; nullopt: it was reset (driver reload), or is full. A 32-bit counter wraps if it falls from
 // the last quarter of its range into the first; any other fall is a reset. The counters of ports/N/counters stop at
@@ -65,7 +70,7 @@ class Widener {
     uint64_t last;
     uint64_t added = 0;  // by the wraps since the last reset
   };
-  using Known = std::map<std::string, Seen, std::less<>>;
+  using Known = std::unordered_map<CounterName, Seen, CounterNameHash>;
   void widen(CounterSource source, std::vector<Counter>& counters, Known& known) const;
 
   std::string driver_;

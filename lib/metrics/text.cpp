@@ -36,12 +36,14 @@ void append_value(std::string& out, double value) {
 }
 
 void append_escaped(std::string& out, std::string_view text, bool quotes) {
-  const std::string_view special = quotes ? "\n\\\"" : "\n\\";
-  for (size_t at; (at = text.find_first_of(special)) != std::string_view::npos; text.remove_prefix(at + 1)) {
-    (out += text.substr(0, at)) += '\\';
-    out += text[at] == '\n' ? 'n' : text[at];
+  const auto is_special = [&](char c) { return c == '\n' || c == '\\' || (quotes && c == '"'); };
+  for (;;) {
+    const auto at = std::ranges::find_if(text, is_special);
+    out.append(text.begin(), at);
+    if (at == text.end()) return;
+    (out += '\\') += *at == '\n' ? 'n' : *at;
+    text = {at + 1, text.end()};
   }
-  out += text;
 }
 
 // Writes one page in one format.
