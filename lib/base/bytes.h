@@ -2,14 +2,15 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <cstring>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace fabric {
 
 using Bytes = std::vector<std::byte>;
 using View8 = std::span<const std::byte>;
+
+inline std::string_view as_text(View8 bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
 }  // namespace fabric

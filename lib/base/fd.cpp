@@ -1,19 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/fd.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 
 namespace fabric {
 
-void close_from(int first) {
-  // ENOSYS before Linux 5.9, EPERM by the filters of older container runtimes: then one by one.
-  if (::syscall(SYS_close_range, static_cast<unsigned>(first), ~0U, 0U) == 0) return;
-  constexpr rlim_t kMostFiles = 1U << 20;  // fs.nr_open's default
-  rlimit limit{};
-  const rlim_t most = ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_max : kMostFiles;
-  for (int fd = first; fd < static_cast<int>(std::min(most, kMostFiles)); ++fd) ::close(fd);
+Result<std::string> read_all(int fd, size_t most) {
+  std::string text;
+  for (;;) {
+    const size_t had = text.size();
+    text.resize(had + std::max<size_t>(4096, had));
+    const ssize_t size = ::read(fd, text.data() + had, text.size() - had);
+    const int code = errno;
+    text.resize(had + static_cast<size_t>(std::max<ssize_t>(size, 0)));
+    if (size == 0) return text;
+    if (size < 0 && code != EINTR) return error(code, "");
+    if (text.size() > most) return error(EFBIG, "");
+  }
+}
+
+bool write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t size = ::write(fd, text.data(), text.size());
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0) return false;
+    text.remove_prefix(static_cast<size_t>(size));
+  }
+  return true;
 }
 
 }  // namespace fabric

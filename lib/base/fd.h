@@ -6,6 +6,8 @@
 
 #include <utility>
 
+#include "base/result.h"
+
 namespace fabric {
 
 class Fd {
@@ -33,8 +35,10 @@ class Fd {
   int fd_ = -1;
 };
 
-// Closes this descriptor and all above it. In a child process.
-void close_from(int first);
+// All that there is to read, from the present place on; EFBIG: more than `most`. Its errors have no words.
+Result<std::string> read_all(int fd, size_t most);
+// False, and errno: not all could be written.
+bool write_all(int fd, std::string_view text);
 
 // pread(2) from the start. Not glibc's, which in a program of threads prepares each call for the thread's being
 // cancelled: a tenth of reading a file that is in memory.

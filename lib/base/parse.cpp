@@ -26,6 +26,23 @@ std::string_view without_zeros(std::string_view digits) {
   return digits;
 }
 
+struct CodeRange {
+  uint32_t first, last;
+};
+// Unicode 15, general categories Cc, Cf, Zl and Zp, as far as they are of living scripts.
+constexpr CodeRange kNotShown[] = {{0, 0x1f},        {0x7f, 0x9f},      {0xad, 0xad},     {0x600, 0x605},
+                                   {0x61c, 0x61c},   {0x6dd, 0x6dd},    {0x70f, 0x70f},   {0x180e, 0x180e},
+                                   {0x200b, 0x200f}, {0x2028, 0x202e},  {0x2060, 0x206f}, {0xfeff, 0xfeff},
+                                   {0xfff9, 0xfffb}, {0xe0000, 0xe007f}};
+
+uint32_t code_point(std::string_view bytes) {
+  const auto byte = [&](size_t i) { return static_cast<uint32_t>(static_cast<unsigned char>(bytes[i])); };
+  if (bytes.size() == 1) return byte(0);
+  uint32_t code = byte(0) & (0x7fU >> bytes.size());
+  for (size_t i = 1; i < bytes.size(); ++i) code = code << 6 | (byte(i) & 0x3f);
+  return code;
+}
+
 }  // namespace
 
 std::string lower(std::string_view text) {
@@ -74,14 +91,12 @@ std::optional<double> parse_double(std::string_view text) {
   return value;
 }
 
-std::string hex_digits(std::string_view bytes) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string out;
-  for (const char byte : bytes) {
-    out += kDigits[static_cast<unsigned char>(byte) >> 4];
-    out += kDigits[static_cast<unsigned char>(byte) & 15];
-  }
-  return out;
+std::string hex_digits(std::string_view bytes, std::string_view separator) {
+  return joined(bytes, separator, [](char byte) {
+    constexpr std::string_view kDigits = "0123456789abcdef";
+    const auto value = static_cast<unsigned char>(byte);
+    return std::string{kDigits[value >> 4], kDigits[value & 15]};
+  });
 }
 
 bool glob_match(const std::string& pattern, const std::string& text) {
@@ -107,27 +122,6 @@ size_t utf8_length(std::string_view text, size_t at) {
   const bool beyond = (lead == 0xed && second > 0x9f) || (lead == 0xf4 && second > 0x8f);
   return overlong || beyond ? 0 : length;
 }
-
-namespace {
-
-struct CodeRange {
-  uint32_t first, last;
-};
-// Unicode 15, general categories Cc, Cf, Zl and Zp, as far as they are of living scripts.
-constexpr CodeRange kNotShown[] = {{0, 0x1f},        {0x7f, 0x9f},      {0xad, 0xad},     {0x600, 0x605},
-                                   {0x61c, 0x61c},   {0x6dd, 0x6dd},    {0x70f, 0x70f},   {0x180e, 0x180e},
-                                   {0x200b, 0x200f}, {0x2028, 0x202e},  {0x2060, 0x206f}, {0xfeff, 0xfeff},
-                                   {0xfff9, 0xfffb}, {0xe0000, 0xe007f}};
-
-uint32_t code_point(std::string_view bytes) {
-  const auto byte = [&](size_t i) { return static_cast<uint32_t>(static_cast<unsigned char>(bytes[i])); };
-  if (bytes.size() == 1) return byte(0);
-  uint32_t code = byte(0) & (0x7fU >> bytes.size());
-  for (size_t i = 1; i < bytes.size(); ++i) code = code << 6 | (byte(i) & 0x3f);
-  return code;
-}
-
-}  // namespace
 
 size_t shown_length(std::string_view text, size_t at) {
   const size_t length = utf8_length(text, at);

@@ -39,8 +39,8 @@ std::optional<T> parse_number(std::string_view text, int base = 10) {
 
 std::optional<double> parse_double(std::string_view text);
 
-// Two hexadecimal digits for each byte.
-std::string hex_digits(std::string_view bytes);
+// Two hexadecimal digits for each byte: "00:1c:73".
+std::string hex_digits(std::string_view bytes, std::string_view separator = {});
 
 // Shell-style pattern match (*, ?, [..]) as fnmatch(3) does it.
 bool glob_match(const std::string& pattern, const std::string& text);

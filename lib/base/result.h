@@ -44,6 +44,7 @@ class [[nodiscard]] Result {
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
   T&& operator*() && { return std::move(*this).value(); }
+  T value_or(T other) && { return ok() ? std::move(*this).value() : std::move(other); }
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
 

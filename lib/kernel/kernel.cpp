@@ -13,7 +13,7 @@ namespace {
 // Numbers as on this machine, then the payload.
 std::string text_of(std::initializer_list<uint16_t> numbers, View8 payload) {
   std::string out(reinterpret_cast<const char*>(numbers.begin()), numbers.size() * sizeof(uint16_t));
-  return out.append(reinterpret_cast<const char*>(payload.data()), payload.size());
+  return out.append(as_text(payload));
 }
 
 Message message_of(std::string_view part) {
@@ -83,18 +83,6 @@ class TapedStatistics final : public ethtool::Statistics {
   std::shared_ptr<Tape> tape_;
 };
 
-}  // namespace
-
-std::unique_ptr<Netlink> on_tape(std::unique_ptr<Netlink> live, Ask ask, std::shared_ptr<Tape> tape) {
-  return std::make_unique<TapedNetlink>(std::move(live), ask, std::move(tape));
-}
-
-std::unique_ptr<ethtool::Statistics> on_tape(std::unique_ptr<ethtool::Statistics> live, std::shared_ptr<Tape> tape) {
-  return std::make_unique<TapedStatistics>(std::move(live), std::move(tape));
-}
-
-namespace {
-
 constexpr size_t kMostAnswers = size_t{64} << 20;
 
 Result<Kernel> replay(Root root) {
@@ -132,6 +120,14 @@ std::pair<int64_t, int64_t> clock_of(const Kernel& kernel, const std::string& na
 }
 
 }  // namespace
+
+std::unique_ptr<Netlink> on_tape(std::unique_ptr<Netlink> live, Ask ask, std::shared_ptr<Tape> tape) {
+  return std::make_unique<TapedNetlink>(std::move(live), ask, std::move(tape));
+}
+
+std::unique_ptr<ethtool::Statistics> on_tape(std::unique_ptr<ethtool::Statistics> live, std::shared_ptr<Tape> tape) {
+  return std::make_unique<TapedStatistics>(std::move(live), std::move(tape));
+}
 
 Result<Kernel> open_kernel(const std::string& root) {
   auto directory = Root::open(root);

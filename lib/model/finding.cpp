@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/finding.h"
 
-#include <algorithm>
 #include <cstdio>
 
 #include "model/node.h"
@@ -52,10 +51,6 @@ std::string number_text(double value) {
 }
 
 std::string rate_text(double bytes_per_second) { return number_text(bytes_per_second * 8 / 1e9) + " Gb/s"; }
-
-std::string card_of(const std::string& pci) {
-  return pci.substr(0, pci.rfind('.') == std::string::npos ? 0 : pci.rfind('.'));
-}
 
 bool are_twins(const Port& a, const Port& b) {
   const auto place = [](const Port& port) { return port.pci.substr(card_of(port.pci).size()); };

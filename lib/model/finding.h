@@ -45,9 +45,6 @@ inline bool is_roce(const Port& port) { return port.link_layer == LinkLayer::eth
 // dual-port card often serves another network).
 bool are_twins(const Port& a, const Port& b);
 
-// "0000:17:00" of "0000:17:00.1", the card of a function. Empty for software devices.
-std::string card_of(const std::string& pci);
-
 // "This host disabled the port": the netdev is administratively down, or the physical state of an InfiniBand port is
 // Disabled. (RoCE drivers report Disabled for every port without a link.)
 bool is_switched_off(const Port& port);

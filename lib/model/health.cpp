@@ -21,18 +21,13 @@ HealthPhase HealthState::phase() const {
 double HealthState::since() const { return critical.on ? critical.since : warning.since; }
 
 const HealthState* Health::find(std::string_view rule, std::string_view subject) const {
-  const auto subjects = rules.find(rule);
-  if (subjects == rules.end()) return nullptr;
-  return find_in(subjects->second, subject);
+  const Subjects* subjects = find_in(rules, rule);
+  return subjects != nullptr ? find_in(*subjects, subject) : nullptr;
 }
 
-namespace {
-
-bool is_of(const AckSeen& seen, const Ack& ack) {
+static bool is_of(const AckSeen& seen, const Ack& ack) {
   return seen.id == ack.id && seen.subject == ack.subject && seen.at == ack.at;
 }
-
-}  // namespace
 
 bool covers(const Ack& ack, const Finding& finding) {
   return finding.status != Status::ok && ack.id == finding.id &&

@@ -37,13 +37,9 @@ Keys own_keys(const Port& port) {
 
 std::ostream& operator<<(std::ostream& out, const CounterName& name) { return out << name.text(); }
 
-namespace {
-
-std::string pair_text(const ResourceLimit& limit, std::string (*text)(uint64_t)) {
+static std::string pair_text(const ResourceLimit& limit, std::string (*text)(uint64_t)) {
   return limit.soft == limit.hard ? text(limit.soft) : text(limit.soft) + " (hard: " + text(limit.hard) + ")";
 }
-
-}  // namespace
 
 std::string bytes_text(uint64_t bytes) {
   if (bytes == kNoLimit) return "unlimited";
@@ -71,9 +67,6 @@ std::optional<unsigned> ConfValue::effective() const {
 }
 
 namespace {
-
-constexpr uint16_t kAmd = 0x1002, kNvidia = 0x10de, kIntel = 0x8086, kHabana = 0x1da3, kCray = 0x17db,
-                   kNvidiaNetworking = 0x15b3;
 
 constexpr uint32_t kNetwork = 0x02, kVga = 0x0300, k3d = 0x0302, kDisplay = 0x0380, kInfiniband = 0x0c06,
                    kAccelerator = 0x1200;
@@ -105,6 +98,10 @@ bool is_gpu(const PciDevice& function) {
     case kAccelerator: return function.vendor == kAmd || function.vendor == kNvidia || function.vendor == kHabana;
     default: return false;
   }
+}
+
+std::string card_of(const std::string& pci) {
+  return pci.substr(0, pci.rfind('.') == std::string::npos ? 0 : pci.rfind('.'));
 }
 
 bool is_network(const PciDevice& function) {

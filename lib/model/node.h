@@ -69,9 +69,15 @@ inline constexpr std::string_view kEnumWords<PathClass>[] { "PIX", "PXB", "PHB",
 
 // What a PCI function is, by class and ids (class codes: PCI Code and ID Assignment Specification; linux/pci_ids.h).
 
+inline constexpr uint16_t kAmd = 0x1002, kNvidia = 0x10de, kIntel = 0x8086, kHabana = 0x1da3, kCray = 0x17db,
+                          kAmazon = 0x1d0f, kNvidiaNetworking = 0x15b3;
+
 // A GPU or another accelerator that jobs run on. Display chips of management controllers and graphics integrated into
 // CPUs are none, though their class may be the same.
 bool is_gpu(const PciDevice& function);
+
+// "0000:17:00" of "0000:17:00.1", the card of a function. Empty for software devices.
+std::string card_of(const std::string& pci);
 
 // Of one model, by their ids.
 inline bool are_alike(const PciDevice& a, const PciDevice& b) { return a.vendor == b.vendor && a.device == b.device; }

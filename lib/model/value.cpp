@@ -2,7 +2,6 @@
 #include "model/value.h"
 
 #include <algorithm>
-#include <charconv>
 #include <string_view>
 #include <utility>
 
@@ -31,6 +30,9 @@ std::string_view tsa_text(Tsa value) {
   return "unknown";
 }
 
+constexpr std::pair<uint8_t, std::string_view> kFecWords[] = {
+    {2, "auto"}, {4, "off"}, {8, "rs"}, {16, "baser"}, {32, "llrs"}};
+
 std::string or_none(std::string text) { return text.empty() ? "none" : text; }
 
 // "0:20480 3:180608": what `text` makes of each priority, or class; those of which it makes nothing are left out.
@@ -47,6 +49,45 @@ std::vector<int> listed(PrioSet set) {
   for (int prio = 0; prio < kPriorities; ++prio)
     if (set.has(prio)) out.push_back(prio);
   return out;
+}
+
+// {"rx": false, "tx": false}
+Json to_json(const Pause& value) { return {{"rx", value.rx}, {"tx", value.tx}}; }
+
+// {"26": 3}
+Json to_json(const DscpMap& value) {
+  Json out = Json::object();
+  for (auto [dscp, prio] : value) out[std::to_string(dscp)] = prio;
+  return out;
+}
+
+// {"prio_tc": [..8], "tsa": ["ets",..], "bw": [..]}
+Json to_json(const Ets& value) {
+  Json tsa = Json::array();
+  for (Tsa algorithm : value.tsa) tsa.push_back(tsa_text(algorithm));
+  return {{"prio_tc", value.prio_tc}, {"tsa", tsa}, {"bw", value.bw}};
+}
+
+// ["dscp", "pcp"]
+Json to_json(const AppTrust& value) {
+  Json out = Json::array();
+  for (uint8_t selector : value.selectors) out.push_back(selector_text(selector));
+  return out;
+}
+
+Json to_json(const Buffers& value) { return value.automatic ? Json("auto") : Json(value.bytes); }
+Json to_json(const Rates& value) { return value.kbit; }
+Json to_json(const OrNone& value) { return value.value ? Json(*value.value) : Json(); }
+Json to_json(Fec value) { return fec_words(value); }
+Json to_json(const Names& value) { return value.names.contains("*") ? Json("all") : Json(value.names); }
+template <HasWords Enum>
+Json to_json(Enum value) {
+  return to_text(value);
+}
+// A number, true or false, eight numbers.
+template <class T>
+Json to_json(const T& value) requires(!HasWords<T>) {
+  return value;
 }
 
 }  // namespace
@@ -144,11 +185,6 @@ std::string to_text(const Rates& value) {
 
 std::string to_text(const OrNone& value) { return value.value ? std::to_string(*value.value) : "none"; }
 
-namespace {
-constexpr std::pair<uint8_t, std::string_view> kFecWords[] = {
-    {2, "auto"}, {4, "off"}, {8, "rs"}, {16, "baser"}, {32, "llrs"}};
-}
-
 std::vector<std::string> fec_words(Fec value) {
   std::vector<std::string> out;
   for (const auto& [bit, word] : kFecWords)
@@ -169,49 +205,6 @@ std::string to_text(const Names& value) {
 }
 
 Json to_json(PrioSet value) { return listed(value); }
-
-namespace {
-
-// {"rx": false, "tx": false}
-Json to_json(const Pause& value) { return {{"rx", value.rx}, {"tx", value.tx}}; }
-
-// {"26": 3}
-Json to_json(const DscpMap& value) {
-  Json out = Json::object();
-  for (auto [dscp, prio] : value) out[std::to_string(dscp)] = prio;
-  return out;
-}
-
-// {"prio_tc": [..8], "tsa": ["ets",..], "bw": [..]}
-Json to_json(const Ets& value) {
-  Json tsa = Json::array();
-  for (Tsa algorithm : value.tsa) tsa.push_back(tsa_text(algorithm));
-  return {{"prio_tc", value.prio_tc}, {"tsa", tsa}, {"bw", value.bw}};
-}
-
-// ["dscp", "pcp"]
-Json to_json(const AppTrust& value) {
-  Json out = Json::array();
-  for (uint8_t selector : value.selectors) out.push_back(selector_text(selector));
-  return out;
-}
-
-Json to_json(const Buffers& value) { return value.automatic ? Json("auto") : Json(value.bytes); }
-Json to_json(const Rates& value) { return value.kbit; }
-Json to_json(const OrNone& value) { return value.value ? Json(*value.value) : Json(); }
-Json to_json(Fec value) { return fec_words(value); }
-Json to_json(const Names& value) { return value.names.contains("*") ? Json("all") : Json(value.names); }
-template <HasWords Enum>
-Json to_json(Enum value) {
-  return to_text(value);
-}
-// A number, true or false, eight numbers.
-template <class T>
-Json to_json(const T& value) requires(!HasWords<T>) {
-  return value;
-}
-
-}  // namespace
 
 bool has_value(const Setting& setting, const Qos& qos) {
   return visit_member(setting, qos, [](const auto& value) { return value.has_value(); });

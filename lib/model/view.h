@@ -43,9 +43,8 @@ struct Threshold {
 
 // The configured value, or the row's.
 inline double limit_of(const View& view, const Threshold& threshold) {
-  if (view.policy == nullptr) return threshold.value;
-  const auto given = view.policy->thresholds.find(threshold.key);
-  return given == view.policy->thresholds.end() ? threshold.value : given->second;
+  const double* given = view.policy != nullptr ? find_in(view.policy->thresholds, threshold.key) : nullptr;
+  return given != nullptr ? *given : threshold.value;
 }
 
 using Findings = std::vector<Finding>;

@@ -66,8 +66,8 @@ void read_modules(Context& context, Node& node) {
   auto published = state::load_optics(context.kernel.root);
   if (!published || !*published) return ask_modules(context, node);
   for (Port& port : node.ports)
-    if (auto module = (*published)->modules.find(port.netdev); has_cage(port) && module != (*published)->modules.end())
-      port.module = module->second;
+    if (const Transceiver* module = find_in((*published)->modules, port.netdev); module && has_cage(port))
+      port.module = *module;
 }
 
 }  // namespace fabric::scanning

@@ -46,19 +46,17 @@ void read_host(const Root& root, Node& node) {
   for (std::string& what : services.unread) node.unseen.push_back(std::move(what));
 }
 
-namespace {
-
 // Without published data (the service needs a configuration; a tree may be another program's): read here, if the
 // process may. A sleeping device is not woken.
-std::optional<PciState> read_config_space(const Root& root, const Node& node) {
+static std::optional<PciState> read_config_space(const Root& root, const Node& node) {
   PciState out;
   bool any = false;
   const auto read = [&](const std::string& address) {
     if (address.empty() || out.functions.contains(address)) return;
-    const auto known = node.platform.functions.find(address);
-    const bool sleeps = known != node.platform.functions.end() && known->second.power_state.starts_with("D3");
+    const PlatformFunction* known = find_in(node.platform.functions, address);
     PciSettings& function = out.functions[address];
-    if (sleeps) function.unread = "it sleeps (" + known->second.power_state + ")";
+    if (known != nullptr && known->power_state.starts_with("D3"))
+      function.unread = "it sleeps (" + known->power_state + ")";
     else function = pci::read_settings(root, address);
     any = any || function.mrrs;
   };
@@ -71,8 +69,6 @@ std::optional<PciState> read_config_space(const Root& root, const Node& node) {
   for (const Nic& nic : node.topology.nics) read_way(nic);
   return any ? std::optional(std::move(out)) : std::nullopt;
 }
-
-}  // namespace
 
 void read_platform(const Root& root, Node& node) {
   node.platform = platform::read(root, node.topology);

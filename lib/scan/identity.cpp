@@ -22,7 +22,7 @@ std::string driver_version(const Root& root, std::string module) {
 void read_hardware(const Context& context, Port& port) {
   const Root& root = context.kernel.root;
   const std::string link = std::string(infiniband::kClass) + "/" + port.rdma + "/device";
-  const auto resolved = root.exists(link) ? root.resolve(link) : Result<std::string>(error(ENOENT, link));
+  const auto resolved = root.resolve(link);
   if (!resolved) {
     const nldev::Device* device = context.device(port.rdma);
     const bool has_parent = root.exists(std::string(infiniband::kClass) + "/" + port.rdma + "/parent");
@@ -38,23 +38,37 @@ void read_hardware(const Context& context, Port& port) {
   // Settings of a function that shares its port belong to the one that owns it; a subfunction is an auxiliary device
   // "mlx5_core.sf.4" (mlx5/core/sf/dev/dev.c).
   const std::string device = base_name(*resolved);
-  const auto owner = root.resolve(folder + "/physfn");
-  if (owner && root.exists(folder + "/physfn"))
-    port.left_alone = "virtual function: set on its physical function " + base_name(*owner);
+  if (const std::string owner = root.link_name(folder + "/physfn"); !owner.empty())
+    port.left_alone = "virtual function: set on its physical function " + owner;
   else if (device.find(".sf.") != std::string::npos)
     port.left_alone = "subfunction (" + device + "): set on its function " + port.pci;
   port.virtual_function = !port.left_alone.empty();
   port.numa = pci::numa_node(root, folder, context.cpu_nodes);
 }
 
+// A placeholder ("0000", "N/A") is none.
+std::string checked(std::string_view serial) {
+  const std::string text(trim(serial));
+  const bool plain = std::ranges::all_of(text, [](char letter) { return letter > ' ' && letter <= '~'; });
+  const bool varied = std::ranges::any_of(text, [&](char letter) { return letter != text.front(); });
+  return plain && varied && text.size() >= 6 ? text : std::string();
+}
+
+std::string by_devlink(Kernel& kernel, const Port& port) {
+  if (!kernel.generic) return {};
+  const auto family = ethtool::resolve(*kernel.generic, "devlink");
+  if (!family) return {};
+  const auto serial = devlink::serial_number(*kernel.generic, family->id, {"pci", port.pci});
+  return serial ? checked(*serial) : std::string();
+}
+
 }  // namespace
 
 // The `driver` link of the folder, else the DRIVER of its uevent file (trees that were copied without links).
 std::string driver_of(const Root& root, const std::string& folder) {
-  if (const auto link = root.resolve(folder + "/driver"); link && root.exists(folder + "/driver"))
-    return base_name(*link);
-  const auto uevent = root.read_text(folder + "/uevent");
-  for (const std::string_view line : split(uevent ? std::string_view(*uevent) : std::string_view{}, '\n'))
+  if (std::string name = root.link_name(folder + "/driver"); !name.empty()) return name;
+  const std::string uevent = root.text_of(folder + "/uevent");
+  for (const std::string_view line : split(uevent, '\n'))
     if (line.starts_with("DRIVER=")) return std::string(trim(line.substr(7)));
   return {};
 }
@@ -72,9 +86,8 @@ std::string pci_id_of(const Root& root, const std::string& folder) {
 const nldev::Device* Context::device(const std::string& name) const { return find_in(netlink, name); }
 
 const verbs::PortAttributes* Context::attributes(const Port& port) const {
-  const auto device = by_verbs.find(port.rdma);
-  if (device == by_verbs.end()) return nullptr;
-  return find_in(device->second.ports, port.number);
+  const verbs::Device* device = find_in(by_verbs, port.rdma);
+  return device != nullptr ? find_in(device->ports, port.number) : nullptr;
 }
 
 void Context::note_unseen(const std::string& what) {
@@ -98,8 +111,7 @@ void read_identity(const Context& context, Port& port) {
   const nldev::Device* device = context.device(port.rdma);
   read_hardware(context, port);
   port.driver = driver_for(port.kernel_driver).name;  // read_link() looks for further evidence on the netdev
-  if (const auto known = context.by_verbs.find(port.rdma); known != context.by_verbs.end())
-    port.firmware = known->second.firmware;
+  if (const verbs::Device* known = find_in(context.by_verbs, port.rdma)) port.firmware = known->firmware;
   if (port.firmware.empty()) port.firmware = read_noted(root, folder + "/fw_ver", "firmware", port).value_or("");
   if (port.firmware.empty() && device != nullptr) port.firmware = device->firmware;
   port.board_id = read_noted(root, folder + "/board_id", "board", port).value_or("");
@@ -107,7 +119,8 @@ void read_identity(const Context& context, Port& port) {
   if (const auto* attributes = context.attributes(port)) port.link_layer = attributes->link_layer;
   const std::string layer = infiniband::port_folder(port.rdma, port.number) + "/link_layer";
   if (port.link_layer == LinkLayer::unknown)
-    port.link_layer = infiniband::parse_link_layer(read_noted(root, layer, "link layer", port).value_or(""));
+    port.link_layer =
+        parse_word<LinkLayer>(read_noted(root, layer, "link layer", port).value_or("")).value_or(LinkLayer::unknown);
   if (port.link_layer == LinkLayer::unknown && device != nullptr) {
     if (device->protocol == "ib") port.link_layer = LinkLayer::infiniband;
     if (device->protocol == "roce" || device->protocol == "iw") port.link_layer = LinkLayer::ethernet;
@@ -121,26 +134,6 @@ void read_identity(const Context& context, Port& port) {
 
 // What identifies the card of a port: the serial number of its board by devlink, else of its VPD, which only root may
 // read (PCI Local Bus Specification 3.0, appendix I); else the port's own address.
-
-namespace {
-
-// A placeholder ("0000", "N/A") is none.
-std::string checked(std::string_view serial) {
-  const std::string text(trim(serial));
-  const bool plain = std::ranges::all_of(text, [](char letter) { return letter > ' ' && letter <= '~'; });
-  const bool varied = std::ranges::any_of(text, [&](char letter) { return letter != text.front(); });
-  return plain && varied && text.size() >= 6 ? text : std::string();
-}
-
-std::string by_devlink(Kernel& kernel, const Port& port) {
-  if (!kernel.generic) return {};
-  const auto family = ethtool::resolve(*kernel.generic, "devlink");
-  if (!family) return {};
-  const auto serial = devlink::serial_number(*kernel.generic, family->id, {"pci", port.pci});
-  return serial ? checked(*serial) : std::string();
-}
-
-}  // namespace
 
 // Resources of a tag, a length of two bytes and contents; in the read-only one (90h) fields of two letters, a length
 // and a text.

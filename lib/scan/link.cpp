@@ -36,7 +36,7 @@ std::string netdev_of_function(const Root& root, const Port& port) {
   if (names->size() == 1) return names->front();
   std::string found;
   for (const std::string& name : *names) {
-    const auto number = parse_number<unsigned>(root.line_of("sys/class/net/" + name + "/dev_port"));
+    const auto number = root.number_in<unsigned>("sys/class/net/" + name + "/dev_port");
     if (!number || *number + 1 != port.number) continue;
     if (!found.empty()) return {};
     found = name;
@@ -57,12 +57,12 @@ std::string find_netdev(const Root& root, const std::optional<nldev::PortLink>& 
 
 // Without netlink. An interface that is administratively down answers EINVAL for its carrier: it has none. The MTU.
 std::optional<uint32_t> read_netdev_files(const Root& root, Port& port) {
-  port.ifindex = parse_number<int>(root.line_of(net_folder(port) + "/ifindex")).value_or(0);
-  port.counters.carrier_down = parse_number<uint64_t>(root.line_of(net_folder(port) + "/carrier_down_count"));
+  port.ifindex = root.number_in<int>(net_folder(port) + "/ifindex").value_or(0);
+  port.counters.carrier_down = root.number_in<uint64_t>(net_folder(port) + "/carrier_down_count");
   const auto carrier = root.read_line(net_folder(port) + "/carrier");
   if (carrier && !carrier->empty()) port.carrier = *carrier == "1";
   else if (!carrier && carrier.error().code == EINVAL) port.carrier = false;
-  return parse_number<uint32_t>(root.line_of(net_folder(port) + "/mtu"));
+  return root.number_in<uint32_t>(net_folder(port) + "/mtu");
 }
 
 // The GUID serves a bond, whose netdev has no permanent address: it is that of its device's function. Some drivers make

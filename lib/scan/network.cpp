@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Addresses, routes and ARP settings of the netdevs that RDMA ports sit on, and of those that their GIDs name (VLANs).
 
-#include "base/parse.h"
 #include "kernel/netlink/rtnl.h"
 #include "scan/port.h"
 
@@ -10,20 +9,16 @@ namespace {
 
 constexpr const char* kIpv4Conf = "proc/sys/net/ipv4/conf/";
 
-std::optional<unsigned> read_number(const Root& root, const std::string& file) {
-  return parse_number<unsigned>(root.line_of(file));
-}
-
 void read_conf(const Root& root, const std::string& netdev, Interface& out) {
   const auto read = [&](const char* name) {
-    return ConfValue{read_number(root, kIpv4Conf + std::string("all/") + name),
-                     read_number(root, kIpv4Conf + netdev + "/" + name)};
+    return ConfValue{root.number_in<unsigned>(kIpv4Conf + std::string("all/") + name),
+                     root.number_in<unsigned>(kIpv4Conf + netdev + "/" + name)};
   };
   out.arp_ignore = read("arp_ignore");
   out.arp_announce = read("arp_announce");
   out.arp_filter = read("arp_filter");
   out.rp_filter = read("rp_filter");
-  if (const auto off = read_number(root, "proc/sys/net/ipv6/conf/" + netdev + "/disable_ipv6"))
+  if (const auto off = root.number_in<unsigned>("proc/sys/net/ipv6/conf/" + netdev + "/disable_ipv6"))
     out.ipv6_disabled = *off != 0;
 }
 
@@ -46,15 +41,15 @@ ByIndex by_index(const std::vector<rtnl::Link>& links, Network& network) {
   for (const rtnl::Link& link : links) all[link.ifindex] = &link;
   ByIndex out;
   for (const rtnl::Link& link : links) {
-    const auto mine = network.interfaces.find(link.name);
-    if (mine == network.interfaces.end()) continue;
-    mine->second.ifindex = link.ifindex;
-    out[link.ifindex] = &mine->second;
-    const auto master = link.master ? all.find(*link.master) : all.end();
-    if (master == all.end() || master->second->kind != "vrf") continue;
-    mine->second.vrf = master->second->name;
-    mine->second.vrf_table = master->second->vrf_table;
-    if (master->second->vrf_table != 0) network.tables.insert(master->second->vrf_table);
+    Interface* mine = find_in(network.interfaces, link.name);
+    if (mine == nullptr) continue;
+    mine->ifindex = link.ifindex;
+    out[link.ifindex] = mine;
+    const auto* master = link.master ? find_in(all, *link.master) : nullptr;
+    if (master == nullptr || (*master)->kind != "vrf") continue;
+    mine->vrf = (*master)->name;
+    mine->vrf_table = (*master)->vrf_table;
+    if (mine->vrf_table != 0) network.tables.insert(mine->vrf_table);
   }
   return out;
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scan/scan.h"
 
-#include <iterator>
-
 #include "base/parse.h"
 #include "kernel/pci/machine.h"
 #include "kernel/pci/topology.h"
@@ -44,8 +42,7 @@ void ask_verbs(Context& context) {
     if (!text && (text.error().code == EACCES || text.error().code == EPERM))
       context.note_unseen(
           "port attributes by libibverbs (no access to /dev/infiniband): read from sysfs; the path MTU is computed "
-          "from "
-          "the netdev's MTU");
+          "from the netdev's MTU");
   }
 }
 
@@ -71,8 +68,7 @@ std::vector<Port> scan_ports(Context& context) {
       scanning::read_counters(context, port);
       ports.push_back(std::move(port));
       if (!context.options.members) continue;
-      std::vector<Port> members = scanning::bond_members(context, ports.back());
-      ports.insert(ports.end(), std::make_move_iterator(members.begin()), std::make_move_iterator(members.end()));
+      for (Port& member : scanning::bond_members(context, ports.back())) ports.push_back(std::move(member));
     }
   }
   scanning::tell_cards_apart(ports);
@@ -87,8 +83,8 @@ std::vector<Port> scan_ports(Context& context) {
 
 // Below the same host bridge as a GPU, or nearer: a NIC that a machine's builder put there for its GPUs.
 bool serves_a_gpu(const Topology& topology, const std::string& address) {
-  const auto nic = std::ranges::find_if(topology.nics, [&](const Nic& each) { return each.pci == address; });
-  return nic != topology.nics.end() && std::ranges::any_of(topology.gpus, [&](const Gpu& gpu) {
+  const Nic* nic = find_where(topology.nics, [&](const Nic& each) { return each.pci == address; });
+  return nic != nullptr && std::ranges::any_of(topology.gpus, [&](const Gpu& gpu) {
            const auto path = path_class(gpu, *nic);
            return path && *path <= PathClass::PHB;
          });
@@ -96,12 +92,9 @@ bool serves_a_gpu(const Topology& topology, const std::string& address) {
 
 void read_agent(Node& node, const Root& root) {
   auto state = state::load_agent_state(root);
-  if (state) {
-    node.agent = std::move(state).value();
-    return;
-  }
-  node.agent_unread = state.error().text();
-  node.unseen.push_back("the agent's state: " + node.agent_unread);
+  node.agent_unread = state ? "" : state.error().text();
+  if (state) node.agent = std::move(state).value();
+  else node.unseen.push_back("the agent's state: " + node.agent_unread);
 }
 
 void read_inventory(Node& node, const Root& root) {

@@ -49,7 +49,7 @@ void leave(int pipe) {
   const int nothing = ::open("/dev/null", O_RDWR);
   for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(nothing, fd);
   ::dup2(pipe, 3);
-  close_from(4);
+  ::closefrom(4);
   (void)!::chdir("/");
 }
 

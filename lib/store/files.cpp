@@ -14,16 +14,6 @@ namespace {
 
 Error failed(const std::string& path, const char* act) { return error(errno, "/" + path + ": " + act); }
 
-bool write_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    ssize_t count = ::write(fd, text.data(), text.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return false;
-    text.remove_prefix(static_cast<size_t>(count));
-  }
-  return true;
-}
-
 // The key goes below the comments at the top, before the first table.
 std::string with_last_line(std::string_view toml) {
   size_t at = 0;

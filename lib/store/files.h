@@ -29,6 +29,11 @@ auto parse_file(const Result<std::string>& text, const std::string& path, Parse&
   return std::optional(std::move(*parsed));
 }
 
+// ESTALE: a file that was written `age` seconds ago, which is too long.
+inline Error stale(const std::string& name, double age, const std::string& why) {
+  return error(ESTALE, name + ": written " + std::to_string(static_cast<int64_t>(age)) + " s ago: " + why);
+}
+
 // Durably; one that is missing is no error.
 Result<void> remove_file(const std::string& directory, const std::string& path);
 

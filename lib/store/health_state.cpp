@@ -9,15 +9,13 @@
 
 namespace fabric {
 
-// Seconds since a file was `updated` (seconds since boot), 0 if the time is unknown. ESTALE: more than `most`.
-static Result<double> age_of(const Root& root, const char* file, double updated, double most) {
-  const double age = state::uptime(root).value_or(updated) - updated;
-  if (age <= most) return age;
-  return error(ESTALE, std::string("/") + file + ": written " + std::to_string(static_cast<int64_t>(age)) +
-                           " s ago: fabric-exporter is gone or hangs");
-}
-
 namespace {
+
+// ESTALE: the file was `updated` (seconds since boot) more than `most` seconds ago.
+Result<void> check_age(const Root& root, const std::string& file, double updated, double most) {
+  const double age = state::uptime(root).value_or(updated) - updated;
+  return age <= most ? Result<void>() : stale("/" + file, age, "fabric-exporter is gone or hangs");
+}
 
 struct AckFile {
   std::vector<Ack> acks;
@@ -179,7 +177,7 @@ Result<HealthMemory> parse_health(std::string_view text, const std::string& name
 Result<std::optional<HealthMemory>> load_health(const Root& root) {
   auto memory = parse_file(root.read_foreign(kHealthFile), kHealthFile, parse_health);
   if (!memory || !*memory) return memory;
-  if (auto age = age_of(root, kHealthFile, (*memory)->health.now, kFreshFor); !age) return age.error();
+  if (auto fresh = check_age(root, kHealthFile, (*memory)->health.now, kFreshFor); !fresh) return fresh.error();
   return memory;
 }
 
@@ -244,7 +242,7 @@ Result<PublishedReport> parse_report(std::string_view text, const std::string& n
 Result<std::optional<PublishedReport>> load_report(const Root& root) {
   auto published = parse_file(root.read_foreign(kReportFile), kReportFile, parse_report);
   if (!published || !*published) return published;
-  if (auto age = age_of(root, kReportFile, (*published)->updated, kReportAge); !age) return age.error();
+  if (auto fresh = check_age(root, kReportFile, (*published)->updated, kReportAge); !fresh) return fresh.error();
   return published;
 }
 

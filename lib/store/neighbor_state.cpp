@@ -71,9 +71,7 @@ Result<NeighborFile> read_file(std::string_view text, const std::string& name) {
 
 Result<Neighbors> seen_at(NeighborFile file, const std::string& name, std::optional<double> now) {
   const double seen = now.value_or(file.updated);
-  if (seen - file.updated > kNeighborFileAge)
-    return error(ESTALE, name + ": written " + std::to_string(static_cast<int64_t>(seen - file.updated)) +
-                             " s ago: its writer hangs or is gone");
+  if (seen - file.updated > kNeighborFileAge) return stale(name, seen - file.updated, "its writer hangs or is gone");
   look_back(file, seen);
   return Neighbors(std::move(file));
 }

@@ -95,8 +95,7 @@ Result<Optics> parse_optics(std::string_view text, const std::string& name, std:
   if (!out) return out;
   out->age = std::max(0.0, now.value_or(out->read) - out->read);
   if (out->age > longest_age(out->interval))
-    return error(ESTALE, name + ": written " + std::to_string(static_cast<int64_t>(out->age)) +
-                             " s ago: fabric-agentd does not read modules any more");
+    return stale(name, out->age, "fabric-agentd does not read modules any more");
   return out;
 }
 

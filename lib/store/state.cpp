@@ -39,16 +39,6 @@ void note_names(Original& entry, const Port& port) {
   if (port.card != port.card_address) entry.address = port.card_address;
 }
 
-}  // namespace
-
-std::string port_place(const Port& port) {
-  return port.pci.empty() ? "netdev:" + port.netdev : port.pci + "/" + std::to_string(port.number);
-}
-
-std::string port_key(const Port& port) { return port.card.empty() ? port_place(port) : port.card; }
-
-namespace {
-
 // Moves the port's own settings from the entry `old` to that of its key.
 void rename(Originals& originals, Originals::iterator old, const Port& port) {
   const std::string key = port_key(port);
@@ -70,6 +60,12 @@ bool is_same_card(const Original& entry, const Port& port) {
 }
 
 }  // namespace
+
+std::string port_place(const Port& port) {
+  return port.pci.empty() ? "netdev:" + port.netdev : port.pci + "/" + std::to_string(port.number);
+}
+
+std::string port_key(const Port& port) { return port.card.empty() ? port_place(port) : port.card; }
 
 Originals::iterator find_original(Originals& originals, const Port& port) {
   const std::string key = port_key(port);
@@ -130,12 +126,11 @@ Result<AgentState> parse_agent_state(std::string_view text, const std::string& n
 Result<Originals> load_originals(const std::string& directory, const char* file) {
   auto root = Root::open(directory);
   if (!root) return root.error();
-  const std::string name = std::string("/") + file;
-  const auto text = root->read(file);
-  if (!text && text.error().code == ENOENT) return Originals{};
-  if (!text) return text.error();
-  if (!text->ends_with('\n')) return corrupt(name, {1, 1}, "the file is truncated");
-  return parse_originals(*text, name);
+  auto found = parse_file(root->read(file), file, [](std::string_view text, const std::string& name) {
+    return text.ends_with('\n') ? parse_originals(text, name) : corrupt(name, {1, 1}, "the file is truncated");
+  });
+  if (!found) return found.error();
+  return std::move(*found).value_or(Originals{});
 }
 
 Result<void> save_originals(const std::string& directory, const Originals& originals, const char* file) {

@@ -99,7 +99,7 @@ MaybeProblem read_kind(const toml::node& node, Eight& out) {
 }
 
 MaybeProblem read_kind(const toml::node& node, Buffers& out) {
-  if (const auto* text = node.as_string(); text != nullptr && text->get() == "auto") {
+  if (node.value_exact<std::string_view>() == "auto") {
     out.automatic = true;
     return std::nullopt;
   }
@@ -111,7 +111,7 @@ MaybeProblem read_kind(const toml::node& node, Rates& out) {
 }
 
 MaybeProblem read_kind(const toml::node& node, OrNone& out) {
-  if (const auto* text = node.as_string(); text != nullptr && text->get() == "none") return std::nullopt;
+  if (node.value_exact<std::string_view>() == "none") return std::nullopt;
   return read_kind(node, out.value.emplace());
 }
 
@@ -182,24 +182,20 @@ MaybeProblem read_integer(const toml::node& node, int64_t min, int64_t max, int6
   return std::nullopt;
 }
 
-MaybeProblem read_flag(const toml::node& node, bool& out) {
-  const auto* flag = node.as_boolean();
-  if (flag == nullptr) return expected(node, "true or false");
-  out = flag->get();
+template <class T>
+static MaybeProblem read_exact(const toml::node& node, std::string_view what, T& out) {
+  const auto value = node.value_exact<T>();
+  if (!value) return expected(node, what);
+  out = *value;
   return std::nullopt;
 }
 
-MaybeProblem read_text(const toml::node& node, std::string& out) {
-  const auto* text = node.as_string();
-  if (text == nullptr) return expected(node, "a string");
-  out = text->get();
-  return std::nullopt;
-}
+MaybeProblem read_flag(const toml::node& node, bool& out) { return read_exact(node, "true or false", out); }
+
+MaybeProblem read_text(const toml::node& node, std::string& out) { return read_exact(node, "a string", out); }
 
 std::string text_at(const toml::table& table, std::string_view key) {
-  const auto* node = table.get(key);
-  const auto* text = node != nullptr ? node->as_string() : nullptr;
-  return text != nullptr ? text->get() : std::string();
+  return table[key].value_exact<std::string>().value_or("");
 }
 
 MaybeProblem read_setting(const Setting& setting, const toml::node& node, Qos& out) {

@@ -121,20 +121,12 @@ std::optional<bool> Memory::sum_matches(Space space, unsigned first, unsigned la
   return (sum & 0xff) == *wanted;
 }
 
-std::string hex_byte(uint8_t value) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  return {kDigits[value >> 4], kDigits[value & 15]};
-}
+std::string hex_byte(uint8_t value) { return hex_digits(std::string(1, static_cast<char>(value))); }
 
 std::string oui_text(const Memory& memory, Space space, unsigned at) {
-  std::string out;
-  unsigned all = 0;
-  for (unsigned i = 0; i < 3; ++i) {
-    const uint8_t byte = memory.u8(space, at + i).value_or(0);
-    all |= byte;
-    append_item(out, hex_byte(byte), ":");
-  }
-  return all == 0 ? std::string() : out;
+  std::string bytes;
+  for (unsigned i = 0; i < 3; ++i) bytes += static_cast<char>(memory.u8(space, at + i).value_or(0));
+  return bytes == std::string(3, '\0') ? "" : hex_digits(bytes, ":");
 }
 
 void judge_sum(const Memory& memory, Space space, unsigned first, unsigned last, unsigned check, Transceiver& out) {

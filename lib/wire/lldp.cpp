@@ -30,16 +30,9 @@ Error bad(size_t at, const std::string& what) {
 
 // Some pad with NULs.
 std::string printable(View8 bytes) {
-  std::string_view in(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  std::string_view in = as_text(bytes);
   while (in.ends_with('\0')) in.remove_suffix(1);
   return clean_text(in);
-}
-
-std::string mac_text(View8 bytes) {
-  return joined(bytes, ":", [](std::byte each) {
-    constexpr std::string_view kDigits = "0123456789abcdef";
-    return std::string{kDigits[std::to_integer<size_t>(each) >> 4], kDigits[std::to_integer<size_t>(each) & 15]};
-  });
 }
 
 // IANA address family and address; empty when it is of another kind.
@@ -47,11 +40,11 @@ std::string address_text(View8 value) {
   char text[INET6_ADDRSTRLEN];
   const bool v4 = value.size() == 5 && u8(value, 0) == 1, v6 = value.size() == 17 && u8(value, 0) == 2;
   if (v4 || v6) return ::inet_ntop(v4 ? AF_INET : AF_INET6, value.data() + 1, text, sizeof text) != nullptr ? text : "";
-  return value.size() == 7 && u8(value, 0) == 6 ? mac_text(value.subspan(1)) : "";
+  return value.size() == 7 && u8(value, 0) == 6 ? hex_digits(as_text(value.subspan(1)), ":") : "";
 }
 
 std::string id_text(bool is_mac, bool is_address, View8 id) {
-  if (is_mac && id.size() == 6) return mac_text(id);
+  if (is_mac && id.size() == 6) return hex_digits(as_text(id), ":");
   if (is_address)
     if (std::string address = address_text(id); !address.empty()) return address;
   return printable(id);

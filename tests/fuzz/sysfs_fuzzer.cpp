@@ -13,7 +13,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   (void)fabric::pci::parse_address(text);
   (void)fabric::infiniband::parse_state(text);
-  (void)fabric::infiniband::parse_link_layer(text);
   if (const auto place = fabric::pci::parse_place(text)) {
     if (place->folder.size() > size || !fabric::pci::parse_address(place->pci) || place->root.empty()) std::abort();
   }

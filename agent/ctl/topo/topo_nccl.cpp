@@ -9,8 +9,6 @@
 namespace fabric::ctl {
 namespace {
 
-constexpr uint16_t kAmd = 0x1002, kAmazon = 0x1d0f, kCray = 0x17db, kHabana = 0x1da3;
-
 std::vector<const Port*> ports_of(const TopoView& view, const std::vector<size_t>& nics, bool active) {
   std::vector<const Port*> out;
   for (const size_t index : nics)

@@ -8,8 +8,6 @@
 namespace fabric::ctl {
 namespace {
 
-constexpr uint16_t kNvidia = 0x10de;
-
 std::string hidden_switches(const TopoView& view) {
   if (!is_flattened(view.topology)) return {};
   return "This is a virtual machine" +

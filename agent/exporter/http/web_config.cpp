@@ -35,14 +35,8 @@ Result<std::string> read_file(const std::string& name, bool secret) {
   if (status.st_uid != 0 && status.st_uid != ::geteuid()) return error(0, name + ": unsafe owner: chown root " + name);
   if ((status.st_mode & (secret ? 027U : 022U)) != 0)
     return error(0, name + ": unsafe permissions: chmod " + (secret ? "o=,g-w " : "go-w ") + name);
-  std::string text;
-  char buffer[8192];
-  for (ssize_t size = 0; (size = ::read(fd.get(), buffer, sizeof buffer)) != 0;) {
-    if (size < 0) return error(errno, name);
-    text.append(buffer, static_cast<size_t>(size));
-    if (text.size() > kMaxFile) return error(EFBIG, name);
-  }
-  return text;
+  auto text = read_all(fd.get(), kMaxFile);
+  return text ? text : error(text.error().code, name);
 }
 
 class Document {

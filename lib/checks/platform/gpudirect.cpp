@@ -5,7 +5,6 @@
 namespace fabric {
 namespace {
 
-constexpr uint16_t kNvidia = 0x10de, kAmd = 0x1002;
 constexpr const char* kMeaning =
     "The RDMA driver cannot access GPU memory: collectives go through host memory, at a fraction of the rate of the "
     "network.";

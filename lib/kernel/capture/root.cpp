@@ -26,19 +26,10 @@ struct CloseDir {
 // Of the kernel's names only a netdev's can be anything.
 bool is_shown(std::string_view name) { return clean_text(name) == name; }
 
-Answer read_all(const Result<Fd>& fd, size_t most) {
+Answer content_of(const Result<Fd>& fd, size_t most) {
   if (!fd) return fd.error();
-  std::string text;
-  for (;;) {
-    const size_t had = text.size();
-    text.resize(had + std::max<size_t>(4096, had));
-    const ssize_t size = ::read(fd->get(), text.data() + had, text.size() - had);
-    const int code = errno;
-    text.resize(had + static_cast<size_t>(std::max<ssize_t>(size, 0)));
-    if (size == 0) return std::vector{std::move(text)};
-    if (size < 0 && code != EINTR) return failure(code);
-    if (text.size() > most) return failure(EFBIG);
-  }
+  auto text = read_all(fd->get(), most);
+  return text ? Answer(std::vector{std::move(*text)}) : text.error();
 }
 
 Answer list_all(Result<Fd> folder) {
@@ -138,12 +129,12 @@ Answer Root::read_or_list(Ask asked, const std::string& file, const std::functio
 }
 
 Result<std::string> Root::read(const std::string& file, size_t most) const {
-  return one_text(read_or_list(Ask::read, file, [&] { return read_all(open_regular(file, O_RDONLY), most); }));
+  return one_text(read_or_list(Ask::read, file, [&] { return content_of(open_regular(file, O_RDONLY), most); }));
 }
 
-Result<std::string> Root::read_foreign(const std::string& file, size_t most) const {
-  return one_text(
-      read_or_list(Ask::read, file, [&] { return read_all(open_foreign(open_parent(file), base_name(file)), most); }));
+Result<std::string> Root::read_foreign(const std::string& file) const {
+  return one_text(read_or_list(
+      Ask::read, file, [&] { return content_of(open_foreign(open_parent(file), base_name(file)), kMostBytes); }));
 }
 
 Result<std::string> Root::read_text(const std::string& file, size_t most) const {
@@ -158,15 +149,9 @@ Result<std::string> Root::read_line(const std::string& file) const {
   return clean_text(trim(*text));
 }
 
-std::string Root::line_of(const std::string& file) const {
-  auto line = read_line(file);
-  return line ? std::move(line).value() : std::string();
-}
+std::string Root::line_of(const std::string& file) const { return read_line(file).value_or(""); }
 
-std::string Root::text_of(const std::string& file, size_t most) const {
-  auto text = read_text(file, most);
-  return text ? std::move(text).value() : std::string();
-}
+std::string Root::text_of(const std::string& file, size_t most) const { return read_text(file, most).value_or(""); }
 
 Result<std::vector<std::string>> Root::list(const std::string& directory) const {
   auto names = read_or_list(Ask::list, directory,
@@ -176,10 +161,7 @@ Result<std::vector<std::string>> Root::list(const std::string& directory) const 
   return names;
 }
 
-std::vector<std::string> Root::names_in(const std::string& directory) const {
-  auto names = list(directory);
-  return names ? std::move(names).value() : std::vector<std::string>();
-}
+std::vector<std::string> Root::names_in(const std::string& directory) const { return list(directory).value_or({}); }
 
 bool Root::exists(const std::string& file) const {
   return ask(Ask::exists, file, [&] { return yes_or_no(open_file(file, O_PATH | O_CLOEXEC).ok()); }).ok();
@@ -194,6 +176,8 @@ Result<std::string> Root::resolve(const std::string& link) const {
     return std::vector{std::move(*resolved)};
   }));
 }
+
+std::string Root::link_name(const std::string& link) const { return base_name(resolve(link).value_or("")); }
 
 bool Root::is_locked(const std::string& file) const {
   const Answer answer = ask(Ask::locked, file, [&] {

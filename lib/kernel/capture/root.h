@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/fd.h"
+#include "base/parse.h"
 #include "base/result.h"
 #include "kernel/capture/tape.h"
 
@@ -38,7 +39,7 @@ class Root {
   [[nodiscard]] Result<std::string> read(const std::string& file, size_t most = kMostBytes) const;
   // A file that another service writes into a folder of its own. Refused and never opened: a link (ELOOP), anything but
   // a regular file (EINVAL), a file of another owner than the folder's (EPERM).
-  [[nodiscard]] Result<std::string> read_foreign(const std::string& file, size_t most = kMostBytes) const;
+  [[nodiscard]] Result<std::string> read_foreign(const std::string& file) const;
   // A descriptor to be read again and again with pread(2), under the same rules: five times cheaper than opening a
   // sysfs file each time. A removed device's file answers ENODEV from then on, also when another takes its name.
   [[nodiscard]] Result<Fd> hold(const std::string& file) const;
@@ -49,6 +50,11 @@ class Root {
   // The same line, the same text; empty if the file is missing or unreadable.
   [[nodiscard]] std::string line_of(const std::string& file) const;
   [[nodiscard]] std::string text_of(const std::string& file, size_t most = kMostBytes) const;
+  // The number that is the file's line; nullopt: none, or the file is missing or unreadable.
+  template <class T>
+  [[nodiscard]] std::optional<T> number_in(const std::string& file, int base = 10) const {
+    return parse_number<T>(line_of(file), base);
+  }
   // Entry names in natural order, without "." and ".." and those that cannot be shown; at most 65,536 (E2BIG).
   [[nodiscard]] Result<std::vector<std::string>> list(const std::string& directory) const;
   // The same; none if there is no such directory or it is unreadable.
@@ -56,6 +62,8 @@ class Root {
   [[nodiscard]] bool exists(const std::string& file) const;
   // Where the link leads: "sys/devices/pci0000:17/0000:17:01.0/...".
   [[nodiscard]] Result<std::string> resolve(const std::string& link) const;
+  // The last name of that; empty: it leads nowhere.
+  [[nodiscard]] std::string link_name(const std::string& link) const;
   // Whether a process holds a lock on the file (fcntl(2)); takes none.
   [[nodiscard]] bool is_locked(const std::string& file) const;
   // Writes the whole text with one write(2), as sysfs wants it. Never creates a file.

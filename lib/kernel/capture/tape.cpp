@@ -2,7 +2,6 @@
 #include "kernel/capture/tape.h"
 
 #include <algorithm>
-#include <array>
 
 #include "base/parse.h"
 
@@ -12,9 +11,6 @@ namespace {
 constexpr std::string_view kFirstLine = "fabric-agent capture 1";
 constexpr size_t kMostLines = size_t{1} << 20;  // a node of 16 ports has some 50,000
 constexpr std::string_view kLastLine = "end";
-constexpr std::array<std::string_view, 13> kWords{
-    "read",  "list",    "exists", "resolve",    "locked", "make_directory", "remove_directory",
-    "route", "generic", "rdma",   "statistics", "query",  "clock"};
 
 std::string encode(Ask ask, std::string_view text) {
   if (is_of_netlink(ask)) return hex_digits(text);
@@ -57,14 +53,14 @@ class Reader {
  private:
   std::string take_question(const std::vector<std::string_view>& words) {
     if (words.size() != 3) return "expected ASK SAMPLE WHAT";
-    const auto ask = std::ranges::find(kWords, words[0]);
-    if (ask == kWords.end()) return "no kind of question: " + std::string(words[0]);
-    if (words[1] != "before" && words[1] != "now") return "no sample: " + std::string(words[1]);
-    ask_ = static_cast<Ask>(ask - kWords.begin());
+    const auto ask = parse_word<Ask>(words[0]);
+    const auto sample = parse_word<Sample>(words[1]);
+    if (!ask) return "no kind of question: " + std::string(words[0]);
+    if (!sample) return "no sample: " + std::string(words[1]);
+    ask_ = *ask;
     auto what = decode(ask_, words[2]);
     if (!what) return "characters that are not as this file writes them";
-    const Sample sample = words[1] == "now" ? Sample::now : Sample::before;
-    auto [entry, is_new] = answers[{ask_, std::move(*what)}].try_emplace(sample, Answer(std::vector<std::string>{}));
+    auto [entry, is_new] = answers[{ask_, std::move(*what)}].try_emplace(*sample, Answer(std::vector<std::string>{}));
     if (!is_new) return "asked twice";
     last_ = &entry->second;
     return {};
@@ -94,8 +90,6 @@ class Reader {
 
 }  // namespace
 
-std::string_view to_text(Ask ask) { return kWords[static_cast<size_t>(ask)]; }
-
 const Answer& Tape::note(Ask ask, const std::string& what, const Answer& answer) {
   return answers[{ask, what}].try_emplace(sample_, answer).first->second;
 }
@@ -123,10 +117,7 @@ std::string answers_text(const std::map<Tape::Question, Tape::Answers>& answers)
   for (const auto& [question, samples] : answers)
     for (const auto& [sample, answer] : samples) {
       const auto& [ask, what] = question;
-      out.append(to_text(ask))
-          .append(sample == Sample::now ? " now " : " before ")
-          .append(encode(ask, what))
-          .append("\n");
+      out.append(to_text(ask)).append(" ").append(to_text(sample)).append(" ").append(encode(ask, what)).append("\n");
       if (!answer) {
         out += "! " + std::to_string(answer.error().code) + " " + encode(Ask::query, answer.error().what) + "\n";
         continue;

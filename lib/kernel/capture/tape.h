@@ -2,7 +2,6 @@
 // What a machine answered to everything that was asked of it, so that it can be judged elsewhere as on the spot.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/words.h"
 
 namespace fabric {
 
@@ -35,12 +35,18 @@ enum class Ask : uint8_t {
   query,
   clock
 };
-std::string_view to_text(Ask ask);
+template <>
+inline constexpr std::string_view kEnumWords<Ask>[] {
+  "read", "list", "exists", "resolve", "locked", "make_directory", "remove_directory", "route", "generic", "rdma",
+      "statistics", "query", "clock"
+};
 constexpr bool is_of_files(Ask ask) { return ask <= Ask::remove_directory; }
 constexpr bool is_of_netlink(Ask ask) { return ask >= Ask::route && ask <= Ask::rdma; }
 
 // Counters are read twice and compared.
 enum class Sample : uint8_t { before, now };
+template <>
+inline constexpr std::string_view kEnumWords<Sample>[] { "before", "now" };
 
 // One text for a file's content or a link's end, several for a folder's names or netlink replies (type as u16,
 // payload).

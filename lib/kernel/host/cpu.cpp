@@ -54,7 +54,7 @@ std::vector<IdleState> states_of(const Root& root, unsigned cpu) {
   std::vector<IdleState> states;
   for (unsigned i = 0; i < kMaxStates; ++i) {
     const std::string folder = cpu_folder(cpu) + "cpuidle/state" + std::to_string(i) + "/";
-    const auto latency = parse_number<unsigned>(root.line_of(folder + "latency"));
+    const auto latency = root.number_in<unsigned>(folder + "latency");
     if (!latency) break;
     states.push_back({root.line_of(folder + "name"), *latency});
   }
@@ -87,7 +87,7 @@ void read_huge_pages(const Root& root, HugePages& pages) {
     if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) continue;
     const auto size =
         parse_number<uint64_t>(name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size()));
-    const auto count = parse_number<uint64_t>(root.line_of(folder + "/" + name + "/nr_hugepages"));
+    const auto count = root.number_in<uint64_t>(folder + "/" + name + "/nr_hugepages");
     if (size && count && *size > 0 && *size < (uint64_t{1} << 40)) pages.reserved[*size * 1024] = *count;
   }
   pages.transparent = chosen_word(root.line_of("sys/kernel/mm/transparent_hugepage/enabled"));
@@ -102,6 +102,25 @@ uint64_t read_memory(const Root& root) {
     return size && *size < (uint64_t{1} << 50) ? *size * 1024 : 0;
   }
   return 0;
+}
+
+constexpr size_t kMaxVectors = 4096;
+
+// The vector's effective CPUs; the requested ones before Linux 4.13 and for controllers that do not report them.
+std::string cpus_of(const Root& root, const std::string& folder) {
+  for (const char* file : {"/effective_affinity_list", "/smp_affinity_list"})
+    if (std::string line = root.line_of(folder + file); !line.empty()) return line;
+  return {};
+}
+
+// Each handler has a folder of its name beside the files (kernel/irq/proc.c register_handler_proc).
+std::string handler_of(const Root& root, const std::string& folder) {
+  constexpr std::string_view kFiles[] = {"affinity_hint", "effective_affinity", "effective_affinity_list",
+                                         "node",          "smp_affinity",       "smp_affinity_list",
+                                         "spurious"};
+  for (const std::string& name : root.names_in(folder))
+    if (!contains(kFiles, name)) return name;
+  return {};
 }
 
 }  // namespace
@@ -162,8 +181,8 @@ HostCpu read_cpu(const Root& root, std::string_view cpuinfo) {
 void read_kernel(const Root& root, Host& host) {
   host.memory = read_memory(root);
   host.kernel_options = kernel_parameters(root.line_of("proc/cmdline"));
-  host.numa_balancing = parse_number<unsigned>(root.line_of("proc/sys/kernel/numa_balancing"));
-  host.intel_idle_max_cstate = parse_number<unsigned>(root.line_of("sys/module/intel_idle/parameters/max_cstate"));
+  host.numa_balancing = root.number_in<unsigned>("proc/sys/kernel/numa_balancing");
+  host.intel_idle_max_cstate = root.number_in<unsigned>("sys/module/intel_idle/parameters/max_cstate");
   const std::string clock = "sys/devices/system/clocksource/clocksource0/";
   host.clock.current = root.line_of(clock + "current_clocksource");
   const std::string available = root.line_of(clock + "available_clocksource");
@@ -172,29 +191,6 @@ void read_kernel(const Root& root, Host& host) {
   if (const std::string lockdown = root.line_of("sys/kernel/security/lockdown"); !lockdown.empty())
     host.lockdown = chosen_word(lockdown);
 }
-
-namespace {
-
-constexpr size_t kMaxVectors = 4096;
-
-// The vector's effective CPUs; the requested ones before Linux 4.13 and for controllers that do not report them.
-std::string cpus_of(const Root& root, const std::string& folder) {
-  for (const char* file : {"/effective_affinity_list", "/smp_affinity_list"})
-    if (std::string line = root.line_of(folder + file); !line.empty()) return line;
-  return {};
-}
-
-// Each handler has a folder of its name beside the files (kernel/irq/proc.c register_handler_proc).
-std::string handler_of(const Root& root, const std::string& folder) {
-  constexpr std::string_view kFiles[] = {"affinity_hint", "effective_affinity", "effective_affinity_list",
-                                         "node",          "smp_affinity",       "smp_affinity_list",
-                                         "spurious"};
-  for (const std::string& name : root.names_in(folder))
-    if (!contains(kFiles, name)) return name;
-  return {};
-}
-
-}  // namespace
 
 bool is_control_interrupt(std::string_view name) {
   constexpr std::string_view kWords[] = {"async", "pages", "cmd", "misc",   "ctrl", "mgmt",

@@ -19,7 +19,7 @@ constexpr int kAttempts = 4;
 constexpr uint32_t kMostStatistics = 262'144;
 
 std::string_view name_at(View8 names, size_t i) {
-  const std::string_view name(reinterpret_cast<const char*>(names.data()) + i * ETH_GSTRING_LEN, ETH_GSTRING_LEN);
+  const std::string_view name = as_text(names.subspan(i * ETH_GSTRING_LEN, ETH_GSTRING_LEN));
   return name.substr(0, name.find('\0'));
 }
 
@@ -144,8 +144,7 @@ std::vector<Counter> pair_statistics(View8 names, std::span<const uint64_t> valu
 
 std::vector<Counter> Selection::of(View8 names, std::span<const uint64_t> values) {
   const size_t count = std::min(names.size() / ETH_GSTRING_LEN, values.size());
-  const size_t hash =
-      std::hash<std::string_view>{}({reinterpret_cast<const char*>(names.data()), count * ETH_GSTRING_LEN});
+  const size_t hash = std::hash<std::string_view>{}(as_text(names.first(count * ETH_GSTRING_LEN)));
   if (count != total_ || hash != hash_) {
     places_.clear();
     for (size_t i = 0; i < count; ++i)

@@ -31,7 +31,7 @@ AttrWriter& AttrWriter::nest(uint16_t type, const AttrWriter& inner) {
 }
 
 std::string_view Attr::raw_text() const {
-  const std::string_view raw(reinterpret_cast<const char*>(value.data()), value.size());
+  const std::string_view raw = as_text(value);
   return raw.substr(0, raw.find('\0'));
 }
 

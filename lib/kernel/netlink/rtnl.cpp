@@ -60,60 +60,6 @@ Result<std::vector<Entry>> dump(Netlink& route, uint16_t command, uint16_t answe
   return out;
 }
 
-std::string address_text(View8 bytes) {
-  return joined(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()), ":", [](char byte) {
-    return hex_digits({&byte, 1});
-  });
-}
-
-}  // namespace
-
-Result<Link> parse_link(View8 payload) {
-  const auto header = header_of<ifinfomsg>(payload, "link");
-  if (!header) return header.error();
-  Link out;
-  out.ifindex = header->ifi_index;
-  for (const Attr& attr : parse_attributes(payload, sizeof(ifinfomsg))) {
-    switch (attr.type) {
-      case IFLA_IFNAME: out.name = attr.text(); break;
-      case IFLA_MTU: out.mtu = attr.u32(); break;
-      case IFLA_MIN_MTU: out.min_mtu = attr.u32(); break;
-      case IFLA_MAX_MTU: out.max_mtu = attr.u32(); break;
-      case IFLA_CARRIER:
-        if (auto carrier = attr.u8()) out.carrier = *carrier != 0;
-        break;
-      case IFLA_CARRIER_DOWN_COUNT: out.carrier_down_count = attr.u32(); break;
-      case IFLA_MASTER:
-        if (auto master = attr.u32()) out.master = static_cast<int>(*master);
-        break;
-      case kPermanentAddress: out.permanent = address_text(attr.value); break;
-      case kParentDevName: out.parent = attr.text(); break;
-      case kPropertyList:
-        for (const Attr& property : parse_attributes(attr.value))
-          if (property.type == kAlternativeName) out.altnames.push_back(property.text());
-        break;
-      case IFLA_LINKINFO: take_link_info(attr.value, out); break;
-      default: break;
-    }
-  }
-  return out;
-}
-
-Result<std::vector<Link>> links(Netlink& route) {
-  return dump<ifinfomsg, Link>(route, RTM_GETLINK, RTM_NEWLINK, "links", parse_link);
-}
-
-Result<Link> link(Netlink& route, const std::string& netdev) {
-  return ask(route, RTM_GETLINK, RTM_NEWLINK, request(netdev), netdev + ": read link", parse_link);
-}
-
-// RTM_SETLINK, not RTM_NEWLINK: it never creates a device of that name.
-Result<void> set_mtu(Netlink& route, const std::string& netdev, uint32_t mtu) {
-  return request_change(route, RTM_SETLINK, request(netdev).u32(IFLA_MTU, mtu), netdev + ": set mtu");
-}
-
-namespace {
-
 bool is_ip(unsigned family) { return family == AF_INET || family == AF_INET6; }
 size_t ip_bytes(unsigned family) { return family == AF_INET6 ? 16 : 4; }
 
@@ -148,6 +94,50 @@ std::vector<NextHop> multipath(unsigned family, View8 list) {
 }
 
 }  // namespace
+
+Result<Link> parse_link(View8 payload) {
+  const auto header = header_of<ifinfomsg>(payload, "link");
+  if (!header) return header.error();
+  Link out;
+  out.ifindex = header->ifi_index;
+  for (const Attr& attr : parse_attributes(payload, sizeof(ifinfomsg))) {
+    switch (attr.type) {
+      case IFLA_IFNAME: out.name = attr.text(); break;
+      case IFLA_MTU: out.mtu = attr.u32(); break;
+      case IFLA_MIN_MTU: out.min_mtu = attr.u32(); break;
+      case IFLA_MAX_MTU: out.max_mtu = attr.u32(); break;
+      case IFLA_CARRIER:
+        if (auto carrier = attr.u8()) out.carrier = *carrier != 0;
+        break;
+      case IFLA_CARRIER_DOWN_COUNT: out.carrier_down_count = attr.u32(); break;
+      case IFLA_MASTER:
+        if (auto master = attr.u32()) out.master = static_cast<int>(*master);
+        break;
+      case kPermanentAddress: out.permanent = hex_digits(as_text(attr.value), ":"); break;
+      case kParentDevName: out.parent = attr.text(); break;
+      case kPropertyList:
+        for (const Attr& property : parse_attributes(attr.value))
+          if (property.type == kAlternativeName) out.altnames.push_back(property.text());
+        break;
+      case IFLA_LINKINFO: take_link_info(attr.value, out); break;
+      default: break;
+    }
+  }
+  return out;
+}
+
+Result<std::vector<Link>> links(Netlink& route) {
+  return dump<ifinfomsg, Link>(route, RTM_GETLINK, RTM_NEWLINK, "links", parse_link);
+}
+
+Result<Link> link(Netlink& route, const std::string& netdev) {
+  return ask(route, RTM_GETLINK, RTM_NEWLINK, request(netdev), netdev + ": read link", parse_link);
+}
+
+// RTM_SETLINK, not RTM_NEWLINK: it never creates a device of that name.
+Result<void> set_mtu(Netlink& route, const std::string& netdev, uint32_t mtu) {
+  return request_change(route, RTM_SETLINK, request(netdev).u32(IFLA_MTU, mtu), netdev + ": set mtu");
+}
 
 Result<std::optional<IpAddress>> parse_address(View8 payload) {
   auto header = header_of<ifaddrmsg>(payload, "address");

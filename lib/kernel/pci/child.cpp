@@ -61,22 +61,12 @@ bool confine() {
   return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-void send(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t size = ::write(fd, text.data(), text.size());
-    if (size < 0 && errno == EINTR) continue;
-    if (size < 0) return;
-    text.remove_prefix(static_cast<size_t>(size));
-  }
-}
-
 // First the errno of a failure or 0, then the text.
 void answer(int fd, const Result<std::string>& result) {
   const int code = result ? 0 : result.error().code;
-  const char failed = result ? 0 : 1;
-  send(fd, {&failed, 1});
-  send(fd, {reinterpret_cast<const char*>(&code), sizeof code});
-  send(fd, result ? *result : result.error().what);
+  std::string text(1, result ? '\0' : '\1');
+  text.append(reinterpret_cast<const char*>(&code), sizeof code).append(result ? *result : result.error().what);
+  (void)write_all(fd, text);
 }
 
 // Until the child closes its end. ETIMEDOUT, EFBIG.
@@ -102,7 +92,7 @@ int receive(int fd, const ChildLimits& limits, std::string& text) {
   ::setrlimit(RLIMIT_CORE, &none);
   if (confined) {
     out = ::dup2(out, STDIN_FILENO);
-    close_from(STDIN_FILENO + 1);
+    ::closefrom(STDIN_FILENO + 1);
   }
   const bool ready = !confined || confine();
   answer(out, ready ? work() : Result<std::string>(error(errno, what + ": cannot be confined")));

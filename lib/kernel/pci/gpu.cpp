@@ -9,8 +9,6 @@
 namespace fabric::gpu {
 namespace {
 
-constexpr uint16_t kAmd = 0x1002, kNvidia = 0x10de, kIntel = 0x8086, kHabana = 0x1da3;
-
 // GPUs whose drivers do not report a name (names as in the PCI ID Repository).
 struct Product {
   uint16_t vendor, device;

@@ -14,7 +14,6 @@ namespace fabric::nvml {
 namespace {
 
 constexpr const char* kLibrary = "libnvidia-ml.so.1";
-constexpr uint16_t kNvidia = 0x10de;
 constexpr unsigned kMaxDevices = 1'024;
 
 // nvml.h: nvmlReturn_t, nvmlDevice_t and nvmlPciInfo_t as the functions of these versions have them.

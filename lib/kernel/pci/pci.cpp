@@ -30,11 +30,6 @@ bool is_root_bus(std::string_view name) {
   return take_hex(name, ':', 4, 8, domain) && take_hex(name, '\0', 2, 2, bus);
 }
 
-template <class Number>
-Number read_hex(const Root& root, const std::string& file) {
-  return parse_number<Number>(root.line_of(file), 16).value_or(Number{0});
-}
-
 }  // namespace
 
 std::optional<Address> parse_address(std::string_view text) {
@@ -85,9 +80,9 @@ PciDevice read_function(const Root& root, const Place& place) {
   function.pci = place.pci;
   function.root = place.root;
   function.bridges = place.bridges;
-  function.vendor = read_hex<uint16_t>(root, place.folder + "/vendor");
-  function.device = read_hex<uint16_t>(root, place.folder + "/device");
-  function.class_code = read_hex<uint32_t>(root, place.folder + "/class");
+  function.vendor = root.number_in<uint16_t>(place.folder + "/vendor", 16).value_or(0);
+  function.device = root.number_in<uint16_t>(place.folder + "/device", 16).value_or(0);
+  function.class_code = root.number_in<uint32_t>(place.folder + "/class", 16).value_or(0);
   return function;
 }
 
@@ -125,7 +120,7 @@ CpuNodes cpu_nodes(const Root& root) {
 }
 
 std::optional<int> numa_node(const Root& root, const std::string& folder, const CpuNodes& nodes) {
-  const auto node = parse_number<int>(root.line_of(folder + "/numa_node"));
+  const auto node = root.number_in<int>(folder + "/numa_node");
   if (node && *node >= 0) return nodes.empty() || nodes.count(*node) != 0 ? node : std::nullopt;
   if (nodes.size() > 1) return std::nullopt;
   return nodes.empty() ? 0 : nodes.begin()->first;

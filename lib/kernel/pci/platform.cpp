@@ -17,15 +17,6 @@ constexpr size_t kMaxKinds = 64, kMaxWord = 256, kMaxWords = 64, kBars = 6;
 constexpr size_t kMaxFunctions = 4096;  // no machine has more GPUs, NICs and bridges above them; a tree may claim to
 constexpr uint64_t kMemory = 0x200, kPrefetch = 0x2000;  // IORESOURCE_MEM, IORESOURCE_PREFETCH
 
-std::optional<uint64_t> number_of(const Root& root, const std::string& file) {
-  return parse_number<uint64_t>(root.line_of(file));
-}
-
-std::string link_name(const Root& root, const std::string& link) {
-  const auto path = root.exists(link) ? root.resolve(link) : error(ENOENT, link);
-  return path ? base_name(*path) : std::string{};
-}
-
 bool is_name(std::string_view text) {
   return text.size() <= 32 &&
          std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
@@ -34,17 +25,17 @@ bool is_name(std::string_view text) {
 PlatformFunction read_function(const Root& root, const std::string& folder) {
   PlatformFunction out;
   out.link = pci::read_link(root, folder);
-  out.kernel_driver = link_name(root, folder + "/driver");
+  out.kernel_driver = root.link_name(folder + "/driver");
   out.power_state = root.line_of(folder + "/power_state");
   out.power_control = root.line_of(folder + "/power/control");
-  if (const auto allowed = number_of(root, folder + "/d3cold_allowed")) out.d3cold_allowed = *allowed != 0;
+  if (const auto allowed = root.number_in<uint64_t>(folder + "/d3cold_allowed")) out.d3cold_allowed = *allowed != 0;
   out.correctable = parse_aer(root.text_of(folder + "/aer_dev_correctable"));
   out.nonfatal = parse_aer(root.text_of(folder + "/aer_dev_nonfatal"));
   out.fatal = parse_aer(root.text_of(folder + "/aer_dev_fatal"));
-  out.root_correctable = number_of(root, folder + "/aer_rootport_total_err_cor");
-  out.root_nonfatal = number_of(root, folder + "/aer_rootport_total_err_nonfatal");
-  out.root_fatal = number_of(root, folder + "/aer_rootport_total_err_fatal");
-  out.iommu_group = link_name(root, folder + "/iommu_group");
+  out.root_correctable = root.number_in<uint64_t>(folder + "/aer_rootport_total_err_cor");
+  out.root_nonfatal = root.number_in<uint64_t>(folder + "/aer_rootport_total_err_nonfatal");
+  out.root_fatal = root.number_in<uint64_t>(folder + "/aer_rootport_total_err_fatal");
+  out.iommu_group = root.link_name(folder + "/iommu_group");
   return out;
 }
 
@@ -54,8 +45,7 @@ std::vector<Bar> read_bars(const Root& root, const std::string& folder, const st
   if (power_state.starts_with("D3")) return bars;
   for (Bar& bar : bars)
     if (bar.prefetchable)
-      bar.resizable =
-          parse_number<uint64_t>(root.line_of(folder + "/resource" + std::to_string(bar.number) + "_resize"), 16);
+      bar.resizable = root.number_in<uint64_t>(folder + "/resource" + std::to_string(bar.number) + "_resize", 16);
   return bars;
 }
 

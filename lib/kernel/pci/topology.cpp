@@ -7,7 +7,6 @@
 #include "kernel/pci/gpu.h"
 #include "kernel/pci/machine.h"
 #include "kernel/pci/pci.h"
-#include "model/node.h"
 
 namespace fabric {
 namespace {
@@ -25,7 +24,7 @@ using Seen = std::map<std::string, Nic>;
 // The class alone is read of functions that hwloc lacks: most of a server's are bridges and disks.
 bool may_matter(const Root& root, const std::string& folder) {
   PciDevice function;
-  function.class_code = parse_number<uint32_t>(root.line_of(folder + "/class"), 16).value_or(0);
+  function.class_code = root.number_in<uint32_t>(folder + "/class", 16).value_or(0);
   const uint32_t base = function.class_code >> 16;
   return is_network(function) || base == 0x03 || base == 0x12;
 }
@@ -75,8 +74,7 @@ void add_subfunctions(const Root& root, Functions& functions) {
 std::string bond_of(const Root& root, const std::vector<std::string>& netdevs) {
   for (const std::string& name : netdevs) {
     const std::string link = "sys/class/net/" + name + "/master";
-    if (!root.exists(link + "/bonding")) continue;
-    if (const auto master = root.resolve(link)) return base_name(*master);
+    if (root.exists(link + "/bonding")) return root.link_name(link);
   }
   return {};
 }
@@ -89,10 +87,6 @@ void read_nic(const Root& root, const std::string& folder, Nic& nic) {
   if (!nic.rdma.empty()) nic.card = root.line_of("sys/class/infiniband/" + nic.rdma.front() + "/sys_image_guid");
 }
 
-constexpr uint16_t kNvidiaNetworking = 0x15b3;
-
-std::string slot_of(const std::string& address) { return address.substr(0, address.rfind('.')); }
-
 // A known GUID names the card of every function in the same slot. NVIDIA's GUID distinguishes cards even if a guest
 // sees several in one slot; bnxt_re and irdma make each port's GUID of its own MAC address
 // (bnxt_re_query_device(), irdma_query_device(), Linux 6.12), so that two ports of a card differ.
@@ -100,11 +94,11 @@ void name_cards(std::vector<Nic>& nics) {
   std::map<std::string, std::string> by_slot;
   for (Nic& nic : nics) {
     if (nic.card.find_first_not_of("0:") == std::string::npos) nic.card.clear();
-    if (!nic.card.empty()) by_slot.emplace(slot_of(nic.pci), nic.card);
+    if (!nic.card.empty()) by_slot.emplace(card_of(nic.pci), nic.card);
   }
   for (Nic& nic : nics)
     if (nic.card.empty() || nic.vendor != kNvidiaNetworking)
-      nic.card = by_slot.try_emplace(slot_of(nic.pci), slot_of(nic.pci)).first->second;
+      nic.card = by_slot.try_emplace(card_of(nic.pci), card_of(nic.pci)).first->second;
 }
 
 // The kernel matches the two by the VUID of their VPD, which root alone can read. On a NUMA node where each such card
@@ -116,14 +110,14 @@ void join_data_direct(std::vector<Nic>& nics) {
     if (!nic.numa) continue;
     auto& slots = cards[*nic.numa];
     if (is_data_direct(nic)) direct[*nic.numa].push_back(nic);
-    else if (can_have_data_direct(nic) && (slots.empty() || slots.back() != slot_of(nic.pci)))
-      slots.push_back(slot_of(nic.pci));
+    else if (can_have_data_direct(nic) && (slots.empty() || slots.back() != card_of(nic.pci)))
+      slots.push_back(card_of(nic.pci));
   }
   for (Nic& nic : nics) {
     if (!nic.numa || !can_have_data_direct(nic)) continue;
     const auto& slots = cards[*nic.numa];
     const auto& functions = direct[*nic.numa];
-    const auto at = static_cast<size_t>(std::ranges::find(slots, slot_of(nic.pci)) - slots.begin());
+    const auto at = static_cast<size_t>(std::ranges::find(slots, card_of(nic.pci)) - slots.begin());
     if (slots.size() == functions.size()) nic.direct = functions[at];
   }
 }

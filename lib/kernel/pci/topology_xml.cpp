@@ -79,16 +79,8 @@ Result<std::string> discover(const std::string& root) {
 Result<std::string> read_text(const std::string& file) {
   const Fd own(file == "-" ? -1 : ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
   if (file != "-" && !own) return error(errno, file);
-  const int fd = own ? own.get() : STDIN_FILENO;
-  std::string text;
-  std::string chunk(size_t{64} << 10, '\0');
-  for (;;) {
-    const ssize_t size = ::read(fd, chunk.data(), chunk.size());
-    if (size == 0) return text;
-    if (size < 0 && errno != EINTR) return error(errno, file);
-    if (size > 0) text.append(chunk, 0, static_cast<size_t>(size));
-    if (text.size() > kMaxHwlocXml) return error(EFBIG, file);
-  }
+  auto text = read_all(own ? own.get() : STDIN_FILENO, kMaxHwlocXml);
+  return text ? text : error(text.error().code, file);
 }
 
 // hwloc's own parser (builds without libxml2) takes no comments, nor empty lines before the first element; published

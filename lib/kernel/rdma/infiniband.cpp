@@ -42,13 +42,6 @@ std::optional<double> parse_rate(std::string_view text) {
   return *gigabits * 1e9 / 8;
 }
 
-LinkLayer parse_link_layer(std::string_view text) {
-  text = trim(text);
-  if (text == "Ethernet") return LinkLayer::ethernet;
-  if (text == "InfiniBand") return LinkLayer::infiniband;
-  return LinkLayer::unknown;
-}
-
 Result<std::vector<Gid>> gids(const Root& root, const std::string& device, unsigned port) {
   const std::string folder = port_folder(device, port);
   std::vector<Gid> found;

@@ -23,7 +23,6 @@ std::string device_counters_folder(const std::string& device);
 std::optional<unsigned> parse_state(std::string_view text);
 // "400 Gb/sec (4X NDR)" -> 50e9 bytes per second. nullopt for 0.
 std::optional<double> parse_rate(std::string_view text);
-LinkLayer parse_link_layer(std::string_view text);
 
 // The GIDs in use, of the first 256: soft-RoCE has 1,024 slots and each is a file. Given up after 64 empty ones in a
 // row; the kernel fills the table from the front. ENOENT without a table.

@@ -122,7 +122,6 @@ Result<Device> parse_device(View8 payload) {
   device.name = text_of(attributes, RDMA_NLDEV_ATTR_DEV_NAME);
   if (!index || device.name.empty()) return error(EBADMSG, "RDMA netlink device");
   device.index = *index;
-  device.last_port = value_of<uint32_t>(attributes, RDMA_NLDEV_ATTR_PORT_INDEX).value_or(0);
   device.firmware = text_of(attributes, RDMA_NLDEV_ATTR_FW_VERSION);
   device.protocol = text_of(attributes, RDMA_NLDEV_ATTR_DEV_PROTOCOL);
   return device;
@@ -134,7 +133,6 @@ Result<PortLink> parse_port(View8 payload) {
   if (!number) return error(EBADMSG, "RDMA netlink port");
   return PortLink{*number, value_of<uint8_t>(attributes, RDMA_NLDEV_ATTR_PORT_STATE),
                   value_of<uint8_t>(attributes, RDMA_NLDEV_ATTR_PORT_PHYS_STATE),
-                  value_of<uint32_t>(attributes, RDMA_NLDEV_ATTR_NDEV_INDEX),
                   text_of(attributes, RDMA_NLDEV_ATTR_NDEV_NAME)};
 }
 

@@ -11,14 +11,12 @@ namespace fabric::nldev {
 struct Device {
   uint32_t index = 0;
   std::string name;
-  uint32_t last_port = 0;
   std::string firmware;  // empty when the driver gives none
   std::string protocol;  // "ib", "roce", "iw", "opa"; empty when the kernel does not say
 };
 struct PortLink {
   uint32_t port = 0;
   std::optional<uint8_t> state, phys_state;
-  std::optional<uint32_t> netdev_index;
   std::string netdev;
 };
 

@@ -8,7 +8,6 @@
 
 #include "base/ip.h"
 #include "base/parse.h"
-#include "kernel/rdma/infiniband.h"
 
 namespace fabric::verbs {
 namespace {
@@ -77,7 +76,7 @@ bool parse_port(const std::vector<std::string_view>& parts, Device& device) {
   const auto number = parse_number<unsigned>(parts[1]), state = parse_number<unsigned>(parts[2]),
              phys = parse_number<unsigned>(parts[3]), mtu = parse_number<unsigned>(parts[4]);
   if (!number || !state || !phys || !mtu) return false;
-  device.ports[*number] = {*state, *phys, *mtu, infiniband::parse_link_layer(parts[5]), {}};
+  device.ports[*number] = {*state, *phys, *mtu, parse_word<LinkLayer>(parts[5]).value_or(LinkLayer::unknown), {}};
   return true;
 }
 

@@ -87,7 +87,7 @@ TEST(Child, ClosesItsFilesWithoutCloseRange) {
           if (::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) return error(errno, "seccomp");
           const int first = ::dup(held.get());
           const int last = ::fcntl(held.get(), F_DUPFD, 900);
-          close_from(first);  // the pipe lies below
+          ::closefrom(first);  // the pipe lies below
           return ::fcntl(first, F_GETFD) < 0 && ::fcntl(last, F_GETFD) < 0 ? std::string("closed")
                                                                            : std::string("open");
         },
