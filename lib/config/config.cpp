@@ -23,8 +23,7 @@ void read_section(Reader& reader, std::string_view section, const toml::table& t
 void read_ports(Reader& reader, const toml::node& node, Document& document) {
   const auto* array = node.as_array();
   if (array == nullptr || !(array->empty() || array->is_array_of_tables()))
-    return reader.fail(node.source().begin,
-                       "port: expected [[port]] entries, not " + describe(node) + "; write [[port]] with two brackets");
+    return reader.fail(expected(node, "[[port]] entries"), "port", "[[port]] with two brackets");
   std::vector<Entry> entries;
   for (const toml::node& each : *array) entries.push_back(read_port(reader, *each.as_table()));
   std::move(document.entries.begin(), document.entries.end(), std::back_inserter(entries));
@@ -71,8 +70,7 @@ void read_entry(Reader& reader, std::string_view section, std::string_view name,
     }
   if (section.empty() && read_table(reader, name, node, document)) return;
   if (!section.empty() || !is_section(name)) return reader.unknown(at, "key", name, known_in(section));
-  if (const auto* table = node.as_table()) return read_section(reader, name, *table, document);
-  reader.fail(node.source().begin, full + ": expected a table, not " + describe(node) + "; write [" + full + "]");
+  if (const auto* table = reader.table(node, full, "[" + full + "]")) read_section(reader, name, *table, document);
 }
 
 void read_section(Reader& reader, std::string_view section, const toml::table& table, Document& document) {
@@ -84,7 +82,7 @@ void read_section(Reader& reader, std::string_view section, const toml::table& t
 // The profiles that entries name, each read once.
 class Profiles {
  public:
-  Profiles(const Files* files, std::string directory, Faults& faults)
+  Profiles(const Files& files, std::string directory, Faults& faults)
       : files_(files), directory_(std::move(directory)), faults_(faults) {}
 
   // Null: no name, or, with an error, an unknown one. An Error: its file cannot be read.
@@ -97,7 +95,7 @@ class Profiles {
       unknown(name, at, names);
       return nullptr;
     }
-    auto text = files_->read(*file);
+    auto text = files_.read(*file);
     if (!text) return text.error();
     Reader reader(*file, faults_);
     toml::table table;
@@ -111,10 +109,10 @@ class Profiles {
 
   // The operator's, then those of the package that the operator has not replaced.
   [[nodiscard]] std::vector<std::string> all() const {
-    if (files_ == nullptr) return {};
+    if (directory_.empty()) return {};
     std::vector<std::string> files;
-    for (const std::string& folder : {directory_, files_->shipped_profiles()})
-      if (const auto found = files_->drop_ins(folder))
+    for (const std::string& folder : {directory_, files_.shipped_profiles()})
+      if (const auto found = files_.drop_ins(folder))
         for (const std::string& file : *found)
           if (!contains(files, stem(file), stem)) files.push_back(file);
     return files;
@@ -123,12 +121,12 @@ class Profiles {
   void unknown(const std::string& name, const Place& at, const std::vector<std::string>& files) {
     const auto known = [](const std::string& file) { return toml_string(stem(file)); };
     faults_.fail(at, "profile: there is no " + toml_string(name) + " in " +
-                         (files_ == nullptr ? "profiles" : directory_) + "; " +
+                         (directory_.empty() ? "profiles" : directory_) + "; " +
                          (files.empty() ? "no profile is there" : "write " + joined(files, " or ", known)));
   }
 
-  const Files* files_;  // null: no profile can be named
-  std::string directory_;
+  const Files& files_;
+  std::string directory_;  // empty: no profile can be named
   Faults& faults_;
   std::unordered_map<std::string, Entry> read_;
 };
@@ -160,8 +158,7 @@ void check_entries(std::vector<Entry>& entries, Faults& faults) {
       faults.fail(entry.at, "name: " + toml_string(entry.port.name) + " is taken by the entry at " +
                                 other->second->port.where + "; write another name");
     const auto end = entries.begin() + static_cast<ptrdiff_t>(std::min(i, kCompared));
-    const auto before =
-        std::find_if(entries.begin(), end, [&](const Entry& early) { return takes_all_of(early, entry); });
+    const auto before = std::find_if(entries.begin(), end, [&](auto& early) { return takes_all_of(early, entry); });
     if (before != end)
       faults.warn(entry.at, "[[port]] is never reached: the entry at " + before->port.where +
                                 " matches all its ports and comes first; put this one before it");
@@ -169,7 +166,7 @@ void check_entries(std::vector<Entry>& entries, Faults& faults) {
 }
 
 // Profile and marks below each entry, and whether it all fits together.
-Result<LoadedConfig> finish(Document document, const Files* files, const std::string& profiles, Faults faults) {
+Result<LoadedConfig> finish(Document document, const Files& files, const std::string& profiles, Faults faults) {
   Profiles known(files, profiles, faults);
   for (Entry& entry : document.entries) {
     const auto profile = known.find(entry.port.profile, entry.profile_at);
@@ -210,7 +207,7 @@ Result<LoadedConfig> load(const Files& source, const std::string& file) {
     marks.push_back(line_marks(*text));
   }
   if (!has_mode) faults.fail({0, 1, 1}, "mode: not set; write mode = \"audit\" or mode = \"enforce\"");
-  auto loaded = finish(std::move(document), &source, folder + "profiles", std::move(faults));
+  auto loaded = finish(std::move(document), source, folder + "profiles", std::move(faults));
   if (loaded) loaded->files = std::move(*files), loaded->marks = std::move(marks);
   return loaded;
 }
@@ -238,8 +235,7 @@ Result<LoadedConfig> parse_config(std::string_view text, const std::string& name
   if (parse(reader, text, table)) read_section(reader, "", table, document);
   const auto root = Root::open("/");
   if (!root) return root.error();
-  const Files files(*root, "");
-  return finish(std::move(document), profiles.empty() ? nullptr : &files, profiles, std::move(faults));
+  return finish(std::move(document), Files(*root, ""), profiles, std::move(faults));
 }
 
 std::vector<std::string> config_keys() {

@@ -2,7 +2,6 @@
 // Congestion control more aggressive than the vendor's: allowed, with a warning that names the risk.
 // Defaults and meanings: NVIDIA "DCQCN CC Parameters" (DOCA 3.4), mstflint's tools_open_roce_cc_ecn, `mlxconfig query`.
 #include "config/judge.h"
-#include "model/setting_table.h"
 
 namespace fabric::config {
 namespace {

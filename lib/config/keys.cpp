@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The keys outside of [[port]], one row each.
-#include <arpa/inet.h>
-
 #include <algorithm>
 
+#include "base/ip.h"
 #include "base/parse.h"
 #include "config/reader.h"
+#include "store/record.h"
 
 namespace fabric::config {
 namespace {
@@ -20,86 +20,46 @@ struct Limits {
   bool or_zero = false;  // beside min to max
 };
 
-// read(), and shown() as TOML: one pair for each type of a value.
-template <HasWords Enum>
-MaybeProblem read(const toml::node& node, const Limits&, Enum& out) {
-  return read_word(node, out);
-}
-template <HasWords Enum>
-std::string shown(Enum value) {
-  return toml_string(to_text(value));
+// read(), by the type of a value; `out` has a meaning only where there is no problem.
+template <class T>
+MaybeProblem read(const toml::node& node, const Limits& limits, T& out) {
+  return read_value(node, {.min = limits.min, .max = limits.max}, out);
 }
 
 MaybeProblem read(const toml::node& node, const Limits& limits, milliseconds& out) {
-  milliseconds span{};
-  auto problem = read_span(node, milliseconds(limits.or_zero ? 0 : limits.min), milliseconds(limits.max), span);
-  if (!problem && span.count() != 0 && span.count() < limits.min) problem = expected(node, limits.what);
-  if (problem) return limits.what.empty() ? problem : expected(node, limits.what);
-  out = span;
-  return std::nullopt;
-}
-std::string shown(milliseconds span) { return toml_string(span_text(span)); }
-
-MaybeProblem read(const toml::node& node, const Limits& limits, unsigned& out) {
-  int64_t number = 0;
-  if (auto problem = read_integer(node, limits.min, limits.max, number)) return problem;
-  out = static_cast<unsigned>(number);
-  return std::nullopt;
-}
-std::string shown(unsigned number) { return std::to_string(number); }
-
-template <class T>
-MaybeProblem read(const toml::node& node, const Limits& limits, std::optional<T>& out) {
-  T value{};
-  if (auto problem = read(node, limits, value)) return problem;
-  out = value;
-  return std::nullopt;
-}
-template <class T>
-std::string shown(const std::optional<T>& value) {
-  return value ? shown(*value) : std::string();
+  auto problem = read_span(node, milliseconds(limits.or_zero ? 0 : limits.min), milliseconds(limits.max), out);
+  if (!problem && (out.count() == 0 || out.count() >= limits.min)) return std::nullopt;
+  return limits.what.empty() ? problem : expected(node, limits.what);
 }
 
 MaybeProblem read(const toml::node& node, const Limits& limits, std::string& out) {
-  std::string text;
-  if (auto problem = read_text(node, text)) return problem;
-  if (limits.is_valid != nullptr && !limits.is_valid(text)) return expected(node, limits.what);
-  out = std::move(text);
-  return std::nullopt;
+  if (auto problem = read_text(node, out)) return problem;
+  return limits.is_valid == nullptr || limits.is_valid(out) ? MaybeProblem() : expected(node, limits.what);
 }
-std::string shown(const std::string& text) { return toml_string(text); }
 
 TomlProblem not_in_list(const toml::node& node, std::string_view what, std::string_view text) {
   return fault_at(node, "expected " + std::string(what) + ", not " + toml_string(text));
 }
 
 MaybeProblem read(const toml::node& node, const Limits& limits, std::vector<std::string>& out) {
-  std::vector<std::string> texts;
-  if (auto problem = read_texts(node, texts)) return problem;
-  for (const std::string& text : texts)
+  if (auto problem = read_texts(node, out)) return problem;
+  for (const std::string& text : out)
     if (limits.is_valid != nullptr && !limits.is_valid(text)) return not_in_list(node, limits.what, text);
-  out = std::move(texts);
   return std::nullopt;
 }
-std::string shown(const std::vector<std::string>& texts) { return texts_toml(texts); }
 
 template <HasWords Enum>
 MaybeProblem read(const toml::node& node, const Limits& limits, std::vector<Enum>& out) {
   std::vector<std::string> names;
   if (auto problem = read_texts(node, names)) return problem;
   const std::string all = "one or more of " + joined(kEnumWords<Enum>, ", ", toml_string);
-  std::vector<Enum> wanted;
+  out.clear();
   for (const std::string& name : names) {
     const auto value = parse_word<Enum>(name);
     if (!value) return not_in_list(node, limits.what.empty() ? all : limits.what, name);
-    wanted.push_back(*value);
+    out.push_back(*value);
   }
-  out = std::move(wanted);
   return std::nullopt;
-}
-template <HasWords Enum>
-std::string shown(const std::vector<Enum>& values) {
-  return "[" + joined(values, ", ", [](Enum value) { return shown(value); }) + "]";
 }
 
 // { "Slot 3 P1" = "mlx5_0" }
@@ -107,45 +67,40 @@ using NameMap = std::map<std::string, std::string>;
 MaybeProblem read(const toml::node& node, const Limits& limits, NameMap& out) {
   const auto* table = node.as_table();
   if (table == nullptr) return expected(node, limits.what);
-  NameMap names;
-  for (auto&& [key, value] : *table) {
-    const std::string_view name = key;
-    if (auto problem = read_text(value, names[std::string(name)])) return problem;
-  }
-  out = std::move(names);
+  out.clear();
+  for (auto&& [key, value] : *table)
+    if (auto problem = read_text(value, out[std::string(key.str())])) return problem;
   return std::nullopt;
-}
-std::string shown(const NameMap& names) {
-  const auto pair = [](const auto& each) { return toml_string(each.first) + " = " + toml_string(each.second); };
-  return names.empty() ? "{}" : "{ " + joined(names, ", ", pair) + " }";
 }
 
 MaybeProblem read(const toml::node& node, const Limits& limits, std::vector<Window>& out) {
-  std::vector<Window> windows;
-  auto problem = each_of(node, [&](const toml::node& element) -> MaybeProblem {
-    const auto* text = element.as_string();
-    const auto window = text != nullptr ? parse_window(text->get()) : std::nullopt;
-    if (!window) return expected(element, limits.what);
-    windows.push_back(*window);
-    return std::nullopt;
+  return read_list(node, limits.what, out, [](const toml::node& element) {
+    const auto text = element.value<std::string_view>();
+    return text ? parse_window(*text) : std::nullopt;
   });
-  if (!problem) out = std::move(windows);
-  return problem;
 }
+
+// As TOML; empty if absent.
+template <class T>
+std::string shown(const T& value) {
+  return value_toml(value);
+}
+std::string shown(milliseconds span) { return toml_string(span_text(span)); }
+std::string shown(const NameMap& names) { return names.empty() ? "{}" : value_toml(names); }
 std::string shown(const std::vector<Window>& windows) {
   return "[" + joined(windows, ", ", [](const Window& each) { return toml_string(window_text(each)); }) + "]";
 }
 
 // "0.0.0.0:10479", "[::]:10479": numeric, since a name can mean many addresses and needs a resolver at start.
 bool is_listen_address(const std::string& text) {
-  size_t colon = text.rfind(':');
+  const size_t colon = text.rfind(':');
   if (colon == std::string::npos) return false;
-  auto port = parse_number<uint16_t>(std::string_view(text).substr(colon + 1));
+  const auto port = parse_number<uint16_t>(std::string_view(text).substr(colon + 1));
   std::string host = text.substr(0, colon);
-  in6_addr address{};
   const bool is_ipv6 = host.size() > 2 && host.front() == '[' && host.back() == ']';
   if (is_ipv6) host = host.substr(1, host.size() - 2);
-  return port && *port != 0 && ::inet_pton(is_ipv6 ? AF_INET6 : AF_INET, host.c_str(), &address) == 1;
+  const auto ip = parse_ip(host);
+  return port && *port != 0 && ip && ip->v6 == is_ipv6;
 }
 
 // A device that is not opened is a whole one: "mlx5_0/1" would leave none out.
@@ -165,10 +120,9 @@ MaybeProblem read_speed(const toml::node& node, Policy& policy) {
 
 // "2%" or 2: of one core.
 MaybeProblem read_cpu_budget(const toml::node& node, Policy& policy) {
-  std::optional<double> percent;
-  if (const auto* text = node.as_string(); text != nullptr && text->get().ends_with('%'))
-    percent = parse_double(std::string_view(text->get()).substr(0, text->get().size() - 1));
-  else percent = node.value<double>();
+  auto percent = node.value<double>();
+  if (const auto text = node.value<std::string_view>(); text && text->ends_with('%'))
+    percent = parse_double(text->substr(0, text->size() - 1));
   if (!percent || !(*percent >= 0.1 && *percent <= 100)) return expected(node, "a share of one core from 0.1% to 100%");
   policy.sample_cpu_budget = *percent / 100;
   return std::nullopt;

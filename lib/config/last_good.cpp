@@ -3,8 +3,6 @@
 
 #include "base/parse.h"
 #include "config/config.h"
-#include "config/files.h"
-#include "kernel/capture/root.h"
 #include "store/files.h"
 #include "store/toml_value.h"
 

@@ -20,21 +20,19 @@ std::string limit_text(double value) {
   return text;
 }
 
-std::string seconds_text(double seconds) {
-  return toml_string(span_text(milliseconds(static_cast<int64_t>(seconds * 1000))));
-}
+milliseconds span_of(double seconds) { return milliseconds(static_cast<int64_t>(seconds * 1000)); }
+
+std::string seconds_text(double seconds) { return toml_string(span_text(span_of(seconds))); }
 
 MaybeProblem read_seconds(const toml::node& node, double min, double max, double& out) {
-  const auto exact = [](double seconds) { return milliseconds(static_cast<int64_t>(seconds * 1000)); };
   milliseconds span{};
-  auto problem = read_span(node, exact(min), exact(max), span);
+  auto problem = read_span(node, span_of(min), span_of(max), span);
   if (!problem) out = std::chrono::duration<double>(span).count();
   return problem;
 }
 
 MaybeProblem read_limit(const toml::node& node, std::optional<double>& out) {
-  const auto* text = node.as_string();
-  const bool never = text != nullptr && text->get() == "never";
+  const bool never = node.value<std::string_view>() == "never";
   const auto number = node.value<double>();
   if (!never && !(number && *number > 0 && *number <= 1e12)) return expected(node, "a number above 0, or \"never\"");
   out = never ? std::nullopt : number;
@@ -54,7 +52,7 @@ MaybeProblem read_part(const HealthRule& rule, std::string_view name, const toml
 
 MaybeProblem read_rule(const HealthRule& rule, const toml::node& node, HealthLimits& out) {
   HealthLimits limits = rule.limits;
-  if (const auto* text = node.as_string(); text != nullptr && text->get() == "off") {
+  if (node.value<std::string_view>() == "off") {
     out.warning = out.critical = std::nullopt;
     return std::nullopt;
   }

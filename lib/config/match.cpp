@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/find.h"
 #include "base/parse.h"
 #include "config/reader.h"
 
@@ -12,8 +13,8 @@ namespace {
 using Normal = std::optional<std::string>;
 
 Normal any_text(const toml::node& element) {
-  const auto* text = element.as_string();
-  return text != nullptr && !text->get().empty() ? Normal(text->get()) : std::nullopt;
+  auto text = element.value<std::string>();
+  return text != "" ? text : std::nullopt;
 }
 
 // Without the port that `fabric-agentctl status` names behind a slash.
@@ -26,8 +27,7 @@ Normal device_name(const toml::node& element) {
 Normal hexadecimal_pattern(const toml::node& element, std::string_view allowed) {
   auto text = any_text(element);
   if (!text) return std::nullopt;
-  for (char& letter : *text)
-    if (letter >= 'A' && letter <= 'F') letter = static_cast<char>(letter - 'A' + 'a');
+  text = lower(*text);
   const bool known = text->find_first_not_of("0123456789abcdef*?[]!-" + std::string(allowed)) == std::string::npos;
   return known && (text->find(':') != std::string::npos || text->find('*') != std::string::npos) ? text : std::nullopt;
 }
@@ -60,8 +60,8 @@ Normal speed(const toml::node& element) {
 }
 
 Normal numa_node(const toml::node& element) {
-  const auto* node = element.as_integer();
-  return node != nullptr && node->get() >= 0 && node->get() < 1024 ? Normal(std::to_string(node->get())) : std::nullopt;
+  int64_t node = 0;
+  return read_integer(element, 0, 1023, node) ? std::nullopt : Normal(std::to_string(node));
 }
 
 Normal role(const toml::node& element) {
@@ -82,15 +82,8 @@ const MatchKey kMatchKeys[] = {
 };
 
 MaybeProblem read_patterns(const toml::node& node, const MatchKey& key, std::vector<std::string>& out) {
-  std::vector<std::string> patterns;
-  auto problem = each_of(node, [&](const toml::node& element) -> MaybeProblem {
-    auto normal = key.normal(element);
-    if (!normal) return expected(element, key.expected);
-    patterns.push_back(std::move(*normal));
-    return std::nullopt;
-  });
-  if (!problem && patterns.empty()) return fault_at(node, "the list is empty");
-  if (!problem) out = std::move(patterns);
+  auto problem = read_list(node, key.expected, out, key.normal);
+  if (!problem && out.empty()) return fault_at(node, "the list is empty");
   return problem;
 }
 
@@ -101,17 +94,12 @@ std::span<const MatchKey> match_keys() { return kMatchKeys; }
 void read_match(Reader& reader, const toml::node& node, Match& match) {
   std::vector<std::string_view> known;
   for (const MatchKey& key : kMatchKeys) known.push_back(key.name);
-  const auto* table = node.as_table();
-  if (table == nullptr)
-    return reader.fail(node.source().begin,
-                       "match: expected a table, not " + describe(node) + "; write match = { driver = \"mlx5_core\" }");
+  const auto* table = reader.table(node, "match", "match = { driver = \"mlx5_core\" }");
+  if (table == nullptr) return;
   each_key(*table, [&](std::string_view name, const toml::source_position& at, const toml::node& value) {
-    for (const MatchKey& key : kMatchKeys)
-      if (key.name == name) {
-        reader.good(read_patterns(value, key, match.*key.member), "match." + std::string(name), key.example);
-        return;
-      }
-    reader.unknown(at, "key", name, known);
+    if (const MatchKey* key = find_where(kMatchKeys, [&](const MatchKey& each) { return each.name == name; }))
+      reader.good(read_patterns(value, *key, match.*key->member), "match." + std::string(name), key->example);
+    else reader.unknown(at, "key", name, known);
   });
 }
 

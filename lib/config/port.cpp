@@ -2,6 +2,7 @@
 // Reads one [[port]] entry or profile.
 #include "config/reader.h"
 #include "model/setting_table.h"
+#include "store/record.h"
 
 namespace fabric::config {
 namespace {
@@ -59,24 +60,30 @@ std::vector<std::string_view> with_settings(std::span<const std::string_view> ke
   return known;
 }
 
-void read_name(Reader& reader, std::string_view key, const toml::node& node, std::string_view instead,
-               std::string& out) {
-  auto problem = read_text(node, out);
-  if (!problem && out.empty()) problem = fault_at(node, "the string is empty");
-  reader.good(problem, key, instead);
-}
-
 void read_port_key(Reader& reader, std::string_view name, const toml::source_position& at, const toml::node& node,
                    Entry& entry) {
   if (name == "match") return read_match(reader, node, entry.port.match);
-  if (name == "name") return read_name(reader, name, node, "name = \"rail\", or leave it out", entry.port.name);
+  if (name == "name") {
+    reader.good(read_name(node, entry.port.name), name, "name = \"rail\", or leave it out");
+    return;
+  }
   entry.leaves_alone = false;
   if (name == "profile") {
     entry.profile_at = reader.place(node);
     entry.port.profile_origin = reader.line(node);
-    return read_name(reader, name, node, "profile = \"nvidia-dcqcn\"", entry.port.profile);
+    reader.good(read_name(node, entry.port.profile), name, "profile = \"nvidia-dcqcn\"");
+  } else if (!read_setting_key(reader, name, node, entry)) {
+    reader.unknown(at, "key", name, with_settings(kPortKeys));
   }
-  if (!read_setting_key(reader, name, node, entry)) reader.unknown(at, "key", name, with_settings(kPortKeys));
+}
+
+MaybeProblem read_mark_table(const toml::node& node, Mark& out) {
+  const auto* table = node.as_table();
+  if (table == nullptr || table->get("dscp") == nullptr || table->get("priority") == nullptr || table->size() != 2)
+    return fault_at(node, "expected a table with dscp and priority, or \"none\"" +
+                              (table == nullptr ? ", not " + describe(node) : std::string()));
+  if (auto problem = read_value(*table->get("dscp"), {.min = 0, .max = 63}, out.dscp)) return problem;
+  return read_value(*table->get("priority"), {.min = 0, .max = kPriorities - 1}, out.priority);
 }
 
 }  // namespace
@@ -84,27 +91,10 @@ void read_port_key(Reader& reader, std::string_view name, const toml::source_pos
 void read_mark(Reader& reader, std::string_view key, const toml::node& node, MarkKey& out) {
   const std::string instead =
       std::string(key) + (key == "cnp" ? " = { dscp = 48, priority = 6 }" : " = { dscp = 26, priority = 3 }");
-  const auto* table = node.as_table();
-  const auto* text = node.as_string();
   MarkKey mark{true, std::nullopt, reader.place(node)};
-  if (text != nullptr && text->get() == "none") {
-    out = mark;
-    return;
-  }
   MaybeProblem problem;
-  int64_t dscp = 0, priority = 0;
-  if (table == nullptr || table->get("dscp") == nullptr || table->get("priority") == nullptr || table->size() != 2)
-    problem = fault_at(node, "expected a table with dscp and priority, or \"none\"" +
-                                 (table == nullptr ? ", not " + describe(node) : std::string()));
-  if (!problem) problem = read_integer(*table->get("dscp"), 0, 63, dscp);
-  if (!problem) problem = read_integer(*table->get("priority"), 0, kPriorities - 1, priority);
-  if (!reader.good(problem, key, instead)) return;
-  mark.mark = Mark{static_cast<uint8_t>(dscp), static_cast<uint8_t>(priority)};
-  out = mark;
-}
-
-std::string mark_toml(const Mark& mark) {
-  return "{ dscp = " + std::to_string(mark.dscp) + ", priority = " + std::to_string(mark.priority) + " }";
+  if (node.value<std::string_view>() != "none") problem = read_mark_table(node, mark.mark.emplace());
+  if (reader.good(problem, key, instead)) out = mark;
 }
 
 Entry read_port(Reader& reader, const toml::table& table) {

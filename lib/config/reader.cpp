@@ -7,28 +7,6 @@
 #include "base/parse.h"
 
 namespace fabric::config {
-unsigned Faults::add_file(std::string name) {
-  files_.push_back(std::move(name));
-  return static_cast<unsigned>(files_.size() - 1);
-}
-
-void Faults::fail(const Place& at, const std::string& what) {
-  constexpr size_t kMost = 4'000, kEnd = 500;  // bytes; all that we know ourselves is shorter
-  // Not within a character of several bytes.
-  const auto is_inside = [&](size_t index) {
-    return index > 0 && (static_cast<unsigned char>(what[index]) & 0xc0) == 0x80;
-  };
-  if (what.size() <= kMost) return errors_.push_back(text(at) + ": " + what);
-  size_t head = kMost - kEnd, tail = what.size() - kEnd;
-  while (is_inside(head)) --head;
-  while (is_inside(tail)) --tail;
-  errors_.push_back(text(at) + ": " + what.substr(0, head) + " ... " + what.substr(tail));
-}
-
-std::string Faults::line(const Place& at) const { return files_.at(at.file) + ":" + std::to_string(at.line); }
-
-std::string Faults::text(const Place& at) const { return line(at) + ":" + std::to_string(at.column); }
-
 namespace {
 
 template <class List, class Text>
@@ -36,42 +14,6 @@ void drop_repeated(List& list, Text&& text) {
   std::unordered_set<std::string> seen;
   std::erase_if(list, [&](const auto& each) { return !seen.insert(text(each)).second; });
 }
-
-}  // namespace
-
-Result<LoadedConfig> Faults::finish(Policy policy) && {
-  drop_repeated(warnings_, [](const ConfigWarning& each) { return each.where + each.what; });
-  if (errors_.empty()) return LoadedConfig{std::move(policy), std::move(warnings_)};
-  drop_repeated(errors_, [](const std::string& each) { return each; });
-  std::string text;
-  for (size_t i = 0; i < errors_.size() && i < kShown; ++i) text += (i == 0 ? "" : "\n") + errors_[i];
-  if (errors_.size() > kShown) text += "\nand " + std::to_string(errors_.size() - kShown) + " more";
-  return error(0, text);
-}
-
-bool Reader::good(const MaybeProblem& problem, std::string_view key, std::string_view instead) {
-  if (!problem) return true;
-  fail(problem->at, std::string(key).append(": ").append(problem->what).append("; write ").append(instead));
-  return false;
-}
-
-void Reader::unknown(const toml::source_position& at, std::string_view what, std::string_view word,
-                     std::span<const std::string_view> known) {
-  // A key of a megabyte is shown, and compared, by its beginning.
-  std::string_view head = word.substr(0, 40);
-  std::string text =
-      "unknown " + std::string(what) + " " + toml_string(head) + (head.size() < word.size() ? "..." : "");
-  if (faults_.many()) return fail(at, text);  // counted, not shown: no need to look for the nearest
-  auto nearest = std::ranges::min_element(
-      known, [&](std::string_view a, std::string_view b) { return edit_distance(head, a) < edit_distance(head, b); });
-  if (edit_distance(head, *nearest) * 2 <= std::max(head.size(), nearest->size()))
-    return fail(at, text.append("; did you mean \"").append(*nearest).append("\"?"));
-  text += "; known here:";
-  for (std::string_view name : known) text.append(" ").append(name);
-  fail(at, text);
-}
-
-namespace {
 
 // toml++ describes the error; the commonest mistakes get a hint.
 std::string_view instead_of(std::string_view fault) {
@@ -94,6 +36,68 @@ bool is_shown(Reader& reader, const toml::node& node, std::string_view key = {})
 }
 
 }  // namespace
+
+unsigned Faults::add_file(std::string name) {
+  files_.push_back(std::move(name));
+  return static_cast<unsigned>(files_.size() - 1);
+}
+
+void Faults::fail(const Place& at, const std::string& what) {
+  constexpr size_t kMost = 4'000, kEnd = 500;  // bytes; all that we know ourselves is shorter
+  // Not within a character of several bytes.
+  const auto is_inside = [&](size_t index) {
+    return index > 0 && (static_cast<unsigned char>(what[index]) & 0xc0) == 0x80;
+  };
+  if (what.size() <= kMost) return errors_.push_back(text(at) + ": " + what);
+  size_t head = kMost - kEnd, tail = what.size() - kEnd;
+  while (is_inside(head)) --head;
+  while (is_inside(tail)) --tail;
+  errors_.push_back(text(at) + ": " + what.substr(0, head) + " ... " + what.substr(tail));
+}
+
+std::string Faults::line(const Place& at) const { return files_.at(at.file) + ":" + std::to_string(at.line); }
+
+std::string Faults::text(const Place& at) const { return line(at) + ":" + std::to_string(at.column); }
+
+Result<LoadedConfig> Faults::finish(Policy policy) && {
+  drop_repeated(warnings_, [](const ConfigWarning& each) { return each.where + each.what; });
+  if (errors_.empty()) return LoadedConfig{std::move(policy), std::move(warnings_)};
+  drop_repeated(errors_, [](const std::string& each) { return each; });
+  std::string text;
+  for (size_t i = 0; i < errors_.size() && i < kShown; ++i) text += (i == 0 ? "" : "\n") + errors_[i];
+  if (errors_.size() > kShown) text += "\nand " + std::to_string(errors_.size() - kShown) + " more";
+  return error(0, text);
+}
+
+void Reader::fail(const TomlProblem& problem, std::string_view key, std::string_view instead) {
+  fail(problem.at, std::string(key).append(": ").append(problem.what).append("; write ").append(instead));
+}
+
+bool Reader::good(const MaybeProblem& problem, std::string_view key, std::string_view instead) {
+  if (problem) fail(*problem, key, instead);
+  return !problem;
+}
+
+const toml::table* Reader::table(const toml::node& node, std::string_view key, std::string_view instead) {
+  if (!node.is_table()) fail(expected(node, "a table"), key, instead);
+  return node.as_table();
+}
+
+void Reader::unknown(const toml::source_position& at, std::string_view what, std::string_view word,
+                     std::span<const std::string_view> known) {
+  // A key of a megabyte is shown, and compared, by its beginning.
+  std::string_view head = word.substr(0, 40);
+  std::string text =
+      "unknown " + std::string(what) + " " + toml_string(head) + (head.size() < word.size() ? "..." : "");
+  if (faults_.many()) return fail(at, text);  // counted, not shown: no need to look for the nearest
+  auto nearest = std::ranges::min_element(
+      known, [&](std::string_view a, std::string_view b) { return edit_distance(head, a) < edit_distance(head, b); });
+  if (edit_distance(head, *nearest) * 2 <= std::max(head.size(), nearest->size()))
+    return fail(at, text.append("; did you mean \"").append(*nearest).append("\"?"));
+  text += "; known here:";
+  for (std::string_view name : known) text.append(" ").append(name);
+  fail(at, text);
+}
 
 bool parse(Reader& reader, std::string_view text, toml::table& out) {
   auto problem = parse_toml(text, out);
@@ -121,19 +125,16 @@ MaybeProblem read_span(const toml::node& node, std::chrono::milliseconds min, st
   return std::nullopt;
 }
 
-MaybeProblem read_texts(const toml::node& node, std::vector<std::string>& out) {
-  if (!node.is_array() && !node.is_string()) return expected(node, "a string or an array of strings");
-  std::vector<std::string> texts;
-  auto problem = each_of(node, [&](const toml::node& element) -> MaybeProblem {
-    if (auto fault = read_text(element, texts.emplace_back())) return fault;
-    if (texts.back().empty()) return fault_at(element, "the string is empty");
-    return std::nullopt;
-  });
-  if (!problem) out = std::move(texts);
-  return problem;
+MaybeProblem read_name(const toml::node& node, std::string& out) {
+  if (auto problem = read_text(node, out)) return problem;
+  return out.empty() ? MaybeProblem(fault_at(node, "the string is empty")) : std::nullopt;
 }
 
-std::string texts_toml(const std::vector<std::string>& texts) { return "[" + joined(texts, ", ", toml_string) + "]"; }
+MaybeProblem read_texts(const toml::node& node, std::vector<std::string>& out) {
+  if (!node.is_array() && !node.is_string()) return expected(node, "a string or an array of strings");
+  out.clear();
+  return each_of(node, [&](const toml::node& element) { return read_name(element, out.emplace_back()); });
+}
 
 std::string full_name(std::string_view section, std::string_view key) {
   return (section.empty() ? "" : std::string(section) + ".") + std::string(key);

@@ -47,8 +47,12 @@ class Reader {
 
   void fail(const toml::source_position& at, const std::string& what) { faults_.fail(place(at), what); }
   void warn(const toml::source_position& at, std::string what) { faults_.warn(place(at), std::move(what)); }
-  // False (and an error "KEY: what; write INSTEAD") when there is a problem.
+  // An error "KEY: what; write INSTEAD".
+  void fail(const TomlProblem& problem, std::string_view key, std::string_view instead);
+  // False, and that error, when there is a problem.
   bool good(const MaybeProblem& problem, std::string_view key, std::string_view instead);
+  // Null, and that error, if the node is no table.
+  const toml::table* table(const toml::node& node, std::string_view key, std::string_view instead);
   // "unknown key "pfcs"; did you mean "pfc"?"; `what` is "key", or what else the word is.
   void unknown(const toml::source_position& at, std::string_view what, std::string_view word,
                std::span<const std::string_view> known);
@@ -110,8 +114,6 @@ std::string full_name(std::string_view section, std::string_view key);
 void read_match(Reader& reader, const toml::node& node, Match& match);
 
 void read_mark(Reader& reader, std::string_view key, const toml::node& node, MarkKey& out);
-// { dscp = 26, priority = 3 }
-std::string mark_toml(const Mark& mark);
 
 // One [[port]] entry; a profile.
 Entry read_port(Reader& reader, const toml::table& table);
@@ -141,9 +143,22 @@ bool parse_file(Reader& reader, std::string_view text, toml::table& out);
 // A string as parse_span() takes it, or a number of seconds.
 MaybeProblem read_span(const toml::node& node, std::chrono::milliseconds min, std::chrono::milliseconds max,
                        std::chrono::milliseconds& out);
-// A string or an array of strings, none of them empty.
+// A string that is not empty; one, or an array of them.
+MaybeProblem read_name(const toml::node& node, std::string& out);
 MaybeProblem read_texts(const toml::node& node, std::vector<std::string>& out);
-std::string texts_toml(const std::vector<std::string>& texts);
+// What `value_of` makes of the node, or of every element of an array; where it makes nothing, `what` was expected.
+template <class Value, class ValueOf>
+MaybeProblem read_list(const toml::node& node, std::string_view what, std::vector<Value>& out, ValueOf&& value_of) {
+  std::vector<Value> values;
+  auto problem = each_of(node, [&](const toml::node& element) -> MaybeProblem {
+    auto value = value_of(element);
+    if (!value) return expected(element, what);
+    values.push_back(std::move(*value));
+    return std::nullopt;
+  });
+  if (!problem) out = std::move(values);
+  return problem;
+}
 
 // A table's entries with the key's text and position (the value's, where toml++ 2 does not keep the key's).
 template <class Each>

@@ -3,9 +3,9 @@
 
 #include "base/find.h"
 #include "base/parse.h"
-#include "config/config.h"
 #include "config/reader.h"
 #include "model/setting_table.h"
+#include "store/record.h"
 
 namespace fabric {
 namespace {
@@ -28,10 +28,13 @@ std::string match_toml(const Match& match) {
   std::string out;
   for (const config::MatchKey& key : config::match_keys())
     if (!(match.*key.member).empty())
-      append_item(out,
-                  std::string(key.name) + " = " +
-                      (key.number ? "[" + joined(match.*key.member) + "]" : config::texts_toml(match.*key.member)));
+      append_item(out, std::string(key.name) + " = " +
+                           (key.number ? "[" + joined(match.*key.member) + "]" : value_toml(match.*key.member)));
   return out.empty() ? "" : "{ " + out + " }";
+}
+
+std::string mark_toml(const Mark& mark) {
+  return "{ dscp = " + std::to_string(mark.dscp) + ", priority = " + std::to_string(mark.priority) + " }";
 }
 
 std::string port_toml(const PortPolicy& port) {
@@ -39,8 +42,8 @@ std::string port_toml(const PortPolicy& port) {
   if (auto match = match_toml(port.match); !match.empty()) out += line("match", match, port.where);
   // Its values stand below, so the file is not needed to read this.
   if (!port.profile.empty()) out += line("#profile", toml_string(port.profile), port.profile_origin);
-  if (port.traffic) out += line("traffic", config::mark_toml(*port.traffic), port.traffic_origin);
-  if (port.cnp) out += line("cnp", config::mark_toml(*port.cnp), port.cnp_origin);
+  if (port.traffic) out += line("traffic", mark_toml(*port.traffic), port.traffic_origin);
+  if (port.cnp) out += line("cnp", mark_toml(*port.cnp), port.cnp_origin);
   for (size_t i = 0; i < kSettingCount; ++i)
     if (has_value(kSettings[i], port.want))
       out += line((port.derived[i] ? "#" : "") + std::string(kSettings[i].key), setting_toml(kSettings[i], port.want),
@@ -51,7 +54,7 @@ std::string port_toml(const PortPolicy& port) {
 std::string versions_toml(const Policy& policy, const std::string& table, const Versions& versions) {
   std::string out = versions.empty() ? "" : "\n[" + table + "]\n";
   for (const auto& [name, allowed] : versions)
-    out += line(toml_string(name), config::texts_toml(allowed), origin_of(policy.origin, table + "." + name));
+    out += line(toml_string(name), value_toml(allowed), origin_of(policy.origin, table + "." + name));
   return out;
 }
 

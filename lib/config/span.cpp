@@ -32,38 +32,7 @@ std::string_view take(std::string_view& text, std::string_view set) {
   return head;
 }
 
-}  // namespace
-
-std::optional<std::chrono::milliseconds> parse_span(std::string_view text) {
-  text = trim(text);
-  if (text.empty()) return std::nullopt;
-  int64_t total = 0;
-  while (!text.empty()) {
-    auto number = parse_number<int64_t>(take(text, "0123456789"));
-    take(text, " ");
-    auto unit = unit_of(take(text, "abcdefghijklmnopqrstuvwxyz"));
-    take(text, " ");
-    if (!number || !unit || *number > kLongest / *unit) return std::nullopt;
-    total += *number * *unit;
-    if (total > kLongest) return std::nullopt;
-  }
-  return std::chrono::milliseconds(total);
-}
-
-std::string span_text(std::chrono::milliseconds span) {
-  int64_t rest = span.count();
-  std::string out;
-  for (const Unit& unit : std::span(kUnits).first(4)) {
-    int64_t count = rest / unit.milliseconds;
-    rest %= unit.milliseconds;
-    if (count != 0) append_item(out, std::to_string(count) + std::string(unit.name), " ");
-  }
-  return out.empty() ? "0s" : out;
-}
-
 // Maintenance windows: "Sat 02:00-04:00", "Mon-Fri,Sun 23:00-01:00", "daily 03:00-04:00". Days as in systemd.time(7).
-namespace {
-
 constexpr std::array<std::string_view, 7> kDays{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
 constexpr uint8_t kDaily = 0x7f;
 constexpr unsigned kMidnight = 24 * 60;
@@ -111,6 +80,33 @@ std::string clock(unsigned minute) {
 }
 
 }  // namespace
+
+std::optional<std::chrono::milliseconds> parse_span(std::string_view text) {
+  text = trim(text);
+  if (text.empty()) return std::nullopt;
+  int64_t total = 0;
+  while (!text.empty()) {
+    auto number = parse_number<int64_t>(take(text, "0123456789"));
+    take(text, " ");
+    auto unit = unit_of(take(text, "abcdefghijklmnopqrstuvwxyz"));
+    take(text, " ");
+    if (!number || !unit || *number > kLongest / *unit) return std::nullopt;
+    total += *number * *unit;
+    if (total > kLongest) return std::nullopt;
+  }
+  return std::chrono::milliseconds(total);
+}
+
+std::string span_text(std::chrono::milliseconds span) {
+  int64_t rest = span.count();
+  std::string out;
+  for (const Unit& unit : std::span(kUnits).first(4)) {
+    int64_t count = rest / unit.milliseconds;
+    rest %= unit.milliseconds;
+    if (count != 0) append_item(out, std::to_string(count) + std::string(unit.name), " ");
+  }
+  return out.empty() ? "0s" : out;
+}
 
 std::optional<Window> parse_window(std::string_view text) {
   const auto parts = words(text);

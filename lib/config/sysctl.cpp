@@ -13,11 +13,8 @@ namespace {
 // "4096 87380 6291456", whatever white space the file has between the numbers.
 std::optional<std::string> value_of(const toml::node& node) {
   if (const auto* number = node.as_integer()) return std::to_string(number->get());
-  const auto* text = node.as_string();
-  if (text == nullptr) return std::nullopt;
-  std::string out;
-  for (std::string_view word : words(text->get())) append_item(out, word, " ");
-  return out;
+  const auto text = node.value<std::string_view>();
+  return text ? std::optional(joined(words(*text), " ")) : std::nullopt;
 }
 
 // "net.ipv4.conf.eth0.100.rp_filter", as the file is called, is written "net.ipv4.conf.eth0/100.rp_filter", as
@@ -52,8 +49,7 @@ void read_one(Reader& reader, const std::string& name, const toml::source_positi
     std::string example = std::to_string(row.min);
     for (unsigned i = 1; i < row.numbers; ++i) example += " " + std::to_string(row.min + i);
     if (row.numbers > 1) example = toml_string(example);
-    return reader.fail(node.source().begin,
-                       "sysctl." + name + ": " + problem + "; write \"" + name + "\" = " + example);
+    return reader.fail(fault_at(node, problem), "sysctl." + name, "\"" + name + "\" = " + example);
   }
   policy.sysctl[name] = *value;
   policy.sysctl_origin[name] = reader.line(node);
@@ -71,25 +67,22 @@ void read_tables(Reader& reader, const std::string& prefix, const toml::table& t
 }  // namespace
 
 void read_sysctl(Reader& reader, const toml::node& node, Policy& policy) {
-  if (const auto* table = node.as_table()) return read_tables(reader, "", *table, policy);
-  reader.fail(node.source().begin, "sysctl: expected a table, not " + describe(node) + "; write [sysctl]");
+  if (const auto* table = reader.table(node, "sysctl", "[sysctl]")) read_tables(reader, "", *table, policy);
 }
 
 // The tables [firmware] and [driver_version]: "MT_0000000838" = ["28.39.1002", "28.42.*"].
 void read_versions(Reader& reader, std::string_view table, const toml::node& node, Versions& out, Policy& policy) {
   const std::string name(table),
       example = name == "firmware" ? "\"MT_0000000838\" = \"28.39.*\"" : "mlx5_core = \"24.10-*\"";
-  const auto* entries = node.as_table();
-  if (entries == nullptr)
-    return reader.fail(node.source().begin,
-                       name + ": expected a table, not " + describe(node) + "; write [" + name + "]");
+  const auto* entries = reader.table(node, name, "[" + name + "]");
+  if (entries == nullptr) return;
   each_key(*entries, [&](std::string_view key, const toml::source_position& at, const toml::node& value) {
     if (key.empty()) return reader.fail(at, name + ": the key is empty; write " + example);
     // A PCI id, which the kernel writes in lower case.
     const std::string card = key.find(':') != std::string_view::npos ? lower(key) : std::string(key);
     const std::string full = name + "." + card;
     std::vector<std::string> versions;
-    MaybeProblem problem = read_texts(value, versions);
+    auto problem = read_texts(value, versions);
     if (!problem && versions.empty()) problem = fault_at(value, "the list is empty: no version would be right");
     if (!reader.good(problem, full, example)) return;
     out[card] = std::move(versions);

@@ -108,7 +108,7 @@ MaybeProblem check_range(const Setting& setting, const toml::node& node) {
   int64_t ignored = 0;
   const bool or_none = std::holds_alternative<std::optional<OrNone> Qos::*>(setting.member);
   if (!or_none && !std::holds_alternative<std::optional<uint32_t> Qos::*>(setting.member)) return std::nullopt;
-  if (const auto* text = node.as_string(); or_none && text != nullptr && text->get() == "none") return std::nullopt;
+  if (or_none && node.value<std::string_view>() == "none") return std::nullopt;
   auto problem = read_integer(node, setting.min, setting.max, ignored);
   if (problem && or_none)
     problem->what = "expected an integer from " + std::to_string(setting.min) + " to " + std::to_string(setting.max) +

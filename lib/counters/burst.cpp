@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/find.h"
 #include "model/metrics.h"
 
 namespace fabric {
@@ -47,8 +48,8 @@ constexpr SlotRow kRows[] = {
 std::optional<uint8_t> slot_of(const CounterMatch& match) {
   if (!match.row->unless.empty())
     return std::nullopt;  // updated once a second: samples of it would alternate between zero and twice the rate
-  const auto row = std::ranges::find_if(kRows, [&](const SlotRow& r) { return r.metric == match.row->metric; });
-  if (row == std::end(kRows)) return std::nullopt;
+  const SlotRow* row = find_where(kRows, [&](const SlotRow& each) { return each.metric == match.row->metric; });
+  if (row == nullptr) return std::nullopt;
   const unsigned transmits = match.row->label.value == "tx" ? 1 : 0;
   if (row->slot == pause_seconds || row->slot == pause_frames) {
     if (match.priority == 0) return std::nullopt;
@@ -81,15 +82,11 @@ std::optional<double> BurstRecord::peak(const BurstTrack& track, Clock::time_poi
   return highest;
 }
 
-// Growth of each slot per second. Spoilt: one of its counters was reset.
+// Growth of each slot per second.
 struct BurstMeter::Rates {
-  std::array<double, kSlots> by{};
-  std::array<bool, kSlots> known{}, spoilt{};
+  std::array<RiseSum, kSlots> by{};
 
-  [[nodiscard]] std::optional<double> of(size_t slot) const {
-    if (!known[slot] || spoilt[slot]) return std::nullopt;
-    return by[slot];
-  }
+  [[nodiscard]] std::optional<double> of(size_t slot) const { return by[slot].total(); }
   [[nodiscard]] std::optional<double> highest(std::initializer_list<size_t> slots) const {
     std::optional<double> out;
     for (size_t slot : slots)
@@ -127,10 +124,9 @@ void BurstMeter::follow(Group& group, CounterSource source, const std::vector<Co
     const auto match = find_counter(source, counters[i].name, driver_);
     const auto slot = match ? slot_of(*match) : std::nullopt;
     if (!slot) continue;
-    Source found{i, counters[i].name, *slot, match->row->scale, match->bits, 0, false};
-    for (const Source& old : before)
-      if (old.name == found.name) found.before = old.before, found.known = old.known;
-    group.sources.push_back(std::move(found));
+    const Source* old = find_where(before, [&](const Source& each) { return each.name == counters[i].name; });
+    group.sources.push_back(
+        {i, counters[i].name, *slot, match->row->scale, match->bits, old == nullptr ? std::nullopt : old->before});
   }
 }
 
@@ -143,12 +139,11 @@ void BurstMeter::gather(Group& group, CounterSource source, Clock::time_point wh
   if (when - group.last < group.shortest) return;
   const double seconds = std::chrono::duration<double>(when - std::exchange(group.last, when)).count();
   for (Source& one : group.sources) {
-    const uint64_t now = counters[one.index].value, before = std::exchange(one.before, now);
-    if (!std::exchange(one.known, true)) continue;
-    const auto rise = counter_rise(source, one.bits, before, now);
-    rates.known[one.slot] = true;
-    if (rise) rates.by[one.slot] += static_cast<double>(*rise) * one.scale.multiply / one.scale.divide / seconds;
-    else rates.spoilt[one.slot] = true;
+    const uint64_t now = counters[one.index].value;
+    const auto before = std::exchange(one.before, now);
+    if (!before) continue;
+    const auto rise = scaled(counter_rise(source, one.bits, *before, now), one.scale);
+    rates.by[one.slot].add(rise ? Rise(*rise / seconds) : rise);
   }
 }
 
@@ -179,11 +174,11 @@ void BurstMeter::note_all(const Rates& rates) {
   for (size_t i = 0; i < 16; ++i) {
     // The NIC's clock differs from ours: the ratio may slightly exceed 1.
     if (auto paused = rates.of(pause_seconds + i)) note(record_.pause[i], std::min(1.0, *paused), kPauseBounds);
-    else if (auto frames = rates.of(pause_frames + i); frames && !rates.known[pause_seconds + i])
+    else if (auto frames = rates.of(pause_frames + i); frames && !rates.by[pause_seconds + i].any)
       note(record_.pause_frames[i], *frames, {});
   }
   for (size_t i = 0; i < 2; ++i) {
-    const auto bytes = rates.of((rates.known[rdma_bytes + i] ? rdma_bytes : port_bytes) + i);
+    const auto bytes = rates.of((rates.by[rdma_bytes + i].any ? rdma_bytes : port_bytes) + i);
     if (!bytes) continue;
     note(record_.bytes[i], *bytes, {});
     if (rate_) note(record_.load[i], *bytes / *rate_, kLoadBounds);

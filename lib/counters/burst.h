@@ -76,8 +76,7 @@ class BurstMeter {
     uint8_t slot;
     Scale scale;
     unsigned bits;
-    uint64_t before;
-    bool known;  // `before` is from the reading before
+    std::optional<uint64_t> before;  // its value in the reading before
   };
   struct Group {
     std::vector<Source> sources;

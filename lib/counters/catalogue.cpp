@@ -52,6 +52,46 @@ std::optional<CounterMatch> look_up(const BySource& index, CounterSource source,
   return found == names.end() ? std::nullopt : std::optional(found->second);
 }
 
+constexpr uint64_t kRange = uint64_t{1} << 32;
+constexpr uint64_t kQuarter = kRange / 4;
+
+bool has_wrapped(uint64_t before, uint64_t now) {
+  return before < kRange && before >= kRange - kQuarter && now < kQuarter;
+}
+
+constexpr double kFewErrors = 10;
+
+using Lanes = std::vector<double>;
+
+Lanes fec_lanes(const FecCount& before, const FecCount& now) {
+  Lanes out;
+  for (size_t lane = 0; before.lanes.size() == now.lanes.size() && lane < now.lanes.size(); ++lane)
+    out.push_back(now.lanes[lane] > before.lanes[lane] ? static_cast<double>(now.lanes[lane] - before.lanes[lane]) : 0);
+  return out;
+}
+
+Lanes counter_lanes(const Port& before, const Port& now) {
+  Lanes out;
+  const CounterRises rises(CounterSource::ethtool, now.kernel_driver, before.counters.ethtool);
+  for (const Counter& counter : now.counters.ethtool) {
+    const auto match = find_counter(CounterSource::ethtool, counter.name, now.kernel_driver);
+    if (!match || match->row->metric != &metrics::kPhyLaneErrors) continue;
+    const auto lane = parse_number<size_t>(match->row->label.value);
+    if (!lane) continue;
+    out.resize(std::max(out.size(), *lane + 1));
+    out[*lane] = static_cast<double>(rises.of(counter).value_or(0));
+  }
+  return out;
+}
+
+std::optional<BadLane> worst_of(const Lanes& lanes) {
+  if (lanes.size() < 2) return std::nullopt;
+  const auto worst = std::ranges::max_element(lanes);
+  const double sum = std::accumulate(lanes.begin(), lanes.end(), 0.0);
+  if (*worst < kFewErrors || *worst < 0.9 * sum) return std::nullopt;
+  return BadLane{static_cast<size_t>(worst - lanes.begin()), *worst / sum};
+}
+
 }  // namespace
 
 std::string_view meaning(const CounterRow& row) {
@@ -82,17 +122,6 @@ unsigned counter_bits(CounterSource source, const CounterName& name, std::string
   const auto twin = describe_counter(source, name.text().substr(table->twin_prefix.size()), driver);
   return twin ? twin->bits : 64;
 }
-
-namespace {
-
-constexpr uint64_t kRange = uint64_t{1} << 32;
-constexpr uint64_t kQuarter = kRange / 4;
-
-bool has_wrapped(uint64_t before, uint64_t now) {
-  return before < kRange && before >= kRange - kQuarter && now < kQuarter;
-}
-
-}  // namespace
 
 std::optional<uint64_t> counter_rise(CounterSource source, unsigned bits, uint64_t before, uint64_t now) {
   if (source == CounterSource::pma && bits < 64) {
@@ -134,43 +163,6 @@ void Widener::widen(CounterSource source, std::vector<Counter>& counters, Known&
     counter.value += state.added;
   }
 }
-
-namespace {
-
-constexpr double kFewErrors = 10;
-
-using Lanes = std::vector<double>;
-
-Lanes fec_lanes(const FecCount& before, const FecCount& now) {
-  Lanes out;
-  for (size_t lane = 0; before.lanes.size() == now.lanes.size() && lane < now.lanes.size(); ++lane)
-    out.push_back(now.lanes[lane] > before.lanes[lane] ? static_cast<double>(now.lanes[lane] - before.lanes[lane]) : 0);
-  return out;
-}
-
-Lanes counter_lanes(const Port& before, const Port& now) {
-  Lanes out;
-  const CounterRises rises(CounterSource::ethtool, now.kernel_driver, before.counters.ethtool);
-  for (const Counter& counter : now.counters.ethtool) {
-    const auto match = find_counter(CounterSource::ethtool, counter.name, now.kernel_driver);
-    if (!match || match->row->metric != &metrics::kPhyLaneErrors) continue;
-    const auto lane = parse_number<size_t>(match->row->label.value);
-    if (!lane) continue;
-    out.resize(std::max(out.size(), *lane + 1));
-    out[*lane] = static_cast<double>(rises.of(counter).value_or(0));
-  }
-  return out;
-}
-
-std::optional<BadLane> worst_of(const Lanes& lanes) {
-  if (lanes.size() < 2) return std::nullopt;
-  const auto worst = std::ranges::max_element(lanes);
-  const double sum = std::accumulate(lanes.begin(), lanes.end(), 0.0);
-  if (*worst < kFewErrors || *worst < 0.9 * sum) return std::nullopt;
-  return BadLane{static_cast<size_t>(worst - lanes.begin()), *worst / sum};
-}
-
-}  // namespace
 
 std::optional<BadLane> bad_lane(const Port& before, const Port& now) {
   if (before.pci != now.pci) return std::nullopt;

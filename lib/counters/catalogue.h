@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "model/node.h"
+#include "model/signals.h"
 #include "vendor/counter_row.h"
 
 namespace fabric {
@@ -42,6 +43,24 @@ unsigned counter_bits(CounterSource source, const CounterName& name, std::string
 // the last quarter of its range into the first; any other fall is a reset. The counters of ports/N/counters stop at
 // their highest value (IBTA 1.4, 16.1.3.5); one above that is wider than its row and counts on.
 std::optional<uint64_t> counter_rise(CounterSource source, unsigned bits, uint64_t before, uint64_t now);
+
+// Unit of the metric.
+inline Rise scaled(std::optional<uint64_t> rise, Scale scale) {
+  return rise ? Rise(static_cast<double>(*rise) * scale.multiply / scale.divide) : Rise();
+}
+
+// What several counters have grown by together.
+struct RiseSum {
+  double value = 0;
+  bool any = false, broken = false;  // broken: one of them was reset, or is in one reading only
+
+  void add(Rise part) {
+    any = true;
+    value += part.value_or(0);
+    broken = broken || !part;
+  }
+  [[nodiscard]] Rise total() const { return any && !broken ? Rise(value) : Rise(); }
+};
 
 // Rises of one source of a port since an earlier reading, which must outlive it.
 class CounterRises {

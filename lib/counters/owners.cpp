@@ -15,6 +15,28 @@ const ResourceCount* find_total(const std::vector<ResourceCount>& counts, std::s
   return find_where(counts, [&](const ResourceCount& each) { return each.kind == kind && each.owner.empty(); });
 }
 
+constexpr std::chrono::milliseconds kAnswerTimeout{100};
+
+// IB_QPT_* (include/rdma/ib_verbs.h of Linux 6.12) as iproute2 names them; driver-specific types are numbers.
+std::string kind_name(uint8_t type) {
+  constexpr std::string_view kNames[] = {"SMI",           "GSI",     "RC",         "UC",      "UD",     "RAW_IPV6",
+                                         "RAW_ETHERTYPE", "UNKNOWN", "RAW_PACKET", "XRC_INI", "XRC_TGT"};
+  return type < std::size(kNames) ? std::string(kNames[type]) : std::to_string(type);
+}
+
+// Sums sets of the same type: there are two for a moment when its last queue pair is replaced by another.
+std::map<std::string, std::vector<Counter>, std::less<>> sum_by_kind(const std::vector<nldev::QpSet>& sets) {
+  std::map<uint8_t, std::map<std::string_view, uint64_t>> sums;
+  for (const nldev::QpSet& set : sets) {
+    if (!set.automatic || !set.type || set.by_pid) continue;
+    for (const Counter& counter : set.counters) sums[*set.type][counter.name] += counter.value;
+  }
+  std::map<std::string, std::vector<Counter>, std::less<>> out;
+  for (const auto& [type, counters] : sums)
+    for (const auto& [name, value] : counters) out[kind_name(type)].push_back({std::string(name), value});
+  return out;
+}
+
 }  // namespace
 
 Result<void> OwnerReader::read(Netlink& rdma, uint32_t device, const std::vector<ResourceCount>& counts,
@@ -64,32 +86,6 @@ void OwnerReader::add_to(std::vector<ResourceCount>& counts) const {
     counts.push_back({name, "kernel", owners->kernel});
   }
 }
-
-namespace {
-
-constexpr std::chrono::milliseconds kAnswerTimeout{100};
-
-// IB_QPT_* (include/rdma/ib_verbs.h of Linux 6.12) as iproute2 names them; driver-specific types are numbers.
-std::string kind_name(uint8_t type) {
-  constexpr std::string_view kNames[] = {"SMI",           "GSI",     "RC",         "UC",      "UD",     "RAW_IPV6",
-                                         "RAW_ETHERTYPE", "UNKNOWN", "RAW_PACKET", "XRC_INI", "XRC_TGT"};
-  return type < std::size(kNames) ? std::string(kNames[type]) : std::to_string(type);
-}
-
-// Sums sets of the same type: there are two for a moment when its last queue pair is replaced by another.
-std::map<std::string, std::vector<Counter>, std::less<>> sum_by_kind(const std::vector<nldev::QpSet>& sets) {
-  std::map<uint8_t, std::map<std::string_view, uint64_t>> sums;
-  for (const nldev::QpSet& set : sets) {
-    if (!set.automatic || !set.type || set.by_pid) continue;
-    for (const Counter& counter : set.counters) sums[*set.type][counter.name] += counter.value;
-  }
-  std::map<std::string, std::vector<Counter>, std::less<>> out;
-  for (const auto& [type, counters] : sums)
-    for (const auto& [name, value] : counters) out[kind_name(type)].push_back({std::string(name), value});
-  return out;
-}
-
-}  // namespace
 
 Result<void> QpReader::ask(Netlink& rdma, uint32_t port) {
   last_ = {};

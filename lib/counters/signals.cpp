@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/find.h"
 #include "counters/catalogue.h"
 #include "model/metrics.h"
 
@@ -137,27 +138,16 @@ Rise rise_of(const std::optional<uint64_t>& before, const std::optional<uint64_t
   return static_cast<double>(*now - *before);
 }
 
-// What one row of a table has gathered.
-struct Sum {
-  double value = 0;
-  bool any = false, broken = false;  // broken: a part was reset, or is in one reading only
-
-  void add(Rise part) {
-    any = true;
-    if (part) value += *part;
-    else broken = true;
-  }
-};
-
+// What each row of the tables has gathered.
 struct Sums {
-  std::array<Sum, std::size(kPortRows)> port{};
-  std::array<std::array<Sum, 8>, std::size(kPriorityRows)> priority{};
+  std::array<RiseSum, std::size(kPortRows)> port{};
+  std::array<std::array<RiseSum, 8>, std::size(kPriorityRows)> priority{};
   bool by_queue = false;  // bytes of a priority are those of its hardware queue
 };
 
-void add(Sums& sums, const CounterMatch& match, Rise rise) {
+void add(Sums& sums, const CounterMatch& match, std::optional<uint64_t> raw) {
   const CounterRow& counter = *match.row;
-  if (rise) rise = *rise * counter.scale.multiply / counter.scale.divide;
+  const Rise rise = scaled(raw, counter.scale);
   for (size_t i = 0; i < std::size(kPortRows); ++i) {
     const SignalRow<S>& row = kPortRows[i];
     if (row.subtract == counter.metric) sums.port[i].value -= rise.value_or(0);
@@ -177,12 +167,11 @@ void gather(Sums& sums, CounterSource source, const std::string& driver, const s
     const auto match = find_counter(source, counter.name, driver);
     if (!match || is_superseded(*match->row, now)) continue;
     sums.by_queue = sums.by_queue || match->row->metric == &kPriorityQueueBytes;
-    const auto rise = rises.of(counter);
-    add(sums, *match, rise ? Rise(static_cast<double>(*rise)) : Rise());
+    add(sums, *match, rises.of(counter));
   }
 }
 
-void join(Rise& member, const Sum& sum, Join how) {
+void join(Rise& member, const RiseSum& sum, Join how) {
   if (!sum.any) return;
   const Rise value = sum.broken ? Rise() : Rise(std::max(0.0, sum.value));
   if (!member) member = value;
@@ -247,8 +236,8 @@ std::map<std::string, Signals> signals_of(const Node& before, const Node& now) {
   std::map<std::string, Signals> out;
   const double seconds = std::chrono::duration<double>(now.taken - before.taken).count();
   for (const Port& port : now.ports) {
-    const auto old = std::ranges::find_if(before.ports, [&](const Port& other) { return other.id() == port.id(); });
-    if (old != before.ports.end()) out.emplace(port.id(), signals_of(*old, port, seconds));
+    if (const Port* old = find_where(before.ports, [&](auto& other) { return other.id() == port.id(); }))
+      out.emplace(port.id(), signals_of(*old, port, seconds));
   }
   return out;
 }

@@ -83,11 +83,10 @@ bool is_due(const Record& record, const Moment& now) {
 }
 
 Record begin(const Moment& now, std::chrono::seconds patience, const Policy& policy, std::string policy_digest) {
-  Record record;
-  record.id = std::to_string(now.milliseconds) + "-" + std::to_string(::getpid());
-  record.boot_id = now.boot_id;
-  record.policy = std::move(policy_digest);
-  record.disruptive = policy.disruptive;
+  Record record{.id = std::to_string(now.milliseconds) + "-" + std::to_string(::getpid()),
+                .boot_id = now.boot_id,
+                .policy = std::move(policy_digest),
+                .disruptive = policy.disruptive};
   set_deadline(record, now, patience);
   return record;
 }
@@ -167,8 +166,8 @@ Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, qos::Op
     if (!again) state::forget(record.before, port, options.only);
   }
   // The host's settings have nothing to wait for.
-  for (Change& change : qos::reconcile_sysctl(kernel.root, std::exchange(record.sysctl, {}), {}))
-    all.push_back(std::move(change));
+  const Changes host = qos::reconcile_sysctl(kernel.root, std::exchange(record.sysctl, {}), {});
+  all.insert(all.end(), host.begin(), host.end());
   if (record.before.empty()) record.reverted = time_text(std::time(nullptr));
   return all;
 }

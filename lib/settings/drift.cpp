@@ -19,15 +19,13 @@ std::chrono::milliseconds doubled(std::chrono::milliseconds time, unsigned times
 Drift::Transition Drift::observe(const Change& change, Instant now, bool written) {
   Track& track = ports_[change.port][change.key()];
   if (was_written(change)) return repaired(track, change, now);
-  switch (change.outcome) {
-    case Outcome::refused:
-    case Outcome::ignored: failed(track, now); return Transition::nothing;
-    case Outcome::in_sync:
-    case Outcome::unverified:
-      track.was_in_sync = true;
-      track.failures = 0;
-      break;
-    default: break;
+  if (change.outcome == Outcome::refused || change.outcome == Outcome::ignored) {
+    track.retry = now + doubled(reread_, track.failures++);
+    return Transition::nothing;
+  }
+  if (is_done(change.outcome)) {
+    track.was_in_sync = true;
+    track.failures = 0;
   }
   return track.conflict ? watch_conflict(track, change, now, written) : Transition::nothing;
 }
@@ -66,8 +64,6 @@ Drift::Transition Drift::watch_conflict(Track& track, const Change& change, Inst
   track.report_next = now + kReportPause;
   return Transition::conflict_moved;
 }
-
-void Drift::failed(Track& track, Instant now) { track.retry = now + doubled(reread_, track.failures++); }
 
 const Drift::Track* Drift::find(const std::string& port, std::string_view key) const {
   const auto* keys = find_in(ports_, port);

@@ -51,7 +51,6 @@ class Drift {
   };
   Transition repaired(Track& track, const Change& change, Instant now);
   Transition watch_conflict(Track& track, const Change& change, Instant now, bool written);
-  void failed(Track& track, Instant now);
   [[nodiscard]] const Track* find(const std::string& port, std::string_view key) const;
 
   ConflictRule rule_;

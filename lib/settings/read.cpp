@@ -36,6 +36,16 @@ void take_published_mrrs(PortIo& io, Qos& out) {
   if (!out.mrrs && !function->second.unread.empty()) io.limits.reasons[SettingId::mrrs] = function->second.unread;
 }
 
+// A virtual function or subfunction of the port's function (Documentation/ABI/testing/sysfs-bus-pci, auxiliary bus
+// devices below the function): its traffic goes by the same link.
+bool rides_on(const Root& root, const std::string& device, const std::string& function) {
+  if (function.empty()) return false;
+  const std::string folder = std::string(infiniband::kClass) + "/" + device + "/device";
+  if (const auto physical = root.resolve(folder + "/physfn")) return physical->ends_with("/" + function);
+  const auto place = root.resolve(folder);
+  return place && place->find("/" + function + "/") != std::string::npos;
+}
+
 }  // namespace
 
 bool is_there(Kernel& kernel, const Port& port) {
@@ -64,20 +74,6 @@ Result<void> settle(Kernel& kernel, const Port& port) {
   PortIo io = port_io(kernel, port);
   return driver.settle(io, *have);
 }
-
-namespace {
-
-// A virtual function or subfunction of the port's function (Documentation/ABI/testing/sysfs-bus-pci, auxiliary bus
-// devices below the function): its traffic goes by the same link.
-bool rides_on(const Root& root, const std::string& device, const std::string& function) {
-  if (function.empty()) return false;
-  const std::string folder = std::string(infiniband::kClass) + "/" + device + "/device";
-  if (const auto physical = root.resolve(folder + "/physfn")) return physical->ends_with("/" + function);
-  const auto place = root.resolve(folder);
-  return place && place->find("/" + function + "/") != std::string::npos;
-}
-
-}  // namespace
 
 bool has_user_queue_pairs(Kernel& kernel, const Port& port) {
   if (kernel.rdma == nullptr) return true;

@@ -2,9 +2,6 @@
 // Compares, writes only differences, one kind at a time, and reads back. The only code that changes a NIC.
 #pragma once
 
-#include "kernel/kernel.h"
-#include "model/change.h"
-#include "model/node.h"
 #include "model/policy.h"
 #include "vendor/driver.h"
 

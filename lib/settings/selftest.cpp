@@ -41,29 +41,21 @@ std::string read_second(Kernel& kernel, const std::string& netdev, SettingId set
   return {};
 }
 
-std::vector<std::vector<std::string>> table_of(const Root& root, const std::string& file) {
-  std::vector<std::vector<std::string>> rows;
-  const auto text = root.read(file);
-  if (!text) return rows;
-  for (std::string_view line : split(*text, '\n')) {
-    const auto cells = words(line);
-    rows.emplace_back(cells.begin(), cells.end());
-  }
-  return rows;
-}
-
 // The netdev itself, or what is built on it (a VLAN, a bridge).
-bool carries(const Root& root, const std::string& upper, const std::string& netdev) {
-  return upper == netdev || root.exists("sys/class/net/" + upper + "/lower_" + netdev);
+bool carries(const Root& root, std::string_view upper, const std::string& netdev) {
+  return upper == netdev || root.exists("sys/class/net/" + std::string(upper) + "/lower_" + netdev);
 }
 
 // /proc/net/route: interface, destination, gateway, ...; /proc/net/ipv6_route: destination, its length, ..., interface.
 bool has_default_route(const Root& root, const std::string& netdev) {
   constexpr std::string_view kAnyV4 = "00000000", kAnyV6 = "00000000000000000000000000000000";
-  for (const auto& row : table_of(root, "proc/net/route"))
-    if (row.size() > 1 && row[1] == kAnyV4 && carries(root, row[0], netdev)) return true;
-  for (const auto& row : table_of(root, "proc/net/ipv6_route"))
-    if (row.size() > 9 && row[0] == kAnyV6 && row[1] == "00" && carries(root, row[9], netdev)) return true;
+  const std::string v4 = root.text_of("proc/net/route"), v6 = root.text_of("proc/net/ipv6_route");
+  for (std::string_view line : split(v4, '\n'))
+    if (const auto row = words(line); row.size() > 1 && row[1] == kAnyV4 && carries(root, row[0], netdev)) return true;
+  for (std::string_view line : split(v6, '\n'))
+    if (const auto row = words(line);
+        row.size() > 9 && row[0] == kAnyV6 && row[1] == "00" && carries(root, row[9], netdev))
+      return true;
   return false;
 }
 
@@ -140,13 +132,6 @@ class Tester {
 
 bool is_back(const Change& change) { return is_done(change.outcome) || change.outcome == Outcome::unsupported; }
 
-// An earlier test of the port that was killed has the settings from before.
-state::Originals add_to(state::Originals record, const Port& port, const Qos& before) {
-  if (state::find_original(record, port) != record.end()) return record;
-  record[state::port_key(port)] = before;
-  return record;
-}
-
 Result<void> save_record(const std::string& directory, const state::Originals& record) {
   if (!record.empty()) return state::save_originals(directory, record, state::kSelfTestFile);
   return remove_file(directory, state::kSelfTestFile);
@@ -175,8 +160,9 @@ Result<SelfTest> self_test(Kernel& kernel, Port& port, const Qos& want, const Se
   if (!before) return before.error();
   const Qos wanted = expected_of(driver, want, *before, limits);
   auto record = state::load_originals(options.directory, state::kSelfTestFile);
-  if (record) record = add_to(std::move(*record), port, *before);
   if (!record) return record.error();
+  // An earlier test of the port that was killed has the settings from before.
+  if (state::find_original(*record, port) == record->end()) (*record)[state::port_key(port)] = *before;
   if (auto saved = save_record(options.directory, *record); !saved) return saved.error();
   SelfTest out;
   Tester tester(kernel, port, options, driver, wanted);

@@ -4,7 +4,7 @@
 #include "base/find.h"
 #include "base/parse.h"
 #include "store/files.h"
-#include "store/toml_value.h"
+#include "store/record.h"
 
 namespace fabric::qos {
 namespace {
@@ -59,11 +59,7 @@ std::string file_of(std::string_view name) {
   return "proc/sys/" + path;
 }
 
-std::string one_spaced(std::string_view text) {
-  std::string out;
-  for (std::string_view word : words(text)) append_item(out, word, " ");
-  return out;
-}
+std::string one_spaced(std::string_view text) { return joined(words(text), " "); }
 
 // Why the kernel refused it, by its errno.
 std::string remedy(const std::string& name, int code) {
@@ -158,20 +154,14 @@ Changes reconcile_sysctl(const Root& root, const SysctlValues& wanted, const Sys
 }
 
 std::string sysctl_originals_toml(const SysctlValues& originals) {
-  std::string out = "# Written by fabric-agentd; see fabric-agentd(8). Do not edit.\n";
-  for (const auto& [name, value] : originals) out += toml_string(name) + " = " + toml_string(value) + "\n";
-  return out;
+  return "# Written by fabric-agentd; see fabric-agentd(8). Do not edit.\n" + lines_toml(originals);
 }
 
 Result<SysctlValues> parse_sysctl_originals(std::string_view text, const std::string& file) {
   const auto table = parse_state(text, file);
   if (!table) return table.error();
   SysctlValues out;
-  for (auto&& [key, node] : *table) {
-    const auto* value = node.as_string();
-    if (value == nullptr) return corrupt(file, node.source().begin, "expected a string, not " + describe(node));
-    out.emplace(key.str(), value->get());
-  }
+  if (auto problem = read_value(*table, {.strict = true}, out)) return corrupt(file, problem->at, problem->what);
   return out;
 }
 
@@ -184,10 +174,9 @@ Result<SysctlValues> load_sysctl_originals(const std::string& directory) {
                                                          : corrupt(name, {1, 1}, "the file is truncated");
                            });
   if (values) return values->value_or(SysctlValues{});
-  return values.error().code != EBADMSG
-             ? values.error()
-             : error(EBADMSG,
-                     values.error().what + "; repair the file, or move it away (the original values are lost then)");
+  Error why = values.error();
+  if (why.code == EBADMSG) why.what += "; repair the file, or move it away (the original values are lost then)";
+  return why;
 }
 
 Result<void> save_sysctl_originals(const std::string& directory, const SysctlValues& originals) {

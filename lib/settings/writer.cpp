@@ -15,17 +15,14 @@ constexpr std::array<std::string_view, 5> kReads{"show", "list", "get", "monitor
 
 // Its field 22, behind the command in parentheses (proc_pid_stat(5)).
 std::string start_of(const Root& root, const std::string& pid) {
-  const auto stat = root.read_line("proc/" + pid + "/stat");
-  if (!stat) return {};
-  const auto fields = words(std::string_view(*stat).substr(std::min(stat->rfind(')') + 1, stat->size())));
+  const std::string stat = root.line_of("proc/" + pid + "/stat");
+  const auto fields = words(std::string_view(stat).substr(std::min(stat.rfind(')') + 1, stat.size())));
   return fields.size() > 19 ? std::string(fields[19]) : std::string();
 }
 
 // "lldpad.service" of "0::/system.slice/lldpad.service"; empty: of no unit.
 std::string unit_of(const Root& root, const std::string& pid) {
-  const auto groups = root.read_line("proc/" + pid + "/cgroup");
-  if (!groups) return {};
-  const std::string unit = base_name(*groups);
+  const std::string unit = base_name(root.line_of("proc/" + pid + "/cgroup"));
   return unit.ends_with(".service") ? unit : std::string();
 }
 
@@ -48,9 +45,8 @@ bool is_called_for(const Root& root, const std::string& pid, std::string_view ne
 
 // flags of /proc/PID/fdinfo/FD, octal.
 bool is_open_for_writing(const Root& root, const std::string& process, const std::string& fd) {
-  const auto info = root.read(process + "/fdinfo/" + fd);
-  if (!info) return false;
-  for (std::string_view line : split(*info, '\n'))
+  const std::string info = root.text_of(process + "/fdinfo/" + fd);
+  for (std::string_view line : split(info, '\n'))
     if (const auto cells = words(line); cells.size() == 2 && cells[0] == "flags:" && !cells[1].empty())
       return (cells[1].back() - '0') % 4 != 0;  // O_ACCMODE
   return false;
@@ -101,10 +97,10 @@ bool is_alive(const Root& root, const Writer& writer) {
 }
 
 Writer find_writer(const Root& root, NotificationKind how, std::string_view netdev) {
-  const auto sockets = root.read_text("proc/net/netlink");  // sk Eth Pid Groups ... (net/netlink/af_netlink.c)
-  if (!sockets || how == NotificationKind::nothing) return {};
+  if (how == NotificationKind::nothing) return {};
+  const std::string sockets = root.text_of("proc/net/netlink");    // sk Eth Pid Groups ... (net/netlink/af_netlink.c)
   const int protocol = how == NotificationKind::ethtool ? 16 : 0;  // NETLINK_GENERIC, NETLINK_ROUTE of linux/netlink.h
-  for (std::string_view line : split(*sockets, '\n')) {
+  for (std::string_view line : split(sockets, '\n')) {
     const auto columns = words(line);
     if (columns.size() < 4 || parse_number<int>(columns[1]) != protocol) continue;
     const auto port = parse_number<uint32_t>(columns[2]);
@@ -116,14 +112,10 @@ Writer find_writer(const Root& root, NotificationKind how, std::string_view netd
 }
 
 Writer find_holder(const Root& root, const Port& port) {
-  const auto processes = root.list("proc");
-  if (!processes) return {};
-  for (const std::string& pid : *processes) {
+  for (const std::string& pid : root.names_in("proc")) {
     const std::string process = "proc/" + pid;
     if (!parse_number<int>(pid) || *parse_number<int>(pid) == ::getpid()) continue;
-    const auto open = root.list(process + "/fd");
-    if (!open) continue;
-    for (const std::string& fd : *open) {
+    for (const std::string& fd : root.names_in(process + "/fd")) {
       const auto file = root.resolve(process + "/fd/" + fd);
       if (file && is_file_of(*file, port) && is_open_for_writing(root, process, fd)) return writer_of(root, pid);
     }

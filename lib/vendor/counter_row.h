@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 
+#include "base/words.h"
 #include "model/metrics.h"
 
 namespace fabric {
@@ -26,7 +27,10 @@ enum class CounterClass : uint8_t {
   request,   // one side rejected the other's RDMA request: application or fabric configuration
   ecn,       // this sender ignores congestion notifications
 };
-std::string_view to_text(CounterClass value);  // "loss"
+template <>
+inline constexpr std::string_view kEnumWords<CounterClass>[] {
+  "none", "loss", "link", "discard", "storm", "receiver", "pcie", "request", "ecn"
+};
 
 // No default: a row without a class does not compile.
 struct CounterMeaning {
@@ -43,7 +47,8 @@ enum class CounterScope : uint8_t {
   device,           // all ports of the device
   infiniband_link,  // InfiniBand's link layer: always zero on an Ethernet port
 };
-std::string_view to_text(CounterScope value);  // "port"
+template <>
+inline constexpr std::string_view kEnumWords<CounterScope>[] { "port", "function", "device", "InfiniBand link" };
 
 // Labels of a row's series; literals.
 using FixedLabel = Label;

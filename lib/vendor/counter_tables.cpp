@@ -17,15 +17,4 @@ const CounterTable* find_counter_table(std::string_view driver) {
   return find_where(counter_tables(), [&](const CounterTable& table) { return table.is_of(driver); });
 }
 
-std::string_view to_text(CounterClass value) {
-  constexpr std::array<std::string_view, 9> kTexts{"none",     "loss", "link",    "discard", "storm",
-                                                   "receiver", "pcie", "request", "ecn"};
-  return kTexts[static_cast<size_t>(value)];
-}
-
-std::string_view to_text(CounterScope value) {
-  constexpr std::array<std::string_view, 4> kTexts{"port", "function", "device", "InfiniBand link"};
-  return kTexts[static_cast<size_t>(value)];
-}
-
 }  // namespace fabric

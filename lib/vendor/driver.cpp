@@ -3,7 +3,6 @@
 
 #include <linux/ethtool.h>
 
-#include <algorithm>
 #include <bit>
 
 namespace fabric {
@@ -15,14 +14,29 @@ constexpr std::array kDrivers{&kMlx5Ofed, &kMlx5,  &kMlx4, &kBnxt, &kBnge,    &k
 constexpr std::array kFeatures{&kEthtoolFeature, &kRdmaCm, &kOptionalCounters, &kMrrs};
 
 const Op* find(std::span<const SettingOp> ops, SettingId setting) {
-  const auto found = std::ranges::find_if(ops, [&](const SettingOp& each) { return each.setting == setting; });
-  return found == ops.end() ? nullptr : &found->op;
+  const SettingOp* row = find_where(ops, [=](const SettingOp& each) { return each.setting == setting; });
+  return row == nullptr ? nullptr : &row->op;
 }
 
 const Feature* feature_of(SettingId setting) {
   for (const Feature* feature : kFeatures)
     if (find(feature->ops, setting) != nullptr) return feature;
   return nullptr;
+}
+
+std::string why_impossible(const Driver& driver, const Setting& setting, const Qos& want, const Qos& have,
+                           const Limits& limits) {
+  const bool or_none = std::holds_alternative<std::optional<OrNone> Qos::*>(setting.member);
+  if (or_none && value_text(setting, want) == "none" && !op_of(driver, setting.id).none)
+    return "here it always has a value: write a number, or leave it out";
+  if (setting.id == SettingId::mtu && limits.max_mtu.value_or(0) != 0 && *want.mtu > *limits.max_mtu)
+    return "the netdev takes " + std::to_string(*limits.max_mtu) + " bytes at most";
+  if (setting.id == SettingId::fec && driver.fec_in_use &&
+      ((want.fec->bits & ETHTOOL_FEC_AUTO) != 0 || !std::has_single_bit(want.fec->bits)))
+    return "this driver shows the mode in use, and not of which it was chosen: name one mode, or leave it out";
+  std::string why = driver.impossible(setting, want, have, limits);
+  const Feature* feature = why.empty() ? feature_of(setting.id) : nullptr;
+  return feature != nullptr && feature->impossible != nullptr ? feature->impossible(setting, want, limits) : why;
 }
 
 }  // namespace
@@ -54,25 +68,6 @@ Qos expected_of(const Driver& driver, const Qos& want, const Qos& have, const Li
     if (feature->expected != nullptr) feature->expected(out, have, limits);
   return out;
 }
-
-namespace {
-
-std::string why_impossible(const Driver& driver, const Setting& setting, const Qos& want, const Qos& have,
-                           const Limits& limits) {
-  const bool or_none = std::holds_alternative<std::optional<OrNone> Qos::*>(setting.member);
-  if (or_none && value_text(setting, want) == "none" && !op_of(driver, setting.id).none)
-    return "here it always has a value: write a number, or leave it out";
-  if (setting.id == SettingId::mtu && limits.max_mtu.value_or(0) != 0 && *want.mtu > *limits.max_mtu)
-    return "the netdev takes " + std::to_string(*limits.max_mtu) + " bytes at most";
-  if (setting.id == SettingId::fec && driver.fec_in_use &&
-      ((want.fec->bits & ETHTOOL_FEC_AUTO) != 0 || !std::has_single_bit(want.fec->bits)))
-    return "this driver shows the mode in use, and not of which it was chosen: name one mode, or leave it out";
-  std::string why = driver.impossible(setting, want, have, limits);
-  const Feature* feature = why.empty() ? feature_of(setting.id) : nullptr;
-  return feature != nullptr && feature->impossible != nullptr ? feature->impossible(setting, want, limits) : why;
-}
-
-}  // namespace
 
 std::string remedy_of(const Driver& driver, const Setting& setting, const Qos& have, const std::string& netdev,
                       int code) {

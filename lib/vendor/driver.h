@@ -23,6 +23,8 @@ struct PortIo {
   bool fec_in_use = false;   // Driver::fec_in_use
 
   [[nodiscard]] bool wants(SettingId setting) const { return keys[index(setting)]; }
+  [[nodiscard]] bool has_ethtool() const { return kernel.generic && kernel.ethtool; }
+  void not_offered(SettingId setting, std::string why) { limits.reasons[setting] = std::move(why); }
 };
 PortIo port_io(Kernel& kernel, const Port& port);
 

@@ -2,7 +2,6 @@
 // AMD Pensando (ionic, ionic_rdma). The RDMA names come from firmware; as `rdma statistic` and `ethtool -S` show them
 // on a Pollara card. `..._1us_count` counts microseconds. The RDMA counters are of a logical interface, one for each
 // PCI function (struct ionic_lif_stats, net/ethernet/pensando/ionic/ionic_if.h, names the first of them).
-#include "model/metrics.h"
 #include "vendor/counter_row.h"
 
 namespace fabric {
@@ -11,8 +10,6 @@ namespace {
 using enum CounterClass;
 using namespace metrics;
 constexpr CounterSource hw = CounterSource::hw, ethtool = CounterSource::ethtool;
-
-constexpr std::string_view kTooLong = "RDMA packets received that are longer than the MTU, discarded.";
 
 constexpr CounterRow kRows[] = {
     {hw, "resp_rx_outouf_seq", loss, 64, &kOutOfSequence},
@@ -46,7 +43,14 @@ constexpr CounterRow kRows[] = {
     {hw, "tx_rdma_ack_timeout", loss, 64, &kAckTimeouts},
     {hw, "tx_rdma_retx_pkts", none, 64, &kRetransmittedPackets},
     {hw, "tx_rdma_retx_bytes", none, 64, &kRetransmittedBytes},
-    {hw, "rx_rdma_mtu_discard_pkts", discard, 64, &kDiscards, kRx, {}, kTooLong},
+    {hw,
+     "rx_rdma_mtu_discard_pkts",
+     discard,
+     64,
+     &kDiscards,
+     kRx,
+     {},
+     "RDMA packets received that are longer than the MTU, discarded."},
     {hw, "req_rx_oper_err", request, 64, &kOperationErrors, kRequester},
     {hw, "resp_tx_rmt_oper_err", request, 64, &kOperationErrors, kResponder},
     {hw, "req_tx_loc_acc_err", request, 64, &kLocalErrors, kRequester},

@@ -11,23 +11,18 @@
 namespace fabric {
 namespace {
 
-bool is_qos(SettingId key) {
-  return key == SettingId::dcbx || key == SettingId::trust || key == SettingId::dscp_map || key == SettingId::ets ||
-         key == SettingId::pfc || key == SettingId::maxrate;
-}
-
-bool is_dcqcn(SettingId key) {
-  return key == SettingId::cc || key == SettingId::ecn_rp || key == SettingId::ecn_np || key == SettingId::cnp_dscp ||
-         key == SettingId::cnp_prio;
-}
+constexpr SettingId kQos[]{SettingId::dcbx, SettingId::trust, SettingId::dscp_map,
+                           SettingId::ets,  SettingId::pfc,   SettingId::maxrate};
+constexpr SettingId kDcqcn[]{SettingId::cc, SettingId::ecn_rp, SettingId::ecn_np, SettingId::cnp_dscp,
+                             SettingId::cnp_prio};
 
 std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {
-  if (code != 0) return upstream::remedy(setting, have, netdev, code);
-  if (setting.id == SettingId::pause)
+  if (code == 0 && setting.id == SettingId::pause)
     return "ionic shows its PFC as global pause, and a write would replace it: set the port's pause type with nicctl";
-  if (is_qos(setting.id))
+  if (code == 0 && contains(kQos, setting.id))
     return "no kernel sets QoS of this NIC: nicctl update qos, kept over a reboot by the NIC's profile";
-  if (is_dcqcn(setting.id)) return "no kernel sets DCQCN of this NIC: give it a DCQCN profile with nicctl";
+  if (code == 0 && contains(kDcqcn, setting.id))
+    return "no kernel sets DCQCN of this NIC: give it a DCQCN profile with nicctl";
   return upstream::remedy(setting, have, netdev, code);
 }
 

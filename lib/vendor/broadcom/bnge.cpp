@@ -12,10 +12,8 @@ namespace fabric {
 namespace {
 
 // What bnxt_en sets by dcbnl or by files of bnxt_re.
-bool is_qos(SettingId key) {
-  return key == SettingId::dcbx || key == SettingId::trust || key == SettingId::dscp_map || key == SettingId::ets ||
-         key == SettingId::pfc || key == SettingId::maxrate || key == SettingId::roce_prio;
-}
+constexpr SettingId kQos[]{SettingId::dcbx, SettingId::trust,   SettingId::dscp_map, SettingId::ets,
+                           SettingId::pfc,  SettingId::maxrate, SettingId::roce_prio};
 
 bool is_congestion_control(SettingId key) {
   return key == SettingId::cc || key == SettingId::cnp_dscp || key == SettingId::cnp_prio ||
@@ -31,7 +29,7 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
   if (setting.id == SettingId::mtu)
     return "bng_en passes the MTU to the NIC only when the netdev comes up: set it before, in the network "
            "configuration";
-  if (is_qos(setting.id)) return "bng_en has no dcbnl operations: no kernel sets QoS of this NIC";
+  if (contains(kQos, setting.id)) return "bng_en has no dcbnl operations: no kernel sets QoS of this NIC";
   if (is_congestion_control(setting.id))
     return "no kernel sets the congestion control of this NIC: bng_re has no files";
   return upstream::remedy(setting, have, netdev, code);

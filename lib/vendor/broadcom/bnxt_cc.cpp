@@ -15,7 +15,7 @@ struct Names {
   SettingId setting;
   std::string_view configfs, debugfs;
 };
-constexpr Names kNumbers[] = {
+constexpr auto kNumbers = std::to_array<Names>({
     {SettingId::cc_mode, "cc_mode", "cc_mode"},
     {SettingId::cc_g, "g", "run_avg_weight_g"},
     {SettingId::cc_phases, "nph_per_state", "num_phase_per_state"},
@@ -27,7 +27,7 @@ constexpr Names kNumbers[] = {
     {SettingId::cnp_dscp, "cnp_dscp", "alt_vlan_dscp"},
     {SettingId::cnp_prio, "cnp_prio", "alt_vlan_pcp"},
     {SettingId::roce_dscp, "roce_dscp", "tos_dscp"},
-};
+});
 constexpr Names kMarking{SettingId::cc, "ecn_marking", "tos_ecn"};
 constexpr Names kEnable{SettingId::cc, "ecn_enable", "enable_cc"};
 constexpr Names kRocePrio{SettingId::roce_prio, "roce_prio", ""};
@@ -35,9 +35,7 @@ constexpr Names kRocePrio{SettingId::roce_prio, "roce_prio", ""};
 constexpr std::string_view kConfigfs = "sys/kernel/config/bnxt_re";
 constexpr std::string_view kDebugfs = "sys/kernel/debug/bnxt_re";
 
-bool is_ours(SettingId id) {
-  return id == SettingId::cc || std::ranges::any_of(kNumbers, [id](const Names& names) { return names.setting == id; });
-}
+bool is_ours(SettingId id) { return id == SettingId::cc || contains(kNumbers, id, &Names::setting); }
 
 // The folder of the numbers while it is open.
 struct Door {
@@ -102,7 +100,7 @@ Result<void> set_together(const Door& door, const Values& values) {
 void read_number(PortIo& io, const Door& door, const Names& names, Qos& out) {
   if (!io.wants(names.setting)) return;
   if (auto value = door.read(names)) file_settings::put(setting_of(names.setting), *value, out);
-  else io.limits.reasons[names.setting] = file_settings::why_not(io, door.file(names), value.error().code);
+  else io.not_offered(names.setting, file_settings::why_not(io, door.file(names), value.error().code));
 }
 
 void read_switch(PortIo& io, const Door& door, Qos& out) {
@@ -110,8 +108,8 @@ void read_switch(PortIo& io, const Door& door, Qos& out) {
   auto marking = door.read(kMarking), enable = door.read(kEnable);
   if (marking && enable) out.cc = *enable != 0 && *marking != 0;
   else
-    io.limits.reasons[SettingId::cc] =
-        file_settings::why_not(io, door.file(kEnable), (enable ? marking : enable).error().code);
+    io.not_offered(SettingId::cc,
+                   file_settings::why_not(io, door.file(kEnable), (enable ? marking : enable).error().code));
 }
 
 // Settings that this kernel does not let us set, with the reason. remedy() covers a bnxt_re without such files.
@@ -122,8 +120,24 @@ void say_why_closed(PortIo& io, int code) {
       configfs || code != ENOENT ? file_settings::why_not(io, path, code) : file_settings::closed(io, path);
   if (why.empty()) return;
   for (const Setting& setting : kSettings)
-    if (io.wants(setting.id) && is_ours(setting.id)) io.limits.reasons[setting.id] = why;
+    if (io.wants(setting.id) && is_ours(setting.id)) io.not_offered(setting.id, why);
 }
+
+Result<void> write(PortIo& io, const Setting& setting, const Qos& want, const Qos&) {
+  auto door = open_door(io);
+  if (!door) return door.error();
+  if (const Names* number = find_where(kNumbers, [&](const Names& each) { return each.setting == setting.id; }))
+    return set_together(*door, {{*number, file_settings::take(setting, want).value_or(0)}});
+  // ECT(1) where data goes out as not ECN-capable; a configured ECT(0) is as good.
+  const uint32_t on = *want.cc ? 1 : 0;
+  const auto marking = door->read(kMarking);
+  return set_together(*door, {{kMarking, on != 0 && marking ? std::max(*marking, on) : on}, {kEnable, on}});
+}
+
+// One firmware command each.
+constexpr Op kOp{
+    write, "/infiniband/hw/bnxt_re/debugfs.c bnxt_re_cc_config_set(), or bnxt_re/configfs.c of Broadcom's package",
+    kHarmless};
 
 }  // namespace
 
@@ -139,16 +153,8 @@ void read(PortIo& io, Qos& out) {
   }
 }
 
-Result<void> write(PortIo& io, const Setting& setting, const Qos& want, const Qos&) {
-  auto door = open_door(io);
-  if (!door) return door.error();
-  if (const Names* number = find_where(kNumbers, [&](const Names& each) { return each.setting == setting.id; }))
-    return set_together(*door, {{*number, file_settings::take(setting, want).value_or(0)}});
-  // ECT(1) where data goes out as not ECN-capable; a configured ECT(0) is as good.
-  const uint32_t on = *want.cc ? 1 : 0;
-  const auto marking = door->read(kMarking);
-  return set_together(*door, {{kMarking, on != 0 && marking ? std::max(*marking, on) : on}, {kEnable, on}});
-}
+constinit const std::array<SettingOp, 12> kOps =
+    file_settings::join(std::array{SettingOp{SettingId::cc, kOp}}, file_settings::ops(kNumbers, kOp));
 
 void follow_roce_prio(PortIo& io, uint32_t prio) {
   if (io.rdma.empty() || !io.kernel.root.exists(std::string(kConfigfs))) return;

@@ -19,11 +19,11 @@ namespace fabric::bnxt_cc {
 // Reads the settings that io.wants(). Absent, with a reason, if neither is accessible (both require root).
 void read(PortIo& io, Qos& out);
 
-// Writes one setting. If killed between a number and its `apply`, an older module keeps showing a number that the NIC
-// does not use, and the folder stays. If a later part or `apply` is refused, accepted parts are restored, so that the
-// files show the NIC's values. On firmware without service profiles each `apply` also makes Broadcom's module rewrite
-// the NIC's DSCP map with the DSCPs of RoCE and of CNPs only.
-Result<void> write(PortIo& io, const Setting& setting, const Qos& want, const Qos& have);
+// They write one setting each. If killed between a number and its `apply`, an older module keeps showing a number that
+// the NIC does not use, and the folder stays. If a later part or `apply` is refused, accepted parts are restored, so
+// that the files show the NIC's values. On firmware without service profiles each `apply` also makes Broadcom's module
+// rewrite the NIC's DSCP map with the DSCPs of RoCE and of CNPs only.
+extern const std::array<SettingOp, 12> kOps;
 
 // The priority that Broadcom's module gives RoCE's DSCP on such firmware, beside the APP entry. It cannot be read back
 // in newer modules, and firmware with service profiles refuses it, because there the APP entry counts: the result is

@@ -8,7 +8,6 @@
 // bng_en (BCM57708, drivers/net/ethernet/broadcom/bnge): `ethtool -S` since commit bcc0f4c0f257 of April 2026, after
 // Linux 7.0. bng_re, its RDMA driver, registers no RDMA device so far and has no hw_counters (infiniband/hw/bng_re/
 // bng_dev.c bng_re_dev_init(), the same commit).
-#include "model/metrics.h"
 #include "vendor/counter_row.h"
 
 namespace fabric {
@@ -23,8 +22,6 @@ constexpr CounterRow late(std::string_view name, const Metric& metric, FixedLabe
                           std::string_view help) {
   return {hw, name, none, 64, &metric, direction, {}, help, false, better};
 }
-
-constexpr std::string_view kCnpsReceived = "Congestion notification packets received.";
 
 constexpr CounterRow kRows[] = {
     // hw_counters.c: bnxt_re_copy_err_stats(), bnxt_re_copy_ext_stats(), bnxt_re_ib_get_hw_stats() and
@@ -44,7 +41,7 @@ constexpr CounterRow kRows[] = {
     {hw, "res_length_mismatch", request, 64, &kLengthErrors},
     {hw, "tx_cnp_pkts", none, 64, &kCnpSent},
     {hw, "np_cnp_pkts", none, 64, &kCnpSent},
-    {hw, "rx_cnp_pkts", none, 64, &kCnpHandled, {}, {}, kCnpsReceived},
+    {hw, "rx_cnp_pkts", none, 64, &kCnpHandled, {}, {}, "Congestion notification packets received."},
     {hw, "rx_ecn_marked_pkts", none, 64, &kEcnMarked},
     {hw, "rx_roce_only_bytes", none, 64, &kRdmaBytes, kRx},
     {hw, "tx_roce_only_bytes", none, 64, &kRdmaBytes, kTx},

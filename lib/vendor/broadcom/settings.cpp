@@ -10,6 +10,7 @@
 
 #include "vendor/broadcom/bnxt_cc.h"
 #include "vendor/generic/dscp.h"
+#include "vendor/generic/file_settings.h"
 #include "vendor/generic/upstream.h"
 
 namespace fabric {
@@ -219,12 +220,9 @@ Result<void> write_pfc(PortIo& io, const Setting&, const Qos& want, const Qos&) 
   return dcbnl::set_pfc(*io.kernel.route, io.netdev, pfc);
 }
 
-// dcbx is a flag of the driver; DSCPs, the RoCE priority and congestion control are one firmware command each. Pause
-// restarts the link while flow control is negotiated, as it is by default (bnxt_hwrm_set_pause()).
-constexpr Op kCcOp{
-    bnxt_cc::write,
-    "/infiniband/hw/bnxt_re/debugfs.c bnxt_re_cc_config_set(), or bnxt_re/configfs.c of Broadcom's package", kHarmless};
-constexpr SettingOp kOps[] = {
+// dcbx is a flag of the driver; DSCPs and the RoCE priority are one firmware command each. Pause restarts the link
+// while flow control is negotiated, as it is by default (bnxt_hwrm_set_pause()).
+constexpr auto kDcbOps = std::to_array<SettingOp>({
     {SettingId::dcbx, {upstream::write_dcbx, "bnxt_dcb.c bnxt_dcbnl_setdcbx()", kHarmless}},
     {SettingId::pause, {upstream::write_pause, "bnxt_ethtool.c bnxt_set_pauseparam()"}},
     {SettingId::mtu, {upstream::write_mtu, "bnxt.c bnxt_change_mtu()"}},
@@ -239,19 +237,8 @@ constexpr SettingOp kOps[] = {
     {SettingId::roce_prio,
      {write_roce_prio, "bnxt_dcb.c bnxt_hwrm_set_dcbx_app(); the list of the kernel is read, not that of the NIC",
       kHarmless}},
-    {SettingId::cc, kCcOp},
-    {SettingId::cc_mode, kCcOp},
-    {SettingId::cc_g, kCcOp},
-    {SettingId::cc_phases, kCcOp},
-    {SettingId::cc_init_cr, kCcOp},
-    {SettingId::cc_init_tr, kCcOp},
-    {SettingId::cc_rtt, kCcOp},
-    {SettingId::cc_tcp_cp, kCcOp},
-    {SettingId::cc_inactivity_cp, kCcOp},
-    {SettingId::cnp_dscp, kCcOp},
-    {SettingId::cnp_prio, kCcOp},
-    {SettingId::roce_dscp, kCcOp},
-};
+});
+const auto kOps = file_settings::join(kDcbOps, bnxt_cc::kOps);
 
 // While congestion control is off, Broadcom's module throws away the DSCP and the priority of the CNPs. ETS before the
 // DSCPs, as in bnxt_setupcc.sh: entries that exist when the first ETS is set are older (send_again()).

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cornelis Omni-Path. Linux 6.12: drivers/infiniband/hw/hfi1/mad.c.
-#include "model/metrics.h"
 #include "vendor/counter_row.h"
 
 namespace fabric {

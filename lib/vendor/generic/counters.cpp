@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ports/N/counters, the same files for all drivers that have them (Documentation/ABI/stable/sysfs-class-infiniband,
 // drivers/infiniband/core/sysfs.c of Linux 6.12). port_*_data count words of four bytes.
-#include "model/metrics.h"
 #include "vendor/counter_row.h"
 
 namespace fabric {

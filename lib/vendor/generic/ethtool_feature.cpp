@@ -13,13 +13,9 @@
 namespace fabric {
 namespace {
 
-bool has_ethtool(const PortIo& io) { return io.kernel.generic && io.kernel.ethtool; }
-
 Error no_ethtool(const PortIo& io) {
   return error(EOPNOTSUPP, io.netdev + ": no ethtool netlink (a kernel before 5.6)");
 }
-
-void not_offered(PortIo& io, SettingId setting, std::string why) { io.limits.reasons[setting] = std::move(why); }
 
 // EOPNOTSUPP is an answer, anything else is worth its text.
 std::string why(const Error& failure, std::string_view what) {
@@ -29,7 +25,7 @@ std::string why(const Error& failure, std::string_view what) {
 void take(PortIo& io, SettingId setting, const std::optional<ethtool::Amount>& amount, std::optional<uint32_t>& limit,
           std::optional<uint32_t>& out) {
   if (!io.wants(setting)) return;
-  if (!amount) return not_offered(io, setting, "the driver has none of these to set");
+  if (!amount) return io.not_offered(setting, "the driver has none of these to set");
   out = amount->now;
   limit = amount->max;
 }
@@ -39,7 +35,7 @@ void read_rings(PortIo& io, Qos& out) {
   auto rings = ethtool::get_rings(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
   if (!rings) {
     for (SettingId setting : {SettingId::ring_rx, SettingId::ring_tx})
-      not_offered(io, setting, why(rings.error(), "ring sizes"));
+      io.not_offered(setting, why(rings.error(), "ring sizes"));
     return;
   }
   take(io, SettingId::ring_rx, rings->rx, io.limits.ring_rx, out.ring_rx);
@@ -49,9 +45,9 @@ void read_rings(PortIo& io, Qos& out) {
 void read_channels(PortIo& io, Qos& out) {
   if (!io.wants(SettingId::channels)) return;
   auto channels = ethtool::get_channels(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
-  if (!channels) return not_offered(io, SettingId::channels, why(channels.error(), "channels"));
+  if (!channels) return io.not_offered(SettingId::channels, why(channels.error(), "channels"));
   if (!*channels)
-    return not_offered(io, SettingId::channels, "the driver has no combined channels, but some for each direction");
+    return io.not_offered(SettingId::channels, "the driver has no combined channels, but some for each direction");
   take(io, SettingId::channels, *channels, io.limits.channels, out.channels);
 }
 
@@ -69,21 +65,21 @@ void read_fec_in_use(PortIo& io, Qos& out) {
   if (status && mode.value_or(ETHTOOL_FEC_OFF) == ETHTOOL_FEC_OFF && !has_link(io)) out.fec = Fec{};
   else if (mode) out.fec = Fec{*mode};
   else
-    not_offered(io, SettingId::fec,
-                status ? "this driver shows no FEC mode but the one in use, and none is" : why(status.error(), "FEC"));
+    io.not_offered(SettingId::fec, status ? "this driver shows no FEC mode but the one in use, and none is"
+                                          : why(status.error(), "FEC"));
 }
 
 void read_fec(PortIo& io, Qos& out) {
   if (!io.wants(SettingId::fec)) return;
   if (io.fec_in_use) return read_fec_in_use(io, out);
   auto fec = ethtool::get_fec(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
-  if (!fec) return not_offered(io, SettingId::fec, why(fec.error(), "FEC"));
+  if (!fec) return io.not_offered(SettingId::fec, why(fec.error(), "FEC"));
   if (fec->bits != 0) out.fec = *fec;
-  else not_offered(io, SettingId::fec, "the link has no FEC mode to set (its cable or speed decides)");
+  else io.not_offered(SettingId::fec, "the link has no FEC mode to set (its cable or speed decides)");
 }
 
 void read(PortIo& io, Qos& out) {
-  if (!has_ethtool(io)) return;
+  if (!io.has_ethtool()) return;
   read_rings(io, out);
   read_channels(io, out);
   read_fec(io, out);
@@ -91,7 +87,7 @@ void read(PortIo& io, Qos& out) {
 
 // Both sizes in one message where both may be written: the driver rebuilds its queues once. Alone if one is refused.
 Result<void> write_rings(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
-  if (!has_ethtool(io)) return no_ethtool(io);
+  if (!io.has_ethtool()) return no_ethtool(io);
   const bool is_rx = setting.id == SettingId::ring_rx;
   auto set = [&](std::optional<uint32_t> rx, std::optional<uint32_t> tx) {
     return ethtool::set_rings(*io.kernel.generic, *io.kernel.ethtool, io.netdev, rx, tx);
@@ -106,7 +102,7 @@ Result<void> write_rings(PortIo& io, const Setting& setting, const Qos& want, co
 }
 
 Result<void> write_channels(PortIo& io, const Setting&, const Qos& want, const Qos&) {
-  if (!has_ethtool(io)) return no_ethtool(io);
+  if (!io.has_ethtool()) return no_ethtool(io);
   return ethtool::set_channels(*io.kernel.generic, *io.kernel.ethtool, io.netdev, *want.channels);
 }
 
@@ -122,7 +118,7 @@ void await_fec(PortIo& io, Fec wanted) {
 }
 
 Result<void> write_fec(PortIo& io, const Setting&, const Qos& want, const Qos&) {
-  if (!has_ethtool(io)) return no_ethtool(io);
+  if (!io.has_ethtool()) return no_ethtool(io);
   const bool shows_later = io.fec_in_use && has_link(io);
   auto set = ethtool::set_fec(*io.kernel.generic, *io.kernel.ethtool, io.netdev, *want.fec);
   if (set && shows_later) await_fec(io, *want.fec);

@@ -2,6 +2,7 @@
 #include "vendor/generic/file_settings.h"
 
 #include "base/parse.h"
+#include "kernel/pci/pci_config.h"
 
 namespace fabric::file_settings {
 namespace {
@@ -9,27 +10,18 @@ namespace {
 constexpr std::string_view kDebugfs = "sys/kernel/debug";
 constexpr std::string_view kConfigfs = "sys/kernel/config";
 
-// The chosen word is the one in brackets: "none [integrity] confidentiality".
-bool is_locked_down(const Root& root) {
-  const std::string words = root.line_of("sys/kernel/security/lockdown");
-  return words.find("[integrity]") != words.npos || words.find("[confidentiality]") != words.npos;
-}
-
 // A mount point below sys/kernel is empty if nothing is mounted. debugfs is readable by root only.
-std::string why_no_mount(const Root& root, std::string_view mount) {
-  auto names = root.list(std::string(mount));
-  if (!names && (names.error().code == EACCES || names.error().code == EPERM))
-    return "/" + std::string(mount) + " is root's alone";
-  if (!names) return "this kernel has no /" + std::string(mount);
-  if (names->empty())
-    return "/" + std::string(mount) + " is not mounted: systemctl start sys-kernel-" +
-           std::string(mount == kDebugfs ? "debug" : "config") + ".mount";
+std::string why_no_mount(const Root& root, const std::string& mount) {
+  const auto names = root.list(mount);
+  if (!names && (names.error().code == EACCES || names.error().code == EPERM)) return "/" + mount + " is root's alone";
+  if (!names) return "this kernel has no /" + mount;
+  if (names->empty()) return "/" + mount + " is not mounted: systemctl start sys-kernel-" + base_name(mount) + ".mount";
   return {};
 }
 
-std::string mount_of(const std::string& folder) {
+std::string_view mount_of(std::string_view folder) {
   for (std::string_view mount : {kDebugfs, kConfigfs})
-    if (folder.starts_with(mount)) return std::string(mount);
+    if (folder.starts_with(mount)) return mount;
   return {};
 }
 
@@ -68,7 +60,7 @@ std::optional<uint32_t> take(const Setting& setting, const Qos& qos) {
 void read(PortIo& io, const std::string& file, SettingId setting, Qos& out) {
   if (!io.wants(setting)) return;
   if (auto value = read_number(io.kernel.root, file)) put(setting_of(setting), *value, out);
-  else io.limits.reasons[setting] = why_no_number(io, file, value.error());
+  else io.not_offered(setting, why_no_number(io, file, value.error()));
 }
 
 Result<void> write(PortIo& io, const std::string& file, const Setting& setting, const Qos& want) {
@@ -80,13 +72,13 @@ Result<void> write(PortIo& io, const std::string& file, const Setting& setting, 
 std::string closed(const PortIo& io, const std::string& file) {
   if (!io.pci.empty() && io.kernel.root.exists("sys/bus/pci/devices/" + io.pci + "/physfn"))
     return "a virtual function: its settings belong to its physical function";
-  const std::string mount = mount_of(file);
-  return mount.empty() ? std::string() : why_no_mount(io.kernel.root, mount);
+  const std::string_view mount = mount_of(file);
+  return mount.empty() ? std::string() : why_no_mount(io.kernel.root, std::string(mount));
 }
 
 std::string why_not(const PortIo& io, const std::string& file, int code) {
   if (std::string why = closed(io, file); !why.empty()) return why;
-  if (code == EPERM && mount_of(file) == kDebugfs && is_locked_down(io.kernel.root))
+  if (code == EPERM && mount_of(file) == kDebugfs && !pci::lockdown(io.kernel.root).empty())
     return "kernel lockdown (Secure Boot) closes debugfs even to root: boot without it, or use a driver with sysfs "
            "files";
   if (code == EPERM || code == EACCES) return "/" + file + " is root's alone";

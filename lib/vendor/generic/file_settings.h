@@ -29,11 +29,11 @@ struct File {
 inline const File* find(std::span<const File> files, SettingId setting) {
   return find_where(files, [=](const File& each) { return each.setting == setting; });
 }
-// The same operation for each row.
-template <size_t size>
-constexpr auto ops(const std::array<File, size>& files, Op op) {
+// The same operation for the setting of each row.
+template <class Row, size_t size>
+constexpr auto ops(const std::array<Row, size>& rows, Op op) {
   std::array<SettingOp, size> out{};
-  std::ranges::transform(files, out.begin(), [=](const File& each) { return SettingOp{each.setting, op}; });
+  std::ranges::transform(rows, out.begin(), [=](const Row& each) { return SettingOp{each.setting, op}; });
   return out;
 }
 template <size_t... sizes>

@@ -13,15 +13,11 @@ constexpr const char* kPrivileged = "systemctl restart fabric-agent-pci reads an
 
 void read(PortIo& io, Qos& out) {
   if (!io.wants(SettingId::mrrs)) return;
-  if (io.pci.empty()) {
-    io.limits.reasons[SettingId::mrrs] = "no PCI function below this port";
-    return;
-  }
-  auto control = pci::read_device_control(io.kernel.root, io.pci);
+  if (io.pci.empty()) return io.not_offered(SettingId::mrrs, "no PCI function below this port");
+  const auto control = pci::read_device_control(io.kernel.root, io.pci);
   if (control) out.mrrs = control->mrrs();
-  else
-    io.limits.reasons[SettingId::mrrs] =
-        control.error().code == EACCES ? control.error().what + "; " + kPrivileged : control.error().text();
+  else if (control.error().code == EACCES) io.not_offered(SettingId::mrrs, control.error().what + "; " + kPrivileged);
+  else io.not_offered(SettingId::mrrs, control.error().text());
 }
 
 Result<void> write(PortIo& io, const Setting&, const Qos& want, const Qos&) {

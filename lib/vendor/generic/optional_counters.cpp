@@ -31,7 +31,7 @@ std::string why_not(const Error& failure) {
 
 void read(PortIo& io, Qos& out) {
   if (!io.wants(SettingId::optional_counters)) return;
-  auto not_offered = [&](std::string why) { io.limits.reasons[SettingId::optional_counters] = std::move(why); };
+  const auto not_offered = [&](std::string why) { io.not_offered(SettingId::optional_counters, std::move(why)); };
   auto device = device_index(io);
   if (!device) return not_offered(device.error().text());
   auto counters = status(io, *device);

@@ -59,8 +59,7 @@ Result<void> write_table(PortIo& io, const DscpMap& want) {
   auto change = dscp::difference(*now, want);
   if (!change.stale.empty())
     if (auto gone = dcbnl::del_app(*io.kernel.route, io.netdev, change.stale); !gone) return gone;
-  if (change.missing.empty()) return {};
-  return dcbnl::set_app(*io.kernel.route, io.netdev, change.missing);
+  return change.missing.empty() ? Result<void>() : dcbnl::set_app(*io.kernel.route, io.netdev, change.missing);
 }
 
 constexpr std::string_view kNoDscp = "this driver does not map DSCPs: it trusts the priority in the VLAN tag";
@@ -93,6 +92,20 @@ constexpr Missing kMissing[] = {
      "only NVIDIA's OFED/DOCA driver can force a traffic class on all queue pairs"},
 };
 
+constexpr SettingOp kOps[] = {
+    {Id::dcbx, {write_dcbx, "net/dcb/dcbnl.c dcbnl_setdcbx()"}},
+    {Id::pause, {write_pause, "net/ethtool/pause.c ethnl_set_pause()"}},
+    {Id::mtu, {write_mtu, "net/core/dev.c dev_set_mtu()"}},
+    {Id::trust, {write_trust, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
+    {Id::dscp_map, {write_dscp_map, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
+    {Id::ets, {write_ets, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
+    {Id::pfc, {write_pfc, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
+    {Id::apptrust, {write_apptrust, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
+    {Id::prio2buffer, {write_buffers, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
+    {Id::buffer_size, {write_buffers, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
+    {Id::maxrate, {write_maxrate, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
+};
+
 }  // namespace
 
 // First the owner of DCBX; then settings that stop the link; the DSCP map before the ones that it overwrites on some
@@ -118,7 +131,7 @@ Result<Reading> read_port(PortIo& io) {
   io.limits.max_mtu = link->max_mtu;
   const auto speed = parse_number<uint32_t>(io.kernel.root.line_of("sys/class/net/" + io.netdev + "/speed"));
   if (speed && *speed != 0 && *speed != UINT32_MAX) io.limits.speed = *speed;
-  if (io.kernel.generic && io.kernel.ethtool) {
+  if (io.has_ethtool()) {
     auto pause = ethtool::get_pause(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
     if (pause) out.qos.pause = *pause;
     else if (pause.error().code == ENODEV) return pause.error();
@@ -198,7 +211,7 @@ Result<void> write_dcbx(PortIo& io, const Setting&, const Qos& want, const Qos&)
 }
 
 Result<void> write_pause(PortIo& io, const Setting&, const Qos& want, const Qos&) {
-  if (!io.kernel.generic || !io.kernel.ethtool) return error(EOPNOTSUPP, io.netdev + ": set pause: no ethtool netlink");
+  if (!io.has_ethtool()) return error(EOPNOTSUPP, io.netdev + ": set pause: no ethtool netlink");
   return ethtool::set_pause(*io.kernel.generic, *io.kernel.ethtool, io.netdev, *want.pause);
 }
 
@@ -275,23 +288,6 @@ Result<void> write_maxrate(PortIo& io, const Setting&, const Qos& want, const Qo
   return dcbnl::set_maxrate(*io.kernel.route, io.netdev, rates);
 }
 
-namespace {
-
-constexpr SettingOp kOps[] = {
-    {Id::dcbx, {write_dcbx, "net/dcb/dcbnl.c dcbnl_setdcbx()"}},
-    {Id::pause, {write_pause, "net/ethtool/pause.c ethnl_set_pause()"}},
-    {Id::mtu, {write_mtu, "net/core/dev.c dev_set_mtu()"}},
-    {Id::trust, {write_trust, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
-    {Id::dscp_map, {write_dscp_map, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
-    {Id::ets, {write_ets, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
-    {Id::pfc, {write_pfc, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
-    {Id::apptrust, {write_apptrust, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
-    {Id::prio2buffer, {write_buffers, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
-    {Id::buffer_size, {write_buffers, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
-    {Id::maxrate, {write_maxrate, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
-};
-
-}  // namespace
 }  // namespace upstream
 
 // Nothing is known of such a driver: every write may stop traffic.

@@ -3,7 +3,6 @@
 // with spaces), intel/ice/ice_ethtool.c, intel/i40e/i40e_ethtool.c. Their xoff counters are the frames that pause; xon
 // ones end it. Frames with illegal bytes are errors beside those of the CRC (ice_main.c, ice_update_vsi_stats). idpf
 // counts neither pauses nor errors of the link.
-#include "model/metrics.h"
 #include "vendor/counter_row.h"
 
 namespace fabric {
@@ -88,7 +87,6 @@ constexpr CounterRow kRows[] = {
     raw(hw, "ip6OutMcastOctets", none, 64, "Bytes of IPv6 multicast packets sent."),
     raw(hw, "ip6OutMcastPkts", none, 64, "IPv6 multicast packets sent."),
 
-    // ice_gstrings_pf_stats.
     {ethtool, "rx_priority_#_xoff.nic", none, 64, &kPfcFrames, kRx},
     {ethtool, "tx_priority_#_xoff.nic", none, 64, &kPfcFrames, kTx},
     raw(ethtool, "rx_priority_#_xon.nic", none, 64, "PFC frames received that end a pause of this priority."),
@@ -104,7 +102,6 @@ constexpr CounterRow kRows[] = {
     {ethtool, "mac_local_faults.nic", link, 64, &kPhyMacFaults, {"end", "local"}},
     {ethtool, "mac_remote_faults.nic", link, 64, &kPhyMacFaults, {"end", "remote"}},
 
-    // i40e_gstrings_stats, i40e_gstrings_pfc_stats.
     {ethtool, "port.rx_priority_#_xoff_rx", none, 64, &kPfcFrames, kRx},
     {ethtool, "port.tx_priority_#_xoff_tx", none, 64, &kPfcFrames, kTx},
     {ethtool, "port.rx_priority_#_xon_2_xoff", none, 64, &kPfcTransitions, kRx},

@@ -72,7 +72,7 @@ void read_cc(PortIo& io, Qos& out) {
   const std::string folder = std::string(kConfigfs) + "/" + io.rdma;
   auto item = ConfigfsItem::open(io.kernel.root, folder);
   if (item) file_settings::read(io, folder + kCcFile, SettingId::cc, out);
-  else io.limits.reasons[SettingId::cc] = file_settings::why_not(io, folder, item.error().code);
+  else io.not_offered(SettingId::cc, file_settings::why_not(io, folder, item.error().code));
 }
 
 Result<void> write_cc(PortIo& io, const Setting& setting, const Qos& want, const Qos&) {

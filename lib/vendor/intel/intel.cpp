@@ -11,7 +11,7 @@ std::string Agent::command(const std::string& netdev) const {
 }
 
 void read_agent(PortIo& io, const Agent& agent, Qos& out) {
-  if (!io.kernel.generic || !io.kernel.ethtool) return;
+  if (!io.has_ethtool()) return;
   auto flags = ethtool::get_private_flags(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
   if (!flags) return;
   for (const auto& [name, on] : *flags)
@@ -20,8 +20,7 @@ void read_agent(PortIo& io, const Agent& agent, Qos& out) {
 }
 
 Result<void> write_agent(PortIo& io, const Agent& agent, bool running) {
-  if (!io.kernel.generic || !io.kernel.ethtool)
-    return error(EOPNOTSUPP, io.netdev + ": set fw_lldp: no ethtool netlink");
+  if (!io.has_ethtool()) return error(EOPNOTSUPP, io.netdev + ": set fw_lldp: no ethtool netlink");
   return ethtool::set_private_flag(*io.kernel.generic, *io.kernel.ethtool, io.netdev, agent.flag,
                                    running == agent.flag_means_running);
 }

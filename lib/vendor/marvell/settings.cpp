@@ -30,13 +30,9 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
   return upstream::remedy(setting, have, netdev, code);
 }
 
-Result<void> write_ets(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
-  auto written = upstream::write_ets(io, setting, want, have);
-  return written ? dcbnl::set_all(*io.kernel.route, io.netdev) : written;
-}
-
-Result<void> write_pfc(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
-  auto written = upstream::write_pfc(io, setting, want, have);
+Result<void> write_offer(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
+  const auto write = setting.id == SettingId::ets ? upstream::write_ets : upstream::write_pfc;
+  auto written = write(io, setting, want, have);
   return written ? dcbnl::set_all(*io.kernel.route, io.netdev) : written;
 }
 
@@ -45,8 +41,8 @@ constexpr SettingOp kOps[] = {
     {SettingId::dcbx, {upstream::write_dcbx, "qed/qed_dcbx.c qed_dcbnl_setdcbx()"}},
     {SettingId::pause, {upstream::write_pause, "qede/qede_ethtool.c qede_set_pauseparam()"}},
     {SettingId::mtu, {upstream::write_mtu, "qede/qede_ethtool.c qede_change_mtu()"}},
-    {SettingId::ets, {write_ets, "qed/qed_dcbx.c qed_dcbnl_ieee_setets(), qed_dcbnl_setall()"}},
-    {SettingId::pfc, {write_pfc, "qed/qed_dcbx.c qed_dcbnl_ieee_setpfc(), qed_dcbnl_setall()"}},
+    {SettingId::ets, {write_offer, "qed/qed_dcbx.c qed_dcbnl_ieee_setets(), qed_dcbnl_setall()"}},
+    {SettingId::pfc, {write_offer, "qed/qed_dcbx.c qed_dcbnl_ieee_setpfc(), qed_dcbnl_setall()"}},
 };
 
 }  // namespace

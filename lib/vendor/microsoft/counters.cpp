@@ -5,7 +5,6 @@
 // current_rate is not documented. Statistics of the netdev: microsoft/mana/mana_ethtool.c; hc_ ones are of the
 // function, and kernels after 6.17 refresh them every two seconds (mana_gf_stats_work_handler()). A traffic class is
 // not a priority: which priorities it serves is the host's secret.
-#include "model/metrics.h"
 #include "vendor/counter_row.h"
 
 namespace fabric {
@@ -14,10 +13,6 @@ namespace {
 using enum CounterClass;
 using namespace metrics;
 constexpr CounterSource hw = CounterSource::hw, ethtool = CounterSource::ethtool;
-
-constexpr CounterRow of_device(std::string_view name, const Metric& metric) {
-  return {hw, name, none, 64, &metric, {}, {}, {}, false, {}, CounterScope::device};
-}
 
 constexpr CounterRow rejected(std::string_view name, std::string_view help) {
   return raw(ethtool, name, none, 64, help, CounterScope::function);
@@ -59,8 +54,8 @@ constexpr CounterRow kRows[] = {
     raw(hw, "rate_inc_events", none, 64, "Rate increases of congestion control."),
     raw_gauge(hw, "current_rate", "Rate of congestion control, in the device's own unit."),
 
-    of_device("sent_cnps", kCnpSent),
-    of_device("received_ecns", kEcnMarked),
+    of(CounterScope::device, {hw, "sent_cnps", none, 64, &kCnpSent}),
+    of(CounterScope::device, {hw, "received_ecns", none, 64, &kEcnMarked}),
     raw(hw, "received_cnp_count", none, 64, "Congestion notification packets received.", CounterScope::device),
     raw(hw, "qp_congested_events", none, 64, "Times congestion control slowed a queue pair down.",
         CounterScope::device),

@@ -5,7 +5,6 @@
 // 32 bits: the Q counters (struct mlx5_ifc_query_q_counter_out_bits, linux/mlx5/mlx5_ifc.h), the statistics that
 // en_stats.c reads with MLX5E_READ_CTR32_BE or from a Q counter, and total_success_recovery_phy (after 6.12,
 // struct mlx5_ifc_phys_layer_recovery_cntrs_bits). A vport's Q counters are prefixed "vport_".
-#include "model/metrics.h"
 #include "vendor/counter_row.h"
 
 namespace fabric {
@@ -58,7 +57,6 @@ constexpr CounterRow kRows[] = {
     raw(hw, "rdma_tx_packets", none, 64, "RDMA packets sent (optional counter, Linux 6.15)."),
     raw(hw, "rdma_tx_bytes", none, 64, "RDMA bytes sent (optional counter, Linux 6.15)."),
 
-    // en_stats.c: vport_stats_desc.
     of(CounterScope::function, {ethtool, "rx_vport_rdma_unicast_bytes", none, 64, &kRdmaBytes, kRx}),
     of(CounterScope::function, {ethtool, "rx_vport_rdma_multicast_bytes", none, 64, &kRdmaBytes, kRx}),
     of(CounterScope::function, {ethtool, "tx_vport_rdma_unicast_bytes", none, 64, &kRdmaBytes, kTx}),
@@ -85,7 +83,6 @@ constexpr CounterRow kRows[] = {
     raw(ethtool, "rx_pause_ctrl_phy", none, 64, "Pause frames received, global and PFC together."),
     raw(ethtool, "tx_pause_ctrl_phy", none, 64, "Pause frames sent, global and PFC together."),
 
-    // pport_per_prio_traffic_stats_desc, pport_per_tc_prio_stats_desc, pport_per_tc_congest_prio_stats_desc.
     {ethtool, "rx_prio#_bytes", none, 64, &kPriorityBytes, kRx},
     {ethtool, "tx_prio#_bytes", none, 64, &kPriorityBytes, kTx},
     raw(ethtool, "rx_prio#_packets", none, 64, "Frames received on the wire with this priority."),
@@ -95,9 +92,7 @@ constexpr CounterRow kRows[] = {
     {ethtool, "rx_prio#_buf_discard", discard, 64, &kPriorityHostDiscards},
     {ethtool, "rx_prio#_marked", none, 64, &kPriorityMarked},
 
-    // pport_2863_stats_desc, pport_802_3_stats_desc, pport_phy_statistical_stats_desc,
-    // pport_phy_layer_cntrs_stats_desc,
-    // pport_phy_recovery_cntrs_stats_desc, pport_eth_ext_stats_desc, pport_2819_stats_desc.
+    // Beside those of kOrigins: pport_phy_layer_cntrs_stats_desc, pport_phy_recovery_cntrs_stats_desc.
     {ethtool, "rx_discards_phy", discard, 64, &kPhyDiscards, kRx},
     {ethtool, "tx_discards_phy", discard, 64, &kPhyDiscards, kTx},
     {ethtool, "rx_crc_errors_phy", link, 64, &kPhyCrcErrors},
@@ -123,10 +118,7 @@ constexpr CounterRow kRows[] = {
     raw(ethtool, "rx_unsupported_op_phy", none, 64,
         "MAC control frames received with an opcode that is not supported."),
 
-    // q_stats_desc, drop_rq_stats_desc, vnic_env_stats_steer_desc, vnic_env_stats_dev_oob_desc,
-    // vnic_env_stats_drop_desc,
-    // mlx5e_pme_error_desc.
-    // Each queries a queue counter or the environment of the function's own vNIC.
+    // Each but module_... queries a queue counter or the environment of the function's own vNIC.
     of(CounterScope::function, {ethtool, "rx_out_of_buffer", receiver, 32, &kNetdevOutOfBuffer}),
     raw(ethtool, "rx_if_down_packets", none, 32, "Frames dropped because the interface was down.",
         CounterScope::function),
@@ -142,7 +134,6 @@ constexpr CounterRow kRows[] = {
     {ethtool, "module_high_temp", link, 64, &kModuleEvents, {"event", "high_temperature"}},
     {ethtool, "module_bad_shorted", link, 64, &kModuleEvents, {"event", "bad_or_shorted"}},
 
-    // pcie_perf_stats_desc, pcie_perf_stall_stats_desc, pcie_perf_stats_desc64.
     {ethtool, "rx_pci_signal_integrity", pcie, 32, &kPcieSignal, kRx},
     {ethtool, "tx_pci_signal_integrity", pcie, 32, &kPcieSignal, kTx},
     {ethtool, "outbound_pci_stalled_rd_events", none, 32, &kPcieStalled, {"operation", "read"}},

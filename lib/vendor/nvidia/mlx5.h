@@ -18,17 +18,16 @@ std::string impossible(const Setting& setting, const Qos& want, const Qos& have,
 std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code);
 Result<void> settle(PortIo& io, const Qos& have);
 
-Op::Write write_dcbx, write_trust, write_dscp_map, write_pfc, write_cable_length, write_buffers, write_maxrate;
+Op::Write write_dcbx, write_map, write_pfc, write_cable_length, write_buffers, write_maxrate;
 
 inline constexpr auto kDcbOps = std::to_array<SettingOp>({
     {SettingId::dcbx, {write_dcbx, "en_dcbnl.c mlx5e_dcbnl_setdcbx()", kHarmless}},
     {SettingId::pause, {upstream::write_pause, "en_ethtool.c mlx5e_ethtool_set_pauseparam()", kHarmless}},
     {SettingId::mtu, {upstream::write_mtu, "en_main.c mlx5e_change_mtu()"}},
     {SettingId::trust,
-     {write_trust, "en_dcbnl.c mlx5e_set_trust_state(); harmless since ConnectX-5, which needs no inline headers"}},
+     {write_map, "en_dcbnl.c mlx5e_set_trust_state(); harmless since ConnectX-5, which needs no inline headers"}},
     {SettingId::dscp_map,
-     {write_dscp_map,
-      "en_dcbnl.c mlx5e_dcbnl_ieee_setapp(); harmless since ConnectX-5, which needs no inline headers"}},
+     {write_map, "en_dcbnl.c mlx5e_dcbnl_ieee_setapp(); harmless since ConnectX-5, which needs no inline headers"}},
     {SettingId::ets, {upstream::write_ets, "en_dcbnl.c mlx5e_dcbnl_ieee_setets()", kHarmless}},
     {SettingId::prio2buffer, {write_buffers, "en_dcbnl.c mlx5e_dcbnl_setbuffer()", kHarmless}},
     {SettingId::buffer_size, {write_buffers, "en_dcbnl.c mlx5e_dcbnl_setbuffer()", kHarmless}},

@@ -85,19 +85,6 @@ std::string impossible_rates(const Rates& rates) {
 // The map that gives the wanted trust when the profile names no DSCP.
 DscpMap map_for(Trust trust) { return trust == Trust::dscp ? dscp::complete({}) : DscpMap{}; }
 
-// One message for all: setapp replaces the priority of a DSCP that is listed already.
-Result<void> write_map(PortIo& io, const DscpMap& want) {
-  auto now = dcbnl::get_app(*io.kernel.route, io.netdev);
-  if (!now) return now.error();
-  auto change = dscp::difference(*now, want);
-  if (want.empty()) {
-    if (change.stale.empty()) return {};
-    return dcbnl::del_app(*io.kernel.route, io.netdev, change.stale);
-  }
-  if (change.missing.empty()) return {};
-  return dcbnl::set_app(*io.kernel.route, io.netdev, change.missing);
-}
-
 // A delay of 0 leaves the cable's length as it is. The same bits again: no toggle.
 Result<void> send_pfc(PortIo& io, PrioSet prios, std::optional<uint32_t> cable_length) {
   ieee_pfc pfc{};
@@ -231,12 +218,14 @@ Result<void> write_dcbx(PortIo& io, const Setting&, const Qos& want, const Qos&)
   return dcbnl::set_dcbx(*io.kernel.route, io.netdev, want.dcbx == Dcbx::host ? kHost : uint8_t{0});
 }
 
-Result<void> write_dscp_map(PortIo& io, const Setting&, const Qos& want, const Qos&) {
-  return write_map(io, *want.dscp_map);
-}
-
-Result<void> write_trust(PortIo& io, const Setting&, const Qos& want, const Qos&) {
-  return write_map(io, map_for(*want.trust));
+// One message for all: setapp replaces the priority of a DSCP that is listed already.
+Result<void> write_map(PortIo& io, const Setting& setting, const Qos& wanted, const Qos&) {
+  const DscpMap want = setting.id == SettingId::dscp_map ? *wanted.dscp_map : map_for(*wanted.trust);
+  const auto now = dcbnl::get_app(*io.kernel.route, io.netdev);
+  if (!now) return now.error();
+  const auto change = dscp::difference(*now, want);
+  if (want.empty() && !change.stale.empty()) return dcbnl::del_app(*io.kernel.route, io.netdev, change.stale);
+  return change.missing.empty() ? Result<void>() : dcbnl::set_app(*io.kernel.route, io.netdev, change.missing);
 }
 
 // With PFC or pause on before, a longer cable follows by itself: mlx5e_port_manual_buffer_config() judges the old

@@ -56,10 +56,7 @@ void read_enable(PortIo& io, SettingId id, std::optional<PrioSet>& out) {
   for (int prio = 0; prio < kPriorities; ++prio) {
     const std::string file = enable_file(io, id, prio);
     auto value = file_settings::read_number(io.kernel.root, file);
-    if (!value) {
-      io.limits.reasons[id] = file_settings::why_no_number(io, file, value.error());
-      return;
-    }
+    if (!value) return io.not_offered(id, file_settings::why_no_number(io, file, value.error()));
     if (*value != 0) on.bits = static_cast<uint8_t>(on.bits | 1u << prio);
   }
   out = on;
@@ -89,13 +86,11 @@ OrNone parse_traffic_class(std::string_view text) {
 
 void read_traffic_class(PortIo& io, Qos& out) {
   if (!io.wants(SettingId::traffic_class)) return;
-  if (io.rdma.empty()) {
-    io.limits.reasons[SettingId::traffic_class] = io.netdev + " has no RDMA device: mlx5_ib is not loaded";
-    return;
-  }
+  if (io.rdma.empty())
+    return io.not_offered(SettingId::traffic_class, io.netdev + " has no RDMA device: mlx5_ib is not loaded");
   const std::string file = traffic_class_file(io);
   if (auto text = io.kernel.root.read(file)) out.traffic_class = parse_traffic_class(*text);
-  else io.limits.reasons[SettingId::traffic_class] = file_settings::why_not(io, file, text.error().code);
+  else io.not_offered(SettingId::traffic_class, file_settings::why_not(io, file, text.error().code));
 }
 
 Result<void> write_traffic_class(PortIo& io, const Setting&, const Qos& want, const Qos&) {

@@ -70,7 +70,7 @@ void read_parameters(PortIo& io, Qos& out) {
   }
   for (const auto& [id, file] : kFiles) {
     if (!io.wants(id)) continue;
-    if (!why.empty()) io.limits.reasons[id] = why;
+    if (!why.empty()) io.not_offered(id, why);
     else if (is_none(io, id)) (id == SettingId::cnp_prio ? out.cnp_prio : out.rtt_resp_dscp) = OrNone{};
     else file_settings::read(io, path_of(io, file), id, out);
   }

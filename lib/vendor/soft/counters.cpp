@@ -2,7 +2,6 @@
 // Soft-RoCE. Linux 6.12: drivers/infiniband/sw/rxe/rxe_hw_counters.c; where each is counted: rxe_comp.c, rxe_resp.c.
 // rcvd_bytes and sent_bytes: after 6.12. duplicate_request is in nvidia/counters.cpp. There is no counter of timeouts
 // alone: completer_retry_err includes NAKs.
-#include "model/metrics.h"
 #include "vendor/counter_row.h"
 
 namespace fabric {
