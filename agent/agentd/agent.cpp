@@ -5,9 +5,6 @@
 #include <sys/inotify.h>
 #include <systemd/sd-daemon.h>
 
-#include "config/config.h"
-#include "settings/confirm.h"
-
 namespace fabric::agentd {
 namespace {
 
@@ -112,18 +109,16 @@ void Agent::drain(NotificationSocket& socket, const Parse& parse) {
 // Our own writes notify, too. After one of them the port reads in sync, so nothing is written or logged. (The sequence
 // number of the message cannot identify the sender: every library begins with the time.)
 void Agent::handle_notification(const Notification& note) {
-  if (note.kind == Notification::Kind::settings)
-    for (const std::string& id : manager_.ports_on(note.ifindex, note.netdev)) {
-      manager_.on_notification(id, note.how);
-      schedule_check(id);
-    }
-  if (note.kind == Notification::Kind::link_gone && !manager_.ports_on(note.link.ifindex, {}).empty())
-    schedule_.at(kRescan, now() + kRescanDelay);
-  if (note.kind != Notification::Kind::link) return;
-  auto events = manager_.link_changed(note.link);
+  const std::vector<std::string> ids = manager_.ports_on(note.link.ifindex, note.link.name);
+  if (note.gone) {
+    if (!ids.empty()) schedule_.at(kRescan, now() + kRescanDelay);
+    return;
+  }
+  PortManager::LinkEvents events;
+  if (note.how == qos::NotificationKind::link) events = manager_.link_changed(note.link);
   if (events.rescan) schedule_.at(kRescan, now());
   if (events.speed) schedule_.at(kRescan, now() + kSettleDelay);
-  for (const std::string& id : manager_.ports_on(note.link.ifindex, {})) {
+  for (const std::string& id : ids) {
     manager_.on_notification(id, note.how);
     schedule_check(id);
     if (events.carrier_up) schedule_.at("settle " + id, now() + kSettleDelay);

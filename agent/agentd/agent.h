@@ -10,13 +10,8 @@
 #include "agentd/schedule.h"
 #include "base/event.h"
 #include "kernel/host/sandbox.h"
-#include "kernel/kernel.h"
 
 namespace fabric::agentd {
-
-struct MonitorUnref {
-  void operator()(sd_device_monitor* monitor) const { sd_device_monitor_unref(monitor); }
-};
 
 class Agent {
  public:
@@ -50,9 +45,7 @@ class Agent {
   void keep(const std::string& id);
   void keep_host();
   void keep_all();
-  // Scans, and writes the inventory if it is new or has grown, no check of the node's parts complains, and nothing in
-  // it is gone. A file that cannot be read is kept: the check `inventory` reports it.
-  void record_parts();
+  void record_parts();  // keep_inventory()
   void watch_confirm();
   void settle(const std::string& id);
   void do_task(const std::string& task);
@@ -67,7 +60,7 @@ class Agent {
   Ear route_, ethtool_;
   EventSource timer_, hangup_;
   std::unique_ptr<sd_event_source, EventUnref> record_;
-  std::unique_ptr<sd_device_monitor, MonitorUnref> devices_;
+  std::unique_ptr<sd_device_monitor, decltype(&sd_device_monitor_unref)> devices_{nullptr, sd_device_monitor_unref};
   Fd record_folder_;
   OpticsWatch optics_{real_optics_world()};
   Sandbox sandbox_;

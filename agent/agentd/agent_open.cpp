@@ -7,7 +7,6 @@
 #include <csignal>
 
 #include "agentd/agent.h"
-#include "settings/confirm.h"
 #include "store/files.h"
 
 namespace fabric::agentd {

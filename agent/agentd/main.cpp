@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sysexits.h>
 #include <systemd/sd-daemon.h>
-#include <unistd.h>
 
 #include <cstdio>
 
 #include "agentd/agent.h"
 #include "agentd/options.h"
 #include "agentd/pci.h"
-#include "base/event.h"
-#include "config/config.h"
-#include "store/state.h"
 
 namespace fabric::agentd {
 namespace {

@@ -7,8 +7,6 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "base/result.h"
-
 namespace fabric::agentd {
 namespace {
 

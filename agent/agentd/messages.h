@@ -7,7 +7,6 @@
 #include <ctime>
 
 #include "base/parse.h"
-#include "model/change.h"
 #include "settings/drift.h"
 #include "settings/writer.h"
 

@@ -2,7 +2,6 @@
 // Kernel notifications: links and DCB (rtnetlink), ethtool settings (generic netlink).
 #pragma once
 
-#include "kernel/netlink/netlink.h"
 #include "kernel/netlink/rtnl.h"
 #include "settings/writer.h"
 
@@ -10,12 +9,9 @@ namespace fabric::agentd {
 
 // One notification, as far as it concerns settings.
 struct Notification {
-  enum class Kind : uint8_t { other, link, link_gone, settings };
-  Kind kind = Kind::other;
-  rtnl::Link link;                                             // link, link_gone
-  int ifindex = 0;                                             // settings: 0 when only the name is known
-  std::string netdev;                                          // settings
-  qos::NotificationKind how = qos::NotificationKind::nothing;  // which notification it was
+  qos::NotificationKind how = qos::NotificationKind::nothing;
+  bool gone = false;  // the link was removed
+  rtnl::Link link{};  // of settings its ifindex (0: not known) and name alone
 };
 
 // Pure. `type` and `payload` of one message from RTNLGRP_LINK or RTNLGRP_DCB.

@@ -3,11 +3,11 @@
 
 #include <linux/netlink.h>
 
-#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
 
+#include "base/clock.h"
 #include "kernel/netlink/ethtool_link.h"
 #include "model/finding.h"
 
@@ -36,7 +36,7 @@ class Reader {
 
   void read(const std::vector<std::string>& netdevs, std::chrono::milliseconds interval) {
     state::Optics found;
-    found.interval = std::chrono::duration<double>(interval).count();
+    found.interval = in_seconds(interval);
     std::erase_if(patiences_, [&](const auto& known) { return !contains(netdevs, known.first); });
     for (const std::string& netdev : netdevs) {
       Patience& patience = patiences_[netdev];

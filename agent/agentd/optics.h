@@ -4,7 +4,6 @@
 
 #include "agentd/messages.h"
 #include "counters/reader.h"
-#include "model/node.h"
 #include "store/optics_state.h"
 
 namespace fabric::agentd {

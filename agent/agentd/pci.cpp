@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agentd/pci.h"
 
-#include <algorithm>
-
 #include "kernel/pci/pci_config.h"
 #include "scan/scan.h"
 #include "settings/reconcile.h"
@@ -15,7 +13,7 @@ namespace {
 
 constexpr std::chrono::seconds kPciLockPatience{10};
 
-int log_error_once(const PciWorld& world, const Error& failure) {
+int failed(const PciWorld& world, const Error& failure) {
   world.log({message_id::trouble, LOG_ERR, failure.text()});
   return 2;
 }
@@ -72,7 +70,7 @@ int keep_host(PciWorld& world, const Policy& policy) {
     if (const qos::Sysctl* row = qos::find_sysctl(name); row != nullptr && row->sys_admin) wanted.emplace(name, value);
   if (wanted.empty()) return 0;
   auto originals = qos::load_sysctl_originals(world.directory);
-  if (!originals) return log_error_once(world, originals.error());
+  if (!originals) return failed(world, originals.error());
   qos::SysctlOptions options;
   options.dry_run = policy.mode == Mode::audit;
   options.save_original = [&](const std::string& name, const std::string& before) {
@@ -83,9 +81,9 @@ int keep_host(PciWorld& world, const Policy& policy) {
 
 int keep_all(PciWorld& world, const Policy& policy, Node& node) {
   auto lock = state::take_lock(world.directory, kPciLockPatience);
-  if (!lock) return log_error_once(world, lock.error());
+  if (!lock) return failed(world, lock.error());
   auto originals = state::load_originals(world.directory);
-  if (!originals) return log_error_once(world, originals.error());
+  if (!originals) return failed(world, originals.error());
   int worst = keep_host(world, policy);
   for (Port& port : node.ports) worst = std::max(worst, keep(world, policy, port, *originals));
   return worst;
@@ -121,7 +119,7 @@ int keep_pci(PciWorld& world, const Policy& policy) {
   state.updated = utc_now();
   for (const Gpu& gpu : node.topology.gpus) add(world.kernel.root, gpu, state);
   for (const Nic& nic : node.topology.nics) add(world.kernel.root, nic, state);
-  if (auto saved = state::save_pci_state(world.directory, state); !saved) return log_error_once(world, saved.error());
+  if (auto saved = state::save_pci_state(world.directory, state); !saved) return failed(world, saved.error());
   return worst;
 }
 

@@ -4,8 +4,6 @@
 
 #include "agentd/messages.h"
 #include "kernel/kernel.h"
-#include "model/node.h"
-#include "model/policy.h"
 
 namespace fabric::agentd {
 

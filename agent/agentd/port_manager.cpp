@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agentd/port_manager.h"
 
-#include <algorithm>
-
-#include "base/find.h"
-#include "base/parse.h"
 #include "scan/scan.h"
-#include "settings/sysctl.h"
-#include "store/state.h"
 
 namespace fabric::agentd {
 namespace {
@@ -17,10 +11,6 @@ constexpr std::chrono::seconds kNaming{180};  // udevd gives up an event then (e
 
 bool asks_for_speed(const Policy& policy) {
   return std::ranges::any_of(policy.ports, [](const PortPolicy& entry) { return !entry.match.speed.empty(); });
-}
-
-bool device_is_gone(const Changes& changes) {
-  return std::ranges::any_of(changes, [](const Change& change) { return change.code == ENODEV; });
 }
 
 qos::NotificationKind announced_by(const Change& change) {
@@ -54,10 +44,7 @@ PortManager::PortManager(World world, Policy policy)
 
 std::vector<std::string> PortManager::rescan() {
   std::map<std::string, Port> found;
-  for (Port& port : world_.scan(policy_)) {
-    std::string id = port.id();
-    found.emplace(std::move(id), std::move(port));
-  }
+  for (Port& port : world_.scan(policy_)) found.emplace(port.id(), std::move(port));
   drop_missing(found);
   check_originals();
   std::vector<std::string> fresh;
@@ -67,18 +54,16 @@ std::vector<std::string> PortManager::rescan() {
 }
 
 void PortManager::drop_missing(const std::map<std::string, Port>& found) {
-  for (auto entry = ports_.begin(); entry != ports_.end();) {
-    if (found.contains(entry->first)) {
-      ++entry;
-      continue;
-    }
-    const bool excluded = matches_any(policy_.exclude, entry->second.port.rdma);
+  std::erase_if(ports_, [&](const auto& entry) {
+    const auto& [id, managed] = entry;
+    if (found.contains(id)) return false;
+    const bool excluded = matches_any(policy_.exclude, managed.port.rdma);
     world_.log(
-        port_entry(entry->first, LOG_NOTICE,
+        port_entry(id, LOG_NOTICE,
                    excluded ? "excluded; its settings are unchanged" : "port removed; managed again when it returns"));
-    drift_.restart(entry->first);
-    entry = ports_.erase(entry);
-  }
+    drift_.restart(id);
+    return true;
+  });
 }
 
 bool PortManager::take_port(const std::string& id, Port port) {
@@ -113,7 +98,7 @@ void PortManager::begin_port(const std::string& id, const Port& port, PortEntry&
 
 qos::Options PortManager::options_for(const PortEntry& managed, const PortPolicy& entry, qos::Instant now) {
   qos::Options options;
-  options.dry_run = policy_.mode == Mode::audit || !suspended_reason_.empty();
+  options.dry_run = !is_enforcing();
   options.disruptive = policy_.disruptive;
   options.window_open = managed.fresh || window_is_open();
   options.only = qos::own_keys(managed.port);
@@ -136,9 +121,9 @@ Result<Fd> PortManager::lock(qos::Instant now) {
 }
 
 Result<void> PortManager::keep(const std::string& id, qos::Instant now) {
-  auto entry = ports_.find(id);
-  if (entry == ports_.end()) return {};
-  PortEntry& managed = entry->second;
+  PortEntry* found = find_in(ports_, id);
+  if (found == nullptr) return {};
+  PortEntry& managed = *found;
   end_self_test(managed);
   const PortPolicy* wanted = policy_for(policy_, managed.port);
   if (wanted == nullptr) return release(managed, now);
@@ -148,7 +133,7 @@ Result<void> PortManager::keep(const std::string& id, qos::Instant now) {
   auto locked = lock(now);
   if (!locked) return locked.error();
   Changes changes = qos::reconcile(world_.kernel, managed.port, wanted->want, options_for(managed, *wanted, now));
-  const bool gone = device_is_gone(changes);
+  const bool gone = contains(changes, ENODEV, &Change::code);
   // ENODEV once is a reset that may be over soon. Twice, with the netdev present: the last scan is stale.
   if (gone && (!std::exchange(managed.gone, true) || !qos::is_there(world_.kernel, managed.port)))
     return error(ENODEV, id);
@@ -161,7 +146,7 @@ Result<void> PortManager::keep_host(qos::Instant now) {
   auto locked = lock(now);
   if (!locked) return locked.error();
   qos::SysctlOptions options;
-  options.dry_run = policy_.mode == Mode::audit || !suspended_reason_.empty();
+  options.dry_run = !is_enforcing();
   options.conflict = [this, now](const std::string& name) { return drift_.held(kHostSubject, name, now); };
   options.save_original = [this](const std::string& name, const std::string& before) -> Result<void> {
     auto originals = qos::load_sysctl_originals(world_.directory);
@@ -173,8 +158,7 @@ Result<void> PortManager::keep_host(qos::Instant now) {
 
 // Compares the results of a pass with the previous pass; then the evidence is reset.
 void PortManager::record_results(PortEntry& managed, Changes changes, qos::Instant now) {
-  Settings before;
-  before.swap(managed.last);
+  const Settings before = std::exchange(managed.last, {});
   for (Change& change : changes) {
     if (auto old = before.find(change.key()); old != before.end()) managed.last.insert(*old);
     if (!suspended_reason_.empty() && change.outcome == Outcome::differs) {
@@ -197,35 +181,33 @@ Error PortManager::locked_out(Error failure, qos::Instant now) {
 }
 
 void PortManager::process_change(PortEntry& managed, Change change, qos::Instant now) {
+  using Transition = qos::Drift::Transition;
   const auto drifted = note_drift(managed, change);
-  // A device that does not answer is not evidence of drift, and must not delay writes when it answers again.
-  const auto& writers = memory_[change.port].writers;
-  const auto writer = writers.find(change.key());
+  const std::string key = change.key();
+  Memory& memory = memory_[change.port];
+  const qos::Writer* writer = find_in(memory.writers, key);
   const bool written = managed.notified.contains(announced_by(change)) ||
-                       (writer != writers.end() && qos::is_alive(world_.kernel.root, writer->second));
-  const auto transition =
-      change.code == ENODEV ? qos::Drift::Transition::nothing : drift_.observe(change, now, written);
-  auto old = managed.last.find(change.key());
-  const Change* before = old == managed.last.end() ? nullptr : &old->second;
+                       (writer != nullptr && qos::is_alive(world_.kernel.root, *writer));
+  // A device that does not answer is not evidence of drift, and must not delay writes when it answers again.
+  const auto transition = change.code == ENODEV ? Transition::nothing : drift_.observe(change, now, written);
+  const Change* before = find_in(managed.last, key);
   // Not written because the driver refused it, not because of another writer: still refused.
-  if (change.outcome == Outcome::conflict && !drift_.in_conflict(change.port, change.key()) && before != nullptr) {
+  if (change.outcome == Outcome::conflict && !drift_.in_conflict(change.port, key) && before != nullptr) {
     std::string from = std::move(change.from);
     change = *before;
     change.from = std::move(from);
   }
-  using Transition = qos::Drift::Transition;
   if (auto entry = message_for(change, before, transition, drifted)) world_.log(*entry);
   if (transition == Transition::repaired || transition == Transition::conflict)
-    memory_[change.port].reported[change.key()].last_repair = utc_now();
+    memory.reported[key].last_repair = utc_now();
   if (transition == Transition::conflict) {
-    memory_[change.port].writers[change.key()] = drifted ? drifted->writer : qos::Writer{};
+    memory.writers[key] = drifted ? drifted->writer : qos::Writer{};
     change.outcome = Outcome::conflict;
     change.detail = "repeatedly changed back by " + (drifted ? drifted->by : "another process");
   } else if (change.outcome == Outcome::conflict && before != nullptr && before->outcome == Outcome::conflict) {
     change.detail = before->detail;
   }
-  std::string key = change.key();
-  managed.last.insert_or_assign(std::move(key), std::move(change));
+  managed.last.insert_or_assign(key, std::move(change));
 }
 
 // A setting that was in sync now differs: records when, from and to which value, how often, and the likely writer.
@@ -235,12 +217,12 @@ std::optional<qos::Suspect> PortManager::note_drift(const PortEntry& managed, co
   const bool off = change.from != change.to && change.from != "-" && change.outcome != Outcome::unsupported;
   std::optional<qos::Suspect> suspect;
   if (off && known != good.end() && known->second == change.to) {
-    const auto notified = managed.notified.find(announced_by(change));
+    const qos::Writer* notified = find_in(managed.notified, announced_by(change));
     qos::Evidence seen;
     seen.new_device = managed.new_device;
     seen.carrier_lost = managed.carrier_lost;
-    seen.notified = notified != managed.notified.end();
-    if (seen.notified) seen.writer = notified->second.writer;
+    seen.notified = notified != nullptr;
+    if (notified != nullptr) seen.writer = *notified;
     else if (announced_by(change) == qos::NotificationKind::nothing)
       seen.writer = qos::find_holder(world_.kernel.root, managed.port);
     seen.firmware_dcbx = managed.port.qos.dcbx == Dcbx::firmware;
@@ -258,12 +240,10 @@ std::optional<qos::Suspect> PortManager::note_drift(const PortEntry& managed, co
 }
 
 void PortManager::on_notification(const std::string& id, qos::NotificationKind how) {
-  auto entry = ports_.find(id);
-  if (entry == ports_.end() || policy_for(policy_, entry->second.port) == nullptr) return;
-  Notified& notified = entry->second.notified[how];
-  if (notified.any) return;  // a burst comes from one writer
-  notified.any = true;
-  notified.writer = qos::find_writer(world_.kernel.root, how, entry->second.port.netdev);
+  PortEntry* managed = find_in(ports_, id);
+  if (managed == nullptr || policy_for(policy_, managed->port) == nullptr) return;
+  const auto [writer, is_first] = managed->notified.try_emplace(how);  // a burst comes from one writer
+  if (is_first) writer->second = qos::find_writer(world_.kernel.root, how, managed->port.netdev);
 }
 
 PortManager::LinkEvents PortManager::link_changed(const rtnl::Link& link) {
@@ -284,12 +264,11 @@ PortManager::LinkEvents PortManager::link_changed(const rtnl::Link& link) {
 }
 
 Result<void> PortManager::settle(const std::string& id) {
-  auto entry = ports_.find(id);
-  if (entry == ports_.end() || policy_.mode != Mode::enforce || !suspended_reason_.empty()) return {};
-  if (policy_for(policy_, entry->second.port) == nullptr) return {};
+  const PortEntry* managed = find_in(ports_, id);
+  if (managed == nullptr || !is_enforcing() || policy_for(policy_, managed->port) == nullptr) return {};
   auto lock = state::take_lock(world_.directory);
   if (!lock) return lock.error();
-  return qos::settle(world_.kernel, entry->second.port);
+  return qos::settle(world_.kernel, managed->port);
 }
 
 }  // namespace fabric::agentd

@@ -4,14 +4,8 @@
 
 #include "agentd/messages.h"
 #include "config/config.h"
-#include "kernel/kernel.h"
 #include "kernel/netlink/rtnl.h"
-#include "model/node.h"
-#include "model/policy.h"
 #include "settings/confirm.h"
-#include "settings/drift.h"
-#include "settings/reconcile.h"
-#include "settings/writer.h"
 
 namespace fabric::agentd {
 
@@ -93,10 +87,6 @@ class PortManager {
 
  private:
   using Settings = std::map<std::string, Change, std::less<>>;
-  struct Notified {
-    bool any = false;
-    qos::Writer writer;
-  };
   struct PortEntry {
     Port port;
     Settings last;                            // setting -> the last result
@@ -104,9 +94,10 @@ class PortManager {
     bool new_device = false;                  // re-created: its values are the driver's defaults
     std::optional<qos::Instant> unmatched{};  // when its first pass found no matching entry
     bool renamed = false;                     // since then, while no entry matched
-    std::map<qos::NotificationKind, Notified> notified;  // since the last pass
-    bool carrier_lost = false;                           // since the last pass
-    bool gone = false;                                   // the last pass got ENODEV although the netdev exists
+    // Since the last pass; with the writer, as far as one was found.
+    std::map<qos::NotificationKind, qos::Writer> notified;
+    bool carrier_lost = false;  // since the last pass
+    bool gone = false;          // the last pass got ENODEV although the netdev exists
     std::optional<bool> carrier;
     std::optional<uint32_t> carrier_downs;
   };
@@ -138,6 +129,7 @@ class PortManager {
   // Releases a port that was managed before a reload, once it is certain that no entry matches it.
   void decide_release(const std::string& id, PortEntry& managed);
   Result<void> release(PortEntry& managed, qos::Instant now);
+  [[nodiscard]] bool is_enforcing() const { return policy_.mode == Mode::enforce && suspended_reason_.empty(); }
   [[nodiscard]] bool window_is_open() const;
   [[nodiscard]] bool has_pending(const PortEntry& managed) const;
   void remember_published();

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The published state file, and errors.
-#include <algorithm>
-
-#include "agentd/messages.h"
 #include "agentd/port_manager.h"
 #include "settings/selftest.h"
-#include "store/state.h"
 
 namespace fabric::agentd {
 
@@ -131,12 +127,11 @@ AgentState PortManager::state() const {
   state.originals_error = originals_error_;
   const auto add = [&](const std::string& id, const PortEntry& managed) {
     auto& settings = state.ports[id];
-    const auto memory = memory_.find(id);
+    const Memory* memory = find_in(memory_, id);
     for (const auto& [key, change] : managed.last) {
+      const SettingState* known = memory == nullptr ? nullptr : find_in(memory->reported, key);
       SettingState& state_of_setting = settings[key];
-      if (memory != memory_.end())
-        if (const auto known = memory->second.reported.find(key); known != memory->second.reported.end())
-          state_of_setting = known->second;
+      if (known != nullptr) state_of_setting = *known;
       state_of_setting.outcome = to_text(change.outcome);
       state_of_setting.detail = change.detail;
       state_of_setting.repairs = drift_.repairs(id, key);

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waits: idle ports, the maintenance window, a confirmation. And ports that are released.
 
-#include "agentd/messages.h"
 #include "agentd/port_manager.h"
 #include "agentd/schedule.h"
-#include "base/find.h"
-#include "config/config.h"
-#include "model/node.h"
 #include "settings/restore.h"
-#include "store/state.h"
 
 namespace fabric::agentd {
 namespace {
@@ -36,19 +31,18 @@ std::tm local_time() {
 bool PortManager::window_is_open() const { return minutes_until_open(policy_.maintenance, world_.now_local(), 1) == 0; }
 
 bool PortManager::has_pending(const PortEntry& managed) const {
-  return policy_.mode == Mode::enforce && suspended_reason_.empty() &&
+  return is_enforcing() &&
          std::ranges::any_of(managed.last, [](const auto& each) { return each.second.outcome == Outcome::pending; });
 }
 
 bool PortManager::waits_for_idle(const std::string& id) const {
-  auto entry = ports_.find(id);
-  if (entry == ports_.end() || policy_.disruptive != Disruptive::idle) return false;
-  return has_pending(entry->second) && window_is_open();
+  const PortEntry* managed = find_in(ports_, id);
+  return managed != nullptr && policy_.disruptive == Disruptive::idle && has_pending(*managed) && window_is_open();
 }
 
 bool PortManager::is_idle(const std::string& id) const {
-  auto entry = ports_.find(id);
-  return entry == ports_.end() || !world_.busy(entry->second.port);
+  const PortEntry* managed = find_in(ports_, id);
+  return managed == nullptr || !world_.busy(managed->port);
 }
 
 std::optional<std::chrono::minutes> PortManager::until_window() const {

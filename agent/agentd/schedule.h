@@ -2,11 +2,9 @@
 // Tasks by time, and the maintenance windows. Pure.
 #pragma once
 
-#include <algorithm>
 #include <ctime>
 #include <utility>
 
-#include "model/policy.h"
 #include "settings/drift.h"
 
 namespace fabric::agentd {

@@ -34,8 +34,7 @@ bool set_format(Options& options, const std::string& value) {
 }
 
 bool set_disruptive(Options& options, const std::string& value) {
-  for (Disruptive one : {Disruptive::idle, Disruptive::now, Disruptive::never})
-    if (to_text(one) == value) options.disruptive = one;
+  options.disruptive = parse_word<Disruptive>(value);
   return options.disruptive.has_value();
 }
 
@@ -184,14 +183,11 @@ Result<Options> parse_options(std::span<const std::string> words) {
 
 std::string suggestion(std::string_view word, const std::vector<std::string_view>& known, const std::string& see,
                        const std::string& dashes) {
-  std::string best;
-  size_t best_distance = std::max<size_t>(2, word.size() / 3) + 1;
-  for (std::string_view candidate : known)
-    if (const size_t distance = edit_distance(word, candidate); distance < best_distance) {
-      best_distance = distance;
-      best = candidate;
-    }
-  return best.empty() ? "; see fabric-agentctl " + see : "; did you mean " + dashes + best + "?";
+  const auto distance = [&](std::string_view name) { return edit_distance(word, name); };
+  const auto nearest = std::ranges::min_element(known, {}, distance);
+  if (nearest == known.end() || distance(*nearest) > std::max<size_t>(2, word.size() / 3))
+    return "; see fabric-agentctl " + see;
+  return "; did you mean " + dashes + std::string(*nearest) + "?";
 }
 
 }  // namespace fabric::ctl

@@ -53,6 +53,30 @@ std::string option_lines(std::string_view verb, bool own, unsigned width) {
   return text;
 }
 
+int run_verb(std::span<const std::string> words, Output& output) {
+  auto options = parse_options(words);
+  if (!options) return fail(output, kUsage, options.error().text());
+  output.paged = !options->watch && !options->no_pager;
+  if (options->version) {
+    output.text += "fabric-agentctl " FABRIC_VERSION "\n";
+    return kDone;
+  }
+  const Verb* verb = find_verb(options->verb);
+  if (verb == nullptr) {
+    (options->help ? output.text : output.errors) += usage_text(output.width);
+    return options->help ? kDone : kUsage;
+  }
+  if (options->help) {
+    output.text += help_text(*verb, output.width);
+    return kDone;
+  }
+  if (verb->arguments.empty() && !options->arguments.empty())
+    return fail(output, kUsage, options->verb + ": unexpected argument: " + options->arguments.front());
+  const int code = verb->run(*options, output);
+  if (!options->watch) output.text = printable(output.text, output);  // --watch prints control sequences as well
+  return code;
+}
+
 }  // namespace
 
 int fail(Output& output, int code, const std::string& what) {
@@ -102,34 +126,6 @@ int run_help(const Options& options, Output& output) {
   output.text += help_text(*verb, output.width);
   return kDone;
 }
-
-namespace {
-
-int run_verb(std::span<const std::string> words, Output& output) {
-  auto options = parse_options(words);
-  if (!options) return fail(output, kUsage, options.error().text());
-  output.paged = !options->watch && !options->no_pager;
-  if (options->version) {
-    output.text += "fabric-agentctl " FABRIC_VERSION "\n";
-    return kDone;
-  }
-  const Verb* verb = find_verb(options->verb);
-  if (verb == nullptr) {
-    (options->help ? output.text : output.errors) += usage_text(output.width);
-    return options->help ? kDone : kUsage;
-  }
-  if (options->help) {
-    output.text += help_text(*verb, output.width);
-    return kDone;
-  }
-  if (verb->arguments.empty() && !options->arguments.empty())
-    return fail(output, kUsage, options->verb + ": unexpected argument: " + options->arguments.front());
-  const int code = verb->run(*options, output);
-  if (!options->watch) output.text = printable(output.text, output);  // --watch prints control sequences as well
-  return code;
-}
-
-}  // namespace
 
 int run(std::span<const std::string> words, Output& output) {
   const int code = run_verb(words, output);

@@ -7,8 +7,6 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "base/event.h"
-#include "exporter/collect/collector.h"
 #include "exporter/collect/health_keeper.h"
 #include "exporter/http/page.h"
 #include "exporter/http/server.h"
@@ -22,6 +20,12 @@ namespace {
 constexpr auto kSettle = std::chrono::milliseconds(300);  // a NIC is added or removed with a burst of uevents
 constexpr auto kGidsFollow = std::chrono::seconds(1);     // the kernel updates GIDs from addresses in a work queue
 constexpr auto kFirstPage = std::chrono::seconds(3);      // --print waits this long
+
+// RUNTIME_DIRECTORY survives a restart, STATE_DIRECTORY a reboot; empty: not set.
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string() : value;
+}
 
 void take_wake_up(const Fd& wake) {
   uint64_t count = 0;
@@ -189,10 +193,8 @@ class Exporter final : public Site {
   }
 
   void reload() {
-    timespec now{};
-    ::clock_gettime(CLOCK_MONOTONIC, &now);
-    ::sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld",
-                 static_cast<long long>(now.tv_sec) * 1'000'000 + now.tv_nsec / 1000);
+    const auto now = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now().time_since_epoch());
+    ::sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld", static_cast<long long>(now.count()));
     auto configuration = configure(options_);
     config_valid_ = configuration && (!configuration->policy || configuration->no_policy.empty());
     if (config_valid_) use(std::move(*configuration));
@@ -228,16 +230,13 @@ class Exporter final : public Site {
 int serve(const Options& options) {
   block_signals();
   Exporter exporter(options);
-  if (auto started = exporter.start(); !started) {
-    log(SD_ERR, started.error().text());
-    return EXIT_FAILURE;
-  }
+  if (auto started = exporter.start(); !started) return failed(started.error());
   return exporter.run();
 }
 
 int print_page(const Options& options) {
   auto configuration = configure(options);
-  if (!configuration) return log(SD_ERR, configuration.error().text()), EXIT_FAILURE;
+  if (!configuration) return failed(configuration.error());
   Fd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   CollectorOptions collecting;
   collecting.root = options.root;
@@ -253,8 +252,7 @@ int print_page(const Options& options) {
   context.no_policy = configuration->no_policy;
   std::string page = render_page(collector.snapshot(), context);
   if (std::fwrite(page.data(), 1, page.size(), stdout) == page.size() && std::fflush(stdout) == 0) return EXIT_SUCCESS;
-  log(SD_ERR, error(errno, "standard output").text());
-  return EXIT_FAILURE;
+  return failed(error(errno, "standard output"));
 }
 
 }  // namespace fabric::exporter

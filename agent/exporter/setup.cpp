@@ -6,11 +6,9 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "base/find.h"
 #include "config/cabling.h"
 #include "config/config.h"
 #include "exporter/http/http.h"
-#include "kernel/capture/root.h"
 #include "kernel/kernel.h"
 
 namespace fabric::exporter {
@@ -80,6 +78,11 @@ void log(const char* level, const std::string& text) {
   std::fprintf(stderr, "%s%s\n", journal ? level : "", text.c_str());
 }
 
+int failed(const Error& error) {
+  log(SD_ERR, error.text());
+  return EXIT_FAILURE;
+}
+
 Result<Configuration> configure(const Options& options) {
   auto root = Root::open(options.root);
   if (!root) return error(root.error().code, options.root + ": cannot read the machine there");
@@ -115,11 +118,6 @@ Result<std::vector<Fd>> listeners(const Options& options, const Policy& policy) 
   }
   if (own.empty()) return error(0, "nothing to listen on: listen = [] in [exporter]; give an address, or leave it out");
   return own;
-}
-
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string() : value;
 }
 
 }  // namespace fabric::exporter

@@ -25,6 +25,8 @@ std::string usage();
 
 // To the journal, at a level of sd-daemon(3), or to the terminal.
 void log(const char* level, const std::string& text);
+// Logs the error; EXIT_FAILURE.
+int failed(const Error& error);
 
 struct Configuration {
   std::shared_ptr<const Policy> policy;  // null: none
@@ -35,9 +37,6 @@ Result<Configuration> configure(const Options& options);
 
 // The sockets that systemd passes, else those of the options, else of the policy.
 Result<std::vector<Fd>> listeners(const Options& options, const Policy& policy);
-
-// RUNTIME_DIRECTORY survives a restart, STATE_DIRECTORY a reboot; empty: not set.
-std::string environment(const char* name);
 
 // Serves until SIGTERM or SIGINT. The exit status.
 int serve(const Options& options);

@@ -5,7 +5,6 @@
 #include <set>
 
 #include "base/fd.h"
-#include "base/result.h"
 #include "kernel/netlink/netlink.h"
 
 namespace fabric::exporter {

@@ -51,6 +51,40 @@ const Finding* first_finding(const Report& report) {
                     [](const Finding& finding) { return finding.status != Status::ok && !finding.acknowledged; });
 }
 
+const Finding* same_finding(const Report& report, const Finding& wanted) {
+  return find_where(report.findings, [&](const Finding& finding) {
+    return finding.id == wanted.id && finding.subject == wanted.subject;
+  });
+}
+
+bool is_bad(const Finding* finding) { return finding != nullptr && finding->status != Status::ok; }
+
+// plan and apply as a diff: "- pfc none", "+ pfc 3", grouped by port.
+std::string line(const char* mark, const char* color, const std::string& text, const Output& output) {
+  const std::string out = std::string("  ") + mark + " " + wrapped(text, output.width, 6) + "\n";
+  return output.color && *color != '\0'
+             ? std::string("\033[") + color + "m" + out.substr(0, out.size() - 1) + "\033[0m\n"
+             : out;
+}
+
+std::string change_text(const Change& change, const Output& output) {
+  if (change.outcome == Outcome::in_sync) return line(" ", "", change.key() + " " + change.to, output);
+  const bool written = is_write(change) || was_written(change);
+  std::string text;
+  if (written) {
+    text += line("-", "31", change.key() + " " + change.from, output);
+    text += line("+", "32", change.key() + " " + change.to, output);
+  }
+  std::string note = change.detail;  // what the outcome means for the operator, if the diff does not show it
+  if (change.outcome != Outcome::differs)
+    note = std::string(to_text(change.outcome)) + (change.code == 0 ? "" : " (" + errno_name(change.code) + ")") +
+           (note.empty() ? "" : ": " + note);
+  if (is_write(change) && change.disruptive)
+    note = "disruptive: stops traffic for a moment" + (note.empty() ? "" : "; " + note);
+  if (!written) note = change.key() + ": have " + change.from + ", want " + change.to + ": " + note;
+  return note.empty() ? text : text + line("!", "33", note, output);
+}
+
 }  // namespace
 
 std::string findings_text(const Report& report, const Output& output, bool brief) {
@@ -111,18 +145,6 @@ std::string unseen_text(const Node& node, const Output& output) {
   return text.empty() ? text : folded("\nCould not be read:\n" + text, output.width);
 }
 
-namespace {
-
-const Finding* same_finding(const Report& report, const Finding& wanted) {
-  return find_where(report.findings, [&](const Finding& finding) {
-    return finding.id == wanted.id && finding.subject == wanted.subject;
-  });
-}
-
-bool is_bad(const Finding* finding) { return finding != nullptr && finding->status != Status::ok; }
-
-}  // namespace
-
 std::vector<ReportChange> changes_of(const Report& before, const Report& now) {
   std::vector<ReportChange> out;
   for (const Finding& finding : now.findings) {
@@ -157,36 +179,6 @@ std::string change_json(const ReportChange& change, int64_t wall) {
                     {"observed", change.finding.observed},
                     {"acknowledged", change.finding.acknowledged}});
 }
-
-namespace {
-
-// plan and apply as a diff: "- pfc none", "+ pfc 3", grouped by port.
-std::string line(const char* mark, const char* color, const std::string& text, const Output& output) {
-  const std::string out = std::string("  ") + mark + " " + wrapped(text, output.width, 6) + "\n";
-  return output.color && *color != '\0'
-             ? std::string("\033[") + color + "m" + out.substr(0, out.size() - 1) + "\033[0m\n"
-             : out;
-}
-
-std::string change_text(const Change& change, const Output& output) {
-  if (change.outcome == Outcome::in_sync) return line(" ", "", change.key() + " " + change.to, output);
-  const bool written = is_write(change) || was_written(change);
-  std::string text;
-  if (written) {
-    text += line("-", "31", change.key() + " " + change.from, output);
-    text += line("+", "32", change.key() + " " + change.to, output);
-  }
-  std::string note = change.detail;  // what the outcome means for the operator, if the diff does not show it
-  if (change.outcome != Outcome::differs)
-    note = std::string(to_text(change.outcome)) + (change.code == 0 ? "" : " (" + errno_name(change.code) + ")") +
-           (note.empty() ? "" : ": " + note);
-  if (is_write(change) && change.disruptive)
-    note = "disruptive: stops traffic for a moment" + (note.empty() ? "" : "; " + note);
-  if (!written) note = change.key() + ": have " + change.from + ", want " + change.to + ": " + note;
-  return note.empty() ? text : text + line("!", "33", note, output);
-}
-
-}  // namespace
 
 // Unverified from "-": a write makes it known.
 bool is_write(const Change& change) {

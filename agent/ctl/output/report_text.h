@@ -52,7 +52,6 @@ Json status_json(const Node& node, const Policy* policy, const Plan& plan);
 // Current and wanted settings, ports with equal settings in one table. `plan` has the wanted value in the driver's
 // form.
 std::string show_text(const Node& node, const Policy* policy, const Plan& plan, const Output& output);
-Json show_json(const Node& node, const Policy* policy);
 
 // "Inventory: 24 parts as of 2026-01-01T00:00:00Z; none is missing." Empty: none is recorded.
 std::string inventory_line(const Node& node);
@@ -61,7 +60,5 @@ Json inventory_json(const Node& node);
 
 // One row for each port and neighbor, then remarks on the source and on malformed frames.
 std::string neighbors_text(const Options& options, const Node& node, const Policy* policy, const Output& output);
-// {"source","why_none","ports":[{"port","netdev","listening","expected":[{"device","port","where"}],"neighbors":[...]}]}
-Json neighbors_json(const Options& options, const Node& node, const Policy* policy);
 
 }  // namespace fabric::ctl

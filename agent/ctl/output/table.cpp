@@ -110,11 +110,8 @@ std::string Table::text(const Output& output) const {
 
 std::string colored(const Output& output, Status status, std::string_view text) {
   if (!output.color) return std::string(text);
-  const char* code = status == Status::ok         ? "32"
-                     : status == Status::warning  ? "33"
-                     : status == Status::critical ? "1;31"
-                                                  : "35";
-  return std::string("\033[") + code + "m" + std::string(text) + "\033[0m";
+  constexpr const char* kCodes[] = {"32", "33", "1;31", "35"};
+  return std::string("\033[") + kCodes[static_cast<size_t>(status)] + "m" + std::string(text) + "\033[0m";
 }
 
 std::string wrapped(std::string_view text, unsigned width, unsigned indent) {

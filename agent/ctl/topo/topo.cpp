@@ -2,7 +2,6 @@
 #include "ctl/topo/topo.h"
 
 #include "base/json.h"
-#include "model/node.h"
 
 namespace fabric::ctl {
 namespace {
@@ -134,12 +133,11 @@ std::string pairing(const TopoView& view) {
   std::string out = "\nBest pairing:\n\n";
   for (size_t g = 0; g < view.topology.gpus.size(); ++g) {
     const Pair& pair = view.pairing.pairs[g];
-    std::vector<std::string> list;
-    for (const size_t nic : pair.nics) list.push_back(view.topology.nics[nic].name);
     out += "  " + view.topology.gpus[g].name + ": ";
-    if (list.empty()) out += "none\n";
+    if (pair.nics.empty()) out += "none\n";
     else
-      out += joined(list) + " (" + std::string(to_text(*pair.path)) +
+      out += joined(pair.nics, ", ", [&](size_t nic) { return view.topology.nics[nic].name; }) + " (" +
+             std::string(to_text(*pair.path)) +
              (pair.shared_by > 1 ? ", shared by " + std::to_string(pair.shared_by) + " GPUs" : "") + ")\n";
   }
   return out;

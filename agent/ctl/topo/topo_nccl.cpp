@@ -40,9 +40,7 @@ std::string hcas(const TopoView& view, const std::vector<size_t>& nics, const st
 }
 
 std::string indices_text(const std::set<unsigned>& indices) {
-  std::vector<std::string> out;
-  for (const unsigned index : indices) out.push_back(std::to_string(index));
-  return out.empty() ? "none" : joined(out, "/");
+  return indices.empty() ? "none" : joined(indices, "/", [](unsigned index) { return std::to_string(index); });
 }
 
 // `pin` is [expect] gid_index; used if all ports have it.
@@ -52,9 +50,8 @@ std::string gid_index(const std::vector<const Port*>& ports, std::optional<unsig
   std::vector<std::string> each;
   for (const Port* port : ports) {
     const std::set<unsigned> mine = gid_indices(*port, ipv4);
-    std::set<unsigned> both;
-    std::set_intersection(common.begin(), common.end(), mine.begin(), mine.end(), std::inserter(both, both.end()));
-    common = each.empty() ? mine : both;
+    if (each.empty()) common = mine;
+    std::erase_if(common, [&](unsigned index) { return !mine.contains(index); });
     each.push_back(hca_name(*port) + " " + indices_text(mine));
   }
   if (!common.empty())
@@ -108,7 +105,7 @@ std::string class_lines(const TopoView& view, const std::vector<const Port*>& po
 std::string bootstrap(const TopoView& view, const std::vector<const Port*>& ports) {
   if (view.bootstrap.empty())
     return "# NCCL_SOCKET_IFNAME is not set: no default route, so the management interface is unknown.\n";
-  const bool compute = std::ranges::any_of(ports, [&](const Port* port) { return port->netdev == view.bootstrap; });
+  const bool compute = contains(ports, view.bootstrap, &Port::netdev);
   return std::string("# Ranks bootstrap over the interface of the default route") +
          (compute ? ", which belongs to a compute NIC.\n" : ", away from the compute NICs.\n") +
          "NCCL_SOCKET_IFNAME==" + view.bootstrap + "\n";
@@ -127,11 +124,9 @@ std::string remarks(const TopoView& view, const std::vector<size_t>& nics) {
     out +=
         "# The hypervisor hides the PCIe switches: set NCCL_TOPO_FILE to the provider's file, or NCCL pairs GPUs "
         "and NICs arbitrarily.\n";
-  const auto is_amd = [](const Gpu& gpu) { return gpu.vendor == kAmd; };
-  if (std::ranges::any_of(view.topology.gpus, is_amd))
+  if (contains(view.topology.gpus, kAmd, &Gpu::vendor))
     out += "# AMD GPUs: RCCL reads the same names, from the environment or rccl.conf.\n";
-  const auto is_gaudi = [](const Gpu& gpu) { return gpu.vendor == kHabana; };
-  if (std::ranges::any_of(view.topology.gpus, is_gaudi))
+  if (contains(view.topology.gpus, kHabana, &Gpu::vendor))
     out += "# Gaudi: HCCL uses the accelerators' own ports and ignores these variables.\n";
   for (const size_t nic : nics) {
     const uint16_t vendor = view.topology.nics[nic].vendor;

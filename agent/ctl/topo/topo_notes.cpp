@@ -2,7 +2,7 @@
 // Limits of the classes of `topo`, and differences from nvidia-smi's table.
 
 #include "ctl/topo/topo.h"
-#include "model/node.h"
+#include "model/finding.h"
 #include "vendor/capabilities.h"
 
 namespace fabric::ctl {
@@ -37,24 +37,22 @@ std::string unknown_nodes(const TopoView& view) {
 
 // Several nodes in a socket: SYS between them does not cross sockets.
 std::string split_sockets(const TopoView& view) {
-  std::map<int, std::vector<std::string>> nodes;
-  for (const auto& [node, socket] : view.topology.numa_socket) nodes[socket].push_back(std::to_string(node));
-  for (const auto& [socket, list] : nodes)
-    if (list.size() > 1)
-      return "Each socket is split into " + std::to_string(list.size()) +
+  std::map<int, size_t> nodes;  // by socket
+  for (const auto& [node, socket] : view.topology.numa_socket) ++nodes[socket];
+  for (const auto& [socket, count] : nodes)
+    if (count > 1)
+      return "Each socket is split into " + std::to_string(count) +
              " NUMA nodes (SNC, NPS): SYS between two nodes of one socket does not leave the socket.";
   return {};
 }
 
 // Bridges above this device only: its slot's port, and bridges on its own board.
 size_t own_bridges(const Topology& topology, const PciDevice& device) {
-  const auto has = [](const PciDevice& other, const std::string& bridge) { return contains(other.bridges, bridge); };
-  const auto foreign = [&](const PciDevice& other) {
-    return other.pci.substr(0, other.pci.rfind('.')) != device.pci.substr(0, device.pci.rfind('.'));
-  };
   size_t own = 0;
   for (const std::string& bridge : device.bridges) {
-    const auto shares = [&](const PciDevice& other) { return foreign(other) && has(other, bridge); };
+    const auto shares = [&](const PciDevice& other) {
+      return card_of(other.pci) != card_of(device.pci) && contains(other.bridges, bridge);
+    };
     if (std::ranges::any_of(topology.gpus, shares) || std::ranges::any_of(topology.nics, shares)) break;
     ++own;
   }
@@ -95,27 +93,21 @@ std::vector<std::string> split_cards(const Topology& topology) {
     if (!nic.rdma.empty() && !nic.virtual_function) cards[nic.card].push_back(&nic);
   std::vector<std::string> out;
   for (const auto& [card, nics] : cards) {
-    std::vector<std::string> names;
-    bool roots_differ = false;
-    for (const Nic* nic : nics) {
-      names.push_back(nic->name);
-      roots_differ = roots_differ || nic->root != nics.front()->root;
-    }
-    if (roots_differ && !card.empty())
-      out.push_back(joined(names) +
+    const auto other_root = [&first = *nics.front()](const Nic* nic) { return nic->root != first.root; };
+    if (!card.empty() && std::ranges::any_of(nics, other_root))
+      out.push_back(joined(nics, ", ", [](const Nic* nic) { return nic->name; }) +
                     " are one NIC on several PCI trees (socket direct, multi-host): they share its ports.");
   }
   return out;
 }
 
 std::string memory_nodes(const TopoView& view) {
-  std::vector<std::string> memory;
-  for (const int node : view.topology.memory_nodes) memory.push_back(std::to_string(node));
-  return memory.empty() ? std::string{} : "NUMA nodes without CPUs (memory of GPUs, HBM, CXL): " + joined(memory) + ".";
+  const std::string nodes = joined(view.topology.memory_nodes, ", ", [](int node) { return std::to_string(node); });
+  return nodes.empty() ? nodes : "NUMA nodes without CPUs (memory of GPUs, HBM, CXL): " + nodes + ".";
 }
 
 std::string soft_iwarp(const TopoView& view) {
-  const bool nvidia = std::ranges::any_of(view.topology.gpus, [](const Gpu& gpu) { return gpu.vendor == kNvidia; });
+  const bool nvidia = contains(view.topology.gpus, kNvidia, &Gpu::vendor);
   for (const Port& port : view.node.ports)
     if (nvidia && capabilities_of(port.kernel_driver).breaks_nvidia_smi_topo)
       return "nvidia-smi topo -m fails while the soft-iWARP device " + port.rdma + " exists.";

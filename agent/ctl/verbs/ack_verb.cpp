@@ -15,7 +15,6 @@ namespace fabric::ctl {
 namespace {
 
 constexpr std::chrono::hours kUsually{24};
-constexpr std::chrono::seconds kAckPatience{5};
 constexpr const char* kAll = "all subjects";
 constexpr const char* kLock = "var/lib/fabric-agent/acks.lock";  // against two writers
 
@@ -80,7 +79,7 @@ int run_ack(const Options& options, Output& output) {
   if (!kernel) return fail(output, kFailure, "ack: " + kernel.error().text());
   const bool writes = !options.list;
   if (auto host = must_be_host(options); writes && !host) return fail(output, kFailure, "ack: " + host.error().text());
-  auto lock = writes ? state::take_lock(options.root, kAckPatience, kLock) : Result<Fd>(Fd());
+  auto lock = writes ? state::take_lock(options.root, kLockPatience, kLock) : Result<Fd>(Fd());
   if (!lock) return no_file(lock.error(), output);
   auto acks = load_acks(kernel->root);
   if (!acks) return no_file(acks.error(), output);

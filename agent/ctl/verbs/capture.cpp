@@ -72,16 +72,12 @@ class Folder {
     const std::string name = path_ + "/" + place;
     if (!folder(fs::path(place).parent_path())) return error(EEXIST, name);
     const Fd fd(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-    if (!fd) return error(errno, name);
-    if (!write_all(fd.get(), text)) return error(errno, name);
+    if (!fd || !write_all(fd.get(), text)) return error(errno, name);
     return {};
   }
   // Renames the folder to `directory`, which must be empty or absent.
   Result<void> keep(const std::string& directory) {
-    if (::rename(path_.c_str(), directory.c_str()) != 0) {
-      const int code = errno == EEXIST ? ENOTEMPTY : errno;
-      return error(code, directory);
-    }
+    if (::rename(path_.c_str(), directory.c_str()) != 0) return error(errno == EEXIST ? ENOTEMPTY : errno, directory);
     path_.clear();
     return {};
   }

@@ -5,7 +5,6 @@
 #include "ctl/verbs/samples.h"
 #include "ctl/verbs/watch.h"
 #include "health/health.h"
-#include "model/finding.h"
 #include "store/health_state.h"
 
 namespace fabric::ctl {
@@ -111,7 +110,7 @@ void record_changes(Changed& changed, const Report* before, const Report& now, c
 void keep_gone(Node& before, const Samples& had) {
   if (!had.before) return;
   for (const Port& old : had.before->ports) {
-    if (std::ranges::any_of(before.ports, [&](const Port& port) { return port.id() == old.id(); })) continue;
+    if (contains(before.ports, old.id(), &Port::id)) continue;
     Port gone = old;
     gone.counters = {};
     gone.fec.reset(), gone.link_status.reset();

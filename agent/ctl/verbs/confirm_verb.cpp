@@ -9,7 +9,7 @@
 namespace fabric::ctl {
 namespace {
 
-constexpr std::chrono::seconds kLockPatience{5};
+constexpr const char* kAsRoot = "Requires root: sudo fabric-agentctl confirm\n";
 
 // The guard gets a scope of its own (org.freedesktop.systemd1(5)), so that it survives the end of the login session,
 // whose cgroup systemd may kill.
@@ -46,12 +46,6 @@ bool revert(Options options) {
                change.detail.c_str());
   if (!is_pending(**record)) ::syslog(LOG_WARNING, "apply not confirmed in time: previous settings restored");
   return !is_pending(**record);
-}
-
-int not_confirmed(const Error& error, Output& output) {
-  fail(output, kFailure, error.text());
-  if (error.code == EPERM || error.code == EACCES) output.errors += "Requires root: sudo fabric-agentctl confirm\n";
-  return kFailure;
 }
 
 }  // namespace
@@ -112,18 +106,18 @@ Result<void> Trial::await(Output& output) {
 
 int run_confirm(const Options& options, Output& output) {
   auto root = Root::open(options.root);
-  if (!root) return not_confirmed(root.error(), output);
-  if (auto host = must_be_host(options); !host) return not_confirmed(host.error(), output);
+  if (!root) return failure(root.error(), output, kAsRoot);
+  if (auto host = must_be_host(options); !host) return failure(host.error(), output, kAsRoot);
   auto lock = state::take_lock(options.root, kLockPatience);
-  if (!lock) return not_confirmed(lock.error(), output);
+  if (!lock) return failure(lock.error(), output, kAsRoot);
   auto record = confirm::load(options.root);
-  if (!record) return not_confirmed(record.error(), output);
+  if (!record) return failure(record.error(), output, kAsRoot);
   if (!*record) return fail(output, kChanges, "confirm: no apply awaits confirmation");
   if (!is_pending(**record)) return fail(output, kChanges, "confirm: too late: reverted at " + (*record)->reverted);
   if (confirm::is_due(**record, confirm::this_moment(*root)))
     return fail(output, kChanges,
                 "confirm: too late: the time ended at " + (*record)->until + ", the settings are being reverted");
-  if (auto removed = confirm::remove(options.root); !removed) return not_confirmed(removed.error(), output);
+  if (auto removed = confirm::remove(options.root); !removed) return failure(removed.error(), output, kAsRoot);
   if (!options.json) output.text += "Confirmed. A running agent reloads its configuration.\n";
   else output.text += json_text({{"confirmed", true}});
   return kDone;

@@ -76,25 +76,16 @@ void read_log(std::istream& stream, Log& log, const Machine& machine) {
 // The RDMA device by its own name; without a port the names in capitals, and every port for {port}.
 std::string next_step(const Found& found) {
   const Port* port = found.named.ports.empty() ? nullptr : found.named.ports.front();
-  std::string out;
-  const std::string_view text = found.message->next;
-  for (size_t at = 0; at < text.size();) {
-    if (text[at] != '{') {
-      out += text[at++];
-      continue;
-    }
-    const size_t end = text.find('}', at);
-    const std::string name(text.substr(at + 1, end - at - 1));
-    at = end + 1;
+  const auto value = [&](std::string_view name) {
     const std::string known = name == "peer"     ? found.named.peer
                               : port == nullptr  ? ""
                               : name == "netdev" ? port->netdev
                               : name == "pci"    ? port->pci
                               : name == "rdma"   ? port->rdma
                                                  : port->id();
-    out += !known.empty() ? known : name == "port" ? "" : upper(name);
-  }
-  return std::string(trim(out));
+    return !known.empty() ? known : name == "port" ? "" : upper(name);
+  };
+  return std::string(trim(with_names(found.message->next, value)));
 }
 
 // The health rules that were raised for the port at the time of the line, or that are raised now.

@@ -76,6 +76,24 @@ Json neighbor_json(const Neighbor& neighbor) {
           {"malformed", neighbor.malformed}};
 }
 
+Json neighbors_json(const Options& options, const Node& node, const Policy* policy) {
+  Json ports = Json::array();
+  for (const Port& port : node.ports) {
+    if (!has_cable(port) || !is_chosen(options, port)) continue;
+    Json expected = Json::array(), found = Json::array();
+    for (const Cable* cable : planned_cables(policy, port))
+      expected.push_back({{"device", cable->peer.device}, {"port", cable->peer.port}, {"where", cable->where}});
+    for (const Neighbor* each : neighbors_of(node, port)) found.push_back(neighbor_json(*each));
+    const double* listening = find_in(node.neighbors.listening, port.netdev);
+    ports.push_back({{"port", port.id()},
+                     {"netdev", port.netdev},
+                     {"listening", listening == nullptr ? Json() : Json(std::floor(*listening))},
+                     {"expected", std::move(expected)},
+                     {"neighbors", std::move(found)}});
+  }
+  return {{"source", node.neighbors.source}, {"why_none", node.neighbors.why_none}, {"ports", std::move(ports)}};
+}
+
 }  // namespace
 
 std::string neighbors_text(const Options& options, const Node& node, const Policy* policy, const Output& output) {
@@ -94,24 +112,6 @@ std::string neighbors_text(const Options& options, const Node& node, const Polic
   const std::string remarks = folded(remarks_text(node, policy), output.width);
   return (table.empty() ? "No RDMA port with a cable.\n" : table.text(output)) +
          (remarks.empty() ? "" : "\n" + remarks);
-}
-
-Json neighbors_json(const Options& options, const Node& node, const Policy* policy) {
-  Json ports = Json::array();
-  for (const Port& port : node.ports) {
-    if (!has_cable(port) || !is_chosen(options, port)) continue;
-    Json expected = Json::array(), found = Json::array();
-    for (const Cable* cable : planned_cables(policy, port))
-      expected.push_back({{"device", cable->peer.device}, {"port", cable->peer.port}, {"where", cable->where}});
-    for (const Neighbor* each : neighbors_of(node, port)) found.push_back(neighbor_json(*each));
-    const double* listening = find_in(node.neighbors.listening, port.netdev);
-    ports.push_back({{"port", port.id()},
-                     {"netdev", port.netdev},
-                     {"listening", listening == nullptr ? Json() : Json(std::floor(*listening))},
-                     {"expected", std::move(expected)},
-                     {"neighbors", std::move(found)}});
-  }
-  return {{"source", node.neighbors.source}, {"why_none", node.neighbors.why_none}, {"ports", std::move(ports)}};
 }
 
 int run_neighbors(const Options& options, Output& output) {

@@ -121,6 +121,73 @@ Json port_json(const Node& node, const Port& port, const Policy* policy, const C
   return out;
 }
 
+// SETTING, READ, WANTED, OUTCOME.
+std::string settings_text(const Port& port, const PortPolicy* entry, const Changes* changes, const Output& output) {
+  Table table({"SETTING", "READ", "WANTED", "OUTCOME"});
+  for (const Setting& setting : kSettings) {
+    const bool asked = entry != nullptr && has_value(setting, entry->want);
+    if (!asked && !has_value(setting, port.qos)) continue;
+    const std::string read = value_text(setting, port.qos);
+    std::string wanted = entry == nullptr ? "-" : value_text(setting, entry->want), outcome = "-";
+    const auto is_it = [&](const Change& change) { return change.setting == setting.id; };
+    if (const Change* change = changes == nullptr ? nullptr : find_where(*changes, is_it)) {
+      wanted = change->to;
+      outcome = to_text(change->outcome);
+    }
+    table.add({std::string(setting.key), read, wanted == read && read != "-" ? "same" : wanted, outcome});
+  }
+  return table.empty() ? "  no settings could be read\n" : table.text(output);
+}
+
+Json show_json(const Node& node, const Policy* policy) {
+  Json ports = Json::array();
+  for (const Port& port : node.ports) {
+    const PortPolicy* entry = entry_for(policy, port);
+    Json settings = Json::object();
+    for (const Setting& setting : kSettings)
+      settings[std::string(setting.key)] = {{"read", value_json(setting, port.qos)},
+                                            {"wanted", entry == nullptr ? Json() : value_json(setting, entry->want)}};
+    ports.push_back({{"port", port.id()},
+                     {"netdev", port.netdev},
+                     {"policy", entry == nullptr ? Json() : Json(entry->name)},
+                     {"settings", std::move(settings)}});
+  }
+  return Json::object({{"ports", std::move(ports)}, {"unread", unseen_lines(node)}});
+}
+
+struct Absent {
+  std::string card, place;  // key in the file of original settings; where it was last
+};
+
+std::vector<Absent> absent_cards(const World& world, const Node& node) {
+  std::vector<Absent> out;
+  if (const auto originals = state::load_originals(world.kernel.root.path()))
+    for (const auto& entry : state::absent_originals(*originals, node.ports))
+      out.push_back({entry->first, entry->second.place});
+  return out;
+}
+
+// Reads the chosen ports and passes them to `show`.
+template <class Show>
+int with_ports(const Options& options, Output& output, Show&& show) {
+  auto world = open_world(options);
+  if (!world) return fail(output, kFailure, world.error().text());
+  ScanOptions what = ports_only();
+  what.topology = options.verb == "status";
+  what.settings = what.serials = what.members = true;
+  Node node = look(*world, what);
+  if (auto known = check_ports(options, node); !known) return fail(output, kFailure, known.error().text());
+  const std::vector<Absent> absent = absent_cards(*world, node);
+  std::erase_if(node.ports, [&](const Port& port) { return !is_chosen(options, port); });
+  const Plan plan = make_plan(*world, node, options);
+  output.text += show(node, world->policy ? &*world->policy : nullptr, plan, absent);
+  if (options.json) return kDone;
+  const std::string kind = world->policy ? "Invalid configuration; compared with the last valid one: " : "No policy: ";
+  if (!world->no_policy.empty()) output.text += "\n" + folded(kind + world->no_policy, output.width) + "\n";
+  output.text += unseen_text(node, output);
+  return kDone;
+}
+
 }  // namespace
 
 std::string unmanaged_text(const Node& node, const Policy& policy, const Output& output) {
@@ -165,28 +232,6 @@ Json status_json(const Node& node, const Policy* policy, const Plan& plan) {
           {"ports", std::move(ports)}, {"host", std::move(host)},   {"unread", unseen_lines(node)}};
 }
 
-namespace {
-
-// SETTING, READ, WANTED, OUTCOME.
-std::string settings_text(const Port& port, const PortPolicy* entry, const Changes* changes, const Output& output) {
-  Table table({"SETTING", "READ", "WANTED", "OUTCOME"});
-  for (const Setting& setting : kSettings) {
-    const bool asked = entry != nullptr && has_value(setting, entry->want);
-    if (!asked && !has_value(setting, port.qos)) continue;
-    const std::string read = value_text(setting, port.qos);
-    std::string wanted = entry == nullptr ? "-" : value_text(setting, entry->want), outcome = "-";
-    const auto is_it = [&](const Change& change) { return change.setting == setting.id; };
-    if (const Change* change = changes == nullptr ? nullptr : find_where(*changes, is_it)) {
-      wanted = change->to;
-      outcome = to_text(change->outcome);
-    }
-    table.add({std::string(setting.key), read, wanted == read && read != "-" ? "same" : wanted, outcome});
-  }
-  return table.empty() ? "  no settings could be read\n" : table.text(output);
-}
-
-}  // namespace
-
 std::string show_text(const Node& node, const Policy* policy, const Plan& plan, const Output& output) {
   if (node.ports.empty()) return "No RDMA device found.\n";
   struct Group {
@@ -207,59 +252,6 @@ std::string show_text(const Node& node, const Policy* policy, const Plan& plan, 
     return wrapped(names_text(group.ports) + " (" + group.policy + ")", output.width, 2) + "\n" + group.settings;
   });
 }
-
-Json show_json(const Node& node, const Policy* policy) {
-  Json ports = Json::array();
-  for (const Port& port : node.ports) {
-    const PortPolicy* entry = entry_for(policy, port);
-    Json settings = Json::object();
-    for (const Setting& setting : kSettings)
-      settings[std::string(setting.key)] = {{"read", value_json(setting, port.qos)},
-                                            {"wanted", entry == nullptr ? Json() : value_json(setting, entry->want)}};
-    ports.push_back({{"port", port.id()},
-                     {"netdev", port.netdev},
-                     {"policy", entry == nullptr ? Json() : Json(entry->name)},
-                     {"settings", std::move(settings)}});
-  }
-  return Json::object({{"ports", std::move(ports)}, {"unread", unseen_lines(node)}});
-}
-
-namespace {
-
-struct Absent {
-  std::string card, place;  // key in the file of original settings; where it was last
-};
-
-std::vector<Absent> absent_cards(const World& world, const Node& node) {
-  std::vector<Absent> out;
-  if (const auto originals = state::load_originals(world.kernel.root.path()))
-    for (const auto& entry : state::absent_originals(*originals, node.ports))
-      out.push_back({entry->first, entry->second.place});
-  return out;
-}
-
-// Reads the chosen ports and passes them to `show`.
-template <class Show>
-int with_ports(const Options& options, Output& output, Show&& show) {
-  auto world = open_world(options);
-  if (!world) return fail(output, kFailure, world.error().text());
-  ScanOptions what = ports_only();
-  what.topology = options.verb == "status";
-  what.settings = what.serials = what.members = true;
-  Node node = look(*world, what);
-  if (auto known = check_ports(options, node); !known) return fail(output, kFailure, known.error().text());
-  const std::vector<Absent> absent = absent_cards(*world, node);
-  std::erase_if(node.ports, [&](const Port& port) { return !is_chosen(options, port); });
-  const Plan plan = make_plan(*world, node, options);
-  output.text += show(node, world->policy ? &*world->policy : nullptr, plan, absent);
-  if (options.json) return kDone;
-  const std::string kind = world->policy ? "Invalid configuration; compared with the last valid one: " : "No policy: ";
-  if (!world->no_policy.empty()) output.text += "\n" + folded(kind + world->no_policy, output.width) + "\n";
-  output.text += unseen_text(node, output);
-  return kDone;
-}
-
-}  // namespace
 
 int run_status(const Options& options, Output& output) {
   using Cards = std::vector<Absent>;

@@ -6,7 +6,6 @@
 #include "ctl/verbs.h"
 #include "ctl/world.h"
 #include "metrics/family.h"
-#include "model/view.h"
 
 namespace fabric::ctl {
 

@@ -67,8 +67,7 @@ Result<std::string> save_report(const Port& port, const std::string& text) {
     name = "fabric-selftest-" + port.netdev + "-" + std::to_string(i) + ".json";
   }
   const Fd file(fd);
-  if (fd < 0) return error(errno, name);
-  if (!write_all(fd, text)) return error(errno, name);
+  if (!file || !write_all(fd, text)) return error(errno, name);
   return name;
 }
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // config and explain.
-#include <cctype>
-
 #include "base/json.h"
 #include "checks/check.h"
 #include "config/cabling.h"
@@ -9,7 +7,6 @@
 #include "ctl/output/table.h"
 #include "ctl/verbs/writer.h"
 #include "diagnosis/diagnosis.h"
-#include "model/finding.h"
 
 namespace fabric::ctl {
 namespace {
@@ -108,15 +105,7 @@ std::string explain_one(const Topic& topic, const Output& output) {
   if (topic.culprit.empty()) return text;
   text += paragraph("Culprit: " + std::string(topic.culprit) + ".", output);
   if (topic.next.empty()) return text;
-  for (const std::string_view line : split(topic.next, '\n')) {
-    std::string step;
-    bool is_name = false;
-    for (const char letter : line) {
-      if (letter == '{' || letter == '}') is_name = letter == '{';
-      else step += is_name ? static_cast<char>(std::toupper(static_cast<unsigned char>(letter))) : letter;
-    }
-    text += paragraph(step, output, 4);
-  }
+  for (const std::string_view line : split(topic.next, '\n')) text += paragraph(with_names(line, upper), output, 4);
   return text;
 }
 

@@ -12,17 +12,13 @@
 
 namespace fabric::ctl {
 
-int failure(const Error& error, Output& output) {
+int failure(const Error& error, Output& output, const char* advice) {
   fail(output, kFailure, error.text());
-  if (error.code == EPERM || error.code == EACCES)
-    output.errors += "Writing requires CAP_NET_ADMIN: run it as root (sudo fabric-agentctl ...).\n";
+  if (error.code == EPERM || error.code == EACCES) output.errors += advice;
   return kFailure;
 }
 
 namespace {
-
-// The agent holds the lock while it writes one port.
-constexpr std::chrono::seconds kPatience{5};
 
 Node look_at_ports(World& world) {
   ScanOptions what = ports_only();
@@ -89,6 +85,26 @@ void settle(Writer& writer, const Changes& changes, Output& output) {
     fail(output, kFailure, port->id() + ": no carrier 10 s after the write" + when_up(*port));
 }
 
+Changes apply_host(Writer& writer, const Options& options, Trial& trial) {
+  if (!names_host(options)) return {};
+  return host_changes(writer.world, false, [&](const std::string& name, const std::string& before) -> Result<void> {
+    if (auto kept = trial.remember(name, before); !kept) return kept;
+    auto originals = qos::load_sysctl_originals(options.root);
+    if (!originals) return originals.error();
+    return qos::save_sysctl_original(options.root, *originals, name, before);
+  });
+}
+
+// Restores the host's settings and forgets those that are restored.
+Changes restore_host(Writer& writer, const Options& options, qos::SysctlValues originals, Result<void>& saved) {
+  if (originals.empty()) return {};
+  Changes changes = qos::reconcile_sysctl(writer.world.kernel.root, originals, {options.dry_run, {}});
+  for (const Change& change : changes)
+    if (change.outcome == Outcome::in_sync || change.outcome == Outcome::applied) originals.erase(change.sysctl);
+  if (!options.dry_run) saved = qos::save_sysctl_originals(options.root, originals);
+  return changes;
+}
+
 }  // namespace
 
 Result<void> must_be_host(const Options& options) {
@@ -101,7 +117,7 @@ Result<void> must_be_host(const Options& options) {
 Result<Writer> open_writer(const Options& options, Result<World> world) {
   if (!world) return world.error();
   if (auto host = must_be_host(options); !host) return host.error();
-  auto lock = state::take_lock(options.root, kPatience);
+  auto lock = state::take_lock(options.root, kLockPatience);
   if (!lock) return lock.error();
   auto originals = state::load_originals(options.root);
   if (!originals && originals.error().code == EBADMSG)
@@ -126,30 +142,6 @@ bool is_enforced(const World& world) {
   const auto agent = state::load_agent_state(world.kernel.root);
   return agent && *agent && (*agent)->running && (*agent)->mode == to_text(Mode::enforce);
 }
-
-namespace {
-
-Changes apply_host(Writer& writer, const Options& options, Trial& trial) {
-  if (!names_host(options)) return {};
-  return host_changes(writer.world, false, [&](const std::string& name, const std::string& before) -> Result<void> {
-    if (auto kept = trial.remember(name, before); !kept) return kept;
-    auto originals = qos::load_sysctl_originals(options.root);
-    if (!originals) return originals.error();
-    return qos::save_sysctl_original(options.root, *originals, name, before);
-  });
-}
-
-// Restores the host's settings and forgets those that are restored.
-Changes restore_host(Writer& writer, const Options& options, qos::SysctlValues originals, Result<void>& saved) {
-  if (originals.empty()) return {};
-  Changes changes = qos::reconcile_sysctl(writer.world.kernel.root, originals, {options.dry_run, {}});
-  for (const Change& change : changes)
-    if (change.outcome == Outcome::in_sync || change.outcome == Outcome::applied) originals.erase(change.sysctl);
-  if (!options.dry_run) saved = qos::save_sysctl_originals(options.root, originals);
-  return changes;
-}
-
-}  // namespace
 
 int run_plan(const Options& options, Output& output) {
   auto world = open_configured_world(options);
@@ -185,7 +177,7 @@ int run_apply(const Options& options, Output& output) {
   auto world = open_configured_world(options);
   if (world && world->kernel.root.is_host() &&
       !options.confirm)  // during a trial the agent suspends enforcement, and rereads its file on confirm
-    if (auto free = refuse_against_other_config(*world, kPatience); !free) return failure(free.error(), output);
+    if (auto free = refuse_against_other_config(*world, kLockPatience); !free) return failure(free.error(), output);
   auto writer = open_writer(options, std::move(world));
   if (!writer) return failure(writer.error(), output);
   const Policy& policy = *writer->world.policy;

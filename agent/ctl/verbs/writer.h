@@ -8,6 +8,9 @@
 
 namespace fabric::ctl {
 
+// For a lock: the agent holds its own while it writes one port.
+inline constexpr std::chrono::seconds kLockPatience{5};
+
 // What every verb that writes asks before it touches anything: the root is this host's. Another is a captured tree.
 Result<void> must_be_host(const Options& options);
 
@@ -26,8 +29,9 @@ Result<Changes> end_self_test(Writer& writer, const Options& options);
 // fabric-agentd runs in enforce mode.
 bool is_enforced(const World& world);
 
-// Reports the error; kFailure.
-int failure(const Error& error, Output& output);
+// Reports the error, and `advice` if it is for lack of a privilege; kFailure.
+int failure(const Error& error, Output& output,
+            const char* advice = "Writing requires CAP_NET_ADMIN: run it as root (sudo fabric-agentctl ...).\n");
 
 // One apply with --confirm, whose guard is started before the first write; without that option every step does nothing.
 // The caller holds the lock.

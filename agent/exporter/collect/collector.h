@@ -4,16 +4,11 @@
 // firmware delays its own thread only. The caller's thread never does device I/O.
 #pragma once
 
-#include "counters/burst.h"
 #include "exporter/collect/device_sampler.h"
-#include "kernel/kernel.h"
 #include "model/change.h"
-#include "model/node.h"
 #include "model/policy.h"
 
 namespace fabric::exporter {
-
-// The newest readings of the whole machine, as the page, the checks and health see them.
 
 using Clock = std::chrono::steady_clock;
 
@@ -36,6 +31,7 @@ struct DeviceAge {
   Clock::time_point taken;  // when the reading that is shown was completed
 };
 
+// The newest readings of the whole machine, as the page, the checks and health see them.
 struct Snapshot {
   Node node;
   Plan plan;

@@ -2,12 +2,8 @@
 // All readings of one RDMA device, made by its thread.
 #pragma once
 
-#include "counters/catalogue.h"
-#include "counters/reader.h"
 #include "counters/telemetry.h"
 #include "exporter/collect/collector.h"
-#include "kernel/kernel.h"
-#include "model/policy.h"
 
 namespace fabric::exporter {
 

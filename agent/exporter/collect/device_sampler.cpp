@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporter/collect/device_sampler.h"
 
+#include "base/clock.h"
+
 namespace fabric::exporter {
 namespace {
 
@@ -52,7 +54,7 @@ std::string DeviceBursts::finish(const std::string& device, Clock::time_point no
 }
 
 SampledDevice DeviceBursts::state(const std::string& device, Clock::time_point now) const {
-  SampledDevice out{device, pace.interval(), pace.brake(), std::chrono::duration<double>(cpu_).count(), {}};
+  SampledDevice out{device, pace.interval(), pace.brake(), in_seconds(cpu_), {}};
   if (taken_ != Clock::time_point{}) out.age = now - taken_;
   return out;
 }
@@ -117,14 +119,13 @@ std::string DeviceSampler::record(DeviceBursts& bursts) {
 }
 
 void add_sampled(FamilySet& families, const std::vector<SampledDevice>& devices, bool timings) {
-  auto seconds = [](Pace::Span span) { return std::chrono::duration<double>(span).count(); };
   for (const SampledDevice& device : devices) {
     const Labels labels{{"device", device.device}};
     families.add(kThrottled, labels, device.brake == Pace::Brake::none ? 0 : 1);
     if (!timings) continue;
-    families.add(kInterval, labels, seconds(device.interval));
+    families.add(kInterval, labels, in_seconds(device.interval));
     families.add(kSamplerCpu, labels, device.cpu_seconds);
-    if (device.age) families.add(kSamplerAge, labels, seconds(*device.age));
+    if (device.age) families.add(kSamplerAge, labels, in_seconds(*device.age));
   }
 }
 

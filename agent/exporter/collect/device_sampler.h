@@ -3,7 +3,6 @@
 // device. It keeps to its share of the CPU budget and slows down for a slow device (counters/pace.h).
 #pragma once
 
-#include "counters/burst.h"
 #include "counters/pace.h"
 #include "counters/reader.h"
 #include "kernel/kernel.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporter/collect/health_keeper.h"
 
-#include <cstdlib>
-
+#include "base/clock.h"
 #include "counters/signals.h"
 #include "health/health.h"
 #include "store/files.h"
@@ -15,8 +14,6 @@ constexpr double kLongestPace = 60;  // a longer gap between two updates was not
 constexpr int64_t kSlack = 2;        // the two clocks round differently
 // A source that failed is read again after ten seconds, and health is updated every ten.
 constexpr std::chrono::seconds kPatience{35};
-
-double seconds(Clock::duration span) { return std::chrono::duration<double>(span).count(); }
 
 // The time without a finding counts only while an exporter is running: it stops while none does, and when the clock is
 // set.
@@ -45,12 +42,7 @@ Result<std::optional<HealthMemory>> load_memory(const std::string& directory, co
   if (directory.empty()) return std::optional<HealthMemory>();
   auto root = Root::open(directory);
   if (!root) return root.error();
-  auto text = root->read_foreign(name);
-  if (!text && text.error().code == ENOENT) return std::optional<HealthMemory>();
-  if (!text) return text.error();
-  auto memory = parse_health(*text, directory + "/" + name);
-  if (!memory) return memory.error();
-  return std::optional(std::move(*memory));
+  return parse_file(root->read_foreign(name), (directory + "/" + name).substr(1), parse_health);
 }
 
 // An error with the directory, which replace_file() does not know.
@@ -60,20 +52,9 @@ Result<void> save_memory(const std::string& directory, const char* name, const H
   return saved ? saved : error(saved.error().code, directory + saved.error().what);
 }
 
-// The previous and the newest reading of the ports that have been read since the last update.
-struct Two {
-  Node before, now;
-  std::map<std::string, Signals> signals;
-};
-
 }  // namespace
 
-Moment moment_now() {
-  timespec boot{};
-  ::clock_gettime(CLOCK_BOOTTIME, &boot);
-  return {static_cast<double>(boot.tv_sec) + static_cast<double>(boot.tv_nsec) * 1e-9,
-          static_cast<int64_t>(std::time(nullptr))};
-}
+Moment moment_now() { return {seconds_on(CLOCK_BOOTTIME), static_cast<int64_t>(std::time(nullptr))}; }
 
 // Findings do not survive a reboot. Acknowledgements whose finding ended do: they do not cover a new finding.
 Result<void> HealthKeeper::load() {
@@ -96,39 +77,38 @@ Result<void> HealthKeeper::save_spent() {
 }
 
 void HealthKeeper::advance(const Snapshot& snapshot, const Policy* policy, Moment now) {
-  Two two;
-  two.now.taken = snapshot.node.taken;
-  two.before.taken = taken_;
-  two.now.topology = snapshot.node.topology;
-  two.now.platform = snapshot.node.platform;
-  two.before.platform = std::exchange(platform_, snapshot.node.platform);
+  Node before, newest;  // the readings of the ports that have been read since the last update
+  std::map<std::string, Signals> signals;
+  newest.taken = snapshot.node.taken;
+  before.taken = taken_;
+  newest.topology = snapshot.node.topology;
+  newest.platform = snapshot.node.platform;
+  before.platform = std::exchange(platform_, snapshot.node.platform);
   memory_.health.ages.clear();
   for (const DeviceAge& age : snapshot.ages) {
     std::vector<Port> ports;
     std::ranges::copy_if(snapshot.node.ports, std::back_inserter(ports),
                          [&](const Port& port) { return port.rdma == age.device; });
     for (const Port& port : ports)
-      if (!port.is_member()) memory_.health.ages[port.id()] = seconds(snapshot.node.taken - age.taken);
+      if (!port.is_member()) memory_.health.ages[port.id()] = in_seconds(snapshot.node.taken - age.taken);
     Reading& had = before_[age.device];
     if (had.taken == age.taken) continue;
     // The window is not advanced: the events counted during the failure belong to the next one.
     if (is_partial(had.ports, ports) && age.taken - had.taken < kPatience) continue;
-    two.now.ports.insert(two.now.ports.end(), ports.begin(), ports.end());
+    newest.ports.insert(newest.ports.end(), ports.begin(), ports.end());
     for (const Port& old : had.ports)
       for (const Port& port : ports)
-        if (port.id() == old.id()) two.signals[port.id()] = signals_of(old, port, seconds(age.taken - had.taken));
-    two.before.ports.insert(two.before.ports.end(), std::make_move_iterator(had.ports.begin()),
-                            std::make_move_iterator(had.ports.end()));
+        if (port.id() == old.id()) signals[port.id()] = signals_of(old, port, in_seconds(age.taken - had.taken));
+    before.ports.insert(before.ports.end(), std::make_move_iterator(had.ports.begin()),
+                        std::make_move_iterator(had.ports.end()));
     had = {age.taken, std::move(ports)};
   }
-  std::erase_if(before_, [&](const auto& entry) {
-    return std::ranges::none_of(snapshot.ages, [&](const DeviceAge& age) { return age.device == entry.first; });
-  });
-  const View view{.now = two.now,
-                  .before = taken_ == Clock::time_point{} ? nullptr : &two.before,
+  std::erase_if(before_, [&](const auto& had) { return !contains(snapshot.ages, had.first, &DeviceAge::device); });
+  const View view{.now = newest,
+                  .before = taken_ == Clock::time_point{} ? nullptr : &before,
                   .policy = policy,
                   .plan = nullptr,
-                  .signals = &two.signals,
+                  .signals = &signals,
                   .health = &memory_.health,
                   .no_policy = {}};
   advance_health(memory_.health, view, now.boot, now.wall);

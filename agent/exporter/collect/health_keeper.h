@@ -2,13 +2,8 @@
 // Health over time: evaluates the rules every 10 seconds, independently of scrapes, and keeps its state over a restart.
 #pragma once
 
-#include "base/result.h"
 #include "checks/check.h"
 #include "exporter/collect/collector.h"
-#include "model/health.h"
-#include "model/policy.h"
-#include "model/report.h"
-#include "model/view.h"
 
 namespace fabric::exporter {
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporter/collect/host_reader.h"
 
+#include "kernel/rdma/infiniband.h"
 #include "scan/scan.h"
 
 namespace fabric::exporter {
 
 std::vector<std::string> HostReader::devices() const {
-  auto root = Root::open(root_);
-  auto names = root ? root->list("sys/class/infiniband") : root.error();
-  return names ? std::move(*names) : std::vector<std::string>();
+  const auto root = Root::open(root_);
+  return root ? infiniband::devices(*root) : std::vector<std::string>();
 }
 
 HostReading HostReader::read(const std::vector<std::string>* devices, bool topology_changed) {
@@ -108,11 +108,8 @@ void copy_host(const Node& from, Node& into) {
 void copy_network(const Node& from, Node& into) {
   into.network = from.network;
   auto& heard = into.neighbors.heard;
-  const auto is_heard = [&](const std::string& netdev) {
-    return std::ranges::any_of(heard, [&](const Neighbor& each) { return each.netdev == netdev; });
-  };
   for (const Neighbor& each : from.neighbors.heard)
-    if (each.source == "firmware" && !is_heard(each.netdev)) heard.push_back(each);
+    if (each.source == "firmware" && !contains(heard, each.netdev, &Neighbor::netdev)) heard.push_back(each);
   for (auto& [netdev, interface] : into.network.interfaces) {
     interface.peer_max_frame.reset();
     for (const Neighbor& each : heard)

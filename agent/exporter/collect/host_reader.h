@@ -3,9 +3,6 @@
 #pragma once
 
 #include "exporter/collect/collector.h"
-#include "kernel/capture/root.h"
-#include "kernel/kernel.h"
-#include "model/node.h"
 #include "store/neighbor_state.h"
 #include "store/optics_state.h"
 #include "store/state.h"

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The thread that reads the host: which devices exist, the topology, the agent's state, and the host collectors.
-
-#include "base/parse.h"
 #include "exporter/collect/readers.h"
-#include "kernel/capture/root.h"
 #include "kernel/rdma/infiniband.h"
 
 namespace fabric::exporter {

@@ -5,11 +5,8 @@
 #include <condition_variable>
 #include <mutex>
 
-#include "base/fd.h"
 #include "base/parse.h"
-#include "exporter/collect/collector.h"
 #include "exporter/collect/device_reader.h"
-#include "exporter/collect/device_sampler.h"
 #include "exporter/collect/host_reader.h"
 
 namespace fabric::exporter {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "exporter/http/access.h"
-
 #include <crypt.h>
 #include <gnutls/crypto.h>
 #include <gnutls/x509.h>
@@ -9,6 +7,7 @@
 #include <array>
 
 #include "exporter/http/http.h"
+#include "exporter/http/web_config.h"
 
 namespace fabric::exporter {
 namespace {

@@ -8,8 +8,7 @@
 #include <systemd/sd-daemon.h>
 
 #include "base/parse.h"
-#include "exporter/http/landing.h"
-#include "metrics/text.h"
+#include "exporter/http/page.h"
 
 namespace fabric::exporter {
 namespace {

@@ -4,6 +4,7 @@
 
 #include <microhttpd.h>
 
+#include <map>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,12 @@ Route route_of(std::string_view path);
 
 // Whether the client accepts gzip (RFC 9110, 12.5.3): the headers joined by commas. Honors q=0 and "*".
 bool accepts_gzip(std::string_view accept_encoding);
+
+// Counters of the server.
+struct HttpCounts {
+  std::map<unsigned, uint64_t> requests;  // by status
+  uint64_t connections = 0;               // open now
+};
 
 struct Response {
   using Body = std::shared_ptr<const std::string>;

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "exporter/http/landing.h"
-
 #include "base/parse.h"
+#include "exporter/http/page.h"
 #include "metrics/families.h"
 #include "model/finding.h"
-#include "model/report.h"
 
 namespace fabric::exporter {
 namespace {
@@ -236,19 +234,15 @@ class Landing {
   }
 
   [[nodiscard]] std::string picture() const {
-    const auto read =
-        std::ranges::find_if(snapshot_.runs, [](const CollectorRun& run) { return run.collector == "topology"; });
-    const Topology& topology = node_.topology;
-    if (!topology.gpus.empty() || !topology.nics.empty())
-      return section("Topology", element("figure", "",
-                                         topology_picture(node_, status_) +
-                                             element("figcaption", "",
-                                                     "Lines: the best pairing. Green: PIX, PXB (same "
-                                                     "switch). Dashed: PHB, NODE. Dashed red: SYS "
-                                                     "(other socket).")));
-    return section("Topology", paragraph(read == snapshot_.runs.end() ? "Not known yet."
-                                         : read->success              ? "This node has neither GPUs nor NICs."
-                                                                      : "Not known: " + read->error));
+    const std::string_view legend =
+        "Lines: the best pairing. Green: PIX, PXB (same switch). Dashed: PHB, NODE. Dashed red: SYS (other socket).";
+    if (!node_.topology.gpus.empty() || !node_.topology.nics.empty())
+      return section("Topology",
+                     element("figure", "", topology_picture(node_, status_) + element("figcaption", "", legend)));
+    const auto* read = find_where(snapshot_.runs, [](const CollectorRun& run) { return run.collector == "topology"; });
+    return section("Topology", paragraph(read == nullptr ? "Not known yet."
+                                         : read->success ? "This node has neither GPUs nor NICs."
+                                                         : "Not known: " + read->error));
   }
 
   [[nodiscard]] std::string facts() const {

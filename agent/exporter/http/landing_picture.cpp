@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/parse.h"
-#include "exporter/http/landing.h"
+#include "exporter/http/page.h"
 #include "model/finding.h"
 #include "topology/boxes.h"
-#include "topology/pairing.h"
 
 namespace fabric::exporter {
 namespace {

@@ -2,7 +2,7 @@
 #include <gnutls/crypto.h>
 #include <gnutls/gnutls.h>
 
-#include "exporter/http/landing.h"
+#include "exporter/http/page.h"
 
 namespace fabric::exporter {
 

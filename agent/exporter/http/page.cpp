@@ -6,11 +6,9 @@
 #include "checks/check.h"
 #include "counters/signals.h"
 #include "diagnosis/diagnosis.h"
-#include "exporter/http/landing.h"
 #include "health/health.h"
 #include "metrics/compat.h"
 #include "metrics/families.h"
-#include "model/view.h"
 
 namespace fabric::exporter {
 namespace {

@@ -3,13 +3,8 @@
 #pragma once
 
 #include "exporter/collect/collector.h"
-#include "exporter/collect/self.h"
-#include "metrics/family.h"
+#include "exporter/http/http.h"
 #include "metrics/text.h"
-#include "model/health.h"
-#include "model/policy.h"
-#include "model/report.h"
-#include "model/signals.h"
 #include "topology/pairing.h"
 
 namespace fabric::exporter {
@@ -41,6 +36,27 @@ Findings find(const Snapshot& snapshot, const PageContext& context);
 std::string render_page(const Snapshot& snapshot, const Findings& findings, const PageContext& context,
                         bool with_process = true);
 std::string render_page(const Snapshot& snapshot, const PageContext& context, bool with_process = true);
+
+// The page of / for people: the verdict, what to do, the ports, a picture of the node. HTML without scripts. Pure. Text
+// from outside is escaped; unread values are shown as not known.
+std::string render_landing(const Snapshot& snapshot, const Findings& findings, const PageContext& context,
+                           Clock::time_point now);
+extern const std::string_view kLandingStyle;
+// The Content-Security-Policy of every answer: that page's own style sheet, by its hash, and nothing else.
+const std::string& content_policy();
+// GPUs and NICs below their switches, root buses and NUMA nodes, with lines of the best pairing: inline SVG, as wide as
+// a phone. `status`: the worst finding of each subject.
+std::string topology_picture(const Node& node, const std::map<std::string, Status>& status);
+
+// Metrics about the exporter itself: success and duration of each collector, age of each device's readings, requests
+// served, build. `timings`: also how long each attempt to read took, instead of only those that hang.
+void add_self(FamilySet& families, const Snapshot& snapshot, const HttpCounts& http, Clock::time_point now,
+              bool timings = true);
+// How many series there are and were dropped; to be added last. It raises the limit by the series that it adds.
+constexpr size_t kSeriesOfSeries = 3;
+void add_series(FamilySet& families);
+// The standard process_* metrics, from /proc/self.
+void add_process(FamilySet& families);
 
 // gzip (RFC 1952) at level 1: 15 % larger than level 6 on our pages, and four times cheaper.
 std::string gzip(std::string_view text);

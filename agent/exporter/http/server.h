@@ -5,10 +5,8 @@
 #include <climits>
 
 #include "base/event.h"
-#include "exporter/collect/self.h"
-#include "exporter/http/access.h"
-#include "exporter/http/connections.h"
 #include "exporter/http/http.h"
+#include "exporter/http/web_config.h"
 #include "metrics/text.h"
 
 namespace fabric::exporter {
@@ -57,14 +55,11 @@ class Server {
   [[nodiscard]] HttpCounts counts() const;
 
  private:
-  struct StopDaemon {
-    void operator()(MHD_Daemon* daemon) const { ::MHD_stop_daemon(daemon); }
-  };
   // One listener, one daemon.
   struct Daemon {
     Server* server = nullptr;
     EventSource io, timer;
-    std::unique_ptr<MHD_Daemon, StopDaemon> handle;  // ends first
+    std::unique_ptr<MHD_Daemon, decltype(&::MHD_stop_daemon)> handle{nullptr, ::MHD_stop_daemon};  // ends first
   };
   // Per request: MHD's con_cls.
   enum class Stage : uintptr_t { none = 0, begun, waited };

@@ -4,11 +4,9 @@
 #include <fcntl.h>
 #include <gnutls/x509.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <yaml.h>
 
 #include <ctime>
-#include <memory>
 
 #include "base/fd.h"
 #include "base/find.h"
@@ -190,17 +188,13 @@ Result<void> use_tls(const Document& document, const yaml_node_t& section, const
   const bool has_ca = tls.contains("client_ca_file");
   if (has_ca != (out.client != ClientCertificate::none))
     return document.at(section, "tls_server_config: client_ca_file and client_auth_type require each other");
-  struct Member {
-    const char* key;
-    std::string& pem;
-  };
-  for (const Member& each :
-       {Member{"cert_file", out.certificate}, {"key_file", out.key}, {"client_ca_file", out.client_ca}}) {
-    if (!tls.contains(each.key)) continue;
-    out.files.push_back(beside(file, tls.at(each.key).text));
-    auto text = read_file(out.files.back(), &each.pem == &out.key);
-    if (!text) return document.at(*tls.at(each.key).node, std::string(each.key) + ": " + text.error().text());
-    each.pem = std::move(*text);
+  for (const auto& [key, pem] :
+       {std::pair{"cert_file", &out.certificate}, {"key_file", &out.key}, {"client_ca_file", &out.client_ca}}) {
+    if (!tls.contains(key)) continue;
+    out.files.push_back(beside(file, tls.at(key).text));
+    auto text = read_file(out.files.back(), pem == &out.key);
+    if (!text) return document.at(*tls.at(key).node, std::string(key) + ": " + text.error().text());
+    *pem = std::move(*text);
   }
   out.tls = true;
   if (auto valid = check_time(out.files[1], out.certificate); !valid) return valid;

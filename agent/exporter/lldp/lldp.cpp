@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <iterator>
 
+#include "base/clock.h"
 #include "checks/cabling/peer.h"
 #include "exporter/setup.h"
 #include "exporter/uevent.h"
@@ -97,11 +98,7 @@ std::chrono::microseconds microseconds(double seconds) {
 }
 
 // The clock of /proc/uptime, which the file's readers use.
-double seconds_since_boot() {
-  timespec now{};
-  ::clock_gettime(CLOCK_BOOTTIME, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
+double seconds_since_boot() { return seconds_on(CLOCK_BOOTTIME); }
 
 // The netdevs of the RDMA ports of this machine: of a bond its members, no virtual functions, no InfiniBand. Reads no
 // settings: no firmware commands.
@@ -182,8 +179,7 @@ void LldpListener::rescan() {
   }
   // A netdev without a socket cannot have missing neighbors.
   std::map<int, std::string> heard;
-  for (const auto& [ifindex, socket] : sockets_)
-    if (socket->fd) heard.emplace(ifindex, socket->netdev);
+  for (const auto& [ifindex, socket] : sockets_) heard.emplace(ifindex, socket->netdev);
   if (table_.listen(heard, seconds_since_boot())) publish_within(kChange);
   rescan_timer_.after(kRescan);
 }
@@ -256,15 +252,9 @@ int listen_for_lldp() {
   block_signals();
   ::signal(SIGHUP, SIG_IGN);  // `pkill -HUP fabric-exporter` is meant for the exporter
   auto loop = open_event_loop();
-  if (!loop) {
-    log(SD_ERR, loop.error().text());
-    return EXIT_FAILURE;
-  }
+  if (!loop) return failed(loop.error());
   LldpListener listener({"/", netdevs_of_rdma_ports, log});
-  if (auto started = listener.start(loop->get()); !started) {
-    log(SD_ERR, started.error().text());
-    return EXIT_FAILURE;
-  }
+  if (auto started = listener.start(loop->get()); !started) return failed(started.error());
   ::sd_notify(0, "READY=1");
   const int status = ::sd_event_loop(loop->get());
   ::sd_notify(0, "STOPPING=1");

@@ -5,7 +5,6 @@
 
 #include "base/event.h"
 #include "base/fd.h"
-#include "base/result.h"
 #include "kernel/netlink/netlink.h"
 #include "model/neighbor.h"
 

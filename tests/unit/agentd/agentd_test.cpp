@@ -46,8 +46,7 @@ TEST(Monitor, ADcbNotificationNamesItsNetdev) {
   header.cmd = DCB_CMD_IEEE_SET;
   Bytes message = with_header(header, AttrWriter().text(DCB_ATTR_IFNAME, "ens1f0np0"));
   Notification note = parse_route(RTM_SETDCB, message);
-  EXPECT_EQ(note.kind, Notification::Kind::settings);
-  EXPECT_EQ(note.netdev, "ens1f0np0");
+  EXPECT_EQ(note.link.name, "ens1f0np0");
   EXPECT_EQ(note.how, qos::NotificationKind::dcb);
 }
 
@@ -56,11 +55,13 @@ TEST(Monitor, LinkMessagesAreToldApart) {
   header.ifi_index = 7;
   Bytes message = with_header(header, AttrWriter().text(IFLA_IFNAME, "eth0").u32(IFLA_MTU, 4200));
   Notification note = parse_route(RTM_NEWLINK, message);
-  EXPECT_EQ(note.kind, Notification::Kind::link);
+  EXPECT_EQ(note.how, qos::NotificationKind::link);
+  EXPECT_FALSE(note.gone);
   EXPECT_EQ(note.link.ifindex, 7);
   EXPECT_EQ(note.link.mtu, 4200U);
-  EXPECT_EQ(parse_route(RTM_DELLINK, message).kind, Notification::Kind::link_gone);
-  EXPECT_EQ(parse_route(RTM_NEWADDR, message).kind, Notification::Kind::other);
+  EXPECT_EQ(parse_route(RTM_DELLINK, message).how, qos::NotificationKind::link);
+  EXPECT_TRUE(parse_route(RTM_DELLINK, message).gone);
+  EXPECT_EQ(parse_route(RTM_NEWADDR, message).how, qos::NotificationKind::nothing);
 }
 
 // Captured of Linux 6.18: "ip link set a0 nomaster". With each change of the link the bridge says the like.
@@ -71,7 +72,7 @@ TEST(Monitor, WhatABridgeSaysOfItsPortIsNoWordOnTheLink) {
       0x04, 0x00, 0xdc, 0x05, 0x00, 0x00, 0x05, 0x00, 0x10, 0x00, 0x06, 0x00, 0x00, 0x00, 0x0a, 0x00, 0x01,
       0x00, 0xce, 0x60, 0xa1, 0x2d, 0x7c, 0x8a, 0x00, 0x00, 0x08, 0x00, 0x05, 0x00, 0x02, 0x00, 0x00, 0x00};
   for (const uint16_t type : {RTM_NEWLINK, RTM_DELLINK})
-    EXPECT_EQ(parse_route(type, std::as_bytes(std::span(kLeft))).kind, Notification::Kind::other) << type;
+    EXPECT_EQ(parse_route(type, std::as_bytes(std::span(kLeft))).how, qos::NotificationKind::nothing) << type;
 }
 
 TEST(Monitor, AnEthtoolNotificationNamesItsDevice) {
@@ -80,13 +81,12 @@ TEST(Monitor, AnEthtoolNotificationNamesItsDevice) {
   device.u32(ETHTOOL_A_HEADER_DEV_INDEX, 7).text(ETHTOOL_A_HEADER_DEV_NAME, "eth0");
   Bytes message = with_header(header, AttrWriter().nest(ETHTOOL_A_PAUSE_HEADER, device).u8(ETHTOOL_A_PAUSE_RX, 1));
   Notification note = parse_ethtool(message);
-  EXPECT_EQ(note.kind, Notification::Kind::settings);
-  EXPECT_EQ(note.ifindex, 7);
-  EXPECT_EQ(note.netdev, "eth0");
+  EXPECT_EQ(note.link.ifindex, 7);
+  EXPECT_EQ(note.link.name, "eth0");
   EXPECT_EQ(note.how, qos::NotificationKind::ethtool);
   for (size_t length = 0; length < message.size(); ++length)  // cut short anywhere: no more than unknown
-    EXPECT_TRUE(parse_ethtool(View8(message).first(length)).ifindex == 7 ||
-                parse_ethtool(View8(message).first(length)).kind == Notification::Kind::other || length >= 20);
+    EXPECT_TRUE(parse_ethtool(View8(message).first(length)).link.ifindex == 7 ||
+                parse_ethtool(View8(message).first(length)).how == qos::NotificationKind::nothing || length >= 20);
 }
 
 // The kernel of the build machine sends real ones.

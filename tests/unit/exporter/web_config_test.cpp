@@ -4,7 +4,6 @@
 
 #include <sys/stat.h>
 
-#include "exporter/http/access.h"
 #include "support/test.h"
 #include "support/tree.h"
 

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "exporter/collect/self.h"
-
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/fd.h"
+#include "base/clock.h"
 #include "base/parse.h"
-#include "kernel/capture/root.h"
+#include "exporter/http/page.h"
 
 namespace fabric::exporter {
 namespace {
@@ -35,19 +32,11 @@ constexpr Metric kStart{"process_start_time_seconds", "Start time of the process
 constexpr Metric kOpenFds{"process_open_fds", "Number of open file descriptors."};
 constexpr Metric kMaxFds{"process_max_fds", "Maximum number of open file descriptors."};
 
-double in_seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
-
 // Text of a file that is held open; at most a page. Empty: it could not be read.
 template <size_t size>
 std::string_view text_of(const Result<Fd>& held, std::array<char, size>& buffer) {
   const ssize_t read = held ? read_from_start(held->get(), buffer.data(), size) : 0;
   return {buffer.data(), static_cast<size_t>(std::max<ssize_t>(read, 0))};
-}
-
-double seconds_of(clockid_t clock) {
-  timespec now{};
-  ::clock_gettime(clock, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
 // Field 22 of /proc/self/stat, ticks after boot, behind the command in parentheses, which may contain anything
@@ -60,7 +49,7 @@ std::optional<double> start_time(const Root& root) {
   const auto fields = words(stat.substr(command + 1));  // from field 3 on
   const auto ticks = fields.size() > 22 - 3 ? parse_number<uint64_t>(fields[22 - 3]) : std::nullopt;
   if (!ticks) return std::nullopt;
-  const double boot = seconds_of(CLOCK_REALTIME) - seconds_of(CLOCK_BOOTTIME);
+  const double boot = seconds_on(CLOCK_REALTIME) - seconds_on(CLOCK_BOOTTIME);
   return boot + static_cast<double>(*ticks) / static_cast<double>(::sysconf(_SC_CLK_TCK));
 }
 
@@ -106,7 +95,7 @@ void add_process(FamilySet& families) {
   static const auto start = start_time(*root);
   static const auto memory = root->hold("proc/self/statm");
   std::array<char, 256> buffer;
-  families.add(kCpu, {}, seconds_of(CLOCK_PROCESS_CPUTIME_ID));
+  families.add(kCpu, {}, seconds_on(CLOCK_PROCESS_CPUTIME_ID));
   if (start) families.add(kStart, {}, *start);
   const auto pages = words(text_of(memory, buffer));  // size and resident
   for (const size_t field : {0u, 1u})
