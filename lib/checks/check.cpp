@@ -4,24 +4,18 @@
 #include <cstdio>
 
 #include "health/health.h"
-#include "model/report.h"
 #include "topology/pairing.h"
 
 namespace fabric {
-namespace {
-
-std::vector<Check> make_table() {
-  std::vector<Check> table = checks_of_settings(), rows = checks_in_files();
-  table.insert(table.end(), rows.begin(), rows.end());
-  std::ranges::stable_sort(table, {}, [](const Check& each) { return std::ranges::find(kCheckGroups, each.group); });
-  return table;
-}
-
-}  // namespace
 
 std::span<const Check> checks() {
-  static const std::vector<Check> table = make_table();
-  return table;
+  static const std::vector<Check> all = [] {
+    std::vector<Check> table = checks_of_settings(), rows = checks_in_files();
+    table.insert(table.end(), rows.begin(), rows.end());
+    std::ranges::stable_sort(table, {}, [](const Check& each) { return std::ranges::find(kCheckGroups, each.group); });
+    return table;
+  }();
+  return all;
 }
 
 const Check* find_check(std::string_view id) {

@@ -4,7 +4,6 @@
 
 #include "base/parse.h"
 #include "model/finding.h"
-#include "model/view.h"
 
 namespace fabric {
 

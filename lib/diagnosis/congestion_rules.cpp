@@ -3,7 +3,6 @@
 
 #include "counters/catalogue.h"
 #include "diagnosis/context.h"
-#include "model/metrics.h"
 
 namespace fabric {
 

@@ -5,7 +5,6 @@
 
 #include "checks/cabling/peer.h"
 #include "counters/catalogue.h"
-#include "model/metrics.h"
 #include "vendor/capabilities.h"
 
 namespace fabric {
@@ -85,8 +84,8 @@ PortContext make_context(const View& view, const Port& port, const Signals& sign
   ctx.sent = pause_of(ctx, Direction::tx);
   ctx.received = pause_of(ctx, Direction::rx);
   ctx.lost = loss_of(port, signals);
-  for (int priority = 0; priority < kPriorities; ++priority) {
-    const double count = rise(signals.priority[static_cast<size_t>(priority)].discards);
+  for (size_t priority = 0; priority < kPriorities; ++priority) {
+    const double count = rise(signals.priority[priority].discards);
     if (count <= 0 || !ctx.lossless || !ctx.lossless->has(priority)) continue;
     ctx.discarding.bits = static_cast<uint8_t>(ctx.discarding.bits | 1u << priority);
     ctx.lossless_discards += count;
@@ -105,7 +104,7 @@ PrioSet without_congestion_control(const PortContext& ctx, const std::optional<P
 
 bool is_down(const Port& port) {
   constexpr unsigned kDown = 1;  // enum ib_port_state (rdma/ib_verbs.h)
-  return (port.carrier && !*port.carrier) || (port.state && *port.state == kDown);
+  return port.carrier == false || port.state == kDown;
 }
 
 double rise(const Rise& value) { return value.value_or(0); }

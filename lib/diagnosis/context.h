@@ -2,10 +2,8 @@
 // One port and its surroundings, and the measurements that the rules share.
 #pragma once
 
-#include "base/parse.h"
 #include "diagnosis/diagnosis.h"
 #include "health/rule.h"
-#include "model/finding.h"
 #include "model/metrics.h"
 
 namespace fabric {
@@ -86,13 +84,13 @@ Lines error_lines(const PortContext& ctx);     // "symbol errors +12", for each 
 double damaged_frames(const Signals& seen);
 // Errors or loss of this link are enough for the transport's losses.
 bool wire_explains_loss(const PortContext& ctx);
-bool is_clean(const PortContext& ctx);  // no error and no retraining
-// Discards on lossless priorities; all discards if no priority is known as lossless.
+bool is_clean(const PortContext& ctx);     // no error and no retraining
+double all_discards(const Signals& seen);  // on receiving
+// Those on lossless priorities; all if no priority is known as lossless.
 double discards_of_roce(const PortContext& ctx);
 bool has_lossless(const PortContext& ctx);
 // So many discards on receiving (of tx_discards: on sending) are enough for the transport's losses.
 bool discards_explain_loss(const PortContext& ctx, double discards);
-bool send_discards_explain_loss(const PortContext& ctx);
 // RDMA bytes bypassed the priorities with PFC: text, or empty. The opposite, in both directions.
 std::string unprotected(const PortContext& ctx, Direction direction);
 std::string well_protected(const PortContext& ctx);
@@ -129,8 +127,6 @@ Result by_reason(const PortContext& ctx, std::initializer_list<std::string_view>
 Result module_trouble(const PortContext& ctx);
 Result rx_power_low(const PortContext& ctx);
 Result no_light(const PortContext& ctx);
-// The module's state says that its lasers and receivers are off: its lanes are not evidence.
-bool is_asleep(const Transceiver& module);
 double rise(const Rise& value);  // absent is 0
 bool rose(const Rise& value);
 // Increase of the counters of one metric, and of one severity if given.

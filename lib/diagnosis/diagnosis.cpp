@@ -12,7 +12,7 @@ struct SymptomText {
   Symptom symptom;
   std::string_view text, collect;
 };
-constexpr std::array<SymptomText, kSymptoms> kTexts{{
+constexpr SymptomText kTexts[]{
     {Symptom::tx_pause, "this port sends pause",
      "Measure pause time and PCIe stalls over a longer window: fabric-agentctl diagnose --interval 30s"},
     {Symptom::rx_pause, "this port is paused by its peer",
@@ -39,7 +39,7 @@ constexpr std::array<SymptomText, kSymptoms> kTexts{{
      "the receive buffer overran, which credits should prevent: the NIC's firmware, the cable, or {peer}",
      "Swap the cables of two ports, and see which port has the overruns then\nCompare the firmware of the NICs and of "
      "{peer}: fabric-agentctl check --only firmware"},
-}};
+};
 
 std::string filled(std::string_view text, const PortContext& ctx) {
   return fill_names(text, &ctx.port, ctx.port.id(), ctx.peer_label());
@@ -77,10 +77,7 @@ Symptoms explained_by(const Rule& rule, const RuleResult& result, const PortCont
 }
 
 // The commands of a switch that show pause, queue drops and errors of one port, by its system (LLDP).
-struct SwitchCommands {
-  std::string_view system, commands;
-};
-constexpr SwitchCommands kSwitches[]{
+constexpr std::pair<std::string_view, std::string_view> kSwitches[]{
     {"SONiC", "show pfc counters; show queue counters {port}; show interfaces counters errors"},
     {"Arista",
      "show priority-flow-control counters; show interfaces {port} counters queue; show interfaces {port} counters "
@@ -96,9 +93,9 @@ void add_far_measurement(Diagnosis& diagnosis, const PortContext& ctx) {
   const bool is_elsewhere = diagnosis.culprit != Culprit::host && diagnosis.culprit != Culprit::none;
   if (!is_elsewhere || ctx.port.link_layer == LinkLayer::infiniband) return;
   std::string commands = "PFC frames, queue drops and errors (FCS, FEC) of the port";
-  for (const SwitchCommands& each : kSwitches)
-    if (ctx.peer != nullptr && ctx.peer->system_description.find(each.system) != std::string::npos) {
-      commands = each.commands;
+  for (const auto& [system, known] : kSwitches)
+    if (ctx.peer != nullptr && ctx.peer->system_description.find(system) != std::string::npos) {
+      commands = known;
       for (size_t at; (at = commands.find("{port}")) != std::string::npos;) commands.replace(at, 6, ctx.peer->port());
     }
   diagnosis.next.push_back("Measure on " + ctx.peer_label() + ": " + commands);

@@ -3,16 +3,6 @@
 // A rule is one row beside its function in the file of its subject (*_rules.cpp); rules() lists them in order.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <initializer_list>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "model/report.h"
 #include "model/view.h"
 
 namespace fabric {
@@ -32,7 +22,6 @@ enum class Symptom : uint8_t {
   marked,      // InfiniBand: packets arrived that a device on the path had marked as damaged
   overrun,     // InfiniBand: the receive buffer overran
 };
-inline constexpr size_t kSymptoms = 12;
 
 class Symptoms {
  public:
@@ -67,14 +56,12 @@ struct RuleResult {
   }
 };
 
-// Rules are asked in order, the most specific first, as long as one of their symptoms is not explained by a rule
-// before. One rule for causes that have the same remedy.
+// Asked in order, the most specific first, while one of its symptoms is unexplained. One rule for causes of one remedy.
 struct Rule {
   std::string_view id;  // "slow-pcie": stable, a metric's label, an argument of explain
   Culprit culprit = Culprit::unknown;
   Status status = Status::warning;
-  // How often the rule is right, as tests/faults measures it; the test CatalogueTable.Matrix prints it
-  // and fails if this number is another one.
+  // How often the rule is right in tests/faults: the test CatalogueTable.Matrix fails if this is another number.
   double confidence = 0;
   Symptoms explains{};
   bool explains_stopped_host = false;        // also a host that receives nothing at all while it sends pause

@@ -2,7 +2,6 @@
 // A link that does not come up, by the reason that the NIC or its firmware gives.
 
 #include "diagnosis/context.h"
-#include "model/transceiver.h"
 
 namespace fabric {
 Result by_reason(const PortContext& ctx, std::initializer_list<std::string_view> reasons) {

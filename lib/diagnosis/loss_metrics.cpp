@@ -5,8 +5,6 @@
 #include "checks/network/network.h"
 #include "diagnosis/context.h"
 #include "health/health.h"
-#include "model/finding.h"
-#include "model/metrics.h"
 #include "vendor/capabilities.h"
 
 namespace fabric {
@@ -63,8 +61,8 @@ std::optional<Shares> shares_of(const PortContext& ctx, Direction direction) {
   if (!capabilities_of(ctx.port.kernel_driver).priority_bytes || with_pfc.bits == 0 ||
       out.all < ctx.limit(kMuchTraffic))
     return std::nullopt;
-  for (int priority = 0; priority < kPriorities; ++priority) {
-    const PrioritySignals& each = ctx.signals.priority[static_cast<size_t>(priority)];
+  for (size_t priority = 0; priority < kPriorities; ++priority) {
+    const PrioritySignals& each = ctx.signals.priority[priority];
     (with_pfc.has(priority) ? out.lossless : out.others) += rise(rx ? each.rx_bytes : each.tx_bytes);
   }
   return out;
@@ -151,11 +149,14 @@ bool wire_explains_loss(const PortContext& ctx) {
 
 bool has_lossless(const PortContext& ctx) { return ctx.lossless && ctx.lossless->bits != 0; }
 
-double discards_of_roce(const PortContext& ctx) {
-  if (has_lossless(ctx)) return ctx.lossless_discards;
+double all_discards(const Signals& seen) {
   double by_priority = 0;
-  for (const PrioritySignals& each : ctx.signals.priority) by_priority += rise(each.discards);
-  return std::max(by_priority, rise(ctx.signals.rx_discards));
+  for (const PrioritySignals& each : seen.priority) by_priority += rise(each.discards);
+  return std::max(by_priority, rise(seen.rx_discards));
+}
+
+double discards_of_roce(const PortContext& ctx) {
+  return has_lossless(ctx) ? ctx.lossless_discards : all_discards(ctx.signals);
 }
 
 // Discarded on receiving: responses that this port waits for, and requests of others.
@@ -163,13 +164,6 @@ bool discards_explain_loss(const PortContext& ctx, double discards) {
   const Loss& loss = ctx.lost;
   return discards >= std::max({ctx.limit(kFewEvents), ctx.limit(kSendDiscards) * loss.requester,
                                loss.responder / ctx.limit(kInFlight), ctx.limit(kTries) * loss.retries_exceeded});
-}
-
-// Discarded on sending: requests and responses, which are then sent again. Without retransmissions they are not RoCE's.
-bool send_discards_explain_loss(const PortContext& ctx) {
-  const Loss& loss = ctx.lost;
-  return loss.requester + loss.retries_exceeded + rise(ctx.signals.duplicate_requests) > 0 &&
-         discards_explain_loss(ctx, rise(ctx.signals.tx_discards));
 }
 
 std::string unprotected(const PortContext& ctx, Direction direction) {

@@ -40,6 +40,13 @@ Result damaged_on_path(const PortContext& ctx) {
   return out;
 }
 
+// Discarded on sending: requests and responses, which are then sent again. Without retransmissions they are not RoCE's.
+bool send_discards_explain_loss(const PortContext& ctx) {
+  const Loss& lost = ctx.lost;
+  return lost.requester + lost.retries_exceeded + rise(ctx.signals.duplicate_requests) > 0 &&
+         discards_explain_loss(ctx, rise(ctx.signals.tx_discards));
+}
+
 Result send_drops(const PortContext& ctx) {
   if (!ctx.symptoms.has(loss) || !send_discards_explain_loss(ctx)) return std::nullopt;
   // Packets that wait for the link, the end of a pause or credits are discarded in the end too.
@@ -80,9 +87,7 @@ void weigh_unprotected(const PortContext& ctx, RuleResult& out) {
   std::string received = unprotected(ctx, Direction::rx);
   if (received.empty()) return;
   out.add(received);
-  double count = 0;
-  for (const PrioritySignals& each : ctx.signals.priority) count += rise(each.discards);
-  count = std::max(count, rise(ctx.signals.rx_discards));
+  const double count = all_discards(ctx.signals);
   if (discards_explain_loss(ctx, count)) out.doubt("but this port discarded packets: " + plus("discards", count));
   out.next.emplace_back(
       "The peers use another traffic class, or a switch rewrites the DSCP: check it at the sender (NCCL_IB_TC of "

@@ -4,16 +4,16 @@
 #include "diagnosis/context.h"
 
 namespace fabric {
+namespace {
 
-// CMIS 5.0, 6.3.2. A module with flat memory, without lanes, may report any state.
+using enum Symptom;
+
+// Its lasers and receivers are off: its lanes are not evidence. CMIS 5.0, 6.3.2. A module with flat memory, without
+// lanes, may report any state.
 bool is_asleep(const Transceiver& module) {
   const bool awake = !module.state || *module.state == ModuleState::ready || *module.state == ModuleState::fault;
   return !awake && !module.lanes.empty();
 }
-
-namespace {
-
-using enum Symptom;
 
 constexpr double kDark = 1e-6;  // W of rx power, -30 dBm: below what any receiver detects
 

@@ -2,7 +2,6 @@
 // The PCIe path cannot take what the port receives: its link, its AER errors, and its distance to the GPUs.
 #include "checks/topology/pcie_link.h"
 #include "diagnosis/context.h"
-#include "model/node.h"
 #include "topology/locality.h"
 #include "topology/platform.h"
 
@@ -14,10 +13,6 @@ extern const Threshold kReplayRatio("pcie_replay_ratio", 1e-12, "of the bits of 
 namespace {
 
 using enum Symptom;
-
-uint64_t aer_rise(const AerCounts& before, const AerCounts& now) {
-  return now.total && before.total && *now.total > *before.total ? *now.total - *before.total : 0;
-}
 
 bool exceeds_replay_limit(const PortContext& ctx, const PlatformFunction& function, uint64_t corrected) {
   const double bits = function.link.speed.value_or(0) * 1e9 * function.link.width.value_or(0) * ctx.signals.seconds;
@@ -84,12 +79,13 @@ Lines aer_lines(const PortContext& ctx) {
   for (const std::string& pci : chain) {
     const PlatformFunction *now = function_of(ctx.view.now, pci), *then = function_of(*ctx.view.before, pci);
     if (now == nullptr || then == nullptr) continue;
-    const auto add = [&](const char* kind, uint64_t by) {
-      if (by > 0) out.push_back(pci + " " + plus(std::string(kind) + " PCIe errors", static_cast<double>(by)));
+    const auto add = [&](const char* kind, const std::optional<uint64_t>& by) {
+      if (by.value_or(0) > 0)
+        out.push_back(pci + " " + plus(std::string(kind) + " PCIe errors", static_cast<double>(*by)));
     };
-    add("fatal", aer_rise(then->fatal, now->fatal));
-    add("non-fatal", aer_rise(then->nonfatal, now->nonfatal));
-    if (const uint64_t by = aer_rise(then->correctable, now->correctable); exceeds_replay_limit(ctx, *now, by))
+    add("fatal", rise_of(then->fatal, now->fatal));
+    add("non-fatal", rise_of(then->nonfatal, now->nonfatal));
+    if (const auto by = rise_of(then->correctable, now->correctable); exceeds_replay_limit(ctx, *now, by.value_or(0)))
       add("correctable", by);
   }
   return out;

@@ -3,7 +3,6 @@
 
 #include "checks/cabling/peer.h"
 #include "diagnosis/context.h"
-#include "model/transceiver.h"
 
 namespace fabric {
 

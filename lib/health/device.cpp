@@ -4,14 +4,12 @@
 
 #include "health/health.h"
 #include "health/rule.h"
-#include "model/view.h"
 
 namespace fabric {
 
 bool is_own_gid(const View& view, const Port& port, const Gid& gid) {
-  if (gid.netdev.empty() || gid.above || gid.netdev == port.netdev || gid.netdev.starts_with(port.netdev + "."))
-    return true;
-  return std::ranges::any_of(view.now.ports, [&](const Port& other) { return other.netdev == gid.netdev; });
+  return gid.netdev.empty() || gid.above || gid.netdev == port.netdev || gid.netdev.starts_with(port.netdev + ".") ||
+         contains(view.now.ports, gid.netdev, &Port::netdev);
 }
 
 namespace {
@@ -33,7 +31,7 @@ double count_common(const std::vector<Counter>& before, const std::vector<Counte
 double lossless_bytes(const Port& port, const Signals& signals) {
   double sum = 0;
   for (size_t i = 1; port.qos.pfc && i < signals.priority.size(); ++i)
-    if (port.qos.pfc->has(static_cast<int>(i)))
+    if (port.qos.pfc->has(i))
       sum += signals.priority[i].rx_bytes.value_or(0) + signals.priority[i].tx_bytes.value_or(0);
   return sum;
 }

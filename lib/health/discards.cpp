@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Health of the port's buffers: discarded frames and overruns.
 #include "health/rule.h"
-#include "model/view.h"
 
 namespace fabric {
 namespace {
@@ -16,7 +15,7 @@ std::optional<HealthReading> read_lossless_discards(const View& view, const Heal
   bool any = false;
   for (size_t i = 0; i < signals->priority.size(); ++i) {
     const Rise rise = signals->priority[i].discards;
-    if (!rise || !port.qos.pfc->has(static_cast<int>(i))) continue;
+    if (!rise || !port.qos.pfc->has(i)) continue;
     any = true;
     reading.amount += *rise;
     if (*rise > 0)

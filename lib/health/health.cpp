@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "health/health.h"
 
-#include "base/parse.h"
 #include "health/rule.h"
-#include "model/health.h"
 
 namespace fabric {
 namespace {
@@ -30,9 +28,8 @@ void track_devices(Health& health, const View& view, double now) {
 
 bool in_grace(const Health& health, const HealthPolicy& policy, const std::string& subject, double now) {
   if (now < policy.boot_grace) return true;
-  const auto device = health.devices.find(subject);
-  if (device == health.devices.end()) return false;
-  const double age = now - device->second.since;
+  const HealthDevice* device = find_in(health.devices, subject);
+  const double age = device == nullptr ? -1 : now - device->since;
   return age >= 0 && age < policy.reload_grace;  // negative: a file of an earlier boot
 }
 
@@ -40,9 +37,7 @@ bool in_grace(const Health& health, const HealthPolicy& policy, const std::strin
 // the members of a bond count as the bond.
 void track_removed(Health& health, const View& view, double now) {
   for (auto& [id, device] : health.devices) {
-    const bool is_present =
-        health.ages.contains(id.substr(0, id.find('@'))) ||
-        std::ranges::any_of(view.now.ports, [&, &name = id](const Port& port) { return port.id() == name; });
+    const bool is_present = health.ages.contains(id.substr(0, id.find('@'))) || contains(view.now.ports, id, &Port::id);
     if (!place_of_gone(device) && !is_present)
       device = {device.identity.substr(0, device.identity.find(' ')).append(kGone), now};
   }
@@ -56,9 +51,7 @@ void drop_excluded(Health& health, const View& view) {
   if (view.policy == nullptr || view.policy->exclude.empty()) return;
   const auto is_excluded = [&](const auto& entry) {
     const size_t slash = entry.first.find('/');  // subjects without it are not ports
-    return slash != std::string::npos && std::ranges::any_of(view.policy->exclude, [&](const std::string& glob) {
-             return glob_match(glob, entry.first.substr(0, slash));
-           });
+    return slash != std::string::npos && matches_any(view.policy->exclude, entry.first.substr(0, slash));
   };
   std::erase_if(health.devices, is_excluded);
   for (auto& [rule, subjects] : health.rules) std::erase_if(subjects, is_excluded);
@@ -98,13 +91,14 @@ struct Answer {
   std::string observed, since;
 };
 
-Answer answer_of_state(const Health& health, const HealthRule& rule, const HealthLimits& limits,
-                       const HealthState& state, const std::string& evidence) {
+Answer answer_of_state(const View& view, const HealthRule& rule, const HealthState& state,
+                       const std::string& evidence) {
   Answer out{state.status(), &rule, state.evidence.empty() ? evidence : state.evidence, {}};
   if (out.status != Status::ok) {
-    out.since = time_text(health.wall - static_cast<int64_t>(std::max(0.0, health.now - state.since())));
+    out.since = time_text(wall_of(*view.health, state.since()));
     if (rule.measure == HealthMeasure::count)
-      out.observed = number_text(state.value) + " in " + window_text(limits.window) + "; latest: " + out.observed;
+      out.observed = number_text(state.value) + " in " + window_text(limits_of(health_policy(view), rule).window) +
+                     "; latest: " + out.observed;
   }
   if (state.phase() == HealthPhase::clearing) out.observed += "; quiet now, not yet cleared";
   if (state.phase() == HealthPhase::pending) out.observed += "; not yet confirmed";
@@ -115,7 +109,7 @@ Answer answer_of_reading(const View& view, const HealthRule& rule, const HealthR
   const HealthLimits& limits = limits_of(health_policy(view), rule);
   const HealthState* state = view.health == nullptr ? nullptr : view.health->find(rule.key, reading.subject);
   Answer out{Status::ok, &rule, reading.evidence, {}};
-  if (state != nullptr) out = answer_of_state(*view.health, rule, limits, *state, reading.evidence);
+  if (state != nullptr) out = answer_of_state(view, rule, *state, reading.evidence);
   if (view.health != nullptr && view.health->alone) return out;
   const Status newest = status_of_reading(rule, limits, reading);
   if (rank(newest) < rank(out.status)) out = {newest, &rule, reading.evidence, out.since};
@@ -137,12 +131,11 @@ void add(Answers& answers, const std::string& subject, Answer answer) {
 void ask_rule(const View& view, const HealthRule& rule, Answers& answers) {
   const HealthReadings readings = readings_of(view, rule);
   for (const HealthReading& reading : readings) add(answers, reading.subject, answer_of_reading(view, rule, reading));
-  if (view.health == nullptr) return;
-  const auto subjects = view.health->rules.find(rule.key);
-  if (subjects == view.health->rules.end()) return;
-  for (const auto& [subject, state] : subjects->second)  // subjects without a reading keep their state
+  const auto* states = view.health == nullptr ? nullptr : find_in(view.health->rules, rule.key);
+  if (states == nullptr) return;
+  for (const auto& [subject, state] : *states)  // subjects without a reading keep their state
     if (state.status() != Status::ok && !contains(readings, subject, &HealthReading::subject))
-      add(answers, subject, answer_of_state(*view.health, rule, limits_of(health_policy(view), rule), state, {}));
+      add(answers, subject, answer_of_state(view, rule, state, {}));
 }
 
 void replace(std::string& text, std::string_view mark, const std::string& by) {
@@ -215,7 +208,7 @@ void mark_acknowledged(Report& report, const std::vector<Ack>& acks, int64_t wal
 
 std::string fill_names(std::string_view text, const Port* port, const std::string& subject, const std::string& peer) {
   std::string out(text);
-  if (port != nullptr && port->netdev.empty() && port->link_layer == LinkLayer::infiniband) {
+  if (port != nullptr && port->link_layer == LinkLayer::infiniband) {
     for (const auto& [ethernet, infiniband] : kInfinibandWords) replace(out, ethernet, std::string(infiniband));
     replace(out, "{device}", port->rdma);
     replace(out, "{port}", std::to_string(port->number));

@@ -19,8 +19,7 @@ std::optional<Status> health_status(const View& view, std::string_view rule, std
 // The findings of all rules of one check, at most one per subject.
 void ask_health(std::string_view check, const View& view, std::vector<Finding>& findings);
 
-// The GID belongs to the port's netdev or a VLAN of it ("ens1.100", "vlan100"). Others are of macvlans and the like,
-// which containers create and remove.
+// Of the port's netdev or a VLAN of it ("ens1.100", "vlan100"), not of a macvlan, which containers create and remove.
 bool is_own_gid(const View& view, const Port& port, const Gid& gid);
 
 // Errors after FEC per bit that IEEE 802.3 allows: 1e-12 up to 100 Gb/s (802.3ba), 1e-13 above (802.3bs).
@@ -41,7 +40,7 @@ void follow_history(HealthHistory& history, const Health& health, bool gap);
 // connection breaks some time after its first packet is lost. One minute of readings after it counts, too.
 std::vector<PastFinding> findings_at(const HealthHistory& history, const std::vector<std::string>& subjects,
                                      double time);
-// The same moment in seconds since 1970.
+// A moment of the past in seconds since 1970.
 int64_t wall_of(const Health& health, double time);
 
 }  // namespace fabric

@@ -48,6 +48,8 @@ std::vector<PastFinding> findings_at(const HealthHistory& history, const std::ve
   return out;
 }
 
-int64_t wall_of(const Health& health, double time) { return health.wall - static_cast<int64_t>(health.now - time); }
+int64_t wall_of(const Health& health, double time) {
+  return health.wall - static_cast<int64_t>(std::max(0.0, health.now - time));
+}
 
 }  // namespace fabric

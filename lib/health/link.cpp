@@ -5,7 +5,6 @@
 #include "counters/catalogue.h"
 #include "health/health.h"
 #include "health/rule.h"
-#include "model/view.h"
 
 namespace fabric {
 
@@ -35,8 +34,7 @@ void scale_limits(HealthReading& reading, const View& view, const HealthRule& ru
   if (limits.critical) reading.critical = *limits.critical * scale;
 }
 
-// A link that trains makes symbol errors, whichever end took it down. If the port counts damaged frames, those alone
-// count then.
+// A link that trains makes symbol errors, whichever end took it down. Then damaged frames alone count, if counted.
 std::optional<HealthReading> read_bit_errors(const View& view, const HealthRule& rule, const Port& port) {
   const Signals* seen = signals_of_port(view, port);
   if (seen == nullptr) return std::nullopt;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Health of the transport: lost packets, broken connections, rejected requests.
 #include "health/rule.h"
-#include "model/view.h"
 #include "vendor/capabilities.h"
 
 namespace fabric {

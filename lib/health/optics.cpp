@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "health/rule.h"
-#include "model/view.h"
 
 namespace fabric {
 namespace {
@@ -34,10 +33,6 @@ void compare(HealthReading& worst, const std::string& name, const ModuleReading&
                                   (high ? text(*high) : "any") + ")");
 }
 
-bool has_limits(const ModuleLimits& limits) {
-  return limits.low_alarm || limits.low_warning || limits.high_alarm || limits.high_warning;
-}
-
 // nullopt: the page of the lanes could not be read.
 std::optional<HealthReading> read_lanes(const Port& port) {
   HealthReading out{port.id()};
@@ -66,7 +61,7 @@ std::optional<HealthReading> read_lane_power(const View&, const HealthRule&, con
   if (!is_up || !port.module || port.module->lanes.empty()) return std::nullopt;
   // Limits from a memory range with a wrong checksum are not evidence.
   if (!port.module->bad_checksums.empty() ||
-      (!has_limits(port.module->rx_power_limits) && !has_limits(port.module->tx_power_limits)))
+      (port.module->rx_power_limits == ModuleLimits{} && port.module->tx_power_limits == ModuleLimits{}))
     return std::nullopt;
   return read_lanes(port);
 }

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "health/rule.h"
-#include "model/view.h"
 
 namespace fabric {
 namespace {

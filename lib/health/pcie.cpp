@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Health of the PCIe path, by the NIC's own counters and by AER.
 #include "health/rule.h"
-#include "model/view.h"
 #include "topology/platform.h"
 
 namespace fabric {
@@ -10,18 +9,12 @@ namespace {
 using enum HealthMeasure;
 using S = Signals;
 
-// GPUs, NICs and the bridges above them. The counts restart at 0 when a device is removed and added.
-std::optional<double> more(const AerCounts& now, const AerCounts& before) {
-  if (!now.total || !before.total || *now.total < *before.total) return std::nullopt;
-  return static_cast<double>(*now.total - *before.total);
-}
-
 template <AerCounts PlatformFunction::*Member>
 void read_uncorrected(const View& view, const HealthRule& rule, HealthReadings& out) {
   if (view.before == nullptr) return;
   for (const auto& [pci, now] : view.now.platform.functions)
     if (const PlatformFunction* before = function_of(*view.before, pci); before != nullptr)
-      if (const auto count = more(now.*Member, before->*Member))
+      if (const std::optional<double> count = rise_of(before->*Member, now.*Member))
         out.push_back({pci, *count, 0, number_text(*count) + " " + std::string(rule.unit)});
 }
 
@@ -30,7 +23,8 @@ void read_pcie_replays(const View& view, const HealthRule& /*rule*/, HealthReadi
   if (view.before == nullptr || seconds <= 0) return;
   for (const auto& [pci, now] : view.now.platform.functions) {
     const PlatformFunction* before = function_of(*view.before, pci);
-    const auto count = before == nullptr ? std::nullopt : more(now.correctable, before->correctable);
+    const std::optional<double> count =
+        before == nullptr ? std::nullopt : rise_of(before->correctable, now.correctable);
     const double bits = now.link.speed.value_or(0) * 1e9 * now.link.width.value_or(0) * seconds;
     if (count && bits > 0) out.push_back({pci, *count, bits, number_text(*count) + " correctable errors"});
   }

@@ -5,7 +5,6 @@
 
 #include "base/parse.h"
 #include "model/finding.h"
-#include "model/view.h"
 
 namespace fabric {
 
@@ -28,7 +27,8 @@ struct CounterSum {
   std::array<Part, 2> context{};  // shown, not counted
 };
 
-// Adds the readings of the rule's read_port().
+// Adds the readings of the rule's read_port(), of every port but virtual functions. The members of a bond have their
+// own cable, module and pause: each is a subject.
 void read_ports(const View& view, const HealthRule& rule, HealthReadings& out);
 // The sum of the rule's counters. nullopt: the port has none of them.
 std::optional<HealthReading> read_counters(const View& view, const HealthRule& rule, const Port& port);
@@ -52,12 +52,11 @@ struct HealthRow {
   bool graced = false;  // not counted while the machine boots or the driver reloads, when links come up
   // {netdev}, {rdma} and {pci} of the remedy are replaced by the port's names.
   std::string_view meaning, remedy;
-  // The same readings over a long window: a fault that is slow does not exceed the limits of a short one. It is a rule
-  // of its own, with its own key and state.
+  // The same readings over a long window, for faults too slow for a short one: a rule with its own key and state.
   std::optional<HealthWindow> slow{};
   CounterSum sum{};
   void (*read)(const View& view, const HealthRule& rule, HealthReadings& out) = read_ports;
-  // Asked by read_ports() for each watched port; nullopt: the rule does not apply to it.
+  // Asked by read_ports(); nullopt: the rule does not apply to it.
   std::optional<HealthReading> (*read_port)(const View& view, const HealthRule& rule, const Port& port) = read_counters;
 };
 
@@ -91,8 +90,6 @@ bool is_forgotten(const HealthState& state, const HealthLimits& limits, double n
 // One reading without a memory: its own window, no confirmation.
 Status status_of_reading(const HealthRule& rule, const HealthLimits& limits, const HealthReading& reading);
 
-// The members of a bond have their own cable, module and pause: each is a subject.
-inline bool is_watched(const Port& port) { return !port.virtual_function; }
 // The port in the earlier reading. Null: absent, or on another PCI function.
 const Port* port_before(const View& view, const Port& port);
 double window_of(const View& view);  // seconds between the two readings; 0 if there is one

@@ -95,7 +95,7 @@ std::optional<HealthReading> read_counters(const View& view, const HealthRule& r
 
 void read_ports(const View& view, const HealthRule& rule, HealthReadings& out) {
   for (const Port& port : view.now.ports)
-    if (is_watched(port))
+    if (!port.virtual_function)
       if (auto reading = rule.read_port(view, rule, port)) out.push_back(std::move(*reading));
 }
 
@@ -110,8 +110,7 @@ double window_of(const View& view) {
 }
 
 const Signals* signals_of_port(const View& view, const Port& port) {
-  if (view.signals == nullptr) return nullptr;
-  return find_in(*view.signals, port.id());
+  return view.signals == nullptr ? nullptr : find_in(*view.signals, port.id());
 }
 
 }  // namespace fabric

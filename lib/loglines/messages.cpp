@@ -392,7 +392,6 @@ constexpr Message kMessages[] = {
     {"efa-reset", peer, "Connection was reset by remote peer", "The peer reset the connection: its process ended.",
      "fabric-agentctl counters", kEfa},
 
-    // Programs and libraries of inference, and perftest.
     // The kernel: health of mlx5 firmware.
     {"mlx5-health-compromised", host, "device's health compromised",
      "The firmware of the NIC stopped counting: it hangs. The driver starts recovery; jobs on the port fail.",
@@ -564,6 +563,7 @@ constexpr Message kMessages[] = {
      "is in NVIDIA's Xid catalog.",
      "nvidia-smi -q | grep -A 5 -i ecc", "NVIDIA open-gpu-kernel-modules"},
 
+    // Programs and libraries of inference, and perftest.
     {"nvshmem-ibgda", host,
      "init failed for transport: IBGDA|cannot allocate buffer on the specified memory type|"
      "is not enumerated as an mlx5 device",

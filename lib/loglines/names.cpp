@@ -93,10 +93,7 @@ std::string way_of_naming(const Port& port, const std::string& word, const std::
     return "device " + word;  // UCX: "mlx5_0:1/RoCE"
   if (!port.netdev.empty() && (word == port.netdev || contains(port.altnames, word))) return "netdev " + word;
   if (!port.pci.empty() && word == port.pci) return "PCI address " + word;
-  if (!ip) return "";
-  const std::string gid = gid_text(*ip);
-  const bool has = std::ranges::any_of(port.gids, [&](const Gid& each) { return each.gid == gid; });
-  return has ? "GID " + word : "";
+  return ip && contains(port.gids, gid_text(*ip), &Gid::gid) ? "GID " + word : "";
 }
 
 bool looks_like_a_device(std::string_view word) {

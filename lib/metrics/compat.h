@@ -6,7 +6,6 @@
 
 #include "counters/catalogue.h"
 #include "metrics/family.h"
-#include "model/node.h"
 #include "model/policy.h"
 
 namespace fabric {

@@ -3,6 +3,7 @@
 // rdma_lifespan_milliseconds, its scrape statistics, and of rdma_port_info link_width, link_speed and pf_device.
 #include <cctype>
 
+#include "base/parse.h"
 #include "metrics/compat.h"
 #include "metrics/families.h"
 
@@ -98,11 +99,9 @@ constexpr CompatRow kQueuePairs[] = {{hw, "duplicate_request", "duplicate_reques
 
 // Small letters, digits and underscores.
 std::string file_name(std::string_view raw) {
-  std::string out;
-  for (const char letter : raw) {
-    const auto byte = static_cast<unsigned char>(letter);
-    out += std::isalnum(byte) != 0 ? static_cast<char>(std::tolower(byte)) : '_';
-  }
+  std::string out = lower(raw);
+  std::ranges::replace_if(
+      out, [](unsigned char letter) { return std::isalnum(letter) == 0; }, '_');
   return out;
 }
 

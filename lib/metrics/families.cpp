@@ -5,8 +5,6 @@
 
 #include "base/parse.h"
 #include "counters/catalogue.h"
-#include "model/change.h"
-#include "model/metrics.h"
 
 namespace fabric {
 namespace {
@@ -90,12 +88,10 @@ std::optional<double> unix_seconds(const std::string& text) {
   return static_cast<double>(::timegm(&parts));
 }
 
-// By priority: true if the port counts its traffic and the count is zero.
-using Idle = std::array<bool, 8>;
+// By priority, whether its traffic is zero; nullopt: the port does not count it.
+using Idle = std::array<std::optional<bool>, kPriorities>;
 Idle idle_priorities(const Port& port) {
-  std::array<unsigned, 8> known{};
   Idle idle{};
-  idle.fill(true);
   for (const Counter& counter : port.counters.ethtool) {
     if (counter.name.text().find("pri") == std::string::npos) continue;  // most of a thousand are of queues
     const auto match = find_counter(CounterSource::ethtool, counter.name, port.kernel_driver);
@@ -104,11 +100,9 @@ Idle idle_priorities(const Port& port) {
     if (traffic != &metrics::kPriorityBytes && traffic != &metrics::kPriorityQueueBytes &&
         traffic != &metrics::kPriorityPackets)
       continue;
-    const auto priority = static_cast<size_t>(match->priority - '0');
-    ++known[priority];
-    idle[priority] = idle[priority] && counter.value == 0;
+    std::optional<bool>& known = idle[static_cast<size_t>(match->priority - '0')];
+    known = known.value_or(true) && counter.value == 0;
   }
-  for (size_t i = 0; i < idle.size(); ++i) idle[i] = idle[i] && known[i] > 0;
   return idle;
 }
 
@@ -123,7 +117,7 @@ void add_named(FamilySet& families, const Port& port, const Published& published
     if (is_superseded(*match->row, counters)) continue;
     Label priority;
     if (match->priority != 0) {
-      if (counter.value == 0 && idle[static_cast<size_t>(match->priority - '0')]) continue;
+      if (counter.value == 0 && idle[static_cast<size_t>(match->priority - '0')] == true) continue;
       priority = {"priority", {&match->priority, 1}};
     }
     const Scale& scale = match->row->scale;

@@ -4,11 +4,6 @@
 
 #include "counters/burst.h"
 #include "metrics/family.h"
-#include "model/health.h"
-#include "model/node.h"
-#include "model/policy.h"
-#include "model/report.h"
-#include "model/signals.h"
 #include "topology/pairing.h"
 
 namespace fabric {
@@ -31,14 +26,12 @@ void add_neighbors(FamilySet& families, const Node& node, const Policy* policy,
 // The diagnoses of each port in `watched`; culprit none if it has none.
 void add_diagnoses(FamilySet& families, const Node& node, const std::map<std::string, Signals>& watched,
                    const Diagnoses& diagnoses);
-// Omits zero counters of idle priorities (on most ports five of eight), and zero InfiniBand link counters of an
-// Ethernet port.
+// Omits zero counters of idle priorities (mostly five of eight), and of InfiniBand's link on an Ethernet port.
 void add_counters(FamilySet& families, const Port& port, const Published& published = {});
 // RawCounters::unmapped: only those without a common name.
 void add_raw_counters(FamilySet& families, const Port& port, RawCounters raw);
-// Driver statistics of the netdev (`ethtool -S`) that match the globs ([exporter] ethtool), with or without a common
-// name, under the drivers' own names. Adds up two of one name on a port: drivers truncate names to 31 characters
-// (ETH_GSTRING_LEN, linux/ethtool.h).
+// Driver statistics (`ethtool -S`) that match the globs of [exporter] ethtool, under the drivers' own names. Adds up
+// two of one name on a port: drivers truncate names to 31 characters (ETH_GSTRING_LEN, linux/ethtool.h).
 void add_ethtool(FamilySet& families, const Node& node, std::span<const std::string> globs);
 
 // device and port: "mlx5_0", "1"; of a bond's member "mlx5_bond_0", "1@ens1f0np0", as in Port::id().
@@ -53,8 +46,7 @@ void add_health(FamilySet& families, const Health& health);
 // 1 for each acknowledged finding.
 void add_acknowledged(FamilySet& families, const Report& report);
 
-// Of the samples of one port: the histogram of pause, and peaks. The group "bursts": also the histogram of load, and
-// events.
+// Of the samples of one port: the histogram of pause, and peaks; in the group "bursts" load and events as well.
 void add_bursts(FamilySet& families, const PortBursts& port, BurstRecord::Clock::time_point now,
                 const Published& published = {});
 

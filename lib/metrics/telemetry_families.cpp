@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/parse.h"
-#include "counters/reader.h"
 #include "metrics/families.h"
 #include "metrics/telemetry_metrics.h"
-#include "model/metrics.h"
 
 namespace fabric {
 namespace {
@@ -35,24 +33,17 @@ constexpr std::array<LaneRow, 3> kLaneRows{{{&ModuleLane::rx_power, &kModuleRxPo
                                             {&ModuleLane::tx_power, &kModuleTxPower, &kModuleTxPowerLowest, "tx_power"},
                                             {&ModuleLane::tx_bias, &kModuleTxBias, nullptr, "tx_bias"}}};
 
-struct LimitRow {
-  ModuleLimits Transceiver::*limits;
-  const Metric* metric;
-};
-constexpr std::array<LimitRow, 5> kLimitRows{{{&Transceiver::temperature_limits, &kModuleTemperatureLimit},
-                                              {&Transceiver::voltage_limits, &kModuleVoltageLimit},
-                                              {&Transceiver::rx_power_limits, &kModuleRxPowerLimit},
-                                              {&Transceiver::tx_power_limits, &kModuleTxPowerLimit},
-                                              {&Transceiver::tx_bias_limits, &kModuleTxBiasLimit}}};
-
-struct BoundRow {
-  std::optional<double> ModuleLimits::*bound;
-  const char* name;
-};
-constexpr std::array<BoundRow, 4> kBoundRows{{{&ModuleLimits::high_alarm, "high_alarm"},
-                                              {&ModuleLimits::high_warning, "high_warning"},
-                                              {&ModuleLimits::low_warning, "low_warning"},
-                                              {&ModuleLimits::low_alarm, "low_alarm"}}};
+constexpr std::pair<ModuleLimits Transceiver::*, const Metric*> kLimits[]{
+    {&Transceiver::temperature_limits, &kModuleTemperatureLimit},
+    {&Transceiver::voltage_limits, &kModuleVoltageLimit},
+    {&Transceiver::rx_power_limits, &kModuleRxPowerLimit},
+    {&Transceiver::tx_power_limits, &kModuleTxPowerLimit},
+    {&Transceiver::tx_bias_limits, &kModuleTxBiasLimit}};
+constexpr std::pair<std::optional<double> ModuleLimits::*, std::string_view> kBounds[]{
+    {&ModuleLimits::high_alarm, "high_alarm"},
+    {&ModuleLimits::high_warning, "high_warning"},
+    {&ModuleLimits::low_warning, "low_warning"},
+    {&ModuleLimits::low_alarm, "low_alarm"}};
 
 void add_flag(FamilySet& families, const Labels& port, std::string_view reading, const std::optional<int>& worst) {
   if (worst) families.add(kModuleFlag, port, {{"reading", reading}}, *worst);
@@ -144,10 +135,9 @@ void add_module(FamilySet& families, const Port& port, const Published& publishe
   add_count(families, kModuleTxFaults, labels, {}, module, [](const ModuleLane& lane) { return lane.tx_fault; });
   if (!published.has(SeriesGroup::module_limits)) return;
   if (module.voltage.value) families.add(kModuleVoltage, labels, *module.voltage.value);
-  for (const LimitRow& row : kLimitRows)
-    for (const BoundRow& each : kBoundRows)
-      if (const auto& bound = (module.*row.limits).*each.bound)
-        families.add(*row.metric, labels, {{"limit", each.name}}, *bound);
+  for (const auto& [limits, metric] : kLimits)
+    for (const auto& [member, name] : kBounds)
+      if (const auto& bound = (module.*limits).*member) families.add(*metric, labels, {{"limit", name}}, *bound);
 }
 
 // `device` is the first port of the device.

@@ -2,8 +2,6 @@
 // Metrics other than counters: link, FEC, module, RDMA objects, device health, PCIe.
 #pragma once
 
-#include <array>
-
 #include "metrics/family.h"
 
 namespace fabric::metrics {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "topology/boxes.h"
 
-#include "model/node.h"
-
 namespace fabric {
 namespace {
 
@@ -54,9 +52,7 @@ void place(const std::vector<Item>& items, TopologyBox& box) {
 TopologyBox numa_box(const Topology& topology, std::optional<int> node, const std::vector<Item>& items) {
   TopologyBox box{
       TopologyBox::Kind::numa, node ? "NUMA node " + std::to_string(*node) : "NUMA node unknown", {}, {}, {}};
-  if (const auto cpus = node ? topology.numa_cpus.find(*node) : topology.numa_cpus.end();
-      cpus != topology.numa_cpus.end())
-    box.title += "  CPUs " + cpus->second;
+  if (const auto* cpus = node ? find_in(topology.numa_cpus, *node) : nullptr) box.title += "  CPUs " + *cpus;
   std::map<std::string, std::vector<Item>> by_root;
   for (const Item& item : items) by_root[item.function->root].push_back(item);
   for (const auto& [root, group] : by_root) {
@@ -92,11 +88,10 @@ TopologyBox topology_boxes(const Topology& topology, const std::vector<size_t>& 
   TopologyBox machine;
   std::map<std::optional<int>, TopologyBox> sockets;
   for (const auto& [node, items] : by_node) {
-    const auto known = node ? topology.numa_socket.find(*node) : topology.numa_socket.end();
-    const bool has_socket = known != topology.numa_socket.end();
-    TopologyBox& socket = sockets[has_socket ? std::optional<int>(known->second) : std::nullopt];
+    const int* known = node ? find_in(topology.numa_socket, *node) : nullptr;
+    TopologyBox& socket = sockets[known != nullptr ? std::optional(*known) : std::nullopt];
     socket.kind = TopologyBox::Kind::socket;
-    socket.title = has_socket ? "socket " + std::to_string(known->second) : "socket unknown";
+    socket.title = "socket " + (known != nullptr ? std::to_string(*known) : "unknown");
     socket.boxes.push_back(numa_box(topology, node, items));
   }
   for (auto& [number, socket] : sockets) machine.boxes.push_back(std::move(socket));

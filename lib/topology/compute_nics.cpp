@@ -2,7 +2,6 @@
 // Which NICs a machine was built with for its GPUs, and which of them are up.
 #include <tuple>
 
-#include "model/node.h"
 #include "topology/pairing.h"
 
 namespace fabric {
@@ -74,8 +73,8 @@ std::vector<size_t> rdma_nics(const Topology& topology) {
   return physical.empty() ? all : physical;
 }
 
-// How well a kind suits: GPUs that it is nearest to, cards, rate, and what its PCIe could carry (GT/s of all lanes; 0:
-// not known).
+// How well a kind suits: GPUs that it is nearest to, cards, rate, what its PCIe could carry (GT/s by lanes; 0:
+// unknown).
 struct Suits {
   size_t gpus = 0;
   std::set<std::string> cards;
@@ -184,11 +183,9 @@ std::vector<size_t> compute_nics(const Topology& topology, std::span<const Port>
       if (best && path_class(gpu, topology.nics[nic]) == best) near.insert(kind.at(nic));
     for (const Kind& each : near) ++kinds[each].gpus;
   }
-  const auto chosen = std::ranges::max_element(kinds, [](const auto& a, const auto& b) {
-    const bool link_a = a.second.rate > 0, link_b = b.second.rate > 0;
-    const size_t cards_a = a.second.cards.size(), cards_b = b.second.cards.size();
-    return std::tie(link_a, a.second.gpus, cards_a, a.second.rate) <
-           std::tie(link_b, b.second.gpus, cards_b, b.second.rate);
+  const auto chosen = std::ranges::max_element(kinds, {}, [](const auto& each) {
+    const Suits& suits = each.second;
+    return std::tuple(suits.rate > 0, suits.gpus, suits.cards.size(), suits.rate);
   });
   std::vector<size_t> own, others, dark;
   for (const size_t nic : all) {

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/parse.h"
 #include "model/finding.h"
-#include "model/node.h"
 #include "topology/locality.h"
 #include "topology/symmetry.h"
-#include "topology/units.h"
 
 namespace fabric {
 namespace {
@@ -36,8 +34,7 @@ bool has_all(const Card& card, const Card& whole) {
 // The others have the functions of `whole`, and it lacks some of them.
 void add_lacking(const Model& model, const std::string& address, const Card& card, const Card& whole,
                  std::vector<MissingPart>& out) {
-  if (!has_all(whole, card)) return;
-  if (model.board.empty() && card.contains("0")) return;
+  if (!has_all(whole, card) || (model.board.empty() && card.contains("0"))) return;
   for (const auto& [function, twin] : whole) {
     if (card.contains(function)) continue;
     MissingPart part;
@@ -84,8 +81,7 @@ std::optional<size_t> only_without_rdma(const Topology& topology, const PciDevic
   }
   if (!found || others.empty()) return std::nullopt;
   const Nic& nic = topology.nics[*found];
-  const bool shares_card = std::ranges::find(others, nic.card) != others.end();
-  return nic.netdevs.empty() && (others.size() < 2 || shares_card) ? std::nullopt : found;
+  return nic.netdevs.empty() && (others.size() < 2 || contains(others, nic.card)) ? std::nullopt : found;
 }
 
 std::vector<MissingPart> missing_functions(const Topology& topology, std::span<const Port> ports) {
@@ -95,7 +91,7 @@ std::vector<MissingPart> missing_functions(const Topology& topology, std::span<c
     const auto whole = std::ranges::max_element(cards, {}, [](const auto& card) { return card.second.size(); })->second;
     const auto lacking = std::ranges::find_if(cards, [&](const auto& card) { return !has_all(card.second, whole); });
     const auto others = std::ranges::count_if(cards, [&](const auto& card) { return has_all(card.second, whole); });
-    if (static_cast<size_t>(others) + 1 == cards.size() && lacking != cards.end())
+    if (static_cast<size_t>(others) + 1 == cards.size())
       add_lacking(model, lacking->first, lacking->second, whole, out);
   }
   return out;

@@ -10,26 +10,35 @@
 namespace fabric {
 namespace {
 
-InventoryPart part_of(const PciDevice& device, const std::string& name, bool gpu) {
-  return {.gpu = gpu,
-          .pci = device.pci,
-          .name = name,
-          .vendor = device.vendor,
-          .device = device.device,
-          .numa = device.numa_assumed ? std::nullopt : device.numa,
-          .root = device.root,
-          .bridges = device.bridges,
-          .width = device.link.width,
-          .speed = gpu ? std::nullopt : device.link.speed};
+// GPUs, then physical NIC functions.
+std::vector<InventoryPart> parts_of(const Topology& topology) {
+  std::vector<InventoryPart> out;
+  const auto add = [&](const PciDevice& device, const std::string& name, bool gpu,
+                       const std::vector<std::string>& rdma) {
+    out.push_back({.gpu = gpu,
+                   .pci = device.pci,
+                   .name = name,
+                   .vendor = device.vendor,
+                   .device = device.device,
+                   .numa = device.numa_assumed ? std::nullopt : device.numa,
+                   .root = device.root,
+                   .bridges = device.bridges,
+                   .width = device.link.width,
+                   .speed = gpu ? std::nullopt : device.link.speed,
+                   .rdma = rdma});
+  };
+  for (const Gpu& gpu : topology.gpus) add(gpu, gpu.name, true, {});
+  for (const Nic& nic : topology.nics)
+    if (!nic.virtual_function && !nic.pci.empty()) add(nic, nic.name, false, nic.rdma);
+  return out;
 }
 
-void add_ports(const Node& node, const Inventory* before, const Nic& nic, InventoryPart& part) {
-  part.rdma = nic.rdma;
+void add_ports(const Node& node, const Inventory* before, InventoryPart& part) {
   for (const Port& port : node.ports)
-    if (port.pci == nic.pci && port.state == kPortActive && !port.is_member()) part.up.push_back(port.id());
-  const InventoryPart* old = before == nullptr ? nullptr : before->find(nic.pci);
-  for (size_t i = 0; old != nullptr && i < old->up.size(); ++i)
-    if (!contains(part.up, old->up[i])) part.up.push_back(old->up[i]);
+    if (port.pci == part.pci && is_active(port) && !port.is_member()) part.up.push_back(port.id());
+  if (const InventoryPart* old = before == nullptr ? nullptr : before->find(part.pci))
+    for (const std::string& port : old->up)
+      if (!contains(part.up, port)) part.up.push_back(port);
   std::ranges::sort(part.up);
 }
 
@@ -66,40 +75,26 @@ std::string ids_text(uint16_t vendor, uint16_t device) {
 }
 
 Inventory inventory_of(const Node& node, const Inventory* before) {
-  Inventory out;
-  const Topology& topology = node.topology;
-  const Pairing pairing = built_pairing(topology, node.ports);
-  for (size_t gpu = 0; gpu < topology.gpus.size(); ++gpu) {
-    out.parts.push_back(part_of(topology.gpus[gpu], topology.gpus[gpu].name, true));
-    for (const size_t nic : pairing.pairs[gpu].nics) out.parts.back().nics.push_back(topology.nics[nic].pci);
-  }
-  for (const Nic& nic : topology.nics) {
-    if (nic.virtual_function || nic.pci.empty()) continue;
-    out.parts.push_back(part_of(nic, nic.name, false));
-    add_ports(node, before, nic, out.parts.back());
-  }
+  Inventory out{.parts = parts_of(node.topology)};
+  const Pairing pairing = built_pairing(node.topology, node.ports);
+  for (size_t i = 0; i < out.parts.size(); ++i)
+    if (out.parts[i].gpu)
+      for (const size_t nic : pairing.pairs[i].nics) out.parts[i].nics.push_back(node.topology.nics[nic].pci);
+    else add_ports(node, before, out.parts[i]);
   return out;
 }
 
 std::vector<InventoryChange> changes_since(const Inventory& inventory, const Topology& now) {
+  using Kind = InventoryChange::Kind;
   std::vector<InventoryChange> out;
-  const auto compare_with = [&](const PciDevice& device, const std::string& name, bool gpu,
-                                const std::vector<std::string>& rdma) {
-    InventoryPart is = part_of(device, name, gpu);
-    is.rdma = rdma;
-    const auto was = std::ranges::find_if(
-        inventory.parts, [&](const InventoryPart& part) { return part.pci == device.pci && part.gpu == gpu; });
-    if (was != inventory.parts.end()) compare(*was, is, out);
-    else
-      out.push_back({InventoryChange::Kind::added, device.pci, name, "", ids_text(device.vendor, device.device), gpu});
-  };
-  for (const InventoryPart& part : inventory.parts)
-    if (!is_there(now, part))
-      out.push_back(
-          {InventoryChange::Kind::gone, part.pci, part.name, ids_text(part.vendor, part.device), "", part.gpu});
-  for (const Gpu& gpu : now.gpus) compare_with(gpu, gpu.name, true, {});
-  for (const Nic& nic : now.nics)
-    if (!nic.virtual_function && !nic.pci.empty()) compare_with(nic, nic.name, false, nic.rdma);
+  for (const InventoryPart& was : inventory.parts)
+    if (!is_there(now, was))
+      out.push_back({Kind::gone, was.pci, was.name, ids_text(was.vendor, was.device), "", was.gpu});
+  for (const InventoryPart& is : parts_of(now)) {
+    const auto is_it = [&](const InventoryPart& was) { return was.pci == is.pci && was.gpu == is.gpu; };
+    if (const InventoryPart* was = find_where(inventory.parts, is_it)) compare(*was, is, out);
+    else out.push_back({Kind::added, is.pci, is.name, "", ids_text(is.vendor, is.device), is.gpu});
+  }
   return out;
 }
 

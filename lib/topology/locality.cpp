@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "topology/locality.h"
 
-#include "model/node.h"
-
 namespace fabric {
 std::optional<PathClass> path_class(const PciDevice& a, const PciDevice& b) {
   // A switch is an upstream port with one downstream port on each side, so one on each side is still one switch.

@@ -45,8 +45,7 @@ struct PcieHop {
 // function up links and switches alternate (PCI Express base specification 6.0, chapter 1.3).
 std::vector<PcieHop> hops_above(const PciDevice& function);
 
-// The bridges between two functions that share one: those below the first shared bridge, on both sides. Data from one
-// to the other crosses them. Empty where none is shared.
+// Those below the first shared bridge, on both sides: data from one to the other crosses them. Empty: none is shared.
 std::vector<std::string> bridges_between(const PciDevice& a, const PciDevice& b);
 
 }  // namespace fabric

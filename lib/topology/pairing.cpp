@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "model/node.h"
 #include "topology/symmetry.h"
 
 namespace fabric {
@@ -157,17 +156,7 @@ std::vector<Nic> missing_nics(const Topology& topology, std::span<const Port> po
   return out;
 }
 
-}  // namespace
-
-Pairing best_pairing(const Topology& topology, const std::vector<size_t>& nics) {
-  const size_t gpus = topology.gpus.size();
-  size_t each = gpus == 0 || gpus * nics.size() > kManyPaths ? 1 : nics.size() / gpus;
-  for (each = std::min(each, Assignment(topology, nics).most_each()); each > 1; --each)
-    if (const Assignment several = assign(topology, nics, each); several.greatest_load() == 1)
-      return several.pairing(topology);
-  return assign(topology, nics, 1).pairing(topology);
-}
-
+// The pairing before anything went missing. `whole` becomes the topology with the missing NICs behind the others.
 Pairing whole_pairing(const Topology& topology, std::span<const Port> ports, Topology& whole) {
   std::vector<size_t> all = compute_nics(topology, ports);
   const size_t compute = all.size();
@@ -180,6 +169,17 @@ Pairing whole_pairing(const Topology& topology, std::span<const Port> ports, Top
   }
   std::ranges::sort(all, [&](size_t a, size_t b) { return whole.nics[a].pci < whole.nics[b].pci; });
   return best_pairing(whole, all);
+}
+
+}  // namespace
+
+Pairing best_pairing(const Topology& topology, const std::vector<size_t>& nics) {
+  const size_t gpus = topology.gpus.size();
+  size_t each = gpus == 0 || gpus * nics.size() > kManyPaths ? 1 : nics.size() / gpus;
+  for (each = std::min(each, Assignment(topology, nics).most_each()); each > 1; --each)
+    if (const Assignment several = assign(topology, nics, each); several.greatest_load() == 1)
+      return several.pairing(topology);
+  return assign(topology, nics, 1).pairing(topology);
 }
 
 Pairing built_pairing(const Topology& topology, std::span<const Port> ports) {

@@ -4,7 +4,6 @@
 
 #include <span>
 
-#include "model/node.h"
 #include "model/view.h"
 #include "topology/locality.h"
 
@@ -22,8 +21,7 @@ std::vector<size_t> compute_nics(const Topology& topology, std::span<const Port>
 // The rate of its ports; without a link, that of its card's other ports, or of the same port on cards whose other ports
 // are as fast as those. nullopt: its card has no link.
 std::optional<double> likely_rate(const Topology& topology, const Nic& nic, std::span<const Port> ports);
-// Whether it, or the same port of another such card, has a link. If none has, those ports are unused or their switch is
-// off.
+// Whether it, or the same port of another such card, has a link. If none has, they are unused, or their switch is off.
 bool is_in_use(const Topology& topology, const Nic& nic, std::span<const Port> ports);
 
 // Those of `nics` that have a port that is up; all of `nics` if none has, or no port is known.
@@ -48,24 +46,20 @@ struct Pairing {
 // Gives each GPU NICs of its nearest class among `nics`, as many as leave every GPU with equally many of its own. Fair:
 // no NIC serves two GPUs while one of the same class to one of them serves none; loads are as equal as can be. Among
 // the fair ones that with the fewest ways between sockets, then the fewest bridges, then that which keeps the order of
-// PCI addresses (rails). The same input gives the same answer. More than 64 x 128 are
-// paired greedily, in bounded time.
+// PCI addresses (rails). The same input gives the same answer. More than 64 x 128 are paired greedily, in bounded time.
 Pairing best_pairing(const Topology& topology, const std::vector<size_t>& nics);
 
 // compute_nics() and best_pairing() in one, with the NICs that are missing (of the inventory, else by symmetry): the
 // other NICs stay with their GPUs. If a GPU would have none, all are paired without the missing ones.
 Pairing built_pairing(const Topology& topology, std::span<const Port> ports);
 Pairing built_pairing(const View& view);  // View::pairing, if it is there
-// The pairing before anything went missing. `whole` becomes the topology with the missing NICs behind the others.
-Pairing whole_pairing(const Topology& topology, std::span<const Port> ports, Topology& whole);
-// The same with usable_nics(): while a port is down, its GPU keeps the other NICs that it has of its own; if it has
-// none, all are paired again.
+// As built_pairing(), over usable_nics(): while a port is down, its GPU keeps the other NICs that it has of its own; if
+// it has none, all are paired again.
 Pairing best_pairing(const Topology& topology, std::span<const Port> ports);
 
 struct Rail {
   size_t rail = 0;
   std::optional<size_t> plane{};  // among the NICs of the rail, in PCI order; nullopt: it is the only one
-  bool operator==(const Rail&) const = default;
 };
 
 // By PCI address, of the compute NICs in use. The rail is the number of the GPU that the NIC serves. If GPUs share

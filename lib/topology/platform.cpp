@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "topology/platform.h"
 
-#include "base/parse.h"
-#include "model/node.h"
 #include "topology/pairing.h"
 
 namespace fabric {
@@ -10,23 +8,9 @@ const PlatformFunction* function_of(const Node& node, const std::string& pci) {
   return find_in(node.platform.functions, pci);
 }
 
-std::string function_text(const Topology& topology, const std::string& pci) {
-  for (const Gpu& gpu : topology.gpus)
-    if (gpu.pci == pci) return gpu.name + " (" + pci + ")";
-  for (const Nic& nic : topology.nics)
-    if (nic.pci == pci && nic.name != pci) return nic.name + " (" + pci + ")";
-  return pci;
-}
-
-std::vector<std::string> devices_below(const Topology& topology, const std::string& pci) {
-  std::vector<std::string> names;
-  const auto add = [&](const auto& devices) {
-    for (const auto& device : devices)
-      if (device.pci == pci || contains(device.bridges, pci)) names.push_back(device.name);
-  };
-  add(topology.gpus);
-  add(topology.nics);
-  return names;
+std::optional<uint64_t> rise_of(const AerCounts& before, const AerCounts& now) {
+  if (!now.total || !before.total || *now.total < *before.total) return std::nullopt;
+  return *now.total - *before.total;
 }
 
 bool is_given_away(const Node& node, const std::string& pci) {

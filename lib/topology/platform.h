@@ -9,11 +9,8 @@ namespace fabric {
 // Null where nothing is known of the function.
 const PlatformFunction* function_of(const Node& node, const std::string& pci);
 
-// "mlx5_0 (0000:24:00.0)", or the address alone for a bridge.
-std::string function_text(const Topology& topology, const std::string& pci);
-
-// The names of the GPUs and NICs at the address or below the bridge, "GPU0, mlx5_0".
-std::vector<std::string> devices_below(const Topology& topology, const std::string& pci);
+// Errors since the earlier reading; nullopt: unknown, or the counts began again when the function was added.
+std::optional<uint64_t> rise_of(const AerCounts& before, const AerCounts& now);
 
 // Handed to a virtual machine or to a user's own driver: judged there.
 bool is_given_away(const Node& node, const std::string& pci);

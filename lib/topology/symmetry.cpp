@@ -5,9 +5,7 @@
 
 #include "base/parse.h"
 #include "model/finding.h"
-#include "model/node.h"
 #include "topology/locality.h"
-#include "topology/units.h"
 
 namespace fabric {
 namespace {
@@ -21,12 +19,9 @@ std::string_view board_of(const Nic& nic, std::span<const Port> ports) {
 // A card without ports has the board of its model, if there is one only.
 void complete_boards(Units& units) {
   std::map<Model, std::set<std::string_view>> boards;
-  const auto plain = [](Model model) {
-    model.board = {};
-    return model;
-  };
   for (const Unit& unit : units)
-    if (!unit.model.board.empty()) boards[plain(unit.model)].insert(unit.model.board);
+    if (const Model& model = unit.model; !model.board.empty())
+      boards[{model.gpu, model.vendor, model.device}].insert(model.board);
   for (Unit& unit : units)
     if (unit.model.board.empty() && boards[unit.model].size() == 1) unit.model.board = *boards[unit.model].begin();
 }
@@ -137,8 +132,7 @@ std::set<Offset> offsets_of(const std::vector<const Unit*>& group, const std::st
   return out;
 }
 
-// The addresses at which the others have the model and this one has not; empty if the others disagree, or another
-// device is there.
+// Where the others have the model and this one has not; empty: the others disagree, or another device is there.
 std::vector<std::string> addresses_of(const Groups& groups, const std::string& key, const Model& model, size_t count) {
   const auto here = offsets_of(groups.at(key), key, model);
   std::set<Offset> others;
@@ -150,15 +144,12 @@ std::vector<std::string> addresses_of(const Groups& groups, const std::string& k
   }
   std::vector<std::string> out;
   const PciDevice& first = groups.at(key).front()->device;
-  const auto is_taken = [&](const std::string& pci) {
-    return std::ranges::any_of(groups.at(key), [&](const Unit* unit) { return unit->device.pci == pci; });
-  };
+  const auto pci_of = [](const Unit* unit) { return unit->device.pci; };
   for (const auto& [buses, rest] : others) {
     if (here.contains({buses, rest})) continue;
-    static constexpr char kDigits[] = "0123456789abcdef";
-    const auto bus = static_cast<unsigned>(bus_of(key) + buses) & 0xff;
-    out.push_back(first.pci.substr(0, first.pci.find(':') + 1) + kDigits[bus >> 4] + kDigits[bus & 15] + ":" + rest);
-    if (is_taken(out.back())) return {};  // the buses are in another order here
+    const char bus = static_cast<char>(bus_of(key) + buses);
+    out.push_back(first.pci.substr(0, first.pci.find(':') + 1) + hex_digits({&bus, 1}) + ":" + rest);
+    if (contains(groups.at(key), out.back(), pci_of)) return {};  // the buses are in another order here
   }
   return out.size() == count ? out : std::vector<std::string>();
 }

@@ -19,8 +19,7 @@ const Neighbor* first_with(const Node& node, const Port& port, Value Neighbor::*
   return nullptr;
 }
 
-// Cables of the port in the plan: by netdev, altname, RDMA device, PCI address or [cabling] ports. Several for a
-// breakout.
+// Its cables in the plan, by netdev, altname, RDMA device, PCI address or [cabling] ports; several for a breakout.
 std::vector<const Cable*> planned_cables(const Policy* policy, const Port& port);
 
 // The command that lets LLDP reach the host; empty: nothing shows that the NIC's firmware consumes it.

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "model/finding.h"
-#include "model/view.h"
 
 namespace fabric {
 

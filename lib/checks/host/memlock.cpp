@@ -16,8 +16,7 @@ std::string drop_in_of(const JobService& service, const JobLimit& limit) {
   return "/etc/systemd/system/" + unit + ".d/" + name;
 }
 
-// The persistent fix, and the command that activates it. Files of packages and files for all services (system.conf,
-// service.d) are not edited.
+// The persistent fix, and its activation. Files of packages and for all services (system.conf, service.d) stay as is.
 std::string fix_files(const JobService& service, const JobLimit& limit) {
   if (service.file.empty()) return std::string(limit.by_hand) + ", or from a unit with " + limit.line;
   const std::string then = " Then: systemctl daemon-reload && systemctl restart " + service.unit;

@@ -1,74 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
-
 #include "checks/check.h"
 #include "health/health.h"
-#include "model/transceiver.h"
 
 namespace fabric {
 namespace {
 
 // enum ib_port_state and ib_port_phys_state (rdma/ib_verbs.h of Linux 6.12).
-enum : unsigned { kDown = 1, kInit = 2, kArmed = 3, kActiveDefer = 5 };
-enum : unsigned { kSleep = 1, kPolling = 2, kDisabled = 3, kTraining = 4, kRecovery = 6 };
+enum : unsigned { kPortDown = 1, kInit = 2, kArmed = 3, kActiveDefer = 5 };
+enum : unsigned { kSleep = 1, kPolling = 2, kTraining = 4, kRecovery = 6 };
 
+// What a physical state means, 0: any other one. fill_names() completes the remedy; InfiniBand has no netdev, and gets
+// ibportstate by a directed route, which needs no subnet manager, in place of ethtool and ip.
 struct Advice {
-  std::string meaning, remedy;
+  unsigned phys_state = 0;
+  std::string_view meaning, remedy;
 };
-
-Advice ethernet_advice(const Port& port, const std::string& dev) {
-  switch (port.phys_state.value_or(0)) {
-    case kPolling:
-      return {"The port receives no signal: cable, transceiver, or disabled switch port.",
-              "Enable the switch port. Reseat or replace the cable and the transceiver of " + dev + "."};
-    case kTraining:
-      return {"Link training fails: speed, FEC or auto-negotiation differ between the ends, or the cable is bad.",
-              "Configure the same speed and FEC on " + dev + " and on the switch port (ethtool " + dev +
-                  "), else replace the cable."};
-    case kRecovery:
-      return {"The link goes up and down: bad cable, transceiver or connector.",
-              "Clean, reseat or replace the cable and the transceiver of " + dev + "."};
-    case kSleep:
-      return {"The port sleeps to save power.", "Disable power saving of the port, then ip link set " + dev + " up"};
-    default:
-      return {"The port is down.", "Find out whether " + dev + " has carrier (ip link show dev " + dev +
-                                       "), then check cable and switch port."};
-  }
-}
-
-// InfiniBand has no netdev below the port; IPoIB's says nothing of the link.
-Advice infiniband_advice(const Port& port, const std::string& query) {
-  switch (port.phys_state.value_or(0)) {
-    case kPolling:
-      return {"The port receives no signal: cable, transceiver, or disabled switch port.",
-              "Enable the switch's port. Reseat or replace the cable and the transceiver of " + port.id() +
-                  ", then: " + query};
-    case kTraining:
-      return {"Link training fails: speed or width differ between the ends, or the cable is bad.",
-              "Replace the cable, then compare enabled speed and width of both ends: " + query};
-    case kRecovery:
-      return {"The link goes up and down: bad cable, transceiver or connector.",
-              "Clean, reseat or replace the cable and the transceiver of " + port.id() + ", then: " + query};
-    default: return {"The port is down.", "Read its state, then check cable and switch port: " + query};
-  }
-}
+constexpr std::string_view kNoSignal = "The port receives no signal: cable, transceiver, or disabled switch port.",
+                           kFlaps = "The link goes up and down: bad cable, transceiver or connector.",
+                           kIsDown = "The port is down.";
+constexpr Advice kEthernet[]{
+    {kPolling, kNoSignal, "Enable the switch port. Reseat or replace the cable and the transceiver of {netdev}."},
+    {kTraining, "Link training fails: speed, FEC or auto-negotiation differ between the ends, or the cable is bad.",
+     "Configure the same speed and FEC on {netdev} and on the switch port (ethtool {netdev}), else replace the cable."},
+    {kRecovery, kFlaps, "Clean, reseat or replace the cable and the transceiver of {netdev}."},
+    {kSleep, "The port sleeps to save power.", "Disable power saving of the port, then ip link set {netdev} up"},
+    {0, kIsDown,
+     "Find out whether {netdev} has carrier (ip link show dev {netdev}), then check cable and switch port."}};
+constexpr Advice kInfiniband[]{
+    {kPolling, kNoSignal,
+     "Enable the switch's port. Reseat or replace the cable and the transceiver of {rdma}, then: ethtool {netdev}"},
+    {kTraining, "Link training fails: speed or width differ between the ends, or the cable is bad.",
+     "Replace the cable, then compare enabled speed and width of both ends: ethtool {netdev}"},
+    {kRecovery, kFlaps, "Clean, reseat or replace the cable and the transceiver of {rdma}, then: ethtool {netdev}"},
+    {0, kIsDown, "Read its state, then check cable and switch port: ethtool {netdev}"}};
 
 Advice advice(const Port& port) {
   const bool infiniband = port.link_layer == LinkLayer::infiniband;
   if (port.state == kInit || port.state == kArmed)
-    return infiniband ? Advice{"The link is up, but no subnet manager configured the port.",
-                               "Start the subnet manager (opensm) or restore its path to this port: sminfo; ibstat " +
-                                   port.rdma}
-                      : Advice{"The port is not ready for RDMA yet.",
+    return infiniband ? Advice{0, "The link is up, but no subnet manager configured the port.",
+                               "Start the subnet manager (opensm) or restore its path to this port: sminfo; ibstat "
+                               "{device}"}
+                      : Advice{0, "The port is not ready for RDMA yet.",
                                "Run the check again. If nothing changes, reload the driver."};
   if (port.state == kActiveDefer)
-    return {"The port has just lost its link.", "Run the check again. If nothing changes, reseat the cable."};
-  const std::string dev = port.netdev.empty() ? port.rdma : port.netdev;
-  // The local port by a directed route, which needs no subnet manager.
-  const std::string number = to_text(port.number);
-  const std::string ibportstate = "ibportstate -C " + port.rdma + " -P " + number + " -D 0 " + number;
-  if (is_switched_off(port))
-    return {"This host disabled the port.", infiniband ? ibportstate + " enable" : "ip link set " + dev + " up"};
-  return infiniband ? infiniband_advice(port, ibportstate + " query") : ethernet_advice(port, dev);
+    return {0, "The port has just lost its link.", "Run the check again. If nothing changes, reseat the cable."};
+  if (is_switched_off(port)) return {0, "This host disabled the port.", "ip link set {netdev} up"};
+  const std::span<const Advice> rows = infiniband ? std::span<const Advice>(kInfiniband) : kEthernet;
+  return *find_where(rows,
+                     [&](const Advice& each) { return each.phys_state == 0 || each.phys_state == port.phys_state; });
 }
 
 // "; the NIC says: Autoneg, No partner detected"
@@ -95,8 +74,9 @@ Finding finding_for(const View& view, const Port& port) {
   if (is_active(port)) return good(port.id(), observed, expected);
   if (const auto why = why_unused(view, port)) return good(port.id(), observed + " (" + *why + ": unused)", expected);
   const Advice text = advice(port);
-  const bool mild = (port.state == kDown && may_be_spare(view, port)) || port.state == kActiveDefer;
-  return bad(mild ? Status::warning : Status::critical, port.id(), observed, expected, text.meaning, text.remedy);
+  const bool mild = (port.state == kPortDown && may_be_spare(view, port)) || port.state == kActiveDefer;
+  return bad(mild ? Status::warning : Status::critical, port.id(), observed, expected, std::string(text.meaning),
+             fill_names(text.remedy, &port, port.id()));
 }
 
 // The RDMA port of a bond stays ACTIVE while one member has a link.
@@ -143,8 +123,7 @@ void add_vanished(const View& view, Findings& findings) {
                            "journalctl -k -g " + device + ", then reload the driver."));
     if (view.health == nullptr) continue;
     if (const auto* known = find_in(view.health->devices, id); known != nullptr && place_of_gone(*known))
-      findings.back().since =
-          time_text(view.health->wall - static_cast<int64_t>(std::max(0.0, view.health->now - known->since)));
+      findings.back().since = time_text(wall_of(*view.health, known->since));
   }
 }
 

@@ -3,21 +3,18 @@
 
 #include "checks/cabling/peer.h"
 #include "model/finding.h"
-#include "model/node.h"
-#include "model/transceiver.h"
-#include "model/view.h"
 #include "topology/locality.h"
 
 namespace fabric {
 namespace {
 
-enum : unsigned { kDown = 1, kDisabled = 3 };  // enum ib_port_state, enum ib_port_phys_state (rdma/ib_verbs.h)
+enum : unsigned { kPortDown = 1, kPhysDisabled = 3 };  // enum ib_port_state, enum ib_port_phys_state (rdma/ib_verbs.h)
 constexpr std::string_view kNoCable = "No cable";
 
 // Never connected, as far as the NIC reports. Two losses of carrier prove a link; some drivers count one when they
 // first open the netdev (__bnxt_open_nic() of Linux 6.12).
 bool was_never_connected(const Port& port) {
-  if (port.phys_state != kDisabled || port.counters.carrier_down.value_or(0) > 1) return false;
+  if (port.phys_state != kPhysDisabled || port.counters.carrier_down.value_or(0) > 1) return false;
   const std::string reason = port.link_status ? port.link_status->reason : std::string();
   return reason.empty() || reason == kNoCable || reason == kSwitchedOff;
 }
@@ -77,13 +74,13 @@ bool is_beside_gpu(const View& view, const Port& port) {
 
 bool is_switched_off(const Port& port) {
   if (port.link_status && port.link_status->reason == kSwitchedOff) return true;
-  return port.phys_state == kDisabled && port.link_layer == LinkLayer::infiniband;
+  return port.phys_state == kPhysDisabled && port.link_layer == LinkLayer::infiniband;
 }
 
 bool may_be_spare(const View& view, const Port& port) { return is_spare(view, port) || is_of_the_board(view, port); }
 
 std::optional<std::string> why_unused(const View& view, const Port& port) {
-  if (port.state != kDown || was_up(view, port) || !planned_cables(view.policy, port).empty()) return std::nullopt;
+  if (port.state != kPortDown || was_up(view, port) || !planned_cables(view.policy, port).empty()) return std::nullopt;
   const bool second = is_spare(view, port), of_the_board = is_of_the_board(view, port), off = is_switched_off(port);
   if (was_never_connected(port) && second) return "second port, disabled";
   if (of_the_board && (off || was_never_connected(port))) return "no port of its model is in use, disabled";

@@ -17,8 +17,7 @@ struct Rail {
   Address address;
 };
 
-// The first IPv4 address, else the first IPv6 address: next to IPv4, an IPv6 address usually comes from the router and
-// is not used by jobs.
+// The first IPv4 address, else the first IPv6 one: next to IPv4 that is usually the router's, and jobs do not use it.
 const Address* address_of(const Interface& interface) {
   const Address* found = nullptr;
   for (const Address& each : *interface.addresses)
@@ -30,8 +29,7 @@ std::vector<Rail> rails_with_address(const View& view) {
   std::vector<Rail> out;
   for (const Port* port : rails(view))
     for (const NamedInterface& each : interfaces_of(view.now, *port)) {
-      const auto known = [&](const Rail& rail) { return rail.netdev == each.netdev; };
-      if (!each.interface->addresses || std::ranges::any_of(out, known)) continue;
+      if (!each.interface->addresses || contains(out, each.netdev, &Rail::netdev)) continue;
       if (const Address* address = address_of(*each.interface))
         out.push_back({port, each.netdev, each.interface, *address});
     }
@@ -88,8 +86,7 @@ bool has_own_route(const Network& network, const Rail& rail, By by) {
            if (rule.table == main_table(*rail.interface) || rule.table == kDefault || !(by_source || by_device))
              return false;
            if (!rail.interface->vrf.empty() && rule.priority >= kVrfRule) return false;
-           const auto& routes = rail.interface->routes;
-           return std::ranges::any_of(routes, [&](const Route& route) { return route.table == rule.table; });
+           return contains(rail.interface->routes, rule.table, &Route::table);
          });
 }
 
@@ -156,8 +153,7 @@ void check_routes(const Network& network, const std::vector<Rail>& group, Faults
 void check_arp(const Network& network, const std::vector<Rail>& group, Faults& faults) {
   const bool routed =
       std::ranges::all_of(group, [&](const Rail& rail) { return has_own_route(network, rail, By::source); });
-  // arp_filter answers only if the kernel would route the answer through the same interface: as good with source
-  // routing.
+  // arp_filter answers only on the interface to which the kernel routes the answer: as good with source routing.
   const auto filters_arp = [](const Rail& rail) { return rail.interface->arp_filter.effective().value_or(0) != 0; };
   if (!routed || !std::ranges::all_of(group, filters_arp))
     check_setting(group, "arp_ignore", &Interface::arp_ignore, {1, 2}, 1, faults);

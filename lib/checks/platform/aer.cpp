@@ -1,11 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checks/check.h"
 #include "health/health.h"
+#include "health/rule.h"
 #include "topology/locality.h"
 #include "topology/platform.h"
 
 namespace fabric {
 namespace {
+
+// "mlx5_0 (0000:24:00.0)", or the address alone for a bridge.
+std::string function_text(const Topology& topology, const std::string& pci) {
+  for (const Gpu& gpu : topology.gpus)
+    if (gpu.pci == pci) return gpu.name + " (" + pci + ")";
+  for (const Nic& nic : topology.nics)
+    if (nic.pci == pci && nic.name != pci) return nic.name + " (" + pci + ")";
+  return pci;
+}
+
+// The names of the GPUs and NICs at the address or below the bridge.
+std::vector<std::string> devices_below(const Topology& topology, const std::string& pci) {
+  std::vector<std::string> names;
+  const auto add = [&](const auto& devices) {
+    for (const auto& device : devices)
+      if (device.pci == pci || contains(device.bridges, pci)) names.push_back(device.name);
+  };
+  add(topology.gpus);
+  add(topology.nics);
+  return names;
+}
 
 // Lower end -> upper end of every known link, and back.
 struct Links {
@@ -31,16 +53,14 @@ struct Rise {
   bool received = false, sent = false;
 };
 
-// Errors detected by the receiving end of a link, and repetitions by the sending end (PCI Express base
-// specification 6.0, 6.2.7; names of the kernel in drivers/pci/pcie/aer.c).
+// Detected by the receiving end of a link; repeated by the sending end (PCIe 6.0, 6.2.7; drivers/pci/pcie/aer.c).
 constexpr std::string_view kReceived[] = {"RxErr", "BadTLP", "BadDLLP", "ECRC", "MalfTLP", "RxOF"};
 constexpr std::string_view kSent[] = {"Rollover", "Timeout"};
 
-// Counters start at 0 when a device is added again.
 Rise rise(const AerCounts& now, const AerCounts& before) {
   Rise out;
-  if (!now.total || !before.total || *now.total <= *before.total) return out;
-  out.count = *now.total - *before.total;
+  out.count = rise_of(before, now).value_or(0);
+  if (out.count == 0) return out;
   for (const auto& [kind, count] : now.kinds) {
     const uint64_t* had = find_in(before.kinds, kind);
     const uint64_t more = count - std::min(count, had == nullptr ? 0 : *had);
@@ -62,7 +82,7 @@ std::string direction(const Topology& topology, const Links& links, const std::s
 }
 
 std::string rate(const View& view, uint64_t count) {
-  const double seconds = std::chrono::duration<double>(view.now.taken - view.before->taken).count();
+  const double seconds = window_of(view);
   return seconds > 0 ? " (" + number_text(static_cast<double>(count) / seconds) + "/s)" : std::string{};
 }
 
@@ -101,11 +121,9 @@ bool add_rising(const View& view, const Links& links, const std::string& pci, co
     return true;
   // A link may repeat a few of many bits.
   const auto fast = health_status(view, "pcie_replays", pci), slow = health_status(view, "pcie_replays_slow", pci);
+  const auto replays = !fast || (slow && rank(*slow) < rank(*fast)) ? slow : fast;
+  if (ask("correctable", replays, Status::warning, now.correctable, before->correctable)) return true;
   const Rise few = rise(now.correctable, before->correctable);
-  if (!fast && !slow) return ask("correctable", std::nullopt, Status::warning, now.correctable, before->correctable);
-  const Status replays = std::min(fast.value_or(Status::ok), slow.value_or(Status::ok),
-                                  [](Status a, Status b) { return rank(a) < rank(b); });
-  if (ask("correctable", replays, replays, now.correctable, before->correctable)) return true;
   if (few.count > 0)
     findings.push_back(good(pci, "correctable " + few.kinds + rate(view, few.count) + ": within the limit of the link",
                             "no new errors"));

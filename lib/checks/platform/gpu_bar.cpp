@@ -2,7 +2,6 @@
 #include <bit>
 
 #include "checks/check.h"
-#include "model/node.h"
 #include "topology/platform.h"
 
 namespace fabric {

@@ -3,7 +3,6 @@
 
 #include "base/result.h"
 #include "checks/check.h"
-#include "model/finding.h"
 
 namespace fabric {
 namespace {

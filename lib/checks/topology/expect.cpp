@@ -88,6 +88,16 @@ void check_speed(const View& view, uint32_t wanted, Findings& findings) {
   }
 }
 
+// `gid-index` checks [expect] gid_index.
+void ask(const View& view, Findings& findings) {
+  if (view.policy == nullptr) return;
+  const Expect& expect = view.policy->expect;
+  const Placement placed = placement(view);
+  check_counts(view, placed, expect, findings);
+  if (expect.path_class) check_class(view, placed, *expect.path_class, findings);
+  if (expect.speed) check_speed(view, *expect.speed, findings);
+}
+
 }  // namespace
 
 bool misses_speed(const View& view, const Port& port, const std::set<std::string>& for_gpus) {
@@ -100,20 +110,6 @@ bool misses_class(const View& view, const Placement& placed, size_t gpu) {
   const auto wanted = view.policy == nullptr ? std::nullopt : view.policy->expect.path_class;
   return wanted && placed.path(gpu) && *placed.path(gpu) > *wanted;
 }
-
-namespace {
-
-// `gid-index` checks [expect] gid_index.
-void ask(const View& view, Findings& findings) {
-  if (view.policy == nullptr) return;
-  const Expect& expect = view.policy->expect;
-  const Placement placed = placement(view);
-  check_counts(view, placed, expect, findings);
-  if (expect.path_class) check_class(view, placed, *expect.path_class, findings);
-  if (expect.speed) check_speed(view, *expect.speed, findings);
-}
-
-}  // namespace
 
 extern const Check kExpectCheck{
     .id = "expect",

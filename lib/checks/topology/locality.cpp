@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "topology/locality.h"
-
 #include "checks/check.h"
 #include "checks/topology/pairing.h"
 #include "topology/inventory.h"

@@ -2,7 +2,6 @@
 #include "checks/topology/pairing.h"
 
 #include "checks/check.h"
-#include "model/node.h"
 #include "topology/inventory.h"
 #include "topology/platform.h"
 #include "topology/symmetry.h"
@@ -28,49 +27,6 @@ bool is_stray(const Topology& topology, const Placement& placed, size_t nic) {
   return node && placed.cards >= topology.gpus.size() && contains(placed.pairing.idle, nic) &&
          std::ranges::none_of(topology.gpus, is_there) && std::ranges::any_of(pairs, shares);
 }
-
-}  // namespace
-
-Placement placement(const View& view) {
-  const Node& node = view.now;
-  const Topology& topology = node.topology;
-  Placement out;
-  out.compute = compute_nics(topology, node.ports);
-  out.pairing = built_pairing(view);
-  std::set<std::string> cards;
-  for (const size_t index : out.compute) {
-    const Nic& nic = topology.nics[index];
-    cards.insert(nic.card.empty() ? card_of(nic.pci) : nic.card);
-  }
-  out.cards = cards.size();
-  if (!out.compute.empty()) out.without_rdma = only_without_rdma(topology, topology.nics[out.compute.front()]);
-  if (out.without_rdma && is_given_away(node, topology.nics[*out.without_rdma].pci)) out.without_rdma.reset();
-  for (size_t gpu = 0; gpu < topology.gpus.size(); ++gpu) out.yardstick.push_back(yardstick_of(topology, out, gpu));
-  return out;
-}
-
-Finding no_rdma(const Nic& nic, const std::string& like) {
-  return bad(Status::warning, nic.name, "no RDMA device", "one, " + like,
-             "This NIC (" + nic.pci + ") has no RDMA device, so no collective can use it.",
-             "journalctl -k -g " + nic.pci + ", then reload its RDMA driver.");
-}
-
-std::string missing_text(const Node& node, size_t gpu) {
-  for (const MissingPart& part : missing_parts(node.topology, node.ports))
-    if (part.kind == MissingPart::Kind::nic && contains(part.gpus, gpu))
-      return " Missing: a NIC function " + place_text(part) + ".";
-  return {};
-}
-
-std::set<std::string> devices_for_gpus(const View& view) {
-  std::set<std::string> out;
-  const auto& nics = view.now.topology.nics;
-  for (const Pair& pair : built_pairing(view).pairs)
-    for (const size_t nic : pair.nics) out.insert(nics[nic].rdma.begin(), nics[nic].rdma.end());
-  return out;
-}
-
-namespace {
 
 Finding stray(const Nic& nic) {
   return bad(Status::warning, nic.name, "alone on NUMA node " + std::to_string(*nic.numa),
@@ -126,6 +82,45 @@ void ask(const View& view, Findings& findings) {
 }
 
 }  // namespace
+
+Placement placement(const View& view) {
+  const Node& node = view.now;
+  const Topology& topology = node.topology;
+  Placement out;
+  out.compute = compute_nics(topology, node.ports);
+  out.pairing = built_pairing(view);
+  std::set<std::string> cards;
+  for (const size_t index : out.compute) {
+    const Nic& nic = topology.nics[index];
+    cards.insert(nic.card.empty() ? card_of(nic.pci) : nic.card);
+  }
+  out.cards = cards.size();
+  if (!out.compute.empty()) out.without_rdma = only_without_rdma(topology, topology.nics[out.compute.front()]);
+  if (out.without_rdma && is_given_away(node, topology.nics[*out.without_rdma].pci)) out.without_rdma.reset();
+  for (size_t gpu = 0; gpu < topology.gpus.size(); ++gpu) out.yardstick.push_back(yardstick_of(topology, out, gpu));
+  return out;
+}
+
+Finding no_rdma(const Nic& nic, const std::string& like) {
+  return bad(Status::warning, nic.name, "no RDMA device", "one, " + like,
+             "This NIC (" + nic.pci + ") has no RDMA device, so no collective can use it.",
+             "journalctl -k -g " + nic.pci + ", then reload its RDMA driver.");
+}
+
+std::string missing_text(const Node& node, size_t gpu) {
+  for (const MissingPart& part : missing_parts(node.topology, node.ports))
+    if (part.kind == MissingPart::Kind::nic && contains(part.gpus, gpu))
+      return " Missing: a NIC function " + place_text(part) + ".";
+  return {};
+}
+
+std::set<std::string> devices_for_gpus(const View& view) {
+  std::set<std::string> out;
+  const auto& nics = view.now.topology.nics;
+  for (const Pair& pair : built_pairing(view).pairs)
+    for (const size_t nic : pair.nics) out.insert(nics[nic].rdma.begin(), nics[nic].rdma.end());
+  return out;
+}
 
 extern const Check kPairingCheck{
     .id = "pairing",

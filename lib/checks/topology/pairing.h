@@ -24,12 +24,10 @@ struct Placement {
 // half of them. A machine with one half of its GPUs near and one half far is so by design.
 Placement placement(const View& view);
 
-// " Missing: a NIC function at 0000:2a:00.1, beside GPU1.", if the machine's symmetry shows the place of a NIC that the
-// GPU has lost.
+// " Missing: a NIC function at 0000:2a:00.1, beside GPU1.", if symmetry shows the place of a NIC that the GPU has lost.
 std::string missing_text(const Node& node, size_t gpu);
 
-// The RDMA devices that serve a GPU, by the best pairing. Other NICs have a different purpose and need not be equal to
-// them.
+// The RDMA devices that serve a GPU, by the best pairing. Other NICs have another purpose and need not be equal.
 std::set<std::string> devices_for_gpus(const View& view);
 
 // A NIC without an RDMA device; `like`: which have one.

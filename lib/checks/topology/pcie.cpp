@@ -2,7 +2,6 @@
 #include "checks/check.h"
 #include "checks/topology/pairing.h"
 #include "checks/topology/pcie_link.h"
-#include "model/node.h"
 #include "topology/platform.h"
 #include "vendor/capabilities.h"
 

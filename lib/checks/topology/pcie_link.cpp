@@ -2,7 +2,6 @@
 #include "checks/topology/pcie_link.h"
 
 #include "base/parse.h"
-#include "model/finding.h"
 #include "topology/locality.h"
 #include "topology/platform.h"
 
@@ -70,8 +69,7 @@ std::map<std::string, Hop> hops_of(const Node& node) {
 
 bool is_starving(const Hop& hop) { return bytes_per_second(*hop.link.speed, *hop.link.width) < hop.fastest; }
 
-// The slot of a card with bridges of its own. A switch with a GPU below may have less bandwidth: their traffic does not
-// leave the switch.
+// Of a card with bridges of its own. A switch above a GPU may have less bandwidth: their traffic does not leave it.
 Finding small_slot(const Hop& hop) {
   return bad(Status::critical, hop.ends.lower, link_text(hop.link.speed, hop.link.width) + " below " + hop.ends.upper,
              "a link that carries " + rate_text(hop.fastest),

@@ -19,8 +19,7 @@ std::string larger_slot(const std::string& port);
 // different links (a hypervisor's bridge above a real device).
 std::optional<PcieLink> link_between(const PcieLink& lower, const PcieLink& upper);
 
-// Bytes per second of the other links of a NIC in several slots, by its system image GUID, or of its half without a
-// netdev; 0: it has one slot.
+// Bytes per second of a NIC's other slots, by its system image GUID, or of its half without a netdev; 0: one slot.
 double carried_beside(const Node& node, const Nic& nic);
 
 // Adds findings for links between bridges, up to the root port.

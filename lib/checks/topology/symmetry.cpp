@@ -25,11 +25,11 @@ Finding missing(const Topology& topology, const MissingPart& part) {
 }
 
 Finding odd_node(const OddNode& odd) {
-  const std::string now = std::to_string(*odd.device->numa), expected = std::to_string(odd.expected);
+  const std::string now = std::to_string(*odd.device.numa), expected = std::to_string(odd.expected);
   return bad(Status::warning, odd.name, "NUMA node " + now, "NUMA node " + expected + ", like " + odd.like,
-             "The firmware reports a NUMA node for " + odd.device->pci +
+             "The firmware reports a NUMA node for " + odd.device.pci +
                  " that does not fit its place: jobs are bound to the wrong CPUs and memory.",
-             "cat /sys/bus/pci/devices/" + odd.device->pci + "/numa_node; then update the firmware, or write " +
+             "cat /sys/bus/pci/devices/" + odd.device.pci + "/numa_node; then update the firmware, or write " +
                  expected + " to that file.");
 }
 
