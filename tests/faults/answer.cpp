@@ -33,8 +33,8 @@ bool Answer::is_named_at_least(const Fault& fault) const {
 
 std::vector<Finding> Answer::false_alarms(const Fault& fault) const {
   std::vector<Finding> out;
-  std::copy_if(found.begin(), found.end(), std::back_inserter(out), [&](const Finding& each) {
-    return each.id != fault.check && std::find(fault.also.begin(), fault.also.end(), each.id) == fault.also.end();
+  std::ranges::copy_if(found, std::back_inserter(out), [&](const Finding& each) {
+    return each.id != fault.check && std::ranges::count(words(fault.also), each.id) == 0;
   });
   return out;
 }
@@ -84,8 +84,7 @@ std::vector<Answer> planted(const Fault& fault, double strength) {
     if (subject.empty()) continue;
     if (strength != 1 && !machine.has_amounts) break;
     const View view = machine.view();
-    out.push_back(
-        {machine.name, port, subject, test::complaints(run_checks(view)), diagnose(view), machine.has_amounts});
+    out.push_back({machine.name, port, subject, test::complaints_of(view), diagnose(view), machine.has_amounts});
   }
   return out;
 }

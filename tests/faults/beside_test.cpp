@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The opposite of others_test.cpp: small traces that are ignored there must not hide large faults, and must not blame a
 // port whose driver counts something else. Planted in one machine each, by the names of its counters.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-
 #include "faults/planted.h"
 #include "model/metrics.h"
+#include "support/test.h"
 
 namespace fabric::faults {
 namespace {
@@ -133,29 +130,23 @@ std::vector<Planted> others() {
        },
        "far-end"},
       {"a host of the job died, and adaptive routing reorders packets all the time", "hgx",
-       [](Machine& m) { m.raise(kRetriesExceeded, 12), m.raise(kAckTimeouts, 96), m.raise(kOutOfSequence, 100'000); },
-       "far-end loss-in-network", "came from other peers"},
+       [](Machine& m) { give_up(m), m.raise(kOutOfSequence, 100'000); }, "far-end loss-in-network",
+       "came from other peers"},
       {"a host of the job died, and 12 packets of others came out of order", "hgx",
-       [](Machine& m) { m.raise(kRetriesExceeded, 12), m.raise(kAckTimeouts, 96), m.raise(kOutOfSequence, 12); },
-       "far-end"},
+       [](Machine& m) { give_up(m), m.raise(kOutOfSequence, 12); }, "far-end"},
       {"a host of the job died, and 12 packets of others were lost", "hgx",
-       [](Machine& m) { m.raise(kRetriesExceeded, 12), m.raise(kAckTimeouts, 96), m.raise(kSequenceNaks, 12); },
-       "far-end"},
+       [](Machine& m) { give_up(m), m.raise(kSequenceNaks, 12); }, "far-end"},
       {"500 connections break in a network that loses 3000 packets", "hgx",
        [](Machine& m) { m.raise(kRetriesExceeded, 500), m.raise(kAckTimeouts, 4'000), m.raise(kSequenceNaks, 3'000); },
        "loss-in-network"},
       {"a host of the job died, and 12 frames were damaged on the link", "hgx",
-       [](Machine& m) { m.raise(kRetriesExceeded, 12), m.raise(kAckTimeouts, 96), m.raise(kPhyCrcErrors, 12); },
-       "damaged-link far-end"},
+       [](Machine& m) { give_up(m), m.raise(kPhyCrcErrors, 12); }, "damaged-link far-end"},
       {"a host of the job died, and 12 frames were discarded here", "hgx",
-       [](Machine& m) { m.raise(kRetriesExceeded, 12), m.raise(kAckTimeouts, 96), m.raise(kPriorityDiscards, 12); },
-       "headroom far-end"},
+       [](Machine& m) { give_up(m), m.raise(kPriorityDiscards, 12); }, "headroom far-end"},
       {"a host of the job died, and 12 packets were discarded on sending", "hgx",
-       [](Machine& m) { m.raise(kRetriesExceeded, 12), m.raise(kAckTimeouts, 96), m.raise(kPhyDiscards, 12, "tx"); },
-       "far-end"},
+       [](Machine& m) { give_up(m), m.raise(kPhyDiscards, 12, "tx"); }, "far-end"},
       {"a host of the job died, and 12 packets of others had a wrong ICRC", "hgx",
-       [](Machine& m) { m.raise(kRetriesExceeded, 12), m.raise(kAckTimeouts, 96), m.raise(kIcrcErrors, 12); },
-       "far-end"},
+       [](Machine& m) { give_up(m), m.raise(kIcrcErrors, 12); }, "far-end"},
       {"a host of the job died, and a container ended, whose macvlan's GID was removed", "hgx",
        [](Machine& m) {
          m.before.ports[1].gids.push_back({7, "0000:0000:0000:0000:0000:ffff:0a02:0007", "RoCE v2", "net1"});

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The second rail is a bond of two ports (mlx5 RoCE LAG): what RDMA counts is the bond's; pause, discards, bytes by
 // priority, settings and the switch are its members'. The culprit is the same as without a bond.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-
 #include "faults/answer.h"
 #include "faults/planted.h"
+#include "support/test.h"
 
 namespace fabric::faults {
 namespace {

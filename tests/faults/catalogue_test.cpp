@@ -1,26 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every fault of the catalogue on every healthy machine that can have it: named by its check, at its subject, and by no
 // other check; its culprit by its rule, and by no other; healthy machines are silent. Prints the matrix.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <array>
-#include <cstdio>
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
-#include <set>
-
 #include "diagnosis/diagnosis.h"
 #include "faults/answer.h"
 #include "faults/fleet/reported.h"
+#include "support/test.h"
 
 namespace fabric::faults {
 namespace {
 
 using faults::describe;
-using test::complaints;
+using test::complaints_of;
 using test::describe;
+using test::has;
+using test::said;
 
 class Catalogue : public testing::TestWithParam<Fault> {};
 
@@ -39,6 +32,12 @@ TEST_P(Catalogue, IsNamedAndNothingElse) {
     for (const Finding& each : answer.found)
       for (const std::string& sentence : {each.expected, each.meaning, each.remedy})
         EXPECT_NE(sentence, "") << describe({each});
+    for (const Diagnosis& each : answer.diagnoses) {
+      EXPECT_FALSE(each.evidence.empty() || each.next.empty()) << each.rule;
+      EXPECT_EQ(each.culprit, find_rule(each.rule)->culprit) << each.rule;
+      EXPECT_EQ(each.confidence, find_rule(each.rule)->confidence) << each.rule;
+      for (const std::string& step : each.next) EXPECT_EQ(step.find_first_of("{}"), std::string::npos) << step;
+    }
   }
 }
 INSTANTIATE_TEST_SUITE_P(Fault, Catalogue, testing::ValuesIn(all_faults()), [](const auto& each) {
@@ -50,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(Fault, Catalogue, testing::ValuesIn(all_faults()), [](c
 TEST(Healthy, IsSilent) {
   for (const Machine& machine : machines()) {
     const View view = machine.view();
-    EXPECT_EQ(describe(complaints(run_checks(view))), "") << machine.name;
+    EXPECT_EQ(said(view), "") << machine.name;
     EXPECT_EQ(describe(diagnose(view)), "") << machine.name;
   }
 }
@@ -64,7 +63,7 @@ TEST(CatalogueTable, IsWhole) {
     EXPECT_TRUE(fault.rule.empty() || find_rule(fault.rule) != nullptr) << fault.rule;
     EXPECT_FALSE(fault.check.empty() && fault.rule.empty()) << fault.id;
     EXPECT_NE(fault.status, Status::ok);
-    for (const std::string& other : fault.also) EXPECT_NE(find_check(other), nullptr) << other;
+    for (const std::string_view other : words(fault.also)) EXPECT_NE(find_check(other), nullptr) << other;
     checked.insert(fault.check);
     diagnosed.insert(fault.rule);
   }
@@ -77,22 +76,16 @@ TEST(CatalogueTable, IsWhole) {
     EXPECT_EQ(diagnosed.count(std::string(rule.id)), 1u) << rule.id << ": a rule without a fault";
 }
 
-std::string content(const std::string& path) {
-  std::ifstream in(path);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 TEST(CatalogueTable, NamesScenariosThatInjectIt) {
   size_t injected = 0;
   for (const Fault& fault : all_faults()) {
     if (fault.server.empty()) continue;
     ++injected;
     const size_t colon = fault.server.find(": ");
-    const std::string script =
-        content(FABRIC_SOURCE_DIR "/tests/vm/scenarios/" + fault.server.substr(0, colon) + ".sh");
+    const std::string script = test::of_source("tests/vm/scenarios/" + fault.server.substr(0, colon) + ".sh");
     EXPECT_NE(script, "") << fault.id << ": no scenario " << fault.server;
     const std::string words = colon == std::string::npos ? "" : fault.server.substr(colon + 2);
-    EXPECT_NE(script.find(words), std::string::npos) << fault.id << ": " << fault.server;
+    EXPECT_TRUE(has(script, words)) << fault.id << ": " << fault.server;
   }
   std::printf("figure: fault catalogue: %zu of %zu faults are injected into a real kernel as well\n", injected,
               all_faults().size());
@@ -145,7 +138,7 @@ constexpr std::string_view kRates =
 
 // The rows below kRates: to measure them takes as long as the whole catalogue.
 std::string written_rates() {
-  const std::string page = content(kReadme);
+  const std::string page = test::slurp(kReadme);
   const size_t head = page.find(kRates);
   if (head == std::string::npos) return {};
   const size_t begin = head + kRates.size();
@@ -173,7 +166,7 @@ TEST(CatalogueTable, Matrix) {
   size_t alarms = 0;
   for (const Machine& machine : machines()) {
     const View view = machine.view();
-    alarms += complaints(run_checks(view)).size() + diagnose(view).size();
+    alarms += complaints_of(view).size() + diagnose(view).size();
   }
   std::printf(
       "figure: fault catalogue: %zu of %zu faults named, %zu of %zu culprits, %zu false alarms in %zu plantings, %zu "
@@ -193,7 +186,7 @@ std::string culprit_of(const Fault& fault) {
 
 std::string answer_of(const Fault& fault) {
   std::string out = fault.check.empty() ? "" : fault.check + " " + std::string(to_text(fault.status));
-  for (const std::string& other : fault.also) out += ", " + other;
+  for (const std::string_view other : words(fault.also)) out.append(", ").append(other);
   return out;
 }
 
@@ -216,13 +209,11 @@ std::string reported_table() {
       "among the candidates that it lists.\n\n| "
       "fault "
       "| what happens | reported by | checks that may report it | culprit |\n|---|---|---|---|---|\n";
-  for (const Report& each : reported_faults()) {
-    std::string checks;
-    for (const std::string& check : each.checks) checks += (checks.empty() ? "" : ", ") + check;
-    out += "| " + std::string(each.id) + " | " + each.happens + " | " + each.source + " | " + checks + " | " +
+  for (const Report& each : reported_faults())
+    out += "| " + std::string(each.id) + " | " + each.happens + " | " + each.source + " | " +
+           joined(words(each.checks)) + " | " +
            (each.culprit == Culprit::none ? "" : std::string(to_text(each.culprit))) +
            (each.is_ambiguous ? ", or a candidate" : "") + " |\n";
-  }
   return out;
 }
 
@@ -258,7 +249,7 @@ std::string readme(const std::string& rates) {
 
 void expect_readme(const std::string& rates) {
   if (std::getenv("FABRIC_UPDATE_GOLDEN") != nullptr) std::ofstream(kReadme) << readme(rates);
-  EXPECT_EQ(content(kReadme), readme(rates)) << "FABRIC_UPDATE_GOLDEN=1 updates it";
+  EXPECT_EQ(test::slurp(kReadme), readme(rates)) << "FABRIC_UPDATE_GOLDEN=1 updates it";
 }
 
 void expect_measured_rates() { expect_readme(designed_rates() + reported_rates()); }

@@ -10,38 +10,31 @@ namespace {
 
 using namespace metrics;
 constexpr auto C = Status::critical, W = Status::warning;
-using Grown = std::vector<Grow>;
 
-Fault counted(const char* id, const char* happens, const std::string& planted, const Grown& all, const char* check,
-              Status status, const char* rule, const char* server = "", std::vector<std::string> also = {}) {
-  return {id,
-          happens,
-          planted,
-          [all](Machine& m) { return grow(m, all) ? m.port().id() : std::string(); },
-          check,
-          status,
-          rule,
-          server,
-          std::move(also)};
-}
-
-// RoCE counts the port's own discards; on InfiniBand, loss alone does not show where.
-Fault on_roce(Fault fault) {
-  fault.plant = [plant = fault.plant](Machine& m) { return m.is_roce() ? plant(m) : std::string(); };
-  return fault;
-}
-
-const Grown kLost{{&kOutOfSequence, 50'000}, {&kSequenceNaks, 20'000}, {&kAckTimeouts, 500}};
+const std::vector<Grow> kLost{{&kOutOfSequence, 50'000}, {&kSequenceNaks, 20'000}, {&kAckTimeouts, 500}};
 constexpr const char* kLostText = "out of sequence +50000, NAKs +20000, timeouts +500";
+
+void switch_pfc_off(Machine& m) {
+  m.port().qos.pfc = PrioSet{};
+  m.change(m.port().id(), "pfc").outcome = Outcome::differs;
+}
+void trust_vlan_priorities(Machine& m) {
+  move_to_priority_0(m);
+  m.change(m.port().id(), "trust").outcome = Outcome::differs;
+}
+void answer_no_marks(Machine& m) {
+  m.hold(kCnpSent);
+  m.port().qos.ecn_np = PrioSet{};
+}
 
 Faults losses() {
   return {
-      on_roce(counted("packets-lost", "the network drops RoCE packets: incast without PFC further on", kLostText, kLost,
-                      "loss", W, "loss-in-network", "health: netem loss")),
-      on_roce(counted("answers-lost", "duplicate requests: responses are lost on the way back",
-                      "duplicate requests +40000", {{&kDuplicateRequests, 40'000}}, "loss", W, "loss-in-network")),
-      on_roce(counted("acks-lost", "ACKs arrive too late or never", "timeouts +9000", {{&kAckTimeouts, 9'000}}, "loss",
-                      W, "loss-in-network")),
+      {"packets-lost", "the network drops RoCE packets: incast without PFC further on", kLostText,
+       on_roce(counted(kLost)), "loss", W, "loss-in-network", "health: netem loss"},
+      {"answers-lost", "duplicate requests: responses are lost on the way back", "duplicate requests +40000",
+       on_roce(counted({{&kDuplicateRequests, 40'000}})), "loss", W, "loss-in-network"},
+      {"acks-lost", "ACKs arrive too late or never", "timeouts +9000", on_roce(counted({{&kAckTimeouts, 9'000}})),
+       "loss", W, "loss-in-network"},
       {"packets-sent-again", "packets are lost, and the driver counts nothing but what is sent again (irdma to 6.12)",
        "retransmitted packets +4000000, no counter of NAKs, order and timeouts",
        [](Machine& m) {
@@ -58,97 +51,57 @@ Faults losses() {
       {"packets-lost-on-infiniband", "a bad link somewhere in an InfiniBand fabric", kLostText,
        [](Machine& m) { return !m.is_roce() && grow(m, kLost) ? m.port().id() : std::string(); }, "loss", W,
        "not-enough-evidence"},
-      counted("damaged-on-another-link",
-              "a bad cable between two InfiniBand switches: packets arrive marked as damaged",
-              "port_rcv_remote_physical_errors +600", {{&kPortRemotePhysical, 600}}, "loss", W, "damaged-on-path"),
-      counted("damaged-on-another-link-and-lost", "the same, with retransmissions",
-              "port_rcv_remote_physical_errors +6000, out of sequence +50000",
-              {{&kPortRemotePhysical, 6'000}, {&kOutOfSequence, 50'000}}, "loss", W, "damaged-on-path"),
-      counted("peer-died", "a host of the job died: transport retry exceeded", "retries exceeded +4, timeouts +32",
-              {{&kRetriesExceeded, 4}, {&kAckTimeouts, 32}}, "loss", C, "far-end"),
-      counted("damaged-in-a-switch", "a switch's memory damages packets, without errors on any link",
-              "ICRC errors +50, out of sequence +50000", {{&kIcrcErrors, 50}, {&kOutOfSequence, 50'000}}, "loss", W,
-              "damaged-on-path", "", {"link-errors"}),
-      counted("dropped-on-sending", "a rate limit or steering rule drops packets on sending",
-              "discards on sending +4000, NAKs +20000", {{&kPhyDiscards, 4'000, "tx"}, {&kSequenceNaks, 20'000}},
-              "discards", W, "send-drops", "", {"loss"}),
-      {"pfc-off-here-and-loss",
-       "PFC is off on this port alone: RoCE is lost in bursts",
-       "no PFC on priority 3, " + std::string(kLostText),
-       [](Machine& m) {
-         if (!m.is_roce() || !grow(m, kLost)) return std::string();
-         m.port().qos.pfc = PrioSet{};
-         m.change(m.port().id(), "pfc").outcome = Outcome::differs;
-         return m.port().id();
-       },
-       "pfc",
-       C,
-       "roce-unprotected",
-       "",
-       {"loss", "peer-pfc", "peer-app"}},
-      {"pfc-off-at-the-switch-and-loss",
-       "PFC is off on the switch port alone: RoCE is lost in bursts",
+      {"damaged-on-another-link", "a bad cable between two InfiniBand switches: packets arrive marked as damaged",
+       "port_rcv_remote_physical_errors +600", counted({{&kPortRemotePhysical, 600}}), "loss", W, "damaged-on-path"},
+      {"damaged-on-another-link-and-lost", "the same, with retransmissions",
+       "port_rcv_remote_physical_errors +6000, out of sequence +50000",
+       counted({{&kPortRemotePhysical, 6'000}, {&kOutOfSequence, 50'000}}), "loss", W, "damaged-on-path"},
+      {"peer-died", "a host of the job died: transport retry exceeded", "retries exceeded +4, timeouts +32",
+       counted({{&kRetriesExceeded, 4}, {&kAckTimeouts, 32}}), "loss", C, "far-end"},
+      {"damaged-in-a-switch", "a switch's memory damages packets, without errors on any link",
+       "ICRC errors +50, out of sequence +50000", counted({{&kIcrcErrors, 50}, {&kOutOfSequence, 50'000}}), "loss", W,
+       "damaged-on-path", "", "link-errors"},
+      {"dropped-on-sending", "a rate limit or steering rule drops packets on sending",
+       "discards on sending +4000, NAKs +20000", counted({{&kPhyDiscards, 4'000, "tx"}, {&kSequenceNaks, 20'000}}),
+       "discards", W, "send-drops", "", "loss"},
+      {"pfc-off-here-and-loss", "PFC is off on this port alone: RoCE is lost in bursts",
+       "no PFC on priority 3, " + std::string(kLostText), on_roce(both(counted(kLost), at_port(switch_pfc_off))), "pfc",
+       C, "roce-unprotected", "", "loss peer-pfc peer-app"},
+      {"pfc-off-at-the-switch-and-loss", "PFC is off on the switch port alone: RoCE is lost in bursts",
        "the neighbor's PFC is empty, " + std::string(kLostText),
-       [](Machine& m) {
-         if (m.now.neighbors.heard.empty() || !grow(m, kLost)) return std::string();
-         m.now.neighbors.heard.at(1).pfc->enabled.bits = 0;
-         return m.port().id();
-       },
-       "peer-pfc",
-       C,
-       "pfc-off-switch",
-       "",
-       {"loss"}},
+       both(counted(kLost), at_switch([](Neighbor& n) { n.pfc->enabled.bits = 0; })), "peer-pfc", C, "pfc-off-switch",
+       "", "loss"},
       {"pfc-of-another-priority-at-the-switch-and-loss",
        "the switch has PFC on priority 4, this port on 3: RoCE is lost in bursts",
        "the neighbor's PFC is 4, " + std::string(kLostText),
-       [](Machine& m) {
-         if (m.now.neighbors.heard.empty() || !grow(m, kLost)) return std::string();
-         m.now.neighbors.heard.at(1).pfc->enabled.bits = 0x10;
-         return m.port().id();
-       },
-       "peer-pfc",
-       C,
-       "pfc-off-switch",
-       "",
-       {"loss"}},
+       both(counted(kLost), at_switch([](Neighbor& n) { n.pfc->enabled.bits = 0x10; })), "peer-pfc", C,
+       "pfc-off-switch", "", "loss"},
       {"sent-on-a-lossy-priority", "the job has no NCCL_IB_TC: RoCE uses priority 0 and is lost in bursts",
        "bytes of priority 0 in place of 3, " + std::string(kLostText),
        [](Machine& m) {
          return m.is_roce() && move_to_priority_0(m) && grow(m, kLost) ? m.port().id() : std::string();
        },
        "loss", W, "roce-unprotected"},
-      {"wrong-priority-and-loss",
-       "the port trusts VLAN priorities: RoCE uses a lossy priority",
+      {"wrong-priority-and-loss", "the port trusts VLAN priorities: RoCE uses a lossy priority",
        "trust differs in the dry run, bytes of priority 0 in place of 3, " + std::string(kLostText),
-       [](Machine& m) {
-         if (!m.is_roce() || !grow(m, kLost)) return std::string();
-         move_to_priority_0(m);
-         m.change(m.port().id(), "trust").outcome = Outcome::differs;
-         return m.port().id();
-       },
-       "trust",
-       C,
-       "roce-unprotected",
-       "",
-       {"loss"}},
+       on_roce(both(counted(kLost), at_port(trust_vlan_priorities))), "trust", C, "roce-unprotected", "", "loss"},
   };
 }
 
 Faults discards() {
   return {
-      counted("headroom-too-small", "the headroom is too small for the cable: frames are discarded despite PFC",
-              "discards of priority 3 +4000, tx pause 2 s", {{&kPriorityDiscards, 4'000}, {&kPfcSeconds, 2, "tx"}},
-              "discards", W, "headroom", "health: rx_prio3_discards"),
-      counted("port-discards", "a lossy priority overruns the port's buffer", "discards at the physical port +4000",
-              {{&kPhyDiscards, 4'000, "rx"}}, "discards", W, ""),
-      counted("roce-discards", "a Broadcom NIC discards RoCE packets", "RoCE discards +4000",
-              {{&kDiscards, 4'000, "rx"}}, "discards", W, ""),
-      counted("buffer-overrun", "an InfiniBand port received more than its credits allow",
-              "excessive_buffer_overrun_errors +1", {{&kPortOverruns, 1}}, "discards", W, "not-enough-evidence"),
-      counted("buffer-overrun-of-a-bad-cable", "a cable damages data and credits, and the buffer overruns",
-              "excessive_buffer_overrun_errors +1, symbol_error +5000",
-              {{&kPortOverruns, 1}, {&kPortSymbolErrors, 5'000}}, "discards", W, "damaged-link", "", {"link-errors"}),
+      {"headroom-too-small", "the headroom is too small for the cable: frames are discarded despite PFC",
+       "discards of priority 3 +4000, tx pause 2 s", counted({{&kPriorityDiscards, 4'000}, {&kPfcSeconds, 2, "tx"}}),
+       "discards", W, "headroom", "health: rx_prio3_discards"},
+      {"port-discards", "a lossy priority overruns the port's buffer", "discards at the physical port +4000",
+       counted({{&kPhyDiscards, 4'000, "rx"}}), "discards", W},
+      {"roce-discards", "a Broadcom NIC discards RoCE packets", "RoCE discards +4000",
+       counted({{&kDiscards, 4'000, "rx"}}), "discards", W},
+      {"buffer-overrun", "an InfiniBand port received more than its credits allow",
+       "excessive_buffer_overrun_errors +1", counted({{&kPortOverruns, 1}}), "discards", W, "not-enough-evidence"},
+      {"buffer-overrun-of-a-bad-cable", "a cable damages data and credits, and the buffer overruns",
+       "excessive_buffer_overrun_errors +1, symbol_error +5000",
+       counted({{&kPortOverruns, 1}, {&kPortSymbolErrors, 5'000}}), "discards", W, "damaged-link", "", "link-errors"},
   };
 }
 
@@ -157,33 +110,22 @@ Grow holds(double seconds) { return {&kPfcSeconds, seconds, "tx"}; }
 
 Faults host_pause() {
   return {
-      counted("pause-storm", "PFC storm: a hung GPU, and the NIC drains nothing",
-              "storm events +1, tx pause 57 of 60 seconds",
-              {{&kPauseStorms, 1}, holds(57), {&kPfcFrames, 600'000, "tx"}}, "pause-storm", C, "slow-host"),
-      counted("host-holds-the-network", "the host is slow for an unknown reason", "tx pause 50 of 60 seconds",
-              {holds(50)}, "pause-storm", W, "slow-host", "health: tx_prio3_pause_duration"),
-      counted("late-application", "the application posts no receives: the port sends PFC pause",
-              "tx pause 50 of 60 seconds, out of buffer +10000", {holds(50), {&kOutOfBuffer, 10'000}}, "pause-storm", W,
-              "slow-host"),
-      counted("pcie-overflow", "memory is slower than the port", "PCIe buffer overflows +700", {{&kPcieOverflows, 700}},
-              "pcie-errors", W, "slow-pcie", "health: outbound_pci_buffer_overflow"),
-      counted("pcie-stall", "the root complex stalls the NIC", "stalled for 40 of 60 seconds",
-              {{&kPcieStalled, 40, "write"}}, "pcie-errors", W, "slow-pcie"),
-      {"narrow-slot-and-pause",
-       "the NIC lost PCIe lanes and is slower than the port",
+      {"pause-storm", "PFC storm: a hung GPU, and the NIC drains nothing", "storm events +1, tx pause 57 of 60 seconds",
+       counted({{&kPauseStorms, 1}, holds(57), {&kPfcFrames, 600'000, "tx"}}), "pause-storm", C, "slow-host"},
+      {"host-holds-the-network", "the host is slow for an unknown reason", "tx pause 50 of 60 seconds",
+       counted({holds(50)}), "pause-storm", W, "slow-host", "health: tx_prio3_pause_duration"},
+      {"late-application", "the application posts no receives: the port sends PFC pause",
+       "tx pause 50 of 60 seconds, out of buffer +10000", counted({holds(50), {&kOutOfBuffer, 10'000}}), "pause-storm",
+       W, "slow-host"},
+      {"pcie-overflow", "memory is slower than the port", "PCIe buffer overflows +700",
+       counted({{&kPcieOverflows, 700}}), "pcie-errors", W, "slow-pcie", "health: outbound_pci_buffer_overflow"},
+      {"pcie-stall", "the root complex stalls the NIC", "stalled for 40 of 60 seconds",
+       counted({{&kPcieStalled, 40, "write"}}), "pcie-errors", W, "slow-pcie"},
+      {"narrow-slot-and-pause", "the NIC lost PCIe lanes and is slower than the port",
        "PcieLink x2 of x16, tx pause 50 of 60 seconds",
-       [](Machine& m) {
-         if (!grow(m, {holds(50)})) return std::string();
-         m.nic().link.width = 2;
-         return m.nic().name;
-       },
-       "pcie",
-       C,
-       "slow-pcie",
-       "",
-       {"pause-storm"}},
-      {"pcie-errors-and-pause",
-       "a PCIe link retransmits so much that the NIC sends pause",
+       both(counted({holds(50)}), at_nic([](Machine& m) { m.nic().link.width = 2; })), "pcie", C, "slow-pcie", "",
+       "pause-storm"},
+      {"pcie-errors-and-pause", "a PCIe link retransmits so much that the NIC sends pause",
        "AER BadTLP +600, tx pause 50 of 60 seconds",
        [](Machine& m) {
          AerCounts& counts = m.now.platform.functions.at(m.nic().pci).correctable;
@@ -192,49 +134,26 @@ Faults host_pause() {
          counts.kinds["BadTLP"] += m.events(600);
          return m.nic().pci;
        },
-       "aer",
-       W,
-       "slow-pcie",
-       "",
-       {"pause-storm"}},
-      {"far-nic-and-pause",
-       "the NIC is on the other socket: the path between the sockets is full",
+       "aer", W, "slow-pcie", "", "pause-storm"},
+      {"far-nic-and-pause", "the NIC is on the other socket: the path between the sockets is full",
        "the NIC on a root bus at the other node, tx pause 50 of 60 seconds",
-       [](Machine& m) {
-         if (!grow(m, {holds(50), {&kOutOfBuffer, 10'000}})) return std::string();
-         m.nic().bridges = {"0000:f7:01.0"};
-         m.nic().root = "pci0000:f7";
-         m.nic().numa = m.now.topology.nics.back().numa;
-         return m.gpu().name;
-       },
-       "locality",
-       W,
-       "slow-pcie",
-       "",
-       {"pause-storm"}},
+       both(counted({holds(50), {&kOutOfBuffer, 10'000}}), at_gpu(move_nic_away)), "locality", W, "slow-pcie", "",
+       "pause-storm"},
   };
 }
 
 Faults network_pause() {
   return {
-      counted("incast", "incast: the switch pauses this port, and CNPs arrive",
-              "rx pause 52 of 60 seconds, CNPs +60000", {{&kPfcSeconds, 52, "rx"}, {&kCnpHandled, 60'000}},
-              "pause-held", W, "busy-network"),
+      {"incast", "incast: the switch pauses this port, and CNPs arrive", "rx pause 52 of 60 seconds, CNPs +60000",
+       counted({{&kPfcSeconds, 52, "rx"}, {&kCnpHandled, 60'000}}), "pause-held", W, "busy-network"},
       {"pause-spreads", "a PFC storm elsewhere spread to this rail: pause without congestion",
        "rx pause 52 of 60 seconds, CNPs and marks unchanged",
-       [](Machine& m) {
-         if (!grow(m, {{&kPfcSeconds, 52, "rx"}})) return std::string();
-         for (const Metric* each : {&kCnpHandled, &kCnpSent, &kEcnMarked}) m.hold(*each);
-         return m.port().id();
-       },
-       "pause-held", W, "paused-by-network", "health: rx_prio3_pause_duration"},
+       both(counted({{&kPfcSeconds, 52, "rx"}}), at_port(hold_marks)), "pause-held", W, "paused-by-network",
+       "health: rx_prio3_pause_duration"},
       // Other drivers show no global pause while their own is off, or count the time of PFC alone.
       {"switch-sends-global-pause", "802.3x flow control is on at the switch: it stops all priorities",
-       "global pause frames received +1200000",
-       [](Machine& m) {
-         return grow(m, {{&kGlobalPauseFrames, 1'200'000, "rx"}}) ? m.port().id() : std::string();
-       },
-       "", W, "paused-by-network"},
+       "global pause frames received +1200000", counted({{&kGlobalPauseFrames, 1'200'000, "rx"}}), "", W,
+       "paused-by-network"},
       {"no-credits", "a slow receiver has filled an InfiniBand network up to this port's switch",
        "port_xmit_wait +2500000000 in five seconds: 8 % of them",
        [](Machine& m) {
@@ -244,27 +163,21 @@ Faults network_pause() {
        "", W, "paused-by-network"},
       {"marks-unanswered", "the notification point is off: ECN-marked packets arrive, and no CNP is sent",
        "ECN marks +500000, CNPs sent unchanged, ecn_np empty",
-       [](Machine& m) {
-         if (!m.is_roce() || !grow(m, {{&kEcnMarked, 500'000}})) return std::string();
-         m.hold(kCnpSent);
-         m.port().qos.ecn_np = PrioSet{};
-         return m.port().id();
-       },
-       "", W, "ecn-off"},
-      counted("cnp-ignored", "congestion control is off at this sender: CNPs are ignored", "CNPs ignored +20000",
-              {{&kCnpIgnored, 20'000}}, "cnp-ignored", W, "ecn-off", "health: rp_cnp_ignored"),
+       on_roce(both(counted({{&kEcnMarked, 500'000}}), at_port(answer_no_marks))), "", W, "ecn-off"},
+      {"cnp-ignored", "congestion control is off at this sender: CNPs are ignored", "CNPs ignored +20000",
+       counted({{&kCnpIgnored, 20'000}}), "cnp-ignored", W, "ecn-off", "health: rp_cnp_ignored"},
   };
 }
 
 Faults applications() {
   return {
-      counted("receiver-never-ready", "the peer's application hangs: RNR retry exceeded",
-              "RNR retries exceeded +3, RNR NAKs +21", {{&kRnrRetriesExceeded, 3}, {&kRnrNaksReceived, 21}}, "receiver",
-              C, "far-end"),
-      counted("late-receives", "an application here posts its receives too late", "packets without a receive +3000000",
-              {{&kOutOfBuffer, 3'000'000}}, "", W, "slow-host"),
-      counted("requests-rejected", "an application uses a key that the peer has revoked", "remote access errors +8",
-              {{&kAccessErrors, 8}}, "requests", W, ""),
+      {"receiver-never-ready", "the peer's application hangs: RNR retry exceeded",
+       "RNR retries exceeded +3, RNR NAKs +21", counted({{&kRnrRetriesExceeded, 3}, {&kRnrNaksReceived, 21}}),
+       "receiver", C, "far-end"},
+      {"late-receives", "an application here posts its receives too late", "packets without a receive +3000000",
+       counted({{&kOutOfBuffer, 3'000'000}}), "", W, "slow-host"},
+      {"requests-rejected", "an application uses a key that the peer has revoked", "remote access errors +8",
+       counted({{&kAccessErrors, 8}}), "requests", W},
       {"counters-frozen", "the firmware hangs: traffic flows, and no RDMA counter moves",
        "RDMA counters unchanged, bytes of priority 3 growing",
        [](Machine& m) {

@@ -3,19 +3,12 @@
 // no false findings, and no diagnosis but of a port that check names, too.
 #include "support/corpus.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstdio>
-#include <filesystem>
-#include <map>
-#include <string>
-
 #include "counters/signals.h"
 #include "diagnosis/diagnosis.h"
 #include "model/finding.h"
 #include "scan/scan.h"
 #include "support/healthy_node.h"
+#include "support/test.h"
 #include "support/tree.h"
 
 namespace fabric::faults {
@@ -39,13 +32,10 @@ bool is_true(const std::string& machine, const Finding& finding) {
 // A captured tree has no agent and no configuration: they are added, empty. A diagnosis of what no check names is a
 // finding, too: of a machine that did nothing for a minute.
 std::vector<Finding> said(Node node) {
-  AgentState agent;
-  agent.running = true;
-  agent.mode = "audit";
-  node.agent = agent;
+  node.agent = AgentState{.running = true, .mode = "audit"};
   const Policy policy;
   const std::map<std::string, Changes> plan;
-  auto out = test::complaints(run_checks({.now = node, .policy = &policy, .plan = &plan, .no_policy = {}}));
+  auto out = test::complaints_of({.now = node, .policy = &policy, .plan = &plan, .no_policy = {}});
   Node before = node;
   node.taken = before.taken + std::chrono::minutes(1);
   const auto signals = signals_of(before, node);
@@ -56,24 +46,8 @@ std::vector<Finding> said(Node node) {
 }
 
 std::vector<std::string> archives() {
-  std::vector<std::string> out;
   const auto corpus = test::corpus_directory();
-  if (!corpus) return out;
-  for (const char* folder : {"/sysfs-derived", "/hwloc-fsroot", "/ib-sysfs"})
-    for (const auto& file : std::filesystem::directory_iterator(*corpus + folder)) {
-      const std::string path = file.path().string();
-      // One archive is of pieces of sysfs, without a root.
-      if (path.find(".tar") != std::string::npos && path.find("yuuki") == std::string::npos) out.push_back(path);
-    }
-  // The others of the folder have a fault. gb300: functions that reach the GPU directly, without a link of their own.
-  for (const char* healthy : {"/repro/oci16.tgz", "/repro/gb300.tgz"}) out.push_back(*corpus + healthy);
-  std::sort(out.begin(), out.end());
-  return out;
-}
-
-std::string name_of(const std::string& archive) {
-  const std::string name = std::filesystem::path(archive).filename().string();
-  return name.substr(0, name.find(".tar"));
+  return corpus ? test::healthy_archives(*corpus) : std::vector<std::string>();
 }
 
 class Captured : public testing::TestWithParam<std::string> {
@@ -95,7 +69,7 @@ TEST_P(Captured, HasNoFalseFindings) {
   for (const Finding& each : said(scan(*kernel, {.neighbors = true, .host = true}))) {
     if (each.status == Status::unknown) {
       ++unanswered;
-    } else if (is_true(name_of(GetParam()), each)) {
+    } else if (is_true(test::machine_of(GetParam()), each)) {
       ++truths;
     } else {
       ++untrue;
@@ -104,7 +78,7 @@ TEST_P(Captured, HasNoFalseFindings) {
   }
 }
 INSTANTIATE_TEST_SUITE_P(Machine, Captured, testing::ValuesIn(archives()), [](const auto& each) {
-  std::string name = name_of(each.param);
+  std::string name = test::machine_of(each.param);
   std::replace_if(
       name.begin(), name.end(), [](char letter) { return std::isalnum(static_cast<unsigned char>(letter)) == 0; }, '_');
   return name;

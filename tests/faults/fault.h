@@ -13,19 +13,21 @@
 
 namespace fabric::faults {
 
+// Plants it in a healthy machine and returns the subject that the finding must name; empty: the machine has nothing
+// that could break in this way (a driver without the counter, a guest that does not see the platform).
+using Plant = std::function<std::string(Machine&)>;
+
 struct Fault {
   std::string id;       // unique: "cable-pulled"
   std::string happens;  // in the real world, as an operator would say it
   std::string planted;  // in the model: the change of the node
-  // Plants it in a healthy machine and returns the subject that the finding must name; empty: the machine has nothing
-  // that could break in this way (a driver without the counter, a guest that does not see the platform).
-  std::function<std::string(Machine&)> plant;
+  Plant plant;
   std::string check;  // empty: only diagnose reports it
   Status status = Status::warning;
   std::string rule{};    // of diagnose, at the second rail; empty: no diagnosis
   std::string server{};  // the scenario of tests/vm that injects it into a real kernel, and words of it by which the
                          // place is found: "health: fabsim 0 carrier 0"; empty: in the model only
-  std::vector<std::string> also{};  // other checks that report the same fault
+  std::string also{};    // other checks that report the same fault: "CHECK CHECK"
 };
 inline void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.id; }
 
@@ -53,6 +55,29 @@ struct Grow {
 };
 // All of it at the second rail. False, and nothing is planted, if the driver does not count the first.
 bool grow(Machine& machine, const std::vector<Grow>& all);
+
+// An alteration; its subject is the second rail's port, NIC or GPU, or the host.
+using Alter = void (*)(Machine&);
+Plant at_port(Alter alter);
+Plant at_nic(Alter alter);
+Plant at_gpu(Alter alter);
+Plant on_host(Alter alter);
+// What the switch at the other end of the second rail's cable says; the port is the subject. Impossible without
+// neighbors.
+Plant at_switch(void (*alter)(Neighbor&));
+// The module of the second rail's port, which is the subject. Impossible without one.
+Plant in_module(void (*alter)(Transceiver&));
+// grow(); the port is the subject.
+Plant counted(std::vector<Grow> all);
+// The first, and then the second, whose subject it is.
+Plant both(Plant first, Plant second);
+// On RoCE alone.
+Plant on_roce(Plant plant);
+
+// No mark and no CNP came or went at the second rail.
+void hold_marks(Machine& m);
+// The second rail's NIC into a slot without the switch, at the NUMA node of the last NIC.
+void move_nic_away(Machine& m);
 
 // Joins tables.
 Faults together(std::initializer_list<Faults> all);

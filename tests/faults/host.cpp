@@ -17,6 +17,13 @@ std::string limit(JobService& service, uint64_t bytes, const char* file, unsigne
   return service.unit;
 }
 
+Plant in_slurmd(void (*alter)(JobService&)) {
+  return [alter](Machine& m) {
+    alter(slurmd(m));
+    return slurmd(m).unit;
+  };
+}
+
 Faults limits() {
   return {
       {"memlock-by-drop-in", "a drop-in of the site's limits lowers locked memory for slurmd: ibv_reg_mr fails in jobs",
@@ -24,101 +31,73 @@ Faults limits() {
        [](Machine& m) { return limit(slurmd(m), 8 * kMiB, "/etc/systemd/system/slurmd.service.d/limits.conf", 3); },
        "memlock", C, "", "host-fit"},
       {"memlock-not-restarted", "the limit was fixed, and slurmd not restarted",
-       "the process has 8 MiB, the files say unlimited",
-       [](Machine& m) {
-         slurmd(m).processes[0].limits.memlock = ResourceLimit{8 * kMiB, 8 * kMiB};
-         return slurmd(m).unit;
-       },
+       "the process has 8 MiB, the files say unlimited", in_slurmd([](JobService& service) {
+         service.processes[0].limits.memlock = ResourceLimit{8 * kMiB, 8 * kMiB};
+       }),
        "memlock", C},
       {"memlock-at-the-next-start", "an update changed the unit: the next restart of slurmd will break jobs",
-       "the files say 8 MiB, the process has unlimited",
-       [](Machine& m) {
-         slurmd(m).memlock =
-             LimitSetting{{8 * kMiB, 8 * kMiB}, {"/etc/systemd/system/slurmd.service.d/limits.conf", 3}};
-         return slurmd(m).unit;
-       },
+       "the files say 8 MiB, the process has unlimited", in_slurmd([](JobService& service) {
+         service.memlock = LimitSetting{{8 * kMiB, 8 * kMiB}, {"/etc/systemd/system/slurmd.service.d/limits.conf", 3}};
+       }),
        "memlock", W},
       {"memlock-of-containers", "containerd's unit limits locked memory", "containerd 8 MiB",
        [](Machine& m) { return limit(containerd(m), 8 * kMiB, "/etc/systemd/system/containerd.service", 7); },
        "memlock", W},
       {"memlock-unreadable", "the check runs as a normal user and sees neither process nor files",
-       "no limit known of slurmd",
-       [](Machine& m) {
-         slurmd(m).processes[0].limits = {};
-         slurmd(m).memlock.reset();
-         return slurmd(m).unit;
-       },
+       "no limit known of slurmd", in_slurmd([](JobService& service) {
+         service.processes[0].limits = {};
+         service.memlock.reset();
+       }),
        "memlock", U},
       {"open-files-of-jobs", "slurmd was started by hand under an old limit of open files",
-       "the process may open 4096 files",
-       [](Machine& m) {
-         slurmd(m).processes[0].limits.nofile = ResourceLimit{1024, 4096};
-         return slurmd(m).unit;
-       },
+       "the process may open 4096 files", in_slurmd([](JobService& service) {
+         service.processes[0].limits.nofile = ResourceLimit{1024, 4096};
+       }),
        "nofile", W},
       {"limits-conf-of-users", "limits.conf limits the shells from which Slurm takes jobs' limits",
-       "UserLimit * soft 64 KiB",
-       [](Machine& m) {
+       "UserLimit * soft 64 KiB", on_host([](Machine& m) {
          m.now.host->user_limits[0].soft = LimitSetting{{65'536, 65'536}, {"/etc/security/limits.d/50-hpc.conf", 4}};
-         return std::string("host");
-       },
+       }),
        "limits-conf", W},
   };
 }
 
 // On bare metal, where the host can do something about it.
-Fault of_the_cpus(const char* id, const char* happens, const char* planted, void (*change)(Host&), const char* check) {
-  return {id,
-          happens,
-          planted,
-          [change](Machine& m) {
-            if (m.is_guest()) return std::string();
-            change(*m.now.host);
-            return std::string("host");
-          },
-          check,
-          W};
+Plant on_bare_metal(void (*alter)(Host&)) {
+  return [alter](Machine& m) {
+    if (m.is_guest()) return std::string();
+    alter(*m.now.host);
+    return std::string("host");
+  };
 }
 
 Faults cpus() {
   return {
-      of_the_cpus(
-          "powersave", "a power profile lets the CPUs idle down between bursts",
-          "governor powersave, preference balance_performance",
-          [](Host& host) {
-            host.cpu.frequency = {{"powersave", "balance_performance", "0-63"}};
-          },
-          "governor"),
-      of_the_cpus(
-          "governor-in-part", "a script set half of the CPUs only", "schedutil on CPUs 32-63",
-          [](Host& host) {
-            host.cpu.frequency = {{"performance", "", "0-31"}, {"schedutil", "", "32-63"}};
-          },
-          "governor"),
-      of_the_cpus(
-          "idle-states-in-part", "deep idle states were switched off on one socket only",
-          "C1E on CPUs 0-31, C6 on the others",
-          [](Host& host) {
-            host.cpu.idle = {{"C1E", 2, "0-31"}, {"C6", 290, "32-63"}};
-          },
-          "c-states"),
-      of_the_cpus(
-          "idle-option-unheeded", "processor.max_cstate=1 is on the command line, and intel_idle ignores it",
-          "kernel option of the other driver", [](Host& host) { host.kernel_options = {"processor.max_cstate=1"}; },
-          "c-states"),
-      of_the_cpus(
-          "clock-fell-back", "the kernel found the TSCs unsynchronized and fell back to hpet",
-          "clock source hpet, tsc not offered",
-          [](Host& host) {
-            host.clock = {"hpet", {"hpet", "acpi_pm"}};
-          },
-          "clock-source"),
+      {"powersave", "a power profile lets the CPUs idle down between bursts",
+       "governor powersave, preference balance_performance", on_bare_metal([](Host& host) {
+         host.cpu.frequency = {{"powersave", "balance_performance", "0-63"}};
+       }),
+       "governor", W},
+      {"governor-in-part", "a script set half of the CPUs only", "schedutil on CPUs 32-63",
+       on_bare_metal([](Host& host) {
+         host.cpu.frequency = {{"performance", "", "0-31"}, {"schedutil", "", "32-63"}};
+       }),
+       "governor", W},
+      {"idle-states-in-part", "deep idle states were switched off on one socket only",
+       "C1E on CPUs 0-31, C6 on the others", on_bare_metal([](Host& host) {
+         host.cpu.idle = {{"C1E", 2, "0-31"}, {"C6", 290, "32-63"}};
+       }),
+       "c-states", W},
+      {"idle-option-unheeded", "processor.max_cstate=1 is on the command line, and intel_idle ignores it",
+       "kernel option of the other driver",
+       on_bare_metal([](Host& host) { host.kernel_options = {"processor.max_cstate=1"}; }), "c-states", W},
+      {"clock-fell-back", "the kernel found the TSCs unsynchronized and fell back to hpet",
+       "clock source hpet, tsc not offered", on_bare_metal([](Host& host) {
+         host.clock = {"hpet", {"hpet", "acpi_pm"}};
+       }),
+       "clock-source", W},
       {"numa-balancing", "a new kernel switched automatic NUMA balancing on again", "numa_balancing 1",
-       [](Machine& m) {
-         m.now.host->numa_balancing = 1;
-         return std::string("host");
-       },
-       "numa-balancing", W},
+       on_host([](Machine& m) { m.now.host->numa_balancing = 1; }), "numa-balancing", W},
       {"interrupts-far-away", "irqbalance moved a NIC's queues to the other socket",
        "6 queues of the NIC on CPUs of another node",
        [](Machine& m) {
@@ -131,11 +110,7 @@ Faults cpus() {
        "irq-affinity", W},
       {"memory-in-huge-pages", "a database's sysctl file reserved most of the memory as huge pages",
        "1500 pages of 1 GiB of 2 TiB",
-       [](Machine& m) {
-         m.now.host->huge_pages.reserved[uint64_t{1} << 30] = 1500;
-         return std::string("host");
-       },
-       "hugepages", W},
+       on_host([](Machine& m) { m.now.host->huge_pages.reserved[uint64_t{1} << 30] = 1500; }), "hugepages", W},
   };
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "faults/fault.h"
+#include "faults/fleet/reported.h"
 #include "model/metrics.h"
 
 namespace fabric::faults {
@@ -54,11 +55,7 @@ Faults states() {
        },
        "port-state", C},
       {"link-just-lost", "a bond's member just lost its link", "Port::state ACTIVE_DEFER",
-       [](Machine& m) {
-         m.port().state = 5;
-         return m.port().id();
-       },
-       "port-state", W},
+       at_port([](Machine& m) { m.port().state = 5; }), "port-state", W},
       {"device-gone", "the NIC fell off the bus while it was monitored", "the port is in the first reading only",
        [](Machine& m) {
          const std::string id = m.port().id();
@@ -68,51 +65,24 @@ Faults states() {
        },
        "port-state", C, "", "faults"},
       {"state-unread", "the driver does not answer", "Port::state absent",
-       [](Machine& m) {
-         m.port().state.reset();
-         return m.port().id();
-       },
-       "port-state", U},
+       at_port([](Machine& m) { m.port().state.reset(); }), "port-state", U},
       {"half-rate", "the link came up with half of its lanes", "Port::rate and speed half of the twins'",
-       [](Machine& m) {
+       at_port([](Machine& m) {
          m.port().rate = *m.port().rate / 2;
          if (m.port().speed) m.port().speed = *m.port().speed / 2;
-         return m.port().id();
-       },
+       }),
        "rate", C},
   };
-}
-
-std::string swap(Machine& m) {
-  auto& heard = m.now.neighbors.heard;
-  if (heard.empty()) return {};
-  std::swap(heard.at(1).netdev, heard.at(2).netdev);
-  return m.port().id();
-}
-
-Fault elsewhere(const char* id, const char* happens, const char* planted, void (*change)(Neighbor&), Status status) {
-  return {id,
-          happens,
-          planted,
-          [change](Machine& m) {
-            if (m.now.neighbors.heard.empty()) return std::string();
-            change(m.now.neighbors.heard.at(1));
-            return m.port().id();
-          },
-          "cabling",
-          status};
 }
 
 Faults ends() {
   return {
       {"cables-swapped", "two cables were swapped at the switch: rails are mixed",
-       "the neighbors of two ports, swapped", swap, "cabling", C, "", "cabling"},
-      elsewhere(
-          "wrong-switch", "the cable ends on a switch of another rail", "the neighbor is leaf9",
-          [](Neighbor& n) { n.system_name = "leaf9"; }, C),
-      elsewhere(
-          "wrong-switch-port", "the cable ends on another port of the right switch",
-          "the neighbor's port is Ethernet17", [](Neighbor& n) { n.port_id = "Ethernet17"; }, W),
+       "the neighbors of two ports, swapped", swap_cables, "cabling", C, "", "cabling"},
+      {"wrong-switch", "the cable ends on a switch of another rail", "the neighbor is leaf9",
+       at_switch([](Neighbor& n) { n.system_name = "leaf9"; }), "cabling", C},
+      {"wrong-switch-port", "the cable ends on another port of the right switch", "the neighbor's port is Ethernet17",
+       at_switch([](Neighbor& n) { n.port_id = "Ethernet17"; }), "cabling", W},
       {"neighbor-silent", "LLDP is off on the switch port", "no LLDP neighbor for an hour on one port",
        [](Machine& m) {
          auto& heard = m.now.neighbors.heard;
@@ -148,17 +118,10 @@ bool join_at_one_switch(Machine& m) {
 Faults flaps() {
   return {
       {"link-flaps", "a loose connector: the link goes down and comes back", "carrier_down +4",
-       [](Machine& m) {
-         lose_link(m.port(), m.events(4));
-         return m.port().id();
-       },
-       "link-flap", W, "not-enough-evidence", "health: for _ in 1 2 3"},
+       at_port([](Machine& m) { lose_link(m.port(), m.events(4)); }), "link-flap", W, "not-enough-evidence",
+       "health: for _ in 1 2 3"},
       {"link-flaps-much", "a loose connector: the link flaps all the time", "carrier_down +6",
-       [](Machine& m) {
-         lose_link(m.port(), m.events(6));
-         return m.port().id();
-       },
-       "link-flap", C, "not-enough-evidence"},
+       at_port([](Machine& m) { lose_link(m.port(), m.events(6)); }), "link-flap", C, "not-enough-evidence"},
       {"switch-restarts", "the switch reboots repeatedly: all links to it go down together",
        "two ports of one switch, carrier_down +3 on both",
        [](Machine& m) {
@@ -176,73 +139,57 @@ Faults flaps() {
        },
        "link-flap", W, "damaged-link"},
       {"unrelated-links-flap", "two links to two switches flap: host, cables or network",
-       "carrier_down +4 on two ports of two switches",
-       [](Machine& m) {
+       "carrier_down +4 on two ports of two switches", at_port([](Machine& m) {
          for (Port* port : {&m.now.ports[1], &m.now.ports[2]}) lose_link(*port, m.events(4));
-         return m.port().id();
-       },
+       }),
        "link-flap", W, "not-enough-evidence"},
   };
 }
 
-// Errors on the link for a minute.
-Fault on_the_wire(const char* id, const char* happens, const char* planted, const Metric& metric, double by,
-                  const char* rule, const char* server = "") {
-  return {id,
-          happens,
-          planted,
-          [&metric, by](Machine& m) { return m.raise(metric, by) ? m.port().id() : std::string(); },
-          "link-errors",
-          W,
-          rule,
-          server};
-}
-
 Faults errors() {
   return {
-      on_the_wire("symbol-errors", "bits beyond what FEC corrects: a dirty connector", "symbol errors after FEC +5000",
-                  metrics::kPhySymbolErrors, 5'000, "damaged-link"),
-      on_the_wire("symbol-errors-infiniband", "symbol errors of an InfiniBand link", "symbol_error +5000",
-                  metrics::kPortSymbolErrors, 5'000, "damaged-link"),
-      on_the_wire("crc-errors", "frames arrive with a wrong checksum", "CRC errors +300", metrics::kPhyCrcErrors, 300,
-                  "damaged-link", "health: rx_crc_errors_phy"),
-      on_the_wire("link-recoveries", "an InfiniBand link retrains repeatedly", "link_error_recovery +8",
-                  metrics::kPortLinkRecoveries, 8, "damaged-link"),
-      on_the_wire("link-integrity", "the errors of an InfiniBand link exceed the port's own threshold",
-                  "local_link_integrity_errors +2", metrics::kPortLinkIntegrity, 2, "damaged-link"),
-      on_the_wire("icrc-errors", "RoCE packets are damaged between the ends, without errors on any link",
-                  "ICRC errors +50", metrics::kIcrcErrors, 50, ""),
+      {"symbol-errors", "bits beyond what FEC corrects: a dirty connector", "symbol errors after FEC +5000",
+       counted({{&metrics::kPhySymbolErrors, 5'000}}), "link-errors", W, "damaged-link"},
+      {"symbol-errors-infiniband", "symbol errors of an InfiniBand link", "symbol_error +5000",
+       counted({{&metrics::kPortSymbolErrors, 5'000}}), "link-errors", W, "damaged-link"},
+      {"crc-errors", "frames arrive with a wrong checksum", "CRC errors +300",
+       counted({{&metrics::kPhyCrcErrors, 300}}), "link-errors", W, "damaged-link", "health: rx_crc_errors_phy"},
+      {"link-recoveries", "an InfiniBand link retrains repeatedly", "link_error_recovery +8",
+       counted({{&metrics::kPortLinkRecoveries, 8}}), "link-errors", W, "damaged-link"},
+      {"link-integrity", "the errors of an InfiniBand link exceed the port's own threshold",
+       "local_link_integrity_errors +2", counted({{&metrics::kPortLinkIntegrity, 2}}), "link-errors", W,
+       "damaged-link"},
+      {"icrc-errors", "RoCE packets are damaged between the ends, without errors on any link", "ICRC errors +50",
+       counted({{&metrics::kIcrcErrors, 50}}), "link-errors", W},
   };
 }
 
 Faults device() {
   return {
       {"firmware-hangs", "the NIC's firmware failed and did not recover",
-       "devlink reporter fw in state error, its errors +1",
-       [](Machine& m) {
+       "devlink reporter fw in state error, its errors +1", at_port([](Machine& m) {
          m.port().reporters[0].healthy = false;
          ++m.port().reporters[0].errors;
-         return m.port().id();
-       },
+       }),
        "device-health", C},
-      {"firmware-reset",
-       "the NIC's firmware failed and recovered, and the link went down",
-       "devlink reporter fw: errors and recoveries +1, carrier_down +1",
-       [](Machine& m) {
+      {"firmware-reset", "the NIC's firmware failed and recovered, and the link went down",
+       "devlink reporter fw: errors and recoveries +1, carrier_down +1", at_port([](Machine& m) {
          ++m.port().reporters[0].errors;
          ++m.port().reporters[0].recoveries;
          lose_link(m.port(), 1);
-         return m.port().id();
-       },
-       "device-health",
-       W,
-       "device-reset",
-       "",
-       {"link-flap"}},
+       }),
+       "device-health", W, "device-reset", "", "link-flap"},
   };
 }
 
 }  // namespace
+
+std::string swap_cables(Machine& m) {
+  auto& heard = m.now.neighbors.heard;
+  if (heard.empty()) return {};
+  std::swap(heard.at(1).netdev, heard.at(2).netdev);
+  return m.port().id();
+}
 
 Faults link_faults() { return together({states(), ends(), flaps(), errors(), device()}); }
 

@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Over time: ten minutes of full load on healthy machines are silent, and findings of past faults are cleared.
-#include <gtest/gtest.h>
-
-#include <cstdio>
-#include <set>
-
 #include "diagnosis/diagnosis.h"
 #include "faults/fault.h"
 #include "health/health.h"
 #include "health/rule.h"
 #include "model/metrics.h"
+#include "support/test.h"
 
 namespace fabric::faults {
 namespace {
 
-using test::complaints;
+using test::complaints_of;
 using test::describe;
 
 constexpr double kSample = 1, kUp = 30 * 24 * kHour;  // seconds; the machine has been up for a month
@@ -46,7 +42,7 @@ class Watched {
     shown.alone = true;
     view.health = &shown;
     static const std::vector<std::string> kOfReadings{"link", "counters", "device"};  // the others do not change here
-    return complaints(run_checks(view, kOfReadings));
+    return complaints_of(view, kOfReadings);
   }
   [[nodiscard]] Diagnoses blamed() const { return diagnose(machine.view()); }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Faults that look like another's: the counters that rise most are not those of the culprit. Planted in one machine
 // each.
-#include <gtest/gtest.h>
-
+#include "faults/fault.h"
 #include "faults/planted.h"
 #include "model/metrics.h"
+#include "support/test.h"
 
 namespace fabric::faults {
 namespace {
@@ -14,9 +14,8 @@ using namespace metrics;
 // Held by the network for nearly the whole minute.
 void hold_fast(Machine& m) {
   m.raise(kPfcSeconds, 58, "rx");
-  for (const Metric* each : {&kCnpHandled, &kCnpSent, &kEcnMarked}) m.hold(*each);
+  hold_marks(m);
 }
-void give_up(Machine& m) { m.raise(kRetriesExceeded, 12), m.raise(kAckTimeouts, 96); }
 
 std::vector<Planted> held() {
   return {
@@ -52,13 +51,9 @@ std::vector<Planted> held() {
        [](Machine& m) { hold_fast(m), m.raise(kSequenceNaks, 20'000); }, "paused-by-network loss-in-network"},
       {"storage is paused on its own priority, and a host of the job died", "hgx",
        [](Machine& m) {
-         for (Node* node : {&m.before, &m.now}) {
-           node->ports[1].qos.pfc = PrioSet{0x18};
-           const bool is_now = node == &m.now;
-           node->ports[1].counters.ethtool.push_back({"rx_prio4_pause_duration", is_now ? 58'000'000u : 0u});
-           for (const char* name : {"rx_prio4_bytes", "tx_prio4_bytes"})
-             node->ports[1].counters.ethtool.push_back({name, is_now ? 40'000'000u : 0u});
-         }
+         set_pfc(m, PrioSet{0x18});
+         grow_ethtool(m, "rx_prio4_pause_duration", 58'000'000);
+         for (const char* name : {"rx_prio4_bytes", "tx_prio4_bytes"}) grow_ethtool(m, name, 40'000'000);
          m.now.neighbors.heard.at(1).pfc->enabled.bits = 0x18;
          give_up(m);
        },
@@ -76,7 +71,7 @@ std::vector<Planted> held() {
 
 // Lossy RoCE: PFC is off at both ends, as the site wants it.
 void make_lossy(Machine& m) {
-  for (Node* node : {&m.before, &m.now}) node->ports[1].qos.pfc = PrioSet{};
+  set_pfc(m, PrioSet{});
   for (PortPolicy& entry : m.policy.ports) entry.want.pfc = PrioSet{};
   m.now.neighbors.heard.at(1).pfc->enabled.bits = 0;
 }
@@ -96,7 +91,7 @@ std::vector<Planted> lossy() {
        "not-enough-evidence"},
       {"PFC unknown to policy, switch and driver, and this port discards packets", "hgx",
        [](Machine& m) {
-         for (Node* node : {&m.before, &m.now}) node->ports[1].qos.pfc.reset();
+         set_pfc(m, std::nullopt);
          m.policy.ports.clear();
          m.plan.clear();
          m.now.neighbors = {};
@@ -143,19 +138,14 @@ std::vector<Planted> receivers() {
 
 // A GPU hangs: the NIC takes nothing, and its own watchdog notices.
 void hang(Machine& m) { m.raise(kPfcSeconds, 58, "tx"), m.raise(kPauseStorms, 2); }
-void move_away(Machine& m) {
-  m.nic().bridges = {"0000:f7:01.0"};
-  m.nic().root = "pci0000:f7";
-  m.nic().numa = m.now.topology.nics.back().numa;
-}
 
 std::vector<Planted> hung() {
   return {
-      {"a NIC that always was far from its GPU, and the GPU hangs", "hgx", [](Machine& m) { move_away(m), hang(m); },
-       "slow-host"},
+      {"a NIC that always was far from its GPU, and the GPU hangs", "hgx",
+       [](Machine& m) { move_nic_away(m), hang(m); }, "slow-host"},
       {"the same without a count of storms: nothing is received", "mi300x",
        [](Machine& m) {
-         move_away(m);
+         move_nic_away(m);
          m.port().counters = m.before.ports[1].counters;
          m.raise(kPfcSeconds, 58, "tx");
        },
@@ -178,8 +168,8 @@ std::vector<Planted> hung() {
        "slow-host", "frames of a lossless priority discarded meanwhile +2000000"},
       {"a slot with half of its lanes, and the GPU hangs", "hgx", [](Machine& m) { m.nic().link.width = 8, hang(m); },
        "slow-host", "x8 at 32 GT/s, capable of x16"},
-      {"a far NIC receives as much as it can", "hgx", [](Machine& m) { move_away(m), m.raise(kPfcSeconds, 58, "tx"); },
-       "slow-pcie"},
+      {"a far NIC receives as much as it can", "hgx",
+       [](Machine& m) { move_nic_away(m), m.raise(kPfcSeconds, 58, "tx"); }, "slow-pcie"},
       {"frames overrun the buffer, and the host is so slow that it pauses nearly all the time", "hgx",
        [](Machine& m) { m.raise(kPfcSeconds, 58, "tx"), m.raise(kPriorityDiscards, 50'000); }, "headroom slow-host"},
   };
@@ -259,8 +249,7 @@ std::vector<Planted> sources() {
       {"a rail of this host has a PFC storm, and its pause spreads back to another", "hgx",
        [](Machine& m) {
          hold_fast(m);
-         for (Counter& each : m.now.ports[2].counters.ethtool)
-           if (each.name == "tx_prio3_pause_duration") each.value += 58'000'000;
+         grow_ethtool(m, "tx_prio3_pause_duration", 58'000'000, 2);
        },
        "mlx5_1/1: paused-by-network; mlx5_2/1: slow-host", "mlx5_2/1 of this host has a PFC storm"},
       {"the same, and it spreads back to the port itself", "hgx", [](Machine& m) { hold_fast(m), hang(m); },
@@ -268,8 +257,7 @@ std::vector<Planted> sources() {
       {"another rail sends a little pause", "hgx",
        [](Machine& m) {
          hold_fast(m);
-         for (Counter& each : m.now.ports[2].counters.ethtool)
-           if (each.name == "tx_prio3_pause_duration") each.value += 20'000'000;
+         grow_ethtool(m, "tx_prio3_pause_duration", 20'000'000, 2);
        },
        "mlx5_1/1: paused-by-network; mlx5_2/1: slow-host", "", "PFC storm"},
   };

@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every captured machine with one or two parts gone or broken: with the inventory of its healthy state, as a node has
 // it that runs the agent, and without.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstdio>
-#include <filesystem>
-#include <map>
-#include <string>
-
 #include "counters/signals.h"
 #include "diagnosis/diagnosis.h"
 #include "scan/scan.h"
 #include "support/corpus.h"
 #include "support/healthy_node.h"
 #include "support/mutate.h"
+#include "support/test.h"
 #include "topology/inventory.h"
 
 namespace fabric::faults {
@@ -28,30 +21,15 @@ struct Captured {
   Node node;
 };
 
-std::vector<std::string> archives(const std::string& corpus) {
-  std::vector<std::string> out{corpus + "/repro/oci16.tgz", corpus + "/repro/gb300.tgz"};
-  for (const char* folder : {"/sysfs-derived", "/hwloc-fsroot", "/ib-sysfs"})
-    for (const auto& file : std::filesystem::directory_iterator(corpus + folder)) {
-      const std::string path = file.path().string();
-      if (path.find(".tar") != std::string::npos && path.find("yuuki") == std::string::npos) out.push_back(path);
-    }
-  std::sort(out.begin(), out.end());
-  return out;
-}
-
 std::vector<Captured> machines(const std::string& corpus) {
   std::vector<Captured> out;
-  for (const std::string& archive : archives(corpus)) {
+  for (const std::string& archive : test::healthy_archives(corpus)) {
     const test::Unpacked tree(archive);
     auto kernel = open_kernel(tree.root());
     if (!kernel) continue;
     Node node = scan(*kernel, {.neighbors = true, .host = true});
-    AgentState agent;
-    agent.running = true;
-    agent.mode = "audit";
-    node.agent = agent;
-    std::string name = std::filesystem::path(archive).filename().string();
-    out.push_back({name.substr(0, name.find(".t")), std::move(node)});
+    node.agent = AgentState{.running = true, .mode = "audit"};
+    out.push_back({test::machine_of(archive), std::move(node)});
   }
   return out;
 }
@@ -89,7 +67,7 @@ std::vector<std::string> said(Mutated& machine) {
 bool names_all(const Mutated& machine, const std::vector<std::string>& texts) {
   return std::ranges::all_of(machine.names, [&](const std::vector<std::string>& names) {
     return std::ranges::any_of(texts, [&](const std::string& text) {
-      return std::ranges::any_of(names, [&](const std::string& name) { return text.find(name) != std::string::npos; });
+      return std::ranges::any_of(names, [&](const std::string& name) { return test::has(text, name); });
     });
   });
 }
@@ -142,7 +120,7 @@ size_t false_alarms(const Captured& machine, bool inventory) {
   size_t out = 0;
   for (const std::string& text : said(healthy)) {
     // The second Ethernet port of its card was down when it was captured.
-    if (machine.name == "psmgmt__mel3001" && text.find("mlx5_3/1") != std::string::npos) continue;
+    if (machine.name == "psmgmt__mel3001" && test::has(text, "mlx5_3/1")) continue;
     ++out;
     ADD_FAILURE() << machine.name << ": " << text;
   }
@@ -156,10 +134,9 @@ void print(const char* how, const Score& score, size_t alarms, size_t count) {
     std::printf("  %s: %zu of %zu\n", kind.c_str(), counts.first, counts.second);
 }
 
-TEST(Mutations, AreNamed) {
-  const auto corpus = test::corpus_directory();
-  if (!corpus) GTEST_SKIP() << "no corpus";
-  const auto all = machines(*corpus);
+using Mutations = test::OfCorpus;
+TEST_F(Mutations, AreNamed) {
+  const auto all = machines(corpus);
   Score with, without;
   size_t alarms_with = 0, alarms_without = 0;
   for (const Captured& machine : all) {

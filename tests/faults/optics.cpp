@@ -8,52 +8,29 @@ namespace {
 
 constexpr auto C = Status::critical, W = Status::warning;
 
-// A module's reading is off, and where `errors`, the link went once in that minute.
-Fault of_the_module(const char* id, const char* happens, const char* planted, void (*change)(Transceiver&), bool errors,
-                    const char* check, Status status, const char* rule, const char* server = "") {
-  return {id,
-          happens,
-          planted,
-          [change, errors](Machine& m) {
-            if (!m.port().module) return std::string();
-            change(*m.port().module);
-            if (errors) ++*m.port().counters.carrier_down;
-            return m.port().id();
-          },
-          check,
-          status,
-          rule,
-          server,
-          errors ? std::vector<std::string>{"link-flap"} : std::vector<std::string>{}};
-}
+void lose_link(Machine& m) { ++*m.port().counters.carrier_down; }
 
 Faults light() {
   return {
-      of_the_module(
-          "little-light", "dust on a connector: low rx power on one lane, the link stays up",
-          "rx power of lane 3 at 0.12 mW, warning below 0.15",
-          [](Transceiver& t) { t.lanes[2].rx_power.value = 0.12e-3; }, false, "optics", W, "", "health: 11 be 04"),
-      of_the_module(
-          "hardly-any-light", "a bent fiber: one lane is below its alarm limit",
-          "rx power of lane 3 at 0.05 mW, alarm below 0.10",
-          [](Transceiver& t) { t.lanes[2].rx_power.value = 0.05e-3; }, false, "optics", C, "", "health: 11 be 01"),
-      of_the_module(
-          "little-light-and-flaps", "dust on a connector: the link goes down now and then",
-          "rx power of lane 3 at 0.12 mW, and the link went down once",
-          [](Transceiver& t) { t.lanes[2].rx_power.value = 0.12e-3; }, true, "optics", W, "damaged-link"),
-      of_the_module(
-          "laser-fault", "a laser of our module failed", "tx fault of lane 2, and the link went down once",
-          [](Transceiver& t) { t.lanes[1].tx_fault = true; }, true, "optics", C, "bad-module"),
-      of_the_module(
-          "laser-wears-out", "laser bias rises: a worn laser", "bias of lane 2 at 95 mA, warning above 90",
-          [](Transceiver& t) { t.lanes[1].tx_bias.value = 0.095; }, false, "optics", W, ""),
-      of_the_module(
-          "module-warm", "a fan failed: the module is warmer than its warning limit", "72 degrees, warning above 70",
-          [](Transceiver& t) { t.temperature.value = 72; }, false, "module-temperature", W, "", "health: 0 0e 48"),
-      of_the_module(
-          "module-hot", "the airflow is blocked: the module is about to turn its lasers off",
-          "78 degrees, alarm above 75", [](Transceiver& t) { t.temperature.value = 78; }, false, "module-temperature",
-          C, ""),
+      {"little-light", "dust on a connector: low rx power on one lane, the link stays up",
+       "rx power of lane 3 at 0.12 mW, warning below 0.15",
+       in_module([](Transceiver& t) { t.lanes[2].rx_power.value = 0.12e-3; }), "optics", W, "", "health: 11 be 04"},
+      {"hardly-any-light", "a bent fiber: one lane is below its alarm limit",
+       "rx power of lane 3 at 0.05 mW, alarm below 0.10",
+       in_module([](Transceiver& t) { t.lanes[2].rx_power.value = 0.05e-3; }), "optics", C, "", "health: 11 be 01"},
+      {"little-light-and-flaps", "dust on a connector: the link goes down now and then",
+       "rx power of lane 3 at 0.12 mW, and the link went down once",
+       both(in_module([](Transceiver& t) { t.lanes[2].rx_power.value = 0.12e-3; }), at_port(lose_link)), "optics", W,
+       "damaged-link", "", "link-flap"},
+      {"laser-fault", "a laser of our module failed", "tx fault of lane 2, and the link went down once",
+       both(in_module([](Transceiver& t) { t.lanes[1].tx_fault = true; }), at_port(lose_link)), "optics", C,
+       "bad-module", "", "link-flap"},
+      {"laser-wears-out", "laser bias rises: a worn laser", "bias of lane 2 at 95 mA, warning above 90",
+       in_module([](Transceiver& t) { t.lanes[1].tx_bias.value = 0.095; }), "optics", W},
+      {"module-warm", "a fan failed: the module is warmer than its warning limit", "72 degrees, warning above 70",
+       in_module([](Transceiver& t) { t.temperature.value = 72; }), "module-temperature", W, "", "health: 0 0e 48"},
+      {"module-hot", "the airflow is blocked: the module is about to turn its lasers off", "78 degrees, alarm above 75",
+       in_module([](Transceiver& t) { t.temperature.value = 78; }), "module-temperature", C},
       {"no-light-at-all", "the fiber is cut", "Port::state DOWN, every lane without signal",
        [](Machine& m) {
          if (!m.port().module) return std::string();
@@ -100,12 +77,10 @@ Faults correction() {
        },
        "link-errors", W, "damaged-link"},
       {"module-memory-damaged", "the memory of a module is damaged", "each of its checksums is wrong",
-       [](Machine& m) {
-         if (!m.port().module) return std::string();
-         m.port().module->checksum_matched = false;
-         m.port().module->bad_checksums = {"page 00h bytes 128-190", "page 00h bytes 192-222"};
-         return m.port().id();
-       },
+       in_module([](Transceiver& t) {
+         t.checksum_matched = false;
+         t.bad_checksums = {"page 00h bytes 128-190", "page 00h bytes 192-222"};
+       }),
        "module-memory", W},
   };
 }

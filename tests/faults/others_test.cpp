@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two faults at once, traces that any machine has, and readings that look like a fault. Planted in one machine each, by
 // the names of its counters.
-#include <gtest/gtest.h>
-
 #include "faults/answer.h"
 #include "faults/planted.h"
 #include "health/health.h"
 #include "model/metrics.h"
+#include "support/test.h"
 
 namespace fabric::faults {
 namespace {
@@ -58,7 +57,7 @@ std::vector<Planted> losses() {
        "discarded packets"},
       {"an unconfigured host: PFC is off, and RDMA uses the default priority", "hgx",
        [](Machine& m) {
-         for (Node* node : {&m.before, &m.now}) node->ports[1].qos.pfc = PrioSet{};
+         set_pfc(m, PrioSet{});
          m.hold(kPriorityBytes);
          for (const char* name : {"tx_prio0_bytes", "rx_prio0_bytes"}) grow_ethtool(m, name, 2'700'000'000'000);
          lose_packets(m);
@@ -100,7 +99,7 @@ std::vector<Planted> pause() {
        "packets do not reach this host meanwhile"},
       {"a hung host on a network with global pause", "hgx",
        [](Machine& m) {
-         for (Node* node : {&m.before, &m.now}) node->ports[1].qos.pfc = PrioSet{};
+         set_pfc(m, PrioSet{});
          grow_ethtool(m, "tx_global_pause_duration", 57'000'000);
          grow_ethtool(m, "tx_global_pause", 600'000);
        },
@@ -169,7 +168,7 @@ std::vector<Planted> pause() {
        "slow-host"},
       {"marks on a port without PFC, and the notification point is off", "hgx",
        [](Machine& m) {
-         for (Node* node : {&m.before, &m.now}) node->ports[1].qos.pfc = PrioSet{};
+         set_pfc(m, PrioSet{});
          for (PortPolicy& entry : m.policy.ports) entry.want.pfc = PrioSet{};
          for (Neighbor& each : m.now.neighbors.heard) each.pfc.reset();
          m.raise(kEcnMarked, 500'000);
@@ -179,7 +178,7 @@ std::vector<Planted> pause() {
        "ecn-off"},
       {"marks on a port without PFC that delay-based congestion control does not answer", "hgx",
        [](Machine& m) {
-         for (Node* node : {&m.before, &m.now}) node->ports[1].qos.pfc.reset();
+         set_pfc(m, std::nullopt);
          for (PortPolicy& entry : m.policy.ports) entry.want.pfc.reset();
          for (Neighbor& each : m.now.neighbors.heard) each.pfc.reset();
          m.raise(kEcnMarked, 500'000);
@@ -211,16 +210,13 @@ void add_storage(Machine& m) {
 
 void dark_lanes(Machine& m) {
   for (Port* port : {&m.before.ports[1], &m.port()})
-    for (unsigned lane = 5; lane <= 8; ++lane)
-      port->module->lanes.push_back({lane,
-                                     {0.0, ModuleFlags{}},
-                                     {1.2e-3, ModuleFlags{}},
-                                     {0.05, ModuleFlags{}},
-                                     true,
-                                     false,
-                                     false,
-                                     false,
-                                     false});
+    for (unsigned number = 5; number <= 8; ++number) {
+      ModuleLane dark = port->module->lanes.front();
+      dark.number = number;
+      dark.rx_power.value = 0.0;
+      dark.rx_los = true;
+      port->module->lanes.push_back(dark);
+    }
 }
 
 std::vector<Planted> links() {
@@ -258,27 +254,21 @@ std::vector<Planted> links() {
       {"the switch port is shut, and the module does not report loss of signal", "hgx",
        [](Machine& m) {
          for (ModuleLane& lane : m.port().module->lanes) lane.rx_los.reset(), lane.rx_power.value = 0.0;
-         m.port().state = 1;
-         m.port().carrier = false;
-         m.port().link_status->up = false;
+         lose_carrier(m.port());
        },
        "no-partner"},
       {"the switch port is shut, and the module never measures rx power", "hgx",
        [](Machine& m) {
          for (Port* port : {&m.before.ports[1], &m.port()})
            for (ModuleLane& lane : port->module->lanes) lane.rx_los = true, lane.rx_power.value = 0.0;
-         m.port().state = 1;
-         m.port().carrier = false;
-         m.port().link_status->up = false;
+         lose_carrier(m.port());
        },
        "not-enough-evidence", "", "receives light"},
       {"never a link, and the module has a signal that it cannot measure", "hgx",
        [](Machine& m) {
          for (Port* port : {&m.before.ports[1], &m.port()}) {
            for (ModuleLane& lane : port->module->lanes) lane.rx_los = false, lane.rx_power.value = 0.0;
-           port->state = 1;
-           port->carrier = false;
-           port->link_status->up = false;
+           lose_carrier(*port);
            port->link_status->reason = "Negotiation failure";
          }
        },

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "faults/planted.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <map>
-
 #include "faults/answer.h"
+#include "model/metrics.h"
+#include "support/test.h"
 
 namespace fabric::faults {
 namespace {
+
+using test::has;
 
 Counter& counter(std::vector<Counter>& list, const std::string& name) {
   for (Counter& each : list)
@@ -39,14 +38,29 @@ void expect_blamed(const Planted& planted, Machine machine) {
   for (const auto& [port, list] : rules) blamed += (blamed.empty() ? "" : "; ") + port + ": " + list;
   if (rules.size() == 1 && rules.begin()->first == second_rail) blamed = rules.begin()->second;
   EXPECT_EQ(blamed, planted.blamed) << text;
-  EXPECT_NE(text.find(planted.evidence), std::string::npos) << text;
-  EXPECT_TRUE(planted.must_not.empty() || text.find(planted.must_not) == std::string::npos) << text;
+  EXPECT_TRUE(has(text, planted.evidence)) << text;
+  EXPECT_TRUE(planted.must_not.empty() || !has(text, planted.must_not)) << text;
 }
 
 void grow_ethtool(Machine& machine, const std::string& name, uint64_t by, size_t port) {
   const uint64_t start = counter(machine.before.ports[port].counters.ethtool, name).value;
   Counter& now = counter(machine.now.ports[port].counters.ethtool, name);
   now.value = std::max(now.value, start) + by;
+}
+
+void give_up(Machine& m) {
+  m.raise(metrics::kRetriesExceeded, 12);
+  m.raise(metrics::kAckTimeouts, 96);
+}
+
+void set_pfc(Machine& m, std::optional<PrioSet> priorities) {
+  m.before.ports[1].qos.pfc = m.port().qos.pfc = priorities;
+}
+
+void lose_carrier(Port& port) {
+  port.state = 1;
+  port.carrier = false;
+  port.link_status->up = false;
 }
 
 std::vector<Planted> join(std::initializer_list<std::vector<Planted>> tables) {

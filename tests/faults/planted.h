@@ -27,6 +27,13 @@ void expect_blamed(const Planted& planted, Machine machine);
 // Adds to the counter of that name in ethtool -S, in the second reading; creates it in both if absent.
 void grow_ethtool(Machine& machine, const std::string& name, uint64_t by, size_t port = 1);
 
+// Connections of the second rail break: 12, after 96 timeouts.
+void give_up(Machine& m);
+// Its PFC in both readings.
+void set_pfc(Machine& m, std::optional<PrioSet> priorities);
+// Its carrier is gone.
+void lose_carrier(Port& port);
+
 // The cases of all tables, for testing::ValuesIn.
 std::vector<Planted> join(std::initializer_list<std::vector<Planted>> tables);
 

@@ -115,26 +115,6 @@ Fault outcome(const char* id, const char* happens, Outcome what, Status status, 
           server};
 }
 
-// The switch port at the other end of the second rail's cable.
-Neighbor* peer(Machine& m) { return m.now.neighbors.heard.empty() ? nullptr : &m.now.neighbors.heard.at(1); }
-
-Fault at_the_switch(const char* id, const char* happens, const char* planted, void (*change)(Neighbor&),
-                    const char* check, Status status, const char* server = "") {
-  return {id,
-          happens,
-          planted,
-          [change](Machine& m) {
-            Neighbor* const other = peer(m);
-            if (other == nullptr) return std::string();
-            change(*other);
-            return m.port().id();
-          },
-          check,
-          status,
-          "",
-          server};
-}
-
 Faults others() {
   return {
       outcome("setting-pending", "a job runs: the repair that would stop its traffic waits", Outcome::pending, W,
@@ -146,76 +126,47 @@ Faults others() {
       outcome("setting-refused", "the driver refuses to be read: the card's firmware does not answer", Outcome::refused,
               U),
       {"settings-unread", "dcbnl is not built into this kernel: nothing can be compared",
-       "the port has no entry in the dry run",
-       [](Machine& m) {
-         if (!m.is_roce()) return std::string();
+       "the port has no entry in the dry run", on_roce(at_port([](Machine& m) {
          m.policy.ports[0].want = Qos{};
          m.policy.ports[0].want.pfc = PrioSet{8};
          m.plan.erase(m.port().id());
-         return m.port().id();
-       },
+       })),
        "pfc", U},
       {"sysctl-differs", "a host setting that the policy wants was changed",
-       "the dry run of the host finds another value",
-       [](Machine& m) {
+       "the dry run of the host finds another value", on_host([](Machine& m) {
          m.policy.sysctl["net.ipv4.tcp_ecn"] = "1";
          m.plan["host"] = {{"host", {}, Outcome::differs, 0, false, "2", "1", {}, "net.ipv4.tcp_ecn"}};
-         return std::string("host");
-       },
+       }),
        "sysctl", W},
       {"pause-beside-pfc", "global pause and PFC are on together", "Qos::pause rx beside Qos::pfc",
-       [](Machine& m) {
-         if (!m.is_roce()) return std::string();
+       on_roce(at_port([](Machine& m) {
          m.port().qos.pause = Pause{true, false};
-         return m.port().id();
-       },
+       })),
        "pfc-and-pause", C},
       {"rdma-mtu-behind", "the MTU was raised after the RDMA device came up: RoCE stays at 1024",
-       "Port::active_mtu 1024",
-       [](Machine& m) {
-         if (!m.is_roce()) return std::string();
-         m.port().active_mtu = 1024;
-         return m.port().id();
-       },
-       "roce-mtu", W},
+       "Port::active_mtu 1024", on_roce(at_port([](Machine& m) { m.port().active_mtu = 1024; })), "roce-mtu", W},
       {"netdev-mtu-too-small", "the MTU of the netdev was lowered under a running RoCE device",
-       "Qos::mtu 4150 under a path MTU of 4096",
-       [](Machine& m) {
-         if (!m.is_roce()) return std::string();
-         m.port().qos.mtu = 4150;
-         return m.port().id();
-       },
+       "Qos::mtu 4150 under a path MTU of 4096", on_roce(at_port([](Machine& m) { m.port().qos.mtu = 4150; })),
        "mtu-chain", C},
       {"switch-mtu-too-small", "the switch port accepts frames up to 1518 bytes only: large messages hang",
-       "Interface::peer_max_frame 1518",
-       [](Machine& m) {
-         if (!m.is_roce()) return std::string();
-         m.interface().peer_max_frame = 1518;
-         return m.port().id();
-       },
+       "Interface::peer_max_frame 1518", on_roce(at_port([](Machine& m) { m.interface().peer_max_frame = 1518; })),
        "mtu-chain", C},
-      at_the_switch(
-          "switch-pfc-off", "PFC was never configured on the switch port", "the neighbor announces PFC on no priority",
-          [](Neighbor& n) { n.pfc->enabled.bits = 0; }, "peer-pfc", C),
-      at_the_switch(
-          "switch-pfc-other-priority", "the switch has PFC on priority 4, this port on 3",
-          "the neighbor announces PFC on 4", [](Neighbor& n) { n.pfc->enabled.bits = 0x10; }, "peer-pfc", C, "cabling"),
-      at_the_switch(
-          "switch-pfc-more", "the switch has PFC on a priority that this port lacks",
-          "the neighbor announces PFC on 3 and 4", [](Neighbor& n) { n.pfc->enabled.bits = 0x18; }, "peer-pfc", W),
-      at_the_switch(
-          "switch-ets-share", "the switch's scheduler gives RoCE 20 %, this port 50", "the neighbor recommends bw 20",
-          [](Neighbor& n) { n.ets_recommended->bw[3] = 20; }, "peer-ets", W),
-      at_the_switch(
-          "switch-ets-group", "the switch puts storage into the lossless class",
-          "the neighbor groups priority 4 with 3", [](Neighbor& n) { n.ets_recommended->prio_tc[4] = 3; }, "peer-ets",
-          W),
-      at_the_switch(
-          "switch-dscp-map", "the switch maps DSCP 26 to priority 4", "the neighbor's APP table maps 26 to 4",
-          [](Neighbor& n) { n.app->at(1).priority = 4; }, "peer-app", W),
-      at_the_switch(
-          "switch-roce-priority", "the switch expects RoCE on priority 5",
-          "the neighbor's APP table maps UDP 4791 to 5", [](Neighbor& n) { n.app->at(0).priority = 5; }, "peer-app", W),
+      {"switch-pfc-off", "PFC was never configured on the switch port", "the neighbor announces PFC on no priority",
+       at_switch([](Neighbor& n) { n.pfc->enabled.bits = 0; }), "peer-pfc", C},
+      {"switch-pfc-other-priority", "the switch has PFC on priority 4, this port on 3",
+       "the neighbor announces PFC on 4", at_switch([](Neighbor& n) { n.pfc->enabled.bits = 0x10; }), "peer-pfc", C, "",
+       "cabling"},
+      {"switch-pfc-more", "the switch has PFC on a priority that this port lacks",
+       "the neighbor announces PFC on 3 and 4", at_switch([](Neighbor& n) { n.pfc->enabled.bits = 0x18; }), "peer-pfc",
+       W},
+      {"switch-ets-share", "the switch's scheduler gives RoCE 20 %, this port 50", "the neighbor recommends bw 20",
+       at_switch([](Neighbor& n) { n.ets_recommended->bw[3] = 20; }), "peer-ets", W},
+      {"switch-ets-group", "the switch puts storage into the lossless class", "the neighbor groups priority 4 with 3",
+       at_switch([](Neighbor& n) { n.ets_recommended->prio_tc[4] = 3; }), "peer-ets", W},
+      {"switch-dscp-map", "the switch maps DSCP 26 to priority 4", "the neighbor's APP table maps 26 to 4",
+       at_switch([](Neighbor& n) { n.app->at(1).priority = 4; }), "peer-app", W},
+      {"switch-roce-priority", "the switch expects RoCE on priority 5", "the neighbor's APP table maps UDP 4791 to 5",
+       at_switch([](Neighbor& n) { n.app->at(0).priority = 5; }), "peer-app", W},
   };
 }
 

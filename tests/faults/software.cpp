@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "faults/fault.h"
+#include "faults/fleet/reported.h"
 #include "support/healthy_network.h"
 
 namespace fabric::faults {
@@ -10,70 +11,64 @@ namespace {
 
 constexpr auto C = Status::critical, W = Status::warning, U = Status::unknown;
 
-Fault of_the_agent(const char* id, const char* happens, const char* planted, void (*change)(Node&), Status status,
-                   const char* server = "") {
-  return {id,
-          happens,
-          planted,
-          [change](Machine& m) {
-            change(m.now);
-            const bool runs = m.now.agent && m.now.agent->running;
-            // Metrics alone need no agent.
-            if (!runs && m.now.agent_unread.empty() && m.policy.ports.empty() && m.policy.sysctl.empty())
-              return std::string();
-            return std::string("host");
-          },
-          "agent",
-          status,
-          "",
-          server};
+// Metrics alone need no agent.
+Plant at_agent(void (*alter)(Node&)) {
+  return [alter](Machine& m) {
+    alter(m.now);
+    const bool runs = m.now.agent && m.now.agent->running;
+    const bool is_needed = !m.policy.ports.empty() || !m.policy.sysctl.empty();
+    return std::string(runs || !m.now.agent_unread.empty() || is_needed ? "host" : "");
+  };
 }
 
 Faults agent() {
   return {
-      of_the_agent(
-          "agent-stopped", "fabric-agent was stopped", "AgentState::running false",
-          [](Node& n) { n.agent->running = false; }, W),
-      of_the_agent(
-          "agent-never-ran", "the service was never enabled", "no AgentState", [](Node& n) { n.agent.reset(); }, W),
-      of_the_agent(
-          "agent-config-broken", "a typing error in the configuration: the agent keeps the old one",
-          "AgentState::config_error", [](Node& n) { n.agent->config_error = "fabric-agent.toml:3:1: nonsense"; }, C),
-      of_the_agent(
-          "agent-not-reloaded", "the mode was changed in the file, and the service not reloaded",
-          "AgentState::mode audit", [](Node& n) { n.agent->mode = "audit"; }, W),
-      of_the_agent(
-          "agent-held", "an apply --confirm was never confirmed", "AgentState::held",
-          [](Node& n) { n.agent->held = "apply --confirm by pid 4711"; }, W, "confirm"),
-      of_the_agent(
-          "agent-state-corrupt", "the disk was full when the agent wrote its state", "Node::agent_unread",
-          [](Node& n) {
-            n.agent.reset();
-            n.agent_unread = "/run/fabric-agent/state.toml:1:3: nonsense";
-          },
-          U),
+      {"agent-stopped", "fabric-agent was stopped", "AgentState::running false",
+       at_agent([](Node& n) { n.agent->running = false; }), "agent", W},
+      {"agent-never-ran", "the service was never enabled", "no AgentState", at_agent([](Node& n) { n.agent.reset(); }),
+       "agent", W},
+      {"agent-config-broken", "a typing error in the configuration: the agent keeps the old one",
+       "AgentState::config_error", at_agent([](Node& n) { n.agent->config_error = "fabric-agent.toml:3:1: nonsense"; }),
+       "agent", C},
+      {"agent-not-reloaded", "the mode was changed in the file, and the service not reloaded", "AgentState::mode audit",
+       at_agent([](Node& n) { n.agent->mode = "audit"; }), "agent", W},
+      {"agent-held", "an apply --confirm was never confirmed", "AgentState::held",
+       at_agent([](Node& n) { n.agent->held = "apply --confirm by pid 4711"; }), "agent", W, "", "confirm"},
+      {"agent-state-corrupt", "the disk was full when the agent wrote its state", "Node::agent_unread",
+       at_agent([](Node& n) {
+         n.agent.reset();
+         n.agent_unread = "/run/fabric-agent/state.toml:1:3: nonsense";
+       }),
+       "agent", U},
   };
 }
 
+// It has been so for longer than this window.
+void settle(Machine& m) {
+  for (size_t i = 0; i < m.now.ports.size(); ++i) m.before.ports[i].gids = m.now.ports[i].gids;
+}
+
 // On RoCE, whose ports have addresses.
-Fault of_the_network(const char* id, const char* happens, const char* planted, void (*change)(Machine&),
-                     const char* check, Status status, const char* server = "", const char* subject = "") {
-  return {id,
-          happens,
-          planted,
-          [change, check = std::string_view(check), subject = std::string(subject)](Machine& m) {
-            if (!m.is_roce()) return std::string();
-            if (check == "rails" && !m.interface().vrf.empty()) return std::string();  // separate tables
-            change(m);
-            if (check != "gid-changed") {  // not a change in this window
-              for (size_t i = 0; i < m.now.ports.size(); ++i) m.before.ports[i].gids = m.now.ports[i].gids;
-            }
-            return subject.empty() ? m.port().id() : subject;
-          },
-          check,
-          status,
-          "",
-          server};
+Plant on_network(void (*alter)(Machine&)) {
+  return on_roce([alter](Machine& m) {
+    alter(m);
+    settle(m);
+    return m.port().id();
+  });
+}
+
+// False: the rails have tables of their own, each in a VRF.
+bool share_subnet(Machine& m) {
+  if (!m.interface().vrf.empty()) return false;
+  test::share_subnet(m.now);
+  settle(m);
+  return true;
+}
+
+std::string lose_a_rule(Machine& m) {
+  if (!share_subnet(m)) return {};
+  m.now.network.rules->erase(m.now.network.rules->begin() + 1);
+  return "10.1.0.0/24";
 }
 
 std::string one_ipv6_subnet(Machine& m) {
@@ -85,76 +80,53 @@ std::string one_ipv6_subnet(Machine& m) {
     interface.routes = {{*parse_ip("fd00:10:2::"), 64, 254}, {*parse_ip("fd00:10::"), 32, 254, gateway}};
     interface.gateways = {{gateway, "REACHABLE"}};
     m.now.ports[i].gids.back().gid = gid_text(own);
-    m.before.ports[i].gids = m.now.ports[i].gids;
   }
+  settle(m);
   return "fd00:10:2::/64";
 }
 
 Faults addresses() {
   return {
-      of_the_network(
-          "no-address", "the network configuration of one rail was forgotten",
-          "the netdev without addresses, no routable GID",
-          [](Machine& m) {
-            m.interface().addresses->clear();
-            m.port().gids.resize(2);
-          },
-          "address", C, "rails"),
-      of_the_network(
-          "address-twice", "a copied configuration: two rails have one address",
-          "an address of the second rail on the first, too",
-          [](Machine& m) {
-            m.now.network.interfaces.at(m.now.ports[0].netdev).addresses->push_back(m.interface().addresses->front());
-          },
-          "address", C, "rails"),
-      of_the_network(
-          "duplicate-on-the-link", "another host has this address (IPv6 found it)", "Address::dad_failed",
-          [](Machine& m) {
-            m.interface().addresses->push_back({*parse_ip("fd00::1"), 64, true, true});
-          },
-          "address", C),
-      of_the_network(
-          "no-roce-v2-gid", "the GID table holds RoCE v1 only", "GIDs of type IB/RoCE v1",
-          [](Machine& m) {
-            m.now.network = {};
-            m.port().gids.resize(1);
-          },
-          "gid", C),
-      of_the_network(
-          "address-changed", "DHCP gave the netdev another address while jobs run: their GID is gone",
-          "another address and GID than a minute ago",
-          [](Machine& m) {
-            const Address old = m.interface().addresses->front();
-            const Ip ip = *parse_ip(old.ip.v6 ? "fd00:10:1:1::77" : "10.1.1.77");
-            m.interface().addresses->front() = {ip, old.prefix};
-            m.port().gids.back().gid = gid_text(ip);
-          },
-          "gid-changed", W, "health: ip address add"),
-      of_the_network(
-          "gid-index-shifted", "IPv6 was switched off on one netdev: its GID table has another order",
-          "the routable GID at index 5", [](Machine& m) { m.port().gids.back().index = 5; }, "gid-index", W),
-      of_the_network(
-          "gid-twice", "two NICs have one GID", "the first port's GID",
-          [](Machine& m) {
-            m.now.network = {};
-            m.port().gids.back().gid = m.now.ports[0].gids.back().gid;
-          },
-          "gid-index", C),
-      of_the_network(
-          "arp-flux", "rails in one subnet answer each other's ARP", "one subnet, arp_ignore 0",
-          [](Machine& m) {
-            test::share_subnet(m.now);
-            for (auto& [name, interface] : m.now.network.interfaces) interface.arp_ignore = {0, 0};
-          },
-          "rails", W, "rails", "10.1.0.0/24"),
-      of_the_network(
-          "no-source-routing", "rails in one subnet, and one without its routing rule: it sends by another rail",
-          "one rule less",
-          [](Machine& m) {
-            test::share_subnet(m.now);
-            m.now.network.rules->erase(m.now.network.rules->begin() + 1);
-          },
-          "rails", W, "rails", "10.1.0.0/24"),
+      {"no-address", "the network configuration of one rail was forgotten",
+       "the netdev without addresses, no routable GID", on_network([](Machine& m) {
+         m.interface().addresses->clear();
+         m.port().gids.resize(2);
+       }),
+       "address", C, "", "rails"},
+      {"address-twice", "a copied configuration: two rails have one address",
+       "an address of the second rail on the first, too", on_network([](Machine& m) {
+         m.now.network.interfaces.at(m.now.ports[0].netdev).addresses->push_back(m.interface().addresses->front());
+       }),
+       "address", C, "", "rails"},
+      {"duplicate-on-the-link", "another host has this address (IPv6 found it)", "Address::dad_failed",
+       on_network([](Machine& m) {
+         m.interface().addresses->push_back({*parse_ip("fd00::1"), 64, true, true});
+       }),
+       "address", C},
+      {"no-roce-v2-gid", "the GID table holds RoCE v1 only", "GIDs of type IB/RoCE v1", on_network([](Machine& m) {
+         m.now.network = {};
+         m.port().gids.resize(1);
+       }),
+       "gid", C},
+      {"address-changed", "DHCP gave the netdev another address while jobs run: their GID is gone",
+       "another address and GID than a minute ago", on_roce(at_port([](Machine& m) {
+         const Address old = m.interface().addresses->front();
+         const Ip ip = *parse_ip(old.ip.v6 ? "fd00:10:1:1::77" : "10.1.1.77");
+         m.interface().addresses->front() = {ip, old.prefix};
+         m.port().gids.back().gid = gid_text(ip);
+       })),
+       "gid-changed", W, "", "health: ip address add"},
+      {"gid-index-shifted", "IPv6 was switched off on one netdev: its GID table has another order",
+       "the routable GID at index 5", on_network([](Machine& m) { m.port().gids.back().index = 5; }), "gid-index", W},
+      {"gid-twice", "two NICs have one GID", "the first port's GID", on_network([](Machine& m) {
+         m.now.network = {};
+         m.port().gids.back().gid = m.now.ports[0].gids.back().gid;
+       }),
+       "gid-index", C},
+      {"arp-flux", "rails in one subnet answer each other's ARP", "one subnet, arp_ignore 0", on_roce(answer_any_arp),
+       "rails", W, "", "rails"},
+      {"no-source-routing", "rails in one subnet, and one without its routing rule: it sends by another rail",
+       "one rule less", on_roce(lose_a_rule), "rails", W, "", "rails"},
       {"one-ipv6-subnet", "rails in one IPv6 subnet, without rules: packets leave by the first rail",
        "fd00:10:2::1/64 and on", one_ipv6_subnet, "rails", W},
       {"two-rails-in-one-vrf", "two rails were put into one VRF: there they share a subnet, without rules",
@@ -168,9 +140,8 @@ Faults addresses() {
          return "10.1.0.0/24 in " + first.vrf;
        },
        "rails", W},
-      of_the_network(
-          "gateway-dead", "the gateway of a rail does not answer: wrong VLAN", "neighbor entry FAILED",
-          [](Machine& m) { m.interface().gateways[0].state = "FAILED"; }, "gateway", C, "rails"),
+      {"gateway-dead", "the gateway of a rail does not answer: wrong VLAN", "neighbor entry FAILED",
+       on_network([](Machine& m) { m.interface().gateways[0].state = "FAILED"; }), "gateway", C, "", "rails"},
   };
 }
 
@@ -201,6 +172,12 @@ Faults versions() {
 }
 
 }  // namespace
+
+std::string answer_any_arp(Machine& m) {
+  if (!share_subnet(m)) return {};
+  for (auto& [name, interface] : m.now.network.interfaces) interface.arp_ignore = {0, 0};
+  return "10.1.0.0/24";
+}
 
 Faults software_faults() { return together({agent(), addresses(), versions()}); }
 

@@ -1,24 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The catalogue's amounts and the rules' limits have the same author. So every fault with an amount is also planted
 // harder and weaker, and every limit is tried from both sides.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstdio>
-#include <set>
-
 #include "diagnosis/diagnosis.h"
 #include "faults/answer.h"
 #include "health/health.h"
 #include "health/rule.h"
 #include "model/metrics.h"
+#include "support/test.h"
 
 namespace fabric::faults {
 namespace {
 
 using faults::describe;
-using test::complaints;
+using test::complaints_of;
 using test::describe;
 
 struct Score {
@@ -142,7 +136,7 @@ TEST(Limits, AreSilentBelowAndSpeakAbove) {
         if (!plant_part(machine, one, part)) continue;
         if (std::string_view(one.rule) == "lossless_discards" && !machine.port().qos.pfc) continue;
         const View view = machine.view();
-        const auto found = complaints(run_checks(view));
+        const auto found = complaints_of(view);
         const Diagnoses blamed = diagnose(view);
         ++score.faults;
         const bool right = part < 1 ? found.empty() : found.size() == 1 && found[0].id == rule_of(one.rule).check;

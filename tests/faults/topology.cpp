@@ -31,42 +31,32 @@ void slow_ports(Machine& m) {
 Faults places() {
   return {
       {"gpu-in-the-wrong-slot", "a GPU was put into a slot without the switch that its NIC is on",
-       "the GPU on a root bus of its own",
-       [](Machine& m) {
-         move_away(m.gpu());
-         return m.gpu().name;
-       },
-       "locality", W, "", "far-gpu"},
+       "the GPU on a root bus of its own", at_gpu([](Machine& m) { move_away(m.gpu()); }), "locality", W, "",
+       "far-gpu"},
       {"nic-in-the-wrong-slot", "the NIC of a GPU was put into the other socket's slot",
-       "the NIC on a root bus at the other NUMA node",
-       [](Machine& m) {
+       "the NIC on a root bus at the other NUMA node", at_gpu([](Machine& m) {
          move_away(m.nic());
          m.nic().numa = m.now.topology.nics.back().numa;
-         return m.gpu().name;
-       },
+       }),
        "locality", W},
       {"nic-gone", "a NIC did not come up at boot: it is not on the bus",
-       "NIC, port and plan without the second rail, also before",
-       [](Machine& m) {
+       "NIC, port and plan without the second rail, also before", at_gpu([](Machine& m) {
          const std::string id = m.port().id(), netdev = m.port().netdev;
          m.plan.erase(id);
          for (Node* node : {&m.before, &m.now}) {
            node->topology.nics.erase(node->topology.nics.begin() + 1);
            node->ports.erase(node->ports.begin() + 1);
          }
-         return m.gpu().name;
-       },
+       }),
        "locality", W},
       {"nic-without-rdma", "the RDMA driver did not bind to one of the NICs",
-       "the NIC without an RDMA device, its port gone, also before",
-       [](Machine& m) {
+       "the NIC without an RDMA device, its port gone, also before", at_gpu([](Machine& m) {
          m.plan.erase(m.port().id());
          for (Node* node : {&m.before, &m.now}) {
            node->topology.nics[1].rdma.clear();
            node->ports.erase(node->ports.begin() + 1);
          }
-         return m.gpu().name;
-       },
+       }),
        "locality", W},
       {"nic-serves-two-gpus", "two GPUs of one switch share a NIC, where others have one each",
        "GPUs by two on a switch; one NIC of eight is gone",
@@ -89,12 +79,10 @@ Faults places() {
          return m.now.topology.nics[0].name;
        },
        "pairing", W},
-      {"numa-unknown", "the firmware does not report the socket of a GPU", "Gpu::numa absent",
-       [](Machine& m) {
+      {"numa-unknown", "the firmware does not report the socket of a GPU", "Gpu::numa absent", at_gpu([](Machine& m) {
          move_away(m.gpu());
          m.gpu().numa.reset();
-         return m.gpu().name;
-       },
+       }),
        "locality", U},
       {"gpu-on-the-wrong-node", "the firmware reports the other socket's NUMA node for a GPU",
        "Gpu::numa of the last NIC",
@@ -138,24 +126,15 @@ Faults places() {
 Faults links() {
   return {
       {"nic-lost-lanes", "dirt on the connector: the NIC trained with two of its lanes", "PcieLink x2 of x16",
-       [](Machine& m) {
-         m.nic().link.width = 2;
-         return m.nic().name;
-       },
-       "pcie", C, "", "platform"},
+       at_nic([](Machine& m) { m.nic().link.width = 2; }), "pcie", C, "", "platform"},
       {"nic-lost-speed", "the riser carries 16 GT/s only", "PcieLink 16 of 32 GT/s, under ports that need no more",
-       [](Machine& m) {
+       at_nic([](Machine& m) {
          m.nic().link.speed = 16;
          slow_ports(m);
-         return m.nic().name;
-       },
+       }),
        "pcie", W},
       {"gpu-lost-lanes", "a GPU module is not seated well", "PcieLink x8 of x16",
-       [](Machine& m) {
-         m.gpu().link.width = 8;
-         return m.gpu().name;
-       },
-       "pcie", W},
+       at_gpu([](Machine& m) { m.gpu().link.width = 8; }), "pcie", W},
       {"switch-lost-lanes", "the riser under a PCIe switch lost fourteen lanes: GPU and NIC starve together",
        "the switch's upstream link x2 of x16",
        [](Machine& m) {
@@ -192,6 +171,11 @@ Faults links() {
   };
 }
 
+// What fabric-agent-pci has read.
+Plant where_read(Plant plant) {
+  return [plant = std::move(plant)](Machine& m) { return m.now.pci_settings ? plant(m) : std::string(); };
+}
+
 Faults platform() {
   return {
       {"acs-redirect", "ACS on a switch port sends GPUDirect through the root complex",
@@ -217,40 +201,20 @@ Faults platform() {
        },
        "iommu", W},
       {"small-gpu-bar", "the firmware found no room for one GPU's memory: BAR1 of 256 MiB", "Bar::size 256 MiB",
-       [](Machine& m) {
-         at(m, m.gpu().pci).bars[1].size = 256u << 20;
-         return m.gpu().name;
-       },
-       "gpu-bar", W},
+       at_gpu([](Machine& m) { at(m, m.gpu().pci).bars[1].size = 256u << 20; }), "gpu-bar", W},
       {"no-peer-memory", "nvidia_peermem is not loaded, or the kernel cannot do dma-buf: GPUDirect is off",
-       "GpuDirect without a method",
-       [](Machine& m) {
+       "GpuDirect without a method", on_host([](Machine& m) {
          GpuDirect& has = m.now.platform.gpudirect;
          if (has.amdgpu) has.dmabuf_move_notify = false;
          else has.nvidia_open = false;
-         return std::string("host");
-       },
+       }),
        "gpudirect", W},
       {"odd-read-request", "one NIC was replaced and has the factory's MRRS", "MRRS 512 beside 4096",
-       [](Machine& m) {
-         if (!m.now.pci_settings) return std::string();
-         settings(m, m.nic().pci).mrrs = 512;
-         return m.nic().name;
-       },
-       "pci-tuning", W},
+       where_read(at_nic([](Machine& m) { settings(m, m.nic().pci).mrrs = 512; })), "pci-tuning", W},
       {"odd-ordering", "one NIC has relaxed ordering off in its firmware", "relaxed ordering off",
-       [](Machine& m) {
-         if (!m.now.pci_settings) return std::string();
-         settings(m, m.nic().pci).relaxed_ordering = false;
-         return m.nic().name;
-       },
-       "pci-tuning", W},
+       where_read(at_nic([](Machine& m) { settings(m, m.nic().pci).relaxed_ordering = false; })), "pci-tuning", W},
       {"nic-asleep", "a laptop's power tool suspends a NIC", "power state D3hot",
-       [](Machine& m) {
-         at(m, m.nic().pci).power_state = "D3hot";
-         return m.nic().name;
-       },
-       "pci-power", W},
+       at_nic([](Machine& m) { at(m, m.nic().pci).power_state = "D3hot"; }), "pci-power", W},
   };
 }
 

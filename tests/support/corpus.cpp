@@ -25,6 +25,24 @@ std::map<std::string, JsonValue> oracle_of(const std::string& corpus, std::strin
   return out;
 }
 
+std::vector<std::string> healthy_archives(const std::string& corpus) {
+  // The others of the folder have a fault. gb300: functions that reach the GPU directly, without a link of their own.
+  std::vector<std::string> out{corpus + "/repro/oci16.tgz", corpus + "/repro/gb300.tgz"};
+  for (const char* folder : {"/sysfs-derived", "/hwloc-fsroot", "/ib-sysfs"})
+    for (const auto& file : fs::directory_iterator(corpus + folder)) {
+      const std::string path = file.path().string();
+      // One archive is of pieces of sysfs, without a root.
+      if (has(path, ".tar") && !has(path, "yuuki")) out.push_back(path);
+    }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+std::string machine_of(const std::string& archive) {
+  const std::string name = fs::path(archive).filename().string();
+  return name.substr(0, name.find(".t"));
+}
+
 Unpacked::Unpacked(const std::string& archive) {
   std::string name = (fs::temp_directory_path() / "fabric-corpus-XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp " + name);

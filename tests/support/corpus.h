@@ -2,20 +2,31 @@
 // Captures of real machines, which live beside the project and not in it.
 #pragma once
 
-#include <map>
-#include <memory>
-#include <optional>
-#include <string>
-
 #include "support/json_reader.h"
+#include "support/test.h"
 
 namespace fabric::test {
 
 // $FABRIC_CORPUS, else ../shared/corpus beside the source tree; absent when there is none. Tests skip then.
 std::optional<std::string> corpus_directory();
 
+// Tests that need it.
+class OfCorpus : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto found = corpus_directory();
+    if (!found) GTEST_SKIP() << "no corpus: set FABRIC_CORPUS";
+    corpus = *found;
+  }
+  std::string corpus;
+};
+
 // What the corpus' oracle says of its machines of that kind ("hwloc-xml", "sysfs-snapshot"), by name.
 std::map<std::string, JsonValue> oracle_of(const std::string& corpus, std::string_view kind);
+
+// The archives of /sys trees in which nothing is broken, sorted; and the machine of such an archive.
+std::vector<std::string> healthy_archives(const std::string& corpus);
+std::string machine_of(const std::string& archive);
 
 // A tar archive (any compression that tar knows), unpacked into a temporary folder that goes away with the object.
 class Unpacked {

@@ -4,6 +4,7 @@
 
 #include "ctl/verbs.h"
 #include "support/test.h"
+#include "support/tree.h"
 
 namespace fabric::test {
 
@@ -16,6 +17,12 @@ inline Ran ran(std::vector<std::string> words) {
   ctl::Output output;
   const int code = ctl::run(words, output);
   return {code, output.text, output.errors};
+}
+
+// On a captured machine.
+inline Ran ran_on(const Tree& tree, std::vector<std::string> words) {
+  words.insert(words.end(), {"--root", tree.path()});
+  return ran(std::move(words));
 }
 
 }  // namespace fabric::test

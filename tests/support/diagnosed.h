@@ -43,8 +43,7 @@ inline void take_down(Healthy& node, unsigned phys_state, const char* reason = "
   down(node, 0, phys_state);
   node.now.ports[0].carrier = false;
   lose_link(node);
-  if (*reason != '\0')
-    node.now.ports[0].link_status = LinkStatus{.up = false, .reason = reason, .detail = detail, .downs = {}};
+  if (*reason != '\0') node.now.ports[0].link_status = LinkStatus{.up = false, .reason = reason, .detail = detail};
 }
 
 // Four lanes in good order.
@@ -70,13 +69,6 @@ inline Transceiver optic() {
 inline Transceiver& plug(Healthy& node) {
   node.before.ports[0].module = optic();
   return node.now.ports[0].module.emplace(optic());
-}
-
-inline void move_away(Healthy& node) {  // NIC 0 to a root port of its own on the other socket
-  Nic& nic = node.now.topology.nics[0];
-  nic.numa = 1;
-  nic.root = "pci0000:90";
-  nic.bridges = {"0000:90:01.0"};
 }
 
 inline Neighbor& neighbor(Healthy& node, size_t port = 0) { return node.now.neighbors.heard.at(port); }

@@ -173,6 +173,12 @@ std::vector<Finding> complaints(const Report& report) {
   return out;
 }
 
+std::vector<Finding> complaints_of(const View& view, const std::vector<std::string>& only) {
+  return complaints(run_checks(view, only));
+}
+
+std::string said(const View& view, const std::vector<std::string>& only) { return describe(complaints_of(view, only)); }
+
 std::string describe(const std::vector<Finding>& findings) {
   std::string text;
   for (const Finding& finding : findings) text += describe(finding) + "\n";

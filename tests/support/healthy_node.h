@@ -31,10 +31,13 @@ struct Healthy {
 // Takes the link of a port down; phys_state as in Port.
 void down(Healthy& node, size_t port, unsigned phys_state);
 
-// The findings that are not ok.
+// The findings that are not ok: of a report, or of the checks and groups that are named, all if none is.
 std::vector<Finding> complaints(const Report& report);
+std::vector<Finding> complaints_of(const View& view, const std::vector<std::string>& only = {});
 // "pfc mlx5_0/1 critical: none", a line each.
 std::string describe(const Finding& finding);
 std::string describe(const std::vector<Finding>& findings);
+// The same of complaints_of().
+std::string said(const View& view, const std::vector<std::string>& only = {});
 
 }  // namespace fabric::test

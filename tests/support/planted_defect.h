@@ -14,8 +14,15 @@ struct Wanted {
   std::string observed{}, meaning{}, remedy{};
   std::string says{};  // parts of what is observed or of its meaning
 };
-inline Wanted saying(const std::string& id, const std::string& subject, Status status, const std::string& says) {
-  return {.id = id, .subject = subject, .status = status, .says = says};
+// One finding, as most defects cause.
+inline std::vector<Wanted> finds(const std::string& id, const std::string& subject, Status status,
+                                 const std::string& observed = "", const std::string& meaning = "",
+                                 const std::string& remedy = "") {
+  return {{id, subject, status, observed, meaning, remedy}};
+}
+inline std::vector<Wanted> saying(const std::string& id, const std::string& subject, Status status,
+                                  const std::string& says) {
+  return {{.id = id, .subject = subject, .status = status, .says = says}};
 }
 
 struct PlantedDefect {
@@ -31,7 +38,7 @@ inline void expect_parts(const std::string& text, std::istringstream parts) {
 
 // The node's findings are the wanted ones, each of them whole.
 inline void expect_wanted(const Healthy& node, const PlantedDefect& planted) {
-  const std::vector<Finding> found = complaints(run_checks(node.view()));
+  const std::vector<Finding> found = complaints_of(node.view());
   ASSERT_EQ(found.size(), planted.wanted.size()) << describe(found);
   for (size_t i = 0; i < found.size(); ++i) {
     const Wanted& wanted = planted.wanted[i];

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/tree.h"
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <stdexcept>
+
+#include "kernel/pci/topology.h"
+#include "support/test.h"
 
 namespace fabric::test {
 namespace fs = std::filesystem;
@@ -60,6 +59,12 @@ Root Tree::root() const {
   auto opened = Root::open(path_);
   if (!opened) throw std::runtime_error(opened.error().text());
   return std::move(opened).value();
+}
+
+Topology topology_of(const Tree& tree) {
+  auto topology = load_topology({.root = tree.root()});
+  EXPECT_TRUE(topology) << topology.error().text();
+  return topology ? std::move(topology).value() : Topology{};
 }
 
 std::string add_pci(Tree& tree, const PciFunction& function) {

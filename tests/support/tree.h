@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "kernel/capture/root.h"
+#include "model/node.h"
 
 namespace fabric::test {
 
@@ -30,6 +31,9 @@ class Tree {
  private:
   std::string path_;
 };
+
+// As load_topology() reads it; a failure of the test if it cannot.
+Topology topology_of(const Tree& tree);
 
 // Adds a PCI function to sys/bus/pci/devices and sys/devices as sysfs has it: `parent` is the folder below
 // sys/devices ("pci0000:00/0000:00:01.0"), numbers as sysfs writes them ("0x020000"). Returns the function's folder.

@@ -8,12 +8,7 @@
 namespace fabric {
 namespace {
 
-using test::complaints;
-using test::describe;
-using test::expect_wanted;
-using test::Healthy;
-using test::PlantedDefect;
-using test::PlantedDefects;
+using namespace test;
 
 Neighbor& peer(Healthy& node, size_t port) { return node.now.neighbors.heard.at(port); }
 
@@ -25,12 +20,10 @@ void unplug(Healthy& node, size_t port) {
 const PlantedDefects& cable_defects() {
   constexpr auto C = Status::critical, W = Status::warning, U = Status::unknown;
   static const PlantedDefects all{
-      {"wrong_switch",
-       [](Healthy& n) { peer(n, 1).system_name = "leaf9"; },
-       {{"cabling", "mlx5_1/1", C, "leaf9 Ethernet7", "another switch"}}},
-      {"wrong_port",
-       [](Healthy& n) { peer(n, 1).port_id = "Ethernet17"; },
-       {{"cabling", "mlx5_1/1", W, "Ethernet17", "another port of the right switch"}}},
+      {"wrong_switch", [](Healthy& n) { peer(n, 1).system_name = "leaf9"; },
+       finds("cabling", "mlx5_1/1", C, "leaf9 Ethernet7", "another switch")},
+      {"wrong_port", [](Healthy& n) { peer(n, 1).port_id = "Ethernet17"; },
+       finds("cabling", "mlx5_1/1", W, "Ethernet17", "another port of the right switch")},
       {"port_that_belongs_to_another",
        [](Healthy& n) {
          peer(n, 1).system_name = peer(n, 2).system_name;
@@ -38,95 +31,77 @@ const PlantedDefects& cable_defects() {
          unplug(n, 2);
          n.now.neighbors.listening.erase("ens2");
        },
-       {{"cabling", "mlx5_1/1", C, "which belongs to mlx5_2/1", "another switch"}}},
+       finds("cabling", "mlx5_1/1", C, "which belongs to mlx5_2/1", "another switch")},
       {"swapped_pair",
        [](Healthy& n) { std::swap(peer(n, 0).netdev, peer(n, 3).netdev); },
        {{"cabling", "mlx5_0/1", C, "leaf3.example.com Ethernet7, which belongs to mlx5_3/1",
          "mlx5_0/1 (ens0) and mlx5_3/1 (ens3) are swapped"},
         {"cabling", "mlx5_3/1", C, "leaf0.example.com Ethernet7, which belongs to mlx5_0/1",
          "mlx5_3/1 (ens3) and mlx5_0/1 (ens0) are swapped"}}},
-      {"expected_and_silent",
-       [](Healthy& n) { unplug(n, 2); },
-       {{"cabling", "mlx5_2/1", W, "no LLDP for 3600 s", "cannot be compared"}}},
+      {"expected_and_silent", [](Healthy& n) { unplug(n, 2); },
+       finds("cabling", "mlx5_2/1", W, "no LLDP for 3600 s", "cannot be compared")},
       {"silent_where_twins_hear",
        [](Healthy& n) {
          n.policy.cabling = {};
          unplug(n, 2);
        },
-       {{"cabling", "mlx5_2/1", W, "no LLDP", "Equal ports have an LLDP neighbor"}}},
+       finds("cabling", "mlx5_2/1", W, "no LLDP", "Equal ports have an LLDP neighbor")},
       {"expected_and_consumed_by_firmware",
        [](Healthy& n) {
          unplug(n, 2);
          n.now.ports[2].qos.fw_lldp = true;
        },
-       {{"cabling", "mlx5_2/1", W, "no LLDP for 3600 s: the NIC firmware consumes it", "cannot be compared"}}},
+       finds("cabling", "mlx5_2/1", W, "no LLDP for 3600 s: the NIC firmware consumes it", "cannot be compared")},
       {"two_neighbors_and_neither_is_right",
        [](Healthy& n) {
          peer(n, 1).system_name = "leaf9";
          n.now.neighbors.heard.push_back(peer(n, 1));
          n.now.neighbors.heard.back().system_name = "hub";
        },
-       {{"cabling", "mlx5_1/1", C, "leaf9 Ethernet7 and hub Ethernet7", "another switch"}}},
-      {"host_not_in_the_plan",
-       [](Healthy& n) { n.policy.cabling.cables.clear(); },
-       {{"cabling", "host", W, "not in /etc/fabric-agent/cabling.csv", "no cable of this host"}}},
+       finds("cabling", "mlx5_1/1", C, "leaf9 Ethernet7 and hub Ethernet7", "another switch")},
+      {"host_not_in_the_plan", [](Healthy& n) { n.policy.cabling.cables.clear(); },
+       finds("cabling", "host", W, "not in /etc/fabric-agent/cabling.csv", "no cable of this host")},
       {"plan_unreadable",
        [](Healthy& n) {
          n.policy.cabling.cables.clear();
          n.policy.cabling.problem = "/etc/fabric-agent/cabling.csv:3: nonsense";
        },
-       {{"cabling", "host", U, "-", "cabling.csv:3: nonsense"}}},
+       finds("cabling", "host", U, "-", "cabling.csv:3: nonsense")},
       {"plan_and_nobody_listens",
        [](Healthy& n) {
          n.now.neighbors = {};
          n.now.neighbors.why_none = "no listener";
        },
-       {{"cabling", "host", U, "-", "no listener"}}},
-      {"pfc_not_on_the_switch",
-       [](Healthy& n) { peer(n, 1).pfc->enabled.bits = 0; },
-       {{"peer-pfc", "mlx5_1/1", C, "PFC 3 here, none at leaf1.example.com", "priority 3"}}},
-      {"pfc_of_another_priority",
-       [](Healthy& n) { peer(n, 1).pfc->enabled.bits = 0x10; },
-       {{"peer-pfc", "mlx5_1/1", C, "4 at", "priority 4 the switch pauses"}}},
-      {"pfc_on_more_priorities",
-       [](Healthy& n) { peer(n, 1).pfc->enabled.bits = 0x18; },
-       {{"peer-pfc", "mlx5_1/1", W, "3", "On priority 4 the switch pauses"}}},
-      {"another_group",
-       [](Healthy& n) { peer(n, 1).ets_recommended->prio_tc[4] = 3; },
-       {{"peer-ets", "mlx5_1/1", W, "priority 3 in group 3 at 50 % here, 3,4 at 50 % there", ""}}},
-      {"another_bandwidth",
-       [](Healthy& n) { peer(n, 1).ets_recommended->bw[3] = 20; },
-       {{"peer-ets", "mlx5_1/1", W, "50 % here, 3 at 20 % there", ""}}},
+       finds("cabling", "host", U, "-", "no listener")},
+      {"pfc_not_on_the_switch", [](Healthy& n) { peer(n, 1).pfc->enabled.bits = 0; },
+       finds("peer-pfc", "mlx5_1/1", C, "PFC 3 here, none at leaf1.example.com", "priority 3")},
+      {"pfc_of_another_priority", [](Healthy& n) { peer(n, 1).pfc->enabled.bits = 0x10; },
+       finds("peer-pfc", "mlx5_1/1", C, "4 at", "priority 4 the switch pauses")},
+      {"pfc_on_more_priorities", [](Healthy& n) { peer(n, 1).pfc->enabled.bits = 0x18; },
+       finds("peer-pfc", "mlx5_1/1", W, "3", "On priority 4 the switch pauses")},
+      {"another_group", [](Healthy& n) { peer(n, 1).ets_recommended->prio_tc[4] = 3; },
+       finds("peer-ets", "mlx5_1/1", W, "priority 3 in group 3 at 50 % here, 3,4 at 50 % there", "")},
+      {"another_bandwidth", [](Healthy& n) { peer(n, 1).ets_recommended->bw[3] = 20; },
+       finds("peer-ets", "mlx5_1/1", W, "50 % here, 3 at 20 % there", "")},
       {"strict_there",
        [](Healthy& n) {
          peer(n, 1).ets = peer(n, 1).ets_recommended;
          peer(n, 1).ets_recommended.reset();
          peer(n, 1).ets->tsa[3] = 0;
        },
-       {{"peer-ets", "mlx5_1/1", W, "3 at strict there", ""}}},
-      {"another_dscp_map",
-       [](Healthy& n) { peer(n, 1).app->at(1).priority = 4; },
-       {{"peer-app", "mlx5_1/1", W, "DSCP 26: priority 3 here, 4 there", ""}}},
+       finds("peer-ets", "mlx5_1/1", W, "3 at strict there", "")},
+      {"another_dscp_map", [](Healthy& n) { peer(n, 1).app->at(1).priority = 4; },
+       finds("peer-app", "mlx5_1/1", W, "DSCP 26: priority 3 here, 4 there", "")},
       {"a_dscp_unknown_here",
        [](Healthy& n) {
          peer(n, 1).app->push_back({DcbxApp::dscp, 24, 3});
        },
-       {{"peer-app", "mlx5_1/1", W, "DSCP 24: priority none here, 3 there", ""}}},
-      {"roce_in_another_priority",
-       [](Healthy& n) { peer(n, 1).app->at(0).priority = 5; },
-       {{"peer-app", "mlx5_1/1", W, "RoCE (UDP 4791): lossless priority 3 here, priority 5 there", ""}}},
+       finds("peer-app", "mlx5_1/1", W, "DSCP 24: priority none here, 3 there", "")},
+      {"roce_in_another_priority", [](Healthy& n) { peer(n, 1).app->at(0).priority = 5; },
+       finds("peer-app", "mlx5_1/1", W, "RoCE (UDP 4791): lossless priority 3 here, priority 5 there", "")},
   };
   return all;
 }
-
-class OneCable : public testing::TestWithParam<PlantedDefect> {};
-
-TEST_P(OneCable, IsNamedAndNothingElse) {
-  Healthy node;
-  GetParam().plant(node);
-  expect_wanted(node, GetParam());
-}
-INSTANTIATE_TEST_SUITE_P(Cabling, OneCable, testing::ValuesIn(cable_defects()), test::kByName);
 
 const PlantedDefects& silences() {
   static const PlantedDefects all{
@@ -207,14 +182,15 @@ const PlantedDefects& silences() {
   return all;
 }
 
-class NoFault : public testing::TestWithParam<PlantedDefect> {};
+class OneCable : public testing::TestWithParam<PlantedDefect> {};
 
-TEST_P(NoFault, IsSilent) {
+TEST_P(OneCable, IsNamedAndNothingElse) {
   Healthy node;
   GetParam().plant(node);
   expect_wanted(node, GetParam());
 }
-INSTANTIATE_TEST_SUITE_P(Cabling, NoFault, testing::ValuesIn(silences()), test::kByName);
+INSTANTIATE_TEST_SUITE_P(Cabling, OneCable, testing::ValuesIn(cable_defects()), kByName);
+INSTANTIATE_TEST_SUITE_P(Silent, OneCable, testing::ValuesIn(silences()), kByName);
 
 // The command that lets the frames through, by the NIC's driver.
 TEST(LldpConsumer, IsNamedByItsSetting) {
@@ -229,7 +205,7 @@ TEST(LldpConsumer, IsNamedByItsSetting) {
     port.kernel_driver = driver;
     port.qos.fw_lldp.reset();
     port.qos.dcbx = Dcbx::firmware;
-    EXPECT_NE(lldp_agent_off(port).find(part), std::string::npos) << driver << ": " << lldp_agent_off(port);
+    EXPECT_TRUE(has(lldp_agent_off(port), part)) << driver << ": " << lldp_agent_off(port);
     port.qos.fw_lldp = false;
     EXPECT_EQ(lldp_agent_off(port), "") << driver;
   }
@@ -240,7 +216,7 @@ TEST(LldpConsumer, IsNamedByItsSetting) {
   const auto found = std::ranges::find(report.findings, "mlx5_0/1", &Finding::subject);
   ASSERT_NE(found, report.findings.end());
   EXPECT_EQ(found->status, Status::ok) << "a network without LLDP is no fault";
-  EXPECT_NE(found->expected.find("LLDP_NB_RX_MODE_P1=0"), std::string::npos) << found->expected;
+  EXPECT_TRUE(has(found->expected, "LLDP_NB_RX_MODE_P1=0")) << found->expected;
 }
 
 // Of a bond, the members have the cables.
@@ -251,7 +227,7 @@ TEST(CablingOfABond, IsAskedOfItsMembers) {
   member.bond = "bond0";
   node.now.ports.insert(node.now.ports.begin() + 1, member);
   peer(node, 0).pfc->enabled.bits = 0;
-  const std::vector<Finding> found = complaints(run_checks(node.view(), std::vector<std::string>{"cabling"}));
+  const std::vector<Finding> found = complaints_of(node.view(), {"cabling"});
   ASSERT_EQ(found.size(), 1u) << describe(found);
   EXPECT_EQ(found[0].id, "peer-pfc");
   EXPECT_EQ(found[0].subject, "mlx5_0/1@ens0");

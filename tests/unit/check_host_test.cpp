@@ -7,15 +7,9 @@
 namespace fabric {
 namespace {
 
-using test::complaints;
-using test::describe;
-using test::expect_wanted;
-using test::Healthy;
-using test::PlantedDefect;
-using test::PlantedDefects;
+using namespace test;
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
-const std::vector<std::string> kGroup{"host"};
 
 JobService& slurmd(Healthy& node) { return node.now.host->services[1]; }
 JobService& containerd(Healthy& node) { return node.now.host->services[0]; }
@@ -36,56 +30,55 @@ void move_queues(Healthy& node, size_t nic, unsigned count) {
         {120 + i, "mlx5_comp" + std::to_string(i), std::to_string(40 + i)});
 }
 
+void limit_users(Healthy& node) {
+  node.now.host->user_limits[0].soft = LimitSetting{{65'536, 65'536}, {"/etc/security/limits.conf", 4}};
+}
+
 PlantedDefects memlock_defects() {
   constexpr auto C = Status::critical, W = Status::warning, U = Status::unknown;
   const std::string drop_in = "/etc/systemd/system/slurmd.service.d/limits.conf";
   return {
-      {"drop_in_sets_it",
-       [=](Healthy& n) { both(slurmd(n), 8 * kMiB, drop_in, 3); },
-       {{"memlock", "slurmd.service", C, "8 MiB (slurmd, pid 812)|" + drop_in + ":3", "",
-         drop_in + ":3|daemon-reload|restart slurmd.service"}}},
-      {"package_sets_it",
-       [](Healthy& n) { both(slurmd(n), 64 * 1024, "/usr/lib/systemd/system/slurmd.service", 12); },
-       {{"memlock", "slurmd.service", C, "64 KiB|/usr/lib/systemd/system/slurmd.service:12", "",
-         "Write /etc/systemd/system/slurmd.service.d/memlock.conf|[Service]|LimitMEMLOCK=infinity"}}},
-      {"system_conf_sets_it",
-       [](Healthy& n) { both(slurmd(n), kMiB, "/etc/systemd/system.conf", 40); },
-       {{"memlock", "slurmd.service", C, "1 MiB|/etc/systemd/system.conf:40", "",
-         "Write /etc/systemd/system/slurmd.service.d/memlock.conf"}}},
+      {"drop_in_sets_it", [=](Healthy& n) { both(slurmd(n), 8 * kMiB, drop_in, 3); },
+       finds("memlock", "slurmd.service", C, "8 MiB (slurmd, pid 812)|" + drop_in + ":3", "",
+             drop_in + ":3|daemon-reload|restart slurmd.service")},
+      {"package_sets_it", [](Healthy& n) { both(slurmd(n), 64 * 1024, "/usr/lib/systemd/system/slurmd.service", 12); },
+       finds("memlock", "slurmd.service", C, "64 KiB|/usr/lib/systemd/system/slurmd.service:12", "",
+             "Write /etc/systemd/system/slurmd.service.d/memlock.conf|[Service]|LimitMEMLOCK=infinity")},
+      {"system_conf_sets_it", [](Healthy& n) { both(slurmd(n), kMiB, "/etc/systemd/system.conf", 40); },
+       finds("memlock", "slurmd.service", C, "1 MiB|/etc/systemd/system.conf:40", "",
+             "Write /etc/systemd/system/slurmd.service.d/memlock.conf")},
       {"drop_in_for_all_services",
        [](Healthy& n) { both(slurmd(n), kMiB, "/etc/systemd/system/service.d/70-all.conf", 2); },
-       {{"memlock", "slurmd.service", C, "70-all.conf:2", "",
-         "Write /etc/systemd/system/slurmd.service.d/memlock.conf"}}},
+       finds("memlock", "slurmd.service", C, "70-all.conf:2", "",
+             "Write /etc/systemd/system/slurmd.service.d/memlock.conf")},
       {"drop_in_with_a_late_name",
        [](Healthy& n) { both(slurmd(n), kMiB, "/usr/lib/systemd/system/slurmd.service.d/zz.conf", 2); },
-       {{"memlock", "slurmd.service", C, "zz.conf:2", "", "Write /etc/systemd/system/slurmd.service.d/zzz.conf"}}},
+       finds("memlock", "slurmd.service", C, "zz.conf:2", "", "Write /etc/systemd/system/slurmd.service.d/zzz.conf")},
       {"nobody_sets_it",
        [](Healthy& n) {
          set_running(slurmd(n), 8 * kMiB);
          slurmd(n).memlock.reset();
        },
-       {{"memlock", "slurmd.service", C, "8 MiB|its unit sets none", "",
-         "Write /etc/systemd/system/slurmd.service.d/memlock.conf"}}},
+       finds("memlock", "slurmd.service", C, "8 MiB|its unit sets none", "",
+             "Write /etc/systemd/system/slurmd.service.d/memlock.conf")},
       {"only_the_hard_limit_is_high",
        [](Healthy& n) {
          slurmd(n).processes[0].limits.memlock = ResourceLimit{8 * kMiB, kNoLimit};
          slurmd(n).memlock.reset();
        },
-       {{"memlock", "slurmd.service", C, "8 MiB (hard: unlimited)", "", "memlock.conf"}}},
-      {"not_restarted",
-       [](Healthy& n) { set_running(slurmd(n), 8 * kMiB); },
-       {{"memlock", "slurmd.service", C, "8 MiB|unlimited by /etc/systemd/system/slurmd.service.d/memlock.conf:2", "",
-         "systemctl restart slurmd.service"}}},
-      {"lower_at_the_next_start",
-       [=](Healthy& n) { set_files(slurmd(n), kMiB, drop_in, 2); },
-       {{"memlock", "slurmd.service", W, "unlimited (slurmd|1 MiB by", "", drop_in + ":2"}}},
+       finds("memlock", "slurmd.service", C, "8 MiB (hard: unlimited)", "", "memlock.conf")},
+      {"not_restarted", [](Healthy& n) { set_running(slurmd(n), 8 * kMiB); },
+       finds("memlock", "slurmd.service", C, "8 MiB|unlimited by /etc/systemd/system/slurmd.service.d/memlock.conf:2",
+             "", "systemctl restart slurmd.service")},
+      {"lower_at_the_next_start", [=](Healthy& n) { set_files(slurmd(n), kMiB, drop_in, 2); },
+       finds("memlock", "slurmd.service", W, "unlimited (slurmd|1 MiB by", "", drop_in + ":2")},
       {"instance",
        [](Healthy& n) {
          slurmd(n).unit = "slurmd@n1.service";
          both(slurmd(n), kMiB, "/usr/lib/systemd/system/slurmd@.service", 9);
        },
-       {{"memlock", "slurmd@n1.service", C, "1 MiB", "",
-         "/etc/systemd/system/slurmd@.service.d/memlock.conf|restart slurmd@n1.service"}}},
+       finds("memlock", "slurmd@n1.service", C, "1 MiB", "",
+             "/etc/systemd/system/slurmd@.service.d/memlock.conf|restart slurmd@n1.service")},
       {"started_by_hand",
        [](Healthy& n) {
          set_running(slurmd(n), kMiB);
@@ -93,29 +86,29 @@ PlantedDefects memlock_defects() {
          slurmd(n).file.clear();
          slurmd(n).memlock.reset();
        },
-       {{"memlock", "slurmd", C, "1 MiB", "", "ulimit -l unlimited"}}},
+       finds("memlock", "slurmd", C, "1 MiB", "", "ulimit -l unlimited")},
       {"container_runtime",
        [](Healthy& n) { both(containerd(n), 8 * kMiB, "/etc/systemd/system/containerd.service", 7); },
-       {{"memlock", "containerd.service", W, "8 MiB", "", "/etc/systemd/system/containerd.service:7"}}},
+       finds("memlock", "containerd.service", W, "8 MiB", "", "/etc/systemd/system/containerd.service:7")},
       {"one_process_of_two",
        [](Healthy& n) {
          slurmd(n).processes.push_back(slurmd(n).processes[0]);
          slurmd(n).processes[1].pid = 4711;
          slurmd(n).processes[1].limits.memlock = ResourceLimit{kMiB, kMiB};
        },
-       {{"memlock", "slurmd.service", C, "1 MiB (slurmd, pid 4711)", "", "restart"}}},
+       finds("memlock", "slurmd.service", C, "1 MiB (slurmd, pid 4711)", "", "restart")},
       {"hidden_process_and_low_files",
        [=](Healthy& n) {
          slurmd(n).processes[0].limits = {};
          set_files(slurmd(n), kMiB, drop_in, 2);
        },
-       {{"memlock", "slurmd.service", C, "not readable|1 MiB by", "", drop_in}}},
+       finds("memlock", "slurmd.service", C, "not readable|1 MiB by", "", drop_in)},
       {"hidden_process_and_no_files",
        [](Healthy& n) {
          slurmd(n).processes[0].limits = {};
          slurmd(n).memlock.reset();
        },
-       {{"memlock", "slurmd.service", U, "not readable", "", "as root"}}},
+       finds("memlock", "slurmd.service", U, "not readable", "", "as root")},
   };
 }
 
@@ -135,109 +128,90 @@ PlantedDefects nofile_defects() {
          set_open_files(slurmd(n), 4096, 4096);
          set_open_files_by(slurmd(n), 4096, drop_in, 2);
        },
-       {{"nofile", "slurmd.service", W, "4096 (slurmd, pid 812)|4096 by " + drop_in + ":2", "",
-         "In " + drop_in + ":2 write LimitNOFILE=131072|daemon-reload|restart slurmd.service"}}},
-      {"old_default",
-       [](Healthy& n) { set_open_files(containerd(n), 1024, 4096); },
-       {{"nofile", "containerd.service", W, "1024 (hard: 4096)|its unit sets none", "",
-         "containerd.service.d/nofile.conf|LimitNOFILE=1024:524288"}}},
+       finds("nofile", "slurmd.service", W, "4096 (slurmd, pid 812)|4096 by " + drop_in + ":2", "",
+             "In " + drop_in + ":2 write LimitNOFILE=131072|daemon-reload|restart slurmd.service")},
+      {"old_default", [](Healthy& n) { set_open_files(containerd(n), 1024, 4096); },
+       finds("nofile", "containerd.service", W, "1024 (hard: 4096)|its unit sets none", "",
+             "containerd.service.d/nofile.conf|LimitNOFILE=1024:524288")},
       {"not_restarted",
        [=](Healthy& n) {
          set_open_files(slurmd(n), 1024, 4096);
          set_open_files_by(slurmd(n), 131'072, drop_in, 2);
        },
-       {{"nofile", "slurmd.service", W, "4096|131072 by", "", "systemctl restart slurmd.service"}}},
-      {"lower_at_the_next_start",
-       [=](Healthy& n) { set_open_files_by(slurmd(n), 8192, drop_in, 2); },
-       {{"nofile", "slurmd.service", W, "524288|8192 by", "", drop_in + ":2"}}},
+       finds("nofile", "slurmd.service", W, "4096|131072 by", "", "systemctl restart slurmd.service")},
+      {"lower_at_the_next_start", [=](Healthy& n) { set_open_files_by(slurmd(n), 8192, drop_in, 2); },
+       finds("nofile", "slurmd.service", W, "524288|8192 by", "", drop_in + ":2")},
   };
 }
 
 PlantedDefects other_defects() {
   constexpr auto W = Status::warning;
   return {
-      {"numa_balancing",
-       [](Healthy& n) { n.now.host->numa_balancing = 1; },
-       {{"numa-balancing", "host", W, "1 (on)", "", "kernel.numa_balancing=0"}}},
-      {"numa_balancing_and_tiering",
-       [](Healthy& n) { n.now.host->numa_balancing = 3; },
-       {{"numa-balancing", "host", W, "3 (on)", "", "=0"}}},
+      {"numa_balancing", [](Healthy& n) { n.now.host->numa_balancing = 1; },
+       finds("numa-balancing", "host", W, "1 (on)", "", "kernel.numa_balancing=0")},
+      {"numa_balancing_and_tiering", [](Healthy& n) { n.now.host->numa_balancing = 3; },
+       finds("numa-balancing", "host", W, "3 (on)", "", "=0")},
       {"powersave",
        [](Healthy& n) {
          n.now.host->cpu.frequency = {{"powersave", "balance_performance", "0-63"}};
        },
-       {{"governor", "host", W, "powersave (balance_performance) by intel_pstate", "", "cpupower"}}},
+       finds("governor", "host", W, "powersave (balance_performance) by intel_pstate", "", "cpupower")},
       {"part_of_the_cpus",
        [](Healthy& n) {
          n.now.host->cpu.frequency = {{"performance", "", "0-31"}, {"schedutil", "", "32-63"}};
        },
-       {{"governor", "host", W, "schedutil on CPUs 32-63", "", "cpupower"}}},
+       finds("governor", "host", W, "schedutil on CPUs 32-63", "", "cpupower")},
       {"lowest_frequency",
        [](Healthy& n) {
          n.now.host->cpu.frequency_driver = "acpi-cpufreq";
          n.now.host->cpu.frequency = {{"powersave", "performance", "0-63"}};
        },
-       {{"governor", "host", W, "powersave", "", "cpupower"}}},
+       finds("governor", "host", W, "powersave", "", "cpupower")},
       {"idle_states_off_in_part",
        [](Healthy& n) {
          n.now.host->cpu.idle = {{"C1E", 2, "0-31"}, {"C6", 290, "32-63"}};
        },
-       {{"c-states", "host", W, "C1E (2 us) on CPUs 0-31|C6 (290 us) on CPUs 32-63", "", "idle-set"}}},
-      {"option_of_the_other_driver",
-       [](Healthy& n) { n.now.host->kernel_options = {"processor.max_cstate=1"}; },
-       {{"c-states", "host", W, "C6", "", "intel_idle.max_cstate=1"}}},
-      {"queues_on_the_other_node",
-       [](Healthy& n) { move_queues(n, 1, 6); },
-       {{"irq-affinity", "mlx5_1", W, "6 of 32 queues|120 mlx5_comp0 on CPU 40|...", "", "/proc/irq/|irqbalance"}}},
+       finds("c-states", "host", W, "C1E (2 us) on CPUs 0-31|C6 (290 us) on CPUs 32-63", "", "idle-set")},
+      {"option_of_the_other_driver", [](Healthy& n) { n.now.host->kernel_options = {"processor.max_cstate=1"}; },
+       finds("c-states", "host", W, "C6", "", "intel_idle.max_cstate=1")},
+      {"queues_on_the_other_node", [](Healthy& n) { move_queues(n, 1, 6); },
+       finds("irq-affinity", "mlx5_1", W, "6 of 32 queues|120 mlx5_comp0 on CPU 40|...", "", "/proc/irq/|irqbalance")},
       {"more_queues_away_than_need_be",
        [](Healthy& n) {
          n.now.host->interrupts[2].queues = 40;
          move_queues(n, 2, 9);
        },
-       {{"irq-affinity", "mlx5_2", W, "9 of 40 queues", "", "node1"}}},
+       finds("irq-affinity", "mlx5_2", W, "9 of 40 queues", "", "node1")},
       {"hpet",
        [](Healthy& n) {
          n.now.host->clock = {"hpet", {"hpet", "acpi_pm"}};
        },
-       {{"clock-source", "host", W, "hpet", "", "journalctl"}}},
-      {"hpet_by_choice",
-       [](Healthy& n) { n.now.host->clock.current = "hpet"; },
-       {{"clock-source", "host", W, "hpet", "", "echo tsc"}}},
-      {"memory_in_huge_pages",
-       [](Healthy& n) { n.now.host->huge_pages.reserved[uint64_t{1} << 30] = 1500; },
-       {{"hugepages", "host", W, "1500 of 1 GiB", "", "nr_hugepages"}}},
+       finds("clock-source", "host", W, "hpet", "", "journalctl")},
+      {"hpet_by_choice", [](Healthy& n) { n.now.host->clock.current = "hpet"; },
+       finds("clock-source", "host", W, "hpet", "", "echo tsc")},
+      {"memory_in_huge_pages", [](Healthy& n) { n.now.host->huge_pages.reserved[uint64_t{1} << 30] = 1500; },
+       finds("hugepages", "host", W, "1500 of 1 GiB", "", "nr_hugepages")},
       {"users_limit",
        [](Healthy& n) {
          n.now.host->user_limits[0].soft = LimitSetting{{65'536, 65'536}, {"/etc/security/limits.d/50-hpc.conf", 4}};
        },
-       {{"limits-conf", "host", W, "* 64 KiB (/etc/security/limits.d/50-hpc.conf:4)", "",
-         "memlock unlimited|PropagateResourceLimitsExcept"}}},
+       finds("limits-conf", "host", W, "* 64 KiB (/etc/security/limits.d/50-hpc.conf:4)", "",
+             "memlock unlimited|PropagateResourceLimitsExcept")},
       {"a_groups_limit",
        [](Healthy& n) {
          n.now.host->user_limits.push_back(
              {"@hpc", LimitSetting{{65'536, 65'536}, {"/etc/security/limits.conf", 5}}, {}});
        },
-       {{"limits-conf", "host", W, "@hpc 64 KiB (/etc/security/limits.conf:5)", "", "take the lines out"}}},
+       finds("limits-conf", "host", W, "@hpc 64 KiB (/etc/security/limits.conf:5)", "", "take the lines out")},
       {"users_limit_without_job_services",
        [](Healthy& n) {
-         n.now.host->user_limits[0].soft = LimitSetting{{65'536, 65'536}, {"/etc/security/limits.conf", 4}};
+         limit_users(n);
          n.now.host->services.clear();
          n.now.host->slurm.reset();
        },
-       {{"limits-conf", "host", W, "64 KiB", "", "memlock unlimited"}}},
+       finds("limits-conf", "host", W, "64 KiB", "", "memlock unlimited")},
   };
 }
-
-class HostDefect : public testing::TestWithParam<PlantedDefect> {};
-
-TEST_P(HostDefect, IsNamedAndNothingElse) {
-  Healthy node;
-  GetParam().plant(node);
-  expect_wanted(node, GetParam());
-}
-INSTANTIATE_TEST_SUITE_P(Memlock, HostDefect, testing::ValuesIn(memlock_defects()), test::kByName);
-INSTANTIATE_TEST_SUITE_P(Nofile, HostDefect, testing::ValuesIn(nofile_defects()), test::kByName);
-INSTANTIATE_TEST_SUITE_P(Others, HostDefect, testing::ValuesIn(other_defects()), test::kByName);
 
 PlantedDefects harmless_hosts() {
   return {
@@ -275,7 +249,7 @@ PlantedDefects harmless_hosts() {
        }},
       {"users_limit_and_hidden_processes",
        [](Healthy& n) {
-         n.now.host->user_limits[0].soft = LimitSetting{{65'536, 65'536}, {"/etc/security/limits.conf", 4}};
+         limit_users(n);
          n.now.host->processes_hidden = true;
          n.now.host->services.clear();
          n.now.host->slurm.reset();
@@ -331,7 +305,7 @@ PlantedDefects harmless_hosts() {
       {"lockdown", [](Healthy& n) { n.now.host->lockdown = "integrity"; }},
       {"slurm_keeps_its_own_limits",
        [](Healthy& n) {
-         n.now.host->user_limits[0].soft = LimitSetting{{65'536, 65'536}, {"/etc/security/limits.conf", 4}};
+         limit_users(n);
          n.now.host->slurm->propagates_memlock = false;
        }},
       {"entries_of_sound_packages",
@@ -344,7 +318,7 @@ PlantedDefects harmless_hosts() {
        }},
       {"users_limit_where_containers_run",
        [](Healthy& n) {
-         n.now.host->user_limits[0].soft = LimitSetting{{65'536, 65'536}, {"/etc/security/limits.conf", 4}};
+         limit_users(n);
          n.now.host->services.pop_back();
          n.now.host->slurm.reset();
        }},
@@ -353,14 +327,17 @@ PlantedDefects harmless_hosts() {
   };
 }
 
-class HostHarmless : public testing::TestWithParam<PlantedDefect> {};
+class HostDefect : public testing::TestWithParam<PlantedDefect> {};
 
-TEST_P(HostHarmless, IsNoFinding) {
+TEST_P(HostDefect, IsNamedAndNothingElse) {
   Healthy node;
   GetParam().plant(node);
-  EXPECT_EQ(describe(complaints(run_checks(node.view()))), "");
+  expect_wanted(node, GetParam());
 }
-INSTANTIATE_TEST_SUITE_P(Check, HostHarmless, testing::ValuesIn(harmless_hosts()), test::kByName);
+INSTANTIATE_TEST_SUITE_P(Memlock, HostDefect, testing::ValuesIn(memlock_defects()), kByName);
+INSTANTIATE_TEST_SUITE_P(Nofile, HostDefect, testing::ValuesIn(nofile_defects()), kByName);
+INSTANTIATE_TEST_SUITE_P(Others, HostDefect, testing::ValuesIn(other_defects()), kByName);
+INSTANTIATE_TEST_SUITE_P(Harmless, HostDefect, testing::ValuesIn(harmless_hosts()), kByName);
 
 // Everything is wrong with the host, and nobody uses RDMA or a GPU on it.
 TEST(CheckHost, OtherMachinesAreLeftAlone) {
@@ -372,16 +349,16 @@ TEST(CheckHost, OtherMachinesAreLeftAlone) {
   node.now.topology.gpus.clear();
   node.now.ports.clear();
   node.now.host->interrupts.clear();  // of RDMA ports
-  EXPECT_EQ(describe(complaints(run_checks(node.view(), kGroup))), "");
+  EXPECT_EQ(said(node.view(), {"host"}), "");
 }
 
 TEST(CheckHost, MemoryIsToldInGiB) {
   Healthy node;
   node.now.host->huge_pages.reserved[uint64_t{1} << 30] = 1500;
   node.now.host->memory = 2'113'461'612 * uint64_t{1024};  // MemTotal is no whole number of them
-  const std::vector<Finding> found = complaints(run_checks(node.view()));
+  const std::vector<Finding> found = complaints_of(node.view());
   ASSERT_EQ(found.size(), 1u) << describe(found);
-  EXPECT_NE(found[0].meaning.find("the 2015 GiB of memory"), std::string::npos) << found[0].meaning;
+  EXPECT_TRUE(has(found[0].meaning, "the 2015 GiB of memory")) << found[0].meaning;
 }
 
 TEST(CheckHost, SubNumaClustersAreExplained) {
@@ -402,7 +379,7 @@ TEST(CheckHost, SubNumaClustersAreExplained) {
     const Report report = run_checks(node.view(), only);
     ASSERT_EQ(report.findings.size(), 1u);
     EXPECT_EQ(report.findings[0].status, Status::ok);
-    EXPECT_NE(report.findings[0].observed.find(each.word), std::string::npos) << report.findings[0].observed;
+    EXPECT_TRUE(has(report.findings[0].observed, each.word)) << report.findings[0].observed;
   }
 }
 

@@ -10,6 +10,8 @@
 namespace fabric {
 namespace {
 
+using test::has;
+
 const std::string kPage = FABRIC_SOURCE_DIR "/agent/ctl/fabric-checks.7";
 
 // "{{ $labels.device }}" -> "DEVICE"; the rest of a template is left out.
@@ -66,8 +68,7 @@ TEST(ChecksManual, MatchesTheTables) {
 TEST(ChecksManual, TheAlertAboutSettingsNamesEach) {
   std::string keys;
   for (const Setting& setting : kSettings) keys += (keys.empty() ? "" : "|") + std::string(setting.key);
-  EXPECT_NE(test::of_source("etc/prometheus/fabric-agent.rules.yml").find("{check=~\"" + keys + "\"}"),
-            std::string::npos)
+  EXPECT_TRUE(has(test::of_source("etc/prometheus/fabric-agent.rules.yml"), "{check=~\"" + keys + "\"}"))
       << "FabricSettingNotInSync must have: " << keys;
 }
 
@@ -86,7 +87,7 @@ TEST(ChecksManual, EveryAlertNamesItsCommandAndItsEntry) {
           << name;
       if (alert.find("increase(fabric_events_total") != std::string::npos ||
           alert.find("port_events:increase") != std::string::npos)
-        EXPECT_NE(alert.find("keep_firing_for:"), std::string::npos) << name << " is over in five minutes";
+        EXPECT_TRUE(has(alert, "keep_firing_for:")) << name << " is over in five minutes";
     }
   }
 }

@@ -8,14 +8,7 @@
 namespace fabric {
 namespace {
 
-using test::complaints;
-using test::describe;
-using test::expect_wanted;
-using test::has;
-using test::Healthy;
-using test::PlantedDefect;
-using test::PlantedDefects;
-using test::share_subnet;
+using namespace test;
 
 Interface& interface(Healthy& node, size_t port) { return node.now.network.interfaces.at(node.now.ports[port].netdev); }
 Ip ip(const char* text) { return *parse_ip(text); }
@@ -57,60 +50,61 @@ void put_into_a_vrf(Node& node, uint32_t priority) {
 const PlantedDefects& network_defects() {
   constexpr auto C = Status::critical, W = Status::warning, U = Status::unknown;
   static const PlantedDefects all{
-      {"no_address", [](Healthy& n) { without_address(n, 2); }, {{"address", "mlx5_2/1", C, "no IP address on ens2"}}},
+      {"no_address", [](Healthy& n) { without_address(n, 2); },
+       finds("address", "mlx5_2/1", C, "no IP address on ens2")},
       {"address_twice",
        [](Healthy& n) {
          interface(n, 3).addresses = interface(n, 1).addresses;
          n.now.ports[3].gids[2].gid = n.now.ports[1].gids[2].gid;
        },
-       {{"address", "mlx5_3/1", C, "10.1.1.1 is also on mlx5_1/1 (ens1)"}}},
+       finds("address", "mlx5_3/1", C, "10.1.1.1 is also on mlx5_1/1 (ens1)")},
       {"second_address_twice",
        [](Healthy& n) {
          interface(n, 0).addresses->push_back({ip("10.1.2.1"), 31});
        },
-       {{"address", "mlx5_2/1", C, "10.1.2.1 is also on mlx5_0/1 (ens0)"}}},
+       finds("address", "mlx5_2/1", C, "10.1.2.1 is also on mlx5_0/1 (ens0)")},
       {"duplicate_on_the_link",
        [](Healthy& n) {
          interface(n, 0).addresses->push_back({ip("fd00::1"), 64, true, true});
        },
-       {{"address", "mlx5_0/1", C, "fd00::1/64 on ens0"}}},
+       finds("address", "mlx5_0/1", C, "fd00::1/64 on ens0")},
       {"any_rail_answers_arp",
        [](Healthy& n) {
          share_subnet(n.now);
          for (size_t i = 0; i < 4; ++i) interface(n, i).arp_ignore = {0, 0};
        },
-       {{"rails", "10.1.0.0/24", W, "arp_ignore 0 on ens0, ens1, ens2 and ens3"}}},
+       finds("rails", "10.1.0.0/24", W, "arp_ignore 0 on ens0, ens1, ens2 and ens3")},
       {"arp_of_one_rail_says_anything",
        [](Healthy& n) {
          share_subnet(n.now);
          interface(n, 1).arp_announce = {0, 1};
        },
-       {{"rails", "10.1.0.0/24", W, "arp_announce 1 on ens1"}}},
+       finds("rails", "10.1.0.0/24", W, "arp_announce 1 on ens1")},
       {"one_rail_without_a_rule",
        [](Healthy& n) {
          share_subnet(n.now);
          n.now.network.rules->erase(n.now.network.rules->begin() + 2);
        },
-       {{"rails", "10.1.0.0/24", W, "no source routing for ens2"}}},
+       finds("rails", "10.1.0.0/24", W, "no source routing for ens2")},
       {"a_rule_to_anothers_table",
        [](Healthy& n) {
          share_subnet(n.now);
          (*n.now.network.rules)[2].table = 201;
        },
-       {{"rails", "10.1.0.0/24", W, "no source routing for ens2"}}},
+       finds("rails", "10.1.0.0/24", W, "no source routing for ens2")},
       {"a_rule_for_the_whole_subnet",
        [](Healthy& n) {
          share_subnet(n.now);
          (*n.now.network.rules)[2].source_prefix = 24;
        },
-       {{"rails", "10.1.0.0/24", W, "no source routing for ens2"}}},
+       finds("rails", "10.1.0.0/24", W, "no source routing for ens2")},
       {"strict_filter_without_a_rule",
        [](Healthy& n) {
          share_subnet(n.now);
          n.now.network.rules->erase(n.now.network.rules->begin());
          for (size_t i = 0; i < 4; ++i) interface(n, i).rp_filter = {1, 0};
        },
-       {{"rails", "10.1.0.0/24", W, "no source routing for ens0; rp_filter 1 on ens0, ens1, ens2 and ens3"}}},
+       finds("rails", "10.1.0.0/24", W, "no source routing for ens0; rp_filter 1 on ens0, ens1, ens2 and ens3")},
       {"strict_filter_with_rules_by_device",
        [](Healthy& n) {
          share_subnet(n.now);
@@ -120,89 +114,82 @@ const PlantedDefects& network_defects() {
          }
          interface(n, 3).rp_filter = {0, 1};
        },
-       {{"rails", "10.1.0.0/24", W, "rp_filter 1 on ens3"}}},
+       finds("rails", "10.1.0.0/24", W, "rp_filter 1 on ens3")},
       {"ipv6_rail_without_a_rule",
        [](Healthy& n) {
          share_ipv6_subnet(n.now);
          n.now.network.rules->erase(n.now.network.rules->begin() + 1);
        },
-       {{"rails", "fd00:1::/64", W, "no source routing for ens1"}}},
+       finds("rails", "fd00:1::/64", W, "no source routing for ens1")},
       {"rules_behind_that_of_the_vrf",
        [](Healthy& n) {
          share_subnet(n.now);
          put_into_a_vrf(n.now, 32'000);
        },
-       {{"rails", "10.1.0.0/24 in rdma", W, "no source routing for ens0, ens1, ens2 and ens3"}}},
+       finds("rails", "10.1.0.0/24 in rdma", W, "no source routing for ens0, ens1, ens2 and ens3")},
       {"a_rule_to_the_table_of_the_vrf",
        [](Healthy& n) {
          share_subnet(n.now);
          put_into_a_vrf(n.now, 100);
          (*n.now.network.rules)[3].table = 900;
        },
-       {{"rails", "10.1.0.0/24 in rdma", W, "no source routing for ens3"}}},
-      {"gateway_failed",
-       [](Healthy& n) { interface(n, 1).gateways[0].state = "FAILED"; },
-       {{"gateway", "mlx5_1/1", C, "10.1.1.0 is FAILED on ens1"}}},
-      {"gateway_asked",
-       [](Healthy& n) { interface(n, 1).gateways[0].state = "INCOMPLETE"; },
-       {{"gateway", "mlx5_1/1", W, "10.1.1.0 is INCOMPLETE on ens1"}}},
-      {"gid_elsewhere",
-       [](Healthy& n) { n.now.ports[2].gids[2].index = 5; },
-       {{"gid-index", "mlx5_2/1", W, "IPv4 at index 5"}}},
-      {"gid_of_the_other_family",
-       [](Healthy& n) { n.now.ports[2].gids[2].gid = gid_text(ip("fd00::2")); },
-       {{"gid-index", "mlx5_2/1", W, "no IPv4 GID"}}},
+       finds("rails", "10.1.0.0/24 in rdma", W, "no source routing for ens3")},
+      {"gateway_failed", [](Healthy& n) { interface(n, 1).gateways[0].state = "FAILED"; },
+       finds("gateway", "mlx5_1/1", C, "10.1.1.0 is FAILED on ens1")},
+      {"gateway_asked", [](Healthy& n) { interface(n, 1).gateways[0].state = "INCOMPLETE"; },
+       finds("gateway", "mlx5_1/1", W, "10.1.1.0 is INCOMPLETE on ens1")},
+      {"gid_elsewhere", [](Healthy& n) { n.now.ports[2].gids[2].index = 5; },
+       finds("gid-index", "mlx5_2/1", W, "IPv4 at index 5")},
+      {"gid_of_the_other_family", [](Healthy& n) { n.now.ports[2].gids[2].gid = gid_text(ip("fd00::2")); },
+       finds("gid-index", "mlx5_2/1", W, "no IPv4 GID")},
       {"gid_twice",
        [](Healthy& n) {
          n.now.network = {};
          n.now.ports[1].gids[2].gid = n.now.ports[0].gids[2].gid;
        },
-       {{"gid-index", "mlx5_1/1", C, "mlx5_0/1 has 0000:0000:0000:0000:0000:ffff:0a01:0001, too"}}},
+       finds("gid-index", "mlx5_1/1", C, "mlx5_0/1 has 0000:0000:0000:0000:0000:ffff:0a01:0001, too")},
       {"gid_at_another_index_than_pinned",
        [](Healthy& n) {
          n.policy.expect.gid_index = 3;
          n.now.ports[3].gids[2].index = 4;
        },
-       {{"gid-index", "mlx5_3/1", W, "IPv4 at index 4"}}},
+       finds("gid-index", "mlx5_3/1", W, "IPv4 at index 4")},
       {"rdma_larger_than_the_netdev",
        [](Healthy& n) {
          n.now.ports[1].qos.mtu = 4150;
          n.now.ports[1].active_mtu = 4096;
        },
-       {{"mtu-chain", "mlx5_1/1", C, "netdev 4150, RoCE 4096"}}},
-      {"switch_takes_less",
-       [](Healthy& n) { interface(n, 1).peer_max_frame = 9017; },
-       {{"mtu-chain", "mlx5_1/1", C, "frames of 9017"}}},
+       finds("mtu-chain", "mlx5_1/1", C, "netdev 4150, RoCE 4096")},
+      {"switch_takes_less", [](Healthy& n) { interface(n, 1).peer_max_frame = 9017; },
+       finds("mtu-chain", "mlx5_1/1", C, "frames of 9017")},
       {"odd_mtu",
        [](Healthy& n) {
          n.policy.ports[0].want.mtu.reset();
          n.now.ports[1].qos.mtu = 4200;
        },
-       {{"mtu-chain", "mlx5_1/1", W, "netdev 4200"}}},
-      {"odd_firmware",
-       [](Healthy& n) { n.now.ports[3].firmware = "28.43.1000"; },
-       {{"firmware", "mlx5_3", W, "28.43.1000"}}},
+       finds("mtu-chain", "mlx5_1/1", W, "netdev 4200")},
+      {"odd_firmware", [](Healthy& n) { n.now.ports[3].firmware = "28.43.1000"; },
+       finds("firmware", "mlx5_3", W, "28.43.1000")},
       {"firmware_not_allowed",
        [](Healthy& n) {
          n.policy.firmware = {{"MT_0000000838", {"28.39.*", "28.42.*"}}};
          n.now.ports[3].firmware = "28.43.1000";
        },
-       {{"firmware", "mlx5_3", W, "28.43.1000"}}},
+       finds("firmware", "mlx5_3", W, "28.43.1000")},
       {"driver_not_allowed",
        [](Healthy& n) {
          n.policy.driver_version = {{"mlx5_*", {"24.07-*", "24.04-*"}}};
        },
-       {{"firmware", "mlx5_core", W, "24.10-1.1.4"}}},
-      {"gpu_less_than_expected", [](Healthy& n) { n.policy.expect.gpus = 8; }, {{"expect", "node", C, "4 GPUs"}}},
-      {"more_nics_than_expected",
-       [](Healthy& n) { n.policy.expect.compute_nics = 2; },
-       {{"expect", "node", W, "4 compute NICs"}}},
+       finds("firmware", "mlx5_core", W, "24.10-1.1.4")},
+      {"gpu_less_than_expected", [](Healthy& n) { n.policy.expect.gpus = 8; }, finds("expect", "node", C, "4 GPUs")},
+      {"more_nics_than_expected", [](Healthy& n) { n.policy.expect.compute_nics = 2; },
+       finds("expect", "node", W, "4 compute NICs")},
       {"two_counts_wrong",
        [](Healthy& n) {
          n.policy.expect.compute_nics = 2;
          n.policy.expect.gpus = 8;
        },
-       {{"expect", "node", C, "4 GPUs, 4 compute NICs"}}},
+       finds("expect", "node", C, "4 GPUs, 4 compute NICs")},
       {"nothing_to_count",
        [](Healthy& n) {
          n.policy.expect.gpus = 4;
@@ -210,124 +197,117 @@ const PlantedDefects& network_defects() {
          n.now.platform = {};
          n.now.unseen = {"GPUs and NICs: sys/bus/pci/devices: Permission denied (EACCES)"};
        },
-       {{"expect", "node", U, "-"}}},
+       finds("expect", "node", U, "-")},
       {"farther_than_expected",
        [](Healthy& n) {
          n.policy.expect.path_class = PathClass::PXB;
          n.now.topology.gpus[2].bridges = {"0000:77:00.0"};
          n.now.topology.gpus[2].root = "pci0000:70";
        },
-       {{"expect", "GPU2", C, "NODE"}}},
+       finds("expect", "GPU2", C, "NODE")},
       {"slower_than_expected",
        [](Healthy& n) {
          n.policy.expect.speed = 400'000;
          n.now.ports[2].speed = 200'000;
          n.now.ports[2].rate = 25e9;
        },
-       {{"expect", "mlx5_2/1", C, "200000 Mb/s"}}},
+       finds("expect", "mlx5_2/1", C, "200000 Mb/s")},
   };
   return all;
 }
 
-class NetworkDefect : public testing::TestWithParam<PlantedDefect> {};
+PlantedDefects sound_networks() {
+  return {
 
-TEST_P(NetworkDefect, IsNamedAndNothingElse) {
+      {"as_it_is", [](Healthy&) {}},
+      {"rails_in_one_subnet_with_their_own_ways", [](Healthy& n) { share_subnet(n.now); }},
+      {"strict_filter_where_each_has_its_way",
+       [](Healthy& n) {
+         share_subnet(n.now);
+         for (size_t i = 0; i < 4; ++i) interface(n, i).rp_filter = {1, 0};
+       }},
+      {"arp_filter_instead_of_arp_ignore",
+       [](Healthy& n) {
+         share_subnet(n.now);
+         for (size_t i = 0; i < 4; ++i) {
+           interface(n, i).arp_ignore = {0, 0};
+           interface(n, i).arp_filter = {1, 0};
+         }
+       }},
+      {"rules_by_device",
+       [](Healthy& n) {
+         share_subnet(n.now);
+         for (size_t i = 0; i < 4; ++i) {
+           (*n.now.network.rules)[i].source.reset();
+           (*n.now.network.rules)[i].device = n.now.ports[i].netdev;
+         }
+       }},
+      {"a_vrf_for_each_rail",
+       [](Healthy& n) {
+         share_subnet(n.now);
+         n.now.network.rules->clear();
+         for (size_t i = 0; i < 4; ++i) interface(n, i).vrf = "rail" + std::to_string(i);
+       }},
+      {"ipv6_rails_with_rules", [](Healthy& n) { share_ipv6_subnet(n.now); }},
+      {"ipv6_of_the_router_beside_ipv4",
+       [](Healthy& n) {
+         for (size_t i = 0; i < 4; ++i)
+           interface(n, i).addresses->push_back({*parse_ip("2001:db8::" + std::to_string(i + 1)), 64});
+       }},
+      {"rules_before_that_of_the_vrf",
+       [](Healthy& n) {
+         share_subnet(n.now);
+         put_into_a_vrf(n.now, 100);
+       }},
+      {"nobody_has_an_address",
+       [](Healthy& n) {
+         for (size_t i = 0; i < 4; ++i) {
+           interface(n, i).addresses->clear();
+           n.now.ports[i].gids[2].gid = gid_text(*parse_ip("fd00::" + std::to_string(i + 1)));
+         }
+       }},
+      {"nothing_known_of_the_network", [](Healthy& n) { n.now.network = {}; }},
+      {"gateway_never_asked", [](Healthy& n) { interface(n, 0).gateways.clear(); }},
+      {"one_more_gid_on_one_port",
+       [](Healthy& n) {
+         n.now.ports[1].gids.push_back({5, gid_text(ip("10.9.0.1")), "RoCE v2", "ens1"});
+       }},
+      {"gids_of_one_bond",
+       [](Healthy& n) {
+         n.now.ports[1].netdev = n.now.ports[1].gids[2].netdev = "ens0";
+         n.now.ports[1].gids[2].gid = n.now.ports[0].gids[2].gid;
+       }},
+      {"two_versions_that_are_allowed",
+       [](Healthy& n) {
+         n.policy.firmware = {{"15b3:*", {"1.0"}}, {"MT_0000000838", {"28.39.*", "28.43.*"}}};
+         n.now.ports[3].firmware = "28.43.1000";
+       }},
+      {"another_board_with_its_own_version",
+       [](Healthy& n) {
+         n.now.ports[3].board_id = "MT_0000000970";
+         n.now.ports[3].firmware = "28.43.1000";
+       }},
+      {"all_as_expected",
+       [](Healthy& n) {
+         n.policy.expect = {
+             .gpus = 4, .compute_nics = 4, .path_class = PathClass::PXB, .gid_index = 3, .speed = 400'000};
+       }},
+  };
+}
+
+class OnNetwork : public testing::TestWithParam<PlantedDefect> {};
+
+TEST_P(OnNetwork, IsNamedAndNothingElse) {
   Healthy node;
   GetParam().plant(node);
   node.before = node.now;  // it has been so for long
   expect_wanted(node, GetParam());
 }
-INSTANTIATE_TEST_SUITE_P(Check, NetworkDefect, testing::ValuesIn(network_defects()), test::kByName);
-
-class SoundNetwork : public testing::TestWithParam<PlantedDefect> {};
-
-TEST_P(SoundNetwork, IsSilent) {
-  Healthy node;
-  GetParam().plant(node);
-  node.before = node.now;  // it has been so for long
-  expect_wanted(node, GetParam());
-}
-INSTANTIATE_TEST_SUITE_P(
-    Check, SoundNetwork,
-    testing::Values(
-        PlantedDefect{"as_it_is", [](Healthy&) {}},
-        PlantedDefect{"rails_in_one_subnet_with_their_own_ways", [](Healthy& n) { share_subnet(n.now); }},
-        PlantedDefect{"strict_filter_where_each_has_its_way",
-                      [](Healthy& n) {
-                        share_subnet(n.now);
-                        for (size_t i = 0; i < 4; ++i) interface(n, i).rp_filter = {1, 0};
-                      }},
-        PlantedDefect{"arp_filter_instead_of_arp_ignore",
-                      [](Healthy& n) {
-                        share_subnet(n.now);
-                        for (size_t i = 0; i < 4; ++i) {
-                          interface(n, i).arp_ignore = {0, 0};
-                          interface(n, i).arp_filter = {1, 0};
-                        }
-                      }},
-        PlantedDefect{"rules_by_device",
-                      [](Healthy& n) {
-                        share_subnet(n.now);
-                        for (size_t i = 0; i < 4; ++i) {
-                          (*n.now.network.rules)[i].source.reset();
-                          (*n.now.network.rules)[i].device = n.now.ports[i].netdev;
-                        }
-                      }},
-        PlantedDefect{"a_vrf_for_each_rail",
-                      [](Healthy& n) {
-                        share_subnet(n.now);
-                        n.now.network.rules->clear();
-                        for (size_t i = 0; i < 4; ++i) interface(n, i).vrf = "rail" + std::to_string(i);
-                      }},
-        PlantedDefect{"ipv6_rails_with_rules", [](Healthy& n) { share_ipv6_subnet(n.now); }},
-        PlantedDefect{"ipv6_of_the_router_beside_ipv4",
-                      [](Healthy& n) {
-                        for (size_t i = 0; i < 4; ++i)
-                          interface(n, i).addresses->push_back({*parse_ip("2001:db8::" + std::to_string(i + 1)), 64});
-                      }},
-        PlantedDefect{"rules_before_that_of_the_vrf",
-                      [](Healthy& n) {
-                        share_subnet(n.now);
-                        put_into_a_vrf(n.now, 100);
-                      }},
-        PlantedDefect{"nobody_has_an_address",
-                      [](Healthy& n) {
-                        for (size_t i = 0; i < 4; ++i) {
-                          interface(n, i).addresses->clear();
-                          n.now.ports[i].gids[2].gid = gid_text(*parse_ip("fd00::" + std::to_string(i + 1)));
-                        }
-                      }},
-        PlantedDefect{"nothing_known_of_the_network", [](Healthy& n) { n.now.network = {}; }},
-        PlantedDefect{"gateway_never_asked", [](Healthy& n) { interface(n, 0).gateways.clear(); }},
-        PlantedDefect{"one_more_gid_on_one_port",
-                      [](Healthy& n) {
-                        n.now.ports[1].gids.push_back({5, gid_text(ip("10.9.0.1")), "RoCE v2", "ens1"});
-                      }},
-        PlantedDefect{"gids_of_one_bond",
-                      [](Healthy& n) {
-                        n.now.ports[1].netdev = n.now.ports[1].gids[2].netdev = "ens0";
-                        n.now.ports[1].gids[2].gid = n.now.ports[0].gids[2].gid;
-                      }},
-        PlantedDefect{"two_versions_that_are_allowed",
-                      [](Healthy& n) {
-                        n.policy.firmware = {{"15b3:*", {"1.0"}}, {"MT_0000000838", {"28.39.*", "28.43.*"}}};
-                        n.now.ports[3].firmware = "28.43.1000";
-                      }},
-        PlantedDefect{"another_board_with_its_own_version",
-                      [](Healthy& n) {
-                        n.now.ports[3].board_id = "MT_0000000970";
-                        n.now.ports[3].firmware = "28.43.1000";
-                      }},
-        PlantedDefect{
-            "all_as_expected",
-            [](Healthy& n) {
-              n.policy.expect = {
-                  .gpus = 4, .compute_nics = 4, .path_class = PathClass::PXB, .gid_index = 3, .speed = 400'000};
-            }}),
-    test::kByName);
+INSTANTIATE_TEST_SUITE_P(Defect, OnNetwork, testing::ValuesIn(network_defects()), kByName);
+INSTANTIATE_TEST_SUITE_P(Sound, OnNetwork, testing::ValuesIn(sound_networks()), kByName);
 
 std::string remedy_for(Healthy& node, const std::string& id) {
-  const std::vector<Finding> found = complaints(run_checks(node.view(), std::vector<std::string>{id}));
+  const std::vector<Finding> found = complaints_of(node.view(), {id});
   return found.size() == 1 ? found.front().remedy : describe(found);
 }
 
@@ -369,13 +349,13 @@ TEST(Rails, AreThoseInOneSubnetOnly) {
   share_subnet(node.now);
   node.now.network.rules->clear();
   for (size_t i = 2; i < 4; ++i) interface(node, i).addresses->front() = {ip(i == 2 ? "10.2.0.1" : "10.3.0.1"), 24};
-  const std::vector<Finding> found = complaints(run_checks(node.view(), std::vector<std::string>{"rails"}));
+  const std::vector<Finding> found = complaints_of(node.view(), {"rails"});
   ASSERT_EQ(found.size(), 1u) << describe(found);
   EXPECT_TRUE(has(found[0].observed, "ens0 and ens1")) << describe(found);
   EXPECT_FALSE(has(found[0].remedy, "ens2")) << found[0].remedy;
   // A wider prefix on one of them holds the other.
   interface(node, 1).addresses->front() = {ip("10.2.0.9"), 8};
-  EXPECT_TRUE(has(complaints(run_checks(node.view(), std::vector<std::string>{"rails"}))[0].subject, "10.0.0.0/8"));
+  EXPECT_TRUE(has(complaints_of(node.view(), {"rails"})[0].subject, "10.0.0.0/8"));
 }
 
 TEST(Rails, InterfaceWithADotIsWrittenAsSysctlTakesIt) {
@@ -396,7 +376,7 @@ TEST(GidIndex, NamesWhatShiftedTheTable) {
   gids.at(1).index = 1;
   interface(node, 2).ipv6_disabled = true;
   node.before = node.now;
-  const auto found = complaints(run_checks(node.view()));
+  const auto found = complaints_of(node.view());
   ASSERT_EQ(found.size(), 1u) << describe(found);
   EXPECT_TRUE(has(found[0].meaning, "IPv6 is off on ens2")) << found[0].meaning;
 }

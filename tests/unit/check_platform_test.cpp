@@ -7,13 +7,7 @@
 namespace fabric {
 namespace {
 
-using test::complaints;
-using test::describe;
-using test::expect_wanted;
-using test::Healthy;
-using test::PlantedDefect;
-using test::PlantedDefects;
-using test::saying;
+using namespace test;
 
 constexpr const char *kGpu = "0000:23:00.0", *kNic = "0000:24:00.0", *kBelowGpu = "0000:22:03.0",
                      *kBelowNic = "0000:22:04.0", *kUpstream = "0000:21:00.0",
@@ -29,100 +23,87 @@ void groups(Healthy& node, const std::string& type) {
 const PlantedDefects& platform_defects() {
   constexpr auto C = Status::critical, W = Status::warning, U = Status::unknown;
   static const PlantedDefects all{
-      {"acs_redirects_requests",
-       [](Healthy& n) { settings(n, kBelowNic).acs = uint16_t{0x05}; },
-       {saying("acs", kBelowNic, W, "SrcValid+ ReqRedir+|GPU1 and mlx5_1")}},
-      {"acs_redirects_completions",
-       [](Healthy& n) { settings(n, kBelowGpu).acs = uint16_t{0x08}; },
-       {saying("acs", kBelowGpu, W, "CmpltRedir+|GPU1 and mlx5_1")}},
-      {"acs_never_read", [](Healthy& n) { n.now.pci_settings.reset(); }, {saying("acs", "host", U, "has not run")}},
+      {"acs_redirects_requests", [](Healthy& n) { settings(n, kBelowNic).acs = uint16_t{0x05}; },
+       saying("acs", kBelowNic, W, "SrcValid+ ReqRedir+|GPU1 and mlx5_1")},
+      {"acs_redirects_completions", [](Healthy& n) { settings(n, kBelowGpu).acs = uint16_t{0x08}; },
+       saying("acs", kBelowGpu, W, "CmpltRedir+|GPU1 and mlx5_1")},
+      {"acs_never_read", [](Healthy& n) { n.now.pci_settings.reset(); }, saying("acs", "host", U, "has not run")},
       {"acs_of_a_bridge_unread",
        [](Healthy& n) {
          settings(n, kBelowNic).acs.reset();
          settings(n, kBelowNic).unread = "ACS: its extended capability list is damaged";
        },
-       {saying("acs", "host", U, kBelowNic + std::string("|list is damaged"))}},
-      {"acs_of_a_new_bridge",
-       [](Healthy& n) { n.now.pci_settings->functions.erase(kBelowNic); },
-       {saying("acs", "host", U, kBelowNic)}},
-      {"iommu_translates",
-       [](Healthy& n) { groups(n, "DMA-FQ"); },
-       {saying("iommu", "host", W, "lazy|GPU3|mlx5_0|iommu=pt")}},
-      {"iommu_translates_for_one_nic",
-       [](Healthy& n) { n.now.platform.iommu_groups[at(n, kNic).iommu_group] = "DMA"; },
-       {saying("iommu", "host", W, "strict (DMA): mlx5_1|identity")}},
+       saying("acs", "host", U, kBelowNic + std::string("|list is damaged"))},
+      {"acs_of_a_new_bridge", [](Healthy& n) { n.now.pci_settings->functions.erase(kBelowNic); },
+       saying("acs", "host", U, kBelowNic)},
+      {"iommu_translates", [](Healthy& n) { groups(n, "DMA-FQ"); },
+       saying("iommu", "host", W, "lazy|GPU3|mlx5_0|iommu=pt")},
+      {"iommu_translates_for_one_nic", [](Healthy& n) { n.now.platform.iommu_groups[at(n, kNic).iommu_group] = "DMA"; },
+       saying("iommu", "host", W, "strict (DMA): mlx5_1|identity")},
       {"correctable_errors",
        [](Healthy& n) {
          *at(n, kNic).correctable.total += 12;
          at(n, kNic).correctable.kinds["BadTLP"] += 12;
        },
-       {saying("aer", kNic, W, "correctable BadTLP +12 (6/s)|packets from 0000:22:04.0 arrive damaged|mlx5_1 lose")}},
+       saying("aer", kNic, W, "correctable BadTLP +12 (6/s)|packets from 0000:22:04.0 arrive damaged|mlx5_1 lose")},
       {"port_sees_damage",
        [](Healthy& n) {
          *at(n, kBelowNic).correctable.total += 30;
          at(n, kBelowNic).correctable.kinds["RxErr"] += 30;
        },
-       {saying("aer", kBelowNic, W, "RxErr +30|packets from mlx5_1 (0000:24:00.0) arrive damaged")}},
+       saying("aer", kBelowNic, W, "RxErr +30|packets from mlx5_1 (0000:24:00.0) arrive damaged")},
       {"replays",
        [](Healthy& n) {
          *at(n, kUpstream).correctable.total += 4;
          at(n, kUpstream).correctable.kinds["Timeout"] = 4;
        },
-       {saying("aer", kUpstream, W, "Timeout +4|packets to 0000:20:01.0 are repeated|GPU1, mlx5_1")}},
+       saying("aer", kUpstream, W, "Timeout +4|packets to 0000:20:01.0 are repeated|GPU1, mlx5_1")},
       {"nonfatal_error",
        [](Healthy& n) {
          at(n, kGpu).nonfatal.total = 1;
          at(n, kGpu).nonfatal.kinds["CmpltTO"] = 1;
          *at(n, kGpu).correctable.total += 1;
        },
-       {saying("aer", kGpu, C, "non-fatal CmpltTO +1|GPU1 may be reset")}},
-      {"fatal_error", [](Healthy& n) { at(n, kRootPort).fatal.total = 2; }, {saying("aer", kRootPort, C, "fatal +2")}},
-      {"gpu_with_a_small_aperture",
-       [](Healthy& n) { at(n, kGpu).bars[1].size = 256u << 20; },
-       {saying("gpu-bar", "GPU1", W, std::string("BAR1 of 256 MiB|") + kGpu)}},
-      {"no_peer_memory",
-       [](Healthy& n) { n.now.platform.gpudirect.nvidia_open = false; },
-       {saying("gpudirect", "host", W, "570.86.15|without nvidia_peermem")}},
-      {"odd_read_request",
-       [](Healthy& n) { settings(n, kNic).mrrs = 512; },
-       {saying("pci-tuning", "mlx5_1", W, "MRRS 512|(MRRS)")}},
-      {"odd_payload",
-       [](Healthy& n) { settings(n, kNic).max_payload = 128; },
-       {saying("pci-tuning", "mlx5_1", W, "MPS 128|0000:22:04.0 above it: MPS 512|(MPS)")}},
-      {"odd_ordering",
-       [](Healthy& n) { settings(n, kNic).relaxed_ordering = false; },
-       {saying("pci-tuning", "mlx5_1", W, "relaxed ordering off")}},
-      {"odd_tags",
-       [](Healthy& n) { settings(n, kNic).ten_bit_tags = false; },
-       {saying("pci-tuning", "mlx5_1", W, "10-bit tags off")}},
-      {"nic_asleep",
-       [](Healthy& n) { at(n, kNic).power_state = "D3hot"; },
-       {saying("pci-power", "mlx5_1", W, "D3hot")}},
+       saying("aer", kGpu, C, "non-fatal CmpltTO +1|GPU1 may be reset")},
+      {"fatal_error", [](Healthy& n) { at(n, kRootPort).fatal.total = 2; }, saying("aer", kRootPort, C, "fatal +2")},
+      {"gpu_with_a_small_aperture", [](Healthy& n) { at(n, kGpu).bars[1].size = 256u << 20; },
+       saying("gpu-bar", "GPU1", W, std::string("BAR1 of 256 MiB|") + kGpu)},
+      {"no_peer_memory", [](Healthy& n) { n.now.platform.gpudirect.nvidia_open = false; },
+       saying("gpudirect", "host", W, "570.86.15|without nvidia_peermem")},
+      {"odd_read_request", [](Healthy& n) { settings(n, kNic).mrrs = 512; },
+       saying("pci-tuning", "mlx5_1", W, "MRRS 512|(MRRS)")},
+      {"odd_payload", [](Healthy& n) { settings(n, kNic).max_payload = 128; },
+       saying("pci-tuning", "mlx5_1", W, "MPS 128|0000:22:04.0 above it: MPS 512|(MPS)")},
+      {"odd_ordering", [](Healthy& n) { settings(n, kNic).relaxed_ordering = false; },
+       saying("pci-tuning", "mlx5_1", W, "relaxed ordering off")},
+      {"odd_tags", [](Healthy& n) { settings(n, kNic).ten_bit_tags = false; },
+       saying("pci-tuning", "mlx5_1", W, "10-bit tags off")},
+      {"nic_asleep", [](Healthy& n) { at(n, kNic).power_state = "D3hot"; }, saying("pci-power", "mlx5_1", W, "D3hot")},
       {"gpu_asleep",
        [](Healthy& n) {
          at(n, kGpu).power_state = "D3cold";
          at(n, kGpu).power_control = "auto";
        },
-       {saying("pci-power", "GPU1", W, "D3cold, power/control auto")}},
+       saying("pci-power", "GPU1", W, "D3cold, power/control auto")},
       {"switch_lost_lanes",
        [](Healthy& n) {
          link(n, {32, 32, 4, 16});
        },
-       {saying("pcie", kUpstream, C,
-               "x4 at 32 GT/s below 0000:20:01.0|GPU1, mlx5_1|slower than one network port (400 Gb/s)")}},
+       saying("pcie", kUpstream, C,
+              "x4 at 32 GT/s below 0000:20:01.0|GPU1, mlx5_1|slower than one network port (400 Gb/s)")},
       {"switch_lost_speed",
        [](Healthy& n) {
          link(n, {16, 32, 16, 16});
          for (Port& port : n.now.ports) port.rate = 12.5e9;
        },
-       {saying("pcie", kUpstream, W, "x16 at 16 GT/s|GPU1, mlx5_1")}},
+       saying("pcie", kUpstream, W, "x16 at 16 GT/s|GPU1, mlx5_1")},
       {"nic_in_a_full_slot_that_is_small_for_its_port",
        [](Healthy& n) {
          n.now.topology.nics[1].link = {32, 32, 8, 16};
          at(n, kNic).link = {32, 32, 8, 16};
          at(n, kBelowNic).link = {32, 32, 8, 8};
        },
-       {saying("pcie", "mlx5_1", C, "x8 at 32 GT/s")}},
+       saying("pcie", "mlx5_1", C, "x8 at 32 GT/s")},
   };
   return all;
 }
@@ -135,7 +116,7 @@ TEST_P(PlatformDefect, IsNamedAndNothingElse) {
   GetParam().plant(node);
   expect_wanted(node, GetParam());
 }
-INSTANTIATE_TEST_SUITE_P(Check, PlatformDefect, testing::ValuesIn(platform_defects()), test::kByName);
+INSTANTIATE_TEST_SUITE_P(Check, PlatformDefect, testing::ValuesIn(platform_defects()), kByName);
 
 void in_a_guest(Healthy& node) { node.now.topology.hypervisor = "QEMU"; }
 
@@ -282,18 +263,16 @@ TEST_P(NoDefect, IsSilent) {
   Healthy node;
   node.before.taken = node.now.taken - std::chrono::seconds(2);
   GetParam().plant(node);
-  std::vector<std::string> only{"platform", "pcie"};
-  EXPECT_EQ(describe(complaints(run_checks(node.view(), only))), "");
+  EXPECT_EQ(said(node.view(), {"platform", "pcie"}), "");
 }
-INSTANTIATE_TEST_SUITE_P(Check, NoDefect, testing::ValuesIn(harmless_platforms()), test::kByName);
+INSTANTIATE_TEST_SUITE_P(Check, NoDefect, testing::ValuesIn(harmless_platforms()), kByName);
 
 TEST(Check, ReadRequestsOfOneSizeMayBeTooSmallForAll) {
   Healthy node;
   for (auto& [pci, function] : node.now.pci_settings->functions) function.mrrs = 256;
-  std::vector<std::string> only{"pci-tuning"};
-  EXPECT_EQ(complaints(run_checks(node.view(), only)).size(), 4u);
+  EXPECT_EQ(complaints_of(node.view(), {"pci-tuning"}).size(), 4u);
   node.policy.ports[0].want.mrrs = 256;
-  EXPECT_EQ(describe(complaints(run_checks(node.view(), only))), "") << "the policy says so";
+  EXPECT_EQ(said(node.view(), {"pci-tuning"}), "") << "the policy says so";
 }
 
 TEST(Check, ResizableBarLeftSmallOnEveryGpu) {
@@ -303,8 +282,7 @@ TEST(Check, ResizableBarLeftSmallOnEveryGpu) {
     bar.size = 256u << 20;
     bar.resizable = 0xff00;  // 256 MiB to 32 GiB
   }
-  std::vector<std::string> only{"gpu-bar"};
-  const auto found = complaints(run_checks(node.view(), only));
+  const auto found = complaints_of(node.view(), {"gpu-bar"});
   ASSERT_EQ(found.size(), 4u) << describe(found);
   EXPECT_EQ(found[0].expected, "32 GiB, which the GPU offers (Resizable BAR)");
 }
@@ -319,14 +297,14 @@ TEST(Check, AmdNeedsPeerMemoryOrDmaBuf) {
   EXPECT_TRUE(run_checks(node.view(), only).findings.empty()) << "the kernel's configuration is not readable";
   has.pci_p2pdma = true;
   has.dmabuf_move_notify = false;
-  const auto found = complaints(run_checks(node.view(), only));
+  const auto found = complaints_of(node.view(), {"gpudirect"});
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].observed, "kernel without CONFIG_DMABUF_MOVE_NOTIFY, no peer memory client");
   has.memory_peers = {"amdkfd"};
-  EXPECT_EQ(describe(complaints(run_checks(node.view(), only))), "");
+  EXPECT_EQ(said(node.view(), {"gpudirect"}), "");
   has.memory_peers.clear();
   has.dmabuf_move_notify = true;
-  EXPECT_EQ(describe(complaints(run_checks(node.view(), only))), "");
+  EXPECT_EQ(said(node.view(), {"gpudirect"}), "");
 }
 
 TEST(Check, PastErrorsAreShown) {

@@ -9,11 +9,9 @@
 namespace fabric {
 namespace {
 
-using test::complaints;
-using test::describe;
-using test::down;
-using test::Healthy;
-using test::share_subnet;
+using namespace test;
+
+std::string port_states(const Healthy& node) { return said(node.view(), {"port-state"}); }
 
 // A policy that gives each setting, and ports that have it.
 void want_every_setting(Healthy& node) {
@@ -64,18 +62,14 @@ TEST(Check, HealthyNodeIsSilent) {
 // udev names it anew, or a bond takes it: no card is gone.
 TEST(Check, APortThatHasAnotherNameIsNotGone) {
   Healthy node;
-  const auto said = [&] {
-    const std::vector<std::string> only{"port-state"};
-    return describe(complaints(run_checks(node.view(), only)));
-  };
   node.now.ports[3].rdma = "rocep163s0";
-  EXPECT_EQ(said(), "");
+  EXPECT_EQ(port_states(node), "");
   node.now.ports[3].rdma = node.now.ports[2].rdma = "mlx5_bond_0";
   node.now.ports[2].bond = node.now.ports[2].netdev = node.now.ports[3].bond = "bond0";
   ASSERT_EQ(node.now.ports[3].id(), "mlx5_bond_0/1@" + node.now.ports[3].netdev);
-  EXPECT_EQ(said(), "");
+  EXPECT_EQ(port_states(node), "");
   node.now.ports.pop_back();
-  EXPECT_EQ(said(), "port-state mlx5_3/1 critical: gone\n");
+  EXPECT_EQ(port_states(node), "port-state mlx5_3/1 critical: gone\n");
 }
 
 TEST(Check, TableIsSound) {
@@ -96,10 +90,8 @@ TEST(Check, OnlyTakesIdsAndGroups) {
   Healthy node;
   down(node, 0, 2);
   node.now.agent->running = false;
-  const std::vector<std::string> agent{"agent"}, link{"link"};
-  EXPECT_EQ(describe(complaints(run_checks(node.view(), agent))),
-            "agent host warning: not running, last change 2026-01-01T00:00:00Z\n");
-  EXPECT_EQ(describe(complaints(run_checks(node.view(), link))), "port-state mlx5_0/1 critical: DOWN, Polling\n");
+  EXPECT_EQ(said(node.view(), {"agent"}), "agent host warning: not running, last change 2026-01-01T00:00:00Z\n");
+  EXPECT_EQ(said(node.view(), {"link"}), "port-state mlx5_0/1 critical: DOWN, Polling\n");
 }
 
 TEST(Check, WhereOnlyMetricsAreWantedNobodyMissesTheAgent) {
@@ -107,22 +99,9 @@ TEST(Check, WhereOnlyMetricsAreWantedNobodyMissesTheAgent) {
   node.now.agent.reset();
   node.policy.ports.clear();
   node.policy.sysctl.clear();
-  const std::vector<std::string> only{"agent"};
-  EXPECT_EQ(describe(complaints(run_checks(node.view(), only))), "");
+  EXPECT_EQ(said(node.view(), {"agent"}), "");
   node.policy.sysctl = {{"net.ipv4.tcp_ecn", "1"}};
-  EXPECT_EQ(describe(complaints(run_checks(node.view(), only))), "agent host warning: not running\n");
-}
-
-TEST(Check, UnreadableOriginalsAreCriticalWithAWayOut) {
-  Healthy node;
-  node.now.agent->originals_error =
-      "/var/lib/fabric-agent/originals.toml.corrupt: it could not be read, and was replaced";
-  const std::vector<std::string> only{"agent"};
-  const auto found = complaints(run_checks(node.view(), only));
-  ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].status, Status::critical);
-  EXPECT_NE(found[0].remedy.find("mv /var/lib/fabric-agent/originals.toml.corrupt /root/"), std::string::npos)
-      << found[0].remedy;
+  EXPECT_EQ(said(node.view(), {"agent"}), "agent host warning: not running\n");
 }
 
 TEST(Check, WorstFirst) {
@@ -143,30 +122,16 @@ TEST(Check, WithoutPolicyTheSettingsAreUnknownAndTheReasonIsTold) {
   View view = node.view();
   view.policy = nullptr;
   view.no_policy = "fabric-agent.toml:3:1: unknown key";
-  const std::vector<std::string> only{"pfc"};
-  const auto found = complaints(run_checks(view, only));
+  const auto found = complaints_of(view, {"pfc"});
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].status, Status::unknown);
-  EXPECT_NE(found[0].meaning.find("fabric-agent.toml:3:1"), std::string::npos);
-}
-
-TEST(Check, AgentsWordBeatsTheDryRun) {
-  Healthy node;
-  node.change("mlx5_0/1", "ets").outcome = Outcome::differs;
-  node.now.agent->ports["mlx5_0/1"]["ets"] = {"conflict", "changed back again and again by lldpad", 5, ""};
-  const auto found = complaints(run_checks(node.view()));
-  ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].status, Status::critical);
-  EXPECT_NE(found[0].meaning.find("lldpad"), std::string::npos) << found[0].meaning;
-  EXPECT_NE(found[0].remedy.find("that writer"), std::string::npos) << found[0].remedy;
+  EXPECT_TRUE(has(found[0].meaning, "fabric-agent.toml:3:1"));
 }
 
 // ice shows no mode but the one in use: of a spare port without a cable nobody knows what was set.
 TEST(Check, FecOfALinkThatIsDownIsNotKnown) {
   Healthy node;
   want_every_setting(node);
-  share_subnet(node.now);
-  node.policy.expect.gpus = 4;
   const Port& port = node.now.ports[0];
   for (const bool carrier : {false, true}) {
     node.now.ports[0].carrier = carrier;
@@ -175,13 +140,11 @@ TEST(Check, FecOfALinkThatIsDownIsNotKnown) {
     fec.outcome = Outcome::differs;
     node.now.agent->ports[port.id()]["fec"] = {"ignored", "accepted; whether it is in use shows when the link is up", 0,
                                                ""};
-    const std::vector<std::string> only{"fec"};
-    EXPECT_EQ(complaints(run_checks(node.view(), only)).size(), carrier ? 1U : 0U);
+    EXPECT_EQ(complaints_of(node.view(), {"fec"}).size(), carrier ? 1U : 0U);
   }
   node.now.ports[0].carrier = false;
   node.now.agent->ports[port.id()]["fec"] = {"refused", "EINVAL", 0, ""};
-  const std::vector<std::string> only{"fec"};
-  EXPECT_EQ(complaints(run_checks(node.view(), only)).size(), 1U) << "what was refused is no question of the link";
+  EXPECT_EQ(complaints_of(node.view(), {"fec"}).size(), 1U) << "what was refused is no question of the link";
 }
 
 // A second port that is switched off on every card is nobody's fault; one that its twins use is.
@@ -198,19 +161,18 @@ TEST(Check, SpareSecondPorts) {
     node.plan[second[i].id()] = {};
     node.now.ports.push_back(second[i]);
   }
-  EXPECT_EQ(describe(complaints(run_checks(node.view()))), "");
+  EXPECT_EQ(said(node.view()), "");
   // Their switch is off, and the driver tells no reason (bnxt, ice, ionic). One end of a link is counted when a port is
   // first opened.
   for (const uint64_t downs : {1, 2}) {
     for (size_t i = 4; i < 8; ++i) node.now.ports[i].counters.carrier_down = downs;
-    const std::vector<std::string> only{"port-state"};
-    EXPECT_EQ(complaints(run_checks(node.view(), only)).size(), downs == 1 ? 0U : 4U);
+    EXPECT_EQ(complaints_of(node.view(), {"port-state"}).size(), downs == 1 ? 0U : 4U);
   }
   for (size_t i = 4; i < 8; ++i) node.now.ports[i].counters.carrier_down = 1;
   node.now.ports[4].state = 4;
   node.now.ports[4].phys_state = 5;
   node.now.ports[4].rate = 50e9;
-  EXPECT_EQ(complaints(run_checks(node.view())).size(), 3u) << "mlx5_4 is used, so its three twins should be";
+  EXPECT_EQ(complaints_of(node.view()).size(), 3u) << "mlx5_4 is used, so its three twins should be";
 }
 
 // The board's own two ports, of a smaller model, which do RDMA as well.
@@ -226,7 +188,7 @@ void add_ports_of_the_board(Healthy& node, const std::string& reason) {
     port.driver = "bnxt", port.hca_type = "BCM57416";
     port.numa = nic.numa, port.link_layer = LinkLayer::ethernet, port.state = 1, port.phys_state = 3,
     port.carrier = false;
-    port.link_status = LinkStatus{.up = false, .reason = reason, .detail = {}, .downs = {}};
+    port.link_status = LinkStatus{.up = false, .reason = reason};
     node.now.topology.nics.push_back(nic);
     node.now.ports.push_back(port);
     node.before.ports.push_back(port);
@@ -234,52 +196,49 @@ void add_ports_of_the_board(Healthy& node, const std::string& reason) {
 }
 
 TEST(Check, PortsOfTheBoardThatNobodyUses) {
-  const std::vector<std::string> only{"port-state"};
-  const auto said = [&](const Healthy& node) { return describe(complaints(run_checks(node.view(), only))); };
   Healthy node;
   add_ports_of_the_board(node, "Switched off");
-  EXPECT_EQ(said(node), "");
+  EXPECT_EQ(port_states(node), "");
   node.now.ports[4].counters.carrier_down = 2;
-  EXPECT_EQ(said(node), "") << "the operator has disabled it, and it was not up lately";
+  EXPECT_EQ(port_states(node), "") << "the operator has disabled it, and it was not up lately";
   node.before.ports[4].state = 4;
-  EXPECT_EQ(said(node), "port-state bnxt_re0/1 warning: DOWN, Disabled; the netdev is administratively down\n")
+  EXPECT_EQ(port_states(node), "port-state bnxt_re0/1 warning: DOWN, Disabled; the netdev is administratively down\n")
       << "it was up a moment ago";
   Healthy cable;
   add_ports_of_the_board(cable, "No cable");
-  EXPECT_EQ(said(cable), "");
+  EXPECT_EQ(port_states(cable), "");
   node.now.ports[4].state = 4, node.now.ports[4].phys_state = 5;
-  EXPECT_EQ(said(node), "") << "now the second port of one in use";
+  EXPECT_EQ(port_states(node), "") << "now the second port of one in use";
   // Those of the GPUs are missed, whoever else has a link.
   for (size_t i = 0; i < 4; ++i) node.now.ports[i].state = 1, node.now.ports[i].phys_state = 3;
-  EXPECT_NE(said(node).find("port-state mlx5_0/1 critical"), std::string::npos) << said(node);
+  EXPECT_TRUE(has(port_states(node), "port-state mlx5_0/1 critical")) << port_states(node);
 }
 
 // RoCE drivers say Disabled of every port without a link.
 TEST(Check, APortWithoutALinkIsNotSwitchedOffForThat) {
   const auto remedy = [](const char* reason, LinkLayer layer) {
     Healthy node;
-    test::down(node, 0, 3);
+    down(node, 0, 3);
     node.now.ports[0].link_layer = layer;
-    node.now.ports[0].link_status = LinkStatus{.up = false, .reason = reason, .detail = {}, .downs = {}};
-    const std::vector<std::string> only{"port-state"};
-    const auto found = complaints(run_checks(node.view(), only));
+    node.now.ports[0].link_status = LinkStatus{.up = false, .reason = reason};
+    const auto found = complaints_of(node.view(), {"port-state"});
     return found.size() == 1 ? found[0].remedy : describe(found);
   };
-  EXPECT_NE(remedy("Switched off", LinkLayer::ethernet).find("ip link set"), std::string::npos);
-  EXPECT_NE(remedy("", LinkLayer::infiniband).find("ibportstate -C mlx5_0 -P 1 -D 0 1 enable"), std::string::npos)
+  EXPECT_TRUE(has(remedy("Switched off", LinkLayer::ethernet), "ip link set"));
+  EXPECT_TRUE(has(remedy("", LinkLayer::infiniband), "ibportstate -C mlx5_0 -P 1 -D 0 1 enable"))
       << remedy("", LinkLayer::infiniband);
   Healthy bond;
   Port member = bond.now.ports[0];
   bond.now.ports[0].netdev = bond.now.ports[0].bond = member.bond = "bond0";
   member.carrier = false;
-  member.link_status = LinkStatus{.up = false, .reason = "Switched off", .detail = {}, .downs = {}};
+  member.link_status = LinkStatus{.up = false, .reason = "Switched off"};
   bond.now.ports.push_back(member);
   const std::vector<std::string> state{"port-state"};
-  const auto found = complaints(run_checks(bond.view(), state));
+  const auto found = complaints_of(bond.view(), {"port-state"});
   ASSERT_EQ(found.size(), 1u) << describe(found);
   EXPECT_EQ(found[0].remedy, "ip link set ens0 up");
   for (const char* reason : {"", "No cable"})
-    EXPECT_NE(remedy(reason, LinkLayer::ethernet).find("cable and switch port"), std::string::npos)
+    EXPECT_TRUE(has(remedy(reason, LinkLayer::ethernet), "cable and switch port"))
         << remedy(reason, LinkLayer::ethernet);
 }
 
@@ -296,7 +255,7 @@ TEST(Check, VirtualFunctionsAndInfinibandAreNotAskedRoceQuestions) {
   function.virtual_function = true;
   function.state = 1;
   node.now.ports.push_back(function);
-  EXPECT_EQ(describe(complaints(run_checks(node.view()))), "");
+  EXPECT_EQ(said(node.view()), "");
 }
 
 TEST(Check, IwarpHasNeitherRoceGidsNorPathMtu) {
@@ -306,7 +265,7 @@ TEST(Check, IwarpHasNeitherRoceGidsNorPathMtu) {
     port.gids = {{0, "0252:5400:1234:0000:0000:0000:0000:0000", "IB/RoCE v1", "eth0"}};
     port.qos.mtu = 1500;
   }
-  EXPECT_EQ(describe(complaints(run_checks(node.view()))), "");
+  EXPECT_EQ(said(node.view()), "");
 }
 
 // The receiver is late, and RDMA waits for it: information, no fault.
@@ -318,15 +277,14 @@ TEST(Check, ReceiverNotReadyIsToldAndNotBlamed) {
   const Report report = run_checks(node.view(), only);
   EXPECT_EQ(worst(report), Status::ok);
   ASSERT_FALSE(report.findings.empty());
-  EXPECT_NE(report.findings[0].observed.find("7 RNR NAKs"), std::string::npos) << report.findings[0].observed;
+  EXPECT_TRUE(has(report.findings[0].observed, "7 RNR NAKs")) << report.findings[0].observed;
 }
 
 // A server with one NIC was built so: the GPUs of the other socket have lost nothing.
 TEST(Check, OneCardForAllGpusIsNoDefect) {
   Healthy node;
   node.now.topology.nics.resize(1);
-  const std::vector<std::string> only{"locality"};
-  EXPECT_EQ(describe(complaints(run_checks(node.view(), only))), "");
+  EXPECT_EQ(said(node.view(), {"locality"}), "");
 }
 
 // The bond itself stays ACTIVE.
@@ -335,22 +293,19 @@ TEST(Check, AMemberOfABondWithoutALinkIsNamed) {
   node.now.ports.push_back(node.now.ports[0]);
   Port &bond = node.now.ports[0], &member = node.now.ports.back();
   bond.bond = bond.netdev = member.bond = "bond0";
-  const std::vector<std::string> only{"port-state"};
-  EXPECT_EQ(describe(complaints(run_checks(node.view(), only))), "");
+  EXPECT_EQ(port_states(node), "");
   member.carrier = false;
   member.link_status = LinkStatus{false, "No cable", "", {}};
-  EXPECT_EQ(describe(complaints(run_checks(node.view(), only))),
-            "port-state mlx5_0/1@ens0 warning: no carrier; the NIC says: No cable\n");
+  EXPECT_EQ(port_states(node), "port-state mlx5_0/1@ens0 warning: no carrier; the NIC says: No cable\n");
   member.carrier.reset();
-  EXPECT_EQ(describe(complaints(run_checks(node.view(), only))), "");
+  EXPECT_EQ(port_states(node), "");
 }
 
 TEST(Check, DevicesWithoutReadablePortsAreNamed) {
   Healthy node;
   node.before.ports.clear();
   node.now.ports.clear();
-  const std::vector<std::string> only{"port-state"};
-  const auto found = complaints(run_checks(node.view(), only));
+  const auto found = complaints_of(node.view(), {"port-state"});
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].status, Status::unknown);
   EXPECT_EQ(found[0].observed.find("no port of mlx5_0, mlx5_1"), 0u) << found[0].observed;
@@ -359,21 +314,14 @@ TEST(Check, DevicesWithoutReadablePortsAreNamed) {
 TEST(Check, PlatformLimitIsNotADefectUntilItStarvesThePort) {
   Healthy node;
   for (Nic& nic : node.now.topology.nics) nic.link.speed = 16;  // Gen5 cards in a Gen4 server, 400 Gb/s ports
-  EXPECT_EQ(complaints(run_checks(node.view())).size(), 4u);
+  EXPECT_EQ(complaints_of(node.view()).size(), 4u);
   for (Port& port : node.now.ports) port.rate = 25e9;  // at 200 Gb/s the slot is fast enough
-  EXPECT_EQ(describe(complaints(run_checks(node.view()))), "");
-}
-
-TEST(Check, IdleGpusMaySlowDown) {
-  Healthy node;
-  node.now.topology.gpus[1].link.speed = 2.5;
-  EXPECT_EQ(describe(complaints(run_checks(node.view()))), "");
+  EXPECT_EQ(said(node.view()), "");
 }
 
 TEST(Check, NothingToJudgeIsUnknownNotOk) {
   const Node empty;
-  const Report report =
-      run_checks({.now = empty, .before = nullptr, .policy = nullptr, .plan = nullptr, .no_policy = {}});
+  const Report report = run_checks({.now = empty});
   EXPECT_EQ(worst(report), Status::unknown);
   EXPECT_EQ(report.findings.front().status, Status::unknown);
 }
@@ -381,10 +329,10 @@ TEST(Check, NothingToJudgeIsUnknownNotOk) {
 TEST(Check, CountersOfADeviceThatCameBackAreNotCompared) {
   Healthy node;
   for (Counter& counter : node.now.ports[0].counters.hw) counter.value = 0;  // the driver was loaded again
-  EXPECT_EQ(describe(complaints(run_checks(node.view()))), "");
+  EXPECT_EQ(said(node.view()), "");
   node.before.ports.erase(node.before.ports.begin() + 1);  // hot-plugged
   node.now.ports[1].counters.hw[0].value += 50;
-  EXPECT_EQ(describe(complaints(run_checks(node.view()))), "");
+  EXPECT_EQ(said(node.view()), "");
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 namespace fabric::ctl {
 namespace {
 
+using test::has;
 using test::JsonValue;
 using test::Tree;
 
@@ -81,7 +82,7 @@ TEST(CtlDiagnose, TextHasATableAndTheEvidenceBelow) {
   for (const char* part : {"\nmlx5_0/1  network  loss-in-network\n", "  RoCE packets are lost",
                            "  Evidence: sequence NAKs received +5000\n", "  Next:     Look for discards",
                            "\n1 port observed in a window of "})
-    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+    EXPECT_TRUE(has(text, part)) << part << "\n" << text;
 }
 
 TEST(CtlDiagnose, FitsTheTerminal) {
@@ -116,7 +117,7 @@ TEST(CtlDiagnose, NamesTheSettingWhoItIsChangedByAndTheFix) {
   EXPECT_EQ(machine.run(), 2) << machine.output.text << machine.output.errors;
   for (const char* part : {"1 port without symptoms", "mtu  mlx5_0/1\n", "Found:     1500\n", "Expected:  4200\n",
                            "changed back by ip (pid 812)", "Fix:       Stop that writer"})
-    EXPECT_NE(machine.output.text.find(part), std::string::npos) << part << "\n" << machine.output.text;
+    EXPECT_TRUE(has(machine.output.text, part)) << part << "\n" << machine.output.text;
   Options check = machine.options;
   check.json = machine.options.json = true;
   check.only = {"mtu"};
@@ -137,7 +138,7 @@ TEST(CtlDiagnose, OnlyThePortsThatAreAsked) {
   EXPECT_EQ(machine.run(), 2);
   machine.options.arguments = {"mlx5_9"};
   EXPECT_EQ(machine.run(), kFailure);
-  EXPECT_NE(machine.output.errors.find("unknown port 'mlx5_9'"), std::string::npos) << machine.output.errors;
+  EXPECT_TRUE(has(machine.output.errors, "unknown port 'mlx5_9'")) << machine.output.errors;
 }
 
 TEST(CtlDiagnose, EveryRuleIsExplainedAndInTheManPage) {
@@ -153,14 +154,13 @@ TEST(CtlDiagnose, EveryRuleIsExplainedAndInTheManPage) {
     EXPECT_TRUE(output.text.starts_with(id + " (diagnosis)\n")) << output.text;
     EXPECT_EQ(output.text.find_first_of("{}"), std::string::npos) << output.text;
     const std::string culprit(to_text(find_rule(id)->culprit));
-    EXPECT_NE(page.find("\n.TP\n.B " + id + "\n(" + culprit + ") "), std::string::npos) << id;
+    EXPECT_TRUE(has(page, "\n.TP\n.B " + id + "\n(" + culprit + ") ")) << id;
   }
   std::string lines = page;
   std::replace(lines.begin(), lines.end(), '\n', ' ');
   for (const Rule& rule : rules())
-    EXPECT_NE(lines.find(std::string(rule.conclusion) + " " + std::string(rule.signature) +
-                         " Excludes: " + std::string(rule.excludes)),
-              std::string::npos)
+    EXPECT_TRUE(has(lines, std::string(rule.conclusion) + " " + std::string(rule.signature) +
+                               " Excludes: " + std::string(rule.excludes)))
         << rule.id << ": the page says something else";
 }
 

@@ -13,208 +13,67 @@ using namespace test;
 
 struct Plant {
   std::string rule;
-  Culprit culprit;
   std::function<void(Healthy&)> plant;
   std::set<std::string> subjects{"mlx5_0/1"};
 };
 
-std::vector<Plant> link_plants() {
+// Beside the catalogue (tests/faults), which has a fault for each rule.
+std::vector<Plant> plants() {
   return {
-      {"admin-down", Culprit::host, [](Healthy& node) { take_down(node, 3, "Switched off"); }},
-      {"device-reset", Culprit::host,
-       [](Healthy& node) {
-         node.before.ports[0].reporters = {{"fw", true, 0, 0}};
-         node.now.ports[0].reporters = {{"fw", true, 1, 1}};
-         lose_link(node);
-       }},
-      {"bad-module", Culprit::cable, [](Healthy& node) { take_down(node, 2, "No cable"); }},
-      {"bad-module", Culprit::cable, [](Healthy& node) { take_down(node, 2, "Cable issue", "Unsupported cable"); }},
-      {"bad-module", Culprit::cable,
-       [](Healthy& node) {
-         plug(node).lanes[1].tx_fault = true;
-         lose_link(node);
-       }},
-      {"damaged-link", Culprit::cable,
+      {"damaged-link",
        [](Healthy& node) {
          plug(node).lanes[2].rx_power.value = 0.05e-3;
-         node.before.ports[0].fec = FecStatus{.active = "rs",
-                                              .automatic = {},
-                                              .corrected_blocks = {},
-                                              .uncorrectable_blocks = {5, {}},
-                                              .corrected_bits = {}};
+         node.before.ports[0].fec = FecStatus{.active = "rs", .uncorrectable_blocks = {5, {}}};
          node.now.ports[0].fec = node.before.ports[0].fec;
          node.now.ports[0].fec->uncorrectable_blocks.total = 45;
        }},
-      {"no-partner", Culprit::peer,
-       [](Healthy& node) {
-         for (ModuleLane& lane : plug(node).lanes) lane.rx_los = true, lane.rx_power.value = 0;
-         take_down(node, 2);
-       }},
-      {"no-partner", Culprit::peer, [](Healthy& node) { take_down(node, 2, "Autoneg", "No partner detected"); }},
-      {"no-partner", Culprit::peer,
-       [](Healthy& node) { take_down(node, 4, "Logical mismatch", "RS FEC is not locked"); }},
+      {"no-partner", [](Healthy& node) { take_down(node, 4, "Logical mismatch", "RS FEC is not locked"); }},
       {"switch-restart",
-       Culprit::network,
        [](Healthy& node) {
          neighbor(node, 1).system_name = neighbor(node, 0).system_name;
          lose_link(node, 0), lose_link(node, 1);
        },
        {"mlx5_0/1", "mlx5_1/1"}},
-      {"damaged-link", Culprit::cable,
-       [](Healthy& node) {
-         FecStatus fec{.active = "rs",
-                       .automatic = {},
-                       .corrected_blocks = {},
-                       .uncorrectable_blocks = {3, {}},
-                       .corrected_bits = {400, {100, 100, 100, 100}}};
-         node.before.ports[0].fec = fec;
-         fec.uncorrectable_blocks.total = 9;
-         fec.corrected_bits = {50410, {100, 100, 50100, 110}};
-         node.now.ports[0].fec = fec;
-       }},
-      {"damaged-link", Culprit::cable, [](Healthy& node) { grow(node, Where::ethtool, "rx_crc_errors_phy", 50); }},
-      {"damaged-link", Culprit::cable,
-       [](Healthy& node) { make_infiniband(node), grow(node, Where::pma, "link_error_recovery", 7); }},
-      {"damaged-link", Culprit::cable,
-       [](Healthy& node) { make_infiniband(node), grow(node, Where::pma, "local_link_integrity_errors", 1); }},
-      {"damaged-link", Culprit::cable,
-       [](Healthy& node) {
-         make_infiniband(node);
-         grow(node, Where::pma, "symbol_error", 80);
-         grow(node, Where::pma, "excessive_buffer_overrun_errors", 2);
-       }},
-      {"damaged-link", Culprit::cable,
-       [](Healthy& node) {
-         neighbor(node, 1).system_name = neighbor(node, 0).system_name;
-         for (int i = 0; i < 3; ++i) ++*node.now.ports[0].counters.carrier_down;
-       }},
-  };
-}
-
-std::vector<Plant> loss_plants() {
-  return {
-      {"roce-unprotected", Culprit::host,
+      {"roce-unprotected",
        [](Healthy& node) {
          node.now.ports[0].qos.pfc = PrioSet{};
          grow(node, Where::ethtool, "rx_prio3_discards", 50);
        }},
-      {"roce-unprotected", Culprit::host,  // the switch loses our packets: it pauses, and nobody listens
+      {"roce-unprotected",  // the switch loses our packets: it pauses, and nobody listens
        [](Healthy& node) {
          node.now.ports[0].qos.pfc = PrioSet{};
          grow(node, Where::hw, "packet_seq_err", 500);
        }},
-      {"pfc-off-switch", Culprit::network,
+      {"pfc-off-switch",
        [](Healthy& node) {
          neighbor(node).pfc->enabled = PrioSet{};
          grow(node, Where::ethtool, "rx_prio3_discards", 50);
          hold(node, 0.01);
        }},
-      {"roce-unprotected", Culprit::host,
+      {"roce-unprotected",
        [](Healthy& node) {
          node.now.ports[0].qos.trust = Trust::pcp;
          grow(node, Where::hw, "out_of_sequence", 1000);
        }},
-      {"roce-unprotected", Culprit::host,
-       [](Healthy& node) {
-         node.change("mlx5_0/1", "dscp_map").outcome = Outcome::differs;
-         grow(node, Where::hw, "out_of_sequence", 1000);
-       }},
-      {"headroom", Culprit::host,
-       [](Healthy& node) {
-         grow(node, Where::ethtool, "rx_prio3_discards", 50);
-         hold(node, 0.01);
-       }},
-      {"damaged-on-path", Culprit::network,
-       [](Healthy& node) {
-         make_infiniband(node);
-         grow(node, Where::pma, "port_rcv_remote_physical_errors", 40);
-         grow(node, Where::hw, "out_of_sequence", 500);
-       }},
-      {"damaged-on-path", Culprit::network,
-       [](Healthy& node) {
-         grow(node, Where::hw, "rx_icrc_encapsulated", 50);
-         grow(node, Where::hw, "out_of_sequence", 50);
-       }},
-      {"send-drops", Culprit::host,
-       [](Healthy& node) {
-         grow(node, Where::ethtool, "tx_discards_phy", 60);
-         grow(node, Where::hw, "packet_seq_err", 50);
-       }},
-      {"far-end", Culprit::peer,
-       [](Healthy& node) {
-         grow(node, Where::hw, "req_transport_retries_exceeded", 3);
-         grow(node, Where::hw, "local_ack_timeout_err", 21);
-       }},
-      {"loss-in-network", Culprit::network,
-       [](Healthy& node) {
-         grow(node, Where::hw, "packet_seq_err", 1000);
-         grow(node, Where::hw, "local_ack_timeout_err", 50);
-       }},
-  };
-}
-
-std::vector<Plant> flow_plants() {
-  return {
-      {"slow-pcie", Culprit::host,
-       [](Healthy& node) {
-         node.now.topology.nics[0].link.width = 8;
-         hold(node, 0.4);
-       }},
       {"slow-pcie",
-       Culprit::host,
        [](Healthy& node) {
          *node.now.platform.functions.at(node.now.topology.nics[0].bridges[0]).correctable.total += 20;
-       },
-       {"mlx5_0/1"}},
-      {"slow-pcie", Culprit::host,
-       [](Healthy& node) {
-         move_away(node);
-         hold(node, 0.3);
-         grow(node, Where::hw, "out_of_buffer", 500);
        }},
-      {"slow-pcie", Culprit::host,
+      {"slow-pcie",
        [](Healthy& node) {
          grow(node, Where::ethtool, "outbound_pci_stalled_wr_events", 5);
          hold(node, 0.3);
        }},
-      {"slow-host", Culprit::host,
-       [](Healthy& node) {
-         grow(node, Where::hw, "out_of_buffer", 500);
-         hold(node, 0.3);
-       }},
-      {"slow-host", Culprit::host, [](Healthy& node) { grow(node, Where::hw, "out_of_buffer", 5000); }},
-      {"far-end", Culprit::peer, [](Healthy& node) { grow(node, Where::hw, "rnr_nak_retry_err", 5000); }},
-      {"slow-host", Culprit::host, [](Healthy& node) { grow(node, Where::ethtool, "tx_pause_storm_error_events", 1); }},
-      {"slow-host", Culprit::host, [](Healthy& node) { hold(node, 0.97); }},
-      {"slow-host", Culprit::host, [](Healthy& node) { hold(node, 0.3); }},
-      {"ecn-off", Culprit::host,
+      {"far-end", [](Healthy& node) { grow(node, Where::hw, "rnr_nak_retry_err", 5000); }},
+      {"slow-host", [](Healthy& node) { grow(node, Where::ethtool, "tx_pause_storm_error_events", 1); }},
+      {"slow-host", [](Healthy& node) { hold(node, 0.3); }},
+      {"ecn-off",
        [](Healthy& node) {
          grow(node, Where::hw, "rp_cnp_ignored", 100);
          hold(node, 0.3, "rx");
        }},
-      {"ecn-off", Culprit::host,
-       [](Healthy& node) {
-         node.now.ports[0].qos.ecn_np = PrioSet{};
-         grow(node, Where::hw, "np_ecn_marked_roce_packets", 5000);
-         grow(node, Where::hw, "np_cnp_sent", 0);
-       }},
-      {"paused-by-network", Culprit::network,
-       [](Healthy& node) { grow(node, Where::ethtool, "rx_global_pause", 60'000); }},
-      {"busy-network", Culprit::none,
-       [](Healthy& node) {
-         grow(node, Where::hw, "rp_cnp_handled", 5000);
-         hold(node, 0.3, "rx");
-       }},
-      {"paused-by-network", Culprit::network,
-       [](Healthy& node) { make_infiniband(node), wait_for_credits(node, 0.06); }},
-      {"paused-by-network", Culprit::network, [](Healthy& node) { hold(node, 0.4, "rx"); }},
+      {"paused-by-network", [](Healthy& node) { hold(node, 0.4, "rx"); }},
   };
-}
-
-std::vector<Plant> plants() {
-  std::vector<Plant> all = link_plants();
-  for (const auto& more : {loss_plants(), flow_plants()}) all.insert(all.end(), more.begin(), more.end());
-  return all;
 }
 
 TEST(Diagnosis, EveryPlantedFaultIsNamedItAndNoOther) {
@@ -222,24 +81,11 @@ TEST(Diagnosis, EveryPlantedFaultIsNamedItAndNoOther) {
     Healthy node;
     plant.plant(node);
     const Diagnoses found = ask(node);
+    EXPECT_EQ(rules_of(found), std::set<std::string>{plant.rule}) << text(found);
     std::set<std::string> subjects;
-    for (const Diagnosis& each : found) {
-      EXPECT_EQ(each.rule, plant.rule) << text(found);
-      EXPECT_EQ(each.culprit, plant.culprit) << text(found);
-      EXPECT_EQ(each.confidence, find_rule(each.rule)->confidence) << text(found);
-      EXPECT_FALSE(each.evidence.empty()) << plant.rule;
-      EXPECT_FALSE(each.next.empty()) << plant.rule;
-      for (const std::string& step : each.next) EXPECT_EQ(step.find_first_of("{}"), std::string::npos) << step;
-      EXPECT_TRUE(subjects.insert(each.subject).second) << "twice: " << text(found);
-    }
+    for (const Diagnosis& each : found) EXPECT_TRUE(subjects.insert(each.subject).second) << "twice: " << text(found);
     EXPECT_EQ(subjects, plant.subjects) << plant.rule << "\n" << text(found);
   }
-}
-
-TEST(Diagnosis, EveryRuleIsPlanted) {
-  std::set<std::string> planted;
-  for (const Plant& plant : plants()) planted.insert(plant.rule);
-  for (const Rule& rule : rules()) EXPECT_TRUE(planted.contains(std::string(rule.id))) << rule.id;
 }
 
 TEST(Diagnosis, EveryRuleSpeaksToTheOperator) {
@@ -288,7 +134,7 @@ TEST(Diagnosis, AFewEventsAreNone) {
   *node.now.platform.functions.at(node.now.topology.nics[0].pci).correctable.total += 3;  // 5 in ten seconds are 1e-12
   EXPECT_EQ(text(ask(node)), "");
   *node.now.platform.functions.at(node.now.topology.nics[0].pci).correctable.total += 3;
-  EXPECT_NE(text(ask(node)).find("slow-pcie"), std::string::npos);
+  EXPECT_TRUE(has(text(ask(node)), "slow-pcie"));
 }
 
 TEST(Diagnosis, AQuietMachineHasNoneAndOneReadingNeither) {
@@ -319,10 +165,6 @@ TEST(Diagnosis, ThinEvidenceBlamesNobody) {
          for (Node* each : {&node.before, &node.now}) each->ports[0].counters.hw.clear();
          hold(node, 0.4, "rx");
        }},
-      {"a link flaps, and no other leads to its switch",
-       [](Healthy& node) { *node.now.ports[0].counters.carrier_down += 3; }},
-      {"a buffer overran, and the link shows no error",
-       [](Healthy& node) { make_infiniband(node), grow(node, Where::pma, "excessive_buffer_overrun_errors", 1); }},
       {"no credits on a link that trains anew",
        [](Healthy& node) {
          make_infiniband(node);
@@ -392,9 +234,9 @@ TEST(Diagnosis, ThePortOfAGpuWithoutACableIsReported) {
     for (Node* each : {&node.before, &node.now}) {
       each->ports[0].state = 1;
       each->ports[0].carrier = false;
-      each->ports[0].link_status = LinkStatus{.up = false, .reason = reason, .detail = {}, .downs = {}};
+      each->ports[0].link_status = LinkStatus{.up = false, .reason = reason};
     }
-    EXPECT_NE(text(ask(node)).find("mlx5_0/1"), std::string::npos) << text(ask(node));
+    EXPECT_TRUE(has(text(ask(node)), "mlx5_0/1")) << text(ask(node));
   }
 }
 
@@ -404,7 +246,7 @@ TEST(Diagnosis, JsonHasItAll) {
   const std::string json = to_json(ask(node)).dump();
   for (const char* part : {"\"port\"", "\"mlx5_0/1\"", "\"slow-host\"", "\"host\"", "\"warning\"", "\"confidence\"",
                            "PFC pause sent, priority 3: 30 % of the time"})
-    EXPECT_NE(json.find(part), std::string::npos) << part << "\n" << json;
+    EXPECT_TRUE(has(json, part)) << part << "\n" << json;
 }
 
 }  // namespace

@@ -19,6 +19,8 @@
 namespace fabric::exporter {
 namespace {
 
+using test::has;
+
 constexpr int64_t kWall = 1'800'000'000;
 
 // An exporter, a file system, and a clock that only the test moves.
@@ -66,6 +68,14 @@ class Site {
       snapshot_.ages.push_back({port.rdma, port.rdma == "mlx5_0" ? taken_ : snapshot_.node.taken});
     return keeper_->update(snapshot_, &node_.policy, {clock_, wall()});
   }
+  // A quiet reading, and one with so many flaps.
+  void watch(uint64_t flaps = 0) {
+    ASSERT_TRUE(step());
+    ASSERT_TRUE(step(flaps));
+  }
+  Result<void> acknowledge(int days) {
+    return save_acks(tree_.path(), {{"link-flap", "mlx5_0/1", wall(), wall() + days * int64_t{86'400}, "root", ""}});
+  }
   [[nodiscard]] Status flapping() const {
     const HealthState* state = keeper_->health().find("link_flap", "mlx5_0/1");
     return state == nullptr ? Status::ok : state->status();
@@ -109,8 +119,7 @@ TEST(HealthKeeper, KeepsAHistoryOverARestart) {
     return (*load_health(*root))->history;
   };
   site.tree().file("proc/uptime", "50000 1\n");
-  ASSERT_TRUE(site.step());
-  ASSERT_TRUE(site.step(1));
+  site.watch(1);
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(site.step());
   ASSERT_EQ(past().past.size(), 1u);
   EXPECT_EQ(past().past[0].rule + " " + past().past[0].subject + " " + past().past[0].evidence,
@@ -118,8 +127,7 @@ TEST(HealthKeeper, KeepsAHistoryOverARestart) {
   EXPECT_EQ(past().past[0].until.value_or(0) - past().past[0].from, 10);
   EXPECT_EQ(past().since, 50'010);
   ASSERT_TRUE(site.start());
-  ASSERT_TRUE(site.step());
-  ASSERT_TRUE(site.step(5));
+  site.watch(5);
   EXPECT_EQ(past().since, 50'010) << "a restart is no gap";
   ASSERT_EQ(past().past.size(), 2u);
   EXPECT_FALSE(past().past[1].until);
@@ -131,17 +139,15 @@ TEST(HealthKeeper, KeepsAHistoryOverARestart) {
 
 TEST(HealthKeeper, KeepsItsStatesOverARestart) {
   Site site;
-  ASSERT_TRUE(site.step());
-  ASSERT_TRUE(site.step(2));
+  site.watch(2);
   EXPECT_EQ(site.flapping(), Status::ok);
   ASSERT_TRUE(site.start());
-  ASSERT_TRUE(site.step());  // the first reading has nothing to be compared with
-  ASSERT_TRUE(site.step(1));
+  site.watch(1);  // the first reading has nothing to be compared with
   EXPECT_EQ(site.flapping(), Status::warning) << "two before the restart, one behind it";
   const std::string page = site.page();
-  EXPECT_NE(page.find("fabric_check_status{check=\"link-flap\",subject=\"mlx5_0/1\"} 1\n"), std::string::npos);
-  EXPECT_NE(page.find("fabric_health_phase{rule=\"link_flap\",subject=\"mlx5_0/1\"} 2\n"), std::string::npos);
-  EXPECT_NE(page.find("fabric_health_value{rule=\"link_flap\",subject=\"mlx5_0/1\"} 3\n"), std::string::npos);
+  EXPECT_TRUE(has(page, "fabric_check_status{check=\"link-flap\",subject=\"mlx5_0/1\"} 1\n"));
+  EXPECT_TRUE(has(page, "fabric_health_phase{rule=\"link_flap\",subject=\"mlx5_0/1\"} 2\n"));
+  EXPECT_TRUE(has(page, "fabric_health_value{rule=\"link_flap\",subject=\"mlx5_0/1\"} 3\n"));
 }
 
 // The link was down for five seconds, which no scrape saw: increase() over two scrapes does, also over a restart.
@@ -149,17 +155,15 @@ TEST(HealthKeeper, CountsEventsFromZeroAndOverARestart) {
   Site site;
   site.policy().health.limits.clear();  // as by default: a single link down is a finding of its reading
   const std::string series = "fabric_events_total{event=\"link_flap\",device=\"mlx5_0\",port=\"1\"} ";
-  ASSERT_TRUE(site.step());
-  ASSERT_TRUE(site.step());
-  EXPECT_NE(site.page().find(series + "0\n"), std::string::npos) << site.page();
+  site.watch();
+  EXPECT_TRUE(has(site.page(), series + "0\n")) << site.page();
   ASSERT_TRUE(site.step(1));
   for (int i = 0; i < 12; ++i) ASSERT_TRUE(site.step());
-  EXPECT_NE(site.page().find(series + "1\n"), std::string::npos);
+  EXPECT_TRUE(has(site.page(), series + "1\n"));
   ASSERT_TRUE(site.start());
-  EXPECT_NE(site.page().find(series + "1\n"), std::string::npos) << "on the first page";
-  ASSERT_TRUE(site.step());
-  ASSERT_TRUE(site.step(1));
-  EXPECT_NE(site.page().find(series + "2\n"), std::string::npos);
+  EXPECT_TRUE(has(site.page(), series + "1\n")) << "on the first page";
+  site.watch(1);
+  EXPECT_TRUE(has(site.page(), series + "2\n"));
 }
 
 // A machine has fifty functions: they have no zeros, but their first event is preceded by one.
@@ -169,14 +173,13 @@ TEST(HealthKeeper, APciFunctionsEventsBeginWithZero) {
                     series = "fabric_events_total{event=\"pcie_replays\",device=\"" + pci + "\"} ";
   auto& function = site.snapshot().node.platform.functions[pci];
   function.correctable.total = 0;
-  ASSERT_TRUE(site.step());
-  ASSERT_TRUE(site.step());
-  EXPECT_EQ(site.page().find(series), std::string::npos);
+  site.watch();
+  EXPECT_FALSE(has(site.page(), series));
   *function.correctable.total = 100'000;
   ASSERT_TRUE(site.step());
-  EXPECT_NE(site.page().find(series + "0\n"), std::string::npos) << site.page();
+  EXPECT_TRUE(has(site.page(), series + "0\n")) << site.page();
   for (int i = 0; i < 6; ++i) ASSERT_TRUE(site.step());
-  EXPECT_NE(site.page().find(series + "1\n"), std::string::npos) << site.page();
+  EXPECT_TRUE(has(site.page(), series + "1\n")) << site.page();
 }
 
 // One fatal error in one reading, and then none: its onset is counted.
@@ -187,12 +190,11 @@ TEST(HealthKeeper, AnUncorrectablePcieErrorIsAnEvent) {
     const std::string pci = site.snapshot().node.ports[0].pci,
                       series = "fabric_events_total{event=\"" + std::string(rule) + "\",device=\"" + pci + "\"} ";
     (site.snapshot().node.platform.functions[pci].*member).total = 0;
-    ASSERT_TRUE(site.step());
-    ASSERT_TRUE(site.step());
-    EXPECT_EQ(site.page().find(series), std::string::npos);
+    site.watch();
+    EXPECT_FALSE(has(site.page(), series));
     (site.snapshot().node.platform.functions[pci].*member).total = 1;
     for (int i = 0; i < 8; ++i) ASSERT_TRUE(site.step());
-    EXPECT_NE(site.page().find(series + "1\n"), std::string::npos) << site.page();
+    EXPECT_TRUE(has(site.page(), series + "1\n")) << site.page();
   }
 }
 
@@ -201,9 +203,8 @@ TEST(HealthKeeper, SaysThatAFileIsBrokenAndStartsAnew) {
   site.tree().file("run/fabric-exporter/health.toml", "updated = [\n");
   const auto started = site.start();
   ASSERT_FALSE(started);
-  EXPECT_NE(started.error().text().find("health.toml:"), std::string::npos) << started.error().text();
-  ASSERT_TRUE(site.step());
-  ASSERT_TRUE(site.step(5));
+  EXPECT_TRUE(has(started.error().text(), "health.toml:")) << started.error().text();
+  site.watch(5);
   EXPECT_EQ(site.flapping(), Status::critical);
   EXPECT_TRUE(site.start()) << "and has written a good one";
   EXPECT_EQ(site.flapping(), Status::critical);
@@ -211,13 +212,11 @@ TEST(HealthKeeper, SaysThatAFileIsBrokenAndStartsAnew) {
 
 TEST(HealthKeeper, ABrokenListOfWhatIsOverCostsNoState) {
   Site site;
-  ASSERT_TRUE(site.step());
-  ASSERT_TRUE(site.step(3));
+  site.watch(3);
   site.tree().file("var/lib/fabric-exporter/acks.toml", "updated = [\n");
   const auto started = site.start();
   ASSERT_FALSE(started);
-  EXPECT_NE(started.error().text().find("/var/lib/fabric-exporter/acks.toml:"), std::string::npos)
-      << started.error().text();
+  EXPECT_TRUE(has(started.error().text(), "/var/lib/fabric-exporter/acks.toml:")) << started.error().text();
   EXPECT_EQ(site.flapping(), Status::warning);
 }
 
@@ -233,8 +232,7 @@ TEST(HealthKeeper, SaysWhereItCannotKeepThem) {
 
 TEST(HealthKeeper, ADeviceThatHangsNeitherClearsNorConfirms) {
   Site site;
-  ASSERT_TRUE(site.step());
-  ASSERT_TRUE(site.step(3));
+  site.watch(3);
   ASSERT_EQ(site.flapping(), Status::warning);
   const double seen = site.keeper().health().find("link_flap", "mlx5_0/1")->seen;
   for (int i = 0; i < 8; ++i) ASSERT_TRUE(site.step(0, true));
@@ -258,17 +256,17 @@ TEST(HealthKeeper, ACardThatFellOffTheBusIsMissedUntilItIsBack) {
   ASSERT_EQ(ports.back().id(), "mlx5_3/1");
   node.ports.pop_back();
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(site.step());
-  EXPECT_EQ(site.page().find(gone), std::string::npos) << "its driver was unloaded, or a container has it";
+  EXPECT_FALSE(has(site.page(), gone)) << "its driver was unloaded, or a container has it";
   std::erase_if(node.topology.nics, [&](const Nic& nic) { return nic.pci == ports.back().pci; });
   for (int i = 0; i < 90; ++i) ASSERT_TRUE(site.step());
-  EXPECT_NE(site.page().find(gone), std::string::npos) << "a quarter of an hour later";
+  EXPECT_TRUE(has(site.page(), gone)) << "a quarter of an hour later";
   ASSERT_TRUE(site.start());
   ASSERT_TRUE(site.step());
-  EXPECT_NE(site.page().find(gone), std::string::npos) << "and after a restart";
+  EXPECT_TRUE(has(site.page(), gone)) << "and after a restart";
   node.ports = ports;
   node.topology.nics = nics;
   ASSERT_TRUE(site.step());
-  EXPECT_EQ(site.page().find(gone), std::string::npos);
+  EXPECT_FALSE(has(site.page(), gone));
 }
 
 // The firmware did not answer for a moment, and connections were given up: when it answers again, that shows.
@@ -293,8 +291,7 @@ TEST(HealthKeeper, WhatIsCountedWhileASourceFailsOnceIsNotLost) {
 // Its cable is known to be bad: from the reload on nobody wants to hear of it, even if it falls off the bus.
 TEST(HealthKeeper, OfADeviceThatIsExcludedNothingIsTold) {
   Site site;
-  ASSERT_TRUE(site.step());
-  ASSERT_TRUE(site.step(5));
+  site.watch(5);
   ASSERT_EQ(site.flapping(), Status::critical);
   site.policy().exclude = {"mlx5_0"};
   auto& node = site.snapshot().node;
@@ -305,7 +302,7 @@ TEST(HealthKeeper, OfADeviceThatIsExcludedNothingIsTold) {
     ASSERT_TRUE(site.keeper().update(site.snapshot(), &site.policy(), {50'030.0 + 10 * i, kWall + 50'030 + 10 * i}));
   }
   EXPECT_EQ(site.flapping(), Status::ok);
-  EXPECT_EQ(site.page().find("subject=\"mlx5_0/1\""), std::string::npos) << site.page();
+  EXPECT_FALSE(has(site.page(), "subject=\"mlx5_0/1\"")) << site.page();
 }
 
 TEST(HealthKeeper, TellsATroubleOnce) {
@@ -313,14 +310,13 @@ TEST(HealthKeeper, TellsATroubleOnce) {
   site.tree().file("var/lib/fabric-agent/acks.toml", "[[ack]]\n");
   const auto first = site.step();
   ASSERT_FALSE(first);
-  EXPECT_NE(first.error().text().find("acks.toml"), std::string::npos);
+  EXPECT_TRUE(has(first.error().text(), "acks.toml"));
   EXPECT_TRUE(site.step());
 }
 
 TEST(Acknowledged, FromTheCommandToTheMetricAndItsEnd) {
   Site site;
-  ASSERT_TRUE(site.step());
-  ASSERT_TRUE(site.step(3));
+  site.watch(3);
   EXPECT_EQ(site.ask({"ack", "--list"}).text, "No acknowledged findings.\n");
   const auto written = site.ask({"ack", "link-flap", "mlx5_*", "--for", "3650h", "--comment", "cable ordered"});
   EXPECT_EQ(written.errors, "");
@@ -331,16 +327,15 @@ TEST(Acknowledged, FromTheCommandToTheMetricAndItsEnd) {
   acks->front().until = site.wall() + 1000;
   ASSERT_TRUE(save_acks(site.tree().path(), *acks));
   ASSERT_TRUE(site.step());
-  EXPECT_NE(site.page().find("fabric_check_acknowledged{check=\"link-flap\",subject=\"mlx5_0/1\"} 1\n"),
-            std::string::npos);
-  EXPECT_NE(site.page().find("fabric_check_status{check=\"link-flap\",subject=\"mlx5_0/1\"} 1\n"), std::string::npos)
+  EXPECT_TRUE(has(site.page(), "fabric_check_acknowledged{check=\"link-flap\",subject=\"mlx5_0/1\"} 1\n"));
+  EXPECT_TRUE(has(site.page(), "fabric_check_status{check=\"link-flap\",subject=\"mlx5_0/1\"} 1\n"))
       << "it is told all the same";
   const auto list = site.ask({"ack", "--list"}).text;
-  EXPECT_NE(list.find("cable ordered"), std::string::npos) << list;
+  EXPECT_TRUE(has(list, "cable ordered")) << list;
   for (int i = 0; i < 20 + kAckOutlasts / 10; ++i) ASSERT_TRUE(site.step());
   EXPECT_TRUE(site.keeper().acks(site.wall()).empty()) << "the finding has cleared";
   ASSERT_TRUE(site.step(3));
-  EXPECT_EQ(site.page().find("fabric_check_acknowledged"), std::string::npos) << "it is another one now";
+  EXPECT_FALSE(has(site.page(), "fabric_check_acknowledged")) << "it is another one now";
   EXPECT_EQ(site.ask({"ack", "--remove", "link-flap", "mlx5_*"}).errors, "");
   EXPECT_EQ(site.ask({"ack", "--list"}).text, "No acknowledged findings.\n");
 }
@@ -350,10 +345,8 @@ TEST(Acknowledged, FromTheCommandToTheMetricAndItsEnd) {
 TEST(Acknowledged, OnlyWhatIsWatchedCountsAsGone) {
   for (const auto& [away, set] : {std::pair<double, int64_t>{3600, 0}, {0, 86'400}, {0, -86'400}}) {
     Site site;
-    ASSERT_TRUE(site.step());
-    ASSERT_TRUE(site.step(3));
-    ASSERT_TRUE(
-        save_acks(site.tree().path(), {{"link-flap", "mlx5_0/1", site.wall(), site.wall() + 7 * 86'400, "root", ""}}));
+    site.watch(3);
+    ASSERT_TRUE(site.acknowledge(7));
     while (site.flapping() != Status::ok) ASSERT_TRUE(site.step());
     site.pass(away);
     site.set_clock(set);
@@ -367,26 +360,19 @@ TEST(Acknowledged, OnlyWhatIsWatchedCountsAsGone) {
 
 TEST(Acknowledged, WhatIsOverIsOverAfterABootAsWell) {
   Site site;
-  ASSERT_TRUE(site.step());
-  ASSERT_TRUE(site.step(3));
-  const auto acknowledge = [&] {
-    return save_acks(site.tree().path(),
-                     {{"link-flap", "mlx5_0/1", site.wall(), site.wall() + 30 * 86'400, "root", ""}});
-  };
-  ASSERT_TRUE(acknowledge());
+  site.watch(3);
+  ASSERT_TRUE(site.acknowledge(30));
   ASSERT_TRUE(site.boot());
-  ASSERT_TRUE(site.step());
-  ASSERT_TRUE(site.step(3));
+  site.watch(3);
   ASSERT_NE(site.flapping(), Status::ok);
   EXPECT_EQ(site.keeper().acks(site.wall()).size(), 1u) << "it has not cleared while somebody watched";
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(site.step());
   EXPECT_TRUE(site.keeper().acks(site.wall()).empty());
   ASSERT_TRUE(site.boot());
-  ASSERT_TRUE(site.step());
-  ASSERT_TRUE(site.step(3));
+  site.watch(3);
   ASSERT_NE(site.flapping(), Status::ok);
   EXPECT_TRUE(site.keeper().acks(site.wall()).empty()) << "this is another one";
-  ASSERT_TRUE(acknowledge());
+  ASSERT_TRUE(site.acknowledge(30));
   ASSERT_TRUE(site.step());
   EXPECT_EQ(site.keeper().acks(site.wall()).size(), 1u) << "which can be acknowledged in its turn";
 }
@@ -419,42 +405,38 @@ TEST(Acknowledged, NamesWhatIsWrong) {
   EXPECT_NE(site.ask({"ack", "loss", "--for", "soon"}).errors, "");
   EXPECT_NE(site.ask({"ack", "loss", "--remove"}).errors, "");
   site.tree().file("var/lib/fabric-agent/acks.toml", "nonsense");
-  EXPECT_NE(site.ask({"ack", "loss"}).errors.find("acks.toml:1:"), std::string::npos);
-  EXPECT_NE(site.ask({"ack", "loss"}).errors.find("; it can be deleted"), std::string::npos);
+  EXPECT_TRUE(has(site.ask({"ack", "loss"}).errors, "acks.toml:1:"));
+  EXPECT_TRUE(has(site.ask({"ack", "loss"}).errors, "; it can be deleted"));
   std::filesystem::remove(site.tree().path() + "/var/lib/fabric-agent/acks.toml");
   site.tree().folder("var/lib/fabric-agent/acks.toml");
-  EXPECT_EQ(site.ask({"ack", "loss"}).errors.find("deleted"), std::string::npos)
-      << "what only cannot be read may be in order";
+  EXPECT_FALSE(has(site.ask({"ack", "loss"}).errors, "deleted")) << "what only cannot be read may be in order";
 }
 
 TEST(CheckWatch, TellsWhatChanged) {
+  const auto told = [](const Report& before, const Report& now, int64_t wall = 0) {
+    std::string out;
+    for (const ctl::ReportChange& each : ctl::changes_of(before, now)) out += ctl::change_text(each, wall);
+    return out;
+  };
   const Finding lost{"loss", "mlx5_0/1", Status::warning, "50 packets", "none", "m.", "r."};
   Report before, now;
   now.findings = {lost, {"rate", "mlx5_0/1", Status::ok, "400 Gb/s", "", "", ""}};
-  auto changes = ctl::changes_of(before, now);
-  ASSERT_EQ(changes.size(), 1u);
-  EXPECT_EQ(ctl::change_text(changes[0], 0), "1970-01-01T00:00:00Z raised warning loss mlx5_0/1: 50 packets\n");
+  EXPECT_EQ(told(before, now), "1970-01-01T00:00:00Z raised warning loss mlx5_0/1: 50 packets\n");
   before = now;
   now.findings[0].observed = "60 packets";
-  EXPECT_TRUE(ctl::changes_of(before, now).empty()) << "its words alone";
+  EXPECT_EQ(told(before, now), "") << "its words alone";
   now.findings[0].status = Status::critical;
-  changes = ctl::changes_of(before, now);
-  ASSERT_EQ(changes.size(), 1u);
-  EXPECT_EQ(changes[0].what, "worse");
+  EXPECT_EQ(told(before, now), "1970-01-01T00:00:00Z worse critical loss mlx5_0/1: 60 packets\n");
   before = now;
   now.findings[0].acknowledged = true;
-  ASSERT_EQ(ctl::changes_of(before, now).size(), 1u);
-  EXPECT_EQ(ctl::changes_of(before, now)[0].what, "acknowledged");
-  changes = ctl::changes_of(now, before);
-  ASSERT_EQ(changes.size(), 1u) << "it has expired, and the finding counts again";
-  EXPECT_EQ(ctl::change_text(changes[0], 0),
-            "1970-01-01T00:00:00Z unacknowledged critical loss mlx5_0/1: 60 packets\n");
+  EXPECT_EQ(told(before, now),
+            "1970-01-01T00:00:00Z acknowledged critical loss mlx5_0/1: 60 packets (acknowledged )\n");
+  EXPECT_EQ(told(now, before), "1970-01-01T00:00:00Z unacknowledged critical loss mlx5_0/1: 60 packets\n")
+      << "it has expired, and the finding counts again";
   before = now;
   now.findings.clear();
-  changes = ctl::changes_of(before, now);
-  ASSERT_EQ(changes.size(), 1u);
-  EXPECT_EQ(ctl::change_text(changes[0], 60), "1970-01-01T00:01:00Z cleared critical loss mlx5_0/1 (acknowledged )\n");
-  EXPECT_EQ(ctl::change_json(changes[0], 0),
+  EXPECT_EQ(told(before, now, 60), "1970-01-01T00:01:00Z cleared critical loss mlx5_0/1 (acknowledged )\n");
+  EXPECT_EQ(ctl::change_json(ctl::changes_of(before, now).at(0), 0),
             "{\"time\":\"1970-01-01T00:00:00Z\",\"change\":\"cleared\",\"id\":\"loss\",\"subject\":\"mlx5_0/1\","
             "\"status\":\"ok\",\"observed\":\"60 packets\",\"acknowledged\":true}\n");
 }

@@ -11,8 +11,9 @@
 namespace fabric {
 namespace {
 
-using test::complaints;
+using test::complaints_of;
 using test::describe;
+using test::has;
 
 constexpr double kPace = 10, kUp = 100'000;  // seconds between readings; how long the machine has been up
 
@@ -97,10 +98,7 @@ class Machine {
     for (int i = 0; i < count; ++i) step(happens);
   }
 
-  [[nodiscard]] std::vector<Finding> found() const {
-    const std::vector<std::string> only{"counters", "device", "aer"};
-    return complaints(run_checks(view(), only));
-  }
+  [[nodiscard]] std::vector<Finding> found() const { return complaints_of(view(), {"counters", "device", "aer"}); }
   [[nodiscard]] std::string said() const { return describe(found()); }
 
   // As after a restart of whoever watches.
@@ -295,7 +293,7 @@ TEST(HealthRules, EveryVendorsLossIsSeen) {
     Machine machine;
     machine.steps(3);
     machine.steps(2, counted(name, 900'000));
-    EXPECT_NE(machine.said().find("loss"), std::string::npos) << name;
+    EXPECT_TRUE(has(machine.said(), "loss")) << name;
   }
 }
 
@@ -311,7 +309,7 @@ TEST(HealthRules, AGidWhoseTypeCannotBeReadIsTheSameGid) {
   const auto found = machine.found();
   ASSERT_EQ(found.size(), 1u) << describe(found);
   EXPECT_EQ(found[0].id, "gid-changed");
-  EXPECT_NE(found[0].observed.find(type + " -> " + other), std::string::npos) << found[0].observed;
+  EXPECT_TRUE(has(found[0].observed, type + " -> " + other)) << found[0].observed;
 }
 
 TEST(HealthRules, AHealthyMachineUnderFullLoadIsSilent) {
@@ -334,7 +332,7 @@ TEST(HealthRules, OfABondTheMemberIsNamed) {
             "optics mlx5_1/1@ens1f1np1 warning: lane 3 rx power -11.5 dBm (limits: -10 dBm to 4.5 dBm)\n");
   second.carrier = false;
   machine.steps(8);
-  EXPECT_NE(machine.said().find("@ens1f1np1"), std::string::npos) << "a state is not cleared without a reading";
+  EXPECT_TRUE(has(machine.said(), "@ens1f1np1")) << "a state is not cleared without a reading";
   second.carrier = true;
   second.module->lanes[2].rx_power.value = 1e-3;
   machine.steps(8);
@@ -354,7 +352,7 @@ TEST(HealthRules, LanesThatCannotBeReadAreNotInOrder) {
   lanes[2].rx_power.value = 7e-5;
   machine.steps(3);
   const std::string said = machine.said();
-  EXPECT_NE(said.find("optics"), std::string::npos) << said;
+  EXPECT_TRUE(has(said, "optics")) << said;
   for (ModuleLane& lane : lanes)
     lane = ModuleLane{.number = lane.number,
                       .rx_power = {},
@@ -422,7 +420,7 @@ TEST(HealthRules, TheGraceIsForFlapsAlone) {
   machine.boot();
   machine.steps(3);
   machine.steps(3, counted("out_of_sequence", 50'000));
-  EXPECT_NE(machine.said().find("loss"), std::string::npos) << machine.said();
+  EXPECT_TRUE(has(machine.said(), "loss")) << machine.said();
 }
 
 TEST(HealthRules, ADriverThatIsLoadedAnewDoesNotFlap) {
@@ -555,7 +553,7 @@ TEST(HealthRules, TheGidOfAVlanIsThePortsOwnWhateverItsName) {
   machine.steps(3);
   EXPECT_EQ(machine.said(), "");
   machine.step([](Port& port) { port.gids.pop_back(); });
-  EXPECT_NE(machine.said().find("gid-changed"), std::string::npos) << machine.said();
+  EXPECT_TRUE(has(machine.said(), "gid-changed")) << machine.said();
 }
 
 // Containers with a macvlan of their own come and go, and their GIDs with them.
@@ -726,7 +724,7 @@ TEST(HealthRules, AnUncorrectablePcieErrorStaysCritical) {
     ASSERT_EQ(found.size(), 1u) << describe(found);
     EXPECT_EQ(found[0].id, "aer");
     EXPECT_EQ(found[0].status, Status::critical);
-    EXPECT_NE(found[0].observed.find("none in this reading"), std::string::npos) << found[0].observed;
+    EXPECT_TRUE(has(found[0].observed, "none in this reading")) << found[0].observed;
   }
 }
 

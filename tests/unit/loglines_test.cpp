@@ -14,10 +14,12 @@
 namespace fabric::loglines {
 namespace {
 
+using test::has;
 using test::JsonValue;
 using test::kLogExamples;
 using test::ran;
 using test::Ran;
+using test::ran_on;
 using test::Tree;
 
 std::string ids_of(std::string_view line) {
@@ -179,43 +181,43 @@ TEST(LogTime, OfNoOther) {
 }
 
 // A captured machine with one port.
-void fill(Tree& tree) {
-  const std::string device = "sys/class/infiniband/mlx5_0", port = device + "/ports/1";
-  tree.file(port + "/state", "4: ACTIVE\n").file(port + "/link_layer", "Ethernet\n");
-  tree.file(port + "/gids/3", "0000:0000:0000:0000:0000:ffff:1d57:04dd\n");
-  tree.file(port + "/gid_attrs/types/3", "RoCE v2\n").file(port + "/gid_attrs/ndevs/3", "eth0\n");
-  tree.file("sys/class/net/eth0/ifindex", "7\n");
-}
+struct Captured : Tree {
+  Captured() {
+    const std::string port = "sys/class/infiniband/mlx5_0/ports/1";
+    file(port + "/state", "4: ACTIVE\n").file(port + "/link_layer", "Ethernet\n");
+    file(port + "/gids/3", "0000:0000:0000:0000:0000:ffff:1d57:04dd\n");
+    file(port + "/gid_attrs/types/3", "RoCE v2\n").file(port + "/gid_attrs/ndevs/3", "eth0\n");
+    file("sys/class/net/eth0/ifindex", "7\n");
+  }
+};
 
 TEST(ExplainLine, ResolvesThePortAndCleansTheText) {
-  Tree tree;
-  fill(tree);
+  Captured tree;
   const std::string line =
       "\x1b[31mNCCL WARN NET/IB : Got completion from peer 10.1.1.1<1> with status=12 opcode=1 len=0 vendor err 129 "
       "(Send) "
       "localGid ::ffff:29.87.4.221 remoteGids::ffff:29.87.88.182";
-  const Ran result = ran({"explain", line, "--root", tree.path()});
+  const Ran result = ran_on(tree, {"explain", line});
   EXPECT_EQ(result.code, 0) << result.errors;
   for (const char* part : {"wc-retry-exceeded (network)\n", "Port: mlx5_0/1", "by GID ::ffff:29.87.4.221",
                            "Peer: 29.87.88.182", "Counters: not known: fabric-exporter does not run",
                            "vendor error 129", "Next: fabric-agentctl diagnose mlx5_0/1\n"})
-    EXPECT_NE(result.text.find(part), std::string::npos) << part << "\n" << result.text;
+    EXPECT_TRUE(has(result.text, part)) << part << "\n" << result.text;
   EXPECT_EQ(result.text.find('\x1b'), std::string::npos);
-  const JsonValue json = JsonValue::parse(ran({"explain", line, "--json", "--root", tree.path()}).text);
+  const JsonValue json = JsonValue::parse(ran_on(tree, {"explain", line, "--json"}).text);
   EXPECT_EQ(json.array().front()["ports"].array().front()["port"].text(), "mlx5_0/1");
 }
 
 TEST(ExplainLine, UnknownLinesAndIdsDiffer) {
-  Tree tree;
-  fill(tree);
-  const Ran unknown = ran({"explain", "all is well", "--root", tree.path()});
+  Captured tree;
+  const Ran unknown = ran_on(tree, {"explain", "all is well"});
   EXPECT_EQ(unknown.code, 1);
   EXPECT_TRUE(unknown.text.starts_with("Unknown line: ")) << unknown.text;
   EXPECT_EQ(ran({"explain", "locality"}).code, 0);
   EXPECT_EQ(ran({"explain", "localty"}).code, 64);
-  EXPECT_EQ(ran({"explain", "--log", tree.path() + "/no-such-file", "--root", tree.path()}).code, 3);
-  EXPECT_EQ(ran({"explain", "--log", tree.path(), "--root", tree.path()}).code, 3) << "a directory";
-  EXPECT_EQ(ran({"explain", "--log", "x", "a line", "--root", tree.path()}).code, 64);
+  EXPECT_EQ(ran_on(tree, {"explain", "--log", tree.path() + "/no-such-file"}).code, 3);
+  EXPECT_EQ(ran_on(tree, {"explain", "--log", tree.path()}).code, 3) << "a directory";
+  EXPECT_EQ(ran_on(tree, {"explain", "--log", "x", "a line"}).code, 64);
 }
 
 // The exporter's history of an hour: a flap half an hour ago.
@@ -227,12 +229,11 @@ void remember(Tree& tree) {
 }
 
 TEST(ExplainLine, CountersAtTheTimeOfTheLine) {
-  Tree tree;
-  fill(tree);
+  Captured tree;
   remember(tree);
   const auto counters = [&](const std::string& time) {
-    const Ran result = ran({"explain", time + " NCCL WARN NET/IB : mlx5_0:1 Got async event : port error", "--json",
-                            "--root", tree.path()});
+    const Ran result =
+        ran_on(tree, {"explain", time + " NCCL WARN NET/IB : mlx5_0:1 Got async event : port error", "--json"});
     std::string out;
     const JsonValue json = JsonValue::parse(result.text);
     for (const JsonValue& each : json.array().front()["ports"].array().front()["counters"].array())
@@ -250,45 +251,41 @@ TEST(ExplainLine, CountersAtTheTimeOfTheLine) {
 }
 
 TEST(ExplainLine, LidOfAnInfinibandPort) {
-  Tree tree;
-  fill(tree);
+  Captured tree;
   const std::string port = "sys/class/infiniband/mlx5_0/ports/1";
   tree.file(port + "/link_layer", "InfiniBand\n").file(port + "/lid", "0xc\n").file(port + "/lid_mask_count", "1\n");
   const auto text = [&](const std::string& lid) {
-    return ran({"explain", "ibv_create_ah(dlid=" + lid + " sl=0) failed: Connection timed out", "--root", tree.path()})
-        .text;
+    return ran_on(tree, {"explain", "ibv_create_ah(dlid=" + lid + " sl=0) failed: Connection timed out"}).text;
   };
   for (const char* lid : {"12", "13"})
-    EXPECT_NE(text(lid).find("Port: mlx5_0/1 (by LID " + std::string(lid) + ")"), std::string::npos) << text(lid);
-  EXPECT_NE(text("14").find("Peer: LID 14, not of this node"), std::string::npos) << text("14");
+    EXPECT_TRUE(has(text(lid), "Port: mlx5_0/1 (by LID " + std::string(lid) + ")")) << text(lid);
+  EXPECT_TRUE(has(text("14"), "Peer: LID 14, not of this node")) << text("14");
 }
 
 TEST(ExplainLine, SaysThatALongLineWasCut) {
-  Tree tree;
-  fill(tree);
+  Captured tree;
   const std::string megabyte(1 << 20, 'a');
-  const Ran unknown = ran({"explain", "a " + megabyte, "--root", tree.path()});
+  const Ran unknown = ran_on(tree, {"explain", "a " + megabyte});
   EXPECT_EQ(unknown.code, 1);
-  EXPECT_NE(unknown.text.find("1 line is longer than 16 KiB"), std::string::npos) << unknown.text;
+  EXPECT_TRUE(has(unknown.text, "1 line is longer than 16 KiB")) << unknown.text;
   tree.file("log", megabyte + "\nGot completion with error 12, " + megabyte + "\nshort\n");
-  const Ran log = ran({"explain", "--log", tree.path() + "/log", "--root", tree.path()});
+  const Ran log = ran_on(tree, {"explain", "--log", tree.path() + "/log"});
   EXPECT_EQ(log.code, 0);
-  EXPECT_NE(log.text.find("2 lines are longer than 16 KiB"), std::string::npos) << log.text;
+  EXPECT_TRUE(has(log.text, "2 lines are longer than 16 KiB")) << log.text;
 }
 
 TEST(ExplainLog, CountsEachMessageOnceForEachPort) {
-  Tree tree;
-  fill(tree);
+  Captured tree;
   std::string log = "start\n" + std::string(3 << 20, 'x') + "\n";
   for (int i = 0; i < 5; ++i) log += "NCCL WARN NET/IB : mlx5_0:1 Got async event : port error\n";
   log += "NCCL WARN NET/IB : Got async event : port error";
   tree.file("log", log).file("empty", "");
-  const Ran result = ran({"explain", "--log", tree.path() + "/log", "--root", tree.path()});
+  const Ran result = ran_on(tree, {"explain", "--log", tree.path() + "/log"});
   EXPECT_EQ(result.code, 0);
-  EXPECT_NE(result.text.find("Line 3, 5 times: NCCL WARN"), std::string::npos) << result.text;
-  EXPECT_NE(result.text.find("Line 8: NCCL WARN"), std::string::npos) << "no newline at the end";
-  EXPECT_NE(result.text.find("Next: fabric-agentctl diagnose\n"), std::string::npos) << result.text;
-  const Ran empty = ran({"explain", "--log", tree.path() + "/empty", "--root", tree.path()});
+  EXPECT_TRUE(has(result.text, "Line 3, 5 times: NCCL WARN")) << result.text;
+  EXPECT_TRUE(has(result.text, "Line 8: NCCL WARN")) << "no newline at the end";
+  EXPECT_TRUE(has(result.text, "Next: fabric-agentctl diagnose\n")) << result.text;
+  const Ran empty = ran_on(tree, {"explain", "--log", tree.path() + "/empty"});
   EXPECT_EQ(empty.code, 1) << empty.errors;
 }
 

@@ -11,16 +11,21 @@ namespace fabric::faults {
 
 struct Report {
   const char *id, *happens, *source;  // who reported it
-  std::function<std::string(Machine&)> plant;
-  std::vector<std::string> checks;  // any of these should report it; empty: no check should
-  Culprit culprit;                  // whom diagnose should name; none: nobody
-  bool is_ambiguous = false;        // to this host alone: it may name nobody, with the culprit among the candidates
+  Plant plant;
+  const char* checks;         // "CHECK CHECK": any of these should report it; empty: no check should
+  Culprit culprit;            // whom diagnose should name; none: nobody
+  bool is_ambiguous = false;  // to this host alone: it may name nobody, with the culprit among the candidates
 };
 using Reports = std::vector<Report>;
 const Reports& reported_faults();
 
+// Faults of the catalogue that are reported as well.
 // Moves all bytes of priority 3 to 0. False: the driver does not count them.
 bool move_to_priority_0(Machine& m);
+// The cables of the second and the third rail end at each other's switch port.
+std::string swap_cables(Machine& m);
+// The rails are in one subnet, and each answers the ARP of all. Impossible with a VRF for each.
+std::string answer_any_arp(Machine& m);
 
 enum class Verdict : uint8_t { right, wrong, silent };
 // The worst over all machines that can have the fault.

@@ -2,26 +2,21 @@
 // How often reported faults are answered rightly, and how sure each rule may be.
 #include "faults/fleet/reported.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstdio>
-#include <map>
-
 #include "faults/answer.h"
+#include "support/test.h"
 
 namespace fabric::faults {
 
-using test::complaints;
+using test::complaints_of;
 using test::describe;
 
 namespace {
 
 Verdict by_checks(const Report& report, const std::vector<Finding>& found) {
-  const auto wanted = [&](const Finding& each) { return std::ranges::count(report.checks, each.id) > 0; };
+  const auto checks = words(report.checks);
+  const auto wanted = [&](const Finding& each) { return std::ranges::count(checks, each.id) > 0; };
   if (!std::ranges::all_of(found, wanted)) return Verdict::wrong;
-  return found.empty() != report.checks.empty() ? Verdict::silent : Verdict::right;
+  return found.empty() != checks.empty() ? Verdict::silent : Verdict::right;
 }
 
 bool blames(const Diagnosis& each) { return each.culprit != Culprit::none && each.culprit != Culprit::unknown; }
@@ -51,7 +46,7 @@ Judged judged(const Report& report) {
     Machine machine = healthy;
     if (report.plant(machine).empty()) continue;
     const View view = machine.view();
-    const auto found = complaints(run_checks(view));
+    const auto found = complaints_of(view);
     out.diagnoses.push_back(diagnose(view));
     ++out.machines;
     const Verdict check = by_checks(report, found), diagnosis = by_diagnosis(report, out.diagnoses.back());

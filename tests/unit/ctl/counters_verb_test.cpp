@@ -14,6 +14,7 @@
 namespace fabric::ctl {
 namespace {
 
+using test::has;
 using test::JsonValue;
 using test::Tree;
 
@@ -109,9 +110,8 @@ TEST(Rates, PartsOfOneSeriesAddUp) {
 }
 
 TEST(Rates, OfTwoThatCountTheSameTheBetterCounts) {
-  Node before = node({{"rx_bytes", 1000}, {"rx_roce_only_bytes", 900}}, {}),
-       now = node({{"rx_bytes", 1500}, {"rx_roce_only_bytes", 1300}}, {});
-  const auto rates = rates_of(before, now, 1);
+  const auto rates = rates_of(node({{"rx_bytes", 1000}, {"rx_roce_only_bytes", 900}}),
+                              node({{"rx_bytes", 1500}, {"rx_roce_only_bytes", 1300}}), 1);
   ASSERT_EQ(rates.size(), 1u);
   EXPECT_EQ(rates[0].per_second, 400);
 }
@@ -180,7 +180,9 @@ struct Call {
   std::string text, errors;
   unsigned rounds = 0;
 };
-Call session(std::vector<std::string> words, const std::function<bool(unsigned)>& step, unsigned height = 0) {
+Call session(
+    std::vector<std::string> words, const std::function<bool(unsigned)>& step = [](unsigned) { return true; },
+    unsigned height = 0) {
   Call out;
   Output output;
   output.height = height;
@@ -198,15 +200,13 @@ Call session(std::vector<std::string> words, const std::function<bool(unsigned)>
 
 TEST(CountersVerb, TellsWhatMovedBetweenTwoReadings) {
   Tree tree;
-  const auto ran =
-      session({"counters", "--root", machine(tree).path(), "--interval", "100ms"}, [](unsigned) { return true; });
+  const auto ran = session({"counters", "--root", machine(tree).path(), "--interval", "100ms"});
   EXPECT_EQ(ran.code, kDone) << ran.errors;
-  EXPECT_NE(ran.text.find("gpu01"), std::string::npos);
-  EXPECT_NE(ran.text.find("0 of 2 counters moved"), std::string::npos) << ran.text;
-  EXPECT_EQ(ran.text.find("rdma_cnp_sent"), std::string::npos);
-  const auto all =
-      session({"counters", "--root", tree.path(), "--interval", "100ms", "--verbose"}, [](unsigned) { return true; });
-  EXPECT_NE(all.text.find("rdma_cnp_sent"), std::string::npos) << all.text;
+  EXPECT_TRUE(has(ran.text, "gpu01"));
+  EXPECT_TRUE(has(ran.text, "0 of 2 counters moved")) << ran.text;
+  EXPECT_FALSE(has(ran.text, "rdma_cnp_sent"));
+  const auto all = session({"counters", "--root", tree.path(), "--interval", "100ms", "--verbose"});
+  EXPECT_TRUE(has(all.text, "rdma_cnp_sent")) << all.text;
 }
 
 TEST(CountersVerb, GoesOnUntilInterruptedAndEndsCleanly) {
@@ -237,9 +237,8 @@ TEST(CountersVerb, GoesOnUntilInterruptedAndEndsCleanly) {
 TEST(CountersVerb, AMachineWithoutRdmaIsAnsweredInItsFormToo) {
   Tree tree;
   tree.file("proc/sys/kernel/hostname", "gpu01\n");
-  const auto never = [](unsigned) { return true; };
-  EXPECT_EQ(session({"counters", "--root", tree.path(), "-i", "100ms"}, never).text, "No RDMA device found.\n");
-  const auto ran = session({"counters", "--json", "--root", tree.path(), "-i", "100ms"}, never);
+  EXPECT_EQ(session({"counters", "--root", tree.path(), "-i", "100ms"}).text, "No RDMA device found.\n");
+  const auto ran = session({"counters", "--json", "--root", tree.path(), "-i", "100ms"});
   EXPECT_EQ(ran.code, kDone);
   const JsonValue json = JsonValue::parse(ran.text);
   EXPECT_EQ(json["hostname"].text(), "gpu01");
@@ -250,7 +249,7 @@ TEST(CountersVerb, AMachineWithoutRdmaIsAnsweredInItsFormToo) {
         if (round == 1) tree.file(kCnp, "20\n");
         return round < 2;
       });
-  EXPECT_NE(watched.text.find("fabric_rdma_cnp_sent_total"), std::string::npos) << watched.text;
+  EXPECT_TRUE(has(watched.text, "fabric_rdma_cnp_sent_total")) << watched.text;
 }
 
 TEST(CountersVerb, TheTimeIsTheClocksInSummerToo) {
@@ -258,8 +257,7 @@ TEST(CountersVerb, TheTimeIsTheClocksInSummerToo) {
   ::tzset();
   Tree tree;
   const auto before = static_cast<double>(std::time(nullptr));
-  const auto ran =
-      session({"counters", "--json", "--root", machine(tree).path(), "-i", "100ms"}, [](unsigned) { return true; });
+  const auto ran = session({"counters", "--json", "--root", machine(tree).path(), "-i", "100ms"});
   const auto change =
       session({"check", "--watch", "--json", "--root", tree.path(), "-i", "0"}, [](unsigned) { return false; });
   ::unsetenv("TZ");
@@ -289,10 +287,9 @@ TEST(CheckWatch, ADeviceThatWentIsNotClearedBeforeItIsBack) {
         line.find("cleared critical port-state mlx5_0/1") != std::string_view::npos)
       gone.emplace_back(line);
   ASSERT_EQ(gone.size(), 2u) << watched.text;
-  EXPECT_NE(gone[0].find(" raised critical "), std::string::npos) << watched.text;
-  EXPECT_NE(gone[1].find(" cleared critical "), std::string::npos) << watched.text;
-  EXPECT_EQ(watched.text.find("no RDMA device"), std::string::npos) << "said instead when it is taken for cleared\n"
-                                                                    << watched.text;
+  EXPECT_TRUE(has(gone[0], " raised critical ")) << watched.text;
+  EXPECT_TRUE(has(gone[1], " cleared critical ")) << watched.text;
+  EXPECT_FALSE(has(watched.text, "no RDMA device")) << "said instead when it is taken for cleared\n" << watched.text;
 }
 
 TEST(CountersVerb, ACapturedTreeCannotSpeakToTheTerminal) {
@@ -301,17 +298,16 @@ TEST(CountersVerb, ACapturedTreeCannotSpeakToTheTerminal) {
   const std::string port = "sys/class/infiniband/mlx5_0/ports/1/hw_counters/";
   tree.file(port + "a\033[2Jb", "7\n").file(port + "\xc2\xb5", "7\n");
   for (const char* verb : {"counters", "check"}) {
-    const auto ran = session({verb, "--root", tree.path(), "-i", "100ms", "-v"}, [](unsigned) { return true; });
+    const auto ran = session({verb, "--root", tree.path(), "-i", "100ms", "-v"});
     EXPECT_EQ(ran.text.find_first_of("\033\007\xff"), std::string::npos) << ran.text;
     EXPECT_TRUE(ran.text.starts_with("gpu?]0;title??")) << ran.text;
   }
   const auto watched =
       session({"check", "--root", tree.path(), "--watch", "1", "-i", "0"}, [](unsigned) { return false; });
   EXPECT_EQ(watched.text.find_first_of("\033\007\xff"), std::string::npos) << watched.text;
-  const auto text =
-      session({"counters", "--root", tree.path(), "-i", "100ms", "-v"}, [](unsigned) { return true; }).text;
-  EXPECT_EQ(text.find("[2Jb"), std::string::npos) << "no file of the kernel has such a name\n" << text;
-  EXPECT_NE(text.find(" \xc2\xb5 "), std::string::npos) << "what can be shown is";
+  const auto text = session({"counters", "--root", tree.path(), "-i", "100ms", "-v"}).text;
+  EXPECT_FALSE(has(text, "[2Jb")) << "no file of the kernel has such a name\n" << text;
+  EXPECT_TRUE(has(text, " \xc2\xb5 ")) << "what can be shown is";
 }
 
 TEST(CountersVerb, EndsWhenNobodyReads) {
@@ -329,7 +325,7 @@ TEST(CountersVerb, ATerminalIsWrittenInPlaceAndAPipeIsPlain) {
   const auto terminal = session(
       words, [](unsigned round) { return round < 1; }, 4);
   EXPECT_TRUE(terminal.text.starts_with("\033[?1049h\033[?25l\033[?7l\033[2J\033[Hgpu01")) << terminal.text;
-  EXPECT_NE(terminal.text.find("\r\n-- 2 more lines --\033[K"), std::string::npos) << terminal.text;
+  EXPECT_TRUE(has(terminal.text, "\r\n-- 2 more lines --\033[K")) << terminal.text;
   EXPECT_TRUE(terminal.text.ends_with("\033[?1049l")) << terminal.text;
   const auto pipe = session(words, [](unsigned round) { return round < 1; });
   EXPECT_EQ(pipe.text.find('\033'), std::string::npos) << pipe.text;
@@ -340,13 +336,12 @@ TEST(CountersVerb, SaysWhatItDoesNotUnderstand) {
   Tree tree;
   machine(tree);
   for (const char* word : {"soon", "0", "10ms", "2h"}) {
-    const auto ran = session({"counters", "--root", tree.path(), "--watch", word}, [](unsigned) { return true; });
+    const auto ran = session({"counters", "--root", tree.path(), "--watch", word});
     EXPECT_EQ(ran.code, kUsage) << word;
     EXPECT_NE(ran.errors, "");
   }
   for (const char* port : {"mlx5_9", "host"})  // the host has settings, but no counters
-    EXPECT_EQ(session({"counters", "--root", tree.path(), "--port", port}, [](unsigned) { return true; }).code,
-              kFailure);
+    EXPECT_EQ(session({"counters", "--root", tree.path(), "--port", port}).code, kFailure);
 }
 
 }  // namespace

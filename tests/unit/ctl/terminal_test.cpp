@@ -16,6 +16,8 @@
 namespace fabric::ctl {
 namespace {
 
+using test::has;
+
 std::string explained(std::vector<std::string> words, const Output& terminal) {
   Output output = terminal;
   words.insert(words.begin(), "explain");
@@ -105,7 +107,7 @@ TEST(Pager, RunsOnceForALongText) {
   Session session;
   const std::string shown = session.run(kSmall, {{"SYSTEMD_PAGER", session.pager("mine")}}, kLong),
                     note = session.noted();
-  EXPECT_EQ(shown.find("damaged-link"), std::string::npos) << shown;
+  EXPECT_FALSE(has(shown, "damaged-link")) << shown;
   EXPECT_TRUE(note.starts_with("mine FRSXMK ")) << note;
   EXPECT_GT(std::atoi(note.c_str() + 12), 60) << note;
   EXPECT_EQ(std::count(note.begin(), note.end(), '\n'), 1) << note;
@@ -140,7 +142,7 @@ TEST(Pager, DoesNotRun) {
                {"no such program", kSmall, {{"SYSTEMD_PAGER", "/nonexistent"}}, kLong}};
   for (const auto& each : cases) {
     const std::string shown = session.run(each.rows, each.environment, each.words);
-    EXPECT_NE(shown.find("damaged-link"), std::string::npos) << each.why << shown;
+    EXPECT_TRUE(has(shown, "damaged-link")) << each.why << shown;
     EXPECT_EQ(session.noted(), "") << each.why;
   }
 }
@@ -161,7 +163,7 @@ TEST(Color, IsChosenAsBySystemctl) {
                {0, {{"SYSTEMD_COLORS", "1"}}, true}};
   for (const auto& each : cases) {
     const std::string shown = session.run(each.rows, each.environment, kLong);
-    EXPECT_NE(shown.find("COLORED"), std::string::npos);
+    EXPECT_TRUE(has(shown, "COLORED"));
     EXPECT_EQ(shown.find("\033[") != std::string::npos, each.colored)
         << each.rows << (each.environment.empty() ? "" : each.environment.begin()->first);
   }

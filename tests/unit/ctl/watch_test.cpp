@@ -20,6 +20,7 @@
 namespace fabric::ctl {
 namespace {
 
+using test::has;
 using test::Tree;
 
 constexpr const char* kState = "sys/class/infiniband/mlx5_0/ports/1/state";
@@ -160,7 +161,7 @@ TEST_F(WatchOnATerminal, HasAScreenOfItsOwnAndGivesItBack) {
 TEST_F(WatchOnATerminal, FollowsItsSize) {
   Program check(words({"check", "--watch", "1h", "--interval", "0"}), size_of(200, 100));
   ASSERT_TRUE(check.prints(", every 1h")) << check.printed();
-  EXPECT_EQ(check.printed().find("more lines"), std::string::npos);
+  EXPECT_FALSE(has(check.printed(), "more lines"));
   check.resize(size_of(6, 60));
   EXPECT_TRUE(check.prints("with fixes: fabric-agentctl")) << "cut to the width: " << check.printed();
   EXPECT_TRUE(check.prints("more lines --")) << check.printed();
@@ -245,7 +246,7 @@ TEST_F(WatchOnATerminal, WhatChangedStandsAboveWhatStands) {
   };
   (void)run(words({"check", "--watch", "500ms", "--interval", "0", "--only", "port-state"}), output);
   ASSERT_EQ(rounds.size(), 3u);
-  EXPECT_EQ(rounds[0].find("Last changes"), std::string::npos) << "what stood at the start is no change: " << rounds[0];
+  EXPECT_FALSE(has(rounds[0], "Last changes")) << "what stood at the start is no change: " << rounds[0];
   const size_t changes = rounds[1].find("Last changes:"),
                raised = rounds[1].find("raised critical port-state mlx5_0/1");
   EXPECT_LT(changes, raised) << rounds[1];

@@ -143,11 +143,10 @@ void compare_classes(const std::vector<Device>& devices, LspciScore& score) {
   ++score.machines;
 }
 
-TEST(CorpusLspci, EveryClassIsTheTrees) {
-  const auto corpus = test::corpus_directory();
-  if (!corpus) GTEST_SKIP() << "no corpus: set FABRIC_CORPUS";
+using CorpusLspci = test::OfCorpus;
+TEST_F(CorpusLspci, EveryClassIsTheTrees) {
   LspciScore score;
-  for (const auto& file : std::filesystem::directory_iterator(*corpus + "/lspci")) {
+  for (const auto& file : std::filesystem::directory_iterator(corpus + "/lspci")) {
     SCOPED_TRACE(file.path().string());
     std::ifstream in(file.path());
     std::string text((std::istreambuf_iterator<char>(in)), {});

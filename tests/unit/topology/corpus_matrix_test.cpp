@@ -171,27 +171,20 @@ class Matrix {
   std::vector<std::vector<size_t>> groups_;  // by level, of each device
 };
 
-TEST(CorpusMatrix, NcclAndRcclXml) {
-  const auto corpus = test::corpus_directory();
-  if (!corpus) GTEST_SKIP() << "no corpus: set FABRIC_CORPUS";
+using CorpusMatrix = test::OfCorpus;
+TEST_F(CorpusMatrix, NcclAndRcclXml) {
   MatrixScore score;
-  const JsonValue oracle = JsonValue::parse(test::slurp(*corpus + "/oracle.json"));
-  for (const auto& [name, machine] : oracle.object()) {
-    if (machine["kind"].text() != "nccl-xml") continue;
+  for (const auto& [name, machine] : test::oracle_of(corpus, "nccl-xml")) {
     SCOPED_TRACE(name);
-    compare_matrix(machine, NcclXml(machine).read(test::slurp(*corpus + "/" + machine["file"].text())), score);
+    compare_matrix(machine, NcclXml(machine).read(test::slurp(corpus + "/" + machine["file"].text())), score);
   }
   print("NCCL XML", score);
   EXPECT_GT(score.machines, 0);
 }
 
-TEST(CorpusMatrix, NvidiaSmi) {
-  const auto corpus = test::corpus_directory();
-  if (!corpus) GTEST_SKIP() << "no corpus: set FABRIC_CORPUS";
+TEST_F(CorpusMatrix, NvidiaSmi) {
   MatrixScore score;
-  const JsonValue oracle = JsonValue::parse(test::slurp(*corpus + "/oracle.json"));
-  for (const auto& [name, machine] : oracle.object()) {
-    if (machine["kind"].text() != "nvidia-smi-topo-m") continue;
+  for (const auto& [name, machine] : test::oracle_of(corpus, "nvidia-smi-topo-m")) {
     SCOPED_TRACE(name);
     compare_matrix(machine, Matrix().read(machine), score);
   }

@@ -10,6 +10,7 @@
 namespace fabric {
 namespace {
 
+using test::has;
 using test::JsonValue;
 
 struct Score {
@@ -139,32 +140,24 @@ void compare_with_oracle(const Root& root, const Topology& ours) {
   for (const std::string& difference : ours.differences) ADD_FAILURE() << difference;
 }
 
-class CorpusTopology : public ::testing::Test {
- protected:
-  void SetUp() override {
-    const auto found = test::corpus_directory();
-    if (!found) GTEST_SKIP() << "no corpus: set FABRIC_CORPUS";
-    corpus = *found;
-    std::ifstream in(corpus + "/oracle.json");
-    std::ostringstream text;
-    text << in.rdbuf();
-    oracle = JsonValue::parse(text.str());
-  }
+void report(const char* source, const Score& score) {
+  std::printf("topology score, %s: %d of %d pairs over %d machines\n", source, score.right, score.pairs,
+              score.machines);
+  EXPECT_GT(score.machines, 0);
+}
 
-  static void report(const char* source, const Score& score) {
-    std::printf("topology score, %s: %d of %d pairs over %d machines\n", source, score.right, score.pairs,
-                score.machines);
-    EXPECT_GT(score.machines, 0);
-  }
+void compare_tree(const JsonValue& machine, const std::string& archive, Score& score) {
+  const test::Unpacked tree(archive);
+  const auto topology = load_topology({.root = Root::open(tree.root()).value()});
+  compare(machine, topology, score);
+  compare_with_oracle(Root::open(tree.root()).value(), *topology);
+}
 
-  std::string corpus;
-  JsonValue oracle;
-};
+using CorpusTopology = test::OfCorpus;
 
 TEST_F(CorpusTopology, FromHwlocXml) {
   Score score;
-  for (const auto& [name, machine] : oracle.object()) {
-    if (machine["kind"].text() != "hwloc-xml") continue;
+  for (const auto& [name, machine] : test::oracle_of(corpus, "hwloc-xml")) {
     SCOPED_TRACE(name);
     compare(machine, load_topology_xml(corpus + "/" + machine["file"].text()), score);
   }
@@ -173,26 +166,20 @@ TEST_F(CorpusTopology, FromHwlocXml) {
 
 TEST_F(CorpusTopology, FromDerivedSysfs) {
   Score score;
+  const auto oracle = JsonValue::parse(test::slurp(corpus + "/oracle.json"));
   for (const auto& [name, machine] : oracle.object()) {
     if (machine["derived_sysfs"].is_null()) continue;
     SCOPED_TRACE(name);
-    const test::Unpacked tree(corpus + "/" + machine["derived_sysfs"].text());
-    const auto topology = load_topology({.root = Root::open(tree.root()).value()});
-    compare(machine, topology, score);
-    compare_with_oracle(Root::open(tree.root()).value(), *topology);
+    compare_tree(machine, corpus + "/" + machine["derived_sysfs"].text(), score);
   }
   report("derived /sys", score);
 }
 
 TEST_F(CorpusTopology, FromSysfsSnapshots) {
   Score score;
-  for (const auto& [name, machine] : oracle.object()) {
-    if (machine["kind"].text() != "sysfs-snapshot") continue;
+  for (const auto& [name, machine] : test::oracle_of(corpus, "sysfs-snapshot")) {
     SCOPED_TRACE(name);
-    const test::Unpacked tree(corpus + "/" + machine["file"].text());
-    const auto topology = load_topology({.root = Root::open(tree.root()).value()});
-    compare(machine, topology, score);
-    compare_with_oracle(Root::open(tree.root()).value(), *topology);
+    compare_tree(machine, corpus + "/" + machine["file"].text(), score);
   }
   report("snapshots of /sys", score);
 }
@@ -210,7 +197,7 @@ TEST_F(CorpusTopology, PublishedFilesWithCommentsAndNewerFormats) {
   EXPECT_EQ(commented->nics.size(), plain->nics.size());
   const auto newer = load_topology_xml(corpus + "/hwloc-xml/V3-FORMAT__hwloc__nvidia-dgx-gb10.xml");
   if (newer) EXPECT_EQ(newer->numa_cpus.size(), 1u) << "hwloc 2.12 reads the format of hwloc 3";
-  else EXPECT_NE(newer.error().what.find("hwloc 3"), std::string::npos) << newer.error().what;
+  else EXPECT_TRUE(has(newer.error().what, "hwloc 3")) << newer.error().what;
 }
 
 }  // namespace

@@ -49,12 +49,12 @@ TEST(GpuIdentify, NvidiaInOrderOfAddressesWithoutTheExcluded) {
               "Model: H100\nGPU UUID: GPU-" + std::string(bus) +
                   "\nDevice Minor: 0\nGPU Excluded: " + (std::string(bus) == "65" ? "Yes\n" : "No\n"));
   }
-  const auto topology = load_topology({.root = tree.root()});
-  ASSERT_TRUE(topology && topology->gpus.size() == 3);
-  EXPECT_EQ(topology->gpus[0].vendor_index, std::vector<unsigned>{0});
-  EXPECT_TRUE(topology->gpus[1].vendor_index.empty());
-  EXPECT_EQ(topology->gpus[2].vendor_index, std::vector<unsigned>{1});
-  EXPECT_EQ(topology->gpus[2].uuid, "GPU-b3");
+  const Topology topology = test::topology_of(tree);
+  ASSERT_EQ(topology.gpus.size(), 3u);
+  EXPECT_EQ(topology.gpus[0].vendor_index, std::vector<unsigned>{0});
+  EXPECT_TRUE(topology.gpus[1].vendor_index.empty());
+  EXPECT_EQ(topology.gpus[2].vendor_index, std::vector<unsigned>{1});
+  EXPECT_EQ(topology.gpus[2].uuid, "GPU-b3");
 }
 
 TEST(GpuIdentify, AmdPartitionsAreSeveralNodesOfOneFunction) {
@@ -66,9 +66,9 @@ TEST(GpuIdentify, AmdPartitionsAreSeveralNodesOfOneFunction) {
   tree.file(nodes + "0/properties", "cpu_cores_count 96\nsimd_count 0\n");
   tree.file(nodes + "1/properties", "simd_count 152\ndomain 0\nlocation_id 3072\ndrm_render_minor 128\n");
   tree.file(nodes + "2/properties", "simd_count 152\ndomain 0\nlocation_id 268438528\ndrm_render_minor 129\n");
-  const auto topology = load_topology({.root = tree.root()});
-  ASSERT_TRUE(topology && topology->gpus.size() == 1);
-  const Gpu& found = topology->gpus[0];
+  const Topology topology = test::topology_of(tree);
+  ASSERT_EQ(topology.gpus.size(), 1u);
+  const Gpu& found = topology.gpus[0];
   EXPECT_EQ(found.model, "AMD Instinct MI300X");
   EXPECT_EQ(found.uuid, "GPU-deadbeef00112233");
   EXPECT_EQ(found.partition, "DPX/NPS1");
@@ -80,10 +80,10 @@ TEST(GpuIdentify, IntelByItsId) {
   test::Tree tree;
   const std::string folder = add_gpu_function(tree, "3a", "0x8086", "0x0bd5");
   tree.folder(folder + "/drm/renderD128").folder(folder + "/drm/card0");
-  const auto topology = load_topology({.root = tree.root()});
-  ASSERT_TRUE(topology && topology->gpus.size() == 1);
-  EXPECT_EQ(topology->gpus[0].model, "Intel Data Center GPU Max 1550");
-  EXPECT_EQ(topology->gpus[0].render_minors, std::vector<unsigned>{128});
+  const Topology topology = test::topology_of(tree);
+  ASSERT_EQ(topology.gpus.size(), 1u);
+  EXPECT_EQ(topology.gpus[0].model, "Intel Data Center GPU Max 1550");
+  EXPECT_EQ(topology.gpus[0].render_minors, std::vector<unsigned>{128});
 }
 
 TEST(Cards, OneGuidIsOneCardOnTwoSockets) {
@@ -99,11 +99,11 @@ TEST(Cards, OneGuidIsOneCardOnTwoSockets) {
   add("10", "0000:11:00.1", "", "");
   add("80", "0000:81:00.0", "mlx5_1", "506b:4b03:003c:eee8\n");
   add("90", "0000:91:00.0", "efa_0", "0000:0000:0000:0000\n");
-  const auto topology = load_topology({.root = tree.root()});
-  ASSERT_TRUE(topology && topology->nics.size() == 4);
-  EXPECT_EQ(topology->nics[0].card, topology->nics[2].card);
-  EXPECT_EQ(topology->nics[0].card, topology->nics[1].card) << "the other function in its slot";
-  EXPECT_EQ(topology->nics[3].card, "0000:91:00") << "zeros are no GUID";
+  const Topology topology = test::topology_of(tree);
+  ASSERT_EQ(topology.nics.size(), 4u);
+  EXPECT_EQ(topology.nics[0].card, topology.nics[2].card);
+  EXPECT_EQ(topology.nics[0].card, topology.nics[1].card) << "the other function in its slot";
+  EXPECT_EQ(topology.nics[3].card, "0000:91:00") << "zeros are no GUID";
 }
 
 TEST(Machine, CpuLists) {
@@ -120,10 +120,9 @@ TEST(Machine, ListsOfCpusThatLieCostTheCores) {
       .file("sys/devices/system/node/node1/cpulist", "0-9999999\n");
   tree.file("sys/devices/system/cpu/cpu7/topology/core_cpus_list", "0-4294967295\n")
       .file("sys/devices/system/cpu/cpu8/topology/core_cpus_list", "9-10\n");
-  const auto topology = load_topology({.root = tree.root()});
-  ASSERT_TRUE(topology) << topology.error().text();
-  EXPECT_EQ(topology->numa_cpus.size(), 2u);
-  EXPECT_TRUE(topology->cores.empty());
+  const Topology topology = test::topology_of(tree);
+  EXPECT_EQ(topology.numa_cpus.size(), 2u);
+  EXPECT_TRUE(topology.cores.empty());
 }
 
 TEST(Machine, SocketsCoresMemoryAndHypervisor) {
@@ -146,12 +145,11 @@ TEST(Machine, SocketsCoresMemoryAndHypervisor) {
     tree.file(folder + "core_cpus", masks[i % 2]).file(folder + "package_cpus", masks[i % 2]);
     tree.file(folder + "thread_siblings", masks[i % 2]).file(folder + "core_siblings", masks[i % 2]);
   }
-  auto topology = load_topology({.root = tree.root()});
-  ASSERT_TRUE(topology) << topology.error().text();
-  EXPECT_EQ(topology->numa_socket, (std::map<int, int>{{0, 0}, {1, 1}}));
-  EXPECT_EQ(topology->memory_nodes, std::vector<int>{2});
-  EXPECT_EQ(topology->hypervisor, "Amazon EC2");
-  EXPECT_EQ(topology->cores, (std::vector<Core>{{{0, 2}, 0}, {{1, 3}, 1}}));
+  Topology topology = test::topology_of(tree);
+  EXPECT_EQ(topology.numa_socket, (std::map<int, int>{{0, 0}, {1, 1}}));
+  EXPECT_EQ(topology.memory_nodes, std::vector<int>{2});
+  EXPECT_EQ(topology.hypervisor, "Amazon EC2");
+  EXPECT_EQ(topology.cores, (std::vector<Core>{{{0, 2}, 0}, {{1, 3}, 1}}));
   EXPECT_EQ(machine::hypervisor_name("Amazon EC2", "g4dn.metal"), "");
   EXPECT_EQ(machine::hypervisor_name("Dell Inc.", "PowerEdge XE9680"), "");
   EXPECT_EQ(machine::hypervisor_name("QEMU", "Standard PC (Q35 + ICH9, 2009)"), "QEMU");

@@ -3,10 +3,10 @@
 #include "topology/inventory.h"
 
 #include "agentd/agent.h"
-#include "ctl/verbs.h"
 #include "scan/scan.h"
 #include "store/pci_state.h"
 #include "support/corpus.h"
+#include "support/ctl.h"
 #include "support/healthy_node.h"
 #include "support/test.h"
 #include "support/tree.h"
@@ -14,6 +14,7 @@
 namespace fabric {
 namespace {
 
+using test::has;
 using test::Healthy;
 namespace fs = std::filesystem;
 
@@ -27,8 +28,7 @@ Inventory recorded(const Node& node) {
 std::string changes_said(Healthy& node) {
   node.now.inventory = recorded(Healthy().now);
   node.now.topology.gone = gone_nics(*node.now.inventory, node.now.topology);
-  const std::vector<std::string> only{"topology"};
-  return test::describe(test::complaints(run_checks(node.view(), only)));
+  return test::said(node.view(), {"topology"});
 }
 
 TEST(Inventory, IsReadBackAsItWasWritten) {
@@ -60,11 +60,10 @@ TEST(Inventory, ADamagedFileIsAFinding) {
   auto kernel = open_kernel(tree.path());
   ASSERT_TRUE(kernel);
   const Node node = scan(*kernel);
-  const std::vector<std::string> only{"inventory"};
-  const Report report = run_checks({.now = node, .no_policy = {}}, only);
-  ASSERT_EQ(report.findings.size(), 1u);
-  EXPECT_EQ(report.findings[0].status, Status::warning);
-  EXPECT_NE(report.findings[0].meaning.find("inventory.toml:1:"), std::string::npos) << report.findings[0].meaning;
+  const auto found = test::complaints_of({.now = node}, {"inventory"});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].status, Status::warning);
+  EXPECT_TRUE(has(found[0].meaning, "inventory.toml:1:")) << found[0].meaning;
 }
 
 TEST(Inventory, WhatIsGoneIsNamedOnceByItsPlace) {
@@ -87,12 +86,11 @@ TEST(Inventory, WhatHasChangedIsNamed) {
   EXPECT_EQ(changes_said(numa), "inventory 0000:43:00.0 warning: NUMA node 0: GPU3 (0000:43:00.0)\n");
   Healthy all;  // no equal is better, and they claim to have no more lanes: `pcie` has nothing to compare with
   for (Nic& nic : all.now.topology.nics) nic.link.width = nic.link.max_width = 8;
-  EXPECT_NE(changes_said(all).find("inventory 0000:14:00.0 warning: PCIe link x8 at 32 GT/s: mlx5_0"),
-            std::string::npos)
+  EXPECT_TRUE(has(changes_said(all), "inventory 0000:14:00.0 warning: PCIe link x8 at 32 GT/s: mlx5_0"))
       << changes_said(all);
   Healthy other;
   other.now.topology.nics[0].device = 0x101d;
-  EXPECT_NE(changes_said(other).find("model 15b3:101d"), std::string::npos) << changes_said(other);
+  EXPECT_TRUE(has(changes_said(other), "model 15b3:101d")) << changes_said(other);
 }
 
 TEST(Inventory, ThePortsThatWereUpStayInIt) {
@@ -103,11 +101,10 @@ TEST(Inventory, ThePortsThatWereUpStayInIt) {
   EXPECT_NE(inventory_of(node.now).parts, before.parts);
 }
 
+using RecordedInventory = test::OfCorpus;
 // The agent writes it while nothing is missing, and never without what was there.
-TEST(Inventory, TheAgentRecordsAGoodStateOnly) {
-  const auto corpus = test::corpus_directory();
-  if (!corpus) GTEST_SKIP() << "no corpus";
-  const test::Unpacked tree(*corpus + "/repro/oci16.tgz");
+TEST_F(RecordedInventory, IsOfAGoodStateOnly) {
+  const test::Unpacked tree(corpus + "/repro/oci16.tgz");
   const std::string root = tree.root(), function = "0000:2a:00.1";
   const auto keep = [&] {
     auto kernel = open_kernel(root);
@@ -122,13 +119,10 @@ TEST(Inventory, TheAgentRecordsAGoodStateOnly) {
     for (const auto& entry : fs::directory_iterator(fs::path(root) / folder))
       if (entry.is_symlink() && !fs::exists(entry.path())) fs::remove(entry.path());
   EXPECT_EQ(keep(), "");
-  ctl::Output shown;
-  const std::vector<std::string> words{"inventory", "--root", root};
-  EXPECT_EQ(ctl::run(words, shown), ctl::kChanges);
-  EXPECT_NE(shown.text.find("gone"), std::string::npos) << shown.text;
-  ctl::Output refused;
-  const std::vector<std::string> accept{"inventory", "accept", "--root", root};
-  EXPECT_EQ(ctl::run(accept, refused), ctl::kFailure);
+  const test::Ran shown = test::ran({"inventory", "--root", root});
+  EXPECT_EQ(shown.code, ctl::kChanges);
+  EXPECT_TRUE(has(shown.text, "gone")) << shown.text;
+  EXPECT_EQ(test::ran({"inventory", "accept", "--root", root}).code, ctl::kFailure);
   auto kernel = open_kernel(root);
   const Node node = scan(*kernel);
   ASSERT_TRUE(node.inventory);

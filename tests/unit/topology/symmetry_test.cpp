@@ -9,6 +9,7 @@
 namespace fabric {
 namespace {
 
+using test::has;
 using test::Healthy;
 
 // The second function of each card: mlx5_0f1 at .1.
@@ -166,7 +167,7 @@ TEST(FewPlaces, SevenGpusAreOneOfEightShort) {
   const auto odd = odd_gpus(topology);
   ASSERT_TRUE(odd);
   EXPECT_EQ(odd->whole, 8u);
-  EXPECT_NE(odd->where.find("beside GPU4, GPU5, GPU6"), std::string::npos) << odd->where;
+  EXPECT_TRUE(has(odd->where, "beside GPU4, GPU5, GPU6")) << odd->where;
   topology.gpus.resize(3);
   EXPECT_FALSE(odd_gpus(topology)) << "servers with three are sold";
 }

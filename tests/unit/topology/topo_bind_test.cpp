@@ -9,6 +9,7 @@
 namespace fabric {
 namespace {
 
+using test::has;
 using test::Healthy;
 
 std::string printed_for(const Healthy& node, const char* format) {
@@ -66,8 +67,7 @@ TEST(Gres, CoresAreLogicalAndLinksGoByThePciAddress) {
 
 // slurmd compares what is written with what it detects, and drains the node where they differ.
 TEST(Gres, WhoDetectsWritesNothing) {
-  EXPECT_NE(printed_for(machine_with(64), "slurm").find("# With AutoDetect=nvml or rsmi leave Cores and Links out"),
-            std::string::npos);
+  EXPECT_TRUE(has(printed_for(machine_with(64), "slurm"), "# With AutoDetect=nvml or rsmi leave Cores and Links out"));
 }
 
 TEST(Rankfile, EachRankHasCoresOfItsOwn) {
@@ -87,17 +87,16 @@ TEST(Rankfile, EachRankHasCoresOfItsOwn) {
       EXPECT_EQ(node.now.topology.cores.at(core).numa, node.now.topology.gpus[rank].numa);
     }
   }
-  EXPECT_EQ(text.find("overload"), std::string::npos);
+  EXPECT_FALSE(has(text, "overload"));
 }
 
 // mpirun refuses ranks that share cores, unless it is told.
 TEST(Rankfile, SharedCoresAreTold) {
-  EXPECT_NE(
-      printed_for(machine_with(2), "rankfile").find("# Some ranks share cores: add --bind-to core:overload-allowed"),
-      std::string::npos);
+  EXPECT_TRUE(
+      has(printed_for(machine_with(2), "rankfile"), "# Some ranks share cores: add --bind-to core:overload-allowed"));
   Healthy node = machine_with(64);
   node.now.topology.gpus[1].numa.reset();
-  EXPECT_NE(printed_for(node, "rankfile").find("overload-allowed"), std::string::npos);
+  EXPECT_TRUE(has(printed_for(node, "rankfile"), "overload-allowed"));
 }
 
 }  // namespace

@@ -26,12 +26,10 @@ TEST(TopoGolden, OwnMachines) {
   expect_both("cloud_guest", test::cloud_guest());
 }
 
-class TopoGoldenCorpus : public ::testing::TestWithParam<const char*> {};
+class TopoGoldenCorpus : public test::OfCorpus, public ::testing::WithParamInterface<const char*> {};
 
 TEST_P(TopoGoldenCorpus, TextAndPicture) {
-  const auto corpus = test::corpus_directory();
-  if (!corpus) GTEST_SKIP() << "no corpus: set FABRIC_CORPUS";
-  const auto topology = load_topology_xml(*corpus + "/hwloc-xml/" + GetParam() + ".xml");
+  const auto topology = load_topology_xml(corpus + "/hwloc-xml/" + GetParam() + ".xml");
   if (!topology && topology.error().code == ENOENT) GTEST_SKIP() << "not in this corpus";
   ASSERT_TRUE(topology) << topology.error().text();
   Node node;

@@ -13,6 +13,7 @@ namespace {
 
 using test::count_of;
 using test::expect_golden;
+using test::has;
 
 PciDevice make_function(const std::string& pci, const std::string& root, std::vector<std::string> bridges,
                         std::optional<int> numa) {
@@ -60,18 +61,18 @@ TEST(TopoText, NvidiaSmisMatrix) {
             "GPU0  X   N/A  PIX  0-15,32-47   0\n"
             "GPU1 N/A   X   N/A  N/A          N/A\n"
             "NIC0 PIX  N/A   X\n");
-  EXPECT_NE(text.find("  NIC0: mlx5_0 (ens24np0, 0000:24:00.0)\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("  GPU0: NVIDIA H100 (0000:23:00.0)\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("  GPU0: mlx5_0 (PIX)\n  GPU1: unknown\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("NICs without RDMA: eno1\n"), std::string::npos) << text;
+  EXPECT_TRUE(has(text, "  NIC0: mlx5_0 (ens24np0, 0000:24:00.0)\n")) << text;
+  EXPECT_TRUE(has(text, "  GPU0: NVIDIA H100 (0000:23:00.0)\n")) << text;
+  EXPECT_TRUE(has(text, "  GPU0: mlx5_0 (PIX)\n  GPU1: unknown\n")) << text;
+  EXPECT_TRUE(has(text, "NICs without RDMA: eno1\n")) << text;
 }
 
 TEST(TopoText, WithoutRdmaEveryNicIsShown) {
   Topology topology = server();
   topology.nics[0].rdma.clear();
   const std::string text = text_of(topology);
-  EXPECT_NE(text.find(" NIC0 NIC1 CPU"), std::string::npos) << text;
-  EXPECT_EQ(text.find("without RDMA"), std::string::npos) << text;
+  EXPECT_TRUE(has(text, " NIC0 NIC1 CPU")) << text;
+  EXPECT_FALSE(has(text, "without RDMA")) << text;
 }
 
 TEST(TopoText, NothingFound) { EXPECT_EQ(text_of({}), "No GPU and no NIC found.\n"); }
@@ -196,14 +197,14 @@ TEST(TopoSvg, ShowsEveryDeviceAndPairAndNeedsNothingElse) {
   const std::string svg = printed("svg", eight_on_eight());
   EXPECT_EQ(xml_fault(svg), "");
   for (int i = 0; i < 8; ++i) {
-    EXPECT_NE(svg.find(">GPU" + std::to_string(i) + "</text>"), std::string::npos);
-    EXPECT_NE(svg.find(">mlx5_" + std::to_string(i) + "</text>"), std::string::npos);
+    EXPECT_TRUE(has(svg, ">GPU" + std::to_string(i) + "</text>"));
+    EXPECT_TRUE(has(svg, ">mlx5_" + std::to_string(i) + "</text>"));
   }
   EXPECT_EQ(count_of(svg, "<path "), 8u);
   EXPECT_EQ(count_of(svg, ">PIX</text>"), 8u);
   EXPECT_EQ(count_of(svg, "#d00000"), 0u) << "nothing is wrong, nothing is red";
   for (const char* outside : {"<script", "href", "url(", "@import", "font-face"})
-    EXPECT_EQ(svg.find(outside), std::string::npos) << outside;
+    EXPECT_FALSE(has(svg, outside)) << outside;
 }
 
 TEST(TopoSvg, ProblemsAreRedAndTextIsEscaped) {
@@ -213,17 +214,17 @@ TEST(TopoSvg, ProblemsAreRedAndTextIsEscaped) {
   node.topology.nics[5].link.width = 8;
   const std::string svg = printed("svg", node);
   EXPECT_EQ(xml_fault(svg), "") << svg;
-  EXPECT_EQ(svg.find("<script"), std::string::npos);
-  EXPECT_NE(svg.find("⚠ mlx5_5: x8 at 32 GT/s"), std::string::npos);
-  EXPECT_NE(svg.find("⚠ mlx5_5</text>"), std::string::npos);
-  EXPECT_EQ(svg.find("⚠ mlx5_4</text>"), std::string::npos);
+  EXPECT_FALSE(has(svg, "<script"));
+  EXPECT_TRUE(has(svg, "⚠ mlx5_5: x8 at 32 GT/s"));
+  EXPECT_TRUE(has(svg, "⚠ mlx5_5</text>"));
+  EXPECT_FALSE(has(svg, "⚠ mlx5_4</text>"));
 }
 
 TEST(TopoDot, QuotesWhatEndsAString) {
   Node node = eight_on_eight();
   node.topology.nics[0].netdevs = {"a\"b\\c"};
   const std::string dot = printed("dot", node);
-  EXPECT_NE(dot.find("a\\\"b\\\\c"), std::string::npos) << dot;
+  EXPECT_TRUE(has(dot, "a\\\"b\\\\c")) << dot;
   EXPECT_EQ(count_of(dot, "{"), count_of(dot, "}"));
   EXPECT_EQ(count_of(dot, " -- "), 8u);
 }
@@ -250,16 +251,16 @@ TEST(TopoNccl, SaysWhyAVariableIsMissing) {
   node.ports[2].gids[1].index = 5;
   node.ports[6].state = 1;
   const std::string text = printed("nccl", node, nullptr, "");
-  EXPECT_EQ(text.find("\nNCCL_IB_GID_INDEX="), std::string::npos) << text;
-  EXPECT_NE(text.find("mlx5_2:1 5"), std::string::npos) << text;
-  EXPECT_NE(text.find("mlx5_6:1 is left out"), std::string::npos) << text;
-  EXPECT_EQ(lines_of(text).front().find("mlx5_6"), std::string::npos) << text;
+  EXPECT_FALSE(has(text, "\nNCCL_IB_GID_INDEX=")) << text;
+  EXPECT_TRUE(has(text, "mlx5_2:1 5")) << text;
+  EXPECT_TRUE(has(text, "mlx5_6:1 is left out")) << text;
+  EXPECT_FALSE(has(lines_of(text).front(), "mlx5_6")) << text;
   for (const char* why : {"# NCCL_IB_TC is not set", "# NCCL_SOCKET_IFNAME is not set"})
-    EXPECT_NE(text.find(why), std::string::npos) << why;
+    EXPECT_TRUE(has(text, why)) << why;
   for (Port& port : node.ports) port.link_layer = LinkLayer::infiniband;
-  EXPECT_NE(printed("nccl", node).find("# InfiniBand: "), std::string::npos);
+  EXPECT_TRUE(has(printed("nccl", node), "# InfiniBand: "));
   for (Gpu& gpu : node.topology.gpus) gpu.vendor = 0x1002;
-  EXPECT_NE(printed("nccl", node).find("RCCL"), std::string::npos);
+  EXPECT_TRUE(has(printed("nccl", node), "RCCL"));
 }
 
 TEST(TopoBind, EveryGpuHasCoresOfItsNodeAndNoneTwice) {
@@ -280,18 +281,17 @@ TEST(TopoBind, TheTypeIsAutoDetects) {
   node.topology.gpus[1].model = "AMD, Inc.: Radeon\t(#1) \xc3\xa9";
   const auto lines = lines_of(printed("slurm", node));
   ASSERT_EQ(lines.size(), 8u);
-  EXPECT_NE(lines[0].find(" Type=nvidia_a100-sxm4-80gb File="), std::string::npos) << lines[0];
-  EXPECT_NE(lines[1].find(" Type=amd_inc._radeon1_ File="), std::string::npos) << lines[1];
+  EXPECT_TRUE(has(lines[0], " Type=nvidia_a100-sxm4-80gb File=")) << lines[0];
+  EXPECT_TRUE(has(lines[1], " Type=amd_inc._radeon1_ File=")) << lines[1];
 }
 
 TEST(TopoBind, AGpuWhoseNodeIsNotKnownHasAllCores) {
   Node node = eight_on_eight();
   node.topology.gpus[6].numa.reset();
   const std::string slurm = printed("slurm", node);
-  EXPECT_NE(slurm.find("File=/dev/nvidia6 Cores=0-63 "), std::string::npos) << slurm;
-  EXPECT_NE(slurm.find("# GPU6: NUMA node unknown"), std::string::npos) << slurm;
-  EXPECT_NE(slurm.find("File=/dev/nvidia7 Cores=32-63 "), std::string::npos)
-      << "numbers of cores, not of their threads: " << slurm;
+  EXPECT_TRUE(has(slurm, "File=/dev/nvidia6 Cores=0-63 ")) << slurm;
+  EXPECT_TRUE(has(slurm, "# GPU6: NUMA node unknown")) << slurm;
+  EXPECT_TRUE(has(slurm, "File=/dev/nvidia7 Cores=32-63 ")) << "numbers of cores, not of their threads: " << slurm;
 }
 
 TEST(TopoBind, APartitionedGpuIsSeveralDevices) {
@@ -301,7 +301,7 @@ TEST(TopoBind, APartitionedGpuIsSeveralDevices) {
   node.topology.gpus[0].render_minors = {128, 129};
   const auto lines = lines_of(printed("slurm", node));
   ASSERT_EQ(lines.size(), 2u);
-  EXPECT_NE(lines[1].find("File=/dev/dri/renderD129 Cores=0-31 Links=4,-1"), std::string::npos) << lines[1];
+  EXPECT_TRUE(has(lines[1], "File=/dev/dri/renderD129 Cores=0-31 Links=4,-1")) << lines[1];
 }
 
 TEST(TopoNotes, WhatTheClassesCannotSay) {
@@ -313,7 +313,7 @@ TEST(TopoNotes, WhatTheClassesCannotSay) {
   const std::string text = printed("text", node);
   for (const char* part :
        {"mlx5_0, mlx5_4 are one NIC", "split into 2 NUMA nodes", "without CPUs (memory of GPUs, HBM, CXL): 2, 3"})
-    EXPECT_NE(text.find(part), std::string::npos) << part;
+    EXPECT_TRUE(has(text, part)) << part;
 }
 
 // Where nvidia-smi's words would be other ones, and what its table cannot tell.
@@ -363,7 +363,7 @@ TEST(TopoBounds, EveryFormatOfHundredsOfGpusAndThousandsOfNics) {
   }
   for (const ctl::TopoFormat& format : ctl::topo_formats())
     EXPECT_NE(format.print(ctl::topo_view(node)), "") << format.name;
-  EXPECT_NE(printed("text", node).find("GPU127"), std::string::npos);
+  EXPECT_TRUE(has(printed("text", node), "GPU127"));
   node.topology.gpus.resize(8);
   for (int i = 0; i < 2'000; ++i) {
     Nic vf = node.topology.nics[static_cast<size_t>(i) % 64];
@@ -375,24 +375,23 @@ TEST(TopoBounds, EveryFormatOfHundredsOfGpusAndThousandsOfNics) {
   for (const char* format : {"text", "svg", "dot", "nccl"}) {
     const std::string text = printed(format, node);
     EXPECT_LT(text.size(), size_t{2} << 20) << format;
-    EXPECT_EQ(text.find("vf7"), std::string::npos) << format;
+    EXPECT_FALSE(has(text, "vf7")) << format;
   }
-  EXPECT_NE(printed("text", node).find("2000 more NICs: see --json"), std::string::npos);
+  EXPECT_TRUE(has(printed("text", node), "2000 more NICs: see --json"));
 }
+using TopoCorpus = test::OfCorpus;
 
 // Every machine of the corpus in every format.
-TEST(TopoCorpus, EveryFormatOfEveryMachine) {
-  const auto corpus = test::corpus_directory();
-  if (!corpus) GTEST_SKIP() << "no corpus: set FABRIC_CORPUS";
+TEST_F(TopoCorpus, EveryFormatOfEveryMachine) {
   int machines = 0;
-  for (const auto& [name, machine] : test::oracle_of(*corpus, "hwloc-xml")) {
+  for (const auto& [name, machine] : test::oracle_of(corpus, "hwloc-xml")) {
     SCOPED_TRACE(name);
-    const Node node = around(*load_topology_xml(*corpus + "/" + machine["file"].text()));
+    const Node node = around(*load_topology_xml(corpus + "/" + machine["file"].text()));
     const std::string svg = printed("svg", node), dot = printed("dot", node), tree = printed("tree", node);
     EXPECT_EQ(xml_fault(svg), "");
     EXPECT_EQ(count_of(dot, "{"), count_of(dot, "}"));
     for (const Gpu& gpu : node.topology.gpus)
-      for (const std::string* text : {&svg, &dot, &tree}) EXPECT_NE(text->find(gpu.pci), std::string::npos) << gpu.name;
+      for (const std::string* text : {&svg, &dot, &tree}) EXPECT_TRUE(has(*text, gpu.pci)) << gpu.name;
     for (const Nic& nic : node.topology.nics) EXPECT_GE(count_of(tree, nic.pci), 1u) << nic.name;
     for (const char* format : {"cpuset", "rankfile"}) {  // some files hold NUMA nodes alone, and that is said
       const std::string text = printed(format, node);

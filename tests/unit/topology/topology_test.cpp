@@ -13,6 +13,8 @@ namespace fabric {
 namespace {
 
 using test::add_pci;
+using test::has;
+using test::topology_of;
 using test::Tree;
 
 TEST(PciAddress, Parses) {
@@ -84,31 +86,30 @@ void two_socket_server(Tree& tree) {
 TEST(Topology, FromSysfs) {
   Tree tree;
   two_socket_server(tree);
-  const auto topology = load_topology({.root = tree.root()});
-  ASSERT_TRUE(topology);
-  ASSERT_EQ(topology->gpus.size(), 2u);
-  ASSERT_EQ(topology->nics.size(), 2u);
-  const Gpu& gpu = topology->gpus[0];
+  const Topology topology = topology_of(tree);
+  ASSERT_EQ(topology.gpus.size(), 2u);
+  ASSERT_EQ(topology.nics.size(), 2u);
+  const Gpu& gpu = topology.gpus[0];
   EXPECT_EQ(gpu.name, "GPU0");
   EXPECT_EQ(gpu.model, "NVIDIA H100 80GB HBM3");
   EXPECT_EQ(gpu.numa, 0);
   EXPECT_EQ(gpu.link.speed, 32.0);
   EXPECT_EQ(gpu.link.width, 16u);
   EXPECT_FALSE(gpu.link.max_speed || gpu.link.max_width);
-  const Nic& nic = topology->nics[0];
+  const Nic& nic = topology.nics[0];
   EXPECT_EQ(nic.name, "mlx5_0");
   EXPECT_EQ(nic.netdevs, (std::vector<std::string>{"ens24np0"}));
   EXPECT_EQ(path_class(gpu, nic), PathClass::PIX);
-  EXPECT_EQ(path_class(topology->gpus[1], nic), PathClass::SYS);
-  EXPECT_EQ(path_class(topology->gpus[1], topology->nics[1]), PathClass::PHB);
-  EXPECT_EQ(topology->numa_cpus, (std::map<int, std::string>{{0, "0-3"}, {1, "4-7"}}));
+  EXPECT_EQ(path_class(topology.gpus[1], nic), PathClass::SYS);
+  EXPECT_EQ(path_class(topology.gpus[1], topology.nics[1]), PathClass::PHB);
+  EXPECT_EQ(topology.numa_cpus, (std::map<int, std::string>{{0, "0-3"}, {1, "4-7"}}));
 }
 
 TEST(Topology, NumaNodeOnlyWhereItIsKnown) {
   Tree tree;
   const auto numa_of = [&](const char* file) {
     add_pci(tree, {"pci0000:00", "0000:00:01.0", "0x15b3", "0x1021", "0x020000", file});
-    return load_topology({.root = tree.root()})->nics.at(0).numa;
+    return topology_of(tree).nics.at(0).numa;
   };
   EXPECT_EQ(numa_of("-1"), 0) << "a kernel without NUMA has one node";
   tree.file("sys/devices/system/node/node3/cpulist", "0-3\n");
@@ -127,20 +128,18 @@ TEST(Topology, ClassDevicesBelowOtherBuses) {
   tree.folder(usb + "/usb1/1-4/1-4:2.0")
       .link("sys/class/net/idrac/device", "../../../" + usb.substr(4) + "/usb1/1-4/1-4:2.0");
   tree.folder("sys/devices/virtual/net/lo").link("sys/class/net/lo", "../../devices/virtual/net/lo");
-  const auto topology = load_topology({.root = tree.root()});
-  ASSERT_TRUE(topology);
-  ASSERT_EQ(topology->nics.size(), 1u) << "a USB NIC does not make its controller a NIC";
-  EXPECT_EQ(topology->nics[0].name, "ens3");
+  const Topology topology = topology_of(tree);
+  ASSERT_EQ(topology.nics.size(), 1u) << "a USB NIC does not make its controller a NIC";
+  EXPECT_EQ(topology.nics[0].name, "ens3");
 }
 
 TEST(Topology, FunctionsThatOnlyAClassDeviceNames) {
   Tree tree;
   tree.folder("sys/devices/pci0000:40/0000:40:01.0/0000:41:00.0");
   tree.link("sys/class/infiniband/mlx5_0/device", "../../../devices/pci0000:40/0000:40:01.0/0000:41:00.0");
-  const auto topology = load_topology({.root = tree.root()});
-  ASSERT_TRUE(topology);
-  ASSERT_EQ(topology->nics.size(), 1u);
-  EXPECT_EQ(topology->nics[0].bridges, (std::vector<std::string>{"0000:40:01.0"}));
+  const Topology topology = topology_of(tree);
+  ASSERT_EQ(topology.nics.size(), 1u);
+  EXPECT_EQ(topology.nics[0].bridges, (std::vector<std::string>{"0000:40:01.0"}));
 }
 
 TEST(Topology, VirtualFunctionsOfGpusBelongToGuests) {
@@ -149,7 +148,7 @@ TEST(Topology, VirtualFunctionsOfGpusBelongToGuests) {
   const auto vf = add_pci(
       tree, {"pci0000:20/0000:20:01.0/0000:21:00.0/0000:22:00.0", "0000:23:00.4", "0x10de", "0x2330", "0x030200", "0"});
   tree.link(vf + "/physfn", "../0000:23:00.0");
-  EXPECT_EQ(load_topology({.root = tree.root()})->gpus.size(), 2u);
+  EXPECT_EQ(topology_of(tree).gpus.size(), 2u);
 }
 
 TEST(Topology, BrokenTreesCostThemselvesOnly) {
@@ -159,10 +158,9 @@ TEST(Topology, BrokenTreesCostThemselvesOnly) {
   tree.link("sys/class/net/loop/device", "../loop/device").link("sys/class/infiniband/gone/device", "../../none");
   tree.file("sys/bus/pci/devices/garbage/class", "0x02zzzz").file("sys/bus/pci/devices/0000:97:00.0/class", "0x020000");
   tree.file("sys/devices/system/node/nodeX/cpulist", "9");
-  const auto topology = load_topology({.root = tree.root()});
-  ASSERT_TRUE(topology);
-  EXPECT_EQ(topology->gpus.size(), 2u);
-  EXPECT_EQ(topology->nics.size(), 2u);
+  const Topology topology = topology_of(tree);
+  EXPECT_EQ(topology.gpus.size(), 2u);
+  EXPECT_EQ(topology.nics.size(), 2u);
 }
 
 // A captured tree may be anybody's: a bridge below itself, a path through a loop of links, a class link that leaves the
@@ -184,13 +182,12 @@ TEST(Topology, ImpossibleTreesEnd) {
   tree.file(deep + "/class", "0x030200\n")
       .file(deep + "/vendor", "0x10de\n")
       .link("sys/bus/pci/devices/0000:a1:01.0", "../../../../" + deep);
-  const auto topology = load_topology({.root = tree.root()});
-  ASSERT_TRUE(topology) << topology.error().text();
-  EXPECT_EQ(topology->gpus.size(), 3u);
-  for (const Gpu& gpu : topology->gpus) EXPECT_LE(gpu.bridges.size(), 80u);
-  for (const Nic& nic : topology->nics) {
+  const Topology topology = topology_of(tree);
+  EXPECT_EQ(topology.gpus.size(), 3u);
+  for (const Gpu& gpu : topology.gpus) EXPECT_LE(gpu.bridges.size(), 80u);
+  for (const Nic& nic : topology.nics) {
     EXPECT_NE(nic.name, "away");
-    for (const Gpu& gpu : topology->gpus) path_class(gpu, nic);
+    for (const Gpu& gpu : topology.gpus) path_class(gpu, nic);
   }
 }
 
@@ -219,13 +216,13 @@ TEST(Topology, FunctionsForGuestsAndMembersOfBonds) {
   };
   add("ens1f0", pf, "bond0");
   add("ens1v0", vf, "br0");
-  const auto topology = load_topology({.root = tree.root()});
-  ASSERT_TRUE(topology && topology->nics.size() == 2);
-  EXPECT_EQ(topology->nics[0].bond, "bond0");
-  EXPECT_FALSE(topology->nics[0].virtual_function);
-  EXPECT_EQ(topology->nics[1].bond, "") << "a bridge is no bond";
-  EXPECT_TRUE(topology->nics[1].virtual_function);
-  EXPECT_EQ(topology->nics[0].card, topology->nics[1].card);
+  const Topology topology = topology_of(tree);
+  ASSERT_EQ(topology.nics.size(), 2u);
+  EXPECT_EQ(topology.nics[0].bond, "bond0");
+  EXPECT_FALSE(topology.nics[0].virtual_function);
+  EXPECT_EQ(topology.nics[1].bond, "") << "a bridge is no bond";
+  EXPECT_TRUE(topology.nics[1].virtual_function);
+  EXPECT_EQ(topology.nics[0].card, topology.nics[1].card);
 }
 
 // What devlink port function and mlx5's sf/dev leave: an auxiliary device below the function (mlx5/core/sf/dev/dev.c of
@@ -243,10 +240,10 @@ TEST(Topology, SubfunctionsAreKnownWhoeverHasTheirDevices) {
   add(without, "mlx5_core.eth.1");
   tree.folder("sys/devices/virtual/broken")
       .link("sys/bus/auxiliary/devices/mlx5_core.sf.9", "../../../devices/virtual/broken");
-  const auto topology = load_topology({.root = tree.root()});
-  ASSERT_TRUE(topology && topology->nics.size() == 2) << "a container has their netdevs and RDMA devices";
-  EXPECT_TRUE(topology->nics[0].subfunctions);
-  EXPECT_FALSE(topology->nics[1].subfunctions);
+  const Topology topology = topology_of(tree);
+  ASSERT_EQ(topology.nics.size(), 2u) << "a container has their netdevs and RDMA devices";
+  EXPECT_TRUE(topology.nics[0].subfunctions);
+  EXPECT_FALSE(topology.nics[1].subfunctions);
 }
 
 TEST(Topology, ANodeThatTheKernelDoesNotTellIsAssumedWhereThereIsOne) {
@@ -254,14 +251,14 @@ TEST(Topology, ANodeThatTheKernelDoesNotTellIsAssumedWhereThereIsOne) {
   tree.file("sys/devices/system/node/node0/cpulist", "0-3\n");
   add_pci(tree, {"pci0000:00", "0000:00:01.0", "0x15b3", "0x1021", "0x020000", "-1"});
   add_pci(tree, {"pci0000:00", "0000:00:02.0", "0x15b3", "0x1021", "0x020000", "0"});
-  auto topology = load_topology({.root = tree.root()});
-  ASSERT_TRUE(topology && topology->nics.size() == 2);
-  EXPECT_EQ(topology->nics[0].numa, 0);
-  EXPECT_TRUE(topology->nics[0].numa_assumed);
-  EXPECT_FALSE(topology->nics[1].numa_assumed);
+  Topology topology = topology_of(tree);
+  ASSERT_EQ(topology.nics.size(), 2u);
+  EXPECT_EQ(topology.nics[0].numa, 0);
+  EXPECT_TRUE(topology.nics[0].numa_assumed);
+  EXPECT_FALSE(topology.nics[1].numa_assumed);
   tree.file("sys/devices/system/node/node1/cpulist", "4-7\n");
-  topology = load_topology({.root = tree.root()});
-  EXPECT_FALSE(topology->nics[0].numa || topology->nics[0].numa_assumed) << "one of two: not known";
+  topology = topology_of(tree);
+  EXPECT_FALSE(topology.nics[0].numa || topology.nics[0].numa_assumed) << "one of two: not known";
 }
 
 TEST(Topology, HundredsOfFunctions) {
@@ -271,10 +268,9 @@ TEST(Topology, HundredsOfFunctions) {
     std::snprintf(text, sizeof text, "0000:%02x:%02x.%x", i / 256, i / 8 % 32, i % 8);
     add_pci(tree, {"pci0000:00", text, "0x15b3", "0x1021", i % 2 == 0 ? "0x020000" : "0x060400", "0"});
   }
-  const auto topology = load_topology({.root = tree.root()});
-  ASSERT_TRUE(topology);
-  EXPECT_EQ(topology->nics.size(), 200u);
-  EXPECT_TRUE(std::is_sorted(topology->nics.begin(), topology->nics.end(),
+  const Topology topology = topology_of(tree);
+  EXPECT_EQ(topology.nics.size(), 200u);
+  EXPECT_TRUE(std::is_sorted(topology.nics.begin(), topology.nics.end(),
                              [](const Nic& a, const Nic& b) { return pci::address_less(a.pci, b.pci); }));
 }
 
@@ -282,9 +278,8 @@ TEST(Topology, NoSysfsIsAnErrorAnEmptyOneIsNot) {
   Tree tree;
   EXPECT_EQ(load_topology({.root = tree.root()}).error().code, ENOENT);
   tree.folder("sys/class/net");
-  const auto topology = load_topology({.root = tree.root()});
-  ASSERT_TRUE(topology);
-  EXPECT_TRUE(topology->gpus.empty() && topology->nics.empty());
+  const Topology topology = topology_of(tree);
+  EXPECT_TRUE(topology.gpus.empty() && topology.nics.empty());
 }
 
 // hwloc 2: one package, one node, a GPU and a NIC on one root port each of one host bridge.
@@ -317,20 +312,20 @@ TEST(Topology, HwlocXmlOfACaptureThatIsDamagedOrOfAnotherMachine) {
   Tree tree;
   two_socket_server(tree);
   tree.file(kHwlocFile, "<topology");
-  auto topology = load_topology({.root = tree.root()});
-  ASSERT_TRUE(topology && topology->differences.size() == 1);
-  EXPECT_EQ(topology->gpus.size(), 2u);
-  EXPECT_NE(topology->differences[0].find(kHwlocFile), std::string::npos) << topology->differences[0];
+  Topology topology = topology_of(tree);
+  ASSERT_EQ(topology.differences.size(), 1u);
+  EXPECT_EQ(topology.gpus.size(), 2u);
+  EXPECT_TRUE(has(topology.differences[0], kHwlocFile)) << topology.differences[0];
 
   const auto function = add_pci(tree, {"pci0003:00/0003:00:01.0", "0003:02:00.0", "0x15b3", "0x1021"});
   tree.file("sys/devices/system/cpu/cpu0/topology/core_id", "0\n").file(kHwlocFile, kXml);
-  topology = load_topology({.root = tree.root()});
-  ASSERT_TRUE(topology && topology->nics.size() == 3);
-  EXPECT_EQ(topology->nics[2].bridges, (std::vector<std::string>{"0003:00:01.0"}));
-  EXPECT_EQ(topology->differences,
+  topology = topology_of(tree);
+  ASSERT_EQ(topology.nics.size(), 3u);
+  EXPECT_EQ(topology.nics[2].bridges, (std::vector<std::string>{"0003:00:01.0"}));
+  EXPECT_EQ(topology.differences,
             (std::vector<std::string>{"NUMA nodes with CPUs: 1 by hwloc, 2 in /sys/devices/system/node",
                                       "0003:02:00.0: bridges 0003:00:02.0 by hwloc, 0003:00:01.0 in /sys"}));
-  EXPECT_EQ(topology->nics[0].name, "mlx5_0") << "a function that hwloc lacks";
+  EXPECT_EQ(topology.nics[0].name, "mlx5_0") << "a function that hwloc lacks";
 }
 
 TEST(TopologyXml, FromHwloc) {
@@ -361,7 +356,7 @@ TEST(TopologyXml, AnythingElseIsOneClearError) {
     tree.file("x.xml", text);
     const auto topology = load_topology_xml(file);
     ASSERT_FALSE(topology) << text;
-    EXPECT_NE(topology.error().what.find(file), std::string::npos);
+    EXPECT_TRUE(has(topology.error().what, file));
   }
   EXPECT_EQ(load_topology_xml(tree.path() + "/none.xml").error().code, ENOENT);
   EXPECT_EQ(load_topology_xml(tree.path()).error().code, EISDIR);

@@ -13,19 +13,12 @@ using test::slurp;
 
 using Image = test::ModuleImage;
 
-class Corpus : public testing::Test {
+class Corpus : public test::OfCorpus {
  protected:
-  void SetUp() override {
-    auto directory = test::corpus_directory();
-    if (!directory) GTEST_SKIP() << "no corpus";
-    folder = *directory + "/eeprom/";
-    expected = test::JsonValue::parse(slurp(folder + "EXPECTED.json"));
-  }
-
   [[nodiscard]] Image load(const std::string& name) const {
     Image image;
     auto put = [&](const std::string& file, unsigned page, unsigned first) {
-      for (char c : slurp(folder + file)) image.at(page, first++) = static_cast<uint8_t>(c);
+      for (char c : slurp(corpus + "/eeprom/" + file)) image.at(page, first++) = static_cast<uint8_t>(c);
     };
     put(name + ".page00.bin", 0, 0);
     for (unsigned page = 1; page < 0x30; ++page) {
@@ -35,9 +28,6 @@ class Corpus : public testing::Test {
     }
     return image;
   }
-
-  std::string folder;
-  test::JsonValue expected;
 };
 
 // The expected texts contain bytes that are not ASCII, which the decoder leaves out.
@@ -96,6 +86,7 @@ void compare_identity(const Transceiver& module, const test::JsonValue& want, co
 
 TEST_F(Corpus, EveryCaptureSaysWhatIsExpectedOfIt) {
   int values = 0;
+  const auto expected = test::JsonValue::parse(slurp(corpus + "/eeprom/EXPECTED.json"));
   for (const auto& [name, want] : expected.object()) {
     const Image image = load(name);
     EXPECT_EQ(image.pages().size() == 2, want["flat_mem"].boolean())

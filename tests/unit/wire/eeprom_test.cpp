@@ -11,6 +11,8 @@
 namespace fabric::eeprom {
 namespace {
 
+using test::has;
+
 using Image = test::ModuleImage;
 
 constexpr unsigned kDegrees40 = 40 * 256, kVolts33 = 33000;
@@ -428,7 +430,7 @@ TEST(Decode, WhatItCannotReadItNames) {
   image.at(0, 0) = 0x06;  // an X2
   auto module = decode(image.pages());
   EXPECT_EQ(module.error().code, EOPNOTSUPP);
-  EXPECT_NE(module.error().what.find("0x06"), std::string::npos);
+  EXPECT_TRUE(has(module.error().what, "0x06"));
 }
 
 // Every number of a module, by name.

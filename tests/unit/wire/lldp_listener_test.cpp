@@ -20,6 +20,8 @@
 namespace fabric::exporter {
 namespace {
 
+using test::has;
+
 std::string frame_text(const std::string& name) {
   return test::slurp(FABRIC_SOURCE_DIR "/tests/fuzz/corpus/lldp/" + name);
 }
@@ -153,14 +155,14 @@ TEST_F(LldpListening, NonsenseIsSaidOnce) {
   send_from("veth1", frame_text("ieee-dcbx"));
   ASSERT_TRUE(hears(1));
   ASSERT_EQ(said.size(), 1u);
-  EXPECT_NE(said[0].find("veth0: malformed frame: LLDP frame: byte "), std::string::npos) << said[0];
+  EXPECT_TRUE(has(said[0], "veth0: malformed frame: LLDP frame: byte ")) << said[0];
 }
 
 TEST_F(LldpListening, OneThatCannotBeListenedToStopsNoOther) {
   phantoms = {{99'999, "gone0"}};
   start({"veth0"});
   ASSERT_FALSE(said.empty());
-  EXPECT_NE(said[0].find("gone0"), std::string::npos) << said[0];
+  EXPECT_TRUE(has(said[0], "gone0")) << said[0];
   send_from("veth1", frame_text("ieee-dcbx"));
   EXPECT_TRUE(hears(1));
   EXPECT_EQ(published().listening.count("gone0"), 0u);

@@ -9,6 +9,7 @@
 namespace fabric::lldp {
 namespace {
 
+using test::has;
 using test::slurp;
 
 Bytes to_bytes(std::string_view text) {
@@ -172,20 +173,14 @@ bool is_lldp(const Bytes& frame) {
   return frame.size() > 14 && frame[12] == std::byte{0x88} && frame[13] == std::byte{0xcc};
 }
 
-class LldpCorpus : public testing::Test {
+class LldpCorpus : public test::OfCorpus {
  protected:
-  void SetUp() override {
-    const auto directory = test::corpus_directory();
-    if (!directory) GTEST_SKIP() << "no corpus";
-    folder = *directory + "/lldp/";
-  }
   [[nodiscard]] std::vector<Result<Neighbor>> neighbors(const std::string& name) const {
     std::vector<Result<Neighbor>> out;
-    for (const Bytes& frame : frames_of(folder + name))
+    for (const Bytes& frame : frames_of(corpus + "/lldp/" + name))
       if (is_lldp(frame)) out.push_back(parse_frame(frame));
     return out;
   }
-  std::string folder;
 };
 
 using Numbers = std::vector<std::string>;
@@ -217,7 +212,7 @@ Numbers numbers_of(const Eight& eight) {
 }
 
 TEST_F(LldpCorpus, EtsOfEveryFrameAsTcpdumpReadsIt) {
-  const std::string decoded = slurp(folder + "tcpdump_dcb_ets.out");
+  const std::string decoded = slurp(corpus + "/lldp/tcpdump_dcb_ets.out");
   const auto configuration = tables_under(decoded, "ETS Configuration Subtype"),
              recommendation = tables_under(decoded, "ETS Recommendation Subtype");
   size_t frames = 0, configured = 0, recommended = 0;
@@ -243,7 +238,7 @@ TEST_F(LldpCorpus, PfcAndApplicationPriorities) {
   ASSERT_EQ(all.size(), 1u);
   ASSERT_TRUE(all.front()) << all.front().error().text();
   const Neighbor& neighbor = *all.front();
-  const std::string decoded = slurp(folder + "tcpdump_lldp-app-priority.out");
+  const std::string decoded = slurp(corpus + "/lldp/tcpdump_lldp-app-priority.out");
   ASSERT_TRUE(neighbor.pfc);
   Numbers enabled;
   for (int prio = 0; prio < kPriorities; ++prio) enabled.push_back(neighbor.pfc->enabled.has(prio) ? "1" : "0");
@@ -252,9 +247,8 @@ TEST_F(LldpCorpus, PfcAndApplicationPriorities) {
   EXPECT_EQ(truth.front(), (std::vector<Numbers>{enabled}));
   ASSERT_TRUE(neighbor.app);
   for (const DcbxApp& app : *neighbor.app)
-    EXPECT_NE(decoded.find("Priority: " + std::to_string(app.priority) + ", RES: 0, Sel: " +
-                           std::to_string(app.selector) + ", Protocol ID: " + std::to_string(app.protocol)),
-              std::string::npos);
+    EXPECT_TRUE(has(decoded, "Priority: " + std::to_string(app.priority) + ", RES: 0, Sel: " +
+                                 std::to_string(app.selector) + ", Protocol ID: " + std::to_string(app.protocol)));
   EXPECT_FALSE(neighbor.app->empty());
 }
 
@@ -277,8 +271,8 @@ TEST_F(LldpCorpus, FramesOfSwitchesAndCards) {
 }
 
 TEST_F(LldpCorpus, MalformedOnesAreErrorsOrBounded) {
-  for (const Bytes& frame : frames_of(folder + "tcpdump_lldp_asan.pcap")) (void)parse_frame(frame);
-  (void)parse_frame(to_bytes(slurp(folder + "lldpd_fuzzseed_lldp.0.raw")));
+  for (const Bytes& frame : frames_of(corpus + "/lldp/tcpdump_lldp_asan.pcap")) (void)parse_frame(frame);
+  (void)parse_frame(to_bytes(slurp(corpus + "/lldp/lldpd_fuzzseed_lldp.0.raw")));
 }
 
 }  // namespace
