@@ -1,17 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// Configurations from text.
+// Configurations from text, and from files in a temporary folder.
 #pragma once
 
 #include "config/config.h"
+#include "support/print.h"
 #include "support/test.h"
+#include "support/tree.h"
 
 namespace fabric::test {
 
+// What is loaded; empty, and a failure of the test, where it has errors.
+inline LoadedConfig loaded(Result<LoadedConfig> config) {
+  EXPECT_TRUE(config.ok()) << config.error().text();
+  return config.ok() ? *std::move(config) : LoadedConfig{};
+}
+inline LoadedConfig loaded_from(const std::string& text, const std::string& profiles = {}) {
+  return loaded(parse_config(text, "f.toml", profiles));
+}
 // The policy of a configuration without errors.
-inline Policy good(const std::string& text) {
-  auto loaded = parse_config(text, "f.toml");
-  EXPECT_TRUE(loaded.ok()) << (loaded.ok() ? "" : loaded.error().text());
-  return loaded.ok() ? loaded->policy : Policy{};
+inline Policy good(const std::string& text) { return loaded_from(text).policy; }
+
+// The errors of a configuration; "", and a failure of the test, where it has none.
+inline std::string refused(const Result<LoadedConfig>& config) {
+  EXPECT_FALSE(config.ok());
+  return config.ok() ? "" : config.error().text();
 }
 
 inline std::string number(double value) {
@@ -19,5 +31,13 @@ inline std::string number(double value) {
   std::snprintf(text, sizeof text, "%.9g", value);
   return text;
 }
+
+// The main file is a.toml; its drop-ins and profiles stand in conf.d and profiles beside it.
+class ConfigFiles : public testing::Test {
+ protected:
+  std::string file() const { return tree.path() + "/a.toml"; }
+  Result<LoadedConfig> load() const { return load_config(file()); }
+  Tree tree;
+};
 
 }  // namespace fabric::test

@@ -11,6 +11,7 @@ namespace fabric::test {
 struct Ran {
   int code;
   std::string text, errors;
+  [[nodiscard]] std::string all() const { return text + errors; }
 };
 
 inline Ran ran(std::vector<std::string> words) {

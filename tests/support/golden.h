@@ -18,6 +18,18 @@ inline size_t widest_line(const std::string& text) {
   return widest;
 }
 
+// The text of a file of the source between the two lines, which stay. FABRIC_UPDATE_GOLDEN=1 writes it.
+inline void expect_golden_between(const std::string& file, std::string_view first, std::string_view last,
+                                  const std::string& text) {
+  std::string whole = of_source(file);
+  const size_t begin = whole.find(first) + first.size(), end = whole.find(last, begin);
+  ASSERT_TRUE(begin >= first.size() && end != std::string::npos) << file;
+  const std::string old = whole.substr(begin, end - begin);
+  if (std::getenv("FABRIC_UPDATE_GOLDEN") != nullptr)
+    std::ofstream(FABRIC_SOURCE_DIR "/" + file) << whole.replace(begin, end - begin, text);
+  else EXPECT_EQ(old, text) << file << " is out of date: tests/regenerate writes it";
+}
+
 // Equals tests/golden/NAME.
 inline void expect_golden(const std::string& name, const std::string& text) {
   const std::string file = std::string(FABRIC_SOURCE_DIR) + "/tests/golden/" + name;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "settings/reconcile.h"
+#include "support/print.h"
 #include "support/sim_nic.h"
 #include "support/test.h"
 
@@ -10,28 +11,31 @@ namespace fabric::test {
 
 inline constexpr Eight kIdentity{0, 1, 2, 3, 4, 5, 6, 7};
 
+// All classes share by ETS.
+inline Ets shares(const Eight& prio_tc, const Eight& bw) {
+  Ets out{.prio_tc = prio_tc, .bw = bw};
+  out.tsa.fill(Tsa::ets);
+  return out;
+}
+
 // A RoCE profile that every personality can obey: DSCP 26 on priority 3 without loss, CNP on 6.
 inline Qos profile(Personality personality) {
-  Qos want;
-  want.dcbx = Dcbx::host;
-  want.pause = Pause{};
-  want.mtu = 4200;
-  want.trust = Trust::dscp;
-  want.dscp_map = DscpMap{{26, 3}, {48, 6}};
-  Ets ets;
-  ets.prio_tc = kIdentity;
-  ets.tsa.fill(Tsa::strict);
+  Ets ets{.prio_tc = kIdentity};
   ets.tsa[0] = ets.tsa[3] = Tsa::ets;
   ets.bw[0] = ets.bw[3] = 50;
-  want.ets = ets;
-  want.pfc = PrioSet{0x08};
-  if (personality == Personality::mlx5) want.cable_length = 30;
-  return want;
+  return {.dcbx = Dcbx::host,
+          .pause = Pause{},
+          .mtu = 4200,
+          .trust = Trust::dscp,
+          .dscp_map = DscpMap{{26, 3}, {48, 6}},
+          .ets = ets,
+          .pfc = PrioSet{0x08},
+          .cable_length = personality == Personality::mlx5 ? std::optional<uint32_t>(30) : std::nullopt};
 }
 
 struct Bed {
-  explicit Bed(Personality personality)
-      : nic(sim.add_nic("eth0", personality)), kernel(sim.kernel()), port(nic.port()) {}
+  explicit Bed(Personality personality, const std::string& root_directory = "/")
+      : nic(sim.add_nic("eth0", personality)), kernel(sim.kernel(root_directory)), port(nic.port()) {}
 
   Changes apply(const Qos& want) { return qos::reconcile(kernel, port, want, options); }
   Changes plan(const Qos& want) {
@@ -40,7 +44,7 @@ struct Bed {
     return qos::reconcile(kernel, port, want, dry);
   }
   Qos read(const Keys& keys = Keys().set()) {
-    auto now = qos::read(kernel, port, keys);
+    auto now = qos::read(kernel, port, keys, &limits);
     EXPECT_TRUE(now.ok()) << now.error().text();
     return now.ok() ? *now : Qos{};
   }
@@ -56,6 +60,13 @@ struct Bed {
   Kernel kernel;
   Port port;
   qos::Options options;
+  Limits limits;  // of the newest read()
+};
+
+// A test on one driver.
+template <Personality which>
+struct On : testing::Test {
+  Bed bed{which};
 };
 
 inline const Change& of(const Changes& changes, std::string_view key) {
@@ -73,6 +84,15 @@ inline std::string text(const Changes& changes) {
   return out;
 }
 
+// The setting came out so, and its detail has the part.
+inline testing::AssertionResult has_outcome(const Changes& changes, std::string_view key, Outcome outcome,
+                                            std::string_view detail = {}) {
+  const Change& change = of(changes, key);
+  return testing::AssertionResult(change.outcome == outcome && has(change.detail, detail))
+         << key << " is wanted to be " << to_text(outcome) << ": " << detail << "\n"
+         << text(changes);
+}
+
 inline std::set<std::string> keys_with(const Changes& changes, Outcome outcome) {
   std::set<std::string> out;
   for (const Change& change : changes)
@@ -84,6 +104,13 @@ inline std::set<std::string> keys_with(const Changes& changes, Outcome outcome) 
 inline void expect_all(const Changes& changes, std::set<Outcome> allowed) {
   if (allowed.contains(Outcome::in_sync)) allowed.insert(Outcome::unverified);
   for (const Change& change : changes) EXPECT_TRUE(allowed.contains(change.outcome)) << text(changes);
+}
+
+// Another pass finds the port as wanted, and writes nothing.
+inline void expect_settled(Bed& bed, const Qos& want) {
+  const unsigned writes = bed.nic.writes();
+  expect_all(bed.apply(want), {Outcome::in_sync});
+  EXPECT_EQ(bed.nic.writes(), writes);
 }
 
 // The settings that were written, whether their reading proves it or not.

@@ -32,6 +32,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
+
 namespace fabric::test {
 
 // The whole file; "" where there is none, or a folder.
@@ -42,12 +44,30 @@ inline std::string slurp(const std::filesystem::path& file) {
 }
 // A file of the project's source.
 inline std::string of_source(const std::string& file) { return slurp(std::string(FABRIC_SOURCE_DIR "/") + file); }
-inline bool has(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
+// The text has the part in it; a failure shows both.
+inline testing::AssertionResult has(std::string_view text, std::string_view part) {
+  const bool found = text.find(part) != text.npos;
+  return testing::AssertionResult(found) << '"' << part << (found ? "\" is in: " : "\" is not in: ") << text;
+}
+// The errno of a failure; 0: it is none.
+template <class T>
+int code_of(const Result<T>& result) {
+  return result ? 0 : result.error().code;
+}
 // How often the part is in the text.
 inline size_t count_of(std::string_view text, std::string_view part) {
   size_t found = 0;
   for (size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++found;
   return found;
+}
+// True once the condition holds, which may take half a minute.
+template <class Condition>
+bool becomes(Condition condition) {
+  for (int i = 0; i < 6'000; ++i) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return false;
 }
 // A parameter's `name` as the name of its case.
 inline constexpr auto kByName = [](const auto& each) { return std::string(each.param.name); };

@@ -3,26 +3,22 @@
 #include <linux/if_link.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
-#include <sched.h>
-#include <signal.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <mutex>
 
-#include "agentd/agent.h"
-#include "config/config.h"
 #include "settings/confirm.h"
 #include "store/state.h"
-#include "support/test.h"
-#include "support/tree.h"
+#include "support/running_agent.h"
 
 namespace fabric::agentd {
 namespace {
 
 using std::chrono::milliseconds;
+using test::becomes;
+using test::has;
 
 Result<std::vector<Message>> make_veth(Netlink& route, const char* name) {
   AttrWriter kind;
@@ -40,7 +36,7 @@ Result<std::vector<Message>> delete_link(Netlink& route, int ifindex) {
   return route.talk(RTM_DELLINK, 0, request.data());
 }
 
-class Loop : public testing::Test {
+class Loop : public RunningAgent {
  protected:
   void SetUp() override {
     if (::unshare(CLONE_NEWNET) != 0) GTEST_SKIP() << "needs the right to make a network namespace";
@@ -50,61 +46,27 @@ class Loop : public testing::Test {
       *socket = std::move(*opened);
     }
     if (!make_veth(*route_, "roce0").ok()) GTEST_SKIP() << "this kernel has no veth";
-    auto kernel = open_kernel("/");
-    ASSERT_TRUE(kernel.ok()) << kernel.error().text();
-    kernel_.emplace(std::move(*kernel));
-    sigset_t signals;
-    sigemptyset(&signals);
-    for (int signal : {SIGHUP, SIGTERM, SIGINT}) sigaddset(&signals, signal);
-    ASSERT_EQ(::pthread_sigmask(SIG_BLOCK, &signals, nullptr), 0);
-  }
-
-  void TearDown() override {
-    if (!thread_.joinable()) return;
-    ::kill(::getpid(), SIGTERM);
-    thread_.join();
+    open_kernel_here();
   }
 
   void start(const std::string& config) {
-    tree_.file("a.toml", config);
-    auto loaded = load_config(config_file());
-    ASSERT_TRUE(loaded.ok()) << loaded.error().text();
-    World world{.kernel = *kernel_, .scan = {}, .busy = {}};
-    world.directory = tree_.path();
+    World world = this->world([this](const Policy&) { return ports(); });
     world.log = [this](const Entry& entry) {
       std::lock_guard guard(mutex_);
       told_.push_back(entry);
     };
-    world.scan = [this](const Policy&) { return ports(); };
-    world.busy = [](const Port&) { return false; };
-    manager_.emplace(std::move(world), loaded->policy);
-    agent_.emplace(*kernel_, *manager_, config_file());
-    ASSERT_TRUE(agent_->open().ok());
-    thread_ = std::thread([this] { EXPECT_TRUE(agent_->run().ok()); });
+    RunningAgent::start(std::move(world), config);
   }
 
   // The veth's end stands for a RoCE port.
   std::vector<Port> ports() {
-    Port port;
-    port.rdma = "rxe0";
-    port.netdev = "roce0";
-    auto link = rtnl::link(*scan_route_, "roce0");
+    const auto link = rtnl::link(*scan_route_, "roce0");
     if (!link) return {};
-    port.ifindex = link->ifindex;
-    return {port};
+    return {{.rdma = "rxe0", .netdev = "roce0", .ifindex = link->ifindex}};
   }
-  std::string config_file() const { return tree_.path() + "/a.toml"; }
   std::optional<uint32_t> mtu() {
     auto link = rtnl::link(*route_, "roce0");
     return link ? link->mtu : std::nullopt;
-  }
-  template <class Condition>
-  static bool becomes(Condition condition) {
-    for (int i = 0; i < 6'000; ++i) {
-      if (condition()) return true;
-      std::this_thread::sleep_for(milliseconds(5));
-    }
-    return false;
   }
   bool becomes_mtu(uint32_t wanted) {
     return becomes([&] { return mtu() == wanted; });
@@ -113,27 +75,26 @@ class Loop : public testing::Test {
   bool sets_mtu(uint32_t wanted) {
     return becomes_mtu(wanted) && becomes([&] { return told(message_id::applied) >= 1; });
   }
+  // What it has published.
+  std::optional<AgentState> state() const {
+    auto state = state::load_agent_state(tree.root());
+    return state.ok() ? *std::move(state) : std::nullopt;
+  }
   size_t told(std::string_view id) {
     std::lock_guard guard(mutex_);
-    return static_cast<size_t>(
-        std::count_if(told_.begin(), told_.end(), [&](const Entry& entry) { return entry.id == id; }));
+    return static_cast<size_t>(std::ranges::count(told_, id, &Entry::id));
   }
 
-  test::Tree tree_;
   std::unique_ptr<Netlink> route_;       // the foreign writer's
   std::unique_ptr<Netlink> scan_route_;  // the agent's thread's
-  std::optional<Kernel> kernel_;
-  std::optional<PortManager> manager_;
-  std::optional<Agent> agent_;
-  std::thread thread_;
   std::mutex mutex_;
   std::vector<Entry> told_;
 };
 
-constexpr const char* kEnforce = "mode = \"enforce\"\nreread = \"1h\"\n[[port]]\nmtu = 4200\n";
+constexpr const char* kKeepsMtu = "mode = \"enforce\"\nreread = \"1h\"\n[[port]]\nmtu = 4200\n";
 
 TEST_F(Loop, AForeignMtuIsPutBackAtOnce) {
-  start(kEnforce);
+  start(kKeepsMtu);
   ASSERT_TRUE(sets_mtu(4200));
   ASSERT_TRUE(rtnl::set_mtu(*route_, "roce0", 1400).ok());
   EXPECT_TRUE(becomes_mtu(4200));
@@ -142,7 +103,7 @@ TEST_F(Loop, AForeignMtuIsPutBackAtOnce) {
 
 // One port with dead firmware must not use up the time of all.
 TEST_F(Loop, EachPortGetsTheWatchdogsTimeAnew) {
-  const std::string path = tree_.path() + "/notify";
+  const std::string path = tree.path() + "/notify";
   Fd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   sockaddr_un name{};
   name.sun_family = AF_UNIX;
@@ -150,16 +111,15 @@ TEST_F(Loop, EachPortGetsTheWatchdogsTimeAnew) {
   path.copy(name.sun_path, path.size());
   ASSERT_EQ(::bind(socket.get(), reinterpret_cast<const sockaddr*>(&name), sizeof name), 0);
   ::setenv("NOTIFY_SOCKET", path.c_str(), 1);
-  start(kEnforce);
+  start(kKeepsMtu);
   std::string told;
   EXPECT_TRUE(becomes([&] {
     char text[512];
     for (ssize_t size; (size = ::recv(socket.get(), text, sizeof text, 0)) > 0;)
       told.append(text, static_cast<size_t>(size)).append("|");
-    return told.find("READY=1") != std::string::npos;
+    return static_cast<bool>(has(told, "READY=1"));
   }));
-  ::kill(::getpid(), SIGTERM);
-  thread_.join();
+  stop();
   ::unsetenv("NOTIFY_SOCKET");
   EXPECT_LT(told.find("WATCHDOG=1\nEXTEND_TIMEOUT_USEC="), told.find("READY=1")) << told;
 }
@@ -178,56 +138,42 @@ TEST_F(Loop, ARecreatedDeviceIsSetAnew) {
 }
 
 TEST_F(Loop, AReloadTakesTheNewConfigurationAndKeepsTheOldWhenItIsBad) {
-  start(kEnforce);
+  start(kKeepsMtu);
   ASSERT_TRUE(sets_mtu(4200));
-  tree_.file("a.toml", "mode = \"enforce\"\n[[port]]\nmtu = 5000\n");
+  tree.file("a.toml", "mode = \"enforce\"\n[[port]]\nmtu = 5000\n");
   ::kill(::getpid(), SIGHUP);
   EXPECT_TRUE(becomes_mtu(5000));
-  tree_.file("a.toml", "mode = \"enforce\"\n[[port]]\nmut = 6000\n");
+  tree.file("a.toml", "mode = \"enforce\"\n[[port]]\nmut = 6000\n");
   ::kill(::getpid(), SIGHUP);
-  auto config_error = [&] {
-    auto root = Root::open(tree_.path());
-    auto state = state::load_agent_state(*root);
-    return state.ok() && state->has_value() ? (*state)->config_error : "";
-  };
-  EXPECT_TRUE(becomes([&] { return config_error().find("a.toml:3:1") != std::string::npos; })) << config_error();
+  const auto config_error = [&] { return state().value_or(AgentState{}).config_error; };
+  EXPECT_TRUE(becomes([&] { return has(config_error(), "a.toml:3:1"); })) << config_error();
   ASSERT_TRUE(rtnl::set_mtu(*route_, "roce0", 1400).ok());
   EXPECT_TRUE(becomes_mtu(5000));
-  EXPECT_EQ(load_config_in_use(tree_.path(), config_file())->config.policy.ports.at(0).want.mtu, 5000U)
+  EXPECT_EQ(load_config_in_use(tree.path(), file())->config.policy.ports.at(0).want.mtu, 5000U)
       << "a restart uses it, too";
 }
 
 // In a user namespace, whose processes can be denied what kubelet and its like use up on a node.
 TEST_F(Loop, WithoutInotifyAnApplyIsWatchedAllTheSame) {
-  tree_.file("a.toml", "mode = \"audit\"\n");
+  tree.file("a.toml", "mode = \"audit\"\n");
   const pid_t child = ::fork();
   if (child == 0) {
     if (::unshare(CLONE_NEWUSER) != 0 || !(std::ofstream("/proc/sys/user/max_inotify_instances") << "0" << std::flush))
       ::_exit(77);
-    World world{.kernel = *kernel_, .scan = {}, .busy = {}};
-    world.directory = tree_.path();
-    world.log = [](const Entry&) {};
-    world.scan = [](const Policy&) { return std::vector<Port>(); };
-    world.busy = [](const Port&) { return false; };
-    PortManager manager(std::move(world), load_config(config_file())->policy);
-    Agent agent(*kernel_, manager, config_file());
+    PortManager manager(world([](const Policy&) { return std::vector<Port>(); }), load()->policy);
+    Agent agent(*kernel_, manager, file());
     ::_exit(agent.open().ok() && agent.run().ok() ? 0 : 1);
   }
   int status = 0;
   const auto ended = [&] { return ::waitpid(child, &status, WNOHANG) == child; };
   const bool started =
-      becomes([&] { return ended() || ::access((tree_.path() + "/" + state::kStateFile).c_str(), F_OK) == 0; });
+      becomes([&] { return ended() || ::access((tree.path() + "/" + state::kStateFile).c_str(), F_OK) == 0; });
   if (WIFEXITED(status) && WEXITSTATUS(status) == 77) GTEST_SKIP() << "needs the right to make a user namespace";
   ASSERT_TRUE(started && status == 0);
   confirm::Record record = confirm::begin(confirm::this_moment(kernel_->root), std::chrono::seconds(0), Policy(), "");
   record.before["0000:24:00.0/1"].mtu = 1500;
-  ASSERT_TRUE(confirm::save(tree_.path(), record).ok());
-  const auto noticed = [&] {
-    const auto root = Root::open(tree_.path());
-    const auto state = state::load_agent_state(*root);
-    return state.ok() && *state && !(*state)->held.empty();
-  };
-  EXPECT_TRUE(becomes(noticed));
+  ASSERT_TRUE(confirm::save(tree.path(), record).ok());
+  EXPECT_TRUE(becomes([&] { return !state().value_or(AgentState{}).held.empty(); }));
   ::kill(child, SIGTERM);
   EXPECT_TRUE(becomes(ended) && status == 0);
 }

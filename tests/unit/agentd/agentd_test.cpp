@@ -17,6 +17,7 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using test::has;
 
 TEST(Schedule, OneTaskPerBurstAtTheEarliestTime) {
   Schedule schedule;
@@ -143,8 +144,7 @@ TEST(Suspect, HasAFileOfThePortsSettingsOpen) {
     tree.file("proc/" + pid + "/fdinfo/5", "pos:\t0\nflags:\t" + flags + "\nmnt_id:\t25\n");
   };
   process("21", "0100000");
-  Port port;
-  port.pci = "0000:24:00.0";
+  Port port{.pci = "0000:24:00.0"};
   EXPECT_EQ(qos::find_holder(tree.root(), port).pid, 0) << "read only";
   process("22", "0100002");
   const qos::Writer writer = qos::find_holder(tree.root(), port);
@@ -209,16 +209,22 @@ TEST(Options, AreReadWhole) {
 }
 
 TEST(Options, FaultsAreNamed) {
-  EXPECT_NE(parsed({"--confg"}).error().what.find("--confg"), std::string::npos);
-  EXPECT_NE(parsed({"--config"}).error().what.find("needs a value"), std::string::npos);
+  EXPECT_TRUE(has(parsed({"--confg"}).error().what, "--confg"));
+  EXPECT_TRUE(has(parsed({"--config"}).error().what, "needs a value"));
   for (const char* empty : {"--config=", "--root="}) EXPECT_FALSE(parsed({empty}).ok()) << empty;
   for (const char* option : {"-c", "--root"}) EXPECT_FALSE(parsed({option, ""}).ok()) << option;
-  EXPECT_NE(parsed({"eth0"}).error().what.find("eth0"), std::string::npos);
+  EXPECT_TRUE(has(parsed({"eth0"}).error().what, "eth0"));
+}
+
+TEST(Options, PciStandsAlone) {
+  EXPECT_TRUE(parsed({"--pci"})->pci);
+  EXPECT_FALSE(parsed({"--once"})->pci);
+  EXPECT_FALSE(parsed({"--pci", "--once"}).ok());
+  EXPECT_FALSE(parsed({"--pci", "--root", "/tmp"}).ok());
 }
 
 TEST(Options, HelpNamesEveryOption) {
-  for (const char* name : {"--config", "--once", "--root", "--help", "--version"})
-    EXPECT_NE(help_text().find(name), std::string::npos);
+  for (const char* name : {"--config", "--once", "--root", "--help", "--version"}) EXPECT_TRUE(has(help_text(), name));
 }
 
 }  // namespace

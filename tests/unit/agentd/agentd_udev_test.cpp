@@ -3,20 +3,14 @@
 // multicast group in a network namespace of ours. Needs root; skips without.
 #include <arpa/inet.h>
 #include <linux/netlink.h>
-#include <sched.h>
-#include <signal.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <atomic>
 
-#include "agentd/agent.h"
 #include "base/fd.h"
-#include "config/config.h"
-#include "support/test.h"
-#include "support/tree.h"
+#include "support/running_agent.h"
 
 namespace fabric::agentd {
 namespace {
@@ -65,7 +59,7 @@ std::string udev_message(const std::string& action, const std::string& subsystem
   return std::string(reinterpret_cast<const char*>(&header), sizeof header) + properties;
 }
 
-class Udev : public testing::Test {
+class Udev : public RunningAgent {
  protected:
   // libsystemd listens only where /run/udev/control shows that udev runs.
   void SetUp() override {
@@ -75,44 +69,17 @@ class Udev : public testing::Test {
       GTEST_SKIP() << "needs the right to mount";
     ASSERT_EQ(::mkdir("/run/udev", 0755), 0);
     ASSERT_TRUE(std::ofstream("/run/udev/control").good());
-    auto kernel = open_kernel("/");
-    ASSERT_TRUE(kernel.ok()) << kernel.error().text();
-    kernel_.emplace(std::move(*kernel));
-    sigset_t signals;
-    sigemptyset(&signals);
-    for (int signal : {SIGHUP, SIGTERM, SIGINT}) sigaddset(&signals, signal);
-    ASSERT_EQ(::pthread_sigmask(SIG_BLOCK, &signals, nullptr), 0);
-    start();
-  }
-  void TearDown() override {
-    if (!thread_.joinable()) return;
-    ::kill(::getpid(), SIGTERM);
-    thread_.join();
-  }
-
-  void start() {
-    tree_.file("a.toml", "mode = \"audit\"\nreread = \"1h\"\n");
-    auto loaded = load_config(tree_.path() + "/a.toml");
-    ASSERT_TRUE(loaded.ok()) << loaded.error().text();
-    World world{.kernel = *kernel_, .scan = {}, .busy = {}};
-    world.directory = tree_.path();
-    world.log = [](const Entry&) {};
-    world.scan = [this](const Policy&) {
-      ++scans_;
-      return std::vector<Port>{};
-    };
-    world.busy = [](const Port&) { return false; };
-    manager_.emplace(std::move(world), loaded->policy);
-    agent_.emplace(*kernel_, *manager_, tree_.path() + "/a.toml");
-    auto opened = agent_->open();
-    ASSERT_TRUE(opened.ok()) << opened.error().text();
-    thread_ = std::thread([this] { EXPECT_TRUE(agent_->run().ok()); });
+    open_kernel_here();
+    start(world([this](const Policy&) {
+            ++scans_;
+            return std::vector<Port>{};
+          }),
+          "mode = \"audit\"\nreread = \"1h\"\n");
     ASSERT_TRUE(scans_become(1));
   }
 
   bool scans_become(unsigned count) {
-    for (int i = 0; i < 2'000 && scans_ < count; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    return scans_ >= count;
+    return test::becomes([&] { return scans_ >= count; });
   }
 
   static void tell(const std::string& action, const std::string& subsystem, const std::string& path) {
@@ -127,29 +94,20 @@ class Udev : public testing::Test {
         << std::strerror(errno);
   }
 
-  test::Tree tree_;
-  std::optional<Kernel> kernel_;
-  std::optional<PortManager> manager_;
-  std::optional<Agent> agent_;
-  std::thread thread_;
   std::atomic<unsigned> scans_ = 0;
 };
 
 // A GPU that comes or goes makes compute NICs of host NICs, or the other way round.
-TEST_F(Udev, AGpuThatComesOrGoesIsARescan) {
-  for (const char* action : {"remove", "add"}) {
+TEST_F(Udev, GpusRdmaDevicesAndNetdevsThatComeOrGoAreARescan) {
+  const std::vector<std::array<const char*, 3>> messages{
+      {"remove", "pci", "/devices/pci0000:16/0000:16:01.0/0000:1b:00.0"},
+      {"add", "pci", "/devices/pci0000:16/0000:16:01.0/0000:1b:00.0"},
+      {"add", "infiniband", "/devices/pci0000:16/0000:17:00.0/infiniband/mlx5_0"},
+      {"add", "net", "/devices/pci0000:16/0000:17:00.0/net/eth2"}};
+  for (const auto& [action, subsystem, path] : messages) {
     const unsigned before = scans_;
-    tell(action, "pci", "/devices/pci0000:16/0000:16:01.0/0000:1b:00.0");
-    EXPECT_TRUE(scans_become(before + 1)) << action;
-  }
-}
-
-TEST_F(Udev, SoIsARdmaDeviceAndANetdev) {
-  for (const auto& [subsystem, path] : {std::pair("infiniband", "/devices/pci0000:16/0000:17:00.0/infiniband/mlx5_0"),
-                                        std::pair("net", "/devices/pci0000:16/0000:17:00.0/net/eth2")}) {
-    const unsigned before = scans_;
-    tell("add", subsystem, path);
-    EXPECT_TRUE(scans_become(before + 1)) << subsystem;
+    tell(action, subsystem, path);
+    EXPECT_TRUE(scans_become(before + 1)) << action << " " << subsystem;
   }
 }
 

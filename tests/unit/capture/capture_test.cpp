@@ -23,6 +23,8 @@ namespace fabric::ctl {
 namespace {
 
 namespace fs = std::filesystem;
+using namespace std::string_view_literals;
+using test::has;
 using test::Tree;
 
 constexpr std::string_view kMac("\x0c\x42\xa1\x5e\x77\x9d", 6);
@@ -161,57 +163,54 @@ std::string judged(const std::string& verb, const std::string& directory) {
   return output_of(options);
 }
 
-Output capture(Machine& machine, const std::string& directory, bool with_addresses) {
-  Options options = machine.options("capture");
-  options.json = false;
-  options.arguments = {directory};
-  options.with_addresses = with_addresses;
-  Output output;
-  EXPECT_EQ(run_capture(options, output), kDone) << output.errors;
-  return output;
-}
-
 std::string all_bytes_below(const std::string& directory) {
   std::string all;
   for (const auto& entry : fs::recursive_directory_iterator(directory)) {
     all += entry.path().string() + "\n";
     if (entry.is_symlink()) all += fs::read_symlink(entry.path()).string();
-    else if (entry.is_regular_file()) {
-      std::ifstream in(entry.path(), std::ios::binary);
-      std::ostringstream text;
-      text << in.rdbuf();
-      all += text.str() + "\n";
-    }
+    else if (entry.is_regular_file()) all += test::slurp(entry.path()) + "\n";
   }
   return all;
 }
 
-TEST(Capture, IsJudgedAsOnTheSpot) {
+struct Capture : testing::Test {
+  Output take(bool with_addresses = false) { return take_into(directory, with_addresses); }
+  Output take_into(const std::string& folder, bool with_addresses) {
+    Options options = machine.options("capture");
+    options.json = false;
+    options.arguments = {folder};
+    options.with_addresses = with_addresses;
+    Output output;
+    EXPECT_EQ(run_capture(options, output), kDone) << output.errors;
+    return output;
+  }
+  // What the verb says of the machine itself.
+  std::string here(const std::string& verb) {
+    return replaced(output_of(machine.options(verb)), machine.tree.path() + "/", "/");
+  }
+  std::string there(const std::string& verb) const { return judged(verb, directory); }
   Machine machine;
   Tree out;
   const std::string directory = out.path() + "/capture";
-  capture(machine, directory, true);
+};
+
+TEST_F(Capture, IsJudgedAsOnTheSpot) {
+  take(true);
   EXPECT_TRUE(fs::exists(directory + "/" + kHwlocFile)) << "for lstopo as well";
   for (const char* verb : {"check", "status", "show", "plan", "topo"}) {
-    const std::string here = replaced(output_of(machine.options(verb)), machine.tree.path() + "/", "/");
-    EXPECT_GT(here.size(), 40u) << verb;
-    EXPECT_EQ(judged(verb, directory), here) << verb;
+    EXPECT_GT(here(verb).size(), 40u) << verb;
+    EXPECT_EQ(there(verb), here(verb)) << verb;
   }
-  const std::string check = judged("check", directory);
-  for (const char* planted : {"\"id\": \"pfc\"", "\"verdict\": \"warning\""})
-    EXPECT_NE(check.find(planted), std::string::npos) << planted << ": " << check;
-  EXPECT_EQ(judged("check", directory), check) << "and again";
-  const std::string diagnosis = judged("diagnose", directory);
-  for (const char* said : {"\"port\": \"mlx5_0/1\"", "out of sequence +1234"})
-    EXPECT_NE(diagnosis.find(said), std::string::npos) << said << ": " << diagnosis;
-  EXPECT_EQ(judged("diagnose", directory), diagnosis) << "and again";
+  const std::string check = there("check");
+  for (const char* planted : {"\"id\": \"pfc\"", "\"verdict\": \"warning\""}) EXPECT_TRUE(has(check, planted));
+  EXPECT_EQ(there("check"), check) << "and again";
+  const std::string diagnosis = there("diagnose");
+  for (const char* said : {"\"port\": \"mlx5_0/1\"", "out of sequence +1234"}) EXPECT_TRUE(has(diagnosis, said));
+  EXPECT_EQ(there("diagnose"), diagnosis) << "and again";
 }
 
 // A tree from elsewhere: no kernel was asked, so that its files go on telling what netlink would.
-TEST(Capture, OfATreeIsJudgedAsTheTree) {
-  Machine machine;
-  Tree out;
-  const std::string directory = out.path() + "/capture";
+TEST_F(Capture, OfATreeIsJudgedAsTheTree) {
   Options options = machine.options("capture");
   options.open = Options().open;
   options.arguments = {directory};
@@ -219,52 +218,38 @@ TEST(Capture, OfATreeIsJudgedAsTheTree) {
   Output output;
   ASSERT_EQ(run_capture(options, output), kDone) << output.errors;
   for (const char* verb : {"check", "topo"})
-    EXPECT_EQ(judged(verb, directory), replaced(judged(verb, machine.tree.path()), machine.tree.path() + "/", "/"))
-        << verb;
-  EXPECT_NE(judged("check", directory).find("netdev 1500, RoCE 1024"), std::string::npos) << "of the file";
+    EXPECT_EQ(there(verb), replaced(judged(verb, machine.tree.path()), machine.tree.path() + "/", "/")) << verb;
+  EXPECT_TRUE(has(there("check"), "netdev 1500, RoCE 1024")) << "of the file";
 }
 
-TEST(Capture, WithoutAddressesTheVerdictsAreTheSame) {
-  Machine machine;
-  Tree out;
-  const std::string directory = out.path() + "/capture";
-  capture(machine, directory, false);
-  for (const char* verb : {"check", "status", "show", "plan"}) {
-    const std::string here = replaced(output_of(machine.options(verb)), machine.tree.path() + "/", "/");
-    EXPECT_EQ(judged(verb, directory), replaced(here, "a1ff:fe5e:779d", "a1ff:fef0:0001")) << verb;
-  }
-  EXPECT_EQ(judged("topo", directory).size(), output_of(machine.options("topo")).size())
+TEST_F(Capture, WithoutAddressesTheVerdictsAreTheSame) {
+  take();
+  for (const char* verb : {"check", "status", "show", "plan"})
+    EXPECT_EQ(there(verb), replaced(here(verb), "a1ff:fe5e:779d", "a1ff:fef0:0001")) << verb;
+  EXPECT_EQ(there("topo").size(), output_of(machine.options("topo")).size())
       << "pseudonyms have the length of what they stand for";
 }
 
-TEST(Capture, TellsNoAddressAndNoSecret) {
-  Machine machine;
-  Tree out;
-  const std::string directory = out.path() + "/capture";
-  capture(machine, directory, false);
+TEST_F(Capture, TellsNoAddressAndNoSecret) {
+  take();
   const std::string all = all_bytes_below(directory);
-  EXPECT_NE(all.find("0c42:a1"), std::string::npos) << "the maker's part stays";
-  EXPECT_NE(all.find("admin_password=hidden"), std::string::npos);
-  for (const std::string& secret :
-       {std::string(kMac), std::string("5e779d"), std::string("5e:77:9d"), std::string("5e:779d"),
-        std::string("6f1f9a3c"), std::string("123456789abc"), std::string("tiger")})
-    EXPECT_EQ(all.find(secret), std::string::npos) << secret;
+  EXPECT_TRUE(has(all, "0c42:a1")) << "the maker's part stays";
+  EXPECT_TRUE(has(all, "admin_password=hidden"));
+  for (const std::string_view secret :
+       {kMac, "5e779d"sv, "5e:77:9d"sv, "5e:779d"sv, "6f1f9a3c"sv, "123456789abc"sv, "tiger"sv})
+    EXPECT_FALSE(has(all, secret));
   Tree whole;
-  capture(machine, whole.path() + "/capture", true);
+  take_into(whole.path() + "/capture", true);
   const std::string known = all_bytes_below(whole.path());
-  EXPECT_NE(known.find("0c42a15e779d"), std::string::npos) << "in netlink";
-  EXPECT_NE(known.find(kGid), std::string::npos);
-  EXPECT_EQ(known.find("tiger"), std::string::npos) << "a password is nobody's business";
+  EXPECT_TRUE(has(known, "0c42a15e779d")) << "in netlink";
+  EXPECT_TRUE(has(known, kGid));
+  EXPECT_FALSE(has(known, "tiger")) << "a password is nobody's business";
 }
 
-TEST(Capture, SaysWhatWasNotPermitted) {
-  Machine machine;
-  Tree out;
-  const std::string directory = out.path() + "/capture";
-  const Output said = capture(machine, directory, false);
-  EXPECT_NE(said.text.find("not permitted"), std::string::npos) << said.text;
-  EXPECT_NE(out.content("capture/fabric-agent/about.txt").find("/sys/class/infiniband/mlx5_0/board_id\n"),
-            std::string::npos);
+TEST_F(Capture, SaysWhatWasNotPermitted) {
+  const Output said = take();
+  EXPECT_TRUE(has(said.text, "not permitted"));
+  EXPECT_TRUE(has(out.content("capture/fabric-agent/about.txt"), "/sys/class/infiniband/mlx5_0/board_id\n"));
   auto replay = open_kernel(directory);
   ASSERT_TRUE(replay) << replay.error().text();
   const auto board = replay->root.read("sys/class/infiniband/mlx5_0/board_id"),
@@ -274,11 +259,8 @@ TEST(Capture, SaysWhatWasNotPermitted) {
   EXPECT_EQ(type.error().code, EIO);
 }
 
-TEST(Capture, IsATreeThatOtherProgramsRead) {
-  Machine machine;
-  Tree out;
-  const std::string directory = out.path() + "/capture";
-  capture(machine, directory, false);
+TEST_F(Capture, IsATreeThatOtherProgramsRead) {
+  take();
   EXPECT_EQ(out.content("capture/sys/class/infiniband/mlx5_0/fw_ver"), "28.41.1000\n");
   EXPECT_EQ(out.content("capture/proc/sys/kernel/hostname"), "gpu-1\n");
   EXPECT_EQ(out.content("capture/etc/fabric-agent/fabric-agent.toml"),
@@ -297,7 +279,7 @@ TEST(Capture, IsATreeThatOtherProgramsRead) {
 }
 
 // A site's /etc is full of links to elsewhere; who judges the capture has a machine of his own.
-TEST(Capture, NoLinkLeadsOutOfIt) {
+TEST_F(Capture, NoLinkLeadsOutOfIt) {
   Tape tape;
   const std::string folder = "etc/fabric-agent/";
   tape.links = {{"etc/fabric-agent", "/opt/site/now"},
@@ -309,17 +291,13 @@ TEST(Capture, NoLinkLeadsOutOfIt) {
   };
   file("fabric-agent.toml", "opt/site/5/fabric-agent.toml", "mode = \"audit\"\n");
   file("conf.d/10.toml", "srv/conf.d/10.toml", "[[port]]\nmtu = 4200\n");
-  Tree beside;
-  const std::string directory = beside.path() + "/capture";
   ASSERT_TRUE(write_capture(tape, "", directory));
   const auto config = load_config(directory + "/" + folder + "fabric-agent.toml");
   ASSERT_TRUE(config) << config.error().text();
   EXPECT_EQ(config->policy.ports.size(), 1u);
 }
 
-TEST(Capture, WritesNothingWhereSomethingIs) {
-  Machine machine;
-  Tree out;
+TEST_F(Capture, WritesNothingWhereSomethingIs) {
   out.file("here/file", "mine");
   out.folder("empty");
   Options options = machine.options("capture");
@@ -339,35 +317,30 @@ TEST(Capture, WritesNothingWhereSomethingIs) {
   options.root = out.path() + "/empty";
   options.arguments = {out.path() + "/again"};
   EXPECT_EQ(run_capture(options, output), kFailure);
-  EXPECT_NE(output.errors.find("is already a capture"), std::string::npos) << output.errors;
+  EXPECT_TRUE(has(output.errors, "is already a capture"));
 }
 
-TEST(Capture, NothingIsWrittenToACapture) {
-  Machine machine;
-  Tree out;
-  const std::string directory = out.path() + "/capture";
-  capture(machine, directory, false);
+TEST_F(Capture, NothingIsWrittenToACapture) {
+  take();
   auto kernel = open_kernel(directory);
   ASSERT_TRUE(kernel);
   for (const auto& refused :
        {kernel->root.write("sys/class/net/eth0/mtu", "1"), kernel->root.write_at("sys/class/net/eth0/mtu", 0, "1"),
         kernel->root.make_directory("sys/x"), kernel->root.remove_directory("sys")})
-    EXPECT_EQ(refused.ok() ? 0 : refused.error().code, EROFS);
+    EXPECT_EQ(test::code_of(refused), EROFS);
   EXPECT_FALSE(rtnl::set_mtu(*kernel->route, "eth0", 9000));
-  EXPECT_NE(judged("apply", directory).find("captured tree"), std::string::npos);
+  EXPECT_TRUE(has(there("apply"), "captured tree"));
 }
 
-TEST(Capture, ABrokenOneIsSaid) {
-  Machine machine;
-  Tree out;
-  capture(machine, out.path() + "/capture", false);
+TEST_F(Capture, ABrokenOneIsSaid) {
+  take();
   const std::string whole = out.content(std::string("capture/") + kAnswersFile);
   for (const std::string& text :
        {whole.substr(0, whole.size() / 2), whole.substr(0, whole.size() - 4), std::string(), "other\n" + whole}) {
     out.file(std::string("capture/") + kAnswersFile, text);
     const auto kernel = open_kernel(out.path() + "/capture");
     ASSERT_FALSE(kernel);
-    EXPECT_NE(kernel.error().text().find("answers.txt:"), std::string::npos) << kernel.error().text();
+    EXPECT_TRUE(has(kernel.error().text(), "answers.txt:"));
   }
 }
 
@@ -514,7 +487,7 @@ TEST(CaptureNamespace, LinksAreTheSame) {
   ASSERT_FALSE(absent);
   EXPECT_EQ(absent.error(), rtnl::link(*live->route, "none").error());
   if (mac.size() == 17) {
-    EXPECT_EQ(all_bytes_below(out.path()).find(replaced(mac, ":", "")), std::string::npos) << mac;
+    EXPECT_FALSE(has(all_bytes_below(out.path()), replaced(mac, ":", ""))) << mac;
   }
 }
 

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A capture names no module: its serial number is another's, and everything else of it is as it was.
-#include <linux/ethtool_netlink.h>
-#include <linux/genetlink.h>
-
 #include "kernel/capture/anonymize.h"
 #include "kernel/kernel.h"
 #include "kernel/netlink/ethtool_link.h"
 #include "store/optics_state.h"
-#include "support/module_image.h"
+#include "support/sim_cage.h"
 #include "support/test.h"
 
 namespace fabric {
@@ -15,37 +12,15 @@ namespace {
 
 constexpr ethtool::Family kFamily{21, 0};
 
-// A kernel with one module in its cage.
-class Cage final : public Netlink {
- public:
-  explicit Cage(test::ModuleImage image) : image_(std::move(image)) {}
-  Result<std::vector<Message>> talk(uint16_t type, uint16_t, View8 payload) override {
-    const auto request = parse_attributes(payload, sizeof(genlmsghdr));
-    const auto number = [&](uint16_t attribute) -> uint8_t {
-      const Attr* found = find(request, attribute);
-      return found == nullptr ? 0 : std::to_integer<uint8_t>(found->value[0]);
-    };
-    const auto page = image_.read({number(ETHTOOL_A_MODULE_EEPROM_I2C_ADDRESS), 0, number(ETHTOOL_A_MODULE_EEPROM_PAGE),
-                                   number(ETHTOOL_A_MODULE_EEPROM_OFFSET), 128});
-    if (!page) return error(EIO, "no such page");
-    genlmsghdr header{};
-    header.cmd = ETHTOOL_MSG_MODULE_EEPROM_GET_REPLY;
-    AttrWriter out;
-    out.header(header).bytes(ETHTOOL_A_MODULE_EEPROM_DATA, page->data);
-    return std::vector{Message{type, out.data()}};
-  }
-
- private:
-  test::ModuleImage image_;
-};
-
 struct Captured {
   Transceiver real, shown;
 };
 
 Captured captured(const test::ModuleImage& image) {
   auto tape = std::make_shared<Tape>();
-  auto recorded = on_tape(std::make_unique<Cage>(image), Ask::generic, tape);
+  auto cage = std::make_unique<test::SimCage>();
+  cage->module = image;
+  auto recorded = on_tape(std::move(cage), Ask::generic, tape);
   auto real = ethtool::ModuleReader(eeprom::decode).read(*recorded, kFamily, "eth0");
   EXPECT_TRUE(real.ok()) << real.error().text();
   disguise(*tape, true);

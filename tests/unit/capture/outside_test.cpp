@@ -8,7 +8,6 @@
 #include "base/parse.h"
 #include "config/cabling.h"
 #include "config/config.h"
-#include "ctl/verbs.h"
 #include "kernel/pci/machine.h"
 #include "settings/confirm.h"
 #include "store/health_state.h"
@@ -16,6 +15,8 @@
 #include "store/optics_state.h"
 #include "store/pci_state.h"
 #include "store/state.h"
+#include "support/ctl.h"
+#include "support/lldp_frame.h"
 #include "support/module_image.h"
 #include "support/test.h"
 #include "support/tree.h"
@@ -25,27 +26,18 @@ namespace fabric {
 namespace {
 
 namespace fs = std::filesystem;
+using test::code_of;
+using test::has;
+using test::Ran;
 using test::Tree;
 
-struct Ran {
-  int code;
-  std::string text;  // stdout and stderr
-};
-Ran ran(const std::vector<std::string>& words) {
-  ctl::Output output;
-  const int code = ctl::run(words, output);
-  return {code, output.text + output.errors};
+// Of that tree.
+Ran ran_on(const Tree& tree, std::vector<std::string> words) {
+  words.insert(words.end(), {"--root", tree.path()});
+  return test::ran(words);
 }
-
-bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 // ---- files that a service writes into a folder of its own
-
-// The outcome of a loader: 0, or the errno.
-template <class T>
-int code_of(const Result<T>& loaded) {
-  return loaded ? 0 : loaded.error().code;
-}
 
 struct Foreign {
   const char* file;
@@ -123,18 +115,17 @@ TEST(ForeignFiles, CaptureDoesNotPackWhatALinkNames) {
     tree.file("proc/uptime", "10 10\n").file("proc/sys/kernel/hostname", "gpu01\n");
     tree.file("etc/fabric-agent/fabric-agent.toml", "mode = \"audit\"\n");
     const std::string to = out.path() + "/capture";
-    const Ran captured = ran({"capture", to, "--root", tree.path(), "-i", "100ms"});
-    ASSERT_TRUE(fs::exists(to)) << captured.text;
+    const std::string said = ran_on(tree, {"capture", to, "-i", "100ms"}).all();
+    ASSERT_TRUE(fs::exists(to)) << said;
     size_t files = 0;
     for (const auto& entry : fs::recursive_directory_iterator(to)) {
-      EXPECT_FALSE(entry.is_symlink() && contains(entry.path().string(), foreign.file)) << entry.path();
+      EXPECT_FALSE(entry.is_symlink() && has(entry.path().string(), foreign.file)) << entry.path();
       if (!entry.is_regular_file() || entry.is_symlink()) continue;
-      std::ifstream in(entry.path());
-      EXPECT_FALSE(contains(std::string(std::istreambuf_iterator<char>(in), {}), "SECRET")) << entry.path();
+      EXPECT_FALSE(has(test::slurp(entry.path()), "SECRET")) << entry.path();
       ++files;
     }
     EXPECT_GT(files, 0u);
-    EXPECT_FALSE(contains(captured.text, "SECRET"));
+    EXPECT_FALSE(has(said, "SECRET"));
   }
 }
 
@@ -174,18 +165,15 @@ TEST(CapturedTree, NoLinkOfItShowsAFileOutside) {
       tree.file(config,
                 "mode = \"audit\"\ncabling = { file = \"/etc/fabric-agent/cables.csv\" }\n[[port]]\nname = "
                 "\"p\"\nprofile = \"site\"\n");
-      if (!contains(each.file, "profiles")) tree.file("etc/fabric-agent/profiles/site.toml", "mtu = 4200\n");
+      if (!has(each.file, "profiles")) tree.file("etc/fabric-agent/profiles/site.toml", "mtu = 4200\n");
       tree.remove(each.file);
       outside.file(each.file, each.text);
       const fs::path path(each.file);
       if (kind == std::string("the file")) tree.file(each.file, each.text);
       else if (kind == std::string("its link")) tree.link(each.file, outside.path() + "/" + each.file);
       else tree.remove(path.parent_path()).link(path.parent_path(), outside.path() + "/" + path.parent_path().string());
-      auto words = each.words;
-      words.insert(words.end(), {"--root", tree.path()});
-      const Ran shown = ran(words);
-      EXPECT_EQ(contains(shown.text, each.shown), kind == std::string("the file")) << each.file << ", " << kind << ":\n"
-                                                                                   << shown.text;
+      EXPECT_EQ(static_cast<bool>(has(ran_on(tree, each.words).all(), each.shown)), kind == std::string("the file"))
+          << each.file << ", " << kind;
     }
 }
 
@@ -199,7 +187,7 @@ TEST(CapturedTree, IsNotWritten) {
     for (const auto& entry : fs::recursive_directory_iterator(tree.path())) out.insert(entry.path().string());
     return out;
   };
-  for (auto words : verbs) {
+  for (const auto& words : verbs) {
     Tree tree;
     tree.file("proc/sys/kernel/hostname", "gpu01\n").file("proc/uptime", "9 9\n");
     tree.file("etc/fabric-agent/fabric-agent.toml", "mode = \"audit\"\n[[port]]\nname = \"roce\"\npfc = [3]\n");
@@ -208,10 +196,9 @@ TEST(CapturedTree, IsNotWritten) {
         .file("sys/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/0", "eth0\n")
         .file("sys/class/net/eth0/mtu", "9000\n");
     const auto before = files(tree);
-    words.insert(words.end(), {"--root", tree.path()});
-    const Ran result = ran(words);
+    const Ran result = ran_on(tree, words);
     EXPECT_NE(result.code, 0) << words.front();
-    EXPECT_TRUE(contains(result.text, "captured tree")) << words.front() << ": " << result.text;
+    EXPECT_TRUE(has(result.all(), "captured tree")) << words.front();
     EXPECT_EQ(files(tree), before) << words.front();
   }
 }
@@ -229,17 +216,7 @@ const std::string kEvilToml = R"("a\u001b[2Jb\nc\rd\u202Ee\u009Bf\u2028g\u007F")
 bool is_shown(const std::string& text, Breaks breaks = Breaks::replace) { return clean_text(text, breaks) == text; }
 
 std::vector<std::string> of_lldp() {
-  std::string frame("\x01\x80\xc2\x00\x00\x0e\x00\x00\x00\x00\x00\x01\x88\xcc", 14);
-  const auto tlv = [&](unsigned type, const std::string& value) {
-    frame += static_cast<char>(type << 1U);
-    frame += static_cast<char>(value.size());
-    frame += value;
-  };
-  tlv(1, "\x07" + kEvil);
-  tlv(2, "\x05" + kEvil);
-  tlv(3, std::string("\0\x78", 2));
-  for (const unsigned type : {4U, 5U, 6U}) tlv(type, kEvil);
-  tlv(0, "");
+  const std::string frame = test::lldp_frame(kEvil, kEvil, kEvil);
   const auto heard = lldp::parse_frame(std::as_bytes(std::span(frame)));
   if (!heard) return {};
   return {heard->chassis_id, heard->port_id, heard->port_description, heard->system_name, heard->system_description};
@@ -369,12 +346,10 @@ TEST(StrangersText, DoesNotReachATerminal) {
                                                {"status", "--json"},
                                                {"check", "--json", "-i", "100ms"},
                                                {"neighbors", "--json"}}) {
-    auto words = verb;
-    words.insert(words.end(), {"--root", tree.path()});
-    const Ran result = ran(words);
-    EXPECT_FALSE(result.text.empty()) << verb.front();
-    EXPECT_TRUE(is_shown(result.text, Breaks::keep)) << verb.front() << ": " << ::testing::PrintToString(result.text);
-    shown += result.text.size();
+    const std::string said = ran_on(tree, verb).all();
+    EXPECT_FALSE(said.empty()) << verb.front();
+    EXPECT_TRUE(is_shown(said, Breaks::keep)) << verb.front() << ": " << ::testing::PrintToString(said);
+    shown += said.size();
   }
   EXPECT_GT(shown, 1000u);
 }
@@ -394,7 +369,7 @@ TEST(StrangersText, IsNotWrittenByAck) {
   ::unsetenv("SUDO_USER");
   ASSERT_EQ(code, 0) << output.errors;
   const std::string written = tree.content(kAckFile);
-  EXPECT_FALSE(contains(written, "\\u001B") || contains(written, "\\u001b") || contains(written, "\u202e")) << written;
+  for (const char* escape : {"\\u001B", "\\u001b", "\u202e"}) EXPECT_FALSE(has(written, escape));
   EXPECT_TRUE(is_shown(written, Breaks::keep)) << written;
 }
 

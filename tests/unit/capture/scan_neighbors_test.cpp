@@ -46,20 +46,13 @@ class PeerNetlink final : public Netlink {
 
 struct Bed {
   test::Tree tree;
-  Kernel kernel{.root = tree.root()};
-  PeerNetlink* netlink = nullptr;
+  Kernel kernel{.root = tree.root(), .route = std::make_unique<PeerNetlink>()};
+  const PeerNetlink& netlink = static_cast<PeerNetlink&>(*kernel.route);
   ScanOptions options;
   Node node;
 
   Bed() {
-    auto peer = std::make_unique<PeerNetlink>();
-    netlink = peer.get();
-    kernel.route = std::move(peer);
-    Port port;
-    port.rdma = "mlx5_0";
-    port.netdev = "ens1";
-    port.link_layer = LinkLayer::ethernet;
-    node.ports = {port};
+    node.ports = {{.rdma = "mlx5_0", .netdev = "ens1", .link_layer = LinkLayer::ethernet}};
     node.network.interfaces["ens1"] = {};
   }
   void read() {
@@ -72,7 +65,7 @@ TEST(ScanNeighbors, OfFirmwareWhereNobodyListens) {
   Bed bed;
   bed.read();
   EXPECT_EQ(bed.node.neighbors.source, "");
-  EXPECT_NE(bed.node.neighbors.why_none.find("systemctl enable --now fabric-lldp"), std::string::npos);
+  EXPECT_TRUE(test::has(bed.node.neighbors.why_none, "systemctl enable --now fabric-lldp"));
   ASSERT_EQ(bed.node.neighbors.heard.size(), 1u);
   const Neighbor& peer = bed.node.neighbors.heard[0];
   EXPECT_EQ(peer.source, "firmware");
@@ -84,18 +77,10 @@ TEST(ScanNeighbors, OfFirmwareWhereNobodyListens) {
 
 TEST(ScanNeighbors, OfTheListenerOnThePortsNetdevs) {
   Bed bed;
-  Neighbors heard;
-  heard.listening = {{"ens1", 0}, {"eth0", 0}};
-  Neighbor leaf;
-  leaf.netdev = "ens1";
-  leaf.chassis_id = "leaf1";
-  leaf.port_id = "1";
-  leaf.ttl = 120;
-  leaf.heard = 5;
-  leaf.max_frame = 9216;
-  Neighbor other = leaf;
-  other.netdev = "eth0";
-  heard.heard = {leaf, other};
+  Neighbors heard{.listening = {{"ens1", 0}, {"eth0", 0}}};
+  for (const char* netdev : {"ens1", "eth0"})
+    heard.heard.push_back(
+        {.netdev = netdev, .chassis_id = "leaf1", .port_id = "1", .ttl = 120, .heard = 5, .max_frame = 9216});
   ASSERT_TRUE(state::save_neighbors(bed.tree.path(), heard, 10));
   bed.read();
   EXPECT_EQ(bed.node.neighbors.source, "fabric-lldp");
@@ -103,7 +88,7 @@ TEST(ScanNeighbors, OfTheListenerOnThePortsNetdevs) {
   ASSERT_EQ(bed.node.neighbors.heard.size(), 1u);
   EXPECT_EQ(bed.node.neighbors.heard[0].chassis_id, "leaf1");
   EXPECT_EQ(bed.node.network.interfaces["ens1"].peer_max_frame, 9216u);
-  EXPECT_EQ(bed.netlink->asked, 0) << "who is heard needs no firmware";
+  EXPECT_EQ(bed.netlink.asked, 0) << "who is heard needs no firmware";
 }
 
 TEST(ScanNeighbors, AFileThatIsBrokenIsTold) {
@@ -111,7 +96,7 @@ TEST(ScanNeighbors, AFileThatIsBrokenIsTold) {
   bed.tree.file("run/fabric-lldp/neighbors.toml", "updated = \n");
   bed.read();
   EXPECT_EQ(bed.node.neighbors.source, "");
-  EXPECT_NE(bed.node.neighbors.why_none.find("neighbors.toml:1:"), std::string::npos) << bed.node.neighbors.why_none;
+  EXPECT_TRUE(test::has(bed.node.neighbors.why_none, "neighbors.toml:1:"));
 }
 
 TEST(ScanNeighbors, OtherNamesOfANetdev) {

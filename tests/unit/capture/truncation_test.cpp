@@ -12,6 +12,7 @@
 #include "store/optics_state.h"
 #include "store/pci_state.h"
 #include "store/state.h"
+#include "support/lldp_frame.h"
 #include "support/test.h"
 #include "support/tree.h"
 #include "wire/eeprom.h"
@@ -99,33 +100,20 @@ std::vector<Kind> plans() {
 }
 
 Transceiver module() {
-  Transceiver out;
-  out.identifier = 0x11;
-  out.vendor = "Acme";
-  out.serial_number = "SN123456";
-  out.temperature.value = 35.5;
-  for (unsigned lane = 1; lane <= 4; ++lane)
-    out.lanes.push_back({.number = lane,
-                         .rx_power = {0.001, {}},
-                         .tx_power = {},
-                         .tx_bias = {},
-                         .rx_los = {},
-                         .rx_lol = {},
-                         .tx_los = {},
-                         .tx_lol = {},
-                         .tx_fault = {}});
+  Transceiver out{.identifier = 0x11, .vendor = "Acme", .serial_number = "SN123456", .temperature = {35.5, {}}};
+  for (unsigned lane = 1; lane <= 4; ++lane) out.lanes.push_back({.number = lane, .rx_power = {0.001, {}}});
   return out;
 }
 
 std::vector<Kind> published() {
   Neighbors neighbors{.source = state::kLldpSource, .listening = {{"eth0", 1}, {"eth1", 1}}};
-  for (const char* netdev : {"eth0", "eth1"}) {
-    Neighbor one{
-        .netdev = netdev, .source = state::kLldpSource, .chassis_id = "70:06:92:6e:32:64", .port_id = "Ethernet1"};
-    one.ttl = 120;
-    one.heard = 5;
-    neighbors.heard.push_back(one);
-  }
+  for (const char* netdev : {"eth0", "eth1"})
+    neighbors.heard.push_back({.netdev = netdev,
+                               .source = state::kLldpSource,
+                               .chassis_id = "70:06:92:6e:32:64",
+                               .port_id = "Ethernet1",
+                               .ttl = 120,
+                               .heard = 5});
   HealthMemory health;
   for (int i = 0; i < 6; ++i) health.acks.push_back({"link_flap", "mlx5_" + std::to_string(i) + "/1", 1, 2, false});
   PublishedReport report{{}, 5};
@@ -161,11 +149,9 @@ std::vector<Kind> published() {
 }
 
 std::vector<Kind> kept() {
-  Qos qos;
-  qos.mtu = 4200;
-  qos.pfc = PrioSet{8};
   state::Originals originals;
-  for (const char* port : {"0000:17:00.0/1", "0000:18:00.0/1", "0000:19:00.0/1"}) originals[port] = qos;
+  for (const char* port : {"0000:17:00.0/1", "0000:18:00.0/1", "0000:19:00.0/1"})
+    originals[port] = {{.mtu = 4200, .pfc = PrioSet{8}}};
   confirm::Record record;
   record.id = record.boot_id = record.policy = "0123456789abcdef";
   record.until = "2026-01-01T00:00:00Z";
@@ -207,19 +193,7 @@ std::vector<Kind> wire() {
   std::string memory(256, '\0');
   for (size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<char>('A' + i % 26);
   memory[0] = 0x11;
-  std::string frame("\x01\x80\xc2\x00\x00\x0e\x00\x00\x00\x00\x00\x01\x88\xcc", 14);
-  const auto tlv = [&](unsigned type, const std::string& value) {
-    frame += static_cast<char>(type << 1U);
-    frame += static_cast<char>(value.size());
-    frame += value;
-  };
-  tlv(1, "\x07leaf01");
-  tlv(2,
-      "\x05"
-      "Ethernet1");
-  tlv(3, std::string("\0\x78", 2));
-  for (const unsigned type : {4U, 5U, 6U}) tlv(type, std::string(60, 'x'));
-  tlv(0, "");
+  const std::string frame = test::lldp_frame("leaf01", "Ethernet1", std::string(60, 'x'));
   return {{"a module's memory", memory, End::lengths,
            [](const std::string& bytes) {
              std::vector<eeprom::Page> pages;

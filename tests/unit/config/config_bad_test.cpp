@@ -36,6 +36,8 @@ const Bad kBad[] = {
      "f.toml:2:2: a character beyond ASCII outside of a string; quotes are \" or ', as on the keyboard; write TOML in UTF-8, as in fabric-agent.toml(5)"},
     {"mdoe = \"audit\"\n",
      "f.toml:1:1: unknown key \"mdoe\"; did you mean \"mode\"?"},
+    {"mode = \"audit\"\nreraed = 3\n",
+     "f.toml:2:1: unknown key \"reraed\"; did you mean \"reread\"?"},
     {"zzzzzzzzzzzz = 1\n",
      "f.toml:1:1: unknown key \"zzzzzzzzzzzz\"; known here: mode disruptive reread maintenance release optics conflict cabling expect exporter health thresholds traffic cnp firmware driver_version sysctl port"},
     {"pfc = [3]\n",
@@ -72,8 +74,14 @@ const Bad kBad[] = {
      "f.toml:1:15: maintenance: expected days and times as \"Sat 02:00-04:00\", \"Mon-Fri 23:00-01:00\" or \"daily 03:00-04:00\", not 3; write maintenance = [\"Sat 02:00-04:00\"]"},
     {"[conflict]\nrounds = 0\n",
      "f.toml:2:10: conflict.rounds: expected an integer from 1 to 1000, not 0; write rounds = 5"},
+    {"[conflict]\nrounds = true\n",
+     "f.toml:2:10: conflict.rounds: expected an integer from 1 to 1000, not true; write rounds = 5"},
     {"[exporter]\nlisten = \":80\"\n",
      "f.toml:2:10: exporter.listen: expected numeric ADDRESS:PORT, not \":80\"; write listen = [\"0.0.0.0:10479\", \"[::]:10479\"]"},
+    {"[exporter]\nlisten = [\":80\"]\n",
+     "f.toml:2:10: exporter.listen: expected numeric ADDRESS:PORT, not \":80\"; write listen = [\"0.0.0.0:10479\", \"[::]:10479\"]"},
+    {"[exporter]\nlisten = [\"[::]:99999\"]\n",
+     "f.toml:2:10: exporter.listen: expected numeric ADDRESS:PORT, not \"[::]:99999\"; write listen = [\"0.0.0.0:10479\", \"[::]:10479\"]"},
     {"expect = 8\n",
      "f.toml:1:10: expect: expected a table, not 8; write [expect]"},
     {"[expect]\ngpu = 8\n",
@@ -172,6 +180,8 @@ const Bad kBad[] = {
      "f.toml:2:20: match.driver: expected a pattern, not 5; write driver = \"mlx5_core\""},
     {"[[port]]\nmatch = { rdma = [] }\nmtu = 9000\n",
      "f.toml:2:18: match.rdma: the list is empty; write rdma = \"mlx5_*\""},
+    {"[[port]]\nmatch = { rdma = [\"\"] }\nmtu = 9000\n",
+     "f.toml:2:19: match.rdma: expected a device, or a pattern of devices, not the string \"\"; write rdma = \"mlx5_*\""},
     {"[[port]]\nmatch = { rdma = \"mlx5_0/1\" }\nmtu = 9000\n",
      "f.toml:2:18: match.rdma: expected a device, or a pattern of devices, not the string \"mlx5_0/1\"; write rdma = \"mlx5_*\""},
     {"[[port]]\nmatch = { netdev = [\"ens1\", \"mlx5_0/1@ens2\"] }\nmtu = 9000\n",
@@ -198,6 +208,10 @@ const Bad kBad[] = {
      "f.toml:2:9: pause: expected \"off\" or \"rx\" or \"tx\" or \"rx,tx\", not false; write pause = \"off\""},
     {"[[port]]\nmtu = 67\n",
      "f.toml:2:7: mtu: expected an integer from 68 to 65535, not 67 (bytes); write mtu = 4200"},
+    {"[[port]]\nmtu = 70000\n",
+     "f.toml:2:7: mtu: expected an integer from 68 to 65535, not 70000 (bytes); write mtu = 4200"},
+    {"[[port]]\nmtu = -1\n",
+     "f.toml:2:7: mtu: expected an integer from 68 to 65535, not -1 (bytes); write mtu = 4200"},
     {"[[port]]\nmtu = 4200.0\n",
      "f.toml:2:7: mtu: expected an integer from 68 to 65535, not a floating-point number (bytes); write mtu = 4200"},
     {"[[port]]\nring_rx = 0\n",
@@ -222,10 +236,22 @@ const Bad kBad[] = {
      "f.toml:2:19: dscp_map: expected each DSCP from 0 to 63 once, not \"64\"; write dscp_map = { 26 = 3, 48 = 6 }"},
     {"[[port]]\ndscp_map = { 26 = 8 }\n",
      "f.toml:2:19: dscp_map: expected an integer from 0 to 7, not 8; write dscp_map = { 26 = 3, 48 = 6 }"},
+    {"[[port]]\ndscp_map = { x = 1 }\n",
+     "f.toml:2:18: dscp_map: expected each DSCP from 0 to 63 once, not \"x\"; write dscp_map = { 26 = 3, 48 = 6 }"},
+    {"[[port]]\ndscp_map = { 01 = 1, 1 = 2 }\n",
+     "f.toml:2:26: dscp_map: expected each DSCP from 0 to 63 once, not \"1\"; write dscp_map = { 26 = 3, 48 = 6 }"},
     {"[[port]]\ndscp_map = [26]\n",
      "f.toml:2:12: dscp_map: expected a table of DSCP = priority, not an array; write dscp_map = { 26 = 3, 48 = 6 }"},
     {"[[port]]\nets = { prio_tc = [0,0,0,0,0,0,0,0] }\n",
      "f.toml:2:7: ets: tsa is missing; write ets = { prio_tc = [0,0,0,1,0,0,2,0], tsa = [\"ets\",\"ets\",\"strict\"], bw = [50,50,0] }"},
+    {"[[port]]\nets = { tsa = [\"ets\"], bw = [100] }\n",
+     "f.toml:2:7: ets: prio_tc is missing; write ets = { prio_tc = [0,0,0,1,0,0,2,0], tsa = [\"ets\",\"ets\",\"strict\"], bw = [50,50,0] }"},
+    {"[[port]]\nets = { prio_tc = [0,0,0,8,0,0,0,0], tsa = [\"ets\"], bw = [100] }\n",
+     "f.toml:2:26: ets: expected an integer from 0 to 7, not 8; write ets = { prio_tc = [0,0,0,1,0,0,2,0], tsa = [\"ets\",\"ets\",\"strict\"], bw = [50,50,0] }"},
+    {"[[port]]\nets = { prio_tc = [0,0,0,0,0,0,0,0], tsa = [\"ets\"] }\n",
+     "f.toml:2:7: ets: the bandwidths of the ets classes add up to 0, not 100; write ets = { prio_tc = [0,0,0,1,0,0,2,0], tsa = [\"ets\",\"ets\",\"strict\"], bw = [50,50,0] }"},
+    {"[[port]]\nets = { prio_tc = [0,0,0,0,0,0,0,0], tsa = [\"strict\"], weight = [1] }\n",
+     "f.toml:2:65: ets: unknown key \"weight\"; ets has prio_tc, tsa and bw; write ets = { prio_tc = [0,0,0,1,0,0,2,0], tsa = [\"ets\",\"ets\",\"strict\"], bw = [50,50,0] }"},
     {"[[port]]\nets = { prio_tc = [0,0], tsa = [\"ets\"], bw = [100] }\n",
      "f.toml:2:19: ets: expected eight traffic classes, one per priority, not 2 of them; write ets = { prio_tc = [0,0,0,1,0,0,2,0], tsa = [\"ets\",\"ets\",\"strict\"], bw = [50,50,0] }"},
     {"[[port]]\nets = { prio_tc = [0,0,0,1,0,0,0,0], tsa = [\"ets\"], bw = [100] }\n",
@@ -250,6 +276,8 @@ const Bad kBad[] = {
      "f.toml:2:8: pfc: expected an integer from 0 to 7, not 8; write pfc = [3]"},
     {"[[port]]\npfc = [3, 3]\n",
      "f.toml:2:11: pfc: priority 3 is listed twice; write pfc = [3]"},
+    {"[[port]]\ncable_length = 0\n",
+     "f.toml:2:16: cable_length: expected an integer from 1 to 999, not 0 (m); write cable_length = 30"},
     {"[[port]]\ncable_length = 1000\n",
      "f.toml:2:16: cable_length: expected an integer from 1 to 999, not 1000 (m); write cable_length = 30"},
     {"[[port]]\nmaxrate = [400000000,0,0,0,0,0,0,0]\n",
@@ -332,6 +360,9 @@ const Doubtful kDoubtful[] = {
      {"f.toml:4:1: [[port]] is never reached: the entry at f.toml:1 matches all its ports and comes first; put this one before it"}},
     {"[[port]]\nmtu = 1500\n",
      {"f.toml:2:7: mtu: 1500 gives a RoCE path MTU below 4096; write mtu = 4200 or more"}},
+    {"[[port]]\nmtu = 1500\npfc = [3, 4]\ntrust = \"dscp\"\ndscp_map = { 26 = 3 }\n",
+     {"f.toml:2:7: mtu: 1500 gives a RoCE path MTU below 4096; write mtu = 4200 or more",
+      "f.toml:3:7: pfc: no DSCP maps to priority 4, so nothing is sent without loss on it; add it to dscp_map"}},
     {"[[port]]\nring_rx = 1000\n",
      {"f.toml:2:11: ring_rx: 1000 is not a power of two; mlx5 rounds it up; write ring_rx = 1024"}},
     {"[[port]]\nring_tx = 3000\n",
@@ -419,13 +450,10 @@ const Doubtful kDoubtful[] = {
      {"f.toml:2:30: rate_reduce_monitor_period: 100 is more aggressive (higher) than the vendor's 4: CNPs within it cut the rate once only, so congestion lasts longer; try it on few nodes first, or leave it out"}},
     {"[[port]]\ninitial_alpha_value = 512\n",
      {"f.toml:2:23: initial_alpha_value: 512 is more aggressive (lower) than the vendor's 1023: the first CNP of a flow takes less from its rate; try it on few nodes first, or leave it out"}},
-};
-
-// On the gentle side of the vendor's values, or without the reason for doubt.
-const char* const kQuiet[] = {
-    "[[port]]\nrpg_time_reset = 400\nrpg_byte_reset = 0\nrpg_ai_rate = 5\nrpg_gd = 10\nmin_time_between_cnps = 2\n",
-    "[[port]]\nmatch = { speed = \"10G\" }\nfec = \"off\"\n",
-    "[[port]]\nring_rx = 8192\n",
+    // On the gentle side of the vendor's values, or without the reason for doubt.
+    {"[[port]]\nrpg_time_reset = 400\nrpg_byte_reset = 0\nrpg_ai_rate = 5\nrpg_gd = 10\nmin_time_between_cnps = 2\n", {}},
+    {"[[port]]\nmatch = { speed = \"10G\" }\nfec = \"off\"\n", {}},
+    {"[[port]]\nring_rx = 8192\n", {}},
 };
 // clang-format on
 
@@ -461,21 +489,13 @@ TEST(BadConfiguration, IsNotRepeatedByTheMegabyte) {
   }
 }
 
-TEST(DoubtfulConfiguration, IsTakenWithAWarning) {
+TEST(DoubtfulConfiguration, IsTakenWithTheseWarnings) {
   for (const Doubtful& one : kDoubtful) {
     const auto loaded = parsed(one.text);
     ASSERT_TRUE(loaded.ok()) << one.text << loaded.error().text();
     std::vector<std::string> told;
     for (const ConfigWarning& warning : loaded->warnings) told.push_back(warning.where + ": " + warning.what);
     EXPECT_EQ(told, one.says) << one.text;
-  }
-}
-
-TEST(DoubtfulConfiguration, IsNotSeenWhereThereIsNoDoubt) {
-  for (const char* text : kQuiet) {
-    const auto loaded = parsed(text);
-    ASSERT_TRUE(loaded.ok()) << text << loaded.error().text();
-    EXPECT_TRUE(loaded->warnings.empty()) << text << loaded->warnings.front().what;
   }
 }
 

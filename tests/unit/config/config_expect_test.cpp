@@ -8,6 +8,7 @@ namespace fabric {
 namespace {
 
 using test::good;
+using test::has;
 
 constexpr const char* kText = R"([expect]
 gpus = 8
@@ -33,8 +34,7 @@ TEST(Expect, NothingIsPinnedByDefault) {
   const Policy policy = good("");
   EXPECT_EQ(policy.expect, Expect{});
   const std::string shown = show_config(policy);
-  for (const char* table : {"[expect]", "[firmware]", "[driver_version]"})
-    EXPECT_EQ(shown.find(table), std::string::npos) << shown;
+  for (const char* table : {"[expect]", "[firmware]", "[driver_version]"}) EXPECT_FALSE(has(shown, table));
 }
 
 TEST(Expect, IsShownAsItWasGiven) {
@@ -43,12 +43,12 @@ TEST(Expect, IsShownAsItWasGiven) {
   EXPECT_EQ(again.firmware, policy.firmware);
   EXPECT_EQ(again.driver_version, policy.driver_version);
   const std::string shown = show_config(policy);
-  EXPECT_NE(shown.find("class = \"PXB\""), std::string::npos) << shown;
-  EXPECT_NE(shown.find("# f.toml:4"), std::string::npos) << shown;
-  EXPECT_NE(shown.find("\"15b3:1021\" = [\"28.*\"]"), std::string::npos) << shown;
-  EXPECT_NE(shown.find("# f.toml:9"), std::string::npos) << shown;
+  EXPECT_TRUE(has(shown, "class = \"PXB\""));
+  EXPECT_TRUE(has(shown, "# f.toml:4"));
+  EXPECT_TRUE(has(shown, "\"15b3:1021\" = [\"28.*\"]"));
+  EXPECT_TRUE(has(shown, "# f.toml:9"));
   // A single pin brings its table, and no other line.
-  EXPECT_NE(show_config(good("[expect]\ngid_index = 0\n")).find("\n[expect]\ngid_index = 0 "), std::string::npos);
+  EXPECT_TRUE(has(show_config(good("[expect]\ngid_index = 0\n")), "\n[expect]\ngid_index = 0 "));
 }
 
 }  // namespace

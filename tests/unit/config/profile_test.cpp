@@ -3,23 +3,23 @@
 #include "config/config.h"
 #include "kernel/capture/root.h"
 #include "store/toml_value.h"
+#include "support/config.h"
 #include "support/test.h"
 #include "vendor/driver.h"
 
 namespace fabric {
 namespace {
 
+using test::has;
+using test::loaded;
+
 const std::string kShipped = FABRIC_SOURCE_DIR "/etc/profiles";
 
-LoadedConfig loaded_from(const std::string& text, const std::string& profiles = kShipped) {
-  auto loaded = parse_config(text, "f.toml", profiles);
-  EXPECT_TRUE(loaded.ok()) << (loaded.ok() ? "" : loaded.error().text());
-  return loaded.ok() ? *std::move(loaded) : LoadedConfig{};
-}
+LoadedConfig loaded_from(const std::string& text) { return test::loaded_from(text, kShipped); }
 
 PortPolicy port(const std::string& text) {
-  const auto loaded = loaded_from(text);
-  return loaded.policy.ports.empty() ? PortPolicy{} : loaded.policy.ports.front();
+  const LoadedConfig config = loaded_from(text);
+  return config.policy.ports.empty() ? PortPolicy{} : config.policy.ports.front();
 }
 
 bool derived(const PortPolicy& port, std::string_view key) { return port.derived[index(*parse_setting(key))]; }
@@ -28,21 +28,20 @@ constexpr const char* kMarks = "traffic = { dscp = 26, priority = 3 }\ncnp = { d
 
 TEST(Traffic, AllThatDependsOnItFollows) {
   const PortPolicy entry = port("[[port]]\n" + std::string(kMarks));
-  EXPECT_EQ(entry.want.trust, Trust::dscp);
-  EXPECT_EQ(entry.want.dscp_map, (DscpMap{{26, 3}, {48, 6}}));
-  EXPECT_EQ(entry.want.pfc, PrioSet{1 << 3});
-  ASSERT_TRUE(entry.want.ets);
-  EXPECT_EQ(entry.want.ets->prio_tc, (Eight{0, 0, 0, 1, 0, 0, 2, 0}));
-  EXPECT_EQ(entry.want.ets->bw, (Eight{50, 50, 0, 0, 0, 0, 0, 0}));
-  EXPECT_EQ(entry.want.ets->tsa[2], Tsa::strict);
-  EXPECT_EQ(entry.want.ecn_rp, PrioSet{1 << 3});
-  EXPECT_EQ(entry.want.ecn_np, PrioSet{1 << 3});
-  EXPECT_EQ(entry.want.cnp_dscp, 48U);
-  EXPECT_EQ(entry.want.cnp_prio, OrNone{6});
-  EXPECT_EQ(entry.want.roce_tos, 106U);
-  EXPECT_EQ(entry.want.roce_dscp, 26U);
-  EXPECT_EQ(entry.want.roce_prio, 3U);
-  EXPECT_EQ(entry.want.roce_mode, RoceMode::v2);
+  const Ets ets{.prio_tc = {0, 0, 0, 1, 0, 0, 2, 0}, .tsa = {Tsa::ets, Tsa::ets, Tsa::strict}, .bw = {50, 50}};
+  EXPECT_EQ(entry.want, (Qos{.trust = Trust::dscp,
+                             .dscp_map = DscpMap{{26, 3}, {48, 6}},
+                             .ets = ets,
+                             .pfc = PrioSet{1 << 3},
+                             .ecn_rp = PrioSet{1 << 3},
+                             .ecn_np = PrioSet{1 << 3},
+                             .cnp_dscp = 48,
+                             .cnp_prio = OrNone{6},
+                             .roce_dscp = 26,
+                             .roce_prio = 3,
+                             .roce_mode = RoceMode::v2,
+                             .roce_tos = 106}));
+  EXPECT_EQ(entry.want.ets->bw, ets.bw) << "Ets compares what matters";
   EXPECT_EQ(entry.derived, keys_of(entry.want)) << "nothing else is given";
   EXPECT_EQ(entry.origin[index(SettingId::pfc)], "f.toml:2 (from traffic)");
   EXPECT_EQ(entry.origin[index(SettingId::cnp_dscp)], "f.toml:3 (from cnp)");
@@ -58,15 +57,15 @@ TEST(Traffic, AnotherMarkChangesAll) {
 }
 
 TEST(Traffic, WhatIsGivenStays) {
-  const auto loaded = loaded_from("[[port]]\npfc = [3, 4]\nroce_tos = 104\ndscp_map = { 26 = 3, 34 = 4, 48 = 6 }\n" +
+  const auto config = loaded_from("[[port]]\npfc = [3, 4]\nroce_tos = 104\ndscp_map = { 26 = 3, 34 = 4, 48 = 6 }\n" +
                                   std::string(kMarks));
-  const PortPolicy& entry = loaded.policy.ports.at(0);
+  const PortPolicy& entry = config.policy.ports.at(0);
   EXPECT_EQ(entry.want.pfc, PrioSet{0b11000});
   EXPECT_EQ(entry.want.roce_tos, 104U);
   EXPECT_FALSE(derived(entry, "pfc"));
   EXPECT_EQ(entry.want.ets->prio_tc, (Eight{0, 0, 0, 1, 1, 0, 2, 0})) << "all that is lossless is one class";
   EXPECT_EQ(entry.want.ecn_rp, PrioSet{0b11000});
-  EXPECT_TRUE(loaded.warnings.empty());
+  EXPECT_TRUE(config.warnings.empty());
 }
 
 TEST(Traffic, OfTheEntryComesBeforeTheTopBeforeTheProfile) {
@@ -109,61 +108,46 @@ TEST(Profile, TheEntrysOwnValuesComeFirst) {
 }
 
 TEST(Profile, ShownWithItReadsBackWithoutIt) {
-  const auto loaded = loaded_from(
-      std::string(kMarks) +
-      "[[port]]\nprofile = \"intel-e810\"\nmatch = { speed = [\"100G\", 25000], numa = 1, role = \"compute\", "
-      "pci_id = \"8086:159B\" }\n[sysctl]\nnet.ipv4.tcp_ecn = 1\n\"net.ipv4.tcp_rmem\" = \"4096  87380 100000\"\n");
-  Policy policy = loaded.policy;
+  Policy policy =
+      loaded_from(
+          std::string(kMarks) +
+          "[[port]]\nprofile = \"intel-e810\"\nmatch = { speed = [\"100G\", 25000], numa = 1, role = \"compute\", "
+          "pci_id = \"8086:159B\" }\n[sysctl]\nnet.ipv4.tcp_ecn = 1\n\"net.ipv4.tcp_rmem\" = \"4096  87380 100000\"\n")
+          .policy;
   policy.maintenance = {{0x7f, 60, 120}, {0b1000001, 1380, 30}};
   policy.release = Release::restore;
   const std::string shown = show_config(policy);
-  const auto again = loaded_from(shown, "");
-  ASSERT_EQ(again.policy.ports.size(), 1U);
-  EXPECT_EQ(again.policy.ports[0].want, policy.ports[0].want);
-  EXPECT_EQ(again.policy.ports[0].derived, policy.ports[0].derived);
-  EXPECT_EQ(again.policy.ports[0].match, policy.ports[0].match);
-  EXPECT_EQ(again.policy.ports[0].match.speed, (std::vector<std::string>{"100000", "25000"}));
-  EXPECT_EQ(again.policy.ports[0].match.pci_id, std::vector<std::string>{"8086:159b"});
-  EXPECT_EQ(again.policy.sysctl, policy.sysctl);
+  const Policy again = test::good(shown);
+  ASSERT_EQ(again.ports.size(), 1U);
+  EXPECT_EQ(again.ports[0].want, policy.ports[0].want);
+  EXPECT_EQ(again.ports[0].derived, policy.ports[0].derived);
+  EXPECT_EQ(again.ports[0].match, policy.ports[0].match);
+  EXPECT_EQ(again.ports[0].match.speed, (std::vector<std::string>{"100000", "25000"}));
+  EXPECT_EQ(again.ports[0].match.pci_id, std::vector<std::string>{"8086:159b"});
+  EXPECT_EQ(again.sysctl, policy.sysctl);
   EXPECT_EQ(policy.sysctl.at("net.ipv4.tcp_rmem"), "4096 87380 100000");
-  EXPECT_EQ(again.policy.maintenance, policy.maintenance);
-  EXPECT_EQ(again.policy.release, Release::restore);
-  EXPECT_NE(shown.find("(from traffic)"), std::string::npos) << shown;
-  EXPECT_NE(shown.find("intel-e810.toml:"), std::string::npos) << shown;
+  EXPECT_EQ(again.maintenance, policy.maintenance);
+  EXPECT_EQ(again.release, Release::restore);
+  EXPECT_TRUE(has(shown, "(from traffic)"));
+  EXPECT_TRUE(has(shown, "intel-e810.toml:"));
 }
 
-class ProfileFiles : public testing::Test {
- protected:
-  void SetUp() override {
-    char name[] = "/tmp/fabric-profile-XXXXXX";
-    ASSERT_NE(::mkdtemp(name), nullptr);
-    folder_ = name;
-    std::filesystem::create_directories(folder_ / "profiles");
-    std::filesystem::create_directories(folder_ / "conf.d");
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  void put(const std::string& name, const std::string& text) { std::ofstream(folder_ / name) << text; }
-  Result<LoadedConfig> load() { return load_config((folder_ / "a.toml").string()); }
-  std::filesystem::path folder_;
-};
+using ProfileFiles = test::ConfigFiles;
 
 TEST_F(ProfileFiles, StandBesideTheMainFileForItsDropInsToo) {
-  put("a.toml", "mode = \"audit\"\n");
-  put("conf.d/10.toml", "[[port]]\nprofile = \"site\"\n");
-  put("profiles/site.toml", "mtu = 4200\n");
-  const auto loaded = load();
-  ASSERT_TRUE(loaded.ok()) << loaded.error().text();
-  EXPECT_EQ(loaded->policy.ports.at(0).want.mtu, 4200U);
+  tree.file("a.toml", "mode = \"audit\"\n");
+  tree.file("conf.d/10.toml", "[[port]]\nprofile = \"site\"\n");
+  tree.file("profiles/site.toml", "mtu = 4200\n");
+  EXPECT_EQ(loaded(load()).policy.ports.at(0).want.mtu, 4200U);
 }
 
 TEST_F(ProfileFiles, AFaultInOneIsToldOnceWithItsPlace) {
-  put("a.toml", "mode = \"audit\"\n[[port]]\nprofile = \"site\"\nmatch = { numa = 0 }\n[[port]]\nprofile = \"site\"\n");
-  put("profiles/site.toml", "mtu = 4200\nname = \"x\"\nmtuu = 1\nroce_tos = 3\npfc = [3]\npause = \"rx\"\n");
-  const auto loaded = load();
-  ASSERT_FALSE(loaded.ok());
-  const std::string file = (folder_ / "profiles/site.toml").string();
+  tree.file("a.toml",
+            "mode = \"audit\"\n[[port]]\nprofile = \"site\"\nmatch = { numa = 0 }\n[[port]]\nprofile = \"site\"\n");
+  tree.file("profiles/site.toml", "mtu = 4200\nname = \"x\"\nmtuu = 1\nroce_tos = 3\npfc = [3]\npause = \"rx\"\n");
+  const std::string file = tree.path() + "/profiles/site.toml";
   EXPECT_EQ(
-      loaded.error().text(),
+      test::refused(load()),
       file + ":3:1: unknown key \"mtuu\"; did you mean \"mtu\"?\n" + file +
           ":2:1: name: a profile has settings only; write name in the [[port]] entry that names the profile\n" + file +
           ":4:12: roce_tos: 3 has both ECN bits set, which marks every packet as congested; write roce_tos = 106\n" +
@@ -173,30 +157,21 @@ TEST_F(ProfileFiles, AFaultInOneIsToldOnceWithItsPlace) {
 // In a captured tree, where the package's folder is the tree's.
 TEST_F(ProfileFiles, OfThePackageAreUsedUnlessTheOperatorHasOne) {
   const std::string shipped = "usr/share/fabric-agent/profiles", own = "etc/fabric-agent";
-  std::filesystem::create_directories(folder_ / shipped);
-  std::filesystem::create_directories(folder_ / own / "profiles");
-  put(own + "/fabric-agent.toml", "mode = \"audit\"\n[[port]]\nprofile = \"site\"\n");
-  put(shipped + "/site.toml", "mtu = 4200\n");
-  const auto root = Root::open(folder_.string());
-  ASSERT_TRUE(root.ok());
-  auto loaded = load_config(*root, "");
-  ASSERT_TRUE(loaded.ok()) << loaded.error().text();
-  EXPECT_EQ(loaded->policy.ports.at(0).want.mtu, 4200U);
+  tree.file(own + "/fabric-agent.toml", "mode = \"audit\"\n[[port]]\nprofile = \"site\"\n");
+  tree.file(shipped + "/site.toml", "mtu = 4200\n");
+  const auto load = [this] { return load_config(tree.root(), ""); };
+  EXPECT_EQ(loaded(load()).policy.ports.at(0).want.mtu, 4200U);
+  tree.file(own + "/profiles/site.toml", "mtu = 9000\n");
+  EXPECT_EQ(loaded(load()).policy.ports.at(0).want.mtu, 9000U);
 
-  put(own + "/profiles/site.toml", "mtu = 9000\n");
-  loaded = load_config(*root, "");
-  ASSERT_TRUE(loaded.ok()) << loaded.error().text();
-  EXPECT_EQ(loaded->policy.ports.at(0).want.mtu, 9000U);
-
-  put(own + "/profiles/other.toml", "mtu = 9000\n");
-  put(own + "/fabric-agent.toml", "mode = \"audit\"\n[[port]]\nprofile = \"sit\"\n");
-  const std::string text = load_config(*root, "").error().text();
-  EXPECT_NE(text.find("write \"other\" or \"site\""), std::string::npos) << text;
+  tree.file(own + "/profiles/other.toml", "mtu = 9000\n");
+  tree.file(own + "/fabric-agent.toml", "mode = \"audit\"\n[[port]]\nprofile = \"sit\"\n");
+  EXPECT_TRUE(has(test::refused(load()), "write \"other\" or \"site\""));
 }
 
 TEST_F(ProfileFiles, OnesThatNobodyNamesAreNotRead) {
-  put("a.toml", "mode = \"audit\"\n[[port]]\nmtu = 9000\n");
-  put("profiles/broken.toml", "[[[");
+  tree.file("a.toml", "mode = \"audit\"\n[[port]]\nmtu = 9000\n");
+  tree.file("profiles/broken.toml", "[[[");
   EXPECT_TRUE(load().ok());
 }
 
@@ -214,10 +189,10 @@ TEST(ShippedProfile, AsksForNothingThatItsDriverCannotDo) {
     SCOPED_TRACE(name);
     ++files;
     ASSERT_TRUE(kDriverOf.contains(name));
-    const auto loaded = loaded_from("[[port]]\nprofile = \"" + name + "\"\n");
-    EXPECT_TRUE(loaded.warnings.empty()) << loaded.warnings.front().where << loaded.warnings.front().what;
-    ASSERT_EQ(loaded.policy.ports.size(), 1U);
-    const PortPolicy& entry = loaded.policy.ports[0];
+    const auto config = loaded_from("[[port]]\nprofile = \"" + name + "\"\n");
+    EXPECT_TRUE(config.warnings.empty()) << config.warnings.front().where << config.warnings.front().what;
+    ASSERT_EQ(config.policy.ports.size(), 1U);
+    const PortPolicy& entry = config.policy.ports[0];
     EXPECT_TRUE(entry.traffic && entry.cnp);
     const Driver& driver = driver_for(kDriverOf.at(name));
     const Keys own = keys_of(entry.want) & ~entry.derived;
@@ -285,10 +260,9 @@ TEST(ShippedProfile, EverySettingHasItsVendorsValue) {
 }
 
 TEST(ShippedProfile, TheSampleLeavesItsValuesAsTheyAre) {
-  const auto sample = load_config(FABRIC_SOURCE_DIR "/etc/fabric-agent.toml");
-  ASSERT_TRUE(sample.ok()) << sample.error().text();
+  const Policy sample = loaded(load_config(FABRIC_SOURCE_DIR "/etc/fabric-agent.toml")).policy;
   size_t profiles = 0;
-  for (const PortPolicy& entry : sample->policy.ports) {
+  for (const PortPolicy& entry : sample.ports) {
     if (entry.profile.empty()) continue;
     ++profiles;
     EXPECT_EQ(wanted(entry), kWantedOf.at(entry.profile)) << entry.name;

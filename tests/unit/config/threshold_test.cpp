@@ -40,16 +40,14 @@ TEST(Threshold, FollowsTheConfigurationWithinItsRange) {
     ASSERT_TRUE(loaded.ok()) << loaded.error().text();
     machine.policy.thresholds = loaded->policy.thresholds;
     EXPECT_DOUBLE_EQ(limit_of(machine.view(), *row), other) << row->key;
-    EXPECT_NE(show_config(loaded->policy).find(std::string(row->key) + " = " + test::number(other)), std::string::npos)
+    EXPECT_TRUE(test::has(show_config(loaded->policy), std::string(row->key) + " = " + test::number(other)))
         << row->key;
     machine.policy.thresholds.clear();
     for (const double wrong : {row->most * 2, -1.0}) {
       const auto rejected = configured(*row, wrong);
       ASSERT_FALSE(rejected.ok()) << row->key << " " << wrong;
-      EXPECT_NE(rejected.error().text().find("expected a number from " + test::number(row->least) + " to " +
-                                             test::number(row->most)),
-                std::string::npos)
-          << rejected.error().text();
+      EXPECT_TRUE(test::has(rejected.error().text(),
+                            "expected a number from " + test::number(row->least) + " to " + test::number(row->most)));
     }
   }
 }

@@ -24,6 +24,7 @@ namespace fabric {
 namespace {
 
 using namespace std::chrono_literals;
+using test::code_of;
 using Work = std::function<Result<std::string>()>;
 
 constexpr ChildLimits kConfined{20s, 4096, true};
@@ -31,7 +32,6 @@ constexpr ChildLimits kConfined{20s, 4096, true};
 Result<std::string> confined(const Work& work, ChildLimits limits = kConfined) {
   return run_in_child(work, "work", limits);
 }
-int code_of(const Result<std::string>& result) { return result ? 0 : result.error().code; }
 
 TEST(Child, AnswersOrItsFailureIsAValue) {
   for (const bool is_confined : {false, true}) {
@@ -127,8 +127,7 @@ TEST(DecodeApart, NobodyDecodesElsewhere) {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(std::string(FABRIC_SOURCE_DIR) + folder)) {
       const std::string file = entry.path().string();
       if (!file.ends_with(".cpp") || file.ends_with("/store/optics_state.cpp")) continue;
-      std::ifstream in(file);
-      EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}).find("eeprom::decode"), std::string::npos) << file;
+      EXPECT_EQ(test::slurp(file).find("eeprom::decode"), std::string::npos) << file;
     }
 }
 

@@ -82,81 +82,78 @@ TEST(UnitFile, LimitsAreSystemds) {
 
 std::string drop_in(const std::string& value) { return "[Service]\nLimitMEMLOCK=" + value + "\n"; }
 
-// The memlock setting of a unit: "8388608 FILE:LINE".
-std::string memlock_of(const Tree& tree, const std::string& name) {
-  const Root root = tree.root();
-  const auto unit = systemd::UnitFiles(root).find(name);
-  if (!unit) return "none";
-  if (unit->masked) return "masked";
-  const auto setting = systemd::service_limits(root, unit->parts).memlock;
-  if (!setting) return "unset";
-  return memory_text(setting->limit) + " " + setting->where.text();
-}
-
-TEST(Systemd, TheMostImportantFolderHasTheUnit) {
+struct Systemd : testing::Test {
+  // The memlock setting of a unit: "8388608 FILE:LINE".
+  std::string memlock_of(const std::string& name) const {
+    const Root root = tree.root();
+    const auto unit = systemd::UnitFiles(root).find(name);
+    if (!unit) return "none";
+    if (unit->masked) return "masked";
+    const auto setting = systemd::service_limits(root, unit->parts).memlock;
+    return setting ? memory_text(setting->limit) + " " + setting->where.text() : "unset";
+  }
   Tree tree;
+};
+
+TEST_F(Systemd, TheMostImportantFolderHasTheUnit) {
   tree.file("lib/systemd/system/slurmd.service", drop_in("1M"));
-  EXPECT_EQ(memlock_of(tree, "slurmd.service"), "1 MiB /lib/systemd/system/slurmd.service:2");
+  EXPECT_EQ(memlock_of("slurmd.service"), "1 MiB /lib/systemd/system/slurmd.service:2");
   tree.file(kLib + "slurmd.service", "[Unit]\nDescription=x\n[Service]\nExecStart=/bin/x\n");
-  EXPECT_EQ(memlock_of(tree, "slurmd.service"), "unset");
+  EXPECT_EQ(memlock_of("slurmd.service"), "unset");
   tree.file("run/systemd/system/slurmd.service", drop_in("2M"));
   tree.file(kEtc + "slurmd.service", drop_in("3M"));
-  EXPECT_EQ(memlock_of(tree, "slurmd.service"), "3 MiB /etc/systemd/system/slurmd.service:2");
-  EXPECT_EQ(memlock_of(tree, "pbs.service"), "none");
+  EXPECT_EQ(memlock_of("slurmd.service"), "3 MiB /etc/systemd/system/slurmd.service:2");
+  EXPECT_EQ(memlock_of("pbs.service"), "none");
 }
 
-TEST(Systemd, DropInsAreReadByFileName) {
-  Tree tree;
+TEST_F(Systemd, DropInsAreReadByFileName) {
   tree.file(kLib + "slurmd.service", drop_in("1M"));
   tree.file(kLib + "slurmd.service.d/50-site.conf", drop_in("2M"));
   tree.file("run/systemd/system/slurmd.service.d/20-run.conf", drop_in("4M"));
   tree.file(kLib + "slurmd.service.d/readme.txt", drop_in("64M"));
-  EXPECT_EQ(memlock_of(tree, "slurmd.service"), "2 MiB /usr/lib/systemd/system/slurmd.service.d/50-site.conf:2");
+  EXPECT_EQ(memlock_of("slurmd.service"), "2 MiB /usr/lib/systemd/system/slurmd.service.d/50-site.conf:2");
   tree.file(kEtc + "slurmd.service.d/50-site.conf", "[Service]\nLimitNOFILE=1\n");  // hides the one of the same name
-  EXPECT_EQ(memlock_of(tree, "slurmd.service"), "4 MiB /run/systemd/system/slurmd.service.d/20-run.conf:2");
+  EXPECT_EQ(memlock_of("slurmd.service"), "4 MiB /run/systemd/system/slurmd.service.d/20-run.conf:2");
   tree.file(kEtc + "slurmd.service.d/99.conf",
             "# a note\n[Unit]\nLimitMEMLOCK=5M\n[Service]\nLimitMEMLOCK=\nlimitmemlock=6M\n");
-  EXPECT_EQ(memlock_of(tree, "slurmd.service"), "4 MiB /run/systemd/system/slurmd.service.d/20-run.conf:2")
+  EXPECT_EQ(memlock_of("slurmd.service"), "4 MiB /run/systemd/system/slurmd.service.d/20-run.conf:2")
       << "neither is an assignment";
   tree.link(kEtc + "slurmd.service.d/20-run.conf", "/dev/null");
-  EXPECT_EQ(memlock_of(tree, "slurmd.service"), "1 MiB /usr/lib/systemd/system/slurmd.service:2");
+  EXPECT_EQ(memlock_of("slurmd.service"), "1 MiB /usr/lib/systemd/system/slurmd.service:2");
 }
 
-TEST(Systemd, DropInsOfTheTypeAndOfPrefixes) {
-  Tree tree;
+TEST_F(Systemd, DropInsOfTheTypeAndOfPrefixes) {
   tree.file(kLib + "sge-exec-host.service", "[Service]\n");
   tree.file(kEtc + "service.d/10-all.conf", drop_in("1M"));
-  EXPECT_EQ(memlock_of(tree, "sge-exec-host.service"), "1 MiB /etc/systemd/system/service.d/10-all.conf:2");
+  EXPECT_EQ(memlock_of("sge-exec-host.service"), "1 MiB /etc/systemd/system/service.d/10-all.conf:2");
   tree.file(kLib + "sge-.service.d/10-all.conf", drop_in("2M"));  // more special, of the same name
-  EXPECT_EQ(memlock_of(tree, "sge-exec-host.service"), "2 MiB /usr/lib/systemd/system/sge-.service.d/10-all.conf:2");
+  EXPECT_EQ(memlock_of("sge-exec-host.service"), "2 MiB /usr/lib/systemd/system/sge-.service.d/10-all.conf:2");
   tree.file(kLib + "sge-exec-.service.d/20.conf", drop_in("3M"));
-  EXPECT_EQ(memlock_of(tree, "sge-exec-host.service"), "3 MiB /usr/lib/systemd/system/sge-exec-.service.d/20.conf:2");
+  EXPECT_EQ(memlock_of("sge-exec-host.service"), "3 MiB /usr/lib/systemd/system/sge-exec-.service.d/20.conf:2");
 }
 
-TEST(Systemd, MaskedAliasedAndInstances) {
-  Tree tree;
+TEST_F(Systemd, MaskedAliasedAndInstances) {
   tree.file(kLib + "docker.service", drop_in("1M"));
   tree.link(kEtc + "docker.service", "/dev/null");
-  EXPECT_EQ(memlock_of(tree, "docker.service"), "masked");
+  EXPECT_EQ(memlock_of("docker.service"), "masked");
   tree.file(kEtc + "pbs.service", "");
-  EXPECT_EQ(memlock_of(tree, "pbs.service"), "masked");
+  EXPECT_EQ(memlock_of("pbs.service"), "masked");
   tree.file(kLib + "cri-o.service", drop_in("1M"));
   tree.link(kEtc + "crio.service", "/usr/lib/systemd/system/cri-o.service");
-  EXPECT_EQ(memlock_of(tree, "crio.service"), "1 MiB /usr/lib/systemd/system/cri-o.service:2");
+  EXPECT_EQ(memlock_of("crio.service"), "1 MiB /usr/lib/systemd/system/cri-o.service:2");
   tree.file(kEtc + "cri-o.service.d/a.conf", drop_in("2M"));
-  EXPECT_EQ(memlock_of(tree, "crio.service"), "2 MiB /etc/systemd/system/cri-o.service.d/a.conf:2");
+  EXPECT_EQ(memlock_of("crio.service"), "2 MiB /etc/systemd/system/cri-o.service.d/a.conf:2");
   tree.file(kLib + "slurmd@.service", drop_in("1M"));
   tree.file(kEtc + "slurmd@.service.d/a.conf", drop_in("2M"));
-  EXPECT_EQ(memlock_of(tree, "slurmd@n1.service"), "2 MiB /etc/systemd/system/slurmd@.service.d/a.conf:2");
+  EXPECT_EQ(memlock_of("slurmd@n1.service"), "2 MiB /etc/systemd/system/slurmd@.service.d/a.conf:2");
   tree.file(kEtc + "slurmd@n1.service.d/b.conf", drop_in("3M"));
-  EXPECT_EQ(memlock_of(tree, "slurmd@n1.service"), "3 MiB /etc/systemd/system/slurmd@n1.service.d/b.conf:2");
-  EXPECT_EQ(memlock_of(tree, "slurmd@n2.service"), "2 MiB /etc/systemd/system/slurmd@.service.d/a.conf:2");
+  EXPECT_EQ(memlock_of("slurmd@n1.service"), "3 MiB /etc/systemd/system/slurmd@n1.service.d/b.conf:2");
+  EXPECT_EQ(memlock_of("slurmd@n2.service"), "2 MiB /etc/systemd/system/slurmd@.service.d/a.conf:2");
   tree.link(kEtc + "loop.service", "loop.service");
-  EXPECT_EQ(memlock_of(tree, "loop.service"), "unset");
+  EXPECT_EQ(memlock_of("loop.service"), "unset");
 }
 
-TEST(Systemd, DefaultsOfTheManager) {
-  Tree tree;
+TEST_F(Systemd, DefaultsOfTheManager) {
   tree.file("usr/lib/systemd/system.conf", "[Manager]\nDefaultLimitMEMLOCK=1M\nDefaultLimitNOFILE=1024:524288\n");
   EXPECT_EQ(systemd::default_limits(tree.root()).nofile->limit, (ResourceLimit{1024, 524'288}));
   tree.file("etc/systemd/system.conf", "[Manager]\n#DefaultLimitMEMLOCK=\n");
@@ -186,8 +183,7 @@ void add_process(Tree& tree, unsigned pid, const std::string& comm, const std::s
 }
 
 const JobService* find(const host::Services& services, const std::string& unit) {
-  const auto found = std::find_if(services.found.begin(), services.found.end(),
-                                  [&](const JobService& each) { return each.unit == unit; });
+  const auto found = std::ranges::find(services.found, unit, &JobService::unit);
   return found == services.found.end() ? nullptr : &*found;
 }
 
@@ -235,7 +231,7 @@ TEST(HostServices, AWrapperIsFoundByItsControlGroup) {
     EXPECT_EQ(services.found[0].processes[0].limits.memlock, (ResourceLimit{65'536, 65'536}));
     EXPECT_FALSE(services.found[0].processes[1].limits.memlock) << "hidden, or gone";
     ASSERT_EQ(services.unread.size(), 1u);
-    EXPECT_NE(services.unread[0].find("slurmd.service (pid 78)"), std::string::npos) << services.unread[0];
+    EXPECT_TRUE(test::has(services.unread[0], "slurmd.service (pid 78)"));
     EXPECT_FALSE(services.irqbalance) << "the processes of others are hidden";
   }
 }
@@ -452,10 +448,7 @@ TEST(HostInterrupts, QueuesElsewhereAreFound) {
   tree.remove("proc/irq/104/effective_affinity_list").file("proc/irq/104/smp_affinity_list", "32-63\n");
   Node node;
   node.topology.numa_cpus = {{0, "0-31"}, {1, "32-63"}};
-  Port port;
-  port.rdma = "mlx5_0";
-  port.pci = pci;
-  port.numa = 0;
+  const Port port{.rdma = "mlx5_0", .pci = pci, .numa = 0};
   node.ports = {port, port};
   scanning::read_host(tree.root(), node);
   ASSERT_TRUE(node.host);

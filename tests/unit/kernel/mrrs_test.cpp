@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The maximum read request size, in configuration space as sysfs shows it to a privileged and to an unprivileged
 // process.
-#include "agentd/options.h"
 #include "agentd/pci.h"
 #include "config/config.h"
 #include "kernel/pci/pci_config.h"
@@ -17,6 +16,7 @@ namespace fabric {
 namespace {
 
 using test::Bed;
+using test::has;
 using test::of;
 using test::Personality;
 using test::SimFiles;
@@ -116,10 +116,12 @@ class Mrrs : public testing::Test {
     tree.file(file, config_space(0x2936));
     bed.kernel.root = tree.root();
   }
-  static Qos want(uint32_t bytes) {
-    Qos out;
-    out.mrrs = bytes;
-    return out;
+  static Qos want(uint32_t bytes) { return {.mrrs = bytes}; }
+  // Behind the files from now on.
+  std::shared_ptr<SimFiles> sim_files() {
+    const auto files = std::make_shared<SimFiles>(tree);
+    bed.kernel.root.set_behind(files);
+    return files;
   }
   Change apply(uint32_t bytes) { return of(bed.apply(want(bytes)), "mrrs"); }
   uint16_t control() const { return pci::parse_device_control(tree.content(file))->value; }
@@ -150,20 +152,18 @@ TEST_F(Mrrs, OtherSizesAreImpossible) {
 
 TEST_F(Mrrs, LockdownIsNamed) {
   tree.file("sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
-  auto files = std::make_shared<SimFiles>(tree);
-  files->on_write("*/config", test::refuse_text(EPERM));
-  bed.kernel.root.set_behind(files);
+  sim_files()->on_write("*/config", test::refuse_text(EPERM));
   auto change = apply(4096);
   EXPECT_EQ(change.outcome, Outcome::refused);
   EXPECT_EQ(change.code, EPERM);
-  EXPECT_NE(change.detail.find("kernel lockdown (integrity)"), std::string::npos) << change.detail;
+  EXPECT_TRUE(has(change.detail, "kernel lockdown (integrity)"));
 }
 
 TEST_F(Mrrs, ADeviceThatIsGoneIsNotWritten) {
   tree.file(file, std::string(4096, '\xff'));
   auto change = apply(4096);
   EXPECT_EQ(change.outcome, Outcome::unsupported);
-  EXPECT_NE(change.detail.find("all ones"), std::string::npos) << change.detail;
+  EXPECT_TRUE(has(change.detail, "all ones"));
   EXPECT_EQ(tree.content(file), std::string(4096, '\xff'));
   EXPECT_EQ(pci::write_mrrs(tree.root(), bed.port.pci, 512).error().code, ENODEV);
 }
@@ -172,7 +172,7 @@ TEST_F(Mrrs, WithoutPrivilegeThePublishedValueCounts) {
   tree.file(file, config_space(0x2936).substr(0, 64));
   auto change = apply(512);
   EXPECT_EQ(change.outcome, Outcome::unsupported);
-  EXPECT_NE(change.detail.find("systemctl restart fabric-agent-pci"), std::string::npos) << change.detail;
+  EXPECT_TRUE(has(change.detail, "systemctl restart fabric-agent-pci"));
 
   PciState published;
   published.functions[bed.port.pci].mrrs = 512;
@@ -181,19 +181,15 @@ TEST_F(Mrrs, WithoutPrivilegeThePublishedValueCounts) {
   change = apply(4096);
   EXPECT_EQ(change.outcome, Outcome::refused);
   EXPECT_EQ(change.code, EPERM);
-  EXPECT_NE(change.detail.find("systemctl restart fabric-agent-pci"), std::string::npos) << change.detail;
-  published.functions[bed.port.pci] = {
-      .mrrs = {}, .max_payload = {}, .relaxed_ordering = {}, .acs = {}, .unread = "not PCI Express (EOPNOTSUPP)"};
+  EXPECT_TRUE(has(change.detail, "systemctl restart fabric-agent-pci"));
+  published.functions[bed.port.pci] = {.unread = "not PCI Express (EOPNOTSUPP)"};
   ASSERT_TRUE(state::save_pci_state(tree.path(), published).ok());
-  EXPECT_NE(apply(512).detail.find("not PCI Express"), std::string::npos);
+  EXPECT_TRUE(has(apply(512).detail, "not PCI Express"));
 }
 
 TEST_F(Mrrs, IsReadOnlyWhenWanted) {
-  auto files = std::make_shared<SimFiles>(tree);
-  bed.kernel.root.set_behind(files);
-  Qos mtu;
-  mtu.mtu = bed.nic.mtu;
-  bed.apply(mtu);
+  const auto files = sim_files();
+  bed.apply({.mtu = bed.nic.mtu});
   for (const std::string& read : files->reads) EXPECT_NE(read, file);
 }
 
@@ -218,12 +214,8 @@ TEST(PciState, IsReadFromConfigurationSpaceWhereNobodyPublishedIt) {
   tree.file("sys/bus/pci/devices/0000:b2:00.0/config", config_space(0x2936))
       .file("sys/bus/pci/devices/0000:b2:00.0/power_state", "D3hot\n");
   Node node;
-  for (const char* pci : {"0000:b1:00.0", "0000:b2:00.0"}) {
-    Nic nic;
-    nic.pci = pci;
-    nic.bridges = {"0000:a1:00.0"};
-    node.topology.nics.push_back(nic);
-  }
+  for (const char* pci : {"0000:b1:00.0", "0000:b2:00.0"})
+    node.topology.nics.push_back({{.pci = pci, .bridges = {"0000:a1:00.0"}}});
   scanning::read_platform(tree.root(), node);
   ASSERT_TRUE(node.pci_settings);
   EXPECT_EQ(node.pci_settings->functions["0000:a1:00.0"].acs, 0x1d);
@@ -249,27 +241,18 @@ class KeepPci : public Mrrs {
     tree.file("sys/bus/pci/devices/0000:a0:00.0/config", config_space(0x0020, 0x1d));
     tree.file("sys/bus/pci/devices/0000:a1:00.0/config", config_space(0x0020, 0x00));
     tree.file("sys/bus/pci/devices/0000:b0:00.0/config", config_space(0x5030));
-    world.directory = tree.path();
-    world.log = [this](const agentd::Entry& entry) { log += entry.message + "\n"; };
-    world.scan = [this](const Policy&) {
-      Node node;
-      node.ports = {bed.port};
-      Nic nic;
-      nic.pci = bed.port.pci;
-      nic.bridges = {"0000:a1:00.0", "0000:a0:00.0"};
-      Gpu gpu;
-      gpu.pci = "0000:b0:00.0";
-      gpu.bridges = {"0000:a0:00.0"};
-      node.topology.nics = {nic};
-      node.topology.gpus = {gpu};
-      return node;
-    };
-    policy.mode = Mode::enforce;
-    policy.ports.emplace_back().want = want(4096);
-    policy.ports[0].want.mtu = 9000;
   }
-  agentd::PciWorld world{.kernel = bed.kernel, .scan = {}};
-  Policy policy;
+  Node scanned() const {
+    Node node{.ports = {bed.port}};
+    node.topology.nics.push_back({{.pci = bed.port.pci, .bridges = {"0000:a1:00.0", "0000:a0:00.0"}}});
+    node.topology.gpus.push_back({{.pci = "0000:b0:00.0", .bridges = {"0000:a0:00.0"}}});
+    return node;
+  }
+  agentd::PciWorld world{.kernel = bed.kernel,
+                         .directory = tree.path(),
+                         .log = [this](const agentd::Entry& entry) { log += entry.message + "\n"; },
+                         .scan = [this](const Policy&) { return scanned(); }};
+  Policy policy{.mode = Mode::enforce, .ports = {{.want = {.mtu = 9000, .mrrs = 4096}}}};
   std::string log;
 };
 
@@ -277,7 +260,7 @@ TEST_F(KeepPci, WritesMrrsAloneAndPublishesWhatItRead) {
   EXPECT_EQ(agentd::keep_pci(world, policy), 0) << log;
   EXPECT_EQ(control(), 0x5936);
   EXPECT_EQ(bed.nic.log, std::vector<std::string>{}) << "no other setting";
-  EXPECT_NE(log.find("mrrs set: 512 -> 4096"), std::string::npos) << log;
+  EXPECT_TRUE(has(log, "mrrs set: 512 -> 4096"));
   auto state = state::load_pci_state(tree.root());
   ASSERT_TRUE(state.ok() && *state);
   EXPECT_FALSE((*state)->updated.empty());
@@ -296,7 +279,7 @@ TEST_F(KeepPci, OnlyPublishesInAuditMode) {
   policy.mode = Mode::audit;
   EXPECT_EQ(agentd::keep_pci(world, policy), 1);
   EXPECT_EQ(control(), 0x2936);
-  EXPECT_NE(log.find("mrrs is 512, want 4096"), std::string::npos) << log;
+  EXPECT_TRUE(has(log, "mrrs is 512, want 4096"));
   EXPECT_EQ((*state::load_pci_state(tree.root()))->functions.at(bed.port.pci).mrrs, 512u);
 }
 
@@ -310,7 +293,7 @@ TEST_F(KeepPci, WritesWhatAllEntriesWantThatAPortWithoutALinkMayHave) {
   policy.ports[0].want.mrrs = 2048;
   EXPECT_EQ(agentd::keep_pci(world, policy), 1);
   EXPECT_EQ(control(), 0x2936) << "which of them is not known";
-  EXPECT_NE(log.find("mrrs waits: its link is down"), std::string::npos) << log;
+  EXPECT_TRUE(has(log, "mrrs waits: its link is down"));
   policy.ports[0].want.mrrs = 4096;
   EXPECT_EQ(agentd::keep_pci(world, policy), 0) << log;
   EXPECT_EQ(control(), 0x5936);
@@ -330,22 +313,9 @@ TEST_F(KeepPci, PublishesAlsoWhereNothingIsWantedOrAWriteIsRefused) {
   EXPECT_EQ(agentd::keep_pci(world, policy), 0);
   EXPECT_EQ((*state::load_pci_state(tree.root()))->functions.size(), 4u);
   policy.ports.emplace_back().want = want(4096);
-  auto files = std::make_shared<SimFiles>(tree);
-  files->on_write("*/config", test::refuse_text(EPERM));
-  bed.kernel.root.set_behind(files);
+  sim_files()->on_write("*/config", test::refuse_text(EPERM));
   EXPECT_EQ(agentd::keep_pci(world, policy), 2);
   EXPECT_EQ((*state::load_pci_state(tree.root()))->functions.at(bed.port.pci).mrrs, 512u);
-}
-
-TEST(PciOption, StandsAlone) {
-  auto parse = [](std::vector<const char*> words) {
-    words.insert(words.begin(), "fabric-agentd");
-    return agentd::parse_options(static_cast<int>(words.size()), const_cast<char* const*>(words.data()));
-  };
-  EXPECT_TRUE(parse({"--pci"})->pci);
-  EXPECT_FALSE(parse({"--once"})->pci);
-  EXPECT_FALSE(parse({"--pci", "--once"}).ok());
-  EXPECT_FALSE(parse({"--pci", "--root", "/tmp"}).ok());
 }
 
 }  // namespace

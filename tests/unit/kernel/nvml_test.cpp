@@ -6,6 +6,8 @@
 namespace fabric {
 namespace {
 
+using test::has;
+
 // What the probe prints with the library of this folder in reach, in the mood that fake_nvml.cpp knows.
 std::string probed(const std::string& folder, const std::string& mood = "", const std::string& patience = "60000") {
   const std::string command = "LD_LIBRARY_PATH='" + folder + "' FAKE_NVML='" + mood + "' '" NVML_PROBE "' " + patience;
@@ -27,21 +29,17 @@ TEST(Nvml, ListsGpusAsSysfsNamesThem) {
 }
 
 TEST(Nvml, WhateverIsWrongIsAnOrdinaryAbsence) {
-  EXPECT_NE(probed(kPartial).find("ENOSYS"), std::string::npos) << probed(kPartial);
-  EXPECT_NE(probed(kWhole, "mismatch").find("nvmlInit says 18"), std::string::npos) << probed(kWhole, "mismatch");
-  EXPECT_NE(probed(kWhole, "hang", "50").find("ETIMEDOUT"), std::string::npos);
+  EXPECT_TRUE(has(probed(kPartial), "ENOSYS"));
+  EXPECT_TRUE(has(probed(kWhole, "mismatch"), "nvmlInit says 18"));
+  EXPECT_TRUE(has(probed(kWhole, "hang", "50"), "ETIMEDOUT"));
   std::ofstream(kPartial + "/../libnvidia-ml.so.1") << "no library";
-  EXPECT_NE(probed(FABRIC_NVML_DIR).find("ELIBACC"), std::string::npos) << probed(FABRIC_NVML_DIR);
+  EXPECT_TRUE(has(probed(FABRIC_NVML_DIR), "ELIBACC"));
 }
 
 TEST(Nvml, FillsWhatFilesDidNotTell) {
   Topology topology;
-  for (const char* pci : {"0000:3b:00.0", "0000:af:00.0", "0000:d8:00.0"}) {
-    Gpu gpu;
-    gpu.pci = pci;
-    gpu.vendor = 0x10de;
-    topology.gpus.push_back(gpu);
-  }
+  for (const char* pci : {"0000:3b:00.0", "0000:af:00.0", "0000:d8:00.0"})
+    topology.gpus.push_back({{.pci = pci, .vendor = 0x10de}});
   topology.gpus[0].model = "as the file says";
   EXPECT_TRUE(nvml::is_wanted(topology));
   nvml::complete({{"0000:3b:00.0", 0, "GPU-a", "as NVML says", 7}, {"0000:af:00.0", 1, "GPU-b", "B", {}}}, topology);
@@ -63,16 +61,12 @@ TEST(Nvml, OnlyTheProgramThatAPersonRunsAsks) {
   const std::string source = FABRIC_SOURCE_DIR;
   std::string users;
   for (const char* folder : {"/agent", "/lib"})
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(source + folder)) {
-      if (!entry.is_regular_file()) continue;
-      std::ifstream in(entry.path());
-      const std::string text(std::istreambuf_iterator<char>(in), {});
-      if (text.find("\"kernel/pci/nvml.h\"") != std::string::npos)
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(source + folder))
+      if (has(test::slurp(entry.path()), "\"kernel/pci/nvml.h\""))
         users += entry.path().string().substr(source.size()) + " ";
-    }
   for (const char* service : {"/agent/exporter", "/agent/agentd", "/lib/scan", "/lib/settings"})
-    EXPECT_EQ(users.find(service), std::string::npos) << users;
-  EXPECT_NE(users.find("/agent/ctl/topo/topo_verb.cpp"), std::string::npos) << users;
+    EXPECT_FALSE(has(users, service));
+  EXPECT_TRUE(has(users, "/agent/ctl/topo/topo_verb.cpp"));
 }
 
 }  // namespace

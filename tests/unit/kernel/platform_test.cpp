@@ -11,6 +11,7 @@ namespace fabric {
 namespace {
 
 using test::add_pci;
+using test::has;
 using test::Tree;
 
 // As drivers/pci/pcie/aer.c prints them.
@@ -72,20 +73,17 @@ TEST(CommandLine, WordsAboutIommuAndPci) {
 }
 
 TEST(NvidiaVersion, OpenOrClosed) {
-  const auto closed = platform::parse_nvidia_version(
-      "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.129.03  Thu Oct 19 18:56:32 UTC 2023\nGCC version:  gcc "
-      "version 12.2.0\n");
-  ASSERT_TRUE(closed);
-  EXPECT_EQ(closed->version, "535.129.03");
-  EXPECT_FALSE(closed->open);
-  const auto open = platform::parse_nvidia_version(
-      "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.86.15  Release Build  (dvs-builder@U22)\n");
-  ASSERT_TRUE(open);
-  EXPECT_EQ(open->version, "570.86.15");
-  EXPECT_TRUE(open->open);
-  EXPECT_FALSE(platform::parse_nvidia_version(""));
-  EXPECT_FALSE(platform::parse_nvidia_version("NVRM version: \n12.1"));
-  EXPECT_FALSE(platform::parse_nvidia_version("12.1 Open Kernel Module"));
+  const auto parsed = [](const char* text) {
+    const auto driver = platform::parse_nvidia_version(text);
+    return driver ? driver->version + (driver->open ? " open" : " closed") : "none";
+  };
+  EXPECT_EQ(parsed("NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.129.03  Thu Oct 19 18:56:32 UTC 2023\n"
+                   "GCC version:  gcc version 12.2.0\n"),
+            "535.129.03 closed");
+  EXPECT_EQ(parsed("NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.86.15  Release Build  "
+                   "(dvs-builder@U22)\n"),
+            "570.86.15 open");
+  for (const char* none : {"", "NVRM version: \n12.1", "12.1 Open Kernel Module"}) EXPECT_EQ(parsed(none), "none");
 }
 
 TEST(KernelConfig, OptionsByTheirWholeName) {
@@ -126,15 +124,17 @@ void add_machine(Tree& tree) {
       .file("boot/config-6.1.0-28-amd64", "CONFIG_PCI_P2PDMA=y\n");
 }
 
-Node scanned(const Tree& tree) {
-  Kernel kernel = std::move(open_kernel(tree.path())).value();
-  return scan(kernel);
-}
-
-TEST(Platform, OfACapturedMachine) {
+struct PlatformOf : testing::Test {
+  PlatformOf() { add_machine(tree); }
+  Node scanned(const ScanOptions& options = {}) const {
+    Kernel kernel = std::move(open_kernel(tree.path())).value();
+    return scan(kernel, options);
+  }
   Tree tree;
-  add_machine(tree);
-  const Node node = scanned(tree);
+};
+
+TEST_F(PlatformOf, ACapturedMachine) {
+  const Node node = scanned();
   const Platform& has = node.platform;
   ASSERT_EQ(has.functions.size(), 3u) << "of the NIC's root port nothing is told";
   EXPECT_EQ(has.functions.at(kPort).link, (PcieLink{32, 32, 16, 16}));
@@ -163,42 +163,34 @@ TEST(Platform, OfACapturedMachine) {
   EXPECT_FALSE(node.pci_settings);
 }
 
-TEST(Platform, WhatWasPublishedOfConfigurationSpace) {
-  Tree tree;
-  add_machine(tree);
+TEST_F(PlatformOf, WhatWasPublishedOfConfigurationSpace) {
   PciState state{"2026-01-01T00:00:00Z", {}};
   state.functions[kNic] = {4096, 512, true, {}, "", true};
   ASSERT_TRUE(state::save_pci_state(tree.path(), state).ok());
-  EXPECT_EQ(scanned(tree).pci_settings, state);
+  EXPECT_EQ(scanned().pci_settings, state);
   tree.file("run/fabric-agent/pci.toml", "function = [");
-  const Node node = scanned(tree);
+  const Node node = scanned();
   EXPECT_FALSE(node.pci_settings);
   ASSERT_FALSE(node.unseen.empty());
-  EXPECT_NE(node.unseen.back().find("pci.toml:1"), std::string::npos) << node.unseen.back();
+  EXPECT_TRUE(has(node.unseen.back(), "pci.toml:1"));
 }
 
 // Of kernels that always have it, no configuration mentions it.
-TEST(Platform, AnOptionThatIsGoneIsNotMissing) {
-  Tree tree;
-  add_machine(tree);
+TEST_F(PlatformOf, AnOptionThatIsGoneIsNotMissing) {
   tree.file("proc/sys/kernel/osrelease", "7.1.0-5-amd64\n").file("boot/config-7.1.0-5-amd64", "CONFIG_PCI_P2PDMA=y\n");
-  EXPECT_EQ(scanned(tree).platform.gpudirect.dmabuf_move_notify, std::nullopt);
+  EXPECT_EQ(scanned().platform.gpudirect.dmabuf_move_notify, std::nullopt);
   tree.file("boot/config-7.1.0-5-amd64", "CONFIG_PCI_P2PDMA=y\n# CONFIG_DMABUF_MOVE_NOTIFY is not set\n");
-  EXPECT_EQ(scanned(tree).platform.gpudirect.dmabuf_move_notify, false);
+  EXPECT_EQ(scanned().platform.gpudirect.dmabuf_move_notify, false);
 }
 
-TEST(Platform, ASleepingGpuIsNotWoken) {
-  Tree tree;
-  add_machine(tree);
+TEST_F(PlatformOf, ASleepingGpuIsNotWoken) {
   tree.file("sys/devices/pci0000:20/0000:20:01.0/0000:21:00.0/power_state", "D3cold\n");
-  const Node node = scanned(tree);
+  const Node node = scanned();
   EXPECT_EQ(node.platform.functions.at(kGpu).bars.at(1).resizable, std::nullopt);
 }
 
 // One broken file takes nothing else down.
-TEST(Platform, OfATreeOfNonsense) {
-  Tree tree;
-  add_machine(tree);
+TEST_F(PlatformOf, ATreeOfNonsense) {
   const std::string gpu = "sys/devices/pci0000:20/0000:20:01.0/0000:21:00.0",
                     nic = "sys/devices/pci0000:20/0000:20:02.0/0000:22:00.0";
   tree.file(nic + "/aer_dev_correctable", std::string(2u << 20, '1'))
@@ -209,7 +201,7 @@ TEST(Platform, OfATreeOfNonsense) {
       .folder(gpu + "/power_state");
   tree.file("proc/cmdline", std::string(2u << 20, 'i')).file("proc/driver/nvidia/version", "\n\n\n");
   tree.file("proc/sys/kernel/osrelease", "../../etc/passwd\n").file("sys/class/iommu/x", "").remove("sys/class/iommu");
-  const Node node = scanned(tree);
+  const Node node = scanned();
   EXPECT_EQ(node.platform.functions.at(kPort).link, (PcieLink{32, 32, 16, 16}));
   EXPECT_EQ(node.platform.functions.at(kNic).correctable, AerCounts{});
   EXPECT_EQ(node.platform.functions.at(kNic).kernel_driver, "mlx5_core");
@@ -222,12 +214,9 @@ TEST(Platform, OfATreeOfNonsense) {
   EXPECT_EQ(node.platform.iommu, std::nullopt);
 }
 
-TEST(Platform, IsNotReadWhereNobodyAsks) {
-  Tree tree;
-  add_machine(tree);
-  Kernel kernel = std::move(open_kernel(tree.path())).value();
-  EXPECT_EQ(scan(kernel, {.platform = false}).platform, Platform{});
-  EXPECT_EQ(scan(kernel, {.topology = false}).platform, Platform{});
+TEST_F(PlatformOf, IsNotReadWhereNobodyAsks) {
+  EXPECT_EQ(scanned({.platform = false}).platform, Platform{});
+  EXPECT_EQ(scanned({.topology = false}).platform, Platform{});
 }
 
 TEST(Platform, ManyThousandFunctionsAreBounded) {
@@ -236,10 +225,7 @@ TEST(Platform, ManyThousandFunctionsAreBounded) {
   for (int i = 0; i < 4'200; ++i) {
     char address[32];
     std::snprintf(address, sizeof address, "%04x:%02x:00.0", i / 256, i % 256);
-    Nic nic;
-    nic.pci = address;
-    nic.bridges = {"not an address", "../../../etc"};
-    topology.nics.push_back(nic);
+    topology.nics.push_back({{.pci = address, .bridges = {"not an address", "../../../etc"}}});
     tree.file(std::string("sys/bus/pci/devices/") + address + "/power_state", "D0\n");
   }
   EXPECT_EQ(platform::read(tree.root(), topology).functions.size(), 4096u);

@@ -34,8 +34,7 @@ TEST(Root, ReadsAndTrims) {
 TEST(Root, MissingFileNamesItself) {
   Tree tree;
   const auto missing = tree.root().read("sys/none");
-  ASSERT_FALSE(missing);
-  EXPECT_EQ(missing.error().code, ENOENT);
+  ASSERT_EQ(test::code_of(missing), ENOENT);
   EXPECT_EQ(missing.error().what, tree.path() + "/sys/none");
 }
 

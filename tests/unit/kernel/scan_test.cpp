@@ -13,6 +13,7 @@ namespace fabric {
 namespace {
 
 using test::add_pci;
+using test::has;
 using test::Tree;
 
 std::string add_rdma(Tree& tree, const std::string& device, const std::string& function) {
@@ -46,13 +47,19 @@ void add_connectx(Tree& tree) {
   tree.file("proc/sys/kernel/hostname", "gpu-1\n");
 }
 
-Kernel captured(const Tree& tree) { return std::move(open_kernel(tree.path())).value(); }
-
-TEST(Scan, CapturedTree) {
+struct Scan : testing::Test {
+  Node scanned(const ScanOptions& options = {}) const {
+    Kernel kernel = std::move(open_kernel(tree.path())).value();
+    return scan(kernel, options);
+  }
   Tree tree;
-  add_connectx(tree);
-  Kernel kernel = captured(tree);
-  const Node node = scan(kernel);
+};
+struct ScanOfANic : Scan {
+  ScanOfANic() { add_connectx(tree); }
+};
+
+TEST_F(ScanOfANic, CapturedTree) {
+  const Node node = scanned();
   EXPECT_EQ(node.hostname, "gpu-1");
   ASSERT_EQ(node.topology.nics.size(), 1u);
   EXPECT_EQ(node.topology.nics[0].name, "mlx5_0");
@@ -85,17 +92,14 @@ TEST(Scan, CapturedTree) {
   EXPECT_FALSE(node.agent);
 }
 
-TEST(Scan, WhatTheDeviceCountsAsAWholeIsToldWithItsFirstPort) {
-  Tree tree;
-  add_connectx(tree);
+TEST_F(ScanOfANic, WhatTheDeviceCountsAsAWholeIsToldWithItsFirstPort) {
   const std::string device = "sys/class/infiniband/mlx5_0";
   tree.file(device + "/hw_counters/out_of_sequence", "5\n")
       .file(device + "/hw_counters/np_cnp_sent", "77\n")
       .file(device + "/hw_counters/lifespan", "10\n");
   tree.file(device + "/ports/2/link_layer", "Ethernet\n")
       .file(device + "/ports/2/hw_counters/vport_out_of_sequence", "6\n");
-  Kernel kernel = captured(tree);
-  const Node node = scan(kernel);
+  const Node node = scanned();
   ASSERT_EQ(node.ports.size(), 2u);
   EXPECT_EQ(node.ports[0].counters.hw, (std::vector<Counter>{{"np_cnp_sent", 12}, {"out_of_sequence", 5}}))
       << "the port's own come first";
@@ -103,9 +107,7 @@ TEST(Scan, WhatTheDeviceCountsAsAWholeIsToldWithItsFirstPort) {
 }
 
 // A VLAN stands on the netdev by a link in sysfs; of a container's macvlan the GID table knows the name alone.
-TEST(Scan, GidsOfVlansAreToldFromThoseOfContainers) {
-  Tree tree;
-  add_connectx(tree);
+TEST_F(ScanOfANic, GidsOfVlansAreToldFromThoseOfContainers) {
   const std::string port = "sys/class/infiniband/mlx5_0/ports/1";
   for (const auto& [index, netdev] : {std::pair{"1", "roce100"}, {"2", "net1"}}) {
     tree.file(port + "/gids/" + index, "0000:0000:0000:0000:0000:ffff:0a63:000" + std::string(index) + "\n");
@@ -113,21 +115,15 @@ TEST(Scan, GidsOfVlansAreToldFromThoseOfContainers) {
         .file(port + "/gid_attrs/ndevs/" + index, std::string(netdev) + "\n");
   }
   tree.folder("sys/class/net/roce100").link("sys/class/net/roce100/lower_eth0", "../eth0");
-  Kernel kernel = captured(tree);
-  const auto gids = scan(kernel).ports.at(0).gids;
+  const auto gids = scanned().ports.at(0).gids;
   ASSERT_EQ(gids.size(), 3u);
   EXPECT_FALSE(gids[0].above) << "its own";
   EXPECT_TRUE(gids[1].above);
   EXPECT_FALSE(gids[2].above);
 }
 
-TEST(Scan, OnlyWhatIsAskedFor) {
-  Tree tree;
-  add_connectx(tree);
-  Kernel kernel = captured(tree);
-  ScanOptions options;
-  options.topology = options.settings = options.counters = options.gids = false;
-  const Node node = scan(kernel, options);
+TEST_F(ScanOfANic, OnlyWhatIsAskedFor) {
+  const Node node = scanned({.topology = false, .settings = false, .counters = false, .gids = false});
   EXPECT_TRUE(node.topology.nics.empty());
   ASSERT_EQ(node.ports.size(), 1u);
   EXPECT_TRUE(node.ports[0].gids.empty() && node.ports[0].counters.hw.empty() && !node.ports[0].qos.mtu);
@@ -146,11 +142,9 @@ class SlowButForCounters final : public BehindFiles {
   std::chrono::steady_clock::time_point counted;
 };
 
-TEST(Scan, TheCountersAreOfTheMomentThatIsTold) {
-  Tree tree;
-  add_connectx(tree);
+TEST_F(ScanOfANic, TheCountersAreOfTheMomentThatIsTold) {
   tree.file(add_rdma(tree, "mlx5_1", "") + "/ports/1/hw_counters/np_cnp_sent", "12\n");
-  Kernel kernel = captured(tree);
+  Kernel kernel = std::move(open_kernel(tree.path())).value();
   const auto slow = std::make_shared<SlowButForCounters>();
   kernel.root.set_behind(slow);
   auto nearest = std::chrono::steady_clock::duration::max();  // this thread, too, may be kept waiting
@@ -163,49 +157,38 @@ TEST(Scan, TheCountersAreOfTheMomentThatIsTold) {
   EXPECT_LT(nearest, std::chrono::milliseconds(50));
 }
 
-TEST(Scan, ExcludedDevicesAreNotOpened) {
-  Tree tree;
-  add_connectx(tree);
+TEST_F(ScanOfANic, ExcludedDevicesAreNotOpened) {
   // Opening these would fail, and be noted.
   tree.folder("sys/class/infiniband/mlx5_bad/ports/1/state");
-  Kernel kernel = captured(tree);
-  ScanOptions options;
-  EXPECT_EQ(scan(kernel, options).ports.size(), 2u);
-  options.exclude = {"mlx5_b*"};
-  const Node node = scan(kernel, options);
+  EXPECT_EQ(scanned().ports.size(), 2u);
+  const Node node = scanned({.exclude = {"mlx5_b*"}});
   ASSERT_EQ(node.ports.size(), 1u);
   EXPECT_EQ(node.ports[0].rdma, "mlx5_0");
 }
 
-TEST(Scan, PortsInNaturalOrder) {
-  Tree tree;
+TEST_F(Scan, PortsInNaturalOrder) {
   for (const char* device : {"mlx5_10", "mlx5_9", "bnxt_re0"}) add_rdma(tree, device, "");
   tree.folder("sys/class/infiniband/mlx5_9/ports/2");
-  Kernel kernel = captured(tree);
   std::vector<std::string> ids;
-  for (const Port& port : scan(kernel).ports) ids.push_back(port.id());
+  for (const Port& port : scanned().ports) ids.push_back(port.id());
   EXPECT_EQ(ids, (std::vector<std::string>{"bnxt_re0/1", "mlx5_9/1", "mlx5_9/2", "mlx5_10/1"}));
 }
 
-TEST(Scan, ADeviceWithoutPortsIsNamed) {
-  Tree tree;
+TEST_F(Scan, ADeviceWithoutPortsIsNamed) {
   tree.folder("sys/class/infiniband/mlx5_0");
-  Kernel kernel = captured(tree);
-  const Node node = scan(kernel);
+  const Node node = scanned();
   EXPECT_TRUE(node.ports.empty());
   ASSERT_EQ(node.unseen.size(), 1u);
-  EXPECT_NE(node.unseen[0].find("mlx5_0"), std::string::npos);
+  EXPECT_TRUE(has(node.unseen[0], "mlx5_0"));
 }
 
-TEST(Scan, SoftwareDevices) {
-  Tree tree;
+TEST_F(Scan, SoftwareDevices) {
   const auto device = add_rdma(tree, "rxe0", "");
   tree.file(device + "/parent", "eth1\n").file(device + "/fw_ver", "\n");
   tree.file("sys/class/net/eth1/mtu", "1500\n")
       .file("sys/class/net/eth1/speed", "-1\n")
       .file("sys/class/net/eth1/carrier", "1\n");
-  Kernel kernel = captured(tree);
-  const Node node = scan(kernel);
+  const Node node = scanned();
   ASSERT_EQ(node.ports.size(), 1u);
   const Port& port = node.ports[0];
   EXPECT_EQ(port.netdev, "eth1");
@@ -217,75 +200,64 @@ TEST(Scan, SoftwareDevices) {
   EXPECT_EQ(port.active_mtu, 1024u);
 }
 
-TEST(Scan, NetdevOfAFunctionWithSeveral) {
-  Tree tree;
+TEST_F(Scan, NetdevOfAFunctionWithSeveral) {
   const auto function = add_pci(tree, {"pci0000:20", "0000:20:02.0"});
   const auto device = add_rdma(tree, "mlx4_0", function);
   tree.folder(device + "/ports/2").file(device + "/ports/2/link_layer", "Ethernet\n");
   for (const char* port : {"0", "1"})
     tree.folder(function + "/net/eth" + port)
         .file(std::string("sys/class/net/eth") + port + "/dev_port", std::string(port) + "\n");
-  Kernel kernel = captured(tree);
-  const Node node = scan(kernel);
+  const Node node = scanned();
   ASSERT_EQ(node.ports.size(), 2u);
   EXPECT_EQ(node.ports[0].netdev, "eth0");
   EXPECT_EQ(node.ports[1].netdev, "eth1");
 }
 
-TEST(Scan, InfinibandHasItsOwnRateAndNoNetdev) {
-  Tree tree;
+TEST_F(Scan, InfinibandHasItsOwnRateAndNoNetdev) {
   const auto function = add_pci(tree, {"pci0000:20", "0000:20:02.0", "0x15b3", "0x1021", "0x020700"});
   const auto device = add_rdma(tree, "mlx5_0", function);
   tree.folder(function + "/net/ib0").file(device + "/ports/1/link_layer", "InfiniBand\n");
-  Kernel kernel = captured(tree);
-  const Node node = scan(kernel);
+  const Node node = scanned();
   EXPECT_EQ(node.ports.at(0).netdev, "");
   EXPECT_EQ(node.ports.at(0).rate, 12.5e9);
   EXPECT_FALSE(node.ports.at(0).active_mtu);
 }
 
-TEST(Scan, VirtualFunctionsAreMarked) {
-  Tree tree;
+TEST_F(Scan, VirtualFunctionsAreMarked) {
   const auto function = add_pci(tree, {"pci0000:20", "0000:20:02.3"});
   add_pci(tree, {"pci0000:20", "0000:20:02.0"});
   tree.link(function + "/physfn", "../0000:20:02.0");
   add_rdma(tree, "mlx5_4", function);
-  Kernel kernel = captured(tree);
-  const Port port = scan(kernel).ports.at(0);
+  const Port port = scanned().ports.at(0);
   EXPECT_TRUE(port.virtual_function);
   EXPECT_EQ(port.left_alone, "virtual function: set on its physical function 0000:20:02.0");
 }
 
-TEST(Scan, SubfunctionsBelongToTheirFunction) {
-  Tree tree;
+TEST_F(Scan, SubfunctionsBelongToTheirFunction) {
   const auto function = add_pci(tree, {"pci0000:20", "0000:24:00.0"});
   tree.folder(function + "/mlx5_core.sf.4");
   add_rdma(tree, "mlx5_4", function + "/mlx5_core.sf.4");
-  Kernel kernel = captured(tree);
-  const Port port = scan(kernel).ports.at(0);
+  const Port port = scanned().ports.at(0);
   EXPECT_TRUE(port.virtual_function);
   EXPECT_EQ(port.left_alone, "subfunction (mlx5_core.sf.4): set on its function 0000:24:00.0");
 }
 
-TEST(Scan, TheRoleIsComputeBelowAGpusHostBridge) {
-  Tree tree;
-  add_connectx(tree);  // below pci0000:20
+TEST_F(ScanOfANic, TheRoleIsComputeBelowAGpusHostBridge) {
+  // The NIC is below pci0000:20.
   const auto other = add_pci(tree, {"pci0000:40", "0000:41:00.0", "0x15b3", "0x1019", "0x020000", "1"});
   add_rdma(tree, "mlx5_1", other);
   add_pci(tree, {"pci0000:20/0000:20:03.0", "0000:25:00.0", "0x10de", "0x2330", "0x030200", "1"});
-  Kernel kernel = captured(tree);
-  const Node node = scan(kernel);
+  const Node node = scanned();
   ASSERT_EQ(node.ports.size(), 2u);
   EXPECT_EQ(node.ports[0].pci_id, "15b3:1021");
   EXPECT_EQ(node.ports[0].role, "compute");
   EXPECT_EQ(node.ports[1].pci_id, "15b3:1019");
   EXPECT_EQ(node.ports[1].role, "host") << "the same socket is no shared host bridge";
-  EXPECT_EQ(scan(kernel, {.topology = false}).ports[0].role, "");
+  EXPECT_EQ(scanned({.topology = false}).ports[0].role, "");
 }
 
 // What bond_set_slave_link and mlx5's lag leave in sysfs.
-TEST(Scan, TheMembersOfABondArePortsOfTheirOwn) {
-  Tree tree;
+TEST_F(Scan, TheMembersOfABondArePortsOfTheirOwn) {
   std::string functions[2];
   for (int i = 0; i < 2; ++i) {
     const std::string n = std::to_string(i), member = "ens1f" + n + "np" + n;
@@ -301,9 +273,8 @@ TEST(Scan, TheMembersOfABondArePortsOfTheirOwn) {
       .file("sys/class/net/bond0/mtu", "9000\n");
   tree.file("sys/class/net/bond0/bonding/slaves", "ens1f0np0 ens1f1np1 eth7\n")
       .file("sys/class/net/eth7/ifindex", "7\n");
-  Kernel kernel = captured(tree);
-  EXPECT_EQ(scan(kernel).ports.size(), 1u) << "for who counts packets, it is one port";
-  const Node node = scan(kernel, {.members = true});
+  EXPECT_EQ(scanned().ports.size(), 1u) << "for who counts packets, it is one port";
+  const Node node = scanned({.members = true});
   ASSERT_EQ(node.ports.size(), 3u) << "a member without RDMA is none of ours";
   EXPECT_EQ(node.ports[0].id(), "mlx5_bond_0/1");
   EXPECT_EQ(node.ports[0].bond, "bond0");
@@ -317,24 +288,18 @@ TEST(Scan, TheMembersOfABondArePortsOfTheirOwn) {
   EXPECT_TRUE((of_bond & of_member).none() && (of_bond | of_member).all()) << "each setting has one owner";
 }
 
-TEST(Scan, WithoutALinkTheInfinibandRateIsFiction) {
-  Tree tree;
-  add_connectx(tree);
+TEST_F(ScanOfANic, WithoutALinkTheInfinibandRateIsFiction) {
   tree.file("sys/class/net/eth0/carrier", "0\n").file("sys/class/net/eth0/speed", "-1\n");
-  Kernel kernel = captured(tree);
-  const Node node = scan(kernel);
+  const Node node = scanned();
   EXPECT_FALSE(node.ports.at(0).rate || node.ports.at(0).speed);
   EXPECT_EQ(node.ports.at(0).carrier, false);
 }
 
 bool names(const std::vector<std::string>& list, const std::string& word) {
-  return std::any_of(list.begin(), list.end(),
-                     [&](const std::string& text) { return text.find(word) != std::string::npos; });
+  return std::ranges::any_of(list, [&](const std::string& text) { return has(text, word); });
 }
 
-TEST(Scan, BrokenFilesCostThemselvesOnly) {
-  Tree tree;
-  add_connectx(tree);
+TEST_F(ScanOfANic, BrokenFilesCostThemselvesOnly) {
   const std::string port_folder = "sys/class/infiniband/mlx5_0/ports/1/";
   tree.remove(port_folder + "phys_state").folder(port_folder + "phys_state");
   tree.remove(port_folder + "gids/0").folder(port_folder + "gids/0");
@@ -342,8 +307,7 @@ TEST(Scan, BrokenFilesCostThemselvesOnly) {
       << "which is not waited for";
   tree.folder(port_folder + "hw_counters/broken");
   add_rdma(tree, "mlx5_1", "");
-  Kernel kernel = captured(tree);
-  const Node node = scan(kernel);
+  const Node node = scanned();
   ASSERT_EQ(node.ports.size(), 2u);
   const Port& port = node.ports[0];
   EXPECT_FALSE(port.phys_state);
@@ -357,24 +321,19 @@ TEST(Scan, BrokenFilesCostThemselvesOnly) {
 }
 
 // The E-Switch's ports for virtual functions show up as ports of the PF's device; their settings belong to the PF.
-TEST(Scan, RepresentorsAndIwarpAreTold) {
-  Tree tree;
-  add_connectx(tree);
+TEST_F(ScanOfANic, RepresentorsAndIwarpAreTold) {
   tree.file("sys/class/net/eth0/phys_port_name", "p0\n");
-  Kernel kernel = captured(tree);
-  EXPECT_FALSE(scan(kernel).ports.at(0).virtual_function);
-  EXPECT_FALSE(scan(kernel).ports.at(0).iwarp);
+  EXPECT_FALSE(scanned().ports.at(0).virtual_function);
+  EXPECT_FALSE(scanned().ports.at(0).iwarp);
   tree.file("sys/class/net/eth0/phys_port_name", "c1pf0vf3\n");
   tree.file("sys/class/infiniband/mlx5_0/node_type", "4: RNIC\n");
-  EXPECT_TRUE(scan(kernel).ports.at(0).virtual_function);
-  EXPECT_TRUE(scan(kernel).ports.at(0).iwarp);
+  EXPECT_TRUE(scanned().ports.at(0).virtual_function);
+  EXPECT_TRUE(scanned().ports.at(0).iwarp);
 }
 
 // The same NIC with netlink: what the kernel says there comes before the files.
-class ScanWithNetlink : public ::testing::Test {
- protected:
-  void SetUp() override {
-    add_connectx(tree);
+struct ScanWithNetlink : ScanOfANic {
+  ScanWithNetlink() {
     sim.add_nic("eth0", test::Personality::mlx5).mtu = 9000;
     kernel = sim.kernel(tree.path());
     auto socket = std::make_unique<test::SimRdma>();
@@ -383,8 +342,6 @@ class ScanWithNetlink : public ::testing::Test {
     rdma->devices[3].ports[1] = {1, 2, "eth0", {{"rx_write_requests", 5}, {"cc_rx_cnp_pkts", 6}}, 0};
     kernel.rdma = std::move(socket);
   }
-
-  Tree tree;
   test::SimKernel sim;
   Kernel kernel;
   test::SimRdma* rdma = nullptr;
@@ -416,7 +373,7 @@ TEST_F(ScanWithNetlink, RefusedNetlinkIsSaidOnceAndSysfsAnswers) {
   const Node node = scan(kernel, {.network = false});
   EXPECT_EQ(node.ports.at(0).state, 4u);
   ASSERT_EQ(node.unseen.size(), 1u);
-  EXPECT_NE(node.unseen[0].find("EPERM"), std::string::npos) << node.unseen[0];
+  EXPECT_TRUE(has(node.unseen[0], "EPERM"));
 }
 
 TEST_F(ScanWithNetlink, ANetdevThatIsNotOfThisNamespaceIsLeftAlone) {
@@ -424,7 +381,7 @@ TEST_F(ScanWithNetlink, ANetdevThatIsNotOfThisNamespaceIsLeftAlone) {
   const Node node = scan(kernel);
   ASSERT_EQ(node.ports.size(), 1u);
   EXPECT_EQ(node.ports[0].netdev, "") << "one of that name here would be another";
-  EXPECT_NE(node.ports[0].left_alone.find("another network namespace"), std::string::npos);
+  EXPECT_TRUE(has(node.ports[0].left_alone, "another network namespace"));
   EXPECT_EQ(node.ports[0].counters.hw.size(), 2u);
 }
 
@@ -443,10 +400,10 @@ TEST_F(ScanWithNetlink, ANetdevThatAContainerHasIsNotTheOneOfThatNameHere) {
   EXPECT_EQ(port.netdev, "")
       << "eth0 of this namespace is the management network's, and nothing is written or read of it";
   EXPECT_FALSE(port.qos.pfc || port.carrier);
-  EXPECT_NE(port.left_alone.find("another network namespace"), std::string::npos);
+  EXPECT_TRUE(has(port.left_alone, "another network namespace"));
 }
 
-TEST(Scan, TheRunningMachineWhateverItHas) {
+TEST_F(Scan, TheRunningMachineWhateverItHas) {
   auto kernel = open_kernel("/");
   if (!kernel) GTEST_SKIP() << kernel.error().text();
   const Node node = scan(*kernel);

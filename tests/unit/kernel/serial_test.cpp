@@ -63,15 +63,10 @@ class Devlink final : public Netlink {
 
 struct Cards : testing::Test {
   Port port_at(const std::string& pci, const std::string& address) {
-    Port port;
-    port.pci = pci;
-    port.ifindex = 7;
-    port.card_address = address;
-    return port;
+    return {.ifindex = 7, .pci = pci, .card_address = address};
   }
   Port read(Port port, bool wanted = true) {
-    ScanOptions options;
-    options.serials = wanted;
+    const ScanOptions options{.serials = wanted};
     std::vector<std::string> unseen;
     Context context{kernel, options, {}, {}, {}, unseen};
     read_card(context, port);

@@ -8,11 +8,14 @@
 #include "kernel/kernel.h"
 #include "kernel/netlink/newer_uapi.h"
 #include "support/netns.h"
+#include "support/sim_cage.h"
 #include "support/test.h"
 
 namespace fabric::ethtool {
 namespace {
 
+using test::has;
+using test::SimCage;
 using test::Veth;
 
 constexpr Family kFamily{.id = 21};
@@ -35,11 +38,8 @@ TEST(ParseLinkStatus, ReadsTheReplyOfALinkWithoutCable) {
       5,  0, 5, 0,    4,    0,    0, 0,                                                          // EXT_STATE no cable
       8,  0, 7, 0,    0x03, 0x02, 0, 0,                                                          // EXT_DOWN_CNT 515
   };
-  const LinkStatus status = parse_link_status(std::as_bytes(std::span(wire)));
-  EXPECT_EQ(status.up, false);
-  EXPECT_EQ(status.reason, "No cable");
-  EXPECT_EQ(status.detail, "");
-  EXPECT_EQ(status.downs, 515u);
+  EXPECT_EQ(parse_link_status(std::as_bytes(std::span(wire))),
+            (LinkStatus{.up = false, .reason = "No cable", .downs = 515}));
 }
 
 TEST(ParseLinkStatus, NamesReasonAndDetailInEthtoolsWords) {
@@ -67,8 +67,7 @@ TEST(ParseLinkStatus, NamesReasonAndDetailInEthtoolsWords) {
 }
 
 TEST(ParseLinkStatus, WhatTheDriverDoesNotSayIsAbsent) {
-  const LinkStatus status = parse_link_status(link_reply().u8(ETHTOOL_A_LINKSTATE_LINK, 1).data());
-  EXPECT_EQ(status, (LinkStatus{.up = true, .reason = {}, .detail = {}, .downs = {}}));
+  EXPECT_EQ(parse_link_status(link_reply().u8(ETHTOOL_A_LINKSTATE_LINK, 1).data()), LinkStatus{.up = true});
   EXPECT_EQ(parse_link_status({}), LinkStatus{});
 }
 
@@ -127,72 +126,34 @@ TEST(GetLinkStatus, AsksAgainWithoutTheCountWhereTheKernelRefusesIt) {
   EXPECT_EQ(kernel.asked, 2);
   auto missing = get_link_status(kernel, kFamily, "eth9");
   EXPECT_EQ(missing.error().code, ENODEV);
-  EXPECT_NE(missing.error().what.find("eth9: read link state"), std::string::npos);
+  EXPECT_TRUE(has(missing.error().what, "eth9: read link state"));
   EXPECT_EQ(kernel.asked, 3) << "a missing netdev is not asked about twice";
 }
 
-// A driver that reads its module's memory as net/ethtool/eeprom.c and mlx5 allow.
-class Cage : public Netlink {
- public:
-  // By I2C address, page, half.
-  std::map<std::array<unsigned, 3>, Bytes> memory;
-  std::vector<eeprom::Place> reads;
-  std::optional<eeprom::Place> broken;  // EIO
-  std::optional<unsigned> cut;  // so many bytes of page 02h alone: mlx5e_get_module_eeprom_by_page gives what it has
-  int failure = 0;              // of every read
-
-  std::byte& at(unsigned page, unsigned offset) {
-    auto& half = memory[{0x50, page, offset / 128}];
-    half.resize(128);
-    return half[offset % 128];
-  }
-
-  Result<std::vector<Message>> talk(uint16_t type, uint16_t, View8 payload) override {
-    if (failure != 0) return error(failure, "fake");
-    genlmsghdr header;
-    std::memcpy(&header, payload.data(), sizeof header);
-    if (header.cmd != ETHTOOL_MSG_MODULE_EEPROM_GET) return error(EOPNOTSUPP, "fake");
-    const auto attributes = parse_attributes(payload, sizeof header);
-    const Attr *offset = find(attributes, ETHTOOL_A_MODULE_EEPROM_OFFSET),
-               *length = find(attributes, ETHTOOL_A_MODULE_EEPROM_LENGTH),
-               *page = find(attributes, ETHTOOL_A_MODULE_EEPROM_PAGE),
-               *address = find(attributes, ETHTOOL_A_MODULE_EEPROM_I2C_ADDRESS);
-    if (!offset || !length || !page || !address) return error(EINVAL, "fake");  // eeprom_parse_request
-    const unsigned first = *offset->u32(), count = *length->u32();
-    if (count == 0 || count > 128 || (first < 128 && first + count > 128) || first + count > 256)
-      return error(EINVAL, "fake");
-    if (*page->u8() != 0 && first < 128) return error(EINVAL, "fake");
-    reads.push_back({*address->u8(), 0, *page->u8(), static_cast<uint8_t>(first), static_cast<uint8_t>(count)});
-    if (broken && broken->page == reads.back().page && broken->offset == first) return error(EIO, "fake");
-    auto half = memory.find({*address->u8(), *page->u8(), first / 128});
-    if (half == memory.end()) return error(EIO, "fake: no such page");
-    const size_t given = cut && *page->u8() == 2 ? *cut : count;
-    return std::vector<Message>{
-        {type,
-         link_reply().bytes(ETHTOOL_A_MODULE_EEPROM_DATA, View8(half->second).subspan(first % 128, given)).data()}};
-  }
-};
-
-void plug_osfp(Cage& cage, char serial) {
-  cage.at(0, 0) = std::byte{0x19};
-  cage.at(0, 1) = std::byte{0x50};
-  cage.at(0, 16) = std::byte{0x81};  // 33024 x 100 uV
-  cage.at(0, 166) = static_cast<std::byte>(serial);
-  cage.at(1, 159) = std::byte{3};
-  cage.at(2, 136) = std::byte{0x90};
-  cage.at(0x11, 147) = std::byte{0};
-  for (const auto& [page, first, last] : {std::tuple{0u, 128u, 221u}, {1u, 130u, 254u}, {2u, 128u, 254u}}) {
-    unsigned sum = 0;
-    for (unsigned at = first; at <= last; ++at) sum += std::to_integer<unsigned>(cage.at(page, at));
-    cage.at(page, last + 1) = static_cast<std::byte>(sum);
-  }
+void plug_osfp(SimCage& cage, char serial) {
+  cage.module.at(0, 0) = 0x19;
+  cage.module.at(0, 1) = 0x50;
+  cage.module.at(0, 16) = 0x81;  // 33024 x 100 uV
+  cage.module.at(0, 166) = static_cast<uint8_t>(serial);
+  cage.module.at(1, 159) = 3;
+  cage.module.at(2, 136) = 0x90;
+  cage.module.at(0x11, 147) = 0;
+  cage.module.seal(0, 128, 221);
+  cage.module.seal(1, 130, 254);
+  cage.module.seal(2, 128, 254);
 }
 
-TEST(ModuleReader, ReadsFixedPagesOncePerModule) {
-  Cage cage;
-  plug_osfp(cage, 'A');
-  ModuleReader reader(eeprom::decode);
-  auto module = reader.read(cage, kFamily, "eth0");
+struct ModuleReading : testing::Test {
+  ModuleReading() { plug_osfp(cage, 'A'); }
+  Result<Transceiver> read() { return reader.read(cage, kFamily, "eth0"); }
+  // In volts; 0: not known.
+  double most_voltage() { return read()->voltage_limits.high_alarm.value_or(0); }
+  SimCage cage;
+  ModuleReader reader{eeprom::decode};
+};
+
+TEST_F(ModuleReading, ReadsFixedPagesOncePerModule) {
+  auto module = read();
   ASSERT_TRUE(module.ok()) << module.error().text();
   EXPECT_EQ(module->serial_number, "A");
   EXPECT_DOUBLE_EQ(module->voltage.value.value_or(0), 3.3024);
@@ -200,76 +161,66 @@ TEST(ModuleReader, ReadsFixedPagesOncePerModule) {
   EXPECT_EQ(cage.reads.size(), 5u) << "lower, 00h, 01h, 02h, 11h";
 
   cage.reads.clear();
-  cage.at(0, 16) = std::byte{0x80};
-  module = reader.read(cage, kFamily, "eth0");
+  cage.module.at(0, 16) = 0x80;
+  module = read();
   EXPECT_DOUBLE_EQ(module->voltage.value.value_or(0), 3.2768);
   EXPECT_DOUBLE_EQ(module->voltage_limits.high_alarm.value_or(0), 3.6864) << "held";
   EXPECT_EQ(cage.reads.size(), 3u) << "lower, 00h, 11h";
 
   cage.reads.clear();
   plug_osfp(cage, 'B');
-  cage.at(2, 136) = cage.at(2, 255) = std::byte{0x88};
-  module = reader.read(cage, kFamily, "eth0");
+  cage.module.at(2, 136) = cage.module.at(2, 255) = 0x88;
+  module = read();
   EXPECT_EQ(module->serial_number, "B");
   EXPECT_DOUBLE_EQ(module->voltage_limits.high_alarm.value_or(0), 3.4816) << "another module, other limits";
   EXPECT_EQ(cage.reads.size(), 5u);
 }
 
-TEST(ModuleReader, APulledModuleIsForgotten) {
-  Cage cage;
-  plug_osfp(cage, 'A');
-  ModuleReader reader(eeprom::decode);
-  ASSERT_TRUE(reader.read(cage, kFamily, "eth0").ok());
+TEST_F(ModuleReading, APulledModuleIsForgotten) {
+  ASSERT_TRUE(read().ok());
   cage.failure = EIO;
-  auto pulled = reader.read(cage, kFamily, "eth0");
+  const auto pulled = read();
   EXPECT_EQ(pulled.error().code, EIO);
-  EXPECT_NE(pulled.error().what.find("eth0: read module memory"), std::string::npos);
+  EXPECT_TRUE(has(pulled.error().what, "eth0: read module memory"));
   cage.failure = 0;
   cage.reads.clear();
-  ASSERT_TRUE(reader.read(cage, kFamily, "eth0").ok());
+  ASSERT_TRUE(read().ok());
   EXPECT_EQ(cage.reads.size(), 5u);
 }
 
-TEST(ModuleReader, APageThatCannotBeReadCostsItsOwnValues) {
-  Cage cage;
-  plug_osfp(cage, 'A');
+TEST_F(ModuleReading, APageThatCannotBeReadCostsItsOwnValues) {
   cage.broken = eeprom::Place{.page = 2, .offset = 128};
-  ModuleReader reader(eeprom::decode);
-  auto module = reader.read(cage, kFamily, "eth0");
+  const auto module = read();
   ASSERT_TRUE(module.ok()) << module.error().text();
   EXPECT_TRUE(module->voltage.value);
   EXPECT_FALSE(module->voltage_limits.high_alarm);
   cage.broken.reset();
-  EXPECT_TRUE(reader.read(cage, kFamily, "eth0")->voltage_limits.high_alarm) << "tried again";
+  EXPECT_TRUE(read()->voltage_limits.high_alarm) << "tried again";
 }
 
 // What came short, damaged or before the module had filled its memory is not what the module says until it is pulled.
-TEST(ModuleReader, APageThatCameBadlyIsReadAgain) {
-  const auto limit = [](ModuleReader& reader, Cage& cage) {
-    return reader.read(cage, kFamily, "eth0")->voltage_limits.high_alarm.value_or(0);
-  };
-  Cage shortened, damaged, starting;
-  for (Cage* each : {&shortened, &damaged, &starting}) plug_osfp(*each, 'A');
-  shortened.cut = 8;
-  damaged.at(2, 136) = std::byte{0x10};
-  starting.at(1, 159) = starting.at(1, 255) = std::byte{0};
-  for (Cage* each : {&shortened, &damaged, &starting}) {
-    ModuleReader reader(eeprom::decode);
-    (void)limit(reader, *each);
-    each->cut.reset();
-    plug_osfp(*each, 'A');
-    EXPECT_DOUBLE_EQ(limit(reader, *each), 3.6864);
-    each->reads.clear();
-    EXPECT_DOUBLE_EQ(limit(reader, *each), 3.6864);
-    EXPECT_EQ(each->reads.size(), 3u) << "and now it is held";
+TEST_F(ModuleReading, APageThatCameBadlyIsReadAgain) {
+  const std::vector<std::pair<const char*, std::function<void(SimCage&)>>> faults{
+      {"short", [](SimCage& at) { at.cut = 8; }},
+      {"damaged", [](SimCage& at) { at.module.at(2, 136) = 0x10; }},
+      {"starting", [](SimCage& at) { at.module.at(1, 159) = at.module.at(1, 255) = 0; }}};
+  for (const auto& [name, plant] : faults) {
+    SCOPED_TRACE(name);
+    reader = ModuleReader(eeprom::decode);
+    plant(cage);
+    (void)most_voltage();
+    cage.cut.reset();
+    plug_osfp(cage, 'A');
+    EXPECT_DOUBLE_EQ(most_voltage(), 3.6864);
+    cage.reads.clear();
+    EXPECT_DOUBLE_EQ(most_voltage(), 3.6864);
+    EXPECT_EQ(cage.reads.size(), 3u) << "and now it is held";
   }
 }
 
-TEST(ModuleReader, AModuleOfAnotherKindIsReadNoFurther) {
-  Cage cage;
-  cage.at(0, 0) = std::byte{0x06};
-  ModuleReader reader(eeprom::decode);
-  EXPECT_EQ(reader.read(cage, kFamily, "eth0").error().code, EOPNOTSUPP);
+TEST_F(ModuleReading, AModuleOfAnotherKindIsReadNoFurther) {
+  cage.module.at(0, 0) = 0x06;
+  EXPECT_EQ(read().error().code, EOPNOTSUPP);
   EXPECT_EQ(cage.reads.size(), 1u);
 }
 

@@ -16,11 +16,7 @@ using test::of;
 using test::Personality;
 using test::Veth;
 
-AttrWriter settings_reply() {
-  AttrWriter out;
-  out.header(genlmsghdr{});
-  return out;
-}
+AttrWriter settings_reply() { return AttrWriter().header(genlmsghdr{}); }
 
 TEST(ParseRings, LeavesOutWhatTheDriverHasNot) {
   auto both = settings_reply()
@@ -73,11 +69,7 @@ class EthtoolFeature : public testing::Test {
 };
 
 TEST_F(EthtoolFeature, SetsReadsBackAndFindsNothingMoreToDo) {
-  Qos want;
-  want.ring_rx = 4096;
-  want.ring_tx = 2048;
-  want.channels = 16;
-  want.fec = Fec{ETHTOOL_FEC_RS};
+  Qos want{.ring_rx = 4096, .ring_tx = 2048, .channels = 16, .fec = Fec{ETHTOOL_FEC_RS}};
   auto changes = bed.apply(want);
   EXPECT_EQ(test::keys_with(changes, Outcome::applied),
             (std::set<std::string>{"ring_rx", "ring_tx", "channels", "fec"}))
@@ -92,8 +84,7 @@ TEST_F(EthtoolFeature, SetsReadsBackAndFindsNothingMoreToDo) {
 }
 
 TEST_F(EthtoolFeature, WritesNoOtherSizeAlongThatMustNotBeWritten) {
-  Qos want;
-  want.ring_rx = want.ring_tx = 4096;
+  const Qos want{.ring_rx = 4096, .ring_tx = 4096};
   bed.options.conflict = [](const Port&, SettingId setting) { return setting == SettingId::ring_tx; };
   EXPECT_EQ(of(bed.apply(want), "ring_tx").outcome, Outcome::conflict);
   EXPECT_EQ(settings(), std::vector<std::string>{"setrings rx=4096 tx=1024"});
@@ -106,21 +97,14 @@ TEST_F(EthtoolFeature, WritesNoOtherSizeAlongThatMustNotBeWritten) {
 
 TEST_F(EthtoolFeature, OneSizesFaultIsNotTheOthers) {
   bed.nic.ethtool.ring_min = 64;
-  Qos want;
-  want.ring_rx = 4096;
-  want.ring_tx = 32;
-  auto changes = bed.apply(want);
+  auto changes = bed.apply({.ring_rx = 4096, .ring_tx = 32});
   EXPECT_EQ(of(changes, "ring_rx").outcome, Outcome::applied) << test::text(changes);
-  EXPECT_EQ(of(changes, "ring_tx").outcome, Outcome::refused);
+  EXPECT_TRUE(test::has_outcome(changes, "ring_tx", Outcome::refused, "minimum"));
   EXPECT_EQ(of(changes, "ring_tx").code, EINVAL);
-  EXPECT_NE(of(changes, "ring_tx").detail.find("minimum"), std::string::npos);
 }
 
 TEST_F(EthtoolFeature, AboveTheMaximumIsImpossibleAndSaysTheMaximum) {
-  Qos want;
-  want.ring_rx = 16384;
-  want.channels = 64;
-  auto changes = bed.apply(want);
+  auto changes = bed.apply({.ring_rx = 16384, .channels = 64});
   EXPECT_EQ(of(changes, "ring_rx").outcome, Outcome::unsupported);
   EXPECT_EQ(of(changes, "ring_rx").detail, "the driver takes 8192 at most");
   EXPECT_EQ(of(changes, "channels").detail, "the driver takes 63 at most");
@@ -129,23 +113,16 @@ TEST_F(EthtoolFeature, AboveTheMaximumIsImpossibleAndSaysTheMaximum) {
 
 TEST_F(EthtoolFeature, RefusedModesAreNamed) {
   bed.nic.faults["setfec"] = {test::Fault::refuse, EINVAL};
-  Qos want;
-  want.fec = Fec{ETHTOOL_FEC_BASER};
-  auto change = of(bed.apply(want), "fec");
-  EXPECT_EQ(change.outcome, Outcome::refused);
-  EXPECT_NE(change.detail.find("cable"), std::string::npos);
+  EXPECT_TRUE(test::has_outcome(bed.apply({.fec = Fec{ETHTOOL_FEC_BASER}}), "fec", Outcome::refused, "cable"));
 }
 
 TEST_F(EthtoolFeature, AutoIsInSyncWithTheModesItChoosesFrom) {
   bed.nic.ethtool.fec = ETHTOOL_FEC_AUTO | ETHTOOL_FEC_RS | ETHTOOL_FEC_BASER;  // bnxt
-  Qos want;
-  want.fec = Fec{ETHTOOL_FEC_AUTO};
-  test::expect_all(bed.apply(want), {Outcome::in_sync});
-  want.fec = Fec{ETHTOOL_FEC_RS};
-  EXPECT_EQ(of(bed.apply(want), "fec").outcome, Outcome::applied);
+  const Qos automatic{.fec = Fec{ETHTOOL_FEC_AUTO}};
+  test::expect_all(bed.apply(automatic), {Outcome::in_sync});
+  EXPECT_EQ(of(bed.apply({.fec = Fec{ETHTOOL_FEC_RS}}), "fec").outcome, Outcome::applied);
   EXPECT_EQ(bed.nic.ethtool.fec, ETHTOOL_FEC_RS);
-  want.fec = Fec{ETHTOOL_FEC_AUTO};
-  EXPECT_EQ(of(bed.apply(want), "fec").outcome, Outcome::applied);
+  EXPECT_EQ(of(bed.apply(automatic), "fec").outcome, Outcome::applied);
   EXPECT_EQ(bed.nic.ethtool.fec, ETHTOOL_FEC_AUTO);
 }
 
@@ -155,22 +132,21 @@ TEST(FecInUse, IsReadWhereADriverListsItsAbilities) {
     Bed bed(personality);
     bed.nic.ethtool.fec = ETHTOOL_FEC_OFF;
     bed.nic.ethtool.fec_abilities = ETHTOOL_FEC_OFF | ETHTOOL_FEC_RS | ETHTOOL_FEC_BASER;
-    Qos want, original;
-    want.fec = Fec{ETHTOOL_FEC_RS};
-    original.fec = bed.read().fec;
+    const auto outcome = [&](int modes) {
+      return of(bed.apply({.fec = Fec{static_cast<uint8_t>(modes)}}), "fec").outcome;
+    };
+    const Qos original{.fec = bed.read().fec};
     EXPECT_EQ(original.fec, Fec{ETHTOOL_FEC_OFF});
-    EXPECT_EQ(of(bed.apply(want), "fec").outcome, Outcome::applied);
+    EXPECT_EQ(outcome(ETHTOOL_FEC_RS), Outcome::applied);
     EXPECT_EQ(bed.nic.ethtool.fec, ETHTOOL_FEC_RS);
-    EXPECT_EQ(of(bed.apply(want), "fec").outcome, Outcome::in_sync);
+    EXPECT_EQ(outcome(ETHTOOL_FEC_RS), Outcome::in_sync);
     EXPECT_EQ(of(bed.apply(original), "fec").outcome, Outcome::applied) << "what stood is one mode";
     // A list never reads back: each try would have the link train again for nothing (qede_set_fecparam() takes it).
-    for (const auto never : {ETHTOOL_FEC_AUTO, ETHTOOL_FEC_RS | ETHTOOL_FEC_BASER}) {
-      want.fec = Fec{static_cast<uint8_t>(never)};
-      EXPECT_EQ(of(bed.apply(want), "fec").outcome, Outcome::unsupported);
-    }
+    for (const int never : {ETHTOOL_FEC_AUTO, ETHTOOL_FEC_RS | ETHTOOL_FEC_BASER})
+      EXPECT_EQ(outcome(never), Outcome::unsupported);
     bed.nic.ethtool.fec = 0;  // no link
-    want.fec = Fec{ETHTOOL_FEC_RS};
-    EXPECT_EQ(of(bed.plan(want), "fec").detail, "this driver shows no FEC mode but the one in use, and none is");
+    EXPECT_EQ(of(bed.plan({.fec = Fec{ETHTOOL_FEC_RS}}), "fec").detail,
+              "this driver shows no FEC mode but the one in use, and none is");
   }
 }
 
@@ -180,18 +156,12 @@ TEST(FecInUse, IsAwaitedWhileTheLinkTrains) {
   bed.nic.ethtool.fec = ETHTOOL_FEC_OFF;
   bed.nic.ethtool.fec_abilities = ETHTOOL_FEC_OFF | ETHTOOL_FEC_RS | ETHTOOL_FEC_BASER;
   bed.nic.ethtool.fec_readings = 4;
-  Qos want;
-  want.fec = Fec{ETHTOOL_FEC_RS};
-  EXPECT_EQ(of(bed.apply(want), "fec").outcome, Outcome::applied);
+  EXPECT_EQ(of(bed.apply({.fec = Fec{ETHTOOL_FEC_RS}}), "fec").outcome, Outcome::applied);
 }
 
 TEST_F(EthtoolFeature, WhatIsNotOfferedSaysSo) {
   bed.nic.ethtool = {};
-  Qos want;
-  want.ring_rx = 4096;
-  want.channels = 4;
-  want.fec = Fec{ETHTOOL_FEC_RS};
-  auto changes = bed.apply(want);
+  auto changes = bed.apply({.ring_rx = 4096, .channels = 4, .fec = Fec{ETHTOOL_FEC_RS}});
   test::expect_all(changes, {Outcome::unsupported});
   EXPECT_EQ(of(changes, "ring_rx").detail, "the driver has no ring sizes to set");
   EXPECT_EQ(of(changes, "fec").detail, "the driver has no FEC to set");
@@ -200,24 +170,17 @@ TEST_F(EthtoolFeature, WhatIsNotOfferedSaysSo) {
 }
 
 TEST_F(EthtoolFeature, IsReadOnlyWhenWanted) {
-  Qos want;
-  want.mtu = bed.nic.mtu;
-  auto now = qos::read(bed.kernel, bed.port, keys_of(want));
-  ASSERT_TRUE(now.ok());
-  EXPECT_FALSE(now->ring_rx || now->channels || now->fec);
+  const Qos now = bed.read(keys_of({.mtu = bed.nic.mtu}));
+  EXPECT_FALSE(now.ring_rx || now.channels || now.fec);
 }
 
 TEST(Rings, RoundAsTheDriversDo) {
-  Qos want;
-  want.ring_rx = 5000;
-  want.ring_tx = 513;
+  Qos want{.ring_rx = 5000, .ring_tx = 513};
   for (const auto& [driver, rx, tx] : {std::tuple{"mlx5_core", 8192u, 1024u}, {"ice", 5024u, 544u}}) {
     const auto expected = driver_for(driver).expected;
     EXPECT_EQ(expected(want, {}, {}).ring_rx, rx);
     EXPECT_EQ(expected(want, {}, {}).ring_tx, tx);
-    Qos most;
-    most.ring_rx = UINT32_MAX;
-    EXPECT_EQ(expected(most, {}, {}).ring_rx, UINT32_MAX) << "left for the limit to judge";
+    EXPECT_EQ(expected({.ring_rx = UINT32_MAX}, {}, {}).ring_rx, UINT32_MAX) << "left for the limit to judge";
   }
 }
 
@@ -228,8 +191,7 @@ TEST(Rings, WhatADriverRoundsIsInSync) {
     Bed bed(personality);
     bed.nic.ethtool.rounding = rounding;
     bed.nic.ethtool.ring_rx = bed.nic.ethtool.ring_tx = {1024, 8192};
-    Qos want;
-    want.ring_rx = 5000;
+    Qos want{.ring_rx = 5000};
     EXPECT_EQ(of(bed.apply(want), "ring_rx").outcome, Outcome::applied);
     EXPECT_EQ(bed.nic.ethtool.ring_rx->now, shown);
     EXPECT_EQ(of(bed.apply(want), "ring_rx").outcome, Outcome::in_sync);

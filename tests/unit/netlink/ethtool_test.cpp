@@ -16,11 +16,7 @@ namespace {
 
 using test::Veth;
 
-AttrWriter reply() {
-  AttrWriter out;
-  out.header(genlmsghdr{});
-  return out;
-}
+AttrWriter reply() { return AttrWriter().header(genlmsghdr{}); }
 
 TEST(ParseFamily, FindsTheMonitorGroupAmongOthers) {
   AttrWriter other, monitor, groups;
@@ -81,7 +77,7 @@ TEST(PrivateFlag, IsSetAloneAndByName) {
   EXPECT_EQ(nic.calls["setprivflag"], 1u) << "the kernel asks the driver only where something changes";
   auto unknown = set("no-such-flag", true);
   EXPECT_EQ(unknown.error().code, EOPNOTSUPP);
-  EXPECT_NE(unknown.error().what.find("eth0: set private flag no-such-flag"), std::string::npos);
+  EXPECT_TRUE(test::has(unknown.error().what, "eth0: set private flag no-such-flag"));
 }
 
 TEST(PairStatistics, TakesNamesOf32BytesWithAndWithoutTheirNul) {
@@ -183,8 +179,7 @@ TEST_F(Veth, HasStatisticsForThoseWhoWantSome) {
 TEST_F(Veth, HasStatisticsByName) {
   auto counters = kernel.statistics->read("veth0");
   ASSERT_TRUE(counters.ok()) << counters.error().text();
-  auto peer =
-      std::find_if(counters->begin(), counters->end(), [](const Counter& c) { return c.name == "peer_ifindex"; });
+  auto peer = std::ranges::find(*counters, "peer_ifindex", &Counter::name);
   ASSERT_NE(peer, counters->end());
   EXPECT_NE(peer->value, 0u);
   auto values = kernel.statistics->values("veth0", counters->size());

@@ -59,8 +59,6 @@ class Busy : public testing::Test {
     device(1, "mlx5_1", other);
     device(2, "mlx5_2", vf);
     device(3, "mlx5_3", pf + "/mlx5_core.sf.4");
-    port_.rdma = "mlx5_0";
-    port_.pci = "0000:24:00.0";
   }
   void device(uint32_t index, const std::string& name, const std::string& folder) {
     rdma_->devices[index] = {.name = name};
@@ -68,14 +66,9 @@ class Busy : public testing::Test {
   }
   bool busy() { return qos::has_user_queue_pairs(kernel_, port_); }
   test::Tree tree_;
-  Kernel kernel_{.root = tree_.root()};
-  QueuePairs* rdma_ = [this] {
-    auto made = std::make_unique<QueuePairs>();
-    QueuePairs* seen = made.get();
-    kernel_.rdma = std::move(made);
-    return seen;
-  }();
-  Port port_;
+  Kernel kernel_{.root = tree_.root(), .rdma = std::make_unique<QueuePairs>()};
+  QueuePairs* rdma_ = static_cast<QueuePairs*>(kernel_.rdma.get());
+  Port port_{.rdma = "mlx5_0", .pci = "0000:24:00.0"};
 };
 
 TEST_F(Busy, ByItsOwnQueuePairsAndThoseOfTheFunctionsBelowIt) {

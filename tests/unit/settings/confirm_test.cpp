@@ -14,18 +14,11 @@
 namespace fabric::confirm {
 namespace {
 
+using test::becomes;
+using test::has;
 using test::Personality;
 using test::SimNic;
 using test::Tree;
-
-template <class Condition>
-bool becomes(Condition condition) {
-  for (int i = 0; i < 4'000; ++i) {
-    if (condition()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return false;
-}
 
 // A process that nobody has waited for yet has ended, too.
 bool has_ended(pid_t process) {
@@ -36,9 +29,7 @@ bool has_ended(pid_t process) {
 }
 
 Record record_of(const Moment& now, std::chrono::seconds patience) {
-  Policy policy;
-  policy.disruptive = Disruptive::now;
-  return begin(now, patience, policy, digest("policy"));
+  return begin(now, patience, {.disruptive = Disruptive::now}, digest("policy"));
 }
 
 TEST(ConfirmRecord, IsReadBackWhole) {
@@ -67,18 +58,17 @@ TEST(ConfirmRecord, FaultsAreNamedAndNothingIsGuessed) {
        {"[[[", "", "id = \"x\"\n", "id = \"x\"\ndeadline = \"soon\"\n",
         "id = \"x\"\ndeadline = \"1\"\n[before]\na = 1\n", "id = \"x\"\ndeadline = \"1\"\n[before.a]\npfc = 9\n"}) {
     auto record = parse(text, "confirm.toml");
-    ASSERT_FALSE(record.ok()) << text;
-    EXPECT_EQ(record.error().code, EBADMSG);
-    EXPECT_NE(record.error().what.find("confirm.toml:"), std::string::npos);
+    ASSERT_EQ(test::code_of(record), EBADMSG) << text;
+    EXPECT_TRUE(has(record.error().what, "confirm.toml:"));
   }
 }
 
 TEST(ConfirmRecord, AFaultyFileComesWithWhatToDo) {
   Tree tree;
   tree.file(kFile, "[[[");
-  EXPECT_NE(load(tree.path()).error().what.find("move it away"), std::string::npos);
+  EXPECT_TRUE(has(load(tree.path()).error().what, "move it away"));
   tree.file(qos::kSysctlOriginalsFile, "[[[");
-  EXPECT_NE(qos::load_sysctl_originals(tree.path()).error().what.find("move it away"), std::string::npos);
+  EXPECT_TRUE(has(qos::load_sysctl_originals(tree.path()).error().what, "move it away"));
 }
 
 TEST(ConfirmRecord, IsDueAfterItsTimeOrAReboot) {
@@ -99,21 +89,15 @@ TEST(ConfirmRevert, PutsBackWhatStoodAndKeepsWhatMustWait) {
   std::vector<Port> ports{nic.port()};
   Record record = record_of({"a boot", 0}, std::chrono::seconds(1));
   record.disruptive = Disruptive::idle;
-  Qos before, want;
-  before.mtu = 1500;
-  before.pfc = PrioSet{};
-  before.trust = Trust::pcp;
+  const Qos before{.mtu = 1500, .trust = Trust::pcp, .pfc = PrioSet{}};
   Keys keys = keys_of(before);
   keys.reset(index(SettingId::trust));
   remember(record, ports[0], before, keys);
   EXPECT_FALSE(record.before.begin()->second.trust) << "was not applied";
-  want.mtu = 4200;
-  want.pfc = PrioSet{8};
-  qos::reconcile(kernel, ports[0], want, {});
+  qos::reconcile(kernel, ports[0], {.mtu = 4200, .pfc = PrioSet{8}}, {});
   ASSERT_EQ(nic.pfc.pfc_en, 8);
   bool busy = true;
-  qos::Options options;
-  options.busy = [&](const Port&) { return busy; };
+  qos::Options options{.busy = [&](const Port&) { return busy; }};
   revert(kernel, ports, record, options);
   EXPECT_EQ(nic.pfc.pfc_en, 8) << "a job uses the port";
   EXPECT_TRUE(is_pending(record));

@@ -13,13 +13,11 @@ using Transition = Drift::Transition;
 class DriftTest : public testing::Test {
  protected:
   static Change change(Outcome outcome, std::string from = "none", std::string to = "3") {
-    Change one;
-    one.port = "mlx5_0/1";
-    one.setting = SettingId::pfc;
-    one.outcome = outcome;
-    one.from = std::move(from);
-    one.to = std::move(to);
-    return one;
+    return {.port = "mlx5_0/1",
+            .setting = SettingId::pfc,
+            .outcome = outcome,
+            .from = std::move(from),
+            .to = std::move(to)};
   }
   Transition see(Outcome outcome, std::string from = "none") {
     return drift_.observe(change(outcome, std::move(from)), now_);

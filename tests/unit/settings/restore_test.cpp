@@ -23,11 +23,7 @@ class BondRestore : public testing::Test {
       port->pci = "0000:24:00.0";
     }
   }
-  static qos::Options options_for(const Port& port) {
-    qos::Options options;
-    options.only = qos::own_keys(port);
-    return options;
-  }
+  static qos::Options options_for(const Port& port) { return {.only = qos::own_keys(port)}; }
   void apply(const std::function<Result<void>(const Port&, const Qos&)>& save) {
     for (Port& port : ports_) {
       qos::Options options = options_for(port);
@@ -73,9 +69,8 @@ TEST_F(BondRestore, WhatIsSavedOfAPortThatIsGoneIsTold) {
 }
 
 TEST_F(BondRestore, AnApplyThatNobodyConfirmedIsTakenBackOnBoth) {
-  Policy policy;
-  policy.disruptive = Disruptive::now;
-  confirm::Record record = confirm::begin({"a boot", 0}, std::chrono::seconds(1), policy, "policy");
+  confirm::Record record =
+      confirm::begin({"a boot", 0}, std::chrono::seconds(1), {.disruptive = Disruptive::now}, "policy");
   apply([&](const Port& port, const Qos& before) -> Result<void> {
     confirm::remember(record, port, before, Keys().set());
     return {};
@@ -113,13 +108,10 @@ TEST(Restore, WhatThePortDoesNotOfferNowIsKept) {
 TEST(Restore, AValueThatNoFileTakesCostsItselfAlone) {
   Tree tree;
   state::Originals originals;
-  Port port;
-  port.netdev = "eth0";
-  Qos before;
-  before.mtu = 1500;
-  before.dscp_map = DscpMap{{26, 9}};  // dcb_ieee_setapp() takes every priority
-  before.maxrate = Rates{{UINT64_MAX, 0, 0, 0, 0, 0, 0, 0}};
-  ASSERT_TRUE(state::save_original(tree.path(), originals, port, before).ok());
+  const Qos before{.mtu = 1500,
+                   .dscp_map = DscpMap{{26, 9}},  // dcb_ieee_setapp() takes every priority
+                   .maxrate = Rates{{UINT64_MAX, 0, 0, 0, 0, 0, 0, 0}}};
+  ASSERT_TRUE(state::save_original(tree.path(), originals, {.netdev = "eth0"}, before).ok());
   const auto loaded = state::load_originals(tree.path());
   ASSERT_TRUE(loaded.ok()) << loaded.error().text();
   EXPECT_EQ(loaded->at("netdev:eth0").mtu, 1500U);
@@ -127,39 +119,44 @@ TEST(Restore, AValueThatNoFileTakesCostsItselfAlone) {
 }
 
 // Each setting of a profile once, and then what was there.
-qos::SelfTestOptions self_test_in(const Tree& tree) {
-  qos::SelfTestOptions options;
-  options.directory = tree.path();
-  options.patience = std::chrono::milliseconds(0);
-  return options;
-}
-
-bool has_record(const Tree& tree) { return tree.root().exists(state::kSelfTestFile); }
+struct SelfTestBed : Bed {
+  explicit SelfTestBed(Personality personality) : Bed(personality), before(read()) {}
+  Result<qos::SelfTest> test(std::function<bool(const Port&)> busy = {}) {
+    return qos::self_test(
+        kernel, port, profile(nic.personality),
+        {.directory = tree.path(), .busy = std::move(busy), .patience = std::chrono::milliseconds(0)});
+  }
+  // As the program that starts next.
+  void end(const qos::Options& how = {}) {
+    nic.link_up();
+    EXPECT_TRUE(qos::end_self_test(kernel, {&port, 1}, tree.path(), how).ok());
+    nic.link_up();
+  }
+  bool has_record() const { return tree.root().exists(state::kSelfTestFile); }
+  Tree tree;
+  const Qos before;
+};
 
 TEST(SelfTest, WritesEachSettingOnceAndRestoresWhatWas) {
   for (auto personality : {Personality::mlx5, Personality::bnxt, Personality::ice, Personality::full}) {
-    Bed bed(personality);
-    Tree tree;
-    const Qos before = bed.read();
-    qos::SelfTestOptions options = self_test_in(tree);
-    options.busy = [&](const Port&) {
-      EXPECT_TRUE(has_record(tree));
+    SelfTestBed bed(personality);
+    auto test = bed.test([&](const Port&) {
+      EXPECT_TRUE(bed.has_record());
       return false;
-    };
-    auto test = qos::self_test(bed.kernel, bed.port, profile(personality), options);
+    });
     ASSERT_TRUE(test.ok());
     for (const auto& step : test->steps)
       EXPECT_TRUE(is_done(step.outcome)) << key_text(step.setting) << " " << to_text(step.outcome) << " "
                                          << step.detail;
-    EXPECT_EQ(test->steps.size(), has_value(setting_of(SettingId::cable_length), profile(personality)) ? 8u : 7u);
+    EXPECT_EQ(test->steps.size(), keys_of(profile(personality)).count());
     EXPECT_TRUE(test->is_restored()) << text(test->restored);
     const auto pfc = std::ranges::find(test->steps, SettingId::pfc, &qos::SelfTestStep::setting);
     ASSERT_NE(pfc, test->steps.end());
     EXPECT_EQ(pfc->second, personality == Personality::mlx5 || personality == Personality::ice ? "3" : "")
         << "by CEE, where the driver has it";
-    EXPECT_FALSE(has_record(tree));
+    EXPECT_FALSE(bed.has_record());
     bed.nic.link_up();
-    EXPECT_EQ(bed.read(), before);
+    EXPECT_EQ(bed.read(), bed.before);
   }
 }
 
@@ -172,30 +169,22 @@ TEST(SelfTest, KilledAtAnyWriteIsRestoredByTheNextStart) {
     size_t killed = 0;
     for (unsigned at = 0; at < 40; ++at) {
       SCOPED_TRACE(personality_name({personality, 0}) + " killed at " + std::to_string(at));
-      Bed bed(personality);
-      Tree tree;
-      const Qos before = bed.read();
+      SelfTestBed bed(personality);
       unsigned calls = 0;
-      const auto kill = [&](const Port&) {
-        if (calls++ == at) throw Killed();
-        return false;
-      };
-      qos::SelfTestOptions options = self_test_in(tree);
-      options.busy = kill;
       try {
-        (void)qos::self_test(bed.kernel, bed.port, profile(personality), options);
-        EXPECT_FALSE(has_record(tree));
+        (void)bed.test([&](const Port&) {
+          if (calls++ == at) throw Killed();
+          return false;
+        });
+        EXPECT_FALSE(bed.has_record());
         break;
       } catch (const Killed&) {
         ++killed;
       }
-      EXPECT_TRUE(has_record(tree));
-      bed.nic.link_up();
-      const auto ended = qos::end_self_test(bed.kernel, {&bed.port, 1}, tree.path(), {});
-      ASSERT_TRUE(ended.ok());
-      EXPECT_FALSE(has_record(tree)) << text(*ended);
-      bed.nic.link_up();
-      EXPECT_EQ(bed.read(), before);
+      EXPECT_TRUE(bed.has_record());
+      bed.end();
+      EXPECT_FALSE(bed.has_record());
+      EXPECT_EQ(bed.read(), bed.before);
     }
     EXPECT_GE(killed, 7u);
   }
@@ -203,51 +192,38 @@ TEST(SelfTest, KilledAtAnyWriteIsRestoredByTheNextStart) {
 
 // The second test of a port that is not restored yet has still the first one's record.
 TEST(SelfTest, StopsWhenAQueuePairOpensAndKeepsItsRecordUntilItCloses) {
-  Bed bed(Personality::mlx5);
-  Tree tree;
-  const Qos before = bed.read();
-  bool busy = false;
+  SelfTestBed bed(Personality::mlx5);
   unsigned calls = 0;
-  qos::SelfTestOptions options = self_test_in(tree);
-  options.busy = [&](const Port&) { return busy = busy || calls++ == 7; };
-  auto test = qos::self_test(bed.kernel, bed.port, profile(Personality::mlx5), options);
+  const auto busy = [&](const Port&) { return calls++ >= 7; };
+  auto test = bed.test(busy);
   ASSERT_TRUE(test.ok());
-  EXPECT_NE(test->stopped.find("queue pair"), std::string::npos);
+  EXPECT_TRUE(has(test->stopped, "queue pair"));
   EXPECT_FALSE(test->is_restored()) << text(test->restored);
-  EXPECT_TRUE(has_record(tree));
-  qos::Options how;
-  how.busy = options.busy;
-  bed.nic.link_up();
-  EXPECT_TRUE(qos::end_self_test(bed.kernel, {&bed.port, 1}, tree.path(), how).ok());
-  EXPECT_TRUE(has_record(tree));
-  how.busy = nullptr;
-  EXPECT_TRUE(qos::end_self_test(bed.kernel, {&bed.port, 1}, tree.path(), how).ok());
-  EXPECT_FALSE(has_record(tree));
-  bed.nic.link_up();
-  EXPECT_EQ(bed.read(), before);
+  EXPECT_TRUE(bed.has_record());
+  bed.end({.busy = busy});
+  EXPECT_TRUE(bed.has_record());
+  bed.end();
+  EXPECT_FALSE(bed.has_record());
+  EXPECT_EQ(bed.read(), bed.before);
 }
 
 TEST(SelfTest, WithoutARecordNothingIsWritten) {
-  Bed bed(Personality::mlx5);
-  Tree tree;
-  tree.file("var/lib", "a file where a directory should be");
-  EXPECT_FALSE(qos::self_test(bed.kernel, bed.port, profile(Personality::mlx5), self_test_in(tree)).ok());
+  SelfTestBed bed(Personality::mlx5);
+  bed.tree.file("var/lib", "a file where a directory should be");
+  EXPECT_FALSE(bed.test().ok());
   EXPECT_EQ(bed.nic.writes(), 0u);
 }
 
 TEST(SelfTest, CountsTheLinkAndNamesARefusal) {
-  Bed bed(Personality::mlx5);
-  bed.nic.faults["setets"] = {.action = Fault::refuse, .code = EINVAL, .times = 1};
-  Tree tree;
-  auto test = qos::self_test(bed.kernel, bed.port, profile(Personality::mlx5), self_test_in(tree));
+  SelfTestBed bed(Personality::mlx5);
+  bed.nic.faults["setets"] = {.code = EINVAL, .times = 1};
+  auto test = bed.test();
   ASSERT_TRUE(test.ok());
   for (const auto& step : test->steps) {
     const bool pfc = step.setting == SettingId::pfc;
     EXPECT_EQ(step.carrier_downs, pfc ? 1u : 0u) << key_text(step.setting);
     EXPECT_EQ(step.link_back, !pfc) << "nothing brings this link up again";
-    if (step.setting == SettingId::ets) {
-      EXPECT_EQ(step.code, EINVAL);
-    }
+    EXPECT_EQ(step.code, step.setting == SettingId::ets ? EINVAL : 0);
     if (pfc) bed.nic.link_up();
   }
 }
@@ -257,13 +233,14 @@ TEST(SelfTest, IsRefusedWhereItWouldCutOffTheHostOrAJob) {
   SimKernel sim;
   SimNic& nic = sim.add_nic("eth0", Personality::mlx5);
   Kernel kernel = sim.kernel(tree.path());
-  EXPECT_NE(qos::why_no_self_test(kernel, nic.port(), false).find("queue pair"), std::string::npos) << "not known";
+  const auto why = [&](bool route_allowed) { return qos::why_no_self_test(kernel, nic.port(), route_allowed); };
+  EXPECT_TRUE(has(why(false), "queue pair")) << "not known";
   tree.file("proc/net/route", "Iface\tDestination\tGateway\neth0\t00000000\t0100000A\t0003\n");
-  EXPECT_NE(qos::why_no_self_test(kernel, nic.port(), false).find("default route"), std::string::npos);
-  EXPECT_EQ(qos::why_no_self_test(kernel, nic.port(), true).find("default route"), std::string::npos);
+  EXPECT_TRUE(has(why(false), "default route"));
+  EXPECT_FALSE(has(why(true), "default route"));
   tree.file("proc/net/route", "Iface\tDestination\tGateway\nvlan7\t00000000\t0100000A\t0003\n");
   tree.folder("sys/class/net/vlan7/lower_eth0");
-  EXPECT_NE(qos::why_no_self_test(kernel, nic.port(), false).find("default route"), std::string::npos);
+  EXPECT_TRUE(has(why(false), "default route"));
 }
 
 }  // namespace

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "settings/sysctl.h"
 
+#include "support/print.h"
+#include "support/sim_files.h"
 #include "support/test.h"
-#include "support/tree.h"
 
 namespace fabric::qos {
 namespace {
+
+using test::has;
+using test::SimFiles;
 
 test::Tree& host(test::Tree& tree) {
   tree.file("proc/sys/net/ipv4/tcp_ecn", "2\n").file("proc/sys/net/ipv4/tcp_rmem", "4096\t131072\t6291456\n");
@@ -61,10 +65,9 @@ TEST(ReconcileSysctl, WritesOnlyWhatDiffersAndSavesWhatStoodBefore) {
                           {"kernel.numa_balancing", "0"},
                           {"vm.zone_reclaim_mode", "0"}};
   SysctlValues originals;
-  SysctlOptions options;
-  options.save_original = [&](const std::string& name, const std::string& before) {
+  const SysctlOptions options{.save_original = [&](const std::string& name, const std::string& before) {
     return save_sysctl_original(tree.path(), originals, name, before);
-  };
+  }};
   const auto change = [](const char* name, Outcome outcome, const char* from, const char* to, const char* detail = "") {
     return Change{"host", {}, outcome, 0, false, from, to, detail, name};
   };
@@ -89,58 +92,49 @@ TEST(ReconcileSysctl, WritesOnlyWhatDiffersAndSavesWhatStoodBefore) {
 
 TEST(ReconcileSysctl, PlansWithoutWriting) {
   test::Tree tree;
-  auto changes =
-      reconcile_sysctl(host(tree).root(), {{"net.ipv4.tcp_ecn", "1"}}, {.dry_run = true, .save_original = {}});
+  auto changes = reconcile_sysctl(host(tree).root(), {{"net.ipv4.tcp_ecn", "1"}}, {.dry_run = true});
   ASSERT_EQ(changes.size(), 1u);
   EXPECT_EQ(changes[0].outcome, Outcome::differs);
   EXPECT_EQ(tree.content("proc/sys/net/ipv4/tcp_ecn"), "2\n");
 }
 
-class Sysctls final : public BehindFiles {
- public:
-  std::optional<Result<void>> answer;
-  std::vector<std::string> written;
-  std::optional<Result<void>> act(Act act, const std::string& file, std::string_view text) override {
-    if (act == Act::read) return std::nullopt;
-    written.push_back(file + " " + std::string(text));
-    return answer;
+class SysctlFiles : public testing::Test {
+ protected:
+  SysctlFiles() {
+    host(tree);
+    root.set_behind(files);
   }
+  Change reconciled(const std::string& name, const std::string& value, const SysctlOptions& options = {}) {
+    return reconcile_sysctl(root, {{name, value}}, options).at(0);
+  }
+  test::Tree tree;
+  std::shared_ptr<SimFiles> files = std::make_shared<SimFiles>(tree);
+  Root root = tree.root();
 };
 
-TEST(ReconcileSysctl, TellsWhatTheKernelDid) {
-  test::Tree tree;
-  Root root = host(tree).root();
-  auto kernel = std::make_shared<Sysctls>();
-  root.set_behind(kernel);
-  auto only = [&] { return reconcile_sysctl(root, {{"net.ipv4.tcp_ecn", "3"}}, {}).at(0); };
-  kernel->answer = Result<void>(error(EINVAL, "/proc/sys/net/ipv4/tcp_ecn"));
+TEST_F(SysctlFiles, TellsWhatTheKernelDid) {
+  const auto only = [&] { return reconciled("net.ipv4.tcp_ecn", "3"); };
+  files->on_write("*", test::refuse_text(EINVAL));
   EXPECT_EQ(only().outcome, Outcome::refused);
   EXPECT_EQ(only().code, EINVAL);
-  EXPECT_NE(only().detail.find("this kernel does not take the value"), std::string::npos);
-  kernel->answer = Result<void>(error(EROFS, "/proc/sys/net/ipv4/tcp_ecn"));
-  EXPECT_NE(only().detail.find("read-only"), std::string::npos);
-  kernel->answer = Result<void>(error(EPERM, "/proc/sys/kernel/numa_balancing"));
-  auto numa = reconcile_sysctl(root, {{"kernel.numa_balancing", "0"}}, {}).at(0);
-  EXPECT_NE(numa.detail.find("systemctl restart fabric-agent-pci"), std::string::npos) << numa.detail;
-  kernel->answer = Result<void>();  // takes it and does nothing
+  EXPECT_TRUE(has(only().detail, "this kernel does not take the value"));
+  files->on_write("*", test::refuse_text(EROFS));
+  EXPECT_TRUE(has(only().detail, "read-only"));
+  files->on_write("*", test::refuse_text(EPERM));
+  EXPECT_TRUE(has(reconciled("kernel.numa_balancing", "0").detail, "systemctl restart fabric-agent-pci"));
+  files->on_write("*", test::ignore_text());
   EXPECT_EQ(only().outcome, Outcome::ignored);
   EXPECT_EQ(only().detail, "accepted, but reads back as 2");
-  EXPECT_EQ(kernel->written.back(), "proc/sys/net/ipv4/tcp_ecn 3");
+  EXPECT_EQ(files->log.back(), "proc/sys/net/ipv4/tcp_ecn = 3");
 }
 
-TEST(ReconcileSysctl, WritesNothingThatCannotBeSavedAndNothingUnknown) {
-  test::Tree tree;
-  Root root = host(tree).root();
-  auto kernel = std::make_shared<Sysctls>();
-  root.set_behind(kernel);
-  SysctlOptions options;
-  options.save_original = [](const std::string&, const std::string&) {
-    return Result<void>(error(ENOSPC, "originals"));
-  };
-  EXPECT_EQ(reconcile_sysctl(root, {{"net.ipv4.tcp_ecn", "1"}}, options)[0].outcome, Outcome::unsaved);
-  EXPECT_EQ(reconcile_sysctl(root, {{"net.ipv4.tcp_ecn", "9"}}, {})[0].outcome, Outcome::refused);
-  EXPECT_EQ(reconcile_sysctl(root, {{"kernel.panic", "1"}}, {})[0].outcome, Outcome::refused);
-  EXPECT_TRUE(kernel->written.empty());
+TEST_F(SysctlFiles, NothingIsWrittenThatCannotBeSavedAndNothingUnknown) {
+  const SysctlOptions full{
+      .save_original = [](const std::string&, const std::string&) { return Result<void>(error(ENOSPC, "originals")); }};
+  EXPECT_EQ(reconciled("net.ipv4.tcp_ecn", "1", full).outcome, Outcome::unsaved);
+  EXPECT_EQ(reconciled("net.ipv4.tcp_ecn", "9").outcome, Outcome::refused);
+  EXPECT_EQ(reconciled("kernel.panic", "1").outcome, Outcome::refused);
+  EXPECT_TRUE(files->log.empty());
 }
 
 TEST(SysctlOriginals, KeepTheFirstAndNeverOverwriteWhatTheyDoNotUnderstand) {

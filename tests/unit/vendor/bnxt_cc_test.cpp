@@ -8,20 +8,18 @@ namespace fabric::test {
 namespace {
 
 Qos congestion_control() {
-  Qos want;
-  want.cc = true;
-  want.cc_mode = 0;
-  want.cc_g = 6;
-  want.cc_phases = 7;
-  want.cc_init_cr = 300;
-  want.cc_init_tr = 900;
-  want.cc_rtt = 50;
-  want.cc_tcp_cp = 16;
-  want.cc_inactivity_cp = 20'000;
-  want.cnp_dscp = 48;
-  want.cnp_prio = OrNone{6};
-  want.roce_dscp = 26;
-  return want;
+  return {.cnp_dscp = 48,
+          .cnp_prio = OrNone{6},
+          .cc = true,
+          .cc_mode = 0,
+          .cc_g = 6,
+          .cc_phases = 7,
+          .cc_init_cr = 300,
+          .cc_init_tr = 900,
+          .cc_rtt = 50,
+          .cc_tcp_cp = 16,
+          .cc_inactivity_cp = 20'000,
+          .roce_dscp = 26};
 }
 
 const std::map<std::string, uint32_t> kSet{
@@ -40,9 +38,19 @@ struct CcBed : FileBed {
   SimBnxtRe card;
 };
 
-TEST(BnxtCcDebugfs, EveryNumberIsSetReadBackAndWrittenOnce) {
+struct BnxtCc : testing::Test {
   CcBed bed;
-  bed.card.add_debugfs(bed.port.pci);
+};
+using BnxtRocePrio = BnxtCc;
+using BnxtApp = BnxtCc;
+struct BnxtCcDebugfs : BnxtCc {
+  BnxtCcDebugfs() { bed.card.add_debugfs(bed.port.pci); }
+};
+struct BnxtCcConfigfs : BnxtCc {
+  BnxtCcConfigfs() { bed.card.add_configfs(bed.port.rdma); }
+};
+
+TEST_F(BnxtCcDebugfs, EveryNumberIsSetReadBackAndWrittenOnce) {
   const Qos want = congestion_control();
   auto changes = bed.apply(want);
   expect_all(changes, {Outcome::applied});
@@ -55,33 +63,23 @@ TEST(BnxtCcDebugfs, EveryNumberIsSetReadBackAndWrittenOnce) {
   EXPECT_TRUE(bed.files->log.empty());
 }
 
-TEST(BnxtCcDebugfs, WithoutEcnCapableDataCongestionControlIsOff) {
-  CcBed bed;
-  bed.card.add_debugfs(bed.port.pci);
+TEST_F(BnxtCcDebugfs, WithoutEcnCapableDataCongestionControlIsOff) {
   EXPECT_EQ(bed.read().cc, false) << "Linux 6.12 starts like this";
-  Qos want;
-  want.cc = true;
-  bed.apply(want);
+  bed.apply({.cc = true});
   EXPECT_EQ(bed.read().cc, true);
-  want.cc = false;
-  expect_all(bed.apply(want), {Outcome::applied});
+  expect_all(bed.apply({.cc = false}), {Outcome::applied});
   EXPECT_EQ(bed.card.firmware["enable_cc"] + bed.card.firmware["tos_ecn"], 0u);
 }
 
-TEST(BnxtCcDebugfs, Ect0IsAsGoodAsEct1) {
-  CcBed bed;
+TEST_F(BnxtCcDebugfs, Ect0IsAsGoodAsEct1) {
   bed.card.firmware["tos_ecn"] = 2;
   bed.card.firmware["enable_cc"] = 0;
   bed.card.add_debugfs(bed.port.pci);
-  Qos want;
-  want.cc = true;
-  expect_all(bed.apply(want), {Outcome::applied});
+  expect_all(bed.apply({.cc = true}), {Outcome::applied});
   EXPECT_EQ(bed.card.firmware["tos_ecn"], 2u);
 }
 
-TEST(BnxtCcDebugfs, WhatTheFirmwareRefusesInSilenceIsSeen) {
-  CcBed bed;
-  bed.card.add_debugfs(bed.port.pci);
+TEST_F(BnxtCcDebugfs, WhatTheFirmwareRefusesInSilenceIsSeen) {
   bed.files->on_write("*/rtt", ignore_text());
   auto changes = bed.apply(congestion_control());
   EXPECT_EQ(of(changes, "cc_rtt").outcome, Outcome::ignored);
@@ -89,70 +87,56 @@ TEST(BnxtCcDebugfs, WhatTheFirmwareRefusesInSilenceIsSeen) {
   EXPECT_EQ(of(changes, "cc_g").outcome, Outcome::applied);
 }
 
-TEST(BnxtCcDebugfs, LockdownRefusesWritesAndIsNamed) {
-  CcBed bed;
-  bed.card.add_debugfs(bed.port.pci);
-  bed.files->fault({.action = SimFiles::Fault::refuse, .code = EPERM});
+TEST_F(BnxtCcDebugfs, LockdownRefusesWritesAndIsNamed) {
+  bed.files->fault({.code = EPERM});
   auto changes = bed.apply(congestion_control());
   expect_all(changes, {Outcome::refused});
-  EXPECT_NE(of(changes, "cc_mode").detail.find("lockdown"), std::string::npos) << text(changes);
+  EXPECT_TRUE(has(of(changes, "cc_mode").detail, "lockdown"));
 }
 
-TEST(BnxtCcDebugfs, WithoutPrivilegeTheReasonIsThat) {
-  CcBed bed;
-  bed.card.add_debugfs(bed.port.pci);
+TEST_F(BnxtCcDebugfs, WithoutPrivilegeTheReasonIsThat) {
   bed.files->unreadable("sys/kernel/debug*", EACCES);
   auto changes = bed.apply(congestion_control());
   expect_all(changes, {Outcome::unsupported});
   EXPECT_EQ(of(changes, "cc").detail, "/sys/kernel/debug is root's alone");
 }
 
-TEST(BnxtCc, AKernelWithoutAnyKnobIsNamedWithTheWaysOut) {
-  CcBed bed;
+TEST_F(BnxtCc, AKernelWithoutAnyKnobIsNamedWithTheWaysOut) {
   auto changes = bed.apply(congestion_control());
   expect_all(changes, {Outcome::unsupported});
-  for (const Change& change : changes) EXPECT_NE(change.detail.find("niccli"), std::string::npos) << change.key();
+  for (const Change& change : changes) EXPECT_TRUE(has(change.detail, "niccli")) << change.key();
 }
 
-TEST(BnxtCc, NobodyLooksWhereNothingIsWanted) {
-  CcBed bed;
+TEST_F(BnxtCc, NobodyLooksWhereNothingIsWanted) {
   bed.card.add_debugfs(bed.port.pci);
   bed.card.add_configfs(bed.port.rdma);
-  Qos want;
-  want.mtu = 4200;
   bed.files->reads.clear();
-  bed.apply(want);
-  for (const std::string& file : bed.files->reads) EXPECT_EQ(file.find("bnxt_re"), std::string::npos) << file;
+  bed.apply({.mtu = 4200});
+  for (const std::string& file : bed.files->reads) EXPECT_FALSE(has(file, "bnxt_re"));
   EXPECT_TRUE(bed.files->log.empty());
 }
 
-TEST(BnxtCcConfigfs, EveryNumberReachesTheFirmwareAndTheFolderGoes) {
-  CcBed bed;
+TEST_F(BnxtCcConfigfs, EveryNumberReachesTheFirmwareAndTheFolderGoes) {
   bed.card.add_debugfs(bed.port.pci);
-  bed.card.add_configfs(bed.port.rdma);
-  auto changes = bed.apply(congestion_control());
-  expect_all(changes, {Outcome::applied});
+  expect_all(bed.apply(congestion_control()), {Outcome::applied});
   EXPECT_EQ(bed.card.firmware, kSet);
   EXPECT_FALSE(bed.tree.root().exists("sys/kernel/config/bnxt_re/bnxt_re0"));
   EXPECT_EQ(bed.files->log.front(), "mkdir sys/kernel/config/bnxt_re/bnxt_re0");
   EXPECT_NE(bed.at(bed.card.cc_folder() + "cc_mode = 0x0"), std::string::npos);
   EXPECT_NE(bed.at(bed.card.cc_folder() + "inact_th = 0x4e20"), std::string::npos)
       << "decimal digits would be read as hex";
-  for (const std::string& line : bed.files->log) EXPECT_EQ(line.find("debug"), std::string::npos) << "one door";
+  for (const std::string& line : bed.files->log) EXPECT_FALSE(has(line, "debug")) << "one door";
   expect_all(bed.apply(congestion_control()), {Outcome::in_sync});
 }
 
-TEST(BnxtCcConfigfs, AFolderThatSomebodyMadeStays) {
-  CcBed bed;
-  bed.card.add_configfs(bed.port.rdma);
+TEST_F(BnxtCcConfigfs, AFolderThatSomebodyMadeStays) {
   ASSERT_TRUE(bed.kernel.root.make_directory("sys/kernel/config/bnxt_re/bnxt_re0").ok());
   expect_all(bed.apply(congestion_control()), {Outcome::applied});
   EXPECT_TRUE(bed.tree.root().exists("sys/kernel/config/bnxt_re/bnxt_re0"));
   EXPECT_EQ(bed.at("rmdir sys/kernel/config/bnxt_re/bnxt_re0"), std::string::npos);
 }
 
-TEST(BnxtCcConfigfs, CongestionControlIsOnBeforeTheCnpsAreMarked) {
-  CcBed bed;
+TEST_F(BnxtCcConfigfs, CongestionControlIsOnBeforeTheCnpsAreMarked) {
   bed.card.firmware["enable_cc"] = 0;
   bed.card.add_configfs(bed.port.rdma);
   expect_all(bed.apply(congestion_control()), {Outcome::applied});
@@ -161,37 +145,28 @@ TEST(BnxtCcConfigfs, CongestionControlIsOnBeforeTheCnpsAreMarked) {
 }
 
 // Only mlx5 can leave the choice to the adapter: here it is said, and the number that stands is not made a zero.
-TEST(BnxtCcConfigfs, NoPriorityAtAllIsNotOffered) {
-  CcBed bed;
+TEST_F(BnxtCcConfigfs, NoPriorityAtAllIsNotOffered) {
   bed.card.firmware["alt_vlan_pcp"] = 5;
   bed.card.add_configfs(bed.port.rdma);
-  Qos want;
-  want.cnp_prio = OrNone{};
-  auto changes = bed.apply(want);
-  EXPECT_EQ(of(changes, "cnp_prio").outcome, Outcome::unsupported) << text(changes);
-  EXPECT_NE(of(changes, "cnp_prio").detail.find("write a number"), std::string::npos);
+  EXPECT_TRUE(has_outcome(bed.apply({.cnp_prio = OrNone{}}), "cnp_prio", Outcome::unsupported, "write a number"));
   EXPECT_EQ(bed.card.firmware["alt_vlan_pcp"], 5u);
 }
 
-TEST(BnxtCcConfigfs, AServiceProfileRefusesThePriorityAndCostsNothingElse) {
-  CcBed bed;
+TEST_F(BnxtCcConfigfs, AServiceProfileRefusesThePriorityAndCostsNothingElse) {
   bed.card.service_profiles = true;
-  bed.card.add_configfs(bed.port.rdma);
   auto changes = bed.apply(congestion_control());
   EXPECT_EQ(keys_with(changes, Outcome::refused), std::set<std::string>{"cnp_prio"}) << text(changes);
-  EXPECT_NE(of(changes, "cnp_prio").detail.find("service profiles"), std::string::npos);
+  EXPECT_TRUE(has(of(changes, "cnp_prio").detail, "service profiles"));
   EXPECT_EQ(bed.card.firmware["alt_vlan_dscp"], 48u);
 }
 
 // The module shows what was written to it, applied or not.
-TEST(BnxtCcConfigfs, ARefusedApplyIsTakenBackAndReported) {
-  CcBed bed;
-  bed.card.add_configfs(bed.port.rdma);
+TEST_F(BnxtCcConfigfs, ARefusedApplyIsTakenBackAndReported) {
   const auto before = bed.card.firmware;
-  bed.files->fault({.action = SimFiles::Fault::refuse, .code = EINVAL, .glob = "*/apply"});
+  bed.files->fault({.code = EINVAL, .glob = "*/apply"});
   auto changes = bed.apply(congestion_control());
   expect_all(changes, {Outcome::refused});
-  EXPECT_NE(of(changes, "cc_mode").detail.find("/apply"), std::string::npos) << text(changes);
+  EXPECT_TRUE(has(of(changes, "cc_mode").detail, "/apply"));
   EXPECT_EQ(bed.card.firmware, before);
   const Qos shown = bed.read();
   EXPECT_EQ(shown.cc_mode, 1u);
@@ -202,96 +177,69 @@ TEST(BnxtCcConfigfs, ARefusedApplyIsTakenBackAndReported) {
   EXPECT_EQ(bed.card.firmware, kSet);
 }
 
-TEST(BnxtCcConfigfs, WhatCannotBeTakenBackIsNamed) {
-  CcBed bed;
-  bed.card.add_configfs(bed.port.rdma);
-  bed.files->fault({.action = SimFiles::Fault::refuse, .code = EINVAL, .glob = "*/apply"});
+TEST_F(BnxtCcConfigfs, WhatCannotBeTakenBackIsNamed) {
+  bed.files->fault({.code = EINVAL, .glob = "*/apply"});
   bed.files->before = [&](unsigned, const std::string& file) {
-    if (file.ends_with("/apply"))
-      bed.files->fault({.action = SimFiles::Fault::refuse, .code = EIO, .glob = "*/cc_mode"});
+    if (file.ends_with("/apply")) bed.files->fault({.code = EIO, .glob = "*/cc_mode"});
   };
-  Qos want;
-  want.cc_mode = 0;
-  auto changes = bed.apply(want);
   // It shows the wanted value now, and the card does something else: that must not read as done.
-  EXPECT_EQ(of(changes, "cc_mode").outcome, Outcome::refused) << text(changes);
-  EXPECT_NE(of(changes, "cc_mode").detail.find("cc_mode could not be restored to 1"), std::string::npos)
-      << text(changes);
+  EXPECT_TRUE(
+      has_outcome(bed.apply({.cc_mode = 0}), "cc_mode", Outcome::refused, "cc_mode could not be restored to 1"));
 }
 
-TEST(BnxtCcConfigfs, OfTwoFilesTheFirstIsTakenBackWhereTheSecondIsRefused) {
-  CcBed bed;
+TEST_F(BnxtCcConfigfs, OfTwoFilesTheFirstIsTakenBackWhereTheSecondIsRefused) {
   bed.card.firmware["enable_cc"] = 0;
   bed.card.add_configfs(bed.port.rdma);
-  bed.files->fault({.action = SimFiles::Fault::refuse, .code = EINVAL, .glob = "*/ecn_enable"});
-  Qos want;
-  want.cc = true;
-  EXPECT_EQ(of(bed.apply(want), "cc").outcome, Outcome::refused);
+  bed.files->fault({.code = EINVAL, .glob = "*/ecn_enable"});
+  EXPECT_EQ(of(bed.apply({.cc = true}), "cc").outcome, Outcome::refused);
   EXPECT_EQ(bed.card.firmware["tos_ecn"], 0u);
   EXPECT_EQ(bed.at(bed.card.cc_folder() + "apply = 0x1"), std::string::npos);
   ASSERT_TRUE(bed.kernel.root.make_directory("sys/kernel/config/bnxt_re/bnxt_re0").ok());
   EXPECT_EQ(bed.shown("ecn_marking"), "0\n");
 }
 
-TEST(BnxtCcConfigfs, ANewFolderThatTheDriverRefusesIsTheReason) {
-  CcBed bed;
-  bed.card.add_configfs(bed.port.rdma);
-  bed.files->fault({.action = SimFiles::Fault::refuse, .code = EACCES, .glob = "sys/kernel/config/bnxt_re/*"});
+TEST_F(BnxtCcConfigfs, ANewFolderThatTheDriverRefusesIsTheReason) {
+  bed.files->fault({.code = EACCES, .glob = "sys/kernel/config/bnxt_re/*"});
   auto changes = bed.apply(congestion_control());
   expect_all(changes, {Outcome::unsupported});
   EXPECT_EQ(of(changes, "cc").detail, "/sys/kernel/config/bnxt_re/bnxt_re0 is root's alone");
 }
 
 // Without an ETS the driver proves no APP entry.
-TEST(BnxtRocePrio, IsTheAppEntryOfRoceV2AndNeverMissingInBetween) {
-  CcBed bed;
-  Qos want;
-  want.roce_prio = 3;
+TEST_F(BnxtRocePrio, IsTheAppEntryOfRoceV2AndNeverMissingInBetween) {
+  const auto outcome = [this](uint32_t prio) { return of(bed.apply({.roce_prio = prio}), "roce_prio").outcome; };
   EXPECT_EQ(bed.read().roce_prio, 0u) << "no entry";
-  EXPECT_EQ(of(bed.apply(want), "roce_prio").outcome, Outcome::unverified);
+  EXPECT_EQ(outcome(3), Outcome::unverified);
   bed.nic.log.clear();
-  want.roce_prio = 5;
-  EXPECT_EQ(of(bed.apply(want), "roce_prio").outcome, Outcome::unverified);
+  EXPECT_EQ(outcome(5), Outcome::unverified);
   EXPECT_EQ(bed.nic.log,
             (std::vector<std::string>{"setapp sel=3 proto=4791 prio=5", "delapp sel=3 proto=4791 prio=3"}));
-  want.roce_prio = 0;
-  EXPECT_EQ(of(bed.apply(want), "roce_prio").outcome, Outcome::unverified);
+  EXPECT_EQ(outcome(0), Outcome::unverified);
   EXPECT_TRUE(bed.nic.app.empty());
 }
 
-TEST(BnxtRocePrio, BroadcomsModuleIsToldToo) {
-  CcBed bed;
+TEST_F(BnxtRocePrio, BroadcomsModuleIsToldToo) {
   bed.card.add_configfs(bed.port.rdma);
-  Qos want;
-  want.roce_prio = 5;
-  EXPECT_EQ(of(bed.apply(want), "roce_prio").outcome, Outcome::unverified);
+  EXPECT_EQ(of(bed.apply({.roce_prio = 5}), "roce_prio").outcome, Outcome::unverified);
   EXPECT_EQ(bed.card.firmware["roce_prio"], 5u);
   bed.card.service_profiles = true;
-  want.roce_prio = 4;
-  EXPECT_EQ(of(bed.apply(want), "roce_prio").outcome, Outcome::unverified) << "the APP entry counts there";
+  EXPECT_EQ(of(bed.apply({.roce_prio = 4}), "roce_prio").outcome, Outcome::unverified) << "the APP entry counts there";
 }
 
 // The kernel lists an entry before firmware is asked.
-TEST(BnxtApp, TheListShowsNothingThatTheFirmwareRefused) {
-  CcBed bed;
+TEST_F(BnxtApp, TheListShowsNothingThatTheFirmwareRefused) {
   bed.nic.faults["fwapp"] = {.action = Fault::refuse, .code = EIO, .times = 1};
-  Qos want;
-  want.roce_prio = 3;
-  auto changes = bed.apply(want);
-  EXPECT_EQ(of(changes, "roce_prio").outcome, Outcome::refused) << text(changes);
+  EXPECT_EQ(of(bed.apply({.roce_prio = 3}), "roce_prio").outcome, Outcome::refused);
   EXPECT_TRUE(bed.nic.app.empty());
   bed.nic.faults["fwapp"] = {.action = Fault::refuse, .code = EIO, .times = 1};
-  want.dscp_map = DscpMap{{26, 3}};
-  changes = bed.apply(want);
-  EXPECT_EQ(of(changes, "dscp_map").outcome, Outcome::refused) << text(changes);
+  const Qos want{.dscp_map = DscpMap{{26, 3}}, .roce_prio = 3};
+  EXPECT_EQ(of(bed.apply(want), "dscp_map").outcome, Outcome::refused);
   EXPECT_TRUE(bed.read().dscp_map->empty());
   EXPECT_EQ(of(bed.apply(want), "dscp_map").outcome, Outcome::unverified);
 }
 
-TEST(BnxtApp, AnEntryThatTheFirmwareKeepsIsListedAgain) {
-  CcBed bed;
-  Qos want;
-  want.dscp_map = DscpMap{{26, 3}};
+TEST_F(BnxtApp, AnEntryThatTheFirmwareKeepsIsListedAgain) {
+  Qos want{.dscp_map = DscpMap{{26, 3}}};
   bed.apply(want);
   bed.nic.faults["fwapp"] = {.action = Fault::refuse, .code = EIO, .times = 1};
   want.dscp_map = DscpMap{};
@@ -300,10 +248,8 @@ TEST(BnxtApp, AnEntryThatTheFirmwareKeepsIsListedAgain) {
   EXPECT_EQ(bed.nic.firmware_dscp.at(26), 3);
 }
 
-TEST(BnxtApp, ADscpThatWasListedTwiceIsMappedAfterwards) {
-  CcBed bed;
-  Qos want;
-  want.dscp_map = DscpMap{{26, 3}};
+TEST_F(BnxtApp, ADscpThatWasListedTwiceIsMappedAfterwards) {
+  Qos want{.dscp_map = DscpMap{{26, 3}}};
   bed.apply(want);
   ASSERT_EQ(bed.nic.set_app({IEEE_8021QAZ_APP_SEL_DSCP, 5, 26}), 0);
   ASSERT_EQ(bed.nic.firmware_dscp.at(26), 5);

@@ -63,7 +63,7 @@ TEST(Objection, NamesTheBufferAndWhatItNeeds) {
   EXPECT_EQ(objection(roce, {.bytes = {100'000, 180'586}}), "");
   EXPECT_EQ(objection(roce, {.bytes = {100'000, 180'585}}),
             "buffer 1 needs 180586 bytes for 400000 Mb/s, 30 m, MTU 9000; 180585 are too few");
-  EXPECT_NE(objection(use(0, {}), {.bytes = {100'000, 30'000}}).find("down"), std::string::npos);
+  EXPECT_TRUE(test::has(objection(use(0, {}), {.bytes = {100'000, 30'000}}), "down"));
 }
 
 TEST(Objection, APriorityInABufferWithoutBytesWouldLoseAll) {
@@ -110,10 +110,10 @@ TEST(Automatic, SaysWithNumbersWhatDoesNotFit) {
   ASSERT_FALSE(sizes.ok());
   EXPECT_EQ(sizes.error().code, 0);
   for (const char* number : {"800000 Mb/s, 30 m, MTU 9000", "1 lossless", "262016"})
-    EXPECT_NE(sizes.error().what.find(number), std::string::npos) << sizes.error().what;
+    EXPECT_TRUE(test::has(sizes.error().what, number));
   sizes = automatic(use(0, 524'032), {});
   ASSERT_FALSE(sizes.ok());
-  EXPECT_NE(sizes.error().what.find("link is down"), std::string::npos);
+  EXPECT_TRUE(test::has(sizes.error().what, "link is down"));
 }
 
 // Any port: what comes out is never objected to, needs no rounding on cells of 128 or 144 bytes, and is the answer

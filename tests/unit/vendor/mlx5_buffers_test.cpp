@@ -12,33 +12,29 @@ uint64_t least(const SimNic& nic, uint32_t cable) {
   return headroom::minimum({nic.speed, cable, nic.mtu, nic.max_mtu});
 }
 
-std::set<std::string> written(const Changes& changes) {
-  std::set<std::string> out;
-  for (const Change& change : changes)
-    if (was_written(change)) out.insert(change.key());
-  return out;
-}
+constexpr Eight kBuffer1{0, 0, 0, 1, 0, 0, 0, 0};  // of priority 3
 
-const std::set<std::string> kUnproven{"prio2buffer", "buffer_size", "cable_length"};
+// Applies, and finishes when the link is up again.
+Changes settled(FileBed& bed, const Qos& want) {
+  auto changes = bed.apply(want);
+  bed.nic.link_up();
+  bed.set_speed(bed.nic.speed);
+  EXPECT_TRUE(qos::settle(bed.kernel, bed.port).ok());
+  return changes;
+}
 
 struct Mlx5Buffers : testing::Test {
   FileBed bed{Personality::mlx5};
-  // DSCP 26 on priority 3 without loss, in buffer 1, sizes computed.
-  Qos roce(uint32_t cable) {
+  // DSCP 26 on priority 3 without loss, in buffer 1.
+  static Qos roce(uint32_t cable, const Buffers& sizes = {.automatic = true}) {
     Qos want = profile(Personality::mlx5);
     want.mtu = 9000;
     want.cable_length = cable;
-    want.prio2buffer = Eight{0, 0, 0, 1, 0, 0, 0, 0};
-    want.buffer_size = Buffers{.automatic = true};
+    want.prio2buffer = kBuffer1;
+    want.buffer_size = sizes;
     return want;
   }
-  Changes settle(const Qos& want) {
-    auto changes = bed.apply(want);
-    bed.nic.link_up();
-    bed.set_speed(bed.nic.speed);
-    EXPECT_TRUE(qos::settle(bed.kernel, bed.port).ok());
-    return changes;
-  }
+  Changes settle(const Qos& want) { return settled(bed, want); }
 };
 
 TEST_F(Mlx5Buffers, AutoIsPlannedInBytesWrittenOnceAndStays) {
@@ -46,17 +42,14 @@ TEST_F(Mlx5Buffers, AutoIsPlannedInBytesWrittenOnceAndStays) {
   const Qos want = roce(30);
   auto plan = bed.plan(want);
   EXPECT_EQ(of(plan, "buffer_size").outcome, Outcome::differs) << text(plan);
-  EXPECT_EQ(of(plan, "buffer_size").to.find("auto"), std::string::npos) << of(plan, "buffer_size").to;
+  EXPECT_FALSE(has(of(plan, "buffer_size").to, "auto"));
   auto changes = settle(want);
   expect_all(changes, {Outcome::applied, Outcome::in_sync});
   EXPECT_EQ(of(changes, "buffer_size").to, of(plan, "buffer_size").to);
   EXPECT_LE(bed.nic.calls["setbuffer"], 2u);
   EXPECT_GE(bed.nic.buffer.buffer_size[1], least(bed.nic, 30));
   EXPECT_EQ(bed.nic.carrier_downs, 1u);
-  const auto writes = bed.nic.writes();
-  changes = bed.apply(want);
-  expect_all(changes, {Outcome::in_sync});
-  EXPECT_EQ(bed.nic.writes(), writes) << text(changes);
+  expect_settled(bed, want);
 }
 
 TEST_F(Mlx5Buffers, BuffersComeBeforeThePfcThatNeedsThem) {
@@ -101,14 +94,11 @@ TEST_F(Mlx5Buffers, AFasterLinkGetsMore) {
 TEST_F(Mlx5Buffers, ADriverWhoseCellsAreOthersIsInSyncAsWell) {
   bed.nic.cell = 144;
   settle(roce(30));
-  const auto writes = bed.nic.writes();
-  expect_all(bed.apply(roce(30)), {Outcome::in_sync});
-  EXPECT_EQ(bed.nic.writes(), writes);
+  expect_settled(bed, roce(30));
 }
 
 TEST_F(Mlx5Buffers, SizesThatTheDriverRoundsDownAreObeyed) {
-  Qos want = roce(30);
-  want.buffer_size = Buffers{.bytes = {200'001, 200'127}};
+  const Qos want = roce(30, {.bytes = {200'001, 200'127}});
   expect_all(settle(want), {Outcome::applied, Outcome::in_sync});
   EXPECT_EQ(bed.nic.buffer.buffer_size[1], 200'064u);
   expect_all(bed.apply(want), {Outcome::in_sync});
@@ -117,48 +107,36 @@ TEST_F(Mlx5Buffers, SizesThatTheDriverRoundsDownAreObeyed) {
 TEST_F(Mlx5Buffers, TooSmallIsSaidWithNumbersBeforeAnythingIsWritten) {
   bed.set_speed(400'000);
   bed.nic.mtu = 9000;
-  Qos want;
-  want.pause = Pause{};
-  want.prio2buffer = Eight{0, 0, 0, 1, 0, 0, 0, 0};
-  want.buffer_size = Buffers{.bytes = {100'000, 150'000}};
-  want.pfc = PrioSet{0x08};
-  want.cable_length = 30;
-  auto changes = bed.apply(want);
-  for (const char* key : {"buffer_size", "prio2buffer"}) {
-    EXPECT_EQ(of(changes, key).outcome, Outcome::unsupported);
-    EXPECT_NE(of(changes, key).detail.find("buffer 1 needs 180586 bytes for 400000 Mb/s, 30 m, MTU 9000"),
-              std::string::npos)
-        << of(changes, key).detail;
-  }
+  const auto changes = bed.apply({.pause = Pause{},
+                                  .prio2buffer = kBuffer1,
+                                  .buffer_size = Buffers{.bytes = {100'000, 150'000}},
+                                  .pfc = PrioSet{0x08},
+                                  .cable_length = 30});
+  for (const char* key : {"buffer_size", "prio2buffer"})
+    EXPECT_TRUE(
+        has_outcome(changes, key, Outcome::unsupported, "buffer 1 needs 180586 bytes for 400000 Mb/s, 30 m, MTU 9000"));
   EXPECT_EQ(bed.nic.calls["setbuffer"], 0u);
 }
 
 TEST_F(Mlx5Buffers, WithoutASpeedNothingIsComputed) {
   bed.tree.file("sys/class/net/eth0/speed", "-1\n");
-  auto changes = bed.apply(roce(30));
-  EXPECT_EQ(of(changes, "buffer_size").outcome, Outcome::unsupported);
-  EXPECT_NE(of(changes, "buffer_size").detail.find("link is down"), std::string::npos)
-      << of(changes, "buffer_size").detail;
+  EXPECT_TRUE(has_outcome(bed.apply(roce(30)), "buffer_size", Outcome::unsupported, "link is down"));
   EXPECT_EQ(bed.nic.calls["setbuffer"], 0u);
 }
 
 TEST_F(Mlx5Buffers, WhatDoesNotFitIsSaid) {
   bed.set_speed(800'000);
   bed.nic.buffer.total_size = 262'016;
-  auto changes = bed.apply(roce(100));
-  EXPECT_EQ(of(changes, "buffer_size").outcome, Outcome::unsupported);
-  EXPECT_NE(of(changes, "buffer_size").detail.find("the port has 262016"), std::string::npos) << text(changes);
+  EXPECT_TRUE(has_outcome(bed.apply(roce(100)), "buffer_size", Outcome::unsupported, "the port has 262016"));
   EXPECT_EQ(bed.nic.calls["setbuffer"], 0u);
 }
 
 // The driver's own judgement: it has less than it said, a frame is larger than it said.
 TEST_F(Mlx5Buffers, ARefusalHasItsErrnoAndItsRemedy) {
-  bed.nic.faults["setbuffer"] = {.action = Fault::refuse, .code = ENOMEM};
+  bed.nic.faults["setbuffer"] = {.code = ENOMEM};
   auto changes = bed.apply(roce(30));
-  EXPECT_EQ(of(changes, "prio2buffer").outcome, Outcome::refused);
+  EXPECT_TRUE(has_outcome(changes, "prio2buffer", Outcome::refused, "too small"));
   EXPECT_EQ(of(changes, "prio2buffer").code, ENOMEM);
-  EXPECT_NE(of(changes, "prio2buffer").detail.find("too small"), std::string::npos)
-      << of(changes, "prio2buffer").detail;
   EXPECT_EQ(of(changes, "pfc").outcome, Outcome::applied) << "costs its own settings only";
 }
 
@@ -166,20 +144,17 @@ TEST_F(Mlx5Buffers, PfcOnBuffersOfTheHostsThatAreTooSmallIsRefusedHonestly) {
   bed.nic.pause = Pause{};
   bed.nic.buffer.buffer_size[0] = 20'096;
   bed.nic.manual_buffers = true;
-  Qos want;
-  want.pfc = PrioSet{0x08};
+  Qos want{.pfc = PrioSet{0x08}};
   auto changes = bed.apply(want);
-  EXPECT_EQ(of(changes, "pfc").outcome, Outcome::refused);
+  EXPECT_TRUE(has_outcome(changes, "pfc", Outcome::refused, "enlarge it"));
   EXPECT_EQ(of(changes, "pfc").code, ENOMEM);
-  EXPECT_NE(of(changes, "pfc").detail.find("enlarge it"), std::string::npos);
   EXPECT_EQ(bed.nic.pfc.pfc_en, 0) << "else the same bits again would read as in sync, with a buffer that stays lossy";
   EXPECT_EQ(of(bed.apply(want), "pfc").outcome, Outcome::refused);
 }
 
 // Each buffer large enough for its new use only after the same message's map was judged.
 TEST_F(Mlx5Buffers, APriorityMovesToABufferThatWasEmpty) {
-  Qos want = roce(30);
-  want.buffer_size = Buffers{.bytes = {150'016, 200'064}};
+  Qos want = roce(30, {.bytes = {150'016, 200'064}});
   settle(want);
   ASSERT_FALSE(bed.nic.lossy[1]);
   want.prio2buffer = Eight{0, 0, 0, 2, 0, 0, 0, 0};
@@ -191,8 +166,7 @@ TEST_F(Mlx5Buffers, APriorityMovesToABufferThatWasEmpty) {
 }
 
 TEST_F(Mlx5Buffers, TheyShrinkAfterThePfcThatNeededThem) {
-  Qos want = roce(30);
-  want.buffer_size = Buffers{.bytes = {150'016, 200'064}};
+  Qos want = roce(30, {.bytes = {150'016, 200'064}});
   settle(want);
   want.pfc = PrioSet{};
   want.prio2buffer->fill(0);
@@ -203,9 +177,8 @@ TEST_F(Mlx5Buffers, TheyShrinkAfterThePfcThatNeededThem) {
 
 // Two priorities, the second's buffer large enough for the longer cable, the first's only after it lost its PFC.
 TEST_F(Mlx5Buffers, ALongerCableIsJudgedByTheNewLosslessBuffers) {
-  Qos want = roce(5);
+  Qos want = roce(5, {.bytes = {20'096, 80'000, 200'064}});
   want.prio2buffer = Eight{0, 0, 0, 1, 2, 0, 0, 0};
-  want.buffer_size = Buffers{.bytes = {20'096, 80'000, 200'064}};
   settle(want);
   want.pfc = PrioSet{0x10};
   want.cable_length = 300;
@@ -221,8 +194,10 @@ TEST_F(Mlx5Buffers, ThatStayLossyAreUnverified) {
   settle(roce(30));
   ASSERT_TRUE(bed.nic.lossy[1] && bed.read().pfc == PrioSet{0x08});
   const auto changes = bed.apply(roce(30));
-  EXPECT_EQ(keys_with(changes, Outcome::unverified), kUnproven) << text(changes);
-  EXPECT_NE(of(changes, "buffer_size").detail.find("lossless is not shown"), std::string::npos);
+  EXPECT_EQ(keys_with(changes, Outcome::unverified),
+            (std::set<std::string>{"prio2buffer", "buffer_size", "cable_length"}))
+      << text(changes);
+  EXPECT_TRUE(has(of(changes, "buffer_size").detail, "lossless is not shown"));
   Qos lossy = roce(30);
   lossy.pfc = PrioSet{};
   settle(lossy);
@@ -230,23 +205,15 @@ TEST_F(Mlx5Buffers, ThatStayLossyAreUnverified) {
 }
 
 TEST_F(Mlx5Buffers, ACableWithoutBuffersIsUnverified) {
-  Qos want;
-  want.cable_length = 30;
-  EXPECT_EQ(of(bed.apply(want), "cable_length").outcome, Outcome::unverified);
-  auto changes = bed.apply(want);
-  EXPECT_EQ(of(changes, "cable_length").outcome, Outcome::unverified);
-  EXPECT_NE(of(changes, "cable_length").detail.find("owns the receive buffers"), std::string::npos);
+  for (int pass = 0; pass < 2; ++pass)
+    EXPECT_TRUE(
+        has_outcome(bed.apply({.cable_length = 30}), "cable_length", Outcome::unverified, "owns the receive buffers"));
 }
 
 TEST_F(Mlx5Buffers, PfcOverBuffersThatBecameTooSmallIsUnverifiedWithTheNumbers) {
-  Qos want = roce(30);
-  settle(want);
+  settle(roce(30));
   bed.set_speed(800'000);
-  Qos pfc;
-  pfc.pfc = want.pfc;
-  auto changes = bed.apply(pfc);
-  EXPECT_EQ(of(changes, "pfc").outcome, Outcome::unverified);
-  EXPECT_NE(of(changes, "pfc").detail.find("buffer 1 needs"), std::string::npos) << of(changes, "pfc").detail;
+  EXPECT_TRUE(has_outcome(bed.apply({.pfc = PrioSet{0x08}}), "pfc", Outcome::unverified, "buffer 1 needs"));
 }
 
 // The toggle leaves the link down, at which 40 Gb/s count: that the buffer is too small shows at carrier-up.
@@ -255,23 +222,19 @@ TEST_F(Mlx5Buffers, ThresholdsThatCannotBeComputedStayKnown) {
   bed.nic.buffer.buffer_size[0] = 60'032;
   bed.nic.manual_buffers = true;
   bed.set_speed(400'000);
-  Qos want;
-  want.pfc = PrioSet{0x08};
+  Qos want{.pfc = PrioSet{0x08}};
   bed.apply(want);
   bed.nic.link_up();
   const auto settled = qos::settle(bed.kernel, bed.port);
-  ASSERT_FALSE(settled.ok());
-  EXPECT_EQ(settled.error().code, ENOMEM);
+  ASSERT_EQ(code_of(settled), ENOMEM);
   EXPECT_EQ(of(bed.apply(want), "pfc").outcome, Outcome::unverified);
 }
 
 TEST_F(Mlx5Buffers, GlobalPauseMakesEveryBufferLossless) {
-  Qos want = roce(30);
+  Qos want = roce(30, {.bytes = {20'096, 200'064}});
   want.pause = Pause{true, true};
   want.pfc = PrioSet{};
-  want.buffer_size = Buffers{.bytes = {20'096, 200'064}};
-  auto changes = bed.apply(want);
-  EXPECT_NE(of(changes, "buffer_size").detail.find("buffer 0 needs"), std::string::npos) << text(changes);
+  EXPECT_TRUE(has(of(bed.apply(want), "buffer_size").detail, "buffer 0 needs"));
 }
 
 TEST_F(Mlx5Buffers, TheOriginalComesBack) {
@@ -279,16 +242,13 @@ TEST_F(Mlx5Buffers, TheOriginalComesBack) {
   ASSERT_TRUE(original.buffer_size && original.prio2buffer && original.maxrate);
   settle(roce(30));
   ASSERT_NE(bed.read().prio2buffer, original.prio2buffer);
-  auto changes = settle(original);
-  expect_all(changes, {Outcome::applied, Outcome::in_sync});
+  expect_all(settle(original), {Outcome::applied, Outcome::in_sync});
   EXPECT_EQ(bed.read().buffer_size, original.buffer_size);
   EXPECT_EQ(bed.read().prio2buffer, original.prio2buffer);
 }
 
 TEST_F(Mlx5Buffers, AreReadOnlyWhenAskedFor) {
-  Keys mtu;
-  mtu.set(index(SettingId::mtu));
-  const Qos have = bed.read(mtu);
+  const Qos have = bed.read(keys_of({.mtu = 9000}));
   EXPECT_FALSE(have.buffer_size || have.prio2buffer || have.maxrate);
 }
 
@@ -303,9 +263,7 @@ TEST(Mlx5AnyBuffers, AnyWishAfterAnyOtherEndsInSync) {
     bed.nic.cell = pick(2) ? 128 : 144;
     bed.set_speed(kSpeeds[pick(3)]);
     for (int step = 0; step < 4; ++step) {
-      Qos want;
-      want.pause = Pause{};
-      want.pfc = PrioSet{static_cast<uint8_t>(1u << pick(8))};
+      Qos want{.pause = Pause{}, .pfc = PrioSet{static_cast<uint8_t>(1u << pick(8))}};
       want.prio2buffer.emplace().fill(0);
       for (size_t prio = 0; prio < 8; ++prio)
         if (want.pfc->has(static_cast<int>(prio))) (*want.prio2buffer)[prio] = static_cast<uint8_t>(1 + pick(2));
@@ -313,21 +271,15 @@ TEST(Mlx5AnyBuffers, AnyWishAfterAnyOtherEndsInSync) {
       if (pick(2)) want.mtu = 1500 + pick(8000);
       if (pick(2)) want.cable_length = 1 + pick(100);
       SCOPED_TRACE("case " + std::to_string(i) + " step " + std::to_string(step));
-      auto pass = [&] {
-        auto changes = bed.apply(want);
-        bed.nic.link_up();
-        EXPECT_TRUE(qos::settle(bed.kernel, bed.port).ok());
-        return changes;
-      };
       const auto plan = bed.plan(want);
-      const auto changes = pass();
+      const auto changes = settled(bed, want);
       const std::string first = text(changes);
       expect_all(changes, {Outcome::applied, Outcome::in_sync});
       EXPECT_EQ(keys_with(plan, Outcome::differs), written(changes)) << text(plan);
-      auto second = pass();
+      auto second = settled(bed, want);
       expect_all(second, {Outcome::applied, Outcome::in_sync});
       const auto sets = bed.nic.calls["setbuffer"];
-      expect_all(pass(), {Outcome::in_sync});
+      expect_all(settled(bed, want), {Outcome::in_sync});
       EXPECT_EQ(bed.nic.calls["setbuffer"], sets);
       if (HasFailure()) FAIL() << bed.nic.speed << " Mb/s\n" << first << "then\n" << text(second);
     }
@@ -339,29 +291,21 @@ TEST(Mlx5AnyBuffers, AnyWishAfterAnyOtherEndsInSync) {
 TEST(Mlx5Trust, WaitsForAnIdlePortUnlessTheNicWantsNoInlineHeaders) {
   for (const char* device : {"0x1013", "0x1015", "0x1016", "", "0x1017", "0x1021", "0xa2dc"}) {
     FileBed bed(Personality::mlx5);
-    const bool harmless = std::string_view(device) == "0x1017" || std::string_view(device) == "0x1021" ||
-                          std::string_view(device) == "0xa2dc";
+    const bool harmless = std::set<std::string>{"0x1017", "0x1021", "0xa2dc"}.contains(device);
     if (*device != 0) bed.tree.file("sys/bus/pci/devices/" + bed.port.pci + "/device", std::string(device) + "\n");
     bed.nic.wants_inline = !harmless;
     bed.options.busy = [](const Port&) { return true; };
-    Qos want;
-    want.trust = Trust::dscp;
-    want.dscp_map = DscpMap{{26, 3}};
-    const auto plan = bed.plan(want);
-    EXPECT_EQ(of(plan, "dscp_map").disruptive, !harmless) << device;
-    const auto changes = bed.apply(want);
-    EXPECT_EQ(of(changes, "dscp_map").outcome, harmless ? Outcome::applied : Outcome::pending) << device;
+    Qos want{.trust = Trust::dscp, .dscp_map = DscpMap{{26, 3}}};
+    EXPECT_EQ(of(bed.plan(want), "dscp_map").disruptive, !harmless) << device;
+    EXPECT_EQ(of(bed.apply(want), "dscp_map").outcome, harmless ? Outcome::applied : Outcome::pending) << device;
     EXPECT_EQ(bed.nic.carrier_downs, 0u) << device;
   }
 }
 
 TEST(OtherDrivers, AutoIsForThoseWhoseFormulaIsKnown) {
   FileBed bed(Personality::full);
-  Qos want;
-  want.buffer_size = Buffers{.automatic = true};
-  want.prio2buffer = Eight{0, 0, 0, 1, 0, 0, 0, 0};
-  auto changes = bed.apply(want);
-  EXPECT_EQ(of(changes, "buffer_size").outcome, Outcome::unsupported) << text(changes);
+  const Qos want{.prio2buffer = kBuffer1, .buffer_size = Buffers{.automatic = true}};
+  EXPECT_EQ(of(bed.apply(want), "buffer_size").outcome, Outcome::unsupported);
   EXPECT_EQ(bed.nic.calls["setbuffer"], 0u) << "no sizes of zero";
 }
 
@@ -373,8 +317,7 @@ Qos limited(uint64_t kbit) {
 
 TEST_F(Mlx5Buffers, ARateThatTheCardCanKeepIsSetAndRestored) {
   for (uint64_t kbit : {100'000ull, 2'500'000ull, 25'500'000ull, 26'000'000ull, 255'000'000ull, 0ull}) {
-    auto changes = bed.apply(limited(kbit));
-    EXPECT_EQ(of(changes, "maxrate").outcome, Outcome::applied) << text(changes);
+    EXPECT_EQ(of(bed.apply(limited(kbit)), "maxrate").outcome, Outcome::applied) << kbit;
     EXPECT_EQ(bed.nic.maxrate.tc_maxrate[5], kbit);
   }
 }
@@ -388,11 +331,8 @@ TEST_F(Mlx5Buffers, ARateThatWouldBeRoundedIsNotWrittenAndTheNearestIsNamed) {
   };
   for (bool truncates : {false, true}) {
     bed.nic.truncates_rates = truncates;
-    for (auto [kbit, nearest] : kRates) {
-      auto changes = bed.apply(limited(kbit));
-      EXPECT_EQ(of(changes, "maxrate").outcome, Outcome::unsupported) << kbit;
-      EXPECT_NE(of(changes, "maxrate").detail.find(nearest), std::string::npos) << of(changes, "maxrate").detail;
-    }
+    for (auto [kbit, nearest] : kRates)
+      EXPECT_TRUE(has_outcome(bed.apply(limited(kbit)), "maxrate", Outcome::unsupported, nearest)) << kbit;
   }
   EXPECT_EQ(bed.nic.calls["setmaxrate"], 0u);
 }
@@ -402,8 +342,7 @@ TEST_F(Mlx5Buffers, ARateBeyondAByteIsTriedAndLeavesNothingBehind) {
   expect_all(bed.apply(limited(100'000'000)), {Outcome::applied});
   for (bool truncates : {false, true}) {
     bed.nic.truncates_rates = truncates;
-    auto changes = bed.apply(limited(400'000'000));
-    EXPECT_EQ(of(changes, "maxrate").outcome, Outcome::refused) << text(changes);
+    EXPECT_EQ(of(bed.apply(limited(400'000'000)), "maxrate").outcome, Outcome::refused) << truncates;
     EXPECT_EQ(bed.nic.maxrate.tc_maxrate[5], 100'000'000u);
   }
 }

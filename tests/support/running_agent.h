@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The agent's event loop in a thread, on this machine's kernel and in namespaces of the test's own.
+#pragma once
+
+#include <sched.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "agentd/agent.h"
+#include "support/config.h"
+
+namespace fabric::agentd {
+
+class RunningAgent : public test::ConfigFiles {
+ protected:
+  // The kernel of the namespaces that the test is in now. Signals wait for the agent.
+  void open_kernel_here() {
+    auto kernel = open_kernel("/");
+    ASSERT_TRUE(kernel.ok()) << kernel.error().text();
+    kernel_.emplace(std::move(*kernel));
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (int signal : {SIGHUP, SIGTERM, SIGINT}) sigaddset(&signals, signal);
+    ASSERT_EQ(::pthread_sigmask(SIG_BLOCK, &signals, nullptr), 0);
+  }
+  void TearDown() override { stop(); }
+  void stop() {
+    if (!thread_.joinable()) return;
+    ::kill(::getpid(), SIGTERM);
+    thread_.join();
+  }
+
+  // Without a log, and no port is in use.
+  World world(std::function<std::vector<Port>(const Policy&)> scan) {
+    return {.kernel = *kernel_,
+            .directory = tree.path(),
+            .log = [](const Entry&) {},
+            .scan = std::move(scan),
+            .busy = [](const Port&) { return false; }};
+  }
+  void start(World world, const std::string& config) {
+    tree.file("a.toml", config);
+    manager_.emplace(std::move(world), test::loaded(load()).policy);
+    agent_.emplace(*kernel_, *manager_, file());
+    const auto opened = agent_->open();
+    ASSERT_TRUE(opened.ok()) << opened.error().text();
+    thread_ = std::thread([this] { EXPECT_TRUE(agent_->run().ok()); });
+  }
+
+  std::optional<Kernel> kernel_;
+  std::optional<PortManager> manager_;
+  std::optional<Agent> agent_;
+  std::thread thread_;
+};
+
+}  // namespace fabric::agentd
