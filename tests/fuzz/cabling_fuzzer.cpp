@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as a plan of cables, CSV or JSON: no crash, every fault has its line or, in JSON, the number of its cable.
 #include <cctype>
-#include <cstdint>
-#include <cstdlib>
-#include <string_view>
 
 #include "config/cabling.h"
+#include "fuzzer.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const auto cables = fabric::parse_cabling({reinterpret_cast<const char*>(data), size}, "fuzz", "gpu01");
+  const auto cables = fabric::parse_cabling(fabric::text_of(data, size), "fuzz", "gpu01");
   if (cables) {
     for (const fabric::Cable& cable : *cables)
       if (cable.port.empty() || cable.peer.device.empty() || cable.peer.port.empty()) std::abort();

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as the recorded answers of a capture: no crash; what was read is written in a form that reads back the
 // same; a disguise keeps the length of every message.
-#include <cstdint>
-#include <cstdlib>
-#include <string>
-#include <string_view>
-
+#include "fuzzer.h"
 #include "kernel/capture/anonymize.h"
 #include "kernel/capture/tape.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace fabric;
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const std::string_view text = text_of(data, size);
   (void)without_secrets(text);
   auto answers = parse_answers(text, "fuzz");
   if (!answers) return 0;

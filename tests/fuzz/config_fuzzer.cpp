@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as a configuration: no crash; a policy that was read is shown in a form that reads back.
-#include <cstdint>
-#include <cstdlib>
-#include <string_view>
-
 #include "config/config.h"
+#include "fuzzer.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  auto loaded = fabric::parse_config({reinterpret_cast<const char*>(data), size}, "fuzz.toml");
+  auto loaded = fabric::parse_config(fabric::text_of(data, size), "fuzz.toml");
   if (!loaded) {
     if (!loaded.error().what.starts_with("fuzz.toml:")) std::abort();  // every fault has a place
     return 0;

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as a devlink health reporter: what is taken has a name.
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <span>
-
+#include "fuzzer.h"
 #include "kernel/netlink/devlink.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -3,16 +3,14 @@
 // for, 128 bytes each; the last page may be short, and those after it are missing.
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <span>
 
+#include "fuzzer.h"
 #include "kernel/netlink/ethtool_link.h"
 #include "wire/eeprom.h"
 
 namespace {
 
+using fabric::require;
 using fabric::View8;
 
 class Source {
@@ -27,10 +25,6 @@ class Source {
  private:
   View8 rest_;
 };
-
-void require(bool holds) {
-  if (!holds) std::abort();
-}
 
 void require_finite(const fabric::ModuleReading& reading) { require(!reading.value || std::isfinite(*reading.value)); }
 

@@ -3,10 +3,11 @@
 #include "exporter/http/http.h"
 #include "exporter/setup.h"
 #include "exporter/uevent.h"
+#include "fuzzer.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace fabric::exporter;
-  std::string_view text(reinterpret_cast<const char*>(data), size);
+  const std::string_view text = text_of(data, size);
   (void)route_of(text);
   (void)accepts_gzip(text);
   (void)is_device_event(text);

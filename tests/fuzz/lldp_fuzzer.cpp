@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as an LLDP frame: no crash; what is read of it is bounded, and what is published of it reads back the same.
 // The file it is published in is read from any bytes as well.
-#include <cstdint>
-#include <cstdlib>
-#include <span>
-#include <string_view>
-
 #include "base/parse.h"
+#include "fuzzer.h"
 #include "store/neighbor_state.h"
 #include "wire/lldp.h"
 
 namespace {
 
-void require(bool holds) {
-  if (!holds) std::abort();
-}
+using fabric::require;
 
 void require_printable(const std::string& text) {
   for (size_t at = 0; at < text.size();) {
@@ -48,6 +42,6 @@ void read_frame(fabric::View8 frame) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   read_frame(std::as_bytes(std::span(data, size)));
-  (void)fabric::state::parse_neighbors({reinterpret_cast<const char*>(data), size}, "fuzz", {});
+  (void)fabric::state::parse_neighbors(fabric::text_of(data, size), "fuzz", {});
   return 0;
 }

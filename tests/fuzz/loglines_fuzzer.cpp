@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as a log line: no crash, and what is named is a part of the line that can be printed.
-#include <cstdint>
-#include <cstdlib>
-#include <string>
-#include <string_view>
-
 #include "base/parse.h"
+#include "fuzzer.h"
 #include "loglines/loglines.h"
 
 namespace {
+
+using fabric::require;
 
 fabric::Node node() {
   fabric::Node out;
@@ -18,15 +16,11 @@ fabric::Node node() {
   return out;
 }
 
-void require(bool holds) {
-  if (!holds) std::abort();
-}
-
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const fabric::Node kNode = node();
-  const std::string_view line(reinterpret_cast<const char*>(data), size);
+  const std::string_view line = fabric::text_of(data, size);
   (void)fabric::loglines::recognize(line);
   (void)fabric::loglines::vendor_error(line);
   const auto named = fabric::loglines::names_in(line, kNode);

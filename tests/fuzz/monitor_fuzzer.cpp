@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as a kernel notification.
-#include <cstdint>
-#include <cstring>
-
 #include "agentd/monitor.h"
+#include "fuzzer.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   uint16_t type = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as an RDMA netlink payload.
+#include "fuzzer.h"
 #include "kernel/rdma/nldev.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

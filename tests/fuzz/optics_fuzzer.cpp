@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as the file of modules: no crash; what was read is written in a form that reads back the same.
-#include <cstdint>
-#include <cstdlib>
-#include <string_view>
-
+#include "fuzzer.h"
 #include "store/optics_state.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace fabric::state;
-  const auto optics = parse_optics({reinterpret_cast<const char*>(data), size}, "fuzz", {});
+  const auto optics = parse_optics(fabric::text_of(data, size), "fuzz", {});
   if (!optics) return 0;
   const std::string written = optics_toml(*optics, 5);
   const auto again = parse_optics(written, "written", {});

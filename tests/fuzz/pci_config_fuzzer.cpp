@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as PCI configuration space and vital product data, and as the files that the agent keeps of it and of host
 // settings.
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <string_view>
-
+#include "fuzzer.h"
 #include "kernel/pci/pci_config.h"
 #include "scan/port.h"
 #include "settings/sysctl.h"
 #include "store/pci_state.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const std::string_view text = fabric::text_of(data, size);
   if (const auto control = fabric::pci::parse_device_control(text); control && control->offset + 2 > size) std::abort();
   for (const char c : fabric::scanning::vpd_serial(text))
     if (c < ' ' || c > '~') std::abort();

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as the agent's own files: no crash; what was read is written in a form that reads back the same.
-#include <cstdint>
-#include <cstdlib>
-#include <string_view>
-
+#include "fuzzer.h"
 #include "settings/confirm.h"
 #include "store/pci_state.h"
 #include "store/state.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  std::string_view text(reinterpret_cast<const char*>(data), size);
+  const std::string_view text = fabric::text_of(data, size);
   if (auto originals = fabric::state::parse_originals(text, "fuzz.toml")) {
     auto again = fabric::state::parse_originals(fabric::state::originals_toml(*originals), "written.toml");
     if (!again || *again != *originals) std::abort();

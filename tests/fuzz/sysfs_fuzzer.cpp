@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The texts of sysfs files and the paths of its links: a captured tree may hold anything.
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <string_view>
-
+#include "fuzzer.h"
 #include "kernel/pci/pci.h"
 #include "kernel/pci/platform.h"
 #include "kernel/rdma/infiniband.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const std::string_view text = fabric::text_of(data, size);
   (void)fabric::pci::parse_address(text);
   (void)fabric::infiniband::parse_state(text);
   if (const auto place = fabric::pci::parse_place(text)) {

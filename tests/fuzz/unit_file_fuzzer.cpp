@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Unit files, limits.conf, slurm.conf, /proc/PID/limits and /proc/PID/cgroup: a captured tree may hold anything.
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <string_view>
-#include <vector>
-
+#include "fuzzer.h"
 #include "kernel/host/cpu.h"
 #include "kernel/host/limits.h"
 #include "kernel/host/unit_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace fabric;
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const std::string_view text = text_of(data, size);
   for (const unit_file::Assignment& each : unit_file::parse(text)) {
     if (each.section.empty() || each.key.empty() || each.line == 0) std::abort();
     if (const auto limit = unit_file::parse_memory_limit(each.value); limit && limit->soft > limit->hard) std::abort();

@@ -1,14 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/corpus.h"
 
+#include <cctype>
 #include <cstdlib>
-#include <filesystem>
 #include <stdexcept>
 
+#include "base/parse.h"
 #include "support/test.h"
 
 namespace fabric::test {
 namespace fs = std::filesystem;
+namespace {
+
+std::vector<Counter> numbers_in(const fs::path& folder) {
+  std::vector<Counter> out;
+  if (!fs::is_directory(folder)) return out;
+  for (const auto& file : fs::directory_iterator(folder)) {
+    std::string text;
+    std::ifstream in(file.path());
+    std::getline(in, text);
+    if (file.path().filename() == "lifespan" || text.empty() ||
+        text.find_first_not_of("0123456789") != std::string::npos)
+      continue;
+    out.push_back({file.path().filename().string(), std::stoull(text)});
+  }
+  return out;
+}
+
+}  // namespace
 
 std::optional<std::string> corpus_directory() {
   const char* given = std::getenv("FABRIC_CORPUS");
@@ -65,6 +84,41 @@ std::string Unpacked::root() const {
   for (const auto& entry : fs::directory_iterator(path_))
     if (fs::is_directory(entry.path() / "sys")) return entry.path().string();
   throw std::runtime_error("no sys folder in " + path_);
+}
+
+void each_rdma_machine(const std::string& corpus, const std::function<void(const fs::path& root)>& each) {
+  for (const auto& archive : fs::directory_iterator(corpus + "/ib-sysfs")) {
+    if (!archive.path().string().ends_with(".tar.gz")) continue;
+    const Unpacked tree(archive.path().string());
+    std::set<fs::path> roots;
+    for (const auto& entry : fs::recursive_directory_iterator(tree.path()))
+      if (entry.path().string().ends_with("/sys/class/infiniband"))
+        roots.insert(entry.path().parent_path().parent_path().parent_path());
+    for (const fs::path& root : roots) each(root);
+  }
+}
+
+std::vector<CapturedPort> captured_ports(const fs::path& root) {
+  std::vector<CapturedPort> out;
+  for (const auto& device : fs::directory_iterator(root / "sys/class/infiniband"))
+    for (const auto& port : fs::directory_iterator(device.path() / "ports"))
+      out.push_back({device.path().filename().string(), port.path().filename().string(),
+                     numbers_in(port.path() / "hw_counters"), numbers_in(port.path() / "counters")});
+  return out;
+}
+
+std::vector<Counter> printed_by_ethtool(const std::string& text) {
+  std::vector<Counter> out;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t colon = line.rfind(": ");
+    const auto value = colon == std::string::npos
+                           ? std::nullopt
+                           : parse_number<uint64_t>(trim(std::string_view(line).substr(colon + 2)));
+    if (value && std::isspace(static_cast<unsigned char>(line[0])) != 0)
+      out.push_back({std::string(trim(std::string_view(line).substr(0, colon))), *value});
+  }
+  return out;
 }
 
 }  // namespace fabric::test

@@ -36,11 +36,25 @@ class Unpacked {
   Unpacked(const Unpacked&) = delete;
   Unpacked& operator=(const Unpacked&) = delete;
 
+  [[nodiscard]] const std::string& path() const { return path_; }
   // The folder that holds sys/: the archive's top or the only folder in it.
   [[nodiscard]] std::string root() const;
 
  private:
   std::string path_;
 };
+
+// Each machine of ib-sysfs, unpacked: the folder that holds its sys/.
+void each_rdma_machine(const std::string& corpus, const std::function<void(const std::filesystem::path& root)>& each);
+
+// A port of such a machine with the files that hold a number, read without the product's code.
+struct CapturedPort {
+  std::string device, number;
+  std::vector<Counter> hw, pma;
+};
+std::vector<CapturedPort> captured_ports(const std::filesystem::path& root);
+
+// What `ethtool -S` printed: "     rx_prio3_pause: 11". Names may hold colons.
+std::vector<Counter> printed_by_ethtool(const std::string& text);
 
 }  // namespace fabric::test

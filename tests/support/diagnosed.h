@@ -8,18 +8,14 @@
 
 #include "counters/signals.h"
 #include "diagnosis/diagnosis.h"
+#include "support/counters.h"
 #include "support/healthy_node.h"
 
 namespace fabric::test {
 
 inline constexpr double kWindow = 10;  // seconds
 
-enum class Where { hw, pma, ethtool };
-
-inline std::vector<Counter>& list(Port& port, Where where) {
-  if (where == Where::hw) return port.counters.hw;
-  return where == Where::pma ? port.counters.pma : port.counters.ethtool;
-}
+using Where = CounterSource;
 
 inline Counter& counter(Port& port, Where where, const std::string& name) {
   for (Counter& each : list(port, where))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "support/healthy_host.h"
+#include "support/healthy_node.h"
 
 namespace fabric::test {
 namespace {

@@ -3,9 +3,7 @@
 
 #include "counters/signals.h"
 #include "support/healthy_cabling.h"
-#include "support/healthy_host.h"
 #include "support/healthy_network.h"
-#include "support/healthy_platform.h"
 
 namespace fabric::test {
 namespace {

@@ -28,6 +28,13 @@ struct Healthy {
   mutable std::map<std::string, Signals> signals_;  // between the two readings, as they are when view() is called
 };
 
+// Parts of it, each in a file of its own. The ports must stand.
+// What a real server's platform says when all is well, of every GPU, NIC and bridge of the topology.
+void add_healthy_platform(Node& node);
+// The host, and what of the topology the group "host" looks at: a bare-metal server with two packages that runs Slurm
+// and containers.
+void add_healthy_host(Node& node);
+
 // Takes the link of a port down; phys_state as in Port.
 void down(Healthy& node, size_t port, unsigned phys_state);
 

@@ -5,9 +5,11 @@
 
 namespace fabric::test {
 
-std::map<std::string, double> series(const FamilySet& set) {
-  std::map<std::string, double> out;
+Series series(const FamilySet& set) {
+  Series out;
+  std::set<std::string_view> names;
   for (const prometheus::MetricFamily& family : set.families()) {
+    EXPECT_TRUE(names.insert(family.name).second) << family.name << ": two families of one name";
     if (family.type == prometheus::MetricType::Histogram) continue;
     for (const prometheus::ClientMetric& metric : family.metric) {
       std::string key = family.name;
@@ -16,6 +18,13 @@ std::map<std::string, double> series(const FamilySet& set) {
     }
   }
   return out;
+}
+
+Series series_of(const std::function<void(FamilySet& set)>& add) {
+  FamilySet set;
+  add(set);
+  EXPECT_EQ(set.dropped_duplicates(), 0u);
+  return series(set);
 }
 
 }  // namespace fabric::test

@@ -2,6 +2,7 @@
 // The series of a FamilySet in the form that tests compare.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 
@@ -13,7 +14,11 @@ namespace fabric::test {
 // Everything that can be published.
 inline const Published kEverything{RawCounters::all, {kValues<SeriesGroup>.begin(), kValues<SeriesGroup>.end()}};
 
-// Series as text -> value: name,label=value,... Fails on a duplicate; leaves histograms out.
-std::map<std::string, double> series(const FamilySet& set);
+// Series as text -> value: name,label=value,...
+using Series = std::map<std::string, double>;
+// Fails on a duplicate and on two families of one name; leaves histograms out.
+Series series(const FamilySet& set);
+// What `add` puts into a set, none of it twice.
+Series series_of(const std::function<void(FamilySet& set)>& add);
 
 }  // namespace fabric::test

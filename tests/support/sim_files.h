@@ -75,12 +75,14 @@ class SimFiles : public BehindFiles {
   std::vector<Unreadable> unreadable_;
 };
 
+// A number as a file shows it: `format` is printf's, of one unsigned.
+std::string shown(const char* format, uint32_t value);
+
 // Handlers.
 // As kstrtou32(.., 0, ..) reads it: "12", "0x1f", "012", one trailing newline; nothing else.
 std::optional<uint32_t> kernel_number(std::string_view text);
-// A number from `min` to `max`, else EINVAL; shown as `format` (printf, of one unsigned).
+// A number from `min` to `max`, else EINVAL; shown as `format`.
 SimFiles::Handler store_number(uint32_t min, uint32_t max, const char* format = "%u\n");
-SimFiles::Handler store_text();   // as written, with one newline at its end
 SimFiles::Handler ignore_text();  // says yes, does nothing
 SimFiles::Handler refuse_text(int code);
 

@@ -21,6 +21,7 @@ struct FileBed : TreeWithFiles, Bed {
     kernel.root.set_behind(files);
     files->vanished = [this] { nic.present = false; };
   }
+
   // What the link says of its speed; it has one only with a carrier.
   void set_speed(uint32_t mbps) {
     nic.speed = mbps;

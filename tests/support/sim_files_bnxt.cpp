@@ -2,7 +2,6 @@
 #include "support/sim_files_bnxt.h"
 
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 
 namespace fabric::test {
@@ -26,15 +25,6 @@ constexpr Row kRows[] = {{"enable_cc", "ecn_enable", 1},
                          {"alt_vlan_pcp", "cnp_prio", 7},
                          {"tos_dscp", "roce_dscp", 63},
                          {"roce_prio", "roce_prio", 7}};
-
-std::string shown(const char* format, uint32_t value) {
-  char text[32];
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-  std::snprintf(text, sizeof text, format, value);
-#pragma GCC diagnostic pop
-  return text;
-}
 
 std::string last_part(const std::string& file) { return file.substr(file.rfind('/') + 1); }
 

@@ -131,25 +131,19 @@ void SimNic::firmware_defaults() {
 }
 
 void SimNic::reload() {
-  auto kept_pfc = pfc.pfc_en;
-  auto kept_app = app;
-  auto kept_pause = pause;
-  auto kept_dcbx = dcbx;
-  auto kept_buffer = buffer;
-  auto kept_lossy = lossy;
-  auto kept_maxrate = maxrate;
+  const SimNic before = *this;
   firmware_defaults();
   mtu = 1500;
   carrier = true;
   if (personality != Personality::mlx5) return;
   // Firmware keeps these over a driver's reload.
-  pfc.pfc_en = kept_pfc;
-  app = kept_app;
-  pause = kept_pause;
-  dcbx = kept_dcbx;
-  buffer = kept_buffer;
-  lossy = kept_lossy;
-  maxrate = kept_maxrate;
+  pfc.pfc_en = before.pfc.pfc_en;
+  app = before.app;
+  pause = before.pause;
+  dcbx = before.dcbx;
+  buffer = before.buffer;
+  lossy = before.lossy;
+  maxrate = before.maxrate;
 }
 
 void SimNic::flap() {
@@ -165,17 +159,15 @@ bool SimNic::host_controlled() const {
 }
 
 bool SimNic::listed(const dcb_app& entry) const {
-  return std::any_of(app.begin(), app.end(), [&](const dcb_app& other) { return same(entry, other); });
+  return std::ranges::any_of(app, [&](const dcb_app& other) { return same(entry, other); });
 }
 
 bool SimNic::listed_dscp(uint16_t dscp) const {
-  return std::any_of(app.begin(), app.end(),
-                     [&](const dcb_app& other) { return is_dscp(other) && other.protocol == dscp; });
+  return std::ranges::any_of(app, [&](const dcb_app& other) { return is_dscp(other) && other.protocol == dscp; });
 }
 
 void SimNic::unlist(const dcb_app& entry) {
-  app.erase(std::remove_if(app.begin(), app.end(), [&](const dcb_app& other) { return same(entry, other); }),
-            app.end());
+  std::erase_if(app, [&](const dcb_app& other) { return same(entry, other); });
 }
 
 int SimNic::set_ets(const ieee_ets& wanted) {
@@ -236,9 +228,7 @@ int SimNic::set_app(const dcb_app& entry) {
 int SimNic::mlx5_set_app(const dcb_app& entry) {
   if (!is_dscp(entry)) return -EINVAL;
   if (app.empty() && wants_inline) reopen();
-  app.erase(
-      std::remove_if(app.begin(), app.end(), [&](const dcb_app& other) { return other.protocol == entry.protocol; }),
-      app.end());
+  std::erase_if(app, [&](const dcb_app& other) { return other.protocol == entry.protocol; });
   app.push_back(entry);
   return 0;
 }
@@ -270,24 +260,17 @@ int SimNic::set_dcbx(uint8_t mode) {
   const bool host = (mode & DCB_CAP_DCBX_HOST) != 0, ieee = (mode & DCB_CAP_DCBX_VER_IEEE) != 0,
              cee = (mode & DCB_CAP_DCBX_VER_CEE) != 0;
   if ((mode & DCB_CAP_DCBX_LLD_MANAGED) != 0 || firmware_agent) return 1;
-  switch (personality) {
-    case Personality::mlx5:
-      if (mode != 0 && !host) return 1;
-      dcbx = mode != 0 ? mode : static_cast<uint8_t>(dcbx & ~DCB_CAP_DCBX_HOST);
-      return 0;
-    case Personality::bnxt:
-      if (host && (cee || !ieee)) return 1;
-      dcbx = mode;
-      return 0;
-    case Personality::ice:
-      if (!host || (ieee && cee) || mode == dcbx || dscp_mode) return 1;
-      dcbx = mode;
-      return 0;
-    default:
-      if (!host || !ieee || cee) return 1;
-      dcbx = mode;
-      return 0;
+  if (personality == Personality::mlx5) {
+    if (mode != 0 && !host) return 1;
+    dcbx = mode != 0 ? mode : static_cast<uint8_t>(dcbx & ~DCB_CAP_DCBX_HOST);
+    return 0;
   }
+  const bool refused = personality == Personality::bnxt  ? host && (cee || !ieee)
+                       : personality == Personality::ice ? !host || (ieee && cee) || mode == dcbx || dscp_mode
+                                                         : !host || !ieee || cee;
+  if (refused) return 1;
+  dcbx = mode;
+  return 0;
 }
 
 int SimNic::set_pause(const Pause& wanted) {

@@ -44,22 +44,13 @@ class Generic final : public Netlink {
   }
 
  private:
-  static AttrWriter reply(uint8_t command) {
-    genlmsghdr header{};
-    header.cmd = command;
-    header.version = 1;
-    AttrWriter out;
-    out.header(header);
-    return out;
-  }
-
   static Replies family(const genlmsghdr& header, const std::vector<Attr>& attributes) {
     const Attr* name = fabric::find(attributes, CTRL_ATTR_FAMILY_NAME);
     if (header.cmd != CTRL_CMD_GETFAMILY || name == nullptr || name->text() != ETHTOOL_GENL_NAME)
       return kernel_error(ENOENT);
     AttrWriter group;
     group.u32(CTRL_ATTR_MCAST_GRP_ID, kMonitorGroup).text(CTRL_ATTR_MCAST_GRP_NAME, ETHTOOL_MCGRP_MONITOR_NAME);
-    auto out = reply(CTRL_CMD_NEWFAMILY);
+    auto out = ethtool_reply(CTRL_CMD_NEWFAMILY);
     out.text(CTRL_ATTR_FAMILY_NAME, ETHTOOL_GENL_NAME)
         .u16(CTRL_ATTR_FAMILY_ID, kEthtoolFamily)
         .nest(CTRL_ATTR_MCAST_GROUPS, AttrWriter().nest(1, group));
@@ -69,7 +60,7 @@ class Generic final : public Netlink {
   static Replies get_pause(SimNic& nic) {
     int verdict = 0;
     if (!begin(nic, "getpause", verdict) && verdict < 0) return kernel_error(-verdict);
-    auto out = reply(ETHTOOL_MSG_PAUSE_GET_REPLY);
+    auto out = ethtool_reply(ETHTOOL_MSG_PAUSE_GET_REPLY);
     out.nest(ETHTOOL_A_PAUSE_HEADER, AttrWriter().u32(ETHTOOL_A_HEADER_DEV_INDEX, static_cast<uint32_t>(nic.ifindex)));
     // ice_get_pauseparam(), i40e_get_pauseparam(): off while PFC is on, whatever the PHY has.
     const bool intel = nic.personality == Personality::ice || nic.personality == Personality::i40e;
@@ -86,10 +77,8 @@ class Generic final : public Netlink {
     if (const Attr* tx = fabric::find(attributes, ETHTOOL_A_PAUSE_TX)) wanted.tx = tx->u8().value_or(0) != 0;
     const Attr* autoneg = fabric::find(attributes, ETHTOOL_A_PAUSE_AUTONEG);
     if (nic.personality == Personality::mlx5 && autoneg != nullptr && autoneg->u8() == 1) return kernel_error(EINVAL);
-    if (wanted == nic.pause) return std::vector<Message>{};  // ethnl_set_pause(): no call of the driver
-    int verdict = call(nic, "setpause", [&] { return nic.set_pause(wanted); });
-    if (verdict < 0) return kernel_error(-verdict);
-    return std::vector<Message>{};
+    if (wanted == nic.pause) return done(0);  // ethnl_set_pause(): no call of the driver
+    return done(call(nic, "setpause", [&] { return nic.set_pause(wanted); }));
   }
 
   static Replies private_flags(const SimNic& nic) {
@@ -105,7 +94,7 @@ class Generic final : public Netlink {
     }
     AttrWriter bitset;
     bitset.u32(ETHTOOL_A_BITSET_SIZE, index).nest(ETHTOOL_A_BITSET_BITS, bits);
-    auto out = reply(ETHTOOL_MSG_PRIVFLAGS_GET_REPLY);
+    auto out = ethtool_reply(ETHTOOL_MSG_PRIVFLAGS_GET_REPLY);
     out.nest(ETHTOOL_A_PRIVFLAGS_FLAGS, bitset);
     return std::vector<Message>{{kEthtoolFamily, out.data()}};
   }
@@ -130,7 +119,7 @@ class Generic final : public Netlink {
       const int verdict = call(nic, "setprivflag", [&] { return nic.set_private_flag(flag->first, on); });
       if (verdict < 0) return kernel_error(-verdict);
     }
-    return std::vector<Message>{};
+    return done(0);
   }
 
   SimKernel& sim_;
@@ -152,6 +141,15 @@ int SimNic::set_private_flag(const std::string& flag, bool on) {
   if (flag == "disable-fw-lldp") return set_agent(!on);
   ethtool.private_flags[flag] = on;
   return 0;
+}
+
+AttrWriter ethtool_reply(uint8_t command) {
+  genlmsghdr header{};
+  header.cmd = command;
+  header.version = 1;
+  AttrWriter out;
+  out.header(header);
+  return out;
 }
 
 std::unique_ptr<Netlink> open_sim_generic(SimKernel& sim) { return std::make_unique<Generic>(sim); }

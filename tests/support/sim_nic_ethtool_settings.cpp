@@ -2,7 +2,6 @@
 // The kernel's side of ring sizes, channels and FEC: net/ethtool/{rings,channels,fec}.c of Linux 6.12.
 #include <linux/ethtool.h>
 #include <linux/ethtool_netlink.h>
-#include <linux/genetlink.h>
 
 #include <bit>
 #include <utility>
@@ -19,11 +18,7 @@ constexpr uint8_t kFecBits[] = {ETHTOOL_FEC_OFF, ETHTOOL_FEC_RS, ETHTOOL_FEC_BAS
 constexpr uint32_t kFirstFecMode = ETHTOOL_LINK_MODE_FEC_NONE_BIT;
 
 AttrWriter reply(const SimNic& nic, uint8_t command) {
-  genlmsghdr header{};
-  header.cmd = command;
-  header.version = 1;
-  AttrWriter out;
-  out.header(header);
+  AttrWriter out = ethtool_reply(command);
   out.nest(1, AttrWriter().u32(ETHTOOL_A_HEADER_DEV_INDEX, static_cast<uint32_t>(nic.ifindex)));
   return out;
 }
@@ -41,11 +36,6 @@ uint32_t wanted(const std::vector<Attr>& attributes, uint16_t type, const std::o
 
 uint32_t most(const std::optional<SimEthtool::Amount>& amount) { return amount ? amount->max : 0; }
 uint32_t have(const std::optional<SimEthtool::Amount>& amount) { return amount ? amount->now : 0; }
-
-Replies done(int verdict) {
-  if (verdict < 0) return kernel_error(-verdict);
-  return std::vector<Message>{};
-}
 
 // ethnl_set_rings(): what does not change is not asked of the driver, what exceeds the maximum neither.
 Replies set_rings(SimNic& nic, const std::vector<Attr>& attributes) {

@@ -78,10 +78,8 @@ class Route final : public Netlink {
     const uint32_t mtu = *attr->u32();
     if (mtu < nic->min_mtu) return kernel_error(EINVAL, "mtu less than device minimum");
     if (mtu > nic->max_mtu) return kernel_error(EINVAL, "mtu greater than device maximum");
-    if (mtu == nic->mtu) return std::vector<Message>{};
-    int verdict = call(*nic, "setmtu", [&] { return nic->set_mtu(mtu); });
-    if (verdict < 0) return kernel_error(-verdict);
-    return std::vector<Message>{};
+    if (mtu == nic->mtu) return done(0);
+    return done(call(*nic, "setmtu", [&] { return nic->set_mtu(mtu); }));
   }
 
   // dcb_doit(), net/dcb/dcbnl.c
@@ -177,37 +175,22 @@ class Route final : public Netlink {
       const Attr* attr = fabric::find(ieee, type);
       if (verdict == 0 && attr != nullptr) verdict = act(*attr);
     };
-    if (!remove) {
-      each(DCB_ATTR_IEEE_ETS, [&](const Attr& a) {
-        return with<ieee_ets>(a,
-                              [&](const ieee_ets& v) { return call(nic, "setets", [&] { return nic.set_ets(v); }); });
-      });
-      if (nic.has_buffers())
-        each(DCB_ATTR_IEEE_MAXRATE, [&](const Attr& a) {
-          return with<ieee_maxrate>(
-              a, [&](const ieee_maxrate& v) { return call(nic, "setmaxrate", [&] { return nic.set_maxrate(v); }); });
+    const auto set = [&]<class Struct>(uint16_t type, const char* op, int (SimNic::*act)(const Struct&)) {
+      if (!remove)
+        each(type, [&](const Attr& attr) {
+          const auto value = attr.pod<Struct>();
+          return value ? call(nic, op, [&] { return (nic.*act)(*value); }) : -ERANGE;
         });
-      each(DCB_ATTR_IEEE_PFC, [&](const Attr& a) {
-        return with<ieee_pfc>(a,
-                              [&](const ieee_pfc& v) { return call(nic, "setpfc", [&] { return nic.set_pfc(v); }); });
-      });
-      if (nic.has_buffers())
-        each(DCB_ATTR_DCB_BUFFER, [&](const Attr& a) {
-          return with<dcbnl_buffer>(
-              a, [&](const dcbnl_buffer& v) { return call(nic, "setbuffer", [&] { return nic.set_buffer(v); }); });
-        });
-    }
+    };
+    set(DCB_ATTR_IEEE_ETS, "setets", &SimNic::set_ets);
+    if (nic.has_buffers()) set(DCB_ATTR_IEEE_MAXRATE, "setmaxrate", &SimNic::set_maxrate);
+    set(DCB_ATTR_IEEE_PFC, "setpfc", &SimNic::set_pfc);
+    if (nic.has_buffers()) set(DCB_ATTR_DCB_BUFFER, "setbuffer", &SimNic::set_buffer);
     each(DCB_ATTR_IEEE_APP_TABLE, [&](const Attr& a) { return change_table(nic, a, remove); });
     if (!remove) each(dcbnl::kAttrAppTrustTable, [&](const Attr& a) { return change_trust(nic, a); });
     AttrWriter out;
     out.header(header).u8(DCB_ATTR_IEEE, static_cast<uint8_t>(verdict));
     return std::vector<Message>{{RTM_SETDCB, out.data()}};
-  }
-
-  template <class Struct, class Act>
-  static int with(const Attr& attr, Act&& act) {
-    auto value = attr.pod<Struct>();
-    return value ? act(*value) : -ERANGE;
   }
 
   static int change_table(SimNic& nic, const Attr& table, bool remove) {

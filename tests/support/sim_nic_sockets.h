@@ -19,6 +19,13 @@ using Replies = Result<std::vector<Message>>;
 Replies answer_ethtool_settings(SimNic& nic, uint16_t family, uint8_t command, const std::vector<Attr>& attributes);
 
 inline Error kernel_error(int code, std::string what = "simulated") { return error(code, std::move(what)); }
+// The ACK of a change, with the driver's verdict.
+inline Replies done(int verdict) {
+  if (verdict < 0) return kernel_error(-verdict);
+  return std::vector<Message>{};
+}
+// The beginning of a reply of the ethtool family.
+AttrWriter ethtool_reply(uint8_t command);
 
 // Counts the operation and lets its fault strike. True where the driver is to do it; else `verdict` is the answer.
 bool begin(SimNic& nic, const std::string& op, int& verdict);

@@ -2,7 +2,6 @@
 #include "support/sim_rdma.h"
 
 #include <linux/netlink.h>
-#include <rdma/rdma_netlink.h>
 
 #include <iterator>
 
@@ -79,39 +78,78 @@ int set_optional(SimRdmaPort& port, const std::vector<Attr>& request) {
   return 0;
 }
 
+// fill_res_info()
+Bytes summary_message(AttrWriter out, const SimRdmaDevice& device) {
+  AttrWriter table;
+  for (const auto& [kind, count] : device.resources)
+    table.nest(RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY, AttrWriter()
+                                                      .text(RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME, kind)
+                                                      .bytes(0, {})
+                                                      .u64(RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR, count));
+  return out.nest(RDMA_NLDEV_ATTR_RES_SUMMARY, table).data();
+}
+
+Error refused(int code) { return error(code, "simulated RDMA netlink"); }
+
 }  // namespace
+
+AttrWriter resource_entry(bool of_kernel) {
+  return of_kernel ? AttrWriter().text(RDMA_NLDEV_ATTR_RES_KERN_NAME, "ib_core")
+                   : AttrWriter().u32(RDMA_NLDEV_ATTR_RES_PID, 7);
+}
+
+Result<std::vector<Message>> SimRdma::dump_owners(uint16_t type, AttrWriter head, const SimRdmaDevice& device) {
+  ++owner_dumps;
+  for (const ResourceKind& kind : kResourceKinds) {
+    const auto known = device.owners.find(kind.name);
+    if (kind.command != (type & 0xff) || known == device.owners.end()) continue;
+    AttrWriter table;
+    for (uint64_t i = 0; i < known->second.kernel + known->second.user; ++i)
+      table.nest(kind.entry, resource_entry(i < known->second.kernel));
+    return std::vector{Message{type, head.nest(kind.table, table).data()}};
+  }
+  return refused(EOPNOTSUPP);
+}
 
 Result<std::vector<Message>> SimRdma::talk(uint16_t type, uint16_t flags, View8 payload) {
   ++requests;
-  if (failure != 0) return error(failure, "simulated RDMA netlink");
+  if (failure != 0) return refused(failure);
   const int command = type & 0xff;
-  std::vector<Message> replies;
   if (command == RDMA_NLDEV_CMD_GET && (flags & NLM_F_DUMP) != 0) {
+    std::vector<Message> replies;
     for (const auto& [index, device] : devices) replies.push_back({type, device_message(index, device)});
     return replies;
   }
   const auto request = parse_attributes(payload);
-  const Attr* index = find(request, RDMA_NLDEV_ATTR_DEV_INDEX);
-  const Attr* number = find(request, RDMA_NLDEV_ATTR_PORT_INDEX);
-  if (index == nullptr || number == nullptr) return error(EINVAL, "simulated RDMA netlink");
-  const auto device = devices.find(index->u32().value_or(0));
-  if (device == devices.end()) return error(EINVAL, "simulated RDMA netlink");
-  const auto port = device->second.ports.find(number->u32().value_or(0));
-  if (port == device->second.ports.end()) return error(EINVAL, "simulated RDMA netlink");
-
+  const auto device = devices.find(value_of<uint32_t>(request, RDMA_NLDEV_ATTR_DEV_INDEX).value_or(UINT32_MAX));
+  if (device == devices.end()) return refused(EINVAL);
   const AttrWriter head = device_attributes(device->first, device->second);
-  if (command == RDMA_NLDEV_CMD_PORT_GET)
-    return std::vector{Message{type, port_message(head, port->first, port->second)}};
-  if (command == RDMA_NLDEV_CMD_STAT_SET) {
-    if (int code = set_optional(port->second, request); code != 0) return error(code, "simulated RDMA netlink");
-    return replies;
+  if (command == RDMA_NLDEV_CMD_RES_GET) {
+    if (const int code = device->second.resources_errno; code != 0) return refused(code);
+    return std::vector{Message{type, summary_message(head, device->second)}};
   }
-  if (command == uapi::kRdmaStatGetStatus && port->second.statistics_errno == 0)
-    return std::vector{Message{type, status_message(head, port->first, port->second)}};
-  if (command != RDMA_NLDEV_CMD_STAT_GET && command != uapi::kRdmaStatGetStatus)
-    return error(EOPNOTSUPP, "simulated RDMA netlink");
-  if (port->second.statistics_errno != 0) return error(port->second.statistics_errno, "simulated RDMA netlink");
-  return std::vector{Message{type, statistics_message(head, port->first, port->second)}};
+  if ((flags & NLM_F_DUMP) != 0) return dump_owners(type, head, device->second);
+  return talk_of_port(type, head, request, device->second);
+}
+
+Result<std::vector<Message>> SimRdma::talk_of_port(uint16_t type, const AttrWriter& head,
+                                                   const std::vector<Attr>& request, SimRdmaDevice& device) {
+  const auto port = device.ports.find(value_of<uint32_t>(request, RDMA_NLDEV_ATTR_PORT_INDEX).value_or(0));
+  if (port == device.ports.end()) return refused(EINVAL);
+  switch (type & 0xff) {
+    case RDMA_NLDEV_CMD_PORT_GET: return std::vector{Message{type, port_message(head, port->first, port->second)}};
+    case RDMA_NLDEV_CMD_STAT_SET:
+      if (int code = set_optional(port->second, request); code != 0) return refused(code);
+      return std::vector<Message>{};
+    case RDMA_NLDEV_CMD_STAT_GET:
+    case uapi::kRdmaStatGetStatus: {
+      if (port->second.statistics_errno != 0) return refused(port->second.statistics_errno);
+      const bool status = (type & 0xff) == uapi::kRdmaStatGetStatus;
+      return std::vector{Message{type, status ? status_message(head, port->first, port->second)
+                                              : statistics_message(head, port->first, port->second)}};
+    }
+    default: return refused(EOPNOTSUPP);
+  }
 }
 
 }  // namespace fabric::test

@@ -15,7 +15,9 @@ class Fake final : public ethtool::Statistics {
   std::shared_ptr<DriverStatistics> said_;
 };
 
-void add_nic(Tree& tree, const std::string& device, const std::string& netdev, const std::string& pci) {
+}  // namespace
+
+std::string add_rdma_nic(Tree& tree, const std::string& device, const std::string& netdev, const std::string& pci) {
   const std::string parent = "pci0000:16/0000:16:01.0", function = add_pci(tree, {parent, pci});
   const std::string port = function + "/infiniband/" + device + "/ports/1", net = function + "/net/" + netdev;
   tree.link("sys/class/infiniband/" + device, "../../devices/" + parent + "/" + pci + "/infiniband/" + device);
@@ -33,9 +35,8 @@ void add_nic(Tree& tree, const std::string& device, const std::string& netdev, c
       .file(net + "/ifindex", "7\n")
       .file(net + "/dev_port", "0\n")
       .file(net + "/speed", "400000\n");
+  return function;
 }
-
-}  // namespace
 
 void DriverStatistics::set(const std::string& netdev, const std::string& counter, uint64_t value) {
   std::lock_guard lock(mutex_);
@@ -86,8 +87,8 @@ Result<std::vector<Counter>> DriverStatistics::read(const std::string& netdev) {
 
 SlowNics::SlowNics() {
   add_pci(tree, {"pci0000:16", "0000:16:01.0", "0x8086", "0x352a", "0x060400"});
-  add_nic(tree, "mlx5_0", "eth2", "0000:17:00.0");
-  add_nic(tree, "mlx5_1", "eth3", "0000:17:00.1");
+  add_rdma_nic(tree, "mlx5_0", "eth2", "0000:17:00.0");
+  add_rdma_nic(tree, "mlx5_1", "eth3", "0000:17:00.1");
   for (const char* netdev : {"eth2", "eth3"})
     for (const char* counter : {"rx_packets", "rx_prio3_pause_duration", "rx_discards_phy"})
       statistics->set(netdev, counter, 0);

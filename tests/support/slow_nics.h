@@ -36,6 +36,9 @@ class DriverStatistics {
   std::set<std::string> hung_;
 };
 
+// An RDMA NIC below the bridge 0000:16:01.0, as mlx5 shows it in sysfs. Returns the folder of its PCI function.
+std::string add_rdma_nic(Tree& tree, const std::string& device, const std::string& netdev, const std::string& pci);
+
 // mlx5_0 with eth2 and mlx5_1 with eth3, each with hardware counters as files and with `statistics`.
 class SlowNics {
  public:

@@ -8,46 +8,49 @@
 namespace fabric {
 namespace {
 
-const std::string kPage = FABRIC_SOURCE_DIR "/agent/exporter/fabric-counters.7";
+using test::counters_manual;
+using test::has;
+
+const std::string kPage = "agent/exporter/fabric-counters.7";
 
 TEST(CountersManual, IsWhatTheTablesMake) {
-  const std::string made = test::counters_manual();
-  if (std::getenv("FABRIC_UPDATE_GOLDEN") != nullptr) std::ofstream(kPage) << made;
-  std::stringstream page;
-  page << std::ifstream(kPage).rdbuf();
-  EXPECT_EQ(page.str(), made) << kPage << " is out of date; run tests/regenerate counter_manual";
+  const std::string made = counters_manual();
+  if (std::getenv("FABRIC_UPDATE_GOLDEN") != nullptr) std::ofstream(FABRIC_SOURCE_DIR "/" + kPage) << made;
+  EXPECT_EQ(test::of_source(kPage), made) << kPage << " is out of date; run tests/regenerate counter_manual";
+}
+
+// What the page says of the name, up to the next one.
+std::string entry_of(const std::string& name) {
+  const std::string made = counters_manual();
+  const size_t at = made.find(name);
+  EXPECT_NE(at, std::string::npos) << name;
+  return at == std::string::npos ? "" : made.substr(at, made.find(".TP", at) - at);
 }
 
 TEST(CountersManual, HasEveryRowOfEveryVendor) {
-  const std::string made = test::counters_manual();
+  const std::string made = counters_manual();
   size_t metrics = 0;
   for (const CounterTable& table : counter_tables())
     for (const CounterRow& row : table.rows) {
       std::string name;
       for (const char letter : row.name) name += letter == '-' ? "\\-" : std::string(1, letter);
-      EXPECT_NE(made.find(name), std::string::npos) << row.name;
+      EXPECT_TRUE(has(made, name)) << row.name;
       if (row.metric == nullptr) continue;
       ++metrics;
-      EXPECT_NE(made.find(".B " + std::string(row.metric->name) + "\n"), std::string::npos) << row.metric->name;
+      EXPECT_TRUE(has(made, ".B " + std::string(row.metric->name) + "\n")) << row.metric->name;
     }
   EXPECT_GT(metrics, 100u);
   for (const Metric* metric : metrics::kTelemetry)
-    EXPECT_NE(made.find(".B " + std::string(metric->name) + "\n"), std::string::npos) << metric->name;
+    EXPECT_TRUE(has(made, ".B " + std::string(metric->name) + "\n")) << metric->name;
 }
 
 // An entry as people read it: which thing, in which unit, by which names.
 TEST(CountersManual, HasUnitClassAndSources) {
-  const std::string made = test::counters_manual();
-  const size_t at = made.find(".B fabric_pfc_paused_seconds_total\n");
-  ASSERT_NE(at, std::string::npos);
-  const std::string entry = made.substr(at, made.find(".TP", at) - at);
-  EXPECT_NE(entry.find("Unit: seconds."), std::string::npos) << entry;
-  EXPECT_NE(entry.find("NVIDIA mlx5: ethtool rx_prio#_pause_duration (direction rx, microseconds)"), std::string::npos)
-      << entry;
-  EXPECT_NE(entry.find("Broadcom bnxt_re, bnxt_en, bng_en: ethtool pfc_pri#_rx_duration_us"), std::string::npos)
-      << entry;
-  const size_t error = made.find(".B fabric_rdma_ack_timeouts_total\n");
-  EXPECT_NE(made.substr(error, made.find(".TP", error) - error).find("Class: loss"), std::string::npos);
+  const std::string entry = entry_of(".B fabric_pfc_paused_seconds_total\n");
+  EXPECT_TRUE(has(entry, "Unit: seconds.")) << entry;
+  EXPECT_TRUE(has(entry, "NVIDIA mlx5: ethtool rx_prio#_pause_duration (direction rx, microseconds)")) << entry;
+  EXPECT_TRUE(has(entry, "Broadcom bnxt_re, bnxt_en, bng_en: ethtool pfc_pri#_rx_duration_us")) << entry;
+  EXPECT_TRUE(has(entry_of(".B fabric_rdma_ack_timeouts_total\n"), "Class: loss"));
 }
 
 // Each row has a source: an origin begins at a row of its table, the first at the first row, and in the rows' order.
@@ -62,12 +65,9 @@ TEST(CountersManual, HasTheKernelSourceOfEveryRow) {
       EXPECT_FALSE(origin.kernel.empty() || origin.reset.empty()) << origin.first;
     }
   }
-  const std::string made = test::counters_manual();
-  const size_t at = made.find("bnxt_get_ethtool_stats(): bnxt_port_stats_arr");
-  ASSERT_NE(at, std::string::npos);
-  const std::string entry = made.substr(at, made.find(".TP", at) - at);
-  EXPECT_NE(entry.find("rx_pcs_symbol_err"), std::string::npos) << entry;
-  EXPECT_NE(entry.find("Reset by: "), std::string::npos);
+  const std::string entry = entry_of("bnxt_get_ethtool_stats(): bnxt_port_stats_arr");
+  EXPECT_TRUE(has(entry, "rx_pcs_symbol_err")) << entry;
+  EXPECT_TRUE(has(entry, "Reset by: "));
 }
 
 }  // namespace

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "counters/owners.h"
 
-#include <rdma/rdma_netlink.h>
-
+#include "support/sim_rdma.h"
 #include "support/test.h"
 
 namespace fabric {
@@ -11,15 +10,6 @@ namespace {
 using Counts = std::vector<ResourceCount>;
 using std::chrono::minutes;
 using std::chrono::seconds;
-
-struct KindOf {
-  const char* name;
-  uint16_t command, table, entry;
-};
-constexpr std::array<KindOf, 3> kKindsOf{
-    {{"qp", RDMA_NLDEV_CMD_RES_QP_GET, RDMA_NLDEV_ATTR_RES_QP, RDMA_NLDEV_ATTR_RES_QP_ENTRY},
-     {"cq", RDMA_NLDEV_CMD_RES_CQ_GET, RDMA_NLDEV_ATTR_RES_CQ, RDMA_NLDEV_ATTR_RES_CQ_ENTRY},
-     {"mr", RDMA_NLDEV_CMD_RES_MR_GET, RDMA_NLDEV_ATTR_RES_MR, RDMA_NLDEV_ATTR_RES_MR_ENTRY}}};
 
 // RDMA netlink with so many objects of each kind, a message each, or an errno.
 class Objects final : public Netlink {
@@ -30,15 +20,14 @@ class Objects final : public Netlink {
 
   Result<std::vector<Message>> talk(uint16_t, uint16_t, View8) override { return error(EPROTO, "not as a whole"); }
   Result<void> dump(uint16_t type, View8, std::chrono::milliseconds patience, const Take& take) override {
-    for (const KindOf& each : kKindsOf) {
+    for (const test::ResourceKind& each : test::kResourceKinds) {
       if (RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, each.command) != type) continue;
       ++asked[each.name];
       EXPECT_GT(patience.count(), 0);
       for (uint64_t i = 0; i < have[each.name].user + have[each.name].kernel; ++i) {
-        AttrWriter entry, table, out;
-        if (i < have[each.name].kernel) entry.text(RDMA_NLDEV_ATTR_RES_KERN_NAME, "ib_core");
-        else entry.u32(RDMA_NLDEV_ATTR_RES_PID, 1);
-        take(type, out.u32(RDMA_NLDEV_ATTR_DEV_INDEX, 4).nest(each.table, table.nest(each.entry, entry)).data());
+        AttrWriter table, out;
+        table.nest(each.entry, test::resource_entry(i < have[each.name].kernel));
+        take(type, out.u32(RDMA_NLDEV_ATTR_DEV_INDEX, 4).nest(each.table, table).data());
       }
       if (takes.count() > 0) {
         const auto end = std::chrono::steady_clock::now() + std::min(takes, patience);
@@ -53,7 +42,8 @@ class Objects final : public Netlink {
   // As the summary gives them.
   Counts totals() {
     Counts out{{"ctx", "", 1}};
-    for (const KindOf& each : kKindsOf) out.push_back({each.name, "", have[each.name].user + have[each.name].kernel});
+    for (const test::ResourceKind& each : test::kResourceKinds)
+      out.push_back({each.name, "", have[each.name].user + have[each.name].kernel});
     return out;
   }
   int asked_in_all() const {

@@ -1,28 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Driver statistics that are asked for by name: from the driver's names to the page, within the limit, over a reload.
-#include <netinet/in.h>
-#include <poll.h>
 #include <signal.h>
-#include <sys/eventfd.h>
-#include <sys/socket.h>
 
-#include "base/parse.h"
-#include "counters/catalogue.h"
-#include "exporter/collect/collector.h"
-#include "exporter/http/page.h"
 #include "exporter/setup.h"
 #include "kernel/capture/tape.h"
 #include "metrics/families.h"
-#include "metrics/text.h"
 #include "support/corpus.h"
+#include "support/running_collector.h"
 #include "support/series.h"
-#include "support/slow_nics.h"
-#include "support/test.h"
+#include "support/tcp.h"
 
 namespace fabric {
 namespace {
 
 using Globs = std::vector<std::string>;
+using test::has;
+using test::Series;
 
 const std::string kRaw = "fabric_ethtool_counters,device=mlx5_0,port=1,counter=";
 
@@ -36,11 +29,8 @@ Node machine(std::vector<Counter> counters) {
   return node;
 }
 
-std::map<std::string, double> asked_of(const Node& node, const Globs& globs) {
-  FamilySet set;
-  add_ethtool(set, node, globs);
-  EXPECT_EQ(set.dropped_duplicates(), 0u);
-  return test::series(set);
+Series asked_of(const Node& node, const Globs& globs) {
+  return test::series_of([&](FamilySet& set) { add_ethtool(set, node, globs); });
 }
 
 TEST(RawEthtool, WhatAGlobMatchesIsShownAsItIs) {
@@ -52,10 +42,8 @@ TEST(RawEthtool, WhatAGlobMatchesIsShownAsItIs) {
   EXPECT_EQ(asked_of(node, {}).size(), 0u);
   EXPECT_EQ(asked_of(node, {"nothing", "xdp_drop"}).size(), 0u) << "a glob is for the whole name";
   EXPECT_EQ(asked_of(node, {"*_xdp_drop", "rx_out_of_buffer"}),
-            (std::map<std::string, double>{
-                {kRaw + "rx_out_of_buffer", 5}, {kRaw + "rx0_xdp_drop", 6}, {kRaw + "rx_xdp_drop", 7}}));
-  EXPECT_EQ(asked_of(node, {"rx_prio[0-3]_*"}),
-            (std::map<std::string, double>{{kRaw + "rx_prio3_pause_duration", 2e6}}))
+            (Series{{kRaw + "rx_out_of_buffer", 5}, {kRaw + "rx0_xdp_drop", 6}, {kRaw + "rx_xdp_drop", 7}}));
+  EXPECT_EQ(asked_of(node, {"rx_prio[0-3]_*"}), (Series{{kRaw + "rx_prio3_pause_duration", 2e6}}))
       << "the driver's unit";
   EXPECT_EQ(asked_of(node, {"*", "module_*", "module_unplug"}).size(), 5u) << "two globs for one name are one series";
 }
@@ -65,14 +53,13 @@ TEST(RawEthtool, EachPortHasItsOwnAndSoHasABondsMember) {
   node.ports.push_back(node.ports[0]);
   node.ports[1].bond = "bond0";
   node.ports[1].netdev = "eth3";
-  EXPECT_EQ(asked_of(node, {"*"}), (std::map<std::string, double>{
-                                       {kRaw + "rx_xdp_drop", 1},
-                                       {"fabric_ethtool_counters,device=mlx5_0,port=1@eth3,counter=rx_xdp_drop", 1}}));
+  EXPECT_EQ(asked_of(node, {"*"}),
+            (Series{{kRaw + "rx_xdp_drop", 1},
+                    {"fabric_ethtool_counters,device=mlx5_0,port=1@eth3,counter=rx_xdp_drop", 1}}));
 }
 
 TEST(RawEthtool, TwoStatisticsOfOneNameAreAddedUp) {
-  EXPECT_EQ(asked_of(machine({{"a", 3}, {"b", 1}, {"a", 4}}), {"*"}),
-            (std::map<std::string, double>{{kRaw + "a", 7}, {kRaw + "b", 1}}));
+  EXPECT_EQ(asked_of(machine({{"a", 3}, {"b", 1}, {"a", 4}}), {"*"}), (Series{{kRaw + "a", 7}, {kRaw + "b", 1}}));
 }
 
 // Some are levels, and the driver does not say which.
@@ -80,23 +67,9 @@ TEST(RawEthtool, TheTypeIsUntyped) {
   FamilySet set;
   add_ethtool(set, machine({{"rx xdp \"drop\"", 1}}), Globs{"*"});
   const std::string text = serialize(set.families());
-  EXPECT_NE(text.find("# TYPE fabric_ethtool_counters untyped\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("\nfabric_ethtool_counters{device=\"mlx5_0\",port=\"1\",counter=\"rx xdp \\\"drop\\\"\"} 1\n"),
-            std::string::npos)
+  EXPECT_TRUE(has(text, "# TYPE fabric_ethtool_counters untyped\n")) << text;
+  EXPECT_TRUE(has(text, "\nfabric_ethtool_counters{device=\"mlx5_0\",port=\"1\",counter=\"rx xdp \\\"drop\\\"\"} 1\n"))
       << text;
-}
-
-// "     rx_xdp_drop: 7", as `ethtool -S` prints them.
-std::vector<Counter> captured(const std::string& file) {
-  std::vector<Counter> out;
-  std::ifstream in(file);
-  for (std::string line; std::getline(in, line);) {
-    const size_t colon = line.rfind(": ");
-    const auto value =
-        colon == std::string::npos ? std::nullopt : parse_number<uint64_t>(std::string_view(line).substr(colon + 2));
-    if (value) out.push_back({std::string(trim(std::string_view(line).substr(0, colon))), *value});
-  }
-  return out;
 }
 
 TEST(RawEthtool, EveryNameOfTheCapturesCanBeAskedFor) {
@@ -105,7 +78,7 @@ TEST(RawEthtool, EveryNameOfTheCapturesCanBeAskedFor) {
   for (const auto& [name, globs, shown] : std::vector<std::tuple<std::string, Globs, size_t>>{
            {"netdev_mlx5_xdp_k515.txt", {"rx_out_of_buffer", "*_xdp_drop", "module_*"}, 3},
            {"rocm_ionic_PF_enp132s0.txt", {"*xdp_drop"}, 17}}) {
-    const auto counters = captured(*folder + "/ethtool/" + name);
+    const auto counters = test::printed_by_ethtool(test::slurp(*folder + "/ethtool/" + name));
     ASSERT_GT(counters.size(), 50u) << name;
     EXPECT_EQ(asked_of(machine(counters), globs).size(), shown) << name;
     const auto all = asked_of(machine(counters), {"*"});
@@ -116,11 +89,8 @@ TEST(RawEthtool, EveryNameOfTheCapturesCanBeAskedFor) {
 }
 
 TEST(RawEthtool, TheManPageNamesIt) {
-  for (const char* page : {"agent/exporter/fabric-exporter.8", "agent/agentd/fabric-agent.toml.5"}) {
-    std::stringstream text;
-    text << std::ifstream(std::string(FABRIC_SOURCE_DIR) + "/" + page).rdbuf();
-    EXPECT_NE(text.str().find("fabric_ethtool_counters"), std::string::npos) << page;
-  }
+  for (const char* page : {"agent/exporter/fabric-exporter.8", "agent/agentd/fabric-agent.toml.5"})
+    EXPECT_TRUE(has(test::of_source(page), "fabric_ethtool_counters")) << page;
 }
 
 }  // namespace
@@ -147,10 +117,7 @@ TEST(RawEthtool, IsTheFirstToGoWhereTheLimitIsReached) {
   PageContext context;
   context.policy = &policy;
   const auto lines = [&](const std::string& start) {
-    std::istringstream in(render_page(snapshot, context, false));
-    size_t count = 0;
-    for (std::string line; std::getline(in, line);) count += line.starts_with(start) ? 1 : 0;
-    return count;
+    return test::count_of(render_page(snapshot, context, false), "\n" + start);
   };
   const size_t others = lines("fabric_") - 5,
                compat = lines("node_infiniband_");  // fabric_series and its like come after
@@ -172,21 +139,9 @@ TEST(RawEthtool, IsTheFirstToGoWhereTheLimitIsReached) {
 std::string page_of(test::SlowNics& nics, const Globs& globs) {
   auto policy = std::make_shared<Policy>();
   policy->ethtool = globs;
-  const Fd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  CollectorOptions options;
-  options.root = nics.tree.path();
+  CollectorOptions options = test::collector_options(nics);
   options.policy = policy;
-  options.stuck = std::chrono::seconds(30);
-  options.open = nics.open();
-  Collector collector(std::move(options), wake.get());
-  for (const auto end = Clock::now() + std::chrono::seconds(20);
-       (!collector.complete() || collector.busy()) && Clock::now() < end;) {
-    pollfd waiting{wake.get(), POLLIN, 0};
-    ::poll(&waiting, 1, 10);
-  }
-  PageContext context;
-  context.policy = policy.get();
-  return render_page(collector.snapshot(), context, false);
+  return test::RunningCollector(std::move(options)).page();
 }
 
 TEST(RawEthtool, ThePageHasWhatTheConfigurationAsksFor) {
@@ -198,13 +153,13 @@ TEST(RawEthtool, ThePageHasWhatTheConfigurationAsksFor) {
   const std::string common =
       "\nfabric_pfc_pause_frames_total{device=\"mlx5_1\",port=\"1\",direction=\"tx\",priority=\"3\"} 4\n";
   const std::string without = page_of(nics, {}), with = page_of(nics, {"*_xdp_drop", "tx_prio?_pause"});
-  EXPECT_EQ(without.find("fabric_ethtool_counters"), std::string::npos);
-  EXPECT_EQ(without.find("rx0_xdp_drop"), std::string::npos);
-  EXPECT_NE(with.find(unknown), std::string::npos) << with;
-  EXPECT_NE(with.find(known), std::string::npos);
-  EXPECT_NE(with.find(common), std::string::npos) << "beside it, not instead";
-  EXPECT_NE(without.find(common), std::string::npos);
-  EXPECT_EQ(with.find("counter=\"rx_discards_phy\""), std::string::npos) << "nobody asked for it";
+  EXPECT_FALSE(has(without, "fabric_ethtool_counters"));
+  EXPECT_FALSE(has(without, "rx0_xdp_drop"));
+  EXPECT_TRUE(has(with, unknown)) << with;
+  EXPECT_TRUE(has(with, known));
+  EXPECT_TRUE(has(with, common)) << "beside it, not instead";
+  EXPECT_TRUE(has(without, common));
+  EXPECT_FALSE(has(with, "counter=\"rx_discards_phy\"")) << "nobody asked for it";
 }
 
 // Signals are for the program alone: blocked before any other test has a thread.
@@ -218,12 +173,12 @@ const bool kBlocked = [] {
 // The program on a captured machine, in a thread.
 class Program {
  public:
-  Program(const std::string& root, const std::string& config) : port_(free_port()) {
+  Program(const std::string& root, const std::string& config) : address_(free_address()) {
     EXPECT_TRUE(kBlocked);
     Options options;
     options.root = root;
     options.config = config;
-    options.listen = {"127.0.0.1:" + std::to_string(port_)};
+    options.listen = {address_};
     thread_ = std::thread([options] { EXPECT_EQ(serve(options), 0); });
   }
   ~Program() {
@@ -234,16 +189,10 @@ class Program {
   Program& operator=(const Program&) = delete;
 
   [[nodiscard]] std::string page() const {
-    const Fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    const sockaddr_in address = loopback(port_);
-    if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) return {};
-    const std::string_view request = "GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
-    ::send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL);
-    std::string out;
-    std::array<char, 65536> buffer;
-    for (ssize_t size = 0; (size = ::recv(fd.get(), buffer.data(), buffer.size(), 0)) > 0;)
-      out.append(buffer.data(), static_cast<size_t>(size));
-    return out;
+    const Fd fd = test::connect_to(address_);
+    if (!fd) return {};
+    test::send_text(fd, "GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+    return test::receive(fd);
   }
   // Does a page come to have the text (or to have it no more)?
   [[nodiscard]] bool becomes(const std::string& text, bool wanted) const {
@@ -257,22 +206,12 @@ class Program {
   }
 
  private:
-  static sockaddr_in loopback(uint16_t port) {
-    sockaddr_in out{};
-    out.sin_family = AF_INET;
-    out.sin_port = htons(port);
-    out.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    return out;
+  // Of a port that nobody has.
+  static std::string free_address() {
+    const auto listener = listen_on(*parse_address("127.0.0.1:0"));
+    return "127.0.0.1:" + std::to_string(test::port_of(*listener));
   }
-  static uint16_t free_port() {
-    const Fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    sockaddr_in address = loopback(0);
-    socklen_t size = sizeof address;
-    EXPECT_EQ(::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), size), 0);
-    ::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size);
-    return ntohs(address.sin_port);
-  }
-  uint16_t port_;
+  std::string address_;
   std::thread thread_;
 };
 
@@ -285,7 +224,7 @@ TEST(RawEthtool, AReloadTakesEffect) {
                     config = nics.tree.path() + "/a.toml";
   const Program program(nics.tree.path(), config);
   ASSERT_TRUE(program.becomes("fabric_pfc_pause_frames_total{device=\"mlx5_0\"", true)) << program.page();
-  EXPECT_EQ(program.page().find("fabric_ethtool_counters"), std::string::npos);
+  EXPECT_FALSE(has(program.page(), "fabric_ethtool_counters"));
   const auto reload = [&](const std::string& text) {
     nics.tree.file("a.toml", "mode = \"audit\"\n" + text);
     ::kill(::getpid(), SIGHUP);

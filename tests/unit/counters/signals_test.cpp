@@ -2,6 +2,7 @@
 #include "counters/signals.h"
 
 #include "counters/catalogue.h"
+#include "support/counters.h"
 #include "support/test.h"
 
 namespace fabric {
@@ -19,14 +20,8 @@ std::vector<Vendor> vendors() {
           {"pma", kPmaCounters.rows},     {"efa", kEfaCounters.rows, "efa"}, {"mana", kManaCounters.rows, "mana"}};
 }
 
-std::vector<Counter>& counters_of(Port& port, CounterSource source) {
-  if (source == CounterSource::hw) return port.counters.hw;
-  return source == CounterSource::pma ? port.counters.pma : port.counters.ethtool;
-}
-
-void add(Port& port, CounterSource source, std::string name, uint64_t value) {
-  if (size_t mark = name.find('#'); mark != std::string::npos) name[mark] = '3';
-  counters_of(port, source).push_back({std::move(name), value});
+void add(Port& port, CounterSource source, std::string_view name, uint64_t value) {
+  test::list(port, source).push_back({test::on_priority_3(name), value});
 }
 
 Port one(CounterSource source, const std::string& name, uint64_t value) {
@@ -35,9 +30,22 @@ Port one(CounterSource source, const std::string& name, uint64_t value) {
   return port;
 }
 
-Signals step(CounterSource source, const std::string& name, uint64_t before, uint64_t now) {
-  return signals_of(one(source, name, before), one(source, name, now), 1);
+Signals step(CounterSource source, const std::string& name, uint64_t before, uint64_t now,
+             const std::string& driver = "") {
+  Port first = one(source, name, before), second = one(source, name, now);
+  first.kernel_driver = second.kernel_driver = driver;
+  return signals_of(first, second, 1);
 }
+
+// A port whose counters rise between two readings.
+struct Rising {
+  Port before{}, now{};
+  void put(CounterSource source, const std::string& name, uint64_t was, uint64_t by) {
+    add(before, source, name, was);
+    add(now, source, name, was + by);
+  }
+  [[nodiscard]] Signals signals() const { return signals_of(before, now, 1); }
+};
 
 struct Member {
   std::string name;
@@ -121,8 +129,8 @@ Signals all_rise(const Vendor& vendor) {
   Port before, now;
   before.kernel_driver = now.kernel_driver = vendor.driver;
   for (const CounterRow& row : vendor.rows) {
-    add(before, row.source, std::string(row.name), 1'000'000);
-    add(now, row.source, std::string(row.name), 3'000'000);
+    add(before, row.source, row.name, 1'000'000);
+    add(now, row.source, row.name, 3'000'000);
   }
   return signals_of(before, now, 10);
 }
@@ -163,10 +171,7 @@ TEST(Signals, ACounterAtRestIsZeroAndOneThatIsNotThereIsAbsent) {
 
 TEST(Signals, AResetIsAbsentAndAWrapCountsOn) {
   EXPECT_FALSE(step(CounterSource::hw, "out_of_sequence", 5'000, 3).out_of_sequence);
-  Port before = one(CounterSource::hw, "out_of_sequence", 0xffff'fffe),
-       now = one(CounterSource::hw, "out_of_sequence", 3);
-  before.kernel_driver = now.kernel_driver = "mlx5_core";
-  EXPECT_EQ(signals_of(before, now, 1).out_of_sequence, 5);
+  EXPECT_EQ(step(CounterSource::hw, "out_of_sequence", 0xffff'fffe, 3, "mlx5_core").out_of_sequence, 5);
   EXPECT_FALSE(signals_of({}, one(CounterSource::hw, "out_of_sequence", 3), 1).out_of_sequence)
       << "one reading is no rise";
 }
@@ -194,20 +199,17 @@ TEST(Signals, AnInfinibandCounterThatIsFullSaysNothing) {
 }
 
 TEST(Signals, WhatOmniPathSendsAgainIsNoLimitThatWasPassed) {
-  Port before = one(CounterSource::pma, "local_link_integrity_errors", 5),
-       now = one(CounterSource::pma, "local_link_integrity_errors", 8);
-  EXPECT_EQ(signals_of(before, now, 10).link_integrity_errors, 3);
-  now.kernel_driver = before.kernel_driver = "hfi1";
-  EXPECT_EQ(signals_of(before, now, 10).link_integrity_errors, std::nullopt);
+  const auto rise = [](const char* driver) {
+    return step(CounterSource::pma, "local_link_integrity_errors", 5, 8, driver).link_integrity_errors;
+  };
+  EXPECT_EQ(rise(""), 3);
+  EXPECT_EQ(rise("hfi1"), std::nullopt);
 }
 
 TEST(Signals, WhatIsCountedTwiceIsNotAddedUp) {
-  Port before, now;
-  before.counters.carrier_down = 1, now.counters.carrier_down = 3;
-  const auto put = [&](CounterSource source, const std::string& name, uint64_t by) {
-    add(before, source, name, 100);
-    add(now, source, name, 100 + by);
-  };
+  Rising port;
+  port.before.counters.carrier_down = 1, port.now.counters.carrier_down = 3;
+  const auto put = [&](CounterSource source, const std::string& name, uint64_t by) { port.put(source, name, 100, by); };
   put(CounterSource::ethtool, "link_down_events_phy", 5);
   put(CounterSource::pma, "link_downed", 4);
   put(CounterSource::ethtool, "rx_vport_rdma_unicast_bytes", 1000);
@@ -219,7 +221,7 @@ TEST(Signals, WhatIsCountedTwiceIsNotAddedUp) {
   put(CounterSource::hw, "implied_nak_seq_err", 1);
   put(CounterSource::ethtool, "tx_pause_storm_warning_events", 2);
   put(CounterSource::ethtool, "tx_pause_storm_error_events", 1);
-  const Signals signals = signals_of(before, now, 1);
+  const Signals signals = port.signals();
   EXPECT_EQ(signals.link_downs, 5) << "three sources of one event";
   EXPECT_EQ(signals.rx_bytes, 1024) << "parts of one metric";
   EXPECT_EQ(signals.request_errors, 3) << "a refused access is an erroneous completion too";
@@ -230,52 +232,35 @@ TEST(Signals, WhatIsCountedTwiceIsNotAddedUp) {
 // "The device will issue completion with error for these WQEs", of receives that a job leaves over at its end
 // (WinOF's manual, CQE errors).
 TEST(Signals, WhatIsFlushedAtTheEndOfAJobWasNoError) {
-  Port before, now;
-  const auto put = [&](const std::string& name, uint64_t by) {
-    add(before, CounterSource::hw, name, 100);
-    add(now, CounterSource::hw, name, 100 + by);
-  };
+  Rising port;
+  const auto put = [&](const std::string& name, uint64_t by) { port.put(CounterSource::hw, name, 100, by); };
   put("resp_cqe_error", 512), put("resp_cqe_flush_error", 512);
   put("req_cqe_error", 0), put("req_cqe_flush_error", 0);
-  EXPECT_EQ(signals_of(before, now, 1).request_errors, 0);
+  EXPECT_EQ(port.signals().request_errors, 0);
   put("req_remote_access_errors", 2);
-  EXPECT_EQ(signals_of(before, now, 1).request_errors, 2);
+  EXPECT_EQ(port.signals().request_errors, 2);
 }
 
 TEST(Signals, RdmaTrafficOfBroadcomIsCountedOnce) {
-  Port before, now;
-  const auto put = [&](const std::string& name, uint64_t was, uint64_t is) {
-    add(before, CounterSource::hw, name, was);
-    add(now, CounterSource::hw, name, is);
-  };
-  put("rx_bytes", 1000, 1500);
-  EXPECT_EQ(signals_of(before, now, 1).rx_bytes, 500);
-  put("rx_roce_only_bytes", 900, 1300);
-  EXPECT_EQ(signals_of(before, now, 1).rx_bytes, 400);
+  Rising port;
+  port.put(CounterSource::hw, "rx_bytes", 1000, 500);
+  EXPECT_EQ(port.signals().rx_bytes, 500);
+  port.put(CounterSource::hw, "rx_roce_only_bytes", 900, 400);
+  EXPECT_EQ(port.signals().rx_bytes, 400);
 }
 
 TEST(Signals, AnotherDeviceOfTheSameNameIsNotComparedWith) {
-  Node before, now;
-  before.ports = {one(CounterSource::hw, "req_transport_retries_exceeded", 1)};
-  before.ports[0].pci = "0000:17:00.0";
-  now = before;
-  now.ports[0].pci = "0000:2a:00.0";
-  now.ports[0].counters.hw[0].value = 900;
-  EXPECT_FALSE(signals_of(before.ports[0], now.ports[0], 1).retries_exceeded);
+  Port before = one(CounterSource::hw, "req_transport_retries_exceeded", 1),
+       now = one(CounterSource::hw, "req_transport_retries_exceeded", 900);
+  before.pci = "0000:17:00.0";
+  now.pci = "0000:2a:00.0";
+  EXPECT_FALSE(signals_of(before, now, 1).retries_exceeded);
 }
 
 TEST(Signals, FecOfTheLinkIsTakenWhereTheStatisticsHaveNone) {
   Port before, now;
-  before.fec = FecStatus{.active = "rs",
-                         .automatic = {},
-                         .corrected_blocks = {10, {}},
-                         .uncorrectable_blocks = {0, {}},
-                         .corrected_bits = {}};
-  now.fec = FecStatus{.active = "rs",
-                      .automatic = {},
-                      .corrected_blocks = {60, {}},
-                      .uncorrectable_blocks = {2, {}},
-                      .corrected_bits = {}};
+  before.fec = FecStatus{"rs", {}, {10, {}}, {0, {}}, {}};
+  now.fec = FecStatus{"rs", {}, {60, {}}, {2, {}}, {}};
   const Signals signals = signals_of(before, now, 1);
   EXPECT_EQ(signals.fec_corrected, 50);
   EXPECT_EQ(signals.fec_uncorrectable, 2);

@@ -11,8 +11,8 @@
 #include "kernel/kernel.h"
 #include "kernel/rdma/nldev.h"
 #include "metrics/families.h"
-#include "support/netns.h"
 #include "support/series.h"
+#include "support/sim_rdma.h"
 #include "support/test.h"
 #include "support/tree.h"
 
@@ -54,41 +54,6 @@ class Generic final : public Netlink {
   }
 };
 
-// RDMA netlink of one device, as fill_dev_info() and fill_res_info() of Linux 6.12 answer.
-class Rdma final : public Netlink {
- public:
-  int failure = 0;
-  int dumps = 0;  // of completion queues; of other objects it has none
-
-  Result<std::vector<Message>> talk(uint16_t type, uint16_t flags, View8 payload) override {
-    AttrWriter out;
-    out.u32(RDMA_NLDEV_ATTR_DEV_INDEX, 4).text(RDMA_NLDEV_ATTR_DEV_NAME, "mlx5_0");
-    if ((type & 0xff) == RDMA_NLDEV_CMD_GET) return std::vector{Message{type, out.data()}};
-    const auto request = parse_attributes(payload);
-    const Attr* index = find(request, RDMA_NLDEV_ATTR_DEV_INDEX);
-    if ((type & 0xff) == RDMA_NLDEV_CMD_RES_CQ_GET && (flags & NLM_F_DUMP) != 0) {
-      ++dumps;
-      AttrWriter one, table;
-      table.nest(RDMA_NLDEV_ATTR_RES_CQ_ENTRY, one.text(RDMA_NLDEV_ATTR_RES_KERN_NAME, "ib_core"))
-          .nest(RDMA_NLDEV_ATTR_RES_CQ_ENTRY, AttrWriter().u32(RDMA_NLDEV_ATTR_RES_PID, 7));
-      return std::vector{Message{type, out.nest(RDMA_NLDEV_ATTR_RES_CQ, table).data()}};
-    }
-    if (index == nullptr || index->u32() != 4u || (type & 0xff) != RDMA_NLDEV_CMD_RES_GET)
-      return error(EINVAL, "simulated");
-    if (failure != 0) return error(failure, "simulated");
-    AttrWriter table;
-    for (const auto& [name, count] : std::map<std::string, uint64_t>{{"cq", 3}, {"mr", 200}, {"pd", 2}, {"qp", 17}}) {
-      AttrWriter entry;
-      entry.text(RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME, name)
-          .bytes(0, {})
-          .u64(RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR, count);
-      table.nest(RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY, entry);
-    }
-    out.nest(RDMA_NLDEV_ATTR_RES_SUMMARY, table);
-    return std::vector{Message{type, out.data()}};
-  }
-};
-
 struct Told : Port {
   Attempt attempt;
 };
@@ -105,6 +70,10 @@ class Reading : public testing::Test {
     port.rdma = "mlx5_0";
     port.netdev = "eth0";
     port.pci = "0000:17:00.0";
+    rdma.devices[4] = {.name = "mlx5_0",
+                       .resources = {{"cq", 3}, {"mr", 200}, {"pd", 2}, {"qp", 17}},
+                       .resources_errno = 0,
+                       .owners = {{"cq", {.user = 1, .kernel = 1}}}};
     AttrWriter statistics, reporter;
     const std::array<uint64_t, 3> corrected{7, 3, 4};
     statistics.bytes(ETHTOOL_A_FEC_STAT_CORRECTED, std::as_bytes(std::span(corrected)));
@@ -130,7 +99,7 @@ class Reading : public testing::Test {
   test::Tree tree;
   Root root;
   Generic generic;
-  Rdma rdma;
+  test::SimRdma rdma;
   Port port;
 };
 
@@ -161,7 +130,7 @@ TEST_F(Reading, SaysThatTheNetdevIsSwitchedOff) {
 
 TEST_F(Reading, WhoMadeTheObjectsIsToldToWhoAsks) {
   (void)reader().read(port);
-  EXPECT_EQ(rdma.dumps, 0) << "one reading alone is not worth it";
+  EXPECT_EQ(rdma.owner_dumps, 0) << "one reading alone is not worth it";
   OwnerReader owners;
   const TelemetryAccess access{root, &generic, ethtool::Family{kEthtool, 0}, &rdma, &owners};
   TelemetryReader asking(access, port), next(access, port);
@@ -173,8 +142,8 @@ TEST_F(Reading, WhoMadeTheObjectsIsToldToWhoAsks) {
     EXPECT_EQ(read.resources, expected);
   }
   EXPECT_EQ(told(next).resources, expected);
-  EXPECT_EQ(rdma.dumps, 1) << "not again within a minute, whichever reader";
-  rdma.failure = EIO;
+  EXPECT_EQ(rdma.owner_dumps, 3) << "one of each kind, and not again within a minute, whichever reader";
+  rdma.devices[4].resources_errno = EIO;
   EXPECT_TRUE(told(next).resources.empty()) << "without the totals none of their parts";
 }
 
@@ -193,12 +162,12 @@ TEST_F(Reading, WhatTheDriverDoesNotHaveIsAskedOnce) {
 
 TEST_F(Reading, WhatFailsIsLeftAloneAndSaid) {
   generic.fail(kEthtool, ETHTOOL_MSG_FEC_GET, EIO);
-  rdma.failure = EPERM;
+  rdma.devices[4].resources_errno = EPERM;
   auto each = reader();
   for (int i = 0; i < 3; ++i) {
     const Told read = told(each);
     EXPECT_FALSE(read.attempt.success);
-    EXPECT_NE(read.attempt.error.find("eth0: read FEC"), std::string::npos) << read.attempt.error;
+    EXPECT_TRUE(test::has(read.attempt.error, "eth0: read FEC")) << read.attempt.error;
     EXPECT_FALSE(read.fec);
     EXPECT_TRUE(read.resources.empty());
     EXPECT_TRUE(read.link_status) << "the others go on";
@@ -228,22 +197,6 @@ TEST_F(Reading, OfACapturedTreeThereIsNothing) {
   EXPECT_FALSE(read.fec);
 }
 
-TEST(ThisKernel, TellsTheLinkOfAVeth) {
-  if (const std::string why = test::enter_netns_with_veth(); !why.empty()) GTEST_SKIP() << why;
-  auto kernel = open_kernel("/");
-  ASSERT_TRUE(kernel.ok()) << kernel.error().text();
-  if (!kernel->ethtool) GTEST_SKIP() << "no ethtool netlink";
-  Port port;
-  port.rdma = "none";
-  port.netdev = "veth0";
-  TelemetryReader reader({kernel->root, kernel->generic.get(), kernel->ethtool, nullptr}, port);
-  const Told read = told(reader);
-  EXPECT_TRUE(read.attempt.success) << read.attempt.error;
-  ASSERT_TRUE(read.link_status);
-  EXPECT_EQ(read.link_status->up, true);
-  EXPECT_FALSE(read.fec) << "veth has none";
-}
-
 TEST(Resources, AnythingElseIsNone) {
   EXPECT_TRUE(nldev::parse_resources({}).empty());
   AttrWriter entry, table, out;
@@ -253,7 +206,8 @@ TEST(Resources, AnythingElseIsNone) {
   EXPECT_TRUE(nldev::parse_resources(out.data()).empty()) << "a count of half its size";
 }
 
-using test::series;
+using test::Series;
+const std::string kAt = ",device=mlx5_0,port=1";
 
 Node node_with(Port port) {
   port.rdma = "mlx5_0";
@@ -262,21 +216,16 @@ Node node_with(Port port) {
   return node;
 }
 
-using Series = std::map<std::string, double>;
-const std::string kAt = ",device=mlx5_0,port=1";
-
-TEST(TelemetryFamilies, WhatWasNotReadHasNoSeries) {
-  FamilySet set;
-  add_telemetry(set, node_with({}), test::kEverything);
-  EXPECT_EQ(set.series(), 0u);
+Series telemetry_of(const Node& node, const Published& published = test::kEverything) {
+  return test::series_of([&](FamilySet& set) { add_telemetry(set, node, published); });
 }
+
+TEST(TelemetryFamilies, WhatWasNotReadHasNoSeries) { EXPECT_EQ(telemetry_of(node_with({})), Series{}); }
 
 TEST(TelemetryFamilies, TheReasonShowsWhileItIsKnown) {
   Port port;
   port.link_status = LinkStatus{false, "Autoneg", "No partner detected", 5};
-  FamilySet set;
-  add_telemetry(set, node_with(port), test::kEverything);
-  EXPECT_EQ(series(set),
+  EXPECT_EQ(telemetry_of(node_with(port)),
             (Series{{"fabric_link_down_reason_info" + kAt + ",reason=Autoneg,detail=No partner detected", 1},
                     {"fabric_phy_link_downs_total" + kAt, 5}}));
 }
@@ -287,17 +236,17 @@ TEST(TelemetryFamilies, WhatTheCountersSayIsNotSaidTwice) {
   port.fec = FecStatus{"rs", {}, {7, {3, 4}}, {1, {}}, {90, {}}};
   port.counters.ethtool = {{"link_down_events_phy", 4}, {"rx_corrected_bits_phy", 80}};
   const Node node = node_with(port);
-  FamilySet set;
-  add_counters(set, node.ports[0]);
-  add_telemetry(set, node, test::kEverything);
-  EXPECT_EQ(set.dropped_duplicates(), 0u);
-  EXPECT_EQ(series(set), (Series{{"fabric_phy_link_downs_total" + kAt, 4},
-                                 {"fabric_phy_fec_corrections_total" + kAt, 80},
-                                 {"fabric_phy_fec_info" + kAt + ",mode=rs", 1},
-                                 {"fabric_phy_fec_corrected_words_total" + kAt, 7},
-                                 {"fabric_phy_fec_lane_corrected_words_total" + kAt + ",lane=0", 3},
-                                 {"fabric_phy_fec_lane_corrected_words_total" + kAt + ",lane=1", 4},
-                                 {"fabric_phy_fec_uncorrectable_words_total" + kAt, 1}}));
+  const Series all = test::series_of([&](FamilySet& set) {
+    add_counters(set, node.ports[0]);
+    add_telemetry(set, node, test::kEverything);
+  });
+  EXPECT_EQ(all, (Series{{"fabric_phy_link_downs_total" + kAt, 4},
+                         {"fabric_phy_fec_corrections_total" + kAt, 80},
+                         {"fabric_phy_fec_info" + kAt + ",mode=rs", 1},
+                         {"fabric_phy_fec_corrected_words_total" + kAt, 7},
+                         {"fabric_phy_fec_lane_corrected_words_total" + kAt + ",lane=0", 3},
+                         {"fabric_phy_fec_lane_corrected_words_total" + kAt + ",lane=1", 4},
+                         {"fabric_phy_fec_uncorrectable_words_total" + kAt, 1}}));
 }
 
 TEST(TelemetryFamilies, OfADeviceOnceHoweverManyPortsItHas) {
@@ -313,19 +262,23 @@ TEST(TelemetryFamilies, OfADeviceOnceHoweverManyPortsItHas) {
   }
   node.platform.functions["0000:17:00.0"].correctable.total = 12;
   node.platform.functions["0000:17:00.0"].fatal.total = 0;
-  FamilySet set;
-  add_telemetry(set, node, test::kEverything);
   const std::string at = ",device=mlx5_0";
-  EXPECT_EQ(series(set), (Series{{"fabric_rdma_resources" + at + ",kind=qp", 8},
-                                 {"fabric_rdma_resources_by_owner" + at + ",kind=qp,owner=user", 5},
-                                 {"fabric_rdma_resources_by_owner" + at + ",kind=qp,owner=kernel", 2},
-                                 {"fabric_device_healthy" + at, 0},
-                                 {"fabric_device_health_errors_total" + at + ",reporter=fw", 2},
-                                 {"fabric_device_health_errors_total" + at + ",reporter=tx", 4},
-                                 {"fabric_device_recoveries_total" + at, 5},
-                                 {"fabric_pcie_errors_total" + at + ",severity=correctable", 12},
-                                 {"fabric_pcie_errors_total" + at + ",severity=fatal", 0}}));
-  EXPECT_EQ(set.dropped_duplicates(), 0u);
+  EXPECT_EQ(telemetry_of(node), (Series{{"fabric_rdma_resources" + at + ",kind=qp", 8},
+                                        {"fabric_rdma_resources_by_owner" + at + ",kind=qp,owner=user", 5},
+                                        {"fabric_rdma_resources_by_owner" + at + ",kind=qp,owner=kernel", 2},
+                                        {"fabric_device_healthy" + at, 0},
+                                        {"fabric_device_health_errors_total" + at + ",reporter=fw", 2},
+                                        {"fabric_device_health_errors_total" + at + ",reporter=tx", 4},
+                                        {"fabric_device_recoveries_total" + at, 5},
+                                        {"fabric_pcie_errors_total" + at + ",severity=correctable", 12},
+                                        {"fabric_pcie_errors_total" + at + ",severity=fatal", 0}}));
+}
+
+ModuleLane lane(unsigned number, double rx_power) {
+  ModuleLane out;
+  out.number = number;
+  out.rx_power.value = rx_power;
+  return out;
 }
 
 TEST(TelemetryFamilies, AModuleSaysItsWorstAndItsLimitsOnce) {
@@ -335,27 +288,12 @@ TEST(TelemetryFamilies, AModuleSaysItsWorstAndItsLimitsOnce) {
   module.medium = Medium::optical;
   module.temperature = {35.5, ModuleFlags{}};
   module.rx_power_limits = {.high_alarm = 0.002, .low_alarm = 0.0001, .high_warning = 0.001, .low_warning = {}};
-  module.lanes = {{.number = 1,
-                   .rx_power = {0.0005, ModuleFlags{}},
-                   .tx_power = {},
-                   .tx_bias = {},
-                   .rx_los = false,
-                   .rx_lol = {},
-                   .tx_los = {},
-                   .tx_lol = {},
-                   .tx_fault = {}},
-                  {.number = 2,
-                   .rx_power = {0.00001, ModuleFlags{.low_alarm = true, .low_warning = true}},
-                   .tx_power = {},
-                   .tx_bias = {},
-                   .rx_los = true,
-                   .rx_lol = {},
-                   .tx_los = {},
-                   .tx_lol = {},
-                   .tx_fault = {}}};
-  FamilySet set;
-  add_telemetry(set, node_with(port), test::kEverything);
-  EXPECT_EQ(series(set),
+  module.lanes = {lane(1, 0.0005), lane(2, 0.00001)};
+  module.lanes[0].rx_power.flags = ModuleFlags{};
+  module.lanes[0].rx_los = false;
+  module.lanes[1].rx_power.flags = ModuleFlags{.low_alarm = true, .low_warning = true};
+  module.lanes[1].rx_los = true;
+  EXPECT_EQ(telemetry_of(node_with(port)),
             (Series{{"fabric_module_info" + kAt +
                          ",form_factor=QSFP28,vendor=,part_number=,serial_number=,medium=optical,technology=",
                      1},
@@ -379,16 +317,11 @@ TEST(TelemetryFamilies, LanesAndLimitsAreGroups) {
   port.fec = FecStatus{"rs", {}, {9, {4, 5}}, {}, {}};
   Transceiver& module = port.module.emplace();
   module.temperature_limits.high_alarm = 75;
-  module.lanes.resize(2);
-  module.lanes[0].number = 1;
-  module.lanes[0].rx_power.value = 0.001;
-  module.lanes[1].number = 2;
-  module.lanes[1].rx_power.value = 0.0005;
+  module.lanes = {lane(1, 0.001), lane(2, 0.0005)};
   const auto names = [&](std::vector<SeriesGroup> groups) {
-    FamilySet set;
-    add_telemetry(set, node_with(port), {RawCounters::unmapped, std::move(groups)});
     std::set<std::string> out;
-    for (const auto& family : set.families()) out.insert(family.name);
+    for (const auto& [series, one] : telemetry_of(node_with(port), {RawCounters::unmapped, std::move(groups)}))
+      out.insert(series.substr(0, series.find(',')));
     return out;
   };
   const std::set<std::string> usual{"fabric_phy_fec_info", "fabric_phy_fec_corrected_words_total", "fabric_module_info",
@@ -410,9 +343,7 @@ TEST(TelemetryFamilies, EveryLimitOfEveryReadingHasItsLine) {
     *limits = {next, next + 1, next + 2, next + 3};
     next += 4;
   }
-  FamilySet set;
-  add_telemetry(set, node_with(port), test::kEverything);
-  Series got = series(set), wanted;
+  Series got = telemetry_of(node_with(port)), wanted;
   std::erase_if(got, [](const auto& one) { return one.first.find("_limit_") == std::string::npos; });
   next = 1;
   for (const char* name : {"temperature_limit_celsius", "voltage_limit_volts", "rx_power_limit_watts",
@@ -438,11 +369,10 @@ TEST(TelemetryFamilies, OfABondEachMemberHasItsOwn) {
   }
   node.ports[2].link_status = LinkStatus{false, "No cable", "", {}};
   node.ports[1].module.emplace().temperature.value = 40;
-  FamilySet set;
-  for (const Port& port : node.ports) add_link(set, port);
-  add_telemetry(set, node, test::kEverything);
-  EXPECT_EQ(set.dropped_duplicates(), 0u);
-  Series got = series(set);
+  Series got = test::series_of([&](FamilySet& set) {
+    for (const Port& port : node.ports) add_link(set, port);
+    add_telemetry(set, node, test::kEverything);
+  });
   std::erase_if(got, [](const auto& one) {
     return one.first.starts_with("fabric_port_info") || one.first.starts_with("fabric_module_info");
   });

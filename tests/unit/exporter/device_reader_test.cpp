@@ -1,41 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporter/collect/device_reader.h"
 
-#include <rdma/rdma_netlink.h>
-
 #include "support/sim_qp.h"
+#include "support/sim_rdma.h"
 #include "support/slow_nics.h"
 #include "support/test.h"
 
 namespace fabric::exporter {
 namespace {
-
-// RDMA netlink of a kernel that knows two queue pairs on mlx5_0; counts in `dumps` how often it went through them.
-class TwoQueuePairs final : public Netlink {
- public:
-  explicit TwoQueuePairs(std::shared_ptr<int> dumps) : dumps_(std::move(dumps)) {}
-  Result<std::vector<Message>> talk(uint16_t type, uint16_t, View8) override {
-    AttrWriter out, table;
-    out.u32(RDMA_NLDEV_ATTR_DEV_INDEX, 4).text(RDMA_NLDEV_ATTR_DEV_NAME, "mlx5_0");
-    switch (type & 0xff) {
-      case RDMA_NLDEV_CMD_GET: return std::vector{Message{type, out.data()}};
-      case RDMA_NLDEV_CMD_RES_GET:
-        table.nest(RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY, AttrWriter()
-                                                          .text(RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME, "qp")
-                                                          .u64(RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR, 2));
-        return std::vector{Message{type, out.nest(RDMA_NLDEV_ATTR_RES_SUMMARY, table).data()}};
-      case RDMA_NLDEV_CMD_RES_QP_GET:
-        ++*dumps_;
-        table.nest(RDMA_NLDEV_ATTR_RES_QP_ENTRY, AttrWriter().text(RDMA_NLDEV_ATTR_RES_KERN_NAME, "ib_core"))
-            .nest(RDMA_NLDEV_ATTR_RES_QP_ENTRY, AttrWriter().u32(RDMA_NLDEV_ATTR_RES_PID, 7));
-        return std::vector{Message{type, out.nest(RDMA_NLDEV_ATTR_RES_QP, table).data()}};
-      default: return error(EOPNOTSUPP, "simulated");
-    }
-  }
-
- private:
-  std::shared_ptr<int> dumps_;
-};
 
 TEST(DeviceReader, TheKernelGoesThroughADevicesObjectsOnceForAllItsPortsAndBeyondARescan) {
   test::SlowNics nics;
@@ -43,10 +15,12 @@ TEST(DeviceReader, TheKernelGoesThroughADevicesObjectsOnceForAllItsPortsAndBeyon
   nics.tree.file(second + "/state", "4: ACTIVE\n")
       .file(second + "/phys_state", "5: LinkUp\n")
       .file(second + "/link_layer", "Ethernet\n");
-  const auto dumps = std::make_shared<int>(0);
+  test::SimRdma rdma;
+  rdma.devices[4] = {
+      .name = "mlx5_0", .resources = {{"qp", 2}}, .resources_errno = 0, .owners = {{"qp", {.user = 1, .kernel = 1}}}};
   DeviceReader reader(nics.tree.path(), "mlx5_0", nullptr, [&](const std::string& root) {
     auto kernel = nics.open()(root);
-    if (kernel) kernel->rdma = std::make_unique<TwoQueuePairs>(dumps);
+    if (kernel) kernel->rdma = std::make_unique<test::BorrowedNetlink>(rdma);
     return kernel;
   });
   for (int scan = 0; scan < 2; ++scan) {
@@ -57,7 +31,7 @@ TEST(DeviceReader, TheKernelGoesThroughADevicesObjectsOnceForAllItsPortsAndBeyon
               (std::vector<ResourceCount>{{"qp", "", 2}, {"qp", "user", 1}, {"qp", "kernel", 1}}));
     EXPECT_EQ(reading.ports[1].resources, (std::vector<ResourceCount>{{"qp", "", 2}}));
   }
-  EXPECT_EQ(*dumps, 1);
+  EXPECT_EQ(rdma.owner_dumps, 1);
 }
 
 // Beyond the first 128 devices there are others that nobody reads: they are no business of each reader of those.
@@ -101,28 +75,24 @@ TEST(DeviceReader, WhatADeviceMadeAnewCountsHasNotWrapped) {
 }
 
 TEST(DeviceReader, CountersOfQueuePairsAreReadOnlyWhereTheConfigurationAsksForThem) {
-  struct Borrowed final : test::SimQp {
-    explicit Borrowed(int& asked) : asked_(asked) { sets = {{.type = uint8_t{2}, .counters = {{"out_of_buffer", 7}}}}; }
-    ~Borrowed() override { asked_ += modes + dumps; }
-    int& asked_;
-  };
   test::SlowNics nics;
-  int asked = 0;
+  test::SimQp rdma;
+  rdma.sets = {{.type = uint8_t{2}, .counters = {{"out_of_buffer", 7}}}};
   const auto read = [&](std::vector<Compat> compat) {
     auto policy = std::make_shared<Policy>();
     policy->compat = std::move(compat);
     DeviceReader reader(nics.tree.path(), "mlx5_0", policy, [&](const std::string& root) {
       auto kernel = nics.open()(root);
-      if (kernel) kernel->rdma = std::make_unique<Borrowed>(asked);
+      if (kernel) kernel->rdma = std::make_unique<test::BorrowedNetlink>(rdma);
       return kernel;
     });
     reader.rescan();
     return reader.read().ports.at(0).qp_statistics;
   };
   EXPECT_FALSE(read({Compat::node_exporter, Compat::rdma_exporter}));
-  EXPECT_EQ(asked, 0);
+  EXPECT_EQ(rdma.modes + rdma.dumps, 0);
   const auto told = read({Compat::rdma_exporter_qp});
-  EXPECT_EQ(asked, 2);
+  EXPECT_EQ(rdma.modes + rdma.dumps, 2);
   ASSERT_TRUE(told);
   EXPECT_EQ(told->dump, QpStatistics::Dump::ok);
   EXPECT_EQ(told->kinds.at("RC"), (std::vector<Counter>{{"out_of_buffer", 7}}));

@@ -2,29 +2,20 @@
 // The burst sampler: the histograms of one device, its pace, and what a sample reads.
 #include "exporter/collect/device_sampler.h"
 
-#include <sys/eventfd.h>
-
 #include <numeric>
 
 #include "counters/reader.h"
-#include "exporter/collect/collector.h"
 #include "metrics/families.h"
 #include "metrics/text.h"
+#include "support/running_collector.h"
 #include "support/series.h"
 #include "support/sim_rdma.h"
-#include "support/slow_nics.h"
-#include "support/test.h"
 
 namespace fabric::exporter {
 namespace {
 
 using namespace std::chrono_literals;
-
-void await(const std::function<bool()>& done) {
-  const auto end = Pace::Clock::now() + 20s;
-  while (!done() && Pace::Clock::now() < end) std::this_thread::sleep_for(1ms);
-  ASSERT_TRUE(done());
-}
+using test::RunningCollector;
 
 Port port_of(const std::string& device, const std::string& netdev) {
   Port port;
@@ -71,36 +62,20 @@ class Sampled {
   DeviceSampler sampler_;
 };
 
-// A collector that samples both devices every 10 ms.
-class Collecting {
- public:
-  explicit Collecting(const test::SlowNics& nics, std::map<std::string, DeviceBursts> before = {},
-                      std::chrono::milliseconds interval = 10ms)
-      : wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-        collector(options(nics, std::move(before), interval), wake_.get()) {
-    await([&] { return collector.has_all(); });
-  }
-  [[nodiscard]] uint64_t cnp_samples(const std::string& device) const {
-    for (const PortBursts& port : collector.snapshot().bursts)
-      if (port.device == device) return samples(cnps(port.record));
-    return 0;
-  }
+// Samples both devices every 10 ms.
+CollectorOptions sampling_both(const test::SlowNics& nics, std::map<std::string, DeviceBursts> before = {},
+                               std::chrono::milliseconds interval = 10ms) {
+  CollectorOptions out = test::collector_options(nics);
+  out.sampling = {interval, 1, {}};
+  out.bursts = std::move(before);
+  return out;
+}
 
- private:
-  static CollectorOptions options(const test::SlowNics& nics, std::map<std::string, DeviceBursts> before,
-                                  std::chrono::milliseconds interval) {
-    CollectorOptions out;
-    out.root = nics.tree.path();
-    out.open = nics.open();
-    out.sampling = {interval, 1, {}};
-    out.bursts = std::move(before);
-    return out;
-  }
-  Fd wake_;
-
- public:
-  Collector collector;
-};
+uint64_t cnp_samples(RunningCollector& all, const std::string& device) {
+  for (const PortBursts& port : all->snapshot().bursts)
+    if (port.device == device) return samples(cnps(port.record));
+  return 0;
+}
 
 class Sampling : public testing::Test {
  protected:
@@ -120,18 +95,18 @@ TEST_F(Sampling, SeesWhatFilesAndDriverSayBetweenTwoScrapes) {
 }
 
 TEST_F(Sampling, ADeviceThatHangsDelaysOnlyItself) {
-  const Collecting all(nics);
-  await([&] { return all.cnp_samples("mlx5_0") > 2 && all.cnp_samples("mlx5_1") > 2; });
+  RunningCollector all(sampling_both(nics));
+  all.settle([&] { return cnp_samples(all, "mlx5_0") > 2 && cnp_samples(all, "mlx5_1") > 2; });
   nics.statistics->hang("eth2");
-  await([&] { return nics.statistics->is_waiting("eth2"); });
-  const uint64_t stuck = all.cnp_samples("mlx5_0"), other = all.cnp_samples("mlx5_1");
-  await([&] { return all.cnp_samples("mlx5_1") > other + 10; });
-  EXPECT_LE(all.cnp_samples("mlx5_0"), stuck + 1);
-  const auto devices = all.collector.snapshot().sampled;
+  all.settle([&] { return nics.statistics->is_waiting("eth2"); });
+  const uint64_t stuck = cnp_samples(all, "mlx5_0"), other = cnp_samples(all, "mlx5_1");
+  all.settle([&] { return cnp_samples(all, "mlx5_1") > other + 10; });
+  EXPECT_LE(cnp_samples(all, "mlx5_0"), stuck + 1);
+  const auto devices = all->snapshot().sampled;
   ASSERT_EQ(devices.size(), 2u);
   EXPECT_GT(devices[0].age, devices[1].age) << "and its age shows it";
   nics.statistics->answer("eth2");
-  await([&] { return all.cnp_samples("mlx5_0") > stuck + 2; });
+  all.settle([&] { return cnp_samples(all, "mlx5_0") > stuck + 2; });
 }
 
 // A bond's netdev has no statistics; pause is counted by each member.
@@ -156,9 +131,9 @@ TEST_F(Sampling, OfABondEachMemberHasTheCountersOfItsNetdev) {
 }
 
 TEST_F(Sampling, EndsThoughADeviceHangs) {
-  auto all = std::make_unique<Collecting>(nics);
+  auto all = std::make_unique<RunningCollector>(sampling_both(nics));
   nics.statistics->hang("eth3");
-  await([&] { return nics.statistics->is_waiting("eth3"); });
+  all->settle([&] { return nics.statistics->is_waiting("eth3"); });
   all.reset();
 }
 
@@ -192,19 +167,19 @@ TEST_F(Sampling, HistogramsOutliveAReload) {
   std::map<std::string, DeviceBursts> before;
   uint64_t counted = 0;
   {
-    const Collecting all(nics);
-    await([&] { return all.cnp_samples("mlx5_0") > 2; });
-    before = all.collector.bursts();
-    counted = all.cnp_samples("mlx5_0");
+    RunningCollector all(sampling_both(nics));
+    all.settle([&] { return cnp_samples(all, "mlx5_0") > 2; });
+    before = all->bursts();
+    counted = cnp_samples(all, "mlx5_0");
   }
-  const Collecting next(nics, std::move(before), 1h);
-  EXPECT_GE(next.cnp_samples("mlx5_0") + 1, counted);
+  RunningCollector next(sampling_both(nics, std::move(before), 1h));
+  EXPECT_GE(cnp_samples(next, "mlx5_0") + 1, counted);
 }
 
 TEST_F(Sampling, AnIntervalOfZeroSwitchesItOff) {
-  const Collecting all(nics, {}, 0ms);
-  EXPECT_TRUE(all.collector.snapshot().sampled.empty());
-  EXPECT_TRUE(all.collector.snapshot().bursts.empty());
+  RunningCollector all(sampling_both(nics, {}, 0ms));
+  EXPECT_TRUE(all->snapshot().sampled.empty());
+  EXPECT_TRUE(all->snapshot().bursts.empty());
 }
 
 TEST_F(Sampling, KeepsToItsBudgetAndWarnsOnce) {
@@ -223,8 +198,8 @@ TEST_F(Sampling, KeepsToItsBudgetAndWarnsOnce) {
   ASSERT_NE(throttled, families.families().end());
   EXPECT_EQ(throttled->metric.at(0).gauge.value, 1);
   ASSERT_EQ(lines.size(), 1u) << "and not at every step";
-  EXPECT_NE(lines[0].find("mlx5_0: sampling slowed down to every 20 ms"), std::string::npos) << lines[0];
-  EXPECT_NE(lines[0].find("sample_cpu_budget"), std::string::npos) << lines[0];
+  EXPECT_TRUE(test::has(lines[0], "mlx5_0: sampling slowed down to every 20 ms")) << lines[0];
+  EXPECT_TRUE(test::has(lines[0], "sample_cpu_budget")) << lines[0];
 }
 
 TEST_F(Sampling, ADeviceThatCannotBeReadHasNoAge) {

@@ -2,13 +2,9 @@
 // The HTTP side: what strangers send, judged by pure functions, and the real server on loopback.
 #include "exporter/http/http.h"
 
-#include <arpa/inet.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <netinet/in.h>
-#include <poll.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <zlib.h>
@@ -16,10 +12,14 @@
 #include "exporter/http/connections.h"
 #include "exporter/http/page.h"
 #include "exporter/http/server.h"
-#include "support/test.h"
+#include "support/tcp.h"
 
 namespace fabric::exporter {
 namespace {
+
+using test::has;
+using test::receive;
+using test::send_text;
 
 TEST(Route, PathsAreExact) {
   EXPECT_EQ(route_of("/metrics"), Route::metrics);
@@ -132,11 +132,11 @@ class ServerTest : public testing::Test {
     auto v4 = parse_address("127.0.0.1:0");
     auto first = listen_on(*v4);
     ASSERT_TRUE(first) << first.error().text();
-    port_ = port_of(first->get());
+    port_ = test::port_of(*first);
     std::vector<Fd> listeners;
     listeners.push_back(std::move(*first));
     if (auto second = listen_on(*parse_address("[::1]:0"))) {
-      port6_ = port_of(second->get());
+      port6_ = test::port_of(*second);
       listeners.push_back(std::move(*second));
     }
     server_.emplace(loop_, site_, limits_, web_);
@@ -153,37 +153,12 @@ class ServerTest : public testing::Test {
     sd_event_unref(loop_);
   }
 
-  static uint16_t port_of(int fd) {
-    sockaddr_storage address{};
-    socklen_t size = sizeof address;
-    ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
-    return ntohs(address.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6&>(address).sin6_port
-                                               : reinterpret_cast<sockaddr_in&>(address).sin_port);
-  }
   // `from`: the client's own address.
   Fd connect(bool v6 = false, const std::string& from = "") const {
-    auto address = parse_address(v6 ? "[::1]:" + std::to_string(port6_) : "127.0.0.1:" + std::to_string(port_));
-    Fd fd(::socket(address->storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    if (!from.empty()) {
-      const auto own = parse_address(from + ":0");
-      EXPECT_EQ(::bind(fd.get(), reinterpret_cast<const sockaddr*>(&own->storage), own->size), 0);
-    }
-    EXPECT_EQ(::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address->storage), address->size), 0);
+    const std::string host = v6 ? "[::1]:" + std::to_string(port6_) : "127.0.0.1:" + std::to_string(port_);
+    Fd fd = test::connect_to(host, from);
+    EXPECT_TRUE(fd);
     return fd;
-  }
-  static void send_text(const Fd& fd, const std::string& text) {
-    ::send(fd.get(), text.data(), text.size(), MSG_NOSIGNAL);
-  }
-  // Everything until the server closes, or `patience` without a byte.
-  static std::string receive(const Fd& fd, int patience = 5000) {
-    std::string out;
-    std::array<char, 65536> buffer;
-    for (pollfd waiting{fd.get(), POLLIN, 0}; ::poll(&waiting, 1, patience) > 0;) {
-      ssize_t size = ::recv(fd.get(), buffer.data(), buffer.size(), 0);
-      if (size <= 0) break;
-      out.append(buffer.data(), static_cast<size_t>(size));
-    }
-    return out;
   }
   static std::string receive_some(const Fd& fd) {
     std::array<char, 65536> buffer;
@@ -192,9 +167,9 @@ class ServerTest : public testing::Test {
     EXPECT_GT(size, 0);
     return {buffer.data(), static_cast<size_t>(std::max<ssize_t>(size, 0))};
   }
-  std::string ask(const std::string& method, const std::string& path, const std::string& headers = "",
-                  bool v6 = false) const {
-    Fd fd = connect(v6);
+  std::string ask(const std::string& method, const std::string& path, const std::string& headers = "", bool v6 = false,
+                  const std::string& from = "") const {
+    Fd fd = connect(v6, from);
     send_text(fd, method + " " + path + " HTTP/1.1\r\nHost: a\r\nConnection: close\r\n" + headers + "\r\n");
     return receive(fd);
   }
@@ -216,16 +191,16 @@ class ServerTest : public testing::Test {
 TEST_F(ServerTest, GetHeadAndTheOthers) {
   std::string get = ask("GET", "/metrics");
   EXPECT_TRUE(get.starts_with("HTTP/1.1 200")) << get.substr(0, 200);
-  EXPECT_NE(get.find("Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n"), std::string::npos);
+  EXPECT_TRUE(has(get, "Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n"));
   EXPECT_EQ(body(get), *site_.page);
   std::string head = ask("HEAD", "/metrics");
   EXPECT_TRUE(head.starts_with("HTTP/1.1 200"));
-  EXPECT_NE(head.find("Content-Length: " + std::to_string(site_.page->size())), std::string::npos);
+  EXPECT_TRUE(has(head, "Content-Length: " + std::to_string(site_.page->size())));
   EXPECT_EQ(body(head), "");
   for (const char* method : {"PUT", "DELETE", "OPTIONS", "PATCH"}) {
     std::string reply = ask(method, "/metrics");
     EXPECT_TRUE(reply.starts_with("HTTP/1.1 405")) << method << reply.substr(0, 100);
-    EXPECT_NE(reply.find("Allow: GET, HEAD"), std::string::npos);
+    EXPECT_TRUE(has(reply, "Allow: GET, HEAD"));
   }
   EXPECT_TRUE(ask("POST", "/metrics", "Content-Length: 3\r\n").starts_with("HTTP/1.1 405"));
   EXPECT_TRUE(ask("GET", "/metrics/x").starts_with("HTTP/1.1 404"));
@@ -241,10 +216,9 @@ TEST_F(ServerTest, ThePageForPeopleAndItsHeaders) {
   EXPECT_EQ(body(reply), *site_.people);
   const std::string same[] = {"X-Content-Type-Options: nosniff\r\n", "Referrer-Policy: no-referrer\r\n",
                               "Cache-Control: no-store\r\n", kPolicy};
-  EXPECT_NE(reply.find("Content-Type: text/html; charset=utf-8\r\n"), std::string::npos);
+  EXPECT_TRUE(has(reply, "Content-Type: text/html; charset=utf-8\r\n"));
   for (const char* path : {"/", "/metrics", "/-/healthy", "/none"})
-    for (const std::string& header : same)
-      EXPECT_NE(ask("GET", path).find(header), std::string::npos) << path << ' ' << header;
+    for (const std::string& header : same) EXPECT_TRUE(has(ask("GET", path), header)) << path << ' ' << header;
   EXPECT_EQ(gunzip(body(ask("GET", "/", "Accept-Encoding: gzip\r\n"))), *site_.page);
   EXPECT_EQ(body(ask("HEAD", "/")), "");
   EXPECT_TRUE(ask("POST", "/", "Content-Length: 3\r\n").starts_with("HTTP/1.1 405"));
@@ -270,7 +244,7 @@ TEST_F(LockedServer, ThePageForPeopleNeedsThePassword) {
     const std::string reply = ask("GET", path);
     EXPECT_TRUE(reply.starts_with("HTTP/1.1 401")) << path;
     EXPECT_EQ(body(reply), "Name and password required.\n");
-    EXPECT_NE(reply.find(kPolicy), std::string::npos);
+    EXPECT_TRUE(has(reply, kPolicy));
   }
   EXPECT_EQ(body(ask("GET", "/", "Authorization: Basic cHJvbTpzZWNyZXQ=\r\n")), *site_.people);
 }
@@ -284,20 +258,19 @@ TEST_F(ServerTest, ReadyOnlyWhenItIs) {
 
 TEST_F(ServerTest, GzipWhenAskedFor) {
   std::string packed = ask("GET", "/metrics", "Accept-Encoding: br\r\nAccept-Encoding: gzip\r\n");
-  EXPECT_NE(packed.find("Content-Encoding: gzip\r\n"), std::string::npos);
+  EXPECT_TRUE(has(packed, "Content-Encoding: gzip\r\n"));
   EXPECT_EQ(gunzip(body(packed)), *site_.page);
   std::string refused = ask("GET", "/metrics", "Accept-Encoding: gzip;q=0\r\n");
-  EXPECT_EQ(refused.find("Content-Encoding"), std::string::npos);
+  EXPECT_FALSE(has(refused, "Content-Encoding"));
   EXPECT_EQ(body(refused), *site_.page);
 }
 
 TEST_F(ServerTest, OpenMetricsWhenAskedFor) {
   const std::string reply =
       ask("GET", "/metrics", "Accept: application/openmetrics-text;version=1.0.0,text/plain;q=0.5\r\n");
-  EXPECT_NE(reply.find("Content-Type: application/openmetrics-text; version=1.0.0; charset=utf-8\r\n"),
-            std::string::npos)
+  EXPECT_TRUE(has(reply, "Content-Type: application/openmetrics-text; version=1.0.0; charset=utf-8\r\n"))
       << reply.substr(0, 300);
-  EXPECT_NE(reply.find("Vary: Accept, Accept-Encoding\r\n"), std::string::npos);
+  EXPECT_TRUE(has(reply, "Vary: Accept, Accept-Encoding\r\n"));
   EXPECT_EQ(body(reply), *site_.open);
   EXPECT_EQ(body(ask("GET", "/metrics", "Accept: text/plain\r\n")), *site_.page);
 }
@@ -393,9 +366,8 @@ TEST_F(SmallServer, TheOldestOfTooManyGiveWay) {
   }
   EXPECT_EQ(body(ask("GET", "/metrics")), *site_.page);
   EXPECT_EQ(receive(half.front()), "") << "closed";
-  Fd same = connect(false, "127.0.0.2");
-  send_text(same, "GET /-/healthy HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
-  EXPECT_TRUE(receive(same).starts_with("HTTP/1.1 200")) << "a client beside a bad one";
+  EXPECT_TRUE(ask("GET", "/-/healthy", "", false, "127.0.0.2").starts_with("HTTP/1.1 200"))
+      << "a client beside a bad one";
 }
 
 TEST_F(SmallServer, ThoseThatDoNotReadGiveWayToo) {
@@ -419,9 +391,7 @@ TEST_F(StrictServer, AClientThatAsksTooOftenGets429) {
   for (int i = 0; i < 5; ++i) answered += ask("GET", "/-/healthy").starts_with("HTTP/1.1 200");
   EXPECT_EQ(answered, 3u);
   EXPECT_TRUE(ask("GET", "/metrics").starts_with("HTTP/1.1 429"));
-  Fd other = connect(false, "127.0.0.2");
-  send_text(other, "GET /-/healthy HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
-  EXPECT_TRUE(receive(other).starts_with("HTTP/1.1 200"));
+  EXPECT_TRUE(ask("GET", "/-/healthy", "", false, "127.0.0.2").starts_with("HTTP/1.1 200"));
 }
 
 TEST(PerSecond, EachClientHasItsOwnAndAllTogetherTheirs) {

@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A tree that claims more than any machine has: every program comes to an end with it, and says so or gives a bounded
 // answer.
-#include <poll.h>
-#include <sys/eventfd.h>
-
-#include "base/fd.h"
 #include "checks/check.h"
-#include "exporter/collect/collector.h"
-#include "exporter/http/page.h"
 #include "model/report.h"
 #include "model/view.h"
 #include "scan/scan.h"
-#include "support/test.h"
-#include "support/tree.h"
+#include "support/running_collector.h"
 
 namespace fabric {
 namespace {
@@ -75,7 +68,7 @@ TEST(ManyDevices, MoreGpusThanAnyMachineHasAreOneClearError) {
   const Node node = scanned(tree);
   EXPECT_TRUE(node.topology.gpus.empty());
   ASSERT_FALSE(node.unseen.empty());
-  EXPECT_NE(node.unseen.front().find("2000 GPUs and 0 NICs"), std::string::npos) << node.unseen.front();
+  EXPECT_TRUE(test::has(node.unseen.front(), "2000 GPUs and 0 NICs")) << node.unseen.front();
 }
 
 // The exporter has a thread for each, and its service a limit of threads.
@@ -85,24 +78,14 @@ TEST(ManyDevices, TheExporterReadsTheFirst) {
   add_rdma_devices(tree, 140);
   for (unsigned i = 2; i < 14; ++i)
     tree.link("sys/devices/pci0000:00/" + address_of(i) + "/physfn", "../" + address_of(0));
-  exporter::CollectorOptions options;
-  options.root = tree.path();
-  options.stuck = std::chrono::seconds(30);
-  const Fd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  exporter::Collector collector(std::move(options), wake.get());
-  for (int i = 0; i < 1'000 && (!collector.complete() || collector.busy()); ++i) {
-    pollfd waiting{wake.get(), POLLIN, 0};
-    ::poll(&waiting, 1, 20);
-  }
-  const exporter::Snapshot snapshot = collector.snapshot();
+  const exporter::Snapshot snapshot = test::RunningCollector(test::collector_options(tree.path()))->snapshot();
   EXPECT_EQ(snapshot.node.ports.size(), 128u);
   EXPECT_EQ(snapshot.node.ports.back().rdma, "mlx5_139")
       << "functions for guests are left out first, then in natural order";
   for (const Port& port : snapshot.node.ports) EXPECT_FALSE(port.virtual_function) << port.rdma;
-  bool told = false;
-  for (const exporter::CollectorRun& run : snapshot.runs)
-    told = told || (run.collector == "devices" && !run.success && run.error.starts_with("12 RDMA devices"));
-  EXPECT_TRUE(told);
+  EXPECT_TRUE(std::ranges::any_of(snapshot.runs, [](const exporter::CollectorRun& run) {
+    return run.collector == "devices" && !run.success && run.error.starts_with("12 RDMA devices");
+  }));
 }
 
 }  // namespace

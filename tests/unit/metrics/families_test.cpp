@@ -7,13 +7,30 @@
 namespace fabric {
 namespace {
 
+using test::Series;
 using test::series;
+using test::series_of;
 
 Port port(const std::string& device) {
   Port port;
   port.rdma = device;
   port.number = 1;
   return port;
+}
+
+Series of_link(const Port& one) {
+  return series_of([&](FamilySet& set) { add_link(set, one); });
+}
+Series of_counters(const Port& one) {
+  return series_of([&](FamilySet& set) { add_counters(set, one); });
+}
+Series of_report(const Report& report, const Published& published = {}) {
+  return series_of([&](FamilySet& set) { add_report(set, report, published); });
+}
+// The value of the series; absent where there is none.
+std::optional<double> value(const Series& all, const std::string& name) {
+  const auto found = all.find(name);
+  return found == all.end() ? std::nullopt : std::optional(found->second);
 }
 
 // bnxt_re (hw_counters.c): Linux 6.1 and Broadcom's own driver have no rx_roce_only_bytes; of a virtual function it
@@ -24,87 +41,80 @@ TEST(Counters, RdmaTrafficOfBroadcomIsThereWithEveryDriverAndOnce) {
     Port one = port("bnxt_re0");
     one.kernel_driver = "bnxt_en";
     one.counters.hw = std::move(hw);
-    FamilySet set;
-    add_counters(set, one);
-    return series(set);
+    return of_counters(one);
   };
   const std::string rx = "fabric_rdma_bytes_total,device=bnxt_re0,port=1,direction=rx",
                     tx = "fabric_rdma_packets_total,device=bnxt_re0,port=1,direction=tx";
-  EXPECT_EQ(traffic({{"rx_bytes", 1000}, {"tx_pkts", 3}}), (std::map<std::string, double>{{rx, 1000}, {tx, 3}}));
+  EXPECT_EQ(traffic({{"rx_bytes", 1000}, {"tx_pkts", 3}}), (Series{{rx, 1000}, {tx, 3}}));
   EXPECT_EQ(traffic({{"rx_bytes", 1000}, {"tx_pkts", 3}, {"tx_roce_only_pkts", 0}, {"rx_roce_only_bytes", 0}}),
-            (std::map<std::string, double>{{rx, 1000}, {tx, 3}}));
+            (Series{{rx, 1000}, {tx, 3}}));
   EXPECT_EQ(traffic({{"rx_bytes", 1000}, {"tx_pkts", 3}, {"tx_roce_only_pkts", 2}, {"rx_roce_only_bytes", 900}}),
-            (std::map<std::string, double>{{rx, 900}, {tx, 2}}));
+            (Series{{rx, 900}, {tx, 2}}));
 }
 
+constexpr Metric kA{"a_total", "A."}, kB{"b_total", "B."};
+
 TEST(FamilySet, KeepsTheFirstOfTwoEqualSeriesAndCounts) {
-  constexpr Metric metric{"a_total", "A."}, other{"b_total", "B."};
   FamilySet set;
-  set.add(metric, {{"device", "x"}}, 1);
-  set.add(other, {{"device", "x"}}, 2);
-  set.add(metric, {{"device", "x"}}, 3);
-  set.add(metric, {{"device", "y"}}, 4);
-  EXPECT_EQ(series(set),
-            (std::map<std::string, double>{{"a_total,device=x", 1}, {"a_total,device=y", 4}, {"b_total,device=x", 2}}));
+  set.add(kA, {{"device", "x"}}, 1);
+  set.add(kB, {{"device", "x"}}, 2);
+  set.add(kA, {{"device", "x"}}, 3);
+  set.add(kA, {{"device", "y"}}, 4);
+  EXPECT_EQ(series(set), (Series{{"a_total,device=x", 1}, {"a_total,device=y", 4}, {"b_total,device=x", 2}}));
   EXPECT_EQ(set.dropped_duplicates(), 1u);
   ASSERT_EQ(set.families().size(), 2u) << "a family stays in one piece";
   EXPECT_EQ(set.series(), 3u);
 }
 
 TEST(FamilySet, FindsEachOfManyAgain) {
-  constexpr Metric metric{"a_total", "A."}, other{"b_total", "B."};
   constexpr int kMany = 10'000;
   FamilySet set;
   for (int i = 0; i < kMany; ++i) {
-    set.add(metric, {{"i", std::to_string(i)}}, i);
-    set.accumulate(other, {}, {{"i", std::to_string(i % 100)}}, 1);
+    set.add(kA, {{"i", std::to_string(i)}}, i);
+    set.accumulate(kB, {}, {{"i", std::to_string(i % 100)}}, 1);
   }
-  for (int i = 0; i < kMany; ++i) set.add(metric, {{"i", std::to_string(i)}}, -1);
+  for (int i = 0; i < kMany; ++i) set.add(kA, {{"i", std::to_string(i)}}, -1);
   EXPECT_EQ(set.dropped_duplicates(), static_cast<size_t>(kMany));
   const auto all = series(set);
   EXPECT_EQ(all.size(), kMany + 100u);
   EXPECT_EQ(all.at("a_total,i=9999"), 9999);
   EXPECT_EQ(all.at("b_total,i=42"), 100);
-  set.add(metric, {{"j", "42"}}, 1);
+  set.add(kA, {{"j", "42"}}, 1);
   EXPECT_EQ(set.dropped_duplicates(), static_cast<size_t>(kMany)) << "a name of its own";
 }
 
 TEST(FamilySet, AddsWhatIsMissing) {
-  static constexpr Metric kOne{"fabric_one", "One."}, kOther{"fabric_other", "Other."};
   FamilySet set;
-  set.add(kOne, {{"device", "a"}}, 1);
-  set.add_missing(kOne, {{"device", "a"}}, 2);
-  set.add_missing(kOne, {{"device", "b"}}, 3);
-  set.add_missing(kOther, {{"device", "a"}}, 4);
-  EXPECT_EQ(series(set), (std::map<std::string, double>{
-                             {"fabric_one,device=a", 1}, {"fabric_one,device=b", 3}, {"fabric_other,device=a", 4}}));
+  set.add(kA, {{"device", "a"}}, 1);
+  set.add_missing(kA, {{"device", "a"}}, 2);
+  set.add_missing(kA, {{"device", "b"}}, 3);
+  set.add_missing(kB, {{"device", "a"}}, 4);
+  EXPECT_EQ(series(set), (Series{{"a_total,device=a", 1}, {"a_total,device=b", 3}, {"b_total,device=a", 4}}));
   EXPECT_EQ(set.dropped_duplicates(), 0u);
 }
 
 TEST(FamilySet, LabelsAreTheSameWhereverTheyWereWritten) {
-  constexpr Metric metric{"a_total", "A."};
   FamilySet set;
   const Labels port{{"device", "a\"b\\c\n"}, {"port", "1"}};
-  set.add(metric, port, {{"priority", "3"}, {}}, 1);
-  set.accumulate(metric, {{"device", "a\"b\\c\n"}, {"port", "1"}, {"priority", "3"}}, {}, 2);
-  set.add(metric, {}, {{"device", "a\"b\\c\n"}, {"port", "1"}}, 4);
-  EXPECT_EQ(series(set), (std::map<std::string, double>{{"a_total,device=a\"b\\c\n,port=1,priority=3", 3},
-                                                        {"a_total,device=a\"b\\c\n,port=1", 4}}));
-  set.add(metric, {{"device", "\xff"}}, 1);
-  set.add(metric, {{"device", "\xfe"}}, 1);
+  set.add(kA, port, {{"priority", "3"}, {}}, 1);
+  set.accumulate(kA, {{"device", "a\"b\\c\n"}, {"port", "1"}, {"priority", "3"}}, {}, 2);
+  set.add(kA, {}, {{"device", "a\"b\\c\n"}, {"port", "1"}}, 4);
+  EXPECT_EQ(series(set),
+            (Series{{"a_total,device=a\"b\\c\n,port=1,priority=3", 3}, {"a_total,device=a\"b\\c\n,port=1", 4}}));
+  set.add(kA, {{"device", "\xff"}}, 1);
+  set.add(kA, {{"device", "\xfe"}}, 1);
   EXPECT_EQ(set.dropped_duplicates(), 1u) << "what a page cannot tell apart is one series";
 }
 
 TEST(FamilySet, DropsWhatComesBeyondTheLimitAndCounts) {
-  constexpr Metric metric{"a_total", "A."}, other{"b_total", "B."};
   FamilySet set(2);
-  for (int i = 0; i < 5; ++i) set.add(metric, {{"i", std::to_string(i)}}, i);
-  set.add(other, {}, 1);
+  for (int i = 0; i < 5; ++i) set.add(kA, {{"i", std::to_string(i)}}, i);
+  set.add(kB, {}, 1);
   EXPECT_EQ(series(set).size(), 2u);
   EXPECT_EQ(set.dropped_by_limit(), 4u);
   EXPECT_EQ(set.families().size(), 1u) << "no family without a series";
   set.raise_limit(1);
-  set.add(other, {}, 1);
+  set.add(kB, {}, 1);
   EXPECT_EQ(set.families().size(), 2u);
 }
 
@@ -131,9 +141,7 @@ TEST(FamilySet, AHistogramIsThereWholeOrNotAtAll) {
 }
 
 TEST(Families, WhatWasNotReadHasNoSeries) {
-  FamilySet set;
-  add_link(set, port("mlx5_0"));
-  auto all = series(set);
+  const Series all = of_link(port("mlx5_0"));
   EXPECT_EQ(all.size(), 1u) << "only the identity";
   EXPECT_TRUE(all.begin()->first.starts_with("fabric_port_info,device=mlx5_0,port=1,"));
 }
@@ -143,17 +151,13 @@ TEST(Families, PortIsUpOnlyWhenActiveAndWithCarrier) {
     Port p = port("mlx5_0");
     p.state = state;
     p.carrier = carrier;
-    FamilySet set;
-    add_link(set, p);
-    auto all = series(set);
-    auto found = all.find("fabric_port_up,device=mlx5_0,port=1");
-    return found == all.end() ? -1 : found->second;
+    return value(of_link(p), "fabric_port_up,device=mlx5_0,port=1");
   };
   EXPECT_EQ(up(4, true), 1);
   EXPECT_EQ(up(4, std::nullopt), 1) << "InfiniBand has no carrier";
   EXPECT_EQ(up(4, false), 0);
   EXPECT_EQ(up(1, true), 0);
-  EXPECT_EQ(up(std::nullopt, true), -1);
+  EXPECT_FALSE(up(std::nullopt, true));
 }
 
 TEST(Families, InfoCarriesWhatMayChangeAndNothingElseDoes) {
@@ -180,7 +184,8 @@ TEST(Families, InfoCarriesWhatMayChangeAndNothingElseDoes) {
 TEST(Families, CountersGetBaseUnitsAndCommonNames) {
   Port p = port("mlx5_0");
   p.counters.pma = {{"port_xmit_data", 1000}, {"unheard_of", 9}};
-  p.counters.hw = {{"local_ack_timeout_err", 5}, {"RNR received", 6}};
+  p.counters.hw = {
+      {"local_ack_timeout_err", 5}, {"RNR received", 6}, {"out_of_sequence", 3}, {"out_of_seq_request", 4}};
   p.counters.ethtool = {{"rx_prio3_pause", 11},
                         {"rx_prio3_pause_duration", 1234567},
                         {"rx_vport_rdma_unicast_bytes", 100},
@@ -190,26 +195,21 @@ TEST(Families, CountersGetBaseUnitsAndCommonNames) {
   add_counters(set, p);
   add_raw_counters(set, p, RawCounters::all);
   std::string at = ",device=mlx5_0,port=1";
-  std::map<std::string, double> expected{
+  Series expected{
       {"fabric_port_bytes_total" + at + ",direction=tx", 4000},
       {"fabric_port_pma_total" + at + ",counter=unheard_of", 9},
       {"fabric_rdma_ack_timeouts_total" + at, 5},
       {"fabric_rdma_rnr_naks_received_total" + at, 6},
+      {"fabric_rdma_out_of_sequence_packets_total" + at, 7},  // two names of one thing
       {"fabric_rdma_hw_counters_total" + at + ",counter=local_ack_timeout_err", 5},
       {"fabric_rdma_hw_counters_total" + at + ",counter=RNR received", 6},
+      {"fabric_rdma_hw_counters_total" + at + ",counter=out_of_sequence", 3},
+      {"fabric_rdma_hw_counters_total" + at + ",counter=out_of_seq_request", 4},
       {"fabric_pfc_pause_frames_total" + at + ",direction=rx,priority=3", 11},
       {"fabric_pfc_paused_seconds_total" + at + ",direction=rx,priority=3", 1.234567},
       {"fabric_rdma_bytes_total" + at + ",direction=rx", 120},
   };
   EXPECT_EQ(series(set), expected);
-}
-
-TEST(Families, TwoNamesOfOneThingAddUp) {
-  Port p = port("rxe0");
-  p.counters.hw = {{"out_of_sequence", 3}, {"out_of_seq_request", 4}};
-  FamilySet set;
-  add_counters(set, p);
-  EXPECT_EQ(series(set).at("fabric_rdma_out_of_sequence_packets_total,device=rxe0,port=1"), 7);
   EXPECT_EQ(set.dropped_duplicates(), 0u);
 }
 
@@ -223,26 +223,24 @@ TEST(Families, SettingsOfTheAgent) {
   drifted.drifts = {{"process", 4}, {"link", 1}};
   drifted.last_drift = "2026-01-01T00:00:01Z";
   agent.ports["host"]["net.ipv4.tcp_ecn"] = {"applied", "", 1, ""};
-  FamilySet set;
-  add_agent(set, agent);
-  auto all = series(set);
-  std::string at = ",device=mlx5_0,port=1,setting=";
-  EXPECT_EQ(all.at("fabric_agent_up"), 1);
-  EXPECT_EQ(all.at("fabric_agent_enforcing"), 1);
+  const auto shown = [&] { return series_of([&](FamilySet& set) { add_agent(set, agent); }); };
+  const std::string at = ",device=mlx5_0,port=1,setting=", host = ",device=host,port=,setting=net.ipv4.tcp_ecn";
+  Series all = shown();
   EXPECT_EQ(all.count("fabric_setting_in_sync" + at + "pfc"), 0U) << "the check's";
-  EXPECT_EQ(all.at("fabric_setting_in_sync,device=host,port=,setting=net.ipv4.tcp_ecn"), 1);
-  EXPECT_EQ(all.at("fabric_setting_repairs_total" + at + "pfc"), 2);
-  EXPECT_EQ(all.at("fabric_setting_drifts_total" + at + "pfc,cause=process"), 4);
-  EXPECT_EQ(all.at("fabric_setting_drifts_total" + at + "pfc,cause=link"), 1);
-  EXPECT_EQ(all.at("fabric_setting_last_drift_timestamp_seconds" + at + "pfc"), 1767225601);
   EXPECT_EQ(all.count("fabric_setting_last_drift_timestamp_seconds" + at + "mtu"), 0U) << "never is no time";
-  EXPECT_EQ(all.at("fabric_agent_held"), 0);
+  for (const auto& [name, expected] : Series{{"fabric_agent_up", 1},
+                                             {"fabric_agent_enforcing", 1},
+                                             {"fabric_agent_held", 0},
+                                             {"fabric_setting_in_sync" + host, 1},
+                                             {"fabric_setting_repairs_total" + at + "pfc", 2},
+                                             {"fabric_setting_drifts_total" + at + "pfc,cause=process", 4},
+                                             {"fabric_setting_drifts_total" + at + "pfc,cause=link", 1},
+                                             {"fabric_setting_last_drift_timestamp_seconds" + at + "pfc", 1767225601}})
+    EXPECT_EQ(value(all, name), expected) << name;
   agent.running = false;
-  FamilySet stopped;
-  add_agent(stopped, agent);
-  EXPECT_EQ(series(stopped).at("fabric_agent_enforcing"), 0);
-  EXPECT_FALSE(series(stopped).contains("fabric_setting_in_sync,device=host,port=,setting=net.ipv4.tcp_ecn"))
-      << "the word of an agent that is gone";
+  all = shown();
+  EXPECT_EQ(value(all, "fabric_agent_enforcing"), 0);
+  EXPECT_FALSE(value(all, "fabric_setting_in_sync" + host)) << "the word of an agent that is gone";
 }
 
 TEST(Families, ChecksShowTheirStatus) {
@@ -251,15 +249,13 @@ TEST(Families, ChecksShowTheirStatus) {
                      {"mtu", "mlx5_0/1", Status::ok, "", "", "", ""},
                      {"ets", "mlx5_0/1", Status::unknown, "", "", "", ""},
                      {"agent", "host", Status::ok, "", "", "", ""}};
-  FamilySet set;
-  add_report(set, report);
   const std::string in_sync = "fabric_setting_in_sync,device=mlx5_0,port=1,setting=";
-  EXPECT_EQ(series(set), (std::map<std::string, double>{{"fabric_check_status,check=agent", 0},
-                                                        {"fabric_check_status,check=pfc,subject=mlx5_0/1", 2},
-                                                        {"fabric_check_status,check=mtu", 0},
-                                                        {"fabric_check_status,check=ets,subject=mlx5_0/1", 3},
-                                                        {in_sync + "pfc", 0},
-                                                        {in_sync + "mtu", 1}}));
+  EXPECT_EQ(of_report(report), (Series{{"fabric_check_status,check=agent", 0},
+                                       {"fabric_check_status,check=pfc,subject=mlx5_0/1", 2},
+                                       {"fabric_check_status,check=mtu", 0},
+                                       {"fabric_check_status,check=ets,subject=mlx5_0/1", 3},
+                                       {in_sync + "pfc", 0},
+                                       {in_sync + "mtu", 1}}));
 }
 
 TEST(Families, SubjectsThatAreOkHaveASeriesOfTheirOwnOnRequest) {
@@ -267,67 +263,55 @@ TEST(Families, SubjectsThatAreOkHaveASeriesOfTheirOwnOnRequest) {
   for (const char* subject : {"mlx5_0/1", "mlx5_1/1"})
     report.findings.push_back({"rate", subject, Status::ok, "", "", "", ""});
   report.findings.push_back({"rate", "mlx5_2/1", Status::warning, "", "", "", ""});
-  const auto shown = [&](const Published& published) {
-    FamilySet set;
-    add_report(set, report, published);
-    return series(set);
-  };
-  EXPECT_EQ(shown({}), (std::map<std::string, double>{{"fabric_check_status,check=rate", 0},
-                                                      {"fabric_check_status,check=rate,subject=mlx5_2/1", 1}}));
-  EXPECT_EQ(shown({RawCounters::unmapped, {SeriesGroup::checks}}),
-            (std::map<std::string, double>{{"fabric_check_status,check=rate,subject=mlx5_0/1", 0},
-                                           {"fabric_check_status,check=rate,subject=mlx5_1/1", 0},
-                                           {"fabric_check_status,check=rate,subject=mlx5_2/1", 1}}));
+  EXPECT_EQ(of_report(report),
+            (Series{{"fabric_check_status,check=rate", 0}, {"fabric_check_status,check=rate,subject=mlx5_2/1", 1}}));
+  EXPECT_EQ(of_report(report, {RawCounters::unmapped, {SeriesGroup::checks}}),
+            (Series{{"fabric_check_status,check=rate,subject=mlx5_0/1", 0},
+                    {"fabric_check_status,check=rate,subject=mlx5_1/1", 0},
+                    {"fabric_check_status,check=rate,subject=mlx5_2/1", 1}}));
+}
+
+// mlx5_0 with ens0 in 0000:00:00.0, and so on.
+Node three_ports() {
+  Node node;
+  for (const std::string end : {"0", "1", "2"}) {
+    Port& one = node.ports.emplace_back(port("mlx5_" + end));
+    one.netdev = "ens" + end;
+    one.pci = "0000:0" + end + ":00.0";
+    one.link_layer = LinkLayer::ethernet;
+  }
+  return node;
 }
 
 TEST(Families, NeighborsByLldpElseByThePlan) {
-  Node node;
+  Node node = three_ports();
   Policy policy;
-  for (const char* end : {"0", "1", "2"}) {
-    Port& one = node.ports.emplace_back(port(std::string("mlx5_") + end));
-    one.netdev = std::string("ens") + end;
-    one.link_layer = LinkLayer::ethernet;
+  for (const auto& [chassis, system, end] : {std::tuple("70:06:92:00:00:09", "zz", "p1"),
+                                             std::tuple("70:06:92:00:00:01", "leaf1.example.com", "Ethernet7")}) {
+    Neighbor& heard = node.neighbors.heard.emplace_back();
+    heard.netdev = "ens0", heard.chassis_id = chassis, heard.system_name = system, heard.port_id = end;
   }
-  node.neighbors.heard.resize(2);
-  for (Neighbor& each : node.neighbors.heard) each.netdev = "ens0";
-  node.neighbors.heard[0].chassis_id = "70:06:92:00:00:09";
-  node.neighbors.heard[0].system_name = "zz";
-  node.neighbors.heard[0].port_id = "p1";
-  node.neighbors.heard[1].chassis_id = "70:06:92:00:00:01";
-  node.neighbors.heard[1].system_name = "leaf1.example.com";
-  node.neighbors.heard[1].port_id = "Ethernet7";
   policy.cabling.cables = {{"ens0", {"leaf1", "Eth7"}, ""}, {"ens1", {"leaf2", "Eth9"}, ""}};
   const auto shown = [&](const Policy* with) {
-    FamilySet set;
-    add_neighbors(set, node, with);
-    auto all = series(set);
+    Series all = series_of([&](FamilySet& set) { add_neighbors(set, node, with); });
     std::erase_if(all, [](const auto& each) { return each.first.starts_with("fabric_rail_info"); });
     return all;
   };
   const std::string at = "fabric_neighbor_info,device=mlx5_";
-  EXPECT_EQ(shown(&policy), (std::map<std::string, double>{{at + "0,port=1,switch=leaf1,switch_port=Ethernet7", 1},
-                                                           {at + "1,port=1,switch=leaf2,switch_port=Eth9", 1}}));
-  EXPECT_EQ(shown(nullptr),
-            (std::map<std::string, double>{{at + "0,port=1,switch=leaf1.example.com,switch_port=Ethernet7", 1}}))
+  EXPECT_EQ(shown(&policy), (Series{{at + "0,port=1,switch=leaf1,switch_port=Ethernet7", 1},
+                                    {at + "1,port=1,switch=leaf2,switch_port=Eth9", 1}}));
+  EXPECT_EQ(shown(nullptr), (Series{{at + "0,port=1,switch=leaf1.example.com,switch_port=Ethernet7", 1}}))
       << "without a plan; one series, though two are heard";
 }
 
 TEST(Families, RailsByThePolicyElseByTheGpu) {
-  Node node;
-  for (const char* end : {"0", "1", "2"}) {
-    Port& one = node.ports.emplace_back(port(std::string("mlx5_") + end));
-    one.netdev = std::string("ens") + end;
-    one.pci = std::string("0000:0") + end + ":00.0";
-    one.link_layer = LinkLayer::ethernet;
-  }
+  const Node node = three_ports();
   Policy policy;
   policy.cabling.cables = {{"ens0", {"leaf-r7-p1", "Eth7"}, ""}, {"ens2", {"storage1", "Eth1"}, ""}};
   const std::map<std::string, Rail> rails{{"0000:00:00.0", {0, std::nullopt}}, {"0000:01:00.0", {1, 1}}};
   const auto shown = [&] {
-    FamilySet set;
-    add_neighbors(set, node, &policy, rails);
     std::string out;
-    for (const auto& [name, value] : series(set))
+    for (const auto& [name, one] : series_of([&](FamilySet& set) { add_neighbors(set, node, &policy, rails); }))
       if (const std::string_view each = name; each.starts_with("fabric_rail_info,device=mlx5_"))
         out.append(each.substr(29)).append("\n");
     return out;
@@ -348,17 +332,13 @@ TEST(Families, EqualSettingsHaveEqualHashes) {
   const auto hash = [](const Qos& qos) {
     Port one = port("mlx5_0");
     one.qos = qos;
-    FamilySet set;
-    add_link(set, one);
-    const auto all = series(set);
-    const auto found = all.find("fabric_settings_hash,device=mlx5_0,port=1");
-    return found == all.end() ? -1 : found->second;
+    return value(of_link(one), "fabric_settings_hash,device=mlx5_0,port=1");
   };
   Qos one, other;
-  EXPECT_EQ(hash({}), -1) << "nothing was read";
+  EXPECT_FALSE(hash({})) << "nothing was read";
   one.mtu = other.mtu = 9000;
   EXPECT_EQ(hash(one), hash(other));
-  EXPECT_EQ(hash(one), std::floor(hash(one)));
+  EXPECT_EQ(hash(one), std::floor(hash(one).value()));
   EXPECT_LT(hash(one), 9007199254740992.0) << "a double holds it exactly";
   other.pfc = PrioSet{0x08};
   EXPECT_NE(hash(one), hash(other));
@@ -367,11 +347,8 @@ TEST(Families, EqualSettingsHaveEqualHashes) {
 TEST(Families, ByDefaultOnlyCountersWithoutACommonNameAreRaw) {
   Port p = port("mlx5_0");
   p.counters.hw = {{"np_cnp_sent", 1}, {"unheard_of", 2}};
-  FamilySet set;
-  add_raw_counters(set, p, RawCounters::unmapped);
-  EXPECT_EQ(
-      series(set),
-      (std::map<std::string, double>{{"fabric_rdma_hw_counters_total,device=mlx5_0,port=1,counter=unheard_of", 2}}));
+  const Series raw = series_of([&](FamilySet& set) { add_raw_counters(set, p, RawCounters::unmapped); });
+  EXPECT_EQ(raw, (Series{{"fabric_rdma_hw_counters_total,device=mlx5_0,port=1,counter=unheard_of", 2}}));
 }
 
 TEST(Families, APriorityWithoutTrafficHasNoZeroes) {
@@ -380,32 +357,24 @@ TEST(Families, APriorityWithoutTrafficHasNoZeroes) {
                         {"rx_prio1_bytes", 0},   {"tx_prio1_bytes", 0}, {"rx_prio1_discards", 0},
                         {"rx_prio2_bytes", 0},   {"tx_prio2_bytes", 0}, {"rx_prio2_discards", 4},
                         {"rx_prio3_discards", 0}};
-  FamilySet set;
-  add_counters(set, p);
   const std::string at = ",device=mlx5_0,port=1";
-  EXPECT_EQ(series(set),
-            (std::map<std::string, double>{{"fabric_priority_bytes_total" + at + ",direction=rx,priority=0", 5},
-                                           {"fabric_priority_bytes_total" + at + ",direction=tx,priority=0", 0},
-                                           {"fabric_priority_discarded_packets_total" + at + ",priority=0", 0},
-                                           {"fabric_priority_discarded_packets_total" + at + ",priority=2", 4},
-                                           {"fabric_priority_discarded_packets_total" + at + ",priority=3", 0}}))
+  EXPECT_EQ(of_counters(p), (Series{{"fabric_priority_bytes_total" + at + ",direction=rx,priority=0", 5},
+                                    {"fabric_priority_bytes_total" + at + ",direction=tx,priority=0", 0},
+                                    {"fabric_priority_discarded_packets_total" + at + ",priority=0", 0},
+                                    {"fabric_priority_discarded_packets_total" + at + ",priority=2", 4},
+                                    {"fabric_priority_discarded_packets_total" + at + ",priority=3", 0}}))
       << "priority 1 is idle, 2 has lost what it never received, of 3 the traffic is not counted";
 }
 
 TEST(Families, InfinibandsErrorsOfAnEthernetPortShowWhenThereAreAny) {
   Port p = port("mlx5_0");
   p.counters.pma = {{"symbol_error", 0}, {"link_downed", 2}, {"port_rcv_data", 0}};
-  const auto names = [&](LinkLayer layer) {
-    p.link_layer = layer;
-    FamilySet set;
-    add_counters(set, p);
-    std::set<std::string> out;
-    for (const auto& family : set.families()) out.insert(family.name);
-    return out;
-  };
-  const std::set<std::string> shown{"fabric_port_link_downed_total", "fabric_port_bytes_total"};
-  EXPECT_EQ(names(LinkLayer::ethernet), shown);
-  EXPECT_EQ(names(LinkLayer::infiniband).size(), 3u);
+  p.link_layer = LinkLayer::ethernet;
+  const std::string at = ",device=mlx5_0,port=1";
+  EXPECT_EQ(of_counters(p),
+            (Series{{"fabric_port_link_downed_total" + at, 2}, {"fabric_port_bytes_total" + at + ",direction=rx", 0}}));
+  p.link_layer = LinkLayer::infiniband;
+  EXPECT_EQ(of_counters(p).size(), 3u);
 }
 
 TEST(Families, ALimitCostsTheRawCountersFirst) {

@@ -5,8 +5,7 @@
 
 #include "exporter/http/page.h"
 #include "support/diagnosed.h"
-#include "support/healthy_node.h"
-#include "support/test.h"
+#include "support/golden.h"
 
 namespace fabric::exporter {
 namespace {
@@ -67,12 +66,8 @@ Shown faulty() {
 }
 
 TEST(Landing, EqualsTheGoldenFile) {
-  const std::string page = std::regex_replace(faulty().page(), std::regex("<dd>" FABRIC_VERSION "</dd>"), "<dd>-</dd>");
-  const std::string golden = FABRIC_SOURCE_DIR "/tests/golden/exporter_landing.html";
-  if (std::getenv("FABRIC_UPDATE_GOLDEN") != nullptr) std::ofstream(golden) << page;
-  std::ifstream in(golden);
-  EXPECT_EQ(page, std::string(std::istreambuf_iterator<char>(in), {}))
-      << "if this is meant, run once with FABRIC_UPDATE_GOLDEN=1 and look at the difference";
+  const std::regex version("<dd>" FABRIC_VERSION "</dd>");
+  test::expect_golden("exporter_landing.html", std::regex_replace(faulty().page(), version, "<dd>-</dd>"));
 }
 
 TEST(Landing, VerdictFirstThenTheWorstFindingWithItsFix) {

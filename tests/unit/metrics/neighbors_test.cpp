@@ -124,8 +124,7 @@ TEST(NeighborTable, NetdevsAreRenamedComeAndGo) {
 }
 
 Neighbor captured(const std::string& name) {
-  std::ifstream in(FABRIC_SOURCE_DIR "/tests/fuzz/corpus/lldp/" + name, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const std::string text = test::of_source("tests/fuzz/corpus/lldp/" + name);
   auto read = lldp::parse_frame(std::as_bytes(std::span(text.data(), text.size())));
   EXPECT_TRUE(read) << name;
   read->netdev = "ens1";
@@ -183,7 +182,7 @@ TEST(NeighborState, FilesOfACapturedTree) {
   EXPECT_TRUE((*broken)->heard.empty()) << "no time to live: its time is over";
   tree.file("run/fabric-lldp/neighbors.toml", "updated = [");
   ASSERT_FALSE(state::load_neighbors(tree.root()));
-  EXPECT_NE(state::load_neighbors(tree.root()).error().text().find("neighbors.toml:1:"), std::string::npos);
+  EXPECT_TRUE(test::has(state::load_neighbors(tree.root()).error().text(), "neighbors.toml:1:"));
 }
 
 TEST(Names, OfDevicesAndPorts) {

@@ -2,62 +2,40 @@
 // What a page is made of anew each time, and what is kept from the one before.
 #include "exporter/http/page.h"
 
-#include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <ctime>
 
-#include "support/slow_nics.h"
-#include "support/test.h"
+#include "support/running_collector.h"
 
 namespace fabric::exporter {
 namespace {
 
 using test::has;
+using test::RunningCollector;
 
 using namespace std::chrono_literals;
 
+// What a scraper or a person sees.
 class Paging {
  public:
-  Paging() : wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), collector_(collecting(), wake_.get()) { settle(); }
-
   // As it is shown when all has been read again.
   std::string page(const PageContext& context = {}) {
-    collector_.refresh();
-    settle();
-    return *cache_.page(collector_, context);
+    running.refresh();
+    return *cache.page(*running, context);
   }
-  test::SlowNics nics;
-  PageCache& cache() { return cache_; }
-  Collector& collector() { return collector_; }
-  void settle() {
-    const auto end = Clock::now() + 20s;
-    while ((!collector_.complete() || collector_.busy()) && Clock::now() < end) {
-      pollfd waiting{wake_.get(), POLLIN, 0};
-      ::poll(&waiting, 1, 10);
-    }
-    ASSERT_TRUE(collector_.complete() && !collector_.busy());
-  }
+  void take_down() { nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/state", "1: DOWN\n"); }
 
- private:
-  CollectorOptions collecting() const {
-    CollectorOptions out;
-    out.root = nics.tree.path();
-    out.stuck = 30s;  // a slow machine is not a stuck device
-    out.open = nics.open();
-    return out;
-  }
-  Fd wake_;
-  Collector collector_;
-  PageCache cache_;
+  test::SlowNics nics;
+  RunningCollector running{test::collector_options(nics)};
+  PageCache cache;
 };
 
 // The value of the series without labels.
 double value_of(const std::string& page, const std::string& name) {
-  const size_t at = page.find('\n' + name + ' ');
-  return at == std::string::npos ? std::nan("") : std::strtod(page.c_str() + at + name.size() + 2, nullptr);
+  return test::value(page, name).value_or(std::nan(""));
 }
 
 // Of /proc/self/status, in kB.
@@ -95,29 +73,33 @@ TEST(Page, TellsWhatTheProcessCosts) {
 
 const std::string kDown = "fabric_check_status{check=\"port-state\",subject=\"mlx5_0/1\"} 1\n";  // its twin is up
 
+// Somebody knows of the port that is down.
+PageContext acknowledging() {
+  PageContext out;
+  out.acks = {{"port-state", "mlx5_0/*", 0, 1000, "", ""}};
+  out.wall = 10;
+  return out;
+}
+
 TEST(Page, WhatWasFoundIsKeptUntilThereIsAReason) {
   Paging paging;
-  paging.nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/state", "1: DOWN\n");
+  paging.take_down();
   (void)paging.page();
   ASSERT_TRUE(has(paging.page(), kDown));
-  PageContext acknowledged;
-  acknowledged.acks = {{"port-state", "mlx5_0/*", 0, 1000, "", ""}};
-  acknowledged.wall = 10;
+  const PageContext acknowledged = acknowledging();
   const std::string mark = "fabric_check_acknowledged{check=\"port-state\"";
   EXPECT_FALSE(has(paging.page(acknowledged), mark)) << "not judged anew with each page";
-  paging.cache().drop_findings();
+  paging.cache.drop_findings();
   EXPECT_TRUE(has(paging.page(acknowledged), mark));
 }
 
 // fabric-exporter publishes it every ten seconds.
 TEST(Page, AReportIsThereWithoutAScrape) {
   Paging paging;
-  paging.nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/state", "1: DOWN\n");
-  PageContext context;
-  context.acks = {{"port-state", "mlx5_0/*", 0, 1000, "", ""}};
-  context.wall = 10;
+  paging.take_down();
+  const PageContext context = acknowledging();
   (void)paging.page();
-  const Report* report = paging.cache().refresh(paging.collector(), paging.collector().snapshot(), context);
+  const Report* report = paging.cache.refresh(*paging.running, paging.running->snapshot(), context);
   ASSERT_NE(report, nullptr);
   const auto down = std::ranges::find(report->findings, "port-state", &Finding::id);
   ASSERT_NE(down, report->findings.end());
@@ -128,12 +110,10 @@ TEST(Page, AReportIsThereWithoutAScrape) {
 // An alert looks for it: without it, what somebody knows of would page him on the largest machines.
 TEST(Page, AnAcknowledgementIsNotLeftOutForWantOfRoom) {
   Paging paging;
-  paging.nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/state", "1: DOWN\n");
+  paging.take_down();
   Policy policy;
-  PageContext context;
+  PageContext context = acknowledging();
   context.policy = &policy;
-  context.acks = {{"port-state", "mlx5_0/*", 0, 1000, "", ""}};
-  context.wall = 10;
   const double all = value_of(paging.page(context), "fabric_series");
   policy.series_limit = static_cast<unsigned>(all + double{kSeriesOfSeries}) - 1;
   const std::string page = paging.page(context);
@@ -153,7 +133,7 @@ TEST(Page, ALinkThatGoesDownIsJudgedWithTheNextPage) {
   Paging paging;
   (void)paging.page();
   ASSERT_FALSE(has(paging.page(), kDown));
-  paging.nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/state", "1: DOWN\n");
+  paging.take_down();
   EXPECT_TRUE(has(paging.page(), kDown));
 }
 
@@ -171,7 +151,7 @@ TEST(Page, ThePageForPeopleIsOfTheNewestReading) {
   const PageContext people{.landing = true};
   EXPECT_TRUE(has(paging.page(people), "<!DOCTYPE html>"));
   EXPECT_FALSE(has(paging.page(people), "DOWN"));
-  paging.nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/state", "1: DOWN\n");
+  paging.take_down();
   EXPECT_TRUE(has(paging.page(people), "DOWN"));
   EXPECT_TRUE(has(paging.page(people), "port-state")) << "with the check's text";
   EXPECT_TRUE(has(paging.page(), kDown)) << "beside the metrics";
@@ -197,10 +177,9 @@ TEST(Page, TheSecondPageKnowsWhatRoseSinceTheFirst) {
 TEST(Page, WhatIsLongOverIsNotDiagnosedWhenScrapesComeAgain) {
   Paging paging;
   paging.nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/hw_counters/req_transport_retries_exceeded", "5\n");
-  paging.collector().rescan();
-  paging.settle();
+  paging.running.rescan();
   const auto reading = [&](std::chrono::minutes ago, uint64_t given_up) {
-    Node out = paging.collector().snapshot().node;
+    Node out = paging.running->snapshot().node;
     out.taken -= ago;
     for (Port& port : out.ports)
       for (Counter& counter : port.counters.hw)
@@ -208,9 +187,8 @@ TEST(Page, WhatIsLongOverIsNotDiagnosedWhenScrapesComeAgain) {
     return out;
   };
   const auto culprit = [&](PageCache& cache) {
-    paging.collector().refresh();
-    paging.settle();
-    const std::string page = *cache.page(paging.collector(), {}),
+    paging.running.refresh();
+    const std::string page = *cache.page(*paging.running, {}),
                       series = "fabric_diagnosis{device=\"mlx5_0\",port=\"1\",culprit=\"";
     const size_t at = page.find(series);
     return at == std::string::npos
@@ -218,25 +196,18 @@ TEST(Page, WhatIsLongOverIsNotDiagnosedWhenScrapesComeAgain) {
                : page.substr(at + series.size(), page.find('"', at + series.size()) - at - series.size());
   };
   PageCache late;
-  late.keep_up(paging.collector(), reading(180min, 0));
-  for (const auto ago : {120min, 60min, 8min, 4min}) late.keep_up(paging.collector(), reading(ago, 5));
+  late.keep_up(*paging.running, reading(180min, 0));
+  for (const auto ago : {120min, 60min, 8min, 4min}) late.keep_up(*paging.running, reading(ago, 5));
   EXPECT_EQ(culprit(late), "none");
   PageCache soon;
-  for (const auto ago : {180min, 120min, 8min, 4min}) soon.keep_up(paging.collector(), reading(ago, 0));
+  for (const auto ago : {180min, 120min, 8min, 4min}) soon.keep_up(*paging.running, reading(ago, 0));
   EXPECT_NE(culprit(soon), "none") << "who comes every five minutes still sees all";
   EXPECT_NE(culprit(soon), "");
 }
 
-bool comes(const std::function<bool()>& what) {
-  for (const auto end = Clock::now() + 20s; !what() && Clock::now() < end;) ::poll(nullptr, 0, 5);
-  return what();
-}
-
-CollectorOptions soon_stuck(test::SlowNics& nics) {
-  CollectorOptions options;
-  options.root = nics.tree.path();
+CollectorOptions soon_stuck(const test::SlowNics& nics) {
+  CollectorOptions options = test::collector_options(nics);
   options.stuck = 1ms;
-  options.open = nics.open();
   return options;
 }
 
@@ -245,63 +216,60 @@ TEST(Page, HalfAMachineIsNotJudged) {
   test::SlowNics nics;
   nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/state", "1: DOWN\n");
   nics.statistics->hang("eth2");
-  Fd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  Collector collector(soon_stuck(nics), wake.get());
-  ASSERT_TRUE(
-      comes([&] { return nics.statistics->is_waiting("eth2") && collector.snapshot().node.ports.size() == 1; }));
-  ASSERT_TRUE(comes([&] { return collector.complete(); })) << "nobody waits for it any more";
+  RunningCollector collector(soon_stuck(nics));  // nobody waits for the other NIC any more
+  const auto half = [&](const RunningCollector& of) {
+    return nics.statistics->is_waiting("eth2") && of.node().ports.size() == 1;
+  };
+  collector.settle([&] { return half(collector); });
   PageCache cache;
-  EXPECT_FALSE(has(*cache.page(collector, {}), "fabric_check_status{"));
+  EXPECT_FALSE(has(*cache.page(*collector, {}), "fabric_check_status{"));
   nics.statistics->answer("eth2");
-  ASSERT_TRUE(comes([&] { return collector.has_all(); }));
-  EXPECT_TRUE(has(*cache.page(collector, {}), kDown));
+  collector.settle([&] { return collector->has_all(); });
+  EXPECT_TRUE(has(*cache.page(*collector, {}), kDown));
 
   nics.statistics->hang("eth2");
-  Collector next(soon_stuck(nics), wake.get());
-  ASSERT_TRUE(comes([&] { return nics.statistics->is_waiting("eth2") && next.snapshot().node.ports.size() == 1; }));
+  RunningCollector next(soon_stuck(nics));
+  next.settle([&] { return half(next); });
   cache.restart();
-  EXPECT_TRUE(has(*cache.page(next, {}), kDown)) << "what was found before a reload stands";
+  EXPECT_TRUE(has(*cache.page(*next, {}), kDown)) << "what was found before a reload stands";
   nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/state", "4: ACTIVE\n");
   nics.statistics->answer("eth2");
-  ASSERT_TRUE(comes([&] { return next.has_all(); }));
-  next.rescan();
-  EXPECT_TRUE(comes([&] { return !has(*cache.page(next, {}), kDown); }));
+  next.settle([&] { return next->has_all(); });
+  next->rescan();
+  next.settle([&] { return !has(*cache.page(*next, {}), kDown); });
 }
 
 // Its firmware is dead: nobody knows whether it has symptoms.
 TEST(Page, ADeviceThatHangsIsNotSaidToHaveNoSymptom) {
   test::SlowNics nics;
-  Fd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  Collector collector(soon_stuck(nics), wake.get());
-  ASSERT_TRUE(comes([&] { return collector.has_all(); }));
+  RunningCollector collector(soon_stuck(nics));
+  collector.settle([&] { return collector->has_all(); });
   nics.statistics->hang("eth2");
-  collector.refresh();
-  ASSERT_TRUE(comes([&] { return nics.statistics->is_waiting("eth2") && collector.complete() && !collector.busy(); }));
+  collector->refresh();
+  collector.settle([&] { return nics.statistics->is_waiting("eth2") && !collector->busy(); });
   PageCache cache;
-  (void)cache.page(collector, {});
-  const auto seen = collector.version();
-  collector.refresh();
-  ASSERT_TRUE(comes([&] { return collector.version() > seen && !collector.busy(); }));
-  const std::string page = *cache.page(collector, {});
+  (void)cache.page(*collector, {});
+  const auto seen = collector->version();
+  collector->refresh();
+  collector.settle([&] { return collector->version() > seen && !collector->busy(); });
+  const std::string page = *cache.page(*collector, {});
   EXPECT_TRUE(has(page, "fabric_diagnosis{device=\"mlx5_1\",port=\"1\",culprit=\"none\""));
   EXPECT_FALSE(has(page, "fabric_diagnosis{device=\"mlx5_0\""));
   nics.statistics->answer("eth2");
-  EXPECT_TRUE(comes([&] {
-    collector.refresh();
+  collector.settle([&] {
+    collector->refresh();
     cache.drop_findings();
-    return has(*cache.page(collector, {}), "fabric_diagnosis{device=\"mlx5_0\"");
-  }));
+    return has(*cache.page(*collector, {}), "fabric_diagnosis{device=\"mlx5_0\"");
+  });
 }
 
 TEST(Page, ADeviceThatIsReadAnewOrGoneIsNews) {
   Paging paging;
-  const uint64_t before = paging.collector().snapshot().generation;
-  paging.collector().refresh();
-  paging.settle();
-  EXPECT_EQ(paging.collector().snapshot().generation, before) << "counters are none";
-  paging.collector().rescan();
-  paging.settle();
-  EXPECT_GE(paging.collector().snapshot().generation, before + 2) << "two devices";
+  const uint64_t before = paging.running->snapshot().generation;
+  paging.running.refresh();
+  EXPECT_EQ(paging.running->snapshot().generation, before) << "counters are none";
+  paging.running.rescan();
+  EXPECT_GE(paging.running->snapshot().generation, before + 2) << "two devices";
 }
 
 }  // namespace

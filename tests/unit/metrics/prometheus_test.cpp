@@ -9,6 +9,7 @@
 #include "metrics/families.h"
 #include "metrics/text.h"
 #include "model/metrics.h"
+#include "support/counters.h"
 #include "support/series.h"
 #include "support/test.h"
 
@@ -64,11 +65,9 @@ TEST(Exposition, HistogramsEqualTheReference) {
   set.add(kLevel, {}, 1);
   const std::string text = serialize(set.families());
   EXPECT_EQ(parsed(text), parsed(prometheus::TextSerializer().Serialize(set.families())));
-  EXPECT_NE(text.find("# TYPE test_spread_ratio histogram\n"), std::string::npos);
-  EXPECT_NE(text.find("test_spread_ratio_bucket{device=\"mlx5_0\",priority=\"3\",le=\"0.5\"} 10\n"), std::string::npos)
-      << text;
-  EXPECT_NE(text.find("test_spread_ratio_bucket{device=\"mlx5_0\",priority=\"3\",le=\"+Inf\"} 17\n"),
-            std::string::npos);
+  EXPECT_TRUE(test::has(text, "# TYPE test_spread_ratio histogram\n"));
+  EXPECT_TRUE(test::has(text, "test_spread_ratio_bucket{device=\"mlx5_0\",priority=\"3\",le=\"0.5\"} 10\n")) << text;
+  EXPECT_TRUE(test::has(text, "test_spread_ratio_bucket{device=\"mlx5_0\",priority=\"3\",le=\"+Inf\"} 17\n"));
   EXPECT_EQ(set.series(), 8u + 4u + 1u);
 }
 
@@ -89,34 +88,26 @@ TEST(Exposition, EveryDoubleReadsBackAsItself) {
 TEST(Exposition, CountersStandInFullNotInExponents) {
   FamilySet set;
   set.add(kTotal, {}, 9007199254740992.0);
-  EXPECT_NE(serialize(set.families()).find("test_things_total 9007199254740992\n"), std::string::npos);
+  EXPECT_TRUE(test::has(serialize(set.families()), "test_things_total 9007199254740992\n"));
 }
 
 TEST(Exposition, BytesThatAreNotUtf8AreReplaced) {
   FamilySet set;
   set.add(kLevel, {{"firmware", std::string("28\xff\0.39", 7)}}, 1);
-  EXPECT_NE(serialize(set.families()).find("firmware=\"28\xef\xbf\xbd\xef\xbf\xbd.39\""), std::string::npos);
+  EXPECT_TRUE(test::has(serialize(set.families()), "firmware=\"28\xef\xbf\xbd\xef\xbf\xbd.39\""));
 }
 
-const std::vector<std::string> kAnyName{"*"};
-
-// A port that has every counter of every vendor.
-Port everything() {
-  Port port;
+// A machine whose port has every counter of every vendor.
+Node everything() {
+  Node node;
+  Port& port = node.ports.emplace_back();
   port.rdma = "mlx5_0";
   port.state = 4;
   port.counters.carrier_down = 2;
   uint64_t value = 1;
   for (auto rows : {kMlx5Counters.rows, kBnxtCounters.rows, kIntelCounters.rows, kIonicCounters.rows, kRxeCounters.rows,
                     kPmaCounters.rows})
-    for (const CounterRow& row : rows) {
-      std::string name(row.name);
-      if (size_t mark = name.find('#'); mark != std::string::npos) name[mark] = '3';
-      auto& list = row.source == CounterSource::hw    ? port.counters.hw
-                   : row.source == CounterSource::pma ? port.counters.pma
-                                                      : port.counters.ethtool;
-      list.push_back({name, value++});
-    }
+    for (const CounterRow& row : rows) test::list(port, row.source).push_back({test::on_priority_3(row.name), value++});
   port.counters.pma.push_back({"port_unheard_of", 7});
   port.pci = "0000:17:00.0";
   port.link_status = LinkStatus{false, "No cable", "", 4};
@@ -132,15 +123,17 @@ Port everything() {
   module.lanes = {{1, reading, reading, reading, false, false, false, false, false}};
   module.state = ModuleState::ready;
   module.cable_length = 3;
-  return port;
+  return node;
+}
+
+void add_everything(FamilySet& set, const Node& node, const Report& report = {}) {
+  add_node(set, node, report, test::kEverything);
+  add_ethtool(set, node, std::vector<std::string>{"*"});
 }
 
 TEST(Exposition, EveryMetricOfTheCatalogueEqualsTheReference) {
   FamilySet set;
-  Node node;
-  node.ports.push_back(everything());
-  add_node(set, node, {}, test::kEverything);
-  add_ethtool(set, node, kAnyName);
+  add_everything(set, everything());
   EXPECT_EQ(parsed(serialize(set.families())), parsed(prometheus::TextSerializer().Serialize(set.families())));
 }
 
@@ -203,9 +196,7 @@ TEST(Exposition, EveryGoldenPageEqualsTheReference) {
   for (const auto& file : std::filesystem::directory_iterator(FABRIC_SOURCE_DIR "/tests/golden")) {
     if (file.path().filename().string().find("metrics") == std::string::npos) continue;
     ++pages;
-    std::stringstream text;
-    text << std::ifstream(file.path()).rdbuf();
-    const std::string page = std::regex_replace(text.str(), std::regex(" -\n"), " 0\n");
+    const std::string page = std::regex_replace(test::slurp(file.path()), std::regex(" -\n"), " 0\n");
     const auto families = families_of(page);
     EXPECT_GT(families.size(), 10u) << file.path();
     EXPECT_EQ(serialize(families), page) << file.path();
@@ -257,10 +248,8 @@ void expect_openmetrics(const std::string& text) {
 
 TEST(OpenMetrics, FollowsTheRulesOfTheFormat) {
   FamilySet set;
-  Node node;
-  node.ports.push_back(everything());
-  add_node(set, node, {}, test::kEverything);
-  add_ethtool(set, node, kAnyName);
+  const Node node = everything();
+  add_everything(set, node);
   add_compat(set, node, std::array{Compat::node_exporter, Compat::rdma_exporter});
   set.add(kLevel, {{"text", "back\\slash \"quoted\"\nsecond line"}}, 1);
   set.add(kSpread, {{{"device", "mlx5_0"}}, kBounds, {7, 1, 0, 2, 3, 4}, 2.25});
@@ -305,15 +294,13 @@ TEST(Negotiation, OpenMetricsOnlyWhenAskedFor) {
 TEST(Promtool, HasNothingToSayAboutAnyMetric) {
   if (std::system("command -v promtool >/dev/null 2>&1") != 0) GTEST_SKIP() << "promtool is not installed";
   FamilySet set;
-  Node node;
-  node.ports.push_back(everything());
+  Node node = everything();
   node.agent.emplace();
   node.agent->ports["mlx5_0/1"]["pfc"] = {"in_sync", "", 3, ""};
   Report report;
   report.findings.push_back({"pfc", "mlx5_0/1", Status::warning, "", "", "", ""});
   node.platform.functions["0000:17:00.0"].correctable.total = 1;
-  add_node(set, node, report, test::kEverything);
-  add_ethtool(set, node, kAnyName);
+  add_everything(set, node, report);
   std::string file = testing::TempDir() + "fabric_promtool_" + std::to_string(::getpid());
   std::ofstream(file) << serialize(set.families());
   EXPECT_EQ(std::system(("promtool check metrics < " + file).c_str()), 0);

@@ -4,6 +4,7 @@
 #include "exporter/http/page.h"
 #include "health/health.h"
 #include "metrics/families.h"
+#include "support/golden.h"
 #include "support/healthy_node.h"
 #include "support/series.h"
 #include "support/test.h"
@@ -94,18 +95,23 @@ test::Healthy bonded(int rails) {
   return out;
 }
 
-// By the first words of the family's name.
+// Series by the first two words of their name.
+using Parts = std::map<std::string, size_t>;
+
+std::string first_words(const std::string& name) { return name.substr(0, name.find('_', name.find('_') + 1)); }
+
+void print_score(int ports, const std::string& what, size_t series, const Parts& parts) {
+  std::printf("series score: %d ports, %s: %zu series (", ports, what.c_str(), series);
+  for (const auto& [part, samples] : parts) std::printf(" %s %zu", part.c_str(), samples);
+  std::printf(" )\n");
+}
+
 size_t count(const char* what, int rails, const test::Healthy& node, const Published& published = {}) {
   FamilySet set;
   add_node(set, node.now, run_checks(node.view()), published);
-  std::map<std::string, size_t> parts;
-  for (const auto& family : set.families()) {
-    const std::string& name = family.name;
-    parts[name.substr(0, name.find('_', name.find('_') + 1))] += family.metric.size();
-  }
-  std::printf("series score: %d ports, %s: %zu series (", rails, what, set.series());
-  for (const auto& [part, samples] : parts) std::printf(" %s %zu", part.c_str(), samples);
-  std::printf(" )\n");
+  Parts parts;
+  for (const auto& family : set.families()) parts[first_words(family.name)] += family.metric.size();
+  print_score(rails, what, set.series(), parts);
   EXPECT_EQ(set.dropped_duplicates(), 0u);
   return set.series();
 }
@@ -193,17 +199,15 @@ std::string page_text(test::Healthy node, const Published& published, bool all_s
 size_t page(const char* what, const test::Healthy& node, const Published& published, bool all_sources) {
   const std::string text = page_text(node, published, all_sources);
   size_t series = 0;
-  std::map<std::string, size_t> parts;
+  Parts parts;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with('#')) continue;
     ++series;
-    ++parts[line.substr(0, line.find('_', line.find('_') + 1))];
+    ++parts[first_words(line)];
   }
-  std::printf("series score: 8 ports, page, %s: %zu series (", what, series);
-  for (const auto& [part, samples] : parts) std::printf(" %s %zu", part.c_str(), samples);
-  std::printf(" )\n");
-  EXPECT_NE(text.find("fabric_series_dropped{reason=\"limit\"} 0\n"), std::string::npos);
+  print_score(8, "page, " + std::string(what), series, parts);
+  EXPECT_TRUE(test::has(text, "fabric_series_dropped{reason=\"limit\"} 0\n"));
   if (std::getenv("FABRIC_SHOW_PAGE") != nullptr) std::fputs(text.c_str(), stdout);
   return series;
 }
@@ -245,12 +249,7 @@ TEST(SeriesBudget, TheNodesOfTheSimulatedFleetHaveThisPage) {
   test::Healthy node = machine(1, true);
   add_settings(node);
   const std::regex varies("(\n(?:process_|fabric_snapshot_age_seconds)\\S*) \\S+");
-  const std::string text = std::regex_replace(page_text(node, {}, true), varies, "$1 -");
-  const std::string file = FABRIC_SOURCE_DIR "/tests/golden/exporter_metrics_nic.txt";
-  if (std::getenv("FABRIC_UPDATE_GOLDEN") != nullptr) std::ofstream(file) << text;
-  std::ifstream in(file);
-  EXPECT_EQ(text, std::string(std::istreambuf_iterator<char>(in), {}))
-      << "if this is meant: tests/regenerate series_budget";
+  test::expect_golden("exporter_metrics_nic.txt", std::regex_replace(page_text(node, {}, true), varies, "$1 -"));
 }
 
 // Statistics by name: none by default, else a series for each that matches on each port.

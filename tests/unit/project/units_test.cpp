@@ -11,9 +11,9 @@ namespace {
 using test::slurp;
 
 std::vector<unit_file::Assignment> unit(const std::string& name) {
-  std::ifstream in(std::string(FABRIC_SOURCE_DIR "/systemd/") + name);
-  EXPECT_TRUE(in.good()) << name;
-  return unit_file::parse(std::string(std::istreambuf_iterator<char>(in), {}));
+  const std::string text = test::of_source("systemd/" + name);
+  EXPECT_NE(text, "") << name;
+  return unit_file::parse(text);
 }
 
 const std::vector<std::string> kServices{"fabric-agent.service", "fabric-agent-pci.service", "fabric-exporter.service",
@@ -75,8 +75,7 @@ TEST(Units, OnlyTheListenerHasPacketSockets) {
   }
   EXPECT_EQ(values("fabric-lldp.service", "CapabilityBoundingSet"), Words{"CAP_NET_RAW"});
   EXPECT_EQ(values("fabric-lldp.service", "User"), Words{"fabric-lldp"});
-  std::ifstream rules(FABRIC_SOURCE_DIR "/packaging/debian/rules");
-  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(rules), {}).find("--no-enable"), std::string::npos);
+  EXPECT_FALSE(test::has(test::of_source("packaging/debian/rules"), "--no-enable"));
 }
 
 // Also= is followed by `systemctl disable` as well (systemd.unit(5)).
@@ -96,7 +95,7 @@ TEST(ThreatModel, EachLineNamesItsTest) {
     for (std::sregex_iterator found(source.begin(), source.end(), test), end; found != end; ++found)
       tests.insert((*found)[2].str() + "." + (*found)[3].str());
   }
-  const std::string model = slurp(FABRIC_SOURCE_DIR "/SECURITY.md");
+  const std::string model = test::of_source("SECURITY.md");
   std::istringstream lines(model.substr(model.find("| who | could |")));
   size_t named = 0, rows = 0;
   for (std::string line; std::getline(lines, line) && line.starts_with('|');) {
