@@ -28,14 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 using test::code_of;
 using test::has;
-using test::Ran;
 using test::Tree;
-
-// Of that tree.
-Ran ran_on(const Tree& tree, std::vector<std::string> words) {
-  words.insert(words.end(), {"--root", tree.path()});
-  return test::ran(words);
-}
 
 // ---- files that a service writes into a folder of its own
 
@@ -115,7 +108,7 @@ TEST(ForeignFiles, CaptureDoesNotPackWhatALinkNames) {
     tree.file("proc/uptime", "10 10\n").file("proc/sys/kernel/hostname", "gpu01\n");
     tree.file("etc/fabric-agent/fabric-agent.toml", "mode = \"audit\"\n");
     const std::string to = out.path() + "/capture";
-    const std::string said = ran_on(tree, {"capture", to, "-i", "100ms"}).all();
+    const std::string said = test::ran_on(tree, {"capture", to, "-i", "100ms"}).all();
     ASSERT_TRUE(fs::exists(to)) << said;
     size_t files = 0;
     for (const auto& entry : fs::recursive_directory_iterator(to)) {
@@ -172,7 +165,8 @@ TEST(CapturedTree, NoLinkOfItShowsAFileOutside) {
       if (kind == std::string("the file")) tree.file(each.file, each.text);
       else if (kind == std::string("its link")) tree.link(each.file, outside.path() + "/" + each.file);
       else tree.remove(path.parent_path()).link(path.parent_path(), outside.path() + "/" + path.parent_path().string());
-      EXPECT_EQ(static_cast<bool>(has(ran_on(tree, each.words).all(), each.shown)), kind == std::string("the file"))
+      EXPECT_EQ(static_cast<bool>(has(test::ran_on(tree, each.words).all(), each.shown)),
+                kind == std::string("the file"))
           << each.file << ", " << kind;
     }
 }
@@ -196,7 +190,7 @@ TEST(CapturedTree, IsNotWritten) {
         .file("sys/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/0", "eth0\n")
         .file("sys/class/net/eth0/mtu", "9000\n");
     const auto before = files(tree);
-    const Ran result = ran_on(tree, words);
+    const test::Ran result = test::ran_on(tree, words);
     EXPECT_NE(result.code, 0) << words.front();
     EXPECT_TRUE(has(result.all(), "captured tree")) << words.front();
     EXPECT_EQ(files(tree), before) << words.front();
@@ -346,7 +340,7 @@ TEST(StrangersText, DoesNotReachATerminal) {
                                                {"status", "--json"},
                                                {"check", "--json", "-i", "100ms"},
                                                {"neighbors", "--json"}}) {
-    const std::string said = ran_on(tree, verb).all();
+    const std::string said = test::ran_on(tree, verb).all();
     EXPECT_FALSE(said.empty()) << verb.front();
     EXPECT_TRUE(is_shown(said, Breaks::keep)) << verb.front() << ": " << ::testing::PrintToString(said);
     shown += said.size();
