@@ -56,7 +56,7 @@ struct CollectorOptions {
   std::function<Result<Kernel>(const std::string& root)> open = open_kernel;  // for each device
   Sampling sampling{};
   std::map<std::string, DeviceBursts> bursts{};            // of the collector before this one: its histograms go on
-  const std::vector<HostCollector>* collectors = nullptr;  // null: all of host_collectors.h
+  const std::vector<HostCollector>* collectors = nullptr;  // null: all of host_collectors()
 };
 
 class Collector {

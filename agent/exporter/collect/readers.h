@@ -79,7 +79,7 @@ struct HostThread final : Reader {
   void ask_collectors();
   [[nodiscard]] bool has_collector_due() const;
 
-  // One of host_collectors.h.
+  // One of host_collectors().
   struct Collected {
     explicit Collected(const HostCollector& which) : collector(which) {}
     HostCollector collector;
