@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# run: --timeout 900
+# run: --timeout 1800
 # Healthy load is silent: RDMA traffic on both wires, bursts of congestion notifications and short pauses, and the exporter with
 # its default limits says nothing new of any port, its diagnosis names no culprit. One minute; healthy-long takes ten.
 . /mnt/host/scenarios/lib/agent.sh

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # by hand: two boots of five minutes on a quiet machine
-# run: --cmdline 'fabsim.personality=mlx5,bnxt,ice,ofed fabsim.fw_lldp=1' --timeout 900
-# run: --cmdline 'fabsim.personality=full,nodcb,i40e,mlx5 fabsim.fw_lldp=1' --timeout 900
+# run: --cmdline 'fabsim.personality=mlx5,bnxt,ice,ofed fabsim.fw_lldp=1' --timeout 1800
+# run: --cmdline 'fabsim.personality=full,nodcb,i40e,mlx5 fabsim.fw_lldp=1' --timeout 1800
 # Every setting, on every kind of card: set, read back by the kernel's own tools, drifted, repaired, restored. One row of
 # the tables below = one setting: what the profile says, how the kernel is asked, what it must say, who disturbs it.
 . /mnt/host/scenarios/lib/agent.sh
