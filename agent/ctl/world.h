@@ -9,8 +9,6 @@
 
 namespace fabric::ctl {
 
-using Plan = std::map<std::string, Changes>;  // by port id
-
 struct World {
   Kernel kernel;
   std::optional<Policy> policy;

@@ -43,6 +43,8 @@ struct Change {
   bool operator==(const Change&) const = default;
 };
 using Changes = std::vector<Change>;
+// Port id -> the changes that its policy would make.
+using Plan = std::map<std::string, Changes>;
 // It was written with success, whether the reading proves it or not.
 inline bool was_written(const Change& change) {
   return change.outcome == Outcome::applied ||

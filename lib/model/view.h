@@ -17,7 +17,7 @@ struct View {
   const Node* before = nullptr;
   const Policy* policy = nullptr;  // null: no configuration could be read
   // Port id -> result of a dry-run qos::reconcile for each setting of its policy. No entry: not compared.
-  const std::map<std::string, Changes>* plan = nullptr;
+  const Plan* plan = nullptr;
   // Port id -> activity between `before` and `now`, or over the window of the caller; nullptr: only one reading.
   const std::map<std::string, Signals>* signals = nullptr;
   // State of the health rules over time; nullptr: not observed.

@@ -34,7 +34,7 @@ bool is_true(const std::string& machine, const Finding& finding) {
 std::vector<Finding> said(Node node) {
   node.agent = AgentState{.running = true, .mode = "audit"};
   const Policy policy;
-  const std::map<std::string, Changes> plan;
+  const Plan plan;
   auto out = test::complaints_of({.now = node, .policy = &policy, .plan = &plan, .no_policy = {}});
   Node before = node;
   node.taken = before.taken + std::chrono::minutes(1);

@@ -236,7 +236,7 @@ struct Card {
 
 // Other NICs in the same slots.
 void give_cards(Machine& machine, const Card& card) {
-  std::map<std::string, Changes> plan;
+  Plan plan;
   for (size_t i = 0; i < machine.now.ports.size(); ++i) {
     const std::string name = card.prefix + std::to_string(i);
     Port& port = machine.now.ports[i];

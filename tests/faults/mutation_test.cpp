@@ -44,7 +44,7 @@ void give_inventory(Node& node, const Node& healthy) {
 std::vector<std::string> said(Mutated& machine) {
   machine.now.taken = machine.before.taken + std::chrono::seconds(60);
   const Policy policy;
-  const std::map<std::string, Changes> plan;
+  const Plan plan;
   const auto signals = signals_of(machine.before, machine.now);
   const View view{.now = machine.now,
                   .before = &machine.before,
@@ -72,11 +72,11 @@ bool names_all(const Mutated& machine, const std::vector<std::string>& texts) {
   });
 }
 
-using Plan = std::vector<std::pair<Part, double>>;
+using Parts = std::vector<std::pair<Part, double>>;
 
 // One of each kind, and three pairs.
-std::vector<Plan> plans() {
-  std::vector<Plan> out;
+std::vector<Parts> combinations() {
+  std::vector<Parts> out;
   for (const Part part : test::kParts) out.push_back({{part, 0.5}});
   out.push_back({{Part::gpu, 0.2}, {Part::port, 0.9}});
   out.push_back({{Part::nic, 0.1}, {Part::link, 0.9}});
@@ -84,9 +84,9 @@ std::vector<Plan> plans() {
   return out;
 }
 
-std::string text_of(const Plan& plan) {
+std::string text_of(const Parts& parts) {
   std::string out;
-  for (const auto& [part, at] : plan) out.append(out.empty() ? "" : "+").append(test::to_text(part));
+  for (const auto& [part, at] : parts) out.append(out.empty() ? "" : "+").append(test::to_text(part));
   return out;
 }
 
@@ -95,9 +95,9 @@ struct Score {
   std::map<std::string, std::pair<size_t, size_t>> kinds{};  // named, planted
 };
 
-void plant(const Captured& machine, const Plan& plan, bool inventory, Score& score) {
+void plant(const Captured& machine, const Parts& parts, bool inventory, Score& score) {
   Mutated mutated{machine.node, machine.node};
-  for (const auto& [part, at] : plan)
+  for (const auto& [part, at] : parts)
     if (!test::mutate(mutated, part, at)) return;
   if (inventory)
     for (Node* node : {&mutated.before, &mutated.now}) give_inventory(*node, machine.node);
@@ -105,11 +105,11 @@ void plant(const Captured& machine, const Plan& plan, bool inventory, Score& sco
   const bool named = names_all(mutated, texts);
   ++score.planted;
   score.named += named ? 1 : 0;
-  auto& kind = score.kinds[text_of(plan)];
+  auto& kind = score.kinds[text_of(parts)];
   kind.first += named ? 1 : 0;
   ++kind.second;
   if (named || !inventory) return;
-  std::printf("not named: %s, %s %s\n", machine.name.c_str(), text_of(plan).c_str(), mutated.names[0][0].c_str());
+  std::printf("not named: %s, %s %s\n", machine.name.c_str(), text_of(parts).c_str(), mutated.names[0][0].c_str());
   for (const std::string& text : texts) std::printf("    %s\n", text.c_str());
 }
 
@@ -140,9 +140,9 @@ TEST_F(Mutations, AreNamed) {
   Score with, without;
   size_t alarms_with = 0, alarms_without = 0;
   for (const Captured& machine : all) {
-    for (const Plan& plan : plans()) {
-      plant(machine, plan, true, with);
-      plant(machine, plan, false, without);
+    for (const Parts& parts : combinations()) {
+      plant(machine, parts, true, with);
+      plant(machine, parts, false, without);
     }
     alarms_with += false_alarms(machine, true);
     alarms_without += false_alarms(machine, false);

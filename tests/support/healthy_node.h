@@ -22,7 +22,7 @@ struct Healthy {
 
   Node before, now;
   Policy policy;
-  std::map<std::string, Changes> plan;
+  Plan plan;
 
  private:
   mutable std::map<std::string, Signals> signals_;  // between the two readings, as they are when view() is called

@@ -12,9 +12,6 @@ namespace fabric::exporter {
 
 using Clock = std::chrono::steady_clock;
 
-// Port id -> the changes that its policy would make.
-using Plan = std::map<std::string, Changes>;
-
 // The newest attempt to read one group of values.
 struct CollectorRun {
   // "rdma", "pma", "ethtool", "link", "settings", "topology", "agent", "network", "platform", "host", "reader", ...
