@@ -43,7 +43,7 @@ def leaf_dies(rail):
         if over:
             return
         view.down(rail)
-        view.culprit(rail, 'network', 'far-end-silent')
+        view.culprit(rail, 'peer', 'no-partner')
         view.finding('loss', rail, 2)
         if since < 120:
             view.finding('loss', (rail + 1) % view.node.fleet.rails, 2)
@@ -60,7 +60,7 @@ def cable_breaks(node, rail):
             if not over:
                 view.down(rail)
                 view.finding('link-errors', rail, 2)
-                view.culprit(rail, 'cable', 'no-signal')
+                view.culprit(rail, 'peer', 'no-partner')
         elif since < 120:
             view.finding('loss', rail, 2)
     return act
@@ -84,7 +84,7 @@ def rail_loses(rail):
         if not over:
             view.finding('loss', rail, 2)
             view.finding('discards', rail, 1)
-            view.culprit(rail, 'network', 'fabric-loss')
+            view.culprit(rail, 'network', 'loss-in-network')
     return act
 
 
@@ -110,7 +110,7 @@ def pause_storm(rail):
         view.set('fabric_pfc_paused_seconds_total', rail, since, 'direction="tx",priority="3"')
         if not over:
             view.finding('pause-storm', rail, 2)
-            view.culprit(rail, 'host', 'endless-pause')
+            view.culprit(rail, 'host', 'slow-host')
     return act
 
 

@@ -105,6 +105,18 @@ TEST(Diagnosis, EveryRuleSpeaksToTheOperator) {
   EXPECT_EQ(find_rule("nobody"), nullptr);
 }
 
+// FabricCulprit leaves some rules out: of an id that no rule has, the alert would fire.
+TEST(Diagnosis, TheAlertsNameRulesThatExist) {
+  const std::string alerts = test::of_source("etc/prometheus/fabric-agent.rules.yml");
+  const std::regex named(R"re(fabric_diagnosis\{[^}]*rule!~"([^"]+)")re");
+  size_t count = 0;
+  for (std::sregex_iterator at(alerts.begin(), alerts.end(), named), end; at != end; ++at, ++count) {
+    const std::string ids = (*at)[1].str();
+    for (const std::string_view id : split(ids, '|')) EXPECT_NE(find_rule(id), nullptr) << id;
+  }
+  EXPECT_EQ(count, 2u);
+}
+
 // Terabytes, congestion control at work, a few pauses, a few packets out of order.
 TEST(Diagnosis, HealthyLoadHasNone) {
   Healthy node;
