@@ -482,9 +482,10 @@ constexpr Message kMessages[] = {
     {"tx-timeout", host, "TX timeout detected|TX timeout on queue|tx_timeout: VSI_num",
      "The driver found a transmit queue without progress and resets it: NIC fault, lost interrupt or PFC storm.",
      "fabric-agentctl diagnose {port}", "Linux mlx5 en_main.c, bnxt.c, ice_main.c"},
-    {"link-down", cable, "mlx5_core*: Link down|ionic*: Link down|NIC Link is Down",
+    {"link-down", cable,
+     "mlx5_core*: Link down|ionic*: Link down|NIC Link is Down|hns3*: link down|qede_link_update*Link is down",
      "The link went down: cable, module, far end, or an administrator.", "fabric-agentctl diagnose {port}",
-     "Linux mlx5 en_main.c, ice_main.c, bnxt.c, ionic_lif.c"},
+     "Linux mlx5 en_main.c, ice_main.c, bnxt.c, ionic_lif.c, hns3_enet.c, qede_main.c"},
     {"bond-link-down", cable, "link status definitely down|: link status down for*disabling it in",
      "A port of the bond lost its link; the bond goes on with the others, at less bandwidth.",
      "grep -A 3 Slave /proc/net/bonding/*", "Linux drivers/net/bonding/bond_main.c"},
@@ -499,7 +500,10 @@ constexpr Message kMessages[] = {
      "ip -6 addr show dev {netdev} dadfailed", "Linux net/ipv6/addrconf.c"},
 
     // Other drivers.
-    {"bnxt-firmware-fatal", host, "bnxt_en*irmware fatal reset event|bnxt_en*irmware non-fatal reset event",
+    // Older kernels: "Firmware fatal reset event". "Solicited firmware reset event" is not a failure.
+    {"bnxt-firmware-fatal", host,
+     "bnxt_en*irmware fatal reset event|bnxt_en*irmware non-fatal reset event|bnxt_en*Fatal firmware reset event|"
+     "bnxt_en*Non-fatal firmware reset event|bnxt_en*Firmware not responding, status",
      "The firmware of the NIC failed and is reset.", kReporter, "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
     {"bnxt-command-timeout", host, "bnxt_en*Error (timeout: ", "A firmware command did not finish: the firmware hangs.",
      kReporter, "Linux drivers/net/ethernet/broadcom/bnxt/bnxt_hwrm.c"},
@@ -511,6 +515,12 @@ constexpr Message kMessages[] = {
      "bnxt_re*Failed to destroy HW QP",
      "The firmware of the NIC rejected a command for a queue pair, or did not answer it (-110).",
      "journalctl -k -g {rdma}", "Linux drivers/infiniband/core/mad.c, hw/bnxt_re/ib_verbs.c"},
+    {"ionic-firmware", host, "ionic*FW heartbeat stalled at|ionic*FW Down: Stopping LIFs",
+     "The firmware of the NIC stopped. The driver stops the ports and starts them again when it is back.", kReporter,
+     "Linux drivers/net/ethernet/pensando/ionic/ionic_dev.c, ionic_lif.c"},
+    {"mana-command", host, "HWC: Request timed out",
+     "The Azure host did not answer a command of the NIC's driver: the host is serviced, or its device hangs.",
+     "journalctl -k -g mana", "Linux drivers/net/ethernet/microsoft/mana/hw_channel.c"},
     {"efa-command", host, "Failed to process command*comp_status",
      "The EFA device rejected a command of the driver: no resource left (err -12), or a wrong request.",
      "rdma resource show", "Linux drivers/infiniband/hw/efa/efa_com.c"},
@@ -527,7 +537,8 @@ constexpr Message kMessages[] = {
 
     // PCIe and IOMMU.
     {"aer-corrected", host,
-     "severity=Correct|AER: Corrected error*received|AER: Multiple Corrected error*received|AER: Correctable error",
+     "severity=Correct|AER: Corrected error*received|AER: Multiple Corrected error*received|AER: Correctable error|"
+     "AER: Multiple Correctable error",
      "The PCIe link corrected an error. Many of them cost bandwidth and announce a fault of slot, riser or NIC.",
      "fabric-agentctl check --only aer,pcie", "Linux drivers/pci/pcie/aer.c"},
     {"aer-nonfatal", host,
@@ -542,8 +553,8 @@ constexpr Message kMessages[] = {
      "fabric-agentctl check --only aer,pcie", "Linux drivers/pci/pcie/aer.c"},
     {"pcie-dpc", host, "DPC: containment event", "A PCIe port cut off the devices below it after an error.",
      "fabric-agentctl check --only aer,pcie", "Linux drivers/pci/pcie/dpc.c"},
-    {"pcie-link-down", host, "pciehp*Link Down|Slot(*: Link Down", "The device in the slot disappeared from PCIe.",
-     "lspci -tv", "Linux drivers/pci/hotplug/pciehp_ctrl.c"},
+    {"pcie-link-down", host, "pciehp*Link Down|Slot(*: Link Down|Slot(*: Card not present",
+     "The device in the slot disappeared from PCIe.", "lspci -tv", "Linux drivers/pci/hotplug/pciehp_ctrl.c"},
     {"pcie-limited", host, "available PCIe bandwidth, limited by",
      "The PCIe link of the device is slower or narrower than it could be.", "fabric-agentctl check --only pcie",
      "Linux drivers/pci/pci.c"},
@@ -558,10 +569,28 @@ constexpr Message kMessages[] = {
      "GPU memory was freed while nvidia-peermem had it registered. NVIDIA calls the line harmless; since driver R560 "
      "it is not written.",
      "cat /proc/driver/nvidia/version", "NVIDIA open-gpu-kernel-modules nvidia-peermem.c"},
-    {"gpu-xid", host, "NVRM: Xid",
+    {"gpu-xid", host, "NVRM: Xid|NVRM: *fallen off the bus",
      "The GPU driver reports an error; the process that used the GPU ends, and its peers see remote errors. The number "
      "is in NVIDIA's Xid catalog.",
      "nvidia-smi -q | grep -A 5 -i ecc", "NVIDIA open-gpu-kernel-modules"},
+    {"amdgpu-reset", host,
+     "amdgpu*GPU reset begin|amdgpu*timeout, signaled seq=|amdgpu*new uncorrectable hardware errors detected in",
+     "The driver of an AMD GPU resets it after a hang or an uncorrectable error; the processes that used the GPU end, "
+     "and their peers see remote errors.",
+     "journalctl -k -g amdgpu; amd-smi metric --ecc", "Linux drivers/gpu/drm/amd/amdgpu"},
+    {"nvswitch-sxid", host, ": SXid (PCI:",
+     "An NVSwitch of this node reports an error of NVLink, which is not the RDMA network. After a fatal one the GPUs "
+     "behind it cannot be used until GPUs and NVSwitches are reset.",
+     "journalctl -u nvidia-fabricmanager; nvidia-smi nvlink -s", "NVIDIA Fabric Manager user guide, appendix D"},
+    {"memory-error", host, "EDAC MC* CE |EDAC MC* UE |Memory failure: 0x|mce: [Hardware Error]: Machine check",
+     "A memory module or the CPU reported an error. An uncorrected one (UE) ends the process that used the page; many "
+     "corrected ones (CE) announce a failing module.",
+     "grep . /sys/devices/system/edac/mc/mc*/[cu]e_count", "Linux drivers/edac/edac_mc.c, mm/memory-failure.c"},
+    {"platform-error", host,
+     "[Hardware Error]: Hardware error from APEI|[Hardware Error]: event severity: |[Hardware Error]:*section_type: ",
+     "The platform's firmware, which handles hardware errors before Linux sees them, reports one. The lines of the "
+     "same number in braces name its kind (section_type) and the device.",
+     "journalctl -k -g 'Hardware Error'", "Linux drivers/acpi/apei/ghes.c, drivers/firmware/efi/cper.c"},
 
     // Programs and libraries of inference, and perftest.
     {"nvshmem-ibgda", host,

@@ -92,7 +92,8 @@ std::string way_of_naming(const Port& port, const std::string& word, const std::
   if (word == port.rdma || word == port.id() || word == own || word.starts_with(own + "/"))
     return "device " + word;  // UCX: "mlx5_0:1/RoCE"
   if (!port.netdev.empty() && (word == port.netdev || contains(port.altnames, word))) return "netdev " + word;
-  if (!port.pci.empty() && word == port.pci) return "PCI address " + word;
+  // The kernel's VT-d driver leaves the domain out.
+  if (!port.pci.empty() && (word == port.pci || "0000:" + word == port.pci)) return "PCI address " + word;
   return ip && contains(port.gids, gid_text(*ip), &Gid::gid) ? "GID " + word : "";
 }
 

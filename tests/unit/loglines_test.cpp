@@ -107,6 +107,8 @@ TEST(LogNames, PortsArePointedAtByDeviceGidNetdevAndPci) {
   EXPECT_EQ(only("exceeded on " + port.rdma + ":1/RoCE (synd 0x15"), "device " + port.rdma + ":1/RoCE");
   EXPECT_EQ(only("IB Async event on " + port.rdma + ": port error on port 1"), "device " + port.rdma);
   EXPECT_EQ(only("mlx5_core " + port.pci + ": poll_health:739"), "PCI address " + port.pci);
+  EXPECT_EQ(only("DMAR: [DMA Read NO_PASID] Request device [" + port.pci.substr(5) + "] fault addr 0xf000"),
+            "PCI address " + port.pci.substr(5));
   EXPECT_EQ(only("NETDEV WATCHDOG: " + port.netdev + " (mlx5_core): transmit"), "netdev " + port.netdev);
   EXPECT_EQ(only("mlx5_core " + port.pci + " " + port.netdev + ": Link down"), "PCI address " + port.pci);
   EXPECT_EQ(only(port.rdma + "0:1 Got async event"), "none");
