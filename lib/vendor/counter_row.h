@@ -116,7 +116,7 @@ struct CounterTable {
 };
 // One per vendor, in its counters.cpp.
 extern const CounterTable kMlx5Counters, kBnxtCounters, kIntelCounters, kIonicCounters, kHnsCounters, kEfaCounters,
-    kManaCounters, kHfi1Counters, kRxeCounters, kPmaCounters;
+    kManaCounters, kErdmaCounters, kHfi1Counters, kRxeCounters, kPmaCounters;
 
 std::span<const CounterTable> counter_tables();
 const CounterTable* find_counter_table(std::string_view driver);

@@ -6,8 +6,9 @@
 namespace fabric {
 
 std::span<const CounterTable> counter_tables() {
-  static const std::array tables{kMlx5Counters, kBnxtCounters, kIntelCounters, kIonicCounters, kHnsCounters,
-                                 kEfaCounters,  kManaCounters, kHfi1Counters,  kRxeCounters,   kPmaCounters};
+  static const std::array tables{kMlx5Counters, kBnxtCounters, kIntelCounters, kIonicCounters,
+                                 kHnsCounters,  kEfaCounters,  kManaCounters,  kErdmaCounters,
+                                 kHfi1Counters, kRxeCounters,  kPmaCounters};
   return tables;
 }
 

@@ -17,7 +17,8 @@ struct Vendor {
 std::vector<Vendor> vendors() {
   return {{"mlx5", kMlx5Counters.rows},   {"bnxt", kBnxtCounters.rows},      {"intel", kIntelCounters.rows},
           {"ionic", kIonicCounters.rows}, {"hns", kHnsCounters.rows},        {"rxe", kRxeCounters.rows},
-          {"pma", kPmaCounters.rows},     {"efa", kEfaCounters.rows, "efa"}, {"mana", kManaCounters.rows, "mana"}};
+          {"pma", kPmaCounters.rows},     {"efa", kEfaCounters.rows, "efa"}, {"mana", kManaCounters.rows, "mana"},
+          {"erdma", kErdmaCounters.rows}};
 }
 
 void add(Port& port, CounterSource source, std::string_view name, uint64_t value) {
@@ -81,10 +82,10 @@ const std::vector<Member>& members() {
       PORT(tx_global_pause_seconds, "mlx5"),
       PORT(pause_storm_events, "mlx5", "bnxt"),
       PORT(pause_storm_drops, "mlx5", "bnxt"),
-      PORT(rx_bytes, "mlx5", "bnxt", "intel", "ionic", "rxe", "pma", "efa", "mana"),
-      PORT(tx_bytes, "mlx5", "bnxt", "intel", "ionic", "rxe", "pma", "efa", "mana"),
-      PORT(rx_packets, "mlx5", "bnxt", "intel", "ionic", "hns", "rxe", "pma", "efa", "mana"),
-      PORT(tx_packets, "mlx5", "bnxt", "intel", "ionic", "hns", "rxe", "pma", "efa", "mana"),
+      PORT(rx_bytes, "mlx5", "bnxt", "intel", "ionic", "rxe", "pma", "efa", "mana", "erdma"),
+      PORT(tx_bytes, "mlx5", "bnxt", "intel", "ionic", "rxe", "pma", "efa", "mana", "erdma"),
+      PORT(rx_packets, "mlx5", "bnxt", "intel", "ionic", "hns", "rxe", "pma", "efa", "mana", "erdma"),
+      PORT(tx_packets, "mlx5", "bnxt", "intel", "ionic", "hns", "rxe", "pma", "efa", "mana", "erdma"),
       PORT(out_of_sequence, "mlx5", "bnxt", "intel", "ionic", "rxe", "mana"),
       PORT(duplicate_requests, "mlx5", "bnxt", "ionic", "mana"),  // and rxe, by mlx5's name
       PORT(ack_timeouts, "mlx5", "bnxt", "intel", "ionic", "efa", "mana"),
