@@ -115,13 +115,20 @@ std::optional<HealthReading> read_device_errors(const View& view, const HealthRu
   return reading;
 }
 
+// Of a reporter without a recovery the state says that there was an error, and not that there still is one:
+// devlink_health_report() sets it, and only a recovery or the driver's own word sets it back (net/devlink/health.c).
 std::optional<HealthReading> read_device_state(const View&, const HealthRule&, const Port& port) {
   if (!is_judged(port) || port.reporters.empty()) return std::nullopt;
-  std::string failed;
-  for (const HealthReporter& reporter : port.reporters)
-    if (!reporter.healthy) append_item(failed, reporter.name);
-  if (!failed.empty()) return HealthReading{port.id(), 1, 0, "in error: " + failed};
-  return HealthReading{port.id(), 0, 0, std::to_string(port.reporters.size()) + " reporters healthy"};
+  HealthReading reading{port.id()};
+  for (const HealthReporter& reporter : port.reporters) {
+    if (reporter.healthy) continue;
+    reading.amount = std::max(reading.amount, reporter.recovers ? 2.0 : 1.0);
+    append_item(reading.evidence,
+                reporter.name + (reporter.recovers ? "" : " (stays so until the driver is loaded again)"));
+  }
+  reading.evidence = reading.evidence.empty() ? std::to_string(port.reporters.size()) + " reporters healthy"
+                                              : "in error: " + reading.evidence;
+  return reading;
 }
 
 constexpr HealthRow kRules[]{
@@ -155,11 +162,14 @@ constexpr HealthRow kRules[]{
                "reporter NAME. Update the firmware when no job runs.",
      .read_port = read_device_errors},
     {.check = "device-health",
-     .window = {"device_state", level, HealthLimits{kNever, 1, 0, 0, 0},
-                "1: a devlink health reporter is in the state \"error\"", "devlink-health(7)", "all reporters healthy"},
-     .meaning = "The NIC's driver reported an error that it did not recover from.",
+     .window = {"device_state", level, HealthLimits{1, 2, 0, 0, 0},
+                "1: a devlink health reporter without a recovery is in the state \"error\", 2: one with a recovery",
+                "devlink-health(7)", "all reporters healthy"},
+     .meaning = "The NIC's driver reported an error that it did not recover from, or that it has no recovery for.",
      .remedy = "Save the dump for the vendor: devlink health dump show pci/{pci} reporter NAME. Then recover when no "
-               "job runs: devlink health recover pci/{pci} reporter NAME",
+               "job runs: devlink health recover pci/{pci} reporter NAME. A reporter without a recovery refuses it "
+               "and stays in error until the driver is loaded again; if its error is old: fabric-agentctl ack "
+               "device-health",
      .read_port = read_device_state},
 };
 
@@ -196,11 +206,12 @@ extern const Check kDeviceHealthCheck{
     .title = "The NIC reports an internal error",
     .meaning =
         "The health reporters of devlink count errors of firmware, queues and the device. State error means that the "
-        "device did not recover.",
+        "device did not recover (critical). Of a reporter without a recovery, such as mlx5's fw, it means that there "
+        "was an error since the driver was loaded (warning).",
     .inspect = "devlink health show; devlink health dump show pci/ADDRESS reporter NAME (keep it for the vendor)",
     .fix =
         "devlink health recover pci/ADDRESS reporter NAME, while no job runs. If the error returns, update the "
-        "firmware or replace the NIC.",
+        "firmware or replace the NIC. fabric-agentctl ack device-health acknowledges an old error.",
 };
 
 }  // namespace fabric

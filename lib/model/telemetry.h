@@ -92,6 +92,7 @@ struct HealthReporter {
   std::string name;  // "fw", "fw_fatal", "tx", "rx", "hw"
   bool healthy = true;
   uint64_t errors = 0, recoveries = 0;
+  bool recovers = true;  // false: no recovery; after an error it is not healthy until the driver is loaded again
   bool operator==(const HealthReporter&) const = default;
 };
 

@@ -167,11 +167,14 @@ Faults errors() {
 Faults device() {
   return {
       {"firmware-hangs", "the NIC's firmware failed and did not recover",
-       "devlink reporter fw in state error, its errors +1", at_port([](Machine& m) {
-         m.port().reporters[0].healthy = false;
-         ++m.port().reporters[0].errors;
+       "devlink reporter fw_fatal in state error, its errors +1", at_port([](Machine& m) {
+         m.port().reporters[1].healthy = false;
+         ++m.port().reporters[1].errors;
        }),
        "device-health", C},
+      {"firmware-error-of-old", "the NIC's firmware reported an error long ago, and the driver has no recovery for it",
+       "devlink reporter fw in state error, no new errors",
+       at_port([](Machine& m) { m.port().reporters[0].healthy = false; }), "device-health", W},
       {"firmware-reset", "the NIC's firmware failed and recovered, and the link went down",
        "devlink reporter fw: errors and recoveries +1, carrier_down +1", at_port([](Machine& m) {
          ++m.port().reporters[0].errors;

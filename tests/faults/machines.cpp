@@ -218,7 +218,7 @@ void give_telemetry(Port& port) {
   port.link_status = LinkStatus{true, "", "", 1};
   port.fec = FecStatus{"rs", true, {5'000'000, {}}, {0, {}}, {7'000'000, {}}};
   port.module = optics();
-  port.reporters = {{"fw", true, 0, 0}, {"fw_fatal", true, 0, 0}, {"tx", true, 0, 0}, {"rx", true, 0, 0}};
+  port.reporters = {{"fw", true, 0, 0, false}, {"fw_fatal", true, 0, 0}, {"tx", true, 0, 0}, {"rx", true, 0, 0}};
   port.resources = {{"qp", "", 66},      {"cq", "", 34},      {"mr", "", 128},
                     {"qp", "user", 64},  {"qp", "kernel", 2}, {"cq", "user", 32},
                     {"cq", "kernel", 2}, {"mr", "user", 128}, {"mr", "kernel", 0}};

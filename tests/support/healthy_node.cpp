@@ -90,7 +90,7 @@ Port port(int index, const Nic& nic) {
       {"rx_prio3_pause_duration", 700}, {"tx_prio3_pause_duration", 20},    {"rx_corrected_bits_phy", 9000}};
   out.counters.carrier_down = 1;
   out.module = warm_module();
-  out.reporters = {{"fw", true, 0, 0}, {"tx", true, 2, 2}};
+  out.reporters = {{"fw", true, 0, 0, false}, {"tx", true, 2, 2}};
   return out;
 }
 

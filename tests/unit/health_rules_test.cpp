@@ -195,7 +195,9 @@ const std::vector<Defect>& defects() {
        [](Port& port) { port.module->temperature.value = 50; }},
       {"gid_changed", [](Port& port) { port.gids[2].gid.back() = port.gids[2].gid.back() == '7' ? '8' : '7'; },
        "gid-changed", W, 1, 62},
-      {"reporter_in_error", [](Port& port) { port.reporters[0].healthy = false; }, "device-health", C, 1, 2,
+      {"reporter_in_error", [](Port& port) { port.reporters[1].healthy = false; }, "device-health", C, 1, 2,
+       [](Port& port) { port.reporters[1].healthy = true; }},
+      {"reporter_without_recovery", [](Port& port) { port.reporters[0].healthy = false; }, "device-health", W, 1, 2,
        [](Port& port) { port.reporters[0].healthy = true; }},
       {"reporter_recovered", [](Port& port) { ++port.reporters[1].errors; }, "device-health", W, 1, 62},
   };

@@ -46,6 +46,7 @@ std::optional<Reported> parse_reporter(View8 payload) {
   out.reporter.healthy = *state == 0;  // DEVLINK_HEALTH_REPORTER_STATE_HEALTHY (net/devlink.h)
   out.reporter.errors = *errors;
   out.reporter.recoveries = *recoveries;
+  out.reporter.recovers = find(inner, DEVLINK_ATTR_HEALTH_REPORTER_AUTO_RECOVER) != nullptr;
   return out;
 }
 
@@ -65,6 +66,7 @@ Result<std::vector<HealthReporter>> health_reporters(Netlink& generic, uint16_t 
     same->healthy = same->healthy && found.healthy;
     same->errors += found.errors;
     same->recoveries += found.recoveries;
+    same->recovers = same->recovers || found.recovers;
   }
   return out;
 }

@@ -110,7 +110,7 @@ TEST_F(Reading, TakesAllThereIs) {
   ASSERT_TRUE(port.fec);
   EXPECT_EQ(port.fec->active, "rs");
   EXPECT_EQ(port.fec->corrected_blocks, (FecCount{7, {3, 4}}));
-  EXPECT_EQ(port.reporters, (std::vector<HealthReporter>{{"fw", true, 2, 0}}));
+  EXPECT_EQ(port.reporters, (std::vector<HealthReporter>{{"fw", true, 2, 0, false}}));
   EXPECT_EQ(port.resources,
             (std::vector<ResourceCount>{{"cq", "", 3}, {"mr", "", 200}, {"pd", "", 2}, {"qp", "", 17}}));
 }

@@ -26,7 +26,9 @@ Bytes message(const Handle& of, const HealthReporter& reporter, bool of_port = f
       .u8(DEVLINK_ATTR_HEALTH_REPORTER_STATE, reporter.healthy ? 0 : 1);
   put_u64(inner, DEVLINK_ATTR_HEALTH_REPORTER_ERR_COUNT, reporter.errors);
   put_u64(inner, DEVLINK_ATTR_HEALTH_REPORTER_RECOVER_COUNT, reporter.recoveries);
-  put_u64(inner, DEVLINK_ATTR_HEALTH_REPORTER_GRACEFUL_PERIOD, 60'000).u8(DEVLINK_ATTR_HEALTH_REPORTER_AUTO_RECOVER, 1);
+  if (reporter.recovers)
+    put_u64(inner, DEVLINK_ATTR_HEALTH_REPORTER_GRACEFUL_PERIOD, 60'000)
+        .u8(DEVLINK_ATTR_HEALTH_REPORTER_AUTO_RECOVER, 1);
   out.header(header).text(DEVLINK_ATTR_BUS_NAME, of.bus).text(DEVLINK_ATTR_DEV_NAME, of.device);
   if (of_port) out.u32(DEVLINK_ATTR_PORT_INDEX, 65535);
   out.bytes(DEVLINK_ATTR_HEALTH_REPORTER, inner.data());
@@ -57,6 +59,7 @@ TEST(ParseReporter, ReadsOneMessage) {
   ASSERT_TRUE(reported);
   EXPECT_EQ(reported->of, kPci);
   EXPECT_EQ(reported->reporter, (HealthReporter{"fw_fatal", false, 7, 5}));
+  EXPECT_EQ(parse_reporter(message(kPci, {"fw", false, 1, 0, false}))->reporter.recovers, false) << "mlx5's fw";
 }
 
 TEST(ParseReporter, WhatIsCutShortIsNone) {
