@@ -30,6 +30,24 @@ bool is_used(const PortContext& ctx, const ModuleLane& lane) {
   return std::ranges::none_of(then, [&](const ModuleLane& old) { return old.number == lane.number && is_dark(old); });
 }
 
+bool is_off(const ModuleLane& lane) { return lane.tx_power.value && *lane.tx_power.value < kDark; }
+
+// Of a module with a data path for each of two ports, the lanes of the other port. It has the one that is off while
+// this port has a link, or that is lit while another is dark and this port has none.
+void drop_other_port(const PortContext& ctx, std::vector<ModuleLane>& lanes) {
+  std::map<unsigned, std::vector<ModuleLane>> paths;
+  for (const ModuleLane& lane : lanes)
+    if (lane.path) paths[*lane.path].push_back(lane);
+  const bool down = is_down(ctx.port);
+  const bool any_dark =
+      std::ranges::any_of(paths, [](const auto& path) { return std::ranges::all_of(path.second, is_dark); });
+  for (const auto& [number, path] : paths) {
+    const bool other = down ? any_dark && std::ranges::none_of(path, is_dark) : std::ranges::all_of(path, is_off);
+    if (other && paths.size() > 1)
+      std::erase_if(lanes, [path = number](const ModuleLane& lane) { return lane.path == path; });
+  }
+}
+
 // By the module's own limits, now.
 bool is_lit(const ModuleReading& light, const ModuleLimits& limits) {
   return light.value && *light.value >= kDark && (limits.low_alarm || limits.low_warning) &&
@@ -37,14 +55,15 @@ bool is_lit(const ModuleReading& light, const ModuleLimits& limits) {
 }
 
 // The module without the parts that are not evidence: lanes of a module that is asleep, limits from a memory range with
-// a wrong checksum, unused lanes, loss of signal on a lit lane, and latched flags of a link that went down (any link
-// that goes leaves the receivers dark).
+// a wrong checksum, lanes that are unused or another port's, loss of signal on a lit lane, and latched flags of a link
+// that went down (any link that goes leaves the receivers dark).
 Transceiver trusted(const PortContext& ctx) {
   Transceiver module = *ctx.port.module;
   if (is_asleep(module)) module.lanes.clear();
   if (!module.bad_checksums.empty())
     module.temperature_limits = module.rx_power_limits = module.tx_power_limits = module.tx_bias_limits = {};
   std::erase_if(module.lanes, [&](const ModuleLane& lane) { return !is_used(ctx, lane); });
+  drop_other_port(ctx, module.lanes);
   for (ModuleLane& lane : module.lanes) {
     if (!is_lit(lane.rx_power, module.rx_power_limits)) continue;
     lane.rx_los = false;
@@ -173,7 +192,8 @@ Result no_light(const PortContext& ctx) {
   // A lane with a signal and without power does not measure.
   const auto is_silent = [](const ModuleLane& lane) { return is_dark(lane) && lane.rx_los.value_or(true); };
   if (lanes.empty() || !std::ranges::all_of(lanes, is_silent)) return std::nullopt;
-  return RuleResult{.evidence = {"none of the " + std::to_string(lanes.size()) +
-                                 " lanes of our module receives light; our transmitter reports no fault"}};
+  return RuleResult{.evidence = {"none of the " + std::to_string(lanes.size()) + " lanes " +
+                                 (lanes.size() < ctx.port.module->lanes.size() ? "in use " : "") +
+                                 "of our module receives light; our transmitter reports no fault"}};
 }
 }  // namespace fabric

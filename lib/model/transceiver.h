@@ -41,6 +41,8 @@ struct ModuleLane {
   std::optional<bool> rx_los, rx_lol;  // loss of signal, loss of lock, from the medium
   std::optional<bool> tx_los, tx_lol;  // the same from the host
   std::optional<bool> tx_fault;        // the laser was switched off for a fault
+  // The first host lane, from 1, of its data path (CMIS): a module in a cage of two ports has one for each.
+  std::optional<unsigned> path{};
   bool operator==(const ModuleLane&) const = default;
 };
 

@@ -27,7 +27,8 @@ inline constexpr std::tuple kFields<ModuleLane>{Field{"number", &ModuleLane::num
                                                 Field{"rx_lol", &ModuleLane::rx_lol},
                                                 Field{"tx_los", &ModuleLane::tx_los},
                                                 Field{"tx_lol", &ModuleLane::tx_lol},
-                                                Field{"tx_fault", &ModuleLane::tx_fault}};
+                                                Field{"tx_fault", &ModuleLane::tx_fault},
+                                                Field{"path", &ModuleLane::path, {.max = UINT8_MAX}}};
 template <>
 inline constexpr std::tuple kFields<Transceiver>{Field{"identifier", &Transceiver::identifier},
                                                  Field{"form_factor", &Transceiver::form_factor},

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // QSFP-DD, OSFP, SFP-DD, DSFP: OIF-CMIS 5.0, clauses 8.2 (lower memory), 8.3 (page 00h), 8.4 (01h), 8.5, 8.9 (11h).
+#include <bit>
+
 #include "wire/eeprom_memory.h"
 
 namespace fabric::eeprom {
@@ -7,6 +9,10 @@ namespace {
 
 constexpr Space kAdvertisement{.page = 0x01}, kThresholds{.page = 0x02}, kLaneStatus{.page = 0x11};
 constexpr unsigned kLanes = 8;
+
+// 8.2: application descriptors of four bytes: host interface (FFh ends the list), media interface, lane counts (media
+// in the low nibble), host lanes on which it may begin, bit by bit; 8.4: the media lanes on which it may begin.
+constexpr unsigned kApplications = 8, kDescriptor = 86, kMediaStarts = 176;
 
 // 8.4: what the module measures and flags at all.
 constexpr unsigned kTxFlags = 157, kTxFaultBit = 0, kTxLosBit = 1, kTxLolBit = 2;
@@ -20,27 +26,45 @@ bool advertises(const Memory& memory, unsigned at, unsigned bit) {
 
 bool is_flat(const Memory& memory) { return memory.bit(kBase, 2, 7).value_or(true); }
 
-// 8.2 (application descriptors) and 8.4: a lane that no advertised application uses is not there (a module of four
-// lanes has the registers of eight). Descriptors of four bytes from byte 86 on: host interface (FFh ends the list),
-// media interface, lane counts (media in the low nibble), host lanes; the media lanes on which the application may
-// begin, bit by bit: page 01h from 176 on.
+// A lane that no advertised application uses is not there (a module of four lanes has the registers of eight).
 unsigned lanes_in_use(const Memory& memory) {
-  constexpr unsigned kDescriptors = 8, kStarts = 176, kEnd = 0xff, kMissing = 210;
-  if (!memory.u8(kAdvertisement, kStarts + kDescriptors - 1) || !memory.u8(kBase, 86 + 4 * kDescriptors - 1) ||
-      !memory.u8(kBase, kMissing))
+  constexpr unsigned kEnd = 0xff, kMissing = 210;
+  if (!memory.u8(kAdvertisement, kMediaStarts + kApplications - 1) ||
+      !memory.u8(kBase, kDescriptor + 4 * kApplications - 1) || !memory.u8(kBase, kMissing))
     return 0;  // not read so far: not known
   unsigned used = 0;
-  for (unsigned i = 0; i < kDescriptors; ++i) {
-    const unsigned host = memory.u8(kBase, 86 + 4 * i).value_or(kEnd);
+  for (unsigned i = 0; i < kApplications; ++i) {
+    const unsigned host = memory.u8(kBase, kDescriptor + 4 * i).value_or(kEnd);
     if (host == kEnd || host == 0) break;
-    const unsigned count = memory.u8(kBase, 88 + 4 * i).value_or(0) & 15u;
-    const unsigned starts = memory.u8(kAdvertisement, kStarts + i).value_or(0);
+    const unsigned count = memory.u8(kBase, kDescriptor + 4 * i + 2).value_or(0) & 15u;
+    const unsigned starts = memory.u8(kAdvertisement, kMediaStarts + i).value_or(0);
     for (unsigned lane = 0; lane < kLanes; ++lane)
       if ((starts >> lane & 1) != 0) used |= ((1u << count) - 1) << lane;
   }
   const unsigned missing = memory.u8(kBase, kMissing).value_or(0);  // 8.3: lanes without a medium at this end
   const unsigned lanes = used == 0 ? 0xffu : used & 0xffu;
   return (lanes & ~missing) == 0 ? lanes : lanes & ~missing;  // some makers write FFh
+}
+
+// 8.9, bytes 206-213: the application that each host lane uses (high nibble, from 1; 0: none) and the first host lane
+// of its data path (bits 3-1). The n-th place of an application among the host lanes has its n-th among the media
+// lanes.
+using Paths = std::array<std::optional<unsigned>, kLanes>;
+Paths paths_of(const Memory& memory) {
+  constexpr unsigned kActive = 206;
+  Paths out{};
+  for (unsigned host = 0; host < kLanes; ++host) {
+    const unsigned active = memory.u8(kLaneStatus, kActive + host).value_or(0), application = active >> 4;
+    if (application == 0 || application > kApplications || (active >> 1 & 7) != host) continue;
+    const unsigned at = kDescriptor + 4 * (application - 1);
+    const unsigned count = memory.u8(kBase, at + 2).value_or(0) & 15u, places = memory.u8(kBase, at + 3).value_or(0);
+    unsigned starts = memory.u8(kAdvertisement, kMediaStarts + application - 1).value_or(0);
+    for (int before = std::popcount(places & ((1u << host) - 1)); before > 0; --before) starts &= starts - 1;
+    if (starts == 0) continue;
+    const auto first = static_cast<unsigned>(std::countr_zero(starts));
+    for (unsigned lane = first; lane < std::min(first + count, kLanes); ++lane) out[lane] = host + 1;
+  }
+  return out;
 }
 
 Unit amperes_of(const Memory& memory) {
@@ -145,8 +169,12 @@ void read_lanes(const Memory& memory, Transceiver& out) {
   if (advertises(memory, kLaneMonitors, kTxBiasBit)) out.tx_bias_limits = memory.limits(kThresholds, 184, amperes);
   if (advertises(memory, kLaneMonitors, kRxPowerBit)) out.rx_power_limits = memory.limits(kThresholds, 192, kWatts);
   const unsigned used = lanes_in_use(memory);
-  for (unsigned lane = 0; lane < kLanes; ++lane)
-    if ((used >> lane & 1) != 0) out.lanes.push_back(lane_of(memory, lane, amperes));
+  const Paths paths = paths_of(memory);
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    if ((used >> lane & 1) == 0) continue;
+    out.lanes.push_back(lane_of(memory, lane, amperes));
+    out.lanes.back().path = paths[lane];
+  }
 }
 
 std::vector<Place> places(const Memory& lower) {

@@ -219,6 +219,18 @@ void dark_lanes(Machine& m) {
     }
 }
 
+// The cage has two ports, and the module a data path for each: lanes 1 to 4 are this port's.
+void twin_port(Machine& m) {
+  for (Port* port : {&m.before.ports[1], &m.port()}) {
+    auto& lanes = port->module->lanes;
+    for (unsigned number = 5; number <= 8; ++number) {
+      lanes.push_back(lanes.front());
+      lanes.back().number = number;
+    }
+    for (ModuleLane& lane : lanes) lane.path = lane.number <= 4 ? 1 : 5;
+  }
+}
+
 std::vector<Planted> links() {
   return {
       {"8 rails have errors, storage has none", "hgx8",
@@ -251,6 +263,24 @@ std::vector<Planted> links() {
          m.raise(kPhyCrcErrors, 300);
        },
        "damaged-link", "0.9 mW, was below"},
+      {"of two ports in one cage, one is shut at the switch", "hgx",
+       [](Machine& m) {
+         twin_port(m);
+         for (size_t lane = 0; lane < 4; ++lane) {
+           m.port().module->lanes[lane].rx_power.value = 0.0;
+           m.port().module->lanes[lane].rx_los = true;
+         }
+         lose_carrier(m.port());
+       },
+       "no-partner", "none of the 4 lanes in use of our module receives light"},
+      {"of two ports in one cage, one is off, and the link of the other damages frames", "hgx",
+       [](Machine& m) {
+         twin_port(m);
+         for (size_t lane = 4; lane < 8; ++lane)
+           m.port().module->lanes[lane].tx_power.value = m.port().module->lanes[lane].tx_bias.value = 0.0;
+         m.raise(kPhyCrcErrors, 300);
+       },
+       "damaged-link"},
       {"the switch port is shut, and the module does not report loss of signal", "hgx",
        [](Machine& m) {
          for (ModuleLane& lane : m.port().module->lanes) lane.rx_los.reset(), lane.rx_power.value = 0.0;

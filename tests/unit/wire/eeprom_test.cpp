@@ -179,6 +179,28 @@ TEST(Cmis, LanesThatAreAllMissingAreNot) {
   EXPECT_EQ(image.decoded().lanes.size(), lanes - 1);
 }
 
+std::string paths_of(const Image& image) {
+  std::string out;
+  for (const ModuleLane& lane : image.decoded().lanes) out += lane.path ? std::to_string(*lane.path) : "-";
+  return out;
+}
+
+TEST(Cmis, TheDataPathsOfTheLanes) {
+  Image image = osfp();
+  EXPECT_EQ(paths_of(image), "--------") << "no application in use";
+  for (unsigned lane = 0; lane < 8; ++lane) image.at(0x11, 206 + lane) = 0x10;
+  EXPECT_EQ(paths_of(image), "11111111");
+  image.at(0, 88) = 0x44, image.at(0, 89) = image.at(1, 176) = 0x11;
+  for (unsigned lane = 4; lane < 8; ++lane) image.at(0x11, 206 + lane) = 0x18;
+  EXPECT_EQ(paths_of(image), "11115555") << "two ports of four lanes";
+  image.at(0, 88) = 0x42, image.at(1, 176) = 0x05;
+  EXPECT_EQ(paths_of(image), "1155") << "with half as many lanes in the medium";
+  for (unsigned lane = 4; lane < 8; ++lane) image.at(0x11, 206 + lane) = 0x08;
+  EXPECT_EQ(paths_of(image), "11--") << "the other one is not set up";
+  for (unsigned lane = 0; lane < 8; ++lane) image.at(0x11, 206 + lane) = 0xff;
+  EXPECT_EQ(paths_of(image), "----") << "an application without a descriptor";
+}
+
 TEST(Cmis, StateAndFaultCause) {
   Image image = osfp();
   EXPECT_EQ(image.decoded().state, ModuleState::ready);
