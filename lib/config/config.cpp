@@ -202,8 +202,9 @@ Result<LoadedConfig> load(const Files& source, const std::string& file) {
     if (bytes > kMaxAllBytes) return error(0, each + ":1:1: all files together are larger than 4 MiB");
     Reader reader(each, faults);
     toml::table table;
-    if (parse_file(reader, *text, table)) read_section(reader, "", table, document);
-    has_mode = has_mode || table.contains("mode");
+    const bool parsed = parse_file(reader, *text, table);
+    if (parsed) read_section(reader, "", table, document);
+    has_mode = has_mode || !parsed || table.contains("mode");  // what it would say is not known
     marks.push_back(line_marks(*text));
   }
   if (!has_mode) faults.fail({0, 1, 1}, "mode: not set; write mode = \"audit\" or mode = \"enforce\"");

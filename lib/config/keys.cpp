@@ -104,7 +104,7 @@ bool is_listen_address(const std::string& text) {
 }
 
 // A device that is not opened is a whole one: "mlx5_0/1" would leave none out.
-bool is_device(const std::string& text) { return text.find('/') == std::string::npos; }
+bool is_device(const std::string& text) { return text.find('/') == std::string::npos && is_glob(text); }
 
 bool is_absolute(const std::string& path) { return path.empty() || path.front() == '/'; }
 

@@ -14,7 +14,7 @@ using Normal = std::optional<std::string>;
 
 Normal any_text(const toml::node& element) {
   auto text = element.value<std::string>();
-  return text != "" ? text : std::nullopt;
+  return text && !text->empty() && is_glob(*text) ? text : std::nullopt;
 }
 
 // Without the port that `fabric-agentctl status` names behind a slash.
@@ -90,6 +90,20 @@ MaybeProblem read_patterns(const toml::node& node, const MatchKey& key, std::vec
 }  // namespace
 
 std::span<const MatchKey> match_keys() { return kMatchKeys; }
+
+bool is_glob(std::string_view pattern) {
+  for (size_t at = 0; at < pattern.size(); ++at) {
+    const char letter = pattern[at];
+    if (letter == '{' || letter == '}') return false;
+    if (letter == '\\') ++at;
+    if (letter != '[') continue;
+    const std::string_view set = pattern.substr(at + 1);
+    const bool negated = set.starts_with('!') || set.starts_with('^');
+    at = pattern.find(']', at + (negated ? 3 : 2));  // one right in front is a member
+    if (at == std::string_view::npos) return false;
+  }
+  return true;
+}
 
 void read_match(Reader& reader, const toml::node& node, Match& match) {
   std::vector<std::string_view> known;

@@ -111,6 +111,8 @@ struct MatchKey {
 std::span<const MatchKey> match_keys();
 // "pfc", "match.rdma": with its section, if it has one.
 std::string full_name(std::string_view section, std::string_view key);
+// False: a bracket stays open, or it has braces, which glob(7) does not expand. Such a pattern matches no real name.
+bool is_glob(std::string_view pattern);
 void read_match(Reader& reader, const toml::node& node, Match& match);
 
 void read_mark(Reader& reader, std::string_view key, const toml::node& node, MarkKey& out);

@@ -201,6 +201,11 @@ TEST(Config, ReadsWhatAPortIsMatchedBy) {
                                              .role = {"compute", "host"}}));
 }
 
+TEST(Config, APatternIsAsGlobHasIt) {
+  for (const char* pattern : {"mlx5_[!0-3]", "mlx5_[^0-3]", "[]x]*", "[!]]?", "a\\\\[b", "a\\\\{b", "x]"})
+    EXPECT_EQ(good("[[port]]\nmatch = { rdma = \"" + std::string(pattern) + "\" }\nmtu = 9000\n").ports.size(), 1u);
+}
+
 // As many entries as a file can hold: no step may look at all pairs of them.
 TEST(Config, ManyEntriesAreRead) {
   std::string text;
@@ -278,6 +283,12 @@ TEST_F(ConfigFiles, FaultsOfEveryFileAreShown) {
   tree.file("a.toml", "mdoe = 1\n");
   tree.file("conf.d/10.toml", "[[port]]\npfc = [9]\n");
   for (const char* place : {"a.toml:1:1", "conf.d/10.toml:2:8"}) EXPECT_TRUE(has(refused(load()), place));
+}
+
+TEST_F(ConfigFiles, WhatAFileThatIsNotTomlWouldSayIsNotCalledMissing) {
+  tree.file("a.toml", "mode = \"audit\"\nreread = 10;\n");
+  EXPECT_TRUE(has(refused(load()), "a.toml:2:"));
+  EXPECT_FALSE(has(refused(load()), "mode: not set")) << refused(load());
 }
 
 // ENOENT would say that there is no configuration, and the exporter would go on without one.
