@@ -151,7 +151,7 @@ Result<void> set_dcbx(Netlink& route, const std::string& netdev, uint8_t mode) {
   const auto message = request(DCB_CMD_SDCBX, netdev).u8(DCB_ATTR_DCBX, mode);
   auto answer = answer_to(route, message, DCB_ATTR_DCBX, netdev + ": set dcbx");
   if (!answer) return answer.error();
-  if (*answer != 0) return error(EPERM, netdev + ": set dcbx: the driver refused the mode");
+  if (*answer != 0) return error(EINVAL, netdev + ": set dcbx: the driver refused the mode");
   return {};
 }
 

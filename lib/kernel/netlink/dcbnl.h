@@ -56,7 +56,7 @@ Result<void> set_maxrate(Netlink& route, const std::string& netdev, const ieee_m
 Result<void> set_buffer(Netlink& route, const std::string& netdev, const dcbnl_buffer& buffer);
 // DCB_CMD_SET_ALL: applies earlier requests on drivers that defer them (qed). EOPNOTSUPP: others.
 Result<void> set_all(Netlink& route, const std::string& netdev);
-// The driver answers 0 accepted, 1 refused (EPERM here); ice answers 1 also when the mode is set already: judge by
+// The driver answers 0 accepted, 1 refused (EINVAL here); ice answers 1 also when the mode is set already: judge by
 // reading back.
 Result<void> set_dcbx(Netlink& route, const std::string& netdev, uint8_t mode);
 

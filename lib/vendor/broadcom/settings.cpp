@@ -183,7 +183,12 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
     return "the NIC's firmware owns DCBX and then refuses every change: switch its LLDP agent off in NVM (niccli)";
   if (setting.id == SettingId::pfc && code == EINVAL)
     return have.ets == Ets{} ? "the driver takes PFC after an ETS only: add ets to the policy"
-                             : "the NIC has fewer lossless traffic classes than these priorities map to";
+                             : "the NIC has fewer lossless traffic classes than these priorities map to, or shares "
+                               "its port (multi-host, NPAR), and then no function may set pause";
+  if (setting.id == SettingId::ets && code == ENOMEM)
+    return "each traffic class takes transmit queues of its own, and the NIC has too few: set fewer channels, or "
+           "ethtool -L " +
+           netdev + " combined N";
   if (setting.id == SettingId::ets && code == EINVAL)
     return "the bandwidths of the ETS classes must not exceed 100, and at 100 none may be 0; or the NIC has fewer "
            "classes than the priorities map to";
@@ -208,7 +213,7 @@ Result<void> write_ets(PortIo& io, const Setting&, const Qos& want, const Qos&) 
   if (!now) return now.error();
   ieee_ets ets = upstream::wire(*sent.ets, now->ets.value_or(ieee_ets{}));
   ets.tc_rx_bw[0] = kWritten;
-  auto written = read_errno(dcbnl::set_ets(*io.kernel.route, io.netdev, ets));
+  auto written = dcbnl::set_ets(*io.kernel.route, io.netdev, ets);
   if (written && io.limits.unread[index(SettingId::ets)]) send_again(io);
   return written;
 }

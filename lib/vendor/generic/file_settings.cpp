@@ -94,6 +94,7 @@ std::string remedy(int code) {
   if (code == EINVAL || code == ERANGE) return "the NIC's firmware does not take this value";
   if (code == EACCES) return "the file is root's alone, or shows but cannot set (a virtual function's)";
   if (code == EPERM) return "kernel lockdown (Secure Boot) closes such files even to root";
+  if (code == EROFS) return "it is read-only here (a container, or ProtectKernelTunables= of the service)";
   if (code == ENOENT) return "the driver took the file away";
   return {};
 }

@@ -168,10 +168,13 @@ std::string impossible(const Setting& setting, const Qos& want, const Qos&, cons
   return {};
 }
 
+bool lacks_dcbnl(const Setting& setting, const Qos& have) {
+  return !have.trust && (setting.id == Id::dcbx || (Id::trust <= setting.id && setting.id <= Id::maxrate));
+}
+
 std::string remedy(const Setting& setting, const Qos& have, const std::string&, int code) {
   if (code != 0) return {};
-  const bool is_dcb = setting.id == Id::dcbx || (Id::trust <= setting.id && setting.id <= Id::maxrate);
-  if (is_dcb && !have.trust)
+  if (lacks_dcbnl(setting, have))
     return "no dcbnl here: a virtual function's settings belong to its physical function, other NICs have a vendor's "
            "tool";
   const Missing* row =

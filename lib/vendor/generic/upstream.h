@@ -19,6 +19,9 @@ Op::Write write_dcbx, write_pause, write_mtu, write_trust, write_dscp_map, write
 // prio2buffer and buffer_size go in one message: a NIC judges them together.
 Result<void> send_buffers(PortIo& io, const Eight& map, const Buffers& sizes);
 
+// The setting needs dcbnl, and the port that was read has none.
+bool lacks_dcbnl(const Setting& setting, const Qos& have);
+
 // For drivers that trust DSCP as soon as one DSCP entry exists, without another knob: why trust and dscp_map contradict
 // each other. `needs_map`: trust = "dscp" requires at least one DSCP in the policy.
 std::string impossible_trust(const Qos& want, const Qos& have, bool needs_map);

@@ -152,7 +152,9 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
     return "ice takes no change of global pause while PFC is on";
   if (setting.id == SettingId::dscp_map && code == EINVAL)
     return "the NIC has fewer classes than the map's priorities, or is in a bond";
-  if (setting.id == SettingId::ets && code == EINVAL) return "the bandwidths of the classes in use must add up to 100";
+  if (setting.id == SettingId::ets && code == EINVAL)
+    return "the bandwidths of the classes in use must add up to 100, and ice takes no change of DCB in a bond";
+  if (setting.id == SettingId::pfc && code == EINVAL) return "ice takes no change of DCB while the port is in a bond";
   return upstream::remedy(setting, have, netdev, code);
 }
 
@@ -192,7 +194,7 @@ Result<void> write_agent(PortIo& io, const Setting&, const Qos& want, const Qos&
 // The reply says "refused" also when the mode was set already or the port is in DSCP mode: the reading decides.
 Result<void> write_dcbx(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
   auto written = upstream::write_dcbx(io, setting, want, have);
-  if (written || written.error().code != EPERM) return written;
+  if (written || written.error().code != EINVAL) return written;
   auto now = read(io);
   return now && now->dcbx == want.dcbx ? Result<void>{} : written;
 }

@@ -199,7 +199,14 @@ std::string impossible(const Setting& setting, const Qos& want, const Qos& have,
   return {};
 }
 
+// mlx5e_dcbnl_build_netdev() asks for vport_group_manager, which the host's function lacks where the Arm cores own the
+// port.
 std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {
+  if (code == 0 && upstream::lacks_dcbnl(setting, have))
+    return "no dcbnl here: the Arm cores of a BlueField in DPU mode own the port (set it there, or take NIC mode), or "
+           "this kernel has no CONFIG_MLX5_CORE_EN_DCB";
+  if (setting.id == SettingId::dcbx && code == EINVAL)
+    return "the NIC's firmware keeps DCBX: switch it off there (mlxconfig LLDP_NB_DCBX_P1=0 and _P2)";
   if ((setting.id == SettingId::cable_length || is_buffer(setting)) && have.trust && code == 0)
     return "this NIC has no port buffers to size";
   if ((setting.id == SettingId::pfc || setting.id == SettingId::cable_length || is_buffer(setting)) && code == ENOMEM)

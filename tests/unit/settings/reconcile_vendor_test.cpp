@@ -59,6 +59,14 @@ TEST_F(Mlx5, HostModeComesAndGoesWithoutTheBitsOfVersions) {
   EXPECT_EQ(bed.nic.dcbx, DCB_CAP_DCBX_VER_CEE | DCB_CAP_DCBX_VER_IEEE);
 }
 
+TEST_F(Mlx5, ARefusedHostModeIsTheFirmwaresAndNoLackOfPrivilege) {
+  bed.nic.firmware_agent = true;
+  bed.nic.dcbx = DCB_CAP_DCBX_VER_CEE | DCB_CAP_DCBX_VER_IEEE;
+  const auto changes = bed.apply({.dcbx = Dcbx::host});
+  EXPECT_TRUE(has_outcome(changes, "dcbx", Outcome::refused, "LLDP_NB_DCBX_P1=0"));
+  EXPECT_FALSE(has(of(changes, "dcbx").detail, "CAP_NET_ADMIN"));
+}
+
 TEST_F(Mlx5, AnMtuChangeSettlesTheThresholdsAtOnce) {
   bed.settle_to(profile(Personality::mlx5));
   bed.apply({.mtu = 9000});
@@ -194,6 +202,14 @@ TEST_F(Bnxt, ClassesThatTheNicLacksGetNoAlgorithm) {
   EXPECT_EQ(of(bed.apply({.ets = shares({0, 0, 0, 1, 0, 0, 2, 0}, {50, 50})}), "ets").outcome, Outcome::applied);
 }
 
+// bnxt_setup_mq_tc() -> bnxt_check_rings().
+TEST_F(Bnxt, TooFewQueuesForAllClassesAreNotAMissingFeature) {
+  bed.nic.faults["setets"] = {.code = ENOMEM};
+  const auto changes = bed.apply(profile(Personality::bnxt));
+  EXPECT_TRUE(has_outcome(changes, "ets", Outcome::refused, "ethtool -L eth0 combined"));
+  EXPECT_EQ(of(changes, "ets").code, ENOMEM);
+}
+
 TEST(Pause, WaitsForAnIdlePortWhereTheDriverRestartsTheLink) {
   for (auto personality : {Personality::bnxt, Personality::ice, Personality::i40e, Personality::qede, Personality::full,
                            Personality::mlx5}) {
@@ -303,6 +319,22 @@ TEST_F(Ice, PauseBesidePfcAndASecondLosslessClassAreUnverified) {
   want.pfc = PrioSet{0x18};
   bed.settle_to(want);
   EXPECT_EQ(keys_with(bed.apply(want), Outcome::unverified), (std::set<std::string>{"pause", "pfc"}));
+}
+
+// ice_dcbnl_setets(), ice_dcbnl_setpfc(): "DCB changes not allowed when in a bond".
+TEST_F(Ice, ARefusalInABondIsNamedSo) {
+  bed.nic.faults["setets"] = bed.nic.faults["setpfc"] = {.code = EINVAL};
+  const auto changes = bed.apply(profile(Personality::ice));
+  for (const char* key : {"ets", "pfc"}) EXPECT_TRUE(has_outcome(changes, key, Outcome::refused, "bond"));
+}
+
+// The host's function of a BlueField in DPU mode: mlx5e_dcbnl_build_netdev() gives it no operations.
+TEST_F(Nodcb, OfMlx5IsAPortOfTheArmCores) {
+  bed.port.kernel_driver = "mlx5_core";
+  const auto changes = bed.apply({.mtu = 4200, .trust = Trust::dscp, .pfc = PrioSet{8}});
+  for (const char* key : {"trust", "pfc"})
+    EXPECT_TRUE(has_outcome(changes, key, Outcome::unsupported, "BlueField in DPU mode"));
+  EXPECT_EQ(of(changes, "mtu").outcome, Outcome::applied);
 }
 
 TEST_F(Nodcb, WhatNeedsDcbnlIsUnsupportedAndTheRestIsApplied) {
