@@ -40,7 +40,8 @@ int print_changes(const Changes& changes, const Options& options, Output& output
     output.text +=
         table.empty() ? "Nothing to do: " + std::to_string(changes.size()) + " settings are in sync.\n" : table;
   }
-  if (contains(changes, EPERM, &Change::code))
+  // Root is told by the change itself: a capability, or kernel lockdown.
+  if (::geteuid() != 0 && contains(changes, EPERM, &Change::code))
     fail(output, kFailure, "write not permitted (EPERM): requires CAP_NET_ADMIN, run it as root");
   return all_good && recorded ? kDone : kChanges;
 }

@@ -50,6 +50,15 @@ Result<size_t> express(std::string_view config) {
 
 std::string config_file(const std::string& address) { return "sys/bus/pci/devices/" + address + "/config"; }
 
+// Under lockdown root gets EPERM as well (drivers/pci/pci-sysfs.c pci_write_config()): more privileges do not help.
+Error not_written(const Root& root, const std::string& address, const Error& failure) {
+  const std::string level = lockdown(root);
+  if (level.empty() || (failure.code != EPERM && failure.code != EACCES))
+    return error(failure.code, "set mrrs: " + failure.what);
+  return error(EPERM, address + ": set mrrs: kernel lockdown (" + level +
+                          ") forbids writing PCI configuration space even to root");
+}
+
 }  // namespace
 
 uint16_t DeviceControl::with_mrrs(uint32_t bytes) const {
@@ -123,17 +132,11 @@ Result<DeviceControl> read_device_control(const Root& root, const std::string& a
 Result<void> write_mrrs(const Root& root, const std::string& address, uint32_t bytes) {
   if (!is_mrrs(bytes)) return error(EINVAL, address + ": set mrrs: no power of two from 128 to 4096");
   auto control = read_device_control(root, address);
-  if (!control)
-    return error(control.error().code == EACCES ? EPERM : control.error().code, "set mrrs: " + control.error().what);
+  if (!control) return not_written(root, address, control.error());
   const uint16_t value = control->with_mrrs(bytes);
   const char raw[] = {static_cast<char>(value & 0xff), static_cast<char>(value >> 8)};
   auto written = root.write_at(config_file(address), control->offset, std::string_view(raw, sizeof raw));
-  if (written || written.error().code != EPERM || lockdown(root).empty()) return written;
-  return error(
-      EPERM,
-      address + ": set mrrs: kernel lockdown (" + lockdown(root) +
-          ") forbids writing PCI configuration space even to root; boot without Secure Boot, or set it in the NIC's "
-          "firmware or the BIOS");
+  return written ? written : not_written(root, address, written.error());
 }
 
 std::string lockdown(const Root& root) {

@@ -37,8 +37,8 @@ Result<std::optional<bool>> parse_ten_bit_tags(std::string_view config);
 // Settings of the function "0000:17:00.0". Failures are listed in `unread`.
 PciSettings read_settings(const Root& root, const std::string& address);
 Result<DeviceControl> read_device_control(const Root& root, const std::string& address);
-// Reads the register, changes those three bits, writes the two bytes. EPERM: kernel lockdown, named as such, or no
-// privilege to read the register.
+// Reads the register, changes those three bits, writes the two bytes. EACCES: no privilege to read or write it;
+// EPERM: kernel lockdown.
 Result<void> write_mrrs(const Root& root, const std::string& address, uint32_t bytes);
 
 // "integrity" or "confidentiality"; empty: none, or a kernel without it (Documentation/ABI: security/lockdown).

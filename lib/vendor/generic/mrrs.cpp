@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // PCIe maximum read request size: three bits of Device Control. Reading them requires CAP_SYS_ADMIN, which agentd
 // lacks: fabric-agent-pci.service reads and writes them at boot, agentd compares with what that published
-// (qos/read.cpp). A device does not say which sizes it can do: every power of two from 128 to 4096 may be written
+// (settings/read.cpp). A device does not say which sizes it can do: every power of two from 128 to 4096 may be written
 // (drivers/pci/pci.c pcie_set_readrq), and what it keeps is read back.
 #include "kernel/pci/pci_config.h"
 #include "vendor/driver.h"
@@ -29,7 +29,8 @@ std::string impossible(const Setting&, const Qos& want, const Limits&) {
 }
 
 std::string remedy(const Setting&, int code) {
-  return code == EPERM || code == EACCES || code == EROFS ? kPrivileged : std::string();
+  if (code == EPERM) return "boot without Secure Boot, or set it in the NIC's firmware or the BIOS";
+  return code == EACCES || code == EROFS ? kPrivileged : std::string();
 }
 
 // It is the size of read requests made afterwards (PCI Express Base Specification, Device Control Register).
