@@ -186,11 +186,9 @@ std::string well_protected(const PortContext& ctx) {
 
 // Small messages pass then; the first packet of a large one is lost each time.
 std::string frames_too_long(const PortContext& ctx) {
-  constexpr uint32_t kHeaders = 96 + 14 + 4;  // RoCE's by iboe_get_mtu(), Ethernet and FCS: as the check mtu-chain
-  const Interface* interface = find_in(ctx.view.now.network.interfaces, ctx.port.netdev);
-  if (interface == nullptr || !ctx.port.active_mtu) return {};
-  const auto& most = interface->peer_max_frame;
-  if (!most || *most >= *ctx.port.active_mtu + kHeaders) return {};
+  constexpr uint32_t kHeaders = 96 + kFrameHeader;  // RoCE's by iboe_get_mtu()
+  const auto most = switch_frame(ctx.view.now, ctx.port);
+  if (!most || !ctx.port.active_mtu || *most >= *ctx.port.active_mtu + kHeaders) return {};
   return ctx.peer_label() + " accepts frames up to " + std::to_string(*most) + " bytes; RoCE frames have up to " +
          std::to_string(*ctx.port.active_mtu + kHeaders);
 }

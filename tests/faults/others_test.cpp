@@ -76,7 +76,7 @@ std::vector<Planted> losses() {
          m.raise(kAckTimeouts, 32);
          m.interface().peer_max_frame = 1518;
        },
-       "loss-in-network", "accepts frames up to 1518 bytes; RoCE frames have up to 4210"},
+       "loss-in-network", "accepts frames up to 1518 bytes; RoCE frames have up to 4206"},
       {"a link that retrains repeatedly loses the packets in flight", "infiniband",
        [](Machine& m) { m.raise(kPortLinkRecoveries, 8), lose_packets(m); }, "damaged-link", "link recoveries +8",
        "no receive errors"},

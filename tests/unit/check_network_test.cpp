@@ -160,8 +160,8 @@ const PlantedDefects& network_defects() {
          n.now.ports[1].active_mtu = 4096;
        },
        finds("mtu-chain", "mlx5_1/1", C, "netdev 4150, RoCE 4096")},
-      {"switch_takes_less", [](Healthy& n) { interface(n, 1).peer_max_frame = 9017; },
-       finds("mtu-chain", "mlx5_1/1", C, "frames of 9017")},
+      {"switch_takes_less", [](Healthy& n) { interface(n, 1).peer_max_frame = 9013; },
+       finds("mtu-chain", "mlx5_1/1", C, "frames of 9013")},
       {"odd_mtu",
        [](Healthy& n) {
          n.policy.ports[0].want.mtu.reset();
@@ -267,6 +267,7 @@ PlantedDefects sound_networks() {
          }
        }},
       {"nothing_known_of_the_network", [](Healthy& n) { n.now.network = {}; }},
+      {"switch_announces_its_frames_without_the_fcs", [](Healthy& n) { interface(n, 1).peer_max_frame = 9014; }},
       {"gateway_never_asked", [](Healthy& n) { interface(n, 0).gateways.clear(); }},
       {"one_more_gid_on_one_port",
        [](Healthy& n) {
@@ -367,6 +368,19 @@ TEST(Rails, InterfaceWithADotIsWrittenAsSysctlTakesIt) {
   interface(node, 0).addresses->clear();
   node.now.network.rules->front().device = "ens0.100";
   EXPECT_TRUE(has(remedy_for(node, "rails"), "net.ipv4.conf.ens0/100.arp_ignore=1")) << remedy_for(node, "rails");
+}
+
+TEST(MtuChain, OfABondHasTheSwitchPortsOfItsMembers) {
+  Healthy node;
+  Port member = node.now.ports[1];
+  interface(node, 1).peer_max_frame = 1518;
+  node.now.network.interfaces["bond0"];
+  node.now.ports[1].netdev = node.now.ports[1].bond = member.bond = "bond0";
+  node.now.ports.push_back(member);
+  const auto found = complaints_of(node.view(), {"mtu-chain"});
+  ASSERT_EQ(found.size(), 1u) << describe(found);
+  EXPECT_EQ(found[0].subject, "mlx5_1/1");
+  EXPECT_TRUE(has(found[0].observed, "frames of 1518")) << found[0].observed;
 }
 
 TEST(GidIndex, NamesWhatShiftedTheTable) {

@@ -60,9 +60,10 @@ Finding finding_for(const View& view, const Port& port, bool ipv4, unsigned want
              "A job with one GID index for all ports (NCCL_IB_GID_INDEX, ib_write_bw -x) uses the wrong GID on this "
              "port, or none." +
                  likely_cause(view, port),
-             "ip link set " + port.netdev + " down && ip link set " + port.netdev +
-                 " up fills the table again in the order of the addresses. With NCCL 2.21 and later, unset "
-                 "NCCL_IB_GID_INDEX instead. Table: /sys/class/infiniband/" +
+             "While no job runs: ip link set " + port.netdev + " down && ip link set " + port.netdev +
+                 " up fills the table again in the order of the addresses; networkctl reconfigure " + port.netdev +
+                 " (or ifup) then brings back the routes and IPv6 addresses that this removes. With NCCL 2.21 and "
+                 "later, unset NCCL_IB_GID_INDEX instead. Table: /sys/class/infiniband/" +
                  port.rdma + "/ports/" + to_text(port.number) + "/gids");
 }
 
@@ -94,8 +95,9 @@ extern const Check kGidIndexCheck{
         "link-local addresses included. [expect] gid_index pins the index. Two ports with the same GID are critical.",
     .inspect = "show_gids; grep . /sys/class/infiniband/RDMADEV/ports/1/gid_attrs/types/*",
     .fix =
-        "ip link set NETDEV down; ip link set NETDEV up (fills the table again); configure addresses in the same order "
-        "on all rails; or unset NCCL_IB_GID_INDEX with NCCL 2.21 and later.",
+        "While no job runs: ip link set NETDEV down; ip link set NETDEV up (fills the table again); networkctl "
+        "reconfigure NETDEV, or ifup (brings back lost routes and IPv6 addresses); configure addresses in the same "
+        "order on all rails; or unset NCCL_IB_GID_INDEX with NCCL 2.21 and later.",
     .ask = ask,
 };
 

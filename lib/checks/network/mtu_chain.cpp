@@ -6,8 +6,6 @@ namespace fabric {
 namespace {
 
 constexpr uint32_t kRoceHeaders = 96;  // iboe_get_mtu(), include/rdma/ib_addr.h of Linux 6.12
-// IEEE 802.3 Maximum Frame Size (802.3bc clause 79.3.4) counts the Ethernet header and the FCS.
-constexpr uint32_t kFrameHeaders = 14 + 4;
 constexpr uint32_t kFullRoce = 4096 + kRoceHeaders;
 
 // The MTU of more than half of the equal rails, if it differs from that of this port. `roce-mtu` reports an MTU below
@@ -31,11 +29,10 @@ Finding finding_for(const View& view, const std::vector<const Port*>& all, const
                "The RDMA device sends packets larger than the MTU of its netdev (payload plus 96 bytes of headers). "
                "They are dropped: connections hang after the first small messages.",
                "ip link set " + port.netdev + " mtu 9000, then restart the job: existing queue pairs keep their MTU.");
-  const Interface* interface = find_in(view.now.network.interfaces, port.netdev);
-  const auto frame = interface == nullptr ? std::nullopt : interface->peer_max_frame;
-  if (frame && *frame < mtu + kFrameHeaders)
+  const auto frame = switch_frame(view.now, port);
+  if (frame && *frame < mtu + kFrameHeader)
     return bad(Status::critical, port.id(), netdev + ", switch port accepts frames of " + to_text(*frame),
-               "frames of " + to_text(mtu + kFrameHeaders) + " on the switch",
+               "frames of " + to_text(mtu + kFrameHeader) + " on the switch",
                "The switch port drops large packets of this port: the maximum frame size that it announces by LLDP is "
                "smaller than the MTU plus Ethernet header.",
                "Raise the MTU of the switch port (9216 is common), or lower that of " + port.netdev + " on all hosts.");
@@ -62,8 +59,9 @@ extern const Check kMtuChainCheck{
     .group = group::network,
     .title = "The MTU of the netdev or the switch is too small for RoCE",
     .meaning =
-        "The RoCE path MTU plus 96 bytes of headers must fit the MTU of the netdev. The MTU plus 18 bytes of Ethernet "
-        "framing must fit the largest frame of the switch port, which it announces by LLDP. Larger packets are dropped "
+        "The RoCE path MTU plus 96 bytes of headers must fit the MTU of the netdev. The MTU plus 14 bytes of Ethernet "
+        "header must fit the largest frame of the switch port, which it announces by LLDP, with or without the FCS. "
+        "Larger packets are dropped "
         "silently: small messages pass and large ones hang. Equal ports should have equal MTUs.",
     .inspect = "ip -d link show dev NETDEV; ibv_devinfo -d RDMADEV; the MTU of the switch port",
     .fix = "ip link set NETDEV mtu 9000 on all hosts, and MTU 9216 on the switch port.",

@@ -15,6 +15,17 @@ std::vector<const Port*> rails(const View& view) {
   return out;
 }
 
+std::optional<uint32_t> switch_frame(const Node& node, const Port& port) {
+  std::optional<uint32_t> least;
+  for (const Port& each : node.ports) {  // the port, or a member
+    const bool is_of_it = each.rdma == port.rdma && each.number == port.number;
+    const Interface* interface = is_of_it ? find_in(node.network.interfaces, each.netdev) : nullptr;
+    if (interface != nullptr && interface->peer_max_frame)
+      least = std::min(least.value_or(UINT32_MAX), *interface->peer_max_frame);
+  }
+  return least;
+}
+
 std::vector<NamedInterface> interfaces_of(const Node& node, const Port& port) {
   std::set<std::string> names;
   if (!port.netdev.empty()) names.insert(port.netdev);

@@ -9,6 +9,13 @@ namespace fabric {
 // Active RoCE ports with a netdev on NICs that serve a GPU, in the order of the node.
 std::vector<const Port*> rails(const View& view);
 
+// Of a frame, in bytes, beside its payload: the Ethernet header. The Maximum Frame Size of LLDP (802.3bc clause 79.3.4)
+// counts the FCS, too, but Junos announces 1514 where its port takes 1500.
+inline constexpr uint32_t kFrameHeader = 14;
+
+// The largest frame that the switch announces by LLDP; of a bond the smallest of its members' switch ports.
+std::optional<uint32_t> switch_frame(const Node& node, const Port& port);
+
 // The netdevs with addresses of a port: its own and those that its GIDs name (VLANs), if they were read.
 struct NamedInterface {
   std::string netdev;
