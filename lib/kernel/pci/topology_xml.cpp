@@ -118,38 +118,38 @@ std::string root_bus_of(const BridgeAttributes& bridge) {
   return text;
 }
 
-// Memory of a GPU or on the package is a node of its own that shares another one's CPUs in hwloc's view.
-bool has_own_cpus(hwloc_obj_t node) {
-  const std::string kind = node->subtype != nullptr ? node->subtype : "";
-  const bool shared = kind == "MCDRAM" || kind == "HBM" || kind == "GPUMemory" || kind == "NVM" || kind == "CXL-DRAM";
-  return !shared && node->cpuset != nullptr && hwloc_bitmap_iszero(node->cpuset) == 0;
-}
-
-// The single node with CPUs below the object that the I/O subtree hangs from.
-std::optional<int> numa_of(hwloc_topology_t topology, hwloc_obj_t device) {
-  hwloc_obj_t parent = hwloc_get_non_io_ancestor_obj(topology, device);
-  std::optional<int> found;
-  hwloc_obj_t node = nullptr;
-  while (parent != nullptr && (node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node)) != nullptr) {
-    if (!has_own_cpus(node)) continue;
-    if (parent->nodeset == nullptr || hwloc_bitmap_isset(parent->nodeset, node->os_index) == 0) continue;
-    if (found) return std::nullopt;
-    found = static_cast<int>(node->os_index);
-  }
-  return found;
-}
-
+// Memory alone (of a GPU, on the package, CXL) is a node of its own, which in hwloc's view may have the CPUs near it.
+// They are of another node then, which the kernel numbers before it.
 std::map<int, std::string> cpus_of_nodes(hwloc_topology_t topology) {
-  std::map<int, std::string> nodes;
+  std::map<int, hwloc_const_cpuset_t> known;
   hwloc_obj_t node = nullptr;
-  while ((node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node)) != nullptr) {
-    if (!has_own_cpus(node)) continue;
-    std::string text(static_cast<size_t>(hwloc_bitmap_list_snprintf(nullptr, 0, node->cpuset)) + 1, '\0');
-    hwloc_bitmap_list_snprintf(text.data(), text.size(), node->cpuset);
+  while ((node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node)) != nullptr)
+    if (node->cpuset != nullptr && hwloc_bitmap_iszero(node->cpuset) == 0)
+      known.emplace(static_cast<int>(node->os_index), node->cpuset);
+  std::map<int, std::string> nodes;
+  const std::unique_ptr<hwloc_bitmap_s, decltype(&hwloc_bitmap_free)> taken(hwloc_bitmap_alloc(), hwloc_bitmap_free);
+  for (const auto& [number, cpus] : known) {
+    if (taken == nullptr || hwloc_bitmap_intersects(taken.get(), cpus) != 0) continue;
+    hwloc_bitmap_or(taken.get(), taken.get(), cpus);
+    std::string text(static_cast<size_t>(hwloc_bitmap_list_snprintf(nullptr, 0, cpus)) + 1, '\0');
+    hwloc_bitmap_list_snprintf(text.data(), text.size(), cpus);
     text.pop_back();
-    nodes.emplace(static_cast<int>(node->os_index), std::move(text));
+    nodes.emplace(number, std::move(text));
   }
   return nodes;
+}
+
+// The single one of these nodes below the object that the I/O subtree hangs from.
+std::optional<int> numa_of(hwloc_topology_t topology, const std::map<int, std::string>& nodes, hwloc_obj_t device) {
+  const hwloc_obj_t parent = hwloc_get_non_io_ancestor_obj(topology, device);
+  std::optional<int> found;
+  if (parent == nullptr || parent->nodeset == nullptr) return found;
+  for (const auto& [number, cpus] : nodes) {
+    if (hwloc_bitmap_isset(parent->nodeset, static_cast<unsigned>(number)) == 0) continue;
+    if (found) return std::nullopt;
+    found = number;
+  }
+  return found;
 }
 
 void place_in_tree(hwloc_obj_t device, PciDevice& function) {
@@ -166,14 +166,14 @@ std::string info(hwloc_obj_t object, const char* name) {
   return value != nullptr ? clean_text(value) : std::string();
 }
 
-Nic read_function(hwloc_topology_t topology, hwloc_obj_t device) {
+Nic read_function(hwloc_topology_t topology, const std::map<int, std::string>& nodes, hwloc_obj_t device) {
   const PciAttributes& at = device->attr->pcidev;
   Nic function;
   function.pci = address_of(at);
   function.vendor = at.vendor_id;
   function.device = at.device_id;
   function.class_code = static_cast<uint32_t>(at.class_id) << 8;
-  function.numa = numa_of(topology, device);
+  function.numa = numa_of(topology, nodes, device);
   function.name = info(device, "PCIDevice");
   place_in_tree(device, function);
   for (hwloc_obj_t os = device->io_first_child; os != nullptr; os = os->next_sibling) {
@@ -201,7 +201,7 @@ void describe(hwloc_topology_t loaded, Topology& topology) {
   while ((node = hwloc_get_next_obj_by_type(loaded, HWLOC_OBJ_NUMANODE, node)) != nullptr) {
     const int number = static_cast<int>(node->os_index);
     const hwloc_obj_t socket = hwloc_get_ancestor_obj_by_type(loaded, HWLOC_OBJ_PACKAGE, node);
-    if (!has_own_cpus(node)) topology.memory_nodes.push_back(number);
+    if (!topology.numa_cpus.contains(number)) topology.memory_nodes.push_back(number);
     else if (socket != nullptr) topology.numa_socket[number] = static_cast<int>(socket->os_index);
   }
   // A file without cores (a guest's, or a filtered one) has its CPUs at least.
@@ -222,10 +222,10 @@ Result<HwlocView> parse(const std::string& text, const std::string& name) {
   const auto loaded = load(text, name);
   if (!loaded) return loaded.error();
   HwlocView view;
+  view.machine.numa_cpus = cpus_of_nodes(loaded->get());
   hwloc_obj_t device = nullptr;
   while ((device = hwloc_get_next_pcidev(loaded->get(), device)) != nullptr)
-    view.functions.push_back(read_function(loaded->get(), device));
-  view.machine.numa_cpus = cpus_of_nodes(loaded->get());
+    view.functions.push_back(read_function(loaded->get(), view.machine.numa_cpus, device));
   describe(loaded->get(), view.machine);
   return view;
 }
