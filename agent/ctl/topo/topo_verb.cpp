@@ -24,21 +24,39 @@ constexpr TopoFormat kFormats[] = {
     {"rankfile", "one rank for each GPU, for Open MPI", topo_rankfile, Fold::comments},
 };
 
-// From /proc/net/route (net/ipv4/fib_trie.c, fib_route_seq_show): name, destination, gateway, flags, refcount, use,
-// metric, mask. The default route is all zeros; the lowest metric wins.
+// The kernel's tables of routes: a line each, and the columns of the interface, the destination, its mask or length,
+// and the metric (net/ipv4/fib_trie.c, fib_route_seq_show(); net/ipv6/ip6_fib.c, ipv6_route_native_seq_show(),
+// Linux 6.12).
+struct RouteTable {
+  const char* file;
+  size_t name, destination, mask, metric;
+  int base;  // of the metric
+  std::string_view anywhere, no_mask;
+};
+constexpr RouteTable kRouteTables[] = {
+    {"proc/net/route", 0, 1, 7, 6, 10, "00000000", "00000000"},
+    {"proc/net/ipv6_route", 9, 0, 1, 5, 16, "00000000000000000000000000000000", "00"},
+};
+
+// The interface of the default route of least metric; with IPv6 alone, of that. What is refused is on lo, or on none.
 std::string default_route(const Root& root) {
-  const auto text = root.read_text("proc/net/route");
-  std::string best;
-  unsigned least = UINT32_MAX;
-  for (const std::string_view line : split(text ? std::string_view(*text) : std::string_view{}, '\n')) {
-    const auto field = words(line);
-    if (field.size() < 8 || field[1] != "00000000" || field[7] != "00000000") continue;
-    const auto metric = parse_number<unsigned>(field[6]);
-    if (!metric || *metric >= least) continue;
-    least = *metric;
-    best = field[0];
+  for (const RouteTable& table : kRouteTables) {
+    const std::string text = root.text_of(table.file);
+    std::string best;
+    unsigned least = UINT32_MAX;
+    for (const std::string_view line : split(text, '\n')) {
+      const auto field = words(line);
+      if (field.size() <= std::max(table.name, table.mask) || field[table.destination] != table.anywhere ||
+          field[table.mask] != table.no_mask || field[table.name] == "lo" || field[table.name] == "*")
+        continue;
+      const auto metric = parse_number<unsigned>(field[table.metric], table.base);
+      if (!metric || *metric >= least) continue;
+      least = *metric;
+      best = field[table.name];
+    }
+    if (!best.empty()) return best;
   }
-  return best;
+  return {};
 }
 
 // A line for each GPU, so that a captured machine gives the same answer: address, index, minor, UUID, name.
