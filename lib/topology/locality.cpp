@@ -73,11 +73,11 @@ std::vector<PcieHop> hops_above(const PciDevice& function) {
   return hops;
 }
 
-std::vector<std::string> bridges_between(const PciDevice& a, const PciDevice& b) {
+std::vector<std::string> turning_ports(const PciDevice& a, const PciDevice& b) {
   const auto below = below_shared(a, b);
-  if (!below) return {};
-  std::vector<std::string> out(a.bridges.begin(), a.bridges.begin() + static_cast<long>(below->first));
-  out.insert(out.end(), b.bridges.begin(), b.bridges.begin() + static_cast<long>(below->second));
+  std::vector<std::string> out;
+  if (below && below->first > 0) out.push_back(a.bridges[below->first - 1]);
+  if (below && below->second > 0) out.push_back(b.bridges[below->second - 1]);
   return out;
 }
 

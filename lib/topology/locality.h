@@ -45,7 +45,8 @@ struct PcieHop {
 // function up links and switches alternate (PCI Express base specification 6.0, chapter 1.3).
 std::vector<PcieHop> hops_above(const PciDevice& function);
 
-// Those below the first shared bridge, on both sides: data from one to the other crosses them. Empty: none is shared.
-std::vector<std::string> bridges_between(const PciDevice& a, const PciDevice& b);
+// The ports of the first shared switch towards each of the two: data from one to the other turns around between them,
+// and passes any other bridge straight up or down. Empty: no bridge is shared.
+std::vector<std::string> turning_ports(const PciDevice& a, const PciDevice& b);
 
 }  // namespace fabric

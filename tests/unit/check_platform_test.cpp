@@ -133,6 +133,14 @@ const PlantedDefects& harmless_platforms() {
          settings(n, kRootPort).acs = uint16_t{0x1d};
          settings(n, kUpstream).acs = uint16_t{0x1d};
        }},
+      {"acs_on_a_bridge_of_the_nics_own_board",
+       [](Healthy& n) {
+         Nic& nic = n.now.topology.nics[1];
+         for (const char* own : {"0000:25:00.0", "0000:26:00.0"}) {
+           nic.bridges.insert(nic.bridges.begin(), own);
+           n.now.pci_settings->functions[own].acs = uint16_t{0x1d};
+         }
+       }},
       {"acs_without_redirect", [](Healthy& n) { settings(n, kBelowNic).acs = uint16_t{0x11}; }},
       {"acs_with_direct_translated", [](Healthy& n) { settings(n, kBelowNic).acs = uint16_t{0x5d}; }},
       {"a_bridge_without_acs", [](Healthy& n) { settings(n, kBelowNic).acs.reset(); }},
@@ -352,15 +360,15 @@ TEST(PciePath, LinksAndSwitchesAlternate) {
   EXPECT_EQ(hops_above(device), (std::vector<PcieHop>{{"d", "down"}}));
 }
 
-TEST(PciePath, BetweenTwoAreTheBridgesBelowTheirSwitch) {
+TEST(PciePath, BetweenTwoAreThePortsOfTheSwitchThatTheyShare) {
   PciDevice gpu, nic;
   gpu.bridges = {"a", "up", "port"};
   nic.bridges = {"c", "b", "up", "port"};
-  EXPECT_EQ(bridges_between(gpu, nic), (std::vector<std::string>{"a", "c", "b"}));
+  EXPECT_EQ(turning_ports(gpu, nic), (std::vector<std::string>{"a", "b"}));
   nic.bridges = {"up", "port"};
-  EXPECT_EQ(bridges_between(gpu, nic), (std::vector<std::string>{"a"}));
+  EXPECT_EQ(turning_ports(gpu, nic), (std::vector<std::string>{"a"}));
   nic.bridges = {"x"};
-  EXPECT_TRUE(bridges_between(gpu, nic).empty());
+  EXPECT_TRUE(turning_ports(gpu, nic).empty());
 }
 
 }  // namespace

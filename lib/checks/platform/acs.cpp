@@ -39,12 +39,14 @@ Finding not_read(const std::string& why) {
              "Refresh the PCI data: systemctl restart fabric-agent-pci");
 }
 
-// Only pairs that share a switch: other traffic passes through the root complex anyway.
+// Only pairs that share a switch: other traffic passes through the root complex anyway. A port redirects what would
+// turn to another port of its own switch (PCI Express base specification 6.0, 6.12.1.1): a bridge on the board of a GPU
+// or NIC, or a lower switch, sends it upwards in any case.
 void ask(const View& view, Findings& findings) {
   const Node& node = view.now;
-  std::map<std::string, std::vector<std::string>> bridges;  // -> pairs whose path crosses it: "GPU0 and mlx5_0"
+  std::map<std::string, std::vector<std::string>> bridges;  // -> pairs whose path turns there: "GPU0 and mlx5_0"
   for (const auto& [gpu, nic] : gpu_nic_pairs(view))
-    for (const std::string& bridge : bridges_between(*gpu, nearer_function(*gpu, *nic)))
+    for (const std::string& bridge : turning_ports(*gpu, nearer_function(*gpu, *nic)))
       bridges[bridge].push_back(gpu->name + " and " + nic->name);
   if (bridges.empty()) return;
   if (!node.pci_settings) {
@@ -79,8 +81,9 @@ extern const Check kAcsCheck{
         "ACS request and completion redirect on the downstream ports of a PCIe switch send every packet between GPU "
         "and NIC through the root complex. GPUDirect RDMA then loses half of its throughput or more, without any "
         "error. ACS redirect isolates devices that are passed to virtual machines; a kernel with an active IOMMU "
-        "enables it at every boot, with iommu=pt too. Only bridges between a GPU and its NIC are checked, as published "
-        "by fabric-agent-pci.service. ACS redirect is harmless with direct translated P2P (DirectTrans+ and ATS).",
+        "enables it at every boot, with iommu=pt too. Only the ports of the switch that a GPU and its NIC share are "
+        "checked, as published by fabric-agent-pci.service. ACS redirect is harmless with direct translated P2P "
+        "(DirectTrans+ and ATS).",
     .inspect = "lspci -vvv -s ADDRESS (ACSCtl); systemctl status fabric-agent-pci",
     .fix =
         "setpci -s ADDRESS ECAP_ACS+6.w=0000; systemctl restart fabric-agent-pci. To keep it off after a reboot, "
