@@ -85,7 +85,8 @@ Lines aer_lines(const PortContext& ctx) {
     };
     add("fatal", rise_of(then->fatal, now->fatal));
     add("non-fatal", rise_of(then->nonfatal, now->nonfatal));
-    if (const auto by = rise_of(then->correctable, now->correctable); exceeds_replay_limit(ctx, *now, by.value_or(0)))
+    if (const auto by = rise_of(of_link(then->correctable), of_link(now->correctable));
+        exceeds_replay_limit(ctx, *now, by.value_or(0)))
       add("correctable", by);
   }
   return out;

@@ -24,7 +24,7 @@ void read_pcie_replays(const View& view, const HealthRule& /*rule*/, HealthReadi
   for (const auto& [pci, now] : view.now.platform.functions) {
     const PlatformFunction* before = function_of(*view.before, pci);
     const std::optional<double> count =
-        before == nullptr ? std::nullopt : rise_of(before->correctable, now.correctable);
+        before == nullptr ? std::nullopt : rise_of(of_link(before->correctable), of_link(now.correctable));
     const double bits = now.link.speed.value_or(0) * 1e9 * now.link.width.value_or(0) * seconds;
     if (count && bits > 0) out.push_back({pci, *count, bits, number_text(*count) + " correctable errors"});
   }

@@ -13,6 +13,16 @@ std::optional<uint64_t> rise_of(const AerCounts& before, const AerCounts& now) {
   return *now.total - *before.total;
 }
 
+AerCounts of_link(AerCounts correctable) {
+  for (const char* kind : {"NonFatalErr", "CorrIntErr", "HeaderOF"}) {
+    const uint64_t* count = find_in(correctable.kinds, kind);
+    if (count == nullptr) continue;
+    if (correctable.total) *correctable.total -= std::min(*correctable.total, *count);
+    correctable.kinds.erase(kind);
+  }
+  return correctable;
+}
+
 bool is_given_away(const Node& node, const std::string& pci) {
   const PlatformFunction* function = function_of(node, pci);
   if (function == nullptr) return false;

@@ -190,6 +190,12 @@ const PlantedDefects& harmless_platforms() {
        [](Healthy& n) {
          at(n, kNic).correctable = {1, {{"BadTLP", 1}}};
        }},
+      {"correctable_errors_that_are_not_of_the_link",
+       [](Healthy& n) {
+         *at(n, kNic).correctable.total += 900;
+         at(n, kNic).correctable.kinds["NonFatalErr"] = 600;
+         at(n, kNic).correctable.kinds["CorrIntErr"] = 300;
+       }},
       {"no_error_reporting",
        [](Healthy& n) {
          for (auto& [pci, function] : n.now.platform.functions)

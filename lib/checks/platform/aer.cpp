@@ -122,12 +122,15 @@ bool add_rising(const View& view, const Links& links, const std::string& pci, co
   // A link may repeat a few of many bits.
   const auto fast = health_status(view, "pcie_replays", pci), slow = health_status(view, "pcie_replays_slow", pci);
   const auto replays = !fast || (slow && rank(*slow) < rank(*fast)) ? slow : fast;
-  if (ask("correctable", replays, Status::warning, now.correctable, before->correctable)) return true;
-  const Rise few = rise(now.correctable, before->correctable);
-  if (few.count > 0)
-    findings.push_back(good(pci, "correctable " + few.kinds + rate(view, few.count) + ": within the limit of the link",
+  if (ask("correctable", replays, Status::warning, of_link(now.correctable), of_link(before->correctable))) return true;
+  const Rise all = rise(now.correctable, before->correctable);
+  const bool of_the_link = rise_of(of_link(before->correctable), of_link(now.correctable)).value_or(0) > 0;
+  if (all.count > 0)
+    findings.push_back(good(pci,
+                            "correctable " + all.kinds + rate(view, all.count) +
+                                (of_the_link ? ": within the limit of the link" : ": no errors of the link"),
                             "no new errors"));
-  return few.count > 0;
+  return all.count > 0;
 }
 
 // Errors since the device came up may be old: shown as a fact, because the operator cannot clear them.
@@ -166,7 +169,8 @@ extern const Check kAerCheck{
         "link, cost throughput and precede worse ones. A non-fatal error lost a transaction, a fatal error lost the "
         "link. The reported function detected the error: damaged packets that it received were sent by the other end "
         "of its link. Errors before the first reading are shown without a warning. If the firmware owns error "
-        "reporting, there are no counters (pcie_ports=native enables them).",
+        "reporting, there are no counters (pcie_ports=native enables them). Correctable errors that are not of the "
+        "link (NonFatalErr, CorrIntErr, HeaderOF) are listed only.",
     .inspect = "grep . /sys/bus/pci/devices/ADDRESS/aer_dev_*; journalctl -k -g AER",
     .fix =
         "Reseat the device, the riser and the cable. Move the device to another slot: the error follows the device or "
