@@ -124,7 +124,7 @@ bool can_have_data_direct(const Nic& nic) {
 }
 
 bool carries_rdma(const Nic& nic) {
-  return !nic.rdma.empty() || (nic.vendor == kCray && nic.class_code >> 16 == kNetwork);
+  return !nic.rdma.empty() || nic.rdma_elsewhere || (nic.vendor == kCray && nic.class_code >> 16 == kNetwork);
 }
 
 }  // namespace fabric

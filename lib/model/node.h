@@ -49,8 +49,9 @@ struct Nic : PciDevice {
   // image GUID, else the PCI address without the function.
   std::string card{};
   bool virtual_function = false;
-  std::string bond{};         // the bond that its netdev is a member of
-  bool subfunctions = false;  // it has some, whatever namespace their netdevs and RDMA devices are in
+  std::string bond{};           // the bond that its netdev is a member of
+  bool rdma_elsewhere = false;  // its RDMA device is in another network namespace: a container's
+  bool subfunctions = false;    // it has some, whatever namespace their netdevs and RDMA devices are in
   // Its Data Direct function: a second way of its DMA, beside a GPU (ConnectX-8 of GB300).
   std::optional<PciDevice> direct{};
 };
@@ -94,7 +95,8 @@ bool is_guests_function(std::string_view pci_id);
 bool is_data_direct(const PciDevice& function);
 bool can_have_data_direct(const Nic& nic);
 
-// Has an RDMA device, or is a fabric NIC that does RDMA without the kernel's RDMA stack (HPE Slingshot).
+// Has an RDMA device, in whatever network namespace, or is a fabric NIC that does RDMA without the kernel's RDMA stack
+// (HPE Slingshot).
 bool carries_rdma(const Nic& nic);
 
 // The machine's topology. A class is absent where a NUMA node is unknown and no bridge is shared.

@@ -63,14 +63,18 @@ std::vector<const Nic*> twins_with_link(const Topology& topology, const Nic& nic
   return out;
 }
 
+// Physical functions. In a container that has virtual ones, these.
 std::vector<size_t> rdma_nics(const Topology& topology) {
-  std::vector<size_t> physical, all;
+  std::vector<size_t> physical, own_virtual;
+  bool own_physical = false;
   for (size_t i = 0; i < topology.nics.size(); ++i) {
-    if (!carries_rdma(topology.nics[i])) continue;
-    all.push_back(i);
-    if (!topology.nics[i].virtual_function) physical.push_back(i);
+    const Nic& nic = topology.nics[i];
+    if (!carries_rdma(nic)) continue;
+    own_physical = own_physical || (!nic.virtual_function && !nic.rdma_elsewhere);
+    if (!nic.virtual_function) physical.push_back(i);
+    else if (!nic.rdma_elsewhere) own_virtual.push_back(i);
   }
-  return physical.empty() ? all : physical;
+  return own_physical || own_virtual.empty() ? physical : own_virtual;
 }
 
 // How well a kind suits: GPUs that it is nearest to, cards, rate, what its PCIe could carry (GT/s by lanes; 0:
@@ -95,7 +99,7 @@ bool suffices(const Topology& topology, const std::vector<size_t>& some, const s
 }
 
 // If the fastest ports suffice for all GPUs, slower or unused ones were built in for something else. A port without a
-// link, or with a slower one than the others of its board, counts as its board does.
+// link, or with a slower one than the others of its board, counts as its board does; one in a container as fast.
 std::vector<size_t> without_slower(const Topology& topology, std::span<const Port> ports,
                                    const std::vector<size_t>& nics, bool unused) {
   std::optional<double> best;
@@ -106,10 +110,10 @@ std::vector<size_t> without_slower(const Topology& topology, std::span<const Por
   std::vector<size_t> fast, on_fast_boards;
   for (const size_t nic : nics) {
     const auto rate = likely_rate(topology, topology.nics[nic], ports);
-    const bool board = boards.count(board_of(topology.nics[nic], ports)) != 0;
+    const bool board = topology.nics[nic].rdma_elsewhere || boards.contains(board_of(topology.nics[nic], ports));
     if (board) on_fast_boards.push_back(nic);
-    if ((rate ? rate == best : board) && (unused || is_in_use(topology, topology.nics[nic], ports)))
-      fast.push_back(nic);
+    const bool used = topology.nics[nic].rdma_elsewhere || is_in_use(topology, topology.nics[nic], ports);
+    if ((rate ? rate == best : board) && (unused || used)) fast.push_back(nic);
   }
   if (suffices(topology, fast, nics)) return fast;
   return suffices(topology, on_fast_boards, nics) ? on_fast_boards : nics;

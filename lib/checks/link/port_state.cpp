@@ -89,11 +89,14 @@ Finding member_finding(const Port& member) {
                  : "Enable the switch port. Reseat or replace the cable and the transceiver of " + member.netdev + ".");
 }
 
-// Renamed, or now a member of a bond.
-bool is_renamed(const View& view, const Port& old) {
-  return !old.pci.empty() && std::ranges::any_of(view.now.ports, [&](const Port& port) {
+// Renamed, or now a member of a bond, or in a container.
+bool is_still_there(const View& view, const Port& old) {
+  if (old.pci.empty()) return false;
+  const auto is_it = [&](const Port& port) {
     return port.pci == old.pci && port.number == old.number && !port.virtual_function;
-  });
+  };
+  const auto is_elsewhere = [&](const Nic& nic) { return nic.pci == old.pci && nic.rdma_elsewhere; };
+  return std::ranges::any_of(view.now.ports, is_it) || std::ranges::any_of(view.now.topology.nics, is_elsewhere);
 }
 
 // Port id -> device. Health remembers devices that went long ago: only those whose PCI function is gone too are
@@ -104,7 +107,7 @@ std::map<std::string, std::string> gone_ports(const View& view) {
   const auto is_there = [&](const std::string& id) { return contains(view.now.ports, id, &Port::id); };
   if (view.before != nullptr)
     for (const Port& old : view.before->ports)
-      if (is_judged(old) && !is_there(old.id()) && !is_renamed(view, old))
+      if (is_judged(old) && !is_there(old.id()) && !is_still_there(view, old))
         gone.emplace(old.id(), old.pci.empty() ? old.rdma : old.pci);
   if (view.health != nullptr)
     for (const auto& [id, device] : view.health->devices) {
@@ -142,6 +145,10 @@ void ask(const View& view, Findings& findings) {
         bad(Status::unknown, "host", "no port of " + devices, "ACTIVE, LinkUp",
             "The kernel has RDMA devices, but their ports could not be read or are excluded by the configuration.",
             "rdma link show; fabric-agentctl config show (exclude)"));
+  else if (contains(view.now.topology.nics, true, &Nic::rdma_elsewhere))
+    findings.push_back(bad(Status::unknown, "host", "no RDMA device here", "at least one",
+                           "All RDMA devices are in other network namespaces: containers have them.",
+                           "Run the check in the container. Namespaces: ip netns list; rdma system show"));
   else
     findings.push_back(
         bad(Status::unknown, "host", "no RDMA device", "at least one", "The kernel has no RDMA device.",

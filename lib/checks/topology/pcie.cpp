@@ -115,7 +115,7 @@ double carried_by_silent_half(const Node& node, const Nic& nic) {
   double most = 0;
   for (const Nic& other : node.topology.nics) {
     const PlatformFunction* theirs = function_of(node, other.pci);
-    const bool silent = other.netdevs.empty() && other.rdma.empty() && are_alike(other, nic);
+    const bool silent = other.netdevs.empty() && !carries_rdma(other) && are_alike(other, nic);
     if (!silent || mine == nullptr || theirs == nullptr || !capabilities_of(mine->kernel_driver).multi_pf_netdev ||
         theirs->kernel_driver != mine->kernel_driver)
       continue;

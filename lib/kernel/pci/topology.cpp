@@ -85,6 +85,9 @@ void read_nic(const Root& root, const std::string& folder, Nic& nic) {
   // All ports and functions of a card share its system image GUID, by which NCCL distinguishes cards, too. The kernel
   // holds it in memory (drivers/infiniband/core/sysfs.c). Drivers without one show zeros.
   if (!nic.rdma.empty()) nic.card = root.line_of("sys/class/infiniband/" + nic.rdma.front() + "/sys_image_guid");
+  // The folder of the function's devices of this class goes with the last of them, while those of another namespace are
+  // not shown in it (drivers/base/core.c, cleanup_glue_dir() and class_dir_child_ns_type(), Linux 6.12).
+  nic.rdma_elsewhere = nic.rdma.empty() && root.exists(folder + "/infiniband");
 }
 
 // A known GUID names the card of every function in the same slot. NVIDIA's GUID distinguishes cards even if a guest

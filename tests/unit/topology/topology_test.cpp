@@ -255,6 +255,51 @@ TEST(Topology, ANodeThatTheKernelDoesNotTellIsAssumedWhereThereIsOne) {
   ASSERT_EQ(topology.nics.size(), 2u);
   EXPECT_EQ(topology.nics[0].numa, 0);
   EXPECT_TRUE(topology.nics[0].numa_assumed);
+// The folder of a class goes with its last device, and shows those of its own network namespace only.
+TEST(Topology, AnRdmaDeviceInAContainerLeavesAnEmptyFolder) {
+  Tree tree;
+  for (const char* bus : {"1", "2", "3"})
+    add_pci(tree, {std::string("pci0000:20/0000:20:0") + bus + ".0", std::string("0000:2") + bus + ":00.0"});
+  const std::string folder = "sys/bus/pci/devices/0000:2";
+  tree.link("sys/class/infiniband/mlx5_0/device", "../../../bus/pci/devices/0000:21:00.0");
+  tree.folder(folder + "1:00.0/infiniband/mlx5_0").folder(folder + "2:00.0/infiniband");
+  const Topology topology = topology_of(tree);
+  ASSERT_EQ(topology.nics.size(), 3u);
+  EXPECT_FALSE(topology.nics[0].rdma_elsewhere);
+  EXPECT_TRUE(topology.nics[1].rdma_elsewhere);
+  EXPECT_FALSE(topology.nics[2].rdma_elsewhere) << "it has none";
+  EXPECT_EQ(std::ranges::count_if(topology.nics, carries_rdma), 2);
+}
+
+// hwloc gives memory without CPUs those of the nodes near it.
+TEST(Topology, MemoryOfCxlIsANodeWithoutCpus) {
+  Tree tree;
+  const std::string nodes = "sys/devices/system/node/node", cpus = "sys/devices/system/cpu/";
+  tree.file(cpus + "online", "0-3\n").file(cpus + "possible", "0-3\n").file(cpus + "present", "0-3\n");
+  tree.file("sys/devices/system/node/online", "0-2\n").file("sys/devices/system/node/possible", "0-2\n");
+  for (const int node : {0, 1, 2}) {
+    const std::string folder = nodes + std::to_string(node) + "/";
+    tree.file(folder + "cpulist", node == 0 ? "0-1\n" : node == 1 ? "2-3\n" : "\n");
+    tree.file(folder + "cpumap", node == 0 ? "3\n" : node == 1 ? "c\n" : "0\n");
+    tree.file(folder + "meminfo", "Node 0 MemTotal: 1000000 kB\n")
+        .folder(folder + "access0/initiators/node" + std::to_string(node % 2));
+  }
+  for (const int cpu : {0, 1, 2, 3}) {
+    const std::string topology = cpus + "cpu" + std::to_string(cpu) + "/topology/";
+    tree.file(topology + "physical_package_id", std::to_string(cpu / 2) + "\n");
+    tree.file(topology + "core_id", std::to_string(cpu) + "\n");
+    for (const char* file : {"core_cpus", "thread_siblings"})
+      tree.file(topology + file, std::to_string(1 << cpu) + "\n");
+    for (const char* file : {"package_cpus", "core_siblings"}) tree.file(topology + file, cpu < 2 ? "3\n" : "c\n");
+  }
+  add_pci(tree, {"pci0000:20/0000:20:01.0", "0000:21:00.0"});
+  const Topology topology = topology_of(tree);
+  EXPECT_TRUE(topology.differences.empty()) << topology.differences.front();
+  EXPECT_EQ(topology.memory_nodes, std::vector<int>{2});
+  EXPECT_EQ(topology.cores.size(), 4u);
+  EXPECT_EQ(topology.numa_socket, (std::map<int, int>{{0, 0}, {1, 1}}));
+}
+
   EXPECT_FALSE(topology.nics[1].numa_assumed);
   tree.file("sys/devices/system/node/node1/cpulist", "4-7\n");
   topology = topology_of(tree);
