@@ -17,6 +17,7 @@ namespace fabric {
 struct PcieLink {
   std::optional<double> speed, max_speed;  // GT/s
   std::optional<unsigned> width, max_width;
+  bool all_ones = false;  // its registers read all ones: the function does not answer
   bool operator==(const PcieLink&) const = default;
 };
 

@@ -50,18 +50,22 @@ void read_host(const Root& root, Node& node) {
 // process may. A sleeping device is not woken.
 static std::optional<PciState> read_config_space(const Root& root, const Node& node) {
   PciState out;
-  bool any = false;
+  bool any = false, tried = false;
   const auto read = [&](const std::string& address) {
     if (address.empty() || out.functions.contains(address)) return;
     const PlatformFunction* known = find_in(node.platform.functions, address);
     PciSettings& function = out.functions[address];
     if (known != nullptr && known->power_state.starts_with("D3"))
       function.unread = "it sleeps (" + known->power_state + ")";
-    else function = pci::read_settings(root, address);
+    else if (known != nullptr && known->link.all_ones) function.unread = "it does not answer";
+    else {
+      tried = true;
+      function = pci::read_settings(root, address);
+    }
     any = any || function.mrrs;
   };
   const auto read_way = [&](const PciDevice& device) {
-    if (!any && root.is_host() && !out.functions.empty()) return;  // no right to: it is the same for all
+    if (!any && root.is_host() && tried) return;  // no right to: it is the same for all
     read(device.pci);
     for (const std::string& bridge : device.bridges) read(bridge);
   };

@@ -106,6 +106,33 @@ TEST_P(SymmetryDefect, IsTheOneFinding) {
 
 INSTANTIATE_TEST_SUITE_P(All, SymmetryDefect, ::testing::ValuesIn(asymmetries()), test::kByName);
 
+// As the kernel shows a device whose link died: its registers read all ones.
+TEST(Symmetry, WhatReadsAllOnesHasFallenOffTheBus) {
+  Node node = test::snc_server();
+  for (PciDevice* device :
+       {static_cast<PciDevice*>(&node.topology.gpus[2]), static_cast<PciDevice*>(&node.topology.nics[5])}) {
+    const PcieLink link = std::exchange(device->link, {});
+    device->link.max_speed = 64;
+    device->link.all_ones = true;
+    const auto found = found_in(node);
+    ASSERT_EQ(found.size(), 1u) << test::describe(found);
+    EXPECT_EQ(found[0].status, Status::critical);
+    EXPECT_TRUE(has(found[0].meaning, device->pci + " has fallen off the bus")) << found[0].meaning;
+    node.platform.functions[device->pci].power_state = "D3cold";
+    EXPECT_EQ(said(node), "") << "asleep without power";
+    device->link = link;
+  }
+}
+
+TEST(Symmetry, TheOnlyGpuThatReadsAllOnesHasFallenOffTheBus) {
+  Node node = test::grace_server();
+  node.topology.gpus.resize(1);
+  node.topology.gpus[0].link = {};
+  EXPECT_EQ(said(node), "") << "no link is reported";
+  node.topology.gpus[0].link.all_ones = true;
+  EXPECT_EQ(said(node), "pcie GPU0 critical: no answer: its registers read all ones\n");
+}
+
 TEST(Symmetry, LinksOfASocketDirectNicCarryItsPortTogether) {
   Node node = test::snc_server();
   const auto narrow = [&](unsigned width) {

@@ -52,14 +52,26 @@ Finding small_slot(const Subject& subject, const std::string& full) {
              larger_slot(port));
 }
 
-bool reports_link(const PciDevice& device) {
-  return device.link.max_width.value_or(0) > 0 || device.link.max_speed.value_or(0) > 0;
+// Virtual functions, of which a guest cannot tell that they are such, know their maximum alone.
+bool reports_link(const PciDevice& device) { return device.link.width || device.link.speed; }
+
+// Devices of which none reports a link are not judged; one that reports none while others of its model do may have left
+// the bus. In D3cold a device has no registers to read.
+bool can_be_judged(const Node& node, const auto& all, const PciDevice& device) {
+  const PlatformFunction* function = function_of(node, device.pci);
+  if (function != nullptr && function->power_state == "D3cold") return false;
+  return device.link.all_ones || std::ranges::any_of(all, [&](const PciDevice& other) {
+           return are_alike(other, device) && reports_link(other);
+         });
 }
 
-// A device that left the bus reports no link while others of its model do.
-bool siblings_report_link(const auto& all, const PciDevice& device) {
-  return std::ranges::any_of(all,
-                             [&](const PciDevice& other) { return are_alike(other, device) && reports_link(other); });
+Finding fallen_off(const Subject& subject) {
+  const std::string& pci = subject.device->pci;
+  return bad(Status::critical, subject.name, "no answer: its registers read all ones", "an answer",
+             std::string(subject.gpu ? "The GPU " : "The NIC ") + pci +
+                 " has fallen off the bus, or is being reset. Nothing can use it.",
+             "journalctl -k -g '" + pci + (subject.gpu ? "|Xid'" : "'") +
+                 "; then power the node off and on, check the power of the device, and reseat it.");
 }
 
 Finding unknown_link(const Subject& subject, const std::string& full) {
@@ -85,6 +97,7 @@ bool is_narrow(const Subject& subject, const std::optional<unsigned>& than) {
 Finding finding_for(const Subject& subject, const PcieLink& siblings) {
   const PcieLink& link = subject.device->link;
   const std::string full = link_text(link.max_speed, link.max_width);
+  if (link.all_ones) return fallen_off(subject);
   if (!link.width || !link.speed) return unknown_link(subject, full);
   const bool starves =
       subject.network_rate && bytes_per_second(*link.speed, *link.width) + subject.beside < *subject.network_rate;
@@ -137,24 +150,28 @@ bool slot_is_full(const Node& node, const PciDevice& device, bool gpu) {
 void ask(const View& view, Findings& findings) {
   std::vector<Subject> all;
   const std::set<std::string> for_gpus = devices_for_gpus(view);
+  const auto is_for_gpus = [&](const std::string& rdma) { return for_gpus.contains(rdma); };
   const auto is_virtual = [&](const Nic& nic) {
     return nic.virtual_function || std::ranges::any_of(view.now.ports, [&](const Port& port) {
              return port.pci == nic.pci && port.virtual_function;
            });
   };
+  const bool real = view.now.topology.hypervisor.empty();  // a guest sees neither its slots nor what they can carry
   for (const Nic& nic : view.now.topology.nics) {
-    if (nic.rdma.empty() || is_virtual(nic) || !siblings_report_link(view.now.topology.nics, nic)) continue;
+    if ((nic.rdma.empty() && !nic.link.all_ones) || is_virtual(nic) ||
+        !can_be_judged(view.now, view.now.topology.nics, nic))
+      continue;
     std::optional<double> rate;
     for (const Port& port : view.now.ports)
-      if (port.pci == nic.pci && is_active(port)) rate = std::max(rate, port.rate);
-    all.push_back({&nic, nic.name, false, rate, for_gpus.contains(nic.rdma.front()), slot_is_full(view.now, nic, false),
-                   carried_beside(view.now, nic)});
+      if (real && port.pci == nic.pci && is_active(port)) rate = std::max(rate, port.rate);
+    all.push_back({&nic, nic.name, false, rate, std::ranges::any_of(nic.rdma, is_for_gpus),
+                   !real || slot_is_full(view.now, nic, false), carried_beside(view.now, nic)});
   }
   for (const Gpu& gpu : view.now.topology.gpus)
-    if (siblings_report_link(view.now.topology.gpus, gpu))
-      all.push_back({&gpu, gpu.name, true, std::nullopt, true, slot_is_full(view.now, gpu, true)});
+    if (can_be_judged(view.now, view.now.topology.gpus, gpu))
+      all.push_back({&gpu, gpu.name, true, std::nullopt, true, !real || slot_is_full(view.now, gpu, true)});
   for (const Subject& subject : all) findings.push_back(finding_for(subject, best_of_siblings(all, subject)));
-  check_hops(view, findings);
+  if (real) check_hops(view, findings);
 }
 
 }  // namespace
@@ -179,8 +196,10 @@ extern const Check kPcieCheck{
     .meaning =
         "Compares the current width and speed with devices of the same model, then with the maximum of the device. A "
         "link between two bridges is compared with the maximum of both ends. A NIC whose slot is slower than its port "
-        "is critical; the slots of a NIC in several slots (socket direct) are added up. A device that reports no link "
-        "while others of its model do may have left the bus. Idle GPUs lower their speed, so only their width counts.",
+        "is critical; the slots of a NIC in several slots (socket direct) are added up. A device whose registers read "
+        "all ones has left the bus; one that reports no link while others of its model do may have. Idle GPUs lower "
+        "their speed, so only their width counts. In virtual machines devices are compared with others of their model "
+        "only.",
     .inspect = "lspci -vv -s ADDRESS (LnkCap, LnkSta); journalctl -k -g ADDRESS",
     .fix =
         "Reseat the NIC or GPU, or the riser or switch board between the two addresses. Check lanes, bifurcation and "

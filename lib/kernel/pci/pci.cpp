@@ -105,6 +105,7 @@ PcieLink read_link(const Root& root, const std::string& folder) {
   link.width = parse_link_width(text("current_link_width"));
   link.max_speed = parse_link_speed(text("max_link_speed"));
   link.max_width = parse_link_width(text("max_link_width"));
+  link.all_ones = text("current_link_width") == "63";  // all six bits of PCI_EXP_LNKSTA_NLW
   return link;
 }
 

@@ -66,6 +66,15 @@ TEST(PciLink, WordsOfSysfs) {
   for (const char* text : {"0", "63", "255", "", "x16"}) EXPECT_FALSE(pci::parse_link_width(text)) << text;
 }
 
+TEST(PciLink, AllOnesIsADeviceThatDoesNotAnswer) {
+  Tree tree;
+  tree.file("f/max_link_speed", "64.0 GT/s PCIe\n").file("f/current_link_speed", "Unknown\n");
+  tree.file("f/current_link_width", "63\n");
+  EXPECT_TRUE(pci::read_link(tree.root(), "f").all_ones);
+  tree.file("f/current_link_width", "0\n");
+  EXPECT_FALSE(pci::read_link(tree.root(), "f").all_ones) << "a virtual function";
+}
+
 // Two nodes; a GPU and an RDMA NIC on one switch below pci0000:20, a GPU and a plain NIC on pci0000:60.
 void two_socket_server(Tree& tree) {
   tree.file("sys/devices/system/node/node0/cpulist", "0-3\n").file("sys/devices/system/node/node1/cpulist", "4-7\n");
@@ -246,15 +255,6 @@ TEST(Topology, SubfunctionsAreKnownWhoeverHasTheirDevices) {
   EXPECT_FALSE(topology.nics[1].subfunctions);
 }
 
-TEST(Topology, ANodeThatTheKernelDoesNotTellIsAssumedWhereThereIsOne) {
-  Tree tree;
-  tree.file("sys/devices/system/node/node0/cpulist", "0-3\n");
-  add_pci(tree, {"pci0000:00", "0000:00:01.0", "0x15b3", "0x1021", "0x020000", "-1"});
-  add_pci(tree, {"pci0000:00", "0000:00:02.0", "0x15b3", "0x1021", "0x020000", "0"});
-  Topology topology = topology_of(tree);
-  ASSERT_EQ(topology.nics.size(), 2u);
-  EXPECT_EQ(topology.nics[0].numa, 0);
-  EXPECT_TRUE(topology.nics[0].numa_assumed);
 // The folder of a class goes with its last device, and shows those of its own network namespace only.
 TEST(Topology, AnRdmaDeviceInAContainerLeavesAnEmptyFolder) {
   Tree tree;
@@ -300,6 +300,15 @@ TEST(Topology, MemoryOfCxlIsANodeWithoutCpus) {
   EXPECT_EQ(topology.numa_socket, (std::map<int, int>{{0, 0}, {1, 1}}));
 }
 
+TEST(Topology, ANodeThatTheKernelDoesNotTellIsAssumedWhereThereIsOne) {
+  Tree tree;
+  tree.file("sys/devices/system/node/node0/cpulist", "0-3\n");
+  add_pci(tree, {"pci0000:00", "0000:00:01.0", "0x15b3", "0x1021", "0x020000", "-1"});
+  add_pci(tree, {"pci0000:00", "0000:00:02.0", "0x15b3", "0x1021", "0x020000", "0"});
+  Topology topology = topology_of(tree);
+  ASSERT_EQ(topology.nics.size(), 2u);
+  EXPECT_EQ(topology.nics[0].numa, 0);
+  EXPECT_TRUE(topology.nics[0].numa_assumed);
   EXPECT_FALSE(topology.nics[1].numa_assumed);
   tree.file("sys/devices/system/node/node1/cpulist", "4-7\n");
   topology = topology_of(tree);

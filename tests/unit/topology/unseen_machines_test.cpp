@@ -329,6 +329,59 @@ TEST(UnseenMachines, WhatIsGivenToAGuestIsJudgedThere) {
   EXPECT_EQ(said_of(node), "") << "a guest's GPU, with its NIC";
 }
 
+void give_to_container(Node& node, size_t index) {
+  Nic& nic = node.topology.nics[index];
+  std::erase_if(node.ports, [&](const Port& port) { return port.pci == nic.pci; });
+  nic.rdma.clear();
+  nic.netdevs.clear();
+  nic.name = nic.pci;
+  nic.rdma_elsewhere = true;
+}
+
+TEST(UnseenMachines, ANicThatAContainerHasIsNotMissing) {
+  Node node = test::snc_server();
+  node.topology.nics.resize(8);
+  node.ports.resize(8);
+  const Node before = node;
+  give_to_container(node, 3);
+  EXPECT_EQ(said_of(node, 8), "");
+  EXPECT_EQ(test::describe(test::complaints_of({.now = node, .before = &before}, {"port-state"})), "");
+  EXPECT_FALSE(has(print_as("nccl", node), node.topology.nics[3].pci)) << "the container's own";
+  node = sixteen_ports();
+  for (const size_t nic : {2u, 3u, 9u}) give_to_container(node, nic);
+  EXPECT_EQ(said_of(node, 16), "");
+}
+
+// In the container itself the physical functions are elsewhere.
+TEST(UnseenMachines, AContainersVirtualFunctionIsItsNic) {
+  Node node = test::snc_server();
+  node.topology.nics.resize(8);
+  Nic function = node.topology.nics[2];
+  Port port = node.ports[2];
+  for (size_t i = 0; i < 8; ++i) give_to_container(node, i);
+  function.virtual_function = true;
+  function.pci = port.pci = "0000:44:00.2";
+  node.topology.nics.push_back(function);
+  node.ports = {port};
+  EXPECT_EQ(names(node.topology, compute_nics(node.topology, node.ports)), std::vector<std::string>{"mlx5_2"});
+  EXPECT_TRUE(has(print_as("nccl", node), "NCCL_IB_HCA==mlx5_2:1\n")) << print_as("nccl", node);
+}
+
+// A virtual function reports no current link; what a guest sees of slots and bridges is the hypervisor's invention.
+TEST(UnseenMachines, LinksOfGuestsAreComparedWithTheirEqualsOnly) {
+  Node node = test::cloud_guest();
+  for (Nic& nic : node.topology.nics) nic.link = {{}, 32, {}, 16};
+  EXPECT_EQ(said_of(node), "");
+  node.topology.nics.resize(1);
+  node.topology.gpus.resize(1);
+  node.topology.nics[0].link = {2.5, 16, 1, 16};
+  node.topology.gpus[0].link = {8, 32, 8, 16};
+  EXPECT_EQ(said_of(node), "");
+  node = test::cloud_guest();
+  node.topology.gpus[3].link.width = 8;
+  EXPECT_EQ(found_of(node).size(), 1u) << "unlike the others of its model";
+}
+
 // Nothing is to be reseated where the slot can do no more.
 TEST(UnseenMachines, ASlotThatIsTooSmallIsSaidToBe) {
   Node node = test::snc_server();
