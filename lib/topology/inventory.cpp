@@ -33,12 +33,19 @@ std::vector<InventoryPart> parts_of(const Topology& topology) {
   return out;
 }
 
-void add_ports(const Node& node, const Inventory* before, InventoryPart& part) {
+bool is_elsewhere(const Topology& topology, const std::string& pci) {
+  return std::ranges::any_of(topology.nics, [&](const Nic& nic) { return nic.pci == pci && nic.rdma_elsewhere; });
+}
+
+// With those that were seen before: of a cable that is out, of a container.
+void add_ports(const Node& node, const InventoryPart* before, InventoryPart& part) {
   for (const Port& port : node.ports)
     if (port.pci == part.pci && is_active(port) && !port.is_member()) part.up.push_back(port.id());
-  if (const InventoryPart* old = before == nullptr ? nullptr : before->find(part.pci))
-    for (const std::string& port : old->up)
+  if (before != nullptr) {
+    if (is_elsewhere(node.topology, part.pci)) part.rdma = before->rdma;
+    for (const std::string& port : before->up)
       if (!contains(part.up, port)) part.up.push_back(port);
+  }
   std::ranges::sort(part.up);
 }
 
@@ -62,8 +69,34 @@ void compare(const InventoryPart& was, const InventoryPart& is, std::vector<Inve
   if (narrow || slow) add(Kind::link, link_text(was.width, was.speed), link_text(is.width, is.speed));
 }
 
-bool is_there(const Topology& now, const InventoryPart& part) {
-  return part.gpu ? contains(now.gpus, part.pci, &Gpu::pci) : contains(now.nics, part.pci, &Nic::pci);
+const InventoryPart* twin_of(const std::vector<InventoryPart>& parts, const InventoryPart& part) {
+  return find_where(parts, [&](const InventoryPart& each) { return each.pci == part.pci && each.gpu == part.gpu; });
+}
+
+using PartModel = std::tuple<bool, uint16_t, uint16_t>;
+PartModel model_of(const InventoryPart& part) { return {part.gpu, part.vendor, part.device}; }
+
+// Of each model, those of `parts` that are not where `others` have one of the model; in PCI order.
+std::map<PartModel, std::vector<std::string>> alone_in(const std::vector<InventoryPart>& parts,
+                                                       const std::vector<InventoryPart>& others) {
+  std::map<PartModel, std::vector<std::string>> out;
+  for (const InventoryPart& part : parts)
+    if (const InventoryPart* twin = twin_of(others, part); twin == nullptr || model_of(*twin) != model_of(part))
+      out[model_of(part)].push_back(part.pci);
+  return out;
+}
+
+// Recorded address -> present one.
+std::map<std::string, std::string> moves_between(const std::vector<InventoryPart>& was,
+                                                 const std::vector<InventoryPart>& is) {
+  std::map<std::string, std::string> out;
+  const auto now = alone_in(is, was);
+  for (const auto& [model, left] : alone_in(was, is)) {
+    const auto* found = find_in(now, model);
+    if (found == nullptr || found->size() != left.size()) continue;
+    for (size_t i = 0; i < left.size(); ++i) out.emplace(left[i], (*found)[i]);
+  }
+  return out;
 }
 
 }  // namespace
@@ -80,28 +113,38 @@ Inventory inventory_of(const Node& node, const Inventory* before) {
   for (size_t i = 0; i < out.parts.size(); ++i)
     if (out.parts[i].gpu)
       for (const size_t nic : pairing.pairs[i].nics) out.parts[i].nics.push_back(node.topology.nics[nic].pci);
-    else add_ports(node, before, out.parts[i]);
+    else add_ports(node, before == nullptr ? nullptr : twin_of(before->parts, out.parts[i]), out.parts[i]);
   return out;
 }
 
 std::vector<InventoryChange> changes_since(const Inventory& inventory, const Topology& now) {
   using Kind = InventoryChange::Kind;
   std::vector<InventoryChange> out;
-  for (const InventoryPart& was : inventory.parts)
-    if (!is_there(now, was))
+  const auto parts = parts_of(now);
+  const auto moves = moves_between(inventory.parts, parts);
+  for (const InventoryPart& was : inventory.parts) {
+    const InventoryPart* is = twin_of(parts, was);
+    if (const std::string* to = find_in(moves, was.pci))
+      out.push_back({Kind::moved, was.pci, was.name, was.pci, *to, was.gpu});
+    else if (is == nullptr)
       out.push_back({Kind::gone, was.pci, was.name, ids_text(was.vendor, was.device), "", was.gpu});
-  for (const InventoryPart& is : parts_of(now)) {
-    const auto is_it = [&](const InventoryPart& was) { return was.pci == is.pci && was.gpu == is.gpu; };
-    if (const InventoryPart* was = find_where(inventory.parts, is_it)) compare(*was, is, out);
-    else out.push_back({Kind::added, is.pci, is.name, "", ids_text(is.vendor, is.device), is.gpu});
+    else compare(was, *is, out);
   }
+  for (const InventoryPart& is : parts)
+    if (twin_of(inventory.parts, is) == nullptr &&
+        std::ranges::none_of(moves, [&](const auto& move) { return move.second == is.pci; }))
+      out.push_back({Kind::added, is.pci, is.name, "", ids_text(is.vendor, is.device), is.gpu});
+  std::erase_if(
+      out, [&](const InventoryChange& change) { return change.kind == Kind::rdma && is_elsewhere(now, change.pci); });
   return out;
 }
 
 std::vector<Nic> gone_nics(const Inventory& inventory, const Topology& now) {
   std::vector<Nic> out;
+  const auto parts = parts_of(now);
+  const auto moves = moves_between(inventory.parts, parts);
   for (const InventoryPart& part : inventory.parts) {
-    if (part.gpu || is_there(now, part)) continue;
+    if (part.gpu || twin_of(parts, part) != nullptr || moves.contains(part.pci)) continue;
     const PciDevice place{.pci = part.pci,
                           .vendor = part.vendor,
                           .device = part.device,

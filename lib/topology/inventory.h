@@ -10,16 +10,19 @@ namespace fabric {
 Inventory inventory_of(const Node& node, const Inventory* before = nullptr);
 
 struct InventoryChange {
-  enum class Kind : uint8_t { gone, replaced, rdma, numa, link, added } kind = Kind::gone;
+  enum class Kind : uint8_t { gone, replaced, rdma, numa, link, moved, added } kind = Kind::gone;
   std::string pci, name;  // of the part, by the inventory; of an added one, its own
-  std::string was, is;    // "x16 at 32 GT/s", "x8 at 32 GT/s"
+  std::string was, is;    // "x16 at 32 GT/s", "x8 at 32 GT/s"; of a moved one its addresses
   bool gpu = false;
+
+  [[nodiscard]] bool is_loss() const { return kind != Kind::moved && kind != Kind::added; }
 };
 
-// Everything but what is `added` is a loss. Links of an idle GPU may be slower than they were, not narrower.
+// Parts are moved where as many of their model are at other addresses as have left theirs: a card more or other
+// firmware numbers the buses anew. Links of an idle GPU may be slower than they were, not narrower.
 std::vector<InventoryChange> changes_since(const Inventory& inventory, const Topology& now);
 
-// NICs of the inventory that are not on the bus.
+// NICs of the inventory that are not on the bus, at whatever address.
 std::vector<Nic> gone_nics(const Inventory& inventory, const Topology& now);
 
 // Vendor and device: "15b3:1021".

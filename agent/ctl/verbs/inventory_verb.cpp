@@ -19,6 +19,7 @@ std::string change_text(const InventoryChange& change) {
     case Kind::rdma: return "RDMA " + change.is;
     case Kind::numa: return "NUMA node " + change.is;
     case Kind::link: return "link " + change.is;
+    case Kind::moved: return "now " + change.is;
   }
   return {};
 }
@@ -58,8 +59,6 @@ Json parts_json(const Inventory& inventory, const std::vector<InventoryChange>& 
   return {{"taken", inventory.taken}, {"parts", std::move(parts)}, {"added", std::move(added)}};
 }
 
-bool is_loss(const InventoryChange& change) { return change.kind != Kind::added; }
-
 int show(const Node& node, const Options& options, Output& output) {
   if (!node.inventory_unread.empty()) return fail(output, kFailure, "inventory: " + node.inventory_unread);
   if (!node.inventory)
@@ -69,7 +68,7 @@ int show(const Node& node, const Options& options, Output& output) {
   const auto changes = changes_since(*node.inventory, node.topology);
   output.text +=
       options.json ? json_text(parts_json(*node.inventory, changes)) : parts_text(*node.inventory, changes, output);
-  return std::ranges::any_of(changes, is_loss) ? kChanges : kDone;
+  return std::ranges::any_of(changes, &InventoryChange::is_loss) ? kChanges : kDone;
 }
 
 int accept(const Node& node, World& world, const Options& options, Output& output) {
@@ -91,7 +90,7 @@ int accept(const Node& node, World& world, const Options& options, Output& outpu
 std::string inventory_line(const Node& node) {
   if (!node.inventory_unread.empty()) return "Inventory: not readable: " + node.inventory_unread + "\n";
   if (!node.inventory) return {};
-  const auto losses = std::ranges::count_if(changes_since(*node.inventory, node.topology), is_loss);
+  const auto losses = std::ranges::count_if(changes_since(*node.inventory, node.topology), &InventoryChange::is_loss);
   return "Inventory: " + std::to_string(node.inventory->parts.size()) + " parts as of " + node.inventory->taken + "; " +
          (losses == 0 ? "none is missing" : std::to_string(losses) + " gone or changed: fabric-agentctl inventory") +
          ".\n";
@@ -101,7 +100,7 @@ Json inventory_json(const Node& node) {
   if (!node.inventory) return {};
   return {{"taken", node.inventory->taken},
           {"parts", node.inventory->parts.size()},
-          {"missing", std::ranges::count_if(changes_since(*node.inventory, node.topology), is_loss)}};
+          {"missing", std::ranges::count_if(changes_since(*node.inventory, node.topology), &InventoryChange::is_loss)}};
 }
 
 int run_inventory(const Options& options, Output& output) {

@@ -47,12 +47,18 @@ void ask(const View& view, Findings& findings) {
   Findings found, links;
   find_check("pcie")->ask(view, links);  // reports a narrow link by its equals
   std::erase_if(links, [](const Finding& each) { return each.status == Status::ok; });
-  for (const InventoryChange& change : changes_since(*node.inventory, node.topology)) {
+  const auto changes = changes_since(*node.inventory, node.topology);
+  for (const InventoryChange& change : changes) {
     const bool is_reported = change.kind == Kind::link && contains(links, change.name, &Finding::subject);
-    if (change.kind != Kind::added && !is_reported && !contains(found, change.pci, &Finding::subject))
+    if (change.is_loss() && !is_reported && !contains(found, change.pci, &Finding::subject))
       found.push_back(finding_for(change, node.inventory->taken));
   }
-  if (found.empty()) found.push_back(good("node", "no part is missing", "as of " + node.inventory->taken));
+  const auto moved = std::ranges::count(changes, Kind::moved, &InventoryChange::kind);
+  if (found.empty())
+    found.push_back(good(
+        "node",
+        "no part is missing" + (moved == 0 ? std::string() : "; " + std::to_string(moved) + " at other PCI addresses"),
+        "as of " + node.inventory->taken));
   findings.insert(findings.end(), found.begin(), found.end());
 }
 
@@ -65,7 +71,8 @@ extern const Check kInventoryCheck{
     .meaning =
         "Compares GPUs, NIC functions, RDMA devices, NUMA nodes and PCIe links with the inventory that fabric-agentd "
         "records while no part is missing. What is gone or less than it was is named by its place. With an inventory, "
-        "the check symmetry reports nothing.",
+        "the check symmetry reports nothing. Parts at other PCI addresses are not missing: a card more or other "
+        "firmware numbers the buses anew.",
     .inspect = "fabric-agentctl inventory; lspci -nn; journalctl -k -g ADDRESS",
     .fix =
         "Power the node off and on, or reseat the missing device. After an intended change: fabric-agentctl inventory "

@@ -93,6 +93,38 @@ TEST(Inventory, WhatHasChangedIsNamed) {
   EXPECT_TRUE(has(changes_said(other), "model 15b3:101d")) << changes_said(other);
 }
 
+// As after a card more, or other firmware: bus 0000:23 is 0000:26 now.
+void renumber(Node& node) {
+  const auto move = [](std::string& pci) { pci[6] = static_cast<char>(pci[6] + 3); };
+  for (Gpu& gpu : node.topology.gpus) move(gpu.pci);
+  for (Nic& nic : node.topology.nics) move(nic.pci);
+  for (Port& port : node.ports) move(port.pci);
+}
+
+TEST(Inventory, PartsAtOtherAddressesAreNotMissing) {
+  Healthy node;
+  renumber(node.now);
+  EXPECT_EQ(changes_said(node), "");
+  EXPECT_TRUE(node.now.topology.gone->empty());
+  const auto changes = changes_since(*node.now.inventory, node.now.topology);
+  ASSERT_EQ(changes.size(), 8u);
+  EXPECT_EQ(changes[1].was + " " + changes[1].is, "0000:23:00.0 0000:26:00.0");
+  EXPECT_TRUE(std::ranges::none_of(changes, &InventoryChange::is_loss));
+  node.now.topology.gpus.pop_back();
+  EXPECT_TRUE(has(changes_said(node), "critical: gone: GPU0 (0000:13:00.0)")) << "one of them is";
+}
+
+TEST(Inventory, AnRdmaDeviceInAContainerIsNotLost) {
+  Healthy node;
+  const Inventory before = recorded(node.now);
+  Nic& nic = node.now.topology.nics[2];
+  nic.rdma.clear();
+  nic.rdma_elsewhere = true;
+  std::erase_if(node.now.ports, [&](const Port& port) { return port.pci == nic.pci; });
+  EXPECT_EQ(changes_said(node), "");
+  EXPECT_EQ(inventory_of(node.now, &before).parts, before.parts);
+}
+
 TEST(Inventory, ThePortsThatWereUpStayInIt) {
   Healthy node;
   const Inventory before = recorded(node.now);
