@@ -34,7 +34,7 @@ bool Answer::is_named_at_least(const Fault& fault) const {
 std::vector<Finding> Answer::false_alarms(const Fault& fault) const {
   std::vector<Finding> out;
   std::ranges::copy_if(found, std::back_inserter(out), [&](const Finding& each) {
-    return each.id != fault.check && std::ranges::count(words(fault.also), each.id) == 0;
+    return (each.id != fault.check || each.subject != subject) && std::ranges::count(words(fault.also), each.id) == 0;
   });
   return out;
 }

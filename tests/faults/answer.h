@@ -20,7 +20,7 @@ struct Answer {
   [[nodiscard]] bool is_named(const Fault& fault) const;
   // By the check, and no more mildly.
   [[nodiscard]] bool is_named_at_least(const Fault& fault) const;
-  // Findings of other checks.
+  // Findings of other checks, and of other subjects.
   [[nodiscard]] std::vector<Finding> false_alarms(const Fault& fault) const;
   // The rule names the second rail, and no other rule speaks.
   [[nodiscard]] bool has_culprit(const Fault& fault) const;

@@ -4,6 +4,7 @@
 #include "diagnosis/diagnosis.h"
 #include "faults/answer.h"
 #include "faults/fleet/reported.h"
+#include "support/planted_defect.h"
 #include "support/test.h"
 
 namespace fabric::faults {
@@ -29,9 +30,13 @@ TEST_P(Catalogue, IsNamedAndNothingElse) {
     EXPECT_EQ(describe(answer.false_alarms(fault)), "");
     EXPECT_TRUE(answer.has_culprit(fault)) << "wanted: " << fault.rule << " " << answer.port << "\nfound:\n"
                                            << describe(answer.diagnoses);
-    for (const Finding& each : answer.found)
+    for (const Finding& each : answer.found) {
       for (const std::string& sentence : {each.expected, each.meaning, each.remedy})
         EXPECT_NE(sentence, "") << describe({each});
+      if (fault.says.empty() || &answer != &answers.front() || each.id != fault.check) continue;
+      test::expect_parts(each.observed + "\n" + each.meaning + "\n" + each.remedy, std::istringstream(fault.says));
+      EXPECT_TRUE(each.meaning.ends_with('.')) << each.meaning;
+    }
     for (const Diagnosis& each : answer.diagnoses) {
       EXPECT_FALSE(each.evidence.empty() || each.next.empty()) << each.rule;
       EXPECT_EQ(each.culprit, find_rule(each.rule)->culprit) << each.rule;

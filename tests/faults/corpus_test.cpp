@@ -21,6 +21,8 @@ struct Truth {
 const std::multimap<std::string, Truth> kTrue{
     {"psmgmt__mel3001",
      {"port-state mlx5_3/1 warning", "the second Ethernet port of its card was down when it was captured"}},
+    {"gb300", {"acs host unknown", "it was captured without PCI configuration space"}},
+    {"oci16", {"acs host unknown", "it was captured without PCI configuration space"}},
 };
 
 bool is_true(const std::string& machine, const Finding& finding) {
@@ -35,7 +37,7 @@ std::vector<Finding> said(Node node) {
   node.agent = AgentState{.running = true, .mode = "audit"};
   const Policy policy;
   const Plan plan;
-  auto out = test::complaints_of({.now = node, .policy = &policy, .plan = &plan, .no_policy = {}});
+  auto out = test::complaints_of({.now = node, .policy = &policy, .plan = &plan});
   Node before = node;
   node.taken = before.taken + std::chrono::minutes(1);
   const auto signals = signals_of(before, node);
@@ -67,7 +69,8 @@ TEST_P(Captured, HasNoFalseFindings) {
   ASSERT_TRUE(kernel) << kernel.error().text();
   ++machines;
   for (const Finding& each : said(scan(*kernel, {.neighbors = true, .host = true}))) {
-    if (each.status == Status::unknown) {
+    const Check* check = find_check(each.id);
+    if (each.status == Status::unknown && check != nullptr && check->group != "platform" && each.id != "pcie") {
       ++unanswered;
     } else if (is_true(test::machine_of(GetParam()), each)) {
       ++truths;

@@ -32,6 +32,7 @@ Fault down(const char* id, const char* happens, unsigned phys_state, const char*
           [=](Machine& m) { return take_down(m, phys_state, reason, detail); },
           "port-state",
           C,
+          "DOWN, " + std::string(phys_state_text(phys_state)),
           rule,
           server};
 }
@@ -55,7 +56,7 @@ Faults states() {
        },
        "port-state", C},
       {"link-just-lost", "a bond's member just lost its link", "Port::state ACTIVE_DEFER",
-       at_port([](Machine& m) { m.port().state = 5; }), "port-state", W},
+       at_port([](Machine& m) { m.port().state = 5; }), "port-state", W, "ACTIVE_DEFER"},
       {"device-gone", "the NIC fell off the bus while it was monitored", "the port is in the first reading only",
        [](Machine& m) {
          const std::string id = m.port().id();
@@ -63,26 +64,27 @@ Faults states() {
          m.now.ports.erase(m.now.ports.begin() + 1);
          return id;
        },
-       "port-state", C, "", "faults"},
+       "port-state", C, "gone", "", "faults"},
       {"state-unread", "the driver does not answer", "Port::state absent",
-       at_port([](Machine& m) { m.port().state.reset(); }), "port-state", U},
+       at_port([](Machine& m) { m.port().state.reset(); }), "port-state", U, "-\n"},
       {"half-rate", "the link came up with half of its lanes", "Port::rate and speed half of the twins'",
        at_port([](Machine& m) {
          m.port().rate = *m.port().rate / 2;
          if (m.port().speed) m.port().speed = *m.port().speed / 2;
        }),
-       "rate", C},
+       "rate", C, "200 Gb/s"},
   };
 }
 
 Faults ends() {
   return {
       {"cables-swapped", "two cables were swapped at the switch: rails are mixed",
-       "the neighbors of two ports, swapped", swap_cables, "cabling", C, "", "cabling"},
+       "the neighbors of two ports, swapped", swap_cables, "cabling", C, "", "", "cabling", "cabling"},
       {"wrong-switch", "the cable ends on a switch of another rail", "the neighbor is leaf9",
-       at_switch([](Neighbor& n) { n.system_name = "leaf9"; }), "cabling", C},
+       at_switch([](Neighbor& n) { n.system_name = "leaf9"; }), "cabling", C, "leaf9 Ethernet7|another switch"},
       {"wrong-switch-port", "the cable ends on another port of the right switch", "the neighbor's port is Ethernet17",
-       at_switch([](Neighbor& n) { n.port_id = "Ethernet17"; }), "cabling", W},
+       at_switch([](Neighbor& n) { n.port_id = "Ethernet17"; }), "cabling", W,
+       "Ethernet17|another port of the right switch"},
       {"neighbor-silent", "LLDP is off on the switch port", "no LLDP neighbor for an hour on one port",
        [](Machine& m) {
          auto& heard = m.now.neighbors.heard;
@@ -90,7 +92,7 @@ Faults ends() {
          heard.erase(heard.begin() + 1);
          return m.port().id();
        },
-       "cabling", W},
+       "cabling", W, "no LLDP for 3600 s|cannot be compared"},
       {"nobody-listens", "cables are planned, and the LLDP listener does not run", "no source of neighbors",
        [](Machine& m) {
          if (m.now.neighbors.heard.empty()) return std::string();
@@ -98,7 +100,7 @@ Faults ends() {
          m.now.neighbors.why_none = "fabric-lldp.service is not running";
          return std::string("host");
        },
-       "cabling", U, "", "cabling"},
+       "cabling", U, "-\n|fabric-lldp.service is not running", "", "cabling"},
   };
 }
 
@@ -118,10 +120,10 @@ bool join_at_one_switch(Machine& m) {
 Faults flaps() {
   return {
       {"link-flaps", "a loose connector: the link goes down and comes back", "carrier_down +4",
-       at_port([](Machine& m) { lose_link(m.port(), m.events(4)); }), "link-flap", W, "not-enough-evidence",
-       "health: for _ in 1 2 3"},
+       at_port([](Machine& m) { lose_link(m.port(), m.events(4)); }), "link-flap", W, "4 link downs",
+       "not-enough-evidence", "health: for _ in 1 2 3"},
       {"link-flaps-much", "a loose connector: the link flaps all the time", "carrier_down +6",
-       at_port([](Machine& m) { lose_link(m.port(), m.events(6)); }), "link-flap", C, "not-enough-evidence"},
+       at_port([](Machine& m) { lose_link(m.port(), m.events(6)); }), "link-flap", C, "", "not-enough-evidence"},
       {"switch-restarts", "the switch reboots repeatedly: all links to it go down together",
        "two ports of one switch, carrier_down +3 on both",
        [](Machine& m) {
@@ -129,7 +131,7 @@ Faults flaps() {
          for (Port* port : {&m.now.ports[1], &m.now.ports[2]}) lose_link(*port, m.events(3));
          return m.port().id();
        },
-       "link-flap", W, "switch-restart"},
+       "link-flap", W, "", "switch-restart", "", "link-flap"},
       {"one-of-two-links-flaps", "a loose connector: one of two links to one switch flaps",
        "two ports of one switch, carrier_down +4 on one",
        [](Machine& m) {
@@ -137,27 +139,27 @@ Faults flaps() {
          lose_link(m.port(), m.events(4));
          return m.port().id();
        },
-       "link-flap", W, "damaged-link"},
+       "link-flap", W, "", "damaged-link"},
       {"unrelated-links-flap", "two links to two switches flap: host, cables or network",
        "carrier_down +4 on two ports of two switches", at_port([](Machine& m) {
          for (Port* port : {&m.now.ports[1], &m.now.ports[2]}) lose_link(*port, m.events(4));
        }),
-       "link-flap", W, "not-enough-evidence"},
+       "link-flap", W, "", "not-enough-evidence", "", "link-flap"},
   };
 }
 
 Faults errors() {
   return {
       {"symbol-errors", "bits beyond what FEC corrects: a dirty connector", "symbol errors after FEC +5000",
-       counted({{&metrics::kPhySymbolErrors, 5'000}}), "link-errors", W, "damaged-link"},
+       counted({{&metrics::kPhySymbolErrors, 5'000}}), "link-errors", W, "5000 ", "damaged-link"},
       {"symbol-errors-infiniband", "symbol errors of an InfiniBand link", "symbol_error +5000",
-       counted({{&metrics::kPortSymbolErrors, 5'000}}), "link-errors", W, "damaged-link"},
+       counted({{&metrics::kPortSymbolErrors, 5'000}}), "link-errors", W, "", "damaged-link"},
       {"crc-errors", "frames arrive with a wrong checksum", "CRC errors +300",
-       counted({{&metrics::kPhyCrcErrors, 300}}), "link-errors", W, "damaged-link", "health: rx_crc_errors_phy"},
+       counted({{&metrics::kPhyCrcErrors, 300}}), "link-errors", W, "", "damaged-link", "health: rx_crc_errors_phy"},
       {"link-recoveries", "an InfiniBand link retrains repeatedly", "link_error_recovery +8",
-       counted({{&metrics::kPortLinkRecoveries, 8}}), "link-errors", W, "damaged-link"},
+       counted({{&metrics::kPortLinkRecoveries, 8}}), "link-errors", W, "", "damaged-link"},
       {"link-integrity", "the errors of an InfiniBand link exceed the port's own threshold",
-       "local_link_integrity_errors +2", counted({{&metrics::kPortLinkIntegrity, 2}}), "link-errors", W,
+       "local_link_integrity_errors +2", counted({{&metrics::kPortLinkIntegrity, 2}}), "link-errors", W, "",
        "damaged-link"},
       {"icrc-errors", "RoCE packets are damaged between the ends, without errors on any link", "ICRC errors +50",
        counted({{&metrics::kIcrcErrors, 50}}), "link-errors", W},
@@ -181,7 +183,7 @@ Faults device() {
          ++m.port().reporters[0].recoveries;
          lose_link(m.port(), 1);
        }),
-       "device-health", W, "device-reset", "", "link-flap"},
+       "device-health", W, "", "device-reset", "", "link-flap"},
   };
 }
 

@@ -154,19 +154,6 @@ TEST_P(AnEpisode, IsReportedAndCleared) {
 INSTANTIATE_TEST_SUITE_P(Fault, AnEpisode, testing::ValuesIn(episodes()),
                          [](const auto& each) { return each.param.name; });
 
-// After a partial cleaning only the warning remains.
-TEST(LanePower, GoesFromCriticalToWarning) {
-  Watched watched(healthy_machines().front());
-  watched.machine.port().module->lanes[2].rx_power.value = 0.05e-3;
-  watched.seconds(15);
-  ASSERT_EQ(watched.found().size(), 1u) << describe(watched.found());
-  EXPECT_EQ(watched.found().front().status, Status::critical);
-  watched.machine.port().module->lanes[2].rx_power.value = 0.12e-3;
-  watched.seconds(65);
-  ASSERT_EQ(watched.found().size(), 1u) << describe(watched.found());
-  EXPECT_EQ(watched.found().front().status, Status::warning);
-}
-
 // Hung firmware: the counters of one device cannot be read.
 TEST(HungDevice, IsReportedWhenItsReadingsAreOld) {
   Watched watched(healthy_machines().front());
@@ -180,25 +167,6 @@ TEST(HungDevice, IsReportedWhenItsReadingsAreOld) {
   EXPECT_EQ(watched.found().front().id + " " + watched.found().front().subject, "counters-frozen " + port);
   watched.health.ages[port] = 1;
   watched.second();
-  EXPECT_EQ(describe(watched.found()), "");
-}
-
-// A cable pulled three times within a day is reported, and cleared when the window has passed.
-TEST(LinkFlap, IsForgottenWhenItsWindowHasPassed) {
-  Watched watched(healthy_machines().front());
-  for (int i = 0; i < 3; ++i) {
-    watched.second([](Machine& m) { ++*m.port().counters.carrier_down; });
-    watched.seconds(60);
-  }
-  ASSERT_EQ(watched.found().size(), 1u) << describe(watched.found());
-  EXPECT_EQ(watched.found().front().id, "link-flap");
-  for (int minute = 0; minute < 13 * 60; ++minute) {
-    watched.machine.before = watched.machine.now;
-    watched.machine.now.taken += std::chrono::minutes(1);
-    for (Port& port : watched.machine.now.ports) load(port, 60);
-    watched.elapsed += 60;
-    advance_health(watched.health, watched.machine.view(), kUp + watched.elapsed, kWall);
-  }
   EXPECT_EQ(describe(watched.found()), "");
 }
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "faults/machines.h"
 
-#include <span>
-
 #include "counters/catalogue.h"
-#include "support/healthy_network.h"
+#include "support/counters.h"
 
 namespace fabric::faults {
 namespace {
@@ -12,175 +10,118 @@ namespace {
 constexpr CounterSource kHw = CounterSource::hw, kPma = CounterSource::pma, kEthtool = CounterSource::ethtool;
 constexpr std::chrono::seconds kWindow{60};
 
-// A counter of a driver, and what it says on a machine that has run for some weeks.
-struct Reading {
+// Counters of a driver, and what they say on a machine that has run for some weeks.
+struct Readings {
   CounterSource source;
-  std::string_view name;
   uint64_t value;
+  std::vector<std::string_view> names;
 };
 
-constexpr Reading kMlx5[] = {
-    {kHw, "out_of_sequence", 7},
-    {kHw, "packet_seq_err", 3},
-    {kHw, "implied_nak_seq_err", 0},
-    {kHw, "local_ack_timeout_err", 1},
-    {kHw, "duplicate_request", 2},
-    {kHw, "req_transport_retries_exceeded", 0},
-    {kHw, "req_rnr_retries_exceeded", 0},
-    {kHw, "rnr_nak_retry_err", 12},
-    {kHw, "out_of_buffer", 1},
-    {kHw, "rx_icrc_encapsulated", 0},
-    {kHw, "req_cqe_error", 2},
-    {kHw, "req_cqe_flush_error", 400},
-    {kHw, "req_remote_access_errors", 0},
-    {kHw, "np_cnp_sent", 100'000},
-    {kHw, "rp_cnp_handled", 100'000},
-    {kHw, "rp_cnp_ignored", 0},
-    {kHw, "np_ecn_marked_roce_packets", 300'000},
-    {kHw, "roce_adp_retrans", 0},
-    {kHw, "rx_write_requests", 9'000'000},
-    {kPma, "symbol_error", 5},
-    {kPma, "link_downed", 1},
-    {kPma, "link_error_recovery", 0},
-    {kPma, "port_xmit_data", 1'000'000'000'000},
-    {kPma, "port_rcv_data", 1'000'000'000'000},
-    {kPma, "port_xmit_packets", 1'000'000'000},
-    {kPma, "port_rcv_packets", 1'000'000'000},
-    {kPma, "port_xmit_discards", 0},
-    {kPma, "port_rcv_errors", 0},
-    {kPma, "port_xmit_wait", 4'000'000},
-    {kEthtool, "rx_vport_rdma_unicast_bytes", 4'000'000'000'000},
-    {kEthtool, "tx_vport_rdma_unicast_bytes", 4'000'000'000'000},
-    {kEthtool, "rx_vport_rdma_unicast_packets", 1'000'000'000},
-    {kEthtool, "tx_vport_rdma_unicast_packets", 1'000'000'000},
-    {kEthtool, "rx_prio3_pause", 2'000},
-    {kEthtool, "tx_prio3_pause", 1'000},
-    {kEthtool, "rx_prio3_pause_duration", 9'000},
-    {kEthtool, "tx_prio3_pause_duration", 4'000},
-    {kEthtool, "rx_prio3_bytes", 4'000'000'000'000},
-    {kEthtool, "tx_prio3_bytes", 4'000'000'000'000},
-    {kEthtool, "rx_prio3_discards", 4},
-    {kEthtool, "rx_prio3_buf_discard", 0},
-    {kEthtool, "rx_prio3_cong_discard", 0},
-    {kEthtool, "rx_discards_phy", 4},
-    {kEthtool, "tx_discards_phy", 0},
-    {kEthtool, "rx_crc_errors_phy", 0},
-    {kEthtool, "rx_symbol_err_phy", 0},
-    {kEthtool, "rx_pcs_symbol_err_phy", 0},
-    {kEthtool, "rx_corrected_bits_phy", 7'000'000},
-    {kEthtool, "link_down_events_phy", 1},
-    {kEthtool, "rx_out_of_buffer", 0},
-    {kEthtool, "tx_pause_storm_warning_events", 0},
-    {kEthtool, "tx_pause_storm_error_events", 0},
-    {kEthtool, "outbound_pci_stalled_rd_events", 0},
-    {kEthtool, "outbound_pci_stalled_wr_events", 0},
-    {kEthtool, "outbound_pci_buffer_overflow", 0},
-    {kEthtool, "rx_pci_signal_integrity", 0},
-    {kEthtool, "module_unplug", 0},
-    {kEthtool, "module_high_temp", 0},
+const std::vector<Readings> kMlx5{
+    {kHw, 7, {"out_of_sequence"}},
+    {kHw, 3, {"packet_seq_err"}},
+    {kHw,
+     0,
+     {"implied_nak_seq_err", "req_transport_retries_exceeded", "req_rnr_retries_exceeded", "rx_icrc_encapsulated",
+      "req_remote_access_errors", "rp_cnp_ignored", "roce_adp_retrans"}},
+    {kHw, 1, {"local_ack_timeout_err", "out_of_buffer"}},
+    {kHw, 2, {"duplicate_request", "req_cqe_error"}},
+    {kHw, 12, {"rnr_nak_retry_err"}},
+    {kHw, 400, {"req_cqe_flush_error"}},
+    {kHw, 100'000, {"np_cnp_sent", "rp_cnp_handled"}},
+    {kHw, 300'000, {"np_ecn_marked_roce_packets"}},
+    {kHw, 9'000'000, {"rx_write_requests"}},
+    {kPma, 5, {"symbol_error"}},
+    {kPma, 1, {"link_downed"}},
+    {kPma, 0, {"link_error_recovery", "port_xmit_discards", "port_rcv_errors"}},
+    {kPma, 1'000'000'000'000, {"port_xmit_data", "port_rcv_data"}},
+    {kPma, 1'000'000'000, {"port_xmit_packets", "port_rcv_packets"}},
+    {kPma, 4'000'000, {"port_xmit_wait"}},
+    {kEthtool,
+     4'000'000'000'000,
+     {"rx_vport_rdma_unicast_bytes", "tx_vport_rdma_unicast_bytes", "rx_prio3_bytes", "tx_prio3_bytes"}},
+    {kEthtool, 1'000'000'000, {"rx_vport_rdma_unicast_packets", "tx_vport_rdma_unicast_packets"}},
+    {kEthtool, 2'000, {"rx_prio3_pause"}},
+    {kEthtool, 1'000, {"tx_prio3_pause"}},
+    {kEthtool, 9'000, {"rx_prio3_pause_duration"}},
+    {kEthtool, 4'000, {"tx_prio3_pause_duration"}},
+    {kEthtool, 4, {"rx_prio3_discards", "rx_discards_phy"}},
+    {kEthtool,
+     0,
+     {"rx_prio3_buf_discard", "rx_prio3_cong_discard", "tx_discards_phy", "rx_crc_errors_phy", "rx_symbol_err_phy",
+      "rx_pcs_symbol_err_phy", "rx_out_of_buffer", "tx_pause_storm_warning_events", "tx_pause_storm_error_events",
+      "outbound_pci_stalled_rd_events", "outbound_pci_stalled_wr_events", "outbound_pci_buffer_overflow",
+      "rx_pci_signal_integrity", "module_unplug", "module_high_temp"}},
+    {kEthtool, 7'000'000, {"rx_corrected_bits_phy"}},
+    {kEthtool, 1, {"link_down_events_phy"}},
 };
 
-constexpr Reading kBnxt[] = {
-    {kHw, "oos_drop_count", 7},
-    {kHw, "seq_err_naks_rcvd", 3},
-    {kHw, "missing_resp", 0},
-    {kHw, "to_retransmits", 1},
-    {kHw, "dup_req", 2},
-    {kHw, "max_retry_exceeded", 0},
-    {kHw, "rnr_naks_rcvd", 12},
-    {kHw, "rx_out_of_buffer", 1},
-    {kHw, "rx_roce_discards", 0},
-    {kHw, "tx_roce_discards", 0},
-    {kHw, "remote_access_err", 2},
-    {kHw, "tx_cnp_pkts", 100'000},
-    {kHw, "rx_cnp_pkts", 100'000},
-    {kHw, "rx_ecn_marked_pkts", 300'000},
-    {kHw, "rx_roce_only_bytes", 4'000'000'000'000},
-    {kHw, "tx_roce_only_bytes", 4'000'000'000'000},
-    {kHw, "rx_roce_only_pkts", 1'000'000'000},
-    {kHw, "tx_roce_only_pkts", 1'000'000'000},
-    {kHw, "res_tx_pci_err", 0},
-    {kEthtool, "rx_pfc_ena_frames_pri3", 2'000},
-    {kEthtool, "tx_pfc_ena_frames_pri3", 1'000},
-    {kEthtool, "pfc_pri3_rx_duration_us", 9'000},
-    {kEthtool, "pfc_pri3_tx_duration_us", 4'000},
-    {kEthtool, "continuous_roce_pause_events", 0},
-    {kEthtool, "rx_bytes_pri3", 4'000'000'000'000},
-    {kEthtool, "tx_bytes_pri3", 4'000'000'000'000},
-    {kEthtool, "rx_stat_discard", 4},
-    {kEthtool, "tx_stat_discard", 0},
-    {kEthtool, "rx_fcs_err_frames", 0},
-    {kEthtool, "rx_pcs_symbol_err", 0},
-    {kEthtool, "rx_corrected_bits", 7'000'000},
-    {kEthtool, "rx_fec_corrected_blocks", 5'000'000},
-    {kEthtool, "rx_fec_uncorrectable_blocks", 0},
-    {kEthtool, "link_down_events", 1},
-    {kEthtool, "rx_pause_frames", 0},
-    {kEthtool, "tx_pause_frames", 0},
+const std::vector<Readings> kBnxt{
+    {kHw, 7, {"oos_drop_count"}},
+    {kHw, 3, {"seq_err_naks_rcvd"}},
+    {kHw, 0, {"missing_resp", "max_retry_exceeded", "rx_roce_discards", "tx_roce_discards", "res_tx_pci_err"}},
+    {kHw, 1, {"to_retransmits", "rx_out_of_buffer"}},
+    {kHw, 2, {"dup_req", "remote_access_err"}},
+    {kHw, 12, {"rnr_naks_rcvd"}},
+    {kHw, 100'000, {"tx_cnp_pkts", "rx_cnp_pkts"}},
+    {kHw, 300'000, {"rx_ecn_marked_pkts"}},
+    {kHw, 4'000'000'000'000, {"rx_roce_only_bytes", "tx_roce_only_bytes"}},
+    {kHw, 1'000'000'000, {"rx_roce_only_pkts", "tx_roce_only_pkts"}},
+    {kEthtool, 2'000, {"rx_pfc_ena_frames_pri3"}},
+    {kEthtool, 1'000, {"tx_pfc_ena_frames_pri3"}},
+    {kEthtool, 9'000, {"pfc_pri3_rx_duration_us"}},
+    {kEthtool, 4'000, {"pfc_pri3_tx_duration_us"}},
+    {kEthtool,
+     0,
+     {"continuous_roce_pause_events", "tx_stat_discard", "rx_fcs_err_frames", "rx_pcs_symbol_err",
+      "rx_fec_uncorrectable_blocks", "rx_pause_frames", "tx_pause_frames"}},
+    {kEthtool, 4'000'000'000'000, {"rx_bytes_pri3", "tx_bytes_pri3"}},
+    {kEthtool, 4, {"rx_stat_discard"}},
+    {kEthtool, 7'000'000, {"rx_corrected_bits"}},
+    {kEthtool, 5'000'000, {"rx_fec_corrected_blocks"}},
+    {kEthtool, 1, {"link_down_events"}},
 };
 
-constexpr Reading kIce[] = {
-    {kHw, "Rcvd Out of order packets", 7},
-    {kHw, "Nak Sequence Error", 3},
-    {kHw, "RTO", 1},
-    {kHw, "RNR received", 12},
-    {kHw, "RNR sent", 12},
-    {kHw, "CRC errors", 0},
-    {kHw, "RetransSegs", 4},
-    {kHw, "cnpSent", 100'000},
-    {kHw, "cnpHandled", 100'000},
-    {kHw, "cnpIgnored", 0},
-    {kHw, "RxECNMrkd", 300'000},
-    {kHw, "ip4InOctets", 4'000'000'000'000},
-    {kHw, "ip4OutOctets", 4'000'000'000'000},
-    {kHw, "RxUDP", 1'000'000'000},
-    {kHw, "TxUDP", 1'000'000'000},
-    {kHw, "ip4InDiscards", 0},
-    {kEthtool, "rx_priority_3_xoff.nic", 2'000},
-    {kEthtool, "tx_priority_3_xoff.nic", 1'000},
-    {kEthtool, "link_xoff_rx.nic", 0},
-    {kEthtool, "link_xoff_tx.nic", 0},
-    {kEthtool, "rx_dropped.nic", 4},
-    {kEthtool, "rx_crc_errors.nic", 0},
-    {kEthtool, "mac_local_faults.nic", 1},
+const std::vector<Readings> kIce{
+    {kHw, 7, {"Rcvd Out of order packets"}},
+    {kHw, 3, {"Nak Sequence Error"}},
+    {kHw, 1, {"RTO"}},
+    {kHw, 12, {"RNR received", "RNR sent"}},
+    {kHw, 0, {"CRC errors", "cnpIgnored", "ip4InDiscards"}},
+    {kHw, 4, {"RetransSegs"}},
+    {kHw, 100'000, {"cnpSent", "cnpHandled"}},
+    {kHw, 300'000, {"RxECNMrkd"}},
+    {kHw, 4'000'000'000'000, {"ip4InOctets", "ip4OutOctets"}},
+    {kHw, 1'000'000'000, {"RxUDP", "TxUDP"}},
+    {kEthtool, 2'000, {"rx_priority_3_xoff.nic"}},
+    {kEthtool, 1'000, {"tx_priority_3_xoff.nic"}},
+    {kEthtool, 0, {"link_xoff_rx.nic", "link_xoff_tx.nic", "rx_crc_errors.nic"}},
+    {kEthtool, 4, {"rx_dropped.nic"}},
+    {kEthtool, 1, {"mac_local_faults.nic"}},
 };
 
-constexpr Reading kInfiniband[] = {
-    {kHw, "out_of_sequence", 0},
-    {kHw, "packet_seq_err", 0},
-    {kHw, "local_ack_timeout_err", 1},
-    {kHw, "duplicate_request", 0},
-    {kHw, "req_transport_retries_exceeded", 0},
-    {kHw, "req_rnr_retries_exceeded", 0},
-    {kHw, "rnr_nak_retry_err", 12},
-    {kHw, "out_of_buffer", 1},
-    {kHw, "req_cqe_error", 2},
-    {kPma, "symbol_error", 0},
-    {kPma, "link_downed", 1},
-    {kPma, "link_error_recovery", 0},
-    {kPma, "port_xmit_data", 1'000'000'000'000},
-    {kPma, "port_rcv_data", 1'000'000'000'000},
-    {kPma, "port_xmit_packets", 1'000'000'000},
-    {kPma, "port_rcv_packets", 1'000'000'000},
-    {kPma, "port_xmit_discards", 0},
-    {kPma, "port_rcv_errors", 0},
-    {kPma, "port_xmit_wait", 4'000'000},
-    {kPma, "local_link_integrity_errors", 0},
-    {kPma, "excessive_buffer_overrun_errors", 0},
-    {kPma, "VL15_dropped", 0},
-    {kPma, "port_rcv_remote_physical_errors", 0},
+const std::vector<Readings> kInfiniband{
+    {kHw,
+     0,
+     {"out_of_sequence", "packet_seq_err", "duplicate_request", "req_transport_retries_exceeded",
+      "req_rnr_retries_exceeded"}},
+    {kHw, 1, {"local_ack_timeout_err", "out_of_buffer"}},
+    {kHw, 12, {"rnr_nak_retry_err"}},
+    {kHw, 2, {"req_cqe_error"}},
+    {kPma,
+     0,
+     {"symbol_error", "link_error_recovery", "port_xmit_discards", "port_rcv_errors", "local_link_integrity_errors",
+      "excessive_buffer_overrun_errors", "VL15_dropped", "port_rcv_remote_physical_errors"}},
+    {kPma, 1, {"link_downed"}},
+    {kPma, 1'000'000'000'000, {"port_xmit_data", "port_rcv_data"}},
+    {kPma, 1'000'000'000, {"port_xmit_packets", "port_rcv_packets"}},
+    {kPma, 4'000'000, {"port_xmit_wait"}},
 };
 
-void give_counters(Port& port, std::span<const Reading> readings) {
-  port.counters.hw.clear();
-  port.counters.pma.clear();
-  port.counters.ethtool.clear();
-  for (const Reading& each : readings) {
-    auto& list = each.source == kHw    ? port.counters.hw
-                 : each.source == kPma ? port.counters.pma
-                                       : port.counters.ethtool;
-    list.push_back({std::string(each.name), each.value});
-  }
+void give_counters(Port& port, const std::vector<Readings>& readings) {
+  for (const CounterSource source : {kHw, kPma, kEthtool}) test::list(port, source).clear();
+  for (const Readings& each : readings)
+    for (const std::string_view name : each.names) test::list(port, each.source).push_back({name, each.value});
 }
 
 Transceiver optics() {

@@ -46,12 +46,7 @@ std::vector<std::string> said(Mutated& machine) {
   const Policy policy;
   const Plan plan;
   const auto signals = signals_of(machine.before, machine.now);
-  const View view{.now = machine.now,
-                  .before = &machine.before,
-                  .policy = &policy,
-                  .plan = &plan,
-                  .signals = &signals,
-                  .no_policy = {}};
+  const View view{.now = machine.now, .before = &machine.before, .policy = &policy, .plan = &plan, .signals = &signals};
   std::vector<std::string> out;
   for (const Finding& each : run_checks(view).findings)
     if (each.status == Status::warning || each.status == Status::critical)

@@ -14,21 +14,21 @@ Faults light() {
   return {
       {"little-light", "dust on a connector: low rx power on one lane, the link stays up",
        "rx power of lane 3 at 0.12 mW, warning below 0.15",
-       in_module([](Transceiver& t) { t.lanes[2].rx_power.value = 0.12e-3; }), "optics", W, "", "health: 11 be 04"},
+       in_module([](Transceiver& t) { t.lanes[2].rx_power.value = 0.12e-3; }), "optics", W, "", "", "health: 11 be 04"},
       {"hardly-any-light", "a bent fiber: one lane is below its alarm limit",
        "rx power of lane 3 at 0.05 mW, alarm below 0.10",
-       in_module([](Transceiver& t) { t.lanes[2].rx_power.value = 0.05e-3; }), "optics", C, "", "health: 11 be 01"},
+       in_module([](Transceiver& t) { t.lanes[2].rx_power.value = 0.05e-3; }), "optics", C, "", "", "health: 11 be 01"},
       {"little-light-and-flaps", "dust on a connector: the link goes down now and then",
        "rx power of lane 3 at 0.12 mW, and the link went down once",
        both(in_module([](Transceiver& t) { t.lanes[2].rx_power.value = 0.12e-3; }), at_port(lose_link)), "optics", W,
-       "damaged-link", "", "link-flap"},
+       "", "damaged-link", "", "link-flap"},
       {"laser-fault", "a laser of our module failed", "tx fault of lane 2, and the link went down once",
-       both(in_module([](Transceiver& t) { t.lanes[1].tx_fault = true; }), at_port(lose_link)), "optics", C,
+       both(in_module([](Transceiver& t) { t.lanes[1].tx_fault = true; }), at_port(lose_link)), "optics", C, "",
        "bad-module", "", "link-flap"},
       {"laser-wears-out", "laser bias rises: a worn laser", "bias of lane 2 at 95 mA, warning above 90",
        in_module([](Transceiver& t) { t.lanes[1].tx_bias.value = 0.095; }), "optics", W},
       {"module-warm", "a fan failed: the module is warmer than its warning limit", "72 degrees, warning above 70",
-       in_module([](Transceiver& t) { t.temperature.value = 72; }), "module-temperature", W, "", "health: 0 0e 48"},
+       in_module([](Transceiver& t) { t.temperature.value = 72; }), "module-temperature", W, "", "", "health: 0 0e 48"},
       {"module-hot", "the airflow is blocked: the module is about to turn its lasers off", "78 degrees, alarm above 75",
        in_module([](Transceiver& t) { t.temperature.value = 78; }), "module-temperature", C},
       {"no-light-at-all", "the fiber is cut", "Port::state DOWN, every lane without signal",
@@ -44,7 +44,7 @@ Faults light() {
          }
          return m.port().id();
        },
-       "port-state", C, "no-partner"},
+       "port-state", C, "", "no-partner"},
   };
 }
 
@@ -54,7 +54,7 @@ Faults correction() {
        [](Machine& m) {
          return m.raise(metrics::kPhyCorrectedBits, 5e-5 * *m.port().rate * 8 * 60) ? m.port().id() : std::string();
        },
-       "pre-fec-ber", W, "", "health: rx_corrected_bits_phy"},
+       "pre-fec-ber", W, "", "", "health: rx_corrected_bits_phy"},
       {"beyond-correction", "a dirty connector: code words that FEC cannot correct",
        "uncorrectable words +400, symbol errors +200",
        [](Machine& m) {
@@ -62,7 +62,7 @@ Faults correction() {
          m.raise(metrics::kPhySymbolErrors, 200);
          return m.port().id();
        },
-       "link-errors", W, "damaged-link", "health: fec_uncorrectable_blocks"},
+       "link-errors", W, "", "damaged-link", "health: fec_uncorrectable_blocks"},
       {"one-bad-lane", "one lane of the cable is broken: all FEC errors are on it",
        "uncorrectable words +400, all of them on lane 2",
        [](Machine& m) {
@@ -75,7 +75,7 @@ Faults correction() {
          m.port().fec->uncorrectable_blocks.total = m.port().fec->uncorrectable_blocks.lanes[2];
          return m.port().id();
        },
-       "link-errors", W, "damaged-link"},
+       "link-errors", W, "", "damaged-link"},
       {"module-memory-damaged", "the memory of a module is damaged", "each of its checksums is wrong",
        in_module([](Transceiver& t) {
          t.checksum_matched = false;

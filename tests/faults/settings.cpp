@@ -99,7 +99,7 @@ Faults of_each_setting() {
     for (const char letter : row.key) id += letter == '_' ? '-' : letter;
     out.push_back({id, row.happens, "the dry run finds another `" + std::string(row.key) + "` than the policy wants",
                    [key = row.key](Machine& m) { return plant_setting(m, key, Outcome::differs); },
-                   std::string(row.key), row.status, "", row.server});
+                   std::string(row.key), row.status, "otherwise", "", row.server});
   }
   return out;
 }
@@ -111,6 +111,7 @@ Fault outcome(const char* id, const char* happens, Outcome what, Status status, 
           [what](Machine& m) { return plant_setting(m, "pfc", what); },
           "pfc",
           status,
+          what == Outcome::refused ? "-\n" : "otherwise",
           "",
           server};
 }
@@ -131,7 +132,7 @@ Faults others() {
          m.policy.ports[0].want.pfc = PrioSet{8};
          m.plan.erase(m.port().id());
        })),
-       "pfc", U},
+       "pfc", U, "-\n"},
       {"sysctl-differs", "a host setting that the policy wants was changed",
        "the dry run of the host finds another value", on_host([](Machine& m) {
          m.policy.sysctl["net.ipv4.tcp_ecn"] = "1";
@@ -142,31 +143,35 @@ Faults others() {
        on_roce(at_port([](Machine& m) {
          m.port().qos.pause = Pause{true, false};
        })),
-       "pfc-and-pause", C},
+       "pfc-and-pause", C, "global pause rx"},
       {"rdma-mtu-behind", "the MTU was raised after the RDMA device came up: RoCE stays at 1024",
-       "Port::active_mtu 1024", on_roce(at_port([](Machine& m) { m.port().active_mtu = 1024; })), "roce-mtu", W},
+       "Port::active_mtu 1024", on_roce(at_port([](Machine& m) { m.port().active_mtu = 1024; })), "roce-mtu", W,
+       "RoCE 1024"},
       {"netdev-mtu-too-small", "the MTU of the netdev was lowered under a running RoCE device",
        "Qos::mtu 4150 under a path MTU of 4096", on_roce(at_port([](Machine& m) { m.port().qos.mtu = 4150; })),
-       "mtu-chain", C},
+       "mtu-chain", C, "netdev 4150, RoCE 4096"},
       {"switch-mtu-too-small", "the switch port accepts frames up to 1518 bytes only: large messages hang",
        "Interface::peer_max_frame 1518", on_roce(at_port([](Machine& m) { m.interface().peer_max_frame = 1518; })),
-       "mtu-chain", C},
+       "mtu-chain", C, "frames of 1518"},
       {"switch-pfc-off", "PFC was never configured on the switch port", "the neighbor announces PFC on no priority",
-       at_switch([](Neighbor& n) { n.pfc->enabled.bits = 0; }), "peer-pfc", C},
+       at_switch([](Neighbor& n) { n.pfc->enabled.bits = 0; }), "peer-pfc", C,
+       "PFC 3 here, none at leaf1.example.com|priority 3"},
       {"switch-pfc-other-priority", "the switch has PFC on priority 4, this port on 3",
-       "the neighbor announces PFC on 4", at_switch([](Neighbor& n) { n.pfc->enabled.bits = 0x10; }), "peer-pfc", C, "",
-       "cabling"},
+       "the neighbor announces PFC on 4", at_switch([](Neighbor& n) { n.pfc->enabled.bits = 0x10; }), "peer-pfc", C,
+       "4 at|priority 4 the switch pauses", "", "cabling"},
       {"switch-pfc-more", "the switch has PFC on a priority that this port lacks",
        "the neighbor announces PFC on 3 and 4", at_switch([](Neighbor& n) { n.pfc->enabled.bits = 0x18; }), "peer-pfc",
-       W},
+       W, "On priority 4 the switch pauses"},
       {"switch-ets-share", "the switch's scheduler gives RoCE 20 %, this port 50", "the neighbor recommends bw 20",
-       at_switch([](Neighbor& n) { n.ets_recommended->bw[3] = 20; }), "peer-ets", W},
+       at_switch([](Neighbor& n) { n.ets_recommended->bw[3] = 20; }), "peer-ets", W, "50 % here, 3 at 20 % there"},
       {"switch-ets-group", "the switch puts storage into the lossless class", "the neighbor groups priority 4 with 3",
-       at_switch([](Neighbor& n) { n.ets_recommended->prio_tc[4] = 3; }), "peer-ets", W},
+       at_switch([](Neighbor& n) { n.ets_recommended->prio_tc[4] = 3; }), "peer-ets", W,
+       "priority 3 in group 3 at 50 % here, 3,4 at 50 % there"},
       {"switch-dscp-map", "the switch maps DSCP 26 to priority 4", "the neighbor's APP table maps 26 to 4",
-       at_switch([](Neighbor& n) { n.app->at(1).priority = 4; }), "peer-app", W},
+       at_switch([](Neighbor& n) { n.app->at(1).priority = 4; }), "peer-app", W, "DSCP 26: priority 3 here, 4 there"},
       {"switch-roce-priority", "the switch expects RoCE on priority 5", "the neighbor's APP table maps UDP 4791 to 5",
-       at_switch([](Neighbor& n) { n.app->at(0).priority = 5; }), "peer-app", W},
+       at_switch([](Neighbor& n) { n.app->at(0).priority = 5; }), "peer-app", W,
+       "RoCE (UDP 4791): lossless priority 3 here, priority 5 there"},
   };
 }
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Software: the agent, addresses and routes, versions.
-#include <cstdint>
 
 #include "faults/fault.h"
 #include "faults/fleet/reported.h"
-#include "support/healthy_network.h"
 
 namespace fabric::faults {
 namespace {
@@ -24,22 +22,22 @@ Plant at_agent(void (*alter)(Node&)) {
 Faults agent() {
   return {
       {"agent-stopped", "fabric-agent was stopped", "AgentState::running false",
-       at_agent([](Node& n) { n.agent->running = false; }), "agent", W},
+       at_agent([](Node& n) { n.agent->running = false; }), "agent", W, "not running"},
       {"agent-never-ran", "the service was never enabled", "no AgentState", at_agent([](Node& n) { n.agent.reset(); }),
-       "agent", W},
+       "agent", W, "not running"},
       {"agent-config-broken", "a typing error in the configuration: the agent keeps the old one",
        "AgentState::config_error", at_agent([](Node& n) { n.agent->config_error = "fabric-agent.toml:3:1: nonsense"; }),
-       "agent", C},
+       "agent", C, "fabric-agent.toml:3:1"},
       {"agent-not-reloaded", "the mode was changed in the file, and the service not reloaded", "AgentState::mode audit",
-       at_agent([](Node& n) { n.agent->mode = "audit"; }), "agent", W},
+       at_agent([](Node& n) { n.agent->mode = "audit"; }), "agent", W, "audit mode"},
       {"agent-held", "an apply --confirm was never confirmed", "AgentState::held",
-       at_agent([](Node& n) { n.agent->held = "apply --confirm by pid 4711"; }), "agent", W, "", "confirm"},
+       at_agent([](Node& n) { n.agent->held = "apply --confirm by pid 4711"; }), "agent", W, "", "", "confirm"},
       {"agent-state-corrupt", "the disk was full when the agent wrote its state", "Node::agent_unread",
        at_agent([](Node& n) {
          n.agent.reset();
          n.agent_unread = "/run/fabric-agent/state.toml:1:3: nonsense";
        }),
-       "agent", U},
+       "agent", U, "-\n"},
   };
 }
 
@@ -92,17 +90,17 @@ Faults addresses() {
          m.interface().addresses->clear();
          m.port().gids.resize(2);
        }),
-       "address", C, "", "rails"},
+       "address", C, "no IP address on ens1", "", "rails"},
       {"address-twice", "a copied configuration: two rails have one address",
        "an address of the second rail on the first, too", on_network([](Machine& m) {
          m.now.network.interfaces.at(m.now.ports[0].netdev).addresses->push_back(m.interface().addresses->front());
        }),
-       "address", C, "", "rails"},
+       "address", C, "10.1.1.1 is also on mlx5_0/1 (ens0)", "", "rails"},
       {"duplicate-on-the-link", "another host has this address (IPv6 found it)", "Address::dad_failed",
        on_network([](Machine& m) {
          m.interface().addresses->push_back({*parse_ip("fd00::1"), 64, true, true});
        }),
-       "address", C},
+       "address", C, "fd00::1/64 on ens1"},
       {"no-roce-v2-gid", "the GID table holds RoCE v1 only", "GIDs of type IB/RoCE v1", on_network([](Machine& m) {
          m.now.network = {};
          m.port().gids.resize(1);
@@ -115,18 +113,19 @@ Faults addresses() {
          m.interface().addresses->front() = {ip, old.prefix};
          m.port().gids.back().gid = gid_text(ip);
        })),
-       "gid-changed", W, "", "health: ip address add"},
+       "gid-changed", W, "", "", "health: ip address add"},
       {"gid-index-shifted", "IPv6 was switched off on one netdev: its GID table has another order",
-       "the routable GID at index 5", on_network([](Machine& m) { m.port().gids.back().index = 5; }), "gid-index", W},
+       "the routable GID at index 5", on_network([](Machine& m) { m.port().gids.back().index = 5; }), "gid-index", W,
+       "IPv4 at index 5"},
       {"gid-twice", "two NICs have one GID", "the first port's GID", on_network([](Machine& m) {
          m.now.network = {};
          m.port().gids.back().gid = m.now.ports[0].gids.back().gid;
        }),
-       "gid-index", C},
+       "gid-index", C, "mlx5_0/1 has 0000:0000:0000:0000:0000:ffff:0a01:0001, too"},
       {"arp-flux", "rails in one subnet answer each other's ARP", "one subnet, arp_ignore 0", on_roce(answer_any_arp),
-       "rails", W, "", "rails"},
+       "rails", W, "arp_ignore 0 on ens0, ens1, ens2 and ens3", "", "rails"},
       {"no-source-routing", "rails in one subnet, and one without its routing rule: it sends by another rail",
-       "one rule less", on_roce(lose_a_rule), "rails", W, "", "rails"},
+       "one rule less", on_roce(lose_a_rule), "rails", W, "no source routing for ens1", "", "rails"},
       {"one-ipv6-subnet", "rails in one IPv6 subnet, without rules: packets leave by the first rail",
        "fd00:10:2::1/64 and on", one_ipv6_subnet, "rails", W},
       {"two-rails-in-one-vrf", "two rails were put into one VRF: there they share a subnet, without rules",
@@ -141,7 +140,8 @@ Faults addresses() {
        },
        "rails", W},
       {"gateway-dead", "the gateway of a rail does not answer: wrong VLAN", "neighbor entry FAILED",
-       on_network([](Machine& m) { m.interface().gateways[0].state = "FAILED"; }), "gateway", C, "", "rails"},
+       on_network([](Machine& m) { m.interface().gateways[0].state = "FAILED"; }), "gateway", C,
+       "10.1.1.0 is FAILED on ens1", "", "rails"},
   };
 }
 
@@ -153,7 +153,7 @@ Faults versions() {
          m.port().firmware = "28.43.1000";
          return m.port().rdma;
        },
-       "firmware", W},
+       "firmware", W, "28.43.1000"},
       {"firmware-not-allowed", "a firmware with a known fault is installed", "[firmware] allows others",
        [](Machine& m) {
          if (m.port().board_id.empty()) return std::string();
@@ -161,7 +161,7 @@ Faults versions() {
          m.port().firmware = "28.43.1000";
          return m.port().rdma;
        },
-       "firmware", W},
+       "firmware", W, "28.43.1000"},
       {"driver-not-allowed", "a kernel update brought another driver", "[driver_version] allows others",
        [](Machine& m) {
          m.policy.driver_version = {{m.port().kernel_driver, {"24.07-*"}}};

@@ -23,26 +23,36 @@ std::string told(const Answer& answer) {
   return answer.machine + " " + answer.subject + "\n" + describe(answer.found) + describe(answer.diagnoses);
 }
 
+// All faults with amounts at this strength; `is_right` of each machine.
+void plant_all(double strength, const char* wanted, bool (*is_right)(const Fault&, const Answer&)) {
+  Score score;
+  for (const Fault& fault : all_faults()) {
+    const std::vector<Answer>& answers = plant(fault, strength);
+    if (answers.empty()) continue;
+    ++score.faults;
+    bool seen = true, wrong = false;
+    for (const Answer& answer : answers) {
+      const bool right = answer.false_alarms(fault).empty() && is_right(fault, answer);
+      EXPECT_TRUE(right) << fault.id << ", wanted " << fault.check << " " << fault.rule << wanted << "; on "
+                         << told(answer);
+      wrong = wrong || !right;
+      seen = seen && answer.is_named_at_least(fault) && answer.blames_the_same(fault);
+    }
+    score.right += seen ? 1 : 0;
+    score.wrong += wrong ? 1 : 0;
+  }
+  EXPECT_GT(score.faults, 40u);
+  std::printf("figure: faults at %gx: %zu of %zu named rightly, %zu wrongly\n", strength, score.right, score.faults,
+              score.wrong);
+}
+
 class Harder : public testing::TestWithParam<double> {};
 
 // A fault that is worse has the same culprit.
 TEST_P(Harder, IsNamedAsWell) {
-  Score score;
-  for (const Fault& fault : all_faults()) {
-    const std::vector<Answer>& answers = plant(fault, GetParam());
-    if (answers.empty()) continue;
-    ++score.faults;
-    bool right = true;
-    for (const Answer& answer : answers) {
-      const bool good =
-          answer.is_named_at_least(fault) && answer.false_alarms(fault).empty() && answer.blames_the_same(fault);
-      EXPECT_TRUE(good) << fault.id << ", wanted " << fault.check << " " << fault.rule << "; on " << told(answer);
-      right = right && good;
-    }
-    score.right += right ? 1 : 0;
-  }
-  EXPECT_GT(score.faults, 40u);
-  std::printf("figure: faults at %gx: %zu of %zu named rightly\n", GetParam(), score.right, score.faults);
+  plant_all(GetParam(), "", [](const Fault& fault, const Answer& answer) {
+    return answer.is_named_at_least(fault) && answer.blames_the_same(fault);
+  });
 }
 INSTANTIATE_TEST_SUITE_P(Faults, Harder, testing::Values(3.0, 10.0),
                          [](const auto& each) { return "x" + std::to_string(static_cast<int>(each.param)); });
@@ -51,25 +61,8 @@ class Weaker : public testing::TestWithParam<double> {};
 
 // A milder fault may be overlooked, and must not blame another culprit.
 TEST_P(Weaker, IsNamedRightlyOrNotAtAll) {
-  Score score;
-  for (const Fault& fault : all_faults()) {
-    const std::vector<Answer>& answers = plant(fault, GetParam());
-    if (answers.empty()) continue;
-    ++score.faults;
-    bool seen = true, wrong = false;
-    for (const Answer& answer : answers) {
-      const bool bad = !answer.false_alarms(fault).empty() || answer.blames_another(fault);
-      EXPECT_FALSE(bad) << fault.id << ", wanted " << fault.check << " " << fault.rule << " or nothing; on "
-                        << told(answer);
-      wrong = wrong || bad;
-      seen = seen && (fault.check.empty() || answer.is_named_at_least(fault)) && answer.blames_the_same(fault);
-    }
-    score.right += seen ? 1 : 0;
-    score.wrong += wrong ? 1 : 0;
-  }
-  EXPECT_GT(score.faults, 40u);
-  std::printf("figure: faults at %gx: %zu of %zu named rightly, %zu wrongly\n", GetParam(), score.right, score.faults,
-              score.wrong);
+  plant_all(GetParam(), " or nothing",
+            [](const Fault& fault, const Answer& answer) { return !answer.blames_another(fault); });
 }
 INSTANTIATE_TEST_SUITE_P(Faults, Weaker, testing::Values(0.3, 0.1, 0.01), [](const auto& each) {
   return "x" + std::to_string(static_cast<int>(each.param * 100)) + "percent";

@@ -31,7 +31,7 @@ void slow_ports(Machine& m) {
 Faults places() {
   return {
       {"gpu-in-the-wrong-slot", "a GPU was put into a slot without the switch that its NIC is on",
-       "the GPU on a root bus of its own", at_gpu([](Machine& m) { move_away(m.gpu()); }), "locality", W, "",
+       "the GPU on a root bus of its own", at_gpu([](Machine& m) { move_away(m.gpu()); }), "locality", W, "NODE to", "",
        "far-gpu"},
       {"nic-in-the-wrong-slot", "the NIC of a GPU was put into the other socket's slot",
        "the NIC on a root bus at the other NUMA node", at_gpu([](Machine& m) {
@@ -83,7 +83,7 @@ Faults places() {
          move_away(m.gpu());
          m.gpu().numa.reset();
        }),
-       "locality", U},
+       "locality", U, "-\n"},
       {"gpu-on-the-wrong-node", "the firmware reports the other socket's NUMA node for a GPU",
        "Gpu::numa of the last NIC",
        [](Machine& m) {
@@ -110,7 +110,7 @@ Faults places() {
          m.policy.expect.gpus = static_cast<unsigned>(m.now.topology.gpus.size() + 1);
          return std::string("node");
        },
-       "expect", C},
+       "expect", C, "4 GPUs"},
       {"slower-than-the-site", "all links of a rack came up at half the site's speed",
        "[expect] speed is twice this port's",
        [](Machine& m) {
@@ -126,22 +126,22 @@ Faults places() {
 Faults links() {
   return {
       {"nic-lost-lanes", "dirt on the connector: the NIC trained with two of its lanes", "PcieLink x2 of x16",
-       at_nic([](Machine& m) { m.nic().link.width = 2; }), "pcie", C, "", "platform"},
+       at_nic([](Machine& m) { m.nic().link.width = 2; }), "pcie", C, "", "", "platform"},
       {"nic-lost-speed", "the riser carries 16 GT/s only", "PcieLink 16 of 32 GT/s, under ports that need no more",
        at_nic([](Machine& m) {
          m.nic().link.speed = 16;
          slow_ports(m);
        }),
-       "pcie", W},
+       "pcie", W, "x16 at 16 GT/s"},
       {"gpu-lost-lanes", "a GPU module is not seated well", "PcieLink x8 of x16",
-       at_gpu([](Machine& m) { m.gpu().link.width = 8; }), "pcie", W},
+       at_gpu([](Machine& m) { m.gpu().link.width = 8; }), "pcie", W, "x8"},
       {"switch-lost-lanes", "the riser under a PCIe switch lost fourteen lanes: GPU and NIC starve together",
        "the switch's upstream link x2 of x16",
        [](Machine& m) {
          upstream_link(m, {32, 32, 2, 16});
          return upstream(m);
        },
-       "pcie", C},
+       "pcie", C, "x2 at 32 GT/s below 0000:20:01.0|GPU1, mlx5_1|slower than one network port (400 Gb/s)"},
       {"correctable-errors", "a PCIe link retransmits packets: a worn connector", "AER BadTLP of the NIC +600",
        [](Machine& m) {
          AerCounts& counts = at(m, m.nic().pci).correctable;
@@ -150,7 +150,7 @@ Faults links() {
          counts.kinds["BadTLP"] += m.events(600);
          return m.nic().pci;
        },
-       "aer", W, "slow-pcie"},
+       "aer", W, "correctable BadTLP +600 (10/s)|packets from 0000:22:04.0 arrive damaged|mlx5_1 lose", "slow-pcie"},
       {"nonfatal-error", "a completion never came: a transaction was lost", "AER non-fatal CmpltTO of the GPU +1",
        [](Machine& m) {
          AerCounts& counts = at(m, m.gpu().pci).nonfatal;
@@ -167,7 +167,7 @@ Faults links() {
          ++*counts.total;
          return root_port(m);
        },
-       "aer", C, "slow-pcie"},
+       "aer", C, "fatal +1", "slow-pcie"},
   };
 }
 
@@ -185,36 +185,38 @@ Faults platform() {
          settings(m, below_nic(m)).acs = uint16_t{0x1d};
          return below_nic(m);
        },
-       "acs", W, "", "platform"},
+       "acs", W, "", "", "platform"},
       {"acs-never-read", "fabric-agent-pci.service did not run at boot", "no PciState",
        [](Machine& m) {
          if (m.is_guest()) return std::string();
          m.now.pci_settings.reset();
          return std::string("host");
        },
-       "acs", U, "", "platform"},
+       "acs", U, "has not run", "", "platform"},
       {"iommu-translates", "iommu=pt was lost in a new kernel's command line", "every IOMMU group of type DMA-FQ",
        [](Machine& m) {
          if (m.now.platform.iommu_groups.empty()) return std::string();
          for (auto& [number, type] : m.now.platform.iommu_groups) type = "DMA-FQ";
          return std::string("host");
        },
-       "iommu", W},
+       "iommu", W, "lazy|GPU3|mlx5_0|iommu=pt"},
       {"small-gpu-bar", "the firmware found no room for one GPU's memory: BAR1 of 256 MiB", "Bar::size 256 MiB",
-       at_gpu([](Machine& m) { at(m, m.gpu().pci).bars[1].size = 256u << 20; }), "gpu-bar", W},
+       at_gpu([](Machine& m) { at(m, m.gpu().pci).bars[1].size = 256u << 20; }), "gpu-bar", W,
+       "BAR1 of 256 MiB|0000:23:00.0"},
       {"no-peer-memory", "nvidia_peermem is not loaded, or the kernel cannot do dma-buf: GPUDirect is off",
        "GpuDirect without a method", on_host([](Machine& m) {
          GpuDirect& has = m.now.platform.gpudirect;
          if (has.amdgpu) has.dmabuf_move_notify = false;
          else has.nvidia_open = false;
        }),
-       "gpudirect", W},
+       "gpudirect", W, "570.86.15|without nvidia_peermem"},
       {"odd-read-request", "one NIC was replaced and has the factory's MRRS", "MRRS 512 beside 4096",
-       where_read(at_nic([](Machine& m) { settings(m, m.nic().pci).mrrs = 512; })), "pci-tuning", W},
+       where_read(at_nic([](Machine& m) { settings(m, m.nic().pci).mrrs = 512; })), "pci-tuning", W, "MRRS 512|(MRRS)"},
       {"odd-ordering", "one NIC has relaxed ordering off in its firmware", "relaxed ordering off",
-       where_read(at_nic([](Machine& m) { settings(m, m.nic().pci).relaxed_ordering = false; })), "pci-tuning", W},
+       where_read(at_nic([](Machine& m) { settings(m, m.nic().pci).relaxed_ordering = false; })), "pci-tuning", W,
+       "relaxed ordering off"},
       {"nic-asleep", "a laptop's power tool suspends a NIC", "power state D3hot",
-       at_nic([](Machine& m) { at(m, m.nic().pci).power_state = "D3hot"; }), "pci-power", W},
+       at_nic([](Machine& m) { at(m, m.nic().pci).power_state = "D3hot"; }), "pci-power", W, "D3hot"},
   };
 }
 

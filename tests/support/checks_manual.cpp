@@ -56,16 +56,6 @@ constexpr std::string_view kTail = R"(.SH SEE ALSO
 .BR fabric\-agent.toml (5)
 )";
 
-// Protects minus signs and backslashes, and a control character at the start of a line.
-std::string roff(std::string_view text) {
-  std::string out;
-  for (const char letter : text) {
-    if (letter == '-') out += '\\';
-    out += letter == '\\' ? std::string("\\e") : std::string(1, letter);
-  }
-  return out.starts_with('.') || out.starts_with('\'') ? "\\&" + out : out;
-}
-
 void add_line(std::string& out, std::string_view title, std::string_view text) {
   if (!text.empty()) out += ".br\n" + std::string(title) + ": " + roff(text) + "\n";
 }
@@ -88,6 +78,15 @@ std::string entry(const Check& check) {
 }
 
 }  // namespace
+
+std::string roff(std::string_view text) {
+  std::string out;
+  for (const char letter : text) {
+    if (letter == '-') out += '\\';
+    out += letter == '\\' ? std::string("\\e") : std::string(1, letter);
+  }
+  return out.starts_with('.') || out.starts_with('\'') ? "\\&" + out : out;
+}
 
 std::string checks_manual() {
   std::string out(kHead);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "config/config.h"
-#include "support/print.h"
 #include "support/test.h"
 #include "support/tree.h"
 

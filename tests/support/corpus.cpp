@@ -36,11 +36,11 @@ std::optional<std::string> corpus_directory() {
   return path;
 }
 
-std::map<std::string, JsonValue> oracle_of(const std::string& corpus, std::string_view kind) {
-  std::map<std::string, JsonValue> out;
-  const auto oracle = JsonValue::parse(slurp(corpus + "/oracle.json"));
-  for (const auto& [name, machine] : oracle.object())
-    if (machine["kind"].text() == kind) out.emplace(name, machine);
+std::map<std::string, Json> oracle_of(const std::string& corpus, std::string_view kind) {
+  std::map<std::string, Json> out;
+  Json oracle = Json::parse(slurp(corpus + "/oracle.json"));
+  for (const auto& [name, machine] : oracle.items())
+    if (machine["kind"] == kind) out.emplace(name, machine);
   return out;
 }
 

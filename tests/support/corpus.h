@@ -2,7 +2,7 @@
 // Captures of real machines, which live beside the project and not in it.
 #pragma once
 
-#include "support/json_reader.h"
+#include "base/json.h"
 #include "support/test.h"
 
 namespace fabric::test {
@@ -22,7 +22,7 @@ class OfCorpus : public testing::Test {
 };
 
 // What the corpus' oracle says of its machines of that kind ("hwloc-xml", "sysfs-snapshot"), by name.
-std::map<std::string, JsonValue> oracle_of(const std::string& corpus, std::string_view kind);
+std::map<std::string, Json> oracle_of(const std::string& corpus, std::string_view kind);
 
 // The archives of /sys trees in which nothing is broken, sorted; and the machine of such an archive.
 std::vector<std::string> healthy_archives(const std::string& corpus);

@@ -81,16 +81,6 @@ std::string_view word(CounterSource source) {
   return source == CounterSource::hw ? "hw" : source == CounterSource::pma ? "pma" : "ethtool";
 }
 
-// Escapes what roff would interpret: minus signs, and a control character at the start of a line.
-std::string roff(std::string_view text) {
-  std::string out;
-  for (const char letter : text) {
-    if (letter == '-') out += '\\';
-    out += letter;
-  }
-  return out.starts_with('.') || out.starts_with('\'') ? "\\&" + out : out;
-}
-
 std::string_view unit_of(std::string_view name) {
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kUnits{{{"bytes", "bytes"},
                                                                                         {"seconds", "seconds"},

@@ -42,29 +42,13 @@ inline void take_down(Healthy& node, unsigned phys_state, const char* reason = "
   if (*reason != '\0') node.now.ports[0].link_status = LinkStatus{.up = false, .reason = reason, .detail = detail};
 }
 
-// Four lanes in good order.
-inline Transceiver optic() {
-  Transceiver out;
-  out.rx_power_limits = {.high_alarm = 5e-3, .low_alarm = 0.1e-3, .high_warning = 4e-3, .low_warning = 0.2e-3};
-  out.tx_power_limits = out.rx_power_limits;
-  out.tx_bias_limits = {.high_alarm = 0.1, .low_alarm = 0.005, .high_warning = {}, .low_warning = {}};
-  out.temperature = {40, {}};
-  out.temperature_limits = {.high_alarm = 75, .low_alarm = -5, .high_warning = {}, .low_warning = {}};
-  for (unsigned number = 1; number <= 4; ++number)
-    out.lanes.push_back({.number = number,
-                         .rx_power = {1e-3, {}},
-                         .tx_power = {1e-3, {}},
-                         .tx_bias = {0.05, {}},
-                         .rx_los = false,
-                         .rx_lol = false,
-                         .tx_los = false,
-                         .tx_lol = false,
-                         .tx_fault = false});
-  return out;
-}
+// The module, of four lanes in good order, with flags and other limits.
 inline Transceiver& plug(Healthy& node) {
-  node.before.ports[0].module = optic();
-  return node.now.ports[0].module.emplace(optic());
+  Transceiver& out = *node.now.ports[0].module;
+  out.rx_power_limits = out.tx_power_limits = {5e-3, 0.1e-3, 4e-3, 0.2e-3};
+  for (ModuleLane& lane : out.lanes) lane.rx_los = lane.rx_lol = lane.tx_los = lane.tx_lol = lane.tx_fault = false;
+  node.before.ports[0].module = out;
+  return out;
 }
 
 inline Neighbor& neighbor(Healthy& node, size_t port = 0) { return node.now.neighbors.heard.at(port); }

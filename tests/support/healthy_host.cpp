@@ -23,6 +23,32 @@ HostCpu cpu() {
   return out;
 }
 
+PlatformFunction function(const PcieLink& link, const std::string& driver) {
+  PlatformFunction out;
+  out.link = link;
+  out.kernel_driver = driver;
+  out.power_state = "D0";
+  out.power_control = "on";
+  out.d3cold_allowed = true;
+  out.correctable.total = 7;  // long ago
+  out.correctable.kinds = {{"RxErr", 2}, {"BadTLP", 5}};
+  out.nonfatal.total = out.fatal.total = 0;
+  return out;
+}
+
+void add(Node& node, const PciDevice& device, const std::string& driver) {
+  const std::string group = std::to_string(node.platform.iommu_groups.size());
+  for (const std::string& bridge : device.bridges) {
+    node.platform.functions.emplace(bridge, function({32, 32, 16, 16}, "pcieport"));
+    node.pci_settings->functions[bridge] = {128, 512, false, uint16_t{kAcsSourceValidation}, "", {}};
+  }
+  PlatformFunction own = function(device.link, driver);
+  own.iommu_group = group;
+  node.platform.iommu_groups[group] = "identity";
+  node.platform.functions[device.pci] = own;
+  node.pci_settings->functions[device.pci] = {4096, 512, true, {}, "", true};
+}
+
 }  // namespace
 
 void add_healthy_host(Node& node) {
@@ -43,6 +69,22 @@ void add_healthy_host(Node& node) {
   const LimitSetting none{{}, {"/etc/security/limits.conf", 60}};
   host.user_limits = {{"*", none, none}};
   host.slurm = SlurmLimits{true, {"/etc/slurm/slurm.conf", 0}};
+}
+
+void add_healthy_platform(Node& node) {
+  node.pci_settings.emplace();
+  node.pci_settings->updated = "2026-01-01T00:00:00Z";
+  node.platform.iommu = true;
+  node.platform.command_line = {"intel_iommu=on", "iommu=pt"};
+  for (const Gpu& gpu : node.topology.gpus) {
+    add(node, gpu, "nvidia");
+    constexpr uint64_t kMiB = 1u << 20;
+    node.platform.functions[gpu.pci].bars = {
+        {0, 16 * kMiB, false}, {1, 131072 * kMiB, true, 0x3f000}, {3, 32 * kMiB, true}};
+  }
+  for (const Nic& nic : node.topology.nics) add(node, nic, "mlx5_core");
+  node.platform.gpudirect.nvidia_driver = "570.86.15";
+  node.platform.gpudirect.nvidia_open = true;
 }
 
 }  // namespace fabric::test

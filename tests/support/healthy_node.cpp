@@ -2,8 +2,6 @@
 #include "support/healthy_node.h"
 
 #include "counters/signals.h"
-#include "support/healthy_cabling.h"
-#include "support/healthy_network.h"
 
 namespace fabric::test {
 namespace {
@@ -143,7 +141,7 @@ Healthy::Healthy(int rails) {
 
 View Healthy::view() const {
   signals_ = signals_of(before, now);
-  return {.now = now, .before = &before, .policy = &policy, .plan = &plan, .signals = &signals_, .no_policy = {}};
+  return {.now = now, .before = &before, .policy = &policy, .plan = &plan, .signals = &signals_};
 }
 
 Change& Healthy::change(const std::string& port, const std::string& key) {

@@ -34,6 +34,14 @@ void add_healthy_platform(Node& node);
 // The host, and what of the topology the group "host" looks at: a bare-metal server with two packages that runs Slurm
 // and containers.
 void add_healthy_host(Node& node);
+// Each rail in a /31 of its own, the switch at its other end: address, route, gateway, GID, firmware, all as they
+// should be.
+void add_healthy_network(Node& node);
+// The other ends of the cables: a leaf switch for each rail, set as the host is, and the plan that says so.
+void plug_in_cables(Healthy& node);
+
+// The rails in one subnet, 10.1.0.1/24 and on, each with a rule and a table of its own and ARP set for it.
+void share_subnet(Node& node);
 
 // Takes the link of a port down; phys_state as in Port.
 void down(Healthy& node, size_t port, unsigned phys_state);

@@ -6,6 +6,12 @@
 
 namespace fabric::test {
 
+// A PCI function there, of no vendor.
+inline PciDevice pci_function(const std::string& pci, const std::string& root, std::vector<std::string> bridges,
+                              std::optional<int> numa = {}) {
+  return {.pci = pci, .numa = numa, .bridges = std::move(bridges), .root = root};
+}
+
 // Two sockets of two NUMA nodes each (SNC); a switch with a GPU and a 400G NIC, eight of these; two storage NICs in a
 // bond.
 Node snc_server();

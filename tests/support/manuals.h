@@ -3,8 +3,12 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace fabric::test {
+
+// Protects minus signs and backslashes, and a control character at the start of a line.
+std::string roff(std::string_view text);
 
 // fabric-checks(7): every check with its texts and its rules.
 std::string checks_manual();

@@ -56,4 +56,16 @@ inline void expect_wanted(const Healthy& node, const PlantedDefect& planted) {
   }
 }
 
+// Each in a healthy node of its own; `then` is done to the node afterwards.
+inline void expect_each(
+    const PlantedDefects& all, void (*then)(Healthy&) = [](Healthy&) {}) {
+  for (const PlantedDefect& planted : all) {
+    SCOPED_TRACE(planted.name);
+    Healthy node;
+    planted.plant(node);
+    then(node);
+    expect_wanted(node, planted);
+  }
+}
+
 }  // namespace fabric::test

@@ -2,7 +2,6 @@
 // The agent's event loop in a thread, on this machine's kernel and in namespaces of the test's own.
 #pragma once
 
-#include <sched.h>
 #include <signal.h>
 #include <unistd.h>
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "support/sim_mlx5_files.h"
-
 #include <cerrno>
 
 #include "base/parse.h"
+#include "support/sim_files.h"
 
 namespace fabric::test {
 namespace {

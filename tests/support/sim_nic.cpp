@@ -3,7 +3,6 @@
 #include "support/sim_nic.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace fabric::test {
 namespace {

@@ -1,9 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // What firmware does behind drivers of Linux 6.12: bnxt/bnxt_dcb.c, ice/ice_ethtool.c, i40e/i40e_ethtool.c,
-// qed/qed_dcbx.c.
+// qed/qed_dcbx.c; and ice: ice/ice_dcb_nl.c and ice_dcb_lib.c.
+#include <algorithm>
+
 #include "support/sim_nic_sockets.h"
 
 namespace fabric::test {
+namespace {
+
+// ice_dcb_get_num_tc(): contiguous classes from 0, else 1.
+int ice_classes(const ieee_ets& ets) {
+  unsigned used = 0;
+  for (uint8_t tc : ets.prio_tc) used |= 1u << (tc & 7);
+  int count = 0;
+  while (used >> count & 1) ++count;
+  return used == (1u << count) - 1 ? count : 1;
+}
+
+}  // namespace
 
 int SimNic::firmware_app() {
   int verdict = 0;
@@ -52,6 +66,61 @@ int SimNic::set_all() {
   if (offered_ets) ets = *offered_ets;
   if (offered_pfc) pfc.pfc_en = offered_pfc->pfc_en, pfc.pfc_cap = offered_pfc->pfc_cap;
   offered_ets.reset(), offered_pfc.reset();
+  return 0;
+}
+
+int SimNic::ice_set_app(const dcb_app& entry) {
+  if (entry.selector != IEEE_8021QAZ_APP_SEL_DSCP || !host_controlled()) return -EINVAL;
+  if (listed(entry)) return -EEXIST;
+  if (listed_dscp(entry.protocol)) return -EINVAL;
+  app.push_back(entry);
+  if (firmware_app() != 0) return 1;  // any error of ice_pf_dcb_cfg() is answered so, and the entry stays listed
+  if (!dscp_mode) {
+    dscp_mode = true;
+    for (uint8_t i = 0; i < 8; ++i) {
+      ets.prio_tc[i] = i;
+      ets.tc_tsa[i] = IEEE_8021QAZ_TSA_ETS;
+      ets.tc_tx_bw[i] = i == 0 ? 100 : 0;
+    }
+  }
+  reopen();
+  return 0;
+}
+
+int SimNic::ice_del_app(const dcb_app& entry) {
+  if (!host_controlled()) return -EINVAL;
+  if (!listed(entry)) return -ENOENT;
+  unlist(entry);
+  if (!app.empty()) return 2;  // ICE_DCB_HW_CHG, also where nothing changed
+  ice_vlan_defaults();
+  pfc.pfc_en = 0;
+  reopen();
+  return 0;
+}
+
+// ice_dcb_sw_dflt_cfg()
+void SimNic::ice_vlan_defaults() {
+  ets = {};
+  ets.ets_cap = 8;
+  ets.tc_tx_bw[0] = 100;
+  ets.tc_tsa[0] = IEEE_8021QAZ_TSA_ETS;
+  dscp_mode = false;
+}
+
+// In DSCP mode the map of priorities to classes stays, in silence.
+int SimNic::ice_set_ets(const ieee_ets& wanted) {
+  if (!host_controlled()) return -EINVAL;
+  ieee_ets next = ets;
+  std::copy_n(wanted.tc_tsa, 8, next.tc_tsa);
+  std::copy_n(wanted.tc_tx_bw, 8, next.tc_tx_bw);
+  if (!dscp_mode) std::copy_n(wanted.prio_tc, 8, next.prio_tc);
+  const int classes = ice_classes(next);
+  int sum = 0;
+  for (int i = 0; i < classes; ++i) sum += next.tc_tx_bw[i];
+  if (classes > 1 && sum != 0 && sum != 100) return -EINVAL;
+  if (classes == 1 || sum == 0) next.tc_tx_bw[0] = 100;
+  ets = next;
+  reopen();
   return 0;
 }
 

@@ -33,6 +33,18 @@
 #include <vector>
 
 #include "base/result.h"
+#include "model/change.h"
+
+namespace fabric {
+
+// How GoogleTest shows values of ours where a comparison fails.
+inline void PrintTo(Outcome outcome, std::ostream* out) { *out << to_text(outcome); }
+inline void PrintTo(const Qos& qos, std::ostream* out) {
+  for (const Setting& setting : kSettings)
+    if (has_value(setting, qos)) *out << setting.key << " = " << value_text(setting, qos) << '\n';
+}
+
+}  // namespace fabric
 
 namespace fabric::test {
 

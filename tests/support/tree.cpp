@@ -61,6 +61,12 @@ Root Tree::root() const {
   return std::move(opened).value();
 }
 
+void add_roce_port(Tree& tree) {
+  const std::string port = "sys/class/infiniband/mlx5_0/ports/1/";
+  tree.file("proc/sys/kernel/hostname", "gpu01\n").file(port + "link_layer", "Ethernet\n");
+  tree.file(port + "state", "4: ACTIVE\n").file(port + "phys_state", "5: LinkUp\n");
+}
+
 Topology topology_of(const Tree& tree) {
   auto topology = load_topology({.root = tree.root()});
   EXPECT_TRUE(topology) << topology.error().text();

@@ -32,6 +32,9 @@ class Tree {
   std::string path_;
 };
 
+// Machine "gpu01" with one RoCE port, mlx5_0/1, whose link is up.
+void add_roce_port(Tree& tree);
+
 // As load_topology() reads it; a failure of the test if it cannot.
 Topology topology_of(const Tree& tree);
 

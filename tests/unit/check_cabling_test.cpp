@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One defect of the cables or of a switch port at a time in a healthy node: those findings, and no other.
 #include "checks/cabling/peer.h"
-#include "support/healthy_cabling.h"
 #include "support/planted_defect.h"
 #include "support/test.h"
 
@@ -20,10 +19,6 @@ void unplug(Healthy& node, size_t port) {
 const PlantedDefects& cable_defects() {
   constexpr auto C = Status::critical, W = Status::warning, U = Status::unknown;
   static const PlantedDefects all{
-      {"wrong_switch", [](Healthy& n) { peer(n, 1).system_name = "leaf9"; },
-       finds("cabling", "mlx5_1/1", C, "leaf9 Ethernet7", "another switch")},
-      {"wrong_port", [](Healthy& n) { peer(n, 1).port_id = "Ethernet17"; },
-       finds("cabling", "mlx5_1/1", W, "Ethernet17", "another port of the right switch")},
       {"port_that_belongs_to_another",
        [](Healthy& n) {
          peer(n, 1).system_name = peer(n, 2).system_name;
@@ -38,8 +33,6 @@ const PlantedDefects& cable_defects() {
          "mlx5_0/1 (ens0) and mlx5_3/1 (ens3) are swapped"},
         {"cabling", "mlx5_3/1", C, "leaf0.example.com Ethernet7, which belongs to mlx5_0/1",
          "mlx5_3/1 (ens3) and mlx5_0/1 (ens0) are swapped"}}},
-      {"expected_and_silent", [](Healthy& n) { unplug(n, 2); },
-       finds("cabling", "mlx5_2/1", W, "no LLDP for 3600 s", "cannot be compared")},
       {"silent_where_twins_hear",
        [](Healthy& n) {
          n.policy.cabling = {};
@@ -67,22 +60,6 @@ const PlantedDefects& cable_defects() {
          n.policy.cabling.problem = "/etc/fabric-agent/cabling.csv:3: nonsense";
        },
        finds("cabling", "host", U, "-", "cabling.csv:3: nonsense")},
-      {"plan_and_nobody_listens",
-       [](Healthy& n) {
-         n.now.neighbors = {};
-         n.now.neighbors.why_none = "no listener";
-       },
-       finds("cabling", "host", U, "-", "no listener")},
-      {"pfc_not_on_the_switch", [](Healthy& n) { peer(n, 1).pfc->enabled.bits = 0; },
-       finds("peer-pfc", "mlx5_1/1", C, "PFC 3 here, none at leaf1.example.com", "priority 3")},
-      {"pfc_of_another_priority", [](Healthy& n) { peer(n, 1).pfc->enabled.bits = 0x10; },
-       finds("peer-pfc", "mlx5_1/1", C, "4 at", "priority 4 the switch pauses")},
-      {"pfc_on_more_priorities", [](Healthy& n) { peer(n, 1).pfc->enabled.bits = 0x18; },
-       finds("peer-pfc", "mlx5_1/1", W, "3", "On priority 4 the switch pauses")},
-      {"another_group", [](Healthy& n) { peer(n, 1).ets_recommended->prio_tc[4] = 3; },
-       finds("peer-ets", "mlx5_1/1", W, "priority 3 in group 3 at 50 % here, 3,4 at 50 % there", "")},
-      {"another_bandwidth", [](Healthy& n) { peer(n, 1).ets_recommended->bw[3] = 20; },
-       finds("peer-ets", "mlx5_1/1", W, "50 % here, 3 at 20 % there", "")},
       {"strict_there",
        [](Healthy& n) {
          peer(n, 1).ets = peer(n, 1).ets_recommended;
@@ -90,15 +67,11 @@ const PlantedDefects& cable_defects() {
          peer(n, 1).ets->tsa[3] = 0;
        },
        finds("peer-ets", "mlx5_1/1", W, "3 at strict there", "")},
-      {"another_dscp_map", [](Healthy& n) { peer(n, 1).app->at(1).priority = 4; },
-       finds("peer-app", "mlx5_1/1", W, "DSCP 26: priority 3 here, 4 there", "")},
       {"a_dscp_unknown_here",
        [](Healthy& n) {
          peer(n, 1).app->push_back({DcbxApp::dscp, 24, 3});
        },
        finds("peer-app", "mlx5_1/1", W, "DSCP 24: priority none here, 3 there", "")},
-      {"roce_in_another_priority", [](Healthy& n) { peer(n, 1).app->at(0).priority = 5; },
-       finds("peer-app", "mlx5_1/1", W, "RoCE (UDP 4791): lossless priority 3 here, priority 5 there", "")},
   };
   return all;
 }
@@ -182,15 +155,8 @@ const PlantedDefects& silences() {
   return all;
 }
 
-class OneCable : public testing::TestWithParam<PlantedDefect> {};
-
-TEST_P(OneCable, IsNamedAndNothingElse) {
-  Healthy node;
-  GetParam().plant(node);
-  expect_wanted(node, GetParam());
-}
-INSTANTIATE_TEST_SUITE_P(Cabling, OneCable, testing::ValuesIn(cable_defects()), kByName);
-INSTANTIATE_TEST_SUITE_P(Silent, OneCable, testing::ValuesIn(silences()), kByName);
+TEST(OneCable, IsNamedAndNothingElse) { expect_each(cable_defects()); }
+TEST(OneCable, SoundOnesAreSilent) { expect_each(silences()); }
 
 // The command that lets the frames through, by the NIC's driver.
 TEST(LldpConsumer, IsNamedByItsSetting) {

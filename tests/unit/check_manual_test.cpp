@@ -28,8 +28,6 @@ std::string without_templates(std::string text) {
   return out + text;
 }
 
-std::string roff(const std::string& text) { return std::regex_replace(text, std::regex("-"), "\\-"); }
-
 // The alerts of a file of rules, an entry each: name, severity, what it says, which command to run.
 std::string alerts_of(const std::string& file) {
   std::string out;
@@ -38,7 +36,7 @@ std::string alerts_of(const std::string& file) {
     std::smatch found;
     if (!std::regex_match(line, found, std::regex(R"( *(?:- )?(alert|severity|summary|description): '?(.*?)'?)")))
       continue;
-    const std::string text = roff(without_templates(found[2]));
+    const std::string text = test::roff(without_templates(found[2]));
     if (found[1] == "alert") out += ".TP\n.B " + text + "\n";
     else if (found[1] == "severity") out += "Severity: " + text + ".\n.br\n";
     else out += (found[1] == "summary" ? "Says: " : ".br\n") + text + "\n";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checks/check.h"
 
-#include "support/healthy_network.h"
 #include "support/healthy_node.h"
 #include "support/test.h"
 #include "topology/inventory.h"

@@ -5,7 +5,6 @@
 #include "kernel/pci/topology.h"
 #include "support/corpus.h"
 #include "support/healthy_node.h"
-#include "support/json_reader.h"
 #include "support/machines.h"
 #include "support/test.h"
 #include "topology/locality.h"
@@ -202,7 +201,7 @@ TEST_F(SymmetryCorpus, NothingUntrueOfAnyMachine) {
   int machines = 0, silent = 0, findings = 0;
   for (const auto& [name, machine] : test::oracle_of(corpus, "hwloc-xml")) {
     Node node;
-    const auto topology = load_topology_xml(corpus + "/" + machine["file"].text());
+    const auto topology = load_topology_xml(corpus + "/" + machine["file"].get<std::string>());
     ASSERT_TRUE(topology) << name;
     node.topology = *topology;
     const auto found = found_in(node);

@@ -129,16 +129,6 @@ TEST(DiagnosisBounds, WhatALinkThatIsDownLosesIsNobodyElses) {
   }
 }
 
-// Four cables do not go bad in one minute: what they have in common is the switch, or this host.
-TEST(DiagnosisBounds, ErrorsOnEveryLinkAtOnceAreNoCables) {
-  Healthy node;
-  for (size_t port = 0; port < 3; ++port) grow(node, Where::ethtool, "rx_crc_errors_phy", 300, port);
-  grow(node, Where::ethtool, "rx_crc_errors_phy", 0, 3);
-  EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"damaged-link"}) << "one link is good";
-  grow(node, Where::ethtool, "rx_crc_errors_phy", 300, 3);
-  EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"not-enough-evidence"}) << text(ask(node));
-}
-
 // What RDMA counts is the bond's; the cable is a member's.
 TEST(DiagnosisBounds, WhatAMembersLinkLosesIsNotTheNetworks) {
   Healthy node;

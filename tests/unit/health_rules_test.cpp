@@ -127,13 +127,10 @@ class Machine {
     grow(port, "rx_write_requests", times * 4'000'000);
   }
   [[nodiscard]] View view() const {
-    return {.now = node_.now,
-            .before = &node_.before,
-            .policy = &node_.policy,
-            .plan = &node_.plan,
-            .signals = &signals_,
-            .health = &health_,
-            .no_policy = {}};
+    View out = node_.view();
+    out.signals = &signals_;
+    out.health = &health_;
+    return out;
   }
 
   test::Healthy node_;
@@ -289,16 +286,6 @@ TEST(HealthRules, CorrectedPcieErrorsAreCountedOverHours) {
   }
 }
 
-// mlx5 and bnxt do not count the packets that they send again.
-TEST(HealthRules, EveryVendorsLossIsSeen) {
-  for (const char* name : {"packet_seq_err", "out_of_sequence", "local_ack_timeout_err", "roce_adp_retrans"}) {
-    Machine machine;
-    machine.steps(3);
-    machine.steps(2, counted(name, 900'000));
-    EXPECT_TRUE(has(machine.said(), "loss")) << name;
-  }
-}
-
 TEST(HealthRules, AGidWhoseTypeCannotBeReadIsTheSameGid) {
   Machine machine;
   machine.steps(3);
@@ -312,14 +299,6 @@ TEST(HealthRules, AGidWhoseTypeCannotBeReadIsTheSameGid) {
   ASSERT_EQ(found.size(), 1u) << describe(found);
   EXPECT_EQ(found[0].id, "gid-changed");
   EXPECT_TRUE(has(found[0].observed, type + " -> " + other)) << found[0].observed;
-}
-
-TEST(HealthRules, AHealthyMachineUnderFullLoadIsSilent) {
-  Machine machine;
-  for (int i = 0; i < 120; ++i) {
-    machine.step();
-    ASSERT_EQ(machine.said(), "") << i;
-  }
 }
 
 TEST(HealthRules, OfABondTheMemberIsNamed) {
@@ -355,16 +334,7 @@ TEST(HealthRules, LanesThatCannotBeReadAreNotInOrder) {
   machine.steps(3);
   const std::string said = machine.said();
   EXPECT_TRUE(has(said, "optics")) << said;
-  for (ModuleLane& lane : lanes)
-    lane = ModuleLane{.number = lane.number,
-                      .rx_power = {},
-                      .tx_power = {},
-                      .tx_bias = {},
-                      .rx_los = {},
-                      .rx_lol = {},
-                      .tx_los = {},
-                      .tx_lol = {},
-                      .tx_fault = {}};
+  for (ModuleLane& lane : lanes) lane = {lane.number, {}, {}, {}, {}, {}, {}, {}, {}};
   machine.steps(12);
   EXPECT_EQ(machine.said(), said) << "a state is not cleared without a reading";
 }
@@ -649,21 +619,6 @@ TEST(HealthRules, ALimitOfTheConfigurationCounts) {
   machine.steps(3);
   machine.steps(5, counted("out_of_sequence", 500'000));
   EXPECT_EQ(machine.said(), "") << "the rule is off";
-}
-
-TEST(HealthRules, FrozenCountersAreNamed) {
-  Machine machine;
-  machine.steps(3);
-  Port frozen = machine.port();
-  machine.steps(4, [&](Port& port) {
-    port.counters.hw = frozen.counters.hw;
-    port.counters.pma = frozen.counters.pma;
-  });
-  const auto found = machine.found();
-  ASSERT_EQ(found.size(), 1u) << describe(found);
-  EXPECT_EQ(found[0].id, "counters-frozen");
-  machine.steps(6);
-  EXPECT_EQ(machine.said(), "");
 }
 
 // What a port counts by priority is of its wire: also what other functions send over it that this node does not see, in

@@ -6,7 +6,6 @@
 #include "ctl/verbs.h"
 #include "support/ctl.h"
 #include "support/healthy_node.h"
-#include "support/json_reader.h"
 #include "support/log_examples.h"
 #include "support/test.h"
 #include "support/tree.h"
@@ -15,7 +14,6 @@ namespace fabric::loglines {
 namespace {
 
 using test::has;
-using test::JsonValue;
 using test::kLogExamples;
 using test::ran;
 using test::Ran;
@@ -206,8 +204,8 @@ TEST(ExplainLine, ResolvesThePortAndCleansTheText) {
                            "vendor error 129", "Next: fabric-agentctl diagnose mlx5_0/1\n"})
     EXPECT_TRUE(has(result.text, part)) << part << "\n" << result.text;
   EXPECT_EQ(result.text.find('\x1b'), std::string::npos);
-  const JsonValue json = JsonValue::parse(ran_on(tree, {"explain", line, "--json"}).text);
-  EXPECT_EQ(json.array().front()["ports"].array().front()["port"].text(), "mlx5_0/1");
+  Json json = Json::parse(ran_on(tree, {"explain", line, "--json"}).text);
+  EXPECT_EQ(json.front()["ports"].front()["port"], "mlx5_0/1");
 }
 
 TEST(ExplainLine, UnknownLinesAndIdsDiffer) {
@@ -237,9 +235,8 @@ TEST(ExplainLine, CountersAtTheTimeOfTheLine) {
     const Ran result =
         ran_on(tree, {"explain", time + " NCCL WARN NET/IB : mlx5_0:1 Got async event : port error", "--json"});
     std::string out;
-    const JsonValue json = JsonValue::parse(result.text);
-    for (const JsonValue& each : json.array().front()["ports"].array().front()["counters"].array())
-      out += each.text() + "\n";
+    Json json = Json::parse(result.text);
+    for (Json& each : json.front()["ports"].front()["counters"]) out += each.get<std::string>() + "\n";
     return out;
   };
   const std::string flap = "link_flap critical from 2026-11-29T23:30:00Z to 2026-11-29T23:31:00Z: 3 link downs\n";

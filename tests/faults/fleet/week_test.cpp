@@ -133,8 +133,7 @@ class Node {
                     .policy = &machine_.policy,
                     .plan = &machine_.plan,
                     .signals = &signals_,
-                    .health = &health_,
-                    .no_policy = {}};
+                    .health = &health_};
     advance_health(health_, view, clock_, static_cast<int64_t>(1.8e9 + clock_));
     count();
     if (!asks_diagnosis) return;

@@ -46,9 +46,9 @@ class PortManagerTest : public testing::Test {
     return *manager_;
   }
   // A NIC in order, by the profile.
-  SimNic& enforced(Personality personality) {
+  SimNic& enforced(Personality personality, const std::string& head = "", const std::string& profile = kProfile) {
     SimNic& nic = sim_.add_nic("eth0", personality);
-    start(kEnforce);
+    start(kEnforce + head, profile);
     return nic;
   }
   // At noon, with ports named by udev and a window at night.
@@ -271,8 +271,7 @@ TEST_F(PortManagerTest, ADisruptiveWriteWaitsForTheLastQueuePair) {
 }
 
 TEST_F(PortManagerTest, ADriverReloadIsNoForeignWriter) {
-  SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
-  start(kEnforce + "conflict = { rounds = 1 }\n");
+  SimNic& nic = enforced(Personality::mlx5, "conflict = { rounds = 1 }\n");
   sim_.reload(nic);
   auto fresh = manager_->rescan();
   ASSERT_EQ(fresh, std::vector<std::string>{"roce_eth0/1"});
@@ -308,8 +307,7 @@ TEST_F(PortManagerTest, AnExcludedPortHasNotGone) {
 
 // ethnl_ops_begin() of Linux 6.12: ENODEV of a netdev that its driver has detached, in a reset or for good.
 TEST_F(PortManagerTest, ADetachedDeviceIsSaidSoAndNothingIsHeldAgainstIt) {
-  SimNic& nic = sim_.add_nic("eth0", Personality::full);
-  start(kEnforce + "reread = 30\n");
+  SimNic& nic = enforced(Personality::full, "reread = 30\n");
   nic.faults["getpause"] = {test::Fault::refuse, ENODEV, -1};
   EXPECT_EQ(look(), ENODEV);
   EXPECT_EQ(outcome("mtu"), "applied") << "a reset may be over in a moment";
@@ -590,8 +588,7 @@ TEST_F(PortManagerTest, WhichEntryIsItsOwnIsDecidedWhenTheLinkComesUp) {
 
 // Ports of one host at two speeds, and a cable that is changed again and again: nobody else wrote.
 TEST_F(PortManagerTest, WhatAnotherEntryWantsIsNoRepair) {
-  SimNic& nic = sim_.add_nic("eth0", Personality::full);
-  start(kEnforce, kBySpeed);
+  SimNic& nic = enforced(Personality::full, "", kBySpeed);
   for (const uint32_t speed : {400'000U, 100'000U, 400'000U, 100'000U, 400'000U, 100'000U, 400'000U}) {
     nic.speed = speed;
     keep_all();

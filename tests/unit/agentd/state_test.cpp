@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "support/print.h"
 #include "support/test.h"
 #include "support/tree.h"
 

@@ -18,8 +18,7 @@ std::string without_folder(std::string text) {
 }
 
 struct Bad {
-  const char* text;
-  const char* says;
+  std::string text, says;
 };
 
 // clang-format off
@@ -52,16 +51,6 @@ const Bad kBad[] = {
      "f.toml:1:12: exporter: expected a table, not 3; write [exporter]"},
     {"[port]\npfc = [3]\n",
      "f.toml:1:1: port: expected [[port]] entries, not a table; write [[port]] with two brackets"},
-    {"mode = \"on\"\n",
-     "f.toml:1:8: mode: expected \"audit\" or \"enforce\", not the string \"on\"; write mode = \"audit\""},
-    {"disruptive = \"later\"\n",
-     "f.toml:1:14: disruptive: expected \"idle\" or \"now\" or \"never\", not the string \"later\"; write disruptive = \"idle\""},
-    {"release = \"keep\"\n",
-     "f.toml:1:11: release: expected \"leave\" or \"restore\", not the string \"keep\"; write release = \"leave\""},
-    {"reread = 0\n",
-     "f.toml:1:10: reread: expected a time span from 1s to 1h, not 0; write reread = \"30s\""},
-    {"reread = \"30 parsecs\"\n",
-     "f.toml:1:10: reread: expected a time span from 1s to 1h, not the string \"30 parsecs\"; write reread = \"30s\""},
     {"maintenance = \"Sat\"\n",
      "f.toml:1:15: maintenance: expected days and times as \"Sat 02:00-04:00\", \"Mon-Fri 23:00-01:00\" or \"daily 03:00-04:00\", not the string \"Sat\"; write maintenance = [\"Sat 02:00-04:00\"]"},
     {"maintenance = [\"Sat 02:00-02:00\"]\n",
@@ -72,30 +61,14 @@ const Bad kBad[] = {
      "f.toml:1:16: maintenance: expected days and times as \"Sat 02:00-04:00\", \"Mon-Fri 23:00-01:00\" or \"daily 03:00-04:00\", not the string \"daily 25:00-26:00\"; write maintenance = [\"Sat 02:00-04:00\"]"},
     {"maintenance = 3\n",
      "f.toml:1:15: maintenance: expected days and times as \"Sat 02:00-04:00\", \"Mon-Fri 23:00-01:00\" or \"daily 03:00-04:00\", not 3; write maintenance = [\"Sat 02:00-04:00\"]"},
-    {"[conflict]\nrounds = 0\n",
-     "f.toml:2:10: conflict.rounds: expected an integer from 1 to 1000, not 0; write rounds = 5"},
-    {"[conflict]\nrounds = true\n",
-     "f.toml:2:10: conflict.rounds: expected an integer from 1 to 1000, not true; write rounds = 5"},
-    {"[exporter]\nlisten = \":80\"\n",
-     "f.toml:2:10: exporter.listen: expected numeric ADDRESS:PORT, not \":80\"; write listen = [\"0.0.0.0:10479\", \"[::]:10479\"]"},
-    {"[exporter]\nlisten = [\":80\"]\n",
-     "f.toml:2:10: exporter.listen: expected numeric ADDRESS:PORT, not \":80\"; write listen = [\"0.0.0.0:10479\", \"[::]:10479\"]"},
     {"[exporter]\nlisten = [\"[::]:99999\"]\n",
      "f.toml:2:10: exporter.listen: expected numeric ADDRESS:PORT, not \"[::]:99999\"; write listen = [\"0.0.0.0:10479\", \"[::]:10479\"]"},
     {"expect = 8\n",
      "f.toml:1:10: expect: expected a table, not 8; write [expect]"},
     {"[expect]\ngpu = 8\n",
      "f.toml:2:1: unknown key \"gpu\"; did you mean \"gpus\"?"},
-    {"[expect]\ngpus = 257\n",
-     "f.toml:2:8: expect.gpus: expected an integer from 0 to 256, not 257; write gpus = 8"},
-    {"[expect]\ncompute_nics = -1\n",
-     "f.toml:2:16: expect.compute_nics: expected an integer from 0 to 256, not -1; write compute_nics = 8"},
     {"[expect]\nclass = \"pix\"\n",
      "f.toml:2:9: expect.class: expected \"PIX\" or \"PXB\" or \"PHB\" or \"NODE\" or \"SYS\", not the string \"pix\"; write class = \"PIX\""},
-    {"[expect]\ngid_index = \"3\"\n",
-     "f.toml:2:13: expect.gid_index: expected an integer from 0 to 255, not the string \"3\"; write gid_index = 3"},
-    {"[expect]\nspeed = \"fast\"\n",
-     "f.toml:2:9: expect.speed: expected a speed in Mb/s, or in Gb/s as \"400G\", not the string \"fast\"; write speed = 400000"},
     {"firmware = \"28.39.1002\"\n",
      "f.toml:1:12: firmware: expected a table, not the string \"28.39.1002\"; write [firmware]"},
     {"[firmware]\nMT_1 = 28\n",
@@ -104,19 +77,11 @@ const Bad kBad[] = {
      "f.toml:2:8: firmware.MT_1: the list is empty: no version would be right; write \"MT_0000000838\" = \"28.39.*\""},
     {"[firmware]\nMT_1 = [\"28.*\", \"\"]\n",
      "f.toml:2:17: firmware.MT_1: the string is empty; write \"MT_0000000838\" = \"28.39.*\""},
-    {"[driver_version]\nmlx5_core = true\n",
-     "f.toml:2:13: driver_version.mlx5_core: expected a string or an array of strings, not true; write mlx5_core = \"24.10-*\""},
-    {"optics = \"5s\"\n",
-     "f.toml:1:10: optics: expected 0 or a time span from 10s to 1h, not the string \"5s\"; write optics = \"60s\""},
     {"[exporter]\nraw = \"unnamed\"\n",  // its name in earlier versions
      "f.toml:2:7: exporter.raw: expected \"unmapped\" or \"all\", not the string \"unnamed\"; write raw = \"unmapped\""},
     {"[exporter]\ngroups = [\"lane\"]\n",
      "f.toml:2:10: exporter.groups: expected one or more of \"module_limits\", \"casts\", \"lanes\", \"bursts\", \"checks\", "
      "\"owners\", \"timings\", not \"lane\"; write groups = [\"module_limits\", \"lanes\"]"},
-    {"[exporter]\nethtool = 3\n",
-     "f.toml:2:11: exporter.ethtool: expected a string or an array of strings, not 3; write ethtool = [\"*_xdp_drop\"]"},
-    {"[exporter]\nethtool = [\"rx_*\", true]\n",
-     "f.toml:2:20: exporter.ethtool: expected a string, not true; write ethtool = [\"*_xdp_drop\"]"},
     {"[exporter]\nethtool = [\"rx_*\", \"\"]\n",
      "f.toml:2:20: exporter.ethtool: the string is empty; write ethtool = [\"*_xdp_drop\"]"},
     {"[exporter]\nexclude = [\"mlx5_1\", \"mlx5_0/1\"]\n",
@@ -125,16 +90,12 @@ const Bad kBad[] = {
      "f.toml:2:11: exporter.exclude: expected RDMA devices, or patterns of them, not \"mlx5_{0,1}\"; write exclude = [\"mlx5_bond_*\"]"},
     {"[exporter]\nethtol = []\n",
      "f.toml:2:1: unknown key \"ethtol\"; did you mean \"ethtool\"?"},
-    {"[exporter]\nseries_limit = 1\n",
-     "f.toml:2:16: exporter.series_limit: expected an integer from 100 to 1000000, not 1; write series_limit = 4000"},
     {"[exporter]\nsample_interval = \"5ms\"\n",
      "f.toml:2:19: exporter.sample_interval: expected a time span from 10ms to 1min, or 0 for none, not the string \"5ms\"; write sample_interval = \"1s\""},
     {"[exporter]\ncompat = [\"telegraf\"]\n",
      "f.toml:2:10: exporter.compat: expected \"node_exporter\", \"rdma_exporter\" or \"rdma_exporter_qp\", not \"telegraf\"; write compat = [\"node_exporter\"]"},
     {"[exporter]\nsample_cpu_budget = \"200%\"\n",
      "f.toml:2:21: exporter.sample_cpu_budget: expected a share of one core from 0.1% to 100%, not the string \"200%\"; write sample_cpu_budget = \"2%\""},
-    {"[exporter]\nsample_cpu_budget = true\n",
-     "f.toml:2:21: exporter.sample_cpu_budget: expected a share of one core from 0.1% to 100%, not true; write sample_cpu_budget = \"2%\""},
     {"sysctl = 1\n",
      "f.toml:1:10: sysctl: expected a table, not 1; write [sysctl]"},
     {"[sysctl]\n\"net.ipv4.tcp_enc\" = 1\n",
@@ -152,12 +113,8 @@ const Bad kBad[] = {
      "f.toml:2:23: sysctl.net.ipv4.tcp_rmem: expected 3 numbers from 1 to 2147483647, not \"1 2\"; write \"net.ipv4.tcp_rmem\" = \"1 2 3\""},
     {"[sysctl]\n\"net.ipv4.tcp_ecn\" = true\n",
      "f.toml:2:22: sysctl.net.ipv4.tcp_ecn: expected a number or a string of numbers, not true; write \"net.ipv4.tcp_ecn\" = 0"},
-    {"traffic = { dscp = 64, priority = 3 }\n",
-     "f.toml:1:20: traffic: expected an integer from 0 to 63, not 64; write traffic = { dscp = 26, priority = 3 }"},
     {"traffic = { dscp = 26 }\n",
      "f.toml:1:11: traffic: expected a table with dscp and priority, or \"none\"; write traffic = { dscp = 26, priority = 3 }"},
-    {"traffic = 26\n",
-     "f.toml:1:11: traffic: expected a table with dscp and priority, or \"none\", not 26; write traffic = { dscp = 26, priority = 3 }"},
     {"[[port]]\ncnp = { dscp = 48, priority = 8 }\n",
      "f.toml:2:31: cnp: expected an integer from 0 to 7, not 8; write cnp = { dscp = 48, priority = 6 }"},
     {"[[port]]\ncnp = \"off\"\n",
@@ -206,48 +163,18 @@ const Bad kBad[] = {
      "f.toml:2:18: match.numa: expected a NUMA node from 0 to 1023, not -1; write numa = 0"},
     {"[[port]]\nmatch = { role = \"storage\" }\nmtu = 9000\n",
      "f.toml:2:18: match.role: expected \"compute\" or \"host\", not the string \"storage\"; write role = \"compute\""},
-    {"[[port]]\ndcbx = \"none\"\n",
-     "f.toml:2:8: dcbx: expected \"host\" or \"firmware\", not the string \"none\"; write dcbx = \"host\""},
-    {"[[port]]\nfw_lldp = \"off\"\n",
-     "f.toml:2:11: fw_lldp: expected true or false, not the string \"off\"; write fw_lldp = false"},
-    {"[[port]]\npause = false\n",
-     "f.toml:2:9: pause: expected \"off\" or \"rx\" or \"tx\" or \"rx,tx\", not false; write pause = \"off\""},
-    {"[[port]]\nmtu = 67\n",
-     "f.toml:2:7: mtu: expected an integer from 68 to 65535, not 67 (bytes); write mtu = 4200"},
-    {"[[port]]\nmtu = 70000\n",
-     "f.toml:2:7: mtu: expected an integer from 68 to 65535, not 70000 (bytes); write mtu = 4200"},
-    {"[[port]]\nmtu = -1\n",
-     "f.toml:2:7: mtu: expected an integer from 68 to 65535, not -1 (bytes); write mtu = 4200"},
-    {"[[port]]\nmtu = 4200.0\n",
-     "f.toml:2:7: mtu: expected an integer from 68 to 65535, not a floating-point number (bytes); write mtu = 4200"},
-    {"[[port]]\nring_rx = 0\n",
-     "f.toml:2:11: ring_rx: expected an integer from 1 to 65536, not 0; write ring_rx = 8192"},
-    {"[[port]]\nchannels = 5000\n",
-     "f.toml:2:12: channels: expected an integer from 1 to 4096, not 5000; write channels = 64"},
     {"[[port]]\nfec = \"reed-solomon\"\n",
      "f.toml:2:7: fec: expected \"auto\", \"off\", \"rs\", \"baser\" or \"llrs\", not the string \"reed-solomon\"; write fec = \"rs\""},
     {"[[port]]\nfec = []\n",
      "f.toml:2:7: fec: the list is empty; write fec = \"rs\""},
     {"[[port]]\nfec = [\"off\", \"rs\"]\n",
      "f.toml:2:7: fec: \"off\" excludes other modes; write fec = \"rs\""},
-    {"[[port]]\ntrust = \"both\"\n",
-     "f.toml:2:9: trust: expected \"dscp\" or \"pcp\", not the string \"both\"; write trust = \"dscp\""},
     {"[[port]]\napptrust = [\"dscp\", \"vlan\"]\n",
      "f.toml:2:21: apptrust: expected \"dscp\" or \"pcp\", not the string \"vlan\"; write apptrust = [\"dscp\", \"pcp\"]"},
     {"[[port]]\napptrust = [\"dscp\", \"dscp\"]\n",
      "f.toml:2:21: apptrust: the string \"dscp\" is listed twice; write apptrust = [\"dscp\", \"pcp\"]"},
     {"[[port]]\napptrust = []\n",
      "f.toml:2:12: apptrust: the list is empty; write apptrust = [\"dscp\", \"pcp\"]"},
-    {"[[port]]\ndscp_map = { 64 = 3 }\n",
-     "f.toml:2:19: dscp_map: expected each DSCP from 0 to 63 once, not \"64\"; write dscp_map = { 26 = 3, 48 = 6 }"},
-    {"[[port]]\ndscp_map = { 26 = 8 }\n",
-     "f.toml:2:19: dscp_map: expected an integer from 0 to 7, not 8; write dscp_map = { 26 = 3, 48 = 6 }"},
-    {"[[port]]\ndscp_map = { x = 1 }\n",
-     "f.toml:2:18: dscp_map: expected each DSCP from 0 to 63 once, not \"x\"; write dscp_map = { 26 = 3, 48 = 6 }"},
-    {"[[port]]\ndscp_map = { 01 = 1, 1 = 2 }\n",
-     "f.toml:2:26: dscp_map: expected each DSCP from 0 to 63 once, not \"1\"; write dscp_map = { 26 = 3, 48 = 6 }"},
-    {"[[port]]\ndscp_map = [26]\n",
-     "f.toml:2:12: dscp_map: expected a table of DSCP = priority, not an array; write dscp_map = { 26 = 3, 48 = 6 }"},
     {"[[port]]\nets = { prio_tc = [0,0,0,0,0,0,0,0] }\n",
      "f.toml:2:7: ets: tsa is missing; write ets = { prio_tc = [0,0,0,1,0,0,2,0], tsa = [\"ets\",\"ets\",\"strict\"], bw = [50,50,0] }"},
     {"[[port]]\nets = { tsa = [\"ets\"], bw = [100] }\n",
@@ -270,66 +197,18 @@ const Bad kBad[] = {
      "f.toml:2:45: ets: expected \"strict\" or \"ets\", which every driver has; write ets = { prio_tc = [0,0,0,1,0,0,2,0], tsa = [\"ets\",\"ets\",\"strict\"], bw = [50,50,0] }"},
     {"[[port]]\nprio2buffer = [0, 1]\n",
      "f.toml:2:15: prio2buffer: expected eight numbers from 0 to 7, one per priority, not 2 of them; write prio2buffer = [0,0,0,1,0,0,0,0]"},
-    {"[[port]]\nprio2buffer = [0,0,0,8,0,0,0,0]\n",
-     "f.toml:2:22: prio2buffer: expected an integer from 0 to 7, not 8; write prio2buffer = [0,0,0,1,0,0,0,0]"},
-    {"[[port]]\nbuffer_size = \"large\"\n",
-     "f.toml:2:15: buffer_size: expected eight sizes in bytes, or \"auto\", not the string \"large\"; write buffer_size = \"auto\""},
-    {"[[port]]\nbuffer_size = [1, 2]\n",
-     "f.toml:2:15: buffer_size: expected eight sizes in bytes, or \"auto\", not 2 of them; write buffer_size = \"auto\""},
-    {"[[port]]\npfc = 3\n",
-     "f.toml:2:7: pfc: expected an array of priorities 0 to 7, not 3; write pfc = [3]"},
-    {"[[port]]\npfc = [8]\n",
-     "f.toml:2:8: pfc: expected an integer from 0 to 7, not 8; write pfc = [3]"},
     {"[[port]]\npfc = [3, 3]\n",
      "f.toml:2:11: pfc: priority 3 is listed twice; write pfc = [3]"},
-    {"[[port]]\ncable_length = 0\n",
-     "f.toml:2:16: cable_length: expected an integer from 1 to 999, not 0 (m); write cable_length = 30"},
-    {"[[port]]\ncable_length = 1000\n",
-     "f.toml:2:16: cable_length: expected an integer from 1 to 999, not 1000 (m); write cable_length = 30"},
     {"[[port]]\nmaxrate = [400000000,0,0,0,0,0,0,0]\n",
      "f.toml:2:12: maxrate: 400000000 is more than the 255 Gb/s that mlx5 can limit to: older drivers cut it to another rate; write maxrate = [0,0,0,100000000,0,0,0,0]"},
     {"[[port]]\nmaxrate = [150000,0,0,0,0,0,0,0]\n",
      "f.toml:2:12: maxrate: 150000 would be rounded: mlx5 limits in steps of 100000 up to 25500000, of 1000000 above; write maxrate = [0,0,0,100000000,0,0,0,0]"},
     {"[[port]]\nmaxrate = [0,0,25600000,0,0,0,0,0]\n",
      "f.toml:2:16: maxrate: 25600000 would be rounded: mlx5 limits in steps of 100000 up to 25500000, of 1000000 above; write maxrate = [0,0,0,100000000,0,0,0,0]"},
-    {"[[port]]\nmaxrate = 100\n",
-     "f.toml:2:11: maxrate: expected eight rates in kbit/s, one per traffic class, not 100; write maxrate = [0,0,0,100000000,0,0,0,0]"},
-    {"[[port]]\necn_rp = [9]\n",
-     "f.toml:2:11: ecn_rp: expected an integer from 0 to 7, not 9; write ecn_rp = [3]"},
-    {"[[port]]\ncnp_dscp = 64\n",
-     "f.toml:2:12: cnp_dscp: expected an integer from 0 to 63, not 64; write cnp_dscp = 48"},
-    {"[[port]]\ncnp_prio = 8\n",
-     "f.toml:2:12: cnp_prio: expected an integer from 0 to 7, or \"none\", not 8; write cnp_prio = 6"},
-    {"[[port]]\nmin_time_between_cnps = 131072\n",
-     "f.toml:2:25: min_time_between_cnps: expected an integer from 0 to 131071, not 131072 (us); write min_time_between_cnps = 0"},
-    {"[[port]]\nrpg_threshold = 0\n",
-     "f.toml:2:17: rpg_threshold: expected an integer from 1 to 31, not 0; write rpg_threshold = 1"},
-    {"[[port]]\nrpg_min_dec_fac = 101\n",
-     "f.toml:2:19: rpg_min_dec_fac: expected an integer from 0 to 100, not 101 (%); write rpg_min_dec_fac = 0"},
-    {"[[port]]\ndce_tcp_g = 1024\n",
-     "f.toml:2:13: dce_tcp_g: expected an integer from 0 to 1023, not 1024 (/1024); write dce_tcp_g = 0"},
-    {"[[port]]\ncc = 1\n",
-     "f.toml:2:6: cc: expected true or false, not 1; write cc = false"},
-    {"[[port]]\ncc_g = 8\n",
-     "f.toml:2:8: cc_g: expected an integer from 0 to 7, not 8; write cc_g = 0"},
-    {"[[port]]\nroce_mode = \"v3\"\n",
-     "f.toml:2:13: roce_mode: expected \"v2\" or \"v1\", not the string \"v3\"; write roce_mode = \"v2\""},
-    {"[[port]]\nroce_tos = 256\n",
-     "f.toml:2:12: roce_tos: expected an integer from 0 to 255, not 256; write roce_tos = 106"},
     {"[[port]]\nroce_tos = 107\n",
      "f.toml:2:12: roce_tos: 107 has both ECN bits set, which marks every packet as congested; write roce_tos = 106"},
-    {"[[port]]\ntraffic_class = \"all\"\n",
-     "f.toml:2:17: traffic_class: expected an integer from 0 to 255, or \"none\", not the string \"all\"; write traffic_class = 106"},
     {"[[port]]\ntraffic_class = 3\n",
      "f.toml:2:17: traffic_class: 3 has both ECN bits set, which marks every packet as congested; write traffic_class = 106"},
-    {"[[port]]\noptional_counters = [\"\"]\n",
-     "f.toml:2:22: optional_counters: expected the name of a counter, not the string \"\"; write optional_counters = \"all\""},
-    {"[[port]]\noptional_counters = \"some\"\n",
-     "f.toml:2:21: optional_counters: expected an array of names, or \"all\", not the string \"some\"; write optional_counters = \"all\""},
-    {"[[port]]\nmrrs = 1000\n",
-     "f.toml:2:8: mrrs: expected a power of two, not 1000; write mrrs = 4096"},
-    {"[[port]]\nmrrs = 8192\n",
-     "f.toml:2:8: mrrs: expected an integer from 128 to 4096, not 8192 (bytes); write mrrs = 4096"},
     {"[[port]]\npfc = [3]\npause = \"rx,tx\"\n",
      "f.toml:3:9: pause: global pause and pfc exclude each other (802.1Qbb); write pause = \"off\""},
     {"[[port]]\ntrust = \"pcp\"\ndscp_map = { 26 = 3 }\n",
@@ -351,12 +230,99 @@ const Bad kBad[] = {
     {"[[port]]\nprofile = \"nvidia-dcqcn\"\npause = \"rx\"\n",
      "f.toml:3:9: pause: global pause and pfc exclude each other (802.1Qbb); write pause = \"off\""},
 };
+// clang-format on
+
+// One value that its key does not take.
+struct BadValue {
+  std::string section, key, value, expected, found, write;
+  size_t at = 0;  // of the fault in the value
+};
+
+// clang-format off
+const BadValue kBadValues[] = {
+    {"", "mode", "\"on\"", "\"audit\" or \"enforce\"", "the string \"on\"", "\"audit\""},
+    {"", "disruptive", "\"later\"", "\"idle\" or \"now\" or \"never\"", "the string \"later\"", "\"idle\""},
+    {"", "release", "\"keep\"", "\"leave\" or \"restore\"", "the string \"keep\"", "\"leave\""},
+    {"", "reread", "0", "a time span from 1s to 1h", "0", "\"30s\""},
+    {"", "reread", "\"30 parsecs\"", "a time span from 1s to 1h", "the string \"30 parsecs\"", "\"30s\""},
+    {"[conflict]", "rounds", "0", "an integer from 1 to 1000", "0", "5"},
+    {"[conflict]", "rounds", "true", "an integer from 1 to 1000", "true", "5"},
+    {"[exporter]", "listen", "\":80\"", "numeric ADDRESS:PORT", "\":80\"", "[\"0.0.0.0:10479\", \"[::]:10479\"]"},
+    {"[exporter]", "listen", "[\":80\"]", "numeric ADDRESS:PORT", "\":80\"", "[\"0.0.0.0:10479\", \"[::]:10479\"]"},
+    {"[expect]", "gpus", "257", "an integer from 0 to 256", "257", "8"},
+    {"[expect]", "compute_nics", "-1", "an integer from 0 to 256", "-1", "8"},
+    {"[expect]", "gid_index", "\"3\"", "an integer from 0 to 255", "the string \"3\"", "3"},
+    {"[expect]", "speed", "\"fast\"", "a speed in Mb/s, or in Gb/s as \"400G\"", "the string \"fast\"", "400000"},
+    {"[driver_version]", "mlx5_core", "true", "a string or an array of strings", "true", "\"24.10-*\""},
+    {"", "optics", "\"5s\"", "0 or a time span from 10s to 1h", "the string \"5s\"", "\"60s\""},
+    {"[exporter]", "ethtool", "3", "a string or an array of strings", "3", "[\"*_xdp_drop\"]"},
+    {"[exporter]", "ethtool", "[\"rx_*\", true]", "a string", "true", "[\"*_xdp_drop\"]", 9},
+    {"[exporter]", "series_limit", "1", "an integer from 100 to 1000000", "1", "4000"},
+    {"[exporter]", "sample_cpu_budget", "true", "a share of one core from 0.1% to 100%", "true", "\"2%\""},
+    {"", "traffic", "{ dscp = 64, priority = 3 }", "an integer from 0 to 63", "64", "{ dscp = 26, priority = 3 }", 9},
+    {"", "traffic", "26", "a table with dscp and priority, or \"none\"", "26", "{ dscp = 26, priority = 3 }"},
+    {"[[port]]", "dcbx", "\"none\"", "\"host\" or \"firmware\"", "the string \"none\"", "\"host\""},
+    {"[[port]]", "fw_lldp", "\"off\"", "true or false", "the string \"off\"", "false"},
+    {"[[port]]", "pause", "false", "\"off\" or \"rx\" or \"tx\" or \"rx,tx\"", "false", "\"off\""},
+    {"[[port]]", "mtu", "67", "an integer from 68 to 65535", "67 (bytes)", "4200"},
+    {"[[port]]", "mtu", "70000", "an integer from 68 to 65535", "70000 (bytes)", "4200"},
+    {"[[port]]", "mtu", "-1", "an integer from 68 to 65535", "-1 (bytes)", "4200"},
+    {"[[port]]", "mtu", "4200.0", "an integer from 68 to 65535", "a floating-point number (bytes)", "4200"},
+    {"[[port]]", "ring_rx", "0", "an integer from 1 to 65536", "0", "8192"},
+    {"[[port]]", "channels", "5000", "an integer from 1 to 4096", "5000", "64"},
+    {"[[port]]", "trust", "\"both\"", "\"dscp\" or \"pcp\"", "the string \"both\"", "\"dscp\""},
+    {"[[port]]", "dscp_map", "{ 64 = 3 }", "each DSCP from 0 to 63 once", "\"64\"", "{ 26 = 3, 48 = 6 }", 7},
+    {"[[port]]", "dscp_map", "{ 26 = 8 }", "an integer from 0 to 7", "8", "{ 26 = 3, 48 = 6 }", 7},
+    {"[[port]]", "dscp_map", "{ x = 1 }", "each DSCP from 0 to 63 once", "\"x\"", "{ 26 = 3, 48 = 6 }", 6},
+    {"[[port]]", "dscp_map", "{ 01 = 1, 1 = 2 }", "each DSCP from 0 to 63 once", "\"1\"", "{ 26 = 3, 48 = 6 }", 14},
+    {"[[port]]", "dscp_map", "[26]", "a table of DSCP = priority", "an array", "{ 26 = 3, 48 = 6 }"},
+    {"[[port]]", "prio2buffer", "[0,0,0,8,0,0,0,0]", "an integer from 0 to 7", "8", "[0,0,0,1,0,0,0,0]", 7},
+    {"[[port]]", "buffer_size", "\"large\"", "eight sizes in bytes, or \"auto\"", "the string \"large\"", "\"auto\""},
+    {"[[port]]", "buffer_size", "[1, 2]", "eight sizes in bytes, or \"auto\"", "2 of them", "\"auto\""},
+    {"[[port]]", "pfc", "3", "an array of priorities 0 to 7", "3", "[3]"},
+    {"[[port]]", "pfc", "[8]", "an integer from 0 to 7", "8", "[3]", 1},
+    {"[[port]]", "cable_length", "0", "an integer from 1 to 999", "0 (m)", "30"},
+    {"[[port]]", "cable_length", "1000", "an integer from 1 to 999", "1000 (m)", "30"},
+    {"[[port]]", "maxrate", "100", "eight rates in kbit/s, one per traffic class", "100", "[0,0,0,100000000,0,0,0,0]"},
+    {"[[port]]", "ecn_rp", "[9]", "an integer from 0 to 7", "9", "[3]", 1},
+    {"[[port]]", "cnp_dscp", "64", "an integer from 0 to 63", "64", "48"},
+    {"[[port]]", "cnp_prio", "8", "an integer from 0 to 7, or \"none\"", "8", "6"},
+    {"[[port]]", "min_time_between_cnps", "131072", "an integer from 0 to 131071", "131072 (us)", "0"},
+    {"[[port]]", "rpg_threshold", "0", "an integer from 1 to 31", "0", "1"},
+    {"[[port]]", "rpg_min_dec_fac", "101", "an integer from 0 to 100", "101 (%)", "0"},
+    {"[[port]]", "dce_tcp_g", "1024", "an integer from 0 to 1023", "1024 (/1024)", "0"},
+    {"[[port]]", "cc", "1", "true or false", "1", "false"},
+    {"[[port]]", "cc_g", "8", "an integer from 0 to 7", "8", "0"},
+    {"[[port]]", "roce_mode", "\"v3\"", "\"v2\" or \"v1\"", "the string \"v3\"", "\"v2\""},
+    {"[[port]]", "roce_tos", "256", "an integer from 0 to 255", "256", "106"},
+    {"[[port]]", "traffic_class", "\"all\"", "an integer from 0 to 255, or \"none\"", "the string \"all\"", "106"},
+    {"[[port]]", "optional_counters", "[\"\"]", "the name of a counter", "the string \"\"", "\"all\"", 1},
+    {"[[port]]", "optional_counters", "\"some\"", "an array of names, or \"all\"", "the string \"some\"", "\"all\""},
+    {"[[port]]", "mrrs", "1000", "a power of two", "1000", "4096"},
+    {"[[port]]", "mrrs", "8192", "an integer from 128 to 4096", "8192 (bytes)", "4096"},
+};
+// clang-format on
+
+std::vector<Bad> all_bad() {
+  std::vector<Bad> out(std::begin(kBad), std::end(kBad));
+  for (const BadValue& each : kBadValues) {
+    const std::string table = each.section.starts_with("[[") || each.section.empty()
+                                  ? ""
+                                  : each.section.substr(1, each.section.size() - 2) + ".";
+    const std::string place = (each.section.empty() ? "1:" : "2:") + std::to_string(each.key.size() + 4 + each.at);
+    out.push_back({(each.section.empty() ? "" : each.section + "\n") + each.key + " = " + each.value + "\n",
+                   "f.toml:" + place + ": " + table + each.key + ": expected " + each.expected + ", not " + each.found +
+                       "; write " + each.key + " = " + each.write});
+  }
+  return out;
+}
 
 struct Doubtful {
   const char* text;
   std::vector<std::string> says;
 };
 
+// clang-format off
 const Doubtful kDoubtful[] = {
     {"[[port]]\n",
      {"f.toml:1:1: [[port]] has no setting: its ports stay unchanged"}},
@@ -464,7 +430,7 @@ const Doubtful kDoubtful[] = {
 // clang-format on
 
 TEST(BadConfiguration, IsRefusedWithItsPlaceItsReasonAndWhatToWrite) {
-  for (const Bad& one : kBad) {
+  for (const Bad& one : all_bad()) {
     const auto loaded = parsed(one.text);
     ASSERT_FALSE(loaded.ok()) << one.text;
     EXPECT_EQ(without_folder(loaded.error().text()), one.says) << one.text;
@@ -476,7 +442,7 @@ TEST(BadConfiguration, IsRefusedWithItsPlaceItsReasonAndWhatToWrite) {
 TEST(BadConfiguration, LeavesNothingHalfRead) {
   const std::string whole = "[[port]]\nname = \"whole\"\nmatch = { rdma = \"whole\" }\nmtu = 9000\n";
   ASSERT_TRUE(parsed(whole).ok());
-  for (const Bad& one : kBad) EXPECT_FALSE(parsed(std::string(one.text) + whole).ok()) << one.text;
+  for (const Bad& one : all_bad()) EXPECT_FALSE(parsed(one.text + whole).ok()) << one.text;
 }
 
 TEST(BadConfiguration, IsNotRepeatedByTheMegabyte) {

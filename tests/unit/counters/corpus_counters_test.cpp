@@ -11,11 +11,8 @@
 #include "kernel/rdma/nldev.h"
 #include "scan/scan.h"
 #include "support/corpus.h"
-#include "support/json_reader.h"
-#include "support/module_image.h"
 #include "support/test.h"
 #include "support/tree.h"
-#include "wire/eeprom.h"
 
 namespace fabric {
 namespace {
@@ -69,19 +66,11 @@ struct Score {
   }
 };
 
-class CounterCorpus : public testing::Test {
- protected:
-  void SetUp() override {
-    auto directory = test::corpus_directory();
-    if (!directory) GTEST_SKIP() << "no corpus";
-    folder = *directory;
-  }
-  fs::path folder;
-};
+using CounterCorpus = test::OfCorpus;
 
 TEST_F(CounterCorpus, Sysfs) {
   Score hw, pma;
-  test::each_rdma_machine(folder, [&](const fs::path& root) {
+  test::each_rdma_machine(corpus, [&](const fs::path& root) {
     auto kernel = open_kernel(root);
     ASSERT_TRUE(kernel.ok()) << kernel.error().text();
     const Node node = scan(*kernel, {.settings = false, .gids = false, .network = false});
@@ -116,15 +105,15 @@ Bytes statistics_message(const Counters& counters) {
 // `rdma -j statistic` of real cards: the catalogue knows every counter.
 TEST_F(CounterCorpus, RdmaNetlink) {
   Score score;
-  for (const auto& file : fs::directory_iterator(folder / "rdma")) {
-    const auto document = test::JsonValue::parse(slurp(file.path()));
+  for (const auto& file : fs::directory_iterator(corpus + "/rdma")) {
+    const auto document = Json::parse(slurp(file.path()));
     if (file.path().string().find("_link_") != std::string::npos ||
         file.path().string().find("nicctl") != std::string::npos)
       continue;
-    for (const auto& link : document.array()) {
+    for (const auto& link : document) {
       Counters truth;
-      for (const auto& [name, value] : link.object())
-        if (name != "ifname" && name != "port") truth.push_back({name, static_cast<uint64_t>(value.number())});
+      for (const auto& [name, value] : link.items())
+        if (name != "ifname" && name != "port") truth.push_back({name, value.get<uint64_t>()});
       score.take(CounterSource::hw, {}, truth, nldev::parse_statistics(statistics_message(truth)),
                  file.path().filename());
     }
@@ -149,7 +138,7 @@ Counters through_the_ioctl(const Counters& counters) {
 
 TEST_F(CounterCorpus, Ethtool) {
   std::map<std::string, Score> scores;
-  for (const auto& file : fs::directory_iterator(folder / "ethtool")) {
+  for (const auto& file : fs::directory_iterator(corpus + "/ethtool")) {
     const std::string name = file.path().filename();
     const Counters truth = test::printed_by_ethtool(slurp(file.path()));
     if (truth.size() < 5) continue;  // settings of a netdev, not statistics
@@ -161,45 +150,6 @@ TEST_F(CounterCorpus, Ethtool) {
   }
   for (const auto& [maker, score] : scores) score.print(("ethtool " + maker).c_str());
   EXPECT_GE(scores.size(), 3u);
-}
-
-// Module memory: each page file at its place, read as a NIC's firmware would hand it out.
-test::ModuleImage image_of(const fs::path& page00) {
-  test::ModuleImage image;
-  const auto put = [&](const fs::path& file, unsigned page, unsigned first) {
-    for (const char byte : slurp(file)) image.at(page, first++) = static_cast<uint8_t>(byte);
-  };
-  put(page00, 0, 0);
-  const std::string stem = page00.string().substr(0, page00.string().size() - std::string(".page00.bin").size());
-  for (unsigned page = 1; page < 0x30; ++page) {
-    char name[32];
-    std::snprintf(name, sizeof name, ".page%02x.upper.bin", page);
-    if (fs::exists(stem + name)) put(stem + name, page, 128);
-  }
-  return image;
-}
-
-TEST_F(CounterCorpus, Modules) {
-  size_t modules = 0, decoded = 0, monitored = 0, values = 0;
-  for (const auto& file : fs::directory_iterator(folder / "eeprom")) {
-    if (!file.path().string().ends_with(".page00.bin")) continue;
-    ++modules;
-    const auto module = eeprom::decode(image_of(file.path()).pages());
-    EXPECT_TRUE(module.ok()) << file.path() << ": " << module.error().text();
-    if (!module) continue;
-    ++decoded;
-    size_t of_this = (module->temperature.value ? 1u : 0u) + (module->voltage.value ? 1u : 0u);
-    for (const ModuleLane& lane : module->lanes)
-      for (const ModuleReading* reading : {&lane.rx_power, &lane.tx_power, &lane.tx_bias})
-        of_this += reading->value ? 1u : 0u;
-    monitored += of_this > 0 ? 1 : 0;
-    values += of_this;
-  }
-  std::printf("counter score: eeprom: %zu of %zu modules decoded, %zu with monitors, %zu readings\n", decoded, modules,
-              monitored, values);
-  EXPECT_GE(modules, 5u);
-  EXPECT_EQ(decoded, modules);
-  EXPECT_GT(values, 0u);
 }
 
 // perfquery's names (libibmad, fields.c) as the kernel's files have them (drivers/infiniband/core/sysfs.c). QP1Dropped
@@ -229,7 +179,7 @@ const std::map<std::string, std::string> kFileOf{{"PortXmitData", "port_xmit_dat
 // An HCA whose port manager says what perfquery printed: an InfiniBand port is observed as any other.
 TEST_F(CounterCorpus, PerformanceManagement) {
   Score score;
-  for (const auto& file : fs::directory_iterator(folder / "ibdiag")) {
+  for (const auto& file : fs::directory_iterator(corpus + "/ibdiag")) {
     if (file.path().filename().string().find("perfquery_0x") == std::string::npos) continue;
     Counters truth;
     test::Tree tree;

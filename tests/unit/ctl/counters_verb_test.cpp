@@ -3,11 +3,11 @@
 #include <csignal>
 #include <ctime>
 
+#include "base/json.h"
 #include "base/parse.h"
 #include "ctl/verbs.h"
 #include "ctl/verbs/samples.h"
 #include "support/golden.h"
-#include "support/json_reader.h"
 #include "support/test.h"
 #include "support/tree.h"
 
@@ -15,7 +15,6 @@ namespace fabric::ctl {
 namespace {
 
 using test::has;
-using test::JsonValue;
 using test::Tree;
 
 Node node(std::vector<Counter> hw, std::vector<Counter> ethtool = {}, std::vector<Counter> pma = {}) {
@@ -166,12 +165,8 @@ TEST(Rates, FitTheTerminal) {
 constexpr const char* kCnp = "sys/class/infiniband/mlx5_0/ports/1/hw_counters/np_cnp_sent";
 
 Tree& machine(Tree& tree) {
-  const std::string port = "sys/class/infiniband/mlx5_0/ports/1";
-  tree.file("proc/sys/kernel/hostname", "gpu01\n")
-      .file(port + "/state", "4: ACTIVE\n")
-      .file(port + "/link_layer", "Ethernet\n");
-  tree.file(port + "/hw_counters/out_of_sequence", "4\n").file(kCnp, "10\n");
-  return tree;
+  add_roce_port(tree);
+  return tree.file("sys/class/infiniband/mlx5_0/ports/1/hw_counters/out_of_sequence", "4\n").file(kCnp, "10\n");
 }
 
 // Runs the verb, with a step of the test at every time that it prints.
@@ -223,10 +218,10 @@ TEST(CountersVerb, GoesOnUntilInterruptedAndEndsCleanly) {
   std::istringstream lines(watched.text);
   unsigned count = 0;
   for (std::string line; std::getline(lines, line); ++count) {
-    const JsonValue json = JsonValue::parse(line);
-    ASSERT_EQ(json["counters"].array().size(), 1u) << line;
-    EXPECT_EQ(json["counters"].array()[0]["counter"].text(), "fabric_rdma_cnp_sent_total");
-    EXPECT_EQ(json["counters"].array()[0]["port"].text(), "mlx5_0/1");
+    Json json = Json::parse(line);
+    ASSERT_EQ(json["counters"].size(), 1u) << line;
+    EXPECT_EQ(json["counters"][0]["counter"], "fabric_rdma_cnp_sent_total");
+    EXPECT_EQ(json["counters"][0]["port"], "mlx5_0/1");
   }
   EXPECT_EQ(count, 3u) << "one line for each reading after the first";
   sigset_t blocked;
@@ -240,9 +235,9 @@ TEST(CountersVerb, AMachineWithoutRdmaIsAnsweredInItsFormToo) {
   EXPECT_EQ(session({"counters", "--root", tree.path(), "-i", "100ms"}).text, "No RDMA device found.\n");
   const auto ran = session({"counters", "--json", "--root", tree.path(), "-i", "100ms"});
   EXPECT_EQ(ran.code, kDone);
-  const JsonValue json = JsonValue::parse(ran.text);
-  EXPECT_EQ(json["hostname"].text(), "gpu01");
-  EXPECT_EQ(json["counters"].array().size(), 0u);
+  Json json = Json::parse(ran.text);
+  EXPECT_EQ(json["hostname"], "gpu01");
+  EXPECT_EQ(json["counters"], Json::array());
   const auto watched =
       session({"counters", "--watch", "--json", "--root", tree.path(), "-i", "100ms"}, [&](unsigned round) {
         if (round == 0) machine(tree);  // its driver has been loaded
@@ -262,10 +257,10 @@ TEST(CountersVerb, TheTimeIsTheClocksInSummerToo) {
       session({"check", "--watch", "--json", "--root", tree.path(), "-i", "0"}, [](unsigned) { return false; });
   ::unsetenv("TZ");
   ::tzset();
-  EXPECT_GE(JsonValue::parse(ran.text)["time"].number(), before);
-  EXPECT_LE(JsonValue::parse(ran.text)["time"].number(), before + 60);
+  EXPECT_GE(Json::parse(ran.text)["time"], before);
+  EXPECT_LE(Json::parse(ran.text)["time"], before + 60);
   std::tm told{};
-  const std::string time = JsonValue::parse(change.text.substr(0, change.text.find('\n')))["time"].text();
+  const std::string time = Json::parse(change.text.substr(0, change.text.find('\n')))["time"].get<std::string>();
   ASSERT_NE(::strptime(time.c_str(), "%Y-%m-%dT%H:%M:%SZ", &told), nullptr) << time;
   EXPECT_GE(static_cast<double>(::timegm(&told)), before);
   EXPECT_LE(static_cast<double>(::timegm(&told)), before + 60);

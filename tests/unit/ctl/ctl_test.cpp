@@ -19,7 +19,6 @@
 #include "store/state.h"
 #include "support/golden.h"
 #include "support/healthy_node.h"
-#include "support/json_reader.h"
 #include "support/sim_nic.h"
 #include "support/test.h"
 #include "support/tree.h"
@@ -31,7 +30,6 @@ using test::expect_golden;
 using test::expect_goldens;
 using test::has;
 using test::Healthy;
-using test::JsonValue;
 using test::ran;
 using test::Ran;
 using test::ran_on;
@@ -41,10 +39,7 @@ using test::widest_line;
 // One RoCE port and a policy for it.
 void fill(Tree& tree) {
   const std::string device = "sys/class/infiniband/mlx5_0", port = device + "/ports/1";
-  tree.file("proc/sys/kernel/hostname", "gpu01\n");
-  tree.file(port + "/state", "4: ACTIVE\n")
-      .file(port + "/phys_state", "5: LinkUp\n")
-      .file(port + "/link_layer", "Ethernet\n");
+  add_roce_port(tree);
   tree.file(port + "/rate", "400 Gb/sec (4X NDR)\n").file(device + "/fw_ver", "28.41.1000\n");
   tree.file(port + "/gids/0", "0000:0000:0000:0000:0000:ffff:0a01:0001\n");
   tree.file(port + "/gid_attrs/types/0", "RoCE v2\n").file(port + "/gid_attrs/ndevs/0", "eth0\n");
@@ -172,17 +167,17 @@ TEST(CtlDocs, CompletionFindsWhatItAsksFor) {
 TEST(CtlCheck, OfACapturedMachine) {
   Captured tree;
   const Ran result = ran_on(tree, {"check", "--interval", "0", "--json"});
-  const JsonValue json = JsonValue::parse(result.text);
-  EXPECT_EQ(json["verdict"].text(), "warning") << result.text;  // configured, and no agent runs
+  Json json = Json::parse(result.text);
+  EXPECT_EQ(json["verdict"], "warning") << result.text;  // configured, and no agent runs
   EXPECT_EQ(result.code, 1);
   bool saw_pfc = false;
-  EXPECT_EQ(json["unread"].array().empty(),
+  EXPECT_EQ(json["unread"] == Json::array(),
             ran_on(tree, {"check", "--interval", "0"}).text.find("Could not be read") == std::string::npos);
-  for (const JsonValue& check : json["checks"].array()) {
-    if (check["id"].text() != "pfc") continue;
+  for (Json& check : json["checks"]) {
+    if (check["id"] != "pfc") continue;
     saw_pfc = true;
-    EXPECT_EQ(check["status"].text(), "unknown") << "PFC is told by netlink, which a captured tree has not";
-    EXPECT_EQ(check["expected"].text(), "3");
+    EXPECT_EQ(check["status"], "unknown") << "PFC is told by netlink, which a captured tree has not";
+    EXPECT_EQ(check["expected"], "3");
   }
   EXPECT_TRUE(saw_pfc);
   tree.file("sys/class/infiniband/mlx5_0/ports/1/state", "1: DOWN\n")
@@ -227,8 +222,8 @@ TEST(CtlConfig, CheckAndShow) {
   EXPECT_EQ(good.code, kDone) << good.errors;
   EXPECT_TRUE(has(good.text, "valid, mode audit, 1 [[port]] entries")) << good.text;
   EXPECT_TRUE(ran_on(tree, {"config", "show"}).text.starts_with("mode = \"audit\""));
-  const JsonValue json = JsonValue::parse(ran_on(tree, {"config", "show", "--json"}).text);
-  EXPECT_EQ(json["ports"].array().at(0)["want"]["pfc"]["value"].array().at(0).number(), 3);
+  Json json = Json::parse(ran_on(tree, {"config", "show", "--json"}).text);
+  EXPECT_EQ(json["ports"].at(0)["want"]["pfc"]["value"].at(0), 3);
 }
 
 // The agent may be stopped; what is compared with, and that it is not the files, must be seen all the same.
@@ -258,14 +253,14 @@ TEST(CtlStatus, OfACapturedMachine) {
   const Ran text = ran_on(tree, {"status"});
   EXPECT_EQ(text.code, kDone) << text.errors;
   EXPECT_TRUE(has(text.text, "mlx5_0/1 eth0   ACTIVE 400 Gb/s roce   unknown")) << text.text;
-  const JsonValue json = JsonValue::parse(ran_on(tree, {"status", "--json"}).text);
-  EXPECT_EQ(json["ports"].array().at(0)["port"].text(), "mlx5_0/1");
-  EXPECT_TRUE(json["ports"].array().at(0)["in_sync"].is_null()) << "unknown is neither";
+  Json json = Json::parse(ran_on(tree, {"status", "--json"}).text);
+  EXPECT_EQ(json["ports"].at(0)["port"], "mlx5_0/1");
+  EXPECT_TRUE(json["ports"].at(0)["in_sync"].is_null()) << "unknown is neither";
   EXPECT_EQ(ran_on(tree, {"status", "--port", "mlx5_7"}).code, kFailure);
   const Ran host = ran_on(tree, {"status", "--port", "host"});
   EXPECT_EQ(host.code, kDone);
   EXPECT_FALSE(has(host.text, "No RDMA device")) << "there is one: " << host.text;
-  EXPECT_EQ(JsonValue::parse(ran_on(tree, {"show", "--json", "--port", "eth0"}).text)["ports"].array().size(), 1u);
+  EXPECT_EQ(Json::parse(ran_on(tree, {"show", "--json", "--port", "eth0"}).text)["ports"].size(), 1u);
 }
 
 TEST(CtlWrite, ACapturedTreeIsNotWrittenTo) {
@@ -392,8 +387,8 @@ TEST(CtlText, UnmanagedPortsHaveAReason) {
   EXPECT_TRUE(has(text, "mlx5_0/1 pfc: drifted 3 times, last 2026-01-01T00:10:00Z from 3 to none, by lldpad (pid 812)"))
       << text;
   EXPECT_TRUE(has(text, "enforcement suspended: an apply awaits confirmation")) << text;
-  const JsonValue json = JsonValue::parse(status_json(node.now, &node.policy, node.plan).dump());
-  EXPECT_NE(json["ports"].array().at(3)["left_alone"].text(), "");
+  Json json = Json::parse(status_json(node.now, &node.policy, node.plan).dump());
+  EXPECT_NE(json["ports"].at(3)["left_alone"].get<std::string>(), "");
 }
 
 // A plan of simulated NICs: what it calls a write is what apply would write, and nothing is written.
@@ -417,8 +412,8 @@ TEST(CtlPlan, ListsWritesAndWritesNothing) {
   for (const Change& change : changes)
     EXPECT_EQ(change.outcome, change.setting == SettingId::pfc ? Outcome::pending : Outcome::in_sync) << change.key();
   EXPECT_EQ(nic.writes(), 0u);
-  const JsonValue json = JsonValue::parse(changes_json(changes).dump());
-  EXPECT_EQ(json.array().size(), 2u);
+  Json json = Json::parse(changes_json(changes).dump());
+  EXPECT_EQ(json.size(), 2u);
 }
 
 TEST(CtlText, FindingsOfOneKindStandTogether) {
@@ -579,26 +574,26 @@ TEST(CtlText, StatusJsonTellsWhatTheAgentKnows) {
   Healthy node;
   node.change("mlx5_1/1", "ets").outcome = Outcome::differs;
   node.now.agent->ports["mlx5_1/1"]["ets"] = {"conflict", "by lldpad", 5, "2026-01-01T00:10:00Z"};
-  const JsonValue json = JsonValue::parse(status_json(node.now, &node.policy, node.plan).dump());
-  const JsonValue& port = json["ports"].array().at(1);
-  EXPECT_FALSE(port["in_sync"].boolean());
-  EXPECT_TRUE(json["unread"].array().empty());
+  Json json = Json::parse(status_json(node.now, &node.policy, node.plan).dump());
+  Json& port = json["ports"].at(1);
+  EXPECT_EQ(port["in_sync"], false);
+  EXPECT_EQ(json["unread"], Json::array());
   node.now.unseen = {"modules: it takes root"};
-  EXPECT_EQ(JsonValue::parse(status_json(node.now, &node.policy, node.plan).dump())["unread"].array().at(0).text(),
+  EXPECT_EQ(Json::parse(status_json(node.now, &node.policy, node.plan).dump())["unread"].at(0),
             "modules: it takes root");
-  for (const JsonValue& setting : port["settings"].array()) {
-    if (setting["setting"].text() != "ets") continue;
-    EXPECT_EQ(setting["outcome"].text(), "conflict");
-    EXPECT_EQ(setting["detail"].text(), "by lldpad");
-    EXPECT_EQ(setting["repairs"].number(), 5);
+  for (Json& setting : port["settings"]) {
+    if (setting["setting"] != "ets") continue;
+    EXPECT_EQ(setting["outcome"], "conflict");
+    EXPECT_EQ(setting["detail"], "by lldpad");
+    EXPECT_EQ(setting["repairs"], 5);
   }
   EXPECT_TRUE(json["host"].is_null()) << "no [sysctl]";
   node.plan["host"] = {{"host", {}, Outcome::differs, 0, false, "2", "1", "", "net.ipv4.tcp_ecn"}};
   node.now.agent->ports["host"]["net.ipv4.tcp_ecn"] = {"conflict", "by sysctl", 5, "2026-01-01T00:10:00Z"};
-  const JsonValue again = JsonValue::parse(status_json(node.now, &node.policy, node.plan).dump());
-  EXPECT_FALSE(again["host"]["in_sync"].boolean());
-  EXPECT_EQ(again["host"]["settings"].array().at(0)["setting"].text(), "net.ipv4.tcp_ecn");
-  EXPECT_EQ(again["host"]["settings"].array().at(0)["repairs"].number(), 5);
+  Json again = Json::parse(status_json(node.now, &node.policy, node.plan).dump());
+  EXPECT_EQ(again["host"]["in_sync"], false);
+  EXPECT_EQ(again["host"]["settings"].at(0)["setting"], "net.ipv4.tcp_ecn");
+  EXPECT_EQ(again["host"]["settings"].at(0)["repairs"], 5);
 }
 
 TEST(CtlText, ATableShowsEveryLanguage) {

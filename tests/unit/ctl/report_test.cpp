@@ -2,7 +2,6 @@
 #include "model/report.h"
 
 #include "base/json.h"
-#include "support/json_reader.h"
 #include "support/test.h"
 
 namespace fabric {
@@ -25,20 +24,10 @@ TEST(Report, WorstIsThatOfMonitoringPlugins) {
 }
 
 TEST(Report, JsonKeepsTheContract) {
-  Report report;
-  report.findings.push_back({"pfc", "mlx5_0/1", Status::critical, "none", "3", "why", "what"});
-  const auto json = test::JsonValue::parse(to_json(report).dump());
-  EXPECT_EQ(json["verdict"].text(), "critical");
-  ASSERT_EQ(json["checks"].array().size(), 1u);
-  const auto& check = json["checks"].array()[0];
-  for (auto [key, value] : {std::pair{"id", "pfc"},
-                            {"subject", "mlx5_0/1"},
-                            {"status", "critical"},
-                            {"observed", "none"},
-                            {"expected", "3"},
-                            {"meaning", "why"},
-                            {"remedy", "what"}})
-    EXPECT_EQ(check[key].text(), value) << key;
+  const Report report{{{"pfc", "mlx5_0/1", Status::critical, "none", "3", "why", "what"}}};
+  EXPECT_EQ(to_json(report).dump(),
+            R"({"verdict":"critical","checks":[{"id":"pfc","subject":"mlx5_0/1","status":"critical",)"
+            R"("observed":"none","expected":"3","meaning":"why","remedy":"what"}]})");
 }
 
 }  // namespace

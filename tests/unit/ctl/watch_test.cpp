@@ -27,11 +27,8 @@ constexpr const char* kState = "sys/class/infiniband/mlx5_0/ports/1/state";
 constexpr const char* kGone = "\033[?7h\033[?25h\033[?1049l";
 
 void make_machine(Tree& tree) {
-  const std::string port = "sys/class/infiniband/mlx5_0/ports/1";
-  tree.file("proc/sys/kernel/hostname", "gpu01\n")
-      .file(kState, "4: ACTIVE\n")
-      .file(port + "/phys_state", "5: LinkUp\n");
-  tree.file(port + "/link_layer", "Ethernet\n").file(port + "/hw_counters/out_of_sequence", "4\n");
+  add_roce_port(tree);
+  tree.file("sys/class/infiniband/mlx5_0/ports/1/hw_counters/out_of_sequence", "4\n");
 }
 
 // The whole program, as main() runs it.

@@ -92,20 +92,6 @@ TEST_F(ScanOfANic, CapturedTree) {
   EXPECT_FALSE(node.agent);
 }
 
-TEST_F(ScanOfANic, WhatTheDeviceCountsAsAWholeIsToldWithItsFirstPort) {
-  const std::string device = "sys/class/infiniband/mlx5_0";
-  tree.file(device + "/hw_counters/out_of_sequence", "5\n")
-      .file(device + "/hw_counters/np_cnp_sent", "77\n")
-      .file(device + "/hw_counters/lifespan", "10\n");
-  tree.file(device + "/ports/2/link_layer", "Ethernet\n")
-      .file(device + "/ports/2/hw_counters/vport_out_of_sequence", "6\n");
-  const Node node = scanned();
-  ASSERT_EQ(node.ports.size(), 2u);
-  EXPECT_EQ(node.ports[0].counters.hw, (std::vector<Counter>{{"np_cnp_sent", 12}, {"out_of_sequence", 5}}))
-      << "the port's own come first";
-  EXPECT_EQ(node.ports[1].counters.hw, (std::vector<Counter>{{"vport_out_of_sequence", 6}}));
-}
-
 // A VLAN stands on the netdev by a link in sysfs; of a container's macvlan the GID table knows the name alone.
 TEST_F(ScanOfANic, GidsOfVlansAreToldFromThoseOfContainers) {
   const std::string port = "sys/class/infiniband/mlx5_0/ports/1";

@@ -192,7 +192,7 @@ std::string page_text(test::Healthy node, const Published& published, bool all_s
   advance_health(health, node.view(), 50'000, 1'800'000'000);
   snapshot.node = node.now;
   snapshot.plan = node.plan;
-  exporter::PageContext context{.before = &node.before, .policy = &node.policy, .no_policy = {}, .health = &health};
+  exporter::PageContext context{.before = &node.before, .policy = &node.policy, .health = &health};
   return exporter::render_page(snapshot, context);
 }
 

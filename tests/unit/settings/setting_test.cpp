@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of settings: complete, and known wherever an operator meets it.
+// The table of settings: complete, and known wherever an operator meets it; and their values.
 #include "base/json.h"
 #include "checks/check.h"
 #include "model/qos.h"
+#include "model/value.h"
 #include "support/test.h"
 #include "vendor/driver.h"
 
@@ -90,6 +91,98 @@ TEST(Setting, EachSaysWhatADifferenceCosts) {
     ASSERT_NE(check, nullptr) << setting.key;
     EXPECT_NE(check->meaning, "The port differs from the policy.") << setting.key << ": no row in kCosts";
   }
+}
+
+// Four classes: 0 and 1 share by ETS, 2 strict, 3 vendor's own; priority 7 on class 3.
+Ets four_classes() {
+  return {.prio_tc = {0, 1, 2, 0, 0, 0, 0, 3}, .tsa = {Tsa::ets, Tsa::ets, Tsa::strict, Tsa::vendor}, .bw = {60, 40}};
+}
+
+TEST(PrioSet, ReadsAsTheOperatorWritesIt) {
+  EXPECT_EQ(to_text(PrioSet{}), "none");
+  EXPECT_EQ(to_text(PrioSet{0x08}), "3");
+  EXPECT_EQ(to_text(PrioSet{0x81}), "0,7");
+  EXPECT_TRUE(PrioSet{0x80}.has(7));
+  EXPECT_FALSE(PrioSet{0x80}.has(0));
+}
+
+TEST(Pause, NamesEachDirection) {
+  EXPECT_EQ(to_text(Pause{}), "off");
+  EXPECT_EQ(to_text(Pause{true, false}), "rx");
+  EXPECT_EQ(to_text(Pause{false, true}), "tx");
+  EXPECT_EQ(to_text(Pause{true, true}), "rx,tx");
+}
+
+TEST(DscpMap, FoldsNeighborsOfOnePriority) {
+  EXPECT_EQ(to_text(DscpMap{}), "none");
+  EXPECT_EQ(to_text(DscpMap{{26, 3}, {48, 6}}), "26:3 48:6");
+  EXPECT_EQ(to_text(DscpMap{{0, 0}, {1, 0}, {2, 0}, {3, 1}}), "0-2:0 3:1");
+  EXPECT_EQ(to_text(DscpMap{{0, 0}, {2, 0}}), "0:0 2:0") << "a gap is no range";
+  DscpMap all;
+  for (uint8_t dscp = 0; dscp < 64; ++dscp) all[dscp] = static_cast<uint8_t>(dscp >> 3);
+  EXPECT_EQ(to_text(all), "0-7:0 8-15:1 16-23:2 24-31:3 32-39:4 40-47:5 48-55:6 56-63:7");
+}
+
+TEST(Ets, IsTheSameWhereNothingThatMattersDiffers) {
+  Ets a = four_classes(), b = a;
+  b.bw[2] = 100;  // of a strict class: drivers show 0 or 100
+  b.bw[3] = 100;
+  b.tsa[5] = Tsa::ets;  // of a class that no priority maps to
+  b.bw[5] = 17;
+  EXPECT_EQ(a, b);
+  EXPECT_EQ(to_text(a), to_text(b));
+}
+
+TEST(Ets, DiffersByMapAlgorithmAndBandwidthOfAClassInUse) {
+  const Ets a = four_classes();
+  Ets map = a, algorithm = a, bandwidth = a;
+  map.prio_tc[6] = 1;
+  algorithm.tsa[2] = Tsa::ets;
+  bandwidth.bw[0] = 50, bandwidth.bw[1] = 50;
+  for (const Ets& other : {map, algorithm, bandwidth}) {
+    EXPECT_FALSE(a == other);
+    EXPECT_NE(to_text(a), to_text(other));
+  }
+}
+
+TEST(Ets, SpeaksTheWordsOfDcb) {
+  EXPECT_EQ(to_text(four_classes()),
+            "prio-tc 0:0 1:1 2:2 3:0 4:0 5:0 6:0 7:3 tsa 0:ets 1:ets 2:strict 3:vendor bw 0:60 1:40");
+}
+
+// A class beyond the eight, as a broken reply may hold it, is shown and compared, not indexed with.
+TEST(Ets, SurvivesAClassThatDoesNotExist) {
+  Ets odd = four_classes();
+  odd.prio_tc[0] = 200;
+  EXPECT_EQ(odd, odd);
+  EXPECT_TRUE(test::has(to_text(odd), "0:200"));
+}
+
+TEST(Json, GivesNumbersAsNumbersAndMapsAsObjects) {
+  const Qos qos{.dcbx = Dcbx::firmware,
+                .pause = Pause{true, false},
+                .mtu = 4200,
+                .trust = Trust::dscp,
+                .dscp_map = DscpMap{{26, 3}},
+                .ets = four_classes(),
+                .pfc = PrioSet{0x18}};
+  const auto json = [&](SettingId id) { return value_json(setting_of(id), qos).dump(); };
+  EXPECT_EQ(json(SettingId::mtu), "4200");
+  EXPECT_EQ(json(SettingId::trust), "\"dscp\"");
+  EXPECT_EQ(json(SettingId::dcbx), "\"firmware\"");
+  EXPECT_EQ(json(SettingId::pfc), "[3,4]");
+  EXPECT_EQ(json(SettingId::pause), R"({"rx":true,"tx":false})");
+  EXPECT_EQ(json(SettingId::dscp_map), R"({"26":3})");
+  EXPECT_EQ(json(SettingId::ets),
+            R"({"prio_tc":[0,1,2,0,0,0,0,3],"tsa":["ets","ets","strict","vendor","strict","strict","strict","strict"],)"
+            R"("bw":[60,40,0,0,0,0,0,0]})");
+}
+
+TEST(Outcome, EachHasItsOwnWord) {
+  std::set<std::string_view> words;
+  for (int i = 0; i <= static_cast<int>(Outcome::conflict); ++i) words.insert(to_text(static_cast<Outcome>(i)));
+  EXPECT_EQ(words, (std::set<std::string_view>{"in_sync", "applied", "differs", "pending", "unsupported", "refused",
+                                               "ignored", "conflict", "unsaved", "unverified"}));
 }
 
 }  // namespace

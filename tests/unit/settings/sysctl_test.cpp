@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "settings/sysctl.h"
 
-#include "support/print.h"
 #include "support/sim_files.h"
 #include "support/test.h"
 

@@ -2,7 +2,6 @@
 // Trees that `lspci -tv` printed on real machines: each device's bridges and the class of every GPU x NIC, by our
 // program from a /sys made of the text, against the text itself. It names no NUMA nodes, link widths or registers:
 // those cannot be scored.
-#include <cctype>
 
 #include "base/parse.h"
 #include "kernel/pci/topology.h"

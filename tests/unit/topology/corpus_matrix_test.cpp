@@ -5,14 +5,11 @@
 #include <numeric>
 
 #include "support/corpus.h"
-#include "support/json_reader.h"
 #include "support/test.h"
 #include "topology/pairing.h"
 
 namespace fabric {
 namespace {
-
-using test::JsonValue;
 
 struct MatrixScore {
   int machines = 0, pairs = 0, right = 0, gpus = 0, nearest = 0, paired = 0;
@@ -44,23 +41,21 @@ bool is_class(const std::string& expected, std::optional<PathClass> ours) {
   return ours && ("|" + expected + "|").find("|" + std::string(to_text(*ours)) + "|") != std::string::npos;
 }
 
-void compare_matrix(const JsonValue& machine, const Rebuilt& ours, MatrixScore& score) {
+void compare_matrix(Json& machine, const Rebuilt& ours, MatrixScore& score) {
   const Topology& topology = ours.topology;
-  for (const JsonValue& pair : machine["pairs"].array()) {
-    if (pair["nic"].is_null() || pair["nic"].text().empty()) continue;
-    ASSERT_TRUE(ours.gpus.count(pair["gpu"].text()) == 1 && ours.nics.count(pair["nic"].text()) == 1);
-    const auto path =
-        path_class(topology.gpus[ours.gpus.at(pair["gpu"].text())], topology.nics[ours.nics.at(pair["nic"].text())]);
+  for (Json& pair : machine["pairs"]) {
+    if (pair["nic"].is_null() || pair["nic"] == "") continue;
+    ASSERT_TRUE(ours.gpus.count(pair["gpu"]) == 1 && ours.nics.count(pair["nic"]) == 1);
+    const auto path = path_class(topology.gpus[ours.gpus.at(pair["gpu"])], topology.nics[ours.nics.at(pair["nic"])]);
     ++score.pairs;
-    score.right += is_class(pair["class"].text(), path) ? 1 : 0;
-    EXPECT_TRUE(is_class(pair["class"].text(), path))
-        << pair["gpu"].text() << " " << pair["nic"].text() << " " << pair["class"].text();
+    score.right += is_class(pair["class"], path) ? 1 : 0;
+    EXPECT_TRUE(is_class(pair["class"], path)) << pair;
   }
   const Pairing pairing = best_pairing(topology, std::span<const Port>{});
-  for (const auto& [name, answer] : machine["nearest"].object()) {
+  for (const auto& [name, answer] : machine["nearest"].items()) {
     const size_t gpu = ours.gpus.at(name);
     std::set<std::string> expected, found;
-    for (const JsonValue& nic : answer["nics"].array()) expected.insert(nic.text());
+    for (Json& nic : answer["nics"]) expected.insert(nic);
     if (expected.count("") != 0) continue;  // a bridge or a veth, which NCCL takes for a NIC
     for (const size_t nic : nearest_nics(topology, topology.gpus[gpu])) found.insert(topology.nics[nic].name);
     const Pair& pair = pairing.pairs[gpu];
@@ -80,10 +75,10 @@ void compare_matrix(const JsonValue& machine, const Rebuilt& ours, MatrixScore& 
 // there is.
 class NcclXml {
  public:
-  explicit NcclXml(const JsonValue& machine) {
-    for (const JsonValue& gpu : machine["gpus"].array()) kinds_[gpu["pci"].text()] = true;
-    for (const JsonValue& nic : machine["nics"].array())
-      if (!nic["pci"].is_null()) kinds_[nic["pci"].text()] = false;
+  explicit NcclXml(Json& machine) {
+    for (Json& gpu : machine["gpus"]) kinds_[gpu["pci"]] = true;
+    for (Json& nic : machine["nics"])
+      if (!nic["pci"].is_null()) kinds_[nic["pci"]] = false;
   }
 
   Rebuilt read(const std::string& text) {
@@ -128,10 +123,10 @@ class NcclXml {
 // them.
 class Matrix {
  public:
-  Rebuilt read(const JsonValue& machine) {
-    for (const JsonValue& gpu : machine["gpus"].array()) names_.push_back(gpu["name"].text());
+  Rebuilt read(Json& machine) {
+    for (Json& gpu : machine["gpus"]) names_.push_back(gpu["name"]);
     gpus_ = names_.size();
-    for (const JsonValue& nic : machine["nics"].array()) names_.push_back(nic["name"].text());
+    for (Json& nic : machine["nics"]) names_.push_back(nic["name"]);
     for (const char* level : {"PIX", "PXB", "PHB", "NODE"}) {
       groups_.push_back(groups_.empty() ? std::vector<size_t>(names_.size()) : groups_.back());
       if (groups_.size() == 1) std::iota(groups_[0].begin(), groups_[0].end(), 0);
@@ -153,13 +148,13 @@ class Matrix {
   }
 
  private:
-  void join(const JsonValue& pairs, const char* first, const char* second, const std::string& level) {
-    const auto at = [&](const JsonValue& name, bool gpu) {
+  void join(Json& pairs, const char* first, const char* second, const std::string& level) {
+    const auto at = [&](Json& name, bool gpu) {
       const auto from = names_.begin() + static_cast<long>(gpu ? 0 : gpus_);
-      return static_cast<size_t>(std::find(from, names_.end(), name.text()) - names_.begin());
+      return static_cast<size_t>(std::find(from, names_.end(), name) - names_.begin());
     };
-    for (const JsonValue& pair : pairs.array()) {
-      if (pair["class"].text() != level) continue;
+    for (Json& pair : pairs) {
+      if (pair["class"] != level) continue;
       const size_t to = groups_.back()[at(pair[first], true)],
                    from = groups_.back()[at(pair[second], std::string(second) == "b")];
       std::replace(groups_.back().begin(), groups_.back().end(), from, to);
@@ -174,9 +169,10 @@ class Matrix {
 using CorpusMatrix = test::OfCorpus;
 TEST_F(CorpusMatrix, NcclAndRcclXml) {
   MatrixScore score;
-  for (const auto& [name, machine] : test::oracle_of(corpus, "nccl-xml")) {
+  for (auto& [name, machine] : test::oracle_of(corpus, "nccl-xml")) {
     SCOPED_TRACE(name);
-    compare_matrix(machine, NcclXml(machine).read(test::slurp(corpus + "/" + machine["file"].text())), score);
+    compare_matrix(machine, NcclXml(machine).read(test::slurp(corpus + "/" + machine["file"].get<std::string>())),
+                   score);
   }
   print("NCCL XML", score);
   EXPECT_GT(score.machines, 0);
@@ -184,7 +180,7 @@ TEST_F(CorpusMatrix, NcclAndRcclXml) {
 
 TEST_F(CorpusMatrix, NvidiaSmi) {
   MatrixScore score;
-  for (const auto& [name, machine] : test::oracle_of(corpus, "nvidia-smi-topo-m")) {
+  for (auto& [name, machine] : test::oracle_of(corpus, "nvidia-smi-topo-m")) {
     SCOPED_TRACE(name);
     compare_matrix(machine, Matrix().read(machine), score);
   }

@@ -2,7 +2,6 @@
 // Every machine of the corpus, judged from its hwloc XML and from its /sys tree, against the oracle's classes.
 #include "kernel/pci/topology.h"
 #include "support/corpus.h"
-#include "support/json_reader.h"
 #include "support/sysfs_topology.h"
 #include "support/test.h"
 #include "topology/locality.h"
@@ -11,7 +10,6 @@ namespace fabric {
 namespace {
 
 using test::has;
-using test::JsonValue;
 
 struct Score {
   int machines = 0, pairs = 0, right = 0;
@@ -27,26 +25,26 @@ const PciDevice* find_function(const Topology& topology, const std::string& pci)
 
 std::string class_text(const std::optional<PathClass>& value) { return value ? std::string(to_text(*value)) : "null"; }
 
-void compare_functions(const JsonValue& list, const Topology& topology, size_t count, const char* kind) {
-  EXPECT_EQ(list.array().size(), count) << kind;
-  for (const JsonValue& entry : list.array()) {
-    const PciDevice* function = find_function(topology, entry["pci"].text());
-    ASSERT_NE(function, nullptr) << kind << " " << entry["pci"].text();
+void compare_functions(Json& list, const Topology& topology, size_t count, const char* kind) {
+  EXPECT_EQ(list.size(), count) << kind;
+  for (Json& entry : list) {
+    const PciDevice* function = find_function(topology, entry["pci"]);
+    ASSERT_NE(function, nullptr) << kind << " " << entry["pci"];
     char ids[16];
     std::snprintf(ids, sizeof ids, "%04x:%04x", function->vendor, function->device);
-    EXPECT_EQ(entry["vendor"].text() + ":" + entry["device"].text(), ids) << function->pci;
+    EXPECT_EQ(entry["vendor"].get<std::string>() + ":" + entry["device"].get<std::string>(), ids) << function->pci;
     if (!entry["numa"].is_null()) {
-      EXPECT_EQ(function->numa, static_cast<int>(entry["numa"].number())) << function->pci;
+      EXPECT_EQ(function->numa, entry["numa"].get<int>()) << function->pci;
     }
   }
 }
 
-void compare_names(const JsonValue& nics, const Topology& topology) {
-  for (const JsonValue& entry : nics.array()) {
-    const auto* nic = static_cast<const Nic*>(find_function(topology, entry["pci"].text()));
-    const auto names = [](const JsonValue& list) {
+void compare_names(Json& nics, const Topology& topology) {
+  for (Json& entry : nics) {
+    const auto* nic = static_cast<const Nic*>(find_function(topology, entry["pci"]));
+    const auto names = [](Json& list) {
       std::set<std::string> out;
-      for (const JsonValue& name : list.array()) out.insert(name.text());
+      for (Json& name : list) out.insert(name);
       return out;
     };
     EXPECT_EQ(names(entry["rdma"]), std::set<std::string>(nic->rdma.begin(), nic->rdma.end())) << nic->pci;
@@ -56,42 +54,41 @@ void compare_names(const JsonValue& nics, const Topology& topology) {
   }
 }
 
-void compare_pairs(const JsonValue& pairs, const char* first, const char* second, const Topology& topology,
-                   Score& score) {
-  for (const JsonValue& pair : pairs.array()) {
-    const PciDevice* a = find_function(topology, pair[first].text());
-    const PciDevice* b = find_function(topology, pair[second].text());
-    ASSERT_TRUE(a != nullptr && b != nullptr) << pair[first].text() << " " << pair[second].text();
+void compare_pairs(Json& pairs, const char* first, const char* second, const Topology& topology, Score& score) {
+  for (Json& pair : pairs) {
+    const PciDevice* a = find_function(topology, pair[first]);
+    const PciDevice* b = find_function(topology, pair[second]);
+    ASSERT_TRUE(a != nullptr && b != nullptr) << pair[first] << " " << pair[second];
     const auto ours = path_class(*a, *b);
     if (pair["class"].is_null()) {
       EXPECT_FALSE(ours) << a->pci << " " << b->pci << ": nobody can know, and we said " << class_text(ours);
       continue;
     }
     ++score.pairs;
-    score.right += class_text(ours) == pair["class"].text() ? 1 : 0;
-    EXPECT_EQ(class_text(ours), pair["class"].text()) << a->pci << " " << b->pci;
+    score.right += pair["class"] == class_text(ours) ? 1 : 0;
+    EXPECT_EQ(pair["class"], class_text(ours)) << a->pci << " " << b->pci;
   }
 }
 
-void compare_nearest(const JsonValue& nearest, const Topology& topology, bool any_rdma) {
-  for (const auto& [address, answers] : nearest.object()) {
+void compare_nearest(Json& nearest, const Topology& topology, bool any_rdma) {
+  for (const auto& [address, answers] : nearest.items()) {
     const auto* gpu = static_cast<const Gpu*>(find_function(topology, address));
-    const JsonValue& answer = answers[any_rdma ? "rdma" : "any_nic"];
+    Json& answer = answers[any_rdma ? "rdma" : "any_nic"];
     std::set<std::string> expected, ours;
     if (!answer.is_null())
-      for (const JsonValue& nic : answer["nics"].array()) expected.insert(nic.text());
+      for (Json& nic : answer["nics"]) expected.insert(nic);
     for (const size_t index : nearest_nics(topology, *gpu)) ours.insert(topology.nics[index].pci);
     EXPECT_EQ(ours, expected) << "nearest to " << address;
   }
 }
 
-bool has_rdma(const JsonValue& machine) {
-  for (const JsonValue& nic : machine["nics"].array())
-    if (!nic["rdma"].array().empty() || nic["fabric"].boolean()) return true;
+bool has_rdma(Json& machine) {
+  for (Json& nic : machine["nics"])
+    if (!nic["rdma"].empty() || nic["fabric"] == true) return true;
   return false;
 }
 
-void compare(const JsonValue& machine, const Result<Topology>& topology, Score& score) {
+void compare(Json& machine, const Result<Topology>& topology, Score& score) {
   ASSERT_TRUE(topology) << topology.error().text();
   compare_functions(machine["gpus"], *topology, topology->gpus.size(), "GPUs");
   compare_functions(machine["nics"], *topology, topology->nics.size(), "NICs");
@@ -146,40 +143,41 @@ void report(const char* source, const Score& score) {
   EXPECT_GT(score.machines, 0);
 }
 
-void compare_tree(const JsonValue& machine, const std::string& archive, Score& score) {
+void compare_tree(Json& machine, const std::string& archive, Score& score) {
   const test::Unpacked tree(archive);
-  const auto topology = load_topology({.root = Root::open(tree.root()).value()});
+  const Kernel kernel{.root = Root::open(tree.root()).value()};
+  const auto topology = load_topology(kernel);
   compare(machine, topology, score);
-  compare_with_oracle(Root::open(tree.root()).value(), *topology);
+  compare_with_oracle(kernel.root, *topology);
 }
 
 using CorpusTopology = test::OfCorpus;
 
 TEST_F(CorpusTopology, FromHwlocXml) {
   Score score;
-  for (const auto& [name, machine] : test::oracle_of(corpus, "hwloc-xml")) {
+  for (auto& [name, machine] : test::oracle_of(corpus, "hwloc-xml")) {
     SCOPED_TRACE(name);
-    compare(machine, load_topology_xml(corpus + "/" + machine["file"].text()), score);
+    compare(machine, load_topology_xml(corpus + "/" + machine["file"].get<std::string>()), score);
   }
   report("hwloc XML", score);
 }
 
 TEST_F(CorpusTopology, FromDerivedSysfs) {
   Score score;
-  const auto oracle = JsonValue::parse(test::slurp(corpus + "/oracle.json"));
-  for (const auto& [name, machine] : oracle.object()) {
+  Json oracle = Json::parse(test::slurp(corpus + "/oracle.json"));
+  for (const auto& [name, machine] : oracle.items()) {
     if (machine["derived_sysfs"].is_null()) continue;
     SCOPED_TRACE(name);
-    compare_tree(machine, corpus + "/" + machine["derived_sysfs"].text(), score);
+    compare_tree(machine, corpus + "/" + machine["derived_sysfs"].get<std::string>(), score);
   }
   report("derived /sys", score);
 }
 
 TEST_F(CorpusTopology, FromSysfsSnapshots) {
   Score score;
-  for (const auto& [name, machine] : test::oracle_of(corpus, "sysfs-snapshot")) {
+  for (auto& [name, machine] : test::oracle_of(corpus, "sysfs-snapshot")) {
     SCOPED_TRACE(name);
-    compare_tree(machine, corpus + "/" + machine["file"].text(), score);
+    compare_tree(machine, corpus + "/" + machine["file"].get<std::string>(), score);
   }
   report("snapshots of /sys", score);
 }

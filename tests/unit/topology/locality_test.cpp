@@ -2,50 +2,45 @@
 #include "topology/locality.h"
 
 #include "model/node.h"
+#include "support/machines.h"
 #include "support/test.h"
 
 namespace fabric {
 namespace {
 
-PciDevice function(const char* pci, const char* root, std::vector<std::string> bridges, std::optional<int> numa = {}) {
-  PciDevice out;
-  out.pci = pci;
-  out.root = root;
-  out.bridges = std::move(bridges);
-  out.numa = numa;
-  return out;
-}
+using test::pci_function;
 
 // One switch: upstream port 01:00.0 below root port 00:01.0, downstream ports 02:00.0 and 02:01.0.
-const PciDevice kGpu = function("0000:03:00.0", "pci0000:00", {"0000:02:00.0", "0000:01:00.0", "0000:00:01.0"}, 0);
+const PciDevice kGpu = pci_function("0000:03:00.0", "pci0000:00", {"0000:02:00.0", "0000:01:00.0", "0000:00:01.0"}, 0);
 
 TEST(PathClass, OneSwitchIsPix) {
   EXPECT_EQ(
-      path_class(kGpu, function("0000:04:00.0", "pci0000:00", {"0000:02:01.0", "0000:01:00.0", "0000:00:01.0"}, 0)),
+      path_class(kGpu, pci_function("0000:04:00.0", "pci0000:00", {"0000:02:01.0", "0000:01:00.0", "0000:00:01.0"}, 0)),
       PathClass::PIX);
-  EXPECT_EQ(path_class(kGpu, function("0000:03:00.1", "pci0000:00", kGpu.bridges, 0)), PathClass::PIX) << "one card";
+  EXPECT_EQ(path_class(kGpu, pci_function("0000:03:00.1", "pci0000:00", kGpu.bridges, 0)), PathClass::PIX)
+      << "one card";
 }
 
 TEST(PathClass, MoreThanOneSwitchIsPxb) {
-  const auto nic = function("0000:08:00.0", "pci0000:00",
-                            {"0000:07:00.0", "0000:06:00.0", "0000:02:01.0", "0000:01:00.0", "0000:00:01.0"}, 0);
+  const auto nic = pci_function("0000:08:00.0", "pci0000:00",
+                                {"0000:07:00.0", "0000:06:00.0", "0000:02:01.0", "0000:01:00.0", "0000:00:01.0"}, 0);
   EXPECT_EQ(path_class(kGpu, nic), PathClass::PXB);
   EXPECT_EQ(path_class(nic, kGpu), PathClass::PXB) << "the same both ways";
 }
 
 TEST(PathClass, OneRootBusIsPhbEvenWithoutNuma) {
-  EXPECT_EQ(path_class(function("0000:00:1e.0", "pci0000:00", {}), function("0000:00:05.0", "pci0000:00", {})),
+  EXPECT_EQ(path_class(pci_function("0000:00:1e.0", "pci0000:00", {}), pci_function("0000:00:05.0", "pci0000:00", {})),
             PathClass::PHB);
 }
 
 TEST(PathClass, DifferentRootBuses) {
-  EXPECT_EQ(path_class(kGpu, function("0000:81:00.0", "pci0000:80", {"0000:80:01.0"}, 0)), PathClass::NODE);
-  EXPECT_EQ(path_class(kGpu, function("0000:81:00.0", "pci0000:80", {"0000:80:01.0"}, 1)), PathClass::SYS);
-  EXPECT_FALSE(path_class(kGpu, function("0000:81:00.0", "pci0000:80", {"0000:80:01.0"})));
+  EXPECT_EQ(path_class(kGpu, pci_function("0000:81:00.0", "pci0000:80", {"0000:80:01.0"}, 0)), PathClass::NODE);
+  EXPECT_EQ(path_class(kGpu, pci_function("0000:81:00.0", "pci0000:80", {"0000:80:01.0"}, 1)), PathClass::SYS);
+  EXPECT_FALSE(path_class(kGpu, pci_function("0000:81:00.0", "pci0000:80", {"0000:80:01.0"})));
 }
 
 TEST(PathClass, NoRootKnownIsNotTheSameRoot) {
-  EXPECT_FALSE(path_class(function("0000:01:00.0", "", {}), function("0000:02:00.0", "", {})));
+  EXPECT_FALSE(path_class(pci_function("0000:01:00.0", "", {}), pci_function("0000:02:00.0", "", {})));
 }
 
 Nic nic(const PciDevice& at, std::vector<std::string> rdma) {
@@ -58,8 +53,8 @@ TEST(NearestNics, AllOfTheBestClassAmongThoseWithRdma) {
   const Gpu gpu{kGpu, "GPU0", ""};
   Topology topology;
   topology.gpus = {gpu};
-  const auto phb = function("0000:05:00.0", "pci0000:00", {"0000:00:02.0"}, 0);
-  const auto pix = function("0000:04:00.0", "pci0000:00", {"0000:02:01.0", "0000:01:00.0", "0000:00:01.0"}, 0);
+  const auto phb = pci_function("0000:05:00.0", "pci0000:00", {"0000:00:02.0"}, 0);
+  const auto pix = pci_function("0000:04:00.0", "pci0000:00", {"0000:02:01.0", "0000:01:00.0", "0000:00:01.0"}, 0);
   topology.nics = {nic(phb, {"mlx5_0"}), nic(pix, {}), nic(phb, {"mlx5_1"})};
   EXPECT_EQ(nearest_nics(topology, gpu), (std::vector<size_t>{0, 2})) << "the nearer NIC has no RDMA";
   topology.nics[1].rdma = {"mlx5_2"};
@@ -69,8 +64,8 @@ TEST(NearestNics, AllOfTheBestClassAmongThoseWithRdma) {
 TEST(NearestNics, WithoutRdmaAnyNic) {
   const Gpu gpu{kGpu, "GPU0", ""};
   Topology topology;
-  topology.nics = {nic(function("0000:81:00.0", "pci0000:80", {}, 1), {}),
-                   nic(function("0000:61:00.0", "pci0000:60", {}, 0), {})};
+  topology.nics = {nic(pci_function("0000:81:00.0", "pci0000:80", {}, 1), {}),
+                   nic(pci_function("0000:61:00.0", "pci0000:60", {}, 0), {})};
   EXPECT_EQ(nearest_nics(topology, gpu), (std::vector<size_t>{1}));
 }
 
@@ -78,7 +73,7 @@ TEST(NearestNics, NoneWhereNothingIsKnown) {
   const Gpu gpu{kGpu, "GPU0", ""};
   Topology topology;
   EXPECT_TRUE(nearest_nics(topology, gpu).empty());
-  topology.nics = {nic(function("0000:81:00.0", "pci0000:80", {}), {"mlx5_0"})};
+  topology.nics = {nic(pci_function("0000:81:00.0", "pci0000:80", {}), {"mlx5_0"})};
   EXPECT_TRUE(nearest_nics(topology, gpu).empty());
 }
 

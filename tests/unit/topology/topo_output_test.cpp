@@ -4,8 +4,7 @@
 #include "kernel/pci/topology.h"
 #include "support/corpus.h"
 #include "support/golden.h"
-#include "support/healthy_node.h"
-#include "support/json_reader.h"
+#include "support/machines.h"
 #include "support/test.h"
 
 namespace fabric {
@@ -14,29 +13,20 @@ namespace {
 using test::count_of;
 using test::expect_golden;
 using test::has;
-
-PciDevice make_function(const std::string& pci, const std::string& root, std::vector<std::string> bridges,
-                        std::optional<int> numa) {
-  PciDevice out;
-  out.pci = pci;
-  out.root = root;
-  out.bridges = std::move(bridges);
-  out.numa = numa;
-  return out;
-}
+using test::pci_function;
 
 // GPU0 and mlx5_0 on one switch; GPU1 on another root bus, whose node is not known; eno1 without RDMA.
 Topology server() {
   Topology out;
   out.numa_cpus = {{0, "0-15,32-47"}, {1, "16-31,48-63"}};
   out.gpus = {
-      Gpu{make_function("0000:23:00.0", "pci0000:20", {"0000:22:00.0", "0000:21:00.0"}, 0), "GPU0", "NVIDIA H100"},
-      Gpu{make_function("0000:63:00.0", "pci0000:60", {"0000:60:01.0"}, {}), "GPU1", ""}};
-  out.nics = {Nic{make_function("0000:24:00.0", "pci0000:20", {"0000:22:01.0", "0000:21:00.0"}, 0),
+      Gpu{pci_function("0000:23:00.0", "pci0000:20", {"0000:22:00.0", "0000:21:00.0"}, 0), "GPU0", "NVIDIA H100"},
+      Gpu{pci_function("0000:63:00.0", "pci0000:60", {"0000:60:01.0"}, {}), "GPU1", ""}};
+  out.nics = {Nic{pci_function("0000:24:00.0", "pci0000:20", {"0000:22:01.0", "0000:21:00.0"}, 0),
                   {"ens24np0"},
                   {"mlx5_0"},
                   "mlx5_0"},
-              Nic{make_function("0000:a1:00.0", "pci0000:a0", {}, 1), {"eno1"}, {}, "eno1"}};
+              Nic{pci_function("0000:a1:00.0", "pci0000:a0", {}, 1), {"eno1"}, {}, "eno1"}};
   return out;
 }
 
@@ -78,29 +68,30 @@ TEST(TopoText, WithoutRdmaEveryNicIsShown) {
 TEST(TopoText, NothingFound) { EXPECT_EQ(text_of({}), "No GPU and no NIC found.\n"); }
 
 TEST(TopoJson, KeepsTheContract) {
-  const auto json = test::JsonValue::parse(json_of(server()));
-  ASSERT_EQ(json["gpus"].array().size(), 2u);
-  EXPECT_EQ(json["gpus"].array()[0]["pci"].text(), "0000:23:00.0");
-  EXPECT_EQ(json["gpus"].array()[0]["name"].text(), "GPU0");
-  EXPECT_EQ(json["gpus"].array()[0]["numa"].number(), 0);
-  EXPECT_TRUE(json["gpus"].array()[1]["numa"].is_null());
-  ASSERT_EQ(json["nics"].array().size(), 2u) << "those without RDMA, too";
-  EXPECT_EQ(json["nics"].array()[0]["rdma"].array()[0].text(), "mlx5_0");
-  EXPECT_EQ(json["nics"].array()[0]["netdevs"].array()[0].text(), "ens24np0");
-  EXPECT_TRUE(json["nics"].array()[1]["rdma"].array().empty());
-  ASSERT_EQ(json["paths"].array().size(), 4u) << "every GPU and NIC";
-  const auto& first = json["paths"].array()[0];
-  EXPECT_EQ(first["gpu"].text() + " " + first["nic"].text() + " " + first["class"].text(),
-            "0000:23:00.0 0000:24:00.0 PIX");
-  EXPECT_TRUE(json["paths"].array()[2]["class"].is_null());
-  ASSERT_EQ(json["pairs"].array().size(), 2u);
-  EXPECT_EQ(json["pairs"].array()[0]["nics"].array()[0].text(), "0000:24:00.0");
-  EXPECT_TRUE(json["pairs"].array()[1]["nics"].array().empty());
+  Json json = Json::parse(json_of(server()));
+  ASSERT_EQ(json["gpus"].size(), 2u);
+  EXPECT_EQ(json["gpus"][0]["pci"], "0000:23:00.0");
+  EXPECT_EQ(json["gpus"][0]["name"], "GPU0");
+  EXPECT_EQ(json["gpus"][0]["numa"], 0);
+  EXPECT_TRUE(json["gpus"][1]["numa"].is_null());
+  ASSERT_EQ(json["nics"].size(), 2u) << "those without RDMA, too";
+  EXPECT_EQ(json["nics"][0]["rdma"][0], "mlx5_0");
+  EXPECT_EQ(json["nics"][0]["netdevs"][0], "ens24np0");
+  EXPECT_EQ(json["nics"][1]["rdma"], Json::array());
+  ASSERT_EQ(json["paths"].size(), 4u) << "every GPU and NIC";
+  Json& first = json["paths"][0];
+  EXPECT_EQ(first["gpu"], "0000:23:00.0");
+  EXPECT_EQ(first["nic"], "0000:24:00.0");
+  EXPECT_EQ(first["class"], "PIX");
+  EXPECT_TRUE(json["paths"][2]["class"].is_null());
+  ASSERT_EQ(json["pairs"].size(), 2u);
+  EXPECT_EQ(json["pairs"][0]["nics"][0], "0000:24:00.0");
+  EXPECT_EQ(json["pairs"][1]["nics"], Json::array());
 }
 
 TEST(TopoJson, EmptyListsAreLists) {
-  const auto json = test::JsonValue::parse(json_of({}));
-  for (const char* key : {"gpus", "nics", "paths", "pairs"}) EXPECT_TRUE(json[key].array().empty()) << key;
+  Json json = Json::parse(json_of({}));
+  for (const char* key : {"gpus", "nics", "paths", "pairs"}) EXPECT_EQ(json[key], Json::array()) << key;
 }
 
 // Two sockets of four switches, each with a GPU and a NIC: what most GPU servers look like.
@@ -113,7 +104,7 @@ Node eight_on_eight() {
   for (int i = 0; i < 8; ++i) {
     const std::string bus = "0000:" + std::to_string(i + 1);
     const auto place = [&](const char* slot, const char* port) {
-      PciDevice at = make_function(bus + slot, "pci" + bus + "0", {bus + port, bus + "1:00.0", bus + "0:01.0"}, i / 4);
+      PciDevice at = pci_function(bus + slot, "pci" + bus + "0", {bus + port, bus + "1:00.0", bus + "0:01.0"}, i / 4);
       at.vendor = slot[1] == '3' ? 0x10de : 0x15b3;
       at.link = {32, 32, 16, 16};
       return at;
@@ -191,20 +182,6 @@ TEST(TopoFormats, EightByEightIsGolden) {
   expect_golden("topo_tree.txt", printed("tree", node));
   expect_golden("topo.svg", printed("svg", node));
   expect_golden("topo.dot", printed("dot", node));
-}
-
-TEST(TopoSvg, ShowsEveryDeviceAndPairAndNeedsNothingElse) {
-  const std::string svg = printed("svg", eight_on_eight());
-  EXPECT_EQ(xml_fault(svg), "");
-  for (int i = 0; i < 8; ++i) {
-    EXPECT_TRUE(has(svg, ">GPU" + std::to_string(i) + "</text>"));
-    EXPECT_TRUE(has(svg, ">mlx5_" + std::to_string(i) + "</text>"));
-  }
-  EXPECT_EQ(count_of(svg, "<path "), 8u);
-  EXPECT_EQ(count_of(svg, ">PIX</text>"), 8u);
-  EXPECT_EQ(count_of(svg, "#d00000"), 0u) << "nothing is wrong, nothing is red";
-  for (const char* outside : {"<script", "href", "url(", "@import", "font-face"})
-    EXPECT_FALSE(has(svg, outside)) << outside;
 }
 
 TEST(TopoSvg, ProblemsAreRedAndTextIsEscaped) {
@@ -356,7 +333,7 @@ TEST(TopoBounds, EveryFormatOfHundredsOfGpusAndThousandsOfNics) {
     const std::string root = "pci0000:" + std::string(1, bus[0]) + "0",
                       port = "0000:" + std::string(1, bus[0]) + "0:01.0";
     const auto at = [&](int slot) {
-      return make_function("0000:" + std::string(bus) + ":0" + std::to_string(slot) + ".0", root, {port}, i / 64);
+      return pci_function("0000:" + std::string(bus) + ":0" + std::to_string(slot) + ".0", root, {port}, i / 64);
     };
     node.topology.gpus.push_back(Gpu{at(1), "GPU" + std::to_string(i), "<model>"});
     node.topology.nics.push_back(Nic{at(2), {}, {"mlx5_" + std::to_string(i)}, "mlx5_" + std::to_string(i)});
@@ -386,7 +363,7 @@ TEST_F(TopoCorpus, EveryFormatOfEveryMachine) {
   int machines = 0;
   for (const auto& [name, machine] : test::oracle_of(corpus, "hwloc-xml")) {
     SCOPED_TRACE(name);
-    const Node node = around(*load_topology_xml(corpus + "/" + machine["file"].text()));
+    const Node node = around(*load_topology_xml(corpus + "/" + machine["file"].get<std::string>()));
     const std::string svg = printed("svg", node), dot = printed("dot", node), tree = printed("tree", node);
     EXPECT_EQ(xml_fault(svg), "");
     EXPECT_EQ(count_of(dot, "{"), count_of(dot, "}"));

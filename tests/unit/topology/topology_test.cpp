@@ -116,15 +116,22 @@ TEST(Topology, FromSysfs) {
 
 TEST(Topology, NumaNodeOnlyWhereItIsKnown) {
   Tree tree;
+  bool assumed = false;
   const auto numa_of = [&](const char* file) {
     add_pci(tree, {"pci0000:00", "0000:00:01.0", "0x15b3", "0x1021", "0x020000", file});
-    return topology_of(tree).nics.at(0).numa;
+    const Nic nic = topology_of(tree).nics.at(0);
+    assumed = nic.numa_assumed;
+    return nic.numa;
   };
   EXPECT_EQ(numa_of("-1"), 0) << "a kernel without NUMA has one node";
   tree.file("sys/devices/system/node/node3/cpulist", "0-3\n");
+  EXPECT_EQ(numa_of("3"), 3);
+  EXPECT_FALSE(assumed);
   EXPECT_EQ(numa_of("-1"), 3) << "the only node";
+  EXPECT_TRUE(assumed);
   tree.file("sys/devices/system/node/node4/cpulist", "4-7\n").file("sys/devices/system/node/node252/cpulist", "\n");
   EXPECT_EQ(numa_of("-1"), std::nullopt);
+  EXPECT_FALSE(assumed);
   EXPECT_EQ(numa_of("4"), 4);
   EXPECT_EQ(numa_of("252"), std::nullopt) << "memory of a GPU";
 }
@@ -298,21 +305,6 @@ TEST(Topology, MemoryOfCxlIsANodeWithoutCpus) {
   EXPECT_EQ(topology.memory_nodes, std::vector<int>{2});
   EXPECT_EQ(topology.cores.size(), 4u);
   EXPECT_EQ(topology.numa_socket, (std::map<int, int>{{0, 0}, {1, 1}}));
-}
-
-TEST(Topology, ANodeThatTheKernelDoesNotTellIsAssumedWhereThereIsOne) {
-  Tree tree;
-  tree.file("sys/devices/system/node/node0/cpulist", "0-3\n");
-  add_pci(tree, {"pci0000:00", "0000:00:01.0", "0x15b3", "0x1021", "0x020000", "-1"});
-  add_pci(tree, {"pci0000:00", "0000:00:02.0", "0x15b3", "0x1021", "0x020000", "0"});
-  Topology topology = topology_of(tree);
-  ASSERT_EQ(topology.nics.size(), 2u);
-  EXPECT_EQ(topology.nics[0].numa, 0);
-  EXPECT_TRUE(topology.nics[0].numa_assumed);
-  EXPECT_FALSE(topology.nics[1].numa_assumed);
-  tree.file("sys/devices/system/node/node1/cpulist", "4-7\n");
-  topology = topology_of(tree);
-  EXPECT_FALSE(topology.nics[0].numa || topology.nics[0].numa_assumed) << "one of two: not known";
 }
 
 TEST(Topology, HundredsOfFunctions) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Congestion control of Broadcom's cards, behind each of its two doors.
-#include "support/sim_files_bed.h"
 #include "support/sim_files_bnxt.h"
+#include "support/sim_nic_bed.h"
 #include "support/test.h"
 
 namespace fabric::test {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Intel's ice: the LLDP agent in firmware, the card's limits, irdma's congestion control.
-#include "support/sim_files_bed.h"
+#include "support/sim_nic_bed.h"
 #include "support/test.h"
 
 namespace fabric::test {

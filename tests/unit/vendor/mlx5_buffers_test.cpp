@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Receive buffers and rate limits of mlx5, through reconcile() and the driver's own rules.
-#include "support/sim_files_bed.h"
+#include "support/sim_nic_bed.h"
 #include "support/test.h"
 #include "vendor/generic/headroom.h"
 

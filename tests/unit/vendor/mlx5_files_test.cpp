@@ -2,8 +2,7 @@
 // Congestion control of mlx5 in files: the kernel's driver (debugfs) and OFED's (sysfs), on trees of their shape with
 // the driver's rules behind.
 #include "base/parse.h"
-#include "support/sim_files_bed.h"
-#include "support/sim_mlx5_files.h"
+#include "support/sim_nic_bed.h"
 #include "support/test.h"
 #include "vendor/generic/file_settings.h"
 
@@ -293,18 +292,6 @@ TEST(Mlx5Evidence, FilesOfEcnAreOfedAndTheirAbsenceIsTheKernel) {
   EXPECT_EQ(driver_for("mlx5_core", &bed.kernel.root, "eth0").name, "mlx5_ofed");
   EXPECT_EQ(driver_for("mlx5_core", &bed.kernel.root, "eth1").name, "mlx5");
   EXPECT_EQ(driver_for("bnxt_en", &bed.kernel.root, "eth0").name, "bnxt");
-}
-
-// What stops traffic on this card, and nothing else. Trust and the DSCP map do on ConnectX-4 (Limits::harmless).
-TEST(Mlx5Evidence, TheseAloneOfItsOwnOperationsAreDisruptive) {
-  const std::set kDisruptive{SettingId::pfc, SettingId::mtu, SettingId::trust, SettingId::dscp_map};
-  FileBed bed(Personality::mlx5);
-  const Driver& inbox = driver_for("mlx5_core", &bed.kernel.root, "eth0");
-  bed.tree.folder("sys/class/net/eth0/ecn");
-  for (const Driver* driver : {&inbox, &driver_for("mlx5_core", &bed.kernel.root, "eth0")})
-    for (const SettingOp& each : driver->ops)
-      EXPECT_EQ(each.op.disruptive, kDisruptive.contains(each.setting))
-          << driver->name << " " << key_text(each.setting);
 }
 
 TEST(FileNumber, IsDecimalOrHexAndTheWholeText) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rdma_cm's defaults in configfs, with cma_configfs.c's rules behind the files.
-#include "support/sim_files_bed.h"
+#include "support/sim_nic_bed.h"
 #include "support/test.h"
 
 namespace fabric::test {
