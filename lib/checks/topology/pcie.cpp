@@ -156,22 +156,26 @@ void ask(const View& view, Findings& findings) {
              return port.pci == nic.pci && port.virtual_function;
            });
   };
-  const bool real = view.now.topology.hypervisor.empty();  // a guest sees neither its slots nor what they can carry
+  const bool real = view.now.topology.hypervisor.empty();  // a guest does not see its slots
   for (const Nic& nic : view.now.topology.nics) {
     if ((nic.rdma.empty() && !nic.link.all_ones) || is_virtual(nic) ||
         !can_be_judged(view.now, view.now.topology.nics, nic))
       continue;
     std::optional<double> rate;
     for (const Port& port : view.now.ports)
-      if (real && port.pci == nic.pci && is_active(port)) rate = std::max(rate, port.rate);
+      if (port.pci == nic.pci && is_active(port)) rate = std::max(rate, port.rate);
     all.push_back({&nic, nic.name, false, rate, std::ranges::any_of(nic.rdma, is_for_gpus),
                    !real || slot_is_full(view.now, nic, false), carried_beside(view.now, nic)});
   }
   for (const Gpu& gpu : view.now.topology.gpus)
     if (can_be_judged(view.now, view.now.topology.gpus, gpu))
       all.push_back({&gpu, gpu.name, true, std::nullopt, true, !real || slot_is_full(view.now, gpu, true)});
-  for (const Subject& subject : all) findings.push_back(finding_for(subject, best_of_siblings(all, subject)));
-  if (real) check_hops(view, findings);
+  for (Subject& subject : all) {
+    const PcieLink equals = best_of_siblings(all, subject);
+    if (!real && !equals.width) subject.network_rate.reset();
+    findings.push_back(finding_for(subject, equals));
+  }
+  check_hops(view, findings);
 }
 
 }  // namespace

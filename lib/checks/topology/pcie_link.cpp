@@ -125,11 +125,12 @@ void check_hops(const View& view, std::vector<Finding>& findings) {
       return other.cards.size() > 1 && other.link == hop.link && other.fastest == hop.fastest;
     });
   };
+  const bool real = view.now.topology.hypervisor.empty();  // an emulated bridge has no real link
   for (const auto& [lower, hop] : all)
     if ((*hop.link.width < *hop.link.max_width || (hop.for_nics && *hop.link.speed < *hop.link.max_speed)) &&
         is_odd(all, hop))
       findings.push_back(degraded(hop));
-    else if (hop.cards.size() == 1 && is_starving(hop) && !is_shared_elsewhere(hop))
+    else if (real && hop.cards.size() == 1 && is_starving(hop) && !is_shared_elsewhere(hop))
       findings.push_back(small_slot(hop));
 }
 

@@ -22,7 +22,7 @@ std::optional<PcieLink> link_between(const PcieLink& lower, const PcieLink& uppe
 // Bytes per second of a NIC's other slots, by its system image GUID, or of its half without a netdev; 0: one slot.
 double carried_beside(const Node& node, const Nic& nic);
 
-// Adds findings for links between bridges, up to the root port. Not for guests, whose bridges are emulated.
+// Adds findings for links between bridges, up to the root port.
 void check_hops(const View& view, std::vector<Finding>& findings);
 
 }  // namespace fabric
