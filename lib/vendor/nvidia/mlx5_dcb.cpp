@@ -203,8 +203,8 @@ std::string impossible(const Setting& setting, const Qos& want, const Qos& have,
 // port.
 std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {
   if (code == 0 && upstream::lacks_dcbnl(setting, have))
-    return "no dcbnl here: the Arm cores of a BlueField in DPU mode own the port (set it there, or take NIC mode), or "
-           "this kernel has no CONFIG_MLX5_CORE_EN_DCB";
+    return "no dcbnl here: a virtual function's settings belong to its physical function; the Arm cores of a BlueField "
+           "in DPU mode own the port (set it there, or take NIC mode); or this kernel has no CONFIG_MLX5_CORE_EN_DCB";
   if (setting.id == SettingId::dcbx && code == EINVAL)
     return "the NIC's firmware keeps DCBX: switch it off there (mlxconfig LLDP_NB_DCBX_P1=0 and _P2)";
   if ((setting.id == SettingId::cable_length || is_buffer(setting)) && have.trust && code == 0)
