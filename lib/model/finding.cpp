@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/finding.h"
 
+#include <cmath>
 #include <cstdio>
 
 #include "model/node.h"
@@ -46,7 +47,7 @@ Change with_agents_word(const Node& node, Change change) {
 
 std::string number_text(double value) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.4g", value);
+  std::snprintf(text, sizeof text, std::abs(value) < 9999.5 ? "%.4g" : "%.0f", value);  // no "5e+04"
   return text;
 }
 

@@ -25,7 +25,7 @@ Change with_agents_word(const Node& node, Change change);
 // "200 Gb/s"
 std::string rate_text(double bytes_per_second);
 
-// A number without trailing zeros: "2.5", "16".
+// A number of four digits or, from 10,000 on, whole; without trailing zeros: "2.5", "16", "50000".
 std::string number_text(double value);
 
 // False for virtual functions (checked in the guest) and members of a bond (checked with the bond).

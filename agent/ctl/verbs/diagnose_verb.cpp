@@ -33,9 +33,10 @@ double seconds_of(const Samples& samples) {
 std::string diagnoses_text(const Diagnoses& all, const Samples& samples, size_t ports, const Output& output) {
   if (!samples.before) return "A diagnosis requires two samples of the counters: set --interval.\n";
   if (ports == 0) return "No RDMA port.\n";
-  char seconds[32];
-  std::snprintf(seconds, sizeof seconds, "%.3g s", seconds_of(samples));
-  const std::string window = std::string(" in a window of ") + seconds + ".\n",
+  const double seconds = seconds_of(samples);
+  char length[32];
+  std::snprintf(length, sizeof length, seconds < 999.5 ? "%.3g s" : "%.0f s", seconds);
+  const std::string window = std::string(" in a window of ") + length + ".\n",
                     observed = std::to_string(ports) + (ports == 1 ? " port" : " ports");
   if (all.empty()) return observed + " without symptoms" + window;
   Table table({"PORT", "CULPRIT", "CONFIDENCE", "RULE"});
