@@ -202,8 +202,8 @@ extern const Check kPcieCheck{
         "link between two bridges is compared with the maximum of both ends. A NIC whose slot is slower than its port "
         "is critical; the slots of a NIC in several slots (socket direct) are added up. A device whose registers read "
         "all ones has left the bus; one that reports no link while others of its model do may have. Idle GPUs lower "
-        "their speed, so only their width counts. In virtual machines devices are compared with others of their model "
-        "only.",
+        "their speed, so only their width counts. In virtual machines, devices are compared with others of their "
+        "model only.",
     .inspect = "lspci -vv -s ADDRESS (LnkCap, LnkSta); journalctl -k -g ADDRESS",
     .fix =
         "Reseat the NIC or GPU, or the riser or switch board between the two addresses. Check lanes, bifurcation and "
