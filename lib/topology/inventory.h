@@ -18,8 +18,8 @@ struct InventoryChange {
   [[nodiscard]] bool is_loss() const { return kind != Kind::moved && kind != Kind::added; }
 };
 
-// Parts are moved where as many of their model are at other addresses as have left theirs: a card more or other
-// firmware numbers the buses anew. Links of an idle GPU may be slower than they were, not narrower.
+// Parts are moved if as many of their model are at new addresses as are missing at old ones: an added card or a
+// firmware update renumbers the buses. Links of an idle GPU may be slower than they were, not narrower.
 std::vector<InventoryChange> changes_since(const Inventory& inventory, const Topology& now);
 
 // NICs of the inventory that are not on the bus, at whatever address.

@@ -12,8 +12,8 @@ const PlatformFunction* function_of(const Node& node, const std::string& pci);
 // Errors since the earlier reading; nullopt: unknown, or the counts began again when the function was added.
 std::optional<uint64_t> rise_of(const AerCounts& before, const AerCounts& now);
 
-// Without what is counted as correctable and says nothing of the link: requests that were refused (advisory non-fatal),
-// errors inside the device, and lost log entries (PCI Express base specification 6.0, 6.2.3.2.4; names of
+// The errors of the link alone. Not of the link: requests that were rejected (advisory non-fatal), internal errors of
+// the device, and lost log entries (PCI Express base specification 6.0, 6.2.3.2.4; names of
 // aer_correctable_error_string in drivers/pci/pcie/aer.c, Linux 6.12).
 AerCounts of_link(AerCounts correctable);
 

@@ -38,7 +38,7 @@ constexpr RouteTable kRouteTables[] = {
     {"proc/net/ipv6_route", 9, 0, 1, 5, 16, "00000000000000000000000000000000", "00"},
 };
 
-// The interface of the default route of least metric; with IPv6 alone, of that. What is refused is on lo, or on none.
+// The interface of the default route with the lowest metric: IPv4, else IPv6. Unreachable routes have lo or "*".
 std::string default_route(const Root& root) {
   for (const RouteTable& table : kRouteTables) {
     const std::string text = root.text_of(table.file);

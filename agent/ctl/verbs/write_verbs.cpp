@@ -40,7 +40,7 @@ int print_changes(const Changes& changes, const Options& options, Output& output
     output.text +=
         table.empty() ? "Nothing to do: " + std::to_string(changes.size()) + " settings are in sync.\n" : table;
   }
-  // Root is told by the change itself: a capability, or kernel lockdown.
+  // For root, the change itself names the cause: a missing capability or kernel lockdown.
   if (::geteuid() != 0 && contains(changes, EPERM, &Change::code))
     fail(output, kFailure, "write not permitted (EPERM): requires CAP_NET_ADMIN, run it as root");
   return all_good && recorded ? kDone : kChanges;

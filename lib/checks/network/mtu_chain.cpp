@@ -61,8 +61,8 @@ extern const Check kMtuChainCheck{
     .meaning =
         "The RoCE path MTU plus 96 bytes of headers must fit the MTU of the netdev. The MTU plus 14 bytes of Ethernet "
         "header must fit the largest frame of the switch port, which it announces by LLDP, with or without the FCS. "
-        "Larger packets are dropped "
-        "silently: small messages pass and large ones hang. Equal ports should have equal MTUs.",
+        "Larger packets are dropped silently: small messages pass and large ones hang. Equal ports should have equal "
+        "MTUs.",
     .inspect = "ip -d link show dev NETDEV; ibv_devinfo -d RDMADEV; the MTU of the switch port",
     .fix = "ip link set NETDEV mtu 9000 on all hosts, and MTU 9216 on the switch port.",
     .ask = ask,

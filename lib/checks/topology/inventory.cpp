@@ -70,9 +70,9 @@ extern const Check kInventoryCheck{
     .title = "A GPU, NIC or RDMA device is missing since the last good state",
     .meaning =
         "Compares GPUs, NIC functions, RDMA devices, NUMA nodes and PCIe links with the inventory that fabric-agentd "
-        "records while no part is missing. What is gone or less than it was is named by its place. With an inventory, "
-        "the check symmetry reports nothing. Parts at other PCI addresses are not missing: a card more or other "
-        "firmware numbers the buses anew.",
+        "records while no part is missing. Missing and degraded parts are reported with their slot. With an inventory, "
+        "the check symmetry reports nothing. Parts at other PCI addresses are not missing: an added card or a firmware "
+        "update renumbers the buses.",
     .inspect = "fabric-agentctl inventory; lspci -nn; journalctl -k -g ADDRESS",
     .fix =
         "Power the node off and on, or reseat the missing device. After an intended change: fabric-agentctl inventory "
