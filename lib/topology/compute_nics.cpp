@@ -9,16 +9,16 @@ namespace {
 
 bool is_of(const Port& port, const Nic& nic) { return contains(nic.rdma, port.rdma); }
 
-struct Kind {
+struct NicKind {
   uint16_t vendor = 0, device = 0;
   LinkLayer layer = LinkLayer::unknown;
-  auto operator<=>(const Kind&) const = default;
+  auto operator<=>(const NicKind&) const = default;
 };
 
 // A NIC whose ports are gone counts with those of its model.
-std::map<size_t, Kind> kinds_of(const Topology& topology, const std::vector<size_t>& nics,
-                                std::span<const Port> ports) {
-  std::map<size_t, Kind> out;
+std::map<size_t, NicKind> kinds_of(const Topology& topology, const std::vector<size_t>& nics,
+                                   std::span<const Port> ports) {
+  std::map<size_t, NicKind> out;
   for (const size_t nic : nics) {
     out[nic] = {topology.nics[nic].vendor, topology.nics[nic].device};
     for (const Port& port : ports)
@@ -170,8 +170,8 @@ std::optional<PathClass> nearest_class(const Topology& topology, const Gpu& gpu,
 
 std::vector<size_t> compute_nics(const Topology& topology, std::span<const Port> ports, bool unused) {
   const std::vector<size_t> all = rdma_nics(topology);
-  const std::map<size_t, Kind> kind = kinds_of(topology, all, ports);
-  std::map<Kind, Suits> kinds;
+  const std::map<size_t, NicKind> kind = kinds_of(topology, all, ports);
+  std::map<NicKind, Suits> kinds;
   for (const size_t nic : all) {
     Suits& suits = kinds[kind.at(nic)];
     suits.cards.insert(topology.nics[nic].card.empty() ? topology.nics[nic].pci : topology.nics[nic].card);
@@ -182,10 +182,10 @@ std::vector<size_t> compute_nics(const Topology& topology, std::span<const Port>
   if (kinds.size() < 2) return without_slower(topology, ports, all, unused);
   for (const Gpu& gpu : topology.gpus) {
     const auto best = nearest_class(topology, gpu, all);
-    std::set<Kind> near;
+    std::set<NicKind> near;
     for (const size_t nic : all)
       if (best && path_class(gpu, topology.nics[nic]) == best) near.insert(kind.at(nic));
-    for (const Kind& each : near) ++kinds[each].gpus;
+    for (const NicKind& each : near) ++kinds[each].gpus;
   }
   const auto chosen = std::ranges::max_element(kinds, {}, [](const auto& each) {
     const Suits& suits = each.second;

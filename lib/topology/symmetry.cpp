@@ -10,7 +10,7 @@
 namespace fabric {
 namespace {
 
-std::string_view board_of(const Nic& nic, std::span<const Port> ports) {
+std::string_view board_id_of(const Nic& nic, std::span<const Port> ports) {
   for (const Port& port : ports)
     if (!port.pci.empty() && card_of(port.pci) == card_of(nic.pci) && !port.board_id.empty()) return port.board_id;
   return {};
@@ -250,7 +250,7 @@ Units units_of(const Topology& topology, std::span<const Port> ports) {
   for (size_t i = 0; i < topology.nics.size(); ++i) {
     const Nic& nic = topology.nics[i];
     if (nic.virtual_function || !rdma.contains({nic.vendor, nic.device})) continue;
-    out.push_back({nic, nic.name, {false, nic.vendor, nic.device, board_of(nic, ports)}, i, carries_rdma(nic)});
+    out.push_back({nic, nic.name, {false, nic.vendor, nic.device, board_id_of(nic, ports)}, i, carries_rdma(nic)});
   }
   complete_boards(out);
   return out;

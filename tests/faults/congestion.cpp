@@ -9,7 +9,6 @@ namespace fabric::faults {
 namespace {
 
 using namespace metrics;
-constexpr auto C = Status::critical, W = Status::warning;
 
 const std::vector<Grow> kLost{{&kOutOfSequence, 50'000}, {&kSequenceNaks, 20'000}, {&kAckTimeouts, 500}};
 constexpr const char* kLostText = "out of sequence +50000, NAKs +20000, timeouts +500";

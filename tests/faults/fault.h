@@ -13,6 +13,8 @@
 
 namespace fabric::faults {
 
+constexpr auto C = Status::critical, W = Status::warning, U = Status::unknown;  // in the tables
+
 // Plants it in a healthy machine and returns the subject that the finding must name; empty: the machine has nothing
 // that could break in this way (a driver without the counter, a guest that does not see the platform).
 using Plant = std::function<std::string(Machine&)>;

@@ -5,7 +5,6 @@
 namespace fabric::faults {
 namespace {
 
-constexpr auto C = Status::critical, W = Status::warning, U = Status::unknown;
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 
 JobService& slurmd(Machine& m) { return m.now.host->services[1]; }

@@ -9,8 +9,6 @@
 namespace fabric::faults {
 namespace {
 
-constexpr auto C = Status::critical, W = Status::warning, U = Status::unknown;
-
 std::string take_down(Machine& m, unsigned phys_state, const char* reason, const char* detail) {
   Port& port = m.port();
   port.state = 1;

@@ -6,8 +6,6 @@
 namespace fabric::faults {
 namespace {
 
-constexpr auto C = Status::critical, W = Status::warning;
-
 void lose_link(Machine& m) { ++*m.port().counters.carrier_down; }
 
 Faults light() {

@@ -7,8 +7,6 @@
 namespace fabric::faults {
 namespace {
 
-constexpr auto C = Status::critical, W = Status::warning, U = Status::unknown;
-
 // A dry run finds the setting otherwise; a setting that the healthy machine's policy does not ask for is asked for
 // first.
 std::string plant_setting(Machine& m, std::string_view key, Outcome outcome) {

@@ -7,8 +7,6 @@
 namespace fabric::faults {
 namespace {
 
-constexpr auto C = Status::critical, W = Status::warning, U = Status::unknown;
-
 // Metrics alone need no agent.
 Plant at_agent(void (*alter)(Node&)) {
   return [alter](Machine& m) {

@@ -145,18 +145,22 @@ TEST(Limits, AreSilentBelowAndSpeakAbove) {
 
 // Every rule that two readings can show is tripped by a fault of the catalogue.
 TEST(Limits, EachHasAFault) {
-  std::set<std::string_view> tripped{"stale_readings"};  // of the exporter's ages: load_test.cpp
-  for (const Fault& fault : all_faults())
-    for (const Machine& healthy : machines()) {
-      Machine machine = healthy;
-      const std::string port = machine.port().id(), subject = fault.plant(machine);
+  std::set<std::string_view> untripped;
+  for (const HealthRule& rule : health_rules()) untripped.insert(rule.key);
+  untripped.erase("stale_readings");  // of the exporter's ages: load_test.cpp
+  for (const Fault& fault : all_faults()) {
+    const auto has_the_check = [&](std::string_view key) { return rule_of(key).check == fault.check; };
+    if (std::ranges::none_of(untripped, has_the_check)) continue;
+    for (Machine machine : machines()) {
+      const std::string subject = fault.plant(machine);
       if (subject.empty()) continue;
       const View view = machine.view();
-      for (const HealthRule& rule : health_rules())
-        if (rule.check == fault.check && health_status(view, rule.key, subject).value_or(Status::ok) != Status::ok)
-          tripped.insert(rule.key);
+      std::erase_if(untripped, [&](std::string_view key) {
+        return has_the_check(key) && health_status(view, key, subject).value_or(Status::ok) != Status::ok;
+      });
     }
-  for (const HealthRule& rule : health_rules()) EXPECT_EQ(tripped.count(rule.key), 1u) << rule.key;
+  }
+  EXPECT_EQ(joined(untripped, " "), "");
 }
 
 // Who compares with the limit: its checks and its rules.

@@ -6,8 +6,6 @@
 namespace fabric::faults {
 namespace {
 
-constexpr auto C = Status::critical, W = Status::warning, U = Status::unknown;
-
 PlatformFunction& at(Machine& m, const std::string& pci) { return m.now.platform.functions.at(pci); }
 PciSettings& settings(Machine& m, const std::string& pci) { return m.now.pci_settings->functions.at(pci); }
 const std::string& below_nic(Machine& m) { return m.nic().bridges[0]; }

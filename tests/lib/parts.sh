@@ -47,9 +47,12 @@ configure() {
   cmake -S . -B "$folder" -G Ninja "${launcher[@]}" "$@"
 }
 
-# One build by clang serves the sanitized tests and the fuzzers. With shared libraries a test program is linked in no time.
-configure_tests() {
-  configure build/tests -DCMAKE_BUILD_TYPE=Debug -DCMAKE_UNITY_BUILD=ON -DBUILD_SHARED_LIBS=ON -DCMAKE_CXX_FLAGS=-fPIC -DCMAKE_CXX_FLAGS_DEBUG="-O0 -gline-tables-only" \
+# One build by clang serves the sanitized tests and the fuzzers' smoke test. With shared libraries a test program is linked in
+# no time.
+configure_tests() { configure_sanitized build/tests -DFABRIC_FUZZ_COVERAGE=OFF; }
+
+configure_sanitized() {
+  configure "$@" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_UNITY_BUILD=ON -DBUILD_SHARED_LIBS=ON -DCMAKE_CXX_FLAGS=-fPIC -DCMAKE_CXX_FLAGS_DEBUG="-O0 -gline-tables-only" \
     -DCMAKE_CXX_COMPILER=clang++ -DFABRIC_SANITIZE=ON -DFABRIC_FUZZ=ON
 }
 
@@ -147,11 +150,17 @@ figures() {
     }' "$1"
 }
 
-# Each fuzzer with its seeds for a few seconds, from the same start in the short run: a smoke test. By hand:
-# FUZZ_SECONDS=600 tests/run --all fuzz.
+# Each fuzzer with its seeds for a few seconds. In the short run a smoke test: from the same start, without the libraries'
+# instrumentation, which is a fifth of the tests' time. By hand: FUZZ_SECONDS=600 tests/run --all fuzz.
 part_fuzz() {
-  local fuzzer name corpus seeds status=0 seconds=${FUZZ_SECONDS:-$([[ $all ]] && echo 20 || echo 2)}
-  for fuzzer in build/tests/tests/fuzz/*_fuzzer; do
+  local folder=build/tests fuzzer name corpus seeds status=0 seconds=${FUZZ_SECONDS:-$([[ $all ]] && echo 20 || echo 2)}
+  if [[ $all ]]; then
+    folder=build/fuzzers
+    configure_sanitized "$folder"
+  else
+    configure_tests
+  fi && ninja -C "$folder" tests/fuzz/all || return 1
+  for fuzzer in "$folder"/tests/fuzz/*_fuzzer; do
     name=$(basename "$fuzzer" _fuzzer)
     corpus=build/fuzz/$name
     seeds=()

@@ -111,24 +111,24 @@ TEST(Reported, RatesAreKept) {
   EXPECT_EQ(diagnosis[Verdict::right], reported_faults().size());
 }
 
-struct Tally {
+struct Answers {
   size_t right = 0, all = 0;
 };
 
 // A rule that was asked seldom may be less sure: Laplace's rule of succession.
-double confidence_of(const Tally& tally) {
-  return std::round(100 * (static_cast<double>(tally.right) + 1) / (static_cast<double>(tally.all) + 2)) / 100;
+double confidence_of(const Answers& answers) {
+  return std::round(100 * (static_cast<double>(answers.right) + 1) / (static_cast<double>(answers.all) + 2)) / 100;
 }
 
 }  // namespace
 
 void expect_measured_confidences() {
-  std::map<std::string, Tally> tallies;
+  std::map<std::string, Answers> by_rule;
   const auto count = [&](const Diagnoses& diagnoses, Culprit culprit) {
     for (const Diagnosis& each : diagnoses) {
-      Tally& tally = tallies[each.rule];
-      ++tally.all;
-      tally.right += each.culprit == culprit ? 1 : 0;
+      Answers& answers = by_rule[each.rule];
+      ++answers.all;
+      answers.right += each.culprit == culprit ? 1 : 0;
     }
   };
   for (const Fault& fault : all_faults())
@@ -137,10 +137,10 @@ void expect_measured_confidences() {
   for (const Report& report : reported_faults())
     for (const Diagnoses& each : judge(report).diagnoses) count(each, report.culprit);
   for (const Rule& rule : rules()) {
-    const Tally& tally = tallies[std::string(rule.id)];
+    const Answers& answers = by_rule[std::string(rule.id)];
     std::printf("figure: rule %s: %zu of %zu answers name the right culprit, confidence %.2f\n",
-                std::string(rule.id).c_str(), tally.right, tally.all, confidence_of(tally));
-    EXPECT_NEAR(rule.confidence, confidence_of(tally), 0.006)
+                std::string(rule.id).c_str(), answers.right, answers.all, confidence_of(answers));
+    EXPECT_NEAR(rule.confidence, confidence_of(answers), 0.006)
         << rule.id << ": write the measured number into its row; to measure: faults_test --gtest_filter=*Matrix";
   }
 }
