@@ -10,6 +10,9 @@ namespace fabric {
 
 inline constexpr double kMinute = 60, kHour = 3600;
 inline constexpr std::nullopt_t kNever = std::nullopt;
+// Watts, -30 dBm: less than any receiver detects. On a link that is up, a lane without light carries nothing: the link
+// does not use it, or it is of another port in the cage.
+inline constexpr double kDark = 1e-6;
 
 struct HealthRule;
 using HealthReadings = std::vector<HealthReading>;
