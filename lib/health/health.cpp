@@ -180,8 +180,10 @@ void ask_health(std::string_view check, const View& view, std::vector<Finding>& 
     else {
       const Port* found =
           find_where(view.now.ports, [&, &name = subject](const Port& each) { return each.id() == name; });
-      findings.push_back(bad(answer.status, subject, answer.observed, expected, std::string(answer.rule->meaning),
-                             fill_names(answer.rule->remedy, found, subject)));
+      const HealthRule& rule = *answer.rule;
+      const bool elsewhere = found != nullptr && !is_roce(*found) && !rule.elsewhere.empty();
+      findings.push_back(bad(answer.status, subject, answer.observed, expected, std::string(rule.meaning),
+                             fill_names(elsewhere ? rule.elsewhere : rule.remedy, found, subject)));
     }
     findings.back().since = answer.since;
   }

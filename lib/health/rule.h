@@ -55,6 +55,7 @@ struct HealthRow {
   bool graced = false;  // not counted while the machine boots or the driver reloads, when links come up
   // {netdev}, {rdma} and {pci} of the remedy are replaced by the port's names.
   std::string_view meaning, remedy;
+  std::string_view elsewhere{};  // the remedy of ports without RoCE, such as InfiniBand and EFA; empty: the same
   // The same readings over a long window, for faults too slow for a short one: a rule with its own key and state.
   std::optional<HealthWindow> slow{};
   CounterSum sum{};
