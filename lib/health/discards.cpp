@@ -41,9 +41,7 @@ constexpr HealthRow kRules[]{
      .meaning = "The port discards packets because its buffers are full, and they are sent again.",
      .remedy = "Check that RoCE uses a lossless priority at both ends (trust, DSCP map, PFC): fabric-agentctl plan "
                "--port {netdev}; fabric-agentctl neighbors",
-     .elsewhere =
-         "Find the cause: fabric-agentctl diagnose {netdev}. Compare with the other hosts of the job: does one "
-         "receive from many, or take its packets late?",
+     .elsewhere = "Find the cause: fabric-agentctl diagnose {netdev}. Compare with the other hosts of the job.",
      .sum = {{{{"discards received", &S::rx_discards}, {"discards sent", &S::tx_discards}}}}},
     {.check = "discards",
      .window = {"buffer_overruns", count, HealthLimits{1, kNever, kMinute, 0, kMinute}, "overruns (InfiniBand)",

@@ -10,8 +10,7 @@ namespace fabric {
 
 inline constexpr double kMinute = 60, kHour = 3600;
 inline constexpr std::nullopt_t kNever = std::nullopt;
-// Watts, -30 dBm: less than any receiver detects. On a link that is up, a lane without light carries nothing: the link
-// does not use it, or it is of another port in the cage.
+// Watts, -30 dBm: less than any receiver detects. A lane with less is not in use if the link is up.
 inline constexpr double kDark = 1e-6;
 
 struct HealthRule;

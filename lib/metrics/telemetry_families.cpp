@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/parse.h"
 #include "health/rule.h"
 #include "metrics/families.h"
 #include "metrics/telemetry_metrics.h"
@@ -85,8 +84,7 @@ void add_count(FamilySet& families, const Metric& metric, const Labels& labels, 
 }
 
 std::optional<bool> either(const std::optional<bool>& one, const std::optional<bool>& other) {
-  if (!one && !other) return std::nullopt;
-  return one.value_or(false) || other.value_or(false);
+  return one && other ? *one || *other : one ? one : other;
 }
 
 // Protection domains, shared receive queues and CM identifiers follow these kinds.
