@@ -15,8 +15,6 @@ bool is_asleep(const Transceiver& module) {
   return !awake && !module.lanes.empty();
 }
 
-constexpr double kDark = 1e-6;  // W of rx power, -30 dBm: below what any receiver detects
-
 // Loss of signal is latched until it is read; measured power counts more.
 bool is_dark(const ModuleLane& lane) {
   return lane.rx_power.value ? *lane.rx_power.value < kDark : lane.rx_los.value_or(false);

@@ -38,9 +38,10 @@ constexpr HealthRow kRules[]{
      .window = {"port_discards", ratio, HealthLimits{10, kNever, kMinute, 0, kMinute}, "packets per second",
                 "a tenth (ours) of NVSentinel's limit of port_xmit_discards and AWS's of rx_drops, 100 a second",
                 "below 10 a second", 10},
-     .meaning = "The port discards packets because its buffers are full, and RoCE retransmits them.",
+     .meaning = "The port discards packets because its buffers are full, and they are sent again.",
      .remedy = "Check that RoCE uses a lossless priority at both ends (trust, DSCP map, PFC): fabric-agentctl plan "
                "--port {netdev}; fabric-agentctl neighbors",
+     .elsewhere = "Find the cause: fabric-agentctl diagnose {netdev}. Compare with the other hosts of the job.",
      .sum = {{{{"discards received", &S::rx_discards}, {"discards sent", &S::tx_discards}}}}},
     {.check = "discards",
      .window = {"buffer_overruns", count, HealthLimits{1, kNever, kMinute, 0, kMinute}, "overruns (InfiniBand)",

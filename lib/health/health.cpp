@@ -178,10 +178,10 @@ void ask_health(std::string_view check, const View& view, std::vector<Finding>& 
     const std::string expected(answer.rule->expected);
     if (answer.status == Status::ok) findings.push_back(good(subject, answer.observed, expected));
     else {
-      const Port* found =
-          find_where(view.now.ports, [&, &name = subject](const Port& each) { return each.id() == name; });
+      const Port* found = find_where(view.now.ports, [&id = subject](const Port& each) { return each.id() == id; });
+      const bool elsewhere = found != nullptr && !is_roce(*found) && !answer.rule->elsewhere.empty();
       findings.push_back(bad(answer.status, subject, answer.observed, expected, std::string(answer.rule->meaning),
-                             fill_names(answer.rule->remedy, found, subject)));
+                             fill_names(elsewhere ? answer.rule->elsewhere : answer.rule->remedy, found, subject)));
     }
     findings.back().since = answer.since;
   }
@@ -213,9 +213,8 @@ std::string fill_names(std::string_view text, const Port* port, const std::strin
     replace(out, "{device}", port->rdma);
     replace(out, "{port}", std::to_string(port->number));
   }
-  const std::string rdma = port == nullptr ? subject : port->rdma + "/" + std::to_string(port->number);
   replace(out, "{netdev}", port == nullptr ? subject : port->netdev.empty() ? port->rdma : port->netdev);
-  replace(out, "{rdma}", rdma);
+  replace(out, "{rdma}", port == nullptr ? subject : port->rdma + "/" + std::to_string(port->number));
   replace(out, "{pci}", port == nullptr ? subject : port->pci);
   replace(out, "{peer}", peer);
   return out;

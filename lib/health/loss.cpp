@@ -18,9 +18,10 @@ constexpr HealthRow kRules[]{
     {.check = "loss",
      .window = {"out_of_sequence", ratio, HealthLimits{1e-5, 1e-3, 20, 10, kMinute}, "retransmissions per packet",
                 "ours: at 1 in 1000, go-back-N spends more than it gains", "below 1e-5 of the packets", 10},
-     .meaning = "Packets are lost or reordered in the network, and RoCE retransmits them.",
+     .meaning = "Packets are lost or reordered in the network, and are sent again.",
      .remedy = "Find the cause: fabric-agentctl diagnose {netdev}. Compare PFC, trust, DSCP map and ECN of this port "
                "with its switch: fabric-agentctl neighbors",
+     .elsewhere = "Find the cause: fabric-agentctl diagnose {netdev}. Compare with the other hosts of the job.",
      .sum = {.parts = {{{"packets out of sequence", &S::out_of_sequence},
                         {"sequence NAKs", &S::sequence_naks},
                         {"duplicate requests", &S::duplicate_requests}}},

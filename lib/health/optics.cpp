@@ -9,8 +9,6 @@ namespace {
 
 using enum HealthMeasure;
 
-constexpr double kDark = 1e-6;  // watts, -30 dBm: below what any receiver detects
-
 std::string power_text(double watts) { return number_text(std::round(100 * std::log10(watts * 1e3)) / 10) + " dBm"; }
 std::string current_text(double amperes) { return number_text(amperes * 1e3) + " mA"; }
 
@@ -44,7 +42,6 @@ std::optional<HealthReading> read_lanes(const Port& port) {
       append_item(out.evidence, name + " transmitter fault");
     }
     if (lane.rx_power.value || lane.tx_power.value || lane.tx_bias.value) ++lanes;
-    // Dark on a link that is up: a module may have more lanes than the link uses.
     if (lane.rx_power.value.value_or(1) < kDark || lane.tx_power.value.value_or(1) < kDark) continue;
     compare(out, name + " rx power", lane.rx_power, port.module->rx_power_limits, power_text);
     compare(out, name + " tx power", lane.tx_power, port.module->tx_power_limits, power_text);

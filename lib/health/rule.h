@@ -10,6 +10,8 @@ namespace fabric {
 
 inline constexpr double kMinute = 60, kHour = 3600;
 inline constexpr std::nullopt_t kNever = std::nullopt;
+// Watts, -30 dBm: less than any receiver detects. A lane with less is not in use if the link is up.
+inline constexpr double kDark = 1e-6;
 
 struct HealthRule;
 using HealthReadings = std::vector<HealthReading>;
@@ -52,6 +54,7 @@ struct HealthRow {
   bool graced = false;  // not counted while the machine boots or the driver reloads, when links come up
   // {netdev}, {rdma} and {pci} of the remedy are replaced by the port's names.
   std::string_view meaning, remedy;
+  std::string_view elsewhere{};  // the remedy of ports without RoCE, such as InfiniBand and EFA; empty: the same
   // The same readings over a long window, for faults too slow for a short one: a rule with its own key and state.
   std::optional<HealthWindow> slow{};
   CounterSum sum{};

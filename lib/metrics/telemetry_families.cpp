@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/parse.h"
+#include "health/rule.h"
 #include "metrics/families.h"
 #include "metrics/telemetry_metrics.h"
 
@@ -55,19 +55,21 @@ std::optional<int> flag_of(const ModuleReading& reading) {
   return reading.flags->high_warning || reading.flags->low_warning ? 1 : 0;
 }
 
-void add_lanes(FamilySet& families, const Labels& port, const Transceiver& module, bool each_lane) {
+void add_lanes(FamilySet& families, const Port& port, const Labels& labels, bool each_lane) {
+  const bool is_up = is_active(port) && port.carrier.value_or(true);
   for (const LaneRow& row : kLaneRows) {
     std::optional<int> worst;
     std::optional<double> lowest;
-    for (const ModuleLane& lane : module.lanes) {
+    for (const ModuleLane& lane : port.module->lanes) {
       const ModuleReading& reading = lane.*row.reading;
-      if (reading.value) lowest = std::min(lowest.value_or(*reading.value), *reading.value);
       if (reading.value && each_lane)
-        families.add(*row.metric, port, {{"lane", std::to_string(lane.number)}}, *reading.value);
+        families.add(*row.metric, labels, {{"lane", std::to_string(lane.number)}}, *reading.value);
+      if (is_up && reading.value.value_or(kDark) < kDark) continue;
+      if (reading.value) lowest = std::min(lowest.value_or(*reading.value), *reading.value);
       worst = std::max(worst, flag_of(reading));
     }
-    if (lowest && row.lowest != nullptr) families.add(*row.lowest, port, *lowest);
-    add_flag(families, port, row.name, worst);
+    if (lowest && row.lowest != nullptr) families.add(*row.lowest, labels, *lowest);
+    add_flag(families, labels, row.name, worst);
   }
 }
 
@@ -82,8 +84,7 @@ void add_count(FamilySet& families, const Metric& metric, const Labels& labels, 
 }
 
 std::optional<bool> either(const std::optional<bool>& one, const std::optional<bool>& other) {
-  if (!one && !other) return std::nullopt;
-  return one.value_or(false) || other.value_or(false);
+  return one && other ? *one || *other : one ? one : other;
 }
 
 // Protection domains, shared receive queues and CM identifiers follow these kinds.
@@ -127,7 +128,7 @@ void add_module(FamilySet& families, const Port& port, const Published& publishe
   if (module.temperature.value) families.add(kModuleTemperature, labels, *module.temperature.value);
   add_flag(families, labels, "temperature", flag_of(module.temperature));
   add_flag(families, labels, "voltage", flag_of(module.voltage));
-  add_lanes(families, labels, module, published.has(SeriesGroup::lanes));
+  add_lanes(families, port, labels, published.has(SeriesGroup::lanes));
   add_count(families, kModuleLanesLost, labels, {{"side", "medium"}}, module,
             [](const ModuleLane& lane) { return either(lane.rx_los, lane.rx_lol); });
   add_count(families, kModuleLanesLost, labels, {{"side", "host"}}, module,

@@ -32,9 +32,9 @@ inline constexpr Metric kModuleRxPower{"fabric_module_rx_power_watts", "Light re
 inline constexpr Metric kModuleTxPower{"fabric_module_tx_power_watts", "Light sent, by lane."};
 inline constexpr Metric kModuleTxBias{"fabric_module_tx_bias_amperes", "Current through the laser, by lane."};
 inline constexpr Metric kModuleRxPowerLowest{"fabric_module_rx_power_lowest_watts",
-                                             "Light received on the lane that receives least."};
+                                             "Light received on the lane in use that receives least."};
 inline constexpr Metric kModuleTxPowerLowest{"fabric_module_tx_power_lowest_watts",
-                                             "Light sent on the lane that sends least."};
+                                             "Light sent on the lane in use that sends least."};
 inline constexpr Metric kModuleTemperatureLimit{
     "fabric_module_temperature_limit_celsius",
     "The module's own limits of its temperature, by limit (high_alarm, high_warning, low_warning, low_alarm)."};
@@ -48,8 +48,8 @@ inline constexpr Metric kModuleTxPowerLimit{"fabric_module_tx_power_limit_watts"
 inline constexpr Metric kModuleTxBiasLimit{"fabric_module_tx_bias_limit_amperes",
                                            "The module's own limits of the laser current, by limit."};
 inline constexpr Metric kModuleFlag{"fabric_module_flag",
-                                    "The module's own flags for a reading, worst of all lanes: 0 within limits, 1 "
-                                    "beyond a warning limit, 2 beyond an alarm limit since the previous reading."};
+                                    "The module's own flags for a reading, worst of the lanes in use: 0 within limits, "
+                                    "1 beyond a warning limit, 2 beyond an alarm limit since the previous reading."};
 inline constexpr Metric kModuleLanesLost{
     "fabric_module_lanes_without_signal",
     "Lanes that report loss of signal or of lock, by side (medium: from the cable; host: from the NIC)."};

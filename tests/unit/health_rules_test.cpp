@@ -551,6 +551,20 @@ TEST(HealthRules, TimeoutsOfEfaAreNoLoss) {
   EXPECT_EQ(machine.said(), "");
 }
 
+// InfiniBand has credits, and EFA's transport no priorities.
+TEST(HealthRules, WherePfcDoesNotExistItIsNoRemedy) {
+  for (const LinkLayer layer : {LinkLayer::infiniband, LinkLayer::unknown, LinkLayer::ethernet})
+    for (const char* counter : {"port_xmit_discards", "out_of_sequence"}) {
+      Machine machine;
+      machine.port().link_layer = layer;
+      machine.steps(3);
+      machine.steps(3, counted(counter, 50'000));
+      const auto found = machine.found();
+      ASSERT_EQ(found.size(), 1u) << describe(found);
+      EXPECT_EQ(found[0].remedy.find("PFC") != std::string::npos, layer == LinkLayer::ethernet) << found[0].remedy;
+    }
+}
+
 TEST(HealthRules, CountersThatWereResetAreNoRise) {
   Machine machine;
   machine.steps(3);

@@ -166,8 +166,8 @@ std::string remedy(const Setting& setting, int code) {
     return "bnxt_re has one switch for all priorities: cc";
   if (!is_ours(setting.id)) return {};
   if (code == 0)
-    return "this bnxt_re has no knob for it (Linux 6.12 switches congestion control on by itself): take Linux 7 with "
-           "debugfs, Broadcom's bnxt_re package with its configfs, or niccli";
+    return "this bnxt_re has no knob for it (Linux 6.12 switches congestion control on by itself): take Linux 6.15 "
+           "or later with debugfs, Broadcom's bnxt_re package with its configfs, or niccli";
   if (code == EPERM) return "kernel lockdown (Secure Boot) closes debugfs even to root: set it with niccli";
   if (code == EACCES) return "the files are root's alone (needs CAP_DAC_OVERRIDE)";
   if (code == EINVAL &&

@@ -3,7 +3,7 @@
 //   configfs bnxt_re/<RDMA device>/ports/<port>/cc/: Broadcom's own module (bnxt_re/configfs.c), hex numbers. Older
 //     releases show the written value and send it to the firmware on `apply`; newer ones (233) send most of it at once
 //     and read it from the firmware, but DSCPs and priorities still wait for `apply`.
-//   debugfs bnxt_re/<PCI address>/cc_config/: Linux 7.3 (drivers/infiniband/hw/bnxt_re/debugfs.c, files of mode 0400)
+//   debugfs bnxt_re/<PCI address>/cc_config/: Linux 6.15 (drivers/infiniband/hw/bnxt_re/debugfs.c, files of mode 0400)
 //     and Broadcom's newest modules, decimal numbers, sent at once; Linux ignores the firmware's refusal.
 // As in Broadcom's bnxt_setupcc.sh, configfs is preferred. Linux 6.12 has neither.
 //

@@ -309,6 +309,26 @@ TEST(TelemetryFamilies, AModuleSaysItsWorstAndItsLimitsOnce) {
                     {"fabric_module_rx_power_limit_watts" + kAt + ",limit=high_alarm", 0.002}}));
 }
 
+// A breakout, or a link of two lanes in a module of four: the other lanes are no fault of it.
+TEST(TelemetryFamilies, LanesThatALinkDoesNotUseAreNotItsWeakest) {
+  Port port;
+  port.module.emplace().lanes = {lane(1, 0.0005), lane(2, 0)};
+  port.module->lanes[0].rx_power.flags = ModuleFlags{};
+  port.module->lanes[1].rx_power.flags = ModuleFlags{.low_alarm = true, .low_warning = true};
+  const std::string lowest = "fabric_module_rx_power_lowest_watts" + kAt,
+                    flag = "fabric_module_flag" + kAt + ",reading=rx_power";
+  for (const bool is_up : {true, false}) {
+    port.state = is_up ? kPortActive : 1;
+    Series series = telemetry_of(node_with(port));
+    const auto value = [&](const std::string& name) {
+      const auto at = std::ranges::find(series, name, &Series::value_type::first);
+      return at == series.end() ? -1 : at->second;
+    };
+    EXPECT_EQ(value(lowest), is_up ? 0.0005 : 0);
+    EXPECT_EQ(value(flag), is_up ? 0 : 2);
+  }
+}
+
 // Detail is published on request; what is judged of it stays.
 TEST(TelemetryFamilies, LanesAndLimitsAreGroups) {
   Port port;
