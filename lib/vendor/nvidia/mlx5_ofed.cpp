@@ -45,12 +45,10 @@ std::string path_of(const PortIo& io, const file_settings::File& file) {
   return folder_of(io.netdev) + "/" + std::string(file.name);
 }
 
-// Those of a bond are its members'.
+// Of a bond, its members have them.
 bool has_ecn_files(const Root& root, const std::string& netdev) {
-  const std::string members = root.line_of("sys/class/net/" + netdev + "/bonding/slaves");
-  return root.exists(folder_of(netdev)) || std::ranges::any_of(words(members), [&](std::string_view member) {
-           return root.exists(folder_of(std::string(member)));
-         });
+  const std::string names = netdev + " " + root.line_of("sys/class/net/" + netdev + "/bonding/slaves");
+  return std::ranges::any_of(words(names), [&](auto name) { return root.exists(folder_of(std::string(name))); });
 }
 
 std::string enable_file(const PortIo& io, SettingId id, int prio) {
