@@ -17,10 +17,7 @@ void drop_repeated(List& list, Text&& text) {
 
 // toml++ describes the error; the commonest mistakes get a hint. A word without quotes is a number, a time or "false"
 // to it, by its first letters.
-struct Hint {
-  std::string_view fault, instead;
-};
-constexpr Hint kHints[] = {
+constexpr std::pair<std::string_view, std::string_view> kHints[] = {
     {"cannot redefine", "keep one of the two"},
     {"leading zeroes", "write the number without them"},
     {"string: ", "close the quotes in the same line"},
@@ -33,7 +30,7 @@ constexpr Hint kHints[] = {
 };
 
 std::string_view instead_of(std::string_view fault) {
-  return std::ranges::find_if(kHints, [&](const Hint& hint) { return fault.find(hint.fault) != fault.npos; })->instead;
+  return std::ranges::find_if(kHints, [&](const auto& hint) { return fault.find(hint.first) != fault.npos; })->second;
 }
 
 // Names and values are shown on terminals, in the journal and as labels: they must be what they look like.
