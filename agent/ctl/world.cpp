@@ -16,7 +16,8 @@ int64_t wall_now(const Kernel& kernel) {
 }
 
 bool names_port(const std::string& name, const Port& port) {
-  return name == port.id() || name == port.rdma || (!port.netdev.empty() && name == port.netdev);
+  return name == port.id() || name == port.rdma || (!port.netdev.empty() && name == port.netdev) ||
+         contains(port.altnames, name);
 }
 
 Result<World> open_world(const Options& options) {

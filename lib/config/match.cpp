@@ -34,16 +34,16 @@ Normal hexadecimal_pattern(const toml::node& element, std::string_view allowed) 
 
 Normal pci_id(const toml::node& element) { return hexadecimal_pattern(element, ":"); }
 
-// With its domain: "17:00.0" alone matches nothing.
+// With domain and function: "17:00.0" and "0000:17:00" match nothing.
 Normal pci_address(const toml::node& element) {
   auto text = hexadecimal_pattern(element, ":.");
   if (!text || text->find('*') != std::string::npos) return text;
-  return std::ranges::count(*text, ':') == 2 ? text : std::nullopt;
+  return std::ranges::count(*text, ':') == 2 && text->find('.') != std::string::npos ? text : std::nullopt;
 }
 
-// 400000, "400G", "2.5G": Mb/s.
+// 400000, "400G", "2.5G": Mb/s. A number below is one of Gb/s, which no link would match.
 Normal speed(const toml::node& element) {
-  constexpr double kMost = 10'000'000;
+  constexpr double kLeast = 1'000, kMost = 10'000'000;
   double megabits = 0;
   if (const auto* number = element.as_integer()) {
     megabits = static_cast<double>(number->get());
@@ -55,7 +55,7 @@ Normal speed(const toml::node& element) {
     if (!value) return std::nullopt;
     megabits = *value * (giga ? 1000 : 1);
   }
-  if (!(megabits >= 10 && megabits <= kMost) || megabits != std::floor(megabits)) return std::nullopt;
+  if (!(megabits >= kLeast && megabits <= kMost) || megabits != std::floor(megabits)) return std::nullopt;
   return std::to_string(static_cast<uint32_t>(megabits));
 }
 
@@ -73,7 +73,8 @@ const MatchKey kMatchKeys[] = {
     {"driver", &Match::driver, any_text, "a pattern", "driver = \"mlx5_core\""},
     {"rdma", &Match::rdma, device_name, "a device, or a pattern of devices", "rdma = \"mlx5_*\""},
     {"netdev", &Match::netdev, device_name, "a netdev, or a pattern of netdevs", "netdev = \"ens*\""},
-    {"pci", &Match::pci, pci_address, "a PCI address with its domain, or a pattern of it", "pci = \"0000:17:*\""},
+    {"pci", &Match::pci, pci_address, "a PCI address with domain and function, or a pattern of it",
+     "pci = \"0000:17:*\""},
     {"pci_id", &Match::pci_id, pci_id, "vendor and device in hexadecimal, or a pattern of them",
      "pci_id = \"15b3:1021\""},
     {"speed", &Match::speed, speed, "a speed in Mb/s, or in Gb/s as \"400G\"", "speed = \"400G\"", true},

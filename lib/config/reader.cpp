@@ -15,12 +15,22 @@ void drop_repeated(List& list, Text&& text) {
   std::erase_if(list, [&](const auto& each) { return !seen.insert(text(each)).second; });
 }
 
-// toml++ describes the error; the commonest mistakes get a hint.
+// toml++ describes the error; the commonest mistakes get a hint. A word without quotes is a number, a time or "false"
+// to it, by its first letters.
+constexpr std::pair<std::string_view, std::string_view> kHints[] = {
+    {"cannot redefine", "keep one of the two"},
+    {"leading zeroes", "write the number without them"},
+    {"string: ", "close the quotes in the same line"},
+    {"parsing inline table", "write a table in braces in one line, without a comma at its end"},
+    {"parsing array", "close the array by ]"},
+    {"parsing table header", "write [TABLE], or [[port]]"},
+    {"parsing key", "write KEY = VALUE"},
+    {"Error while parsing", "put text into quotes: mode = \"audit\""},
+    {"", "write TOML in UTF-8, as in fabric-agent.toml(5)"},
+};
+
 std::string_view instead_of(std::string_view fault) {
-  if (fault.find("could not determine value type") != std::string_view::npos)
-    return "put text into quotes: mode = \"audit\"";
-  if (fault.find("cannot redefine") != std::string_view::npos) return "keep one of the two";
-  return "write TOML in UTF-8, as in fabric-agent.toml(5)";
+  return std::ranges::find_if(kHints, [&](const auto& hint) { return fault.find(hint.first) != fault.npos; })->second;
 }
 
 // Names and values are shown on terminals, in the journal and as labels: they must be what they look like.

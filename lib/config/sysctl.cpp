@@ -46,9 +46,7 @@ void read_one(Reader& reader, const std::string& name, const toml::source_positi
       value ? qos::sysctl_problem(name, *value) : "expected a number or a string of numbers, not " + describe(node);
   if (!problem.empty()) {
     const qos::Sysctl& row = *qos::find_sysctl(name);
-    std::string example = std::to_string(row.min);
-    for (unsigned i = 1; i < row.numbers; ++i) example += " " + std::to_string(row.min + i);
-    if (row.numbers > 1) example = toml_string(example);
+    const std::string example = row.numbers > 1 ? toml_string(row.example) : std::string(row.example);
     return reader.fail(fault_at(node, problem), "sysctl." + name, "\"" + name + "\" = " + example);
   }
   policy.sysctl[name] = *value;

@@ -80,7 +80,8 @@ constexpr HealthRow kRules[]{
      .quiet = 1,
      .graced = true,
      .meaning = "The link went down and came back: RoCE stops each time, and connections may break.",
-     .remedy = "Check the module and its light: ethtool -m {netdev}. Clean and reseat the connectors, then replace the "
+     .remedy = "Rule out changes of PFC, FEC or DCB, which restart the link: journalctl -u fabric-agent. Check the "
+               "module and its light: ethtool -m {netdev}. Clean and reseat the connectors, then replace the "
                "cable or the transceivers, then try another switch port.",
      .sum = {{{{"link downs", &S::link_downs}}}}},
     {.check = "link-errors",
@@ -143,9 +144,12 @@ extern const Check kLinkFlapCheck{
     .meaning =
         "Counts how often carrier or the physical link went down within the window (12 hours by default), as counted "
         "by the kernel (carrier_down_count) and the NIC. Each flap stops RoCE for seconds and can end connections. "
-        "Flaps while the machine boots or the driver loads do not count. The finding clears when the window has "
+        "Flaps while the machine boots or the driver loads do not count; those of a change of PFC (mlx5), FEC or DCB, "
+        "which restarts the link, do. The finding clears when the window has "
         "passed.",
-    .inspect = "journalctl -k -g 'Link|carrier'; ip -s -s link show dev NETDEV; the log of the switch port",
+    .inspect =
+        "journalctl -k -g 'Link|carrier'; journalctl -u fabric-agent; ip -s -s link show dev NETDEV; the log of the "
+        "switch port",
     .fix =
         "Clean and reseat the connectors, then replace the cable or the transceivers, then use another switch port. "
         "fabric-agentctl ack link-flap acknowledges a known flap.",

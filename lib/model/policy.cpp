@@ -12,13 +12,18 @@ bool allows(const std::vector<std::string>& patterns, const std::string& text) {
   return patterns.empty() || matches_any(patterns, text);
 }
 
+bool has_name(const Match& match, const Port& port) {
+  return allows(match.netdev, port.netdev) ||
+         std::ranges::any_of(port.altnames, [&](const auto& name) { return allows(match.netdev, name); });
+}
+
 bool matches(const Match& match, const Port& port) {
   bool driver =
       match.driver.empty() || matches_any(match.driver, port.kernel_driver) || matches_any(match.driver, port.driver);
   const std::string speed = port.speed ? std::to_string(*port.speed) : "";
   const std::string numa = port.numa ? std::to_string(*port.numa) : "";
   return driver && allows(match.pci_id, port.pci_id) && allows(match.speed, speed) && allows(match.numa, numa) &&
-         allows(match.role, port.role) && allows(match.rdma, port.rdma) && allows(match.netdev, port.netdev) &&
+         allows(match.role, port.role) && allows(match.rdma, port.rdma) && has_name(match, port) &&
          allows(match.pci, port.pci);
 }
 

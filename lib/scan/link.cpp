@@ -164,6 +164,7 @@ std::vector<Port> bond_members(Context& context, const Port& bond) {
     if (!place || driver_of(root, place->folder) != bond.kernel_driver) continue;
     Port member = bond;
     member.netdev = name;
+    member.driver = driver_for(member.kernel_driver, &root, member.netdev).name;
     member.pci = base_name(place->folder);
     member.pci_id = pci_id_of(root, place->folder);
     member.numa = pci::numa_node(root, place->folder, context.cpu_nodes);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 
 #include "base/parse.h"
 #include "kernel/netlink/rtnl.h"
@@ -46,6 +47,23 @@ bool rides_on(const Root& root, const std::string& device, const std::string& fu
   return place && place->find("/" + function + "/") != std::string::npos;
 }
 
+// Whose queue pairs RDMA netlink does not list: a guest has the function open (vfio_pci_core_enable() enables it), or
+// the RDMA device is in a container's network namespace, and its folder looks empty.
+bool is_used_elsewhere(const Root& root, const std::string& function) {
+  if (root.link_name(function + "/driver").find("vfio") != std::string::npos)
+    return root.number_in<uint32_t>(function + "/enable").value_or(1) > 0;
+  return root.exists(function + "/infiniband") && root.names_in(function + "/infiniband").empty();
+}
+
+// A virtual function or subfunction of the port's function.
+bool has_user_elsewhere(const Root& root, const std::string& pci) {
+  const std::string folder = "sys/bus/pci/devices/" + pci + "/";
+  return !pci.empty() && std::ranges::any_of(root.names_in(folder), [&](const std::string& name) {
+    return (name.starts_with("virtfn") || name.find(".sf.") != std::string::npos) &&
+           is_used_elsewhere(root, folder + name);
+  });
+}
+
 }  // namespace
 
 bool is_there(Kernel& kernel, const Port& port) {
@@ -76,7 +94,7 @@ Result<void> settle(Kernel& kernel, const Port& port) {
 }
 
 bool has_user_queue_pairs(Kernel& kernel, const Port& port) {
-  if (kernel.rdma == nullptr) return true;
+  if (kernel.rdma == nullptr || has_user_elsewhere(kernel.root, port.pci)) return true;
   const auto devices = nldev::devices(*kernel.rdma);
   if (!devices) return true;
   bool known = false;

@@ -149,7 +149,7 @@ class Pass {
     if (options_.disruptive == Disruptive::never)
       return block(Outcome::pending, "the write stops traffic, and the policy has disruptive = \"never\"");
     if (options_.busy && options_.busy(port_))
-      return block(Outcome::pending, "the write stops traffic and a process holds a queue pair on the port");
+      return block(Outcome::pending, "the write stops traffic, and a process, a guest or a container uses the port");
     if (!options_.window_open) block(Outcome::pending, "the write stops traffic and waits for the maintenance window");
   }
 

@@ -11,33 +11,31 @@ namespace {
 
 constexpr std::array kSysctls{
     // sysctl_numa_balancing() of kernel/sched/core.c asks for CAP_SYS_ADMIN.
-    Sysctl{"kernel.numa_balancing", "moves pages of running jobs between NUMA nodes; 0, where jobs are pinned", 0, 3, 1,
-           true},
-    Sysctl{"net.core.netdev_budget", "packets that one softirq round takes", 1},
-    Sysctl{"net.core.netdev_max_backlog", "packets queued to the stack per CPU"},
-    Sysctl{"net.core.optmem_max", "bytes of ancillary data per socket"},
-    Sysctl{"net.core.rmem_default", "bytes of a socket's receive buffer", 256},
-    Sysctl{"net.core.rmem_max", "bytes that a socket's receive buffer may be set to", 256},
-    Sysctl{"net.core.wmem_default", "bytes of a socket's send buffer", 256},
-    Sysctl{"net.core.wmem_max", "bytes that a socket's send buffer may be set to", 256},
-    // Several ports in one subnet: each must answer ARP for its own address only, and use it as the source.
-    Sysctl{"net.ipv4.conf.*.accept_local", "takes packets with one of the host's own addresses as their source", 0, 1},
-    Sysctl{"net.ipv4.conf.*.arp_announce", "which address an ARP request names; 2 with several ports in one subnet", 0,
-           2},
-    Sysctl{"net.ipv4.conf.*.arp_filter", "answers ARP only where the route back leaves by the same port", 0, 1},
-    Sysctl{"net.ipv4.conf.*.arp_ignore", "which ARP requests are answered; 1 with several ports in one subnet", 0, 8},
-    Sysctl{"net.ipv4.conf.*.rp_filter", "reverse path filter; 2 (loose) or 0 with several ports in one subnet", 0, 2},
-    Sysctl{"net.ipv4.neigh.default.gc_thresh1", "ARP entries below which none is collected"},
-    Sysctl{"net.ipv4.neigh.default.gc_thresh2", "ARP entries above which the old are collected"},
-    Sysctl{"net.ipv4.neigh.default.gc_thresh3", "ARP entries at most: more than hosts in the fabric's subnet"},
-    Sysctl{"net.ipv4.tcp_ecn", "ECN of TCP: 0 off, 1 on, 2 for those that ask; 3 to 5 accurate ECN on newer kernels", 0,
-           5},
-    Sysctl{"net.ipv4.tcp_mtu_probing", "finds the path MTU of TCP where ICMP is filtered", 0, 2},
-    Sysctl{"net.ipv4.tcp_rmem", "bytes of TCP's receive buffer: minimum, default, maximum", 1, INT32_MAX, 3},
-    Sysctl{"net.ipv4.tcp_timestamps", "time stamps of TCP: 0 off, 1 on, 2 on without random offsets", 0, 2},
-    Sysctl{"net.ipv4.tcp_wmem", "bytes of TCP's send buffer: minimum, default, maximum", 1, INT32_MAX, 3},
-    Sysctl{"vm.zone_reclaim_mode", "reclaims memory of a NUMA node before another node's is taken; 0 for I/O hosts", 0,
-           7},
+    Sysctl{"kernel.numa_balancing", "0", 0, 3, 1, true},
+    Sysctl{"net.core.netdev_budget", "600", 1},
+    Sysctl{"net.core.netdev_max_backlog", "250000"},
+    Sysctl{"net.core.optmem_max", "131072"},
+    Sysctl{"net.core.rmem_default", "212992", 256},
+    Sysctl{"net.core.rmem_max", "67108864", 256},
+    Sysctl{"net.core.wmem_default", "212992", 256},
+    Sysctl{"net.core.wmem_max", "67108864", 256},
+    // With several ports in one subnet each must answer ARP for its own address only, and use it as the source:
+    // arp_ignore 1, arp_announce 2, rp_filter 2 (loose) or 0.
+    Sysctl{"net.ipv4.conf.*.accept_local", "0", 0, 1},
+    Sysctl{"net.ipv4.conf.*.arp_announce", "2", 0, 2},
+    Sysctl{"net.ipv4.conf.*.arp_filter", "1", 0, 1},
+    Sysctl{"net.ipv4.conf.*.arp_ignore", "1", 0, 8},
+    Sysctl{"net.ipv4.conf.*.rp_filter", "2", 0, 2},
+    // gc_thresh3: more than hosts in the fabric's subnet.
+    Sysctl{"net.ipv4.neigh.default.gc_thresh1", "8192"},
+    Sysctl{"net.ipv4.neigh.default.gc_thresh2", "32768"},
+    Sysctl{"net.ipv4.neigh.default.gc_thresh3", "65536"},
+    Sysctl{"net.ipv4.tcp_ecn", "2", 0, 5},
+    Sysctl{"net.ipv4.tcp_mtu_probing", "1", 0, 2},
+    Sysctl{"net.ipv4.tcp_rmem", "4096 131072 67108864", 1, INT32_MAX, 3},
+    Sysctl{"net.ipv4.tcp_timestamps", "1", 0, 2},
+    Sysctl{"net.ipv4.tcp_wmem", "4096 16384 67108864", 1, INT32_MAX, 3},
+    Sysctl{"vm.zone_reclaim_mode", "0", 0, 7},
 };
 
 // IFNAMSIZ without the NUL; a name that leaves its folder is invalid.

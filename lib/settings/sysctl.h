@@ -13,8 +13,8 @@ namespace fabric::qos {
 
 // A sysctl that the configuration may set. `*` in the name matches one network interface, "all" or "default".
 struct Sysctl {
-  std::string_view name;  // as sysctl(8) writes it: "net.ipv4.conf.*.arp_ignore"
-  std::string_view help;
+  std::string_view name;              // as sysctl(8) writes it: "net.ipv4.conf.*.arp_ignore"
+  std::string_view example;           // a value that does no harm where an operator pastes it
   uint64_t min = 0, max = INT32_MAX;  // of each number
   unsigned numbers = 1;               // 3: minimum, default and maximum, ascending
   bool sys_admin = false;  // writing it requires CAP_SYS_ADMIN: fabric-agent-pci.service writes, agentd only compares

@@ -85,7 +85,8 @@ Suspect suspect_of(SettingId setting, const Evidence& seen) {
   if (seen.new_device) return {Cause::driver, "the driver (loaded or reset: the device is a new one)"};
   if (seen.writer.pid != 0) return {Cause::process, seen.writer.name, seen.writer};
   if (seen.notified) return {Cause::process, "another process"};
-  if (is_dcb && seen.firmware_dcbx) return {Cause::firmware, "probably the NIC's firmware (DCBX)"};
+  if (is_dcb && seen.firmware_dcbx)
+    return {Cause::firmware, "probably the NIC's firmware (DCBX), or a DCB agent in CEE mode (lldpad)"};
   if (seen.carrier_lost) return {Cause::link, "probably the link's retraining"};
   return {Cause::unnotified, notification_of(setting) == NotificationKind::nothing
                                  ? "an unknown writer (writes of this setting are not notified)"

@@ -130,6 +130,17 @@ const PlantedDefects& network_defects() {
          n.policy.expect.gpus = 8;
        },
        finds("expect", "node", C, "4 GPUs, 4 compute NICs")},
+      {"nic_in_a_guest",
+       [](Healthy& n) {
+         n.policy.expect.compute_nics = 4;
+         Nic& nic = n.now.topology.nics[3];
+         nic.rdma.clear();
+         nic.netdevs.clear();
+         n.now.ports.pop_back();
+         n.now.platform.functions[nic.pci].kernel_driver = "vfio-pci";
+         n.now.platform.functions[n.now.topology.gpus[3].pci].kernel_driver = "vfio-pci";
+       },
+       finds("expect", "node", C, "3 compute NICs", "(vfio-pci)")},
       {"nothing_to_count",
        [](Healthy& n) {
          n.policy.expect.gpus = 4;

@@ -29,7 +29,7 @@ Finding finding_for(const Host& host, const NicInterrupts& nic) {
       "CPUs on another NUMA node serve the interrupts of these queues: each packet and completion crosses the link "
       "between NUMA nodes. " +
           std::string(balanced ? "irqbalance runs and may have placed them there."
-                               : "A tuning script (set_irq_affinity) placed them there."),
+                               : "The driver, irqaffinity= or a tuning script may have placed them there."),
       "For each IRQ: cat /sys/devices/system/node/node" + std::to_string(nic.numa) +
           "/cpulist > /proc/irq/IRQ/smp_affinity_list; NVIDIA: set_irq_affinity_bynode.sh " + std::to_string(nic.numa) +
           " NETDEV." + (balanced ? " First systemctl disable --now irqbalance, or ban these IRQs (--banirq)." : ""));

@@ -2,6 +2,7 @@
 #include "checks/check.h"
 #include "checks/topology/pairing.h"
 #include "health/health.h"
+#include "topology/platform.h"
 
 namespace fabric {
 namespace {
@@ -24,6 +25,15 @@ size_t count_compute(const Node& node, const Placement& placed, size_t wanted) {
   const size_t have = placed.compute.size();
   if (have == wanted || all.size() == wanted || fits(used) || fits(fast)) return wanted;
   return have > wanted && used + unknown < wanted ? used + unknown : have;  // slower NICs do not replace missing ones
+}
+
+// A virtual function is given to a guest as a rule.
+std::string given_away_text(const Node& node) {
+  std::string nics;
+  for (const Nic& nic : node.topology.nics)
+    if (!nic.virtual_function && is_given_away(node, nic.pci))
+      append_item(nics, nic.pci + " (" + function_of(node, nic.pci)->kernel_driver + ")");
+  return nics.empty() ? nics : " Not counted: " + nics + "; if a guest or DPDK is to have them, correct [expect].";
 }
 
 // Both counts in one finding: a report has one for each id and subject.
@@ -50,7 +60,8 @@ void check_counts(const View& view, const Placement& placed, const Expect& expec
   if (!wrong) return findings.push_back(good("node", observed, expected));
   findings.push_back(
       bad(few ? Status::critical : Status::warning, "node", observed, expected,
-          few ? "A device is missing: it left the PCI bus, has no driver, or was never installed."
+          few ? "A device is missing: it left the PCI bus, has no driver, or was never installed." +
+                    given_away_text(view.now)
               : "There are more devices than [expect] pins: the configuration may belong to another machine.",
           few ? "lspci -nn; journalctl -k -g 'pcie|xid'; then reseat the missing device, check its power, or load its "
                 "driver."

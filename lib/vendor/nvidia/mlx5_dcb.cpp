@@ -196,7 +196,7 @@ std::string impossible(const Setting& setting, const Qos& want, const Qos& have,
       if (tsa == Tsa::cb_shaper) return "mlx5 has no credit-based shaper";
   if (setting.id == SettingId::maxrate) return impossible_rates(*want.maxrate);
   if (is_buffer(setting)) return impossible_buffers(want, have, limits);
-  return {};
+  return upstream::impossible(setting, want, have, limits);
 }
 
 // mlx5e_dcbnl_build_netdev() asks for vport_group_manager, which the host's function lacks where the Arm cores own the

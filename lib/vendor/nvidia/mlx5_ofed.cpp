@@ -6,6 +6,8 @@
 // cnp_802p_prio shows the number also while the firmware chooses the priority (cnp_prio_mode), which no file shows; a
 // write ends that (mlx5e_store_cnp_802p_prio() sends a mode of 0). A query that fails is an error of the read, but for
 // enable/0..7, which are then empty.
+#include <algorithm>
+
 #include "base/parse.h"
 #include "vendor/driver.h"
 #include "vendor/generic/file_settings.h"
@@ -43,7 +45,11 @@ std::string path_of(const PortIo& io, const file_settings::File& file) {
   return folder_of(io.netdev) + "/" + std::string(file.name);
 }
 
-bool has_ecn_files(const Root& root, const std::string& netdev) { return root.exists(folder_of(netdev)); }
+// Of a bond, its members have them.
+bool has_ecn_files(const Root& root, const std::string& netdev) {
+  const std::string names = netdev + " " + root.line_of("sys/class/net/" + netdev + "/bonding/slaves");
+  return std::ranges::any_of(words(names), [&](auto name) { return root.exists(folder_of(std::string(name))); });
+}
 
 std::string enable_file(const PortIo& io, SettingId id, int prio) {
   return folder_of(io.netdev) + (id == SettingId::ecn_rp ? "/roce_rp" : "/roce_np") + "/enable/" + std::to_string(prio);

@@ -44,6 +44,14 @@ TEST(PolicyFor, EveryGivenListMustHaveAMatch) {
   EXPECT_FALSE(takes(match));
 }
 
+TEST(PolicyFor, ANetdevIsMatchedByItsOtherNames) {
+  Port port = roce_port();
+  port.altnames = {"rail0", "enp23s0f0np0"};
+  EXPECT_TRUE(takes({.netdev = {"rail*"}}, port));
+  EXPECT_TRUE(takes({.netdev = {"ens1f0np0"}}, port));
+  EXPECT_FALSE(takes({.netdev = {"rail1"}}, port));
+}
+
 TEST(PolicyFor, APortIsMatchedByWhatItIs) {
   Port port = roce_port();
   port.pci_id = "15b3:1021";

@@ -252,6 +252,7 @@ TEST_F(Scan, TheMembersOfABondArePortsOfTheirOwn) {
     tree.file("sys/class/net/" + member + "/ifindex", std::to_string(5 + i) + "\n")
         .file("sys/class/net/" + member + "/mtu", "9000\n");
     tree.link("sys/class/net/" + member + "/device", "../../../../" + functions[i]);
+    tree.folder("sys/class/net/" + member + "/ecn");  // OFED's
   }
   const auto device = add_rdma(tree, "mlx5_bond_0", functions[0]);
   tree.file(device + "/ports/1/gid_attrs/ndevs/0", "bond0\n")
@@ -268,7 +269,10 @@ TEST_F(Scan, TheMembersOfABondArePortsOfTheirOwn) {
   EXPECT_EQ(node.ports[2].pci, "0000:24:00.1");
   EXPECT_EQ(node.ports[2].ifindex, 6);
   EXPECT_EQ(node.ports[2].qos.mtu, 9000u);
-  for (const Port& port : node.ports) EXPECT_EQ(port.active_mtu, 4096u) << port.id() << ": the path MTU is the bond's";
+  for (const Port& port : node.ports) {
+    EXPECT_EQ(port.active_mtu, 4096u) << port.id() << ": the path MTU is the bond's";
+    EXPECT_EQ(port.driver, "mlx5_ofed") << port.id();
+  }
   const Keys of_bond = qos::own_keys(node.ports[0]), of_member = qos::own_keys(node.ports[2]);
   EXPECT_TRUE(of_bond[index(SettingId::mtu)] && of_bond[index(SettingId::roce_tos)] && !of_bond[index(SettingId::pfc)]);
   EXPECT_TRUE((of_bond & of_member).none() && (of_bond | of_member).all()) << "each setting has one owner";

@@ -82,6 +82,22 @@ TEST_F(Busy, ByItsOwnQueuePairsAndThoseOfTheFunctionsBelowIt) {
   EXPECT_FALSE(busy()) << "another card";
 }
 
+TEST_F(Busy, ByAGuestOrAContainerWhoseQueuePairsAreNotListed) {
+  const std::string pf = "sys/devices/pci0000:20/0000:20:01.0/0000:24:00.0";
+  const std::string vf = test::add_pci(tree_, {"pci0000:20/0000:20:01.0", "0000:24:00.3"});
+  tree_.link(pf + "/virtfn1", "../0000:24:00.3").link(vf + "/driver", "../../../../bus/pci/drivers/vfio-pci");
+  tree_.folder("sys/bus/pci/drivers/vfio-pci").file(vf + "/enable", "0\n");
+  EXPECT_FALSE(busy()) << "no guest runs";
+  tree_.file(vf + "/enable", "1\n");
+  EXPECT_TRUE(busy());
+  tree_.remove(vf + "/driver").folder(vf + "/infiniband");
+  EXPECT_TRUE(busy()) << "its RDMA device is in another network namespace";
+  tree_.folder(vf + "/infiniband/mlx5_4");
+  EXPECT_FALSE(busy());
+  tree_.folder(pf + "/mlx5_core.sf.4/infiniband");
+  EXPECT_TRUE(busy());
+}
+
 TEST_F(Busy, WhatCannotBeKnownIsBusy) {
   rdma_->devices.erase(0);
   EXPECT_TRUE(busy()) << "its device is not there, or in another network namespace";

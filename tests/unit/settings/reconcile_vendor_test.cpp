@@ -106,6 +106,14 @@ TEST_F(Mlx5, WhatTheCardCannotDoIsUnsupportedAndNotTried) {
   EXPECT_EQ(bed.nic.calls["setets"] + bed.nic.calls["setpfc"], 0u);
 }
 
+// mlxconfig NUM_OF_TC_P1.
+TEST_F(Mlx5, ClassesThatTheFirmwareIsSetNotToHaveAreNotTried) {
+  bed.nic.ets.ets_cap = 4;
+  const auto changes = bed.apply({.ets = shares({0, 0, 0, 1, 0, 0, 5, 0}, {50, 50})});
+  EXPECT_TRUE(has_outcome(changes, "ets", Outcome::unsupported, "4 traffic classes"));
+  EXPECT_EQ(bed.nic.calls["setets"], 0u);
+}
+
 TEST_F(Mlx5, ADriverReloadIsRepaired) {
   bed.settle_to(profile(Personality::mlx5));
   bed.sim.reload(bed.nic);
