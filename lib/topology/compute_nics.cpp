@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "topology/pairing.h"
+#include "topology/symmetry.h"
 
 namespace fabric {
 namespace {
@@ -90,10 +91,15 @@ bool is_as_fast(const Suits& other, const Suits& chosen) {
   return other.rate > 0 ? chosen.rate > 0 && other.rate >= chosen.rate : other.slot > 0 && other.slot >= chosen.slot;
 }
 
-// Enough for all GPUs, at the same classes as with all of `nics`.
-bool suffices(const Topology& topology, const std::vector<size_t>& some, const std::vector<size_t>& nics) {
-  return !topology.gpus.empty() && some.size() >= topology.gpus.size() && some.size() + 2 <= nics.size() &&
-         std::ranges::all_of(topology.gpus, [&](const Gpu& gpu) {
+// Enough for all GPUs before any of them went missing, at the same classes as with all of `nics`.
+bool suffices(const Topology& topology, std::span<const Port> ports, const std::vector<size_t>& some,
+              const std::vector<size_t>& nics) {
+  if (topology.gpus.empty() || some.size() + 2 > nics.size()) return false;
+  size_t built = some.size();
+  if (built < topology.gpus.size())
+    for (const Nic& gone : missing_nics(topology, ports))
+      built += std::ranges::any_of(some, [&](size_t nic) { return are_alike(topology.nics[nic], gone); }) ? 1 : 0;
+  return built >= topology.gpus.size() && std::ranges::all_of(topology.gpus, [&](const Gpu& gpu) {
            return nearest_class(topology, gpu, some) == nearest_class(topology, gpu, nics);
          });
 }
@@ -115,8 +121,8 @@ std::vector<size_t> without_slower(const Topology& topology, std::span<const Por
     const bool used = topology.nics[nic].rdma_elsewhere || is_in_use(topology, topology.nics[nic], ports);
     if ((rate ? rate == best : board) && (unused || used)) fast.push_back(nic);
   }
-  if (suffices(topology, fast, nics)) return fast;
-  return suffices(topology, on_fast_boards, nics) ? on_fast_boards : nics;
+  if (suffices(topology, ports, fast, nics)) return fast;
+  return suffices(topology, ports, on_fast_boards, nics) ? on_fast_boards : nics;
 }
 
 // `own` and those of `others` that are as near to some GPU as its nearest of `own`, or nearer; in PCI order.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/parse.h"
 #include "model/finding.h"
-#include "topology/locality.h"
+#include "topology/pairing.h"
 #include "topology/symmetry.h"
 
 namespace fabric {
@@ -46,24 +46,44 @@ void add_lacking(const Model& model, const std::string& address, const Card& car
   }
 }
 
-// GPUs by socket, or by NUMA node where sockets are unknown; nothing where a NUMA node is unknown.
-std::map<std::string, std::vector<const Gpu*>> gpus_by_socket(const Topology& topology) {
-  std::map<std::string, std::vector<const Gpu*>> out;
+using Sockets = std::map<std::string, std::vector<const Gpu*>>;
+
+// The NUMA node where sockets are unknown.
+std::string socket_text(const Topology& topology, const PciDevice& device) {
+  const auto socket = socket_of(topology, device);
+  return socket ? "socket " + std::to_string(*socket) : "NUMA node " + std::to_string(*device.numa);
+}
+
+// Nothing where a NUMA node is unknown.
+Sockets gpus_by_socket(const Topology& topology) {
+  Sockets out;
   for (const Gpu& gpu : topology.gpus) {
     if (!gpu.numa) return {};
-    const auto socket = socket_of(topology, gpu);
-    out[socket ? "socket " + std::to_string(*socket) : "NUMA node " + std::to_string(*gpu.numa)].push_back(&gpu);
+    out[socket_text(topology, gpu)].push_back(&gpu);
   }
   return out;
 }
 
-// "on socket 1, beside GPU4, GPU5, GPU6", if it has one fewer than the other.
-std::string lesser_half(const std::map<std::string, std::vector<const Gpu*>>& sockets) {
+// Every socket has as many cards of compute NICs as GPUs, but for one GPU. Of two cards one may be a spare.
+bool is_one_fewer_than_cards(const Topology& topology, std::span<const Port> ports, const Sockets& sockets) {
+  std::map<std::string, std::set<std::string>> cards;
+  for (const size_t index : compute_nics(topology, ports)) {
+    const Nic& nic = topology.nics[index];
+    if (!nic.numa) return false;
+    cards[socket_text(topology, nic)].insert(nic.card.empty() ? card_of(nic.pci) : nic.card);
+  }
+  const size_t gpus = topology.gpus.size(), each = cards.empty() ? 0 : cards.begin()->second.size();
+  return !sockets.empty() && cards.size() > 1 && gpus > 1 && gpus + 1 == each * cards.size() &&
+         std::ranges::all_of(cards, [&](const auto& of) { return of.second.size() == each; }) &&
+         std::ranges::all_of(sockets, [&](const auto& of) { return of.second.size() <= each; });
+}
+
+// "on socket 1, beside GPU4, GPU5, GPU6"
+std::string lesser_half(const Sockets& sockets) {
   if (sockets.size() != 2) return "in this machine";
-  const auto &a = *sockets.begin(), &b = *sockets.rbegin();
-  const auto &less = a.second.size() < b.second.size() ? a : b, &more = &less == &a ? b : a;
-  if (less.second.size() + 1 != more.second.size()) return "in this machine";
-  return "on " + less.first + ", beside " + joined(less.second, ", ", [](const Gpu* gpu) { return gpu->name; });
+  const auto& [socket, gpus] =
+      *std::ranges::min_element(sockets, {}, [](const auto& each) { return each.second.size(); });
+  return "on " + socket + ", beside " + joined(gpus, ", ", [](const Gpu* gpu) { return gpu->name; });
 }
 
 }  // namespace
@@ -97,11 +117,12 @@ std::vector<MissingPart> missing_functions(const Topology& topology, std::span<c
   return out;
 }
 
-std::optional<OddGpus> odd_gpus(const Topology& topology) {
+std::optional<OddGpus> odd_gpus(const Topology& topology, std::span<const Port> ports) {
   const auto& gpus = topology.gpus;
   const bool alike = std::ranges::all_of(gpus, [&](const Gpu& gpu) { return are_alike(gpu, gpus.front()); });
-  if (!alike || (gpus.size() != 7 && gpus.size() != 15)) return std::nullopt;
-  const auto sockets = gpus_by_socket(topology);
+  const Sockets sockets = gpus_by_socket(topology);
+  const bool by_number = gpus.size() == 7 || gpus.size() == 15;
+  if (!alike || (!by_number && !is_one_fewer_than_cards(topology, ports, sockets))) return std::nullopt;
   std::string counts;
   for (const auto& [socket, there] : sockets) append_item(counts, std::to_string(there.size()) + " on " + socket);
   return OddGpus{gpus.size() + 1, std::to_string(gpus.size()) + " GPUs" + (counts.empty() ? "" : ": " + counts),

@@ -23,7 +23,7 @@ std::vector<InventoryPart> parts_of(const Topology& topology) {
                    .numa = device.numa_assumed ? std::nullopt : device.numa,
                    .root = device.root,
                    .bridges = device.bridges,
-                   .width = device.link.width,
+                   .width = gpu && lanes_sleep(device.link) ? device.link.max_width : device.link.width,
                    .speed = gpu ? std::nullopt : device.link.speed,
                    .rdma = rdma});
   };
@@ -116,6 +116,8 @@ Inventory inventory_of(const Node& node, const Inventory* before) {
     else add_ports(node, before == nullptr ? nullptr : twin_of(before->parts, out.parts[i]), out.parts[i]);
   return out;
 }
+
+bool lanes_sleep(const PcieLink& link) { return link.speed.value_or(0) >= 64 && link.width.value_or(16) <= 2; }
 
 std::vector<InventoryChange> changes_since(const Inventory& inventory, const Topology& now) {
   using Kind = InventoryChange::Kind;

@@ -19,8 +19,13 @@ struct InventoryChange {
 };
 
 // Parts are moved if as many of their model are at new addresses as are missing at old ones: an added card or a
-// firmware update renumbers the buses. Links of an idle GPU may be slower than they were, not narrower.
+// firmware update renumbers the buses. Links of an idle GPU may be slower than they were, not narrower, unless lanes
+// sleep.
 std::vector<InventoryChange> changes_since(const Inventory& inventory, const Topology& now);
+
+// Whether lanes of an idle GPU sleep: at 64 GT/s a link can do without some of them (L0p of PCI Express 6.0), and Rubin
+// keeps two of sixteen.
+bool lanes_sleep(const PcieLink& link);
 
 // NICs of the inventory that are not on the bus, at whatever address.
 std::vector<Nic> gone_nics(const Inventory& inventory, const Topology& now);

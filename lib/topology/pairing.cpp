@@ -145,17 +145,6 @@ std::optional<Pairing> without(Pairing pairing, Gone&& is_gone) {
   return pairing;
 }
 
-std::vector<Nic> missing_nics(const Topology& topology, std::span<const Port> ports) {
-  if (topology.gone) return *topology.gone;
-  std::vector<Nic> out;
-  for (const MissingPart& part : missing_parts(topology, ports)) {
-    if (part.kind != MissingPart::Kind::nic) continue;
-    static_cast<PciDevice&>(out.emplace_back()) = part.place;
-    if (part.place.pci.empty()) out.back().pci = part.below + "~";  // for the order
-  }
-  return out;
-}
-
 // The pairing before anything went missing. `whole` becomes the topology with the missing NICs behind the others.
 Pairing whole_pairing(const Topology& topology, std::span<const Port> ports, Topology& whole) {
   std::vector<size_t> all = compute_nics(topology, ports);

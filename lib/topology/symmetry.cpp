@@ -268,6 +268,17 @@ std::vector<MissingPart> missing_parts(const Topology& topology, std::span<const
   return out;
 }
 
+std::vector<Nic> missing_nics(const Topology& topology, std::span<const Port> ports) {
+  if (topology.gone) return *topology.gone;
+  std::vector<Nic> out;
+  for (const MissingPart& part : missing_parts(topology, ports)) {
+    if (part.kind != MissingPart::Kind::nic) continue;
+    static_cast<PciDevice&>(out.emplace_back()) = part.place;
+    if (part.place.pci.empty()) out.back().pci = part.below + "~";  // for the order
+  }
+  return out;
+}
+
 std::string place_text(const MissingPart& part) {
   std::string out = part.place.pci.empty() ? "below " + part.below : "at " + part.place.pci;
   for (size_t i = 0; i < part.beside.size(); ++i)

@@ -24,6 +24,9 @@ struct MissingPart {
 // added. `ports` tell boards apart.
 std::vector<MissingPart> missing_parts(const Topology& topology, std::span<const Port> ports);
 
+// NICs that are not on the bus: those of the inventory, else by symmetry.
+std::vector<Nic> missing_nics(const Topology& topology, std::span<const Port> ports);
+
 // "at 0000:2a:00.1, beside mlx5_3", "below 0000:26:00.0, beside GPU0 and mlx5_3"
 std::string place_text(const MissingPart& part);
 
@@ -36,13 +39,14 @@ std::optional<size_t> only_without_rdma(const Topology& topology, const PciDevic
 // cards with one board id.
 std::vector<MissingPart> missing_functions(const Topology& topology, std::span<const Port> ports);
 
-// One GPU fewer than 8 or 16 of a model. Smaller numbers prove nothing: servers with three are sold.
+// One GPU fewer than 8 or 16 of a model, or than the cards of compute NICs, of which each socket has as many. Other
+// numbers prove nothing: servers with three GPUs are sold.
 struct OddGpus {
   size_t whole = 8;
   std::string observed;  // "7 GPUs: 4 on socket 0, 3 on socket 1"
   std::string where;     // "on socket 1, beside GPU4, GPU5, GPU6"; "in this machine"
 };
-std::optional<OddGpus> odd_gpus(const Topology& topology);
+std::optional<OddGpus> odd_gpus(const Topology& topology, std::span<const Port> ports);
 
 // A device whose NUMA node differs from that of its equals in the same place.
 struct OddNode {

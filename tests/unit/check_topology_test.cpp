@@ -123,6 +123,20 @@ TEST(Symmetry, WhatReadsAllOnesHasFallenOffTheBus) {
   }
 }
 
+// As Rubin shows itself: x2 of x16 while idle.
+TEST(Symmetry, LanesOfAnIdleGpuSleepAtGen6) {
+  Node node = test::snc_server();
+  for (Gpu& gpu : node.topology.gpus) gpu.link = {64, 64, 16, 16};
+  PcieLink& idle = node.topology.gpus[2].link;
+  idle.width = 2;
+  EXPECT_EQ(said(node), "");
+  idle.width = 8;
+  EXPECT_TRUE(has(said(node), "pcie GPU2 warning: x8 at 64 GT/s")) << said(node);
+  for (Gpu& gpu : node.topology.gpus) gpu.link.speed = 32;
+  idle.width = 2;
+  EXPECT_TRUE(has(said(node), "pcie GPU2 warning: x2 at 32 GT/s")) << "no lane sleeps there: " << said(node);
+}
+
 TEST(Symmetry, TheOnlyGpuThatReadsAllOnesHasFallenOffTheBus) {
   Node node = test::grace_server();
   node.topology.gpus.resize(1);

@@ -52,6 +52,7 @@ bool print_paged(const Output& output) {
     ::dup2(read_end.get(), STDIN_FILENO);
     const std::string_view less = environment("SYSTEMD_LESS");
     ::setenv("LESS", less.empty() ? "FRSXMK" : std::string(less).c_str(), 1);
+    ::setenv("LESSCHARSET", "utf-8", 0);  // the text is, in any locale
     std::vector<std::string> arguments;
     for (const std::string_view word : words(program)) arguments.emplace_back(word);
     std::vector<char*> pointers;

@@ -155,7 +155,8 @@ std::string topo_nccl(const TopoView& view) {
   if (!roce.empty())
     out += gid_index(roce, view.policy != nullptr ? view.policy->expect.gid_index : std::nullopt) +
            class_lines(view, roce);
-  else if (!ports.empty()) out += "# InfiniBand: NCCL_IB_GID_INDEX and NCCL_IB_TC are not needed.\n";
+  else if (contains(ports, LinkLayer::infiniband, &Port::link_layer))
+    out += "# InfiniBand: NCCL_IB_GID_INDEX and NCCL_IB_TC are not needed.\n";
   return out + bootstrap(view, ports);
 }
 

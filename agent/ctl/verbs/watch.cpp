@@ -114,7 +114,7 @@ void Watch::enter() {
   if (output_.keys < 0 || ::tcgetattr(output_.keys, &modes_) != 0) return;
   termios quiet = modes_;
   quiet.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
-  quiet.c_cc[VMIN] = 1;
+  quiet.c_cc[VMIN] = 0;  // ^C discards typed keys: a read after poll() must not wait for them
   quiet.c_cc[VTIME] = 0;
   quiet_ = ::tcsetattr(output_.keys, TCSANOW, &quiet) == 0;
 }
@@ -146,7 +146,7 @@ Watch::Event Watch::on_signal() {
 
 Watch::Event Watch::on_key() {
   char key = 0;
-  if (::read(output_.keys, &key, 1) != 1) return Event::end;
+  if (::read(output_.keys, &key, 1) < 0) return Event::end;
   return key == 'q' || key == 'Q' ? Event::end : Event::time;
 }
 
@@ -159,7 +159,8 @@ Watch::Event Watch::wait(std::chrono::steady_clock::time_point until) {
       pollfd{signals_.get(), POLLIN, 0}, {output_.descriptor, 0, 0}, {quiet_ ? output_.keys : -1, POLLIN, 0}};
   if (::ppoll(received.data(), received.size(), &span, nullptr) <= 0) return Event::time;
   if (received[0].revents != 0) return on_signal();
-  return received[1].revents != 0 ? Event::unread : on_key();
+  if (received[1].revents != 0) return Event::unread;
+  return received[2].revents == POLLIN ? on_key() : Event::end;
 }
 
 bool Watch::next(std::chrono::steady_clock::time_point until, const Draw& draw) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checks/check.h"
 #include "checks/network/network.h"
+#include "checks/topology/pairing.h"
 
 namespace fabric {
 namespace {
@@ -32,7 +33,9 @@ std::optional<Finding> ask_port(const View& view, const Port& port) {
         Status::critical, port.id(), "no RoCE v2 GID", expected,
         "Without a RoCE v2 GID no RoCE v2 connection can be made over this port.",
         "ip link set " + netdev + " up, and configure an IP address: ip address add ADDRESS/PREFIX dev " + netdev);
-  return bad(Status::warning, port.id(), "only link-local: " + describe(v2.front()), expected,
+  const std::string observed = "only link-local: " + describe(v2.front());
+  if (has_other_purpose(view, port)) return good(port.id(), observed + " (serves no GPU)", expected);
+  return bad(Status::warning, port.id(), observed, expected,
              "A link-local GID does not cross routers, and most fabrics route between racks.",
              "Configure an IPv4 address or a global IPv6 address: ip address add ADDRESS/PREFIX dev " + netdev);
 }
@@ -45,7 +48,7 @@ extern const Check kGidCheck{
     .title = "A RoCE port has no RoCE v2 GID with a routable address",
     .meaning =
         "The GID table follows the IP addresses of the netdev. Without a RoCE v2 GID no connection can be made. A "
-        "link-local GID does not cross routers.",
+        "link-local GID does not cross routers; it is reported of ports that serve the GPUs, if any do.",
     .inspect = "ip address show dev NETDEV; grep . /sys/class/infiniband/RDMADEV/ports/1/gids/*",
     .fix = "Configure an IPv4 address or a global IPv6 address on the netdev.",
     .ask_port = ask_port,

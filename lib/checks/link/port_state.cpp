@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checks/check.h"
 #include "health/health.h"
+#include "topology/platform.h"
 
 namespace fabric {
 namespace {
@@ -89,14 +90,14 @@ Finding member_finding(const Port& member) {
                  : "Enable the switch port. Reseat or replace the cable and the transceiver of " + member.netdev + ".");
 }
 
-// Renamed, or now a member of a bond, or in a container.
+// Renamed, or now a member of a bond, or in a container or a virtual machine.
 bool is_still_there(const View& view, const Port& old) {
-  if (old.pci.empty()) return false;
   const auto is_it = [&](const Port& port) {
     return port.pci == old.pci && port.number == old.number && !port.virtual_function;
   };
   const auto is_elsewhere = [&](const Nic& nic) { return nic.pci == old.pci && nic.rdma_elsewhere; };
-  return std::ranges::any_of(view.now.ports, is_it) || std::ranges::any_of(view.now.topology.nics, is_elsewhere);
+  return !old.pci.empty() && (is_given_away(view.now, old.pci) || std::ranges::any_of(view.now.ports, is_it) ||
+                              std::ranges::any_of(view.now.topology.nics, is_elsewhere));
 }
 
 // Port id -> device. Health remembers devices that went long ago: only those whose PCI function is gone too are

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checks/check.h"
+#include "checks/topology/pairing.h"
 
 namespace fabric {
 namespace {
@@ -16,6 +17,7 @@ uint32_t path_mtu(uint32_t netdev_mtu) {
 
 std::optional<Finding> ask_port(const View& view, const Port& port) {
   if (!is_judged(port) || !is_roce(port) || port.netdev.empty()) return std::nullopt;
+  if (port.state.value_or(kPortActive) != kPortActive) return std::nullopt;
   const std::string expected = "netdev 4192 or more, RoCE 4096";
   if (!port.qos.mtu && !port.active_mtu)
     return bad(Status::unknown, port.id(), "-", expected,
@@ -32,6 +34,7 @@ std::optional<Finding> ask_port(const View& view, const Port& port) {
   const PortPolicy* entry = view.policy == nullptr ? nullptr : policy_for(*view.policy, port);
   const bool is_wanted = entry != nullptr && entry->want.mtu && entry->want.mtu == port.qos.mtu;
   if (reached >= kLargest || is_wanted) return good(port.id(), observed, expected);
+  if (has_other_purpose(view, port)) return good(port.id(), observed + " (serves no GPU)", expected);
   return bad(
       Status::warning, port.id(), observed, expected,
       "RoCE cuts messages into packets of " + to_text(reached) +
@@ -48,7 +51,7 @@ extern const Check kRoceMtuCheck{
     .meaning =
         "RoCE needs 96 bytes around its payload: a netdev MTU of 4192 or more gives a path MTU of 4096, 1500 gives "
         "1024. A smaller path MTU means more packets and lower throughput. An MTU that the policy wants is not "
-        "reported.",
+        "reported, nor that of a port for storage or management beside NICs that serve the GPUs.",
     .inspect = "ip link show dev NETDEV; ibv_devinfo -d RDMADEV",
     .fix = "Set mtu = 9000 in the policy and configure the same MTU on the switch.",
     .ask_port = ask_port,

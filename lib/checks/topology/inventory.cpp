@@ -2,6 +2,7 @@
 #include "topology/inventory.h"
 
 #include "checks/check.h"
+#include "topology/platform.h"
 
 namespace fabric {
 namespace {
@@ -50,6 +51,7 @@ void ask(const View& view, Findings& findings) {
   const auto changes = changes_since(*node.inventory, node.topology);
   for (const InventoryChange& change : changes) {
     const bool is_reported = change.kind == Kind::link && contains(links, change.name, &Finding::subject);
+    if (change.kind == Kind::rdma && is_given_away(node, change.pci)) continue;  // until the guest gives it back
     if (change.is_loss() && !is_reported && !contains(found, change.pci, &Finding::subject))
       found.push_back(finding_for(change, node.inventory->taken));
   }

@@ -51,12 +51,14 @@ Finding finding_for(const Node& node, const Placement& placed, size_t index) {
   const std::string remedy =
       "fabric-agentctl topo; then restore the missing NIC, or move the NIC to the slot next to this GPU.";
   const std::string expected(to_text(placed.yardstick[index].value_or(*path)));
-  if (placed.is_odd(index))
+  if (placed.is_odd(index)) {
+    const std::string missing = missing_text(node, index);
     return bad(Status::warning, gpu.name, observed, expected + ", like the other GPUs",
                "The nearest NIC of this GPU is farther away than that of the other GPUs. The slowest pair sets the "
                "pace of a collective." +
-                   missing_text(node, index) + strays(topology, placed),
+                   (missing.empty() ? strays(topology, placed) : missing),
                remedy);
+  }
   if (path > placed.yardstick[index]) return good(gpu.name, observed + ", the only one", expected + " or farther");
   if (path == PathClass::SYS && !stays_in_socket(topology, placed, gpu) &&
       (placed.cards > 1 || !any_near(topology, placed)))

@@ -122,6 +122,11 @@ std::set<std::string> devices_for_gpus(const View& view) {
   return out;
 }
 
+bool has_other_purpose(const View& view, const Port& port) {
+  const auto for_gpus = devices_for_gpus(view);
+  return !for_gpus.empty() && !for_gpus.contains(port.rdma);
+}
+
 extern const Check kPairingCheck{
     .id = "pairing",
     .group = group::topology,

@@ -30,6 +30,9 @@ std::string missing_text(const Node& node, size_t gpu);
 // The RDMA devices that serve a GPU, by the best pairing. Other NICs have another purpose and need not be equal.
 std::set<std::string> devices_for_gpus(const View& view);
 
+// A port for storage or management, while others serve the GPUs.
+bool has_other_purpose(const View& view, const Port& port);
+
 // A NIC without an RDMA device; `like`: which have one.
 Finding no_rdma(const Nic& nic, const std::string& like);
 

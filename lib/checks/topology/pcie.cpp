@@ -2,6 +2,7 @@
 #include "checks/check.h"
 #include "checks/topology/pairing.h"
 #include "checks/topology/pcie_link.h"
+#include "topology/inventory.h"
 #include "topology/platform.h"
 #include "vendor/capabilities.h"
 
@@ -84,14 +85,14 @@ Finding unknown_link(const Subject& subject, const std::string& full) {
                  (gone ? " (\"rev ff\": the device does not answer); journalctl -k -g " + subject.device->pci : ""));
 }
 
-// An idle GPU lowers its speed, not its width.
+// An idle GPU lowers its speed, not its width, unless lanes sleep.
 bool is_slow(const Subject& subject, const std::optional<double>& than) {
   const auto& speed = subject.device->link.speed;
   return !subject.gpu && speed && than && *speed < *than;
 }
 bool is_narrow(const Subject& subject, const std::optional<unsigned>& than) {
   const auto& width = subject.device->link.width;
-  return width && than && *width < *than;
+  return width && than && *width < *than && !(subject.gpu && lanes_sleep(subject.device->link));
 }
 
 Finding finding_for(const Subject& subject, const PcieLink& siblings) {
@@ -101,7 +102,8 @@ Finding finding_for(const Subject& subject, const PcieLink& siblings) {
   if (!link.width || !link.speed) return unknown_link(subject, full);
   const bool starves =
       subject.network_rate && bytes_per_second(*link.speed, *link.width) + subject.beside < *subject.network_rate;
-  if (is_narrow(subject, siblings.width) || is_slow(subject, siblings.speed))
+  const bool by_slot = subject.slot_is_full && !subject.for_gpus && !starves;  // storage may have smaller slots
+  if (!by_slot && (is_narrow(subject, siblings.width) || is_slow(subject, siblings.speed)))
     return degraded(subject,
                     link_text(subject.gpu ? link.speed : siblings.speed, siblings.width) + ", like others of its model",
                     "The PCIe link trained lower than those of the same model.", starves);
@@ -113,7 +115,7 @@ Finding finding_for(const Subject& subject, const PcieLink& siblings) {
   std::string observed = link_text(link.speed, link.width);
   if (below_own)
     observed += subject.slot_is_full ? " (limit of the slot)" : " (like all of its model: limit of the platform)";
-  else if (link.max_speed && *link.speed < *link.max_speed) observed += " (an idle GPU lowers its speed)";
+  else if (link.speed < link.max_speed || link.width < link.max_width) observed += " (an idle GPU slows its link)";
   return good(subject.name, observed, full);
 }
 
@@ -150,7 +152,6 @@ bool slot_is_full(const Node& node, const PciDevice& device, bool gpu) {
 void ask(const View& view, Findings& findings) {
   std::vector<Subject> all;
   const std::set<std::string> for_gpus = devices_for_gpus(view);
-  const auto is_for_gpus = [&](const std::string& rdma) { return for_gpus.contains(rdma); };
   const auto is_virtual = [&](const Nic& nic) {
     return nic.virtual_function || std::ranges::any_of(view.now.ports, [&](const Port& port) {
              return port.pci == nic.pci && port.virtual_function;
@@ -164,7 +165,7 @@ void ask(const View& view, Findings& findings) {
     std::optional<double> rate;
     for (const Port& port : view.now.ports)
       if (port.pci == nic.pci && is_active(port)) rate = std::max(rate, port.rate);
-    all.push_back({&nic, nic.name, false, rate, std::ranges::any_of(nic.rdma, is_for_gpus),
+    all.push_back({&nic, nic.name, false, rate, std::ranges::find_first_of(nic.rdma, for_gpus) != nic.rdma.end(),
                    !real || slot_is_full(view.now, nic, false), carried_beside(view.now, nic)});
   }
   for (const Gpu& gpu : view.now.topology.gpus)
@@ -202,8 +203,8 @@ extern const Check kPcieCheck{
         "link between two bridges is compared with the maximum of both ends. A NIC whose slot is slower than its port "
         "is critical; the slots of a NIC in several slots (socket direct) are added up. A device whose registers read "
         "all ones has left the bus; one that reports no link while others of its model do may have. Idle GPUs lower "
-        "their speed, so only their width counts. In virtual machines, devices are compared with others of their "
-        "model only.",
+        "their speed, so only their width counts; at 64 GT/s all lanes but two may sleep. In virtual machines, devices "
+        "are compared with others of their model only.",
     .inspect = "lspci -vv -s ADDRESS (LnkCap, LnkSta); journalctl -k -g ADDRESS",
     .fix =
         "Reseat the NIC or GPU, or the riser or switch board between the two addresses. Check lanes, bifurcation and "

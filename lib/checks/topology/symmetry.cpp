@@ -56,7 +56,7 @@ void ask(const View& view, Findings& findings) {
                                              : missing(topology, part));
   }
   const bool gpu = std::ranges::any_of(found, [](const Finding& each) { return each.observed.starts_with("no GPU"); });
-  if (const auto odd = odd_gpus(topology); odd && !gpu)
+  if (const auto odd = odd_gpus(topology, view.now.ports); odd && !gpu)
     add(bad(Status::warning, "GPUs", odd->observed, std::to_string(odd->whole),
             "A GPU seems to be missing " + odd->where + ": it left the PCI bus, or did not come up at boot.",
             "lspci -nnd ::0302; lspci -nnd ::1200; journalctl -k -g 'Xid|pciehp|amdgpu'; then power the node off and "
@@ -76,8 +76,9 @@ extern const Check kSymmetryCheck{
         "Compares cards of one model, then what is below each bridge and on each root bus. A GPU, NIC function or RDMA "
         "device that at least three equal places have is missing in the place that has none. A GPU is reported only if "
         "the machine then has 2, 4, 8 or 16, as many on each socket. With fewer places, reports the only NIC function "
-        "of its model without an RDMA device, a card without function 0, and 7 or 15 GPUs. A device is on the NUMA "
-        "node of the bridge above it, and devices of one root bus are on one.",
+        "of its model without an RDMA device, a card without function 0, 7 or 15 GPUs, and one GPU fewer than there "
+        "are cards of compute NICs, as many on each socket. A device is on the NUMA node of the bridge above it, and "
+        "devices of one root bus are on one.",
     .inspect = "fabric-agentctl topo; lspci -tv; journalctl -k -g ADDRESS",
     .fix = "Power the node off and on, reseat the missing device, check its power, or load its driver.",
     .ask = ask,

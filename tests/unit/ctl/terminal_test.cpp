@@ -81,8 +81,8 @@ class Session {
   // A pager that notes its name and its input, and shows nothing.
   std::string pager(const std::string& name) {
     const std::string file = tree_.path() + "/" + name;
-    std::ofstream(file) << "#!/bin/sh\nprintf '%s %s %s\\n' " << name
-                        << " \"$LESS\" \"$(wc -l)\" >> " + tree_.path() + "/log\n";
+    std::ofstream(file) << "#!/bin/sh\nprintf '%s %s %s %s\\n' " << name
+                        << " \"$LESS\" \"$(wc -l)\" \"$LESSCHARSET\" >> " + tree_.path() + "/log\n";
     ::chmod(file.c_str(), 0755);
     return file;
   }
@@ -110,6 +110,7 @@ TEST(Pager, RunsOnceForALongText) {
   EXPECT_FALSE(has(shown, "damaged-link")) << shown;
   EXPECT_TRUE(note.starts_with("mine FRSXMK ")) << note;
   EXPECT_GT(std::atoi(note.c_str() + 12), 60) << note;
+  EXPECT_TRUE(note.ends_with(" utf-8\n")) << "LANG=C: less would print <E2><94><80>; " << note;
   EXPECT_EQ(std::count(note.begin(), note.end(), '\n'), 1) << note;
 }
 

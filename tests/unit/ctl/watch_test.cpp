@@ -95,6 +95,11 @@ class Program {
     termios modes{};
     return ::tcgetattr(reads_.get(), &modes) == 0 && (modes.c_lflag & ECHO) != 0 && (modes.c_lflag & ICANON) != 0;
   }
+  // Does a read of the terminal wait for a key?
+  [[nodiscard]] bool waits() const {
+    termios modes{};
+    return ::tcgetattr(reads_.get(), &modes) != 0 || modes.c_cc[VMIN] != 0;
+  }
   bool stops() {
     int status = 0;
     return ::waitpid(pid_, &status, WUNTRACED) == pid_ && WIFSTOPPED(status);
@@ -146,6 +151,7 @@ TEST_F(WatchOnATerminal, HasAScreenOfItsOwnAndGivesItBack) {
   ASSERT_TRUE(counters.prints("\033[Hgpu01"));
   ASSERT_TRUE(counters.prints("0 of 1 counters moved"));
   EXPECT_FALSE(counters.echoes());
+  EXPECT_FALSE(counters.waits()) << "^C discards an x that poll() has announced";
   counters.type('x');
   counters.type('\x03');
   ASSERT_TRUE(counters.prints(kGone)) << "and no x: " << counters.printed();

@@ -125,6 +125,27 @@ TEST(Inventory, AnRdmaDeviceInAContainerIsNotLost) {
   EXPECT_EQ(inventory_of(node.now, &before).parts, before.parts);
 }
 
+TEST(Inventory, WhatAGuestHasIsNotLost) {
+  Healthy node;
+  const std::string pci = node.now.topology.nics[2].pci;
+  node.now.topology.nics[2].rdma.clear();
+  std::erase_if(node.now.ports, [&](const Port& port) { return port.pci == pci; });
+  node.now.platform.functions[pci].kernel_driver = "vfio-pci";
+  EXPECT_EQ(changes_said(node), "");
+  EXPECT_EQ(test::said(node.view(), {"port-state"}), "");
+}
+
+TEST(Inventory, LanesThatSleepAreNotLost) {
+  Healthy node;
+  PcieLink& link = node.now.topology.gpus[1].link;
+  link = {64, 64, 16, 16};
+  const Inventory before = recorded(node.now);
+  link.width = 2;
+  EXPECT_TRUE(changes_since(before, node.now.topology).empty());
+  link.width = 8;
+  EXPECT_EQ(changes_since(before, node.now.topology).size(), 1u);
+}
+
 TEST(Inventory, ThePortsThatWereUpStayInIt) {
   Healthy node;
   const Inventory before = recorded(node.now);

@@ -3,6 +3,7 @@
 #include "topology/symmetry.h"
 
 #include "support/healthy_node.h"
+#include "support/machines.h"
 #include "support/test.h"
 #include "topology/pairing.h"
 
@@ -162,14 +163,32 @@ TEST(FewPlaces, ACardHasFunctionZero) {
 
 TEST(FewPlaces, SevenGpusAreOneOfEightShort) {
   Topology topology = Healthy(8).now.topology;
-  EXPECT_FALSE(odd_gpus(topology));
+  EXPECT_FALSE(odd_gpus(topology, {}));
   topology.gpus.pop_back();
-  const auto odd = odd_gpus(topology);
+  const auto odd = odd_gpus(topology, {});
   ASSERT_TRUE(odd);
   EXPECT_EQ(odd->whole, 8u);
   EXPECT_TRUE(has(odd->where, "beside GPU4, GPU5, GPU6")) << odd->where;
   topology.gpus.resize(3);
-  EXPECT_FALSE(odd_gpus(topology)) << "servers with three are sold";
+  EXPECT_FALSE(odd_gpus(topology, {})) << "servers with three are sold";
+}
+
+TEST(FewPlaces, ThreeGpusBesideFourCardsAreOneOfFourShort) {
+  Topology topology = Healthy(4).now.topology;
+  EXPECT_FALSE(odd_gpus(topology, {}));
+  topology.gpus.pop_back();
+  const auto odd = odd_gpus(topology, {});
+  ASSERT_TRUE(odd);
+  EXPECT_EQ(odd->whole, 4u);
+  EXPECT_EQ(odd->observed + " " + odd->where, "3 GPUs: 2 on socket 0, 1 on socket 1 on socket 1, beside GPU2");
+  Topology four_sockets = test::grace_server().topology;
+  four_sockets.gpus.pop_back();
+  EXPECT_TRUE(odd_gpus(four_sockets, {}));
+  for (Nic& nic : topology.nics) nic.numa = 1;
+  EXPECT_FALSE(odd_gpus(topology, {})) << "all slots for NICs are on one socket";
+  Topology two = Healthy(2).now.topology;
+  two.gpus.pop_back();
+  EXPECT_FALSE(odd_gpus(two, {})) << "one GPU and a NIC on each socket";
 }
 
 // "0000:17:00.0" -> "rail/plane", in PCI order.

@@ -103,6 +103,29 @@ TEST(UnseenMachines, AMissingCardIsMissedAlthoughStorageNicsOfItsModelStandIn) {
   node.topology.nics.erase(node.topology.nics.begin() + 6);
   node.ports.erase(node.ports.begin() + 6);
   EXPECT_TRUE(has(said_of(node, 8), "expect node critical: 7 compute NICs")) << said_of(node, 8);
+  EXPECT_EQ(compute_nics(node.topology, node.ports).size(), 7u) << "jobs do not reach the other GPUs by those";
+  const auto found = found_of(node);
+  ASSERT_EQ(found.size(), 1u) << said_of(node);
+  EXPECT_TRUE(found[0].meaning.ends_with("Missing: a NIC function at 0000:a4:00.0, beside GPU6.")) << found[0].meaning;
+}
+
+TEST(UnseenMachines, PortsThatServeNoGpuNeedNeitherMtuNorAddressForRoce) {
+  Node node = test::snc_server();
+  for (Port& port : node.ports) port.qos.mtu = 9000;
+  const auto said = [&] { return test::describe(test::complaints_of({.now = node}, {"roce-mtu", "gid"})); };
+  const auto leave_as_installed = [&](Port& port) {
+    port.qos.mtu = 1500;
+    port.gids = {{0, "fe80:0000:0000:0000:0000:00ff:fe00:0001", "RoCE v2", port.netdev}};
+  };
+  leave_as_installed(node.ports[8]);
+  EXPECT_EQ(said(), "") << "storage, or the management network";
+  leave_as_installed(node.ports[7]);
+  EXPECT_TRUE(has(said(), "gid mlx5_7/1 warning: only link-local") && has(said(), "roce-mtu mlx5_7/1 warning"))
+      << said();
+  take_down(node.ports[7]);
+  EXPECT_EQ(said(), "") << "port-state reports it";
+  node.topology.gpus.clear();
+  EXPECT_TRUE(has(said(), "gid mlx5_8/1") && has(said(), "roce-mtu mlx5_8/1")) << "none serves a GPU: " << said();
 }
 
 // Which of them the card without a link is, only its links would tell.
@@ -394,6 +417,18 @@ TEST(UnseenMachines, ASlotThatIsTooSmallIsSaidToBe) {
   EXPECT_EQ(found[0].status, Status::critical);
   EXPECT_TRUE(has(found[0].meaning, "The slot (port ")) << found[0].meaning;
   EXPECT_FALSE(has(found[0].remedy, "eseat")) << found[0].remedy;
+}
+
+TEST(UnseenMachines, SlotsForStorageMayDiffer) {
+  Node node = test::snc_server();
+  Nic& nic = node.topology.nics[9];
+  nic.pci = node.ports[9].pci = "0000:d8:00.0";
+  nic.bridges = {"0000:d2:02.0"};
+  nic.link.width = 8;
+  node.platform.functions["0000:d2:02.0"].link = {32, 32, 8, 8};
+  EXPECT_EQ(said_of(node), "") << "an x8 slot, and enough for the port";
+  node.platform.functions["0000:d2:02.0"].link.max_width = 16;
+  EXPECT_EQ(said_of(node), "pcie mlx5_9 warning: x8 at 32 GT/s\n") << "lanes are lost";
 }
 
 // A card with bridges of its own: what is slow is the link above them.
