@@ -71,6 +71,16 @@ TEST(Check, APortThatHasAnotherNameIsNotGone) {
   EXPECT_EQ(port_states(node), "port-state mlx5_3/1 critical: gone\n");
 }
 
+TEST(Check, OnlySlingshotNicsNeedNoRdmaDevice) {
+  Healthy node;
+  node.now.ports.clear();
+  node.before.ports.clear();
+  for (Nic& nic : node.now.topology.nics) nic.rdma.clear();
+  EXPECT_EQ(port_states(node), "port-state host unknown: no RDMA device\n");
+  for (Nic& nic : node.now.topology.nics) nic.vendor = kCray, nic.class_code = 0x020000;
+  EXPECT_EQ(port_states(node), "");
+}
+
 TEST(Check, TableIsSound) {
   std::set<std::string> seen;
   for (const Check& check : checks()) {

@@ -150,6 +150,8 @@ void ask(const View& view, Findings& findings) {
     findings.push_back(bad(Status::unknown, "host", "no RDMA device here", "at least one",
                            "All RDMA devices are in other network namespaces: containers have them.",
                            "Run the check in the container. Namespaces: ip netns list; rdma system show"));
+  else if (std::ranges::any_of(view.now.topology.nics, carries_rdma))
+    findings.push_back(good("host", "no RDMA device: Slingshot NICs, which libfabric uses without one", "none"));
   else
     findings.push_back(
         bad(Status::unknown, "host", "no RDMA device", "at least one", "The kernel has no RDMA device.",

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# only with --all
 # apply --confirm: what stood before returns unless somebody confirms, also when the shell that asked is killed, and when
 # agentd is killed, too. A late interface gets its settings soon after its last rename.
 . /mnt/host/scenarios/lib/agent.sh
