@@ -91,7 +91,7 @@ bool is_as_fast(const Suits& other, const Suits& chosen) {
   return other.rate > 0 ? chosen.rate > 0 && other.rate >= chosen.rate : other.slot > 0 && other.slot >= chosen.slot;
 }
 
-// Enough for all GPUs before any of them went missing, at the same classes as with all of `nics`.
+// Enough NICs for all GPUs, counting those that are missing, at the same classes as with all of `nics`.
 bool suffices(const Topology& topology, std::span<const Port> ports, const std::vector<size_t>& some,
               const std::vector<size_t>& nics) {
   if (topology.gpus.empty() || some.size() + 2 > nics.size()) return false;

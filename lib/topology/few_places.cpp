@@ -78,12 +78,13 @@ bool is_one_fewer_than_cards(const Topology& topology, std::span<const Port> por
          std::ranges::all_of(sockets, [&](const auto& of) { return of.second.size() <= each; });
 }
 
-// "on socket 1, beside GPU4, GPU5, GPU6"
+// "on socket 1, beside GPU4, GPU5, GPU6", if it has one fewer than the other.
 std::string lesser_half(const Sockets& sockets) {
   if (sockets.size() != 2) return "in this machine";
-  const auto& [socket, gpus] =
-      *std::ranges::min_element(sockets, {}, [](const auto& each) { return each.second.size(); });
-  return "on " + socket + ", beside " + joined(gpus, ", ", [](const Gpu* gpu) { return gpu->name; });
+  const auto [less, more] =
+      std::ranges::minmax_element(sockets, {}, [](const auto& each) { return each.second.size(); });
+  if (less->second.size() + 1 != more->second.size()) return "in this machine";
+  return "on " + less->first + ", beside " + joined(less->second, ", ", [](const Gpu* gpu) { return gpu->name; });
 }
 
 }  // namespace

@@ -73,12 +73,12 @@ extern const Check kSymmetryCheck{
     .group = group::topology,
     .title = "Equal places of the machine have different parts",
     .meaning =
-        "Compares cards of one model, then what is below each bridge and on each root bus. A GPU, NIC function or RDMA "
-        "device that at least three equal places have is missing in the place that has none. A GPU is reported only if "
-        "the machine then has 2, 4, 8 or 16, as many on each socket. With fewer places, reports the only NIC function "
-        "of its model without an RDMA device, a card without function 0, 7 or 15 GPUs, and one GPU fewer than there "
-        "are cards of compute NICs, as many on each socket. A device is on the NUMA node of the bridge above it, and "
-        "devices of one root bus are on one.",
+        "Compares cards of one model, then the devices below each bridge and on each root bus. If at least three "
+        "equal places have a GPU, NIC function or RDMA device, it is missing where there is none. A GPU is reported "
+        "only if the machine then has 2, 4, 8 or 16 of them, the same number on each socket. With fewer places, the "
+        "check reports the only NIC function of its model without an RDMA device, a card without function 0, 7 or 15 "
+        "GPUs, and one GPU fewer than compute NIC cards, if each socket has the same number of cards. A device is on "
+        "the NUMA node of the bridge above it, and devices of one root bus are on one.",
     .inspect = "fabric-agentctl topo; lspci -tv; journalctl -k -g ADDRESS",
     .fix = "Power the node off and on, reseat the missing device, check its power, or load its driver.",
     .ask = ask,

@@ -169,6 +169,8 @@ TEST(FewPlaces, SevenGpusAreOneOfEightShort) {
   ASSERT_TRUE(odd);
   EXPECT_EQ(odd->whole, 8u);
   EXPECT_TRUE(has(odd->where, "beside GPU4, GPU5, GPU6")) << odd->where;
+  topology.gpus[4].numa = topology.gpus[0].numa;
+  EXPECT_EQ(odd_gpus(topology, {})->where, "in this machine") << "five and two: either may lack one";
   topology.gpus.resize(3);
   EXPECT_FALSE(odd_gpus(topology, {})) << "servers with three are sold";
 }
