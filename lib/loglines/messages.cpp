@@ -423,7 +423,8 @@ constexpr Message kMessages[] = {
      "A sensor of the NIC is too hot; the firmware may stop the NIC.", "sensors; devlink health show pci/{pci}",
      kEvents},
     {"mlx5-recovery-failed", host,
-     "health recovery failed|Health recovery failed|health recovery flow aborted|NIC state*is invalid",
+     "health recovery failed|Health recovery failed|health recovery flow aborted|NIC state*is invalid|"
+     "Driver is in error state. Unloading",
      "The driver could not recover the NIC. Reload the driver or power-cycle the node.", kReporter, kHealth},
     {"mlx5-iseg", host,
      "FW is unable to respond to initialization segment reads|Waiting for FW initialization, timeout|"
@@ -445,7 +446,8 @@ constexpr Message kMessages[] = {
     {"mlx5-error-cqe", host, "ERR CQE on SQ|Error cqe on cqn",
      "The NIC could not process a packet of the netdev: often a PCIe or IOMMU fault, or a driver bug.", kReporter,
      "Linux drivers/net/ethernet/mellanox/mlx5/core/en/reporter_tx.c"},
-    {"mlx5-pci-error", host, "Device was enter error state|mlx5_pci_err_detected|PCI I/O error detected",
+    {"mlx5-pci-error", host,
+     "Device was enter error state|mlx5_pci_err_detected|PCI I/O error detected|PCI slot is unavailable",
      "The PCIe slot of the NIC failed; the driver stopped and will reset the NIC.",
      "fabric-agentctl check --only aer,pcie", "Linux drivers/net/ethernet/mellanox/mlx5/core/main.c"},
     {"mlx5-dump-cqe", software, "dump error cqe|Responder error cqe on cqn|Requestor error cqe on cqn",
@@ -459,7 +461,7 @@ constexpr Message kMessages[] = {
     {"module-unsupported", cable,
      "Port module event[error]*nknown identifier|Port module event[error]*nsupported cable|"
      "Port module event[error]*ong range for non|Port module event[error]*nforce part number|"
-     "unsupported or unqualified module was detected|unsupported SFP",
+     "unsupported or unqualified module was detected|unsupported SFP|because an unsupported module type was detected",
      "The NIC does not accept the module or cable.", kModule, kEvents},
     {"module-bus", cable,
      "Port module event[error]*us stuck|Port module event[error]*ad cable|Port module event[error]*ad or shorted",
@@ -507,18 +509,26 @@ constexpr Message kMessages[] = {
      "The firmware of the NIC failed and is reset.", kReporter, "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
     {"bnxt-command-timeout", host, "bnxt_en*Error (timeout: ", "A firmware command did not finish: the firmware hangs.",
      kReporter, "Linux drivers/net/ethernet/broadcom/bnxt/bnxt_hwrm.c"},
-    {"bnxt-re-stalled", host, "FW STALL Detected",
+    {"bnxt-re-stalled", host, "FW STALL Detected|bnxt_en*cmdq[0x*timedout (",
      "The firmware of the NIC does not answer the commands of bnxt_re: power-cycle the node, update the firmware.",
      kReporter, "Linux drivers/infiniband/hw/bnxt_re/qplib_rcfw.c"},
+    {"bnxt-pause-storm", host, "bnxt_en*Pause Storm detected",
+     "The firmware of the NIC reports pause without end. If this port sends it, this host does not drain its receive "
+     "buffers; if it is paused, another host beyond the switch does not.",
+     "fabric-agentctl diagnose {port}", "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
+    {"bnxt-temperature", host, "bnxt_en*Chip temperature has gone above|bnxt_en*Chip temperature has crossed",
+     "The NIC is too hot; its firmware may stop it: check fans and airflow.", "sensors",
+     "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
     {"qp-command-failed", host,
      "Couldn't change QP1 state to|bnxt_re*Failed to create HW QP|bnxt_re*Failed to modify HW QP|"
      "bnxt_re*Failed to destroy HW QP",
      "The firmware of the NIC rejected a command for a queue pair, or did not answer it (-110).",
      "journalctl -k -g {rdma}", "Linux drivers/infiniband/core/mad.c, hw/bnxt_re/ib_verbs.c"},
-    {"ionic-firmware", host, "ionic*FW heartbeat stalled at|ionic*FW Down: Stopping LIFs",
+    {"ionic-firmware", host,
+     "ionic*FW heartbeat stalled at|ionic*FW Down: Stopping LIFs|ionic*DEVCMD*timeout after|ionic*DEVCMD*FW is down",
      "The firmware of the NIC stopped. The driver stops the ports and starts them again when it is back.", kReporter,
      "Linux drivers/net/ethernet/pensando/ionic/ionic_dev.c, ionic_lif.c"},
-    {"mana-command", host, "HWC: Request timed out",
+    {"mana-command", host, "HWC: Request timed out|mana*Command 0x*timed out",
      "The Azure host did not answer a command of the NIC's driver: the host is serviced, or its device hangs.",
      "journalctl -k -g mana", "Linux drivers/net/ethernet/microsoft/mana/hw_channel.c"},
     {"efa-command", host, "Failed to process command*comp_status",
@@ -551,6 +561,10 @@ constexpr Message kMessages[] = {
      "Uncorrectable (Fatal) error*received",
      "The PCIe link failed and was reset. Reseat or replace the NIC, riser or cable if it recurs.",
      "fabric-agentctl check --only aer,pcie", "Linux drivers/pci/pcie/aer.c"},
+    {"aer-not-recovered", host, "AER: device recovery failed|AER: can't recover|AER: subordinate device reset failed",
+     "After an error of PCIe, Linux could not restore the device, or one beside it: it works again only after its "
+     "driver is loaded again, or the node is restarted.",
+     "lspci -tv; fabric-agentctl check --only aer,pcie", "Linux drivers/pci/pcie/err.c"},
     {"pcie-dpc", host, "DPC: containment event", "A PCIe port cut off the devices below it after an error.",
      "fabric-agentctl check --only aer,pcie", "Linux drivers/pci/pcie/dpc.c"},
     {"pcie-link-down", host, "pciehp*Link Down|Slot(*: Link Down|Slot(*: Card not present",
@@ -558,23 +572,35 @@ constexpr Message kMessages[] = {
     {"pcie-limited", host, "available PCIe bandwidth, limited by",
      "The PCIe link of the device is slower or narrower than it could be.", "fabric-agentctl check --only pcie",
      "Linux drivers/pci/pci.c"},
-    {"iommu-fault", host, "IO_PAGE_FAULT|DMAR: [DMA |arm-smmu*event*received",
+    {"iommu-fault", host, "IO_PAGE_FAULT|DMAR: [DMA |arm-smmu*event*received|arm-smmu*event: * client: ",
      "The IOMMU blocked an access of the device: a driver bug, or GPUDirect RDMA with an IOMMU that is not in "
      "passthrough.",
      "fabric-agentctl check --only iommu", "Linux drivers/iommu"},
-    {"soft-lockup", host, "soft lockup - CPU#",
+    {"soft-lockup", host, "soft lockup - CPU#|hard LOCKUP on cpu|self-detected stall on CPU|detected stalls on CPUs",
      "A CPU did not schedule for many seconds. If the stack names mlx5e_napi_poll, the NIC's driver is stuck.",
-     "journalctl -k -g 'soft lockup' -A 30", "Linux kernel/watchdog.c"},
+     "journalctl -k | grep -A 30 -E 'lockup|LOCKUP|stall'", "Linux kernel/watchdog.c, kernel/rcu/tree_stall.h"},
+    {"out-of-memory", software, "ut of memory: Killed process",
+     "Linux killed a process because memory, or the limit of its cgroup, was used up. If it was a rank of the job, its "
+     "peers see retry or remote errors.",
+     "journalctl -k -g 'oom-kill'", "Linux mm/oom_kill.c"},
     {"peermem-invalid-context", software, "nv_get_p2p_free_callback*invalid context",
      "GPU memory was freed while nvidia-peermem had it registered. NVIDIA calls the line harmless; since driver R560 "
      "it is not written.",
      "cat /proc/driver/nvidia/version", "NVIDIA open-gpu-kernel-modules nvidia-peermem.c"},
+    {"peer-memory-symbol", host, "symbol ib_register_peer_memory_client",
+     "The GPU driver cannot register with the RDMA stack (nvidia-peermem is not loaded): it was built for another one. "
+     "Linux's own RDMA stack has no such function and needs DMA-BUF; with OFED or DOCA, build the GPU driver again.",
+     "dkms status; fabric-agentctl check --only gpudirect", "NVIDIA open-gpu-kernel-modules nvidia-peermem.c"},
     {"gpu-xid", host, "NVRM: Xid|NVRM: *fallen off the bus",
-     "The GPU driver reports an error; the process that used the GPU ends, and its peers see remote errors. The number "
-     "is in NVIDIA's Xid catalog.",
+     "The GPU driver reports an error. Most kinds end the process that used the GPU, and its peers see remote errors. "
+     "The number is in NVIDIA's Xid catalog.",
      "nvidia-smi -q | grep -A 5 -i ecc", "NVIDIA open-gpu-kernel-modules"},
-    {"amdgpu-reset", host,
-     "amdgpu*GPU reset begin|amdgpu*timeout, signaled seq=|amdgpu*new uncorrectable hardware errors detected in",
+    {"gpu-init", host, "NVRM: RmInitAdapter failed",
+     "The driver could not start a GPU, and nvidia-smi does not show it: its firmware did not start, or the GPU is in "
+     "a "
+     "state that only a reset ends.",
+     "journalctl -k -g NVRM; nvidia-smi -L", "NVIDIA open-gpu-kernel-modules"},
+    {"amdgpu-reset", host, "amdgpu*GPU reset begin|amdgpu*timeout, signaled seq=|amdgpu*ncorrectable hardware error",
      "The driver of an AMD GPU resets it after a hang or an uncorrectable error; the processes that used the GPU end, "
      "and their peers see remote errors.",
      "journalctl -k -g amdgpu; amd-smi metric --ecc", "Linux drivers/gpu/drm/amd/amdgpu"},
