@@ -52,11 +52,19 @@ bool shares_its_wire(const View& view, const Port& port) {
   });
 }
 
+// RDMA needs a registered memory region. Without one the bytes are of others, such as NVMe over TCP with PFC.
+bool has_no_memory(const Port& port) {
+  return std::ranges::any_of(port.resources, [](const ResourceCount& each) {
+    return each.kind == "mr" && each.owner.empty() && each.count == 0;
+  });
+}
+
 std::optional<HealthReading> read_frozen_counters(const View& view, const HealthRule&, const Port& port) {
   constexpr double kMuchTraffic = 100e6, kEnoughCounters = 4;  // bytes in the window; ours
   const Signals* signals = signals_of_port(view, port);
   const Port* before = port_before(view, port);
   if (signals == nullptr || before == nullptr || !is_judged(port) || shares_its_wire(view, port)) return std::nullopt;
+  if (has_no_memory(port)) return std::nullopt;
   bool moved = false;
   const double counters = count_common(before->counters.hw, port.counters.hw, moved) +
                           count_common(before->counters.pma, port.counters.pma, moved);

@@ -45,7 +45,8 @@ constexpr std::string_view
     kPauseUnit = "share of the time",
     kPauseSource = "SONiC's PFC watchdog: more than 80 % of the detection time (most ASICs), 99 % (Mellanox)",
     kStormRemedy =
-        "Look for a hung process or GPU: nvidia-smi; journalctl -k -b. Check the PCIe link: fabric-agentctl check "
+        "Look for a hung process or GPU: journalctl -k -b; nvidia-smi or amd-smi. Check the PCIe link: fabric-agentctl "
+        "check "
         "--only pcie. Reset the NIC if it continues: devlink dev reload pci/{pci}";
 
 constexpr HealthRow kRules[]{

@@ -518,6 +518,21 @@ TEST(HealthRules, TrafficThatMayBeOthersFreezesNoCounters) {
   }
 }
 
+// A storage port with PFC for NVMe over TCP.
+TEST(HealthRules, WhereNoMemoryIsRegisteredNoRdmaStandsStill) {
+  for (const uint64_t regions : {0u, 128u}) {
+    Machine machine;
+    machine.port().resources = {{"qp", "", 1}, {"mr", "", regions}};
+    const Port idle = machine.port();
+    machine.steps(6, [&](Port& port) {
+      port.counters.hw = idle.counters.hw;
+      port.counters.pma = idle.counters.pma;
+      for (const char* name : {"rx_prio3_bytes", "tx_prio3_bytes"}) grow(port, name, uint64_t{50'000'000'000});
+    });
+    EXPECT_EQ(has(machine.said(), "counters-frozen"), regions > 0) << machine.said();
+  }
+}
+
 // netplan, NetworkManager and systemd-networkd name a VLAN as the site likes.
 TEST(HealthRules, TheGidOfAVlanIsThePortsOwnWhateverItsName) {
   Machine machine;
