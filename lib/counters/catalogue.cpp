@@ -38,7 +38,9 @@ struct Catalogue {
       const auto rows = std::make_shared<BySource>();
       for (const CounterRow& row : table.rows) {
         if (!for_all) add(*rows, row, row.bits);
-        if (!table.exclusive) add(common, row, for_all ? row.bits : 64);
+        // What a driver answers as ports/N/counters is about its own ports.
+        const bool own_only = table.exclusive || (!for_all && row.source == CounterSource::pma);
+        if (!own_only) add(common, row, for_all ? row.bits : 64);
       }
       for (const std::string_view driver : table.drivers)
         if (!driver.empty()) own.try_emplace(driver, rows);

@@ -213,8 +213,8 @@ void add_raw_counters(FamilySet& families, const Port& port, RawCounters raw) {
   const auto add = [&, labels = port_labels(port)](const Metric& metric, const Counter& counter) {
     families.add(metric, labels, {{"counter", counter.name}}, static_cast<double>(counter.value));
   };
-  for (const Counter& counter : port.counters.pma)
-    if (!find_counter(CounterSource::pma, counter.name, port.kernel_driver)) add(metrics::kPortOther, counter);
+  for (const Counter& counter : port.counters.pma)  // one that is known and has no metric repeats another counter
+    if (!describe_counter(CounterSource::pma, counter.name, port.kernel_driver)) add(metrics::kPortOther, counter);
   for (const Counter& counter : port.counters.hw)
     if (raw == RawCounters::all || !find_counter(CounterSource::hw, counter.name, port.kernel_driver))
       add(metrics::kHwCounter, counter);

@@ -45,7 +45,7 @@ enum class CounterScope : uint8_t {
   port,
   function,         // the PCI function's own traffic only
   device,           // all ports of the device
-  infiniband_link,  // InfiniBand's link layer: always zero on an Ethernet port
+  infiniband_link,  // InfiniBand's link layer: zero on an Ethernet port, but of drivers with rows of their own
 };
 template <>
 inline constexpr std::string_view kEnumWords<CounterScope>[] { "port", "function", "device", "InfiniBand link" };
@@ -103,7 +103,8 @@ struct CounterTable {
   std::span<const CounterRow> rows{};
   std::span<const CounterOrigin> origins{};
   // Drivers adopt each other's names (bnxt_re of Linux 7.x has mlx5's), so rows are valid for all drivers unless their
-  // names mean something else elsewhere. Widths are always the own drivers' only.
+  // names mean something else elsewhere. Widths are always the own drivers' only, and so are rows of ports/N/counters,
+  // whose names one table has for all drivers.
   bool exclusive = false;
   std::string_view twin_prefix{};               // counters so prefixed have the width of the row without the prefix
   std::chrono::milliseconds ethtool_period{0};  // the device refreshes its ethtool statistics no more often

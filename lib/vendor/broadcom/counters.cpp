@@ -15,12 +15,17 @@ namespace {
 
 using enum CounterClass;
 using namespace metrics;
-constexpr CounterSource hw = CounterSource::hw, ethtool = CounterSource::ethtool;
+constexpr CounterSource hw = CounterSource::hw, pma = CounterSource::pma, ethtool = CounterSource::ethtool;
 
 // RDMA traffic, unless the counter `better` has it.
 constexpr CounterRow late(std::string_view name, const Metric& metric, FixedLabel direction, std::string_view better,
                           std::string_view help) {
   return {hw, name, none, 64, &metric, direction, {}, help, false, better};
+}
+
+// To a performance query (ports/N/counters).
+constexpr CounterRow answer(std::string_view name, unsigned bits, std::string_view help) {
+  return raw(pma, name, none, bits, help, CounterScope::infiniband_link);
 }
 
 constexpr CounterRow kRows[] = {
@@ -127,6 +132,14 @@ constexpr CounterRow kRows[] = {
     raw_gauge(hw, "watermark_mrs", "Memory regions, the most that were in use at once."),
     raw_gauge(hw, "watermark_mws", "Memory windows, the most that were in use at once."),
 
+    // bnxt_re_assign_pma_port_counters(): the low bits of counters above and below, which wrap. Broadcom's own driver
+    // has the symbol errors, too, in the byte order of the host.
+    answer("port_rcv_errors", 16, "The low 16 bits of rx_roce_errors."),
+    answer("port_rcv_constraint_errors", 8, "The low 8 bits of rx_roce_discards."),
+    answer("port_xmit_constraint_errors", 8, "The low 8 bits of tx_roce_errors."),
+    answer("port_xmit_discards", 16, "The low 16 bits of tx_roce_discards."),
+    answer("symbol_error", 16, "The low 16 bits of rx_pcs_symbol_err, with the bytes swapped."),
+
     // bnxt_ethtool.c: bnxt_port_stats_arr, bnxt_port_stats_ext_arr, bnxt_tx_port_stats_ext_arr; of the physical port,
     // all of its functions together.
     {ethtool, "rx_pfc_ena_frames_pri#", none, 64, &kPfcFrames, kRx},
@@ -183,6 +196,10 @@ constexpr CounterOrigin kOrigins[] = {
      "infiniband/hw/bnxt_re/hw_counters.c bnxt_re_ib_get_hw_stats(), bnxt_re_copy_err_stats(), "
      "bnxt_re_copy_ext_stats(), bnxt_re_copy_db_pacing_stats(). The driver widens oos_drop_count from 32 bits. Packets "
      "sent again are not counted: to_retransmits counts timeouts",
+     "a reload of the driver"},
+    {"port_rcv_errors",
+     "infiniband/hw/bnxt_re/hw_counters.c bnxt_re_assign_pma_port_counters(), in kernels after 6.12; symbol_error in "
+     "Broadcom's own driver alone",
      "a reload of the driver"},
     {"rx_pfc_ena_frames_pri#",
      "net/ethernet/broadcom/bnxt/bnxt_ethtool.c bnxt_get_ethtool_stats(): bnxt_port_stats_arr, "

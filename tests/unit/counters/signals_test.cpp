@@ -15,10 +15,11 @@ struct Vendor {
 };
 
 std::vector<Vendor> vendors() {
-  return {{"mlx5", kMlx5Counters.rows},   {"bnxt", kBnxtCounters.rows},      {"intel", kIntelCounters.rows},
-          {"ionic", kIonicCounters.rows}, {"hns", kHnsCounters.rows},        {"rxe", kRxeCounters.rows},
-          {"pma", kPmaCounters.rows},     {"efa", kEfaCounters.rows, "efa"}, {"mana", kManaCounters.rows, "mana"},
-          {"erdma", kErdmaCounters.rows}};
+  return {{"mlx5", kMlx5Counters.rows},         {"bnxt", kBnxtCounters.rows, "bnxt_en"},
+          {"intel", kIntelCounters.rows},       {"ionic", kIonicCounters.rows},
+          {"hns", kHnsCounters.rows},           {"rxe", kRxeCounters.rows},
+          {"pma", kPmaCounters.rows},           {"efa", kEfaCounters.rows, "efa"},
+          {"mana", kManaCounters.rows, "mana"}, {"erdma", kErdmaCounters.rows}};
 }
 
 void add(Port& port, CounterSource source, std::string_view name, uint64_t value) {
@@ -248,6 +249,20 @@ TEST(Signals, RdmaTrafficOfBroadcomIsCountedOnce) {
   EXPECT_EQ(port.signals().rx_bytes, 500);
   port.put(CounterSource::hw, "rx_roce_only_bytes", 900, 400);
   EXPECT_EQ(port.signals().rx_bytes, 400);
+}
+
+// bnxt_re's answer to a performance query has the low bits of other counters, and of one the bytes are swapped: one
+// symbol error reads 256.
+TEST(Signals, WhatBroadcomAnswersToPerformanceQueriesIsCountedElsewhere) {
+  Rising port;
+  port.before.kernel_driver = port.now.kernel_driver = "bnxt_en";
+  port.put(CounterSource::ethtool, "rx_pcs_symbol_err", 0, 1);
+  port.put(CounterSource::pma, "symbol_error", 0, 256);
+  EXPECT_EQ(port.signals().symbol_errors, 1);
+  port.put(CounterSource::pma, "port_rcv_errors", 0, 90);
+  EXPECT_FALSE(port.signals().crc_errors) << "RoCE packets with an error of any kind";
+  port.before.kernel_driver = port.now.kernel_driver = "mlx5_core";
+  EXPECT_EQ(port.signals().symbol_errors, 256);
 }
 
 TEST(Signals, AnotherDeviceOfTheSameNameIsNotComparedWith) {

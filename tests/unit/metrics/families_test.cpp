@@ -351,6 +351,15 @@ TEST(Families, ByDefaultOnlyCountersWithoutACommonNameAreRaw) {
   EXPECT_EQ(raw, (Series{{"fabric_rdma_hw_counters_total,device=mlx5_0,port=1,counter=unheard_of", 2}}));
 }
 
+TEST(Families, WhatBroadcomRepeatsInPortCountersHasNoSeries) {
+  Port p = port("bnxt_re0");
+  p.kernel_driver = "bnxt_en";
+  p.counters.pma = {{"symbol_error", 256}, {"port_rcv_errors", 3}, {"unheard_of", 2}};
+  EXPECT_EQ(of_counters(p), Series{});
+  const Series raw = series_of([&](FamilySet& set) { add_raw_counters(set, p, RawCounters::unmapped); });
+  EXPECT_EQ(raw, (Series{{"fabric_port_pma_total,device=bnxt_re0,port=1,counter=unheard_of", 2}}));
+}
+
 TEST(Families, APriorityWithoutTrafficHasNoZeroes) {
   Port p = port("mlx5_0");
   p.counters.ethtool = {{"rx_prio0_bytes", 5},   {"tx_prio0_bytes", 0}, {"rx_prio0_discards", 0},
