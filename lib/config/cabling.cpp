@@ -23,6 +23,10 @@ bool is_not_there(std::string_view status) {
   return word == "planned" || word == "decommissioning";
 }
 
+// Of NetBox's types of terminations, interfaces alone announce themselves: not the ports of patch panels
+// ("dcim.frontport", "dcim.rearport"), power and consoles. Without a type, all may.
+bool may_be_interface(std::string_view type) { return type.empty() || lower(trim(type)).ends_with("interface"); }
+
 // The cables of the host among those from one side to the other.
 Result<void> add_cables(const Result<Side>& a, const Result<Side>& b, const std::string& host, const std::string& where,
                         std::vector<Cable>& out) {
@@ -92,12 +96,11 @@ class CsvReader {
   size_t at_ = 0, line_ = 1, next_line_ = 1;
 };
 
-constexpr size_t kColumns = 5;
-enum Column : size_t { kDeviceA, kPortA, kDeviceB, kPortB, kStatus };
-constexpr const char* kColumnText[kColumns] = {"the device of end A (\"Device A\", \"side_a_device\")",
-                                               "the port of end A (\"Termination A\", \"side_a_name\")",
-                                               "the device of end B (\"Device B\", \"side_b_device\")",
-                                               "the port of end B (\"Termination B\", \"side_b_name\")", ""};
+constexpr size_t kColumns = 7;
+enum Column : size_t { kDeviceA, kPortA, kDeviceB, kPortB, kTypeA, kTypeB, kStatus };
+constexpr const char* kRequired[] = {
+    "the device of end A (\"Device A\", \"side_a_device\")", "the port of end A (\"Termination A\", \"side_a_name\")",
+    "the device of end B (\"Device B\", \"side_b_device\")", "the port of end B (\"Termination B\", \"side_b_name\")"};
 
 // Letters and digits alone: "Termination A Device", "termination_a_device".
 std::string bare(std::string_view name) {
@@ -110,6 +113,8 @@ std::string bare(std::string_view name) {
 std::optional<size_t> column_of(std::string_view heading) {
   const std::string name = bare(heading);
   if (name == "status") return kStatus;
+  if (name == "sideatype" || name == "terminationatype") return kTypeA;
+  if (name == "sidebtype" || name == "terminationbtype") return kTypeB;
   constexpr std::string_view kForms[] = {
       "device%", "side%",        "side%device",      "termination%device", "termination%parent", "side%parent",
       "port%",   "termination%", "termination%name", "side%name",          "interface%",         "interface%name"};
@@ -127,7 +132,7 @@ Result<Columns> read_header(const std::vector<std::string>& header, const std::s
   for (size_t i = 0; i < header.size(); ++i)
     if (const auto column = column_of(header[i]); column && !out[*column]) out[*column] = i;
   for (const size_t column : {kDeviceA, kPortA, kDeviceB, kPortB})
-    if (!out[column]) return error(0, where + ": no column for " + kColumnText[column] + " in the header");
+    if (!out[column]) return error(0, where + ": no column for " + kRequired[column] + " in the header");
   return out;
 }
 
@@ -176,8 +181,11 @@ Result<std::vector<Cable>> parse_csv(std::string_view text, const std::string& n
     if (fields.size() != width)
       return error(
           0, here() + ": " + std::to_string(fields.size()) + " fields where the header has " + std::to_string(width));
-    const auto field = [&](Column column) { return fields[*(*columns)[column]]; };
-    if ((*columns)[kStatus] && is_not_there(field(kStatus))) continue;
+    const auto field = [&](Column column) {
+      const auto at = (*columns)[column];
+      return at ? fields[*at] : std::string();
+    };
+    if (is_not_there(field(kStatus)) || !may_be_interface(field(kTypeA)) || !may_be_interface(field(kTypeB))) continue;
     if (auto added = add_cables(side_of(field(kDeviceA), field(kPortA)), side_of(field(kDeviceB), field(kPortB)), host,
                                 here(), out);
         !added)
@@ -195,7 +203,8 @@ std::string json_text(const Json& node, const char* path) {
 }
 
 // A termination, or its "object" since NetBox 3.3: { "device": { "name": ... }, "name": ... }.
-void add_end(const Json& termination, Side& side) {
+void add_end(const Json& termination, const std::string& type, Side& side) {
+  if (!may_be_interface(type)) return;
   const Json& object = termination.contains("object") ? termination["object"] : termination;
   const std::string device = json_text(object, "/device/name"), port = json_text(object, "/name");
   if (!device.empty() && !port.empty()) side.push_back({clean_text(device), clean_text(port)});
@@ -205,8 +214,9 @@ Result<Side> json_side(const Json& cable, const std::string& letter) {
   Side out;
   if (const auto list = cable.find(letter + "_terminations"); list != cable.end()) {
     if (list->is_array())
-      for (const Json& termination : *list) add_end(termination, out);
-  } else if (const auto one = cable.find("termination_" + letter); one != cable.end()) add_end(*one, out);
+      for (const Json& termination : *list) add_end(termination, json_text(termination, "/object_type"), out);
+  } else if (const auto one = cable.find("termination_" + letter); one != cable.end())
+    add_end(*one, json_text(cable, ("/termination_" + letter + "_type").c_str()), out);
   if (out.size() > kMaxEnds) return too_many_ends();
   return out;
 }

@@ -27,13 +27,12 @@ namespace {
 // One pause frame lasts at most 65535 quanta of 512 bit times (IEEE 802.3 annex 31B, 802.1Qbb).
 constexpr double kLongestPauseBits = 65535.0 * 512;
 
-const Neighbor* peer_of(const Node& node, const Port& port) {
-  if (const Neighbor* with_pfc = first_with(node, port, &Neighbor::pfc)) return with_pfc;
-  const auto named = named_neighbors(node, port);
-  if (!named.empty()) return named.front();
+const Neighbor* peer_of(const View& view, const Port& port) {
+  if (const Neighbor* with_pfc = first_with(view.now, port, &Neighbor::pfc)) return with_pfc;
+  if (const Neighbor* named = switch_of(view.now, view.policy, port)) return named;
   const Neighbor* any = nullptr;  // of a bond's neighbors, one whose PFC differs from the bond's
-  for (const Port* member : members_of(node, port)) {
-    const Neighbor* each = peer_of(node, *member);
+  for (const Port* member : members_of(view.now, port)) {
+    const Neighbor* each = peer_of(view, *member);
     if (any == nullptr || (each != nullptr && each->pfc && each->pfc->enabled != port.qos.pfc)) any = each;
   }
   return any;
@@ -71,7 +70,7 @@ PortContext make_context(const View& view, const Port& port, const Signals& sign
   PortContext ctx{.view = view,
                   .port = port,
                   .signals = signals,
-                  .peer = peer_of(view.now, port),
+                  .peer = peer_of(view, port),
                   .policy = view.policy == nullptr ? nullptr : policy_for(*view.policy, port)};
   if (view.before != nullptr)
     ctx.before = find_where(view.before->ports, [&](const Port& old) { return old.id() == port.id(); });

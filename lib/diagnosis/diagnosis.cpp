@@ -96,7 +96,10 @@ void add_far_measurement(Diagnosis& diagnosis, const PortContext& ctx) {
   for (const auto& [system, known] : kSwitches)
     if (ctx.peer != nullptr && ctx.peer->system_description.find(system) != std::string::npos) {
       commands = known;
-      for (size_t at; (at = commands.find("{port}")) != std::string::npos;) commands.replace(at, 6, ctx.peer->port());
+      // SONiC announces an alias ("etp1") as the id, which its commands do not take.
+      const bool by_alias = system == "SONiC" && ctx.peer->port_description.starts_with("Ethernet");
+      const std::string& name = by_alias ? ctx.peer->port_description : ctx.peer->port();
+      for (size_t at; (at = commands.find("{port}")) != std::string::npos;) commands.replace(at, 6, name);
     }
   diagnosis.next.push_back("Measure on " + ctx.peer_label() + ": " + commands);
 }

@@ -89,19 +89,15 @@ void add_acknowledged(FamilySet& families, const Report& report) {
     if (finding.acknowledged) families.add(kAcknowledged, {{"check", finding.id}, {"subject", finding.subject}}, 1);
 }
 
-// The name that the plan has for the switch wins, so that it does not change when LLDP is silent. Of several neighbors
-// the first by name, whatever the order in which they were heard.
+// The name that the plan has for the switch wins, so that it does not change when LLDP is silent.
 std::optional<CableEnd> peer_of(const Node& node, const Policy* policy, const Port& port) {
   if (!has_cable(port)) return std::nullopt;
   const auto cables = planned_cables(policy, port);
-  const auto heard = named_neighbors(node, port);
-  if (heard.empty()) return cables.empty() ? std::nullopt : std::optional(cables.front()->peer);
-  const Neighbor& neighbor = **std::ranges::min_element(heard, [](const Neighbor* a, const Neighbor* b) {
-    return std::pair(a->system(), a->port()) < std::pair(b->system(), b->port());
-  });
+  const Neighbor* neighbor = switch_of(node, policy, port);
+  if (neighbor == nullptr) return cables.empty() ? std::nullopt : std::optional(cables.front()->peer);
   const auto planned =
-      std::ranges::find_if(cables, [&](const Cable* cable) { return is_device(neighbor, cable->peer); });
-  return CableEnd{planned == cables.end() ? neighbor.system() : (*planned)->peer.device, neighbor.port()};
+      std::ranges::find_if(cables, [&](const Cable* cable) { return is_device(*neighbor, cable->peer); });
+  return CableEnd{planned == cables.end() ? neighbor->system() : (*planned)->peer.device, neighbor->port()};
 }
 
 void add_neighbors(FamilySet& families, const Node& node, const Policy* policy,

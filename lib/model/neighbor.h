@@ -56,7 +56,8 @@ struct Neighbor {
 
   // What people call it: its name, else its chassis id.
   [[nodiscard]] const std::string& system() const { return system_name.empty() ? chassis_id : system_name; }
-  // The port's name: its id, unless that is a MAC address and there is a description.
+  // The port's name: its id, unless that is a MAC address or a bare number (SNMP's ifIndex: Junos) and there is a
+  // description.
   [[nodiscard]] const std::string& port() const;
 };
 
@@ -64,7 +65,8 @@ struct Neighbor {
 struct Neighbors {
   std::string source{};                       // "fabric-lldp", "firmware"; empty: no listener
   std::string why_none{};                     // then: why, and what to do
-  std::map<std::string, double> listening{};  // netdev -> seconds that it has been listened to; absent: it is not
+  std::map<std::string, double> listening{};  // netdev -> seconds that it has been listened to, or since the last frame
+                                              // of one that is gone; absent: it is not
   std::vector<Neighbor> heard{};
 };
 
@@ -93,12 +95,20 @@ struct Cabling {
   std::vector<Cable> cables{};
 };
 
-// True if both name one device. Letters' case does not matter, and a name without a domain is equal to one with it.
+// The largest frame that a neighbor on the netdev announces. An agent in a NIC's firmware or a DPU, which is heard
+// beside the switch, announces its own.
+std::optional<uint32_t> announced_frame(const std::vector<Neighbor>& heard, std::string_view netdev);
+
+// True if both name one device. Letters' case does not matter, and a name without a domain, or with a part of it, is
+// equal to one with it.
 bool same_device(std::string_view a, std::string_view b);
 // True if both name one port: "Eth1/1" is "Ethernet1/1", "swp5" is "SWP5".
 bool same_port(std::string_view a, std::string_view b);
 // True if the neighbor is this end, by name, chassis id or management address; by port id or description.
 bool is_device(const Neighbor& neighbor, const CableEnd& end);
 bool is_end(const Neighbor& neighbor, const CableEnd& end);
+// True if it is the device of the end and names its ports otherwise than the plan, so that the port cannot be compared:
+// "etp1" or "Eth1/1" where the plan has "Ethernet0" (SONiC's aliases), "510" where it has "et-0/0/0" (Junos).
+bool names_ports_otherwise(const Neighbor& neighbor, const CableEnd& end);
 
 }  // namespace fabric

@@ -59,7 +59,7 @@ struct Interface {
   std::optional<bool> ipv6_disabled{};
   std::string vrf{};                         // that it is in; empty: none
   uint32_t vrf_table = 0;                    // and the table that is the VRF's main one; 0: unknown
-  std::optional<uint32_t> peer_max_frame{};  // largest frame of the switch port, by LLDP: with header and FCS
+  std::optional<uint32_t> peer_max_frame{};  // largest frame of the switch port, by LLDP
 };
 
 struct Network {

@@ -54,9 +54,8 @@ void read_neighbors(Context& context, Node& node) {
     if (contains(out.heard, netdev, &Neighbor::netdev) || !context.kernel.route) continue;
     if (auto told = ask_firmware(*context.kernel.route, netdev)) out.heard.push_back(std::move(*told));
   }
-  for (const Neighbor& neighbor : out.heard)
-    if (Interface* interface = find_in(node.network.interfaces, neighbor.netdev); interface && neighbor.max_frame)
-      interface->peer_max_frame = neighbor.max_frame;
+  for (auto& [netdev, interface] : node.network.interfaces)
+    interface.peer_max_frame = announced_frame(out.heard, netdev);
 }
 
 }  // namespace fabric::scanning

@@ -33,6 +33,39 @@ const PlantedDefects& cable_defects() {
          "mlx5_0/1 (ens0) and mlx5_3/1 (ens3) are swapped"},
         {"cabling", "mlx5_3/1", C, "leaf0.example.com Ethernet7, which belongs to mlx5_0/1",
          "mlx5_3/1 (ens3) and mlx5_0/1 (ens0) are swapped"}}},
+      {"swapped_at_one_switch",
+       [](Healthy& n) {
+         for (const size_t i : {1U, 2U}) {
+           peer(n, i).system_name = "tor.example.com";
+           peer(n, i).port_id = "Ethernet1/" + std::to_string(3 - i);
+           n.policy.cabling.cables[i].peer = {"tor", "Eth1/" + std::to_string(i)};
+         }
+       },
+       {{"cabling", "mlx5_1/1", W, "tor.example.com Ethernet1/2, which belongs to mlx5_2/1",
+         "swapped: each link has the configuration of the other switch port"},
+        {"cabling", "mlx5_2/1", W, "tor.example.com Ethernet1/1, which belongs to mlx5_1/1",
+         "swapped: each link has the configuration of the other switch port"}}},
+      {"another_port_of_the_switch_beside_a_dpus_agent",
+       [](Healthy& n) {
+         Neighbor agent = peer(n, 1);
+         agent.system_name = "dpu7";
+         agent.chassis_id = "02:00:00:00:00:01";
+         n.now.neighbors.heard.insert(n.now.neighbors.heard.begin(), agent);
+         peer(n, 2).port_id = "Ethernet8";
+       },
+       finds("cabling", "mlx5_1/1", W, "leaf1.example.com Ethernet8", "another port of the right switch")},
+      {"another_switch_that_names_its_ports_otherwise",
+       [](Healthy& n) {
+         peer(n, 1).system_name = "leaf9";
+         peer(n, 1).port_id = "etp7";
+       },
+       finds("cabling", "mlx5_1/1", C, "leaf9 etp7", "another switch")},
+      {"plan_with_other_names_of_the_ports",
+       [](Healthy& n) {
+         for (size_t i = 0; i < n.policy.cabling.cables.size(); ++i)
+           n.policy.cabling.cables[i].port = "slot" + std::to_string(i) + "p1";
+       },
+       finds("cabling", "host", W, "ports in the plan: slot0p1, slot1p1, slot2p1, slot3p1", "none of an RDMA port")},
       {"silent_where_twins_hear",
        [](Healthy& n) {
          n.policy.cabling = {};
@@ -53,7 +86,7 @@ const PlantedDefects& cable_defects() {
        },
        finds("cabling", "mlx5_1/1", C, "leaf9 Ethernet7 and hub Ethernet7", "another switch")},
       {"host_not_in_the_plan", [](Healthy& n) { n.policy.cabling.cables.clear(); },
-       finds("cabling", "host", W, "not in /etc/fabric-agent/cabling.csv", "no cable of this host")},
+       finds("cabling", "host", W, "not in /etc/fabric-agent/cabling.csv", "no cable between this host and a switch port")},
       {"plan_unreadable",
        [](Healthy& n) {
          n.policy.cabling.cables.clear();
@@ -129,6 +162,17 @@ const PlantedDefects& silences() {
        [](Healthy& n) {
          n.policy.cabling.cables[0].port = "rail0";
          n.now.ports[0].altnames = {"rail0"};
+       }},
+      {"a_switch_that_names_its_ports_by_an_alias",
+       [](Healthy& n) {
+         peer(n, 0).port_id = "etp1";
+         peer(n, 0).port_description = "to gpu01 ens0";
+       }},
+      {"a_switch_that_names_its_ports_by_ifindex",
+       [](Healthy& n) {
+         n.policy.cabling.cables[0].peer.port = "et-0/0/0:1";
+         peer(n, 0).port_id = "510";
+         peer(n, 0).port_description = "gpu01 rail 0";
        }},
       {"a_breakout",
        [](Healthy& n) {

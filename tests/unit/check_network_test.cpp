@@ -109,8 +109,8 @@ const PlantedDefects& network_defects() {
          n.now.ports[3].gids[2].index = 4;
        },
        finds("gid-index", "mlx5_3/1", W, "IPv4 at index 4")},
-      {"switch_takes_less", [](Healthy& n) { interface(n, 1).peer_max_frame = 9013; },
-       finds("mtu-chain", "mlx5_1/1", C, "frames of 9013")},
+      {"switch_takes_less", [](Healthy& n) { interface(n, 1).peer_max_frame = 8999; },
+       finds("mtu-chain", "mlx5_1/1", C, "frames of 8999")},
       {"odd_mtu",
        [](Healthy& n) {
          n.policy.ports[0].want.mtu.reset();
@@ -201,6 +201,7 @@ PlantedDefects sound_networks() {
        }},
       {"nothing_known_of_the_network", [](Healthy& n) { n.now.network = {}; }},
       {"switch_announces_its_frames_without_the_fcs", [](Healthy& n) { interface(n, 1).peer_max_frame = 9014; }},
+      {"switch_announces_its_mtu", [](Healthy& n) { interface(n, 1).peer_max_frame = 9000; }},
       {"gateway_never_asked", [](Healthy& n) { interface(n, 0).gateways.clear(); }},
       {"one_more_gid_on_one_port",
        [](Healthy& n) {

@@ -218,6 +218,25 @@ TEST(Diagnosis, TwoFaultsOfOnePortAreTwo) {
   EXPECT_EQ(found, (std::set<std::string>{"pfc-off-switch", "slow-pcie"}));
 }
 
+// Of SONiC, LLDP's port id is an alias, and its commands take the name of the description.
+TEST(Diagnosis, TheCommandsOfTheSwitchNameItsPort) {
+  for (const auto& [system, id, description, command] :
+       {std::tuple("SONiC Software Version: SONiC.4.2.1", "etp7", "Ethernet48", "show queue counters Ethernet48;"),
+        std::tuple("SONiC Software Version: SONiC.4.2.1", "Eth1/7", "to gpu01", "show queue counters Eth1/7;"),
+        std::tuple("Arista Networks EOS version 4.32", "Ethernet7/1", "Ethernet7/1",
+                   "interfaces Ethernet7/1 counters")}) {
+    Healthy node;
+    neighbor(node).pfc->enabled = PrioSet{};
+    neighbor(node).system_description = system;
+    neighbor(node).port_id = id;
+    neighbor(node).port_description = description;
+    grow(node, Where::ethtool, "rx_prio3_discards", 50);
+    const auto found = ask(node);
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_TRUE(has(found[0].next.back(), command)) << found[0].next.back();
+  }
+}
+
 // A port that was never cabled, or never switched on, is nobody's trouble.
 // Ports like it on other cards have a link, and it is the NIC of a GPU: check reports it, too.
 TEST(Diagnosis, ThePortOfAGpuWithoutACableIsReported) {

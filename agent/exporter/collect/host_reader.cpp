@@ -110,11 +110,7 @@ void copy_network(const Node& from, Node& into) {
   auto& heard = into.neighbors.heard;
   for (const Neighbor& each : from.neighbors.heard)
     if (each.source == "firmware" && !contains(heard, each.netdev, &Neighbor::netdev)) heard.push_back(each);
-  for (auto& [netdev, interface] : into.network.interfaces) {
-    interface.peer_max_frame.reset();
-    for (const Neighbor& each : heard)
-      if (each.netdev == netdev && each.max_frame) interface.peer_max_frame = each.max_frame;
-  }
+  for (auto& [netdev, interface] : into.network.interfaces) interface.peer_max_frame = announced_frame(heard, netdev);
 }
 
 }  // namespace

@@ -35,7 +35,8 @@ class NeighborTable {
   // When the next one's time is over.
   [[nodiscard]] std::optional<double> next_expiry() const;
 
-  // Times as seconds since boot: Neighbor::heard, and in `listening` since when.
+  // Times as seconds since boot: Neighbor::heard, and in `listening` since when, or since the last frame of a neighbor
+  // that is gone.
   [[nodiscard]] Neighbors neighbors() const;
 
  private:

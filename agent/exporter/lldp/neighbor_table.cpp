@@ -32,6 +32,7 @@ bool NeighborTable::hear(int ifindex, Neighbor neighbor, double now) {
   if (neighbor.ttl == 0) {
     if (known == heard.end()) return false;
     heard.erase(known);
+    port->second.since = now;
     return true;
   }
   neighbor.ttl = std::min(neighbor.ttl, kLongestTtl);
@@ -57,8 +58,14 @@ bool NeighborTable::hear(int ifindex, Neighbor neighbor, double now) {
 
 bool NeighborTable::expire(double now) {
   size_t gone = 0;
-  for (auto& [ifindex, port] : ports_)
-    gone += std::erase_if(port.heard, [&](const Neighbor& each) { return end_of(each) <= now; });
+  for (auto& each : ports_) {
+    Port& port = each.second;
+    gone += std::erase_if(port.heard, [&](const Neighbor& neighbor) {
+      const bool over = end_of(neighbor) <= now;
+      if (over) port.since = std::max(port.since, neighbor.heard);
+      return over;
+    });
+  }
   return gone > 0;
 }
 

@@ -14,8 +14,18 @@ namespace {
 using Cables = std::vector<const Cable*>;
 using Heard = std::vector<const Neighbor*>;
 
-bool leads_to(const Cables& cables, const Neighbor& neighbor) {
+bool has_end(const Cables& cables, const Neighbor& neighbor) {
   return std::ranges::any_of(cables, [&](const Cable* each) { return is_end(neighbor, each->peer); });
+}
+
+bool has_device(const Cables& cables, const Neighbor& neighbor) {
+  return std::ranges::any_of(cables, [&](const Cable* each) { return is_device(neighbor, each->peer); });
+}
+
+// The planned port, as far as the names of ports can be compared.
+bool leads_to(const Cables& cables, const Neighbor& neighbor) {
+  return has_end(cables, neighbor) ||
+         std::ranges::any_of(cables, [&](const Cable* each) { return names_ports_otherwise(neighbor, each->peer); });
 }
 
 std::string planned_text(const Cables& cables) {
@@ -54,8 +64,16 @@ std::optional<Finding> silent(const View& view, const Port& port, const Cables& 
   return off.empty() ? std::nullopt : std::optional(good(port.id(), observed, "the neighbor, after: " + off));
 }
 
+Finding right(const Port& port, const Neighbor& neighbor, const Cables& cables) {
+  return good(
+      port.id(),
+      peer_text(neighbor) + (has_end(cables, neighbor) ? "" : " (the plan names the ports of the switch otherwise)"),
+      planned_text(cables));
+}
+
 Finding wrong(const View& view, const Port& port, const Heard& heard, const Cables& cables) {
-  const Neighbor& neighbor = *heard.front();
+  const Neighbor& neighbor = *switch_of(view.now, view.policy, port);
+  const bool right_switch = has_device(cables, neighbor);
   const std::string plan = "or correct the plan (" + cables.front()->where + ").",
                     move = "Move the cable to the planned port, ";
   const Port* owner = find_where(view.now.ports, [&](const Port& other) {  // by the plan
@@ -64,11 +82,14 @@ Finding wrong(const View& view, const Port& port, const Heard& heard, const Cabl
   const std::string whose = owner != nullptr ? ", which belongs to " + owner->id() : "";
   const Heard theirs = owner != nullptr ? named_neighbors(view.now, *owner) : Heard{};
   if (std::ranges::any_of(theirs, [&](const Neighbor* each) { return leads_to(cables, *each); }))
-    return bad(Status::critical, port.id(), peer_text(neighbor) + whose, planned_text(cables),
+    return bad(right_switch ? Status::warning : Status::critical, port.id(), peer_text(neighbor) + whose,
+               planned_text(cables),
                "The cables of " + port.id() + " (" + port.netdev + ") and " + owner->id() + " (" + owner->netdev +
-                   ") are swapped: rails are mixed and traffic takes an extra hop.",
+                   ") are swapped: " +
+                   (right_switch ? "each link has the configuration of the other switch port."
+                                 : "rails are mixed and traffic takes an extra hop."),
                "Swap the two cables at this end, " + plan);
-  if (std::ranges::any_of(cables, [&](const Cable* each) { return is_device(neighbor, each->peer); }))
+  if (right_switch)
     return bad(Status::warning, port.id(), peer_text(neighbor) + whose, planned_text(cables),
                "The cable ends at another port of the right switch: the configuration of the planned port does not "
                "apply to this link.",
@@ -76,6 +97,29 @@ Finding wrong(const View& view, const Port& port, const Heard& heard, const Cabl
   return bad(Status::critical, port.id(), heard_text(heard) + whose, planned_text(cables),
              "The cable ends at another switch than planned: the port is on the wrong rail or in the wrong network.",
              move + plan);
+}
+
+// Names of ports in the plan, or of ours: the first few.
+template <class Names>
+std::string some(const Names& names) {
+  constexpr size_t kShown = 4;
+  const std::vector<std::string> shown(names.begin(), std::next(names.begin(), std::min(names.size(), kShown)));
+  return joined(shown, ", ", [](const std::string& each) { return each; }) + (names.size() > kShown ? ", ..." : "");
+}
+
+// The plan calls the ports of this host by other names than the kernel.
+std::optional<Finding> unnamed(const View& view) {
+  std::set<std::string> ours, planned;
+  for (const Port& port : view.now.ports) {
+    if (!planned_cables(view.policy, port).empty()) return std::nullopt;
+    if (has_cable(port)) ours.insert(port.netdev);
+  }
+  for (const Cable& cable : view.policy->cabling.cables) planned.insert(cable.port);
+  if (ours.empty()) return std::nullopt;
+  return bad(Status::warning, "host", "ports in the plan: " + some(planned), "RDMA ports: " + some(ours),
+             "The cable plan has cables of this host, but none of an RDMA port: no cable is compared.",
+             "Export the cables of the RDMA ports, or give their names in the plan: [cabling] ports = { \"" +
+                 *planned.begin() + "\" = \"" + *ours.begin() + "\" }");
 }
 
 // About the host as a whole: at most one.
@@ -88,10 +132,11 @@ std::optional<Finding> host_finding(const View& view) {
         "The cable plan could not be read: " + plan.problem + ".",
         "Correct " + plan.file + ", or set another file in [cabling] file. Verify: fabric-agentctl config check");
   if (plan.cables.empty())
-    return bad(Status::warning, "host", "not in " + plan.file, "the cables of " + plan.host,
-               "The cable plan has no cable of this host.",
-               "Export the plan again, or set the name of this host in the plan: [cabling] host = \"NAME\"");
-  if (!view.now.neighbors.source.empty()) return std::nullopt;
+    return bad(
+        Status::warning, "host", "not in " + plan.file, "the cables of " + plan.host,
+        "The cable plan has no cable between this host and a switch port; cables to patch panels are not followed.",
+        "Export the plan again, or set the name of this host in the plan: [cabling] host = \"NAME\"");
+  if (!view.now.neighbors.source.empty()) return unnamed(view);
   return bad(Status::unknown, "host", "-", "the neighbor of each port",
              "A cable plan is configured, but no LLDP source: " + view.now.neighbors.why_none + ".",
              "systemctl enable --now fabric-lldp");
@@ -110,7 +155,7 @@ void ask(const View& view, Findings& findings) {
     } else if (cables.empty()) {
       findings.push_back(good(port.id(), heard_text(heard), "any: not in the cable plan"));
     } else if (as_planned != nullptr) {
-      findings.push_back(good(port.id(), peer_text(**as_planned), planned_text(cables)));
+      findings.push_back(right(port, **as_planned, cables));
     } else {
       findings.push_back(wrong(view, port, heard, cables));
     }

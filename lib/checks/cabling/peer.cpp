@@ -16,6 +16,16 @@ std::vector<const Neighbor*> named_neighbors(const Node& node, const Port& port)
   return out;
 }
 
+const Neighbor* switch_of(const Node& node, const Policy* policy, const Port& port) {
+  const auto named = named_neighbors(node, port);
+  const auto cables = planned_cables(policy, port);
+  const auto rank = [&](const Neighbor* each) {
+    const bool planned = std::ranges::any_of(cables, [&](const Cable* cable) { return is_device(*each, cable->peer); });
+    return std::tuple(!planned, each->system_name.empty(), each->system(), each->port());
+  };
+  return named.empty() ? nullptr : *std::ranges::min_element(named, {}, rank);
+}
+
 std::vector<const Cable*> planned_cables(const Policy* policy, const Port& port) {
   std::vector<const Cable*> out;
   if (policy == nullptr) return out;

@@ -30,11 +30,11 @@ Finding finding_for(const View& view, const std::vector<const Port*>& all, const
                "They are dropped: connections hang after the first small messages.",
                "ip link set " + port.netdev + " mtu 9000, then restart the job: existing queue pairs keep their MTU.");
   const auto frame = switch_frame(view.now, port);
-  if (frame && *frame < mtu + kFrameHeader)
+  if (frame && *frame < mtu)
     return bad(Status::critical, port.id(), netdev + ", switch port accepts frames of " + to_text(*frame),
                "frames of " + to_text(mtu + kFrameHeader) + " on the switch",
                "The switch port drops large packets of this port: the maximum frame size that it announces by LLDP is "
-               "smaller than the MTU plus Ethernet header.",
+               "smaller than the MTU.",
                "Raise the MTU of the switch port (9216 is common), or lower that of " + port.netdev + " on all hosts.");
   if (const auto others = others_mtu(view, all, port))
     return bad(
@@ -59,10 +59,10 @@ extern const Check kMtuChainCheck{
     .group = group::network,
     .title = "The MTU of the netdev or the switch is too small for RoCE",
     .meaning =
-        "The RoCE path MTU plus 96 bytes of headers must fit the MTU of the netdev. The MTU plus 14 bytes of Ethernet "
-        "header must fit the largest frame of the switch port, which it announces by LLDP, with or without the FCS. "
-        "Larger packets are dropped silently: small messages pass and large ones hang. Equal ports should have equal "
-        "MTUs.",
+        "The RoCE path MTU plus 96 bytes of headers must fit the MTU of the netdev. The MTU must fit the largest frame "
+        "of the switch port, which it announces by LLDP; some switches count the Ethernet header and the FCS, others "
+        "do not. Larger packets are dropped silently: small messages pass and large ones hang. Equal ports should have "
+        "equal MTUs.",
     .inspect = "ip -d link show dev NETDEV; ibv_devinfo -d RDMADEV; the MTU of the switch port",
     .fix = "ip link set NETDEV mtu 9000 on all hosts, and MTU 9216 on the switch port.",
     .ask = ask,

@@ -10,7 +10,8 @@ namespace fabric {
 std::vector<const Port*> rails(const View& view);
 
 // Of a frame, in bytes, beside its payload: the Ethernet header. The Maximum Frame Size of LLDP (802.3bc clause 79.3.4)
-// counts the FCS, too, but Junos announces 1514 where its port takes 1500.
+// counts it and the FCS, but Junos announces 1514 where its port takes 1500, and Cumulus Linux and NX-OS announce the
+// MTU itself.
 inline constexpr uint32_t kFrameHeader = 14;
 
 // The largest frame that the switch announces by LLDP; of a bond the smallest of its members' switch ports.

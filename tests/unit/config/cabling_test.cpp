@@ -57,6 +57,21 @@ TEST(Cabling, JsonOfTheApi) {
       << "before NetBox 3.3";
 }
 
+TEST(Cabling, PatchPanelsAndPowerAreNoSwitches) {
+  EXPECT_EQ(cables_in("side_a_device,side_a_type,side_a_name,side_b_device,side_b_type,side_b_name\n"
+                      "gpu01,dcim.interface,ens0,leaf1,dcim.interface,swp1\n"
+                      "gpu01,dcim.interface,ens1,panel1,dcim.frontport,7\n"
+                      "pdu1,dcim.poweroutlet,3,gpu01,dcim.powerport,PSU1\n"),
+            "ens0=leaf1:swp1");
+  EXPECT_EQ(
+      cables_in(
+          R"([{"a_terminations": [{"object_type": "dcim.interface", "object": {"device": {"name": "gpu01"}, "name": "ens0"}}],
+                           "b_terminations": [{"object_type": "dcim.frontport", "object": {"device": {"name": "panel1"}, "name": "7"}}]},
+                          {"termination_a_type": "dcim.interface", "termination_a": {"device": {"name": "gpu01"}, "name": "ens1"},
+                           "termination_b_type": "dcim.rearport", "termination_b": {"device": {"name": "panel1"}, "name": "8"}}])"),
+      "");
+}
+
 TEST(Cabling, FaultsNameTheLine) {
   EXPECT_EQ(cables_in(""), "plan:1: empty; expected a header line and one line for each cable");
   EXPECT_EQ(cables_in("Device A,Interface A,Device B\n"),

@@ -302,6 +302,12 @@ TEST(Families, NeighborsByLldpElseByThePlan) {
                                     {at + "1,port=1,switch=leaf2,switch_port=Eth9", 1}}));
   EXPECT_EQ(shown(nullptr), (Series{{at + "0,port=1,switch=leaf1.example.com,switch_port=Ethernet7", 1}}))
       << "without a plan; one series, though two are heard";
+  policy.cabling.cables[0].peer.device = "zz";
+  EXPECT_EQ(shown(&policy).begin()->first, at + "0,port=1,switch=zz,switch_port=p1") << "the one in the plan";
+  node.neighbors.heard[0].system_name.clear();
+  node.neighbors.heard[0].chassis_id = "02:00:00:00:00:01";
+  EXPECT_EQ(shown(nullptr).begin()->first, at + "0,port=1,switch=leaf1.example.com,switch_port=Ethernet7")
+      << "not an agent without a name";
 }
 
 TEST(Families, RailsByThePolicyElseByTheGpu) {

@@ -51,6 +51,10 @@ TEST(NeighborTable, TimeToLive) {
   EXPECT_FALSE(table.hear(7, neighbor("09", "Ethernet1", 0), 31)) << "who was not there does not leave";
   EXPECT_TRUE(table.hear(7, neighbor("01", "Ethernet1", 0), 31));
   EXPECT_TRUE(table.neighbors().heard.empty());
+  EXPECT_EQ(table.neighbors().listening.at("ens1"), 31) << "so long there is no LLDP";
+  table.hear(7, neighbor("01", "Ethernet1", 120), 50);
+  EXPECT_TRUE(table.expire(200));
+  EXPECT_EQ(table.neighbors().listening.at("ens1"), 50);
 }
 
 std::vector<std::string> names(const NeighborTable& table) {
@@ -188,6 +192,7 @@ TEST(NeighborState, FilesOfACapturedTree) {
 TEST(Names, OfDevicesAndPorts) {
   EXPECT_TRUE(same_device("leaf1", "LEAF1"));
   EXPECT_TRUE(same_device("leaf1.example.com", "leaf1"));
+  EXPECT_TRUE(same_device("leaf1.pod2", "leaf1.pod2.example.com"));
   EXPECT_FALSE(same_device("leaf1.a.example", "leaf1.b.example"));
   EXPECT_FALSE(same_device("leaf1", "leaf10"));
   EXPECT_FALSE(same_device("", ""));
@@ -209,6 +214,52 @@ TEST(Names, OfAnEnd) {
   EXPECT_TRUE(is_end(switch_port, {"00:00:00:00:00:01", "swp5"}));
   EXPECT_FALSE(is_end(switch_port, {"leaf01", "swp6"}));
   EXPECT_TRUE(is_device(switch_port, {"leaf01", "swp6"}));
+}
+
+// What switches send as port id and description, and a plan's name of that port or of another one.
+TEST(Names, OfPortsAsSwitchesSendThem) {
+  enum class Is : uint8_t { the_port, another_port, unknown };
+  struct Row {
+    std::string id, description, planned;
+    Is is;
+    std::string shown;
+  };
+  for (const Row& row : std::vector<Row>{
+           {"510", "et-0/0/0:1", "et-0/0/0:1", Is::the_port, "et-0/0/0:1"},          // Junos
+           {"510", "et-0/0/0:1", "et-0/0/0:2", Is::another_port, "et-0/0/0:1"},      //
+           {"510", "gpu01 rail 0", "et-0/0/0:1", Is::unknown, "gpu01 rail 0"},       // with a description
+           {"510", "", "et-0/0/0:1", Is::unknown, "510"},                            //
+           {"etp1", "Ethernet0", "Ethernet0", Is::the_port, "etp1"},                 // SONiC
+           {"etp1", "Ethernet0", "Ethernet8", Is::another_port, "etp1"},             //
+           {"etp1", "gpu01:ens0", "Ethernet0", Is::unknown, "etp1"},                 // with a description
+           {"Eth1/1", "gpu01:ens0", "Ethernet0", Is::unknown, "Eth1/1"},             //
+           {"Eth1/1", "gpu01:ens0", "Ethernet1/2", Is::another_port, "Eth1/1"},      //
+           {"swp1s0", "to_gpu01", "swp2", Is::another_port, "swp1s0"},               // Cumulus
+           {"Ethernet5/1", "eth0 of gpu01", "Et5/1", Is::the_port, "Ethernet5/1"},   // EOS
+           {"1/1/7", "1/1/7", "1/1/8", Is::another_port, "1/1/7"},                   // AOS-CX
+           {"ethernet1/1/5:1", "", "Eth 1/1/5:1", Is::the_port, "ethernet1/1/5:1"},  // OS10
+           {"HundredGigE1/0/1", "HundredGigE1/0/1 Interface", "HGE1/0/1", Is::unknown, "HundredGigE1/0/1"},  // Comware
+           {"FourHundredGigabitEthernet 0/1", "", "FourHundredGigabitEthernet0/2", Is::another_port,
+            "FourHundredGigabitEthernet 0/1"},  // Ruijie
+           {"35700736", "1/1/c1/1, 400-Gig Ethernet", "1/1/c1/1", Is::unknown, "1/1/c1/1, 400-Gig Ethernet"}}) {
+    Neighbor heard = neighbor("01", row.id);
+    heard.port_description = row.description;
+    const CableEnd end{"leaf01", row.planned};
+    EXPECT_EQ(heard.port(), row.shown);
+    EXPECT_EQ(is_end(heard, end), row.is == Is::the_port) << row.id << " " << row.planned;
+    EXPECT_EQ(names_ports_otherwise(heard, end), row.is == Is::unknown) << row.id << " " << row.planned;
+    EXPECT_FALSE(names_ports_otherwise(heard, {"leaf02", row.planned})) << row.id;
+  }
+}
+
+TEST(Names, TheFrameOfTheSwitchBesideAnAgentInTheNic) {
+  Neighbor switch_port = neighbor("01", "swp5"), agent = neighbor("02", "1");
+  switch_port.netdev = agent.netdev = "ens0";
+  switch_port.max_frame = 9216;
+  agent.max_frame = 1518;
+  EXPECT_EQ(announced_frame({switch_port, agent}, "ens0"), 9216U);
+  EXPECT_EQ(announced_frame({agent, switch_port}, "ens0"), 9216U);
+  EXPECT_FALSE(announced_frame({agent, switch_port}, "ens1"));
 }
 
 }  // namespace
