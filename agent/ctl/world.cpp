@@ -23,6 +23,9 @@ bool names_port(const std::string& name, const Port& port) {
 Result<World> open_world(const Options& options) {
   auto kernel = options.open(options.root);
   if (!kernel) return kernel.error();
+  // The folder above it would pass for a machine without NICs.
+  if (!kernel->root.is_host() && !kernel->root.exists("sys") && !kernel->root.exists("proc"))
+    return error(0, options.root + ": not a captured machine: it has no folder sys; name the folder that has");
   World world{std::move(kernel).value(), std::nullopt, {}};
   auto config = load_config_in_use(options.root, options.config_file());
   const std::string problem = config ? config->error : config.error().text();

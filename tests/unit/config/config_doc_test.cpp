@@ -20,7 +20,7 @@ using test::has;
 using test::of_source;
 
 const std::string kSource = FABRIC_SOURCE_DIR;
-const std::string kTomlPage = "agent/agentd/fabric-agent.toml.5";
+const std::string kTomlPage = "agent/agentd/fabric-agent.toml.5", kSample = "etc/fabric-agent.toml";
 
 // A line "#key = value" or "#[section]" is a default that can be switched on by removing the "#".
 std::string with_defaults_switched_on(const std::string& text) {
@@ -51,10 +51,12 @@ TEST(SampleConfiguration, IsAuditWithAProfileForEveryRocePort) {
 }
 
 TEST(SampleConfiguration, ItsCommentedDefaultsAreTheDefaults) {
-  Policy sample =
-      test::loaded_from(with_defaults_switched_on(of_source("etc/fabric-agent.toml")), kSource + "/etc/profiles")
-          .policy;
-  for (const Threshold* row : thresholds()) EXPECT_EQ(sample.thresholds.at(std::string(row->key)), row->value);
+  Policy sample = test::loaded_from(with_defaults_switched_on(of_source(kSample)), kSource + "/etc/profiles").policy;
+  for (const Threshold* row : thresholds()) {
+    const auto* value = find_in(sample.thresholds, std::string(row->key));
+    EXPECT_TRUE(value != nullptr && *value == row->value)
+        << kSample << ": " << row->key << " is out of date: tests/regenerate writes it";
+  }
   const Policy defaults;
   for (const HealthRule& rule : health_rules())
     EXPECT_EQ(limits_of(sample.health, rule), limits_of(defaults.health, rule)) << rule.key;
@@ -66,21 +68,22 @@ TEST(SampleConfiguration, ItsCommentedDefaultsAreTheDefaults) {
 }
 
 TEST(SampleConfiguration, GivesEveryKey) {
-  std::string text = of_source("etc/fabric-agent.toml");
+  std::string text = of_source(kSample);
   for (const std::string& key : config_keys()) {
     std::string last = key.substr(key.rfind('.') + 1);
     if (last == "sysctl" || last == "firmware" || last == "driver_version") {
       EXPECT_TRUE(has(text, "[" + last + "]"));
       continue;
     }
-    EXPECT_TRUE(std::regex_search(text, std::regex("(^|\\n)#?([a-z_]+ = \\{.*)?\\b" + last + " = "))) << key;
+    EXPECT_TRUE(std::regex_search(text, std::regex("(^|\\n)#?([a-z_]+ = \\{.*)?\\b" + last + " = ")))
+        << kSample << " lacks a line for " << key << ": write one; those of [thresholds] tests/regenerate writes";
   }
 }
 
 // The entry of a key, from its heading to the next one.
 std::string entry_of(const std::string& page, const std::string& key) {
   const size_t head = page.find("\n.It Cm " + key + "\n");
-  EXPECT_NE(head, std::string::npos) << key;
+  EXPECT_NE(head, std::string::npos) << kTomlPage << " lacks an entry .It Cm " << key << ": write one";
   return head == std::string::npos ? "" : page.substr(head + 1, page.find("\n.It Cm ", head + 1) - head);
 }
 
@@ -90,8 +93,10 @@ TEST(ManualPage, HeadsEveryKeyAndNoOther) {
   std::regex heading("\\n\\.It Cm ([a-z0-9_.]+)");
   for (std::sregex_iterator match(page.begin(), page.end(), heading), end; match != end; ++match)
     headed.insert((*match)[1]);
-  auto keys = config_keys();
-  EXPECT_EQ(headed, std::set<std::string>(keys.begin(), keys.end()));
+  for (const std::string& key : config_keys())
+    EXPECT_EQ(headed.erase(key), 1u) << kTomlPage << " lacks an entry .It Cm " << key
+                                     << ": write one; those of [thresholds] tests/regenerate writes";
+  EXPECT_EQ(headed, std::set<std::string>()) << kTomlPage << " has entries that are no keys";
 }
 
 // Ranges in the page are those of the table.
@@ -100,7 +105,8 @@ TEST(ManualPage, GivesTheRangeOfEveryNumber) {
   for (const Setting& setting : kSettings) {
     if (!std::holds_alternative<std::optional<uint32_t> Qos::*>(setting.member)) continue;
     const std::string entry = entry_of(page, "port." + std::string(setting.key));
-    EXPECT_TRUE(has(entry, std::to_string(setting.min) + " to " + std::to_string(setting.max)));
+    EXPECT_TRUE(has(entry, std::to_string(setting.min) + " to " + std::to_string(setting.max)))
+        << kTomlPage << ": port." << setting.key << " gives another range than lib/model/setting_table.h";
   }
 }
 
@@ -126,7 +132,7 @@ TEST(ManualPage, NamesTheDriversThatOfferASetting) {
       for (const SettingOp& each : driver->ops)
         if (each.setting == setting.id && each.op.write != nullptr) offer.insert(name);
     }
-    EXPECT_EQ(told, offer) << setting.key;
+    EXPECT_EQ(told, offer) << kTomlPage << ": \"Drivers:\" of port." << setting.key;
   }
 }
 
@@ -153,7 +159,7 @@ TEST(Generated, ThresholdsAreInThePageAndInTheSample) {
   }
   test::expect_golden_between(kTomlPage, ".\\\" Generated: tests/regenerate config_doc\n",
                               ".\\\" End of generated text\n", page);
-  test::expect_golden_between("etc/fabric-agent.toml", "#[thresholds]\n", "\n# The hardware", sample);
+  test::expect_golden_between(kSample, "#[thresholds]\n", "\n# The hardware", sample);
 }
 
 TEST(ManualPage, NamesTheRulesThatDoNotCountAfterTheBoot) {
@@ -164,7 +170,9 @@ TEST(ManualPage, NamesTheRulesThatDoNotCountAfterTheBoot) {
 
 TEST(ManualPage, NamesEveryDriverThatAnEntryMayMatch) {
   const auto named = words_of(entry_of(of_source(kTomlPage), "port.match.driver"));
-  for (const Driver* driver : drivers()) EXPECT_TRUE(named.contains(std::string(driver->name))) << driver->name;
+  for (const Driver* driver : drivers())
+    EXPECT_TRUE(named.contains(std::string(driver->name)))
+        << kTomlPage << ": port.match.driver does not name " << driver->name;
 }
 
 TEST(ManualPage, ListsEveryMessageId) {

@@ -214,6 +214,12 @@ TEST(CtlCheck, WithoutAndWithFaultyConfiguration) {
   EXPECT_EQ(ran_on(tree, {"check", "--config", file}).code, kFailure) << "a file that was named must be good";
   EXPECT_EQ(ran({"config", "check", "--config", file}).code, 1);
   EXPECT_EQ(ran({"check", "--root", "/nonexistent"}).code, kFailure);
+  const Tree above;
+  for (const std::string verb : {"check", "status", "topo", "diagnose"}) {
+    const Ran wrong = ran_on(above, {verb});
+    EXPECT_EQ(wrong.code, kFailure) << verb << wrong.text;
+    EXPECT_TRUE(has(wrong.errors, "not a captured machine: it has no folder sys")) << wrong.errors;
+  }
 }
 
 TEST(CtlConfig, CheckAndShow) {
