@@ -91,7 +91,9 @@ extern const Check kPauseStormCheck{
         "Measures the share of time with PFC pause sent, not the number of frames. Causes are a hung process, a slow "
         "PCIe link or failed GPU memory.",
     .inspect =
-        "ethtool -S NETDEV | grep -e pause_duration -e storm; fabric-agentctl check --only pcie; nvidia-smi -q -d ECC",
+        "ethtool -S NETDEV | grep -e pause_duration -e storm; fabric-agentctl check --only pcie; nvidia-smi -q -d ECC "
+        "or "
+        "amd-smi metric --ecc",
     .fix = "Stop the hung process. If the storm continues: devlink dev reload pci/ADDRESS",
 };
 extern const Check kPauseHeldCheck{
