@@ -86,7 +86,8 @@ const PlantedDefects& cable_defects() {
        },
        finds("cabling", "mlx5_1/1", C, "leaf9 Ethernet7 and hub Ethernet7", "another switch")},
       {"host_not_in_the_plan", [](Healthy& n) { n.policy.cabling.cables.clear(); },
-       finds("cabling", "host", W, "not in /etc/fabric-agent/cabling.csv", "no cable between this host and a switch port")},
+       finds("cabling", "host", W, "not in /etc/fabric-agent/cabling.csv",
+             "no cable between this host and a switch port")},
       {"plan_unreadable",
        [](Healthy& n) {
          n.policy.cabling.cables.clear();
