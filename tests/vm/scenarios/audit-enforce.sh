@@ -3,8 +3,9 @@
 # run:
 # run with --all: --kernel 6.1
 # The installed package changes nothing; check and plan name every difference; enforce writes what plan said and no more;
-# the kernel reads back the profile; a second pass writes nothing; a normal user sees the same.
+# the kernel reads back the profile; a second pass writes nothing; a normal user sees the same. Healthy load is silent.
 . /mnt/host/scenarios/lib/agent.sh
+. /mnt/host/scenarios/lib/healthy.sh
 
 before=$(for n in 0 1 2 3; do readback "$n"; done)
 clear_calls
@@ -78,6 +79,9 @@ eq "a normal user's check gives root's verdict" "$status" "$(fabric-agentctl che
 check "a normal user is told what could not be seen, or nothing was hidden" grep -Eqi 'not (seen|readable|visible)|could not|privilege|permission|checked' /tmp/nobody.txt
 check "a normal user cannot apply, and is told why" sh -c 'runuser -u nobody -- fabric-agentctl apply 2>&1 | grep -Eqi "root|CAP_NET_ADMIN|permi"'
 check "metrics as a normal user" sh -c 'runuser -u nobody -- curl -sf localhost:10479/metrics | grep -q "^fabric_port_info"'
+
+readme_commands
+healthy_load 1
 
 # A bad configuration: reload keeps the old one and says so; a start refuses with file, line, column and the fix.
 clear_calls
