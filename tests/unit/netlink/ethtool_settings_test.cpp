@@ -114,7 +114,7 @@ TEST_F(EthtoolFeature, AboveTheMaximumIsImpossibleAndSaysTheMaximum) {
 TEST_F(EthtoolFeature, RefusedModesAreNamed) {
   for (const int code : {EINVAL, EOPNOTSUPP}) {
     bed.nic.faults["setfec"] = {test::Fault::refuse, code};
-    EXPECT_TRUE(test::has_outcome(bed.apply({.fec = Fec{ETHTOOL_FEC_BASER}}), "fec", Outcome::refused, "cable"));
+    EXPECT_TRUE(test::has_outcome(bed.apply({.fec = Fec{ETHTOOL_FEC_BASER}}), "fec", Outcome::refused, "its cable"));
   }
 }
 
