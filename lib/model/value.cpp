@@ -143,7 +143,7 @@ std::string to_text(const Ets& value) {
 }
 
 bool Buffers::operator==(const Buffers& other) const {
-  constexpr uint32_t kCell = 256;
+  constexpr uint32_t kCell = 288;
   if (automatic != other.automatic) return false;
   for (size_t i = 0; i < bytes.size(); ++i) {
     const uint32_t low = std::min(bytes[i], other.bytes[i]), high = std::max(bytes[i], other.bytes[i]);

@@ -74,7 +74,7 @@ struct AppTrust {
 struct Buffers {
   bool automatic = false;  // of a policy only: to be computed from cable, speed and MTU
   std::array<uint32_t, kPriorities> bytes{};
-  // Equal as far as a driver can obey: it rounds down to its cells (mlx5: 128 bytes), 256 at most.
+  // Equal as far as a driver can obey: it rounds down to its cells (mlx5: 128 bytes), 288 at most.
   bool operator==(const Buffers& other) const;
 };
 

@@ -15,6 +15,7 @@
 #include "model/node.h"
 #include "store/files.h"
 #include "store/record.h"
+#include "vendor/driver.h"
 
 namespace fabric {
 
@@ -141,6 +142,19 @@ Result<void> save(const std::string& directory, const Record& record) {
 }
 
 Result<void> remove(const std::string& directory) { return remove_file(directory, kFile); }
+
+Keys keys_changed(const Port& port, const Qos& want, const Qos& before) {
+  const Driver& driver = driver_for(port.kernel_driver);
+  Keys keys = keys_of(want);
+  Qos after = before;
+  for (const SettingId id : driver.order) {
+    if (!has_value(setting_of(id), want) || same_value(setting_of(id), want, after)) continue;
+    driver.effect(setting_of(id), want, after);
+    for (size_t i = 0; i < kSettingCount; ++i)
+      if (has_value(kSettings[i], before) && !same_value(kSettings[i], before, after)) keys.set(i);
+  }
+  return keys;
+}
 
 void remember(Record& record, const Port& port, const Qos& before, const Keys& keys) {
   Qos& original = record.before[state::port_key(port)];

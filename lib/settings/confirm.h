@@ -48,6 +48,9 @@ Result<std::optional<Record>> load(const std::string& directory);
 Result<void> save(const std::string& directory, const Record& record);
 Result<void> remove(const std::string& directory);
 
+// The settings that writing `want` changes: those, and what the driver overwrites with them (ice: ETS with the first
+// DSCP).
+Keys keys_changed(const Port& port, const Qos& want, const Qos& before);
 // Adds the current values of `keys`; to be saved before the port is written.
 void remember(Record& record, const Port& port, const Qos& before, const Keys& keys);
 // Restores the previous settings. Ports that are done leave record.before; those that are gone or busy stay, to be

@@ -43,6 +43,8 @@ struct SimEthtool {
   Rounding rounding = Rounding::none;
   uint32_t ring_min = 1;                 // less is EINVAL
   std::optional<uint8_t> fec;            // configured modes, ETHTOOL_FEC_*
+  uint8_t fec_chosen = 0;                // listed with auto, which chooses from them
+  bool fec_lists_off = true;             // off is a mode; bnxt lists none
   std::optional<uint8_t> fec_abilities;  // listed in place of those, which show as what is in use
   unsigned fec_readings = 0;             // after a write show the mode before: the link trains
   std::optional<uint8_t> fec_before;

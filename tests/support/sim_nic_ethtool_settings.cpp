@@ -62,9 +62,14 @@ uint8_t fec_in_use(SimNic& nic) {
   return *nic.ethtool.fec_before;
 }
 
+uint8_t listed_modes(const SimEthtool& now) {
+  if (now.fec_abilities) return *now.fec_abilities;
+  return !now.fec_lists_off && now.fec == ETHTOOL_FEC_OFF ? uint8_t{0} : *now.fec;
+}
+
 Replies get_fec(SimNic& nic, uint16_t family) {
   const uint8_t in_use = fec_in_use(nic);
-  const unsigned listed = nic.ethtool.fec_abilities.value_or(*nic.ethtool.fec);
+  const unsigned listed = listed_modes(nic.ethtool);
   AttrWriter bits;
   for (uint32_t i = 0; i < 4; ++i)
     if ((listed & kFecBits[i]) != 0)
@@ -84,7 +89,7 @@ Replies get_fec(SimNic& nic, uint16_t family) {
 
 // ethnl_set_fec(), with ethnl_update_bitset() for the bitset by names.
 Replies set_fec(SimNic& nic, const std::vector<Attr>& attributes) {
-  unsigned modes = nic.ethtool.fec_abilities.value_or(*nic.ethtool.fec);
+  unsigned modes = listed_modes(nic.ethtool);
   if (const Attr* bitset = find(attributes, ETHTOOL_A_FEC_MODES)) {
     const auto members = parse_attributes(bitset->value);
     const Attr* bits = find(members, ETHTOOL_A_BITSET_BITS);
@@ -104,7 +109,7 @@ Replies set_fec(SimNic& nic, const std::vector<Attr>& attributes) {
   }
   if (const Attr* automatic = find(attributes, ETHTOOL_A_FEC_AUTO))
     modes = automatic->u8() == 1 ? modes | ETHTOOL_FEC_AUTO : modes & ~unsigned{ETHTOOL_FEC_AUTO};
-  if (modes == nic.ethtool.fec_abilities.value_or(*nic.ethtool.fec)) return done(0);
+  if (modes == listed_modes(nic.ethtool)) return done(0);
   if (modes == 0) return kernel_error(EINVAL, "no FEC modes set");
   return done(call(nic, "setfec", [&] { return nic.set_fec(static_cast<uint8_t>(modes)); }));
 }
@@ -152,6 +157,7 @@ int SimNic::set_channels(uint32_t combined) {
 
 int SimNic::set_fec(uint8_t modes) {
   log.push_back("setfec " + to_text(Fec{modes}));
+  if ((modes & ETHTOOL_FEC_AUTO) != 0) modes = static_cast<uint8_t>(modes | ethtool.fec_chosen);
   ethtool.fec_before = std::exchange(ethtool.fec, modes);
   return 0;
 }

@@ -190,7 +190,8 @@ int run_apply(const Options& options, Output& output) {
     const PortPolicy* entry = policy_for(policy, port);
     if (entry == nullptr || !is_chosen(options, port)) continue;
     how.save_original = [&](const Port& written, const Qos& before) {
-      if (auto kept = trial->remember(written, before, keys_of(entry->want)); !kept) return kept;
+      if (auto kept = trial->remember(written, before, confirm::keys_changed(written, entry->want, before)); !kept)
+        return kept;
       return state::save_original(options.root, writer->originals, written, before);
     };
     append(all, qos::reconcile(writer->world.kernel, port, entry->want, port_options(how, port, *entry)));

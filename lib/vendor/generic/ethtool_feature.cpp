@@ -69,12 +69,23 @@ void read_fec_in_use(PortIo& io, Qos& out) {
                                           : why(status.error(), "FEC"));
 }
 
+// bnxt shows "auto" together with the modes that it chooses from.
+Fec as_set(Fec fec) { return (fec.bits & ETHTOOL_FEC_AUTO) != 0 ? Fec{ETHTOOL_FEC_AUTO} : fec; }
+
+// bnxt_get_fecparam() lists no mode for "off", and then shows it as the one in use; where the link cannot have any,
+// none is in use.
+bool is_off(PortIo& io) {
+  const auto status = ethtool::get_fec_status(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
+  return status && parse_fec_word(status->active) == ETHTOOL_FEC_OFF;
+}
+
 void read_fec(PortIo& io, Qos& out) {
   if (!io.wants(SettingId::fec)) return;
   if (io.fec_in_use) return read_fec_in_use(io, out);
   auto fec = ethtool::get_fec(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
   if (!fec) return io.not_offered(SettingId::fec, why(fec.error(), "FEC"));
-  if (fec->bits != 0) out.fec = *fec;
+  if (fec->bits != 0) out.fec = as_set(*fec);
+  else if (is_off(io)) out.fec = Fec{ETHTOOL_FEC_OFF};
   else io.not_offered(SettingId::fec, "the link has no FEC mode to set (its cable or speed decides)");
 }
 
@@ -125,9 +136,8 @@ Result<void> write_fec(PortIo& io, const Setting&, const Qos& want, const Qos&) 
   return set;
 }
 
-// bnxt shows "auto" together with the modes that it chooses from.
-void expected(Qos& want, const Qos& have, const Limits&) {
-  if (want.fec == Fec{ETHTOOL_FEC_AUTO} && have.fec && (have.fec->bits & ETHTOOL_FEC_AUTO) != 0) want.fec = have.fec;
+void expected(Qos& want, const Qos&, const Limits&) {
+  if (want.fec) want.fec = as_set(*want.fec);
 }
 
 std::string above(const std::optional<uint32_t>& wanted, const std::optional<uint32_t>& most) {
@@ -143,9 +153,11 @@ std::string impossible(const Setting& setting, const Qos& want, const Limits& li
 }
 
 std::string remedy(const Setting& setting, int code) {
+  // mlx5e_set_fec_mode() answers EOPNOTSUPP, bnxt_set_fecparam() EINVAL, also for "auto" without autonegotiation.
+  if (setting.id == SettingId::fec && (code == EINVAL || code == EOPNOTSUPP))
+    return "the link's speed or its cable does not allow this mode (\"Supported FEC modes\" of ethtool), or \"auto\" "
+           "lacks autonegotiation";
   if (code != EINVAL) return {};
-  if (setting.id == SettingId::fec)
-    return "the link's speed or its cable does not allow this mode; `ethtool --show-fec` lists those that it does";
   if (setting.id == SettingId::channels) return "fewer than what runs on them needs (RSS table, XDP, traffic classes)";
   return "below the driver's minimum, or not a power of two where it asks for one";
 }

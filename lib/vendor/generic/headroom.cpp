@@ -8,7 +8,7 @@
 namespace fabric::headroom {
 namespace {
 
-constexpr uint64_t kGrain = 2304;      // bytes: whole cells of 128, 144 and 256
+constexpr uint64_t kGrain = 2304;      // bytes: whole cells of 128, 144, 256 and 288
 constexpr uint64_t kSlowest = 40'000;  // Mb/s
 
 uint64_t largest_frame(const Link& link) { return std::max<uint64_t>(link.max_mtu, 9216); }

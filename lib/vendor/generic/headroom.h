@@ -7,9 +7,9 @@
 
 namespace fabric::headroom {
 
-inline constexpr uint32_t kCell = 128;  // bytes; the NICs' own (SBCAM), 144 on some, is not shown to the host
-inline constexpr uint32_t kLargestCell = 256;
-inline constexpr uint32_t kDefaultCable = 7;  // meters, MLX5E_DEFAULT_CABLE_LEN
+inline constexpr uint32_t kCell = 128;         // bytes; the NICs' own (SBCAM), 144 on some, is not shown to the host
+inline constexpr uint32_t kLargestCell = 288;  // as the sizes of ConnectX-7 suggest, which are multiples of it
+inline constexpr uint32_t kDefaultCable = 7;   // meters, MLX5E_DEFAULT_CABLE_LEN
 
 // What the headroom depends on.
 struct Link {

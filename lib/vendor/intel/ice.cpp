@@ -154,6 +154,9 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
     return "the NIC has fewer classes than the map's priorities, or is in a bond";
   if (setting.id == SettingId::ets && code == EINVAL)
     return "the bandwidths of the classes in use must add up to 100, and ice takes no change of DCB in a bond";
+  if (setting.id == SettingId::channels && code == EBUSY)
+    return "ice takes no change of channels while irdma uses the NIC: leave channels out, or set them before irdma is "
+           "loaded";
   if (setting.id == SettingId::pfc && code == EINVAL) return "ice takes no change of DCB while the port is in a bond";
   return upstream::remedy(setting, have, netdev, code);
 }

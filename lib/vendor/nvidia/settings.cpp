@@ -60,14 +60,18 @@ bool is_none(const PortIo& io, SettingId id) {
   return value && *value != condition->counts;
 }
 
+// In a RoCE LAG the one RDMA device stands on the first function: mlx5_ib_stage_cong_debugfs_init().
+std::string why_no_folder(const PortIo& io, const std::string& folder) {
+  if (std::string why = file_settings::closed(io, folder); !why.empty()) return why;
+  if (io.kernel.root.exists("sys/class/net/" + io.netdev + "/bonding_slave"))
+    return "in a RoCE LAG the kernel's driver has DCQCN's parameters of the bond's first function alone; NVIDIA's "
+           "OFED/DOCA driver has those of each";
+  return "there is no /" + folder + ": mlx5_ib is not loaded, or the NIC's firmware does not allow to set DCQCN";
+}
+
 void read_parameters(PortIo& io, Qos& out) {
   const std::string folder = folder_of(io);
-  std::string why;
-  if (!io.kernel.root.exists(folder)) {
-    why = file_settings::closed(io, folder);
-    if (why.empty())
-      why = "there is no /" + folder + ": mlx5_ib is not loaded, or the NIC's firmware does not allow to set DCQCN";
-  }
+  const std::string why = io.kernel.root.exists(folder) ? std::string() : why_no_folder(io, folder);
   for (const auto& [id, file] : kFiles) {
     if (!io.wants(id)) continue;
     if (!why.empty()) io.not_offered(id, why);

@@ -112,8 +112,10 @@ TEST_F(EthtoolFeature, AboveTheMaximumIsImpossibleAndSaysTheMaximum) {
 }
 
 TEST_F(EthtoolFeature, RefusedModesAreNamed) {
-  bed.nic.faults["setfec"] = {test::Fault::refuse, EINVAL};
-  EXPECT_TRUE(test::has_outcome(bed.apply({.fec = Fec{ETHTOOL_FEC_BASER}}), "fec", Outcome::refused, "cable"));
+  for (const int code : {EINVAL, EOPNOTSUPP}) {
+    bed.nic.faults["setfec"] = {test::Fault::refuse, code};
+    EXPECT_TRUE(test::has_outcome(bed.apply({.fec = Fec{ETHTOOL_FEC_BASER}}), "fec", Outcome::refused, "its cable"));
+  }
 }
 
 TEST_F(EthtoolFeature, AutoIsInSyncWithTheModesItChoosesFrom) {
@@ -122,8 +124,20 @@ TEST_F(EthtoolFeature, AutoIsInSyncWithTheModesItChoosesFrom) {
   test::expect_all(bed.apply(automatic), {Outcome::in_sync});
   EXPECT_EQ(of(bed.apply({.fec = Fec{ETHTOOL_FEC_RS}}), "fec").outcome, Outcome::applied);
   EXPECT_EQ(bed.nic.ethtool.fec, ETHTOOL_FEC_RS);
+  bed.nic.ethtool.fec_chosen = ETHTOOL_FEC_RS;
   EXPECT_EQ(of(bed.apply(automatic), "fec").outcome, Outcome::applied);
-  EXPECT_EQ(bed.nic.ethtool.fec, ETHTOOL_FEC_AUTO);
+  EXPECT_EQ(bed.nic.ethtool.fec, ETHTOOL_FEC_AUTO | ETHTOOL_FEC_RS);
+}
+
+// bnxt_get_fecparam() lists no mode where it is switched off, and shows off as the one in use.
+TEST_F(EthtoolFeature, NoModeIsOffWhereOffIsInUse) {
+  bed.nic.ethtool.fec_lists_off = false;
+  bed.nic.ethtool.fec = ETHTOOL_FEC_RS;
+  const Qos off{.fec = Fec{ETHTOOL_FEC_OFF}};
+  EXPECT_EQ(of(bed.apply(off), "fec").outcome, Outcome::applied);
+  EXPECT_EQ(of(bed.apply(off), "fec").outcome, Outcome::in_sync);
+  EXPECT_EQ(bed.read().fec, Fec{ETHTOOL_FEC_OFF});
+  EXPECT_EQ(of(bed.apply({.fec = Fec{ETHTOOL_FEC_RS}}), "fec").outcome, Outcome::applied);
 }
 
 // ice, ionic and qede list what the port can do (ice_get_fecparam(), ionic_get_fecparam(), qede_get_fecparam()).

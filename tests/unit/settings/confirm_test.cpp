@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "ctl/verbs/writer.h"
-#include "support/sim_nic.h"
+#include "support/sim_nic_bed.h"
 #include "support/test.h"
 #include "support/tree.h"
 
@@ -110,6 +110,29 @@ TEST(ConfirmRevert, PutsBackWhatStoodAndKeepsWhatMustWait) {
   revert(kernel, ports, record, options);
   EXPECT_EQ(nic.pfc.pfc_en, 0) << "the deadline is no matter of the maintenance window";
   EXPECT_EQ(nic.mtu, 1500U);
+  EXPECT_FALSE(is_pending(record));
+}
+
+// The first DSCP overwrites the ETS that lldpad had set, and nobody wanted another.
+TEST(ConfirmRevert, PutsBackWhatAWriteOverwrites) {
+  test::Bed bed(Personality::ice);
+  const Qos before{.ets = test::shares({0, 0, 0, 1, 0, 0, 0, 0}, {40, 60}), .pfc = PrioSet{8}};
+  bed.settle_to({.dcbx = Dcbx::host});
+  bed.settle_to(before);
+  ASSERT_EQ(bed.read().ets, before.ets);
+  const Qos want{.trust = Trust::dscp, .dscp_map = DscpMap{{26, 3}}, .pfc = PrioSet{8}};
+  Record record = record_of({"a boot", 0}, std::chrono::seconds(1));
+  bed.options.save_original = [&](const Port& port, const Qos& now) -> Result<void> {
+    remember(record, port, now, keys_changed(port, want, now));
+    return {};
+  };
+  bed.settle_to(want);
+  ASSERT_NE(bed.read().ets, before.ets);
+  EXPECT_FALSE(record.before.begin()->second.mtu) << "is not touched";
+  std::vector<Port> ports{bed.port};
+  revert(bed.kernel, ports, record, {});
+  EXPECT_EQ(bed.read().ets, before.ets);
+  EXPECT_EQ(bed.read().pfc, before.pfc);
   EXPECT_FALSE(is_pending(record));
 }
 

@@ -336,6 +336,13 @@ TEST_F(Ice, ARefusalInABondIsNamedSo) {
   for (const char* key : {"ets", "pfc"}) EXPECT_TRUE(has_outcome(changes, key, Outcome::refused, "bond"));
 }
 
+// ice_set_channels(), since Linux 6.2.
+TEST_F(Ice, ChannelsStayWhileRdmaUsesTheFunction) {
+  bed.nic.ethtool.channels = {8, 63};
+  bed.nic.faults["setchannels"] = {.code = EBUSY};
+  EXPECT_TRUE(has_outcome(bed.apply({.channels = 32}), "channels", Outcome::refused, "irdma"));
+}
+
 // The host's function of a BlueField in DPU mode: mlx5e_dcbnl_build_netdev() gives it no operations.
 TEST_F(Nodcb, OfMlx5IsAPortOfTheArmCores) {
   bed.port.kernel_driver = "mlx5_core";

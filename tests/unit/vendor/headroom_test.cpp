@@ -116,7 +116,7 @@ TEST(Automatic, SaysWithNumbersWhatDoesNotFit) {
   EXPECT_TRUE(test::has(sizes.error().what, "link is down"));
 }
 
-// Any port: what comes out is never objected to, needs no rounding on cells of 128 or 144 bytes, and is the answer
+// Any port: what comes out is never objected to, needs no rounding on cells of 128, 144 or 288 bytes, and is the answer
 // again when it is what stands.
 TEST(Automatic, IsAcceptableAndItsOwnAnswer) {
   std::mt19937 random(3);
@@ -135,7 +135,7 @@ TEST(Automatic, IsAcceptableAndItsOwnAnswer) {
     if (!sizes) continue;
     ++fitted;
     EXPECT_EQ(objection(port, *sizes), "");
-    for (uint32_t bytes : sizes->bytes) EXPECT_TRUE(bytes % 128 == 0 && bytes % 144 == 0) << bytes;
+    for (uint32_t bytes : sizes->bytes) EXPECT_TRUE(bytes % 128 == 0 && bytes % 288 == 0) << bytes;
     auto again = automatic(port, *sizes);
     ASSERT_TRUE(again.ok());
     EXPECT_EQ(again->bytes, sizes->bytes);

@@ -104,6 +104,17 @@ TEST_F(Mlx5Buffers, SizesThatTheDriverRoundsDownAreObeyed) {
   expect_all(bed.apply(want), {Outcome::in_sync});
 }
 
+// Sizes of a ConnectX-7 are multiples of 288.
+TEST_F(Mlx5Buffers, TheLargestCellsLeaveNoDrift) {
+  bed.nic.cell = 288;
+  const Qos want = roce(30, {.bytes = {201'887, 201'887}});
+  expect_all(settle(want), {Outcome::applied, Outcome::in_sync});
+  EXPECT_EQ(bed.nic.buffer.buffer_size[1], 201'600u);
+  expect_settled(bed, want);
+  settle(roce(30));
+  expect_settled(bed, roce(30));
+}
+
 TEST_F(Mlx5Buffers, TooSmallIsSaidWithNumbersBeforeAnythingIsWritten) {
   bed.set_speed(400'000);
   bed.nic.mtu = 9000;
@@ -260,7 +271,7 @@ TEST(Mlx5AnyBuffers, AnyWishAfterAnyOtherEndsInSync) {
   for (int i = 0; i < 30; ++i) {
     FileBed bed(Personality::mlx5);
     constexpr uint32_t kSpeeds[]{100'000, 200'000, 400'000};
-    bed.nic.cell = pick(2) ? 128 : 144;
+    bed.nic.cell = std::array{128u, 144u, 288u}[pick(3)];
     bed.set_speed(kSpeeds[pick(3)]);
     for (int step = 0; step < 4; ++step) {
       Qos want{.pause = Pause{}, .pfc = PrioSet{static_cast<uint8_t>(1u << pick(8))}};

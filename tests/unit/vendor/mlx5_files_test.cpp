@@ -152,6 +152,9 @@ const Closed kClosed[] = {
     {"not_root", [](FileBed& bed) { bed.files->unreadable("sys/kernel/debug*", EACCES); }, "root's alone"},
     {"no_congestion_control", [](FileBed& bed) { bed.tree.remove(folder_of(bed.port)); },
      "firmware does not allow to set DCQCN"},
+    {"second_function_of_a_lag",
+     [](FileBed& bed) { bed.tree.remove(folder_of(bed.port)).folder("sys/class/net/eth0/bonding_slave"); },
+     "bond's first function"},
     {"virtual_function",
      [](FileBed& bed) {
        bed.tree.remove(folder_of(bed.port)).folder("sys/bus/pci/devices/" + bed.port.pci + "/physfn");
