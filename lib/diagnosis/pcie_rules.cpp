@@ -99,9 +99,9 @@ std::string degraded_link(const PortContext& ctx) {
   const PcieLink link =
       slot == nullptr ? ctx.nic->link : link_between(ctx.nic->link, slot->link).value_or(ctx.nic->link);
   const bool is_bare_metal = ctx.view.now.topology.hypervisor.empty();  // a hypervisor may show a guest any link
-  const bool starves =
-      is_bare_metal && link.width && link.speed &&
-      bytes_per_second(*link.speed, *link.width) + carried_beside(ctx.view.now, *ctx.nic) < ctx.port.rate.value_or(0);
+  const bool starves = is_bare_metal && link.width && link.speed &&
+                       bytes_per_second(*link.speed, *link.width) + carried_beside(ctx.view.now, *ctx.nic).sum <
+                           ctx.port.rate.value_or(0);
   const bool below = (link.width && link.max_width && *link.width < *link.max_width) ||
                      (link.speed && link.max_speed && *link.speed < *link.max_speed);
   if (!below && !starves) return {};

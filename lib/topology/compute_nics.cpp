@@ -78,12 +78,18 @@ std::vector<size_t> rdma_nics(const Topology& topology) {
   return own_physical || own_virtual.empty() ? physical : own_virtual;
 }
 
-// How well a kind suits: GPUs that it is nearest to, cards, rate, what its PCIe could carry (GT/s by lanes; 0:
-// unknown).
+// How well a kind suits: GPUs that it is nearest to, those of them on whose switch it is, cards, rate, what its PCIe
+// could carry (GT/s by lanes; 0: unknown).
 struct Suits {
-  size_t gpus = 0;
+  size_t gpus = 0, on_switch = 0;
   std::set<std::string> cards;
   double rate = 0, slot = 0;
+
+  // A switch shared with GPUs is built for them; a root complex is where a slot happens to be. There what all cards
+  // carry together counts.
+  [[nodiscard]] auto key() const {
+    return std::tuple(rate > 0, on_switch, rate * static_cast<double>(cards.size()), gpus, cards.size());
+  }
 };
 
 // Kinds without any link are compared by their PCIe slot.
@@ -191,12 +197,12 @@ std::vector<size_t> compute_nics(const Topology& topology, std::span<const Port>
     std::set<NicKind> near;
     for (const size_t nic : all)
       if (best && path_class(gpu, topology.nics[nic]) == best) near.insert(kind.at(nic));
-    for (const NicKind& each : near) ++kinds[each].gpus;
+    for (const NicKind& each : near) {
+      ++kinds[each].gpus;
+      kinds[each].on_switch += *best <= PathClass::PXB ? 1 : 0;
+    }
   }
-  const auto chosen = std::ranges::max_element(kinds, {}, [](const auto& each) {
-    const Suits& suits = each.second;
-    return std::tuple(suits.rate > 0, suits.gpus, suits.cards.size(), suits.rate);
-  });
+  const auto chosen = std::ranges::max_element(kinds, {}, [](const auto& each) { return each.second.key(); });
   std::vector<size_t> own, others, dark;
   for (const size_t nic : all) {
     const auto& [other, suits] = *kinds.find(kind.at(nic));

@@ -101,6 +101,16 @@ std::map<std::string, std::string> moves_between(const std::vector<InventoryPart
 
 }  // namespace
 
+std::string gpu_log_word(uint16_t vendor) {
+  switch (vendor) {
+    case kNvidia: return "|Xid";
+    case kAmd: return "|amdgpu";
+    case kHabana: return "|habanalabs";
+    case kIntel: return "|xe |i915";
+    default: return "";
+  }
+}
+
 std::string ids_text(uint16_t vendor, uint16_t device) {
   char text[16];
   std::snprintf(text, sizeof text, "%04x:%04x", vendor, device);

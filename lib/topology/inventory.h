@@ -35,6 +35,10 @@ std::string ids_text(uint16_t vendor, uint16_t device);
 // "GPU3 (0000:5d:00.0)"
 std::string part_text(const InventoryChange& change);
 
+// What the kernel log has of a GPU's faults beside its address, to append to the pattern of journalctl -g: "|Xid" of
+// NVIDIA, else the name of the vendor's driver; empty: another vendor.
+std::string gpu_log_word(uint16_t vendor);
+
 // The NIC of an unreported pair: the inventory pairs this GPU with a NIC that is gone or has lost its RDMA device.
 bool has_lost_nic(const Node& node, const Gpu& gpu);
 

@@ -178,6 +178,9 @@ TEST(Check, SpareSecondPorts) {
     EXPECT_EQ(complaints_of(node.view(), {"port-state"}).size(), downs == 1 ? 0U : 4U);
   }
   for (size_t i = 4; i < 8; ++i) node.now.ports[i].counters.carrier_down = 1;
+  node.now.ports[0].state = 1, node.now.ports[0].phys_state = 2;
+  EXPECT_EQ(port_states(node), "port-state mlx5_0/1 critical: DOWN, Polling\n") << "the card has lost its only link";
+  node.now.ports[0].state = 4, node.now.ports[0].phys_state = 5;
   node.now.ports[4].state = 4;
   node.now.ports[4].phys_state = 5;
   node.now.ports[4].rate = 50e9;

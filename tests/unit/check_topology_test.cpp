@@ -158,6 +158,9 @@ TEST(Symmetry, LinksOfASocketDirectNicCarryItsPortTogether) {
   EXPECT_EQ(said(node), "");
   narrow(4);
   EXPECT_EQ(found_in(node).size(), 8u) << "so are both together";
+  narrow(8);
+  node.topology.nics[1].link.width = 4;
+  EXPECT_EQ(said(node), "pcie mlx5_1 critical: x4 at 32 GT/s\n") << "its other half, mlx5_5, is in order";
 }
 
 // Two GPUs on a switch with two NICs, four times.

@@ -19,17 +19,23 @@ bool was_never_connected(const Port& port) {
   return reason.empty() || reason == kNoCable || reason == kSwitchedOff;
 }
 
-// An unused second port: its card has an active port, and no equal port is active on another card.
-bool is_spare(const View& view, const Port& port) {
-  const auto& ports = view.now.ports;
-  const auto is_neighbor = [&](const Port& other) {
+bool has_active_neighbor(const View& view, const Port& port) {
+  return std::ranges::any_of(view.now.ports, [&](const Port& other) {
     const bool same_card = !port.pci.empty() && card_of(other.pci) == card_of(port.pci);
     return &other != &port && is_judged(other) && is_active(other) && (same_card || other.rdma == port.rdma);
-  };
-  const auto is_active_twin = [&](const Port& other) {
-    return &other != &port && is_active(other) && are_twins(other, port);
-  };
-  return std::ranges::any_of(ports, is_neighbor) && std::ranges::none_of(ports, is_active_twin);
+  });
+}
+
+// An unused second port: no equal port is active on another card, and the card, or another with such a port, has an
+// active one. A card that has lost the link of the port in use has no more ports in use than before.
+bool is_spare(const View& view, const Port& port) {
+  bool second = has_active_neighbor(view, port);
+  for (const Port& other : view.now.ports) {
+    if (&other == &port || !are_twins(other, port)) continue;
+    if (is_active(other)) return false;
+    second = second || has_active_neighbor(view, other);
+  }
+  return second;
 }
 
 const Nic* nic_of(const View& view, const Port& port) {

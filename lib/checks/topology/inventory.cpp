@@ -23,8 +23,11 @@ constexpr Words kWords[]{
     {Kind::link, "PCIe link ", "The PCIe link trained lower than before.",
      "Reseat the device or its riser, and check lanes and speed of the slot in the firmware setup"}};
 
-Finding finding_for(const InventoryChange& change, const std::string& taken) {
-  const std::string journal = "journalctl -k -g '" + change.pci + (change.gpu ? "|Xid'" : "'"),
+Finding finding_for(const InventoryChange& change, const Inventory& inventory) {
+  const std::string& taken = inventory.taken;
+  const InventoryPart* old = inventory.find(change.pci);
+  const std::string journal = "journalctl -k -g '" + change.pci +
+                              (change.gpu && old != nullptr ? gpu_log_word(old->vendor) : "") + "'",
                     part = part_text(change), accept = "If this is intended: fabric-agentctl inventory accept";
   if (change.kind == Kind::gone)
     return bad(Status::critical, change.pci, "gone: " + part, change.was + ", as of " + taken,
@@ -53,7 +56,7 @@ void ask(const View& view, Findings& findings) {
     const bool is_reported = change.kind == Kind::link && contains(links, change.name, &Finding::subject);
     if (change.kind == Kind::rdma && is_given_away(node, change.pci)) continue;  // until the guest gives it back
     if (change.is_loss() && !is_reported && !contains(found, change.pci, &Finding::subject))
-      found.push_back(finding_for(change, node.inventory->taken));
+      found.push_back(finding_for(change, *node.inventory));
   }
   const auto moved = std::ranges::count(changes, Kind::moved, &InventoryChange::kind);
   if (found.empty())

@@ -17,7 +17,7 @@ struct Subject {
   std::optional<double> network_rate;  // bytes per second
   bool for_gpus = false;               // a NIC that serves a GPU: other NICs may have smaller slots by design
   bool slot_is_full = false;           // the link runs at the maximum of the port above it; of a GPU its width
-  double beside = 0;                   // bytes per second of the same NIC's links in other slots (socket direct)
+  Beside beside{};                     // the same NIC's links in other slots (socket direct)
 };
 
 // The best link of a device of the same model on another card.
@@ -71,7 +71,7 @@ Finding fallen_off(const Subject& subject) {
   return bad(Status::critical, subject.name, "no answer: its registers read all ones", "an answer",
              std::string(subject.gpu ? "The GPU " : "The NIC ") + pci +
                  " has fallen off the bus, or is being reset. Nothing can use it.",
-             "journalctl -k -g '" + pci + (subject.gpu ? "|Xid'" : "'") +
+             "journalctl -k -g '" + pci + (subject.gpu ? gpu_log_word(subject.device->vendor) : "") + "'" +
                  "; then power the node off and on, check the power of the device, and reseat it.");
 }
 
@@ -100,8 +100,10 @@ Finding finding_for(const Subject& subject, const PcieLink& siblings) {
   const std::string full = link_text(link.max_speed, link.max_width);
   if (link.all_ones) return fallen_off(subject);
   if (!link.width || !link.speed) return unknown_link(subject, full);
-  const bool starves =
-      subject.network_rate && bytes_per_second(*link.speed, *link.width) + subject.beside < *subject.network_rate;
+  // Of a NIC in several slots, the slower ones are at fault.
+  const double own = bytes_per_second(*link.speed, *link.width);
+  const bool starves = subject.network_rate && own + subject.beside.sum < *subject.network_rate &&
+                       own <= subject.beside.least.value_or(own);
   const bool by_slot = subject.slot_is_full && !subject.for_gpus && !starves;  // storage may have smaller slots
   if (!by_slot && (is_narrow(subject, siblings.width) || is_slow(subject, siblings.speed)))
     return degraded(subject,
@@ -181,7 +183,7 @@ void ask(const View& view, Findings& findings) {
 
 }  // namespace
 
-double carried_beside(const Node& node, const Nic& nic) {
+Beside carried_beside(const Node& node, const Nic& nic) {
   const Topology& topology = node.topology;
   std::map<std::string, double> slots;
   for (const Nic& other : topology.nics)
@@ -189,9 +191,14 @@ double carried_beside(const Node& node, const Nic& nic) {
       slots[card_of(other.pci)] = carried(other);
   slots.erase(card_of(nic.pci));
   if (nic.direct) slots[card_of(nic.direct->pci)] = carried(*nic.direct);
-  double sum = 0;
-  for (const auto& [slot, bytes] : slots) sum += bytes;
-  return sum > 0 ? sum : carried_by_silent_half(node, nic);
+  Beside out;
+  for (const auto& [slot, bytes] : slots) {
+    if (bytes <= 0) continue;
+    out.sum += bytes;
+    out.least = std::min(out.least.value_or(bytes), bytes);
+  }
+  if (out.sum <= 0) out.sum = carried_by_silent_half(node, nic);
+  return out;
 }
 
 extern const Check kPcieCheck{

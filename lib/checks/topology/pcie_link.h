@@ -19,8 +19,12 @@ std::string larger_slot(const std::string& port);
 // different links (a hypervisor's bridge above a real device).
 std::optional<PcieLink> link_between(const PcieLink& lower, const PcieLink& upper);
 
-// Bytes per second of a NIC's other slots, by its system image GUID, or of its half without a netdev; 0: one slot.
-double carried_beside(const Node& node, const Nic& nic);
+// What a NIC's other slots carry, in bytes per second, by its system image GUID; else its half without a netdev.
+struct Beside {
+  double sum = 0;                 // 0: it has one slot
+  std::optional<double> least{};  // of the other slots; not of a half without a netdev
+};
+Beside carried_beside(const Node& node, const Nic& nic);
 
 // Adds findings for links between bridges, up to the root port.
 void check_hops(const View& view, std::vector<Finding>& findings);

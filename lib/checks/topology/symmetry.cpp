@@ -3,6 +3,7 @@
 
 #include "checks/check.h"
 #include "checks/topology/pairing.h"
+#include "topology/inventory.h"
 #include "topology/platform.h"
 
 namespace fabric {
@@ -21,7 +22,8 @@ Finding missing(const Topology& topology, const MissingPart& part) {
       Status::critical, address, "no " + kind + " " + place_text(part), "one, as in equal places of this machine",
       "A " + kind + " is missing " + place_text(part) + ": it left the PCI bus, or did not come up at boot." + number,
       "journalctl -k -g '" + address + "|" + part.below +
-          "|Xid'; then power the node off and on, check the power of the device, and reseat it.");
+          (gpu && !topology.gpus.empty() ? gpu_log_word(topology.gpus.front().vendor) : "") +
+          "'; then power the node off and on, check the power of the device, and reseat it.");
 }
 
 Finding odd_node(const OddNode& odd) {

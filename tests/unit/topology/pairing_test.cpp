@@ -249,6 +249,20 @@ TEST(ComputeNics, OtherMakesThatAreFartherFromEveryGpuStayOut) {
   EXPECT_EQ(compute_nics(server.node, server.ports), (std::vector<size_t>{0, 1, 2}));
 }
 
+// Four GPUs on root complexes of their own. The board's 25G ports are on the root complex of one of them by chance.
+TEST(ComputeNics, WithoutASwitchTheFastestMake) {
+  Topology node;
+  for (int i = 0; i < 4; ++i) add_gpu(node, at(i, 0, 1, i / 2, true));
+  add_nic(node, at(1, 1, 2, 0, false));
+  add_nic(node, at(4, 0, 2, 0, false));
+  node.nics[0].device = 0x1015;
+  node.nics[1].device = 0x101b;
+  const std::vector<Port> ports{port_of(node.nics[0], 3.125e9), port_of(node.nics[1], 25e9, LinkLayer::infiniband)};
+  EXPECT_EQ(compute_nics(node, ports), std::vector<size_t>{1});
+  node.nics[1].numa = node.nics[0].numa = 1;
+  EXPECT_EQ(compute_nics(node, ports), std::vector<size_t>{1});
+}
+
 TEST(ComputeNics, VirtualFunctionsAndDeadPortsAreLeftOut) {
   Server server;
   server.node.nics[5].virtual_function = true;
