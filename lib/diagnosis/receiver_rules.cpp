@@ -111,9 +111,9 @@ extern const Rule kSlowHost{
     .explains_stopped_host = true,
     .conclusion = "This host does not take what it receives: an application, a GPU or the NIC is late or hangs.",
     .next =
-        "Look for a hung process or GPU: journalctl -k -b; nvidia-smi or amd-smi\nFind the processes with queue pairs, "
-        "and check "
-        "their CPU, pinning and queue depths: rdma resource show qp link {rdma}\nIf pause does not end, take the port "
+        "Look for a hung process or GPU: journalctl -k -b; nvidia-smi or amd-smi\n"
+        "Find the processes with queue pairs, and check their CPU, pinning and queue depths: rdma resource show qp "
+        "link {rdma}\nIf pause does not end, take the port "
         "out of the network and reset the NIC: ip link set {netdev} down; devlink dev reload pci/{pci}",
     .signature =
         "Packets arrive without a posted receive (out_of_buffer, RNR NAKs sent), or the port sends pause for 20 % of "

@@ -45,9 +45,8 @@ constexpr std::string_view
     kPauseUnit = "share of the time",
     kPauseSource = "SONiC's PFC watchdog: more than 80 % of the detection time (most ASICs), 99 % (Mellanox)",
     kStormRemedy =
-        "Look for a hung process or GPU: journalctl -k -b; nvidia-smi or amd-smi. Check the PCIe link: fabric-agentctl "
-        "check "
-        "--only pcie. Reset the NIC if it continues: devlink dev reload pci/{pci}";
+        "Look for a hung process or GPU: journalctl -k -b; nvidia-smi or amd-smi. Check the PCIe link: "
+        "fabric-agentctl check --only pcie. Reset the NIC if it continues: devlink dev reload pci/{pci}";
 
 constexpr HealthRow kRules[]{
     {.check = "pause-storm",
@@ -91,9 +90,8 @@ extern const Check kPauseStormCheck{
         "Measures the share of time with PFC pause sent, not the number of frames. Causes are a hung process, a slow "
         "PCIe link or failed GPU memory.",
     .inspect =
-        "ethtool -S NETDEV | grep -e pause_duration -e storm; fabric-agentctl check --only pcie; nvidia-smi -q -d ECC "
-        "or "
-        "amd-smi metric --ecc",
+        "ethtool -S NETDEV | grep -e pause_duration -e storm; fabric-agentctl check --only pcie; "
+        "nvidia-smi -q -d ECC or amd-smi metric --ecc",
     .fix = "Stop the hung process. If the storm continues: devlink dev reload pci/ADDRESS",
 };
 extern const Check kPauseHeldCheck{

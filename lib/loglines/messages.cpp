@@ -596,9 +596,8 @@ constexpr Message kMessages[] = {
      "The number is in NVIDIA's Xid catalog.",
      "nvidia-smi -q | grep -A 5 -i ecc", "NVIDIA open-gpu-kernel-modules"},
     {"gpu-init", host, "NVRM: RmInitAdapter failed",
-     "The driver could not start a GPU, and nvidia-smi does not show it: its firmware did not start, or the GPU is in "
-     "a "
-     "state that only a reset ends.",
+     "The driver could not start a GPU, and nvidia-smi does not show it: its firmware did not start, or only a reset "
+     "of the GPU helps.",
      "journalctl -k -g NVRM; nvidia-smi -L", "NVIDIA open-gpu-kernel-modules"},
     {"amdgpu-reset", host, "amdgpu*GPU reset begin|amdgpu*timeout, signaled seq=|amdgpu*ncorrectable hardware error",
      "The driver of an AMD GPU resets it after a hang or an uncorrectable error; the processes that used the GPU end, "

@@ -99,9 +99,8 @@ Finding wrong(const View& view, const Port& port, const Heard& heard, const Cabl
              move + plan);
 }
 
-// Names of ports in the plan, or of ours: the first few.
-template <class Names>
-std::string some(const Names& names) {
+// The first few names.
+std::string some(const std::set<std::string>& names) {
   constexpr size_t kShown = 4;
   const std::vector<std::string> shown(names.begin(), std::next(names.begin(), std::min(names.size(), kShown)));
   return joined(shown, ", ", [](const std::string& each) { return each; }) + (names.size() > kShown ? ", ..." : "");

@@ -11,8 +11,8 @@ bool has_cable(const Port& port);
 
 // LLDP neighbors with a name, in order of arrival.
 std::vector<const Neighbor*> named_neighbors(const Node& node, const Port& port);
-// The one of them that is the switch, as far as can be told, whatever their order: it is in the plan; else it has a
-// system name, which agents in a NIC's firmware lack; else the first by name. nullptr: none.
+// The neighbor that is the switch: the one in the plan, else one with a system name, which agents in a NIC's firmware
+// lack, else the first by name. nullptr: no neighbor has a name.
 const Neighbor* switch_of(const Node& node, const Policy* policy, const Port& port);
 // The first LLDP neighbor with this member; nullptr: none.
 template <class Value>

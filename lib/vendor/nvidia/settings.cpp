@@ -60,7 +60,7 @@ bool is_none(const PortIo& io, SettingId id) {
   return value && *value != condition->counts;
 }
 
-// In a RoCE LAG the one RDMA device stands on the first function: mlx5_ib_stage_cong_debugfs_init().
+// In a RoCE LAG only the first function has an RDMA device: mlx5_ib_stage_cong_debugfs_init().
 std::string why_no_folder(const PortIo& io, const std::string& folder) {
   if (std::string why = file_settings::closed(io, folder); !why.empty()) return why;
   if (io.kernel.root.exists("sys/class/net/" + io.netdev + "/bonding_slave"))
