@@ -38,6 +38,12 @@ std::string runbook(const Check& check) {
   return text;
 }
 
+std::string first_error(const View& view) {
+  const auto more = std::ranges::count(view.no_policy, '\n');
+  const std::string first = view.no_policy.substr(0, view.no_policy.find('\n'));
+  return more == 0 ? first : first + " (and " + std::to_string(more) + " more error" + (more > 1 ? "s)" : ")");
+}
+
 Report run_checks(const View& given, std::span<const std::string> only) {
   Report report;
   const Pairing pairing = built_pairing(given);

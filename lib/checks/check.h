@@ -19,6 +19,9 @@ std::string limit_text(const Threshold& threshold);
 // "MEANING\nInspect: COMMANDS\nFix: COMMANDS\nLimit: ...", for `explain`.
 std::string runbook(const Check& check);
 
+// The first line of view.no_policy, and how many errors follow.
+std::string first_error(const View& view);
+
 // Runs the checks named by id or group, all if `only` is empty. Findings are sorted worst first, then in table order.
 Report run_checks(const View& view, std::span<const std::string> only = {});
 

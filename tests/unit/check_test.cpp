@@ -135,6 +135,9 @@ TEST(Check, WithoutPolicyTheSettingsAreUnknownAndTheReasonIsTold) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].status, Status::unknown);
   EXPECT_TRUE(has(found[0].meaning, "fabric-agent.toml:3:1"));
+  view.no_policy += "\nfabric-agent.toml:4:1: unknown key\nfabric-agent.toml:5:1: unknown key";
+  EXPECT_TRUE(has(complaints_of(view, {"pfc"})[0].meaning, "3:1: unknown key (and 2 more errors)."));
+  EXPECT_TRUE(has(complaints_of(view, {"agent"})[0].observed, "3:1: unknown key (and 2 more errors)"));
 }
 
 // ice shows no mode but the one in use: of a spare port without a cable nobody knows what was set.

@@ -16,6 +16,16 @@ std::string hidden_switches(const TopoView& view) {
          "may differ in distance. Use the provider's topology file (NCCL_TOPO_FILE).";
 }
 
+bool has_node_path(const TopoView& view) {
+  for (const Gpu& gpu : view.topology.gpus) {
+    for (const Gpu& other : view.topology.gpus)
+      if (&other != &gpu && path_class(gpu, other) == PathClass::NODE) return true;
+    for (const size_t nic : shown_nics(view.topology))
+      if (path_class(gpu, view.topology.nics[nic]) == PathClass::NODE) return true;
+  }
+  return false;
+}
+
 // numa_node is -1: nvidia-smi prints SYS.
 std::string unknown_nodes(const TopoView& view) {
   std::vector<std::string> unknown, assumed;
@@ -29,7 +39,7 @@ std::string unknown_nodes(const TopoView& view) {
   if (!unknown.empty())
     return "NUMA node of " + joined(unknown) +
            " unknown (numa_node -1): N/A without a shared bridge; nvidia-smi prints SYS.";
-  if (!assumed.empty())
+  if (!assumed.empty() && has_node_path(view))
     return "NUMA nodes of PCI devices unknown (numa_node -1), but the machine has only one: NODE, while nvidia-smi "
            "prints SYS.";
   return {};

@@ -42,7 +42,7 @@ Finding finding_for(const View& view, const AgentState& agent) {
 Finding answer(const View& view) {
   // A configuration that is missing is not invalid: a host may have none.
   if (!view.no_policy.empty() && (view.policy != nullptr || !view.no_policy.ends_with("(ENOENT)")))
-    return bad(Status::critical, "host", "configuration invalid: " + view.no_policy, "configuration valid",
+    return bad(Status::critical, "host", "configuration invalid: " + first_error(view), "configuration valid",
                view.policy != nullptr ? "The last valid configuration stays in use; changes are not."
                                       : "There is no valid configuration. Nothing is enforced after the next start.",
                "Correct what fabric-agentctl config check reports, then systemctl reload-or-restart fabric-agent");

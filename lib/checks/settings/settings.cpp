@@ -97,7 +97,7 @@ void ask(const View& view, Findings& findings) {
   }
   findings.push_back(bad(
       Status::unknown, "host", "-", "the value of the policy",
-      "There is no policy to compare with: " + (view.no_policy.empty() ? "no configuration" : view.no_policy) + ".",
+      "There is no policy to compare with: " + (view.no_policy.empty() ? "no configuration" : first_error(view)) + ".",
       "Write /etc/fabric-agent/fabric-agent.toml, then fabric-agentctl config check; or name a file with --config."));
 }
 

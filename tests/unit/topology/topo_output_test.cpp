@@ -306,6 +306,9 @@ TEST(TopoNotes, WhereNvidiaSmiReadsOtherwise) {
   node = eight_on_eight();
   for (Gpu& gpu : node.topology.gpus) gpu.numa_assumed = true;
   EXPECT_TRUE(says(node, "NODE, while nvidia-smi prints SYS")) << notes(node);
+  node.topology.gpus.resize(1);
+  node.topology.nics.resize(1);
+  EXPECT_EQ(notes(node), "") << "no path is NODE";
   node = eight_on_eight();
   Gpu& deep = node.topology.gpus[2];
   deep.bridges.insert(deep.bridges.begin(), {"0000:39:00.0", "0000:38:00.0"});
