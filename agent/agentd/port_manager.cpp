@@ -29,7 +29,7 @@ World real_world(Kernel& kernel) {
     what.exclude = policy.exclude;
     return scan(kernel, what).ports;
   };
-  world.busy = [&kernel](const Port& port) { return qos::has_user_queue_pairs(kernel, port); };
+  world.busy = [&kernel](const Port& port) { return qos::is_in_use(kernel, port); };
   world.read_only = !kernel.root.is_host();
   return world;
 }

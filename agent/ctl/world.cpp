@@ -96,7 +96,7 @@ qos::Options reconcile_options(World& world, const Options& options) {
     out.disruptive = *options.disruptive;
     out.window_open = true;
   }
-  out.busy = [&kernel = world.kernel](const Port& port) { return qos::has_user_queue_pairs(kernel, port); };
+  out.busy = [&kernel = world.kernel](const Port& port) { return qos::is_in_use(kernel, port); };
   return out;
 }
 

@@ -93,7 +93,7 @@ Result<void> settle(Kernel& kernel, const Port& port) {
   return driver.settle(io, *have);
 }
 
-bool has_user_queue_pairs(Kernel& kernel, const Port& port) {
+bool is_in_use(Kernel& kernel, const Port& port) {
   if (kernel.rdma == nullptr || has_user_elsewhere(kernel.root, port.pci)) return true;
   const auto devices = nldev::devices(*kernel.rdma);
   if (!devices) return true;
@@ -101,7 +101,7 @@ bool has_user_queue_pairs(Kernel& kernel, const Port& port) {
   for (const nldev::Device& device : *devices) {
     const bool own = device.name == port.rdma;
     if (!own && !rides_on(kernel.root, device.name, port.pci)) continue;
-    const auto count = nldev::user_queue_pairs(*kernel.rdma, device.index, own ? port.number : 1);
+    const auto count = nldev::queue_pairs_in_use(*kernel.rdma, device.index, own ? port.number : 1);
     if (!count || *count > 0) return true;
     known = known || own;
   }

@@ -41,9 +41,9 @@ Changes reconcile(Kernel& kernel, Port& port, const Qos& want, const Options& op
 // To be called when the port's carrier has come up (Driver::settle).
 Result<void> settle(Kernel& kernel, const Port& port);
 
-// True if a user process has a queue pair on the port, or on a virtual function or subfunction of it (RDMA netlink),
-// if a guest has such a function open (vfio), or another network namespace its RDMA device (rdma system netns
+// True if a process, or a connection of the kernel (NVMe-oF, NFS, Lustre), has a queue pair on the port or on a virtual
+// function or subfunction of it (RDMA netlink), if a guest has such a function open (vfio), or another network namespace its RDMA device (rdma system netns
 // exclusive). True also when it cannot be known: a job may be running.
-bool has_user_queue_pairs(Kernel& kernel, const Port& port);
+bool is_in_use(Kernel& kernel, const Port& port);
 
 }  // namespace fabric::qos

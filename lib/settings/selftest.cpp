@@ -148,8 +148,8 @@ std::string why_no_self_test(Kernel& kernel, const Port& port, bool route_allowe
     return port.id() + " is a bond, or a member of one";
   if (!route_allowed && has_default_route(kernel.root, port.netdev))
     return "the default route goes through " + port.netdev + "; --force tests it all the same";
-  if (has_user_queue_pairs(kernel, port))
-    return "a process holds a queue pair on " + port.id() + ", or its queue pairs cannot be listed";
+  if (is_in_use(kernel, port))
+    return "a process or a connection of the kernel holds a queue pair on " + port.id() + ", or its queue pairs cannot be listed";
   return {};
 }
 

@@ -52,7 +52,7 @@ Result<std::string> read_everything(const Options& options) {
     (void)world->kernel.root.read(file);
   const Node node = look(*world, {.members = true});
   for (const Port& port : node.ports) {
-    (void)qos::has_user_queue_pairs(world->kernel, port);
+    (void)qos::is_in_use(world->kernel, port);
     PortReader reader({world->kernel.root, world->kernel.rdma.get(), world->kernel.statistics.get()}, port);
     (void)reader.read();
   }

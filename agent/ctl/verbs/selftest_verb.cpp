@@ -100,7 +100,7 @@ int run_selftest(const Options& options, Output& output) {
   if (std::string why = qos::why_no_self_test(writer->world.kernel, port, options.force); !why.empty())
     return fail(output, kFailure, "selftest: refused: " + why);
   if (!options.yes) return fail(output, kFailure, consent_text(port, *entry));
-  const auto busy = [&](const Port& tested) { return qos::has_user_queue_pairs(writer->world.kernel, tested); };
+  const auto busy = [&](const Port& tested) { return qos::is_in_use(writer->world.kernel, tested); };
   auto test = qos::self_test(writer->world.kernel, port, entry->want, {options.root, busy});
   if (!test) return failure(test.error(), output);
   const Json report = report_json(port, *test);

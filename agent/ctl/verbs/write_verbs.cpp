@@ -135,7 +135,7 @@ Result<Writer> open_writer(const Options& options, Result<World> world) {
 
 Result<Changes> end_self_test(Writer& writer, const Options& options) {
   qos::Options how;
-  how.busy = [&](const Port& port) { return qos::has_user_queue_pairs(writer.world.kernel, port); };
+  how.busy = [&](const Port& port) { return qos::is_in_use(writer.world.kernel, port); };
   return qos::end_self_test(writer.world.kernel, writer.node.ports, options.root, how);
 }
 

@@ -167,6 +167,7 @@ std::vector<ResourceCount> parse_resources(View8 payload) {
 }
 
 Result<Owners> parse_owners(View8 payload, Object kind, std::optional<uint32_t> port) {
+  constexpr uint8_t kReliable = 2;  // IB_QPT_RC (include/rdma/ib_verbs.h)
   const Dump& dump = kDumps.at(static_cast<size_t>(kind));
   const Error cut = error(EBADMSG, std::string("RDMA netlink ") + dump.what);
   const auto top = all_attributes(payload);
@@ -174,8 +175,11 @@ Result<Owners> parse_owners(View8 payload, Object kind, std::optional<uint32_t> 
   if (list == nullptr) return cut;
   Owners count;
   const bool whole = for_each_whole(list->value, dump.entry, [&](const auto& entry) {
-    if (!port || value_of<uint32_t>(entry, RDMA_NLDEV_ATTR_PORT_INDEX).value_or(*port) == *port)
-      ++(find(entry, RDMA_NLDEV_ATTR_RES_KERN_NAME) != nullptr ? count.kernel : count.user);
+    if (port && value_of<uint32_t>(entry, RDMA_NLDEV_ATTR_PORT_INDEX).value_or(*port) != *port) return true;
+    const bool kernel = find(entry, RDMA_NLDEV_ATTR_RES_KERN_NAME) != nullptr;
+    ++(kernel ? count.kernel : count.user);
+    if (kernel && kind == Object::qp && value_of<uint8_t>(entry, RDMA_NLDEV_ATTR_RES_TYPE) == kReliable)
+      ++count.connections;
     return true;
   });
   return whole ? Result<Owners>(count) : cut;
@@ -214,7 +218,7 @@ Result<void> set_optional_counters(Netlink& rdma, uint32_t device, uint32_t port
                         subject("set optional counters", device, port));
 }
 
-Result<uint64_t> user_queue_pairs(Netlink& rdma, uint32_t device, uint32_t port) {
+Result<uint64_t> queue_pairs_in_use(Netlink& rdma, uint32_t device, uint32_t port) {
   // Asked without PORT_INDEX: the kernel's own filter would leave out a queue pair that has no port yet (RESET), and
   // that one's owner is about to use it.
   const auto request = AttrWriter().u32(RDMA_NLDEV_ATTR_DEV_INDEX, device);
@@ -225,7 +229,7 @@ Result<uint64_t> user_queue_pairs(Netlink& rdma, uint32_t device, uint32_t port)
     if (reply.type != message_type(RDMA_NLDEV_CMD_RES_QP_GET)) continue;
     const auto some = parse_owners(reply.payload, Object::qp, port);
     if (!some) return some.error();
-    total += some->user;
+    total += some->user + some->connections;
   }
   return total;
 }

@@ -40,6 +40,7 @@ std::vector<ResourceCount> parse_resources(View8 payload);
 enum class Object : uint8_t { qp, cq, mr };
 struct Owners {
   uint64_t user = 0, kernel = 0;
+  uint64_t connections = 0;  // of the kernel's queue pairs, the reliable ones: NVMe-oF, NFS, Lustre, SMC-R
   bool operator==(const Owners&) const = default;
 };
 // Of one message of a dump; with `port`: of those on it or not yet on any. EBADMSG: not the whole of one; it must not
@@ -75,9 +76,10 @@ Result<std::vector<Counter>> statistics(Netlink& rdma, uint32_t device, uint32_t
 Result<std::vector<CounterStatus>> counter_status(Netlink& rdma, uint32_t device, uint32_t port);
 // Switches on exactly these optional counters (STAT_SET; needs CAP_NET_ADMIN). EINVAL: one of them is not optional.
 Result<void> set_optional_counters(Netlink& rdma, uint32_t device, uint32_t port, std::span<const uint32_t> indices);
-// Queue pairs that user processes hold on the port, or have created without choosing a port yet (RES_QP_GET; those of
-// the kernel, as QP1's, do not count). Sees processes of every user (before Linux 5.5 of this PID namespace and below).
-Result<uint64_t> user_queue_pairs(Netlink& rdma, uint32_t device, uint32_t port);
+// Queue pairs on the port, or created without choosing a port yet (RES_QP_GET), of user processes and of the kernel's
+// connections; the kernel's others, as QP1, serve all. Sees processes of every user (before Linux 5.5 of this PID
+// namespace and below).
+Result<uint64_t> queue_pairs_in_use(Netlink& rdma, uint32_t device, uint32_t port);
 // Objects in use on the device (RES_GET), users' and the kernel's together; cheap. It covers all PID namespaces since
 // Linux 5.5, as are the dumps below; both leave out what the driver made for itself (RESTRACK_DD).
 Result<std::vector<ResourceCount>> resources(Netlink& rdma, uint32_t device);

@@ -11,7 +11,7 @@ namespace {
 // Attribute numbers are written out as linux/rdma/rdma_netlink.h of 6.12 has them, so that the test does not repeat
 // the code's own idea of them.
 constexpr uint16_t kDevIndex = 1, kDevName = 2, kPortIndex = 3, kFwVersion = 5, kPortState = 12, kPhysState = 13;
-constexpr uint16_t kResQp = 19, kResQpEntry = 20, kLqpn = 21, kPid = 28, kKernName = 29, kNdevIndex = 50,
+constexpr uint16_t kResQp = 19, kResQpEntry = 20, kLqpn = 21, kType = 26, kPid = 28, kKernName = 29, kNdevIndex = 50,
                    kNdevName = 51;
 constexpr uint16_t kProtocol = 67, kHwCounters = 80, kEntry = 81, kEntryName = 82, kEntryValue = 83;
 constexpr uint16_t kNested = 0x8000;
@@ -116,11 +116,12 @@ TEST(NldevParse, QueuePairsOfTheKernelAndOfOtherPortsDoNotCount) {
   Bytes one = attr(kPortIndex, number(1u)), two = attr(kPortIndex, number(2u));
   Bytes kernel = attr(kKernName, text("ib_core")), process = attr(kPid, number(4711u));
   Bytes table = queue_pair(1, one, kernel) + queue_pair(17, one, process) + queue_pair(18, two, process) +
-                queue_pair(19, {}, process) +  // created, not yet bound to a port
-                queue_pair(20, one, {});       // its process is dying
+                queue_pair(19, {}, process) +                                   // created, not yet bound to a port
+                queue_pair(20, one, {}) +                                       // its process is dying
+                queue_pair(21, one, kernel + attr(kType, number(uint8_t{2})));  // a connection, IB_QPT_RC
   auto count = nldev::parse_owners(head(2, "mlx5_0") + attr(kResQp | kNested, table), nldev::Object::qp, 1);
   ASSERT_TRUE(count);
-  EXPECT_EQ(*count, (nldev::Owners{3, 1}));
+  EXPECT_EQ(*count, (nldev::Owners{3, 2, 1}));
 }
 
 // One object as fill_res_qp_entry() and its like of Linux 6.12 write it: nests without the flag.
@@ -322,7 +323,7 @@ TEST(Nldev, AsksTheDocumentedMessages) {
   auto port = nldev::port(kernel, 2, 1);
   ASSERT_TRUE(port);
   EXPECT_EQ(port->state, 1);
-  auto busy = nldev::user_queue_pairs(kernel, 2, 1);
+  auto busy = nldev::queue_pairs_in_use(kernel, 2, 1);
   ASSERT_TRUE(busy);
   EXPECT_EQ(*busy, 3u) << "a dump may come in several messages";
 }

@@ -64,7 +64,7 @@ class Busy : public testing::Test {
     rdma_->devices[index] = {.name = name};
     tree_.link("sys/class/infiniband/" + name + "/device", "../../../../" + folder);
   }
-  bool busy() { return qos::has_user_queue_pairs(kernel_, port_); }
+  bool busy() { return qos::is_in_use(kernel_, port_); }
   test::Tree tree_;
   Kernel kernel_{.root = tree_.root(), .rdma = std::make_unique<QueuePairs>()};
   QueuePairs* rdma_ = static_cast<QueuePairs*>(kernel_.rdma.get());
