@@ -68,8 +68,8 @@ Result<Changes> Trial::end_overdue(Writer& writer, const Options& options, Outpu
   auto changes =
       confirm::lapse(options.root, kernel, writer.node.ports, **record, reconcile_options(writer.world, options));
   if (!changes) return changes;
-  output.errors +=
-      "An apply was not confirmed by " + (*record)->until + ": its previous settings are restored first.\n";
+  if (!is_pending(**record))
+    output.errors += "An apply was not confirmed by " + (*record)->until + ": its previous settings were restored.\n";
   std::erase_if(*changes, [](const Change& change) { return change.outcome == Outcome::in_sync; });
   return changes;
 }

@@ -251,7 +251,7 @@ TEST_F(Card, WhoseApplyIsOverdueIsPutBackByTheNextRestore) {
   leave_overdue(1500);
   EXPECT_EQ(ctl::run_restore(options_, output_), ctl::kDone) << output_.text << output_.errors;
   EXPECT_EQ(nic_.mtu, 1500u);
-  EXPECT_TRUE(has(output_.errors, "its previous settings are restored first"));
+  EXPECT_TRUE(has(output_.errors, "its previous settings were restored"));
   EXPECT_TRUE(has(output_.text, "mtu")) << output_.text;
 }
 
@@ -268,6 +268,7 @@ TEST_F(Card, ThatIsGoneIsSaid) {
   tree_.remove("sys/class/infiniband/mlx5_0");
   EXPECT_EQ(ctl::run_apply(options_, output_), ctl::kFailure);
   EXPECT_TRUE(has(output_.errors, "when the ports are idle and present")) << output_.errors;
+  EXPECT_FALSE(has(output_.errors, "were restored")) << output_.errors;
 }
 
 TEST_F(Guard, EndsWithoutActingWhenConfirmed) {
