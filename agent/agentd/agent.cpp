@@ -27,7 +27,9 @@ constexpr milliseconds kRecordPoll{2'000};
 // Not while the drivers come up.
 constexpr milliseconds kPartsDelay{30'000};
 constexpr milliseconds kUdevPoll{100};
-constexpr milliseconds kUdevPatience{10'000};
+// mlx5 probes one function after the other, and waits up to two minutes for firmware that starts
+// (MLX5_TO_FW_PRE_INIT_TIMEOUT_MS, lib/tout.c); a job that is there first keeps disruptive settings pending.
+constexpr milliseconds kUdevPatience{60'000};
 // After a full minute of the clock, not in its last second.
 constexpr milliseconds kWindowSlack{1'000};
 

@@ -56,7 +56,7 @@ int keep(PciWorld& world, const Policy& policy, Port& port, state::Originals& or
   if (!want.mrrs) return 0;
   qos::Options options;
   options.dry_run = policy.mode == Mode::audit;
-  options.only = keys_of(want);
+  options.only = keys_of(want) & qos::own_keys(port);  // of a bond, the members' functions
   options.save_original = [&](const Port& of, const Qos& before) {
     return state::save_original(world.directory, originals, of, before);
   };
@@ -105,7 +105,7 @@ PciWorld real_pci_world(Kernel& kernel) {
   world.directory = kernel.root.path();
   world.scan = [&kernel](const Policy& policy) {
     ScanOptions what = ports_only();
-    what.topology = what.serials = true;
+    what.topology = what.serials = what.members = true;
     what.exclude = policy.exclude;
     return scan(kernel, what);
   };

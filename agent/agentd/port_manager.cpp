@@ -88,7 +88,8 @@ void PortManager::begin_port(const std::string& id, const Port& port, PortEntry&
   drift_.restart(id);
   managed = {};
   if (Memory* memory = find_in(memory_, id)) memory->releasing &= policy_for(policy_, port) == nullptr;
-  managed.fresh = known_.erase(id) == 0;
+  const int* device = find_in(devices_, id);
+  managed.fresh = known_.erase(id) == 0 || (device != nullptr && *device != port.ifindex);
   managed.new_device = managed.fresh && memory_.contains(id);
   managed.carrier = port.carrier;
   world_.log(port_entry(id, LOG_INFO,

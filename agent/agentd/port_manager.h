@@ -147,7 +147,8 @@ class PortManager {
   std::map<std::string, PortEntry> ports_;
   PortEntry host_;
   std::map<std::string, Memory> memory_;
-  std::set<std::string> known_;  // ports that an earlier agent managed on this boot
+  std::set<std::string> known_;  // ports that an earlier agent managed on this boot ...
+  state::Devices devices_;       // ... and their devices; of one that is absent, it did not say
   std::string config_error_, originals_error_;
   std::string suspended_reason_;  // why nothing is written now; empty: enforcing
   bool awaits_confirmation_ = false;
@@ -156,6 +157,7 @@ class PortManager {
   std::optional<qos::Instant> locked_out_since_;
   AgentState published_;
   std::string published_config_;
+  state::Devices published_devices_;
 };
 
 }  // namespace fabric::agentd

@@ -12,6 +12,7 @@ void PortManager::remember_published() {
   if (!root) return;
   const auto state = state::load_agent_state(*root);
   if (!state || !*state) return;
+  devices_ = state::agent_devices(*root).value_or({});
   for (const auto& [id, settings] : (*state)->ports) {
     known_.insert(id);
     for (const auto& [key, known] : settings) {
@@ -148,12 +149,16 @@ void PortManager::publish() {
   AgentState now = state();
   AgentState same = now;
   same.updated = published_.updated;
-  if (same == published_ && config_ == published_config_)
+  state::Devices devices;
+  for (const auto& [id, managed] : ports_)
+    if (now.ports.contains(id)) devices[id] = managed.port.ifindex;
+  if (same == published_ && config_ == published_config_ && devices == published_devices_)
     return;  // a conflicting writer must not make us write files continuously
-  if (auto saved = state::save_agent_state(world_.directory, now, config_); !saved)
+  if (auto saved = state::save_agent_state(world_.directory, now, config_, devices); !saved)
     return log_error_once(saved.error().text() + "; enforcement continues; retried with the next change");
   published_ = std::move(now);
   published_config_ = config_;
+  published_devices_ = std::move(devices);
 }
 
 void PortManager::log_error_once(const std::string& what) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/options.h"
 
+#include <getopt.h>
+
 #include "config/config.h"
 #include "ctl/topo/topo.h"
 
@@ -100,29 +102,51 @@ constexpr OptionRow kRows[] = {
     {"version", 'V', "", "", "print the version", set_flag<&Options::version>},
 };
 
-struct Word {
-  const OptionRow* row = nullptr;
-  std::optional<std::string> value;
+constexpr int kLong = 256;  // what getopt_long(3) returns of a long option: this and its row
+
+// kRows for getopt_long(3). In the order of the command line, also where the environment has POSIXLY_CORRECT.
+struct Known {
+  std::string letters = "-:";
+  std::vector<option> names;
 };
 
-Result<Word> read_word(const std::string& word) {
-  Word found;
-  const bool is_long = word.starts_with("--");
-  const size_t equals = is_long ? word.find('=') : std::string::npos;
-  const std::string name = is_long ? word.substr(2, std::min(equals, word.size()) - 2) : word.substr(1, 1);
-  if (equals != std::string::npos) found.value = word.substr(equals + 1);
-  if (!is_long && word.size() > 2) found.value = word.substr(2);
-  for (const OptionRow& row : kRows)
-    if (is_long ? row.name == name : row.letter != 0 && row.letter == name[0]) found.row = &row;
-  if (found.row == nullptr) {
-    std::vector<std::string_view> names;
-    for (const OptionRow& row : kRows)
-      if (is_long) names.push_back(row.name);
-    return error(0, "unknown option '" + word + "'" + suggestion(name, names, "--help", "--"));
+Known known_options() {
+  Known out;
+  for (const OptionRow& row : kRows) {
+    const bool takes_value = !row.argument.empty();
+    if (row.letter != 0) out.letters.append({row.letter}).append(takes_value ? ":" : "");
+    out.names.push_back({row.name.data(), takes_value ? required_argument : no_argument, nullptr,
+                         kLong + static_cast<int>(&row - kRows)});
   }
-  if (found.row->argument.empty() && found.value)
-    return error(0, "--" + std::string(found.row->name) + ": unexpected value: " + *found.value);
-  return found;
+  out.names.push_back({});
+  return out;
+}
+
+const OptionRow* row_of(int found) {
+  if (found >= kLong) return &kRows[found - kLong];
+  return find_where(kRows, [&](const OptionRow& row) { return row.letter != 0 && row.letter == found; });
+}
+
+// What getopt_long(3) refused of the word. It leaves the option in optopt, and 0 there of a long one that it does not
+// know.
+Error refused(bool lacks_value, const std::string& word) {
+  const size_t equals = std::min(word.find('='), word.size());
+  if (const OptionRow* row = optopt == 0 ? nullptr : row_of(optopt)) {
+    const std::string name = "--" + std::string(row->name);
+    if (lacks_value) return error(0, name + " requires a value: " + std::string(row->argument));
+    return error(0, name + ": unexpected value: " + word.substr(std::min(equals + 1, word.size())));
+  }
+  if (optopt != 0)
+    return error(0, "unknown option '-" + std::string{static_cast<char>(optopt)} + "'; see fabric-agentctl --help");
+  const std::string name = word.substr(2, equals - 2);
+  std::vector<std::string_view> names;
+  std::string begun;
+  for (const OptionRow& row : kRows) {
+    names.push_back(row.name);
+    if (row.name.starts_with(name)) append_item(begun, "--" + std::string(row.name), " or ");
+  }
+  if (!begun.empty()) return error(0, "ambiguous option '" + word + "': " + begun);
+  return error(0, "unknown option '" + word + "'" + suggestion(name, names, "--help", "--"));
 }
 
 Result<void> check_against_verb(const Options& options, const std::vector<const OptionRow*>& given) {
@@ -151,32 +175,35 @@ bool takes(std::string_view verb, const OptionRow& row) {
 std::string Options::config_file() const { return config.empty() ? config_file_below(root) : config; }
 
 Result<Options> parse_options(std::span<const std::string> words) {
+  static const Known known = known_options();
+  std::vector<std::string> copies(words.begin(), words.end());
+  std::vector<char*> argv{const_cast<char*>("fabric-agentctl")};
+  for (std::string& word : copies) argv.push_back(word.data());
+  const int count = static_cast<int>(argv.size());
+  argv.push_back(nullptr);
   Options options;
   std::vector<const OptionRow*> given;
-  bool ended = false;
-  for (size_t i = 0; i < words.size(); ++i) {
-    const std::string& word = words[i];
-    if (ended || word.size() < 2 || word[0] != '-') {
-      if (options.verb.empty()) options.verb = word;
-      else options.arguments.push_back(word);
+  const auto take_word = [&](const char* word) {
+    if (options.verb.empty()) options.verb = word;
+    else options.arguments.emplace_back(word);
+  };
+  opterr = 0;
+  optind = 0;  // glibc: restart the scan
+  for (int at = 1, found;
+       (found = ::getopt_long(count, argv.data(), known.letters.c_str(), known.names.data(), nullptr)) != -1;
+       at = optind) {
+    if (found == 1) {
+      take_word(optarg);
       continue;
     }
-    if (word == "--") {
-      ended = true;
-      continue;
-    }
-    auto found = read_word(word);
-    if (!found) return found.error();
-    const OptionRow& row = *found->row;
-    if (!row.argument.empty() && !found->value) {
-      if (++i == words.size())
-        return error(0, "--" + std::string(row.name) + " requires a value: " + std::string(row.argument));
-      found->value = words[i];
-    }
-    if (!row.set(options, found->value.value_or("")))
-      return error(0, "--" + std::string(row.name) + " " + *found->value + ": " + std::string(row.wrong));
+    if (found == '?' || found == ':') return refused(found == ':', argv[static_cast<size_t>(at)]);
+    const OptionRow& row = *row_of(found);
+    const std::string value = optarg == nullptr ? "" : optarg;
+    if (!row.set(options, value))
+      return error(0, "--" + std::string(row.name) + " " + value + ": " + std::string(row.wrong));
     given.push_back(&row);
   }
+  for (int i = optind; i < count; ++i) take_word(argv[static_cast<size_t>(i)]);
   if (auto fits = check_against_verb(options, given); !fits) return fits.error();
   return options;
 }

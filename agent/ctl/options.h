@@ -59,8 +59,9 @@ struct OptionRow {
 std::span<const OptionRow> option_rows();
 bool takes(std::string_view verb, const OptionRow& row);
 
-// Options come before or after the verb, as --name=value, --name value, -x value. "--" ends them. For an unknown word
-// the Error names the nearest known one.
+// Options come before or after the verb, as getopt_long(3) takes them: --name=value, --name value, the beginning of a
+// name, -x value, -xvalue, several letters in one word (-jv). "--" ends them. For an unknown word the Error names the
+// nearest known one.
 Result<Options> parse_options(std::span<const std::string> words);
 
 // "; did you mean --NAME?" with the nearest of `known` to `word` by edit distance, else "; see fabric-agentctl SEE".

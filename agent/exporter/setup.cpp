@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/parse.h"
 #include "config/cabling.h"
 #include "config/config.h"
 #include "exporter/http/http.h"
@@ -73,9 +74,15 @@ std::string usage() {
          "See fabric-exporter(8).\n";
 }
 
+std::string leveled(std::string_view level, std::string_view text) {
+  std::string out;
+  for (const std::string_view line : split(text, '\n')) out.append(level).append(line).append("\n");
+  return out;
+}
+
 void log(const char* level, const std::string& text) {
   static const bool journal = std::getenv("JOURNAL_STREAM") != nullptr;
-  std::fprintf(stderr, "%s%s\n", journal ? level : "", text.c_str());
+  std::fputs(leveled(journal ? level : "", text).c_str(), stderr);
 }
 
 int failed(const Error& error) {

@@ -23,6 +23,8 @@ struct Options {
 Result<Options> parse_options(const std::vector<std::string>& arguments);
 std::string usage();
 
+// Each line of the text with a newline and, in front, its level of sd-daemon(3): the journal takes lines one by one.
+std::string leveled(std::string_view level, std::string_view text);
 // To the journal, at a level of sd-daemon(3), or to the terminal.
 void log(const char* level, const std::string& text);
 // Logs the error; EXIT_FAILURE.

@@ -20,6 +20,7 @@ void drop_repeated(List& list, Text&& text) {
 constexpr std::pair<std::string_view, std::string_view> kHints[] = {
     {"cannot redefine", "keep one of the two"},
     {"leading zeroes", "write the number without them"},
+    {"is not representable", "write a smaller number"},
     {"string: ", "close the quotes in the same line"},
     {"parsing inline table", "write a table in braces in one line, without a comma at its end"},
     {"parsing array", "close the array by ]"},

@@ -92,8 +92,9 @@ std::string way_of_naming(const Port& port, const std::string& word, const std::
   if (word == port.rdma || word == port.id() || word == own || word.starts_with(own + "/"))
     return "device " + word;  // UCX: "mlx5_0:1/RoCE"
   if (!port.netdev.empty() && (word == port.netdev || contains(port.altnames, word))) return "netdev " + word;
-  // The kernel's VT-d driver leaves the domain out.
-  if (!port.pci.empty() && (word == port.pci || "0000:" + word == port.pci)) return "PCI address " + word;
+  // The function of a bond is its first member's. The kernel's VT-d driver leaves the domain out.
+  const bool is_bond = !port.bond.empty() && !port.is_member();
+  if (!is_bond && !port.pci.empty() && (word == port.pci || "0000:" + word == port.pci)) return "PCI address " + word;
   return ip && contains(port.gids, gid_text(*ip), &Gid::gid) ? "GID " + word : "";
 }
 

@@ -115,8 +115,15 @@ Result<Originals> parse_originals(std::string_view text, const std::string& name
   return originals;
 }
 
-std::string agent_state_toml(const AgentState& state, const std::string& config) {
-  return document_toml(kWritten + (config.empty() ? "" : "config = " + toml_string(config) + "\n"), state);
+std::string agent_state_toml(const AgentState& state, const std::string& config, const Devices& devices) {
+  std::string lines;
+  if (!config.empty()) lines += "config = " + toml_string(config) + "\n";
+  if (!devices.empty())
+    lines += "devices = { " +
+             joined(devices, ", ",
+                    [](const auto& each) { return toml_string(each.first) + " = " + std::to_string(each.second); }) +
+             " }\n";
+  return document_toml(kWritten + lines, state);
 }
 
 Result<AgentState> parse_agent_state(std::string_view text, const std::string& name) {
@@ -197,16 +204,29 @@ Result<std::optional<AgentState>> load_agent_state(const Root& root) {
   return *state ? std::optional<AgentState>(**state) : std::nullopt;
 }
 
-Result<void> save_agent_state(const std::string& directory, const AgentState& state, const std::string& config) {
-  return replace_file(directory, kStateFile, agent_state_toml(state, config));
+Result<void> save_agent_state(const std::string& directory, const AgentState& state, const std::string& config,
+                              const Devices& devices) {
+  return replace_file(directory, kStateFile, agent_state_toml(state, config, devices));
+}
+
+static Result<toml::table> state_table(const Root& root) {
+  auto text = root.read_foreign(kStateFile);
+  if (!text) return text.error();
+  return parse_state(*text, std::string("/") + kStateFile);
 }
 
 Result<std::string> agent_config(const Root& root) {
-  auto text = root.read_foreign(kStateFile);
-  if (!text) return text.error();
-  auto table = parse_state(*text, std::string("/") + kStateFile);
+  const auto table = state_table(root);
   if (!table) return table.error();
   return text_at(*table, "config");
+}
+
+Result<Devices> agent_devices(const Root& root) {
+  const auto table = state_table(root);
+  if (!table) return table.error();
+  Devices devices;
+  if (const toml::node* node = table->get("devices")) (void)read_value(*node, {}, devices);
+  return devices;
 }
 
 }  // namespace state

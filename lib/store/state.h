@@ -39,7 +39,10 @@ Originals::iterator find_original(Originals& originals, const Port& port);
 
 std::string originals_toml(const Originals& originals);
 Result<Originals> parse_originals(std::string_view text, const std::string& name);
-std::string agent_state_toml(const AgentState& state, const std::string& config = {});  // without `running`
+// Which devices the agent manages: port id -> ifindex of its netdev.
+using Devices = std::map<std::string, int>;
+// Without `running`.
+std::string agent_state_toml(const AgentState& state, const std::string& config = {}, const Devices& devices = {});
 Result<AgentState> parse_agent_state(std::string_view text, const std::string& name);
 
 // `directory`: the root below which the files lie ("/" on a running machine). A missing file is empty, not an error.
@@ -72,9 +75,11 @@ class AgentStateReader {
   std::optional<Result<std::shared_ptr<const AgentState>>> last_;
 };
 // `config`: confirm::digest() of wanted_config() as the agent read it last.
-Result<void> save_agent_state(const std::string& directory, const AgentState& state, const std::string& config = {});
-// Which configuration the agent has, as it published it; empty where it did not.
+Result<void> save_agent_state(const std::string& directory, const AgentState& state, const std::string& config = {},
+                              const Devices& devices = {});
+// Which configuration and which devices the agent has, as it published it; empty where it did not.
 Result<std::string> agent_config(const Root& root);
+Result<Devices> agent_devices(const Root& root);
 
 // Exclusive, until the Fd is closed, also by the holder's death (fcntl open file description lock). When another holds
 // it for longer than `patience`: an Error with code EWOULDBLOCK naming its pid. The file keeps the last holder's pid.

@@ -85,6 +85,13 @@ TEST(CtlDiagnose, AQuietMachineIsTold) {
   EXPECT_TRUE(machine.output.text.starts_with("1 port without symptoms in a window of ")) << machine.output.text;
   machine.options.interval = {};
   EXPECT_EQ(machine.run(), kFailure) << "one reading tells nothing";
+  machine.options.interval = std::chrono::milliseconds(1);
+  machine.tree.remove("sys/class/infiniband/mlx5_0");
+  EXPECT_EQ(machine.run(), kFailure) << "a machine that has lost its NICs is not well";
+  EXPECT_TRUE(machine.output.text.starts_with("No RDMA port, nothing is diagnosed")) << machine.output.text;
+  machine.options.json = true;
+  machine.run();
+  EXPECT_EQ(Json::parse(machine.output.text)["verdict"], "unknown");
 }
 
 // A setting in conflict: without a symptom in traffic, and in the words of check.

@@ -208,6 +208,31 @@ TEST(ExplainLine, ResolvesThePortAndCleansTheText) {
   EXPECT_EQ(json.front()["ports"].front()["port"], "mlx5_0/1");
 }
 
+// mlx5 RoCE LAG: the kernel's lines name the members' functions and netdevs.
+TEST(ExplainLine, NamesTheMemberOfABond) {
+  Tree tree;
+  std::string functions[2];
+  for (int i = 0; i < 2; ++i) {
+    const std::string n = std::to_string(i), member = "sys/class/net/ens1f" + n;
+    functions[i] = test::add_pci(tree, {.parent = "pci0000:20/0000:20:01.0", .pci = "0000:24:00." + n});
+    tree.file(functions[i] + "/uevent", "DRIVER=mlx5_core\n").file(member + "/ifindex", n + "\n");
+    tree.link(member + "/device", "../../../../" + functions[i]);
+  }
+  const std::string device = "sys/class/infiniband/mlx5_bond_0";
+  tree.link(device + "/device", "../../../" + functions[0].substr(4));
+  tree.file(device + "/ports/1/link_layer", "Ethernet\n").file(device + "/ports/1/gid_attrs/ndevs/0", "bond0\n");
+  tree.file("sys/class/net/bond0/ifindex", "9\n").file("sys/class/net/bond0/bonding/slaves", "ens1f0 ens1f1\n");
+  for (const std::string n : {"0", "1"}) {
+    const Ran result = ran_on(tree, {"explain", "mlx5_core 0000:24:00." + n + " ens1f" + n + ": Link down"});
+    const std::string port = "mlx5_bond_0/1@ens1f" + n;
+    EXPECT_TRUE(has(result.text, "Port: " + port + ", netdev ens1f" + n)) << result.text;
+    EXPECT_TRUE(has(result.text, "Next: fabric-agentctl diagnose " + port)) << result.text;
+    EXPECT_FALSE(has(result.text, "netdev bond0")) << result.text;
+  }
+  EXPECT_TRUE(has(ran_on(tree, {"explain", "NET/IB : mlx5_bond_0:1 Got async event : port error"}).text,
+                  "Port: mlx5_bond_0/1, netdev bond0"));
+}
+
 TEST(ExplainLine, UnknownLinesAndIdsDiffer) {
   Captured tree;
   const Ran unknown = ran_on(tree, {"explain", "all is well"});

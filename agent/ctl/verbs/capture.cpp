@@ -34,21 +34,27 @@ std::string inside(const std::string& place, const std::string& target) {
   return (folder / target).lexically_normal().lexically_relative(folder).string();
 }
 
-// A folder that is being filled; gone again unless keep() was called.
+// A folder in `directory` that is being filled; gone again, with the directory if it is new, unless keep() was called.
+// In it, as it may be a mount point or the current directory, which nothing can be renamed to.
 class Folder {
  public:
-  static Result<Folder> make(const std::string& beside) {
-    std::string name = beside + ".XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) return error(errno, name);
-    return Folder(std::move(name));
+  static Result<Folder> make(const std::string& directory) {
+    const bool is_new = ::mkdir(directory.c_str(), 0700) == 0;
+    if (!is_new && errno != EEXIST) return error(errno, directory);
+    std::string name = directory + "/.capture.XXXXXX";
+    if (::mkdtemp(name.data()) == nullptr) return error(errno, directory);
+    return Folder(directory, is_new, std::move(name));
   }
-  Folder(Folder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  Folder(Folder&& other) noexcept
+      : directory_(std::move(other.directory_)), is_new_(other.is_new_), path_(std::exchange(other.path_, {})) {}
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;
   Folder& operator=(Folder&&) = delete;
   ~Folder() {
+    if (path_.empty()) return;
     std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
+    fs::remove_all(path_, ignored);
+    if (is_new_) fs::remove_all(directory_, ignored);
   }
 
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -75,15 +81,23 @@ class Folder {
     if (!fd || !write_all(fd.get(), text)) return error(errno, name);
     return {};
   }
-  // Renames the folder to `directory`, which must be empty or absent.
-  Result<void> keep(const std::string& directory) {
-    if (::rename(path_.c_str(), directory.c_str()) != 0) return error(errno == EEXIST ? ENOTEMPTY : errno, directory);
+  // Moves all that is in it up into the directory.
+  Result<void> keep() {
+    std::error_code failed;
+    const std::vector<fs::path> entries(fs::directory_iterator(path_, failed), {});
+    for (const fs::path& entry : entries)
+      if (!failed) fs::rename(entry, fs::path(directory_) / entry.filename(), failed);
+    if (!failed) fs::remove(path_, failed);
+    if (failed) return error(failed.value(), directory_);
     path_.clear();
     return {};
   }
 
  private:
-  explicit Folder(std::string path) : path_(std::move(path)) {}
+  Folder(std::string directory, bool is_new, std::string path)
+      : directory_(std::move(directory)), is_new_(is_new), path_(std::move(path)) {}
+  std::string directory_;
+  bool is_new_;
   std::string path_;
 };
 
@@ -167,7 +181,7 @@ Result<Written> write_capture(const Tape& tape, const std::string& about, const 
   if (answers.size() > kMostBytes) return error(EFBIG, directory);
   if (auto done = folder->file(kAnswersFile, answers); !done) return done.error();
   if (auto done = folder->file("fabric-agent/about.txt", about); !done) return done.error();
-  if (auto done = folder->keep(directory); !done) return done.error();
+  if (auto done = folder->keep(); !done) return done.error();
   return written;
 }
 

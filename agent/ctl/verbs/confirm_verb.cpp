@@ -33,9 +33,7 @@ bool revert(Options options) {
   auto world = open_world(options);
   if (!lock || !record || !world) return false;
   if (!*record || !confirm::is_due(**record, confirm::this_moment(world->kernel.root))) return true;
-  ScanOptions what = ports_only();
-  what.members = true;
-  Node node = look(*world, what);
+  Node node = look_at_ports(*world);
   const auto changes =
       confirm::lapse(options.root, world->kernel, node.ports, **record, reconcile_options(*world, options));
   if (!changes) return false;
@@ -54,8 +52,26 @@ Result<void> Trial::refuse(const Options& options) {
   auto record = confirm::load(options.root);
   if (!record) return record.error();
   if (!*record || !is_pending(**record)) return {};
+  const auto root = Root::open(options.root);
+  if (root && confirm::is_due(**record, confirm::this_moment(*root)))
+    return error(0, "an apply was not confirmed by " + (*record)->until +
+                        ": its previous settings are restored when the ports are idle and present");
   return error(0, "an apply awaits confirmation until " + (*record)->until +
                       ": run fabric-agentctl confirm to keep it, or wait until it is reverted");
+}
+
+Result<Changes> Trial::end_overdue(Writer& writer, const Options& options, Output& output) {
+  Kernel& kernel = writer.world.kernel;
+  auto record = confirm::load(options.root);
+  if (!record) return record.error();
+  if (!*record || !confirm::is_due(**record, confirm::this_moment(kernel.root))) return Changes();
+  auto changes =
+      confirm::lapse(options.root, kernel, writer.node.ports, **record, reconcile_options(writer.world, options));
+  if (!changes) return changes;
+  if (!is_pending(**record))
+    output.errors += "An apply was not confirmed by " + (*record)->until + ": its previous settings were restored.\n";
+  std::erase_if(*changes, [](const Change& change) { return change.outcome == Outcome::in_sync; });
+  return changes;
 }
 
 Result<Trial> Trial::begin(const Options& options, const Policy& policy) {
@@ -116,7 +132,8 @@ int run_confirm(const Options& options, Output& output) {
   if (!is_pending(**record)) return fail(output, kChanges, "confirm: too late: reverted at " + (*record)->reverted);
   if (confirm::is_due(**record, confirm::this_moment(*root)))
     return fail(output, kChanges,
-                "confirm: too late: the time ended at " + (*record)->until + ", the settings are being reverted");
+                "confirm: too late: the time ended at " + (*record)->until +
+                    "; the previous settings are restored now, or by the next apply or restore");
   if (auto removed = confirm::remove(options.root); !removed) return failure(removed.error(), output, kAsRoot);
   if (!options.json) output.text += "Confirmed. A running agent reloads its configuration.\n";
   else output.text += json_text({{"confirmed", true}});

@@ -32,7 +32,7 @@ double seconds_of(const Samples& samples) {
 
 std::string diagnoses_text(const Diagnoses& all, const Samples& samples, size_t ports, const Output& output) {
   if (!samples.before) return "A diagnosis requires two samples of the counters: set --interval.\n";
-  if (ports == 0) return "No RDMA port.\n";
+  if (ports == 0) return "No RDMA port, nothing is diagnosed; see fabric-agentctl check.\n";
   const double seconds = seconds_of(samples);
   char length[32];
   std::snprintf(length, sizeof length, seconds < 999.5 ? "%.3g s" : "%.0f s", seconds);
@@ -79,7 +79,9 @@ int run_diagnose(const Options& given, Output& output) {
   Diagnoses all = diagnose(view);
   std::erase_if(all, [&](const Diagnosis& each) { return !is_asked(each.subject); });
   const Report settings = settings_report(*world, view, is_asked);
-  const Status symptoms = samples.before ? worst(all) : Status::unknown;
+  const auto ports = std::ranges::count_if(samples.now.ports, [&](const Port& port) { return is_asked(port.id()); });
+  const bool is_observed = samples.before && ports > 0;
+  const Status symptoms = is_observed ? worst(all) : Status::unknown;
   const Status verdict = std::min(symptoms, worst(settings), [](Status a, Status b) { return rank(a) < rank(b); });
   if (options.json) {
     output.text += json_text({{"verdict", to_text(verdict)},
@@ -88,11 +90,10 @@ int run_diagnose(const Options& given, Output& output) {
                               {"settings", to_json(settings)["checks"]},
                               {"unread", unseen_lines(samples.now)}});
   } else {
-    const auto ports = std::ranges::count_if(samples.now.ports, [&](const Port& port) { return is_asked(port.id()); });
     output.text += diagnoses_text(all, samples, static_cast<size_t>(ports), output) + findings_text(settings, output) +
                    unseen_text(samples.now, output);
   }
-  return samples.before ? static_cast<int>(verdict) : kFailure;
+  return is_observed ? static_cast<int>(verdict) : kFailure;
 }
 
 }  // namespace fabric::ctl

@@ -189,7 +189,7 @@ Machine read_machine(const Options& options, Output& output) {
     return out;
   }
   ScanOptions what = ports_only();
-  what.gids = true;
+  what.gids = what.members = true;
   out.node = look(*world, what);
   read_lids(world->kernel.root, out);
   out.wall = wall_now(world->kernel);

@@ -18,13 +18,13 @@ int failure(const Error& error, Output& output, const char* advice) {
   return kFailure;
 }
 
-namespace {
-
 Node look_at_ports(World& world) {
   ScanOptions what = ports_only();
   what.serials = what.members = true;
   return look(world, what);
 }
+
+namespace {
 
 void append(Changes& all, const Changes& more) { all.insert(all.end(), more.begin(), more.end()); }
 
@@ -182,10 +182,12 @@ int run_apply(const Options& options, Output& output) {
   auto writer = open_writer(options, std::move(world));
   if (!writer) return failure(writer.error(), output);
   const Policy& policy = *writer->world.policy;
+  auto ended = Trial::end_overdue(*writer, options, output);
+  if (!ended) return failure(ended.error(), output);
   auto trial = Trial::begin(options, policy);
   if (!trial) return failure(trial.error(), output);
   qos::Options how = reconcile_options(writer->world, options);
-  Changes all;
+  Changes all = std::move(*ended);
   for (Port& port : writer->node.ports) {
     const PortPolicy* entry = policy_for(policy, port);
     if (entry == nullptr || !is_chosen(options, port)) continue;
@@ -210,8 +212,6 @@ int run_restore(const Options& options, Output& output) {
                 "stop it first (systemctl stop fabric-agent), or use --force");
   auto writer = open_writer(options, std::move(world));
   if (!writer) return failure(writer.error(), output);
-  if (auto free = options.dry_run ? Result<void>{} : Trial::refuse(options); !free)
-    return failure(free.error(), output);
   const auto original = names_host(options) ? qos::load_sysctl_originals(options.root) : qos::SysctlValues{};
   if (!original) return failure(original.error(), output);  // before any port is written
   qos::Options how = reconcile_options(writer->world, options);
@@ -219,9 +219,12 @@ int run_restore(const Options& options, Output& output) {
   Result<void> saved;
   Changes all;
   if (!options.dry_run) {
-    auto ended = end_self_test(*writer, options);
-    if (!ended) return failure(ended.error(), output);
+    auto ended = Trial::end_overdue(*writer, options, output);
+    if (auto free = Trial::refuse(options); ended && !free) ended = free.error();
+    auto tested = ended ? end_self_test(*writer, options) : ended;
+    if (!tested) return failure(tested.error(), output);
     all = std::move(*ended);
+    append(all, *tested);
   }
   for (Port& port : writer->node.ports) {
     if (!is_chosen(options, port)) continue;

@@ -22,6 +22,9 @@ struct Writer {
 };
 // Takes the lock. Every refusal comes before the first write.
 Result<Writer> open_writer(const Options& options, Result<World> world);
+// The ports as the agent names them, members of bonds and serial numbers of cards included: what is saved of a port is
+// found by its card.
+Node look_at_ports(World& world);
 
 // Restores what an interrupted selftest has left.
 Result<Changes> end_self_test(Writer& writer, const Options& options);
@@ -42,6 +45,9 @@ class Trial {
   static Result<Trial> begin(const Options& options, const Policy& policy);
   // Fails while an apply awaits confirmation.
   static Result<void> refuse(const Options& options);
+  // Restores the previous settings of an apply whose time is over, as its guard or the agent would: after a reboot
+  // there may be neither. The changes, without those that were in sync; says so.
+  static Result<Changes> end_overdue(Writer& writer, const Options& options, Output& output);
 
   // Saves the previous settings, before the first write of a port or of a host setting.
   Result<void> remember(const Port& port, const Qos& before, const Keys& keys);

@@ -748,6 +748,16 @@ TEST_F(PortManagerTest, ARestartedAgentDoesNotTakeItsPortsForNewOnes) {
   EXPECT_EQ(setting("mtu").drifts["unnotified"], 1U) << "what is known goes on";
 }
 
+// fabric-agentd restarts itself where OFED's driver was loaded again (kernel/host/sandbox.h).
+TEST_F(PortManagerTest, ADeviceFromWhileNoAgentRanIsANewOne) {
+  SimNic& nic = enforced(Personality::mlx5);
+  sim_.reload(nic);
+  nic.pfc.pfc_en = 0;
+  hour_ = 12;
+  restart(policy_of(kEnforce + kNight));
+  EXPECT_EQ(nic.pfc.pfc_en, 1 << 3) << "its first pass does not wait for the maintenance window";
+}
+
 TEST_F(PortManagerTest, DriftIsRecordedWithItsLikelyCause) {
   tree_.file("proc/net/netlink", "sk Eth Pid Groups\n0 0 77 0\n").file("proc/77/comm", "mlnx_qos\n");
   tree_.file("proc/77/cmdline", std::string("mlnx_qos\0-i\0eth0\0", 17));

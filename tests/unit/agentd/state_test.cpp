@@ -219,16 +219,19 @@ TEST_F(StateFiles, StateReadsBackTheSame) {
   EXPECT_EQ(this->state(), state);
 }
 
-TEST_F(StateFiles, TheAgentSaysWhichConfigurationItHas) {
+TEST_F(StateFiles, TheAgentSaysWhichConfigurationAndDevicesItHas) {
   const auto config = [this] { return agent_config(tree_.root()); };
   EXPECT_FALSE(config().ok()) << "no file";
   AgentState state;
   state.ports["mlx5_0/1"] = {};
-  ASSERT_TRUE(save_agent_state(directory_, state, "abc").ok());
+  const Devices devices{{"mlx5_0/1", 7}, {"mlx5_bond_0/1@ens1f0", 9}};
+  ASSERT_TRUE(save_agent_state(directory_, state, "abc", devices).ok());
   EXPECT_EQ(*config(), "abc");
+  EXPECT_EQ(*agent_devices(tree_.root()), devices);
   ASSERT_TRUE(load_agent_state(tree_.root()).ok());
   ASSERT_TRUE(save_agent_state(directory_, state).ok());
   EXPECT_EQ(*config(), "") << "an older agent";
+  EXPECT_EQ(*agent_devices(tree_.root()), Devices());
 }
 
 TEST_F(StateFiles, NoStateFileIsNoState) { EXPECT_EQ(state(), std::nullopt); }

@@ -320,6 +320,23 @@ TEST_F(Capture, WritesNothingWhereSomethingIs) {
   EXPECT_TRUE(has(output.errors, "is already a capture"));
 }
 
+// A volume of a container, a USB stick, the current directory: nothing can be renamed to it.
+TEST_F(Capture, FillsADirectoryThatIsThere) {
+  out.folder("here");
+  const auto current = fs::current_path();
+  fs::current_path(out.path() + "/here");
+  Options options = machine.options("capture");
+  Output output;
+  options.arguments = {"."};
+  EXPECT_EQ(run_capture(options, output), kDone) << output.errors;
+  fs::current_path(current);
+  EXPECT_TRUE(fs::exists(out.path() + "/here/sys/class/infiniband/mlx5_0"));
+  EXPECT_TRUE(fs::exists(out.path() + "/here/fabric-agent/about.txt"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(out.path()), {}), 1) << "nothing beside it";
+  for (const auto& entry : fs::directory_iterator(out.path() + "/here"))
+    EXPECT_FALSE(entry.path().filename().string().starts_with(".")) << entry;
+}
+
 TEST_F(Capture, NothingIsWrittenToACapture) {
   take();
   auto kernel = open_kernel(directory);

@@ -29,6 +29,8 @@ const Bad kBad[] = {
      "f.toml:2:8: Error while parsing key-value pair: cannot redefine existing string 'mode'; keep one of the two"},
     {"[[port]\n",
      "f.toml:1:8: Error while parsing table header: expected ']', saw '\\n'; write [TABLE], or [[port]]"},
+    {"[[port]]\nmtu = 99999999999999999999\n",
+     "f.toml:2:27: Error while parsing decimal integer: '99999999999999999999' is not representable in 64 bits; write a smaller number"},
     {"disruptive = idle\n",
      "f.toml:1:15: Error while parsing floating-point: expected 'inf', saw 'id'; put text into quotes: mode = \"audit\""},
     {"[[port]]\nmatch = { pci = 0000:17:00.0 }\n",

@@ -318,6 +318,18 @@ TEST_F(ConfigFiles, WhatOnlyAnotherMayReadSaysWhatToDo) {
   EXPECT_EQ(config.error().code, EACCES);
 }
 
+// Of root's umask 077.
+TEST_F(ConfigFiles, AFolderThatOnlyRootMayReadSaysWhatToDo) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs to be somebody else";
+  tree.file("a.toml", "mode = \"audit\"\n").folder("conf.d");
+  std::filesystem::permissions(tree.path(), std::filesystem::perms(0755));
+  std::filesystem::permissions(tree.path() + "/conf.d", std::filesystem::perms(0700));
+  ASSERT_EQ(::seteuid(65534), 0);
+  const auto config = load();
+  ASSERT_EQ(::seteuid(0), 0);
+  EXPECT_TRUE(has(refused(config), "conf.d: cannot list the files (make it root's and readable by all"));
+}
+
 TEST_F(ConfigFiles, AMissingFileIsNamed) {
   EXPECT_TRUE(has(refused(load()), file()));
   EXPECT_EQ(load().error().code, ENOENT);

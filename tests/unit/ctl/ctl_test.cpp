@@ -74,6 +74,16 @@ TEST(CtlOptions, EveryWayToGiveAValue) {
   EXPECT_TRUE(parsed({"topo", "--format", "json"})->json);
   EXPECT_EQ(parsed({"apply", "--disruptive", "now"})->disruptive, Disruptive::now);
   EXPECT_EQ(parsed({"config", "--", "-x"})->arguments, std::vector<std::string>{"-x"});
+  EXPECT_EQ(parsed({"explain", "-"})->arguments, std::vector<std::string>{"-"});
+  const auto letters = parsed({"check", "-jvopfc"});
+  ASSERT_TRUE(letters) << letters.error().text();
+  EXPECT_TRUE(letters->json && letters->verbose);
+  EXPECT_EQ(letters->only, std::vector<std::string>{"pfc"});
+  EXPECT_TRUE(parsed({"check", "--verb"})->verbose);
+  EXPECT_EQ(parsed({"check", "--config", "a"})->config, "a") << "a whole name is not the beginning of another";
+  ::setenv("POSIXLY_CORRECT", "1", 1);
+  EXPECT_TRUE(parsed({"check", "--json"})->json);
+  ::unsetenv("POSIXLY_CORRECT");
 }
 
 TEST(CtlOptions, ConfigStandsBelowRoot) {
@@ -100,6 +110,10 @@ TEST(CtlOptions, WrongLinesSayWhatToWrite) {
       {{"topo", "--only", "pfc"}, "topo: unknown option --only"},
       {{"apply", "--disruptive", "soon"}, "must be idle, now or never"},
       {{"-Z"}, "unknown option '-Z'"},
+      {{"check", "-jZ"}, "unknown option '-Z'"},
+      {{"check", "-ji"}, "--interval requires a value: TIME"},
+      {{"check", "--co", "x"}, "ambiguous option '--co': --config or --confirm or --comment"},
+      {{"check", "--verb=yes"}, "--verbose: unexpected value: yes"},
       {{"check", "pfc"}, "unexpected argument"},
       {{"plan", "now"}, "unexpected argument"},
       {{"check", "--only", "pcf"}, "did you mean pfc?"},

@@ -58,6 +58,10 @@ TEST(Setup, NeitherServesNobodyNorAMachineThatIsNotThere) {
   EXPECT_TRUE(configuration.error().text().starts_with("/nonexistent: ")) << configuration.error().text();
 }
 
+TEST(Log, EveryLineHasItsLevel) {
+  EXPECT_EQ(leveled("<3>", "f.toml:1:1: a fault\nand another"), "<3>f.toml:1:1: a fault\n<3>and another\n");
+}
+
 TEST(Setup, ServesNoCaptureThatIsCutOff) {
   test::Tree tree;
   tree.file("fabric-agent/answers.txt", "fabric-agent capture 1\nend\n");

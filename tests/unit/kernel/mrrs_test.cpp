@@ -296,6 +296,22 @@ TEST_F(KeepPci, OnlyPublishesInAuditMode) {
   EXPECT_EQ((*state::load_pci_state(tree.root()))->functions.at(bed.port.pci).mrrs, 512u);
 }
 
+TEST_F(KeepPci, WritesTheFunctionsOfABondsMembers) {
+  Port bond = bed.port;
+  bond.netdev = bond.bond = bed.port.bond = "bond0";
+  world.scan = [&](const Policy&) {
+    Node node = scanned();
+    node.ports.insert(node.ports.begin(), bond);
+    return node;
+  };
+  EXPECT_EQ(agentd::keep_pci(world, policy), 0) << log;
+  EXPECT_EQ(control(), 0x5936);
+  EXPECT_TRUE(has(log, bed.port.id() + ": mrrs set: 512 -> 4096")) << log;
+  const auto originals = state::load_originals(tree.path());
+  ASSERT_TRUE(originals.ok() && originals->size() == 1);
+  EXPECT_EQ(originals->begin()->second.mrrs, 512u);
+}
+
 // At boot no link is up yet, and this is the one time that it is written.
 TEST_F(KeepPci, WritesWhatAllEntriesWantThatAPortWithoutALinkMayHave) {
   bed.port.carrier = false;

@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include "agentd/pci.h"
 #include "model/node.h"
 #include "support/sim_nic.h"
 #include "support/sim_rdma.h"
@@ -273,6 +274,8 @@ TEST_F(Scan, TheMembersOfABondArePortsOfTheirOwn) {
     EXPECT_EQ(port.active_mtu, 4096u) << port.id() << ": the path MTU is the bond's";
     EXPECT_EQ(port.driver, "mlx5_ofed") << port.id();
   }
+  Kernel kernel{tree.root()};
+  EXPECT_EQ(agentd::real_pci_world(kernel).scan({}).ports.size(), 3u) << "as fabric-agentd has them";
   const Keys of_bond = qos::own_keys(node.ports[0]), of_member = qos::own_keys(node.ports[2]);
   EXPECT_TRUE(of_bond[index(SettingId::mtu)] && of_bond[index(SettingId::roce_tos)] && !of_bond[index(SettingId::pfc)]);
   EXPECT_TRUE((of_bond & of_member).none() && (of_bond | of_member).all()) << "each setting has one owner";

@@ -197,6 +197,80 @@ TEST_F(Guard, NeedsTheConfigurationThatWasAppliedNoMore) {
   EXPECT_TRUE(becomes([this] { return tree_.content("proc/sys/net/ipv4/tcp_ecn") == "2"; }));
 }
 
+// A card whose serial number is in its VPD, as in real ones.
+struct Card : Guard {
+  void SetUp() override {
+    Guard::SetUp();
+    const std::string function = add_pci(tree_, {.parent = "pci0000:20/0000:20:01.0", .pci = "0000:24:00.0"}),
+                      device = function + "/infiniband/mlx5_0";
+    tree_.folder("sys/bus/pci/drivers/mlx5_core").link(function + "/driver", "../../../../bus/pci/drivers/mlx5_core");
+    tree_.link("sys/class/infiniband/mlx5_0", "../../../" + device).link(device + "/device", "../..");
+    tree_.file(device + "/ports/1/link_layer", "Ethernet\n").file(device + "/ports/1/gid_attrs/ndevs/0", "eth0\n");
+    tree_.file(function + "/vpd", std::string_view("\x90\x0b\0SN\x08MT2244X1\x78", 15));
+    tree_.file("etc/fabric-agent/fabric-agent.toml", "mode = \"audit\"\n[[port]]\nmtu = 4200\n");
+    options_.root = options_.host = tree_.path();
+    options_.disruptive = Disruptive::now;
+    options_.open = [this](const std::string&) -> Result<Kernel> { return nics_.kernel(tree_.path()); };
+  }
+  Port port() {
+    auto world = ctl::open_world(options_);
+    EXPECT_TRUE(world.ok());
+    const Node node = ctl::look_at_ports(*world);
+    EXPECT_EQ(node.ports.size(), 1u);
+    return node.ports.at(0);
+  }
+  // Of before the reboot, which ended its guard.
+  void leave_overdue(uint32_t mtu) {
+    Record record = record_of({"an earlier boot", 0}, std::chrono::seconds(60));
+    remember(record, port(), {.mtu = mtu}, keys_of({.mtu = mtu}));
+    ASSERT_TRUE(save(tree_.path(), record).ok());
+  }
+
+  test::SimKernel nics_;
+  SimNic& nic_ = nics_.add_nic("eth0", Personality::mlx5);
+  ctl::Options options_;
+  ctl::Output output_;
+};
+
+TEST_F(Card, IsFoundByItsSerialNumber) {
+  options_.confirm = std::chrono::seconds(1);
+  const Port card = port();
+  ASSERT_EQ(card.card, "serial:MT2244X1/0.1");
+  auto trial = ctl::Trial::begin(options_, Policy{});
+  ASSERT_TRUE(trial.ok()) << trial.error().text();
+  ASSERT_TRUE(trial->remember(card, {.mtu = 1500}, keys_of({.mtu = 1500})).ok());
+  ASSERT_TRUE(trial->await(output_).ok());
+  EXPECT_TRUE(becomes([this] {
+    const auto record = load(tree_.path());
+    return record && *record && !is_pending(**record);
+  })) << "the guard has put it back";
+}
+
+TEST_F(Card, WhoseApplyIsOverdueIsPutBackByTheNextRestore) {
+  nic_.mtu = 9000;
+  leave_overdue(1500);
+  EXPECT_EQ(ctl::run_restore(options_, output_), ctl::kDone) << output_.text << output_.errors;
+  EXPECT_EQ(nic_.mtu, 1500u);
+  EXPECT_TRUE(has(output_.errors, "its previous settings were restored"));
+  EXPECT_TRUE(has(output_.text, "mtu")) << output_.text;
+}
+
+TEST_F(Card, WhoseApplyIsOverdueIsNoObstacleToTheNextOne) {
+  nic_.mtu = 9000;
+  leave_overdue(1500);
+  EXPECT_EQ(ctl::run_apply(options_, output_), ctl::kDone) << output_.text << output_.errors;
+  EXPECT_EQ(nic_.mtu, 4200u);
+  EXPECT_FALSE(load(tree_.path())->has_value());
+}
+
+TEST_F(Card, ThatIsGoneIsSaid) {
+  leave_overdue(1500);
+  tree_.remove("sys/class/infiniband/mlx5_0");
+  EXPECT_EQ(ctl::run_apply(options_, output_), ctl::kFailure);
+  EXPECT_TRUE(has(output_.errors, "when the ports are idle and present")) << output_.errors;
+  EXPECT_FALSE(has(output_.errors, "were restored")) << output_.errors;
+}
+
 TEST_F(Guard, EndsWithoutActingWhenConfirmed) {
   const Record record = put_record(std::chrono::seconds(3'600));
   const std::string pid_file = tree_.path() + "/guard";
