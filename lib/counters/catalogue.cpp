@@ -72,12 +72,14 @@ Lanes fec_lanes(const FecCount& before, const FecCount& now) {
   return out;
 }
 
+// The driver has a counter for each of four lanes, also of a link of one (mlx5 at 25 Gb/s): the lanes behind the last
+// one that has ever counted are not taken for lanes without errors.
 Lanes counter_lanes(const Port& before, const Port& now) {
   Lanes out;
   const CounterRises rises(CounterSource::ethtool, now.kernel_driver, before.counters.ethtool);
   for (const Counter& counter : now.counters.ethtool) {
     const auto match = find_counter(CounterSource::ethtool, counter.name, now.kernel_driver);
-    if (!match || match->row->metric != &metrics::kPhyLaneErrors) continue;
+    if (!match || match->row->metric != &metrics::kPhyLaneErrors || counter.value == 0) continue;
     const auto lane = parse_number<size_t>(match->row->label.value);
     if (!lane) continue;
     out.resize(std::max(out.size(), *lane + 1));

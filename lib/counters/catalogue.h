@@ -101,7 +101,7 @@ struct BadLane {
   double share = 0;  // of the errors of all lanes
 };
 // The lane with at least 90 % of the errors between two readings: by FEC's own counters, else by the driver's of raw
-// errors (kPhyLaneErrors). A bad reference clock or switch port would damage all lanes.
+// errors (kPhyLaneErrors). A bad reference clock or switch port would damage all lanes. None on a link of one lane.
 std::optional<BadLane> bad_lane(const Port& before, const Port& now);
 
 }  // namespace fabric

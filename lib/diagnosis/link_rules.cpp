@@ -71,7 +71,7 @@ Result no_partner(const PortContext& ctx) {
     return out;
   }
   return by_reason(ctx, {"No partner detected", "Ack not received", "Remote side is not ready yet",
-                         "Link partner did not set receiver ready"});
+                         "Link partner did not set receiver ready", "Serdes ALOS"});
 }
 
 }  // namespace

@@ -20,15 +20,30 @@ bool is_dark(const ModuleLane& lane) {
   return lane.rx_power.value ? *lane.rx_power.value < kDark : lane.rx_los.value_or(false);
 }
 
+bool is_off(const ModuleLane& lane) { return lane.tx_power.value && *lane.tx_power.value < kDark; }
+
+// By all that it measures.
+bool sends_nothing(const ModuleLane& lane) {
+  constexpr double kNoCurrent = 1e-4;  // amperes
+  return (lane.tx_power.value || lane.tx_bias.value) && lane.tx_power.value.value_or(0) < kDark &&
+         lane.tx_bias.value.value_or(0) < kNoCurrent;
+}
+
+// Without light in either direction, beside a lane that sends: a module of one lane (100GBASE-DR, FR1, LR1) has the
+// registers of four. A laser that died leaves a receiver with light, or a fault. Lanes of a data path (CMIS) exist.
+bool is_missing(const ModuleLane& lane, const std::vector<ModuleLane>& lanes) {
+  return !lane.path && is_dark(lane) && sends_nothing(lane) && !lane.tx_fault.value_or(false) &&
+         !std::ranges::all_of(lanes, sends_nothing);
+}
+
 // A dark lane of a link that is up, or was up, is not part of the link.
 bool is_used(const PortContext& ctx, const ModuleLane& lane) {
   if (!is_down(ctx.port)) return !is_dark(lane);
-  if (ctx.before == nullptr || is_down(*ctx.before) || !ctx.before->module) return true;
+  if (ctx.before == nullptr || is_down(*ctx.before) || !ctx.before->module)
+    return !is_missing(lane, ctx.port.module->lanes);
   const auto& then = ctx.before->module->lanes;
   return std::ranges::none_of(then, [&](const ModuleLane& old) { return old.number == lane.number && is_dark(old); });
 }
-
-bool is_off(const ModuleLane& lane) { return lane.tx_power.value && *lane.tx_power.value < kDark; }
 
 // Of a module with a data path for each of two ports, the lanes of the other port. It has the one that is off while
 // this port has a link, or that is lit while another is dark and this port has none.
@@ -190,8 +205,10 @@ Result no_light(const PortContext& ctx) {
   // A lane with a signal and without power does not measure.
   const auto is_silent = [](const ModuleLane& lane) { return is_dark(lane) && lane.rx_los.value_or(true); };
   if (lanes.empty() || !std::ranges::all_of(lanes, is_silent)) return std::nullopt;
-  return RuleResult{.evidence = {"none of the " + std::to_string(lanes.size()) + " lanes " +
-                                 (lanes.size() < ctx.port.module->lanes.size() ? "in use " : "") +
-                                 "of our module receives light; our transmitter reports no fault"}};
+  const std::string which = lanes.size() < ctx.port.module->lanes.size() ? "in use of" : "of";
+  return RuleResult{.evidence = {(lanes.size() == 1 ? "the lane " + which + " our module receives no light"
+                                                    : "none of the " + std::to_string(lanes.size()) + " lanes " +
+                                                          which + " our module receives light") +
+                                 "; our transmitter reports no fault"}};
 }
 }  // namespace fabric

@@ -27,13 +27,18 @@ const FormFactor* form_factor(uint8_t identifier) {
   return find_where(kFormFactors, [=](const FormFactor& row) { return row.identifier == identifier; });
 }
 
-// The existing pages: a module that lacks the selected page returns to page 00h (SFF-8636 6.2, byte 127).
+// The existing pages. A module that lacks the selected page returns to page 00h (SFF-8636 6.2, byte 127), and of a
+// driver that takes an SFP for one without diagnostics the kernel reads A0h for A2h (net/ethtool/eeprom.c
+// fallback_set_params() of Linux 6.12: ETH_MODULE_SFF_8079).
 std::vector<Page> present(std::span<const Page> pages) {
-  const auto identity =
-      std::ranges::find_if(pages, [](const Page& page) { return page.place == Place{.offset = 128}; });
+  const auto is_base = [](const Page& page) {
+    return page.place.page == 0 && page.place.i2c_address == first_place().i2c_address;
+  };
   std::vector<Page> out;
-  for (const Page& page : pages)
-    if (page.place.page == 0 || identity == pages.end() || page.data != identity->data) out.push_back(page);
+  for (const Page& page : pages) {
+    const auto is_copied = [&](const Page& each) { return is_base(each) && each.data == page.data; };
+    if (is_base(page) || std::ranges::none_of(pages, is_copied)) out.push_back(page);
+  }
   return out;
 }
 

@@ -255,6 +255,11 @@ TEST(Check, APortWithoutALinkIsNotSwitchedOffForThat) {
   for (const char* reason : {"", "No cable"})
     EXPECT_TRUE(has(remedy(reason, LinkLayer::ethernet), "cable and switch port"))
         << remedy(reason, LinkLayer::ethernet);
+  for (const auto& [reason, step] : {std::pair{"BMC request down", "in the settings of the BMC"},
+                                     {"OTP speed violation", "a lower speed on the switch port"},
+                                     {"Link training failure", "the same speed and FEC on ens0"},
+                                     {"Logical mismatch", "the same speed and FEC on ens0"}})
+    EXPECT_TRUE(has(remedy(reason, LinkLayer::ethernet), step)) << remedy(reason, LinkLayer::ethernet);
 }
 
 TEST(Check, VirtualFunctionsAndInfinibandAreNotAskedRoceQuestions) {

@@ -29,6 +29,8 @@ TEST(DiagnosisBounds, ARoceDriverCallsEveryPortWithoutALinkDisabled) {
   expect_rules({
       {"no cable", "bad-module", [](Healthy& node) { take_down(node, 3, "No cable"); }},
       {"no partner", "no-partner", [](Healthy& node) { take_down(node, 3, "Autoneg", "No partner detected"); }},
+      {"no signal (hns3)", "no-partner",
+       [](Healthy& node) { take_down(node, 3, "Bad signal integrity", "Serdes ALOS"); }},
       {"no light", "no-partner",
        [](Healthy& node) {
          for (ModuleLane& lane : plug(node).lanes) lane.rx_los = true, lane.rx_power.value = 0;
@@ -97,6 +99,12 @@ TEST(DiagnosisBounds, WhatLooksLikeEvidenceAndIsNone) {
          module.bad_checksums = {"page 03h bytes 128-254"};
          grow(node, Where::ethtool, "rx_crc_errors_phy", 50);
        }},
+      {"one damaged frame, and the lanes of a good link, which are never alike", "not-enough-evidence",
+       [](Healthy& node) {
+         grow(node, Where::ethtool, "rx_pcs_symbol_err_phy", 1);
+         grow(node, Where::ethtool, "rx_err_lane_0_phy", 40);
+         grow(node, Where::ethtool, "rx_err_lane_1_phy", 5000);
+       }},
       // At most so much, by the number of frames: a busy card that pauses for microseconds at a time looks the same.
       {"pause that is only counted", "not-enough-evidence",
        [](Healthy& node) {
@@ -164,6 +172,24 @@ TEST(DiagnosisBounds, AModuleThatNobodyWokeIsNotDark) {
   cable.lanes.clear();
   take_down(flat, 2, "Autoneg", "No partner detected");
   EXPECT_EQ(rules_of(ask(flat)), std::set<std::string>{"no-partner"}) << text(ask(flat));
+}
+
+// The registers of lanes that a module does not have: 100GBASE-DR, FR1 and LR1 use the first of four.
+TEST(DiagnosisBounds, LanesWithoutLasersAreNotFailedOnes) {
+  Healthy node;
+  take_down(node, 3);
+  for (ModuleLane& lane : plug(node).lanes) {
+    lane.rx_power.value = 0, lane.rx_los = true;
+    if (lane.number > 1) lane.tx_power.value = lane.tx_bias.value = 0;
+  }
+  node.before.ports[0] = node.now.ports[0];  // down for long
+  EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"no-partner"}) << text(ask(node));
+  EXPECT_TRUE(has(text(ask(node)), "the lane in use of our module receives no light")) << text(ask(node));
+  Healthy unmeasured = node;
+  for (ModuleLane& lane : unmeasured.now.ports[0].module->lanes) lane.tx_power = {};
+  EXPECT_EQ(rules_of(ask(unmeasured)), std::set<std::string>{"no-partner"}) << text(ask(unmeasured));
+  node.now.ports[0].module->lanes[1].rx_power.value = 1e-3;
+  EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"bad-module"}) << "a laser that died" << text(ask(node));
 }
 
 // A card alone in a slot of an older generation runs as fast as the slot can.

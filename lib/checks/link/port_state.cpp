@@ -19,10 +19,12 @@ struct Advice {
 constexpr std::string_view kNoSignal = "The port receives no signal: cable, transceiver, or disabled switch port.",
                            kFlaps = "The link goes up and down: bad cable, transceiver or connector.",
                            kIsDown = "The port is down.";
+constexpr Advice kMismatch{
+    kTraining, "Link training fails: speed, FEC or auto-negotiation differ between the ends, or the cable is bad.",
+    "Configure the same speed and FEC on {netdev} and on the switch port (ethtool {netdev}), else replace the cable."};
 constexpr Advice kEthernet[]{
     {kPolling, kNoSignal, "Enable the switch port. Reseat or replace the cable and the transceiver of {netdev}."},
-    {kTraining, "Link training fails: speed, FEC or auto-negotiation differ between the ends, or the cable is bad.",
-     "Configure the same speed and FEC on {netdev} and on the switch port (ethtool {netdev}), else replace the cable."},
+    kMismatch,
     {kRecovery, kFlaps, "Clean, reseat or replace the cable and the transceiver of {netdev}."},
     {kSleep, "The port sleeps to save power.", "Disable power saving of the port, then ip link set {netdev} up"},
     {0, kIsDown,
@@ -35,7 +37,22 @@ constexpr Advice kInfiniband[]{
     {kRecovery, kFlaps, "Clean, reseat or replace the cable and the transceiver of {rdma}, then: ethtool {netdev}"},
     {0, kIsDown, "Read its state, then check cable and switch port: ethtool {netdev}"}};
 
+// Reasons of the NIC that say more than the physical state, which RoCE drivers call Disabled whatever the cause.
+constexpr std::pair<std::string_view, Advice> kByReason[]{
+    {"Link training failure", kMismatch},
+    {"Logical mismatch", kMismatch},
+    {"BMC request down",
+     {0, "The BMC of this host took the link down.",
+      "Enable the port in the settings of the BMC (NC-SI, shared network port), and read its log: ipmitool sel elist"}},
+    {"OTP speed violation",
+     {0, "The NIC refuses the speed: it is above the limit that is fused into this NIC.",
+      "Choose a lower speed on the switch port: ethtool {netdev}. Else replace the NIC by a model for this speed."}}};
+
 Advice advice(const Port& port) {
+  if (port.link_status)
+    if (const auto* row =
+            find_where(kByReason, [&](const auto& each) { return each.first == port.link_status->reason; }))
+      return row->second;
   const bool infiniband = port.link_layer == LinkLayer::infiniband;
   if (port.state == kInit || port.state == kArmed)
     return infiniband ? Advice{0, "The link is up, but no subnet manager configured the port.",

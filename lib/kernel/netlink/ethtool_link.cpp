@@ -43,6 +43,8 @@ const Reason kReasons[] = {
     {ETHTOOL_LINK_EXT_STATE_POWER_BUDGET_EXCEEDED, "Power budget exceeded"},
     {ETHTOOL_LINK_EXT_STATE_OVERHEAT, "Overheat"},
     {uapi::kLinkExtStateModule, "Module", {"CMIS module is not in ModuleReady state"}},
+    {uapi::kLinkExtStateOtpSpeedViolation, "OTP speed violation"},
+    {uapi::kLinkExtStateBmcRequestDown, "BMC request down"},
 };
 
 void name_reason(uint8_t state, std::optional<uint8_t> substate, LinkStatus& out) {

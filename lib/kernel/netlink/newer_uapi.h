@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernel's headers of Linux 5.15 (Ubuntu 22.04) do not have yet, by number: include/uapi of Linux 6.2.
+// What the kernel's headers of Linux 5.15 (Ubuntu 22.04) do not have yet, by number: include/uapi of Linux 6.2, and of
+// 7.0 where it says so.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,9 @@ inline constexpr uint16_t kRdmaStatHwcounterDynamic = 95;  // RDMA_NLDEV_ATTR_ST
 // linux/ethtool.h, Linux 5.16
 inline constexpr uint8_t kLinkExtStateModule = 10;          // ETHTOOL_LINK_EXT_STATE_MODULE
 inline constexpr uint8_t kLinkExtSubstateCmisNotReady = 1;  // ETHTOOL_LINK_EXT_SUBSTATE_MODULE_CMIS_NOT_READY
+// linux/ethtool.h, Linux 7.0
+inline constexpr uint8_t kLinkExtStateOtpSpeedViolation = 11;  // ETHTOOL_LINK_EXT_STATE_OTP_SPEED_VIOLATION
+inline constexpr uint8_t kLinkExtStateBmcRequestDown = 12;     // ETHTOOL_LINK_EXT_STATE_BMC_REQUEST_DOWN
 // linux/ethtool_netlink.h, Linux 6.2
 inline constexpr uint16_t kLinkStateExtDownCount = 7;  // ETHTOOL_A_LINKSTATE_EXT_DOWN_CNT
 

@@ -143,6 +143,18 @@ constexpr CounterRow kRows[] = {
     raw_gauge(ethtool, "outbound_pci_stalled_wr",
               "Percentage of the last second in which writes waited for PCIe credits."),
     {ethtool, "outbound_pci_buffer_overflow", pcie, 64, &kPcieOverflows},
+
+    // struct mlx5e_pcie_cong_stats, all u32. One more of ..._high than of ..._low: still above.
+    raw(ethtool, "pci_bw_inbound_high", none, 32, "Times the inbound PCIe bandwidth rose above its high threshold.",
+        CounterScope::device),
+    raw(ethtool, "pci_bw_inbound_low", none, 32, "Times the inbound PCIe bandwidth fell below its low threshold again.",
+        CounterScope::device),
+    raw(ethtool, "pci_bw_outbound_high", none, 32, "Times the outbound PCIe bandwidth rose above its high threshold.",
+        CounterScope::device),
+    raw(ethtool, "pci_bw_outbound_low", none, 32,
+        "Times the outbound PCIe bandwidth fell below its low threshold again.", CounterScope::device),
+    raw(ethtool, "pci_bw_stale_event", none, 32,
+        "Times the PCIe bandwidth had crossed a threshold back before the driver asked.", CounterScope::device),
 };
 
 constexpr CounterOrigin kOrigins[] = {
@@ -179,6 +191,9 @@ constexpr CounterOrigin kOrigins[] = {
      "net/ethernet/mellanox/mlx5/core/en_stats.c pcie_perf_stats_desc, pcie_perf_stall_stats_desc, "
      "pcie_perf_stats_desc64",
      "a reset of the NIC; the driver never clears them"},
+    {"pci_bw_inbound_high",
+     "net/ethernet/mellanox/mlx5/core/en/pcie_cong_event.c mlx5e_pcie_cong_stats_desc, in kernels after 6.12",
+     "a reload of the driver"},
 };
 
 }  // namespace

@@ -283,6 +283,22 @@ TEST(Signals, FecOfTheLinkIsTakenWhereTheStatisticsHaveNone) {
   EXPECT_FALSE(signals.fec_corrected_bits);
 }
 
+// mlx5 has the counters of four lanes on a link of one, too.
+TEST(BadLane, IsOneOfSeveralThatTheLinkUses) {
+  Rising port;
+  const auto put = [&](int lane, uint64_t was, uint64_t by) {
+    port.put(CounterSource::ethtool, "rx_err_lane_" + std::to_string(lane) + "_phy", was, by);
+  };
+  put(0, 700, 5000);
+  for (const int lane : {1, 2, 3}) put(lane, 0, 0);
+  EXPECT_FALSE(bad_lane(port.before, port.now)) << "at 25 Gb/s all errors are on lane 0";
+  for (Port* each : {&port.before, &port.now}) each->counters.ethtool[1].value = 3;
+  const auto bad = bad_lane(port.before, port.now);
+  ASSERT_TRUE(bad);
+  EXPECT_EQ(bad->lane, 0u);
+  EXPECT_EQ(bad->share, 1.0);
+}
+
 TEST(Signals, OfANodeAreThosePortsThatStoodInBoth) {
   Node before, now;
   before.ports = {one(CounterSource::hw, "out_of_sequence", 1), one(CounterSource::hw, "out_of_sequence", 1)};

@@ -61,6 +61,8 @@ TEST(ParseLinkStatus, NamesReasonAndDetailInEthtoolsWords) {
             "Cable issue: Cable test failure");
   EXPECT_EQ(words(uapi::kLinkExtStateModule, uapi::kLinkExtSubstateCmisNotReady),
             "Module: CMIS module is not in ModuleReady state");
+  EXPECT_EQ(words(uapi::kLinkExtStateOtpSpeedViolation, 1), "OTP speed violation: detail 1");
+  EXPECT_EQ(words(uapi::kLinkExtStateBmcRequestDown, 1), "BMC request down: detail 1");
   EXPECT_EQ(words(ETHTOOL_LINK_EXT_STATE_OVERHEAT, 3), "Overheat: detail 3") << "a newer kernel's";
   EXPECT_EQ(words(ETHTOOL_LINK_EXT_STATE_AUTONEG, 0), "Autoneg: detail 0") << "substates count from 1";
   EXPECT_EQ(words(99, 1), "reason 99: detail 1");

@@ -160,6 +160,18 @@ TEST(Sff8472, ACableOfCopperThatMeasuresHasNoLight) {
   EXPECT_TRUE(image.decoded().lanes.empty()) << "nor has one of twisted pairs";
 }
 
+// ionic before Linux 6.13, and i40e for a module that names no revision of SFF-8472, have the kernel read A0h twice.
+TEST(Sff8472, TheIdentityInPlaceOfTheDiagnosticsIsNone) {
+  Image image = sfp28();
+  for (unsigned at = 96; at < 128; ++at) image.at(0, at) = 0x41;  // the maker's own bytes
+  for (unsigned at = 0; at < 128; ++at) image.at(0, at, kA2) = image.at(0, at);
+  const Transceiver module = image.decoded();
+  EXPECT_EQ(module.vendor, "Vendor");
+  EXPECT_EQ(module.temperature, ModuleReading{});
+  EXPECT_TRUE(module.lanes.empty());
+  EXPECT_TRUE(module.bad_checksums.empty()) << module.bad_checksums.front();
+}
+
 TEST(Cmis, BiasCountsInItsOwnScaleAndSoDoItsLimits) {
   Image image = osfp();
   image.at(1, 160) = 0x07 | 2 << 3;
