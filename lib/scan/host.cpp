@@ -30,11 +30,7 @@ std::vector<NicInterrupts> read_nics(const Root& root, const Node& node) {
 
 void read_host(const Root& root, Node& node) {
   Host& out = node.host.emplace();
-  // The CPU may show a hypervisor that the firmware's tables do not name.
-  const std::string cpuinfo = host::read_cpuinfo(root);
-  if (node.topology.hypervisor.empty() && host::is_virtual_cpu(cpuinfo))
-    node.topology.hypervisor = "an unnamed hypervisor";
-  out.cpu = host::read_cpu(root, cpuinfo);
+  out.cpu = host::read_cpu(root, host::read_cpuinfo(root));
   host::read_kernel(root, out);
   host::Services services = host::read_services(root);
   out.services = std::move(services.found);

@@ -194,17 +194,27 @@ std::vector<std::pair<MissingPart, Model>> missing_at(const Topology& topology, 
       }
     }
   std::vector<const PciDevice*> gpus;
+  std::set<std::string> without_gpu;  // groups: if none is missing there, they are no equal places (storage NICs)
   for (const auto& [part, model] : out)
-    if (model.gpu) gpus.push_back(&part.place);
+    if (model.gpu) gpus.push_back(&part.place), without_gpu.insert(part.below);
   if (!gpus.empty() && !are_plausible(topology, gpus))
-    std::erase_if(out, [](const auto& each) { return each.second.gpu; });
+    std::erase_if(out, [&](const auto& each) { return without_gpu.contains(each.first.below); });
   return out;
+}
+
+// Drivers that tell no board (bnxt_re, irdma) tell cards with one port and with two not apart.
+bool may_be_of_another_board(const Groups& cards, const MissingPart& part, const Model& model) {
+  return model.board.empty() && std::ranges::any_of(cards.at(part.below), [&](const Unit* unit) {
+           return unit->there && unit->device.pci == part.below + ".0";
+         });
 }
 
 void find_functions(const Topology& topology, Units& units, std::vector<MissingPart>& out) {
   for (const Level& level : levels_of(units)) {
-    auto found = missing_at(topology, units, level, groups_of(units, level, false));
+    const Groups groups = groups_of(units, level, false);
+    auto found = missing_at(topology, units, level, groups);
     for (auto& [part, model] : found) {
+      if (level.kind == Level::Kind::card && may_be_of_another_board(groups, part, model)) continue;
       units.push_back({part.place, {}, model, 0, true, false});
       out.push_back(std::move(part));
     }

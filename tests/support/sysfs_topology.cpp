@@ -123,6 +123,13 @@ std::vector<unsigned> cpus_of(const std::string& list) {
   return machine::parse_cpus(list).value_or(std::vector<unsigned>{});
 }
 
+bool has_flag_of_guests(const Root& root) {
+  const std::string cpuinfo = root.text_of("proc/cpuinfo");
+  for (const std::string_view line : split(cpuinfo, '\n'))
+    if (line.starts_with("flags\t")) return contains(words(line), "hypervisor");
+  return false;
+}
+
 void describe(const Root& root, Topology& topology) {
   for (const auto& [node, list] : topology.numa_cpus) {
     const auto cpus = cpus_of(list);
@@ -135,6 +142,7 @@ void describe(const Root& root, Topology& topology) {
   topology.hypervisor = machine::hypervisor_name(line_of(root, "sys/class/dmi/id/sys_vendor"),
                                                  line_of(root, "sys/class/dmi/id/product_name"));
   if (topology.hypervisor.empty() && line_of(root, "sys/hypervisor/type") == "xen") topology.hypervisor = "Xen";
+  if (topology.hypervisor.empty() && has_flag_of_guests(root)) topology.hypervisor = "an unnamed hypervisor";
 }
 
 void read_cores(const Root& root, Topology& topology) {

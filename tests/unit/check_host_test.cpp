@@ -34,6 +34,15 @@ void limit_users(Healthy& node) {
   node.now.host->user_limits[0].soft = LimitSetting{{65'536, 65'536}, {"/etc/security/limits.conf", 4}};
 }
 
+// No scheduler, no containers, no entry in limits.conf; somebody is logged in.
+void start_jobs_in_shells(Healthy& node, const char* session) {
+  Host& host = *node.now.host;
+  host.user_limits = {{"@audio", LimitSetting{{kNoLimit, kNoLimit}, {"/etc/security/limits.d/audio.conf", 3}}, {}}};
+  host.slurm.reset();
+  host.services = {{.unit = session, .role = JobRole::session}};
+  host.services[0].processes = {{2211, "systemd", {ResourceLimit{8 * kMiB, 8 * kMiB}, {}, {}}}};
+}
+
 PlantedDefects memlock_defects() {
   constexpr auto C = Status::critical, W = Status::warning;
   const std::string drop_in = "/etc/systemd/system/slurmd.service.d/limits.conf";
@@ -171,6 +180,9 @@ PlantedDefects other_defects() {
          n.now.host->slurm.reset();
        },
        finds("limits-conf", "host", W, "64 KiB", "", "memlock unlimited")},
+      {"jobs_start_in_shells_with_the_default", [](Healthy& n) { start_jobs_in_shells(n, "user@1000.service"); },
+       finds("limits-conf", "host", W, "8 MiB (user@1000.service, pid 2211); no soft limit in limits.conf", "in shells",
+             "Write \"* - memlock unlimited\" to /etc/security/limits.d/90-rdma.conf")},
   };
 }
 
@@ -283,6 +295,19 @@ PlantedDefects harmless_hosts() {
          n.now.host->services.pop_back();
          n.now.host->slurm.reset();
        }},
+      {"root_alone_is_logged_in", [](Healthy& n) { start_jobs_in_shells(n, "user@0.service"); }},
+      {"a_display_manager_alone", [](Healthy& n) { start_jobs_in_shells(n, "user@120.service"); }},
+      {"a_storage_server_without_entries",
+       [](Healthy& n) {
+         start_jobs_in_shells(n, "user@1000.service");
+         n.now.topology.gpus.clear();
+         n.now.platform.gpudirect = {};
+       }},
+      {"huge_pages_for_guests",
+       [](Healthy& n) {
+         n.now.host->huge_pages.reserved[uint64_t{1} << 30] = 1900;
+         for (const Gpu& gpu : n.now.topology.gpus) n.now.platform.functions.at(gpu.pci).kernel_driver = "vfio-pci";
+       }},
       {"nothing_known", [](Healthy& n) { n.now.host = Host{}; }},
       {"not_asked_for", [](Healthy& n) { n.now.host.reset(); }},
   };
@@ -297,7 +322,7 @@ TEST(HostDefect, HarmlessHostsHaveNone) { expect_each(harmless_hosts()); }
 TEST(CheckHost, OtherMachinesAreLeftAlone) {
   Healthy node;
   PlantedDefects all = other_defects();
-  all.pop_back();  // takes the services away
+  all.resize(all.size() - 2);  // take the services away
   for (const PlantedDefect& each : all) each.plant(node);
   both(slurmd(node), kMiB, "/etc/systemd/system/slurmd.service", 3);
   node.now.topology.gpus.clear();

@@ -56,6 +56,15 @@ const PlantedDefects& platform_defects() {
          *at(n, kGpu).correctable.total += 1;
        },
        saying("aer", kGpu, C, "non-fatal CmpltTO +1|GPU1 may be reset")},
+      {"refused_requests",
+       [](Healthy& n) {
+         at(n, kBelowGpu).nonfatal = {2, {{"ACSViol", 2}}};
+       },
+       {{.id = "aer",
+         .subject = kBelowGpu,
+         .status = C,
+         .meaning = "the link is sound",
+         .remedy = "TLP header|" + std::string(kBelowGpu)}}},
       {"odd_payload", [](Healthy& n) { settings(n, kNic).max_payload = 128; },
        saying("pci-tuning", "mlx5_1", W, "MPS 128|0000:22:04.0 above it: MPS 512|(MPS)")},
       {"odd_tags", [](Healthy& n) { settings(n, kNic).ten_bit_tags = false; },
@@ -201,6 +210,13 @@ const PlantedDefects& harmless_platforms() {
          n.now.topology.nics[1].netdevs.clear();
          n.now.topology.gpus.clear();
        }},
+      {"an_idle_gpu_that_its_driver_suspends",
+       [](Healthy& n) {
+         n.now.topology.gpus[1].vendor = kAmd;
+         at(n, kGpu).kernel_driver = "amdgpu";
+         at(n, kGpu).power_state = "D3hot";
+         at(n, kGpu).power_control = "auto";
+       }},
       {"gpu_without_driver_asleep",
        [](Healthy& n) {
          at(n, kGpu).power_state = "D3hot";
@@ -247,6 +263,15 @@ TEST(PlatformDefect, HarmlessPlatformsHaveNone) {
     planted.plant(node);
     EXPECT_EQ(said(node.view(), {"platform", "pcie"}), "") << planted.name;
   }
+}
+
+TEST(Check, OneOptionKeepsRedirectOffOnAllPorts) {
+  Healthy node;
+  settings(node, kBelowNic).acs = settings(node, kBelowGpu).acs = uint16_t{0x1d};
+  const auto found = complaints_of(node.view(), {"acs"});
+  ASSERT_EQ(found.size(), 2u) << describe(found);
+  for (const Finding& each : found)
+    EXPECT_TRUE(has(each.remedy, "pci=disable_acs_redir=0000:22:03.0;0000:22:04.0 to the kernel")) << each.remedy;
 }
 
 TEST(Check, ReadRequestsOfOneSizeMayBeTooSmallForAll) {

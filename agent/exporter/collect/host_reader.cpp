@@ -99,10 +99,7 @@ void copy_platform(const Node& from, Node& into) {
 }
 
 void read_host(Kernel& kernel, Node& node) { scanning::read_host(kernel.root, node); }
-void copy_host(const Node& from, Node& into) {
-  into.host = from.host;
-  if (into.topology.hypervisor.empty()) into.topology.hypervisor = from.topology.hypervisor;
-}
+void copy_host(const Node& from, Node& into) { into.host = from.host; }
 
 // The listener's file is newer and wins over the neighbors that the NIC's firmware keeps.
 void copy_network(const Node& from, Node& into) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checks/check.h"
 #include "checks/host/host.h"
+#include "topology/platform.h"
 
 namespace fabric {
 
@@ -8,6 +9,12 @@ extern const Threshold kHugePages("huge_pages_share", 0.5, "of the memory reserv
                                   "ours: what a site needs depends on its jobs", 0.01, 1);
 
 namespace {
+
+// Guests and DPDK run in huge pages: most of the memory by design.
+bool gives_devices_away(const Node& node) {
+  const auto is_given = [&](const PciDevice& device) { return is_given_away(node, device.pci); };
+  return std::ranges::any_of(node.topology.gpus, is_given) || std::ranges::any_of(node.topology.nics, is_given);
+}
 
 void ask(const View& view, Findings& findings) {
   const auto& host = view.now.host;
@@ -22,7 +29,8 @@ void ask(const View& view, Findings& findings) {
     append_item(observed, "transparent: " + host->huge_pages.transparent, "; ");
   if (observed.empty()) return;
   const double most = limit_of(view, kHugePages);
-  if (host->memory != 0 && static_cast<double>(sum) > most / 4 * static_cast<double>(host->memory))
+  if (host->memory != 0 && !gives_devices_away(view.now) &&
+      static_cast<double>(sum) > most / 4 * static_cast<double>(host->memory))
     return findings.push_back(bad(Status::warning, kHostSubject, observed,
                                   "at most " + number_text(100 * most) + " % of the memory",
                                   "Only programs that ask for huge pages can use them. Jobs find too little of the " +
@@ -37,7 +45,9 @@ extern const Check kHugePagesCheck{
     .id = "hugepages",
     .group = group::host,
     .title = "Huge pages reserve too much memory",
-    .meaning = "Memory reserved as huge pages is unavailable to everything that does not ask for huge pages.",
+    .meaning =
+        "Memory reserved as huge pages is unavailable to everything that does not ask for huge pages. Not reported "
+        "where guests or DPDK have devices of this machine (vfio-pci): they use huge pages.",
     .inspect = "grep Huge /proc/meminfo; sysctl vm.nr_hugepages",
     .fix = "Lower vm.nr_hugepages in /etc/sysctl.d, or hugepages= on the kernel command line.",
     .ask = ask,

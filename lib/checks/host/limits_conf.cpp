@@ -22,27 +22,58 @@ std::string reader_of(const Host& host) {
 // Groups of sound servers, whose packages ship an entry of their own: they do not concern jobs.
 constexpr std::string_view kSound[] = {"@audio", "@jackuser", "@pipewire", "@realtime"};
 
-// Without an entry, sessions have the limit of the service that opened them.
+constexpr const char* kFix = "Write \"* - memlock unlimited\" to /etc/security/limits.d/90-rdma.conf and log in again.";
+
+std::string told(bool some_only, const std::string& reader) {
+  return std::string(some_only ? "Processes of these users" : "Users' processes") +
+         " cannot register memory with the NIC beyond this (ibv_reg_mr fails with ENOMEM). " + reader;
+}
+
+// root may lock any memory, and system accounts (that of a display manager) start no jobs.
+bool is_of_a_user(const JobService& service) {
+  constexpr unsigned kFirstUser = 1000;  // UID_MIN of /etc/login.defs
+  constexpr std::string_view kPrefix = "user@", kSuffix = ".service";
+  if (!service.unit.starts_with(kPrefix) || !service.unit.ends_with(kSuffix)) return false;
+  const std::string_view uid = std::string_view(service.unit).substr(kPrefix.size());
+  return parse_number<unsigned>(uid.substr(0, uid.size() - kSuffix.size())).value_or(0) >= kFirstUser;
+}
+
+// The first session that is too low. Without an entry, sessions have the default limit of services (systemd's: 8 MiB).
+std::string low_session(const View& view) {
+  const Host& host = *view.now.host;
+  if (!has_gpus_and_rdma(view) || host.slurm || reader_of(host).empty()) return {};
+  for (const JobService& service : host.services)
+    for (const JobProcess& each : service.processes)
+      if (is_of_a_user(service) && each.limits.memlock && !is_enough_memlock(view, *each.limits.memlock))
+        return memory_text(*each.limits.memlock) + " (" + service.unit + ", pid " + std::to_string(each.pid) + ")";
+  return {};
+}
+
 void ask(const View& view, Findings& findings) {
   const auto& host = view.now.host;
-  if (!host || !has_rdma(view) || host->user_limits.empty()) return;
+  if (!host || !has_rdma(view)) return;
   const std::string reader = reader_of(*host), expected = "* unlimited";
   std::string low, all;
   bool some_only = true;  // no low entry for "*"
+  bool any = false;       // a soft limit of jobs: it counts, and a hard one leaves it as it is
   for (const UserLimit& entry : host->user_limits) {
     const LimitSetting& setting = entry.soft ? *entry.soft : *entry.hard;
     const std::string text = entry.domain + " " + bytes_text(setting.limit.soft) + " (" + setting.where.text() + ")";
     append_item(all, text);
-    if (contains(kSound, entry.domain) || is_enough_memlock(view, setting.limit)) continue;
+    if (contains(kSound, entry.domain)) continue;
+    any = any || entry.soft;
+    if (is_enough_memlock(view, setting.limit)) continue;
     append_item(low, text);
     some_only = some_only && entry.domain != "*";
   }
+  if (const std::string session = any ? "" : low_session(view); !session.empty())
+    return findings.push_back(bad(Status::warning, kHostSubject, session + "; no soft limit in limits.conf", expected,
+                                  told(false, reader), kFix));
+  if (all.empty()) return;
   if (!low.empty() && reader.empty() && host->processes_hidden) return;  // a hidden service may start jobs
   if (low.empty() || reader.empty()) return findings.push_back(good(kHostSubject, std::move(all), expected));
   findings.push_back(
-      bad(Status::warning, kHostSubject, low, expected,
-          std::string(some_only ? "Processes of these users" : "Users' processes") +
-              " cannot register memory with the NIC beyond this (ibv_reg_mr fails with ENOMEM). " + reader,
+      bad(Status::warning, kHostSubject, low, expected, told(some_only, reader),
           std::string(some_only ? "Write unlimited in these lines, or take the lines out if the file has \"* - "
                                   "memlock unlimited\". Then log in again."
                                 : "Replace them with \"* - memlock unlimited\". Then log in again.") +
@@ -60,9 +91,10 @@ extern const Check kLimitsConfCheck{
     .meaning =
         "pam_limits applies the memlock entries of /etc/security/limits.conf and limits.d to logins. Jobs get them if "
         "Slurm propagates the limits of the submitting shell (its default), or if no service starts jobs. With a "
-        "finite limit ibv_reg_mr fails with ENOMEM.",
+        "finite limit ibv_reg_mr fails with ENOMEM. If no service starts jobs and no entry exists, the limit of open "
+        "sessions (user@UID.service) counts.",
     .inspect = "ulimit -l in a new shell; grep -r memlock /etc/security/limits.conf /etc/security/limits.d",
-    .fix = "Write \"* - memlock unlimited\" to /etc/security/limits.d/90-rdma.conf and log in again.",
+    .fix = kFix,
     .ask = ask,
     .thresholds = {&kMemlock},
 };

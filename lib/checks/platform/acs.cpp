@@ -14,8 +14,18 @@ constexpr std::pair<uint16_t, std::string_view> kBits[] = {{kAcsSourceValidation
                                                            {kAcsUpstreamForwarding, "UpstreamFwd+"},
                                                            {kAcsDirectTranslated, "DirectTrans+"}};  // lspci's words
 
-Finding redirected(const Node& node, const std::string& bridge, uint16_t control,
-                   const std::vector<std::string>& pairs) {
+bool redirects(const PciSettings* published) {
+  return published != nullptr && (published->acs.value_or(0) & kRedirect) != 0;
+}
+
+// Of several such options the kernel heeds the last (drivers/pci/pci.c, pci_setup()); GRUB ends a command at ";".
+std::string lasting_option(const std::vector<std::string>& redirecting) {
+  return "pci=disable_acs_redir=" + joined(redirecting, ";") + " to the kernel command line" +
+         (redirecting.size() > 1 ? " (one option for all these ports; in /etc/default/grub with \\; for ;)" : "");
+}
+
+Finding redirected(const Node& node, const std::string& bridge, uint16_t control, const std::vector<std::string>& pairs,
+                   const std::string& lasting) {
   std::string observed;
   for (const auto& [bit, name] : kBits)
     if ((control & bit) != 0) append_item(observed, name, " ");
@@ -28,8 +38,8 @@ Finding redirected(const Node& node, const std::string& bridge, uint16_t control
                  " through the root complex: GPUDirect loses half or more of its throughput.",
              "setpci -s " + bridge +
                  " ECAP_ACS+6.w=0000 && systemctl restart fabric-agent-pci; persistent: disable ACS in the firmware "
-                 "setup, or add pci=disable_acs_redir=" +
-                 bridge + " to the kernel command line. Keep ACS if virtual machines get single devices.");
+                 "setup, or add " +
+                 lasting + ". Keep ACS if virtual machines get single devices.");
 }
 
 Finding not_read(const std::string& why) {
@@ -58,11 +68,14 @@ void ask(const View& view, Findings& findings) {
   }
   size_t clear = 0;
   std::string unread;
+  std::vector<std::string> redirecting;
+  for (const auto& [bridge, pairs] : bridges)
+    if (redirects(find_in(node.pci_settings->functions, bridge))) redirecting.push_back(bridge);
   for (const auto& [bridge, pairs] : bridges) {
     const PciSettings* published = find_in(node.pci_settings->functions, bridge);
     if (published == nullptr) unread = bridge + " was not read at " + node.pci_settings->updated;
-    else if (published->acs.value_or(0) & kRedirect)
-      findings.push_back(redirected(node, bridge, *published->acs, pairs));
+    else if (redirects(published))
+      findings.push_back(redirected(node, bridge, *published->acs, pairs, lasting_option(redirecting)));
     else if (!published->acs && !published->unread.empty()) unread = bridge + ": " + published->unread;
     else ++clear;
   }

@@ -51,16 +51,22 @@ struct Rise {
   uint64_t count = 0;
   std::string kinds;  // "BadTLP +3 RxErr +1"
   bool received = false, sent = false;
+  bool refused = false;  // by the receiver, and nothing else
 };
 
 // Detected by the receiving end of a link; repeated by the sending end (PCIe 6.0, 6.2.7; drivers/pci/pcie/aer.c).
 constexpr std::string_view kReceived[] = {"RxErr", "BadTLP", "BadDLLP", "ECRC", "MalfTLP", "RxOF"};
 constexpr std::string_view kSent[] = {"Rollover", "Timeout"};
 
+// The link delivered these requests, and the receiver refused them (PCIe 6.0, 6.2.7).
+constexpr std::string_view kRefused[] = {"UnsupReq",   "CmpltAbrt",       "ACSViol",
+                                         "BlockedTLP", "AtomicOpBlocked", "TLPBlockedErr"};
+
 Rise rise(const AerCounts& now, const AerCounts& before) {
   Rise out;
   out.count = rise_of(before, now).value_or(0);
   if (out.count == 0) return out;
+  bool others = false;
   for (const auto& [kind, count] : now.kinds) {
     const uint64_t* had = find_in(before.kinds, kind);
     const uint64_t more = count - std::min(count, had == nullptr ? 0 : *had);
@@ -68,7 +74,9 @@ Rise rise(const AerCounts& now, const AerCounts& before) {
     append_item(out.kinds, kind + " +" + std::to_string(more), " ");
     out.received = out.received || contains(kReceived, kind);
     out.sent = out.sent || contains(kSent, kind);
+    others = others || !contains(kRefused, kind);
   }
+  out.refused = !others && !out.kinds.empty();
   if (out.kinds.empty()) out.kinds = "+" + std::to_string(out.count);
   return out;
 }
@@ -86,19 +94,34 @@ std::string rate(const View& view, uint64_t count) {
   return seconds > 0 ? " (" + number_text(static_cast<double>(count) / seconds) + "/s)" : std::string{};
 }
 
+struct Advice {
+  std::string meaning, remedy;
+};
+
+Advice advice(const std::string& pci, Status status, const Rise& rise, const std::string& below) {
+  if (rise.refused)
+    return {
+        "The receiver refused requests, whose data are lost; the link is sound. A driver or firmware addressed what "
+        "is not there or not allowed, or the device was being reset: " +
+            below + ".",
+        "journalctl -k -g AER: the TLP header in the log names the requester. Update the driver and firmware of the "
+        "requester and of " +
+            pci + "."};
+  return {
+      status == Status::critical
+          ? "An uncorrectable PCIe error lost data or the link: " + below + " may be reset or gone."
+          : "The link repeats damaged packets: " + below + " lose throughput, and uncorrectable errors may follow.",
+      "Reseat device, riser and cable of this link, and replace the part that the errors follow. Log: journalctl -k "
+      "-g AER"};
+}
+
 Finding rising(const View& view, const Links& links, const std::string& pci, const char* kind, Status status,
                const Rise& rise) {
-  const bool severe = status == Status::critical;
-  const std::vector<std::string> below = devices_below(view.now.topology, pci);
+  const auto [meaning, remedy] = advice(pci, status, rise, joined(devices_below(view.now.topology, pci)));
   return bad(
       status, pci,
       std::string(kind) + " " + rise.kinds + rate(view, rise.count) + direction(view.now.topology, links, pci, rise),
-      "no new errors",
-      severe ? "An uncorrectable PCIe error lost data or the link: " + joined(below) + " may be reset or gone."
-             : "The link repeats damaged packets: " + joined(below) +
-                   " lose throughput, and uncorrectable errors may follow.",
-      "Reseat device, riser and cable of this link, and replace the part that the errors follow. Log: journalctl -k -g "
-      "AER");
+      "no new errors", meaning, remedy);
 }
 
 // All three classes of one function: at most one finding, the worst.

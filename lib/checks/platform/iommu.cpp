@@ -11,12 +11,10 @@ const std::map<std::string, std::string> kModes{{"DMA", "translate, strict (DMA)
                                                 {"DMA-FQ", "translate, lazy (DMA-FQ)"},
                                                 {kPassThrough, "pass-through (identity)"}};
 
-// iommu=pt is for x86, iommu.passthrough=1 for arm64 (Documentation/admin-guide/kernel-parameters.txt of Linux 6.12).
-// UNVERIFIED on NVIDIA Grace: its GPUs use the SMMU (ATS), and arm-smmu-v3 did not always support shared address
-// spaces with devices in pass-through.
+// iommu=pt is for x86, iommu.passthrough=1 for arm64 (Documentation/admin-guide/kernel-parameters.txt of Linux 6.12);
+// on Grace, too (NVIDIA Grace Performance Tuning Guide, "OS Settings").
 constexpr const char* kRemedy =
-    "Add iommu=pt to the kernel command line (arm64: iommu.passthrough=1) and reboot. NVIDIA Grace: try it on one node "
-    "first, because its GPUs use the SMMU.";
+    "Add iommu=pt to the kernel command line (arm64, also NVIDIA Grace: iommu.passthrough=1) and reboot.";
 
 // In a guest the host decides.
 void ask(const View& view, Findings& findings) {

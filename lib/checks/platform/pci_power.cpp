@@ -13,6 +13,11 @@ Finding asleep(const InUse& each, const PlatformFunction& function) {
                  "/power/control; then remove the tool or udev rule that set it to auto (powertop, TLP, tuned).");
 }
 
+// amdgpu and xe let an idle GPU sleep of themselves (amdgpu_driver_load_kms() and xe_pm_runtime_init(), Linux 6.12).
+bool may_sleep(const InUse& each) {
+  return !each.nic && (each.device->vendor == kAmd || each.device->vendor == kIntel);
+}
+
 // A NIC without an active port may sleep. Devices without a driver are not checked.
 void ask(const View& view, Findings& findings) {
   const Node& node = view.now;
@@ -23,7 +28,7 @@ void ask(const View& view, Findings& findings) {
     const bool sleeps = function->power_state.starts_with("D3");
     const bool used = std::ranges::any_of(
         node.ports, [&](const Port& port) { return is_active(port) && (!each.nic || port.pci == each.device->pci); });
-    if (used && sleeps) findings.push_back(asleep(each, *function));
+    if (used && sleeps && !may_sleep(each)) findings.push_back(asleep(each, *function));
     else awake += sleeps ? 0 : 1;
   }
   if (awake > 0) findings.push_back(good("host", std::to_string(awake) + " GPUs and NICs awake", "D0 while in use"));
@@ -37,7 +42,8 @@ extern const Check kPciPowerCheck{
     .title = "A GPU or NIC in use is not in power state D0",
     .meaning =
         "A function in D3 wakes up on its first access, which takes up to seconds and can fail. On a server only a "
-        "laptop tool (powertop, TLP) suspends a GPU or NIC in use.",
+        "laptop tool (powertop, TLP) suspends a GPU or NIC in use. Idle GPUs of AMD and Intel may sleep: amdgpu and xe "
+        "suspend them.",
     .inspect = "cat /sys/bus/pci/devices/ADDRESS/power_state /sys/bus/pci/devices/ADDRESS/power/control",
     .fix =
         "echo on > /sys/bus/pci/devices/ADDRESS/power/control, and remove the tool or udev rule that set it to auto.",

@@ -46,6 +46,16 @@ Finding shared(const View& view, const Nic& nic, const std::vector<size_t>& gpus
              "Find the missing NIC (lspci -nn; journalctl -k), reseat it and its riser, or load its RDMA driver.");
 }
 
+// GPUs of other models (for video, for the display) have no NIC of their own by design.
+size_t most_alike(const Topology& topology, const std::vector<size_t>& gpus) {
+  size_t most = 0;
+  for (const size_t gpu : gpus)
+    most = std::max<size_t>(most, std::ranges::count_if(gpus, [&](size_t other) {
+                              return are_alike(topology.gpus[gpu], topology.gpus[other]);
+                            }));
+  return most;
+}
+
 // The reference is the symmetry of the NICs of this machine.
 void ask(const View& view, Findings& findings) {
   const Topology& topology = view.now.topology;
@@ -58,7 +68,7 @@ void ask(const View& view, Findings& findings) {
     else
       for (const size_t nic : placed.pairing.pairs[gpu].nics) served[nic].push_back(gpu);
   std::map<size_t, size_t> loads;
-  for (const auto& [nic, gpus] : served) ++loads[gpus.size()];
+  for (const auto& [nic, gpus] : served) ++loads[most_alike(topology, gpus)];
   const auto usual = majority(loads);
   const bool lost = placed.without_rdma.has_value();
   const bool known = std::ranges::any_of(topology.gpus, [&](const Gpu& gpu) { return has_lost_nic(view.now, gpu); });
@@ -70,7 +80,7 @@ void ask(const View& view, Findings& findings) {
     const Nic& nic = topology.nics[index];
     const std::vector<size_t>& mine = served[index];
     if (is_stray_here(index)) findings.push_back(stray(nic));
-    else if (!explained && usual && mine.size() > *usual)
+    else if (!explained && usual && most_alike(topology, mine) > *usual)
       findings.push_back(shared(view, nic, mine, *usual, placed.compute.size()));
     else
       findings.push_back(good(

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/parse.h"
+#include "kernel/host/cpu.h"
 
 namespace fabric::machine {
 namespace {
@@ -48,6 +49,7 @@ std::string hypervisor(const Root& root) {
   std::string name =
       hypervisor_name(root.line_of("sys/class/dmi/id/sys_vendor"), root.line_of("sys/class/dmi/id/product_name"));
   if (name.empty() && root.line_of("sys/hypervisor/type") == "xen") name = "Xen";
+  if (name.empty() && host::is_virtual_cpu(host::read_cpuinfo(root))) name = "an unnamed hypervisor";
   return name;
 }
 

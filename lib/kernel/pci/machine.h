@@ -15,8 +15,8 @@ std::string hostname(const Root& root);
 std::optional<std::vector<unsigned>> parse_cpus(std::string_view list);
 std::string cpus_text(std::vector<unsigned> cpus);  // and back
 
-// The hypervisor's name by the machine's DMI strings, as systemd-detect-virt(1) knows them; empty: real hardware, or
-// unknown.
+// The hypervisor's name by the machine's DMI strings, as systemd-detect-virt(1) knows them; "an unnamed hypervisor" if
+// the CPU alone says so; empty: real hardware, or unknown.
 std::string hypervisor(const Root& root);
 std::string hypervisor_name(std::string_view vendor, std::string_view product);
 

@@ -380,18 +380,16 @@ TEST(HostCpuFacts, AbsentAndAbsurd) {
 }
 
 TEST(HostCpuFacts, ACpuOfAVirtualMachineSaysSo) {
-  const auto hypervisor = [](const std::string& flags, const std::string& named) {
+  const auto hypervisor = [](const std::string& flags, const std::string& vendor) {
     Tree tree;
+    tree.folder("sys/bus/pci/devices").file("sys/class/dmi/id/sys_vendor", vendor + "\n");
     tree.file("proc/cpuinfo",
               "processor\t: 0\nvendor_id\t: GenuineIntel\nflags\t\t: " + flags + "\nbugs\t\t: hypervisor\n");
-    Node node;
-    node.topology.hypervisor = named;
-    scanning::read_host(tree.root(), node);
-    return node.topology.hypervisor;
+    return test::topology_of(tree).hypervisor;
   };
-  EXPECT_EQ(hypervisor("fpu hypervisor lahf_lm", ""), "an unnamed hypervisor");
+  EXPECT_EQ(hypervisor("fpu hypervisor lahf_lm", "Cloud Hypervisor"), "an unnamed hypervisor");
   EXPECT_EQ(hypervisor("fpu hypervisor lahf_lm", "QEMU"), "QEMU");
-  EXPECT_EQ(hypervisor("fpu lahf_lm", ""), "");
+  EXPECT_EQ(hypervisor("fpu lahf_lm", "Supermicro"), "");
 }
 
 TEST(HostKernel, EachFile) {

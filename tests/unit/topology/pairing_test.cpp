@@ -337,6 +337,18 @@ TEST(PairingCheck, HalfNearAndHalfFarIsHowItWasBuilt) {
   EXPECT_EQ(said(node), "") << "a NIC on every second switch";
 }
 
+TEST(PairingCheck, AGpuOfAnotherModelNeedsNoNicOfItsOwn) {
+  Node node = eight_by_eight();
+  Gpu other = node.topology.gpus.back();
+  static_cast<PciDevice&>(other) = at(9, 0, 2, 1, true);
+  other.device = 0x1eb8;  // T4
+  other.numa = node.topology.gpus.back().numa;
+  node.topology.gpus.push_back(other);
+  EXPECT_EQ(said(node), "");
+  node.topology.gpus.back().device = node.topology.gpus.front().device;
+  EXPECT_NE(said(node), "");
+}
+
 TEST(PairingCheck, TheNicInTheWrongSlot) {
   Node node = two_gpus_on_a_switch();
   for (Gpu& gpu : node.topology.gpus) gpu.numa = 0;

@@ -29,6 +29,13 @@ Topology dual(int rails = 8) {
   return out;
 }
 
+// Two cards at each GPU, in place of two functions of one: 0000:94:00.1 becomes 0000:95:00.0.
+Topology with_cards_of_their_own(Topology topology) {
+  for (Nic& nic : topology.nics)
+    if (nic.pci.back() == '1') nic.pci[6] = '5', nic.pci.back() = '0';
+  return topology;
+}
+
 std::vector<std::string> places(const Topology& topology) {
   std::vector<std::string> out;
   for (const MissingPart& part : missing_parts(topology, {})) out.push_back(place_text(part));
@@ -77,6 +84,14 @@ TEST(Symmetry, AnRdmaDeviceIsMissed) {
   EXPECT_EQ(found[0].nic, 5u);
 }
 
+void add_storage_nic(Topology& topology) {
+  topology.nics.push_back(topology.nics.front());
+  Nic& nic = topology.nics.back();
+  nic.name = nic.pci = "0000:a4:00.0";
+  nic.root = "pci0000:a0";
+  nic.bridges = {"0000:a0:01.0"};
+}
+
 // A NIC of the same model for storage, in a slot without a GPU.
 TEST(Symmetry, StorageNicsLackNoGpu) {
   Topology topology = Healthy(8).now.topology;
@@ -89,6 +104,12 @@ TEST(Symmetry, StorageNicsLackNoGpu) {
     topology.nics.push_back(nic);
   }
   EXPECT_EQ(places(topology), Texts{});
+  topology = dual();
+  add_storage_nic(topology);
+  EXPECT_EQ(places(topology), Texts{}) << "nor a second port, where boards are not told";
+  topology = with_cards_of_their_own(dual());
+  add_storage_nic(topology);
+  EXPECT_EQ(places(topology), Texts{}) << "nor the second NIC of a GPU's place";
 }
 
 TEST(Symmetry, ADeviceInTheWrongSlotIsNotMissing) {
