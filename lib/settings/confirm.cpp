@@ -37,7 +37,8 @@ void guard(const std::string& directory, const std::string& id, const std::funct
   for (;; std::this_thread::sleep_for(std::chrono::seconds(1))) {
     const auto root = Root::open(directory);
     const auto record = load(directory);
-    if (!root || !record) continue;  // repaired meanwhile, or not repairable
+    if (!root && root.error().code == ENOENT) return;  // a captured tree that was deleted
+    if (!root || !record) continue;                    // repaired meanwhile, or not repairable
     if (!*record || (*record)->id != id || !is_pending(**record)) return;
     if (is_due(**record, this_moment(*root)) && act()) return;
   }

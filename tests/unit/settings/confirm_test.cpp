@@ -6,6 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "ctl/verbs/writer.h"
 #include "support/sim_nic_bed.h"
 #include "support/test.h"
@@ -283,6 +286,19 @@ TEST_F(Guard, EndsWithoutActingWhenConfirmed) {
   ASSERT_TRUE(remove(tree_.path()).ok());
   EXPECT_TRUE(becomes([&] { return has_ended(guard); }));
   EXPECT_FALSE(acted());
+}
+
+TEST_F(Guard, EndsWhenItsTreeIsDeleted) {
+  const Tree beside;
+  const std::string pid_file = beside.path() + "/guard";
+  const Record record = put_record(std::chrono::seconds(3'600));
+  ASSERT_TRUE(start_guard(
+                  tree_.path(), record.id, [&] { std::ofstream(pid_file) << ::getpid(); }, [] { return true; })
+                  .ok());
+  pid_t guard = 0;
+  ASSERT_TRUE(std::ifstream(pid_file) >> guard);
+  std::filesystem::remove_all(tree_.path());
+  EXPECT_TRUE(becomes([&] { return has_ended(guard); }));
 }
 
 TEST_F(Guard, HoldsNoLockOfItsStarter) {
