@@ -24,6 +24,7 @@ constexpr std::string_view kHealth = "Linux drivers/net/ethernet/mellanox/mlx5/c
 constexpr std::string_view kEvents = "Linux drivers/net/ethernet/mellanox/mlx5/core/events.c";
 constexpr std::string_view kReporter = "devlink health show pci/{pci}";
 constexpr std::string_view kModule = "ethtool -m {netdev}";
+constexpr std::string_view kXid = "NVIDIA open-gpu-kernel-modules, NVIDIA's Xid catalog";
 constexpr std::string_view kPerftest = "perftest src/perftest_communication.c";
 
 constexpr Message kMessages[] = {
@@ -591,10 +592,35 @@ constexpr Message kMessages[] = {
      "The GPU driver cannot register with the RDMA stack (nvidia-peermem is not loaded): it was built for another one. "
      "Linux's own RDMA stack has no such function and needs DMA-BUF; with OFED or DOCA, build the GPU driver again.",
      "dkms status; fabric-agentctl check --only gpudirect", "NVIDIA open-gpu-kernel-modules nvidia-peermem.c"},
-    {"gpu-xid", host, "NVRM: Xid|NVRM: *fallen off the bus",
+    {"gpu-off-bus", host, "NVRM: Xid (*): 79,|NVRM: *fallen off the bus",
+     "A GPU does not answer on PCIe any more (Xid 79): its power, its slot or riser, heat, or the GPU itself. Nothing "
+     "can use it until the node has been powered off and on.",
+     "fabric-agentctl check --only pcie,aer", kXid},
+    {"gpu-memory", host,
+     "NVRM: Xid (*): 48,|NVRM: Xid (*): 63,|NVRM: Xid (*): 64,|NVRM: Xid (*): 94,|NVRM: Xid (*): 95,|NVRM: Xid (*): "
+     "140,",
+     "The memory of a GPU had an uncorrectable error (Xid 48, 94, 95, 140), or a faulty row is replaced (63) or cannot "
+     "be (64). The process that used it ends, and its peers see remote errors. Reset the GPU when it is idle; replace "
+     "it after 64.",
+     "nvidia-smi -q -d ECC,ROW_REMAPPER", kXid},
+    {"gpu-nvlink", host,
+     "NVRM: Xid (*): 74,|NVRM: Xid (*): 144,|NVRM: Xid (*): 145,|NVRM: Xid (*): 146,|NVRM: Xid (*): 147,|NVRM: Xid "
+     "(*): 148,|NVRM: Xid (*): 149,|NVRM: Xid (*): 150,",
+     "An NVLink of a GPU reports an error (Xid 74; 144 to 150 of newer GPUs): a connector, an NVSwitch, or a GPU at "
+     "its other end that was reset. This is not the RDMA network.",
+     "nvidia-smi nvlink -e; nvidia-smi nvlink -s", kXid},
+    {"gpu-firmware", host, "NVRM: Xid (*): 119,|NVRM: Xid (*): 120,",
+     "The firmware of a GPU (GSP) does not answer (Xid 119) or has failed (120). The GPU needs a reset, or the node a "
+     "reboot; if it recurs, update the driver.",
+     "nvidia-smi -q | grep -i gsp", kXid},
+    {"gpu-program", software, "NVRM: Xid (*): 13,|NVRM: Xid (*): 31,|NVRM: Xid (*): 43,",
+     "A program made the GPU fault (Xid 13: exception; 31: page fault; 43: stopped), mostly by a bug of its own. It "
+     "ends, and its peers see remote errors.",
+     "journalctl -k -g Xid", kXid},
+    {"gpu-xid", host, "NVRM: Xid",
      "The GPU driver reports an error. Most kinds end the process that used the GPU, and its peers see remote errors. "
      "The number is in NVIDIA's Xid catalog.",
-     "nvidia-smi -q | grep -A 5 -i ecc", "NVIDIA open-gpu-kernel-modules"},
+     "nvidia-smi -q | grep -A 5 -i ecc", kXid},
     {"gpu-init", host, "NVRM: RmInitAdapter failed",
      "The driver could not start a GPU, and nvidia-smi does not show it: its firmware did not start, or only a reset "
      "of the GPU helps.",

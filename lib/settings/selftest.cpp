@@ -149,7 +149,8 @@ std::string why_no_self_test(Kernel& kernel, const Port& port, bool route_allowe
   if (!route_allowed && has_default_route(kernel.root, port.netdev))
     return "the default route goes through " + port.netdev + "; --force tests it all the same";
   if (is_in_use(kernel, port))
-    return "a process or a connection of the kernel holds a queue pair on " + port.id() + ", or its queue pairs cannot be listed";
+    return "a process or a connection of the kernel holds a queue pair on " + port.id() +
+           ", or its queue pairs cannot be listed";
   return {};
 }
 

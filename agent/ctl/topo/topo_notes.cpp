@@ -10,9 +10,9 @@ namespace {
 
 std::string hidden_switches(const TopoView& view) {
   if (!is_flattened(view.topology)) return {};
-  return "This is a virtual machine" +
-         (view.topology.hypervisor.empty() ? std::string{} : " (" + view.topology.hypervisor + ")") +
-         " whose hypervisor hides the PCIe switches: the classes are the guest's view, and devices of the same class "
+  const std::string& name = view.topology.hypervisor;
+  return "This is a virtual machine of " + (name.empty() ? "an unnamed hypervisor" : name) +
+         ", which hides the PCIe switches: the classes are the guest's view, and devices of the same class "
          "may differ in distance. Use the provider's topology file (NCCL_TOPO_FILE).";
 }
 

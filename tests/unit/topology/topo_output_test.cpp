@@ -319,7 +319,7 @@ TEST(TopoNotes, WhereNvidiaSmiReadsOtherwise) {
   EXPECT_TRUE(says(node, "No GPU shares a PCIe switch or host bridge with a NIC")) << notes(node);
   node.topology.hypervisor = "QEMU";
   for (Gpu& gpu : node.topology.gpus) gpu.bridges.clear();
-  EXPECT_TRUE(says(node, "This is a virtual machine (QEMU) whose hypervisor hides")) << notes(node);
+  EXPECT_TRUE(says(node, "This is a virtual machine of QEMU, which hides")) << notes(node);
   EXPECT_FALSE(says(node, "No GPU shares")) << "one reason is enough";
   node = eight_on_eight();
   for (Gpu& gpu : node.topology.gpus) gpu.vendor = 0x10de;
