@@ -148,7 +148,7 @@ class PortManager {
   PortEntry host_;
   std::map<std::string, Memory> memory_;
   std::set<std::string> known_;  // ports that an earlier agent managed on this boot ...
-  state::Devices devices_;       // ... and their devices; of one that is absent, it did not say
+  state::Devices devices_;       // ... and their devices, as far as it published them
   std::string config_error_, originals_error_;
   std::string suspended_reason_;  // why nothing is written now; empty: enforcing
   bool awaits_confirmation_ = false;

@@ -597,15 +597,15 @@ constexpr Message kMessages[] = {
      "can use it until the node has been powered off and on.",
      "fabric-agentctl check --only pcie,aer", kXid},
     {"gpu-memory", host,
-     "NVRM: Xid (*): 48,|NVRM: Xid (*): 63,|NVRM: Xid (*): 64,|NVRM: Xid (*): 94,|NVRM: Xid (*): 95,|NVRM: Xid (*): "
-     "140,",
+     "NVRM: Xid (*): 48,|NVRM: Xid (*): 63,|NVRM: Xid (*): 64,|NVRM: Xid (*): 94,|NVRM: Xid (*): 95,|"
+     "NVRM: Xid (*): 140,",
      "The memory of a GPU had an uncorrectable error (Xid 48, 94, 95, 140), or a faulty row is replaced (63) or cannot "
      "be (64). The process that used it ends, and its peers see remote errors. Reset the GPU when it is idle; replace "
      "it after 64.",
      "nvidia-smi -q -d ECC,ROW_REMAPPER", kXid},
     {"gpu-nvlink", host,
-     "NVRM: Xid (*): 74,|NVRM: Xid (*): 144,|NVRM: Xid (*): 145,|NVRM: Xid (*): 146,|NVRM: Xid (*): 147,|NVRM: Xid "
-     "(*): 148,|NVRM: Xid (*): 149,|NVRM: Xid (*): 150,",
+     "NVRM: Xid (*): 74,|NVRM: Xid (*): 144,|NVRM: Xid (*): 145,|NVRM: Xid (*): 146,|NVRM: Xid (*): 147,|"
+     "NVRM: Xid (*): 148,|NVRM: Xid (*): 149,|NVRM: Xid (*): 150,",
      "An NVLink of a GPU reports an error (Xid 74; 144 to 150 of newer GPUs): a connector, an NVSwitch, or a GPU at "
      "its other end that was reset. This is not the RDMA network.",
      "nvidia-smi nvlink -e; nvidia-smi nvlink -s", kXid},

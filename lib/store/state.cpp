@@ -59,6 +59,12 @@ bool is_same_card(const Original& entry, const Port& port) {
   return !entry.address.empty() && entry.address == port.card_address && port_key(port) == port.card_address;
 }
 
+Result<toml::table> state_table(const Root& root) {
+  auto text = root.read_foreign(kStateFile);
+  if (!text) return text.error();
+  return parse_state(*text, std::string("/") + kStateFile);
+}
+
 }  // namespace
 
 std::string port_place(const Port& port) {
@@ -207,12 +213,6 @@ Result<std::optional<AgentState>> load_agent_state(const Root& root) {
 Result<void> save_agent_state(const std::string& directory, const AgentState& state, const std::string& config,
                               const Devices& devices) {
   return replace_file(directory, kStateFile, agent_state_toml(state, config, devices));
-}
-
-static Result<toml::table> state_table(const Root& root) {
-  auto text = root.read_foreign(kStateFile);
-  if (!text) return text.error();
-  return parse_state(*text, std::string("/") + kStateFile);
 }
 
 Result<std::string> agent_config(const Root& root) {

@@ -39,7 +39,7 @@ Originals::iterator find_original(Originals& originals, const Port& port);
 
 std::string originals_toml(const Originals& originals);
 Result<Originals> parse_originals(std::string_view text, const std::string& name);
-// Which devices the agent manages: port id -> ifindex of its netdev.
+// The devices that the agent manages: port id -> ifindex of its netdev.
 using Devices = std::map<std::string, int>;
 // Without `running`.
 std::string agent_state_toml(const AgentState& state, const std::string& config = {}, const Devices& devices = {});

@@ -194,7 +194,7 @@ std::vector<std::pair<MissingPart, Model>> missing_at(const Topology& topology, 
       }
     }
   std::vector<const PciDevice*> gpus;
-  std::set<std::string> without_gpu;  // groups: if none is missing there, they are no equal places (storage NICs)
+  std::set<std::string> without_gpu;  // places; if their GPUs are there by design, so are their NICs (storage)
   for (const auto& [part, model] : out)
     if (model.gpu) gpus.push_back(&part.place), without_gpu.insert(part.below);
   if (!gpus.empty() && !are_plausible(topology, gpus))
@@ -202,7 +202,7 @@ std::vector<std::pair<MissingPart, Model>> missing_at(const Topology& topology, 
   return out;
 }
 
-// Drivers that tell no board (bnxt_re, irdma) tell cards with one port and with two not apart.
+// Without the board (bnxt_re, irdma), a card with one port looks like one with two that has lost a function.
 bool may_be_of_another_board(const Groups& cards, const MissingPart& part, const Model& model) {
   return model.board.empty() && std::ranges::any_of(cards.at(part.below), [&](const Unit* unit) {
            return unit->there && unit->device.pci == part.below + ".0";

@@ -11,9 +11,10 @@ namespace {
 std::string hidden_switches(const TopoView& view) {
   if (!is_flattened(view.topology)) return {};
   const std::string& name = view.topology.hypervisor;
-  return "This is a virtual machine of " + (name.empty() ? "an unnamed hypervisor" : name) +
-         ", which hides the PCIe switches: the classes are the guest's view, and devices of the same class "
-         "may differ in distance. Use the provider's topology file (NCCL_TOPO_FILE).";
+  return (name.empty()
+              ? "The PCIe switches are hidden, by a hypervisor or because this topology was recorded without them"
+              : "This is a virtual machine of " + name + ", which hides the PCIe switches") +
+         ": devices of the same class may differ in distance. Use the provider's topology file (NCCL_TOPO_FILE).";
 }
 
 bool has_node_path(const TopoView& view) {

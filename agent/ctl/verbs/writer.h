@@ -22,8 +22,7 @@ struct Writer {
 };
 // Takes the lock. Every refusal comes before the first write.
 Result<Writer> open_writer(const Options& options, Result<World> world);
-// The ports as the agent names them, members of bonds and serial numbers of cards included: what is saved of a port is
-// found by its card.
+// The ports with the members of bonds and the serial numbers of cards, by which saved settings find their port.
 Node look_at_ports(World& world);
 
 // Restores what an interrupted selftest has left.

@@ -24,7 +24,7 @@ constexpr std::string_view kSound[] = {"@audio", "@jackuser", "@pipewire", "@rea
 
 constexpr const char* kFix = "Write \"* - memlock unlimited\" to /etc/security/limits.d/90-rdma.conf and log in again.";
 
-std::string told(bool some_only, const std::string& reader) {
+std::string consequence(bool some_only, const std::string& reader) {
   return std::string(some_only ? "Processes of these users" : "Users' processes") +
          " cannot register memory with the NIC beyond this (ibv_reg_mr fails with ENOMEM). " + reader;
 }
@@ -55,25 +55,25 @@ void ask(const View& view, Findings& findings) {
   const std::string reader = reader_of(*host), expected = "* unlimited";
   std::string low, all;
   bool some_only = true;  // no low entry for "*"
-  bool any = false;       // a soft limit of jobs: it counts, and a hard one leaves it as it is
+  bool has_soft = false;  // limits.conf sets the soft limit, which counts
   for (const UserLimit& entry : host->user_limits) {
     const LimitSetting& setting = entry.soft ? *entry.soft : *entry.hard;
     const std::string text = entry.domain + " " + bytes_text(setting.limit.soft) + " (" + setting.where.text() + ")";
     append_item(all, text);
     if (contains(kSound, entry.domain)) continue;
-    any = any || entry.soft;
+    has_soft = has_soft || entry.soft;
     if (is_enough_memlock(view, setting.limit)) continue;
     append_item(low, text);
     some_only = some_only && entry.domain != "*";
   }
-  if (const std::string session = any ? "" : low_session(view); !session.empty())
+  if (const std::string session = has_soft ? "" : low_session(view); !session.empty())
     return findings.push_back(bad(Status::warning, kHostSubject, session + "; no soft limit in limits.conf", expected,
-                                  told(false, reader), kFix));
+                                  consequence(false, reader), kFix));
   if (all.empty()) return;
   if (!low.empty() && reader.empty() && host->processes_hidden) return;  // a hidden service may start jobs
   if (low.empty() || reader.empty()) return findings.push_back(good(kHostSubject, std::move(all), expected));
   findings.push_back(
-      bad(Status::warning, kHostSubject, low, expected, told(some_only, reader),
+      bad(Status::warning, kHostSubject, low, expected, consequence(some_only, reader),
           std::string(some_only ? "Write unlimited in these lines, or take the lines out if the file has \"* - "
                                   "memlock unlimited\". Then log in again."
                                 : "Replace them with \"* - memlock unlimited\". Then log in again.") +

@@ -13,7 +13,7 @@ Finding asleep(const InUse& each, const PlatformFunction& function) {
                  "/power/control; then remove the tool or udev rule that set it to auto (powertop, TLP, tuned).");
 }
 
-// amdgpu and xe let an idle GPU sleep of themselves (amdgpu_driver_load_kms() and xe_pm_runtime_init(), Linux 6.12).
+// By default amdgpu and xe suspend an idle GPU (amdgpu_driver_load_kms() and xe_pm_runtime_init(), Linux 6.12).
 bool may_sleep(const InUse& each) {
   return !each.nic && (each.device->vendor == kAmd || each.device->vendor == kIntel);
 }
