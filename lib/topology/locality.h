@@ -24,8 +24,9 @@ std::optional<PathClass> path_class(const Gpu& gpu, const Nic& nic);
 // Without RDMA NICs, the nearest of all NICs. Empty: no NICs, or their classes are unknown.
 std::vector<size_t> nearest_nics(const Topology& topology, const Gpu& gpu);
 
-// Whether the hypervisor hides the PCIe switches above GPUs, which makes every class wrong: no two devices share a
-// bridge, and a GPU sits on a root bus itself (never so in a real slot) or the machine is known to be virtual.
+// Whether the PCIe switches above GPUs are hidden (by a hypervisor, or not recorded), which makes every class wrong: no
+// two devices share a bridge, and a GPU sits on a root bus itself (never so in a real slot) or the machine is known to
+// be virtual.
 bool is_flattened(const Topology& topology);
 
 // The package of the device's NUMA node, if the kernel reports it.

@@ -122,7 +122,7 @@ std::string remarks(const TopoView& view, const std::vector<size_t>& nics) {
            "): NCCL_NET_GDR_LEVEL decides whether GPUDirect RDMA is used.\n";
   if (is_flattened(view.topology))
     out +=
-        "# The hypervisor hides the PCIe switches: set NCCL_TOPO_FILE to the provider's file, or NCCL pairs GPUs "
+        "# The PCIe switches are hidden: set NCCL_TOPO_FILE to the provider's file, or NCCL pairs GPUs "
         "and NICs arbitrarily.\n";
   if (contains(view.topology.gpus, kAmd, &Gpu::vendor))
     out += "# AMD GPUs: RCCL reads the same names, from the environment or rccl.conf.\n";
