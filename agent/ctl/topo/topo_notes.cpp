@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Limits of the classes of `topo`, and differences from nvidia-smi's table.
 
+#include "base/parse.h"
 #include "ctl/topo/topo.h"
 #include "model/finding.h"
 #include "vendor/capabilities.h"
@@ -83,7 +84,9 @@ std::string bridges_on_boards(const TopoView& view) {
     for (const size_t nic : pair.nics) add(view.topology.nics[nic], view.topology.nics[nic].name);
   }
   if (names.empty()) return {};
-  return "PXB of " + joined(names) +
+  std::vector<std::string> sorted(names.begin(), names.end());
+  std::ranges::sort(sorted, natural_less);
+  return "PXB of " + names_text(sorted) +
          " counts bridges above this device only (on its own board, or one more switch); no other GPU or NIC shares "
          "them.";
 }
