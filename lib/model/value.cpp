@@ -2,6 +2,7 @@
 #include "model/value.h"
 
 #include <algorithm>
+#include <bit>
 #include <string_view>
 #include <utility>
 
@@ -88,6 +89,12 @@ Json to_json(Enum value) {
 template <class T>
 Json to_json(const T& value) requires(!HasWords<T>) {
   return value;
+}
+
+// Drivers round up: mlx5, mlx4 and mana to a power of two, ice, i40e and idpf to multiples of 32, hns3 of 8.
+bool same_ring(const std::optional<uint32_t>& a, const std::optional<uint32_t>& b) {
+  constexpr uint32_t kMost = 1U << 31;
+  return a && b && std::bit_ceil(std::min(*a, kMost)) == std::bit_ceil(std::min(*b, kMost));
 }
 
 }  // namespace
@@ -225,6 +232,8 @@ Json value_json(const Setting& setting, const Qos& qos) {
 }
 
 bool same_value(const Setting& setting, const Qos& a, const Qos& b) {
+  if (setting.id == SettingId::ring_rx) return same_ring(a.ring_rx, b.ring_rx);
+  if (setting.id == SettingId::ring_tx) return same_ring(a.ring_tx, b.ring_tx);
   return std::visit([&](auto member) { return a.*member && b.*member && *(a.*member) == *(b.*member); },
                     setting.member);
 }
