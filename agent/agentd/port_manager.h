@@ -16,7 +16,7 @@ struct World {
   std::string directory = "/";  // below it: run/fabric-agent, var/lib/fabric-agent
   Log log = write_journal;
   std::function<std::vector<Port>(const Policy&)> scan;  // RDMA ports and bond members, without settings and counters
-  std::function<bool(const Port&)> busy;                 // a user process holds a queue pair
+  std::function<bool(const Port&)> busy;                 // a job may be using it: qos::is_in_use()
   bool read_only = false;                                // a captured tree: no lock, no state file
   std::function<std::tm()> now_local = local_time;       // for the maintenance window
 };

@@ -27,7 +27,7 @@ Qos from_traffic(const Mark& data, const std::optional<Mark>& cnp, const Qos& wa
   const PrioSet lossless{static_cast<uint8_t>(want.pfc.value_or(PrioSet{}).bits | one(data.priority).bits)};
   out.pfc = one(data.priority);
   out.ets = classes(lossless, cnp);
-  out.ecn_rp = out.ecn_np = lossless;
+  out.ecn_rp = out.ecn_np = PrioSet{0xff};  // as shipped: RoCE on any other priority needs DCQCN even more, without PFC
   out.roce_prio = data.priority;
   if (want.trust == Trust::pcp) return out;
   out.trust = Trust::dscp;

@@ -104,7 +104,8 @@ Entry read_port(Reader& reader, const toml::table& table) {
   each_key(table, [&](std::string_view name, const toml::source_position& at, const toml::node& node) {
     read_port_key(reader, name, at, node, entry);
   });
-  if (entry.leaves_alone) reader.warn(table.source().begin, "[[port]] has no setting: its ports stay unchanged");
+  if (entry.leaves_alone && entry.port.name.empty())
+    reader.warn(table.source().begin, "[[port]] has no setting: its ports stay unchanged");
   return entry;
 }
 

@@ -101,6 +101,9 @@ void Reader::unknown(const toml::source_position& at, std::string_view what, std
   std::string text =
       "unknown " + std::string(what) + " " + toml_string(head) + (head.size() < word.size() ? "..." : "");
   if (faults_.many()) return fail(at, text);  // counted, not shown: no need to look for the nearest
+  const auto is_top = [&](const Key& key) { return key.section.empty() && key.name == head; };
+  if (std::ranges::any_of(keys(), is_top))
+    return fail(at, text + " here: it belongs to the top of the file, above the first line in brackets");
   auto nearest = std::ranges::min_element(
       known, [&](std::string_view a, std::string_view b) { return edit_distance(head, a) < edit_distance(head, b); });
   if (edit_distance(head, *nearest) * 2 <= std::max(head.size(), nearest->size()))

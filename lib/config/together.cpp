@@ -2,7 +2,6 @@
 // Values that are right alone and wrong together. An error where a driver would refuse them or one makes the other
 // void; a warning where they work, and work badly.
 #include <algorithm>
-#include <bit>
 
 #include "base/parse.h"
 #include "config/judge.h"
@@ -51,13 +50,6 @@ void check_netdev(const Judge& judge) {
   if (want.mtu && *want.mtu < kMtuForPath4096)
     judge.warn(SettingId::mtu,
                std::to_string(*want.mtu) + " gives a RoCE path MTU below 4096; write mtu = 4200 or more");
-  const auto ring = [&](SettingId setting, const std::optional<uint32_t>& size) {
-    if (size && !std::has_single_bit(*size))
-      judge.warn(setting, std::to_string(*size) + " is not a power of two; mlx5 rounds it up; write " +
-                              std::string(key_text(setting)) + " = " + std::to_string(std::bit_ceil(*size)));
-  };
-  ring(SettingId::ring_rx, want.ring_rx);
-  ring(SettingId::ring_tx, want.ring_tx);
 }
 
 // Lanes of 25 Gb/s and faster lose packets all the time without FEC (IEEE 802.3 clauses 91, 119).

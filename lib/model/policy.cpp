@@ -28,7 +28,7 @@ bool matches(const Match& match, const Port& port) {
 }
 
 bool can_have_one(const Port& port) {
-  return port.link_layer != LinkLayer::infiniband && !port.virtual_function && !port.netdev.empty();
+  return port.link_layer != LinkLayer::infiniband && !port.usnic && !port.virtual_function && !port.netdev.empty();
 }
 
 }  // namespace

@@ -130,6 +130,7 @@ void read_identity(const Context& context, Port& port) {
   const std::string type = read_noted(root, folder + "/node_type", "node type", port).value_or("").substr(0, 2);
   port.iwarp = type == "4:";
   port.usnic = type == "5:" || type == "6:";
+  if (port.usnic) port.left_alone = "usNIC, no RoCE";
 }
 
 // What identifies the card of a port: the serial number of its board by devlink, else of its VPD, which only root may

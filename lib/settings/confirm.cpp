@@ -13,6 +13,7 @@
 #include "base/fd.h"
 #include "base/parse.h"
 #include "model/node.h"
+#include "settings/restore.h"
 #include "store/files.h"
 #include "store/record.h"
 #include "vendor/driver.h"
@@ -42,6 +43,25 @@ void guard(const std::string& directory, const std::string& id, const std::funct
     if (!*record || (*record)->id != id || !is_pending(**record)) return;
     if (is_due(**record, this_moment(*root)) && act()) return;
   }
+}
+
+// A card that has not come back for so long is dead or was taken out: the settings of the others must not wait for it.
+constexpr std::chrono::minutes kForGone{10};
+
+// Since the deadline or, after a reboot, since the boot.
+std::chrono::milliseconds overdue(const Record& record, const Moment& now) {
+  const uint64_t since = record.boot_id == now.boot_id ? record.deadline : 0;
+  return std::chrono::milliseconds(now.milliseconds - std::min(since, now.milliseconds));
+}
+
+void forget_absent(Record& record, const std::vector<Port>& ports, Changes& told) {
+  for (Change& change : qos::restore_of_absent(record.before, ports)) {
+    change.outcome = Outcome::refused;
+    change.code = ENODEV;
+    change.detail = "the card has been gone for 10 minutes";
+    told.push_back(std::move(change));
+  }
+  for (const auto& entry : state::absent_originals(record.before, ports)) record.before.erase(entry);
 }
 
 // Nothing of the starter's stays open, its lock least of all, but the pipe.
@@ -165,21 +185,25 @@ void remember(Record& record, const Port& port, const Qos& before, const Keys& k
     if (own[i] && !has_value(kSettings[i], original)) copy_value(kSettings[i], before, original);
 }
 
-Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, qos::Options options) {
+Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, const Moment& now, qos::Options options) {
   Changes all;
   options.disruptive = record.disruptive;
   options.window_open = true;  // who could not wait for the window on the way there need not on the way back
   options.conflict = nullptr;
   options.save_original = nullptr;
+  const bool given_up = overdue(record, now) >= kForGone;
   for (Port& port : ports) {
     auto entry = state::find_original(record.before, port);
     if (entry == record.before.end()) continue;
     options.only = qos::own_keys(port);
     const Changes changes = qos::reconcile(kernel, port, entry->second, options);
-    const bool again = std::ranges::any_of(changes, is_left_to_do);
+    const bool again = std::ranges::any_of(changes, [=](const Change& change) {
+      return given_up ? change.outcome == Outcome::pending : is_left_to_do(change);
+    });
     all.insert(all.end(), changes.begin(), changes.end());
     if (!again) state::forget(record.before, port, options.only);
   }
+  if (given_up) forget_absent(record, ports, all);
   // The host's settings have nothing to wait for.
   const Changes host = qos::reconcile_sysctl(kernel.root, std::exchange(record.sysctl, {}), {});
   all.insert(all.end(), host.begin(), host.end());
@@ -190,7 +214,7 @@ Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, qos::Op
 Result<Changes> lapse(const std::string& directory, Kernel& kernel, std::vector<Port>& ports, Record& record,
                       qos::Options options) {
   const bool is_empty = record.before.empty() && record.sysctl.empty();
-  Changes changes = revert(kernel, ports, record, std::move(options));
+  Changes changes = revert(kernel, ports, record, this_moment(kernel.root), std::move(options));
   auto done = is_empty ? remove(directory) : save(directory, record);
   if (!done) return done.error();
   return changes;

@@ -53,9 +53,10 @@ Result<void> remove(const std::string& directory);
 Keys keys_changed(const Port& port, const Qos& want, const Qos& before);
 // Adds the current values of `keys`; to be saved before the port is written.
 void remember(Record& record, const Port& port, const Qos& before, const Keys& keys);
-// Restores the previous settings. Ports that are done leave record.before; those that are gone or busy stay, to be
-// tried again. Settings that the driver refuses are reported and dropped. `reverted` is set when nothing is left.
-Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, qos::Options options);
+// Restores the previous settings. Ports that are done leave record.before; those that are busy stay, to be tried again,
+// and so do, until ten minutes after the deadline or the boot, those that are gone. Settings that the driver refuses
+// are reported and dropped. `reverted` is set when nothing is left.
+Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, const Moment& now, qos::Options options);
 
 // revert(), and the record says so on disk. If the apply wrote nothing, the record is removed.
 Result<Changes> lapse(const std::string& directory, Kernel& kernel, std::vector<Port>& ports, Record& record,

@@ -64,6 +64,14 @@ bool has_user_elsewhere(const Root& root, const std::string& pci) {
   });
 }
 
+// Queue pairs that mlx5's users make through DEVX (UCX, NVSHMEM's IBGDA, NCCL's device API, DPDK) are not listed: the
+// kernel does not know what such an object is (drivers/infiniband/hw/mlx5/devx.c). The memory that they use is.
+bool has_registered_memory(Netlink& rdma, uint32_t device) {
+  constexpr std::chrono::seconds kPatience{2};
+  const auto owners = nldev::owners(rdma, device, nldev::Object::mr, kPatience);
+  return owners ? owners->user > 0 : owners.error().code != EINVAL && owners.error().code != EOPNOTSUPP;
+}
+
 }  // namespace
 
 bool is_there(Kernel& kernel, const Port& port) {
@@ -101,6 +109,8 @@ bool is_in_use(Kernel& kernel, const Port& port) {
   for (const nldev::Device& device : *devices) {
     const bool own = device.name == port.rdma;
     if (!own && !rides_on(kernel.root, device.name, port.pci)) continue;
+    // First the memory: each queue pair that is listed costs the firmware a command, and a job has thousands.
+    if (has_registered_memory(*kernel.rdma, device.index)) return true;
     const auto count = nldev::queue_pairs_in_use(*kernel.rdma, device.index, own ? port.number : 1);
     if (!count || *count > 0) return true;
     known = known || own;

@@ -201,14 +201,15 @@ class Pass {
     out.port = port_.id();
     out.setting = row.setting->id;
     out.disruptive = is_disruptive(*row.op, row.setting->id, limits_);
-    out.from = first_.unread[index(out.setting)] ? "-" : value_text(*row.setting, before_);
+    const bool differed = !same_value(*row.setting, want_, before_);
+    // Equal values have one text: what the driver has rounded is no drift.
+    out.from = first_.unread[index(out.setting)] ? "-" : value_text(*row.setting, differed ? before_ : want_);
     out.to = value_text(*row.setting, want_);
     out.detail = row.detail;
     if (lost_ && !in_sync(row)) return refused(std::move(out), row, *lost_);
     if (row.refusal && (row.doubtful || !in_sync(row))) return refused(std::move(out), row, *row.refusal);
     // Refused and in sync now: another setting's write did it.
     if (in_sync(row)) {
-      const bool differed = !same_value(*row.setting, want_, before_);
       if (!differed && !row.written) return unverified(std::move(out));
       out.outcome = options_.dry_run ? Outcome::differs : Outcome::applied;
       if (!differed && out.from == out.to && !first_.unverified.contains(out.setting))

@@ -42,8 +42,9 @@ Changes reconcile(Kernel& kernel, Port& port, const Qos& want, const Options& op
 Result<void> settle(Kernel& kernel, const Port& port);
 
 // True if a process, or a connection of the kernel (NVMe-oF, NFS, Lustre), has a queue pair on the port or on a virtual
-// function or subfunction of it (RDMA netlink), if a guest has such a function open (vfio), or another network
-// namespace its RDMA device (rdma system netns exclusive). True also when it cannot be known: a job may be running.
+// function or subfunction of it, or a process memory registered with such a device (RDMA netlink), if a guest has such
+// a function open (vfio), or another network namespace its RDMA device (rdma system netns exclusive). True also when it
+// cannot be known: a job may be running.
 bool is_in_use(Kernel& kernel, const Port& port);
 
 }  // namespace fabric::qos

@@ -41,22 +41,13 @@ std::string read_second(Kernel& kernel, const std::string& netdev, SettingId set
   return {};
 }
 
-// The netdev itself, or what is built on it (a VLAN, a bridge).
+// The netdev itself, or what is built on it (a VLAN on a bond, a bridge): links "lower_NAME" lead down.
+// NOLINTNEXTLINE(misc-no-recursion): the kernel nests netdevs eight deep at most (MAX_NEST_DEV)
 bool carries(const Root& root, std::string_view upper, const std::string& netdev) {
-  return upper == netdev || root.exists("sys/class/net/" + std::string(upper) + "/lower_" + netdev);
-}
-
-// /proc/net/route: interface, destination, gateway, ...; /proc/net/ipv6_route: destination, its length, ..., interface.
-bool has_default_route(const Root& root, const std::string& netdev) {
-  constexpr std::string_view kAnyV4 = "00000000", kAnyV6 = "00000000000000000000000000000000";
-  const std::string v4 = root.text_of("proc/net/route"), v6 = root.text_of("proc/net/ipv6_route");
-  for (std::string_view line : split(v4, '\n'))
-    if (const auto row = words(line); row.size() > 1 && row[1] == kAnyV4 && carries(root, row[0], netdev)) return true;
-  for (std::string_view line : split(v6, '\n'))
-    if (const auto row = words(line);
-        row.size() > 9 && row[0] == kAnyV6 && row[1] == "00" && carries(root, row[9], netdev))
-      return true;
-  return false;
+  return upper == netdev ||
+         std::ranges::any_of(root.names_in("sys/class/net/" + std::string(upper)), [&](std::string_view name) {
+           return name.starts_with("lower_") && carries(root, name.substr(6), netdev);
+         });
 }
 
 class Tester {
@@ -141,6 +132,19 @@ Result<void> save_record(const std::string& directory, const state::Originals& r
 
 bool SelfTest::is_restored() const { return std::ranges::all_of(restored, is_back); }
 
+// /proc/net/route: interface, destination, gateway, ...; /proc/net/ipv6_route: destination, its length, ..., interface.
+bool has_default_route(const Root& root, const std::string& netdev) {
+  constexpr std::string_view kAnyV4 = "00000000", kAnyV6 = "00000000000000000000000000000000";
+  const std::string v4 = root.text_of("proc/net/route"), v6 = root.text_of("proc/net/ipv6_route");
+  for (std::string_view line : split(v4, '\n'))
+    if (const auto row = words(line); row.size() > 1 && row[1] == kAnyV4 && carries(root, row[0], netdev)) return true;
+  for (std::string_view line : split(v6, '\n'))
+    if (const auto row = words(line);
+        row.size() > 9 && row[0] == kAnyV6 && row[1] == "00" && carries(root, row[9], netdev))
+      return true;
+  return false;
+}
+
 std::string why_no_self_test(Kernel& kernel, const Port& port, bool route_allowed) {
   if (port.netdev.empty() || !kernel.route) return port.id() + " has no netdev";
   if (!port.left_alone.empty()) return port.id() + " cannot be managed here: " + port.left_alone;
@@ -149,8 +153,7 @@ std::string why_no_self_test(Kernel& kernel, const Port& port, bool route_allowe
   if (!route_allowed && has_default_route(kernel.root, port.netdev))
     return "the default route goes through " + port.netdev + "; --force tests it all the same";
   if (is_in_use(kernel, port))
-    return "a process or a connection of the kernel holds a queue pair on " + port.id() +
-           ", or its queue pairs cannot be listed";
+    return "a process or a connection of the kernel uses RDMA on " + port.id() + ", or that cannot be known";
   return {};
 }
 
@@ -169,7 +172,7 @@ Result<SelfTest> self_test(Kernel& kernel, Port& port, const Qos& want, const Se
   Tester tester(kernel, port, options, driver, wanted);
   for (SettingId id : driver.order) {
     if (!has_value(setting_of(id), wanted)) continue;
-    if (options.busy && options.busy(port)) out.stopped = "a process has opened a queue pair on " + port.id();
+    if (options.busy && options.busy(port)) out.stopped = "a process has begun to use RDMA on " + port.id();
     if (!out.stopped.empty()) break;
     out.steps.push_back(tester.write_once(id, wanted));
   }

@@ -35,6 +35,9 @@ struct SelfTestOptions {
   std::chrono::milliseconds patience{15'000};  // for the carrier after a write
 };
 
+// Whether the machine's default route leaves by the netdev, or by what is built on it (a VLAN on a bond, a bridge).
+bool has_default_route(const Root& root, const std::string& netdev);
+
 // Why the port must not be tested: queue pairs, a bond, the default route (unless `route_allowed`). Empty: it may.
 std::string why_no_self_test(Kernel& kernel, const Port& port, bool route_allowed);
 

@@ -339,6 +339,19 @@ TEST(Check, PlatformLimitIsNotADefectUntilItStarvesThePort) {
   EXPECT_EQ(said(node.view()), "");
 }
 
+// The link is down, a module is not loaded, a service has not run: the policy is right.
+TEST(Check, AValueThatCannotBeSetNowIsNoReasonToChangeThePolicyAtOnce) {
+  Healthy node;
+  Change& change = node.change("mlx5_0/1", "pfc");
+  change.outcome = Outcome::unsupported;
+  change.from = "-";
+  change.detail = "the module dcb is not loaded: modprobe dcb";
+  const auto found = complaints_of(node.view(), {"pfc"});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_TRUE(found[0].meaning.ends_with("Reported: the module dcb is not loaded: modprobe dcb.")) << found[0].meaning;
+  EXPECT_TRUE(found[0].remedy.starts_with("If what is reported can be changed, change it")) << found[0].remedy;
+}
+
 TEST(Check, NothingToJudgeIsUnknownNotOk) {
   const Node empty;
   const Report report = run_checks({.now = empty});

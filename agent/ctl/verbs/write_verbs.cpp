@@ -9,6 +9,7 @@
 #include "kernel/netlink/rtnl.h"
 #include "settings/restore.h"
 #include "settings/selftest.h"
+#include "store/toml_value.h"
 
 namespace fabric::ctl {
 
@@ -86,6 +87,20 @@ void settle(Writer& writer, const Changes& changes, Output& output) {
     fail(output, kFailure, port->id() + ": no carrier 10 s after the write" + when_up(*port));
 }
 
+// There a larger MTU, or a restart of the link, can cut off the machine and its operator.
+std::string route_text(const World& world, const Node& node, const Changes& writes) {
+  std::vector<std::string> netdevs;
+  for (const Port& port : node.ports)
+    if (contains(writes, port.id(), &Change::port) && qos::has_default_route(world.kernel.root, port.netdev))
+      netdevs.push_back(port.netdev);
+  if (netdevs.empty()) return {};
+  return "\nThe default route leaves by " + joined(netdevs) +
+         ". If that is the management network, leave it alone:\n  printf '[[port]]\\nname = \"management\"\\nmatch = { "
+         "netdev = [" +
+         joined(netdevs, ", ", toml_string) +
+         "] }\\n' | sudo install -D -m 644 /dev/stdin /etc/fabric-agent/conf.d/management.toml\n";
+}
+
 Changes apply_host(Writer& writer, const Options& options, Trial& trial) {
   if (!names_host(options)) return {};
   return host_changes(writer.world, false, [&](const std::string& name, const std::string& before) -> Result<void> {
@@ -118,7 +133,7 @@ Result<void> must_be_host(const Options& options) {
 Result<Writer> open_writer(const Options& options, Result<World> world) {
   if (!world) return world.error();
   if (auto host = must_be_host(options); !host) return host.error();
-  auto lock = state::take_lock(options.root, kLockPatience);
+  auto lock = options.dry_run ? Result<Fd>(Fd()) : state::take_lock(options.root, kLockPatience);
   if (!lock) return lock.error();
   auto originals = state::load_originals(options.root);
   if (!originals && originals.error().code == EBADMSG)
@@ -151,6 +166,7 @@ int run_plan(const Options& options, Output& output) {
     return failure(error(0, options.root + ": the settings of a captured tree cannot be read"), output);
   Node node = look_at_ports(*world);
   if (auto known = check_ports(options, node); !known) return failure(known.error(), output);
+  if (::geteuid() != 0) node.unseen.emplace_back("settings in debugfs and configfs (DCQCN, rdma_cm): root's alone");
   Changes all, writes;
   for (const auto& [port, changes] : make_plan(*world, node, options)) append(all, changes);
   std::ranges::copy_if(all, std::back_inserter(writes), is_write);
@@ -166,7 +182,7 @@ int run_plan(const Options& options, Output& output) {
                        ? "Nothing to write"
                        : std::to_string(writes.size()) + (writes.size() == 1 ? " setting" : " settings") + " to write";
     if (disruptive > 0) output.text += ", " + std::to_string(disruptive) + " disruptive (stops traffic for a moment)";
-    output.text += ".\n" + unseen_text(node, output);
+    output.text += ".\n" + route_text(*world, node, writes) + unseen_text(node, output);
     if (!writes.empty())
       output.text += "\nNext: sudo fabric-agentctl apply, or mode = \"enforce\" in the configuration\n";
   }

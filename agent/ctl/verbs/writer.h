@@ -20,7 +20,7 @@ struct Writer {
   state::Originals originals;
   Node node;
 };
-// Takes the lock. Every refusal comes before the first write.
+// Takes the lock, unless nothing will be written (dry_run). Every refusal comes before the first write.
 Result<Writer> open_writer(const Options& options, Result<World> world);
 // The ports with the members of bonds and the serial numbers of cards, by which saved settings find their port.
 Node look_at_ports(World& world);

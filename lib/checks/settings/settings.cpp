@@ -30,8 +30,9 @@ Answer answer_of(const Change& change, bool enforced) {
       return {Status::warning, meaning + " The write would interrupt traffic and waits until no process uses the port.",
               "Apply it now, interrupting traffic: fabric-agentctl apply --disruptive now"};
     case Outcome::unsupported:
-      return {Status::warning, "This port does not support the value that the policy wants.",
-              "Remove " + change.key() + " from the policy of this port, or set it with the vendor's tool."};
+      return {Status::warning, "The value that the policy wants cannot be set on this port, as it is.",
+              "If what is reported can be changed, change it; else remove " + change.key() +
+                  " from the policy of this port."};
     case Outcome::refused:
       return {
           Status::critical,

@@ -49,8 +49,15 @@ Result<void> read_port(const PortIo& io, const std::string& folder, Qos& out) {
   return {};
 }
 
+// RDMA_NODE_RNIC (rdma/ib_verbs.h): rdma_cm keeps such files for it as well, and refuses v2
+// (roce_gid_type_mask_support()).
+bool is_iwarp(const PortIo& io) {
+  return io.kernel.root.line_of("sys/class/infiniband/" + io.rdma + "/node_type").starts_with("4:");
+}
+
 std::string why_not(const PortIo& io, const Error& failure) {
   if (io.rdma.empty()) return "no RDMA device on this port";
+  if (is_iwarp(io)) return io.rdma + " speaks iWARP, which runs over TCP, not RoCE";
   if (std::string why = file_settings::closed(io, kFolder); !why.empty()) return why;
   if (!io.kernel.root.exists(kFolder)) return "the module rdma_cm is not loaded: modprobe rdma_cm";
   switch (failure.code) {
@@ -64,8 +71,9 @@ std::string why_not(const PortIo& io, const Error& failure) {
 
 void read(PortIo& io, Qos& out) {
   if (!io.wants(SettingId::roce_mode) && !io.wants(SettingId::roce_tos)) return;
-  auto done = io.rdma.empty() ? Result<void>(error(ENODEV, io.netdev))
-                              : in_port(io, [&](const std::string& folder) { return read_port(io, folder, out); });
+  auto done = io.rdma.empty() || is_iwarp(io)
+                  ? Result<void>(error(ENODEV, io.netdev))
+                  : in_port(io, [&](const std::string& folder) { return read_port(io, folder, out); });
   if (done) return;
   for (SettingId setting : {SettingId::roce_mode, SettingId::roce_tos})
     if (io.wants(setting)) io.limits.reasons[setting] = why_not(io, done.error());

@@ -65,6 +65,13 @@ TEST(PolicyFor, APortIsMatchedByWhatItIs) {
   EXPECT_FALSE(takes(match, port));
 }
 
+// Cisco's VIC is the management NIC of its servers.
+TEST(PolicyFor, AUsnicDeviceIsLeftAlone) {
+  Port port = roce_port();
+  port.usnic = true;
+  EXPECT_FALSE(takes({}, port));
+}
+
 TEST(Window, PastMidnightBelongsToTheDayOnWhichItBegins) {
   const std::vector<Window> windows{{1U << 6, 1380, 60}};  // Sat 23:00-01:00
   EXPECT_TRUE(in_window(windows, 6, 1380));

@@ -33,8 +33,8 @@ TEST(Traffic, AllThatDependsOnItFollows) {
                              .dscp_map = DscpMap{{26, 3}, {48, 6}},
                              .ets = ets,
                              .pfc = PrioSet{1 << 3},
-                             .ecn_rp = PrioSet{1 << 3},
-                             .ecn_np = PrioSet{1 << 3},
+                             .ecn_rp = PrioSet{0xff},
+                             .ecn_np = PrioSet{0xff},
                              .cnp_dscp = 48,
                              .cnp_prio = OrNone{6},
                              .roce_dscp = 26,
@@ -64,7 +64,6 @@ TEST(Traffic, WhatIsGivenStays) {
   EXPECT_EQ(entry.want.roce_tos, 104U);
   EXPECT_FALSE(derived(entry, "pfc"));
   EXPECT_EQ(entry.want.ets->prio_tc, (Eight{0, 0, 0, 1, 1, 0, 2, 0})) << "all that is lossless is one class";
-  EXPECT_EQ(entry.want.ecn_rp, PrioSet{0b11000});
   EXPECT_TRUE(config.warnings.empty());
 }
 
@@ -227,30 +226,32 @@ std::string ets(const std::string& prio_tc) {
          "bw = [50, 50, 0, 0, 0, 0, 0, 0] }\n";
 }
 
+const std::string kEcnOnAll = "ecn_rp = [0, 1, 2, 3, 4, 5, 6, 7]\necn_np = [0, 1, 2, 3, 4, 5, 6, 7]\n";
+
 // The vendors' values (sources: the comments of the profiles), whole: those of the sample must not replace them.
 const std::map<std::string, std::string> kWantedOf{
-    {"nvidia-dcqcn",
-     "dcbx = \"host\"\npause = \"off\"\nmtu = 9000\ntrust = \"dscp\"\ndscp_map = { 26 = 3, 48 = 6 }\n" +
-         ets("0, 0, 0, 1, 0, 0, 2, 0") +
-         "pfc = [3]\necn_rp = [3]\necn_np = [3]\ncnp_dscp = 48\ncnp_prio = 6\nroce_dscp = 26\nroce_prio = 3\n"
-         "roce_mode = \"v2\"\nroce_tos = 106\n"},
+    {"nvidia-dcqcn", "dcbx = \"host\"\npause = \"off\"\nmtu = 9000\ntrust = \"dscp\"\ndscp_map = { 26 = 3, 48 = 6 }\n" +
+                         ets("0, 0, 0, 1, 0, 0, 2, 0") + "pfc = [3]\n" + kEcnOnAll +
+                         "cnp_dscp = 48\ncnp_prio = 6\nroce_dscp = 26\nroce_prio = 3\n"
+                         "roce_mode = \"v2\"\nroce_tos = 106\n"},
     {"oci", "dcbx = \"host\"\npause = \"off\"\ntrust = \"dscp\"\n" + oci_map() + ets("1, 0, 0, 0, 0, 0, 2, 0") +
-                "pfc = [0]\necn_rp = [0]\necn_np = [0]\ncnp_dscp = 46\ncnp_prio = 6\nroce_dscp = 10\nroce_prio = 0\n"
+                "pfc = [0]\n" + kEcnOnAll +
+                "cnp_dscp = 46\ncnp_prio = 6\nroce_dscp = 10\nroce_prio = 0\n"
                 "roce_mode = \"v2\"\nroce_tos = 42\n"},
     {"broadcom-thor2",
      "dcbx = \"host\"\npause = \"off\"\nmtu = 9000\ntrust = \"dscp\"\ndscp_map = { 26 = 3, 48 = 7 }\n" +
-         ets("0, 0, 0, 1, 0, 0, 0, 2") +
-         "pfc = [3]\necn_rp = [3]\necn_np = [3]\ncnp_dscp = 48\ncnp_prio = 7\nroce_dscp = 26\nroce_prio = 3\n"
+         ets("0, 0, 0, 1, 0, 0, 0, 2") + "pfc = [3]\n" + kEcnOnAll +
+         "cnp_dscp = 48\ncnp_prio = 7\nroce_dscp = 26\nroce_prio = 3\n"
          "roce_mode = \"v2\"\nroce_tos = 106\n"},
-    {"amd-pollara",
-     "mtu = 9000\ntrust = \"dscp\"\ndscp_map = { 24 = 3, 46 = 6 }\n" + ets("0, 0, 0, 1, 0, 0, 2, 0") +
-         "pfc = [3]\necn_rp = [3]\necn_np = [3]\ncnp_dscp = 46\ncnp_prio = 6\nroce_dscp = 24\nroce_prio = 3\n"
-         "roce_mode = \"v2\"\nroce_tos = 98\n"},
+    {"amd-pollara", "mtu = 9000\ntrust = \"dscp\"\ndscp_map = { 24 = 3, 46 = 6 }\n" + ets("0, 0, 0, 1, 0, 0, 2, 0") +
+                        "pfc = [3]\n" + kEcnOnAll +
+                        "cnp_dscp = 46\ncnp_prio = 6\nroce_dscp = 24\nroce_prio = 3\n"
+                        "roce_mode = \"v2\"\nroce_tos = 98\n"},
     {"intel-e810",
      "dcbx = \"host\"\nfw_lldp = false\npause = \"off\"\nmtu = 9000\ntrust = \"dscp\"\n"
      "dscp_map = { 26 = 3, 48 = 6 }\n" +
-         ets("0, 0, 0, 1, 0, 0, 2, 0") +
-         "pfc = [3]\necn_rp = [3]\necn_np = [3]\ncnp_dscp = 48\ncnp_prio = 6\nroce_dscp = 26\nroce_prio = 3\n"
+         ets("0, 0, 0, 1, 0, 0, 2, 0") + "pfc = [3]\n" + kEcnOnAll +
+         "cnp_dscp = 48\ncnp_prio = 6\nroce_dscp = 26\nroce_prio = 3\n"
          "roce_mode = \"v2\"\nroce_tos = 106\n"}};
 
 TEST(ShippedProfile, EverySettingHasItsVendorsValue) {

@@ -322,6 +322,10 @@ TEST_F(ScanOfANic, RepresentorsAndIwarpAreTold) {
   tree.file("sys/class/infiniband/mlx5_0/node_type", "4: RNIC\n");
   EXPECT_TRUE(scanned().ports.at(0).virtual_function);
   EXPECT_TRUE(scanned().ports.at(0).iwarp);
+  tree.file("sys/class/infiniband/mlx5_0/node_type", "6: UNKNOWN\n");
+  EXPECT_TRUE(names({scanned().ports.at(0).left_alone}, "representor"));
+  tree.remove("sys/class/net/eth0/phys_port_name");
+  EXPECT_TRUE(names({scanned().ports.at(0).left_alone}, "usNIC"));
 }
 
 // The same NIC with netlink: what the kernel says there comes before the files.

@@ -188,20 +188,11 @@ TEST_F(EthtoolFeature, IsReadOnlyWhenWanted) {
   EXPECT_FALSE(now.ring_rx || now.channels || now.fec);
 }
 
-TEST(Rings, RoundAsTheDriversDo) {
-  Qos want{.ring_rx = 5000, .ring_tx = 513};
-  for (const auto& [driver, rx, tx] : {std::tuple{"mlx5_core", 8192u, 1024u}, {"ice", 5024u, 544u}}) {
-    const auto expected = driver_for(driver).expected;
-    EXPECT_EQ(expected(want, {}, {}).ring_rx, rx);
-    EXPECT_EQ(expected(want, {}, {}).ring_tx, tx);
-    EXPECT_EQ(expected({.ring_rx = UINT32_MAX}, {}, {}).ring_rx, UINT32_MAX) << "left for the limit to judge";
-  }
-}
-
 TEST(Rings, WhatADriverRoundsIsInSync) {
   for (auto [personality, rounding, shown] :
        {std::tuple{Personality::mlx5, test::SimEthtool::Rounding::power_of_two, 8192u},
-        std::tuple{Personality::ice, test::SimEthtool::Rounding::up_to_32, 5024u}}) {
+        std::tuple{Personality::ice, test::SimEthtool::Rounding::up_to_32, 5024u},
+        std::tuple{Personality::bnxt, test::SimEthtool::Rounding::none, 5000u}}) {
     Bed bed(personality);
     bed.nic.ethtool.rounding = rounding;
     bed.nic.ethtool.ring_rx = bed.nic.ethtool.ring_tx = {1024, 8192};
@@ -210,6 +201,10 @@ TEST(Rings, WhatADriverRoundsIsInSync) {
     EXPECT_EQ(bed.nic.ethtool.ring_rx->now, shown);
     EXPECT_EQ(of(bed.apply(want), "ring_rx").outcome, Outcome::in_sync);
     EXPECT_EQ(bed.nic.calls["setrings"], 1u) << "queues are not rebuilt again and again";
+    want.ring_rx = 4096;
+    EXPECT_EQ(of(bed.plan(want), "ring_rx").outcome, Outcome::differs);
+    want.ring_rx = shown + 1;
+    EXPECT_NE(of(bed.plan(want), "ring_rx").outcome, Outcome::in_sync) << "smaller than wanted";
     want.ring_rx = 8193;
     EXPECT_EQ(of(bed.apply(want), "ring_rx").outcome, Outcome::unsupported);
   }

@@ -9,15 +9,17 @@
 namespace fabric {
 namespace {
 
-// RDMA netlink of devices by index, with so many queue pairs of processes each (drivers/infiniband/core/nldev.c).
+// RDMA netlink of devices by index, with so many queue pairs and memory regions of processes each
+// (drivers/infiniband/core/nldev.c).
 class QueuePairs : public Netlink {
  public:
   struct Device {
     std::string name;
     uint32_t port = 1;
-    unsigned used = 0;
+    unsigned used = 0, memory = 0;
   };
   std::map<uint32_t, Device> devices;
+  int memory_errno = 0;  // of the dump of memory regions
 
   Result<std::vector<Message>> talk(uint16_t type, uint16_t, View8 payload) override {
     std::vector<Message> out;
@@ -29,6 +31,13 @@ class QueuePairs : public Netlink {
     const uint32_t index = find(asked, RDMA_NLDEV_ATTR_DEV_INDEX)->u32().value_or(99);
     const Device& device = devices.at(index);
     AttrWriter pairs, answer = head(index, device);
+    if (type == RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_RES_MR_GET)) {
+      AttrWriter regions;
+      for (unsigned i = 0; i < device.memory; ++i)
+        regions.nest(RDMA_NLDEV_ATTR_RES_MR_ENTRY, AttrWriter().u32(RDMA_NLDEV_ATTR_RES_PID, 4711));
+      if (memory_errno != 0) return error(memory_errno, "simulated");
+      return std::vector{Message{type, answer.nest(RDMA_NLDEV_ATTR_RES_MR, regions).data()}};
+    }
     for (unsigned i = 0; i < device.used; ++i)
       pairs.nest(RDMA_NLDEV_ATTR_RES_QP_ENTRY, AttrWriter()
                                                    .u32(RDMA_NLDEV_ATTR_PORT_INDEX, device.port)
@@ -80,6 +89,19 @@ TEST_F(Busy, ByItsOwnQueuePairsAndThoseOfTheFunctionsBelowIt) {
   }
   rdma_->devices[1].used = 5;
   EXPECT_FALSE(busy()) << "another card";
+}
+
+// UCX, IBGDA: their queue pairs are DEVX objects, which no dump lists.
+TEST_F(Busy, ByMemoryOfProcessesWhoseQueuePairsAreNotListed) {
+  rdma_->devices[2].memory = 1;
+  EXPECT_TRUE(busy()) << "of the virtual function";
+  rdma_->devices[2].memory = 0;
+  rdma_->devices[1].memory = 7;
+  EXPECT_FALSE(busy()) << "another card";
+  rdma_->memory_errno = EINVAL;
+  EXPECT_FALSE(busy()) << "a kernel without this dump";
+  rdma_->memory_errno = ETIMEDOUT;
+  EXPECT_TRUE(busy());
 }
 
 TEST_F(Busy, ByAGuestOrAContainerWhoseQueuePairsAreNotListed) {

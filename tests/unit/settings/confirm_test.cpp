@@ -101,19 +101,46 @@ TEST(ConfirmRevert, PutsBackWhatStoodAndKeepsWhatMustWait) {
   ASSERT_EQ(nic.pfc.pfc_en, 8);
   bool busy = true;
   qos::Options options{.busy = [&](const Port&) { return busy; }};
-  revert(kernel, ports, record, options);
+  revert(kernel, ports, record, {"a boot", 2'000}, options);
   EXPECT_EQ(nic.pfc.pfc_en, 8) << "a job uses the port";
   EXPECT_TRUE(is_pending(record));
   busy = false;
   nic.present = false;
-  revert(kernel, ports, record, options);
+  revert(kernel, ports, record, {"a boot", 2'000}, options);
   EXPECT_TRUE(is_pending(record)) << "a device that is gone may come back";
   nic.present = true;
   options.window_open = false;
-  revert(kernel, ports, record, options);
+  revert(kernel, ports, record, {"a boot", 2'000}, options);
   EXPECT_EQ(nic.pfc.pfc_en, 0) << "the deadline is no matter of the maintenance window";
   EXPECT_EQ(nic.mtu, 1500U);
   EXPECT_FALSE(is_pending(record));
+}
+
+// A dead or pulled card comes back in hours, or never: the other ports must not stay without enforcement till then.
+TEST(ConfirmRevert, GivesUpACardThatStaysAway) {
+  test::SimKernel sim;
+  SimNic& nic = sim.add_nic("eth0", Personality::mlx5);
+  Kernel kernel = sim.kernel();
+  std::vector<Port> ports{nic.port()};
+  const Record unconfirmed = [&] {
+    Record record = record_of({"a boot", 0}, std::chrono::seconds(1));
+    remember(record, ports[0], {.mtu = 1500}, keys_of({.mtu = 1500}));
+    return record;
+  }();
+  nic.present = false;
+  for (const bool listed : {true, false}) {
+    if (!listed) ports.clear();
+    Record record = unconfirmed;
+    revert(kernel, ports, record, {"a boot", 600'999}, {});
+    EXPECT_TRUE(is_pending(record)) << "a driver may be loading";
+    revert(kernel, ports, record, {"the next boot", 599'999}, {});
+    EXPECT_TRUE(is_pending(record));
+    const Changes told = revert(kernel, ports, record, {"a boot", 601'000}, {});
+    EXPECT_FALSE(is_pending(record));
+    ASSERT_EQ(told.size(), 1U);
+    EXPECT_EQ(told[0].outcome, Outcome::refused);
+    EXPECT_EQ(told[0].to, "1500");
+  }
 }
 
 // The first DSCP overwrites the ETS that lldpad had set, and nobody wanted another.
@@ -133,7 +160,7 @@ TEST(ConfirmRevert, PutsBackWhatAWriteOverwrites) {
   ASSERT_NE(bed.read().ets, before.ets);
   EXPECT_FALSE(record.before.begin()->second.mtu) << "is not touched";
   std::vector<Port> ports{bed.port};
-  revert(bed.kernel, ports, record, {});
+  revert(bed.kernel, ports, record, {"a boot", 2'000}, {});
   EXPECT_EQ(bed.read().ets, before.ets);
   EXPECT_EQ(bed.read().pfc, before.pfc);
   EXPECT_FALSE(is_pending(record));
@@ -223,8 +250,8 @@ struct Card : Guard {
     return node.ports.at(0);
   }
   // Of before the reboot, which ended its guard.
-  void leave_overdue(uint32_t mtu) {
-    Record record = record_of({"an earlier boot", 0}, std::chrono::seconds(60));
+  void leave_overdue(uint32_t mtu, const Moment& begun = {"an earlier boot", 0}) {
+    Record record = record_of(begun, std::chrono::seconds(0));
     remember(record, port(), {.mtu = mtu}, keys_of({.mtu = mtu}));
     ASSERT_TRUE(save(tree_.path(), record).ok());
   }
@@ -267,11 +294,34 @@ TEST_F(Card, WhoseApplyIsOverdueIsNoObstacleToTheNextOne) {
 }
 
 TEST_F(Card, ThatIsGoneIsSaid) {
-  leave_overdue(1500);
+  leave_overdue(1500, this_moment(tree_.root()));
   tree_.remove("sys/class/infiniband/mlx5_0");
   EXPECT_EQ(ctl::run_apply(options_, output_), ctl::kFailure);
   EXPECT_TRUE(has(output_.errors, "when the ports are idle and present")) << output_.errors;
   EXPECT_FALSE(has(output_.errors, "were restored")) << output_.errors;
+}
+
+// The configuration as shipped also matches the NIC that the machine is reached by.
+TEST_F(Card, WithTheDefaultRouteIsNamedInThePlan) {
+  EXPECT_EQ(ctl::run_plan(options_, output_), ctl::kChanges) << output_.errors;
+  EXPECT_FALSE(has(output_.text, "default route")) << output_.text;
+  tree_.file("proc/net/route", "Iface\tDestination\tGateway\neth0\t00000000\t0100000A\t0003\n");
+  EXPECT_EQ(ctl::run_plan(options_, output_), ctl::kChanges);
+  EXPECT_TRUE(has(output_.text, "The default route leaves by eth0.")) << output_.text;
+  EXPECT_TRUE(has(output_.text, "name = \"management\"\\nmatch = { netdev = [\"eth0\"] }")) << output_.text;
+}
+
+// As an unprivileged user: nothing is written, so no lock is needed.
+TEST_F(Card, TriesARestoreWithoutTheLock) {
+  nic_.mtu = 9000;
+  state::Originals originals;
+  originals[state::port_key(port())].mtu = 1500;
+  ASSERT_TRUE(state::save_originals(tree_.path(), originals).ok());
+  const auto held = state::take_lock(tree_.path());
+  ASSERT_TRUE(held.ok());
+  options_.dry_run = true;
+  EXPECT_EQ(ctl::run_restore(options_, output_), ctl::kChanges) << output_.errors;
+  EXPECT_TRUE(has(output_.text, "mtu")) << output_.text;
 }
 
 TEST_F(Guard, EndsWithoutActingWhenConfirmed) {

@@ -75,7 +75,7 @@ TEST_F(BondRestore, AnApplyThatNobodyConfirmedIsTakenBackOnBoth) {
     confirm::remember(record, port, before, Keys().set());
     return {};
   });
-  confirm::revert(kernel_, ports_, record, {});
+  confirm::revert(kernel_, ports_, record, {"a boot", 2'000}, {});
   EXPECT_EQ(bond_.mtu, 2000U);
   EXPECT_EQ(member_.pfc.pfc_en, 0);
   EXPECT_FALSE(confirm::is_pending(record));
@@ -197,7 +197,7 @@ TEST(SelfTest, StopsWhenAQueuePairOpensAndKeepsItsRecordUntilItCloses) {
   const auto busy = [&](const Port&) { return calls++ >= 7; };
   auto test = bed.test(busy);
   ASSERT_TRUE(test.ok());
-  EXPECT_TRUE(has(test->stopped, "queue pair"));
+  EXPECT_TRUE(has(test->stopped, "begun to use RDMA"));
   EXPECT_FALSE(test->is_restored()) << text(test->restored);
   EXPECT_TRUE(bed.has_record());
   bed.end({.busy = busy});
@@ -234,12 +234,14 @@ TEST(SelfTest, IsRefusedWhereItWouldCutOffTheHostOrAJob) {
   SimNic& nic = sim.add_nic("eth0", Personality::mlx5);
   Kernel kernel = sim.kernel(tree.path());
   const auto why = [&](bool route_allowed) { return qos::why_no_self_test(kernel, nic.port(), route_allowed); };
-  EXPECT_TRUE(has(why(false), "queue pair")) << "not known";
+  EXPECT_TRUE(has(why(false), "uses RDMA")) << "not known";
   tree.file("proc/net/route", "Iface\tDestination\tGateway\neth0\t00000000\t0100000A\t0003\n");
   EXPECT_TRUE(has(why(false), "default route"));
   EXPECT_FALSE(has(why(true), "default route"));
   tree.file("proc/net/route", "Iface\tDestination\tGateway\nvlan7\t00000000\t0100000A\t0003\n");
-  tree.folder("sys/class/net/vlan7/lower_eth0");
+  tree.folder("sys/class/net/vlan7/lower_bond0").folder("sys/class/net/bond0/lower_eth1");
+  EXPECT_FALSE(has(why(false), "default route"));
+  tree.folder("sys/class/net/bond0/lower_eth0");
   EXPECT_TRUE(has(why(false), "default route"));
 }
 

@@ -77,6 +77,15 @@ TEST_F(RdmaCm, SetsBothAndLeavesNothingBehind) {
   for (size_t i = written; i < bed.files->log.size(); ++i) EXPECT_FALSE(has(bed.files->log[i], " = "));
 }
 
+// Its files are there (cma_configfs.c), but every write of v2 would be refused.
+TEST_F(RdmaCm, AnIwarpDeviceHasNoRoceVersion) {
+  bed.tree.file("sys/class/infiniband/" + bed.port.rdma + "/node_type", "4: RNIC\n");
+  EXPECT_TRUE(has_outcome(bed.apply(want), "roce_mode", Outcome::unsupported, "speaks iWARP"));
+  bed.options.derived = keys_of(want);
+  EXPECT_TRUE(bed.apply(want).empty());
+  EXPECT_TRUE(bed.files->log.empty());
+}
+
 TEST_F(RdmaCm, ADirectoryOfSomebodyElseStays) {
   stand();
   bed.apply(want);
