@@ -25,7 +25,7 @@ Faults agent() {
        "agent", W, "not running"},
       {"agent-config-broken", "a typing error in the configuration: the agent keeps the old one",
        "AgentState::config_error", at_agent([](Node& n) { n.agent->config_error = "fabric-agent.toml:3:1: nonsense"; }),
-       "agent", C, "fabric-agent.toml:3:1"},
+       "agent", W, "fabric-agent.toml:3:1"},
       {"agent-not-reloaded", "the mode was changed in the file, and the service not reloaded", "AgentState::mode audit",
        at_agent([](Node& n) { n.agent->mode = "audit"; }), "agent", W, "audit mode"},
       {"agent-held", "an apply --confirm was never confirmed", "AgentState::held",

@@ -15,7 +15,7 @@ Finding finding_for(const View& view, const AgentState& agent) {
     return bad(Status::warning, "host", "not running, last change " + (agent.updated.empty() ? "-" : agent.updated),
                "running", kUnwatched, kStart);
   if (!agent.config_error.empty())
-    return bad(Status::critical, "host",
+    return bad(Status::warning, "host",
                "running, " + mode + ", with its last valid configuration: " + agent.config_error, "running",
                "The configuration was invalid when the agent read it. The agent uses the last valid one.",
                "fabric-agentctl config check, then systemctl reload fabric-agent");
@@ -42,7 +42,8 @@ Finding finding_for(const View& view, const AgentState& agent) {
 Finding answer(const View& view) {
   // A configuration that is missing is not invalid: a host may have none.
   if (!view.no_policy.empty() && (view.policy != nullptr || !view.no_policy.ends_with("(ENOENT)")))
-    return bad(Status::critical, "host", "configuration invalid: " + first_error(view), "configuration valid",
+    return bad(view.policy != nullptr ? Status::warning : Status::critical, "host",
+               "configuration invalid: " + first_error(view), "configuration valid",
                view.policy != nullptr ? "The last valid configuration stays in use; changes are not."
                                       : "There is no valid configuration. Nothing is enforced after the next start.",
                "Correct what fabric-agentctl config check reports, then systemctl reload-or-restart fabric-agent");
