@@ -54,16 +54,16 @@ constexpr HealthRow kRules[]{
      .remedy = "Look for symbol errors along the path: ibqueryerrors. Compare with the other hosts that report this.",
      .sum = {{{{"packets marked as damaged on the path", &S::remote_physical_errors}}}}},
     {.check = "loss",
-     .window = {"retries_exceeded", count, HealthLimits{1, 1, kMinute, 0, kMinute}, "broken connections",
-                "ours: each ends a job", "none"},
+     .window = {"retries_exceeded", count, HealthLimits{1, kNever, kMinute, 0, kMinute}, "broken connections",
+                "ours: each ends a job, and the other end or the path may be at fault", "none"},
      .meaning = "Transport retry exceeded (IBV_WC_RETRY_EXC_ERR, NCCL error 12): a connection broke, and its job ends.",
      .remedy = "Find the peer in the job's log, and the lossy or broken link between the two: fabric-agentctl diagnose "
                "{netdev}",
      .sum = {{{{"transport retries exceeded", &S::retries_exceeded}}}}},
     {.check = "receiver",
-     .window = {"rnr_retries_exceeded", count, HealthLimits{1, 1, kMinute, 0, kMinute},
-                "broken connections; RNR NAKs alone are flow control and not counted", "ours: each ends a job",
-                "no RNR retry exceeded"},
+     .window = {"rnr_retries_exceeded", count, HealthLimits{1, kNever, kMinute, 0, kMinute},
+                "broken connections; RNR NAKs alone are flow control and not counted",
+                "ours: each ends a job, and the other end is at fault", "no RNR retry exceeded"},
      .meaning = "RNR retry exceeded: the receiving application posts its buffers too late, and a connection broke. The "
                 "network is not the cause.",
      .remedy = "Find the peers: rdma resource show qp link {rdma}. Check CPU load, pinning and queue depths of the "

@@ -40,17 +40,16 @@ std::optional<HealthReading> read_pause(const View& view, const HealthRule&, con
                            (share > 0 ? number_text(std::round(signals->seconds * 10) / 10) + " s" : "the time")};
 }
 
-constexpr HealthLimits kPauseLimits{0.8, 0.99, 10, 10, 30};
 constexpr std::string_view
     kPauseUnit = "share of the time",
-    kPauseSource = "SONiC's PFC watchdog: more than 80 % of the detection time (most ASICs), 99 % (Mellanox)",
     kStormRemedy =
         "Look for a hung process or GPU: journalctl -k -b; nvidia-smi or amd-smi. Check the PCIe link: "
         "fabric-agentctl check --only pcie. Reset the NIC if it continues: devlink dev reload pci/{pci}";
 
 constexpr HealthRow kRules[]{
     {.check = "pause-storm",
-     .window = {"tx_pause", ratio, kPauseLimits, kPauseUnit, kPauseSource,
+     .window = {"tx_pause", ratio, HealthLimits{0.8, 0.99, 10, 10, 30}, kPauseUnit,
+                "SONiC's PFC watchdog: more than 80 % of the detection time (most ASICs), 99 % (Mellanox)",
                 "PFC pause sent for less than 80 % of the time", 0},
      .meaning = "PFC storm: this host does not drain its receive buffers, and its pause frames stop the network.",
      .remedy = kStormRemedy,
@@ -62,7 +61,8 @@ constexpr HealthRow kRules[]{
      .remedy = kStormRemedy,
      .sum = {{{{"PFC storms", &S::pause_storm_events}}}}},
     {.check = "pause-held",
-     .window = {"rx_pause", ratio, kPauseLimits, kPauseUnit, kPauseSource,
+     .window = {"rx_pause", ratio, HealthLimits{0.8, kNever, 10, 10, 30}, kPauseUnit,
+                "as tx_pause, and the host that sends pause is at fault",
                 "PFC pause received for less than 80 % of the time", 0},
      .meaning = "The switch pauses this port almost all the time: a receiver beyond it does not drain its buffers.",
      .remedy = "Find the host that sends PFC pause (check pause-storm there), and check the PFC watchdog of the "

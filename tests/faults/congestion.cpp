@@ -57,7 +57,7 @@ Faults losses() {
        "port_rcv_remote_physical_errors +6000, out of sequence +50000",
        counted({{&kPortRemotePhysical, 6'000}, {&kOutOfSequence, 50'000}}), "loss", W, "", "damaged-on-path"},
       {"peer-died", "a host of the job died: transport retry exceeded", "retries exceeded +4, timeouts +32",
-       counted({{&kRetriesExceeded, 4}, {&kAckTimeouts, 32}}), "loss", C, "", "far-end"},
+       counted({{&kRetriesExceeded, 4}, {&kAckTimeouts, 32}}), "loss", W, "", "far-end"},
       {"damaged-in-a-switch", "a switch's memory damages packets, without errors on any link",
        "ICRC errors +50, out of sequence +50000", counted({{&kIcrcErrors, 50}, {&kOutOfSequence, 50'000}}), "loss", W,
        "", "damaged-on-path", "", "link-errors"},
@@ -175,7 +175,7 @@ Faults applications() {
   return {
       {"receiver-never-ready", "the peer's application hangs: RNR retry exceeded",
        "RNR retries exceeded +3, RNR NAKs +21", counted({{&kRnrRetriesExceeded, 3}, {&kRnrNaksReceived, 21}}),
-       "receiver", C, "3 ", "far-end"},
+       "receiver", W, "3 ", "far-end"},
       {"late-receives", "an application here posts its receives too late", "packets without a receive +3000000",
        counted({{&kOutOfBuffer, 3'000'000}}), "", W, "", "slow-host"},
       {"requests-rejected", "an application uses a key that the peer has revoked", "remote access errors +8",

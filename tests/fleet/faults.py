@@ -99,7 +99,7 @@ def connection_breaks(rail):
 def pcie_fatal(rail):
     def act(view, since, _over):
         view.set('fabric_pcie_errors_total', rail, 1, 'severity="fatal"')
-        if since < 10:
+        if since < 600:
             view.finding('aer', '0000:14:00.0', 2)
     return act
 

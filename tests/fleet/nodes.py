@@ -143,6 +143,8 @@ class View:
 
     def set_agent(self, up):
         self.values[self.node.slot('fabric_agent_up')] = up
+        if not up:
+            self.finding('agent', 'host', 1)
 
     def lose(self, rail, share):
         fleet = self.node.fleet
