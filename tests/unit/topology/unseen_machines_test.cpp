@@ -329,6 +329,18 @@ TEST(UnseenMachines, SubfunctionsAreNoNicsOfCollectives) {
   EXPECT_TRUE(has(print_as("nccl", node), "mlx5_99:1")) << "in its container it is all there is";
 }
 
+// In switchdev mode the representors are further ports of the device.
+TEST(UnseenMachines, APhysicalFunctionIsJudgedWhateverPortsOfGuestsItHas) {
+  Node node = test::snc_server();
+  Port representor = node.ports[0];
+  representor.number = 2;
+  representor.virtual_function = true;
+  node.ports.push_back(representor);
+  EXPECT_EQ(said_of(node), "");
+  node.topology.nics[0].link.width = 8;
+  EXPECT_EQ(found_of(node).size(), 1u) << said_of(node);
+}
+
 TEST(UnseenMachines, WhatIsGivenToAGuestIsJudgedThere) {
   Node node = test::snc_server();
   node.topology.nics.resize(8);
@@ -516,8 +528,10 @@ TEST(UnseenMachines, WhatAGuestsVirtualFunctionCannotDoIsTheHosts) {
   change.from.clear();
   node.now.ports[1].pci_id = "15b3:1021";
   EXPECT_EQ(test::complaints_of(node.view(), {"pfc"}).size(), 1u) << "a card that should be able to";
-  node.now.ports[1].pci_id = "15b3:101e";
-  EXPECT_EQ(test::said(node.view(), {"pfc"}), "");
+  for (const char* id : {"15b3:101e", "14e4:1819", "1dd8:1003"}) {
+    node.now.ports[1].pci_id = id;
+    EXPECT_EQ(test::said(node.view(), {"pfc"}), "") << id;
+  }
 }
 
 // Each check of a heading is about each subject behind it, and nobody is told twice.
