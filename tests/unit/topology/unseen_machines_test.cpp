@@ -387,6 +387,23 @@ TEST(UnseenMachines, ANicThatAContainerHasIsNotMissing) {
   EXPECT_EQ(said_of(node, 16), "");
 }
 
+TEST(UnseenMachines, ANicForManagementDoesNotStandInForThoseOfContainers) {
+  Node node = test::snc_server();
+  for (size_t nic = 0; nic < 8; ++nic) {
+    node.topology.nics[nic].link = {32, 32, 16, 16};
+    give_to_container(node, nic);
+  }
+  ASSERT_EQ(node.ports.size(), 2u);
+  for (size_t nic = 8; nic < 10; ++nic) {
+    node.topology.nics[nic].device = 0x101f;
+    node.topology.nics[nic].link = {16, 16, 8, 8};
+    node.ports[nic - 8].rate = 25e9 / 8;
+    node.ports[nic - 8].qos.mtu = 1500;
+  }
+  EXPECT_EQ(compute_nics(node.topology, node.ports).size(), 8u);
+  EXPECT_EQ(test::describe(test::complaints_of({.now = node}, {"roce-mtu", "locality", "pairing"})), "");
+}
+
 // In the container itself the physical functions are elsewhere.
 TEST(UnseenMachines, AContainersVirtualFunctionIsItsNic) {
   Node node = test::snc_server();
