@@ -161,6 +161,16 @@ TEST_F(Scan, PortsInNaturalOrder) {
   EXPECT_EQ(ids, (std::vector<std::string>{"bnxt_re0/1", "mlx5_9/1", "mlx5_9/2", "mlx5_10/1"}));
 }
 
+TEST_F(Scan, PortsBetweenAcceleratorsOfABoardAreLeftOut) {
+  const auto device = add_rdma(tree, "hbl_0", "");
+  for (const char* port : {"2", "3", "4"}) tree.folder(device + "/ports/" + port);
+  tree.file(device + "/ports_mask", "b1\n")
+      .file(device + "/ext_ports_mask", "90\n");  // ports 0, 4, 5 and 7 of the chip
+  std::vector<std::string> ids;
+  for (const Port& port : scanned().ports) ids.push_back(port.id());
+  EXPECT_EQ(ids, (std::vector<std::string>{"hbl_0/2", "hbl_0/4"}));
+}
+
 TEST_F(Scan, ADeviceWithoutPortsIsNamed) {
   tree.folder("sys/class/infiniband/mlx5_0");
   const Node node = scanned();
