@@ -109,8 +109,9 @@ bool is_network(const PciDevice& function) {
 }
 
 bool is_guests_function(std::string_view pci_id) {
-  constexpr std::string_view kIds[] = {"15b3:1012", "15b3:1014", "15b3:1016", "15b3:1018",
-                                       "15b3:101a", "15b3:101c", "15b3:101e", "15b3:a2d3"};
+  constexpr std::string_view kIds[] = {"15b3:1012", "15b3:1014", "15b3:1016", "15b3:1018", "15b3:101a",
+                                       "15b3:101c", "15b3:101e", "15b3:a2d3", "14e4:1806", "14e4:1807",
+                                       "14e4:1808", "14e4:1809", "14e4:1819", "14e4:181b", "1dd8:1003"};
   return contains(kIds, pci_id);
 }
 

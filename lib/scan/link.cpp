@@ -44,8 +44,9 @@ std::string netdev_of_function(const Root& root, const Port& port) {
   return found;
 }
 
-// By RDMA netlink (for a bond's device the bond), else the first GID's netdev, soft-RoCE's own file, the function. If
-// netlink answers without a name, the netdev of those two files is in another namespace: a container's eth0.
+// By RDMA netlink (for a bond's device its active member), else the first GID's netdev (there the bond), soft-RoCE's
+// own file, the function. If netlink answers without a name, the netdev of those two files is in another namespace: a
+// container's eth0.
 std::string find_netdev(const Root& root, const std::optional<nldev::PortLink>& netlink, const Port& port) {
   if (port.link_layer == LinkLayer::infiniband) return {};
   if (netlink) return netlink->netdev.empty() ? netdev_of_function(root, port) : netlink->netdev;
@@ -53,6 +54,30 @@ std::string find_netdev(const Root& root, const std::optional<nldev::PortLink>& 
   for (const std::string& file : {first_gid, std::string(infiniband::kClass) + "/" + port.rdma + "/parent"})
     if (std::string name = root.line_of(file); !name.empty()) return name;
   return netdev_of_function(root, port);
+}
+
+using Members = std::vector<std::pair<std::string, pci::Place>>;
+
+// The netdevs of a bond and their functions. A member of another kind than the port carries no RoCE.
+Members members_of(const Root& root, const std::string& bond_folder, const Port& port) {
+  Members out;
+  const std::string names = root.line_of(bond_folder + "/bonding/slaves");  // Documentation/networking/bonding.rst
+  for (const std::string_view name : words(names)) {
+    const auto resolved = root.resolve("sys/class/net/" + std::string(name) + "/device");
+    auto place = resolved ? pci::parse_place(*resolved) : std::nullopt;
+    if (place && driver_of(root, place->folder) == port.kernel_driver) out.emplace_back(name, std::move(*place));
+  }
+  return out;
+}
+
+// The bond that the port's netdev is, or whose other members have left their RDMA to the port's device (RoCE LAG).
+// Members that keep RDMA devices of their own are bonded for IP alone.
+std::string bond_of(const Root& root, const Port& port) {
+  if (port.netdev.empty() || root.exists(net_folder(port) + "/bonding")) return port.netdev;
+  for (const auto& [member, place] : members_of(root, net_folder(port) + "/master", port))
+    if (member != port.netdev && !root.exists(place.folder + "/infiniband"))
+      return root.link_name(net_folder(port) + "/master");
+  return {};
 }
 
 // Without netlink. An interface that is administratively down answers EINVAL for its carrier: it has none. The MTU.
@@ -138,7 +163,8 @@ void read_link(Context& context, Port& port) {
     port.virtual_function = true;
     port.left_alone = "representor of a virtual function or subfunction: set on the uplink's port";
   }
-  if (!port.netdev.empty() && root.exists(net_folder(port) + "/bonding")) port.bond = port.netdev;
+  port.bond = bond_of(root, port);
+  if (!port.bond.empty()) port.netdev = port.bond;
   const auto mtu = read_netdev(context, port);
   if (const auto* attributes = context.attributes(port)) port.active_mtu = attributes->active_mtu;
   else if (mtu && port.link_layer == LinkLayer::ethernet)
@@ -155,19 +181,13 @@ std::vector<Port> bond_members(Context& context, const Port& bond) {
   std::vector<Port> members;
   if (bond.bond.empty() || bond.virtual_function) return members;
   const Root& root = context.kernel.root;
-  const std::string names =
-      root.line_of("sys/class/net/" + bond.bond + "/bonding/slaves");  // Documentation/networking/bonding.rst
-  for (const std::string_view name : words(names)) {
-    const auto resolved = root.resolve("sys/class/net/" + std::string(name) + "/device");
-    const auto place = resolved ? pci::parse_place(*resolved) : std::nullopt;
-    // A member of another kind carries no RoCE.
-    if (!place || driver_of(root, place->folder) != bond.kernel_driver) continue;
+  for (const auto& [name, place] : members_of(root, net_folder(bond), bond)) {
     Port member = bond;
     member.netdev = name;
     member.driver = driver_for(member.kernel_driver, &root, member.netdev).name;
-    member.pci = base_name(place->folder);
-    member.pci_id = pci_id_of(root, place->folder);
-    member.numa = pci::numa_node(root, place->folder, context.cpu_nodes);
+    member.pci = place.pci;
+    member.pci_id = pci_id_of(root, place.folder);
+    member.numa = pci::numa_node(root, place.folder, context.cpu_nodes);
     member.ifindex = 0;
     member.carrier.reset();
     member.speed.reset();

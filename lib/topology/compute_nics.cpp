@@ -64,6 +64,9 @@ std::vector<const Nic*> twins_with_link(const Topology& topology, const Nic& nic
   return out;
 }
 
+// What its PCIe could carry at most, in bytes per second; 0: unknown.
+double slot_of(const Nic& nic) { return nic.link.max_speed.value_or(0) * nic.link.max_width.value_or(0) * 1e9 / 8; }
+
 // Physical functions. In a container that has virtual ones, these.
 std::vector<size_t> rdma_nics(const Topology& topology) {
   std::vector<size_t> physical, own_virtual;
@@ -78,23 +81,24 @@ std::vector<size_t> rdma_nics(const Topology& topology) {
   return own_physical || own_virtual.empty() ? physical : own_virtual;
 }
 
-// How well a kind suits: GPUs that it is nearest to, those of them on whose switch it is, cards, rate, what its PCIe
-// could carry (GT/s by lanes; 0: unknown).
+// How well a kind suits: GPUs that it is nearest to, those of them on whose switch it is, cards, rate, slot.
 struct Suits {
   size_t gpus = 0, on_switch = 0;
   std::set<std::string> cards;
   double rate = 0, slot = 0;
+  bool elsewhere = false;  // some are in containers, whose rates are not seen from here
 
   // A switch shared with GPUs is built for them; a root complex is where a slot happens to be. There what all cards
   // carry together counts.
   [[nodiscard]] auto key() const {
-    return std::tuple(rate > 0, on_switch, rate * static_cast<double>(cards.size()), gpus, cards.size());
+    const double each = rate > 0 || !elsewhere ? rate : slot;
+    return std::tuple(each > 0, on_switch, each * static_cast<double>(cards.size()), gpus, cards.size());
   }
 };
 
-// Kinds without any link are compared by their PCIe slot.
+// Kinds without any link, or in containers, are compared by their PCIe slot.
 bool is_as_fast(const Suits& other, const Suits& chosen) {
-  return other.rate > 0 ? chosen.rate > 0 && other.rate >= chosen.rate : other.slot > 0 && other.slot >= chosen.slot;
+  return other.rate > 0 && chosen.rate > 0 ? other.rate >= chosen.rate : other.slot > 0 && other.slot >= chosen.slot;
 }
 
 // Enough NICs for all GPUs, counting those that are missing, at the same classes as with all of `nics`.
@@ -188,8 +192,8 @@ std::vector<size_t> compute_nics(const Topology& topology, std::span<const Port>
     Suits& suits = kinds[kind.at(nic)];
     suits.cards.insert(topology.nics[nic].card.empty() ? topology.nics[nic].pci : topology.nics[nic].card);
     suits.rate = std::max(suits.rate, rate_of(topology.nics[nic], ports).value_or(0));
-    suits.slot = std::max(
-        suits.slot, topology.nics[nic].link.max_speed.value_or(0) * topology.nics[nic].link.max_width.value_or(0));
+    suits.slot = std::max(suits.slot, slot_of(topology.nics[nic]));
+    suits.elsewhere = suits.elsewhere || topology.nics[nic].rdma_elsewhere;
   }
   if (kinds.size() < 2) return without_slower(topology, ports, all, unused);
   for (const Gpu& gpu : topology.gpus) {

@@ -212,6 +212,14 @@ PlantedDefects sound_networks() {
          n.now.ports[1].netdev = n.now.ports[1].gids[2].netdev = "ens0";
          n.now.ports[1].gids[2].gid = n.now.ports[0].gids[2].gid;
        }},
+      {"backup_in_a_bond",
+       [](Healthy& n) {
+         for (size_t i = 0; i < 2; ++i) n.now.topology.nics[i].bond = "bond0";
+         n.now.network.interfaces["bond0"] = interface(n, 0);
+         for (size_t i = 0; i < 2; ++i) interface(n, i).addresses.emplace();
+         for (Gid& gid : n.now.ports[0].gids) gid.netdev = "bond0";
+         n.now.ports[1].gids.clear();
+       }},
       {"two_versions_that_are_allowed",
        [](Healthy& n) {
          n.policy.firmware = {{"15b3:*", {"1.0"}}, {"MT_0000000838", {"28.39.*", "28.43.*"}}};

@@ -20,6 +20,17 @@ void groups(Healthy& node, const std::string& type) {
   for (auto& [number, each] : node.now.platform.iommu_groups) each = type;
 }
 
+// The NIC is behind the CPU, and reaches its GPU by a Data Direct function (ConnectX-8 of GB300).
+void reach_directly(Healthy& node) {
+  Nic& nic = node.now.topology.nics[1];
+  nic.direct = nic;
+  nic.direct->device = 0x2100;
+  nic.root = "pci0002:00";
+  nic.bridges = {"0002:02:00.0", "0002:01:00.0", "0002:00:00.0"};
+  settings(node, kBelowNic).acs = uint16_t{0x19};
+  settings(node, kBelowGpu).acs = uint16_t{0x15};
+}
+
 const PlantedDefects& platform_defects() {
   constexpr auto C = Status::critical, W = Status::warning, U = Status::unknown;
   static const PlantedDefects all{
@@ -27,6 +38,26 @@ const PlantedDefects& platform_defects() {
        saying("acs", kBelowNic, W, "SrcValid+ ReqRedir+|GPU1 and mlx5_1")},
       {"acs_redirects_completions", [](Healthy& n) { settings(n, kBelowGpu).acs = uint16_t{0x08}; },
        saying("acs", kBelowGpu, W, "CmpltRedir+|GPU1 and mlx5_1")},
+      {"acs_redirects_requests_of_data_direct",
+       [](Healthy& n) {
+         reach_directly(n);
+         settings(n, kBelowNic).acs = uint16_t{0x1d};
+       },
+       {{.id = "acs",
+         .subject = kBelowNic,
+         .status = W,
+         .observed = "ReqRedir+",
+         .remedy = "rdma_topo write-grub-acs"}}},
+      {"acs_redirects_completions_to_data_direct",
+       [](Healthy& n) {
+         reach_directly(n);
+         settings(n, kBelowGpu).acs = uint16_t{0x1d};
+       },
+       {{.id = "acs",
+         .subject = kBelowGpu,
+         .status = W,
+         .observed = "CmpltRedir+",
+         .remedy = "rdma_topo write-grub-acs"}}},
       {"acs_of_a_bridge_unread",
        [](Healthy& n) {
          settings(n, kBelowNic).acs.reset();
@@ -119,6 +150,7 @@ const PlantedDefects& harmless_platforms() {
            n.now.pci_settings->functions[own].acs = uint16_t{0x1d};
          }
        }},
+      {"acs_as_data_direct_needs_it", reach_directly},
       {"acs_without_redirect", [](Healthy& n) { settings(n, kBelowNic).acs = uint16_t{0x11}; }},
       {"acs_with_direct_translated", [](Healthy& n) { settings(n, kBelowNic).acs = uint16_t{0x5d}; }},
       {"a_bridge_without_acs", [](Healthy& n) { settings(n, kBelowNic).acs.reset(); }},

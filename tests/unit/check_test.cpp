@@ -317,6 +317,10 @@ TEST(Check, AMemberOfABondWithoutALinkIsNamed) {
   member.carrier = false;
   member.link_status = LinkStatus{false, "No cable", "", {}};
   EXPECT_EQ(port_states(node), "port-state mlx5_0/1@ens0 warning: no carrier; the NIC says: No cable\n");
+  *bond.rate /= 2;
+  const auto slower = complaints_of(node.view(), {"rate"});
+  ASSERT_EQ(slower.size(), 1u);
+  EXPECT_TRUE(has(slower[0].remedy, "Restore the link of ens0:")) << slower[0].remedy;
   member.carrier.reset();
   EXPECT_EQ(port_states(node), "");
 }

@@ -28,6 +28,12 @@ std::optional<Finding> ask_port(const View& view, const Port& port) {
   if (std::ranges::any_of(port.gids, [](const Gid& gid) { return gid.type.empty(); }))
     return bad(Status::unknown, port.id(), "GIDs of unknown type", expected, "The types of the GIDs could not be read.",
                files + "/gid_attrs/types");
+  // The kernel keeps the GIDs of an active-backup bond at its active member (bonding_default_del_cmd in
+  // drivers/infiniband/core/roce_gid_mgmt.c, Linux 6.12).
+  if (port.gids.empty())
+    for (const NamedInterface& each : interfaces_of(view.now, port))
+      if (each.netdev != port.netdev)
+        return good(port.id(), "none: another member of " + each.netdev + " is active and has them", expected);
   if (v2.empty())
     return bad(
         Status::critical, port.id(), "no RoCE v2 GID", expected,

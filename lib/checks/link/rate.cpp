@@ -22,12 +22,16 @@ Finding finding_for(const View& view, const Port& port, const std::set<std::stri
   const auto same = std::ranges::count(rates, *port.rate), full = std::ranges::count(rates, best);
   if (same >= 2 && same >= full && same + full == static_cast<long>(rates.size()))
     return good(port.id(), rate_text(*port.rate) + ", like at least half of the equal ports", rate_text(best));
+  std::string remedy = "Configure the same speed and FEC as on the switch port (" + show +
+                       "). Replace a cable or transceiver that brings up fewer lanes.";
+  for (const Port& member : view.now.ports)
+    if (member.is_member() && member.bond == port.netdev && member.carrier == false)
+      remedy = "Restore the link of " + member.netdev + ": a bond is as fast as its members that have one.";
   const bool odd_one_out = static_cast<size_t>(full) * 2 > rates.size();
   return bad(odd_one_out ? Status::critical : Status::warning, port.id(), rate_text(*port.rate),
              rate_text(best) + ", like equal ports",
              "The link is slower than those of equal ports. Every collective runs at the speed of its slowest link.",
-             "Configure the same speed and FEC as on the switch port (" + show +
-                 "). Replace a cable or transceiver that brings up fewer lanes.");
+             std::move(remedy));
 }
 
 // The reference is the rate of equal ports, not a table of models.

@@ -31,6 +31,8 @@ std::vector<NamedInterface> interfaces_of(const Node& node, const Port& port) {
   if (!port.netdev.empty()) names.insert(port.netdev);
   for (const Gid& gid : port.gids)
     if (!gid.netdev.empty()) names.insert(gid.netdev);
+  const auto* nic = find_where(node.topology.nics, [&](const Nic& each) { return each.pci == port.pci; });
+  if (nic != nullptr && !port.pci.empty()) names.insert(nic->bond);
   std::vector<NamedInterface> out;
   for (const std::string& name : names)
     if (const Interface* found = find_in(node.network.interfaces, name)) out.push_back({name, found});

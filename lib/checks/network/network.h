@@ -17,7 +17,8 @@ inline constexpr uint32_t kFrameHeader = 14;
 // The largest frame that the switch announces by LLDP; of a bond the smallest of its members' switch ports.
 std::optional<uint32_t> switch_frame(const Node& node, const Port& port);
 
-// The netdevs with addresses of a port: its own and those that its GIDs name (VLANs), if they were read.
+// The netdevs with addresses of a port: its own, those that its GIDs name (VLANs) and the bond above, if they were
+// read.
 struct NamedInterface {
   std::string netdev;
   const Interface* interface = nullptr;

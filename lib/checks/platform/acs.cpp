@@ -14,8 +14,35 @@ constexpr std::pair<uint16_t, std::string_view> kBits[] = {{kAcsSourceValidation
                                                            {kAcsUpstreamForwarding, "UpstreamFwd+"},
                                                            {kAcsDirectTranslated, "DirectTrans+"}};  // lspci's words
 
-bool redirects(const PciSettings* published) {
-  return published != nullptr && (published->acs.value_or(0) & kRedirect) != 0;
+// A port where paths between GPUs and NICs turn.
+struct Turn {
+  uint16_t harmful = 0;              // redirect bits that send these paths upwards
+  bool direct = false;               // to a Data Direct function
+  std::vector<std::string> pairs{};  // "GPU0 and mlx5_0"
+};
+
+// Only pairs that share a switch: other traffic passes through the root complex anyway. A port redirects what would
+// turn to another port of its own switch (PCI Express base specification 6.0, 6.12.1.1): a bridge on the board of a GPU
+// or NIC, or a lower switch, sends it upwards in any case. Between a GPU and a Data Direct function, requests of that
+// function and their completions turn; for all else ACS must stay on (compute_acs() in rdma_topo of rdma-core).
+std::map<std::string, Turn> turns_of(const View& view) {
+  std::map<std::string, Turn> out;
+  for (const auto& [gpu, nic] : gpu_nic_pairs(view)) {
+    const PciDevice& end = nearer_function(*gpu, *nic);
+    for (const std::string& bridge : turning_ports(*gpu, end)) {
+      Turn& turn = out[bridge];
+      turn.direct = is_data_direct(end);
+      turn.harmful = !turn.direct                     ? kRedirect
+                     : contains(gpu->bridges, bridge) ? kAcsCompletionRedirect
+                                                      : kAcsRequestRedirect;
+      turn.pairs.push_back(gpu->name + " and " + nic->name);
+    }
+  }
+  return out;
+}
+
+bool redirects(const PciSettings* published, const Turn& turn) {
+  return published != nullptr && (published->acs.value_or(0) & turn.harmful) != 0;
 }
 
 // Of several such options the kernel heeds the last (drivers/pci/pci.c, pci_setup()); GRUB ends a command at ";".
@@ -24,7 +51,7 @@ std::string lasting_option(const std::vector<std::string>& redirecting) {
          (redirecting.size() > 1 ? " (one option for all these ports; in /etc/default/grub with \\; for ;)" : "");
 }
 
-Finding redirected(const Node& node, const std::string& bridge, uint16_t control, const std::vector<std::string>& pairs,
+Finding redirected(const Node& node, const std::string& bridge, uint16_t control, const Turn& turn,
                    const std::string& lasting) {
   std::string observed;
   for (const auto& [bit, name] : kBits)
@@ -33,9 +60,12 @@ Finding redirected(const Node& node, const std::string& bridge, uint16_t control
     return good(bridge, observed + " (translated requests pass directly: ATS)", "no redirect, or direct translated");
   if (!node.topology.hypervisor.empty())
     return good(bridge, observed + " (a virtual bridge: the host controls the path)", "set by the host");
-  return bad(Status::warning, bridge, observed, "ReqRedir- CmpltRedir-",
-             "This switch port sends traffic between " + joined(pairs) +
-                 " through the root complex: GPUDirect loses half or more of its throughput.",
+  const std::string meaning = "This switch port sends traffic between " + joined(turn.pairs) +
+                              " through the root complex: GPUDirect loses half or more of its throughput.";
+  if (turn.direct)
+    return bad(Status::warning, bridge, observed, turn.harmful == kAcsRequestRedirect ? "ReqRedir-" : "CmpltRedir-",
+               meaning, "rdma_topo write-grub-acs (of rdma-core or DOCA), reboot, then rdma_topo check");
+  return bad(Status::warning, bridge, observed, "ReqRedir- CmpltRedir-", meaning,
              "setpci -s " + bridge +
                  " ECAP_ACS+6.w=0000 && systemctl restart fabric-agent-pci; persistent: disable ACS in the firmware "
                  "setup, or add " +
@@ -49,15 +79,9 @@ Finding not_read(const std::string& why) {
              "Refresh the PCI data: systemctl restart fabric-agent-pci");
 }
 
-// Only pairs that share a switch: other traffic passes through the root complex anyway. A port redirects what would
-// turn to another port of its own switch (PCI Express base specification 6.0, 6.12.1.1): a bridge on the board of a GPU
-// or NIC, or a lower switch, sends it upwards in any case.
 void ask(const View& view, Findings& findings) {
   const Node& node = view.now;
-  std::map<std::string, std::vector<std::string>> bridges;  // -> pairs whose path turns there: "GPU0 and mlx5_0"
-  for (const auto& [gpu, nic] : gpu_nic_pairs(view))
-    for (const std::string& bridge : turning_ports(*gpu, nearer_function(*gpu, *nic)))
-      bridges[bridge].push_back(gpu->name + " and " + nic->name);
+  const std::map<std::string, Turn> bridges = turns_of(view);
   if (bridges.empty()) return;
   if (!node.pci_settings) {
     // A captured tree may contain devices without their bridges.
@@ -69,13 +93,13 @@ void ask(const View& view, Findings& findings) {
   size_t clear = 0;
   std::string unread;
   std::vector<std::string> redirecting;
-  for (const auto& [bridge, pairs] : bridges)
-    if (redirects(find_in(node.pci_settings->functions, bridge))) redirecting.push_back(bridge);
-  for (const auto& [bridge, pairs] : bridges) {
+  for (const auto& [bridge, turn] : bridges)
+    if (!turn.direct && redirects(find_in(node.pci_settings->functions, bridge), turn)) redirecting.push_back(bridge);
+  for (const auto& [bridge, turn] : bridges) {
     const PciSettings* published = find_in(node.pci_settings->functions, bridge);
     if (published == nullptr) unread = bridge + " was not read at " + node.pci_settings->updated;
-    else if (redirects(published))
-      findings.push_back(redirected(node, bridge, *published->acs, pairs, lasting_option(redirecting)));
+    else if (redirects(published, turn))
+      findings.push_back(redirected(node, bridge, *published->acs, turn, lasting_option(redirecting)));
     else if (!published->acs && !published->unread.empty()) unread = bridge + ": " + published->unread;
     else ++clear;
   }
@@ -96,7 +120,8 @@ extern const Check kAcsCheck{
         "error. ACS redirect isolates devices that are passed to virtual machines; a kernel with an active IOMMU "
         "enables it at every boot, with iommu=pt too. Only the ports of the switch that a GPU and its NIC share are "
         "checked, as published by fabric-agent-pci.service. ACS redirect is harmless with direct translated P2P "
-        "(DirectTrans+ and ATS).",
+        "(DirectTrans+ and ATS). Between a GPU and a Data Direct function of ConnectX-8 (GB300), only request redirect "
+        "of the NIC's port and completion redirect of the GPU's port harm, and rdma_topo sets the others.",
     .inspect = "lspci -vvv -s ADDRESS (ACSCtl); systemctl status fabric-agent-pci",
     .fix =
         "setpci -s ADDRESS ECAP_ACS+6.w=0000; systemctl restart fabric-agent-pci. To keep it off after a reboot, "

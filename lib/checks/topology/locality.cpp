@@ -25,8 +25,8 @@ bool any_near(const Topology& topology, const Placement& placed) {
 std::string strays(const Topology& topology, const Placement& placed) {
   if (placed.without_rdma) {
     const Nic& nic = topology.nics[*placed.without_rdma];
-    return " " + nic.name + " (" + nic.pci + ") is of the same model and has no RDMA device: journalctl -k -g " +
-           nic.pci;
+    return " " + (nic.name == nic.pci ? nic.pci : nic.name + " (" + nic.pci + ")") +
+           " is of the same model and has no RDMA device: journalctl -k -g " + nic.pci;
   }
   std::string names;
   for (const size_t nic : placed.pairing.idle) {

@@ -133,8 +133,9 @@ std::set<std::string> devices_for_gpus(const View& view) {
 }
 
 bool has_other_purpose(const View& view, const Port& port) {
-  const auto for_gpus = devices_for_gpus(view);
-  return !for_gpus.empty() && !for_gpus.contains(port.rdma);
+  // Some NICs may be in containers, and have no devices here.
+  const bool any = std::ranges::any_of(built_pairing(view).pairs, [](const Pair& pair) { return !pair.nics.empty(); });
+  return any && !devices_for_gpus(view).contains(port.rdma);
 }
 
 extern const Check kPairingCheck{

@@ -154,14 +154,9 @@ bool slot_is_full(const Node& node, const PciDevice& device, bool gpu) {
 void ask(const View& view, Findings& findings) {
   std::vector<Subject> all;
   const std::set<std::string> for_gpus = devices_for_gpus(view);
-  const auto is_virtual = [&](const Nic& nic) {
-    return nic.virtual_function || std::ranges::any_of(view.now.ports, [&](const Port& port) {
-             return port.pci == nic.pci && port.virtual_function;
-           });
-  };
   const bool real = view.now.topology.hypervisor.empty();  // a guest does not see its slots
   for (const Nic& nic : view.now.topology.nics) {
-    if ((nic.rdma.empty() && !nic.link.all_ones) || is_virtual(nic) ||
+    if ((nic.rdma.empty() && !nic.link.all_ones) || nic.virtual_function ||
         !can_be_judged(view.now, view.now.topology.nics, nic))
       continue;
     std::optional<double> rate;

@@ -156,11 +156,11 @@ std::vector<std::string> kernel_parameters(std::string_view command_line) {
   return out;
 }
 
-bool is_virtual_cpu(std::string_view cpuinfo) {
+std::optional<bool> is_virtual_cpu(std::string_view cpuinfo) {
   for (const std::string_view line : split(cpuinfo.substr(0, kFirstCpu), '\n')) {
     if (line.starts_with("flags")) return contains(words(line), "hypervisor");
   }
-  return false;
+  return std::nullopt;
 }
 
 std::string read_cpuinfo(const Root& root) {

@@ -16,8 +16,8 @@ std::string chosen_word(std::string_view line);
 // and quotes around a parameter or its value are removed. Parameters after "--" belong to init.
 std::vector<std::string> kernel_parameters(std::string_view command_line);
 
-// The CPU says that it is a virtual machine's: the flag "hypervisor" of /proc/cpuinfo (x86 only).
-bool is_virtual_cpu(std::string_view cpuinfo);
+// Whether the CPU says that it is a virtual machine's: the flag "hypervisor" of /proc/cpuinfo; nullopt: not x86.
+std::optional<bool> is_virtual_cpu(std::string_view cpuinfo);
 
 // The text of /proc/cpuinfo, some 2 KiB for each CPU; empty: not readable.
 std::string read_cpuinfo(const Root& root);

@@ -49,8 +49,11 @@ std::string hypervisor(const Root& root) {
   std::string name =
       hypervisor_name(root.line_of("sys/class/dmi/id/sys_vendor"), root.line_of("sys/class/dmi/id/product_name"));
   if (name.empty() && root.line_of("sys/hypervisor/type") == "xen") name = "Xen";
-  if (name.empty() && host::is_virtual_cpu(host::read_cpuinfo(root))) name = "an unnamed hypervisor";
-  return name;
+  const auto by_cpu = host::is_virtual_cpu(host::read_cpuinfo(root));
+  if (name.empty() && by_cpu == true) name = "an unnamed hypervisor";
+  // Clouds rent out real machines under the same name.
+  constexpr std::string_view kClouds[] = {"Google Compute Engine", "Alibaba Cloud", "Tencent Cloud"};
+  return contains(kClouds, name) && by_cpu == false ? std::string() : name;
 }
 
 std::string hypervisor_name(std::string_view vendor, std::string_view product) {

@@ -40,10 +40,11 @@ void add_functions(const Root& root, const std::vector<std::string>& names, cons
   }
 }
 
-// A class device sits on the PCI function itself or on one device below it (virtio, an mlx5 subfunction). More than
-// that is another bus: a USB NIC does not make its host controller a NIC.
+// A class device sits on the PCI function itself or, listed behind those, on one device below it (virtio, an mlx5
+// subfunction). More than that is another bus: a USB NIC does not make its host controller a NIC.
 void add_class(const Root& root, const std::string& kind, std::vector<std::string> Found::*names,
                Functions& functions) {
+  std::map<std::string, std::vector<std::string>> below;  // by function
   for (const std::string& name : root.names_in("sys/class/" + kind)) {
     const auto resolved = root.resolve("sys/class/" + kind + "/" + name + "/device");
     const auto place = resolved ? pci::parse_place(*resolved) : std::nullopt;
@@ -53,8 +54,9 @@ void add_class(const Root& root, const std::string& kind, std::vector<std::strin
       found.place = *place;
       found.place.folder = resolved->substr(0, place->folder.size());
     }
-    (found.*names).push_back(name);
+    (place->below == 0 ? found.*names : below[place->pci]).push_back(name);
   }
+  for (auto& [function, more] : below) std::ranges::move(more, std::back_inserter(functions[function].*names));
 }
 
 // Auxiliary devices "mlx5_core.sf.4" (mlx5/core/sf/dev/dev.c) stay here while a container has their netdevs and RDMA

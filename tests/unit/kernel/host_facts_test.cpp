@@ -380,9 +380,10 @@ TEST(HostCpuFacts, AbsentAndAbsurd) {
 }
 
 TEST(HostCpuFacts, ACpuOfAVirtualMachineSaysSo) {
-  const auto hypervisor = [](const std::string& flags, const std::string& vendor) {
+  const auto hypervisor = [](const std::string& flags, const std::string& vendor, const std::string& product = "") {
     Tree tree;
     tree.folder("sys/bus/pci/devices").file("sys/class/dmi/id/sys_vendor", vendor + "\n");
+    tree.file("sys/class/dmi/id/product_name", product + "\n");
     tree.file("proc/cpuinfo",
               "processor\t: 0\nvendor_id\t: GenuineIntel\nflags\t\t: " + flags + "\nbugs\t\t: hypervisor\n");
     return test::topology_of(tree).hypervisor;
@@ -390,6 +391,9 @@ TEST(HostCpuFacts, ACpuOfAVirtualMachineSaysSo) {
   EXPECT_EQ(hypervisor("fpu hypervisor lahf_lm", "Cloud Hypervisor"), "an unnamed hypervisor");
   EXPECT_EQ(hypervisor("fpu hypervisor lahf_lm", "QEMU"), "QEMU");
   EXPECT_EQ(hypervisor("fpu lahf_lm", "Supermicro"), "");
+  EXPECT_EQ(hypervisor("fpu hypervisor", "Google", "Google Compute Engine"), "Google Compute Engine");
+  EXPECT_EQ(hypervisor("fpu lahf_lm", "Google", "Google Compute Engine"), "") << "a bare-metal instance";
+  EXPECT_EQ(hypervisor("fpu lahf_lm", "Alibaba Cloud", "Alibaba Cloud ECS"), "");
 }
 
 TEST(HostKernel, EachFile) {

@@ -161,6 +161,16 @@ TEST_F(Scan, PortsInNaturalOrder) {
   EXPECT_EQ(ids, (std::vector<std::string>{"bnxt_re0/1", "mlx5_9/1", "mlx5_9/2", "mlx5_10/1"}));
 }
 
+TEST_F(Scan, PortsBetweenAcceleratorsOfABoardAreLeftOut) {
+  const auto device = add_rdma(tree, "hbl_0", "");
+  for (const char* port : {"2", "3", "4"}) tree.folder(device + "/ports/" + port);
+  tree.file(device + "/ports_mask", "b1\n")
+      .file(device + "/ext_ports_mask", "90\n");  // ports 0, 4, 5 and 7 of the chip
+  std::vector<std::string> ids;
+  for (const Port& port : scanned().ports) ids.push_back(port.id());
+  EXPECT_EQ(ids, (std::vector<std::string>{"hbl_0/2", "hbl_0/4"}));
+}
+
 TEST_F(Scan, ADeviceWithoutPortsIsNamed) {
   tree.folder("sys/class/infiniband/mlx5_0");
   const Node node = scanned();
@@ -244,41 +254,67 @@ TEST_F(ScanOfANic, TheRoleIsComputeBelowAGpusHostBridge) {
 }
 
 // What bond_set_slave_link and mlx5's lag leave in sysfs.
-TEST_F(Scan, TheMembersOfABondArePortsOfTheirOwn) {
-  std::string functions[2];
-  for (int i = 0; i < 2; ++i) {
-    const std::string n = std::to_string(i), member = "ens1f" + n + "np" + n;
-    functions[i] = add_pci(tree, {"pci0000:20/0000:20:01.0", "0000:24:00." + n, "0x15b3", "0x1021", "0x020000", "1"});
-    tree.file(functions[i] + "/uevent", "DRIVER=mlx5_core\n");
-    tree.file("sys/class/net/" + member + "/ifindex", std::to_string(5 + i) + "\n")
-        .file("sys/class/net/" + member + "/mtu", "9000\n");
-    tree.link("sys/class/net/" + member + "/device", "../../../../" + functions[i]);
-    tree.folder("sys/class/net/" + member + "/ecn");  // OFED's
+struct ScanOfABond : Scan {
+  ScanOfABond() {
+    for (int i = 0; i < 2; ++i) {
+      const std::string n = std::to_string(i), member = "ens1f" + n + "np" + n;
+      functions[i] = add_pci(tree, {"pci0000:20/0000:20:01.0", "0000:24:00." + n, "0x15b3", "0x1021", "0x020000", "1"});
+      tree.file(functions[i] + "/uevent", "DRIVER=mlx5_core\n");
+      tree.file("sys/class/net/" + member + "/ifindex", std::to_string(5 + i) + "\n")
+          .file("sys/class/net/" + member + "/mtu", "9000\n")
+          .link("sys/class/net/" + member + "/master", "../bond0");
+      tree.link("sys/class/net/" + member + "/device", "../../../../" + functions[i]);
+      tree.folder("sys/class/net/" + member + "/ecn");  // OFED's
+    }
+    const auto device = add_rdma(tree, "mlx5_bond_0", functions[0]);
+    tree.file(device + "/ports/1/gid_attrs/ndevs/0", "bond0\n")
+        .file("sys/class/net/bond0/ifindex", "9\n")
+        .file("sys/class/net/bond0/mtu", "9000\n");
+    tree.file("sys/class/net/bond0/bonding/slaves", "ens1f0np0 ens1f1np1 eth7\n")
+        .file("sys/class/net/eth7/ifindex", "7\n");
   }
-  const auto device = add_rdma(tree, "mlx5_bond_0", functions[0]);
-  tree.file(device + "/ports/1/gid_attrs/ndevs/0", "bond0\n")
-      .file("sys/class/net/bond0/ifindex", "9\n")
-      .file("sys/class/net/bond0/mtu", "9000\n");
-  tree.file("sys/class/net/bond0/bonding/slaves", "ens1f0np0 ens1f1np1 eth7\n")
-      .file("sys/class/net/eth7/ifindex", "7\n");
+  // RDMA netlink names the active member (mlx5_lag_get_roce_netdev() in mlx5/core/lag/lag.c).
+  Node by_netlink() const {
+    Kernel kernel = std::move(open_kernel(tree.path())).value();
+    auto rdma = std::make_unique<test::SimRdma>();
+    rdma->devices[3] = {"mlx5_bond_0", "28.41.1000", "roce", {}};
+    rdma->devices[3].ports[1].netdev = "ens1f0np0";
+    kernel.rdma = std::move(rdma);
+    return scan(kernel, {.members = true});
+  }
+  std::string functions[2];
+};
+
+TEST_F(ScanOfABond, TheMembersArePortsOfTheirOwn) {
   EXPECT_EQ(scanned().ports.size(), 1u) << "for who counts packets, it is one port";
-  const Node node = scanned({.members = true});
-  ASSERT_EQ(node.ports.size(), 3u) << "a member without RDMA is none of ours";
-  EXPECT_EQ(node.ports[0].id(), "mlx5_bond_0/1");
-  EXPECT_EQ(node.ports[0].bond, "bond0");
-  EXPECT_EQ(node.ports[2].id(), "mlx5_bond_0/1@ens1f1np1");
-  EXPECT_EQ(node.ports[2].pci, "0000:24:00.1");
-  EXPECT_EQ(node.ports[2].ifindex, 6);
-  EXPECT_EQ(node.ports[2].qos.mtu, 9000u);
-  for (const Port& port : node.ports) {
-    EXPECT_EQ(port.active_mtu, 4096u) << port.id() << ": the path MTU is the bond's";
-    EXPECT_EQ(port.driver, "mlx5_ofed") << port.id();
+  for (const Node& node : {scanned({.members = true}), by_netlink()}) {
+    ASSERT_EQ(node.ports.size(), 3u) << "a member without RDMA is none of ours";
+    EXPECT_EQ(node.ports[0].id(), "mlx5_bond_0/1");
+    EXPECT_EQ(node.ports[0].bond, "bond0");
+    EXPECT_EQ(node.ports[0].netdev, "bond0");
+    EXPECT_EQ(node.ports[2].id(), "mlx5_bond_0/1@ens1f1np1");
+    EXPECT_EQ(node.ports[2].pci, "0000:24:00.1");
+    EXPECT_EQ(node.ports[2].ifindex, 6);
+    EXPECT_EQ(node.ports[2].qos.mtu, 9000u);
+    for (const Port& port : node.ports) {
+      EXPECT_EQ(port.active_mtu, 4096u) << port.id() << ": the path MTU is the bond's";
+      EXPECT_EQ(port.driver, "mlx5_ofed") << port.id();
+    }
+    const Keys of_bond = qos::own_keys(node.ports[0]), of_member = qos::own_keys(node.ports[2]);
+    EXPECT_TRUE(of_bond[index(SettingId::mtu)] && of_bond[index(SettingId::roce_tos)] &&
+                !of_bond[index(SettingId::pfc)]);
+    EXPECT_TRUE((of_bond & of_member).none() && (of_bond | of_member).all()) << "each setting has one owner";
   }
   Kernel kernel{tree.root()};
   EXPECT_EQ(agentd::real_pci_world(kernel).scan({}).ports.size(), 3u) << "as fabric-agentd has them";
-  const Keys of_bond = qos::own_keys(node.ports[0]), of_member = qos::own_keys(node.ports[2]);
-  EXPECT_TRUE(of_bond[index(SettingId::mtu)] && of_bond[index(SettingId::roce_tos)] && !of_bond[index(SettingId::pfc)]);
-  EXPECT_TRUE((of_bond & of_member).none() && (of_bond | of_member).all()) << "each setting has one owner";
+}
+
+TEST_F(ScanOfABond, OfNetdevsWithRdmaDevicesOfTheirOwnIsNoneOfRdma) {
+  tree.folder(functions[1] + "/infiniband");
+  const Node node = by_netlink();
+  ASSERT_EQ(node.ports.size(), 1u);
+  EXPECT_EQ(node.ports[0].netdev, "ens1f0np0");
+  EXPECT_EQ(node.ports[0].bond, "");
 }
 
 TEST_F(ScanOfANic, WithoutALinkTheInfinibandRateIsFiction) {

@@ -262,6 +262,18 @@ TEST(Topology, SubfunctionsAreKnownWhoeverHasTheirDevices) {
   EXPECT_FALSE(topology.nics[1].subfunctions);
 }
 
+// rdma-core names a function's device by its place, and leaves a subfunction's the kernel's name.
+TEST(Topology, ANicIsNamedByItsFunctionsDevice) {
+  Tree tree;
+  const auto nic = add_pci(tree, {"pci0000:20/0000:20:01.0", "0000:21:00.0"});
+  tree.folder(nic + "/mlx5_core.sf.4").link("sys/class/infiniband/rocep33s0/device", "../../../../" + nic);
+  tree.link("sys/class/infiniband/mlx5_0/device", "../../../../" + nic + "/mlx5_core.sf.4");
+  const Topology topology = topology_of(tree);
+  ASSERT_EQ(topology.nics.size(), 1u);
+  EXPECT_EQ(topology.nics[0].name, "rocep33s0");
+  EXPECT_EQ(topology.nics[0].rdma, (std::vector<std::string>{"rocep33s0", "mlx5_0"}));
+}
+
 // The folder of a class goes with its last device, and shows those of its own network namespace only.
 TEST(Topology, AnRdmaDeviceInAContainerLeavesAnEmptyFolder) {
   Tree tree;

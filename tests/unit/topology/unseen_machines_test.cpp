@@ -329,6 +329,18 @@ TEST(UnseenMachines, SubfunctionsAreNoNicsOfCollectives) {
   EXPECT_TRUE(has(print_as("nccl", node), "mlx5_99:1")) << "in its container it is all there is";
 }
 
+// In switchdev mode the representors are further ports of the device.
+TEST(UnseenMachines, APhysicalFunctionIsJudgedWhateverPortsOfGuestsItHas) {
+  Node node = test::snc_server();
+  Port representor = node.ports[0];
+  representor.number = 2;
+  representor.virtual_function = true;
+  node.ports.push_back(representor);
+  EXPECT_EQ(said_of(node), "");
+  node.topology.nics[0].link.width = 8;
+  EXPECT_EQ(found_of(node).size(), 1u) << said_of(node);
+}
+
 TEST(UnseenMachines, WhatIsGivenToAGuestIsJudgedThere) {
   Node node = test::snc_server();
   node.topology.nics.resize(8);
@@ -373,6 +385,23 @@ TEST(UnseenMachines, ANicThatAContainerHasIsNotMissing) {
   node = sixteen_ports();
   for (const size_t nic : {2u, 3u, 9u}) give_to_container(node, nic);
   EXPECT_EQ(said_of(node, 16), "");
+}
+
+TEST(UnseenMachines, ANicForManagementDoesNotStandInForThoseOfContainers) {
+  Node node = test::snc_server();
+  for (size_t nic = 0; nic < 8; ++nic) {
+    node.topology.nics[nic].link = {32, 32, 16, 16};
+    give_to_container(node, nic);
+  }
+  ASSERT_EQ(node.ports.size(), 2u);
+  for (size_t nic = 8; nic < 10; ++nic) {
+    node.topology.nics[nic].device = 0x101f;
+    node.topology.nics[nic].link = {16, 16, 8, 8};
+    node.ports[nic - 8].rate = 25e9 / 8;
+    node.ports[nic - 8].qos.mtu = 1500;
+  }
+  EXPECT_EQ(compute_nics(node.topology, node.ports).size(), 8u);
+  EXPECT_EQ(test::describe(test::complaints_of({.now = node}, {"roce-mtu", "locality", "pairing"})), "");
 }
 
 // In the container itself the physical functions are elsewhere.
@@ -516,8 +545,10 @@ TEST(UnseenMachines, WhatAGuestsVirtualFunctionCannotDoIsTheHosts) {
   change.from.clear();
   node.now.ports[1].pci_id = "15b3:1021";
   EXPECT_EQ(test::complaints_of(node.view(), {"pfc"}).size(), 1u) << "a card that should be able to";
-  node.now.ports[1].pci_id = "15b3:101e";
-  EXPECT_EQ(test::said(node.view(), {"pfc"}), "");
+  for (const char* id : {"15b3:101e", "14e4:1819", "1dd8:1003"}) {
+    node.now.ports[1].pci_id = id;
+    EXPECT_EQ(test::said(node.view(), {"pfc"}), "") << id;
+  }
 }
 
 // Each check of a heading is about each subject behind it, and nobody is told twice.
