@@ -155,7 +155,7 @@ figures() {
 # Each fuzzer with its seeds for a few seconds. In the short run a smoke test: from the same start, without the libraries'
 # instrumentation, which is a fifth of the compiling. By hand: FUZZ_SECONDS=600 tests/run --all fuzz.
 part_fuzz() {
-  local folder=build/tests fuzzer name corpus seeds status=0 seconds=${FUZZ_SECONDS:-$([[ $all ]] && echo 20 || echo 2)}
+  local folder=build/tests fuzzer name corpus seeds status=0 seconds=${FUZZ_SECONDS:-$([[ $all ]] && echo 20 || echo 1)}
   if [[ $all ]]; then
     folder=build/fuzzers
     configure_sanitized "$folder"
