@@ -172,8 +172,8 @@ Keys keys_of(const Qos& qos);
 std::string value_text(const Setting& setting, const Qos& qos);
 // JSON of the value; null when absent.
 Json value_json(const Setting& setting, const Qos& qos);
-// Both present, and equal or as a driver rounds what is wanted.
-bool same_value(const Setting& setting, const Qos& want, const Qos& now);
+// Both present and equal.
+bool same_value(const Setting& setting, const Qos& a, const Qos& b);
 // Copies the member (also when absent).
 void copy_value(const Setting& setting, const Qos& from, Qos& to);
 

@@ -2,7 +2,6 @@
 #include "model/value.h"
 
 #include <algorithm>
-#include <bit>
 #include <string_view>
 #include <utility>
 
@@ -89,11 +88,6 @@ Json to_json(Enum value) {
 template <class T>
 Json to_json(const T& value) requires(!HasWords<T>) {
   return value;
-}
-
-// Drivers round up: mlx5, mlx4 and mana to a power of two, ice, i40e and idpf to multiples of 32, hns3 of 8.
-bool is_ring(const std::optional<uint32_t>& want, const std::optional<uint32_t>& now) {
-  return want && now && *now >= *want && *now <= std::bit_ceil(uint64_t{*want});
 }
 
 }  // namespace
@@ -230,10 +224,8 @@ Json value_json(const Setting& setting, const Qos& qos) {
   return visit_member(setting, qos, [](const auto& value) { return value ? to_json(*value) : Json(); });
 }
 
-bool same_value(const Setting& setting, const Qos& want, const Qos& now) {
-  if (setting.id == SettingId::ring_rx) return is_ring(want.ring_rx, now.ring_rx);
-  if (setting.id == SettingId::ring_tx) return is_ring(want.ring_tx, now.ring_tx);
-  return std::visit([&](auto member) { return want.*member && now.*member && *(want.*member) == *(now.*member); },
+bool same_value(const Setting& setting, const Qos& a, const Qos& b) {
+  return std::visit([&](auto member) { return a.*member && b.*member && *(a.*member) == *(b.*member); },
                     setting.member);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ring sizes, channels and FEC: the same ethtool messages for every driver.
+// Ring sizes, channels and FEC: the same ethtool messages for every driver. Drivers that round ring sizes say so in
+// their own `expected`; any other difference from the requested value is reported as ignored.
 #include <linux/ethtool.h>
 
 #include <thread>

@@ -68,6 +68,7 @@ const Driver kI40e{
     .source = "drivers/net/ethernet/intel/i40e",
     .kernel_names = {"i40e"},
     .read = read,
+    .expected = intel::expected,
     .effect = effect,
     .impossible = impossible,
     .remedy = remedy,

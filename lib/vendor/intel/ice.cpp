@@ -224,6 +224,7 @@ const Driver kIce{
     .source = "drivers/net/ethernet/intel/ice",
     .kernel_names = {"ice"},
     .read = read,
+    .expected = intel::expected,
     .effect = effect,
     .impossible = impossible,
     .remedy = remedy,

@@ -25,6 +25,13 @@ Result<void> write_agent(PortIo& io, const Agent& agent, bool running) {
                                    running == agent.flag_means_running);
 }
 
+Qos expected(const Qos& want, const Qos&, const Limits&) {
+  Qos out = want;
+  for (auto* size : {&out.ring_rx, &out.ring_tx})
+    if (*size && **size <= UINT32_MAX - 32) *size = (**size + 31) / 32 * 32;
+  return out;
+}
+
 bool pause_needs_pfc_off(const Qos& have) { return have.pfc && have.pfc->bits != 0; }
 
 void read_hidden_pause(PortIo& io, const Qos& have) {

@@ -17,6 +17,9 @@ struct Agent {
 void read_agent(PortIo& io, const Agent& agent, Qos& out);
 Result<void> write_agent(PortIo& io, const Agent& agent, bool running);
 
+// Ring sizes become multiples of 32 (ICE_REQ_DESC_MULTIPLE, I40E_REQ_DESCRIPTOR_MULTIPLE).
+Qos expected(const Qos& want, const Qos& have, const Limits& limits);
+
 // ice_get_pauseparam() and i40e_get_pauseparam() show pause as off while PFC is on, whatever the PHY has.
 void read_hidden_pause(PortIo& io, const Qos& have);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 #include "vendor/generic/dscp.h"
@@ -170,6 +171,9 @@ Qos expected(const Qos& want, const Qos& have, const Limits& limits) {
     out.dscp_map = dscp::complete(*out.dscp_map);
   if (out.buffer_size && out.buffer_size->automatic && have.buffer_size)
     if (auto sizes = automatic(want, have, limits)) out.buffer_size = *sizes;
+  // order_base_2() of the request (en_ethtool.c mlx5e_ethtool_set_ringparam()).
+  for (auto* size : {&out.ring_rx, &out.ring_tx})
+    if (*size && **size <= 1u << 31) *size = std::bit_ceil(**size);
   return out;
 }
 

@@ -188,6 +188,23 @@ TEST_F(EthtoolFeature, IsReadOnlyWhenWanted) {
   EXPECT_FALSE(now.ring_rx || now.channels || now.fec);
 }
 
+TEST(Rings, RoundAsTheDriversDo) {
+  Qos want{.ring_rx = 5000, .ring_tx = 513};
+  for (const auto& [driver, rx, tx] : {std::tuple{"mlx5_core", 8192u, 1024u}, {"ice", 5024u, 544u}}) {
+    const auto expected = driver_for(driver).expected;
+    EXPECT_EQ(expected(want, {}, {}).ring_rx, rx);
+    EXPECT_EQ(expected(want, {}, {}).ring_tx, tx);
+    EXPECT_EQ(expected({.ring_rx = UINT32_MAX}, {}, {}).ring_rx, UINT32_MAX) << "left for the limit to judge";
+  }
+}
+
+TEST(Rings, OriginalOf511IsRestored) {
+  Bed bed(Personality::bnxt);
+  bed.nic.ethtool.ring_rx = bed.nic.ethtool.ring_tx = {512, 8191};
+  EXPECT_EQ(of(bed.apply({.ring_rx = 511}), "ring_rx").outcome, Outcome::applied);
+  EXPECT_EQ(bed.nic.ethtool.ring_rx->now, 511U);
+}
+
 TEST(Rings, WhatADriverRoundsIsInSync) {
   for (auto [personality, rounding, shown] :
        {std::tuple{Personality::mlx5, test::SimEthtool::Rounding::power_of_two, 8192u},
@@ -204,7 +221,7 @@ TEST(Rings, WhatADriverRoundsIsInSync) {
     want.ring_rx = 4096;
     EXPECT_EQ(of(bed.plan(want), "ring_rx").outcome, Outcome::differs);
     want.ring_rx = shown + 1;
-    EXPECT_NE(of(bed.plan(want), "ring_rx").outcome, Outcome::in_sync) << "smaller than wanted";
+    EXPECT_NE(of(bed.plan(want), "ring_rx").outcome, Outcome::in_sync);
     want.ring_rx = 8193;
     EXPECT_EQ(of(bed.apply(want), "ring_rx").outcome, Outcome::unsupported);
   }
