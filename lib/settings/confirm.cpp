@@ -54,12 +54,12 @@ std::chrono::milliseconds overdue(const Record& record, const Moment& now) {
   return std::chrono::milliseconds(now.milliseconds - std::min(since, now.milliseconds));
 }
 
-void forget_absent(Record& record, const std::vector<Port>& ports, Changes& told) {
+void forget_absent(Record& record, const std::vector<Port>& ports, Changes& changes) {
   for (Change& change : qos::restore_of_absent(record.before, ports)) {
     change.outcome = Outcome::refused;
     change.code = ENODEV;
     change.detail = "the card has been gone for 10 minutes";
-    told.push_back(std::move(change));
+    changes.push_back(std::move(change));
   }
   for (const auto& entry : state::absent_originals(record.before, ports)) record.before.erase(entry);
 }

@@ -156,6 +156,14 @@ const PlantedDefects& network_defects() {
          n.now.topology.gpus[2].root = "pci0000:70";
        },
        finds("expect", "GPU2", C, "NODE")},
+      {"no_member_of_a_bond_has_gids",
+       [](Healthy& n) {
+         n.now.topology.nics[0].bond = "bond0";
+         n.now.network.interfaces["bond0"] = interface(n, 0);
+         interface(n, 0).addresses.emplace();
+         n.now.ports[0].gids.clear();
+       },
+       finds("gid", "mlx5_0/1", C, "no RoCE v2 GID")},
       {"slower_than_expected",
        [](Healthy& n) {
          n.policy.expect.speed = 400'000;

@@ -353,7 +353,7 @@ TEST(Check, AValueThatCannotBeSetNowIsNoReasonToChangeThePolicyAtOnce) {
   const auto found = complaints_of(node.view(), {"pfc"});
   ASSERT_EQ(found.size(), 1u);
   EXPECT_TRUE(found[0].meaning.ends_with("Reported: the module dcb is not loaded: modprobe dcb.")) << found[0].meaning;
-  EXPECT_TRUE(found[0].remedy.starts_with("If what is reported can be changed, change it")) << found[0].remedy;
+  EXPECT_TRUE(found[0].remedy.starts_with("Correct the reported cause")) << found[0].remedy;
 }
 
 TEST(Check, NothingToJudgeIsUnknownNotOk) {

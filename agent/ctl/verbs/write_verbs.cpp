@@ -166,7 +166,8 @@ int run_plan(const Options& options, Output& output) {
     return failure(error(0, options.root + ": the settings of a captured tree cannot be read"), output);
   Node node = look_at_ports(*world);
   if (auto known = check_ports(options, node); !known) return failure(known.error(), output);
-  if (::geteuid() != 0) node.unseen.emplace_back("settings in debugfs and configfs (DCQCN, rdma_cm): root's alone");
+  if (::geteuid() != 0)
+    node.unseen.emplace_back("settings in debugfs and configfs (DCQCN, rdma_cm): readable by root only");
   Changes all, writes;
   for (const auto& [port, changes] : make_plan(*world, node, options)) append(all, changes);
   std::ranges::copy_if(all, std::back_inserter(writes), is_write);

@@ -11,6 +11,20 @@ std::string describe(const Gid& gid) {
 }
 
 // A port that is down loses its addresses: `port-state` reports it. `address` reports a missing address.
+// The kernel keeps the GIDs of an active-backup bond at its active member (bonding_default_del_cmd in
+// drivers/infiniband/core/roce_gid_mgmt.c, Linux 6.12).
+const Port* active_member(const Node& node, const Port& port) {
+  const auto bond_of = [&](const Port& each) {
+    const Nic* nic = find_where(node.topology.nics, [&](const Nic& other) { return other.pci == each.pci; });
+    return nic == nullptr ? std::string() : nic->bond;
+  };
+  const std::string bond = bond_of(port);
+  if (bond.empty()) return nullptr;
+  return find_where(node.ports, [&](const Port& other) {
+    return other.id() != port.id() && !other.gids.empty() && bond_of(other) == bond;
+  });
+}
+
 std::optional<Finding> ask_port(const View& view, const Port& port) {
   if (!is_judged(port) || !is_active(port) || !is_roce(port) || lacks_address(view, port)) return std::nullopt;
   const std::string expected = "a RoCE v2 GID of a routable address";
@@ -28,12 +42,8 @@ std::optional<Finding> ask_port(const View& view, const Port& port) {
   if (std::ranges::any_of(port.gids, [](const Gid& gid) { return gid.type.empty(); }))
     return bad(Status::unknown, port.id(), "GIDs of unknown type", expected, "The types of the GIDs could not be read.",
                files + "/gid_attrs/types");
-  // The kernel keeps the GIDs of an active-backup bond at its active member (bonding_default_del_cmd in
-  // drivers/infiniband/core/roce_gid_mgmt.c, Linux 6.12).
-  if (port.gids.empty())
-    for (const NamedInterface& each : interfaces_of(view.now, port))
-      if (each.netdev != port.netdev)
-        return good(port.id(), "none: another member of " + each.netdev + " is active and has them", expected);
+  if (const Port* active = port.gids.empty() ? active_member(view.now, port) : nullptr)
+    return good(port.id(), "none: " + active->id() + " is the active member of the bond and has them", expected);
   if (v2.empty())
     return bad(
         Status::critical, port.id(), "no RoCE v2 GID", expected,

@@ -31,10 +31,10 @@ std::map<std::string, Turn> turns_of(const View& view) {
     const PciDevice& end = nearer_function(*gpu, *nic);
     for (const std::string& bridge : turning_ports(*gpu, end)) {
       Turn& turn = out[bridge];
-      turn.direct = is_data_direct(end);
-      turn.harmful = !turn.direct                     ? kRedirect
-                     : contains(gpu->bridges, bridge) ? kAcsCompletionRedirect
-                                                      : kAcsRequestRedirect;
+      turn.direct = turn.direct || is_data_direct(end);
+      turn.harmful |= !is_data_direct(end)             ? kRedirect
+                      : contains(gpu->bridges, bridge) ? kAcsCompletionRedirect
+                                                       : kAcsRequestRedirect;
       turn.pairs.push_back(gpu->name + " and " + nic->name);
     }
   }
@@ -53,7 +53,9 @@ std::string lasting_option(const std::vector<std::string>& redirecting) {
 
 Finding redirected(const Node& node, const std::string& bridge, uint16_t control, const Turn& turn,
                    const std::string& lasting) {
-  std::string observed;
+  std::string observed, expected;
+  if ((turn.harmful & kAcsRequestRedirect) != 0) append_item(expected, "ReqRedir-", " ");
+  if ((turn.harmful & kAcsCompletionRedirect) != 0) append_item(expected, "CmpltRedir-", " ");
   for (const auto& [bit, name] : kBits)
     if ((control & bit) != 0) append_item(observed, name, " ");
   if ((control & kAcsDirectTranslated) != 0)
@@ -63,9 +65,9 @@ Finding redirected(const Node& node, const std::string& bridge, uint16_t control
   const std::string meaning = "This switch port sends traffic between " + joined(turn.pairs) +
                               " through the root complex: GPUDirect loses half or more of its throughput.";
   if (turn.direct)
-    return bad(Status::warning, bridge, observed, turn.harmful == kAcsRequestRedirect ? "ReqRedir-" : "CmpltRedir-",
-               meaning, "rdma_topo write-grub-acs (of rdma-core or DOCA), reboot, then rdma_topo check");
-  return bad(Status::warning, bridge, observed, "ReqRedir- CmpltRedir-", meaning,
+    return bad(Status::warning, bridge, observed, expected, meaning,
+               "rdma_topo write-grub-acs (of rdma-core or DOCA), reboot, then rdma_topo check");
+  return bad(Status::warning, bridge, observed, expected, meaning,
              "setpci -s " + bridge +
                  " ECAP_ACS+6.w=0000 && systemctl restart fabric-agent-pci; persistent: disable ACS in the firmware "
                  "setup, or add " +

@@ -31,8 +31,7 @@ Answer answer_of(const Change& change, bool enforced) {
               "Apply it now, interrupting traffic: fabric-agentctl apply --disruptive now"};
     case Outcome::unsupported:
       return {Status::warning, "The value that the policy wants cannot be set on this port, as it is.",
-              "If what is reported can be changed, change it; else remove " + change.key() +
-                  " from the policy of this port."};
+              "Correct the reported cause, or remove " + change.key() + " from the policy of this port."};
     case Outcome::refused:
       return {
           Status::critical,
