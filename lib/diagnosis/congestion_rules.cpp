@@ -30,6 +30,7 @@ Result ecn_off(const PortContext& ctx) {
     out.add("CNPs sent: none");
     if (np) out.add("ecn_np of this port: " + to_text(*np));
   }
+  if (ctx.port.qos.cc == false) out.add("cc of this port: off");
   return ignores || silent ? Result(out) : std::nullopt;
 }
 
@@ -151,8 +152,9 @@ extern const Rule kEcnOff{
     .explains = {ignored, unanswered, rx_pause},
     .conclusion = "Congestion control is off on this port: it ignores CNPs, or answers no ECN marks.",
     .next =
-        "Inspect ecn_rp and ecn_np: fabric-agentctl show --port {netdev}\nFix: enable both for the RoCE priority in "
-        "the policy, then fabric-agentctl apply --port {netdev}",
+        "Inspect the settings of congestion control: fabric-agentctl show --port {netdev}\nFix: enable them in the "
+        "policy (ecn_rp and ecn_np for the RoCE priority; on NICs with one setting for all priorities: cc), then "
+        "fabric-agentctl apply --port {netdev}. Where the driver has none, fabric-agentctl plan says what to do",
     .signature =
         "The NIC ignored 10 % of the CNPs or more, at least one a second; or 1000 or more ECN-marked packets arrived "
         "and no CNP was sent, on a RoCE port whose ecn_np lacks the priority or is unknown.",

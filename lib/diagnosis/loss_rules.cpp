@@ -166,8 +166,8 @@ extern const Rule kSendDrops{
     .explains = {loss},
     .conclusion = "This port discards packets on sending.",
     .next =
-        "Read the discards: ethtool -S {netdev} | grep -i discard\nCheck whether the link was down, or a steering rule "
-        "or rate limit drops packets: tc -s qdisc show dev {netdev}",
+        "Read the discards: ethtool -S {netdev} | grep -iE 'discard|drop'\nCheck whether the link was down, or a "
+        "steering rule or rate limit drops packets: tc -s qdisc show dev {netdev}",
     .signature = "Discards on sending rose together with the transport's losses, at least one for ten retransmissions.",
     .excludes = "A port without a link, paused by its peer or waiting for InfiniBand credits discards too.",
     .thresholds = {&kFewEvents, &kSendDiscards},

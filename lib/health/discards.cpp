@@ -61,8 +61,8 @@ extern const Check kDiscardsCheck{
     .title = "A port buffer overran",
     .meaning = "A buffer overran that PFC should have protected.",
     .inspect =
-        "ethtool -S NETDEV | grep discard; dcb pfc show dev NETDEV; dcb buffer show dev NETDEV; fabric-agentctl check "
-        "--only peer-pfc",
+        "ethtool -S NETDEV | grep -iE 'discard|drop'; dcb pfc show dev NETDEV; dcb buffer show dev NETDEV; "
+        "fabric-agentctl check --only peer-pfc",
     .fix = "Enable PFC for the priority at both ends. Raise cable_length or the headroom in the policy.",
 };
 

@@ -2,6 +2,7 @@
 #include "health/health.h"
 
 #include "health/rule.h"
+#include "vendor/capabilities.h"
 
 namespace fabric {
 namespace {
@@ -152,6 +153,15 @@ constexpr std::pair<std::string_view, std::string_view> kInfinibandWords[] = {
     {"ip link set {netdev} up", "ibportstate -C {device} -P {port} -D 0 {port} enable"},
 };
 
+// Drivers without a reload of devlink: the function is taken from its driver and given back.
+constexpr std::string_view kReload = "devlink dev reload pci/{pci}", kActivate = " action fw_activate";
+constexpr std::string_view kRebind =
+    "echo {pci} > /sys/bus/pci/drivers/{driver}/unbind && echo {pci} > /sys/bus/pci/drivers/{driver}/bind";
+
+bool must_rebind(const Port& port) {
+  return !port.pci.empty() && !port.kernel_driver.empty() && !capabilities_of(port.kernel_driver).devlink_reload;
+}
+
 }  // namespace
 
 std::optional<std::string> place_of_gone(const HealthDevice& device) {
@@ -212,6 +222,11 @@ std::string fill_names(std::string_view text, const Port* port, const std::strin
     for (const auto& [ethernet, infiniband] : kInfinibandWords) replace(out, ethernet, std::string(infiniband));
     replace(out, "{device}", port->rdma);
     replace(out, "{port}", std::to_string(port->number));
+  }
+  if (port != nullptr && must_rebind(*port)) {
+    replace(out, std::string(kReload).append(kActivate), std::string(kRebind));
+    replace(out, kReload, std::string(kRebind));
+    replace(out, "{driver}", port->kernel_driver);
   }
   replace(out, "{netdev}", port == nullptr ? subject : port->netdev.empty() ? port->rdma : port->netdev);
   replace(out, "{rdma}", port == nullptr ? subject : port->rdma + "/" + std::to_string(port->number));

@@ -163,7 +163,7 @@ extern const Check kLinkErrorsCheck{
         "the number of bits carried; IEEE 802.3 requires a bit error ratio of 1e-13 or less. An InfiniBand port that "
         "exceeds its own threshold of local errors is reported at once. While a link goes down and up, only damaged "
         "frames count. ICRC errors without other errors come from inside a switch or a NIC.",
-    .inspect = "ethtool -S NETDEV | grep -e phy -e fec; ethtool -I --show-fec NETDEV; perfquery (InfiniBand)",
+    .inspect = "ethtool -S NETDEV | grep -iE 'phy|fec|err|fcs'; ethtool -I --show-fec NETDEV; perfquery (InfiniBand)",
     .fix = "Clean, reseat or replace the cable and the transceivers of this port, then use another switch port.",
 };
 extern const Check kPreFecBerCheck{

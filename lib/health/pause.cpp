@@ -72,8 +72,9 @@ constexpr HealthRow kRules[]{
      .window = {"cnp_ignored", ratio, HealthLimits{1, kNever, kMinute, 0, kMinute}, "CNPs per second",
                 "ours: a sender with its reaction point on ignores none", "none", 10},
      .meaning = "CNPs arrive and this sender does not reduce its rate.",
-     .remedy = "Enable the ECN reaction point for the RoCE priority (ecn_rp in the policy): fabric-agentctl plan "
-               "--port {netdev}, then fabric-agentctl apply --port {netdev}",
+     .remedy =
+         "Enable the ECN reaction point in the policy (ecn_rp for the RoCE priority; on NICs with one setting "
+         "for all priorities: cc): fabric-agentctl plan --port {netdev}, then fabric-agentctl apply --port {netdev}",
      .sum = {{{{"CNPs ignored", &S::cnp_ignored}}}}},
 };
 
@@ -90,7 +91,7 @@ extern const Check kPauseStormCheck{
         "Measures the share of time with PFC pause sent, not the number of frames. Causes are a hung process, a slow "
         "PCIe link or failed GPU memory.",
     .inspect =
-        "ethtool -S NETDEV | grep -e pause_duration -e storm; fabric-agentctl check --only pcie; "
+        "ethtool -S NETDEV | grep -iE 'pause|pfc|xoff|storm'; fabric-agentctl check --only pcie; "
         "nvidia-smi -q -d ECC or amd-smi metric --ecc",
     .fix = "Stop the hung process. If the storm continues: devlink dev reload pci/ADDRESS",
 };
@@ -102,7 +103,7 @@ extern const Check kPauseHeldCheck{
         "The switch pauses a priority of this port nearly all the time (PFC pause received): a receiver behind it does "
         "not take its packets, or PFC is in deadlock. This host is the victim.",
     .inspect =
-        "ethtool -S NETDEV | grep rx_prio.*pause_duration; on the switch: PFC counters and PFC watchdog of the ports "
+        "ethtool -S NETDEV | grep -iE 'pause|pfc|xoff'; on the switch: PFC counters and PFC watchdog of the ports "
         "towards the receivers",
     .fix = "Find the node whose check reports pause-storm and fix it there.",
 };
@@ -111,8 +112,10 @@ extern const Check kCnpIgnoredCheck{
     .group = group::counters,
     .title = "This sender ignores congestion notifications",
     .meaning = "Congestion notification packets (CNP) arrive and are ignored, so congestion ends in PFC pause.",
-    .inspect = "fabric-agentctl show (ecn_rp)",
-    .fix = "Set ecn_rp in the policy to the RoCE priority, then: fabric-agentctl apply",
+    .inspect = "fabric-agentctl show (ecn_rp, cc)",
+    .fix =
+        "Set ecn_rp in the policy to the RoCE priority, or cc to true where the driver has one setting for all "
+        "priorities, then: fabric-agentctl apply",
 };
 
 }  // namespace fabric

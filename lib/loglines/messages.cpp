@@ -52,7 +52,7 @@ constexpr Message kMessages[] = {
      "A memory window could not be bound: wrong access rights or key.", "journalctl -k -g {pci}", kWc, 6},
     {"wc-bad-response", peer, "bad response error|Bad response on ",
      "The peer answered with an unexpected transport operation: damaged state or a firmware fault there.",
-     "journalctl -k -g mlx5_core", kWc, 7},
+     "journalctl -k -p warning", kWc, 7},
     {"wc-local-access", software, "local access error|Local access on ",
      "A write from the peer did not match the access rights of the local buffer.", "journalctl -k -g {pci}", kWc, 8},
     {"wc-remote-invalid-request", peer, "remote invalid request error|Invalid request on ",
@@ -61,7 +61,7 @@ constexpr Message kMessages[] = {
      "ibv_devinfo -v -d {rdma} | grep -E 'fw_ver|max_qp_rd_atom'", kWc, 9},
     {"wc-remote-access", peer, "remote access error|Remote access on ",
      "The peer does not permit access to the memory: wrong key, deregistered memory, or its process ended.",
-     "journalctl -k -g Xid", kWc, 10},
+     "journalctl -k -g 'Xid|amdgpu'", kWc, 10},
     {"wc-remote-operation", peer, "remote operation error|Remote QP on ",
      "The peer could not complete the operation. Its queue pair is in the error state; look at the peer's first error.",
      "ping -c 3 {peer}", kWc, 11},
@@ -141,9 +141,9 @@ constexpr Message kMessages[] = {
      "fabric-agentctl check --only memlock",
      "NCCL src/misc/ibvwrap.cc, UCX ib_md.c, Open MPI help-mpi-btl-openib.txt, Mooncake rdma_context.cpp"},
     {"gpudirect-registration", host, "reg_mr*failed*Bad address|Failed to register memory 0x*Bad address",
-     "The NIC could not map GPU memory: nvidia-peermem is not loaded, or does not fit the driver.",
-     "lsmod | grep -E 'nvidia_peermem|nv_peer_mem'",
-     "NCCL src/misc/ibvwrap.cc, UCX ib_md.c, Mooncake rdma_context.cpp"},
+     "The NIC could not map GPU memory: no peer memory module is loaded (nvidia-peermem; for AMD that of the RDMA "
+     "stack), or it does not fit the driver.",
+     "fabric-agentctl check --only gpudirect", "NCCL src/misc/ibvwrap.cc, UCX ib_md.c, Mooncake rdma_context.cpp"},
     {"registration-invalid", software, "reg_mr*failed*Invalid argument",
      "The NIC or its driver does not support this kind of memory or access flag (relaxed ordering, GPU memory).",
      "fabric-agentctl check --only gpudirect", kNcclVerbs},
@@ -183,7 +183,7 @@ constexpr Message kMessages[] = {
      "NCCL found no libibverbs and uses TCP: rdma-core is not installed in the container.",
      "ldconfig -p | grep libibverbs", "NCCL src/misc/ibvsymbols.cc"},
     {"nccl-no-gdr", host, "GPU Direct RDMA Disabled for HCA",
-     "NCCL copies through host memory on this NIC: it found neither nvidia-peermem nor DMA-BUF.",
+     "NCCL or RCCL copies through host memory on this NIC: it found neither peer memory nor DMA-BUF.",
      "fabric-agentctl check --only gpudirect", "NCCL src/graph/topo.cc"},
     {"rccl-iommu", host, "Missing \"iommu=pt\" from kernel command line",
      "The IOMMU translates the accesses of the devices: peer-to-peer transfers are slow or hang.",
@@ -432,8 +432,7 @@ constexpr Message kMessages[] = {
      "in pre-initializing state, aborting",
      "The firmware does not start or does not answer: power-cycle the node, check its image.",
      "mstflint -d {pci} query", kHealth},
-    {"mlx5-load-failed", host,
-     "mlx5_init_one failed with error code|mlx5_load_one failed with error code|mlx5_core: probe of*failed with error",
+    {"mlx5-load-failed", host, "mlx5_init_one failed with error code|mlx5_load_one failed with error code",
      "The driver could not start the NIC, and its ports are missing. The lines before this one name the step: the "
      "firmware does not answer (-110, -16), or does not fit the driver (-22).",
      "journalctl -k -g mlx5_core; mstflint -d {pci} query", "Linux drivers/net/ethernet/mellanox/mlx5/core/main.c"},
@@ -462,7 +461,8 @@ constexpr Message kMessages[] = {
     {"module-unsupported", cable,
      "Port module event[error]*nknown identifier|Port module event[error]*nsupported cable|"
      "Port module event[error]*ong range for non|Port module event[error]*nforce part number|"
-     "unsupported or unqualified module was detected|unsupported SFP|because an unsupported module type was detected",
+     "unsupported or unqualified module was detected|unsupported SFP|because an unsupported module type was detected|"
+     "Unqualified SFP+ module detected",
      "The NIC does not accept the module or cable.", kModule, kEvents},
     {"module-bus", cable,
      "Port module event[error]*us stuck|Port module event[error]*ad cable|Port module event[error]*ad or shorted",
@@ -486,9 +486,10 @@ constexpr Message kMessages[] = {
      "The driver found a transmit queue without progress and resets it: NIC fault, lost interrupt or PFC storm.",
      "fabric-agentctl diagnose {port}", "Linux mlx5 en_main.c, bnxt.c, ice_main.c"},
     {"link-down", cable,
-     "mlx5_core*: Link down|ionic*: Link down|NIC Link is Down|hns3*: link down|qede_link_update*Link is down",
+     "mlx5_core*: Link down|ionic*: Link down|NIC Link is Down|hns3*: link down|cxgb4*: link down|"
+     "qede_link_update*Link is down",
      "The link went down: cable, module, far end, or an administrator.", "fabric-agentctl diagnose {port}",
-     "Linux mlx5 en_main.c, ice_main.c, bnxt.c, ionic_lif.c, hns3_enet.c, qede_main.c"},
+     "Linux mlx5 en_main.c, ice_main.c, bnxt.c, ionic_lif.c, hns3_enet.c, cxgb4_main.c, qede_main.c"},
     {"bond-link-down", cable, "link status definitely down|: link status down for*disabling it in",
      "A port of the bond lost its link; the bond goes on with the others, at less bandwidth.",
      "grep -A 3 Slave /proc/net/bonding/*", "Linux drivers/net/bonding/bond_main.c"},
@@ -506,8 +507,19 @@ constexpr Message kMessages[] = {
     // Older kernels: "Firmware fatal reset event". "Solicited firmware reset event" is not a failure.
     {"bnxt-firmware-fatal", host,
      "bnxt_en*irmware fatal reset event|bnxt_en*irmware non-fatal reset event|bnxt_en*Fatal firmware reset event|"
-     "bnxt_en*Non-fatal firmware reset event|bnxt_en*Firmware not responding, status",
+     "bnxt_en*Non-fatal firmware reset event|bnxt_en*Firmware not responding, status|"
+     "bnxt_en*Detected firmware fatal condition",
      "The firmware of the NIC failed and is reset.", kReporter, "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
+    {"bnxt-recovery-failed", host,
+     "bnxt_en*Firmware reset aborted|bnxt_en*RESET_DONE not set during FW reset|"
+     "bnxt_en*previous firmware reset has not completed|bnxt_en*Failed to reinitialize after aborted firmware reset",
+     "The driver could not bring the NIC back after a reset of its firmware. Reload the driver or power-cycle the "
+     "node.",
+     kReporter, "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
+    {"bnxt-doorbells", host, "bnxt_en*doorbells dropped by the device",
+     "The NIC dropped doorbells, the writes by which CPUs announce work: they came faster than it takes them. Queue "
+     "pairs stall until the driver has repeated them.",
+     "rdma resource show qp link {port}; fabric-agentctl counters", "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
     {"bnxt-command-timeout", host, "bnxt_en*Error (timeout: ", "A firmware command did not finish: the firmware hangs.",
      kReporter, "Linux drivers/net/ethernet/broadcom/bnxt/bnxt_hwrm.c"},
     {"bnxt-re-stalled", host, "FW STALL Detected|bnxt_en*cmdq[0x*timedout (",
@@ -521,14 +533,26 @@ constexpr Message kMessages[] = {
      "The NIC is too hot; its firmware may stop it: check fans and airflow.", "sensors",
      "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
     {"qp-command-failed", host,
-     "Couldn't change QP1 state to|bnxt_re*Failed to create HW QP|bnxt_re*Failed to modify HW QP|"
-     "bnxt_re*Failed to destroy HW QP",
-     "The firmware of the NIC rejected a command for a queue pair, or did not answer it (-110).",
+     "Couldn't change QP1 state to|Couldn't create ib_mad QP|bnxt_re*Failed to create HW QP|"
+     "bnxt_re*Failed to modify HW QP|bnxt_re*Failed to destroy HW QP",
+     "The firmware of the NIC rejected a command for a queue pair, or did not answer it (-110). A port without its "
+     "QP1 has no connection manager (rdma_cm).",
      "journalctl -k -g {rdma}", "Linux drivers/infiniband/core/mad.c, hw/bnxt_re/ib_verbs.c"},
     {"ionic-firmware", host,
      "ionic*FW heartbeat stalled at|ionic*FW Down: Stopping LIFs|ionic*DEVCMD*timeout after|ionic*DEVCMD*FW is down",
-     "The firmware of the NIC stopped. The driver stops the ports and starts them again when it is back.", kReporter,
+     "The firmware of the NIC stopped. The driver stops the ports and starts them again when it is back.",
+     "journalctl -k -g ionic; devlink dev info pci/{pci}",
      "Linux drivers/net/ethernet/pensando/ionic/ionic_dev.c, ionic_lif.c"},
+    {"ionic-command-failed", host,
+     "ionic*DEV_CMD *) error, |ionic*: opcode * error |ionic_rdma: incompatible version|"
+     "ionic_rdma: Firmware RDMA Version",
+     "The firmware of the NIC rejected a command of the driver: the two do not fit each other, or a resource is used "
+     "up. Driver, firmware and libionic must come from the same release.",
+     "modinfo -F version ionic_rdma; devlink dev info pci/{pci}",
+     "Linux drivers/net/ethernet/pensando/ionic/ionic_main.c, infiniband/hw/ionic/ionic_admin.c, ionic_ibdev.c"},
+    {"ionic-rdma-timeout", host, "admin command timed out, aq",
+     "The RDMA unit of the NIC did not answer a command of ionic_rdma, which resets it: its queue pairs are lost.",
+     "journalctl -k -g ionic; devlink dev info pci/{pci}", "Linux drivers/infiniband/hw/ionic/ionic_admin.c"},
     {"mana-command", host, "HWC: Request timed out|mana*Command 0x*timed out",
      "The Azure host did not answer a command of the NIC's driver: the host is serviced, or its device hangs.",
      "journalctl -k -g mana", "Linux drivers/net/ethernet/microsoft/mana/hw_channel.c"},
@@ -538,6 +562,19 @@ constexpr Message kMessages[] = {
     {"irdma-critical", host, "ICE OICR event notification: oicr|critical PE Error, GLPE_CRITERR",
      "The RDMA unit of the NIC reports a critical error, and irdma resets the function: update firmware and driver.",
      "journalctl -k -g irdma; ethtool -i {netdev}", "Linux drivers/infiniband/hw/irdma/icrdma_if.c"},
+    {"irdma-init", host, "IRDMA hardware initialization FAILED|HW runtime init FAIL",
+     "irdma could not start the RDMA unit of the NIC, and its RDMA device is missing: its firmware does not fit the "
+     "driver, or other functions have used up its resources.",
+     "journalctl -k -g irdma; devlink dev info pci/{pci}", "Linux drivers/infiniband/hw/irdma/hw.c"},
+    {"ice-safe-mode", host, "DDP*ntering Safe Mode|DDP*ntering safe mode|Direct firmware load for intel/ice/ddp",
+     "ice has no DDP package that fits, and runs the NIC in safe mode: one queue, no RDMA, no PFC. Install the package "
+     "(of the distribution's firmware packages, or of Intel's driver) in the initramfs, too, then reload ice.",
+     "ls -l /lib/firmware/updates/intel/ice/ddp /lib/firmware/intel/ice/ddp; devlink dev info pci/{pci}",
+     "Linux drivers/net/ethernet/intel/ice/ice_main.c"},
+    {"intel-recovery-mode", host, "irmware recovery mode detected",
+     "The firmware of the NIC is damaged and runs in recovery mode, without traffic: write its NVM again (nvmupdate), "
+     "then power-cycle the node.",
+     "devlink dev info pci/{pci}", "Linux ice_main.c, i40e_main.c, ixgbe_main.c"},
     {"ice-malicious", software, "Malicious Driver Detection event",
      "The NIC stopped a queue because of an invalid descriptor: a bug of its driver, or of the user of a virtual "
      "function.",
@@ -545,6 +582,13 @@ constexpr Message kMessages[] = {
     {"irdma-abnormal", peer, "abnormal ae_id",
      "An asynchronous event closed a queue pair; the number is in irdma/defs.h.", "fabric-agentctl counters",
      "Linux drivers/infiniband/hw/irdma/hw.c"},
+
+    // Any driver; -110 and others are errnos.
+    {"driver-load-failed", host, "probe of*failed with error|probe with driver*failed with error",
+     "A driver could not start the device that the line names; the ports of a NIC, or the GPU, are missing then. The "
+     "lines before this one name the step: the device does not answer (-110, -16, -5), it does not fit the driver "
+     "(-22, -95), or a resource is used up (-12, -28).",
+     "journalctl -k -g {pci}; lspci -nnks {pci}", "Linux drivers/base/dd.c"},
 
     // PCIe and IOMMU.
     {"aer-corrected", host,
@@ -592,6 +636,12 @@ constexpr Message kMessages[] = {
      "The GPU driver cannot register with the RDMA stack (nvidia-peermem is not loaded): it was built for another one. "
      "Linux's own RDMA stack has no such function and needs DMA-BUF; with OFED or DOCA, build the GPU driver again.",
      "dkms status; fabric-agentctl check --only gpudirect", "NVIDIA open-gpu-kernel-modules nvidia-peermem.c"},
+    {"module-symbols", host,
+     "rdma: disagrees about version of symbol|rdma: Unknown symbol|_ib: disagrees about version of symbol|"
+     "_ib: Unknown symbol|bnxt_re: disagrees about version of symbol|bnxt_re: Unknown symbol|symbol nvidia_p2p_",
+     "The kernel refused a module: it was built for another kernel or RDMA stack, as Linux's own RDMA modules beside "
+     "those of OFED or of the NIC's vendor, or a part that it needs is missing. Build it again for the stack in use.",
+     "dkms status; modinfo -n ib_core mlx5_core bnxt_re irdma ionic_rdma", "Linux kernel/module/main.c"},
     {"gpu-off-bus", host, "NVRM: Xid (*): 79,|NVRM: *fallen off the bus",
      "A GPU does not answer on PCIe any more (Xid 79): its power, its slot or riser, heat, or the GPU itself. Nothing "
      "can use it until the node has been powered off and on.",
@@ -629,6 +679,24 @@ constexpr Message kMessages[] = {
      "The driver of an AMD GPU resets it after a hang or an uncorrectable error; the processes that used the GPU end, "
      "and their peers see remote errors.",
      "journalctl -k -g amdgpu; amd-smi metric --ecc", "Linux drivers/gpu/drm/amd/amdgpu"},
+    {"amdgpu-lost", host,
+     "amdgpu*device lost from bus|amdgpu*GPU reset(*) failed|amdgpu*ASIC reset failed|amdgpu*ode2 reset failed",
+     "An AMD GPU has left the bus, or its reset failed. Nothing can use it until the node has been restarted, or "
+     "powered off and on.",
+     "fabric-agentctl check --only pcie,aer", "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_device.c"},
+    {"amdgpu-memory", host,
+     "amdgpu*oison is consumed by|amdgpu*oison is created|amdgpu*ad pages*reaches threshold|"
+     "amdgpu*deferred hardware errors detected",
+     "The memory of an AMD GPU had an error that could not be corrected. The process that uses it ends, and its peers "
+     "see remote errors. Replace the GPU when its bad pages reach the threshold.",
+     "amd-smi bad-pages; amd-smi metric --ecc", "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_ras.c, amd/amdkfd"},
+    {"amdgpu-program", software, "amdgpu*page fault (src_id|Memory access fault by GPU",
+     "A program accessed GPU memory that it does not have (of NVIDIA: Xid 31), mostly by a bug of its own. It ends, "
+     "and its peers see remote errors.",
+     "journalctl -k -g 'page fault'", "Linux drivers/gpu/drm/amd/amdgpu/gmc_v9_0.c, ROCr-Runtime runtime.cpp"},
+    {"amdgpu-init", host, "amdgpu*Fatal error during GPU init",
+     "The driver could not start an AMD GPU, and amd-smi does not show it. The lines before this one name the part.",
+     "journalctl -k -g amdgpu; amd-smi list", "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_kms.c"},
     {"nvswitch-sxid", host, ": SXid (PCI:",
      "An NVSwitch of this node reports an error of NVLink, which is not the RDMA network. After a fatal one the GPUs "
      "behind it cannot be used until GPUs and NVSwitches are reset.",

@@ -100,7 +100,8 @@ std::string way_of_naming(const Port& port, const std::string& word, const std::
 
 bool looks_like_a_device(std::string_view word) {
   for (const std::string_view prefix :
-       {"mlx5_", "mlx4_", "bnxt_re", "irdma", "rocep", "roceo", "rdmap", "ionic_", "hns_", "erdma_", "efa_", "mana_"})
+       {"mlx5_", "mlx4_", "bnxt_re", "irdma", "rocep", "roceo", "rdmap", "ionic_", "hns_", "erdma_", "efa_", "mana_",
+        "manae_", "qedr", "cxgb4_", "ibp", "ibo", "iwp"})
     if (word.starts_with(prefix) && word.size() > prefix.size() && word.size() < 24) {
       // Not a function's or a module's name: mlx5_core, mlx5_cmd_out_err.
       const std::string_view name = word.substr(0, word.find_first_of(":/"));

@@ -86,8 +86,8 @@ inline bool are_alike(const PciDevice& a, const PciDevice& b) { return a.vendor 
 // Class 02xx (network), or 0c06 (InfiniBand of the first generations).
 bool is_network(const PciDevice& function);
 
-// A virtual function by its ids ("15b3:101e"), where the kernel shows no physical one: a guest's. Of mlx5, bnxt and
-// ionic, whose tables say so (mlx5/core/main.c, bnxt/bnxt.c, ionic/ionic_bus_pci.c of Linux 6.12).
+// A virtual function by its ids ("15b3:101e"), where the kernel shows no physical one: a guest's. Of mlx5, bnxt, ionic,
+// iavf, idpf and hns3; their tables say so (mlx5/core/main.c, bnxt.c, hnae3.h; of Linux 6.12).
 bool is_guests_function(std::string_view pci_id);
 
 // The second function of a ConnectX-8, by which its DMA reaches GPUs (mlx5_data_direct_pci_table in

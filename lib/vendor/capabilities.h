@@ -15,6 +15,7 @@ struct Capabilities {
   double transmit_wait_bytes = 0;  // the least bytes in a tick of PortXmitWait (InfiniBand); 0: unknown
   // The command that switches off the LLDP agent in the NIC's firmware, which consumes the frames; empty: it has none.
   std::string_view lldp_agent_off{};
+  bool devlink_reload = false;          // its devlink_ops have reload_down() and reload_up()
   bool breaks_nvidia_smi_topo = false;  // nvidia-smi topo -m fails while such a device exists
 };
 

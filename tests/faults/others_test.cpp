@@ -166,6 +166,12 @@ std::vector<Planted> pause() {
          m.raise(kPfcSeconds, 40, "tx");
        },
        "slow-host"},
+      {"a driver that leaves DCQCN off", "e810",
+       [](Machine& m) {
+         m.raise(kCnpIgnored, 20'000);
+         m.port().qos.cc = false;
+       },
+       "ecn-off", "cc of this port: off"},
       {"marks on a port without PFC, and the notification point is off", "hgx",
        [](Machine& m) {
          set_pfc(m, PrioSet{});

@@ -714,6 +714,28 @@ TEST(HealthRules, AnUncorrectablePcieErrorStaysCritical) {
   }
 }
 
+// `devlink dev reload` is refused where the driver has no such operation.
+TEST(HealthRules, RemediesReloadADriverAsItCanBe) {
+  struct {
+    const char *driver, *command;
+  } const rows[]{
+      {"mlx5_core", "devlink dev reload pci/0000:18:00.0 action fw_activate"},
+      {"bnxt_en", "devlink dev reload pci/0000:18:00.0 action fw_activate"},
+      {"ice", "devlink dev reload pci/0000:18:00.0 action fw_activate"},
+      {"ionic",
+       "echo 0000:18:00.0 > /sys/bus/pci/drivers/ionic/unbind && echo 0000:18:00.0 > /sys/bus/pci/drivers/ionic/bind"},
+      {"efa",
+       "echo 0000:18:00.0 > /sys/bus/pci/drivers/efa/unbind && echo 0000:18:00.0 > /sys/bus/pci/drivers/efa/bind"},
+  };
+  for (const auto& row : rows) {
+    Port port;
+    port.rdma = "rdma0";
+    port.pci = "0000:18:00.0";
+    port.kernel_driver = row.driver;
+    EXPECT_EQ(fill_names("devlink dev reload pci/{pci} action fw_activate", &port, port.id()), row.command);
+  }
+}
+
 TEST(HealthRules, AnAcknowledgedFindingDoesNotCount) {
   Machine machine;
   machine.steps(3);

@@ -136,6 +136,7 @@ TEST(LogNames, PeersAreNotPortsOfThisNode) {
   EXPECT_EQ(names_in("on mlx5_77:1/RoCE (synd", healthy.now).elsewhere, "device mlx5_77:1/RoCE");
   EXPECT_EQ(names_in("mlx5_core 0000:ff:00.0: mlx5_cmd_out_err:838", healthy.now).elsewhere, "");
   EXPECT_EQ(names_in("NET/IB : Unable to open device erdma_1", healthy.now).elsewhere, "device erdma_1");
+  EXPECT_EQ(names_in("NET/IB : Unable to open device ibp24s0", healthy.now).elsewhere, "device ibp24s0");
   EXPECT_EQ(names_in("efa_rdm_txe_handle_error():737", healthy.now).elsewhere, "");
 }
 

@@ -170,9 +170,9 @@ void ask(const View& view, Findings& findings) {
   else if (std::ranges::any_of(view.now.topology.nics, carries_rdma))
     findings.push_back(good("host", "no RDMA device: Slingshot NICs, which libfabric uses without one", "none"));
   else
-    findings.push_back(
-        bad(Status::unknown, "host", "no RDMA device", "at least one", "The kernel has no RDMA device.",
-            "Load the RDMA driver of the NIC (mlx5_ib, bnxt_re, irdma, ...). Find the NIC on the PCI bus: lspci -nn"));
+    findings.push_back(bad(Status::unknown, "host", "no RDMA device", "at least one", "The kernel has no RDMA device.",
+                           "Load the RDMA driver of the NIC (mlx5_ib, bnxt_re, irdma, ionic_rdma, ...). Find the NIC "
+                           "on the PCI bus: lspci -nn"));
 }
 
 }  // namespace

@@ -28,8 +28,8 @@ std::string usual_version(const View& view, const Port& port) {
 }
 
 constexpr const char* kUpdate =
-    "Update the firmware while no job runs (mlxfwmanager or mstflint -d ADDRESS, niccli, nvmupdate), then reset the "
-    "NIC or reboot.";
+    "Update the firmware while no job runs (mlxfwmanager or mstflint -d ADDRESS, niccli, nvmupdate, nicctl), then "
+    "reset the NIC or reboot.";
 
 Finding firmware_finding(const View& view, const Port& port) {
   const std::string observed = port.firmware + (board_of(port).empty() ? "" : " on board " + board_of(port));
@@ -83,7 +83,7 @@ extern const Check kFirmwareCheck{
         "Without [firmware] in fabric-agent.toml, NICs with the same board id are compared with each other and the "
         "minority is reported. With [firmware], each version must be listed for its board id, PCI id or driver. "
         "[driver_version] does the same for drivers.",
-    .inspect = "cat /sys/class/infiniband/*/fw_ver; ethtool -i NETDEV; devlink dev info",
+    .inspect = "cat /sys/class/infiniband/*/fw_ver (as [firmware] names it); ethtool -i NETDEV; devlink dev info",
     .fix = "Update the firmware with the vendor's tool while no job runs, and reset the NIC or reboot.",
     .ask = ask,
 };

@@ -115,8 +115,8 @@ extern const Check kPciTuningCheck{
         "limits a NIC that serves GPUs. fabric-agent-pci.service publishes the values.",
     .inspect = "lspci -vv -s ADDRESS (DevCtl, DevCtl2); systemctl restart fabric-agent-pci reads again",
     .fix =
-        "Set MRRS with mrrs in the policy, relaxed ordering in the NIC firmware (mlxconfig PCI_WR_ORDERING), MPS in "
-        "the firmware setup.",
+        "Set MRRS with mrrs in the policy, relaxed ordering in the NIC firmware (mlxconfig PCI_WR_ORDERING, niccli "
+        "pcie_relaxed_ordering), MPS in the firmware setup.",
     .ask = ask,
     .thresholds = {&kLeastMrrs},
 };

@@ -65,6 +65,7 @@ constexpr CounterRow kRows[] = {
     {hw, "rx_atomic_req", none, 64, &kRequests, {"operation", "atomic"}},
     {hw, "rx_send_req", none, 64, &kRequests, {"operation", "send"}},
     {hw, "rx_roce_errors", request, 64, &kErroredPackets, kRx},
+    {hw, "rx_roce_drops", request, 64, &kErroredPackets, kRx},  // the same, as Linux before 5.16 names it
     {hw, "tx_roce_errors", request, 64, &kErroredPackets, kTx},
     {hw, "local_qp_op_err", request, 64, &kLocalErrors, kRequester},
     {hw, "local_protection_err", request, 64, &kLocalErrors, kRequester},

@@ -545,7 +545,7 @@ TEST(UnseenMachines, WhatAGuestsVirtualFunctionCannotDoIsTheHosts) {
   change.from.clear();
   node.now.ports[1].pci_id = "15b3:1021";
   EXPECT_EQ(test::complaints_of(node.view(), {"pfc"}).size(), 1u) << "a card that should be able to";
-  for (const char* id : {"15b3:101e", "14e4:1819", "1dd8:1003"}) {
+  for (const char* id : {"15b3:101e", "14e4:1819", "1dd8:1003", "8086:1889", "19e5:a22f"}) {
     node.now.ports[1].pci_id = id;
     EXPECT_EQ(test::said(node.view(), {"pfc"}), "") << id;
   }
