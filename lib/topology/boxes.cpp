@@ -73,7 +73,7 @@ std::vector<size_t> shown_nics(const Topology& topology) {
   // Thousands of virtual functions belong to guests and make no readable table.
   const auto is_virtual = [&](size_t nic) { return topology.nics[nic].virtual_function; };
   if (shown.size() > kMostNics && !std::ranges::all_of(shown, is_virtual)) std::erase_if(shown, is_virtual);
-  shown.resize(std::min(shown.size(), kMostNics));
+  if (shown.size() > kMostNics) shown.erase(shown.begin() + kMostNics, shown.end());
   return shown;
 }
 
