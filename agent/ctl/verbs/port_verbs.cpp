@@ -161,7 +161,7 @@ struct Absent {
 
 std::vector<Absent> absent_cards(const World& world, const Node& node) {
   std::vector<Absent> out;
-  if (const auto originals = state::load_originals(world.kernel.root.path()))
+  if (const auto originals = state::load_originals(world.kernel.root))
     for (const auto& entry : state::absent_originals(*originals, node.ports))
       out.push_back({entry->first, entry->second.place});
   return out;
