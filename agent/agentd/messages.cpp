@@ -36,13 +36,19 @@ Entry plain_entry(const Change& change, const std::string& subject) {
     case Outcome::differs: return {message_id::differs, LOG_WARNING, is + "; audit mode, not written"};
     case Outcome::pending: return detailed(message_id::pending, LOG_NOTICE, is + "; waits");
     case Outcome::refused:
+      // Without a reading it is not known which of the two failed.
+      if (change.from == "-")
+        return detailed(message_id::not_set, LOG_ERR,
+                        subject + "cannot be read or set (" + errno_name(change.code) + "), want " + change.to +
+                            "; will be retried");
       return detailed(message_id::not_set, LOG_ERR,
                       is + "; rejected by the driver (" + errno_name(change.code) + "), will be retried");
     case Outcome::ignored:
       return detailed(message_id::not_set, LOG_ERR, is + "; accepted by the driver without effect, will be retried");
     case Outcome::unsaved: return detailed(message_id::not_set, LOG_ERR, is + "; not written, will be retried");
     case Outcome::unsupported:
-      return detailed(message_id::not_set, LOG_WARNING, subject + "cannot be set on this port");
+      return detailed(message_id::not_set, LOG_WARNING,
+                      subject + "cannot be set on this " + (change.sysctl.empty() ? "port" : "host"));
     default: return {message_id::in_sync, LOG_INFO, subject + "is in sync: " + change.to};
   }
 }

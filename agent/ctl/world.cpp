@@ -27,7 +27,7 @@ Result<World> open_world(const Options& options) {
   if (!kernel->root.is_host() && !kernel->root.exists("sys") && !kernel->root.exists("proc"))
     return error(0, options.root + ": not a captured machine: it has no folder sys; name the folder that has");
   World world{std::move(kernel).value(), std::nullopt, {}};
-  auto config = load_config_in_use(options.root, options.config_file());
+  auto config = load_config_in_use(world.kernel.root, options.config);
   const std::string problem = config ? config->error : config.error().text();
   if (!problem.empty() && !options.config.empty()) return config ? error(0, problem) : config.error();
   world.no_policy = problem;

@@ -93,11 +93,14 @@ int failed(const Error& error) {
 Result<Configuration> configure(const Options& options) {
   auto root = Root::open(options.root);
   if (!root) return error(root.error().code, options.root + ": cannot read the machine there");
-  // A truncated capture, or one of another version, is refused here: no reading of it would succeed.
-  if (!root->is_host())
-    if (const auto kernel = open_kernel(options.root); !kernel) return kernel.error();
-  const std::string file = options.config.value_or(config_file_below(options.root));
-  auto loaded = load_config_in_use(options.root, file);
+  // A truncated capture, or one of another version, is refused here: no reading of it would succeed. Files of the
+  // configuration have the names there that they had on the machine.
+  if (!root->is_host()) {
+    auto kernel = open_kernel(options.root);
+    if (!kernel) return kernel.error();
+    root = std::move(kernel->root);
+  }
+  auto loaded = load_config_in_use(*root, options.config.value_or(""));
   if (loaded) {
     for (const auto& warning : loaded->config.warnings) log(SD_WARNING, warning.where + ": " + warning.what);
     if (!loaded->error.empty()) log(SD_CRIT, loaded->error + "; the last valid configuration stays in use");

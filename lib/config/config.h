@@ -48,6 +48,8 @@ struct ConfigInUse {
 Result<LoadedConfig> load_whole_config(const std::string& directory, const std::string& file);
 // The same; if that fails, the last valid configuration of the same file. An Error is that of the files.
 Result<ConfigInUse> load_config_in_use(const std::string& directory, const std::string& file);
+// An empty `file`: kConfigFile below `root`.
+Result<ConfigInUse> load_config_in_use(const Root& root, const std::string& file);
 Result<void> save_last_good(const std::string& directory, const LoadedConfig& config);
 
 // The merged policy as TOML, each value with a comment saying where it came from. Values of a profile stand as the

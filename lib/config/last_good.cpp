@@ -32,17 +32,13 @@ std::vector<Known> files_of(std::string_view text) {
 
 // The file where it lies below the root as the package puts it: its links do not leave the root.
 struct Source {
-  Root root;
+  const Root& root;
   std::string given, name;  // empty: as the package puts it; as messages show it
 };
 
-Result<Source> source_of(const std::string& directory, const std::string& file) {
-  auto root = Root::open(directory);
-  if (!root) return root.error();
-  const bool is_default = file == config_file_below(directory);
-  Source out{std::move(*root), is_default ? std::string() : file, file};
-  if (is_default) out.name = out.root.name_of(kConfigFile);
-  return out;
+Source source_of(const Root& root, const std::string& file) {
+  const bool is_default = file.empty() || file == config_file_below(root.path());
+  return {root, is_default ? std::string() : file, is_default ? root.name_of(kConfigFile) : file};
 }
 
 // Empty: there is none of this file.
@@ -78,21 +74,25 @@ Result<LoadedConfig> load_whole(const Source& source) {
 }  // namespace
 
 Result<LoadedConfig> load_whole_config(const std::string& directory, const std::string& file) {
-  const auto source = source_of(directory, file);
-  return source ? load_whole(*source) : Result<LoadedConfig>(source.error());
+  const auto root = Root::open(directory);
+  return root ? load_whole(source_of(*root, file)) : Result<LoadedConfig>(root.error());
 }
 
-Result<ConfigInUse> load_config_in_use(const std::string& directory, const std::string& file) {
-  const auto source = source_of(directory, file);
-  if (!source) return source.error();
-  auto loaded = load_whole(*source);
+Result<ConfigInUse> load_config_in_use(const Root& root, const std::string& file) {
+  const Source source = source_of(root, file);
+  auto loaded = load_whole(source);
   if (loaded) return ConfigInUse{std::move(*loaded)};
-  const auto text = read_last_good(*source);
+  const auto text = read_last_good(source);
   if (!text || text->empty()) return loaded.error();
   auto last = parse_config(*text, std::string("/") + kLastGoodFile);
   if (!last) return error(loaded.error().code, loaded.error().what + "\n" + last.error().what);
   for (Known& known : files_of(*text)) last->files.push_back(std::move(known.file));
   return ConfigInUse{std::move(*last), loaded.error().text()};
+}
+
+Result<ConfigInUse> load_config_in_use(const std::string& directory, const std::string& file) {
+  const auto root = Root::open(directory);
+  return root ? load_config_in_use(*root, file) : Result<ConfigInUse>(root.error());
 }
 
 Result<void> save_last_good(const std::string& directory, const LoadedConfig& config) {

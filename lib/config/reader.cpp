@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "base/find.h"
 #include "base/parse.h"
 
 namespace fabric::config {
@@ -46,6 +47,18 @@ bool is_shown(Reader& reader, const toml::node& node, std::string_view key = {})
   return all;
 }
 
+// Where a key of this name is known: "[exporter]". Empty: nowhere.
+std::string home_of(std::string_view name) {
+  std::string out;
+  for (const Key& key : keys())
+    if (key.name == name && key.section.empty()) out = "the top of the file, above the first line in brackets";
+    else if (key.name == name) append_item(out, "[" + std::string(key.section) + "]", " or ");
+  if (contains(kPortKeys, name) || contains(kSettings, name, &Setting::key))
+    append_item(out, "a [[port]] entry", " or ");
+  if (contains(match_keys(), name, &MatchKey::name)) append_item(out, "match of a [[port]] entry", " or ");
+  return out;
+}
+
 }  // namespace
 
 unsigned Faults::add_file(std::string name) {
@@ -59,11 +72,11 @@ void Faults::fail(const Place& at, const std::string& what) {
   const auto is_inside = [&](size_t index) {
     return index > 0 && (static_cast<unsigned char>(what[index]) & 0xc0) == 0x80;
   };
-  if (what.size() <= kMost) return errors_.push_back(text(at) + ": " + what);
+  if (what.size() <= kMost) return errors_.push_back({at, text(at) + ": " + what});
   size_t head = kMost - kEnd, tail = what.size() - kEnd;
   while (is_inside(head)) --head;
   while (is_inside(tail)) --tail;
-  errors_.push_back(text(at) + ": " + what.substr(0, head) + " ... " + what.substr(tail));
+  errors_.push_back({at, text(at) + ": " + what.substr(0, head) + " ... " + what.substr(tail)});
 }
 
 std::string Faults::line(const Place& at) const { return files_.at(at.file) + ":" + std::to_string(at.line); }
@@ -73,10 +86,12 @@ std::string Faults::text(const Place& at) const { return line(at) + ":" + std::t
 Result<LoadedConfig> Faults::finish(Policy policy) && {
   drop_repeated(warnings_, [](const ConfigWarning& each) { return each.where + each.what; });
   if (errors_.empty()) return LoadedConfig{std::move(policy), std::move(warnings_)};
-  drop_repeated(errors_, [](const std::string& each) { return each; });
-  std::string text;
-  for (size_t i = 0; i < errors_.size() && i < kShown; ++i) text += (i == 0 ? "" : "\n") + errors_[i];
-  if (errors_.size() > kShown) text += "\nand " + std::to_string(errors_.size() - kShown) + " more";
+  drop_repeated(errors_, [](const Fault& each) { return each.text; });
+  const size_t more = errors_.size() - std::min(errors_.size(), kShown);
+  errors_.resize(errors_.size() - more);  // toml++ has the keys of a table in their alphabet's order
+  std::ranges::stable_sort(errors_, {}, &Fault::at);
+  std::string text = joined(errors_, "\n", [](const Fault& each) { return each.text; });
+  if (more != 0) text += "\nand " + std::to_string(more) + " more";
   return error(0, text);
 }
 
@@ -101,11 +116,10 @@ void Reader::unknown(const toml::source_position& at, std::string_view what, std
   std::string text =
       "unknown " + std::string(what) + " " + toml_string(head) + (head.size() < word.size() ? "..." : "");
   if (faults_.many()) return fail(at, text);  // counted, not shown: no need to look for the nearest
-  const auto is_top = [&](const Key& key) { return key.section.empty() && key.name == head; };
-  if (std::ranges::any_of(keys(), is_top))
-    return fail(at, text + " here: it belongs to the top of the file, above the first line in brackets");
-  auto nearest = std::ranges::min_element(
-      known, [&](std::string_view a, std::string_view b) { return edit_distance(head, a) < edit_distance(head, b); });
+  if (const std::string home = home_of(head); !home.empty()) return fail(at, text + " here: it belongs to " + home);
+  // Of equally near ones, one that was only begun.
+  const auto nearest = std::ranges::min_element(
+      known, {}, [&](std::string_view name) { return std::pair(edit_distance(head, name), !name.starts_with(head)); });
   if (edit_distance(head, *nearest) * 2 <= std::max(head.size(), nearest->size()))
     return fail(at, text.append("; did you mean \"").append(*nearest).append("\"?"));
   text += "; known here:";

@@ -13,6 +13,7 @@ namespace fabric::config {
 struct Place {
   unsigned file = 0;
   toml::source_index line = 0, column = 0;
+  auto operator<=>(const Place&) const = default;
 };
 
 // Gathers the faults of all files, so that one run shows them all.
@@ -29,11 +30,17 @@ class Faults {
   void warn(const Place& at, std::string what) { warnings_.push_back({text(at), std::move(what)}); }
   [[nodiscard]] bool many() const { return errors_.size() > kShown; }
 
-  // The policy, or the errors: the first ten, one a line. A fault of a profile is reported once.
+  // The policy, or the errors: the first ten, one a line, sorted by their places. A fault of a profile is reported
+  // once.
   Result<LoadedConfig> finish(Policy policy) &&;
 
  private:
-  std::vector<std::string> files_, errors_;
+  struct Fault {
+    Place at;
+    std::string text;
+  };
+  std::vector<std::string> files_;
+  std::vector<Fault> errors_;
   std::vector<ConfigWarning> warnings_;
 };
 

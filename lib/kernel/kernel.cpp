@@ -96,7 +96,8 @@ Result<Kernel> replay(Root root) {
   Kernel kernel{.root = std::move(root)};
   // A capture of a tree has no kernel answers: use its files.
   const auto netlink = [&](Ask ask) { return tape->holds(ask) ? on_tape(nullptr, ask, tape) : nullptr; };
-  kernel.route = netlink(Ask::route);
+  // A machine without an RDMA port is asked for no link; the families of generic netlink are looked up on any.
+  kernel.route = tape->holds(Ask::generic) ? on_tape(nullptr, Ask::route, tape) : netlink(Ask::route);
   kernel.generic = netlink(Ask::generic);
   kernel.rdma = netlink(Ask::rdma);
   if (tape->holds(Ask::statistics)) kernel.statistics = on_tape(nullptr, tape);

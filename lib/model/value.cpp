@@ -77,7 +77,7 @@ Json to_json(const AppTrust& value) {
 
 Json to_json(const Buffers& value) { return value.automatic ? Json("auto") : Json(value.bytes); }
 Json to_json(const Rates& value) { return value.kbit; }
-Json to_json(const OrNone& value) { return value.value ? Json(*value.value) : Json(); }
+Json to_json(const OrNone& value) { return value.value ? Json(*value.value) : Json("none"); }
 Json to_json(Fec value) { return fec_words(value); }
 Json to_json(const Names& value) { return value.names.contains("*") ? Json("all") : Json(value.names); }
 template <HasWords Enum>

@@ -6,6 +6,7 @@
 #include "scan/port.h"
 #include "vendor/capabilities.h"
 #include "vendor/driver.h"
+#include "wire/vpd.h"
 
 namespace fabric::scanning {
 namespace {
@@ -136,25 +137,10 @@ void read_identity(const Context& context, Port& port) {
 // What identifies the card of a port: the serial number of its board by devlink, else of its VPD, which only root may
 // read (PCI Local Bus Specification 3.0, appendix I); else the port's own address.
 
-// Resources of a tag, a length of two bytes and contents; in the read-only one (90h) fields of two letters, a length
-// and a text.
 std::string vpd_serial(std::string_view vpd) {
-  const auto byte_at = [](std::string_view text, size_t at) -> unsigned {
-    return static_cast<unsigned char>(text[at]);
-  };
-  for (size_t at = 0; at + 3 <= vpd.size();) {
-    const unsigned tag = byte_at(vpd, at);
-    if ((tag & 0x80) == 0) return {};  // the end tag
-    const size_t length = byte_at(vpd, at + 1) | byte_at(vpd, at + 2) << 8;
-    std::string_view fields = vpd.substr(at + 3, length);
-    for (; tag == 0x90 && fields.size() >= 3;) {
-      const size_t size = byte_at(fields, 2);
-      if (fields.starts_with("SN")) return checked(fields.substr(3, size));
-      fields.remove_prefix(std::min(fields.size(), 3 + size));
-    }
-    at += 3 + length;
-  }
-  return {};
+  const auto fields = vpd_fields(vpd);
+  const VpdField* serial = find_where(fields, [](const VpdField& field) { return field.key == "SN"; });
+  return serial == nullptr ? std::string() : checked(serial->text);
 }
 
 void read_card(Context& context, Port& port) {

@@ -100,6 +100,7 @@ Change reconcile_one(const Root& root, const std::string& name, const std::strin
   Change change;
   change.port = kHostSubject;
   change.sysctl = name;
+  change.from = "-";
   change.to = wanted;
   if (std::string problem = sysctl_problem(name, wanted); !problem.empty())
     return with(std::move(change), Outcome::refused, std::move(problem), EINVAL);

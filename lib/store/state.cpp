@@ -136,14 +136,17 @@ Result<AgentState> parse_agent_state(std::string_view text, const std::string& n
   return parse_record<AgentState>(text, name);
 }
 
-Result<Originals> load_originals(const std::string& directory, const char* file) {
-  auto root = Root::open(directory);
-  if (!root) return root.error();
-  auto found = parse_file(root->read(file), file, [](std::string_view text, const std::string& name) {
+Result<Originals> load_originals(const Root& root, const char* file) {
+  auto found = parse_file(root.read(file), file, [](std::string_view text, const std::string& name) {
     return text.ends_with('\n') ? parse_originals(text, name) : corrupt(name, {1, 1}, "the file is truncated");
   });
   if (!found) return found.error();
   return std::move(*found).value_or(Originals{});
+}
+
+Result<Originals> load_originals(const std::string& directory, const char* file) {
+  const auto root = Root::open(directory);
+  return root ? load_originals(*root, file) : Result<Originals>(root.error());
 }
 
 Result<void> save_originals(const std::string& directory, const Originals& originals, const char* file) {

@@ -48,6 +48,7 @@ Result<AgentState> parse_agent_state(std::string_view text, const std::string& n
 // `directory`: the root below which the files lie ("/" on a running machine). A missing file is empty, not an error.
 // A file that cannot be understood is an Error with code EBADMSG and line and column; it is never overwritten.
 Result<Originals> load_originals(const std::string& directory, const char* file = kOriginalsFile);
+Result<Originals> load_originals(const Root& root, const char* file = kOriginalsFile);
 Result<void> save_originals(const std::string& directory, const Originals& originals,
                             const char* file = kOriginalsFile);
 // The saved originals of cards that are not among `ports`, by key.

@@ -247,7 +247,6 @@ static std::string toml_of(const Json& json) {
 std::string setting_toml(const Setting& setting, const Qos& qos) {
   if (!has_value(setting, qos)) return {};
   Json json = value_json(setting, qos);
-  if (json.is_null()) json = "none";
   if (setting.id == SettingId::pause) json = value_text(setting, qos);
   if (setting.id == SettingId::ets)
     for (Json& algorithm : json["tsa"])

@@ -171,13 +171,14 @@ std::string change_text(const ReportChange& change, int64_t wall) {
 
 std::string change_json(const ReportChange& change, int64_t wall) {
   const bool cleared = change.what == "cleared";
+  const Json acknowledged = change.finding.acknowledged ? Json(change.finding.acknowledgement) : Json();
   return json_line({{"time", time_text(wall)},
                     {"change", change.what},
                     {"id", change.finding.id},
                     {"subject", change.finding.subject},
                     {"status", to_text(cleared ? Status::ok : change.finding.status)},
                     {"observed", change.finding.observed},
-                    {"acknowledged", change.finding.acknowledged}});
+                    {"acknowledged", acknowledged}});
 }
 
 // Unverified from "-": a write makes it known.
@@ -216,7 +217,7 @@ Json changes_json(const Changes& changes) {
                     {"from", change.from},
                     {"to", change.to},
                     {"disruptive", change.disruptive},
-                    {"errno", change.code == 0 ? Json() : Json(change.code)},
+                    {"errno", change.code == 0 ? Json() : Json(errno_name(change.code))},
                     {"detail", change.detail}});
   return list;
 }

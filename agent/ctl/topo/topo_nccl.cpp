@@ -147,7 +147,7 @@ std::string topo_nccl(const TopoView& view) {
   const std::vector<const Port*> ports = ports_of(view, nics, true);
   std::string out = "# nccl.conf of " +
                     (view.node.hostname.empty() ? std::string("this machine") : view.node.hostname) +
-                    ", from its topology, GID tables and policy. For a shell: set -a; . FILE\n";
+                    ", from its topology, GID tables and policy.\n# For a shell: set -a; . FILE\n";
   out += remarks(view, nics) + hcas(view, nics, ports);
   std::vector<const Port*> roce;
   for (const Port* port : ports)

@@ -19,7 +19,7 @@ constexpr TopoFormat kFormats[] = {
     {"dot", "a graph for Graphviz", topo_dot},
     {"svg", "a picture", topo_svg},
     {"nccl", "nccl.conf with comments", topo_nccl, Fold::comments},
-    {"cpuset", "CPUs of each GPU, for srun --cpu-bind", topo_cpuset, Fold::comments},
+    {"cpuset", "CPUs of each GPU, for srun --cpu-bind", topo_cpuset},  // with a command, which stays in one line
     {"slurm", "lines of gres.conf", topo_slurm, Fold::comments},
     {"rankfile", "one rank for each GPU, for Open MPI", topo_rankfile, Fold::comments},
 };

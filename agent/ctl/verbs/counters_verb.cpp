@@ -47,7 +47,7 @@ std::string round_text(const Round& round, const Options& options, const Output&
   if (!options.verbose) std::erase_if(rates, std::not_fn(moves));
   if (options.json) {
     const Json out = {{"hostname", round.hostname},
-                      {"time", round.wall},
+                      {"time", time_text(round.wall)},
                       {"seconds", round.seconds},
                       {"counters", rates_json(rates)}};
     return options.watch ? json_line(out) : json_text(out);
@@ -86,7 +86,7 @@ int run_counters(const Options& options, Output& output) {
     return fail(output, kFailure, "counters: " + known.error().text());
   if (before.ports.empty() && !options.watch) {
     output.text +=
-        options.json ? round_text(round_of(*world, before, before), options, output) : "No RDMA device found.\n";
+        options.json ? round_text(round_of(*world, before, before), options, output) : "No RDMA port found.\n";
     return kDone;
   }
   const bool replays = world->kernel.tape && world->kernel.tape->replays();  // a capture has two samples

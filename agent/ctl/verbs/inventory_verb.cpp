@@ -78,6 +78,10 @@ int accept(const Node& node, World& world, const Options& options, Output& outpu
   now.taken = time_text(wall_now(world.kernel));
   if (auto saved = save_inventory(options.root, now); !saved)
     return fail(output, kFailure, "inventory: " + saved.error().text() + (::geteuid() == 0 ? "" : "; requires root"));
+  if (options.json) {
+    output.text += json_text(parts_json(now, {}));
+    return kDone;
+  }
   output.text += std::to_string(now.parts.size()) + " parts recorded.\n";
   if (!node.inventory) return kDone;
   for (const InventoryChange& change : changes_since(*node.inventory, node.topology))

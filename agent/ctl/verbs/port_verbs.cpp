@@ -112,7 +112,7 @@ Json port_json(const Node& node, const Port& port, const Policy* policy, const C
   const PortPolicy* entry = entry_for(policy, port);
   Json out = {{"port", port.id()},
               {"netdev", port.netdev},
-              {"state", state_text(port)},
+              {"state", port.state ? Json(state_text(port)) : Json()},
               {"phys_state", port.phys_state ? Json(phys_state_text(*port.phys_state)) : Json()},
               {"rate", port.rate},
               {"policy", entry == nullptr ? Json() : Json(entry->name)},
@@ -161,7 +161,7 @@ struct Absent {
 
 std::vector<Absent> absent_cards(const World& world, const Node& node) {
   std::vector<Absent> out;
-  if (const auto originals = state::load_originals(world.kernel.root.path()))
+  if (const auto originals = state::load_originals(world.kernel.root))
     for (const auto& entry : state::absent_originals(*originals, node.ports))
       out.push_back({entry->first, entry->second.place});
   return out;
@@ -180,13 +180,18 @@ int with_ports(const Options& options, Output& output, Show&& show) {
   const std::vector<Absent> absent = absent_cards(*world, node);
   std::erase_if(node.ports, [&](const Port& port) { return !is_chosen(options, port); });
   const Plan plan = make_plan(*world, node, options);
-  output.text += show(node, world->policy ? &*world->policy : nullptr, plan, absent);
+  output.text += show(*world, node, plan, absent);
   if (options.json) return kDone;
   const std::string kind = world->policy ? "Invalid configuration; compared with the last valid one: " : "No policy: ";
   if (!world->no_policy.empty()) output.text += "\n" + folded(kind + world->no_policy, output.width) + "\n";
   output.text += unseen_text(node, output);
   return kDone;
 }
+
+const Policy* policy_of(const World& world) { return world.policy ? &*world.policy : nullptr; }
+
+// What the text says below "No policy" or "Invalid configuration".
+Json config_error(const World& world) { return world.no_policy.empty() ? Json() : Json(world.no_policy); }
 
 }  // namespace
 
@@ -202,7 +207,7 @@ std::string unmanaged_text(const Node& node, const Policy& policy, const Output&
 std::string status_text(const Node& node, const Policy* policy, const Plan& plan, const Output& output) {
   const Changes* host = find_in(plan, kHostSubject);
   const std::string agent = folded(agent_line(node) + inventory_line(node), output.width);
-  if (node.ports.empty() && host == nullptr) return agent + "No RDMA device found.\n";
+  if (node.ports.empty() && host == nullptr) return agent + "No RDMA port found.\n";
   Table table({"PORT", "NETDEV", "STATE", "RATE", "POLICY", "IN SYNC", "REPAIRS", "LAST REPAIR"});
   for (const Port& port : node.ports) {
     const PortPolicy* entry = entry_for(policy, port);
@@ -233,7 +238,7 @@ Json status_json(const Node& node, const Policy* policy, const Plan& plan) {
 }
 
 std::string show_text(const Node& node, const Policy* policy, const Plan& plan, const Output& output) {
-  if (node.ports.empty()) return "No RDMA device found.\n";
+  if (node.ports.empty()) return "No RDMA port found.\n";
   struct Group {
     std::string policy, settings;
     std::vector<std::string> ports;
@@ -255,29 +260,31 @@ std::string show_text(const Node& node, const Policy* policy, const Plan& plan, 
 
 int run_status(const Options& options, Output& output) {
   using Cards = std::vector<Absent>;
-  return with_ports(options, output,
-                    [&](const Node& node, const Policy* policy, const Plan& plan, const Cards& absent) {
-                      if (options.json) {
-                        Json out = status_json(node, policy, plan);
-                        Json& cards = out["absent_cards"] = Json::array();
-                        for (const auto& [card, place] : absent)
-                          cards.push_back({{"card", card}, {"last_place", place}});
-                        return json_text(out);
-                      }
-                      if (!options.ports.empty() && node.ports.empty() && !plan.contains(kHostSubject))
-                        return agent_line(node) + inventory_line(node) + "host: no [sysctl] settings.\n";
-                      std::string text = status_text(node, policy, plan, output), kept;
-                      for (const auto& [card, place] : absent)
-                        kept += card + ": original settings kept; the card" +
-                                (place.empty() ? "" : ", last in " + place + ",") + " is not here now\n";
-                      if (options.ports.empty() && !kept.empty()) text += "\n" + folded(kept, output.width);
-                      return text;
-                    });
+  return with_ports(options, output, [&](const World& world, const Node& node, const Plan& plan, const Cards& absent) {
+    if (options.json) {
+      Json out = status_json(node, policy_of(world), plan);
+      out["config_error"] = config_error(world);
+      Json& cards = out["absent_cards"] = Json::array();
+      for (const auto& [card, place] : absent) cards.push_back({{"card", card}, {"last_place", place}});
+      return json_text(out);
+    }
+    if (!options.ports.empty() && node.ports.empty() && !plan.contains(kHostSubject))
+      return agent_line(node) + inventory_line(node) + "host: no [sysctl] settings.\n";
+    std::string text = status_text(node, policy_of(world), plan, output), kept;
+    for (const auto& [card, place] : absent)
+      kept += card + ": original settings kept; the card" + (place.empty() ? "" : ", last in " + place + ",") +
+              " is not here now\n";
+    if (options.ports.empty() && !kept.empty()) text += "\n" + folded(kept, output.width);
+    return text;
+  });
 }
 
 int run_show(const Options& options, Output& output) {
-  return with_ports(options, output, [&](const Node& node, const Policy* policy, const Plan& plan, const auto&) {
-    return options.json ? json_text(show_json(node, policy)) : show_text(node, policy, plan, output);
+  return with_ports(options, output, [&](const World& world, const Node& node, const Plan& plan, const auto&) {
+    if (!options.json) return show_text(node, policy_of(world), plan, output);
+    Json out = show_json(node, policy_of(world));
+    out["config_error"] = config_error(world);
+    return json_text(out);
   });
 }
 

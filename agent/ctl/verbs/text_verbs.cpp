@@ -11,7 +11,7 @@
 namespace fabric::ctl {
 namespace {
 
-constexpr int kInvalid = 1;  // of `config check`
+constexpr int kInvalid = 1;  // of `config`
 
 // The cabling plan is a separate file; the agent starts without it.
 void check_cabling_file(const Root& root, LoadedConfig& config) {
@@ -124,7 +124,7 @@ int run_config(const Options& options, Output& output) {
   auto config = load_whole_config(options.root, options.config_file());
   if (const auto root = Root::open(options.root); what == "check" && config && root) check_cabling_file(*root, *config);
   if (what == "check") return check_config(options, config, output);
-  if (!config) return fail(output, kFailure, config.error().text());
+  if (!config) return fail(output, kInvalid, config.error().text());
   output.text += options.json ? json_text(policy_json(config->policy)) : show_config(config->policy);
   return kDone;
 }

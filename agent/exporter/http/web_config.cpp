@@ -99,7 +99,9 @@ Result<void> read_tls(Document& document, yaml_node_t& mapping, TlsKeys& out) {
   constexpr std::string_view kKnown[] = {"cert_file", "key_file", "client_auth_type", "client_ca_file", "min_version"};
   return document.pairs(
       mapping, "tls_server_config", [&](const std::string& name, yaml_node_t& key, yaml_node_t& value) -> Result<void> {
-        if (!contains(kKnown, name)) return document.at(key, "unknown key tls_server_config." + clean_text(name));
+        if (!contains(kKnown, name))
+          return document.at(key,
+                             "unknown key tls_server_config." + clean_text(name) + "; known here: " + joined(kKnown));
         out[name] = {Document::text(value), &value};
         return out[name].text.empty() ? document.at(value, name + ": expected a text") : Result<void>();
       });
@@ -213,14 +215,15 @@ Result<WebConfig> load_web_config(const std::string& file) {
   if (document.root() == nullptr) return error(0, file + ": empty");
   TlsKeys tls;
   const yaml_node_t* section = nullptr;
-  auto read = document.pairs(*document.root(), file,
-                             [&](const std::string& name, yaml_node_t& key, yaml_node_t& value) -> Result<void> {
-                               if (name == "basic_auth_users") return read_users(document, value, out);
-                               if (name != "tls_server_config")
-                                 return document.at(key, "unknown key " + clean_text(name));
-                               section = &key;
-                               return read_tls(document, value, tls);
-                             });
+  auto read = document.pairs(
+      *document.root(), file, [&](const std::string& name, yaml_node_t& key, yaml_node_t& value) -> Result<void> {
+        if (name == "basic_auth_users") return read_users(document, value, out);
+        if (name != "tls_server_config")
+          return document.at(key,
+                             "unknown key " + clean_text(name) + "; known here: tls_server_config, basic_auth_users");
+        section = &key;
+        return read_tls(document, value, tls);
+      });
   if (!read) return read.error();
   if (section == nullptr && out.users.empty())
     return error(0, file + ": neither tls_server_config nor basic_auth_users: nothing is protected");

@@ -19,6 +19,7 @@ void ask(const View& view, Findings& findings) {
   if (view.policy == nullptr || view.policy->sysctl.empty()) return;
   std::string observed, expected, details;
   size_t in_sync = 0;
+  bool can_be_set = false;
   for (const auto& [name, wanted] : view.policy->sysctl) {
     const auto change = change_of(view, name, wanted);
     if (!change) continue;
@@ -26,6 +27,7 @@ void ask(const View& view, Findings& findings) {
       ++in_sync;
       continue;
     }
+    can_be_set |= change->outcome != Outcome::unsupported;
     append_item(observed, name + " = " + change->from + " (" + std::string(to_text(change->outcome)) + ")");
     append_item(expected, name + " = " + wanted);
     if (!change->detail.empty()) details += " Reported: " + name + ": " + change->detail + ".";
@@ -33,7 +35,8 @@ void ask(const View& view, Findings& findings) {
   if (!observed.empty())
     findings.push_back(bad(Status::warning, kHostSubject, observed, expected,
                            "Host settings differ from [sysctl] of the configuration." + details,
-                           "fabric-agentctl plan --port host; fabric-agentctl apply --port host"));
+                           can_be_set ? "fabric-agentctl plan --port host; fabric-agentctl apply --port host"
+                                      : "Correct the name of the interface, or remove the setting from [sysctl]."));
   else if (in_sync != 0) findings.push_back(good(kHostSubject, std::to_string(in_sync) + " in sync", "match [sysctl]"));
 }
 

@@ -124,7 +124,8 @@ std::string Pseudonyms::of_guid(std::string_view bytes) {
 std::string Pseudonyms::of_word(std::string_view word) {
   const bool digits = std::ranges::all_of(word, is_hex);
   if (digits && word.size() == 16) return written_as(word, of_guid(bytes_of(word)));
-  if (digits && word.size() == 12) return written_as(word, of_mac(bytes_of(word)));
+  if (digits && word.size() == 12 && (bytes_of(word).front() & 1) == 0)  // else of_mac() keeps it
+    return written_as(word, of_mac(bytes_of(word)));
   if (word.find_first_not_of("0-.: ") == std::string_view::npos) return std::string(word);
   auto [entry, is_new] = words_.try_emplace(std::string(word));
   if (is_new) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where in a recording hardware is named: in which files, in which netlink attributes.
+#include <linux/devlink.h>
 #include <linux/ethtool_netlink.h>
 #include <linux/genetlink.h>
 #include <linux/if_addr.h>
@@ -13,6 +14,7 @@
 #include "base/find.h"
 #include "base/parse.h"
 #include "kernel/capture/anonymize.h"
+#include "wire/vpd.h"
 
 namespace fabric {
 namespace {
@@ -80,6 +82,7 @@ class Disguise {
   std::string part(Ask ask, const std::string& what, std::string text) {
     if (ask == Ask::generic && hardware_) module_memory(what, text);
     if (is_of_netlink(ask)) return hardware_ ? pseudonyms_.in_bytes(message(ask, std::move(text))) : text;
+    if (ask == Ask::read && hardware_ && what.ends_with("/vpd")) return pseudonyms_.in_bytes(vpd(std::move(text)));
     const bool binary = text.find('\0') != std::string::npos && !what.starts_with("proc/");
     if (binary) return hardware_ ? pseudonyms_.in_bytes(config_space(what, std::move(text))) : text;
     const bool ours = what.starts_with("sys/") || what.find("/fabric-agent/") != std::string::npos;
@@ -90,7 +93,10 @@ class Disguise {
       text = with_values(text, "unique_id ", [this](const std::string& value) { return unique_id(value); });
     if (ask == Ask::read && what.ends_with("/optics.toml"))
       text = with_values(text, "\nserial_number = \"",
-                         [this](const std::string& value) { return module_serial_number(value); });
+                         [this](const std::string& value) { return word_before(value, '"'); });
+    // '["serial:MT2233X12345/0.1"]': the serial number, the function and the port.
+    if (ask == Ask::read && what.ends_with("/originals.toml"))
+      text = with_values(text, "\n[\"serial:", [this](const std::string& rest) { return word_before(rest, '/'); });
     return name(text);
   }
 
@@ -121,10 +127,20 @@ class Disguise {
     return std::to_string(hidden);
   }
 
-  // 'serial_number = "..."' of /run/fabric-agent/optics.toml.
-  std::string module_serial_number(const std::string& rest) {
-    const size_t quote = rest.rfind('"');
-    return quote == std::string::npos ? rest : pseudonyms_.of_word(rest.substr(0, quote)) + rest.substr(quote);
+  // Of a serial number and what follows it in its line.
+  std::string word_before(const std::string& rest, char end) {
+    const size_t at = rest.rfind(end);
+    return at == std::string::npos ? rest : pseudonyms_.of_word(rest.substr(0, at)) + rest.substr(at);
+  }
+
+  // Serial number and the vendor's fields, of which some are UUIDs.
+  std::string vpd(std::string bytes) {
+    std::string out = bytes;
+    for (const VpdField& field : vpd_fields(bytes))
+      if (field.key == "SN" || field.key.starts_with('V'))
+        out.replace(static_cast<size_t>(field.text.data() - bytes.data()), field.text.size(),
+                    pseudonyms_.of_word(field.text));
+    return out;
   }
 
   // The Device Serial Number capability of a PCI function: an EUI-64, its last byte first (PCI Express Base
@@ -203,6 +219,14 @@ class Disguise {
     });
   }
 
+  void card_serials(std::string& bytes) {
+    each_attribute(bytes, kType + sizeof(genlmsghdr), bytes.size(), [&](uint16_t type, size_t at, size_t size) {
+      if (type != DEVLINK_ATTR_INFO_SERIAL_NUMBER && type != DEVLINK_ATTR_INFO_BOARD_SERIAL_NUMBER) return;
+      const std::string serial = bytes.substr(at, size).c_str();
+      bytes.replace(at, serial.size(), pseudonyms_.of_word(serial));
+    });
+  }
+
   std::string message(Ask ask, std::string bytes) {
     const auto kind = number_at<uint16_t>(bytes, 0);
     for (const Addresses& row : kAddresses)
@@ -211,6 +235,7 @@ class Disguise {
           if (contains(row.types, type)) address(bytes, at, size);
           if (kind == RTM_NEWLINK && type == IFLA_LINKINFO) link_info(bytes, at, size);
         });
+    if (ask == Ask::generic && number_at<uint8_t>(bytes, kType) == DEVLINK_CMD_INFO_GET) card_serials(bytes);
     if (ask == Ask::rdma)
       each_attribute(bytes, kType, bytes.size(), [&](uint16_t attribute, size_t at, size_t size) {
         // As numbers of this machine's byte order (nla_put_u64_64bit in fill_dev_info,

@@ -175,6 +175,18 @@ TEST(Suspect, EachCauseIsToldByItsEvidence) {
   for (const Setting& setting : kSettings) EXPECT_FALSE(qos::suspect_of(setting.id, {}).by.empty()) << setting.key;
 }
 
+// A driver that was not asked has rejected nothing, and the host is no port.
+TEST(Messages, SayWhatWasNotDoneAndWhy) {
+  const auto said = [](const Change& change) { return message_for(change, nullptr, {}, {})->message; };
+  Change change{"mlx5_0/1", SettingId::mtu, Outcome::refused, EIO, false, "1500", "9000", "no answer"};
+  EXPECT_EQ(said(change),
+            "mlx5_0/1: mtu is 1500, want 9000; rejected by the driver (EIO), will be retried (no answer)");
+  change.from = "-";
+  EXPECT_EQ(said(change), "mlx5_0/1: mtu cannot be read or set (EIO), want 9000; will be retried (no answer)");
+  change = {"host", {}, Outcome::unsupported, 0, false, "-", "1", "unknown", "net.ipv4.tcp_ecn"};
+  EXPECT_EQ(said(change), "host: net.ipv4.tcp_ecn cannot be set on this host (unknown)");
+}
+
 TEST(WindowTime, TheWaitEndsWhenItOpens) {
   const std::vector<Window> nights{{.days = 0x7f, .from = 22 * 60, .to = 4 * 60}};
   std::tm noon{};

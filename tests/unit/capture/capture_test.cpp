@@ -13,6 +13,7 @@
 #include "kernel/netlink/rtnl.h"
 #include "kernel/pci/topology.h"
 #include "scan/scan.h"
+#include "store/state.h"
 #include "support/netns.h"
 #include "support/sim_nic.h"
 #include "support/sim_rdma.h"
@@ -207,6 +208,30 @@ TEST_F(Capture, IsJudgedAsOnTheSpot) {
   const std::string diagnosis = there("diagnose");
   for (const char* said : {"\"port\": \"mlx5_0/1\"", "out of sequence +1234"}) EXPECT_TRUE(has(diagnosis, said));
   EXPECT_EQ(there("diagnose"), diagnosis) << "and again";
+}
+
+// What the agent goes on with, and whose originals it keeps.
+TEST_F(Capture, HasTheConfigurationInUseWhileTheFileIsInvalid) {
+  const std::string root = machine.tree.path(), file = root + "/etc/fabric-agent/fabric-agent.toml";
+  ASSERT_TRUE(save_last_good(root, *load_config(file)).ok());
+  machine.tree.file("etc/fabric-agent/fabric-agent.toml", "mode = \"aud\"\n");
+  machine.tree.file(state::kOriginalsFile, "last_line = \"# end\"\n\n[\"serial:MT1/0.1\"]\nmtu = 1500\n\n# end\n");
+  take(true);
+  out.file(std::string("capture/") + kLastGoodFile,  // the machine's root is "/"
+           replaced(out.content(std::string("capture/") + kLastGoodFile), root + "/", "/"));
+  for (const char* verb : {"check", "status", "show"}) EXPECT_EQ(there(verb), here(verb)) << verb;
+  EXPECT_TRUE(has(there("check"), "The last valid configuration stays in use")) << there("check");
+  EXPECT_TRUE(has(there("status"), "serial:MT1/0.1")) << there("status");
+}
+
+// Its driver is not loaded; the settings of the host are compared all the same.
+TEST_F(Capture, OfAMachineWithoutAnRdmaPortHasThePlan) {
+  machine.tree.remove("sys/class/infiniband");
+  machine.tree.file("proc/sys/net/ipv4/tcp_ecn", "2\n");
+  machine.tree.file("etc/fabric-agent/fabric-agent.toml", "mode = \"audit\"\n[sysctl]\n\"net.ipv4.tcp_ecn\" = 1\n");
+  take(true);
+  for (const char* verb : {"check", "status", "plan"}) EXPECT_EQ(there(verb), here(verb)) << verb;
+  EXPECT_TRUE(has(there("plan"), "net.ipv4.tcp_ecn")) << there("plan");
 }
 
 // A tree from elsewhere: no kernel was asked, so that its files go on telling what netlink would.

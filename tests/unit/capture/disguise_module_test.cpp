@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A capture names no module: its serial number is another's, and everything else of it is as it was.
+// A capture names no module and no card: the serial number is another's, and everything else is as it was.
+#include <linux/devlink.h>
+#include <linux/genetlink.h>
+
 #include "kernel/capture/anonymize.h"
 #include "kernel/kernel.h"
 #include "kernel/netlink/ethtool_link.h"
@@ -97,6 +100,46 @@ TEST(Disguise, SoHasWhatIsPublished) {
   EXPECT_NE(shown->modules.at("eth0").serial_number, "SN1");
   EXPECT_NE(shown->modules.at("eth1").serial_number, "SN-2-LONGER");
   EXPECT_EQ(shown->modules.at("eth0").vendor, "Acme");
+}
+
+std::string disguised(Ask ask, const std::string& question, const std::string& answer) {
+  Tape tape;
+  tape.note(ask, question, std::vector{answer});
+  disguise(tape, true);
+  return (**tape.find(ask, question)).front();
+}
+
+TEST(Disguise, ACardHasAnotherSerialNumber) {
+  AttrWriter info;
+  info.header(genlmsghdr{DEVLINK_CMD_INFO_GET, 1, 0})
+      .text(DEVLINK_ATTR_BUS_NAME, "pci")
+      .text(DEVLINK_ATTR_INFO_DRIVER_NAME, "mlx5_core")
+      .text(DEVLINK_ATTR_INFO_SERIAL_NUMBER, "MT2244X12345")
+      .text(DEVLINK_ATTR_INFO_BOARD_SERIAL_NUMBER, "212345678901");  // digits of a group's address
+  const std::string message = std::string("\x15\0", 2).append(as_text(info.data()));
+  const std::string shown = disguised(Ask::generic, "info", message);
+  EXPECT_EQ(shown.size(), message.size());
+  for (const char* kept : {"pci", "mlx5_core"}) EXPECT_NE(shown.find(kept), std::string::npos) << kept;
+  for (const char* hidden : {"MT2244X12345", "212345678901"}) EXPECT_EQ(shown.find(hidden), std::string::npos);
+
+  const std::string vpd = std::string("\x82\x0a\0ConnectX-7\x90\x2d\0", 16) +
+                          "PN\x04"
+                          "MCX7"
+                          "SN\x0c"
+                          "MT2244X12345" +
+                          "V3\x14"
+                          "6f1f9a3c77aa4bcd9e0f" +
+                          "\x78";
+  const std::string shown_vpd = disguised(Ask::read, "sys/bus/pci/devices/0000:24:00.0/vpd", vpd);
+  EXPECT_EQ(shown_vpd.size(), vpd.size());
+  for (const char* kept : {"ConnectX-7", "MCX7"}) EXPECT_NE(shown_vpd.find(kept), std::string::npos) << kept;
+  for (const char* hidden : {"MT2244X12345", "6f1f9a3c"}) EXPECT_EQ(shown_vpd.find(hidden), std::string::npos);
+
+  const std::string originals = "\n[\"serial:SN42/0.1\"]\nplace = \"0000:24:00.0/1\"\nmtu = 1500\n";
+  const std::string shown_originals = disguised(Ask::read, "var/lib/fabric-agent/originals.toml", originals);
+  EXPECT_EQ(shown_originals.find("SN42"), std::string::npos) << shown_originals;
+  EXPECT_NE(shown_originals.find("/0.1\"]\nplace = \"0000:24:00.0/1\"\nmtu = 1500\n"), std::string::npos)
+      << shown_originals;
 }
 
 }  // namespace

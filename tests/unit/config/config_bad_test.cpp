@@ -52,7 +52,17 @@ const Bad kBad[] = {
     {"zzzzzzzzzzzz = 1\n",
      "f.toml:1:1: unknown key \"zzzzzzzzzzzz\"; known here: mode disruptive reread maintenance release optics conflict cabling expect exporter health thresholds traffic cnp firmware driver_version sysctl port"},
     {"pfc = [3]\n",
-     "f.toml:1:1: unknown key \"pfc\"; known here: mode disruptive reread maintenance release optics conflict cabling expect exporter health thresholds traffic cnp firmware driver_version sysctl port"},
+     "f.toml:1:1: unknown key \"pfc\" here: it belongs to a [[port]] entry"},
+    {"raw = \"all\"\n",
+     "f.toml:1:1: unknown key \"raw\" here: it belongs to [exporter]"},
+    {"[[port]]\nspeed = \"400G\"\n",
+     "f.toml:2:1: unknown key \"speed\" here: it belongs to [expect] or match of a [[port]] entry"},
+    {"[export]\n",
+     "f.toml:1:2: unknown key \"export\"; did you mean \"exporter\"?"},
+    {"[[port]]\nmtu = 1\n\n[expect]\nspeed = 0\ngpus = -1\n",
+     "f.toml:2:7: mtu: expected an integer from 68 to 65535, not 1 (bytes); write mtu = 4200\n"
+     "f.toml:5:9: expect.speed: expected a speed in Mb/s, or in Gb/s as \"400G\", not 0; write speed = 400000\n"
+     "f.toml:6:8: expect.gpus: expected an integer from 0 to 256, not -1; write gpus = 8"},
     {"[conflict]\nwindows = 3\n",
      "f.toml:2:1: unknown key \"windows\"; did you mean \"window\"?"},
     {"[[port]]\npcf = [3]\n",

@@ -147,8 +147,8 @@ TEST_F(ProfileFiles, AFaultInOneIsToldOnceWithItsPlace) {
   const std::string file = tree.path() + "/profiles/site.toml";
   EXPECT_EQ(
       test::refused(load()),
-      file + ":3:1: unknown key \"mtuu\"; did you mean \"mtu\"?\n" + file +
-          ":2:1: name: a profile has settings only; write name in the [[port]] entry that names the profile\n" + file +
+      file + ":2:1: name: a profile has settings only; write name in the [[port]] entry that names the profile\n" +
+          file + ":3:1: unknown key \"mtuu\"; did you mean \"mtu\"?\n" + file +
           ":4:12: roce_tos: 3 has both ECN bits set, which marks every packet as congested; write roce_tos = 106\n" +
           file + ":6:9: pause: global pause and pfc exclude each other (802.1Qbb); write pause = \"off\"");
 }

@@ -232,7 +232,7 @@ TEST(CountersVerb, GoesOnUntilInterruptedAndEndsCleanly) {
 TEST(CountersVerb, AMachineWithoutRdmaIsAnsweredInItsFormToo) {
   Tree tree;
   tree.file("proc/sys/kernel/hostname", "gpu01\n");
-  EXPECT_EQ(session({"counters", "--root", tree.path(), "-i", "100ms"}).text, "No RDMA device found.\n");
+  EXPECT_EQ(session({"counters", "--root", tree.path(), "-i", "100ms"}).text, "No RDMA port found.\n");
   const auto ran = session({"counters", "--json", "--root", tree.path(), "-i", "100ms"});
   EXPECT_EQ(ran.code, kDone);
   Json json = Json::parse(ran.text);
@@ -257,13 +257,13 @@ TEST(CountersVerb, TheTimeIsTheClocksInSummerToo) {
       session({"check", "--watch", "--json", "--root", tree.path(), "-i", "0"}, [](unsigned) { return false; });
   ::unsetenv("TZ");
   ::tzset();
-  EXPECT_GE(Json::parse(ran.text)["time"], before);
-  EXPECT_LE(Json::parse(ran.text)["time"], before + 60);
-  std::tm told{};
-  const std::string time = Json::parse(change.text.substr(0, change.text.find('\n')))["time"].get<std::string>();
-  ASSERT_NE(::strptime(time.c_str(), "%Y-%m-%dT%H:%M:%SZ", &told), nullptr) << time;
-  EXPECT_GE(static_cast<double>(::timegm(&told)), before);
-  EXPECT_LE(static_cast<double>(::timegm(&told)), before + 60);
+  for (const std::string& text : {ran.text, change.text.substr(0, change.text.find('\n'))}) {
+    std::tm told{};
+    const std::string time = Json::parse(text)["time"].get<std::string>();
+    ASSERT_NE(::strptime(time.c_str(), "%Y-%m-%dT%H:%M:%SZ", &told), nullptr) << time;
+    EXPECT_GE(static_cast<double>(::timegm(&told)), before);
+    EXPECT_LE(static_cast<double>(::timegm(&told)), before + 60);
+  }
 }
 
 TEST(CheckWatch, ADeviceThatWentIsNotClearedBeforeItIsBack) {

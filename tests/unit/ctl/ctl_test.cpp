@@ -122,6 +122,7 @@ TEST(CtlOptions, WrongLinesSayWhatToWrite) {
       {{"help", "nonsense"}, "unknown command 'nonsense'"},
       {{"help", "check", "diagnose"}, "too many arguments"},
       {{"capture", ""}, "requires a DIR"},
+      {{"ack", "gid", "--for", "367d"}, "1s to 366 days"},
   };
   for (const auto& [words, said] : wrong) {
     const Ran result = ran(words);
@@ -222,7 +223,7 @@ TEST(CtlCheck, WithoutAndWithFaultyConfiguration) {
   const Ran none = ran_on(tree, {"check", "--interval", "0", "--only", "pfc"});
   EXPECT_EQ(none.code, 3) << none.text;
   EXPECT_TRUE(has(none.text, "No such file")) << none.text;
-  tree.file("etc/fabric-agent/fabric-agent.toml", "[[port]]\npcf = [3]\n");
+  tree.file("etc/fabric-agent/fabric-agent.toml", "mode = \"audit\"\n[[port]]\npcf = [3]\n");
   EXPECT_TRUE(has(ran_on(tree, {"check", "--interval", "0", "--only", "pfc"}).text, "pcf"));
   const std::string file = tree.path() + "/etc/fabric-agent/fabric-agent.toml";
   EXPECT_EQ(ran_on(tree, {"check", "--config", file}).code, kFailure) << "a file that was named must be good";
@@ -257,6 +258,11 @@ TEST(CtlConfig, WhileItIsInvalidTheLastValidOneIsShown) {
   for (const char* text : {"mode = \"audit\"\n", "mode = \"aud", ""}) {
     tree.file("etc/fabric-agent/fabric-agent.toml", text);
     EXPECT_EQ(ran_on(tree, {"config", "check"}).code, 1) << text;
+    EXPECT_EQ(ran_on(tree, {"config", "show"}).code, 1) << text;
+    for (const char* verb : {"status", "show"}) {
+      Json json = Json::parse(ran_on(tree, {verb, "--json"}).text);
+      EXPECT_TRUE(json["config_error"].is_string()) << verb << ": as the text says it";
+    }
     const Ran status = ran_on(tree, {"status"});
     EXPECT_TRUE(has(status.text, " roce ")) << status.text;
     EXPECT_TRUE(has(status.text, "Invalid configuration; compared with the last valid one"));
@@ -281,6 +287,19 @@ TEST(CtlStatus, OfACapturedMachine) {
   EXPECT_EQ(host.code, kDone);
   EXPECT_FALSE(has(host.text, "No RDMA device")) << "there is one: " << host.text;
   EXPECT_EQ(Json::parse(ran_on(tree, {"show", "--json", "--port", "eth0"}).text)["ports"].size(), 1u);
+}
+
+TEST(CtlStatus, JsonIsNullWhereNothingIsKnown) {
+  Captured tree;
+  tree.file("etc/fabric-agent/fabric-agent.toml", "mode = \"audit\"\n[[port]]\ntraffic_class = \"none\"\n");
+  Json settings = Json::parse(ran_on(tree, {"show", "--json"}).text)["ports"].at(0)["settings"];
+  EXPECT_TRUE(settings["traffic_class"]["read"].is_null());
+  EXPECT_EQ(settings["traffic_class"]["wanted"], "none") << "is wanted";
+  EXPECT_TRUE(settings["cnp_prio"]["wanted"].is_null()) << "is not";
+  tree.remove("sys/class/infiniband/mlx5_0/ports/1/state");
+  Json status = Json::parse(ran_on(tree, {"status", "--json"}).text);
+  EXPECT_TRUE(status["ports"].at(0)["state"].is_null()) << status.dump();
+  EXPECT_TRUE(status["config_error"].is_null()) << "it is valid";
 }
 
 TEST(CtlWrite, ACapturedTreeIsNotWrittenTo) {
@@ -432,8 +451,12 @@ TEST(CtlPlan, ListsWritesAndWritesNothing) {
   for (const Change& change : changes)
     EXPECT_EQ(change.outcome, change.setting == SettingId::pfc ? Outcome::pending : Outcome::in_sync) << change.key();
   EXPECT_EQ(nic.writes(), 0u);
-  Json json = Json::parse(changes_json(changes).dump());
+  Changes refused = changes;
+  refused[0].code = EOPNOTSUPP;
+  Json json = Json::parse(changes_json(refused).dump());
   EXPECT_EQ(json.size(), 2u);
+  EXPECT_EQ(json.at(0)["errno"], "EOPNOTSUPP") << "as in the text";
+  EXPECT_TRUE(json.at(1)["errno"].is_null());
 }
 
 TEST(CtlText, FindingsOfOneKindStandTogether) {
@@ -569,8 +592,7 @@ TEST(CtlText, StatusShowAndChanges) {
   Node host = node.now;
   host.ports.clear();
   host.agent.reset();
-  EXPECT_EQ(status_text(host, &node.policy, {}, {}),
-            "Agent: not running; no state published.\nNo RDMA device found.\n");
+  EXPECT_EQ(status_text(host, &node.policy, {}, {}), "Agent: not running; no state published.\nNo RDMA port found.\n");
   EXPECT_EQ(status_text(host, &node.policy, {{"host", {}}}, {}),
             "Agent: not running; no state published.\n\nhost: in sync yes\n");
   Change& refused = node.change("mlx5_3/1", "mtu");

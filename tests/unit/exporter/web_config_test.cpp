@@ -27,10 +27,13 @@ std::string error_of(const std::string& text, mode_t mode = 0600) {
 TEST(WebConfig, ErrorsNameLineAndKey) {
   const std::string users = std::string("basic_auth_users:\n  prom: ") + kHash + "\n";
   EXPECT_EQ(error_of(users), "");
-  EXPECT_EQ(error_of(users + "http_server_config:\n"), "web.yml:3: unknown key http_server_config");
+  EXPECT_EQ(error_of(users + "http_server_config:\n"),
+            "web.yml:3: unknown key http_server_config; known here: tls_server_config, basic_auth_users");
   EXPECT_EQ(error_of(users + "  prom: x\n"), "web.yml:3: prom: twice");
   EXPECT_EQ(error_of("tls_server_config:\n  cert_file: a\n"), "web.yml:1: tls_server_config: key_file is missing");
-  EXPECT_EQ(error_of("tls_server_config:\n  ciphers: a\n"), "web.yml:2: unknown key tls_server_config.ciphers");
+  EXPECT_EQ(error_of("tls_server_config:\n  ciphers: a\n"),
+            "web.yml:2: unknown key tls_server_config.ciphers; known here: cert_file, key_file, client_auth_type, "
+            "client_ca_file, min_version");
   EXPECT_TRUE(error_of("tls_server_config:\n  cert_file: [a]\n").starts_with("web.yml:2: cert_file: expected a text"));
   EXPECT_TRUE(error_of("- a\n").find("expected a mapping") != std::string::npos);
   EXPECT_TRUE(error_of("a: [\n").starts_with("web.yml:2: "));

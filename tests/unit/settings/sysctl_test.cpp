@@ -74,7 +74,7 @@ TEST(ReconcileSysctl, WritesOnlyWhatDiffersAndSavesWhatStoodBefore) {
                          change("net.ipv4.conf.eth0/100.arp_ignore", Outcome::applied, "0", "1"),
                          change("net.ipv4.tcp_ecn", Outcome::applied, "2", "1"),
                          change("net.ipv4.tcp_rmem", Outcome::in_sync, "4096 131072 6291456", "4096 131072 6291456"),
-                         change("vm.zone_reclaim_mode", Outcome::unsupported, "", "0",
+                         change("vm.zone_reclaim_mode", Outcome::unsupported, "-", "0",
                                 "unknown to this kernel, or the network interface does not exist")};
   EXPECT_EQ(reconcile_sysctl(tree.root(), want, options), expected);
   EXPECT_EQ(tree.content("proc/sys/net/ipv4/conf/eth0.100/arp_ignore").substr(0, 1), "1");

@@ -3,6 +3,7 @@
 #include "topology/inventory.h"
 
 #include "agentd/agent.h"
+#include "base/json.h"
 #include "scan/scan.h"
 #include "store/pci_state.h"
 #include "support/corpus.h"
@@ -182,6 +183,14 @@ TEST_F(RecordedInventory, IsOfAGoodStateOnly) {
   EXPECT_EQ(node.inventory->parts.size(), 24u);
   ASSERT_TRUE(node.topology.gone);
   EXPECT_EQ(node.topology.gone->size(), 1u);
+  ctl::Options accept;
+  accept.verb = "inventory";
+  accept.arguments = {"accept"};
+  accept.root = accept.host = root;
+  accept.json = true;
+  ctl::Output output;
+  EXPECT_EQ(ctl::run_inventory(accept, output), ctl::kDone) << output.errors;
+  EXPECT_EQ(Json::parse(output.text)["parts"].size(), 23u) << output.text;
 }
 
 }  // namespace

@@ -243,6 +243,8 @@ TEST(TopoNccl, SaysWhyAVariableIsMissing) {
 TEST(TopoBind, EveryGpuHasCoresOfItsNodeAndNoneTwice) {
   const Node node = eight_on_eight();
   EXPECT_TRUE(has_line(printed("cpuset", node), "GPU0\t0000:13:00.0\t0-7,64-71\t0xff00000000000000ff"));
+  EXPECT_TRUE(has(printed("cpuset", node), "--cpu-bind=mask_cpu:0xff"));
+  EXPECT_EQ(ctl::find_topo_format("cpuset")->fold, ctl::TopoFormat::Fold::none) << "a command is one line";
   EXPECT_TRUE(has_line(printed("cpuset", node), "GPU5\t0000:63:00.0\t40-47,104-111\t0xff00000000000000ff0000000000"));
   EXPECT_TRUE(has_line(printed("rankfile", node), "rank 7=+n0 slot=56-63"));
   const std::string slurm = printed("slurm", node);

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Vital Product Data of a PCI function (PCI Local Bus Specification 3.0, appendix I).
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+namespace fabric {
+
+struct VpdField {
+  std::string_view key;   // two letters: "PN", "SN", "V0"
+  std::string_view text;  // a part of the bytes that were given, cut where these end
+};
+
+// The read-only fields, in their order; none of what is no VPD.
+std::vector<VpdField> vpd_fields(std::string_view vpd);
+
+}  // namespace fabric
