@@ -223,11 +223,12 @@ constexpr Message kMessages[] = {
     {"nccl-proxy", host, "[Proxy Service*Failed to execute operation",
      "A transport could not be set up. The NCCL WARN line before this one names the call that failed.",
      "fabric-agentctl explain --log FILE", "NCCL src/proxy.cc"},
-    {"nccl-remote-error", peer, "ncclRemoteError: A call failed",
+    {"nccl-remote-error", peer,
+     "ncclRemoteError: A call failed|NCCL error*remote process exited or there was a network error",
      "A call to a peer failed: its process ended, or the network lost the connection. The NCCL WARN lines of all ranks "
      "before this one name the first failure.",
      "fabric-agentctl explain --log FILE", "NCCL src/init.cc"},
-    {"nccl-system-error", host, "ncclSystemError: System call",
+    {"nccl-system-error", host, "ncclSystemError: System call|NCCL error*unhandled system error",
      "A system call or a call of libibverbs failed. The NCCL WARN line before this one names it (NCCL_DEBUG=WARN).",
      "fabric-agentctl explain --log FILE", "NCCL src/init.cc"},
     {"nccl-watchdog", peer,
@@ -236,6 +237,12 @@ constexpr Message kMessages[] = {
      "A collective did not finish in time: one rank hangs, died, or its network path is stuck. Find the rank that did "
      "not enter the collective; then look at the port of its node.",
      "fabric-agentctl diagnose", "PyTorch ProcessGroupNCCL.cpp"},
+    {"nccl-cuda", host,
+     "NCCL WARN Cuda failure|NCCL WARN HIP failure|ncclUnhandledCudaError: Call to CUDA|NCCL error*unhandled cuda "
+     "error",
+     "A call of CUDA or HIP failed, for the reason in quotes: the memory of the GPU is used up, or the GPU or an "
+     "earlier kernel on it has failed. The network is not at fault.",
+     "journalctl -k -g 'NVRM|amdgpu'", "NCCL src/include/checks.h"},
     {"nccl-shm", host, "Error while creating shared memory segment|failed to extend /dev/shm/nccl",
      "/dev/shm is too small for NCCL, or full: containers have 64 MB by default (docker run --shm-size, an emptyDir of "
      "medium Memory), and segments of killed jobs stay. The network is not at fault.",
@@ -248,6 +255,10 @@ constexpr Message kMessages[] = {
      "The process did not reach the first rank over TCP (MASTER_ADDR, MASTER_PORT): that rank does not run, its name "
      "resolves to another address, or a firewall blocks the port. RDMA is not used for this.",
      "ping -c 3 {peer}", "PyTorch torch/csrc/distributed/c10d/socket.cpp"},
+    {"gloo-peer", peer, "gloo*Connection closed by peer|gloo*Connection reset by peer|Gloo connectFullMesh failed",
+     "A rank ended, or Gloo took an address that the other ranks cannot reach (GLOO_SOCKET_IFNAME; a host name that "
+     "resolves to 127.0.1.1). Gloo uses TCP, not RDMA.",
+     "echo $GLOO_SOCKET_IFNAME; getent hosts $HOSTNAME", "PyTorch ProcessGroupGloo.cpp, Gloo transport/tcp/pair.cc"},
     {"nccl-timeout-bootstrap", peer, "Timeout waiting for connection from peer|Timeout waiting for*ranks to connect",
      "Not all ranks started or reached the first one.", "ip -br addr", "NCCL src/bootstrap.cc"},
 
@@ -552,7 +563,8 @@ constexpr Message kMessages[] = {
     // Older kernels: "Firmware fatal reset event". "Solicited firmware reset event" is not a failure.
     {"bnxt-firmware-fatal", host,
      "bnxt_en*irmware fatal reset event|bnxt_en*irmware non-fatal reset event|bnxt_en*Fatal firmware reset event|"
-     "bnxt_en*Non-fatal firmware reset event|bnxt_en*Firmware not responding, status",
+     "bnxt_en*Non-fatal firmware reset event|bnxt_en*Firmware not responding, status|"
+     "bnxt_en*abandoning msg*due to firmware status",
      "The firmware of the NIC failed and is reset.", kReporter, "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
     {"bnxt-command-timeout", host, "bnxt_en*Error (timeout: ", "A firmware command did not finish: the firmware hangs.",
      kReporter, "Linux drivers/net/ethernet/broadcom/bnxt/bnxt_hwrm.c"},
@@ -587,6 +599,13 @@ constexpr Message kMessages[] = {
     {"irdma-critical", host, "ICE OICR event notification: oicr|critical PE Error, GLPE_CRITERR",
      "The RDMA unit of the NIC reports a critical error, and irdma resets the function: update firmware and driver.",
      "journalctl -k -g irdma; ethtool -i {netdev}", "Linux drivers/infiniband/hw/irdma/icrdma_if.c"},
+    {"intel-recovery-mode", host, "Firmware recovery mode detected",
+     "The firmware (NVM) of an Intel NIC is damaged, and a reduced one runs, which carries no traffic. Write the NVM "
+     "again, then power-cycle the node.",
+     "devlink dev info pci/{pci}", "Linux ice_main.c, i40e_main.c"},
+    {"ice-rebuild-failed", host, "Rebuild failed, unload and reload driver",
+     "The driver could not restore an Intel NIC after a reset: its ports stay down until the driver is loaded again.",
+     "journalctl -k -g {pci}; ethtool -i {netdev}", "Linux drivers/net/ethernet/intel/ice/ice_main.c"},
     {"ice-malicious", software, "Malicious Driver Detection event",
      "The NIC stopped a queue because of an invalid descriptor: a bug of its driver, or of the user of a virtual "
      "function.",
@@ -615,6 +634,10 @@ constexpr Message kMessages[] = {
      "After an error of PCIe, Linux could not restore the device, or one beside it: it works again only after its "
      "driver is loaded again, or the node is restarted.",
      "lspci -tv; fabric-agentctl check --only aer,pcie", "Linux drivers/pci/pcie/err.c"},
+    {"pcie-serr", host, "NMI: PCI system error (SERR)",
+     "A device reports a fatal error to the root complex (SERR), and Linux is not told which: the log of the BMC, or "
+     "the AER lines around this one, name it.",
+     "ipmitool sel elist; fabric-agentctl check --only pcie,aer", "Linux arch/x86/kernel/nmi.c"},
     {"pcie-dpc", host, "DPC: containment event", "A PCIe port cut off the devices below it after an error.",
      "fabric-agentctl check --only aer,pcie", "Linux drivers/pci/pcie/dpc.c"},
     {"pcie-link-down", host, "pciehp*Link Down|Slot(*: Link Down|Slot(*: Card not present",
@@ -661,7 +684,7 @@ constexpr Message kMessages[] = {
      "A process crashed inside this library: a bug, or libraries and drivers of releases that do not fit together. It "
      "ends, and its peers see retry or remote errors.",
      "coredumpctl list; grep -h 'NCCL version' FILE", "Linux arch/x86/mm/fault.c"},
-    {"out-of-memory", software, "ut of memory: Killed process",
+    {"out-of-memory", software, "ut of memory: Killed process|oom_kill event in StepId",
      "Linux killed a process because memory, or the limit of its cgroup, was used up. If it was a rank of the job, its "
      "peers see retry or remote errors.",
      "journalctl -k -g 'oom-kill'", "Linux mm/oom_kill.c"},
@@ -702,11 +725,13 @@ constexpr Message kMessages[] = {
      "The GPU driver reports an error. Most kinds end the process that used the GPU, and its peers see remote errors. "
      "The number is in NVIDIA's Xid catalog.",
      "nvidia-smi -q | grep -A 5 -i ecc", kXid},
-    {"gpu-init", host, "NVRM: RmInitAdapter failed",
+    {"gpu-init", host, "NVRM: *RmInitAdapter failed",
      "The driver could not start a GPU, and nvidia-smi does not show it: its firmware did not start, or only a reset "
      "of the GPU helps.",
      "journalctl -k -g NVRM; nvidia-smi -L", "NVIDIA open-gpu-kernel-modules"},
-    {"amdgpu-reset", host, "amdgpu*GPU reset begin|amdgpu*timeout, signaled seq=|amdgpu*ncorrectable hardware error",
+    {"amdgpu-reset", host,
+     "amdgpu*GPU reset begin|amdgpu*MES failed to respond to msg=|amdgpu*timeout, signaled seq=|amdgpu*ncorrectable "
+     "hardware error",
      "The driver of an AMD GPU resets it after a hang or an uncorrectable error; the processes that used the GPU end, "
      "and their peers see remote errors.",
      "journalctl -k -g amdgpu; amd-smi metric --ecc", "Linux drivers/gpu/drm/amd/amdgpu"},
@@ -741,6 +766,10 @@ constexpr Message kMessages[] = {
     {"nvshmem-connect", network, "nvshmem setup connections failed|connect EPS failed",
      "NVSHMEM could not connect its peers. The first line with \"non-zero status\" or \"NULL value\" names the call.",
      "fabric-agentctl explain --log FILE", "NVSHMEM src/host/init/init.cu"},
+    {"deepep-timeout", peer, "DeepEP error: timeout|DeepEP timeout check failed",
+     "DeepEP waited too long for another rank: it is late (it compiles kernels or loads the model), it died, or "
+     "connections of NVSHMEM failed, of which lines before this one speak then.",
+     "fabric-agentctl explain --log FILE", "DeepEP csrc/deep_ep.cpp"},
     {"lnet-timeout", network, "kiblnd_check_*Timed out",
      "A Lustre peer did not answer over RDMA in time: it is down, or the path to it loses packets.",
      "lctl list_nids; lnetctl peer show", "Lustre lnet/klnds/o2iblnd/o2iblnd_cb.c"},
