@@ -136,10 +136,12 @@ constexpr Message kMessages[] = {
     {"registration-memlock", host,
      "reg_mr*failed*Cannot allocate memory|Failed to register memory 0x*Cannot allocate memory|"
      "ibv_create_qp*failed*Cannot allocate memory|ibv_create_cq*failed*Cannot allocate memory|"
-     "BTL failed to initialize while trying to|memlock limits are set too low|Please check max locked memory",
+     "BTL failed to initialize while trying to|memlock limits are set too low|Please check max locked memory|"
+     "libibverbs: Warning: RLIMIT_MEMLOCK is",
      "Memory could not be locked: the memlock limit of the process is too low, or the NIC has no resources left.",
      "fabric-agentctl check --only memlock",
-     "NCCL src/misc/ibvwrap.cc, UCX ib_md.c, Open MPI help-mpi-btl-openib.txt, Mooncake rdma_context.cpp"},
+     "NCCL src/misc/ibvwrap.cc, UCX ib_md.c, rdma-core libibverbs/init.c, Open MPI help-mpi-btl-openib.txt, Mooncake "
+     "rdma_context.cpp"},
     {"gpudirect-registration", host, "reg_mr*failed*Bad address|Failed to register memory 0x*Bad address",
      "The NIC could not map GPU memory: no peer memory module is loaded (nvidia-peermem; for AMD that of the RDMA "
      "stack), or it does not fit the driver.",
@@ -221,11 +223,12 @@ constexpr Message kMessages[] = {
     {"nccl-proxy", host, "[Proxy Service*Failed to execute operation",
      "A transport could not be set up. The NCCL WARN line before this one names the call that failed.",
      "fabric-agentctl explain --log FILE", "NCCL src/proxy.cc"},
-    {"nccl-remote-error", peer, "ncclRemoteError: A call failed",
+    {"nccl-remote-error", peer,
+     "ncclRemoteError: A call failed|NCCL error*remote process exited or there was a network error",
      "A call to a peer failed: its process ended, or the network lost the connection. The NCCL WARN lines of all ranks "
      "before this one name the first failure.",
      "fabric-agentctl explain --log FILE", "NCCL src/init.cc"},
-    {"nccl-system-error", host, "ncclSystemError: System call",
+    {"nccl-system-error", host, "ncclSystemError: System call|NCCL error*unhandled system error",
      "A system call or a call of libibverbs failed. The NCCL WARN line before this one names it (NCCL_DEBUG=WARN).",
      "fabric-agentctl explain --log FILE", "NCCL src/init.cc"},
     {"nccl-watchdog", peer,
@@ -234,6 +237,28 @@ constexpr Message kMessages[] = {
      "A collective did not finish in time: one rank hangs, died, or its network path is stuck. Find the rank that did "
      "not enter the collective; then look at the port of its node.",
      "fabric-agentctl diagnose", "PyTorch ProcessGroupNCCL.cpp"},
+    {"nccl-cuda", host,
+     "NCCL WARN Cuda failure|NCCL WARN HIP failure|ncclUnhandledCudaError: Call to CUDA|NCCL error*unhandled cuda "
+     "error",
+     "A call of CUDA or HIP failed, for the reason in quotes: the memory of the GPU is used up, or the GPU or an "
+     "earlier kernel on it has failed. The network is not at fault.",
+     "journalctl -k -g 'NVRM|amdgpu'", "NCCL src/include/checks.h"},
+    {"nccl-shm", host, "Error while creating shared memory segment|failed to extend /dev/shm/nccl",
+     "/dev/shm is too small for NCCL, or full: containers have 64 MB by default (docker run --shm-size, an emptyDir of "
+     "medium Memory), and segments of killed jobs stay. The network is not at fault.",
+     "df -h /dev/shm; ls -l /dev/shm", "NCCL src/misc/shmutils.cc"},
+    {"torch-watchdog", software, "watchdog got stuck for",
+     "PyTorch's own watchdog hangs in a call of CUDA or NCCL: a GPU or its driver hangs, or another thread holds a "
+     "lock. Look for errors of the GPU first; this line does not speak of the network.",
+     "journalctl -k -g 'NVRM|amdgpu|blocked for more'", "PyTorch ProcessGroupNCCL.cpp"},
+    {"torch-store", peer, "client socket has timed out after|client socket has failed to connect to",
+     "The process did not reach the first rank over TCP (MASTER_ADDR, MASTER_PORT): that rank does not run, its name "
+     "resolves to another address, or a firewall blocks the port. RDMA is not used for this.",
+     "ping -c 3 {peer}", "PyTorch torch/csrc/distributed/c10d/socket.cpp"},
+    {"gloo-peer", peer, "gloo*Connection closed by peer|gloo*Connection reset by peer|Gloo connectFullMesh failed",
+     "A rank ended, or Gloo took an address that the other ranks cannot reach (GLOO_SOCKET_IFNAME; a host name that "
+     "resolves to 127.0.1.1). Gloo uses TCP, not RDMA.",
+     "echo $GLOO_SOCKET_IFNAME; getent hosts $HOSTNAME", "PyTorch ProcessGroupGloo.cpp, Gloo transport/tcp/pair.cc"},
     {"nccl-timeout-bootstrap", peer, "Timeout waiting for connection from peer|Timeout waiting for*ranks to connect",
      "Not all ranks started or reached the first one.", "ip -br addr", "NCCL src/bootstrap.cc"},
 
@@ -242,7 +267,8 @@ constexpr Message kMessages[] = {
      "UCX*Endpoint timeout|ucp_ep_create*failed: Endpoint timeout|transport error: Endpoint timeout",
      "UCX closed a connection after its retries: the peer is unreachable or gone.", "fabric-agentctl diagnose {port}",
      "UCX src/ucs/type/status.c"},
-    {"ucx-unreachable", software, "no*transport to*Destination is unreachable|Destination is unreachable",
+    {"ucx-unreachable", software,
+     "no*transport to*Destination is unreachable|Destination is unreachable|UCX*no active messages transport to",
      "UCX found no transport that both ends share: UCX_TLS or UCX_NET_DEVICES exclude it, or the peers have different "
      "devices.",
      "ucx_info -d | grep -E 'Transport|Device'", "UCX src/ucp/wireup/select.c"},
@@ -416,11 +442,15 @@ constexpr Message kMessages[] = {
     {"mlx5-synd-async-eq", host, "async EQ buffer overrun",
      "The event queue overflowed: the host did not handle the NIC's interrupts in time.", "grep mlx5 /proc/interrupts",
      kHealth},
-    {"mlx5-synd-eq", host, "synd 0x*: EQ error|synd 0x*Invalid EQ refer|synd 0x*Invalid EQ refr",
+    {"mlx5-synd-eq", host,
+     "synd 0x*: EQ error|synd 0x*Invalid EQ refer|synd 0x*Invalid EQ refr|Health issue observed, EQ error|"
+     "Health issue observed, Invalid EQ ref",
      "The NIC reports a fault of an event queue.", kReporter, kHealth},
     {"mlx5-synd-ffser", host, "FFSER error", "The NIC reports a serial link or memory fault (FFSER).", kReporter,
      kHealth},
-    {"mlx5-high-temperature", host, "synd 0x*High temp|High temperature on sensors with bit set|High temprature",
+    {"mlx5-high-temperature", host,
+     "synd 0x*High temp|High temperature on sensors with bit set|High temprature|"
+     "Health issue observed, High temp",
      "A sensor of the NIC is too hot; the firmware may stop the NIC.", "sensors; devlink health show pci/{pci}",
      kEvents},
     {"mlx5-recovery-failed", host,
@@ -450,6 +480,10 @@ constexpr Message kMessages[] = {
      "Device was enter error state|mlx5_pci_err_detected|PCI I/O error detected|PCI slot is unavailable",
      "The PCIe slot of the NIC failed; the driver stopped and will reset the NIC.",
      "fabric-agentctl check --only aer,pcie", "Linux drivers/net/ethernet/mellanox/mlx5/core/main.c"},
+    {"mlx5-completion", software, "mlx5: *: got completion with error:",
+     "A work request of a program failed; libmlx5 prints its completion in hexadecimal. The line with which the "
+     "library above reports it has the status in words.",
+     "fabric-agentctl explain --log FILE", "rdma-core providers/mlx5/cq.c"},
     {"mlx5-dump-cqe", software, "dump error cqe|Responder error cqe on cqn|Requestor error cqe on cqn",
      "A work request of the kernel failed; the lines around this one have its status or syndrome.",
      "journalctl -k -g 'WC error|syndrome'", "Linux drivers/infiniband/hw/mlx5/cq.c"},
@@ -462,7 +496,7 @@ constexpr Message kMessages[] = {
      "Port module event[error]*nknown identifier|Port module event[error]*nsupported cable|"
      "Port module event[error]*ong range for non|Port module event[error]*nforce part number|"
      "unsupported or unqualified module was detected|unsupported SFP|because an unsupported module type was detected|"
-     "Unqualified SFP+ module detected",
+     "Unqualified SFP+ module detected|bnxt_en*SFP+ module is shut",
      "The NIC does not accept the module or cable.", kModule, kEvents},
     {"module-bus", cable,
      "Port module event[error]*us stuck|Port module event[error]*ad cable|Port module event[error]*ad or shorted",
@@ -473,6 +507,10 @@ constexpr Message kMessages[] = {
      "The module needs more power than the cage provides.", kModule, kEvents},
     {"module-unplugged", cable, "Port module event*able unplugged|Port module event*able removed",
      "The cable or module was unplugged.", "fabric-agentctl diagnose {port}", kEvents},
+    {"slot-power-off", host, "powered down due to insufficient/unadvertised power on the PCIe slot",
+     "The NIC switched ports off, because the PCIe slot advertises less power than NIC and modules need, or none. The "
+     "cable is not at fault. Update the NIC's firmware, use a slot that advertises enough, or modules that need less.",
+     "lspci -vv -s {pci} | grep -i powerlimit", kEvents},
     {"slot-power", host, "Detected insufficient power on the PCIe slot",
      "The PCIe slot advertises less power than the NIC needs. Some systems advertise nothing, and the line is "
      "harmless; else modules may stay off.",
@@ -486,13 +524,30 @@ constexpr Message kMessages[] = {
      "The driver found a transmit queue without progress and resets it: NIC fault, lost interrupt or PFC storm.",
      "fabric-agentctl diagnose {port}", "Linux mlx5 en_main.c, bnxt.c, ice_main.c"},
     {"link-down", cable,
-     "mlx5_core*: Link down|ionic*: Link down|NIC Link is Down|hns3*: link down|cxgb4*: link down|"
+     "mlx5_core*: Link down|mlx4_en*: Link Down|ionic*: Link down|NIC Link is Down|hns3*: link down|cxgb4*: link down|"
      "qede_link_update*Link is down",
      "The link went down: cable, module, far end, or an administrator.", "fabric-agentctl diagnose {port}",
      "Linux mlx5 en_main.c, ice_main.c, bnxt.c, ionic_lif.c, hns3_enet.c, cxgb4_main.c, qede_main.c"},
     {"bond-link-down", cable, "link status definitely down|: link status down for*disabling it in",
      "A port of the bond lost its link; the bond goes on with the others, at less bandwidth.",
      "grep -A 3 Slave /proc/net/bonding/*", "Linux drivers/net/bonding/bond_main.c"},
+    {"bond-no-lacp", network, "No 802.3ad response from the link partner",
+     "The switch does not answer LACP on the ports of the bond: they are in no port channel there, or the two switches "
+     "do not act as one (MLAG, ESI). One link carries all the traffic.",
+     "grep -E 'Slave|Aggregator|Partner' /proc/net/bonding/*", "Linux drivers/net/bonding/bond_3ad.c"},
+    {"gid-not-added", host, "unable to add gid|GID add failed port=",
+     "An address of a netdev did not get into the GID table of its RDMA device: the table is full (error -28: many "
+     "VLANs, containers or IPv6 addresses), or the NIC's firmware rejected it (-22). RDMA cannot use this address.",
+     "rdma link show; ip -br addr; fabric-agentctl check --only gid", "Linux drivers/infiniband/core/cache.c"},
+    {"ipoib-multicast", network, "multicast join failed for",
+     "The subnet manager did not let this port join a multicast group of IPoIB: none is running (status -11, -110), or "
+     "the port's rate, MTU or P_Key does not fit the group's (-22).",
+     "sminfo; saquery -g", "Linux drivers/infiniband/ulp/ipoib/ipoib_multicast.c"},
+    {"conntrack-full", host, "nf_conntrack: table full, dropping packet",
+     "The firewall's connection table is full: new TCP connections of this host fail, such as NCCL's bootstrap. RoCE "
+     "does not pass it.",
+     "sysctl net.netfilter.nf_conntrack_count net.netfilter.nf_conntrack_max",
+     "Linux net/netfilter/nf_conntrack_core.c"},
     {"checksum-failure", host, "hw csum failure",
      "The NIC's checksum of a packet is wrong: a driver or firmware bug, or damaged memory.", "ethtool -i {netdev}",
      "Linux net/core/dev.c"},
@@ -508,7 +563,7 @@ constexpr Message kMessages[] = {
     {"bnxt-firmware-fatal", host,
      "bnxt_en*irmware fatal reset event|bnxt_en*irmware non-fatal reset event|bnxt_en*Fatal firmware reset event|"
      "bnxt_en*Non-fatal firmware reset event|bnxt_en*Firmware not responding, status|"
-     "bnxt_en*Detected firmware fatal condition",
+     "bnxt_en*Detected firmware fatal condition|bnxt_en*abandoning msg*due to firmware status",
      "The firmware of the NIC failed and is reset.", kReporter, "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
     {"bnxt-recovery-failed", host,
      "bnxt_en*Firmware reset aborted|bnxt_en*RESET_DONE not set during FW reset|"
@@ -522,6 +577,9 @@ constexpr Message kMessages[] = {
      "rdma resource show qp link {port}; fabric-agentctl counters", "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
     {"bnxt-command-timeout", host, "bnxt_en*Error (timeout: ", "A firmware command did not finish: the firmware hangs.",
      kReporter, "Linux drivers/net/ethernet/broadcom/bnxt/bnxt_hwrm.c"},
+    {"bnxt-command-failed", software, "bnxt_en*hwrm req_type 0x*error ",
+     "The firmware rejected a command of the driver: driver and firmware often come from different releases.",
+     "ethtool -i {netdev}", "Linux drivers/net/ethernet/broadcom/bnxt/bnxt_hwrm.c"},
     {"bnxt-re-stalled", host, "FW STALL Detected|bnxt_en*cmdq[0x*timedout (",
      "The firmware of the NIC does not answer the commands of bnxt_re: power-cycle the node, update the firmware.",
      kReporter, "Linux drivers/infiniband/hw/bnxt_re/qplib_rcfw.c"},
@@ -575,6 +633,9 @@ constexpr Message kMessages[] = {
      "The firmware of the NIC is damaged and runs in recovery mode, without traffic: write its NVM again (nvmupdate), "
      "then power-cycle the node.",
      "devlink dev info pci/{pci}", "Linux ice_main.c, i40e_main.c, ixgbe_main.c"},
+    {"ice-rebuild-failed", host, "Rebuild failed, unload and reload driver",
+     "The driver could not restore an Intel NIC after a reset: its ports stay down until the driver is loaded again.",
+     "journalctl -k -g {pci}; ethtool -i {netdev}", "Linux drivers/net/ethernet/intel/ice/ice_main.c"},
     {"ice-malicious", software, "Malicious Driver Detection event",
      "The NIC stopped a queue because of an invalid descriptor: a bug of its driver, or of the user of a virtual "
      "function.",
@@ -610,10 +671,26 @@ constexpr Message kMessages[] = {
      "After an error of PCIe, Linux could not restore the device, or one beside it: it works again only after its "
      "driver is loaded again, or the node is restarted.",
      "lspci -tv; fabric-agentctl check --only aer,pcie", "Linux drivers/pci/pcie/err.c"},
+    {"pcie-serr", host, "NMI: PCI system error (SERR)",
+     "A device reports a fatal error to the root complex (SERR), and Linux is not told which: the log of the BMC, or "
+     "the AER lines around this one, name it.",
+     "ipmitool sel elist; fabric-agentctl check --only pcie,aer", "Linux arch/x86/kernel/nmi.c"},
     {"pcie-dpc", host, "DPC: containment event", "A PCIe port cut off the devices below it after an error.",
      "fabric-agentctl check --only aer,pcie", "Linux drivers/pci/pcie/dpc.c"},
     {"pcie-link-down", host, "pciehp*Link Down|Slot(*: Link Down|Slot(*: Card not present",
      "The device in the slot disappeared from PCIe.", "lspci -tv", "Linux drivers/pci/hotplug/pciehp_ctrl.c"},
+    {"pcie-no-answer", host, "Unable to change power state from *device inaccessible|: not ready *; giving up",
+     "The device does not answer on PCIe: it has fallen off the bus, or did not come back after a reset or a sleep "
+     "state. Power the node off and on; reseat the device if it recurs.",
+     "lspci -tv; fabric-agentctl check --only pcie,aer,pci-power", "Linux drivers/pci/pci.c"},
+    {"pcie-power-fault", host, "Slot(*: Power fault",
+     "The PCIe slot reports a fault of its power, and the device in it is gone: a short circuit, a power cable, or the "
+     "device.",
+     "lspci -tv", "Linux drivers/pci/hotplug/pciehp_ctrl.c"},
+    {"pcie-retrain", host, "retraining non-functional downstream link at",
+     "The PCIe link below this bridge did not come up, and Linux tries it at 2.5 GT/s: the device in the slot is "
+     "missing, or slow. Reseat the device, riser or cable.",
+     "lspci -tv; fabric-agentctl check --only pcie", "Linux drivers/pci/quirks.c"},
     {"pcie-limited", host, "available PCIe bandwidth, limited by",
      "The PCIe link of the device is slower or narrower than it could be.", "fabric-agentctl check --only pcie",
      "Linux drivers/pci/pci.c"},
@@ -621,10 +698,29 @@ constexpr Message kMessages[] = {
      "The IOMMU blocked an access of the device: a driver bug, or GPUDirect RDMA with an IOMMU that is not in "
      "passthrough.",
      "fabric-agentctl check --only iommu", "Linux drivers/iommu"},
+    {"iommu-timeout", host, "AMD-Vi: *Completion-Wait loop timed out|VT-d detected Invalidation Time-out",
+     "The IOMMU waits for a device that does not answer: a GPU or NIC has fallen off the bus or hangs. The lines "
+     "before this one name it.",
+     "journalctl -k -g 'AMD-Vi|DMAR|AER'; fabric-agentctl check --only pcie,aer",
+     "Linux drivers/iommu/amd/iommu.c, intel/dmar.c"},
     {"soft-lockup", host, "soft lockup - CPU#|hard LOCKUP on cpu|self-detected stall on CPU|detected stalls on CPUs",
      "A CPU did not schedule for many seconds. If the stack names mlx5e_napi_poll, the NIC's driver is stuck.",
      "journalctl -k | grep -A 30 -E 'lockup|LOCKUP|stall'", "Linux kernel/watchdog.c, kernel/rcu/tree_stall.h"},
-    {"out-of-memory", software, "ut of memory: Killed process",
+    {"hung-task", host, "INFO: task *blocked for more than",
+     "A process has waited in the kernel for minutes, and cannot be killed. The stack below the line names the driver "
+     "that it waits for: a NIC's or GPU's firmware that hangs, or a file system.",
+     "journalctl -k | grep -A 30 'blocked for more'", "Linux kernel/hung_task.c"},
+    {"cpu-throttled", host,
+     "temperature above threshold, cpu clock throttled|temperature is above threshold, cpu clock is throttled",
+     "A CPU is too hot and runs more slowly: its processes post receives late, and the other ranks wait. Check fans, "
+     "airflow and power limits.",
+     "sensors; grep . /sys/devices/system/cpu/cpu0/thermal_throttle/*", "Linux drivers/thermal/intel/therm_throt.c"},
+    {"library-segfault", software,
+     "segfault at *in libnccl|segfault at *in librccl|segfault at *in libibverbs|segfault at *in libmlx5",
+     "A process crashed inside this library: a bug, or libraries and drivers of releases that do not fit together. It "
+     "ends, and its peers see retry or remote errors.",
+     "coredumpctl list; grep -h 'NCCL version' FILE", "Linux arch/x86/mm/fault.c"},
+    {"out-of-memory", software, "ut of memory: Killed process|oom_kill event in StepId",
      "Linux killed a process because memory, or the limit of its cgroup, was used up. If it was a rank of the job, its "
      "peers see retry or remote errors.",
      "journalctl -k -g 'oom-kill'", "Linux mm/oom_kill.c"},
@@ -671,11 +767,13 @@ constexpr Message kMessages[] = {
      "The GPU driver reports an error. Most kinds end the process that used the GPU, and its peers see remote errors. "
      "The number is in NVIDIA's Xid catalog.",
      "nvidia-smi -q | grep -A 5 -i ecc", kXid},
-    {"gpu-init", host, "NVRM: RmInitAdapter failed",
+    {"gpu-init", host, "NVRM: *RmInitAdapter failed",
      "The driver could not start a GPU, and nvidia-smi does not show it: its firmware did not start, or only a reset "
      "of the GPU helps.",
      "journalctl -k -g NVRM; nvidia-smi -L", "NVIDIA open-gpu-kernel-modules"},
-    {"amdgpu-reset", host, "amdgpu*GPU reset begin|amdgpu*timeout, signaled seq=|amdgpu*ncorrectable hardware error",
+    {"amdgpu-reset", host,
+     "amdgpu*GPU reset begin|amdgpu*MES failed to respond to msg=|amdgpu*timeout, signaled seq=|amdgpu*ncorrectable "
+     "hardware error",
      "The driver of an AMD GPU resets it after a hang or an uncorrectable error; the processes that used the GPU end, "
      "and their peers see remote errors.",
      "journalctl -k -g amdgpu; amd-smi metric --ecc", "Linux drivers/gpu/drm/amd/amdgpu"},
@@ -701,7 +799,9 @@ constexpr Message kMessages[] = {
      "An NVSwitch of this node reports an error of NVLink, which is not the RDMA network. After a fatal one the GPUs "
      "behind it cannot be used until GPUs and NVSwitches are reset.",
      "journalctl -u nvidia-fabricmanager; nvidia-smi nvlink -s", "NVIDIA Fabric Manager user guide, appendix D"},
-    {"memory-error", host, "EDAC MC* CE |EDAC MC* UE |Memory failure: 0x|mce: [Hardware Error]: Machine check",
+    {"memory-error", host,
+     "EDAC MC* CE |EDAC MC* UE |Memory failure: 0x|mce: [Hardware Error]: Machine check|"
+     "[Hardware Error]: CPU *: Machine Check",
      "A memory module or the CPU reported an error. An uncorrected one (UE) ends the process that used the page; many "
      "corrected ones (CE) announce a failing module.",
      "grep . /sys/devices/system/edac/mc/mc*/[cu]e_count", "Linux drivers/edac/edac_mc.c, mm/memory-failure.c"},
@@ -726,6 +826,10 @@ constexpr Message kMessages[] = {
     {"nvshmem-connect", network, "nvshmem setup connections failed|connect EPS failed",
      "NVSHMEM could not connect its peers. The first line with \"non-zero status\" or \"NULL value\" names the call.",
      "fabric-agentctl explain --log FILE", "NVSHMEM src/host/init/init.cu"},
+    {"deepep-timeout", peer, "DeepEP error: timeout|DeepEP timeout check failed",
+     "DeepEP waited too long for another rank: it is late (it compiles kernels or loads the model), it died, or "
+     "connections of NVSHMEM failed, of which lines before this one speak then.",
+     "fabric-agentctl explain --log FILE", "DeepEP csrc/deep_ep.cpp"},
     {"lnet-timeout", network, "kiblnd_check_*Timed out",
      "A Lustre peer did not answer over RDMA in time: it is down, or the path to it loses packets.",
      "lctl list_nids; lnetctl peer show", "Lustre lnet/klnds/o2iblnd/o2iblnd_cb.c"},
@@ -741,6 +845,13 @@ constexpr Message kMessages[] = {
      "Couldn't connect to *:18515|Unable to open file descriptor for socket connection|"
      "Unable to init the socket connection",
      "The server of the test does not run, or a firewall blocks its TCP port (18515).", "ping -c 3 {peer}", kPerftest},
+    {"perftest-queue-pair", software, "Unable to Connect the HCA's through the link",
+     "The test could not connect its queue pairs; the line before this one names the step. To RTR: the two ends use "
+     "different GID types or indexes (-x) or link layers, or the GID index is empty here. An iWARP NIC needs -R.",
+     "rdma link show; fabric-agentctl check --only gid,gid-index", "perftest src/perftest_resources.c"},
+    {"perftest-port-down", cable, "Port number*state is Down|Port number*state is Init|Port number*state is Armed",
+     "The port is not active: it has no link (Down), or no subnet manager has configured it (Init, Armed).",
+     "fabric-agentctl status; fabric-agentctl diagnose {port}", "perftest src/perftest_resources.c"},
     {"perftest-exchange", peer,
      "ethernet_read_keys: Couldn't read remote address|Failed to exchange data between server and clients",
      "The other side of the test ended; its error is the cause.", "ping -c 3 {peer}", kPerftest},
