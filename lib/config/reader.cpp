@@ -72,11 +72,11 @@ void Faults::fail(const Place& at, const std::string& what) {
   const auto is_inside = [&](size_t index) {
     return index > 0 && (static_cast<unsigned char>(what[index]) & 0xc0) == 0x80;
   };
-  if (what.size() <= kMost) return errors_.push_back({at, text(at) + ": " + what});
+  if (what.size() <= kMost) return errors_.push_back({at, errors_.size(), text(at) + ": " + what});
   size_t head = kMost - kEnd, tail = what.size() - kEnd;
   while (is_inside(head)) --head;
   while (is_inside(tail)) --tail;
-  errors_.push_back({at, text(at) + ": " + what.substr(0, head) + " ... " + what.substr(tail)});
+  errors_.push_back({at, errors_.size(), text(at) + ": " + what.substr(0, head) + " ... " + what.substr(tail)});
 }
 
 std::string Faults::line(const Place& at) const { return files_.at(at.file) + ":" + std::to_string(at.line); }
@@ -89,7 +89,7 @@ Result<LoadedConfig> Faults::finish(Policy policy) && {
   drop_repeated(errors_, [](const Fault& each) { return each.text; });
   const size_t more = errors_.size() - std::min(errors_.size(), kShown);
   errors_.resize(errors_.size() - more);  // toml++ has the keys of a table in their alphabet's order
-  std::ranges::stable_sort(errors_, {}, &Fault::at);
+  std::ranges::sort(errors_, {}, [](const Fault& each) { return std::pair(each.at, each.number); });
   std::string text = joined(errors_, "\n", [](const Fault& each) { return each.text; });
   if (more != 0) text += "\nand " + std::to_string(more) + " more";
   return error(0, text);

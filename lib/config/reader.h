@@ -37,7 +37,8 @@ class Faults {
  private:
   struct Fault {
     Place at;
-    std::string text;
+    size_t number = 0;  // of those at one place, the first found stands first
+    std::string text{};
   };
   std::vector<std::string> files_;
   std::vector<Fault> errors_;
