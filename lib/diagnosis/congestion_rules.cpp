@@ -103,9 +103,10 @@ Result paused_by_network(const PortContext& ctx) {
   if (!ctx.symptoms.has(rx_pause)) return std::nullopt;
   const PauseShare& received = ctx.received;
   out.add(ctx.received.text());
-  if (received.priority < 0 && ctx.port.qos.pfc && ctx.port.qos.pfc->bits != 0) {
+  const auto& pfc = ctx.port.qos.pfc ? ctx.port.qos.pfc : ctx.policy_pfc;  // ionic shows none
+  if (received.priority < 0 && pfc && pfc->bits != 0) {
     out.add(plus("global pause frames received", rise(ctx.signals.rx_global_pause_frames)));
-    out.add("PFC of this port: " + to_text(*ctx.port.qos.pfc));
+    out.add((ctx.port.qos.pfc ? "PFC of this port: " : "PFC of the policy: ") + to_text(*pfc));
     out.next.push_back("On " + ctx.peer_label() +
                        ": disable 802.3x flow control, and enable PFC for the RoCE priority.");
     return out;

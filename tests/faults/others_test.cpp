@@ -166,6 +166,19 @@ std::vector<Planted> pause() {
          m.raise(kPfcSeconds, 40, "tx");
        },
        "slow-host"},
+      {"a driver that shows no PFC, and PFC is off at the switch", "mi300x",
+       [](Machine& m) {
+         m.port().qos.pfc = m.before.ports[1].qos.pfc = {};
+         m.now.neighbors.heard.at(1).pfc->enabled.bits = 0;
+         lose_packets(m);
+       },
+       "pfc-off-switch", "PFC of the policy: 3"},
+      {"a driver that shows no PFC, and the switch sends global pause", "mi300x",
+       [](Machine& m) {
+         m.port().qos.pfc = m.before.ports[1].qos.pfc = {};
+         m.raise(kGlobalPauseFrames, 1'200'000, "rx");
+       },
+       "paused-by-network", "PFC of the policy: 3"},
       {"a driver that leaves DCQCN off", "e810",
        [](Machine& m) {
          m.raise(kCnpIgnored, 20'000);

@@ -230,6 +230,18 @@ TEST(LldpConsumer, IsNamedByItsSetting) {
   EXPECT_TRUE(has(found->expected, "LLDP_NB_RX_MODE_P1=0")) << found->expected;
 }
 
+// ionic has no DCB netlink: the policy says what its PFC is to be.
+TEST(PeerPfc, IsComparedWithThePolicyWhereTheDriverShowsNone) {
+  Healthy node;
+  node.now.ports[0].qos.pfc.reset();
+  EXPECT_EQ(test::said(node.view(), {"peer-pfc"}), "");
+  peer(node, 0).pfc->enabled.bits = 0;
+  const std::vector<Finding> found = complaints_of(node.view(), {"peer-pfc"});
+  ASSERT_EQ(found.size(), 1u) << describe(found);
+  EXPECT_EQ(found[0].status, Status::critical);
+  EXPECT_TRUE(has(found[0].observed, "PFC 3 in the policy, none at ")) << found[0].observed;
+}
+
 // Of a bond, the members have the cables.
 TEST(CablingOfABond, IsAskedOfItsMembers) {
   Healthy node;

@@ -17,12 +17,18 @@ std::string priorities(uint8_t bits) {
 
 std::optional<Finding> ask_port(const View& view, const Port& port) {
   const Neighbor* peer = first_with(view.now, port, &Neighbor::pfc);
-  if (!has_cable(port) || !port.qos.pfc || peer == nullptr) return std::nullopt;
-  const PrioSet here = *port.qos.pfc, there = peer->pfc->enabled;
-  const std::string observed = "PFC " + to_text(here) + " here, " + to_text(there) + " at " + peer_name(*peer);
+  if (!has_cable(port) || peer == nullptr) return std::nullopt;
+  // Some drivers do not show their PFC (ionic, mana, idpf have no DCB netlink): it is what the policy wants.
+  const PortPolicy* policy = view.policy == nullptr ? nullptr : policy_for(*view.policy, port);
+  const auto own = port.qos.pfc || policy == nullptr ? port.qos.pfc : policy->want.pfc;
+  if (!own) return std::nullopt;
+  const PrioSet here = *own, there = peer->pfc->enabled;
+  const std::string observed = "PFC " + to_text(here) + (port.qos.pfc ? " here, " : " in the policy, ") +
+                               to_text(there) + " at " + peer_name(*peer);
   if (here == there) return good(port.id(), observed, "the same at both ends");
   const auto only_here = static_cast<uint8_t>(here.bits & ~there.bits),
              only_there = static_cast<uint8_t>(there.bits & ~here.bits);
+  if (only_here == 0 && !port.qos.pfc) return std::nullopt;  // the port may well have it
   std::string meaning;
   if (only_here != 0)
     meaning += "On " + priorities(only_here) +
@@ -45,7 +51,7 @@ extern const Check kPeerPfcCheck{
     .meaning =
         "PFC requires both ends. A priority that is lossless here and not at the switch drops bursts there: RoCE "
         "retransmits, throughput collapses under incast, and every link tests well alone. The switch announces its PFC "
-        "in the DCBX PFC TLV.",
+        "in the DCBX PFC TLV. Of a driver that does not show its PFC (ionic), the policy's pfc is compared.",
     .inspect = "fabric-agentctl neighbors; dcb pfc show dev NETDEV; on the switch: show priority-flow-control",
     .fix = "Enable PFC for the RoCE priority (usually 3) at both ends.",
     .ask_port = ask_port,
