@@ -68,7 +68,7 @@ Result switch_restart(const PortContext& ctx) {
 
 Result one_lane(const PortContext& ctx) {
   const auto bad = ctx.before == nullptr ? std::nullopt : bad_lane(*ctx.before, ctx.port);
-  if (!bad || damaged_frames(ctx.signals) <= 0) return std::nullopt;
+  if (!bad || damaged_frames(ctx.signals) <= 0 || came_damaged(ctx.port, ctx.signals)) return std::nullopt;
   // Lanes of a good link differ by as much before FEC: the few frames that any link damages prove nothing.
   RuleResult out{damaged_frames(ctx.signals) >= ctx.limit(kFewEvents),
                  {percent(bad->share) + " of the bit errors are on lane " + std::to_string(bad->lane)}};
@@ -109,10 +109,12 @@ Result link_errors(const PortContext& ctx) {
   if (count >= few && !is_much) out.add("within the limit of a good link, " + number_text(allowed) + " of the bits");
   if (is_much && rose(seen.link_downs) && seen.crc_errors == 0.0) {
     const bool alone = !another_link_was_lost(ctx);
-    out.certain = alone;
+    out.certain = alone && rise(seen.link_downs) >= ctx.limit(kFlaps);
     out.add(std::string("no frame was damaged") + (alone ? "" : ", and other links went down too") +
             ": a link that goes down and up makes symbol errors as well");
   }
+  if (came_damaged(ctx.port, seen))
+    out.doubt("but FEC corrected every code word: the frames were damaged before this link");
   if (const std::string all = group_with_errors(ctx); !all.empty())
     out.doubt(all + " have errors at the same time: more likely the switch or this host");
   out.add(lines_of({{"receive buffer overruns, which damaged credits cause too", seen.buffer_overruns}}));
@@ -188,8 +190,9 @@ extern const Rule kDamagedLink{
         "IEEE 802.3 allows (1e-13 of the bits, 1e-12 up to 100 Gb/s); six link recoveries; a link that went down "
         "three times while another link to the same switch stayed up.",
     .excludes =
-        "Errors on three or more links at once (the switch or this host), receive errors alone where a buffer overran "
-        "(InfiniBand), low rx power without errors.",
+        "Errors on three or more links at once (the switch or this host), CRC errors alone where FEC corrected every "
+        "code word (they were damaged before this link), receive errors alone where a buffer overran (InfiniBand), low "
+        "rx power without errors.",
     .thresholds = {&kFewEvents, &kRetrains, &kFlaps, &kLinksAtOnce},
     .evaluate = damaged_link,
 };

@@ -82,6 +82,9 @@ Lines all_loss_lines(const PortContext& ctx);  // with the discards on lossless 
 std::string list_text(PrioSet set);            // "3, 4"
 Lines error_lines(const PortContext& ctx);     // "symbol errors +12", for each error of the link
 double damaged_frames(const Signals& seen);
+// The frames with a wrong CRC were damaged before this link, whose FEC corrects code words and left none uncorrected: a
+// switch that forwards a frame before it has read the CRC (cut-through) passed them on.
+bool came_damaged(const Port& port, const Signals& seen);
 // Errors or loss of this link are enough for the transport's losses.
 bool wire_explains_loss(const PortContext& ctx);
 bool is_clean(const PortContext& ctx);     // no error and no retraining
@@ -114,6 +117,9 @@ extern const Threshold kFewEvents, kInFlight, kTries, kRetrains, kPauseShare, kP
 // -- pcie_rules.cpp
 // AER errors of the function and the bridges above it: "0000:24:00.0 correctable +12". Few corrected ones are omitted.
 Lines aer_lines(const PortContext& ctx);
+// What the checks `pcie` and `acs` find between this NIC and the GPUs that use it; the NIC's own link is not among it.
+std::vector<Finding> faults_before_gpus(const PortContext& ctx);
+std::string fault_text(const Finding& fault);  // "pcie GPU1: x8 at 32 GT/s; expected x16 at 32 GT/s"
 // The PCIe link is narrower or slower than it could be, and not by the platform's design. Text, or empty.
 std::string degraded_link(const PortContext& ctx);
 

@@ -131,6 +131,13 @@ double damaged_frames(const Signals& seen) {
   return rise(seen.crc_errors) + rise(seen.symbol_errors) + rise(seen.fec_uncorrectable);
 }
 
+bool came_damaged(const Port& port, const Signals& seen) {
+  const bool corrects = port.fec && (port.fec->active == "rs" || port.fec->active == "llrs") &&
+                        (rose(seen.fec_corrected) || rose(seen.fec_corrected_bits));  // so its counters are alive
+  return corrects && port.link_layer == LinkLayer::ethernet && rose(seen.crc_errors) && seen.fec_uncorrectable == 0.0 &&
+         !rose(seen.symbol_errors);
+}
+
 bool is_clean(const PortContext& ctx) {
   return damaged_frames(ctx.signals) <= 0 && !was_gone(ctx, ctx.signals) && !rose(ctx.signals.link_recoveries);
 }

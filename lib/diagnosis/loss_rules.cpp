@@ -20,9 +20,19 @@ std::string link_line(const PortContext& ctx) {
 // InfiniBand: a device on the path, or the sender, has marked the packets.
 Result marked_on_path(const PortContext& ctx) {
   RuleResult out{
-      .evidence = {plus("packets received that were already marked as damaged", *ctx.signals.remote_physical_errors)}};
+      .evidence = {plus("packets received that were already marked as damaged", *ctx.signals.remote_physical_errors)},
+      .unexplained = {link}};
   if (!is_clean(ctx) || wire_explains_loss(ctx)) out.add("this port's link has errors too, which do not mark packets");
   else if (has_link_counters(ctx.signals)) out.add("this port's link has no errors");
+  out.add(all_loss_lines(ctx));
+  return out;
+}
+
+// A cut-through switch forwards a damaged frame.
+Result forwarded_damaged(const PortContext& ctx) {
+  RuleResult out{.certain = *ctx.signals.crc_errors >= ctx.limit(kFewEvents) && wire_explains_loss(ctx),
+                 .evidence = {plus("frames received with a wrong CRC", *ctx.signals.crc_errors),
+                              "the FEC of this port's link corrected every code word: they were damaged before it"}};
   out.add(all_loss_lines(ctx));
   return out;
 }
@@ -30,12 +40,14 @@ Result marked_on_path(const PortContext& ctx) {
 Result damaged_on_path(const PortContext& ctx) {
   if (ctx.symptoms.has(marked)) return marked_on_path(ctx);
   const Signals& seen = ctx.signals;
+  if (came_damaged(ctx.port, seen)) return forwarded_damaged(ctx);
   const Loss& lost = ctx.lost;
   if (!rose(seen.icrc_errors) || !ctx.symptoms.has(loss) || wire_explains_loss(ctx) || !has_link_counters(seen) ||
       *seen.icrc_errors * ctx.limit(kInFlight) < lost.requester + lost.responder ||
       *seen.icrc_errors < ctx.limit(kTries) * lost.retries_exceeded)
     return std::nullopt;
-  RuleResult out{.evidence = {plus("RoCE packets with a wrong ICRC", *seen.icrc_errors), link_line(ctx)}};
+  RuleResult out{.evidence = {plus("RoCE packets with a wrong ICRC", *seen.icrc_errors), link_line(ctx)},
+                 .unexplained = {link}};
   out.add(all_loss_lines(ctx));
   return out;
 }
@@ -98,7 +110,7 @@ void weigh_unprotected(const PortContext& ctx, RuleResult& out) {
 void weigh_transport(const PortContext& ctx, RuleResult& out) {
   const Signals& seen = ctx.signals;
   if (rose(seen.sequence_naks) || rose(seen.duplicate_requests)) return;
-  if (!rose(seen.ack_timeouts) && !rose(seen.retries_exceeded)) {
+  if (!rose(seen.ack_timeouts) && !rose(seen.retries_exceeded) && !rose(seen.retransmissions)) {
     out.add("ambiguous: this port retransmitted nothing: with adaptive routing this is reordering, not loss");
   } else if (!rose(seen.out_of_sequence)) {
     if (std::string shared = rails_fault(ctx.view, ctx.port); !shared.empty()) {
@@ -144,8 +156,8 @@ extern const Rule kDamagedOnPath{
     .id = "damaged-on-path",
     .culprit = Culprit::network,
     .status = Status::critical,
-    .confidence = 0.94,
-    .explains = {marked, loss},
+    .confidence = 0.96,
+    .explains = {marked, loss, link},
     .conclusion = "Packets arrive that another link or a device in the network has damaged.",
     .next =
         "Compare with the other hosts that see it, and find the link, switch or line card that their paths "
@@ -153,8 +165,12 @@ extern const Rule kDamagedOnPath{
         "of the switches (Ethernet)",
     .signature =
         "InfiniBand: ten or more packets ended with the bad packet delimiter (port_rcv_remote_physical_errors). RoCE: "
-        "ICRC errors, enough for the losses, while every link's CRC is right.",
-    .excludes = "This port's own cable does not mark packets, and damages the CRC with the ICRC.",
+        "ICRC errors, enough for the losses, while every link's CRC is right; or ten or more frames with a wrong CRC, "
+        "while the FEC of this port's link (RS) corrected every code word: cut-through switches forward damaged "
+        "frames.",
+    .excludes =
+        "This port's own cable does not mark packets, damages the CRC with the ICRC, and leaves code words that FEC "
+        "cannot correct.",
     .thresholds = {&kFewEvents, &kInFlight, &kTries},
     .evaluate = damaged_on_path,
 };

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The PCIe path cannot take what the port receives: its link, its AER errors, and its distance to the GPUs.
+#include "checks/check.h"
 #include "checks/topology/pcie_link.h"
 #include "diagnosis/context.h"
-#include "topology/locality.h"
+#include "topology/pairing.h"
 #include "topology/platform.h"
 
 namespace fabric {
@@ -43,39 +44,27 @@ std::string far_from_gpus(const PortContext& ctx) {
          (best ? "; similar NICs have one at " + std::string(to_text(*best)) : "");
 }
 
-Result slow_pcie(const PortContext& ctx) {
-  if (!ctx.symptoms.any_of({tx_pause, pcie})) return std::nullopt;
-  RuleResult out;
-  const std::string degraded = degraded_link(ctx), far = far_from_gpus(ctx);
-  for (const std::string& each : {degraded, far})
-    if (!each.empty()) out.add(each);
-  out.add(aer_lines(ctx));
-  const Signals& seen = ctx.signals;
-  if (is_pcie_stalled(ctx))
-    out.add("the NIC waited for PCIe credits " + percent(std::min(1.0, *seen.pcie_stalled_seconds / seen.seconds)) +
-            " of the time");
-  out.add(lines_of({{"PCIe buffer overflows", seen.pcie_overflows}, {"PCIe signal errors", seen.pcie_errors}}));
-  if (out.evidence.empty()) return std::nullopt;
-  out.critical = !degraded.empty();
-  if (degraded.empty()) out.unexplained.add(discards);
-  if (degraded.empty() && far.empty()) {
-    out.unexplained.add(receiver);
-    if (ctx.nic != nullptr && ctx.nic->link.width && ctx.nic->link.speed)
-      out.add("the PCIe link is as wide and fast as that of similar NICs");
-  } else {
-    out.add(lines_of({{"packets without a posted receive here", seen.out_of_buffer}}));
-  }
-  out.add(pause_lines(ctx));
+std::vector<const Gpu*> gpus_of(const PortContext& ctx) {
+  const Topology& topology = ctx.view.now.topology;
+  std::vector<const Gpu*> out;
+  if (ctx.nic == nullptr || is_flattened(topology)) return out;
+  const auto pairs = built_pairing(ctx.view).pairs;
+  for (size_t i = 0; i < pairs.size(); ++i)
+    if (std::ranges::any_of(pairs[i].nics, [&](size_t nic) { return topology.nics[nic].pci == ctx.nic->pci; }))
+      out.push_back(&topology.gpus[i]);
   return out;
 }
 
-}  // namespace
+// A device and the bridges above it.
+std::vector<std::string> chain_of(const PciDevice& device) {
+  std::vector<std::string> out{device.pci};
+  out.insert(out.end(), device.bridges.begin(), device.bridges.end());
+  return out;
+}
 
-Lines aer_lines(const PortContext& ctx) {
+Lines aer_lines_of(const PortContext& ctx, const std::vector<std::string>& chain) {
   Lines out;
-  if (ctx.nic == nullptr || ctx.view.before == nullptr) return out;
-  std::vector<std::string> chain{ctx.nic->pci};
-  chain.insert(chain.end(), ctx.nic->bridges.begin(), ctx.nic->bridges.end());
+  if (ctx.view.before == nullptr) return out;
   for (const std::string& pci : chain) {
     const PlatformFunction *now = function_of(ctx.view.now, pci), *then = function_of(*ctx.view.before, pci);
     if (now == nullptr || then == nullptr) continue;
@@ -88,6 +77,82 @@ Lines aer_lines(const PortContext& ctx) {
     if (const auto by = rise_of(of_link(then->correctable), of_link(now->correctable));
         exceeds_replay_limit(ctx, *now, by.value_or(0)))
       add("correctable", by);
+  }
+  return out;
+}
+
+// Of the GPUs that use this NIC. Without pause sent, they are the GPU's alone.
+Lines aer_lines_of_gpus(const PortContext& ctx) {
+  Lines out;
+  for (const Gpu* gpu : gpus_of(ctx)) {
+    std::vector<std::string> chain = chain_of(*gpu);
+    std::erase_if(chain, [&](const std::string& pci) { return contains(ctx.nic->bridges, pci); });
+    append(out, aer_lines_of(ctx, chain));
+  }
+  return out;
+}
+
+Result slow_pcie(const PortContext& ctx) {
+  if (!ctx.symptoms.any_of({tx_pause, pcie})) return std::nullopt;
+  RuleResult out;
+  const std::string degraded = degraded_link(ctx), far = far_from_gpus(ctx);
+  for (const std::string& each : {degraded, far})
+    if (!each.empty()) out.add(each);
+  bool is_slow = !degraded.empty();
+  if (ctx.symptoms.has(tx_pause)) {
+    for (const Finding& each : faults_before_gpus(ctx)) {
+      out.add(fault_text(each));
+      out.next.push_back(each.remedy);
+      is_slow = is_slow || each.id == "pcie";
+    }
+    out.add(aer_lines_of_gpus(ctx));
+  }
+  out.add(aer_lines(ctx));
+  const Signals& seen = ctx.signals;
+  if (is_pcie_stalled(ctx))
+    out.add("the NIC waited for PCIe credits " + percent(std::min(1.0, *seen.pcie_stalled_seconds / seen.seconds)) +
+            " of the time");
+  out.add(lines_of({{"PCIe buffer overflows", seen.pcie_overflows}, {"PCIe signal errors", seen.pcie_errors}}));
+  if (out.evidence.empty()) return std::nullopt;
+  out.critical = is_slow;
+  if (!is_slow) out.unexplained.add(discards);
+  if (!is_slow && far.empty()) {
+    out.unexplained.add(receiver);
+    if (ctx.nic != nullptr && ctx.nic->link.width && ctx.nic->link.speed)
+      out.add("the PCIe link is as wide and fast as that of similar NICs");
+  } else {
+    out.add(lines_of({{"packets without a posted receive here", seen.out_of_buffer}}));
+  }
+  out.add(pause_lines(ctx));
+  return out;
+}
+
+}  // namespace
+
+Lines aer_lines(const PortContext& ctx) { return ctx.nic == nullptr ? Lines() : aer_lines_of(ctx, chain_of(*ctx.nic)); }
+
+std::string fault_text(const Finding& fault) {
+  return fault.id + " " + fault.subject + ": " + fault.observed + "; expected " + fault.expected;
+}
+
+std::vector<Finding> faults_before_gpus(const PortContext& ctx) {
+  std::set<std::string> path;
+  for (const Gpu* gpu : gpus_of(ctx)) {
+    path.insert(gpu->name);
+    for (const std::vector<std::string>& chain : {gpu->bridges, ctx.nic->bridges})
+      path.insert(chain.begin(), chain.end());
+  }
+  std::vector<Finding> out;
+  if (path.empty()) return out;
+  for (const char* id : {"pcie", "acs"}) {
+    Findings found;
+    find_check(id)->ask(ctx.view, found);
+    for (Finding& each : found) {
+      const bool is_bad = each.status == Status::warning || each.status == Status::critical;
+      if (!is_bad || !path.contains(each.subject)) continue;
+      each.id = id;
+      out.push_back(std::move(each));
+    }
   }
   return out;
 }
@@ -130,7 +195,8 @@ extern const Rule kSlowPcie{
     .signature =
         "Pause sent, or PCIe stalls (5 % of the time), ten buffer overflows or signal errors, with one of: a PCIe link "
         "below its maximum and below that of similar NICs, or slower than the port; AER errors (corrected ones: more "
-        "than 1e-12 of the bits); a NIC farther from any GPU than similar NICs.",
+        "than 1e-12 of the bits); a NIC farther from any GPU than similar NICs. With pause sent also: what the checks "
+        "pcie and acs find between the NIC and its GPUs, and AER errors of these GPUs.",
     .excludes =
         "A host that receives nothing is stopped, not slow. Links that are narrow on all similar NICs are the "
         "platform's design.",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A host that does not take what arrives, and far ends that do not answer.
 
+#include "checks/check.h"
 #include "diagnosis/context.h"
 
 namespace fabric {
@@ -12,6 +13,19 @@ extern const Threshold kLateReceives("late_receive_ratio", 1e-6,
 namespace {
 
 using enum Symptom;
+
+// Of PCIe, beside the application. `late`: late receives explain the pause.
+Lines pcie_lines(const PortContext& ctx, bool late) {
+  Lines out;
+  for (const Finding& each : faults_before_gpus(ctx)) out.push_back("also: " + fault_text(each));
+  if (const std::string degraded = degraded_link(ctx); !degraded.empty()) out.push_back("also: " + degraded);
+  if (out.empty() && !late) out.emplace_back("PCIe, NUMA and posted receives do not explain it");
+  Findings iommu;
+  find_check("iommu")->ask(ctx.view, iommu);
+  if (contains(iommu, Status::warning, &Finding::status))
+    out.emplace_back("also possible: the IOMMU translates every DMA: fabric-agentctl check --only iommu");
+  return out;
+}
 
 Result slow_host(const PortContext& ctx) {
   const bool sends_pause = ctx.symptoms.has(tx_pause);
@@ -28,13 +42,12 @@ Result slow_host(const PortContext& ctx) {
   if (late && is_much_rnr(ctx, rnr_there(ctx))) out.add(plus("RNR NAKs received as well", rnr_there(ctx)));
   out.add(pause_lines(ctx));
   if (!sends_pause) out.add("this port sends no pause: flow control ends at the application");
-  else if (!late) out.add("PCIe, NUMA and posted receives do not explain it");
+  else out.add(pcie_lines(ctx, late));
   if (!late) out.unexplained.add(receiver);
   if (little)
     out.next.emplace_back(
         "Pause that this port sends is for what its own host or NIC does not take: compare it over minutes with PCIe "
         "stalls and the job's steps: fabric-agentctl counters --watch");
-  if (std::string degraded = degraded_link(ctx); storm && !degraded.empty()) out.add("also: " + degraded);
   out.critical = storm;
   return out;
 }

@@ -89,7 +89,7 @@ constexpr HealthRow kRules[]{
                 "errors after FEC per bit; 10 times as many up to 100 Gb/s", "ours: 100 times what IEEE 802.3 allows",
                 "errors below 1e-11 of the bits (1e-10 up to 100 Gb/s)", 10},
      .meaning = "Bits arrive damaged after FEC, and RoCE retransmits the packets. The cause is this link, or a device "
-                "on the path if there are only ICRC errors.",
+                "on the path if there are only ICRC errors, or CRC errors without uncorrectable FEC words.",
      .remedy = "Check the module and its light: ethtool -m {netdev}. Clean, reseat or replace the cable and the "
                "transceivers, then try another switch port.",
      .slow = {{"bit_errors_slow", ratio, HealthLimits{1e-13, kNever, 2 * kHour, 0, 10 * kMinute},
@@ -162,7 +162,8 @@ extern const Check kLinkErrorsCheck{
         "Compares symbol and CRC errors, uncorrectable FEC code words, ICRC errors and InfiniBand link recoveries with "
         "the number of bits carried; IEEE 802.3 requires a bit error ratio of 1e-13 or less. An InfiniBand port that "
         "exceeds its own threshold of local errors is reported at once. While a link goes down and up, only damaged "
-        "frames count. ICRC errors without other errors come from inside a switch or a NIC.",
+        "frames count. ICRC errors without other errors come from inside a switch or a NIC; CRC errors without "
+        "uncorrectable FEC words come from another link, whose damaged frames a switch has forwarded (cut-through).",
     .inspect = "ethtool -S NETDEV | grep -iE 'phy|fec|err|fcs'; ethtool -I --show-fec NETDEV; perfquery (InfiniBand)",
     .fix = "Clean, reseat or replace the cable and the transceivers of this port, then use another switch port.",
 };

@@ -140,7 +140,7 @@ std::vector<Planted> others() {
        [](Machine& m) { m.raise(kRetriesExceeded, 500), m.raise(kAckTimeouts, 4'000), m.raise(kSequenceNaks, 3'000); },
        "loss-in-network"},
       {"a host of the job died, and 12 frames were damaged on the link", "hgx",
-       [](Machine& m) { give_up(m), m.raise(kPhyCrcErrors, 12); }, "damaged-link far-end"},
+       [](Machine& m) { give_up(m), damage_frames(m, 12); }, "damaged-link far-end"},
       {"a host of the job died, and 12 frames were discarded here", "hgx",
        [](Machine& m) { give_up(m), m.raise(kPriorityDiscards, 12); }, "headroom far-end"},
       {"a host of the job died, and 12 packets were discarded on sending", "hgx",
@@ -226,7 +226,7 @@ std::vector<Planted> light() {
       {"loss of signal is latched since the module was plugged in, and frames are damaged", "hgx",
        [](Machine& m) {
          for (ModuleLane& lane : m.port().module->lanes) lane.rx_los = true;
-         m.raise(kPhyCrcErrors, 300);
+         damage_frames(m, 300);
        },
        "damaged-link"},
       {"the switch came back with another FEC: rx power is back, the link is not", "hgx",
@@ -253,7 +253,7 @@ std::vector<Planted> light() {
          m.port().module->rx_power_limits = {};
          m.port().module->lanes[2].rx_los = true;
          m.port().module->lanes[2].rx_power.value = 0.01e-3;
-         m.raise(kPhyCrcErrors, 300);
+         damage_frames(m, 300);
        },
        "damaged-link"},
   };

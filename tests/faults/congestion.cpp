@@ -127,6 +127,14 @@ Faults host_pause() {
        "PcieLink x2 of x16, tx pause 50 of 60 seconds",
        both(counted({holds(50)}), at_nic([](Machine& m) { m.nic().link.width = 2; })), "pcie", C, "", "slow-pcie", "",
        "pause-storm"},
+      {"narrow-gpu-and-pause", "the GPU lost PCIe lanes: what the NIC receives for it waits",
+       "PcieLink x4 of x16 of the GPU, tx pause 50 of 60 seconds",
+       [](Machine& m) {
+         if (m.is_guest() || !grow(m, {holds(50)})) return std::string();
+         m.gpu().link.width = 4;
+         return m.gpu().name;
+       },
+       "pcie", W, "", "slow-pcie", "", "pause-storm"},
       {"pcie-errors-and-pause", "a PCIe link retransmits so much that the NIC sends pause",
        "AER BadTLP +600, tx pause 50 of 60 seconds",
        [](Machine& m) {

@@ -152,8 +152,20 @@ Faults errors() {
        counted({{&metrics::kPhySymbolErrors, 5'000}}), "link-errors", W, "5000 ", "damaged-link"},
       {"symbol-errors-infiniband", "symbol errors of an InfiniBand link", "symbol_error +5000",
        counted({{&metrics::kPortSymbolErrors, 5'000}}), "link-errors", W, "", "damaged-link"},
-      {"crc-errors", "frames arrive with a wrong checksum", "CRC errors +300",
-       counted({{&metrics::kPhyCrcErrors, 300}}), "link-errors", W, "", "damaged-link", "health: rx_crc_errors_phy"},
+      {"crc-errors", "frames arrive with a wrong checksum", "CRC errors +300, uncorrectable words +300",
+       [](Machine& m) {
+         if (!grow(m, {{&metrics::kPhyCrcErrors, 300}})) return std::string();
+         m.raise(metrics::kPhyUncorrectableWords, 300);
+         if (m.port().fec) *m.port().fec->uncorrectable_blocks.total += m.events(300);
+         return m.port().id();
+       },
+       "link-errors", W, "", "damaged-link"},
+      {"crc-errors-forwarded", "another link damages frames, and a cut-through switch forwards them",
+       "CRC errors +300, and FEC corrects every code word",
+       [](Machine& m) {
+         return m.port().fec && grow(m, {{&metrics::kPhyCrcErrors, 300}}) ? m.port().id() : std::string();
+       },
+       "link-errors", W, "CRC errors without uncorrectable FEC words", "damaged-on-path", "health: rx_crc_errors_phy"},
       {"link-recoveries", "an InfiniBand link retrains repeatedly", "link_error_recovery +8",
        counted({{&metrics::kPortLinkRecoveries, 8}}), "link-errors", W, "", "damaged-link"},
       {"link-integrity", "the errors of an InfiniBand link exceed the port's own threshold",

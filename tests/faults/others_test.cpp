@@ -26,9 +26,8 @@ void lose_link(Machine& m) { ++*m.port().counters.carrier_down; }
 
 std::vector<Planted> losses() {
   return {
-      {"one damaged frame, and 50000 lost packets", "hgx",
-       [](Machine& m) { m.raise(kPhyCrcErrors, 1), lose_packets(m); }, "loss-in-network not-enough-evidence",
-       "do not explain so many losses", "no receive errors"},
+      {"one damaged frame, and 50000 lost packets", "hgx", [](Machine& m) { damage_frames(m, 1), lose_packets(m); },
+       "loss-in-network not-enough-evidence", "do not explain so many losses", "no receive errors"},
       {"a few symbol errors, and PFC is off at the switch", "hgx",
        [](Machine& m) {
          m.raise(kPhySymbolErrors, 12);
@@ -207,7 +206,7 @@ std::vector<Planted> pause() {
        ""},
       {"two ports, two faults", "hgx",
        [](Machine& m) {
-         m.raise(kPhyCrcErrors, 500);
+         damage_frames(m, 500);
          grow_ethtool(m, "tx_prio3_pause_duration", 40'000'000, 2);
        },
        "mlx5_1/1: damaged-link; mlx5_2/1: slow-host"},
@@ -255,7 +254,7 @@ std::vector<Planted> links() {
       {"8 rails have errors, storage has none", "hgx8",
        [](Machine& m) {
          add_storage(m);
-         for (size_t rail = 0; rail < 8; ++rail) grow_ethtool(m, "rx_crc_errors_phy", 300, rail);
+         for (size_t rail = 0; rail < 8; ++rail) damage_frames(m, 300, rail);
        },
        "mlx5_0/1: not-enough-evidence; mlx5_1/1: not-enough-evidence; mlx5_2/1: not-enough-evidence; mlx5_3/1: "
        "not-enough-evidence; mlx5_4/1: not-enough-evidence; mlx5_5/1: not-enough-evidence; mlx5_6/1: "
@@ -279,7 +278,7 @@ std::vector<Planted> links() {
       {"rx power fell below the alarm limit while the link stayed up, with damaged frames", "hgx",
        [](Machine& m) {
          m.port().module->lanes[2].rx_power.flags->low_alarm = true;
-         m.raise(kPhyCrcErrors, 300);
+         damage_frames(m, 300);
        },
        "damaged-link", "0.9 mW, was below"},
       {"of two ports in one cage, one is shut at the switch", "hgx",
@@ -297,7 +296,7 @@ std::vector<Planted> links() {
          twin_port(m);
          for (size_t lane = 4; lane < 8; ++lane)
            m.port().module->lanes[lane].tx_power.value = m.port().module->lanes[lane].tx_bias.value = 0.0;
-         m.raise(kPhyCrcErrors, 300);
+         damage_frames(m, 300);
        },
        "damaged-link"},
       {"the switch port is shut, and the module does not report loss of signal", "hgx",
@@ -327,7 +326,7 @@ std::vector<Planted> links() {
          for (Port* port : {&m.before.ports[1], &m.port()})
            for (ModuleLane& lane : port->module->lanes) lane.rx_power.value = 0.0;
          m.port().module->lanes[3].tx_fault = true;
-         m.raise(kPhyCrcErrors, 300);
+         damage_frames(m, 300);
        },
        "bad-module", "lane 4 of our module: transmitter fault"},
       {"never up, and two policies could match it", "mi300x",
@@ -359,7 +358,10 @@ std::vector<Planted> links() {
       {"300 symbol errors in an hour", "hgx", [](Machine& m) { m.shorten(3'600), m.raise(kPhySymbolErrors, 300); },
        "damaged-link", "", "within the limit"},
       {"a cable is pulled and plugged again", "hgx", [](Machine& m) { lose_link(m), m.raise(kPhySymbolErrors, 5'000); },
-       "damaged-link", "goes down and up"},
+       "not-enough-evidence", "goes down and up"},
+      {"a cable loses its link five times, and damages no frame", "hgx",
+       [](Machine& m) { *m.port().counters.carrier_down += 5, m.raise(kPhySymbolErrors, 5'000); }, "damaged-link",
+       "goes down and up"},
   };
 }
 
@@ -367,7 +369,7 @@ std::vector<Planted> links() {
 void damage_all_but_storage(Machine& m) {
   for (Node* node : {&m.before, &m.now})
     for (size_t port : {6u, 7u}) node->ports[port].hca_type = "BF3", node->ports[port].board_id = "MT_0000000884";
-  for (size_t port = 0; port < 6; ++port) grow_ethtool(m, "rx_crc_errors_phy", 300, port);
+  for (size_t port = 0; port < 6; ++port) damage_frames(m, 300, port);
 }
 
 std::vector<Planted> of_many_links() {
@@ -377,7 +379,11 @@ std::vector<Planted> of_many_links() {
        "not-enough-evidence; mlx5_4/1: not-enough-evidence; mlx5_5/1: not-enough-evidence",
        "NICs like this one"},
       {"all links but one damage frames", "hgx8",
-       [](Machine& m) { damage_all_but_storage(m), m.now.ports[4].counters = m.before.ports[4].counters; },
+       [](Machine& m) {
+         damage_all_but_storage(m);
+         m.now.ports[4].counters = m.before.ports[4].counters;
+         m.now.ports[4].fec = m.before.ports[4].fec;
+       },
        "mlx5_0/1: damaged-link; mlx5_1/1: damaged-link; mlx5_2/1: damaged-link; mlx5_3/1: damaged-link; mlx5_5/1: "
        "damaged-link"},
   };

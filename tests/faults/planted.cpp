@@ -48,6 +48,12 @@ void grow_ethtool(Machine& machine, const std::string& name, uint64_t by, size_t
   now.value = std::max(now.value, start) + by;
 }
 
+void damage_frames(Machine& machine, uint64_t frames, size_t port) {
+  grow_ethtool(machine, "rx_crc_errors_phy", frames, port);
+  if (auto& fec = machine.now.ports[port].fec; fec && fec->uncorrectable_blocks.total)
+    *fec->uncorrectable_blocks.total += frames;
+}
+
 void give_up(Machine& m) {
   m.raise(metrics::kRetriesExceeded, 12);
   m.raise(metrics::kAckTimeouts, 96);

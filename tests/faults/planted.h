@@ -27,6 +27,8 @@ void expect_blamed(const Planted& planted, Machine machine);
 // Adds to the counter of that name in ethtool -S, in the second reading; creates it in both if absent.
 void grow_ethtool(Machine& machine, const std::string& name, uint64_t by, size_t port = 1);
 
+// The cable of a rail damages so many frames: FEC could not correct a code word of each.
+void damage_frames(Machine& machine, uint64_t frames, size_t port = 1);
 // Connections of the second rail break: 12, after 96 timeouts.
 void give_up(Machine& m);
 // Its PFC in both readings.
