@@ -27,7 +27,6 @@ struct SignalRow {
   FixedLabel label{};  // an empty name: all series
   Join join = Join::otherwise;
   const Metric* subtract = nullptr;  // the device counts these events as well, though they do not belong here
-  bool severe = false;               // severe() rows of the metric only
 };
 
 constexpr FixedLabel kError{"severity", "error"}, kWarning{"severity", "warning"};
@@ -57,7 +56,6 @@ constexpr SignalRow<S> kPortRows[] = {
     // A storm exceeds the warning's threshold before the error's.
     {&S::pause_storm_events, &kPauseStorms, kWarning},
     {&S::pause_storm_events, &kPauseStorms, kError, Join::most},
-    {&S::pause_storm_drops, &kPauseStorms, {}, Join::otherwise, nullptr, true},
 
     {&S::rx_bytes, &kRdmaBytes, kRx},
     {&S::rx_bytes, &kPortBytes, kRx},
@@ -79,7 +77,6 @@ constexpr SignalRow<S> kPortRows[] = {
     {&S::retries_exceeded, &kRetriesExceeded},
     {&S::rnr_naks, &kRnrNaksReceived},
     {&S::rnr_naks, &kRnrNaksSent, {}, Join::add},
-    {&S::rnr_naks_sent, &kRnrNaksSent},
     {&S::rnr_retries_exceeded, &kRnrRetriesExceeded},
     {&S::out_of_buffer, &kOutOfBuffer},
     // A failed request is counted by its cause and, by some drivers, as a completion error, too.
@@ -116,7 +113,6 @@ constexpr SignalRow<S> kPortRows[] = {
     {&S::crc_errors, &kPhyCrcErrors},
     {&S::crc_errors, &kPortReceiveErrors},  // InfiniBand: mostly packets with a wrong CRC
     {&S::remote_physical_errors, &kPortRemotePhysical},
-    {&S::fec_corrected, &kPhyCorrectedWords},
     {&S::fec_uncorrectable, &kPhyUncorrectableWords},
     {&S::fec_corrected_bits, &kPhyCorrectedBits},
     {&S::transmit_wait, &kPortWait},
@@ -126,7 +122,6 @@ constexpr SignalRow<S> kPortRows[] = {
     {&S::pcie_stalled_seconds, &kPcieStalled, kWrite, Join::most},
     {&S::pcie_errors, &kPcieSignal},
     {&S::pcie_overflows, &kPcieOverflows},
-    {&S::host_buffer_drops, &kNetdevOutOfBuffer},
 };
 
 bool takes(const FixedLabel& wanted, const CounterRow& row) {
@@ -151,8 +146,7 @@ void add(Sums& sums, const CounterMatch& match, std::optional<uint64_t> raw) {
   for (size_t i = 0; i < std::size(kPortRows); ++i) {
     const SignalRow<S>& row = kPortRows[i];
     if (row.subtract == counter.metric) sums.port[i].value -= rise.value_or(0);
-    if (row.metric == counter.metric && takes(row.label, counter) && (!row.severe || counter.rise.severe))
-      sums.port[i].add(rise);
+    if (row.metric == counter.metric && takes(row.label, counter)) sums.port[i].add(rise);
   }
   if (match.priority == 0) return;
   for (size_t i = 0; i < std::size(kPriorityRows); ++i)
@@ -206,7 +200,6 @@ void add_link(Signals& signals, const Port& before, const Port& now) {
   if (before.link_status && now.link_status)
     join_most(signals.link_downs, rise_of(before.link_status->downs, now.link_status->downs));
   if (!before.fec || !now.fec) return;
-  join_most(signals.fec_corrected, rise_of(before.fec->corrected_blocks.total, now.fec->corrected_blocks.total));
   join_most(signals.fec_uncorrectable,
             rise_of(before.fec->uncorrectable_blocks.total, now.fec->uncorrectable_blocks.total));
   join_most(signals.fec_corrected_bits, rise_of(before.fec->corrected_bits.total, now.fec->corrected_bits.total));
