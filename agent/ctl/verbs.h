@@ -39,12 +39,15 @@ bool print(Output& output);
 // Reports an error and returns the exit code.
 int fail(Output& output, int code, const std::string& what);
 
+// Does what the verb says and returns the exit code.
+using Run = int(const Options& options, Output& output);
+
 struct Verb {
   std::string_view name;
   std::string_view arguments;  // "check|show", or empty
   std::string_view help;       // one line
   std::string_view exit;       // meaning of its exit codes
-  int (*run)(const Options& options, Output& output);
+  Run* run;
 };
 std::span<const Verb> verbs();
 const Verb* find_verb(std::string_view name);
@@ -55,24 +58,8 @@ std::string help_text(const Verb& verb, unsigned width);
 // The whole program except for printing: parses, runs, returns the exit code.
 int run(std::span<const std::string> words, Output& output);
 
-int run_check(const Options& options, Output& output);
-int run_diagnose(const Options& options, Output& output);
-int run_ack(const Options& options, Output& output);
-int run_plan(const Options& options, Output& output);
-int run_apply(const Options& options, Output& output);
-int run_confirm(const Options& options, Output& output);
-int run_restore(const Options& options, Output& output);
-int run_counters(const Options& options, Output& output);
-int run_selftest(const Options& options, Output& output);
-int run_status(const Options& options, Output& output);
-int run_inventory(const Options& options, Output& output);
-int run_show(const Options& options, Output& output);
-int run_neighbors(const Options& options, Output& output);
-int run_topo(const Options& options, Output& output);
-int run_capture(const Options& options, Output& output);
-int run_config(const Options& options, Output& output);
-int run_explain(const Options& options, Output& output);
-int run_explain_log(const Options& options, Output& output);  // lines instead of IDs
-int run_help(const Options& options, Output& output);
+Run run_check, run_diagnose, run_ack, run_plan, run_apply, run_confirm, run_restore, run_counters, run_selftest,
+    run_status, run_inventory, run_show, run_neighbors, run_topo, run_capture, run_config, run_explain, run_help;
+Run run_explain_log;  // lines instead of IDs
 
 }  // namespace fabric::ctl

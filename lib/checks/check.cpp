@@ -53,11 +53,14 @@ Report run_checks(const View& given, std::span<const std::string> only) {
   for (const Check& check : checks()) {
     if (!only.empty() && !is_named(check.id) && !is_named(check.group)) continue;
     const size_t first = report.findings.size();
+    const auto add = [&](std::optional<Finding> finding) {
+      if (finding) report.findings.push_back(std::move(*finding));
+    };
     if (check.ask != nullptr) check.ask(view, report.findings);
+    else if (check.ask_host != nullptr) add(check.ask_host(view));
     else if (check.ask_port == nullptr) ask_health(check.id, view, report.findings);
     else
-      for (const Port& port : view.now.ports)
-        if (auto finding = check.ask_port(view, port)) report.findings.push_back(std::move(*finding));
+      for (const Port& port : view.now.ports) add(check.ask_port(view, port));
     for (size_t i = first; i < report.findings.size(); ++i) report.findings[i].id = check.id;
   }
   std::ranges::stable_sort(report.findings, {}, [](const Finding& each) { return rank(each.status); });

@@ -27,7 +27,6 @@ struct SignalRow {
   FixedLabel label{};  // an empty name: all series
   Join join = Join::otherwise;
   const Metric* subtract = nullptr;  // the device counts these events as well, though they do not belong here
-  bool severe = false;               // severe() rows of the metric only
 };
 
 constexpr FixedLabel kError{"severity", "error"}, kWarning{"severity", "warning"};
@@ -57,7 +56,6 @@ constexpr SignalRow<S> kPortRows[] = {
     // A storm exceeds the warning's threshold before the error's.
     {&S::pause_storm_events, &kPauseStorms, kWarning},
     {&S::pause_storm_events, &kPauseStorms, kError, Join::most},
-    {&S::pause_storm_drops, &kPauseStorms, {}, Join::otherwise, nullptr, true},
 
     {&S::rx_bytes, &kRdmaBytes, kRx},
     {&S::rx_bytes, &kPortBytes, kRx},
@@ -79,7 +77,6 @@ constexpr SignalRow<S> kPortRows[] = {
     {&S::retries_exceeded, &kRetriesExceeded},
     {&S::rnr_naks, &kRnrNaksReceived},
     {&S::rnr_naks, &kRnrNaksSent, {}, Join::add},
-    {&S::rnr_naks_sent, &kRnrNaksSent},
     {&S::rnr_retries_exceeded, &kRnrRetriesExceeded},
     {&S::out_of_buffer, &kOutOfBuffer},
     // A failed request is counted by its cause and, by some drivers, as a completion error, too.
@@ -126,7 +123,6 @@ constexpr SignalRow<S> kPortRows[] = {
     {&S::pcie_stalled_seconds, &kPcieStalled, kWrite, Join::most},
     {&S::pcie_errors, &kPcieSignal},
     {&S::pcie_overflows, &kPcieOverflows},
-    {&S::host_buffer_drops, &kNetdevOutOfBuffer},
 };
 
 bool takes(const FixedLabel& wanted, const CounterRow& row) {
@@ -151,8 +147,7 @@ void add(Sums& sums, const CounterMatch& match, std::optional<uint64_t> raw) {
   for (size_t i = 0; i < std::size(kPortRows); ++i) {
     const SignalRow<S>& row = kPortRows[i];
     if (row.subtract == counter.metric) sums.port[i].value -= rise.value_or(0);
-    if (row.metric == counter.metric && takes(row.label, counter) && (!row.severe || counter.rise.severe))
-      sums.port[i].add(rise);
+    if (row.metric == counter.metric && takes(row.label, counter)) sums.port[i].add(rise);
   }
   if (match.priority == 0) return;
   for (size_t i = 0; i < std::size(kPriorityRows); ++i)

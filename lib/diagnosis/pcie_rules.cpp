@@ -142,19 +142,13 @@ std::vector<Finding> faults_before_gpus(const PortContext& ctx) {
     for (const std::vector<std::string>& chain : {gpu->bridges, ctx.nic->bridges})
       path.insert(chain.begin(), chain.end());
   }
-  std::vector<Finding> out;
-  if (path.empty()) return out;
-  for (const char* id : {"pcie", "acs"}) {
-    Findings found;
-    find_check(id)->ask(ctx.view, found);
-    for (Finding& each : found) {
-      const bool is_bad = each.status == Status::warning || each.status == Status::critical;
-      if (!is_bad || !path.contains(each.subject)) continue;
-      each.id = id;
-      out.push_back(std::move(each));
-    }
-  }
-  return out;
+  if (path.empty()) return {};
+  const std::string ids[]{"pcie", "acs"};
+  auto found = run_checks(ctx.view, ids).findings;
+  std::erase_if(found, [&](const Finding& each) {
+    return (each.status != Status::warning && each.status != Status::critical) || !path.contains(each.subject);
+  });
+  return found;
 }
 
 std::string degraded_link(const PortContext& ctx) {

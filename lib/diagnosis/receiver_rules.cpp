@@ -20,9 +20,8 @@ Lines pcie_lines(const PortContext& ctx, bool late) {
   for (const Finding& each : faults_before_gpus(ctx)) out.push_back("also: " + fault_text(each));
   if (const std::string degraded = degraded_link(ctx); !degraded.empty()) out.push_back("also: " + degraded);
   if (out.empty() && !late) out.emplace_back("PCIe, NUMA and posted receives do not explain it");
-  Findings iommu;
-  find_check("iommu")->ask(ctx.view, iommu);
-  if (contains(iommu, Status::warning, &Finding::status))
+  const std::string iommu[]{"iommu"};
+  if (contains(run_checks(ctx.view, iommu).findings, Status::warning, &Finding::status))
     out.emplace_back("also possible: the IOMMU translates every DMA: fabric-agentctl check --only iommu");
   return out;
 }

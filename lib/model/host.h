@@ -129,7 +129,6 @@ struct Host {
   uint64_t memory = 0;                      // bytes, 0: unknown
   std::vector<std::string> kernel_options;  // the kernel command line
   std::optional<unsigned> numa_balancing;   // 0 off, 1 on, 2 memory tiering (admin-guide/sysctl/kernel.rst)
-  std::optional<unsigned> intel_idle_max_cstate;
   ClockSource clock;
   HugePages huge_pages;
   std::string lockdown;            // "none", "integrity", "confidentiality"

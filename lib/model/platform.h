@@ -64,10 +64,7 @@ struct PlatformFunction {
   std::string kernel_driver{};  // "mlx5_core"; empty: none bound
   std::string power_state{};    // "D0", "D3hot", "D3cold", "unknown"; empty: unknown
   std::string power_control{};  // "on": never suspended at run time; "auto"
-  std::optional<bool> d3cold_allowed{};
   AerCounts correctable{}, nonfatal{}, fatal{};
-  // Messages that a root port received from everything below it; absent on all other functions.
-  std::optional<uint64_t> root_correctable{}, root_nonfatal{}, root_fatal{};
   std::string iommu_group{};  // its number; empty: none
   std::vector<Bar> bars{};    // of GPUs
   bool operator==(const PlatformFunction&) const = default;

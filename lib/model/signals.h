@@ -27,7 +27,6 @@ struct Signals {
   Rise rx_global_pause_frames, tx_global_pause_frames;
   Rise rx_global_pause_seconds, tx_global_pause_seconds;
   Rise pause_storm_events;  // by the NIC's own watchdog: it sent pause for long
-  Rise pause_storm_drops;   // of these, the NIC stopped sending pause and now drops frames
 
   // RDMA traffic; the port's if the driver counts no RDMA bytes.
   Rise rx_bytes, tx_bytes, rx_packets, tx_packets;
@@ -40,7 +39,6 @@ struct Signals {
   Rise retransmissions;     // packets sent again, whatever the reason; drivers that count them
   Rise retries_exceeded;    // a connection broke after its last retry
   Rise rnr_naks;            // receiver not ready, sent or received
-  Rise rnr_naks_sent;       // by this end, where counted apart
   Rise rnr_retries_exceeded;
   Rise out_of_buffer;   // arrived while no receive was posted
   Rise request_errors;  // access, length, invalid: rejected requests, either side
@@ -63,7 +61,6 @@ struct Signals {
 
   // Around the wire.
   Rise pcie_stalled_seconds, pcie_errors, pcie_overflows;
-  Rise host_buffer_drops;  // no buffer in the netdev's queues
 };
 
 }  // namespace fabric

@@ -57,14 +57,14 @@ struct Check {
   std::string_view title;    // the fault, as a headline: "The PCIe link is below its capability"
   std::string_view meaning;  // the comparison, and the effect of a fault
   std::string_view inspect;  // commands that show the evidence; NETDEV, RDMADEV and ADDRESS are placeholders
-  std::string_view fix{};    // empty if no finding is a fault
+  std::string_view fix{};    // empty if every finding is ok: listed with --verbose, no fault in tests/faults
   // Pure. Appends at most one finding per subject, without id, and none for subjects to which the check does not apply.
-  // Both nullptr: the health rules that name this check answer it (health/rule.h).
+  // All nullptr: the health rules that name this check answer it (health/rule.h).
   void (*ask)(const View& view, Findings& findings) = nullptr;
-  // The same for each port, in the place of `ask`.
+  // In its place: the one finding about the host, or that of each port.
+  std::optional<Finding> (*ask_host)(const View& view) = nullptr;
   std::optional<Finding> (*ask_port)(const View& view, const Port& port) = nullptr;
   std::array<const Threshold*, 2> thresholds{};
-  bool facts_only = false;  // every finding is ok: listed with --verbose, no fault in tests/faults
 };
 
 // In the order of reports: as one inspects a node, from the wire up.

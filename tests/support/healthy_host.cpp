@@ -29,7 +29,6 @@ PlatformFunction function(const PcieLink& link, const std::string& driver) {
   out.kernel_driver = driver;
   out.power_state = "D0";
   out.power_control = "on";
-  out.d3cold_allowed = true;
   out.correctable.total = 7;  // long ago
   out.correctable.kinds = {{"RxErr", 2}, {"BadTLP", 5}};
   out.nonfatal.total = out.fatal.total = 0;

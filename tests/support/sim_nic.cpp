@@ -68,25 +68,24 @@ int bnxt_check(const ieee_ets& wanted, uint8_t classes) {
   return sum > 100 || (zero && sum == 100) ? -EINVAL : 0;
 }
 
+struct PersonalityRow {
+  const char *name, *kernel_driver;
+};
+// In the order of Personality.
+constexpr PersonalityRow kPersonalities[]{{"mlx5", "mlx5_core"}, {"bnxt", "bnxt_en"}, {"ice", "ice"},
+                                          {"nodcb", "ionic"},    {"full", "fabsim"},  {"i40e", "i40e"},
+                                          {"qede", "qede"}};
+
 }  // namespace
+
+std::string name_of(Personality personality) { return kPersonalities[static_cast<size_t>(personality)].name; }
 
 SimNic::SimNic(std::string nic_name, int index, Personality kind)
     : name(std::move(nic_name)), ifindex(index), personality(kind) {
   firmware_defaults();
 }
 
-const char* SimNic::kernel_driver() const {
-  switch (personality) {
-    case Personality::mlx5: return "mlx5_core";
-    case Personality::bnxt: return "bnxt_en";
-    case Personality::ice: return "ice";
-    case Personality::nodcb: return "ionic";
-    case Personality::full: return "fabsim";
-    case Personality::i40e: return "i40e";
-    case Personality::qede: return "qede";
-  }
-  return "";
-}
+const char* SimNic::kernel_driver() const { return kPersonalities[static_cast<size_t>(personality)].kernel_driver; }
 
 Port SimNic::port() const {
   Port out;

@@ -21,6 +21,7 @@ namespace fabric::test {
 // mlx5, bnxt, ice: as the drivers of those names (see sim_nic.cpp for each rule); nodcb: no dcbnl at all (ionic);
 // full: every dcbnl operation plainly, with an apptrust table. i40e, qede: as those drivers (sim_nic_vendors.cpp).
 enum class Personality { mlx5, bnxt, ice, nodcb, full, i40e, qede };
+std::string name_of(Personality personality);  // "mlx5"
 
 // What goes wrong with an operation. The operations are named as the driver's: setets setpfc setapp delapp settrust
 // setdcbx setpause setmtu setbuffer setmaxrate setall fwapp (the firmware behind an APP entry of bnxt, ice) getets

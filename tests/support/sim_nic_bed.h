@@ -144,17 +144,6 @@ inline std::set<std::string> written(const Changes& changes) {
   return out;
 }
 
-inline std::string personality_name(const testing::TestParamInfo<Personality>& param) {
-  switch (param.param) {
-    case Personality::mlx5: return "mlx5";
-    case Personality::bnxt: return "bnxt";
-    case Personality::ice: return "ice";
-    case Personality::nodcb: return "nodcb";
-    case Personality::full: return "full";
-    case Personality::i40e: return "i40e";
-    case Personality::qede: return "qede";
-  }
-  return "";
-}
+inline std::string personality_name(const testing::TestParamInfo<Personality>& param) { return name_of(param.param); }
 
 }  // namespace fabric::test

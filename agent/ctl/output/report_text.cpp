@@ -187,25 +187,28 @@ bool is_write(const Change& change) {
          (change.outcome == Outcome::unverified && change.from == "-");
 }
 
+std::string blocks_text(const std::vector<PortText>& ports, const Output& output) {
+  std::vector<std::pair<const PortText*, std::vector<std::string>>> blocks;
+  for (const PortText& each : ports) {
+    auto* same = find_where(blocks, [&](const auto& block) {
+      return block.first->remark == each.remark && block.first->text == each.text;
+    });
+    if (same == nullptr) blocks.push_back({&each, {each.port}});
+    else same->second.push_back(each.port);
+  }
+  return joined(blocks, "\n", [&](const auto& block) {
+    return wrapped(names_text(block.second) + block.first->remark, output.width, 2) + "\n" + block.first->text;
+  });
+}
+
 std::string changes_text(const Changes& changes, bool all, const Output& output) {
-  struct Group {
-    std::vector<std::string> ports;
-    std::string text;
-  };
-  std::vector<Group> groups, merged;
+  std::vector<PortText> ports;
   for (const Change& change : changes) {
     if (change.outcome == Outcome::in_sync && !all) continue;
-    if (groups.empty() || groups.back().ports.front() != change.port) groups.push_back({{change.port}, {}});
-    groups.back().text += change_text(change, output);
+    if (ports.empty() || ports.back().port != change.port) ports.push_back({change.port, {}, {}});
+    ports.back().text += change_text(change, output);
   }
-  for (Group& group : groups) {
-    Group* same = find_where(merged, [&](const Group& other) { return other.text == group.text; });
-    if (same == nullptr) merged.push_back(std::move(group));
-    else same->ports.push_back(group.ports.front());
-  }
-  return joined(merged, "\n", [&](const Group& group) {
-    return wrapped(names_text(group.ports), output.width, 2) + "\n" + group.text;
-  });
+  return blocks_text(ports, output);
 }
 
 Json changes_json(const Changes& changes) {

@@ -36,6 +36,12 @@ std::string change_text(const ReportChange& change, int64_t wall);
 // {"time","change","id","subject","status","observed"}, one line.
 std::string change_json(const ReportChange& change, int64_t wall);
 
+struct PortText {
+  std::string port, remark, text;  // " (unmanaged)"; lines
+};
+// Each text below the name of its port and the remark, ports with equal ones in one block.
+std::string blocks_text(const std::vector<PortText>& ports, const Output& output);
+
 // True if apply would write it, now or once the port is idle.
 bool is_write(const Change& change);
 // A diff by port, equal ports in one block; `all`: settings in sync as well.

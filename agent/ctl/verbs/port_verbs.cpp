@@ -239,23 +239,13 @@ Json status_json(const Node& node, const Policy* policy, const Plan& plan) {
 
 std::string show_text(const Node& node, const Policy* policy, const Plan& plan, const Output& output) {
   if (node.ports.empty()) return "No RDMA port found.\n";
-  struct Group {
-    std::string policy, settings;
-    std::vector<std::string> ports;
-  };
-  std::vector<Group> groups;
+  std::vector<PortText> ports;
   for (const Port& port : node.ports) {
     const PortPolicy* entry = entry_for(policy, port);
-    const std::string name = entry == nullptr ? "unmanaged" : "policy " + entry->name,
-                      settings = settings_text(port, entry, find_in(plan, port.id()), output);
-    Group* same =
-        find_where(groups, [&](const Group& other) { return other.policy == name && other.settings == settings; });
-    if (same == nullptr) groups.push_back({name, settings, {port.id()}});
-    else same->ports.push_back(port.id());
+    ports.push_back({port.id(), entry == nullptr ? " (unmanaged)" : " (policy " + entry->name + ")",
+                     settings_text(port, entry, find_in(plan, port.id()), output)});
   }
-  return joined(groups, "\n", [&](const Group& group) {
-    return wrapped(names_text(group.ports) + " (" + group.policy + ")", output.width, 2) + "\n" + group.settings;
-  });
+  return blocks_text(ports, output);
 }
 
 int run_status(const Options& options, Output& output) {

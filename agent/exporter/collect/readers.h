@@ -101,10 +101,6 @@ struct HostThread final : Reader {
   size_t left_out_ = 0;  // devices beyond kMostDevices
 };
 
-struct NaturalLess {
-  bool operator()(const std::string& a, const std::string& b) const { return natural_less(a, b); }
-};
-
 struct Collector::Shared : std::enable_shared_from_this<Collector::Shared> {
   explicit Shared(CollectorOptions how) : options(std::move(how)), host(std::make_shared<HostThread>(options)) {}
 
@@ -114,7 +110,7 @@ struct Collector::Shared : std::enable_shared_from_this<Collector::Shared> {
   bool stop = false;
   uint64_t version = 0, generation = 0;
   const std::shared_ptr<HostThread> host;
-  std::map<std::string, std::shared_ptr<DeviceThread>, NaturalLess> devices;
+  std::map<std::string, std::shared_ptr<DeviceThread>, decltype(&natural_less)> devices{natural_less};
 
   // With the mutex, all of these.
   void start(const std::shared_ptr<Reader>& reader);

@@ -39,7 +39,7 @@ Finding finding_for(const View& view, const AgentState& agent) {
   return good("host", "running, " + mode, "running");
 }
 
-Finding answer(const View& view) {
+std::optional<Finding> ask_host(const View& view) {
   // A configuration that is missing is not invalid: a host may have none.
   if (!view.no_policy.empty() && (view.policy != nullptr || !view.no_policy.ends_with("(ENOENT)")))
     return bad(Status::critical, "host", "configuration invalid: " + first_error(view), "configuration valid",
@@ -62,8 +62,6 @@ Finding answer(const View& view) {
              "fabric-agent is not configured on this host, or this is a captured tree.", kStart);
 }
 
-void ask(const View& view, Findings& findings) { findings.push_back(answer(view)); }
-
 }  // namespace
 
 extern const Check kAgentCheck{
@@ -74,7 +72,7 @@ extern const Check kAgentCheck{
         "Without the agent, settings are not repaired after a reboot, a driver reload or a write by another tool.",
     .inspect = "systemctl status fabric-agent; fabric-agentctl config check",
     .fix = "systemctl enable --now fabric-agent; after a change of the configuration systemctl reload fabric-agent",
-    .ask = ask,
+    .ask_host = ask_host,
 };
 
 }  // namespace fabric

@@ -29,7 +29,6 @@ extern const Check kManagedCheck{
         "[[port]] entry matches is unmanaged. Listed only.",
     .inspect = "fabric-agentctl status; fabric-agentctl config show",
     .ask = ask,
-    .facts_only = true,
 };
 
 }  // namespace fabric

@@ -30,7 +30,6 @@ extern const Check kCongestionCheck{
         "DCQCN at work is not a fault. Listed only.",
     .inspect = "fabric-agentctl counters",
     .ask_port = ask_port,
-    .facts_only = true,
 };
 
 }  // namespace fabric

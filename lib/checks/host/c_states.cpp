@@ -22,9 +22,9 @@ std::string ignored_option(const Host& host) {
 }
 
 // Deep idle states are the site's choice between power and latency. Only a choice without effect is a fault.
-void ask(const View& view, Findings& findings) {
+std::optional<Finding> ask_host(const View& view) {
   const auto& host = view.now.host;
-  if (!host || host->cpu.idle.empty() || !has_gpus_and_rdma(view) || is_virtual(view)) return;
+  if (!host || host->cpu.idle.empty() || !has_gpus_and_rdma(view) || is_virtual(view)) return std::nullopt;
   const HostCpu& cpu = host->cpu;
   const auto describe = [&](const IdleGroup& group) {
     return group.state + " (" + std::to_string(group.latency) + " us)" +
@@ -34,18 +34,17 @@ void ask(const View& view, Findings& findings) {
   const double shallow = limit_of(view, kIdleLatency);
   const auto [least, most] = std::ranges::minmax_element(cpu.idle, {}, &IdleGroup::latency);
   if (least->latency <= shallow && most->latency > shallow)
-    return findings.push_back(
-        bad(Status::warning, kHostSubject, observed, "the same on all CPUs",
-            "Deep idle states are disabled on some CPUs only. Threads on the other CPUs wake up later by " +
-                std::to_string(most->latency) + " microseconds, and the slowest rank sets the pace of a collective.",
-            "Disable them on all CPUs: cpupower idle-set -D " + number_text(shallow) +
-                "; or enable them on all CPUs: cpupower idle-set -E"));
+    return bad(Status::warning, kHostSubject, observed, "the same on all CPUs",
+               "Deep idle states are disabled on some CPUs only. Threads on the other CPUs wake up later by " +
+                   std::to_string(most->latency) + " microseconds, and the slowest rank sets the pace of a collective.",
+               "Disable them on all CPUs: cpupower idle-set -D " + number_text(shallow) +
+                   "; or enable them on all CPUs: cpupower idle-set -E");
   if (const std::string option = ignored_option(*host); !option.empty() && most->latency > shallow)
-    return findings.push_back(bad(
+    return bad(
         Status::warning, kHostSubject, observed, "C1, because of " + option + " on the kernel command line",
         "The option belongs to acpi_idle. The active driver intel_idle ignores it, so all deep idle states are in use.",
-        "Add intel_idle.max_cstate=1 to the kernel command line, or: cpupower idle-set -D " + number_text(shallow)));
-  findings.push_back(good(kHostSubject, observed, "the same on all CPUs"));
+        "Add intel_idle.max_cstate=1 to the kernel command line, or: cpupower idle-set -D " + number_text(shallow));
+  return good(kHostSubject, observed, "the same on all CPUs");
 }
 
 }  // namespace
@@ -60,7 +59,7 @@ extern const Check kCStatesCheck{
         "option that the active idle driver ignores.",
     .inspect = "cpupower idle-info",
     .fix = "cpupower idle-set -D 20 disables deep states on all CPUs; cpupower idle-set -E enables them.",
-    .ask = ask,
+    .ask_host = ask_host,
     .thresholds = {&kIdleLatency},
 };
 

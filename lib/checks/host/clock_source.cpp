@@ -9,13 +9,12 @@ namespace {
 // (drivers/clocksource/acpi_pm.c, arch/x86/kernel/hpet.c, kernel/time/jiffies.c of Linux 6.12).
 constexpr std::string_view kSlow[] = {"hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit"};
 
-void ask(const View& view, Findings& findings) {
+std::optional<Finding> ask_host(const View& view) {
   const auto& host = view.now.host;
-  if (!host || host->clock.current.empty() || !has_rdma(view)) return;
+  if (!host || host->clock.current.empty() || !has_rdma(view)) return std::nullopt;
   const ClockSource& clock = host->clock;
   const bool slow = contains(kSlow, clock.current);
-  if (!slow || is_virtual(view))
-    return findings.push_back(good(kHostSubject, clock.current, "a clock source without a system call"));
+  if (!slow || is_virtual(view)) return good(kHostSubject, clock.current, "a clock source without a system call");
   const bool has_tsc = contains(clock.available, "tsc");
   const std::string cause = has_tsc ? "It was chosen by clocksource= on the kernel command line or through sysfs."
                                     : "The kernel found the time stamp counters of the CPUs unstable.";
@@ -23,11 +22,11 @@ void ask(const View& view, Findings& findings) {
                                        "and remove clocksource= from the kernel command line."
                                      : "Update the firmware. Reason: journalctl -k -g 'clocksource|tsc'. If the vendor "
                                        "guarantees a stable counter, add tsc=reliable to the kernel command line.";
-  findings.push_back(bad(Status::warning, kHostSubject, clock.current, "tsc",
-                         "Each clock read is a system call and a slow device register: microseconds instead of "
-                         "nanoseconds. NCCL, MPI and profilers read the clock all the time. " +
-                             cause,
-                         remedy));
+  return bad(Status::warning, kHostSubject, clock.current, "tsc",
+             "Each clock read is a system call and a slow device register: microseconds instead of "
+             "nanoseconds. NCCL, MPI and profilers read the clock all the time. " +
+                 cause,
+             remedy);
 }
 
 }  // namespace
@@ -43,7 +42,7 @@ extern const Check kClockSourceCheck{
     .inspect = "cat /sys/devices/system/clocksource/clocksource0/current_clocksource; journalctl -k -g clocksource",
     .fix =
         "Remove clocksource= from the kernel command line, or update the firmware if the kernel marked tsc unstable.",
-    .ask = ask,
+    .ask_host = ask_host,
 };
 
 }  // namespace fabric

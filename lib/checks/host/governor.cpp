@@ -10,9 +10,9 @@ bool has_energy_preference(const HostCpu& cpu) {
   return cpu.frequency_driver == "intel_pstate" || cpu.frequency_driver == "amd-pstate-epp";
 }
 
-void ask(const View& view, Findings& findings) {
+std::optional<Finding> ask_host(const View& view) {
   const auto& host = view.now.host;
-  if (!host || host->cpu.frequency.empty() || !has_gpus_and_rdma(view) || is_virtual(view)) return;
+  if (!host || host->cpu.frequency.empty() || !has_gpus_and_rdma(view) || is_virtual(view)) return std::nullopt;
   const HostCpu& cpu = host->cpu;
   const FrequencyGroup* slow = nullptr;
   std::string observed;
@@ -24,13 +24,13 @@ void ask(const View& view, Findings& findings) {
       slow = &group;
   }
   observed += " by " + cpu.frequency_driver;
-  if (slow == nullptr) return findings.push_back(good(kHostSubject, std::move(observed), "performance"));
+  if (slow == nullptr) return good(kHostSubject, std::move(observed), "performance");
   const bool at_lowest = slow->governor == "powersave" && !has_energy_preference(cpu);
-  findings.push_back(bad(
-      Status::warning, kHostSubject, std::move(observed), "performance",
-      at_lowest ? "The CPUs stay at their lowest frequency: work of the host takes two to four times as long."
-                : "CPUs start each burst of work at a low frequency. Threads that feed GPUs and NICs work in bursts.",
-      "cpupower frequency-set -g performance; persistent: tuned-adm profile throughput-performance"));
+  return bad(Status::warning, kHostSubject, std::move(observed), "performance",
+             at_lowest
+                 ? "The CPUs stay at their lowest frequency: work of the host takes two to four times as long."
+                 : "CPUs start each burst of work at a low frequency. Threads that feed GPUs and NICs work in bursts.",
+             "cpupower frequency-set -g performance; persistent: tuned-adm profile throughput-performance");
 }
 
 }  // namespace
@@ -45,7 +45,7 @@ extern const Check kGovernorCheck{
         "in virtual machines.",
     .inspect = "cpupower frequency-info",
     .fix = "cpupower frequency-set -g performance; persistent: tuned-adm profile throughput-performance",
-    .ask = ask,
+    .ask_host = ask_host,
 };
 
 }  // namespace fabric

@@ -16,9 +16,9 @@ bool gives_devices_away(const Node& node) {
   return std::ranges::any_of(node.topology.gpus, is_given) || std::ranges::any_of(node.topology.nics, is_given);
 }
 
-void ask(const View& view, Findings& findings) {
+std::optional<Finding> ask_host(const View& view) {
   const auto& host = view.now.host;
-  if (!host || !has_rdma(view)) return;
+  if (!host || !has_rdma(view)) return std::nullopt;
   std::string observed;
   uint64_t sum = 0;
   for (const auto& [size, pages] : host->huge_pages.reserved) {
@@ -27,16 +27,15 @@ void ask(const View& view, Findings& findings) {
   }
   if (!host->huge_pages.transparent.empty())
     append_item(observed, "transparent: " + host->huge_pages.transparent, "; ");
-  if (observed.empty()) return;
+  if (observed.empty()) return std::nullopt;
   const double most = limit_of(view, kHugePages);
   if (host->memory != 0 && !gives_devices_away(view.now) &&
       static_cast<double>(sum) > most / 4 * static_cast<double>(host->memory))
-    return findings.push_back(bad(Status::warning, kHostSubject, observed,
-                                  "at most " + number_text(100 * most) + " % of the memory",
-                                  "Only programs that ask for huge pages can use them. Jobs find too little of the " +
-                                      std::to_string(host->memory >> 30) + " GiB of memory free and are killed.",
-                                  "Lower vm.nr_hugepages in /etc/sysctl.d, or hugepages= on the kernel command line."));
-  findings.push_back(good(kHostSubject, std::move(observed), "any"));
+    return bad(Status::warning, kHostSubject, observed, "at most " + number_text(100 * most) + " % of the memory",
+               "Only programs that ask for huge pages can use them. Jobs find too little of the " +
+                   std::to_string(host->memory >> 30) + " GiB of memory free and are killed.",
+               "Lower vm.nr_hugepages in /etc/sysctl.d, or hugepages= on the kernel command line.");
+  return good(kHostSubject, std::move(observed), "any");
 }
 
 }  // namespace
@@ -50,7 +49,7 @@ extern const Check kHugePagesCheck{
         "where guests or DPDK have devices of this machine (vfio-pci): they use huge pages.",
     .inspect = "grep Huge /proc/meminfo; sysctl vm.nr_hugepages",
     .fix = "Lower vm.nr_hugepages in /etc/sysctl.d, or hugepages= on the kernel command line.",
-    .ask = ask,
+    .ask_host = ask_host,
     .thresholds = {&kHugePages},
 };
 

@@ -49,9 +49,9 @@ std::string low_session(const View& view) {
   return {};
 }
 
-void ask(const View& view, Findings& findings) {
+std::optional<Finding> ask_host(const View& view) {
   const auto& host = view.now.host;
-  if (!host || !has_rdma(view)) return;
+  if (!host || !has_rdma(view)) return std::nullopt;
   const std::string reader = reader_of(*host), expected = "* unlimited";
   std::string low, all;
   bool some_only = true;  // no low entry for "*"
@@ -67,19 +67,18 @@ void ask(const View& view, Findings& findings) {
     some_only = some_only && entry.domain != "*";
   }
   if (const std::string session = has_soft ? "" : low_session(view); !session.empty())
-    return findings.push_back(bad(Status::warning, kHostSubject, session + "; no soft limit in limits.conf", expected,
-                                  consequence(false, reader), kFix));
-  if (all.empty()) return;
-  if (!low.empty() && reader.empty() && host->processes_hidden) return;  // a hidden service may start jobs
-  if (low.empty() || reader.empty()) return findings.push_back(good(kHostSubject, std::move(all), expected));
-  findings.push_back(
-      bad(Status::warning, kHostSubject, low, expected, consequence(some_only, reader),
-          std::string(some_only ? "Write unlimited in these lines, or take the lines out if the file has \"* - "
-                                  "memlock unlimited\". Then log in again."
-                                : "Replace them with \"* - memlock unlimited\". Then log in again.") +
-              (host->slurm && host->slurm->propagates_memlock
-                   ? " Or set PropagateResourceLimitsExcept=MEMLOCK in slurm.conf."
-                   : "")));
+    return bad(Status::warning, kHostSubject, session + "; no soft limit in limits.conf", expected,
+               consequence(false, reader), kFix);
+  if (all.empty()) return std::nullopt;
+  if (!low.empty() && reader.empty() && host->processes_hidden) return std::nullopt;  // a hidden service may start jobs
+  if (low.empty() || reader.empty()) return good(kHostSubject, std::move(all), expected);
+  return bad(Status::warning, kHostSubject, low, expected, consequence(some_only, reader),
+             std::string(some_only ? "Write unlimited in these lines, or take the lines out if the file has \"* - "
+                                     "memlock unlimited\". Then log in again."
+                                   : "Replace them with \"* - memlock unlimited\". Then log in again.") +
+                 (host->slurm && host->slurm->propagates_memlock
+                      ? " Or set PropagateResourceLimitsExcept=MEMLOCK in slurm.conf."
+                      : ""));
 }
 
 }  // namespace
@@ -95,7 +94,7 @@ extern const Check kLimitsConfCheck{
         "sessions (user@UID.service) counts.",
     .inspect = "ulimit -l in a new shell; grep -r memlock /etc/security/limits.conf /etc/security/limits.d",
     .fix = kFix,
-    .ask = ask,
+    .ask_host = ask_host,
     .thresholds = {&kMemlock},
 };
 

@@ -5,15 +5,15 @@
 namespace fabric {
 namespace {
 
-void ask(const View& view, Findings& findings) {
+std::optional<Finding> ask_host(const View& view) {
   const auto& host = view.now.host;
-  if (!host || host->lockdown.empty() || !has_rdma(view)) return;
+  if (!host || host->lockdown.empty() || !has_rdma(view)) return std::nullopt;
   std::string observed = host->lockdown;
   if (observed != "none")
     observed +=
         ": denies opening root-only debugfs files (mlx5 congestion control), and writes to PCI configuration space "
         "(mrrs, ACS, vendor firmware tools)";
-  findings.push_back(good(kHostSubject, std::move(observed), "any"));
+  return good(kHostSubject, std::move(observed), "any");
 }
 
 }  // namespace
@@ -26,8 +26,7 @@ extern const Check kLockdownCheck{
         "Under lockdown (Secure Boot) the kernel denies root some debugfs files and writes to PCI configuration space. "
         "Listed only, because it explains why some settings cannot be read or applied.",
     .inspect = "cat /sys/kernel/security/lockdown",
-    .ask = ask,
-    .facts_only = true,
+    .ask_host = ask_host,
 };
 
 }  // namespace fabric

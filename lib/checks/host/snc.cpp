@@ -13,9 +13,9 @@ std::string firmware_name(const std::string& vendor, unsigned nodes) {
 }
 
 // NODE and SYS have a different meaning with SNC.
-void ask(const View& view, Findings& findings) {
+std::optional<Finding> ask_host(const View& view) {
   const Topology& topology = view.now.topology;
-  if (!view.now.host || topology.numa_socket.empty()) return;
+  if (!view.now.host || topology.numa_socket.empty()) return std::nullopt;
   std::map<int, unsigned> nodes;  // by package
   for (const auto& [node, socket] : topology.numa_socket) ++nodes[socket];
   unsigned most = 0;
@@ -25,7 +25,7 @@ void ask(const View& view, Findings& findings) {
     observed += firmware_name(view.now.host->cpu.vendor, most) +
                 ": NODE is within one node, SYS includes the other nodes of the same package, so a SYS pair can be as "
                 "close as a NODE pair without clustering";
-  findings.push_back(good(kHostSubject, std::move(observed), "any"));
+  return good(kHostSubject, std::move(observed), "any");
 }
 
 }  // namespace
@@ -39,8 +39,7 @@ extern const Check kSncCheck{
         "NIC on one package can then be SYS, and a process bound to the node of its GPU has only that part of the "
         "package's CPUs and memory bandwidth.",
     .inspect = "lscpu; numactl -H",
-    .ask = ask,
-    .facts_only = true,
+    .ask_host = ask_host,
 };
 
 }  // namespace fabric

@@ -14,44 +14,41 @@ bool has_peer(const GpuDirect& has, std::string_view name) {
 }
 
 // The same evidence as NCCL uses (src/transport/net_ib.cc).
-void ask_nvidia(const GpuDirect& has, Findings& findings) {
+std::optional<Finding> ask_nvidia(const GpuDirect& has) {
   std::string ways = joined(has.peer_modules);
   if (has_peer(has, "nv_mem")) append_item(ways, "peer memory client nv_mem");
   if (has.nvidia_open == true) append_item(ways, "dma-buf (open kernel module)");
   const std::string driver = "NVIDIA driver " + has.nvidia_driver;
   const std::string expected = "nvidia_peermem, or dma-buf of the open kernel module";
-  if (!ways.empty()) return findings.push_back(good("host", driver + ": " + ways, expected));
-  findings.push_back(bad(Status::warning, "host", driver + ", closed kernel module, without nvidia_peermem", expected,
-                         kMeaning,
-                         "modprobe nvidia_peermem && echo nvidia_peermem > /etc/modules-load.d/nvidia_peermem.conf; or "
-                         "install NVIDIA's open kernel modules."));
+  if (!ways.empty()) return good("host", driver + ": " + ways, expected);
+  return bad(Status::warning, "host", driver + ", closed kernel module, without nvidia_peermem", expected, kMeaning,
+             "modprobe nvidia_peermem && echo nvidia_peermem > /etc/modules-load.d/nvidia_peermem.conf; or "
+             "install NVIDIA's open kernel modules.");
 }
 
 // RCCL uses dma-buf if the kernel has both options (rccl, src/misc/rocmwrap.cc), else OFED's peer memory.
-void ask_amd(const GpuDirect& has, Findings& findings) {
-  if (has_peer(has, "amdkfd"))
-    return findings.push_back(good("host", "peer memory client amdkfd", "peer memory, or dma-buf"));
-  if (!has.pci_p2pdma || !has.dmabuf_move_notify) return;
+std::optional<Finding> ask_amd(const GpuDirect& has) {
+  if (has_peer(has, "amdkfd")) return good("host", "peer memory client amdkfd", "peer memory, or dma-buf");
+  if (!has.pci_p2pdma || !has.dmabuf_move_notify) return std::nullopt;
   if (*has.pci_p2pdma && *has.dmabuf_move_notify)
-    return findings.push_back(good("host", "dma-buf (PCI_P2PDMA, DMABUF_MOVE_NOTIFY)", "peer memory, or dma-buf"));
-  findings.push_back(bad(Status::warning, "host",
-                         std::string("kernel without ") +
-                             (*has.pci_p2pdma ? "CONFIG_DMABUF_MOVE_NOTIFY" : "CONFIG_PCI_P2PDMA") +
-                             ", no peer memory client",
-                         "CONFIG_PCI_P2PDMA and CONFIG_DMABUF_MOVE_NOTIFY, or OFED's peer memory", kMeaning,
-                         "Boot a kernel built with both options. Or install the RDMA stack of the NIC vendor with peer "
-                         "memory, and load amdgpu after it."));
+    return good("host", "dma-buf (PCI_P2PDMA, DMABUF_MOVE_NOTIFY)", "peer memory, or dma-buf");
+  return bad(Status::warning, "host",
+             std::string("kernel without ") + (*has.pci_p2pdma ? "CONFIG_DMABUF_MOVE_NOTIFY" : "CONFIG_PCI_P2PDMA") +
+                 ", no peer memory client",
+             "CONFIG_PCI_P2PDMA and CONFIG_DMABUF_MOVE_NOTIFY, or OFED's peer memory", kMeaning,
+             "Boot a kernel built with both options. Or install the RDMA stack of the NIC vendor with peer "
+             "memory, and load amdgpu after it.");
 }
 
 // With GPUs of both vendors, NVIDIA is checked.
-void ask(const View& view, Findings& findings) {
+std::optional<Finding> ask_host(const View& view) {
   const GpuDirect& has = view.now.platform.gpudirect;
   const auto pairs = gpu_nic_pairs(view);
   const auto has_gpu = [&](uint16_t vendor) {
     return std::ranges::any_of(pairs, [&](const GpuNic& pair) { return pair.gpu->vendor == vendor; });
   };
-  if (!has.nvidia_driver.empty() && has_gpu(kNvidia)) ask_nvidia(has, findings);
-  else if (has.amdgpu && has_gpu(kAmd)) ask_amd(has, findings);
+  if (!has.nvidia_driver.empty() && has_gpu(kNvidia)) return ask_nvidia(has);
+  return has.amdgpu && has_gpu(kAmd) ? ask_amd(has) : std::nullopt;
 }
 
 }  // namespace
@@ -66,7 +63,7 @@ extern const Check kGpudirectCheck{
         "host memory. With NCCL_DEBUG=INFO, NCCL logs GDRDMA when it is in use.",
     .inspect = "cat /proc/driver/nvidia/version; lsmod | grep peer",
     .fix = "modprobe nvidia_peermem; echo nvidia_peermem > /etc/modules-load.d/nvidia_peermem.conf",
-    .ask = ask,
+    .ask_host = ask_host,
 };
 
 }  // namespace fabric

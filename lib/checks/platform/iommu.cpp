@@ -17,10 +17,10 @@ constexpr const char* kRemedy =
     "Add iommu=pt to the kernel command line (arm64, also NVIDIA Grace: iommu.passthrough=1) and reboot.";
 
 // In a guest the host decides.
-void ask(const View& view, Findings& findings) {
+std::optional<Finding> ask_host(const View& view) {
   const Node& node = view.now;
   const Platform& platform = node.platform;
-  if (!node.topology.hypervisor.empty()) return;
+  if (!node.topology.hypervisor.empty()) return std::nullopt;
   const auto devices = devices_in_use(view);
   std::map<std::string, std::vector<std::string>> by_type;
   for (const InUse& each : devices) {
@@ -36,15 +36,14 @@ void ask(const View& view, Findings& findings) {
   }
   if (translates) {
     if (!platform.command_line.empty()) observed += "; kernel command line: " + joined(platform.command_line);
-    findings.push_back(bad(Status::warning, "host", observed, "pass-through (iommu=pt) or off",
-                           "The IOMMU translates every DMA of these devices: small messages take longer, and "
-                           "throughput drops when the IOTLB is too small.",
-                           kRemedy));
-  } else if (!by_type.empty()) {
-    findings.push_back(good("host", observed, "pass-through or off"));
-  } else if (platform.iommu == false && !devices.empty()) {
-    findings.push_back(good("host", "off", "pass-through or off"));
+    return bad(Status::warning, "host", observed, "pass-through (iommu=pt) or off",
+               "The IOMMU translates every DMA of these devices: small messages take longer, and "
+               "throughput drops when the IOTLB is too small.",
+               kRemedy);
   }
+  if (!by_type.empty()) return good("host", observed, "pass-through or off");
+  if (platform.iommu == false && !devices.empty()) return good("host", "off", "pass-through or off");
+  return std::nullopt;
 }
 
 }  // namespace
@@ -62,7 +61,7 @@ extern const Check kIommuCheck{
     .fix =
         "Add iommu=pt to the kernel command line (arm64: iommu.passthrough=1; with devices passed to virtual machines "
         "also intel_iommu=on or amd_iommu=on), run update-grub and reboot.",
-    .ask = ask,
+    .ask_host = ask_host,
 };
 
 }  // namespace fabric

@@ -15,8 +15,8 @@ std::optional<Change> change_of(const View& view, const std::string& name, const
   return is_known ? std::optional(change) : std::nullopt;
 }
 
-void ask(const View& view, Findings& findings) {
-  if (view.policy == nullptr || view.policy->sysctl.empty()) return;
+std::optional<Finding> ask_host(const View& view) {
+  if (view.policy == nullptr || view.policy->sysctl.empty()) return std::nullopt;
   std::string observed, expected, details;
   size_t in_sync = 0;
   bool can_be_set = false;
@@ -33,11 +33,12 @@ void ask(const View& view, Findings& findings) {
     if (!change->detail.empty()) details += " Reported: " + name + ": " + change->detail + ".";
   }
   if (!observed.empty())
-    findings.push_back(bad(Status::warning, kHostSubject, observed, expected,
-                           "Host settings differ from [sysctl] of the configuration." + details,
-                           can_be_set ? "fabric-agentctl plan --port host; fabric-agentctl apply --port host"
-                                      : "Correct the name of the interface, or remove the setting from [sysctl]."));
-  else if (in_sync != 0) findings.push_back(good(kHostSubject, std::to_string(in_sync) + " in sync", "match [sysctl]"));
+    return bad(Status::warning, kHostSubject, observed, expected,
+               "Host settings differ from [sysctl] of the configuration." + details,
+               can_be_set ? "fabric-agentctl plan --port host; fabric-agentctl apply --port host"
+                          : "Correct the name of the interface, or remove the setting from [sysctl].");
+  if (in_sync == 0) return std::nullopt;
+  return good(kHostSubject, std::to_string(in_sync) + " in sync", "match [sysctl]");
 }
 
 }  // namespace
@@ -49,7 +50,7 @@ extern const Check kSysctlCheck{
     .meaning = "A setting below /proc/sys that the configuration wants has another value, or could not be set.",
     .inspect = "fabric-agentctl plan --port host",
     .fix = "fabric-agentctl plan --port host; fabric-agentctl apply --port host",
-    .ask = ask,
+    .ask_host = ask_host,
 };
 
 }  // namespace fabric

@@ -182,7 +182,6 @@ void read_kernel(const Root& root, Host& host) {
   host.memory = read_memory(root);
   host.kernel_options = kernel_parameters(root.line_of("proc/cmdline"));
   host.numa_balancing = root.number_in<unsigned>("proc/sys/kernel/numa_balancing");
-  host.intel_idle_max_cstate = root.number_in<unsigned>("sys/module/intel_idle/parameters/max_cstate");
   const std::string clock = "sys/devices/system/clocksource/clocksource0/";
   host.clock.current = root.line_of(clock + "current_clocksource");
   const std::string available = root.line_of(clock + "available_clocksource");

@@ -26,7 +26,7 @@ std::string read_cpuinfo(const Root& root);
 // idle states are disabled.
 HostCpu read_cpu(const Root& root, std::string_view cpuinfo);
 
-// memory, kernel_options, numa_balancing, intel_idle_max_cstate, clock, huge_pages, lockdown.
+// memory, kernel_options, numa_balancing, clock, huge_pages, lockdown.
 void read_kernel(const Root& root, Host& host);
 
 // Where the interrupts of a NIC are delivered (Documentation/core-api/irq/irq-affinity.rst and

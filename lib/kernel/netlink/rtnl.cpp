@@ -104,7 +104,6 @@ Result<Link> parse_link(View8 payload) {
     switch (attr.type) {
       case IFLA_IFNAME: out.name = attr.text(); break;
       case IFLA_MTU: out.mtu = attr.u32(); break;
-      case IFLA_MIN_MTU: out.min_mtu = attr.u32(); break;
       case IFLA_MAX_MTU: out.max_mtu = attr.u32(); break;
       case IFLA_CARRIER:
         if (auto carrier = attr.u8()) out.carrier = *carrier != 0;

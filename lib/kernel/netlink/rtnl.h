@@ -10,7 +10,7 @@ namespace fabric::rtnl {
 struct Link {
   int ifindex = 0;
   std::string name;
-  std::optional<uint32_t> mtu, min_mtu, max_mtu;
+  std::optional<uint32_t> mtu, max_mtu;
   std::optional<bool> carrier;
   std::optional<uint32_t> carrier_down_count;
   std::optional<int> master;            // ifindex of the bond or bridge

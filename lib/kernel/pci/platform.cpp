@@ -28,13 +28,9 @@ PlatformFunction read_function(const Root& root, const std::string& folder) {
   out.kernel_driver = root.link_name(folder + "/driver");
   out.power_state = root.line_of(folder + "/power_state");
   out.power_control = root.line_of(folder + "/power/control");
-  if (const auto allowed = root.number_in<uint64_t>(folder + "/d3cold_allowed")) out.d3cold_allowed = *allowed != 0;
   out.correctable = parse_aer(root.text_of(folder + "/aer_dev_correctable"));
   out.nonfatal = parse_aer(root.text_of(folder + "/aer_dev_nonfatal"));
   out.fatal = parse_aer(root.text_of(folder + "/aer_dev_fatal"));
-  out.root_correctable = root.number_in<uint64_t>(folder + "/aer_rootport_total_err_cor");
-  out.root_nonfatal = root.number_in<uint64_t>(folder + "/aer_rootport_total_err_nonfatal");
-  out.root_fatal = root.number_in<uint64_t>(folder + "/aer_rootport_total_err_fatal");
   out.iommu_group = root.link_name(folder + "/iommu_group");
   return out;
 }

@@ -405,7 +405,6 @@ TEST(HostKernel, EachFile) {
   tree.file("proc/meminfo", "MemTotal:       2113461612 kB\nMemFree: 1 kB\n")
       .file("proc/sys/kernel/numa_balancing", "1\n");
   tree.file("proc/cmdline", "BOOT_IMAGE=/vmlinuz idle=poll idlex=1 processor.max_cstate=1 quiet\n");
-  tree.file("sys/module/intel_idle/parameters/max_cstate", "9\n");
   tree.file("sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet\n")
       .file("sys/devices/system/clocksource/clocksource0/available_clocksource", "hpet acpi_pm \n");
   tree.file("sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", "16\n")
@@ -417,7 +416,6 @@ TEST(HostKernel, EachFile) {
   host::read_kernel(tree.root(), host);
   EXPECT_EQ(host.memory, uint64_t{2113461612} * 1024);
   EXPECT_EQ(host.numa_balancing, 1u);
-  EXPECT_EQ(host.intel_idle_max_cstate, 9u);
   EXPECT_EQ(host.kernel_options, (std::vector<std::string>{"BOOT_IMAGE=/vmlinuz", "idle=poll", "idlex=1",
                                                            "processor.max_cstate=1", "quiet"}));
   EXPECT_EQ(host.clock.current, "hpet");

@@ -36,7 +36,6 @@ TEST(ParseLink, TakesWhatIsThere) {
   EXPECT_EQ(link->ifindex, 7);
   EXPECT_EQ(link->name, "ens1f0np0");
   EXPECT_EQ(link->mtu, 4200u);
-  EXPECT_EQ(link->min_mtu, 68u);
   EXPECT_EQ(link->max_mtu, 9978u);
   EXPECT_EQ(link->carrier, true);
   EXPECT_EQ(link->carrier_down_count, 5u);

@@ -9,9 +9,7 @@ namespace {
 // A driver and how many cases.
 class AnyDcb : public testing::TestWithParam<std::tuple<Personality, int>> {};
 const auto kDrivers = testing::Values(Personality::mlx5, Personality::bnxt, Personality::ice, Personality::full);
-const auto kDriverName = [](const auto& each) {
-  return personality_name(testing::TestParamInfo<Personality>(std::get<0>(each.param), each.index));
-};
+const auto kDriverName = [](const auto& each) { return name_of(std::get<0>(each.param)); };
 INSTANTIATE_TEST_SUITE_P(Drivers, AnyDcb, testing::Combine(kDrivers, testing::Values(50)), kDriverName);
 INSTANTIATE_TEST_SUITE_P(DriversHarder, AnyDcb, testing::Combine(kDrivers, testing::Values(400)), kDriverName);
 

@@ -168,7 +168,7 @@ TEST(SelfTest, KilledAtAnyWriteIsRestoredByTheNextStart) {
   for (auto personality : {Personality::mlx5, Personality::bnxt, Personality::ice}) {
     size_t killed = 0;
     for (unsigned at = 0; at < 40; ++at) {
-      SCOPED_TRACE(personality_name({personality, 0}) + " killed at " + std::to_string(at));
+      SCOPED_TRACE(name_of(personality) + " killed at " + std::to_string(at));
       SelfTestBed bed(personality);
       unsigned calls = 0;
       try {

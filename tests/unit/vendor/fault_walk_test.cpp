@@ -15,18 +15,11 @@ namespace fabric::test {
 namespace {
 
 enum class Blow { refuse, ignore, vanish, kill_before, kill_after };
-constexpr Blow kBlows[] = {Blow::refuse, Blow::ignore, Blow::vanish, Blow::kill_before, Blow::kill_after};
-
-const char* name_of(Blow blow) {
-  switch (blow) {
-    case Blow::refuse: return "refused";
-    case Blow::ignore: return "ignored";
-    case Blow::vanish: return "device gone";
-    case Blow::kill_before: return "killed before";
-    case Blow::kill_after: break;
-  }
-  return "killed after";
-}
+constexpr std::pair<Blow, const char*> kBlows[]{{Blow::refuse, "refused"},
+                                                {Blow::ignore, "ignored"},
+                                                {Blow::vanish, "device gone"},
+                                                {Blow::kill_before, "killed before"},
+                                                {Blow::kill_after, "killed after"}};
 
 struct Killed {};
 
@@ -281,8 +274,8 @@ TEST_P(FaultWalk, EveryWriteCanFailEveryWay) {
   ASSERT_GE(writes, 7U);
 
   for (unsigned strike = 1; strike <= writes; ++strike)
-    for (Blow blow : kBlows) {
-      SCOPED_TRACE("write " + std::to_string(strike) + " of " + std::to_string(writes) + " " + name_of(blow));
+    for (const auto& [blow, name] : kBlows) {
+      SCOPED_TRACE("write " + std::to_string(strike) + " of " + std::to_string(writes) + " " + name);
       Machine machine(GetParam());
       const Qos first = machine.read();
       machine.gate.strike = strike;
