@@ -37,7 +37,7 @@ class Faults {
  private:
   struct Fault {
     Place at;
-    size_t number = 0;  // of those at one place, the first found stands first
+    size_t number = 0;  // in the order of discovery, which sorts faults at the same place
     std::string text{};
   };
   std::vector<std::string> files_;

@@ -103,10 +103,9 @@ Result paused_by_network(const PortContext& ctx) {
   if (!ctx.symptoms.has(rx_pause)) return std::nullopt;
   const PauseShare& received = ctx.received;
   out.add(ctx.received.text());
-  const auto& pfc = ctx.port.qos.pfc ? ctx.port.qos.pfc : ctx.policy_pfc;  // ionic shows none
-  if (received.priority < 0 && pfc && pfc->bits != 0) {
+  if (received.priority < 0 && ctx.pfc() && ctx.pfc()->bits != 0) {
     out.add(plus("global pause frames received", rise(ctx.signals.rx_global_pause_frames)));
-    out.add((ctx.port.qos.pfc ? "PFC of this port: " : "PFC of the policy: ") + to_text(*pfc));
+    out.add(ctx.pfc_text());
     out.next.push_back("On " + ctx.peer_label() +
                        ": disable 802.3x flow control, and enable PFC for the RoCE priority.");
     return out;

@@ -93,6 +93,10 @@ PortContext make_context(const View& view, const Port& port, const Signals& sign
   return ctx;
 }
 
+std::string PortContext::pfc_text() const {
+  return (port.qos.pfc ? "PFC of this port: " : "PFC of the policy: ") + to_text(*pfc());
+}
+
 std::string PortContext::peer_label() const { return peer == nullptr ? "the switch" : peer_name(*peer); }
 
 PrioSet without_congestion_control(const PortContext& ctx, const std::optional<PrioSet>& point) {

@@ -45,6 +45,9 @@ struct PortContext {
   double lossless_discards = 0;  // and how many
   Symptoms symptoms{};
 
+  // PFC of the port; the policy's if the driver has no DCB netlink and shows none.
+  [[nodiscard]] const std::optional<PrioSet>& pfc() const { return port.qos.pfc ? port.qos.pfc : policy_pfc; }
+  [[nodiscard]] std::string pfc_text() const;    // "PFC of this port: 3", or "PFC of the policy: 3"
   [[nodiscard]] std::string peer_label() const;  // "leaf1 Ethernet3", or "the switch"
   [[nodiscard]] double limit(const Threshold& threshold) const { return limit_of(view, threshold); }
 };

@@ -40,12 +40,11 @@ Result forwarded_damaged(const PortContext& ctx) {
 Result damaged_on_path(const PortContext& ctx) {
   if (ctx.symptoms.has(marked)) return marked_on_path(ctx);
   const Signals& seen = ctx.signals;
-  if (came_damaged(ctx.port, seen)) return forwarded_damaged(ctx);
   const Loss& lost = ctx.lost;
   if (!rose(seen.icrc_errors) || !ctx.symptoms.has(loss) || wire_explains_loss(ctx) || !has_link_counters(seen) ||
       *seen.icrc_errors * ctx.limit(kInFlight) < lost.requester + lost.responder ||
       *seen.icrc_errors < ctx.limit(kTries) * lost.retries_exceeded)
-    return std::nullopt;
+    return came_damaged(ctx.port, seen) ? Result(forwarded_damaged(ctx)) : std::nullopt;
   RuleResult out{.evidence = {plus("RoCE packets with a wrong ICRC", *seen.icrc_errors), link_line(ctx)},
                  .unexplained = {link}};
   out.add(all_loss_lines(ctx));

@@ -62,13 +62,12 @@ Result pfc_off_here(const PortContext& ctx) {
 }
 Result pfc_off_switch(const PortContext& ctx) {
   const auto& at_switch = ctx.switch_pfc;
-  const auto& here = ctx.port.qos.pfc ? ctx.port.qos.pfc : ctx.policy_pfc;  // ionic shows none
-  if (!loses(ctx) || !here || !at_switch) return std::nullopt;
+  if (!loses(ctx) || !ctx.pfc() || !at_switch) return std::nullopt;
   const PrioSet off = lacking(ctx, *at_switch);
-  if ((off.bits & here->bits) == 0) return std::nullopt;
+  if ((off.bits & ctx.pfc()->bits) == 0) return std::nullopt;
   RuleResult out{.evidence = {"PFC of " + ctx.peer_label() + ": " + to_text(*at_switch) + "; priority " +
                                   list_text(off) + " is missing",
-                              (ctx.port.qos.pfc ? "PFC of this port: " : "PFC of the policy: ") + to_text(*here)}};
+                              ctx.pfc_text()}};
   if (ctx.sent.ratio > 0) out.add("this port sent pause, and the switch ignored it");
   out.add(all_loss_lines(ctx));
   return out;

@@ -672,8 +672,8 @@ constexpr Message kMessages[] = {
      "driver is loaded again, or the node is restarted.",
      "lspci -tv; fabric-agentctl check --only aer,pcie", "Linux drivers/pci/pcie/err.c"},
     {"pcie-serr", host, "NMI: PCI system error (SERR)",
-     "A device reports a fatal error to the root complex (SERR), and Linux is not told which: the log of the BMC, or "
-     "the AER lines around this one, name it.",
+     "A device reports a fatal PCIe error (SERR). The kernel does not know which device: read the log of the BMC, and "
+     "the AER lines around this one.",
      "ipmitool sel elist; fabric-agentctl check --only pcie,aer", "Linux arch/x86/kernel/nmi.c"},
     {"pcie-dpc", host, "DPC: containment event", "A PCIe port cut off the devices below it after an error.",
      "fabric-agentctl check --only aer,pcie", "Linux drivers/pci/pcie/dpc.c"},

@@ -41,7 +41,7 @@ std::string read_second(Kernel& kernel, const std::string& netdev, SettingId set
   return {};
 }
 
-// The netdev itself, or what is built on it (a VLAN on a bond, a bridge): follows the links "lower_NAME".
+// True if `upper` is the netdev or a device above it (a bridge, a VLAN on a bond), by the links "lower_NAME".
 // NOLINTNEXTLINE(misc-no-recursion): the kernel nests netdevs eight deep at most (MAX_NEST_DEV)
 bool carries(const Root& root, std::string_view upper, const std::string& netdev) {
   return upper == netdev ||

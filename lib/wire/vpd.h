@@ -12,7 +12,7 @@ struct VpdField {
   std::string_view text;  // a part of the bytes that were given, cut where these end
 };
 
-// The read-only fields, in their order; none of what is no VPD.
+// The read-only fields, in their order; empty if `vpd` is not valid VPD.
 std::vector<VpdField> vpd_fields(std::string_view vpd);
 
 }  // namespace fabric

@@ -18,7 +18,7 @@ std::string priorities(uint8_t bits) {
 std::optional<Finding> ask_port(const View& view, const Port& port) {
   const Neighbor* peer = first_with(view.now, port, &Neighbor::pfc);
   if (!has_cable(port) || peer == nullptr) return std::nullopt;
-  // Some drivers do not show their PFC (ionic, mana, idpf have no DCB netlink): it is what the policy wants.
+  // A driver without DCB netlink does not show its PFC: it is what the policy wants.
   const PortPolicy* policy = view.policy == nullptr ? nullptr : policy_for(*view.policy, port);
   const auto own = port.qos.pfc || policy == nullptr ? port.qos.pfc : policy->want.pfc;
   if (!own) return std::nullopt;
@@ -51,7 +51,7 @@ extern const Check kPeerPfcCheck{
     .meaning =
         "PFC requires both ends. A priority that is lossless here and not at the switch drops bursts there: RoCE "
         "retransmits, throughput collapses under incast, and every link tests well alone. The switch announces its PFC "
-        "in the DCBX PFC TLV. Of a driver that does not show its PFC (ionic), the policy's pfc is compared.",
+        "in the DCBX PFC TLV. If the driver does not show its PFC, the policy's pfc is compared.",
     .inspect = "fabric-agentctl neighbors; dcb pfc show dev NETDEV; on the switch: show priority-flow-control",
     .fix = "Enable PFC for the RoCE priority (usually 3) at both ends.",
     .ask_port = ask_port,

@@ -127,7 +127,7 @@ class Disguise {
     return std::to_string(hidden);
   }
 
-  // Of a serial number and what follows it in its line.
+  // `rest` with a pseudonym for the serial number before the last `end`.
   std::string word_before(const std::string& rest, char end) {
     const size_t at = rest.rfind(end);
     return at == std::string::npos ? rest : pseudonyms_.of_word(rest.substr(0, at)) + rest.substr(at);
