@@ -264,6 +264,11 @@ PortManager::LinkEvents PortManager::link_changed(const rtnl::Link& link) {
   return events;
 }
 
+bool PortManager::has_sysctl_of(const std::string& netdev) const {
+  return !netdev.empty() &&
+         std::ranges::any_of(policy_.sysctl, [&](const auto& each) { return qos::is_sysctl_of(each.first, netdev); });
+}
+
 Result<void> PortManager::settle(const std::string& id) {
   const PortEntry* managed = find_in(ports_, id);
   if (managed == nullptr || !is_enforcing() || policy_for(policy_, managed->port) == nullptr) return {};
