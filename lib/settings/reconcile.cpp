@@ -150,10 +150,10 @@ class Pass {
       return block(Outcome::conflict, "another writer keeps changing it back");
     if (row.setting->id == SettingId::pause && waits_for_pfc())
       return block(Outcome::pending, "waits until PFC is off");
-    if (!is_disruptive(*row.op, row.setting->id, limits_) || options_.disruptive == Disruptive::now) return;
+    if (!is_disruptive(*row.op, row.setting->id, limits_)) return;
     if (options_.disruptive == Disruptive::never)
       return block(Outcome::pending, "the write stops traffic, and the policy has disruptive = \"never\"");
-    if (options_.busy && options_.busy(port_))
+    if (options_.disruptive == Disruptive::idle && options_.busy && options_.busy(port_))
       return block(Outcome::pending, "the write stops traffic, and a process, a guest or a container uses the port");
     if (!options_.window_open) block(Outcome::pending, "the write stops traffic and waits for the maintenance window");
   }
