@@ -116,6 +116,7 @@ void Agent::handle_notification(const Notification& note) {
     if (!ids.empty()) schedule_.at(kRescan, now() + kRescanDelay);
     return;
   }
+  if (manager_.has_sysctl_of(note.link.name)) schedule_.at(kHostSubject, now() + kBurst);
   PortManager::LinkEvents events;
   if (note.how == qos::NotificationKind::link) events = manager_.link_changed(note.link);
   if (events.rescan) schedule_.at(kRescan, now());
@@ -140,6 +141,7 @@ void Agent::rescan() {
   if (kernel_.rdma == nullptr)
     if (auto rdma = open_netlink(NETLINK_RDMA)) kernel_.rdma = std::move(*rdma);
   for (const std::string& id : manager_.rescan()) schedule_.at("keep " + id, now());
+  schedule_.at(kHostSubject, now());  // sysctls of an interface come and go with it
   for (const std::string& id : manager_.links_recovered()) schedule_.at("settle " + id, now() + kSettleDelay);
   if (kernel_.root.is_host()) optics_.set(cages_of(manager_.ports()), manager_.policy().optics);
 }

@@ -51,6 +51,8 @@ int keep_on(Kernel& kernel, PortManager& manager, const ConfigInUse& config, con
 
 int run(const Options& options) {
   if (!options.once && !options.pci) block_signals();
+  auto kernel = open_kernel(options.root);
+  if (!kernel) return refuse(EX_OSERR, message_id::trouble, kernel.error());
   auto config = load_config_in_use(options.root, options.config_file());
   // By hand, the operator's file is what counts.
   if (config && options.once && !config->error.empty()) config = error(0, config->error);
@@ -59,8 +61,6 @@ int run(const Options& options) {
   if (!config) return refuse(EX_CONFIG, message_id::configuration, config.error());
   for (const ConfigWarning& warning : config->config.warnings)
     write_journal({message_id::configuration, LOG_WARNING, warning.where + ": " + warning.what});
-  auto kernel = open_kernel(options.root);
-  if (!kernel) return refuse(EX_OSERR, message_id::trouble, kernel.error());
   if (options.pci) {
     if (!config->error.empty())
       write_journal({message_id::configuration, LOG_CRIT, config->error + "\nthe last valid configuration is used"});

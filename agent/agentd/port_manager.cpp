@@ -215,7 +215,9 @@ void PortManager::process_change(PortEntry& managed, Change change, qos::Instant
 std::optional<qos::Suspect> PortManager::note_drift(const PortEntry& managed, const Change& change) {
   auto& good = memory_[change.port].good;
   const auto known = good.find(change.key());
-  const bool off = change.from != change.to && change.from != "-" && change.outcome != Outcome::unsupported;
+  // What an apply that awaits confirmation has set is no drift.
+  const bool off =
+      change.from != change.to && change.from != "-" && change.outcome != Outcome::unsupported && !awaits_confirmation_;
   std::optional<qos::Suspect> suspect;
   if (off && known != good.end() && known->second == change.to) {
     const qos::Writer* notified = find_in(managed.notified, announced_by(change));
@@ -262,6 +264,11 @@ PortManager::LinkEvents PortManager::link_changed(const rtnl::Link& link) {
   }
   events.speed = events.carrier_up && asks_for_speed(policy_);
   return events;
+}
+
+bool PortManager::has_sysctl_of(const std::string& netdev) const {
+  return !netdev.empty() &&
+         std::ranges::any_of(policy_.sysctl, [&](const auto& each) { return qos::is_sysctl_of(each.first, netdev); });
 }
 
 Result<void> PortManager::settle(const std::string& id) {

@@ -58,6 +58,8 @@ class PortManager {
   // Ports whose carrier returned without a link message (it was lost, or came before the first one), by the last
   // rescan.
   std::vector<std::string> links_recovered();
+  // The policy has a host setting of this interface.
+  [[nodiscard]] bool has_sysctl_of(const std::string& netdev) const;
   // After carrier-up: lets the driver finish what it computes from the link speed (Driver::settle).
   Result<void> settle(const std::string& id);
 

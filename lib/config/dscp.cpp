@@ -26,20 +26,20 @@ void check_data(const Judge& judge, SettingId setting, uint32_t dscp) {
 }
 
 void check_cnp(const Judge& judge) {
+  constexpr char kWait[] =
+      " is lossless: where PFC pauses it, the CNPs that are to end the congestion wait, too; write one without PFC";
   const Qos& want = judge.want;
   const bool chosen = want.cnp_prio && want.cnp_prio->value;
   const uint32_t prio = want.cnp_prio.value_or(OrNone{}).value.value_or(6);  // 6: the usual one
-  if (chosen && judge.lossless().has(prio))
-    judge.warn(SettingId::cnp_prio,
-               "priority " + std::to_string(prio) +
-                   " is lossless: where PFC pauses it, the CNPs that are to end the congestion wait, too; write "
-                   "one without PFC");
+  if (chosen && judge.lossless().has(prio)) judge.warn(SettingId::cnp_prio, "priority " + std::to_string(prio) + kWait);
   if (!want.cnp_dscp || !want.dscp_map) return;
   const auto found = want.dscp_map->find(static_cast<uint8_t>(*want.cnp_dscp));
   if (found == want.dscp_map->end() || (chosen && found->second != prio))
     judge.warn(SettingId::cnp_dscp, priority_text(*want.dscp_map, *want.cnp_dscp) + ", and CNPs shall have " +
                                         (chosen ? std::to_string(prio) : "one of their own") + "; write " +
                                         std::to_string(*want.cnp_dscp) + " = " + std::to_string(prio) + " in dscp_map");
+  else if (!chosen && judge.lossless().has(found->second))
+    judge.warn(SettingId::cnp_dscp, priority_text(*want.dscp_map, *want.cnp_dscp) + ", which" + kWait);
 }
 
 // An explicit value that contradicts the derived one.

@@ -34,10 +34,14 @@ Normal hexadecimal_pattern(const toml::node& element, std::string_view allowed) 
 
 Normal pci_id(const toml::node& element) { return hexadecimal_pattern(element, ":"); }
 
-// With domain and function: "17:00.0" and "0000:17:00" match nothing.
+// With domain and function: "17:00.0", "17:*" and "0000:17:00" match nothing.
 Normal pci_address(const toml::node& element) {
+  constexpr size_t kDomain = 4;  // digits at least
   auto text = hexadecimal_pattern(element, ":.");
-  if (!text || text->find('*') != std::string::npos) return text;
+  if (!text) return text;
+  const std::string domain = text->substr(0, text->find(':'));
+  if (domain.size() < kDomain && domain.find('*') == std::string::npos) return std::nullopt;
+  if (text->find('*') != std::string::npos) return text;
   return std::ranges::count(*text, ':') == 2 && text->find('.') != std::string::npos ? text : std::nullopt;
 }
 

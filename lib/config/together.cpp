@@ -26,7 +26,11 @@ void check_trust(const Judge& judge) {
   if (want.trust == Trust::pcp && want.dscp_map && !want.dscp_map->empty())
     judge.fail(SettingId::trust,
                "dscp_map has no effect while trust is \"pcp\"; write trust = \"dscp\", or leave dscp_map out");
-  if (!want.trust || !want.apptrust || want.apptrust->selectors.empty()) return;
+  if (!want.apptrust || want.apptrust->selectors.empty()) return;
+  if (want.dscp_map && !want.dscp_map->empty() && !contains(want.apptrust->selectors, kDscpSelector))
+    judge.fail(SettingId::apptrust,
+               "dscp_map has no effect without \"dscp\"; write apptrust = [\"dscp\", \"pcp\"], or leave dscp_map out");
+  if (!want.trust) return;
   const bool dscp = want.trust == Trust::dscp;
   if (want.apptrust->selectors.front() != (dscp ? kDscpSelector : kPcpSelector))
     judge.fail(SettingId::apptrust, std::string("trust is ") + (dscp ? "\"dscp\"" : "\"pcp\"") +

@@ -167,13 +167,16 @@ Result<void> remove(const std::string& directory) { return remove_file(directory
 Keys keys_changed(const Port& port, const Qos& want, const Qos& before) {
   const Driver& driver = driver_for(port.kernel_driver);
   Keys keys = keys_of(want);
-  Qos after = before;
-  for (const SettingId id : driver.order) {
-    if (!has_value(setting_of(id), want) || same_value(setting_of(id), want, after)) continue;
-    driver.effect(setting_of(id), want, after);
-    for (size_t i = 0; i < kSettingCount; ++i)
-      if (has_value(kSettings[i], before) && !same_value(kSettings[i], before, after)) keys.set(i);
-  }
+  Qos now = before;
+  // There and back: a write can overwrite other settings on either way.
+  for (const Qos* to : {&want, &before})
+    for (const SettingId id : driver.order) {
+      const Setting& setting = setting_of(id);
+      if (!keys[index(id)] || !has_value(setting, *to) || same_value(setting, *to, now)) continue;
+      driver.effect(setting, *to, now);
+      for (size_t i = 0; i < kSettingCount; ++i)
+        if (has_value(kSettings[i], before) && !same_value(kSettings[i], before, now)) keys.set(i);
+    }
   return keys;
 }
 

@@ -20,6 +20,7 @@ struct Row {
   bool doubtful = false;             // refused, but reads back as written: the NIC may not do what it shows
   std::optional<Outcome> blocked{};  // why it is not written: unsupported, conflict, pending
   std::optional<Error> refusal{};
+  unsigned refused_at = 0;  // accepted writes of the pass until then
   std::string detail{};
 };
 
@@ -43,7 +44,8 @@ class Pass {
       before_ = have_;
       first_ = limits_;
       want_ = expected_of(driver_, policy_, have_, limits_);
-      // A write can overwrite another setting; the second round writes that again.
+      // A write can overwrite another setting; the second round writes that again. And what the driver refused because
+      // of another setting (buffers that are too small for the old cable) once that is written.
       for (int round = 0; round < 2 && !lost_; ++round)
         if (!walk()) break;
       settle_port();
@@ -86,7 +88,8 @@ class Pass {
   }
 
   bool step(Row& row) {
-    if (in_sync(row) || row.blocked || row.refusal || row.disobeyed) return false;
+    if (in_sync(row) || row.blocked || row.disobeyed || (row.refusal && row.refused_at == accepted_)) return false;
+    row.refusal.reset();
     check_blockers(row);
     if (row.blocked) return false;
     if (options_.dry_run) {
@@ -110,6 +113,8 @@ class Pass {
     io.fec_in_use = driver_.fec_in_use;
     auto written = row.op->write(io, *row.setting, want_, have_);
     row.written = true;
+    accepted_ += written ? 1 : 0;
+    row.refused_at = accepted_;
     if (written && options_.wrote) options_.wrote(port_, row.setting->id);
     if (!refresh()) return true;
     // EEXIST: another writer put the same entry there in between.
@@ -145,10 +150,10 @@ class Pass {
       return block(Outcome::conflict, "another writer keeps changing it back");
     if (row.setting->id == SettingId::pause && waits_for_pfc())
       return block(Outcome::pending, "waits until PFC is off");
-    if (!is_disruptive(*row.op, row.setting->id, limits_) || options_.disruptive == Disruptive::now) return;
+    if (!is_disruptive(*row.op, row.setting->id, limits_)) return;
     if (options_.disruptive == Disruptive::never)
       return block(Outcome::pending, "the write stops traffic, and the policy has disruptive = \"never\"");
-    if (options_.busy && options_.busy(port_))
+    if (options_.disruptive == Disruptive::idle && options_.busy && options_.busy(port_))
       return block(Outcome::pending, "the write stops traffic, and a process, a guest or a container uses the port");
     if (!options_.window_open) block(Outcome::pending, "the write stops traffic and waits for the maintenance window");
   }
@@ -166,6 +171,9 @@ class Pass {
     if (saved_ || !options_.save_original) return saved_.value_or(Result<void>{});
     Qos original = before_;
     if (original.fec == kNoFec) original.fec.reset();
+    // What the driver does not show would be changed by a restore, though nothing of ours has changed it.
+    for (const Setting& setting : kSettings)
+      if (first_.unread[index(setting.id)] && find(setting.id) == nullptr) copy_value(setting, Qos{}, original);
     saved_ = options_.save_original(port_, original);
     return *saved_;
   }
@@ -271,6 +279,7 @@ class Pass {
   Qos before_, have_;  // first and newest reading
   Limits first_;       // of the first
   std::vector<Row> rows_;
+  unsigned accepted_ = 0;      // writes
   std::optional<Error> lost_;  // the port cannot be read any more
   std::optional<Result<void>> saved_;
 };

@@ -127,6 +127,11 @@ const Sysctl* find_sysctl(std::string_view name) {
   return find_where(kSysctls, [&](const Sysctl& each) { return has_name(each, name); });
 }
 
+bool is_sysctl_of(std::string_view name, std::string netdev) {
+  std::ranges::replace(netdev, '.', '/');
+  return name.starts_with("net.ipv4.conf." + netdev + ".");
+}
+
 std::string sysctl_problem(std::string_view name, std::string_view value) {
   const Sysctl* row = find_sysctl(name);
   if (row == nullptr) return "not a host setting that fabric-agent knows";

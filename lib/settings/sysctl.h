@@ -24,6 +24,8 @@ std::span<const Sysctl> known_sysctls();
 // The row that has the name, or null. A dot in an interface's name is written as a slash, as sysctl(8) does:
 // "net.ipv4.conf.eth0/100.arp_filter".
 const Sysctl* find_sysctl(std::string_view name);
+// Whether it is one of this network interface.
+bool is_sysctl_of(std::string_view name, std::string netdev);
 // Why the value may not be asked for ("expected a number from 0 to 5, not 7"); empty: it may. The name must be known.
 std::string sysctl_problem(std::string_view name, std::string_view value);
 

@@ -139,6 +139,21 @@ TEST(Check, WithoutPolicyTheSettingsAreUnknownAndTheReasonIsTold) {
   EXPECT_TRUE(has(complaints_of(view, {"agent"})[0].observed, "3:1: unknown key (and 2 more errors)"));
 }
 
+// fabric-agentd is root and can read it.
+TEST(Check, AConfigurationThatThisUserMayNotReadIsNotInvalid) {
+  Healthy node;
+  View view = node.view();
+  view.no_policy = "fabric-agent.toml: cannot read the configuration: Permission denied (EACCES)";
+  EXPECT_TRUE(complaints_of(view, {"agent"}).empty()) << "compared with the last valid one";
+  view.policy = nullptr;
+  EXPECT_TRUE(complaints_of(view, {"agent"}).empty()) << "it runs";
+  node.now.agent.reset();
+  const auto found = complaints_of(view, {"agent"});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].status, Status::unknown);
+  EXPECT_TRUE(has(found[0].observed, "Permission denied"));
+}
+
 // ice shows no mode but the one in use: of a spare port without a cable nobody knows what was set.
 TEST(Check, FecOfALinkThatIsDownIsNotKnown) {
   Healthy node;

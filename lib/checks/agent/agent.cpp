@@ -40,8 +40,10 @@ Finding finding_for(const View& view, const AgentState& agent) {
 }
 
 std::optional<Finding> ask_host(const View& view) {
-  // A configuration that is missing is not invalid: a host may have none.
-  if (!view.no_policy.empty() && (view.policy != nullptr || !view.no_policy.ends_with("(ENOENT)")))
+  // Without a configuration: a host may have none. One that this user may not read can be valid: the agent says.
+  const bool missing = view.policy == nullptr && view.no_policy.ends_with("(ENOENT)"),
+             closed = view.no_policy.ends_with("(EACCES)");
+  if (!view.no_policy.empty() && !missing && !closed)
     return bad(Status::critical, "host", "configuration invalid: " + first_error(view), "configuration valid",
                view.policy != nullptr ? "The last valid configuration stays in use; changes are not."
                                       : "There is no valid configuration. Nothing is enforced after the next start.",
@@ -58,6 +60,9 @@ std::optional<Finding> ask_host(const View& view) {
                "The state of the agent could not be read: " + view.now.agent_unread + ".",
                "systemctl restart fabric-agent");
   if (view.policy != nullptr) return bad(Status::warning, "host", "not running", "running", kUnwatched, kStart);
+  if (closed)
+    return bad(Status::unknown, "host", "no state file; " + first_error(view), "running",
+               "This user may not read the configuration.", kStart);
   return bad(Status::unknown, "host", "no state file and no configuration", "running",
              "fabric-agent is not configured on this host, or this is a captured tree.", kStart);
 }

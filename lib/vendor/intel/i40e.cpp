@@ -28,7 +28,7 @@ void effect(const Setting& setting, const Qos& want, Qos& have) {
 std::string impossible(const Setting& setting, const Qos& want, const Qos& have, const Limits& limits) {
   if (setting.id == SettingId::dcbx && want.dcbx == Dcbx::firmware)
     return "only its LLDP agent gives DCBX to i40e's firmware: fw_lldp = true";
-  return upstream::impossible(setting, want, have, limits);
+  return intel::impossible(setting, want, have, limits);
 }
 
 std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {

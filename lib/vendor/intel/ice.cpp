@@ -139,7 +139,7 @@ std::string impossible(const Setting& setting, const Qos& want, const Qos& have,
     return "while ice trusts DSCP, priority i stays on class i: give prio_tc as 0 to 7";
   if (setting.id == SettingId::dcbx && want.dcbx == Dcbx::firmware)
     return "only its LLDP agent gives DCBX to ice's firmware: fw_lldp = true";
-  return upstream::impossible(setting, want, have, limits);
+  return intel::impossible(setting, want, have, limits);
 }
 
 std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {

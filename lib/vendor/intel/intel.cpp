@@ -34,6 +34,13 @@ Qos expected(const Qos& want, const Qos&, const Limits&) {
 
 bool pause_needs_pfc_off(const Qos& have) { return have.pfc && have.pfc->bits != 0; }
 
+std::string impossible(const Setting& setting, const Qos& want, const Qos& have, const Limits& limits) {
+  if (setting.id == SettingId::pause && (want.pause->rx || want.pause->tx) &&
+      pause_needs_pfc_off(want.pfc ? want : have))
+    return "this driver takes no global pause while PFC is on: add pfc = []";
+  return upstream::impossible(setting, want, have, limits);
+}
+
 void read_hidden_pause(PortIo& io, const Qos& have) {
   if (pause_needs_pfc_off(have))
     io.limits.unverified[SettingId::pause] = "the driver shows global pause as off while PFC is on";

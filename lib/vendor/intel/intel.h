@@ -25,6 +25,8 @@ void read_hidden_pause(PortIo& io, const Qos& have);
 
 // ice_set_pauseparam() and i40e_set_pauseparam() refuse any change while PFC is on: it goes off for a moment.
 bool pause_needs_pfc_off(const Qos& have);
+// And where PFC stays on, global pause never comes on.
+std::string impossible(const Setting& setting, const Qos& want, const Qos& have, const Limits& limits);
 Result<void> write_pause(PortIo& io, const Setting& setting, const Qos& want, const Qos& have);
 
 }  // namespace fabric::intel

@@ -137,6 +137,15 @@ TEST_F(Loop, ARecreatedDeviceIsSetAnew) {
   EXPECT_EQ(told(message_id::repaired), 0U);
 }
 
+TEST_F(Loop, TheHostSettingsOfAnInterfaceComeWithIt) {
+  start("mode = \"enforce\"\nreread = \"1h\"\n[sysctl]\n\"net.ipv4.conf.late0.rp_filter\" = 2\n");
+  ASSERT_TRUE(becomes([&] { return told(message_id::not_set) == 1; })) << "there is no such interface";
+  ASSERT_TRUE(make_veth(*route_, "late0").ok());
+  const auto root = Root::open("/");
+  ASSERT_TRUE(root.ok());
+  EXPECT_TRUE(becomes([&] { return root->line_of("proc/sys/net/ipv4/conf/late0/rp_filter") == "2"; }));
+}
+
 TEST_F(Loop, AReloadTakesTheNewConfigurationAndKeepsTheOldWhenItIsBad) {
   start(kKeepsMtu);
   ASSERT_TRUE(sets_mtu(4200));

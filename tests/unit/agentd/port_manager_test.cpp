@@ -985,6 +985,7 @@ TEST_F(Unconfirmed, WhileItIsAwaitedNothingIsEnforced) {
   look();
   EXPECT_EQ(nic_->mtu, 1600U);
   EXPECT_EQ(outcome("mtu"), "pending");
+  EXPECT_TRUE(setting("mtu").drifts.empty()) << "the apply has set it";
   EXPECT_TRUE(has(manager_->state().held, "awaits confirmation"));
   EXPECT_FALSE(manager_->waits_for_idle("roce_eth0/1"));
   ASSERT_TRUE(confirm::remove(tree_.path()).ok());  // fabric-agentctl confirm

@@ -166,6 +166,23 @@ TEST(ConfirmRevert, PutsBackWhatAWriteOverwrites) {
   EXPECT_FALSE(is_pending(record));
 }
 
+// The last DSCP that goes takes PFC with it, which nobody wanted to change.
+TEST(ConfirmRevert, PutsBackWhatTheWayBackOverwrites) {
+  test::Bed bed(Personality::ice);
+  bed.settle_to({.dcbx = Dcbx::host, .pfc = PrioSet{4}});
+  const Qos before = bed.read(), want{.dscp_map = DscpMap{{26, 3}}};
+  Record record = record_of({"a boot", 0}, std::chrono::seconds(1));
+  bed.options.save_original = [&](const Port& port, const Qos& now) -> Result<void> {
+    remember(record, port, now, keys_changed(port, want, now));
+    return {};
+  };
+  bed.settle_to(want);
+  ASSERT_EQ(bed.read().pfc, PrioSet{4});
+  std::vector<Port> ports{bed.port};
+  revert(bed.kernel, ports, record, {"a boot", 2'000}, {});
+  EXPECT_EQ(bed.read(), before);
+}
+
 // The guard's act leaves a file: what a process of its own does can be seen in the tree.
 class Guard : public testing::Test {
  protected:

@@ -179,6 +179,10 @@ TEST_P(Dcb, NeverMeansNeverAndNowDoesNotAsk) {
   EXPECT_EQ(of(bed.apply(want), "pfc").outcome, Outcome::pending);
   EXPECT_EQ(bed.nic.carrier_downs, 0u);
   bed.options.disruptive = Disruptive::now;
+  bed.options.window_open = false;
+  EXPECT_TRUE(has_outcome(bed.apply(want), "pfc", Outcome::pending, "maintenance window"));
+  EXPECT_EQ(bed.nic.carrier_downs, 0u);
+  bed.options.window_open = true;
   EXPECT_EQ(of(bed.apply(want), "pfc").outcome, Outcome::applied);
 }
 

@@ -193,6 +193,18 @@ TEST_F(Bnxt, ZerosThatNobodySetAreUnverifiedAndWrittenOnce) {
   expect_settled(bed, want);
 }
 
+// A restore would give the NIC that ETS, although nothing was set but the MTU.
+TEST_F(Bnxt, ZerosThatNobodyAskedForAreNoOriginals) {
+  Qos saved;
+  bed.options.save_original = [&](const Port&, const Qos& before) -> Result<void> {
+    saved = before;
+    return {};
+  };
+  bed.settle_to({.mtu = 9000});
+  EXPECT_EQ(saved.mtu, 1500u);
+  EXPECT_FALSE(saved.ets);
+}
+
 TEST_F(Bnxt, AnEtsOfZerosIsWrittenOnceAsWell) {
   Qos want{.ets = Ets{}};
   EXPECT_EQ(of(bed.apply(want), "ets").outcome, Outcome::applied);
@@ -327,6 +339,14 @@ TEST_F(Ice, PauseBesidePfcAndASecondLosslessClassAreUnverified) {
   want.pfc = PrioSet{0x18};
   bed.settle_to(want);
   EXPECT_EQ(keys_with(bed.apply(want), Outcome::unverified), (std::set<std::string>{"pause", "pfc"}));
+}
+
+TEST_F(Ice, GlobalPauseBesidePfcThatStaysIsNotTried) {
+  bed.settle_to({.dcbx = Dcbx::host, .pfc = PrioSet{8}});
+  const unsigned writes = bed.nic.writes();
+  EXPECT_TRUE(has_outcome(bed.apply({.pause = Pause{true, true}}), "pause", Outcome::unsupported, "add pfc = []"));
+  EXPECT_EQ(bed.nic.writes(), writes);
+  EXPECT_TRUE(has_outcome(bed.apply({.pause = Pause{true, true}, .pfc = PrioSet{}}), "pause", Outcome::applied));
 }
 
 // ice_dcbnl_setets(), ice_dcbnl_setpfc(): "DCB changes not allowed when in a bond".

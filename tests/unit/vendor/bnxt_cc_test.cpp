@@ -232,7 +232,7 @@ TEST_F(BnxtApp, TheListShowsNothingThatTheFirmwareRefused) {
   EXPECT_EQ(of(bed.apply({.roce_prio = 3}), "roce_prio").outcome, Outcome::refused);
   EXPECT_TRUE(bed.nic.app.empty());
   bed.nic.faults["fwapp"] = {.action = Fault::refuse, .code = EIO, .times = 1};
-  const Qos want{.dscp_map = DscpMap{{26, 3}}, .roce_prio = 3};
+  const Qos want{.dscp_map = DscpMap{{26, 3}}};
   EXPECT_EQ(of(bed.apply(want), "dscp_map").outcome, Outcome::refused);
   EXPECT_TRUE(bed.read().dscp_map->empty());
   EXPECT_EQ(of(bed.apply(want), "dscp_map").outcome, Outcome::unverified);

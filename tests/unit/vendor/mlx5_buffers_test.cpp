@@ -82,6 +82,15 @@ TEST_F(Mlx5Buffers, ALongerAndAShorterCableAreBothFollowed) {
   EXPECT_EQ(bed.nic.carrier_downs, 1u) << "buffers and cable stop nothing";
 }
 
+// The driver judges the sizes by the old cable, and refuses them until that is written.
+TEST_F(Mlx5Buffers, SmallerSizesAndAShorterCableAreOnePass) {
+  settle(roce(300, {.bytes = {100'000, 140'000}}));
+  const Qos want = roce(30, {.bytes = {100'000, 80'000}});
+  expect_all(settle(want), {Outcome::applied, Outcome::in_sync});
+  EXPECT_EQ(bed.nic.buffer.buffer_size[1], 80'000u);
+  expect_settled(bed, want);
+}
+
 TEST_F(Mlx5Buffers, AFasterLinkGetsMore) {
   settle(roce(30));
   const uint32_t before = bed.nic.buffer.buffer_size[1];
