@@ -112,7 +112,7 @@ extern const Check kCnpIgnoredCheck{
     .group = group::counters,
     .title = "This sender ignores congestion notifications",
     .meaning = "Congestion notification packets (CNP) arrive and are ignored, so congestion ends in PFC pause.",
-    .inspect = "fabric-agentctl show (ecn_rp, cc)",
+    .inspect = "fabric-agentctl show --port NETDEV",
     .fix =
         "Set ecn_rp in the policy to the RoCE priority, or cc to true where the driver has one setting for all "
         "priorities, then: fabric-agentctl apply",

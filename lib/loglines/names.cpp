@@ -75,12 +75,12 @@ std::vector<Word> words_of(std::string_view line) {
       continue;
     }
     // NCCL prints "remoteGids" and the GID without a blank; UCX and others print "name=GID" or "name GID".
-    // The next word is the other end: "Got completion from peer", "Connect to", "Call to recv from".
-    const bool leads = text == "peer" || text == "Peer:" || text == "to" ||
+    // The next word is the other end: "Got completion from peer", "Connect to", "Call to recv from", "remote GID".
+    const bool leads = text == "peer" || text == "Peer:" || text == "to" || text == "remote" ||
                        (text == "from" && !out.empty() && out.back().text == "recv");
     if (leads || strip(text, {"remoteGids", "remoteGid", "dgid"})) side = Side::remote;
-    else if (strip(text, {"localGid", "sgid"})) side = Side::local;
-    if (leads || text.empty()) next = side;
+    else if (text == "local" || strip(text, {"localGid", "sgid"})) side = Side::local;
+    if (leads || text.empty() || text == "local" || text == "GID") next = side;
     else if (text.size() <= kMaxWord) out.push_back({std::string(without_colon(text)), side, false});
   }
   return out;

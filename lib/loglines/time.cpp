@@ -15,11 +15,9 @@ constexpr int64_t kDay = 24 * 3600;
 bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
 
 // Of strptime(3), with the length of the text; glog's severity comes before the month.
-constexpr std::pair<const char*, size_t> kForms[] = {{"%Y-%m-%dT%H:%M:%S", 19},
-                                                     {"%Y-%m-%d %H:%M:%S", 19},
-                                                     {"%b %e %H:%M:%S %Y", 20},
-                                                     {"%b %e %H:%M:%S", 15},
-                                                     {"%m%d %H:%M:%S", 13}};
+constexpr std::pair<const char*, size_t> kForms[] = {{"%Y-%m-%dT%H:%M:%S", 19}, {"%Y-%m-%d %H:%M:%S", 19},
+                                                     {"%Y/%m/%d %H:%M:%S", 19}, {"%b %e %H:%M:%S %Y", 20},
+                                                     {"%b %e %H:%M:%S", 15},    {"%m%d %H:%M:%S", 13}};
 
 // "Z", "+02:00", "-0700" behind the seconds and their fraction, in seconds. nullopt: local time.
 std::optional<int64_t> zone_of(std::string_view rest) {

@@ -129,6 +129,11 @@ TEST(LogNames, PeersAreNotPortsOfThisNode) {
                            "Call to recv from 10.99.91.49<52035> failed", "status = 2. Peer: 10.99.91.49:45601."})
     EXPECT_EQ(names_in(line, healthy.now).peer, "10.99.91.49") << line;
   EXPECT_EQ(names_in("message from 10.99.91.49", healthy.now).peer, "");
+  const std::string gids =
+      "failed with 110 Connection timed out, on dev mlx5_77:1, next state RTR, local GID index 3, ";
+  EXPECT_EQ(names_in(gids + "local GID ::ffff:10.9.9.9, remote GID ::ffff:10.0.0.1", healthy.now).peer, "10.0.0.1");
+  EXPECT_EQ(names_in(gids + "local GID ::ffff:10.0.0.1, remote GID N/A", healthy.now).by,
+            std::vector<std::string>{"GID ::ffff:10.0.0.1"});
   EXPECT_EQ(names_in("connect to fe80::1:1234", healthy.now).peer, "fe80::1:1234") << "no port";
   EXPECT_EQ(names_in("connect to node.example:18515", healthy.now).peer, "");
   EXPECT_EQ(names_in("dgid=fe80::9876:34ff:fee9:b3fc flow_label", healthy.now).peer, "fe80::9876:34ff:fee9:b3fc");
@@ -166,6 +171,7 @@ TEST(LogTime, OfEveryForm) {
   EXPECT_EQ(at("2026-11-29T23:59:50.123456+01:00 node1 x"), -3610);
   EXPECT_EQ(at("2026-11-29T18:59:50-0500"), -10);
   EXPECT_EQ(at("[2026-11-29 23:59:50] h100-28:238:1313 [0] NCCL WARN"), -10);
+  EXPECT_EQ(at("2026/11/29 23:59:50 rdma-shared-dev-plugin: x"), -10);
   EXPECT_EQ(at("Nov 29 23:59:50 node1 kernel: mlx5_core"), -10);
   EXPECT_EQ(at("Nov  1 00:00:00 node1 kernel: mlx5_core"), -29 * 86400);
   EXPECT_EQ(at("[Sun Nov 29 23:59:50 2026] mlx5_core"), -10);
@@ -213,6 +219,17 @@ TEST(ExplainLine, ResolvesThePortAndCleansTheText) {
   EXPECT_EQ(result.text.find('\x1b'), std::string::npos);
   Json json = Json::parse(ran_on(tree, {"explain", line, "--json"}).text);
   EXPECT_EQ(json.front()["ports"].front()["port"], "mlx5_0/1");
+}
+
+TEST(ExplainLine, OfAColoredLog) {
+  Captured tree;
+  const std::string line =
+      "\x1b[36m[rank3]:\x1b[0m\x1b[33m2026-11-26T10:00:00Z\x1b[0m \x1b[1;31mNCCL WARN\x1b[m NET/IB : "
+      "\x1b[38;5;9mmlx5_0\x1b[0m:1 Got async event : port error\x1b[";
+  const Json found = Json::parse(ran_on(tree, {"explain", line, "--json"}).text).front();
+  EXPECT_EQ(found["ports"].front()["port"], "mlx5_0/1");
+  EXPECT_EQ(found["time"], "2026-11-26T10:00:00Z");
+  EXPECT_EQ(found["line"], "[rank3]:2026-11-26T10:00:00Z NCCL WARN NET/IB : mlx5_0:1 Got async event : port error");
 }
 
 // mlx5 RoCE LAG: the kernel's lines name the members' functions and netdevs.

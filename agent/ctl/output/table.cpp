@@ -118,7 +118,7 @@ std::string wrapped(std::string_view text, unsigned width, unsigned indent) {
   const size_t end = std::min(text.find('\n'), text.size());
   std::string out;
   size_t column = indent;
-  for (std::string_view word : words(text.substr(0, end))) {
+  const auto put = [&](std::string_view word) {
     const bool full = width > 0 && column > indent && column + 1 + columns(word) > width;
     if (full) {
       out.append("\n").append(indent, ' ');
@@ -129,6 +129,16 @@ std::string wrapped(std::string_view text, unsigned width, unsigned indent) {
     }
     out += word;
     column += columns(word);
+  };
+  const size_t room = width > indent ? width - indent : 0;
+  for (std::string_view word : words(text.substr(0, end))) {
+    // A list that is longer than a line is broken after commas: CPUs 0,2,4,6,...
+    while (room > 0 && columns(word) > room && word.find(',') < room) {
+      const size_t size = word.rfind(',', room - 1) + 1;
+      put(word.substr(0, size));
+      word.remove_prefix(size);
+    }
+    if (!word.empty()) put(word);
   }
   if (end == text.size()) return out;
   for (std::string_view command : split(text.substr(end + 1), '\n'))

@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
+#include <systemd/sd-login.h>
 
 #include <csignal>
 #include <cstdio>
@@ -32,17 +33,29 @@ void measure(Output& output) {
   if (output.width == 0) output.width = kUsualWidth;
 }
 
-// $SYSTEMD_PAGER, $PAGER, else less(1) with systemctl's options; "cat" or an empty SYSTEMD_PAGER: none.
-std::string pager() {
+bool is_off(std::string_view value) { return value == "0" || value == "no" || value == "false" || value == "off"; }
+
+// A pager can start a shell, which sudo(8) may not permit: as systemctl, unless the caller is who has logged in.
+bool must_be_secure() {
+  if (const char* asked = std::getenv("SYSTEMD_PAGERSECURE")) return !is_off(asked);
+  uid_t owner = 0;
+  return ::sd_pid_get_owner_uid(0, &owner) < 0 || owner != ::geteuid();
+}
+
+// $SYSTEMD_PAGER, $PAGER, else less(1) with systemctl's options; "cat" or an empty SYSTEMD_PAGER: none. less(1) alone
+// is known to be secure.
+std::string pager(bool secure) {
+  const bool trusted = !secure || std::getenv("SYSTEMD_PAGERSECURE") != nullptr;
   for (const char* name : {"SYSTEMD_PAGER", "PAGER"})
     if (const char* value = std::getenv(name); value != nullptr)
-      return std::string_view(value) == "cat" ? std::string() : value;
+      return std::string_view(value) == "cat" ? "" : trusted || *value == '\0' ? value : "less";
   return "less";
 }
 
 // False: the pager could not be started, nothing is printed.
 bool print_paged(const Output& output) {
-  const std::string program = pager();
+  const bool secure = must_be_secure();
+  const std::string program = pager(secure);
   int ends[2];
   if (words(program).empty() || ::pipe2(ends, O_CLOEXEC) != 0) return false;
   Fd read_end(ends[0]), write_end(ends[1]);
@@ -52,6 +65,7 @@ bool print_paged(const Output& output) {
     ::dup2(read_end.get(), STDIN_FILENO);
     const std::string_view less = environment("SYSTEMD_LESS");
     ::setenv("LESS", less.empty() ? "FRSXMK" : std::string(less).c_str(), 1);
+    if (secure) ::setenv("LESSSECURE", "1", 1);
     ::setenv("LESSCHARSET", "utf-8", 0);  // the text is, in any locale
     std::vector<std::string> arguments;
     for (const std::string_view word : words(program)) arguments.emplace_back(word);
@@ -93,8 +107,7 @@ Output standard_output() {
   const std::string_view name = environment("TERM");
   const bool terminal = ::isatty(STDOUT_FILENO) == 1 && !name.empty() && name != "dumb";
   const std::string_view asked = environment("SYSTEMD_COLORS");
-  output.color = asked.empty() ? terminal && environment("NO_COLOR").empty()
-                               : asked != "0" && asked != "no" && asked != "false" && asked != "off";
+  output.color = asked.empty() ? terminal && environment("NO_COLOR").empty() : !is_off(asked);
   if (::isatty(STDERR_FILENO) == 1) output.error_width = output.width;
   if (!terminal) {
     output.height = 0;

@@ -46,8 +46,20 @@ struct Log {
   size_t lines = 0, known = 0, cut = 0;
 };
 
-void add_line(Log& log, const std::string& line, const Machine& machine) {
+// Colors of a terminal that are in the log would hide where a word begins (ECMA-48, CSI).
+std::string without_colors(std::string_view line) {
+  std::string out;
+  for (size_t at = 0; at < line.size(); ++at) {
+    if (line.substr(at).starts_with("\033["))
+      at = std::min(line.size(), line.find_first_not_of("0123456789;:", at + 2));
+    else out += line[at];
+  }
+  return out;
+}
+
+void add_line(Log& log, std::string_view colored, const Machine& machine) {
   ++log.lines;
+  const std::string line = without_colors(colored);
   const Message* message = loglines::recognize(line);
   if (message == nullptr) return;
   ++log.known;

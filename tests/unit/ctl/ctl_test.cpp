@@ -6,6 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <regex>
+
 #include "base/json.h"
 #include "checks/check.h"
 #include "config/config.h"
@@ -56,6 +58,33 @@ struct Captured : Tree {
 };
 
 Result<Options> parsed(std::vector<std::string> words) { return parse_options(words); }
+
+// "fabric-agentctl WORDS" up to the end of the command.
+void expect_commands(std::string_view text) {
+  constexpr std::string_view kProgram = "fabric-agentctl ";
+  for (size_t at = 0; (at = text.find(kProgram, at)) != std::string_view::npos;) {
+    const size_t end = text.find_first_of(";'\n", at += kProgram.size());
+    std::vector<std::string> given;
+    for (const std::string_view word : words(text.substr(at, end - at))) given.emplace_back(word);
+    const auto options = parsed(given);
+    ASSERT_TRUE(options) << joined(given, " ") << ": " << options.error().text();
+    const Verb* verb = find_verb(options->verb);
+    EXPECT_TRUE(verb != nullptr && (options->arguments.empty() || !verb->arguments.empty())) << joined(given, " ");
+  }
+}
+
+TEST(CtlOptions, CommandsOfChecksAndAlertsAreCommands) {
+  for (const Check& check : checks()) expect_commands(check.inspect);
+  for (const std::string file : {"fabric-agent.rules.yml", "fabric-fleet.rules.yml"})
+    expect_commands(
+        std::regex_replace(test::of_source("etc/prometheus/" + file), std::regex("\\{\\{[^}]*\\}\\}"), "NAME"));
+}
+
+TEST(Wrapped, ListsAreBrokenAfterCommas) {
+  EXPECT_EQ(wrapped("CPUs 0,2,4,6,8,10,12 of node", 10, 2), "CPUs\n  0,2,4,6,\n  8,10,12\n  of node");
+  EXPECT_EQ(wrapped("--only pcie,acs", 14, 2), "--only\n  pcie,acs") << "fits into a line";
+  EXPECT_EQ(wrapped("a /very/long/path,x", 10, 2), "a\n  /very/long/path,x");
+}
 
 TEST(CtlOptions, EveryWayToGiveAValue) {
   for (const std::vector<std::string>& words :

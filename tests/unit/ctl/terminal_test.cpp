@@ -52,6 +52,7 @@ class Session {
  public:
   std::string run(unsigned short rows, Environment environment, const std::vector<std::string>& words) {
     environment.emplace("TERM", "xterm");
+    environment.emplace("SYSTEMD_PAGERSECURE", "0");  // a test has no session
     environment.emplace("PATH", std::getenv("PATH"));
     int reader = -1, ends[2];
     const winsize window{rows, 80, 0, 0};
@@ -82,7 +83,8 @@ class Session {
   std::string pager(const std::string& name) {
     const std::string file = tree_.path() + "/" + name;
     std::ofstream(file) << "#!/bin/sh\nprintf '%s %s %s %s\\n' " << name
-                        << " \"$LESS\" \"$(wc -l)\" \"$LESSCHARSET\" >> " + tree_.path() + "/log\n";
+                        << " \"$LESS\" \"$(wc -l)\" \"$LESSCHARSET${LESSSECURE:+ $LESSSECURE}\" >> " + tree_.path() +
+                               "/log\n";
     ::chmod(file.c_str(), 0755);
     return file;
   }
@@ -124,6 +126,16 @@ TEST(Pager, IsChosenAsBySystemctl) {
   session.pager("less");
   session.run(kSmall, {{"PATH", one.substr(0, one.rfind('/')) + ":" + std::getenv("PATH")}}, kLong);
   EXPECT_TRUE(session.noted().starts_with("less FRSXMK ")) << "the default";
+}
+
+// sudo(8) may permit this program and no shell.
+TEST(Pager, StartsNoShellForAnotherUser) {
+  Session session;
+  const Environment pager{{"SYSTEMD_PAGER", session.pager("mine")}};
+  Environment secure = pager;
+  secure["SYSTEMD_PAGERSECURE"] = "1";
+  session.run(kSmall, secure, kLong);
+  EXPECT_TRUE(session.noted().ends_with(" utf-8 1\n")) << "LESSSECURE of less(1)";
 }
 
 TEST(Pager, DoesNotRun) {
