@@ -55,8 +55,9 @@ std::string rate_text(double bytes_per_second) { return number_text(bytes_per_se
 
 bool are_twins(const Port& a, const Port& b) {
   const auto place = [](const Port& port) { return port.pci.substr(card_of(port.pci).size()); };
-  return a.kernel_driver == b.kernel_driver && a.hca_type == b.hca_type && a.board_id == b.board_id &&
-         a.link_layer == b.link_layer && a.number == b.number && place(a) == place(b) && is_judged(a) && is_judged(b);
+  return a.kernel_driver == b.kernel_driver && a.pci_id == b.pci_id && a.hca_type == b.hca_type &&
+         a.board_id == b.board_id && a.link_layer == b.link_layer && a.number == b.number && place(a) == place(b) &&
+         is_judged(a) && is_judged(b);
 }
 
 static const std::string* reason_for(const Port& port, std::string_view subject) {

@@ -149,8 +149,20 @@ std::vector<size_t> with_as_near(const Topology& topology, const std::vector<siz
   return out;
 }
 
+// Every GPU has as many at the same distance.
+bool are_even(const Topology& topology, const std::vector<size_t>& nics) {
+  std::set<std::pair<std::optional<PathClass>, size_t>> near;
+  for (const Gpu& gpu : topology.gpus) {
+    const auto best = nearest_class(topology, gpu, nics);
+    const auto is_near = [&](size_t nic) { return path_class(gpu, topology.nics[nic]) == best; };
+    near.emplace(best, std::ranges::count_if(nics, is_near));
+  }
+  return near.size() < 2;
+}
+
 // `own` where they are one for each GPU, else with those of other kinds that are as fast; with such as have no link
-// where that makes one for each: fewer may be built in for something else.
+// where that makes one for each: fewer may be built in for something else, as may all those that make `own` uneven
+// where more than one would be missing.
 std::vector<size_t> with_other_kinds(const Topology& topology, const std::vector<size_t>& own,
                                      const std::vector<size_t>& others, const std::vector<size_t>& dark) {
   if (own.size() >= topology.gpus.size()) return own;
@@ -159,7 +171,9 @@ std::vector<size_t> with_other_kinds(const Topology& topology, const std::vector
   std::vector<size_t> more = others;
   more.insert(more.end(), dark.begin(), dark.end());
   const auto all = with_as_near(topology, own, more);
-  return all.size() >= topology.gpus.size() ? all : lit;
+  if (all.size() >= topology.gpus.size()) return all;
+  const bool is_one_short = lit.size() + 1 == topology.gpus.size();
+  return is_one_short || !are_even(topology, own) || are_even(topology, lit) ? lit : own;
 }
 
 }  // namespace

@@ -243,6 +243,21 @@ TEST(Check, PortsOfTheBoardThatNobodyUses) {
   EXPECT_TRUE(has(port_states(node), "port-state mlx5_0/1 critical")) << port_states(node);
 }
 
+// irdma and ionic name no board, and bnxt_re calls all its models alike.
+TEST(Check, TwoModelsOfOneDriverAreNoTwins) {
+  Healthy node;
+  add_ports_of_the_board(node, "");
+  for (size_t i = 0; i < 6; ++i) {
+    Port& port = node.now.ports[i];
+    port.kernel_driver = "bnxt_en", port.hca_type.clear(), port.board_id.clear();
+    port.pci_id = i < 4 ? "14e4:1760" : "14e4:16d8";
+  }
+  node.now.ports[4].state = 4, node.now.ports[4].phys_state = 5, node.now.ports[4].rate = 25e9 / 8;
+  EXPECT_EQ(said(node.view(), {"rate", "port-state"}), "") << "the slower port of the board, and its unused second";
+  node.now.ports[3].rate = 25e9;
+  EXPECT_EQ(said(node.view(), {"rate"}), "rate mlx5_3/1 critical: 200 Gb/s\n");
+}
+
 // RoCE drivers say Disabled of every port without a link.
 TEST(Check, APortWithoutALinkIsNotSwitchedOffForThat) {
   const auto remedy = [](const char* reason, LinkLayer layer) {

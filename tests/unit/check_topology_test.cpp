@@ -184,6 +184,22 @@ TEST(Symmetry, TheMissingRailWhereGpusShareASwitch) {
   EXPECT_EQ(said(node), "pairing mlx5_4 warning: serves GPU4 and GPU5\n");
 }
 
+// Each of its switches has a fast NIC for both GPUs and a slow one for something else.
+TEST(Symmetry, GpusThatShareANicByDesignHideNoOther) {
+  Node node = two_on_a_switch();
+  for (size_t i = 1; i < 8; i += 2) {
+    node.topology.nics[i].device = 0x1015;
+    node.ports[i].rate = 3.125e9;
+  }
+  const auto all = [&] { return test::said({.now = node}, {"locality", "pairing", "symmetry"}); };
+  ASSERT_EQ(all(), "");
+  node.topology.nics[5].rdma.clear();
+  std::erase_if(node.ports, [&](const Port& port) { return port.rdma == "mlx5_5"; });
+  EXPECT_EQ(all(), "symmetry mlx5_5 warning: no RDMA device\n");
+  node.topology.nics.erase(node.topology.nics.begin() + 5);
+  EXPECT_TRUE(has(all(), "symmetry ") && has(all(), "critical: no NIC function")) << all();
+}
+
 TEST(Symmetry, SeveralMakesAreJudgedTogether) {
   Node node = test::snc_server();
   for (size_t i = 4; i < 8; ++i) {

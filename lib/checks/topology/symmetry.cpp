@@ -35,11 +35,14 @@ Finding odd_node(const OddNode& odd) {
                  expected + " to that file.");
 }
 
-// `locality` or `pairing` report it with the GPU that has lost it.
-bool is_reported(const Placement& placed, const MissingPart& part) {
+// `locality` or `pairing` report it with the GPU that has lost it. GPUs that share a NIC by design lose none by that.
+bool is_reported(const View& view, const Placement& placed, const Findings& pairings, const MissingPart& part) {
   if (part.kind == MissingPart::Kind::rdma && placed.without_rdma == part.nic) return true;
+  const auto is_named = [&](size_t nic) {
+    return contains(pairings, view.now.topology.nics[nic].name, &Finding::subject);
+  };
   return part.kind != MissingPart::Kind::gpu && std::ranges::any_of(part.gpus, [&](size_t gpu) {
-           return placed.is_odd(gpu) || placed.pairing.pairs[gpu].shared_by > 1;
+           return placed.is_odd(gpu) || std::ranges::any_of(placed.pairing.pairs[gpu].nics, is_named);
          });
 }
 
@@ -48,12 +51,16 @@ void ask(const View& view, Findings& findings) {
   if (topology.gpus.empty() && topology.nics.empty()) return;
   if (view.now.inventory) return;  // what is missing since then is `inventory`'s, what was then missing is accepted
   const Placement placed = placement(view);
-  Findings found;
+  Findings found, pairings;
+  find_check("pairing")->ask(view, pairings);
+  std::erase_if(pairings, [](const Finding& each) { return each.status == Status::ok; });
   const auto add = [&](Finding finding) {
     if (!contains(found, finding.subject, &Finding::subject)) found.push_back(std::move(finding));
   };
   for (const MissingPart& part : missing_parts(topology, view.now.ports)) {
-    if (is_reported(placed, part) || (part.nic && is_given_away(view.now, topology.nics[*part.nic].pci))) continue;
+    if (is_reported(view, placed, pairings, part) ||
+        (part.nic && is_given_away(view.now, topology.nics[*part.nic].pci)))
+      continue;
     add(part.kind == MissingPart::Kind::rdma ? no_rdma(topology.nics[*part.nic], "as in equal places of this machine")
                                              : missing(topology, part));
   }

@@ -90,6 +90,7 @@ int receive(int fd, const ChildLimits& limits, std::string& text) {
                         bool confined) {
   const rlimit none{};
   ::setrlimit(RLIMIT_CORE, &none);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // one that hangs does not outlive the thread that waits for it
   if (confined) {
     out = ::dup2(out, STDIN_FILENO);
     ::closefrom(STDIN_FILENO + 1);

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -45,6 +46,30 @@ TEST(Child, AnswersOrItsFailureIsAValue) {
     };
     EXPECT_EQ(code_of(confined(hang, {100ms, 4096, is_confined})), ETIMEDOUT);
   }
+}
+
+TEST(Child, EndsWithTheProcessThatWaits) {
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  const Fd in(ends[0]);
+  Fd out(ends[1]);
+  const pid_t parent = ::fork();
+  if (parent == 0) {
+    (void)run_in_child(
+        [&]() -> Result<std::string> {
+          (void)::write(out.get(), "x", 1);
+          for (;;) ::pause();
+        },
+        "work");
+    ::_exit(0);
+  }
+  out = Fd();
+  char begun = 0;
+  ASSERT_EQ(::read(in.get(), &begun, 1), 1);
+  ::kill(parent, SIGKILL);
+  ASSERT_EQ(::waitpid(parent, nullptr, 0), parent);
+  pollfd closed{in.get(), POLLIN, 0};
+  EXPECT_EQ(::poll(&closed, 1, 20'000), 1) << "the child still has its end of the pipe";
 }
 
 TEST(Child, ConfinedItReachesNothing) {

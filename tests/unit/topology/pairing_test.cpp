@@ -249,6 +249,22 @@ TEST(ComputeNics, OtherMakesThatAreFartherFromEveryGpuStayOut) {
   EXPECT_EQ(compute_nics(server.node, server.ports), (std::vector<size_t>{0, 1, 2}));
 }
 
+// Four GPUs and two NICs on root complexes of their own on each socket, and a storage card of another make on the
+// first.
+TEST(ComputeNics, OtherMakesThatMakeThemUnevenStayOut) {
+  Server server;
+  server.node = {};
+  for (int i = 0; i < 8; ++i) add_gpu(server.node, at(i, 0, 1, i / 4, true));
+  for (int i = 8; i < 12; ++i) add_nic(server.node, at(i, 0, 2, i / 10, false));
+  add_nic(server.node, at(12, 0, 2, 0, false));
+  server.node.nics[4].device = 0xa2dc;
+  server.ports.clear();
+  for (const Nic& nic : server.node.nics) server.ports.push_back(port_of(nic, 50e9));
+  EXPECT_EQ(compute_nics(server.node, server.ports), (std::vector<size_t>{0, 1, 2, 3}));
+  server.node.nics[2].device = server.node.nics[3].device = 0xa2dc;
+  EXPECT_EQ(compute_nics(server.node, server.ports).size(), 5u) << "one make alone is uneven, too";
+}
+
 // Four GPUs on root complexes of their own. The board's 25G ports are on the root complex of one of them by chance.
 TEST(ComputeNics, WithoutASwitchTheFastestMake) {
   Topology node;
