@@ -35,11 +35,15 @@ Finding odd_node(const OddNode& odd) {
                  expected + " to that file.");
 }
 
-// `locality` or `pairing` report it with the GPU that has lost it.
+// `locality` reports it with the GPU that has lost it, else `pairing` with the GPUs that share a NIC. A GPU that shares
+// its NIC with one that `locality` reports has lost nothing.
 bool is_reported(const Placement& placed, const MissingPart& part) {
   if (part.kind == MissingPart::Kind::rdma && placed.without_rdma == part.nic) return true;
+  const auto& pairs = placed.pairing.pairs;
+  bool any_odd = false;
+  for (size_t gpu = 0; gpu < pairs.size(); ++gpu) any_odd = any_odd || placed.is_odd(gpu);
   return part.kind != MissingPart::Kind::gpu && std::ranges::any_of(part.gpus, [&](size_t gpu) {
-           return placed.is_odd(gpu) || placed.pairing.pairs[gpu].shared_by > 1;
+           return any_odd ? placed.is_odd(gpu) : pairs[gpu].shared_by > 1;
          });
 }
 
