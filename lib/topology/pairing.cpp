@@ -26,7 +26,7 @@ struct Cost {
 // another NIC (successive shortest paths, Bellman-Ford): the result is of least cost.
 class Assignment {
  public:
-  // What is `kept` stays as it is.
+  // What is `kept` gives way only to a NIC that serves no GPU.
   Assignment(const Topology& topology, const std::vector<size_t>& nics, const Pairing& kept = {})
       : nics_(nics), load_(nics.size(), 0) {
     for (size_t g = 0; g < topology.gpus.size(); ++g) edges_.push_back(edges_of(topology, g));
@@ -112,12 +112,13 @@ class Assignment {
 
   bool relax(std::vector<std::optional<Cost>>& cost, std::vector<std::optional<size_t>>& moved) const {
     bool changed = false;
-    for (size_t unit = kept_; unit < units_.size(); ++unit) {
+    for (size_t unit = 0; unit < units_.size(); ++unit) {
       const auto& [gpu, at] = units_[unit];
-      if (!cost[at]) continue;
+      const auto now = edges_[gpu].find(at);
+      if (!cost[at] || now == edges_[gpu].end()) continue;
       for (const auto& [nic, price] : edges_[gpu]) {
-        const Cost through = *cost[at] - edges_[gpu].at(at) + price;
-        if (nic == at || (cost[nic] && *cost[nic] <= through)) continue;
+        const Cost through = *cost[at] - now->second + price + Cost{0, unit < kept_ ? 1 : 0, 0, 0};
+        if (nic == at || (unit < kept_ && load_[nic] > 0) || (cost[nic] && *cost[nic] <= through)) continue;
         cost[nic] = through;
         moved[nic] = unit;
         changed = true;
