@@ -26,8 +26,16 @@ struct Cost {
 // another NIC (successive shortest paths, Bellman-Ford): the result is of least cost.
 class Assignment {
  public:
-  Assignment(const Topology& topology, const std::vector<size_t>& nics) : nics_(nics), load_(nics.size(), 0) {
+  // What is `kept` gives way only to a NIC that serves no GPU.
+  Assignment(const Topology& topology, const std::vector<size_t>& nics, const Pairing& kept = {})
+      : nics_(nics), load_(nics.size(), 0) {
     for (size_t g = 0; g < topology.gpus.size(); ++g) edges_.push_back(edges_of(topology, g));
+    for (size_t g = 0; g < kept.pairs.size(); ++g)
+      for (const size_t nic : kept.pairs[g].nics) {
+        units_.push_back({g, static_cast<size_t>(std::ranges::find(nics_, nic) - nics_.begin())});
+        ++load_[units_.back().nic];
+      }
+    kept_ = units_.size();
     rounds_ = topology.gpus.size() * nics.size() > kManyPaths ? 1 : nics.size() + 1;
   }
 
@@ -106,10 +114,11 @@ class Assignment {
     bool changed = false;
     for (size_t unit = 0; unit < units_.size(); ++unit) {
       const auto& [gpu, at] = units_[unit];
-      if (!cost[at]) continue;
+      const auto now = edges_[gpu].find(at);
+      if (!cost[at] || now == edges_[gpu].end()) continue;
       for (const auto& [nic, price] : edges_[gpu]) {
-        const Cost through = *cost[at] - edges_[gpu].at(at) + price;
-        if (nic == at || (cost[nic] && *cost[nic] <= through)) continue;
+        const Cost through = *cost[at] - now->second + price + Cost{0, unit < kept_ ? 1 : 0, 0, 0};
+        if (nic == at || (unit < kept_ && load_[nic] > 0) || (cost[nic] && *cost[nic] <= through)) continue;
         cost[nic] = through;
         moved[nic] = unit;
         changed = true;
@@ -122,7 +131,7 @@ class Assignment {
   std::vector<Edges> edges_;
   std::vector<Unit> units_;
   std::vector<long> load_;
-  size_t rounds_ = 0;
+  size_t rounds_ = 0, kept_ = 0;
 };
 
 // `each` NICs for every GPU that has a class to any.
@@ -133,16 +142,16 @@ Assignment assign(const Topology& topology, const std::vector<size_t>& nics, siz
   return out;
 }
 
-// What is left of the pairing; nullopt: nothing for a GPU that had a NIC.
-template <class Gone>
-std::optional<Pairing> without(Pairing pairing, Gone&& is_gone) {
-  for (Pair& pair : pairing.pairs) {
-    const bool had = !pair.nics.empty();
-    std::erase_if(pair.nics, is_gone);
-    if (had && pair.nics.empty()) return std::nullopt;
+// The pairing over what is `left` of its NICs: each GPU keeps its others, and one without any shares the nearest.
+Pairing without(const Topology& topology, Pairing pairing, const std::vector<size_t>& left) {
+  std::vector<size_t> lost;
+  for (size_t g = 0; g < pairing.pairs.size(); ++g) {
+    auto& nics = pairing.pairs[g].nics;
+    if (std::erase_if(nics, [&](size_t nic) { return !contains(left, nic); }) > 0 && nics.empty()) lost.push_back(g);
   }
-  std::erase_if(pairing.idle, is_gone);
-  return pairing;
+  Assignment out(topology, left, pairing);
+  for (const size_t g : lost) out.add(g);
+  return out.pairing(topology);
 }
 
 // The pairing before anything went missing. `whole` becomes the topology with the missing NICs behind the others.
@@ -173,8 +182,7 @@ Pairing best_pairing(const Topology& topology, const std::vector<size_t>& nics) 
 
 Pairing built_pairing(const Topology& topology, std::span<const Port> ports) {
   Topology whole;
-  auto left = without(whole_pairing(topology, ports, whole), [&](size_t nic) { return nic >= topology.nics.size(); });
-  return left ? std::move(*left) : best_pairing(topology, compute_nics(topology, ports));
+  return without(topology, whole_pairing(topology, ports, whole), compute_nics(topology, ports));
 }
 
 Pairing built_pairing(const View& view) {
@@ -182,9 +190,7 @@ Pairing built_pairing(const View& view) {
 }
 
 Pairing best_pairing(const Topology& topology, std::span<const Port> ports) {
-  const std::vector<size_t> up = usable_nics(topology, ports, compute_nics(topology, ports));
-  auto left = without(built_pairing(topology, ports), [&](size_t nic) { return !std::ranges::binary_search(up, nic); });
-  return left ? std::move(*left) : best_pairing(topology, up);
+  return without(topology, built_pairing(topology, ports), usable_nics(topology, ports, compute_nics(topology, ports)));
 }
 
 std::map<std::string, Rail> rails_of(const Topology& topology, std::span<const Port> ports) {

@@ -50,11 +50,10 @@ struct Pairing {
 Pairing best_pairing(const Topology& topology, const std::vector<size_t>& nics);
 
 // compute_nics() and best_pairing() in one, with the NICs that are missing (of the inventory, else by symmetry): the
-// other NICs stay with their GPUs. If a GPU would have none, all are paired without the missing ones.
+// other NICs stay with their GPUs. A GPU that would have none shares the nearest of them.
 Pairing built_pairing(const Topology& topology, std::span<const Port> ports);
 Pairing built_pairing(const View& view);  // View::pairing, if it is there
-// As built_pairing(), over usable_nics(): while a port is down, its GPU keeps the other NICs that it has of its own; if
-// it has none, all are paired again.
+// As built_pairing(), over usable_nics(): a NIC whose port is down counts as missing.
 Pairing best_pairing(const Topology& topology, std::span<const Port> ports);
 
 struct Rail {

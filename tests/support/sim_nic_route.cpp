@@ -107,7 +107,7 @@ class Route final : public Netlink {
     }
   }
 
-  // dcbnl_pfc_getcfg() for drivers with getpfccfg.
+  // dcbnl_getpfccfg() for drivers that have it.
   static Replies cee_pfc(const SimNic& nic, const dcbmsg& header) {
     if (nic.personality != Personality::mlx5 && nic.personality != Personality::ice) return kernel_error(EOPNOTSUPP);
     AttrWriter priorities, out;

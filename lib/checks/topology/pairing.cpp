@@ -118,10 +118,11 @@ Finding no_rdma(const Nic& nic, const std::string& like) {
 }
 
 std::string missing_text(const Node& node, size_t gpu) {
+  std::string out;
   for (const MissingPart& part : missing_parts(node.topology, node.ports))
     if (part.kind == MissingPart::Kind::nic && contains(part.gpus, gpu))
-      return " Missing: a NIC function " + place_text(part) + ".";
-  return {};
+      out.append(out.empty() ? " Missing: a NIC function " : "; a NIC function ").append(place_text(part));
+  return out.empty() ? out : out + ".";
 }
 
 std::set<std::string> devices_for_gpus(const View& view) {

@@ -35,14 +35,18 @@ Finding odd_node(const OddNode& odd) {
                  expected + " to that file.");
 }
 
-// `locality` or `pairing` report it with the GPU that has lost it. GPUs that share a NIC by design lose none by that.
+// `locality` reports it with the GPU that has lost it, else `pairing` with the GPUs that share a NIC. A GPU that shares
+// its NIC with one that `locality` reports, or by design, has lost nothing.
 bool is_reported(const View& view, const Placement& placed, const Findings& pairings, const MissingPart& part) {
   if (part.kind == MissingPart::Kind::rdma && placed.without_rdma == part.nic) return true;
+  const auto& pairs = placed.pairing.pairs;
+  bool any_odd = false;
+  for (size_t gpu = 0; gpu < pairs.size(); ++gpu) any_odd = any_odd || placed.is_odd(gpu);
   const auto is_named = [&](size_t nic) {
     return contains(pairings, view.now.topology.nics[nic].name, &Finding::subject);
   };
   return part.kind != MissingPart::Kind::gpu && std::ranges::any_of(part.gpus, [&](size_t gpu) {
-           return placed.is_odd(gpu) || std::ranges::any_of(placed.pairing.pairs[gpu].nics, is_named);
+           return any_odd ? placed.is_odd(gpu) : std::ranges::any_of(pairs[gpu].nics, is_named);
          });
 }
 

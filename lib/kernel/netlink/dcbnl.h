@@ -60,7 +60,7 @@ Result<void> set_all(Netlink& route, const std::string& netdev);
 // reading back.
 Result<void> set_dcbx(Netlink& route, const std::string& netdev, uint8_t mode);
 
-// PFC by the older CEE command (dcbnl_pfc_getcfg() of net/dcb/dcbnl.c), where the driver has it: a second look for the
+// PFC by the older CEE command (dcbnl_getpfccfg() of net/dcb/dcbnl.c), where the driver has it: a second look for the
 // self-test.
 Result<PrioSet> cee_pfc(Netlink& route, const std::string& netdev);
 

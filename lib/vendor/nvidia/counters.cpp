@@ -160,9 +160,9 @@ constexpr CounterRow kRows[] = {
 constexpr CounterOrigin kOrigins[] = {
     {"out_of_sequence",
      "infiniband/hw/mlx5/counters.c mlx5_ib_get_hw_stats(): basic_q_cnts, out_of_seq_q_cnts, retrans_q_cnts, "
-     "extended_err_cnts, roce_accl_cnts; cong_cnts by mlx5_cmd_query_cong_counter(), rx_icrc_encapsulated by "
-     "mlx5_ib_query_ext_ppcnt_counters(). Packets sent again are counted by no kernel: losses show as sequence NAKs "
-     "and timeouts",
+     "extended_err_cnts, roce_accl_cnts; cong_cnts by mlx5_lag_query_cong_counters(), of a bond the sum of its ports; "
+     "rx_icrc_encapsulated by mlx5_ib_query_ext_ppcnt_counters(). Packets sent again are counted by no kernel: losses "
+     "show as sequence NAKs and timeouts",
      "a reload of the driver, which allocates new counter sets; those of the port: a reset of the NIC; the driver "
      "never clears them"},
     {"cc_rx_ce_pkts",

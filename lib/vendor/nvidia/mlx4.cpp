@@ -58,7 +58,7 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
   return upstream::remedy(setting, have, netdev, code);
 }
 
-// mlx4_en_dcbnl_set_dcbx() resets ETS and PFC and rebuilds the queues. Pause and rates are one firmware command each
+// mlx4_en_dcbnl_setdcbx() resets ETS and PFC and rebuilds the queues. Pause and rates are one firmware command each
 // (mlx4_SET_PORT_general(), mlx4_SET_PORT_SCHEDULER()).
 constexpr SettingOp kOps[] = {
     {SettingId::dcbx, {upstream::write_dcbx, "en_dcb_nl.c mlx4_en_dcbnl_setdcbx()"}},

@@ -148,6 +148,30 @@ TEST(Pairing, FewerBridgesWinWithinAClass) {
   EXPECT_EQ(pairing.pairs[1].nics, std::vector<size_t>{0});
 }
 
+TEST(Pairing, ANicThatServesNoGpuStandsInForOneThatIsDown) {
+  Topology topology;
+  std::vector<Port> ports;
+  const auto below = [](const std::string& bridge, int number) {
+    PciDevice out = at(0, 0, number, 0, number < 2);
+    out.bridges = {bridge + std::to_string(number), bridge, "top"};
+    return out;
+  };
+  add_gpu(topology, below("near", 0));
+  add_gpu(topology, below("far", 1));
+  for (const auto& [bridge, number] : {std::pair("near", 2), {"near", 3}, {"other", 4}}) {
+    add_nic(topology, below(bridge, number));
+    ports.push_back({.rdma = topology.nics.back().rdma[0], .pci = topology.nics.back().pci, .state = kPortActive});
+  }
+  const auto nics = [&] {
+    std::vector<std::vector<size_t>> out;
+    for (const Pair& pair : best_pairing(topology, ports).pairs) out.push_back(pair.nics);
+    return out;
+  };
+  EXPECT_EQ(nics(), (std::vector<std::vector<size_t>>{{0}, {1}}));
+  ports[0].state = 1;
+  EXPECT_EQ(nics(), (std::vector<std::vector<size_t>>{{1}, {2}})) << "the second GPU has an equally near one";
+}
+
 TEST(Pairing, LargeMachinesAreAnswered) {
   Topology topology;
   for (int i = 0; i < 64; ++i) {

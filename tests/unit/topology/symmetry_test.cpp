@@ -75,6 +75,21 @@ TEST(Symmetry, TwoFaultsAreBothNamed) {
   EXPECT_EQ(places(topology), (Texts{"at 0000:54:00.1, beside mlx5_4", "at 0000:13:00.0, beside mlx5_0 and mlx5_0f1"}));
 }
 
+TEST(Symmetry, AGpuThatLosesAllItsNicsTakesNoneFromTheOthers) {
+  Topology lost = dual();
+  lost.nics.erase(lost.nics.begin() + 6, lost.nics.begin() + 8);
+  const Pairing pairing = built_pairing(lost, {});
+  for (size_t gpu = 0; gpu < 8; ++gpu) EXPECT_EQ(pairing.pairs[gpu].nics.size(), gpu == 3 ? 1u : 2u);
+  EXPECT_EQ(pairing.pairs[3].shared_by, 2u);
+  Node node;
+  node.topology = lost;
+  const auto found = test::complaints_of({.now = node}, {"locality", "pairing", "symmetry"});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].subject, "GPU3");
+  for (const std::string& place : places(lost)) EXPECT_TRUE(has(found[0].meaning, place)) << found[0].meaning;
+  EXPECT_EQ(places(lost).size(), 2u);
+}
+
 TEST(Symmetry, AnRdmaDeviceIsMissed) {
   Topology topology = dual();
   topology.nics[5].rdma.clear();
