@@ -88,7 +88,9 @@ class Pass {
   }
 
   bool step(Row& row) {
-    if (in_sync(row) || row.blocked || row.disobeyed || (row.refusal && row.refused_at == accepted_)) return false;
+    if (in_sync(row) || row.blocked || row.disobeyed) return false;
+    // Each try of a disruptive write may stop traffic.
+    if (row.refusal && (row.refused_at == accepted_ || is_disruptive(*row.op, row.setting->id, limits_))) return false;
     row.refusal.reset();
     check_blockers(row);
     if (row.blocked) return false;
