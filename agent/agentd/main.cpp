@@ -53,7 +53,7 @@ int run(const Options& options) {
   if (!options.once && !options.pci) block_signals();
   auto kernel = open_kernel(options.root);
   if (!kernel) return refuse(EX_OSERR, message_id::trouble, kernel.error());
-  auto config = load_config_in_use(options.root, options.config_file());
+  auto config = load_config_in_use(options.root, options.config);
   // By hand, the operator's file is what counts.
   if (config && options.once && !config->error.empty()) config = error(0, config->error);
   if (!config && config.error().code == ENOENT)
@@ -71,7 +71,7 @@ int run(const Options& options) {
     return refuse(EX_CONFIG, message_id::configuration,
                   error(0, options.config_file() + ": mode: \"enforce\" on a captured tree; write mode = \"audit\""));
   PortManager manager(real_world(*kernel), config->config.policy);
-  return options.once ? reconcile_once(manager) : keep_on(*kernel, manager, *config, options.config_file());
+  return options.once ? reconcile_once(manager) : keep_on(*kernel, manager, *config, options.config);
 }
 
 }  // namespace

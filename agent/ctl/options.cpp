@@ -213,7 +213,7 @@ std::string suggestion(std::string_view word, const std::vector<std::string_view
                        const std::string& dashes) {
   const auto distance = [&](std::string_view name) { return edit_distance(word, name); };
   const auto nearest = std::ranges::min_element(known, {}, distance);
-  if (nearest == known.end() || distance(*nearest) > std::max<size_t>(2, word.size() / 3))
+  if (nearest == known.end() || distance(*nearest) > std::min(word.size() - 1, std::max<size_t>(2, word.size() / 3)))
     return "; see fabric-agentctl " + see;
   return "; did you mean " + dashes + std::string(*nearest) + "?";
 }

@@ -124,7 +124,8 @@ void add_candidates(Diagnosis& out, Symptoms of, const std::vector<Candidate>& c
 // as bad as `port-state` says, for any culprit.
 Diagnosis unexplained(const PortContext& ctx, Symptoms left, const std::vector<Candidate>& candidates) {
   Diagnosis out = diagnosis_of(*find_rule("not-enough-evidence"), ctx, {});
-  if (const auto fault = left.has(Symptom::link) ? port_state_fault(ctx.view, ctx.port) : std::nullopt) {
+  const auto fault = left.has(Symptom::link) ? port_state_fault(ctx.view, ctx.port) : std::nullopt;
+  if (fault) {
     out.status = fault->status;
     out.conclusion = fault->meaning;
     out.evidence.push_back(fault->observed + "; expected " + fault->expected);
@@ -132,6 +133,8 @@ Diagnosis unexplained(const PortContext& ctx, Symptoms left, const std::vector<C
   }
   for (const SymptomText& text : kTexts) {
     if (!left.has(text.symptom)) continue;
+    // A link in order, which no subnet manager has configured.
+    if (text.symptom == Symptom::link && fault && error_lines(ctx).empty()) continue;
     out.evidence.push_back(filled(text.text, ctx));
     if (text.symptom == Symptom::link) append(out.evidence, error_lines(ctx));
     if (text.symptom == Symptom::loss) append(out.evidence, loss_lines(ctx));

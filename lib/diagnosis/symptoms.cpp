@@ -15,11 +15,12 @@ extern const Threshold kStarved("starved_share", 0.05, "of the window without cr
 
 namespace {
 
-// A port that is down and should be up: it was up, it is planned or configured, or the NIC reports a fault.
+// A port that is down and should be up: it was up, it is planned or configured. Or what the check port-state reports.
 bool is_missed(const PortContext& ctx) {
-  return is_down(ctx.port) &&
-         ((ctx.before != nullptr && !is_down(*ctx.before)) || !planned_cables(ctx.view.policy, ctx.port).empty() ||
-          (!ctx.port.virtual_function && !why_unused(ctx.view, ctx.port)));
+  return (is_down(ctx.port) &&
+          ((ctx.before != nullptr && !is_down(*ctx.before)) || !planned_cables(ctx.view.policy, ctx.port).empty() ||
+           (!ctx.port.virtual_function && !why_unused(ctx.view, ctx.port)))) ||
+         port_state_fault(ctx.view, ctx.port);
 }
 
 // More than one a second, as the check cnp-ignored, and a tenth of all.

@@ -3,6 +3,7 @@
 #include "diagnosis/diagnosis.h"
 
 #include "base/json.h"
+#include "checks/check.h"
 #include "support/diagnosed.h"
 #include "support/test.h"
 
@@ -176,6 +177,21 @@ TEST(Diagnosis, ThinEvidenceBlamesNobody) {
     EXPECT_EQ(found[0].confidence, 0) << what;
     EXPECT_FALSE(found[0].next.empty()) << what << ": what to collect";
   }
+}
+
+TEST(Diagnosis, IsOfEveryPortThatTheCheckReports) {
+  for (const bool infiniband : {false, true})
+    for (unsigned state = 1; state <= 5; ++state)
+      for (unsigned phys_state = 1; phys_state <= 7; ++phys_state) {
+        Healthy node;
+        if (infiniband) make_infiniband(node);
+        for (Node* each : {&node.before, &node.now})
+          each->ports[0].state = state, each->ports[0].phys_state = phys_state;
+        const Diagnoses found = ask(node);
+        const auto fault = port_state_fault(node.view(), node.now.ports[0]);
+        ASSERT_EQ(found.size(), fault ? 1u : 0u) << infiniband << state << phys_state << text(found);
+        if (fault && found[0].rule == "not-enough-evidence") EXPECT_EQ(found[0].status, fault->status) << text(found);
+      }
 }
 
 // Two links to one switch: both that flap, or one of another switch with it, are no matter of one cable.

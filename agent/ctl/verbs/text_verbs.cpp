@@ -121,7 +121,7 @@ int run_config(const Options& options, Output& output) {
   const std::string what = options.arguments.size() == 1 ? options.arguments.front() : "";
   if (what == "accept") return accept_config(options, output);
   if (what != "check" && what != "show") return fail(output, kUsage, "config requires check, show or accept");
-  auto config = load_whole_config(options.root, options.config_file());
+  auto config = load_whole_config(options.root, options.config);
   if (const auto root = Root::open(options.root); what == "check" && config && root) check_cabling_file(*root, *config);
   if (what == "check") return check_config(options, config, output);
   if (!config) return fail(output, kInvalid, config.error().text());

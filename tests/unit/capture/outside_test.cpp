@@ -165,9 +165,12 @@ TEST(CapturedTree, NoLinkOfItShowsAFileOutside) {
       if (kind == std::string("the file")) tree.file(each.file, each.text);
       else if (kind == std::string("its link")) tree.link(each.file, outside.path() + "/" + each.file);
       else tree.remove(path.parent_path()).link(path.parent_path(), outside.path() + "/" + path.parent_path().string());
-      EXPECT_EQ(static_cast<bool>(has(test::ran_on(tree, each.words).all(), each.shown)),
-                kind == std::string("the file"))
-          << each.file << ", " << kind;
+      for (const std::string& name : {tree.path(), tree.path() + "/."}) {
+        std::vector<std::string> words = each.words;
+        words.insert(words.end(), {"--root", name});
+        EXPECT_EQ(static_cast<bool>(has(test::ran(words).all(), each.shown)), kind == std::string("the file"))
+            << each.file << ", " << kind << ", --root " << name;
+      }
     }
 }
 
