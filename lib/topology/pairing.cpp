@@ -26,16 +26,16 @@ struct Cost {
 // another NIC (successive shortest paths, Bellman-Ford): the result is of least cost.
 class Assignment {
  public:
-  // What is `kept` gives way only to a NIC that serves no GPU.
-  Assignment(const Topology& topology, const std::vector<size_t>& nics, const Pairing& kept = {})
+  // The pairs of `existing` are changed only for a NIC that serves no GPU.
+  Assignment(const Topology& topology, const std::vector<size_t>& nics, const Pairing& existing = {})
       : nics_(nics), load_(nics.size(), 0) {
     for (size_t g = 0; g < topology.gpus.size(); ++g) edges_.push_back(edges_of(topology, g));
-    for (size_t g = 0; g < kept.pairs.size(); ++g)
-      for (const size_t nic : kept.pairs[g].nics) {
+    for (size_t g = 0; g < existing.pairs.size(); ++g)
+      for (const size_t nic : existing.pairs[g].nics) {
         units_.push_back({g, static_cast<size_t>(std::ranges::find(nics_, nic) - nics_.begin())});
         ++load_[units_.back().nic];
       }
-    kept_ = units_.size();
+    existing_ = units_.size();
     rounds_ = topology.gpus.size() * nics.size() > kManyPaths ? 1 : nics.size() + 1;
   }
 
@@ -117,8 +117,8 @@ class Assignment {
       const auto now = edges_[gpu].find(at);
       if (!cost[at] || now == edges_[gpu].end()) continue;
       for (const auto& [nic, price] : edges_[gpu]) {
-        const Cost through = *cost[at] - now->second + price + Cost{0, unit < kept_ ? 1 : 0, 0, 0};
-        if (nic == at || (unit < kept_ && load_[nic] > 0) || (cost[nic] && *cost[nic] <= through)) continue;
+        const Cost through = *cost[at] - now->second + price + Cost{0, unit < existing_ ? 1 : 0, 0, 0};
+        if (nic == at || (unit < existing_ && load_[nic] > 0) || (cost[nic] && *cost[nic] <= through)) continue;
         cost[nic] = through;
         moved[nic] = unit;
         changed = true;
@@ -131,7 +131,7 @@ class Assignment {
   std::vector<Edges> edges_;
   std::vector<Unit> units_;
   std::vector<long> load_;
-  size_t rounds_ = 0, kept_ = 0;
+  size_t rounds_ = 0, existing_ = 0;
 };
 
 // `each` NICs for every GPU that has a class to any.
@@ -142,14 +142,15 @@ Assignment assign(const Topology& topology, const std::vector<size_t>& nics, siz
   return out;
 }
 
-// The pairing over what is `left` of its NICs: each GPU keeps its others, and one without any shares the nearest.
-Pairing without(const Topology& topology, Pairing pairing, const std::vector<size_t>& left) {
+// The pairing without the NICs that are not in `usable`: a GPU keeps its other NICs; one without any shares the
+// nearest.
+Pairing without(const Topology& topology, Pairing pairing, const std::vector<size_t>& usable) {
   std::vector<size_t> lost;
   for (size_t g = 0; g < pairing.pairs.size(); ++g) {
     auto& nics = pairing.pairs[g].nics;
-    if (std::erase_if(nics, [&](size_t nic) { return !contains(left, nic); }) > 0 && nics.empty()) lost.push_back(g);
+    if (std::erase_if(nics, [&](size_t nic) { return !contains(usable, nic); }) > 0 && nics.empty()) lost.push_back(g);
   }
-  Assignment out(topology, left, pairing);
+  Assignment out(topology, usable, pairing);
   for (const size_t g : lost) out.add(g);
   return out.pairing(topology);
 }
