@@ -7,7 +7,7 @@
 #include <csignal>
 
 #include "agentd/agent.h"
-#include "store/files.h"
+#include "base/files.h"
 
 namespace fabric::agentd {
 namespace {

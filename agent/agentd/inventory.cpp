@@ -3,9 +3,10 @@
 
 #include "agentd/agent.h"
 #include "checks/check.h"
-#include "model/report.h"
-#include "scan/scan.h"
-#include "store/pci_state.h"
+#include "judge/report.h"
+#include "node/inventory.h"
+#include "node/pci_state.h"
+#include "node/scan.h"
 
 namespace fabric::agentd {
 

@@ -7,8 +7,8 @@
 #include <ctime>
 
 #include "base/parse.h"
-#include "settings/drift.h"
-#include "settings/writer.h"
+#include "enforce/drift.h"
+#include "enforce/writer.h"
 
 namespace fabric::agentd {
 

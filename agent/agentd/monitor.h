@@ -2,8 +2,8 @@
 // Kernel notifications: links and DCB (rtnetlink), ethtool settings (generic netlink).
 #pragma once
 
+#include "enforce/writer.h"
 #include "kernel/netlink/rtnl.h"
-#include "settings/writer.h"
 
 namespace fabric::agentd {
 

@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "base/clock.h"
+#include "judge/finding.h"
 #include "kernel/netlink/ethtool_link.h"
-#include "model/finding.h"
 
 namespace fabric::agentd {
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "agentd/messages.h"
-#include "counters/reader.h"
-#include "store/optics_state.h"
+#include "node/counter_reader.h"
+#include "node/optics_state.h"
 
 namespace fabric::agentd {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "config/config.h"
+#include "policy/config.h"
 
 namespace fabric::agentd {
 

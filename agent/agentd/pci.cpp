@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agentd/pci.h"
 
+#include "enforce/reconcile.h"
+#include "enforce/sysctl.h"
 #include "kernel/pci/pci_config.h"
-#include "scan/scan.h"
-#include "settings/reconcile.h"
-#include "settings/sysctl.h"
-#include "store/pci_state.h"
-#include "store/state.h"
+#include "node/pci_state.h"
+#include "node/scan.h"
+#include "node/state.h"
 
 namespace fabric::agentd {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agentd/port_manager.h"
 
-#include "scan/scan.h"
+#include "node/scan.h"
 
 namespace fabric::agentd {
 namespace {

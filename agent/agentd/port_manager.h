@@ -3,9 +3,9 @@
 #pragma once
 
 #include "agentd/messages.h"
-#include "config/config.h"
+#include "enforce/confirm.h"
 #include "kernel/netlink/rtnl.h"
-#include "settings/confirm.h"
+#include "policy/config.h"
 
 namespace fabric::agentd {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The published state file, and errors.
 #include "agentd/port_manager.h"
-#include "settings/selftest.h"
+#include "enforce/selftest.h"
 
 namespace fabric::agentd {
 

@@ -3,7 +3,7 @@
 
 #include "agentd/port_manager.h"
 #include "agentd/schedule.h"
-#include "settings/restore.h"
+#include "enforce/restore.h"
 
 namespace fabric::agentd {
 namespace {

@@ -5,7 +5,7 @@
 #include <ctime>
 #include <utility>
 
-#include "settings/drift.h"
+#include "enforce/drift.h"
 
 namespace fabric::agentd {
 

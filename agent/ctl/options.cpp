@@ -3,8 +3,8 @@
 
 #include <getopt.h>
 
-#include "config/config.h"
 #include "ctl/topo/topo.h"
+#include "policy/config.h"
 
 namespace fabric::ctl {
 namespace {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernel/kernel.h"
-#include "model/policy.h"
+#include "policy/policy.h"
 
 namespace fabric::ctl {
 

@@ -3,9 +3,9 @@
 
 #include <thread>
 
-#include "config/cabling.h"
-#include "config/config.h"
-#include "settings/confirm.h"
+#include "enforce/confirm.h"
+#include "policy/cabling.h"
+#include "policy/config.h"
 
 namespace fabric::ctl {
 

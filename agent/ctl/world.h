@@ -3,9 +3,9 @@
 #pragma once
 
 #include "ctl/options.h"
-#include "scan/scan.h"
-#include "settings/reconcile.h"
-#include "settings/sysctl.h"
+#include "enforce/reconcile.h"
+#include "enforce/sysctl.h"
+#include "node/scan.h"
 
 namespace fabric::ctl {
 

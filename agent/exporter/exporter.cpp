@@ -12,7 +12,7 @@
 #include "exporter/http/server.h"
 #include "exporter/setup.h"
 #include "exporter/uevent.h"
-#include "store/health_state.h"
+#include "judge/health_state.h"
 
 namespace fabric::exporter {
 namespace {

@@ -7,10 +7,10 @@
 #include <cstdlib>
 
 #include "base/parse.h"
-#include "config/cabling.h"
-#include "config/config.h"
 #include "exporter/http/http.h"
 #include "kernel/kernel.h"
+#include "policy/cabling.h"
+#include "policy/config.h"
 
 namespace fabric::exporter {
 namespace {

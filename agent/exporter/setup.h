@@ -6,7 +6,7 @@
 
 #include "base/fd.h"
 #include "base/result.h"
-#include "model/policy.h"
+#include "policy/policy.h"
 
 namespace fabric::exporter {
 

@@ -216,4 +216,10 @@ std::string time_text(int64_t wall) {
   return text;
 }
 
+std::string chosen_word(std::string_view line) {
+  const size_t open = line.find('['), close = line.find(']', open == std::string_view::npos ? 0 : open);
+  if (open == std::string_view::npos || close == std::string_view::npos) return std::string(trim(line));
+  return std::string(line.substr(open + 1, close - open - 1));
+}
+
 }  // namespace fabric

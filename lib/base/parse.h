@@ -99,4 +99,7 @@ std::string joined(const List& list, std::string_view separator = ", ") {
   return joined(list, separator, [](std::string_view element) { return element; });
 }
 
+// A word in brackets is the chosen one: "none [integrity] confidentiality"; the whole line without brackets.
+std::string chosen_word(std::string_view line);
+
 }  // namespace fabric

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "health/health.h"
+#include "judge/platform_view.h"
 #include "topology/pairing.h"
 
 namespace fabric {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/parse.h"
-#include "model/finding.h"
+#include "judge/finding.h"
 
 namespace fabric {
 

@@ -2,9 +2,9 @@
 // A link with errors, or one that goes down: cable, switch, or this host.
 
 #include "checks/cabling/peer.h"
-#include "counters/catalogue.h"
 #include "diagnosis/context.h"
 #include "health/health.h"
+#include "nic/counter_catalogue.h"
 
 namespace fabric {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Congestion: CNPs and ECN marks that are ignored, and the reason for pause received.
 
-#include "counters/catalogue.h"
 #include "diagnosis/context.h"
+#include "nic/counter_catalogue.h"
 
 namespace fabric {
 

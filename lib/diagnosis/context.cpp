@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "checks/cabling/peer.h"
-#include "counters/catalogue.h"
-#include "vendor/capabilities.h"
+#include "nic/capabilities.h"
+#include "nic/counter_catalogue.h"
 
 namespace fabric {
 

@@ -4,7 +4,7 @@
 
 #include "diagnosis/diagnosis.h"
 #include "health/rule.h"
-#include "model/metrics.h"
+#include "nic/metrics.h"
 
 namespace fabric {
 

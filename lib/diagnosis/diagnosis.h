@@ -3,7 +3,7 @@
 // A rule is one row beside its function in the file of its subject (*_rules.cpp); rules() lists them in order.
 #pragma once
 
-#include "model/view.h"
+#include "judge/view.h"
 
 namespace fabric {
 

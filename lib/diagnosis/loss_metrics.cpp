@@ -5,7 +5,7 @@
 #include "checks/network/network.h"
 #include "diagnosis/context.h"
 #include "health/health.h"
-#include "vendor/capabilities.h"
+#include "nic/capabilities.h"
 
 namespace fabric {
 

@@ -3,8 +3,8 @@
 #include "checks/check.h"
 #include "checks/topology/pcie_link.h"
 #include "diagnosis/context.h"
+#include "judge/platform_view.h"
 #include "topology/pairing.h"
-#include "topology/platform.h"
 
 namespace fabric {
 

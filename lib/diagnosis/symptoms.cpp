@@ -2,6 +2,7 @@
 // Faults of a port, before a culprit is looked for.
 
 #include "checks/cabling/peer.h"
+#include "checks/check.h"
 #include "diagnosis/context.h"
 
 namespace fabric {

@@ -2,7 +2,7 @@
 #include "health/health.h"
 
 #include "health/rule.h"
-#include "vendor/capabilities.h"
+#include "nic/capabilities.h"
 
 namespace fabric {
 namespace {

@@ -2,7 +2,7 @@
 // The engine of the health rules (rule.h): states over time, and findings for the checks.
 #pragma once
 
-#include "model/view.h"
+#include "judge/view.h"
 
 namespace fabric {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "health/health.h"
-#include "model/finding.h"
+#include "judge/finding.h"
 
 namespace fabric {
 namespace {

@@ -2,9 +2,9 @@
 // Health of the link: flaps, damaged bits, retraining.
 #include <cmath>
 
-#include "counters/catalogue.h"
 #include "health/health.h"
 #include "health/rule.h"
+#include "nic/counter_catalogue.h"
 
 namespace fabric {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Health of the transport: lost packets, broken connections, rejected requests.
 #include "health/rule.h"
-#include "vendor/capabilities.h"
+#include "nic/capabilities.h"
 
 namespace fabric {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Health of the PCIe path, by the NIC's own counters and by AER.
 #include "health/rule.h"
-#include "topology/platform.h"
+#include "judge/platform_view.h"
 
 namespace fabric {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <span>
 
-#include "model/node.h"
+#include "node/node.h"
 
 namespace fabric::loglines {
 

@@ -4,9 +4,9 @@
 
 #include <deque>
 
-#include "counters/catalogue.h"
 #include "metrics/family.h"
-#include "model/policy.h"
+#include "nic/counter_catalogue.h"
+#include "policy/policy.h"
 
 namespace fabric {
 

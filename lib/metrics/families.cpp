@@ -4,7 +4,9 @@
 #include <ctime>
 
 #include "base/parse.h"
-#include "counters/catalogue.h"
+#include "nic/counter_catalogue.h"
+#include "setting/change.h"
+#include "setting/setting_table.h"
 
 namespace fabric {
 namespace {

@@ -2,8 +2,11 @@
 // Node and Report -> families. Pure. A value that was not read has no series.
 #pragma once
 
-#include "counters/burst.h"
+#include "judge/health.h"
+#include "judge/report.h"
 #include "metrics/family.h"
+#include "node/burst.h"
+#include "policy/policy.h"
 #include "topology/pairing.h"
 
 namespace fabric {

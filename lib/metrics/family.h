@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/metrics.h"
+#include "nic/metrics.h"
 
 namespace fabric {
 

@@ -2,7 +2,7 @@
 // The machine as nested boxes, common to tree, graph and pictures.
 #pragma once
 
-#include "model/node.h"
+#include "node/node.h"
 
 namespace fabric {
 

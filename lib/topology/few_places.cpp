@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/parse.h"
-#include "model/finding.h"
+#include "node/port_kind.h"
 #include "topology/pairing.h"
 #include "topology/symmetry.h"
 

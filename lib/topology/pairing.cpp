@@ -186,10 +186,6 @@ Pairing built_pairing(const Topology& topology, std::span<const Port> ports) {
   return without(topology, whole_pairing(topology, ports, whole), compute_nics(topology, ports));
 }
 
-Pairing built_pairing(const View& view) {
-  return view.pairing != nullptr ? *view.pairing : built_pairing(view.now.topology, view.now.ports);
-}
-
 Pairing best_pairing(const Topology& topology, std::span<const Port> ports) {
   return without(topology, built_pairing(topology, ports), usable_nics(topology, ports, compute_nics(topology, ports)));
 }

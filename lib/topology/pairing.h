@@ -4,8 +4,8 @@
 
 #include <span>
 
-#include "model/view.h"
-#include "topology/locality.h"
+#include "node/locality.h"
+#include "node/node.h"
 
 namespace fabric {
 
@@ -52,7 +52,6 @@ Pairing best_pairing(const Topology& topology, const std::vector<size_t>& nics);
 // compute_nics() and best_pairing() in one, with the NICs that are missing (of the inventory, else by symmetry): the
 // other NICs stay with their GPUs. A GPU that would have none shares the nearest of them.
 Pairing built_pairing(const Topology& topology, std::span<const Port> ports);
-Pairing built_pairing(const View& view);  // View::pairing, if it is there
 // As built_pairing(), over usable_nics(): a NIC whose port is down counts as missing.
 Pairing best_pairing(const Topology& topology, std::span<const Port> ports);
 

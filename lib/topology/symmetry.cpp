@@ -4,8 +4,8 @@
 #include <bit>
 
 #include "base/parse.h"
-#include "model/finding.h"
-#include "topology/locality.h"
+#include "node/locality.h"
+#include "node/port_kind.h"
 
 namespace fabric {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "model/node.h"
+#include "node/node.h"
 
 namespace fabric {
 

@@ -6,7 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
-#include "model/transceiver.h"
+#include "wire/transceiver.h"
 
 namespace fabric::eeprom {
 

@@ -4,7 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
-#include "model/neighbor.h"
+#include "wire/neighbor.h"
 
 namespace fabric::lldp {
 

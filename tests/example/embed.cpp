@@ -9,7 +9,7 @@
 #include <iterator>
 
 #include "metrics/collectable.h"
-#include "scan/scan.h"
+#include "node/scan.h"
 
 int main(int argc, char** argv) {
   auto kernel = fabric::open_kernel(argc > 1 ? argv[1] : "/");

@@ -2,7 +2,7 @@
 // The opposite of others_test.cpp: small traces that are ignored there must not hide large faults, and must not blame a
 // port whose driver counts something else. Planted in one machine each, by the names of its counters.
 #include "faults/planted.h"
-#include "model/metrics.h"
+#include "nic/metrics.h"
 #include "support/test.h"
 
 namespace fabric::faults {

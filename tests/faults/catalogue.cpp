@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "faults/fault.h"
-#include "model/metrics.h"
+#include "nic/metrics.h"
 
 namespace fabric::faults {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Congestion and loss: what the counters of a port say of the network, of this host and of its peers.
-#include "counters/catalogue.h"
 #include "faults/fault.h"
 #include "faults/fleet/reported.h"
-#include "model/metrics.h"
+#include "nic/counter_catalogue.h"
+#include "nic/metrics.h"
 
 namespace fabric::faults {
 namespace {

@@ -3,10 +3,10 @@
 // no false findings, and no diagnosis but of a port that check names, too.
 #include "support/corpus.h"
 
-#include "counters/signals.h"
 #include "diagnosis/diagnosis.h"
-#include "model/finding.h"
-#include "scan/scan.h"
+#include "judge/finding.h"
+#include "node/port_signals.h"
+#include "node/scan.h"
 #include "support/healthy_node.h"
 #include "support/test.h"
 #include "support/tree.h"

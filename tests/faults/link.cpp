@@ -4,7 +4,7 @@
 
 #include "faults/fault.h"
 #include "faults/fleet/reported.h"
-#include "model/metrics.h"
+#include "nic/metrics.h"
 
 namespace fabric::faults {
 namespace {

@@ -4,7 +4,7 @@
 #include "faults/fault.h"
 #include "health/health.h"
 #include "health/rule.h"
-#include "model/metrics.h"
+#include "nic/metrics.h"
 #include "support/test.h"
 
 namespace fabric::faults {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "faults/machines.h"
 
-#include "counters/catalogue.h"
+#include "nic/counter_catalogue.h"
 #include "support/counters.h"
 
 namespace fabric::faults {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "counters/catalogue.h"
 #include "faults/machines.h"
-#include "model/metrics.h"
+#include "nic/counter_catalogue.h"
+#include "nic/metrics.h"
 
 namespace fabric::faults {
 namespace {

@@ -3,7 +3,7 @@
 // each.
 #include "faults/fault.h"
 #include "faults/planted.h"
-#include "model/metrics.h"
+#include "nic/metrics.h"
 #include "support/test.h"
 
 namespace fabric::faults {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every captured machine with one or two parts gone or broken: with the inventory of its healthy state, as a node has
 // it that runs the agent, and without.
-#include "counters/signals.h"
 #include "diagnosis/diagnosis.h"
-#include "scan/scan.h"
+#include "node/port_signals.h"
+#include "node/scan.h"
 #include "support/corpus.h"
 #include "support/healthy_node.h"
 #include "support/mutate.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Optics: the module and its light.
 #include "faults/fault.h"
-#include "model/metrics.h"
+#include "nic/metrics.h"
 
 namespace fabric::faults {
 namespace {

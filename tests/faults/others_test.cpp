@@ -4,7 +4,7 @@
 #include "faults/answer.h"
 #include "faults/planted.h"
 #include "health/health.h"
-#include "model/metrics.h"
+#include "nic/metrics.h"
 #include "support/test.h"
 
 namespace fabric::faults {

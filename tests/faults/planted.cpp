@@ -2,7 +2,7 @@
 #include "faults/planted.h"
 
 #include "faults/answer.h"
-#include "model/metrics.h"
+#include "nic/metrics.h"
 #include "support/test.h"
 
 namespace fabric::faults {

@@ -5,7 +5,7 @@
 #include "faults/answer.h"
 #include "health/health.h"
 #include "health/rule.h"
-#include "model/metrics.h"
+#include "nic/metrics.h"
 #include "support/test.h"
 
 namespace fabric::faults {

@@ -2,8 +2,8 @@
 // Any bytes as a plan of cables, CSV or JSON: no crash, every fault has its line or, in JSON, the number of its cable.
 #include <cctype>
 
-#include "config/cabling.h"
 #include "fuzzer.h"
+#include "policy/cabling.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto cables = fabric::parse_cabling(fabric::text_of(data, size), "fuzz", "gpu01");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as a configuration: no crash; a policy that was read is shown in a form that reads back.
-#include "config/config.h"
 #include "fuzzer.h"
+#include "policy/config.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   auto loaded = fabric::parse_config(fabric::text_of(data, size), "fuzz.toml");

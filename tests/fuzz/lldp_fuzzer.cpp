@@ -3,7 +3,7 @@
 // The file it is published in is read from any bytes as well.
 #include "base/parse.h"
 #include "fuzzer.h"
-#include "store/neighbor_state.h"
+#include "node/neighbor_state.h"
 #include "wire/lldp.h"
 
 namespace {

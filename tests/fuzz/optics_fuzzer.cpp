@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as the file of modules: no crash; what was read is written in a form that reads back the same.
 #include "fuzzer.h"
-#include "store/optics_state.h"
+#include "node/optics_state.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace fabric::state;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as PCI configuration space and vital product data, and as the files that the agent keeps of it and of host
 // settings.
+#include "enforce/sysctl.h"
 #include "fuzzer.h"
 #include "kernel/pci/pci_config.h"
-#include "scan/port.h"
-#include "settings/sysctl.h"
-#include "store/pci_state.h"
+#include "node/pci_state.h"
+#include "node/scan_port.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text = fabric::text_of(data, size);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as the agent's own files: no crash; what was read is written in a form that reads back the same.
+#include "enforce/confirm.h"
 #include "fuzzer.h"
-#include "settings/confirm.h"
-#include "store/pci_state.h"
-#include "store/state.h"
+#include "node/inventory.h"
+#include "node/pci_state.h"
+#include "node/state.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text = fabric::text_of(data, size);

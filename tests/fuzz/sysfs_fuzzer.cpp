@@ -2,8 +2,8 @@
 // The texts of sysfs files and the paths of its links: a captured tree may hold anything.
 #include "fuzzer.h"
 #include "kernel/pci/pci.h"
-#include "kernel/pci/platform.h"
 #include "kernel/rdma/infiniband.h"
+#include "node/platform_reader.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text = fabric::text_of(data, size);

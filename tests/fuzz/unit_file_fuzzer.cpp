@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Unit files, limits.conf, slurm.conf, /proc/PID/limits and /proc/PID/cgroup: a captured tree may hold anything.
 #include "fuzzer.h"
-#include "kernel/host/cpu.h"
-#include "kernel/host/limits.h"
-#include "kernel/host/unit_file.h"
+#include "node/host_cpu.h"
+#include "node/host_limits.h"
+#include "node/host_unit_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace fabric;
@@ -21,6 +21,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   (void)host::parse_process_limits(text);
   (void)host::unit_of_cgroup(text);
   (void)host::kernel_parameters(text);
-  if (host::chosen_word(text).size() > size) std::abort();
+  if (chosen_word(text).size() > size) std::abort();
   return 0;
 }

@@ -2,7 +2,7 @@
 // Configurations from text, and from files in a temporary folder.
 #pragma once
 
-#include "config/config.h"
+#include "policy/config.h"
 #include "support/test.h"
 #include "support/tree.h"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "model/node.h"
-#include "vendor/counter_row.h"
+#include "nic/counter_row.h"
+#include "node/node.h"
 
 namespace fabric::test {
 

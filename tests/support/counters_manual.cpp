@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "counters/catalogue.h"
 #include "metrics/telemetry_metrics.h"
+#include "nic/counter_catalogue.h"
 #include "support/manuals.h"
 
 namespace fabric::test {

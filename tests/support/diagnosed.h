@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "counters/signals.h"
 #include "diagnosis/diagnosis.h"
+#include "node/port_signals.h"
 #include "support/counters.h"
 #include "support/healthy_node.h"
 

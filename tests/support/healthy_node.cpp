@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/healthy_node.h"
 
-#include "counters/signals.h"
+#include "node/port_signals.h"
 
 namespace fabric::test {
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "checks/check.h"
-#include "model/report.h"
-#include "model/view.h"
+#include "judge/report.h"
+#include "judge/view.h"
 
 namespace fabric::test {
 

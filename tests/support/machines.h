@@ -2,7 +2,7 @@
 // Machines as literals, after real kinds of GPU server: for what is shown of a machine.
 #pragma once
 
-#include "model/node.h"
+#include "node/node.h"
 
 namespace fabric::test {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <set>
 
-#include "model/finding.h"
-#include "model/node.h"
+#include "judge/finding.h"
+#include "node/node.h"
 
 namespace fabric::test {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "model/node.h"
+#include "node/node.h"
 
 namespace fabric::test {
 

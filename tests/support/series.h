@@ -3,7 +3,7 @@
 #pragma once
 
 #include "metrics/family.h"
-#include "model/policy.h"
+#include "policy/policy.h"
 #include "support/test.h"
 
 namespace fabric::test {

@@ -14,7 +14,7 @@
 
 #include "kernel/kernel.h"
 #include "kernel/netlink/dcbnl.h"
-#include "model/node.h"
+#include "node/node.h"
 
 namespace fabric::test {
 

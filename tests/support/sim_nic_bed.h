@@ -2,7 +2,7 @@
 // A simulated port under reconcile(), and how its tests look at what came out.
 #pragma once
 
-#include "settings/reconcile.h"
+#include "enforce/reconcile.h"
 #include "support/sim_files.h"
 #include "support/sim_nic.h"
 #include "support/test.h"

@@ -6,11 +6,11 @@
 #include <set>
 
 #include "base/parse.h"
-#include "kernel/pci/gpu.h"
-#include "kernel/pci/machine.h"
 #include "kernel/pci/pci.h"
-#include "kernel/pci/topology.h"
-#include "model/node.h"
+#include "node/gpu.h"
+#include "node/machine.h"
+#include "node/node.h"
+#include "node/topology_reader.h"
 
 namespace fabric::test {
 namespace {

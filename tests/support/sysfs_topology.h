@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernel/capture/root.h"
-#include "model/node.h"
+#include "node/node.h"
 
 namespace fabric::test {
 

@@ -33,7 +33,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "model/change.h"
+#include "setting/change.h"
 
 namespace fabric {
 

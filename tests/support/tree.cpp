@@ -3,7 +3,7 @@
 
 #include <stdexcept>
 
-#include "kernel/pci/topology.h"
+#include "node/topology_reader.h"
 #include "support/test.h"
 
 namespace fabric::test {

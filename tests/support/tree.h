@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "kernel/capture/root.h"
-#include "model/node.h"
+#include "node/node.h"
 
 namespace fabric::test {
 

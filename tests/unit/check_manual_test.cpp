@@ -3,7 +3,7 @@
 #include <cctype>
 
 #include "checks/check.h"
-#include "model/qos.h"
+#include "setting/qos.h"
 #include "support/manuals.h"
 #include "support/test.h"
 

@@ -2,12 +2,12 @@
 // What breaks a machine's symmetry, one defect at a time in a whole GPU server; and every machine of the corpus, of
 // which nothing may be said that is not true.
 #include "checks/check.h"
-#include "kernel/pci/topology.h"
+#include "node/locality.h"
+#include "node/topology_reader.h"
 #include "support/corpus.h"
 #include "support/healthy_node.h"
 #include "support/machines.h"
 #include "support/test.h"
-#include "topology/locality.h"
 
 namespace fabric {
 namespace {

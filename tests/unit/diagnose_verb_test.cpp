@@ -3,7 +3,7 @@
 #include "base/json.h"
 #include "ctl/verbs.h"
 #include "diagnosis/diagnosis.h"
-#include "store/state.h"
+#include "node/state.h"
 #include "support/golden.h"
 #include "support/sim_nic.h"
 #include "support/test.h"

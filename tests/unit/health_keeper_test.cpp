@@ -11,7 +11,7 @@
 #include "ctl/verbs.h"
 #include "exporter/http/page.h"
 #include "health/rule.h"
-#include "store/health_state.h"
+#include "judge/health_state.h"
 #include "support/healthy_node.h"
 #include "support/test.h"
 #include "support/tree.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every health rule on a machine under load, reading by reading: raised by its defect, and by no other; cleared by
 // itself.
-#include "counters/signals.h"
 #include "health/health.h"
 #include "health/rule.h"
-#include "store/health_state.h"
+#include "judge/health_state.h"
+#include "node/port_signals.h"
 #include "support/healthy_node.h"
 #include "support/test.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine of health with a made clock: confirmed, raised, cleared, and never for ever.
-#include "model/health.h"
+#include "judge/health.h"
 
-#include "config/config.h"
 #include "health/rule.h"
-#include "store/health_state.h"
+#include "judge/health_state.h"
+#include "policy/config.h"
 #include "support/test.h"
 
 namespace fabric {

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "ctl/output/table.h"
 #include "ctl/world.h"
+#include "judge/report.h"
 
 namespace fabric::ctl {
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ctl/output/table.h"
+#include "judge/report.h"
 #include "topology/boxes.h"
 #include "topology/pairing.h"
 

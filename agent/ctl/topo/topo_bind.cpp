@@ -3,7 +3,7 @@
 #include <cctype>
 
 #include "ctl/topo/topo.h"
-#include "kernel/pci/machine.h"
+#include "node/machine.h"
 
 namespace fabric::ctl {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "checks/network/network.h"
 #include "ctl/topo/topo.h"
-#include "model/finding.h"
+#include "judge/finding.h"
 
 namespace fabric::ctl {
 namespace {

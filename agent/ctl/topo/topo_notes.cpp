@@ -3,8 +3,8 @@
 
 #include "base/parse.h"
 #include "ctl/topo/topo.h"
-#include "model/finding.h"
-#include "vendor/capabilities.h"
+#include "judge/finding.h"
+#include "nic/capabilities.h"
 
 namespace fabric::ctl {
 namespace {

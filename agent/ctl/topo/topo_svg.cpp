@@ -3,7 +3,7 @@
 // NICs, a line from each GPU to the NICs that it is paired with, problems in red. Plain SVG 1.1: shapes and text.
 
 #include "ctl/topo/topo.h"
-#include "model/finding.h"
+#include "judge/finding.h"
 
 namespace fabric::ctl {
 namespace {

@@ -2,7 +2,7 @@
 // `topo --format tree` and `--format dot`.
 
 #include "ctl/topo/topo.h"
-#include "model/finding.h"
+#include "judge/finding.h"
 
 namespace fabric::ctl {
 namespace {

@@ -3,9 +3,9 @@
 #include "checks/check.h"
 #include "ctl/topo/topo.h"
 #include "ctl/world.h"
-#include "kernel/pci/machine.h"
-#include "kernel/pci/nvml.h"
-#include "kernel/pci/topology.h"
+#include "node/machine.h"
+#include "node/nvml.h"
+#include "node/topology_reader.h"
 
 namespace fabric::ctl {
 namespace {

@@ -9,7 +9,7 @@
 #include "ctl/output/table.h"
 #include "ctl/verbs/writer.h"
 #include "health/health.h"
-#include "store/health_state.h"
+#include "judge/health_state.h"
 
 namespace fabric::ctl {
 namespace {

@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "ctl/verbs.h"
-#include "kernel/pci/topology.h"
+#include "node/topology_reader.h"
 
 namespace fabric::ctl {
 namespace {

@@ -5,11 +5,11 @@
 #include <filesystem>
 
 #include "base/json.h"
-#include "counters/reader.h"
 #include "ctl/topo/topo.h"
 #include "ctl/verbs/capture.h"
 #include "ctl/world.h"
 #include "kernel/capture/anonymize.h"
+#include "node/counter_reader.h"
 
 namespace fabric::ctl {
 namespace {

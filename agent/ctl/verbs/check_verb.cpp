@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "config/config.h"
 #include "ctl/output/report_text.h"
 #include "ctl/verbs/samples.h"
 #include "ctl/verbs/watch.h"
 #include "health/health.h"
-#include "store/health_state.h"
+#include "judge/health_state.h"
+#include "policy/config.h"
 
 namespace fabric::ctl {
 namespace {

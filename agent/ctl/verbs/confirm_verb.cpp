@@ -3,8 +3,8 @@
 #include <systemd/sd-bus.h>
 
 #include "base/json.h"
-#include "config/config.h"
 #include "ctl/verbs/writer.h"
+#include "policy/config.h"
 
 namespace fabric::ctl {
 namespace {

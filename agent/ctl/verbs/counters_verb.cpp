@@ -3,10 +3,10 @@
 #include <cstdio>
 
 #include "base/json.h"
-#include "config/config.h"
 #include "ctl/output/table.h"
 #include "ctl/verbs/samples.h"
 #include "ctl/verbs/watch.h"
+#include "policy/config.h"
 
 namespace fabric::ctl {
 namespace {

@@ -5,7 +5,7 @@
 #include "ctl/verbs/samples.h"
 #include "diagnosis/diagnosis.h"
 #include "health/health.h"
-#include "store/health_state.h"
+#include "judge/health_state.h"
 
 namespace fabric::ctl {
 namespace {

@@ -3,7 +3,8 @@
 
 #include "ctl/output/report_text.h"
 #include "ctl/verbs/writer.h"
-#include "store/pci_state.h"
+#include "node/inventory.h"
+#include "node/pci_state.h"
 #include "topology/inventory.h"
 
 namespace fabric::ctl {

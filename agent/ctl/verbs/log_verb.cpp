@@ -7,10 +7,10 @@
 #include "ctl/output/table.h"
 #include "ctl/world.h"
 #include "health/health.h"
+#include "judge/health_state.h"
 #include "kernel/rdma/infiniband.h"
 #include "loglines/loglines.h"
-#include "store/health_state.h"
-#include "store/optics_state.h"
+#include "node/optics_state.h"
 
 namespace fabric::ctl {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // status and show.
 
-#include "config/config.h"
 #include "ctl/output/report_text.h"
-#include "model/finding.h"
-#include "store/state.h"
+#include "judge/finding.h"
+#include "node/state.h"
+#include "policy/config.h"
 
 namespace fabric::ctl {
 namespace {

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "base/json.h"
-#include "counters/catalogue.h"
-#include "counters/signals.h"
 #include "ctl/output/table.h"
+#include "nic/counter_catalogue.h"
+#include "node/port_signals.h"
 
 namespace fabric::ctl {
 namespace {

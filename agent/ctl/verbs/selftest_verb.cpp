@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "ctl/output/table.h"
 #include "ctl/verbs/writer.h"
-#include "settings/selftest.h"
+#include "enforce/selftest.h"
 
 namespace fabric::ctl {
 namespace {

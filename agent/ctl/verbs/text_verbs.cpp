@@ -2,11 +2,11 @@
 // config and explain.
 #include "base/json.h"
 #include "checks/check.h"
-#include "config/cabling.h"
-#include "config/config.h"
 #include "ctl/output/table.h"
 #include "ctl/verbs/writer.h"
 #include "diagnosis/diagnosis.h"
+#include "policy/cabling.h"
+#include "policy/config.h"
 
 namespace fabric::ctl {
 namespace {

@@ -3,13 +3,13 @@
 #include <iterator>
 #include <thread>
 
-#include "config/config.h"
 #include "ctl/output/report_text.h"
 #include "ctl/verbs/writer.h"
+#include "enforce/restore.h"
+#include "enforce/selftest.h"
 #include "kernel/netlink/rtnl.h"
-#include "settings/restore.h"
-#include "settings/selftest.h"
-#include "store/toml_value.h"
+#include "policy/config.h"
+#include "setting/toml_value.h"
 
 namespace fabric::ctl {
 

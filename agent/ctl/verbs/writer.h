@@ -4,7 +4,7 @@
 
 #include "ctl/verbs.h"
 #include "ctl/world.h"
-#include "settings/confirm.h"
+#include "enforce/confirm.h"
 
 namespace fabric::ctl {
 

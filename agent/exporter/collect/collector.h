@@ -5,8 +5,8 @@
 #pragma once
 
 #include "exporter/collect/device_sampler.h"
-#include "model/change.h"
-#include "model/policy.h"
+#include "policy/policy.h"
+#include "setting/change.h"
 
 namespace fabric::exporter {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporter/collect/device_reader.h"
 
-#include "model/node.h"
-#include "scan/scan.h"
-#include "settings/reconcile.h"
+#include "enforce/reconcile.h"
+#include "node/node.h"
+#include "node/scan.h"
 
 namespace fabric::exporter {
 namespace {

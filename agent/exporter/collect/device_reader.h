@@ -2,8 +2,8 @@
 // All readings of one RDMA device, made by its thread.
 #pragma once
 
-#include "counters/telemetry.h"
 #include "exporter/collect/collector.h"
+#include "node/counter_groups.h"
 
 namespace fabric::exporter {
 

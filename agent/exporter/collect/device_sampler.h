@@ -3,10 +3,10 @@
 // device. It keeps to its share of the CPU budget and slows down for a slow device (counters/pace.h).
 #pragma once
 
-#include "counters/pace.h"
-#include "counters/reader.h"
 #include "kernel/kernel.h"
 #include "metrics/family.h"
+#include "node/counter_reader.h"
+#include "node/pace.h"
 
 namespace fabric::exporter {
 

@@ -2,10 +2,10 @@
 #include "exporter/collect/health_keeper.h"
 
 #include "base/clock.h"
-#include "counters/signals.h"
+#include "base/files.h"
 #include "health/health.h"
-#include "store/files.h"
-#include "store/health_state.h"
+#include "judge/health_state.h"
+#include "node/port_signals.h"
 
 namespace fabric::exporter {
 namespace {

@@ -2,7 +2,7 @@
 #include "exporter/collect/host_reader.h"
 
 #include "kernel/rdma/infiniband.h"
-#include "scan/scan.h"
+#include "node/scan.h"
 
 namespace fabric::exporter {
 

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "exporter/collect/collector.h"
-#include "store/neighbor_state.h"
-#include "store/optics_state.h"
-#include "store/state.h"
+#include "node/neighbor_state.h"
+#include "node/optics_state.h"
+#include "node/state.h"
 
 namespace fabric::exporter {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/parse.h"
 #include "exporter/http/page.h"
+#include "judge/finding.h"
 #include "metrics/families.h"
-#include "model/finding.h"
 
 namespace fabric::exporter {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/parse.h"
 #include "exporter/http/page.h"
-#include "model/finding.h"
+#include "judge/finding.h"
 #include "topology/boxes.h"
 
 namespace fabric::exporter {

@@ -4,11 +4,11 @@
 #include <zlib.h>
 
 #include "checks/check.h"
-#include "counters/signals.h"
 #include "diagnosis/diagnosis.h"
 #include "health/health.h"
 #include "metrics/compat.h"
 #include "metrics/families.h"
+#include "node/port_signals.h"
 
 namespace fabric::exporter {
 namespace {

@@ -4,6 +4,8 @@
 
 #include "exporter/collect/collector.h"
 #include "exporter/http/http.h"
+#include "judge/health.h"
+#include "judge/report.h"
 #include "metrics/text.h"
 #include "topology/pairing.h"
 

@@ -17,8 +17,8 @@
 #include "checks/cabling/peer.h"
 #include "exporter/setup.h"
 #include "exporter/uevent.h"
-#include "scan/scan.h"
-#include "store/neighbor_state.h"
+#include "node/neighbor_state.h"
+#include "node/scan.h"
 #include "wire/lldp.h"
 
 namespace fabric::exporter {

@@ -6,7 +6,7 @@
 #include "base/event.h"
 #include "base/fd.h"
 #include "kernel/netlink/netlink.h"
-#include "model/neighbor.h"
+#include "wire/neighbor.h"
 
 namespace fabric {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checks/cabling/peer.h"
 
-#include "vendor/capabilities.h"
+#include "nic/capabilities.h"
 
 namespace fabric {
 bool has_cable(const Port& port) {

@@ -2,7 +2,7 @@
 // The peer at the other end of the cable of a port.
 #pragma once
 
-#include "model/view.h"
+#include "judge/view.h"
 
 namespace fabric {
 

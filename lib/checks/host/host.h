@@ -2,7 +2,7 @@
 // Shared by the checks of group host.
 #pragma once
 
-#include "model/finding.h"
+#include "judge/finding.h"
 
 namespace fabric {
 

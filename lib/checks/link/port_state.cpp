@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checks/check.h"
 #include "health/health.h"
-#include "topology/platform.h"
+#include "judge/platform_view.h"
 
 namespace fabric {
 namespace {

@@ -2,8 +2,8 @@
 // Ports that are down by design.
 
 #include "checks/cabling/peer.h"
-#include "model/finding.h"
-#include "topology/locality.h"
+#include "judge/finding.h"
+#include "node/locality.h"
 
 namespace fabric {
 namespace {

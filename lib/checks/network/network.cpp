@@ -2,7 +2,7 @@
 #include "checks/network/network.h"
 
 #include "checks/topology/pairing.h"
-#include "model/finding.h"
+#include "judge/finding.h"
 
 namespace fabric {
 

@@ -2,7 +2,7 @@
 // Rails: the RoCE ports for collectives of the GPUs, and their addresses.
 #pragma once
 
-#include "model/view.h"
+#include "judge/view.h"
 
 namespace fabric {
 

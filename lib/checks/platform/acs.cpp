@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checks/check.h"
-#include "topology/locality.h"
-#include "topology/platform.h"
+#include "judge/platform_view.h"
+#include "node/locality.h"
 
 namespace fabric {
 namespace {

@@ -2,8 +2,8 @@
 #include "checks/check.h"
 #include "health/health.h"
 #include "health/rule.h"
-#include "topology/locality.h"
-#include "topology/platform.h"
+#include "judge/platform_view.h"
+#include "node/locality.h"
 
 namespace fabric {
 namespace {

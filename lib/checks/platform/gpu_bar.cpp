@@ -2,7 +2,7 @@
 #include <bit>
 
 #include "checks/check.h"
-#include "topology/platform.h"
+#include "judge/platform_view.h"
 
 namespace fabric {
 namespace {

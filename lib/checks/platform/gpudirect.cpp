@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checks/check.h"
-#include "topology/platform.h"
+#include "judge/platform_view.h"
 
 namespace fabric {
 namespace {

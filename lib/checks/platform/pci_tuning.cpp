@@ -3,7 +3,7 @@
 
 #include "checks/check.h"
 #include "checks/topology/pairing.h"
-#include "topology/platform.h"
+#include "judge/platform_view.h"
 
 namespace fabric {
 

@@ -2,7 +2,7 @@
 #include "checks/check.h"
 #include "checks/topology/pairing.h"
 #include "health/health.h"
-#include "topology/platform.h"
+#include "judge/platform_view.h"
 
 namespace fabric {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checks/check.h"
 #include "checks/topology/pairing.h"
+#include "judge/platform_view.h"
 #include "topology/inventory.h"
-#include "topology/platform.h"
 
 namespace fabric {
 namespace {

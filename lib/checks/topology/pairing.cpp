@@ -2,8 +2,8 @@
 #include "checks/topology/pairing.h"
 
 #include "checks/check.h"
+#include "judge/platform_view.h"
 #include "topology/inventory.h"
-#include "topology/platform.h"
 #include "topology/symmetry.h"
 
 namespace fabric {

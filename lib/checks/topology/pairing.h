@@ -2,7 +2,7 @@
 // Pairing of GPUs and compute NICs, for checks of the symmetry of the machine.
 #pragma once
 
-#include "model/finding.h"
+#include "judge/finding.h"
 #include "topology/pairing.h"
 
 namespace fabric {

@@ -2,9 +2,9 @@
 #include "checks/check.h"
 #include "checks/topology/pairing.h"
 #include "checks/topology/pcie_link.h"
+#include "judge/platform_view.h"
+#include "nic/capabilities.h"
 #include "topology/inventory.h"
-#include "topology/platform.h"
-#include "vendor/capabilities.h"
 
 namespace fabric {
 namespace {

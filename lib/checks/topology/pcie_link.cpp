@@ -2,8 +2,8 @@
 #include "checks/topology/pcie_link.h"
 
 #include "base/parse.h"
-#include "topology/locality.h"
-#include "topology/platform.h"
+#include "judge/platform_view.h"
+#include "node/locality.h"
 
 namespace fabric {
 namespace {

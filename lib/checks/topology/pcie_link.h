@@ -2,7 +2,7 @@
 // PCI Express links, for the `pcie` check.
 #pragma once
 
-#include "model/finding.h"
+#include "judge/finding.h"
 
 namespace fabric {
 

@@ -3,8 +3,8 @@
 
 #include "checks/check.h"
 #include "checks/topology/pairing.h"
+#include "judge/platform_view.h"
 #include "topology/inventory.h"
-#include "topology/platform.h"
 
 namespace fabric {
 namespace {

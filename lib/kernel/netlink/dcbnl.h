@@ -6,7 +6,7 @@
 #include <linux/dcbnl.h>
 
 #include "kernel/netlink/netlink.h"
-#include "model/qos.h"
+#include "setting/qos.h"
 
 namespace fabric::dcbnl {
 

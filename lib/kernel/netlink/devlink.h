@@ -5,7 +5,7 @@
 
 #include "kernel/capture/root.h"
 #include "kernel/netlink/netlink.h"
-#include "model/telemetry.h"
+#include "kernel/telemetry.h"
 
 namespace fabric::devlink {
 

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "kernel/netlink/netlink.h"
-#include "model/node.h"
-#include "model/value.h"
+#include "kernel/telemetry.h"
+#include "setting/value.h"
 
 namespace fabric::ethtool {
 

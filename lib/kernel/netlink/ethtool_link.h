@@ -4,8 +4,8 @@
 #pragma once
 
 #include "kernel/netlink/ethtool.h"
-#include "model/transceiver.h"
 #include "wire/eeprom.h"
+#include "wire/transceiver.h"
 
 namespace fabric::ethtool {
 

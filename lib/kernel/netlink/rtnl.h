@@ -2,8 +2,8 @@
 // rtnetlink: links and their MTU (linux/rtnetlink.h, net/core/rtnetlink.c of Linux 6.12).
 #pragma once
 
+#include "kernel/netlink/addressing.h"
 #include "kernel/netlink/netlink.h"
-#include "model/network.h"
 
 namespace fabric::rtnl {
 

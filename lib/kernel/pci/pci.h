@@ -4,7 +4,7 @@
 #pragma once
 
 #include "kernel/capture/root.h"
-#include "model/node.h"
+#include "kernel/pci/pci_device.h"
 
 namespace fabric::pci {
 

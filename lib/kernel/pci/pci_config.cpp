@@ -5,7 +5,7 @@
 
 #include <bit>
 
-#include "kernel/host/cpu.h"
+#include "base/parse.h"
 
 namespace fabric::pci {
 namespace {
@@ -140,7 +140,7 @@ Result<void> write_mrrs(const Root& root, const std::string& address, uint32_t b
 }
 
 std::string lockdown(const Root& root) {
-  const std::string level = host::chosen_word(root.line_of("sys/kernel/security/lockdown"));
+  const std::string level = chosen_word(root.line_of("sys/kernel/security/lockdown"));
   return level == "none" ? std::string() : level;
 }
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 
 #include "kernel/capture/root.h"
-#include "model/platform.h"
+#include "kernel/pci/pci_settings.h"
 
 namespace fabric::pci {
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "kernel/netlink/netlink.h"
-#include "model/node.h"
+#include "kernel/telemetry.h"
 
 namespace fabric::nldev {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "model/node.h"
+#include "kernel/rdma/port.h"
 
 namespace fabric::verbs {
 

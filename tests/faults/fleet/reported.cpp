@@ -3,7 +3,7 @@
 // were not written for them. What should be answered is what the operators found in the end, not what our rules say.
 #include "faults/fleet/reported.h"
 
-#include "model/metrics.h"
+#include "nic/metrics.h"
 
 namespace fabric::faults {
 namespace {

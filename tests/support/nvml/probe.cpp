@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "kernel/pci/nvml.h"
+#include "node/nvml.h"
 
 int main(int count, char** arguments) {
   const auto patience = std::chrono::milliseconds(count > 1 ? std::atol(arguments[1]) : 5'000);

@@ -9,8 +9,8 @@
 
 #include <mutex>
 
-#include "settings/confirm.h"
-#include "store/state.h"
+#include "enforce/confirm.h"
+#include "node/state.h"
 #include "support/running_agent.h"
 
 namespace fabric::agentd {

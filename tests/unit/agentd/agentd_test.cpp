@@ -8,7 +8,7 @@
 #include "agentd/monitor.h"
 #include "agentd/options.h"
 #include "agentd/schedule.h"
-#include "settings/writer.h"
+#include "enforce/writer.h"
 #include "support/test.h"
 #include "support/tree.h"
 

@@ -4,9 +4,9 @@
 
 #include <linux/ethtool.h>
 
-#include "config/cabling.h"
-#include "settings/restore.h"
-#include "store/state.h"
+#include "enforce/restore.h"
+#include "node/state.h"
+#include "policy/cabling.h"
 #include "support/config.h"
 #include "support/sim_nic.h"
 #include "support/test.h"

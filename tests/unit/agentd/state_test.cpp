@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/state.h"
+#include "node/state.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -7,13 +7,13 @@
 #include <rdma/rdma_netlink.h>
 #include <sys/stat.h>
 
-#include "config/config.h"
 #include "ctl/verbs.h"
 #include "kernel/capture/anonymize.h"
 #include "kernel/netlink/rtnl.h"
-#include "kernel/pci/topology.h"
-#include "scan/scan.h"
-#include "store/state.h"
+#include "node/scan.h"
+#include "node/state.h"
+#include "node/topology_reader.h"
+#include "policy/config.h"
 #include "support/netns.h"
 #include "support/sim_nic.h"
 #include "support/sim_rdma.h"

@@ -6,7 +6,7 @@
 #include "kernel/capture/anonymize.h"
 #include "kernel/kernel.h"
 #include "kernel/netlink/ethtool_link.h"
-#include "store/optics_state.h"
+#include "node/optics_state.h"
 #include "support/sim_cage.h"
 #include "support/test.h"
 

@@ -6,8 +6,8 @@
 
 #include "kernel/netlink/dcbnl.h"
 #include "kernel/netlink/rtnl.h"
-#include "scan/port.h"
-#include "store/neighbor_state.h"
+#include "node/neighbor_state.h"
+#include "node/scan_port.h"
 #include "support/netns.h"
 #include "support/test.h"
 #include "support/tree.h"

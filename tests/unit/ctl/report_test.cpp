@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/report.h"
+#include "judge/report.h"
 
 #include "base/json.h"
 #include "support/test.h"

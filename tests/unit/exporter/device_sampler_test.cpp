@@ -4,9 +4,9 @@
 
 #include <numeric>
 
-#include "counters/reader.h"
 #include "metrics/families.h"
 #include "metrics/text.h"
+#include "node/counter_reader.h"
 #include "support/running_collector.h"
 #include "support/series.h"
 #include "support/sim_rdma.h"

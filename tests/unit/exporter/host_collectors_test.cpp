@@ -6,9 +6,9 @@
 
 #include "checks/check.h"
 #include "exporter/collect/host_reader.h"
-#include "model/report.h"
-#include "model/view.h"
-#include "store/neighbor_state.h"
+#include "judge/report.h"
+#include "judge/view.h"
+#include "node/neighbor_state.h"
 #include "support/running_collector.h"
 
 namespace fabric::exporter {

@@ -2,9 +2,9 @@
 // A tree that claims more than any machine has: every program comes to an end with it, and says so or gives a bounded
 // answer.
 #include "checks/check.h"
-#include "model/report.h"
-#include "model/view.h"
-#include "scan/scan.h"
+#include "judge/report.h"
+#include "judge/view.h"
+#include "node/scan.h"
 #include "support/running_collector.h"
 
 namespace fabric {

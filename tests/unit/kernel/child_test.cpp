@@ -17,7 +17,7 @@
 
 #include "base/fd.h"
 #include "kernel/host/sandbox.h"
-#include "store/optics_state.h"
+#include "node/optics_state.h"
 #include "support/test.h"
 #include "support/tree.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The facts of the group "host", read from trees with files as kernels, distributions and packages write them.
-#include "kernel/host/cpu.h"
-#include "kernel/host/limits.h"
-#include "kernel/host/systemd.h"
-#include "kernel/host/unit_file.h"
-#include "scan/scan.h"
+#include "node/host_cpu.h"
+#include "node/host_limits.h"
+#include "node/host_systemd.h"
+#include "node/host_unit_file.h"
+#include "node/scan.h"
 #include "support/test.h"
 #include "support/tree.h"
 

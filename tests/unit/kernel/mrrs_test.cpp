@@ -2,12 +2,12 @@
 // The maximum read request size, in configuration space as sysfs shows it to a privileged and to an unprivileged
 // process.
 #include "agentd/pci.h"
-#include "config/config.h"
+#include "enforce/sysctl.h"
 #include "kernel/pci/pci_config.h"
-#include "scan/scan.h"
-#include "settings/sysctl.h"
-#include "store/pci_state.h"
-#include "store/state.h"
+#include "node/pci_state.h"
+#include "node/scan.h"
+#include "node/state.h"
+#include "policy/config.h"
 #include "support/sim_files.h"
 #include "support/sim_nic_bed.h"
 #include "support/test.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernel/pci/nvml.h"
+#include "node/nvml.h"
 
 #include "support/test.h"
 

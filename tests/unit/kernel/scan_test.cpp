@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scan/scan.h"
+#include "node/scan.h"
 
 #include <sys/stat.h>
 
 #include "agentd/pci.h"
-#include "model/node.h"
+#include "node/node.h"
 #include "support/sim_nic.h"
 #include "support/sim_rdma.h"
 #include "support/test.h"

@@ -3,7 +3,7 @@
 #include <linux/devlink.h>
 #include <linux/genetlink.h>
 
-#include "scan/port.h"
+#include "node/scan_port.h"
 #include "support/test.h"
 #include "support/tree.h"
 

@@ -3,7 +3,7 @@
 #include "metrics/compat.h"
 
 #include "metrics/text.h"
-#include "scan/scan.h"
+#include "node/scan.h"
 #include "support/corpus.h"
 #include "support/counters.h"
 #include "support/series.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who is heard, how long, and what of it is published; names of devices and ports.
 #include "exporter/lldp/lldp.h"
-#include "store/neighbor_state.h"
+#include "node/neighbor_state.h"
 #include "support/test.h"
 #include "support/tree.h"
 #include "wire/lldp.h"

@@ -4,11 +4,11 @@
 
 #include <limits>
 
-#include "counters/catalogue.h"
 #include "metrics/compat.h"
 #include "metrics/families.h"
 #include "metrics/text.h"
-#include "model/metrics.h"
+#include "nic/counter_catalogue.h"
+#include "nic/metrics.h"
 #include "support/counters.h"
 #include "support/series.h"
 #include "support/test.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many series a page has: counted on machines where every counter of the catalogue is there.
-#include "counters/catalogue.h"
 #include "exporter/http/page.h"
 #include "health/health.h"
 #include "metrics/families.h"
+#include "nic/counter_catalogue.h"
 #include "support/golden.h"
 #include "support/healthy_node.h"
 #include "support/series.h"

@@ -7,7 +7,7 @@
 
 #include "kernel/kernel.h"
 #include "kernel/netlink/rtnl.h"
-#include "scan/port.h"
+#include "node/scan_port.h"
 #include "support/netns.h"
 #include "support/test.h"
 

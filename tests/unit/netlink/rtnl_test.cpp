@@ -4,9 +4,9 @@
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 
+#include "enforce/reconcile.h"
 #include "kernel/kernel.h"
 #include "kernel/netlink/dcbnl.h"
-#include "settings/reconcile.h"
 #include "support/netns.h"
 #include "support/test.h"
 

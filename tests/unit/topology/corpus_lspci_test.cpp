@@ -4,11 +4,11 @@
 // those cannot be scored.
 
 #include "base/parse.h"
-#include "kernel/pci/topology.h"
+#include "node/locality.h"
+#include "node/topology_reader.h"
 #include "support/corpus.h"
 #include "support/test.h"
 #include "support/tree.h"
-#include "topology/locality.h"
 
 namespace fabric {
 namespace {

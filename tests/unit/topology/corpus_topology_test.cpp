@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every machine of the corpus, judged from its hwloc XML and from its /sys tree, against the oracle's classes.
-#include "kernel/pci/topology.h"
+#include "node/locality.h"
+#include "node/topology_reader.h"
 #include "support/corpus.h"
 #include "support/sysfs_topology.h"
 #include "support/test.h"
-#include "topology/locality.h"
 
 namespace fabric {
 namespace {

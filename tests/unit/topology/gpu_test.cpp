@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernel/pci/gpu.h"
+#include "node/gpu.h"
 
-#include "kernel/pci/machine.h"
-#include "kernel/pci/topology.h"
+#include "node/machine.h"
+#include "node/topology_reader.h"
 #include "support/test.h"
 #include "support/tree.h"
 

@@ -4,8 +4,9 @@
 
 #include "agentd/agent.h"
 #include "base/json.h"
-#include "scan/scan.h"
-#include "store/pci_state.h"
+#include "node/inventory.h"
+#include "node/pci_state.h"
+#include "node/scan.h"
 #include "support/corpus.h"
 #include "support/ctl.h"
 #include "support/healthy_node.h"

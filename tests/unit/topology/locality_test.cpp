@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "topology/locality.h"
+#include "node/locality.h"
 
-#include "model/node.h"
+#include "node/node.h"
 #include "support/machines.h"
 #include "support/test.h"
 

@@ -2,7 +2,7 @@
 #include "topology/pairing.h"
 
 #include "checks/check.h"
-#include "kernel/pci/topology.h"
+#include "node/topology_reader.h"
 #include "support/corpus.h"
 #include "support/healthy_node.h"
 #include "support/test.h"

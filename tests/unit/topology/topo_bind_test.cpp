@@ -2,7 +2,7 @@
 // What `topo` prints for Slurm and Open MPI, read back by the rules of their manuals: gres.conf(5), mpirun(1).
 #include "base/parse.h"
 #include "ctl/topo/topo.h"
-#include "kernel/pci/machine.h"
+#include "node/machine.h"
 #include "support/healthy_node.h"
 #include "support/test.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/json.h"
 #include "ctl/topo/topo.h"
-#include "kernel/pci/topology.h"
+#include "node/topology_reader.h"
 #include "support/corpus.h"
 #include "support/golden.h"
 #include "support/machines.h"

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernel/pci/topology.h"
-
 #include "kernel/pci/pci.h"
+#include "node/locality.h"
+#include "node/topology_reader.h"
 #include "support/test.h"
 #include "support/tree.h"
-#include "topology/locality.h"
 
 // hwloc 2.9 does not free what it built of a file that ends early; the program reads one file and ends.
 extern "C" const char* __lsan_default_suppressions() { return "leak:libhwloc"; }

@@ -3,15 +3,15 @@
 #include "checks/check.h"
 #include "ctl/output/report_text.h"
 #include "ctl/topo/topo.h"
-#include "kernel/pci/topology.h"
+#include "judge/platform_view.h"
 #include "metrics/families.h"
 #include "metrics/text.h"
+#include "node/topology_reader.h"
 #include "support/healthy_node.h"
 #include "support/machines.h"
 #include "support/test.h"
 #include "support/tree.h"
 #include "topology/pairing.h"
-#include "topology/platform.h"
 
 namespace fabric {
 namespace {

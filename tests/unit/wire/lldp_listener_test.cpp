@@ -12,7 +12,7 @@
 
 #include "exporter/lldp/lldp.h"
 #include "exporter/setup.h"
-#include "store/neighbor_state.h"
+#include "node/neighbor_state.h"
 #include "support/netns.h"
 #include "support/test.h"
 #include "support/tree.h"

@@ -5,8 +5,8 @@
 #include <atomic>
 #include <future>
 
-#include "scan/scan.h"
-#include "store/optics_state.h"
+#include "node/optics_state.h"
+#include "node/scan.h"
 #include "support/netns.h"
 #include "support/test.h"
 #include "support/tree.h"

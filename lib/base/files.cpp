@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/files.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "base/parse.h"
+
+namespace fabric {
+namespace {
+
+Error failed(const std::string& path, const char* act) { return error(errno, "/" + path + ": " + act); }
+
+// The key goes below the comments at the top, before the first table.
+std::string with_last_line(std::string_view toml) {
+  size_t at = 0;
+  while (at < toml.size() && toml[at] == '#') at = std::min(toml.find('\n', at), toml.size() - 1) + 1;
+  return std::string(toml.substr(0, at)) + "last_line = \"# end\"\n" + std::string(toml.substr(at)) + "# end\n";
+}
+
+}  // namespace
+
+Result<Fd> make_directory_of(const std::string& directory, const std::string& path) {
+  auto parts = split(path, '/');
+  parts.pop_back();
+  // A directory that is synced must be open for reading; a parent directory need not be readable.
+  Fd at(::open(directory.c_str(), (parts.empty() ? O_RDONLY : O_PATH) | O_DIRECTORY | O_CLOEXEC));
+  for (std::string_view part : parts) {
+    if (!at) break;
+    std::string name(part);
+    const bool is_new = ::mkdirat(at.get(), name.c_str(), 0755) == 0;
+    if (!is_new && errno != EEXIST) return failed(path, "cannot make its directory");
+    at = Fd(::openat(at.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (is_new && at && ::fchmod(at.get(), 0755) != 0)
+      return failed(path, "cannot make its directory");  // whatever the umask
+  }
+  if (!at) return failed(path, "cannot open its directory");
+  return at;
+}
+
+Result<void> replace_file(const std::string& directory, const std::string& path, std::string_view toml) {
+  auto folder = make_directory_of(directory, path);
+  if (!folder) return folder.error();
+  const std::string name = base_name(path);
+  std::string fresh = "." + name + ".new";
+  Fd file(::openat(folder->get(), fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644));
+  // fchmod: whatever the umask, everybody may read.
+  if (!file || ::fchmod(file.get(), 0644) != 0 || !write_all(file.get(), with_last_line(toml)) ||
+      ::fsync(file.get()) != 0)
+    return failed(path, "cannot write");
+  if (::renameat(folder->get(), fresh.c_str(), folder->get(), name.c_str()) != 0)
+    return failed(path, "cannot rename into place");
+  if (::fsync(folder->get()) != 0) return failed(path, "cannot sync its directory");
+  return {};
+}
+
+Result<void> remove_file(const std::string& directory, const std::string& path) {
+  auto folder = make_directory_of(directory, path);
+  if (!folder) return folder.error();
+  if (::unlinkat(folder->get(), base_name(path).c_str(), 0) != 0 && errno != ENOENT)
+    return failed(path, "cannot be removed");
+  if (::fsync(folder->get()) != 0) return failed(path, "cannot sync its directory");
+  return {};
+}
+
+}  // namespace fabric

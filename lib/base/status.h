@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// How bad a finding, or a setting that differs, is.
+#pragma once
+
+#include <cstdint>
+
+#include "base/words.h"
+
+namespace fabric {
+
+// Of a finding. The numbers are the exit statuses of monitoring plugins.
+enum class Status : uint8_t { ok = 0, warning = 1, critical = 2, unknown = 3 };
+template <>
+inline constexpr std::string_view kEnumWords<Status>[] { "ok", "warning", "critical", "unknown" };
+
+// Order of findings, worst first: critical 0, warning 1, unknown 2, ok 3.
+int rank(Status value);
+
+}  // namespace fabric

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "enforce/confirm.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "base/fd.h"
+#include "base/files.h"
+#include "base/parse.h"
+#include "enforce/restore.h"
+#include "nic/driver.h"
+#include "node/node.h"
+#include "setting/record.h"
+
+namespace fabric {
+
+template <>
+inline constexpr std::tuple kFields<confirm::Record>{Field{"id", &confirm::Record::id, {.required = true}},
+                                                     Field{"boot_id", &confirm::Record::boot_id},
+                                                     Field{"until", &confirm::Record::until},
+                                                     Field{"policy", &confirm::Record::policy},
+                                                     Field{"disruptive", &confirm::Record::disruptive},
+                                                     Field{"reverted", &confirm::Record::reverted},
+                                                     Field{"sysctl", &confirm::Record::sysctl}};
+
+namespace confirm {
+namespace {
+
+constexpr const char* kWritten = "# Written by fabric-agentctl apply --confirm; see fabric-agentctl(1). Do not edit.\n";
+
+void guard(const std::string& directory, const std::string& id, const std::function<bool()>& act) {
+  for (;; std::this_thread::sleep_for(std::chrono::seconds(1))) {
+    const auto root = Root::open(directory);
+    const auto record = load(directory);
+    if (!root && root.error().code == ENOENT) return;  // a captured tree that was deleted
+    if (!root || !record) continue;                    // repaired meanwhile, or not repairable
+    if (!*record || (*record)->id != id || !is_pending(**record)) return;
+    if (is_due(**record, this_moment(*root)) && act()) return;
+  }
+}
+
+// A card that has not come back for so long is dead or was taken out: the settings of the others must not wait for it.
+constexpr std::chrono::minutes kForGone{10};
+
+// Since the deadline or, after a reboot, since the boot.
+std::chrono::milliseconds overdue(const Record& record, const Moment& now) {
+  const uint64_t since = record.boot_id == now.boot_id ? record.deadline : 0;
+  return std::chrono::milliseconds(now.milliseconds - std::min(since, now.milliseconds));
+}
+
+void forget_absent(Record& record, const std::vector<Port>& ports, Changes& changes) {
+  for (Change& change : qos::restore_of_absent(record.before, ports)) {
+    change.outcome = Outcome::refused;
+    change.code = ENODEV;
+    change.detail = "the card has been gone for 10 minutes";
+    changes.push_back(std::move(change));
+  }
+  for (const auto& entry : state::absent_originals(record.before, ports)) record.before.erase(entry);
+}
+
+// Nothing of the starter's stays open, its lock least of all, but the pipe.
+void leave(int pipe) {
+  ::setsid();
+  for (int signal : {SIGHUP, SIGPIPE, SIGINT}) ::signal(signal, SIG_IGN);
+  const int nothing = ::open("/dev/null", O_RDWR);
+  for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(nothing, fd);
+  ::dup2(pipe, 3);
+  ::closefrom(4);
+  (void)!::chdir("/");
+}
+
+[[noreturn]] void child(int pipe, const std::string& directory, const std::string& id,
+                        const std::function<void()>& detach, const std::function<bool()>& act) {
+  leave(pipe);
+  if (::fork() != 0) ::_exit(0);  // so that the starter has no child to wait for
+  if (detach) detach();
+  (void)!::write(3, "r", 1);
+  ::close(3);
+  guard(directory, id, act);
+  ::_exit(0);
+}
+
+}  // namespace
+
+Moment this_moment(const Root& root) {
+  Moment now;
+  now.boot_id = root.line_of("proc/sys/kernel/random/boot_id");
+  timespec since_boot{};
+  ::clock_gettime(CLOCK_BOOTTIME, &since_boot);
+  now.milliseconds =
+      static_cast<uint64_t>(since_boot.tv_sec) * 1000 + static_cast<uint64_t>(since_boot.tv_nsec) / 1'000'000;
+  return now;
+}
+
+bool is_pending(const Record& record) { return record.reverted.empty(); }
+
+bool is_due(const Record& record, const Moment& now) {
+  return is_pending(record) && (record.boot_id != now.boot_id || now.milliseconds >= record.deadline);
+}
+
+Record begin(const Moment& now, std::chrono::seconds patience, const Policy& policy, std::string policy_digest) {
+  Record record{.id = std::to_string(now.milliseconds) + "-" + std::to_string(::getpid()),
+                .boot_id = now.boot_id,
+                .policy = std::move(policy_digest),
+                .disruptive = policy.disruptive};
+  set_deadline(record, now, patience);
+  return record;
+}
+
+void set_deadline(Record& record, const Moment& now, std::chrono::seconds patience) {
+  record.deadline = now.milliseconds + static_cast<uint64_t>(patience.count()) * 1000;
+  record.until = time_text(std::time(nullptr) + patience.count());
+}
+
+std::string digest(std::string_view text) {
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(fnv1a(text)));
+  return digits;
+}
+
+std::string to_toml(const Record& record) {
+  std::string out =
+      document_toml(kWritten + ("deadline = " + toml_string(std::to_string(record.deadline)) + "\n"), record);
+  for (const auto& [key, qos] : record.before) out += "\n[before." + toml_string(key) + "]\n" + settings_toml(qos);
+  return out;
+}
+
+Result<Record> parse(std::string_view text, const std::string& name) {
+  const auto table = parse_state(text, name);
+  if (!table) return table.error();
+  auto record = record_of<Record>(*table, name);
+  if (!record) return record;
+  const auto deadline = parse_number<uint64_t>(text_at(*table, "deadline"));
+  if (!deadline) return corrupt(name, {1, 1}, "no deadline");
+  record->deadline = *deadline;
+  if (const auto* ports = (*table)["before"].as_table())
+    for (auto&& [port, settings] : *ports) {
+      const auto qos = read_settings(settings, name);
+      if (!qos) return qos.error();
+      record->before[std::string(port.str())] = *qos;
+    }
+  return record;
+}
+
+Result<std::optional<Record>> load(const std::string& directory) {
+  auto root = Root::open(directory);
+  if (!root) return root.error();
+  auto record = parse_file(root->read(kFile), kFile, parse);
+  if (!record && record.error().code == EBADMSG)
+    return error(EBADMSG,
+                 record.error().what + "; repair the file, or move it away (the previous settings are lost then)");
+  return record;
+}
+
+Result<void> save(const std::string& directory, const Record& record) {
+  return replace_file(directory, kFile, to_toml(record));
+}
+
+Result<void> remove(const std::string& directory) { return remove_file(directory, kFile); }
+
+Keys keys_changed(const Port& port, const Qos& want, const Qos& before) {
+  const Driver& driver = driver_for(port.kernel_driver);
+  Keys keys = keys_of(want);
+  Qos now = before;
+  // There and back: a write can overwrite other settings on either way.
+  for (const Qos* to : {&want, &before})
+    for (const SettingId id : driver.order) {
+      const Setting& setting = setting_of(id);
+      if (!keys[index(id)] || !has_value(setting, *to) || same_value(setting, *to, now)) continue;
+      driver.effect(setting, *to, now);
+      for (size_t i = 0; i < kSettingCount; ++i)
+        if (has_value(kSettings[i], before) && !same_value(kSettings[i], before, now)) keys.set(i);
+    }
+  return keys;
+}
+
+void remember(Record& record, const Port& port, const Qos& before, const Keys& keys) {
+  Qos& original = record.before[state::port_key(port)];
+  const Keys own =
+      keys & qos::own_keys(port);  // a bond shares its entry with a member: settings of neither would stay in it
+  for (size_t i = 0; i < kSettingCount; ++i)
+    if (own[i] && !has_value(kSettings[i], original)) copy_value(kSettings[i], before, original);
+}
+
+Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, const Moment& now, qos::Options options) {
+  Changes all;
+  options.disruptive = record.disruptive;
+  options.window_open = true;  // who could not wait for the window on the way there need not on the way back
+  options.conflict = nullptr;
+  options.save_original = nullptr;
+  const bool given_up = overdue(record, now) >= kForGone;
+  for (Port& port : ports) {
+    auto entry = state::find_original(record.before, port);
+    if (entry == record.before.end()) continue;
+    options.only = qos::own_keys(port);
+    const Changes changes = qos::reconcile(kernel, port, entry->second, options);
+    const bool again = std::ranges::any_of(changes, [=](const Change& change) {
+      return given_up ? change.outcome == Outcome::pending : is_left_to_do(change);
+    });
+    all.insert(all.end(), changes.begin(), changes.end());
+    if (!again) state::forget(record.before, port, options.only);
+  }
+  if (given_up) forget_absent(record, ports, all);
+  // The host's settings have nothing to wait for.
+  const Changes host = qos::reconcile_sysctl(kernel.root, std::exchange(record.sysctl, {}), {});
+  all.insert(all.end(), host.begin(), host.end());
+  if (record.before.empty()) record.reverted = time_text(std::time(nullptr));
+  return all;
+}
+
+Result<Changes> lapse(const std::string& directory, Kernel& kernel, std::vector<Port>& ports, Record& record,
+                      qos::Options options) {
+  const bool is_empty = record.before.empty() && record.sysctl.empty();
+  Changes changes = revert(kernel, ports, record, this_moment(kernel.root), std::move(options));
+  auto done = is_empty ? remove(directory) : save(directory, record);
+  if (!done) return done.error();
+  return changes;
+}
+
+Result<void> start_guard(const std::string& directory, const std::string& id, const std::function<void()>& detach,
+                         const std::function<bool()>& act) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return error(errno, "the guard of apply --confirm: pipe");
+  const pid_t first = ::fork();
+  if (first < 0) return error(errno, "the guard of apply --confirm: fork");
+  if (first == 0) child(ends[1], directory, id, detach, act);
+  ::close(ends[1]);
+  ::waitpid(first, nullptr, 0);
+  char ready = 0;
+  const bool stands = ::read(ends[0], &ready, 1) == 1;
+  ::close(ends[0]);
+  if (!stands) return error(ESRCH, "the guard of apply --confirm ended at once");
+  return {};
+}
+
+}  // namespace confirm
+}  // namespace fabric

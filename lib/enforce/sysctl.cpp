@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "enforce/sysctl.h"
+
+#include "base/files.h"
+#include "base/find.h"
+#include "base/parse.h"
+#include "setting/record.h"
+
+namespace fabric::qos {
+namespace {
+
+std::string file_of(std::string_view name) {
+  std::string path(name);
+  for (char& each : path) each = each == '.' ? '/' : each == '/' ? '.' : each;
+  return "proc/sys/" + path;
+}
+
+std::string one_spaced(std::string_view text) { return joined(words(text), " "); }
+
+// Why the kernel refused it, by its errno.
+std::string remedy(const std::string& name, int code) {
+  const Sysctl* row = find_sysctl(name);
+  if (row != nullptr && row->sys_admin && (code == EPERM || code == EACCES || code == EROFS))
+    return "; requires CAP_SYS_ADMIN: systemctl restart fabric-agent-pci writes it";
+  if (code == EINVAL) return "; this kernel does not take the value";
+  if (code == EROFS) return "; /proc/sys is read-only here (a container, or ProtectKernelTunables= of the service)";
+  if (code == EACCES || code == EPERM) return "; needs root, for net.* with CAP_NET_ADMIN";
+  return {};
+}
+
+Change with(Change change, Outcome outcome, std::string detail, int code = 0) {
+  change.outcome = outcome;
+  change.code = code;
+  change.detail = std::move(detail);
+  return change;
+}
+
+Change refused(Change change, const Error& failure) {
+  std::string detail = failure.text() + remedy(change.sysctl, failure.code);
+  return with(std::move(change), Outcome::refused, std::move(detail), failure.code);
+}
+
+Change write_sysctl(const Root& root, const std::string& file, const SysctlOptions& options, Change change) {
+  if (options.save_original)
+    if (auto saved = options.save_original(change.sysctl, change.from); !saved)
+      return with(std::move(change), Outcome::unsaved, saved.error().text());
+  if (auto written = root.write(file, change.to); !written) return refused(std::move(change), written.error());
+  const auto after = root.read(file);
+  if (!after) return refused(std::move(change), after.error());
+  const std::string now = one_spaced(*after);
+  const bool obeyed = now == change.to;
+  return with(std::move(change), obeyed ? Outcome::applied : Outcome::ignored,
+              obeyed ? "" : "accepted, but reads back as " + now);
+}
+
+Change reconcile_one(const Root& root, const std::string& name, const std::string& wanted,
+                     const SysctlOptions& options) {
+  Change change;
+  change.port = kHostSubject;
+  change.sysctl = name;
+  change.from = "-";
+  change.to = wanted;
+  if (std::string problem = sysctl_problem(name, wanted); !problem.empty())
+    return with(std::move(change), Outcome::refused, std::move(problem), EINVAL);
+  change.to = one_spaced(wanted);
+  const std::string file = file_of(name);
+  const auto before = root.read(file);
+  if (!before && before.error().code == ENOENT)
+    return with(std::move(change), Outcome::unsupported,
+                "unknown to this kernel, or the network interface does not exist");
+  if (!before) return refused(std::move(change), before.error());
+  change.from = one_spaced(*before);
+  if (change.from == change.to) return change;
+  if (options.conflict && options.conflict(name))
+    return with(std::move(change), Outcome::conflict, "another writer keeps changing it back");
+  if (options.dry_run) return with(std::move(change), Outcome::differs, "");
+  return write_sysctl(root, file, options, std::move(change));
+}
+
+}  // namespace
+
+Changes reconcile_sysctl(const Root& root, const SysctlValues& wanted, const SysctlOptions& options) {
+  Changes out;
+  for (const auto& [name, value] : wanted) out.push_back(reconcile_one(root, name, value, options));
+  return out;
+}
+
+std::string sysctl_originals_toml(const SysctlValues& originals) {
+  return "# Written by fabric-agentd; see fabric-agentd(8). Do not edit.\n" + lines_toml(originals);
+}
+
+Result<SysctlValues> parse_sysctl_originals(std::string_view text, const std::string& file) {
+  const auto table = parse_state(text, file);
+  if (!table) return table.error();
+  SysctlValues out;
+  if (auto problem = read_value(*table, {.strict = true}, out)) return corrupt(file, problem->at, problem->what);
+  return out;
+}
+
+Result<SysctlValues> load_sysctl_originals(const std::string& directory) {
+  auto root = Root::open(directory);
+  if (!root) return root.error();
+  auto values = parse_file(root->read(kSysctlOriginalsFile), kSysctlOriginalsFile,
+                           [](const std::string& text, const std::string& name) {
+                             return text.ends_with('\n') ? parse_sysctl_originals(text, name)
+                                                         : corrupt(name, {1, 1}, "the file is truncated");
+                           });
+  if (values) return values->value_or(SysctlValues{});
+  Error why = values.error();
+  if (why.code == EBADMSG) why.what += "; repair the file, or move it away (the original values are lost then)";
+  return why;
+}
+
+Result<void> save_sysctl_originals(const std::string& directory, const SysctlValues& originals) {
+  return replace_file(directory, kSysctlOriginalsFile, sysctl_originals_toml(originals));
+}
+
+Result<void> save_sysctl_original(const std::string& directory, SysctlValues& originals, const std::string& name,
+                                  const std::string& before) {
+  if (originals.contains(name)) return {};
+  SysctlValues next = originals;
+  next.emplace(name, before);
+  if (auto saved = save_sysctl_originals(directory, next); !saved) return saved;
+  originals = std::move(next);
+  return {};
+}
+
+}  // namespace fabric::qos

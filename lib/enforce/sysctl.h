@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compares, writes and restores the host settings of setting/sysctl.h.
+#pragma once
+
+#include "base/result.h"
+#include "kernel/capture/root.h"
+#include "setting/change.h"
+#include "setting/sysctl.h"
+
+namespace fabric::qos {
+
+struct SysctlOptions {
+  bool dry_run = false;
+  // Called before the first write of each name with its value: must make it durable; on failure it is not written.
+  std::function<Result<void>(const std::string& name, const std::string& before)> save_original;
+  // Names that are in conflict: reported, not written.
+  std::function<bool(const std::string& name)> conflict{};
+};
+
+// One change per wanted name: read, written only where it differs, read back. Change::from is empty if it was not read.
+Changes reconcile_sysctl(const Root& root, const SysctlValues& wanted, const SysctlOptions& options);
+
+// The original value of each name, with the same care as state::Originals.
+inline constexpr const char* kSysctlOriginalsFile = "var/lib/fabric-agent/sysctl.toml";
+Result<SysctlValues> parse_sysctl_originals(std::string_view text, const std::string& file);
+std::string sysctl_originals_toml(const SysctlValues& originals);
+Result<SysctlValues> load_sysctl_originals(const std::string& directory);
+// Writes the whole file, also where nothing is left.
+Result<void> save_sysctl_originals(const std::string& directory, const SysctlValues& originals);
+// Adds the name where it is not known yet, and makes it durable.
+Result<void> save_sysctl_original(const std::string& directory, SysctlValues& originals, const std::string& name,
+                                  const std::string& before);
+
+}  // namespace fabric::qos

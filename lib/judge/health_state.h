@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Findings: the health states as the exporter keeps them over a restart, its last report, for programs that need its
+// verdict at once, and the acknowledgements, which `fabric-agentctl ack` writes and everybody may read. An Error of
+// parse_...() has code EBADMSG, and the text says where it is wrong. Written whole and renamed into place.
+#pragma once
+
+#include "base/result.h"
+#include "judge/health.h"
+#include "kernel/capture/root.h"
+
+namespace fabric {
+
+inline constexpr const char* kAckFile = "var/lib/fabric-agent/acks.toml";
+
+std::string acks_toml(const std::vector<Ack>& acks);
+Result<std::vector<Ack>> parse_acks(std::string_view text, const std::string& name);
+
+// No file: none.
+Result<std::vector<Ack>> load_acks(const Root& root);
+// `directory`: the root below which the file lies.
+Result<void> save_acks(const std::string& directory, const std::vector<Ack>& acks);
+
+inline constexpr const char* kHealthFile = "run/fabric-exporter/health.toml";
+inline constexpr const char* kHealthName = "health.toml";
+inline constexpr const char* kSpentName = "acks.toml";  // acknowledgements that are over, in the same form
+
+// Omits rules that are ok with an empty window.
+std::string health_toml(const HealthMemory& memory);
+// Rules that are not known are left out.
+Result<HealthMemory> parse_health(std::string_view text, const std::string& name);
+
+// The last state that the exporter wrote. nullopt: no file. ESTALE: it was written longer than a minute ago, by an
+// exporter that is gone or hangs.
+Result<std::optional<HealthMemory>> load_health(const Root& root);
+
+inline constexpr const char* kReportFile = "run/fabric-exporter/report.toml";
+inline constexpr const char* kReportName = "report.toml";
+// The exporter writes it every ten seconds; a device that hangs delays it by as much again.
+inline constexpr double kReportAge = 30;
+
+struct PublishedReport {
+  Report report;       // without meaning and remedy; findings that are ok have neither subject nor text
+  double updated = 0;  // seconds since boot
+};
+
+std::string report_toml(const PublishedReport& published);
+// Malformed findings count as unknown.
+Result<PublishedReport> parse_report(std::string_view text, const std::string& name);
+// nullopt: no file. ESTALE: its exporter is gone or hangs. The current time is proc/uptime below the root.
+Result<std::optional<PublishedReport>> load_report(const Root& root);
+
+// `directory`: the service's own, in which the file lies.
+Result<void> save_report(const std::string& directory, const PublishedReport& published);
+
+}  // namespace fabric

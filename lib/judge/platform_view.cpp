@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "judge/platform_view.h"
+
+#include "topology/pairing.h"
+
+namespace fabric {
+const PlatformFunction* function_of(const Node& node, const std::string& pci) {
+  return find_in(node.platform.functions, pci);
+}
+
+std::optional<uint64_t> rise_of(const AerCounts& before, const AerCounts& now) {
+  if (!now.total || !before.total || *now.total < *before.total) return std::nullopt;
+  return *now.total - *before.total;
+}
+
+AerCounts of_link(AerCounts correctable) {
+  for (const char* kind : {"NonFatalErr", "CorrIntErr", "HeaderOF"}) {
+    const uint64_t* count = find_in(correctable.kinds, kind);
+    if (count == nullptr) continue;
+    if (correctable.total) *correctable.total -= std::min(*correctable.total, *count);
+    correctable.kinds.erase(kind);
+  }
+  return correctable;
+}
+
+bool is_given_away(const Node& node, const std::string& pci) {
+  const PlatformFunction* function = function_of(node, pci);
+  if (function == nullptr) return false;
+  const std::string& driver = function->kernel_driver;
+  return driver.find("vfio") != std::string::npos || driver == "igb_uio" || driver == "uio_pci_generic" ||
+         driver == "pci-stub";
+}
+
+Pairing built_pairing(const View& view) {
+  return view.pairing != nullptr ? *view.pairing : built_pairing(view.now.topology, view.now.ports);
+}
+
+std::vector<GpuNic> gpu_nic_pairs(const View& view) {
+  std::vector<GpuNic> out;
+  const Topology& topology = view.now.topology;
+  const Pairing pairing = built_pairing(view);
+  for (size_t gpu = 0; gpu < pairing.pairs.size(); ++gpu)
+    for (const size_t nic : pairing.pairs[gpu].nics)
+      if (!is_given_away(view.now, topology.gpus[gpu].pci)) out.push_back({&topology.gpus[gpu], &topology.nics[nic]});
+  return out;
+}
+
+std::vector<InUse> devices_in_use(const View& view) {
+  std::vector<InUse> out;
+  for (const GpuNic& pair : gpu_nic_pairs(view))  // a GPU's pairs stand together
+    if (out.empty() || out.back().device != pair.gpu) out.push_back({pair.gpu, pair.gpu->name, false});
+  for (const Nic& nic : view.now.topology.nics)
+    if (carries_rdma(nic) && !nic.virtual_function && !is_given_away(view.now, nic.pci))
+      out.push_back({&nic, nic.name, true});
+  return out;
+}
+
+}  // namespace fabric

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the checks of the platform group have in common.
+#pragma once
+
+#include "judge/view.h"
+#include "topology/pairing.h"
+
+namespace fabric {
+
+// Null where nothing is known of the function.
+const PlatformFunction* function_of(const Node& node, const std::string& pci);
+
+// Errors since the earlier reading; nullopt: unknown, or the counts began again when the function was added.
+std::optional<uint64_t> rise_of(const AerCounts& before, const AerCounts& now);
+
+// The errors of the link alone. Not of the link: requests that were rejected (advisory non-fatal), internal errors of
+// the device, and lost log entries (PCI Express base specification 6.0, 6.2.3.2.4; names of
+// aer_correctable_error_string in drivers/pci/pcie/aer.c, Linux 6.12).
+AerCounts of_link(AerCounts correctable);
+
+// Handed to a virtual machine or to a user's own driver: judged there.
+bool is_given_away(const Node& node, const std::string& pci);
+
+// View::pairing, or computed if it is absent.
+Pairing built_pairing(const View& view);
+
+// A GPU and a NIC that the best pairing gives it.
+struct GpuNic {
+  const Gpu* gpu = nullptr;
+  const Nic* nic = nullptr;
+};
+std::vector<GpuNic> gpu_nic_pairs(const View& view);
+
+// The devices that collectives run on: the GPUs of those pairs, and all RDMA NICs except virtual functions.
+struct InUse {
+  const PciDevice* device = nullptr;
+  std::string name;
+  bool nic = false;
+};
+std::vector<InUse> devices_in_use(const View& view);
+
+}  // namespace fabric

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "judge/report.h"
+
+#include <algorithm>
+
+#include "base/json.h"
+#include "node/node.h"
+
+namespace fabric {
+
+int rank(Status value) {
+  constexpr std::array<int, 4> kRanks{3, 1, 0, 2};  // ok, warning, critical, unknown
+  return kRanks.at(static_cast<size_t>(value));
+}
+
+Status worst(const Report& report) {
+  Status found = Status::ok;
+  for (const Finding& finding : report.findings)
+    if (!finding.acknowledged && rank(finding.status) < rank(found)) found = finding.status;
+  return found;
+}
+
+Json to_json(const Report& report) {
+  Json checks = Json::array();
+  for (const Finding& finding : report.findings) {
+    Json entry = Json::object({{"id", finding.id},
+                               {"subject", finding.subject},
+                               {"status", to_text(finding.status)},
+                               {"observed", finding.observed},
+                               {"expected", finding.expected},
+                               {"meaning", finding.meaning},
+                               {"remedy", finding.remedy}});
+    if (!finding.since.empty()) entry["since"] = finding.since;
+    if (finding.acknowledged) entry["acknowledged"] = finding.acknowledgement;
+    checks.push_back(std::move(entry));
+  }
+  return Json::object({{"verdict", to_text(worst(report))}, {"checks", std::move(checks)}});
+}
+
+namespace {
+
+void add_once(std::vector<std::string>& list, const std::string& text) {
+  if (!contains(list, text)) list.push_back(text);
+}
+
+bool is_same_fault(const Finding& a, const Finding& b) {
+  return a.status == b.status && a.observed == b.observed && a.expected == b.expected && a.meaning == b.meaning &&
+         a.remedy == b.remedy && a.acknowledgement == b.acknowledgement && a.since == b.since;
+}
+
+}  // namespace
+
+// Merges the subjects of one check, then the checks with the same subjects.
+std::vector<FindingGroup> group_findings(const Report& report) {
+  std::vector<FindingGroup> checks, groups;
+  for (const Finding& finding : report.findings) {
+    if (finding.status == Status::ok) continue;
+    auto same = std::ranges::find_if(checks, [&](const FindingGroup& group) {
+      return group.ids.front() == finding.id && is_same_fault(*group.finding, finding);
+    });
+    if (same == checks.end()) same = checks.insert(checks.end(), FindingGroup{&finding, {finding.id}, {}});
+    add_once(same->subjects, finding.subject);
+  }
+  for (FindingGroup& check : checks) {
+    auto same = std::ranges::find_if(groups, [&](const FindingGroup& group) {
+      return group.subjects == check.subjects && is_same_fault(*group.finding, *check.finding);
+    });
+    if (same == groups.end()) groups.push_back(std::move(check));
+    else add_once(same->ids, check.ids.front());
+  }
+  return groups;
+}
+
+size_t count_findings(const Report& report, Status status) {
+  return static_cast<size_t>(std::ranges::count_if(
+      report.findings, [&](const Finding& finding) { return finding.status == status && !finding.acknowledged; }));
+}
+
+std::string counts_text(const Report& report, bool with_ok) {
+  std::string text;
+  const auto add = [&](size_t number, std::string_view what) {
+    if (number > 0) text.append(text.empty() ? "" : ", ").append(std::to_string(number)).append(" ").append(what);
+  };
+  for (Status status : {Status::critical, Status::warning, Status::unknown, Status::ok})
+    if (with_ok || status != Status::ok) add(count_findings(report, status), to_text(status));
+  add(static_cast<size_t>(
+          std::ranges::count_if(report.findings, [](const Finding& finding) { return finding.acknowledged; })),
+      "acknowledged");
+  return text;
+}
+
+std::vector<std::string> unseen_lines(const Node& node) {
+  std::vector<std::string> lines = node.unseen;
+  for (const Port& port : node.ports)
+    for (const std::string& reason : port.unread) add_once(lines, port.id() + ": " + reason);
+  return lines;
+}
+
+Status worst(std::span<const Diagnosis> diagnoses) {
+  Status out = Status::ok;
+  for (const Diagnosis& each : diagnoses)
+    if (rank(each.status) < rank(out)) out = each.status;
+  return out;
+}
+
+Json to_json(std::span<const Diagnosis> diagnoses) {
+  Json out = Json::array();
+  for (const Diagnosis& each : diagnoses)
+    out.push_back(Json::object({{"port", each.subject},
+                                {"rule", each.rule},
+                                {"culprit", to_text(each.culprit)},
+                                {"status", to_text(each.status)},
+                                {"confidence", each.confidence},
+                                {"conclusion", each.conclusion},
+                                {"evidence", each.evidence},
+                                {"next", each.next}}));
+  return out;
+}
+
+}  // namespace fabric

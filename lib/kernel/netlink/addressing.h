@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// IP addresses, routes, neighbors and routing rules as rtnetlink reports them.
+#pragma once
+
+#include "base/ip.h"
+
+namespace fabric {
+
+struct Address {
+  Ip ip;
+  unsigned prefix = 0;
+  bool global = true;       // not link-local or host scope
+  bool dad_failed = false;  // IPv6: another station had it (IFA_F_DADFAILED)
+  bool operator==(const Address&) const = default;
+};
+
+struct Route {
+  Ip destination;
+  unsigned prefix = 0;
+  uint32_t table = 0;  // 254 is "main"
+  std::optional<Ip> gateway{};
+  bool operator==(const Route&) const = default;
+};
+
+struct IpNeighbor {
+  Ip ip;
+  std::string state;  // as in ip-neighbour(8): "REACHABLE", "FAILED", ...
+  bool operator==(const IpNeighbor&) const = default;
+};
+
+// Which table is asked, and for which packets: those with this source, or of sockets bound to this device.
+struct RoutingRule {
+  uint32_t priority = 0, table = 0;
+  std::optional<Ip> source{};
+  unsigned source_prefix = 0;
+  std::string device{};  // oif
+  bool operator==(const RoutingRule&) const = default;
+};
+
+}  // namespace fabric

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/pci/pci_device.h"
+
+#include "base/find.h"
+
+namespace fabric {
+namespace {
+
+constexpr uint32_t kNetwork = 0x02, kVga = 0x0300, k3d = 0x0302, kDisplay = 0x0380, kInfiniband = 0x0c06,
+                   kAccelerator = 0x1200;
+
+// Server boards carry old ATI chips (ES1000 is 515e) for their console. The discrete GPUs that amdgpu drives have ids
+// from 6600 on; its APUs lie below or at 9800 (drivers/gpu/drm/amd/amdgpu/amdgpu_drv.c, pciidlist, Linux 6.12).
+bool discrete_amd(const PciDevice& function) { return function.device >= 0x6600 && function.device < 0x8000; }
+
+// Intel's integrated graphics is always 0000:00:02.0 (arch/x86/kernel/early-quirks.c and i915 rely on it).
+bool discrete_intel(const PciDevice& function) { return function.pci != "0000:00:02.0"; }
+
+bool discrete_graphics(const PciDevice& function) {
+  switch (function.vendor) {
+    case kNvidia: return true;
+    case kAmd: return discrete_amd(function);
+    case kIntel: return discrete_intel(function);
+    default: return false;
+  }
+}
+
+}  // namespace
+
+bool is_gpu(const PciDevice& function) {
+  switch (function.class_code >> 8) {
+    case k3d: return function.vendor != kIntel || discrete_intel(function);
+    case kVga:
+    case kDisplay: return discrete_graphics(function);
+    // FPGAs and NPUs have this class, too.
+    case kAccelerator: return function.vendor == kAmd || function.vendor == kNvidia || function.vendor == kHabana;
+    default: return false;
+  }
+}
+
+std::string card_of(const std::string& pci) {
+  return pci.substr(0, pci.rfind('.') == std::string::npos ? 0 : pci.rfind('.'));
+}
+
+bool is_network(const PciDevice& function) {
+  return function.class_code >> 16 == kNetwork || function.class_code >> 8 == kInfiniband;
+}
+
+bool is_guests_function(std::string_view pci_id) {
+  constexpr std::string_view kIds[] = {"15b3:1012", "15b3:1014", "15b3:1016", "15b3:1018", "15b3:101a",
+                                       "15b3:101c", "15b3:101e", "15b3:a2d3", "14e4:1806", "14e4:1807",
+                                       "14e4:1808", "14e4:1809", "14e4:1819", "14e4:181b", "1dd8:1003",
+                                       "8086:1889", "8086:145c", "19e5:a22e", "19e5:a22f"};
+  return contains(kIds, pci_id);
+}
+
+bool is_data_direct(const PciDevice& function) {
+  return function.vendor == kNvidiaNetworking && function.device == 0x2100;
+}
+
+}  // namespace fabric

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Words and tables of an RDMA port.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/words.h"
+
+namespace fabric {
+
+enum class LinkLayer : uint8_t { unknown, ethernet, infiniband };
+template <>  // as sysfs writes it
+inline constexpr std::string_view kEnumWords<LinkLayer>[] { "Unknown", "Ethernet", "InfiniBand" };
+
+struct Gid {
+  unsigned index = 0;
+  std::string gid;     // "0000:0000:0000:0000:0000:ffff:0a01:0001"
+  std::string type;    // "RoCE v2", "IB/RoCE v1"
+  std::string netdev;  // may be empty
+  bool above = false;  // on top of the port's own, in this namespace: a VLAN of it, whatever its name
+};
+
+inline constexpr unsigned kPortActive = 4;  // enum ib_port_state (rdma/ib_verbs.h)
+
+std::string_view port_state_text(unsigned state);       // "ACTIVE"
+std::string_view phys_state_text(unsigned phys_state);  // "LinkUp"
+
+}  // namespace fabric

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// bnxt_en (Broadcom): drivers/net/ethernet/broadcom/bnxt/bnxt_dcb.c of Linux 6.12. Everything needs DCBX in host mode,
+// PFC requires a configured ETS, which maps all eight priorities; ETS and PFC close and open the NIC. APP
+// entries (DSCPs, and the priority of RoCE): the kernel's list is read, not that of the NIC. Congestion control:
+// bnxt_cc.h.
+//
+// roce_prio is the entry of RoCE v2 (UDP port 4791), from which the firmware takes RoCE's priority
+// (bnxt_dcbnl_ieee_setapp()); the inbox driver knows no other. No entry is priority 0.
+#include <algorithm>
+
+#include "nic/broadcom/bnxt_cc.h"
+#include "nic/generic/dscp.h"
+#include "nic/generic/file_settings.h"
+#include "nic/generic/upstream.h"
+
+namespace fabric {
+namespace {
+
+using dcbnl::AppTable;
+using dscp::contains;
+
+constexpr uint16_t kRoceV2Port = 4791;  // ROCE_V2_UDP_DPORT
+
+bool is_roce(const dcb_app& entry) {
+  return entry.selector == IEEE_8021QAZ_APP_SEL_DGRAM && entry.protocol == kRoceV2Port;
+}
+
+// The kernel's list may hold a DSCP with several priorities. The firmware uses the last one sent, which cannot be read.
+void drop_ambiguous(const AppTable& table, Qos& out) {
+  if (!out.dscp_map) return;
+  std::map<uint16_t, unsigned> times;
+  for (const dcb_app& entry : table)
+    if (entry.selector == IEEE_8021QAZ_APP_SEL_DSCP) ++times[entry.protocol];
+  std::erase_if(*out.dscp_map, [&](const auto& each) { return times[each.first] > 1; });
+}
+
+bool is_listed(PortIo& io, const dcb_app& entry) {
+  auto now = dcbnl::get_app(*io.kernel.route, io.netdev);
+  return now && contains(*now, entry);
+}
+
+// The driver refuses with -ENOTSUPP (524), whose low byte, all that dcbnl passes on, reads as -ENOMEM.
+Result<void> read_errno(Result<void> written) {
+  if (!written && written.error().code == ENOMEM) return error(EOPNOTSUPP, written.error().what);
+  return written;
+}
+
+// The kernel changes its list before the driver asks the firmware. If the firmware refuses, the list is corrected.
+Result<void> add(PortIo& io, const dcb_app& entry) {
+  auto added = read_errno(dcbnl::set_app(*io.kernel.route, io.netdev, {entry}));
+  if (!added && added.error().code != EEXIST && is_listed(io, entry))
+    (void)dcbnl::del_app(*io.kernel.route, io.netdev, {entry});
+  return added;
+}
+
+Result<void> remove(PortIo& io, const dcb_app& entry) {
+  auto removed = dcbnl::del_app(*io.kernel.route, io.netdev, {entry});
+  if (!removed && removed.error().code != ENOENT && !is_listed(io, entry))
+    (void)dcbnl::set_app(*io.kernel.route, io.netdev, {entry});
+  return removed;
+}
+
+Result<void> each(PortIo& io, Result<void> (*change)(PortIo&, const dcb_app&), const AppTable& entries) {
+  for (const dcb_app& entry : entries)
+    if (auto done = change(io, entry); !done) return done;
+  return {};
+}
+
+// Completes what upstream::read_port() made of the table.
+void read_app(PortIo& io, const AppTable& table, Qos& out) {
+  drop_ambiguous(table, out);
+  if (!io.wants(SettingId::roce_prio)) return;
+  out.roce_prio = 0;
+  for (const dcb_app& entry : table)
+    if (is_roce(entry)) out.roce_prio = std::max<uint32_t>(*out.roce_prio, entry.priority);
+}
+
+// The firmware maps a DSCP once: deleting one of its entries deletes the DSCP, and the others must be sent again.
+Result<void> write_map(PortIo& io, const Setting& setting, const Qos& wanted, const Qos& have) {
+  const DscpMap want = upstream::map_after(setting, wanted, have);
+  auto now = dcbnl::get_app(*io.kernel.route, io.netdev);
+  if (!now) return now.error();
+  auto change = dscp::difference(*now, want);
+  AppTable twice;
+  for (const dcb_app& entry : dscp::entries_of(want))
+    if (!contains(change.missing, entry) &&
+        std::ranges::any_of(change.stale, [&](const dcb_app& stale) { return stale.protocol == entry.protocol; }))
+      twice.push_back(entry);
+  if (auto done = each(io, remove, change.stale); !done) return done;
+  if (auto done = each(io, remove, twice); !done) return done;
+  if (auto done = each(io, add, twice); !done) return done;
+  return each(io, add, change.missing);
+}
+
+// The new entry before the old one goes: RoCE is never without its priority.
+Result<void> write_roce_prio(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  auto now = dcbnl::get_app(*io.kernel.route, io.netdev);
+  if (!now) return now.error();
+  const dcb_app wanted{IEEE_8021QAZ_APP_SEL_DGRAM, static_cast<uint8_t>(*want.roce_prio), kRoceV2Port};
+  if (wanted.priority != 0 && !contains(*now, wanted))
+    if (auto added = add(io, wanted); !added) return added;
+  for (const dcb_app& entry : *now)
+    if (is_roce(entry) && entry.priority != wanted.priority)
+      if (auto removed = remove(io, entry); !removed) return removed;
+  bnxt_cc::follow_roce_prio(io, *want.roce_prio);
+  return {};
+}
+
+// After the first ETS: the driver was loaded, or its firmware was reset, which frees the driver's own
+// (bnxt_dcb_free() in bnxt_hwrm_if_change()) and keeps the kernel's list, whose entries the NIC has lost. An entry that
+// fails here is missing from the list afterwards, and reported.
+void send_again(PortIo& io) {
+  auto now = dcbnl::get_app(*io.kernel.route, io.netdev);
+  if (!now) return;
+  for (const dcb_app& entry : *now) {
+    if (!is_roce(entry) && entry.selector != IEEE_8021QAZ_APP_SEL_DSCP) continue;
+    if (remove(io, entry)) (void)add(io, entry);
+  }
+}
+
+// In ieee_pfc.delay and ieee_ets.tc_rx_bw[0], which the driver keeps and does not use: set since it was loaded.
+constexpr uint8_t kWritten = 1;
+
+constexpr auto is_none = [](const auto& values) {
+  return std::ranges::all_of(values, [](auto each) { return each == 0; });
+};
+
+bool is_zero(const ieee_ets& ets) {
+  return is_none(ets.prio_tc) && is_none(ets.tc_tsa) && is_none(ets.tc_tx_bw) && is_none(ets.tc_rx_bw);
+}
+
+bool is_zero(const ieee_pfc& pfc) {
+  return pfc.pfc_en == 0 && pfc.mbc == 0 && pfc.delay == 0 && is_none(pfc.requests) && is_none(pfc.indications);
+}
+
+// bnxt_dcbnl_ieee_getets(), getpfc(): a host that owns DCBX gets zeros until it has set something, whatever the NIC
+// has; any other gets what the firmware said when it was asked first. Without an ETS nothing shows that the NIC has the
+// entries of the kernel's APP list (send_again()).
+void read_unknown(PortIo& io, const dcbnl::Snapshot& dcb, const Qos& qos) {
+  constexpr char kZeros[] = "the driver shows zeros until it is set, whatever the NIC has";
+  if (qos.dcbx == Dcbx::firmware)
+    for (SettingId id : {SettingId::ets, SettingId::pfc})
+      io.limits.unverified[id] = "the driver asked the firmware once and has shown that answer since";
+  if (qos.dcbx != Dcbx::host) return;
+  const bool no_ets = dcb.ets && is_zero(*dcb.ets);
+  if (no_ets) {
+    io.limits.unverified[SettingId::ets] = kZeros, io.limits.unread.set(index(SettingId::ets));
+    for (SettingId id : {SettingId::trust, SettingId::dscp_map, SettingId::roce_prio})
+      io.limits.unverified[id] = "the kernel's list is kept when the NIC loses its own (a reset of its firmware)";
+  }
+  if (!dcb.pfc || !is_zero(*dcb.pfc)) return;
+  io.limits.unverified[SettingId::pfc] = kZeros;
+  // Without an ETS the driver refuses PFC.
+  if (!no_ets || io.wants(SettingId::ets)) io.limits.unread.set(index(SettingId::pfc));
+}
+
+Result<Qos> read(PortIo& io) {
+  auto reading = upstream::read_port(io);
+  if (!reading) return reading.error();
+  if (reading->dcb) {
+    read_unknown(io, *reading->dcb, reading->qos);
+    read_app(io, reading->dcb->app.value_or(dcbnl::AppTable{}), reading->qos);
+  }
+  bnxt_cc::read(io, reading->qos);
+  return std::move(reading->qos);
+}
+
+std::string impossible(const Setting& setting, const Qos& want, const Qos& have, const Limits& limits) {
+  if (setting.id == SettingId::trust) return upstream::impossible_trust(want, have, true);
+  if (setting.id == SettingId::ets)
+    for (Tsa tsa : want.ets->tsa)
+      if (tsa != Tsa::strict && tsa != Tsa::ets) return "bnxt_en knows strict and ets classes only";
+  if (setting.id == SettingId::pfc && limits.lossless_classes)
+    return upstream::too_many_lossless(want, have, *limits.lossless_classes);
+  return upstream::impossible(setting, want, have, limits);
+}
+
+std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {
+  if (setting.id == SettingId::fw_lldp)
+    return "an LLDP agent in the NIC's firmware is an option in NVM: switch it off with niccli";
+  if (std::string text = bnxt_cc::remedy(setting, code); !text.empty()) return text;
+  if (code != 0 && have.dcbx == Dcbx::firmware && setting.id != SettingId::pause && setting.id != SettingId::mtu)
+    return "the NIC's firmware owns DCBX and then refuses every change: switch its LLDP agent off in NVM (niccli)";
+  if (setting.id == SettingId::pfc && code == EINVAL)
+    return have.ets == Ets{} ? "the driver takes PFC after an ETS only: add ets to the policy"
+                             : "the NIC has fewer lossless traffic classes than these priorities map to, or shares "
+                               "its port (multi-host, NPAR), and then no function may set pause";
+  if (setting.id == SettingId::ets && code == ENOMEM)
+    return "each traffic class takes transmit queues of its own, and the NIC has too few: set fewer channels, or "
+           "ethtool -L " +
+           netdev + " combined N";
+  if (setting.id == SettingId::ets && code == EINVAL)
+    return "the bandwidths of the ETS classes must not exceed 100, and at 100 none may be 0; or the NIC has fewer "
+           "classes than the priorities map to";
+  if (setting.id == SettingId::dscp_map && code == EOPNOTSUPP) return "this NIC's firmware does not map DSCPs";
+  if ((setting.id == SettingId::dscp_map || setting.id == SettingId::roce_prio) && code == EIO)
+    return "the firmware refused the entry; the kernel's list was corrected";
+  return upstream::remedy(setting, have, netdev, code);
+}
+
+void effect(const Setting& setting, const Qos& want, Qos& have) {
+  copy_value(setting, want, have);
+  if (setting.id == SettingId::dscp_map) have.trust = want.dscp_map->empty() ? Trust::pcp : Trust::dscp;
+  if (setting.id == SettingId::trust && want.trust == Trust::pcp) have.dscp_map = DscpMap{};
+}
+
+// bnxt_ets_validate() refuses an algorithm or a bandwidth of a class that the NIC does not have.
+Result<void> write_ets(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  Qos sent = want;
+  for (size_t tc = io.limits.traffic_classes.value_or(kPriorities); tc < kPriorities; ++tc)
+    sent.ets->tsa[tc] = Tsa::strict, sent.ets->bw[tc] = 0;
+  auto now = dcbnl::get(*io.kernel.route, io.netdev);
+  if (!now) return now.error();
+  ieee_ets ets = upstream::wire(*sent.ets, now->ets.value_or(ieee_ets{}));
+  ets.tc_rx_bw[0] = kWritten;
+  auto written = dcbnl::set_ets(*io.kernel.route, io.netdev, ets);
+  if (written && io.limits.unread[index(SettingId::ets)]) send_again(io);
+  return written;
+}
+
+Result<void> write_pfc(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  ieee_pfc pfc{};
+  pfc.pfc_en = want.pfc->bits;
+  pfc.delay = kWritten;
+  return dcbnl::set_pfc(*io.kernel.route, io.netdev, pfc);
+}
+
+// dcbx is a flag of the driver; DSCPs and the RoCE priority are one firmware command each. Pause restarts the link
+// while flow control is negotiated, as it is by default (bnxt_hwrm_set_pause()).
+constexpr auto kDcbOps = std::to_array<SettingOp>({
+    {SettingId::dcbx, {upstream::write_dcbx, "bnxt_dcb.c bnxt_dcbnl_setdcbx()", kHarmless}},
+    {SettingId::pause, {upstream::write_pause, "bnxt_ethtool.c bnxt_set_pauseparam()"}},
+    {SettingId::mtu, {upstream::write_mtu, "bnxt.c bnxt_change_mtu()"}},
+    {SettingId::trust,
+     {write_map, "bnxt_dcb.c bnxt_hwrm_queue_dscp2pri_cfg(); the list of the kernel is read, not that of the NIC",
+      kHarmless}},
+    {SettingId::dscp_map,
+     {write_map, "bnxt_dcb.c bnxt_hwrm_queue_dscp2pri_cfg(); the list of the kernel is read, not that of the NIC",
+      kHarmless}},
+    {SettingId::ets, {write_ets, "bnxt_dcb.c bnxt_dcbnl_ieee_setets(); zeros until it is set, whatever the NIC has"}},
+    {SettingId::pfc, {write_pfc, "bnxt_dcb.c bnxt_dcbnl_ieee_setpfc(); zeros until it is set, whatever the NIC has"}},
+    {SettingId::roce_prio,
+     {write_roce_prio, "bnxt_dcb.c bnxt_hwrm_set_dcbx_app(); the list of the kernel is read, not that of the NIC",
+      kHarmless}},
+});
+const auto kOps = file_settings::join(kDcbOps, bnxt_cc::kOps);
+
+// While congestion control is off, Broadcom's module throws away the DSCP and the priority of the CNPs. ETS before the
+// DSCPs, as in bnxt_setupcc.sh: entries that exist when the first ETS is set are older (send_again()).
+const auto kOrder = [] {
+  auto order = upstream::kOrder;
+  const auto move_before = [&order](SettingId id, SettingId other) {
+    const auto from = std::ranges::find(order, id), to = std::ranges::find(order, other);
+    std::rotate(to, from, from + 1);
+  };
+  move_before(SettingId::cc, SettingId::cnp_dscp);
+  move_before(SettingId::ets, SettingId::dscp_map);
+  return order;
+}();
+
+}  // namespace
+
+const Driver kBnxt{
+    .name = "bnxt",
+    .source = "drivers/net/ethernet/broadcom/bnxt",
+    .kernel_names = {"bnxt_en"},
+    .read = read,
+    .effect = effect,
+    .impossible = impossible,
+    .remedy = remedy,
+    .ops = kOps,
+    .order = kOrder,
+};
+
+}  // namespace fabric

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nic/driver.h"
+
+#include <linux/ethtool.h>
+
+#include <bit>
+
+namespace fabric {
+namespace {
+
+// Those with evidence before those without; the last one takes what no other names.
+constexpr std::array kDrivers{&kMlx5Ofed, &kMlx5,  &kMlx4, &kBnxt, &kBnge,    &kIce,
+                              &kI40e,     &kIonic, &kQede, &kRxe,  &kUpstream};
+constexpr std::array kFeatures{&kEthtoolFeature, &kRdmaCm, &kOptionalCounters, &kMrrs};
+
+const Op* find(std::span<const SettingOp> ops, SettingId setting) {
+  const SettingOp* row = find_where(ops, [=](const SettingOp& each) { return each.setting == setting; });
+  return row == nullptr ? nullptr : &row->op;
+}
+
+const Feature* feature_of(SettingId setting) {
+  for (const Feature* feature : kFeatures)
+    if (find(feature->ops, setting) != nullptr) return feature;
+  return nullptr;
+}
+
+std::string why_impossible(const Driver& driver, const Setting& setting, const Qos& want, const Qos& have,
+                           const Limits& limits) {
+  const bool or_none = std::holds_alternative<std::optional<OrNone> Qos::*>(setting.member);
+  if (or_none && value_text(setting, want) == "none" && !op_of(driver, setting.id).none)
+    return "here it always has a value: write a number, or leave it out";
+  if (setting.id == SettingId::mtu && limits.max_mtu.value_or(0) != 0 && *want.mtu > *limits.max_mtu)
+    return "the netdev takes " + std::to_string(*limits.max_mtu) + " bytes at most";
+  if (setting.id == SettingId::fec && driver.fec_in_use &&
+      ((want.fec->bits & ETHTOOL_FEC_AUTO) != 0 || !std::has_single_bit(want.fec->bits)))
+    return "this driver shows the mode in use, and not of which it was chosen: name one mode, or leave it out";
+  std::string why = driver.impossible(setting, want, have, limits);
+  const Feature* feature = why.empty() ? feature_of(setting.id) : nullptr;
+  return feature != nullptr && feature->impossible != nullptr ? feature->impossible(setting, want, limits) : why;
+}
+
+}  // namespace
+
+const Op& op_of(const Driver& driver, SettingId setting) {
+  static constexpr Op kNone{};
+  if (const Op* own = find(driver.ops, setting)) return *own;
+  const Feature* feature = feature_of(setting);
+  return feature != nullptr ? *find(feature->ops, setting) : kNone;
+}
+
+bool is_disruptive(const Op& op, SettingId setting, const Limits& limits) {
+  return op.write != nullptr && op.disruptive && !limits.harmless[index(setting)];
+}
+
+Result<Qos> read_all(const Driver& driver, PortIo& io) {
+  auto out = driver.read(io);
+  if (!out) return out;
+  io.fec_in_use = driver.fec_in_use;
+  for (const Feature* feature : kFeatures) feature->read(io, *out);
+  return out;
+}
+
+Qos expected_of(const Driver& driver, const Qos& want, const Qos& have, const Limits& limits) {
+  Qos out = driver.expected(want, have, limits);
+  for (const Feature* feature : kFeatures)
+    if (feature->expected != nullptr) feature->expected(out, have, limits);
+  return out;
+}
+
+std::string remedy_of(const Driver& driver, const Setting& setting, const Qos& have, const std::string& netdev,
+                      int code) {
+  const Feature* feature = feature_of(setting.id);
+  if (feature != nullptr && feature->remedy != nullptr && find(driver.ops, setting.id) == nullptr)
+    if (std::string text = feature->remedy(setting, code); !text.empty()) return text;
+  return driver.remedy(setting, have, netdev, code);
+}
+
+std::string why_not(const Driver& driver, const Setting& setting, const Qos& want, const Qos& have,
+                    const Limits& limits, const std::string& netdev) {
+  if (op_of(driver, setting.id).write != nullptr && has_value(setting, have))
+    return why_impossible(driver, setting, want, have, limits);
+  if (const auto* reason = find_in(limits.reasons, setting.id)) return *reason;
+  const std::string why = remedy_of(driver, setting, have, netdev, 0);
+  return why.empty() ? "the driver does not offer it" : why;
+}
+
+std::span<const Driver* const> drivers() { return kDrivers; }
+std::span<const Feature* const> features() { return kFeatures; }
+
+const Driver& driver_for(std::string_view kernel_driver, const Root* root, const std::string& netdev) {
+  for (const Driver* driver : kDrivers)
+    if (!kernel_driver.empty() && contains(driver->kernel_names, kernel_driver) &&
+        (driver->evidence == nullptr || (root != nullptr && !netdev.empty() && driver->evidence(*root, netdev))))
+      return *driver;
+  return kUpstream;
+}
+
+}  // namespace fabric

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nic/generic/file_settings.h"
+
+#include "base/parse.h"
+#include "kernel/pci/pci_config.h"
+
+namespace fabric::file_settings {
+namespace {
+
+constexpr std::string_view kDebugfs = "sys/kernel/debug";
+constexpr std::string_view kConfigfs = "sys/kernel/config";
+
+// A mount point below sys/kernel is empty if nothing is mounted. debugfs is readable by root only.
+std::string why_no_mount(const Root& root, const std::string& mount) {
+  const auto names = root.list(mount);
+  if (!names && (names.error().code == EACCES || names.error().code == EPERM)) return "/" + mount + " is root's alone";
+  if (!names) return "this kernel has no /" + mount;
+  if (names->empty()) return "/" + mount + " is not mounted: systemctl start sys-kernel-" + base_name(mount) + ".mount";
+  return {};
+}
+
+std::string_view mount_of(std::string_view folder) {
+  for (std::string_view mount : {kDebugfs, kConfigfs})
+    if (folder.starts_with(mount)) return mount;
+  return {};
+}
+
+}  // namespace
+
+std::optional<uint32_t> number(std::string_view text) {
+  text = trim(text);
+  const bool hex = text.starts_with("0x") || text.starts_with("0X");
+  return parse_number<uint32_t>(text, hex ? 16 : 10);
+}
+
+Result<uint32_t> read_number(const Root& root, const std::string& file) {
+  auto text = root.read_line(file);
+  if (!text) return text.error();
+  auto value = number(*text);
+  if (!value) return error(EIO, "/" + file + " reads \"" + text->substr(0, 20) + "\"");
+  return *value;
+}
+
+void put(const Setting& setting, uint32_t value, Qos& out) {
+  visit_member(setting, out, [=]<class T>(std::optional<T>& member) {
+    if constexpr (std::is_same_v<T, uint32_t>) member = value;
+    if constexpr (std::is_same_v<T, bool>) member = value != 0;
+    if constexpr (std::is_same_v<T, OrNone>) member = OrNone{value};
+  });
+}
+
+std::optional<uint32_t> take(const Setting& setting, const Qos& qos) {
+  return visit_member(setting, qos, []<class T>(const std::optional<T>& member) -> std::optional<uint32_t> {
+    if constexpr (std::is_same_v<T, uint32_t> || std::is_same_v<T, bool>) return member;
+    if constexpr (std::is_same_v<T, OrNone>) return member ? member->value : std::nullopt;
+    return std::nullopt;
+  });
+}
+
+void read(PortIo& io, const std::string& file, SettingId setting, Qos& out) {
+  if (!io.wants(setting)) return;
+  if (auto value = read_number(io.kernel.root, file)) put(setting_of(setting), *value, out);
+  else io.not_offered(setting, why_no_number(io, file, value.error()));
+}
+
+Result<void> write(PortIo& io, const std::string& file, const Setting& setting, const Qos& want) {
+  const auto value = take(setting, want);
+  return value ? io.kernel.root.write(file, std::to_string(*value))
+               : error(EOPNOTSUPP, io.netdev + ": " + std::string(setting.key));
+}
+
+std::string closed(const PortIo& io, const std::string& file) {
+  if (!io.pci.empty() && io.kernel.root.exists("sys/bus/pci/devices/" + io.pci + "/physfn"))
+    return "a virtual function: its settings belong to its physical function";
+  const std::string_view mount = mount_of(file);
+  return mount.empty() ? std::string() : why_no_mount(io.kernel.root, std::string(mount));
+}
+
+std::string why_not(const PortIo& io, const std::string& file, int code) {
+  if (std::string why = closed(io, file); !why.empty()) return why;
+  if (code == EPERM && mount_of(file) == kDebugfs && !pci::lockdown(io.kernel.root).empty())
+    return "kernel lockdown (Secure Boot) closes debugfs even to root: boot without it, or use a driver with sysfs "
+           "files";
+  if (code == EPERM || code == EACCES) return "/" + file + " is root's alone";
+  if (code == ENOENT || code == ENOTDIR) return "there is no /" + file;
+  return error(code, "/" + file).text();
+}
+
+std::string why_no_number(const PortIo& io, const std::string& file, const Error& failure) {
+  return failure.code == EIO ? "the firmware did not answer: " + failure.what : why_not(io, file, failure.code);
+}
+
+std::string remedy(int code) {
+  if (code == EINVAL || code == ERANGE) return "the NIC's firmware does not take this value";
+  if (code == EACCES) return "the file is root's alone, or shows but cannot set (a virtual function's)";
+  if (code == EPERM) return "kernel lockdown (Secure Boot) closes such files even to root";
+  if (code == EROFS) return "it is read-only here (a container, or ProtectKernelTunables= of the service)";
+  if (code == ENOENT) return "the driver took the file away";
+  return {};
+}
+
+}  // namespace fabric::file_settings

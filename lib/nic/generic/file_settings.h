@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Settings that a driver keeps as numbers in files: debugfs, sysfs, configfs.
+#pragma once
+
+#include "base/find.h"
+#include "nic/driver.h"
+
+namespace fabric::file_settings {
+
+// "300", "0x12c"; nothing where that is not the whole text.
+std::optional<uint32_t> number(std::string_view text);
+// The number in the file. EIO: not a number (OFED shows an empty file when the firmware did not answer).
+Result<uint32_t> read_number(const Root& root, const std::string& file);
+
+// The setting as a number (a switch: 1 on, 0 off); absent where it is absent or none.
+void put(const Setting& setting, uint32_t value, Qos& out);
+std::optional<uint32_t> take(const Setting& setting, const Qos& qos);
+
+// Puts the number into `out` if io.wants() the setting. If it cannot be read, io.limits.reasons says why.
+void read(PortIo& io, const std::string& file, SettingId setting, Qos& out);
+// Writes the setting of `want`. EOPNOTSUPP: its value is none.
+Result<void> write(PortIo& io, const std::string& file, const Setting& setting, const Qos& want);
+
+// A setting that is one number in one file.
+struct File {
+  SettingId setting;
+  std::string_view name;  // below the driver's folder: "rp_time_reset", "roce_np/cnp_dscp"
+};
+// The row of the setting, or null.
+inline const File* find(std::span<const File> files, SettingId setting) {
+  return find_where(files, [=](const File& each) { return each.setting == setting; });
+}
+// The same operation for the setting of each row.
+template <class Row, size_t size>
+constexpr auto ops(const std::array<Row, size>& rows, Op op) {
+  std::array<SettingOp, size> out{};
+  std::ranges::transform(rows, out.begin(), [=](const Row& each) { return SettingOp{each.setting, op}; });
+  return out;
+}
+template <size_t... sizes>
+constexpr auto join(const std::array<SettingOp, sizes>&... parts) {
+  std::array<SettingOp, (sizes + ...)> out{};
+  auto to = out.begin();
+  ((to = std::ranges::copy(parts, to).out), ...);
+  return out;
+}
+
+// Why nothing below sys/kernel/debug or sys/kernel/config can be used, whatever the driver: a virtual function has
+// nothing there, the file system is not mounted, it is root's alone. Empty: it is open.
+std::string closed(const PortIo& io, const std::string& file);
+// Why the file cannot be read, `code` being the errno: closed(), or kernel lockdown (fs/debugfs/file.c of Linux 6.12,
+// debugfs_locked_down()), or the driver has no such file.
+std::string why_not(const PortIo& io, const std::string& file, int code);
+// The same of read_number().
+std::string why_no_number(const PortIo& io, const std::string& file, const Error& failure);
+// What a refused write means, for Driver::remedy; empty: nothing is known.
+std::string remedy(int code);
+
+}  // namespace fabric::file_settings

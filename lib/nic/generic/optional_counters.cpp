@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// RDMA counters that cost the card something and are therefore off (mlx5's cc_*, rdma_*):
+// drivers/infiniband/core/nldev.c of Linux 6.12, since 5.16. They are off again after a driver reload.
+
+#include "kernel/rdma/nldev.h"
+#include "nic/driver.h"
+
+namespace fabric {
+namespace {
+
+bool is_all(const Names& names) { return names.names.contains("*"); }
+
+Result<uint32_t> device_index(const PortIo& io) {
+  if (!io.kernel.rdma) return error(EPROTONOSUPPORT, "no RDMA netlink: the module ib_core is not loaded");
+  auto devices = nldev::devices(*io.kernel.rdma);
+  if (!devices) return devices.error();
+  for (const nldev::Device& device : *devices)
+    if (device.name == io.rdma) return device.index;
+  return error(ENODEV, "RDMA netlink: no device " + (io.rdma.empty() ? io.netdev : io.rdma));
+}
+
+Result<std::vector<nldev::CounterStatus>> status(const PortIo& io, uint32_t device) {
+  return nldev::counter_status(*io.kernel.rdma, device, io.port);
+}
+
+std::string why_not(const Error& failure) {
+  // An unknown command is EINVAL in RDMA netlink, as is a port without counters.
+  if (failure.code == EINVAL) return "the driver has no RDMA counters of the port, or the kernel is older than 5.16";
+  return failure.text();
+}
+
+void read(PortIo& io, Qos& out) {
+  if (!io.wants(SettingId::optional_counters)) return;
+  const auto not_offered = [&](std::string why) { io.not_offered(SettingId::optional_counters, std::move(why)); };
+  auto device = device_index(io);
+  if (!device) return not_offered(device.error().text());
+  auto counters = status(io, *device);
+  if (!counters) return not_offered(why_not(counters.error()));
+  Names on;
+  for (const auto& counter : *counters) {
+    if (!counter.optional_on) continue;
+    io.limits.optional_counters.push_back(counter.name);
+    if (*counter.optional_on) on.names.insert(counter.name);
+  }
+  if (io.limits.optional_counters.empty()) return not_offered("the driver has no optional counters");
+  out.optional_counters = std::move(on);
+}
+
+// The kernel takes the whole list: counters that are not in it are switched off.
+Result<void> write(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  auto device = device_index(io);
+  if (!device) return device.error();
+  auto counters = status(io, *device);
+  if (!counters) return counters.error();
+  std::vector<uint32_t> indices;
+  for (const auto& counter : *counters)
+    if (counter.optional_on &&
+        (is_all(*want.optional_counters) || want.optional_counters->names.contains(counter.name)))
+      indices.push_back(counter.index);
+  return nldev::set_optional_counters(*io.kernel.rdma, *device, io.port, indices);
+}
+
+void expected(Qos& want, const Qos&, const Limits& limits) {
+  if (want.optional_counters && is_all(*want.optional_counters) && !limits.optional_counters.empty())
+    want.optional_counters->names = {limits.optional_counters.begin(), limits.optional_counters.end()};
+}
+
+std::string impossible(const Setting&, const Qos& want, const Limits& limits) {
+  const auto& known = limits.optional_counters;
+  for (const std::string& name : want.optional_counters->names) {
+    if (contains(known, name)) continue;
+    Names all;
+    all.names = {known.begin(), known.end()};
+    return "the driver has no optional counter \"" + name + "\"; it has " + to_text(all);
+  }
+  return {};
+}
+
+std::string remedy(const Setting&, int code) {
+  if (code == EOPNOTSUPP || code == EINVAL)
+    return "the card's firmware does not count this (it needs flow steering for RDMA)";
+  return {};
+}
+
+// mlx5 adds steering rules that count (mlx5_ib_modify_stat()).
+constexpr SettingOp kOps[] = {
+    {SettingId::optional_counters,
+     {write, "drivers/infiniband/core/nldev.c nldev_stat_set_counter_dynamic_doit()", kHarmless}},
+};
+
+}  // namespace
+
+const Feature kOptionalCounters{
+    .ops = kOps, .read = read, .expected = expected, .impossible = impossible, .remedy = remedy};
+
+}  // namespace fabric

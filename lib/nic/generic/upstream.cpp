@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nic/generic/upstream.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/parse.h"
+#include "kernel/netlink/rtnl.h"
+#include "nic/generic/dscp.h"
+
+namespace fabric {
+namespace upstream {
+namespace {
+
+using Id = SettingId;
+
+// The host owns DCBX when it may set IEEE values and no agent in firmware does (DCB_CAP_DCBX_*, linux/dcbnl.h).
+Dcbx dcbx_of(uint8_t mode) {
+  constexpr uint8_t kHost = DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_IEEE;
+  return (mode & kHost) == kHost && (mode & DCB_CAP_DCBX_LLD_MANAGED) == 0 ? Dcbx::host : Dcbx::firmware;
+}
+
+Ets ets_of(const ieee_ets& wire) {
+  Ets out;
+  std::ranges::copy(wire.prio_tc, out.prio_tc.begin());
+  std::ranges::transform(wire.tc_tsa, out.tsa.begin(), [](uint8_t tsa) { return static_cast<Tsa>(tsa); });
+  std::ranges::copy(wire.tc_tx_bw, out.bw.begin());
+  return out;
+}
+
+// By the apptrust table where the driver has one, else by the presence of DSCP entries.
+Trust trust_of(const dcbnl::Snapshot& dcb, const DscpMap& map) {
+  if (!dcb.trust) return map.empty() ? Trust::pcp : Trust::dscp;
+  for (uint8_t selector : *dcb.trust) {
+    if (selector == IEEE_8021QAZ_APP_SEL_DSCP) return Trust::dscp;
+    if (selector == dcbnl::kSelectorPcp) return Trust::pcp;
+  }
+  return Trust::pcp;
+}
+
+// Rarely used settings are read on request only, because every reading is saved as an original to restore.
+void take(const dcbnl::Snapshot& dcb, const PortIo& io, Qos& out) {
+  if (dcb.dcbx) out.dcbx = dcbx_of(*dcb.dcbx);
+  out.dscp_map = dscp::map_of(dcb.app.value_or(dcbnl::AppTable{}));
+  out.trust = trust_of(dcb, *out.dscp_map);
+  if (dcb.ets) out.ets = ets_of(*dcb.ets);
+  if (dcb.pfc) out.pfc = PrioSet{dcb.pfc->pfc_en};
+  if (dcb.trust && io.wants(Id::apptrust)) out.apptrust = AppTrust{*dcb.trust};
+  if (dcb.maxrate && io.wants(Id::maxrate))
+    std::copy_n(dcb.maxrate->tc_maxrate, kPriorities, out.maxrate.emplace().kbit.begin());
+  if (!dcb.buffer || !(io.wants(Id::prio2buffer) || io.wants(Id::buffer_size))) return;
+  std::copy_n(dcb.buffer->prio2buffer, kPriorities, out.prio2buffer.emplace().begin());
+  std::copy_n(dcb.buffer->buffer_size, kPriorities, out.buffer_size.emplace().bytes.begin());
+}
+
+Result<void> write_table(PortIo& io, const DscpMap& want) {
+  auto now = dcbnl::get_app(*io.kernel.route, io.netdev);
+  if (!now) return now.error();
+  auto change = dscp::difference(*now, want);
+  if (!change.stale.empty())
+    if (auto gone = dcbnl::del_app(*io.kernel.route, io.netdev, change.stale); !gone) return gone;
+  return change.missing.empty() ? Result<void>() : dcbnl::set_app(*io.kernel.route, io.netdev, change.missing);
+}
+
+constexpr std::string_view kNoDscp = "this driver does not map DSCPs: it trusts the priority in the VLAN tag";
+
+// Why this driver does not offer a setting, from the first to the last of neighboring rows of kSettings.
+struct Missing {
+  SettingId first, last;
+  std::string_view why;
+};
+constexpr Missing kMissing[] = {
+    {Id::fw_lldp, Id::fw_lldp, "only Intel's ice and i40e can switch an LLDP agent in the NIC's firmware from here"},
+    {Id::trust, Id::trust, kNoDscp},
+    {Id::apptrust, Id::apptrust, "this driver has no APP trust table: trust follows from the DSCP entries"},
+    {Id::dscp_map, Id::dscp_map, kNoDscp},
+    {Id::prio2buffer, Id::buffer_size, "this driver sizes its buffers itself; no dcbnl buffer operation"},
+    {Id::cable_length, Id::cable_length,
+     "only mlx5 asks for the cable's length; this driver sizes its headroom itself"},
+    {Id::maxrate, Id::maxrate, "this driver has no rate limit for each class (only mlx5, mlx4 and few others have)"},
+    {Id::ecn_rp, Id::ecn_np, "ECN for each priority is a switch of NVIDIA's OFED/DOCA driver alone"},
+    {Id::cnp_dscp, Id::cnp_prio,
+     "only NVIDIA's and Broadcom's NICs let the host mark CNPs; this NIC's firmware or the vendor's tool decides"},
+    {Id::min_time_between_cnps, Id::rtt_resp_dscp,
+     "a DCQCN parameter of NVIDIA's NICs; this NIC's firmware decides itself"},
+    {Id::cc, Id::cc,
+     "the kernel has no switch for this NIC's congestion control: the vendor's tool, or the firmware's default"},
+    {Id::cc_mode, Id::roce_dscp, "a congestion control parameter of Broadcom's NICs"},
+    {Id::roce_prio, Id::roce_prio,
+     "a setting of Broadcom's NICs; here RoCE's priority follows from dscp_map or the VLAN's"},
+    {Id::traffic_class, Id::traffic_class,
+     "only NVIDIA's OFED/DOCA driver can force a traffic class on all queue pairs"},
+};
+
+constexpr SettingOp kOps[] = {
+    {Id::dcbx, {write_dcbx, "net/dcb/dcbnl.c dcbnl_setdcbx()"}},
+    {Id::pause, {write_pause, "net/ethtool/pause.c ethnl_set_pause()"}},
+    {Id::mtu, {write_mtu, "net/core/dev.c dev_set_mtu()"}},
+    {Id::trust, {write_trust, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
+    {Id::dscp_map, {write_dscp_map, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
+    {Id::ets, {write_ets, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
+    {Id::pfc, {write_pfc, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
+    {Id::apptrust, {write_apptrust, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
+    {Id::prio2buffer, {write_buffers, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
+    {Id::buffer_size, {write_buffers, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
+    {Id::maxrate, {write_maxrate, "net/dcb/dcbnl.c dcbnl_ieee_set()"}},
+};
+
+}  // namespace
+
+// First the owner of DCBX; then settings that stop the link; the DSCP map before the ones that it overwrites on some
+// NICs; ETS before PFC, which requires it on others; buffers before the PFC that makes them lossless; congestion
+// control last.
+constinit const std::array<SettingId, kSettingCount> kOrder = [] {
+  std::array first{Id::fw_lldp,     Id::dcbx,        Id::pause,    Id::mtu,         Id::ring_rx,  Id::ring_tx,
+                   Id::channels,    Id::fec,         Id::dscp_map, Id::trust,       Id::apptrust, Id::ets,
+                   Id::prio2buffer, Id::buffer_size, Id::pfc,      Id::cable_length};
+  std::array<SettingId, kSettingCount> order{};
+  auto to = std::ranges::copy(first, order.begin()).out;
+  // The others in the order of the table.
+  for (const Setting& setting : kSettings)
+    if (std::ranges::find(first, setting.id) == first.end()) *to++ = setting.id;
+  return order;
+}();
+
+Result<Reading> read_port(PortIo& io) {
+  Reading out;
+  auto link = rtnl::link(*io.kernel.route, io.netdev);
+  if (!link) return link.error();
+  out.qos.mtu = link->mtu;
+  io.limits.max_mtu = link->max_mtu;
+  const auto speed = parse_number<uint32_t>(io.kernel.root.line_of("sys/class/net/" + io.netdev + "/speed"));
+  if (speed && *speed != 0 && *speed != UINT32_MAX) io.limits.speed = *speed;
+  if (io.has_ethtool()) {
+    auto pause = ethtool::get_pause(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
+    if (pause) out.qos.pause = *pause;
+    else if (pause.error().code == ENODEV) return pause.error();
+  }
+  auto dcb = dcbnl::get(*io.kernel.route, io.netdev);
+  if (!dcb) return dcb.error().code == EOPNOTSUPP ? Result<Reading>(out) : dcb.error();
+  take(*dcb, io, out.qos);
+  // A driver that does not say answers 0.
+  if (dcb->ets && dcb->ets->ets_cap != 0) io.limits.traffic_classes = dcb->ets->ets_cap;
+  if (dcb->pfc && dcb->pfc->pfc_cap != 0) io.limits.lossless_classes = dcb->pfc->pfc_cap;
+  if (dcb->buffer) io.limits.buffer_total = dcb->buffer->total_size;
+  out.dcb = std::move(*dcb);
+  return out;
+}
+
+Result<Qos> read(PortIo& io) {
+  auto reading = read_port(io);
+  if (!reading) return reading.error();
+  return std::move(reading->qos);
+}
+
+Qos expected(const Qos& want, const Qos&, const Limits&) { return want; }
+
+void effect(const Setting& setting, const Qos& want, Qos& have) { copy_value(setting, want, have); }
+
+std::string impossible(const Setting& setting, const Qos& want, const Qos&, const Limits& limits) {
+  if (setting.id == Id::ets && limits.traffic_classes)
+    if (*std::ranges::max_element(want.ets->prio_tc) >= *limits.traffic_classes)
+      return "the port has " + std::to_string(*limits.traffic_classes) +
+             " traffic classes, counted from 0: map no priority beyond";
+  if ((setting.id == Id::buffer_size || setting.id == Id::prio2buffer) && want.buffer_size &&
+      want.buffer_size->automatic)
+    return "what headroom this driver needs is not known: give the eight sizes";
+  return {};
+}
+
+bool lacks_dcbnl(const Setting& setting, const Qos& have) {
+  return !have.trust && (setting.id == Id::dcbx || (Id::trust <= setting.id && setting.id <= Id::maxrate));
+}
+
+std::string remedy(const Setting& setting, const Qos& have, const std::string&, int code) {
+  if (code != 0) return {};
+  if (lacks_dcbnl(setting, have))
+    return "no dcbnl here: a virtual function's settings belong to its physical function, other NICs have a vendor's "
+           "tool";
+  const Missing* row =
+      find_where(kMissing, [&](const Missing& each) { return each.first <= setting.id && setting.id <= each.last; });
+  return std::string(row == nullptr ? "this driver does not offer it" : row->why);
+}
+
+std::string impossible_trust(const Qos& want, const Qos& have, bool needs_map) {
+  const bool maps = want.dscp_map && !want.dscp_map->empty();
+  if (want.trust == Trust::pcp && maps)
+    return "this driver trusts DSCP as soon as one DSCP is mapped: drop dscp_map or trust = \"pcp\"";
+  const bool mapped = maps || (!want.dscp_map && have.dscp_map && !have.dscp_map->empty());
+  if (needs_map && want.trust == Trust::dscp && !mapped)
+    return "this driver trusts DSCP once a DSCP is mapped: name one in dscp_map";
+  return {};
+}
+
+DscpMap map_after(const Setting& setting, const Qos& want, const Qos& have) {
+  if (setting.id == Id::dscp_map) return *want.dscp_map;
+  return want.trust == Trust::pcp ? DscpMap{} : have.dscp_map.value_or(DscpMap{});
+}
+
+std::string too_many_lossless(const Qos& want, const Qos& have, uint32_t most) {
+  const Ets ets = want.ets ? *want.ets : have.ets.value_or(Ets{});
+  uint32_t classes = 0;
+  for (int prio = 0; prio < kPriorities; ++prio)
+    if (want.pfc->has(prio)) classes |= 1U << ets.prio_tc[static_cast<size_t>(prio)];
+  const auto count = static_cast<uint32_t>(std::popcount(classes));
+  if (count <= most) return {};
+  return "these priorities map to " + std::to_string(count) + " lossless traffic classes, the NIC has " +
+         std::to_string(most);
+}
+
+Result<void> write_dcbx(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  const uint8_t mode = want.dcbx == Dcbx::host ? DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_IEEE : 0;
+  return dcbnl::set_dcbx(*io.kernel.route, io.netdev, mode);
+}
+
+Result<void> write_pause(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  if (!io.has_ethtool()) return error(EOPNOTSUPP, io.netdev + ": set pause: no ethtool netlink");
+  return ethtool::set_pause(*io.kernel.generic, *io.kernel.ethtool, io.netdev, *want.pause);
+}
+
+Result<void> write_mtu(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  return rtnl::set_mtu(*io.kernel.route, io.netdev, *want.mtu);
+}
+
+Result<void> write_trust(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
+  auto now = dcbnl::get(*io.kernel.route, io.netdev);
+  if (!now) return now.error();
+  if (now->trust) {
+    // PCP stays behind DSCP as the fallback for frames without an IP header.
+    std::vector<uint8_t> order{dcbnl::kSelectorPcp};
+    if (want.trust == Trust::dscp) order.insert(order.begin(), IEEE_8021QAZ_APP_SEL_DSCP);
+    return dcbnl::set_trust(*io.kernel.route, io.netdev, order);
+  }
+  if (auto reason = impossible_trust(want, have, true); !reason.empty())
+    return error(EINVAL, io.netdev + ": set trust: " + reason);
+  return write_table(io, map_after(setting, want, have));
+}
+
+Result<void> write_dscp_map(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  return write_table(io, *want.dscp_map);
+}
+
+ieee_ets wire(const Ets& want, ieee_ets now) {
+  for (size_t i = 0; i < kPriorities; ++i) {
+    now.prio_tc[i] = want.prio_tc[i];
+    now.tc_tsa[i] = static_cast<uint8_t>(want.tsa[i]);
+    // A bandwidth has a meaning for ETS classes only; some drivers add up all of them.
+    now.tc_tx_bw[i] = want.tsa[i] == Tsa::ets ? want.bw[i] : uint8_t{0};
+  }
+  return now;
+}
+
+Result<void> write_ets(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  auto now = dcbnl::get(*io.kernel.route, io.netdev);
+  if (!now) return now.error();
+  return dcbnl::set_ets(*io.kernel.route, io.netdev, wire(*want.ets, now->ets.value_or(ieee_ets{})));
+}
+
+Result<void> write_pfc(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  auto now = dcbnl::get(*io.kernel.route, io.netdev);
+  if (!now) return now.error();
+  ieee_pfc pfc{};
+  if (now->pfc) {
+    pfc.pfc_cap = now->pfc->pfc_cap;  // qed takes it for the number of classes to be lossless
+    pfc.mbc = now->pfc->mbc;
+    pfc.delay = now->pfc->delay;
+  }
+  pfc.pfc_en = want.pfc->bits;
+  return dcbnl::set_pfc(*io.kernel.route, io.netdev, pfc);
+}
+
+Result<void> write_apptrust(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  return dcbnl::set_trust(*io.kernel.route, io.netdev, want.apptrust->selectors);
+}
+
+Result<void> send_buffers(PortIo& io, const Eight& map, const Buffers& sizes) {
+  dcbnl_buffer buffer{};
+  std::ranges::copy(map, buffer.prio2buffer);
+  std::ranges::copy(sizes.bytes, buffer.buffer_size);
+  return dcbnl::set_buffer(*io.kernel.route, io.netdev, buffer);
+}
+
+Result<void> write_buffers(PortIo& io, const Setting&, const Qos& want, const Qos& have) {
+  return send_buffers(io, want.prio2buffer.value_or(have.prio2buffer.value_or(Eight{})),
+                      want.buffer_size.value_or(have.buffer_size.value_or(Buffers{})));
+}
+
+Result<void> write_maxrate(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  ieee_maxrate rates{};
+  std::ranges::copy(want.maxrate->kbit, rates.tc_maxrate);
+  return dcbnl::set_maxrate(*io.kernel.route, io.netdev, rates);
+}
+
+}  // namespace upstream
+
+// Nothing is known of such a driver: every write may stop traffic.
+const Driver kUpstream{.name = "upstream", .ops = upstream::kOps};
+
+}  // namespace fabric

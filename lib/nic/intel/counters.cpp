@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Intel: irdma over ice, i40e and idpf. Linux 6.12: drivers/infiniband/hw/irdma/verbs.c (and the names of 7.x, some
+// with spaces), intel/ice/ice_ethtool.c, intel/i40e/i40e_ethtool.c. Their xoff counters are the frames that pause; xon
+// ones end it. Frames with illegal bytes are errors beside those of the CRC (ice_main.c, ice_update_vsi_stats). idpf
+// counts neither pauses nor errors of the link.
+#include "nic/counter_row.h"
+
+namespace fabric {
+namespace {
+
+using enum CounterClass;
+using namespace metrics;
+constexpr CounterSource hw = CounterSource::hw, ethtool = CounterSource::ethtool;
+
+constexpr CounterRow kRows[] = {
+    // irdma_hw_stat_descs of verbs.c; irdma_update_stats() widens 24 to 56 bits of the hardware to 64. On ice and i40e
+    // tcpRetransSegs, now RetransSegs, is the only sign of a loss, for RoCE as well; the names with spaces are of the
+    // third generation (ig3rdma_hw.c, below idpf).
+    {hw, "cnpSent", none, 64, &kCnpSent},
+    {hw, "cnpHandled", none, 64, &kCnpHandled},
+    {hw, "cnpIgnored", ecn, 64, &kCnpIgnored},
+    {hw, "RxECNMrkd", none, 64, &kEcnMarked},
+    {hw, "RxUDP", none, 64, &kRdmaPackets, kRx},
+    {hw, "TxUDP", none, 64, &kRdmaPackets, kTx},
+    {hw, "Rcvd Out of order packets", loss, 64, &kOutOfSequence},
+    {hw, "Nak Sequence Error", loss, 64, &kSequenceNaks},
+    {hw, "RTO", loss, 64, &kAckTimeouts},
+    {hw, "RNR received", receiver, 64, &kRnrNaksReceived},
+    {hw, "RNR sent", receiver, 64, &kRnrNaksSent},
+    {hw, "CRC errors", link, 64, &kIcrcErrors},
+    {hw, "Nak Sequence Error Implied", loss, 64, &kImpliedNaks},
+    raw(hw, "Rx atomics", none, 64, "Atomic requests received."),
+    raw(hw, "Tx atomics", none, 64, "Atomic requests sent."),
+    raw(hw, "ord limit count", none, 64, "Times the limit of outbound reads in flight was met."),
+    raw(hw, "ird limit count", none, 64, "Times the limit of inbound reads in flight was met."),
+    raw(hw, "rxVlanErrors", none, 64, "Packets received for a VLAN that is not configured."),
+    {hw, "iwInRdmaReads", none, 64, &kRequests, {"operation", "read"}},
+    {hw, "iwInRdmaWrites", none, 64, &kRequests, {"operation", "write"}},
+    {hw, "iwInRdmaSends", none, 64, &kRequests, {"operation", "send"}},
+    {hw, "InRdmaReads", none, 64, &kRequests, {"operation", "read"}},
+    {hw, "InRdmaWrites", none, 64, &kRequests, {"operation", "write"}},
+    {hw, "InRdmaSends", none, 64, &kRequests, {"operation", "send"}},
+    raw(hw, "iwOutRdmaReads", none, 64, "Read requests sent."),
+    raw(hw, "iwOutRdmaWrites", none, 64, "Write requests sent."),
+    raw(hw, "iwOutRdmaSends", none, 64, "Send requests sent."),
+    raw(hw, "OutRdmaReads", none, 64, "Read requests sent."),
+    raw(hw, "OutRdmaWrites", none, 64, "Write requests sent."),
+    raw(hw, "OutRdmaSends", none, 64, "Send requests sent."),
+    raw(hw, "iwRdmaBnd", none, 64, "Memory windows bound."),
+    raw(hw, "iwRdmaInv", none, 64, "Memory keys invalidated."),
+    raw(hw, "RdmaBnd", none, 64, "Memory windows bound."),
+    raw(hw, "RdmaInv", none, 64, "Memory keys invalidated."),
+    {hw, "tcpRetransSegs", loss, 64, &kRetransmittedPackets},
+    raw(hw, "tcpInOptErrors", none, 64, "Segments received with wrong TCP options (iWARP)."),
+    raw(hw, "tcpInProtoErrors", none, 64, "Packets received that break the transport protocol."),
+    raw(hw, "tcpInSegs", none, 64, "Segments received."),
+    raw(hw, "tcpOutSegs", none, 64, "Segments sent."),
+    {hw, "RetransSegs", loss, 64, &kRetransmittedPackets},
+    raw(hw, "InOptErrors", none, 64, "Segments received with wrong TCP options (iWARP)."),
+    raw(hw, "InProtoErrors", none, 64, "Packets received that break the transport protocol."),
+    raw(hw, "InSegs", none, 64, "Segments received."),
+    raw(hw, "OutSegs", none, 64, "Segments sent."),
+    {hw, "ip4InDiscards", discard, 64, &kDiscards, kRx},
+    {hw, "ip4InOctets", none, 64, &kRdmaBytes, kRx},
+    {hw, "ip4OutOctets", none, 64, &kRdmaBytes, kTx},
+    raw(hw, "ip4InTruncatedPkts", none, 64, "IPv4 packets received that are cut short."),
+    raw(hw, "ip4OutNoRoutes", none, 64, "IPv4 packets not sent because there was no route."),
+    raw(hw, "ip4InPkts", none, 64, "IPv4 packets received by the RDMA engine."),
+    raw(hw, "ip4OutPkts", none, 64, "IPv4 packets sent by the RDMA engine."),
+    raw(hw, "ip4InReasmRqd", none, 64, "IPv4 fragments received."),
+    raw(hw, "ip4OutSegRqd", none, 64, "IPv4 fragments sent."),
+    raw(hw, "ip4InMcastOctets", none, 64, "Bytes of IPv4 multicast packets received."),
+    raw(hw, "ip4InMcastPkts", none, 64, "IPv4 multicast packets received."),
+    raw(hw, "ip4OutMcastOctets", none, 64, "Bytes of IPv4 multicast packets sent."),
+    raw(hw, "ip4OutMcastPkts", none, 64, "IPv4 multicast packets sent."),
+    {hw, "ip6InDiscards", discard, 64, &kDiscards, kRx},
+    {hw, "ip6InOctets", none, 64, &kRdmaBytes, kRx},
+    {hw, "ip6OutOctets", none, 64, &kRdmaBytes, kTx},
+    raw(hw, "ip6InTruncatedPkts", none, 64, "IPv6 packets received that are cut short."),
+    raw(hw, "ip6OutNoRoutes", none, 64, "IPv6 packets not sent because there was no route."),
+    raw(hw, "ip6InPkts", none, 64, "IPv6 packets received by the RDMA engine."),
+    raw(hw, "ip6OutPkts", none, 64, "IPv6 packets sent by the RDMA engine."),
+    raw(hw, "ip6InReasmRqd", none, 64, "IPv6 fragments received."),
+    raw(hw, "ip6OutSegRqd", none, 64, "IPv6 fragments sent."),
+    raw(hw, "ip6InMcastOctets", none, 64, "Bytes of IPv6 multicast packets received."),
+    raw(hw, "ip6InMcastPkts", none, 64, "IPv6 multicast packets received."),
+    raw(hw, "ip6OutMcastOctets", none, 64, "Bytes of IPv6 multicast packets sent."),
+    raw(hw, "ip6OutMcastPkts", none, 64, "IPv6 multicast packets sent."),
+
+    {ethtool, "rx_priority_#_xoff.nic", none, 64, &kPfcFrames, kRx},
+    {ethtool, "tx_priority_#_xoff.nic", none, 64, &kPfcFrames, kTx},
+    raw(ethtool, "rx_priority_#_xon.nic", none, 64, "PFC frames received that end a pause of this priority."),
+    raw(ethtool, "tx_priority_#_xon.nic", none, 64, "PFC frames sent that end a pause of this priority."),
+    raw(ethtool, "link_xon_rx.nic", none, 64, "Global pause frames received that end a pause."),
+    raw(ethtool, "link_xon_tx.nic", none, 64, "Global pause frames sent that end a pause."),
+    {ethtool, "link_xoff_rx.nic", none, 64, &kGlobalPauseFrames, kRx},
+    {ethtool, "link_xoff_tx.nic", none, 64, &kGlobalPauseFrames, kTx},
+    {ethtool, "rx_dropped.nic", none, 64, &kPhyDiscards, kRx},
+    {ethtool, "rx_crc_errors.nic", link, 64, &kPhyCrcErrors},
+    {ethtool, "illegal_bytes.nic", link, 64, &kPhyCodingErrors},
+    {ethtool, "rx_oversize.nic", none, 64, &kPhyOversize},
+    {ethtool, "mac_local_faults.nic", link, 64, &kPhyMacFaults, {"end", "local"}},
+    {ethtool, "mac_remote_faults.nic", link, 64, &kPhyMacFaults, {"end", "remote"}},
+
+    {ethtool, "port.rx_priority_#_xoff_rx", none, 64, &kPfcFrames, kRx},
+    {ethtool, "port.tx_priority_#_xoff_tx", none, 64, &kPfcFrames, kTx},
+    {ethtool, "port.rx_priority_#_xon_2_xoff", none, 64, &kPfcTransitions, kRx},
+    raw(ethtool, "port.rx_priority_#_xon_rx", none, 64, "PFC frames received that end a pause of this priority."),
+    raw(ethtool, "port.tx_priority_#_xon_tx", none, 64, "PFC frames sent that end a pause of this priority."),
+    raw(ethtool, "port.link_xon_rx", none, 64, "Global pause frames received that end a pause."),
+    raw(ethtool, "port.link_xon_tx", none, 64, "Global pause frames sent that end a pause."),
+    {ethtool, "port.link_xoff_rx", none, 64, &kGlobalPauseFrames, kRx},
+    {ethtool, "port.link_xoff_tx", none, 64, &kGlobalPauseFrames, kTx},
+    {ethtool, "port.rx_dropped", none, 64, &kPhyDiscards, kRx},
+    {ethtool, "port.rx_discards", none, 64, &kPhyDiscards, kRx},  // the same, as Linux 6.1 to 6.12 name it
+    {ethtool, "port.rx_crc_errors", link, 64, &kPhyCrcErrors},
+    {ethtool, "port.illegal_bytes", link, 64, &kPhyCodingErrors},
+    {ethtool, "port.rx_oversize", none, 64, &kPhyOversize},
+    {ethtool, "port.mac_local_faults", link, 64, &kPhyMacFaults, {"end", "local"}},
+    {ethtool, "port.mac_remote_faults", link, 64, &kPhyMacFaults, {"end", "remote"}},
+};
+
+constexpr CounterOrigin kOrigins[] = {
+    {"cnpSent",
+     "infiniband/hw/irdma/verbs.c irdma_get_hw_stats(), widened from 24 to 56 bits by ctrl.c irdma_update_stats() "
+     "(icrdma_hw_stat_map, i40iw_hw_stat_map). Names with spaces: the third generation, ig3rdma_hw_stat_map, and those "
+     "without tcp and iw: kernels after 6.17",
+     "a reload of the driver"},
+    {"rx_priority_#_xoff.nic",
+     "net/ethernet/intel/ice/ice_ethtool.c ice_gstrings_pf_stats, widened from 32 and 40 bits by ice_main.c "
+     "ice_update_pf_stats()",
+     "a reset of the function"},
+    {"port.rx_priority_#_xoff_rx",
+     "net/ethernet/intel/i40e/i40e_ethtool.c i40e_gstrings_stats, i40e_gstrings_pfc_stats, widened from 32 and 48 bits "
+     "by i40e_main.c i40e_update_pf_stats()",
+     "a reset of the function (i40e_pf_reset_stats())"},
+};
+
+}  // namespace
+
+const CounterTable kIntelCounters{.vendor = "Intel irdma, ice, i40e, idpf",
+                                  .drivers = {"ice", "i40e", "idpf"},
+                                  .rows = kRows,
+                                  .origins = kOrigins,
+                                  .hw_scope = CounterScope::function};
+
+}  // namespace fabric

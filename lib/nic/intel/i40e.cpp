@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// i40e (Intel X710, XL710, X722): drivers/net/ethernet/intel/i40e/i40e_dcb_nl.c and i40e_ethtool.c of Linux 6.12;
+// Linux 5.10 could read DCB only. While the firmware's LLDP agent runs, every change of DCB is EINVAL. It has no DSCP
+// mode: priorities come with the VLAN tag. Its RDMA (X722) is iWARP, which has no DCQCN.
+#include "nic/driver.h"
+#include "nic/generic/upstream.h"
+#include "nic/intel/intel.h"
+
+namespace fabric {
+namespace {
+
+constexpr intel::Agent kAgent{"disable-fw-lldp", false};
+
+Result<Qos> read(PortIo& io) {
+  auto out = upstream::read(io);
+  if (!out) return out;
+  intel::read_agent(io, kAgent, *out);
+  intel::read_hidden_pause(io, *out);
+  return out;
+}
+
+void effect(const Setting& setting, const Qos& want, Qos& have) {
+  if (setting.id == SettingId::pause && intel::pause_needs_pfc_off(have)) have.pfc = want.pfc ? want.pfc : have.pfc;
+  copy_value(setting, want, have);
+  if (setting.id == SettingId::fw_lldp) have.dcbx = *want.fw_lldp ? Dcbx::firmware : Dcbx::host;
+}
+
+std::string impossible(const Setting& setting, const Qos& want, const Qos& have, const Limits& limits) {
+  if (setting.id == SettingId::dcbx && want.dcbx == Dcbx::firmware)
+    return "only its LLDP agent gives DCBX to i40e's firmware: fw_lldp = true";
+  return intel::impossible(setting, want, have, limits);
+}
+
+std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {
+  const bool dcb = setting.id == SettingId::dcbx || setting.id == SettingId::ets || setting.id == SettingId::pfc;
+  if (dcb && code != 0 && have.dcbx == Dcbx::firmware)
+    return "the NIC's LLDP agent owns DCBX: fw_lldp = false, or " + kAgent.command(netdev);
+  if (dcb && code == 0 && have.dcbx)
+    return "this kernel's i40e can only read DCB, or the NIC's firmware has it switched off";
+  if (setting.id == SettingId::trust || setting.id == SettingId::dscp_map)
+    return "i40e does not map DSCPs: it takes the priority from the VLAN tag (E810 NICs map DSCPs)";
+  if (setting.id == SettingId::cc) return "i40e's RDMA is iWARP, which has TCP's congestion control and no DCQCN";
+  if (setting.id == SettingId::pause && code == EOPNOTSUPP)
+    return "i40e takes no change of global pause while PFC is on";
+  if (setting.id == SettingId::ets && code == EINVAL) return "the bandwidths of the classes in use must add up to 100";
+  return upstream::remedy(setting, have, netdev, code);
+}
+
+Result<void> write_agent(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  return intel::write_agent(io, kAgent, *want.fw_lldp);
+}
+
+// Each change of DCB stops the queues (i40e_hw_dcb_config()), one of pause restarts the link; dcbx is the driver's
+// flag.
+constexpr SettingOp kOps[] = {
+    {SettingId::fw_lldp, {write_agent, "i40e_ethtool.c i40e_set_priv_flags()"}},
+    {SettingId::dcbx, {upstream::write_dcbx, "i40e_dcb_nl.c i40e_dcbnl_setdcbx()", kHarmless}},
+    {SettingId::pause, {intel::write_pause, "i40e_ethtool.c i40e_set_pauseparam(); read as off while PFC is on"}},
+    {SettingId::mtu, {upstream::write_mtu, "i40e_main.c i40e_change_mtu()"}},
+    {SettingId::ets, {upstream::write_ets, "i40e_dcb_nl.c i40e_dcbnl_ieee_setets()"}},
+    {SettingId::pfc, {upstream::write_pfc, "i40e_dcb_nl.c i40e_dcbnl_ieee_setpfc()"}},
+};
+
+}  // namespace
+
+const Driver kI40e{
+    .name = "i40e",
+    .source = "drivers/net/ethernet/intel/i40e",
+    .kernel_names = {"i40e"},
+    .read = read,
+    .expected = intel::expected,
+    .effect = effect,
+    .impossible = impossible,
+    .remedy = remedy,
+    .ops = kOps,
+};
+
+}  // namespace fabric

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// ice (Intel E810, E830): drivers/net/ethernet/intel/ice/ice_dcb_nl.c and ice_dcb_lib.c of Linux 6.12. Each DCB change
+// closes and opens the netdev. The first DSCP entry switches the port to DSCP mode and overwrites ETS; the last one's
+// deletion switches back and overwrites ETS and PFC.
+//
+// Congestion control: irdma of Linux has no switch (7.3 included) and leaves DCQCN off. Intel's own irdma has configfs
+// irdma/<RDMA device>/roce_dcqcn_enable, 1 or 0, for queue pairs created from then on.
+#include <algorithm>
+
+#include "nic/driver.h"
+#include "nic/generic/configfs_item.h"
+#include "nic/generic/dscp.h"
+#include "nic/generic/file_settings.h"
+#include "nic/generic/upstream.h"
+#include "nic/intel/intel.h"
+
+namespace fabric {
+namespace {
+
+constexpr intel::Agent kAgent{"fw-lldp-agent", true};
+constexpr std::string_view kConfigfs = "sys/kernel/config/irdma";
+constexpr const char* kCcFile = "/roce_dcqcn_enable";
+// The driver has no such limit.
+constexpr uint32_t kLosslessClasses = 1;
+constexpr char kOneClass[] =
+    "Intel supports PFC on one traffic class (guide 635330); the driver takes more, and does not show what the NIC "
+    "does with them";
+
+constexpr Eight kIdentity{0, 1, 2, 3, 4, 5, 6, 7};
+
+// ice_dcbnl_setapp(), "switching to DSCP mode".
+Ets dscp_mode_ets() {
+  Ets out;
+  out.prio_tc = kIdentity;
+  out.tsa.fill(Tsa::ets);
+  out.bw[0] = 100;
+  return out;
+}
+
+// ice_dcb_sw_dflt_cfg(): one traffic class with everything.
+Ets vlan_mode_ets() {
+  Ets out;
+  out.tsa[0] = Tsa::ets;
+  out.bw[0] = 100;
+  return out;
+}
+
+// The steps to a map: new entries, so that the list does not run empty and the mode does not switch back and forth;
+// then deletions; then entries with another priority (a listed DSCP is refused).
+struct Steps {
+  dcbnl::AppTable add, remove, add_again;
+  bool runs_empty = false;  // before the last step
+};
+
+Steps steps(const dcbnl::AppTable& table, const DscpMap& want) {
+  const DscpMap listed = dscp::map_of(table);
+  auto change = dscp::difference(table, want);
+  Steps out;
+  out.remove = change.stale;
+  for (const dcb_app& entry : change.missing)
+    (listed.contains(static_cast<uint8_t>(entry.protocol)) ? out.add_again : out.add).push_back(entry);
+  const bool keeps = std::ranges::any_of(listed, [&](const auto& entry) {
+    auto wanted = want.find(entry.first);
+    return wanted != want.end() && wanted->second == entry.second;
+  });
+  out.runs_empty = !listed.empty() && out.add.empty() && !keeps;
+  return out;
+}
+
+void read_cc(PortIo& io, Qos& out) {
+  if (!io.wants(SettingId::cc) || io.rdma.empty() || !io.kernel.root.exists(std::string(kConfigfs))) return;
+  const std::string folder = std::string(kConfigfs) + "/" + io.rdma;
+  auto item = ConfigfsItem::open(io.kernel.root, folder);
+  if (item) file_settings::read(io, folder + kCcFile, SettingId::cc, out);
+  else io.not_offered(SettingId::cc, file_settings::why_not(io, folder, item.error().code));
+}
+
+Result<void> write_cc(PortIo& io, const Setting& setting, const Qos& want, const Qos&) {
+  auto item = ConfigfsItem::open(io.kernel.root, std::string(kConfigfs) + "/" + io.rdma);
+  return item ? file_settings::write(io, item->path() + kCcFile, setting, want) : Result<void>(item.error());
+}
+
+Result<Qos> read(PortIo& io) {
+  auto out = upstream::read(io);
+  if (!out) return out;
+  if (out->dcbx) intel::read_agent(io, kAgent, *out);
+  intel::read_hidden_pause(io, *out);
+  if (out->pfc && !upstream::too_many_lossless(*out, *out, kLosslessClasses).empty())
+    io.limits.unverified[SettingId::pfc] = kOneClass;
+  read_cc(io, *out);
+  return out;
+}
+
+// ice_set_priv_flags(): stopped, the agent leaves DCBX to the host and the driver's defaults; started, it takes DCBX.
+void effect_of_agent(bool runs, Qos& have) {
+  have.fw_lldp = runs;
+  have.dcbx = runs ? Dcbx::firmware : Dcbx::host;
+  if (runs) return;
+  have.ets = vlan_mode_ets();
+  have.pfc = PrioSet{};
+}
+
+void effect(const Setting& setting, const Qos& want, Qos& have) {
+  if (setting.id == SettingId::fw_lldp) return effect_of_agent(*want.fw_lldp, have);
+  if (setting.id == SettingId::pause && intel::pause_needs_pfc_off(have)) have.pfc = want.pfc ? want.pfc : have.pfc;
+  if (setting.id != SettingId::dscp_map && setting.id != SettingId::trust) return copy_value(setting, want, have);
+  const DscpMap listed = have.dscp_map.value_or(DscpMap{});
+  const DscpMap next = upstream::map_after(setting, want, have);
+  const bool empty = listed.empty() || steps(dscp::entries_of(listed), next).runs_empty;
+  if (empty && !listed.empty()) {
+    have.ets = vlan_mode_ets();
+    have.pfc = PrioSet{};
+  }
+  if (empty && !next.empty()) have.ets = dscp_mode_ets();
+  have.dscp_map = next;
+  have.trust = next.empty() ? Trust::pcp : Trust::dscp;
+}
+
+bool dscp_mode(const Qos& want, const Qos& have) {
+  if (want.dscp_map) return !want.dscp_map->empty();
+  if (want.trust) return want.trust == Trust::dscp;
+  return have.trust == Trust::dscp;
+}
+
+// ice_dcb_get_num_tc(): with a gap DCB is off.
+bool has_gap(const Eight& prio_tc) {
+  unsigned used = 0;
+  for (uint8_t tc : prio_tc) used |= 1U << tc;
+  return (used & (used + 1)) != 0;
+}
+
+std::string impossible(const Setting& setting, const Qos& want, const Qos& have, const Limits& limits) {
+  if (setting.id == SettingId::trust) return upstream::impossible_trust(want, have, true);
+  if (setting.id == SettingId::ets && has_gap(want.ets->prio_tc))
+    return "ice takes classes without a gap only: 0, 1, 2 ...";
+  if (setting.id == SettingId::fw_lldp && *want.fw_lldp && dscp_mode(want, have))
+    return "ice starts its LLDP agent in VLAN mode only: drop dscp_map and trust = \"dscp\"";
+  if (setting.id == SettingId::ets && dscp_mode(want, have) && want.ets->prio_tc != kIdentity)
+    return "while ice trusts DSCP, priority i stays on class i: give prio_tc as 0 to 7";
+  if (setting.id == SettingId::dcbx && want.dcbx == Dcbx::firmware)
+    return "only its LLDP agent gives DCBX to ice's firmware: fw_lldp = true";
+  return intel::impossible(setting, want, have, limits);
+}
+
+std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {
+  if (setting.id == SettingId::cc)
+    return code == 0 ? "Linux's irdma leaves DCQCN off and has no switch: Intel's irdma package has one in configfs"
+                     : file_settings::remedy(code);
+  if (code != 0 && have.dcbx == Dcbx::firmware && setting.id != SettingId::pause && setting.id != SettingId::mtu)
+    return "the NIC's LLDP agent owns DCBX: fw_lldp = false, or " + kAgent.command(netdev);
+  if (setting.id == SettingId::pause && code == EOPNOTSUPP)
+    return "ice takes no change of global pause while PFC is on";
+  if (setting.id == SettingId::dscp_map && code == EINVAL)
+    return "the NIC has fewer classes than the map's priorities, or is in a bond";
+  if (setting.id == SettingId::ets && code == EINVAL)
+    return "the bandwidths of the classes in use must add up to 100, and ice takes no change of DCB in a bond";
+  if (setting.id == SettingId::channels && code == EBUSY)
+    return "ice takes no change of channels while irdma uses the NIC: leave channels out, or set them before irdma is "
+           "loaded";
+  if (setting.id == SettingId::pfc && code == EINVAL) return "ice takes no change of DCB while the port is in a bond";
+  return upstream::remedy(setting, have, netdev, code);
+}
+
+// One entry a message: at an answer of 1 or 2 dcbnl_ieee_set() and dcbnl_ieee_del() leave the rest of the table undone.
+// ice_dcbnl_setapp() answers every failure of ice_pf_dcb_cfg() with 1 and leaves the entry in the list: it is taken
+// off, so that the list shows what the NIC has.
+Result<void> add(PortIo& io, const dcbnl::AppTable& entries) {
+  for (const dcb_app& entry : entries) {
+    auto answer = dcbnl::add_app(*io.kernel.route, io.netdev, entry);
+    if (!answer) return answer.error();
+    if (*answer == 0) continue;
+    (void)dcbnl::del_app(*io.kernel.route, io.netdev, {entry});
+    return error(EIO, io.netdev + ": set app: the driver could not give the map to the NIC (see dmesg)");
+  }
+  return {};
+}
+
+Result<void> remove(PortIo& io, const dcbnl::AppTable& entries) {
+  for (const dcb_app& entry : entries)
+    if (auto done = dcbnl::del_app(*io.kernel.route, io.netdev, {entry}); !done) return done;
+  return {};
+}
+
+Result<void> write_map(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
+  auto now = dcbnl::get_app(*io.kernel.route, io.netdev);
+  if (!now) return now.error();
+  auto todo = steps(*now, upstream::map_after(setting, want, have));
+  if (auto done = add(io, todo.add); !done) return done;
+  if (auto done = remove(io, todo.remove); !done) return done;
+  return add(io, todo.add_again);
+}
+
+Result<void> write_agent(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  return intel::write_agent(io, kAgent, *want.fw_lldp);
+}
+
+// The reply says "refused" also when the mode was set already or the port is in DSCP mode: the reading decides.
+Result<void> write_dcbx(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
+  auto written = upstream::write_dcbx(io, setting, want, have);
+  if (written || written.error().code != EINVAL) return written;
+  auto now = read(io);
+  return now && now->dcbx == want.dcbx ? Result<void>{} : written;
+}
+
+// dcbx is a flag of the driver; cc is for queue pairs created afterwards. Pause restarts the link (ice_set_fc()).
+constexpr SettingOp kOps[] = {
+    {SettingId::fw_lldp, {write_agent, "ice_ethtool.c ice_set_priv_flags()"}},
+    {SettingId::dcbx, {write_dcbx, "ice_dcb_nl.c ice_dcbnl_setdcbx()", kHarmless}},
+    {SettingId::pause, {intel::write_pause, "ice_ethtool.c ice_set_pauseparam(); read as off while PFC is on"}},
+    {SettingId::mtu, {upstream::write_mtu, "ice_main.c ice_change_mtu()"}},
+    {SettingId::trust, {write_map, "ice_dcb_nl.c ice_dcbnl_setapp(), ice_dcbnl_delapp()"}},
+    {SettingId::dscp_map, {write_map, "ice_dcb_nl.c ice_dcbnl_setapp(), ice_dcbnl_delapp()"}},
+    {SettingId::ets, {upstream::write_ets, "ice_dcb_nl.c ice_dcbnl_setets()"}},
+    {SettingId::pfc,
+     {upstream::write_pfc, "ice_dcb_nl.c ice_dcbnl_setpfc(); what the NIC does with more than one lossless class"}},
+    {SettingId::cc,
+     {write_cc, "Intel's irdma package, configfs roce_dcqcn_enable; for queue pairs created afterwards", kHarmless}},
+};
+
+}  // namespace
+
+const Driver kIce{
+    .name = "ice",
+    .source = "drivers/net/ethernet/intel/ice",
+    .kernel_names = {"ice"},
+    .read = read,
+    .expected = intel::expected,
+    .effect = effect,
+    .impossible = impossible,
+    .remedy = remedy,
+    .ops = kOps,
+    .fec_in_use = true,  // ice_get_fecparam(): what its module can do
+};
+
+}  // namespace fabric

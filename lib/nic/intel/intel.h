@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ice and i40e share.
+#pragma once
+
+#include "nic/driver.h"
+
+namespace fabric::intel {
+
+// The private flag of the firmware's LLDP agent, which owns DCBX while it runs: the driver refuses every change of DCB.
+struct Agent {
+  std::string_view flag;  // fw-lldp-agent, disable-fw-lldp
+  bool flag_means_running;
+  [[nodiscard]] std::string command(const std::string& netdev) const;  // that stops it
+};
+
+// fw_lldp; and dcbx = firmware while it runs. Absent where the driver has no such flag.
+void read_agent(PortIo& io, const Agent& agent, Qos& out);
+Result<void> write_agent(PortIo& io, const Agent& agent, bool running);
+
+// Ring sizes become multiples of 32 (ICE_REQ_DESC_MULTIPLE, I40E_REQ_DESCRIPTOR_MULTIPLE).
+Qos expected(const Qos& want, const Qos& have, const Limits& limits);
+
+// ice_get_pauseparam() and i40e_get_pauseparam() show pause as off while PFC is on, whatever the PHY has.
+void read_hidden_pause(PortIo& io, const Qos& have);
+
+// ice_set_pauseparam() and i40e_set_pauseparam() refuse any change while PFC is on: it goes off for a moment.
+bool pause_needs_pfc_off(const Qos& have);
+// And where PFC stays on, global pause never comes on.
+std::string impossible(const Setting& setting, const Qos& want, const Qos& have, const Limits& limits);
+Result<void> write_pause(PortIo& io, const Setting& setting, const Qos& want, const Qos& have);
+
+}  // namespace fabric::intel

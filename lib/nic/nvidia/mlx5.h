@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What mlx5_core does over dcbnl, upstream and OFED alike: drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c and
+// en/port_buffer.c of Linux 6.12. Trust follows the DSCP entries; a change of the PFC bits toggles the link, FEC does,
+// too; ieee_pfc.delay is the cable's length in meters; buffers, ETS and rates stop nothing. The first DSCP and the last
+// close and open the netdev's channels, and take its carrier for a moment, on NICs that want headers inline in the work
+// request (mlx5e_set_trust_state(): MLX5_INLINE_MODE_L2).
+#pragma once
+
+#include "nic/driver.h"
+#include "nic/generic/upstream.h"
+
+namespace fabric::mlx5 {
+
+Result<Qos> read(PortIo& io);
+Qos expected(const Qos& want, const Qos& have, const Limits& limits);
+void effect(const Setting& setting, const Qos& want, Qos& have);
+std::string impossible(const Setting& setting, const Qos& want, const Qos& have, const Limits& limits);
+std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code);
+Result<void> settle(PortIo& io, const Qos& have);
+
+Op::Write write_dcbx, write_map, write_pfc, write_cable_length, write_buffers, write_maxrate;
+
+inline constexpr auto kDcbOps = std::to_array<SettingOp>({
+    {SettingId::dcbx, {write_dcbx, "en_dcbnl.c mlx5e_dcbnl_setdcbx()", kHarmless}},
+    {SettingId::pause, {upstream::write_pause, "en_ethtool.c mlx5e_ethtool_set_pauseparam()", kHarmless}},
+    {SettingId::mtu, {upstream::write_mtu, "en_main.c mlx5e_change_mtu()"}},
+    {SettingId::trust,
+     {write_map, "en_dcbnl.c mlx5e_set_trust_state(); harmless since ConnectX-5, which needs no inline headers"}},
+    {SettingId::dscp_map,
+     {write_map, "en_dcbnl.c mlx5e_dcbnl_ieee_setapp(); harmless since ConnectX-5, which needs no inline headers"}},
+    {SettingId::ets, {upstream::write_ets, "en_dcbnl.c mlx5e_dcbnl_ieee_setets()", kHarmless}},
+    {SettingId::prio2buffer, {write_buffers, "en_dcbnl.c mlx5e_dcbnl_setbuffer()", kHarmless}},
+    {SettingId::buffer_size, {write_buffers, "en_dcbnl.c mlx5e_dcbnl_setbuffer()", kHarmless}},
+    {SettingId::pfc,
+     {write_pfc,
+      "en_dcbnl.c mlx5e_dcbnl_ieee_setpfc(); firmware without PCAM buffer_ownership (6.12), or a driver loaded since "
+      "the buffers were set (6.1), keeps the thresholds of the buffers"}},
+    {SettingId::cable_length,
+     {write_cable_length, "en_dcbnl.c mlx5e_dcbnl_ieee_setpfc(); used only if the host owns the buffers", kHarmless}},
+    {SettingId::maxrate, {write_maxrate, "en_dcbnl.c mlx5e_dcbnl_ieee_setmaxrate()", kHarmless}},
+});
+
+}  // namespace fabric::mlx5

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// mlx5_core of NVIDIA OFED and DOCA: dcbnl as upstream, congestion control in sysfs, where each priority has a switch
+// of its own (mlx5/core/en_sysfs.c, en_ecn.c), and a traffic class forced on all queue pairs
+// (infiniband/hw/mlx5/main_ext.c). OFED's qos/ files say the same as dcbnl and are left alone; qos/trust was in
+// OFED 4.1 only.
+// cnp_802p_prio shows the number also while the firmware chooses the priority (cnp_prio_mode), which no file shows; a
+// write ends that (mlx5e_store_cnp_802p_prio() sends a mode of 0). A query that fails is an error of the read, but for
+// enable/0..7, which are then empty.
+#include <algorithm>
+
+#include "base/parse.h"
+#include "nic/driver.h"
+#include "nic/generic/file_settings.h"
+#include "nic/generic/upstream.h"
+#include "nic/nvidia/mlx5.h"
+
+namespace fabric {
+namespace {
+
+constexpr auto kFiles = std::to_array<file_settings::File>({
+    {SettingId::cnp_dscp, "roce_np/cnp_dscp"},
+    {SettingId::cnp_prio, "roce_np/cnp_802p_prio"},
+    {SettingId::min_time_between_cnps, "roce_np/min_time_between_cnps"},
+    {SettingId::clamp_tgt_rate, "roce_rp/clamp_tgt_rate"},
+    {SettingId::clamp_tgt_rate_after_time_inc, "roce_rp/clamp_tgt_rate_after_time_inc"},
+    {SettingId::rpg_time_reset, "roce_rp/rpg_time_reset"},
+    {SettingId::rpg_byte_reset, "roce_rp/rpg_byte_reset"},
+    {SettingId::rpg_threshold, "roce_rp/rpg_threshold"},
+    {SettingId::rpg_max_rate, "roce_rp/rpg_max_rate"},
+    {SettingId::rpg_ai_rate, "roce_rp/rpg_ai_rate"},
+    {SettingId::rpg_hai_rate, "roce_rp/rpg_hai_rate"},
+    {SettingId::rpg_gd, "roce_rp/rpg_gd"},
+    {SettingId::rpg_min_dec_fac, "roce_rp/rpg_min_dec_fac"},
+    {SettingId::rpg_min_rate, "roce_rp/rpg_min_rate"},
+    {SettingId::rate_to_set_on_first_cnp, "roce_rp/rate_to_set_on_first_cnp"},
+    {SettingId::dce_tcp_g, "roce_rp/dce_tcp_g"},
+    {SettingId::dce_tcp_rtt, "roce_rp/dce_tcp_rtt"},
+    {SettingId::rate_reduce_monitor_period, "roce_rp/rate_reduce_monitor_period"},
+    {SettingId::initial_alpha_value, "roce_rp/initial_alpha_value"},
+});
+
+std::string folder_of(const std::string& netdev) { return "sys/class/net/" + netdev + "/ecn"; }
+
+std::string path_of(const PortIo& io, const file_settings::File& file) {
+  return folder_of(io.netdev) + "/" + std::string(file.name);
+}
+
+// Of a bond, its members have them.
+bool has_ecn_files(const Root& root, const std::string& netdev) {
+  const std::string names = netdev + " " + root.line_of("sys/class/net/" + netdev + "/bonding/slaves");
+  return std::ranges::any_of(words(names), [&](auto name) { return root.exists(folder_of(std::string(name))); });
+}
+
+std::string enable_file(const PortIo& io, SettingId id, int prio) {
+  return folder_of(io.netdev) + (id == SettingId::ecn_rp ? "/roce_rp" : "/roce_np") + "/enable/" + std::to_string(prio);
+}
+
+// All eight, or nothing: a priority of which nothing is known is not one that is off.
+void read_enable(PortIo& io, SettingId id, std::optional<PrioSet>& out) {
+  if (!io.wants(id)) return;
+  PrioSet on;
+  for (int prio = 0; prio < kPriorities; ++prio) {
+    const std::string file = enable_file(io, id, prio);
+    auto value = file_settings::read_number(io.kernel.root, file);
+    if (!value) return io.not_offered(id, file_settings::why_no_number(io, file, value.error()));
+    if (*value != 0) on.bits = static_cast<uint8_t>(on.bits | 1u << prio);
+  }
+  out = on;
+}
+
+Result<void> write_enable(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
+  const PrioSet to = (setting.id == SettingId::ecn_rp ? want.ecn_rp : want.ecn_np).value_or(PrioSet{});
+  const PrioSet from = (setting.id == SettingId::ecn_rp ? have.ecn_rp : have.ecn_np).value_or(PrioSet{});
+  for (int prio = 0; prio < kPriorities; ++prio)
+    if (to.has(prio) != from.has(prio))
+      if (auto written = io.kernel.root.write(enable_file(io, setting.id, prio), to.has(prio) ? "1" : "0"); !written)
+        return written;
+  return {};
+}
+
+std::string traffic_class_file(const PortIo& io) {
+  return "sys/class/infiniband/" + io.rdma + "/tc/" + std::to_string(io.port) + "/traffic_class";
+}
+
+// "Global tclass=106", then a line for each rule that is bound to addresses; no such line where none is forced on all.
+OrNone parse_traffic_class(std::string_view text) {
+  constexpr std::string_view kGlobal = "Global tclass=";
+  for (std::string_view line : split(text, '\n'))
+    if (trim(line).starts_with(kGlobal)) return {parse_number<uint32_t>(trim(line).substr(kGlobal.size()))};
+  return {};
+}
+
+void read_traffic_class(PortIo& io, Qos& out) {
+  if (!io.wants(SettingId::traffic_class)) return;
+  if (io.rdma.empty())
+    return io.not_offered(SettingId::traffic_class, io.netdev + " has no RDMA device: mlx5_ib is not loaded");
+  const std::string file = traffic_class_file(io);
+  if (auto text = io.kernel.root.read(file)) out.traffic_class = parse_traffic_class(*text);
+  else io.not_offered(SettingId::traffic_class, file_settings::why_not(io, file, text.error().code));
+}
+
+Result<void> write_traffic_class(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+  const auto& value = want.traffic_class->value;
+  return io.kernel.root.write(traffic_class_file(io), value ? std::to_string(*value) : "-1");
+}
+
+Result<Qos> read(PortIo& io) {
+  auto out = mlx5::read(io);
+  if (!out) return out;
+  for (const auto& file : kFiles) file_settings::read(io, path_of(io, file), file.setting, *out);
+  read_enable(io, SettingId::ecn_rp, out->ecn_rp);
+  read_enable(io, SettingId::ecn_np, out->ecn_np);
+  read_traffic_class(io, *out);
+  return out;
+}
+
+Result<void> write_parameter(PortIo& io, const Setting& setting, const Qos& want, const Qos&) {
+  return file_settings::write(io, path_of(io, *file_settings::find(kFiles, setting.id)), setting, want);
+}
+
+std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {
+  if (setting.id == SettingId::ecn_rp || setting.id == SettingId::ecn_np || setting.id == SettingId::traffic_class ||
+      file_settings::find(kFiles, setting.id) != nullptr)
+    return file_settings::remedy(code);
+  if (setting.id == SettingId::rtt_resp_dscp && code == 0)
+    return "OFED and DOCA have no file for it: mlxconfig, or the kernel's own driver";
+  return mlx5::remedy(setting, have, netdev, code);
+}
+
+constexpr auto kSwitches = std::to_array<SettingOp>({
+    {SettingId::ecn_rp, {write_enable, "en_ecn.c mlx5e_store_ecn_enable()", kHarmless}},
+    {SettingId::ecn_np, {write_enable, "en_ecn.c mlx5e_store_ecn_enable()", kHarmless}},
+    {SettingId::traffic_class, {write_traffic_class, "infiniband/hw/mlx5/main_ext.c", kHarmless, true}},
+});
+constexpr auto kOps =
+    file_settings::join(mlx5::kDcbOps, kSwitches, file_settings::ops(kFiles, {write_parameter, "en_ecn.c", kHarmless}));
+
+}  // namespace
+
+const Driver kMlx5Ofed{
+    .name = "mlx5_ofed",
+    .source = "mlx5/core of NVIDIA OFED and DOCA",
+    .kernel_names = {"mlx5_core"},
+    .evidence = has_ecn_files,
+    .read = read,
+    .expected = mlx5::expected,
+    .effect = mlx5::effect,
+    .impossible = mlx5::impossible,
+    .remedy = remedy,
+    .ops = kOps,
+    .settle = mlx5::settle,
+};
+
+}  // namespace fabric

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// mlx5_core of Linux (ConnectX-4 and later, BlueField). Congestion control is in debugfs, one number and one
+// firmware command each: drivers/infiniband/hw/mlx5/cong.c of Linux 6.12.
+#include "nic/driver.h"
+#include "nic/generic/file_settings.h"
+#include "nic/generic/upstream.h"
+#include "nic/nvidia/mlx5.h"
+
+namespace fabric {
+namespace {
+
+// Two values count only while a second file says so, else they are none; to write the value sets that, too
+// (mlx5_ib_set_cc_param_mask_val()).
+struct Condition {
+  SettingId setting;
+  std::string_view file;
+  uint32_t counts;
+};
+constexpr Condition kConditions[]{
+    {SettingId::cnp_prio, "np_cnp_prio_mode", 0},  // 0: the value; 1: not
+    {SettingId::rtt_resp_dscp, "rtt_resp_dscp_valid", 1},
+};
+
+constexpr auto kFiles = std::to_array<file_settings::File>({
+    {SettingId::cnp_dscp, "np_cnp_dscp"},
+    {SettingId::cnp_prio, "np_cnp_prio"},
+    {SettingId::min_time_between_cnps, "np_min_time_between_cnps"},
+    {SettingId::clamp_tgt_rate, "rp_clamp_tgt_rate"},
+    {SettingId::clamp_tgt_rate_after_time_inc, "rp_clamp_tgt_rate_ati"},
+    {SettingId::rpg_time_reset, "rp_time_reset"},
+    {SettingId::rpg_byte_reset, "rp_byte_reset"},
+    {SettingId::rpg_threshold, "rp_threshold"},
+    {SettingId::rpg_max_rate, "rp_max_rate"},
+    {SettingId::rpg_ai_rate, "rp_ai_rate"},
+    {SettingId::rpg_hai_rate, "rp_hai_rate"},
+    {SettingId::rpg_gd, "rp_gd"},
+    {SettingId::rpg_min_dec_fac, "rp_min_dec_fac"},
+    {SettingId::rpg_min_rate, "rp_min_rate"},
+    {SettingId::rate_to_set_on_first_cnp, "rp_rate_to_set_on_first_cnp"},
+    {SettingId::dce_tcp_g, "rp_dce_tcp_g"},
+    {SettingId::dce_tcp_rtt, "rp_dce_tcp_rtt"},
+    {SettingId::rate_reduce_monitor_period, "rp_rate_reduce_monitor_period"},
+    {SettingId::initial_alpha_value, "rp_initial_alpha_value"},
+    {SettingId::rtt_resp_dscp, "rtt_resp_dscp"},
+});
+
+std::string folder_of(const PortIo& io) { return "sys/kernel/debug/mlx5/" + io.pci + "/cc_params"; }
+
+std::string path_of(const PortIo& io, std::string_view file) { return folder_of(io) + "/" + std::string(file); }
+
+const Condition* condition_of(SettingId id) {
+  return find_where(kConditions, [=](const Condition& each) { return each.setting == id; });
+}
+
+// An unreadable condition counts as absent: Linux 6.1 has only the first.
+bool is_none(const PortIo& io, SettingId id) {
+  const Condition* condition = condition_of(id);
+  if (condition == nullptr) return false;
+  auto value = file_settings::read_number(io.kernel.root, path_of(io, condition->file));
+  return value && *value != condition->counts;
+}
+
+// In a RoCE LAG only the first function has an RDMA device: mlx5_ib_stage_cong_debugfs_init().
+std::string why_no_folder(const PortIo& io, const std::string& folder) {
+  if (std::string why = file_settings::closed(io, folder); !why.empty()) return why;
+  if (io.kernel.root.exists("sys/class/net/" + io.netdev + "/bonding_slave"))
+    return "in a RoCE LAG the kernel's driver has DCQCN's parameters of the bond's first function alone; NVIDIA's "
+           "OFED/DOCA driver has those of each";
+  return "there is no /" + folder + ": mlx5_ib is not loaded, or the NIC's firmware does not allow to set DCQCN";
+}
+
+void read_parameters(PortIo& io, Qos& out) {
+  const std::string folder = folder_of(io);
+  const std::string why = io.kernel.root.exists(folder) ? std::string() : why_no_folder(io, folder);
+  for (const auto& [id, file] : kFiles) {
+    if (!io.wants(id)) continue;
+    if (!why.empty()) io.not_offered(id, why);
+    else if (is_none(io, id)) (id == SettingId::cnp_prio ? out.cnp_prio : out.rtt_resp_dscp) = OrNone{};
+    else file_settings::read(io, path_of(io, file), id, out);
+  }
+}
+
+Result<Qos> read(PortIo& io) {
+  auto out = mlx5::read(io);
+  if (out) read_parameters(io, *out);
+  return out;
+}
+
+Result<void> write_parameter(PortIo& io, const Setting& setting, const Qos& want, const Qos&) {
+  const Condition* condition = condition_of(setting.id);
+  if (condition != nullptr && !file_settings::take(setting, want))
+    return io.kernel.root.write(path_of(io, condition->file), condition->counts == 0 ? "1" : "0");
+  return file_settings::write(io, path_of(io, file_settings::find(kFiles, setting.id)->name), setting, want);
+}
+
+std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {
+  if (code == 0 && (setting.id == SettingId::ecn_rp || setting.id == SettingId::ecn_np))
+    return "the kernel's own mlx5 driver has no switch for each priority: mlxconfig ROCE_CC_PRIO_MASK_P1 and _P2 (as "
+           "shipped: on for all), or the driver of NVIDIA OFED/DOCA";
+  if (code == 0 && setting.id == SettingId::traffic_class)
+    return "only the driver of NVIDIA OFED/DOCA has it; roce_tos reaches rdma_cm users";
+  if (file_settings::find(kFiles, setting.id) != nullptr) return file_settings::remedy(code);
+  return mlx5::remedy(setting, have, netdev, code);
+}
+
+constexpr auto kOps = file_settings::join(
+    mlx5::kDcbOps, file_settings::ops(kFiles, {write_parameter, "/infiniband/hw/mlx5/cong.c mlx5_ib_set_cc_params()",
+                                               kHarmless, true}));
+
+}  // namespace
+
+const Driver kMlx5{
+    .name = "mlx5",
+    .source = "drivers/net/ethernet/mellanox/mlx5/core",
+    .kernel_names = {"mlx5_core"},
+    .read = read,
+    .expected = mlx5::expected,
+    .effect = mlx5::effect,
+    .impossible = mlx5::impossible,
+    .remedy = remedy,
+    .ops = kOps,
+    .settle = mlx5::settle,
+};
+
+}  // namespace fabric

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/burst.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/find.h"
+#include "nic/metrics.h"
+
+namespace fabric {
+namespace {
+
+using Clock = BurstRecord::Clock;
+
+constexpr std::chrono::seconds kSlice{10};
+constexpr auto kSlices = static_cast<int64_t>(BurstTrack::kSlices);
+
+// Sums of a reading's counters. By direction: rx, then tx; by priority: direction * 8 + priority.
+enum Slot : uint8_t {
+  pause_seconds = 0,
+  pause_frames = 16,
+  rdma_bytes = 32,
+  port_bytes = 34,
+  rdma_discards = 36,
+  phy_discards = 38,
+  port_discards = 40,
+  priority_discards = 42,
+  cnp_sent = 44,
+  cnp_handled,
+  ecn_marked,
+  out_of_sequence,
+  kSlots
+};
+
+struct SlotRow {
+  const Metric* metric;
+  Slot slot;
+};
+constexpr SlotRow kRows[] = {
+    {&metrics::kPfcSeconds, pause_seconds},   {&metrics::kPfcFrames, pause_frames},
+    {&metrics::kRdmaBytes, rdma_bytes},       {&metrics::kPortBytes, port_bytes},
+    {&metrics::kDiscards, rdma_discards},     {&metrics::kPhyDiscards, phy_discards},
+    {&metrics::kPortDiscards, port_discards}, {&metrics::kPriorityDiscards, priority_discards},
+    {&metrics::kCnpSent, cnp_sent},           {&metrics::kCnpHandled, cnp_handled},
+    {&metrics::kEcnMarked, ecn_marked},       {&metrics::kOutOfSequence, out_of_sequence},
+};
+
+std::optional<uint8_t> slot_of(const CounterMatch& match) {
+  if (!match.row->unless.empty())
+    return std::nullopt;  // updated once a second: samples of it would alternate between zero and twice the rate
+  const SlotRow* row = find_where(kRows, [&](const SlotRow& each) { return each.metric == match.row->metric; });
+  if (row == nullptr) return std::nullopt;
+  const unsigned transmits = match.row->label.value == "tx" ? 1 : 0;
+  if (row->slot == pause_seconds || row->slot == pause_frames) {
+    if (match.priority == 0) return std::nullopt;
+    return static_cast<uint8_t>(row->slot + transmits * 8 + static_cast<unsigned>(match.priority - '0'));
+  }
+  return static_cast<uint8_t>(row->slot + transmits);
+}
+
+int64_t slice_of(Clock::time_point when) { return when.time_since_epoch() / kSlice; }
+
+}  // namespace
+
+std::string_view to_text(BurstEvent value) {
+  constexpr std::array<std::string_view, kBurstEvents> kTexts{"cnp_sent",        "cnp_handled", "ecn_marked",
+                                                              "out_of_sequence", "rx_discards", "tx_discards"};
+  return kTexts[static_cast<size_t>(value)];
+}
+
+bool is_burst_counter(CounterSource source, std::string_view name, std::string_view driver) {
+  const auto match = find_counter(source, name, driver);
+  return match && slot_of(*match);
+}
+
+std::optional<double> BurstRecord::peak(const BurstTrack& track, Clock::time_point now) const {
+  double highest = -1;
+  const int64_t oldest = std::max<int64_t>(slice_of(now) - kSlices + 1, 0);  // the clock begins when the machine boots
+  for (int64_t slice = std::max(oldest, newest - kSlices + 1); slice <= newest; ++slice)
+    highest = std::max(highest, track.highest[static_cast<size_t>(slice % kSlices)]);
+  if (highest < 0) return std::nullopt;
+  return highest;
+}
+
+// Growth of each slot per second.
+struct BurstMeter::Rates {
+  std::array<RiseSum, kSlots> by{};
+
+  [[nodiscard]] std::optional<double> of(size_t slot) const { return by[slot].total(); }
+  [[nodiscard]] std::optional<double> highest(std::initializer_list<size_t> slots) const {
+    std::optional<double> out;
+    for (size_t slot : slots)
+      if (auto rate = of(slot)) out = std::max(out.value_or(0), *rate);
+    return out;
+  }
+};
+
+// A sample shorter than the device's refresh period sees nothing, or a whole period. A twentieth less: two clocks
+// differ.
+BurstMeter::BurstMeter(std::string driver) : driver_(std::move(driver)) {
+  if (const CounterTable* table = find_counter_table(driver_); table != nullptr)
+    groups_[2].shortest = std::max(kShortest, table->ethtool_period * 95 / 100);
+}
+
+void BurstMeter::describe(std::optional<double> rate, uint8_t lossless) {
+  rate_ = rate && *rate > 0 ? rate : std::nullopt;
+  record_.lossless = lossless;
+}
+
+void BurstMeter::take(const ReadTimes& when, const PortCounters& counters) {
+  Rates rates;
+  gather(groups_[0], CounterSource::hw, when.hw, counters.hw, rates);
+  gather(groups_[1], CounterSource::pma, when.pma, counters.pma, rates);
+  gather(groups_[2], CounterSource::ethtool, when.ethtool, counters.ethtool, rates);
+  turn_to(std::max({when.hw, when.pma, when.ethtool}));
+  note_all(rates);
+}
+
+// Rebuilds the list of counters; known ones keep their state.
+void BurstMeter::follow(Group& group, CounterSource source, const std::vector<Counter>& counters) const {
+  const auto before = std::exchange(group.sources, {});
+  group.size = counters.size();
+  for (size_t i = 0; i < counters.size(); ++i) {
+    const auto match = find_counter(source, counters[i].name, driver_);
+    const auto slot = match ? slot_of(*match) : std::nullopt;
+    if (!slot) continue;
+    const Source* old = find_where(before, [&](const Source& each) { return each.name == counters[i].name; });
+    group.sources.push_back(
+        {i, counters[i].name, *slot, match->row->scale, match->bits, old == nullptr ? std::nullopt : old->before});
+  }
+}
+
+void BurstMeter::gather(Group& group, CounterSource source, Clock::time_point when,
+                        const std::vector<Counter>& counters, Rates& rates) const {
+  const bool same = group.size == counters.size() && std::ranges::all_of(group.sources, [&](const Source& one) {
+                      return counters[one.index].name == one.name;
+                    });
+  if (!same) follow(group, source, counters);
+  if (when - group.last < group.shortest) return;
+  const double seconds = std::chrono::duration<double>(when - std::exchange(group.last, when)).count();
+  for (Source& one : group.sources) {
+    const uint64_t now = counters[one.index].value;
+    const auto before = std::exchange(one.before, now);
+    if (!before) continue;
+    const auto rise = scaled(counter_rise(source, one.bits, *before, now), one.scale);
+    rates.by[one.slot].add(rise ? Rise(*rise / seconds) : rise);
+  }
+}
+
+// Drops peaks older than the window.
+void BurstMeter::turn_to(Clock::time_point when) {
+  const int64_t slice = slice_of(when);
+  if (slice == record_.newest) return;
+  using Tracks = std::span<BurstTrack>;
+  for (Tracks tracks : {Tracks(record_.pause), Tracks(record_.pause_frames), Tracks(record_.bytes),
+                        Tracks(record_.load), Tracks(record_.events)})
+    for (BurstTrack& track : tracks)
+      for (int64_t stale = std::max(record_.newest + 1, slice - kSlices + 1); stale <= slice; ++stale)
+        track.highest[static_cast<size_t>(stale % kSlices)] = -1;
+  record_.newest = slice;
+}
+
+void BurstMeter::note(BurstTrack& track, double value, std::span<const double> bounds) {
+  const auto bucket = std::ranges::lower_bound(bounds, value) - bounds.begin();
+  ++track.counts[static_cast<size_t>(bucket)];
+  track.sum += value;
+  double& highest = track.highest[static_cast<size_t>(record_.newest % kSlices)];
+  highest = std::max(highest, value);
+  track.seen = true;
+  track.moved = track.moved || value > 0;
+}
+
+void BurstMeter::note_all(const Rates& rates) {
+  for (size_t i = 0; i < 16; ++i) {
+    // The NIC's clock differs from ours: the ratio may slightly exceed 1.
+    if (auto paused = rates.of(pause_seconds + i)) note(record_.pause[i], std::min(1.0, *paused), kPauseBounds);
+    else if (auto frames = rates.of(pause_frames + i); frames && !rates.by[pause_seconds + i].any)
+      note(record_.pause_frames[i], *frames, {});
+  }
+  for (size_t i = 0; i < 2; ++i) {
+    const auto bytes = rates.of((rates.by[rdma_bytes + i].any ? rdma_bytes : port_bytes) + i);
+    if (!bytes) continue;
+    note(record_.bytes[i], *bytes, {});
+    if (rate_) note(record_.load[i], *bytes / *rate_, kLoadBounds);
+  }
+  auto event = [&](BurstEvent what, std::optional<double> rate) {
+    if (rate) note(record_.events[static_cast<size_t>(what)], *rate, kEventBounds);
+  };
+  event(BurstEvent::cnp_sent, rates.of(cnp_sent));
+  event(BurstEvent::cnp_handled, rates.of(cnp_handled));
+  event(BurstEvent::ecn_marked, rates.of(ecn_marked));
+  event(BurstEvent::out_of_sequence, rates.of(out_of_sequence));
+  // The port, the physical port and the priority may all count one loss.
+  event(BurstEvent::rx_discards, rates.highest({rdma_discards, phy_discards, port_discards, priority_discards}));
+  event(BurstEvent::tx_discards, rates.highest({rdma_discards + 1, phy_discards + 1, port_discards + 1}));
+}
+
+}  // namespace fabric

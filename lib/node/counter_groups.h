@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// A port's unprivileged readings besides counters: link status, FEC, objects in use, the device's health reports.
+#pragma once
+
+#include "kernel/capture/root.h"
+#include "kernel/netlink/devlink.h"
+#include "kernel/netlink/ethtool.h"
+#include "kernel/netlink/netlink.h"
+#include "node/counter_reader.h"
+#include "node/node.h"
+#include "node/owners.h"
+
+namespace fabric {
+
+// Sources; pointers may be null.
+struct TelemetryAccess {
+  const Root& root;
+  Netlink* generic = nullptr;
+  std::optional<ethtool::Family> ethtool{};
+  Netlink* rdma = nullptr;
+  OwnerReader* owners = nullptr;  // the device's, given to one of its ports if the device is read repeatedly
+  bool qp_statistics = false;     // requested
+};
+
+// Link status, FEC and resources with every reading (a netlink request each); health reporters once a minute. A source
+// that the driver lacks is tried once.
+class TelemetryReader {
+ public:
+  // `access` must outlive the reader.
+  TelemetryReader(const TelemetryAccess& access, const Port& port);
+
+  // Replaces the port's previous reading; unreadable values are absent.
+  Attempt read(Port& port);
+  // As PortReader::Waiting.
+  struct Waiting {
+    Backoff link{}, fec{}, resources{}, reporters{};
+    QpReader qp_statistics{};
+  };
+  [[nodiscard]] Waiting waiting() const {
+    return {link_.backoff, fec_.backoff, resources_.backoff, reporters_.backoff, qp_};
+  }
+  void resume(const Waiting& waiting);
+  [[nodiscard]] bool any() const {
+    return link_.there || fec_.there || resources_.there || reporters_.there || asks_qp_;
+  }
+
+ private:
+  using Clock = Backoff::Clock;
+  Result<void> read_reporters();
+  void read_owners(Port& port, Attempt& attempt) const;
+  void read_qp_statistics(Port& port, Attempt& attempt, Clock::time_point now);
+
+  TelemetryAccess access_;
+  std::string netdev_;
+  unsigned number_ = 0;   // of the port
+  uint32_t device_ = 0;   // nldev index
+  uint16_t devlink_ = 0;  // family
+  std::vector<devlink::Handle> handles_;
+  Source link_, fec_, resources_, reporters_;
+  bool asks_qp_ = false;
+  QpReader qp_;
+  Clock::time_point reporters_due_{};
+  std::vector<HealthReporter> reported_;
+};
+
+}  // namespace fabric

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The identity of GPUs, from files alone.
+//
+// NVIDIA: /proc/driver/nvidia/gpus/ADDRESS/information (README of the Linux driver, chapter "Using the /proc File
+// System Interface"). AMD: the files of the PCI function (product_name, unique_id, current_compute_partition:
+// amdgpu_pm.c, amdgpu_fru_eeprom.c, amdgpu_gfx.c of Linux 6.12) and the nodes of /sys/class/kfd (kfd_topology.c).
+// Intel, Habana: PCI ids. All of it is world-readable.
+//
+// libnvidia-ml is not used here: it opens /dev/nvidiactl and every GPU, which wakes a sleeping GPU and needs the device
+// nodes inside the service's sandbox. kernel/pci/nvml.h uses it for fabric-agentctl if these files lack a fact.
+#pragma once
+
+#include "kernel/capture/root.h"
+#include "node/node.h"
+
+namespace fabric::gpu {
+
+// NVIDIA's `information` file. The UUID is question marks until the GPU is first opened: empty then.
+struct Information {
+  std::string model, uuid;
+  std::optional<unsigned> minor;
+  bool excluded = false;  // "GPU Excluded: Yes": nvidia-smi and CUDA do not count it
+};
+Information parse_information(std::string_view text);
+
+// One GPU (or partition of one) of the kernel's compute driver; `pci` is the function it is on.
+struct KfdNode {
+  std::string pci;
+  std::optional<unsigned> render_minor;
+  std::string unique_id;  // 16 hexadecimal digits; empty: none
+};
+// Parses a node's `properties`, lines of "name value". nullopt: a CPU's node.
+std::optional<KfdNode> parse_kfd_properties(std::string_view text);
+
+// Fills model, uuid, vendor_index, minor, render_minors and partition of all GPUs. Unknown members stay unchanged.
+void identify(const Root& root, Topology& topology);
+
+}  // namespace fabric::gpu

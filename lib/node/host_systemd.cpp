@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/host_systemd.h"
+
+#include "base/find.h"
+#include "base/parse.h"
+#include "node/host_unit_file.h"
+
+namespace fabric::systemd {
+namespace {
+
+constexpr const char* kLoadPath[] = {
+    "etc/systemd/system.control",   "run/systemd/system.control",  "run/systemd/transient",
+    "run/systemd/generator.early",  "etc/systemd/system",          "etc/systemd/system.attached",
+    "run/systemd/system",           "run/systemd/system.attached", "run/systemd/generator",
+    "usr/local/lib/systemd/system", "usr/lib/systemd/system",      "lib/systemd/system",
+    "run/systemd/generator.late"};
+constexpr const char* kConfigPath[] = {"etc/systemd", "run/systemd", "usr/local/lib/systemd", "usr/lib/systemd",
+                                       "lib/systemd"};
+constexpr size_t kMaxDropIns = 256;
+constexpr std::string_view kSuffix = ".service";
+
+// "slurmd@gpu01.service" -> "slurmd@.service"; empty for a unit that is not an instance.
+std::string template_of(const std::string& name) {
+  const size_t at = name.find('@');
+  if (at == std::string::npos || !name.ends_with(kSuffix) || at + 1 + kSuffix.size() >= name.size()) return {};
+  return name.substr(0, at + 1).append(kSuffix);
+}
+
+// A unit's drop-in folders, without the one of its type: "a-b.service.d", "a-.service.d".
+std::vector<std::string> folders_of(const std::string& name) {
+  std::vector<std::string> out{name + ".d"};
+  const std::string pattern = template_of(name);
+  if (!pattern.empty()) out.push_back(pattern + ".d");
+  std::string prefix = name.substr(0, name.find('@'));
+  if (prefix.ends_with(kSuffix)) prefix.resize(prefix.size() - kSuffix.size());
+  while (true) {
+    while (prefix.ends_with('-')) prefix.pop_back();
+    const size_t dash = prefix.rfind('-');
+    if (dash == std::string::npos) return out;
+    prefix.resize(dash + 1);
+    out.push_back(prefix + std::string(kSuffix) + ".d");
+  }
+}
+
+// Name -> path of the files in a folder that hide no more important ones.
+void collect(const Root& root, const std::string& folder, std::map<std::string, std::string>& found) {
+  for (const std::string& name : root.names_in(folder))
+    if (name.ends_with(".conf") && found.size() < kMaxDropIns) found.emplace(name, folder + "/" + name);
+}
+
+void keep(std::optional<LimitSetting>& member, std::optional<ResourceLimit> limit, FileLine where) {
+  if (limit) member = LimitSetting{*limit, std::move(where)};
+}
+
+void read_limits(const Root& root, const std::string& file, const std::string& section, const std::string& prefix,
+                 Limits& limits) {
+  for (const unit_file::Assignment& each : unit_file::parse(root.text_of(file))) {
+    if (each.section != section || !each.key.starts_with(prefix)) continue;
+    const std::string_view what = std::string_view(each.key).substr(prefix.size());
+    const FileLine where{"/" + file, each.line};
+    if (what == "MEMLOCK") keep(limits.memlock, unit_file::parse_memory_limit(each.value), where);
+    if (what == "NOFILE") keep(limits.nofile, unit_file::parse_count_limit(each.value), where);
+    if (what == "CORE") keep(limits.core, unit_file::parse_memory_limit(each.value), where);
+  }
+}
+
+}  // namespace
+
+UnitFiles::UnitFiles(const Root& root) : root_(root) {
+  for (const char* path : kLoadPath)
+    if (auto names = root.list(path)) folders_.push_back({path, {names->begin(), names->end()}});
+}
+
+const UnitFiles::Folder* UnitFiles::folder_with(const std::string& name) const {
+  return find_where(folders_, [&](const Folder& each) { return each.names.count(name) != 0; });
+}
+
+std::vector<std::string> UnitFiles::drop_ins(const std::vector<std::string>& names) const {
+  std::map<std::string, std::string> found;  // the first of a file name hides the others; they are read by file name
+  const auto look_into = [&](const std::string& name, const Folder& folder) {
+    if (folder.names.count(name) != 0) collect(root_, folder.path + "/" + name, found);
+  };
+  for (const std::string& unit : names)
+    for (const Folder& folder : folders_)
+      for (const std::string& name : folders_of(unit)) look_into(name, folder);
+  for (const Folder& folder : folders_) look_into("service.d", folder);
+  std::vector<std::string> paths;
+  for (auto& [name, path] : found) paths.push_back(std::move(path));
+  return paths;
+}
+
+std::optional<Unit> UnitFiles::find(const std::string& name) const {
+  std::string own = name;
+  const Folder* folder = folder_with(own);
+  if (folder == nullptr) {
+    own = template_of(name);
+    folder = own.empty() ? nullptr : folder_with(own);
+  }
+  if (folder == nullptr) return std::nullopt;
+  Unit unit;
+  const std::string path = folder->path + "/" + own;
+  unit.file = "/" + path;
+  const auto text = root_.read_text(path);
+  // A device, or, in a captured tree, one that is not there.
+  unit.masked = text ? text->empty() : text.error().code == EINVAL || text.error().code == ENOENT;
+  if (unit.masked) return unit;
+  std::vector<std::string> names{name};
+  if (const auto real = root_.resolve(path);
+      real && base_name(*real) != own) {  // an alias: the unit's own drop-ins count, too
+    unit.file = "/" + *real;
+    names.push_back(base_name(*real));
+  }
+  unit.parts = drop_ins(names);
+  unit.parts.insert(unit.parts.begin(), unit.file.substr(1));
+  return unit;
+}
+
+Limits service_limits(const Root& root, const std::vector<std::string>& parts, Limits defaults) {
+  for (const std::string& part : parts) read_limits(root, part, "Service", "Limit", defaults);
+  return defaults;
+}
+
+Limits default_limits(const Root& root) {
+  std::map<std::string, std::string> drop_ins;
+  std::string main;
+  for (const char* folder : kConfigPath) {
+    const std::string file = std::string(folder) + "/system.conf";
+    if (main.empty() && root.exists(file)) main = file;
+    collect(root, file + ".d", drop_ins);
+  }
+  Limits limits;
+  if (!main.empty()) read_limits(root, main, "Manager", "DefaultLimit", limits);
+  for (const auto& [name, path] : drop_ins) read_limits(root, path, "Manager", "DefaultLimit", limits);
+  return limits;
+}
+
+}  // namespace fabric::systemd

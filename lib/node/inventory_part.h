@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of a node as they were when all were in order.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/find.h"
+
+namespace fabric {
+
+// A GPU or a physical NIC function.
+struct InventoryPart {
+  bool gpu = false;
+  std::string pci, name;  // "0000:17:00.0"; "GPU3" or the NIC's name
+  uint16_t vendor = 0, device = 0;
+  std::optional<int> numa{};
+  std::string root{};
+  std::vector<std::string> bridges{};  // as in PciDevice
+  std::optional<unsigned> width{};     // of the PCIe link
+  std::optional<double> speed{};       // GT/s; not of a GPU, which lowers it when idle
+  std::vector<std::string> rdma{};     // RDMA devices
+  std::vector<std::string> up{};       // ports that had a link: "mlx5_0/1"
+  std::vector<std::string> nics{};     // of a GPU: the NICs that it was paired with, by PCI address
+  bool operator==(const InventoryPart&) const = default;
+};
+
+// The parts of the node by place, as they were when all were in order.
+struct Inventory {
+  std::string taken{};  // RFC 3339
+  std::vector<InventoryPart> parts{};
+
+  [[nodiscard]] const InventoryPart* find(std::string_view pci) const {
+    return find_where(parts, [&](const InventoryPart& part) { return part.pci == pci; });
+  }
+};
+
+}  // namespace fabric

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/machine.h"
+
+#include <algorithm>
+
+#include "base/parse.h"
+#include "node/host_cpu.h"
+
+namespace fabric::machine {
+namespace {
+
+constexpr size_t kMaxCpus = 65'536;
+
+}  // namespace
+
+std::string hostname(const Root& root) {
+  for (const char* file : {"proc/sys/kernel/hostname", "etc/hostname"})
+    if (std::string name = root.line_of(file); !name.empty()) return name;
+  return {};
+}
+
+std::optional<std::vector<unsigned>> parse_cpus(std::string_view list) {
+  std::vector<unsigned> cpus;
+  for (const std::string_view part : split(trim(list), ',')) {
+    const size_t dash = part.find('-');
+    const auto first = parse_number<unsigned>(part.substr(0, dash));
+    const auto last = dash == std::string_view::npos ? first : parse_number<unsigned>(part.substr(dash + 1));
+    if (!first || !last || *last < *first || *last >= kMaxCpus) return std::nullopt;
+    if (*last - *first >= kMaxCpus - cpus.size()) return std::nullopt;
+    for (unsigned cpu = *first; cpu <= *last; ++cpu) cpus.push_back(cpu);
+  }
+  return cpus;
+}
+
+std::string cpus_text(std::vector<unsigned> cpus) {
+  std::ranges::sort(cpus);
+  std::string out;
+  for (size_t i = 0; i < cpus.size();) {
+    size_t last = i;
+    while (last + 1 < cpus.size() && cpus[last + 1] <= cpus[last] + 1) ++last;
+    append_item(out, std::to_string(cpus[i]), ",");
+    if (cpus[last] > cpus[i]) out += "-" + std::to_string(cpus[last]);
+    i = last + 1;
+  }
+  return out;
+}
+
+std::string hypervisor(const Root& root) {
+  std::string name =
+      hypervisor_name(root.line_of("sys/class/dmi/id/sys_vendor"), root.line_of("sys/class/dmi/id/product_name"));
+  if (name.empty() && root.line_of("sys/hypervisor/type") == "xen") name = "Xen";
+  const auto by_cpu = host::is_virtual_cpu(host::read_cpuinfo(root));
+  if (name.empty() && by_cpu == true) name = "an unnamed hypervisor";
+  // Clouds rent out real machines under the same name.
+  constexpr std::string_view kClouds[] = {"Google Compute Engine", "Alibaba Cloud", "Tencent Cloud"};
+  return contains(kClouds, name) && by_cpu == false ? std::string() : name;
+}
+
+std::string hypervisor_name(std::string_view vendor, std::string_view product) {
+  // Amazon names its real machines alike, and their product "g4dn.metal".
+  if (vendor == "Amazon EC2") return product.find(".metal") != std::string_view::npos ? "" : "Amazon EC2";
+  if (vendor == "Microsoft Corporation") return product == "Virtual Machine" ? "Hyper-V" : "";
+  if (vendor == "Google") return product == "Google Compute Engine" ? "Google Compute Engine" : "";
+  if (vendor == "Alibaba Cloud") return "Alibaba Cloud";
+  constexpr std::string_view kNames[] = {"QEMU",     "KVM",   "VMware",      "Xen",          "OpenStack",
+                                         "KubeVirt", "Bochs", "BHYVE",       "Parallels",    "innotek",
+                                         "Nutanix",  "oVirt", "Red Hat KVM", "Tencent Cloud"};
+  for (const std::string_view name : kNames)
+    if (vendor.starts_with(name) || product.starts_with(name)) return std::string(name);
+  return {};
+}
+
+}  // namespace fabric::machine

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the platform gives GPUs and NICs: links, power, errors, IOMMU, apertures, GPUDirect. All of it is
+// world-readable; privileged values are in pci_state.h.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/find.h"
+#include "kernel/pci/pci_device.h"
+#include "kernel/pci/pci_settings.h"
+
+namespace fabric {
+
+// One class of errors that Advanced Error Reporting counted since the device came up.
+struct AerCounts {
+  std::optional<uint64_t> total;          // absent: the function has no AER, or firmware owns it
+  std::map<std::string, uint64_t> kinds;  // "BadTLP": those that ever happened
+  bool operator==(const AerCounts&) const = default;
+};
+
+// A base address register: an aperture of the device in physical memory.
+struct Bar {
+  unsigned number = 0;
+  uint64_t size = 0;  // bytes
+  bool prefetchable = false;
+  std::optional<uint64_t> resizable{};  // the sizes that the device offers, bit N: 2^N MiB; absent: fixed, or unknown
+  bool operator==(const Bar&) const = default;
+};
+
+// A GPU, a NIC, or a bridge above one of them.
+struct PlatformFunction {
+  PcieLink link;
+  std::string kernel_driver{};  // "mlx5_core"; empty: none bound
+  std::string power_state{};    // "D0", "D3hot", "D3cold", "unknown"; empty: unknown
+  std::string power_control{};  // "on": never suspended at run time; "auto"
+  AerCounts correctable{}, nonfatal{}, fatal{};
+  std::string iommu_group{};  // its number; empty: none
+  std::vector<Bar> bars{};    // of GPUs
+  bool operator==(const PlatformFunction&) const = default;
+};
+
+// The roads by which a NIC's driver learns where GPU memory is.
+struct GpuDirect {
+  std::string nvidia_driver{};              // version; empty: not loaded
+  std::optional<bool> nvidia_open{};        // its kernel module is the open one, which exports dma-buf
+  std::vector<std::string> peer_modules{};  // loaded: "nvidia_peermem", "nv_peer_mem", ...
+  std::vector<std::string> memory_peers{};  // clients of OFED's peer memory interface: "nv_mem", "amdkfd"
+  bool amdgpu = false;                      // loaded
+  // Of the kernel's configuration; absent: that could not be read.
+  std::optional<bool> pci_p2pdma{}, dmabuf_move_notify{};
+  bool operator==(const GpuDirect&) const = default;
+};
+
+struct Platform {
+  std::map<std::string, PlatformFunction> functions{};  // by PCI address
+  std::map<std::string, std::string> iommu_groups{};    // those of the functions: number -> "DMA", "DMA-FQ", "identity"
+  std::optional<bool> iommu{};                          // the kernel drives one; absent: unknown
+  std::vector<std::string> command_line{};              // its words that are about IOMMU and PCI: "intel_iommu=on"
+  std::string lockdown{};                               // "integrity", "confidentiality"; empty: none, or unknown
+  GpuDirect gpudirect{};
+  bool operator==(const Platform&) const = default;
+};
+
+}  // namespace fabric

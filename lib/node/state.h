@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// The agent's files: published state (/run/fabric-agent/state.toml), saved originals
+// (/var/lib/fabric-agent/originals.toml) and the locks. Files are written whole and renamed into place: a reader, or a
+// start after a crash, sees the old or the new one, never a part.
+#pragma once
+
+#include "base/fd.h"
+#include "kernel/capture/root.h"
+#include "node/node.h"
+#include "setting/qos.h"
+
+namespace fabric::state {
+
+inline constexpr const char* kStateFile = "run/fabric-agent/state.toml";
+// Held while ports are written, by agentd and by `fabric-agentctl apply` and `restore`.
+inline constexpr const char* kLockFile = "run/fabric-agent/lock";
+// Held by agentd as long as it lives.
+inline constexpr const char* kAgentLockFile = "run/fabric-agent/agentd.lock";
+inline constexpr const char* kOriginalsFile = "var/lib/fabric-agent/originals.toml";
+
+// The settings from before a self-test that has not ended: as kOriginalsFile.
+inline constexpr const char* kSelfTestFile = "var/lib/fabric-agent/selftest.toml";
+
+// The original settings of a port of a card, wherever it is plugged in now.
+struct Original : Qos {
+  Original(Qos qos = {}) : Qos(std::move(qos)) {}  // NOLINT: implicit by design
+  std::string place{};                             // port_place() at the last save; empty: unknown
+  std::string address{};                           // Port::card_address, where the key is a serial number
+  bool operator==(const Original&) const = default;
+};
+using Originals = std::map<std::string, Original>;  // by port_key()
+// The card's own identity (Port::card); a port without one has its place.
+std::string port_key(const Port& port);
+// The PCI address and port number ("0000:24:00.0/1"), or "netdev:NAME" of software devices.
+std::string port_place(const Port& port);
+// The port's entry. One by another name of the card (Port::card_address), or by place as in files of earlier releases,
+// becomes that of the card.
+Originals::iterator find_original(Originals& originals, const Port& port);
+
+std::string originals_toml(const Originals& originals);
+Result<Originals> parse_originals(std::string_view text, const std::string& name);
+// The devices that the agent manages: port id -> ifindex of its netdev.
+using Devices = std::map<std::string, int>;
+// Without `running`.
+std::string agent_state_toml(const AgentState& state, const std::string& config = {}, const Devices& devices = {});
+Result<AgentState> parse_agent_state(std::string_view text, const std::string& name);
+
+// `directory`: the root below which the files lie ("/" on a running machine). A missing file is empty, not an error.
+// A file that cannot be understood is an Error with code EBADMSG and line and column; it is never overwritten.
+Result<Originals> load_originals(const std::string& directory, const char* file = kOriginalsFile);
+Result<Originals> load_originals(const Root& root, const char* file = kOriginalsFile);
+Result<void> save_originals(const std::string& directory, const Originals& originals,
+                            const char* file = kOriginalsFile);
+// The saved originals of cards that are not among `ports`, by key.
+std::vector<Originals::const_iterator> absent_originals(const Originals& originals, const std::vector<Port>& ports);
+// Renames the originals to originals.toml.corrupt (.corrupt.2, ...), for a person to look at; the new name.
+Result<std::string> set_originals_aside(const std::string& directory);
+
+// Adds the port's entry, or its missing settings, and makes it durable: a saved original is never replaced. Bonds and
+// their members save their own settings only.
+Result<void> save_original(const std::string& directory, Originals& originals, const Port& port, const Qos& before);
+
+// Takes these settings out of the port's entry, and the entry when nothing is left in it. A bond and the member whose
+// function its RDMA device is share one.
+void forget(Originals& originals, const Port& port, const Keys& keys);
+
+// nullopt: no state file. `running`: some process holds agentd's lock now.
+Result<std::optional<AgentState>> load_agent_state(const Root& root);
+// The same for repeated calls: only a changed file is parsed, else the same state is returned. Null: no state file.
+class AgentStateReader {
+ public:
+  Result<std::shared_ptr<const AgentState>> load(const Root& root);
+
+ private:
+  std::string text_;
+  std::optional<Result<std::shared_ptr<const AgentState>>> last_;
+};
+// `config`: confirm::digest() of wanted_config() as the agent read it last.
+Result<void> save_agent_state(const std::string& directory, const AgentState& state, const std::string& config = {},
+                              const Devices& devices = {});
+// Which configuration and which devices the agent has, as it published it; empty where it did not.
+Result<std::string> agent_config(const Root& root);
+Result<Devices> agent_devices(const Root& root);
+
+// Exclusive, until the Fd is closed, also by the holder's death (fcntl open file description lock). When another holds
+// it for longer than `patience`: an Error with code EWOULDBLOCK naming its pid. The file keeps the last holder's pid.
+Result<Fd> take_lock(const std::string& directory, std::chrono::milliseconds patience = {},
+                     const char* file = kLockFile);
+
+}  // namespace fabric::state

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policy/cabling.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/json.h"
+#include "base/parse.h"
+#include "node/machine.h"
+
+namespace fabric {
+namespace {
+
+// One side of a cable: the ends that it may be, since a breakout has several.
+using Side = std::vector<CableEnd>;
+
+constexpr size_t kMaxFields = 256;   // of a CSV record; NetBox exports some 20
+constexpr size_t kMaxEnds = 64;      // of one side; a breakout has 8
+constexpr size_t kMaxCables = 4096;  // of one host
+
+bool is_not_there(std::string_view status) {
+  const std::string word = lower(trim(status));
+  return word == "planned" || word == "decommissioning";
+}
+
+// Of NetBox's types of terminations, interfaces alone announce themselves: not the ports of patch panels
+// ("dcim.frontport", "dcim.rearport"), power and consoles. Without a type, all may.
+bool may_be_interface(std::string_view type) { return type.empty() || lower(trim(type)).ends_with("interface"); }
+
+// The cables of the host among those from one side to the other.
+Result<void> add_cables(const Result<Side>& a, const Result<Side>& b, const std::string& host, const std::string& where,
+                        std::vector<Cable>& out) {
+  for (const auto* side : {&a, &b})
+    if (!*side) return error(0, where + ": " + side->error().what);
+  for (const auto& [ours, theirs] : {std::pair(&*a, &*b), std::pair(&*b, &*a)})
+    for (const CableEnd& end : *ours)
+      if (same_device(end.device, host))
+        for (const CableEnd& other : *theirs) out.push_back({end.port, other, where});
+  if (out.size() > kMaxCables)
+    return error(0, where + ": more than " + std::to_string(kMaxCables) + " cables of " + host);
+  return {};
+}
+
+Error too_many_ends() { return error(0, "more than " + std::to_string(kMaxEnds) + " ends on one side of a cable"); }
+
+// Records of CSV, one after the other.
+class CsvReader {
+ public:
+  CsvReader(std::string_view text, char separator) : text_(text), separator_(separator) {}
+
+  // Skips empty lines. nullopt: the end. An Error: an unterminated quote, too many fields, a last line without its end.
+  Result<std::optional<std::vector<std::string>>> next() {
+    for (;;) {
+      line_ = next_line_;
+      if (at_ == text_.size()) return std::optional<std::vector<std::string>>{};
+      std::vector<std::string> fields;
+      for (bool more = true; more;) {
+        auto field = read_field(more);
+        if (!field) return field.error();
+        if (fields.size() == kMaxFields) return error(0, "more than " + std::to_string(kMaxFields) + " fields");
+        fields.push_back(std::move(*field));
+      }
+      if (fields.size() > 1 || !fields.front().empty()) return std::optional(std::move(fields));
+    }
+  }
+  [[nodiscard]] size_t line() const { return line_; }  // on which the record begins
+
+ private:
+  // `more`: another field of the record follows.
+  Result<std::string> read_field(bool& more) {
+    std::string field;
+    bool quoted = false, blank = true, ended = false;
+    for (more = false; at_ < text_.size(); ++at_) {
+      const char c = text_[at_];
+      if (c == '\n') ++next_line_;
+      if (quoted && c == '"' && text_.substr(at_ + 1).starts_with('"')) field += text_[++at_];
+      else if (c == '"' && (quoted || blank)) quoted = !quoted;
+      else if (!quoted && (c == separator_ || c == '\n')) {
+        more = c == separator_;
+        ended = true;
+        ++at_;
+        break;
+      } else {
+        field += c;
+        blank = blank && std::isspace(static_cast<unsigned char>(c)) != 0;
+      }
+    }
+    if (quoted) return error(0, "a quote without its end");
+    // "swp1" may be the beginning of "swp12".
+    if (!ended) return error(0, "no line break at the end of the file: it may be truncated");
+    return std::string(trim(field));
+  }
+
+  std::string_view text_;
+  char separator_;
+  size_t at_ = 0, line_ = 1, next_line_ = 1;
+};
+
+constexpr size_t kColumns = 7;
+enum Column : size_t { kDeviceA, kPortA, kDeviceB, kPortB, kTypeA, kTypeB, kStatus };
+constexpr const char* kRequired[] = {
+    "the device of end A (\"Device A\", \"side_a_device\")", "the port of end A (\"Termination A\", \"side_a_name\")",
+    "the device of end B (\"Device B\", \"side_b_device\")", "the port of end B (\"Termination B\", \"side_b_name\")"};
+
+// Letters and digits alone: "Termination A Device", "termination_a_device".
+std::string bare(std::string_view name) {
+  std::string out;
+  for (const char c : lower(trim(name)))
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) out += c;
+  return out;
+}
+
+std::optional<size_t> column_of(std::string_view heading) {
+  const std::string name = bare(heading);
+  if (name == "status") return kStatus;
+  if (name == "sideatype" || name == "terminationatype") return kTypeA;
+  if (name == "sidebtype" || name == "terminationbtype") return kTypeB;
+  constexpr std::string_view kForms[] = {
+      "device%", "side%",        "side%device",      "termination%device", "termination%parent", "side%parent",
+      "port%",   "termination%", "termination%name", "side%name",          "interface%",         "interface%name"};
+  for (const char side : {'a', 'b'})
+    for (size_t i = 0; i < std::size(kForms); ++i)
+      if (std::string form(kForms[i]); name == form.replace(form.find('%'), 1, 1, side))
+        return (side == 'a' ? kDeviceA : kDeviceB) + (i < std::size(kForms) / 2 ? 0 : 1);
+  return std::nullopt;
+}
+
+using Columns = std::array<std::optional<size_t>, kColumns>;  // Column -> index of the field
+
+Result<Columns> read_header(const std::vector<std::string>& header, const std::string& where) {
+  Columns out;
+  for (size_t i = 0; i < header.size(); ++i)
+    if (const auto column = column_of(header[i]); column && !out[*column]) out[*column] = i;
+  for (const size_t column : {kDeviceA, kPortA, kDeviceB, kPortB})
+    if (!out[column]) return error(0, where + ": no column for " + kRequired[column] + " in the header");
+  return out;
+}
+
+std::vector<std::string> parts_of(std::string_view list) {
+  std::vector<std::string> out;
+  for (const std::string_view part : split(list, ','))
+    if (!trim(part).empty()) out.push_back(clean_text(trim(part)));
+  return out;
+}
+
+// NetBox joins the terminations of a breakout by commas.
+Result<Side> side_of(std::string_view devices, std::string_view ports) {
+  const auto first = parts_of(devices), second = parts_of(ports);
+  if (first.size() > kMaxEnds || first.size() * second.size() > kMaxEnds) return too_many_ends();
+  Side out;
+  for (const std::string& device : first)
+    for (const std::string& port : second) out.push_back({device, port});
+  return out;
+}
+
+char separator_of(std::string_view header) {
+  for (const char c : {',', ';', '\t'})
+    if (header.find(c) != std::string_view::npos) return c;
+  return ',';
+}
+
+Result<std::vector<Cable>> parse_csv(std::string_view text, const std::string& name, const std::string& host) {
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+  CsvReader reader(text, separator_of(text.substr(0, text.find('\n'))));
+  const auto here = [&] { return name + ":" + std::to_string(reader.line()); };
+  std::optional<Columns> columns;
+  size_t width = 0;
+  std::vector<Cable> out;
+  for (;;) {
+    auto record = reader.next();
+    if (!record) return error(0, here() + ": " + record.error().what);
+    if (!*record) break;
+    const std::vector<std::string>& fields = **record;
+    if (!columns) {
+      auto header = read_header(fields, here());
+      if (!header) return header.error();
+      columns = *header;
+      width = fields.size();
+      continue;
+    }
+    if (fields.size() != width)
+      return error(
+          0, here() + ": " + std::to_string(fields.size()) + " fields where the header has " + std::to_string(width));
+    const auto field = [&](Column column) {
+      const auto at = (*columns)[column];
+      return at ? fields[*at] : std::string();
+    };
+    if (is_not_there(field(kStatus)) || !may_be_interface(field(kTypeA)) || !may_be_interface(field(kTypeB))) continue;
+    if (auto added = add_cables(side_of(field(kDeviceA), field(kPortA)), side_of(field(kDeviceB), field(kPortB)), host,
+                                here(), out);
+        !added)
+      return added.error();
+  }
+  if (!columns) return error(0, name + ":1: empty; expected a header line and one line for each cable");
+  return out;
+}
+
+// The text at `path`; empty where there is none.
+std::string json_text(const Json& node, const char* path) {
+  const Json::json_pointer pointer(path);
+  if (!node.contains(pointer) || !node.at(pointer).is_string()) return {};
+  return node.at(pointer).get<std::string>();
+}
+
+// A termination, or its "object" since NetBox 3.3: { "device": { "name": ... }, "name": ... }.
+void add_end(const Json& termination, const std::string& type, Side& side) {
+  if (!may_be_interface(type)) return;
+  const Json& object = termination.contains("object") ? termination["object"] : termination;
+  const std::string device = json_text(object, "/device/name"), port = json_text(object, "/name");
+  if (!device.empty() && !port.empty()) side.push_back({clean_text(device), clean_text(port)});
+}
+
+Result<Side> json_side(const Json& cable, const std::string& letter) {
+  Side out;
+  if (const auto list = cable.find(letter + "_terminations"); list != cable.end()) {
+    if (list->is_array())
+      for (const Json& termination : *list) add_end(termination, json_text(termination, "/object_type"), out);
+  } else if (const auto one = cable.find("termination_" + letter); one != cable.end())
+    add_end(*one, json_text(cable, ("/termination_" + letter + "_type").c_str()), out);
+  if (out.size() > kMaxEnds) return too_many_ends();
+  return out;
+}
+
+Result<Json> read_json(std::string_view text, const std::string& name) {
+  try {
+    return Json::parse(text);
+  } catch (const Json::parse_error& fault) {
+    const auto before = text.substr(0, std::min(fault.byte, text.size()));
+    return error(0, name + ":" + std::to_string(1 + std::ranges::count(before, '\n')) + ": no valid JSON");
+  }
+}
+
+Result<std::vector<Cable>> parse_json(std::string_view text, const std::string& name, const std::string& host) {
+  const auto document = read_json(text, name);
+  if (!document) return document.error();
+  const Json& list = document->contains("results") ? (*document)["results"] : *document;
+  if (!list.is_array()) return error(0, name + ":1: neither a list of cables nor one in \"results\"");
+  if (!json_text(*document, "/next").empty())
+    return error(0, name + ":1: one page of several; ask the API with ?limit=0");
+  std::vector<Cable> out;
+  for (size_t i = 0; i < list.size(); ++i) {
+    const std::string where = name + ": cable " + std::to_string(i + 1);
+    if (!list[i].is_object()) return error(0, where + ": not a JSON object");
+    const std::string status = json_text(list[i], "/status"), value = json_text(list[i], "/status/value");
+    if (is_not_there(value.empty() ? status : value)) continue;
+    if (auto added = add_cables(json_side(list[i], "a"), json_side(list[i], "b"), host, where, out); !added)
+      return added.error();
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<std::vector<Cable>> parse_cabling(std::string_view text, const std::string& name, const std::string& host) {
+  const size_t first = text.find_first_not_of(" \t\r\n\xef\xbb\xbf");
+  const bool is_json = first != std::string_view::npos && (text[first] == '{' || text[first] == '[');
+  return is_json ? parse_json(text, name, host) : parse_csv(text, name, host);
+}
+
+void load_cabling(const Root& root, Policy& policy) {
+  Cabling& cabling = policy.cabling;
+  if (cabling.file.empty()) return;
+  if (cabling.host.empty()) cabling.host = machine::hostname(root);
+  cabling.problem.clear();
+  cabling.cables.clear();
+  // A cluster has tens of thousands of cables, which is more than read() takes by default.
+  const size_t name = std::min(cabling.file.find_first_not_of('/'), cabling.file.size());
+  auto text = root.read(cabling.file.substr(name), kMaxCablingBytes);
+  auto cables = text ? parse_cabling(*text, cabling.file, cabling.host) : Result<std::vector<Cable>>(text.error());
+  if (cables) cabling.cables = std::move(*cables);
+  else cabling.problem = cables.error().text();
+}
+
+}  // namespace fabric

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// The keys outside of [[port]], one row each.
+#include <algorithm>
+
+#include "base/ip.h"
+#include "base/parse.h"
+#include "policy/reader.h"
+#include "setting/record.h"
+
+namespace fabric::config {
+namespace {
+
+using std::chrono::milliseconds;
+
+// What a value may be, beside its type.
+struct Limits {
+  int64_t min = 0, max = 0;  // of a number, of the milliseconds of a time span
+  std::string_view what{};   // "expected WHAT, not ..."; empty: as the type says
+  bool (*is_valid)(const std::string& text) = nullptr;
+  bool or_zero = false;  // beside min to max
+};
+
+// read(), by the type of a value; `out` has a meaning only where there is no problem.
+template <class T>
+MaybeProblem read(const toml::node& node, const Limits& limits, T& out) {
+  return read_value(node, {.min = limits.min, .max = limits.max}, out);
+}
+
+MaybeProblem read(const toml::node& node, const Limits& limits, milliseconds& out) {
+  auto problem = read_span(node, milliseconds(limits.or_zero ? 0 : limits.min), milliseconds(limits.max), out);
+  if (!problem && (out.count() == 0 || out.count() >= limits.min)) return std::nullopt;
+  return limits.what.empty() ? problem : expected(node, limits.what);
+}
+
+MaybeProblem read(const toml::node& node, const Limits& limits, std::string& out) {
+  if (auto problem = read_text(node, out)) return problem;
+  return limits.is_valid == nullptr || limits.is_valid(out) ? MaybeProblem() : expected(node, limits.what);
+}
+
+TomlProblem not_in_list(const toml::node& node, std::string_view what, std::string_view text) {
+  return fault_at(node, "expected " + std::string(what) + ", not " + toml_string(text));
+}
+
+MaybeProblem read(const toml::node& node, const Limits& limits, std::vector<std::string>& out) {
+  if (auto problem = read_texts(node, out)) return problem;
+  for (const std::string& text : out)
+    if (limits.is_valid != nullptr && !limits.is_valid(text)) return not_in_list(node, limits.what, text);
+  return std::nullopt;
+}
+
+template <HasWords Enum>
+MaybeProblem read(const toml::node& node, const Limits& limits, std::vector<Enum>& out) {
+  std::vector<std::string> names;
+  if (auto problem = read_texts(node, names)) return problem;
+  const std::string all = "one or more of " + joined(kEnumWords<Enum>, ", ", toml_string);
+  out.clear();
+  for (const std::string& name : names) {
+    const auto value = parse_word<Enum>(name);
+    if (!value) return not_in_list(node, limits.what.empty() ? all : limits.what, name);
+    out.push_back(*value);
+  }
+  return std::nullopt;
+}
+
+// { "Slot 3 P1" = "mlx5_0" }
+using NameMap = std::map<std::string, std::string>;
+MaybeProblem read(const toml::node& node, const Limits& limits, NameMap& out) {
+  const auto* table = node.as_table();
+  if (table == nullptr) return expected(node, limits.what);
+  out.clear();
+  for (auto&& [key, value] : *table)
+    if (auto problem = read_text(value, out[std::string(key.str())])) return problem;
+  return std::nullopt;
+}
+
+MaybeProblem read(const toml::node& node, const Limits& limits, std::vector<Window>& out) {
+  return read_list(node, limits.what, out, [](const toml::node& element) {
+    const auto text = element.value<std::string_view>();
+    return text ? parse_window(*text) : std::nullopt;
+  });
+}
+
+// As TOML; empty if absent.
+template <class T>
+std::string shown(const T& value) {
+  return value_toml(value);
+}
+std::string shown(milliseconds span) { return toml_string(span_text(span)); }
+std::string shown(const NameMap& names) { return names.empty() ? "{}" : value_toml(names); }
+std::string shown(const std::vector<Window>& windows) {
+  return "[" + joined(windows, ", ", [](const Window& each) { return toml_string(window_text(each)); }) + "]";
+}
+
+// "0.0.0.0:10479", "[::]:10479": numeric, since a name can mean many addresses and needs a resolver at start.
+bool is_listen_address(const std::string& text) {
+  const size_t colon = text.rfind(':');
+  if (colon == std::string::npos) return false;
+  const auto port = parse_number<uint16_t>(std::string_view(text).substr(colon + 1));
+  std::string host = text.substr(0, colon);
+  const bool is_ipv6 = host.size() > 2 && host.front() == '[' && host.back() == ']';
+  if (is_ipv6) host = host.substr(1, host.size() - 2);
+  const auto ip = parse_ip(host);
+  return port && *port != 0 && ip && ip->v6 == is_ipv6;
+}
+
+// A device that is not opened is a whole one: "mlx5_0/1" would leave none out.
+bool is_device(const std::string& text) { return text.find('/') == std::string::npos && is_glob(text); }
+
+bool is_absolute(const std::string& path) { return path.empty() || path.front() == '/'; }
+
+// As a match has it: 400000, "400G".
+MaybeProblem read_speed(const toml::node& node, Policy& policy) {
+  const auto keys = match_keys();
+  const auto speed = std::ranges::find(keys, "speed", &MatchKey::name);
+  const auto megabits = speed->normal(node);
+  if (!megabits) return expected(node, speed->expected);
+  policy.expect.speed = parse_number<uint32_t>(*megabits);
+  return std::nullopt;
+}
+
+// "2%" or 2: of one core.
+MaybeProblem read_cpu_budget(const toml::node& node, Policy& policy) {
+  auto percent = node.value<double>();
+  if (const auto text = node.value<std::string_view>(); text && text->ends_with('%'))
+    percent = parse_double(text->substr(0, text->size() - 1));
+  if (!percent || !(*percent >= 0.1 && *percent <= 100)) return expected(node, "a share of one core from 0.1% to 100%");
+  policy.sample_cpu_budget = *percent / 100;
+  return std::nullopt;
+}
+
+// The shortest text that is read back as the same.
+std::string cpu_budget_toml(const Policy& policy) {
+  std::array<char, 32> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), policy.sample_cpu_budget * 100,
+                                 std::chars_format::general, 6)
+                       .ptr;
+  return toml_string(std::string(text.data(), end) + "%");
+}
+
+// `of` gives the member of the policy.
+template <class Of>
+Key key(std::string_view section, std::string_view name, Of of, const char* example, Limits limits) {
+  return {section, name, example,
+          [=](const toml::node& node, Policy& policy) { return read(node, limits, of(policy)); },
+          [=](const Policy& policy) { return shown(of(policy)); }};
+}
+
+constexpr int64_t kSecondMs = 1'000, kMinuteMs = 60 * kSecondMs, kHourMs = 60 * kMinuteMs;
+
+const std::array kKeys{
+    key("", "mode", [](auto& p) -> auto& { return p.mode; }, "mode = \"audit\"", {}),
+    key("", "disruptive", [](auto& p) -> auto& { return p.disruptive; }, "disruptive = \"idle\"", {}),
+    key("", "reread", [](auto& p) -> auto& { return p.reread; }, "reread = \"30s\"", {kSecondMs, kHourMs}),
+    key("", "maintenance", [](auto& p) -> auto& { return p.maintenance; }, "maintenance = [\"Sat 02:00-04:00\"]",
+        {.what = "days and times as \"Sat 02:00-04:00\", \"Mon-Fri 23:00-01:00\" or \"daily 03:00-04:00\""}),
+    key("", "release", [](auto& p) -> auto& { return p.release; }, "release = \"leave\"", {}),
+    // Each reading of a module is a few dozen milliseconds of I2C: not as often as one likes.
+    key("", "optics", [](auto& p) -> auto& { return p.optics; }, "optics = \"60s\"",
+        {10 * kSecondMs, kHourMs, "0 or a time span from 10s to 1h", nullptr, true}),
+    key("conflict", "rounds", [](auto& p) -> auto& { return p.conflict.rounds; }, "rounds = 5", {1, 1'000}),
+    key("conflict", "window", [](auto& p) -> auto& { return p.conflict.window; }, "window = \"60s\"",
+        {kSecondMs, kHourMs}),
+    key("cabling", "file", [](auto& p) -> auto& { return p.cabling.file; }, "file = \"/etc/fabric-agent/cabling.csv\"",
+        {.what = "an absolute path", .is_valid = is_absolute}),
+    key("cabling", "host", [](auto& p) -> auto& { return p.cabling.host; }, "host = \"gpu01\"", {}),
+    key("cabling", "ports", [](auto& p) -> auto& { return p.cabling.ports; }, "ports = { \"Slot 3 P1\" = \"mlx5_0\" }",
+        {.what = "a table of names in the plan and names here"}),
+    key("cabling", "rails", [](auto& p) -> auto& { return p.cabling.rails; }, "rails = { \"leaf*-r1\" = \"1\" }",
+        {.what = "a table of switches or ports and their rails"}),
+    key("cabling", "planes", [](auto& p) -> auto& { return p.cabling.planes; }, "planes = { \"ens*f0np0\" = \"A\" }",
+        {.what = "a table of switches or ports and their planes"}),
+    key("expect", "gpus", [](auto& p) -> auto& { return p.expect.gpus; }, "gpus = 8", {0, 256}),
+    key("expect", "compute_nics", [](auto& p) -> auto& { return p.expect.compute_nics; }, "compute_nics = 8", {0, 256}),
+    key("expect", "class", [](auto& p) -> auto& { return p.expect.path_class; }, "class = \"PIX\"", {}),
+    key("expect", "gid_index", [](auto& p) -> auto& { return p.expect.gid_index; }, "gid_index = 3", {0, 255}),
+    Key{"expect", "speed", "speed = 400000", read_speed, [](const Policy& p) { return shown(p.expect.speed); }},
+    key("exporter", "listen", [](auto& p) -> auto& { return p.listen; }, "listen = [\"0.0.0.0:10479\", \"[::]:10479\"]",
+        {.what = "numeric ADDRESS:PORT", .is_valid = is_listen_address}),
+    key("exporter", "max_age", [](auto& p) -> auto& { return p.max_age; }, "max_age = \"5s\"", {0, kHourMs}),
+    key("exporter", "exclude", [](auto& p) -> auto& { return p.exclude; }, "exclude = [\"mlx5_bond_*\"]",
+        {.what = "RDMA devices, or patterns of them", .is_valid = is_device}),
+    key("exporter", "series_limit", [](auto& p) -> auto& { return p.series_limit; }, "series_limit = 4000",
+        {100, 1'000'000}),
+    key("exporter", "sample_interval", [](auto& p) -> auto& { return p.sample_interval; }, "sample_interval = \"1s\"",
+        {10, kMinuteMs, "a time span from 10ms to 1min, or 0 for none", nullptr, true}),
+    Key{"exporter", "sample_cpu_budget", "sample_cpu_budget = \"2%\"", read_cpu_budget, cpu_budget_toml},
+    key("exporter", "groups", [](auto& p) -> auto& { return p.published.groups; },
+        "groups = [\"module_limits\", \"lanes\"]", {}),
+    key("exporter", "raw", [](auto& p) -> auto& { return p.published.raw; }, "raw = \"unmapped\"", {}),
+    key("exporter", "ethtool", [](auto& p) -> auto& { return p.ethtool; }, "ethtool = [\"*_xdp_drop\"]", {}),
+    key("exporter", "compat", [](auto& p) -> auto& { return p.compat; }, "compat = [\"node_exporter\"]",
+        {.what = "\"node_exporter\", \"rdma_exporter\" or \"rdma_exporter_qp\""}),
+};
+
+}  // namespace
+
+std::span<const Key> keys() {
+  static const std::vector<Key> all = [] {
+    std::vector<Key> rows(kKeys.begin(), kKeys.end());
+    append_limit_keys(rows);
+    return rows;
+  }();
+  return all;
+}
+
+}  // namespace fabric::config

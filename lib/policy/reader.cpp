@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policy/reader.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "base/find.h"
+#include "base/parse.h"
+#include "setting/setting_table.h"
+
+namespace fabric::config {
+namespace {
+
+template <class List, class Text>
+void drop_repeated(List& list, Text&& text) {
+  std::unordered_set<std::string> seen;
+  std::erase_if(list, [&](const auto& each) { return !seen.insert(text(each)).second; });
+}
+
+// toml++ describes the error; the commonest mistakes get a hint. A word without quotes is a number, a time or "false"
+// to it, by its first letters.
+constexpr std::pair<std::string_view, std::string_view> kHints[] = {
+    {"cannot redefine", "keep one of the two"},
+    {"leading zeroes", "write the number without them"},
+    {"is not representable", "write a smaller number"},
+    {"string: ", "close the quotes in the same line"},
+    {"parsing inline table", "write a table in braces in one line, without a comma at its end"},
+    {"parsing array", "close the array by ]"},
+    {"parsing table header", "write [TABLE], or [[port]]"},
+    {"parsing key", "write KEY = VALUE"},
+    {"Error while parsing", "put text into quotes: mode = \"audit\""},
+    {"", "write TOML in UTF-8, as in fabric-agent.toml(5)"},
+};
+
+std::string_view instead_of(std::string_view fault) {
+  return std::ranges::find_if(kHints, [&](const auto& hint) { return fault.find(hint.first) != fault.npos; })->second;
+}
+
+// Names and values are shown on terminals, in the journal and as labels: they must be what they look like.
+bool is_shown(Reader& reader, const toml::node& node, std::string_view key = {}) {
+  const auto* text = node.as_string();
+  bool all = clean_text(key) == key && (text == nullptr || clean_text(text->get()) == text->get());
+  if (!all) reader.fail(node.source().begin, "a character that cannot be shown; delete it");
+  if (const auto* list = node.as_array())
+    for (const toml::node& each : *list) all = is_shown(reader, each) && all;
+  if (const auto* table = node.as_table())
+    for (auto&& [name, value] : *table) all = is_shown(reader, value, name) && all;
+  return all;
+}
+
+// Where a key of this name is known: "[exporter]". Empty: nowhere.
+std::string home_of(std::string_view name) {
+  std::string out;
+  for (const Key& key : keys())
+    if (key.name == name && key.section.empty()) out = "the top of the file, above the first line in brackets";
+    else if (key.name == name) append_item(out, "[" + std::string(key.section) + "]", " or ");
+  if (contains(kPortKeys, name) || contains(kSettings, name, &Setting::key))
+    append_item(out, "a [[port]] entry", " or ");
+  if (contains(match_keys(), name, &MatchKey::name)) append_item(out, "match of a [[port]] entry", " or ");
+  return out;
+}
+
+}  // namespace
+
+unsigned Faults::add_file(std::string name) {
+  files_.push_back(std::move(name));
+  return static_cast<unsigned>(files_.size() - 1);
+}
+
+void Faults::fail(const Place& at, const std::string& what) {
+  constexpr size_t kMost = 4'000, kEnd = 500;  // bytes; all that we know ourselves is shorter
+  // Not within a character of several bytes.
+  const auto is_inside = [&](size_t index) {
+    return index > 0 && (static_cast<unsigned char>(what[index]) & 0xc0) == 0x80;
+  };
+  if (what.size() <= kMost) return errors_.push_back({at, errors_.size(), text(at) + ": " + what});
+  size_t head = kMost - kEnd, tail = what.size() - kEnd;
+  while (is_inside(head)) --head;
+  while (is_inside(tail)) --tail;
+  errors_.push_back({at, errors_.size(), text(at) + ": " + what.substr(0, head) + " ... " + what.substr(tail)});
+}
+
+std::string Faults::line(const Place& at) const { return files_.at(at.file) + ":" + std::to_string(at.line); }
+
+std::string Faults::text(const Place& at) const { return line(at) + ":" + std::to_string(at.column); }
+
+Result<LoadedConfig> Faults::finish(Policy policy) && {
+  drop_repeated(warnings_, [](const ConfigWarning& each) { return each.where + each.what; });
+  if (errors_.empty()) return LoadedConfig{std::move(policy), std::move(warnings_)};
+  drop_repeated(errors_, [](const Fault& each) { return each.text; });
+  const size_t more = errors_.size() - std::min(errors_.size(), kShown);
+  errors_.resize(errors_.size() - more);  // toml++ has the keys of a table in their alphabet's order
+  std::ranges::sort(errors_, {}, [](const Fault& each) { return std::pair(each.at, each.number); });
+  std::string text = joined(errors_, "\n", [](const Fault& each) { return each.text; });
+  if (more != 0) text += "\nand " + std::to_string(more) + " more";
+  return error(0, text);
+}
+
+void Reader::fail(const TomlProblem& problem, std::string_view key, std::string_view instead) {
+  fail(problem.at, std::string(key).append(": ").append(problem.what).append("; write ").append(instead));
+}
+
+bool Reader::good(const MaybeProblem& problem, std::string_view key, std::string_view instead) {
+  if (problem) fail(*problem, key, instead);
+  return !problem;
+}
+
+const toml::table* Reader::table(const toml::node& node, std::string_view key, std::string_view instead) {
+  if (!node.is_table()) fail(expected(node, "a table"), key, instead);
+  return node.as_table();
+}
+
+void Reader::unknown(const toml::source_position& at, std::string_view what, std::string_view word,
+                     std::span<const std::string_view> known) {
+  // A key of a megabyte is shown, and compared, by its beginning.
+  std::string_view head = word.substr(0, 40);
+  std::string text =
+      "unknown " + std::string(what) + " " + toml_string(head) + (head.size() < word.size() ? "..." : "");
+  if (faults_.many()) return fail(at, text);  // counted, not shown: no need to look for the nearest
+  if (const std::string home = home_of(head); !home.empty()) return fail(at, text + " here: it belongs to " + home);
+  // Of equally near ones, one that was only begun.
+  const auto nearest = std::ranges::min_element(
+      known, {}, [&](std::string_view name) { return std::pair(edit_distance(head, name), !name.starts_with(head)); });
+  if (edit_distance(head, *nearest) * 2 <= std::max(head.size(), nearest->size()))
+    return fail(at, text.append("; did you mean \"").append(*nearest).append("\"?"));
+  text += "; known here:";
+  for (std::string_view name : known) text.append(" ").append(name);
+  fail(at, text);
+}
+
+bool parse(Reader& reader, std::string_view text, toml::table& out) {
+  auto problem = parse_toml(text, out);
+  if (problem) reader.fail(problem->at, problem->what + "; " + std::string(instead_of(problem->what)));
+  return !problem && is_shown(reader, out);
+}
+
+bool parse_file(Reader& reader, std::string_view text, toml::table& out) {
+  if (!parse(reader, text, out)) return false;
+  const toml::source_position start{1, 1};
+  if (out.empty()) reader.fail(start, "no key: the file is empty or truncated; write one, or delete the file");
+  else if (!text.ends_with('\n'))
+    reader.fail(start, "the last line does not end: the file may be truncated; end it with a newline");
+  return true;
+}
+
+MaybeProblem read_span(const toml::node& node, std::chrono::milliseconds min, std::chrono::milliseconds max,
+                       std::chrono::milliseconds& out) {
+  std::optional<std::chrono::milliseconds> span;
+  if (const auto* text = node.as_string()) span = parse_span(text->get());
+  else if (const auto* seconds = node.as_integer()) span = parse_span(std::to_string(seconds->get()));
+  if (!span || *span < min || *span > max)
+    return expected(node, "a time span from " + span_text(min) + " to " + span_text(max));
+  out = *span;
+  return std::nullopt;
+}
+
+MaybeProblem read_name(const toml::node& node, std::string& out) {
+  if (auto problem = read_text(node, out)) return problem;
+  return out.empty() ? MaybeProblem(fault_at(node, "the string is empty")) : std::nullopt;
+}
+
+MaybeProblem read_texts(const toml::node& node, std::vector<std::string>& out) {
+  if (!node.is_array() && !node.is_string()) return expected(node, "a string or an array of strings");
+  out.clear();
+  return each_of(node, [&](const toml::node& element) { return read_name(element, out.emplace_back()); });
+}
+
+std::string full_name(std::string_view section, std::string_view key) {
+  return (section.empty() ? "" : std::string(section) + ".") + std::string(key);
+}
+
+}  // namespace fabric::config

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The outcome of one setting of one port in one reconcile.
+#pragma once
+
+#include <cerrno>
+
+#include "setting/setting_table.h"
+
+namespace fabric {
+
+enum class Outcome : uint8_t {
+  in_sync,      // read, equal, nothing written
+  applied,      // written and read back equal
+  unverified,   // matches the policy, or was written, but the driver's answer does not show what the NIC does
+  differs,      // audit mode or a plan: would be written now
+  pending,      // differs; the write would stop traffic and must wait (busy port, disruptive = "never")
+  unsupported,  // this driver does not offer it
+  refused,      // rejected by the driver; `code` is its errno
+  ignored,      // accepted by the driver, but another value reads back
+  unsaved,      // not written: the original settings could not be saved
+  conflict,     // another writer keeps changing it back; no longer written
+};
+template <>
+inline constexpr std::string_view kEnumWords<Outcome>[] {
+  "in_sync", "applied", "unverified", "differs", "pending", "unsupported", "refused", "ignored", "unsaved", "conflict"
+};
+// Nothing is left to do: in_sync, applied, unverified.
+constexpr bool is_done(Outcome value) { return value <= Outcome::unverified; }
+
+// In place of a port: the settings of the host ([sysctl]).
+inline constexpr const char* kHostSubject = "host";
+
+struct Change {
+  std::string port;  // "mlx5_0/1"
+  SettingId setting{};
+  Outcome outcome = Outcome::in_sync;
+  int code = 0;             // errno for refused
+  bool disruptive = false;  // the write stops traffic on this driver
+  std::string from, to;     // value_text before and wanted
+  std::string detail;       // one sentence: why, and what to do where there is a remedy
+  std::string sysctl{};     // its name; empty: a setting of a port
+  [[nodiscard]] std::string key() const { return sysctl.empty() ? std::string(key_text(setting)) : sysctl; }
+  bool operator==(const Change&) const = default;
+};
+using Changes = std::vector<Change>;
+// Port id -> the changes that its policy would make.
+using Plan = std::map<std::string, Changes>;
+// It was written with success, whether the reading proves it or not.
+inline bool was_written(const Change& change) {
+  return change.outcome == Outcome::applied ||
+         (change.outcome == Outcome::unverified && change.from != change.to && change.from != "-");
+}
+// Must be tried again: the port was busy, or gone.
+inline bool is_left_to_do(const Change& change) { return change.outcome == Outcome::pending || change.code == ENODEV; }
+
+}  // namespace fabric

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "setting/toml_value.h"
+
+#include <cmath>
+
+#include "base/find.h"
+#include "base/json.h"
+#include "setting/record.h"
+#include "setting/setting_table.h"
+
+namespace fabric {
+namespace {
+
+// Each element of an array of `min`..`max` elements, by its index.
+template <class Each>
+MaybeProblem read_array(const toml::node& node, std::string_view what, size_t min, size_t max, Each&& each) {
+  const auto* array = node.as_array();
+  if (array == nullptr) return expected(node, what);
+  if (array->size() < min || array->size() > max)
+    return fault_at(node, "expected " + std::string(what) + ", not " + std::to_string(array->size()) + " of them");
+  for (size_t i = 0; i < array->size(); ++i)
+    if (auto problem = each(*array->get(i), i)) return problem;
+  return std::nullopt;
+}
+
+constexpr FieldRule kPriority{.min = 0, .max = kPriorities - 1};
+
+// Numbers, true and false, words.
+template <class T>
+MaybeProblem read_kind(const toml::node& node, T& out) {
+  return read_value(node, {.min = 0}, out);
+}
+
+template <class T>
+MaybeProblem read_numbers(const toml::node& node, std::string_view what, size_t least, const FieldRule& rule,
+                          std::array<T, kPriorities>& out) {
+  return read_array(node, what, least, kPriorities,
+                    [&](const toml::node& element, size_t i) { return read_value(element, rule, out[i]); });
+}
+
+MaybeProblem read_kind(const toml::node& node, Pause& out) {
+  constexpr Pause kAll[]{{false, false}, {true, false}, {false, true}, {true, true}};
+  return read_one_of(node, out, kAll, [](const Pause& each) { return to_text(each); });
+}
+
+MaybeProblem read_kind(const toml::node& node, PrioSet& out) {
+  return read_array(node, "an array of priorities 0 to 7", 0, kPriorities,
+                    [&](const toml::node& element, size_t) -> MaybeProblem {
+                      uint8_t prio = 0;
+                      if (auto problem = read_value(element, kPriority, prio)) return problem;
+                      if (out.has(prio))
+                        return fault_at(element, "priority " + std::to_string(prio) + " is listed twice");
+                      out.bits = static_cast<uint8_t>(out.bits | 1U << prio);
+                      return std::nullopt;
+                    });
+}
+
+MaybeProblem read_kind(const toml::node& node, DscpMap& out) {
+  const auto* table = node.as_table();
+  if (table == nullptr) return expected(node, "a table of DSCP = priority");
+  for (auto&& [key, value] : *table) {
+    std::string_view word = key;
+    auto dscp = parse_number<uint8_t>(word);
+    if (!dscp || *dscp > 63 || out.count(*dscp) != 0)
+      return fault_at(value, "expected each DSCP from 0 to 63 once, not \"" + std::string(word) + "\"");
+    if (auto problem = read_value(value, kPriority, out[*dscp])) return problem;
+  }
+  return std::nullopt;
+}
+
+constexpr Tsa kAlgorithms[]{Tsa::strict, Tsa::cb_shaper, Tsa::ets, Tsa::vendor};
+std::string_view tsa_word(Tsa tsa) {
+  return tsa == Tsa::strict ? "strict" : tsa == Tsa::cb_shaper ? "cbs" : tsa == Tsa::ets ? "ets" : "vendor";
+}
+
+MaybeProblem read_ets_member(std::string_view key, const toml::node& node, Ets& out) {
+  if (key == "prio_tc")
+    return read_numbers(node, "eight traffic classes, one per priority", kPriorities, kPriority, out.prio_tc);
+  if (key == "tsa")
+    return read_array(
+        node, "at most eight algorithms, one per traffic class", 0, kPriorities,
+        [&](const toml::node& element, size_t i) { return read_one_of(element, out.tsa[i], kAlgorithms, tsa_word); });
+  if (key == "bw") return read_numbers(node, "at most eight percentages, one per traffic class", 0, {.min = 0}, out.bw);
+  return fault_at(node, "unknown key \"" + std::string(key) + "\"; ets has prio_tc, tsa and bw");
+}
+
+MaybeProblem read_kind(const toml::node& node, Ets& out) {
+  const auto* table = node.as_table();
+  if (table == nullptr) return expected(node, "a table with prio_tc, tsa and bw");
+  for (auto&& [key, value] : *table)
+    if (auto problem = read_ets_member(key, value, out)) return problem;
+  for (std::string_view key : {"prio_tc", "tsa"})
+    if (table->get(key) == nullptr) return fault_at(node, std::string(key) + " is missing");
+  return std::nullopt;
+}
+
+MaybeProblem read_kind(const toml::node& node, Eight& out) {
+  return read_numbers(node, "eight numbers from 0 to 7, one per priority", kPriorities, kPriority, out);
+}
+
+MaybeProblem read_kind(const toml::node& node, Buffers& out) {
+  if (node.value_exact<std::string_view>() == "auto") {
+    out.automatic = true;
+    return std::nullopt;
+  }
+  return read_numbers(node, "eight sizes in bytes, or \"auto\"", kPriorities, {.min = 0}, out.bytes);
+}
+
+MaybeProblem read_kind(const toml::node& node, Rates& out) {
+  return read_numbers(node, "eight rates in kbit/s, one per traffic class", kPriorities, {.min = 0}, out.kbit);
+}
+
+MaybeProblem read_kind(const toml::node& node, OrNone& out) {
+  if (node.value_exact<std::string_view>() == "none") return std::nullopt;
+  return read_kind(node, out.value.emplace());
+}
+
+// One word, or an array of words; each is handed on with its node.
+template <class Each>
+MaybeProblem read_words(const toml::node& node, std::string_view what, Each&& each) {
+  if (node.is_string()) return each(node);
+  return read_array(node, what, 0, 1'000, [&](const toml::node& element, size_t) -> MaybeProblem {
+    return element.is_string() ? each(element) : expected(element, what);
+  });
+}
+
+MaybeProblem read_kind(const toml::node& node, Fec& out) {
+  constexpr std::string_view kWhat = "\"auto\", \"off\", \"rs\", \"baser\" or \"llrs\"";
+  return read_words(node, kWhat, [&](const toml::node& word) -> MaybeProblem {
+    const auto bit = parse_fec_word(word.as_string()->get());
+    if (!bit) return expected(word, kWhat);
+    out.bits = static_cast<uint8_t>(out.bits | *bit);
+    return std::nullopt;
+  });
+}
+
+MaybeProblem read_kind(const toml::node& node, AppTrust& out) {
+  constexpr std::string_view kWhat = "\"dscp\" or \"pcp\"";
+  return read_words(node, kWhat, [&](const toml::node& word) -> MaybeProblem {
+    const auto selector = parse_selector(word.as_string()->get());
+    if (!selector) return expected(word, kWhat);
+    if (contains(out.selectors, *selector)) return fault_at(word, describe(word) + " is listed twice");
+    out.selectors.push_back(*selector);
+    return std::nullopt;
+  });
+}
+
+MaybeProblem read_kind(const toml::node& node, Names& out) {
+  if (const auto* text = node.as_string()) {
+    if (text->get() != "all") return expected(node, "an array of names, or \"all\"");
+    out.names = {"*"};
+    return std::nullopt;
+  }
+  return read_words(node, "an array of names, or \"all\"", [&](const toml::node& word) -> MaybeProblem {
+    const std::string& name = word.as_string()->get();
+    if (name.empty() || name == "*") return expected(word, "the name of a counter");
+    out.names.insert(name);
+    return std::nullopt;
+  });
+}
+
+}  // namespace
+
+std::string describe(const toml::node& node) {
+  if (const auto* text = node.as_string()) return "the string " + toml_string(text->get());
+  if (const auto* integer = node.as_integer()) return std::to_string(integer->get());
+  if (const auto* flag = node.as_boolean()) return flag->get() ? "true" : "false";
+  if (node.is_array()) return "an array";
+  if (node.is_table()) return "a table";
+  return node.is_floating_point() ? "a floating-point number" : "a date or time";
+}
+
+TomlProblem expected(const toml::node& node, std::string_view what) {
+  return fault_at(node, "expected " + std::string(what) + ", not " + describe(node));
+}
+
+MaybeProblem read_integer(const toml::node& node, int64_t min, int64_t max, int64_t& out) {
+  const auto* integer = node.as_integer();
+  if (integer == nullptr || integer->get() < min || integer->get() > max)
+    return expected(node, "an integer from " + std::to_string(min) + " to " + std::to_string(max));
+  out = integer->get();
+  return std::nullopt;
+}
+
+template <class T>
+static MaybeProblem read_exact(const toml::node& node, std::string_view what, T& out) {
+  const auto value = node.value_exact<T>();
+  if (!value) return expected(node, what);
+  out = *value;
+  return std::nullopt;
+}
+
+MaybeProblem read_flag(const toml::node& node, bool& out) { return read_exact(node, "true or false", out); }
+
+MaybeProblem read_text(const toml::node& node, std::string& out) { return read_exact(node, "a string", out); }
+
+std::string text_at(const toml::table& table, std::string_view key) {
+  return table[key].value_exact<std::string>().value_or("");
+}
+
+MaybeProblem read_setting(const Setting& setting, const toml::node& node, Qos& out) {
+  return visit_member(setting, out, [&](auto& member) -> MaybeProblem {
+    std::decay_t<decltype(*member)> value{};
+    if (auto problem = read_kind(node, value)) return problem;
+    member = std::move(value);
+    return std::nullopt;
+  });
+}
+
+Result<Qos> read_settings(const toml::node& node, const std::string& name) {
+  const auto* table = node.as_table();
+  if (table == nullptr) return corrupt(name, node.source().begin, "expected a table of settings");
+  Qos qos;
+  for (const Setting& setting : kSettings)
+    if (const auto* value = table->get(setting.key))
+      if (auto problem = read_setting(setting, *value, qos)) return corrupt(name, problem->at, problem->what);
+  return qos;
+}
+
+MaybeProblem read_value(const toml::node& node, const FieldRule& rule, double& out) {
+  const auto number = node.value<double>();
+  if (!number || !std::isfinite(*number) || *number < static_cast<double>(rule.min) ||
+      *number > static_cast<double>(rule.max))
+    return expected(node, "a number in its range");
+  out = *number;
+  return std::nullopt;
+}
+
+MaybeProblem read_value(const toml::node& node, const FieldRule& rule, std::string& out) {
+  std::string text;
+  if (auto problem = read_text(node, text)) return problem;
+  out = clean_text(text, rule.breaks);
+  if (rule.required && out.empty()) return expected(node, "a text");
+  return std::nullopt;
+}
+
+static std::string toml_of(const Json& json) {
+  if (json.is_string()) return toml_string(json.get<std::string>());
+  if (json.is_array()) return "[" + joined(json, ", ", toml_of) + "]";
+  if (!json.is_object()) return json.dump();
+  std::string out;
+  for (const auto& [key, value] : json.items()) append_item(out, key + " = " + toml_of(value));
+  return out.empty() ? "{}" : "{ " + out + " }";
+}
+
+// As JSON, but for a few words.
+std::string setting_toml(const Setting& setting, const Qos& qos) {
+  if (!has_value(setting, qos)) return {};
+  Json json = value_json(setting, qos);
+  if (setting.id == SettingId::pause) json = value_text(setting, qos);
+  if (setting.id == SettingId::ets)
+    for (Json& algorithm : json["tsa"])
+      if (algorithm == "cb-shaper") algorithm = "cbs";
+  return toml_of(json);
+}
+
+std::string settings_toml(const Qos& qos) {
+  std::string out;
+  for (const Setting& setting : kSettings) {
+    const std::string line = std::string(setting.key) + " = " + setting_toml(setting, qos) + "\n";
+    toml::table table;
+    Qos again;
+    if (has_value(setting, qos) && !parse_toml(line, table) && !read_setting(setting, *table.get(setting.key), again))
+      out += line;
+  }
+  return out;
+}
+
+// A finite JSON number is a TOML number.
+std::string number_toml(double value) {
+  if (!std::isfinite(value)) return {};
+  std::string text = Json(value).dump();
+  if (text.ends_with(".0")) text.erase(text.size() - 2);
+  return text;
+}
+
+// A basic string has JSON's escapes, and may not contain DEL (TOML 1.0).
+std::string toml_string(std::string_view text) {
+  std::string out;
+  for (const char c : Json(text).dump(-1, ' ', false, Json::error_handler_t::replace))
+    if (c == 0x7f) out += "\\u007f";
+    else out += c;
+  return out;
+}
+
+}  // namespace fabric

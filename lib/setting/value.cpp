@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "setting/value.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "base/json.h"
+#include "base/parse.h"
+#include "setting/setting_table.h"
+
+namespace fabric {
+namespace {
+
+// The classes that some priority maps to; only of these do the algorithm and the bandwidth matter.
+uint8_t used_classes(const Ets& ets) {
+  unsigned used = 0;
+  for (uint8_t tc : ets.prio_tc)
+    if (tc < kPriorities) used |= 1u << tc;
+  return static_cast<uint8_t>(used);
+}
+
+std::string_view tsa_text(Tsa value) {
+  switch (value) {
+    case Tsa::strict: return "strict";
+    case Tsa::cb_shaper: return "cb-shaper";
+    case Tsa::ets: return "ets";
+    case Tsa::vendor: return "vendor";
+  }
+  return "unknown";
+}
+
+constexpr std::pair<uint8_t, std::string_view> kFecWords[] = {
+    {2, "auto"}, {4, "off"}, {8, "rs"}, {16, "baser"}, {32, "llrs"}};
+
+std::string or_none(std::string text) { return text.empty() ? "none" : text; }
+
+// "0:20480 3:180608": what `text` makes of each priority, or class; those of which it makes nothing are left out.
+template <class Text>
+std::string numbered(Text&& text) {
+  std::string out;
+  for (size_t i = 0; i < kPriorities; ++i)
+    if (const std::string word(text(i)); !word.empty()) append_item(out, std::to_string(i) + ":" + word, " ");
+  return out;
+}
+
+std::vector<int> listed(PrioSet set) {
+  std::vector<int> out;
+  for (int prio = 0; prio < kPriorities; ++prio)
+    if (set.has(prio)) out.push_back(prio);
+  return out;
+}
+
+// {"rx": false, "tx": false}
+Json to_json(const Pause& value) { return {{"rx", value.rx}, {"tx", value.tx}}; }
+
+// {"26": 3}
+Json to_json(const DscpMap& value) {
+  Json out = Json::object();
+  for (auto [dscp, prio] : value) out[std::to_string(dscp)] = prio;
+  return out;
+}
+
+// {"prio_tc": [..8], "tsa": ["ets",..], "bw": [..]}
+Json to_json(const Ets& value) {
+  Json tsa = Json::array();
+  for (Tsa algorithm : value.tsa) tsa.push_back(tsa_text(algorithm));
+  return {{"prio_tc", value.prio_tc}, {"tsa", tsa}, {"bw", value.bw}};
+}
+
+// ["dscp", "pcp"]
+Json to_json(const AppTrust& value) {
+  Json out = Json::array();
+  for (uint8_t selector : value.selectors) out.push_back(selector_text(selector));
+  return out;
+}
+
+Json to_json(const Buffers& value) { return value.automatic ? Json("auto") : Json(value.bytes); }
+Json to_json(const Rates& value) { return value.kbit; }
+Json to_json(const OrNone& value) { return value.value ? Json(*value.value) : Json("none"); }
+Json to_json(Fec value) { return fec_words(value); }
+Json to_json(const Names& value) { return value.names.contains("*") ? Json("all") : Json(value.names); }
+template <HasWords Enum>
+Json to_json(Enum value) {
+  return to_text(value);
+}
+// A number, true or false, eight numbers.
+template <class T>
+Json to_json(const T& value) requires(!HasWords<T>) {
+  return value;
+}
+
+}  // namespace
+
+bool Ets::operator==(const Ets& other) const {
+  if (prio_tc != other.prio_tc) return false;
+  uint8_t used = used_classes(*this);
+  for (size_t tc = 0; tc < kPriorities; ++tc) {
+    if ((used >> tc & 1) == 0) continue;
+    if (tsa[tc] != other.tsa[tc]) return false;
+    if (tsa[tc] == Tsa::ets && bw[tc] != other.bw[tc]) return false;
+  }
+  return true;
+}
+
+std::string to_text(bool value) { return value ? "on" : "off"; }
+std::string to_text(uint32_t value) { return std::to_string(value); }
+
+std::string to_text(PrioSet value) {
+  return or_none(joined(listed(value), ",", [](int prio) { return std::to_string(prio); }));
+}
+
+std::string to_text(const Pause& value) {
+  if (value.rx && value.tx) return "rx,tx";
+  if (value.rx) return "rx";
+  return value.tx ? "tx" : "off";
+}
+
+std::string to_text(const DscpMap& value) {
+  std::string out;
+  for (auto first = value.begin(); first != value.end();) {
+    auto last = first;
+    for (auto next = std::next(last);
+         next != value.end() && next->first == last->first + 1 && next->second == first->second; ++next)
+      last = next;
+    std::string range = std::to_string(first->first);
+    if (last != first) range += "-" + std::to_string(last->first);
+    append_item(out, range + ":" + std::to_string(first->second), " ");
+    first = std::next(last);
+  }
+  return or_none(out);
+}
+
+std::string to_text(const Ets& value) {
+  const uint8_t used = used_classes(value);
+  const auto is_used = [&](size_t tc) { return (used >> tc & 1) != 0; };
+  const std::string bw = numbered([&](size_t tc) {
+    return is_used(tc) && value.tsa[tc] == Tsa::ets ? std::to_string(value.bw[tc]) : std::string();
+  });
+  return "prio-tc " + to_text(value.prio_tc) + " tsa " +
+         numbered([&](size_t tc) { return is_used(tc) ? tsa_text(value.tsa[tc]) : ""; }) +
+         (bw.empty() ? bw : " bw " + bw);
+}
+
+bool Buffers::operator==(const Buffers& other) const {
+  constexpr uint32_t kCell = 288;
+  if (automatic != other.automatic) return false;
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    const uint32_t low = std::min(bytes[i], other.bytes[i]), high = std::max(bytes[i], other.bytes[i]);
+    if (high - low >= kCell || (low == 0 && high != 0)) return false;
+  }
+  return true;
+}
+
+std::string to_text(const Eight& value) {
+  return numbered([&](size_t i) { return std::to_string(value[i]); });
+}
+
+std::string selector_text(uint8_t selector) {
+  if (selector == 5) return "dscp";
+  return selector == 255 ? "pcp" : std::to_string(selector);
+}
+
+std::optional<uint8_t> parse_selector(std::string_view text) {
+  if (text == "dscp") return 5;
+  return text == "pcp" ? 255 : parse_number<uint8_t>(text);
+}
+
+std::string to_text(const AppTrust& value) { return or_none(joined(value.selectors, ",", selector_text)); }
+
+std::string to_text(const Buffers& value) {
+  const auto size = [&](size_t i) { return value.bytes[i] == 0 ? std::string() : std::to_string(value.bytes[i]); };
+  return value.automatic ? "auto" : or_none(numbered(size));
+}
+
+std::string to_text(const Rates& value) {
+  constexpr uint64_t kMega = 1'000, kGiga = 1'000'000;
+  return or_none(numbered([&](size_t i) -> std::string {
+    const uint64_t rate = value.kbit[i];
+    if (rate == 0) return {};
+    if (rate % kGiga == 0) return std::to_string(rate / kGiga) + "gbit";
+    return rate % kMega == 0 ? std::to_string(rate / kMega) + "mbit" : std::to_string(rate) + "kbit";
+  }));
+}
+
+std::string to_text(const OrNone& value) { return value.value ? std::to_string(*value.value) : "none"; }
+
+std::vector<std::string> fec_words(Fec value) {
+  std::vector<std::string> out;
+  for (const auto& [bit, word] : kFecWords)
+    if ((value.bits & bit) != 0) out.emplace_back(word);
+  return out;
+}
+
+std::optional<uint8_t> parse_fec_word(std::string_view text) {
+  for (const auto& [bit, word] : kFecWords)
+    if (text == word) return bit;
+  return std::nullopt;
+}
+
+std::string to_text(Fec value) { return or_none(joined(fec_words(value), ",")); }
+
+std::string to_text(const Names& value) {
+  return value.names.contains("*") ? "all" : or_none(joined(value.names, ","));
+}
+
+Json to_json(PrioSet value) { return listed(value); }
+
+bool has_value(const Setting& setting, const Qos& qos) {
+  return visit_member(setting, qos, [](const auto& value) { return value.has_value(); });
+}
+
+Keys keys_of(const Qos& qos) {
+  Keys out;
+  for (size_t i = 0; i < kSettingCount; ++i) out[i] = has_value(kSettings[i], qos);
+  return out;
+}
+
+std::string value_text(const Setting& setting, const Qos& qos) {
+  return visit_member(setting, qos, [](const auto& value) { return value ? std::string(to_text(*value)) : "-"; });
+}
+
+Json value_json(const Setting& setting, const Qos& qos) {
+  return visit_member(setting, qos, [](const auto& value) { return value ? to_json(*value) : Json(); });
+}
+
+bool same_value(const Setting& setting, const Qos& a, const Qos& b) {
+  return std::visit([&](auto member) { return a.*member && b.*member && *(a.*member) == *(b.*member); },
+                    setting.member);
+}
+
+void copy_value(const Setting& setting, const Qos& from, Qos& to) {
+  std::visit([&](auto member) { to.*member = from.*member; }, setting.member);
+}
+
+}  // namespace fabric

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <linux/netlink.h>
+#include <rdma/rdma_netlink.h>
+
+#include "enforce/reconcile.h"
+#include "support/test.h"
+#include "support/tree.h"
+
+namespace fabric {
+namespace {
+
+// RDMA netlink of devices by index, with so many queue pairs and memory regions of processes each
+// (drivers/infiniband/core/nldev.c).
+class QueuePairs : public Netlink {
+ public:
+  struct Device {
+    std::string name;
+    uint32_t port = 1;
+    unsigned used = 0, memory = 0;
+  };
+  std::map<uint32_t, Device> devices;
+  int memory_errno = 0;  // of the dump of memory regions
+
+  Result<std::vector<Message>> talk(uint16_t type, uint16_t, View8 payload) override {
+    std::vector<Message> out;
+    if (type == RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_GET)) {
+      for (const auto& [index, device] : devices) out.push_back({type, head(index, device).data()});
+      return out;
+    }
+    const auto asked = parse_attributes(payload);
+    const uint32_t index = find(asked, RDMA_NLDEV_ATTR_DEV_INDEX)->u32().value_or(99);
+    const Device& device = devices.at(index);
+    AttrWriter pairs, answer = head(index, device);
+    if (type == RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_RES_MR_GET)) {
+      AttrWriter regions;
+      for (unsigned i = 0; i < device.memory; ++i)
+        regions.nest(RDMA_NLDEV_ATTR_RES_MR_ENTRY, AttrWriter().u32(RDMA_NLDEV_ATTR_RES_PID, 4711));
+      if (memory_errno != 0) return error(memory_errno, "simulated");
+      return std::vector{Message{type, answer.nest(RDMA_NLDEV_ATTR_RES_MR, regions).data()}};
+    }
+    for (unsigned i = 0; i < device.used; ++i)
+      pairs.nest(RDMA_NLDEV_ATTR_RES_QP_ENTRY, AttrWriter()
+                                                   .u32(RDMA_NLDEV_ATTR_PORT_INDEX, device.port)
+                                                   .u32(RDMA_NLDEV_ATTR_RES_LQPN, 17 + i)
+                                                   .u32(RDMA_NLDEV_ATTR_RES_PID, 4711));
+    return std::vector{Message{type, answer.nest(RDMA_NLDEV_ATTR_RES_QP, pairs).data()}};
+  }
+
+ private:
+  static AttrWriter head(uint32_t index, const Device& device) {
+    AttrWriter out;
+    out.u32(RDMA_NLDEV_ATTR_DEV_INDEX, index)
+        .text(RDMA_NLDEV_ATTR_DEV_NAME, device.name)
+        .u32(RDMA_NLDEV_ATTR_PORT_INDEX, device.port);
+    return out;
+  }
+};
+
+class Busy : public testing::Test {
+ protected:
+  void SetUp() override {
+    // mlx5_0 is the function itself, mlx5_1 another card, mlx5_2 a virtual function of the first, mlx5_3 a subfunction.
+    const std::string pf = test::add_pci(tree_, {"pci0000:20/0000:20:01.0", "0000:24:00.0"});
+    const std::string other = test::add_pci(tree_, {"pci0000:40/0000:40:01.0", "0000:41:00.0"});
+    const std::string vf = test::add_pci(tree_, {"pci0000:20/0000:20:01.0", "0000:24:00.2"});
+    tree_.link(vf + "/physfn", "../0000:24:00.0").folder(pf + "/mlx5_core.sf.4");
+    device(0, "mlx5_0", pf);
+    device(1, "mlx5_1", other);
+    device(2, "mlx5_2", vf);
+    device(3, "mlx5_3", pf + "/mlx5_core.sf.4");
+  }
+  void device(uint32_t index, const std::string& name, const std::string& folder) {
+    rdma_->devices[index] = {.name = name};
+    tree_.link("sys/class/infiniband/" + name + "/device", "../../../../" + folder);
+  }
+  bool busy() { return qos::is_in_use(kernel_, port_); }
+  test::Tree tree_;
+  Kernel kernel_{.root = tree_.root(), .rdma = std::make_unique<QueuePairs>()};
+  QueuePairs* rdma_ = static_cast<QueuePairs*>(kernel_.rdma.get());
+  Port port_{.rdma = "mlx5_0", .pci = "0000:24:00.0"};
+};
+
+TEST_F(Busy, ByItsOwnQueuePairsAndThoseOfTheFunctionsBelowIt) {
+  EXPECT_FALSE(busy());
+  for (const uint32_t index : {0U, 2U, 3U}) {
+    rdma_->devices[index].used = 1;
+    EXPECT_TRUE(busy()) << rdma_->devices[index].name;
+    rdma_->devices[index].used = 0;
+  }
+  rdma_->devices[1].used = 5;
+  EXPECT_FALSE(busy()) << "another card";
+}
+
+// UCX, IBGDA: their queue pairs are DEVX objects, which no dump lists.
+TEST_F(Busy, ByMemoryOfProcessesWhoseQueuePairsAreNotListed) {
+  rdma_->devices[2].memory = 1;
+  EXPECT_TRUE(busy()) << "of the virtual function";
+  rdma_->devices[2].memory = 0;
+  rdma_->devices[1].memory = 7;
+  EXPECT_FALSE(busy()) << "another card";
+  rdma_->memory_errno = EINVAL;
+  EXPECT_FALSE(busy()) << "a kernel without this dump";
+  rdma_->memory_errno = ETIMEDOUT;
+  EXPECT_TRUE(busy());
+}
+
+TEST_F(Busy, ByAGuestOrAContainerWhoseQueuePairsAreNotListed) {
+  const std::string pf = "sys/devices/pci0000:20/0000:20:01.0/0000:24:00.0";
+  const std::string vf = test::add_pci(tree_, {"pci0000:20/0000:20:01.0", "0000:24:00.3"});
+  tree_.link(pf + "/virtfn1", "../0000:24:00.3").link(vf + "/driver", "../../../../bus/pci/drivers/vfio-pci");
+  tree_.folder("sys/bus/pci/drivers/vfio-pci").file(vf + "/enable", "0\n");
+  EXPECT_FALSE(busy()) << "no guest runs";
+  tree_.file(vf + "/enable", "1\n");
+  EXPECT_TRUE(busy());
+  tree_.remove(vf + "/driver").folder(vf + "/infiniband");
+  EXPECT_TRUE(busy()) << "its RDMA device is in another network namespace";
+  tree_.folder(vf + "/infiniband/mlx5_4");
+  EXPECT_FALSE(busy());
+  tree_.folder(pf + "/mlx5_core.sf.4/infiniband");
+  EXPECT_TRUE(busy());
+}
+
+TEST_F(Busy, WhatCannotBeKnownIsBusy) {
+  rdma_->devices.erase(0);
+  EXPECT_TRUE(busy()) << "its device is not there, or in another network namespace";
+  kernel_.rdma.reset();
+  EXPECT_TRUE(busy());
+}
+
+}  // namespace
+}  // namespace fabric

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: Apache-2.0
+// apply --confirm: its record, and its guard as a real process whose starter is killed.
+#include "enforce/confirm.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "ctl/verbs/writer.h"
+#include "support/sim_nic_bed.h"
+#include "support/test.h"
+#include "support/tree.h"
+
+namespace fabric::confirm {
+namespace {
+
+using test::becomes;
+using test::has;
+using test::Personality;
+using test::SimNic;
+using test::Tree;
+
+// A process that nobody has waited for yet has ended, too.
+bool has_ended(pid_t process) {
+  if (::kill(process, 0) != 0) return errno == ESRCH;
+  std::string stat;
+  std::getline(std::ifstream("/proc/" + std::to_string(process) + "/stat"), stat);
+  return stat.find(") Z ") != std::string::npos;
+}
+
+Record record_of(const Moment& now, std::chrono::seconds patience) {
+  return begin(now, patience, {.disruptive = Disruptive::now}, digest("policy"));
+}
+
+TEST(ConfirmRecord, IsReadBackWhole) {
+  Tree tree;
+  Record record = record_of({"a boot", 1'000}, std::chrono::seconds(60));
+  record.before["0000:24:00.0/1"].pfc = PrioSet{8};
+  record.before["netdev:eth0"].mtu = 1500;
+  record.sysctl["net.ipv4.tcp_ecn"] = "2";
+  ASSERT_TRUE(save(tree.path(), record).ok());
+  auto loaded = load(tree.path());
+  ASSERT_TRUE(loaded.ok() && loaded->has_value()) << (loaded.ok() ? "" : loaded.error().text());
+  EXPECT_EQ((*loaded)->id, record.id);
+  EXPECT_EQ((*loaded)->deadline, 61'000U);
+  EXPECT_EQ((*loaded)->until, record.until);
+  EXPECT_EQ((*loaded)->policy, record.policy);
+  EXPECT_EQ((*loaded)->disruptive, Disruptive::now);
+  EXPECT_EQ((*loaded)->before, record.before);
+  EXPECT_EQ((*loaded)->sysctl, record.sysctl);
+  ASSERT_TRUE(remove(tree.path()).ok());
+  EXPECT_FALSE(load(tree.path())->has_value());
+  EXPECT_TRUE(remove(tree.path()).ok()) << "gone is gone";
+}
+
+TEST(ConfirmRecord, FaultsAreNamedAndNothingIsGuessed) {
+  for (const char* text :
+       {"[[[", "", "id = \"x\"\n", "id = \"x\"\ndeadline = \"soon\"\n",
+        "id = \"x\"\ndeadline = \"1\"\n[before]\na = 1\n", "id = \"x\"\ndeadline = \"1\"\n[before.a]\npfc = 9\n"}) {
+    auto record = parse(text, "confirm.toml");
+    ASSERT_EQ(test::code_of(record), EBADMSG) << text;
+    EXPECT_TRUE(has(record.error().what, "confirm.toml:"));
+  }
+}
+
+TEST(ConfirmRecord, AFaultyFileComesWithWhatToDo) {
+  Tree tree;
+  tree.file(kFile, "[[[");
+  EXPECT_TRUE(has(load(tree.path()).error().what, "move it away"));
+  tree.file(qos::kSysctlOriginalsFile, "[[[");
+  EXPECT_TRUE(has(qos::load_sysctl_originals(tree.path()).error().what, "move it away"));
+}
+
+TEST(ConfirmRecord, IsDueAfterItsTimeOrAReboot) {
+  const Record record = record_of({"a boot", 1'000}, std::chrono::seconds(60));
+  EXPECT_FALSE(is_due(record, {"a boot", 60'999}));
+  EXPECT_TRUE(is_due(record, {"a boot", 61'000}));
+  EXPECT_TRUE(is_due(record, {"another boot", 1'001}));
+  Record lapsed = record;
+  lapsed.reverted = "2026-01-01T00:00:00Z";
+  EXPECT_FALSE(is_due(lapsed, {"another boot", 99'999}));
+  EXPECT_NE(digest("a"), digest("b"));
+}
+
+TEST(ConfirmRevert, PutsBackWhatStoodAndKeepsWhatMustWait) {
+  test::SimKernel sim;
+  SimNic& nic = sim.add_nic("eth0", Personality::mlx5);
+  Kernel kernel = sim.kernel();
+  std::vector<Port> ports{nic.port()};
+  Record record = record_of({"a boot", 0}, std::chrono::seconds(1));
+  record.disruptive = Disruptive::idle;
+  const Qos before{.mtu = 1500, .trust = Trust::pcp, .pfc = PrioSet{}};
+  Keys keys = keys_of(before);
+  keys.reset(index(SettingId::trust));
+  remember(record, ports[0], before, keys);
+  EXPECT_FALSE(record.before.begin()->second.trust) << "was not applied";
+  qos::reconcile(kernel, ports[0], {.mtu = 4200, .pfc = PrioSet{8}}, {});
+  ASSERT_EQ(nic.pfc.pfc_en, 8);
+  bool busy = true;
+  qos::Options options{.busy = [&](const Port&) { return busy; }};
+  revert(kernel, ports, record, {"a boot", 2'000}, options);
+  EXPECT_EQ(nic.pfc.pfc_en, 8) << "a job uses the port";
+  EXPECT_TRUE(is_pending(record));
+  busy = false;
+  nic.present = false;
+  revert(kernel, ports, record, {"a boot", 2'000}, options);
+  EXPECT_TRUE(is_pending(record)) << "a device that is gone may come back";
+  nic.present = true;
+  options.window_open = false;
+  revert(kernel, ports, record, {"a boot", 2'000}, options);
+  EXPECT_EQ(nic.pfc.pfc_en, 0) << "the deadline is no matter of the maintenance window";
+  EXPECT_EQ(nic.mtu, 1500U);
+  EXPECT_FALSE(is_pending(record));
+}
+
+// A dead or pulled card comes back in hours, or never: the other ports must not stay without enforcement till then.
+TEST(ConfirmRevert, GivesUpACardThatStaysAway) {
+  test::SimKernel sim;
+  SimNic& nic = sim.add_nic("eth0", Personality::mlx5);
+  Kernel kernel = sim.kernel();
+  std::vector<Port> ports{nic.port()};
+  const Record unconfirmed = [&] {
+    Record record = record_of({"a boot", 0}, std::chrono::seconds(1));
+    remember(record, ports[0], {.mtu = 1500}, keys_of({.mtu = 1500}));
+    return record;
+  }();
+  nic.present = false;
+  for (const bool listed : {true, false}) {
+    if (!listed) ports.clear();
+    Record record = unconfirmed;
+    revert(kernel, ports, record, {"a boot", 600'999}, {});
+    EXPECT_TRUE(is_pending(record)) << "a driver may be loading";
+    revert(kernel, ports, record, {"the next boot", 599'999}, {});
+    EXPECT_TRUE(is_pending(record));
+    const Changes told = revert(kernel, ports, record, {"a boot", 601'000}, {});
+    EXPECT_FALSE(is_pending(record));
+    ASSERT_EQ(told.size(), 1U);
+    EXPECT_EQ(told[0].outcome, Outcome::refused);
+    EXPECT_EQ(told[0].to, "1500");
+  }
+}
+
+// The first DSCP overwrites the ETS that lldpad had set, and nobody wanted another.
+TEST(ConfirmRevert, PutsBackWhatAWriteOverwrites) {
+  test::Bed bed(Personality::ice);
+  const Qos before{.ets = test::shares({0, 0, 0, 1, 0, 0, 0, 0}, {40, 60}), .pfc = PrioSet{8}};
+  bed.settle_to({.dcbx = Dcbx::host});
+  bed.settle_to(before);
+  ASSERT_EQ(bed.read().ets, before.ets);
+  const Qos want{.trust = Trust::dscp, .dscp_map = DscpMap{{26, 3}}, .pfc = PrioSet{8}};
+  Record record = record_of({"a boot", 0}, std::chrono::seconds(1));
+  bed.options.save_original = [&](const Port& port, const Qos& now) -> Result<void> {
+    remember(record, port, now, keys_changed(port, want, now));
+    return {};
+  };
+  bed.settle_to(want);
+  ASSERT_NE(bed.read().ets, before.ets);
+  EXPECT_FALSE(record.before.begin()->second.mtu) << "is not touched";
+  std::vector<Port> ports{bed.port};
+  revert(bed.kernel, ports, record, {"a boot", 2'000}, {});
+  EXPECT_EQ(bed.read().ets, before.ets);
+  EXPECT_EQ(bed.read().pfc, before.pfc);
+  EXPECT_FALSE(is_pending(record));
+}
+
+// The last DSCP that goes takes PFC with it, which nobody wanted to change.
+TEST(ConfirmRevert, PutsBackWhatTheWayBackOverwrites) {
+  test::Bed bed(Personality::ice);
+  bed.settle_to({.dcbx = Dcbx::host, .pfc = PrioSet{4}});
+  const Qos before = bed.read(), want{.dscp_map = DscpMap{{26, 3}}};
+  Record record = record_of({"a boot", 0}, std::chrono::seconds(1));
+  bed.options.save_original = [&](const Port& port, const Qos& now) -> Result<void> {
+    remember(record, port, now, keys_changed(port, want, now));
+    return {};
+  };
+  bed.settle_to(want);
+  ASSERT_EQ(bed.read().pfc, PrioSet{4});
+  std::vector<Port> ports{bed.port};
+  revert(bed.kernel, ports, record, {"a boot", 2'000}, {});
+  EXPECT_EQ(bed.read(), before);
+}
+
+// The guard's act leaves a file: what a process of its own does can be seen in the tree.
+class Guard : public testing::Test {
+ protected:
+  void SetUp() override { tree_.file("proc/sys/kernel/random/boot_id", "this boot\n"); }
+  Record put_record(std::chrono::seconds patience) {
+    Record record = record_of(this_moment(tree_.root()), patience);
+    EXPECT_TRUE(save(tree_.path(), record).ok());
+    return record;
+  }
+  bool start(const Record& record) {
+    const std::string mark = tree_.path() + "/acted";
+    return start_guard(tree_.path(), record.id, nullptr,
+                       [mark, directory = tree_.path(), record] {
+                         std::ofstream(mark) << ::getpid() << " " << ::getsid(0);
+                         Record lapsed = record;
+                         lapsed.reverted = "now";
+                         return save(directory, lapsed).ok();
+                       })
+        .ok();
+  }
+  bool acted() const { return tree_.root().exists("acted"); }
+  Tree tree_;
+};
+
+TEST_F(Guard, OutlivesTheKilledShell) {
+  int ready[2];
+  ASSERT_EQ(::pipe(ready), 0);
+  const pid_t shell = ::fork();
+  if (shell == 0) {
+    const bool stands = start(put_record(std::chrono::seconds(1)));
+    (void)!::write(ready[1], stands ? "y" : "n", 1);
+    ::pause();
+    ::_exit(0);
+  }
+  char stands = 0;
+  ASSERT_EQ(::read(ready[0], &stands, 1), 1);
+  ASSERT_EQ(stands, 'y');
+  ::kill(shell, SIGKILL);
+  ASSERT_EQ(::waitpid(shell, nullptr, 0), shell);
+  EXPECT_TRUE(becomes([&] { return acted(); }));
+  pid_t guard = 0, session = 0;
+  EXPECT_TRUE(becomes([&] { return static_cast<bool>(std::ifstream(tree_.path() + "/acted") >> guard >> session); }));
+  EXPECT_NE(session, ::getsid(0)) << "a hang-up of the terminal does not reach it";
+  EXPECT_TRUE(becomes([&] { return has_ended(guard); })) << "done, it ends";
+}
+
+// `--config /tmp/new.toml apply --confirm`, and then the file is gone, or half edited.
+TEST_F(Guard, NeedsTheConfigurationThatWasAppliedNoMore) {
+  tree_.file("proc/sys/net/ipv4/tcp_ecn", "1\n");
+  ctl::Options options;
+  options.root = tree_.path();
+  options.config = tree_.path() + "/gone.toml";
+  options.confirm = std::chrono::seconds(1);
+  ctl::Output output;
+  auto trial = ctl::Trial::begin(options, Policy{});
+  ASSERT_TRUE(trial.ok()) << trial.error().text();
+  ASSERT_TRUE(trial->remember("net.ipv4.tcp_ecn", "2").ok());
+  ASSERT_TRUE(trial->await(output).ok());
+  EXPECT_TRUE(becomes([this] { return tree_.content("proc/sys/net/ipv4/tcp_ecn") == "2"; }));
+}
+
+// A card whose serial number is in its VPD, as in real ones.
+struct Card : Guard {
+  void SetUp() override {
+    Guard::SetUp();
+    const std::string function = add_pci(tree_, {.parent = "pci0000:20/0000:20:01.0", .pci = "0000:24:00.0"}),
+                      device = function + "/infiniband/mlx5_0";
+    tree_.folder("sys/bus/pci/drivers/mlx5_core").link(function + "/driver", "../../../../bus/pci/drivers/mlx5_core");
+    tree_.link("sys/class/infiniband/mlx5_0", "../../../" + device).link(device + "/device", "../..");
+    tree_.file(device + "/ports/1/link_layer", "Ethernet\n").file(device + "/ports/1/gid_attrs/ndevs/0", "eth0\n");
+    tree_.file(function + "/vpd", std::string_view("\x90\x0b\0SN\x08MT2244X1\x78", 15));
+    tree_.file("etc/fabric-agent/fabric-agent.toml", "mode = \"audit\"\n[[port]]\nmtu = 4200\n");
+    options_.root = options_.host = tree_.path();
+    options_.disruptive = Disruptive::now;
+    options_.open = [this](const std::string&) -> Result<Kernel> { return nics_.kernel(tree_.path()); };
+  }
+  Port port() {
+    auto world = ctl::open_world(options_);
+    EXPECT_TRUE(world.ok());
+    const Node node = ctl::look_at_ports(*world);
+    EXPECT_EQ(node.ports.size(), 1u);
+    return node.ports.at(0);
+  }
+  // Of before the reboot, which ended its guard.
+  void leave_overdue(uint32_t mtu, const Moment& begun = {"an earlier boot", 0}) {
+    Record record = record_of(begun, std::chrono::seconds(0));
+    remember(record, port(), {.mtu = mtu}, keys_of({.mtu = mtu}));
+    ASSERT_TRUE(save(tree_.path(), record).ok());
+  }
+
+  test::SimKernel nics_;
+  SimNic& nic_ = nics_.add_nic("eth0", Personality::mlx5);
+  ctl::Options options_;
+  ctl::Output output_;
+};
+
+TEST_F(Card, IsFoundByItsSerialNumber) {
+  options_.confirm = std::chrono::seconds(1);
+  const Port card = port();
+  ASSERT_EQ(card.card, "serial:MT2244X1/0.1");
+  auto trial = ctl::Trial::begin(options_, Policy{});
+  ASSERT_TRUE(trial.ok()) << trial.error().text();
+  ASSERT_TRUE(trial->remember(card, {.mtu = 1500}, keys_of({.mtu = 1500})).ok());
+  ASSERT_TRUE(trial->await(output_).ok());
+  EXPECT_TRUE(becomes([this] {
+    const auto record = load(tree_.path());
+    return record && *record && !is_pending(**record);
+  })) << "the guard has put it back";
+}
+
+TEST_F(Card, WhoseApplyIsOverdueIsPutBackByTheNextRestore) {
+  nic_.mtu = 9000;
+  leave_overdue(1500);
+  EXPECT_EQ(ctl::run_restore(options_, output_), ctl::kDone) << output_.text << output_.errors;
+  EXPECT_EQ(nic_.mtu, 1500u);
+  EXPECT_TRUE(has(output_.errors, "its previous settings were restored"));
+  EXPECT_TRUE(has(output_.text, "mtu")) << output_.text;
+}
+
+TEST_F(Card, WhoseApplyIsOverdueIsNoObstacleToTheNextOne) {
+  nic_.mtu = 9000;
+  leave_overdue(1500);
+  EXPECT_EQ(ctl::run_apply(options_, output_), ctl::kDone) << output_.text << output_.errors;
+  EXPECT_EQ(nic_.mtu, 4200u);
+  EXPECT_FALSE(load(tree_.path())->has_value());
+}
+
+TEST_F(Card, ThatIsGoneIsSaid) {
+  leave_overdue(1500, this_moment(tree_.root()));
+  tree_.remove("sys/class/infiniband/mlx5_0");
+  EXPECT_EQ(ctl::run_apply(options_, output_), ctl::kFailure);
+  EXPECT_TRUE(has(output_.errors, "when the ports are idle and present")) << output_.errors;
+  EXPECT_FALSE(has(output_.errors, "were restored")) << output_.errors;
+}
+
+// The configuration as shipped also matches the NIC that the machine is reached by.
+TEST_F(Card, WithTheDefaultRouteIsNamedInThePlan) {
+  EXPECT_EQ(ctl::run_plan(options_, output_), ctl::kChanges) << output_.errors;
+  EXPECT_FALSE(has(output_.text, "default route")) << output_.text;
+  tree_.file("proc/net/route", "Iface\tDestination\tGateway\neth0\t00000000\t0100000A\t0003\n");
+  EXPECT_EQ(ctl::run_plan(options_, output_), ctl::kChanges);
+  EXPECT_TRUE(has(output_.text, "The default route leaves by eth0.")) << output_.text;
+  EXPECT_TRUE(has(output_.text, "name = \"management\"\\nmatch = { netdev = [\"eth0\"] }")) << output_.text;
+}
+
+// As an unprivileged user: nothing is written, so no lock is needed.
+TEST_F(Card, TriesARestoreWithoutTheLock) {
+  nic_.mtu = 9000;
+  state::Originals originals;
+  originals[state::port_key(port())].mtu = 1500;
+  ASSERT_TRUE(state::save_originals(tree_.path(), originals).ok());
+  const auto held = state::take_lock(tree_.path());
+  ASSERT_TRUE(held.ok());
+  options_.dry_run = true;
+  EXPECT_EQ(ctl::run_restore(options_, output_), ctl::kChanges) << output_.errors;
+  EXPECT_TRUE(has(output_.text, "mtu")) << output_.text;
+}
+
+TEST_F(Guard, EndsWithoutActingWhenConfirmed) {
+  const Record record = put_record(std::chrono::seconds(3'600));
+  const std::string pid_file = tree_.path() + "/guard";
+  ASSERT_TRUE(start_guard(
+                  tree_.path(), record.id, [&] { std::ofstream(pid_file) << ::getpid(); }, [] { return true; })
+                  .ok());
+  pid_t guard = 0;
+  ASSERT_TRUE(std::ifstream(pid_file) >> guard) << "detached before start_guard() returns";
+  ASSERT_EQ(::kill(guard, 0), 0);
+  ASSERT_TRUE(remove(tree_.path()).ok());
+  EXPECT_TRUE(becomes([&] { return has_ended(guard); }));
+  EXPECT_FALSE(acted());
+}
+
+TEST_F(Guard, EndsWhenItsTreeIsDeleted) {
+  const Tree beside;
+  const std::string pid_file = beside.path() + "/guard";
+  const Record record = put_record(std::chrono::seconds(3'600));
+  ASSERT_TRUE(start_guard(
+                  tree_.path(), record.id, [&] { std::ofstream(pid_file) << ::getpid(); }, [] { return true; })
+                  .ok());
+  pid_t guard = 0;
+  ASSERT_TRUE(std::ifstream(pid_file) >> guard);
+  std::filesystem::remove_all(tree_.path());
+  EXPECT_TRUE(becomes([&] { return has_ended(guard); }));
+}
+
+TEST_F(Guard, HoldsNoLockOfItsStarter) {
+  auto lock = state::take_lock(tree_.path());
+  ASSERT_TRUE(lock.ok());
+  ASSERT_TRUE(start(put_record(std::chrono::seconds(3'600))));
+  lock->reset();
+  EXPECT_TRUE(state::take_lock(tree_.path()).ok());
+  ASSERT_TRUE(remove(tree_.path()).ok());  // ends the guard
+}
+
+TEST_F(Guard, IsOnlyForItsOwnApply) {
+  Record record = put_record(std::chrono::seconds(0));
+  Record other = record;
+  other.id = "another";
+  ASSERT_TRUE(save(tree_.path(), other).ok());
+  ASSERT_TRUE(start(record));
+  Record own = record;
+  own.id = "a third";  // overdue, too
+  ASSERT_TRUE(save(tree_.path(), own).ok());
+  ASSERT_TRUE(start(own));
+  EXPECT_TRUE(becomes([&] { return acted(); }));
+  EXPECT_EQ((*load(tree_.path()))->id, "a third");
+}
+
+}  // namespace
+}  // namespace fabric::confirm

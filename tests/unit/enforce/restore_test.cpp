@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stood before our first write: of each port its own, until it is back.
+#include "enforce/restore.h"
+
+#include "enforce/confirm.h"
+#include "enforce/selftest.h"
+#include "node/node.h"
+#include "support/sim_nic_bed.h"
+#include "support/test.h"
+#include "support/tree.h"
+
+namespace fabric::test {
+namespace {
+
+// mlx5 RoCE LAG: the bond's RDMA device sits on the function of its first member.
+class BondRestore : public testing::Test {
+ protected:
+  BondRestore() {
+    bond_.mtu = 2000;
+    for (Port* port : {&ports_[0], &ports_[1]}) {
+      port->rdma = "mlx5_bond_0";
+      port->bond = "bond0";
+      port->pci = "0000:24:00.0";
+    }
+  }
+  static qos::Options options_for(const Port& port) { return {.only = qos::own_keys(port)}; }
+  void apply(const std::function<Result<void>(const Port&, const Qos&)>& save) {
+    for (Port& port : ports_) {
+      qos::Options options = options_for(port);
+      options.save_original = save;
+      qos::reconcile(kernel_, port, profile(Personality::mlx5), options);
+      member_.link_up();
+    }
+    ASSERT_EQ(bond_.mtu, 4200U);
+    ASSERT_EQ(member_.pfc.pfc_en, 8);
+  }
+  Tree tree_;
+  SimKernel sim_;
+  SimNic& bond_ = sim_.add_nic("bond0", Personality::nodcb);
+  SimNic& member_ = sim_.add_nic("eth0", Personality::mlx5);
+  Kernel kernel_ = sim_.kernel();
+  std::vector<Port> ports_{bond_.port(), member_.port()};
+};
+
+TEST_F(BondRestore, TheMembersSettingsOutliveThoseOfTheBond) {
+  state::Originals originals;
+  apply(
+      [&](const Port& port, const Qos& before) { return state::save_original(tree_.path(), originals, port, before); });
+  ASSERT_EQ(originals.size(), 1U) << "one function, one entry";
+  qos::restore(kernel_, ports_[0], originals, options_for(ports_[0]));
+  EXPECT_EQ(bond_.mtu, 2000U);
+  EXPECT_EQ(originals.size(), 1U);
+  qos::restore(kernel_, ports_[1], originals, options_for(ports_[1]));
+  EXPECT_EQ(member_.pfc.pfc_en, 0);
+  EXPECT_TRUE(originals.empty());
+}
+
+// A card was taken out, or its driver is not loaded: it is not said that all is back.
+TEST_F(BondRestore, WhatIsSavedOfAPortThatIsGoneIsTold) {
+  state::Originals originals;
+  originals[state::port_key(ports_[0])].mtu = 1500;
+  EXPECT_TRUE(qos::restore_of_absent(originals, ports_).empty());
+  originals["0000:2a:00.0/1"].pfc = PrioSet{1 << 3};
+  const Changes absent = qos::restore_of_absent(originals, ports_);
+  ASSERT_EQ(absent.size(), 1U);
+  EXPECT_EQ(absent[0].port, "0000:2a:00.0/1");
+  EXPECT_EQ(absent[0].outcome, Outcome::pending);
+  EXPECT_EQ(absent[0].to, "3");
+}
+
+TEST_F(BondRestore, AnApplyThatNobodyConfirmedIsTakenBackOnBoth) {
+  confirm::Record record =
+      confirm::begin({"a boot", 0}, std::chrono::seconds(1), {.disruptive = Disruptive::now}, "policy");
+  apply([&](const Port& port, const Qos& before) -> Result<void> {
+    confirm::remember(record, port, before, Keys().set());
+    return {};
+  });
+  confirm::revert(kernel_, ports_, record, {"a boot", 2'000}, {});
+  EXPECT_EQ(bond_.mtu, 2000U);
+  EXPECT_EQ(member_.pfc.pfc_en, 0);
+  EXPECT_FALSE(confirm::is_pending(record));
+}
+
+TEST(Restore, WhatThePortDoesNotOfferNowIsKept) {
+  Bed bed(Personality::full);
+  Qos want = profile(Personality::full);
+  want.maxrate = Rates{{0, 0, 0, 1'000'000, 0, 0, 0, 0}};
+  state::Originals originals;
+  Tree tree;
+  bed.options.save_original = [&](const Port& port, const Qos& before) {
+    return state::save_original(tree.path(), originals, port, before);
+  };
+  bed.apply(want);
+  const Rates applied = *want.maxrate;
+  ASSERT_EQ(bed.read().maxrate, applied);
+  bed.nic.faults["getmaxrate"] = {Fault::refuse, EOPNOTSUPP, -1};
+  const Changes changes = qos::restore(bed.kernel, bed.port, originals, {});
+  EXPECT_EQ(of(changes, "maxrate").outcome, Outcome::unsupported);
+  EXPECT_EQ(bed.nic.pfc.pfc_en, 0);
+  ASSERT_EQ(originals.size(), 1U);
+  EXPECT_EQ(keys_of(originals.begin()->second).count(), 1U) << "what is back is forgotten";
+  bed.nic.faults.clear();
+  qos::restore(bed.kernel, bed.port, originals, {});
+  EXPECT_EQ(bed.read().maxrate, Rates{});
+  EXPECT_TRUE(originals.empty());
+}
+
+TEST(Restore, AValueThatNoFileTakesCostsItselfAlone) {
+  Tree tree;
+  state::Originals originals;
+  const Qos before{.mtu = 1500,
+                   .dscp_map = DscpMap{{26, 9}},  // dcb_ieee_setapp() takes every priority
+                   .maxrate = Rates{{UINT64_MAX, 0, 0, 0, 0, 0, 0, 0}}};
+  ASSERT_TRUE(state::save_original(tree.path(), originals, {.netdev = "eth0"}, before).ok());
+  const auto loaded = state::load_originals(tree.path());
+  ASSERT_TRUE(loaded.ok()) << loaded.error().text();
+  EXPECT_EQ(loaded->at("netdev:eth0").mtu, 1500U);
+  EXPECT_FALSE(loaded->at("netdev:eth0").dscp_map);
+}
+
+// Each setting of a profile once, and then what was there.
+struct SelfTestBed : Bed {
+  explicit SelfTestBed(Personality personality) : Bed(personality), before(read()) {}
+  Result<qos::SelfTest> test(std::function<bool(const Port&)> busy = {}) {
+    return qos::self_test(
+        kernel, port, profile(nic.personality),
+        {.directory = tree.path(), .busy = std::move(busy), .patience = std::chrono::milliseconds(0)});
+  }
+  // As the program that starts next.
+  void end(const qos::Options& how = {}) {
+    nic.link_up();
+    EXPECT_TRUE(qos::end_self_test(kernel, {&port, 1}, tree.path(), how).ok());
+    nic.link_up();
+  }
+  bool has_record() const { return tree.root().exists(state::kSelfTestFile); }
+  Tree tree;
+  const Qos before;
+};
+
+TEST(SelfTest, WritesEachSettingOnceAndRestoresWhatWas) {
+  for (auto personality : {Personality::mlx5, Personality::bnxt, Personality::ice, Personality::full}) {
+    SelfTestBed bed(personality);
+    auto test = bed.test([&](const Port&) {
+      EXPECT_TRUE(bed.has_record());
+      return false;
+    });
+    ASSERT_TRUE(test.ok());
+    for (const auto& step : test->steps)
+      EXPECT_TRUE(is_done(step.outcome)) << key_text(step.setting) << " " << to_text(step.outcome) << " "
+                                         << step.detail;
+    EXPECT_EQ(test->steps.size(), keys_of(profile(personality)).count());
+    EXPECT_TRUE(test->is_restored()) << text(test->restored);
+    const auto pfc = std::ranges::find(test->steps, SettingId::pfc, &qos::SelfTestStep::setting);
+    ASSERT_NE(pfc, test->steps.end());
+    EXPECT_EQ(pfc->second, personality == Personality::mlx5 || personality == Personality::ice ? "3" : "")
+        << "by CEE, where the driver has it";
+    EXPECT_FALSE(bed.has_record());
+    bed.nic.link_up();
+    EXPECT_EQ(bed.read(), bed.before);
+  }
+}
+
+struct Killed {};
+
+// Killed before each write in turn, and before each write of the first attempt to restore: the record on disk brings
+// the settings from before the test back.
+TEST(SelfTest, KilledAtAnyWriteIsRestoredByTheNextStart) {
+  for (auto personality : {Personality::mlx5, Personality::bnxt, Personality::ice}) {
+    size_t killed = 0;
+    for (unsigned at = 0; at < 40; ++at) {
+      SCOPED_TRACE(name_of(personality) + " killed at " + std::to_string(at));
+      SelfTestBed bed(personality);
+      unsigned calls = 0;
+      try {
+        (void)bed.test([&](const Port&) {
+          if (calls++ == at) throw Killed();
+          return false;
+        });
+        EXPECT_FALSE(bed.has_record());
+        break;
+      } catch (const Killed&) {
+        ++killed;
+      }
+      EXPECT_TRUE(bed.has_record());
+      bed.end();
+      EXPECT_FALSE(bed.has_record());
+      EXPECT_EQ(bed.read(), bed.before);
+    }
+    EXPECT_GE(killed, 7u);
+  }
+}
+
+// The second test of a port that is not restored yet has still the first one's record.
+TEST(SelfTest, StopsWhenAQueuePairOpensAndKeepsItsRecordUntilItCloses) {
+  SelfTestBed bed(Personality::mlx5);
+  unsigned calls = 0;
+  const auto busy = [&](const Port&) { return calls++ >= 7; };
+  auto test = bed.test(busy);
+  ASSERT_TRUE(test.ok());
+  EXPECT_TRUE(has(test->stopped, "begun to use RDMA"));
+  EXPECT_FALSE(test->is_restored()) << text(test->restored);
+  EXPECT_TRUE(bed.has_record());
+  bed.end({.busy = busy});
+  EXPECT_TRUE(bed.has_record());
+  bed.end();
+  EXPECT_FALSE(bed.has_record());
+  EXPECT_EQ(bed.read(), bed.before);
+}
+
+TEST(SelfTest, WithoutARecordNothingIsWritten) {
+  SelfTestBed bed(Personality::mlx5);
+  bed.tree.file("var/lib", "a file where a directory should be");
+  EXPECT_FALSE(bed.test().ok());
+  EXPECT_EQ(bed.nic.writes(), 0u);
+}
+
+TEST(SelfTest, CountsTheLinkAndNamesARefusal) {
+  SelfTestBed bed(Personality::mlx5);
+  bed.nic.faults["setets"] = {.code = EINVAL, .times = 1};
+  auto test = bed.test();
+  ASSERT_TRUE(test.ok());
+  for (const auto& step : test->steps) {
+    const bool pfc = step.setting == SettingId::pfc;
+    EXPECT_EQ(step.carrier_downs, pfc ? 1u : 0u) << key_text(step.setting);
+    EXPECT_EQ(step.link_back, !pfc) << "nothing brings this link up again";
+    EXPECT_EQ(step.code, step.setting == SettingId::ets ? EINVAL : 0);
+    if (pfc) bed.nic.link_up();
+  }
+}
+
+TEST(SelfTest, IsRefusedWhereItWouldCutOffTheHostOrAJob) {
+  Tree tree;
+  SimKernel sim;
+  SimNic& nic = sim.add_nic("eth0", Personality::mlx5);
+  Kernel kernel = sim.kernel(tree.path());
+  const auto why = [&](bool route_allowed) { return qos::why_no_self_test(kernel, nic.port(), route_allowed); };
+  EXPECT_TRUE(has(why(false), "uses RDMA")) << "not known";
+  tree.file("proc/net/route", "Iface\tDestination\tGateway\neth0\t00000000\t0100000A\t0003\n");
+  EXPECT_TRUE(has(why(false), "default route"));
+  EXPECT_FALSE(has(why(true), "default route"));
+  tree.file("proc/net/route", "Iface\tDestination\tGateway\nvlan7\t00000000\t0100000A\t0003\n");
+  tree.folder("sys/class/net/vlan7/lower_bond0").folder("sys/class/net/bond0/lower_eth1");
+  EXPECT_FALSE(has(why(false), "default route"));
+  tree.folder("sys/class/net/bond0/lower_eth0");
+  EXPECT_TRUE(has(why(false), "default route"));
+}
+
+}  // namespace
+}  // namespace fabric::test

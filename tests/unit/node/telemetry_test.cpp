@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <linux/devlink.h>
+#include <linux/ethtool.h>
+#include <linux/ethtool_netlink.h>
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
+#include <rdma/rdma_netlink.h>
+
+#include "kernel/kernel.h"
+#include "kernel/rdma/nldev.h"
+#include "metrics/families.h"
+#include "node/counter_groups.h"
+#include "support/series.h"
+#include "support/sim_rdma.h"
+#include "support/test.h"
+#include "support/tree.h"
+
+namespace fabric {
+namespace {
+
+constexpr uint16_t kEthtool = 30, kDevlink = 31;
+
+AttrWriter generic_message(uint8_t command) {
+  genlmsghdr header{};
+  header.cmd = command;
+  AttrWriter out;
+  out.header(header);
+  return out;
+}
+
+// Generic netlink with an answer, or an errno, for each command of each family.
+class Generic final : public Netlink {
+ public:
+  std::map<std::pair<uint16_t, uint8_t>, Result<std::vector<Message>>> answers;
+  std::map<std::pair<uint16_t, uint8_t>, int> asked;
+
+  void answer(uint16_t family, uint8_t command, const AttrWriter& reply) {
+    answers.insert_or_assign({family, command}, std::vector{Message{family, reply.data()}});
+  }
+  void fail(uint16_t family, uint8_t command, int code) {
+    answers.insert_or_assign({family, command}, error(code, "simulated"));
+  }
+
+  Result<std::vector<Message>> talk(uint16_t type, uint16_t, View8 payload) override {
+    if (type == GENL_ID_CTRL)
+      return std::vector{Message{type, generic_message(CTRL_CMD_NEWFAMILY).u16(CTRL_ATTR_FAMILY_ID, kDevlink).data()}};
+    genlmsghdr header{};
+    if (payload.size() < sizeof header) return error(EINVAL, "simulated");
+    std::memcpy(&header, payload.data(), sizeof header);
+    ++asked[{type, header.cmd}];
+    const auto known = answers.find({type, header.cmd});
+    return known == answers.end() ? Result<std::vector<Message>>(error(EOPNOTSUPP, "simulated")) : known->second;
+  }
+};
+
+struct Told : Port {
+  Attempt attempt;
+};
+template <class Reader>
+Told told(Reader&& reader) {
+  Told out;
+  out.attempt = reader.read(out);
+  return out;
+}
+
+class Reading : public testing::Test {
+ protected:
+  Reading() : root(std::move(Root::open(tree.path())).value()) {
+    port.rdma = "mlx5_0";
+    port.netdev = "eth0";
+    port.pci = "0000:17:00.0";
+    rdma.devices[4] = {.name = "mlx5_0",
+                       .resources = {{"cq", 3}, {"mr", 200}, {"pd", 2}, {"qp", 17}},
+                       .resources_errno = 0,
+                       .owners = {{"cq", {.user = 1, .kernel = 1}}}};
+    AttrWriter statistics, reporter;
+    const std::array<uint64_t, 3> corrected{7, 3, 4};
+    statistics.bytes(ETHTOOL_A_FEC_STAT_CORRECTED, std::as_bytes(std::span(corrected)));
+    generic.answer(kEthtool, ETHTOOL_MSG_FEC_GET,
+                   generic_message(ETHTOOL_MSG_FEC_GET_REPLY)
+                       .u32(ETHTOOL_A_FEC_ACTIVE, ETHTOOL_LINK_MODE_FEC_RS_BIT)
+                       .nest(ETHTOOL_A_FEC_STATS, statistics));
+    generic.answer(kEthtool, ETHTOOL_MSG_LINKSTATE_GET,
+                   generic_message(ETHTOOL_MSG_LINKSTATE_GET_REPLY).u8(ETHTOOL_A_LINKSTATE_LINK, 1));
+    reporter.text(DEVLINK_ATTR_HEALTH_REPORTER_NAME, "fw")
+        .u8(DEVLINK_ATTR_HEALTH_REPORTER_STATE, 0)
+        .u64(DEVLINK_ATTR_HEALTH_REPORTER_ERR_COUNT, 2)
+        .u64(DEVLINK_ATTR_HEALTH_REPORTER_RECOVER_COUNT, 0);
+    generic.answer(kDevlink, DEVLINK_CMD_HEALTH_REPORTER_GET,
+                   generic_message(DEVLINK_CMD_HEALTH_REPORTER_GET)
+                       .text(DEVLINK_ATTR_BUS_NAME, "pci")
+                       .text(DEVLINK_ATTR_DEV_NAME, port.pci)
+                       .bytes(DEVLINK_ATTR_HEALTH_REPORTER, reporter.data()));
+  }
+  TelemetryReader reader() { return {TelemetryAccess{root, &generic, ethtool::Family{kEthtool, 0}, &rdma}, port}; }
+  int asked(uint16_t family, uint8_t command) { return generic.asked[{family, command}]; }
+
+  test::Tree tree;
+  Root root;
+  Generic generic;
+  test::SimRdma rdma;
+  Port port;
+};
+
+TEST_F(Reading, TakesAllThereIs) {
+  const Attempt attempt = reader().read(port);
+  EXPECT_TRUE(attempt.success) << attempt.error;
+  EXPECT_EQ(port.link_status, (LinkStatus{true, "", "", {}}));
+  ASSERT_TRUE(port.fec);
+  EXPECT_EQ(port.fec->active, "rs");
+  EXPECT_EQ(port.fec->corrected_blocks, (FecCount{7, {3, 4}}));
+  EXPECT_EQ(port.reporters, (std::vector<HealthReporter>{{"fw", true, 2, 0, false}}));
+  EXPECT_EQ(port.resources,
+            (std::vector<ResourceCount>{{"cq", "", 3}, {"mr", "", 200}, {"pd", "", 2}, {"qp", "", 17}}));
+}
+
+// The kernel asks no driver for the reason of a netdev that is down.
+TEST_F(Reading, SaysThatTheNetdevIsSwitchedOff) {
+  const auto reason = [&](uint8_t link, const char* flags) {
+    generic.answer(kEthtool, ETHTOOL_MSG_LINKSTATE_GET,
+                   generic_message(ETHTOOL_MSG_LINKSTATE_GET_REPLY).u8(ETHTOOL_A_LINKSTATE_LINK, link));
+    tree.file("sys/class/net/eth0/flags", flags);
+    return told(reader()).link_status->reason;
+  };
+  EXPECT_EQ(reason(0, "0x1002\n"), "Switched off");
+  EXPECT_EQ(reason(0, "0x1003\n"), "") << "up, and without a link";
+  EXPECT_EQ(reason(1, "0x1002\n"), "") << "a link is there: IPMI or a wake-up call keeps it";
+}
+
+TEST_F(Reading, WhoMadeTheObjectsIsToldToWhoAsks) {
+  (void)reader().read(port);
+  EXPECT_EQ(rdma.owner_dumps, 0) << "one reading alone is not worth it";
+  OwnerReader owners;
+  const TelemetryAccess access{root, &generic, ethtool::Family{kEthtool, 0}, &rdma, &owners};
+  TelemetryReader asking(access, port), next(access, port);
+  const std::vector<ResourceCount> expected{{"cq", "", 3},  {"mr", "", 200},   {"pd", "", 2},
+                                            {"qp", "", 17}, {"cq", "user", 1}, {"cq", "kernel", 1}};
+  for (int i = 0; i < 2; ++i) {
+    const Told read = told(asking);
+    EXPECT_TRUE(read.attempt.success) << read.attempt.error;
+    EXPECT_EQ(read.resources, expected);
+  }
+  EXPECT_EQ(told(next).resources, expected);
+  EXPECT_EQ(rdma.owner_dumps, 3) << "one of each kind, and not again within a minute, whichever reader";
+  rdma.devices[4].resources_errno = EIO;
+  EXPECT_TRUE(told(next).resources.empty()) << "without the totals none of their parts";
+}
+
+TEST_F(Reading, WhatTheDriverDoesNotHaveIsAskedOnce) {
+  generic.fail(kEthtool, ETHTOOL_MSG_FEC_GET, EOPNOTSUPP);
+  auto each = reader();
+  for (int i = 0; i < 3; ++i) {
+    const Told read = told(each);
+    EXPECT_TRUE(read.attempt.success) << read.attempt.error;
+    EXPECT_FALSE(read.fec);
+    EXPECT_TRUE(read.link_status);
+  }
+  EXPECT_EQ(asked(kEthtool, ETHTOOL_MSG_FEC_GET), 1);
+  EXPECT_EQ(asked(kEthtool, ETHTOOL_MSG_LINKSTATE_GET), 3);
+}
+
+TEST_F(Reading, WhatFailsIsLeftAloneAndSaid) {
+  generic.fail(kEthtool, ETHTOOL_MSG_FEC_GET, EIO);
+  rdma.devices[4].resources_errno = EPERM;
+  auto each = reader();
+  for (int i = 0; i < 3; ++i) {
+    const Told read = told(each);
+    EXPECT_FALSE(read.attempt.success);
+    EXPECT_TRUE(test::has(read.attempt.error, "eth0: read FEC")) << read.attempt.error;
+    EXPECT_FALSE(read.fec);
+    EXPECT_TRUE(read.resources.empty());
+    EXPECT_TRUE(read.link_status) << "the others go on";
+  }
+  EXPECT_EQ(asked(kEthtool, ETHTOOL_MSG_FEC_GET), 1);
+}
+
+TEST_F(Reading, ReportersAreAskedOnceAMinute) {
+  auto each = reader();
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(told(each).reporters.size(), 1u);
+  EXPECT_EQ(asked(kDevlink, DEVLINK_CMD_HEALTH_REPORTER_GET), 1);
+}
+
+TEST_F(Reading, ADeviceWithoutDevlinkIsNoFailure) {
+  generic.fail(kDevlink, DEVLINK_CMD_HEALTH_REPORTER_GET, ENODEV);
+  const Told read = told(reader());
+  EXPECT_TRUE(read.attempt.success) << read.attempt.error;
+  EXPECT_TRUE(read.reporters.empty());
+}
+
+TEST_F(Reading, OfACapturedTreeThereIsNothing) {
+  TelemetryReader none(TelemetryAccess{root}, port);
+  EXPECT_FALSE(none.any());
+  const Told read = told(none);
+  EXPECT_TRUE(read.attempt.success);
+  EXPECT_FALSE(read.link_status);
+  EXPECT_FALSE(read.fec);
+}
+
+TEST(Resources, AnythingElseIsNone) {
+  EXPECT_TRUE(nldev::parse_resources({}).empty());
+  AttrWriter entry, table, out;
+  entry.text(RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME, "qp").u32(RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR, 3);
+  table.nest(RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY, entry);
+  out.nest(RDMA_NLDEV_ATTR_RES_SUMMARY, table);
+  EXPECT_TRUE(nldev::parse_resources(out.data()).empty()) << "a count of half its size";
+}
+
+using test::Series;
+const std::string kAt = ",device=mlx5_0,port=1";
+
+Node node_with(Port port) {
+  port.rdma = "mlx5_0";
+  Node node;
+  node.ports.push_back(std::move(port));
+  return node;
+}
+
+Series telemetry_of(const Node& node, const Published& published = test::kEverything) {
+  return test::series_of([&](FamilySet& set) { add_telemetry(set, node, published); });
+}
+
+TEST(TelemetryFamilies, WhatWasNotReadHasNoSeries) { EXPECT_EQ(telemetry_of(node_with({})), Series{}); }
+
+TEST(TelemetryFamilies, TheReasonShowsWhileItIsKnown) {
+  Port port;
+  port.link_status = LinkStatus{false, "Autoneg", "No partner detected", 5};
+  EXPECT_EQ(telemetry_of(node_with(port)),
+            (Series{{"fabric_link_down_reason_info" + kAt + ",reason=Autoneg,detail=No partner detected", 1},
+                    {"fabric_phy_link_downs_total" + kAt, 5}}));
+}
+
+TEST(TelemetryFamilies, WhatTheCountersSayIsNotSaidTwice) {
+  Port port;
+  port.link_status = LinkStatus{true, "", "", 5};
+  port.fec = FecStatus{"rs", {}, {7, {3, 4}}, {1, {}}, {90, {}}};
+  port.counters.ethtool = {{"link_down_events_phy", 4}, {"rx_corrected_bits_phy", 80}};
+  const Node node = node_with(port);
+  const Series all = test::series_of([&](FamilySet& set) {
+    add_counters(set, node.ports[0]);
+    add_telemetry(set, node, test::kEverything);
+  });
+  EXPECT_EQ(all, (Series{{"fabric_phy_link_downs_total" + kAt, 4},
+                         {"fabric_phy_fec_corrections_total" + kAt, 80},
+                         {"fabric_phy_fec_info" + kAt + ",mode=rs", 1},
+                         {"fabric_phy_fec_corrected_words_total" + kAt, 7},
+                         {"fabric_phy_fec_lane_corrected_words_total" + kAt + ",lane=0", 3},
+                         {"fabric_phy_fec_lane_corrected_words_total" + kAt + ",lane=1", 4},
+                         {"fabric_phy_fec_uncorrectable_words_total" + kAt, 1}}));
+}
+
+TEST(TelemetryFamilies, OfADeviceOnceHoweverManyPortsItHas) {
+  Node node;
+  for (unsigned number : {1u, 2u}) {
+    Port port;
+    port.rdma = "mlx5_0";
+    port.number = number;
+    port.pci = "0000:17:00.0";
+    port.resources = {{"pd", "", 9}, {"qp", "", 8}, {"qp", "user", 5}, {"qp", "kernel", 2}};
+    port.reporters = {{"fw", false, 2, 1}, {"tx", true, 4, 4}};
+    node.ports.push_back(port);
+  }
+  node.platform.functions["0000:17:00.0"].correctable.total = 12;
+  node.platform.functions["0000:17:00.0"].fatal.total = 0;
+  const std::string at = ",device=mlx5_0";
+  EXPECT_EQ(telemetry_of(node), (Series{{"fabric_rdma_resources" + at + ",kind=qp", 8},
+                                        {"fabric_rdma_resources_by_owner" + at + ",kind=qp,owner=user", 5},
+                                        {"fabric_rdma_resources_by_owner" + at + ",kind=qp,owner=kernel", 2},
+                                        {"fabric_device_healthy" + at, 0},
+                                        {"fabric_device_health_errors_total" + at + ",reporter=fw", 2},
+                                        {"fabric_device_health_errors_total" + at + ",reporter=tx", 4},
+                                        {"fabric_device_recoveries_total" + at, 5},
+                                        {"fabric_pcie_errors_total" + at + ",severity=correctable", 12},
+                                        {"fabric_pcie_errors_total" + at + ",severity=fatal", 0}}));
+}
+
+ModuleLane lane(unsigned number, double rx_power) {
+  ModuleLane out;
+  out.number = number;
+  out.rx_power.value = rx_power;
+  return out;
+}
+
+TEST(TelemetryFamilies, AModuleSaysItsWorstAndItsLimitsOnce) {
+  Port port;
+  Transceiver& module = port.module.emplace();
+  module.form_factor = "QSFP28";
+  module.medium = Medium::optical;
+  module.temperature = {35.5, ModuleFlags{}};
+  module.rx_power_limits = {.high_alarm = 0.002, .low_alarm = 0.0001, .high_warning = 0.001, .low_warning = {}};
+  module.lanes = {lane(1, 0.0005), lane(2, 0.00001)};
+  module.lanes[0].rx_power.flags = ModuleFlags{};
+  module.lanes[0].rx_los = false;
+  module.lanes[1].rx_power.flags = ModuleFlags{.low_alarm = true, .low_warning = true};
+  module.lanes[1].rx_los = true;
+  EXPECT_EQ(telemetry_of(node_with(port)),
+            (Series{{"fabric_module_info" + kAt +
+                         ",form_factor=QSFP28,vendor=,part_number=,serial_number=,medium=optical,technology=",
+                     1},
+                    {"fabric_module_temperature_celsius" + kAt, 35.5},
+                    {"fabric_module_rx_power_watts" + kAt + ",lane=1", 0.0005},
+                    {"fabric_module_rx_power_watts" + kAt + ",lane=2", 0.00001},
+                    {"fabric_module_rx_power_lowest_watts" + kAt, 0.00001},
+                    {"fabric_module_flag" + kAt + ",reading=temperature", 0},
+                    {"fabric_module_flag" + kAt + ",reading=rx_power", 2},
+                    {"fabric_module_lanes_without_signal" + kAt + ",side=medium", 1},
+                    {"fabric_module_rx_power_limit_watts" + kAt + ",limit=low_alarm", 0.0001},
+                    {"fabric_module_rx_power_limit_watts" + kAt + ",limit=high_warning", 0.001},
+                    {"fabric_module_rx_power_limit_watts" + kAt + ",limit=high_alarm", 0.002}}));
+}
+
+// A breakout, or a link of two lanes in a module of four: the other lanes are no fault of it.
+TEST(TelemetryFamilies, LanesThatALinkDoesNotUseAreNotItsWeakest) {
+  Port port;
+  port.module.emplace().lanes = {lane(1, 0.0005), lane(2, 0)};
+  port.module->lanes[0].rx_power.flags = ModuleFlags{};
+  port.module->lanes[1].rx_power.flags = ModuleFlags{.low_alarm = true, .low_warning = true};
+  const std::string lowest = "fabric_module_rx_power_lowest_watts" + kAt,
+                    flag = "fabric_module_flag" + kAt + ",reading=rx_power";
+  for (const bool is_up : {true, false}) {
+    port.state = is_up ? kPortActive : 1;
+    Series series = telemetry_of(node_with(port));
+    const auto value = [&](const std::string& name) {
+      const auto at = std::ranges::find(series, name, &Series::value_type::first);
+      return at == series.end() ? -1 : at->second;
+    };
+    EXPECT_EQ(value(lowest), is_up ? 0.0005 : 0);
+    EXPECT_EQ(value(flag), is_up ? 0 : 2);
+  }
+}
+
+// Detail is published on request; what is judged of it stays.
+TEST(TelemetryFamilies, LanesAndLimitsAreGroups) {
+  Port port;
+  port.rdma = "mlx5_0";
+  port.number = 1;
+  port.fec = FecStatus{"rs", {}, {9, {4, 5}}, {}, {}};
+  Transceiver& module = port.module.emplace();
+  module.temperature_limits.high_alarm = 75;
+  module.lanes = {lane(1, 0.001), lane(2, 0.0005)};
+  const auto names = [&](std::vector<SeriesGroup> groups) {
+    std::set<std::string> out;
+    for (const auto& [series, one] : telemetry_of(node_with(port), {RawCounters::unmapped, std::move(groups)}))
+      out.insert(series.substr(0, series.find(',')));
+    return out;
+  };
+  const std::set<std::string> usual{"fabric_phy_fec_info", "fabric_phy_fec_corrected_words_total", "fabric_module_info",
+                                    "fabric_module_rx_power_lowest_watts"};
+  EXPECT_EQ(names({}), usual);
+  std::set<std::string> lanes = usual, limits = usual;
+  lanes.insert({"fabric_phy_fec_lane_corrected_words_total", "fabric_module_rx_power_watts"});
+  limits.insert("fabric_module_temperature_limit_celsius");
+  EXPECT_EQ(names({SeriesGroup::lanes}), lanes);
+  EXPECT_EQ(names({SeriesGroup::module_limits}), limits);
+}
+
+TEST(TelemetryFamilies, EveryLimitOfEveryReadingHasItsLine) {
+  Port port;
+  Transceiver& module = port.module.emplace();
+  double next = 1;
+  for (ModuleLimits* limits : {&module.temperature_limits, &module.voltage_limits, &module.rx_power_limits,
+                               &module.tx_power_limits, &module.tx_bias_limits}) {
+    *limits = {next, next + 1, next + 2, next + 3};
+    next += 4;
+  }
+  Series got = telemetry_of(node_with(port)), wanted;
+  std::erase_if(got, [](const auto& one) { return one.first.find("_limit_") == std::string::npos; });
+  next = 1;
+  for (const char* name : {"temperature_limit_celsius", "voltage_limit_volts", "rx_power_limit_watts",
+                           "tx_power_limit_watts", "tx_bias_limit_amperes"})
+    for (const char* limit : {"high_alarm", "low_alarm", "high_warning", "low_warning"})
+      wanted["fabric_module_" + std::string(name) + kAt + ",limit=" + limit] = next++;
+  EXPECT_EQ(got, wanted);
+}
+
+// One RDMA device, two cables.
+TEST(TelemetryFamilies, OfABondEachMemberHasItsOwn) {
+  Port bond, member;
+  bond.netdev = bond.bond = member.bond = "bond0";
+  bond.state = member.state = 4;
+  bond.rate = member.rate = 50e9;
+  Node node = node_with(bond);
+  member.rdma = "mlx5_0";
+  member.fec = FecStatus{"rs", {}, {7, {}}, {}, {}};
+  for (const char* netdev : {"eth0", "eth1"}) {
+    member.netdev = netdev;
+    member.carrier = member.netdev == "eth0";
+    node.ports.push_back(member);
+  }
+  node.ports[2].link_status = LinkStatus{false, "No cable", "", {}};
+  node.ports[1].module.emplace().temperature.value = 40;
+  Series got = test::series_of([&](FamilySet& set) {
+    for (const Port& port : node.ports) add_link(set, port);
+    add_telemetry(set, node, test::kEverything);
+  });
+  std::erase_if(got, [](const auto& one) {
+    return one.first.starts_with("fabric_port_info") || one.first.starts_with("fabric_module_info");
+  });
+  const std::string at0 = kAt + "@eth0", at1 = kAt + "@eth1";
+  EXPECT_EQ(got, (Series{{"fabric_port_state" + kAt, 4},
+                         {"fabric_port_up" + kAt, 1},
+                         {"fabric_port_rate_bytes_per_second" + kAt, 50e9},
+                         {"fabric_port_up" + at0, 1},
+                         {"fabric_port_carrier" + at0, 1},
+                         {"fabric_port_up" + at1, 0},
+                         {"fabric_port_carrier" + at1, 0},
+                         {"fabric_link_down_reason_info" + at1 + ",reason=No cable,detail=", 1},
+                         {"fabric_phy_fec_info" + at0 + ",mode=rs", 1},
+                         {"fabric_phy_fec_corrected_words_total" + at0, 7},
+                         {"fabric_phy_fec_info" + at1 + ",mode=rs", 1},
+                         {"fabric_phy_fec_corrected_words_total" + at1, 7},
+                         {"fabric_module_temperature_celsius" + at0, 40}}));
+}
+
+}  // namespace
+}  // namespace fabric

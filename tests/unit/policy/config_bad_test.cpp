@@ -1,0 +1,501 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an operator reads who wrote something impossible, or doubtful: each message whole.
+#include "policy/config.h"
+#include "support/test.h"
+
+namespace fabric {
+namespace {
+
+const std::string kProfiles = FABRIC_SOURCE_DIR "/etc/profiles";
+
+Result<LoadedConfig> parsed(const std::string& text) { return parse_config(text, "f.toml", kProfiles); }
+
+// The folder of the profiles is the source's own.
+std::string without_folder(std::string text) {
+  for (size_t at = text.find(kProfiles); at != std::string::npos; at = text.find(kProfiles))
+    text.replace(at, kProfiles.size(), "PROFILES");
+  return text;
+}
+
+struct Bad {
+  std::string text, says;
+};
+
+// clang-format off
+const Bad kBad[] = {
+    {"mode = audit\n",
+     "f.toml:1:8: Error while parsing value: could not determine value type; put text into quotes: mode = \"audit\""},
+    {"mode = \"audit\"\nmode = \"enforce\"\n",
+     "f.toml:2:8: Error while parsing key-value pair: cannot redefine existing string 'mode'; keep one of the two"},
+    {"[[port]\n",
+     "f.toml:1:8: Error while parsing table header: expected ']', saw '\\n'; write [TABLE], or [[port]]"},
+    {"[[port]]\nmtu = 99999999999999999999\n",
+     "f.toml:2:27: Error while parsing decimal integer: '99999999999999999999' is not representable in 64 bits; write a smaller number"},
+    {"disruptive = idle\n",
+     "f.toml:1:15: Error while parsing floating-point: expected 'inf', saw 'id'; put text into quotes: mode = \"audit\""},
+    {"[[port]]\nmatch = { pci = 0000:17:00.0 }\n",
+     "f.toml:2:19: Error while parsing time: expected ':', saw '0'; put text into quotes: mode = \"audit\""},
+    {"[[port]]\nmatch = {\n  driver = \"ice\"\n}\n",
+     "f.toml:2:10: Error while parsing inline table: expected key or closing '}', saw '\\n'; write a table in braces in one line, without a comma at its end"},
+    {"[[port]]\nname = \"a\nmtu = 9000\n",
+     "f.toml:2:10: Error while parsing string: unescaped control characters other than TAB (U+0009) are explicitly prohibited; close the quotes in the same line"},
+    {"mode = \u201caudit\u201d\n",
+     "f.toml:1:8: a character beyond ASCII outside of a string; quotes are \" or ', as on the keyboard; write TOML in UTF-8, as in fabric-agent.toml(5)"},
+    {"mode = \"audit\"\nx\u00e9 = 1\n",
+     "f.toml:2:2: a character beyond ASCII outside of a string; quotes are \" or ', as on the keyboard; write TOML in UTF-8, as in fabric-agent.toml(5)"},
+    {"mdoe = \"audit\"\n",
+     "f.toml:1:1: unknown key \"mdoe\"; did you mean \"mode\"?"},
+    {"[[port]]\nmtu = 9000\nmode = \"enforce\"\n",
+     "f.toml:3:1: unknown key \"mode\" here: it belongs to the top of the file, above the first line in brackets"},
+    {"mode = \"audit\"\nreraed = 3\n",
+     "f.toml:2:1: unknown key \"reraed\"; did you mean \"reread\"?"},
+    {"zzzzzzzzzzzz = 1\n",
+     "f.toml:1:1: unknown key \"zzzzzzzzzzzz\"; known here: mode disruptive reread maintenance release optics conflict cabling expect exporter health thresholds traffic cnp firmware driver_version sysctl port"},
+    {"pfc = [3]\n",
+     "f.toml:1:1: unknown key \"pfc\" here: it belongs to a [[port]] entry"},
+    {"raw = \"all\"\n",
+     "f.toml:1:1: unknown key \"raw\" here: it belongs to [exporter]"},
+    {"[[port]]\nspeed = \"400G\"\n",
+     "f.toml:2:1: unknown key \"speed\" here: it belongs to [expect] or match of a [[port]] entry"},
+    {"[export]\n",
+     "f.toml:1:2: unknown key \"export\"; did you mean \"exporter\"?"},
+    {"[[port]]\nmtu = 1\n\n[expect]\nspeed = 0\ngpus = -1\n",
+     "f.toml:2:7: mtu: expected an integer from 68 to 65535, not 1 (bytes); write mtu = 4200\n"
+     "f.toml:5:9: expect.speed: expected a speed in Mb/s, or in Gb/s as \"400G\", not 0; write speed = 400000\n"
+     "f.toml:6:8: expect.gpus: expected an integer from 0 to 256, not -1; write gpus = 8"},
+    {"[conflict]\nwindows = 3\n",
+     "f.toml:2:1: unknown key \"windows\"; did you mean \"window\"?"},
+    {"[[port]]\npcf = [3]\n",
+     "f.toml:2:1: unknown key \"pcf\"; did you mean \"pfc\"?"},
+    {"[[port]]\nmatch = { drivers = \"x\" }\nmtu = 9000\n",
+     "f.toml:2:11: unknown key \"drivers\"; did you mean \"driver\"?"},
+    {"exporter = 3\n",
+     "f.toml:1:12: exporter: expected a table, not 3; write [exporter]"},
+    {"[port]\npfc = [3]\n",
+     "f.toml:1:1: port: expected [[port]] entries, not a table; write [[port]] with two brackets"},
+    {"maintenance = \"Sat\"\n",
+     "f.toml:1:15: maintenance: expected days and times as \"Sat 02:00-04:00\", \"Mon-Fri 23:00-01:00\" or \"daily 03:00-04:00\", not the string \"Sat\"; write maintenance = [\"Sat 02:00-04:00\"]"},
+    {"maintenance = [\"Sat 02:00-02:00\"]\n",
+     "f.toml:1:16: maintenance: expected days and times as \"Sat 02:00-04:00\", \"Mon-Fri 23:00-01:00\" or \"daily 03:00-04:00\", not the string \"Sat 02:00-02:00\"; write maintenance = [\"Sat 02:00-04:00\"]"},
+    {"maintenance = [\"Caturday 02:00-04:00\"]\n",
+     "f.toml:1:16: maintenance: expected days and times as \"Sat 02:00-04:00\", \"Mon-Fri 23:00-01:00\" or \"daily 03:00-04:00\", not the string \"Caturday 02:00-04:00\"; write maintenance = [\"Sat 02:00-04:00\"]"},
+    {"maintenance = [\"daily 25:00-26:00\"]\n",
+     "f.toml:1:16: maintenance: expected days and times as \"Sat 02:00-04:00\", \"Mon-Fri 23:00-01:00\" or \"daily 03:00-04:00\", not the string \"daily 25:00-26:00\"; write maintenance = [\"Sat 02:00-04:00\"]"},
+    {"maintenance = 3\n",
+     "f.toml:1:15: maintenance: expected days and times as \"Sat 02:00-04:00\", \"Mon-Fri 23:00-01:00\" or \"daily 03:00-04:00\", not 3; write maintenance = [\"Sat 02:00-04:00\"]"},
+    {"[exporter]\nlisten = [\"[::]:99999\"]\n",
+     "f.toml:2:10: exporter.listen: expected numeric ADDRESS:PORT, not \"[::]:99999\"; write listen = [\"0.0.0.0:10479\", \"[::]:10479\"]"},
+    {"expect = 8\n",
+     "f.toml:1:10: expect: expected a table, not 8; write [expect]"},
+    {"[expect]\ngpu = 8\n",
+     "f.toml:2:1: unknown key \"gpu\"; did you mean \"gpus\"?"},
+    {"[expect]\nclass = \"pix\"\n",
+     "f.toml:2:9: expect.class: expected \"PIX\" or \"PXB\" or \"PHB\" or \"NODE\" or \"SYS\", not the string \"pix\"; write class = \"PIX\""},
+    {"firmware = \"28.39.1002\"\n",
+     "f.toml:1:12: firmware: expected a table, not the string \"28.39.1002\"; write [firmware]"},
+    {"[firmware]\nMT_1 = 28\n",
+     "f.toml:2:8: firmware.MT_1: expected a string or an array of strings, not 28; write \"MT_0000000838\" = \"28.39.*\""},
+    {"[firmware]\nMT_1 = []\n",
+     "f.toml:2:8: firmware.MT_1: the list is empty: no version would be right; write \"MT_0000000838\" = \"28.39.*\""},
+    {"[firmware]\nMT_1 = [\"28.*\", \"\"]\n",
+     "f.toml:2:17: firmware.MT_1: the string is empty; write \"MT_0000000838\" = \"28.39.*\""},
+    {"[exporter]\nraw = \"unnamed\"\n",  // its name in earlier versions
+     "f.toml:2:7: exporter.raw: expected \"unmapped\" or \"all\", not the string \"unnamed\"; write raw = \"unmapped\""},
+    {"[exporter]\ngroups = [\"lane\"]\n",
+     "f.toml:2:10: exporter.groups: expected one or more of \"module_limits\", \"casts\", \"lanes\", \"bursts\", \"checks\", "
+     "\"owners\", \"timings\", not \"lane\"; write groups = [\"module_limits\", \"lanes\"]"},
+    {"[exporter]\nethtool = [\"rx_*\", \"\"]\n",
+     "f.toml:2:20: exporter.ethtool: the string is empty; write ethtool = [\"*_xdp_drop\"]"},
+    {"[exporter]\nexclude = [\"mlx5_1\", \"mlx5_0/1\"]\n",
+     "f.toml:2:11: exporter.exclude: expected RDMA devices, or patterns of them, not \"mlx5_0/1\"; write exclude = [\"mlx5_bond_*\"]"},
+    {"[exporter]\nexclude = \"mlx5_{0,1}\"\n",
+     "f.toml:2:11: exporter.exclude: expected RDMA devices, or patterns of them, not \"mlx5_{0,1}\"; write exclude = [\"mlx5_bond_*\"]"},
+    {"[exporter]\nethtol = []\n",
+     "f.toml:2:1: unknown key \"ethtol\"; did you mean \"ethtool\"?"},
+    {"[exporter]\nsample_interval = \"5ms\"\n",
+     "f.toml:2:19: exporter.sample_interval: expected a time span from 10ms to 1min, or 0 for none, not the string \"5ms\"; write sample_interval = \"1s\""},
+    {"[exporter]\ncompat = [\"telegraf\"]\n",
+     "f.toml:2:10: exporter.compat: expected \"node_exporter\", \"rdma_exporter\" or \"rdma_exporter_qp\", not \"telegraf\"; write compat = [\"node_exporter\"]"},
+    {"[exporter]\nsample_cpu_budget = \"200%\"\n",
+     "f.toml:2:21: exporter.sample_cpu_budget: expected a share of one core from 0.1% to 100%, not the string \"200%\"; write sample_cpu_budget = \"2%\""},
+    {"sysctl = 1\n",
+     "f.toml:1:10: sysctl: expected a table, not 1; write [sysctl]"},
+    {"[sysctl]\n\"net.ipv4.tcp_enc\" = 1\n",
+     "f.toml:2:1: unknown host setting \"net.ipv4.tcp_enc\"; did you mean \"net.ipv4.tcp_ecn\"?"},
+    {"[sysctl]\n\"net.ipv4.conf.ens1f0.100.rp_filter\" = 2\n",
+     "f.toml:2:1: sysctl.net.ipv4.conf.ens1f0.100.rp_filter: a dot in the name of an interface is written as a slash; write "
+     "\"net.ipv4.conf.ens1f0/100.rp_filter\""},
+    {"[sysctl]\n\"net.ipv4.conf.*.rp_filter\" = 2\n",
+     "f.toml:2:1: sysctl.net.ipv4.conf.*.rp_filter: replace * by an interface, \"all\" or \"default\"; write \"net.ipv4.conf.all.rp_filter\""},
+    {"[sysctl]\n\"kernel.panic\" = 1\n",
+     "f.toml:2:1: unknown host setting \"kernel.panic\"; known here: kernel.numa_balancing net.core.netdev_budget net.core.netdev_max_backlog net.core.optmem_max net.core.rmem_default net.core.rmem_max net.core.wmem_default net.core.wmem_max net.ipv4.conf.*.accept_local net.ipv4.conf.*.arp_announce net.ipv4.conf.*.arp_filter net.ipv4.conf.*.arp_ignore net.ipv4.conf.*.rp_filter net.ipv4.neigh.default.gc_thresh1 net.ipv4.neigh.default.gc_thresh2 net.ipv4.neigh.default.gc_thresh3 net.ipv4.tcp_ecn net.ipv4.tcp_mtu_probing net.ipv4.tcp_rmem net.ipv4.tcp_timestamps net.ipv4.tcp_wmem vm.zone_reclaim_mode"},
+    {"[sysctl]\nnet.ipv4.tcp_ecn = 9\n",
+     "f.toml:2:20: sysctl.net.ipv4.tcp_ecn: expected a number from 0 to 5, not \"9\"; write \"net.ipv4.tcp_ecn\" = 2"},
+    {"[sysctl]\n\"net.ipv4.tcp_rmem\" = \"1 2\"\n",
+     "f.toml:2:23: sysctl.net.ipv4.tcp_rmem: expected 3 numbers from 1 to 2147483647, not \"1 2\"; write \"net.ipv4.tcp_rmem\" = \"4096 131072 67108864\""},
+    {"[sysctl]\n\"net.ipv4.tcp_ecn\" = true\n",
+     "f.toml:2:22: sysctl.net.ipv4.tcp_ecn: expected a number or a string of numbers, not true; write \"net.ipv4.tcp_ecn\" = 2"},
+    {"traffic = { dscp = 26 }\n",
+     "f.toml:1:11: traffic: expected a table with dscp and priority, or \"none\"; write traffic = { dscp = 26, priority = 3 }"},
+    {"[[port]]\ncnp = { dscp = 48, priority = 8 }\n",
+     "f.toml:2:31: cnp: expected an integer from 0 to 7, not 8; write cnp = { dscp = 48, priority = 6 }"},
+    {"[[port]]\ncnp = \"off\"\n",
+     "f.toml:2:7: cnp: expected a table with dscp and priority, or \"none\", not the string \"off\"; write cnp = { dscp = 48, priority = 6 }"},
+    {"[[port]]\ntraffic = { dscp = 26, priority = 3 }\ncnp = { dscp = 48, priority = 3 }\n",
+     "f.toml:3:7: cnp: priority 3 is the lossless one of traffic: where PFC pauses it, the CNPs that are to end the congestion wait, too; write another priority"},
+    {"[[port]]\ntraffic = { dscp = 26, priority = 3 }\ncnp = { dscp = 26, priority = 6 }\n",
+     "f.toml:3:7: cnp: DSCP 26 is that of traffic, which has priority 3; write another DSCP"},
+    {"[[port]]\nprofile = \"nvidia\"\n",
+     "f.toml:2:11: profile: there is no \"nvidia\" in PROFILES; write \"amd-pollara\" or \"broadcom-thor2\" or \"intel-e810\" or \"nvidia-dcqcn\" or \"oci\""},
+    {"[[port]]\nprofile = \"../fabric-agent\"\n",
+     "f.toml:2:11: profile: there is no \"../fabric-agent\" in PROFILES; write \"amd-pollara\" or \"broadcom-thor2\" or \"intel-e810\" or \"nvidia-dcqcn\" or \"oci\""},
+    {"[[port]]\nprofile = \"\"\n",
+     "f.toml:2:11: profile: the string is empty; write profile = \"nvidia-dcqcn\""},
+    {"[[port]]\nname = \"\"\nmtu = 9000\n",
+     "f.toml:2:8: name: the string is empty; write name = \"rail\", or leave it out"},
+    {"[[port]]\nname = \"a\"\nmatch = { numa = 0 }\nmtu = 9000\n[[port]]\nname = \"a\"\nmtu = 9000\n",
+     "f.toml:5:1: name: \"a\" is taken by the entry at f.toml:1; write another name"},
+    {"[[port]]\nmatch = \"mlx5\"\nmtu = 9000\n",
+     "f.toml:2:9: match: expected a table, not the string \"mlx5\"; write match = { driver = \"mlx5_core\" }"},
+    {"[[port]]\nmatch = { driver = 5 }\nmtu = 9000\n",
+     "f.toml:2:20: match.driver: expected a pattern, not 5; write driver = \"mlx5_core\""},
+    {"[[port]]\nmatch = { rdma = [] }\nmtu = 9000\n",
+     "f.toml:2:18: match.rdma: the list is empty; write rdma = \"mlx5_*\""},
+    {"[[port]]\nmatch = { rdma = [\"\"] }\nmtu = 9000\n",
+     "f.toml:2:19: match.rdma: expected a device, or a pattern of devices, not the string \"\"; write rdma = \"mlx5_*\""},
+    {"[[port]]\nmatch = { rdma = \"mlx5_0/1\" }\nmtu = 9000\n",
+     "f.toml:2:18: match.rdma: expected a device, or a pattern of devices, not the string \"mlx5_0/1\"; write rdma = \"mlx5_*\""},
+    {"[[port]]\nmatch = { netdev = [\"ens1\", \"mlx5_0/1@ens2\"] }\nmtu = 9000\n",
+     "f.toml:2:29: match.netdev: expected a netdev, or a pattern of netdevs, not the string \"mlx5_0/1@ens2\"; write netdev = \"ens*\""},
+    {"[[port]]\nmatch = { netdev = \"ens{1,2}np0\" }\nmtu = 9000\n",
+     "f.toml:2:20: match.netdev: expected a netdev, or a pattern of netdevs, not the string \"ens{1,2}np0\"; write netdev = \"ens*\""},
+    {"[[port]]\nmatch = { rdma = \"mlx5_[0-3\" }\nmtu = 9000\n",
+     "f.toml:2:18: match.rdma: expected a device, or a pattern of devices, not the string \"mlx5_[0-3\"; write rdma = \"mlx5_*\""},
+    {"[[port]]\nmatch = { pci = \"17:00.0\" }\nmtu = 9000\n",
+     "f.toml:2:17: match.pci: expected a PCI address with domain and function, or a pattern of it, not the string \"17:00.0\"; write pci = \"0000:17:*\""},
+    {"[[port]]\nmatch = { pci = \"0000:17:00\" }\nmtu = 9000\n",
+     "f.toml:2:17: match.pci: expected a PCI address with domain and function, or a pattern of it, not the string \"0000:17:00\"; write pci = \"0000:17:*\""},
+    {"[[port]]\nmatch = { pci = \"17:*\" }\nmtu = 9000\n",
+     "f.toml:2:17: match.pci: expected a PCI address with domain and function, or a pattern of it, not the string \"17:*\"; write pci = \"0000:17:*\""},
+    {"[[port]]\nmatch = { pci_id = \"ConnectX-7\" }\nmtu = 9000\n",
+     "f.toml:2:20: match.pci_id: expected vendor and device in hexadecimal, or a pattern of them, not the string \"ConnectX-7\"; write pci_id = \"15b3:1021\""},
+    {"[[port]]\nmatch = { speed = \"fast\" }\nmtu = 9000\n",
+     "f.toml:2:19: match.speed: expected a speed in Mb/s, or in Gb/s as \"400G\", not the string \"fast\"; write speed = \"400G\""},
+    {"[[port]]\nmatch = { speed = 400 }\nmtu = 9000\n",
+     "f.toml:2:19: match.speed: expected a speed in Mb/s, or in Gb/s as \"400G\", not 400; write speed = \"400G\""},
+    {"[[port]]\nmatch = { numa = \"left\" }\nmtu = 9000\n",
+     "f.toml:2:18: match.numa: expected a NUMA node from 0 to 1023, not the string \"left\"; write numa = 0"},
+    {"[[port]]\nmatch = { numa = -1 }\nmtu = 9000\n",
+     "f.toml:2:18: match.numa: expected a NUMA node from 0 to 1023, not -1; write numa = 0"},
+    {"[[port]]\nmatch = { role = \"storage\" }\nmtu = 9000\n",
+     "f.toml:2:18: match.role: expected \"compute\" or \"host\", not the string \"storage\"; write role = \"compute\""},
+    {"[[port]]\nfec = \"reed-solomon\"\n",
+     "f.toml:2:7: fec: expected \"auto\", \"off\", \"rs\", \"baser\" or \"llrs\", not the string \"reed-solomon\"; write fec = \"rs\""},
+    {"[[port]]\nfec = []\n",
+     "f.toml:2:7: fec: the list is empty; write fec = \"rs\""},
+    {"[[port]]\nfec = [\"off\", \"rs\"]\n",
+     "f.toml:2:7: fec: \"off\" excludes other modes; write fec = \"rs\""},
+    {"[[port]]\napptrust = [\"dscp\", \"vlan\"]\n",
+     "f.toml:2:21: apptrust: expected \"dscp\" or \"pcp\", not the string \"vlan\"; write apptrust = [\"dscp\", \"pcp\"]"},
+    {"[[port]]\napptrust = [\"dscp\", \"dscp\"]\n",
+     "f.toml:2:21: apptrust: the string \"dscp\" is listed twice; write apptrust = [\"dscp\", \"pcp\"]"},
+    {"[[port]]\napptrust = []\n",
+     "f.toml:2:12: apptrust: the list is empty; write apptrust = [\"dscp\", \"pcp\"]"},
+    {"[[port]]\nets = { prio_tc = [0,0,0,0,0,0,0,0] }\n",
+     "f.toml:2:7: ets: tsa is missing; write ets = { prio_tc = [0,0,0,1,0,0,2,0], tsa = [\"ets\",\"ets\",\"strict\"], bw = [50,50,0] }"},
+    {"[[port]]\nets = { tsa = [\"ets\"], bw = [100] }\n",
+     "f.toml:2:7: ets: prio_tc is missing; write ets = { prio_tc = [0,0,0,1,0,0,2,0], tsa = [\"ets\",\"ets\",\"strict\"], bw = [50,50,0] }"},
+    {"[[port]]\nets = { prio_tc = [0,0,0,8,0,0,0,0], tsa = [\"ets\"], bw = [100] }\n",
+     "f.toml:2:26: ets: expected an integer from 0 to 7, not 8; write ets = { prio_tc = [0,0,0,1,0,0,2,0], tsa = [\"ets\",\"ets\",\"strict\"], bw = [50,50,0] }"},
+    {"[[port]]\nets = { prio_tc = [0,0,0,0,0,0,0,0], tsa = [\"ets\"] }\n",
+     "f.toml:2:7: ets: the bandwidths of the ets classes add up to 0, not 100; write ets = { prio_tc = [0,0,0,1,0,0,2,0], tsa = [\"ets\",\"ets\",\"strict\"], bw = [50,50,0] }"},
+    {"[[port]]\nets = { prio_tc = [0,0,0,0,0,0,0,0], tsa = [\"strict\"], weight = [1] }\n",
+     "f.toml:2:65: ets: unknown key \"weight\"; ets has prio_tc, tsa and bw; write ets = { prio_tc = [0,0,0,1,0,0,2,0], tsa = [\"ets\",\"ets\",\"strict\"], bw = [50,50,0] }"},
+    {"[[port]]\nets = { prio_tc = [0,0], tsa = [\"ets\"], bw = [100] }\n",
+     "f.toml:2:19: ets: expected eight traffic classes, one per priority, not 2 of them; write ets = { prio_tc = [0,0,0,1,0,0,2,0], tsa = [\"ets\",\"ets\",\"strict\"], bw = [50,50,0] }"},
+    {"[[port]]\nets = { prio_tc = [0,0,0,1,0,0,0,0], tsa = [\"ets\"], bw = [100] }\n",
+     "f.toml:2:44: ets: priority 3 goes to traffic class 1, which has no algorithm: tsa lists 1; write ets = { prio_tc = [0,0,0,1,0,0,2,0], tsa = [\"ets\",\"ets\",\"strict\"], bw = [50,50,0] }"},
+    {"[[port]]\nets = { prio_tc = [0,0,0,0,0,0,0,0], tsa = [\"ets\"], bw = [99] }\n",
+     "f.toml:2:58: ets: the bandwidths of the ets classes add up to 99, not 100; write ets = { prio_tc = [0,0,0,1,0,0,2,0], tsa = [\"ets\",\"ets\",\"strict\"], bw = [50,50,0] }"},
+    {"[[port]]\nets = { prio_tc = [0,0,0,0,0,0,0,0], tsa = [\"ets\", \"strict\"], bw = [90, 10] }\n",
+     "f.toml:2:68: ets: traffic class 1 is strict and takes what it needs: its bw must be 0, not 10; write ets = { prio_tc = [0,0,0,1,0,0,2,0], tsa = [\"ets\",\"ets\",\"strict\"], bw = [50,50,0] }"},
+    {"[[port]]\nets = { prio_tc = [0,0,0,0,0,0,0,0], tsa = [\"vendor\"] }\n",
+     "f.toml:2:45: ets: expected \"strict\" or \"ets\", which every driver has; write ets = { prio_tc = [0,0,0,1,0,0,2,0], tsa = [\"ets\",\"ets\",\"strict\"], bw = [50,50,0] }"},
+    {"[[port]]\nprio2buffer = [0, 1]\n",
+     "f.toml:2:15: prio2buffer: expected eight numbers from 0 to 7, one per priority, not 2 of them; write prio2buffer = [0,0,0,1,0,0,0,0]"},
+    {"[[port]]\npfc = [3, 3]\n",
+     "f.toml:2:11: pfc: priority 3 is listed twice; write pfc = [3]"},
+    {"[[port]]\nmaxrate = [400000000,0,0,0,0,0,0,0]\n",
+     "f.toml:2:12: maxrate: 400000000 is more than the 255 Gb/s that mlx5 can limit to: older drivers cut it to another rate; write maxrate = [0,0,0,100000000,0,0,0,0]"},
+    {"[[port]]\nmaxrate = [150000,0,0,0,0,0,0,0]\n",
+     "f.toml:2:12: maxrate: 150000 would be rounded: mlx5 limits in steps of 100000 up to 25500000, of 1000000 above; write maxrate = [0,0,0,100000000,0,0,0,0]"},
+    {"[[port]]\nmaxrate = [0,0,25600000,0,0,0,0,0]\n",
+     "f.toml:2:16: maxrate: 25600000 would be rounded: mlx5 limits in steps of 100000 up to 25500000, of 1000000 above; write maxrate = [0,0,0,100000000,0,0,0,0]"},
+    {"[[port]]\nroce_tos = 107\n",
+     "f.toml:2:12: roce_tos: 107 has both ECN bits set, which marks every packet as congested; write roce_tos = 106"},
+    {"[[port]]\ntraffic_class = 3\n",
+     "f.toml:2:17: traffic_class: 3 has both ECN bits set, which marks every packet as congested; write traffic_class = 106"},
+    {"[[port]]\npfc = [3]\npause = \"rx,tx\"\n",
+     "f.toml:3:9: pause: global pause and pfc exclude each other (802.1Qbb); write pause = \"off\""},
+    {"[[port]]\ntrust = \"pcp\"\ndscp_map = { 26 = 3 }\n",
+     "f.toml:2:9: trust: dscp_map has no effect while trust is \"pcp\"; write trust = \"dscp\", or leave dscp_map out"},
+    {"[[port]]\ntrust = \"dscp\"\napptrust = [\"pcp\", \"dscp\"]\n",
+     "f.toml:3:12: apptrust: trust is \"dscp\", and another field comes first here; write apptrust = [\"dscp\", \"pcp\"]"},
+    {"[[port]]\napptrust = [\"pcp\"]\ndscp_map = { 26 = 3 }\n",
+     "f.toml:2:12: apptrust: dscp_map has no effect without \"dscp\"; write apptrust = [\"dscp\", \"pcp\"], or leave dscp_map out"},
+    {"[[port]]\ntrust = \"pcp\"\napptrust = \"dscp\"\n",
+     "f.toml:3:12: apptrust: trust is \"pcp\", and another field comes first here; write apptrust = [\"pcp\"]"},
+    {"[[port]]\nfw_lldp = true\ndcbx = \"host\"\n",
+     "f.toml:2:11: fw_lldp: while the firmware's LLDP agent runs it owns DCBX, and dcbx is \"host\"; write fw_lldp = false"},
+    {"[[port]]\nmatch = { speed = \"400G\" }\nmtu = 9000\ncable_length = 30\npfc = [3]\ndscp_map = { 26 = 3 }\nprio2buffer = [0,0,0,1,0,0,0,0]\nbuffer_size = [20000,100000,0,0,0,0,0,0]\n",
+     "f.toml:8:15: buffer_size: buffer 1 of priority 3 has 100000 bytes, and without loss it needs 179824 at 400 Gb/s with MTU 9000 and 30 m of cable, else the driver refuses it; write buffer_size = \"auto\""},
+    {"[[port]]\npfc = [3]\nprio2buffer = [0,0,0,1,0,0,0,0]\nbuffer_size = [20000,20000,0,0,0,0,0,0]\n",
+     "f.toml:4:15: buffer_size: buffer 1 of priority 3 has 20000 bytes, and without loss it needs 26064 at 40 Gb/s with MTU 1500 and 7 m of cable, else the driver refuses it; write buffer_size = \"auto\""},
+    {"[[port]]\nprio2buffer = [0,0,0,1,0,0,0,0]\nbuffer_size = [20000,0,0,0,0,0,0,0]\n",
+     "f.toml:3:15: buffer_size: buffer 1 of priority 3 has no bytes: every packet would be lost; write buffer_size = \"auto\""},
+    {"[[port]]\nrpg_min_rate = 200\nrpg_max_rate = 100\n",
+     "f.toml:2:16: rpg_min_rate: 200 is above rpg_max_rate, 100: no flow would ever be limited; write less"},
+    {"[[port]]\nprofile = \"nvidia-dcqcn\"\npause = \"rx\"\n",
+     "f.toml:3:9: pause: global pause and pfc exclude each other (802.1Qbb); write pause = \"off\""},
+};
+// clang-format on
+
+// One value that its key does not take.
+struct BadValue {
+  std::string section, key, value, expected, found, write;
+  size_t at = 0;  // of the fault in the value
+};
+
+// clang-format off
+const BadValue kBadValues[] = {
+    {"", "mode", "\"on\"", "\"audit\" or \"enforce\"", "the string \"on\"", "\"audit\""},
+    {"", "disruptive", "\"later\"", "\"idle\" or \"now\" or \"never\"", "the string \"later\"", "\"idle\""},
+    {"", "release", "\"keep\"", "\"leave\" or \"restore\"", "the string \"keep\"", "\"leave\""},
+    {"", "reread", "0", "a time span from 1s to 1h", "0", "\"30s\""},
+    {"", "reread", "\"30 parsecs\"", "a time span from 1s to 1h", "the string \"30 parsecs\"", "\"30s\""},
+    {"[conflict]", "rounds", "0", "an integer from 1 to 1000", "0", "5"},
+    {"[conflict]", "rounds", "true", "an integer from 1 to 1000", "true", "5"},
+    {"[exporter]", "listen", "\":80\"", "numeric ADDRESS:PORT", "\":80\"", "[\"0.0.0.0:10479\", \"[::]:10479\"]"},
+    {"[exporter]", "listen", "[\":80\"]", "numeric ADDRESS:PORT", "\":80\"", "[\"0.0.0.0:10479\", \"[::]:10479\"]"},
+    {"[expect]", "gpus", "257", "an integer from 0 to 256", "257", "8"},
+    {"[expect]", "compute_nics", "-1", "an integer from 0 to 256", "-1", "8"},
+    {"[expect]", "gid_index", "\"3\"", "an integer from 0 to 255", "the string \"3\"", "3"},
+    {"[expect]", "speed", "\"fast\"", "a speed in Mb/s, or in Gb/s as \"400G\"", "the string \"fast\"", "400000"},
+    {"[driver_version]", "mlx5_core", "true", "a string or an array of strings", "true", "\"24.10-*\""},
+    {"", "optics", "\"5s\"", "0 or a time span from 10s to 1h", "the string \"5s\"", "\"60s\""},
+    {"[exporter]", "ethtool", "3", "a string or an array of strings", "3", "[\"*_xdp_drop\"]"},
+    {"[exporter]", "ethtool", "[\"rx_*\", true]", "a string", "true", "[\"*_xdp_drop\"]", 9},
+    {"[exporter]", "series_limit", "1", "an integer from 100 to 1000000", "1", "4000"},
+    {"[exporter]", "sample_cpu_budget", "true", "a share of one core from 0.1% to 100%", "true", "\"2%\""},
+    {"", "traffic", "{ dscp = 64, priority = 3 }", "an integer from 0 to 63", "64", "{ dscp = 26, priority = 3 }", 9},
+    {"", "traffic", "26", "a table with dscp and priority, or \"none\"", "26", "{ dscp = 26, priority = 3 }"},
+    {"[[port]]", "dcbx", "\"none\"", "\"host\" or \"firmware\"", "the string \"none\"", "\"host\""},
+    {"[[port]]", "fw_lldp", "\"off\"", "true or false", "the string \"off\"", "false"},
+    {"[[port]]", "pause", "false", "\"off\" or \"rx\" or \"tx\" or \"rx,tx\"", "false", "\"off\""},
+    {"[[port]]", "mtu", "67", "an integer from 68 to 65535", "67 (bytes)", "4200"},
+    {"[[port]]", "mtu", "70000", "an integer from 68 to 65535", "70000 (bytes)", "4200"},
+    {"[[port]]", "mtu", "-1", "an integer from 68 to 65535", "-1 (bytes)", "4200"},
+    {"[[port]]", "mtu", "4200.0", "an integer from 68 to 65535", "a floating-point number (bytes)", "4200"},
+    {"[[port]]", "ring_rx", "0", "an integer from 1 to 65536", "0", "8192"},
+    {"[[port]]", "channels", "5000", "an integer from 1 to 4096", "5000", "64"},
+    {"[[port]]", "trust", "\"both\"", "\"dscp\" or \"pcp\"", "the string \"both\"", "\"dscp\""},
+    {"[[port]]", "dscp_map", "{ 64 = 3 }", "each DSCP from 0 to 63 once", "\"64\"", "{ 26 = 3, 48 = 6 }", 7},
+    {"[[port]]", "dscp_map", "{ 26 = 8 }", "an integer from 0 to 7", "8", "{ 26 = 3, 48 = 6 }", 7},
+    {"[[port]]", "dscp_map", "{ x = 1 }", "each DSCP from 0 to 63 once", "\"x\"", "{ 26 = 3, 48 = 6 }", 6},
+    {"[[port]]", "dscp_map", "{ 01 = 1, 1 = 2 }", "each DSCP from 0 to 63 once", "\"1\"", "{ 26 = 3, 48 = 6 }", 14},
+    {"[[port]]", "dscp_map", "[26]", "a table of DSCP = priority", "an array", "{ 26 = 3, 48 = 6 }"},
+    {"[[port]]", "prio2buffer", "[0,0,0,8,0,0,0,0]", "an integer from 0 to 7", "8", "[0,0,0,1,0,0,0,0]", 7},
+    {"[[port]]", "buffer_size", "\"large\"", "eight sizes in bytes, or \"auto\"", "the string \"large\"", "\"auto\""},
+    {"[[port]]", "buffer_size", "[1, 2]", "eight sizes in bytes, or \"auto\"", "2 of them", "\"auto\""},
+    {"[[port]]", "pfc", "3", "an array of priorities 0 to 7", "3", "[3]"},
+    {"[[port]]", "pfc", "[8]", "an integer from 0 to 7", "8", "[3]", 1},
+    {"[[port]]", "cable_length", "0", "an integer from 1 to 999", "0 (m)", "30"},
+    {"[[port]]", "cable_length", "1000", "an integer from 1 to 999", "1000 (m)", "30"},
+    {"[[port]]", "maxrate", "100", "eight rates in kbit/s, one per traffic class", "100", "[0,0,0,100000000,0,0,0,0]"},
+    {"[[port]]", "ecn_rp", "[9]", "an integer from 0 to 7", "9", "[3]", 1},
+    {"[[port]]", "cnp_dscp", "64", "an integer from 0 to 63", "64", "48"},
+    {"[[port]]", "cnp_prio", "8", "an integer from 0 to 7, or \"none\"", "8", "6"},
+    {"[[port]]", "min_time_between_cnps", "131072", "an integer from 0 to 131071", "131072 (us)", "0"},
+    {"[[port]]", "rpg_threshold", "0", "an integer from 1 to 31", "0", "1"},
+    {"[[port]]", "rpg_min_dec_fac", "101", "an integer from 0 to 100", "101 (%)", "0"},
+    {"[[port]]", "dce_tcp_g", "1024", "an integer from 0 to 1023", "1024 (/1024)", "0"},
+    {"[[port]]", "cc", "1", "true or false", "1", "false"},
+    {"[[port]]", "cc_g", "8", "an integer from 0 to 7", "8", "0"},
+    {"[[port]]", "roce_mode", "\"v3\"", "\"v2\" or \"v1\"", "the string \"v3\"", "\"v2\""},
+    {"[[port]]", "roce_tos", "256", "an integer from 0 to 255", "256", "106"},
+    {"[[port]]", "traffic_class", "\"all\"", "an integer from 0 to 255, or \"none\"", "the string \"all\"", "106"},
+    {"[[port]]", "optional_counters", "[\"\"]", "the name of a counter", "the string \"\"", "\"all\"", 1},
+    {"[[port]]", "optional_counters", "\"some\"", "an array of names, or \"all\"", "the string \"some\"", "\"all\""},
+    {"[[port]]", "mrrs", "1000", "a power of two", "1000", "4096"},
+    {"[[port]]", "mrrs", "8192", "an integer from 128 to 4096", "8192 (bytes)", "4096"},
+};
+// clang-format on
+
+std::vector<Bad> all_bad() {
+  std::vector<Bad> out(std::begin(kBad), std::end(kBad));
+  for (const BadValue& each : kBadValues) {
+    const std::string table = each.section.starts_with("[[") || each.section.empty()
+                                  ? ""
+                                  : each.section.substr(1, each.section.size() - 2) + ".";
+    const std::string place = (each.section.empty() ? "1:" : "2:") + std::to_string(each.key.size() + 4 + each.at);
+    out.push_back({(each.section.empty() ? "" : each.section + "\n") + each.key + " = " + each.value + "\n",
+                   "f.toml:" + place + ": " + table + each.key + ": expected " + each.expected + ", not " + each.found +
+                       "; write " + each.key + " = " + each.write});
+  }
+  return out;
+}
+
+struct Doubtful {
+  const char* text;
+  std::vector<std::string> says;
+};
+
+// clang-format off
+const Doubtful kDoubtful[] = {
+    {"[[port]]\n",
+     {"f.toml:1:1: [[port]] has no setting: its ports stay unchanged"}},
+    {"[[port]]\nmtu = 9000\n[[port]]\nmatch = { rdma = \"mlx5_0\" }\nmtu = 4200\n",
+     {"f.toml:3:1: [[port]] is never reached: the entry at f.toml:1 matches all its ports and comes first; put this one before it"}},
+    {"[[port]]\nmatch = { numa = 1 }\nmtu = 9000\n[[port]]\nmatch = { numa = 1 }\nmtu = 4200\n",
+     {"f.toml:4:1: [[port]] is never reached: the entry at f.toml:1 matches all its ports and comes first; put this one before it"}},
+    {"[[port]]\nmtu = 1500\n",
+     {"f.toml:2:7: mtu: 1500 gives a RoCE path MTU below 4096; write mtu = 4200 or more"}},
+    {"[[port]]\nmtu = 1500\npfc = [3, 4]\ntrust = \"dscp\"\ndscp_map = { 26 = 3 }\n",
+     {"f.toml:2:7: mtu: 1500 gives a RoCE path MTU below 4096; write mtu = 4200 or more",
+      "f.toml:3:7: pfc: no DSCP maps to priority 4, so nothing is sent without loss on it; add it to dscp_map"}},
+    {"[[port]]\nfec = \"off\"\n",
+     {"f.toml:2:7: fec: links of 100 Gb/s and more need forward error correction, without it they lose packets; write fec = \"rs\", as on the switch"}},
+    {"[[port]]\nmatch = { speed = [\"10G\", \"100G\"] }\nfec = \"off\"\n",
+     {"f.toml:3:7: fec: links of 100 Gb/s and more need forward error correction, without it they lose packets; write fec = \"rs\", as on the switch"}},
+    {"[[port]]\ncable_length = 30\n",
+     {"f.toml:2:16: cable_length: sizes the headroom of lossless priorities, and this entry has no pfc"}},
+    {"[[port]]\ndcbx = \"firmware\"\npfc = []\n",
+     {"f.toml:2:8: dcbx: with \"firmware\", the NIC may overwrite pfc, ets and dscp_map by what the switch offers; write dcbx = \"host\""}},
+    {"[[port]]\ntrust = \"dscp\"\ndscp_map = { 26 = 3 }\npfc = [3, 4]\n",
+     {"f.toml:4:7: pfc: no DSCP maps to priority 4, so nothing is sent without loss on it; add it to dscp_map"}},
+    {"[[port]]\ndscp_map = { 10 = 0 }\npfc = [0]\n",
+     {"f.toml:3:7: pfc: priority 0 also takes all that has no mark (DSCP 0), which then can pause RoCE; map DSCP 0 to another priority in dscp_map"}},
+    {"[[port]]\npfc = [3]\nets = { prio_tc = [0,0,0,1,0,0,0,0], tsa = [\"ets\", \"ets\"], bw = [100, 0] }\n",
+     {"f.toml:3:7: ets: priority 3 is lossless, and its traffic class 1 gets 0 % of the link: RoCE starves behind the others; give the class a share in bw"}},
+    {"[[port]]\npfc = [3]\nets = { prio_tc = [0,0,0,0,0,0,0,0], tsa = [\"ets\"], bw = [100] }\n",
+     {"f.toml:3:7: ets: priority 3 is lossless, and its traffic class 0 also has priorities that are not: a pause stops those, too; give it a class of its own in prio_tc"}},
+    {"[[port]]\npfc = [3]\nets = { prio_tc = [2,0,0,1,0,0,0,0], tsa = [\"ets\", \"ets\", \"strict\"], bw = [50, 50] }\n",
+     {"f.toml:3:7: ets: priority 0, which takes all that has no mark, goes to the strict traffic class 2: RoCE on priority 3 starves behind it; give it an ets class, and CNPs another priority"}},
+    {"[[port]]\npfc = [3]\nprio2buffer = [0,0,0,0,0,0,0,0]\n",
+     {"f.toml:3:15: prio2buffer: priority 3 is lossless and shares buffer 0 with priority 7, which is not: the card keeps both without loss, and either fills it; give the lossless one a buffer of its own"}},
+    {"[[port]]\npfc = [3]\ncnp_prio = 3\n",
+     {"f.toml:3:12: cnp_prio: priority 3 is lossless: where PFC pauses it, the CNPs that are to end the congestion wait, too; write one without PFC"}},
+    {"[[port]]\npfc = [3]\ndscp_map = { 26 = 3, 48 = 3 }\ncnp_dscp = 48\n",
+     {"f.toml:4:12: cnp_dscp: dscp_map gives DSCP 48 priority 3, which is lossless: where PFC pauses it, the CNPs that are to end the congestion wait, too; write one without PFC"}},
+    {"[[port]]\ndscp_map = { 26 = 3, 48 = 5 }\ncnp_dscp = 48\ncnp_prio = 6\n",
+     {"f.toml:3:12: cnp_dscp: dscp_map gives DSCP 48 priority 5, and CNPs shall have 6; write 48 = 6 in dscp_map"}},
+    {"[[port]]\ndscp_map = { 26 = 3 }\ncnp_dscp = 48\n",
+     {"f.toml:3:12: cnp_dscp: DSCP 48 has no priority in dscp_map, and CNPs shall have one of their own; write 48 = 6 in dscp_map"}},
+    {"[[port]]\ndscp_map = { 26 = 3, 10 = 1 }\npfc = [3]\nroce_tos = 42\n",
+     {"f.toml:4:12: roce_tos: dscp_map gives DSCP 10 priority 1, which has no PFC: these packets can be lost; map it to a priority in pfc"}},
+    {"[[port]]\ndscp_map = { 26 = 3 }\npfc = [3]\ntraffic_class = 98\n",
+     {"f.toml:4:17: traffic_class: DSCP 24 has no priority in dscp_map: these packets can be lost; map it to a priority in pfc"}},
+    {"[[port]]\ndscp_map = { 26 = 3, 10 = 1 }\npfc = [3]\nroce_dscp = 10\n",
+     {"f.toml:4:13: roce_dscp: dscp_map gives DSCP 10 priority 1, which has no PFC: these packets can be lost; map it to a priority in pfc"}},
+    {"[[port]]\npfc = [3]\nroce_prio = 4\n",
+     {"f.toml:3:13: roce_prio: priority 4 has no PFC: RoCE data can be lost; write one that is in pfc"}},
+    {"[[port]]\ntrust = \"dscp\"\nroce_mode = \"v1\"\n",
+     {"f.toml:3:13: roce_mode: packets of RoCE v1 have no IP header, so no DSCP that could decide their priority; write roce_mode = \"v2\""}},
+    {"[[port]]\ntraffic = { dscp = 26, priority = 3 }\ntrust = \"pcp\"\n",
+     {"f.toml:3:9: trust: holds, against traffic (f.toml:2), from which follows trust = \"dscp\"; write one of the two"}},
+    {"[[port]]\ntraffic = { dscp = 26, priority = 3 }\npfc = []\n",
+     {"f.toml:3:7: pfc: holds, against traffic (f.toml:2), from which follows pfc = [3]; write one of the two"}},
+    {"[[port]]\ntraffic = { dscp = 26, priority = 3 }\ndscp_map = { 26 = 4 }\npfc = [3, 4]\n",
+     {"f.toml:4:7: pfc: no DSCP maps to priority 3, so nothing is sent without loss on it; add it to dscp_map",
+      "f.toml:3:12: dscp_map: holds, against traffic (f.toml:2), from which follows 26 = 3; write one of the two"}},
+    {"cnp = { dscp = 48, priority = 6 }\n[[port]]\ncnp_dscp = 46\n",
+     {"f.toml:3:12: cnp_dscp: holds, against cnp (f.toml:1), from which follows cnp_dscp = 48; write one of the two"}},
+    {"cnp = { dscp = 48, priority = 6 }\n[[port]]\ncnp_prio = 5\n",
+     {"f.toml:3:12: cnp_prio: holds, against cnp (f.toml:1), from which follows cnp_prio = 6; write one of the two"}},
+    {"[[port]]\ntraffic = { dscp = 26, priority = 3 }\nroce_prio = 5\n",
+     {"f.toml:3:13: roce_prio: priority 5 has no PFC: RoCE data can be lost; write one that is in pfc",
+      "f.toml:3:13: roce_prio: holds, against traffic (f.toml:2), from which follows roce_prio = 3; write one of the two"}},
+    {"[[port]]\npfc = [3]\necn_rp = []\n",
+     {"f.toml:3:10: ecn_rp: is more aggressive than the vendor's (all priorities): priority 3 is lossless and has no congestion control here, so every congestion ends in PFC pauses that spread; add 3"}},
+    {"[[port]]\npfc = [3, 4]\ndscp_map = { 26 = 3, 34 = 4 }\necn_np = [3]\n",
+     {"f.toml:4:10: ecn_np: is more aggressive than the vendor's (all priorities): priority 4 is lossless and has no congestion control here, so every congestion ends in PFC pauses that spread; add 4"}},
+    {"[[port]]\ncc = false\n",
+     {"f.toml:2:6: cc: is more aggressive than the vendor's true: senders no longer slow down for CNPs, so every congestion ends in PFC pauses that spread; write cc = true, or leave it out"}},
+    {"[[port]]\nrpg_ai_rate = 60\nrpg_hai_rate = 50\n",
+     {"f.toml:2:15: rpg_ai_rate: 60 is more aggressive (higher) than the vendor's 5: many flows together overrun the switch buffer at each increase, PFC pauses follow; try it on few nodes first, or leave it out",
+      "f.toml:2:15: rpg_ai_rate: 60 is above rpg_hai_rate, 50: the hyper increase would be the smaller one; write less"}},
+    {"[[port]]\nmin_time_between_cnps = 50\n",
+     {"f.toml:2:25: min_time_between_cnps: 50 is more aggressive (higher) than the vendor's 4: senders hear of congestion later, queues grow until PFC pauses the link; try it on few nodes first, or leave it out"}},
+    {"[[port]]\nclamp_tgt_rate_after_time_inc = 0\n",
+     {"f.toml:2:33: clamp_tgt_rate_after_time_inc: 0 is more aggressive (lower) than the vendor's 1: after a CNP a flow climbs back to the rate that caused it; try it on few nodes first, or leave it out"}},
+    {"[[port]]\nrpg_time_reset = 100\n",
+     {"f.toml:2:18: rpg_time_reset: 100 is more aggressive (lower) than the vendor's 300: flows speed up again sooner than congestion drains, rates swing; try it on few nodes first, or leave it out"}},
+    {"[[port]]\nrpg_byte_reset = 1000\n",
+     {"f.toml:2:18: rpg_byte_reset: 1000 is more aggressive (lower) than the vendor's 32767: flows speed up again after less data, fast flows most; try it on few nodes first, or leave it out"}},
+    {"[[port]]\nrpg_max_rate = 100000\n",
+     {"f.toml:2:16: rpg_max_rate: 100000 is more aggressive (higher) than the vendor's 0: flows at that rate are not limited any more, although the port is faster; try it on few nodes first, or leave it out"}},
+    {"[[port]]\nrpg_hai_rate = 500\n",
+     {"f.toml:2:16: rpg_hai_rate: 500 is more aggressive (higher) than the vendor's 50: many flows together overrun the switch buffer at each increase, PFC pauses follow; try it on few nodes first, or leave it out"}},
+    {"[[port]]\nrpg_gd = 12\n",
+     {"f.toml:2:10: rpg_gd: 12 is more aggressive (higher) than the vendor's 11: a CNP takes less from the rate, so congestion lasts longer; try it on few nodes first, or leave it out"}},
+    {"[[port]]\nrpg_min_dec_fac = 20\n",
+     {"f.toml:2:19: rpg_min_dec_fac: 20 departs from the vendor's 50: it bounds how far one CNP can slow a flow, and the vendor's texts differ on which way is the gentler; try it on few nodes first, or leave it out"}},
+    {"[[port]]\nrpg_min_rate = 100\n",
+     {"f.toml:2:16: rpg_min_rate: 100 is more aggressive (higher) than the vendor's 1: with many senders to one receiver, even the slowest flows overrun it; try it on few nodes first, or leave it out"}},
+    {"[[port]]\ndce_tcp_g = 4\n",
+     {"f.toml:2:13: dce_tcp_g: 4 departs from the vendor's 1019: it is the weight by which alpha, and so each cut, follows the CNPs, and the vendor's texts differ on which way is the gentler; try it on few nodes first, or leave it out"}},
+    {"[[port]]\nrate_reduce_monitor_period = 100\n",
+     {"f.toml:2:30: rate_reduce_monitor_period: 100 is more aggressive (higher) than the vendor's 4: CNPs within it cut the rate once only, so congestion lasts longer; try it on few nodes first, or leave it out"}},
+    {"[[port]]\ninitial_alpha_value = 512\n",
+     {"f.toml:2:23: initial_alpha_value: 512 is more aggressive (lower) than the vendor's 1023: the first CNP of a flow takes less from its rate; try it on few nodes first, or leave it out"}},
+    // On the gentle side of the vendor's values, or without the reason for doubt.
+    {"[[port]]\nrpg_time_reset = 400\nrpg_byte_reset = 0\nrpg_ai_rate = 5\nrpg_gd = 10\nmin_time_between_cnps = 2\n", {}},
+    {"[[port]]\nmatch = { speed = \"10G\" }\nfec = \"off\"\n", {}},
+    {"[[port]]\nring_rx = 8192\n", {}},
+};
+// clang-format on
+
+TEST(BadConfiguration, IsRefusedWithItsPlaceItsReasonAndWhatToWrite) {
+  for (const Bad& one : all_bad()) {
+    const auto loaded = parsed(one.text);
+    ASSERT_FALSE(loaded.ok()) << one.text;
+    EXPECT_EQ(without_folder(loaded.error().text()), one.says) << one.text;
+    EXPECT_EQ(loaded.error().code, 0) << one.text;
+  }
+}
+
+// One fault anywhere, and nothing of the rest is taken.
+TEST(BadConfiguration, LeavesNothingHalfRead) {
+  const std::string whole = "[[port]]\nname = \"whole\"\nmatch = { rdma = \"whole\" }\nmtu = 9000\n";
+  ASSERT_TRUE(parsed(whole).ok());
+  for (const Bad& one : all_bad()) EXPECT_FALSE(parsed(one.text + whole).ok()) << one.text;
+}
+
+TEST(BadConfiguration, IsNotRepeatedByTheMegabyte) {
+  std::string huge;
+  for (int i = 0; i < 200'000; ++i) huge += "\u20ac";
+  for (const std::string& text : {"mode = \"" + huge + "\"\n", "[sysctl]\n\"net.ipv4.tcp_ecn\" = \"" + huge + "\"\n",
+                                  "[[port]]\nprofile = \"" + huge + "\"\n"}) {
+    const auto loaded = parsed(text);
+    ASSERT_FALSE(loaded.ok());
+    const std::string said = loaded.error().text();
+    EXPECT_LT(said.size(), 4'100U);
+    const size_t cut = said.find(" ... ");
+    ASSERT_NE(cut, std::string::npos);
+    EXPECT_TRUE(said.substr(0, cut).ends_with("\u20ac") && said.substr(cut).starts_with(" ... \u20ac"))
+        << "whole characters";
+  }
+}
+
+TEST(DoubtfulConfiguration, IsTakenWithTheseWarnings) {
+  for (const Doubtful& one : kDoubtful) {
+    const auto loaded = parsed(one.text);
+    ASSERT_TRUE(loaded.ok()) << one.text << loaded.error().text();
+    std::vector<std::string> told;
+    for (const ConfigWarning& warning : loaded->warnings) told.push_back(warning.where + ": " + warning.what);
+    EXPECT_EQ(told, one.says) << one.text;
+  }
+}
+
+}  // namespace
+}  // namespace fabric
