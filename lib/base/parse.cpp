@@ -13,7 +13,6 @@ namespace {
 constexpr std::string_view kSpaces = " \t\n\r\v\f";
 
 bool is_space(char c) { return kSpaces.find(c) != std::string_view::npos; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::string_view digits_at(std::string_view text, size_t at) {
   size_t end = at;

@@ -17,6 +17,8 @@ namespace fabric {
 std::string lower(std::string_view text);
 std::string upper(std::string_view text);
 
+constexpr bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
+
 // Without leading and trailing white space.
 std::string_view trim(std::string_view text);
 

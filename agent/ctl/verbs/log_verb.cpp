@@ -8,16 +8,18 @@
 #include "ctl/world.h"
 #include "health/health.h"
 #include "judge/health_state.h"
+#include "judge/lines.h"
+#include "judge/lines/names.h"
+#include "judge/lines/time.h"
 #include "kernel/rdma/infiniband.h"
-#include "loglines/loglines.h"
 #include "node/optics_state.h"
 
 namespace fabric::ctl {
 namespace {
 
-using loglines::kMaxLine;
-using loglines::Message;
-using loglines::Named;
+using lines::kMaxLine;
+using lines::Message;
+using lines::Named;
 
 constexpr int kNothingKnown = 1;
 constexpr size_t kMaxFindings = 200;  // of one log
@@ -35,7 +37,7 @@ struct Found {
 // Ports and health states. Empty if the machine cannot be read.
 struct Machine {
   Node node;
-  loglines::Lids lids;
+  lines::Lids lids;
   std::optional<HealthMemory> memory;
   int64_t wall = std::time(nullptr);
   double uptime = 0;  // at that time
@@ -60,16 +62,16 @@ std::string without_colors(std::string_view line) {
 void add_line(Log& log, std::string_view colored, const Machine& machine) {
   ++log.lines;
   const std::string line = without_colors(colored);
-  const Message* message = loglines::recognize(line);
+  const Message* message = lines::recognize(line);
   if (message == nullptr) return;
   ++log.known;
-  Named named = loglines::names_in(line, machine.node, machine.lids);
+  Named named = lines::names_in(line, machine.node, machine.lids);
   Found* same = find_where(
       log.found, [&](const Found& each) { return each.message == message && each.named.ports == named.ports; });
   if (same != nullptr) ++same->count;
   else if (log.found.size() < kMaxFindings)
-    log.found.push_back({message, std::move(named), line.substr(0, kShownOfLine), loglines::vendor_error(line),
-                         loglines::time_of(line, machine.wall, machine.uptime), log.lines, 1});
+    log.found.push_back({message, std::move(named), line.substr(0, kShownOfLine), lines::vendor_error(line),
+                         lines::time_of(line, machine.wall, machine.uptime), log.lines, 1});
 }
 
 // A line of any length costs kMaxLine of memory.
@@ -243,7 +245,7 @@ int run_explain_log(const Options& options, Output& output) {
     if (options.json) list.push_back(found_json(found, machine.memory));
     else append_item(text, found_text(found, machine.memory, output), "\n");
   if (log.known == 0)
-    text += log.lines == 1 ? "Unknown line: it matches none of the " + std::to_string(loglines::messages().size()) +
+    text += log.lines == 1 ? "Unknown line: it matches none of the " + std::to_string(lines::messages().size()) +
                                  " known messages.\n"
                            : "None of the " + std::to_string(log.lines) + " lines matches a known message.\n";
   if (log.cut != 0 && !options.json)

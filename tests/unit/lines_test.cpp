@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "loglines/loglines.h"
+#include "judge/lines.h"
 
 #include "base/json.h"
 #include "checks/check.h"
 #include "ctl/verbs.h"
+#include "judge/lines/names.h"
+#include "judge/lines/time.h"
 #include "support/ctl.h"
 #include "support/healthy_node.h"
 #include "support/log_examples.h"
 #include "support/test.h"
 #include "support/tree.h"
 
-namespace fabric::loglines {
+namespace fabric::lines {
 namespace {
 
 using test::has;
@@ -338,4 +340,4 @@ TEST(ExplainLog, CountsEachMessageOnceForEachPort) {
 }
 
 }  // namespace
-}  // namespace fabric::loglines
+}  // namespace fabric::lines

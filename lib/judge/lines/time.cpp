@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time at which a line was written.
+#include "judge/lines/time.h"
+
+#include <algorithm>
 #include <ctime>
+#include <string>
 
 #include "base/parse.h"
-#include "loglines/loglines.h"
 
-namespace fabric::loglines {
+namespace fabric::lines {
 namespace {
 
 constexpr size_t kTimeWithin = 160;  // characters from the start of a line
 constexpr double kLeastEpoch = 1e9;  // a number of seconds in brackets below it counts from boot
 constexpr int64_t kDay = 24 * 3600;
-
-bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
 
 // Of strptime(3), with the length of the text; glog's severity comes before the month.
 constexpr std::pair<const char*, size_t> kForms[] = {{"%Y-%m-%dT%H:%M:%S", 19}, {"%Y-%m-%d %H:%M:%S", 19},
@@ -85,4 +85,4 @@ std::optional<int64_t> time_of(std::string_view line, int64_t now, double uptime
                                 : now - static_cast<int64_t>(uptime - *number + 0.5);
 }
 
-}  // namespace fabric::loglines
+}  // namespace fabric::lines

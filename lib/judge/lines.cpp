@@ -1,31 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "loglines/loglines.h"
+#include "judge/lines.h"
 
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/find.h"
 #include "base/parse.h"
+#include "judge/lines/tables.h"
 
-namespace fabric::loglines {
+namespace fabric::lines {
 namespace {
 
-bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
-bool is_word(char letter) {
+bool is_word_letter(char letter) {
   return is_digit(letter) || (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || letter == '_';
 }
 
-// End of the first `part` at or after `from`; npos: none. A number at its end does not continue.
-size_t find_part(std::string_view line, std::string_view part, size_t from) {
-  for (size_t at = line.find(part, from); at != std::string_view::npos; at = line.find(part, at + 1)) {
-    const size_t end = at + part.size();
-    if (part.empty() || !is_digit(part.back()) || end == line.size() || !is_word(line[end])) return end;
-  }
-  return std::string_view::npos;
+// Cuts the text before the next separator off `rest`. Does not allocate: a log has millions of lines.
+std::string_view cut(std::string_view& rest, char separator) {
+  const std::string_view part = rest.substr(0, rest.find(separator));
+  rest.remove_prefix(std::min(part.size() + 1, rest.size()));
+  return part;
 }
 
+// Whether the parts of the pattern between '*' follow each other in the line. A number that ends a part is whole: "12"
+// is not found in "120".
 bool has_parts(std::string_view line, std::string_view pattern) {
-  for (size_t from = 0, at = 0; from <= pattern.size();) {
-    const std::string_view part = pattern.substr(from, pattern.find('*', from) - from);
-    at = find_part(line, part, at);
+  size_t from = 0;  // behind the parts found so far
+  while (!pattern.empty()) {
+    const std::string_view part = cut(pattern, '*');
+    size_t at = line.find(part, from);
+    const bool ends_in_number = !part.empty() && is_digit(part.back());
+    while (ends_in_number && at != std::string_view::npos && at + part.size() < line.size() &&
+           is_word_letter(line[at + part.size()]))
+      at = line.find(part, at + 1);
     if (at == std::string_view::npos) return false;
-    from += part.size() + 1;
+    from = at + part.size();
   }
   return true;
 }
@@ -33,11 +43,15 @@ bool has_parts(std::string_view line, std::string_view pattern) {
 std::optional<unsigned> number_after(std::string_view line, std::string_view prefix) {
   const size_t at = line.find(prefix);
   if (at == std::string_view::npos) return std::nullopt;
-  size_t from = at + prefix.size(), to = from;
-  const int base = line.substr(from).starts_with("0x") ? 16 : 10;
-  if (base == 16) from = to = from + 2;
-  while (to < line.size() && is_word(line[to])) ++to;
-  return parse_number<unsigned>(line.substr(from, to - from), base);
+  std::string_view number = line.substr(at + prefix.size());
+  int base = 10;
+  if (number.starts_with("0x")) {
+    base = 16;
+    number.remove_prefix(2);
+  }
+  size_t length = 0;
+  while (length < number.size() && is_word_letter(number[length])) ++length;
+  return parse_number<unsigned>(number.substr(0, length), base);
 }
 
 // enum ibv_wc_status by name, from 1.
@@ -55,7 +69,7 @@ unsigned completion_status(std::string_view line) {
     const std::string_view name = line.substr(at + kName.size());
     for (unsigned i = 0; i < std::size(kStatusNames); ++i)
       if (name.starts_with(kStatusNames[i]) &&
-          (name.size() == kStatusNames[i].size() || !is_word(name[kStatusNames[i].size()])))
+          (name.size() == kStatusNames[i].size() || !is_word_letter(name[kStatusNames[i].size()])))
         return i + 1;
   }
   for (const std::string_view prefix : {"ompletion with error ", "Failed status ", "WC error: ", "status number "})
@@ -67,29 +81,37 @@ unsigned completion_status(std::string_view line) {
   return 0;
 }
 
-// Of mlx5, as they occur with their statuses in the threads of NCCL and UCX.
+// `status`: completion_status(line).
+bool fits(const Message& message, std::string_view line, unsigned status) {
+  if (status != 0 && message.status == status) return true;
+  for (std::string_view patterns = message.patterns; !patterns.empty();)
+    if (has_parts(line, cut(patterns, '|'))) return true;
+  return false;
+}
+
+// vendor_err of mlx5, as they occur with their statuses in the threads of NCCL and UCX.
 constexpr std::pair<unsigned, std::string_view> kVendorErrors[] = {{129, "no acknowledgment came back"},
                                                                    {136, "the peer denied access to its memory"},
                                                                    {137, "the peer reported an error of its own"},
                                                                    {138, "the peer rejected the request as invalid"},
                                                                    {249, "flushed after an earlier error"}};
 
-// `status`: completion_status(line).
-bool fits(const Message& message, std::string_view line, unsigned status) {
-  if (status != 0 && message.status == status) return true;
-  for (size_t from = 0; from <= message.patterns.size();) {
-    const std::string_view pattern = message.patterns.substr(from, message.patterns.find('|', from) - from);
-    if (has_parts(line, pattern)) return true;
-    from += pattern.size() + 1;
-  }
-  return false;
-}
-
 }  // namespace
 
 std::string_view to_text(Cause value) {
   constexpr std::string_view kTexts[] = {"host", "cable", "network", "peer", "software"};
   return kTexts[static_cast<size_t>(value)];
+}
+
+const std::vector<Message>& messages() {
+  static const std::vector<Message> all = [] {
+    std::vector<Message> out;
+    for (const std::span<const Message> table : {kCompletionMessages, kNcclMessages, kLibraryMessages, kDriverMessages,
+                                                 kKernelMessages, kGpuMessages, kProgramMessages})
+      out.insert(out.end(), table.begin(), table.end());
+    return out;
+  }();
+  return all;
 }
 
 bool matches(const Message& message, std::string_view line) { return fits(message, line, completion_status(line)); }
@@ -111,4 +133,4 @@ std::string vendor_error(std::string_view line) {
   return "";
 }
 
-}  // namespace fabric::loglines
+}  // namespace fabric::lines

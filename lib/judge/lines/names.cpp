@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The port and the peer that a line names.
+#include "judge/lines/names.h"
+
 #include <cctype>
+#include <optional>
 #include <utility>
 
+#include "base/find.h"
+#include "base/ip.h"
 #include "base/parse.h"
-#include "loglines/loglines.h"
+#include "judge/lines.h"
 
-namespace fabric::loglines {
+namespace fabric::lines {
 namespace {
 
 constexpr size_t kMaxNames = 200;  // words of a line that are looked up
@@ -157,4 +161,4 @@ Named names_in(std::string_view line, const Node& node, const Lids& lids) {
   return out;
 }
 
-}  // namespace fabric::loglines
+}  // namespace fabric::lines

@@ -2,7 +2,8 @@
 // Any bytes as a log line: no crash, and what is named is a part of the line that can be printed.
 #include "base/parse.h"
 #include "fuzzer.h"
-#include "loglines/loglines.h"
+#include "judge/lines.h"
+#include "judge/lines/names.h"
 
 namespace {
 
@@ -21,9 +22,9 @@ fabric::Node node() {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const fabric::Node kNode = node();
   const std::string_view line = fabric::text_of(data, size);
-  (void)fabric::loglines::recognize(line);
-  (void)fabric::loglines::vendor_error(line);
-  const auto named = fabric::loglines::names_in(line, kNode);
+  (void)fabric::lines::recognize(line);
+  (void)fabric::lines::vendor_error(line);
+  const auto named = fabric::lines::names_in(line, kNode);
   require(named.ports.size() == named.by.size() && named.ports.size() <= 1);
   for (const std::string& text : {named.peer, named.elsewhere}) require(fabric::clean_text(text) == text);
   return 0;

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Work completions that failed and asynchronous events of a NIC, as any library prints them.
+#include "judge/lines/tables.h"
+
+namespace fabric::lines {
+namespace {
+
+using enum Cause;
+
+constexpr std::string_view kWc =
+    "rdma-core libibverbs/verbs.h, Linux drivers/infiniband/core/verbs.c, NCCL src/transport/net_ib.cc, UCX "
+    "ib_mlx5_log.c";
+constexpr std::string_view kAsync = "rdma-core libibverbs/enum_strs.c, NCCL src/transport/net_ib.cc, UCX ib_device.c";
+
+constexpr Message kCompletionRows[] = {
+    // Work completions that failed: the texts of enum ibv_wc_status in libraries that print no number.
+    {"wc-local-length", software, "local length error|Local length on ",
+     "A message is longer than the receive that was posted for it. The application or library has a bug, or the peers "
+     "run different versions.",
+     "grep -h 'NCCL version' FILE", kWc, 1},
+    {"wc-local-qp", software, "local QP operation error|Local QP operation on ",
+     "The NIC rejected the work request of this host as inconsistent with its queue pair.", "journalctl -k -g {pci}",
+     kWc, 2},
+    {"wc-local-eec", software, "local EE context operation error",
+     "The NIC rejected the work request: error in the end-to-end context of a reliable datagram.",
+     "journalctl -k -g {pci}", kWc, 3},
+    {"wc-local-protection", software, "local protection error|Local protection on ",
+     "The NIC could not access the buffer of this host: it is not registered, was deregistered or freed during the "
+     "transfer, or GPUDirect RDMA cannot read it (IOMMU, ACS, nvidia-peermem).",
+     "fabric-agentctl check --only iommu,acs,gpudirect", kWc, 4},
+    {"wc-flushed", peer, "Work Request Flushed Error|WR flushed",
+     "The queue pair was already in the error state, and this request was discarded. This is a consequence: the first "
+     "error of this queue pair, on this host or its peer, is the cause.",
+     "fabric-agentctl explain --log FILE", kWc, 5},
+    {"wc-memory-window", software,
+     "memory bind operation error|memory management operation error|Memory window bind on ",
+     "A memory window could not be bound: wrong access rights or key.", "journalctl -k -g {pci}", kWc, 6},
+    {"wc-bad-response", peer, "bad response error|Bad response on ",
+     "The peer answered with an unexpected transport operation: damaged state or a firmware fault there.",
+     "journalctl -k -p warning", kWc, 7},
+    {"wc-local-access", software, "local access error|Local access on ",
+     "A write from the peer did not match the access rights of the local buffer.", "journalctl -k -g {pci}", kWc, 8},
+    {"wc-remote-invalid-request", peer, "remote invalid request error|Invalid request on ",
+     "The peer rejected the request as invalid: message longer than its receive buffer, an operation that is not "
+     "enabled, or too many outstanding reads or atomics.",
+     "ibv_devinfo -v -d {rdma} | grep -E 'fw_ver|max_qp_rd_atom'", kWc, 9},
+    {"wc-remote-access", peer, "remote access error|Remote access on ",
+     "The peer does not permit access to the memory: wrong key, deregistered memory, or its process ended.",
+     "journalctl -k -g 'Xid|amdgpu'", kWc, 10},
+    {"wc-remote-operation", peer, "remote operation error|Remote QP on ",
+     "The peer could not complete the operation. Its queue pair is in the error state; look at the peer's first error.",
+     "ping -c 3 {peer}", kWc, 11},
+    {"wc-retry-exceeded", network,
+     "transport retry counter exceeded|Transport retry count exceeded|RETRY EXCEEDED ERROR status|"
+     "InfiniBand retry count between two MPI processes",
+     "Transport retry exceeded (IBV_WC_RETRY_EXC_ERR): the peer did not acknowledge packets, although they were sent "
+     "again and again. The path loses packets (link down, PFC or ECN misconfigured, routing), the peer's process or "
+     "node is gone, or its GID or rail is unreachable.",
+     "fabric-agentctl diagnose {port}", kWc, 12},
+    {"wc-rnr-exceeded", peer,
+     "RNR retry counter exceeded|Receive-no-ready retry count exceeded|RECEIVER NOT READY RETRY EXCEEDED|"
+     "\"receiver not ready\" retry count between two MPI processes",
+     "RNR retry exceeded: the peer's application had posted no receive for too long. Its process hangs, is overloaded "
+     "or stopped.",
+     "fabric-agentctl counters", kWc, 13},
+    {"wc-rdd-violation", software, "local RDD violation error",
+     "The reliable datagram domain of the queue pair does not match.", "journalctl -k -g {pci}", kWc, 14},
+    {"wc-remote-invalid-rd", software, "remote invalid RD request", "The peer rejected a reliable datagram.",
+     "journalctl -k -g {pci}", kWc, 15},
+    {"wc-aborted", peer, "aborted error (16)|status operation aborted|Remote side aborted on ",
+     "The operation was aborted: the peer closed or reset its queue pair.", "ping -c 3 {peer}", kWc, 16},
+    {"wc-invalid-eecn", software, "invalid EE context number", "The end-to-end context number is invalid.",
+     "journalctl -k -g {pci}", kWc, 17},
+    {"wc-invalid-eec-state", software, "invalid EE context state", "The end-to-end context is in the wrong state.",
+     "journalctl -k -g {pci}", kWc, 18},
+    {"wc-fatal", host, "status fatal error", "The NIC reports a fatal error of its own.",
+     "devlink health show pci/{pci}", kWc, 19},
+    {"wc-response-timeout", peer, "response timeout error", "The peer did not respond in time.",
+     "fabric-agentctl diagnose {port}", kWc, 20},
+    {"wc-general", host, "status general error|: general error",
+     "The transport failed for a reason that no other status covers.", "journalctl -k -g {pci}", kWc, 21},
+
+    // Asynchronous events of the NIC.
+    {"async-port-error", cable, "sync*event*port error", "The port lost its link while the job was running.",
+     "fabric-agentctl diagnose {port}", kAsync},
+    {"async-port-active", cable, "sync*event*port active", "The port has its link again: it was down before this line.",
+     "fabric-agentctl diagnose {port}", kAsync},
+    {"async-device-fatal", host, "sync*event*local catastrophic error|ibv_get_async_event failed",
+     "The NIC stopped: a fatal firmware, hardware or PCIe error. Its driver resets it; the job must be restarted.",
+     "devlink health show pci/{pci}", kAsync},
+    {"async-qp-fatal", host, "local work queue catastrophic error",
+     "The NIC could not process a queue pair: its work queue is damaged, or PCIe accesses failed.",
+     "journalctl -k -g {pci}", kAsync},
+    {"async-qp-request", software, "invalid request local work queue error",
+     "The NIC received an invalid request from the peer on this queue pair.", "journalctl -k -g {pci}", kAsync},
+    {"async-qp-access", software, "local access violation work queue error",
+     "The peer accessed memory of this host with a wrong key or beyond its bounds, or the NIC cannot reach the memory "
+     "of the GPU (ACS, IOMMU, relaxed ordering, nvidia-peermem).",
+     "fabric-agentctl check --only iommu,acs,gpudirect", kAsync},
+    {"async-cq", software, "sync*event*CQ error|CQ overrun|CQ*got completion queue overflow",
+     "A completion queue overflowed: the application did not poll it in time, or it is too small.",
+     "journalctl -k -g {pci}", kAsync},
+    {"async-srq", software, "SRQ catastrophic error",
+     "The shared receive queue is damaged; its queue pairs receive nothing more.", "journalctl -k -g {pci}", kAsync},
+    {"async-gid", host, "sync*event*GID table change|GID table changed",
+     "An IP address of the netdev was added, removed or changed while the job was running: its GID index can name "
+     "another address now.",
+     "ip -d addr show dev {netdev}", kAsync},
+    {"async-lid", network, "sync*event*LID change",
+     "The subnet manager gave the port another LID; existing connections fail.", "ibstat {rdma}", kAsync},
+    {"async-pkey", network, "sync*event*P_Key change", "The subnet manager changed the partition of the port.",
+     "grep . /sys/class/infiniband/{rdma}/ports/*/pkeys/0", kAsync},
+    {"async-sm", network, "sync*event*SM change|sync*event*client reregistration",
+     "The subnet manager restarted, or another one took over the subnet: multicast groups and services are registered "
+     "again.",
+     "sminfo", kAsync},
+    {"async-path-migration", network, "path migration request error|sync*event*path migrated",
+     "The connection moved, or failed to move, to its alternate path.", "fabric-agentctl diagnose {port}", kAsync},
+};
+
+}  // namespace
+
+const std::span<const Message> kCompletionMessages = kCompletionRows;
+
+}  // namespace fabric::lines

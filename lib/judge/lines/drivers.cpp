@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// NIC drivers and firmware, modules and cables, netdevs.
+#include "judge/lines/tables.h"
+
+namespace fabric::lines {
+namespace {
+
+using enum Cause;
+
+constexpr std::string_view kHealth = "Linux drivers/net/ethernet/mellanox/mlx5/core/health.c";
+constexpr std::string_view kEvents = "Linux drivers/net/ethernet/mellanox/mlx5/core/events.c";
+constexpr std::string_view kReporter = "devlink health show pci/{pci}";
+constexpr std::string_view kModule = "ethtool -m {netdev}";
+
+constexpr Message kDriverRows[] = {
+    // The kernel: health of mlx5 firmware.
+    {"mlx5-health-compromised", host, "device's health compromised",
+     "The firmware of the NIC stopped counting: it hangs. The driver starts recovery; jobs on the port fail.",
+     kReporter, kHealth},
+    {"mlx5-fatal", host, "mlx5_*Fatal error*detected",
+     "The driver found the NIC in a fatal state (PCIe access lost, firmware stopped, or reset by another function).",
+     kReporter, kHealth},
+    {"mlx5-synd-firmware", host, "synd 0x1: firmware internal error|firmware internal error",
+     "Internal error of the NIC's firmware. Collect the dump for the vendor, and update the firmware.",
+     "devlink health dump show pci/{pci} reporter fw", kHealth},
+    {"mlx5-synd-irisc", host, "irisc not responding", "A processor of the NIC does not respond: power-cycle the node.",
+     kReporter, kHealth},
+    {"mlx5-synd-hardware", host, "unrecoverable hardware error",
+     "The NIC has a hardware fault: replace it if it recurs.", kReporter, kHealth},
+    {"mlx5-synd-crc", host, "firmware CRC error", "The firmware image in memory is damaged: burn it again.",
+     "mstflint -d {pci} verify", kHealth},
+    {"mlx5-synd-pci-fetch", host, "ICM fetch PCI error|ICM fetch PCI data poisoned error",
+     "The NIC could not read host memory over PCIe: PCIe errors, an IOMMU fault or a memory error.",
+     "fabric-agentctl check --only aer,pcie", kHealth},
+    {"mlx5-synd-hw-fatal", host, "HW fatal error", "Fatal hardware error of the NIC.", kReporter, kHealth},
+    {"mlx5-synd-async-eq", host, "async EQ buffer overrun",
+     "The event queue overflowed: the host did not handle the NIC's interrupts in time.", "grep mlx5 /proc/interrupts",
+     kHealth},
+    {"mlx5-synd-eq", host,
+     "synd 0x*: EQ error|synd 0x*Invalid EQ refer|synd 0x*Invalid EQ refr|Health issue observed, EQ error|"
+     "Health issue observed, Invalid EQ ref",
+     "The NIC reports a fault of an event queue.", kReporter, kHealth},
+    {"mlx5-synd-ffser", host, "FFSER error", "The NIC reports a serial link or memory fault (FFSER).", kReporter,
+     kHealth},
+    {"mlx5-high-temperature", host,
+     "synd 0x*High temp|High temperature on sensors with bit set|High temprature|"
+     "Health issue observed, High temp",
+     "A sensor of the NIC is too hot; the firmware may stop the NIC.", "sensors; devlink health show pci/{pci}",
+     kEvents},
+    {"mlx5-recovery-failed", host,
+     "health recovery failed|Health recovery failed|health recovery flow aborted|NIC state*is invalid|"
+     "Driver is in error state. Unloading",
+     "The driver could not recover the NIC. Reload the driver or power-cycle the node.", kReporter, kHealth},
+    {"mlx5-iseg", host,
+     "FW is unable to respond to initialization segment reads|Waiting for FW initialization, timeout|"
+     "in pre-initializing state, aborting",
+     "The firmware does not start or does not answer: power-cycle the node, check its image.",
+     "mstflint -d {pci} query", kHealth},
+    {"mlx5-load-failed", host, "mlx5_init_one failed with error code|mlx5_load_one failed with error code",
+     "The driver could not start the NIC, and its ports are missing. The lines before this one name the step: the "
+     "firmware does not answer (-110, -16), or does not fit the driver (-22).",
+     "journalctl -k -g mlx5_core; mstflint -d {pci} query", "Linux drivers/net/ethernet/mellanox/mlx5/core/main.c"},
+    {"mlx5-command-timeout", host,
+     "timeout. Will cause a leak of a command resource|No done completion|Async, timeout*leak of a command",
+     "A firmware command did not finish: the firmware hangs or PCIe lost the command.", kReporter,
+     "Linux drivers/net/ethernet/mellanox/mlx5/core/cmd.c"},
+    {"mlx5-command-failed", software, "failed, status*, syndrome (0x|failed, status*syndrome(0x",
+     "The firmware rejected a command of the driver; the syndrome is the vendor's code for the reason.",
+     "mstflint -d {pci} query", "Linux drivers/net/ethernet/mellanox/mlx5/core/cmd.c"},
+    {"mlx5-error-cqe", host, "ERR CQE on SQ|Error cqe on cqn",
+     "The NIC could not process a packet of the netdev: often a PCIe or IOMMU fault, or a driver bug.", kReporter,
+     "Linux drivers/net/ethernet/mellanox/mlx5/core/en/reporter_tx.c"},
+    {"mlx5-pci-error", host,
+     "Device was enter error state|mlx5_pci_err_detected|PCI I/O error detected|PCI slot is unavailable",
+     "The PCIe slot of the NIC failed; the driver stopped and will reset the NIC.",
+     "fabric-agentctl check --only aer,pcie", "Linux drivers/net/ethernet/mellanox/mlx5/core/main.c"},
+    {"mlx5-completion", software, "mlx5: *: got completion with error:",
+     "A work request of a program failed; libmlx5 prints its completion in hexadecimal. The line with which the "
+     "library above reports it has the status in words.",
+     "fabric-agentctl explain --log FILE", "rdma-core providers/mlx5/cq.c"},
+    {"mlx5-dump-cqe", software, "dump error cqe|Responder error cqe on cqn|Requestor error cqe on cqn",
+     "A work request of the kernel failed; the lines around this one have its status or syndrome.",
+     "journalctl -k -g 'WC error|syndrome'", "Linux drivers/infiniband/hw/mlx5/cq.c"},
+
+    // Cables and modules.
+    {"module-hot", cable, "Port module event[error]*High Temperature",
+     "The module in the cage is too hot, and the NIC switched it off: check airflow, then the module.", kModule,
+     kEvents},
+    {"module-unsupported", cable,
+     "Port module event[error]*nknown identifier|Port module event[error]*nsupported cable|"
+     "Port module event[error]*ong range for non|Port module event[error]*nforce part number|"
+     "unsupported or unqualified module was detected|unsupported SFP|because an unsupported module type was detected|"
+     "Unqualified SFP+ module detected|bnxt_en*SFP+ module is shut",
+     "The NIC does not accept the module or cable.", kModule, kEvents},
+    {"module-bus", cable,
+     "Port module event[error]*us stuck|Port module event[error]*ad cable|Port module event[error]*ad or shorted",
+     "The NIC cannot read the module: it is damaged, or not fully inserted.", kModule, kEvents},
+    {"module-shorted", cable, "Port module event[error]*able is shorted", "The cable is shorted: replace it.", kModule,
+     kEvents},
+    {"module-power", cable, "Port module event[error]*ower budget exceeded|Port module event[error]*nsufficient power",
+     "The module needs more power than the cage provides.", kModule, kEvents},
+    {"module-unplugged", cable, "Port module event*able unplugged|Port module event*able removed",
+     "The cable or module was unplugged.", "fabric-agentctl diagnose {port}", kEvents},
+    {"slot-power-off", host, "powered down due to insufficient/unadvertised power on the PCIe slot",
+     "The NIC switched ports off, because the PCIe slot advertises less power than NIC and modules need, or none. The "
+     "cable is not at fault. Update the NIC's firmware, use a slot that advertises enough, or modules that need less.",
+     "lspci -vv -s {pci} | grep -i powerlimit", kEvents},
+    {"slot-power", host, "Detected insufficient power on the PCIe slot",
+     "The PCIe slot advertises less power than the NIC needs. Some systems advertise nothing, and the line is "
+     "harmless; else modules may stay off.",
+     "lspci -vv -s {pci} | grep -i powerlimit", kEvents},
+
+    // Netdevs.
+    {"netdev-watchdog", host, "NETDEV WATCHDOG",
+     "A transmit queue stopped: the NIC or its interrupt stopped, or the peer paused the port without end (PFC storm).",
+     "fabric-agentctl diagnose {port}", "Linux net/sched/sch_generic.c"},
+    {"tx-timeout", host, "TX timeout detected|TX timeout on queue|tx_timeout: VSI_num",
+     "The driver found a transmit queue without progress and resets it: NIC fault, lost interrupt or PFC storm.",
+     "fabric-agentctl diagnose {port}", "Linux mlx5 en_main.c, bnxt.c, ice_main.c"},
+    {"link-down", cable,
+     "mlx5_core*: Link down|mlx4_en*: Link Down|ionic*: Link down|NIC Link is Down|hns3*: link down|cxgb4*: link down|"
+     "qede_link_update*Link is down",
+     "The link went down: cable, module, far end, or an administrator.", "fabric-agentctl diagnose {port}",
+     "Linux mlx5 en_main.c, ice_main.c, bnxt.c, ionic_lif.c, hns3_enet.c, cxgb4_main.c, qede_main.c"},
+    {"bond-link-down", cable, "link status definitely down|: link status down for*disabling it in",
+     "A port of the bond lost its link; the bond goes on with the others, at less bandwidth.",
+     "grep -A 3 Slave /proc/net/bonding/*", "Linux drivers/net/bonding/bond_main.c"},
+    {"bond-no-lacp", network, "No 802.3ad response from the link partner",
+     "The switch does not answer LACP on the ports of the bond: they are in no port channel there, or the two switches "
+     "do not act as one (MLAG, ESI). One link carries all the traffic.",
+     "grep -E 'Slave|Aggregator|Partner' /proc/net/bonding/*", "Linux drivers/net/bonding/bond_3ad.c"},
+    {"gid-not-added", host, "unable to add gid|GID add failed port=",
+     "An address of a netdev did not get into the GID table of its RDMA device: the table is full (error -28: many "
+     "VLANs, containers or IPv6 addresses), or the NIC's firmware rejected it (-22). RDMA cannot use this address.",
+     "rdma link show; ip -br addr; fabric-agentctl check --only gid", "Linux drivers/infiniband/core/cache.c"},
+    {"ipoib-multicast", network, "multicast join failed for",
+     "The subnet manager did not let this port join a multicast group of IPoIB: none is running (status -11, -110), or "
+     "the port's rate, MTU or P_Key does not fit the group's (-22).",
+     "sminfo; saquery -g", "Linux drivers/infiniband/ulp/ipoib/ipoib_multicast.c"},
+    {"conntrack-full", host, "nf_conntrack: table full, dropping packet",
+     "The firewall's connection table is full: new TCP connections of this host fail, such as NCCL's bootstrap. RoCE "
+     "does not pass it.",
+     "sysctl net.netfilter.nf_conntrack_count net.netfilter.nf_conntrack_max",
+     "Linux net/netfilter/nf_conntrack_core.c"},
+    {"checksum-failure", host, "hw csum failure",
+     "The NIC's checksum of a packet is wrong: a driver or firmware bug, or damaged memory.", "ethtool -i {netdev}",
+     "Linux net/core/dev.c"},
+    {"neighbor-overflow", host, "neighbor table overflow|neighbour table overflow",
+     "The neighbor table is full: new peers cannot be resolved.", "sysctl net.ipv4.neigh.default.gc_thresh3",
+     "Linux net/core/neighbour.c"},
+    {"duplicate-address", network, "IPv6: duplicate address detected!|duplicate address*detected!",
+     "Another station has the IPv6 address of this netdev; the address and its GID are not usable.",
+     "ip -6 addr show dev {netdev} dadfailed", "Linux net/ipv6/addrconf.c"},
+
+    // Other drivers.
+    // Older kernels: "Firmware fatal reset event". "Solicited firmware reset event" is not a failure.
+    {"bnxt-firmware-fatal", host,
+     "bnxt_en*irmware fatal reset event|bnxt_en*irmware non-fatal reset event|bnxt_en*Fatal firmware reset event|"
+     "bnxt_en*Non-fatal firmware reset event|bnxt_en*Firmware not responding, status|"
+     "bnxt_en*Detected firmware fatal condition|bnxt_en*abandoning msg*due to firmware status",
+     "The firmware of the NIC failed and is reset.", kReporter, "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
+    {"bnxt-recovery-failed", host,
+     "bnxt_en*Firmware reset aborted|bnxt_en*RESET_DONE not set during FW reset|"
+     "bnxt_en*previous firmware reset has not completed|bnxt_en*Failed to reinitialize after aborted firmware reset",
+     "The driver could not bring the NIC back after a reset of its firmware. Reload the driver or power-cycle the "
+     "node.",
+     kReporter, "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
+    {"bnxt-doorbells", host, "bnxt_en*doorbells dropped by the device",
+     "The NIC dropped doorbells, the writes by which CPUs announce work: they came faster than it takes them. Queue "
+     "pairs stall until the driver has repeated them.",
+     "rdma resource show qp link {port}; fabric-agentctl counters", "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
+    {"bnxt-command-timeout", host, "bnxt_en*Error (timeout: ", "A firmware command did not finish: the firmware hangs.",
+     kReporter, "Linux drivers/net/ethernet/broadcom/bnxt/bnxt_hwrm.c"},
+    {"bnxt-command-failed", software, "bnxt_en*hwrm req_type 0x*error ",
+     "The firmware rejected a command of the driver: driver and firmware often come from different releases.",
+     "ethtool -i {netdev}", "Linux drivers/net/ethernet/broadcom/bnxt/bnxt_hwrm.c"},
+    {"bnxt-re-stalled", host, "FW STALL Detected|bnxt_en*cmdq[0x*timedout (",
+     "The firmware of the NIC does not answer the commands of bnxt_re: power-cycle the node, update the firmware.",
+     kReporter, "Linux drivers/infiniband/hw/bnxt_re/qplib_rcfw.c"},
+    {"bnxt-pause-storm", host, "bnxt_en*Pause Storm detected",
+     "The firmware of the NIC reports pause without end. If this port sends it, this host does not drain its receive "
+     "buffers; if it is paused, another host beyond the switch does not.",
+     "fabric-agentctl diagnose {port}", "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
+    {"bnxt-temperature", host, "bnxt_en*Chip temperature has gone above|bnxt_en*Chip temperature has crossed",
+     "The NIC is too hot; its firmware may stop it: check fans and airflow.", "sensors",
+     "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
+    {"qp-command-failed", host,
+     "Couldn't change QP1 state to|Couldn't create ib_mad QP|bnxt_re*Failed to create HW QP|"
+     "bnxt_re*Failed to modify HW QP|bnxt_re*Failed to destroy HW QP",
+     "The firmware of the NIC rejected a command for a queue pair, or did not answer it (-110). A port without its "
+     "QP1 has no connection manager (rdma_cm).",
+     "journalctl -k -g {rdma}", "Linux drivers/infiniband/core/mad.c, hw/bnxt_re/ib_verbs.c"},
+    {"ionic-firmware", host,
+     "ionic*FW heartbeat stalled at|ionic*FW Down: Stopping LIFs|ionic*DEVCMD*timeout after|ionic*DEVCMD*FW is down",
+     "The firmware of the NIC stopped. The driver stops the ports and starts them again when it is back.",
+     "journalctl -k -g ionic; devlink dev info pci/{pci}",
+     "Linux drivers/net/ethernet/pensando/ionic/ionic_dev.c, ionic_lif.c"},
+    {"ionic-command-failed", host,
+     "ionic*DEV_CMD *) error, |ionic*: opcode * error |ionic_rdma: incompatible version|"
+     "ionic_rdma: Firmware RDMA Version",
+     "The firmware of the NIC rejected a command of the driver: the two do not fit each other, or a resource is used "
+     "up. Driver, firmware and libionic must come from the same release.",
+     "modinfo -F version ionic_rdma; devlink dev info pci/{pci}",
+     "Linux drivers/net/ethernet/pensando/ionic/ionic_main.c, infiniband/hw/ionic/ionic_admin.c, ionic_ibdev.c"},
+    {"ionic-rdma-timeout", host, "admin command timed out, aq",
+     "The RDMA unit of the NIC did not answer a command of ionic_rdma, which resets it: its queue pairs are lost.",
+     "journalctl -k -g ionic; devlink dev info pci/{pci}", "Linux drivers/infiniband/hw/ionic/ionic_admin.c"},
+    {"mana-command", host, "HWC: Request timed out|mana*Command 0x*timed out",
+     "The Azure host did not answer a command of the NIC's driver: the host is serviced, or its device hangs.",
+     "journalctl -k -g mana", "Linux drivers/net/ethernet/microsoft/mana/hw_channel.c"},
+    {"efa-command", host, "Failed to process command*comp_status",
+     "The EFA device rejected a command of the driver: no resource left (err -12), or a wrong request.",
+     "rdma resource show", "Linux drivers/infiniband/hw/efa/efa_com.c"},
+    {"irdma-critical", host, "ICE OICR event notification: oicr|critical PE Error, GLPE_CRITERR",
+     "The RDMA unit of the NIC reports a critical error, and irdma resets the function: update firmware and driver.",
+     "journalctl -k -g irdma; ethtool -i {netdev}", "Linux drivers/infiniband/hw/irdma/icrdma_if.c"},
+    {"irdma-init", host, "IRDMA hardware initialization FAILED|HW runtime init FAIL",
+     "irdma could not start the RDMA unit of the NIC, and its RDMA device is missing: its firmware does not fit the "
+     "driver, or other functions have used up its resources.",
+     "journalctl -k -g irdma; devlink dev info pci/{pci}", "Linux drivers/infiniband/hw/irdma/hw.c"},
+    {"ice-safe-mode", host, "DDP*ntering Safe Mode|DDP*ntering safe mode|Direct firmware load for intel/ice/ddp",
+     "ice has no DDP package that fits, and runs the NIC in safe mode: one queue, no RDMA, no PFC. Install the package "
+     "(of the distribution's firmware packages, or of Intel's driver) in the initramfs, too, then reload ice.",
+     "ls -l /lib/firmware/updates/intel/ice/ddp /lib/firmware/intel/ice/ddp; devlink dev info pci/{pci}",
+     "Linux drivers/net/ethernet/intel/ice/ice_main.c"},
+    {"intel-recovery-mode", host, "irmware recovery mode detected",
+     "The firmware of the NIC is damaged and runs in recovery mode, without traffic: write its NVM again (nvmupdate), "
+     "then power-cycle the node.",
+     "devlink dev info pci/{pci}", "Linux ice_main.c, i40e_main.c, ixgbe_main.c"},
+    {"ice-rebuild-failed", host, "Rebuild failed, unload and reload driver",
+     "The driver could not restore an Intel NIC after a reset: its ports stay down until the driver is loaded again.",
+     "journalctl -k -g {pci}; ethtool -i {netdev}", "Linux drivers/net/ethernet/intel/ice/ice_main.c"},
+    {"ice-malicious", software, "Malicious Driver Detection event",
+     "The NIC stopped a queue because of an invalid descriptor: a bug of its driver, or of the user of a virtual "
+     "function.",
+     "journalctl -k -g 'Malicious Driver'", "Linux ice_main.c, i40e_main.c"},
+    {"irdma-abnormal", peer, "abnormal ae_id",
+     "An asynchronous event closed a queue pair; the number is in irdma/defs.h.", "fabric-agentctl counters",
+     "Linux drivers/infiniband/hw/irdma/hw.c"},
+
+    // Any driver; -110 and others are errnos.
+    {"driver-load-failed", host, "probe of*failed with error|probe with driver*failed with error",
+     "A driver could not start the device that the line names; the ports of a NIC, or the GPU, are missing then. The "
+     "lines before this one name the step: the device does not answer (-110, -16, -5), it does not fit the driver "
+     "(-22, -95), or a resource is used up (-12, -28).",
+     "journalctl -k -g {pci}; lspci -nnks {pci}", "Linux drivers/base/dd.c"},
+};
+
+}  // namespace
+
+const std::span<const Message> kDriverMessages = kDriverRows;
+
+}  // namespace fabric::lines

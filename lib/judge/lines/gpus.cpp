@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// GPUs and NVSwitches.
+#include "judge/lines/tables.h"
+
+namespace fabric::lines {
+namespace {
+
+using enum Cause;
+
+constexpr std::string_view kXid = "NVIDIA open-gpu-kernel-modules, NVIDIA's Xid catalog";
+
+constexpr Message kGpuRows[] = {
+    {"gpu-off-bus", host, "NVRM: Xid (*): 79,|NVRM: *fallen off the bus",
+     "A GPU does not answer on PCIe any more (Xid 79): its power, its slot or riser, heat, or the GPU itself. Nothing "
+     "can use it until the node has been powered off and on.",
+     "fabric-agentctl check --only pcie,aer", kXid},
+    {"gpu-memory", host,
+     "NVRM: Xid (*): 48,|NVRM: Xid (*): 63,|NVRM: Xid (*): 64,|NVRM: Xid (*): 94,|NVRM: Xid (*): 95,|"
+     "NVRM: Xid (*): 140,",
+     "The memory of a GPU had an uncorrectable error (Xid 48, 94, 95, 140), or a faulty row is replaced (63) or cannot "
+     "be (64). The process that used it ends, and its peers see remote errors. Reset the GPU when it is idle; replace "
+     "it after 64.",
+     "nvidia-smi -q -d ECC,ROW_REMAPPER", kXid},
+    {"gpu-nvlink", host,
+     "NVRM: Xid (*): 74,|NVRM: Xid (*): 144,|NVRM: Xid (*): 145,|NVRM: Xid (*): 146,|NVRM: Xid (*): 147,|"
+     "NVRM: Xid (*): 148,|NVRM: Xid (*): 149,|NVRM: Xid (*): 150,",
+     "An NVLink of a GPU reports an error (Xid 74; 144 to 150 of newer GPUs): a connector, an NVSwitch, or a GPU at "
+     "its other end that was reset. This is not the RDMA network.",
+     "nvidia-smi nvlink -e; nvidia-smi nvlink -s", kXid},
+    {"gpu-firmware", host, "NVRM: Xid (*): 119,|NVRM: Xid (*): 120,",
+     "The firmware of a GPU (GSP) does not answer (Xid 119) or has failed (120). The GPU needs a reset, or the node a "
+     "reboot; if it recurs, update the driver.",
+     "nvidia-smi -q | grep -i gsp", kXid},
+    {"gpu-program", software, "NVRM: Xid (*): 13,|NVRM: Xid (*): 31,|NVRM: Xid (*): 43,",
+     "A program made the GPU fault (Xid 13: exception; 31: page fault; 43: stopped), mostly by a bug of its own. It "
+     "ends, and its peers see remote errors.",
+     "journalctl -k -g Xid", kXid},
+    {"gpu-xid", host, "NVRM: Xid",
+     "The GPU driver reports an error. Most kinds end the process that used the GPU, and its peers see remote errors. "
+     "The number is in NVIDIA's Xid catalog.",
+     "nvidia-smi -q | grep -A 5 -i ecc", kXid},
+    {"gpu-init", host, "NVRM: *RmInitAdapter failed",
+     "The driver could not start a GPU, and nvidia-smi does not show it: its firmware did not start, or only a reset "
+     "of the GPU helps.",
+     "journalctl -k -g NVRM; nvidia-smi -L", "NVIDIA open-gpu-kernel-modules"},
+    {"amdgpu-reset", host,
+     "amdgpu*GPU reset begin|amdgpu*MES failed to respond to msg=|amdgpu*timeout, signaled seq=|amdgpu*ncorrectable "
+     "hardware error",
+     "The driver of an AMD GPU resets it after a hang or an uncorrectable error; the processes that used the GPU end, "
+     "and their peers see remote errors.",
+     "journalctl -k -g amdgpu; amd-smi metric --ecc", "Linux drivers/gpu/drm/amd/amdgpu"},
+    {"amdgpu-lost", host,
+     "amdgpu*device lost from bus|amdgpu*GPU reset(*) failed|amdgpu*ASIC reset failed|amdgpu*ode2 reset failed",
+     "An AMD GPU has left the bus, or its reset failed. Nothing can use it until the node has been restarted, or "
+     "powered off and on.",
+     "fabric-agentctl check --only pcie,aer", "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_device.c"},
+    {"amdgpu-memory", host,
+     "amdgpu*oison is consumed by|amdgpu*oison is created|amdgpu*ad pages*reaches threshold|"
+     "amdgpu*deferred hardware errors detected",
+     "The memory of an AMD GPU had an error that could not be corrected. The process that uses it ends, and its peers "
+     "see remote errors. Replace the GPU when its bad pages reach the threshold.",
+     "amd-smi bad-pages; amd-smi metric --ecc", "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_ras.c, amd/amdkfd"},
+    {"amdgpu-program", software, "amdgpu*page fault (src_id|Memory access fault by GPU",
+     "A program accessed GPU memory that it does not have (of NVIDIA: Xid 31), mostly by a bug of its own. It ends, "
+     "and its peers see remote errors.",
+     "journalctl -k -g 'page fault'", "Linux drivers/gpu/drm/amd/amdgpu/gmc_v9_0.c, ROCr-Runtime runtime.cpp"},
+    {"amdgpu-init", host, "amdgpu*Fatal error during GPU init",
+     "The driver could not start an AMD GPU, and amd-smi does not show it. The lines before this one name the part.",
+     "journalctl -k -g amdgpu; amd-smi list", "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_kms.c"},
+    {"nvswitch-sxid", host, ": SXid (PCI:",
+     "An NVSwitch of this node reports an error of NVLink, which is not the RDMA network. After a fatal one the GPUs "
+     "behind it cannot be used until GPUs and NVSwitches are reset.",
+     "journalctl -u nvidia-fabricmanager; nvidia-smi nvlink -s", "NVIDIA Fabric Manager user guide, appendix D"},
+    {"peermem-invalid-context", software, "nv_get_p2p_free_callback*invalid context",
+     "GPU memory was freed while nvidia-peermem had it registered. NVIDIA calls the line harmless; since driver R560 "
+     "it is not written.",
+     "cat /proc/driver/nvidia/version", "NVIDIA open-gpu-kernel-modules nvidia-peermem.c"},
+    {"peer-memory-symbol", host, "symbol ib_register_peer_memory_client",
+     "The GPU driver cannot register with the RDMA stack (nvidia-peermem is not loaded): it was built for another one. "
+     "Linux's own RDMA stack has no such function and needs DMA-BUF; with OFED or DOCA, build the GPU driver again.",
+     "dkms status; fabric-agentctl check --only gpudirect", "NVIDIA open-gpu-kernel-modules nvidia-peermem.c"},
+};
+
+}  // namespace
+
+const std::span<const Message> kGpuMessages = kGpuRows;
+
+}  // namespace fabric::lines

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// PCIe, IOMMU, CPUs and memory, as the kernel reports them.
+#include "judge/lines/tables.h"
+
+namespace fabric::lines {
+namespace {
+
+using enum Cause;
+
+constexpr Message kKernelRows[] = {
+    // PCIe and IOMMU.
+    {"aer-corrected", host,
+     "severity=Correct|AER: Corrected error*received|AER: Multiple Corrected error*received|AER: Correctable error|"
+     "AER: Multiple Correctable error",
+     "The PCIe link corrected an error. Many of them cost bandwidth and announce a fault of slot, riser or NIC.",
+     "fabric-agentctl check --only aer,pcie", "Linux drivers/pci/pcie/aer.c"},
+    {"aer-nonfatal", host,
+     "severity=Uncorrected (Non-Fatal)|severity=Uncorrectable (Non-Fatal)|Uncorrected (Non-Fatal) error*received|"
+     "Uncorrectable (Non-Fatal) error*received",
+     "A PCIe transaction was lost. The device may continue with wrong data, or its driver resets it.",
+     "fabric-agentctl check --only aer,pcie", "Linux drivers/pci/pcie/aer.c"},
+    {"aer-fatal", host,
+     "severity=Uncorrected (Fatal)|severity=Uncorrectable (Fatal)|Uncorrected (Fatal) error*received|"
+     "Uncorrectable (Fatal) error*received",
+     "The PCIe link failed and was reset. Reseat or replace the NIC, riser or cable if it recurs.",
+     "fabric-agentctl check --only aer,pcie", "Linux drivers/pci/pcie/aer.c"},
+    {"aer-not-recovered", host, "AER: device recovery failed|AER: can't recover|AER: subordinate device reset failed",
+     "After an error of PCIe, Linux could not restore the device, or one beside it: it works again only after its "
+     "driver is loaded again, or the node is restarted.",
+     "lspci -tv; fabric-agentctl check --only aer,pcie", "Linux drivers/pci/pcie/err.c"},
+    {"pcie-serr", host, "NMI: PCI system error (SERR)",
+     "A device reports a fatal PCIe error (SERR). The kernel does not know which device: read the log of the BMC, and "
+     "the AER lines around this one.",
+     "ipmitool sel elist; fabric-agentctl check --only pcie,aer", "Linux arch/x86/kernel/nmi.c"},
+    {"pcie-dpc", host, "DPC: containment event", "A PCIe port cut off the devices below it after an error.",
+     "fabric-agentctl check --only aer,pcie", "Linux drivers/pci/pcie/dpc.c"},
+    {"pcie-link-down", host, "pciehp*Link Down|Slot(*: Link Down|Slot(*: Card not present",
+     "The device in the slot disappeared from PCIe.", "lspci -tv", "Linux drivers/pci/hotplug/pciehp_ctrl.c"},
+    {"pcie-no-answer", host, "Unable to change power state from *device inaccessible|: not ready *; giving up",
+     "The device does not answer on PCIe: it has fallen off the bus, or did not come back after a reset or a sleep "
+     "state. Power the node off and on; reseat the device if it recurs.",
+     "lspci -tv; fabric-agentctl check --only pcie,aer,pci-power", "Linux drivers/pci/pci.c"},
+    {"pcie-power-fault", host, "Slot(*: Power fault",
+     "The PCIe slot reports a fault of its power, and the device in it is gone: a short circuit, a power cable, or the "
+     "device.",
+     "lspci -tv", "Linux drivers/pci/hotplug/pciehp_ctrl.c"},
+    {"pcie-retrain", host, "retraining non-functional downstream link at",
+     "The PCIe link below this bridge did not come up, and Linux tries it at 2.5 GT/s: the device in the slot is "
+     "missing, or slow. Reseat the device, riser or cable.",
+     "lspci -tv; fabric-agentctl check --only pcie", "Linux drivers/pci/quirks.c"},
+    {"pcie-limited", host, "available PCIe bandwidth, limited by",
+     "The PCIe link of the device is slower or narrower than it could be.", "fabric-agentctl check --only pcie",
+     "Linux drivers/pci/pci.c"},
+    {"iommu-fault", host, "IO_PAGE_FAULT|DMAR: [DMA |arm-smmu*event*received|arm-smmu*event: * client: ",
+     "The IOMMU blocked an access of the device: a driver bug, or GPUDirect RDMA with an IOMMU that is not in "
+     "passthrough.",
+     "fabric-agentctl check --only iommu", "Linux drivers/iommu"},
+    {"iommu-timeout", host, "AMD-Vi: *Completion-Wait loop timed out|VT-d detected Invalidation Time-out",
+     "The IOMMU waits for a device that does not answer: a GPU or NIC has fallen off the bus or hangs. The lines "
+     "before this one name it.",
+     "journalctl -k -g 'AMD-Vi|DMAR|AER'; fabric-agentctl check --only pcie,aer",
+     "Linux drivers/iommu/amd/iommu.c, intel/dmar.c"},
+    {"soft-lockup", host, "soft lockup - CPU#|hard LOCKUP on cpu|self-detected stall on CPU|detected stalls on CPUs",
+     "A CPU did not schedule for many seconds. If the stack names mlx5e_napi_poll, the NIC's driver is stuck.",
+     "journalctl -k | grep -A 30 -E 'lockup|LOCKUP|stall'", "Linux kernel/watchdog.c, kernel/rcu/tree_stall.h"},
+    {"hung-task", host, "INFO: task *blocked for more than",
+     "A process has waited in the kernel for minutes, and cannot be killed. The stack below the line names the driver "
+     "that it waits for: a NIC's or GPU's firmware that hangs, or a file system.",
+     "journalctl -k | grep -A 30 'blocked for more'", "Linux kernel/hung_task.c"},
+    {"cpu-throttled", host,
+     "temperature above threshold, cpu clock throttled|temperature is above threshold, cpu clock is throttled",
+     "A CPU is too hot and runs more slowly: its processes post receives late, and the other ranks wait. Check fans, "
+     "airflow and power limits.",
+     "sensors; grep . /sys/devices/system/cpu/cpu0/thermal_throttle/*", "Linux drivers/thermal/intel/therm_throt.c"},
+    {"library-segfault", software,
+     "segfault at *in libnccl|segfault at *in librccl|segfault at *in libibverbs|segfault at *in libmlx5",
+     "A process crashed inside this library: a bug, or libraries and drivers of releases that do not fit together. It "
+     "ends, and its peers see retry or remote errors.",
+     "coredumpctl list; grep -h 'NCCL version' FILE", "Linux arch/x86/mm/fault.c"},
+    {"out-of-memory", software, "ut of memory: Killed process|oom_kill event in StepId",
+     "Linux killed a process because memory, or the limit of its cgroup, was used up. If it was a rank of the job, its "
+     "peers see retry or remote errors.",
+     "journalctl -k -g 'oom-kill'", "Linux mm/oom_kill.c"},
+    {"module-symbols", host,
+     "rdma: disagrees about version of symbol|rdma: Unknown symbol|_ib: disagrees about version of symbol|"
+     "_ib: Unknown symbol|bnxt_re: disagrees about version of symbol|bnxt_re: Unknown symbol|symbol nvidia_p2p_",
+     "The kernel refused a module: it was built for another kernel or RDMA stack, as Linux's own RDMA modules beside "
+     "those of OFED or of the NIC's vendor, or a part that it needs is missing. Build it again for the stack in use.",
+     "dkms status; modinfo -n ib_core mlx5_core bnxt_re irdma ionic_rdma", "Linux kernel/module/main.c"},
+    {"memory-error", host,
+     "EDAC MC* CE |EDAC MC* UE |Memory failure: 0x|mce: [Hardware Error]: Machine check|"
+     "[Hardware Error]: CPU *: Machine Check",
+     "A memory module or the CPU reported an error. An uncorrected one (UE) ends the process that used the page; many "
+     "corrected ones (CE) announce a failing module.",
+     "grep . /sys/devices/system/edac/mc/mc*/[cu]e_count", "Linux drivers/edac/edac_mc.c, mm/memory-failure.c"},
+    {"platform-error", host,
+     "[Hardware Error]: Hardware error from APEI|[Hardware Error]: event severity: |[Hardware Error]:*section_type: ",
+     "The platform's firmware, which handles hardware errors before Linux sees them, reports one. The lines of the "
+     "same number in braces name its kind (section_type) and the device.",
+     "journalctl -k -g 'Hardware Error'", "Linux drivers/acpi/apei/ghes.c, drivers/firmware/efi/cper.c"},
+};
+
+}  // namespace
+
+const std::span<const Message> kKernelMessages = kKernelRows;
+
+}  // namespace fabric::lines

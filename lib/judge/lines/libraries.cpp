@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// UCX, rdma-core, Open MPI and the providers of libfabric.
+#include "judge/lines/tables.h"
+
+namespace fabric::lines {
+namespace {
+
+using enum Cause;
+
+constexpr std::string_view kInit = "rdma-core libibverbs/init.c";
+constexpr std::string_view kOpenib = "Open MPI opal/mca/btl/openib/help-mpi-btl-openib.txt";
+constexpr std::string_view kEfa = "libfabric prov/efa/src/efa_errno.h";
+constexpr std::string_view kOfiVerbs = "libfabric prov/verbs/src/verbs_init.c";
+constexpr std::string_view kOpx = "libfabric prov/opx/src/fi_opx_hfi1.c";
+constexpr std::string_view kPsm3 = "libfabric prov/psm3/psm3/psm_ep.c, psm_verbs_ep.c";
+constexpr std::string_view kCxi = "libfabric prov/cxi/src/cxip_cq.c, MPICH src/mpid/ch4/netmod/ofi/ofi_events.c";
+
+constexpr Message kLibraryRows[] = {
+    // UCX.
+    {"ucx-endpoint-timeout", network,
+     "UCX*Endpoint timeout|ucp_ep_create*failed: Endpoint timeout|transport error: Endpoint timeout",
+     "UCX closed a connection after its retries: the peer is unreachable or gone.", "fabric-agentctl diagnose {port}",
+     "UCX src/ucs/type/status.c"},
+    {"ucx-unreachable", software,
+     "no*transport to*Destination is unreachable|Destination is unreachable|UCX*no active messages transport to",
+     "UCX found no transport that both ends share: UCX_TLS or UCX_NET_DEVICES exclude it, or the peers have different "
+     "devices.",
+     "ucx_info -d | grep -E 'Transport|Device'", "UCX src/ucp/wireup/select.c"},
+    {"ucx-no-device", host, "network device*is not available, please use one or more of",
+     "UCX_NET_DEVICES names a device that this node does not have, or that is down.", "fabric-agentctl status",
+     "UCX src/ucp/core/ucp_context.c"},
+    {"ucx-no-transport", host, "transport '*' is not available, please use one or more of",
+     "UCX_TLS names a transport that this node does not have: no usable RDMA device, or a UCX without this transport.",
+     "ucx_info -d | grep -E 'Transport|Device'; ibv_devinfo -l", "UCX src/ucp/core/ucp_context.c"},
+    {"ucx-devx", host,
+     "mlx5dv_devx_obj_create(*failed|mlx5dv_devx_obj_modify(*failed|mlx5dv_create_cq(*failed|"
+     "Error in mlx5dv_devx_obj_|ibv_create_cq(*failed: Connection timed out",
+     "A firmware command of the NIC failed or timed out: the firmware hangs, is too old, or lacks the resource.",
+     "journalctl -k -g {pci}; devlink health show pci/{pci}", "UCX src/uct/ib/mlx5/dv/ib_mlx5_dv.c, NVSHMEM ibgda.cpp"},
+
+    // rdma-core.
+    {"verbs-abi", software, "does not support the kernel ABI of",
+     "The libibverbs provider of the container or host does not fit the kernel's driver, and its devices are missing: "
+     "both must come from the same driver release.",
+     "ibv_devinfo -l; uname -r", kInit},
+    {"verbs-no-provider", host,
+     "no userspace device-specific driver found for|couldn't open config directory '*libibverbs.d",
+     "libibverbs has no provider library for this device (libmlx5, libbnxt_re, libirdma, ...), and does not offer it.",
+     "ls /etc/libibverbs.d; ibv_devinfo -l", kInit},
+    {"verbs-no-driver", software, "libibverbs: Warning: couldn't load driver",
+     "A file in /etc/libibverbs.d names a provider that is not installed. Harmless, unless it is the one of the NIC.",
+     "ls /etc/libibverbs.d; ibv_devinfo -l", kInit},
+    {"verbs-no-sysfs", host, "couldn't stat '/sys/class/infiniband/",
+     "The container has /dev/infiniband of this device but not its entry in /sys: the device belongs to another "
+     "network namespace.",
+     "rdma system show; ls /sys/class/infiniband", kInit},
+    {"smp-no-answer", network, "umad (*bad status 110",
+     "A node of the subnet did not answer a management packet: it is down, its link has errors, or it restarts.",
+     "iblinkinfo; ibqueryerrors", "rdma-core libibnetdisc/query_smp.c"},
+    {"rdmacm-address", network, "RDMA_CM_EVENT_ADDR_ERROR|RDMA_CM_EVENT_ROUTE_ERROR",
+     "librdmacm could not resolve the address or the route of the peer.", "ip route get {peer}",
+     "rdma-core librdmacm/cma.c"},
+    {"rdmacm-unreachable", network, "RDMA_CM_EVENT_UNREACHABLE", "The peer did not answer the connection request.",
+     "ping -c 3 {peer}", "rdma-core librdmacm/cma.c"},
+    {"rdmacm-rejected", peer, "RDMA_CM_EVENT_REJECTED", "The peer rejected the connection: nothing listens there.",
+     "ping -c 3 {peer}", "rdma-core librdmacm/cma.c"},
+
+    // Open MPI.
+    {"ompi-init-device", host, "There was an error initializing an OpenFabrics device",
+     "Open MPI could not open the RDMA device, or its openib BTL does not support it; use the UCX PML.",
+     "ibv_devinfo -d {rdma}; ompi_info | grep ucx", kOpenib},
+    {"ompi-no-cpc", software, "No OpenFabrics connection schemes reported that they were able to be used",
+     "The openib BTL found no way to connect on this port: use the UCX PML (mpirun --mca pml ucx).",
+     "ompi_info | grep ucx", kOpenib},
+    {"ompi-partial-registration", host, "configured to only allow registering part of your physical memory",
+     "The driver's translation table covers only a part of the memory; registration of large buffers fails.",
+     "grep . /sys/module/mlx4_core/parameters/log_num_mtt", kOpenib},
+    {"ompi-no-parameters", software, "No preset parameters were found for the device that Open MPI detected",
+     "The openib BTL does not know this NIC. Performance may be low; use the UCX PML.", "ompi_info | grep ucx",
+     kOpenib},
+    {"ompi-openib-unused", software, "By default, for Open MPI 4.0 and later, infiniband ports on a device",
+     "The openib BTL leaves this port to UCX. Without the UCX PML, Open MPI uses TCP.", "ompi_info | grep ucx",
+     kOpenib},
+    {"ompi-no-pml", software, "No components were able to be opened in the pml framework",
+     "No PML that was asked for can be used: UCX found no device for it, or this Open MPI was built without UCX.",
+     "ompi_info | grep ucx; ucx_info -d | grep -E 'Transport|Device'", "Open MPI opal/mca/base/help-mca-base.txt"},
+    {"ompi-libfabric", software, "Open MPI failed an OFI Libfabric library call",
+     "A libfabric call failed; the lines after this one name the call and the provider.", "fi_info -l",
+     "Open MPI opal/mca/common/ofi/help-common-ofi.txt"},
+    {"ompi-lost-daemon", peer, "has lost communication with a remote daemon",
+     "mpirun lost the daemon of a node: the node crashed, or its management network failed.", "ping -c 3 {peer}",
+     "Open MPI orte/mca/errmgr, PRRTE src/mca/errmgr"},
+
+    // libfabric's providers.
+    {"ofi-no-match", host, "fi_getinfo: provider*output empty list",
+     "This provider found no device for the request: none is in the container, its driver is not loaded, or it lacks a "
+     "capability that the program needs.",
+     "fi_info -l; ls -l /dev/infiniband", "libfabric src/fabric.c"},
+    {"ofi-nccl-plugin", host, "NET/OFI aws-ofi-nccl initialization failed",
+     "NCCL's libfabric plugin could not start, and NCCL uses its own transports: on EFA that is TCP. The lines before "
+     "this one name the reason.",
+     "fi_info -p efa", "aws-ofi-nccl src/nccl_ofi_net.c"},
+
+    // verbs: VRB_WARN_ERRNO prints the function and the errno.
+    {"verbs-no-device", host,
+     "verbs:*rdma_create_id: No such device|verbs:*rdma_create_id: No such file|"
+     "rdma_create_event_channel failed: No such",
+     "librdmacm found no RDMA device: rdma_cm is not loaded, or /dev/infiniband is not in the container.",
+     "ls -l /dev/infiniband; lsmod | grep rdma_cm", kOfiVerbs},
+    {"verbs-bind", host, "verbs:*rdma_bind_addr: |verbs:*rdma_getaddrinfo: ",
+     "The provider cannot use the local address: it is not on the netdev of an RDMA device, or its name does not "
+     "resolve.",
+     "ip -br addr; rdma link show", kOfiVerbs},
+    {"verbs-resolve", network, "verbs:*rdma_resolve_addr: |verbs:*rdma_resolve_route: ",
+     "The address of the peer could not be resolved on this rail: no route, or no answer to ARP or neighbor discovery.",
+     "ip route get {peer}; ip neigh show dev {netdev}", kOfiVerbs},
+
+    // cxi (Slingshot).
+    {"cxi-undeliverable", network, "OFI poll failed*UNDELIVERABLE|cxi:*UNDELIVERABLE",
+     "The NIC gave up after its retries: the link or the node of the peer is down, or the network lost the packets.",
+     "cxi_stat; dmesg | grep -i cxi", kCxi},
+    {"cxi-no-target", peer, "OFI poll failed*PTLTE_NOT_FOUND|cxi:*PTLTE_NOT_FOUND",
+     "The endpoint of the peer does not exist (any more): its process ended, or has not enabled it yet.",
+     "fabric-agentctl explain --log FILE", kCxi},
+    {"cxi-vni", software, "OFI poll failed*VNI_NOT_FOUND|cxi:*VNI_NOT_FOUND",
+     "The peer does not take part in this virtual network (VNI): the ranks were started as different jobs.",
+     "echo $SLINGSHOT_VNIS", kCxi},
+    {"cxi-cq-exhausted", software, "suspects a hang due to completion queue exhaustion",
+     "The completion queue is full: the job has more operations in flight than it has entries. Raise "
+     "FI_CXI_DEFAULT_CQ_SIZE.",
+     "echo $FI_CXI_DEFAULT_CQ_SIZE", kCxi},
+
+    // opx and psm2 (Omni-Path), psm3.
+    {"opx-no-device", host, "detected no HFIs, cannot continue",
+     "No Omni-Path NIC was found: its driver (hfi1) is not loaded, or the NIC is not on the bus.",
+     "lspci -d 8086:24f0; lsmod | grep hfi1", kOpx},
+    {"opx-no-active-port", cable, "HFI has no active ports, cannot continue|PSM2 no hfi units are active",
+     "No port of an Omni-Path NIC is active: no link, or no fabric manager has configured it.", "opainfo",
+     "libfabric prov/opx/src/fi_opx_hfi1.c, opa-psm2 psm_ep.c"},
+    {"opx-open", host, "active HFI device*unable to open",
+     "The Omni-Path NICs are active and cannot be opened: all contexts are in use, or /dev/hfi1_* denies access.",
+     "ls -l /dev/hfi1_*; grep . /sys/class/infiniband/hfi1_*/nfreectxts", kOpx},
+    {"opx-pkey", network, "specified FI_OPX_PKEY of*internal driver error|Unable to get default Pkey",
+     "The partition key is not in the table of the port: the fabric manager did not assign it.",
+     "grep . /sys/class/infiniband/*/ports/*/pkeys/0", kOpx},
+    {"psm3-open", host, "PSM3 can't open nic unit",
+     "PSM3 cannot use the NIC; the lines before this one name the call that failed. On a single node it is not needed.",
+     "ulimit -l; ls -l /dev/infiniband", kPsm3},
+    {"psm3-resources", host, "Unable to create send CQ of size*Cannot allocate memory|Unable to create UD QP",
+     "A verbs object of PSM3 could not be created: the memlock limit of the process is too low, or the NIC has no "
+     "resources left.",
+     "fabric-agentctl check --only memlock", kPsm3},
+
+    // EFA.
+    {"efa-unresponsive-handshake", network, "Unresponsive receiver (reachable by EFA device but handshake failed)",
+     "The EFA device reaches the peer, but the handshake fails: the peer's process is not ready, or a security group "
+     "lacks the rule to or from itself.",
+     "rdma link show", kEfa},
+    {"efa-unresponsive", peer,
+     "Unresponsive receiver (connection previously established)|Unresponsive remote (was previously responsive)",
+     "The peer stopped answering: its process or instance is gone or hangs.", "fabric-agentctl counters", kEfa},
+    {"efa-unreachable", network, "Unreachable remote (never received a response)",
+     "The peer never answered: wrong subnet or security group, or the instance is down.", "rdma link show", kEfa},
+    {"efa-rnr", peer, "Destination resource not ready (no work queue entries posted on receive queue)",
+     "The peer had posted no receive: its application is slow or hangs.", "fabric-agentctl counters", kEfa},
+    {"efa-local-memory", software, "Local memory registration is invalid, has insufficient access flags",
+     "The buffer of this host is not registered, or was freed during the transfer.",
+     "lsmod | grep -E 'efa|nvidia_peermem'", kEfa},
+    {"efa-remote-memory", peer, "Remote memory registration is invalid, has insufficient access flags",
+     "The buffer of the peer is not registered, or its process ended.", "fabric-agentctl counters", kEfa},
+    {"efa-bad-qp", peer, "Bad queue pair (QP) number (QP does not exist or is in error state)",
+     "The queue pair of the peer is gone: its process ended or restarted.", "fabric-agentctl counters", kEfa},
+    {"efa-reset", peer, "Connection was reset by remote peer", "The peer reset the connection: its process ended.",
+     "fabric-agentctl counters", kEfa},
+};
+
+}  // namespace
+
+const std::span<const Message> kLibraryMessages = kLibraryRows;
+
+}  // namespace fabric::lines
