@@ -17,7 +17,7 @@ const std::vector<std::set<std::string>> kFloors{{"base"},
                                                  {"vendor", "store"},
                                                  {"settings", "counters", "topology"},
                                                  {"health"},
-                                                 {"checks"},
+                                                 {"checks", "loglines"},
                                                  {"diagnosis", "metrics"},
                                                  {"scan", "config"}};
 constexpr size_t kMaxFiles = 25;  // in one folder
@@ -42,7 +42,7 @@ const std::vector<Library> kLibraries{
 
 // Pure floors reach no I/O: no POSIX header, and of the standard library nothing that opens, prints, waits or reads the
 // environment.
-const std::regex kPure("lib/(model|topology|health|checks|diagnosis)/.*");
+const std::regex kPure("lib/(model|topology|health|checks|loglines|diagnosis)/.*");
 const std::regex kIo(".*\\.h|fstream|iostream|filesystem|thread|mutex|future|condition_variable|cstdlib|csignal");
 
 struct Include {
