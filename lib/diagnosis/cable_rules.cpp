@@ -50,7 +50,7 @@ bool could_be_this_host(const View& view, const std::set<std::string>& lost) {
   return cards.size() < 2 || !other_stayed;
 }
 
-Result switch_restart(const PortContext& ctx) {
+MaybeResult switch_restart(const PortContext& ctx) {
   if (ctx.peer == nullptr || !rose(ctx.signals.link_downs)) return std::nullopt;
   std::set<std::string> lost;
   for (const Neighbor& each : ctx.view.now.neighbors.heard) {
@@ -66,7 +66,7 @@ Result switch_restart(const PortContext& ctx) {
                      " lost their link in the same window, and no other port did"}};
 }
 
-Result one_lane(const PortContext& ctx) {
+MaybeResult one_lane(const PortContext& ctx) {
   const auto bad = ctx.before == nullptr ? std::nullopt : bad_lane(*ctx.before, ctx.port);
   if (!bad || damaged_frames(ctx.signals) <= 0 || came_damaged(ctx.port, ctx.signals)) return std::nullopt;
   // Lanes of a good link differ by as much before FEC: the few frames that any link damages prove nothing.
@@ -96,7 +96,7 @@ std::string group_with_errors(const PortContext& ctx) {
   return all_have_errors(ctx, are_twins) ? "all links of NICs like this one in this host" : "";
 }
 
-Result link_errors(const PortContext& ctx) {
+MaybeResult link_errors(const PortContext& ctx) {
   if (auto result = by_reason(ctx, {"Large number of physical errors"})) return result;
   const double allowed = allowed_error_ratio(ctx.port);  // of the bits; the same limit as the check link-errors
   const Signals& seen = ctx.signals;
@@ -126,7 +126,7 @@ Result link_errors(const PortContext& ctx) {
   return out;
 }
 
-Result flapping_link(const PortContext& ctx) {
+MaybeResult flapping_link(const PortContext& ctx) {
   if (rise(ctx.signals.link_downs) < ctx.limit(kFlaps) || another_link_was_lost(ctx)) return std::nullopt;
   std::string stayed;
   for (const Neighbor& each : ctx.view.now.neighbors.heard) {
@@ -144,10 +144,10 @@ Result flapping_link(const PortContext& ctx) {
               "no other port of this host lost its link"}};
 }
 // The reading that identifies a part comes first.
-Result damaged_link(const PortContext& ctx) {
-  Result candidate;
+MaybeResult damaged_link(const PortContext& ctx) {
+  MaybeResult candidate;
   for (const auto ask : {rx_power_low, one_lane, link_errors, flapping_link}) {
-    Result out = ask(ctx);
+    MaybeResult out = ask(ctx);
     if (out && out->certain) return out;
     if (!candidate) candidate = std::move(out);
   }

@@ -13,7 +13,7 @@ namespace {
 
 using enum Symptom;
 
-Result ecn_off(const PortContext& ctx) {
+MaybeResult ecn_off(const PortContext& ctx) {
   const Signals& seen = ctx.signals;
   const bool ignores = ctx.symptoms.has(ignored), silent = ctx.symptoms.has(unanswered);
   const auto &rp = ctx.port.qos.ecn_rp, &np = ctx.port.qos.ecn_np;
@@ -31,7 +31,7 @@ Result ecn_off(const PortContext& ctx) {
     if (np) out.add("ecn_np of this port: " + to_text(*np));
   }
   if (ctx.port.qos.cc == false) out.add("cc of this port: off");
-  return ignores || silent ? Result(out) : std::nullopt;
+  return ignores || silent ? MaybeResult(out) : std::nullopt;
 }
 
 // CNPs received concern the traffic that this port sends; marks and CNPs sent concern the traffic it receives, which
@@ -88,7 +88,7 @@ void weigh_spread(const PortContext& ctx, RuleResult& out) {
   }
 }
 
-Result paused_by_network(const PortContext& ctx) {
+MaybeResult paused_by_network(const PortContext& ctx) {
   RuleResult out;
   const bool is_starved = ctx.symptoms.has(starved);
   if (is_starved) {  // credits come only from the far end of the cable; a link that retrains waits too
@@ -118,7 +118,7 @@ Result paused_by_network(const PortContext& ctx) {
 }
 
 // Lossless networks pause: information, no fault.
-Result congestion(const PortContext& ctx) {
+MaybeResult congestion(const PortContext& ctx) {
   const PauseShare &received = ctx.received, &sent = ctx.sent;
   RuleResult out{.certain = false, .evidence = {}};
   if (ctx.symptoms.has(rx_pause) && received.measured &&
@@ -140,7 +140,7 @@ Result congestion(const PortContext& ctx) {
   }
   if (out.certain && !ctx.symptoms.any_of({loss, discards})) out.add("no loss");
   if (out.evidence.empty() && ctx.symptoms.has(rx_pause)) out.add(ctx.received.text());
-  return out.evidence.empty() ? Result() : Result(out);
+  return out.evidence.empty() ? MaybeResult() : MaybeResult(out);
 }
 
 }  // namespace

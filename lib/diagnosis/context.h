@@ -10,7 +10,7 @@ namespace fabric {
 
 struct PortContext;
 using Lines = std::vector<std::string>;
-using Result = std::optional<RuleResult>;
+using MaybeResult = std::optional<RuleResult>;
 
 enum class Direction : uint8_t { rx, tx };
 // How much of the window one direction was paused.
@@ -131,11 +131,11 @@ std::string degraded_link(const PortContext& ctx);
 PrioSet without_congestion_control(const PortContext& ctx, const std::optional<PrioSet>& point);
 bool is_down(const Port& port);
 // The port is down and the NIC's reason contains one of the texts (link_rules.cpp).
-Result by_reason(const PortContext& ctx, std::initializer_list<std::string_view> reasons);
+MaybeResult by_reason(const PortContext& ctx, std::initializer_list<std::string_view> reasons);
 // -- optics.cpp: the module reports that it fails or is not accepted; low light on some lanes; none on all of them.
-Result module_trouble(const PortContext& ctx);
-Result rx_power_low(const PortContext& ctx);
-Result no_light(const PortContext& ctx);
+MaybeResult module_trouble(const PortContext& ctx);
+MaybeResult rx_power_low(const PortContext& ctx);
+MaybeResult no_light(const PortContext& ctx);
 double rise(const Rise& value);  // absent is 0
 bool rose(const Rise& value);
 // Increase of the counters of one metric, and of one severity if given.

@@ -4,7 +4,7 @@
 #include "diagnosis/context.h"
 
 namespace fabric {
-Result by_reason(const PortContext& ctx, std::initializer_list<std::string_view> reasons) {
+MaybeResult by_reason(const PortContext& ctx, std::initializer_list<std::string_view> reasons) {
   if (!is_down(ctx.port) || !ctx.port.link_status || ctx.port.link_status->reason.empty()) return std::nullopt;
   const LinkStatus& status = *ctx.port.link_status;
   const std::string text = status.detail.empty() ? status.reason : status.reason + ": " + status.detail;
@@ -17,7 +17,7 @@ namespace {
 
 using enum Symptom;
 
-Result admin_down(const PortContext& ctx) {
+MaybeResult admin_down(const PortContext& ctx) {
   constexpr unsigned kDisabled = 3;  // enum ib_port_phys_state (rdma/ib_verbs.h)
   if (!is_down(ctx.port)) return std::nullopt;
   if (ctx.port.link_status && ctx.port.link_status->reason == kSwitchedOff)
@@ -36,7 +36,7 @@ bool is_reset(const HealthReporter& then, const HealthReporter& now) {
   return (now.name.starts_with("fw") && now.recoveries > then.recoveries) || (now.name == "fw_fatal" && !now.healthy);
 }
 
-Result device_reset(const PortContext& ctx) {
+MaybeResult device_reset(const PortContext& ctx) {
   if (ctx.before == nullptr) return std::nullopt;
   RuleResult out;
   bool was_reset = false;
@@ -57,7 +57,7 @@ Result device_reset(const PortContext& ctx) {
   return out;
 }
 
-Result no_partner(const PortContext& ctx) {
+MaybeResult no_partner(const PortContext& ctx) {
   if (rx_power_low(ctx)) return std::nullopt;  // the lanes identify the fault
   if (auto out = by_reason(ctx, {"FEC mismatch during override", "No HCD", "FEC is not locked", "Unsupported rate"})) {
     out->next.push_back("Compare speed and FEC of both ends: ethtool " + ctx.port.netdev + "; ethtool --show-fec " +

@@ -18,7 +18,7 @@ std::string link_line(const PortContext& ctx) {
 }
 
 // InfiniBand: a device on the path, or the sender, has marked the packets.
-Result marked_on_path(const PortContext& ctx) {
+MaybeResult marked_on_path(const PortContext& ctx) {
   RuleResult out{
       .evidence = {plus("packets received that were already marked as damaged", *ctx.signals.remote_physical_errors)},
       .unexplained = {link}};
@@ -29,7 +29,7 @@ Result marked_on_path(const PortContext& ctx) {
 }
 
 // A cut-through switch forwards a damaged frame.
-Result forwarded_damaged(const PortContext& ctx) {
+MaybeResult forwarded_damaged(const PortContext& ctx) {
   RuleResult out{.certain = *ctx.signals.crc_errors >= ctx.limit(kFewEvents) && wire_explains_loss(ctx),
                  .evidence = {plus("frames received with a wrong CRC", *ctx.signals.crc_errors),
                               "the FEC of this port's link corrected every code word: they were damaged before it"}};
@@ -37,14 +37,14 @@ Result forwarded_damaged(const PortContext& ctx) {
   return out;
 }
 
-Result damaged_on_path(const PortContext& ctx) {
+MaybeResult damaged_on_path(const PortContext& ctx) {
   if (ctx.symptoms.has(marked)) return marked_on_path(ctx);
   const Signals& seen = ctx.signals;
   const Loss& lost = ctx.lost;
   if (!rose(seen.icrc_errors) || !ctx.symptoms.has(loss) || wire_explains_loss(ctx) || !has_link_counters(seen) ||
       *seen.icrc_errors * ctx.limit(kInFlight) < lost.requester + lost.responder ||
       *seen.icrc_errors < ctx.limit(kTries) * lost.retries_exceeded)
-    return came_damaged(ctx.port, seen) ? Result(forwarded_damaged(ctx)) : std::nullopt;
+    return came_damaged(ctx.port, seen) ? MaybeResult(forwarded_damaged(ctx)) : std::nullopt;
   RuleResult out{.evidence = {plus("RoCE packets with a wrong ICRC", *seen.icrc_errors), link_line(ctx)},
                  .unexplained = {link}};
   out.add(all_loss_lines(ctx));
@@ -58,7 +58,7 @@ bool send_discards_explain_loss(const PortContext& ctx) {
          discards_explain_loss(ctx, rise(ctx.signals.tx_discards));
 }
 
-Result send_drops(const PortContext& ctx) {
+MaybeResult send_drops(const PortContext& ctx) {
   if (!ctx.symptoms.has(loss) || !send_discards_explain_loss(ctx)) return std::nullopt;
   // Packets that wait for the link, the end of a pause or credits are discarded in the end too.
   const bool could_send =
@@ -130,7 +130,7 @@ void weigh_transport(const PortContext& ctx, RuleResult& out) {
   }
 }
 
-Result loss_in_network(const PortContext& ctx) {
+MaybeResult loss_in_network(const PortContext& ctx) {
   const Signals& seen = ctx.signals;
   if (!ctx.symptoms.has(loss) || discards_explain_loss(ctx, ctx.lossless_discards) || send_discards_explain_loss(ctx) ||
       wire_explains_loss(ctx) || is_tx_blocked(ctx))

@@ -126,7 +126,7 @@ std::string power_text(const ModuleReading& reading) {
   return reading.value ? number_text(*reading.value * 1e3) + " mW" : std::string("flagged");
 }
 
-Result module_unusable(const PortContext& ctx) {
+MaybeResult module_unusable(const PortContext& ctx) {
   if (auto result = by_reason(ctx, {"No cable", "Cable issue", "EEPROM issue", "Calibration failure",
                                     "Power budget exceeded", "Overheat", "Module"}))
     return result;
@@ -139,7 +139,7 @@ Result module_unusable(const PortContext& ctx) {
 }
 // The transmitter and the module as a whole. Errors of our transmitter are counted at the far end, and this port only
 // misses responses: then only values outside their limits now are evidence.
-Result module_fault(const PortContext& ctx) {
+MaybeResult module_fault(const PortContext& ctx) {
   const bool has_errors = ctx.symptoms.has(link), is_unheard = !has_errors && loses_what_it_sends(ctx);
   if (!ctx.port.module || (!has_errors && !is_unheard)) return std::nullopt;
   Transceiver module = trusted(ctx);
@@ -173,12 +173,12 @@ Result module_fault(const PortContext& ctx) {
 }  // namespace
 
 // The module in our cage: missing, not accepted by the NIC, or failing.
-Result module_trouble(const PortContext& ctx) {
+MaybeResult module_trouble(const PortContext& ctx) {
   auto out = module_unusable(ctx);
   return out ? out : module_fault(ctx);
 }
 
-Result rx_power_low(const PortContext& ctx) {
+MaybeResult rx_power_low(const PortContext& ctx) {
   if (!ctx.port.module || !ctx.symptoms.has(link)) return std::nullopt;
   const Transceiver module = trusted(ctx);
   RuleResult out;
@@ -199,7 +199,7 @@ Result rx_power_low(const PortContext& ctx) {
   out.add(error_lines(ctx));
   return out;
 }
-Result no_light(const PortContext& ctx) {
+MaybeResult no_light(const PortContext& ctx) {
   if (!ctx.port.module || !is_down(ctx.port)) return std::nullopt;
   const auto lanes = trusted(ctx).lanes;
   // A lane with a signal and without power does not measure.

@@ -92,7 +92,7 @@ Lines aer_lines_of_gpus(const PortContext& ctx) {
   return out;
 }
 
-Result slow_pcie(const PortContext& ctx) {
+MaybeResult slow_pcie(const PortContext& ctx) {
   if (!ctx.symptoms.any_of({tx_pause, pcie})) return std::nullopt;
   RuleResult out;
   const std::string degraded = degraded_link(ctx), far = far_from_gpus(ctx);

@@ -26,7 +26,7 @@ Lines pcie_lines(const PortContext& ctx, bool late) {
   return out;
 }
 
-Result slow_host(const PortContext& ctx) {
+MaybeResult slow_host(const PortContext& ctx) {
   const bool sends_pause = ctx.symptoms.has(tx_pause);
   const double here = rnr_here(ctx);
   const bool late = here >= std::max(ctx.limit(kFewEvents),
@@ -51,7 +51,7 @@ Result slow_host(const PortContext& ctx) {
   return out;
 }
 
-Result not_ready(const PortContext& ctx) {
+MaybeResult not_ready(const PortContext& ctx) {
   const Signals& seen = ctx.signals;
   if (!ctx.symptoms.has(receiver) || !is_far_end_late(ctx)) return std::nullopt;
   RuleResult out{.evidence = lines_of(
@@ -77,7 +77,7 @@ Lines doubts_about_silence(const PortContext& ctx) {
   return out;
 }
 
-Result silent(const PortContext& ctx) {
+MaybeResult silent(const PortContext& ctx) {
   const Signals& seen = ctx.signals;
   if (!rose(seen.retries_exceeded)) return std::nullopt;
   const double few = ctx.limit(kFewEvents), naks = rise(seen.sequence_naks), disorder = rise(seen.out_of_sequence);
@@ -104,8 +104,8 @@ Result silent(const PortContext& ctx) {
 }
 
 // Both may be true of one far end.
-Result far_end(const PortContext& ctx) {
-  Result late = not_ready(ctx), gone = silent(ctx);
+MaybeResult far_end(const PortContext& ctx) {
+  MaybeResult late = not_ready(ctx), gone = silent(ctx);
   if (!late || (gone && !gone->certain && !ctx.symptoms.has(receiver))) return gone;
   if (!gone || !gone->certain) return late;
   gone->add(std::move(late->evidence));

@@ -47,7 +47,7 @@ bool only_switch_has(const PortContext& ctx, PrioSet off) {
   return true;
 }
 
-Result pfc_off_here(const PortContext& ctx) {
+MaybeResult pfc_off_here(const PortContext& ctx) {
   if (!loses(ctx) || !ctx.port.qos.pfc) return std::nullopt;
   PrioSet off = lacking(ctx, *ctx.port.qos.pfc);
   if (ctx.policy_pfc) off.bits &= ctx.policy_pfc->bits;
@@ -60,7 +60,7 @@ Result pfc_off_here(const PortContext& ctx) {
   out.add(all_loss_lines(ctx));
   return out;
 }
-Result pfc_off_switch(const PortContext& ctx) {
+MaybeResult pfc_off_switch(const PortContext& ctx) {
   const auto& at_switch = ctx.switch_pfc;
   if (!loses(ctx) || !ctx.pfc() || !at_switch) return std::nullopt;
   const PrioSet off = lacking(ctx, *at_switch);
@@ -90,7 +90,7 @@ bool differs_from_plan(const PortContext& ctx, SettingId setting) {
          std::ranges::any_of(members, [&](const Port* member) { return differs(ctx.view, *member, setting); });
 }
 
-Result wrong_priority(const PortContext& ctx) {
+MaybeResult wrong_priority(const PortContext& ctx) {
   if (!loses(ctx)) return std::nullopt;
   RuleResult out;
   if (ctx.port.qos.trust && *ctx.port.qos.trust != Trust::dscp && ctx.policy != nullptr &&
@@ -112,10 +112,10 @@ Result wrong_priority(const PortContext& ctx) {
   out.add(all_loss_lines(ctx));
   return out;
 }
-Result unprotected_roce(const PortContext& ctx) {
-  Result off = pfc_off_here(ctx);
+MaybeResult unprotected_roce(const PortContext& ctx) {
+  MaybeResult off = pfc_off_here(ctx);
   if (off && off->certain) return off;
-  Result wrong = wrong_priority(ctx);
+  MaybeResult wrong = wrong_priority(ctx);
   return wrong && (wrong->certain || !off) ? wrong : off;
 }
 
@@ -130,7 +130,7 @@ bool never_paused(const PortContext& ctx) {
   return true;
 }
 
-Result headroom(const PortContext& ctx) {
+MaybeResult headroom(const PortContext& ctx) {
   if (!ctx.symptoms.has(discards) || !ctx.port.qos.pfc || receives_nothing(ctx) ||
       lacking(ctx, *ctx.port.qos.pfc).bits != 0)
     return std::nullopt;

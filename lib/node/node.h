@@ -96,7 +96,7 @@ struct Port {
   std::string left_alone;     // why its settings cannot be managed here: "subfunction: ..."; empty: they can be kept
   std::string kernel_driver;  // driver of the PCI function ("mlx5_core"), else the RDMA link type ("rxe"), else empty
   std::string driver_version{};  // of its module; of the kernel's own drivers the kernel's release
-  std::string driver;            // our driver's name for it ("mlx5", "upstream"): see lib/vendor/
+  std::string driver;            // our driver's name for it ("mlx5", "upstream"): see lib/nic/
   std::string firmware;          // fw_ver
   std::string board_id;          // PSID and the like
   std::string hca_type;

@@ -26,7 +26,7 @@ struct Machine : test::Healthy {
   Nic& nic() { return now.topology.nics.at(1); }
   Gpu& gpu() { return now.topology.gpus.at(1); }
   Interface& interface() { return now.network.interfaces.at(port().netdev); }
-  // What the port's own counters say of the metric (lib/model/metrics.h) grows by so many base units between the
+  // What the port's own counters say of the metric (lib/nic/metrics.h) grows by so many base units between the
   // readings; where the metric has a direction or the like, `label` says which. False: this driver does not count it.
   bool raise(const Metric& metric, double by, std::string_view label = {});
   // It did not grow.

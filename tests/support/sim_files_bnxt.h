@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Congestion control of bnxt_re behind its files (sources: lib/vendor/broadcom/bnxt_cc.h): firmware's values, and the
+// Congestion control of bnxt_re behind its files (sources: lib/nic/broadcom/bnxt_cc.h): firmware's values, and the
 // module's copy of them that waits for `apply`.
 #pragma once
 

@@ -62,9 +62,8 @@ TEST(Nvml, OnlyTheProgramThatAPersonRunsAsks) {
   std::string users;
   for (const char* folder : {"/agent", "/lib"})
     for (const auto& entry : std::filesystem::recursive_directory_iterator(source + folder))
-      if (has(test::slurp(entry.path()), "\"kernel/pci/nvml.h\""))
-        users += entry.path().string().substr(source.size()) + " ";
-  for (const char* service : {"/agent/exporter", "/agent/agentd", "/lib/scan", "/lib/settings"})
+      if (has(test::slurp(entry.path()), "\"node/nvml.h\"")) users += entry.path().string().substr(source.size()) + " ";
+  for (const char* service : {"/agent/exporter", "/agent/agentd", "/lib/node/scan", "/lib/enforce"})
     EXPECT_FALSE(has(users, service));
   EXPECT_TRUE(has(users, "/agent/ctl/topo/topo_verb.cpp"));
 }

@@ -78,7 +78,7 @@ TEST(Offers, NoReasonIsAnEmptyPhrase) {
     for (const Setting& setting : kSettings) {
       if (op_of(*driver, setting.id).write != nullptr) continue;
       EXPECT_FALSE(has(remedy_of(*driver, setting, with_dcbnl(), "eth0", 0), "does not offer it"))
-          << driver->name << " " << setting.key << ": add a row to kMissing (lib/vendor/generic/upstream.cpp)";
+          << driver->name << " " << setting.key << ": add a row to kMissing (lib/nic/generic/upstream.cpp)";
     }
 }
 

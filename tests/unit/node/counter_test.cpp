@@ -22,7 +22,7 @@ TEST(Catalogue, NoRawNameMeansTwoThings) {
     for (const CounterRow& row : table.rows) {
       const bool own_only = table.exclusive || (!table.drivers[0].empty() && row.source == CounterSource::pma);
       EXPECT_TRUE((own_only ? own : common).emplace(row.source, row.name).second)
-          << row.name << " is in two rows of lib/vendor/*/counters.cpp";
+          << row.name << " is in two rows of lib/nic/*/counters.cpp";
     }
   }
 }

@@ -106,7 +106,7 @@ TEST(ManualPage, GivesTheRangeOfEveryNumber) {
     if (!std::holds_alternative<std::optional<uint32_t> Qos::*>(setting.member)) continue;
     const std::string entry = entry_of(page, "port." + std::string(setting.key));
     EXPECT_TRUE(has(entry, std::to_string(setting.min) + " to " + std::to_string(setting.max)))
-        << kTomlPage << ": port." << setting.key << " gives another range than lib/model/setting_table.h";
+        << kTomlPage << ": port." << setting.key << " gives another range than lib/setting/setting_table.h";
   }
 }
 
