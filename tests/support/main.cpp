@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// main() of every test program: gtest's, and a wait for the threads that a test let go of. Arguments are names of files
-// without "_test.cpp": only their cases run.
+// main() of every test program: gtest's, and a wait for the threads that a test let go of. Arguments, and the words of
+// FABRIC_TEST_FILES, are names of files without "_test.cpp": only their cases run.
 #include <pthread.h>
 
 #include "support/test.h"
@@ -66,7 +66,12 @@ void run_only(const std::set<std::string>& files) {
 int main(int argc, char** argv) {
   lock_sanitizer_at_fork();
   testing::InitGoogleTest(&argc, argv);
-  if (argc > 1) run_only({argv + 1, argv + argc});
+  std::set<std::string> files(argv + 1, argv + argc);
+  if (const char* more = std::getenv("FABRIC_TEST_FILES")) {
+    std::istringstream words(more);
+    files.insert(std::istream_iterator<std::string>(words), {});
+  }
+  if (!files.empty()) run_only(files);
   const int status = RUN_ALL_TESTS();
   await_other_threads();
   return status;

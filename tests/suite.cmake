@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+# All that tests/run runs beside the unit tests, as tests of ctest. Their names are KIND/NAME.
+#   fixtures  `programs` (build), `package` (package/build), `image` and `share` (of the virtual server): ctest runs what a test needs
+#   labels    `all`: only with tests/run --all; `by-hand`: only if named
+#   COST      longer tests begin first
+# A test counts its checks in lines "ok NAME" and "FAIL NAME"; exit status 77 is "skipped".
+
+# suite_test(NAME COMMAND WORD... [SETUP FIXTURE] [NEEDS FIXTURE...] [LABELS LABEL...] [COST N] [LOCK NAME] [ENVIRONMENT V=X...])
+function(suite_test name)
+  cmake_parse_arguments(_arg "" "SETUP;COST;LOCK" "COMMAND;NEEDS;LABELS;ENVIRONMENT" ${ARGN})
+  add_test(NAME ${name} COMMAND ${_arg_COMMAND} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 5400 COST "${_arg_COST}" LABELS "${_arg_LABELS}"
+    FIXTURES_SETUP "${_arg_SETUP}" FIXTURES_REQUIRED "${_arg_NEEDS}" RESOURCE_LOCK "${_arg_LOCK}" ENVIRONMENT "${_arg_ENVIRONMENT}")
+endfunction()
+
+# Sets VARIABLE to "all" or "by-hand", as a line of the file says.
+function(labels_of file variable)
+  file(STRINGS ${file} _lines REGEX "^# (only with --all|by hand:)")
+  set(_labels "")
+  if(_lines MATCHES "# only with --all")
+    set(_labels all)
+  elseif(_lines MATCHES "# by hand:")
+    set(_labels by-hand)
+  endif()
+  set(${variable} "${_labels}" PARENT_SCOPE)
+endfunction()
+
+# ---- What others need. Compilers have all cores, so one at a time; the image mostly waits for the network.
+suite_test(image COMMAND tests/vm/build SETUP image COST 1000)
+suite_test(build COMMAND ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR} SETUP programs COST 900 LOCK compiler)
+suite_test(package/build COMMAND packaging/build-deb build/deb SETUP package COST 950 LOCK compiler ENVIRONMENT FABRIC_WERROR=ON)
+suite_test(share COMMAND tests/parts/share SETUP share NEEDS package)
+
+# ---- The package, and pages and scripts that no compiler reads.
+suite_test(package/checks COMMAND tests/parts/package-checks NEEDS package)
+
+file(GLOB_RECURSE _sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/lib/*.cpp ${PROJECT_SOURCE_DIR}/lib/*.h
+  ${PROJECT_SOURCE_DIR}/agent/*.cpp ${PROJECT_SOURCE_DIR}/agent/*.h ${CMAKE_CURRENT_LIST_DIR}/*.cpp ${CMAKE_CURRENT_LIST_DIR}/*.h)
+suite_test(lint/format COMMAND clang-format --dry-run --Werror ${_sources})
+file(GLOB_RECURSE _pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/agent/*.[1578])
+suite_test(lint/man COMMAND mandoc -Tlint -Wwarning ${_pages})
+file(GLOB_RECURSE _files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/.ci/* ${PROJECT_SOURCE_DIR}/etc/* ${PROJECT_SOURCE_DIR}/packaging/*
+  ${CMAKE_CURRENT_LIST_DIR}/*)
+list(FILTER _files EXCLUDE REGEX "\\.(cpp|h|json|svg|png|txt|tgz|html)$|/fuzz/corpus/")
+foreach(_file ${_files})
+  file(STRINGS ${_file} _line LIMIT_COUNT 1)
+  if(_line MATCHES "^#!.*[/ ](ba)?sh( |$)|^# shellcheck shell=")
+    list(APPEND _scripts ${_file})
+  endif()
+endforeach()
+suite_test(lint/scripts COMMAND shellcheck --severity=warning ${_scripts})
+
+set(_tools ${PROJECT_SOURCE_DIR}/build/tools/usr/bin)  # where install-build-deps unpacks prometheus and prometheus-alertmanager
+set(_etc ${PROJECT_SOURCE_DIR}/etc/prometheus)
+file(GLOB _rules CONFIGURE_DEPENDS ${_etc}/*.rules.yml)
+suite_test(lint/rules COMMAND ${_tools}/promtool check rules ${_rules})
+suite_test(lint/rules-answers COMMAND ${_tools}/promtool test rules tests/prometheus_rules.yml tests/prometheus_pages.yml)
+suite_test(lint/routes COMMAND ${_tools}/amtool check-config ${_etc}/alertmanager.yml)
+file(GLOB _examples CONFIGURE_DEPENDS RELATIVE ${_etc} ${_etc}/*.example.yml)
+list(REMOVE_ITEM _examples targets.example.yml)
+foreach(_example ${_examples})
+  string(REPLACE ".example.yml" "" _name ${_example})
+  suite_test(lint/example-${_name} COMMAND ${_tools}/promtool check config --syntax-only ${_etc}/${_example})
+endforeach()
+
+# ---- promtool on the page of this machine and of every captured machine that is at hand.
+set(_corpus ${PROJECT_SOURCE_DIR}/../shared/corpus)
+if(DEFINED ENV{FABRIC_CORPUS})
+  set(_corpus $ENV{FABRIC_CORPUS})
+endif()
+file(GLOB _machines CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/corpus/*.tgz ${_corpus}/ib-sysfs/*.tar.* ${_corpus}/sysfs-derived/*.tar.*
+  ${_corpus}/hwloc-fsroot/*.tar.*)
+set(_port 20480)  # of the range that the kernel does not hand out by itself
+foreach(_machine / ${_machines})
+  string(REGEX REPLACE "^.*/|\\.(tgz|tar\\..*)$" "" _name ${_machine})
+  if(_machine STREQUAL /)
+    set(_name this-machine)
+  endif()
+  suite_test(page/${_name} COMMAND tests/parts/page ${_machine} ${_port} NEEDS package)
+  math(EXPR _port "${_port} + 1")
+endforeach()
+
+# ---- Fuzzers, other builds.
+if(FABRIC_FUZZ)
+  file(GLOB _fuzzers CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_LIST_DIR}/fuzz ${CMAKE_CURRENT_LIST_DIR}/fuzz/*_fuzzer.cpp)
+  foreach(_fuzzer ${_fuzzers})
+    string(REPLACE "_fuzzer.cpp" "" _name ${_fuzzer})
+    suite_test(fuzz/${_name} COMMAND tests/parts/fuzz ${_name} ${CMAKE_CURRENT_BINARY_DIR}/fuzz/${_name}_fuzzer NEEDS programs)
+  endforeach()
+endif()
+suite_test(gcc COMMAND tests/parts/gcc LABELS all COST 800 LOCK compiler)
+suite_test(week COMMAND tests/parts/week LABELS all COST 800 LOCK compiler)
+
+# ---- Programs of others: what operators load, fleets.
+file(GLOB _tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/integration/*)
+list(FILTER _tests EXCLUDE REGEX "\\.(sh|py)$")
+foreach(_test ${_tests})
+  get_filename_component(_name ${_test} NAME)
+  labels_of(${_test} _labels)
+  suite_test(integration/${_name} COMMAND ${_test} NEEDS package LABELS "${_labels}" COST 100)
+endforeach()
+suite_test(fleet/alerts COMMAND tests/fleet/alerts COST 100)
+suite_test(fleet/dashboards COMMAND tests/fleet/dashboards COST 100)
+suite_test(fleet/run COMMAND tests/fleet/run 60 --speed 8 LABELS all COST 400)
+suite_test(fleet/shards COMMAND tests/fleet/shards LABELS all COST 100)
+
+# ---- The virtual GPU server. NAME.sh is a script for the guest: one boot each, with the built package and the tests in its share.
+# A line "# run: OPTIONS" gives tests/vm/run options; several such lines are several boots, those "# run with --all: OPTIONS" only
+# with --all. An executable NAME without suffix runs on this machine and calls tests/vm/run itself.
+set(_share ${PROJECT_SOURCE_DIR}/build/vm/share)
+function(vm_test name script options labels)
+  separate_arguments(_words UNIX_COMMAND "${options}")
+  file(SIZE ${script} _cost)  # long scripts run long
+  suite_test(vm/${name} COMMAND tests/vm/run --share ${_share} ${_words} ${script} NEEDS share image LABELS "${labels}" COST ${_cost})
+endfunction()
+file(GLOB _scenarios CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/vm/scenarios/*)
+foreach(_scenario ${_scenarios})
+  if(IS_DIRECTORY ${_scenario})
+    continue()
+  endif()
+  get_filename_component(_name ${_scenario} NAME)
+  labels_of(${_scenario} _labels)
+  if(NOT _name MATCHES "\\.sh$")
+    suite_test(vm/${_name} COMMAND ${_scenario} NEEDS share image LABELS "${_labels}" COST 1000 ENVIRONMENT SHARE=${_share})
+    continue()
+  endif()
+  string(REPLACE ".sh" "" _name ${_name})
+  file(STRINGS ${_scenario} _runs REGEX "^# run(:| with --all:)")
+  if(NOT _runs)
+    set(_runs "# run:")
+  endif()
+  set(_boot 0)
+  foreach(_run ${_runs})
+    string(REGEX REPLACE "^# run[^:]*: *" "" _options "${_run}")
+    set(_boot_labels "${_labels}")
+    if(_run MATCHES "with --all")
+      set(_boot_labels all)
+    endif()
+    math(EXPR _boot "${_boot} + 1")
+    if(_boot EQUAL 1)
+      vm_test(${_name} ${_scenario} "${_options}" "${_boot_labels}")
+    else()
+      vm_test(${_name}/boot-${_boot} ${_scenario} "${_options}" "${_boot_labels}")
+    endif()
+  endforeach()
+endforeach()
+vm_test(selftest ${CMAKE_CURRENT_LIST_DIR}/vm/selftest.sh "" all)
