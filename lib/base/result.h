@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -28,45 +29,38 @@ std::string errno_name(int code);
 
 inline Error error(int code, std::string what) { return Error{code, std::move(what)}; }
 
-// A value or an Error. Look before you take: value() on an error is a programming fault (terminates).
+// A value or an Error; Result<void>: success or an Error. Look before you take: value() on an error is a programming
+// fault (terminates).
 template <class T>
 class [[nodiscard]] Result {
+  using Value = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
+
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}          // NOLINT: implicit by design
+  Result() requires std::is_void_v<T>
+  = default;
+  Result(Value value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT: implicit by design
   Result(Error failure) : state_(std::in_place_index<1>, std::move(failure)) {}  // NOLINT
 
   [[nodiscard]] bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }
 
-  T& value() & { return std::get<0>(state_); }
-  const T& value() const& { return std::get<0>(state_); }
-  T&& value() && { return std::get<0>(std::move(state_)); }
-  T& operator*() & { return value(); }
-  const T& operator*() const& { return value(); }
-  T&& operator*() && { return std::move(*this).value(); }
-  T value_or(T other) && { return ok() ? std::move(*this).value() : std::move(other); }
-  T* operator->() { return &value(); }
-  const T* operator->() const { return &value(); }
+  Value& value() & { return std::get<0>(state_); }
+  const Value& value() const& { return std::get<0>(state_); }
+  Value&& value() && { return std::get<0>(std::move(state_)); }
+  Value& operator*() & { return value(); }
+  const Value& operator*() const& { return value(); }
+  Value&& operator*() && { return std::move(*this).value(); }
+  Value* operator->() { return &value(); }
+  const Value* operator->() const { return &value(); }
+  Value value_or(Value other) && {
+    if (ok()) return std::move(*this).value();
+    return other;
+  }
 
   [[nodiscard]] const Error& error() const { return std::get<1>(state_); }
 
  private:
-  std::variant<T, Error> state_;
-};
-
-template <>
-class [[nodiscard]] Result<void> {
- public:
-  Result() = default;
-  Result(Error failure) : failed_(true), failure_(std::move(failure)) {}  // NOLINT
-
-  [[nodiscard]] bool ok() const { return !failed_; }
-  explicit operator bool() const { return ok(); }
-  [[nodiscard]] const Error& error() const { return failure_; }
-
- private:
-  bool failed_ = false;
-  Error failure_;
+  std::variant<Value, Error> state_;
 };
 
 }  // namespace fabric

@@ -7,7 +7,7 @@
 #include "base/parse.h"
 #include "enforce/restore.h"
 #include "kernel/netlink/dcbnl.h"
-#include "kernel/netlink/ethtool.h"
+#include "kernel/netlink/ethtool_ioctl.h"
 #include "kernel/netlink/rtnl.h"
 #include "node/state.h"
 

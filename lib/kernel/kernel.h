@@ -7,6 +7,7 @@
 #include "kernel/capture/root.h"
 #include "kernel/capture/tape.h"
 #include "kernel/netlink/ethtool.h"
+#include "kernel/netlink/ethtool_ioctl.h"
 #include "kernel/netlink/netlink.h"
 
 namespace fabric {

@@ -248,7 +248,7 @@ Result<std::vector<Counter>> PortReader::read_statistics() {
     if (!values && values.error().code != EAGAIN) return values.error();
     if (values) {
       std::vector<Counter> out;
-      for (const auto& place : kept_.places()) out.push_back({place.name, (*values)[place.at]});
+      for (const auto& position : kept_.positions()) out.push_back({position.name, (*values)[position.at]});
       return out;
     }
   }

@@ -4,7 +4,7 @@
 // them many times a second. Not thread-safe: one reader, one thread.
 #pragma once
 
-#include "kernel/netlink/ethtool.h"
+#include "kernel/netlink/ethtool_ioctl.h"
 #include "kernel/netlink/netlink.h"
 #include "node/burst.h"
 #include "node/counter_source.h"

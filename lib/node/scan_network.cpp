@@ -79,8 +79,8 @@ void take_rules(const std::vector<rtnl::IpRule>& rules, Network& network) {
   }
 }
 
-void take_gateways(const std::vector<rtnl::IpNeighbor>& neighbors, const ByIndex& interfaces) {
-  for (const rtnl::IpNeighbor& each : neighbors) {
+void take_gateways(const std::vector<rtnl::NeighborEntry>& neighbors, const ByIndex& interfaces) {
+  for (const rtnl::NeighborEntry& each : neighbors) {
     const auto found = interfaces.find(each.ifindex);
     if (found == interfaces.end()) continue;
     const auto& routes = found->second->routes;

@@ -2,7 +2,7 @@
 #include "wire/eeprom.h"
 
 #include "base/find.h"
-#include "wire/eeprom_memory.h"
+#include "wire/module_memory.h"
 
 namespace fabric::eeprom {
 namespace {
@@ -27,40 +27,33 @@ const FormFactor* form_factor(uint8_t identifier) {
   return find_where(kFormFactors, [=](const FormFactor& row) { return row.identifier == identifier; });
 }
 
-// The existing pages. A module that lacks the selected page returns to page 00h (SFF-8636 6.2, byte 127), and of a
-// driver that takes an SFP for one without diagnostics the kernel reads A0h for A2h (net/ethtool/eeprom.c
-// fallback_set_params() of Linux 6.12: ETH_MODULE_SFF_8079).
-std::vector<Page> present(std::span<const Page> pages) {
-  const auto is_base = [](const Page& page) {
-    return page.place.page == 0 && page.place.i2c_address == first_place().i2c_address;
-  };
-  std::vector<Page> out;
-  for (const Page& page : pages) {
-    const auto is_copied = [&](const Page& each) { return is_base(each) && each.data == page.data; };
-    if (is_base(page) || std::ranges::none_of(pages, is_copied)) out.push_back(page);
-  }
-  return out;
-}
-
 }  // namespace
 
-Place first_place() { return {}; }
-
-std::vector<Place> further_places(View8 first) {
-  const Page page{first_place(), Bytes(first.begin(), first.end())};
-  const Memory lower(std::span(&page, 1));
-  const FormFactor* form = form_factor(lower.u8(kBase, 0).value_or(0));
-  return form == nullptr ? std::vector<Place>() : form->standard.places(lower);
+std::vector<PageRequest> further_pages(View8 first) {
+  const Page page{kFirstPage, Bytes(first.begin(), first.end())};
+  const std::span<const Page> read(&page, 1);
+  const FormFactor* form = form_factor(Registers(read).u8(0).value_or(0));
+  if (form == nullptr) return {};
+  return form->standard.further_pages(read);
 }
 
 Result<Transceiver> decode(std::span<const Page> pages) {
-  const std::vector<Page> read = present(pages);
-  const Memory memory(read);
-  const auto identifier = memory.u8(kBase, 0);
+  // A module that lacks the selected page returns to page 00h (SFF-8636 6.2, byte 127), and of a driver that takes an
+  // SFP for one without diagnostics the kernel reads A0h for A2h (net/ethtool/eeprom.c fallback_set_params() of Linux
+  // 6.12: ETH_MODULE_SFF_8079). A page with the bytes of page 00h is not there.
+  std::vector<Page> existing;
+  for (const Page& page : pages) {
+    const auto is_base = [](const PageRequest& request) {
+      return request.page == 0 && request.i2c_address == kFirstPage.i2c_address;
+    };
+    const auto is_same = [&](const Page& each) { return is_base(each.request) && each.data == page.data; };
+    if (is_base(page.request) || std::ranges::none_of(pages, is_same)) existing.push_back(page);
+  }
+  const auto identifier = Registers(existing).u8(0);
   if (!identifier) return error(EBADMSG, "module memory: no identifier");
   const FormFactor* form = form_factor(*identifier);
   if (form == nullptr) return error(EOPNOTSUPP, "module memory: identifier 0x" + hex_byte(*identifier));
-  Transceiver out = form->standard.decode(memory);
+  Transceiver out = form->standard.decode(existing);
   out.identifier = *identifier;
   out.form_factor = form->name;
   return out;

@@ -12,26 +12,26 @@ namespace fabric::eeprom {
 
 // A stretch of module memory that one request can read: at most 128 bytes, all in one half (0-127 or 128-255), and a
 // page other than 0 in the upper half alone (net/ethtool/eeprom.c of Linux 6.12).
-struct Place {
+struct PageRequest {
   uint8_t i2c_address = 0x50;
   uint8_t bank = 0;
   uint8_t page = 0;
   uint8_t offset = 0;
   uint8_t length = 128;
   bool fixed = false;  // says the same as long as page 00h does, that is, the same module is plugged: read it once
-  bool operator==(const Place&) const = default;
+  bool operator==(const PageRequest&) const = default;
 };
 
 struct Page {
-  Place place;
-  Bytes data;  // may be shorter than place.length; missing bytes are absent in the result
+  PageRequest request;
+  Bytes data;  // may be shorter than request.length; missing bytes are absent in the result
 };
 
 // The first page to read of every module; it lists the others.
-Place first_place();
-// What else this module has and decode() uses, given the bytes of first_place(). Empty when the identifier is unknown.
-// Lanes beyond the eighth (banks other than 0) are not read.
-std::vector<Place> further_places(View8 first);
+inline constexpr PageRequest kFirstPage{};
+// The other pages that this module has and decode() uses, given the bytes of kFirstPage. Empty when the identifier is
+// unknown. Lanes beyond the eighth (banks other than 0) are not read.
+std::vector<PageRequest> further_pages(View8 first);
 
 // What the pages say; those missing or cut short cost the values in them. EBADMSG when the identifier is not there,
 // EOPNOTSUPP when it is of none of the standards above.

@@ -15,9 +15,6 @@ inline constexpr std::array<std::array<uint8_t, 6>, 3> kDestinations{
 inline constexpr size_t kMaxFrame = 9216;  // larger than any jumbo frame
 inline constexpr size_t kMaxAddresses = 8, kMaxMalformed = 8;
 
-inline uint8_t u8(View8 bytes, size_t at) { return static_cast<uint8_t>(bytes[at]); }
-inline uint16_t u16(View8 bytes, size_t at) { return static_cast<uint16_t>(u8(bytes, at) << 8 | u8(bytes, at + 1)); }
-
 // Decodes a whole Ethernet frame (a VLAN tag is skipped); the caller adds netdev, source and times. The first of
 // duplicate TLVs counts; unknown TLVs are skipped; a TLV of the wrong length is listed in `malformed` and skipped. An
 // Error (EBADMSG) has the offset of the first bad byte: another EtherType, a TLV longer than the rest, or a frame that
@@ -28,9 +25,9 @@ Result<Neighbor> parse_frame(View8 frame);
 std::string chassis_id_text(uint8_t subtype, View8 id);
 std::string port_id_text(uint8_t subtype, View8 id);
 
-// An organisation's TLV -> what of it we know, the rest is left alone: 802.1Q (00-80-C2) port VLAN 1, ETS configuration
-// 9 and recommendation 10, PFC 11, application priority 12; 802.3 (00-12-0F) maximum frame size 4; CEE DCBX
-// (00-1B-21) 2. False: it is one of these and has the wrong length.
+// Adds what an organization's TLV says, as far as it is known here: of 802.1 (00-80-C2) port VLAN 1, ETS configuration
+// 9 and recommendation 10, PFC 11, application priority 12 (802.1Q-2018 annex D); of 802.3 (00-12-0F) maximum frame
+// size 4; CEE DCBX (00-1B-21) 2. Others are left alone. False: it is one of these and has the wrong length.
 bool read_organization(uint32_t oui, uint8_t subtype, View8 info, Neighbor& neighbor);
 
 }  // namespace fabric::lldp

@@ -16,10 +16,10 @@ using fabric::View8;
 class Source {
  public:
   explicit Source(View8 rest) : rest_(rest) {}
-  fabric::eeprom::Page read(const fabric::eeprom::Place& place) {
-    const View8 taken = rest_.first(std::min<size_t>(rest_.size(), place.length));
+  fabric::eeprom::Page read(const fabric::eeprom::PageRequest& request) {
+    const View8 taken = rest_.first(std::min<size_t>(rest_.size(), request.length));
     rest_ = rest_.subspan(taken.size());
-    return {place, fabric::Bytes(taken.begin(), taken.end())};
+    return {request, fabric::Bytes(taken.begin(), taken.end())};
   }
 
  private:
@@ -30,8 +30,8 @@ void require_finite(const fabric::ModuleReading& reading) { require(!reading.val
 
 void read_module(View8 input) {
   Source source(input);
-  std::vector<fabric::eeprom::Page> pages{source.read(fabric::eeprom::first_place())};
-  for (const auto& place : fabric::eeprom::further_places(pages.front().data)) pages.push_back(source.read(place));
+  std::vector<fabric::eeprom::Page> pages{source.read(fabric::eeprom::kFirstPage)};
+  for (const auto& request : fabric::eeprom::further_pages(pages.front().data)) pages.push_back(source.read(request));
   const auto module = fabric::eeprom::decode(pages);
   if (!module) return;
   require_finite(module->temperature);

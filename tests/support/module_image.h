@@ -32,18 +32,18 @@ class ModuleImage {
     for (unsigned i = first; i <= last; ++i) sum += at(page, i, i2c);
     at(page, last + 1, i2c) = static_cast<uint8_t>(sum);
   }
-  [[nodiscard]] std::optional<eeprom::Page> read(const eeprom::Place& place) const {
-    auto half = halves_.find({place.i2c_address, place.page, place.offset / 128u});
+  [[nodiscard]] std::optional<eeprom::Page> read(const eeprom::PageRequest& request) const {
+    auto half = halves_.find({request.i2c_address, request.page, request.offset / 128u});
     if (half == halves_.end()) return std::nullopt;
-    const auto first = half->second.begin() + place.offset % 128;
-    return eeprom::Page{place, Bytes(first, first + place.length)};
+    const auto first = half->second.begin() + request.offset % 128;
+    return eeprom::Page{request, Bytes(first, first + request.length)};
   }
-  // What a reader gets that follows first_place() and further_places().
+  // What a reader gets that follows kFirstPage and further_pages().
   [[nodiscard]] std::vector<eeprom::Page> pages() const {
-    std::vector<eeprom::Page> out{read(eeprom::first_place()).value()};
-    for (const eeprom::Place& place : eeprom::further_places(out.front().data)) {
-      auto page = read(place);
-      EXPECT_TRUE(page) << "asked for page " << +place.page << " which the module does not have";
+    std::vector<eeprom::Page> out{read(eeprom::kFirstPage).value()};
+    for (const eeprom::PageRequest& request : eeprom::further_pages(out.front().data)) {
+      auto page = read(request);
+      EXPECT_TRUE(page) << "asked for page " << +request.page << " which the module does not have";
       if (page) out.push_back(*std::move(page));
     }
     return out;

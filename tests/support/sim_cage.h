@@ -13,10 +13,10 @@ namespace fabric::test {
 class SimCage : public Netlink {
  public:
   ModuleImage module;
-  std::vector<eeprom::Place> reads{};
-  std::optional<eeprom::Place> broken{};  // EIO
-  std::optional<unsigned> cut{};          // so many bytes of page 02h alone: mlx5e_get_module_eeprom_by_page()
-  int failure = 0;                        // of every read
+  std::vector<eeprom::PageRequest> reads{};
+  std::optional<eeprom::PageRequest> broken{};  // EIO
+  std::optional<unsigned> cut{};                // so many bytes of page 02h alone: mlx5e_get_module_eeprom_by_page()
+  int failure = 0;                              // of every read
 
   Result<std::vector<Message>> talk(uint16_t type, uint16_t, View8 payload) override {
     if (failure != 0) return error(failure, "fake");

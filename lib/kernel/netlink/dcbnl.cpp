@@ -39,12 +39,14 @@ Result<int> ask_ieee(Netlink& route, uint8_t command, const std::string& netdev,
 Result<void> change(Netlink& route, uint8_t command, const std::string& netdev, std::string_view act,
                     const AttrWriter& ieee) {
   auto answer = ask_ieee(route, command, netdev, act, ieee);
-  return answer ? Result<void>() : Result<void>(answer.error());
+  if (!answer) return answer.error();
+  return {};
 }
 
 // The attribute type of a table entry: selectors of 802.1Q (1..5), or the kernel's own (PCP).
 uint16_t entry_type(uint8_t selector) {
-  return selector <= IEEE_8021QAZ_APP_SEL_DSCP ? uint16_t{DCB_ATTR_IEEE_APP} : kAttrDcbApp;
+  if (selector <= IEEE_8021QAZ_APP_SEL_DSCP) return DCB_ATTR_IEEE_APP;
+  return kAttrDcbApp;
 }
 
 AttrWriter table(uint16_t type, const AppTable& entries) {
@@ -143,7 +145,8 @@ Result<void> set_all(Netlink& route, const std::string& netdev) {
   auto answer = answer_to(route, message, DCB_ATTR_SET_ALL, netdev + ": set all dcb");
   if (!answer) return answer.error();
   // The driver's int in a byte: a negative errno, or 1.
-  if (*answer != 0) return error(*answer < 0 ? -*answer : EIO, netdev + ": set all dcb");
+  if (*answer < 0) return error(-*answer, netdev + ": set all dcb");
+  if (*answer > 0) return error(EIO, netdev + ": set all dcb");
   return {};
 }
 

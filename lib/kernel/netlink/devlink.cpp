@@ -19,8 +19,9 @@ AttrWriter request(uint8_t command, const Handle& of) {
 
 std::string serial_in(View8 payload) {
   const auto attributes = parse_attributes(payload, sizeof(genlmsghdr));
-  std::string board = text_of(attributes, DEVLINK_ATTR_INFO_BOARD_SERIAL_NUMBER);
-  return board.empty() ? text_of(attributes, DEVLINK_ATTR_INFO_SERIAL_NUMBER) : board;
+  std::string serial = text_of(attributes, DEVLINK_ATTR_INFO_BOARD_SERIAL_NUMBER);
+  if (serial.empty()) serial = text_of(attributes, DEVLINK_ATTR_INFO_SERIAL_NUMBER);
+  return serial;
 }
 
 }  // namespace
@@ -55,7 +56,8 @@ Result<std::vector<HealthReporter>> health_reporters(Netlink& generic, uint16_t 
   if (!replies) return error_about("devlink health of " + of.bus + "/" + of.device, replies.error());
   std::vector<HealthReporter> out;
   for (const Message& reply : *replies) {
-    auto reported = reply.type == family ? parse_reporter(reply.payload) : std::nullopt;
+    if (reply.type != family) continue;
+    auto reported = parse_reporter(reply.payload);
     if (!reported || !(reported->of == of)) continue;
     HealthReporter& found = reported->reporter;
     auto* same = find_where(out, [&](const HealthReporter& known) { return known.name == found.name; });

@@ -2,8 +2,8 @@
 #include "kernel/netlink/ethtool.h"
 
 #include <linux/ethtool.h>
-
-#include "kernel/netlink/ethtool_message.h"
+#include <linux/ethtool_netlink.h>
+#include <linux/genetlink.h>
 
 namespace fabric::ethtool {
 namespace {
@@ -35,7 +35,8 @@ std::vector<std::pair<std::string, bool>> parse_bitset(View8 bitset) {
 
 std::optional<Amount> amount(const std::vector<Attr>& attributes, uint16_t now, uint16_t max) {
   const auto have = value_of<uint32_t>(attributes, now), most = value_of<uint32_t>(attributes, max);
-  return have && most ? std::optional(Amount{*have, *most}) : std::nullopt;
+  if (!have || !most) return std::nullopt;
+  return Amount{*have, *most};
 }
 
 // Names of the link modes that stand for FEC (net/ethtool/common.c link_mode_names). Auto is an attribute of its own.
@@ -100,7 +101,8 @@ Result<void> set_pause(Netlink& generic, const Family& family, const std::string
 std::vector<std::pair<std::string, bool>> parse_private_flags(View8 payload) {
   const auto attributes = parse_attributes(payload, sizeof(genlmsghdr));
   const Attr* flags = find(attributes, ETHTOOL_A_PRIVFLAGS_FLAGS);
-  return parse_bitset(flags != nullptr ? flags->value : View8());
+  if (flags == nullptr) return {};
+  return parse_bitset(flags->value);
 }
 
 Result<std::vector<std::pair<std::string, bool>>> get_private_flags(Netlink& generic, const Family& family,

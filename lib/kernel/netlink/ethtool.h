@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// ethtool: generic netlink for settings, the ioctl for driver statistics, which have no netlink form
-// (linux/ethtool_netlink.h, net/ethtool/ioctl.c of Linux 6.12).
+// ethtool's settings of a netdev by generic netlink (linux/ethtool_netlink.h). ethtool_link.h: its link, FEC and
+// module; ethtool_ioctl.h: driver statistics, which have no netlink form.
 #pragma once
 
 #include "kernel/netlink/netlink.h"
-#include "kernel/telemetry.h"
 #include "setting/value.h"
 
 namespace fabric::ethtool {
@@ -17,61 +16,27 @@ struct Family {
 Result<Family> resolve(Netlink& generic, const char* name = "ethtool");
 Result<Family> parse_family(View8 payload);  // of a CTRL_CMD_NEWFAMILY reply. Pure, as the other parsers here.
 
+// A request about one netdev. The header is attribute 1 of every message used here. `flags`: ETHTOOL_FLAG_*.
+AttrWriter request(uint8_t command, const std::string& netdev, uint32_t flags = 0);
+
+// `parse` of the reply to it. Errors start with "eth0: read rings: ".
+template <class Parse>
+auto get(Netlink& generic, const Family& family, uint8_t command, const std::string& netdev, const char* act,
+         Parse* parse, uint32_t flags = 0) {
+  return ask(generic, family.id, family.id, request(command, netdev, flags), netdev + ": " + act, parse);
+}
+
 Result<Pause> get_pause(Netlink& generic, const Family& family, const std::string& netdev);
 // Of a PAUSE reply or notification; nothing when it does not say.
 std::optional<Pause> parse_pause(View8 payload);
 // Sends RX and TX only: mlx5 refuses an AUTONEG of 1 and others need none.
 Result<void> set_pause(Netlink& generic, const Family& family, const std::string& netdev, const Pause& pause);
-// The same by the SIOCETHTOOL ioctl (ethtool_get_pauseparam() of net/ethtool/ioctl.c): a second look for the self-test.
-Result<Pause> ioctl_pause(const std::string& netdev);
 // EOPNOTSUPP where the driver has none, or none of the name.
 Result<std::vector<std::pair<std::string, bool>>> get_private_flags(Netlink& generic, const Family& family,
                                                                     const std::string& netdev);
 std::vector<std::pair<std::string, bool>> parse_private_flags(View8 payload);
 Result<void> set_private_flag(Netlink& generic, const Family& family, const std::string& netdev, std::string_view name,
                               bool on);
-
-// The wanted statistics of a netdev. Their positions are looked up again only when the driver's names have changed.
-class Selection {
- public:
-  using Wants = std::function<bool(std::string_view name)>;
-  explicit Selection(Wants wants) : wants_(std::move(wants)) {}
-
-  // As pair_statistics(), these alone.
-  std::vector<Counter> of(View8 names, std::span<const uint64_t> values);
-  std::vector<Counter> of(const std::vector<Counter>& all);
-
-  // Newest reading: the number of all statistics, and the position of each wanted one.
-  struct Place {
-    size_t at;
-    CounterName name;
-  };
-  [[nodiscard]] size_t total() const { return total_; }
-  [[nodiscard]] std::span<const Place> places() const { return places_; }
-
- private:
-  Wants wants_;
-  std::vector<Place> places_;
-  size_t total_ = 0;
-  size_t hash_ = 0;  // of the names, which with many queues take 100 kB and more
-};
-
-// `ethtool -S`: all driver statistics, by name. Strings are read with every call, since mlx5's set changes with its
-// configuration. EOPNOTSUPP where the driver has none.
-class Statistics {
- public:
-  virtual ~Statistics() = default;
-  virtual Result<std::vector<Counter>> read(const std::string& netdev) = 0;
-  virtual Result<std::vector<Counter>> read(const std::string& netdev, Selection& wanted);
-  // For one who asks many times a second: the values alone, in the order of a read() of `count` of them. EAGAIN: there
-  // are more or fewer now. Names that changed at the same number are not noticed.
-  virtual Result<std::vector<uint64_t>> values(const std::string& netdev, size_t count);
-};
-Result<std::unique_ptr<Statistics>> open_statistics();
-
-// Names as ETHTOOL_GSTRINGS gives them (ETH_GSTRING_LEN = 32 bytes each, NUL-padded, not always NUL-terminated) beside
-// values as ETHTOOL_GSTATS gives them. If the counts differ, the shorter one applies. Pure.
-std::vector<Counter> pair_statistics(View8 names, std::span<const uint64_t> values);
 
 // Ring sizes, channels and FEC of a netdev (net/ethtool/{rings,channels,fec}.c of Linux 6.12). Reading needs no
 // privilege, setting CAP_NET_ADMIN. EOPNOTSUPP: the driver has no such operation.

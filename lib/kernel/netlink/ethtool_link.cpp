@@ -2,11 +2,12 @@
 #include "kernel/netlink/ethtool_link.h"
 
 #include <linux/ethtool.h>
+#include <linux/ethtool_netlink.h>
+#include <linux/genetlink.h>
 
 #include <algorithm>
 
 #include "base/find.h"
-#include "kernel/netlink/ethtool_message.h"
 #include "kernel/netlink/newer_uapi.h"
 
 namespace fabric::ethtool {
@@ -47,14 +48,6 @@ const Reason kReasons[] = {
     {uapi::kLinkExtStateBmcRequestDown, "BMC request down"},
 };
 
-void name_reason(uint8_t state, std::optional<uint8_t> substate, LinkStatus& out) {
-  const Reason* row = find_where(kReasons, [=](const Reason& each) { return each.state == state; });
-  out.reason = row != nullptr ? row->name : "reason " + std::to_string(state);
-  if (!substate) return;
-  const bool named = row != nullptr && *substate >= 1 && *substate <= row->details.size();
-  out.detail = named ? row->details[*substate - 1U] : "detail " + std::to_string(*substate);
-}
-
 // Link mode bit of an FEC mode (enum ethtool_link_mode_bit_indices), in our setting's words.
 std::string fec_word(uint32_t link_mode) {
   switch (link_mode) {
@@ -80,13 +73,6 @@ FecCount fec_count(const std::vector<Attr>& statistics, uint16_t type) {
   return out;
 }
 
-// As the module has it for good: mlx5 gives what it had read when I2C failed (Linux 6.12, en_ethtool.c), and a module
-// that is still starting gives the same byte over and over.
-bool is_whole(const eeprom::Page& page) {
-  return page.data.size() == page.place.length &&
-         std::ranges::any_of(page.data, [&](std::byte each) { return each != page.data.front(); });
-}
-
 }  // namespace
 
 LinkStatus parse_link_status(View8 payload) {
@@ -94,17 +80,24 @@ LinkStatus parse_link_status(View8 payload) {
   LinkStatus out;
   if (const auto up = value_of<uint8_t>(attributes, ETHTOOL_A_LINKSTATE_LINK)) out.up = *up != 0;
   out.downs = value_of<uint32_t>(attributes, uapi::kLinkStateExtDownCount);
-  if (const auto state = value_of<uint8_t>(attributes, ETHTOOL_A_LINKSTATE_EXT_STATE))
-    name_reason(*state, value_of<uint8_t>(attributes, ETHTOOL_A_LINKSTATE_EXT_SUBSTATE), out);
+  const auto state = value_of<uint8_t>(attributes, ETHTOOL_A_LINKSTATE_EXT_STATE),
+             substate = value_of<uint8_t>(attributes, ETHTOOL_A_LINKSTATE_EXT_SUBSTATE);
+  if (!state) return out;
+  out.reason = "reason " + std::to_string(*state);  // newer than this list
+  if (substate) out.detail = "detail " + std::to_string(*substate);
+  for (const Reason& row : kReasons) {
+    if (row.state != *state) continue;
+    out.reason = row.name;
+    if (substate && *substate >= 1 && *substate <= row.details.size()) out.detail = row.details[*substate - 1U];
+  }
   return out;
 }
 
 Result<LinkStatus> get_link_status(Netlink& generic, const Family& family, const std::string& netdev) {
-  const auto read = [&](uint32_t flags) {
-    return get(generic, family, ETHTOOL_MSG_LINKSTATE_GET, netdev, "read link state", parse_link_status, flags);
-  };
-  auto status = read(ETHTOOL_FLAG_STATS);
-  return !status && (status.error().code == EOPNOTSUPP || status.error().code == EINVAL) ? read(0) : status;
+  constexpr const char* kAct = "read link state";
+  auto status = get(generic, family, ETHTOOL_MSG_LINKSTATE_GET, netdev, kAct, parse_link_status, ETHTOOL_FLAG_STATS);
+  if (status || (status.error().code != EOPNOTSUPP && status.error().code != EINVAL)) return status;
+  return get(generic, family, ETHTOOL_MSG_LINKSTATE_GET, netdev, kAct, parse_link_status);
 }
 
 FecStatus parse_fec_status(View8 payload) {
@@ -131,35 +124,40 @@ Result<Bytes> parse_module_page(View8 payload) {
 }
 
 Result<Bytes> get_module_page(Netlink& generic, const Family& family, const std::string& netdev,
-                              const eeprom::Place& place) {
+                              const eeprom::PageRequest& page) {
   auto message = request(ETHTOOL_MSG_MODULE_EEPROM_GET, netdev);
-  message.u32(ETHTOOL_A_MODULE_EEPROM_OFFSET, place.offset)
-      .u32(ETHTOOL_A_MODULE_EEPROM_LENGTH, place.length)
-      .u8(ETHTOOL_A_MODULE_EEPROM_PAGE, place.page)
-      .u8(ETHTOOL_A_MODULE_EEPROM_BANK, place.bank)
-      .u8(ETHTOOL_A_MODULE_EEPROM_I2C_ADDRESS, place.i2c_address);
+  message.u32(ETHTOOL_A_MODULE_EEPROM_OFFSET, page.offset)
+      .u32(ETHTOOL_A_MODULE_EEPROM_LENGTH, page.length)
+      .u8(ETHTOOL_A_MODULE_EEPROM_PAGE, page.page)
+      .u8(ETHTOOL_A_MODULE_EEPROM_BANK, page.bank)
+      .u8(ETHTOOL_A_MODULE_EEPROM_I2C_ADDRESS, page.i2c_address);
   return ask(generic, family.id, family.id, message, netdev + ": read module memory", parse_module_page);
 }
 
 Result<Transceiver> ModuleReader::read(Netlink& generic, const Family& family, const std::string& netdev) {
   Known known = std::move(known_[netdev]);
   known_.erase(netdev);  // and kept again only after success: a module may have been pulled in between
-  auto first = get_module_page(generic, family, netdev, eeprom::first_place());
+  auto first = get_module_page(generic, family, netdev, eeprom::kFirstPage);
   if (!first) return first.error();
-  std::vector<eeprom::Page> pages{{eeprom::first_place(), *first}};
+  std::vector<eeprom::Page> pages{{eeprom::kFirstPage, *first}};
   Known now;
-  for (const eeprom::Place& place : eeprom::further_places(*first)) {
-    const auto* held = find_where(known.fixed, [&](const eeprom::Page& page) { return page.place == place; });
+  for (const eeprom::PageRequest& request : eeprom::further_pages(*first)) {
+    const auto* held = find_where(known.fixed, [&](const eeprom::Page& page) { return page.request == request; });
     if (held != nullptr && now.identity == known.identity) {
       now.fixed.push_back(*held);
       pages.push_back(*held);
       continue;
     }
-    auto data = get_module_page(generic, family, netdev, place);
+    auto data = get_module_page(generic, family, netdev, request);
     if (!data) continue;
-    if (place.page == 0) now.identity = *data;
-    pages.push_back({place, std::move(data).value()});
-    if (place.fixed && is_whole(pages.back())) now.fixed.push_back(pages.back());
+    if (request.page == 0) now.identity = *data;
+    pages.push_back({request, std::move(data).value()});
+    // Kept for good only if it is whole: mlx5 gives what it had read when I2C failed (Linux 6.12, en_ethtool.c), and a
+    // module that is still starting gives the same byte over and over.
+    const Bytes& bytes = pages.back().data;
+    const bool is_whole = bytes.size() == request.length &&
+                          std::ranges::any_of(bytes, [&](std::byte each) { return each != bytes.front(); });
+    if (request.fixed && is_whole) now.fixed.push_back(pages.back());
   }
   auto module = decode_(pages);
   if (!module) return error_about(netdev + ": read module", module.error());

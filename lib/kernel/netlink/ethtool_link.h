@@ -19,7 +19,7 @@ FecStatus parse_fec_status(View8 payload);
 
 // ETHTOOL_MSG_MODULE_EEPROM_GET: one read over I2C by the firmware, some milliseconds. Needs CAP_NET_ADMIN (EPERM).
 Result<Bytes> get_module_page(Netlink& generic, const Family& family, const std::string& netdev,
-                              const eeprom::Place& place);
+                              const eeprom::PageRequest& page);
 // EBADMSG without data.
 Result<Bytes> parse_module_page(View8 payload);
 

@@ -3,11 +3,17 @@
 
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <netlink/attr.h>
 #include <netlink/msg.h>
 #include <netlink/netlink.h>
 #include <netlink/socket.h>
 #include <poll.h>
 #include <sys/socket.h>
+
+#include <algorithm>
+
+#include "base/find.h"
+#include "base/parse.h"
 
 namespace fabric {
 namespace {
@@ -44,8 +50,9 @@ std::string extended_ack(const nlmsghdr& header, View8 payload) {
   auto verdict = load<nlmsgerr>(payload);
   if ((header.nlmsg_flags & NLM_F_CAPPED) == 0 && verdict.msg.nlmsg_len > NLMSG_HDRLEN)
     skip += NLMSG_ALIGN(verdict.msg.nlmsg_len - NLMSG_HDRLEN);
-  const std::string message = text_of(parse_attributes(payload, skip), NLMSGERR_ATTR_MSG);
-  return message.empty() ? message : ": " + message;
+  std::string message = text_of(parse_attributes(payload, skip), NLMSGERR_ATTR_MSG);
+  if (!message.empty()) message.insert(0, ": ");
+  return message;
 }
 
 // libnl folds several errnos into one code of its own; errno itself outlives its tidying up (free() keeps it since
@@ -83,7 +90,8 @@ Result<void> receive(nl_sock* socket, int protocol, TakeMessage take) {
     return NL_SKIP;  // libnl's own handling of ACKs and of the end of a dump
   };
   (void)nl_socket_modify_cb(socket, NL_CB_MSG_IN, NL_CB_CUSTOM, with_each, &take);
-  return nl_recvmsgs_default(socket) < 0 ? failed(protocol, "receive") : Result<void>();
+  if (nl_recvmsgs_default(socket) < 0) return failed(protocol, "receive");
+  return {};
 }
 
 // One conversation.
@@ -109,8 +117,9 @@ class LiveNetlink final : public Netlink {
         return true;
       };
       Replies replies{.take = keep};
-      const auto done = converse(type, dump ? flags : flags | NLM_F_ACK, payload, kPatience, replies);
-      const bool mixed = done ? replies.interrupted : done.error().code == ENOBUFS;
+      const auto done = converse(type, flags | (dump ? 0 : NLM_F_ACK), payload, kPatience, replies);
+      const bool lost = !done && done.error().code == ENOBUFS;
+      const bool mixed = lost || (done && replies.interrupted);
       if (dump && mixed && attempt < kDumpAttempts) continue;
       if (!done) return done.error();
       return messages;
@@ -129,8 +138,8 @@ class LiveNetlink final : public Netlink {
     auto sent = send(type, static_cast<uint16_t>(flags | NLM_F_REQUEST), payload);
     if (!sent) return sent;
     auto gathered = gather(replies, patience);
-    if (gathered) return replies.failure ? Result<void>(*replies.failure) : gathered;
-    if ((flags & NLM_F_DUMP) != NLM_F_DUMP) return gathered;
+    if (gathered && replies.failure) return *replies.failure;
+    if (gathered || (flags & NLM_F_DUMP) != NLM_F_DUMP) return gathered;
     // The kernel would first finish this dump (EBUSY): the next request goes by another socket.
     auto socket = open_socket(protocol_);
     if (!socket) return socket.error();
@@ -174,7 +183,8 @@ class LiveNetlink final : public Netlink {
     if (header.nlmsg_type == NLMSG_NOOP) return;
     if (header.nlmsg_type == NLMSG_ERROR || header.nlmsg_type == NLMSG_DONE) {
       replies.done = true;
-      int code = payload.size() >= sizeof(int) ? load<int>(payload) : 0;
+      int code = 0;
+      if (payload.size() >= sizeof code) code = load<int>(payload);
       if (code < 0)
         replies.failure = error(-code, std::string(protocol_name(protocol_)) + extended_ack(header, payload));
       return;
@@ -231,6 +241,60 @@ NotificationSocket::Batch NotificationSocket::drain() {
   return batch;
 }
 
+AttrWriter& AttrWriter::append(View8 bytes) {
+  out_.insert(out_.end(), bytes.begin(), bytes.end());
+  out_.resize(NLA_ALIGN(out_.size()));
+  return *this;
+}
+
+AttrWriter& AttrWriter::bytes(uint16_t type, View8 value) {
+  return header(nlattr{static_cast<uint16_t>(nla_attr_size(static_cast<int>(value.size()))), type}).append(value);
+}
+
+AttrWriter& AttrWriter::text(uint16_t type, std::string_view value) {
+  const std::string terminated(value);
+  return bytes(type, std::as_bytes(std::span(terminated.c_str(), terminated.size() + 1)));
+}
+
+AttrWriter& AttrWriter::nest(uint16_t type, const AttrWriter& inner) {
+  return bytes(static_cast<uint16_t>(type | NLA_F_NESTED), inner.data());
+}
+
+std::string_view Attr::raw_text() const {
+  const std::string_view raw = as_text(value);
+  return raw.substr(0, raw.find('\0'));
+}
+
+std::string Attr::text() const { return clean_text(raw_text()); }
+
+std::vector<Attr> parse_attributes(View8 payload, size_t skip) {
+  payload = payload.subspan(std::min<size_t>(payload.size(), NLA_ALIGN(skip)));
+  std::vector<Attr> out;
+  int left = static_cast<int>(payload.size());
+  // A last attribute without its padding leaves less than nothing.
+  for (auto* at = reinterpret_cast<const nlattr*>(payload.data()); left > 0 && nla_ok(at, left);
+       at = nla_next(at, &left))
+    out.push_back({static_cast<uint16_t>(nla_type(at)),
+                   View8(static_cast<const std::byte*>(nla_data(at)), static_cast<size_t>(nla_len(at)))});
+  return out;
+}
+
+const Attr* find(const std::vector<Attr>& attributes, uint16_t type) {
+  return find_where(attributes, [type](const Attr& attr) { return attr.type == type; });
+}
+
+std::string text_of(const std::vector<Attr>& attributes, uint16_t type) {
+  const Attr* attr = find(attributes, type);
+  if (attr == nullptr) return {};
+  return attr->text();
+}
+
+std::vector<Attr> parse_nested(const std::vector<Attr>& attributes, uint16_t type) {
+  const Attr* nest = find(attributes, type);
+  if (nest == nullptr) return {};
+  return parse_attributes(nest->value);
+}
+
 Error error_about(const std::string& subject, const Error& failure) {
   return error(failure.code, subject + ": " + failure.what);
 }
@@ -246,7 +310,8 @@ Result<Message> ask(Netlink& netlink, uint16_t type, uint16_t answer, const Attr
 
 Result<void> request_change(Netlink& netlink, uint16_t type, const AttrWriter& request, const std::string& subject) {
   auto replies = netlink.talk(type, 0, request.data());
-  return replies ? Result<void>() : error_about(subject, replies.error());
+  if (!replies) return error_about(subject, replies.error());
+  return {};
 }
 
 }  // namespace fabric

@@ -120,7 +120,8 @@ const Attr* find(const std::vector<Attr>& attributes, uint16_t type);
 template <class Struct>
 std::optional<Struct> value_of(const std::vector<Attr>& attributes, uint16_t type) {
   const Attr* attr = find(attributes, type);
-  return attr != nullptr ? attr->pod<Struct>() : std::nullopt;
+  if (attr == nullptr) return std::nullopt;
+  return attr->pod<Struct>();
 }
 std::string text_of(const std::vector<Attr>& attributes, uint16_t type);
 std::vector<Attr> parse_nested(const std::vector<Attr>& attributes, uint16_t type);
@@ -137,7 +138,8 @@ Result<Value> ask(Netlink& netlink, uint16_t type, uint16_t answer, const AttrWr
   const auto reply = ask(netlink, type, answer, request, subject);
   if (!reply) return reply.error();
   auto value = parse(reply->payload);
-  return value ? value : error_about(subject, value.error());
+  if (!value) return error_about(subject, value.error());
+  return value;
 }
 template <class Value>
 Result<Value> ask(Netlink& netlink, uint16_t type, uint16_t answer, const AttrWriter& request,

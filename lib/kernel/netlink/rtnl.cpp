@@ -24,15 +24,6 @@ constexpr uint16_t kPropertyList = 52, kAlternativeName = 53;  // IFLA_PROP_LIST
 // Per-VF data and statistics are left out unless requested (RTEXT_FILTER_VF).
 AttrWriter request(const std::string& netdev) { return AttrWriter().header(ifinfomsg{}).text(IFLA_IFNAME, netdev); }
 
-// Also the table of a VRF (drivers/net/vrf.c, vrf_fillinfo).
-void take_link_info(View8 linkinfo, Link& out) {
-  const auto attributes = parse_attributes(linkinfo);
-  out.kind = text_of(attributes, IFLA_INFO_KIND);
-  if (out.kind != "vrf") return;
-  if (const auto table = value_of<uint32_t>(parse_nested(attributes, IFLA_INFO_DATA), IFLA_VRF_TABLE))
-    out.vrf_table = *table;
-}
-
 constexpr size_t kMostMessages = 65'536;
 
 template <class Header>
@@ -61,13 +52,13 @@ Result<std::vector<Entry>> dump(Netlink& route, uint16_t command, uint16_t answe
 }
 
 bool is_ip(unsigned family) { return family == AF_INET || family == AF_INET6; }
-size_t ip_bytes(unsigned family) { return family == AF_INET6 ? 16 : 4; }
 
 // Nothing: absent or shorter than an address of the family.
 std::optional<Ip> ip_of(unsigned family, const Attr* attr) {
-  if (!is_ip(family) || attr == nullptr || attr->value.size() < ip_bytes(family)) return std::nullopt;
+  const size_t size = family == AF_INET6 ? 16 : 4;
+  if (!is_ip(family) || attr == nullptr || attr->value.size() < size) return std::nullopt;
   Ip ip{family == AF_INET6, {}};
-  std::memcpy(ip.bytes.data(), attr->value.data(), ip_bytes(family));
+  std::memcpy(ip.bytes.data(), attr->value.data(), size);
   return ip;
 }
 
@@ -75,22 +66,10 @@ std::optional<Ip> ip_of(unsigned family, const Attr* attr) {
 std::optional<Ip> gateway_of(unsigned family, const std::vector<Attr>& attributes) {
   if (auto gateway = ip_of(family, find(attributes, RTA_GATEWAY))) return gateway;
   const Attr* via = find(attributes, RTA_VIA);
-  const auto via_family = via != nullptr ? via->u16() : std::nullopt;
+  const auto via_family = value_of<uint16_t>(attributes, RTA_VIA);
   if (!via_family) return std::nullopt;
   const Attr address{RTA_VIA, via->value.subspan(sizeof *via_family)};
   return ip_of(*via_family, &address);
-}
-
-std::vector<NextHop> multipath(unsigned family, View8 list) {
-  std::vector<NextHop> hops;
-  while (list.size() >= sizeof(rtnexthop)) {
-    rtnexthop hop;
-    std::memcpy(&hop, list.data(), sizeof hop);
-    if (hop.rtnh_len < sizeof hop || hop.rtnh_len > list.size()) break;
-    hops.push_back({hop.rtnh_ifindex, gateway_of(family, parse_attributes(list.first(hop.rtnh_len), sizeof hop))});
-    list = list.subspan(std::min<size_t>(list.size(), (hop.rtnh_len + 3U) & ~3U));
-  }
-  return hops;
 }
 
 }  // namespace
@@ -118,7 +97,13 @@ Result<Link> parse_link(View8 payload) {
         for (const Attr& property : parse_attributes(attr.value))
           if (property.type == kAlternativeName) out.altnames.push_back(property.text());
         break;
-      case IFLA_LINKINFO: take_link_info(attr.value, out); break;
+      case IFLA_LINKINFO: {
+        const auto info = parse_attributes(attr.value);
+        out.kind = text_of(info, IFLA_INFO_KIND);
+        if (out.kind == "vrf")  // drivers/net/vrf.c, vrf_fillinfo
+          out.vrf_table = value_of<uint32_t>(parse_nested(info, IFLA_INFO_DATA), IFLA_VRF_TABLE).value_or(0);
+        break;
+      }
       default: break;
     }
   }
@@ -163,7 +148,16 @@ Result<std::optional<IpRoute>> parse_route(View8 payload) {
   out.prefix = header->rtm_dst_len;
   out.table = value_of<uint32_t>(attributes, RTA_TABLE).value_or(header->rtm_table);
   out.unicast = header->rtm_type == RTN_UNICAST && out.table != RT_TABLE_LOCAL;
-  if (const Attr* several = find(attributes, RTA_MULTIPATH)) out.hops = multipath(header->rtm_family, several->value);
+  View8 several;
+  if (const Attr* attr = find(attributes, RTA_MULTIPATH)) several = attr->value;
+  while (several.size() >= sizeof(rtnexthop)) {
+    rtnexthop hop;
+    std::memcpy(&hop, several.data(), sizeof hop);
+    if (hop.rtnh_len < sizeof hop || hop.rtnh_len > several.size()) break;
+    const auto inner = parse_attributes(several.first(hop.rtnh_len), sizeof hop);
+    out.hops.push_back({hop.rtnh_ifindex, gateway_of(header->rtm_family, inner)});
+    several = several.subspan(std::min<size_t>(several.size(), (hop.rtnh_len + 3U) & ~3U));
+  }
   if (const auto ifindex = value_of<uint32_t>(attributes, RTA_OIF))
     out.hops.push_back({static_cast<int>(*ifindex), gateway_of(header->rtm_family, attributes)});
   return std::optional<IpRoute>(std::move(out));
@@ -178,35 +172,38 @@ Result<std::optional<IpRule>> parse_rule(View8 payload) {
   out.rule.table = header->table;
   out.narrow = header->action != FR_ACT_TO_TBL || (header->flags & FIB_RULE_INVERT) != 0;
   for (const Attr& attr : parse_attributes(payload, sizeof(fib_rule_hdr))) {
-    if (attr.type == FRA_PRIORITY) out.rule.priority = attr.u32().value_or(0);
-    else if (attr.type == FRA_TABLE) out.rule.table = attr.u32().value_or(out.rule.table);
-    else if (attr.type == FRA_OIFNAME) out.rule.device = attr.text();
-    else if (attr.type == FRA_SRC) out.rule.source = ip_of(header->family, &attr);
-    else if (attr.type == FRA_L3MDEV)
-      out.narrow = out.narrow || attr.u8() != uint8_t{0};  // the table of whatever VRF it is
-    else if (attr.type == FRA_IIFNAME) out.narrow = out.narrow || attr.text() != "lo";  // "lo": what this host sends
-    else if (attr.type == FRA_FWMARK) out.narrow = out.narrow || attr.u32() != 0U;
-    else if (attr.type == FRA_IP_PROTO || attr.type == FRA_SPORT_RANGE || attr.type == FRA_DPORT_RANGE)
-      out.narrow = true;
+    switch (attr.type) {
+      case FRA_PRIORITY: out.rule.priority = attr.u32().value_or(0); break;
+      case FRA_TABLE: out.rule.table = attr.u32().value_or(out.rule.table); break;
+      case FRA_OIFNAME: out.rule.device = attr.text(); break;
+      case FRA_SRC: out.rule.source = ip_of(header->family, &attr); break;
+      case FRA_L3MDEV: out.narrow |= attr.u8() != uint8_t{0}; break;  // the table of whatever VRF it is
+      case FRA_IIFNAME: out.narrow |= attr.text() != "lo"; break;     // "lo": what this host sends
+      case FRA_FWMARK: out.narrow |= attr.u32() != 0U; break;
+      case FRA_IP_PROTO:
+      case FRA_SPORT_RANGE:
+      case FRA_DPORT_RANGE: out.narrow = true; break;
+      default: break;
+    }
   }
   if (out.rule.source) out.rule.source_prefix = header->src_len;
   return std::optional<IpRule>(std::move(out));
 }
 
-Result<std::optional<IpNeighbor>> parse_neighbor(View8 payload) {
+Result<std::optional<NeighborEntry>> parse_neighbor(View8 payload) {
   auto header = header_of<ndmsg>(payload, "neighbor");
   if (!header) return header.error();
   const auto ip = ip_of(header->ndm_family, find(parse_attributes(payload, sizeof(ndmsg)), NDA_DST));
-  if (!ip) return std::optional<IpNeighbor>();
-  return std::optional<IpNeighbor>(IpNeighbor{header->ndm_ifindex, *ip, header->ndm_state});
+  if (!ip) return std::optional<NeighborEntry>();
+  return std::optional<NeighborEntry>(NeighborEntry{header->ndm_ifindex, *ip, header->ndm_state});
 }
 
 std::string neighbor_state_text(uint16_t state) {
   static constexpr std::array<std::string_view, 8> kNames{"INCOMPLETE", "REACHABLE", "STALE", "DELAY",
                                                           "PROBE",      "FAILED",    "NOARP", "PERMANENT"};
   const auto bit = static_cast<size_t>(std::countr_zero(state));  // NUD_*, linux/neighbour.h
-  return std::has_single_bit(state) && bit < kNames.size() ? std::string(kNames[bit])
-                                                           : "state " + std::to_string(state);
+  if (!std::has_single_bit(state) || bit >= kNames.size()) return "state " + std::to_string(state);
+  return std::string(kNames[bit]);
 }
 
 Result<std::vector<IpAddress>> addresses(Netlink& route) {
@@ -218,8 +215,8 @@ Result<std::vector<IpRoute>> routes(Netlink& route) {
 Result<std::vector<IpRule>> rules(Netlink& route) {
   return dump<fib_rule_hdr, IpRule>(route, RTM_GETRULE, RTM_NEWRULE, "routing rules", parse_rule);
 }
-Result<std::vector<IpNeighbor>> neighbors(Netlink& route) {
-  return dump<ndmsg, IpNeighbor>(route, RTM_GETNEIGH, RTM_NEWNEIGH, "neighbors", parse_neighbor);
+Result<std::vector<NeighborEntry>> neighbors(Netlink& route) {
+  return dump<ndmsg, NeighborEntry>(route, RTM_GETNEIGH, RTM_NEWNEIGH, "neighbors", parse_neighbor);
 }
 
 }  // namespace fabric::rtnl

@@ -53,7 +53,7 @@ struct IpRule {
   bool narrow = false;  // also asks for a mark, an incoming device or a protocol, is inverted, or names no table
 };
 
-struct IpNeighbor {
+struct NeighborEntry {
   int ifindex = 0;
   Ip ip;
   uint16_t state = 0;  // NUD_*
@@ -65,7 +65,7 @@ struct IpNeighbor {
 Result<std::optional<IpAddress>> parse_address(View8 payload);
 Result<std::optional<IpRoute>> parse_route(View8 payload);
 Result<std::optional<IpRule>> parse_rule(View8 payload);
-Result<std::optional<IpNeighbor>> parse_neighbor(View8 payload);
+Result<std::optional<NeighborEntry>> parse_neighbor(View8 payload);
 
 // "REACHABLE", as in ip-neighbour(8); "state 3" of none or several states.
 std::string neighbor_state_text(uint16_t state);
@@ -74,6 +74,6 @@ std::string neighbor_state_text(uint16_t state);
 Result<std::vector<IpAddress>> addresses(Netlink& route);
 Result<std::vector<IpRoute>> routes(Netlink& route);
 Result<std::vector<IpRule>> rules(Netlink& route);
-Result<std::vector<IpNeighbor>> neighbors(Netlink& route);
+Result<std::vector<NeighborEntry>> neighbors(Netlink& route);
 
 }  // namespace fabric::rtnl

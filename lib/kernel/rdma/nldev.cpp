@@ -4,6 +4,8 @@
 #include <linux/netlink.h>
 #include <rdma/rdma_netlink.h>
 
+#include <iterator>
+
 #include "kernel/netlink/newer_uapi.h"
 
 namespace fabric::nldev {
@@ -37,32 +39,33 @@ std::optional<std::vector<Attr>> all_attributes(View8 payload) {
   return attributes;
 }
 
-// Calls `with(attributes of the entry)` for each `entry` of the table, until it returns false. Is all of it whole, and
-// well?
-template <class Function>
-bool for_each_whole(View8 table, uint16_t entry, Function&& with) {
+// The attributes of each `entry` of a table; nothing unless all of it is whole.
+std::optional<std::vector<std::vector<Attr>>> whole_entries(View8 table, uint16_t entry) {
   const auto items = all_attributes(table);
-  if (!items) return false;
+  if (!items) return std::nullopt;
+  std::vector<std::vector<Attr>> out;
   for (const Attr& item : *items) {
     if (item.type != entry) continue;
-    const auto inside = all_attributes(item.value);
-    if (!inside || !with(*inside)) return false;
+    auto inside = all_attributes(item.value);
+    if (!inside) return std::nullopt;
+    out.push_back(std::move(*inside));
   }
-  return true;
+  return out;
+}
+
+// The attributes of each `entry` in the message's `table`.
+std::vector<std::vector<Attr>> entries(View8 payload, uint16_t table, uint16_t entry) {
+  std::vector<std::vector<Attr>> out;
+  for (const Attr& item : parse_nested(parse_attributes(payload), table))
+    if (item.type == entry) out.push_back(parse_attributes(item.value));
+  return out;
 }
 
 // One entry of a table of hardware counters.
-void take_counter(const std::vector<Attr>& entry, std::vector<Counter>& out) {
+void add_counter(const std::vector<Attr>& entry, std::vector<Counter>& out) {
   const Attr* name = find(entry, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME);
   const auto value = value_of<uint64_t>(entry, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE);
   if (name != nullptr && !name->raw_text().empty() && value) out.push_back({name->raw_text(), *value});
-}
-
-// Calls `with(attributes of the entry)` for each `entry` in the message's `table`.
-template <class Function>
-void for_each_entry(View8 payload, uint16_t table, uint16_t entry, Function&& with) {
-  for (const Attr& item : parse_nested(parse_attributes(payload), table))
-    if (item.type == entry) with(parse_attributes(item.value));
 }
 
 struct Dump {
@@ -80,38 +83,6 @@ constexpr size_t kMostBytes = 1 << 20, kMostMessages = 256;  // of one dump
 AttrWriter statistic_of_qps(uint32_t device, uint32_t port) {
   return address(device, port).u32(RDMA_NLDEV_ATTR_STAT_RES, RDMA_NLDEV_ATTR_RES_QP);
 }
-
-bool read_set(const std::vector<Attr>& attributes, QpSet& out) {
-  const auto mode = value_of<uint32_t>(attributes, RDMA_NLDEV_ATTR_STAT_MODE);
-  const Attr* counters = find(attributes, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS);
-  if (!mode || counters == nullptr) return false;
-  out.automatic = *mode == RDMA_COUNTER_MODE_AUTO;
-  out.by_pid = find(attributes, RDMA_NLDEV_ATTR_RES_PID) != nullptr;
-  out.type = value_of<uint8_t>(attributes, RDMA_NLDEV_ATTR_RES_TYPE);
-  return for_each_whole(counters->value, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY, [&](const auto& entry) {
-    take_counter(entry, out.counters);
-    return true;
-  });
-}
-
-// A dump as it comes.
-struct Gathered {
-  std::vector<QpSet> sets{};
-  size_t bytes = 0, messages = 0, empty = 0;  // empty: so many at the end without a set
-  std::optional<int> wrong{};
-
-  bool take(View8 payload) {
-    auto some = parse_qp_sets(payload);
-    if (!some) wrong = some.error().code;
-    else {
-      // One may be: where all that is left belongs to other ports.
-      empty = some->empty() ? empty + 1 : 0;
-      for (QpSet& set : *some) sets.push_back(std::move(set));
-    }
-    if ((bytes += payload.size()) > kMostBytes || ++messages > kMostMessages || empty > 1) wrong = EOVERFLOW;
-    return !wrong;
-  }
-};
 
 }  // namespace
 
@@ -138,31 +109,31 @@ Result<PortLink> parse_port(View8 payload) {
 
 std::vector<Counter> parse_statistics(View8 payload) {
   std::vector<Counter> counters;
-  for_each_entry(payload, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY,
-                 [&](const auto& entry) { take_counter(entry, counters); });
+  for (const auto& entry : entries(payload, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY))
+    add_counter(entry, counters);
   return counters;
 }
 
 std::vector<CounterStatus> parse_counter_status(View8 payload) {
   std::vector<CounterStatus> out;
-  for_each_entry(payload, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY,
-                 [&](const auto& entry) {
-                   const auto index = value_of<uint32_t>(entry, uapi::kRdmaStatHwcounterIndex);
-                   const auto on = value_of<uint8_t>(entry, uapi::kRdmaStatHwcounterDynamic);
-                   std::string name = text_of(entry, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME);
-                   if (index && !name.empty())
-                     out.push_back({*index, std::move(name), on ? std::optional(*on != 0) : std::nullopt});
-                 });
+  for (const auto& entry : entries(payload, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY)) {
+    const auto index = value_of<uint32_t>(entry, uapi::kRdmaStatHwcounterIndex);
+    CounterStatus status{.name = text_of(entry, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME)};
+    if (!index || status.name.empty()) continue;
+    status.index = *index;
+    if (const auto on = value_of<uint8_t>(entry, uapi::kRdmaStatHwcounterDynamic)) status.optional_on = *on != 0;
+    out.push_back(std::move(status));
+  }
   return out;
 }
 
 std::vector<ResourceCount> parse_resources(View8 payload) {
   std::vector<ResourceCount> out;
-  for_each_entry(payload, RDMA_NLDEV_ATTR_RES_SUMMARY, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY, [&](const auto& entry) {
+  for (const auto& entry : entries(payload, RDMA_NLDEV_ATTR_RES_SUMMARY, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY)) {
     std::string kind = text_of(entry, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME);
     const auto count = value_of<uint64_t>(entry, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR);
     if (!kind.empty() && count) out.push_back({std::move(kind), {}, *count});
-  });
+  }
   return out;
 }
 
@@ -171,18 +142,22 @@ Result<Owners> parse_owners(View8 payload, Object kind, std::optional<uint32_t> 
   const Dump& dump = kDumps.at(static_cast<size_t>(kind));
   const Error cut = error(EBADMSG, std::string("RDMA netlink ") + dump.what);
   const auto top = all_attributes(payload);
-  const Attr* list = top ? find(*top, dump.table) : nullptr;
-  if (list == nullptr) return cut;
-  Owners count;
-  const bool whole = for_each_whole(list->value, dump.entry, [&](const auto& entry) {
-    if (port && value_of<uint32_t>(entry, RDMA_NLDEV_ATTR_PORT_INDEX).value_or(*port) != *port) return true;
-    const bool kernel = find(entry, RDMA_NLDEV_ATTR_RES_KERN_NAME) != nullptr;
-    ++(kernel ? count.kernel : count.user);
-    if (kernel && kind == Object::qp && value_of<uint8_t>(entry, RDMA_NLDEV_ATTR_RES_TYPE) == kReliable)
-      ++count.connections;
-    return true;
-  });
-  return whole ? Result<Owners>(count) : cut;
+  if (!top) return cut;
+  const Attr* table = find(*top, dump.table);
+  if (table == nullptr) return cut;
+  const auto objects = whole_entries(table->value, dump.entry);
+  if (!objects) return cut;
+  Owners out;
+  for (const std::vector<Attr>& object : *objects) {
+    if (port && value_of<uint32_t>(object, RDMA_NLDEV_ATTR_PORT_INDEX).value_or(*port) != *port) continue;
+    if (find(object, RDMA_NLDEV_ATTR_RES_KERN_NAME) == nullptr) {
+      ++out.user;
+      continue;
+    }
+    ++out.kernel;
+    if (kind == Object::qp && value_of<uint8_t>(object, RDMA_NLDEV_ATTR_RES_TYPE) == kReliable) ++out.connections;
+  }
+  return out;
 }
 
 Result<std::vector<Device>> devices(Netlink& rdma) {
@@ -247,13 +222,17 @@ Result<Owners> owners(Netlink& rdma, uint32_t device, Object kind, std::chrono::
   auto done = rdma.dump(message_type(dump.command), request.data(), patience, [&](uint16_t type, View8 payload) {
     if (type != message_type(dump.command)) return true;
     const auto some = parse_owners(payload, kind);
-    if (!some) wrong = some.error();
-    else total.user += some->user, total.kernel += some->kernel;
+    if (!some) {
+      wrong = some.error();
+      return true;
+    }
+    total.user += some->user;
+    total.kernel += some->kernel;
     return true;
   });
-  if (done && !wrong) return total;
-  return error_about(std::string(dump.what) + " of RDMA device " + std::to_string(device),
-                     done ? *wrong : done.error());
+  if (!done) wrong = done.error();
+  if (wrong) return error_about(std::string(dump.what) + " of RDMA device " + std::to_string(device), *wrong);
+  return total;
 }
 
 Result<QpMode> parse_qp_mode(View8 payload) {
@@ -267,13 +246,27 @@ Result<QpMode> parse_qp_mode(View8 payload) {
 }
 
 Result<std::vector<QpSet>> parse_qp_sets(View8 payload) {
+  const Error cut = error(EBADMSG, "RDMA netlink queue pair counters");
   const auto top = all_attributes(payload);
-  const Attr* table = top ? find(*top, RDMA_NLDEV_ATTR_STAT_COUNTER) : nullptr;
+  if (!top) return cut;
+  const Attr* table = find(*top, RDMA_NLDEV_ATTR_STAT_COUNTER);
+  if (table == nullptr) return cut;
+  const auto entries = whole_entries(table->value, RDMA_NLDEV_ATTR_STAT_COUNTER_ENTRY);
+  if (!entries) return cut;
   std::vector<QpSet> sets;
-  const bool whole =
-      table != nullptr && for_each_whole(table->value, RDMA_NLDEV_ATTR_STAT_COUNTER_ENTRY,
-                                         [&](const auto& entry) { return read_set(entry, sets.emplace_back()); });
-  if (!whole) return error(EBADMSG, "RDMA netlink queue pair counters");
+  for (const std::vector<Attr>& entry : *entries) {
+    const auto mode = value_of<uint32_t>(entry, RDMA_NLDEV_ATTR_STAT_MODE);
+    const Attr* hw_counters = find(entry, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS);
+    if (!mode || hw_counters == nullptr) return cut;
+    const auto counters = whole_entries(hw_counters->value, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY);
+    if (!counters) return cut;
+    QpSet set;
+    set.automatic = *mode == RDMA_COUNTER_MODE_AUTO;
+    set.by_pid = find(entry, RDMA_NLDEV_ATTR_RES_PID) != nullptr;
+    set.type = value_of<uint8_t>(entry, RDMA_NLDEV_ATTR_RES_TYPE);
+    for (const std::vector<Attr>& counter : *counters) add_counter(counter, set.counters);
+    sets.push_back(std::move(set));
+  }
   return sets;
 }
 
@@ -285,13 +278,26 @@ Result<QpMode> qp_mode(Netlink& rdma, uint32_t device, uint32_t port) {
 }
 
 Result<std::vector<QpSet>> qp_sets(Netlink& rdma, uint32_t device, uint32_t port, std::chrono::milliseconds patience) {
-  Gathered all;
-  auto done = rdma.dump(
-      message_type(RDMA_NLDEV_CMD_STAT_GET), statistic_of_qps(device, port).data(), patience,
-      [&](uint16_t type, View8 payload) { return type != message_type(RDMA_NLDEV_CMD_STAT_GET) || all.take(payload); });
-  if (all.wrong || !done)
-    return error(all.wrong ? *all.wrong : done.error().code, subject("queue pair counters", device, port));
-  return std::move(all.sets);
+  std::vector<QpSet> sets;
+  size_t bytes = 0, messages = 0, empty = 0;  // empty: so many at the end without a set
+  int code = 0;
+  const auto take = [&](uint16_t type, View8 payload) {
+    if (type != message_type(RDMA_NLDEV_CMD_STAT_GET)) return true;
+    auto some = parse_qp_sets(payload);
+    if (!some) code = some.error().code;
+    // One may be empty: where all that is left belongs to other ports.
+    if (some) empty = some->empty() ? empty + 1 : 0;
+    if (some) sets.insert(sets.end(), std::move_iterator(some->begin()), std::move_iterator(some->end()));
+    bytes += payload.size();
+    ++messages;
+    if (bytes > kMostBytes || messages > kMostMessages || empty > 1) code = EOVERFLOW;
+    return code == 0;
+  };
+  const auto done =
+      rdma.dump(message_type(RDMA_NLDEV_CMD_STAT_GET), statistic_of_qps(device, port).data(), patience, take);
+  if (code == 0 && !done) code = done.error().code;
+  if (code != 0) return error(code, subject("queue pair counters", device, port));
+  return sets;
 }
 
 }  // namespace fabric::nldev

@@ -225,7 +225,7 @@ std::vector<std::string> of_module() {
   image.at(0, 0) = 0x11;
   image.text(0, 148, kEvil.substr(0, 16));
   image.text(0, 196, kEvil.substr(4, 16));
-  const eeprom::Page lower = *image.read(eeprom::first_place()), upper = *image.read({.offset = 128});
+  const eeprom::Page lower = *image.read(eeprom::kFirstPage), upper = *image.read({.offset = 128});
   const auto module = eeprom::decode(std::vector{lower, upper});
   return module ? std::vector{module->vendor, module->serial_number} : std::vector<std::string>{};
 }

@@ -132,14 +132,15 @@ TEST(DecodeApart, SaysWhatTheDecoderSays) {
   };
   size_t decoded = 0;
   for (const unsigned identifier : {0x03u, 0x11u, 0x19u, 0x06u, 0x03u, 0x11u, 0x19u, 0x06u}) {
-    const auto memory = [&](const eeprom::Place& place) {
-      eeprom::Page page{place, Bytes(place.length)};
+    const auto memory = [&](const eeprom::PageRequest& request) {
+      eeprom::Page page{request, Bytes(request.length)};
       std::generate(page.data.begin(), page.data.end(), [&] { return static_cast<std::byte>(bytes()); });
       return page;
     };
-    std::vector<eeprom::Page> pages{memory(eeprom::first_place())};
+    std::vector<eeprom::Page> pages{memory(eeprom::kFirstPage)};
     pages.front().data.front() = static_cast<std::byte>(identifier);
-    for (const eeprom::Place& place : eeprom::further_places(pages.front().data)) pages.push_back(memory(place));
+    for (const eeprom::PageRequest& request : eeprom::further_pages(pages.front().data))
+      pages.push_back(memory(request));
     const auto here = eeprom::decode(pages), apart = state::decode_apart(pages);
     EXPECT_EQ(text(here), text(apart));
     decoded += apart ? 1 : 0;

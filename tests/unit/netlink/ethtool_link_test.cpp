@@ -191,7 +191,7 @@ TEST_F(ModuleReading, APulledModuleIsForgotten) {
 }
 
 TEST_F(ModuleReading, APageThatCannotBeReadCostsItsOwnValues) {
-  cage.broken = eeprom::Place{.page = 2, .offset = 128};
+  cage.broken = eeprom::PageRequest{.page = 2, .offset = 128};
   const auto module = read();
   ASSERT_TRUE(module.ok()) << module.error().text();
   EXPECT_TRUE(module->voltage.value);

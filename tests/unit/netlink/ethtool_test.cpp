@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "kernel/netlink/ethtool_message.h"
+#include "kernel/netlink/ethtool_ioctl.h"
 #include "support/netns.h"
 #include "support/sim_nic.h"
 #include "support/test.h"
@@ -112,8 +112,8 @@ TEST(Selection, LooksAtTheNamesOnlyWhenTheyAreOthers) {
   EXPECT_EQ(selection.of(names, second), (std::vector<Counter>{{"rx_a", 4}, {"rx_b", 6}}));
   EXPECT_EQ(looked, 3u);
   EXPECT_EQ(selection.total(), 3u);
-  ASSERT_EQ(selection.places().size(), 2u);
-  EXPECT_EQ(selection.places()[1].at, 2u);
+  ASSERT_EQ(selection.positions().size(), 2u);
+  EXPECT_EQ(selection.positions()[1].at, 2u);
   EXPECT_EQ(selection.of(names_of({"rx_a", "rx_c", "rx_b"}), second).size(), 3u)
       << "another name at the same number of them";
   EXPECT_EQ(looked, 6u);
@@ -127,8 +127,8 @@ TEST(Selection, OfAReadingThatHasItsNamesAlready) {
   EXPECT_EQ(selection.of(std::vector<Counter>{{"a", 1}, {"b", 2}, {"c", 3}}),
             (std::vector<Counter>{{"a", 1}, {"c", 3}}));
   EXPECT_EQ(selection.total(), 3u);
-  ASSERT_EQ(selection.places().size(), 2u);
-  EXPECT_EQ(selection.places()[1].at, 2u);
+  ASSERT_EQ(selection.positions().size(), 2u);
+  EXPECT_EQ(selection.positions()[1].at, 2u);
   const std::array<uint64_t, 3> values{7, 8, 9};
   EXPECT_EQ(selection.of(names_of({"a", "c", "b"}), values), (std::vector<Counter>{{"a", 7}, {"c", 8}}))
       << "another order";
@@ -169,7 +169,7 @@ TEST_F(Veth, HasStatisticsForThoseWhoWantSome) {
     auto some = kernel.statistics->read("veth0", selection);
     ASSERT_TRUE(some.ok()) << some.error().text();
     ASSERT_EQ(some->size(), 1u);
-    EXPECT_EQ(some->front(), (*all)[selection.places()[0].at]);
+    EXPECT_EQ(some->front(), (*all)[selection.positions()[0].at]);
     EXPECT_EQ(selection.total(), all->size());
   }
   EXPECT_EQ(looked, all->size());

@@ -6,7 +6,7 @@
 #include <cctype>
 
 #include "base/parse.h"
-#include "kernel/netlink/ethtool.h"
+#include "kernel/netlink/ethtool_ioctl.h"
 #include "kernel/rdma/nldev.h"
 #include "nic/counter_catalogue.h"
 #include "node/scan.h"

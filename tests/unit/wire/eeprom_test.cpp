@@ -518,19 +518,19 @@ TEST(Decode, WhatIsCutOffIsAbsentAndNeverSomethingElse) {
   }
 }
 
-TEST(FurtherPlaces, KeepToWhatOneRequestMayRead) {
+TEST(FurtherPages, KeepToWhatOneRequestMayRead) {
   for (unsigned identifier = 0; identifier < 256; ++identifier)
     for (unsigned fill = 0; fill < 256; ++fill) {
       Bytes lower(128, static_cast<std::byte>(fill));
       lower[0] = static_cast<std::byte>(identifier);
-      for (const Place& place : further_places(lower)) {
-        ASSERT_TRUE(place.length >= 1 && place.length <= 128);
-        ASSERT_EQ(place.offset / 128, (place.offset + place.length - 1) / 128) << "in one half";
-        ASSERT_TRUE(place.page == 0 || place.offset >= 128);
-        ASSERT_LE(place.i2c_address, 0x7f);
+      for (const PageRequest& request : further_pages(lower)) {
+        ASSERT_TRUE(request.length >= 1 && request.length <= 128);
+        ASSERT_EQ(request.offset / 128, (request.offset + request.length - 1) / 128) << "in one half";
+        ASSERT_TRUE(request.page == 0 || request.offset >= 128);
+        ASSERT_LE(request.i2c_address, 0x7f);
       }
     }
-  EXPECT_TRUE(further_places({}).empty());
+  EXPECT_TRUE(further_pages({}).empty());
 }
 
 }  // namespace

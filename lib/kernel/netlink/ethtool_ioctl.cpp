@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Driver statistics by the SIOCETHTOOL ioctl: count, names, values (net/ethtool/ioctl.c: ethtool_get_sset_info,
-// ethtool_get_strings, ethtool_get_stats).
+#include "kernel/netlink/ethtool_ioctl.h"
+
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
 #include <net/if.h>
@@ -10,7 +10,6 @@
 #include <algorithm>
 
 #include "base/fd.h"
-#include "kernel/netlink/ethtool_message.h"
 
 namespace fabric::ethtool {
 namespace {
@@ -35,6 +34,7 @@ Result<void> ask_ioctl(const Fd& fd, const std::string& netdev, const char* what
   return {};
 }
 
+// Count, names, values (ethtool_get_sset_info(), ethtool_get_strings(), ethtool_get_stats()).
 class IoctlStatistics final : public Statistics {
  public:
   explicit IoctlStatistics(Fd fd) : fd_(std::move(fd)) {}
@@ -48,8 +48,9 @@ class IoctlStatistics final : public Statistics {
   Result<std::vector<uint64_t>> values(const std::string& netdev, size_t count) override {
     if (count == 0) return std::vector<uint64_t>{};
     auto values = read_values(netdev, static_cast<uint32_t>(std::min<size_t>(count, kMostStatistics)));
-    const bool another = values ? values->size() != count : has_grown(values.error());
-    return another ? error(EAGAIN, netdev + ": statistics: another set") : values;
+    const bool is_another = (!values && has_grown(values.error())) || (values && values->size() != count);
+    if (is_another) return error(EAGAIN, netdev + ": statistics: another set");
+    return values;
   }
 
  private:
@@ -146,26 +147,26 @@ std::vector<Counter> Selection::of(View8 names, std::span<const uint64_t> values
   const size_t count = std::min(names.size() / ETH_GSTRING_LEN, values.size());
   const size_t hash = std::hash<std::string_view>{}(as_text(names.first(count * ETH_GSTRING_LEN)));
   if (count != total_ || hash != hash_) {
-    places_.clear();
+    positions_.clear();
     for (size_t i = 0; i < count; ++i)
-      if (const std::string_view name = name_at(names, i); wants_(name)) places_.push_back({i, name});
+      if (const std::string_view name = name_at(names, i); wants_(name)) positions_.push_back({i, name});
     total_ = count;
     hash_ = hash;
   }
   std::vector<Counter> out;
-  out.reserve(places_.size());
-  for (const Place& place : places_) out.push_back({place.name, values[place.at]});
+  out.reserve(positions_.size());
+  for (const Position& position : positions_) out.push_back({position.name, values[position.at]});
   return out;
 }
 
 std::vector<Counter> Selection::of(const std::vector<Counter>& all) {
   std::vector<Counter> out;
-  places_.clear();
+  positions_.clear();
   total_ = all.size();
   hash_ = 0;
   for (size_t i = 0; i < all.size(); ++i) {
     if (!wants_(all[i].name)) continue;
-    places_.push_back({i, all[i].name});
+    positions_.push_back({i, all[i].name});
     out.push_back(all[i]);
   }
   return out;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "wire/eeprom_memory.h"
+#include "wire/module_memory.h"
 
 #include <cmath>
 
@@ -59,85 +59,82 @@ constexpr Technology kTechnologies[] = {
 
 }  // namespace
 
-std::optional<uint8_t> Memory::u8(Space space, unsigned at) const {
+std::optional<uint8_t> Registers::u8(unsigned at) const {
   for (const Page& page : pages_) {
-    const Place& place = page.place;
-    if (place.i2c_address != space.i2c_address || place.page != space.page || place.bank != 0) continue;
-    if (at >= place.offset && at - place.offset < page.data.size())
-      return std::to_integer<uint8_t>(page.data[at - place.offset]);
+    const PageRequest& read = page.request;
+    if (read.i2c_address != i2c_address_ || read.page != page_ || read.bank != 0) continue;
+    if (at >= read.offset && at - read.offset < page.data.size())
+      return std::to_integer<uint8_t>(page.data[at - read.offset]);
   }
   return std::nullopt;
 }
 
-std::optional<uint16_t> Memory::u16(Space space, unsigned at) const {
-  const auto high = u8(space, at), low = u8(space, at + 1);
+std::optional<uint16_t> Registers::u16(unsigned at) const {
+  const auto high = u8(at), low = u8(at + 1);
   if (!high || !low) return std::nullopt;
   return static_cast<uint16_t>(*high << 8 | *low);
 }
 
-std::optional<bool> Memory::bit(Space space, unsigned at, unsigned bit) const {
-  const auto byte = u8(space, at);
+std::optional<bool> Registers::bit(unsigned at, unsigned bit) const {
+  const auto byte = u8(at);
   if (!byte) return std::nullopt;
   return (*byte >> bit & 1) != 0;
 }
 
-std::string Memory::text(Space space, unsigned at, unsigned length) const {
+std::string Registers::text(unsigned at, unsigned length) const {
   std::string out;
   for (unsigned i = 0; i < length; ++i) {
-    const uint8_t byte = u8(space, at + i).value_or(0);
+    const uint8_t byte = u8(at + i).value_or(0);
     if (byte >= ' ' && byte <= '~') out.push_back(static_cast<char>(byte));
   }
   return std::string(trim(out));
 }
 
-std::optional<double> Memory::value(Space space, unsigned at, const Unit& unit) const {
-  const auto raw = u16(space, at);
-  if (!raw) return std::nullopt;
-  const double x = unit.is_signed ? static_cast<double>(static_cast<int16_t>(*raw)) : static_cast<double>(*raw);
-  double sum = 0;
-  for (size_t i = unit.curve.size(); i-- > 0;) sum = sum * x + unit.curve[i];
-  if (!std::isfinite(sum)) return std::nullopt;
-  return sum / unit.divisor;
+std::string Registers::oui(unsigned at) const {
+  std::string bytes;
+  for (unsigned i = 0; i < 3; ++i) bytes += static_cast<char>(u8(at + i).value_or(0));
+  if (bytes == std::string(3, '\0')) return {};
+  return hex_digits(bytes, ":");
 }
 
-ModuleLimits Memory::limits(Space space, unsigned at, const Unit& unit) const {
-  ModuleLimits out{value(space, at, unit), value(space, at + 2, unit), value(space, at + 4, unit),
-                   value(space, at + 6, unit)};
+std::optional<double> Registers::value(unsigned at, const Scale& scale) const {
+  const auto raw = u16(at);
+  if (!raw) return std::nullopt;
+  double x = *raw;
+  if (scale.is_signed) x = static_cast<int16_t>(*raw);
+  double sum = 0;
+  for (size_t i = scale.curve.size(); i-- > 0;) sum = sum * x + scale.curve[i];
+  if (!std::isfinite(sum)) return std::nullopt;
+  return sum / scale.divisor;
+}
+
+ModuleLimits Registers::limits(unsigned at, const Scale& scale) const {
+  ModuleLimits out{value(at, scale), value(at + 2, scale), value(at + 4, scale), value(at + 6, scale)};
   // Limits of which the upper does not lie above the lower were never set.
   for (auto [high, low] : {std::pair{&out.high_alarm, &out.low_alarm}, {&out.high_warning, &out.low_warning}})
     if (!*high || !*low || **high <= **low) *high = *low = std::nullopt;
   return out;
 }
 
-std::optional<bool> Memory::sum_matches(Space space, unsigned first, unsigned last, unsigned check) const {
+void Registers::check_sum(unsigned first, unsigned last, unsigned check, Transceiver& out) const {
   unsigned sum = 0;
   for (unsigned at = first; at <= last; ++at) {
-    const auto byte = u8(space, at);
-    if (!byte) return std::nullopt;
+    const auto byte = u8(at);
+    if (!byte) return;
     sum += *byte;
   }
-  const auto wanted = u8(space, check);
-  if (!wanted) return std::nullopt;
-  return (sum & 0xff) == *wanted;
+  const auto wanted = u8(check);
+  if (!wanted) return;
+  if ((sum & 0xff) == *wanted) {
+    out.checksum_matched = true;
+    return;
+  }
+  std::string range = "page " + hex_byte(page_) + "h bytes " + std::to_string(first) + "-" + std::to_string(last);
+  if (i2c_address_ != PageRequest{}.i2c_address) range.insert(0, "diagnostics ");
+  out.bad_checksums.push_back(std::move(range));
 }
 
 std::string hex_byte(uint8_t value) { return hex_digits(std::string(1, static_cast<char>(value))); }
-
-std::string oui_text(const Memory& memory, Space space, unsigned at) {
-  std::string bytes;
-  for (unsigned i = 0; i < 3; ++i) bytes += static_cast<char>(memory.u8(space, at + i).value_or(0));
-  return bytes == std::string(3, '\0') ? "" : hex_digits(bytes, ":");
-}
-
-void judge_sum(const Memory& memory, Space space, unsigned first, unsigned last, unsigned check, Transceiver& out) {
-  const auto matches = memory.sum_matches(space, first, last, check);
-  if (!matches) return;
-  out.checksum_matched = out.checksum_matched || *matches;
-  if (*matches) return;
-  const std::string where = space.i2c_address == kBase.i2c_address ? "page " : "diagnostics page ";
-  out.bad_checksums.push_back(where + hex_byte(space.page) + "h bytes " + std::to_string(first) + "-" +
-                              std::to_string(last));
-}
 
 ModuleFlags flags_of_nibble(unsigned nibble) {
   return {(nibble & 8) != 0, (nibble & 4) != 0, (nibble & 2) != 0, (nibble & 1) != 0};
@@ -145,7 +142,8 @@ ModuleFlags flags_of_nibble(unsigned nibble) {
 
 std::string_view connector_name(uint8_t code) {
   const Connector* row = find_where(kConnectors, [=](const Connector& each) { return each.code == code; });
-  return row == nullptr ? "" : row->name;
+  if (row == nullptr) return {};
+  return row->name;
 }
 
 void read_technology(uint8_t code, Transceiver& out) {
@@ -171,8 +169,9 @@ void drop_flags_without_limits(Transceiver& out) {
 
 void drop_unmeasured(Transceiver& out) {
   const auto reads_nothing = [&](ModuleReading ModuleLane::*reading) {
-    return std::ranges::all_of(out.lanes,
-                               [&](const ModuleLane& lane) { return (lane.*reading).value.value_or(0) == 0; });
+    for (const ModuleLane& lane : out.lanes)
+      if ((lane.*reading).value.value_or(0) != 0) return false;
+    return true;
   };
   const bool hears = std::ranges::any_of(out.lanes, [](const ModuleLane& lane) { return lane.rx_los == false; });
   if (!hears || !reads_nothing(&ModuleLane::rx_power)) return;
