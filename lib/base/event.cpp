@@ -16,7 +16,10 @@ int call(void* function) {
   return 0;
 }
 
-Result<void> checked(int result) { return result < 0 ? Result<void>(error(-result, "event loop")) : Result<void>(); }
+Result<void> checked(int result) {
+  if (result < 0) return error(-result, "event loop");
+  return {};
+}
 
 }  // namespace
 

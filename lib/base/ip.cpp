@@ -36,7 +36,7 @@ Ip network_of(const Ip& ip, unsigned prefix) {
   Ip out = ip;
   for (size_t i = 0; i < out.bytes.size(); ++i) {
     const unsigned before = static_cast<unsigned>(i) * 8;
-    const unsigned kept = prefix <= before ? 0 : std::min(8U, prefix - before);
+    const unsigned kept = std::min(8U, std::max(prefix, before) - before);
     out.bytes[i] = static_cast<uint8_t>(out.bytes[i] & (0xff00U >> kept));
   }
   return out;

@@ -46,13 +46,15 @@ uint32_t code_point(std::string_view bytes) {
 
 std::string lower(std::string_view text) {
   std::string out(text);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  for (char& c : out)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   return out;
 }
 
 std::string upper(std::string_view text) {
   std::string out(text);
-  for (char& c : out) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  for (char& c : out)
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
   return out;
 }
 
@@ -65,8 +67,11 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   for (size_t start = 0;;) {
     size_t stop = text.find(separator, start);
-    parts.push_back(text.substr(start, stop == std::string_view::npos ? stop : stop - start));
-    if (stop == std::string_view::npos) return parts;
+    if (stop == std::string_view::npos) {
+      parts.push_back(text.substr(start));
+      return parts;
+    }
+    parts.push_back(text.substr(start, stop - start));
     start = stop + 1;
   }
 }
@@ -112,14 +117,18 @@ size_t utf8_length(std::string_view text, size_t at) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(at);
   if (lead < 0x80) return 1;
-  const size_t length = lead < 0xc2 || lead > 0xf4 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-  if (length == 0 || at + length > text.size()) return 0;
+  if (lead < 0xc2 || lead > 0xf4) return 0;
+  size_t length = 4;
+  if (lead < 0xf0) length = 3;
+  if (lead < 0xe0) length = 2;
+  if (at + length > text.size()) return 0;
   for (size_t i = 1; i < length; ++i)
     if ((byte(at + i) & 0xc0) != 0x80) return 0;
   const unsigned char second = byte(at + 1);
   const bool overlong = (lead == 0xe0 && second < 0xa0) || (lead == 0xf0 && second < 0x90);
   const bool beyond = (lead == 0xed && second > 0x9f) || (lead == 0xf4 && second > 0x8f);
-  return overlong || beyond ? 0 : length;
+  if (overlong || beyond) return 0;
+  return length;
 }
 
 size_t shown_length(std::string_view text, size_t at) {
@@ -136,10 +145,17 @@ std::string clean_text(std::string_view text, Breaks breaks) {
   out.reserve(text.size());
   for (size_t at = 0; at < text.size();) {
     const char c = text[at];
-    const size_t shown = c >= ' ' && c <= '~' ? 1 : shown_length(text, at);
-    if (shown > 0) out += text.substr(at, shown);
-    else out += !is_space(c) ? '?' : breaks == Breaks::keep ? c : ' ';
-    at += std::max<size_t>(1, shown > 0 ? shown : utf8_length(text, at));
+    const bool is_plain = c >= ' ' && c <= '~';
+    const size_t shown = is_plain ? 1 : shown_length(text, at);
+    if (shown > 0) {
+      out += text.substr(at, shown);
+      at += shown;
+      continue;
+    }
+    if (!is_space(c)) out += '?';
+    else if (breaks == Breaks::keep) out += c;
+    else out += ' ';
+    at += std::max<size_t>(1, utf8_length(text, at));
   }
   return out;
 }
@@ -180,7 +196,8 @@ std::string escape_xml(std::string_view text) {
 std::string shortened(const std::string& text, size_t length) {
   size_t end = 0, count = 0;
   for (; end < text.size() && count < length; ++count) end += std::max<size_t>(1, utf8_length(text, end));
-  return end >= text.size() ? text : text.substr(0, end) + "…";
+  if (end >= text.size()) return text;
+  return text.substr(0, end) + "…";
 }
 
 size_t edit_distance(std::string_view a, std::string_view b) {
@@ -216,8 +233,10 @@ std::string time_text(int64_t wall) {
 }
 
 std::string chosen_word(std::string_view line) {
-  const size_t open = line.find('['), close = line.find(']', open == std::string_view::npos ? 0 : open);
-  if (open == std::string_view::npos || close == std::string_view::npos) return std::string(trim(line));
+  const size_t open = line.find('[');
+  if (open == std::string_view::npos) return std::string(trim(line));
+  const size_t close = line.find(']', open);
+  if (close == std::string_view::npos) return std::string(trim(line));
   return std::string(line.substr(open + 1, close - open - 1));
 }
 

@@ -5,13 +5,15 @@ namespace fabric {
 
 std::string errno_name(int code) {
   const char* name = strerrorname_np(code);
-  return name != nullptr ? name : "errno " + std::to_string(code);
+  if (name == nullptr) return "errno " + std::to_string(code);
+  return name;
 }
 
 std::string Error::text() const {
   if (code == 0) return what;
   const char* description = strerrordesc_np(code);
-  return what + ": " + (description != nullptr ? description : "unknown error") + " (" + errno_name(code) + ")";
+  if (description == nullptr) description = "unknown error";
+  return what + ": " + description + " (" + errno_name(code) + ")";
 }
 
 }  // namespace fabric

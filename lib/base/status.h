@@ -14,6 +14,14 @@ template <>
 inline constexpr std::string_view kEnumWords<Status>[] { "ok", "warning", "critical", "unknown" };
 
 // Order of findings, worst first: critical 0, warning 1, unknown 2, ok 3.
-int rank(Status value);
+constexpr int rank(Status value) {
+  switch (value) {
+    case Status::critical: return 0;
+    case Status::warning: return 1;
+    case Status::unknown: return 2;
+    case Status::ok: return 3;
+  }
+  return 3;
+}
 
 }  // namespace fabric

@@ -8,11 +8,6 @@
 
 namespace fabric {
 
-int rank(Status value) {
-  constexpr std::array<int, 4> kRanks{3, 1, 0, 2};  // ok, warning, critical, unknown
-  return kRanks.at(static_cast<size_t>(value));
-}
-
 Status worst(const Report& report) {
   Status found = Status::ok;
   for (const Finding& finding : report.findings)

@@ -10,9 +10,8 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
-
-#include "base/keep.h"
 
 namespace fabric {
 
@@ -21,7 +20,7 @@ namespace fabric {
 class CounterName {
  public:
   CounterName() = default;
-  // Of drivers and files, for it is kept for ever (base/keep.h).
+  // For names of drivers and files, which are few: each is kept for ever. Takes a lock for a moment.
   template <class Text>
   requires(std::convertible_to<const Text&, std::string_view> && !std::same_as<Text, CounterName>)
       CounterName(const Text& text)
@@ -48,6 +47,8 @@ class CounterName {
   friend std::ostream& operator<<(std::ostream& out, const CounterName& name);
 
  private:
+  // The one copy of this text; null for an empty one. May be called by any thread.
+  static const std::string* keep(std::string_view text);
   const std::string* kept_ = nullptr;
 };
 

@@ -30,7 +30,7 @@ void read_hardware(const Context& context, Port& port) {
     port.kernel_driver = software_driver(has_parent, device != nullptr ? device->protocol : std::string_view());
     return;
   }
-  const auto place = pci::parse_place(*resolved);
+  const auto place = pci::parse_location(*resolved);
   const std::string folder = place ? place->folder : *resolved;
   if (place) port.pci = place->pci;
   port.kernel_driver = driver_of(root, folder);

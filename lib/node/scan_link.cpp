@@ -56,7 +56,7 @@ std::string find_netdev(const Root& root, const std::optional<nldev::PortLink>& 
   return netdev_of_function(root, port);
 }
 
-using Members = std::vector<std::pair<std::string, pci::Place>>;
+using Members = std::vector<std::pair<std::string, pci::Location>>;
 
 // The netdevs of a bond and their functions. A member of another kind than the port carries no RoCE.
 Members members_of(const Root& root, const std::string& bond_folder, const Port& port) {
@@ -64,7 +64,7 @@ Members members_of(const Root& root, const std::string& bond_folder, const Port&
   const std::string names = root.line_of(bond_folder + "/bonding/slaves");  // Documentation/networking/bonding.rst
   for (const std::string_view name : words(names)) {
     const auto resolved = root.resolve("sys/class/net/" + std::string(name) + "/device");
-    auto place = resolved ? pci::parse_place(*resolved) : std::nullopt;
+    auto place = resolved ? pci::parse_location(*resolved) : std::nullopt;
     if (place && driver_of(root, place->folder) == port.kernel_driver) out.emplace_back(name, std::move(*place));
   }
   return out;

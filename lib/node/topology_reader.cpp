@@ -12,7 +12,7 @@ namespace fabric {
 namespace {
 
 struct Found {
-  pci::Place place;
+  pci::Location place;
   std::vector<std::string> netdevs, rdma;
   bool subfunctions = false;
 };
@@ -36,7 +36,7 @@ void add_functions(const Root& root, const std::vector<std::string>& names, cons
     if (known != seen.end() ? !is_gpu(known->second) && !is_network(known->second) : !may_matter(root, link)) continue;
     const auto resolved = root.resolve(link);
     if (!resolved) continue;
-    if (auto place = pci::parse_place(*resolved); place && place->below == 0) functions[place->pci].place = *place;
+    if (auto place = pci::parse_location(*resolved); place && place->below == 0) functions[place->pci].place = *place;
   }
 }
 
@@ -47,7 +47,7 @@ void add_class(const Root& root, const std::string& kind, std::vector<std::strin
   std::map<std::string, std::vector<std::string>> below;  // by function
   for (const std::string& name : root.names_in("sys/class/" + kind)) {
     const auto resolved = root.resolve("sys/class/" + kind + "/" + name + "/device");
-    const auto place = resolved ? pci::parse_place(*resolved) : std::nullopt;
+    const auto place = resolved ? pci::parse_location(*resolved) : std::nullopt;
     if (!place || place->below > 1) continue;
     Found& found = functions[place->pci];
     if (found.place.pci.empty()) {
@@ -66,7 +66,7 @@ void add_subfunctions(const Root& root, Functions& functions) {
   for (const std::string& name : root.names_in(folder)) {
     if (name.find(".sf.") == std::string::npos) continue;
     const auto resolved = root.resolve(folder + "/" + name);
-    const auto place = resolved ? pci::parse_place(*resolved) : std::nullopt;
+    const auto place = resolved ? pci::parse_location(*resolved) : std::nullopt;
     const auto owner = place ? functions.find(place->pci) : functions.end();
     if (owner != functions.end()) owner->second.subfunctions = true;
   }

@@ -21,32 +21,35 @@ std::pair<std::string, std::string> in_two(const std::string& name) {
 }
 
 bool is_mac(std::string_view text) {
-  return text.size() == 17 && std::ranges::all_of(text, [i = 0](char c) mutable {
-           return i++ % 3 == 2 ? c == ':' : std::isxdigit(static_cast<unsigned char>(c)) != 0;
-         });
+  if (text.size() != 17) return false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (i % 3 == 2 && text[i] != ':') return false;
+    if (i % 3 != 2 && std::isxdigit(static_cast<unsigned char>(text[i])) == 0) return false;
+  }
+  return true;
 }
 
 bool is_number(std::string_view text) { return text.find_first_not_of("0123456789") == std::string_view::npos; }
 
 // Names of one kind differ only for different ports: "swp1s0" and "swp2", but not "Ethernet0" and "Ethernet1/1".
 bool are_of_one_kind(std::string_view a, std::string_view b) {
-  std::array<std::string, 2> words;
-  std::array<bool, 2> in_parts{};
-  for (const auto& [i, name] : {std::pair(size_t{0}, folded(a)), std::pair(size_t{1}, folded(b))}) {
-    const auto [word, number] = in_two(name);
-    const bool is_name = !number.empty() && !is_letter(number.front()) && number.find(' ') == std::string::npos;
-    if (!is_name || is_mac(name)) return false;
-    words[i] = word;
-    in_parts[i] = number.find('/') != std::string::npos;
-  }
-  return in_parts[0] == in_parts[1] && words[0].empty() == words[1].empty() &&
-         (words[0].starts_with(words[1]) || words[1].starts_with(words[0]));
+  const std::string one = folded(a), other = folded(b);
+  const auto [word, number] = in_two(one);
+  const auto [other_word, other_number] = in_two(other);
+  if (is_mac(one) || is_mac(other)) return false;
+  for (const std::string& each : {number, other_number})
+    if (each.empty() || is_letter(each.front()) || each.find(' ') != std::string::npos) return false;
+  if (word.empty() != other_word.empty()) return false;
+  if ((number.find('/') == std::string::npos) != (other_number.find('/') == std::string::npos)) return false;
+  return word.starts_with(other_word) || other_word.starts_with(word);
 }
 
 }  // namespace
 
 const std::string& Neighbor::port() const {
-  return (is_number(port_id) || is_mac(port_id)) && !port_description.empty() ? port_description : port_id;
+  const bool is_name = !is_number(port_id) && !is_mac(port_id);
+  if (is_name || port_description.empty()) return port_id;
+  return port_description;
 }
 
 std::optional<uint32_t> announced_frame(const std::vector<Neighbor>& heard, std::string_view netdev) {
@@ -73,9 +76,11 @@ bool same_port(std::string_view a, std::string_view b) {
 }
 
 bool is_device(const Neighbor& neighbor, const CableEnd& end) {
-  const auto is_address = [&](const std::string& address) { return folded(address) == folded(end.device); };
-  return same_device(neighbor.system_name, end.device) || folded(neighbor.chassis_id) == folded(end.device) ||
-         std::ranges::any_of(neighbor.management, is_address);
+  const std::string device = folded(end.device);
+  if (same_device(neighbor.system_name, device) || folded(neighbor.chassis_id) == device) return true;
+  for (const std::string& address : neighbor.management)
+    if (folded(address) == device) return true;
+  return false;
 }
 
 bool is_end(const Neighbor& neighbor, const CableEnd& end) {

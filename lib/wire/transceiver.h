@@ -55,7 +55,8 @@ enum class ModuleState : uint8_t { low_power = 1, powering_up = 2, ready = 3, po
 constexpr std::string_view to_text(ModuleState value) {
   constexpr std::string_view kTexts[]{"low power", "powering up", "ready", "powering down"};
   const size_t index = static_cast<size_t>(value) - 1;
-  return index < std::size(kTexts) ? kTexts[index] : "fault";
+  if (index >= std::size(kTexts)) return "fault";
+  return kTexts[index];
 }
 
 struct Transceiver {

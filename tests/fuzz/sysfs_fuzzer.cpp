@@ -9,7 +9,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text = fabric::text_of(data, size);
   (void)fabric::pci::parse_address(text);
   (void)fabric::infiniband::parse_state(text);
-  if (const auto place = fabric::pci::parse_place(text)) {
+  if (const auto place = fabric::pci::parse_location(text)) {
     if (place->folder.size() > size || !fabric::pci::parse_address(place->pci) || place->root.empty()) std::abort();
   }
   if (const auto speed = fabric::pci::parse_link_speed(text); speed && !(*speed > 0)) std::abort();

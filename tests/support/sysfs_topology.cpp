@@ -16,7 +16,7 @@ namespace fabric::test {
 namespace {
 
 struct Found {
-  pci::Place place;
+  pci::Location place;
   std::vector<std::string> netdevs, rdma;
   bool subfunctions = false;
 };
@@ -37,7 +37,7 @@ void add_functions(const Root& root, const std::vector<std::string>& names, Func
     if (!may_matter(root, link)) continue;
     const auto resolved = root.resolve(link);
     if (!resolved) continue;
-    if (auto place = pci::parse_place(*resolved); place && place->below == 0) functions[place->pci].place = *place;
+    if (auto place = pci::parse_location(*resolved); place && place->below == 0) functions[place->pci].place = *place;
   }
 }
 
@@ -49,7 +49,7 @@ void add_class(const Root& root, const std::string& kind, std::vector<std::strin
   if (!devices) return;
   for (const std::string& name : *devices) {
     const auto resolved = root.resolve("sys/class/" + kind + "/" + name + "/device");
-    const auto place = resolved ? pci::parse_place(*resolved) : std::nullopt;
+    const auto place = resolved ? pci::parse_location(*resolved) : std::nullopt;
     if (!place || place->below > 1) continue;
     Found& found = functions[place->pci];
     if (found.place.pci.empty()) {
@@ -69,7 +69,7 @@ void add_subfunctions(const Root& root, Functions& functions) {
   for (const std::string& name : *names) {
     if (name.find(".sf.") == std::string::npos) continue;
     const auto resolved = root.resolve(folder + "/" + name);
-    const auto place = resolved ? pci::parse_place(*resolved) : std::nullopt;
+    const auto place = resolved ? pci::parse_location(*resolved) : std::nullopt;
     const auto owner = place ? functions.find(place->pci) : functions.end();
     if (owner != functions.end()) owner->second.subfunctions = true;
   }

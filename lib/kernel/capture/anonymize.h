@@ -33,10 +33,6 @@ class Pseudonyms {
   std::map<std::string, std::vector<std::pair<std::string, std::string>>> known_;  // by the first four bytes
 };
 
-// Passwords: values of Environment= lines of units, user:password@ in URLs, values of names and options that say
-// password, secret, token or key. Pure.
-std::string without_secrets(std::string_view text);
-
 // All of the recording: questions, answers, links, places. Without `hardware` secrets alone.
 void disguise(Tape& tape, bool hardware = true);
 

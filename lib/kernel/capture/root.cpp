@@ -3,21 +3,146 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <climits>
 #include <cstdlib>
+#include <filesystem>
 
 #include "base/parse.h"
-#include "kernel/capture/walk.h"
 
 namespace fabric {
 namespace {
 
 constexpr size_t kMaxEntries = 65'536;
+constexpr int kMaxLinks = 40;  // MAXSYMLINKS of the kernel's own walk (include/linux/namei.h)
+
+// Never waits for the other end of a FIFO, never becomes the terminal's owner.
+constexpr int kNoSurprise = O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+
+// The errors of the functions below have no words: Root adds the file's name.
+Error failure(int code = errno) { return error(code, ""); }
+
+Result<Fd> open_at(int folder, const std::string& name, int flags) {
+  Fd fd(::openat(folder, name.c_str(), flags));
+  if (!fd) return failure();
+  return fd;
+}
+
+// Without leading slashes; "." for the directory itself.
+std::string below(const std::string& path) {
+  const size_t start = path.find_first_not_of('/');
+  if (start == std::string::npos) return ".";
+  return path.substr(start);
+}
+
+// The symbolic link's target, or empty for another file type (EINVAL); other failures are errors.
+Result<std::string> link_text(int root, const std::string& path) {
+  std::string text(PATH_MAX, '\0');
+  const ssize_t size = ::readlinkat(root, path.c_str(), text.data(), text.size());
+  if (size < 0 && errno == EINVAL) return std::string{};
+  if (size < 0) return error(errno, path);
+  text.resize(static_cast<size_t>(size));
+  return text;
+}
+
+// Walks `path` below `root` and follows links without ever leaving it; the outcome holds no link and no "..". Links on
+// the way are added to `met`.
+Result<std::string> walk(int root, const std::string& path, std::map<std::string, std::string>* met = nullptr) {
+  std::string done;
+  std::string rest = path;
+  for (int links = 0; !rest.empty();) {
+    const size_t slash = rest.find('/');
+    const std::string name = rest.substr(0, slash);
+    rest.erase(0, std::min(slash, rest.size()));
+    rest.erase(0, 1);
+    if (name.empty() || name == ".") continue;
+    if (name == "..") {
+      done = std::filesystem::path(done).parent_path();
+      continue;
+    }
+    std::string next = done;
+    append_item(next, name, "/");
+    auto link = link_text(root, next);
+    if (!link) return link.error();
+    if (link->empty()) {
+      done = next;
+      continue;
+    }
+    if (met != nullptr) met->emplace(next, *link);
+    if (++links > kMaxLinks) return error(ELOOP, path);
+    if (link->front() == '/') done.clear();
+    if (!rest.empty()) link->append("/").append(rest);
+    rest = *link;
+    if (rest.size() > 2 * PATH_MAX) return error(ENAMETOOLONG, path);
+  }
+  if (done.empty()) return std::string(".");
+  return done;
+}
+
+// openat2 refuses with EAGAIN when something was renamed while it followed a "..".
+Result<Fd> open_in_root(int root, const std::string& path, int flags) {
+  open_how how{};
+  how.flags = static_cast<uint64_t>(flags);
+  how.resolve = RESOLVE_IN_ROOT;
+  for (int attempt = 0; attempt < 8; ++attempt) {
+    const long fd = ::syscall(SYS_openat2, root, path.c_str(), &how, sizeof how);
+    if (fd >= 0) return Fd(static_cast<int>(fd));
+    if (errno != EAGAIN) break;
+  }
+  return error(errno, path);
+}
+
+Result<Fd> open_below(int root, const std::string& path, int flags) {
+  auto fd = open_in_root(root, path, flags);
+  if (fd) return fd;
+  // ENOSYS: before Linux 5.6; EPERM: the seccomp filters of older container runtimes.
+  if (fd.error().code != ENOSYS && fd.error().code != EPERM && fd.error().code != EAGAIN) return fd;
+  auto resolved = walk(root, path);
+  if (!resolved) return resolved.error();
+  return open_at(root, *resolved, flags | O_NOFOLLOW);
+}
+
+// The descriptor, if it is one of a regular file. EISDIR; ELOOP: a link; EINVAL: anything else.
+Result<Fd> regular(Result<Fd> fd) {
+  struct stat status {};
+  if (!fd) return fd;
+  if (::fstat(fd->get(), &status) != 0) return failure();
+  if (S_ISREG(status.st_mode)) return fd;
+  if (S_ISDIR(status.st_mode)) return failure(EISDIR);
+  if (S_ISLNK(status.st_mode)) return failure(ELOOP);
+  return failure(EINVAL);
+}
+
+// EAGAIN: another file took its place.
+Result<Fd> open_foreign_once(int folder, const std::string& name) {
+  const auto handle = regular(open_at(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  if (!handle) return handle.error();
+  struct stat owner {
+  }, seen{}, opened{};
+  if (::fstat(folder, &owner) != 0 || ::fstat(handle->get(), &seen) != 0) return failure();
+  if (seen.st_uid != owner.st_uid) return failure(EPERM);
+  auto fd = open_at(folder, name, O_RDONLY | O_NOFOLLOW | kNoSurprise);
+  if (!fd) return failure(fd.error().code == ENOENT ? EAGAIN : fd.error().code);
+  if (::fstat(fd->get(), &opened) != 0) return failure();
+  if (seen.st_dev != opened.st_dev || seen.st_ino != opened.st_ino) return failure(EAGAIN);
+  return fd;
+}
+
+// To read a file that the folder's owner has written. Its writer may put another file in its place at any time: what
+// was looked at is what is read.
+Result<Fd> open_foreign(const Result<Fd>& folder, const std::string& name) {
+  constexpr int kAttempts = 8;
+  if (!folder) return folder.error();
+  Result<Fd> fd = failure(EAGAIN);
+  for (int i = 0; i < kAttempts && !fd && fd.error().code == EAGAIN; ++i) fd = open_foreign_once(folder->get(), name);
+  return fd;
+}
 
 struct CloseDir {
   void operator()(DIR* stream) const { ::closedir(stream); }
@@ -29,7 +154,8 @@ bool is_shown(std::string_view name) { return clean_text(name) == name; }
 Answer content_of(const Result<Fd>& fd, size_t most) {
   if (!fd) return fd.error();
   auto text = read_all(fd->get(), most);
-  return text ? Answer(std::vector{std::move(*text)}) : text.error();
+  if (!text) return text.error();
+  return std::vector{std::move(*text)};
 }
 
 Answer list_all(Result<Fd> folder) {
@@ -51,11 +177,15 @@ Answer list_all(Result<Fd> folder) {
   return names;
 }
 
-Answer yes_or_no(bool yes) { return yes ? Answer(std::vector<std::string>{}) : failure(ENOENT); }
+Answer yes_or_no(bool yes) {
+  if (!yes) return failure(ENOENT);
+  return std::vector<std::string>{};
+}
 
 Result<std::string> one_text(Answer answer) {
   if (!answer) return answer.error();
-  return answer->empty() ? std::string{} : std::move(answer->front());
+  if (answer->empty()) return std::string{};
+  return std::move(answer->front());
 }
 
 // A quarter of the file descriptor limit is reserved for connections and files that are open only briefly.
@@ -78,7 +208,8 @@ Result<Root> Root::open(const std::string& directory) {
 }
 
 std::string Root::name_of(const std::string& file) const {
-  return (is_host() || replays() ? "/" : path_ + '/') + below(file);
+  if (is_host() || replays()) return "/" + below(file);
+  return path_ + "/" + below(file);
 }
 
 template <class Value>
@@ -89,7 +220,8 @@ Result<Value> Root::named(const std::string& file, Result<Value> result) const {
 
 Result<Fd> Root::open_file(const std::string& file, int flags) const {
   if (file.find('\0') != std::string::npos) return failure(EINVAL);
-  return is_host() ? open_at(fd_.get(), below(file), flags) : open_below(fd_.get(), below(file), flags);
+  if (is_host()) return open_at(fd_.get(), below(file), flags);
+  return open_below(fd_.get(), below(file), flags);
 }
 
 // Opening a device can act on it, and a captured tree may hold anything: there the kind is looked at first.
@@ -102,7 +234,8 @@ Result<Fd> Root::open_regular(const std::string& file, int flags) const {
 Result<Fd> Root::open_parent(const std::string& file) const {
   const std::string path = below(file);
   const size_t slash = path.rfind('/');
-  return open_file(slash == std::string::npos ? "." : path.substr(0, slash), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  const std::string parent = slash == std::string::npos ? "." : path.substr(0, slash);
+  return open_file(parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
 template <class Live>
@@ -111,7 +244,8 @@ Answer Root::ask(Ask ask, const std::string& file, Live&& live) const {
   const std::string path = below(file);
   if (replays()) {
     const Answer* known = tape_->find(ask, path);
-    return known != nullptr ? named(file, *known) : live();
+    if (known == nullptr) return live();
+    return named(file, *known);
   }
   Answer answer = live();
   // A link that was refused is not part of the machine: it may lead anywhere.
@@ -195,7 +329,8 @@ std::optional<Result<void>> Root::ask_behind(BehindFiles::Act act, const std::st
   if (replays() && act != BehindFiles::Act::read) return Result<void>(error(EROFS, name_of(file)));
   if (!behind_) return std::nullopt;
   auto answer = behind_->act(act, file, text);
-  return answer ? std::optional(named(file, *answer)) : std::nullopt;
+  if (!answer) return std::nullopt;
+  return named(file, *answer);
 }
 
 Result<void> Root::write(const std::string& file, std::string_view text) const {
@@ -244,16 +379,20 @@ Result<void> Root::change_folder(Ask asked, const std::string& directory) const 
   const bool makes = asked == Ask::make_directory;
   const Answer answer = ask(asked, directory, [&]() -> Answer {
     const std::vector<std::string> done;
-    if (auto behind = ask_behind(makes ? Act::make_directory : Act::remove_directory, directory, {}))
-      return *behind ? Answer(done) : behind->error();
+    if (auto behind = ask_behind(makes ? Act::make_directory : Act::remove_directory, directory, {})) {
+      if (!*behind) return behind->error();
+      return done;
+    }
     const auto parent = named(directory, open_parent(directory));
     if (!parent) return parent.error();
     const std::string name = base_name(directory);
     const int failed =
         makes ? ::mkdirat(parent->get(), name.c_str(), 0755) : ::unlinkat(parent->get(), name.c_str(), AT_REMOVEDIR);
-    return failed == 0 ? Answer(done) : error(errno, name_of(directory));
+    if (failed != 0) return error(errno, name_of(directory));
+    return done;
   });
-  return answer ? Result<void>() : answer.error();
+  if (!answer) return answer.error();
+  return {};
 }
 
 Result<Fd> Root::hold(const std::string& file) const {

@@ -12,7 +12,8 @@ namespace {
 // Reads one hexadecimal field of `min`..`max` digits up to `end` (or to the end of the text when that is 0).
 template <class Number>
 bool take_hex(std::string_view& text, char end, size_t min, size_t max, Number& out) {
-  const size_t size = end == '\0' ? text.size() : text.find(end);
+  size_t size = text.size();
+  if (end != '\0') size = text.find(end);
   if (size == std::string_view::npos || size < min || size > max) return false;
   const auto value = parse_number<Number>(text.substr(0, size), 16);
   if (!value || text.find_first_not_of("0123456789abcdefABCDEF") < size) return false;
@@ -32,15 +33,15 @@ bool is_root_bus(std::string_view name) {
 
 }  // namespace
 
-std::optional<Address> parse_address(std::string_view text) {
-  Address address;
+std::optional<FunctionAddress> parse_address(std::string_view text) {
+  FunctionAddress address;
   if (take_hex(text, ':', 4, 8, address.domain) && take_hex(text, ':', 2, 2, address.bus) &&
       take_hex(text, '.', 2, 2, address.device) && take_hex(text, '\0', 1, 1, address.function))
     return address;
   return std::nullopt;
 }
 
-std::string address_text(const Address& address) {
+std::string address_text(const FunctionAddress& address) {
   char text[32];
   std::snprintf(text, sizeof text, "%04x:%02x:%02x.%x", address.domain, address.bus, address.device, address.function);
   return text;
@@ -53,36 +54,36 @@ bool address_less(std::string_view a, std::string_view b) {
   return a < b;
 }
 
-std::optional<Place> parse_place(std::string_view resolved) {
-  Place place;
+std::optional<Location> parse_location(std::string_view resolved) {
+  Location location;
   std::string path;
   std::vector<std::string> functions;
   for (const std::string_view name : split(resolved, '/')) {
     append_item(path, name, "/");
-    ++place.below;
+    ++location.below;
     if (is_root_bus(name)) {
-      place.root = name;
+      location.root = name;
       functions.clear();
-    } else if (!place.root.empty() && parse_address(name)) {
+    } else if (!location.root.empty() && parse_address(name)) {
       functions.emplace_back(name);
-      place.folder = path;
-      place.below = 0;
+      location.folder = path;
+      location.below = 0;
     }
   }
   if (functions.empty()) return std::nullopt;
-  place.pci = functions.back();
-  place.bridges.assign(functions.rbegin() + 1, functions.rend());
-  return place;
+  location.pci = functions.back();
+  location.bridges.assign(functions.rbegin() + 1, functions.rend());
+  return location;
 }
 
-PciDevice read_function(const Root& root, const Place& place) {
+PciDevice read_function(const Root& root, const Location& location) {
   PciDevice function;
-  function.pci = place.pci;
-  function.root = place.root;
-  function.bridges = place.bridges;
-  function.vendor = root.number_in<uint16_t>(place.folder + "/vendor", 16).value_or(0);
-  function.device = root.number_in<uint16_t>(place.folder + "/device", 16).value_or(0);
-  function.class_code = root.number_in<uint32_t>(place.folder + "/class", 16).value_or(0);
+  function.pci = location.pci;
+  function.root = location.root;
+  function.bridges = location.bridges;
+  function.vendor = root.number_in<uint16_t>(location.folder + "/vendor", 16).value_or(0);
+  function.device = root.number_in<uint16_t>(location.folder + "/device", 16).value_or(0);
+  function.class_code = root.number_in<uint32_t>(location.folder + "/class", 16).value_or(0);
   return function;
 }
 
@@ -90,12 +91,14 @@ std::optional<double> parse_link_speed(std::string_view text) {
   const auto parts = words(text);
   if (parts.size() < 2 || parts[1] != "GT/s") return std::nullopt;
   const auto speed = parse_double(parts[0]);
-  return speed && *speed > 0 ? speed : std::nullopt;
+  if (!speed || !(*speed > 0)) return std::nullopt;
+  return speed;
 }
 
 std::optional<unsigned> parse_link_width(std::string_view text) {
   const auto width = parse_number<unsigned>(text);
-  return width && *width > 0 && *width <= 32 ? width : std::nullopt;
+  if (!width || *width == 0 || *width > 32) return std::nullopt;
+  return width;
 }
 
 PcieLink read_link(const Root& root, const std::string& folder) {
@@ -113,8 +116,10 @@ CpuNodes cpu_nodes(const Root& root) {
   const std::string folder = "sys/devices/system/node";
   CpuNodes nodes;
   for (const std::string& name : root.names_in(folder)) {
-    const auto number = name.starts_with("node") ? parse_number<int>(name.substr(4)) : std::nullopt;
-    std::string cpus = number ? root.line_of(folder + "/" + name + "/cpulist") : std::string();
+    if (!name.starts_with("node")) continue;
+    const auto number = parse_number<int>(name.substr(4));
+    if (!number) continue;
+    std::string cpus = root.line_of(folder + "/" + name + "/cpulist");
     if (!cpus.empty()) nodes.emplace(*number, std::move(cpus));
   }
   return nodes;
@@ -122,9 +127,13 @@ CpuNodes cpu_nodes(const Root& root) {
 
 std::optional<int> numa_node(const Root& root, const std::string& folder, const CpuNodes& nodes) {
   const auto node = root.number_in<int>(folder + "/numa_node");
-  if (node && *node >= 0) return nodes.empty() || nodes.count(*node) != 0 ? node : std::nullopt;
+  if (node && *node >= 0) {
+    if (nodes.empty() || nodes.contains(*node)) return node;
+    return std::nullopt;
+  }
   if (nodes.size() > 1) return std::nullopt;
-  return nodes.empty() ? 0 : nodes.begin()->first;
+  if (nodes.empty()) return 0;
+  return nodes.begin()->first;
 }
 
 }  // namespace fabric::pci

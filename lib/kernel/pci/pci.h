@@ -9,29 +9,29 @@
 namespace fabric::pci {
 
 // "0000:17:00.0". Hyper-V and VMD number domains with more than four digits.
-struct Address {
+struct FunctionAddress {
   uint32_t domain = 0;
   uint8_t bus = 0, device = 0, function = 0;
-  auto operator<=>(const Address&) const = default;
+  auto operator<=>(const FunctionAddress&) const = default;
 };
-std::optional<Address> parse_address(std::string_view text);
-std::string address_text(const Address& address);  // as sysfs writes it
+std::optional<FunctionAddress> parse_address(std::string_view text);
+std::string address_text(const FunctionAddress& address);  // as sysfs writes it
 // Orders PCI addresses by number; other texts come last.
 bool address_less(std::string_view a, std::string_view b);
 
-// Place in the tree, from a resolved path below the root such as
+// Where a function is in the tree, from a resolved path below the root such as
 // "sys/devices/pci0000:20/0000:20:01.0/0000:21:00.0/net/eth0": the last PCI function on the path, the bridges above it
 // up to the last root bus (VMD nests a second one). nullopt: the path has no root bus or no function.
-struct Place {
+struct Location {
   std::string folder;  // of the function, below the root
   std::string pci, root;
   std::vector<std::string> bridges;  // nearest first
   size_t below = 0;                  // components of the path below the function
 };
-std::optional<Place> parse_place(std::string_view resolved);
+std::optional<Location> parse_location(std::string_view resolved);
 
 // Ids, class and place of the function; unreadable ids stay 0. numa and link are not filled.
-PciDevice read_function(const Root& root, const Place& place);
+PciDevice read_function(const Root& root, const Location& location);
 
 // The link's files; "Unknown", no lanes and more than 32 (63, 255: a function that has no link, or is gone and reads
 // all ones) are nullopt.

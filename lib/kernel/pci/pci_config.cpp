@@ -107,7 +107,11 @@ Result<std::optional<bool>> parse_ten_bit_tags(std::string_view config) {
 PciSettings read_settings(const Root& root, const std::string& address) {
   PciSettings out;
   auto config = root.read(config_file(address));
-  auto control = config ? parse_device_control(*config) : Result<DeviceControl>(config.error());
+  if (!config) {
+    out.unread = config.error().text();
+    return out;
+  }
+  auto control = parse_device_control(*config);
   if (!control) {
     out.unread = control.error().text();
     return out;
@@ -126,7 +130,8 @@ Result<DeviceControl> read_device_control(const Root& root, const std::string& a
   auto config = root.read(config_file(address));
   if (!config) return config.error();
   auto control = parse_device_control(*config);
-  return control ? control : error(control.error().code, address + ": " + control.error().what);
+  if (!control) return error(control.error().code, address + ": " + control.error().what);
+  return control;
 }
 
 Result<void> write_mrrs(const Root& root, const std::string& address, uint32_t bytes) {
@@ -136,12 +141,14 @@ Result<void> write_mrrs(const Root& root, const std::string& address, uint32_t b
   const uint16_t value = control->with_mrrs(bytes);
   const char raw[] = {static_cast<char>(value & 0xff), static_cast<char>(value >> 8)};
   auto written = root.write_at(config_file(address), control->offset, std::string_view(raw, sizeof raw));
-  return written ? written : not_written(root, address, written.error());
+  if (!written) return not_written(root, address, written.error());
+  return {};
 }
 
 std::string lockdown(const Root& root) {
-  const std::string level = chosen_word(root.line_of("sys/kernel/security/lockdown"));
-  return level == "none" ? std::string() : level;
+  std::string level = chosen_word(root.line_of("sys/kernel/security/lockdown"));
+  if (level == "none") level.clear();
+  return level;
 }
 
 }  // namespace fabric::pci

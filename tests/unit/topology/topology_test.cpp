@@ -17,8 +17,8 @@ using test::topology_of;
 using test::Tree;
 
 TEST(PciAddress, Parses) {
-  EXPECT_EQ(pci::parse_address("0000:17:1f.7"), (pci::Address{0, 0x17, 0x1f, 7}));
-  EXPECT_EQ(pci::parse_address("10000:e1:00.0"), (pci::Address{0x10000, 0xe1, 0, 0})) << "VMD";
+  EXPECT_EQ(pci::parse_address("0000:17:1f.7"), (pci::FunctionAddress{0, 0x17, 0x1f, 7}));
+  EXPECT_EQ(pci::parse_address("10000:e1:00.0"), (pci::FunctionAddress{0x10000, 0xe1, 0, 0})) << "VMD";
   for (const char* text :
        {"", "0000:17:00", "17:00.0", "0000:17:00.0x", "0000:1g:00.0", "000000000:17:00.0", "0x00:17:00.0", "mlx5_0"})
     EXPECT_FALSE(pci::parse_address(text)) << text;
@@ -32,7 +32,7 @@ TEST(PciAddress, OrdersByNumber) {
 }
 
 TEST(PciPlace, FromResolvedPath) {
-  const auto place = pci::parse_place("sys/devices/pci0000:20/0000:20:01.0/0000:21:00.0/net/eth0");
+  const auto place = pci::parse_location("sys/devices/pci0000:20/0000:20:01.0/0000:21:00.0/net/eth0");
   ASSERT_TRUE(place);
   EXPECT_EQ(place->pci, "0000:21:00.0");
   EXPECT_EQ(place->root, "pci0000:20");
@@ -42,18 +42,18 @@ TEST(PciPlace, FromResolvedPath) {
 }
 
 TEST(PciPlace, NestedAndUnusualRoots) {
-  const auto vmd = pci::parse_place("sys/devices/pci0000:00/0000:00:0e.0/pci10000:00/10000:00:02.0/10000:01:00.0");
+  const auto vmd = pci::parse_location("sys/devices/pci0000:00/0000:00:0e.0/pci10000:00/10000:00:02.0/10000:01:00.0");
   ASSERT_TRUE(vmd);
   EXPECT_EQ(vmd->root, "pci10000:00");
   EXPECT_EQ(vmd->bridges, (std::vector<std::string>{"10000:00:02.0"}));
   const auto hyperv =
-      pci::parse_place("sys/devices/LNXSYSTM:00/LNXSYBUS:00/ACPI0004:00/VMBUS:00/guid/pci0001:00/0001:00:00.0");
+      pci::parse_location("sys/devices/LNXSYSTM:00/LNXSYBUS:00/ACPI0004:00/VMBUS:00/guid/pci0001:00/0001:00:00.0");
   ASSERT_TRUE(hyperv);
   EXPECT_EQ(hyperv->root, "pci0001:00");
   EXPECT_TRUE(hyperv->bridges.empty());
-  EXPECT_FALSE(pci::parse_place("sys/devices/virtual/net/lo"));
-  EXPECT_FALSE(pci::parse_place("sys/devices/pci0000:00"));
-  EXPECT_FALSE(pci::parse_place("sys/devices/0000:00:01.0")) << "no root bus, no place in a tree";
+  EXPECT_FALSE(pci::parse_location("sys/devices/virtual/net/lo"));
+  EXPECT_FALSE(pci::parse_location("sys/devices/pci0000:00"));
+  EXPECT_FALSE(pci::parse_location("sys/devices/0000:00:01.0")) << "no root bus, no place in a tree";
 }
 
 TEST(PciLink, WordsOfSysfs) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernel/pci/child.h"
+#include "base/child.h"
 
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -61,11 +61,16 @@ bool confine() {
   return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-// First the errno of a failure or 0, then the text.
+// First whether it failed (0, 1), then the errno, then the text.
 void answer(int fd, const Result<std::string>& result) {
-  const int code = result ? 0 : result.error().code;
-  std::string text(1, result ? '\0' : '\1');
-  text.append(reinterpret_cast<const char*>(&code), sizeof code).append(result ? *result : result.error().what);
+  int code = 0;
+  std::string text(1, '\0');
+  if (!result) {
+    code = result.error().code;
+    text[0] = '\1';
+  }
+  text.append(reinterpret_cast<const char*>(&code), sizeof code);
+  text.append(result ? *result : result.error().what);
   (void)write_all(fd, text);
 }
 
@@ -76,7 +81,8 @@ int receive(int fd, const ChildLimits& limits, std::string& text) {
   for (;;) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
     pollfd ready{fd, POLLIN, 0};
-    const int found = left > 0 ? ::poll(&ready, 1, static_cast<int>(left)) : 0;
+    if (left <= 0) return ETIMEDOUT;
+    const int found = ::poll(&ready, 1, static_cast<int>(left));
     if (found == 0) return ETIMEDOUT;
     if (found < 0) continue;  // EINTR
     const ssize_t size = ::read(fd, chunk.data(), chunk.size());
@@ -95,8 +101,8 @@ int receive(int fd, const ChildLimits& limits, std::string& text) {
     out = ::dup2(out, STDIN_FILENO);
     ::closefrom(STDIN_FILENO + 1);
   }
-  const bool ready = !confined || confine();
-  answer(out, ready ? work() : Result<std::string>(error(errno, what + ": cannot be confined")));
+  if (confined && !confine()) answer(out, error(errno, what + ": cannot be confined"));
+  else answer(out, work());
   ::_exit(0);
 }
 

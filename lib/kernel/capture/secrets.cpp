@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Passwords and tokens in files of units and in command lines.
+#include "kernel/capture/secrets.h"
+
 #include <algorithm>
 
 #include "base/parse.h"
-#include "kernel/capture/anonymize.h"
 
 namespace fabric {
 namespace {
@@ -52,7 +52,8 @@ class Secrets {
     const size_t name = text_.find_first_not_of("#;", at_);
     if (name == std::string_view::npos || !text_.substr(name).starts_with(kName)) return std::string_view::npos;
     const size_t equals = text_.find_first_not_of(" \t", name + kName.size());
-    return equals != std::string_view::npos && text_[equals] == '=' ? equals + 1 : std::string_view::npos;
+    if (equals == std::string_view::npos || text_[equals] != '=') return std::string_view::npos;
+    return equals + 1;
   }
 
   [[nodiscard]] std::string_view line_at(size_t at) const {
@@ -92,7 +93,8 @@ class Secrets {
     if (equals != std::string_view::npos) {
       const size_t value = start + equals + 1;
       out_.append(word.substr(0, equals + 1)).append(kHidden);
-      at_ = quoted ? closing(text_[start], value, end_of_word(value)) : end_of_value(value);
+      at_ = end_of_value(value);
+      if (quoted) at_ = closing(text_[start], value, end_of_word(value));
       return;
     }
     out_.append(word);
@@ -118,13 +120,15 @@ class Secrets {
   // The quote that ends it on this line, or `otherwise`.
   [[nodiscard]] size_t closing(char quote, size_t from, size_t otherwise) const {
     const size_t line = std::min(text_.find('\n', from), text_.size()), end = text_.find(quote, from);
-    return end < line ? end : otherwise;
+    if (end >= line) return otherwise;
+    return end;
   }
 
   [[nodiscard]] size_t end_of_value(size_t from) const {
     if (from >= text_.size() || kQuotes.find(text_[from]) == std::string_view::npos) return end_of_word(from);
     const size_t end = closing(text_[from], from + 1, std::string_view::npos);
-    return end == std::string_view::npos ? end_of_word(from) : end + 1;
+    if (end == std::string_view::npos) return end_of_word(from);
+    return end + 1;
   }
 
   // The next word's place: behind blanks, and below remarks where the line goes on.
