@@ -27,7 +27,7 @@ Result<void> use(Options& options, const std::string& name, const std::string& v
   if (name == "--web.config.file") options.web_config = value;
   if (name != "--listen") return {};
   options.listen.push_back(value);
-  auto address = parse_address(value);
+  auto address = parse_listen_address(value);
   return address ? Result<void>() : address.error();
 }
 
@@ -118,7 +118,7 @@ Result<std::vector<Fd>> listeners(const Options& options, const Policy& policy) 
   }
   std::vector<Fd> own;
   for (const std::string& text : options.listen.empty() ? policy.listen : options.listen) {
-    auto address = parse_address(text);
+    auto address = parse_listen_address(text);
     if (!address) return address.error();
     auto fd = listen_on(*address);
     // Without IPv6 it serves on IPv4, unless --listen requires IPv6.

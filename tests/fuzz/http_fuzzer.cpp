@@ -11,7 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   (void)route_of(text);
   (void)accepts_gzip(text);
   (void)is_device_event(text);
-  (void)parse_address(text).ok();
+  (void)parse_listen_address(text).ok();
   (void)parse_options({std::string(text)}).ok();
   return 0;
 }

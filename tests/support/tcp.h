@@ -23,10 +23,10 @@ inline uint16_t port_of(const Fd& fd) {
 
 // A connection to ADDRESS:PORT; none where nobody listens. `from`: the client's own address.
 inline Fd connect_to(const std::string& address, const std::string& from = "") {
-  const auto server = exporter::parse_address(address);
+  const auto server = exporter::parse_listen_address(address);
   Fd fd(::socket(server->storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!from.empty()) {
-    const auto own = exporter::parse_address(from + ":0");
+    const auto own = exporter::parse_listen_address(from + ":0");
     EXPECT_EQ(::bind(fd.get(), reinterpret_cast<const sockaddr*>(&own->storage), own->size), 0);
   }
   const int refused = ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&server->storage), server->size);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "exporter/http/access.h"
+
 #include <crypt.h>
 #include <gnutls/crypto.h>
 #include <gnutls/x509.h>
@@ -7,7 +9,6 @@
 #include <array>
 
 #include "exporter/http/http.h"
-#include "exporter/http/web_config.h"
 
 namespace fabric::exporter {
 namespace {
@@ -59,21 +60,24 @@ unsigned Access::refused(MHD_Connection* connection) {
   if (!web_) return 0;
   if (web_->client != ClientCertificate::none && !has_certificate(connection, web_->client)) return MHD_HTTP_FORBIDDEN;
   if (web_->users.empty()) return 0;
-  const MHD_ConnectionInfo* address = ::MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-  return refused_password(request_header(connection, MHD_HTTP_HEADER_AUTHORIZATION),
-                          client_of(address == nullptr ? nullptr : address->client_addr), Clock::now());
+  std::string client;
+  if (const auto* info = ::MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS))
+    client = client_of(info->client_addr);
+  return refused_password(request_header(connection, MHD_HTTP_HEADER_AUTHORIZATION), client, Clock::now());
 }
 
 unsigned Access::refused_password(std::string_view authorization, const std::string& client, Clock::time_point now) {
   const auto given = credentials(authorization);
   if (!given) return MHD_HTTP_UNAUTHORIZED;
   // An unknown name takes the same time as a known one.
-  const auto user = web_->users.find(given->first);
-  const std::string& hash = (user == web_->users.end() ? web_->users.begin() : user)->second;
+  auto user = web_->users.find(given->first);
+  const bool is_known = user != web_->users.end();
+  if (!is_known) user = web_->users.begin();
+  const std::string& hash = user->second;
   const std::string known = digest(given->first + '\0' + hash + '\0' + given->second);
   if (known_.contains(known)) return 0;
   if (!tries_.take(client, now)) return MHD_HTTP_TOO_MANY_REQUESTS;
-  if (!fits(given->second, hash) || user == web_->users.end()) return MHD_HTTP_UNAUTHORIZED;
+  if (!fits(given->second, hash) || !is_known) return MHD_HTTP_UNAUTHORIZED;
   if (known_.size() >= kMaxKnown) known_.clear();
   known_.insert(known);
   return 0;

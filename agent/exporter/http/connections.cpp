@@ -17,67 +17,68 @@ std::string client_of(const sockaddr* address) {
   if (address->sa_family != AF_INET6) return {};
   const auto* v6 = reinterpret_cast<const sockaddr_in6*>(address);
   const std::string bytes(reinterpret_cast<const char*>(&v6->sin6_addr), sizeof v6->sin6_addr);
-  return IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr) ? bytes.substr(12) : bytes.substr(0, kNetwork);
+  if (IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr)) return bytes.substr(12);
+  return bytes.substr(0, kNetwork);
 }
 
-Connections::Entry* Connections::add(int fd, std::string client, Clock::time_point now) {
-  Entry& entry = entries_.emplace_back();
-  entry.fd = fd;
-  entry.client = std::move(client);
-  entry.since = now;
-  entry.place = std::prev(entries_.end());
-  ++clients_[entry.client];
+Connections::Connection* Connections::add(int fd, std::string client, Clock::time_point now) {
+  Connection& connection = connections_.emplace_back();
+  connection.fd = fd;
+  connection.client = std::move(client);
+  connection.since = now;
+  connection.self = std::prev(connections_.end());
+  ++clients_[connection.client];
   ++open_;
-  return &entry;
+  return &connection;
 }
 
-void Connections::begin_again(Entry* entry, Clock::time_point now) {
-  entry->since = now;
-  entry->waits = false;
-  entries_.splice(entries_.end(), entries_, entry->place);
+void Connections::begin_again(Connection* connection, Clock::time_point now) {
+  connection->since = now;
+  connection->waits = false;
+  connections_.splice(connections_.end(), connections_, connection->self);
 }
 
-void Connections::remove(Entry* entry) {
-  if (!entry->closing) forget(*entry);
-  entries_.erase(entry->place);
+void Connections::remove(Connection* connection) {
+  if (!connection->closing) forget(*connection);
+  connections_.erase(connection->self);
 }
 
-void Connections::forget(const Entry& entry) {
+void Connections::forget(const Connection& connection) {
   --open_;
-  const auto count = clients_.find(entry.client);
+  const auto count = clients_.find(connection.client);
   if (--count->second == 0) clients_.erase(count);
 }
 
-void Connections::close(Entry& entry, std::vector<int>& out) {
-  forget(entry);
-  entry.closing = true;
-  out.push_back(entry.fd);
+void Connections::close(Connection& connection, std::vector<int>& out) {
+  forget(connection);
+  connection.closing = true;
+  out.push_back(connection.fd);
 }
 
 // Those that wait for readings come last.
 void Connections::close_oldest(const std::string* client, std::vector<int>& out) {
   for (const bool waits : {false, true})
-    for (Entry& entry : entries_)
-      if (!entry.closing && entry.waits == waits && (client == nullptr || entry.client == *client))
-        return close(entry, out);
+    for (Connection& connection : connections_)
+      if (!connection.closing && connection.waits == waits && (client == nullptr || connection.client == *client))
+        return close(connection, out);
 }
 
 std::vector<int> Connections::to_close(Clock::time_point now) {
   std::vector<int> out;
-  for (Entry& entry : entries_) {
-    if (entry.since + patience_ > now) break;
-    if (!entry.closing) close(entry, out);
+  for (Connection& connection : connections_) {
+    if (connection.since + patience_ > now) break;
+    if (!connection.closing) close(connection, out);
   }
-  if (entries_.empty() || entries_.back().closing) return out;
-  const std::string newest = entries_.back().client;
+  if (connections_.empty() || connections_.back().closing) return out;
+  const std::string newest = connections_.back().client;
   while (clients_[newest] > of_one_) close_oldest(&newest, out);
   while (open_ > all_) close_oldest(nullptr, out);
   return out;
 }
 
 std::optional<Connections::Clock::time_point> Connections::next_deadline() const {
-  for (const Entry& entry : entries_)
-    if (!entry.closing) return entry.since + patience_;
+  for (const Connection& connection : connections_)
+    if (!connection.closing) return connection.since + patience_;
   return std::nullopt;
 }
 

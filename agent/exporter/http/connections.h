@@ -20,22 +20,22 @@ std::string client_of(const sockaddr* address);
 class Connections {
  public:
   using Clock = std::chrono::steady_clock;
-  struct Entry {
+  struct Connection {
     int fd = -1;
     std::string client;
     Clock::time_point since;  // when its present request began: opened, or the last answer was sent
     bool waits = false;       // for readings: the server's delay, not the client's
     bool closing = false;
-    std::list<Entry>::iterator place;
+    std::list<Connection>::iterator self;
   };
 
   // At most `all`, and `of_one` of one client; a request and its answer have `patience`.
   Connections(size_t all, size_t of_one, Clock::duration patience) : all_(all), of_one_(of_one), patience_(patience) {}
 
-  Entry* add(int fd, std::string client, Clock::time_point now);
-  void remove(Entry* entry);
+  Connection* add(int fd, std::string client, Clock::time_point now);
+  void remove(Connection* connection);
   // Its answer is sent.
-  void begin_again(Entry* entry, Clock::time_point now);
+  void begin_again(Connection* connection, Clock::time_point now);
   // The descriptors to shut down, each once: overdue ones; the oldest of the newest one's client if it has too many;
   // the oldest of all if there are too many.
   std::vector<int> to_close(Clock::time_point now);
@@ -43,12 +43,12 @@ class Connections {
   [[nodiscard]] std::optional<Clock::time_point> next_deadline() const;
 
  private:
-  void close(Entry& entry, std::vector<int>& out);
+  void close(Connection& connection, std::vector<int>& out);
   void close_oldest(const std::string* client, std::vector<int>& out);
-  void forget(const Entry& entry);
+  void forget(const Connection& connection);
   size_t all_, of_one_;
   Clock::duration patience_;
-  std::list<Entry> entries_;               // by `since`
+  std::list<Connection> connections_;      // by `since`
   std::map<std::string, size_t> clients_;  // open connections, without those that are closing
   size_t open_ = 0;
 };

@@ -14,8 +14,8 @@ namespace fabric::exporter {
 namespace {
 
 template <class Sockaddr>
-Address address_of(const Sockaddr& socket, std::string_view text) {
-  Address address;
+ListenAddress address_of(const Sockaddr& socket, std::string_view text) {
+  ListenAddress address;
   std::memcpy(&address.storage, &socket, sizeof socket);
   address.size = sizeof socket;
   address.text = text;
@@ -24,27 +24,14 @@ Address address_of(const Sockaddr& socket, std::string_view text) {
 
 void release_body(void* body) { delete static_cast<Response::Body*>(body); }
 
-constexpr int kBacklog = 256;
-
-Result<void> bind_and_listen(int fd, const Address& address) {
-  const int on = 1, only_v6 = address.text.front() == ':' ? 0 : 1;
-  auto failed = [&] { return error(errno, "listen on " + address.text); };
-  if (::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0) return failed();
-  if (address.storage.ss_family == AF_INET6 &&
-      ::setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &only_v6, sizeof only_v6) != 0)
-    return failed();
-  if (::bind(fd, reinterpret_cast<const sockaddr*>(&address.storage), address.size) != 0) return failed();
-  if (::listen(fd, kBacklog) != 0) return failed();
-  return {};
-}
-
 }  // namespace
 
 Route route_of(std::string_view path) {
   constexpr std::string_view kAbsolute = "http://";  // through a proxy (RFC 9112, 3.2.2)
   if (path.starts_with(kAbsolute)) {
     const size_t slash = path.find('/', kAbsolute.size());
-    path = slash == std::string_view::npos ? "/" : path.substr(slash);
+    path.remove_prefix(std::min(slash, path.size()));
+    if (path.empty()) path = "/";
   }
   if (path == "/metrics") return Route::metrics;
   if (path == "/") return Route::landing;
@@ -75,19 +62,18 @@ MHD_Result send_response(MHD_Connection* connection, const Response& response) {
     release_body(body);
     return MHD_NO;
   }
-  const auto add = [&](const char* name, const char* value, bool wanted = true) {
-    if (wanted) ::MHD_add_response_header(message, name, value);
-  };
+  const auto add = [&](const char* name, const char* value) { ::MHD_add_response_header(message, name, value); };
   add(MHD_HTTP_HEADER_CONTENT_TYPE, response.type.c_str());
   add(MHD_HTTP_HEADER_CONTENT_SECURITY_POLICY, content_policy().c_str());
   add(MHD_HTTP_HEADER_X_CONTENT_TYPE_OPTIONS, "nosniff");
   add("Referrer-Policy", "no-referrer");
   add(MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
-  add(MHD_HTTP_HEADER_VARY, "Accept, Accept-Encoding", response.varies);
-  add(MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip", response.compressed);
-  add(MHD_HTTP_HEADER_ALLOW, "GET, HEAD", response.status == MHD_HTTP_METHOD_NOT_ALLOWED);
-  add(MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Basic realm=\"fabric-exporter\"", response.status == MHD_HTTP_UNAUTHORIZED);
-  add(MHD_HTTP_HEADER_RETRY_AFTER, "1", response.status == MHD_HTTP_TOO_MANY_REQUESTS);
+  if (response.varies) add(MHD_HTTP_HEADER_VARY, "Accept, Accept-Encoding");
+  if (response.compressed) add(MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip");
+  if (response.status == MHD_HTTP_METHOD_NOT_ALLOWED) add(MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+  if (response.status == MHD_HTTP_UNAUTHORIZED)
+    add(MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Basic realm=\"fabric-exporter\"");
+  if (response.status == MHD_HTTP_TOO_MANY_REQUESTS) add(MHD_HTTP_HEADER_RETRY_AFTER, "1");
   MHD_Result queued = ::MHD_queue_response(connection, response.status, message);
   ::MHD_destroy_response(message);
   return queued;
@@ -108,7 +94,7 @@ std::string request_header(MHD_Connection* connection, const char* name) {
   return joined.values;
 }
 
-Result<Address> parse_address(std::string_view text) {
+Result<ListenAddress> parse_listen_address(std::string_view text) {
   auto wrong = [&] {
     return error(
         0, "'" + std::string(text) + "' is not an address to listen on; use 127.0.0.1:10479, [::]:10479 or :10479");
@@ -133,13 +119,21 @@ Result<Address> parse_address(std::string_view text) {
   return address_of(v4, text);
 }
 
-Result<Fd> listen_on(const Address& address) {
+Result<Fd> listen_on(const ListenAddress& address) {
+  constexpr int kBacklog = 256;
+  const auto failed = [&] { return error(errno, "listen on " + address.text); };
   Fd fd(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   // Both families of a kernel without IPv6 (ipv6.disable=1) are IPv4.
   if (!fd && errno == EAFNOSUPPORT && address.text.starts_with(':'))
-    if (const auto any = parse_address("0.0.0.0" + address.text)) return listen_on(*any);
-  if (!fd) return error(errno, "listen on " + address.text);
-  if (auto bound = bind_and_listen(fd.get(), address); !bound) return bound.error();
+    if (const auto any = parse_listen_address("0.0.0.0" + address.text)) return listen_on(*any);
+  if (!fd) return failed();
+  const int on = 1, only_v6 = !address.text.starts_with(':');
+  if (::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0) return failed();
+  if (address.storage.ss_family == AF_INET6 &&
+      ::setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &only_v6, sizeof only_v6) != 0)
+    return failed();
+  if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address.storage), address.size) != 0) return failed();
+  if (::listen(fd.get(), kBacklog) != 0) return failed();
   return fd;
 }
 

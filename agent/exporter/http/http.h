@@ -41,18 +41,19 @@ MHD_Result send_response(MHD_Connection* connection, const Response& response);
 // All headers of this name, joined by commas.
 std::string request_header(MHD_Connection* connection, const char* name);
 
-struct Address {
+// An address to listen on.
+struct ListenAddress {
   sockaddr_storage storage{};
   socklen_t size = 0;
   std::string text;  // as given
 };
 // "0.0.0.0:10479", "[::]:10479", ":10479" (both families). Numeric only: a name would have to be resolved before the
 // network is up.
-Result<Address> parse_address(std::string_view text);
+Result<ListenAddress> parse_listen_address(std::string_view text);
 
 // Listening sockets: systemd's, or our own.
 // Binds and listens. An IPv6 socket accepts IPv6 only, except for ":PORT", which is IPv4 on a kernel without IPv6.
-Result<Fd> listen_on(const Address& address);
+Result<Fd> listen_on(const ListenAddress& address);
 // The sockets that systemd passed (sd_listen_fds(3)), if any. A socket that does not listen is an error.
 Result<std::vector<Fd>> inherited_listeners();
 

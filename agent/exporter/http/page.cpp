@@ -5,6 +5,7 @@
 
 #include "checks/check.h"
 #include "diagnosis/diagnosis.h"
+#include "exporter/http/self.h"
 #include "health/health.h"
 #include "metrics/compat.h"
 #include "metrics/families.h"

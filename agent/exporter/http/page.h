@@ -50,16 +50,6 @@ const std::string& content_policy();
 // a phone. `status`: the worst finding of each subject.
 std::string topology_picture(const Node& node, const std::map<std::string, Status>& status);
 
-// Metrics about the exporter itself: success and duration of each collector, age of each device's readings, requests
-// served, build. `timings`: also how long each attempt to read took, instead of only those that hang.
-void add_self(FamilySet& families, const Snapshot& snapshot, const HttpCounts& http, Clock::time_point now,
-              bool timings = true);
-// How many series there are and were dropped; to be added last. It raises the limit by the series that it adds.
-constexpr size_t kSeriesOfSeries = 3;
-void add_series(FamilySet& families);
-// The standard process_* metrics, from /proc/self.
-void add_process(FamilySet& families);
-
 // gzip (RFC 1952) at level 1: 15 % larger than level 6 on our pages, and four times cheaper.
 std::string gzip(std::string_view text);
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "exporter/http/self.h"
+
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/parse.h"
-#include "exporter/http/page.h"
+#include "kernel/capture/root.h"
 
 namespace fabric::exporter {
 namespace {
@@ -35,7 +37,8 @@ constexpr Metric kMaxFds{"process_max_fds", "Maximum number of open file descrip
 // Text of a file that is held open; at most a page. Empty: it could not be read.
 template <size_t size>
 std::string_view text_of(const Result<Fd>& held, std::array<char, size>& buffer) {
-  const ssize_t read = held ? read_from_start(held->get(), buffer.data(), size) : 0;
+  if (!held) return {};
+  const ssize_t read = read_from_start(held->get(), buffer.data(), size);
   return {buffer.data(), static_cast<size_t>(std::max<ssize_t>(read, 0))};
 }
 
@@ -47,7 +50,8 @@ std::optional<double> start_time(const Root& root) {
   const size_t command = stat.rfind(')');
   if (command == std::string_view::npos) return std::nullopt;
   const auto fields = words(stat.substr(command + 1));  // from field 3 on
-  const auto ticks = fields.size() > 22 - 3 ? parse_number<uint64_t>(fields[22 - 3]) : std::nullopt;
+  if (fields.size() <= 22 - 3) return std::nullopt;
+  const auto ticks = parse_number<uint64_t>(fields[22 - 3]);
   if (!ticks) return std::nullopt;
   const double boot = seconds_on(CLOCK_REALTIME) - seconds_on(CLOCK_BOOTTIME);
   return boot + static_cast<double>(*ticks) / static_cast<double>(::sysconf(_SC_CLK_TCK));
@@ -97,11 +101,12 @@ void add_process(FamilySet& families) {
   std::array<char, 256> buffer;
   families.add(kCpu, {}, seconds_on(CLOCK_PROCESS_CPUTIME_ID));
   if (start) families.add(kStart, {}, *start);
-  const auto pages = words(text_of(memory, buffer));  // size and resident
-  for (const size_t field : {0u, 1u})
-    if (const auto number = field < pages.size() ? parse_number<uint64_t>(pages[field]) : std::nullopt)
-      families.add(field == 0 ? kVirtual : kResident, {},
-                   static_cast<double>(*number) * static_cast<double>(::sysconf(_SC_PAGESIZE)));
+  if (const auto pages = words(text_of(memory, buffer)); pages.size() >= 2) {
+    const auto page_size = static_cast<double>(::sysconf(_SC_PAGESIZE));
+    const auto size = parse_number<uint64_t>(pages[0]), resident = parse_number<uint64_t>(pages[1]);
+    if (size) families.add(kVirtual, {}, static_cast<double>(*size) * page_size);
+    if (resident) families.add(kResident, {}, static_cast<double>(*resident) * page_size);
+  }
   if (auto descriptors = open_descriptors(*root)) families.add(kOpenFds, {}, *descriptors);
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) families.add(kMaxFds, {}, static_cast<double>(limit.rlim_cur));

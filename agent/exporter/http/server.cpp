@@ -7,24 +7,10 @@ namespace {
 // Beyond our own limit, for those that are being closed: without them MHD would accept no connection.
 constexpr unsigned kClosing = 128;
 
-Connections::Entry* entry_of(MHD_Connection* connection) {
+Connections::Connection* known_connection(MHD_Connection* connection) {
   const MHD_ConnectionInfo* info = ::MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-  return info != nullptr ? static_cast<Connections::Entry*>(info->socket_context) : nullptr;
-}
-
-// libmicrohttpd keeps the pointers while the daemon runs.
-std::vector<MHD_OptionItem> tls_options(const WebConfig* web) {
-  std::vector<MHD_OptionItem> out;
-  const auto add = [&](MHD_OPTION option, const char* text) { out.push_back({option, 0, const_cast<char*>(text)}); };
-  if (web != nullptr && web->tls) {
-    add(MHD_OPTION_HTTPS_MEM_KEY, web->key.c_str());
-    add(MHD_OPTION_HTTPS_MEM_CERT, web->certificate.c_str());
-    if (!web->client_ca.empty()) add(MHD_OPTION_HTTPS_MEM_TRUST, web->client_ca.c_str());
-    add(MHD_OPTION_HTTPS_PRIORITIES,
-        web->only_tls13 ? "NORMAL:-VERS-ALL:+VERS-TLS1.3" : "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2");
-  }
-  out.push_back({MHD_OPTION_END, 0, nullptr});
-  return out;
+  if (info == nullptr) return nullptr;
+  return static_cast<Connections::Connection*>(info->socket_context);
 }
 
 }  // namespace
@@ -32,14 +18,25 @@ std::vector<MHD_OptionItem> tls_options(const WebConfig* web) {
 Result<void> Server::add(Fd listener) {
   auto daemon = std::make_unique<Daemon>();
   daemon->server = this;
-  std::vector<MHD_OptionItem> tls = tls_options(access_.web());
-  const unsigned secure = access_.web() != nullptr && access_.web()->tls ? MHD_USE_TLS : 0;
+  unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME;
+  std::vector<MHD_OptionItem> tls;  // libmicrohttpd keeps the pointers in it while the daemon runs
+  if (const WebConfig* web = access_.web(); web != nullptr && web->tls) {
+    flags |= MHD_USE_TLS;
+    const char* versions = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
+    if (web->only_tls13) versions = "NORMAL:-VERS-ALL:+VERS-TLS1.3";
+    tls.push_back({MHD_OPTION_HTTPS_MEM_KEY, 0, const_cast<char*>(web->key.c_str())});
+    tls.push_back({MHD_OPTION_HTTPS_MEM_CERT, 0, const_cast<char*>(web->certificate.c_str())});
+    if (!web->client_ca.empty())
+      tls.push_back({MHD_OPTION_HTTPS_MEM_TRUST, 0, const_cast<char*>(web->client_ca.c_str())});
+    tls.push_back({MHD_OPTION_HTTPS_PRIORITIES, 0, const_cast<char*>(versions)});
+  }
+  tls.push_back({MHD_OPTION_END, 0, nullptr});
   daemon->handle.reset(::MHD_start_daemon(
-      MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | secure, 0, nullptr, nullptr, &Server::on_request, daemon.get(),
-      MHD_OPTION_LISTEN_SOCKET, listener.get(), MHD_OPTION_CONNECTION_LIMIT, limits_.connections + kClosing,
-      MHD_OPTION_CONNECTION_TIMEOUT, limits_.idle_seconds, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-      limits_.connection_memory, MHD_OPTION_NOTIFY_CONNECTION, &Server::on_connection, this,
-      MHD_OPTION_NOTIFY_COMPLETED, &Server::on_completed, this, MHD_OPTION_ARRAY, tls.data(), MHD_OPTION_END));
+      flags, 0, nullptr, nullptr, &Server::on_request, daemon.get(), MHD_OPTION_LISTEN_SOCKET, listener.get(),
+      MHD_OPTION_CONNECTION_LIMIT, limits_.connections + kClosing, MHD_OPTION_CONNECTION_TIMEOUT, limits_.idle_seconds,
+      MHD_OPTION_CONNECTION_MEMORY_LIMIT, limits_.connection_memory, MHD_OPTION_NOTIFY_CONNECTION,
+      &Server::on_connection, this, MHD_OPTION_NOTIFY_COMPLETED, &Server::on_completed, this, MHD_OPTION_ARRAY,
+      tls.data(), MHD_OPTION_END));
   if (!daemon->handle) return error(errno != 0 ? errno : EINVAL, "HTTP server");
   listener.release();  // MHD_stop_daemon closes it
   const MHD_DaemonInfo* info = ::MHD_get_daemon_info(daemon->handle.get(), MHD_DAEMON_INFO_EPOLL_FD);
@@ -100,35 +97,36 @@ MHD_Result Server::on_request(void* context, MHD_Connection* connection, const c
 }
 
 MHD_Result Server::answer(MHD_Connection* connection, std::string_view path, void** stage) {
-  const auto* asking = entry_of(connection);
-  if (*stage == reinterpret_cast<void*>(Stage::begun) && asking != nullptr &&
-      !rate_.take(asking->client, PerSecond::Clock::now()))
+  const bool is_new = *stage == reinterpret_cast<void*>(Stage::begun);  // else it has waited for readings
+  auto* known = known_connection(connection);
+  if (is_new && known != nullptr && !rate_.take(known->client, PerSecond::Clock::now()))
     return reply(connection, text_response(MHD_HTTP_TOO_MANY_REQUESTS, "Too many requests.\n"));
-  if (const unsigned status = access_.refused(connection))
-    return reply(connection,
-                 text_response(status, status == MHD_HTTP_UNAUTHORIZED ? "Name and password required.\n"
-                                       : status == MHD_HTTP_FORBIDDEN  ? "A valid client certificate is required.\n"
-                                                                       : "Too many wrong passwords.\n"));
+  switch (const unsigned status = access_.refused(connection)) {
+    case 0: break;
+    case MHD_HTTP_UNAUTHORIZED: return reply(connection, text_response(status, "Name and password required.\n"));
+    case MHD_HTTP_FORBIDDEN:
+      return reply(connection, text_response(status, "A valid client certificate is required.\n"));
+    default: return reply(connection, text_response(status, "Too many wrong passwords.\n"));
+  }
   const Route route = route_of(path);
   switch (route) {
     case Route::healthy: return reply(connection, text_response(MHD_HTTP_OK, "healthy\n"));
     case Route::ready:
-      return reply(connection, site_.ready()
-                                   ? text_response(MHD_HTTP_OK, "ready\n")
-                                   : text_response(MHD_HTTP_SERVICE_UNAVAILABLE, "The first reading is under way.\n"));
+      if (site_.ready()) return reply(connection, text_response(MHD_HTTP_OK, "ready\n"));
+      return reply(connection, text_response(MHD_HTTP_SERVICE_UNAVAILABLE, "The first reading is under way.\n"));
     case Route::not_found: return reply(connection, text_response(MHD_HTTP_NOT_FOUND, "Not found; see /metrics.\n"));
     case Route::landing:
     case Route::metrics: break;
   }
-  if (*stage == reinterpret_cast<void*>(Stage::begun) && !site_.fresh()) {
+  if (is_new && !site_.fresh()) {
     *stage = reinterpret_cast<void*>(Stage::waited);
-    if (auto* entry = entry_of(connection)) entry->waits = true;
+    if (known != nullptr) known->waits = true;
     ::MHD_suspend_connection(connection);
     waiting_.push_back(connection);
     if (!patience_.is_on()) patience_.after(limits_.patience);
     return MHD_YES;
   }
-  if (auto* entry = entry_of(connection)) entry->waits = false;
+  if (known != nullptr) known->waits = false;
   const bool compressed = accepts_gzip(request_header(connection, MHD_HTTP_HEADER_ACCEPT_ENCODING));
   if (route == Route::landing)
     return reply(connection, {MHD_HTTP_OK, "text/html; charset=utf-8", site_.landing(compressed), compressed, true});
@@ -142,12 +140,12 @@ MHD_Result Server::reply(MHD_Connection* connection, const Response& response) {
   return send_response(connection, response);
 }
 
-void Server::on_connection(void* context, MHD_Connection* connection, void** entry,
+void Server::on_connection(void* context, MHD_Connection* connection, void** known,
                            MHD_ConnectionNotificationCode code) {
   auto* server = static_cast<Server*>(context);
   if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
-    if (*entry != nullptr) server->connections_.remove(static_cast<Connections::Entry*>(*entry));
-    *entry = nullptr;
+    if (*known != nullptr) server->connections_.remove(static_cast<Connections::Connection*>(*known));
+    *known = nullptr;
     return;
   }
   // From libmicrohttpd 1.0 on, an answer is valid until the next question.
@@ -155,14 +153,15 @@ void Server::on_connection(void* context, MHD_Connection* connection, void** ent
   if (info == nullptr) return;
   const int fd = info->connect_fd;
   info = ::MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-  const sockaddr* address = info == nullptr ? nullptr : info->client_addr;  // a Unix socket's peer may have none
-  *entry = server->connections_.add(fd, client_of(address), Connections::Clock::now());
+  std::string client;
+  if (info != nullptr) client = client_of(info->client_addr);  // a Unix socket's peer may have no address
+  *known = server->connections_.add(fd, std::move(client), Connections::Clock::now());
   server->close_some();
 }
 
 void Server::on_completed(void* context, MHD_Connection* connection, void**, MHD_RequestTerminationCode) {
-  if (auto* entry = entry_of(connection))
-    static_cast<Server*>(context)->connections_.begin_again(entry, Connections::Clock::now());
+  if (auto* known = known_connection(connection))
+    static_cast<Server*>(context)->connections_.begin_again(known, Connections::Clock::now());
 }
 
 // MHD sees the end of a connection that is shut down, and closes it. Its own timeouts count from the last byte.

@@ -5,8 +5,8 @@
 #include <climits>
 
 #include "base/event.h"
+#include "exporter/http/access.h"
 #include "exporter/http/http.h"
-#include "exporter/http/web_config.h"
 #include "metrics/text.h"
 
 namespace fabric::exporter {
@@ -66,7 +66,7 @@ class Server {
 
   static MHD_Result on_request(void* context, MHD_Connection* connection, const char* path, const char* method,
                                const char* version, const char* upload, size_t* upload_size, void** stage);
-  static void on_connection(void* server, MHD_Connection* connection, void** entry,
+  static void on_connection(void* server, MHD_Connection* connection, void** known,
                             MHD_ConnectionNotificationCode code);
   static void on_completed(void* server, MHD_Connection* connection, void** stage, MHD_RequestTerminationCode code);
 

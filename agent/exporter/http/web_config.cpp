@@ -7,6 +7,7 @@
 #include <yaml.h>
 
 #include <ctime>
+#include <memory>
 
 #include "base/fd.h"
 #include "base/find.h"
@@ -31,10 +32,11 @@ Result<std::string> read_file(const std::string& name, bool secret) {
   if (::fstat(fd.get(), &status) != 0) return error(errno, name);
   if (!S_ISREG(status.st_mode)) return error(0, name + ": not a regular file");
   if (status.st_uid != 0 && status.st_uid != ::geteuid()) return error(0, name + ": unsafe owner: chown root " + name);
-  if ((status.st_mode & (secret ? 027U : 022U)) != 0)
-    return error(0, name + ": unsafe permissions: chmod " + (secret ? "o=,g-w " : "go-w ") + name);
+  if (secret && (status.st_mode & 027U) != 0) return error(0, name + ": unsafe permissions: chmod o=,g-w " + name);
+  if ((status.st_mode & 022U) != 0) return error(0, name + ": unsafe permissions: chmod go-w " + name);
   auto text = read_all(fd.get(), kMaxFile);
-  return text ? text : error(text.error().code, name);
+  if (!text) return error(text.error().code, name);
+  return text;
 }
 
 class Document {
@@ -53,8 +55,8 @@ class Document {
 
   Result<void> ok() const {
     if (loaded_) return {};
-    return error(0, name_ + ":" + std::to_string(parser_.problem_mark.line + 1) + ": " +
-                        (parser_.problem != nullptr ? parser_.problem : "not YAML"));
+    const char* problem = parser_.problem != nullptr ? parser_.problem : "not YAML";
+    return error(0, name_ + ":" + std::to_string(parser_.problem_mark.line + 1) + ": " + problem);
   }
   yaml_node_t* root() { return ::yaml_document_get_root_node(&document_); }
   Error at(const yaml_node_t& node, const std::string& what) const {
@@ -64,21 +66,23 @@ class Document {
     if (node.type != YAML_SCALAR_NODE) return "";
     return {reinterpret_cast<const char*>(node.data.scalar.value), node.data.scalar.length};
   }
-  // Calls take(key, value) for each pair of a mapping.
-  template <class Take>
-  Result<void> pairs(yaml_node_t& mapping, const std::string& where, Take take) {
-    if (mapping.type == YAML_SCALAR_NODE && text(mapping).empty()) return {};  // "basic_auth_users:"
+  struct Pair {
+    std::string name;  // of the key
+    const yaml_node_t *key, *value;
+  };
+  // The pairs of a mapping, each name once.
+  Result<std::vector<Pair>> pairs(const yaml_node_t& mapping, const std::string& where) {
+    std::vector<Pair> out;
+    if (mapping.type == YAML_SCALAR_NODE && text(mapping).empty()) return out;  // "basic_auth_users:"
     if (mapping.type != YAML_MAPPING_NODE) return at(mapping, where + ": expected a mapping");
-    std::set<std::string> seen;
-    for (auto* pair = mapping.data.mapping.pairs.start; pair < mapping.data.mapping.pairs.top; ++pair) {
-      yaml_node_t& key = *::yaml_document_get_node(&document_, pair->key);
-      yaml_node_t& value = *::yaml_document_get_node(&document_, pair->value);
-      const std::string name = text(key);
-      if (name.empty()) return at(key, where + ": a key is not a text");
-      if (!seen.insert(name).second) return at(key, name + ": twice");
-      if (auto taken = take(name, key, value); !taken) return taken;
+    for (const auto* pair = mapping.data.mapping.pairs.start; pair < mapping.data.mapping.pairs.top; ++pair) {
+      const yaml_node_t* key = ::yaml_document_get_node(&document_, pair->key);
+      const std::string name = text(*key);
+      if (name.empty()) return at(*key, where + ": a key is not a text");
+      if (contains(out, name, &Pair::name)) return at(*key, name + ": twice");
+      out.push_back({name, key, ::yaml_document_get_node(&document_, pair->value)});
     }
-    return {};
+    return out;
   }
 
  private:
@@ -88,25 +92,6 @@ class Document {
   bool loaded_ = false;
 };
 
-// A key of tls_server_config.
-struct Given {
-  std::string text;
-  const yaml_node_t* node;
-};
-using TlsKeys = std::map<std::string, Given>;
-
-Result<void> read_tls(Document& document, yaml_node_t& mapping, TlsKeys& out) {
-  constexpr std::string_view kKnown[] = {"cert_file", "key_file", "client_auth_type", "client_ca_file", "min_version"};
-  return document.pairs(
-      mapping, "tls_server_config", [&](const std::string& name, yaml_node_t& key, yaml_node_t& value) -> Result<void> {
-        if (!contains(kKnown, name))
-          return document.at(key,
-                             "unknown key tls_server_config." + clean_text(name) + "; known here: " + joined(kKnown));
-        out[name] = {Document::text(value), &value};
-        return out[name].text.empty() ? document.at(value, name + ": expected a text") : Result<void>();
-      });
-}
-
 bool is_bcrypt(const std::string& hash, unsigned& cost) {
   if (hash.size() != 60 || hash[0] != '$' || hash[1] != '2' || hash[3] != '$' || hash[6] != '$') return false;
   if (std::string_view("aby").find(hash[2]) == std::string_view::npos) return false;
@@ -114,26 +99,21 @@ bool is_bcrypt(const std::string& hash, unsigned& cost) {
   return true;
 }
 
-Result<void> read_users(Document& document, yaml_node_t& mapping, WebConfig& out) {
-  return document.pairs(mapping, "basic_auth_users",
-                        [&](const std::string& name, yaml_node_t& key, yaml_node_t& value) -> Result<void> {
-                          const std::string hash = Document::text(value), who = "user " + clean_text(name);
-                          unsigned cost = 0;
-                          if (name.find(':') != std::string::npos) return document.at(key, who + ": ':' in a name");
-                          if (!is_bcrypt(hash, cost))
-                            return document.at(value, who + ": expected a bcrypt hash (htpasswd -nBC 10 NAME)");
-                          if (cost > kMaxCost)
-                            return document.at(value, who + ": cost above " + std::to_string(kMaxCost) +
-                                                          ": a login would stop the exporter for seconds");
-                          out.users[name] = hash;
-                          return {};
-                        });
-}
-
-// Paths are relative to the file, as exporter-toolkit has it.
-std::string beside(const std::string& file, const std::string& name) {
-  const size_t slash = file.rfind('/');
-  return name.starts_with('/') || slash == std::string::npos ? name : file.substr(0, slash + 1) + name;
+Result<void> read_users(Document& document, const yaml_node_t& mapping, WebConfig& out) {
+  const auto users = document.pairs(mapping, "basic_auth_users");
+  if (!users) return users.error();
+  for (const Document::Pair& user : *users) {
+    const std::string hash = Document::text(*user.value), who = "user " + clean_text(user.name);
+    unsigned cost = 0;
+    if (user.name.find(':') != std::string::npos) return document.at(*user.key, who + ": ':' in a name");
+    if (!is_bcrypt(hash, cost))
+      return document.at(*user.value, who + ": expected a bcrypt hash (htpasswd -nBC 10 NAME)");
+    if (cost > kMaxCost)
+      return document.at(*user.value, who + ": cost above " + std::to_string(kMaxCost) +
+                                          ": a login would stop the exporter for seconds");
+    out.users[user.name] = hash;
+  }
+  return {};
 }
 
 Result<void> check_time(const std::string& name, const std::string& pem) {
@@ -167,36 +147,48 @@ Result<void> check_pair(const WebConfig& web) {
   return {};
 }
 
-Result<void> use_words(const Document& document, const TlsKeys& tls, WebConfig& out) {
-  const auto word = [&](const char* key) { return tls.contains(key) ? tls.at(key).text : std::string(); };
-  const std::string type = word("client_auth_type"), version = word("min_version");
+Result<void> read_tls(Document& document, const yaml_node_t& section, const yaml_node_t& mapping,
+                      const std::string& file, WebConfig& out) {
+  constexpr std::string_view kKnown[] = {"cert_file", "key_file", "client_auth_type", "client_ca_file", "min_version"};
+  const auto pairs = document.pairs(mapping, "tls_server_config");
+  if (!pairs) return pairs.error();
+  std::map<std::string, std::pair<std::string, const yaml_node_t*>> given;  // key -> its text and place
+  for (const Document::Pair& pair : *pairs) {
+    if (!contains(kKnown, pair.name))
+      return document.at(*pair.key,
+                         "unknown key tls_server_config." + clean_text(pair.name) + "; known here: " + joined(kKnown));
+    std::string text = Document::text(*pair.value);
+    if (text.empty()) return document.at(*pair.value, pair.name + ": expected a text");
+    given[pair.name] = {std::move(text), pair.value};
+  }
+  for (const char* key : {"cert_file", "key_file"})
+    if (!given.contains(key)) return document.at(section, std::string("tls_server_config: ") + key + " is missing");
+
+  const auto& [type, type_at] = given["client_auth_type"];
   if (type == "RequireAndVerifyClientCert") out.client = ClientCertificate::required;
   else if (type == "VerifyClientCertIfGiven") out.client = ClientCertificate::if_given;
   else if (!type.empty() && type != "NoClientCert")
     return document.at(
-        *tls.at("client_auth_type").node,
-        "client_auth_type: expected NoClientCert, VerifyClientCertIfGiven or RequireAndVerifyClientCert");
+        *type_at, "client_auth_type: expected NoClientCert, VerifyClientCertIfGiven or RequireAndVerifyClientCert");
+  const auto& [version, version_at] = given["min_version"];
   if (!version.empty() && version != "TLS12" && version != "TLS13")
-    return document.at(*tls.at("min_version").node, "min_version: expected TLS12 or TLS13");
+    return document.at(*version_at, "min_version: expected TLS12 or TLS13");
   out.only_tls13 = version == "TLS13";
-  return {};
-}
-
-Result<void> use_tls(const Document& document, const yaml_node_t& section, const std::string& file, const TlsKeys& tls,
-                     WebConfig& out) {
-  for (const char* key : {"cert_file", "key_file"})
-    if (!tls.contains(key)) return document.at(section, std::string("tls_server_config: ") + key + " is missing");
-  if (auto used = use_words(document, tls, out); !used) return used;
-  const bool has_ca = tls.contains("client_ca_file");
+  const bool has_ca = given.contains("client_ca_file");
   if (has_ca != (out.client != ClientCertificate::none))
     return document.at(section, "tls_server_config: client_ca_file and client_auth_type require each other");
+
   for (const auto& [key, pem] :
        {std::pair{"cert_file", &out.certificate}, {"key_file", &out.key}, {"client_ca_file", &out.client_ca}}) {
-    if (!tls.contains(key)) continue;
-    out.files.push_back(beside(file, tls.at(key).text));
-    auto text = read_file(out.files.back(), pem == &out.key);
-    if (!text) return document.at(*tls.at(key).node, std::string(key) + ": " + text.error().text());
+    if (!given.contains(key)) continue;
+    const auto& [name, name_at] = given[key];
+    // Paths are relative to the file, as exporter-toolkit has it.
+    std::string path = name;
+    if (!path.starts_with('/')) path.insert(0, file, 0, file.rfind('/') + 1);
+    auto text = read_file(path, pem == &out.key);
+    if (!text) return document.at(*name_at, std::string(key) + ": " + text.error().text());
     *pem = std::move(*text);
+    out.files.push_back(std::move(path));
   }
   out.tls = true;
   if (auto valid = check_time(out.files[1], out.certificate); !valid) return valid;
@@ -213,22 +205,19 @@ Result<WebConfig> load_web_config(const std::string& file) {
   Document document(*text, file);
   if (auto ok = document.ok(); !ok) return ok.error();
   if (document.root() == nullptr) return error(0, file + ": empty");
-  TlsKeys tls;
-  const yaml_node_t* section = nullptr;
-  auto read = document.pairs(
-      *document.root(), file, [&](const std::string& name, yaml_node_t& key, yaml_node_t& value) -> Result<void> {
-        if (name == "basic_auth_users") return read_users(document, value, out);
-        if (name != "tls_server_config")
-          return document.at(key,
-                             "unknown key " + clean_text(name) + "; known here: tls_server_config, basic_auth_users");
-        section = &key;
-        return read_tls(document, value, tls);
-      });
-  if (!read) return read.error();
-  if (section == nullptr && out.users.empty())
+  const auto sections = document.pairs(*document.root(), file);
+  if (!sections) return sections.error();
+  for (const Document::Pair& section : *sections) {
+    Result<void> read;
+    if (section.name == "basic_auth_users") read = read_users(document, *section.value, out);
+    else if (section.name == "tls_server_config") read = read_tls(document, *section.key, *section.value, file, out);
+    else
+      read = document.at(*section.key, "unknown key " + clean_text(section.name) +
+                                           "; known here: tls_server_config, basic_auth_users");
+    if (!read) return read.error();
+  }
+  if (!out.tls && out.users.empty())
     return error(0, file + ": neither tls_server_config nor basic_auth_users: nothing is protected");
-  if (section != nullptr)
-    if (auto used = use_tls(document, *section, file, tls, out); !used) return used.error();
   return out;
 }
 

@@ -9,6 +9,7 @@
 #include <linux/rtnetlink.h>
 #include <systemd/sd-daemon.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <iterator>
@@ -33,26 +34,6 @@ constexpr int kFramesAtOnce = 16;                   // of one netdev, before the
 constexpr uint16_t kEtherType = 0x88cc;
 constexpr int kReceiveBuffer = 65536;  // a few dozen frames: bounds the memory under a flood
 
-bool join(int fd, int ifindex, const std::array<uint8_t, 6>& address) {
-  packet_mreq request{};
-  request.mr_ifindex = ifindex;
-  request.mr_type = PACKET_MR_MULTICAST;
-  request.mr_alen = static_cast<unsigned short>(address.size());
-  std::copy(address.begin(), address.end(), request.mr_address);
-  return ::setsockopt(fd, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &request, sizeof request) == 0;
-}
-
-// A filter on all frames: a socket for LLDP's EtherType receives nothing below Open vSwitch or a bridge that forwards
-// LLDP (group_fwd_mask), because those consume the frame before it reaches protocols (net/core/dev.c,
-// __netif_receive_skb_core).
-bool filter_lldp(int fd) {
-  sock_filter filter[] = {BPF_STMT(BPF_LD | BPF_H | BPF_ABS, offsetof(ethhdr, h_proto)),
-                          BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kEtherType, 0, 1), BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
-                          BPF_STMT(BPF_RET | BPF_K, 0)};
-  const sock_fprog program{std::size(filter), filter};
-  return ::setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) == 0;
-}
-
 // A packet socket for the LLDP frames of one netdev (net/packet/af_packet.c of Linux 6.12). Requires CAP_NET_RAW.
 // Nonblocking; joins the three multicast addresses of LLDP and receives its EtherType only, without our own frames.
 Result<Fd> open_socket(int ifindex, const std::string& netdev) {
@@ -63,15 +44,30 @@ Result<Fd> open_socket(int ifindex, const std::string& netdev) {
   // Older kernels deliver our own frames too; receive_frame() skips them.
   (void)::setsockopt(fd.get(), SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof on);
   (void)::setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUF, &kReceiveBuffer, sizeof kReceiveBuffer);
-  if (!filter_lldp(fd.get())) return error(errno, netdev + ": listen for LLDP");
+  // A filter on all frames: a socket for LLDP's EtherType receives nothing below Open vSwitch or a bridge that forwards
+  // LLDP (group_fwd_mask), because those consume the frame before it reaches protocols (net/core/dev.c,
+  // __netif_receive_skb_core).
+  sock_filter filter[] = {BPF_STMT(BPF_LD | BPF_H | BPF_ABS, offsetof(ethhdr, h_proto)),
+                          BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kEtherType, 0, 1), BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+                          BPF_STMT(BPF_RET | BPF_K, 0)};
+  const sock_fprog program{std::size(filter), filter};
+  if (::setsockopt(fd.get(), SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) != 0)
+    return error(errno, netdev + ": listen for LLDP");
   sockaddr_ll address{};
   address.sll_family = AF_PACKET;
   address.sll_protocol = htons(ETH_P_ALL);
   address.sll_ifindex = ifindex;
   if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
     return error(errno, netdev + ": listen for LLDP");
-  for (const auto& destination : lldp::kDestinations)
-    if (!join(fd.get(), ifindex, destination)) return error(errno, netdev + ": join LLDP's multicast address");
+  for (const auto& destination : lldp::kDestinations) {
+    packet_mreq request{};
+    request.mr_ifindex = ifindex;
+    request.mr_type = PACKET_MR_MULTICAST;
+    request.mr_alen = static_cast<unsigned short>(destination.size());
+    std::ranges::copy(destination, request.mr_address);
+    if (::setsockopt(fd.get(), SOL_PACKET, PACKET_ADD_MEMBERSHIP, &request, sizeof request) != 0)
+      return error(errno, netdev + ": join LLDP's multicast address");
+  }
   return fd;
 }
 
@@ -128,7 +124,7 @@ struct LldpListener::Socket {
   std::string reported;  // the last malformed frame: logged once
 };
 
-LldpListener::LldpListener(LldpWorld world) : world_(std::move(world)) {}
+LldpListener::LldpListener(LldpHost host) : host_(std::move(host)) {}
 
 LldpListener::~LldpListener() = default;
 
@@ -139,7 +135,11 @@ Result<void> LldpListener::start(sd_event* loop) {
   links_ = std::make_unique<NotificationSocket>(std::move(*links));
   auto done = rescan_timer_.on_time(loop, CLOCK_BOOTTIME, [this] { rescan(); });
   if (done) done = publish_timer_.on_time(loop, CLOCK_BOOTTIME, [this] { publish(); });
-  if (done) done = expiry_timer_.on_time(loop, CLOCK_BOOTTIME, [this] { on_expiry(); });
+  if (done)
+    done = expiry_timer_.on_time(loop, CLOCK_BOOTTIME, [this] {
+      if (table_.expire(seconds_since_boot())) publish_within(kChange);
+      schedule_expiry();
+    });
   if (done)
     done = link_.on_readable(loop, links_->fd(), [this] {
       links_->drain();  // the scan finds the link
@@ -157,11 +157,6 @@ Result<void> LldpListener::start(sd_event* loop) {
   return {};
 }
 
-void LldpListener::on_expiry() {
-  if (table_.expire(seconds_since_boot())) publish_within(kChange);
-  schedule_expiry();
-}
-
 // Counted from the first message of a burst: a link that flaps forever does not postpone it.
 void LldpListener::rescan_soon() {
   if (std::exchange(rescan_is_near_, true)) return;
@@ -170,7 +165,7 @@ void LldpListener::rescan_soon() {
 
 void LldpListener::rescan() {
   rescan_is_near_ = false;
-  const std::map<int, std::string> netdevs = world_.netdevs();
+  const std::map<int, std::string> netdevs = host_.netdevs();
   std::erase_if(sockets_, [&](const auto& socket) { return !netdevs.contains(socket.first) || !socket.second->fd; });
   for (const auto& [ifindex, netdev] : netdevs) {
     const auto known = sockets_.find(ifindex);
@@ -186,13 +181,13 @@ void LldpListener::rescan() {
 
 void LldpListener::listen_to(int ifindex, const std::string& netdev) {
   auto fd = open_socket(ifindex, netdev);
-  if (!fd) return world_.log(SD_WARNING, fd.error().text());
+  if (!fd) return host_.log(SD_WARNING, fd.error().text());
   auto socket = std::make_unique<Socket>();
   socket->ifindex = ifindex;
   socket->netdev = netdev;
   socket->fd = std::move(*fd);
   auto added = socket->source.on_readable(loop_, socket->fd.get(), [this, at = socket.get()] { on_frames(*at); });
-  if (!added) return world_.log(SD_WARNING, netdev + ": " + added.error().text());
+  if (!added) return host_.log(SD_WARNING, netdev + ": " + added.error().text());
   sockets_.emplace(ifindex, std::move(socket));
 }
 
@@ -208,21 +203,18 @@ void LldpListener::on_frames(Socket& socket) {
       return rescan_soon();
     }
     if (!*frame) return;
-    receive(socket, **frame);
+    auto neighbor = lldp::parse_frame(**frame);
+    if (!neighbor) {
+      const std::string fault = neighbor.error().text();
+      if (std::exchange(socket.reported, fault) != fault)
+        host_.log(SD_WARNING, socket.netdev + ": malformed frame: " + fault);
+      continue;
+    }
+    neighbor->source = state::kLldpSource;
+    const bool changed = table_.hear(socket.ifindex, std::move(*neighbor), seconds_since_boot());
+    publish_within(changed ? kChange : kRefresh);
+    schedule_expiry();
   }
-}
-
-void LldpListener::receive(Socket& socket, const Bytes& frame) {
-  auto neighbor = lldp::parse_frame(frame);
-  if (!neighbor) {
-    if (std::exchange(socket.reported, neighbor.error().text()) != neighbor.error().text())
-      world_.log(SD_WARNING, socket.netdev + ": malformed frame: " + neighbor.error().text());
-    return;
-  }
-  neighbor->source = state::kLldpSource;
-  const bool changed = table_.hear(socket.ifindex, std::move(*neighbor), seconds_since_boot());
-  publish_within(changed ? kChange : kRefresh);
-  schedule_expiry();
 }
 
 void LldpListener::schedule_expiry() {
@@ -239,11 +231,13 @@ void LldpListener::publish_within(double seconds) {
 
 void LldpListener::publish() {
   const Neighbors neighbors = table_.neighbors();
-  auto saved = state::save_neighbors(world_.directory, neighbors, seconds_since_boot());
-  const std::string fault = saved ? "" : saved.error().text();
-  if (std::exchange(reported_, fault) != fault && !fault.empty()) world_.log(SD_ERR, fault);
-  ::sd_notifyf(0, "STATUS=Listening on %zu netdev%s, %zu neighbor%s.", sockets_.size(), sockets_.size() == 1 ? "" : "s",
-               neighbors.heard.size(), neighbors.heard.size() == 1 ? "" : "s");
+  auto saved = state::save_neighbors(host_.directory, neighbors, seconds_since_boot());
+  std::string fault;
+  if (!saved) fault = saved.error().text();
+  if (std::exchange(reported_, fault) != fault && !fault.empty()) host_.log(SD_ERR, fault);
+  const auto plural = [](size_t count) { return count == 1 ? "" : "s"; };
+  ::sd_notifyf(0, "STATUS=Listening on %zu netdev%s, %zu neighbor%s.", sockets_.size(), plural(sockets_.size()),
+               neighbors.heard.size(), plural(neighbors.heard.size()));
   publish_at_ = 0;
   publish_within(state::kNeighborHeartbeat);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
+#include "exporter/lldp/neighbor_table.h"
 
-#include "exporter/lldp/lldp.h"
+#include <algorithm>
 
 namespace fabric {
 namespace {
@@ -11,37 +11,39 @@ double end_of(const Neighbor& neighbor) { return neighbor.heard + neighbor.ttl; 
 }  // namespace
 
 bool NeighborTable::listen(const std::map<int, std::string>& netdevs, double now) {
-  bool changed = std::erase_if(ports_, [&](const auto& port) { return !netdevs.contains(port.first); }) > 0;
+  bool changed = std::erase_if(netdevs_, [&](const auto& netdev) { return !netdevs.contains(netdev.first); }) > 0;
   for (const auto& [ifindex, name] : netdevs) {
-    auto [port, is_new] = ports_.try_emplace(ifindex, Port{name, now});
-    if (!is_new && port->second.name == name) continue;
+    auto [netdev, is_new] = netdevs_.try_emplace(ifindex, Netdev{name, now});
+    if (!is_new && netdev->second.name == name) continue;
     changed = true;
-    port->second.name = name;
-    for (Neighbor& neighbor : port->second.heard) neighbor.netdev = name;
+    netdev->second.name = name;
+    for (Neighbor& neighbor : netdev->second.heard) neighbor.netdev = name;
   }
   return changed;
 }
 
 bool NeighborTable::hear(int ifindex, Neighbor neighbor, double now) {
-  const auto port = ports_.find(ifindex);
-  if (port == ports_.end()) return false;
-  auto& heard = port->second.heard;
+  const auto netdev = netdevs_.find(ifindex);
+  if (netdev == netdevs_.end()) return false;
+  auto& heard = netdev->second.heard;
   const auto known = std::ranges::find_if(heard, [&](const Neighbor& each) {
     return each.chassis_id == neighbor.chassis_id && each.port_id == neighbor.port_id;
   });
   if (neighbor.ttl == 0) {
     if (known == heard.end()) return false;
     heard.erase(known);
-    port->second.since = now;
+    netdev->second.since = now;
     return true;
   }
   neighbor.ttl = std::min(neighbor.ttl, kLongestTtl);
-  neighbor.netdev = port->second.name;
+  neighbor.netdev = netdev->second.name;
   neighbor.heard = now;
   if (known == heard.end()) {
     if (heard.size() == kPerPort) {
-      const auto overdue = std::ranges::find_if(
-          heard, [&](const Entry& each) { return now - each.heard > (each.again ? each.ttl / 2.0 : kPatience); });
+      const auto overdue = std::ranges::find_if(heard, [&](const Heard& each) {
+        const double patience = each.again ? each.ttl / 2.0 : kPatience;
+        return now - each.heard > patience;
+      });
       if (overdue == heard.end()) return false;
       heard.erase(overdue);
     }
@@ -58,11 +60,11 @@ bool NeighborTable::hear(int ifindex, Neighbor neighbor, double now) {
 
 bool NeighborTable::expire(double now) {
   size_t gone = 0;
-  for (auto& each : ports_) {
-    Port& port = each.second;
-    gone += std::erase_if(port.heard, [&](const Neighbor& neighbor) {
+  for (auto& each : netdevs_) {
+    Netdev& netdev = each.second;
+    gone += std::erase_if(netdev.heard, [&](const Neighbor& neighbor) {
       const bool over = end_of(neighbor) <= now;
-      if (over) port.since = std::max(port.since, neighbor.heard);
+      if (over) netdev.since = std::max(netdev.since, neighbor.heard);
       return over;
     });
   }
@@ -71,16 +73,16 @@ bool NeighborTable::expire(double now) {
 
 std::optional<double> NeighborTable::next_expiry() const {
   std::optional<double> next;
-  for (const auto& [ifindex, port] : ports_)
-    for (const Neighbor& each : port.heard) next = std::min(next.value_or(end_of(each)), end_of(each));
+  for (const auto& [ifindex, netdev] : netdevs_)
+    for (const Neighbor& each : netdev.heard) next = std::min(next.value_or(end_of(each)), end_of(each));
   return next;
 }
 
 Neighbors NeighborTable::neighbors() const {
   Neighbors out;
-  for (const auto& [ifindex, port] : ports_) {
-    out.listening.emplace(port.name, port.since);
-    out.heard.insert(out.heard.end(), port.heard.begin(), port.heard.end());
+  for (const auto& [ifindex, netdev] : netdevs_) {
+    out.listening.emplace(netdev.name, netdev.since);
+    out.heard.insert(out.heard.end(), netdev.heard.begin(), netdev.heard.end());
   }
   return out;
 }

@@ -43,12 +43,12 @@ TEST(AcceptEncoding, IsReadAsTheStandardSays) {
 }
 
 TEST(Address, FamiliesAndFaults) {
-  EXPECT_EQ(parse_address("127.0.0.1:10479")->storage.ss_family, AF_INET);
-  EXPECT_EQ(parse_address("[::1]:0")->storage.ss_family, AF_INET6);
-  EXPECT_EQ(parse_address(":10479")->storage.ss_family, AF_INET6);
+  EXPECT_EQ(parse_listen_address("127.0.0.1:10479")->storage.ss_family, AF_INET);
+  EXPECT_EQ(parse_listen_address("[::1]:0")->storage.ss_family, AF_INET6);
+  EXPECT_EQ(parse_listen_address(":10479")->storage.ss_family, AF_INET6);
   for (const char* wrong : {"", "10479", "localhost:10479", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "::1:80",
                             "[::1:80", "[]:1", "[127.0.0.1]:1"})
-    EXPECT_FALSE(parse_address(wrong)) << wrong;
+    EXPECT_FALSE(parse_listen_address(wrong)) << wrong;
 }
 
 // From now on this process is on a kernel that was booted with ipv6.disable=1.
@@ -69,7 +69,7 @@ TEST(Address, BothFamiliesOfAKernelWithoutIpv6) {
   const pid_t child = ::fork();
   if (child == 0) {
     if (!forget_ipv6()) ::_exit(kNotForgotten);
-    const auto both = listen_on(*parse_address(":0")), six = listen_on(*parse_address("[::]:0"));
+    const auto both = listen_on(*parse_listen_address(":0")), six = listen_on(*parse_listen_address("[::]:0"));
     ::_exit(!both ? kNoBoth : six || six.error().code != EAFNOSUPPORT ? kSix : kWell);
   }
   int status = 0;
@@ -129,13 +129,13 @@ class ServerTest : public testing::Test {
  protected:
   void SetUp() override {
     ASSERT_GE(sd_event_new(&loop_), 0);
-    auto v4 = parse_address("127.0.0.1:0");
+    auto v4 = parse_listen_address("127.0.0.1:0");
     auto first = listen_on(*v4);
     ASSERT_TRUE(first) << first.error().text();
     port_ = test::port_of(*first);
     std::vector<Fd> listeners;
     listeners.push_back(std::move(*first));
-    if (auto second = listen_on(*parse_address("[::1]:0"))) {
+    if (auto second = listen_on(*parse_listen_address("[::1]:0"))) {
       port6_ = test::port_of(*second);
       listeners.push_back(std::move(*second));
     }
@@ -428,7 +428,7 @@ TEST_F(HastyServer, AnAnswerThatIsNotReadEnds) {
 
 TEST(Connections, MappedAndPrivateAddresses) {
   const auto client = [](const char* text) {
-    return client_of(reinterpret_cast<const sockaddr*>(&parse_address(text)->storage));
+    return client_of(reinterpret_cast<const sockaddr*>(&parse_listen_address(text)->storage));
   };
   EXPECT_EQ(client("10.0.0.1:1"), client("[::ffff:10.0.0.1]:2"));
   EXPECT_NE(client("10.0.0.1:1"), client("10.0.0.2:1"));

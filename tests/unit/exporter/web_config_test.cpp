@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The file of TLS settings and users; certificates are tested in tests/integration/tls.
-#include "exporter/http/web_config.h"
+#include "exporter/http/access.h"
 
 #include <sys/stat.h>
 

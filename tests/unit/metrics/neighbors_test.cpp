@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who is heard, how long, and what of it is published; names of devices and ports.
-#include "exporter/lldp/lldp.h"
+#include "exporter/lldp/neighbor_table.h"
 #include "node/neighbor_state.h"
 #include "support/test.h"
 #include "support/tree.h"

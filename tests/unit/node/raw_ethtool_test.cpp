@@ -208,7 +208,7 @@ class Program {
  private:
   // Of a port that nobody has.
   static std::string free_address() {
-    const auto listener = listen_on(*parse_address("127.0.0.1:0"));
+    const auto listener = listen_on(*parse_listen_address("127.0.0.1:0"));
     return "127.0.0.1:" + std::to_string(test::port_of(*listener));
   }
   std::string address_;

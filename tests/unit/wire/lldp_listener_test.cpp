@@ -51,17 +51,17 @@ class LldpListening : public testing::Test {
 
   void start(std::vector<std::string> names) {
     listened = std::move(names);
-    LldpWorld world;
-    world.directory = tree.path();
-    world.netdevs = [this] {
+    LldpHost host;
+    host.directory = tree.path();
+    host.netdevs = [this] {
       std::map<int, std::string> out;
       for (const std::string& name : listened)
         if (const unsigned index = ::if_nametoindex(name.c_str()); index != 0) out.emplace(index, name);
       for (const auto& [index, name] : phantoms) out.emplace(index, name);
       return out;
     };
-    world.log = [this](const char*, const std::string& text) { said.push_back(text); };
-    listener = std::make_unique<LldpListener>(std::move(world));
+    host.log = [this](const char*, const std::string& text) { said.push_back(text); };
+    listener = std::make_unique<LldpListener>(std::move(host));
     const auto started = listener->start(loop);
     ASSERT_TRUE(started) << started.error().text();
   }
