@@ -71,9 +71,10 @@ class TapedStatistics final : public ethtool::Statistics {
     if (!parts) return parts.error();
     std::vector<Counter> counters;
     for (const std::string& part : *parts) {
-      const size_t value_at = part.rfind('=') + 1;
-      const auto value = value_at != 0 ? parse_number<uint64_t>(part.substr(value_at)) : std::nullopt;
-      if (value) counters.push_back({clean_text(part.substr(0, value_at - 1)), *value});
+      const size_t equals = part.rfind('=');
+      if (equals == std::string::npos) continue;
+      if (const auto value = parse_number<uint64_t>(part.substr(equals + 1)))
+        counters.push_back({clean_text(part.substr(0, equals)), *value});
     }
     return counters;
   }
@@ -94,12 +95,11 @@ Result<Kernel> replay(Root root) {
   tape->answers = std::move(*answers);
   root.set_tape(tape);
   Kernel kernel{.root = std::move(root)};
-  // A capture of a tree has no kernel answers: use its files.
-  const auto netlink = [&](Ask ask) { return tape->holds(ask) ? on_tape(nullptr, ask, tape) : nullptr; };
-  // A machine without an RDMA port is asked for no link; the families of generic netlink are looked up on any.
-  kernel.route = tape->holds(Ask::generic) ? on_tape(nullptr, Ask::route, tape) : netlink(Ask::route);
-  kernel.generic = netlink(Ask::generic);
-  kernel.rdma = netlink(Ask::rdma);
+  // A capture of a tree has no kernel answers: its files are read. A machine without an RDMA port is asked for no link;
+  // the families of generic netlink are looked up on any.
+  if (tape->holds(Ask::generic) || tape->holds(Ask::route)) kernel.route = on_tape(nullptr, Ask::route, tape);
+  if (tape->holds(Ask::generic)) kernel.generic = on_tape(nullptr, Ask::generic, tape);
+  if (tape->holds(Ask::rdma)) kernel.rdma = on_tape(nullptr, Ask::rdma, tape);
   if (tape->holds(Ask::statistics)) kernel.statistics = on_tape(nullptr, tape);
   if (kernel.generic)
     if (auto family = ethtool::resolve(*kernel.generic)) kernel.ethtool = *family;
@@ -171,11 +171,13 @@ Result<std::string> query_recorded(const Kernel& kernel, const std::string& ques
   if (!kernel.tape) return ask();
   const auto live = [&]() -> Answer {
     auto text = ask();
-    return text ? Answer(std::vector{std::move(*text)}) : text.error();
+    if (!text) return text.error();
+    return std::vector{std::move(*text)};
   };
   const Answer parts = kernel.tape->ask(Ask::query, question, live, error(ENODATA, question + ": not in this capture"));
   if (!parts) return parts.error();
-  return parts->empty() ? std::string{} : clean_text(parts->front(), Breaks::keep);
+  if (parts->empty()) return std::string{};
+  return clean_text(parts->front(), Breaks::keep);
 }
 
 std::chrono::steady_clock::time_point steady_now(const Kernel& kernel) {

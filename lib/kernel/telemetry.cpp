@@ -13,25 +13,16 @@ struct Hash : std::hash<std::string_view> {
   using is_transparent = void;
 };
 
-// Never freed: threads that are left behind at the end may still read.
-struct Pool {
-  std::mutex mutex;
-  std::unordered_set<std::string, Hash, std::equal_to<>> texts;
-};
-
-Pool& pool() {
-  static Pool& only = *new Pool;
-  return only;
-}
-
 }  // namespace
 
 const std::string* CounterName::keep(std::string_view text) {
+  // Never freed: threads that are left behind at the end may still read.
+  static std::mutex& mutex = *new std::mutex;
+  static auto& texts = *new std::unordered_set<std::string, Hash, std::equal_to<>>;
   if (text.empty()) return nullptr;
-  Pool& all = pool();
-  std::lock_guard lock(all.mutex);
-  auto known = all.texts.find(text);
-  if (known == all.texts.end()) known = all.texts.emplace(text).first;
+  std::lock_guard lock(mutex);
+  auto known = texts.find(text);
+  if (known == texts.end()) known = texts.emplace(text).first;
   return &*known;
 }
 

@@ -85,24 +85,18 @@ Result<std::string> walk(int root, const std::string& path, std::map<std::string
   return done;
 }
 
-// openat2 refuses with EAGAIN when something was renamed while it followed a "..".
-Result<Fd> open_in_root(int root, const std::string& path, int flags) {
+Result<Fd> open_below(int root, const std::string& path, int flags) {
   open_how how{};
   how.flags = static_cast<uint64_t>(flags);
   how.resolve = RESOLVE_IN_ROOT;
+  // openat2 refuses with EAGAIN when something was renamed while it followed a "..".
   for (int attempt = 0; attempt < 8; ++attempt) {
     const long fd = ::syscall(SYS_openat2, root, path.c_str(), &how, sizeof how);
     if (fd >= 0) return Fd(static_cast<int>(fd));
     if (errno != EAGAIN) break;
   }
-  return error(errno, path);
-}
-
-Result<Fd> open_below(int root, const std::string& path, int flags) {
-  auto fd = open_in_root(root, path, flags);
-  if (fd) return fd;
   // ENOSYS: before Linux 5.6; EPERM: the seccomp filters of older container runtimes.
-  if (fd.error().code != ENOSYS && fd.error().code != EPERM && fd.error().code != EAGAIN) return fd;
+  if (errno != ENOSYS && errno != EPERM && errno != EAGAIN) return error(errno, path);
   auto resolved = walk(root, path);
   if (!resolved) return resolved.error();
   return open_at(root, *resolved, flags | O_NOFOLLOW);
@@ -119,29 +113,25 @@ Result<Fd> regular(Result<Fd> fd) {
   return failure(EINVAL);
 }
 
-// EAGAIN: another file took its place.
-Result<Fd> open_foreign_once(int folder, const std::string& name) {
-  const auto handle = regular(open_at(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
-  if (!handle) return handle.error();
-  struct stat owner {
-  }, seen{}, opened{};
-  if (::fstat(folder, &owner) != 0 || ::fstat(handle->get(), &seen) != 0) return failure();
-  if (seen.st_uid != owner.st_uid) return failure(EPERM);
-  auto fd = open_at(folder, name, O_RDONLY | O_NOFOLLOW | kNoSurprise);
-  if (!fd) return failure(fd.error().code == ENOENT ? EAGAIN : fd.error().code);
-  if (::fstat(fd->get(), &opened) != 0) return failure();
-  if (seen.st_dev != opened.st_dev || seen.st_ino != opened.st_ino) return failure(EAGAIN);
-  return fd;
-}
-
 // To read a file that the folder's owner has written. Its writer may put another file in its place at any time: what
 // was looked at is what is read.
 Result<Fd> open_foreign(const Result<Fd>& folder, const std::string& name) {
   constexpr int kAttempts = 8;
   if (!folder) return folder.error();
-  Result<Fd> fd = failure(EAGAIN);
-  for (int i = 0; i < kAttempts && !fd && fd.error().code == EAGAIN; ++i) fd = open_foreign_once(folder->get(), name);
-  return fd;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    const auto handle = regular(open_at(folder->get(), name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
+    if (!handle) return handle.error();
+    struct stat owner {
+    }, seen{}, opened{};
+    if (::fstat(folder->get(), &owner) != 0 || ::fstat(handle->get(), &seen) != 0) return failure();
+    if (seen.st_uid != owner.st_uid) return failure(EPERM);
+    auto fd = open_at(folder->get(), name, O_RDONLY | O_NOFOLLOW | kNoSurprise);
+    if (!fd && (fd.error().code == ENOENT || fd.error().code == EAGAIN)) continue;
+    if (!fd) return fd;
+    if (::fstat(fd->get(), &opened) != 0) return failure();
+    if (seen.st_dev == opened.st_dev && seen.st_ino == opened.st_ino) return fd;
+  }
+  return failure(EAGAIN);
 }
 
 struct CloseDir {

@@ -40,54 +40,6 @@ std::optional<std::string> decode(Ask ask, std::string_view text) {
   return out;
 }
 
-class Reader {
- public:
-  // The error in the line, or empty.
-  std::string take(std::string_view line) {
-    if (line.starts_with("! ")) return take_failure(line.substr(2));
-    if (line.starts_with("= ") || line == "=") return take_part(line.substr(std::min<size_t>(2, line.size())));
-    return take_question(split(line, ' '));
-  }
-  std::map<Tape::Question, Tape::Answers> answers;
-
- private:
-  std::string take_question(const std::vector<std::string_view>& words) {
-    if (words.size() != 3) return "expected ASK SAMPLE WHAT";
-    const auto ask = parse_word<Ask>(words[0]);
-    const auto sample = parse_word<Sample>(words[1]);
-    if (!ask) return "no kind of question: " + std::string(words[0]);
-    if (!sample) return "no sample: " + std::string(words[1]);
-    ask_ = *ask;
-    auto what = decode(ask_, words[2]);
-    if (!what) return "characters that are not as this file writes them";
-    auto [entry, is_new] = answers[{ask_, std::move(*what)}].try_emplace(*sample, Answer(std::vector<std::string>{}));
-    if (!is_new) return "asked twice";
-    last_ = &entry->second;
-    return {};
-  }
-
-  std::string take_part(std::string_view text) {
-    if (last_ == nullptr || !last_->ok()) return "an answer without a question";
-    auto part = decode(ask_, text);
-    if (!part) return "characters that are not as this file writes them";
-    last_->value().push_back(std::move(*part));
-    return {};
-  }
-
-  std::string take_failure(std::string_view text) {
-    if (last_ == nullptr || !last_->ok() || !last_->value().empty()) return "a failure without a question";
-    const size_t blank = text.find(' ');
-    const auto code = parse_number<int>(text.substr(0, blank));
-    auto what = decode(Ask::query, blank == std::string_view::npos ? std::string_view{} : text.substr(blank + 1));
-    if (!code || *code < 0 || !what) return "expected ! ERRNO TEXT";
-    *last_ = error(*code, std::move(*what));
-    return {};
-  }
-
-  Ask ask_ = Ask::read;
-  Answer* last_ = nullptr;
-};
-
 }  // namespace
 
 const Answer& Tape::note(Ask ask, const std::string& what, const Answer& answer) {
@@ -97,14 +49,16 @@ const Answer& Tape::note(Ask ask, const std::string& what, const Answer& answer)
 Answer Tape::ask(Ask ask, const std::string& what, const std::function<Answer()>& live, const Error& missing) {
   if (!replays_) return note(ask, what, live());
   const Answer* known = find(ask, what);
-  return known != nullptr ? *known : missing;
+  if (known == nullptr) return missing;
+  return *known;
 }
 
 const Answer* Tape::find(Ask ask, const std::string& what) const {
   const auto entry = answers.find({ask, what});
   if (entry == answers.end()) return nullptr;
-  const auto wanted = entry->second.find(sample_);
-  return wanted != entry->second.end() ? &wanted->second : &entry->second.begin()->second;
+  auto answer = entry->second.find(sample_);
+  if (answer == entry->second.end()) answer = entry->second.begin();
+  return &answer->second;
 }
 
 bool Tape::holds(Ask ask) const {
@@ -131,16 +85,50 @@ Result<std::map<Tape::Question, Tape::Answers>> parse_answers(std::string_view t
   const auto fault = [&](size_t line, const std::string& what) {
     return error(0, name + ":" + std::to_string(line) + ": " + what);
   };
+  constexpr const char* kForeign = "characters that are not as this file writes them";
   if (!text.ends_with("\n")) return fault(1, "the end of the file is missing");
   if (static_cast<size_t>(std::ranges::count(text, '\n')) > kMostLines)
     return fault(kMostLines, "more lines than a capture has");
   const auto lines = split(text.substr(0, text.size() - 1), '\n');
   if (lines.front() != kFirstLine) return fault(1, "not written by this version of fabric-agentctl capture");
   if (lines.size() < 2 || lines.back() != kLastLine) return fault(lines.size(), "the end of the file is missing");
-  Reader reader;
-  for (size_t i = 1; i + 1 < lines.size(); ++i)
-    if (const std::string problem = reader.take(lines[i]); !problem.empty()) return fault(i + 1, problem);
-  return std::move(reader.answers);
+  std::map<Tape::Question, Tape::Answers> answers;
+  Ask ask = Ask::read;     // of the last question
+  Answer* last = nullptr;  // and its answer so far
+  for (size_t i = 1; i + 1 < lines.size(); ++i) {
+    std::string_view line = lines[i];
+    if (line.starts_with("! ")) {
+      if (last == nullptr || !last->ok() || !last->value().empty()) return fault(i + 1, "a failure without a question");
+      line.remove_prefix(2);
+      const std::string_view number = line.substr(0, line.find(' '));
+      line.remove_prefix(std::min(line.size(), number.size() + 1));
+      const auto code = parse_number<int>(number);
+      auto what = decode(Ask::query, line);
+      if (!code || *code < 0 || !what) return fault(i + 1, "expected ! ERRNO TEXT");
+      *last = error(*code, std::move(*what));
+      continue;
+    }
+    if (line.starts_with("= ") || line == "=") {
+      if (last == nullptr || !last->ok()) return fault(i + 1, "an answer without a question");
+      auto part = decode(ask, line.substr(std::min<size_t>(2, line.size())));
+      if (!part) return fault(i + 1, kForeign);
+      last->value().push_back(std::move(*part));
+      continue;
+    }
+    const auto words = split(line, ' ');
+    if (words.size() != 3) return fault(i + 1, "expected ASK SAMPLE WHAT");
+    const auto kind = parse_word<Ask>(words[0]);
+    const auto sample = parse_word<Sample>(words[1]);
+    if (!kind) return fault(i + 1, "no kind of question: " + std::string(words[0]));
+    if (!sample) return fault(i + 1, "no sample: " + std::string(words[1]));
+    auto what = decode(*kind, words[2]);
+    if (!what) return fault(i + 1, kForeign);
+    auto [answer, is_new] = answers[{*kind, std::move(*what)}].try_emplace(*sample, Answer(std::vector<std::string>{}));
+    if (!is_new) return fault(i + 1, "asked twice");
+    ask = *kind;
+    last = &answer->second;
+  }
+  return answers;
 }
 
 }  // namespace fabric

@@ -94,108 +94,97 @@ Result<void> receive(nl_sock* socket, int protocol, TakeMessage take) {
   return {};
 }
 
-// One conversation.
-struct Replies {
-  const Netlink::Take& take;
-  size_t taken = 0;
-  bool done = false;
-  bool enough = false;
-  bool interrupted = false;  // NLM_F_DUMP_INTR: the dump mixes two states
-  std::optional<Error> failure{};
-};
-
 class LiveNetlink final : public Netlink {
  public:
   LiveNetlink(int protocol, NetlinkSocket socket) : protocol_(protocol), socket_(std::move(socket)) {}
 
   Result<std::vector<Message>> talk(uint16_t type, uint16_t flags, View8 payload) override {
     const bool dump = (flags & NLM_F_DUMP) == NLM_F_DUMP;
+    if (!dump) flags = static_cast<uint16_t>(flags | NLM_F_ACK);
     for (int attempt = 1;; ++attempt) {
       std::vector<Message> messages;
-      const Take keep = [&](uint16_t kind, View8 bytes) {
+      const auto take = [&](uint16_t kind, View8 bytes) {
         messages.push_back({kind, Bytes(bytes.begin(), bytes.end())});
         return true;
       };
-      Replies replies{.take = keep};
-      const auto done = converse(type, flags | (dump ? 0 : NLM_F_ACK), payload, kPatience, replies);
-      const bool lost = !done && done.error().code == ENOBUFS;
-      const bool mixed = lost || (done && replies.interrupted);
-      if (dump && mixed && attempt < kDumpAttempts) continue;
-      if (!done) return done.error();
+      const auto interrupted = converse(type, flags, payload, kPatience, take);
+      const bool lost = !interrupted && interrupted.error().code == ENOBUFS;
+      if (dump && (lost || (interrupted && *interrupted)) && attempt < kDumpAttempts) continue;
+      if (!interrupted) return interrupted.error();
       return messages;
     }
   }
 
   Result<void> dump(uint16_t type, View8 payload, std::chrono::milliseconds patience, const Take& take) override {
-    Replies replies{.take = take};
-    const auto done = converse(type, NLM_F_DUMP, payload, patience, replies);
-    if (done && replies.interrupted) return failed(protocol_, "the dump mixes two states", EAGAIN);
-    return done;
+    const auto interrupted = converse(type, NLM_F_DUMP, payload, patience, take);
+    if (!interrupted) return interrupted.error();
+    if (*interrupted) return failed(protocol_, "the dump mixes two states", EAGAIN);
+    return {};
   }
 
  private:
-  Result<void> converse(uint16_t type, int flags, View8 payload, std::chrono::milliseconds patience, Replies& replies) {
-    auto sent = send(type, static_cast<uint16_t>(flags | NLM_F_REQUEST), payload);
-    if (!sent) return sent;
-    auto gathered = gather(replies, patience);
-    if (gathered && replies.failure) return *replies.failure;
-    if (gathered || (flags & NLM_F_DUMP) != NLM_F_DUMP) return gathered;
+  // A request and its replies. True: NLM_F_DUMP_INTR, the dump mixes two states.
+  Result<bool> converse(uint16_t type, uint16_t flags, View8 payload, std::chrono::milliseconds patience,
+                        const Take& take) {
+    const std::unique_ptr<nl_msg, decltype(&nlmsg_free)> request(
+        nlmsg_alloc_size(static_cast<size_t>(nlmsg_total_size(static_cast<int>(payload.size())))), nlmsg_free);
+    if (!request) return failed(protocol_, "send", ENOMEM);
+    const uint32_t sequence = nl_socket_use_seq(socket_.get());
+    nlmsg_put(request.get(), NL_AUTO_PORT, sequence, type, 0, flags | NLM_F_REQUEST);
+    (void)nlmsg_append(request.get(), const_cast<std::byte*>(payload.data()), payload.size(), NLMSG_ALIGNTO);
+    if (nl_send_auto(socket_.get(), request.get()) < 0) return failed(protocol_, "send");
+
+    bool done = false, interrupted = false;
+    size_t taken = 0;
+    std::optional<Error> refused, broken;  // by the kernel; the conversation
+    const TakeMessage take_message = [&](const nlmsghdr& header, View8 reply) {
+      if (header.nlmsg_seq != sequence || done || broken) return;
+      if ((header.nlmsg_flags & NLM_F_DUMP_INTR) != 0) interrupted = true;
+      switch (header.nlmsg_type) {
+        case NLMSG_NOOP: return;
+        case NLMSG_ERROR:
+        case NLMSG_DONE: {
+          done = true;
+          int code = 0;
+          if (reply.size() >= sizeof code) code = load<int>(reply);
+          if (code < 0) refused = error(-code, std::string(protocol_name(protocol_)) + extended_ack(header, reply));
+          return;
+        }
+        default:
+          ++taken;
+          if (!take(header.nlmsg_type, reply)) broken = failed(protocol_, "the rest is not wanted", ECANCELED);
+      }
+    };
+    // The kernel answers requests, and begins dumps, before sendmsg() returns: usually there is nothing to wait for.
+    const auto deadline = Clock::now() + patience;
+    while (!done && !broken) {
+      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
+      if (left.count() <= 0) {
+        broken = failed(protocol_, "no answer", ETIMEDOUT);
+        break;
+      }
+      const auto received = receive(socket_.get(), protocol_, take_message);
+      if (!broken && taken > kMostReplies) broken = failed(protocol_, "more than 65,536 answers", E2BIG);
+      if (received || broken) continue;
+      if (received.error().code != EAGAIN) {
+        broken = received.error();
+        break;
+      }
+      pollfd wait{nl_socket_get_fd(socket_.get()), POLLIN, 0};
+      (void)::poll(&wait, 1, static_cast<int>(left.count()));
+    }
+    if (!broken && refused) return *refused;
+    if (!broken) return interrupted;
+    if ((flags & NLM_F_DUMP) != NLM_F_DUMP) return *broken;
     // The kernel would first finish this dump (EBUSY): the next request goes by another socket.
     auto socket = open_socket(protocol_);
     if (!socket) return socket.error();
     socket_ = std::move(*socket);
-    return gathered;
-  }
-
-  Result<void> send(uint16_t type, uint16_t flags, View8 payload) {
-    const std::unique_ptr<nl_msg, decltype(&nlmsg_free)> message(
-        nlmsg_alloc_size(static_cast<size_t>(nlmsg_total_size(static_cast<int>(payload.size())))), nlmsg_free);
-    if (!message) return failed(protocol_, "send", ENOMEM);
-    sequence_ = nl_socket_use_seq(socket_.get());
-    nlmsg_put(message.get(), NL_AUTO_PORT, sequence_, type, 0, flags);
-    (void)nlmsg_append(message.get(), const_cast<std::byte*>(payload.data()), payload.size(), NLMSG_ALIGNTO);
-    if (nl_send_auto(socket_.get(), message.get()) < 0) return failed(protocol_, "send");
-    return {};
-  }
-
-  // The kernel answers requests, and begins dumps, before sendmsg() returns: usually there is nothing to wait for.
-  Result<void> gather(Replies& replies, std::chrono::milliseconds patience) {
-    const auto deadline = Clock::now() + patience;
-    const TakeMessage take = [&](const nlmsghdr& header, View8 payload) {
-      if (header.nlmsg_seq == sequence_ && !replies.done && !replies.enough) take_message(header, payload, replies);
-    };
-    while (!replies.done) {
-      auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
-      if (left.count() <= 0) return failed(protocol_, "no answer", ETIMEDOUT);
-      const auto received = receive(socket_.get(), protocol_, take);
-      if (replies.enough) return failed(protocol_, "the rest is not wanted", ECANCELED);
-      if (replies.taken > kMostReplies) return failed(protocol_, "more than 65,536 answers", E2BIG);
-      if (received) continue;
-      if (received.error().code != EAGAIN) return received;
-      pollfd wait{nl_socket_get_fd(socket_.get()), POLLIN, 0};
-      (void)::poll(&wait, 1, static_cast<int>(left.count()));
-    }
-    return {};
-  }
-
-  void take_message(const nlmsghdr& header, View8 payload, Replies& replies) const {
-    if ((header.nlmsg_flags & NLM_F_DUMP_INTR) != 0) replies.interrupted = true;
-    if (header.nlmsg_type == NLMSG_NOOP) return;
-    if (header.nlmsg_type == NLMSG_ERROR || header.nlmsg_type == NLMSG_DONE) {
-      replies.done = true;
-      int code = 0;
-      if (payload.size() >= sizeof code) code = load<int>(payload);
-      if (code < 0)
-        replies.failure = error(-code, std::string(protocol_name(protocol_)) + extended_ack(header, payload));
-      return;
-    }
-    ++replies.taken;
-    replies.enough = !replies.take(header.nlmsg_type, payload);
+    return *broken;
   }
 
   int protocol_;
   NetlinkSocket socket_;
-  uint32_t sequence_ = 0;
 };
 
 }  // namespace

@@ -9,29 +9,22 @@ namespace {
 constexpr uint32_t kNetwork = 0x02, kVga = 0x0300, k3d = 0x0302, kDisplay = 0x0380, kInfiniband = 0x0c06,
                    kAccelerator = 0x1200;
 
-// Server boards carry old ATI chips (ES1000 is 515e) for their console. The discrete GPUs that amdgpu drives have ids
-// from 6600 on; its APUs lie below or at 9800 (drivers/gpu/drm/amd/amdgpu/amdgpu_drv.c, pciidlist, Linux 6.12).
-bool discrete_amd(const PciDevice& function) { return function.device >= 0x6600 && function.device < 0x8000; }
-
-// Intel's integrated graphics is always 0000:00:02.0 (arch/x86/kernel/early-quirks.c and i915 rely on it).
-bool discrete_intel(const PciDevice& function) { return function.pci != "0000:00:02.0"; }
-
-bool discrete_graphics(const PciDevice& function) {
-  switch (function.vendor) {
-    case kNvidia: return true;
-    case kAmd: return discrete_amd(function);
-    case kIntel: return discrete_intel(function);
-    default: return false;
-  }
-}
+// Intel's integrated graphics is always here (arch/x86/kernel/early-quirks.c and i915 rely on it).
+constexpr std::string_view kIntelIntegrated = "0000:00:02.0";
 
 }  // namespace
 
 bool is_gpu(const PciDevice& function) {
   switch (function.class_code >> 8) {
-    case k3d: return function.vendor != kIntel || discrete_intel(function);
+    case k3d: return function.vendor != kIntel || function.pci != kIntelIntegrated;
     case kVga:
-    case kDisplay: return discrete_graphics(function);
+    case kDisplay:
+      if (function.vendor == kNvidia) return true;
+      if (function.vendor == kIntel) return function.pci != kIntelIntegrated;
+      // Server boards carry old ATI chips (ES1000 is 515e) for their console. The discrete GPUs that amdgpu drives have
+      // ids from 6600 on; its APUs lie below or at 9800 (drivers/gpu/drm/amd/amdgpu/amdgpu_drv.c, pciidlist, Linux
+      // 6.12).
+      return function.vendor == kAmd && function.device >= 0x6600 && function.device < 0x8000;
     // FPGAs and NPUs have this class, too.
     case kAccelerator: return function.vendor == kAmd || function.vendor == kNvidia || function.vendor == kHabana;
     default: return false;
@@ -39,7 +32,9 @@ bool is_gpu(const PciDevice& function) {
 }
 
 std::string card_of(const std::string& pci) {
-  return pci.substr(0, pci.rfind('.') == std::string::npos ? 0 : pci.rfind('.'));
+  const size_t dot = pci.rfind('.');
+  if (dot == std::string::npos) return {};
+  return pci.substr(0, dot);
 }
 
 bool is_network(const PciDevice& function) {

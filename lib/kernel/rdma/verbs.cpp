@@ -24,7 +24,8 @@ using Context = std::unique_ptr<ibv_context, Close>;
 
 // libibverbs leaves errno alone on some of its failures.
 Error failure(const std::string& device, const char* act) {
-  return error(errno != 0 ? errno : EIO, device + ": " + act);
+  if (errno == 0) errno = EIO;
+  return error(errno, device + ": " + act);
 }
 
 Result<Context> open_device(const std::string& device) {
@@ -52,44 +53,6 @@ std::optional<Gids> query_gids(ibv_context* context) {
   return entries;
 }
 
-std::string port_text(const std::string& number, const ibv_port_attr& port) {
-  LinkLayer layer = LinkLayer::unknown;
-  if (port.link_layer == IBV_LINK_LAYER_ETHERNET) layer = LinkLayer::ethernet;
-  if (port.link_layer == IBV_LINK_LAYER_INFINIBAND) layer = LinkLayer::infiniband;
-  // enum ibv_mtu: 1 is 256, each step doubles (IBTA specification, PortInfo:NeighborMTU).
-  const bool known = port.active_mtu >= IBV_MTU_256 && port.active_mtu <= IBV_MTU_4096;
-  const uint32_t mtu = known ? uint32_t{128} << static_cast<unsigned>(port.active_mtu) : 0;
-  return "port " + number + " " + std::to_string(port.state) + " " + std::to_string(port.phys_state) + " " +
-         std::to_string(mtu) + " " + std::string(to_text(layer)) + "\n";
-}
-
-std::string gid_line(const std::string& port, const ibv_gid_entry& entry) {
-  Ip ip{.v6 = true};
-  std::ranges::copy(entry.gid.raw, ip.bytes.begin());
-  char netdev[IF_NAMESIZE] = "";
-  if (entry.ndev_ifindex != 0) ::if_indextoname(entry.ndev_ifindex, netdev);
-  return "gid " + port + " " + std::to_string(entry.gid_index) + " " + gid_text(ip) +
-         (entry.gid_type == IBV_GID_TYPE_ROCE_V2 ? " v2 " : " v1 ") + netdev + "\n";
-}
-
-bool parse_port(const std::vector<std::string_view>& parts, Device& device) {
-  const auto number = parse_number<unsigned>(parts[1]), state = parse_number<unsigned>(parts[2]),
-             phys = parse_number<unsigned>(parts[3]), mtu = parse_number<unsigned>(parts[4]);
-  if (!number || !state || !phys || !mtu) return false;
-  device.ports[*number] = {*state, *phys, *mtu, parse_word<LinkLayer>(parts[5]).value_or(LinkLayer::unknown), {}};
-  return true;
-}
-
-bool parse_gid(const std::vector<std::string_view>& parts, Device& device) {
-  const auto number = parse_number<unsigned>(parts[1]), index = parse_number<unsigned>(parts[2]);
-  const auto port = number ? device.ports.find(*number) : device.ports.end();
-  if (port == device.ports.end() || !index) return false;
-  Gid gid{*index, std::string(parts[3]), parts[4] == "v2" ? "RoCE v2" : "IB/RoCE v1", {}};  // as in sysfs
-  if (parts.size() == 6) gid.netdev = parts[5];
-  port->second.gids.push_back(std::move(gid));
-  return true;
-}
-
 }  // namespace
 
 Result<std::string> query(const std::string& name) {
@@ -100,16 +63,32 @@ Result<std::string> query(const std::string& name) {
     return error(code > 0 ? code : errno, name + ": query device");
   const std::string firmware = clean_text(trim(device.fw_ver));
   const auto gids = query_gids(context->get());
-  std::string out = firmware.empty() ? "" : "firmware " + firmware + "\n";
+  std::string out;
+  if (!firmware.empty()) out = "firmware " + firmware + "\n";
   if (gids) out += "gids\n";
   for (unsigned port = 1; port <= device.phys_port_cnt; ++port) {
     ibv_port_attr attributes{};
     if (const int code = ibv_query_port(context->get(), static_cast<uint8_t>(port), &attributes); code != 0)
       return error(code > 0 ? code : errno, name + ": query port");
+    LinkLayer layer = LinkLayer::unknown;
+    if (attributes.link_layer == IBV_LINK_LAYER_ETHERNET) layer = LinkLayer::ethernet;
+    if (attributes.link_layer == IBV_LINK_LAYER_INFINIBAND) layer = LinkLayer::infiniband;
+    // enum ibv_mtu: 1 is 256, each step doubles (IBTA specification, PortInfo:NeighborMTU).
+    uint32_t mtu = 0;
+    if (attributes.active_mtu >= IBV_MTU_256 && attributes.active_mtu <= IBV_MTU_4096)
+      mtu = uint32_t{128} << static_cast<unsigned>(attributes.active_mtu);
     const std::string number = std::to_string(port);
-    out += port_text(number, attributes);
-    for (const ibv_gid_entry& gid : gids.value_or(Gids{}))
-      if (gid.port_num == port) out += gid_line(number, gid);
+    out += "port " + number + " " + std::to_string(attributes.state) + " " + std::to_string(attributes.phys_state) +
+           " " + std::to_string(mtu) + " " + std::string(to_text(layer)) + "\n";
+    for (const ibv_gid_entry& gid : gids.value_or(Gids{})) {
+      if (gid.port_num != port) continue;
+      Ip ip{.v6 = true};
+      std::ranges::copy(gid.gid.raw, ip.bytes.begin());
+      const char* type = gid.gid_type == IBV_GID_TYPE_ROCE_V2 ? " v2 " : " v1 ";
+      char netdev[IF_NAMESIZE] = "";
+      if (gid.ndev_ifindex != 0) ::if_indextoname(gid.ndev_ifindex, netdev);
+      out += "gid " + number + " " + std::to_string(gid.gid_index) + " " + gid_text(ip) + type + netdev + "\n";
+    }
   }
   return out;
 }
@@ -119,11 +98,26 @@ std::optional<Device> parse_device(std::string_view text) {
   for (const std::string_view line : split(text, '\n')) {
     const auto parts = words(line);
     if (parts.empty()) continue;
-    if (parts[0] == "firmware" && parts.size() == 2) device.firmware = parts[1];
-    else if (parts[0] == "gids" && parts.size() == 1) device.has_gid_table = true;
-    else if (parts[0] == "port" && parts.size() == 6 && parse_port(parts, device)) continue;
-    else if (parts[0] == "gid" && (parts.size() == 5 || parts.size() == 6) && parse_gid(parts, device)) continue;
-    else return std::nullopt;
+    if (parts[0] == "firmware" && parts.size() == 2) {
+      device.firmware = parts[1];
+    } else if (parts[0] == "gids" && parts.size() == 1) {
+      device.has_gid_table = true;
+    } else if (parts[0] == "port" && parts.size() == 6) {
+      const auto number = parse_number<unsigned>(parts[1]), state = parse_number<unsigned>(parts[2]),
+                 phys = parse_number<unsigned>(parts[3]), mtu = parse_number<unsigned>(parts[4]);
+      if (!number || !state || !phys || !mtu) return std::nullopt;
+      const LinkLayer layer = parse_word<LinkLayer>(parts[5]).value_or(LinkLayer::unknown);
+      device.ports[*number] = {*state, *phys, *mtu, layer, {}};
+    } else if (parts[0] == "gid" && (parts.size() == 5 || parts.size() == 6)) {
+      const auto number = parse_number<unsigned>(parts[1]), index = parse_number<unsigned>(parts[2]);
+      if (!number || !index || !device.ports.contains(*number)) return std::nullopt;
+      Gid gid{*index, std::string(parts[3]), "IB/RoCE v1", {}};  // as in sysfs
+      if (parts[4] == "v2") gid.type = "RoCE v2";
+      if (parts.size() == 6) gid.netdev = parts[5];
+      device.ports[*number].gids.push_back(std::move(gid));
+    } else {
+      return std::nullopt;
+    }
   }
   return device;
 }
