@@ -6,7 +6,7 @@
 
 #include "base/files.h"
 #include "base/parse.h"
-#include "base/child.h"
+#include "kernel/host/child.h"
 #include "setting/record.h"
 
 namespace fabric {

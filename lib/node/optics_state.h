@@ -26,7 +26,7 @@ std::string optics_toml(const Optics& optics, double read);
 // The same back; ESTALE when it is too old at `now` (absent: when it was written). Malformed parts are skipped.
 Result<Optics> parse_optics(std::string_view text, const std::string& name, std::optional<double> now);
 
-// eeprom::decode() in a confined child (base/child.h): a cable's bytes are anybody's. EBADMSG: the child crashed
+// eeprom::decode() in a confined child (kernel/host/child.h): a cable's bytes are anybody's. EBADMSG: the child crashed
 // or did not end on them.
 Result<Transceiver> decode_apart(std::span<const eeprom::Page> pages);
 

@@ -10,7 +10,7 @@
 
 #include "base/fd.h"
 #include "base/parse.h"
-#include "base/child.h"
+#include "kernel/host/child.h"
 #include "kernel/pci/pci.h"
 #include "node/machine.h"
 #include "node/topology_reader.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A child process with work that may crash, and one that is confined to it.
-#include "base/child.h"
+#include "kernel/host/child.h"
 
 #include <fcntl.h>
 #include <linux/filter.h>

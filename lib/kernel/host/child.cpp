@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/child.h"
+#include "kernel/host/child.h"
 
 #include <fcntl.h>
 #include <linux/audit.h>
