@@ -43,35 +43,32 @@ Result<EventLoop> open_event_loop() {
   return loop;
 }
 
-Result<void> EventSource::add(Function run, const std::function<int(sd_event_source**)>& with) {
+Result<void> EventSource::on_readable(sd_event* loop, int fd, Function run) {
+  const auto handler = [](sd_event_source*, int, uint32_t, void* function) { return call(function); };
   run_ = std::move(run);
   sd_event_source* source = nullptr;
-  const int result = with(&source);
+  const int result = ::sd_event_add_io(loop, &source, fd, EPOLLIN, handler, &run_);
   source_.reset(source);
   return checked(result);
 }
 
-Result<void> EventSource::on_readable(sd_event* loop, int fd, Function run) {
-  return add(std::move(run), [&](sd_event_source** source) {
-    const auto handler = [](sd_event_source*, int, uint32_t, void* function) { return call(function); };
-    return ::sd_event_add_io(loop, source, fd, EPOLLIN, handler, &run_);
-  });
-}
-
 Result<void> EventSource::on_signal(sd_event* loop, int number, Function run) {
-  return add(std::move(run), [&](sd_event_source** source) {
-    const auto handler = [](sd_event_source*, const signalfd_siginfo*, void* function) { return call(function); };
-    return ::sd_event_add_signal(loop, source, number, handler, &run_);
-  });
+  const auto handler = [](sd_event_source*, const signalfd_siginfo*, void* function) { return call(function); };
+  run_ = std::move(run);
+  sd_event_source* source = nullptr;
+  const int result = ::sd_event_add_signal(loop, &source, number, handler, &run_);
+  source_.reset(source);
+  return checked(result);
 }
 
 Result<void> EventSource::on_time(sd_event* loop, clockid_t clock, Function run) {
-  auto added = add(std::move(run), [&](sd_event_source** source) {
-    const auto handler = [](sd_event_source*, uint64_t, void* function) { return call(function); };
-    return ::sd_event_add_time(loop, source, clock, UINT64_MAX, kAccuracy, handler, &run_);
-  });
+  const auto handler = [](sd_event_source*, uint64_t, void* function) { return call(function); };
+  run_ = std::move(run);
+  sd_event_source* source = nullptr;
+  const int result = ::sd_event_add_time(loop, &source, clock, UINT64_MAX, kAccuracy, handler, &run_);
+  source_.reset(source);
   off();
-  return added;
+  return checked(result);
 }
 
 void EventSource::after(std::chrono::microseconds wait) {

@@ -46,8 +46,6 @@ class EventSource {
   [[nodiscard]] bool is_on() const;
 
  private:
-  Result<void> add(Function run, const std::function<int(sd_event_source**)>& with);
-
   Function run_;
   std::unique_ptr<sd_event_source, EventUnref> source_;
 };

@@ -23,20 +23,11 @@ constexpr uint64_t kChanges = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS
                               LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK |
                               LANDLOCK_ACCESS_FS_MAKE_SYM;
 
-Result<void> allow(const Fd& rules, const std::string& folder) {
-  const Fd place(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!place) return {};
-  const landlock_path_beneath_attr beneath{kChanges, place.get()};
-  if (::syscall(SYS_landlock_add_rule, rules.get(), LANDLOCK_RULE_PATH_BENEATH, &beneath, 0) != 0)
-    return error(errno, folder + ": landlock_add_rule");
-  return {};
-}
-
 }  // namespace
 
 std::map<std::string, uint64_t> device_folders(const std::string& sys) {
   std::map<std::string, uint64_t> out;
-  for (const char* pattern : {"/class/net/*/ecn", "/class/infiniband/*/tc"}) {  // vendor/nvidia/mlx5_ofed.cpp
+  for (const char* pattern : {"/class/net/*/ecn", "/class/infiniband/*/tc"}) {  // nic/nvidia/mlx5_ofed.cpp
     glob_t found{};
     if (::glob((sys + pattern).c_str(), GLOB_NOSORT, nullptr, &found) == 0)
       for (size_t i = 0; i < found.gl_pathc; ++i)
@@ -51,8 +42,13 @@ Result<void> confine_writes(const std::vector<std::string>& folders) {
   handled.handled_access_fs = kChanges;
   const Fd rules(static_cast<int>(::syscall(SYS_landlock_create_ruleset, &handled, sizeof handled, 0)));
   if (!rules) return error(errno, "landlock_create_ruleset");
-  for (const std::string& folder : folders)
-    if (auto allowed = allow(rules, folder); !allowed) return allowed;
+  for (const std::string& folder : folders) {
+    const Fd open_folder(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    if (!open_folder) continue;
+    const landlock_path_beneath_attr beneath{kChanges, open_folder.get()};
+    if (::syscall(SYS_landlock_add_rule, rules.get(), LANDLOCK_RULE_PATH_BENEATH, &beneath, 0) != 0)
+      return error(errno, folder + ": landlock_add_rule");
+  }
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || ::syscall(SYS_landlock_restrict_self, rules.get(), 0) != 0)
     return error(errno, "landlock_restrict_self");
   return {};
