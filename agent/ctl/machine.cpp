@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ctl/world.h"
+#include "ctl/machine.h"
 
+#include <algorithm>
+#include <array>
+#include <ctime>
 #include <thread>
 
 #include "enforce/confirm.h"
@@ -8,6 +11,11 @@
 #include "policy/config.h"
 
 namespace fabric::ctl {
+
+const Policy* Machine::policy_or_null() const {
+  if (!policy) return nullptr;
+  return &*policy;
+}
 
 int64_t wall_now(const Kernel& kernel) {
   std::tm now = local_now(kernel);
@@ -20,38 +28,41 @@ bool names_port(const std::string& name, const Port& port) {
          contains(port.altnames, name);
 }
 
-Result<World> open_world(const Options& options) {
+Result<Machine> open_machine(const Options& options) {
   auto kernel = options.open(options.root);
   if (!kernel) return kernel.error();
   // The folder above it would pass for a machine without NICs.
   if (!kernel->root.is_host() && !kernel->root.exists("sys") && !kernel->root.exists("proc"))
     return error(0, options.root + ": not a captured machine: it has no folder sys; name the folder that has");
-  World world{std::move(kernel).value(), std::nullopt, {}};
-  auto config = load_config_in_use(world.kernel.root, options.config);
-  const std::string problem = config ? config->error : config.error().text();
-  if (!problem.empty() && !options.config.empty()) return config ? error(0, problem) : config.error();
-  world.no_policy = problem;
-  if (!config) return world;
-  world.policy = std::move(config->config.policy);
-  load_cabling(world.kernel.root, *world.policy);
-  return world;
+  Machine machine{std::move(kernel).value(), std::nullopt, {}};
+  auto config = load_config_in_use(machine.kernel.root, options.config);
+  if (!config) {
+    if (!options.config.empty()) return config.error();
+    machine.no_policy = config.error().text();
+    return machine;
+  }
+  if (!config->error.empty() && !options.config.empty()) return error(0, config->error);
+  machine.no_policy = config->error;
+  machine.policy = std::move(config->config.policy);
+  load_cabling(machine.kernel.root, *machine.policy);
+  return machine;
 }
 
-Result<World> open_configured_world(const Options& options) {
-  auto world = open_world(options);
-  if (world && !world->no_policy.empty()) return error(0, world->no_policy);
-  return world;
+Result<Machine> open_configured_machine(const Options& options) {
+  auto machine = open_machine(options);
+  if (machine && !machine->no_policy.empty()) return error(0, machine->no_policy);
+  return machine;
 }
 
-Result<void> refuse_against_other_config(const World& world, std::chrono::milliseconds patience) {
+Result<void> refuse_against_other_config(const Machine& machine, std::chrono::milliseconds patience) {
   constexpr std::chrono::milliseconds kPause{100};
-  if (!world.policy) return {};
-  const std::string mine = confirm::digest(wanted_config(*world.policy));
+  if (!machine.policy) return {};
+  const std::string mine = confirm::digest(wanted_config(*machine.policy));
   for (auto waited = kPause;; waited += kPause) {
-    const auto agent = state::load_agent_state(world.kernel.root);
+    const auto agent = state::load_agent_state(machine.kernel.root);
     if (!agent || !*agent || !(*agent)->running || (*agent)->mode != to_text(Mode::enforce) || !(*agent)->held.empty())
       return {};
-    const auto its = state::agent_config(world.kernel.root);
+    const auto its = state::agent_config(machine.kernel.root);
     if (!its || its->empty() || *its == mine) return {};
     if (waited > patience) break;
     std::this_thread::sleep_for(kPause);
@@ -62,17 +73,18 @@ Result<void> refuse_against_other_config(const World& world, std::chrono::millis
       "fabric-agent) or stop it first (systemctl stop fabric-agent)");
 }
 
-Node look(World& world, ScanOptions what) {
-  if (world.policy) {
-    what.exclude = world.policy->exclude;
-    what.topology = what.topology || asks_for_role(*world.policy);
+Node scan_machine(Machine& machine, ScanOptions what) {
+  if (machine.policy) {
+    what.exclude = machine.policy->exclude;
+    what.topology = what.topology || asks_for_role(*machine.policy);
   }
-  return scan(world.kernel, what);
+  return scan(machine.kernel, what);
 }
 
 bool is_chosen(const Options& options, const Port& port) {
-  return options.ports.empty() ||
-         std::ranges::any_of(options.ports, [&](const std::string& name) { return names_port(name, port); });
+  for (const std::string& name : options.ports)
+    if (names_port(name, port)) return true;
+  return options.ports.empty();
 }
 
 Result<void> check_ports(const Options& options, const Node& node) {
@@ -84,19 +96,19 @@ Result<void> check_ports(const Options& options, const Node& node) {
   return {};
 }
 
-qos::Options reconcile_options(World& world, const Options& options) {
+qos::Options reconcile_options(Machine& machine, const Options& options) {
   qos::Options out;
-  if (world.policy) {
-    const std::tm now = local_now(world.kernel);
-    out.disruptive = world.policy->disruptive;
+  if (machine.policy) {
+    const std::tm now = local_now(machine.kernel);
+    out.disruptive = machine.policy->disruptive;
     out.window_open =
-        in_window(world.policy->maintenance, now.tm_wday, static_cast<unsigned>(now.tm_hour * 60 + now.tm_min));
+        in_window(machine.policy->maintenance, now.tm_wday, static_cast<unsigned>(now.tm_hour * 60 + now.tm_min));
   }
   if (options.disruptive) {  // an explicit request ignores the maintenance window
     out.disruptive = *options.disruptive;
     out.window_open = true;
   }
-  out.busy = [&kernel = world.kernel](const Port& port) { return qos::is_in_use(kernel, port); };
+  out.busy = [&kernel = machine.kernel](const Port& port) { return qos::is_in_use(kernel, port); };
   return out;
 }
 
@@ -108,21 +120,21 @@ qos::Options port_options(qos::Options options, const Port& port, const PortPoli
 
 bool names_host(const Options& options) { return options.ports.empty() || contains(options.ports, kHostSubject); }
 
-Changes host_changes(World& world, bool dry_run, decltype(qos::SysctlOptions::save_original) save) {
-  if (!world.policy) return {};
-  return qos::reconcile_sysctl(world.kernel.root, world.policy->sysctl, {dry_run, std::move(save)});
+Changes host_changes(Machine& machine, bool dry_run, decltype(qos::SysctlOptions::save_original) save) {
+  if (!machine.policy) return {};
+  return qos::reconcile_sysctl(machine.kernel.root, machine.policy->sysctl, {dry_run, std::move(save)});
 }
 
-Plan make_plan(World& world, Node& node, const Options& options) {
+Plan make_plan(Machine& machine, Node& node, const Options& options) {
   Plan plan;
-  if (!world.policy || !world.kernel.route) return plan;
-  qos::Options how = reconcile_options(world, options);
+  if (!machine.policy || !machine.kernel.route) return plan;
+  qos::Options how = reconcile_options(machine, options);
   how.dry_run = true;
   for (Port& port : node.ports)
-    if (const PortPolicy* entry = policy_for(*world.policy, port); entry != nullptr && is_chosen(options, port))
-      plan[port.id()] = qos::reconcile(world.kernel, port, entry->want, port_options(how, port, *entry));
+    if (const PortPolicy* entry = policy_for(*machine.policy, port); entry != nullptr && is_chosen(options, port))
+      plan[port.id()] = qos::reconcile(machine.kernel, port, entry->want, port_options(how, port, *entry));
   if (names_host(options))
-    if (Changes host = host_changes(world, true, {}); !host.empty()) plan[kHostSubject] = std::move(host);
+    if (Changes host = host_changes(machine, true, {}); !host.empty()) plan[kHostSubject] = std::move(host);
   return plan;
 }
 

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ctl/topo/topo.h"
+#include "ctl/topo/text.h"
 
-#include "base/json.h"
+#include <algorithm>
+
+#include "base/find.h"
+#include "base/parse.h"
+#include "ctl/output/table.h"
+#include "judge/finding.h"
+#include "node/locality.h"
+#include "topology/boxes.h"
 
 namespace fabric::ctl {
 namespace {
@@ -22,7 +29,7 @@ struct Column {
 };
 
 // Lines of the columns, each padded to its width but the last.
-std::string table(const std::vector<Column>& columns) {
+std::string block_text(const std::vector<Column>& columns) {
   std::string out;
   for (size_t row = 0; row < columns.front().cells.size(); ++row) {
     std::string line;
@@ -39,34 +46,27 @@ std::string table(const std::vector<Column>& columns) {
 
 // Blocks of columns that fit the width, each after the rows' names. Columns that belong together, GPUs, NICs, affinity,
 // stay in one block if they fit there.
-std::string blocks(const Column& names, const std::vector<std::vector<Column>>& groups, unsigned width) {
+std::string in_blocks(const Column& names, const std::vector<std::vector<Column>>& groups, unsigned width) {
   std::string out;
   std::vector<Column> block{names};
   size_t used = names.width();
-  const auto begin_if_full = [&](size_t needed) {
-    if (width == 0 || used + needed <= width + 1 || block.size() == 1) return;
-    append_item(out, table(block), "\n");
-    block.resize(1);
-    used = names.width();
-  };
   for (const auto& group : groups) {
-    size_t needed = 0;
+    size_t needed = 0;  // by the first column of a group: that of the whole group
     for (const Column& column : group) needed += column.width();
     for (const Column& column : group) {
-      begin_if_full(std::max(needed, column.width()));
+      needed = std::max(needed, column.width());
+      if (width != 0 && used + needed > width + 1 && block.size() > 1) {
+        append_item(out, block_text(block), "\n");
+        block.resize(1);
+        used = names.width();
+      }
       needed = 0;
       block.push_back(column);
       used += column.width();
     }
   }
-  append_item(out, table(block), "\n");
+  append_item(out, block_text(block), "\n");
   return out;
-}
-
-std::string cell(const PciDevice& row, const PciDevice& column) {
-  if (&row == &column) return " X";
-  const auto path = path_class(row, column);
-  return path ? std::string(to_text(*path)) : "N/A";
 }
 
 std::string matrix(const Topology& topology, const std::vector<size_t>& nics, unsigned width) {
@@ -80,36 +80,47 @@ std::string matrix(const Topology& topology, const std::vector<size_t>& nics, un
     devices.push_back(&topology.nics[nics[i]]);
     names.cells.push_back("NIC" + std::to_string(i));
   }
-  std::vector<std::vector<Column>> groups(3);
+  std::vector<Column> gpu_columns, nic_columns, affinity;
   for (size_t i = 0; i < devices.size(); ++i) {
     Column column{{names.cells[i + 1]}};
-    for (const PciDevice* row : devices) column.cells.push_back(cell(*row, *devices[i]));
-    groups[i < topology.gpus.size() ? 0 : 1].push_back(std::move(column));
+    for (const PciDevice* row : devices) {
+      if (row == devices[i]) column.cells.emplace_back(" X");
+      else if (const auto path = path_class(*row, *devices[i])) column.cells.emplace_back(to_text(*path));
+      else column.cells.emplace_back("N/A");
+    }
+    if (i < topology.gpus.size()) gpu_columns.push_back(std::move(column));
+    else nic_columns.push_back(std::move(column));
   }
-  if (topology.gpus.empty()) return blocks(names, groups, width);
-  // The affinity belongs to GPUs; nvidia-smi leaves it out of the NICs' rows.
-  Column cpus{{"CPU Affinity"}}, numa{{"NUMA Affinity"}};
-  for (const Gpu& gpu : topology.gpus) {
-    const std::string* known = gpu.numa ? find_in(topology.numa_cpus, *gpu.numa) : nullptr;
-    cpus.cells.push_back(known == nullptr ? "N/A" : *known);
-    numa.cells.push_back(gpu.numa ? std::to_string(*gpu.numa) : "N/A");
+  if (!topology.gpus.empty()) {
+    // The affinity belongs to GPUs; nvidia-smi leaves it out of the NICs' rows.
+    Column cpus{{"CPU Affinity"}}, numa{{"NUMA Affinity"}};
+    for (const Gpu& gpu : topology.gpus) {
+      std::string cpus_cell = "N/A", numa_cell = "N/A";
+      if (gpu.numa) {
+        numa_cell = std::to_string(*gpu.numa);
+        if (const std::string* known = find_in(topology.numa_cpus, *gpu.numa)) cpus_cell = *known;
+      }
+      cpus.cells.push_back(cpus_cell);
+      numa.cells.push_back(numa_cell);
+    }
+    cpus.cells.resize(names.cells.size());
+    numa.cells.resize(names.cells.size());
+    affinity = {cpus, numa};
   }
-  cpus.cells.resize(names.cells.size());
-  numa.cells.resize(names.cells.size());
-  groups[2] = {cpus, numa};
-  return blocks(names, groups, width);
+  return in_blocks(names, {gpu_columns, nic_columns, affinity}, width);
 }
 
 std::string nic_legend(const Topology& topology, const std::vector<size_t>& nics) {
-  if (nics.empty()) return {};
   std::string out = "\nNIC Legend:\n\n";
   for (size_t i = 0; i < nics.size(); ++i) {
     const Nic& nic = topology.nics[nics[i]];
-    const std::string name = nic.rdma.empty() ? nic.name : joined(nic.rdma);
-    std::vector<std::string> details;
+    std::string name = joined(nic.rdma);
+    if (name.empty()) name = nic.name;
+    std::string details;
     for (const std::string& detail : {joined(nic.netdevs), nic.pci})
-      if (!detail.empty() && detail != name) details.push_back(detail);
-    out += "  NIC" + std::to_string(i) + ": " + name + (details.empty() ? "" : " (" + joined(details) + ")") + "\n";
+      if (!detail.empty() && detail != name) append_item(details, detail);
+    if (!details.empty()) details = " (" + details + ")";
+    out += "  NIC" + std::to_string(i) + ": " + name + details + "\n";
   }
   return out;
 }
@@ -117,14 +128,14 @@ std::string nic_legend(const Topology& topology, const std::vector<size_t>& nics
 std::string nearest(const Topology& topology, const std::vector<size_t>& shown) {
   std::string out = "\nNearest NICs:\n\n";
   for (const Gpu& gpu : topology.gpus) {
-    std::vector<std::string> names;
-    std::string_view path;
+    std::string names, path;
     for (const size_t index : nearest_nics(topology, gpu)) {
       if (!std::ranges::binary_search(shown, index)) continue;
-      names.push_back(topology.nics[index].name);
+      append_item(names, topology.nics[index].name);
       path = to_text(*path_class(gpu, topology.nics[index]));
     }
-    out += "  " + gpu.name + ": " + (names.empty() ? "unknown" : joined(names) + " (" + std::string(path) + ")") + "\n";
+    if (names.empty()) out += "  " + gpu.name + ": unknown\n";
+    else out += "  " + gpu.name + ": " + names + " (" + path + ")\n";
   }
   return out;
 }
@@ -134,66 +145,30 @@ std::string pairing(const TopoView& view) {
   for (size_t g = 0; g < view.topology.gpus.size(); ++g) {
     const Pair& pair = view.pairing.pairs[g];
     out += "  " + view.topology.gpus[g].name + ": ";
-    if (pair.nics.empty()) out += "none\n";
-    else
-      out += joined(pair.nics, ", ", [&](size_t nic) { return view.topology.nics[nic].name; }) + " (" +
-             std::string(to_text(*pair.path)) +
-             (pair.shared_by > 1 ? ", shared by " + std::to_string(pair.shared_by) + " GPUs" : "") + ")\n";
+    if (pair.nics.empty()) {
+      out += "none\n";
+      continue;
+    }
+    std::string names;
+    for (const size_t nic : pair.nics) append_item(names, view.topology.nics[nic].name);
+    out += names + " (" + std::string(to_text(*pair.path));
+    if (pair.shared_by > 1) out += ", shared by " + std::to_string(pair.shared_by) + " GPUs";
+    out += ")\n";
   }
   return out;
 }
 
 std::string left_out(const Topology& topology, const std::vector<size_t>& shown) {
-  std::vector<std::string> names;
+  std::string names;
   size_t more = 0;
   for (size_t i = 0; i < topology.nics.size(); ++i) {
     if (std::ranges::binary_search(shown, i)) continue;
     if (carries_rdma(topology.nics[i])) ++more;
-    else if (!is_data_direct(topology.nics[i])) names.push_back(topology.nics[i].name);
+    else if (!is_data_direct(topology.nics[i])) append_item(names, topology.nics[i].name);
   }
-  std::string out = names.empty() ? "" : "\nNICs without RDMA: " + joined(names) + "\n";
-  if (more > 0) out += "\n" + std::to_string(more) + " more NICs: see --json\n";
-  return out;
-}
-
-std::string notes(const TopoView& view) {
   std::string out;
-  for (const Finding& problem : view.problems)
-    out += "  " + problem.subject + ": " + problem.observed + "; expected " + problem.expected + "\n";
-  if (!out.empty()) out = "\nProblems (see fabric-agentctl check):\n\n" + out;
-  const auto list = topo_notes(view);
-  if (!list.empty()) out += "\nNotes:\n\n";
-  for (const std::string& note : list) out += "  " + note + "\n";
-  return out;
-}
-
-Json nic_json(const TopoView& view, size_t index) {
-  const Nic& nic = view.topology.nics[index];
-  Json out = {{"pci", nic.pci},
-              {"netdevs", nic.netdevs},
-              {"rdma", nic.rdma},
-              {"numa", nic.numa},
-              {"card", nic.card},
-              {"virtual_function", nic.virtual_function},
-              {"compute", contains(view.compute, index)}};
-  if (!nic.bond.empty()) out["bond"] = nic.bond;
-  for (const Port& port : view.node.ports)
-    if (contains(nic.rdma, port.rdma) && port.rate) out["rate"] = *port.rate;
-  return out;
-}
-
-Json gpu_json(const Gpu& gpu) {
-  Json out = {{"pci", gpu.pci},   {"name", gpu.name},          {"numa", gpu.numa},  {"model", gpu.model},
-              {"uuid", gpu.uuid}, {"index", gpu.vendor_index}, {"minor", gpu.minor}};
-  if (!gpu.partition.empty()) out["partition"] = gpu.partition;
-  return out;
-}
-
-Json class_json(const std::optional<PathClass>& path) { return path ? Json(to_text(*path)) : Json(); }
-
-Json addresses(const Topology& topology, const std::vector<size_t>& nics) {
-  Json out = Json::array();
-  for (const size_t nic : nics) out.push_back(topology.nics[nic].pci);
+  if (!names.empty()) out += "\nNICs without RDMA: " + names + "\n";
+  if (more > 0) out += "\n" + std::to_string(more) + " more NICs: see --json\n";
   return out;
 }
 
@@ -206,40 +181,24 @@ std::string topo_text(const TopoView& view) {
   std::string out = matrix(topology, nics, view.width) + "\nLegend:\n\n";
   for (const auto& [word, meaning] : kLegend)
     out += std::string("  ") + word + " = " + wrapped(meaning, view.width, 9) + "\n";
-  out += "  As nvidia-smi topo -mp: PCIe only. Its -m prints NV# between GPUs joined by NVLink.\n";
+  out += "  As nvidia-smi topo -mp: PCIe only. nvidia-smi topo -m prints NV# between GPUs joined by NVLink.\n";
   if (!topology.gpus.empty()) out += "\nGPU Legend:\n\n";
-  for (const Gpu& gpu : topology.gpus)
-    out += "  " + gpu.name + ": " + (gpu.model.empty() ? gpu.pci : gpu.model + " (" + gpu.pci + ")") + "\n";
-  out += nic_legend(topology, nics);
+  for (const Gpu& gpu : topology.gpus) {
+    out += "  " + gpu.name + ": ";
+    if (gpu.model.empty()) out += gpu.pci + "\n";
+    else out += gpu.model + " (" + gpu.pci + ")\n";
+  }
+  if (!nics.empty()) out += nic_legend(topology, nics);
   if (!topology.gpus.empty() && !nics.empty()) out += nearest(topology, nics);
   if (!topology.gpus.empty() && !view.compute.empty()) out += pairing(view);
-  return out + left_out(topology, nics) + notes(view);
-}
-
-Json topo_json(const TopoView& view) {
-  const Topology& topology = view.topology;
-  Json gpus = Json::array(), nics = Json::array(), paths = Json::array(), pairs = Json::array(),
-       pairing = Json::array(), problems = Json::array();
-  for (size_t i = 0; i < topology.nics.size(); ++i) nics.push_back(nic_json(view, i));
-  for (size_t g = 0; g < topology.gpus.size(); ++g) {
-    const Gpu& gpu = topology.gpus[g];
-    const Pair& pair = view.pairing.pairs[g];
-    gpus.push_back(gpu_json(gpu));
-    for (const Nic& nic : topology.nics) {
-      const auto path = path_class(static_cast<const PciDevice&>(gpu), nic);  // as nvidia-smi: of its own function
-      paths.push_back({{"gpu", gpu.pci}, {"nic", nic.pci}, {"class", class_json(path)}});
-    }
-    pairs.push_back({{"gpu", gpu.pci}, {"nics", addresses(topology, nearest_nics(topology, gpu))}});
-    pairing.push_back({{"gpu", gpu.pci},
-                       {"nics", addresses(topology, pair.nics)},
-                       {"class", class_json(pair.path)},
-                       {"shared_by", pair.shared_by}});
-  }
+  out += left_out(topology, nics);
+  if (!view.problems.empty()) out += "\nProblems (see fabric-agentctl check):\n\n";
   for (const Finding& problem : view.problems)
-    problems.push_back({{"id", problem.id}, {"subject", problem.subject}, {"observed", problem.observed}});
-  return {{"gpus", std::move(gpus)},   {"nics", std::move(nics)},       {"paths", std::move(paths)},
-          {"pairs", std::move(pairs)}, {"pairing", std::move(pairing)}, {"problems", std::move(problems)},
-          {"notes", topo_notes(view)}};
+    out += "  " + problem.subject + ": " + problem.observed + "; expected " + problem.expected + "\n";
+  const auto notes = topo_notes(view);
+  if (!notes.empty()) out += "\nNotes:\n\n";
+  for (const std::string& note : notes) out += "  " + note + "\n";
+  return out;
 }
 
 }  // namespace fabric::ctl

@@ -1,9 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/json.h"
-#include "checks/check.h"
 #include "ctl/topo/topo.h"
-#include "ctl/world.h"
-#include "node/machine.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/find.h"
+#include "base/json.h"
+#include "base/parse.h"
+#include "ctl/machine.h"
+#include "ctl/output/table.h"
+#include "ctl/topo/bind.h"
+#include "ctl/topo/json.h"
+#include "ctl/topo/nccl.h"
+#include "ctl/topo/svg.h"
+#include "ctl/topo/text.h"
+#include "ctl/topo/tree.h"
+#include "ctl/verbs.h"
 #include "node/nvml.h"
 #include "node/topology_reader.h"
 
@@ -64,9 +76,11 @@ Result<std::string> nvml_text() {
   const auto devices = nvml::devices();
   if (!devices) return devices.error();
   std::string text;
-  for (const nvml::Device& each : *devices)
-    text += each.pci + "\t" + std::to_string(each.index) + "\t" + (each.minor ? std::to_string(*each.minor) : "") +
-            "\t" + each.uuid + "\t" + each.name + "\n";
+  for (const nvml::Device& each : *devices) {
+    std::string minor;
+    if (each.minor) minor = std::to_string(*each.minor);
+    text += each.pci + "\t" + std::to_string(each.index) + "\t" + minor + "\t" + each.uuid + "\t" + each.name + "\n";
+  }
   return text;
 }
 
@@ -74,30 +88,23 @@ std::vector<nvml::Device> nvml_devices(const std::string& text) {
   std::vector<nvml::Device> out;
   for (const std::string_view line : split(text, '\n')) {
     const auto field = split(line, '\t');
-    const auto index = field.size() == 5 ? parse_number<unsigned>(field[1]) : std::nullopt;
-    if (index)
+    if (field.size() != 5) continue;
+    if (const auto index = parse_number<unsigned>(field[1]))
       out.push_back({std::string(field[0]), *index, std::string(field[3]), std::string(field[4]),
                      parse_number<unsigned>(field[2])});
   }
   return out;
 }
 
-Result<Node> read_node(const Options& options, World& world) {
-  Node node;
-  if (!options.hwloc_xml.empty()) {
-    auto topology = load_topology_xml(options.hwloc_xml);
-    if (!topology) return topology.error();
-    node.topology = std::move(topology).value();
-    return node;
-  }
-  if (!world.kernel.root.exists("sys/class") && !world.kernel.root.exists("sys/bus"))
-    return load_topology(world.kernel).error();
-  node = look(world, {.settings = false, .counters = false, .network = false, .verbs = false});
+Result<Node> read_node(Machine& machine) {
+  if (!machine.kernel.root.exists("sys/class") && !machine.kernel.root.exists("sys/bus"))
+    return load_topology(machine.kernel).error();
+  Node node = scan_machine(machine, {.settings = false, .counters = false, .network = false, .verbs = false});
   // Report a machine that is too large or not readable, instead of an empty one.
   if (node.topology.gpus.empty() && node.topology.nics.empty())
-    if (const auto topology = load_topology(world.kernel); !topology) return topology.error();
-  if (world.kernel.route && nvml::is_wanted(node.topology))
-    if (const auto text = query_recorded(world.kernel, "nvml devices", nvml_text))
+    if (const auto topology = load_topology(machine.kernel); !topology) return topology.error();
+  if (machine.kernel.route && nvml::is_wanted(node.topology))
+    if (const auto text = query_recorded(machine.kernel, "nvml devices", nvml_text))
       nvml::complete(nvml_devices(*text), node.topology);
   return node;
 }
@@ -110,45 +117,31 @@ const TopoFormat* find_topo_format(std::string_view name) {
   return find_where(kFormats, [&](const TopoFormat& format) { return format.name == name; });
 }
 
-TopoView topo_view(const Node& node, const Policy* policy, std::string bootstrap) {
-  std::vector<std::string> only{"locality", "pairing", "pcie"};
-  if (!node.ports.empty()) only.emplace_back("port-state");
-  Report report = run_checks({.now = node, .no_policy = {}}, only);
-  std::erase_if(report.findings, [](const Finding& finding) {
-    return finding.status == Status::ok || finding.status == Status::unknown;
-  });
-  return {node,
-          node.topology,
-          policy,
-          compute_nics(node.topology, node.ports),
-          best_pairing(node.topology, node.ports),
-          std::move(report.findings),
-          std::move(bootstrap)};
-}
-
-bool is_about(const Finding& problem, const std::string& name) {
-  return problem.subject == name || problem.subject.starts_with(name + "/");
-}
-
-std::string nic_title(const Nic& nic) {
-  const std::string name = nic.rdma.empty() ? nic.name : joined(nic.rdma);
-  const std::string netdevs = joined(nic.netdevs);
-  return netdevs.empty() || netdevs == name ? name : name + " (" + netdevs + ")";
-}
-
 int run_topo(const Options& options, Output& output) {
-  auto world = open_world(options);
-  if (!world) return fail(output, kFailure, world.error().text());
-  const TopoFormat* format = find_topo_format(options.json ? "json" : options.format);
-  const auto node = read_node(options, *world);
-  if (!node) return fail(output, kFailure, node.error().text());
-  const bool alone = !options.hwloc_xml.empty();
-  TopoView view = topo_view(*node, world->policy ? &*world->policy : nullptr,
-                            alone ? std::string{} : default_route(world->kernel.root));
+  auto machine = open_machine(options);
+  if (!machine) return fail(output, kFailure, machine.error().text());
+  Node node;
+  std::string bootstrap;
+  if (options.hwloc_xml.empty()) {
+    auto read = read_node(*machine);
+    if (!read) return fail(output, kFailure, read.error().text());
+    node = std::move(read).value();
+    bootstrap = default_route(machine->kernel.root);
+  } else {
+    auto topology = load_topology_xml(options.hwloc_xml);
+    if (!topology) return fail(output, kFailure, topology.error().text());
+    node.topology = std::move(topology).value();
+  }
+  TopoView view = topo_view(node, machine->policy_or_null(), std::move(bootstrap));
   view.width = output.width;
+  const TopoFormat* format = find_topo_format(options.format);
+  if (options.json) format = find_topo_format("json");
   const std::string text = format->print(view);
-  const bool folds = format->fold != TopoFormat::Fold::none;
-  output.text += folds ? folded(text, output.width, format->fold == TopoFormat::Fold::comments ? "# " : "") : text;
+  switch (format->fold) {
+    case Fold::none: output.text += text; break;
+    case Fold::lines: output.text += folded(text, output.width); break;
+    case Fold::comments: output.text += folded(text, output.width, "# "); break;
+  }
   return kDone;
 }
 
