@@ -3,7 +3,12 @@
 
 #include <getopt.h>
 
+#include <algorithm>
+
+#include "base/find.h"
+#include "base/parse.h"
 #include "ctl/topo/topo.h"
+#include "ctl/verbs.h"
 #include "policy/config.h"
 
 namespace fabric::ctl {

@@ -47,7 +47,7 @@ struct LossyMachine {
 
   int run() {
     output = {};
-    return run_diagnose(options, output);
+    return find_verb("diagnose")->run(options, output);
   }
 
   Tree tree;

@@ -95,8 +95,7 @@ std::string bridges_on_boards(const TopoView& view) {
   }
   if (names.empty()) return {};
   std::ranges::sort(names, natural_less);
-  const auto repeated = std::ranges::unique(names);
-  names.erase(repeated.begin(), repeated.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   return "PXB of " + names_text(names) +
          " counts bridges above this device only (on its own board, or one more switch); no other GPU or NIC shares "
          "them.";

@@ -47,7 +47,7 @@ void read_config(const Root& root, const Options& options) {
 Result<std::string> read_everything(const Options& options) {
   auto machine = open_machine(options);
   if (!machine) return machine.error();
-  const Kernel& kernel = machine->kernel;
+  Kernel& kernel = machine->kernel;
   read_config(kernel.root, options);
   for (const char* file :
        {"proc/version", "proc/sys/kernel/osrelease", "etc/os-release", "proc/cmdline", "proc/uptime"})

@@ -8,6 +8,7 @@
 #include "ctl/output/terminal.h"
 #include "node/node.h"
 #include "policy/policy.h"
+#include "setting/change.h"
 
 namespace fabric::ctl {
 
