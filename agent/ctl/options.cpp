@@ -3,7 +3,12 @@
 
 #include <getopt.h>
 
+#include <algorithm>
+
+#include "base/find.h"
+#include "base/parse.h"
 #include "ctl/topo/topo.h"
+#include "ctl/verbs.h"
 #include "policy/config.h"
 
 namespace fabric::ctl {
@@ -114,10 +119,12 @@ struct Known {
 Known known_options() {
   Known out;
   for (const OptionRow& row : kRows) {
-    const bool takes_value = !row.argument.empty();
-    if (row.letter != 0) out.letters.append({row.letter}).append(takes_value ? ":" : "");
-    out.names.push_back({row.name.data(), takes_value ? required_argument : no_argument, nullptr,
-                         kLong + static_cast<int>(&row - kRows)});
+    option& name =
+        out.names.emplace_back(option{row.name.data(), no_argument, nullptr, kLong + static_cast<int>(&row - kRows)});
+    if (!row.argument.empty()) name.has_arg = required_argument;
+    if (row.letter == 0) continue;
+    out.letters += row.letter;
+    if (!row.argument.empty()) out.letters += ':';
   }
   out.names.push_back({});
   return out;
@@ -132,13 +139,14 @@ const OptionRow* row_of(int found) {
 // know.
 Error refused(bool lacks_value, const std::string& word) {
   const size_t equals = std::min(word.find('='), word.size());
-  if (const OptionRow* row = optopt == 0 ? nullptr : row_of(optopt)) {
+  if (optopt != 0) {
+    const OptionRow* row = row_of(optopt);
+    if (row == nullptr)
+      return error(0, "unknown option '-" + std::string{static_cast<char>(optopt)} + "'; see fabric-agentctl --help");
     const std::string name = "--" + std::string(row->name);
     if (lacks_value) return error(0, name + " requires a value: " + std::string(row->argument));
     return error(0, name + ": unexpected value: " + word.substr(std::min(equals + 1, word.size())));
   }
-  if (optopt != 0)
-    return error(0, "unknown option '-" + std::string{static_cast<char>(optopt)} + "'; see fabric-agentctl --help");
   const std::string name = word.substr(2, equals - 2);
   std::vector<std::string_view> names;
   std::string begun;
@@ -173,7 +181,10 @@ bool takes(std::string_view verb, const OptionRow& row) {
   return row.verbs.empty() || row.verbs.find(" " + std::string(verb) + " ") != std::string_view::npos;
 }
 
-std::string Options::config_file() const { return config.empty() ? config_file_below(root) : config; }
+std::string Options::config_file() const {
+  if (!config.empty()) return config;
+  return config_file_below(root);
+}
 
 Result<Options> parse_options(std::span<const std::string> words) {
   static const Known known = known_options();
@@ -199,7 +210,8 @@ Result<Options> parse_options(std::span<const std::string> words) {
     }
     if (found == '?' || found == ':') return refused(found == ':', argv[static_cast<size_t>(at)]);
     const OptionRow& row = *row_of(found);
-    const std::string value = optarg == nullptr ? "" : optarg;
+    std::string value;
+    if (optarg != nullptr) value = optarg;
     if (!row.set(options, value))
       return error(0, "--" + std::string(row.name) + " " + value + ": " + std::string(row.wrong));
     given.push_back(&row);
@@ -211,11 +223,16 @@ Result<Options> parse_options(std::span<const std::string> words) {
 
 std::string suggestion(std::string_view word, const std::vector<std::string_view>& known, const std::string& see,
                        const std::string& dashes) {
-  const auto distance = [&](std::string_view name) { return edit_distance(word, name); };
-  const auto nearest = std::ranges::min_element(known, {}, distance);
-  if (nearest == known.end() || distance(*nearest) > std::min(word.size() - 1, std::max<size_t>(2, word.size() / 3)))
-    return "; see fabric-agentctl " + see;
-  return "; did you mean " + dashes + std::string(*nearest) + "?";
+  std::string_view nearest;
+  size_t least = std::min(word.size() - 1, std::max<size_t>(2, word.size() / 3)) + 1;  // a nearer one is a misspelling
+  for (const std::string_view name : known) {
+    const size_t distance = edit_distance(word, name);
+    if (distance >= least) continue;
+    least = distance;
+    nearest = name;
+  }
+  if (nearest.empty()) return "; see fabric-agentctl " + see;
+  return "; did you mean " + dashes + std::string(nearest) + "?";
 }
 
 }  // namespace fabric::ctl

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/verbs.h"
 
+#include "base/find.h"
 #include "ctl/output/table.h"
 #include "ctl/verbs/watch.h"
 
 namespace fabric::ctl {
+
+// Each in its file of verbs/ or topo/.
+Run run_check, run_diagnose, run_ack, run_plan, run_apply, run_confirm, run_restore, run_counters, run_selftest,
+    run_status, run_inventory, run_show, run_neighbors, run_topo, run_capture, run_config, run_explain, run_help;
+
 namespace {
 
 constexpr Verb kVerbs[] = {
@@ -42,14 +48,24 @@ std::string help_line(std::string name, std::string_view help, unsigned column, 
   return name + wrapped(help, width, static_cast<unsigned>(name.size())) + "\n";
 }
 
+// The options of one verb alone (`own`), or those of every verb.
 std::string option_lines(std::string_view verb, bool own, unsigned width) {
   std::string text;
   for (const OptionRow& row : option_rows()) {
     if (row.verbs.empty() == own || !takes(verb, row)) continue;
-    const std::string value = row.argument.empty() ? "" : " " + std::string(row.argument),
-                      letter = row.letter == 0 ? "    " : std::string("-") + row.letter + ", ";
-    text += help_line(letter + "--" + std::string(row.name) + value, row.help, 27, width);
+    std::string name = "    ";
+    if (row.letter != 0) name = std::string("-") + row.letter + ", ";
+    name.append("--").append(row.name);
+    if (!row.argument.empty()) name.append(" ").append(row.argument);
+    text += help_line(name, row.help, 27, width);
   }
+  return text;
+}
+
+// "check [SECONDS]"
+std::string call_text(const Verb& verb) {
+  std::string text(verb.name);
+  if (!verb.arguments.empty()) text.append(" ").append(verb.arguments);
   return text;
 }
 
@@ -62,13 +78,14 @@ int run_verb(std::span<const std::string> words, Output& output) {
     return kDone;
   }
   const Verb* verb = find_verb(options->verb);
-  if (verb == nullptr) {
-    (options->help ? output.text : output.errors) += usage_text(output.width);
-    return options->help ? kDone : kUsage;
-  }
   if (options->help) {
-    output.text += help_text(*verb, output.width);
+    if (verb == nullptr) output.text += usage_text(output.width);
+    else output.text += help_text(*verb, output.width);
     return kDone;
+  }
+  if (verb == nullptr) {
+    output.errors += usage_text(output.width);
+    return kUsage;
   }
   if (verb->arguments.empty() && !options->arguments.empty())
     return fail(output, kUsage, options->verb + ": unexpected argument: " + options->arguments.front());
@@ -94,20 +111,15 @@ std::string usage_text(unsigned width) {
   std::string text =
       "Usage: fabric-agentctl VERB [OPTIONS]\nCheck, configure and diagnose the RoCE ports of a GPU server.\n\n"
       "Verbs:\n";
-  for (const Verb& verb : kVerbs) {
-    const std::string call = std::string(verb.name) + (verb.arguments.empty() ? "" : " " + std::string(verb.arguments));
-    text += help_line(call, verb.help, 24, width);
-  }
+  for (const Verb& verb : kVerbs) text += help_line(call_text(verb), verb.help, 24, width);
   return text + "\nOptions of every verb:\n" + option_lines("", false, width) +
          "\nSee fabric-agentctl help VERB and fabric-agentctl(1).\nA wrong command line exits with 64.\n";
 }
 
 std::string help_text(const Verb& verb, unsigned width) {
-  std::string text = "Usage: fabric-agentctl " + std::string(verb.name);
-  if (!verb.arguments.empty()) text += " " + std::string(verb.arguments);
   std::string help(verb.help);
   help[0] = static_cast<char>(help[0] - 'a' + 'A');
-  text += " [OPTIONS]\n" + wrapped(help, width, 0) + ".\n";
+  std::string text = "Usage: fabric-agentctl " + call_text(verb) + " [OPTIONS]\n" + wrapped(help, width, 0) + ".\n";
   const std::string own = option_lines(verb.name, true, width);
   if (!own.empty()) text += "\nOptions:\n" + own;
   return text + "\nOptions of every verb:\n" + option_lines(verb.name, false, width) + "\n" +

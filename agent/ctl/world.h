@@ -1,53 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel, configuration and their comparison, as the verbs need them.
+// Names of machine.h until every verb uses the new ones.
 #pragma once
 
-#include "ctl/options.h"
-#include "enforce/reconcile.h"
-#include "enforce/sysctl.h"
-#include "node/scan.h"
+#include "ctl/machine.h"
 
 namespace fabric::ctl {
 
-struct World {
-  Kernel kernel;
-  std::optional<Policy> policy;
-  std::string no_policy;  // the reason if there is none, or only the last valid one
-};
-
-// Opens the kernel (or captured tree) and reads the configuration. If that is missing or invalid, `no_policy` has the
-// reason and `policy` is the last valid one, if any; it is an Error if --config names the file.
-Result<World> open_world(const Options& options);
-// As open_world, but requires a valid configuration.
-Result<World> open_configured_world(const Options& options);
-
-// Seconds since 1970; of a captured machine, the time of the capture.
-int64_t wall_now(const Kernel& kernel);
-
-// Refuses an apply if a running agent enforces another configuration and would undo it. Waits up to `patience` for an
-// agent that is reloading.
-Result<void> refuse_against_other_config(const World& world, std::chrono::milliseconds patience);
-
-// A scan without the ports that the policy excludes.
-Node look(World& world, ScanOptions what);
-
-// By "mlx5_0/1", "mlx5_0" or the netdev.
-bool names_port(const std::string& name, const Port& port);
-// True if --port names the port, or is absent.
-bool is_chosen(const Options& options, const Port& port);
-// The Error names an unknown --port. `host` is known to the verbs that handle sysctl settings.
-Result<void> check_ports(const Options& options, const Node& node);
-
-// The policy's rule for disruptive writes, unless the command line has one.
-qos::Options reconcile_options(World& world, const Options& options);
-// The same for one port, with its own and its derived settings.
-qos::Options port_options(qos::Options options, const Port& port, const PortPolicy& entry);
-
-// kHostSubject is a name in lists of ports.
-bool names_host(const Options& options);
-Changes host_changes(World& world, bool dry_run, decltype(qos::SysctlOptions::save_original) save);
-
-// A dry run of every chosen port with a policy. Empty for a captured tree without recorded settings.
-Plan make_plan(World& world, Node& node, const Options& options);
+using World = Machine;
+inline Result<Machine> open_world(const Options& options) { return open_machine(options); }
+inline Result<Machine> open_configured_world(const Options& options) { return open_configured_machine(options); }
+inline Node look(Machine& machine, ScanOptions what) { return scan_machine(machine, std::move(what)); }
 
 }  // namespace fabric::ctl

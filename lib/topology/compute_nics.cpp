@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which NICs a machine was built with for its GPUs, and which of them are up.
+#include "topology/compute_nics.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
 #include <tuple>
 
-#include "topology/pairing.h"
+#include "base/find.h"
 #include "topology/symmetry.h"
 
 namespace fabric {
@@ -78,7 +82,8 @@ std::vector<size_t> rdma_nics(const Topology& topology) {
     if (!nic.virtual_function) physical.push_back(i);
     else if (!nic.rdma_elsewhere) own_virtual.push_back(i);
   }
-  return own_physical || own_virtual.empty() ? physical : own_virtual;
+  if (own_physical || own_virtual.empty()) return physical;
+  return own_virtual;
 }
 
 // How well a kind suits: GPUs that it is nearest to, those of them on whose switch it is, cards, rate, slot.
@@ -91,14 +96,16 @@ struct Suits {
   // A switch shared with GPUs is built for them; a root complex is where a slot happens to be. There what all cards
   // carry together counts.
   [[nodiscard]] auto key() const {
-    const double each = rate > 0 || !elsewhere ? rate : slot;
+    double each = rate;
+    if (rate <= 0 && elsewhere) each = slot;
     return std::tuple(each > 0, on_switch, each * static_cast<double>(cards.size()), gpus, cards.size());
   }
 };
 
 // Kinds without any link, or in containers, are compared by their PCIe slot.
 bool is_as_fast(const Suits& other, const Suits& chosen) {
-  return other.rate > 0 && chosen.rate > 0 ? other.rate >= chosen.rate : other.slot > 0 && other.slot >= chosen.slot;
+  if (other.rate > 0 && chosen.rate > 0) return other.rate >= chosen.rate;
+  return other.slot > 0 && other.slot >= chosen.slot;
 }
 
 // Enough NICs for all GPUs, counting those that are missing, at the same classes as with all of `nics`.
@@ -132,7 +139,8 @@ std::vector<size_t> without_slower(const Topology& topology, std::span<const Por
     if ((rate ? rate == best : board) && (unused || used)) fast.push_back(nic);
   }
   if (suffices(topology, ports, fast, nics)) return fast;
-  return suffices(topology, ports, on_fast_boards, nics) ? on_fast_boards : nics;
+  if (suffices(topology, ports, on_fast_boards, nics)) return on_fast_boards;
+  return nics;
 }
 
 // `own` and those of `others` that are as near to some GPU as its nearest of `own`, or nearer; in PCI order.
@@ -173,7 +181,8 @@ std::vector<size_t> with_other_kinds(const Topology& topology, const std::vector
   const auto all = with_as_near(topology, own, more);
   if (all.size() >= topology.gpus.size()) return all;
   const bool is_one_short = lit.size() + 1 == topology.gpus.size();
-  return is_one_short || !are_even(topology, own) || are_even(topology, lit) ? lit : own;
+  if (is_one_short || !are_even(topology, own) || are_even(topology, lit)) return lit;
+  return own;
 }
 
 }  // namespace
@@ -184,7 +193,8 @@ std::optional<double> likely_rate(const Topology& topology, const Nic& nic, std:
   std::optional<double> rate;
   for (const Nic* twin : twins_with_link(topology, nic, ports))
     if (rate_beside(topology, *twin, ports) == beside) rate = std::max(rate, rate_of(*twin, ports));
-  return rate ? rate : beside;
+  if (!rate) return beside;
+  return rate;
 }
 
 bool is_in_use(const Topology& topology, const Nic& nic, std::span<const Port> ports) {
@@ -238,7 +248,8 @@ std::vector<size_t> usable_nics(const Topology& topology, std::span<const Port> 
     if (std::ranges::any_of(
             ports, [&](const Port& port) { return is_of(port, topology.nics[nic]) && port.state == kPortActive; }))
       up.push_back(nic);
-  return up.empty() ? nics : up;
+  if (up.empty()) return nics;
+  return up;
 }
 
 }  // namespace fabric

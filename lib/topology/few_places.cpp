@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "topology/few_places.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/find.h"
 #include "base/parse.h"
 #include "node/port_kind.h"
-#include "topology/pairing.h"
-#include "topology/symmetry.h"
+#include "topology/compute_nics.h"
 
 namespace fabric {
 namespace {
@@ -51,7 +57,8 @@ using Sockets = std::map<std::string, std::vector<const Gpu*>>;
 // The NUMA node where sockets are unknown.
 std::string socket_text(const Topology& topology, const PciDevice& device) {
   const auto socket = socket_of(topology, device);
-  return socket ? "socket " + std::to_string(*socket) : "NUMA node " + std::to_string(*device.numa);
+  if (socket) return "socket " + std::to_string(*socket);
+  return "NUMA node " + std::to_string(*device.numa);
 }
 
 // Nothing where a NUMA node is unknown.
@@ -102,7 +109,8 @@ std::optional<size_t> only_without_rdma(const Topology& topology, const PciDevic
   }
   if (!found || others.empty()) return std::nullopt;
   const Nic& nic = topology.nics[*found];
-  return nic.netdevs.empty() && (others.size() < 2 || contains(others, nic.card)) ? std::nullopt : found;
+  if (nic.netdevs.empty() && (others.size() < 2 || contains(others, nic.card))) return std::nullopt;
+  return found;
 }
 
 std::vector<MissingPart> missing_functions(const Topology& topology, std::span<const Port> ports) {
@@ -126,8 +134,8 @@ std::optional<OddGpus> odd_gpus(const Topology& topology, std::span<const Port> 
   if (!alike || (!by_number && !is_one_fewer_than_cards(topology, ports, sockets))) return std::nullopt;
   std::string counts;
   for (const auto& [socket, there] : sockets) append_item(counts, std::to_string(there.size()) + " on " + socket);
-  return OddGpus{gpus.size() + 1, std::to_string(gpus.size()) + " GPUs" + (counts.empty() ? "" : ": " + counts),
-                 lesser_half(sockets)};
+  if (!counts.empty()) counts.insert(0, ": ");
+  return OddGpus{gpus.size() + 1, std::to_string(gpus.size()) + " GPUs" + counts, lesser_half(sockets)};
 }
 
 }  // namespace fabric

@@ -1,4 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "topology/odd_node.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <optional>
+
 #include "topology/symmetry.h"
 
 namespace fabric {
@@ -18,7 +25,7 @@ bool is_even(Spread spread) {
 // Its model is on all nodes alike, once it is moved to `node`.
 bool evens_out(const Units& units, const Unit& unit, int node) {
   Spread spread;
-  for (const Unit& other : units) spread[node_of(other)] += other.model == unit.model ? 1 : 0;
+  for (const Unit& other : units) spread[node_of(other)] += static_cast<size_t>(other.model == unit.model);
   if (is_even(spread)) return false;
   --spread[node_of(unit)];
   ++spread[node];
@@ -29,12 +36,17 @@ bool evens_out(const Units& units, const Unit& unit, int node) {
 std::optional<int> node_of(const Units& units, const std::vector<const Unit*>& bus) {
   Spread nodes;
   for (const Unit* unit : bus) ++nodes[node_of(*unit)];
-  if (nodes.size() != 2) return nodes.size() == 1 ? std::optional(nodes.begin()->first) : std::nullopt;
+  if (nodes.size() == 1) return nodes.begin()->first;
+  if (nodes.size() != 2) return std::nullopt;
   const auto [a, of_a] = *nodes.begin();
   const auto [b, of_b] = *nodes.rbegin();
-  if (of_a != of_b) return of_a > of_b ? a : b;
-  for (const Unit* unit : bus)
-    if (const int other = node_of(*unit) == a ? b : a; evens_out(units, *unit, other)) return other;
+  if (of_a > of_b) return a;
+  if (of_a < of_b) return b;
+  for (const Unit* unit : bus) {
+    int other = a;
+    if (node_of(*unit) == a) other = b;
+    if (evens_out(units, *unit, other)) return other;
+  }
   return node_of(*bus.front());
 }
 
@@ -42,7 +54,8 @@ std::optional<int> node_of(const Units& units, const std::vector<const Unit*>& b
 std::optional<int> node_around(const Units& units, const Buses& buses, Buses::const_iterator bus) {
   if (bus == buses.begin() || std::next(bus) == buses.end()) return std::nullopt;
   const auto before = node_of(units, std::prev(bus)->second), after = node_of(units, std::next(bus)->second);
-  return before == after ? before : std::nullopt;
+  if (before != after) return std::nullopt;
+  return before;
 }
 
 }  // namespace

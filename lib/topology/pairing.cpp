@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "topology/pairing.h"
 
+#include <algorithm>
+#include <map>
+#include <set>
 #include <utility>
 
+#include "base/find.h"
+#include "topology/compute_nics.h"
 #include "topology/symmetry.h"
 
 namespace fabric {

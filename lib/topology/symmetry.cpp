@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "topology/symmetry.h"
 
+#include <algorithm>
 #include <bit>
+#include <map>
+#include <set>
 
+#include "base/find.h"
 #include "base/parse.h"
 #include "node/locality.h"
 #include "node/port_kind.h"
+#include "topology/few_places.h"
 
 namespace fabric {
 namespace {
@@ -37,9 +42,11 @@ struct Level {
 
 std::string key_of(const Unit& unit, const Level& level) {
   const auto& bridges = unit.device.bridges;
-  if (level.kind == Level::Kind::card) return unit.model.gpu ? std::string() : card_of(unit.device.pci);
+  if (level.kind == Level::Kind::card && unit.model.gpu) return {};
+  if (level.kind == Level::Kind::card) return card_of(unit.device.pci);
   if (level.kind == Level::Kind::bus) return unit.device.root;
-  return bridges.size() > level.depth ? bridges[bridges.size() - 1 - level.depth] : std::string();
+  if (bridges.size() <= level.depth) return {};
+  return bridges[bridges.size() - 1 - level.depth];
 }
 
 std::vector<Level> levels_of(const Units& units) {
@@ -66,7 +73,8 @@ std::optional<Composition> lack_of(const Composition& part, const Composition& w
     if (found == out.end() || found->second < count) return std::nullopt;
     if ((found->second -= count) == 0) out.erase(found);
   }
-  return part.empty() || out.empty() ? std::nullopt : std::optional(out);
+  if (part.empty() || out.empty()) return std::nullopt;
+  return out;
 }
 
 struct Lack {
@@ -118,7 +126,8 @@ std::vector<Lack> lacks_of(const Groups& all) {
 
 int bus_of(const std::string& pci) {
   const size_t colon = pci.find(':');
-  return colon == std::string::npos ? 0 : parse_number<int>(pci.substr(colon + 1, 2), 16).value_or(0);
+  if (colon == std::string::npos) return 0;
+  return parse_number<int>(pci.substr(colon + 1, 2), 16).value_or(0);
 }
 
 // Where a device sits in its group: buses above the group's own, and "00.1".
@@ -151,7 +160,8 @@ std::vector<std::string> addresses_of(const Groups& groups, const std::string& k
     out.push_back(first.pci.substr(0, first.pci.find(':') + 1) + hex_digits({&bus, 1}) + ":" + rest);
     if (contains(groups.at(key), out.back(), pci_of)) return {};  // the buses are in another order here
   }
-  return out.size() == count ? out : std::vector<std::string>();
+  if (out.size() != count) return {};
+  return out;
 }
 
 // A device of the model at the group's bridge.
@@ -290,9 +300,14 @@ std::vector<Nic> missing_nics(const Topology& topology, std::span<const Port> po
 }
 
 std::string place_text(const MissingPart& part) {
-  std::string out = part.place.pci.empty() ? "below " + part.below : "at " + part.place.pci;
-  for (size_t i = 0; i < part.beside.size(); ++i)
-    out.append(i == 0 ? ", beside " : i + 1 == part.beside.size() ? " and " : ", ").append(part.beside[i]);
+  std::string out = "below " + part.below;
+  if (!part.place.pci.empty()) out = "at " + part.place.pci;
+  for (size_t i = 0; i < part.beside.size(); ++i) {
+    if (i == 0) out += ", beside ";
+    else if (i + 1 == part.beside.size()) out += " and ";
+    else out += ", ";
+    out += part.beside[i];
+  }
   return out;
 }
 

@@ -30,36 +30,6 @@ std::vector<Nic> missing_nics(const Topology& topology, std::span<const Port> po
 // "at 0000:2a:00.1, beside mlx5_3", "below 0000:26:00.0, beside GPU0 and mlx5_3"
 std::string place_text(const MissingPart& part);
 
-// The only physical function of the model that has no RDMA device, into topology.nics. Several are by design (RDMA
-// disabled on storage ports), and so is a bond, which has one RDMA device for its members. One without a netdev either
-// may be the other half of its card (multi-PF) or in a container: it must be one of three cards.
-std::optional<size_t> only_without_rdma(const Topology& topology, const PciDevice& model);
-
-// Functions that one card lacks and the others of its model have: function 0, which every PCI device has, or any of
-// cards with one board id.
-std::vector<MissingPart> missing_functions(const Topology& topology, std::span<const Port> ports);
-
-// One GPU fewer than 8 or 16 of a model, or than the cards of compute NICs, of which each socket has as many. Other
-// numbers prove nothing: servers with three GPUs are sold.
-struct OddGpus {
-  size_t whole = 8;
-  std::string observed;  // "7 GPUs: 4 on socket 0, 3 on socket 1"
-  std::string where;     // "on socket 1, beside GPU4, GPU5, GPU6"; "in this machine"
-};
-std::optional<OddGpus> odd_gpus(const Topology& topology, std::span<const Port> ports);
-
-// A device whose NUMA node differs from that of its equals in the same place.
-struct OddNode {
-  PciDevice device;
-  std::string name;
-  int expected = 0;
-  std::string like;  // whose node is expected: "the devices of pci0000:20"
-};
-// A device is on the node of the bridge above it, and devices of one root bus are on one node. A device alone on its
-// root bus is odd if the buses before and after it are on another node, and its model is spread evenly over the nodes
-// only with it on that one.
-std::vector<OddNode> odd_numa_nodes(const Topology& topology);
-
 // GPUs and NICs as what a machine has several of: devices of a model, which can be counted and compared. GPUs by their
 // ids; NICs also by their board, since one chip is sold with one port and with two.
 struct Model {

@@ -3,6 +3,7 @@
 // node.
 #include "support/planted_defect.h"
 #include "support/test.h"
+#include "topology/compute_nics.h"
 
 namespace fabric {
 namespace {

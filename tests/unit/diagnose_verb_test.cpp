@@ -47,7 +47,7 @@ struct LossyMachine {
 
   int run() {
     output = {};
-    return run_diagnose(options, output);
+    return find_verb("diagnose")->run(options, output);
   }
 
   Tree tree;
@@ -114,7 +114,7 @@ TEST(CtlDiagnose, NamesTheSettingWhoItIsChangedByAndTheFix) {
   check.json = machine.options.json = true;
   check.only = {"mtu"};
   Output checked;
-  run_check(check, checked);
+  find_verb("check")->run(check, checked);
   machine.run();
   EXPECT_EQ(Json::parse(machine.output.text)["settings"].at(0).at("meaning"),
             Json::parse(checked.text)["checks"].at(0).at("meaning"))
@@ -143,7 +143,7 @@ TEST(CtlDiagnose, EveryRuleIsExplainedAndInTheManPage) {
     Options options;
     options.arguments = {id};
     Output output;
-    EXPECT_EQ(run_explain(options, output), kDone) << output.errors;
+    EXPECT_EQ(find_verb("explain")->run(options, output), kDone) << output.errors;
     EXPECT_TRUE(output.text.starts_with(id + " (diagnosis)\n")) << output.text;
     EXPECT_EQ(output.text.find_first_of("{}"), std::string::npos) << output.text;
     const std::string culprit(to_text(find_rule(id)->culprit));

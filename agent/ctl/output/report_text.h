@@ -50,22 +50,4 @@ std::string changes_text(const Changes& changes, bool all, const Output& output)
 // [{"port","setting","outcome","from","to","disruptive","errno","detail"}]
 Json changes_json(const Changes& changes);
 
-// One line for each unmanaged port, with the reason.
-std::string unmanaged_text(const Node& node, const Policy& policy, const Output& output);
-
-// One row per port: state, rate, policy, in sync, repairs.
-std::string status_text(const Node& node, const Policy* policy, const Plan& plan, const Output& output);
-Json status_json(const Node& node, const Policy* policy, const Plan& plan);
-// Current and wanted settings, ports with equal settings in one table. `plan` has the wanted value in the driver's
-// form.
-std::string show_text(const Node& node, const Policy* policy, const Plan& plan, const Output& output);
-
-// "Inventory: 24 parts as of 2026-01-01T00:00:00Z; none is missing." Empty: none is recorded.
-std::string inventory_line(const Node& node);
-// taken, parts, missing; null: none is recorded, or it cannot be read.
-Json inventory_json(const Node& node);
-
-// One row for each port and neighbor, then remarks on the source and on malformed frames.
-std::string neighbors_text(const Options& options, const Node& node, const Policy* policy, const Output& output);
-
 }  // namespace fabric::ctl

@@ -4,8 +4,12 @@
 #include <libsmartcols/libsmartcols.h>
 #include <locale.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <memory>
+#include <optional>
 
+#include "base/find.h"
 #include "ctl/verbs/watch.h"
 
 namespace fabric::ctl {
@@ -87,11 +91,11 @@ std::string Table::text(const Output& output) const {
   if (!table) return {};
   const std::vector<size_t> limits = widths(output.width);
   scols_table_set_termforce(table.get(), SCOLS_TERMFORCE_NEVER);
-  scols_table_enable_colors(table.get(), output.color ? 1 : 0);
+  scols_table_enable_colors(table.get(), static_cast<int>(output.color));
   for (size_t i = 0; i < columns_.size(); ++i) {
-    const bool right = contains(right_, i);
-    libscols_column* column =
-        scols_table_new_column(table.get(), columns_[i].c_str(), 0, SCOLS_FL_WRAP | (right ? SCOLS_FL_RIGHT : 0));
+    int flags = SCOLS_FL_WRAP;
+    if (contains(right_, i)) flags |= SCOLS_FL_RIGHT;
+    libscols_column* column = scols_table_new_column(table.get(), columns_[i].c_str(), 0, flags);
     scols_column_set_wrapfunc(column, scols_wrapnl_chunksize, scols_wrapnl_nextchunk, nullptr);
     scols_column_set_safechars(column, "\n");
   }
@@ -116,32 +120,33 @@ std::string colored(const Output& output, Status status, std::string_view text) 
 
 std::string wrapped(std::string_view text, unsigned width, unsigned indent) {
   const size_t end = std::min(text.find('\n'), text.size());
+  size_t room = 0;  // 0: no limit
+  if (width > indent) room = width - indent;
+  std::vector<std::string_view> parts;
+  for (std::string_view word : words(text.substr(0, end))) {
+    // A list that is longer than a line is broken after commas: CPUs 0,2,4,6,...
+    while (room > 0 && columns(word) > room && word.find(',') < room) {
+      const size_t size = word.rfind(',', room - 1) + 1;
+      parts.push_back(word.substr(0, size));
+      word.remove_prefix(size);
+    }
+    if (!word.empty()) parts.push_back(word);
+  }
   std::string out;
   size_t column = indent;
-  const auto put = [&](std::string_view word) {
-    const bool full = width > 0 && column > indent && column + 1 + columns(word) > width;
-    if (full) {
+  for (const std::string_view part : parts) {
+    if (width > 0 && column > indent && column + 1 + columns(part) > width) {
       out.append("\n").append(indent, ' ');
       column = indent;
     } else if (!out.empty()) {
       out += ' ';
       ++column;
     }
-    out += word;
-    column += columns(word);
-  };
-  const size_t room = width > indent ? width - indent : 0;
-  for (std::string_view word : words(text.substr(0, end))) {
-    // A list that is longer than a line is broken after commas: CPUs 0,2,4,6,...
-    while (room > 0 && columns(word) > room && word.find(',') < room) {
-      const size_t size = word.rfind(',', room - 1) + 1;
-      put(word.substr(0, size));
-      word.remove_prefix(size);
-    }
-    if (!word.empty()) put(word);
+    out += part;
+    column += columns(part);
   }
   if (end == text.size()) return out;
-  for (std::string_view command : split(text.substr(end + 1), '\n'))
+  for (const std::string_view command : split(text.substr(end + 1), '\n'))
     out.append("\n").append(indent, ' ').append(command);
   return out;
 }
@@ -151,14 +156,14 @@ std::string folded(std::string_view text, unsigned width, std::string_view mark)
   const bool ends = text.ends_with('\n');
   if (ends) text.remove_suffix(1);
   for (const std::string_view line : split(text, '\n')) {
-    // Blanks, or the branches of a tree, which are not ASCII.
-    const auto is_prefix = [](char byte) { return byte == ' ' || static_cast<unsigned char>(byte) >= 0x80; };
-    const auto begin = std::ranges::find_if_not(line, is_prefix);
-    const std::string_view prefix = line.substr(0, static_cast<size_t>(begin - line.begin()));
     if (width == 0 || columns(line) <= width || !line.starts_with(mark)) {
       out.append(line);
     } else if (mark.empty()) {
-      out.append(prefix).append(wrapped(line.substr(prefix.size()), width, static_cast<unsigned>(columns(prefix) + 2)));
+      size_t prefix = 0;  // blanks, or the branches of a tree, which are not ASCII
+      while (prefix < line.size() && (line[prefix] == ' ' || static_cast<unsigned char>(line[prefix]) >= 0x80))
+        ++prefix;
+      const auto indent = static_cast<unsigned>(columns(line.substr(0, prefix)) + 2);
+      out.append(line.substr(0, prefix)).append(wrapped(line.substr(prefix), width, indent));
     } else {
       std::string marked = wrapped(line.substr(mark.size()), width, static_cast<unsigned>(mark.size()));
       for (size_t at = 0; (at = marked.find('\n', at)) != std::string::npos; ++at)
@@ -176,33 +181,37 @@ std::string names_text(const std::vector<std::string>& names) {
     std::string_view stem, behind;  // "mlx5_", "/1" of mlx5_0/1
     std::optional<unsigned> number;
   };
-  const auto numbered = [](std::string_view name) -> Numbered {
+  std::vector<Numbered> parts;
+  for (const std::string_view name : names) {
     const size_t slash = std::min(name.find('/'), name.size());
     const std::string_view front = name.substr(0, slash);
     const size_t digits = front.find_last_not_of("0123456789") + 1;
-    return {front.substr(0, digits), name.substr(slash), parse_number<unsigned>(front.substr(digits))};
-  };
+    parts.push_back({front.substr(0, digits), name.substr(slash), parse_number<unsigned>(front.substr(digits))});
+  }
   std::string out;
-  for (size_t i = 0, next = 0; i < names.size(); i = next) {
-    const Numbered first = numbered(names[i]);
-    const auto follows = [&](size_t at) {
-      const Numbered other = numbered(names[at]);
-      return first.number && other.number == *first.number + (at - i) && other.stem == first.stem &&
-             other.behind == first.behind;
-    };
-    for (next = i + 1; next < names.size() && follows(next);) ++next;
-    if (next - i < 3) {
-      next = i + 1;
+  for (size_t i = 0; i < names.size();) {
+    const Numbered& first = parts[i];
+    size_t end = i + 1;  // of the consecutive names
+    while (end < names.size() && first.number && parts[end].number == *first.number + (end - i) &&
+           parts[end].stem == first.stem && parts[end].behind == first.behind)
+      ++end;
+    if (end - i < 3) {
       append_item(out, names[i]);
+      ++i;
       continue;
     }
-    const std::string behind(first.behind == "/1" ? "" : first.behind);
-    append_item(out, std::string(first.stem) + std::to_string(*first.number) + ".." +
-                         std::to_string(*first.number + (next - 1 - i)) + behind);
+    std::string range =
+        std::string(first.stem) + std::to_string(*first.number) + ".." + std::to_string(*first.number + (end - 1 - i));
+    if (first.behind != "/1") range += first.behind;
+    append_item(out, range);
+    i = end;
   }
   return out;
 }
 
-std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
+std::string or_dash(const std::string& text) {
+  if (text.empty()) return "-";
+  return text;
+}
 
 }  // namespace fabric::ctl

@@ -2,8 +2,14 @@
 // Text that fits the terminal: tables as lsblk(8) prints them, wrapped paragraphs, colors.
 #pragma once
 
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "base/parse.h"
-#include "ctl/verbs.h"
+#include "base/status.h"
+#include "ctl/output/terminal.h"
 
 namespace fabric::ctl {
 

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ctl/output/terminal.h"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <systemd/sd-login.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/fd.h"
 #include "base/parse.h"
-#include "ctl/verbs.h"
 
 namespace fabric::ctl {
 namespace {
@@ -18,8 +23,8 @@ namespace {
 constexpr unsigned kUsualWidth = 80;  // of an output that is not a terminal
 
 std::string_view environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
+  if (const char* value = std::getenv(name)) return value;
+  return {};
 }
 
 void measure(Output& output) {
@@ -46,9 +51,14 @@ bool must_be_secure() {
 // is known to be secure.
 std::string pager(bool secure) {
   const bool trusted = !secure || std::getenv("SYSTEMD_PAGERSECURE") != nullptr;
-  for (const char* name : {"SYSTEMD_PAGER", "PAGER"})
-    if (const char* value = std::getenv(name); value != nullptr)
-      return std::string_view(value) == "cat" ? "" : trusted || *value == '\0' ? value : "less";
+  for (const char* name : {"SYSTEMD_PAGER", "PAGER"}) {
+    const char* value = std::getenv(name);
+    if (value == nullptr) continue;
+    const std::string_view asked = value;
+    if (asked.empty() || asked == "cat") return {};
+    if (trusted) return value;
+    break;
+  }
   return "less";
 }
 
@@ -63,8 +73,9 @@ bool print_paged(const Output& output) {
   if (child < 0) return false;
   if (child == 0) {
     ::dup2(read_end.get(), STDIN_FILENO);
-    const std::string_view less = environment("SYSTEMD_LESS");
-    ::setenv("LESS", less.empty() ? "FRSXMK" : std::string(less).c_str(), 1);
+    std::string less(environment("SYSTEMD_LESS"));
+    if (less.empty()) less = "FRSXMK";
+    ::setenv("LESS", less.c_str(), 1);
     if (secure) ::setenv("LESSSECURE", "1", 1);
     ::setenv("LESSCHARSET", "utf-8", 0);  // the text is, in any locale
     std::vector<std::string> arguments;
@@ -106,8 +117,8 @@ Output standard_output() {
   measure(output);
   const std::string_view name = environment("TERM");
   const bool terminal = ::isatty(STDOUT_FILENO) == 1 && !name.empty() && name != "dumb";
-  const std::string_view asked = environment("SYSTEMD_COLORS");
-  output.color = asked.empty() ? terminal && environment("NO_COLOR").empty() : !is_off(asked);
+  output.color = terminal && environment("NO_COLOR").empty();
+  if (const std::string_view asked = environment("SYSTEMD_COLORS"); !asked.empty()) output.color = !is_off(asked);
   if (::isatty(STDERR_FILENO) == 1) output.error_width = output.width;
   if (!terminal) {
     output.height = 0;

@@ -1,245 +1,148 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/topo/topo.h"
 
+#include <algorithm>
+#include <cstdint>
+
+#include "base/find.h"
 #include "base/json.h"
+#include "base/parse.h"
+#include "ctl/machine.h"
+#include "ctl/output/table.h"
+#include "ctl/topo/bind.h"
+#include "ctl/topo/json.h"
+#include "ctl/topo/nccl.h"
+#include "ctl/topo/svg.h"
+#include "ctl/topo/text.h"
+#include "ctl/topo/tree.h"
+#include "ctl/verbs.h"
+#include "node/nvml.h"
+#include "node/topology_reader.h"
 
 namespace fabric::ctl {
 namespace {
 
-// nvidia-smi's own words.
-constexpr std::pair<const char*, const char*> kLegend[] = {
-    {"X   ", "Self"},
-    {"SYS ", "Connection traversing PCIe as well as the SMP interconnect between NUMA nodes (e.g., QPI/UPI)"},
-    {"NODE", "Connection traversing PCIe as well as the interconnect between PCIe Host Bridges within a NUMA node"},
-    {"PHB ", "Connection traversing PCIe as well as a PCIe Host Bridge (typically the CPU)"},
-    {"PXB ", "Connection traversing multiple PCIe bridges (without traversing the PCIe Host Bridge)"},
-    {"PIX ", "Connection traversing at most a single PCIe bridge"},
+using Fold = TopoFormat::Fold;
+
+constexpr TopoFormat kFormats[] = {
+    {"text", "the matrix of nvidia-smi topo -m, the best pairing, problems", topo_text, Fold::lines},
+    {"tree", "sockets, NUMA nodes, switches and devices", topo_tree, Fold::lines},
+    {"json", "everything, for programs", [](const TopoView& view) { return json_text(topo_json(view)); }},
+    {"dot", "a graph for Graphviz", topo_dot},
+    {"svg", "a picture", topo_svg},
+    {"nccl", "nccl.conf with comments", topo_nccl, Fold::comments},
+    {"cpuset", "CPUs of each GPU, for srun --cpu-bind", topo_cpuset},  // with a command, which stays in one line
+    {"slurm", "lines of gres.conf", topo_slurm, Fold::comments},
+    {"rankfile", "one rank for each GPU, for Open MPI", topo_rankfile, Fold::comments},
 };
 
-struct Column {
-  std::vector<std::string> cells;  // the title first
-  [[nodiscard]] size_t width() const { return std::ranges::max(cells, {}, &std::string::size).size() + 1; }
+// The kernel's tables of routes: a line each, and the columns of the interface, the destination, its mask or length,
+// and the metric (net/ipv4/fib_trie.c, fib_route_seq_show(); net/ipv6/ip6_fib.c, ipv6_route_native_seq_show(),
+// Linux 6.12).
+struct RouteTable {
+  const char* file;
+  size_t name, destination, mask, metric;
+  int base;  // of the metric
+  std::string_view anywhere, no_mask;
+};
+constexpr RouteTable kRouteTables[] = {
+    {"proc/net/route", 0, 1, 7, 6, 10, "00000000", "00000000"},
+    {"proc/net/ipv6_route", 9, 0, 1, 5, 16, "00000000000000000000000000000000", "00"},
 };
 
-// Lines of the columns, each padded to its width but the last.
-std::string table(const std::vector<Column>& columns) {
-  std::string out;
-  for (size_t row = 0; row < columns.front().cells.size(); ++row) {
-    std::string line;
-    size_t end = 0;
-    for (const Column& column : columns) {
-      line.resize(end, ' ');
-      line += column.cells[row];
-      end += column.width();
+// The interface of the default route with the lowest metric: IPv4, else IPv6. Unreachable routes have lo or "*".
+std::string default_route(const Root& root) {
+  for (const RouteTable& table : kRouteTables) {
+    const std::string text = root.text_of(table.file);
+    std::string best;
+    unsigned least = UINT32_MAX;
+    for (const std::string_view line : split(text, '\n')) {
+      const auto field = words(line);
+      if (field.size() <= std::max(table.name, table.mask) || field[table.destination] != table.anywhere ||
+          field[table.mask] != table.no_mask || field[table.name] == "lo" || field[table.name] == "*")
+        continue;
+      const auto metric = parse_number<unsigned>(field[table.metric], table.base);
+      if (!metric || *metric >= least) continue;
+      least = *metric;
+      best = field[table.name];
     }
-    out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+    if (!best.empty()) return best;
+  }
+  return {};
+}
+
+// A line for each GPU, so that a captured machine gives the same answer: address, index, minor, UUID, name.
+Result<std::string> nvml_text() {
+  const auto devices = nvml::devices();
+  if (!devices) return devices.error();
+  std::string text;
+  for (const nvml::Device& each : *devices) {
+    std::string minor;
+    if (each.minor) minor = std::to_string(*each.minor);
+    text += each.pci + "\t" + std::to_string(each.index) + "\t" + minor + "\t" + each.uuid + "\t" + each.name + "\n";
+  }
+  return text;
+}
+
+std::vector<nvml::Device> nvml_devices(const std::string& text) {
+  std::vector<nvml::Device> out;
+  for (const std::string_view line : split(text, '\n')) {
+    const auto field = split(line, '\t');
+    if (field.size() != 5) continue;
+    if (const auto index = parse_number<unsigned>(field[1]))
+      out.push_back({std::string(field[0]), *index, std::string(field[3]), std::string(field[4]),
+                     parse_number<unsigned>(field[2])});
   }
   return out;
 }
 
-// Blocks of columns that fit the width, each after the rows' names. Columns that belong together, GPUs, NICs, affinity,
-// stay in one block if they fit there.
-std::string blocks(const Column& names, const std::vector<std::vector<Column>>& groups, unsigned width) {
-  std::string out;
-  std::vector<Column> block{names};
-  size_t used = names.width();
-  const auto begin_if_full = [&](size_t needed) {
-    if (width == 0 || used + needed <= width + 1 || block.size() == 1) return;
-    append_item(out, table(block), "\n");
-    block.resize(1);
-    used = names.width();
-  };
-  for (const auto& group : groups) {
-    size_t needed = 0;
-    for (const Column& column : group) needed += column.width();
-    for (const Column& column : group) {
-      begin_if_full(std::max(needed, column.width()));
-      needed = 0;
-      block.push_back(column);
-      used += column.width();
-    }
-  }
-  append_item(out, table(block), "\n");
-  return out;
-}
-
-std::string cell(const PciDevice& row, const PciDevice& column) {
-  if (&row == &column) return " X";
-  const auto path = path_class(row, column);
-  return path ? std::string(to_text(*path)) : "N/A";
-}
-
-std::string matrix(const Topology& topology, const std::vector<size_t>& nics, unsigned width) {
-  std::vector<const PciDevice*> devices;
-  Column names{{""}};
-  for (const Gpu& gpu : topology.gpus) {
-    devices.push_back(&gpu);
-    names.cells.push_back(gpu.name);
-  }
-  for (size_t i = 0; i < nics.size(); ++i) {
-    devices.push_back(&topology.nics[nics[i]]);
-    names.cells.push_back("NIC" + std::to_string(i));
-  }
-  std::vector<std::vector<Column>> groups(3);
-  for (size_t i = 0; i < devices.size(); ++i) {
-    Column column{{names.cells[i + 1]}};
-    for (const PciDevice* row : devices) column.cells.push_back(cell(*row, *devices[i]));
-    groups[i < topology.gpus.size() ? 0 : 1].push_back(std::move(column));
-  }
-  if (topology.gpus.empty()) return blocks(names, groups, width);
-  // The affinity belongs to GPUs; nvidia-smi leaves it out of the NICs' rows.
-  Column cpus{{"CPU Affinity"}}, numa{{"NUMA Affinity"}};
-  for (const Gpu& gpu : topology.gpus) {
-    const std::string* known = gpu.numa ? find_in(topology.numa_cpus, *gpu.numa) : nullptr;
-    cpus.cells.push_back(known == nullptr ? "N/A" : *known);
-    numa.cells.push_back(gpu.numa ? std::to_string(*gpu.numa) : "N/A");
-  }
-  cpus.cells.resize(names.cells.size());
-  numa.cells.resize(names.cells.size());
-  groups[2] = {cpus, numa};
-  return blocks(names, groups, width);
-}
-
-std::string nic_legend(const Topology& topology, const std::vector<size_t>& nics) {
-  if (nics.empty()) return {};
-  std::string out = "\nNIC Legend:\n\n";
-  for (size_t i = 0; i < nics.size(); ++i) {
-    const Nic& nic = topology.nics[nics[i]];
-    const std::string name = nic.rdma.empty() ? nic.name : joined(nic.rdma);
-    std::vector<std::string> details;
-    for (const std::string& detail : {joined(nic.netdevs), nic.pci})
-      if (!detail.empty() && detail != name) details.push_back(detail);
-    out += "  NIC" + std::to_string(i) + ": " + name + (details.empty() ? "" : " (" + joined(details) + ")") + "\n";
-  }
-  return out;
-}
-
-std::string nearest(const Topology& topology, const std::vector<size_t>& shown) {
-  std::string out = "\nNearest NICs:\n\n";
-  for (const Gpu& gpu : topology.gpus) {
-    std::vector<std::string> names;
-    std::string_view path;
-    for (const size_t index : nearest_nics(topology, gpu)) {
-      if (!std::ranges::binary_search(shown, index)) continue;
-      names.push_back(topology.nics[index].name);
-      path = to_text(*path_class(gpu, topology.nics[index]));
-    }
-    out += "  " + gpu.name + ": " + (names.empty() ? "unknown" : joined(names) + " (" + std::string(path) + ")") + "\n";
-  }
-  return out;
-}
-
-std::string pairing(const TopoView& view) {
-  std::string out = "\nBest pairing:\n\n";
-  for (size_t g = 0; g < view.topology.gpus.size(); ++g) {
-    const Pair& pair = view.pairing.pairs[g];
-    out += "  " + view.topology.gpus[g].name + ": ";
-    if (pair.nics.empty()) out += "none\n";
-    else
-      out += joined(pair.nics, ", ", [&](size_t nic) { return view.topology.nics[nic].name; }) + " (" +
-             std::string(to_text(*pair.path)) +
-             (pair.shared_by > 1 ? ", shared by " + std::to_string(pair.shared_by) + " GPUs" : "") + ")\n";
-  }
-  return out;
-}
-
-std::string left_out(const Topology& topology, const std::vector<size_t>& shown) {
-  std::vector<std::string> names;
-  size_t more = 0;
-  for (size_t i = 0; i < topology.nics.size(); ++i) {
-    if (std::ranges::binary_search(shown, i)) continue;
-    if (carries_rdma(topology.nics[i])) ++more;
-    else if (!is_data_direct(topology.nics[i])) names.push_back(topology.nics[i].name);
-  }
-  std::string out = names.empty() ? "" : "\nNICs without RDMA: " + joined(names) + "\n";
-  if (more > 0) out += "\n" + std::to_string(more) + " more NICs: see --json\n";
-  return out;
-}
-
-std::string notes(const TopoView& view) {
-  std::string out;
-  for (const Finding& problem : view.problems)
-    out += "  " + problem.subject + ": " + problem.observed + "; expected " + problem.expected + "\n";
-  if (!out.empty()) out = "\nProblems (see fabric-agentctl check):\n\n" + out;
-  const auto list = topo_notes(view);
-  if (!list.empty()) out += "\nNotes:\n\n";
-  for (const std::string& note : list) out += "  " + note + "\n";
-  return out;
-}
-
-Json nic_json(const TopoView& view, size_t index) {
-  const Nic& nic = view.topology.nics[index];
-  Json out = {{"pci", nic.pci},
-              {"netdevs", nic.netdevs},
-              {"rdma", nic.rdma},
-              {"numa", nic.numa},
-              {"card", nic.card},
-              {"virtual_function", nic.virtual_function},
-              {"compute", contains(view.compute, index)}};
-  if (!nic.bond.empty()) out["bond"] = nic.bond;
-  for (const Port& port : view.node.ports)
-    if (contains(nic.rdma, port.rdma) && port.rate) out["rate"] = *port.rate;
-  return out;
-}
-
-Json gpu_json(const Gpu& gpu) {
-  Json out = {{"pci", gpu.pci},   {"name", gpu.name},          {"numa", gpu.numa},  {"model", gpu.model},
-              {"uuid", gpu.uuid}, {"index", gpu.vendor_index}, {"minor", gpu.minor}};
-  if (!gpu.partition.empty()) out["partition"] = gpu.partition;
-  return out;
-}
-
-Json class_json(const std::optional<PathClass>& path) { return path ? Json(to_text(*path)) : Json(); }
-
-Json addresses(const Topology& topology, const std::vector<size_t>& nics) {
-  Json out = Json::array();
-  for (const size_t nic : nics) out.push_back(topology.nics[nic].pci);
-  return out;
+Result<Node> read_node(Machine& machine) {
+  if (!machine.kernel.root.exists("sys/class") && !machine.kernel.root.exists("sys/bus"))
+    return load_topology(machine.kernel).error();
+  Node node = scan_machine(machine, {.settings = false, .counters = false, .network = false, .verbs = false});
+  // Report a machine that is too large or not readable, instead of an empty one.
+  if (node.topology.gpus.empty() && node.topology.nics.empty())
+    if (const auto topology = load_topology(machine.kernel); !topology) return topology.error();
+  if (machine.kernel.route && nvml::is_wanted(node.topology))
+    if (const auto text = query_recorded(machine.kernel, "nvml devices", nvml_text))
+      nvml::complete(nvml_devices(*text), node.topology);
+  return node;
 }
 
 }  // namespace
 
-std::string topo_text(const TopoView& view) {
-  const Topology& topology = view.topology;
-  const auto nics = shown_nics(topology);
-  if (topology.gpus.empty() && nics.empty()) return "No GPU and no NIC found.\n";
-  std::string out = matrix(topology, nics, view.width) + "\nLegend:\n\n";
-  for (const auto& [word, meaning] : kLegend)
-    out += std::string("  ") + word + " = " + wrapped(meaning, view.width, 9) + "\n";
-  out += "  As nvidia-smi topo -mp: PCIe only. Its -m prints NV# between GPUs joined by NVLink.\n";
-  if (!topology.gpus.empty()) out += "\nGPU Legend:\n\n";
-  for (const Gpu& gpu : topology.gpus)
-    out += "  " + gpu.name + ": " + (gpu.model.empty() ? gpu.pci : gpu.model + " (" + gpu.pci + ")") + "\n";
-  out += nic_legend(topology, nics);
-  if (!topology.gpus.empty() && !nics.empty()) out += nearest(topology, nics);
-  if (!topology.gpus.empty() && !view.compute.empty()) out += pairing(view);
-  return out + left_out(topology, nics) + notes(view);
+std::span<const TopoFormat> topo_formats() { return kFormats; }
+
+const TopoFormat* find_topo_format(std::string_view name) {
+  return find_where(kFormats, [&](const TopoFormat& format) { return format.name == name; });
 }
 
-Json topo_json(const TopoView& view) {
-  const Topology& topology = view.topology;
-  Json gpus = Json::array(), nics = Json::array(), paths = Json::array(), pairs = Json::array(),
-       pairing = Json::array(), problems = Json::array();
-  for (size_t i = 0; i < topology.nics.size(); ++i) nics.push_back(nic_json(view, i));
-  for (size_t g = 0; g < topology.gpus.size(); ++g) {
-    const Gpu& gpu = topology.gpus[g];
-    const Pair& pair = view.pairing.pairs[g];
-    gpus.push_back(gpu_json(gpu));
-    for (const Nic& nic : topology.nics) {
-      const auto path = path_class(static_cast<const PciDevice&>(gpu), nic);  // as nvidia-smi: of its own function
-      paths.push_back({{"gpu", gpu.pci}, {"nic", nic.pci}, {"class", class_json(path)}});
-    }
-    pairs.push_back({{"gpu", gpu.pci}, {"nics", addresses(topology, nearest_nics(topology, gpu))}});
-    pairing.push_back({{"gpu", gpu.pci},
-                       {"nics", addresses(topology, pair.nics)},
-                       {"class", class_json(pair.path)},
-                       {"shared_by", pair.shared_by}});
+int run_topo(const Options& options, Output& output) {
+  auto machine = open_machine(options);
+  if (!machine) return fail(output, kFailure, machine.error().text());
+  Node node;
+  std::string bootstrap;
+  if (options.hwloc_xml.empty()) {
+    auto read = read_node(*machine);
+    if (!read) return fail(output, kFailure, read.error().text());
+    node = std::move(read).value();
+    bootstrap = default_route(machine->kernel.root);
+  } else {
+    auto topology = load_topology_xml(options.hwloc_xml);
+    if (!topology) return fail(output, kFailure, topology.error().text());
+    node.topology = std::move(topology).value();
   }
-  for (const Finding& problem : view.problems)
-    problems.push_back({{"id", problem.id}, {"subject", problem.subject}, {"observed", problem.observed}});
-  return {{"gpus", std::move(gpus)},   {"nics", std::move(nics)},       {"paths", std::move(paths)},
-          {"pairs", std::move(pairs)}, {"pairing", std::move(pairing)}, {"problems", std::move(problems)},
-          {"notes", topo_notes(view)}};
+  TopoView view = topo_view(node, machine->policy_or_null(), std::move(bootstrap));
+  view.width = output.width;
+  const TopoFormat* format = find_topo_format(options.format);
+  if (options.json) format = find_topo_format("json");
+  const std::string text = format->print(view);
+  switch (format->fold) {
+    case Fold::none: output.text += text; break;
+    case Fold::lines: output.text += folded(text, output.width); break;
+    case Fold::comments: output.text += folded(text, output.width, "# "); break;
+  }
+  return kDone;
 }
 
 }  // namespace fabric::ctl

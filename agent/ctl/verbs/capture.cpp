@@ -7,7 +7,8 @@
 
 #include <filesystem>
 
-#include "ctl/verbs.h"
+#include "base/fd.h"
+#include "ctl/output/terminal.h"
 #include "node/topology_reader.h"
 
 namespace fabric::ctl {
@@ -122,22 +123,32 @@ Result<void> write_files(const Tape& tape, const Folder& folder, Written& writte
   return {};
 }
 
+// As Root's recorder puts them: a text is a list of one, yes an empty list.
+Answer text_answer(const Result<std::string>& text) {
+  if (!text) return text.error();
+  return std::vector{*text};
+}
+Answer yes_answer(bool yes) {
+  if (!yes) return error(ENOENT, "");
+  return std::vector<std::string>{};
+}
+
 Answer ask_tree(const Root& root, const Tape::Question& question) {
-  const auto one = [](Result<std::string> text) -> Answer {
-    return text ? Answer(std::vector{*text}) : Answer(text.error());
-  };
-  const auto yes = [](bool is) -> Answer {
-    return is ? Answer(std::vector<std::string>{}) : Answer(error(ENOENT, ""));
-  };
   const auto& [ask, what] = question;
   switch (ask) {
-    case Ask::read: return one(root.read(what));
+    case Ask::read: return text_answer(root.read(what));
     case Ask::list: return root.list(what);
-    case Ask::exists: return yes(root.exists(what));
-    case Ask::resolve: return one(root.resolve(what));
-    case Ask::locked: return yes(root.is_locked(what));
+    case Ask::exists: return yes_answer(root.exists(what));
+    case Ask::resolve: return text_answer(root.resolve(what));
+    case Ask::locked: return yes_answer(root.is_locked(what));
     default: return error(EROFS, "");  // not of files, or a write: a captured tree is not written
   }
+}
+
+bool is_same(const Answer& a, const Answer& b) {
+  if (a.ok() != b.ok()) return false;
+  if (a.ok()) return *a == *b;
+  return a.error().code == b.error().code;
 }
 
 // Questions that the tree itself would answer differently.
@@ -145,12 +156,9 @@ std::map<Tape::Question, Tape::Answers> not_in_tree(const Tape& tape, const Root
   std::map<Tape::Question, Tape::Answers> out;
   for (const auto& [question, samples] : tape.answers) {
     const Answer tree = ask_tree(root, question);
-    const auto differs = [&](const auto& sample) {
-      const Answer& answer = sample.second;
-      if (answer.ok() != tree.ok()) return true;
-      return answer.ok() ? *answer != *tree : answer.error().code != tree.error().code;
-    };
-    if (!is_of_files(question.first) || std::ranges::any_of(samples, differs)) out.emplace(question, samples);
+    bool differs = !is_of_files(question.first);
+    for (const auto& [time, answer] : samples) differs = differs || !is_same(answer, tree);
+    if (differs) out.emplace(question, samples);
   }
   return out;
 }
@@ -192,7 +200,8 @@ std::vector<std::string> refused_readings(const Tape& tape) {
     const Answer& answer = newest(samples);
     if (answer || (answer.error().code != EACCES && answer.error().code != EPERM)) continue;
     if (is_of_netlink(ask)) names.insert(std::string(to_text(ask)) + " netlink: " + answer.error().what);
-    else names.insert(is_of_files(ask) ? "/" + what : what);
+    else if (is_of_files(ask)) names.insert("/" + what);
+    else names.insert(what);
   }
   return {names.begin(), names.end()};
 }

@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 // capture: runs the other verbs with a recorder and saves everything that they read.
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include <filesystem>
+#include <memory>
 
 #include "base/json.h"
-#include "ctl/topo/topo.h"
+#include "ctl/machine.h"
+#include "ctl/output/table.h"
+#include "ctl/verbs.h"
 #include "ctl/verbs/capture.h"
-#include "ctl/world.h"
 #include "kernel/capture/anonymize.h"
 #include "node/counter_reader.h"
 
 namespace fabric::ctl {
 namespace {
 
-int failure(const std::string& what, Output& output) { return fail(output, kFailure, "capture: " + what); }
-
 // In this order: if a file is read again, the first answer is kept. Their output and exit codes do not matter here: a
 // failed reading is recorded as well.
 void run_readers(Options options) {
   options.arguments.clear();
   options.json = true;
-  for (const auto run : {run_check, run_status, run_show, run_plan, run_topo, run_neighbors}) {
+  for (const char* verb : {"check", "status", "show", "plan", "topo", "neighbors"}) {
     Output ignored;
-    (void)run(options, ignored);
+    (void)find_verb(verb)->run(options, ignored);
   }
 }
 
@@ -44,19 +45,20 @@ void read_config(const Root& root, const Options& options) {
 
 // Every setting, and whether the ports are in use, so that another policy can be compared later.
 Result<std::string> read_everything(const Options& options) {
-  auto world = open_world(options);
-  if (!world) return world.error();
-  read_config(world->kernel.root, options);
+  auto machine = open_machine(options);
+  if (!machine) return machine.error();
+  Kernel& kernel = machine->kernel;
+  read_config(kernel.root, options);
   for (const char* file :
        {"proc/version", "proc/sys/kernel/osrelease", "etc/os-release", "proc/cmdline", "proc/uptime"})
-    (void)world->kernel.root.read(file);
-  const Node node = look(*world, {.members = true});
+    (void)kernel.root.read(file);
+  const Node node = scan_machine(*machine, {.members = true});
   for (const Port& port : node.ports) {
-    (void)qos::is_in_use(world->kernel, port);
-    PortReader reader({world->kernel.root, world->kernel.rdma.get(), world->kernel.statistics.get()}, port);
+    (void)qos::is_in_use(kernel, port);
+    PortReader reader({kernel.root, kernel.rdma.get(), kernel.statistics.get()}, port);
     (void)reader.read();
   }
-  (void)local_now(world->kernel);
+  (void)local_now(kernel);
   return node.hostname;
 }
 
@@ -66,8 +68,8 @@ std::string about_text(const std::string& hostname, const Options& options, cons
   std::string text = "Captured by fabric-agentctl " FABRIC_VERSION " at " + time_text(std::time(nullptr)) + ", user " +
                      std::to_string(::geteuid()) + "\n";
   text += "Machine: " + hostname + ", " + system.sysname + " " + system.release + " " + system.machine + "\n";
-  text += std::string("MAC addresses, GUIDs, UUIDs and serial numbers: ") +
-          (options.with_addresses ? "original\n" : "pseudonyms (vendor prefixes are original)\n");
+  if (options.with_addresses) text += "MAC addresses, GUIDs, UUIDs and serial numbers: original\n";
+  else text += "MAC addresses, GUIDs, UUIDs and serial numbers: pseudonyms (vendor prefixes are original)\n";
   text += "Usage: fabric-agentctl check --root THIS-DIRECTORY (also status, show, plan, topo)\n";
   if (!refused.empty()) text += "\nNot permitted to this user, and missing here:\n";
   for (const std::string& name : refused) text += "  " + name + "\n";
@@ -85,12 +87,15 @@ void print_summary(const Options& options, const std::string& directory, const W
                               {"not_permitted", refused}});
     return;
   }
+  std::string addresses = "without";
+  if (options.with_addresses) addresses = "with";
   std::string text = directory + ": " + std::to_string(written.files) + " files, " + std::to_string(written.answers) +
-                     " other answers; " + (options.with_addresses ? "with" : "without") +
-                     " MAC addresses, GUIDs and serial numbers.\n";
-  if (!refused.empty())
-    text += std::to_string(refused.size()) + " readings were not permitted and are missing" +
-            (::geteuid() == 0 ? "" : " (run as root)") + "; see " + directory + "/fabric-agent/about.txt\n";
+                     " other answers; " + addresses + " MAC addresses, GUIDs and serial numbers.\n";
+  if (!refused.empty()) {
+    text += std::to_string(refused.size()) + " readings were not permitted and are missing";
+    if (::geteuid() != 0) text += " (run as root)";
+    text += "; see " + directory + "/fabric-agent/about.txt\n";
+  }
   output.text += folded(text, output.width);
 }
 
@@ -103,25 +108,26 @@ int run_capture(const Options& options, Output& output) {
   while (directory.size() > 1 && directory.ends_with('/')) directory.pop_back();
   std::error_code failed;
   if (std::filesystem::exists(directory, failed) && !std::filesystem::is_empty(directory, failed))
-    return failure(directory + " is not an empty directory", output);
+    return fail(output, kFailure, "capture: " + directory + " is not an empty directory");
+  const auto kernel = options.open(options.root);
+  if (!kernel) return fail(output, kFailure, "capture: " + kernel.error().text());
+  if (kernel->tape) return fail(output, kFailure, "capture: " + options.root + " is already a capture");
   const auto tape = std::make_shared<Tape>();
   Options recorded = options;
   recorded.open = [tape, open = options.open](const std::string& root) {
-    auto kernel = open(root);
-    if (kernel && !kernel->tape) record(*kernel, tape);
-    return kernel;
+    auto opened = open(root);
+    if (opened && !opened->tape) record(*opened, tape);
+    return opened;
   };
-  if (auto kernel = options.open(options.root); !kernel) return failure(kernel.error().text(), output);
-  else if (kernel->tape) return failure(options.root + " is already a capture", output);
   run_readers(recorded);
   const auto hostname = read_everything(recorded);
-  if (!hostname) return failure(hostname.error().text(), output);
+  if (!hostname) return fail(output, kFailure, "capture: " + hostname.error().text());
   disguise(*tape, !options.with_addresses);
   const auto refused = refused_readings(*tape);
   const auto written = write_capture(*tape, about_text(*hostname, options, refused), directory);
   if (!written && written.error().code == EFBIG)
-    return failure(directory + ": more than 64 MiB; nothing was written", output);
-  if (!written) return failure(written.error().text(), output);
+    return fail(output, kFailure, "capture: " + directory + ": more than 64 MiB; nothing was written");
+  if (!written) return fail(output, kFailure, "capture: " + written.error().text());
   print_summary(options, directory, *written, refused, output);
   return kDone;
 }

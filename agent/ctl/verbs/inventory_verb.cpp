@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// inventory: the parts of the last good state, and the differences now.
+#include "ctl/verbs/inventory_verb.h"
 
-#include "ctl/output/report_text.h"
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/json.h"
+#include "base/parse.h"
+#include "ctl/machine.h"
+#include "ctl/output/table.h"
+#include "ctl/verbs.h"
 #include "ctl/verbs/writer.h"
 #include "node/inventory.h"
 #include "node/pci_state.h"
@@ -29,15 +37,24 @@ std::string state_of(const std::vector<InventoryChange>& changes, const std::str
   std::string out;
   for (const InventoryChange& change : changes)
     if (change.pci == pci) append_item(out, change_text(change));
-  return out.empty() ? "ok" : out;
+  if (out.empty()) return "ok";
+  return out;
+}
+
+size_t losses(const std::vector<InventoryChange>& changes) {
+  return static_cast<size_t>(std::ranges::count_if(changes, &InventoryChange::is_loss));
 }
 
 std::string parts_text(const Inventory& inventory, const std::vector<InventoryChange>& changes, const Output& output) {
   Table table({"PART", "PCI", "MODEL", "NUMA", "WIDTH", "RDMA OR NICS", "STATE"});
-  for (const InventoryPart& part : inventory.parts)
-    table.add({part.name, part.pci, ids_text(part.vendor, part.device), part.numa ? std::to_string(*part.numa) : "-",
-               part.width ? "x" + std::to_string(*part.width) : "-", or_dash(joined(part.gpu ? part.nics : part.rdma)),
+  for (const InventoryPart& part : inventory.parts) {
+    std::string numa = "-", width = "-", devices = joined(part.rdma);
+    if (part.numa) numa = std::to_string(*part.numa);
+    if (part.width) width = "x" + std::to_string(*part.width);
+    if (part.gpu) devices = joined(part.nics);
+    table.add({part.name, part.pci, ids_text(part.vendor, part.device), numa, width, or_dash(devices),
                state_of(changes, part.pci)});
+  }
   for (const InventoryChange& change : changes)
     if (change.kind == Kind::added) table.add({change.name, change.pci, change.is, "-", "-", "-", change_text(change)});
   return "Recorded " + inventory.taken + "\n\n" + table.text(output);
@@ -45,8 +62,10 @@ std::string parts_text(const Inventory& inventory, const std::vector<InventoryCh
 
 Json parts_json(const Inventory& inventory, const std::vector<InventoryChange>& changes) {
   Json parts = Json::array(), added = Json::array();
-  for (const InventoryPart& part : inventory.parts)
-    parts.push_back({{"kind", part.gpu ? "gpu" : "nic"},
+  for (const InventoryPart& part : inventory.parts) {
+    std::string kind = "nic";
+    if (part.gpu) kind = "gpu";
+    parts.push_back({{"kind", kind},
                      {"name", part.name},
                      {"pci", part.pci},
                      {"model", ids_text(part.vendor, part.device)},
@@ -55,6 +74,7 @@ Json parts_json(const Inventory& inventory, const std::vector<InventoryChange>& 
                      {"rdma", part.rdma},
                      {"nics", part.nics},
                      {"state", state_of(changes, part.pci)}});
+  }
   for (const InventoryChange& change : changes)
     if (change.kind == Kind::added) added.push_back(change.pci);
   return {{"taken", inventory.taken}, {"parts", std::move(parts)}, {"added", std::move(added)}};
@@ -64,21 +84,25 @@ int show(const Node& node, const Options& options, Output& output) {
   if (!node.inventory_unread.empty()) return fail(output, kFailure, "inventory: " + node.inventory_unread);
   if (!node.inventory)
     return fail(output, kFailure,
-                "inventory: none is recorded: fabric-agentd records it while no part is missing, or record the "
-                "present state: fabric-agentctl inventory accept");
+                "inventory: no inventory is recorded: fabric-agentd records one while no part is missing, or record "
+                "the present state: fabric-agentctl inventory accept");
   const auto changes = changes_since(*node.inventory, node.topology);
-  output.text +=
-      options.json ? json_text(parts_json(*node.inventory, changes)) : parts_text(*node.inventory, changes, output);
-  return std::ranges::any_of(changes, &InventoryChange::is_loss) ? kChanges : kDone;
+  if (options.json) output.text += json_text(parts_json(*node.inventory, changes));
+  else output.text += parts_text(*node.inventory, changes, output);
+  if (losses(changes) > 0) return kChanges;
+  return kDone;
 }
 
-int accept(const Node& node, World& world, const Options& options, Output& output) {
+int accept(const Node& node, const Machine& machine, const Options& options, Output& output) {
   if (auto host = must_be_host(options); !host) return fail(output, kFailure, "inventory: " + host.error().text());
   Inventory now = inventory_of(node);
   if (now.parts.empty()) return fail(output, kFailure, "inventory: no GPU and no NIC was found; nothing is recorded");
-  now.taken = time_text(wall_now(world.kernel));
-  if (auto saved = save_inventory(options.root, now); !saved)
-    return fail(output, kFailure, "inventory: " + saved.error().text() + (::geteuid() == 0 ? "" : "; requires root"));
+  now.taken = time_text(wall_now(machine.kernel));
+  if (auto saved = save_inventory(options.root, now); !saved) {
+    std::string why = "inventory: " + saved.error().text();
+    if (::geteuid() != 0) why += "; requires root";
+    return fail(output, kFailure, why);
+  }
   if (options.json) {
     output.text += json_text(parts_json(now, {}));
     return kDone;
@@ -95,29 +119,31 @@ int accept(const Node& node, World& world, const Options& options, Output& outpu
 std::string inventory_line(const Node& node) {
   if (!node.inventory_unread.empty()) return "Inventory: not readable: " + node.inventory_unread + "\n";
   if (!node.inventory) return {};
-  const auto losses = std::ranges::count_if(changes_since(*node.inventory, node.topology), &InventoryChange::is_loss);
+  const size_t lost = losses(changes_since(*node.inventory, node.topology));
+  std::string state = "none is missing";
+  if (lost > 0) state = std::to_string(lost) + " gone or changed: fabric-agentctl inventory";
   return "Inventory: " + std::to_string(node.inventory->parts.size()) + " parts as of " + node.inventory->taken + "; " +
-         (losses == 0 ? "none is missing" : std::to_string(losses) + " gone or changed: fabric-agentctl inventory") +
-         ".\n";
+         state + ".\n";
 }
 
 Json inventory_json(const Node& node) {
   if (!node.inventory) return {};
   return {{"taken", node.inventory->taken},
           {"parts", node.inventory->parts.size()},
-          {"missing", std::ranges::count_if(changes_since(*node.inventory, node.topology), &InventoryChange::is_loss)}};
+          {"missing", losses(changes_since(*node.inventory, node.topology))}};
 }
 
 int run_inventory(const Options& options, Output& output) {
   const auto& words = options.arguments;
-  if (words.size() > 1 || (words.size() == 1 && words[0] != "accept"))
-    return fail(output, kUsage, "inventory: unexpected argument: " + words.back());
-  auto world = open_world(options);
-  if (!world) return fail(output, kFailure, world.error().text());
+  const bool accepts = words == std::vector<std::string>{"accept"};
+  if (!words.empty() && !accepts) return fail(output, kUsage, "inventory: unexpected argument: " + words.back());
+  auto machine = open_machine(options);
+  if (!machine) return fail(output, kFailure, machine.error().text());
   ScanOptions what = ports_only();
   what.topology = what.platform = true;
-  const Node node = scan(world->kernel, what);
-  return words.empty() ? show(node, options, output) : accept(node, *world, options, output);
+  const Node node = scan(machine->kernel, what);
+  if (accepts) return accept(node, *machine, options, output);
+  return show(node, options, output);
 }
 
 }  // namespace fabric::ctl

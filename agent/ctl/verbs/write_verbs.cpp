@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "ctl/output/report_text.h"
+#include "ctl/verbs/status_verb.h"
 #include "ctl/verbs/writer.h"
 #include "enforce/restore.h"
 #include "enforce/selftest.h"

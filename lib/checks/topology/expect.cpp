@@ -3,6 +3,7 @@
 #include "checks/topology/pairing.h"
 #include "health/health.h"
 #include "judge/platform_view.h"
+#include "topology/compute_nics.h"
 
 namespace fabric {
 namespace {

@@ -3,6 +3,8 @@
 
 #include "checks/check.h"
 #include "judge/platform_view.h"
+#include "topology/compute_nics.h"
+#include "topology/few_places.h"
 #include "topology/inventory.h"
 #include "topology/symmetry.h"
 

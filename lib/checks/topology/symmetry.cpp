@@ -4,7 +4,9 @@
 #include "checks/check.h"
 #include "checks/topology/pairing.h"
 #include "judge/platform_view.h"
+#include "topology/few_places.h"
 #include "topology/inventory.h"
+#include "topology/odd_node.h"
 
 namespace fabric {
 namespace {

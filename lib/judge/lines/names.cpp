@@ -32,9 +32,12 @@ bool in_name(char letter) {
 }
 
 bool strip(std::string_view& text, std::initializer_list<std::string_view> names) {
-  const auto* name = find_where(names, [&](std::string_view each) { return text.starts_with(each); });
-  if (name != nullptr) text.remove_prefix(name->size());
-  return name != nullptr;
+  for (const std::string_view name : names) {
+    if (!text.starts_with(name)) continue;
+    text.remove_prefix(name.size());
+    return true;
+  }
+  return false;
 }
 
 // "dlid", "LID:"
@@ -50,11 +53,12 @@ std::string_view without_colon(std::string_view text) {
   return text;
 }
 
-// Of an IPv4 address.
+// "10.0.0.1" of "10.0.0.1:18515"; IPv6 addresses are printed without a port.
 std::string without_port(const std::string& text) {
   const size_t colon = text.find(':');
   const bool has_port = colon != std::string::npos && colon == text.rfind(':') && text.find('.') < colon;
-  return has_port ? text.substr(0, colon) : text;
+  if (!has_port) return text;
+  return text.substr(0, colon);
 }
 
 std::vector<Word> words_of(std::string_view line) {
@@ -96,10 +100,11 @@ std::string way_of_naming(const Port& port, const std::string& word, const std::
   if (word == port.rdma || word == port.id() || word == own || word.starts_with(own + "/"))
     return "device " + word;  // UCX: "mlx5_0:1/RoCE"
   if (!port.netdev.empty() && (word == port.netdev || contains(port.altnames, word))) return "netdev " + word;
-  // The function of a bond is its first member's. The kernel's VT-d driver leaves the domain out.
+  // A bond has the function of its first member. The kernel's VT-d driver leaves the domain out.
   const bool is_bond = !port.bond.empty() && !port.is_member();
   if (!is_bond && !port.pci.empty() && (word == port.pci || "0000:" + word == port.pci)) return "PCI address " + word;
-  return ip && contains(port.gids, gid_text(*ip), &Gid::gid) ? "GID " + word : "";
+  if (ip && contains(port.gids, gid_text(*ip), &Gid::gid)) return "GID " + word;
+  return {};
 }
 
 bool looks_like_a_device(std::string_view word) {
@@ -120,21 +125,15 @@ void add_port(Named& out, const Port& port, const std::string& way) {
   out.by.push_back(way);
 }
 
-bool add(Named& out, const Node& node, const Word& word, const std::optional<Ip>& ip) {
-  for (const Port& port : node.ports)
-    if (const std::string way = way_of_naming(port, word.text, ip); !way.empty()) {
-      add_port(out, port, way);
-      return true;
-    }
-  return false;
-}
-
 void add_lid(Named& out, const Lids& lids, const Word& word) {
-  const auto lid = parse_number<unsigned>(word.text, word.text.starts_with("0x") ? 16 : 10);
+  int base = 10;
+  if (word.text.starts_with("0x")) base = 16;
+  const auto lid = parse_number<unsigned>(word.text, base);
   if (!lid || *lid == 0 || *lid >= kFirstMulticastLid) return;
   const std::string text = "LID " + std::to_string(*lid);
   if (const auto own = lids.find(*lid); own != lids.end()) add_port(out, *own->second, text);
-  else (word.side == Side::remote ? out.peer_lid : out.elsewhere) = text;
+  else if (word.side == Side::remote) out.peer_lid = text;
+  else out.elsewhere = text;
 }
 
 }  // namespace
@@ -151,7 +150,14 @@ Named names_in(std::string_view line, const Node& node, const Lids& lids) {
       continue;
     }
     const auto ip = parse_ip(word.text);
-    if (add(out, node, word, ip)) continue;
+    std::string way;
+    for (const Port& port : node.ports) {
+      way = way_of_naming(port, word.text, ip);
+      if (way.empty()) continue;
+      add_port(out, port, way);
+      break;
+    }
+    if (!way.empty()) continue;
     if (looks_like_a_device(word.text)) out.elsewhere = "device " + word.text;
     if (ip && word.side == Side::local) out.elsewhere = "GID " + word.text;
   }

@@ -14,7 +14,7 @@ constexpr size_t kTimeWithin = 160;  // characters from the start of a line
 constexpr double kLeastEpoch = 1e9;  // a number of seconds in brackets below it counts from boot
 constexpr int64_t kDay = 24 * 3600;
 
-// Of strptime(3), with the length of the text; glog's severity comes before the month.
+// Formats of strptime(3), with the length of the text; glog's severity comes before the month.
 constexpr std::pair<const char*, size_t> kForms[] = {{"%Y-%m-%dT%H:%M:%S", 19}, {"%Y-%m-%d %H:%M:%S", 19},
                                                      {"%Y/%m/%d %H:%M:%S", 19}, {"%b %e %H:%M:%S %Y", 20},
                                                      {"%b %e %H:%M:%S", 15},    {"%m%d %H:%M:%S", 13}};
@@ -28,24 +28,30 @@ std::optional<int64_t> zone_of(std::string_view rest) {
   if (rest.starts_with('Z')) return 0;
   if (rest.size() < 5 || (rest[0] != '+' && rest[0] != '-')) return std::nullopt;
   const auto hours = parse_number<unsigned>(rest.substr(1, 2));
-  const auto minutes = parse_number<unsigned>(rest.substr(rest[3] == ':' ? 4 : 3, 2));
+  const bool is_west = rest[0] == '-';
+  rest.remove_prefix(3);
+  if (rest[0] == ':') rest.remove_prefix(1);
+  const auto minutes = parse_number<unsigned>(rest.substr(0, 2));
   if (!hours || !minutes) return std::nullopt;
-  return (rest[0] == '-' ? -60 : 60) * static_cast<int64_t>(*hours * 60 + *minutes);
+  const auto east = static_cast<int64_t>(*hours * 60 + *minutes) * 60;
+  if (is_west) return -east;
+  return east;
 }
 
-int64_t seconds_of(std::tm parts, std::optional<int64_t> zone, int64_t now) {
-  const auto seconds = [&] {
-    std::tm copy = parts;  // mktime(3) changes it
-    copy.tm_isdst = -1;
-    return zone ? static_cast<int64_t>(::timegm(&copy)) - *zone : static_cast<int64_t>(::mktime(&copy));
-  };
-  if (parts.tm_year != 0) return seconds();
+// Without a zone it is local time.
+int64_t seconds_of(std::tm parts, std::optional<int64_t> zone) {
+  parts.tm_isdst = -1;
+  if (zone) return static_cast<int64_t>(::timegm(&parts)) - *zone;
+  return static_cast<int64_t>(::mktime(&parts));
+}
+
+// The year of `now`, or the one before if the time would lie in the future.
+void complete_year(std::tm& parts, int64_t now) {
   std::tm today{};
   const auto present = static_cast<time_t>(now);
   ::localtime_r(&present, &today);
   parts.tm_year = today.tm_year;
-  if (seconds() > now + kDay) --parts.tm_year;
-  return seconds();
+  if (seconds_of(parts, std::nullopt) > now + kDay) --parts.tm_year;
 }
 
 // "[12345.678901]" of the kernel (seconds since boot) and of UCX (since 1970).
@@ -55,9 +61,9 @@ std::optional<double> bracketed(std::string_view line) {
     if (end == std::string_view::npos) return std::nullopt;
     const std::string_view inside = trim(line.substr(at + 1, end - at - 1));
     const size_t dot = inside.find('.');
-    const auto is_number = [](char letter) { return is_digit(letter) || letter == '.'; };
-    if (dot == std::string_view::npos || inside.size() - dot != 7 || !std::ranges::all_of(inside, is_number)) continue;
-    return parse_double(inside);
+    const bool has_microseconds = dot != std::string_view::npos && inside.size() - dot == 7;
+    if (has_microseconds && inside.find_first_not_of("0123456789.") == std::string_view::npos)
+      return parse_double(inside);
   }
   return std::nullopt;
 }
@@ -70,19 +76,23 @@ std::optional<int64_t> time_of(std::string_view line, int64_t now, double uptime
     if (at > 0 && (is_digit(text[at - 1]) || (text[at - 1] >= 'A' && text[at - 1] <= 'z' && text[at - 1] != '[')))
       continue;
     for (const auto& [form, size] : kForms) {
-      const bool is_glog = form[1] == 'm';
-      if (is_glog && std::string_view("IWEF").find(text[at]) == std::string_view::npos) continue;
+      const char* begin = text.c_str() + at;
+      if (form[1] == 'm') {  // glog
+        if (std::string_view("IWEF").find(text[at]) == std::string_view::npos) continue;
+        ++begin;
+      }
       std::tm parts{};
-      const char* begin = text.c_str() + at + (is_glog ? 1 : 0);
       const char* end = ::strptime(begin, form, &parts);
       if (end == nullptr || static_cast<size_t>(end - begin) != size) continue;
-      return seconds_of(parts, form[1] == 'Y' ? zone_of(end) : std::nullopt, now);
+      if (parts.tm_year == 0) complete_year(parts, now);
+      if (form[1] == 'Y') return seconds_of(parts, zone_of(end));
+      return seconds_of(parts, std::nullopt);
     }
   }
   const auto number = bracketed(text);
   if (!number) return std::nullopt;
-  return *number >= kLeastEpoch ? static_cast<int64_t>(std::min(*number, 1e12))
-                                : now - static_cast<int64_t>(uptime - *number + 0.5);
+  if (*number >= kLeastEpoch) return static_cast<int64_t>(std::min(*number, 1e12));
+  return now - static_cast<int64_t>(uptime - *number + 0.5);
 }
 
 }  // namespace fabric::lines

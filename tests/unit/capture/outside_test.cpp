@@ -362,7 +362,7 @@ TEST(StrangersText, IsNotWrittenByAck) {
   options.comment = kEvil;
   ::setenv("SUDO_USER", kEvil.c_str(), 1);
   ctl::Output output;
-  const int code = ctl::run_ack(options, output);
+  const int code = ctl::find_verb("ack")->run(options, output);
   ::unsetenv("SUDO_USER");
   ASSERT_EQ(code, 0) << output.errors;
   const std::string written = tree.content(kAckFile);

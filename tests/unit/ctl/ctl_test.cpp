@@ -14,6 +14,7 @@
 #include "ctl/output/report_text.h"
 #include "ctl/output/table.h"
 #include "ctl/verbs.h"
+#include "ctl/verbs/status_verb.h"
 #include "ctl/world.h"
 #include "enforce/confirm.h"
 #include "judge/health_state.h"
@@ -431,7 +432,7 @@ TEST(CtlTopo, AMachineThatIsTooLargeIsNotAnEmptyOne) {
     test::add_pci(tree, {slot, pci, "0x10de", "0x2330", "0x030200", "0"});
   }
   Output output;
-  EXPECT_EQ(run_topo(*parsed({"topo", "--root", tree.path()}), output), kFailure);
+  EXPECT_EQ(find_verb("topo")->run(*parsed({"topo", "--root", tree.path()}), output), kFailure);
   EXPECT_TRUE(has(output.errors, "1025 GPUs and 0 NICs")) << output.errors << output.text;
 }
 

@@ -8,6 +8,7 @@
 #include "ctl/output/report_text.h"
 #include "ctl/output/table.h"
 #include "ctl/verbs.h"
+#include "ctl/verbs/neighbors_verb.h"
 #include "support/golden.h"
 #include "support/healthy_node.h"
 #include "support/test.h"

@@ -296,7 +296,7 @@ TEST_F(Card, IsFoundByItsSerialNumber) {
 TEST_F(Card, WhoseApplyIsOverdueIsPutBackByTheNextRestore) {
   nic_.mtu = 9000;
   leave_overdue(1500);
-  EXPECT_EQ(ctl::run_restore(options_, output_), ctl::kDone) << output_.text << output_.errors;
+  EXPECT_EQ(ctl::find_verb("restore")->run(options_, output_), ctl::kDone) << output_.text << output_.errors;
   EXPECT_EQ(nic_.mtu, 1500u);
   EXPECT_TRUE(has(output_.errors, "its previous settings were restored"));
   EXPECT_TRUE(has(output_.text, "mtu")) << output_.text;
@@ -305,7 +305,7 @@ TEST_F(Card, WhoseApplyIsOverdueIsPutBackByTheNextRestore) {
 TEST_F(Card, WhoseApplyIsOverdueIsNoObstacleToTheNextOne) {
   nic_.mtu = 9000;
   leave_overdue(1500);
-  EXPECT_EQ(ctl::run_apply(options_, output_), ctl::kDone) << output_.text << output_.errors;
+  EXPECT_EQ(ctl::find_verb("apply")->run(options_, output_), ctl::kDone) << output_.text << output_.errors;
   EXPECT_EQ(nic_.mtu, 4200u);
   EXPECT_FALSE(load(tree_.path())->has_value());
 }
@@ -313,17 +313,17 @@ TEST_F(Card, WhoseApplyIsOverdueIsNoObstacleToTheNextOne) {
 TEST_F(Card, ThatIsGoneIsSaid) {
   leave_overdue(1500, this_moment(tree_.root()));
   tree_.remove("sys/class/infiniband/mlx5_0");
-  EXPECT_EQ(ctl::run_apply(options_, output_), ctl::kFailure);
+  EXPECT_EQ(ctl::find_verb("apply")->run(options_, output_), ctl::kFailure);
   EXPECT_TRUE(has(output_.errors, "when the ports are idle and present")) << output_.errors;
   EXPECT_FALSE(has(output_.errors, "were restored")) << output_.errors;
 }
 
 // The configuration as shipped also matches the NIC that the machine is reached by.
 TEST_F(Card, WithTheDefaultRouteIsNamedInThePlan) {
-  EXPECT_EQ(ctl::run_plan(options_, output_), ctl::kChanges) << output_.errors;
+  EXPECT_EQ(ctl::find_verb("plan")->run(options_, output_), ctl::kChanges) << output_.errors;
   EXPECT_FALSE(has(output_.text, "default route")) << output_.text;
   tree_.file("proc/net/route", "Iface\tDestination\tGateway\neth0\t00000000\t0100000A\t0003\n");
-  EXPECT_EQ(ctl::run_plan(options_, output_), ctl::kChanges);
+  EXPECT_EQ(ctl::find_verb("plan")->run(options_, output_), ctl::kChanges);
   EXPECT_TRUE(has(output_.text, "The default route leaves by eth0.")) << output_.text;
   EXPECT_TRUE(has(output_.text, "name = \"management\"\\nmatch = { netdev = [\"eth0\"] }")) << output_.text;
 }
@@ -337,7 +337,7 @@ TEST_F(Card, TriesARestoreWithoutTheLock) {
   const auto held = state::take_lock(tree_.path());
   ASSERT_TRUE(held.ok());
   options_.dry_run = true;
-  EXPECT_EQ(ctl::run_restore(options_, output_), ctl::kChanges) << output_.errors;
+  EXPECT_EQ(ctl::find_verb("restore")->run(options_, output_), ctl::kChanges) << output_.errors;
   EXPECT_TRUE(has(output_.text, "mtu")) << output_.text;
 }
 

@@ -190,7 +190,7 @@ TEST_F(RecordedInventory, IsOfAGoodStateOnly) {
   accept.root = accept.host = root;
   accept.json = true;
   ctl::Output output;
-  EXPECT_EQ(ctl::run_inventory(accept, output), ctl::kDone) << output.errors;
+  EXPECT_EQ(ctl::find_verb("inventory")->run(accept, output), ctl::kDone) << output.errors;
   EXPECT_EQ(Json::parse(output.text)["parts"].size(), 23u) << output.text;
 }
 

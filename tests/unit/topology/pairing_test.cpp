@@ -6,6 +6,7 @@
 #include "support/corpus.h"
 #include "support/healthy_node.h"
 #include "support/test.h"
+#include "topology/compute_nics.h"
 
 namespace fabric {
 namespace {

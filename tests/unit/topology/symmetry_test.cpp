@@ -5,6 +5,8 @@
 #include "support/healthy_node.h"
 #include "support/machines.h"
 #include "support/test.h"
+#include "topology/few_places.h"
+#include "topology/odd_node.h"
 #include "topology/pairing.h"
 
 namespace fabric {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // `topo` of whole machines in tests/golden/topo: the project's own, and those of the corpus if it is present.
 // FABRIC_UPDATE_GOLDEN=1 writes the files; look at the difference and at the picture before the commit.
-#include "ctl/topo/topo.h"
+#include "ctl/output/table.h"
+#include "ctl/topo/svg.h"
+#include "ctl/topo/text.h"
 #include "node/topology_reader.h"
 #include "support/corpus.h"
 #include "support/golden.h"

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/json.h"
+#include "ctl/output/table.h"
+#include "ctl/topo/json.h"
+#include "ctl/topo/text.h"
 #include "ctl/topo/topo.h"
 #include "node/topology_reader.h"
 #include "support/corpus.h"

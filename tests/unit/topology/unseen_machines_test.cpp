@@ -11,6 +11,7 @@
 #include "support/machines.h"
 #include "support/test.h"
 #include "support/tree.h"
+#include "topology/compute_nics.h"
 #include "topology/pairing.h"
 
 namespace fabric {

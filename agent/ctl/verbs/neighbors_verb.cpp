@@ -1,19 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ctl/verbs/neighbors_verb.h"
+
 #include <cmath>
 
+#include "base/find.h"
+#include "base/json.h"
+#include "base/parse.h"
 #include "checks/cabling/peer.h"
-#include "ctl/output/report_text.h"
+#include "ctl/machine.h"
+#include "ctl/output/table.h"
+#include "ctl/verbs.h"
 
 namespace fabric::ctl {
 namespace {
 
-// "12s", "5min", "3h", "2d", as systemd writes spans; without a space, at which a narrow table would break the line
+// "12s", "5min", "3h", "2d", as systemd writes spans; without a space, at which a narrow table would break the line.
 std::string age_text(const Neighbor& neighbor) {
   if (neighbor.source == "firmware") return "-";
   const auto seconds = static_cast<long>(neighbor.age);
   if (seconds < 120) return std::to_string(seconds) + "s";
   if (seconds < 7200) return std::to_string(seconds / 60) + "min";
-  return seconds < 172'800 ? std::to_string(seconds / 3600) + "h" : std::to_string(seconds / 86'400) + "d";
+  if (seconds < 172'800) return std::to_string(seconds / 3600) + "h";
+  return std::to_string(seconds / 86'400) + "d";
 }
 
 std::vector<const Neighbor*> neighbors_of(const Node& node, const Port& port) {
@@ -54,9 +62,11 @@ Json neighbor_json(const Neighbor& neighbor) {
            {"mbc", neighbor.pfc->mbc},
            {"capability", neighbor.pfc->capability},
            {"enabled", to_json(neighbor.pfc->enabled)}};
-  if (neighbor.app) app = Json::array();
-  for (const DcbxApp& each : neighbor.app.value_or(std::vector<DcbxApp>{}))
-    app.push_back({{"selector", each.selector}, {"protocol", each.protocol}, {"priority", each.priority}});
+  if (neighbor.app) {
+    app = Json::array();
+    for (const DcbxApp& each : *neighbor.app)
+      app.push_back({{"selector", each.selector}, {"protocol", each.protocol}, {"priority", each.priority}});
+  }
   return {{"source", neighbor.source},
           {"chassis_id", neighbor.chassis_id},
           {"port_id", neighbor.port_id},
@@ -80,14 +90,14 @@ Json neighbors_json(const Options& options, const Node& node, const Policy* poli
   Json ports = Json::array();
   for (const Port& port : node.ports) {
     if (!has_cable(port) || !is_chosen(options, port)) continue;
-    Json expected = Json::array(), found = Json::array();
+    Json listening, expected = Json::array(), found = Json::array();
+    if (const double* since = find_in(node.neighbors.listening, port.netdev)) listening = std::floor(*since);
     for (const Cable* cable : planned_cables(policy, port))
       expected.push_back({{"device", cable->peer.device}, {"port", cable->peer.port}, {"where", cable->where}});
     for (const Neighbor* each : neighbors_of(node, port)) found.push_back(neighbor_json(*each));
-    const double* listening = find_in(node.neighbors.listening, port.netdev);
     ports.push_back({{"port", port.id()},
                      {"netdev", port.netdev},
-                     {"listening", listening == nullptr ? Json() : Json(std::floor(*listening))},
+                     {"listening", std::move(listening)},
                      {"expected", std::move(expected)},
                      {"neighbors", std::move(found)}});
   }
@@ -100,31 +110,37 @@ std::string neighbors_text(const Options& options, const Node& node, const Polic
   Table table({"PORT", "NETDEV", "SWITCH", "SWITCH-PORT", "PFC", "MTU", "AGE", "SOURCE", "EXPECTED"});
   for (const Port& port : node.ports) {
     if (!has_cable(port) || !is_chosen(options, port)) continue;
-    const std::string expected =
-        or_dash(joined(planned_cables(policy, port), ", ", [](const Cable* cable) { return peer_text(cable->peer); }));
+    std::string expected;
+    for (const Cable* cable : planned_cables(policy, port)) append_item(expected, peer_text(cable->peer));
+    expected = or_dash(expected);
     const auto found = neighbors_of(node, port);
     if (found.empty()) table.add({port.id(), port.netdev, "-", "-", "-", "-", "-", "-", expected});
-    for (const Neighbor* each : found)
-      table.add({port.id(), port.netdev, or_dash(each->system()), or_dash(each->port()),
-                 each->pfc ? to_text(each->pfc->enabled) : "-",
-                 each->max_frame ? std::to_string(*each->max_frame) : "-", age_text(*each), each->source, expected});
+    for (const Neighbor* each : found) {
+      std::string pfc = "-", mtu = "-";
+      if (each->pfc) pfc = to_text(each->pfc->enabled);
+      if (each->max_frame) mtu = std::to_string(*each->max_frame);
+      table.add({port.id(), port.netdev, or_dash(each->system()), or_dash(each->port()), pfc, mtu, age_text(*each),
+                 each->source, expected});
+    }
   }
-  const std::string remarks = folded(remarks_text(node, policy), output.width);
-  return (table.empty() ? "No RDMA port with a cable.\n" : table.text(output)) +
-         (remarks.empty() ? "" : "\n" + remarks);
+  std::string text = "No RDMA port with a cable.\n";
+  if (!table.empty()) text = table.text(output);
+  if (const std::string remarks = folded(remarks_text(node, policy), output.width); !remarks.empty())
+    text += "\n" + remarks;
+  return text;
 }
 
 int run_neighbors(const Options& options, Output& output) {
-  auto world = open_world(options);
-  if (!world) return fail(output, kFailure, world.error().text());
+  auto machine = open_machine(options);
+  if (!machine) return fail(output, kFailure, machine.error().text());
   ScanOptions what = ports_only();
   what.keys = Keys();
   what.settings = what.neighbors = what.members = true;  // with settings: whether the firmware has an LLDP agent
-  const Node node = look(*world, what);
+  const Node node = scan_machine(*machine, what);
   if (auto known = check_ports(options, node); !known) return fail(output, kFailure, known.error().text());
-  const Policy* policy = world->policy ? &*world->policy : nullptr;
-  output.text +=
-      options.json ? json_text(neighbors_json(options, node, policy)) : neighbors_text(options, node, policy, output);
+  const Policy* policy = machine->policy_or_null();
+  if (options.json) output.text += json_text(neighbors_json(options, node, policy));
+  else output.text += neighbors_text(options, node, policy, output);
   return kDone;
 }
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// `topo --format cpuset`, `slurm`, `rankfile`: which cores a process of each GPU should run on.
+#include "ctl/topo/bind.h"
+
+#include <algorithm>
 #include <cctype>
 
-#include "ctl/topo/topo.h"
+#include "base/parse.h"
+#include "node/locality.h"
 #include "node/machine.h"
 
 namespace fabric::ctl {
@@ -26,17 +29,18 @@ Cores own_cores(const Topology& topology, size_t index) {
   size_t before = 0, gpus = 0;
   for (size_t g = 0; g < topology.gpus.size(); ++g) {
     if (topology.gpus[g].numa != gpu.numa) continue;
-    before += g < index ? 1 : 0;
+    if (g < index) ++before;
     ++gpus;
   }
   if (all.size() < gpus) return all;
-  const auto at = [&](size_t part) { return all.begin() + static_cast<long>(part * all.size() / gpus); };
-  return {at(before), at(before + 1)};
+  const size_t first = before * all.size() / gpus, end = (before + 1) * all.size() / gpus;
+  return {all.begin() + static_cast<long>(first), all.begin() + static_cast<long>(end)};
 }
 
 std::string mask_text(const std::vector<unsigned>& cpus) {
   std::string digits;
-  const unsigned last = cpus.empty() ? 0 : *std::ranges::max_element(cpus);
+  unsigned last = 0;
+  for (const unsigned cpu : cpus) last = std::max(last, cpu);
   for (unsigned quad = last / 4 + 1; quad-- > 0;) {
     unsigned value = 0;
     for (const unsigned cpu : cpus)
@@ -52,7 +56,7 @@ std::string numbers_text(const Cores& cores) {
 
 // The GPU's type as Slurm's AutoDetect spells it: lower case, underscores for blanks (gpu_common_underscorify_tolower,
 // src/plugins/gpu/common), without the characters that end a word in gres.conf or in --gres.
-std::string type_of(const Gpu& gpu) {
+std::string slurm_type(const Gpu& gpu) {
   std::string out;
   for (const char c : gpu.model) {
     const unsigned char byte = static_cast<unsigned char>(c);
@@ -63,31 +67,37 @@ std::string type_of(const Gpu& gpu) {
   return out;
 }
 
-std::vector<std::string> device_files(const Gpu& gpu) {
-  if (gpu.minor) return {"/dev/nvidia" + std::to_string(*gpu.minor)};
-  std::vector<std::string> out;
-  for (const unsigned minor : gpu.render_minors) out.push_back("/dev/dri/renderD" + std::to_string(minor));
-  return out.empty() ? std::vector<std::string>{""} : out;
-}
-
-struct Device {
+struct GpuFile {
   const Gpu* gpu;
-  std::string file;
+  std::string file;  // empty: unknown
 };
 
-// gres.conf(5), Links: -1 for the device itself, else the more the nearer.
-std::string links_of(const std::vector<Device>& devices, size_t index) {
-  std::vector<std::string> out;
-  for (size_t i = 0; i < devices.size(); ++i) {
-    const auto path = path_class(*devices[index].gpu, *devices[i].gpu);
-    const int nearness = path ? static_cast<int>(PathClass::SYS) - static_cast<int>(*path) : 0;
-    out.push_back(std::to_string(i == index ? -1 : nearness));
+std::vector<GpuFile> gpu_files(const Topology& topology) {
+  std::vector<GpuFile> out;
+  for (const Gpu& gpu : topology.gpus) {
+    if (gpu.minor) out.push_back({&gpu, "/dev/nvidia" + std::to_string(*gpu.minor)});
+    else if (gpu.render_minors.empty()) out.push_back({&gpu, ""});
+    else
+      for (const unsigned minor : gpu.render_minors) out.push_back({&gpu, "/dev/dri/renderD" + std::to_string(minor)});
   }
-  return joined(out, ",");
+  return out;
+}
+
+// gres.conf(5), Links: -1 for the device itself, else the more the nearer.
+std::string links_text(const std::vector<GpuFile>& files, size_t index) {
+  std::string out;
+  for (size_t i = 0; i < files.size(); ++i) {
+    int nearness = 0;
+    if (const auto path = path_class(*files[index].gpu, *files[i].gpu))
+      nearness = static_cast<int>(PathClass::SYS) - static_cast<int>(*path);
+    if (i == index) nearness = -1;
+    append_item(out, std::to_string(nearness), ",");
+  }
+  return out;
 }
 
 // True if two GPUs share a core: one has no NUMA node, or there are too few cores.
-bool overlaps(const Topology& topology) {
+bool share_cores(const Topology& topology) {
   std::vector<bool> taken(topology.cores.size());
   for (size_t g = 0; g < topology.gpus.size(); ++g)
     for (const size_t core : own_cores(topology, g)) {
@@ -97,7 +107,7 @@ bool overlaps(const Topology& topology) {
   return false;
 }
 
-std::string unknown_nodes(const Topology& topology) {
+std::string unknown_node_comments(const Topology& topology) {
   std::string out;
   if (topology.cores.empty()) out += "# The CPUs and NUMA nodes of this machine are unknown.\n";
   for (const Gpu& gpu : topology.gpus)
@@ -112,20 +122,20 @@ std::string topo_cpuset(const TopoView& view) {
   std::string out =
       "# CPUs of each GPU: the cores of its NUMA node, divided among the GPUs there.\n"
       "# Columns: GPU, PCI address, CPUs, mask.\n" +
-      unknown_nodes(topology);
-  std::vector<std::string> masks;
-  for (size_t g = 0; g < topology.gpus.size() && !topology.cores.empty(); ++g) {
+      unknown_node_comments(topology);
+  if (topology.gpus.empty() || topology.cores.empty()) return out;
+  std::string masks;
+  for (size_t g = 0; g < topology.gpus.size(); ++g) {
     std::vector<unsigned> cpus;
     for (const size_t core : own_cores(topology, g))
       cpus.insert(cpus.end(), topology.cores[core].cpus.begin(), topology.cores[core].cpus.end());
-    masks.push_back(mask_text(cpus));
-    out += topology.gpus[g].name + "\t" + topology.gpus[g].pci + "\t" + machine::cpus_text(cpus) + "\t" + masks.back() +
-           "\n";
+    const std::string mask = mask_text(cpus);
+    append_item(masks, mask, ",");
+    out += topology.gpus[g].name + "\t" + topology.gpus[g].pci + "\t" + machine::cpus_text(cpus) + "\t" + mask + "\n";
   }
-  if (!masks.empty())
-    out += "# One task for each GPU, in this order:\n# srun --ntasks-per-node=" + std::to_string(masks.size()) +
-           " --cpu-bind=mask_cpu:" + joined(masks, ",") + "\n";
-  return out;
+  return out +
+         "# One task for each GPU, in this order:\n# srun --ntasks-per-node=" + std::to_string(topology.gpus.size()) +
+         " --cpu-bind=mask_cpu:" + masks + "\n";
 }
 
 std::string topo_slurm(const TopoView& view) {
@@ -134,17 +144,17 @@ std::string topo_slurm(const TopoView& view) {
       "# gres.conf(5) of this node. Cores: Slurm's core numbers of the GPU's NUMA node.\n"
       "# Links: nearness by PCIe (4 PIX, 3 PXB, 2 PHB, 1 NODE, 0 SYS), without NVLink or xGMI.\n"
       "# With AutoDetect=nvml or rsmi leave Cores and Links out: Slurm drains a node that differs.\n" +
-      unknown_nodes(topology);
-  std::vector<Device> devices;
-  for (const Gpu& gpu : topology.gpus)
-    for (const std::string& file : device_files(gpu)) devices.push_back({&gpu, file});
-  for (size_t i = 0; i < devices.size(); ++i) {
-    const Gpu& gpu = *devices[i].gpu;
-    const std::string type = type_of(gpu), cores = numbers_text(cores_of_node(topology, gpu));
-    if (devices[i].file.empty()) out += "# " + gpu.name + " (" + gpu.pci + "): device file unknown\n#";
-    out += "Name=gpu" + (type.empty() ? "" : " Type=" + type) + " File=" + devices[i].file;
+      unknown_node_comments(topology);
+  const std::vector<GpuFile> files = gpu_files(topology);
+  for (size_t i = 0; i < files.size(); ++i) {
+    const Gpu& gpu = *files[i].gpu;
+    const std::string type = slurm_type(gpu), cores = numbers_text(cores_of_node(topology, gpu));
+    if (files[i].file.empty()) out += "# " + gpu.name + " (" + gpu.pci + "): device file unknown\n#";
+    out += "Name=gpu";
+    if (!type.empty()) out += " Type=" + type;
+    out += " File=" + files[i].file;
     if (!cores.empty()) out += " Cores=" + cores;
-    out += " Links=" + links_of(devices, i) + "\n";
+    out += " Links=" + links_text(files, i) + "\n";
   }
   return out;
 }
@@ -155,8 +165,8 @@ std::string topo_rankfile(const TopoView& view) {
       "# Open MPI: mpirun --map-by rankfile:file=FILE; up to 4.1: --rankfile FILE\n"
       "# One rank for each GPU of the first node (+n0), bound to logical cores of its NUMA node.\n"
       "# For the next node repeat the lines with +n1.\n" +
-      unknown_nodes(topology);
-  if (overlaps(topology)) out += "# Some ranks share cores: add --bind-to core:overload-allowed\n";
+      unknown_node_comments(topology);
+  if (share_cores(topology)) out += "# Some ranks share cores: add --bind-to core:overload-allowed\n";
   for (size_t g = 0; g < topology.gpus.size() && !topology.cores.empty(); ++g)
     out += "rank " + std::to_string(g) + "=+n0 slot=" + numbers_text(own_cores(topology, g)) + "\n";
   return out;

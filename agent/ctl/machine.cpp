@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/machine.h"
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <thread>
+
+#include "enforce/confirm.h"
+#include "policy/cabling.h"
+#include "policy/config.h"
+
+namespace fabric::ctl {
+
+const Policy* Machine::policy_or_null() const {
+  if (!policy) return nullptr;
+  return &*policy;
+}
+
+int64_t wall_now(const Kernel& kernel) {
+  std::tm now = local_now(kernel);
+  const long ahead = now.tm_gmtoff;
+  return static_cast<int64_t>(::timegm(&now)) - ahead;
+}
+
+bool names_port(const std::string& name, const Port& port) {
+  return name == port.id() || name == port.rdma || (!port.netdev.empty() && name == port.netdev) ||
+         contains(port.altnames, name);
+}
+
+Result<Machine> open_machine(const Options& options) {
+  auto kernel = options.open(options.root);
+  if (!kernel) return kernel.error();
+  // The folder above it would pass for a machine without NICs.
+  if (!kernel->root.is_host() && !kernel->root.exists("sys") && !kernel->root.exists("proc"))
+    return error(0, options.root + ": not a captured machine: it has no folder sys; name the folder that has");
+  Machine machine{std::move(kernel).value(), std::nullopt, {}};
+  auto config = load_config_in_use(machine.kernel.root, options.config);
+  if (!config) {
+    if (!options.config.empty()) return config.error();
+    machine.no_policy = config.error().text();
+    return machine;
+  }
+  if (!config->error.empty() && !options.config.empty()) return error(0, config->error);
+  machine.no_policy = config->error;
+  machine.policy = std::move(config->config.policy);
+  load_cabling(machine.kernel.root, *machine.policy);
+  return machine;
+}
+
+Result<Machine> open_configured_machine(const Options& options) {
+  auto machine = open_machine(options);
+  if (machine && !machine->no_policy.empty()) return error(0, machine->no_policy);
+  return machine;
+}
+
+Result<void> refuse_against_other_config(const Machine& machine, std::chrono::milliseconds patience) {
+  constexpr std::chrono::milliseconds kPause{100};
+  if (!machine.policy) return {};
+  const std::string mine = confirm::digest(wanted_config(*machine.policy));
+  for (auto waited = kPause;; waited += kPause) {
+    const auto agent = state::load_agent_state(machine.kernel.root);
+    if (!agent || !*agent || !(*agent)->running || (*agent)->mode != to_text(Mode::enforce) || !(*agent)->held.empty())
+      return {};
+    const auto its = state::agent_config(machine.kernel.root);
+    if (!its || its->empty() || *its == mine) return {};
+    if (waited > patience) break;
+    std::this_thread::sleep_for(kPause);
+  }
+  return error(
+      0,
+      "apply: fabric-agentd enforces another configuration and would undo this one; reload it (systemctl reload "
+      "fabric-agent) or stop it first (systemctl stop fabric-agent)");
+}
+
+Node scan_machine(Machine& machine, ScanOptions what) {
+  if (machine.policy) {
+    what.exclude = machine.policy->exclude;
+    what.topology = what.topology || asks_for_role(*machine.policy);
+  }
+  return scan(machine.kernel, what);
+}
+
+bool is_chosen(const Options& options, const Port& port) {
+  for (const std::string& name : options.ports)
+    if (names_port(name, port)) return true;
+  return options.ports.empty();
+}
+
+Result<void> check_ports(const Options& options, const Node& node) {
+  const bool has_host = contains(std::array{"plan", "apply", "restore", "status"}, options.verb);
+  for (const std::string& name : options.ports)
+    if ((name != kHostSubject || !has_host) &&
+        std::ranges::none_of(node.ports, [&](const Port& port) { return names_port(name, port); }))
+      return error(0, "unknown port '" + name + "'; see fabric-agentctl status");
+  return {};
+}
+
+qos::Options reconcile_options(Machine& machine, const Options& options) {
+  qos::Options out;
+  if (machine.policy) {
+    const std::tm now = local_now(machine.kernel);
+    out.disruptive = machine.policy->disruptive;
+    out.window_open =
+        in_window(machine.policy->maintenance, now.tm_wday, static_cast<unsigned>(now.tm_hour * 60 + now.tm_min));
+  }
+  if (options.disruptive) {  // an explicit request ignores the maintenance window
+    out.disruptive = *options.disruptive;
+    out.window_open = true;
+  }
+  out.busy = [&kernel = machine.kernel](const Port& port) { return qos::is_in_use(kernel, port); };
+  return out;
+}
+
+qos::Options port_options(qos::Options options, const Port& port, const PortPolicy& entry) {
+  options.only = qos::own_keys(port);
+  options.derived = entry.derived;
+  return options;
+}
+
+bool names_host(const Options& options) { return options.ports.empty() || contains(options.ports, kHostSubject); }
+
+Changes host_changes(Machine& machine, bool dry_run, decltype(qos::SysctlOptions::save_original) save) {
+  if (!machine.policy) return {};
+  return qos::reconcile_sysctl(machine.kernel.root, machine.policy->sysctl, {dry_run, std::move(save)});
+}
+
+Plan make_plan(Machine& machine, Node& node, const Options& options) {
+  Plan plan;
+  if (!machine.policy || !machine.kernel.route) return plan;
+  qos::Options how = reconcile_options(machine, options);
+  how.dry_run = true;
+  for (Port& port : node.ports)
+    if (const PortPolicy* entry = policy_for(*machine.policy, port); entry != nullptr && is_chosen(options, port))
+      plan[port.id()] = qos::reconcile(machine.kernel, port, entry->want, port_options(how, port, *entry));
+  if (names_host(options))
+    if (Changes host = host_changes(machine, true, {}); !host.empty()) plan[kHostSubject] = std::move(host);
+  return plan;
+}
+
+}  // namespace fabric::ctl

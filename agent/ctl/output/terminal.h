@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a verb writes: standard output and error, through a pager if the text is long.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace fabric::ctl {
+
+struct Output {
+  std::string text;    // to stdout
+  std::string errors;  // to stderr
+  bool color = false;
+  bool paged = false;        // a long text may go through a pager
+  unsigned width = 0;        // lines are wrapped to fit; 0: no limit
+  unsigned error_width = 0;  // the same for stderr
+  unsigned height = 0;       // of the terminal; 0: --watch prints line after line
+  // For --watch: prints and empties text and errors. False: the reader is gone. Empty: all is printed at the end.
+  std::function<bool(Output&)> flush{};
+  std::function<void(Output&)> measure{};  // updates width and height; empty: they do not change
+  int descriptor = -1;                     // flush writes to it; -1: none
+  int keys = -1;                           // the terminal that the user types on; -1: none
+};
+
+// Standard output, as systemctl(1) treats it. Width: $COLUMNS, else the terminal's, else 80. Color on a terminal,
+// unless NO_COLOR is set; SYSTEMD_COLORS=0 or 1 decides before both. TERM=dumb, or none, has neither color nor --watch
+// in place.
+Output standard_output();
+
+// With write(2), since stdio writes a screen in pieces and a terminal would show them. Waits where another process has
+// set the shared pipe or terminal O_NONBLOCK.
+bool write_all(int fd, std::string_view text);
+
+// Prints and empties text and errors; a text longer than the terminal goes through the pager if output.paged. False: a
+// full disk or a closed pipe, which must not look like an answer; it is reported once.
+bool print(Output& output);
+
+}  // namespace fabric::ctl

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/topo/json.h"
+
+#include "base/find.h"
+#include "base/json.h"
+#include "judge/finding.h"
+#include "node/locality.h"
+
+namespace fabric::ctl {
+namespace {
+
+Json class_json(const std::optional<PathClass>& path) {
+  if (!path) return {};
+  return to_text(*path);
+}
+
+Json addresses(const Topology& topology, const std::vector<size_t>& nics) {
+  Json out = Json::array();
+  for (const size_t nic : nics) out.push_back(topology.nics[nic].pci);
+  return out;
+}
+
+}  // namespace
+
+Json topo_json(const TopoView& view) {
+  const Topology& topology = view.topology;
+  Json gpus = Json::array(), nics = Json::array(), paths = Json::array(), pairs = Json::array(),
+       pairing = Json::array(), problems = Json::array();
+  for (size_t i = 0; i < topology.nics.size(); ++i) {
+    const Nic& nic = topology.nics[i];
+    Json& out = nics.emplace_back(Json{{"pci", nic.pci},
+                                       {"netdevs", nic.netdevs},
+                                       {"rdma", nic.rdma},
+                                       {"numa", nic.numa},
+                                       {"card", nic.card},
+                                       {"virtual_function", nic.virtual_function},
+                                       {"compute", contains(view.compute, i)}});
+    if (!nic.bond.empty()) out["bond"] = nic.bond;
+    for (const Port& port : view.node.ports)
+      if (contains(nic.rdma, port.rdma) && port.rate) out["rate"] = *port.rate;
+  }
+  for (size_t g = 0; g < topology.gpus.size(); ++g) {
+    const Gpu& gpu = topology.gpus[g];
+    const Pair& pair = view.pairing.pairs[g];
+    Json& out = gpus.emplace_back(Json{{"pci", gpu.pci},
+                                       {"name", gpu.name},
+                                       {"numa", gpu.numa},
+                                       {"model", gpu.model},
+                                       {"uuid", gpu.uuid},
+                                       {"index", gpu.vendor_index},
+                                       {"minor", gpu.minor}});
+    if (!gpu.partition.empty()) out["partition"] = gpu.partition;
+    for (const Nic& nic : topology.nics) {
+      const auto path = path_class(static_cast<const PciDevice&>(gpu), nic);  // as nvidia-smi: of its own function
+      paths.push_back({{"gpu", gpu.pci}, {"nic", nic.pci}, {"class", class_json(path)}});
+    }
+    pairs.push_back({{"gpu", gpu.pci}, {"nics", addresses(topology, nearest_nics(topology, gpu))}});
+    pairing.push_back({{"gpu", gpu.pci},
+                       {"nics", addresses(topology, pair.nics)},
+                       {"class", class_json(pair.path)},
+                       {"shared_by", pair.shared_by}});
+  }
+  for (const Finding& problem : view.problems)
+    problems.push_back({{"id", problem.id}, {"subject", problem.subject}, {"observed", problem.observed}});
+  return {{"gpus", std::move(gpus)},   {"nics", std::move(nics)},       {"paths", std::move(paths)},
+          {"pairs", std::move(pairs)}, {"pairing", std::move(pairing)}, {"problems", std::move(problems)},
+          {"notes", topo_notes(view)}};
+}
+
+}  // namespace fabric::ctl

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/topo/text.h"
+
+#include <algorithm>
+
+#include "base/find.h"
+#include "base/parse.h"
+#include "ctl/output/table.h"
+#include "judge/finding.h"
+#include "node/locality.h"
+#include "topology/boxes.h"
+
+namespace fabric::ctl {
+namespace {
+
+// nvidia-smi's own words.
+constexpr std::pair<const char*, const char*> kLegend[] = {
+    {"X   ", "Self"},
+    {"SYS ", "Connection traversing PCIe as well as the SMP interconnect between NUMA nodes (e.g., QPI/UPI)"},
+    {"NODE", "Connection traversing PCIe as well as the interconnect between PCIe Host Bridges within a NUMA node"},
+    {"PHB ", "Connection traversing PCIe as well as a PCIe Host Bridge (typically the CPU)"},
+    {"PXB ", "Connection traversing multiple PCIe bridges (without traversing the PCIe Host Bridge)"},
+    {"PIX ", "Connection traversing at most a single PCIe bridge"},
+};
+
+struct Column {
+  std::vector<std::string> cells;  // the title first
+  [[nodiscard]] size_t width() const { return std::ranges::max(cells, {}, &std::string::size).size() + 1; }
+};
+
+// Lines of the columns, each padded to its width but the last.
+std::string block_text(const std::vector<Column>& columns) {
+  std::string out;
+  for (size_t row = 0; row < columns.front().cells.size(); ++row) {
+    std::string line;
+    size_t end = 0;
+    for (const Column& column : columns) {
+      line.resize(end, ' ');
+      line += column.cells[row];
+      end += column.width();
+    }
+    out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return out;
+}
+
+// Blocks of columns that fit the width, each after the rows' names. Columns that belong together, GPUs, NICs, affinity,
+// stay in one block if they fit there.
+std::string in_blocks(const Column& names, const std::vector<std::vector<Column>>& groups, unsigned width) {
+  std::string out;
+  std::vector<Column> block{names};
+  size_t used = names.width();
+  for (const auto& group : groups) {
+    size_t needed = 0;  // by the first column of a group: that of the whole group
+    for (const Column& column : group) needed += column.width();
+    for (const Column& column : group) {
+      needed = std::max(needed, column.width());
+      if (width != 0 && used + needed > width + 1 && block.size() > 1) {
+        append_item(out, block_text(block), "\n");
+        block.resize(1);
+        used = names.width();
+      }
+      needed = 0;
+      block.push_back(column);
+      used += column.width();
+    }
+  }
+  append_item(out, block_text(block), "\n");
+  return out;
+}
+
+std::string matrix(const Topology& topology, const std::vector<size_t>& nics, unsigned width) {
+  std::vector<const PciDevice*> devices;
+  Column names{{""}};
+  for (const Gpu& gpu : topology.gpus) {
+    devices.push_back(&gpu);
+    names.cells.push_back(gpu.name);
+  }
+  for (size_t i = 0; i < nics.size(); ++i) {
+    devices.push_back(&topology.nics[nics[i]]);
+    names.cells.push_back("NIC" + std::to_string(i));
+  }
+  std::vector<Column> gpu_columns, nic_columns, affinity;
+  for (size_t i = 0; i < devices.size(); ++i) {
+    Column column{{names.cells[i + 1]}};
+    for (const PciDevice* row : devices) {
+      if (row == devices[i]) column.cells.emplace_back(" X");
+      else if (const auto path = path_class(*row, *devices[i])) column.cells.emplace_back(to_text(*path));
+      else column.cells.emplace_back("N/A");
+    }
+    if (i < topology.gpus.size()) gpu_columns.push_back(std::move(column));
+    else nic_columns.push_back(std::move(column));
+  }
+  if (!topology.gpus.empty()) {
+    // The affinity belongs to GPUs; nvidia-smi leaves it out of the NICs' rows.
+    Column cpus{{"CPU Affinity"}}, numa{{"NUMA Affinity"}};
+    for (const Gpu& gpu : topology.gpus) {
+      std::string cpus_cell = "N/A", numa_cell = "N/A";
+      if (gpu.numa) {
+        numa_cell = std::to_string(*gpu.numa);
+        if (const std::string* known = find_in(topology.numa_cpus, *gpu.numa)) cpus_cell = *known;
+      }
+      cpus.cells.push_back(cpus_cell);
+      numa.cells.push_back(numa_cell);
+    }
+    cpus.cells.resize(names.cells.size());
+    numa.cells.resize(names.cells.size());
+    affinity = {cpus, numa};
+  }
+  return in_blocks(names, {gpu_columns, nic_columns, affinity}, width);
+}
+
+std::string nic_legend(const Topology& topology, const std::vector<size_t>& nics) {
+  std::string out = "\nNIC Legend:\n\n";
+  for (size_t i = 0; i < nics.size(); ++i) {
+    const Nic& nic = topology.nics[nics[i]];
+    std::string name = joined(nic.rdma);
+    if (name.empty()) name = nic.name;
+    std::string details;
+    for (const std::string& detail : {joined(nic.netdevs), nic.pci})
+      if (!detail.empty() && detail != name) append_item(details, detail);
+    if (!details.empty()) details = " (" + details + ")";
+    out += "  NIC" + std::to_string(i) + ": " + name + details + "\n";
+  }
+  return out;
+}
+
+std::string nearest(const Topology& topology, const std::vector<size_t>& shown) {
+  std::string out = "\nNearest NICs:\n\n";
+  for (const Gpu& gpu : topology.gpus) {
+    std::string names, path;
+    for (const size_t index : nearest_nics(topology, gpu)) {
+      if (!std::ranges::binary_search(shown, index)) continue;
+      append_item(names, topology.nics[index].name);
+      path = to_text(*path_class(gpu, topology.nics[index]));
+    }
+    if (names.empty()) out += "  " + gpu.name + ": unknown\n";
+    else out += "  " + gpu.name + ": " + names + " (" + path + ")\n";
+  }
+  return out;
+}
+
+std::string pairing(const TopoView& view) {
+  std::string out = "\nBest pairing:\n\n";
+  for (size_t g = 0; g < view.topology.gpus.size(); ++g) {
+    const Pair& pair = view.pairing.pairs[g];
+    out += "  " + view.topology.gpus[g].name + ": ";
+    if (pair.nics.empty()) {
+      out += "none\n";
+      continue;
+    }
+    std::string names;
+    for (const size_t nic : pair.nics) append_item(names, view.topology.nics[nic].name);
+    out += names + " (" + std::string(to_text(*pair.path));
+    if (pair.shared_by > 1) out += ", shared by " + std::to_string(pair.shared_by) + " GPUs";
+    out += ")\n";
+  }
+  return out;
+}
+
+std::string left_out(const Topology& topology, const std::vector<size_t>& shown) {
+  std::string names;
+  size_t more = 0;
+  for (size_t i = 0; i < topology.nics.size(); ++i) {
+    if (std::ranges::binary_search(shown, i)) continue;
+    if (carries_rdma(topology.nics[i])) ++more;
+    else if (!is_data_direct(topology.nics[i])) append_item(names, topology.nics[i].name);
+  }
+  std::string out;
+  if (!names.empty()) out += "\nNICs without RDMA: " + names + "\n";
+  if (more > 0) out += "\n" + std::to_string(more) + " more NICs: see --json\n";
+  return out;
+}
+
+}  // namespace
+
+std::string topo_text(const TopoView& view) {
+  const Topology& topology = view.topology;
+  const auto nics = shown_nics(topology);
+  if (topology.gpus.empty() && nics.empty()) return "No GPU and no NIC found.\n";
+  std::string out = matrix(topology, nics, view.width) + "\nLegend:\n\n";
+  for (const auto& [word, meaning] : kLegend)
+    out += std::string("  ") + word + " = " + wrapped(meaning, view.width, 9) + "\n";
+  out += "  As nvidia-smi topo -mp: PCIe only. nvidia-smi topo -m prints NV# between GPUs joined by NVLink.\n";
+  if (!topology.gpus.empty()) out += "\nGPU Legend:\n\n";
+  for (const Gpu& gpu : topology.gpus) {
+    out += "  " + gpu.name + ": ";
+    if (gpu.model.empty()) out += gpu.pci + "\n";
+    else out += gpu.model + " (" + gpu.pci + ")\n";
+  }
+  if (!nics.empty()) out += nic_legend(topology, nics);
+  if (!topology.gpus.empty() && !nics.empty()) out += nearest(topology, nics);
+  if (!topology.gpus.empty() && !view.compute.empty()) out += pairing(view);
+  out += left_out(topology, nics);
+  if (!view.problems.empty()) out += "\nProblems (see fabric-agentctl check):\n\n";
+  for (const Finding& problem : view.problems)
+    out += "  " + problem.subject + ": " + problem.observed + "; expected " + problem.expected + "\n";
+  const auto notes = topo_notes(view);
+  if (!notes.empty()) out += "\nNotes:\n\n";
+  for (const std::string& note : notes) out += "  " + note + "\n";
+  return out;
+}
+
+}  // namespace fabric::ctl

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/topo/view.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/find.h"
+#include "base/parse.h"
+#include "checks/check.h"
+#include "ctl/output/table.h"
+#include "judge/finding.h"
+#include "nic/capabilities.h"
+#include "node/locality.h"
+#include "topology/boxes.h"
+#include "topology/compute_nics.h"
+
+namespace fabric::ctl {
+namespace {
+
+std::string hidden_switches(const TopoView& view) {
+  if (!is_flattened(view.topology)) return {};
+  std::string why = "The PCIe switches are hidden, by a hypervisor or because this topology was recorded without them";
+  if (const std::string& name = view.topology.hypervisor; !name.empty())
+    why = "This is a virtual machine of " + name + ", which hides the PCIe switches";
+  return why + ": devices of the same class may differ in distance. Use the provider's topology file (NCCL_TOPO_FILE).";
+}
+
+bool has_node_path(const TopoView& view) {
+  for (const Gpu& gpu : view.topology.gpus) {
+    for (const Gpu& other : view.topology.gpus)
+      if (&other != &gpu && path_class(gpu, other) == PathClass::NODE) return true;
+    for (const size_t nic : shown_nics(view.topology))
+      if (path_class(gpu, view.topology.nics[nic]) == PathClass::NODE) return true;
+  }
+  return false;
+}
+
+// numa_node is -1: nvidia-smi prints SYS.
+std::string unknown_nodes(const TopoView& view) {
+  if (view.topology.gpus.empty()) return {};
+  std::vector<std::string> unknown;
+  bool assumed = false;
+  for (const Gpu& gpu : view.topology.gpus) {
+    if (!gpu.numa) unknown.push_back(gpu.name);
+    assumed = assumed || gpu.numa_assumed;
+  }
+  for (const size_t index : shown_nics(view.topology)) {
+    const Nic& nic = view.topology.nics[index];
+    if (!nic.numa) unknown.push_back(nic.name);
+    assumed = assumed || nic.numa_assumed;
+  }
+  if (!unknown.empty())
+    return "NUMA node of " + joined(unknown) +
+           " unknown (numa_node -1): N/A without a shared bridge; nvidia-smi prints SYS.";
+  if (assumed && has_node_path(view))
+    return "NUMA nodes of PCI devices unknown (numa_node -1), but the machine has only one: NODE, while nvidia-smi "
+           "prints SYS.";
+  return {};
+}
+
+// Several nodes in a socket: SYS between them does not cross sockets.
+std::string split_sockets(const TopoView& view) {
+  std::map<int, size_t> nodes;  // by socket
+  for (const auto& [node, socket] : view.topology.numa_socket) ++nodes[socket];
+  for (const auto& [socket, count] : nodes)
+    if (count > 1)
+      return "Each socket is split into " + std::to_string(count) +
+             " NUMA nodes (SNC, NPS): SYS between two nodes of one socket does not leave the socket.";
+  return {};
+}
+
+// Bridges above this device only: its slot's port, and bridges on its own board.
+size_t own_bridges(const Topology& topology, const PciDevice& device) {
+  std::set<std::string> bridges_of_others;
+  for (const Gpu& gpu : topology.gpus)
+    if (card_of(gpu.pci) != card_of(device.pci)) bridges_of_others.insert(gpu.bridges.begin(), gpu.bridges.end());
+  for (const Nic& nic : topology.nics)
+    if (card_of(nic.pci) != card_of(device.pci)) bridges_of_others.insert(nic.bridges.begin(), nic.bridges.end());
+  size_t own = 0;
+  while (own < device.bridges.size() && !bridges_of_others.contains(device.bridges[own])) ++own;
+  return own;
+}
+
+// PXB although there is one switch: bridges on the GPU module or NIC count as well.
+std::string bridges_on_boards(const TopoView& view) {
+  const Topology& topology = view.topology;
+  std::vector<std::string> names;
+  for (size_t g = 0; g < view.pairing.pairs.size(); ++g) {
+    const Pair& pair = view.pairing.pairs[g];
+    if (pair.path != PathClass::PXB) continue;
+    if (own_bridges(topology, topology.gpus[g]) > 1) names.push_back(topology.gpus[g].name);
+    for (const size_t nic : pair.nics)
+      if (own_bridges(topology, topology.nics[nic]) > 1) names.push_back(topology.nics[nic].name);
+  }
+  if (names.empty()) return {};
+  std::ranges::sort(names, natural_less);
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return "PXB of " + names_text(names) +
+         " counts bridges above this device only (on its own board, or one more switch); no other GPU or NIC shares "
+         "them.";
+}
+
+// Grace, Power9, and cards in slots of their own.
+std::string no_shared_bridge(const TopoView& view) {
+  if (view.topology.gpus.empty() || view.compute.empty() || is_flattened(view.topology)) return {};
+  for (const Gpu& gpu : view.topology.gpus)
+    for (const size_t nic : view.compute)
+      if (const auto path = path_class(gpu, view.topology.nics[nic]); !path || *path < PathClass::NODE) return {};
+  return "No GPU shares a PCIe switch or host bridge with a NIC: every path is NODE or SYS, and NICs of the same class "
+         "are equally near.";
+}
+
+std::string memory_nodes(const TopoView& view) {
+  if (view.topology.memory_nodes.empty()) return {};
+  std::string nodes;
+  for (const int node : view.topology.memory_nodes) append_item(nodes, std::to_string(node));
+  return "NUMA nodes without CPUs (memory of GPUs, HBM, CXL): " + nodes + ".";
+}
+
+std::string soft_iwarp(const TopoView& view) {
+  if (!contains(view.topology.gpus, kNvidia, &Gpu::vendor)) return {};
+  for (const Port& port : view.node.ports)
+    if (capabilities_of(port.kernel_driver).breaks_nvidia_smi_topo)
+      return "nvidia-smi topo -m fails while the soft-iWARP device " + port.rdma + " exists.";
+  return {};
+}
+
+std::vector<std::string> split_cards(const Topology& topology) {
+  std::map<std::string, std::vector<const Nic*>> cards;
+  for (const Nic& nic : topology.nics)
+    if (!nic.rdma.empty() && !nic.virtual_function && !nic.card.empty()) cards[nic.card].push_back(&nic);
+  std::vector<std::string> out;
+  for (const auto& [card, nics] : cards) {
+    std::string names;
+    bool one_root = true;
+    for (const Nic* nic : nics) {
+      append_item(names, nic->name);
+      one_root = one_root && nic->root == nics.front()->root;
+    }
+    if (!one_root)
+      out.push_back(names + " are one NIC on several PCI trees (socket direct, multi-host): they share its ports.");
+  }
+  return out;
+}
+
+}  // namespace
+
+TopoView topo_view(const Node& node, const Policy* policy, std::string bootstrap) {
+  std::vector<std::string> only{"locality", "pairing", "pcie"};
+  if (!node.ports.empty()) only.emplace_back("port-state");
+  Report report = run_checks({.now = node, .no_policy = {}}, only);
+  std::erase_if(report.findings, [](const Finding& finding) {
+    return finding.status == Status::ok || finding.status == Status::unknown;
+  });
+  return {node,
+          node.topology,
+          policy,
+          compute_nics(node.topology, node.ports),
+          best_pairing(node.topology, node.ports),
+          std::move(report.findings),
+          std::move(bootstrap)};
+}
+
+std::vector<std::string> topo_notes(const TopoView& view) {
+  std::vector<std::string> notes;
+  for (const auto& note :
+       {hidden_switches, unknown_nodes, split_sockets, bridges_on_boards, no_shared_bridge, memory_nodes, soft_iwarp})
+    if (std::string text = note(view); !text.empty()) notes.push_back(std::move(text));
+  for (const std::string& difference : view.topology.differences)
+    notes.push_back("hwloc and sysfs differ (sysfs is used): " + difference);
+  for (std::string& note : split_cards(view.topology)) notes.push_back(std::move(note));
+  for (const Nic& nic : view.topology.nics) {
+    if (nic.bond.empty()) continue;
+    std::string name = joined(nic.netdevs);
+    if (name.empty()) name = nic.name;
+    notes.push_back(name + " is a member of " + nic.bond + ".");
+  }
+  for (const Nic& nic : view.topology.nics)
+    if (nic.direct)
+      notes.push_back(nic.name + " reaches its GPU through its Data Direct function " + nic.direct->pci +
+                      "; the matrix shows the NIC's own function, as nvidia-smi does.");
+  return notes;
+}
+
+std::vector<const Finding*> problems_of(const TopoView& view, const std::string& device) {
+  std::vector<const Finding*> out;
+  for (const Finding& problem : view.problems)
+    if (problem.subject == device || problem.subject.starts_with(device + "/")) out.push_back(&problem);
+  return out;
+}
+
+std::string host_title(const TopoView& view) {
+  if (view.node.hostname.empty()) return "this machine";
+  return view.node.hostname;
+}
+
+std::string nic_title(const Nic& nic) {
+  std::string name = joined(nic.rdma);
+  if (name.empty()) name = nic.name;
+  const std::string netdevs = joined(nic.netdevs);
+  if (netdevs.empty() || netdevs == name) return name;
+  return name + " (" + netdevs + ")";
+}
+
+}  // namespace fabric::ctl

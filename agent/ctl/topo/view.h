@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every format of `topo` shows: the machine, the best pairing, problems and notes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "judge/report.h"
+#include "node/node.h"
+#include "policy/policy.h"
+#include "topology/pairing.h"
+
+namespace fabric::ctl {
+
+struct TopoView {
+  const Node& node;
+  const Topology& topology;        // the node's
+  const Policy* policy = nullptr;  // null: no configuration
+  std::vector<size_t> compute;     // compute_nics()
+  Pairing pairing;                 // of those that are up
+  std::vector<Finding> problems;   // of locality, pairing, pcie and port-state
+  std::string bootstrap;           // netdev of the default route; empty: unknown
+  unsigned width = 0;              // of the output; 0: no limit
+};
+// `node` and `policy` must outlive the view.
+TopoView topo_view(const Node& node, const Policy* policy = nullptr, std::string bootstrap = {});
+
+// Limits of the classes and differences from nvidia-smi: a hypervisor that hides the tree, unknown NUMA nodes, several
+// in a socket, bridges on a card, no shared bridge, cards on two sockets.
+std::vector<std::string> topo_notes(const TopoView& view);
+
+// The problems of the device or one of its ports.
+std::vector<const Finding*> problems_of(const TopoView& view, const std::string& device);
+
+std::string host_title(const TopoView& view);  // the host name, or "this machine"
+std::string nic_title(const Nic& nic);         // "mlx5_0 (ens0)"
+
+}  // namespace fabric::ctl

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+// explain: checks and rules by ID, error lines of jobs and kernels, and whole logs.
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <limits>
+#include <optional>
+
+#include "base/find.h"
+#include "base/json.h"
+#include "base/parse.h"
+#include "checks/check.h"
+#include "ctl/machine.h"
+#include "ctl/output/table.h"
+#include "ctl/verbs.h"
+#include "diagnosis/diagnosis.h"
+#include "health/health.h"
+#include "judge/health_state.h"
+#include "judge/lines.h"
+#include "judge/lines/names.h"
+#include "judge/lines/time.h"
+#include "kernel/rdma/infiniband.h"
+#include "node/optics_state.h"
+
+namespace fabric::ctl {
+namespace {
+
+using lines::kMaxLine;
+using lines::Message;
+using lines::Named;
+
+constexpr int kNothingKnown = 1;
+constexpr size_t kMaxFindings = 200;  // of one log
+constexpr size_t kShownOfLine = 400;
+
+// A check or a diagnosis rule.
+struct Topic {
+  std::string_view id, group, title;
+  std::string runbook;
+  std::string_view culprit{}, next{};  // of a rule
+};
+
+Topic rule_topic(const Rule& rule) {
+  std::string text = std::string(rule.signature) + "\nExcludes: " + std::string(rule.excludes);
+  for (const Threshold* each : rule.thresholds)
+    if (each != nullptr) text += "\n" + limit_text(*each);
+  if (rule.confidence > 0)
+    text +=
+        "\nConfidence: " + number_text(100 * rule.confidence) + " %, measured with the package's catalogue of faults.";
+  return {rule.id, "diagnosis", rule.conclusion, text, to_text(rule.culprit), rule.next};
+}
+
+std::vector<Topic> topics() {
+  std::vector<Topic> out;
+  for (const Check& check : checks()) out.push_back({check.id, check.group, check.title, runbook(check)});
+  for (const Rule& rule : rules()) out.push_back(rule_topic(rule));
+  out.push_back(rule_topic(*find_rule("not-enough-evidence")));
+  return out;
+}
+
+std::string topic_text(const Topic& topic, const Output& output) {
+  std::string text = std::string(topic.id) + " (" + std::string(topic.group) + ")\n";
+  text += "  " + wrapped(topic.title, output.width, 2) + "\n";
+  for (const std::string_view line : split(topic.runbook, '\n')) text += "  " + wrapped(line, output.width, 2) + "\n";
+  if (topic.culprit.empty()) return text;
+  text += "  " + wrapped("Culprit: " + std::string(topic.culprit) + ".", output.width, 2) + "\n";
+  if (topic.next.empty()) return text;
+  // NETDEV in place of {netdev} and so on: no port is known.
+  for (const std::string_view line : split(topic.next, '\n'))
+    text += "  " + wrapped(with_names(line, upper), output.width, 4) + "\n";
+  return text;
+}
+
+Json topic_json(const Topic& topic) {
+  Json out = {{"id", topic.id}, {"group", topic.group}, {"title", topic.title}, {"runbook", topic.runbook}};
+  if (!topic.culprit.empty()) out["culprit"] = topic.culprit;
+  return out;
+}
+
+// One message at one set of ports.
+struct Found {
+  const Message* message = nullptr;
+  Named named;
+  std::string line, vendor;  // of the first line
+  std::optional<int64_t> time;
+  size_t first = 0, count = 0;
+};
+
+// What lines are resolved against. Empty if the machine cannot be read.
+struct NodeState {
+  Node node;
+  lines::Lids lids;
+  std::optional<HealthMemory> memory;
+  int64_t wall = std::time(nullptr);
+  double uptime = 0;  // at that time
+};
+
+struct Log {
+  std::vector<Found> found;
+  size_t lines = 0, known = 0, cut = 0;
+};
+
+// Colors of a terminal that are in the log would hide where a word begins (ECMA-48, CSI).
+std::string without_colors(std::string_view line) {
+  std::string out;
+  for (size_t at = 0; at < line.size(); ++at) {
+    if (line.substr(at).starts_with("\033["))
+      at = std::min(line.size(), line.find_first_not_of("0123456789;:", at + 2));
+    else out += line[at];
+  }
+  return out;
+}
+
+void add_line(Log& log, std::string_view colored, const NodeState& state) {
+  ++log.lines;
+  const std::string line = without_colors(colored);
+  const Message* message = lines::recognize(line);
+  if (message == nullptr) return;
+  ++log.known;
+  Named named = lines::names_in(line, state.node, state.lids);
+  for (Found& each : log.found)
+    if (each.message == message && each.named.ports == named.ports) {
+      ++each.count;
+      return;
+    }
+  if (log.found.size() < kMaxFindings)
+    log.found.push_back({message, std::move(named), line.substr(0, kShownOfLine), lines::vendor_error(line),
+                         lines::time_of(line, state.wall, state.uptime), log.lines, 1});
+}
+
+// A line of any length costs kMaxLine of memory.
+void read_log(std::istream& stream, Log& log, const NodeState& state) {
+  std::string line(kMaxLine + 1, '\0');
+  while (stream.getline(line.data(), static_cast<std::streamsize>(line.size())) || stream.gcount() > 0) {
+    const bool is_cut = stream.fail();
+    auto size = static_cast<size_t>(stream.gcount());
+    if (!is_cut && !stream.eof()) --size;  // the newline
+    add_line(log, line.substr(0, size), state);
+    if (!is_cut) continue;
+    ++log.cut;
+    stream.clear();
+    stream.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+  }
+}
+
+// What the line names, and the first port; unknown names in capitals. {port} without a port: every port.
+std::string next_step(const Found& found) {
+  std::map<std::string_view, std::string> values{{"peer", found.named.peer}};
+  if (!found.named.ports.empty()) {
+    const Port& port = *found.named.ports.front();
+    values["netdev"] = port.netdev;
+    values["pci"] = port.pci;
+    values["rdma"] = port.rdma;
+    values["port"] = port.id();
+  }
+  const std::string step = with_names(found.message->next, [&](std::string_view name) {
+    const std::string& value = values[name];
+    if (value.empty() && name != "port") return upper(name);
+    return value;
+  });
+  return std::string(trim(step));
+}
+
+// The health rules that were raised for the port at the time of the line, or that are raised now.
+std::vector<std::string> counters_of(const Port& port, const Found& found, const std::optional<HealthMemory>& memory) {
+  if (!memory) return {"not known: fabric-exporter does not run"};
+  const Health& health = memory->health;
+  std::vector<std::string> subjects{port.id(), port.rdma, port.pci}, out;
+  std::erase(subjects, "");
+  if (found.time && *found.time <= health.wall) {
+    const double moment = health.now - static_cast<double>(health.wall - *found.time);
+    for (const PastFinding& past : findings_at(memory->history, subjects, moment)) {
+      std::string until = " until now";
+      if (past.until) until = " to " + time_text(wall_of(health, *past.until));
+      out.push_back(past.rule + " " + std::string(to_text(past.status)) + " from " +
+                    time_text(wall_of(health, past.from)) + until + ": " + past.evidence);
+    }
+    if (const double since = memory->history.since.value_or(health.now); moment < since)
+      out.push_back("at " + time_text(*found.time) + ": the history of fabric-exporter begins at " +
+                    time_text(wall_of(health, since)));
+    if (out.empty()) out.push_back("no health rule was raised at " + time_text(*found.time));
+    return out;
+  }
+  for (const auto& [rule, states] : health.rules)
+    for (const std::string& subject : subjects)
+      if (const auto* state = find_in(states, subject); state != nullptr && state->status() != Status::ok)
+        out.push_back(rule + " " + std::string(to_text(state->status())) + " since " +
+                      time_text(wall_of(health, state->since())) + ": " + state->evidence);
+  if (out.empty()) out.emplace_back("no health rule is raised now");
+  if (!found.time) out.emplace_back("the line has no time: this is the state of now");
+  return out;
+}
+
+std::string found_text(const Found& found, const std::optional<HealthMemory>& memory, const Output& output) {
+  const Message& message = *found.message;
+  const Named& named = found.named;
+  std::string where = "Line " + std::to_string(found.first);
+  if (found.count > 1) where += ", " + std::to_string(found.count) + " times";
+  std::vector<std::string> paragraphs{where + ": " + clean_text(found.line), std::string(message.meaning)};
+  if (!found.vendor.empty()) paragraphs.push_back("The NIC adds " + found.vendor + ".");
+  for (size_t i = 0; i < named.ports.size(); ++i) {
+    const Port& port = *named.ports[i];
+    std::string text = "Port: " + port.id();
+    if (!port.netdev.empty()) text += ", netdev " + port.netdev;
+    if (!port.pci.empty()) text += ", PCI " + port.pci;
+    paragraphs.push_back(text + " (by " + named.by[i] + ")");
+    for (const std::string& counters : counters_of(port, found, memory)) paragraphs.push_back("Counters: " + counters);
+  }
+  if (!named.elsewhere.empty())
+    paragraphs.push_back("Not on this node: " + named.elsewhere + ". Run this on the node that wrote the line.");
+  if (!named.peer_lid.empty()) paragraphs.push_back("Peer: " + named.peer_lid + ", not of this node");
+  if (!named.peer.empty()) paragraphs.push_back("Peer: " + named.peer);
+  paragraphs.push_back("Next: " + next_step(found));
+  paragraphs.push_back("Source: " + std::string(message.source));
+  std::string text = std::string(message.id) + " (" + std::string(to_text(message.cause)) + ")\n";
+  for (const std::string& paragraph : paragraphs) text += "  " + wrapped(paragraph, output.width, 4) + "\n";
+  return text;
+}
+
+Json found_json(const Found& found, const std::optional<HealthMemory>& memory) {
+  Json time, ports = Json::array();
+  if (found.time) time = time_text(*found.time);
+  for (size_t i = 0; i < found.named.ports.size(); ++i) {
+    const Port& port = *found.named.ports[i];
+    ports.push_back({{"port", port.id()},
+                     {"netdev", port.netdev},
+                     {"pci", port.pci},
+                     {"by", found.named.by[i]},
+                     {"counters", counters_of(port, found, memory)}});
+  }
+  const Message& message = *found.message;
+  return {{"id", message.id},
+          {"cause", to_text(message.cause)},
+          {"meaning", message.meaning},
+          {"vendor_error", found.vendor},
+          {"peer", found.named.peer},
+          {"peer_lid", found.named.peer_lid},
+          {"elsewhere", found.named.elsewhere},
+          {"next", next_step(found)},
+          {"source", message.source},
+          {"line", clean_text(found.line)},
+          {"first_line", found.first},
+          {"count", found.count},
+          {"time", std::move(time)},
+          {"ports", std::move(ports)}};
+}
+
+// "0x1c" or "28"; 0: not readable.
+unsigned lid_number(const Root& root, const std::string& file) {
+  const std::string line = root.line_of(file);
+  if (line.starts_with("0x")) return parse_number<unsigned>(line, 16).value_or(0);
+  return parse_number<unsigned>(line).value_or(0);
+}
+
+// 2 to the power of the mask count: a port has so many LIDs, from its base LID on.
+lines::Lids read_lids(const Root& root, const Node& node) {
+  lines::Lids out;
+  for (const Port& port : node.ports) {
+    if (port.link_layer != LinkLayer::infiniband) continue;
+    const std::string folder = infiniband::port_folder(port.rdma, port.number);
+    const unsigned base = lid_number(root, folder + "/lid");
+    const unsigned count = 1U << std::min(7U, lid_number(root, folder + "/lid_mask_count"));
+    for (unsigned i = 0; base != 0 && i < count; ++i) out[base + i] = &port;
+  }
+  return out;
+}
+
+NodeState read_state(const Options& options, Output& output) {
+  NodeState out;
+  auto machine = open_machine(options);
+  if (!machine) {
+    output.errors += "fabric-agentctl: " + machine.error().text() + ": ports are not resolved\n";
+    return out;
+  }
+  ScanOptions what = ports_only();
+  what.gids = what.members = true;
+  out.node = scan_machine(*machine, what);
+  out.lids = read_lids(machine->kernel.root, out.node);
+  out.wall = wall_now(machine->kernel);
+  out.uptime = state::uptime(machine->kernel.root).value_or(0);
+  if (auto memory = load_health(machine->kernel.root); memory && *memory) {
+    out.memory = std::move(**memory);
+    out.wall = out.memory->health.wall;
+    out.uptime = out.memory->health.now;
+  }
+  return out;
+}
+
+// "--log FILE", "-", or lines as arguments.
+int explain_lines(const Options& options, Output& output) {
+  std::string name = options.log;
+  if (!name.empty() && !options.arguments.empty())
+    return fail(output, kUsage, "explain: --log and a line exclude each other");
+  if (options.arguments.size() == 1 && options.arguments.front() == "-") name = "-";
+  const NodeState state = read_state(options, output);
+  Log log;
+  if (name == "-") {
+    read_log(std::cin, log, state);
+  } else if (!name.empty()) {
+    std::ifstream stream(name, std::ios::binary);
+    if (!stream || stream.peek() == std::ifstream::traits_type::eof())
+      if (!stream.eof()) return fail(output, kFailure, name + ": " + error(errno, "cannot be read").text());
+    stream.clear();
+    read_log(stream, log, state);
+  } else {
+    for (const std::string& line : options.arguments) {
+      if (line.size() > kMaxLine) ++log.cut;
+      add_line(log, line, state);
+    }
+  }
+  if (options.json) {
+    Json list = Json::array();
+    for (const Found& found : log.found) list.push_back(found_json(found, state.memory));
+    output.text += json_text(list);
+  } else {
+    std::string text;
+    for (const Found& found : log.found) append_item(text, found_text(found, state.memory, output), "\n");
+    if (log.known == 0 && log.lines == 1)
+      text += "Unknown line: it matches none of the " + std::to_string(lines::messages().size()) + " known messages.\n";
+    else if (log.known == 0) text += "None of the " + std::to_string(log.lines) + " lines matches a known message.\n";
+    else if (log.cut > 0) text += "\n";
+    if (log.cut == 1) text += "1 line is longer than 16 KiB: the rest of it was not read.\n";
+    if (log.cut > 1)
+      text += std::to_string(log.cut) + " lines are longer than 16 KiB: the rest of them was not read.\n";
+    output.text += text;
+  }
+  if (log.known == 0) return kNothingKnown;
+  return kDone;
+}
+
+int explain_ids(const Options& options, Output& output) {
+  const std::vector<Topic> all = topics();
+  if (options.arguments.empty() && !options.json) {
+    Table table({"ID", "GROUP", "TITLE"});
+    for (const Topic& topic : all)
+      table.add({std::string(topic.id), std::string(topic.group), std::string(topic.title)});
+    output.text += table.text(output);
+    return kDone;
+  }
+  std::vector<Topic> chosen;
+  if (options.arguments.empty()) chosen = all;
+  for (const std::string& id : options.arguments) {
+    const Topic* found = find_where(all, [&](const Topic& topic) { return topic.id == id; });
+    if (found == nullptr) {
+      std::vector<std::string_view> known;
+      for (const Topic& topic : all) known.push_back(topic.id);
+      return fail(output, kUsage, "unknown check, setting or rule '" + id + "'" + suggestion(id, known, "explain"));
+    }
+    chosen.push_back(*found);
+  }
+  if (options.json) {
+    Json list = Json::array();
+    for (const Topic& topic : chosen) list.push_back(topic_json(topic));
+    output.text += json_text(list);
+    return kDone;
+  }
+  std::string text;
+  for (const Topic& topic : chosen) append_item(text, topic_text(topic, output), "\n");
+  output.text += text;
+  return kDone;
+}
+
+}  // namespace
+
+int run_explain(const Options& options, Output& output) {
+  bool has_line = !options.log.empty();
+  for (const std::string& word : options.arguments)  // an ID has no blanks
+    has_line = has_line || word == "-" || word.find_first_of(" \t") != std::string::npos;
+  if (has_line) return explain_lines(options, output);
+  return explain_ids(options, output);
+}
+
+}  // namespace fabric::ctl

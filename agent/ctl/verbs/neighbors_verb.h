@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// neighbors: what LLDP says is at the other end of each port, and what the cabling plan expects.
+#pragma once
+
+#include <string>
+
+#include "ctl/options.h"
+#include "ctl/output/terminal.h"
+#include "node/node.h"
+#include "policy/policy.h"
+
+namespace fabric::ctl {
+
+// One row for each port and neighbor, then remarks on the source and on malformed frames.
+std::string neighbors_text(const Options& options, const Node& node, const Policy* policy, const Output& output);
+
+}  // namespace fabric::ctl

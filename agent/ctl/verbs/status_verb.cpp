@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/verbs/status_verb.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "base/find.h"
+#include "base/json.h"
+#include "base/parse.h"
+#include "ctl/machine.h"
+#include "ctl/output/report_text.h"
+#include "ctl/output/table.h"
+#include "ctl/verbs.h"
+#include "ctl/verbs/inventory_verb.h"
+#include "judge/finding.h"
+#include "judge/report.h"
+#include "node/port_kind.h"
+#include "node/state.h"
+#include "policy/config.h"
+
+namespace fabric::ctl {
+namespace {
+
+using AgentSettings = std::map<std::string, SettingState>;
+
+const AgentSettings* agent_settings(const Node& node, const std::string& id) {
+  if (!node.agent) return nullptr;
+  return find_in(node.agent->ports, id);
+}
+
+const PortPolicy* policy_of(const Policy* policy, const Port& port) {
+  if (policy == nullptr) return nullptr;
+  return policy_for(*policy, port);
+}
+
+std::string state_text(const Port& port) {
+  if (!port.state) return "-";
+  return std::string(port_state_text(*port.state));
+}
+
+// "yes", "no: pfc pending, mtu unknown"; "unknown" without changes.
+std::string sync_text(const Node& node, const Changes* changes) {
+  if (changes == nullptr) return "unknown";
+  std::string exceptions;
+  bool done = true;
+  for (const Change& change : *changes) {
+    const Outcome outcome = with_agents_word(node, change).outcome;
+    if (outcome == Outcome::in_sync) continue;
+    done = done && is_done(outcome);
+    std::string word(to_text(outcome));
+    if (change.outcome == Outcome::refused && outcome == Outcome::refused) word = "unknown";  // a dry run only reads
+    append_item(exceptions, change.key() + " " + word);
+  }
+  if (exceptions.empty()) return "yes";
+  if (done) return "yes, but " + exceptions;
+  return "no: " + exceptions;
+}
+
+struct Repairs {
+  uint64_t count = 0;
+  std::string last;  // "2026-11-21T14:30:00Z pfc"; empty: never
+};
+
+// How often the agent repaired a setting of the port.
+Repairs repairs_of(const AgentSettings* settings) {
+  Repairs out;
+  if (settings == nullptr) return out;
+  std::string_view latest;  // RFC 3339 in UTC: the order of texts is that of times
+  for (const auto& [key, setting] : *settings) {
+    out.count += setting.repairs;
+    if (setting.last_repair <= latest) continue;
+    latest = setting.last_repair;
+    out.last = setting.last_repair + " " + key;
+  }
+  return out;
+}
+
+std::string agent_lines(const Node& node) {
+  if (!node.agent_unread.empty()) return "Agent: state not readable.\n";
+  if (!node.agent) return "Agent: not running; no state published.\n";
+  const AgentState& agent = *node.agent;
+  std::string text = "Agent: not running; last change " + or_dash(agent.updated) + ".\n";
+  if (agent.running) text = "Agent: running, " + agent.mode + " mode; last change " + agent.updated + ".\n";
+  if (!agent.held.empty()) text += "Agent: enforcement suspended: " + agent.held + ".\n";
+  if (!agent.config_error.empty())
+    text += "Agent: invalid configuration, the last valid one is in use (/" + std::string(kLastGoodFile) +
+            "): " + agent.config_error + "\n";
+  if (!agent.originals_error.empty()) text += "Agent: original settings unreadable: " + agent.originals_error + "\n";
+  return text;
+}
+
+// Details and drift of each setting, as the agent reports them.
+std::string agent_details(const Node& node, const std::string& id) {
+  std::string text;
+  const AgentSettings* settings = agent_settings(node, id);
+  if (settings == nullptr) return text;
+  for (const auto& [key, setting] : *settings) {
+    if (!setting.detail.empty()) text += id + " " + key + ": " + setting.outcome + ": " + setting.detail + "\n";
+    uint64_t count = 0;
+    for (const auto& [cause, times] : setting.drifts) count += times;
+    if (count == 0) continue;
+    std::string how_often = "once";
+    if (count > 1) how_often = std::to_string(count) + " times";
+    text += id + " " + key + ": drifted " + how_often + ", last " + setting.last_drift + " from " + setting.drift_from +
+            " to " + setting.drift_to + ", by " + setting.drift_by + "\n";
+  }
+  return text;
+}
+
+Json setting_json(const Node& node, const Change& change) {
+  const Change merged = with_agents_word(node, change);
+  SettingState state;
+  if (const AgentSettings* settings = agent_settings(node, change.port))
+    if (const SettingState* known = find_in(*settings, change.key())) state = *known;
+  return {{"setting", change.key()},
+          {"outcome", to_text(merged.outcome)},
+          {"from", change.from},
+          {"to", change.to},
+          {"detail", merged.detail},
+          {"repairs", state.repairs},
+          {"last_repair", state.last_repair},
+          {"drifts", state.drifts},
+          {"last_drift", state.last_drift},
+          {"drift_from", state.drift_from},
+          {"drift_to", state.drift_to},
+          {"drift_by", state.drift_by}};
+}
+
+// in_sync (null: there is no policy, or it was not compared) and settings.
+void put_changes(Json& out, const Node& node, bool has_policy, const Changes* changes) {
+  Json in_sync, settings = Json::array();
+  if (changes != nullptr) {
+    bool all = true;
+    for (const Change& change : *changes) {
+      all = all && with_agents_word(node, change).outcome == Outcome::in_sync;
+      settings.push_back(setting_json(node, change));
+    }
+    if (has_policy) in_sync = all;
+  }
+  out["in_sync"] = std::move(in_sync);
+  out["settings"] = std::move(settings);
+}
+
+Json port_json(const Node& node, const Port& port, const Policy* policy, const Changes* changes) {
+  const PortPolicy* own = policy_of(policy, port);
+  Json out = {{"port", port.id()},
+              {"netdev", port.netdev},
+              {"state", nullptr},
+              {"phys_state", nullptr},
+              {"rate", port.rate},
+              {"policy", nullptr},
+              {"left_alone", port.left_alone}};
+  if (port.state) out["state"] = state_text(port);
+  if (port.phys_state) out["phys_state"] = phys_state_text(*port.phys_state);
+  if (own != nullptr) out["policy"] = own->name;
+  if (policy != nullptr) out["left_alone"] = why_left_alone(*policy, port);
+  put_changes(out, node, own != nullptr, changes);
+  return out;
+}
+
+// SETTING, READ, WANTED, OUTCOME.
+std::string settings_text(const Port& port, const PortPolicy* policy, const Changes* changes, const Output& output) {
+  Table table({"SETTING", "READ", "WANTED", "OUTCOME"});
+  for (const Setting& setting : kSettings) {
+    const bool is_wanted = policy != nullptr && has_value(setting, policy->want);
+    if (!is_wanted && !has_value(setting, port.qos)) continue;
+    const std::string read = value_text(setting, port.qos);
+    std::string wanted = "-", outcome = "-";
+    if (policy != nullptr) wanted = value_text(setting, policy->want);
+    if (changes != nullptr)
+      for (const Change& change : *changes) {
+        if (change.setting != setting.id) continue;
+        wanted = change.to;
+        outcome = to_text(change.outcome);
+        break;
+      }
+    if (wanted == read && read != "-") wanted = "same";
+    table.add({std::string(setting.key), read, wanted, outcome});
+  }
+  if (table.empty()) return "  no settings could be read\n";
+  return table.text(output);
+}
+
+Json show_json(const Node& node, const Policy* policy) {
+  Json ports = Json::array();
+  for (const Port& port : node.ports) {
+    const PortPolicy* own = policy_of(policy, port);
+    Json name, settings = Json::object();
+    if (own != nullptr) name = own->name;
+    for (const Setting& setting : kSettings) {
+      Json& out = settings[std::string(setting.key)] = {{"read", value_json(setting, port.qos)}, {"wanted", nullptr}};
+      if (own != nullptr) out["wanted"] = value_json(setting, own->want);
+    }
+    ports.push_back(
+        {{"port", port.id()}, {"netdev", port.netdev}, {"policy", std::move(name)}, {"settings", std::move(settings)}});
+  }
+  return Json::object({{"ports", std::move(ports)}, {"unread", unseen_lines(node)}});
+}
+
+// A card that is not in the machine, but has original settings.
+struct AbsentCard {
+  std::string card, place;  // key in the file of original settings; where the card was last
+};
+
+// What both verbs show.
+struct ShownPorts {
+  Machine machine;
+  Node node;  // the chosen ports
+  Plan plan;
+  std::vector<AbsentCard> absent;
+};
+
+Result<ShownPorts> read_ports(const Options& options) {
+  auto machine = open_machine(options);
+  if (!machine) return machine.error();
+  ScanOptions what = ports_only();
+  what.topology = options.verb == "status";
+  what.settings = what.serials = what.members = true;
+  Node node = scan_machine(*machine, what);
+  if (auto known = check_ports(options, node); !known) return known.error();
+  std::vector<AbsentCard> absent;
+  if (const auto originals = state::load_originals(machine->kernel.root))
+    for (const auto& entry : state::absent_originals(*originals, node.ports))
+      absent.push_back({entry->first, entry->second.place});
+  std::erase_if(node.ports, [&](const Port& port) { return !is_chosen(options, port); });
+  Plan plan = make_plan(*machine, node, options);
+  return ShownPorts{std::move(machine).value(), std::move(node), std::move(plan), std::move(absent)};
+}
+
+// Null, or what the text says below "No policy" or "Invalid configuration".
+Json config_error_json(const Machine& machine) {
+  if (machine.no_policy.empty()) return {};
+  return machine.no_policy;
+}
+
+// Below the ports: why there is no valid policy, and what could not be read.
+std::string remarks_text(const ShownPorts& shown, const Output& output) {
+  std::string text;
+  if (const std::string& why = shown.machine.no_policy; !why.empty()) {
+    std::string remark = "No policy: " + why;
+    if (shown.machine.policy) remark = "Invalid configuration; compared with the last valid one: " + why;
+    text = "\n" + folded(remark, output.width) + "\n";
+  }
+  return text + unseen_text(shown.node, output);
+}
+
+}  // namespace
+
+std::string unmanaged_text(const Node& node, const Policy& policy, const Output& output) {
+  std::map<std::string, std::vector<std::string>> ports;
+  for (const Port& port : node.ports)
+    if (const std::string why = why_left_alone(policy, port); !why.empty()) ports[why].push_back(port.id());
+  std::string text;
+  for (const auto& [why, names] : ports) text += names_text(names) + ": unmanaged: " + why + "\n";
+  return folded(text, output.width);
+}
+
+std::string status_text(const Node& node, const Policy* policy, const Plan& plan, const Output& output) {
+  const Changes* host = find_in(plan, kHostSubject);
+  std::string text = folded(agent_lines(node) + inventory_line(node), output.width);
+  if (node.ports.empty() && host == nullptr) return text + "No RDMA port found.\n";
+  Table table({"PORT", "NETDEV", "STATE", "RATE", "POLICY", "IN SYNC", "REPAIRS", "LAST REPAIR"});
+  for (const Port& port : node.ports) {
+    std::string rate = "-", policy_name = "-", in_sync = "-";
+    if (port.rate) rate = rate_text(*port.rate);
+    if (const PortPolicy* own = policy_of(policy, port)) {
+      policy_name = own->name;
+      in_sync = sync_text(node, find_in(plan, port.id()));
+    }
+    const Repairs repairs = repairs_of(agent_settings(node, port.id()));
+    table.add({port.id(), or_dash(port.netdev), state_text(port), rate, policy_name, in_sync,
+               std::to_string(repairs.count), or_dash(repairs.last)});
+  }
+  if (!table.empty()) text += "\n" + table.text(output);
+  if (host != nullptr) text += "\nhost: in sync " + sync_text(node, host) + "\n";
+  if (policy != nullptr)
+    if (const std::string unmanaged = unmanaged_text(node, *policy, output); !unmanaged.empty())
+      text += "\n" + unmanaged;
+  std::string details = agent_details(node, kHostSubject);
+  for (const Port& port : node.ports) details += agent_details(node, port.id());
+  if (!details.empty()) text += "\n" + folded(details, output.width);
+  return text;
+}
+
+Json status_json(const Node& node, const Policy* policy, const Plan& plan) {
+  Json agent, host, ports = Json::array();
+  if (node.agent)
+    agent = {{"running", node.agent->running}, {"mode", node.agent->mode},
+             {"updated", node.agent->updated}, {"config_error", node.agent->config_error},
+             {"held", node.agent->held},       {"originals_error", node.agent->originals_error}};
+  for (const Port& port : node.ports) ports.push_back(port_json(node, port, policy, find_in(plan, port.id())));
+  if (const Changes* changes = find_in(plan, kHostSubject)) put_changes(host, node, true, changes);
+  return {{"hostname", node.hostname}, {"agent", std::move(agent)}, {"inventory", inventory_json(node)},
+          {"ports", std::move(ports)}, {"host", std::move(host)},   {"unread", unseen_lines(node)}};
+}
+
+std::string show_text(const Node& node, const Policy* policy, const Plan& plan, const Output& output) {
+  if (node.ports.empty()) return "No RDMA port found.\n";
+  std::vector<PortText> ports;
+  for (const Port& port : node.ports) {
+    const PortPolicy* own = policy_of(policy, port);
+    std::string remark = " (unmanaged)";
+    if (own != nullptr) remark = " (policy " + own->name + ")";
+    ports.push_back({port.id(), remark, settings_text(port, own, find_in(plan, port.id()), output)});
+  }
+  return blocks_text(ports, output);
+}
+
+int run_status(const Options& options, Output& output) {
+  const auto shown = read_ports(options);
+  if (!shown) return fail(output, kFailure, shown.error().text());
+  const auto& [machine, node, plan, absent] = *shown;
+  if (options.json) {
+    Json out = status_json(node, machine.policy_or_null(), plan);
+    out["config_error"] = config_error_json(machine);
+    Json& cards = out["absent_cards"] = Json::array();
+    for (const auto& [card, place] : absent) cards.push_back({{"card", card}, {"last_place", place}});
+    output.text += json_text(out);
+    return kDone;
+  }
+  if (!options.ports.empty() && node.ports.empty() && !plan.contains(kHostSubject)) {
+    output.text += agent_lines(node) + inventory_line(node) + "host: no [sysctl] settings.\n";
+  } else {
+    output.text += status_text(node, machine.policy_or_null(), plan, output);
+    std::string kept;
+    for (const auto& [card, place] : absent) {
+      std::string last;
+      if (!place.empty()) last = ", last in " + place + ",";
+      kept += card + ": original settings kept; the card" + last + " is not here now\n";
+    }
+    if (options.ports.empty() && !kept.empty()) output.text += "\n" + folded(kept, output.width);
+  }
+  output.text += remarks_text(*shown, output);
+  return kDone;
+}
+
+int run_show(const Options& options, Output& output) {
+  const auto shown = read_ports(options);
+  if (!shown) return fail(output, kFailure, shown.error().text());
+  const auto& [machine, node, plan, absent] = *shown;
+  if (options.json) {
+    Json out = show_json(node, machine.policy_or_null());
+    out["config_error"] = config_error_json(machine);
+    output.text += json_text(out);
+    return kDone;
+  }
+  output.text += show_text(node, machine.policy_or_null(), plan, output) + remarks_text(*shown, output);
+  return kDone;
+}
+
+}  // namespace fabric::ctl

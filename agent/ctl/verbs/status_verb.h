@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// status and show: the ports, their settings and policy, and what the agent says about them.
+#pragma once
+
+#include <string>
+
+#include "base/json_fwd.h"
+#include "ctl/output/terminal.h"
+#include "node/node.h"
+#include "policy/policy.h"
+#include "setting/change.h"
+
+namespace fabric::ctl {
+
+// One row per port: state, rate, policy, in sync, repairs; then unmanaged ports, details and drift.
+std::string status_text(const Node& node, const Policy* policy, const Plan& plan, const Output& output);
+Json status_json(const Node& node, const Policy* policy, const Plan& plan);
+
+// Current and wanted settings, ports with equal settings in one table. `plan` has the wanted value in the driver's
+// form.
+std::string show_text(const Node& node, const Policy* policy, const Plan& plan, const Output& output);
+
+// One line for each unmanaged port, with the reason.
+std::string unmanaged_text(const Node& node, const Policy& policy, const Output& output);
+
+}  // namespace fabric::ctl
