@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# Shows a person how far a long run is. Sourced by quickstart.
+# Shows the progress of a long run. Sourced by quickstart.
 
 LOGS=$PWD/build/log/quickstart
 mkdir -p "$LOGS"
@@ -11,8 +11,8 @@ die() {
   exit 1
 }
 
-# step LABEL COMMAND...: runs it with its output in a log. On a terminal one line follows the log's end; elsewhere a line
-# comes every 20 s. Ends the program when the command fails, with the end of the log.
+# step LABEL COMMAND...: runs the command with its output in a log. A terminal shows the last line of the log; other outputs get a
+# line every 20 s. If the command fails, prints the end of the log and exits.
 step() {
   local label=$1 log pid started=$SECONDS
   log=$LOGS/${label//[^a-z0-9]/-}.log

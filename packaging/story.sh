@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Shows fabric-agent by its own commands. quickstart runs it inside the virtual GPU server; it ends when the
-# shared folder gets a file "end". Its status, 0 or 1, is left in the file "status".
+# Shows the commands of fabric-agent. quickstart runs it in the virtual GPU server; it ends when the shared folder has a file
+# "end". It writes its status, 0 or 1, to the file "status".
 . /usr/lib/fabsim/lib.sh
 
 HOST=/mnt/host
@@ -13,23 +13,23 @@ run() {
   printf '$ %s\n' "$*"
   "$@"
 }
-must() { "$@" || { printf '!! not as it should be: %s\n' "$*"; wrong=1; }; }
+must() { "$@" || { printf '!! failed: %s\n' "$*"; wrong=1; }; }
 in_sync() { fabric-agentctl plan >/dev/null; }
 
-chapter "A GPU server with four 400G RoCE NICs, simulated. The package is installed; it audits."
+chapter "A GPU server with four simulated 400G RoCE NICs. The package is installed, in audit mode."
 dpkg --install "$HOST"/fabric-agent_*.deb >/tmp/dpkg.log 2>&1 || { cat /tmp/dpkg.log; wrong=1; }
 must wait_until 60 systemctl is-active --quiet fabric-agent.service
 run rdma link
 run fabric-agentctl topo
 
-chapter "Is this node fit for its job?"
+chapter "Check the node."
 run fabric-agentctl check
 
-chapter "What would be changed?"
+chapter "Show the writes that the policy requires."
 run fabric-agentctl plan
 (($? == 2)) || wrong=1
 
-chapter "Change it, and keep it so."
+chapter "Apply the policy and enforce it."
 run sed -i 's/^mode = .*/mode = "enforce"/' $CONFIG
 run systemctl reload fabric-agent
 must wait_until 60 in_sync
@@ -39,11 +39,11 @@ run fabric-agentctl check
 dev=$(netdev 0)
 wanted=$(dcb pfc show dev "$dev" prio-pfc)
 still_wanted() { [[ $(dcb pfc show dev "$dev" prio-pfc) == "$wanted" ]]; }
-chapter "Another tool switches PFC off ..."
+chapter "Another tool switches PFC off."
 run dcb pfc set dev "$dev" prio-pfc all:off
 must wait_until 60 still_wanted
 run dcb pfc show dev "$dev" prio-pfc
-printf '# ... and it is back. The journal:\n'
+printf '# The agent restored it. The journal:\n'
 journalctl -u fabric-agent --no-pager -o cat -n 5
 
 echo $wrong >$HOST/status.new && mv $HOST/status.new $HOST/status

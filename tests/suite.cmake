@@ -54,7 +54,8 @@ set(_tools ${PROJECT_SOURCE_DIR}/build/tools/usr/bin)  # where install-build-dep
 set(_etc ${PROJECT_SOURCE_DIR}/etc/prometheus)
 file(GLOB _rules CONFIGURE_DEPENDS ${_etc}/*.rules.yml)
 suite_test(lint/rules COMMAND ${_tools}/promtool check rules ${_rules})
-suite_test(lint/rules-answers COMMAND ${_tools}/promtool test rules tests/prometheus_rules.yml tests/prometheus_pages.yml)
+suite_test(lint/rules-answers COMMAND ${_tools}/promtool test rules tests/prometheus_rules.yml tests/prometheus_pages.yml
+  tests/prometheus_compat.yml)
 suite_test(lint/routes COMMAND ${_tools}/amtool check-config ${_etc}/alertmanager.yml)
 file(GLOB _examples CONFIGURE_DEPENDS RELATIVE ${_etc} ${_etc}/*.example.yml)
 list(REMOVE_ITEM _examples targets.example.yml)
@@ -101,6 +102,7 @@ foreach(_test ${_tests})
 endforeach()
 suite_test(fleet/alerts COMMAND tests/fleet/alerts COST 100)
 suite_test(fleet/dashboards COMMAND tests/fleet/dashboards COST 100)
+suite_test(fleet/compat COMMAND tests/parts/compat ${_machines} NEEDS package COST 100)
 suite_test(fleet/run COMMAND tests/fleet/run 60 --speed 8 LABELS all COST 400)
 suite_test(fleet/shards COMMAND tests/fleet/shards LABELS all COST 100)
 

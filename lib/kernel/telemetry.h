@@ -67,18 +67,6 @@ struct PortCounters {
   std::optional<uint64_t> carrier_down;
 };
 
-// `rdma statistic qp` of a port (drivers/infiniband/core/counters.c of Linux 6.12): how queue pairs are
-// bound to hardware counters of their own, and what those count.
-struct QpStatistics {
-  enum class Mode : uint8_t { none, automatic, manual };
-  enum class Dump : uint8_t { ok, overflow, error };
-  std::optional<Mode> mode{};            // absent: not reported by the kernel
-  bool by_type = false, by_pid = false;  // what the automatic mode groups queue pairs by
-  std::optional<Dump> dump{};            // how the last reading went; absent: there is nothing to read in this mode
-  // "RC": the sums of its counters; of automatic mode by type alone.
-  std::map<std::string, std::vector<Counter>, std::less<>> kinds{};
-};
-
 // Number of RDMA objects of one kind on the device, in total or, in further entries, by owner as last read
 // (counters/owners.h).
 struct ResourceCount {

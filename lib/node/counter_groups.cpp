@@ -23,11 +23,10 @@ void name_switched_off(const Root& root, const std::string& netdev, LinkStatus& 
 }  // namespace
 
 TelemetryReader::TelemetryReader(const TelemetryAccess& access, const Port& port)
-    : access_(access), netdev_(port.netdev), number_(port.number) {
+    : access_(access), netdev_(port.netdev) {
   link_.there = fec_.there = access_.generic != nullptr && access_.ethtool && !netdev_.empty();
   if (port.is_member()) return;  // the bond has the objects and the device's reports
-  if (const auto device = find_device(access_.rdma, port.rdma))
-    device_ = *device, resources_.there = true, asks_qp_ = access_.qp_statistics;
+  if (const auto device = find_device(access_.rdma, port.rdma)) device_ = *device, resources_.there = true;
   if (access_.generic != nullptr && !port.pci.empty()) {
     if (auto family = ethtool::resolve(*access_.generic, "devlink")) {
       devlink_ = family->id;
@@ -42,7 +41,6 @@ void TelemetryReader::resume(const Waiting& waiting) {
   fec_.backoff = waiting.fec;
   resources_.backoff = waiting.resources;
   reporters_.backoff = waiting.reporters;
-  qp_ = waiting.qp_statistics;
 }
 
 void TelemetryReader::read_owners(Port& port, Attempt& attempt) const {
@@ -50,13 +48,6 @@ void TelemetryReader::read_owners(Port& port, Attempt& attempt) const {
   if (auto done = access_.owners->read(*access_.rdma, device_, port.resources, Clock::now()); !done)
     attempt.fail(done.error().text());
   access_.owners->add_to(port.resources);
-}
-
-void TelemetryReader::read_qp_statistics(Port& port, Attempt& attempt, Clock::time_point now) {
-  port.qp_statistics.reset();
-  if (!asks_qp_) return;
-  if (auto done = qp_.read(*access_.rdma, device_, number_, now); !done) attempt.fail(done.error().text());
-  port.qp_statistics = qp_.last();
 }
 
 Attempt TelemetryReader::read(Port& port) {
@@ -73,7 +64,6 @@ Attempt TelemetryReader::read(Port& port) {
   port.resources.clear();
   resources_.ask(attempt, start, [&] { return take(nldev::resources(*access_.rdma, device_), port.resources); });
   read_owners(port, attempt);
-  read_qp_statistics(port, attempt, start);
   reporters_.ask(attempt, start, [&] { return start < reporters_due_ ? Result<void>() : read_reporters(); });
   port.reporters = reported_;
   attempt.seconds = seconds_since(start);

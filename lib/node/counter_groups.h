@@ -19,7 +19,6 @@ struct TelemetryAccess {
   std::optional<ethtool::Family> ethtool{};
   Netlink* rdma = nullptr;
   OwnerReader* owners = nullptr;  // the device's, given to one of its ports if the device is read repeatedly
-  bool qp_statistics = false;     // requested
 };
 
 // Link status, FEC and resources with every reading (a netlink request each); health reporters once a minute. A source
@@ -34,31 +33,24 @@ class TelemetryReader {
   // As PortReader::Waiting.
   struct Waiting {
     Backoff link{}, fec{}, resources{}, reporters{};
-    QpReader qp_statistics{};
   };
   [[nodiscard]] Waiting waiting() const {
-    return {link_.backoff, fec_.backoff, resources_.backoff, reporters_.backoff, qp_};
+    return {link_.backoff, fec_.backoff, resources_.backoff, reporters_.backoff};
   }
   void resume(const Waiting& waiting);
-  [[nodiscard]] bool any() const {
-    return link_.there || fec_.there || resources_.there || reporters_.there || asks_qp_;
-  }
+  [[nodiscard]] bool any() const { return link_.there || fec_.there || resources_.there || reporters_.there; }
 
  private:
   using Clock = Backoff::Clock;
   Result<void> read_reporters();
   void read_owners(Port& port, Attempt& attempt) const;
-  void read_qp_statistics(Port& port, Attempt& attempt, Clock::time_point now);
 
   TelemetryAccess access_;
   std::string netdev_;
-  unsigned number_ = 0;   // of the port
   uint32_t device_ = 0;   // nldev index
   uint16_t devlink_ = 0;  // family
   std::vector<devlink::Handle> handles_;
   Source link_, fec_, resources_, reporters_;
-  bool asks_qp_ = false;
-  QpReader qp_;
   Clock::time_point reporters_due_{};
   std::vector<HealthReporter> reported_;
 };

@@ -118,10 +118,9 @@ struct Port {
   PortCounters counters;
   std::optional<LinkStatus> link_status{};  // the reason for link down; absent: not reported by the driver
   std::optional<FecStatus> fec{};
-  std::optional<Transceiver> module{};          // module in the cage; absent: none, not readable, or not read
-  std::vector<ResourceCount> resources{};       // of the whole device
-  std::vector<HealthReporter> reporters{};      // of the function
-  std::optional<QpStatistics> qp_statistics{};  // absent: not requested
+  std::optional<Transceiver> module{};      // module in the cage; absent: none, not readable, or not read
+  std::vector<ResourceCount> resources{};   // of the whole device
+  std::vector<HealthReporter> reporters{};  // of the function
 
   [[nodiscard]] std::string id() const;  // "mlx5_0/1"; of a bond's member "mlx5_bond_0/1@ens1f0np0"
   // A bond's member, scanned as a port of its own: it has a cable, a module and a netdev; what RDMA counts is the

@@ -37,30 +37,4 @@ class OwnerReader {
   std::array<Known, 3> known_{};  // by nldev::Object
 };
 
-// Hardware counters of a port's queue pairs by type, if an administrator has enabled them (rdma statistic qp set link
-// DEV/PORT auto type on).
-
-// Reads the mode each time (cheap), and the counters only in automatic mode by type: other modes may have a set for
-// each process or queue pair. By type there are few sets. Each costs a firmware command, less than the port's own
-// hardware counters, for which the kernel then queries every set for each counter (rdma_counter_get_hwstat_value of
-// Linux 6.12). A reading that fails or takes longer than 0.1 s is retried after a while (Backoff).
-class QpReader {
- public:
-  using Clock = Backoff::Clock;
-
-  // Error: of this reading or, while waiting, of the last; not for a lack of the feature, or too many sets to read.
-  Result<void> read(Netlink& rdma, uint32_t device, uint32_t port, Clock::time_point now);
-  // The last reading; `dump` shows failures.
-  [[nodiscard]] const QpStatistics& last() const { return last_; }
-
- private:
-  Result<void> ask(Netlink& rdma, uint32_t port);
-
-  uint32_t device_ = 0;  // nldev index: another one is another device
-  bool there_ = true;
-  Backoff backoff_;
-  Result<void> failure_;
-  QpStatistics last_;
-};
-
 }  // namespace fabric

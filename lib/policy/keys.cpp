@@ -188,8 +188,6 @@ const std::array kKeys{
         "groups = [\"module_limits\", \"lanes\"]", {}),
     key("exporter", "raw", [](auto& p) -> auto& { return p.published.raw; }, "raw = \"unmapped\"", {}),
     key("exporter", "ethtool", [](auto& p) -> auto& { return p.ethtool; }, "ethtool = [\"*_xdp_drop\"]", {}),
-    key("exporter", "compat", [](auto& p) -> auto& { return p.compat; }, "compat = [\"node_exporter\"]",
-        {.what = "\"node_exporter\", \"rdma_exporter\" or \"rdma_exporter_qp\""}),
 };
 
 }  // namespace

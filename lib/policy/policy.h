@@ -85,11 +85,6 @@ struct Published {
   [[nodiscard]] bool has(SeriesGroup group) const;
 };
 
-// Exporters whose names are published as well, so that a site's dashboards go on working.
-enum class Compat : uint8_t { node_exporter, rdma_exporter, rdma_exporter_qp };
-template <>
-inline constexpr std::string_view kEnumWords<Compat>[] { "node_exporter", "rdma_exporter", "rdma_exporter_qp" };
-
 // Expected hardware of the site's machines ([expect]); absent values are judged by the machine's own symmetry.
 struct Expect {
   std::optional<unsigned> gpus{}, compute_nics{};
@@ -121,9 +116,8 @@ struct Policy {
   std::vector<std::string> exclude;          // globs of RDMA devices never opened
   unsigned series_limit = 4'000;
   Published published;
-  std::vector<std::string> ethtool;  // globs of ethtool statistics published under the driver's own names
-  std::vector<Compat> compat;
-  std::chrono::milliseconds optics{60'000};          // agentd: how often modules are read; 0: never
+  std::vector<std::string> ethtool;          // globs of ethtool statistics published under the driver's own names
+  std::chrono::milliseconds optics{60'000};  // agentd: how often modules are read; 0: never
   std::chrono::milliseconds sample_interval{1'000};  // of the burst sampler; 0: it does not run
   double sample_cpu_budget = 0.02;  // CPU time that all its threads together may take, as a share of one core
   HealthPolicy health{};

@@ -63,8 +63,8 @@ class Stack:
         self.prometheus, self.alertmanager = programs(tools or f'{REPO}/build/tools/usr/bin')
         self.started = []
 
-    async def start(self, web, jobs, speed=1, patience=1, interval=15):
-        for name in *RULES, 'alertmanager.yml':
+    async def start(self, web, jobs, speed=1, patience=1, interval=15, rules=RULES):
+        for name in *rules, 'alertmanager.yml':
             with open(f'{REPO}/etc/prometheus/{name}') as source, open(f'{self.work}/{name}', 'w') as out:
                 out.write(faster(source.read(), speed, patience).replace('localhost:9095', f'127.0.0.1:{web}'))
         self.port, self.alerts = await free_ports(2)
@@ -72,7 +72,7 @@ class Stack:
                   'evaluation_interval': f'{round(interval * 1000 / speed)}ms'}
         own = {'job_name': 'prometheus', 'scrape_interval': '5s', 'static_configs': [{'targets': [f'127.0.0.1:{self.port}']}]}
         with open(f'{self.work}/prometheus.yml', 'w') as out:
-            json.dump({'global': scrape, 'rule_files': [f'{self.work}/{name}' for name in RULES], 'scrape_configs': [*jobs, own],
+            json.dump({'global': scrape, 'rule_files': [f'{self.work}/{name}' for name in rules], 'scrape_configs': [*jobs, own],
                        'alerting': {'alertmanagers': [{'static_configs': [{'targets': [f'127.0.0.1:{self.alerts}']}]}]}}, out)
         self.run([*in_its_place(self.alertmanager), f'--config.file={self.work}/alertmanager.yml',
                   f'--storage.path={self.work}/am', f'--web.listen-address=127.0.0.1:{self.alerts}', '--cluster.listen-address='])

@@ -69,13 +69,12 @@ void DeviceReader::rescan() {
 // A failing source is left alone across a rescan, unless its netdev is a new one (the driver was reloaded).
 void DeviceReader::open_readers() {
   OwnerReader* owners = &owners_;
-  const bool asks_qp = policy_ && contains(policy_->compat, Compat::rdma_exporter_qp);
   const std::span<const std::string> asked = policy_ ? std::span(policy_->ethtool) : std::span<const std::string>();
   for (const Port& port : reading_.ports) {
     readers_.emplace_back(CounterAccess{kernel_->root, kernel_->rdma.get(), kernel_->statistics.get(), asked}, port);
     telemetry_.emplace_back(
         TelemetryAccess{kernel_->root, kernel_->generic.get(), kernel_->ethtool, kernel_->rdma.get(),
-                        port.is_member() ? nullptr : std::exchange(owners, nullptr), asks_qp},
+                        port.is_member() ? nullptr : std::exchange(owners, nullptr)},
         port);
     const auto before = waiting_.find(port.id());
     if (before != waiting_.end() && before->second.ifindex != port.ifindex)

@@ -7,7 +7,6 @@
 #include "diagnosis/diagnosis.h"
 #include "exporter/http/self.h"
 #include "health/health.h"
-#include "metrics/compat.h"
 #include "metrics/families.h"
 #include "node/port_signals.h"
 
@@ -75,7 +74,6 @@ std::string render_page(const Snapshot& snapshot, const Findings& findings, cons
   add_neighbors(families, snapshot.node, &policy, findings.rails);
   add_node(families, snapshot.node, findings.report, policy.published);
   for (const PortBursts& port : snapshot.bursts) add_bursts(families, port, Clock::now(), policy.published);
-  add_compat(families, snapshot.node, policy.compat);
   add_ethtool(families, snapshot.node, policy.ethtool);
   add_series(families);
   return serialize(families.families(), context.format);

@@ -78,12 +78,6 @@ constexpr std::array kDumps{
     Dump{"completion queues", RDMA_NLDEV_CMD_RES_CQ_GET, RDMA_NLDEV_ATTR_RES_CQ, RDMA_NLDEV_ATTR_RES_CQ_ENTRY},
     Dump{"memory regions", RDMA_NLDEV_CMD_RES_MR_GET, RDMA_NLDEV_ATTR_RES_MR, RDMA_NLDEV_ATTR_RES_MR_ENTRY}};
 
-constexpr size_t kMostBytes = 1 << 20, kMostMessages = 256;  // of one dump
-
-AttrWriter statistic_of_qps(uint32_t device, uint32_t port) {
-  return address(device, port).u32(RDMA_NLDEV_ATTR_STAT_RES, RDMA_NLDEV_ATTR_RES_QP);
-}
-
 }  // namespace
 
 Result<Device> parse_device(View8 payload) {
@@ -233,71 +227,6 @@ Result<Owners> owners(Netlink& rdma, uint32_t device, Object kind, std::chrono::
   if (!done) wrong = done.error();
   if (wrong) return error_about(std::string(dump.what) + " of RDMA device " + std::to_string(device), *wrong);
   return total;
-}
-
-Result<QpMode> parse_qp_mode(View8 payload) {
-  const auto top = parse_attributes(payload);
-  const auto mode = value_of<uint32_t>(top, RDMA_NLDEV_ATTR_STAT_MODE);
-  if (mode.value_or(RDMA_COUNTER_MODE_MAX) >= RDMA_COUNTER_MODE_MAX)
-    return error(EBADMSG, "RDMA netlink mode of queue pair counters");
-  const uint32_t by = value_of<uint32_t>(top, RDMA_NLDEV_ATTR_STAT_AUTO_MODE_MASK).value_or(0);
-  return QpMode{static_cast<QpStatistics::Mode>(*mode), (by & RDMA_COUNTER_MASK_QP_TYPE) != 0,
-                (by & RDMA_COUNTER_MASK_PID) != 0};
-}
-
-Result<std::vector<QpSet>> parse_qp_sets(View8 payload) {
-  const Error cut = error(EBADMSG, "RDMA netlink queue pair counters");
-  const auto top = all_attributes(payload);
-  if (!top) return cut;
-  const Attr* table = find(*top, RDMA_NLDEV_ATTR_STAT_COUNTER);
-  if (table == nullptr) return cut;
-  const auto entries = whole_entries(table->value, RDMA_NLDEV_ATTR_STAT_COUNTER_ENTRY);
-  if (!entries) return cut;
-  std::vector<QpSet> sets;
-  for (const std::vector<Attr>& entry : *entries) {
-    const auto mode = value_of<uint32_t>(entry, RDMA_NLDEV_ATTR_STAT_MODE);
-    const Attr* hw_counters = find(entry, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS);
-    if (!mode || hw_counters == nullptr) return cut;
-    const auto counters = whole_entries(hw_counters->value, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY);
-    if (!counters) return cut;
-    QpSet set;
-    set.automatic = *mode == RDMA_COUNTER_MODE_AUTO;
-    set.by_pid = find(entry, RDMA_NLDEV_ATTR_RES_PID) != nullptr;
-    set.type = value_of<uint8_t>(entry, RDMA_NLDEV_ATTR_RES_TYPE);
-    for (const std::vector<Attr>& counter : *counters) add_counter(counter, set.counters);
-    sets.push_back(std::move(set));
-  }
-  return sets;
-}
-
-Result<QpMode> qp_mode(Netlink& rdma, uint32_t device, uint32_t port) {
-  AttrWriter request = statistic_of_qps(device, port);
-  request.u32(RDMA_NLDEV_ATTR_STAT_MODE, RDMA_COUNTER_MODE_MANUAL);  // any value: that it is there asks for the mode
-  return get(rdma, RDMA_NLDEV_CMD_STAT_GET, request, subject("mode of queue pair counters", device, port),
-             parse_qp_mode);
-}
-
-Result<std::vector<QpSet>> qp_sets(Netlink& rdma, uint32_t device, uint32_t port, std::chrono::milliseconds patience) {
-  std::vector<QpSet> sets;
-  size_t bytes = 0, messages = 0, empty = 0;  // empty: so many at the end without a set
-  int code = 0;
-  const auto take = [&](uint16_t type, View8 payload) {
-    if (type != message_type(RDMA_NLDEV_CMD_STAT_GET)) return true;
-    auto some = parse_qp_sets(payload);
-    if (!some) code = some.error().code;
-    // One may be empty: where all that is left belongs to other ports.
-    if (some) empty = some->empty() ? empty + 1 : 0;
-    if (some) sets.insert(sets.end(), std::move_iterator(some->begin()), std::move_iterator(some->end()));
-    bytes += payload.size();
-    ++messages;
-    if (bytes > kMostBytes || messages > kMostMessages || empty > 1) code = EOVERFLOW;
-    return code == 0;
-  };
-  const auto done =
-      rdma.dump(message_type(RDMA_NLDEV_CMD_STAT_GET), statistic_of_qps(device, port).data(), patience, take);
-  if (code == 0 && !done) code = done.error().code;
-  if (code != 0) return error(code, subject("queue pair counters", device, port));
-  return sets;
 }
 
 }  // namespace fabric::nldev

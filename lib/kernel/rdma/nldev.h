@@ -47,25 +47,6 @@ struct Owners {
 // be counted in part.
 Result<Owners> parse_owners(View8 payload, Object kind, std::optional<uint32_t> port = {});
 
-// How a port's queue pairs get hardware counters of their own (enum rdma_nl_counter_mode) and what the automatic mode
-// groups them by (enum rdma_nl_counter_mask).
-struct QpMode {
-  QpStatistics::Mode mode = QpStatistics::Mode::none;
-  bool by_type = false, by_pid = false;
-  bool operator==(const QpMode&) const = default;
-};
-Result<QpMode> parse_qp_mode(View8 payload);
-// A set of counters that some of the port's queue pairs share (fill_res_counter_entry).
-struct QpSet {
-  bool automatic = false;       // made by the automatic mode
-  std::optional<uint8_t> type;  // IB_QPT_* of its queue pairs, where it is for one type
-  bool by_pid = false;          // for those of one process
-  std::vector<Counter> counters;
-  bool operator==(const QpSet&) const = default;
-};
-// Of one message of a dump. EBADMSG: not the whole of one; nothing may be summed in part.
-Result<std::vector<QpSet>> parse_qp_sets(View8 payload);
-
 Result<std::vector<Device>> devices(Netlink& rdma);
 Result<PortLink> port(Netlink& rdma, uint32_t device, uint32_t port);
 // The port's default hardware counters in one reply (STAT_GET). EINVAL: the driver has none;
@@ -88,13 +69,4 @@ Result<std::vector<ResourceCount>> resources(Netlink& rdma, uint32_t device);
 // EOPNOTSUPP: the kernel or the driver has no such dump; ETIMEDOUT: it took longer than `patience`. Objects that come
 // and go meanwhile may be missed.
 Result<Owners> owners(Netlink& rdma, uint32_t device, Object kind, std::chrono::milliseconds patience);
-// STAT_GET of queue pairs (Linux 5.3); cheap. Drivers without such counters are in mode "none". EINVAL: an older
-// kernel.
-Result<QpMode> qp_mode(Netlink& rdma, uint32_t device, uint32_t port);
-// The port's sets: a command to the firmware for each (rdma_counter_query_stats), whose failure shows as the values of
-// before. EOVERFLOW: more than 1 MiB or 256 messages, or a set that lists more queue pairs (12 bytes each) than a
-// message holds: the kernel would send empty messages for ever then (res_get_common_dumpit). ETIMEDOUT: it took longer
-// than `patience`.
-Result<std::vector<QpSet>> qp_sets(Netlink& rdma, uint32_t device, uint32_t port, std::chrono::milliseconds patience);
-
 }  // namespace fabric::nldev

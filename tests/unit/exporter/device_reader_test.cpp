@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporter/collect/device_reader.h"
 
-#include "support/sim_qp.h"
 #include "support/sim_rdma.h"
 #include "support/slow_nics.h"
 #include "support/test.h"
@@ -72,30 +71,6 @@ TEST(DeviceReader, WhatADeviceMadeAnewCountsHasNotWrapped) {
   EXPECT_EQ(read("5", "7"), (uint64_t{1} << 32) + 5);
   EXPECT_EQ(read("4294967290", "7"), (uint64_t{1} << 33) - 6);
   EXPECT_EQ(read("5", "8"), 5u);
-}
-
-TEST(DeviceReader, CountersOfQueuePairsAreReadOnlyWhereTheConfigurationAsksForThem) {
-  test::SlowNics nics;
-  test::SimQp rdma;
-  rdma.sets = {{.type = uint8_t{2}, .counters = {{"out_of_buffer", 7}}}};
-  const auto read = [&](std::vector<Compat> compat) {
-    auto policy = std::make_shared<Policy>();
-    policy->compat = std::move(compat);
-    DeviceReader reader(nics.tree.path(), "mlx5_0", policy, [&](const std::string& root) {
-      auto kernel = nics.open()(root);
-      if (kernel) kernel->rdma = std::make_unique<test::BorrowedNetlink>(rdma);
-      return kernel;
-    });
-    reader.rescan();
-    return reader.read().ports.at(0).qp_statistics;
-  };
-  EXPECT_FALSE(read({Compat::node_exporter, Compat::rdma_exporter}));
-  EXPECT_EQ(rdma.modes + rdma.dumps, 0);
-  const auto told = read({Compat::rdma_exporter_qp});
-  EXPECT_EQ(rdma.modes + rdma.dumps, 2);
-  ASSERT_TRUE(told);
-  EXPECT_EQ(told->dump, QpStatistics::Dump::ok);
-  EXPECT_EQ(told->kinds.at("RC"), (std::vector<Counter>{{"out_of_buffer", 7}}));
 }
 
 }  // namespace

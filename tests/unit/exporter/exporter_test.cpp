@@ -271,7 +271,6 @@ TEST(Collector, OfABondEachMemberIsShownAndJudged) {
       state::optics_toml({{{"eth2", module_with_light(1e-3)}, {"eth3", module_with_light(5e-5)}}, 60, 0, 0}, 1000));
   RunningCollector running(test::collector_options(tree.path()));
   Policy policy;
-  policy.compat = {Compat::node_exporter, Compat::rdma_exporter};
   policy.published = test::kEverything;
   const std::string page = render_page(running->snapshot(), {.policy = &policy, .no_policy = {}, .http = {}}, false);
   const auto at = [](const std::string& name, const std::string& port, const std::string& more = "") {

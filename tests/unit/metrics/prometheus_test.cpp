@@ -4,7 +4,6 @@
 
 #include <limits>
 
-#include "metrics/compat.h"
 #include "metrics/families.h"
 #include "metrics/text.h"
 #include "nic/counter_catalogue.h"
@@ -250,7 +249,6 @@ TEST(OpenMetrics, FollowsTheRulesOfTheFormat) {
   FamilySet set;
   const Node node = everything();
   add_everything(set, node);
-  add_compat(set, node, std::array{Compat::node_exporter, Compat::rdma_exporter});
   set.add(kLevel, {{"text", "back\\slash \"quoted\"\nsecond line"}}, 1);
   set.add(kSpread, {{{"device", "mlx5_0"}}, kBounds, {7, 1, 0, 2, 3, 4}, 2.25});
   expect_openmetrics(serialize(set.families(), TextFormat::openmetrics));

@@ -113,19 +113,15 @@ TEST(RawEthtool, IsTheFirstToGoWhereTheLimitIsReached) {
       port.counters.ethtool.push_back({"rx" + std::to_string(queue) + "_packets", 1});
   }
   Policy policy;
-  policy.compat = {Compat::node_exporter};
   PageContext context;
   context.policy = &policy;
   const auto lines = [&](const std::string& start) {
     return test::count_of(render_page(snapshot, context, false), "\n" + start);
   };
-  const size_t others = lines("fabric_") - 5,
-               compat = lines("node_infiniband_");  // fabric_series and its like come after
+  const size_t others = lines("fabric_") - 5;  // fabric_series and its like come after
   ASSERT_EQ(lines("fabric_ethtool_counters{"), 0u);
-  ASSERT_GT(compat, 10u);
   policy.ethtool = {"rx*_packets"};
-  policy.series_limit = static_cast<unsigned>(others + compat + 50);
-  EXPECT_EQ(lines("node_infiniband_"), compat);
+  policy.series_limit = static_cast<unsigned>(others + 50);
   EXPECT_EQ(lines("fabric_rdma_hw_counters_total{"), 10u);
   const size_t shown = lines("fabric_ethtool_counters{");
   EXPECT_GE(shown, 40u);

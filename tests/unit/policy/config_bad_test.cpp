@@ -114,8 +114,6 @@ const Bad kBad[] = {
      "f.toml:2:1: unknown key \"ethtol\"; did you mean \"ethtool\"?"},
     {"[exporter]\nsample_interval = \"5ms\"\n",
      "f.toml:2:19: exporter.sample_interval: expected a time span from 10ms to 1min, or 0 for none, not the string \"5ms\"; write sample_interval = \"1s\""},
-    {"[exporter]\ncompat = [\"telegraf\"]\n",
-     "f.toml:2:10: exporter.compat: expected \"node_exporter\", \"rdma_exporter\" or \"rdma_exporter_qp\", not \"telegraf\"; write compat = [\"node_exporter\"]"},
     {"[exporter]\nsample_cpu_budget = \"200%\"\n",
      "f.toml:2:21: exporter.sample_cpu_budget: expected a share of one core from 0.1% to 100%, not the string \"200%\"; write sample_cpu_budget = \"2%\""},
     {"sysctl = 1\n",

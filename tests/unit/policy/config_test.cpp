@@ -31,7 +31,6 @@ exclude = ["mlx5_bond_*"]
 series_limit = 900
 sample_interval = "10ms"
 sample_cpu_budget = "0.5%"
-compat = ["rdma_exporter", "node_exporter", "rdma_exporter_qp"]
 [[port]]
 name = "rail"
 match = { driver = ["mlx5_core", "bnxt_en"], rdma = "mlx5_*", netdev = "ens*", pci = ["0000:17:*"] }
@@ -58,7 +57,6 @@ TEST(Config, ReadsEveryKey) {
   EXPECT_EQ(policy.series_limit, 900U);
   EXPECT_EQ(policy.sample_interval, std::chrono::milliseconds(10));
   EXPECT_EQ(policy.sample_cpu_budget, 0.005);
-  EXPECT_EQ(policy.compat, (std::vector{Compat::rdma_exporter, Compat::node_exporter, Compat::rdma_exporter_qp}));
   ASSERT_EQ(policy.ports.size(), 1U);
   const PortPolicy& port = policy.ports[0];
   EXPECT_EQ(port.name, "rail");
