@@ -28,7 +28,7 @@ constexpr Verb kVerbs[] = {
     {"topo", "", "show the GPU and NIC topology, as nvidia-smi topo", "0, 3 failed", run_topo},
     {"neighbors", "", "show LLDP neighbors and the expected cabling", "0, 3 failed", run_neighbors},
     {"capture", "DIR", "record this machine for analysis elsewhere with --root DIR", "0, 3 failed", run_capture},
-    {"config", "check|show|accept", "validate the configuration, show it merged, accept that files were removed",
+    {"config", "check|show", "validate the configuration, show it merged",
      "0 valid, 1 invalid, 3 failed", run_config},
     {"explain", "[ID...|LINE|-]", "explain a check, a setting, a diagnosis rule, or an error message of a log",
      "0, 1 no known message, 3 log not readable, 64 unknown id", run_explain},

@@ -26,6 +26,7 @@ inline constexpr std::tuple kFields<AgentState>{
     Field{"config_error", &AgentState::config_error, {.breaks = Breaks::keep}},
     Field{"held", &AgentState::held},
     Field{"originals_error", &AgentState::originals_error, {.breaks = Breaks::keep}},
+    Field{"lost_entry", &AgentState::lost_entry},
     Field{"port", &AgentState::ports}};
 
 namespace state {

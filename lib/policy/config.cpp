@@ -188,8 +188,7 @@ Result<LoadedConfig> load(const Files& source, const std::string& file) {
   Document document;
   Faults faults;
   size_t bytes = 0;
-  bool has_mode = false;
-  std::vector<std::string> marks;
+  bool has_mode = false, has_entry = false;
   for (const std::string& each : *files) {
     auto text = source.read(each);
     // A dangling link in conf.d, or drop-ins alone, must not count as a machine without configuration.
@@ -205,11 +204,15 @@ Result<LoadedConfig> load(const Files& source, const std::string& file) {
     const bool parsed = parse_file(reader, *text, table);
     if (parsed) read_section(reader, "", table, document);
     has_mode = has_mode || !parsed || table.contains("mode");  // what it would say is not known
-    marks.push_back(line_marks(*text));
+    has_entry = has_entry || !parsed || table.contains("port") || table.contains("sysctl");
   }
+  // What a file that was cut off lacks first.
   if (!has_mode) faults.fail({0, 1, 1}, "mode: not set; write mode = \"audit\" or mode = \"enforce\"");
+  if (document.policy.mode == Mode::enforce && !has_entry)
+    faults.fail({0, 1, 1},
+                "mode: \"enforce\" with neither a [[port]] entry nor [sysctl]; write one, or mode = \"audit\"");
   auto loaded = finish(std::move(document), source, folder + "profiles", std::move(faults));
-  if (loaded) loaded->files = std::move(*files), loaded->marks = std::move(marks);
+  if (loaded) loaded->files = std::move(*files);
   return loaded;
 }
 
@@ -222,7 +225,7 @@ Result<LoadedConfig> load_config(const std::string& file) {
 }
 
 Result<LoadedConfig> load_config(const Root& root, const std::string& file) {
-  if (!file.empty()) return load_config(file);
+  if (!file.empty() && file != config_file_below(root.path())) return load_config(file);
   const std::string name = root.name_of(kConfigFile);
   return load(Files(root, name.substr(0, name.size() - std::string_view(kConfigFile).size())), name);
 }

@@ -2,7 +2,6 @@
 #include "policy/config_files.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 
 namespace fabric::config {
@@ -31,20 +30,6 @@ Result<std::string> Files::read(const std::string& file) const {
     return error(0, file + ":1:1: not a regular file; give the path of a TOML file");
   if (code == EFBIG) return error(0, file + ":1:1: larger than 1 MiB; give a configuration file");
   return unreadable(code, file + ": cannot read the configuration");
-}
-
-// FNV-1a, 32 bits: a mark of change, no protection.
-std::string line_marks(std::string_view text) {
-  std::string out;
-  uint32_t hash = 0x811c9dc5;
-  for (const char letter : text) {
-    hash = (hash ^ static_cast<unsigned char>(letter)) * 0x01000193;
-    if (letter != '\n') continue;
-    char digits[9];
-    std::snprintf(digits, sizeof digits, "%08x", hash);
-    out += digits;
-  }
-  return out.size() > kMarkedLines * 8 ? std::string() : out;
 }
 
 Result<std::vector<std::string>> Files::drop_ins(const std::string& folder) const {

@@ -29,9 +29,4 @@ class Files {
   std::string below_;
 };
 
-// A digest of the text up to the end of each line, eight digits each: those of a text that was cut at the end of a line
-// are the beginning of those of the whole. Empty for more than kMarkedLines.
-std::string line_marks(std::string_view text);
-inline constexpr size_t kMarkedLines = 4096;
-
 }  // namespace fabric::config

@@ -5,6 +5,8 @@
 
 #define TOML_EXCEPTIONS 0
 #define TOML_HEADER_ONLY 1
+// Arrays and inline tables within one another. Ours are two deep.
+#define TOML_MAX_NESTED_VALUES 8
 // toml++ 3.3 asserts that a table header begins with a key character, and then reports "[[[" as an error anyway.
 #define TOML_ASSERT(expression) static_assert(true)
 
@@ -33,14 +35,10 @@ struct TomlProblem {
 };
 using MaybeProblem = std::optional<TomlProblem>;
 
-// A key at the top of any file: the text of the last line, a comment. Without that line the file is truncated.
-inline constexpr std::string_view kLastLine = "last_line";
-
-// The whole text as TOML 1.0, without the key kLastLine.
+// The whole text as TOML 1.0.
 MaybeProblem parse_toml(std::string_view text, toml::table& out);
 
-// A file of ours: parse_toml(), and there is something in it. Files without kLastLine (a person wrote it, or an earlier
-// version) are taken as they are. An Error has code EBADMSG and the text "NAME:LINE:COLUMN: fault".
+// A file of ours. An Error has code EBADMSG and the text "NAME:LINE:COLUMN: fault".
 Result<toml::table> parse_state(std::string_view text, const std::string& name);
 Error corrupt(const std::string& name, const toml::source_position& at, const std::string& what);
 

@@ -65,15 +65,14 @@ Reading config_with(const std::string& file, const std::string& text) {
 
 std::vector<Kind> configurations() {
   const std::string drop_in =
-      "last_line = \"# end\"\n[[port]]\nname = \"rail\"\nmatch = { netdev = \"ens*\" }\nmtu = 4200\npfc = [3]\n# end\n";
+      "[[port]]\nname = \"rail\"\nmatch = { netdev = \"ens*\" }\nmtu = 4200\npfc = [3]\n";
   const std::string profile = "etc/fabric-agent/profiles/nvidia-dcqcn.toml", added = "etc/fabric-agent/conf.d/10.toml";
   const auto in = [](const std::string& file) {
     return [file](const std::string& text) { return config_with(file, text); };
   };
-  return {{"the sample configuration", test::of_source("etc/fabric-agent.toml"), End::marked, in(kConfig)},
-          {"a drop-in", drop_in, End::marked, in(added)},
-          {"a drop-in without a last line", drop_in.substr(drop_in.find('[')), End::line, in(added)},
-          {"a profile", test::of_source("etc/profiles/nvidia-dcqcn.toml"), End::marked, in(profile)}};
+  return {{"the sample configuration", test::of_source("etc/fabric-agent.toml"), End::line, in(kConfig)},
+          {"a drop-in", drop_in, End::line, in(added)},
+          {"a profile", test::of_source("etc/profiles/nvidia-dcqcn.toml"), End::line, in(profile)}};
 }
 
 // NetBox's CSV, and the JSON of its API.

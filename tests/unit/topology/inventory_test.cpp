@@ -44,7 +44,6 @@ TEST(Inventory, IsReadBackAsItWasWritten) {
   EXPECT_EQ(before.parts[5].up, std::vector<std::string>{"mlx5_1/1"});
 }
 
-// Without kLastLine a cut at the end of a part leaves a valid file; replace_file() writes that line.
 TEST(Inventory, ADamagedFileIsAnError) {
   const std::string whole = inventory_toml(recorded(Healthy().now));
   for (size_t size = 0; size < whole.size(); size += 64) (void)parse_inventory(whole.substr(0, size), "inventory.toml");
