@@ -39,8 +39,7 @@ Result<void> replace_file(const std::string& directory, const std::string& path,
   std::string fresh = "." + name + ".new";
   Fd file(::openat(folder->get(), fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644));
   // fchmod: whatever the umask, everybody may read.
-  if (!file || ::fchmod(file.get(), 0644) != 0 || !write_all(file.get(), text) ||
-      ::fsync(file.get()) != 0)
+  if (!file || ::fchmod(file.get(), 0644) != 0 || !write_all(file.get(), text) || ::fsync(file.get()) != 0)
     return failed(path, "cannot write");
   if (::renameat(folder->get(), fresh.c_str(), folder->get(), name.c_str()) != 0)
     return failed(path, "cannot rename into place");

@@ -27,8 +27,9 @@ struct LoadedConfig {
 // earlier one; its [[port]] entries are tried first. Profiles that entries name are profiles/NAME.toml in the same
 // directory; of parse_config(), in `profiles` (none when that is empty). An Error's text is one line for each of the
 // first ten faults, "FILE:LINE:COLUMN: fault; correction"; unknown keys are errors with the nearest
-// known key. Files must give `mode`, in enforce mode a [[port]] entry or [sysctl], and each a key and a newline at its end. Nothing
-// half-read is returned. Its code is the errno if the only file could not be read (ENOENT: missing), else 0.
+// known key. Files must give `mode`, in enforce mode a [[port]] entry or [sysctl], and each a key and a newline at its
+// end. Nothing half-read is returned. Its code is the errno if the only file could not be read (ENOENT: missing), else
+// 0.
 Result<LoadedConfig> load_config(const std::string& file);
 // The same of `file` where --config gives one; empty, or its default path: kConfigFile below `root`. A captured tree's
 // links stay inside it.

@@ -28,12 +28,13 @@ Finding finding_for(const View& view, const AgentState& agent) {
                "The configuration was invalid when the agent read it. The agent uses the last valid one.",
                "fabric-agentctl config check, then systemctl reload fabric-agent");
   if (!agent.lost_entry.empty())
-    return bad(Status::warning, "host",
-               "running, " + mode + ", no [[port]] entry matches any more: " + joined(agent.lost_entry),
-               "every port keeps its [[port]] entry at a reload",
-               "A change of the configuration left these ports without an entry. Their settings are no longer enforced.",
-               "Restore the entry, then systemctl reload fabric-agent. If the ports are to be unmanaged: systemctl "
-               "restart fabric-agent");
+    return bad(
+        Status::warning, "host",
+        "running, " + mode + ", no [[port]] entry matches any more: " + joined(agent.lost_entry),
+        "every port keeps its [[port]] entry at a reload",
+        "A change of the configuration left these ports without an entry. Their settings are no longer enforced.",
+        "Restore the entry, then systemctl reload fabric-agent. If the ports are to be unmanaged: systemctl "
+        "restart fabric-agent");
   if (!agent.held.empty())
     return bad(Status::warning, "host", "running, " + mode + ", suspended: " + agent.held, "running, not suspended",
                "Enforcement is suspended: an apply is not confirmed yet.",

@@ -177,7 +177,7 @@ TEST(CapturedTree, NoLinkOfItShowsAFileOutside) {
 // A verb that writes is a row here; so is every new one.
 TEST(CapturedTree, IsNotWritten) {
   const std::vector<std::vector<std::string>> verbs{
-      {"apply"},      {"apply", "--confirm", "60"}, {"restore"},         {"confirm"}, {"selftest", "mlx5_0/1"},
+      {"apply"},      {"apply", "--confirm", "60"}, {"restore"}, {"confirm"}, {"selftest", "mlx5_0/1"},
       {"ack", "pfc"}, {"ack", "pfc", "--remove"}};
   const auto files = [](const Tree& tree) {
     std::set<std::string> out;

@@ -64,8 +64,7 @@ Reading config_with(const std::string& file, const std::string& text) {
 }
 
 std::vector<Kind> configurations() {
-  const std::string drop_in =
-      "[[port]]\nname = \"rail\"\nmatch = { netdev = \"ens*\" }\nmtu = 4200\npfc = [3]\n";
+  const std::string drop_in = "[[port]]\nname = \"rail\"\nmatch = { netdev = \"ens*\" }\nmtu = 4200\npfc = [3]\n";
   const std::string profile = "etc/fabric-agent/profiles/nvidia-dcqcn.toml", added = "etc/fabric-agent/conf.d/10.toml";
   const auto in = [](const std::string& file) {
     return [file](const std::string& text) { return config_with(file, text); };
