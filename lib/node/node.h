@@ -143,7 +143,7 @@ struct SettingState {
   bool operator==(const SettingState&) const = default;
 };
 
-// agentd's published state, as /run/fabric-agent/state.toml holds it.
+// agentd's published state, as /run/fabric-agent/state.json holds it.
 struct AgentState {
   bool running = false;                   // holds its lock now
   std::string mode;                       // "audit" / "enforce"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TOML -> Policy. The only folder that sees toml++, beside the agent's own state files.
+// TOML -> Policy. The only folder that sees toml++.
 #pragma once
 
 #include "base/result.h"

@@ -5,7 +5,6 @@
 #include "base/ip.h"
 #include "base/parse.h"
 #include "policy/reader.h"
-#include "setting/record.h"
 
 namespace fabric::config {
 namespace {
@@ -21,9 +20,22 @@ struct Limits {
 };
 
 // read(), by the type of a value; `out` has a meaning only where there is no problem.
-template <class T>
+template <std::integral T>
 MaybeProblem read(const toml::node& node, const Limits& limits, T& out) {
-  return read_value(node, {.min = limits.min, .max = limits.max}, out);
+  return read_integer(node, limits.min, limits.max, out);
+}
+
+template <HasWords Enum>
+MaybeProblem read(const toml::node& node, const Limits&, Enum& out) {
+  return read_word(node, out);
+}
+
+template <class T>
+MaybeProblem read(const toml::node& node, const Limits& limits, std::optional<T>& out) {
+  T value{};
+  auto problem = read(node, limits, value);
+  if (!problem) out = value;
+  return problem;
 }
 
 MaybeProblem read(const toml::node& node, const Limits& limits, milliseconds& out) {

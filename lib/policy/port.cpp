@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads one [[port]] entry or profile.
 #include "policy/reader.h"
-#include "setting/record.h"
 #include "setting/setting_table.h"
 
 namespace fabric::config {
@@ -82,8 +81,8 @@ MaybeProblem read_mark_table(const toml::node& node, Mark& out) {
   if (table == nullptr || table->get("dscp") == nullptr || table->get("priority") == nullptr || table->size() != 2)
     return fault_at(node, "expected a table with dscp and priority, or \"none\"" +
                               (table == nullptr ? ", not " + describe(node) : std::string()));
-  if (auto problem = read_value(*table->get("dscp"), {.min = 0, .max = 63}, out.dscp)) return problem;
-  return read_value(*table->get("priority"), {.min = 0, .max = kPriorities - 1}, out.priority);
+  if (auto problem = read_integer(*table->get("dscp"), 0, 63, out.dscp)) return problem;
+  return read_integer(*table->get("priority"), 0, kPriorities - 1, out.priority);
 }
 
 }  // namespace

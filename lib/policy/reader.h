@@ -5,7 +5,7 @@
 #include <span>
 
 #include "policy/config.h"
-#include "setting/toml_value.h"
+#include "policy/toml_value.h"
 
 namespace fabric::config {
 

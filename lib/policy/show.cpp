@@ -4,7 +4,6 @@
 #include "base/find.h"
 #include "base/parse.h"
 #include "policy/reader.h"
-#include "setting/record.h"
 #include "setting/setting_table.h"
 
 namespace fabric {

@@ -35,7 +35,7 @@ Faults agent() {
       {"agent-state-corrupt", "the disk was full when the agent wrote its state", "Node::agent_unread",
        at_agent([](Node& n) {
          n.agent.reset();
-         n.agent_unread = "/run/fabric-agent/state.toml:1:3: nonsense";
+         n.agent_unread = "/run/fabric-agent/state.json:1:3: nonsense";
        }),
        "agent", U, "-\n"},
   };

@@ -273,7 +273,7 @@ TEST(ExplainLine, UnknownLinesAndIdsDiffer) {
 
 // The exporter's history of an hour: a flap half an hour ago.
 void remember(Tree& tree) {
-  tree.file("run/fabric-exporter/health.toml",
+  tree.file("run/fabric-exporter/health.json",
             "updated = 10000.0\nwall = 1795996800\nwatched = 6400.0\n[[past]]\nrule = \"link_flap\"\nsubject = "
             "\"mlx5_0/1\"\nstatus = \"critical\"\nfrom = 8200.0\nuntil = 8260.0\nevidence = \"3 link downs\"\n");
   tree.file("proc/uptime", "10000.00 1.00\n");

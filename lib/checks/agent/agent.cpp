@@ -20,7 +20,7 @@ Finding finding_for(const View& view, const AgentState& agent) {
         Status::critical, "host", "original settings unreadable: " + lost, "original settings readable",
         "The settings from before the first write cannot be restored. While the file itself cannot be read, settings "
         "that differ are not written.",
-        "Repair the file and move it back to /var/lib/fabric-agent/originals.toml, or give up those settings: mv " +
+        "Repair the file and move it back to /var/lib/fabric-agent/originals.json, or give up those settings: mv " +
             lost.substr(0, lost.find(':')) + " /root/; then: systemctl reload fabric-agent");
   if (!agent.config_error.empty())
     return bad(Status::warning, "host",

@@ -144,7 +144,7 @@ TEST_F(StateFiles, ATruncatedFileIsAnError) {
   Originals originals{{"0000:24:00.0/1", odd_qos()}, {"0000:25:00.0/1", odd_qos()}};
   ASSERT_TRUE(save_originals(directory_, originals).ok());
   const auto file = path(kOriginalsFile);
-  const size_t kHeader = originals_toml({}).size();  // a file without originals, of an earlier release
+  const size_t kHeader = originals_text({}).size();  // a file without originals, of an earlier release
   for (auto size = fs::file_size(file) - 2; size-- > 0;) {
     fs::resize_file(file, size);
     const auto cut = load_originals(directory_);
@@ -174,13 +174,13 @@ TEST_F(StateFiles, ACorruptFileIsAnErrorAndIsKeptAside) {
   tree_.file(kOriginalsFile, "[\"0000:24:00.0/1\"]\nmtu = \"many\"\n");
   auto loaded = load_originals(directory_);
   ASSERT_EQ(test::code_of(loaded), EBADMSG);
-  EXPECT_TRUE(has(loaded.error().what, "originals.toml:2:7"));
+  EXPECT_TRUE(has(loaded.error().what, "originals.json:2:7"));
   ASSERT_TRUE(set_originals_aside(directory_).ok());
   tree_.file(kOriginalsFile, "[[[");
   auto second = set_originals_aside(directory_);
   ASSERT_TRUE(second.ok());
-  EXPECT_EQ(*second, "originals.toml.corrupt.2");
-  EXPECT_TRUE(tree_.root().exists("var/lib/fabric-agent/originals.toml.corrupt"));
+  EXPECT_EQ(*second, "originals.json.corrupt.2");
+  EXPECT_TRUE(tree_.root().exists("var/lib/fabric-agent/originals.json.corrupt"));
   EXPECT_FALSE(tree_.root().exists(kOriginalsFile));
 }
 

@@ -92,7 +92,7 @@ TEST(Disguise, SoHasWhatIsPublished) {
   optics.modules["eth0"].vendor = "Acme";
   optics.modules["eth1"].serial_number = "SN-2-LONGER";
   Tape tape;
-  tape.note(Ask::read, state::kOpticsFile, std::vector{state::optics_toml(optics, 5)});
+  tape.note(Ask::read, state::kOpticsFile, std::vector{state::optics_text(optics, 5)});
   disguise(tape, true);
   const auto shown = state::parse_optics((**tape.find(Ask::read, state::kOpticsFile)).front(), "x", {});
   ASSERT_TRUE(shown.ok()) << shown.error().text();
@@ -136,7 +136,7 @@ TEST(Disguise, ACardHasAnotherSerialNumber) {
   for (const char* hidden : {"MT2244X12345", "6f1f9a3c"}) EXPECT_EQ(shown_vpd.find(hidden), std::string::npos);
 
   const std::string originals = "\n[\"serial:SN42/0.1\"]\nplace = \"0000:24:00.0/1\"\nmtu = 1500\n";
-  const std::string shown_originals = disguised(Ask::read, "var/lib/fabric-agent/originals.toml", originals);
+  const std::string shown_originals = disguised(Ask::read, "var/lib/fabric-agent/originals.json", originals);
   EXPECT_EQ(shown_originals.find("SN42"), std::string::npos) << shown_originals;
   EXPECT_NE(shown_originals.find("/0.1\"]\nplace = \"0000:24:00.0/1\"\nmtu = 1500\n"), std::string::npos)
       << shown_originals;

@@ -39,15 +39,15 @@ struct Foreign {
 };
 
 std::vector<Foreign> foreign_files() {
-  return {{state::kNeighborFile, state::neighbors_toml({.source = state::kLldpSource}, 5),
+  return {{state::kNeighborFile, state::neighbors_text({.source = state::kLldpSource}, 5),
            [](const Root& root) { return code_of(state::load_neighbors(root)); }},
-          {kHealthFile, health_toml({}), [](const Root& root) { return code_of(load_health(root)); }},
-          {kReportFile, report_toml({{}, 5}), [](const Root& root) { return code_of(load_report(root)); }},
-          {state::kOpticsFile, state::optics_toml({}, 5),
+          {kHealthFile, health_text({}), [](const Root& root) { return code_of(load_health(root)); }},
+          {kReportFile, report_text({{}, 5}), [](const Root& root) { return code_of(load_report(root)); }},
+          {state::kOpticsFile, state::optics_text({}, 5),
            [](const Root& root) { return code_of(state::load_optics(root)); }},
-          {state::kPciFile, state::pci_state_toml({"2026-01-01T00:00:00Z", {}}),
+          {state::kPciFile, state::pci_state_text({"2026-01-01T00:00:00Z", {}}),
            [](const Root& root) { return code_of(state::load_pci_state(root)); }},
-          {state::kStateFile, state::agent_state_toml({}),
+          {state::kStateFile, state::agent_state_text({}),
            [](const Root& root) { return code_of(state::load_agent_state(root)); }}};
 }
 
@@ -144,11 +144,11 @@ TEST(CapturedTree, NoLinkOfItShowsAFileOutside) {
        "Device A,Termination A,Device B,Termination B\nSECRET,1\n",
        "2 fields",
        {"config", "check"}},
-      {"var/lib/fabric-agent/acks.toml",
-       acks_toml({{"pfc", "", 1, 4102444800, "root", "SECRET"}}),
+      {"var/lib/fabric-agent/acks.json",
+       acks_text({{"pfc", "", 1, 4102444800, "root", "SECRET"}}),
        "SECRET",
        {"ack", "--list"}},
-      {"run/fabric-agent/state.toml", "mode = \"audit\"\nconfig_error = \"SECRET\"\n", "SECRET", {"status"}}};
+      {"run/fabric-agent/state.json", "mode = \"audit\"\nconfig_error = \"SECRET\"\n", "SECRET", {"status"}}};
   for (const InTree& each : files)
     for (const char* kind : {"the file", "its link", "its folder's link"}) {
       Tree tree, outside;
@@ -250,7 +250,7 @@ std::vector<std::string> of_neighbors() {
 }
 
 std::vector<std::string> of_acks() {
-  const auto acks = parse_acks(acks_toml({{"link", kEvil, 1, 2, kEvil, kEvil}}), "x");
+  const auto acks = parse_acks(acks_text({{"link", kEvil, 1, 2, kEvil, kEvil}}), "x");
   if (!acks || acks->empty()) return {};
   return {acks->front().subject, acks->front().by, acks->front().comment};
 }
@@ -283,8 +283,8 @@ std::vector<std::string> of_host() {
 TEST(StrangersText, IsCleanWhereItIsRead) {
   const std::vector<std::pair<const char*, std::function<std::vector<std::string>()>>> sources{
       {"LLDP", of_lldp},          {"module memory", of_module},
-      {"optics.toml", of_optics}, {"neighbors.toml", of_neighbors},
-      {"acks.toml", of_acks},     {"state.toml", of_agent_state},
+      {"optics.json", of_optics}, {"neighbors.json", of_neighbors},
+      {"acks.json", of_acks},     {"state.json", of_agent_state},
       {"cabling", of_cabling},    {"host name", of_host}};
   size_t texts = 0;
   for (const auto& [name, read] : sources) {
@@ -329,7 +329,7 @@ TEST(StrangersText, DoesNotReachATerminal) {
   tree.file(state::kStateFile, "mode = \"enforce\"\nconfig_error = " + kEvilToml +
                                    "\n[port.\"mlx5_0/1\"]\npfc = { outcome = " + kEvilToml + ", detail = " + kEvilToml +
                                    " }\n");
-  tree.file(kAckFile, acks_toml({{"link", kEvil, 1, 4102444800, kEvil, kEvil}}));
+  tree.file(kAckFile, acks_text({{"link", kEvil, 1, 4102444800, kEvil, kEvil}}));
   size_t shown = 0;
   for (const std::vector<std::string>& verb : {std::vector<std::string>{"status"},
                                                {"check", "-i", "100ms"},

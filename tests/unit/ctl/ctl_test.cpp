@@ -350,7 +350,7 @@ int restore_where_nothing_can_be_recorded() {
   if (*Root::open("/")->read_line("proc/sys/net/ipv4/tcp_ecn") != stood) return 2;
   if (restored.code != kChanges) return 3;
   return restored.text.find("net.ipv4.tcp_ecn") == std::string::npos ? 4
-         : restored.errors.find("sysctl.toml") == std::string::npos  ? 5
+         : restored.errors.find("sysctl.json") == std::string::npos  ? 5
                                                                      : 0;
 }
 
@@ -563,7 +563,7 @@ TEST(CtlCheck, BriefShowsTheExportersReport) {
   known.acknowledged = true;
   PublishedReport published{{{down, slow, known, {"rate", "mlx5_5/1", Status::ok, "", "", "", ""}}}, 1000};
   const auto publish = [&](double now) {
-    tree.file(kReportFile, report_toml(published)).file("proc/uptime", std::to_string(now) + " 1.0\n");
+    tree.file(kReportFile, report_text(published)).file("proc/uptime", std::to_string(now) + " 1.0\n");
   };
   const std::vector<std::string> words{"check", "--brief", "--root", tree.path(), "--interval", "0"};
   const auto with = [&](std::vector<std::string> more) {
@@ -589,7 +589,7 @@ TEST(CtlCheck, BriefShowsTheExportersReport) {
   publish(1001);
   EXPECT_TRUE(has(ran(words).text, "agent host")) << "an exporter that has checked nothing does not count";
   tree.file(kReportFile, "updated = 1000.0\n[ok]\nrate = -1\n");
-  EXPECT_TRUE(has(ran(words).text, "report.toml:3:")) << ran(words).text;
+  EXPECT_TRUE(has(ran(words).text, "report.json:3:")) << ran(words).text;
 }
 
 TEST(CtlText, HealthyNode) {

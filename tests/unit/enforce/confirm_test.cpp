@@ -60,9 +60,9 @@ TEST(ConfirmRecord, FaultsAreNamedAndNothingIsGuessed) {
   for (const char* text :
        {"[[[", "", "id = \"x\"\n", "id = \"x\"\ndeadline = \"soon\"\n",
         "id = \"x\"\ndeadline = \"1\"\n[before]\na = 1\n", "id = \"x\"\ndeadline = \"1\"\n[before.a]\npfc = 9\n"}) {
-    auto record = parse(text, "confirm.toml");
+    auto record = parse(text, "confirm.json");
     ASSERT_EQ(test::code_of(record), EBADMSG) << text;
-    EXPECT_TRUE(has(record.error().what, "confirm.toml:"));
+    EXPECT_TRUE(has(record.error().what, "confirm.json:"));
   }
 }
 

@@ -35,7 +35,7 @@ std::string changes_said(Healthy& node) {
 
 TEST(Inventory, IsReadBackAsItWasWritten) {
   const Inventory before = recorded(Healthy().now);
-  const auto after = parse_inventory(inventory_toml(before), "inventory.toml");
+  const auto after = parse_inventory(inventory_text(before), "inventory.json");
   ASSERT_TRUE(after) << after.error().text();
   EXPECT_EQ(after->parts, before.parts);
   EXPECT_EQ(after->taken, before.taken);
@@ -45,10 +45,10 @@ TEST(Inventory, IsReadBackAsItWasWritten) {
 }
 
 TEST(Inventory, ADamagedFileIsAnError) {
-  const std::string whole = inventory_toml(recorded(Healthy().now));
-  for (size_t size = 0; size < whole.size(); size += 64) (void)parse_inventory(whole.substr(0, size), "inventory.toml");
+  const std::string whole = inventory_text(recorded(Healthy().now));
+  for (size_t size = 0; size < whole.size(); size += 64) (void)parse_inventory(whole.substr(0, size), "inventory.json");
   for (const char* text : {"", "nonsense", "[[part]]\nname = \"GPU0\"\n", "part = 3\n", "taken = \"x\"\n"}) {
-    const auto parsed = parse_inventory(text, "inventory.toml");
+    const auto parsed = parse_inventory(text, "inventory.json");
     ASSERT_FALSE(parsed) << text;
     EXPECT_EQ(parsed.error().code, EBADMSG) << text;
   }
@@ -64,7 +64,7 @@ TEST(Inventory, ADamagedFileIsAFinding) {
   const auto found = test::complaints_of({.now = node}, {"inventory"});
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].status, Status::warning);
-  EXPECT_TRUE(has(found[0].meaning, "inventory.toml:1:")) << found[0].meaning;
+  EXPECT_TRUE(has(found[0].meaning, "inventory.json:1:")) << found[0].meaning;
 }
 
 TEST(Inventory, WhatIsGoneIsNamedOnceByItsPlace) {

@@ -63,23 +63,23 @@ bool are_same(const Transceiver& a, const Transceiver& b) {
 
 TEST(OpticsFile, ReadsBackAsItWasWritten) {
   const state::Optics optics{{{"ens1f0np0", module_of("Acme")}, {"weird \"name\"", Transceiver{}}}, 60, 0, 0};
-  const auto again = state::parse_optics(state::optics_toml(optics, 1000.7), "optics.toml", 1030);
+  const auto again = state::parse_optics(state::optics_text(optics, 1000.7), "optics.json", 1030);
   ASSERT_TRUE(again.ok()) << again.error().text();
   EXPECT_EQ(again->interval, 60);
   EXPECT_EQ(again->age, 30);
   EXPECT_EQ(again->read, 1000);
   ASSERT_EQ(again->modules.size(), 2u);
-  EXPECT_TRUE(are_same(again->modules.at("ens1f0np0"), module_of("Acme"))) << state::optics_toml(optics, 0);
+  EXPECT_TRUE(are_same(again->modules.at("ens1f0np0"), module_of("Acme"))) << state::optics_text(optics, 0);
   EXPECT_TRUE(are_same(again->modules.at("weird \"name\""), Transceiver{}));
 }
 
 TEST(OpticsFile, OneThatIsTooOldIsNobodys) {
-  const std::string text = state::optics_toml({{{"eth0", module_of("Acme")}}, 60, 0, 0}, 1000);
-  EXPECT_TRUE(state::parse_optics(text, "optics.toml", 1000 + state::longest_age(60)).ok());
-  const auto old = state::parse_optics(text, "optics.toml", 1001 + state::longest_age(60));
+  const std::string text = state::optics_text({{{"eth0", module_of("Acme")}}, 60, 0, 0}, 1000);
+  EXPECT_TRUE(state::parse_optics(text, "optics.json", 1000 + state::longest_age(60)).ok());
+  const auto old = state::parse_optics(text, "optics.json", 1001 + state::longest_age(60));
   ASSERT_FALSE(old.ok());
   EXPECT_EQ(old.error().code, ESTALE);
-  EXPECT_TRUE(state::parse_optics(text, "optics.toml", {}).ok()) << "without a clock: as it was then";
+  EXPECT_TRUE(state::parse_optics(text, "optics.json", {}).ok()) << "without a clock: as it was then";
 }
 
 TEST(OpticsFile, WhatIsMalformedIsLeftOut) {
@@ -231,7 +231,7 @@ TEST(Scan, TakesWhatIsPublished) {
   tree.file(device + "/ports/1/state", "4: ACTIVE\n").file(device + "/ports/1/link_layer", "Ethernet\n");
   tree.file("sys/class/net/eth0/mtu", "4200\n");
   tree.file("proc/uptime", "1060.00 4000.00\n")
-      .file(state::kOpticsFile, state::optics_toml({{{"eth0", module_of("Acme")}}, 60, 0, 0}, 1000));
+      .file(state::kOpticsFile, state::optics_text({{{"eth0", module_of("Acme")}}, 60, 0, 0}, 1000));
   auto kernel = open_kernel(tree.path());
   ASSERT_TRUE(kernel.ok());
   Node node = scan(*kernel, {.optics = true});

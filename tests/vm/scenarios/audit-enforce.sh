@@ -104,7 +104,7 @@ config enforce
 systemctl reset-failed fabric-agent.service
 check "repaired configuration: it starts" systemctl start fabric-agent.service
 dpkg -P fabric-agent >/tmp/purge.txt 2>&1
-check "purge: originals that settings differ from are kept" test -s /var/lib/fabric-agent/originals.toml
+check "purge: originals that settings differ from are kept" test -s /var/lib/fabric-agent/originals.json
 check "purge: says which settings" grep -q pfc /tmp/purge.txt
 
 cp /tmp/*.txt /tmp/*.json "$OUT" 2>/dev/null
