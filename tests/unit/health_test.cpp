@@ -269,18 +269,17 @@ TEST(HealthFile, ATimeThatIsDamagedHoldsNothingForLong) {
 }
 
 TEST(HealthFile, SaysWhereItIsWrong) {
-  const auto broken = parse_health("updated = 1\n[[state]\n", "/run/x/health.json");
+  const auto broken = parse_health(R"({"format":1,"updated":1,"rules":[)", "/run/x/health.json");
   ASSERT_FALSE(broken);
   EXPECT_EQ(broken.error().code, EBADMSG);
-  EXPECT_EQ(broken.error().text().find("/run/x/health.json:2:"), 0u) << broken.error().text();
+  EXPECT_EQ(broken.error().text().find("/run/x/health.json: "), 0u) << broken.error().text();
   EXPECT_FALSE(parse_health("", "health.json"));
   const std::string text = health_text(some_memory());
-  for (size_t length = 0; length < text.size(); ++length)
-    (void)parse_health(text.substr(0, length), "health.json");  // whatever is cut off
-  const auto strange =
-      parse_health("updated = 5\nstate = 7\n[[device]]\nport = 3\n[[acknowledged]]\nat = \"x\"\n", "health.json");
-  ASSERT_TRUE(strange);
-  EXPECT_TRUE(strange->health.rules.empty());
+  for (size_t length = 0; length + 1 < text.size(); ++length)
+    EXPECT_FALSE(parse_health(text.substr(0, length), "health.json")) << length;
+  const auto strange = parse_health(R"({"format":1,"updated":5,"rules":{"a":{"b":{"seen":1,"onsets":-1}}}})", "health.json");
+  ASSERT_FALSE(strange);
+  EXPECT_TRUE(has(strange.error().what, "health.json: rules: onsets: expected an integer from 0")) << strange.error().what;
 }
 
 TEST(HealthConfig, TakesAPartOfARule) {

@@ -40,10 +40,10 @@ struct Kind {
   std::function<Reading(const std::string&)> read;
 };
 
-// As it stands on disk when `toml` was written by replace_file().
-std::string stored(const std::string& toml) {
+// As it is on disk when it was written by replace_file().
+std::string stored(const std::string& text) {
   test::Tree tree;
-  EXPECT_TRUE(replace_file(tree.path(), "file", toml));
+  EXPECT_TRUE(replace_file(tree.path(), "file", text));
   return tree.content("file");
 }
 

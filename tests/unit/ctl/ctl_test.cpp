@@ -588,8 +588,8 @@ TEST(CtlCheck, BriefShowsTheExportersReport) {
   published.report.findings.clear();
   publish(1001);
   EXPECT_TRUE(has(ran(words).text, "agent host")) << "an exporter that has checked nothing does not count";
-  tree.file(kReportFile, "updated = 1000.0\n[ok]\nrate = -1\n");
-  EXPECT_TRUE(has(ran(words).text, "report.json:3:")) << ran(words).text;
+  tree.file(kReportFile, R"({"format":1,"updated":1000,"ok":{"rate":-1}})");
+  EXPECT_TRUE(has(ran(words).text, "report.json: ok")) << ran(words).text;
 }
 
 TEST(CtlText, HealthyNode) {

@@ -82,22 +82,20 @@ TEST(OpticsFile, OneThatIsTooOldIsNobodys) {
   EXPECT_TRUE(state::parse_optics(text, "optics.json", {}).ok()) << "without a clock: as it was then";
 }
 
-TEST(OpticsFile, WhatIsMalformedIsLeftOut) {
-  EXPECT_FALSE(state::parse_optics("interval = 60\n", "x", {}).ok());
-  EXPECT_FALSE(state::parse_optics("read = [", "x", {}).ok());
-  const auto read = state::parse_optics(
-      "read = 5\ninterval = 60\nmodule.eth1 = 7\n[module.eth0]\nidentifier = 700\nvendor = 3\ntemperature = { value = "
-      "\"hot\", flags = [1, \"odd\", \"low_alarm\"] }\nvoltage = { value = inf }\nlane = [1, {number = 2}]\n",
-      "x", {});
-  ASSERT_TRUE(read.ok()) << read.error().text();
-  ASSERT_EQ(read->modules.size(), 1u);
-  const Transceiver& module = read->modules.at("eth0");
-  EXPECT_EQ(module.identifier, 0);
-  EXPECT_EQ(module.vendor, "");
-  EXPECT_EQ(module.temperature, (ModuleReading{{}, ModuleFlags{.low_alarm = true}}));
-  EXPECT_EQ(module.voltage, ModuleReading{});
-  ASSERT_EQ(module.lanes.size(), 1u);
-  EXPECT_EQ(module.lanes[0].number, 2u);
+TEST(OpticsFile, WhatIsMalformedIsNamed) {
+  const auto fault = [](const std::string& members) {
+    const auto read = state::parse_optics(R"({"format":1,)" + members + "}", "optics.json", {});
+    return read ? std::string() : read.error().what;
+  };
+  EXPECT_EQ(fault(R"("interval":60)"), "optics.json: read is missing");
+  EXPECT_EQ(fault(R"("read":5,"interval":-1)"), "optics.json: interval: out of range");
+  EXPECT_TRUE(has(fault(R"("read":[)"), "optics.json: parse error at line 1"));
+  EXPECT_EQ(fault(R"("read":5,"interval":60,"modules":{"eth0":{"identifier":700}}})").substr(0, 43),
+            "optics.json: modules: identifier: expected ");
+  EXPECT_EQ(fault(R"("read":5,"interval":60,"modules":{"eth0":{"temperature":{"value":"hot"}}})"),
+            "optics.json: modules: temperature: value: type must be number, but is string");
+  EXPECT_EQ(fault(R"("read":5,"interval":60,"modules":{"eth0":{"state":9}})"), "optics.json: modules: state: out of range");
+  EXPECT_EQ(fault(R"("read":5,"interval":60,"modules":{"eth0":{"lanes":[{"number":2}]}})"), "");
 }
 
 TEST(Cages, AreThoseOfPhysicalFunctions) {
