@@ -106,7 +106,8 @@ template <class T>
 void read_number(const Json& object, const char* name, T& out, T least, T most) {
   T value = out;
   read_member(object, name, value);
-  if (value != out && !(value >= least && value <= most)) throw std::runtime_error(std::string(name) + ": out of range");
+  if (value != out && !(value >= least && value <= most))
+    throw std::runtime_error(std::string(name) + ": out of range");
   out = value;
 }
 

@@ -21,8 +21,8 @@ Result<void> check_age(const Root& root, const std::string& file, double updated
 }  // namespace
 
 static void to_json(Json& json, const Ack& ack) {
-  json = {{"id", ack.id}, {"subject", ack.subject}, {"at", ack.at},
-          {"until", ack.until}, {"by", ack.by}, {"comment", ack.comment}};
+  json = {{"id", ack.id},       {"subject", ack.subject}, {"at", ack.at},
+          {"until", ack.until}, {"by", ack.by},           {"comment", ack.comment}};
 }
 
 static void from_json(const Json& json, Ack& ack) {
@@ -148,7 +148,7 @@ static void from_json(const Json& json, HealthDevice& device) {
 }
 
 static void to_json(Json& json, const PastFinding& past) {
-  json = {{"rule", past.rule},   {"subject", past.subject}, {"status", past.status},
+  json = {{"rule", past.rule}, {"subject", past.subject}, {"status", past.status},
           {"from", past.from}, {"until", past.until},     {"evidence", past.evidence}};
 }
 

@@ -24,10 +24,8 @@ static void from_json(const Json& json, DcbxEts& ets) {
 }
 
 static void to_json(Json& json, const DcbxPfc& pfc) {
-  json = {{"willing", pfc.willing},
-          {"mbc", pfc.mbc},
-          {"capability", pfc.capability},
-          {"enabled", to_json(pfc.enabled)}};
+  json = {
+      {"willing", pfc.willing}, {"mbc", pfc.mbc}, {"capability", pfc.capability}, {"enabled", to_json(pfc.enabled)}};
 }
 
 static void from_json(const Json& json, DcbxPfc& pfc) {

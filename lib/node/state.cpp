@@ -13,15 +13,9 @@
 namespace fabric {
 
 static void to_json(Json& json, const SettingState& setting) {
-  json = {{"outcome", setting.outcome},
-          {"detail", setting.detail},
-          {"repairs", setting.repairs},
-          {"last_repair", setting.last_repair},
-          {"drifts", setting.drifts},
-          {"last_drift", setting.last_drift},
-          {"drift_from", setting.drift_from},
-          {"drift_to", setting.drift_to},
-          {"drift_by", setting.drift_by}};
+  json = {{"outcome", setting.outcome},         {"detail", setting.detail},     {"repairs", setting.repairs},
+          {"last_repair", setting.last_repair}, {"drifts", setting.drifts},     {"last_drift", setting.last_drift},
+          {"drift_from", setting.drift_from},   {"drift_to", setting.drift_to}, {"drift_by", setting.drift_by}};
 }
 
 static void from_json(const Json& json, SettingState& setting) {
@@ -62,9 +56,7 @@ static void from_json(const Json& json, AgentState& state) {
 namespace state {
 
 void to_json(Json& json, const Original& original) {
-  json = {{"place", original.place},
-          {"address", original.address},
-          {"settings", static_cast<const Qos&>(original)}};
+  json = {{"place", original.place}, {"address", original.address}, {"settings", static_cast<const Qos&>(original)}};
 }
 
 void from_json(const Json& json, Original& original) {

@@ -22,9 +22,7 @@ MaybeProblem read_array(const toml::node& node, std::string_view what, size_t mi
   return std::nullopt;
 }
 
-MaybeProblem read_priority(const toml::node& node, uint8_t& out) {
-  return read_integer(node, 0, kPriorities - 1, out);
-}
+MaybeProblem read_priority(const toml::node& node, uint8_t& out) { return read_integer(node, 0, kPriorities - 1, out); }
 
 MaybeProblem read_kind(const toml::node& node, bool& out) {
   const auto value = node.value_exact<bool>();

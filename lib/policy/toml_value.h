@@ -111,9 +111,10 @@ std::string value_toml(const T& value) {
   } else if constexpr (requires { value.has_value(); }) {
     return value ? value_toml(*value) : std::string();
   } else if constexpr (requires { typename T::mapped_type; }) {
-    return "{ " + joined(value, ", ", [](const auto& each) {
-             return toml_string(each.first) + " = " + value_toml(each.second);
-           }) + " }";
+    return "{ " +
+           joined(value, ", ",
+                  [](const auto& each) { return toml_string(each.first) + " = " + value_toml(each.second); }) +
+           " }";
   } else {
     return "[" + joined(value, ", ", [](const auto& each) { return value_toml(each); }) + "]";
   }

@@ -277,9 +277,11 @@ TEST(HealthFile, SaysWhereItIsWrong) {
   const std::string text = health_text(some_memory());
   for (size_t length = 0; length + 1 < text.size(); ++length)
     EXPECT_FALSE(parse_health(text.substr(0, length), "health.json")) << length;
-  const auto strange = parse_health(R"({"format":1,"updated":5,"rules":{"a":{"b":{"seen":1,"onsets":-1}}}})", "health.json");
+  const auto strange =
+      parse_health(R"({"format":1,"updated":5,"rules":{"a":{"b":{"seen":1,"onsets":-1}}}})", "health.json");
   ASSERT_FALSE(strange);
-  EXPECT_TRUE(has(strange.error().what, "health.json: rules: onsets: expected an integer from 0")) << strange.error().what;
+  EXPECT_TRUE(has(strange.error().what, "health.json: rules: onsets: expected an integer from 0"))
+      << strange.error().what;
 }
 
 TEST(HealthConfig, TakesAPartOfARule) {

@@ -92,8 +92,9 @@ class Disguise {
     if (ask == Ask::read && what.ends_with("/properties"))
       text = with_values(text, "unique_id ", '\n', [this](const std::string& value) { return unique_id(value); });
     if (ask == Ask::read && what.ends_with("/optics.json"))
-      text = with_values(text, "\"serial_number\":\"", '"',
-                         [this](const std::string& value) { return value.empty() ? value : pseudonyms_.of_word(value); });
+      text = with_values(text, "\"serial_number\":\"", '"', [this](const std::string& value) {
+        return value.empty() ? value : pseudonyms_.of_word(value);
+      });
     // "serial:MT2233X12345/0.1": the serial number, the function and the port.
     if (ask == Ask::read && what.ends_with("/originals.json"))
       text = with_values(text, "\"serial:", '"', [this](const std::string& rest) { return word_before(rest, '/'); });

@@ -158,7 +158,8 @@ TEST_F(StateFiles, ACorruptFileIsAnErrorAndIsKeptAside) {
   tree_.file(kOriginalsFile, R"({"format":1,"ports":{"0000:24:00.0/1":{"settings":{"mtu":"many"}}}})");
   auto loaded = load_originals(directory_);
   ASSERT_EQ(test::code_of(loaded), EBADMSG);
-  EXPECT_TRUE(has(loaded.error().what, "originals.json: ports: settings: mtu: expected an integer from 0 to 4294967295"));
+  EXPECT_TRUE(
+      has(loaded.error().what, "originals.json: ports: settings: mtu: expected an integer from 0 to 4294967295"));
   ASSERT_TRUE(set_originals_aside(directory_).ok());
   tree_.file(kOriginalsFile, "[[[");
   auto second = set_originals_aside(directory_);

@@ -140,8 +140,7 @@ TEST(Disguise, ACardHasAnotherSerialNumber) {
   const std::string shown_originals = disguised(Ask::read, "var/lib/fabric-agent/originals.json", originals);
   for (const char* hidden : {"SN42", "SN43"})
     EXPECT_EQ(shown_originals.find(hidden), std::string::npos) << shown_originals;
-  EXPECT_NE(shown_originals.find(R"(/0.1":{"place":"0000:24:00.0/1"},"serial:)"), std::string::npos)
-      << shown_originals;
+  EXPECT_NE(shown_originals.find(R"(/0.1":{"place":"0000:24:00.0/1"},"serial:)"), std::string::npos) << shown_originals;
 }
 
 }  // namespace

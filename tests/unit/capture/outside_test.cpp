@@ -148,7 +148,10 @@ TEST(CapturedTree, NoLinkOfItShowsAFileOutside) {
        acks_text({{"pfc", "", 1, 4102444800, "root", "SECRET"}}),
        "SECRET",
        {"ack", "--list"}},
-      {"run/fabric-agent/state.json", R"({"format":1,"mode":"audit","config_error":["SECRET"]})", "SECRET", {"status"}}};
+      {"run/fabric-agent/state.json",
+       R"({"format":1,"mode":"audit","config_error":["SECRET"]})",
+       "SECRET",
+       {"status"}}};
   for (const InTree& each : files)
     for (const char* kind : {"the file", "its link", "its folder's link"}) {
       Tree tree, outside;
@@ -240,10 +243,11 @@ std::vector<std::string> of_optics() {
 }
 
 std::vector<std::string> of_neighbors() {
-  const auto read = state::parse_neighbors(
-      R"({"format":1,"updated":1,"source":)" + kEvilQuoted + R"(,"neighbors":[{"ttl":120,"heard":1,"netdev":)" + kEvilQuoted +
-          R"(,"chassis_id":)" + kEvilQuoted + R"(,"port_id":)" + kEvilQuoted + R"(,"system_name":)" + kEvilQuoted + "}]}",
-      "x", 1);
+  const auto read = state::parse_neighbors(R"({"format":1,"updated":1,"source":)" + kEvilQuoted +
+                                               R"(,"neighbors":[{"ttl":120,"heard":1,"netdev":)" + kEvilQuoted +
+                                               R"(,"chassis_id":)" + kEvilQuoted + R"(,"port_id":)" + kEvilQuoted +
+                                               R"(,"system_name":)" + kEvilQuoted + "}]}",
+                                           "x", 1);
   if (!read || read->heard.empty()) return {};
   const Neighbor& one = read->heard.front();
   return {one.netdev, one.source, one.chassis_id, one.port_id, one.system_name};

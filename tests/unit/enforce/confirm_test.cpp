@@ -57,10 +57,9 @@ TEST(ConfirmRecord, IsReadBackWhole) {
 }
 
 TEST(ConfirmRecord, FaultsAreNamedAndNothingIsGuessed) {
-  for (const char* text :
-       {"[[[", "", R"({"format":1,"id":"x"})", R"({"format":1,"id":"x","deadline":"soon"})",
-        R"({"format":1,"id":"x","deadline":1,"before":{"a":1}})",
-        R"({"format":1,"id":"x","deadline":1,"before":{"a":{"settings":{"pfc":[9]}}}})"}) {
+  for (const char* text : {"[[[", "", R"({"format":1,"id":"x"})", R"({"format":1,"id":"x","deadline":"soon"})",
+                           R"({"format":1,"id":"x","deadline":1,"before":{"a":1}})",
+                           R"({"format":1,"id":"x","deadline":1,"before":{"a":{"settings":{"pfc":[9]}}}})"}) {
     auto record = parse(text, "confirm.json");
     ASSERT_EQ(test::code_of(record), EBADMSG) << text;
     EXPECT_TRUE(has(record.error().what, "confirm.json:"));

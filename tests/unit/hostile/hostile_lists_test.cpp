@@ -104,7 +104,8 @@ std::vector<Reader> files() {
   return {
       {"configuration",
        [](const std::string& text) { (void)parse_config(text, "x"); },
-       {many("[", "a = "), many("{a=", "a = "), many("a.", "", "a = 1"), many("[[a]]\n"), entry("pfc", "3,"), entry("pfc", "4294967295,"), entry("buffer_size", "4294967295,"), entry("maxrate", "1,"),
+       {many("[", "a = "), many("{a=", "a = "), many("a.", "", "a = 1"), many("[[a]]\n"), entry("pfc", "3,"),
+        entry("pfc", "4294967295,"), entry("buffer_size", "4294967295,"), entry("maxrate", "1,"),
         entry("optional_counters", "\"a\","), entry("fec", "\"rs\","), many("[[port]]\n", mode),
         many("[[port]]\nmatch = { netdev = [\"*\"] }\n", mode), many("0 = 1,", mode + "[[port]]\ndscp_map = {", "}\n"),
         mode + "reread = \"18446744073709551615h\"\n", mode + "[[port]]\nmtu = 9223372036854775807\n"}},

@@ -94,7 +94,8 @@ TEST(OpticsFile, WhatIsMalformedIsNamed) {
             "optics.json: modules: identifier: expected ");
   EXPECT_EQ(fault(R"("read":5,"interval":60,"modules":{"eth0":{"temperature":{"value":"hot"}}})"),
             "optics.json: modules: temperature: value: type must be number, but is string");
-  EXPECT_EQ(fault(R"("read":5,"interval":60,"modules":{"eth0":{"state":9}})"), "optics.json: modules: state: out of range");
+  EXPECT_EQ(fault(R"("read":5,"interval":60,"modules":{"eth0":{"state":9}})"),
+            "optics.json: modules: state: out of range");
   EXPECT_EQ(fault(R"("read":5,"interval":60,"modules":{"eth0":{"lanes":[{"number":2}]}})"), "");
 }
 
