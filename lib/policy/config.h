@@ -5,6 +5,7 @@
 #include "base/result.h"
 #include "kernel/capture/root.h"
 #include "policy/policy.h"
+#include "policy/span.h"
 
 namespace fabric {
 
@@ -61,15 +62,5 @@ std::string wanted_config(const Policy& policy);
 // Every key that a file may have, as fabric-agent.toml(5) heads it: "mode", "sysctl", "conflict.rounds",
 // "port.match.driver", "port.pfc".
 std::vector<std::string> config_keys();
-
-// A time span as systemd.time(7) writes it, in units from ms to weeks, 366 days at most: "500ms", "1min 30s", "7d". A
-// number alone is seconds.
-std::optional<std::chrono::milliseconds> parse_span(std::string_view text);
-std::string span_text(std::chrono::milliseconds span);
-
-// Days and times of maintenance: "Sat 02:00-04:00", "Mon-Fri,Sun 23:00-01:00" (ends on the next day), "daily
-// 03:00-04:00".
-std::optional<Window> parse_window(std::string_view text);
-std::string window_text(const Window& window);
 
 }  // namespace fabric

@@ -232,7 +232,8 @@ static std::string toml_of(const Json& json) {
   if (!json.is_object()) return json.dump();
   std::string out;
   for (const auto& [key, value] : json.items()) append_item(out, key + " = " + toml_of(value));
-  return out.empty() ? "{}" : "{ " + out + " }";
+  if (out.empty()) return "{}";
+  return "{ " + out + " }";
 }
 
 // As JSON, but for a few words.
