@@ -66,13 +66,12 @@ namespace {
 
 constexpr double kFreshFor = 60;
 constexpr int64_t kMostWall = 253402300799;  // the end of the year 9999
-constexpr double kMostSeconds = 1e12;
 
 // Required, since its default is not a time.
 void read_time(const Json& json, const char* name, double& out) {
   double value = 0;
   read_required(json, name, value);
-  if (!(std::abs(value) <= kMostSeconds)) throw std::range_error(std::string(name) + ": out of range");
+  if (!(std::abs(value) <= state::kLatestTime)) throw std::range_error(std::string(name) + ": out of range");
   out = value;
 }
 

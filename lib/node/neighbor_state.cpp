@@ -66,8 +66,6 @@ static void to_json(Json& json, const Neighbor& neighbor) {
           {"app", neighbor.app}};
 }
 
-constexpr double kMostSeconds = 1e12;
-
 static void from_json(const Json& json, Neighbor& neighbor) {
   read_required(json, "netdev", neighbor.netdev);
   read_member(json, "chassis_id", neighbor.chassis_id);
@@ -76,7 +74,7 @@ static void from_json(const Json& json, Neighbor& neighbor) {
   read_member(json, "system_name", neighbor.system_name);
   read_member(json, "system_description", neighbor.system_description);
   read_number(json, "ttl", neighbor.ttl, 0U, 65'535U);
-  read_number(json, "heard", neighbor.heard, 0.0, kMostSeconds);
+  read_number(json, "heard", neighbor.heard, 0.0, state::kLatestTime);
   read_member(json, "management", neighbor.management);
   read_member(json, "max_frame", neighbor.max_frame);
   read_member(json, "vlan", neighbor.vlan);
@@ -92,7 +90,7 @@ namespace state {
 
 static void from_json(const Json& json, NeighborFile& file) {
   if (!json.contains("updated")) throw std::range_error("updated is missing");
-  read_number(json, "updated", file.updated, 0.0, kMostSeconds);
+  read_number(json, "updated", file.updated, 0.0, kLatestTime);
   file.source = kLldpSource;
   read_member(json, "source", file.source);
   read_member(json, "listening", file.listening);

@@ -11,8 +11,6 @@
 
 namespace fabric {
 
-constexpr double kMostSeconds = 1e12;
-
 constexpr std::array<std::pair<const char*, bool ModuleFlags::*>, 4> kFlags{
     {{"high_alarm", &ModuleFlags::high_alarm},
      {"low_alarm", &ModuleFlags::low_alarm},
@@ -137,8 +135,8 @@ namespace state {
 static void from_json(const Json& json, Optics& optics) {
   for (const char* name : {"read", "interval"})
     if (!json.contains(name)) throw std::range_error(std::string(name) + " is missing");
-  read_number(json, "read", optics.read, 0.0, kMostSeconds);
-  read_number(json, "interval", optics.interval, 0.0, kMostSeconds);
+  read_number(json, "read", optics.read, 0.0, kLatestTime);
+  read_number(json, "interval", optics.interval, 0.0, kLatestTime);
   read_member(json, "modules", optics.modules);
 }
 

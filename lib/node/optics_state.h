@@ -33,6 +33,8 @@ Result<Transceiver> decode_apart(std::span<const eeprom::Page> pages);
 // nullopt: no publisher. The current time is proc/uptime below the root.
 Result<std::optional<Optics>> load_optics(const Root& root);
 Result<void> save_optics(const std::string& directory, const Optics& optics, double read);
+// A time since boot in a file that is later is damaged.
+inline constexpr double kLatestTime = 1e12;
 // Seconds since boot by proc/uptime below the root.
 std::optional<double> uptime(const Root& root);
 
