@@ -213,7 +213,7 @@ void Agent::do_task(const std::string& task) {
 void Agent::reload() {
   auto since = std::chrono::duration_cast<microseconds>(now().time_since_epoch()).count();
   sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld", static_cast<long long>(since));
-  if (auto loaded = load_whole_config(manager_.directory(), config_file_)) {
+  if (auto loaded = load_config(kernel_.root, config_file_)) {
     for (const ConfigWarning& warning : loaded->warnings)
       write_journal({message_id::configuration, LOG_WARNING, warning.where + ": " + warning.what});
     manager_.set_policy(loaded->policy);

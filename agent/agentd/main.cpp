@@ -63,7 +63,7 @@ int run(const Options& options) {
     write_journal({message_id::configuration, LOG_WARNING, warning.where + ": " + warning.what});
   if (options.pci) {
     if (!config->error.empty())
-      write_journal({message_id::configuration, LOG_CRIT, config->error + "\nthe last valid configuration is used"});
+      write_journal({message_id::configuration, LOG_WARNING, config->error + "\nthe last valid configuration is used"});
     PciWorld world = real_pci_world(*kernel);
     return keep_pci(world, config->config.policy);
   }

@@ -40,7 +40,7 @@ struct OpticsWorld {
 // Asks this machine's kernel, by a socket of its own.
 OpticsWorld real_optics_world();
 
-// A thread that reads the modules every so often and publishes them in run/fabric-agent/optics.toml, all of them
+// A thread that reads the modules every so often and publishes them in run/fabric-agent/optics.json, all of them
 // together. A read that hangs on I2C stalls this thread alone; the file then goes stale, and readers ignore it. A
 // module that cannot be read (none in the cage, a driver without the operation) is asked less and less often
 // (Patience).

@@ -17,7 +17,7 @@ PciWorld real_pci_world(Kernel& kernel);
 
 // Writes MRRS, and nothing else, of the ports for which the policy gives one, and the host settings that require
 // CAP_SYS_ADMIN (nothing in audit mode), then publishes what configuration space says of every GPU and NIC and the
-// bridges above them in run/fabric-agent/pci.toml. The exit status: 0; 1 something differs (audit) or is unsupported; 2
+// bridges above them in run/fabric-agent/pci.json. The exit status: 0; 1 something differs (audit) or is unsupported; 2
 // something was refused or ignored, or could not be done at all.
 int keep_pci(PciWorld& world, const Policy& policy);
 

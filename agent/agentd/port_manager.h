@@ -108,7 +108,8 @@ class PortManager {
     std::map<std::string, std::string, std::less<>> good;       // setting -> its value while it was in sync
     std::map<std::string, SettingState, std::less<>> reported;  // last_repair and the drift members
     std::map<std::string, qos::Writer, std::less<>> writers;    // of settings in conflict
-    bool releasing = false;  // no entry matches any more, and its originals are being restored
+    bool lost_entry = false;                                    // at a reload
+    bool releasing = false;                                     // and its originals are being restored
     // Of the policy before the reload that matched it; set until a match is decided.
     std::optional<Mode> previous_mode{};
   };

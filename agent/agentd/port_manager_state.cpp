@@ -28,7 +28,7 @@ void PortManager::note_config(const ConfigInUse& config) {
   config_error_ = config.error;
   if (!config.error.empty())
     return world_.log(
-        {message_id::configuration, LOG_CRIT, config.error + "\nthe last valid configuration stays in use"});
+        {message_id::configuration, LOG_WARNING, config.error + "\nthe last valid configuration stays in use"});
   if (world_.read_only) return;
   if (auto saved = save_last_good(world_.directory, config.config); !saved)
     log_error_once(saved.error().text() + "; a start without a valid configuration would not enforce this one");
@@ -126,6 +126,8 @@ AgentState PortManager::state() const {
   state.config_error = config_error_;
   state.held = suspended_reason_;
   state.originals_error = originals_error_;
+  for (const auto& [id, memory] : memory_)
+    if (memory.lost_entry && ports_.contains(id)) state.lost_entry.push_back(id);
   const auto add = [&](const std::string& id, const PortEntry& managed) {
     auto& settings = state.ports[id];
     const Memory* memory = find_in(memory_, id);

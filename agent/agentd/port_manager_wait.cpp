@@ -74,7 +74,8 @@ void PortManager::release_unmatched(const Policy& old) {
   const bool restores = policy_.release == Release::restore && policy_.mode == Mode::enforce;
   for (auto& [id, memory] : memory_) memory.releasing = memory.releasing && restores;
   for (auto& [id, managed] : ports_) {
-    if (Memory* memory = find_in(memory_, id)) memory->releasing &= policy_for(policy_, managed.port) == nullptr;
+    if (Memory* memory = find_in(memory_, id); memory != nullptr && policy_for(policy_, managed.port) != nullptr)
+      memory->releasing = memory->lost_entry = false;
     if (policy_for(old, managed.port) != nullptr) memory_[id].previous_mode = old.mode;
     decide_release(id, managed);
   }
@@ -90,8 +91,9 @@ void PortManager::decide_release(const std::string& id, PortEntry& managed) {
   if (has_entry) return;
   managed.last.clear();
   memory->good.clear();
+  memory->lost_entry = true;
   memory->releasing = policy_.release == Release::restore && policy_.mode == Mode::enforce && before == Mode::enforce;
-  world_.log(port_entry(id, LOG_NOTICE,
+  world_.log(port_entry(id, LOG_WARNING,
                         std::string("no [[port]] entry matches any more; ") +
                             (memory->releasing ? "its original settings are restored" : "its settings are unchanged") +
                             " (release = \"" + std::string(to_text(policy_.release)) + "\")"));

@@ -103,7 +103,7 @@ Result<Configuration> configure(const Options& options) {
   auto loaded = load_config_in_use(*root, options.config.value_or(""));
   if (loaded) {
     for (const auto& warning : loaded->config.warnings) log(SD_WARNING, warning.where + ": " + warning.what);
-    if (!loaded->error.empty()) log(SD_CRIT, loaded->error + "; the last valid configuration stays in use");
+    if (!loaded->error.empty()) log(SD_WARNING, loaded->error + "; the last valid configuration stays in use");
     load_cabling(*root, loaded->config.policy);
     return Configuration{std::make_shared<const Policy>(std::move(loaded->config.policy)), loaded->error};
   }

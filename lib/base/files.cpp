@@ -5,21 +5,12 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include <algorithm>
-
 #include "base/parse.h"
 
 namespace fabric {
 namespace {
 
 Error failed(const std::string& path, const char* act) { return error(errno, "/" + path + ": " + act); }
-
-// The key goes below the comments at the top, before the first table.
-std::string with_last_line(std::string_view toml) {
-  size_t at = 0;
-  while (at < toml.size() && toml[at] == '#') at = std::min(toml.find('\n', at), toml.size() - 1) + 1;
-  return std::string(toml.substr(0, at)) + "last_line = \"# end\"\n" + std::string(toml.substr(at)) + "# end\n";
-}
 
 }  // namespace
 
@@ -41,15 +32,14 @@ Result<Fd> make_directory_of(const std::string& directory, const std::string& pa
   return at;
 }
 
-Result<void> replace_file(const std::string& directory, const std::string& path, std::string_view toml) {
+Result<void> replace_file(const std::string& directory, const std::string& path, std::string_view text) {
   auto folder = make_directory_of(directory, path);
   if (!folder) return folder.error();
   const std::string name = base_name(path);
   std::string fresh = "." + name + ".new";
   Fd file(::openat(folder->get(), fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644));
   // fchmod: whatever the umask, everybody may read.
-  if (!file || ::fchmod(file.get(), 0644) != 0 || !write_all(file.get(), with_last_line(toml)) ||
-      ::fsync(file.get()) != 0)
+  if (!file || ::fchmod(file.get(), 0644) != 0 || !write_all(file.get(), text) || ::fsync(file.get()) != 0)
     return failed(path, "cannot write");
   if (::renameat(folder->get(), fresh.c_str(), folder->get(), name.c_str()) != 0)
     return failed(path, "cannot rename into place");

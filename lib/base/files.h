@@ -13,9 +13,9 @@ namespace fabric {
 // The directory of `path` below `directory`, made (mode 0755) where it is missing.
 Result<Fd> make_directory_of(const std::string& directory, const std::string& path);
 
-// Writes the TOML with a last line that parse_toml() requires (kLastLine) to a new file beside `path` (mode 0644),
-// fsyncs it, renames it into place, fsyncs the directory.
-Result<void> replace_file(const std::string& directory, const std::string& path, std::string_view toml);
+// Writes the text to a new file beside `path` (mode 0644), fsyncs it, renames it into place, fsyncs the directory: a
+// reader, or a start after a crash, sees the old or the new file, never a part.
+Result<void> replace_file(const std::string& directory, const std::string& path, std::string_view text);
 
 // What `parse` makes of the text and name of a file; nullopt: it is missing.
 template <class Parse>

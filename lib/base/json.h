@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON by nlohmann-json: an absent value is null, text is always valid UTF-8.
+// JSON by nlohmann-json: an absent value is null, text is always valid UTF-8. And the form of the programs' own files:
+// one object, written by to_json() and read by from_json() of its type.
 #pragma once
 
+#include <concepts>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "base/json_fwd.h"
+#include "base/result.h"
+#include "base/words.h"
 
 template <class T>
 struct nlohmann::adl_serializer<std::optional<T>> {
@@ -14,6 +21,45 @@ struct nlohmann::adl_serializer<std::optional<T>> {
   static void to_json(AnyJson& json, const std::optional<T>& value) {
     if (value) json = *value;
     else json = nullptr;
+  }
+  template <class AnyJson>
+  static void from_json(const AnyJson& json, std::optional<T>& value) {
+    if (json.is_null()) value.reset();
+    else value = json.template get<T>();
+  }
+};
+
+// The library cuts a number that does not fit.
+template <class T>
+requires(std::integral<T> && !std::same_as<T, bool>) struct nlohmann::adl_serializer<T> {
+  template <class AnyJson>
+  static void to_json(AnyJson& json, T value) {
+    nlohmann::to_json(json, value);
+  }
+  template <class AnyJson>
+  static void from_json(const AnyJson& json, T& value) {
+    using Range = std::numeric_limits<T>;
+    if (const auto* positive = json.template get_ptr<const uint64_t*>(); positive != nullptr)
+      if (std::cmp_less_equal(*positive, Range::max())) return void(value = static_cast<T>(*positive));
+    if (const auto* number = json.template get_ptr<const int64_t*>(); number != nullptr && !json.is_number_unsigned())
+      if (std::cmp_greater_equal(*number, Range::min()) && std::cmp_less_equal(*number, Range::max()))
+        return void(value = static_cast<T>(*number));
+    throw std::range_error("expected an integer from " + std::to_string(Range::min()) + " to " +
+                           std::to_string(Range::max()));
+  }
+};
+
+template <fabric::HasWords Enum>
+struct nlohmann::adl_serializer<Enum> {
+  template <class AnyJson>
+  static void to_json(AnyJson& json, Enum value) {
+    json = fabric::to_text(value);
+  }
+  template <class AnyJson>
+  static void from_json(const AnyJson& json, Enum& value) {
+    const auto word = fabric::parse_word<Enum>(json.template get<std::string>());
+    if (!word) throw std::range_error("unknown word " + json.dump());
+    value = *word;
   }
 };
 
@@ -23,5 +69,58 @@ namespace fabric {
 std::string json_text(const Json& json);
 // On one line, likewise.
 std::string json_line(const Json& json);
+
+// A file of ours: "format" before the members, on one line, without members that are null. `jq . FILE` folds it.
+std::string state_text(Json members);
+// The same back, also if another program wrote it: at most 1 MiB, a few levels and a few thousand members of an object;
+// text by clean_text(), and no key that it would change. An Error has code EBADMSG and names the file and the place.
+Result<Json> parse_state(std::string_view text, const std::string& name);
+
+// Text of several lines as an array, since parse_state() keeps no line break. Empty: null.
+Json lines_json(std::string_view text);
+
+// What the exception of a from_json() says, without the library's number.
+Error unreadable_state(const std::string& name, const std::exception& fault);
+
+// An object's member for from_json(); one that is absent or null keeps its value. An exception names the member.
+template <class T>
+void read_member(const Json& object, const char* name, T& out) {
+  const auto found = object.find(name);
+  if (found == object.end() || found->is_null()) return;
+  try {
+    found->get_to(out);
+  } catch (const std::exception& fault) {
+    throw std::runtime_error(std::string(name) + ": " + unreadable_state("", fault).what);
+  }
+}
+
+// The same of a member that must be there.
+template <class T>
+void read_required(const Json& object, const char* name, T& out) {
+  if (!object.contains(name)) throw std::runtime_error(std::string(name) + " is missing");
+  read_member(object, name, out);
+}
+
+// The same of a number from `least` to `most`.
+template <class T>
+void read_number(const Json& object, const char* name, T& out, T least, T most) {
+  T value = out;
+  read_member(object, name, value);
+  if (value != out && !(value >= least && value <= most))
+    throw std::runtime_error(std::string(name) + ": out of range");
+  out = value;
+}
+
+// A whole file, by parse_state() and from_json().
+template <class T>
+Result<T> read_state(std::string_view text, const std::string& name) {
+  const auto json = parse_state(text, name);
+  if (!json) return json.error();
+  try {
+    return json->get<T>();
+  } catch (const std::exception& fault) {
+    return unreadable_state(name, fault);
+  }
+}
 
 }  // namespace fabric

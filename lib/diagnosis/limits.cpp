@@ -5,7 +5,7 @@
 #include "base/find.h"
 #include "diagnosis/diagnosis.h"
 #include "health/rule.h"
-#include "policy/reader.h"
+#include "policy/keys.h"
 
 namespace fabric::config {
 namespace {

@@ -12,27 +12,16 @@
 
 #include "base/fd.h"
 #include "base/files.h"
+#include "base/json.h"
 #include "base/parse.h"
 #include "enforce/restore.h"
 #include "nic/driver.h"
 #include "node/node.h"
-#include "setting/record.h"
 
 namespace fabric {
 
-template <>
-inline constexpr std::tuple kFields<confirm::Record>{Field{"id", &confirm::Record::id, {.required = true}},
-                                                     Field{"boot_id", &confirm::Record::boot_id},
-                                                     Field{"until", &confirm::Record::until},
-                                                     Field{"policy", &confirm::Record::policy},
-                                                     Field{"disruptive", &confirm::Record::disruptive},
-                                                     Field{"reverted", &confirm::Record::reverted},
-                                                     Field{"sysctl", &confirm::Record::sysctl}};
-
 namespace confirm {
 namespace {
-
-constexpr const char* kWritten = "# Written by fabric-agentctl apply --confirm; see fabric-agentctl(1). Do not edit.\n";
 
 void guard(const std::string& directory, const std::string& id, const std::function<bool()>& act) {
   for (;; std::this_thread::sleep_for(std::chrono::seconds(1))) {
@@ -124,29 +113,31 @@ std::string digest(std::string_view text) {
   return digits;
 }
 
-std::string to_toml(const Record& record) {
-  std::string out =
-      document_toml(kWritten + ("deadline = " + toml_string(std::to_string(record.deadline)) + "\n"), record);
-  for (const auto& [key, qos] : record.before) out += "\n[before." + toml_string(key) + "]\n" + settings_toml(qos);
-  return out;
+static void from_json(const Json& json, Record& record) {
+  read_required(json, "id", record.id);
+  read_member(json, "boot_id", record.boot_id);
+  read_required(json, "deadline", record.deadline);
+  read_member(json, "until", record.until);
+  read_member(json, "policy", record.policy);
+  read_member(json, "disruptive", record.disruptive);
+  read_member(json, "reverted", record.reverted);
+  read_member(json, "before", record.before);
+  read_member(json, "sysctl", record.sysctl);
 }
 
-Result<Record> parse(std::string_view text, const std::string& name) {
-  const auto table = parse_state(text, name);
-  if (!table) return table.error();
-  auto record = record_of<Record>(*table, name);
-  if (!record) return record;
-  const auto deadline = parse_number<uint64_t>(text_at(*table, "deadline"));
-  if (!deadline) return corrupt(name, {1, 1}, "no deadline");
-  record->deadline = *deadline;
-  if (const auto* ports = (*table)["before"].as_table())
-    for (auto&& [port, settings] : *ports) {
-      const auto qos = read_settings(settings, name);
-      if (!qos) return qos.error();
-      record->before[std::string(port.str())] = *qos;
-    }
-  return record;
+std::string record_text(const Record& record) {
+  return state_text({{"id", record.id},
+                     {"boot_id", record.boot_id},
+                     {"deadline", record.deadline},
+                     {"until", record.until},
+                     {"policy", record.policy},
+                     {"disruptive", record.disruptive},
+                     {"reverted", record.reverted},
+                     {"before", record.before},
+                     {"sysctl", record.sysctl}});
 }
+
+Result<Record> parse(std::string_view text, const std::string& name) { return read_state<Record>(text, name); }
 
 Result<std::optional<Record>> load(const std::string& directory) {
   auto root = Root::open(directory);
@@ -159,7 +150,7 @@ Result<std::optional<Record>> load(const std::string& directory) {
 }
 
 Result<void> save(const std::string& directory, const Record& record) {
-  return replace_file(directory, kFile, to_toml(record));
+  return replace_file(directory, kFile, record_text(record));
 }
 
 Result<void> remove(const std::string& directory) { return remove_file(directory, kFile); }

@@ -10,7 +10,7 @@
 
 namespace fabric::confirm {
 
-inline constexpr const char* kFile = "var/lib/fabric-agent/confirm.toml";
+inline constexpr const char* kFile = "var/lib/fabric-agent/confirm.json";
 
 struct Record {
   std::string id;                            // of this apply
@@ -41,7 +41,7 @@ void set_deadline(Record& record, const Moment& now, std::chrono::seconds patien
 // Short, and another one when the text is another.
 std::string digest(std::string_view text);
 
-std::string to_toml(const Record& record);
+std::string record_text(const Record& record);
 Result<Record> parse(std::string_view text, const std::string& name);
 // nullopt: no record. EBADMSG: malformed. Call under state::take_lock() only.
 Result<std::optional<Record>> load(const std::string& directory);

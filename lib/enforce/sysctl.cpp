@@ -3,8 +3,8 @@
 
 #include "base/files.h"
 #include "base/find.h"
+#include "base/json.h"
 #include "base/parse.h"
-#include "setting/record.h"
 
 namespace fabric::qos {
 namespace {
@@ -79,32 +79,34 @@ Change reconcile_one(const Root& root, const std::string& name, const std::strin
 
 }  // namespace
 
+namespace {
+
+struct SysctlOriginals {
+  SysctlValues values;
+};
+
+void from_json(const Json& json, SysctlOriginals& originals) { read_required(json, "values", originals.values); }
+
+}  // namespace
+
 Changes reconcile_sysctl(const Root& root, const SysctlValues& wanted, const SysctlOptions& options) {
   Changes out;
   for (const auto& [name, value] : wanted) out.push_back(reconcile_one(root, name, value, options));
   return out;
 }
 
-std::string sysctl_originals_toml(const SysctlValues& originals) {
-  return "# Written by fabric-agentd; see fabric-agentd(8). Do not edit.\n" + lines_toml(originals);
-}
+std::string sysctl_originals_text(const SysctlValues& originals) { return state_text({{"values", originals}}); }
 
 Result<SysctlValues> parse_sysctl_originals(std::string_view text, const std::string& file) {
-  const auto table = parse_state(text, file);
-  if (!table) return table.error();
-  SysctlValues out;
-  if (auto problem = read_value(*table, {.strict = true}, out)) return corrupt(file, problem->at, problem->what);
-  return out;
+  auto originals = read_state<SysctlOriginals>(text, file);
+  if (!originals) return originals.error();
+  return std::move(originals->values);
 }
 
 Result<SysctlValues> load_sysctl_originals(const std::string& directory) {
   auto root = Root::open(directory);
   if (!root) return root.error();
-  auto values = parse_file(root->read(kSysctlOriginalsFile), kSysctlOriginalsFile,
-                           [](const std::string& text, const std::string& name) {
-                             return text.ends_with('\n') ? parse_sysctl_originals(text, name)
-                                                         : corrupt(name, {1, 1}, "the file is truncated");
-                           });
+  auto values = parse_file(root->read(kSysctlOriginalsFile), kSysctlOriginalsFile, parse_sysctl_originals);
   if (values) return values->value_or(SysctlValues{});
   Error why = values.error();
   if (why.code == EBADMSG) why.what += "; repair the file, or move it away (the original values are lost then)";
@@ -112,7 +114,7 @@ Result<SysctlValues> load_sysctl_originals(const std::string& directory) {
 }
 
 Result<void> save_sysctl_originals(const std::string& directory, const SysctlValues& originals) {
-  return replace_file(directory, kSysctlOriginalsFile, sysctl_originals_toml(originals));
+  return replace_file(directory, kSysctlOriginalsFile, sysctl_originals_text(originals));
 }
 
 Result<void> save_sysctl_original(const std::string& directory, SysctlValues& originals, const std::string& name,

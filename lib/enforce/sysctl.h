@@ -21,9 +21,9 @@ struct SysctlOptions {
 Changes reconcile_sysctl(const Root& root, const SysctlValues& wanted, const SysctlOptions& options);
 
 // The original value of each name, with the same care as state::Originals.
-inline constexpr const char* kSysctlOriginalsFile = "var/lib/fabric-agent/sysctl.toml";
+inline constexpr const char* kSysctlOriginalsFile = "var/lib/fabric-agent/sysctl.json";
 Result<SysctlValues> parse_sysctl_originals(std::string_view text, const std::string& file);
-std::string sysctl_originals_toml(const SysctlValues& originals);
+std::string sysctl_originals_text(const SysctlValues& originals);
 Result<SysctlValues> load_sysctl_originals(const std::string& directory);
 // Writes the whole file, also where nothing is left.
 Result<void> save_sysctl_originals(const std::string& directory, const SysctlValues& originals);

@@ -2,10 +2,11 @@
 #include "judge/health_state.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "node/optics_state.h"
-#include "setting/record.h"
 
 namespace fabric {
 
@@ -17,29 +18,36 @@ Result<void> check_age(const Root& root, const std::string& file, double updated
   return age <= most ? Result<void>() : stale("/" + file, age, "fabric-exporter is gone or hangs");
 }
 
+}  // namespace
+
+static void to_json(Json& json, const Ack& ack) {
+  json = {{"id", ack.id},       {"subject", ack.subject}, {"at", ack.at},
+          {"until", ack.until}, {"by", ack.by},           {"comment", ack.comment}};
+}
+
+static void from_json(const Json& json, Ack& ack) {
+  read_required(json, "id", ack.id);
+  read_member(json, "subject", ack.subject);
+  read_member(json, "at", ack.at);
+  read_member(json, "until", ack.until);
+  read_member(json, "by", ack.by);
+  read_member(json, "comment", ack.comment);
+}
+
+namespace {
+
 struct AckFile {
   std::vector<Ack> acks;
 };
 
+void from_json(const Json& json, AckFile& file) { read_member(json, "acks", file.acks); }
+
 }  // namespace
 
-template <>
-inline constexpr std::tuple kFields<Ack>{Field{"id", &Ack::id, {.required = true}},
-                                         Field{"subject", &Ack::subject},
-                                         Field{"at", &Ack::at},
-                                         Field{"until", &Ack::until},
-                                         Field{"by", &Ack::by},
-                                         Field{"comment", &Ack::comment}};
-template <>
-inline constexpr std::tuple kFields<AckFile>{Field{"ack", &AckFile::acks, {.strict = true}}};
-
-std::string acks_toml(const std::vector<Ack>& acks) {
-  return document_toml("# Written by fabric-agentctl ack; see fabric-agentctl(1). Times are seconds since 1970.\n",
-                       AckFile{acks});
-}
+std::string acks_text(const std::vector<Ack>& acks) { return state_text({{"acks", acks}}); }
 
 Result<std::vector<Ack>> parse_acks(std::string_view text, const std::string& name) {
-  auto file = parse_record<AckFile>(text, name);
+  auto file = read_state<AckFile>(text, name);
   if (!file) return file.error();
   return std::move(file->acks);
 }
@@ -51,85 +59,21 @@ Result<std::vector<Ack>> load_acks(const Root& root) {
 }
 
 Result<void> save_acks(const std::string& directory, const std::vector<Ack>& acks) {
-  return replace_file(directory, kAckFile, acks_toml(acks));
+  return replace_file(directory, kAckFile, acks_text(acks));
 }
 
 namespace {
 
 constexpr double kFreshFor = 60;
-constexpr FieldRule kWall{.min = 0, .max = 253402300799};  // the end of the year 9999
+constexpr int64_t kMostWall = 253402300799;  // the end of the year 9999
 
-struct StoredDevice : HealthDevice {
-  std::string port;
-};
-
-struct StoredState : HealthState {
-  std::string rule, subject;
-};
-
-struct HealthFile {
-  double updated = 0;
-  int64_t wall = 0;
-  std::optional<double> watched;
-  std::vector<StoredDevice> devices;
-  std::vector<StoredState> states;
-  std::vector<PastFinding> past;
-  std::vector<AckSeen> acks;
-};
-
-}  // namespace
-
-template <>
-inline constexpr std::tuple kFields<HealthTrigger>{
-    Field{"on", &HealthTrigger::on}, Field{"since", &HealthTrigger::since}, Field{"turning", &HealthTrigger::turning}};
-template <>
-inline constexpr std::tuple kFields<StoredState>{Field{"rule", &StoredState::rule, {.required = true}},
-                                                 Field{"subject", &StoredState::subject, {.required = true}},
-                                                 Field{"seen", &HealthState::seen, {.required = true}},
-                                                 Field{"value", &HealthState::value},
-                                                 Field{"evidence", &HealthState::evidence},
-                                                 Field{"onsets", &HealthState::onsets, {.max = 1'000'000'000'000'000}},
-                                                 Field{"first_onset", &HealthState::first_onset},
-                                                 Field{"struck", &HealthState::struck},
-                                                 Field{"warning", &HealthState::warning},
-                                                 Field{"critical", &HealthState::critical},
-                                                 Field{"parts", &HealthState::parts}};
-template <>
-inline constexpr std::tuple kFields<StoredDevice>{Field{"port", &StoredDevice::port},
-                                                  Field{"identity", &HealthDevice::identity},
-                                                  Field{"since", &HealthDevice::since}};
-template <>
-inline constexpr std::tuple kFields<PastFinding>{
-    Field{"rule", &PastFinding::rule},     Field{"subject", &PastFinding::subject},
-    Field{"status", &PastFinding::status}, Field{"from", &PastFinding::from, {.required = true}},
-    Field{"until", &PastFinding::until},   Field{"evidence", &PastFinding::evidence}};
-template <>
-inline constexpr std::tuple kFields<AckSeen>{Field{"id", &AckSeen::id}, Field{"subject", &AckSeen::subject},
-                                             Field{"at", &AckSeen::at, kWall}, Field{"met", &AckSeen::met, kWall},
-                                             Field{"spent", &AckSeen::spent}};
-template <>
-inline constexpr std::tuple kFields<HealthFile>{Field{"updated", &HealthFile::updated, {.required = true}},
-                                                Field{"wall", &HealthFile::wall, kWall},
-                                                Field{"watched", &HealthFile::watched},
-                                                Field{"device", &HealthFile::devices},
-                                                Field{"state", &HealthFile::states},
-                                                Field{"past", &HealthFile::past},
-                                                Field{"acknowledged", &HealthFile::acks}};
-
-// Short, as there are many: [from, amount, base].
-static std::string value_toml(const HealthPart& part) {
-  return value_toml(std::array{part.from, part.amount, part.base});
+// Required, since its default is not a time.
+void read_time(const Json& json, const char* name, double& out) {
+  double value = 0;
+  read_required(json, name, value);
+  if (!(std::abs(value) <= state::kLatestTime)) throw std::range_error(std::string(name) + ": out of range");
+  out = value;
 }
-
-static MaybeProblem read_value(const toml::node& node, const FieldRule&, HealthPart& out) {
-  std::vector<double> three;
-  if (auto problem = read_value(node, {.strict = true}, three)) return problem;
-  if (three.size() != 3) return expected(node, "three numbers");
-  out = {three[0], three[1], three[2]};
-  return std::nullopt;
-}
-
-namespace {
 
 bool is_plain(const HealthState& state) {
   return state.phase() == HealthPhase::ok && state.onsets == 0 && !state.struck &&
@@ -148,30 +92,114 @@ HealthState restored(HealthState state) {
 
 }  // namespace
 
-std::string health_toml(const HealthMemory& memory) {
+static void to_json(Json& json, const HealthTrigger& trigger) {
+  json = {{"on", trigger.on}, {"since", trigger.since}, {"turning", trigger.turning}};
+}
+
+static void from_json(const Json& json, HealthTrigger& trigger) {
+  read_member(json, "on", trigger.on);
+  read_member(json, "since", trigger.since);
+  read_member(json, "turning", trigger.turning);
+}
+
+// Short, as there are many.
+static void to_json(Json& json, const HealthPart& part) { json = {part.from, part.amount, part.base}; }
+
+static void from_json(const Json& json, HealthPart& part) {
+  if (json.size() != 3) throw std::range_error("expected [from, amount, base]");
+  json.at(0).get_to(part.from);
+  json.at(1).get_to(part.amount);
+  json.at(2).get_to(part.base);
+}
+
+static void to_json(Json& json, const HealthState& state) {
+  json = {{"seen", state.seen},
+          {"value", state.value},
+          {"evidence", state.evidence},
+          {"onsets", state.onsets},
+          {"first_onset", state.first_onset},
+          {"struck", state.struck},
+          {"warning", state.warning},
+          {"critical", state.critical},
+          {"parts", state.parts}};
+}
+
+static void from_json(const Json& json, HealthState& state) {
+  read_time(json, "seen", state.seen);
+  read_member(json, "value", state.value);
+  read_member(json, "evidence", state.evidence);
+  read_number(json, "onsets", state.onsets, uint64_t{0}, uint64_t{1'000'000'000'000'000});
+  read_member(json, "first_onset", state.first_onset);
+  read_member(json, "struck", state.struck);
+  read_member(json, "warning", state.warning);
+  read_member(json, "critical", state.critical);
+  read_member(json, "parts", state.parts);
+  state = restored(std::move(state));
+}
+
+static void to_json(Json& json, const HealthDevice& device) {
+  json = {{"identity", device.identity}, {"since", device.since}};  // null: always
+}
+
+static void from_json(const Json& json, HealthDevice& device) {
+  read_member(json, "identity", device.identity);
+  read_member(json, "since", device.since);
+}
+
+static void to_json(Json& json, const PastFinding& past) {
+  json = {{"rule", past.rule}, {"subject", past.subject}, {"status", past.status},
+          {"from", past.from}, {"until", past.until},     {"evidence", past.evidence}};
+}
+
+static void from_json(const Json& json, PastFinding& past) {
+  read_member(json, "rule", past.rule);
+  read_member(json, "subject", past.subject);
+  read_member(json, "status", past.status);
+  if (past.status != Status::critical) past.status = Status::warning;
+  read_time(json, "from", past.from);
+  read_member(json, "until", past.until);
+  read_member(json, "evidence", past.evidence);
+}
+
+static void to_json(Json& json, const AckSeen& ack) {
+  json = {{"id", ack.id}, {"subject", ack.subject}, {"at", ack.at}, {"met", ack.met}, {"spent", ack.spent}};
+}
+
+static void from_json(const Json& json, AckSeen& ack) {
+  read_member(json, "id", ack.id);
+  read_member(json, "subject", ack.subject);
+  read_number(json, "at", ack.at, int64_t{0}, kMostWall);
+  read_number(json, "met", ack.met, int64_t{0}, kMostWall);
+  read_member(json, "spent", ack.spent);
+}
+
+static void from_json(const Json& json, HealthMemory& memory) {
+  read_time(json, "updated", memory.health.now);
+  read_number(json, "wall", memory.health.wall, int64_t{0}, kMostWall);
+  read_member(json, "watched", memory.history.since);
+  read_member(json, "devices", memory.health.devices);
+  read_member(json, "rules", memory.health.rules);
+  read_member(json, "past", memory.history.past);
+  read_member(json, "acknowledged", memory.acks);
+}
+
+std::string health_text(const HealthMemory& memory) {
   const Health& health = memory.health;
-  HealthFile file{health.now, health.wall, memory.history.since, {}, {}, memory.history.past, memory.acks};
-  for (const auto& [port, device] : health.devices) file.devices.push_back({device, port});
+  Json rules = Json::object();
   for (const auto& [rule, subjects] : health.rules)
     for (const auto& [subject, state] : subjects)
-      if (!is_plain(state)) file.states.push_back({state, rule, subject});
-  return document_toml(
-      "# Written by fabric-exporter; see fabric-exporter(8). Times are seconds since boot, those of acknowledgements "
-      "since 1970.\n",
-      file);
+      if (!is_plain(state)) rules[rule][subject] = state;
+  return state_text({{"updated", health.now},
+                     {"wall", health.wall},
+                     {"watched", memory.history.since},
+                     {"devices", health.devices},
+                     {"rules", std::move(rules)},
+                     {"past", memory.history.past},
+                     {"acknowledged", memory.acks}});
 }
 
 Result<HealthMemory> parse_health(std::string_view text, const std::string& name) {
-  auto file = parse_record<HealthFile>(text, name);
-  if (!file) return file.error();
-  HealthMemory out{Health{}, {file->watched, std::move(file->past)}, file->acks};
-  out.health.now = file->updated;
-  out.health.wall = file->wall;
-  for (const StoredDevice& device : file->devices) out.health.devices[device.port] = device;
-  for (const StoredState& state : file->states) out.health.rules[state.rule][state.subject] = restored(state);
-  for (PastFinding& past : out.history.past)
-    if (past.status != Status::critical) past.status = Status::warning;
-  return out;
+  return read_state<HealthMemory>(text, name);
 }
 
 Result<std::optional<HealthMemory>> load_health(const Root& root) {
@@ -185,53 +213,62 @@ namespace {
 
 constexpr int64_t kMostOk = 10'000;  // of all checks: a node of 64 ports has some 3,000
 
-// One that cannot be read is not ok.
-struct StoredFinding : Finding {
-  StoredFinding() { status = Status::unknown; }
-  StoredFinding(Finding finding) : Finding(std::move(finding)) {}  // NOLINT: implicit by design
-};
-
 struct ReportFile {
   double updated = 0;
   std::map<std::string, int64_t> ok;
-  std::vector<StoredFinding> findings;
+  std::vector<Finding> findings;
 };
 
 }  // namespace
 
-template <>
-inline constexpr std::tuple kFields<StoredFinding>{Field{"id", &Finding::id},
-                                                   Field{"subject", &Finding::subject},
-                                                   Field{"status", &Finding::status},
-                                                   Field{"observed", &Finding::observed},
-                                                   Field{"expected", &Finding::expected},
-                                                   Field{"acknowledged", &Finding::acknowledged}};
-template <>
-inline constexpr std::tuple kFields<ReportFile>{
-    Field{"updated", &ReportFile::updated, {.required = true}},
-    Field{"ok", &ReportFile::ok, {.strict = true, .min = 0, .max = kMostOk}},
-    Field{"finding", &ReportFile::findings, {.strict = true}}};
+static void to_json(Json& json, const Finding& finding) {
+  json = {{"id", finding.id},
+          {"subject", finding.subject},
+          {"status", finding.status},
+          {"observed", finding.observed},
+          {"expected", finding.expected},
+          {"acknowledged", finding.acknowledged}};
+}
 
-std::string report_toml(const PublishedReport& published) {
-  ReportFile file{published.updated, {}, {}};
+static void from_json(const Json& json, Finding& finding) {
+  read_required(json, "id", finding.id);
+  read_member(json, "subject", finding.subject);
+  read_required(json, "status", finding.status);
+  read_member(json, "observed", finding.observed);
+  read_member(json, "expected", finding.expected);
+  read_member(json, "acknowledged", finding.acknowledged);
+}
+
+namespace {
+
+void from_json(const Json& json, ReportFile& file) {
+  read_time(json, "updated", file.updated);
+  read_member(json, "ok", file.ok);
+  read_member(json, "findings", file.findings);
+}
+
+}  // namespace
+
+std::string report_text(const PublishedReport& published) {
+  std::map<std::string, int64_t> ok;
+  std::vector<Finding> findings;
   for (const Finding& finding : published.report.findings)
-    if (finding.status == Status::ok) ++file.ok[finding.id];
-    else file.findings.push_back(finding);
-  return document_toml(
-      "# Written by fabric-exporter; see fabric-exporter(8). Seconds since boot; subjects that are ok.\n", file);
+    if (finding.status == Status::ok) ++ok[finding.id];
+    else findings.push_back(finding);
+  return state_text({{"updated", published.updated}, {"ok", ok}, {"findings", findings}});
 }
 
 Result<PublishedReport> parse_report(std::string_view text, const std::string& name) {
-  auto file = parse_record<ReportFile>(text, name);
+  auto file = read_state<ReportFile>(text, name);
   if (!file) return file.error();
   PublishedReport out{{}, file->updated};
   auto& findings = out.report.findings;
-  findings.assign(file->findings.begin(), file->findings.end());
+  findings = std::move(file->findings);
   std::ranges::stable_sort(findings, {}, [](const Finding& finding) { return rank(finding.status); });
   int64_t left = kMostOk;
   for (const auto& [id, count] : file->ok) {
+    if (count < 0 || count > left) return error(EBADMSG, name + ": ok: too many subjects");
     left -= count;
-    if (left < 0) return error(EBADMSG, name + ": too many subjects");
     Finding good;
     good.id = id;
     findings.insert(findings.end(), static_cast<size_t>(count), good);
@@ -247,7 +284,7 @@ Result<std::optional<PublishedReport>> load_report(const Root& root) {
 }
 
 Result<void> save_report(const std::string& directory, const PublishedReport& published) {
-  auto saved = replace_file(directory, kReportName, report_toml(published));
+  auto saved = replace_file(directory, kReportName, report_text(published));
   return saved ? saved : error(saved.error().code, directory + saved.error().what);
 }
 

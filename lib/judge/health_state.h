@@ -10,9 +10,9 @@
 
 namespace fabric {
 
-inline constexpr const char* kAckFile = "var/lib/fabric-agent/acks.toml";
+inline constexpr const char* kAckFile = "var/lib/fabric-agent/acks.json";
 
-std::string acks_toml(const std::vector<Ack>& acks);
+std::string acks_text(const std::vector<Ack>& acks);
 Result<std::vector<Ack>> parse_acks(std::string_view text, const std::string& name);
 
 // No file: none.
@@ -20,12 +20,12 @@ Result<std::vector<Ack>> load_acks(const Root& root);
 // `directory`: the root below which the file lies.
 Result<void> save_acks(const std::string& directory, const std::vector<Ack>& acks);
 
-inline constexpr const char* kHealthFile = "run/fabric-exporter/health.toml";
-inline constexpr const char* kHealthName = "health.toml";
-inline constexpr const char* kSpentName = "acks.toml";  // acknowledgements that are over, in the same form
+inline constexpr const char* kHealthFile = "run/fabric-exporter/health.json";
+inline constexpr const char* kHealthName = "health.json";
+inline constexpr const char* kSpentName = "acks.json";  // acknowledgements that are over, in the same form
 
 // Omits rules that are ok with an empty window.
-std::string health_toml(const HealthMemory& memory);
+std::string health_text(const HealthMemory& memory);
 // Rules that are not known are left out.
 Result<HealthMemory> parse_health(std::string_view text, const std::string& name);
 
@@ -33,8 +33,8 @@ Result<HealthMemory> parse_health(std::string_view text, const std::string& name
 // exporter that is gone or hangs.
 Result<std::optional<HealthMemory>> load_health(const Root& root);
 
-inline constexpr const char* kReportFile = "run/fabric-exporter/report.toml";
-inline constexpr const char* kReportName = "report.toml";
+inline constexpr const char* kReportFile = "run/fabric-exporter/report.json";
+inline constexpr const char* kReportName = "report.json";
 // The exporter writes it every ten seconds; a device that hangs delays it by as much again.
 inline constexpr double kReportAge = 30;
 
@@ -43,8 +43,8 @@ struct PublishedReport {
   double updated = 0;  // seconds since boot
 };
 
-std::string report_toml(const PublishedReport& published);
-// Malformed findings count as unknown.
+std::string report_text(const PublishedReport& published);
+// A finding without a known status makes the file invalid.
 Result<PublishedReport> parse_report(std::string_view text, const std::string& name);
 // nullopt: no file. ESTALE: its exporter is gone or hangs. The current time is proc/uptime below the root.
 Result<std::optional<PublishedReport>> load_report(const Root& root);

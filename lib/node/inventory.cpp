@@ -5,9 +5,9 @@
 #include <cstdio>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "base/parse.h"
 #include "node/port_kind.h"
-#include "setting/record.h"
 
 namespace fabric {
 namespace {
@@ -67,28 +67,6 @@ std::map<std::string, std::string> moves_between(const std::vector<InventoryPart
 }
 
 constexpr size_t kMostParts = 4096;  // no node has as many
-
-struct StoredPart : InventoryPart {
-  std::string kind;                // "gpu" or "nic"
-  std::optional<unsigned> tenths;  // of a GT/s: 2.5 GT/s is the only speed with a fraction
-};
-
-struct InventoryFile {
-  std::string taken;
-  std::vector<StoredPart> parts;
-};
-
-StoredPart stored(const InventoryPart& part) {
-  StoredPart out{part, part.gpu ? "gpu" : "nic", {}};
-  if (part.speed) out.tenths = static_cast<unsigned>(*part.speed * 10);
-  return out;
-}
-
-InventoryPart restored(StoredPart part) {
-  part.gpu = part.kind == "gpu";
-  if (part.tenths) part.speed = *part.tenths / 10.0;
-  return part;
-}
 
 }  // namespace
 
@@ -166,36 +144,54 @@ std::string part_text(const InventoryChange& change) {
   return change.name == change.pci || change.name.empty() ? change.pci : change.name + " (" + change.pci + ")";
 }
 
-template <>
-inline constexpr std::tuple kFields<StoredPart>{
-    Field{"kind", &StoredPart::kind},        Field{"pci", &InventoryPart::pci, {.required = true}},
-    Field{"name", &InventoryPart::name},     Field{"vendor", &InventoryPart::vendor},
-    Field{"device", &InventoryPart::device}, Field{"numa", &InventoryPart::numa, {.min = 0}},
-    Field{"root", &InventoryPart::root},     Field{"bridges", &InventoryPart::bridges},
-    Field{"width", &InventoryPart::width},   Field{"speed", &StoredPart::tenths},
-    Field{"nics", &InventoryPart::nics},     Field{"rdma", &InventoryPart::rdma},
-    Field{"up", &InventoryPart::up}};
-template <>
-inline constexpr std::tuple kFields<InventoryFile>{
-    Field{"taken", &InventoryFile::taken}, Field{"part", &InventoryFile::parts, {.required = true, .strict = true}}};
+static void to_json(Json& json, const InventoryPart& part) {
+  json = {{"kind", part.gpu ? "gpu" : "nic"},
+          {"pci", part.pci},
+          {"name", part.name},
+          {"vendor", part.vendor},
+          {"device", part.device},
+          {"numa", part.numa},
+          {"root", part.root},
+          {"bridges", part.bridges},
+          {"width", part.width},
+          {"speed", part.speed},
+          {"nics", part.nics},
+          {"rdma", part.rdma},
+          {"up", part.up}};
+}
 
-std::string inventory_toml(const Inventory& inventory) {
-  InventoryFile file{inventory.taken, {}};
-  for (const InventoryPart& part : inventory.parts) file.parts.push_back(stored(part));
-  return document_toml(
-      "# The last good state of this node, by fabric-agentd; see fabric-agentctl(1), inventory. Do not edit.\n"
-      "# Speeds are in 0.1 GT/s.\n",
-      file);
+static void from_json(const Json& json, InventoryPart& part) {
+  std::string kind;
+  read_member(json, "kind", kind);
+  part.gpu = kind == "gpu";
+  read_required(json, "pci", part.pci);
+  if (part.pci.empty()) throw std::range_error("pci is empty");
+  read_member(json, "name", part.name);
+  read_member(json, "vendor", part.vendor);
+  read_member(json, "device", part.device);
+  read_member(json, "numa", part.numa);
+  read_member(json, "root", part.root);
+  read_member(json, "bridges", part.bridges);
+  read_member(json, "width", part.width);
+  read_member(json, "speed", part.speed);
+  read_member(json, "nics", part.nics);
+  read_member(json, "rdma", part.rdma);
+  read_member(json, "up", part.up);
+}
+
+static void from_json(const Json& json, Inventory& inventory) {
+  read_member(json, "taken", inventory.taken);
+  read_required(json, "parts", inventory.parts);
+  if (inventory.parts.empty() || inventory.parts.size() > kMostParts)
+    throw std::range_error("parts: none, or too many");
+}
+
+std::string inventory_text(const Inventory& inventory) {
+  return state_text({{"taken", inventory.taken}, {"parts", inventory.parts}});
 }
 
 Result<Inventory> parse_inventory(std::string_view text, const std::string& name) {
-  auto file = parse_record<InventoryFile>(text, name);
-  if (!file) return file.error();
-  if (file->parts.empty() || file->parts.size() > kMostParts)
-    return error(EBADMSG, name + ": no [[part]], or too many");
-  Inventory out{std::move(file->taken), {}};
-  for (StoredPart& part : file->parts) out.parts.push_back(restored(std::move(part)));
-  return out;
+  return read_state<Inventory>(text, name);
 }
 
 Result<std::optional<Inventory>> load_inventory(const Root& root) {
@@ -203,7 +199,7 @@ Result<std::optional<Inventory>> load_inventory(const Root& root) {
 }
 
 Result<void> save_inventory(const std::string& directory, const Inventory& inventory) {
-  return replace_file(directory, kInventoryFile, inventory_toml(inventory));
+  return replace_file(directory, kInventoryFile, inventory_text(inventory));
 }
 
 }  // namespace fabric

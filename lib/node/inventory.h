@@ -38,9 +38,9 @@ std::string ids_text(uint16_t vendor, uint16_t device);
 // "GPU3 (0000:5d:00.0)"
 std::string part_text(const InventoryChange& change);
 
-inline constexpr const char* kInventoryFile = "var/lib/fabric-agent/inventory.toml";
+inline constexpr const char* kInventoryFile = "var/lib/fabric-agent/inventory.json";
 
-std::string inventory_toml(const Inventory& inventory);
+std::string inventory_text(const Inventory& inventory);
 // An Error has code EBADMSG, and the text says where it is wrong. A part without an address makes the file invalid.
 Result<Inventory> parse_inventory(std::string_view text, const std::string& name);
 

@@ -2,55 +2,102 @@
 #include "node/neighbor_state.h"
 
 #include "base/files.h"
+#include "base/json.h"
 #include "node/optics_state.h"
-#include "setting/record.h"
 
 namespace fabric {
 
-constexpr FieldRule kSeconds{.min = 0, .max = int64_t{1} << 40};
+static void to_json(Json& json, const DcbxEts& ets) {
+  json = {{"willing", ets.willing},
+          {"max_classes", ets.max_classes},
+          {"prio_tc", ets.prio_tc},
+          {"bw", ets.bw},
+          {"tsa", ets.tsa}};
+}
 
-template <>
-inline constexpr std::tuple kFields<DcbxEts>{
-    Field{"willing", &DcbxEts::willing}, Field{"max_classes", &DcbxEts::max_classes, {.max = UINT8_MAX}},
-    Field{"prio_tc", &DcbxEts::prio_tc}, Field{"bw", &DcbxEts::bw}, Field{"tsa", &DcbxEts::tsa}};
-template <>
-inline constexpr std::tuple kFields<DcbxPfc>{Field{"willing", &DcbxPfc::willing}, Field{"mbc", &DcbxPfc::mbc},
-                                             Field{"capability", &DcbxPfc::capability, {.max = UINT8_MAX}},
-                                             Field{"enabled", &DcbxPfc::enabled, {.required = true}}};
-template <>
-inline constexpr std::tuple kFields<DcbxApp>{Field{"selector", &DcbxApp::selector, {.required = true, .max = 7}},
-                                             Field{"protocol", &DcbxApp::protocol, {.required = true}},
-                                             Field{"priority", &DcbxApp::priority, {.required = true, .max = 7}}};
-template <>
-inline constexpr std::tuple kFields<Neighbor>{Field{"netdev", &Neighbor::netdev, {.required = true}},
-                                              Field{"chassis_id", &Neighbor::chassis_id},
-                                              Field{"port_id", &Neighbor::port_id},
-                                              Field{"port_description", &Neighbor::port_description},
-                                              Field{"system_name", &Neighbor::system_name},
-                                              Field{"system_description", &Neighbor::system_description},
-                                              Field{"ttl", &Neighbor::ttl, {.max = UINT16_MAX}},
-                                              Field{"heard", &Neighbor::heard, kSeconds},
-                                              Field{"management", &Neighbor::management},
-                                              Field{"max_frame", &Neighbor::max_frame, {.max = UINT16_MAX}},
-                                              Field{"vlan", &Neighbor::vlan, {.max = UINT16_MAX}},
-                                              Field{"malformed", &Neighbor::malformed},
-                                              Field{"dcbx", &Neighbor::dcbx},
-                                              Field{"ets", &Neighbor::ets},
-                                              Field{"ets_recommended", &Neighbor::ets_recommended},
-                                              Field{"pfc", &Neighbor::pfc},
-                                              Field{"app", &Neighbor::app}};
-template <>
-inline constexpr std::tuple kFields<state::NeighborFile>{
-    Field{"updated", &state::NeighborFile::updated, {.required = true, .min = 0, .max = kSeconds.max}},
-    Field{"source", &Neighbors::source}, Field{"listening", &Neighbors::listening, kSeconds},
-    Field{"neighbor", &Neighbors::heard}};
+static void from_json(const Json& json, DcbxEts& ets) {
+  read_member(json, "willing", ets.willing);
+  read_number(json, "max_classes", ets.max_classes, 0U, 255U);
+  read_member(json, "prio_tc", ets.prio_tc);
+  read_member(json, "bw", ets.bw);
+  read_member(json, "tsa", ets.tsa);
+}
 
-static std::string value_toml(const PrioSet& set) { return std::to_string(set.bits); }
-static MaybeProblem read_value(const toml::node& node, const FieldRule& rule, PrioSet& out) {
-  return read_value(node, rule, out.bits);
+static void to_json(Json& json, const DcbxPfc& pfc) {
+  json = {
+      {"willing", pfc.willing}, {"mbc", pfc.mbc}, {"capability", pfc.capability}, {"enabled", to_json(pfc.enabled)}};
+}
+
+static void from_json(const Json& json, DcbxPfc& pfc) {
+  read_member(json, "willing", pfc.willing);
+  read_member(json, "mbc", pfc.mbc);
+  read_number(json, "capability", pfc.capability, 0U, 255U);
+  read_required(json, "enabled", pfc.enabled);
+}
+
+static void to_json(Json& json, const DcbxApp& app) {
+  json = {{"selector", app.selector}, {"protocol", app.protocol}, {"priority", app.priority}};
+}
+
+static void from_json(const Json& json, DcbxApp& app) {
+  read_required(json, "selector", app.selector);
+  read_required(json, "protocol", app.protocol);
+  read_required(json, "priority", app.priority);
+  if (app.selector > 7 || app.priority > 7) throw std::range_error("selector or priority: out of range");
+}
+
+static void to_json(Json& json, const Neighbor& neighbor) {
+  json = {{"netdev", neighbor.netdev},
+          {"chassis_id", neighbor.chassis_id},
+          {"port_id", neighbor.port_id},
+          {"port_description", neighbor.port_description},
+          {"system_name", neighbor.system_name},
+          {"system_description", neighbor.system_description},
+          {"ttl", neighbor.ttl},
+          {"heard", neighbor.heard},
+          {"management", neighbor.management},
+          {"max_frame", neighbor.max_frame},
+          {"vlan", neighbor.vlan},
+          {"malformed", neighbor.malformed},
+          {"dcbx", neighbor.dcbx},
+          {"ets", neighbor.ets},
+          {"ets_recommended", neighbor.ets_recommended},
+          {"pfc", neighbor.pfc},
+          {"app", neighbor.app}};
+}
+
+static void from_json(const Json& json, Neighbor& neighbor) {
+  read_required(json, "netdev", neighbor.netdev);
+  read_member(json, "chassis_id", neighbor.chassis_id);
+  read_member(json, "port_id", neighbor.port_id);
+  read_member(json, "port_description", neighbor.port_description);
+  read_member(json, "system_name", neighbor.system_name);
+  read_member(json, "system_description", neighbor.system_description);
+  read_number(json, "ttl", neighbor.ttl, 0U, 65'535U);
+  read_number(json, "heard", neighbor.heard, 0.0, state::kLatestTime);
+  read_member(json, "management", neighbor.management);
+  read_member(json, "max_frame", neighbor.max_frame);
+  read_member(json, "vlan", neighbor.vlan);
+  read_member(json, "malformed", neighbor.malformed);
+  read_member(json, "dcbx", neighbor.dcbx);
+  read_member(json, "ets", neighbor.ets);
+  read_member(json, "ets_recommended", neighbor.ets_recommended);
+  read_member(json, "pfc", neighbor.pfc);
+  read_member(json, "app", neighbor.app);
 }
 
 namespace state {
+
+static void from_json(const Json& json, NeighborFile& file) {
+  if (!json.contains("updated")) throw std::range_error("updated is missing");
+  read_number(json, "updated", file.updated, 0.0, kLatestTime);
+  file.source = kLldpSource;
+  read_member(json, "source", file.source);
+  read_member(json, "listening", file.listening);
+  read_member(json, "neighbors", file.heard);
+  for (Neighbor& neighbor : file.heard) neighbor.source = file.source;
+}
+
 namespace {
 
 // Times become lengths of time as seen at `now`.
@@ -59,14 +106,6 @@ void look_back(Neighbors& neighbors, double now) {
   for (Neighbor& neighbor : neighbors.heard) neighbor.age = std::max(0.0, now - neighbor.heard);
   if (neighbors.source == kLldpSource)
     std::erase_if(neighbors.heard, [](const Neighbor& each) { return each.age > each.ttl + kNeighborDelay; });
-}
-
-Result<NeighborFile> read_file(std::string_view text, const std::string& name) {
-  auto out = parse_record<NeighborFile>(text, name);
-  if (!out) return out;
-  if (out->source.empty()) out->source = kLldpSource;
-  for (Neighbor& neighbor : out->heard) neighbor.source = out->source;
-  return out;
 }
 
 Result<Neighbors> seen_at(NeighborFile file, const std::string& name, std::optional<double> now) {
@@ -78,13 +117,15 @@ Result<Neighbors> seen_at(NeighborFile file, const std::string& name, std::optio
 
 }  // namespace
 
-std::string neighbors_toml(const Neighbors& neighbors, double updated) {
-  return document_toml("# Written by fabric-lldp.service; see fabric-exporter(8). Times are seconds since boot.\n",
-                       NeighborFile{neighbors, updated});
+std::string neighbors_text(const Neighbors& neighbors, double updated) {
+  return state_text({{"updated", updated},
+                     {"source", neighbors.source},
+                     {"listening", neighbors.listening},
+                     {"neighbors", neighbors.heard}});
 }
 
 Result<Neighbors> parse_neighbors(std::string_view text, const std::string& name, std::optional<double> now) {
-  auto file = read_file(text, name);
+  auto file = read_state<NeighborFile>(text, name);
   if (!file) return file.error();
   return seen_at(std::move(*file), name, now);
 }
@@ -95,7 +136,7 @@ Result<std::optional<Neighbors>> NeighborReader::load(const Root& root) {
   if (!text && text.error().code == ENOENT) return std::optional<Neighbors>{};
   if (!text) return text.error();
   if (!last_ || *text != text_) {
-    last_ = read_file(*text, name);
+    last_ = read_state<NeighborFile>(*text, name);
     text_ = std::move(*text);
   }
   if (!*last_) return last_->error();
@@ -107,7 +148,7 @@ Result<std::optional<Neighbors>> NeighborReader::load(const Root& root) {
 Result<std::optional<Neighbors>> load_neighbors(const Root& root) { return NeighborReader().load(root); }
 
 Result<void> save_neighbors(const std::string& directory, const Neighbors& neighbors, double updated) {
-  return replace_file(directory, kNeighborFile, neighbors_toml(neighbors, updated));
+  return replace_file(directory, kNeighborFile, neighbors_text(neighbors, updated));
 }
 
 }  // namespace state

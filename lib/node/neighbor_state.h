@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What fabric-lldp.service has heard: /run/fabric-lldp/neighbors.toml, written whole and renamed into place.
+// What fabric-lldp.service has heard: /run/fabric-lldp/neighbors.json, written whole and renamed into place.
 #pragma once
 
 #include "base/result.h"
@@ -8,7 +8,7 @@
 
 namespace fabric::state {
 
-inline constexpr const char* kNeighborFile = "run/fabric-lldp/neighbors.toml";
+inline constexpr const char* kNeighborFile = "run/fabric-lldp/neighbors.json";
 inline constexpr const char* kLldpSource = "fabric-lldp";
 // The listener writes at least that often; an older file is stale.
 inline constexpr double kNeighborHeartbeat = 60, kNeighborFileAge = 150;
@@ -16,7 +16,7 @@ inline constexpr double kNeighborHeartbeat = 60, kNeighborFileAge = 150;
 inline constexpr double kNeighborDelay = 15;
 
 // Times as seconds since boot, as NeighborTable has them.
-std::string neighbors_toml(const Neighbors& neighbors, double updated);
+std::string neighbors_text(const Neighbors& neighbors, double updated);
 // The same back, as seen at `now` (absent: when it was written): `age` is filled, `listening` says how long, those
 // whose time is over are left out (of another source than the listener, none: it looks after that itself). Unreadable
 // entries are left out as well.

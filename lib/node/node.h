@@ -142,14 +142,15 @@ struct SettingState {
   bool operator==(const SettingState&) const = default;
 };
 
-// agentd's published state, as /run/fabric-agent/state.toml holds it.
+// agentd's published state, as /run/fabric-agent/state.json holds it.
 struct AgentState {
-  bool running = false;           // holds its lock now
-  std::string mode;               // "audit" / "enforce"
-  std::string updated;            // RFC 3339
-  std::string config_error;       // of the last reload, empty when good
-  std::string held;               // why the policy is not enforced just now; empty: it is
-  std::string originals_error{};  // why the original settings cannot be read; empty: they can
+  bool running = false;                   // holds its lock now
+  std::string mode;                       // "audit" / "enforce"
+  std::string updated;                    // RFC 3339
+  std::string config_error;               // of the last reload, empty when good
+  std::string held;                       // why the policy is not enforced just now; empty: it is
+  std::string originals_error{};          // why the original settings cannot be read; empty: they can
+  std::vector<std::string> lost_entry{};  // ports that no [[port]] entry matches any more since a reload
   std::map<std::string, std::map<std::string, SettingState>> ports;  // port id -> setting key -> state
   bool operator==(const AgentState&) const = default;
 };

@@ -5,94 +5,147 @@
 #include <cmath>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "base/parse.h"
 #include "kernel/host/child.h"
-#include "setting/record.h"
 
 namespace fabric {
 
-template <>
-inline constexpr std::tuple kFields<ModuleReading>{Field{"value", &ModuleReading::value},
-                                                   Field{"flags", &ModuleReading::flags}};
-template <>
-inline constexpr std::tuple kFields<ModuleLimits>{
-    Field{"high_alarm", &ModuleLimits::high_alarm}, Field{"low_alarm", &ModuleLimits::low_alarm},
-    Field{"high_warning", &ModuleLimits::high_warning}, Field{"low_warning", &ModuleLimits::low_warning}};
-template <>
-inline constexpr std::tuple kFields<ModuleLane>{Field{"number", &ModuleLane::number, {.max = UINT8_MAX}},
-                                                Field{"rx_power", &ModuleLane::rx_power},
-                                                Field{"tx_power", &ModuleLane::tx_power},
-                                                Field{"tx_bias", &ModuleLane::tx_bias},
-                                                Field{"rx_los", &ModuleLane::rx_los},
-                                                Field{"rx_lol", &ModuleLane::rx_lol},
-                                                Field{"tx_los", &ModuleLane::tx_los},
-                                                Field{"tx_lol", &ModuleLane::tx_lol},
-                                                Field{"tx_fault", &ModuleLane::tx_fault},
-                                                Field{"path", &ModuleLane::path, {.max = UINT8_MAX}}};
-template <>
-inline constexpr std::tuple kFields<Transceiver>{Field{"identifier", &Transceiver::identifier},
-                                                 Field{"form_factor", &Transceiver::form_factor},
-                                                 Field{"standard", &Transceiver::standard},
-                                                 Field{"vendor", &Transceiver::vendor},
-                                                 Field{"oui", &Transceiver::oui},
-                                                 Field{"part_number", &Transceiver::part_number},
-                                                 Field{"revision", &Transceiver::revision},
-                                                 Field{"serial_number", &Transceiver::serial_number},
-                                                 Field{"date", &Transceiver::date},
-                                                 Field{"connector", &Transceiver::connector},
-                                                 Field{"technology", &Transceiver::technology},
-                                                 Field{"fault_cause", &Transceiver::fault_cause},
-                                                 Field{"medium", &Transceiver::medium},
-                                                 Field{"cable_length", &Transceiver::cable_length},
-                                                 Field{"state", &Transceiver::state, {.min = 1, .max = 5}},
-                                                 Field{"temperature", &Transceiver::temperature},
-                                                 Field{"voltage", &Transceiver::voltage},
-                                                 Field{"temperature_limits", &Transceiver::temperature_limits},
-                                                 Field{"voltage_limits", &Transceiver::voltage_limits},
-                                                 Field{"rx_power_limits", &Transceiver::rx_power_limits},
-                                                 Field{"tx_power_limits", &Transceiver::tx_power_limits},
-                                                 Field{"tx_bias_limits", &Transceiver::tx_bias_limits},
-                                                 Field{"bad_checksums", &Transceiver::bad_checksums},
-                                                 Field{"checksum_matched", &Transceiver::checksum_matched},
-                                                 Field{"lane", &Transceiver::lanes}};
-template <>
-inline constexpr std::tuple kFields<state::Optics>{
-    Field{"read", &state::Optics::read, {.required = true, .min = 0, .max = 1'000'000'000'000}},
-    Field{"interval", &state::Optics::interval, {.required = true, .min = 0, .max = 1'000'000'000'000}},
-    Field{"module", &state::Optics::modules}};
-
-constexpr std::array<std::pair<std::string_view, bool ModuleFlags::*>, 4> kFlags{
+constexpr std::array<std::pair<const char*, bool ModuleFlags::*>, 4> kFlags{
     {{"high_alarm", &ModuleFlags::high_alarm},
      {"low_alarm", &ModuleFlags::low_alarm},
      {"high_warning", &ModuleFlags::high_warning},
      {"low_warning", &ModuleFlags::low_warning}}};
 
 // The names of the flags that are set.
-static std::string value_toml(const ModuleFlags& flags) {
-  std::vector<std::string> set;
+static void to_json(Json& json, const ModuleFlags& flags) {
+  json = Json::array();
   for (const auto& [name, member] : kFlags)
-    if (flags.*member) set.emplace_back(name);
-  return value_toml(set);
+    if (flags.*member) json.push_back(name);
 }
 
-static MaybeProblem read_value(const toml::node& node, const FieldRule& rule, ModuleFlags& out) {
-  std::vector<std::string> set;
-  auto problem = read_value(node, rule, set);
-  for (const auto& [name, member] : kFlags) out.*member = std::ranges::count(set, name) > 0;
-  return problem;
+static void from_json(const Json& json, ModuleFlags& flags) {
+  const auto set = json.get<std::vector<std::string>>();
+  for (const auto& [name, member] : kFlags) flags.*member = std::ranges::count(set, name) > 0;
+}
+
+static void to_json(Json& json, const ModuleReading& reading) {
+  json = {{"value", reading.value}, {"flags", reading.flags}};
+}
+
+static void from_json(const Json& json, ModuleReading& reading) {
+  read_member(json, "value", reading.value);
+  read_member(json, "flags", reading.flags);
+}
+
+static void to_json(Json& json, const ModuleLimits& limits) {
+  json = {{"high_alarm", limits.high_alarm},
+          {"low_alarm", limits.low_alarm},
+          {"high_warning", limits.high_warning},
+          {"low_warning", limits.low_warning}};
+}
+
+static void from_json(const Json& json, ModuleLimits& limits) {
+  read_member(json, "high_alarm", limits.high_alarm);
+  read_member(json, "low_alarm", limits.low_alarm);
+  read_member(json, "high_warning", limits.high_warning);
+  read_member(json, "low_warning", limits.low_warning);
+}
+
+static void to_json(Json& json, const ModuleLane& lane) {
+  json = {{"number", lane.number},   {"rx_power", lane.rx_power}, {"tx_power", lane.tx_power},
+          {"tx_bias", lane.tx_bias}, {"rx_los", lane.rx_los},     {"rx_lol", lane.rx_lol},
+          {"tx_los", lane.tx_los},   {"tx_lol", lane.tx_lol},     {"tx_fault", lane.tx_fault},
+          {"path", lane.path}};
+}
+
+static void from_json(const Json& json, ModuleLane& lane) {
+  read_number(json, "number", lane.number, 0U, 255U);
+  read_member(json, "rx_power", lane.rx_power);
+  read_member(json, "tx_power", lane.tx_power);
+  read_member(json, "tx_bias", lane.tx_bias);
+  read_member(json, "rx_los", lane.rx_los);
+  read_member(json, "rx_lol", lane.rx_lol);
+  read_member(json, "tx_los", lane.tx_los);
+  read_member(json, "tx_lol", lane.tx_lol);
+  read_member(json, "tx_fault", lane.tx_fault);
+  read_member(json, "path", lane.path);
+}
+
+static void to_json(Json& json, const Transceiver& module) {
+  json = {{"identifier", module.identifier},
+          {"form_factor", module.form_factor},
+          {"standard", module.standard},
+          {"vendor", module.vendor},
+          {"oui", module.oui},
+          {"part_number", module.part_number},
+          {"revision", module.revision},
+          {"serial_number", module.serial_number},
+          {"date", module.date},
+          {"connector", module.connector},
+          {"technology", module.technology},
+          {"fault_cause", module.fault_cause},
+          {"medium", module.medium},
+          {"cable_length", module.cable_length},
+          {"state", module.state},
+          {"temperature", module.temperature},
+          {"voltage", module.voltage},
+          {"temperature_limits", module.temperature_limits},
+          {"voltage_limits", module.voltage_limits},
+          {"rx_power_limits", module.rx_power_limits},
+          {"tx_power_limits", module.tx_power_limits},
+          {"tx_bias_limits", module.tx_bias_limits},
+          {"bad_checksums", module.bad_checksums},
+          {"checksum_matched", module.checksum_matched},
+          {"lanes", module.lanes}};
+}
+
+static void from_json(const Json& json, Transceiver& module) {
+  read_member(json, "identifier", module.identifier);
+  read_member(json, "form_factor", module.form_factor);
+  read_member(json, "standard", module.standard);
+  read_member(json, "vendor", module.vendor);
+  read_member(json, "oui", module.oui);
+  read_member(json, "part_number", module.part_number);
+  read_member(json, "revision", module.revision);
+  read_member(json, "serial_number", module.serial_number);
+  read_member(json, "date", module.date);
+  read_member(json, "connector", module.connector);
+  read_member(json, "technology", module.technology);
+  read_member(json, "fault_cause", module.fault_cause);
+  read_member(json, "medium", module.medium);
+  read_member(json, "cable_length", module.cable_length);
+  read_member(json, "state", module.state);
+  if (module.state && (*module.state < ModuleState::low_power || *module.state > ModuleState::fault))
+    throw std::range_error("state: out of range");
+  read_member(json, "temperature", module.temperature);
+  read_member(json, "voltage", module.voltage);
+  read_member(json, "temperature_limits", module.temperature_limits);
+  read_member(json, "voltage_limits", module.voltage_limits);
+  read_member(json, "rx_power_limits", module.rx_power_limits);
+  read_member(json, "tx_power_limits", module.tx_power_limits);
+  read_member(json, "tx_bias_limits", module.tx_bias_limits);
+  read_member(json, "bad_checksums", module.bad_checksums);
+  read_member(json, "checksum_matched", module.checksum_matched);
+  read_member(json, "lanes", module.lanes);
 }
 
 namespace state {
 
-std::string optics_toml(const Optics& optics, double read) {
-  return document_toml(
-      "# Written by fabric-agentd; see fabric-agentd(8). Seconds since boot, seconds; celsius, volts, watts, amperes, "
-      "meters.\n",
-      Optics{optics.modules, optics.interval, 0, std::floor(read)});
+static void from_json(const Json& json, Optics& optics) {
+  for (const char* name : {"read", "interval"})
+    if (!json.contains(name)) throw std::range_error(std::string(name) + " is missing");
+  read_number(json, "read", optics.read, 0.0, kLatestTime);
+  read_number(json, "interval", optics.interval, 0.0, kLatestTime);
+  read_member(json, "modules", optics.modules);
+}
+
+std::string optics_text(const Optics& optics, double read) {
+  return state_text({{"read", std::floor(read)}, {"interval", optics.interval}, {"modules", optics.modules}});
 }
 
 Result<Optics> parse_optics(std::string_view text, const std::string& name, std::optional<double> now) {
-  auto out = parse_record<Optics>(text, name);
+  auto out = read_state<Optics>(text, name);
   if (!out) return out;
   out->age = std::max(0.0, now.value_or(out->read) - out->read);
   if (out->age > longest_age(out->interval))
@@ -107,7 +160,7 @@ Result<Transceiver> decode_apart(std::span<const eeprom::Page> pages) {
       [&]() -> Result<std::string> {
         auto module = eeprom::decode(pages);
         if (!module) return module.error();
-        return optics_toml({{{name, std::move(*module)}}}, 0);
+        return optics_text({{{name, std::move(*module)}}}, 0);
       },
       name, kChild);
   if (!text && (text.error().code == ECHILD || text.error().code == ETIMEDOUT || text.error().code == EFBIG))
@@ -131,7 +184,7 @@ Result<std::optional<Optics>> load_optics(const Root& root) {
 }
 
 Result<void> save_optics(const std::string& directory, const Optics& optics, double read) {
-  return replace_file(directory, kOpticsFile, optics_toml(optics, read));
+  return replace_file(directory, kOpticsFile, optics_text(optics, read));
 }
 
 }  // namespace state

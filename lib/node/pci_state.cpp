@@ -2,28 +2,41 @@
 #include "node/pci_state.h"
 
 #include "base/files.h"
-#include "setting/record.h"
+#include "base/json.h"
 
 namespace fabric {
-template <>
-inline constexpr std::tuple kFields<PciSettings>{Field{"mrrs", &PciSettings::mrrs},
-                                                 Field{"max_payload", &PciSettings::max_payload},
-                                                 Field{"relaxed_ordering", &PciSettings::relaxed_ordering},
-                                                 Field{"ten_bit_tags", &PciSettings::ten_bit_tags},
-                                                 Field{"acs", &PciSettings::acs},
-                                                 Field{"unread", &PciSettings::unread}};
-template <>
-inline constexpr std::tuple kFields<PciState>{Field{"updated", &PciState::updated},
-                                              Field{"function", &PciState::functions}};
+
+static void to_json(Json& json, const PciSettings& settings) {
+  json = {{"mrrs", settings.mrrs},
+          {"max_payload", settings.max_payload},
+          {"relaxed_ordering", settings.relaxed_ordering},
+          {"ten_bit_tags", settings.ten_bit_tags},
+          {"acs", settings.acs},
+          {"unread", settings.unread}};
+}
+
+static void from_json(const Json& json, PciSettings& settings) {
+  read_member(json, "mrrs", settings.mrrs);
+  read_member(json, "max_payload", settings.max_payload);
+  read_member(json, "relaxed_ordering", settings.relaxed_ordering);
+  read_member(json, "ten_bit_tags", settings.ten_bit_tags);
+  read_member(json, "acs", settings.acs);
+  read_member(json, "unread", settings.unread);
+}
+
+static void from_json(const Json& json, PciState& state) {
+  read_member(json, "updated", state.updated);
+  read_member(json, "functions", state.functions);
+}
 
 namespace state {
 
-std::string pci_state_toml(const PciState& state) {
-  return document_toml("# Written by fabric-agent-pci.service; see fabric-agentd(8). Do not edit.\n", state);
+std::string pci_state_text(const PciState& state) {
+  return state_text({{"updated", state.updated}, {"functions", state.functions}});
 }
 
 Result<PciState> parse_pci_state(std::string_view text, const std::string& name) {
-  return parse_record<PciState>(text, name);
+  return read_state<PciState>(text, name);
 }
 
 Result<std::optional<PciState>> load_pci_state(const Root& root) {
@@ -31,7 +44,7 @@ Result<std::optional<PciState>> load_pci_state(const Root& root) {
 }
 
 Result<void> save_pci_state(const std::string& directory, const PciState& state) {
-  return replace_file(directory, kPciFile, pci_state_toml(state));
+  return replace_file(directory, kPciFile, pci_state_text(state));
 }
 
 }  // namespace state

@@ -8,9 +8,9 @@
 
 namespace fabric::state {
 
-inline constexpr const char* kPciFile = "run/fabric-agent/pci.toml";
+inline constexpr const char* kPciFile = "run/fabric-agent/pci.json";
 
-std::string pci_state_toml(const PciState& state);
+std::string pci_state_text(const PciState& state);
 Result<PciState> parse_pci_state(std::string_view text, const std::string& name);
 // nullopt: no file, because the service has not run since boot.
 Result<std::optional<PciState>> load_pci_state(const Root& root);

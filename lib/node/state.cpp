@@ -6,32 +6,89 @@
 #include <algorithm>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "base/parse.h"
-#include "setting/record.h"
 #include "setting/setting_table.h"
 
 namespace fabric {
 
-template <>
-inline constexpr std::tuple kFields<SettingState>{
-    Field{"outcome", &SettingState::outcome},       Field{"detail", &SettingState::detail},
-    Field{"repairs", &SettingState::repairs},       Field{"last_repair", &SettingState::last_repair},
-    Field{"drifts", &SettingState::drifts},         Field{"last_drift", &SettingState::last_drift},
-    Field{"drift_from", &SettingState::drift_from}, Field{"drift_to", &SettingState::drift_to},
-    Field{"drift_by", &SettingState::drift_by}};
-template <>
-inline constexpr std::tuple kFields<AgentState>{
-    Field{"mode", &AgentState::mode},
-    Field{"updated", &AgentState::updated},
-    Field{"config_error", &AgentState::config_error, {.breaks = Breaks::keep}},
-    Field{"held", &AgentState::held},
-    Field{"originals_error", &AgentState::originals_error, {.breaks = Breaks::keep}},
-    Field{"port", &AgentState::ports}};
+static void to_json(Json& json, const SettingState& setting) {
+  json = {{"outcome", setting.outcome},         {"detail", setting.detail},     {"repairs", setting.repairs},
+          {"last_repair", setting.last_repair}, {"drifts", setting.drifts},     {"last_drift", setting.last_drift},
+          {"drift_from", setting.drift_from},   {"drift_to", setting.drift_to}, {"drift_by", setting.drift_by}};
+}
+
+static void from_json(const Json& json, SettingState& setting) {
+  read_member(json, "outcome", setting.outcome);
+  read_member(json, "detail", setting.detail);
+  read_member(json, "repairs", setting.repairs);
+  read_member(json, "last_repair", setting.last_repair);
+  read_member(json, "drifts", setting.drifts);
+  read_member(json, "last_drift", setting.last_drift);
+  read_member(json, "drift_from", setting.drift_from);
+  read_member(json, "drift_to", setting.drift_to);
+  read_member(json, "drift_by", setting.drift_by);
+}
+
+static void to_json(Json& json, const AgentState& state) {
+  json = {{"mode", state.mode},
+          {"updated", state.updated},
+          {"config_error", lines_json(state.config_error)},
+          {"held", state.held},
+          {"originals_error", lines_json(state.originals_error)},
+          {"lost_entry", state.lost_entry},
+          {"ports", state.ports}};
+}
+
+static void from_json(const Json& json, AgentState& state) {
+  std::vector<std::string> config_error, originals_error;
+  read_member(json, "mode", state.mode);
+  read_member(json, "updated", state.updated);
+  read_member(json, "config_error", config_error);
+  read_member(json, "held", state.held);
+  read_member(json, "originals_error", originals_error);
+  read_member(json, "lost_entry", state.lost_entry);
+  read_member(json, "ports", state.ports);
+  state.config_error = joined(config_error, "\n");
+  state.originals_error = joined(originals_error, "\n");
+}
 
 namespace state {
+
+void to_json(Json& json, const Original& original) {
+  json = {{"place", original.place}, {"address", original.address}, {"settings", static_cast<const Qos&>(original)}};
+}
+
+void from_json(const Json& json, Original& original) {
+  read_member(json, "place", original.place);
+  read_member(json, "address", original.address);
+  read_member(json, "settings", static_cast<Qos&>(original));
+}
+
 namespace {
 
-constexpr const char* kWritten = "# Written by fabric-agentd; see fabric-agentd(8). Do not edit.\n";
+struct OriginalsFile {
+  Originals ports;
+};
+
+void from_json(const Json& json, OriginalsFile& file) { read_required(json, "ports", file.ports); }
+
+// Members of the state file that are not of AgentState.
+struct AgentContext {
+  std::string config;
+  Devices devices;
+};
+
+void from_json(const Json& json, AgentContext& context) {
+  read_member(json, "config", context.config);
+  read_member(json, "devices", context.devices);
+}
+
+Result<AgentContext> load_context(const Root& root) {
+  auto text = root.read_foreign(kStateFile);
+  if (!text) return text.error();
+  return read_state<AgentContext>(*text, std::string("/") + kStateFile);
+}
 
 void note_names(Original& entry, const Port& port) {
   if (port.card.empty()) return;
@@ -59,12 +116,6 @@ bool is_same_card(const Original& entry, const Port& port) {
   return !entry.address.empty() && entry.address == port.card_address && port_key(port) == port.card_address;
 }
 
-Result<toml::table> state_table(const Root& root) {
-  auto text = root.read_foreign(kStateFile);
-  if (!text) return text.error();
-  return parse_state(*text, std::string("/") + kStateFile);
-}
-
 }  // namespace
 
 std::string port_place(const Port& port) {
@@ -75,9 +126,8 @@ std::string port_key(const Port& port) { return port.card.empty() ? port_place(p
 
 Originals::iterator find_original(Originals& originals, const Port& port) {
   const std::string key = port_key(port);
-  for (const std::string& former : {port.card_address, port_place(port)})
-    if (const auto old = originals.find(former); !former.empty() && former != key && old != originals.end())
-      rename(originals, old, port);
+  if (const auto old = originals.find(port.card_address); port.card_address != key && old != originals.end())
+    rename(originals, old, port);
   const auto found = originals.find(key);
   if (found != originals.end()) return found;
   return std::ranges::find_if(originals, [&](const auto& each) { return is_same_card(each.second, port); });
@@ -87,59 +137,34 @@ std::vector<Originals::const_iterator> absent_originals(const Originals& origina
   std::vector<Originals::const_iterator> out;
   for (auto entry = originals.begin(); entry != originals.end(); ++entry) {
     const auto is_its = [&name = entry->first, &original = entry->second](const Port& port) {
-      return port_key(port) == name || port.card_address == name || port_place(port) == name ||
-             is_same_card(original, port);
+      return port_key(port) == name || port.card_address == name || is_same_card(original, port);
     };
     if (std::ranges::none_of(ports, is_its)) out.push_back(entry);
   }
   return out;
 }
 
-std::string originals_toml(const Originals& originals) {
-  std::string out = kWritten;
-  for (const auto& [key, qos] : originals) {
-    out += "\n[" + toml_string(key) + "]\n";
-    if (!qos.place.empty()) out += "place = " + toml_string(qos.place) + "\n";
-    if (!qos.address.empty()) out += "address = " + toml_string(qos.address) + "\n";
-    out += settings_toml(qos);
-  }
-  return out;
-}
+std::string originals_text(const Originals& originals) { return state_text({{"ports", originals}}); }
 
 Result<Originals> parse_originals(std::string_view text, const std::string& name) {
-  auto table = parse_state(text, name);
-  if (!table) return table.error();
-  Originals originals;
-  for (auto&& [key, node] : *table) {
-    auto qos = read_settings(node, name);
-    if (!qos) return qos.error();
-    std::string_view port = key;
-    Original& entry = originals[std::string(port)] = *qos;
-    entry.place = text_at(*node.as_table(), "place");
-    entry.address = text_at(*node.as_table(), "address");
-  }
-  return originals;
+  auto file = read_state<OriginalsFile>(text, name);
+  if (!file) return file.error();
+  return std::move(file->ports);
 }
 
-std::string agent_state_toml(const AgentState& state, const std::string& config, const Devices& devices) {
-  std::string lines;
-  if (!config.empty()) lines += "config = " + toml_string(config) + "\n";
-  if (!devices.empty())
-    lines += "devices = { " +
-             joined(devices, ", ",
-                    [](const auto& each) { return toml_string(each.first) + " = " + std::to_string(each.second); }) +
-             " }\n";
-  return document_toml(kWritten + lines, state);
+std::string agent_state_text(const AgentState& state, const std::string& config, const Devices& devices) {
+  Json out = state;
+  out["config"] = config;
+  out["devices"] = devices;
+  return state_text(std::move(out));
 }
 
 Result<AgentState> parse_agent_state(std::string_view text, const std::string& name) {
-  return parse_record<AgentState>(text, name);
+  return read_state<AgentState>(text, name);
 }
 
 Result<Originals> load_originals(const Root& root, const char* file) {
-  auto found = parse_file(root.read(file), file, [](std::string_view text, const std::string& name) {
-    return text.ends_with('\n') ? parse_originals(text, name) : corrupt(name, {1, 1}, "the file is truncated");
-  });
+  auto found = parse_file(root.read(file), file, parse_originals);
   if (!found) return found.error();
   return std::move(*found).value_or(Originals{});
 }
@@ -150,7 +175,7 @@ Result<Originals> load_originals(const std::string& directory, const char* file)
 }
 
 Result<void> save_originals(const std::string& directory, const Originals& originals, const char* file) {
-  return replace_file(directory, file, originals_toml(originals));
+  return replace_file(directory, file, originals_text(originals));
 }
 
 Result<std::string> set_originals_aside(const std::string& directory) {
@@ -215,21 +240,19 @@ Result<std::optional<AgentState>> load_agent_state(const Root& root) {
 
 Result<void> save_agent_state(const std::string& directory, const AgentState& state, const std::string& config,
                               const Devices& devices) {
-  return replace_file(directory, kStateFile, agent_state_toml(state, config, devices));
+  return replace_file(directory, kStateFile, agent_state_text(state, config, devices));
 }
 
 Result<std::string> agent_config(const Root& root) {
-  const auto table = state_table(root);
-  if (!table) return table.error();
-  return text_at(*table, "config");
+  auto context = load_context(root);
+  if (!context) return context.error();
+  return context->config;
 }
 
 Result<Devices> agent_devices(const Root& root) {
-  const auto table = state_table(root);
-  if (!table) return table.error();
-  Devices devices;
-  if (const toml::node* node = table->get("devices")) (void)read_value(*node, {}, devices);
-  return devices;
+  auto context = load_context(root);
+  if (!context) return context.error();
+  return context->devices;
 }
 
 }  // namespace state

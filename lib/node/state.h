@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent's files: published state (/run/fabric-agent/state.toml), saved originals
-// (/var/lib/fabric-agent/originals.toml) and the locks. Files are written whole and renamed into place: a reader, or a
+// The agent's files: published state (/run/fabric-agent/state.json), saved originals
+// (/var/lib/fabric-agent/originals.json) and the locks. Files are written whole and renamed into place: a reader, or a
 // start after a crash, sees the old or the new one, never a part.
 #pragma once
 
@@ -11,15 +11,15 @@
 
 namespace fabric::state {
 
-inline constexpr const char* kStateFile = "run/fabric-agent/state.toml";
+inline constexpr const char* kStateFile = "run/fabric-agent/state.json";
 // Held while ports are written, by agentd and by `fabric-agentctl apply` and `restore`.
 inline constexpr const char* kLockFile = "run/fabric-agent/lock";
 // Held by agentd as long as it lives.
 inline constexpr const char* kAgentLockFile = "run/fabric-agent/agentd.lock";
-inline constexpr const char* kOriginalsFile = "var/lib/fabric-agent/originals.toml";
+inline constexpr const char* kOriginalsFile = "var/lib/fabric-agent/originals.json";
 
 // The settings from before a self-test that has not ended: as kOriginalsFile.
-inline constexpr const char* kSelfTestFile = "var/lib/fabric-agent/selftest.toml";
+inline constexpr const char* kSelfTestFile = "var/lib/fabric-agent/selftest.json";
 
 // The original settings of a port of a card, wherever it is plugged in now.
 struct Original : Qos {
@@ -28,32 +28,33 @@ struct Original : Qos {
   std::string address{};                           // Port::card_address, where the key is a serial number
   bool operator==(const Original&) const = default;
 };
+void to_json(Json& json, const Original& original);
+void from_json(const Json& json, Original& original);
 using Originals = std::map<std::string, Original>;  // by port_key()
 // The card's own identity (Port::card); a port without one has its place.
 std::string port_key(const Port& port);
 // The PCI address and port number ("0000:24:00.0/1"), or "netdev:NAME" of software devices.
 std::string port_place(const Port& port);
-// The port's entry. One by another name of the card (Port::card_address), or by place as in files of earlier releases,
-// becomes that of the card.
+// The port's entry. One by another name of the card (Port::card_address) becomes that of the card.
 Originals::iterator find_original(Originals& originals, const Port& port);
 
-std::string originals_toml(const Originals& originals);
+std::string originals_text(const Originals& originals);
 Result<Originals> parse_originals(std::string_view text, const std::string& name);
 // The devices that the agent manages: port id -> ifindex of its netdev.
 using Devices = std::map<std::string, int>;
 // Without `running`.
-std::string agent_state_toml(const AgentState& state, const std::string& config = {}, const Devices& devices = {});
+std::string agent_state_text(const AgentState& state, const std::string& config = {}, const Devices& devices = {});
 Result<AgentState> parse_agent_state(std::string_view text, const std::string& name);
 
 // `directory`: the root below which the files lie ("/" on a running machine). A missing file is empty, not an error.
-// A file that cannot be understood is an Error with code EBADMSG and line and column; it is never overwritten.
+// A file that cannot be understood is an Error with code EBADMSG that names the member; it is never overwritten.
 Result<Originals> load_originals(const std::string& directory, const char* file = kOriginalsFile);
 Result<Originals> load_originals(const Root& root, const char* file = kOriginalsFile);
 Result<void> save_originals(const std::string& directory, const Originals& originals,
                             const char* file = kOriginalsFile);
 // The saved originals of cards that are not among `ports`, by key.
 std::vector<Originals::const_iterator> absent_originals(const Originals& originals, const std::vector<Port>& ports);
-// Renames the originals to originals.toml.corrupt (.corrupt.2, ...), for a person to look at; the new name.
+// Renames the originals to originals.json.corrupt (.corrupt.2, ...), for a person to look at; the new name.
 Result<std::string> set_originals_aside(const std::string& directory);
 
 // Adds the port's entry, or its missing settings, and makes it durable: a saved original is never replaced. Bonds and

@@ -254,7 +254,8 @@ Result<std::vector<Cable>> parse_json(std::string_view text, const std::string& 
 Result<std::vector<Cable>> parse_cabling(std::string_view text, const std::string& name, const std::string& host) {
   const size_t first = text.find_first_not_of(" \t\r\n\xef\xbb\xbf");
   const bool is_json = first != std::string_view::npos && (text[first] == '{' || text[first] == '[');
-  return is_json ? parse_json(text, name, host) : parse_csv(text, name, host);
+  if (is_json) return parse_json(text, name, host);
+  return parse_csv(text, name, host);
 }
 
 void load_cabling(const Root& root, Policy& policy) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// TOML -> Policy. The only folder that sees toml++, beside the agent's own state files.
+// TOML -> Policy. The only folder that sees toml++.
 #pragma once
 
 #include "base/result.h"
 #include "kernel/capture/root.h"
 #include "policy/policy.h"
+#include "policy/span.h"
 
 namespace fabric {
 
@@ -21,35 +22,32 @@ struct LoadedConfig {
   Policy policy;
   std::vector<ConfigWarning> warnings;
   std::vector<std::string> files{};  // that it was read from, without profiles: the main file, the drop-ins
-  std::vector<std::string> marks{};  // of each, line_marks()
 };
 
 // The file and the drop-ins conf.d/*.toml in its directory, in name order. A later file replaces values of an
 // earlier one; its [[port]] entries are tried first. Profiles that entries name are profiles/NAME.toml in the same
 // directory; of parse_config(), in `profiles` (none when that is empty). An Error's text is one line for each of the
 // first ten faults, "FILE:LINE:COLUMN: fault; correction"; unknown keys are errors with the nearest
-// known key. Files must give `mode`, and each a key and a newline at its end (and the line of its `last_line`). Nothing
-// half-read is returned. Its code is the errno if the only file could not be read (ENOENT: missing), else 0.
+// known key. Files must give `mode`, in enforce mode a [[port]] entry or [sysctl], and each a key and a newline at its
+// end. Nothing half-read is returned. Its code is the errno if the only file could not be read (ENOENT: missing), else
+// 0.
 Result<LoadedConfig> load_config(const std::string& file);
-// The same of `file` where --config gives one; empty: kConfigFile below `root`. A captured tree's links stay inside it.
+// The same of `file` where --config gives one; empty, or its default path: kConfigFile below `root`. A captured tree's
+// links stay inside it.
 Result<LoadedConfig> load_config(const Root& root, const std::string& file);
 Result<LoadedConfig> parse_config(std::string_view text, const std::string& name, const std::string& profiles = {});
 
-// The last valid configuration that the agent used: show_config() below comments that name its files. Files that become
-// invalid, empty or vanish do not end enforcement, not even over a reboot.
+// The last valid configuration that the agent used: show_config() below a comment that names its main file. Files that
+// become invalid, empty or vanish do not end enforcement, not even over a reboot.
 inline constexpr const char* kLastGoodFile = "var/lib/fabric-agent/config.toml";
 struct ConfigInUse {
   LoadedConfig config;
   std::string error{};  // why the files are not used: `config` is the last valid one; empty: `config` is theirs
 };
-// load_config(). An Error also if a drop-in of the last valid configuration is missing, or a file of it has lost lines
-// at its end: it may be an accident, and save_last_good() accepts it. `directory`: the root below which kLastGoodFile
-// lies.
-Result<LoadedConfig> load_whole_config(const std::string& directory, const std::string& file);
-// The same; if that fails, the last valid configuration of the same file. An Error is that of the files.
-Result<ConfigInUse> load_config_in_use(const std::string& directory, const std::string& file);
-// An empty `file`: kConfigFile below `root`.
+// load_config(); if that fails, the last valid configuration of the same file. An Error is that of the files.
 Result<ConfigInUse> load_config_in_use(const Root& root, const std::string& file);
+// `directory`: the root below which the files lie.
+Result<ConfigInUse> load_config_in_use(const std::string& directory, const std::string& file);
 Result<void> save_last_good(const std::string& directory, const LoadedConfig& config);
 
 // The merged policy as TOML, each value with a comment saying where it came from. Values of a profile stand as the
@@ -64,15 +62,5 @@ std::string wanted_config(const Policy& policy);
 // Every key that a file may have, as fabric-agent.toml(5) heads it: "mode", "sysctl", "conflict.rounds",
 // "port.match.driver", "port.pfc".
 std::vector<std::string> config_keys();
-
-// A time span as systemd.time(7) writes it, in units from ms to weeks, 366 days at most: "500ms", "1min 30s", "7d". A
-// number alone is seconds.
-std::optional<std::chrono::milliseconds> parse_span(std::string_view text);
-std::string span_text(std::chrono::milliseconds span);
-
-// Days and times of maintenance: "Sat 02:00-04:00", "Mon-Fri,Sun 23:00-01:00" (ends on the next day), "daily
-// 03:00-04:00".
-std::optional<Window> parse_window(std::string_view text);
-std::string window_text(const Window& window);
 
 }  // namespace fabric

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys outside of [[port]], one row each.
+#include "policy/keys.h"
+
 #include <algorithm>
 
 #include "base/ip.h"
 #include "base/parse.h"
-#include "policy/reader.h"
-#include "setting/record.h"
+#include "policy/port_entry.h"
+#include "setting/sysctl.h"
 
 namespace fabric::config {
 namespace {
@@ -21,20 +22,35 @@ struct Limits {
 };
 
 // read(), by the type of a value; `out` has a meaning only where there is no problem.
-template <class T>
+template <std::integral T>
 MaybeProblem read(const toml::node& node, const Limits& limits, T& out) {
-  return read_value(node, {.min = limits.min, .max = limits.max}, out);
+  return read_integer(node, limits.min, limits.max, out);
+}
+
+template <HasWords Enum>
+MaybeProblem read(const toml::node& node, const Limits&, Enum& out) {
+  return read_word(node, out);
+}
+
+template <class T>
+MaybeProblem read(const toml::node& node, const Limits& limits, std::optional<T>& out) {
+  T value{};
+  auto problem = read(node, limits, value);
+  if (!problem) out = value;
+  return problem;
 }
 
 MaybeProblem read(const toml::node& node, const Limits& limits, milliseconds& out) {
   auto problem = read_span(node, milliseconds(limits.or_zero ? 0 : limits.min), milliseconds(limits.max), out);
   if (!problem && (out.count() == 0 || out.count() >= limits.min)) return std::nullopt;
-  return limits.what.empty() ? problem : expected(node, limits.what);
+  if (limits.what.empty()) return problem;
+  return expected(node, limits.what);
 }
 
 MaybeProblem read(const toml::node& node, const Limits& limits, std::string& out) {
   if (auto problem = read_text(node, out)) return problem;
-  return limits.is_valid == nullptr || limits.is_valid(out) ? MaybeProblem() : expected(node, limits.what);
+  if (limits.is_valid != nullptr && !limits.is_valid(out)) return expected(node, limits.what);
+  return std::nullopt;
 }
 
 TomlProblem not_in_list(const toml::node& node, std::string_view what, std::string_view text) {
@@ -199,6 +215,99 @@ std::span<const Key> keys() {
     return rows;
   }();
   return all;
+}
+
+std::string full_name(std::string_view section, std::string_view key) {
+  if (section.empty()) return std::string(key);
+  return std::string(section).append(".").append(key);
+}
+
+// ---- [sysctl]: "net.ipv4.tcp_ecn" = 1, or net.ipv4.tcp_ecn = 1, which TOML takes for tables in tables
+
+namespace {
+
+// "4096 87380 6291456", whatever white space the file has between the numbers.
+std::optional<std::string> value_of(const toml::node& node) {
+  if (const auto* number = node.as_integer()) return std::to_string(number->get());
+  const auto text = node.value<std::string_view>();
+  if (!text) return std::nullopt;
+  return joined(words(*text), " ");
+}
+
+// "net.ipv4.conf.eth0.100.rp_filter", as the file is called, is written "net.ipv4.conf.eth0/100.rp_filter", as
+// sysctl(8) has it; empty: it is not that.
+std::string with_slashes(const std::string& name) {
+  constexpr std::string_view kInterfaces = "net.ipv4.conf.";
+  const size_t last = name.rfind('.');
+  if (!name.starts_with(kInterfaces) || last <= kInterfaces.size()) return {};
+  std::string out = name;
+  std::replace(out.begin() + kInterfaces.size(), out.begin() + static_cast<ptrdiff_t>(last), '.', '/');
+  if (qos::find_sysctl(out) == nullptr) return {};
+  return out;
+}
+
+void read_one(ConfigReader& reader, const std::string& name, const toml::source_position& at, const toml::node& node,
+              Policy& policy) {
+  if (const size_t star = name.find(".*."); star != std::string::npos && qos::find_sysctl(name) != nullptr)
+    return reader.fail(at, "sysctl." + name + ": replace * by an interface, \"all\" or \"default\"; write \"" +
+                               name.substr(0, star) + ".all" + name.substr(star + 2) + "\"");
+  if (qos::find_sysctl(name) == nullptr) {
+    if (const std::string right = with_slashes(name); !right.empty())
+      return reader.fail(
+          at, "sysctl." + name + ": a dot in the name of an interface is written as a slash; write \"" + right + "\"");
+    std::vector<std::string_view> known;
+    for (const qos::Sysctl& row : qos::known_sysctls()) known.push_back(row.name);
+    return reader.unknown(at, "host setting", name, known);
+  }
+  const auto value = value_of(node);
+  std::string problem = "expected a number or a string of numbers, not " + describe(node);
+  if (value) problem = qos::sysctl_problem(name, *value);
+  if (!problem.empty()) {
+    const qos::Sysctl& row = *qos::find_sysctl(name);
+    std::string example(row.example);
+    if (row.numbers > 1) example = toml_string(row.example);
+    return reader.fail(fault_at(node, problem), "sysctl." + name, "\"" + name + "\" = " + example);
+  }
+  policy.sysctl[name] = *value;
+  policy.sysctl_origin[name] = reader.line(node);
+}
+
+// NOLINTNEXTLINE(misc-no-recursion): as deep as the file's tables, which toml++ limits
+void read_tables(ConfigReader& reader, const std::string& prefix, const toml::table& table, Policy& policy) {
+  each_key(table, [&](std::string_view key, const toml::source_position& at, const toml::node& node) {
+    const std::string name = prefix + std::string(key);
+    if (const auto* inner = node.as_table()) return read_tables(reader, name + ".", *inner, policy);
+    read_one(reader, name, at, node, policy);
+  });
+}
+
+}  // namespace
+
+void read_sysctl(ConfigReader& reader, const toml::node& node, Policy& policy) {
+  if (const auto* table = reader.table(node, "sysctl", "[sysctl]")) read_tables(reader, "", *table, policy);
+}
+
+// The tables [firmware] and [driver_version]: "MT_0000000838" = ["28.39.1002", "28.42.*"].
+void read_versions(ConfigReader& reader, std::string_view table, const toml::node& node, Versions& out,
+                   Policy& policy) {
+  const std::string name(table);
+  std::string example = "mlx5_core = \"24.10-*\"";
+  if (name == "firmware") example = "\"MT_0000000838\" = \"28.39.*\"";
+  const auto* entries = reader.table(node, name, "[" + name + "]");
+  if (entries == nullptr) return;
+  each_key(*entries, [&](std::string_view key, const toml::source_position& at, const toml::node& value) {
+    if (key.empty()) return reader.fail(at, name + ": the key is empty; write " + example);
+    // A PCI id, which the kernel writes in lower case.
+    std::string card(key);
+    if (card.find(':') != std::string::npos) card = lower(card);
+    const std::string full = name + "." + card;
+    std::vector<std::string> versions;
+    auto problem = read_texts(value, versions);
+    if (!problem && versions.empty()) problem = fault_at(value, "the list is empty: no version would be right");
+    if (!reader.good(problem, full, example)) return;
+    out[card] = std::move(versions);
+    policy.origin[full] = reader.line(value);
+  });
 }
 
 }  // namespace fabric::config

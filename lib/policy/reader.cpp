@@ -6,6 +6,8 @@
 
 #include "base/find.h"
 #include "base/parse.h"
+#include "policy/keys.h"
+#include "policy/port_entry.h"
 #include "setting/setting_table.h"
 
 namespace fabric::config {
@@ -37,7 +39,7 @@ std::string_view instead_of(std::string_view fault) {
 }
 
 // Names and values are shown on terminals, in the journal and as labels: they must be what they look like.
-bool is_shown(Reader& reader, const toml::node& node, std::string_view key = {}) {
+bool is_shown(ConfigReader& reader, const toml::node& node, std::string_view key = {}) {
   const auto* text = node.as_string();
   bool all = clean_text(key) == key && (text == nullptr || clean_text(text->get()) == text->get());
   if (!all) reader.fail(node.source().begin, "a character that cannot be shown; delete it");
@@ -96,22 +98,22 @@ Result<LoadedConfig> Faults::finish(Policy policy) && {
   return error(0, text);
 }
 
-void Reader::fail(const TomlProblem& problem, std::string_view key, std::string_view instead) {
+void ConfigReader::fail(const TomlProblem& problem, std::string_view key, std::string_view instead) {
   fail(problem.at, std::string(key).append(": ").append(problem.what).append("; write ").append(instead));
 }
 
-bool Reader::good(const MaybeProblem& problem, std::string_view key, std::string_view instead) {
+bool ConfigReader::good(const MaybeProblem& problem, std::string_view key, std::string_view instead) {
   if (problem) fail(*problem, key, instead);
   return !problem;
 }
 
-const toml::table* Reader::table(const toml::node& node, std::string_view key, std::string_view instead) {
+const toml::table* ConfigReader::table(const toml::node& node, std::string_view key, std::string_view instead) {
   if (!node.is_table()) fail(expected(node, "a table"), key, instead);
   return node.as_table();
 }
 
-void Reader::unknown(const toml::source_position& at, std::string_view what, std::string_view word,
-                     std::span<const std::string_view> known) {
+void ConfigReader::unknown(const toml::source_position& at, std::string_view what, std::string_view word,
+                           std::span<const std::string_view> known) {
   // A key of a megabyte is shown, and compared, by its beginning.
   std::string_view head = word.substr(0, 40);
   std::string text =
@@ -128,13 +130,13 @@ void Reader::unknown(const toml::source_position& at, std::string_view what, std
   fail(at, text);
 }
 
-bool parse(Reader& reader, std::string_view text, toml::table& out) {
+bool parse(ConfigReader& reader, std::string_view text, toml::table& out) {
   auto problem = parse_toml(text, out);
   if (problem) reader.fail(problem->at, problem->what + "; " + std::string(instead_of(problem->what)));
   return !problem && is_shown(reader, out);
 }
 
-bool parse_file(Reader& reader, std::string_view text, toml::table& out) {
+bool parse_file(ConfigReader& reader, std::string_view text, toml::table& out) {
   if (!parse(reader, text, out)) return false;
   const toml::source_position start{1, 1};
   if (out.empty()) reader.fail(start, "no key: the file is empty or truncated; write one, or delete the file");
@@ -156,7 +158,8 @@ MaybeProblem read_span(const toml::node& node, std::chrono::milliseconds min, st
 
 MaybeProblem read_name(const toml::node& node, std::string& out) {
   if (auto problem = read_text(node, out)) return problem;
-  return out.empty() ? MaybeProblem(fault_at(node, "the string is empty")) : std::nullopt;
+  if (out.empty()) return fault_at(node, "the string is empty");
+  return std::nullopt;
 }
 
 MaybeProblem read_texts(const toml::node& node, std::vector<std::string>& out) {
@@ -165,8 +168,18 @@ MaybeProblem read_texts(const toml::node& node, std::vector<std::string>& out) {
   return each_of(node, [&](const toml::node& element) { return read_name(element, out.emplace_back()); });
 }
 
-std::string full_name(std::string_view section, std::string_view key) {
-  return (section.empty() ? "" : std::string(section) + ".") + std::string(key);
+bool is_glob(std::string_view pattern) {
+  for (size_t at = 0; at < pattern.size(); ++at) {
+    const char letter = pattern[at];
+    if (letter == '{' || letter == '}') return false;
+    if (letter == '\\') ++at;
+    if (letter != '[') continue;
+    const std::string_view set = pattern.substr(at + 1);
+    const bool negated = set.starts_with('!') || set.starts_with('^');
+    at = pattern.find(']', at + (negated ? 3 : 2));  // one right in front is a member
+    if (at == std::string_view::npos) return false;
+  }
+  return true;
 }
 
 }  // namespace fabric::config

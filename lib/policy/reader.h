@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside config/: one file being read, and its tables of keys.
+// Inside policy: one file being read, and its faults.
 #pragma once
 
 #include <span>
 
 #include "policy/config.h"
-#include "setting/toml_value.h"
+#include "policy/toml_value.h"
 
 namespace fabric::config {
 
@@ -45,9 +45,10 @@ class Faults {
   std::vector<ConfigWarning> warnings_;
 };
 
-class Reader {
+// Reads one file: places and faults of it.
+class ConfigReader {
  public:
-  Reader(const std::string& file, Faults& faults) : file_(faults.add_file(file)), faults_(faults) {}
+  ConfigReader(const std::string& file, Faults& faults) : file_(faults.add_file(file)), faults_(faults) {}
 
   [[nodiscard]] Place place(const toml::source_position& at) const { return {file_, at.line, at.column}; }
   [[nodiscard]] Place place(const toml::node& node) const { return place(node.source().begin); }
@@ -70,85 +71,12 @@ class Reader {
   Faults& faults_;
 };
 
-// `traffic` or `cnp`, at the top of a file, of an entry or of a profile. Given without a mark: "none".
-struct MarkKey {
-  bool given = false;
-  std::optional<Mark> mark;
-  Place at;
-};
-
-// A [[port]] entry or a profile: its own settings, then those of the profile below it.
-struct Entry {
-  PortPolicy port;
-  Place at;
-  bool leaves_alone = true;  // it has nothing but a name and a match
-  Place profile_at;
-  MarkKey traffic, cnp;
-  std::array<Place, kSettingCount> places{};
-};
-
-// All files together, before profiles and marks are laid under the entries.
-struct Document {
-  Policy policy;
-  std::vector<Entry> entries;
-  MarkKey traffic, cnp;
-};
-
-// A key outside of [[port]]. `section` is empty at the top of the file.
-struct Key {
-  std::string_view section, name;
-  std::string example;  // a whole line, as the man page shows it
-  std::function<MaybeProblem(const toml::node& node, Policy& policy)> read;
-  std::function<std::string(const Policy& policy)> show;  // the value as TOML; empty: not set, without default
-};
-std::span<const Key> keys();
-// [health]: one key per rule (health/rule.h). [thresholds]: one key per Threshold of checks and diagnosis rules.
-void append_limit_keys(std::vector<Key>& keys);
-
-// Keys of [[port]] beside the settings, and of its match; those of a profile beside the settings.
-inline constexpr std::string_view kPortKeys[] = {"name", "match", "profile", "traffic", "cnp"};
-inline constexpr std::string_view kProfileKeys[] = {"traffic", "cnp"};
-struct MatchKey {
-  std::string_view name;
-  std::vector<std::string> Match::*member;
-  // The text as the Match has it, or nothing: it has the wrong form.
-  std::optional<std::string> (*normal)(const toml::node& element);
-  std::string_view expected, example;
-  bool number = false;  // shown without quotes
-};
-std::span<const MatchKey> match_keys();
-// "pfc", "match.rdma": with its section, if it has one.
-std::string full_name(std::string_view section, std::string_view key);
 // False: a bracket stays open, or it has braces, which glob(7) does not expand. Such a pattern matches no real name.
 bool is_glob(std::string_view pattern);
-void read_match(Reader& reader, const toml::node& node, Match& match);
-
-void read_mark(Reader& reader, std::string_view key, const toml::node& node, MarkKey& out);
-
-// One [[port]] entry; a profile.
-Entry read_port(Reader& reader, const toml::table& table);
-Entry read_profile(Reader& reader, const toml::table& table);
-// What a number may be, before it is read; rules within the value that was read, by its key: the sum of ets, ECN bits.
-MaybeProblem check_range(const Setting& setting, const toml::node& node);
-MaybeProblem check_value(const Setting& setting, const toml::node& node, const Qos& value);
-
-// [firmware], [driver_version]
-void read_versions(Reader& reader, std::string_view table, const toml::node& node, Versions& out, Policy& policy);
-// [sysctl]
-void read_sysctl(Reader& reader, const toml::node& node, Policy& policy);
-
-// Applies the profile to the entry: settings of the entry win.
-void apply_profile(Entry& entry, const Entry& profile);
-// Chooses the marks (the entry's, else those of the file, else the profile's) and derives the settings that are not
-// given.
-void follow_marks(Entry& entry, const Document& document, const Entry* profile, Faults& faults);
-// Values that contradict each other, or are more aggressive than the vendor's.
-void check_together(const Entry& entry, Faults& faults);
-
 // False: not TOML, and reported.
-bool parse(Reader& reader, std::string_view text, toml::table& out);
+bool parse(ConfigReader& reader, std::string_view text, toml::table& out);
 // The same for a file. A part of one is mostly valid TOML, and means less than was written.
-bool parse_file(Reader& reader, std::string_view text, toml::table& out);
+bool parse_file(ConfigReader& reader, std::string_view text, toml::table& out);
 
 // A string as parse_span() takes it, or a number of seconds.
 MaybeProblem read_span(const toml::node& node, std::chrono::milliseconds min, std::chrono::milliseconds max,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "policy/span.h"
+
 #include <span>
 
 #include "base/parse.h"
-#include "policy/config.h"
 
 namespace fabric {
 namespace {
@@ -105,7 +106,8 @@ std::string span_text(std::chrono::milliseconds span) {
     rest %= unit.milliseconds;
     if (count != 0) append_item(out, std::to_string(count) + std::string(unit.name), " ");
   }
-  return out.empty() ? "0s" : out;
+  if (out.empty()) return "0s";
+  return out;
 }
 
 std::optional<Window> parse_window(std::string_view text) {

@@ -172,6 +172,10 @@ Keys keys_of(const Qos& qos);
 std::string value_text(const Setting& setting, const Qos& qos);
 // JSON of the value; null when absent.
 Json value_json(const Setting& setting, const Qos& qos);
+// The settings that have a value, by key: {"mtu": 4200, "pfc": [3]}. Omits one that from_json() would refuse (a DSCP
+// listed with priority 9).
+void to_json(Json& json, const Qos& qos);
+void from_json(const Json& json, Qos& qos);
 // Both present and equal.
 bool same_value(const Setting& setting, const Qos& a, const Qos& b);
 // Copies the member (also when absent).

@@ -90,6 +90,76 @@ Json to_json(const T& value) requires(!HasWords<T>) {
   return value;
 }
 
+// The same back.
+uint8_t priority_of(const Json& json) {
+  const auto prio = json.get<uint8_t>();
+  if (prio >= kPriorities) throw std::range_error("expected a priority from 0 to 7");
+  return prio;
+}
+
+void value_from(const Json& json, Pause& value) {
+  json.at("rx").get_to(value.rx);
+  json.at("tx").get_to(value.tx);
+}
+
+void value_from(const Json& json, DscpMap& value) {
+  for (const auto& [key, prio] : json.items()) {
+    const auto dscp = parse_number<uint8_t>(key);
+    if (!dscp || *dscp > 63) throw std::range_error("expected a DSCP from 0 to 63");
+    value[*dscp] = priority_of(prio);
+  }
+}
+
+void value_from(const Json& json, Ets& value) {
+  for (size_t i = 0; i < kPriorities; ++i) {
+    value.prio_tc[i] = priority_of(json.at("prio_tc").at(i));
+    json.at("bw").at(i).get_to(value.bw[i]);
+    const auto word = json.at("tsa").at(i).get<std::string>();
+    constexpr Tsa kAll[]{Tsa::strict, Tsa::cb_shaper, Tsa::ets, Tsa::vendor};
+    const auto* tsa = std::ranges::find(kAll, word, tsa_text);
+    if (tsa == std::end(kAll)) throw std::range_error("unknown algorithm " + word);
+    value.tsa[i] = *tsa;
+  }
+}
+
+void value_from(const Json& json, AppTrust& value) {
+  for (const Json& word : json) {
+    const auto selector = parse_selector(word.get<std::string>());
+    if (!selector) throw std::range_error("expected \"dscp\" or \"pcp\"");
+    value.selectors.push_back(*selector);
+  }
+}
+
+void value_from(const Json& json, Buffers& value) {
+  value.automatic = json == "auto";
+  if (!value.automatic) json.get_to(value.bytes);
+}
+
+void value_from(const Json& json, Rates& value) { json.get_to(value.kbit); }
+
+void value_from(const Json& json, OrNone& value) {
+  if (json != "none") value.value = json.get<uint32_t>();
+}
+
+void value_from(const Json& json, Fec& value) {
+  for (const Json& word : json) {
+    const auto bit = parse_fec_word(word.get<std::string>());
+    if (!bit) throw std::range_error("unknown FEC mode");
+    value.bits = static_cast<uint8_t>(value.bits | *bit);
+  }
+}
+
+void value_from(const Json& json, Names& value) {
+  if (json == "all") value.names = {"*"};
+  else json.get_to(value.names);
+}
+
+// A word, a number, true or false, eight numbers.
+template <class T>
+void value_from(const Json& json, T& value) {
+  json.get_to(value);
+}
+
 }  // namespace
 
 bool Ets::operator==(const Ets& other) const {
@@ -206,6 +276,11 @@ std::string to_text(const Names& value) {
 
 Json to_json(PrioSet value) { return listed(value); }
 
+void from_json(const Json& json, PrioSet& value) {
+  value.bits = 0;
+  for (const Json& prio : json) value.bits = static_cast<uint8_t>(value.bits | 1U << priority_of(prio));
+}
+
 bool has_value(const Setting& setting, const Qos& qos) {
   return visit_member(setting, qos, [](const auto& value) { return value.has_value(); });
 }
@@ -222,6 +297,35 @@ std::string value_text(const Setting& setting, const Qos& qos) {
 
 Json value_json(const Setting& setting, const Qos& qos) {
   return visit_member(setting, qos, [](const auto& value) { return value ? to_json(*value) : Json(); });
+}
+
+void from_json(const Json& json, Qos& qos) {
+  for (const Setting& setting : kSettings) {
+    const auto found = json.find(setting.key);
+    if (found == json.end()) continue;
+    visit_member(setting, qos, [&](auto& member) {
+      try {
+        value_from(*found, member.emplace());
+      } catch (const std::exception& fault) {
+        throw std::runtime_error(std::string(setting.key) + ": " + unreadable_state("", fault).what);
+      }
+    });
+  }
+}
+
+void to_json(Json& json, const Qos& qos) {
+  json = Json::object();
+  for (const Setting& setting : kSettings) {
+    if (!has_value(setting, qos)) continue;
+    const Json one = {{std::string(setting.key), value_json(setting, qos)}};
+    try {
+      Qos again;
+      from_json(one, again);
+      json.update(one);
+    } catch (const std::exception&) {
+      continue;
+    }
+  }
 }
 
 bool same_value(const Setting& setting, const Qos& a, const Qos& b) {

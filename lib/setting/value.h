@@ -124,6 +124,7 @@ std::string to_text(Fec value);              // "rs", "auto,rs"
 std::string to_text(const Names& value);     // "a,b", "none", "all"
 
 Json to_json(PrioSet value);  // [3]
+void from_json(const Json& json, PrioSet& value);
 
 // The words of the kinds, also in TOML.
 std::string selector_text(uint8_t selector);  // 5 "dscp", 255 "pcp", others the number

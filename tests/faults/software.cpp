@@ -25,7 +25,9 @@ Faults agent() {
        "agent", W, "not running"},
       {"agent-config-broken", "a typing error in the configuration: the agent keeps the old one",
        "AgentState::config_error", at_agent([](Node& n) { n.agent->config_error = "fabric-agent.toml:3:1: nonsense"; }),
-       "agent", C, "fabric-agent.toml:3:1"},
+       "agent", W, "fabric-agent.toml:3:1"},
+      {"agent-lost-entry", "a drop-in was removed, and the service reloaded: no entry matches the port any more",
+       "AgentState::lost_entry", at_agent([](Node& n) { n.agent->lost_entry = {"mlx5_0/1"}; }), "agent", W, "mlx5_0/1"},
       {"agent-not-reloaded", "the mode was changed in the file, and the service not reloaded", "AgentState::mode audit",
        at_agent([](Node& n) { n.agent->mode = "audit"; }), "agent", W, "audit mode"},
       {"agent-held", "an apply --confirm was never confirmed", "AgentState::held",
@@ -33,7 +35,7 @@ Faults agent() {
       {"agent-state-corrupt", "the disk was full when the agent wrote its state", "Node::agent_unread",
        at_agent([](Node& n) {
          n.agent.reset();
-         n.agent_unread = "/run/fabric-agent/state.toml:1:3: nonsense";
+         n.agent_unread = "/run/fabric-agent/state.json:1:3: nonsense";
        }),
        "agent", U, "-\n"},
   };

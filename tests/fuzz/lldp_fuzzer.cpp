@@ -34,7 +34,7 @@ void read_frame(fabric::View8 frame) {
   fabric::Neighbors all;
   all.heard = {neighbor};
   all.listening = {{"ens1", 10}};
-  auto again = fabric::state::parse_neighbors(fabric::state::neighbors_toml(all, 1000), "fuzz", 1000);
+  auto again = fabric::state::parse_neighbors(fabric::state::neighbors_text(all, 1000), "fuzz", 1000);
   require(again.ok() && again->heard.size() == 1 && again->heard.front() == neighbor);
 }
 

@@ -7,8 +7,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace fabric::state;
   const auto optics = parse_optics(fabric::text_of(data, size), "fuzz", {});
   if (!optics) return 0;
-  const std::string written = optics_toml(*optics, 5);
+  const std::string written = optics_text(*optics, 5);
   const auto again = parse_optics(written, "written", {});
-  if (!again || optics_toml(*again, 5) != written) std::abort();
+  if (!again || optics_text(*again, 5) != written) std::abort();
   return 0;
 }

@@ -14,12 +14,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (c < ' ' || c > '~') std::abort();
   (void)fabric::pci::parse_acs_control(text).ok();
   (void)fabric::pci::parse_ten_bit_tags(text).ok();
-  if (const auto state = fabric::state::parse_pci_state(text, "fuzz.toml")) {
-    const auto again = fabric::state::parse_pci_state(fabric::state::pci_state_toml(*state), "written.toml");
+  if (const auto state = fabric::state::parse_pci_state(text, "fuzz.json")) {
+    const auto again = fabric::state::parse_pci_state(fabric::state::pci_state_text(*state), "written.json");
     if (!again || *again != *state) std::abort();
   }
-  if (const auto values = fabric::qos::parse_sysctl_originals(text, "fuzz.toml")) {
-    const auto again = fabric::qos::parse_sysctl_originals(fabric::qos::sysctl_originals_toml(*values), "written.toml");
+  if (const auto values = fabric::qos::parse_sysctl_originals(text, "fuzz.json")) {
+    const auto again = fabric::qos::parse_sysctl_originals(fabric::qos::sysctl_originals_text(*values), "written.json");
     if (!again || *again != *values) std::abort();
   }
   (void)fabric::qos::find_sysctl(text);

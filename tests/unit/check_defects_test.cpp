@@ -53,9 +53,9 @@ const PlantedDefects& defects() {
       {"originals_unread",
        [](Healthy& n) {
          n.now.agent->originals_error =
-             "/var/lib/fabric-agent/originals.toml.corrupt: it could not be read, and was replaced";
+             "/var/lib/fabric-agent/originals.json.corrupt: it could not be read, and was replaced";
        },
-       finds("agent", "host", C, "", "", "mv /var/lib/fabric-agent/originals.toml.corrupt /root/")},
+       finds("agent", "host", C, "", "", "mv /var/lib/fabric-agent/originals.json.corrupt /root/")},
       {"agents_word_beats_the_dry_run",
        [](Healthy& n) {
          n.change("mlx5_0/1", "ets").outcome = Outcome::differs;

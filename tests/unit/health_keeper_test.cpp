@@ -45,7 +45,7 @@ class Site {
   Result<void> boot() {
     set_ += static_cast<int64_t>(clock_);
     clock_ = 5000;  // after the grace
-    std::filesystem::remove(tree_.path() + "/run/fabric-exporter/health.toml");
+    std::filesystem::remove(tree_.path() + "/run/fabric-exporter/health.json");
     snapshot_.node.ports[0].counters.carrier_down = 0;
     return start();
   }
@@ -200,10 +200,10 @@ TEST(HealthKeeper, AnUncorrectablePcieErrorIsAnEvent) {
 
 TEST(HealthKeeper, SaysThatAFileIsBrokenAndStartsAnew) {
   Site site;
-  site.tree().file("run/fabric-exporter/health.toml", "updated = [\n");
+  site.tree().file("run/fabric-exporter/health.json", "{\"updated\":[");
   const auto started = site.start();
   ASSERT_FALSE(started);
-  EXPECT_TRUE(has(started.error().text(), "health.toml:")) << started.error().text();
+  EXPECT_TRUE(has(started.error().text(), "health.json:")) << started.error().text();
   site.watch(5);
   EXPECT_EQ(site.flapping(), Status::critical);
   EXPECT_TRUE(site.start()) << "and has written a good one";
@@ -213,20 +213,20 @@ TEST(HealthKeeper, SaysThatAFileIsBrokenAndStartsAnew) {
 TEST(HealthKeeper, ABrokenListOfWhatIsOverCostsNoState) {
   Site site;
   site.watch(3);
-  site.tree().file("var/lib/fabric-exporter/acks.toml", "updated = [\n");
+  site.tree().file("var/lib/fabric-exporter/acks.json", "{\"updated\":[");
   const auto started = site.start();
   ASSERT_FALSE(started);
-  EXPECT_TRUE(has(started.error().text(), "/var/lib/fabric-exporter/acks.toml:")) << started.error().text();
+  EXPECT_TRUE(has(started.error().text(), "/var/lib/fabric-exporter/acks.json:")) << started.error().text();
   EXPECT_EQ(site.flapping(), Status::warning);
 }
 
 TEST(HealthKeeper, SaysWhereItCannotKeepThem) {
   Site site;
-  site.tree().file("run/fabric-exporter/health.toml/in.the.way", "");
+  site.tree().file("run/fabric-exporter/health.json/in.the.way", "");
   const auto kept = site.step();
   ASSERT_FALSE(kept);
   EXPECT_TRUE(kept.error().text().starts_with(site.tree().path() +
-                                              "/run/fabric-exporter/health.toml: cannot rename into place"))
+                                              "/run/fabric-exporter/health.json: cannot rename into place"))
       << kept.error().text();
 }
 
@@ -307,10 +307,10 @@ TEST(HealthKeeper, OfADeviceThatIsExcludedNothingIsTold) {
 
 TEST(HealthKeeper, TellsATroubleOnce) {
   Site site;
-  site.tree().file("var/lib/fabric-agent/acks.toml", "[[ack]]\n");
+  site.tree().file("var/lib/fabric-agent/acks.json", R"({"format":1,"acks":[{}]})");
   const auto first = site.step();
   ASSERT_FALSE(first);
-  EXPECT_TRUE(has(first.error().text(), "acks.toml"));
+  EXPECT_TRUE(has(first.error().text(), "acks.json"));
   EXPECT_TRUE(site.step());
 }
 
@@ -404,11 +404,11 @@ TEST(Acknowledged, NamesWhatIsWrong) {
   EXPECT_NE(site.ask({"ack", "loss", "a", "b"}).errors, "");
   EXPECT_NE(site.ask({"ack", "loss", "--for", "soon"}).errors, "");
   EXPECT_NE(site.ask({"ack", "loss", "--remove"}).errors, "");
-  site.tree().file("var/lib/fabric-agent/acks.toml", "nonsense");
-  EXPECT_TRUE(has(site.ask({"ack", "loss"}).errors, "acks.toml:1:"));
+  site.tree().file("var/lib/fabric-agent/acks.json", "nonsense");
+  EXPECT_TRUE(has(site.ask({"ack", "loss"}).errors, "acks.json: "));
   EXPECT_TRUE(has(site.ask({"ack", "loss"}).errors, "; it can be deleted"));
-  std::filesystem::remove(site.tree().path() + "/var/lib/fabric-agent/acks.toml");
-  site.tree().folder("var/lib/fabric-agent/acks.toml");
+  std::filesystem::remove(site.tree().path() + "/var/lib/fabric-agent/acks.json");
+  site.tree().folder("var/lib/fabric-agent/acks.json");
   EXPECT_FALSE(has(site.ask({"ack", "loss"}).errors, "deleted")) << "what only cannot be read may be in order";
 }
 

@@ -103,7 +103,7 @@ class Machine {
 
   // As after a restart of whoever watches.
   void restart() {
-    const auto memory = parse_health(health_toml({health_, {}}), "health.toml");
+    const auto memory = parse_health(health_text({health_, {}}), "health.json");
     ASSERT_TRUE(memory) << memory.error().text();
     health_ = memory->health;
     health_.alone = true;

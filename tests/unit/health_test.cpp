@@ -246,7 +246,7 @@ HealthMemory some_memory() {
 
 TEST(HealthFile, GivesBackWhatWasWritten) {
   const HealthMemory memory = some_memory();
-  const auto read = parse_health(health_toml(memory), "health.toml");
+  const auto read = parse_health(health_text(memory), "health.json");
   ASSERT_TRUE(read) << read.error().text();
   EXPECT_EQ(read->health.rules, memory.health.rules);
   EXPECT_EQ(read->health.devices, memory.health.devices);
@@ -260,7 +260,7 @@ TEST(HealthFile, ATimeThatIsDamagedHoldsNothingForLong) {
   HealthState& state = memory.health.rules["link_flap"]["mlx5_0/1"];
   state.parts.clear();
   state.warning = {true, 1e15, 1e15};
-  auto read = parse_health(health_toml(memory), "health.toml");
+  auto read = parse_health(health_text(memory), "health.json");
   ASSERT_TRUE(read) << read.error().text();
   Watch watch{health_rules()[0]};
   watch.state = read->health.rules["link_flap"]["mlx5_0/1"];
@@ -269,18 +269,19 @@ TEST(HealthFile, ATimeThatIsDamagedHoldsNothingForLong) {
 }
 
 TEST(HealthFile, SaysWhereItIsWrong) {
-  const auto broken = parse_health("updated = 1\n[[state]\n", "/run/x/health.toml");
+  const auto broken = parse_health(R"({"format":1,"updated":1,"rules":[)", "/run/x/health.json");
   ASSERT_FALSE(broken);
   EXPECT_EQ(broken.error().code, EBADMSG);
-  EXPECT_EQ(broken.error().text().find("/run/x/health.toml:2:"), 0u) << broken.error().text();
-  EXPECT_FALSE(parse_health("", "health.toml"));
-  const std::string text = health_toml(some_memory());
-  for (size_t length = 0; length < text.size(); ++length)
-    (void)parse_health(text.substr(0, length), "health.toml");  // whatever is cut off
+  EXPECT_EQ(broken.error().text().find("/run/x/health.json: "), 0u) << broken.error().text();
+  EXPECT_FALSE(parse_health("", "health.json"));
+  const std::string text = health_text(some_memory());
+  for (size_t length = 0; length + 1 < text.size(); ++length)
+    EXPECT_FALSE(parse_health(text.substr(0, length), "health.json")) << length;
   const auto strange =
-      parse_health("updated = 5\nstate = 7\n[[device]]\nport = 3\n[[acknowledged]]\nat = \"x\"\n", "health.toml");
-  ASSERT_TRUE(strange);
-  EXPECT_TRUE(strange->health.rules.empty());
+      parse_health(R"({"format":1,"updated":5,"rules":{"a":{"b":{"seen":1,"onsets":-1}}}})", "health.json");
+  ASSERT_FALSE(strange);
+  EXPECT_TRUE(has(strange.error().what, "health.json: rules: onsets: expected an integer from 0"))
+      << strange.error().what;
 }
 
 TEST(HealthConfig, TakesAPartOfARule) {

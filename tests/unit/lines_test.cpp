@@ -273,9 +273,9 @@ TEST(ExplainLine, UnknownLinesAndIdsDiffer) {
 
 // The exporter's history of an hour: a flap half an hour ago.
 void remember(Tree& tree) {
-  tree.file("run/fabric-exporter/health.toml",
-            "updated = 10000.0\nwall = 1795996800\nwatched = 6400.0\n[[past]]\nrule = \"link_flap\"\nsubject = "
-            "\"mlx5_0/1\"\nstatus = \"critical\"\nfrom = 8200.0\nuntil = 8260.0\nevidence = \"3 link downs\"\n");
+  tree.file("run/fabric-exporter/health.json",
+            R"({"format":1,"updated":10000,"wall":1795996800,"watched":6400,"past":[{"rule":"link_flap","subject":)"
+            R"("mlx5_0/1","status":"critical","from":8200,"until":8260,"evidence":"3 link downs"}]})");
   tree.file("proc/uptime", "10000.00 1.00\n");
 }
 

@@ -43,17 +43,6 @@ int check_config(const Options& options, const Result<LoadedConfig>& config, Out
   return config ? kDone : kInvalid;
 }
 
-// Without a drop-in that the configuration in use has.
-int accept_config(const Options& options, Output& output) {
-  if (auto host = must_be_host(options); !host) return fail(output, kFailure, host.error().text());
-  const auto config = load_config(options.config_file());
-  if (!config) return fail(output, kInvalid, config.error().text());
-  if (auto saved = save_last_good(options.root, *config); !saved) return fail(output, kFailure, saved.error().text());
-  if (!options.json) output.text += "Accepted. Next: systemctl reload fabric-agent\n";
-  else output.text += json_text({{"accepted", true}});
-  return kDone;
-}
-
 Json policy_json(const Policy& policy) {
   Json ports = Json::array();
   for (const PortPolicy& entry : policy.ports) {
@@ -72,10 +61,11 @@ Json policy_json(const Policy& policy) {
 
 int run_config(const Options& options, Output& output) {
   const std::string what = options.arguments.size() == 1 ? options.arguments.front() : "";
-  if (what == "accept") return accept_config(options, output);
-  if (what != "check" && what != "show") return fail(output, kUsage, "config requires check, show or accept");
-  auto config = load_whole_config(options.root, options.config);
-  if (const auto root = Root::open(options.root); what == "check" && config && root) check_cabling_file(*root, *config);
+  if (what != "check" && what != "show") return fail(output, kUsage, "config requires check or show");
+  const auto root = Root::open(options.root);
+  if (!root) return fail(output, kInvalid, root.error().text());
+  auto config = load_config(*root, options.config);
+  if (what == "check" && config) check_cabling_file(*root, *config);
   if (what == "check") return check_config(options, config, output);
   if (!config) return fail(output, kInvalid, config.error().text());
   output.text += options.json ? json_text(policy_json(config->policy)) : show_config(config->policy);

@@ -86,6 +86,8 @@ std::string agent_lines(const Node& node) {
   if (!agent.config_error.empty())
     text += "Agent: invalid configuration, the last valid one is in use (/" + std::string(kLastGoodFile) +
             "): " + agent.config_error + "\n";
+  if (!agent.lost_entry.empty())
+    text += "Agent: no [[port]] entry matches any more since a reload: " + names_text(agent.lost_entry) + "\n";
   if (!agent.originals_error.empty()) text += "Agent: original settings unreadable: " + agent.originals_error + "\n";
   return text;
 }
@@ -288,7 +290,8 @@ Json status_json(const Node& node, const Policy* policy, const Plan& plan) {
   if (node.agent)
     agent = {{"running", node.agent->running}, {"mode", node.agent->mode},
              {"updated", node.agent->updated}, {"config_error", node.agent->config_error},
-             {"held", node.agent->held},       {"originals_error", node.agent->originals_error}};
+             {"held", node.agent->held},       {"originals_error", node.agent->originals_error},
+             {"lost_entry", node.agent->lost_entry}};
   for (const Port& port : node.ports) ports.push_back(port_json(node, port, policy, find_in(plan, port.id())));
   if (const Changes* changes = find_in(plan, kHostSubject)) put_changes(host, node, true, changes);
   return {{"hostname", node.hostname}, {"agent", std::move(agent)}, {"inventory", inventory_json(node)},

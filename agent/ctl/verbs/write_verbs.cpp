@@ -10,7 +10,7 @@
 #include "enforce/selftest.h"
 #include "kernel/netlink/rtnl.h"
 #include "policy/config.h"
-#include "setting/toml_value.h"
+#include "policy/toml_value.h"
 
 namespace fabric::ctl {
 

@@ -48,7 +48,7 @@ Result<std::optional<HealthMemory>> load_memory(const std::string& directory, co
 // An error with the directory, which replace_file() does not know.
 Result<void> save_memory(const std::string& directory, const char* name, const HealthMemory& memory) {
   if (directory.empty()) return {};
-  auto saved = replace_file(directory, name, health_toml(memory));
+  auto saved = replace_file(directory, name, health_text(memory));
   return saved ? saved : error(saved.error().code, directory + saved.error().what);
 }
 

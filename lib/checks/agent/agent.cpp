@@ -14,19 +14,27 @@ Finding finding_for(const View& view, const AgentState& agent) {
   if (!agent.running)
     return bad(Status::warning, "host", "not running, last change " + (agent.updated.empty() ? "-" : agent.updated),
                "running", kUnwatched, kStart);
-  if (!agent.config_error.empty())
-    return bad(Status::critical, "host",
-               "running, " + mode + ", with its last valid configuration: " + agent.config_error, "running",
-               "The configuration was invalid when the agent read it. The agent uses the last valid one.",
-               "fabric-agentctl config check, then systemctl reload fabric-agent");
   const std::string& lost = agent.originals_error;  // begins with the file's name
   if (!lost.empty())
     return bad(
         Status::critical, "host", "original settings unreadable: " + lost, "original settings readable",
         "The settings from before the first write cannot be restored. While the file itself cannot be read, settings "
         "that differ are not written.",
-        "Repair the file and move it back to /var/lib/fabric-agent/originals.toml, or give up those settings: mv " +
+        "Repair the file and move it back to /var/lib/fabric-agent/originals.json, or give up those settings: mv " +
             lost.substr(0, lost.find(':')) + " /root/; then: systemctl reload fabric-agent");
+  if (!agent.config_error.empty())
+    return bad(Status::warning, "host",
+               "running, " + mode + ", with its last valid configuration: " + agent.config_error, "running",
+               "The configuration was invalid when the agent read it. The agent uses the last valid one.",
+               "fabric-agentctl config check, then systemctl reload fabric-agent");
+  if (!agent.lost_entry.empty())
+    return bad(
+        Status::warning, "host",
+        "running, " + mode + ", no [[port]] entry matches any more: " + joined(agent.lost_entry),
+        "every port keeps its [[port]] entry at a reload",
+        "A change of the configuration left these ports without an entry. Their settings are no longer enforced.",
+        "Restore the entry, then systemctl reload fabric-agent. If the ports are to be unmanaged: systemctl "
+        "restart fabric-agent");
   if (!agent.held.empty())
     return bad(Status::warning, "host", "running, " + mode + ", suspended: " + agent.held, "running, not suspended",
                "Enforcement is suspended: an apply is not confirmed yet.",
@@ -44,7 +52,8 @@ std::optional<Finding> ask_host(const View& view) {
   const bool missing = view.policy == nullptr && view.no_policy.ends_with("(ENOENT)"),
              closed = view.no_policy.ends_with("(EACCES)");
   if (!view.no_policy.empty() && !missing && !closed)
-    return bad(Status::critical, "host", "configuration invalid: " + first_error(view), "configuration valid",
+    return bad(view.policy != nullptr ? Status::warning : Status::critical, "host",
+               "configuration invalid: " + first_error(view), "configuration valid",
                view.policy != nullptr ? "The last valid configuration stays in use; changes are not."
                                       : "There is no valid configuration. Nothing is enforced after the next start.",
                "Correct what fabric-agentctl config check reports, then systemctl reload-or-restart fabric-agent");

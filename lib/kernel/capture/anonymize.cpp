@@ -238,14 +238,14 @@ void each_attribute(const std::string& bytes, size_t from, size_t to, With&& wit
   }
 }
 
-// `hide` of the text after each `key`, to the end of its line.
+// `hide` of the text after each `key`, up to `end`.
 template <class Hide>
-std::string with_values(const std::string& text, std::string_view key, Hide&& hide) {
+std::string with_values(const std::string& text, std::string_view key, char end, Hide&& hide) {
   std::string out;
   size_t done = 0;
   for (size_t at = 0; (at = text.find(key, at)) != std::string::npos;) {
     const size_t start = at + key.size();
-    at = std::min(text.find('\n', start), text.size());
+    at = std::min(text.find(end, start), text.size());
     out.append(text, done, start - done).append(hide(text.substr(start, at - start)));
     done = at;
   }
@@ -292,13 +292,14 @@ class Disguise {
     if (ask != Ask::read) return name(text);
     if (is_serial(what)) return whole_word(text);
     if (what.ends_with("/properties"))
-      text = with_values(text, "unique_id ", [this](const std::string& value) { return unique_id(value); });
-    if (what.ends_with("/optics.toml"))
-      text = with_values(text, "\nserial_number = \"",
-                         [this](const std::string& value) { return word_before(value, '"'); });
-    // '["serial:MT2233X12345/0.1"]': the serial number, the function and the port.
-    if (what.ends_with("/originals.toml"))
-      text = with_values(text, "\n[\"serial:", [this](const std::string& rest) { return word_before(rest, '/'); });
+      text = with_values(text, "unique_id ", '\n', [this](const std::string& value) { return unique_id(value); });
+    if (what.ends_with("/optics.json"))
+      text = with_values(text, "\"serial_number\":\"", '"', [this](const std::string& value) {
+        return value.empty() ? value : pseudonyms_.of_word(value);
+      });
+    // "serial:MT2233X12345/0.1": the serial number, the function and the port.
+    if (what.ends_with("/originals.json"))
+      text = with_values(text, "\"serial:", '"', [this](const std::string& rest) { return word_before(rest, '/'); });
     return name(text);
   }
 

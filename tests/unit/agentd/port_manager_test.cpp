@@ -513,6 +513,11 @@ TEST_F(PortManagerTest, PortsWithoutAnEntryAreLeftAlone) {
   look();
   EXPECT_EQ(nic.mtu, 1500U);
   EXPECT_EQ(manager_->status(), "enforce: 0 ports, 1 unmanaged");
+  EXPECT_EQ(manager_->state().lost_entry, manager_->ids());
+  manager_->set_policy(policy_of(kEnforce, "[[port]]\nmatch = { netdev = \"eth8\" }\nmtu = 9000\n"));
+  EXPECT_EQ(manager_->state().lost_entry, manager_->ids()) << "until it has one again";
+  manager_->set_policy(policy_of(kEnforce));
+  EXPECT_TRUE(manager_->state().lost_entry.empty());
 }
 
 TEST_F(PortManagerTest, CarrierUpAndRenamesAreSeen) {

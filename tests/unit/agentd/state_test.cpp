@@ -99,7 +99,7 @@ TEST_F(StateFiles, OriginalsFollowTheSerialNumber) {
 }
 
 TEST_F(StateFiles, OriginalsByAddressBecomeThoseOfTheSerialNumber) {
-  tree_.file(kOriginalsFile, "[\"mac:a\"]\nplace = \"0000:24:00.0/1\"\nmtu = 1500\n");
+  tree_.file(kOriginalsFile, R"({"format":1,"ports":{"mac:a":{"place":"0000:24:00.0/1","settings":{"mtu":1500}}}})");
   Originals originals = saved();
   const Port port = board_at("0000:99:00.0", "MT1", "mac:a");
   EXPECT_TRUE(absent_originals(originals, {port}).empty());
@@ -124,31 +124,15 @@ TEST_F(StateFiles, ACardWhoseSerialNumberIsUnreadableKeepsItsOriginals) {
   EXPECT_TRUE(originals.empty());
 }
 
-TEST_F(StateFiles, OriginalsOfAnEarlierReleaseBecomeTheCards) {
-  tree_.file(kOriginalsFile, "[\"0000:24:00.0/1\"]\nmtu = 1500\npfc = [3]\n");
-  Originals originals = saved();
-  Port bond = port_at("0000:24:00.0", "guid:1/1"), member = port_at("0000:24:00.0", "mac:a");
-  bond.netdev = bond.bond = member.bond = "bond0";
-  const Qos now{.mtu = 9000, .pfc = PrioSet{}};
-  ASSERT_TRUE(save_original(directory_, originals, bond, now).ok());
-  ASSERT_TRUE(save_original(directory_, originals, member, now).ok());
-  originals = saved();
-  ASSERT_EQ(originals.size(), 2U);
-  EXPECT_EQ(originals.at("guid:1/1").mtu, 1500U);
-  EXPECT_EQ(originals.at("mac:a").pfc, PrioSet{1 << 3});
-  EXPECT_EQ(originals.at("mac:a").place, "0000:24:00.0/1");
-}
-
 // Cut anywhere, it is not read as one with fewer originals.
 TEST_F(StateFiles, ATruncatedFileIsAnError) {
   Originals originals{{"0000:24:00.0/1", odd_qos()}, {"0000:25:00.0/1", odd_qos()}};
   ASSERT_TRUE(save_originals(directory_, originals).ok());
   const auto file = path(kOriginalsFile);
-  const size_t kHeader = originals_toml({}).size();  // a file without originals, of an earlier release
-  for (auto size = fs::file_size(file) - 2; size-- > 0;) {
+  for (auto size = fs::file_size(file) - 1; size-- > 0;) {
     fs::resize_file(file, size);
     const auto cut = load_originals(directory_);
-    EXPECT_TRUE(!cut.ok() || (cut->empty() && size == kHeader)) << size;
+    EXPECT_FALSE(cut.ok()) << size;
   }
 }
 
@@ -171,16 +155,17 @@ TEST_F(StateFiles, OriginalsKeepEveryReadableValue) {
 TEST_F(StateFiles, NoFileIsNoOriginals) { EXPECT_TRUE(saved().empty()); }
 
 TEST_F(StateFiles, ACorruptFileIsAnErrorAndIsKeptAside) {
-  tree_.file(kOriginalsFile, "[\"0000:24:00.0/1\"]\nmtu = \"many\"\n");
+  tree_.file(kOriginalsFile, R"({"format":1,"ports":{"0000:24:00.0/1":{"settings":{"mtu":"many"}}}})");
   auto loaded = load_originals(directory_);
   ASSERT_EQ(test::code_of(loaded), EBADMSG);
-  EXPECT_TRUE(has(loaded.error().what, "originals.toml:2:7"));
+  EXPECT_TRUE(
+      has(loaded.error().what, "originals.json: ports: settings: mtu: expected an integer from 0 to 4294967295"));
   ASSERT_TRUE(set_originals_aside(directory_).ok());
   tree_.file(kOriginalsFile, "[[[");
   auto second = set_originals_aside(directory_);
   ASSERT_TRUE(second.ok());
-  EXPECT_EQ(*second, "originals.toml.corrupt.2");
-  EXPECT_TRUE(tree_.root().exists("var/lib/fabric-agent/originals.toml.corrupt"));
+  EXPECT_EQ(*second, "originals.json.corrupt.2");
+  EXPECT_TRUE(tree_.root().exists("var/lib/fabric-agent/originals.json.corrupt"));
   EXPECT_FALSE(tree_.root().exists(kOriginalsFile));
 }
 
@@ -232,6 +217,22 @@ TEST_F(StateFiles, TheAgentSaysWhichConfigurationAndDevicesItHas) {
   ASSERT_TRUE(save_agent_state(directory_, state).ok());
   EXPECT_EQ(*config(), "") << "an older agent";
   EXPECT_EQ(*agent_devices(tree_.root()), Devices());
+}
+
+TEST_F(StateFiles, SaysWhichMemberIsWrong) {
+  const auto fault = [](const std::string& text) {
+    const auto state = parse_agent_state(text, "state.json");
+    return state ? std::string() : state.error().what;
+  };
+  EXPECT_EQ(fault(R"({"format":1,"mode":7})"), "state.json: mode: type must be string, but is number");
+  EXPECT_EQ(fault(R"({"format":1,"ports":{"a/1":{"pfc":{"repairs":-1}}}})"),
+            "state.json: ports: repairs: expected an integer from 0 to 18446744073709551615");
+  EXPECT_EQ(fault(R"({"mode":"audit"})"), "state.json: format is missing");
+  EXPECT_EQ(fault(R"({"format":2})"), "state.json: format 2 of another release");
+  EXPECT_EQ(fault(R"({"format":1,"ports":{"a\u001b":{}}})"), "state.json: a key with a character that cannot be shown");
+  EXPECT_EQ(fault(R"({"format":1,"x":)" + std::string(20, '[') + std::string(20, ']') + "}"),
+            "state.json: more than 16 levels");
+  EXPECT_EQ(fault(R"({"format":1,"unknown":[{}],"mode":null})"), "") << "of another release, or absent";
 }
 
 TEST_F(StateFiles, NoStateFileIsNoState) { EXPECT_EQ(state(), std::nullopt); }

@@ -215,7 +215,7 @@ TEST_F(Capture, HasTheConfigurationInUseWhileTheFileIsInvalid) {
   const std::string root = machine.tree.path(), file = root + "/etc/fabric-agent/fabric-agent.toml";
   ASSERT_TRUE(save_last_good(root, *load_config(file)).ok());
   machine.tree.file("etc/fabric-agent/fabric-agent.toml", "mode = \"aud\"\n");
-  machine.tree.file(state::kOriginalsFile, "last_line = \"# end\"\n\n[\"serial:MT1/0.1\"]\nmtu = 1500\n\n# end\n");
+  machine.tree.file(state::kOriginalsFile, R"({"format":1,"ports":{"serial:MT1/0.1":{"settings":{"mtu":1500}}}})");
   take(true);
   out.file(std::string("capture/") + kLastGoodFile,  // the machine's root is "/"
            replaced(out.content(std::string("capture/") + kLastGoodFile), root + "/", "/"));

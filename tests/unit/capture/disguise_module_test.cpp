@@ -92,7 +92,7 @@ TEST(Disguise, SoHasWhatIsPublished) {
   optics.modules["eth0"].vendor = "Acme";
   optics.modules["eth1"].serial_number = "SN-2-LONGER";
   Tape tape;
-  tape.note(Ask::read, state::kOpticsFile, std::vector{state::optics_toml(optics, 5)});
+  tape.note(Ask::read, state::kOpticsFile, std::vector{state::optics_text(optics, 5)});
   disguise(tape, true);
   const auto shown = state::parse_optics((**tape.find(Ask::read, state::kOpticsFile)).front(), "x", {});
   ASSERT_TRUE(shown.ok()) << shown.error().text();
@@ -135,11 +135,12 @@ TEST(Disguise, ACardHasAnotherSerialNumber) {
   for (const char* kept : {"ConnectX-7", "MCX7"}) EXPECT_NE(shown_vpd.find(kept), std::string::npos) << kept;
   for (const char* hidden : {"MT2244X12345", "6f1f9a3c"}) EXPECT_EQ(shown_vpd.find(hidden), std::string::npos);
 
-  const std::string originals = "\n[\"serial:SN42/0.1\"]\nplace = \"0000:24:00.0/1\"\nmtu = 1500\n";
-  const std::string shown_originals = disguised(Ask::read, "var/lib/fabric-agent/originals.toml", originals);
-  EXPECT_EQ(shown_originals.find("SN42"), std::string::npos) << shown_originals;
-  EXPECT_NE(shown_originals.find("/0.1\"]\nplace = \"0000:24:00.0/1\"\nmtu = 1500\n"), std::string::npos)
-      << shown_originals;
+  const std::string originals =
+      R"({"format":1,"ports":{"serial:SN42/0.1":{"place":"0000:24:00.0/1"},"serial:SN43/0.1":{}}})";
+  const std::string shown_originals = disguised(Ask::read, "var/lib/fabric-agent/originals.json", originals);
+  for (const char* hidden : {"SN42", "SN43"})
+    EXPECT_EQ(shown_originals.find(hidden), std::string::npos) << shown_originals;
+  EXPECT_NE(shown_originals.find(R"(/0.1":{"place":"0000:24:00.0/1"},"serial:)"), std::string::npos) << shown_originals;
 }
 
 }  // namespace

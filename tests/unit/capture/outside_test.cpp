@@ -39,15 +39,15 @@ struct Foreign {
 };
 
 std::vector<Foreign> foreign_files() {
-  return {{state::kNeighborFile, state::neighbors_toml({.source = state::kLldpSource}, 5),
+  return {{state::kNeighborFile, state::neighbors_text({.source = state::kLldpSource}, 5),
            [](const Root& root) { return code_of(state::load_neighbors(root)); }},
-          {kHealthFile, health_toml({}), [](const Root& root) { return code_of(load_health(root)); }},
-          {kReportFile, report_toml({{}, 5}), [](const Root& root) { return code_of(load_report(root)); }},
-          {state::kOpticsFile, state::optics_toml({}, 5),
+          {kHealthFile, health_text({}), [](const Root& root) { return code_of(load_health(root)); }},
+          {kReportFile, report_text({{}, 5}), [](const Root& root) { return code_of(load_report(root)); }},
+          {state::kOpticsFile, state::optics_text({}, 5),
            [](const Root& root) { return code_of(state::load_optics(root)); }},
-          {state::kPciFile, state::pci_state_toml({"2026-01-01T00:00:00Z", {}}),
+          {state::kPciFile, state::pci_state_text({"2026-01-01T00:00:00Z", {}}),
            [](const Root& root) { return code_of(state::load_pci_state(root)); }},
-          {state::kStateFile, state::agent_state_toml({}),
+          {state::kStateFile, state::agent_state_text({}),
            [](const Root& root) { return code_of(state::load_agent_state(root)); }}};
 }
 
@@ -144,11 +144,14 @@ TEST(CapturedTree, NoLinkOfItShowsAFileOutside) {
        "Device A,Termination A,Device B,Termination B\nSECRET,1\n",
        "2 fields",
        {"config", "check"}},
-      {"var/lib/fabric-agent/acks.toml",
-       acks_toml({{"pfc", "", 1, 4102444800, "root", "SECRET"}}),
+      {"var/lib/fabric-agent/acks.json",
+       acks_text({{"pfc", "", 1, 4102444800, "root", "SECRET"}}),
        "SECRET",
        {"ack", "--list"}},
-      {"run/fabric-agent/state.toml", "mode = \"audit\"\nconfig_error = \"SECRET\"\n", "SECRET", {"status"}}};
+      {"run/fabric-agent/state.json",
+       R"({"format":1,"mode":"audit","config_error":["SECRET"]})",
+       "SECRET",
+       {"status"}}};
   for (const InTree& each : files)
     for (const char* kind : {"the file", "its link", "its folder's link"}) {
       Tree tree, outside;
@@ -177,8 +180,8 @@ TEST(CapturedTree, NoLinkOfItShowsAFileOutside) {
 // A verb that writes is a row here; so is every new one.
 TEST(CapturedTree, IsNotWritten) {
   const std::vector<std::vector<std::string>> verbs{
-      {"apply"},      {"apply", "--confirm", "60"}, {"restore"},         {"confirm"}, {"selftest", "mlx5_0/1"},
-      {"ack", "pfc"}, {"ack", "pfc", "--remove"},   {"config", "accept"}};
+      {"apply"},      {"apply", "--confirm", "60"}, {"restore"}, {"confirm"}, {"selftest", "mlx5_0/1"},
+      {"ack", "pfc"}, {"ack", "pfc", "--remove"}};
   const auto files = [](const Tree& tree) {
     std::set<std::string> out;
     for (const auto& entry : fs::recursive_directory_iterator(tree.path())) out.insert(entry.path().string());
@@ -208,7 +211,7 @@ const std::string kEvil =
     "a\x1b[2Jb\nc\rd\u202e"
     "e\x9b"
     "f\u2028g\x7f";
-const std::string kEvilToml = R"("a\u001b[2Jb\nc\rd\u202Ee\u009Bf\u2028g\u007F")";
+const std::string kEvilQuoted = R"("a\u001b[2Jb\nc\rd\u202Ee\u009Bf\u2028g\u007F")";
 
 bool is_shown(const std::string& text, Breaks breaks = Breaks::replace) { return clean_text(text, breaks) == text; }
 
@@ -231,8 +234,8 @@ std::vector<std::string> of_module() {
 }
 
 std::vector<std::string> of_optics() {
-  const auto read = state::parse_optics("read = 1\ninterval = 1\n[module." + kEvilToml + "]\nvendor = " + kEvilToml +
-                                            "\nbad_checksums = [" + kEvilToml + "]\n",
+  const auto read = state::parse_optics(R"({"format":1,"read":1,"interval":1,"modules":{"eth0":{"vendor":)" +
+                                            kEvilQuoted + R"(,"bad_checksums":[)" + kEvilQuoted + "]}}}",
                                         "x", {});
   if (!read || read->modules.empty()) return {};
   const auto& [netdev, module] = *read->modules.begin();
@@ -240,30 +243,31 @@ std::vector<std::string> of_optics() {
 }
 
 std::vector<std::string> of_neighbors() {
-  const auto read = state::parse_neighbors(
-      "updated = 1\nsource = " + kEvilToml + "\n[[neighbor]]\nnetdev = " + kEvilToml + "\nchassis_id = " + kEvilToml +
-          "\nport_id = " + kEvilToml + "\nsystem_name = " + kEvilToml + "\nttl = 120\nheard = 1\n",
-      "x", 1);
+  const auto read = state::parse_neighbors(R"({"format":1,"updated":1,"source":)" + kEvilQuoted +
+                                               R"(,"neighbors":[{"ttl":120,"heard":1,"netdev":)" + kEvilQuoted +
+                                               R"(,"chassis_id":)" + kEvilQuoted + R"(,"port_id":)" + kEvilQuoted +
+                                               R"(,"system_name":)" + kEvilQuoted + "}]}",
+                                           "x", 1);
   if (!read || read->heard.empty()) return {};
   const Neighbor& one = read->heard.front();
   return {one.netdev, one.source, one.chassis_id, one.port_id, one.system_name};
 }
 
 std::vector<std::string> of_acks() {
-  const auto acks = parse_acks(acks_toml({{"link", kEvil, 1, 2, kEvil, kEvil}}), "x");
+  const auto acks = parse_acks(acks_text({{"link", kEvil, 1, 2, kEvil, kEvil}}), "x");
   if (!acks || acks->empty()) return {};
   return {acks->front().subject, acks->front().by, acks->front().comment};
 }
 
 std::vector<std::string> of_agent_state() {
   const auto state = state::parse_agent_state(
-      "mode = " + kEvilToml + "\n[port." + kEvilToml + "]\n" + kEvilToml + " = { outcome = " + kEvilToml +
-          ", detail = " + kEvilToml + ", drifts = { " + kEvilToml + " = 1 }, drift_by = " + kEvilToml + " }\n",
+      R"({"format":1,"mode":)" + kEvilQuoted + R"(,"ports":{"mlx5_0/1":{"pfc":{"outcome":)" + kEvilQuoted +
+          R"(,"detail":)" + kEvilQuoted + R"(,"drift_by":)" + kEvilQuoted + "}}}}",
       "x");
   if (!state || state->ports.empty()) return {};
   const auto& [port, settings] = *state->ports.begin();
   const auto& [key, setting] = *settings.begin();
-  return {state->mode, port, key, setting.outcome, setting.detail, setting.drifts.begin()->first, setting.drift_by};
+  return {state->mode, port, key, setting.outcome, setting.detail, setting.drift_by};
 }
 
 std::vector<std::string> of_cabling() {
@@ -283,8 +287,8 @@ std::vector<std::string> of_host() {
 TEST(StrangersText, IsCleanWhereItIsRead) {
   const std::vector<std::pair<const char*, std::function<std::vector<std::string>()>>> sources{
       {"LLDP", of_lldp},          {"module memory", of_module},
-      {"optics.toml", of_optics}, {"neighbors.toml", of_neighbors},
-      {"acks.toml", of_acks},     {"state.toml", of_agent_state},
+      {"optics.json", of_optics}, {"neighbors.json", of_neighbors},
+      {"acks.json", of_acks},     {"state.json", of_agent_state},
       {"cabling", of_cabling},    {"host name", of_host}};
   size_t texts = 0;
   for (const auto& [name, read] : sources) {
@@ -302,8 +306,8 @@ TEST(StrangersText, IsCleanWhereItIsRead) {
 // A configuration is an administrator's, but its names go everywhere: such a name is a mistake, and refused.
 TEST(StrangersText, AConfigurationDoesNotHaveIt) {
   for (const std::string& line :
-       {"[[port]]\nname = " + kEvilToml, "[[port]]\nmatch = { netdev = [" + kEvilToml + "] }", kEvilToml + " = 1",
-        "[cabling]\nhost = " + kEvilToml, std::string("mode = \"\x1b[2J\"")}) {
+       {"[[port]]\nname = " + kEvilQuoted, "[[port]]\nmatch = { netdev = [" + kEvilQuoted + "] }", kEvilQuoted + " = 1",
+        "[cabling]\nhost = " + kEvilQuoted, std::string("mode = \"\x1b[2J\"")}) {
     const auto config = parse_config("mode = \"audit\"\n" + line + "\n", "fabric-agent.toml");
     ASSERT_FALSE(config.ok()) << line;
     EXPECT_TRUE(is_shown(config.error().text(), Breaks::keep)) << ::testing::PrintToString(config.error().text());
@@ -323,13 +327,15 @@ TEST(StrangersText, DoesNotReachATerminal) {
   tree.file("etc/fabric-agent/fabric-agent.toml", "mode = \"audit\"\n[[port]]\nname = \"roce\"\npfc = [3]\n");
   tree.file(
       state::kNeighborFile,
-      "updated = 9\nsource = \"fabric-lldp\"\n[listening]\neth0 = 1\n[[neighbor]]\nnetdev = \"eth0\"\nchassis_id = " +
-          kEvilToml + "\nport_id = " + kEvilToml + "\nsystem_name = " + kEvilToml + "\nttl = 120\nheard = 8\n");
-  tree.file(state::kOpticsFile, "read = 9\ninterval = 60\n[module.eth0]\nvendor = " + kEvilToml + "\n");
-  tree.file(state::kStateFile, "mode = \"enforce\"\nconfig_error = " + kEvilToml +
-                                   "\n[port.\"mlx5_0/1\"]\npfc = { outcome = " + kEvilToml + ", detail = " + kEvilToml +
-                                   " }\n");
-  tree.file(kAckFile, acks_toml({{"link", kEvil, 1, 4102444800, kEvil, kEvil}}));
+      R"({"format":1,"updated":9,"source":"fabric-lldp","listening":{"eth0":1},"neighbors":[{"netdev":"eth0","ttl":120,)"
+      R"("heard":8,"chassis_id":)" +
+          kEvilQuoted + R"(,"port_id":)" + kEvilQuoted + R"(,"system_name":)" + kEvilQuoted + "}]}");
+  tree.file(state::kOpticsFile,
+            R"({"format":1,"read":9,"interval":60,"modules":{"eth0":{"vendor":)" + kEvilQuoted + "}}}");
+  tree.file(state::kStateFile, R"({"format":1,"mode":"enforce","config_error":[)" + kEvilQuoted +
+                                   R"(],"ports":{"mlx5_0/1":{"pfc":{"outcome":)" + kEvilQuoted + R"(,"detail":)" +
+                                   kEvilQuoted + "}}}}");
+  tree.file(kAckFile, acks_text({{"link", kEvil, 1, 4102444800, kEvil, kEvil}}));
   size_t shown = 0;
   for (const std::vector<std::string>& verb : {std::vector<std::string>{"status"},
                                                {"check", "-i", "100ms"},

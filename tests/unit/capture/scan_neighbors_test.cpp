@@ -93,10 +93,10 @@ TEST(ScanNeighbors, OfTheListenerOnThePortsNetdevs) {
 
 TEST(ScanNeighbors, AFileThatIsBrokenIsTold) {
   Bed bed;
-  bed.tree.file("run/fabric-lldp/neighbors.toml", "updated = \n");
+  bed.tree.file("run/fabric-lldp/neighbors.json", "{");
   bed.read();
   EXPECT_EQ(bed.node.neighbors.source, "");
-  EXPECT_TRUE(test::has(bed.node.neighbors.why_none, "neighbors.toml:1:"));
+  EXPECT_TRUE(test::has(bed.node.neighbors.why_none, "neighbors.json: "));
 }
 
 TEST(ScanNeighbors, OtherNamesOfANetdev) {

@@ -40,10 +40,10 @@ struct Kind {
   std::function<Reading(const std::string&)> read;
 };
 
-// As it stands on disk when `toml` was written by replace_file().
-std::string stored(const std::string& toml) {
+// As it is on disk when it was written by replace_file().
+std::string stored(const std::string& text) {
   test::Tree tree;
-  EXPECT_TRUE(replace_file(tree.path(), "file", toml));
+  EXPECT_TRUE(replace_file(tree.path(), "file", text));
   return tree.content("file");
 }
 
@@ -64,16 +64,14 @@ Reading config_with(const std::string& file, const std::string& text) {
 }
 
 std::vector<Kind> configurations() {
-  const std::string drop_in =
-      "last_line = \"# end\"\n[[port]]\nname = \"rail\"\nmatch = { netdev = \"ens*\" }\nmtu = 4200\npfc = [3]\n# end\n";
+  const std::string drop_in = "[[port]]\nname = \"rail\"\nmatch = { netdev = \"ens*\" }\nmtu = 4200\npfc = [3]\n";
   const std::string profile = "etc/fabric-agent/profiles/nvidia-dcqcn.toml", added = "etc/fabric-agent/conf.d/10.toml";
   const auto in = [](const std::string& file) {
     return [file](const std::string& text) { return config_with(file, text); };
   };
-  return {{"the sample configuration", test::of_source("etc/fabric-agent.toml"), End::marked, in(kConfig)},
-          {"a drop-in", drop_in, End::marked, in(added)},
-          {"a drop-in without a last line", drop_in.substr(drop_in.find('[')), End::line, in(added)},
-          {"a profile", test::of_source("etc/profiles/nvidia-dcqcn.toml"), End::marked, in(profile)}};
+  return {{"the sample configuration", test::of_source("etc/fabric-agent.toml"), End::line, in(kConfig)},
+          {"a drop-in", drop_in, End::line, in(added)},
+          {"a profile", test::of_source("etc/profiles/nvidia-dcqcn.toml"), End::line, in(profile)}};
 }
 
 // NetBox's CSV, and the JSON of its API.
@@ -126,25 +124,25 @@ std::vector<Kind> published() {
   PciState pci{"2026-01-01T00:00:00Z", {}};
   for (const char* function : {"0000:17:00.0", "0000:18:00.0", "0000:19:00.0"}) pci.functions[function].mrrs = 4096;
   const state::Optics optics{{{"eth0", module()}, {"eth1", module()}}, 60, 0, 0};
-  return {{"neighbors.toml", stored(state::neighbors_toml(neighbors, 5)), End::marked,
+  return {{"neighbors.json", stored(state::neighbors_text(neighbors, 5)), End::marked,
            [](const std::string& text) {
              return shown(state::parse_neighbors(text, "x", {}),
-                          [](const Neighbors& n) { return state::neighbors_toml(n, 5); });
+                          [](const Neighbors& n) { return state::neighbors_text(n, 5); });
            }},
-          {"health.toml", stored(health_toml(health)), End::marked,
-           [](const std::string& text) { return shown(parse_health(text, "x"), health_toml); }},
-          {"report.toml", stored(report_toml(report)), End::marked,
-           [](const std::string& text) { return shown(parse_report(text, "x"), report_toml); }},
-          {"optics.toml", stored(state::optics_toml(optics, 5)), End::marked,
+          {"health.json", stored(health_text(health)), End::marked,
+           [](const std::string& text) { return shown(parse_health(text, "x"), health_text); }},
+          {"report.json", stored(report_text(report)), End::marked,
+           [](const std::string& text) { return shown(parse_report(text, "x"), report_text); }},
+          {"optics.json", stored(state::optics_text(optics, 5)), End::marked,
            [](const std::string& text) {
              return shown(state::parse_optics(text, "x", {}),
-                          [](const state::Optics& o) { return state::optics_toml(o, 5); });
+                          [](const state::Optics& o) { return state::optics_text(o, 5); });
            }},
-          {"pci.toml", stored(state::pci_state_toml(pci)), End::marked,
-           [](const std::string& text) { return shown(state::parse_pci_state(text, "x"), state::pci_state_toml); }},
-          {"state.toml", stored(state::agent_state_toml(agent)), End::marked, [](const std::string& text) {
+          {"pci.json", stored(state::pci_state_text(pci)), End::marked,
+           [](const std::string& text) { return shown(state::parse_pci_state(text, "x"), state::pci_state_text); }},
+          {"state.json", stored(state::agent_state_text(agent)), End::marked, [](const std::string& text) {
              return shown(state::parse_agent_state(text, "x"),
-                          [](const AgentState& s) { return state::agent_state_toml(s); });
+                          [](const AgentState& s) { return state::agent_state_text(s); });
            }}};
 }
 
@@ -157,13 +155,13 @@ std::vector<Kind> kept() {
   record.until = "2026-01-01T00:00:00Z";
   record.before = originals;
   return {
-      {"originals.toml", stored(state::originals_toml(originals)), End::marked,
-       [](const std::string& text) { return shown(state::parse_originals(text, "x"), state::originals_toml); }},
-      {"confirm.toml", stored(confirm::to_toml(record)), End::marked,
-       [](const std::string& text) { return shown(confirm::parse(text, "x"), confirm::to_toml); }},
-      {"acks.toml",
-       stored(acks_toml({{"link", "mlx5_0/1", 1, 2, "root", "cable ordered"}, {"pfc", "mlx5_1/1", 1, 2, "root", ""}})),
-       End::marked, [](const std::string& text) { return shown(parse_acks(text, "x"), acks_toml); }}};
+      {"originals.json", stored(state::originals_text(originals)), End::marked,
+       [](const std::string& text) { return shown(state::parse_originals(text, "x"), state::originals_text); }},
+      {"confirm.json", stored(confirm::record_text(record)), End::marked,
+       [](const std::string& text) { return shown(confirm::parse(text, "x"), confirm::record_text); }},
+      {"acks.json",
+       stored(acks_text({{"link", "mlx5_0/1", 1, 2, "root", "cable ordered"}, {"pfc", "mlx5_1/1", 1, 2, "root", ""}})),
+       End::marked, [](const std::string& text) { return shown(parse_acks(text, "x"), acks_text); }}};
 }
 
 std::vector<Kind> recorded() {
@@ -186,7 +184,7 @@ std::vector<Kind> recorded() {
 // One value a line; an absent one has no line. Bad checksums are about the bytes.
 std::string lines_of(Transceiver module) {
   module.bad_checksums.clear();
-  return state::optics_toml({{{"m", std::move(module)}}}, 0);
+  return state::optics_text({{{"m", std::move(module)}}}, 0);
 }
 
 std::vector<Kind> wire() {

@@ -57,12 +57,12 @@ TEST(ConfirmRecord, IsReadBackWhole) {
 }
 
 TEST(ConfirmRecord, FaultsAreNamedAndNothingIsGuessed) {
-  for (const char* text :
-       {"[[[", "", "id = \"x\"\n", "id = \"x\"\ndeadline = \"soon\"\n",
-        "id = \"x\"\ndeadline = \"1\"\n[before]\na = 1\n", "id = \"x\"\ndeadline = \"1\"\n[before.a]\npfc = 9\n"}) {
-    auto record = parse(text, "confirm.toml");
+  for (const char* text : {"[[[", "", R"({"format":1,"id":"x"})", R"({"format":1,"id":"x","deadline":"soon"})",
+                           R"({"format":1,"id":"x","deadline":1,"before":{"a":1}})",
+                           R"({"format":1,"id":"x","deadline":1,"before":{"a":{"settings":{"pfc":[9]}}}})"}) {
+    auto record = parse(text, "confirm.json");
     ASSERT_EQ(test::code_of(record), EBADMSG) << text;
-    EXPECT_TRUE(has(record.error().what, "confirm.toml:"));
+    EXPECT_TRUE(has(record.error().what, "confirm.json:"));
   }
 }
 

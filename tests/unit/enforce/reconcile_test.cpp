@@ -103,13 +103,13 @@ TEST_P(Dcb, OriginalsAreSavedOnceBeforeTheFirstWriteAndOnlyThen) {
 }
 
 TEST_P(Dcb, NothingIsWrittenWhenTheOriginalsCannotBeSaved) {
-  bed.options.save_original = [](const Port&, const Qos&) -> Result<void> { return error(ENOSPC, "originals.toml"); };
+  bed.options.save_original = [](const Port&, const Qos&) -> Result<void> { return error(ENOSPC, "originals.json"); };
   auto changes = bed.apply(want);
   EXPECT_EQ(bed.nic.writes(), 0u);
   for (const Change& change : changes) {
     if (change.outcome == Outcome::in_sync) continue;
     EXPECT_EQ(change.outcome, Outcome::unsaved);
-    EXPECT_TRUE(has(change.detail, "originals.toml"));
+    EXPECT_TRUE(has(change.detail, "originals.json"));
   }
 }
 

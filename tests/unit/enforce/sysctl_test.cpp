@@ -142,10 +142,10 @@ TEST(SysctlOriginals, KeepTheFirstAndNeverOverwriteWhatTheyDoNotUnderstand) {
   ASSERT_TRUE(save_sysctl_original(tree.path(), originals, "net.ipv4.tcp_ecn", "2").ok());
   ASSERT_TRUE(save_sysctl_original(tree.path(), originals, "net.ipv4.tcp_ecn", "1").ok());
   EXPECT_EQ(*load_sysctl_originals(tree.path()), (SysctlValues{{"net.ipv4.tcp_ecn", "2"}}));
-  auto number = parse_sysctl_originals("\"net.ipv4.tcp_ecn\" = 2\n", "f");
+  const auto number = parse_sysctl_originals(R"({"format":1,"values":{"net.ipv4.tcp_ecn":2}})", "f");
   EXPECT_EQ(number.error().code, EBADMSG);
-  EXPECT_EQ(number.error().what.substr(0, 4), "f:1:");
-  EXPECT_EQ(parse_sysctl_originals("x = [", "f").error().code, EBADMSG);
+  EXPECT_EQ(number.error().what, "f: values: type must be string, but is number");
+  EXPECT_EQ(parse_sysctl_originals("[", "f").error().code, EBADMSG);
 }
 
 }  // namespace

@@ -228,7 +228,7 @@ TEST(Collector, ModulesAreShownAsLongAsTheyAreOfLate) {
   module.temperature.value = 41.5;
   two_nics(tree)
       .file("proc/uptime", "1040.00 1.00\n")
-      .file(state::kOpticsFile, state::optics_toml({{{"eth2", module}}, 60, 0, 0}, 1000));
+      .file(state::kOpticsFile, state::optics_text({{{"eth2", module}}, 60, 0, 0}, 1000));
   RunningCollector running(test::collector_options(tree.path()));
   std::string page = running.page();
   EXPECT_EQ(value(page, "fabric_module_temperature_celsius{device=\"mlx5_0\",port=\"1\"}"), 41.5);
@@ -268,7 +268,7 @@ TEST(Collector, OfABondEachMemberIsShownAndJudged) {
   bonded(two_nics(tree)).file("proc/uptime", "1040.00 1.00\n");
   tree.file(
       state::kOpticsFile,
-      state::optics_toml({{{"eth2", module_with_light(1e-3)}, {"eth3", module_with_light(5e-5)}}, 60, 0, 0}, 1000));
+      state::optics_text({{{"eth2", module_with_light(1e-3)}, {"eth3", module_with_light(5e-5)}}, 60, 0, 0}, 1000));
   RunningCollector running(test::collector_options(tree.path()));
   Policy policy;
   policy.published = test::kEverything;

@@ -88,7 +88,7 @@ void publish_neighbor(Tree& tree, uint32_t max_frame) {
   Neighbor heard;
   heard.netdev = "eth2", heard.system_name = "leaf-1", heard.ttl = 120, heard.heard = 95, heard.max_frame = max_frame;
   neighbors.heard.push_back(heard);
-  tree.file(state::kNeighborFile, state::neighbors_toml(neighbors, 99)).file("proc/uptime", "100.00 1.00\n");
+  tree.file(state::kNeighborFile, state::neighbors_text(neighbors, 99)).file("proc/uptime", "100.00 1.00\n");
 }
 
 TEST(HostCollectors, ANeighborSetsItsLargestFrame) {
@@ -105,7 +105,7 @@ TEST(HostCollectors, ANeighborSetsItsLargestFrame) {
   peer_max_frame(9216);
   publish_neighbor(tree, 1522);
   peer_max_frame(1522);
-  tree.remove("run/fabric-lldp/neighbors.toml");
+  tree.remove("run/fabric-lldp/neighbors.json");
   peer_max_frame(std::nullopt);
 }
 

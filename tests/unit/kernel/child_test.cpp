@@ -128,7 +128,7 @@ TEST(Child, ClosesItsFilesWithoutCloseRange) {
 TEST(DecodeApart, SaysWhatTheDecoderSays) {
   std::minstd_rand bytes(17);
   const auto text = [](const Result<Transceiver>& module) {
-    return module ? state::optics_toml({{{"m", *module}}}, 0) : module.error().text();
+    return module ? state::optics_text({{{"m", *module}}}, 0) : module.error().text();
   };
   size_t decoded = 0;
   for (const unsigned identifier : {0x03u, 0x11u, 0x19u, 0x06u, 0x03u, 0x11u, 0x19u, 0x06u}) {

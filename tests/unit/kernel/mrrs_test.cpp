@@ -213,8 +213,8 @@ TEST(PciState, ReadsBackAsWritten) {
   state.functions["0000:19:00.0"].ten_bit_tags = true;
   state.functions["0000:1a:00.0"].ten_bit_tags = false;
   state.functions["0000:18:00.0"].unread = "configuration space reads all ones: No such device (ENODEV)";
-  EXPECT_EQ(*state::parse_pci_state(state::pci_state_toml(state), "f"), state);
-  EXPECT_EQ(state::parse_pci_state("function = [", "f").error().code, EBADMSG);
+  EXPECT_EQ(*state::parse_pci_state(state::pci_state_text(state), "f"), state);
+  EXPECT_EQ(state::parse_pci_state("{\"functions\":[", "f").error().code, EBADMSG);
   test::Tree tree;
   EXPECT_FALSE(*state::load_pci_state(tree.root())) << "not run yet";
 }

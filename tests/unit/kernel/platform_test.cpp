@@ -163,11 +163,11 @@ TEST_F(PlatformOf, WhatWasPublishedOfConfigurationSpace) {
   state.functions[kNic] = {4096, 512, true, {}, "", true};
   ASSERT_TRUE(state::save_pci_state(tree.path(), state).ok());
   EXPECT_EQ(scanned().pci_settings, state);
-  tree.file("run/fabric-agent/pci.toml", "function = [");
+  tree.file("run/fabric-agent/pci.json", "{\"functions\":[");
   const Node node = scanned();
   EXPECT_FALSE(node.pci_settings);
   ASSERT_FALSE(node.unseen.empty());
-  EXPECT_TRUE(has(node.unseen.back(), "pci.toml:1"));
+  EXPECT_TRUE(has(node.unseen.back(), "pci.json: "));
 }
 
 // Of kernels that always have it, no configuration mentions it.

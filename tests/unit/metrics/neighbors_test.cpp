@@ -147,7 +147,7 @@ Neighbors some() {
 
 TEST(NeighborState, WhatIsWrittenIsRead) {
   const Neighbors written = some();
-  const auto read = state::parse_neighbors(state::neighbors_toml(written, 1010), "n.toml", 1010);
+  const auto read = state::parse_neighbors(state::neighbors_text(written, 1010), "n.toml", 1010);
   ASSERT_TRUE(read) << read.error().text();
   EXPECT_EQ(read->source, "fabric-lldp");
   ASSERT_EQ(read->heard.size(), 2u);
@@ -160,7 +160,7 @@ TEST(NeighborState, WhatIsWrittenIsRead) {
 }
 
 TEST(NeighborState, WhoseTimeIsOverIsNotThere) {
-  const std::string text = state::neighbors_toml(some(), 1100);
+  const std::string text = state::neighbors_text(some(), 1100);
   EXPECT_EQ(state::parse_neighbors(text, "n.toml", 1130)->heard.size(), 2u);
   EXPECT_EQ(state::parse_neighbors(text, "n.toml", 1140)->heard.size(), 0u);
   const auto old = state::parse_neighbors(text, "n.toml", 1300);
@@ -178,15 +178,17 @@ TEST(NeighborState, FilesOfACapturedTree) {
   const auto read = state::load_neighbors(tree.root());
   ASSERT_TRUE(read && *read);
   EXPECT_EQ((*read)->heard.at(0).age, 20.5);
-  tree.file(
-      "run/fabric-lldp/neighbors.toml",
-      "updated = 1000\n[[neighbor]]\nnetdev = 7\n[[neighbor]]\nnetdev = \"ens1\"\nttl = -1\npfc = { enabled = 300 }\n");
-  const auto broken = state::load_neighbors(tree.root());
-  ASSERT_TRUE(broken && *broken);
-  EXPECT_TRUE((*broken)->heard.empty()) << "no time to live: its time is over";
-  tree.file("run/fabric-lldp/neighbors.toml", "updated = [");
-  ASSERT_FALSE(state::load_neighbors(tree.root()));
-  EXPECT_TRUE(test::has(state::load_neighbors(tree.root()).error().text(), "neighbors.toml:1:"));
+  for (const auto& [neighbor, fault] : {std::pair(R"({"netdev":7})", "netdev: type must be string"),
+                                        {R"({"netdev":"ens1","ttl":-1})", "ttl: expected an integer from 0"},
+                                        {R"({"netdev":"ens1","pfc":{"enabled":[300]}})", "pfc: enabled: expected"},
+                                        {"[", "parse error"}}) {
+    tree.file("run/fabric-lldp/neighbors.json",
+              std::string(R"({"format":1,"updated":1000,"neighbors":[)") + neighbor + "]}");
+    const auto broken = state::load_neighbors(tree.root());
+    ASSERT_FALSE(broken);
+    EXPECT_TRUE(test::has(broken.error().what, "/run/fabric-lldp/neighbors.json: ")) << broken.error().what;
+    EXPECT_TRUE(test::has(broken.error().what, fault)) << broken.error().what;
+  }
 }
 
 TEST(Names, OfDevicesAndPorts) {

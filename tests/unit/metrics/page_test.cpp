@@ -142,7 +142,8 @@ TEST(Page, WhatTheAgentDidIsJudgedWithTheNextPage) {
   const std::string fault = "fabric_check_status{check=\"agent\",subject=\"host\"} 1\n";
   (void)paging.page();
   ASSERT_FALSE(has(paging.page(), fault));
-  paging.nics.tree.file("run/fabric-agent/state.toml", "mode = \"enforce\"\nupdated = \"2026-11-21T10:00:00Z\"\n");
+  paging.nics.tree.file("run/fabric-agent/state.json",
+                        R"({"format":1,"mode":"enforce","updated":"2026-11-21T10:00:00Z"})");
   EXPECT_TRUE(has(paging.page(), fault)) << "it does not run";
 }
 

@@ -3,7 +3,7 @@
 #include "kernel/capture/root.h"
 #include "nic/driver.h"
 #include "policy/config.h"
-#include "setting/toml_value.h"
+#include "policy/toml_value.h"
 #include "support/config.h"
 #include "support/test.h"
 

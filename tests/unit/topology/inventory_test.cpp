@@ -35,7 +35,7 @@ std::string changes_said(Healthy& node) {
 
 TEST(Inventory, IsReadBackAsItWasWritten) {
   const Inventory before = recorded(Healthy().now);
-  const auto after = parse_inventory(inventory_toml(before), "inventory.toml");
+  const auto after = parse_inventory(inventory_text(before), "inventory.json");
   ASSERT_TRUE(after) << after.error().text();
   EXPECT_EQ(after->parts, before.parts);
   EXPECT_EQ(after->taken, before.taken);
@@ -44,12 +44,13 @@ TEST(Inventory, IsReadBackAsItWasWritten) {
   EXPECT_EQ(before.parts[5].up, std::vector<std::string>{"mlx5_1/1"});
 }
 
-// Without kLastLine a cut at the end of a part leaves a valid file; replace_file() writes that line.
 TEST(Inventory, ADamagedFileIsAnError) {
-  const std::string whole = inventory_toml(recorded(Healthy().now));
-  for (size_t size = 0; size < whole.size(); size += 64) (void)parse_inventory(whole.substr(0, size), "inventory.toml");
-  for (const char* text : {"", "nonsense", "[[part]]\nname = \"GPU0\"\n", "part = 3\n", "taken = \"x\"\n"}) {
-    const auto parsed = parse_inventory(text, "inventory.toml");
+  const std::string whole = inventory_text(recorded(Healthy().now));
+  for (size_t size = 0; size + 1 < whole.size(); size += 64)
+    EXPECT_FALSE(parse_inventory(whole.substr(0, size), "inventory.json")) << size;
+  for (const char* text : {"", "nonsense", R"({"format":1,"parts":[{"name":"GPU0"}]})", R"({"format":1,"parts":3})",
+                           R"({"format":1,"parts":[]})", R"({"format":1,"taken":"x"})"}) {
+    const auto parsed = parse_inventory(text, "inventory.json");
     ASSERT_FALSE(parsed) << text;
     EXPECT_EQ(parsed.error().code, EBADMSG) << text;
   }
@@ -65,7 +66,7 @@ TEST(Inventory, ADamagedFileIsAFinding) {
   const auto found = test::complaints_of({.now = node}, {"inventory"});
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].status, Status::warning);
-  EXPECT_TRUE(has(found[0].meaning, "inventory.toml:1:")) << found[0].meaning;
+  EXPECT_TRUE(has(found[0].meaning, "inventory.json: ")) << found[0].meaning;
 }
 
 TEST(Inventory, WhatIsGoneIsNamedOnceByItsPlace) {

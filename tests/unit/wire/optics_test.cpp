@@ -63,41 +63,40 @@ bool are_same(const Transceiver& a, const Transceiver& b) {
 
 TEST(OpticsFile, ReadsBackAsItWasWritten) {
   const state::Optics optics{{{"ens1f0np0", module_of("Acme")}, {"weird \"name\"", Transceiver{}}}, 60, 0, 0};
-  const auto again = state::parse_optics(state::optics_toml(optics, 1000.7), "optics.toml", 1030);
+  const auto again = state::parse_optics(state::optics_text(optics, 1000.7), "optics.json", 1030);
   ASSERT_TRUE(again.ok()) << again.error().text();
   EXPECT_EQ(again->interval, 60);
   EXPECT_EQ(again->age, 30);
   EXPECT_EQ(again->read, 1000);
   ASSERT_EQ(again->modules.size(), 2u);
-  EXPECT_TRUE(are_same(again->modules.at("ens1f0np0"), module_of("Acme"))) << state::optics_toml(optics, 0);
+  EXPECT_TRUE(are_same(again->modules.at("ens1f0np0"), module_of("Acme"))) << state::optics_text(optics, 0);
   EXPECT_TRUE(are_same(again->modules.at("weird \"name\""), Transceiver{}));
 }
 
 TEST(OpticsFile, OneThatIsTooOldIsNobodys) {
-  const std::string text = state::optics_toml({{{"eth0", module_of("Acme")}}, 60, 0, 0}, 1000);
-  EXPECT_TRUE(state::parse_optics(text, "optics.toml", 1000 + state::longest_age(60)).ok());
-  const auto old = state::parse_optics(text, "optics.toml", 1001 + state::longest_age(60));
+  const std::string text = state::optics_text({{{"eth0", module_of("Acme")}}, 60, 0, 0}, 1000);
+  EXPECT_TRUE(state::parse_optics(text, "optics.json", 1000 + state::longest_age(60)).ok());
+  const auto old = state::parse_optics(text, "optics.json", 1001 + state::longest_age(60));
   ASSERT_FALSE(old.ok());
   EXPECT_EQ(old.error().code, ESTALE);
-  EXPECT_TRUE(state::parse_optics(text, "optics.toml", {}).ok()) << "without a clock: as it was then";
+  EXPECT_TRUE(state::parse_optics(text, "optics.json", {}).ok()) << "without a clock: as it was then";
 }
 
-TEST(OpticsFile, WhatIsMalformedIsLeftOut) {
-  EXPECT_FALSE(state::parse_optics("interval = 60\n", "x", {}).ok());
-  EXPECT_FALSE(state::parse_optics("read = [", "x", {}).ok());
-  const auto read = state::parse_optics(
-      "read = 5\ninterval = 60\nmodule.eth1 = 7\n[module.eth0]\nidentifier = 700\nvendor = 3\ntemperature = { value = "
-      "\"hot\", flags = [1, \"odd\", \"low_alarm\"] }\nvoltage = { value = inf }\nlane = [1, {number = 2}]\n",
-      "x", {});
-  ASSERT_TRUE(read.ok()) << read.error().text();
-  ASSERT_EQ(read->modules.size(), 1u);
-  const Transceiver& module = read->modules.at("eth0");
-  EXPECT_EQ(module.identifier, 0);
-  EXPECT_EQ(module.vendor, "");
-  EXPECT_EQ(module.temperature, (ModuleReading{{}, ModuleFlags{.low_alarm = true}}));
-  EXPECT_EQ(module.voltage, ModuleReading{});
-  ASSERT_EQ(module.lanes.size(), 1u);
-  EXPECT_EQ(module.lanes[0].number, 2u);
+TEST(OpticsFile, WhatIsMalformedIsNamed) {
+  const auto fault = [](const std::string& members) {
+    const auto read = state::parse_optics(R"({"format":1,)" + members + "}", "optics.json", {});
+    return read ? std::string() : read.error().what;
+  };
+  EXPECT_EQ(fault(R"("interval":60)"), "optics.json: read is missing");
+  EXPECT_EQ(fault(R"("read":5,"interval":-1)"), "optics.json: interval: out of range");
+  EXPECT_TRUE(has(fault(R"("read":[)"), "optics.json: parse error at line 1"));
+  EXPECT_EQ(fault(R"("read":5,"interval":60,"modules":{"eth0":{"identifier":700}}})").substr(0, 43),
+            "optics.json: modules: identifier: expected ");
+  EXPECT_EQ(fault(R"("read":5,"interval":60,"modules":{"eth0":{"temperature":{"value":"hot"}}})"),
+            "optics.json: modules: temperature: value: type must be number, but is string");
+  EXPECT_EQ(fault(R"("read":5,"interval":60,"modules":{"eth0":{"state":9}})"),
+            "optics.json: modules: state: out of range");
+  EXPECT_EQ(fault(R"("read":5,"interval":60,"modules":{"eth0":{"lanes":[{"number":2}]}})"), "");
 }
 
 TEST(Cages, AreThoseOfPhysicalFunctions) {
@@ -231,7 +230,7 @@ TEST(Scan, TakesWhatIsPublished) {
   tree.file(device + "/ports/1/state", "4: ACTIVE\n").file(device + "/ports/1/link_layer", "Ethernet\n");
   tree.file("sys/class/net/eth0/mtu", "4200\n");
   tree.file("proc/uptime", "1060.00 4000.00\n")
-      .file(state::kOpticsFile, state::optics_toml({{{"eth0", module_of("Acme")}}, 60, 0, 0}, 1000));
+      .file(state::kOpticsFile, state::optics_text({{{"eth0", module_of("Acme")}}, 60, 0, 0}, 1000));
   auto kernel = open_kernel(tree.path());
   ASSERT_TRUE(kernel.ok());
   Node node = scan(*kernel, {.optics = true});

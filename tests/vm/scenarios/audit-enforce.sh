@@ -94,7 +94,7 @@ eq "bad configuration: config check refuses it" "$(fabric-agentctl config check 
 eq "bad configuration: nothing was written" "$(writes)" ""
 check "bad configuration: a restart uses the last valid one" systemctl restart fabric-agent.service
 check "bad configuration: it enforces" sh -c 'fabric-agentctl status --json | jq -e ".agent.running and .agent.mode == \"enforce\""'
-check "bad configuration: a critical finding" sh -c 'fabric-agentctl check --only agent --interval 0 --json | jq -e ".verdict == \"critical\""'
+check "bad configuration: a warning" sh -c 'fabric-agentctl check --only agent --interval 0 --json | jq -e ".verdict == \"warning\""'
 fabric-agentctl config check >/dev/null 2>&1
 eq "bad configuration: exit status of config check" $? 1
 rm /var/lib/fabric-agent/config.toml
@@ -104,7 +104,7 @@ config enforce
 systemctl reset-failed fabric-agent.service
 check "repaired configuration: it starts" systemctl start fabric-agent.service
 dpkg -P fabric-agent >/tmp/purge.txt 2>&1
-check "purge: originals that settings differ from are kept" test -s /var/lib/fabric-agent/originals.toml
+check "purge: originals that settings differ from are kept" test -s /var/lib/fabric-agent/originals.json
 check "purge: says which settings" grep -q pfc /tmp/purge.txt
 
 cp /tmp/*.txt /tmp/*.json "$OUT" 2>/dev/null

@@ -76,6 +76,6 @@ check "nothing to say again" wait_until 20 found_is ""
 systemctl disable --now --quiet fabric-lldp
 check "its file goes with it" wait_until 10 test ! -e /run/fabric-lldp
 
-[[ $FABSIM_FAILED -gt 0 ]] && { fabric-agentctl neighbors; found; cat /run/fabric-lldp/neighbors.toml; journalctl -u fabric-lldp --no-pager | tail -20; tail -n 5 /run/leaf-*.log /run/host.log; }
+[[ $FABSIM_FAILED -gt 0 ]] && { fabric-agentctl neighbors; found; cat /run/fabric-lldp/neighbors.json; journalctl -u fabric-lldp --no-pager | tail -20; tail -n 5 /run/leaf-*.log /run/host.log; }
 kill $(jobs -p)
 finish

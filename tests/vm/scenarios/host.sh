@@ -41,7 +41,7 @@ check "PCIe read requests of 4096 bytes" wait_until 10 mrrs_are 4096
 check "tcp_ecn" wait_until 10 sysctl_is net.ipv4.tcp_ecn 1
 check "arp_ignore" wait_until 10 sysctl_is net.ipv4.conf.all.arp_ignore 2
 check "numa_balancing, which takes another capability" wait_until 10 sysctl_is kernel.numa_balancing 0
-check "what is published names the bridges' ACS and the cards" grep -q mrrs /run/fabric-agent/pci.toml
+check "what is published names the bridges' ACS and the cards" grep -q mrrs /run/fabric-agent/pci.json
 sysctl -qw net.ipv4.tcp_ecn=0
 check "a foreign sysctl is put back" wait_until 15 sysctl_is net.ipv4.tcp_ecn 1
 eq "other bits of device control stay" "$(($(device_control 0) & 0x8fff))" "$others"
@@ -51,5 +51,5 @@ check "restore" fabric-agentctl restore --disruptive now
 check "read requests as before" wait_until 5 mrrs_are "$first"
 check "tcp_ecn as before" sysctl_is net.ipv4.tcp_ecn "$ecn"
 eq "numa_balancing as before" "$(sysctl -n kernel.numa_balancing)" "$balancing"
-[[ $FABSIM_FAILED -gt 0 ]] && { agent_log 60; journalctl -u fabric-agent-pci --no-pager | tail -20; fabric-agentctl plan; cat /run/fabric-agent/pci.toml; }
+[[ $FABSIM_FAILED -gt 0 ]] && { agent_log 60; journalctl -u fabric-agent-pci --no-pager | tail -20; fabric-agentctl plan; cat /run/fabric-agent/pci.json; }
 finish

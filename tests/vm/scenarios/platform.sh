@@ -18,7 +18,7 @@ read_again() { systemctl restart fabric-agent-pci.service; }
 
 check "the package installs" install_agent
 read_again
-check "configuration space was read of the switch's port" grep -q "\"$SWITCH_PORT\"" /run/fabric-agent/pci.toml
+check "configuration space was read of the switch's port" grep -q "\"$SWITCH_PORT\"" /run/fabric-agent/pci.json
 
 # ACS is a question for real hardware: this server says that it is some.
 echo Supermicro >/tmp/vendor
@@ -51,7 +51,7 @@ setpci -s "$SWITCH_PORT" ECAP_ACS+6.w=0000
 read_again
 eq "and cleared" "$(news)" ""
 
-rm /run/fabric-agent/pci.toml
+rm /run/fabric-agent/pci.json
 eq "nobody has published it: root reads it himself" "$(news)" ""
 acs "$SWITCH_PORT" 001d
 eq "as it is now" "$(news)" "acs $SWITCH_PORT warning"
@@ -60,6 +60,6 @@ eq "who may not read does not know" "$(complaints setpriv --reuid 65534 --regid 
 read_again
 eq "and read again" "$(news)" ""
 
-cp /run/fabric-agent/pci.toml "$OUT"
+cp /run/fabric-agent/pci.json "$OUT"
 guest
 finish

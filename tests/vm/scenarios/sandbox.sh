@@ -43,7 +43,7 @@ for unit in fabric-agent fabric-exporter; do
   check "$unit runs" systemctl is-active --quiet $unit.service
 done
 eq "fabric-agent-pci ran" "$(systemctl show -p Result --value fabric-agent-pci.service)" success
-check "modules are read, by the confined decoder" wait_until 90 grep -q '^\[module\.' /run/fabric-agent/optics.toml
+check "modules are read, by the confined decoder" wait_until 90 jq -e '.modules | length > 0' /run/fabric-agent/optics.json
 check "the agent's words reach the journal" test -n "$(journalctl -u fabric-agent -o cat _COMM=fabric-agentd | head -1)"
 config enforce
 check "enforcing works" reload_agent

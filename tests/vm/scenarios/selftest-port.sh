@@ -8,7 +8,7 @@ check "the package installs" install_agent
 config audit
 reload_agent
 systemctl stop fabric-agent.service
-RECORD=/var/lib/fabric-agent/selftest.toml
+RECORD=/var/lib/fabric-agent/selftest.json
 cd /tmp || exit 1
 
 for n in 0 1 2; do BEFORE[n]=$(readback $n); done

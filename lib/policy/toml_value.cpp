@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "setting/toml_value.h"
+#include "policy/toml_value.h"
 
-#include <cmath>
+#include <algorithm>
 
 #include "base/find.h"
 #include "base/json.h"
-#include "setting/record.h"
 #include "setting/setting_table.h"
 
 namespace fabric {
@@ -23,19 +22,28 @@ MaybeProblem read_array(const toml::node& node, std::string_view what, size_t mi
   return std::nullopt;
 }
 
-constexpr FieldRule kPriority{.min = 0, .max = kPriorities - 1};
+MaybeProblem read_priority(const toml::node& node, uint8_t& out) { return read_integer(node, 0, kPriorities - 1, out); }
 
-// Numbers, true and false, words.
-template <class T>
-MaybeProblem read_kind(const toml::node& node, T& out) {
-  return read_value(node, {.min = 0}, out);
+MaybeProblem read_kind(const toml::node& node, bool& out) {
+  const auto value = node.value_exact<bool>();
+  if (!value) return expected(node, "true or false");
+  out = *value;
+  return std::nullopt;
 }
 
+MaybeProblem read_kind(const toml::node& node, uint32_t& out) { return read_integer(node, 0, UINT32_MAX, out); }
+
+template <HasWords Enum>
+MaybeProblem read_kind(const toml::node& node, Enum& out) {
+  return read_word(node, out);
+}
+
+// Numbers from 0 to `most`.
 template <class T>
-MaybeProblem read_numbers(const toml::node& node, std::string_view what, size_t least, const FieldRule& rule,
+MaybeProblem read_numbers(const toml::node& node, std::string_view what, size_t least, int64_t most,
                           std::array<T, kPriorities>& out) {
   return read_array(node, what, least, kPriorities,
-                    [&](const toml::node& element, size_t i) { return read_value(element, rule, out[i]); });
+                    [&](const toml::node& element, size_t i) { return read_integer(element, 0, most, out[i]); });
 }
 
 MaybeProblem read_kind(const toml::node& node, Pause& out) {
@@ -47,7 +55,7 @@ MaybeProblem read_kind(const toml::node& node, PrioSet& out) {
   return read_array(node, "an array of priorities 0 to 7", 0, kPriorities,
                     [&](const toml::node& element, size_t) -> MaybeProblem {
                       uint8_t prio = 0;
-                      if (auto problem = read_value(element, kPriority, prio)) return problem;
+                      if (auto problem = read_priority(element, prio)) return problem;
                       if (out.has(prio))
                         return fault_at(element, "priority " + std::to_string(prio) + " is listed twice");
                       out.bits = static_cast<uint8_t>(out.bits | 1U << prio);
@@ -63,24 +71,30 @@ MaybeProblem read_kind(const toml::node& node, DscpMap& out) {
     auto dscp = parse_number<uint8_t>(word);
     if (!dscp || *dscp > 63 || out.count(*dscp) != 0)
       return fault_at(value, "expected each DSCP from 0 to 63 once, not \"" + std::string(word) + "\"");
-    if (auto problem = read_value(value, kPriority, out[*dscp])) return problem;
+    if (auto problem = read_priority(value, out[*dscp])) return problem;
   }
   return std::nullopt;
 }
 
 constexpr Tsa kAlgorithms[]{Tsa::strict, Tsa::cb_shaper, Tsa::ets, Tsa::vendor};
 std::string_view tsa_word(Tsa tsa) {
-  return tsa == Tsa::strict ? "strict" : tsa == Tsa::cb_shaper ? "cbs" : tsa == Tsa::ets ? "ets" : "vendor";
+  switch (tsa) {
+    case Tsa::strict: return "strict";
+    case Tsa::cb_shaper: return "cbs";
+    case Tsa::ets: return "ets";
+    case Tsa::vendor: return "vendor";
+  }
+  return "vendor";
 }
 
 MaybeProblem read_ets_member(std::string_view key, const toml::node& node, Ets& out) {
   if (key == "prio_tc")
-    return read_numbers(node, "eight traffic classes, one per priority", kPriorities, kPriority, out.prio_tc);
+    return read_numbers(node, "eight traffic classes, one per priority", kPriorities, kPriorities - 1, out.prio_tc);
   if (key == "tsa")
     return read_array(
         node, "at most eight algorithms, one per traffic class", 0, kPriorities,
         [&](const toml::node& element, size_t i) { return read_one_of(element, out.tsa[i], kAlgorithms, tsa_word); });
-  if (key == "bw") return read_numbers(node, "at most eight percentages, one per traffic class", 0, {.min = 0}, out.bw);
+  if (key == "bw") return read_numbers(node, "at most eight percentages, one per traffic class", 0, UINT8_MAX, out.bw);
   return fault_at(node, "unknown key \"" + std::string(key) + "\"; ets has prio_tc, tsa and bw");
 }
 
@@ -95,7 +109,7 @@ MaybeProblem read_kind(const toml::node& node, Ets& out) {
 }
 
 MaybeProblem read_kind(const toml::node& node, Eight& out) {
-  return read_numbers(node, "eight numbers from 0 to 7, one per priority", kPriorities, kPriority, out);
+  return read_numbers(node, "eight numbers from 0 to 7, one per priority", kPriorities, kPriorities - 1, out);
 }
 
 MaybeProblem read_kind(const toml::node& node, Buffers& out) {
@@ -103,11 +117,11 @@ MaybeProblem read_kind(const toml::node& node, Buffers& out) {
     out.automatic = true;
     return std::nullopt;
   }
-  return read_numbers(node, "eight sizes in bytes, or \"auto\"", kPriorities, {.min = 0}, out.bytes);
+  return read_numbers(node, "eight sizes in bytes, or \"auto\"", kPriorities, UINT32_MAX, out.bytes);
 }
 
 MaybeProblem read_kind(const toml::node& node, Rates& out) {
-  return read_numbers(node, "eight rates in kbit/s, one per traffic class", kPriorities, {.min = 0}, out.kbit);
+  return read_numbers(node, "eight rates in kbit/s, one per traffic class", kPriorities, INT64_MAX, out.kbit);
 }
 
 MaybeProblem read_kind(const toml::node& node, OrNone& out) {
@@ -161,6 +175,20 @@ MaybeProblem read_kind(const toml::node& node, Names& out) {
 
 }  // namespace
 
+MaybeProblem parse_toml(std::string_view text, toml::table& out) {
+  // toml++ reads, compares and destroys the parts of a dotted key by recursion: thousands of them exhaust the stack.
+  constexpr ptrdiff_t kMostDots = 512;  // of a line; an inline table of 64 switches by their domain names has 200
+  toml::source_index number = 0;
+  for (const std::string_view line : split(text, '\n')) {
+    ++number;
+    if (std::ranges::count(line, '.') > kMostDots) return TomlProblem{{number, 1}, "more than 512 dots in one line"};
+  }
+  toml::parse_result parsed = toml::parse(text);
+  if (!parsed) return TomlProblem{parsed.error().source().begin, clean_text(parsed.error().description())};
+  out = std::move(parsed).table();
+  return std::nullopt;
+}
+
 std::string describe(const toml::node& node) {
   if (const auto* text = node.as_string()) return "the string " + toml_string(text->get());
   if (const auto* integer = node.as_integer()) return std::to_string(integer->get());
@@ -182,20 +210,11 @@ MaybeProblem read_integer(const toml::node& node, int64_t min, int64_t max, int6
   return std::nullopt;
 }
 
-template <class T>
-static MaybeProblem read_exact(const toml::node& node, std::string_view what, T& out) {
-  const auto value = node.value_exact<T>();
-  if (!value) return expected(node, what);
-  out = *value;
+MaybeProblem read_text(const toml::node& node, std::string& out) {
+  const auto* text = node.as_string();
+  if (text == nullptr) return expected(node, "a string");
+  out = text->get();
   return std::nullopt;
-}
-
-MaybeProblem read_flag(const toml::node& node, bool& out) { return read_exact(node, "true or false", out); }
-
-MaybeProblem read_text(const toml::node& node, std::string& out) { return read_exact(node, "a string", out); }
-
-std::string text_at(const toml::table& table, std::string_view key) {
-  return table[key].value_exact<std::string>().value_or("");
 }
 
 MaybeProblem read_setting(const Setting& setting, const toml::node& node, Qos& out) {
@@ -207,40 +226,14 @@ MaybeProblem read_setting(const Setting& setting, const toml::node& node, Qos& o
   });
 }
 
-Result<Qos> read_settings(const toml::node& node, const std::string& name) {
-  const auto* table = node.as_table();
-  if (table == nullptr) return corrupt(name, node.source().begin, "expected a table of settings");
-  Qos qos;
-  for (const Setting& setting : kSettings)
-    if (const auto* value = table->get(setting.key))
-      if (auto problem = read_setting(setting, *value, qos)) return corrupt(name, problem->at, problem->what);
-  return qos;
-}
-
-MaybeProblem read_value(const toml::node& node, const FieldRule& rule, double& out) {
-  const auto number = node.value<double>();
-  if (!number || !std::isfinite(*number) || *number < static_cast<double>(rule.min) ||
-      *number > static_cast<double>(rule.max))
-    return expected(node, "a number in its range");
-  out = *number;
-  return std::nullopt;
-}
-
-MaybeProblem read_value(const toml::node& node, const FieldRule& rule, std::string& out) {
-  std::string text;
-  if (auto problem = read_text(node, text)) return problem;
-  out = clean_text(text, rule.breaks);
-  if (rule.required && out.empty()) return expected(node, "a text");
-  return std::nullopt;
-}
-
 static std::string toml_of(const Json& json) {
   if (json.is_string()) return toml_string(json.get<std::string>());
   if (json.is_array()) return "[" + joined(json, ", ", toml_of) + "]";
   if (!json.is_object()) return json.dump();
   std::string out;
   for (const auto& [key, value] : json.items()) append_item(out, key + " = " + toml_of(value));
-  return out.empty() ? "{}" : "{ " + out + " }";
+  if (out.empty()) return "{}";
+  return "{ " + out + " }";
 }
 
 // As JSON, but for a few words.
@@ -252,26 +245,6 @@ std::string setting_toml(const Setting& setting, const Qos& qos) {
     for (Json& algorithm : json["tsa"])
       if (algorithm == "cb-shaper") algorithm = "cbs";
   return toml_of(json);
-}
-
-std::string settings_toml(const Qos& qos) {
-  std::string out;
-  for (const Setting& setting : kSettings) {
-    const std::string line = std::string(setting.key) + " = " + setting_toml(setting, qos) + "\n";
-    toml::table table;
-    Qos again;
-    if (has_value(setting, qos) && !parse_toml(line, table) && !read_setting(setting, *table.get(setting.key), again))
-      out += line;
-  }
-  return out;
-}
-
-// A finite JSON number is a TOML number.
-std::string number_toml(double value) {
-  if (!std::isfinite(value)) return {};
-  std::string text = Json(value).dump();
-  if (text.ends_with(".0")) text.erase(text.size() - 2);
-  return text;
 }
 
 // A basic string has JSON's escapes, and may not contain DEL (TOML 1.0).

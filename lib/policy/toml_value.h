@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// One TOML form per kind of value, for the configuration and for the agent's own files. The only include of toml++, so
-// that every user of it sees the same switches.
+// One TOML form per kind of value. The only include of toml++, so that every user of it sees the same switches.
 #pragma once
 
 #define TOML_EXCEPTIONS 0
 #define TOML_HEADER_ONLY 1
+// Arrays and inline tables within one another. Ours are two deep.
+#define TOML_MAX_NESTED_VALUES 8
 // toml++ 3.3 asserts that a table header begins with a key character, and then reports "[[[" as an error anyway.
 #define TOML_ASSERT(expression) static_assert(true)
 
@@ -20,6 +21,10 @@
 #endif
 #include <toml++/toml.h>
 
+#include <concepts>
+#include <limits>
+#include <utility>
+
 #include "base/parse.h"
 #include "base/result.h"
 #include "setting/qos.h"
@@ -33,16 +38,8 @@ struct TomlProblem {
 };
 using MaybeProblem = std::optional<TomlProblem>;
 
-// A key at the top of any file: the text of the last line, a comment. Without that line the file is truncated.
-inline constexpr std::string_view kLastLine = "last_line";
-
-// The whole text as TOML 1.0, without the key kLastLine.
+// The whole text as TOML 1.0.
 MaybeProblem parse_toml(std::string_view text, toml::table& out);
-
-// A file of ours: parse_toml(), and there is something in it. Files without kLastLine (a person wrote it, or an earlier
-// version) are taken as they are. An Error has code EBADMSG and the text "NAME:LINE:COLUMN: fault".
-Result<toml::table> parse_state(std::string_view text, const std::string& name);
-Error corrupt(const std::string& name, const toml::source_position& at, const std::string& what);
 
 // "the string "x"", "the integer 12": the value found, for "expected ..., not ...".
 std::string describe(const toml::node& node);
@@ -54,9 +51,16 @@ inline TomlProblem fault_at(const toml::node& node, std::string what) { return {
 // "expected WHAT, not 12", at the node.
 TomlProblem expected(const toml::node& node, std::string_view what);
 
-// An integer from min to max, true or false, a string; a problem names the expected type.
+// An integer from min to max, a string; a problem names the expected type.
 MaybeProblem read_integer(const toml::node& node, int64_t min, int64_t max, int64_t& out);
-MaybeProblem read_flag(const toml::node& node, bool& out);
+template <std::integral T>
+MaybeProblem read_integer(const toml::node& node, int64_t min, int64_t max, T& out) {
+  int64_t number = 0;
+  if (std::cmp_greater(max, std::numeric_limits<T>::max())) max = static_cast<int64_t>(std::numeric_limits<T>::max());
+  auto problem = read_integer(node, min, max, number);
+  if (!problem) out = static_cast<T>(number);
+  return problem;
+}
 MaybeProblem read_text(const toml::node& node, std::string& out);
 
 // `each` of the node, or of every element of an array.
@@ -81,9 +85,6 @@ MaybeProblem read_word(const toml::node& node, Enum& out) {
   return read_one_of(node, out, kValues<Enum>, to_text<Enum>);
 }
 
-// The text of the key; empty if it is missing or of another type.
-std::string text_at(const toml::table& table, std::string_view key);
-
 // Reads the member of the row. Accepts all that a port can show (a vendor's own TSA, an empty map, any 32-bit MTU);
 // what an operator may ask for is narrower and checked by config/.
 //   dcbx "host" | "firmware"      pause "off" | "rx" | "tx" | "rx,tx"      trust "dscp" | "pcp"
@@ -98,10 +99,25 @@ MaybeProblem read_setting(const Setting& setting, const toml::node& node, Qos& o
 // The value as TOML; empty when absent. read_setting() gives the same value back.
 std::string setting_toml(const Setting& setting, const Qos& qos);
 
-// A line for every setting that has a value. Omits one outside the valid range (a DSCP listed with priority 9): it
-// would invalidate the whole table.
-std::string settings_toml(const Qos& qos);
-// The same back; an Error as of parse_state().
-Result<Qos> read_settings(const toml::node& node, const std::string& name);
+// A number, a word, a text, an optional, a list or a map of them. Empty: absent.
+template <class T>
+std::string value_toml(const T& value) {
+  if constexpr (HasWords<T>) {
+    return toml_string(to_text(value));
+  } else if constexpr (std::is_integral_v<T>) {
+    return std::to_string(value);
+  } else if constexpr (std::is_convertible_v<T, std::string_view>) {
+    return toml_string(value);
+  } else if constexpr (requires { value.has_value(); }) {
+    return value ? value_toml(*value) : std::string();
+  } else if constexpr (requires { typename T::mapped_type; }) {
+    return "{ " +
+           joined(value, ", ",
+                  [](const auto& each) { return toml_string(each.first) + " = " + value_toml(each.second); }) +
+           " }";
+  } else {
+    return "[" + joined(value, ", ", [](const auto& each) { return value_toml(each); }) + "]";
+  }
+}
 
 }  // namespace fabric

@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policy/port_entry.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "base/find.h"
+#include "base/parse.h"
+#include "setting/setting_table.h"
+
+namespace fabric::config {
+namespace {
+
+// ---- `match`: which ports. A pattern that no port could ever match is an error.
+
+using Normal = std::optional<std::string>;
+
+Normal any_text(const toml::node& element) {
+  auto text = element.value<std::string>();
+  if (!text || text->empty() || !is_glob(*text)) return std::nullopt;
+  return text;
+}
+
+// Without the port that `fabric-agentctl status` names behind a slash.
+Normal device_name(const toml::node& element) {
+  auto text = any_text(element);
+  if (text && text->find('/') != std::string::npos) return std::nullopt;
+  return text;
+}
+
+// Lower-case hexadecimal digits, the other characters of `allowed`, and those of glob(7).
+Normal hexadecimal_pattern(const toml::node& element, std::string_view allowed) {
+  auto text = any_text(element);
+  if (!text) return std::nullopt;
+  text = lower(*text);
+  const bool known = text->find_first_not_of("0123456789abcdef*?[]!-" + std::string(allowed)) == std::string::npos;
+  if (!known || text->find_first_of(":*") == std::string::npos) return std::nullopt;
+  return text;
+}
+
+Normal pci_id(const toml::node& element) { return hexadecimal_pattern(element, ":"); }
+
+// With domain and function: "17:00.0", "17:*" and "0000:17:00" match nothing.
+Normal pci_address(const toml::node& element) {
+  constexpr size_t kDomain = 4;  // digits at least
+  auto text = hexadecimal_pattern(element, ":.");
+  if (!text) return text;
+  const std::string domain = text->substr(0, text->find(':'));
+  if (domain.size() < kDomain && domain.find('*') == std::string::npos) return std::nullopt;
+  if (text->find('*') != std::string::npos) return text;
+  if (std::ranges::count(*text, ':') != 2 || text->find('.') == std::string::npos) return std::nullopt;
+  return text;
+}
+
+// 400000, "400G", "2.5G": Mb/s. A number below is one of Gb/s, which no link would match.
+Normal speed(const toml::node& element) {
+  constexpr double kLeast = 1'000, kMost = 10'000'000;
+  double megabits = 0;
+  if (const auto* number = element.as_integer()) {
+    megabits = static_cast<double>(number->get());
+  } else if (const auto* text = element.as_string()) {
+    std::string_view word = text->get();
+    const bool giga = word.ends_with('G');
+    if (giga) word.remove_suffix(1);
+    const auto value = parse_double(word);
+    if (!value) return std::nullopt;
+    megabits = *value;
+    if (giga) megabits *= 1000;
+  }
+  if (!(megabits >= kLeast && megabits <= kMost) || megabits != std::floor(megabits)) return std::nullopt;
+  return std::to_string(static_cast<uint32_t>(megabits));
+}
+
+Normal numa_node(const toml::node& element) {
+  int64_t node = 0;
+  if (read_integer(element, 0, 1023, node)) return std::nullopt;
+  return std::to_string(node);
+}
+
+Normal role(const toml::node& element) {
+  const auto text = any_text(element);
+  if (text != "compute" && text != "host") return std::nullopt;
+  return text;
+}
+
+const MatchKey kMatchKeys[] = {
+    {"driver", &Match::driver, any_text, "a pattern", "driver = \"mlx5_core\""},
+    {"rdma", &Match::rdma, device_name, "a device, or a pattern of devices", "rdma = \"mlx5_*\""},
+    {"netdev", &Match::netdev, device_name, "a netdev, or a pattern of netdevs", "netdev = \"ens*\""},
+    {"pci", &Match::pci, pci_address, "a PCI address with domain and function, or a pattern of it",
+     "pci = \"0000:17:*\""},
+    {"pci_id", &Match::pci_id, pci_id, "vendor and device in hexadecimal, or a pattern of them",
+     "pci_id = \"15b3:1021\""},
+    {"speed", &Match::speed, speed, "a speed in Mb/s, or in Gb/s as \"400G\"", "speed = \"400G\"", true},
+    {"numa", &Match::numa, numa_node, "a NUMA node from 0 to 1023", "numa = 0", true},
+    {"role", &Match::role, role, "\"compute\" or \"host\"", "role = \"compute\""},
+};
+
+MaybeProblem read_patterns(const toml::node& node, const MatchKey& key, std::vector<std::string>& out) {
+  auto problem = read_list(node, key.expected, out, key.normal);
+  if (!problem && out.empty()) return fault_at(node, "the list is empty");
+  return problem;
+}
+
+void read_match(ConfigReader& reader, const toml::node& node, Match& match) {
+  std::vector<std::string_view> known;
+  for (const MatchKey& key : kMatchKeys) known.push_back(key.name);
+  const auto* table = reader.table(node, "match", "match = { driver = \"mlx5_core\" }");
+  if (table == nullptr) return;
+  each_key(*table, [&](std::string_view name, const toml::source_position& at, const toml::node& value) {
+    if (const MatchKey* key = find_where(kMatchKeys, [&](const MatchKey& each) { return each.name == name; }))
+      reader.good(read_patterns(value, *key, match.*key->member), "match." + std::string(name), key->example);
+    else reader.unknown(at, "key", name, known);
+  });
+}
+
+// ---- one setting: what an operator may ask for, which is narrower than what a port can show (read_setting())
+
+std::string class_text(size_t tc) { return "traffic class " + std::to_string(tc); }
+
+// The place of the part of an ets table, else of the table.
+toml::source_position at_part(const toml::node& node, std::string_view part) {
+  const toml::node* found = node.as_table()->get(part);
+  return (found != nullptr ? *found : node).source().begin;
+}
+
+MaybeProblem check_ets_class(const Ets& ets, const toml::node& node, size_t tc) {
+  const auto* tsa = node.as_table()->get("tsa")->as_array();
+  for (size_t prio = 0; prio < ets.prio_tc.size(); ++prio)
+    if (ets.prio_tc[prio] == tc && tc >= tsa->size())
+      return TomlProblem{at_part(node, "tsa"), "priority " + std::to_string(prio) + " goes to " + class_text(tc) +
+                                                   ", which has no algorithm: tsa lists " +
+                                                   std::to_string(tsa->size())};
+  if (tc < tsa->size() && (ets.tsa[tc] == Tsa::vendor || ets.tsa[tc] == Tsa::cb_shaper))
+    return TomlProblem{tsa->get(tc)->source().begin, "expected \"strict\" or \"ets\", which every driver has"};
+  if (ets.tsa[tc] != Tsa::ets && ets.bw[tc] != 0)
+    return TomlProblem{
+        at_part(node, "bw"),
+        class_text(tc) + " is strict and takes what it needs: its bw must be 0, not " + std::to_string(ets.bw[tc])};
+  return std::nullopt;
+}
+
+MaybeProblem check_ets(const toml::node& node, const Qos& value) {
+  const Ets& ets = *value.ets;
+  unsigned sum = 0;
+  bool any = false;
+  for (size_t tc = 0; tc < ets.tsa.size(); ++tc) {
+    if (auto problem = check_ets_class(ets, node, tc)) return problem;
+    any = any || ets.tsa[tc] == Tsa::ets;
+    if (ets.tsa[tc] == Tsa::ets) sum += ets.bw[tc];
+  }
+  if (any && sum != 100)
+    return TomlProblem{at_part(node, "bw"),
+                       "the bandwidths of the ets classes add up to " + std::to_string(sum) + ", not 100"};
+  return std::nullopt;
+}
+
+// RFC 3168: ECN bits 3 mean "congestion experienced".
+MaybeProblem check_ecn_bits(const toml::node& node, uint32_t tos) {
+  if ((tos & 3U) != 3) return std::nullopt;
+  return fault_at(node, std::to_string(tos) + " has both ECN bits set, which marks every packet as congested");
+}
+
+// mlx5e_dcbnl_ieee_setmaxrate(), Linux 5.10 to 6.12: units of 100 Mb/s up to 25.5 Gb/s, of 1 Gb/s up to 255 Gb/s; more
+// is refused, or cut to eight bits by Linux 5.10 and OFED. The only driver of ours that limits rates.
+MaybeProblem check_maxrate(const toml::node& node, const Qos& value) {
+  constexpr uint64_t kSmall = 100'000, kLarge = 1'000'000, kSmallMost = 25'500'000, kMost = 255'000'000;
+  const auto* array = node.as_array();
+  for (size_t tc = 0; tc < value.maxrate->kbit.size(); ++tc) {
+    const uint64_t rate = value.maxrate->kbit[tc], unit = rate <= kSmallMost ? kSmall : kLarge;
+    const auto at = array->get(tc)->source().begin;
+    if (rate > kMost)
+      return TomlProblem{at,
+                         std::to_string(rate) +
+                             " is more than the 255 Gb/s that mlx5 can limit to: older drivers cut it to another rate"};
+    if (rate % unit != 0)
+      return TomlProblem{at, std::to_string(rate) +
+                                 " would be rounded: mlx5 limits in steps of 100000 up to 25500000, of 1000000 above"};
+  }
+  return std::nullopt;
+}
+
+// What a number may be, before it is read.
+MaybeProblem check_range(const Setting& setting, const toml::node& node) {
+  int64_t ignored = 0;
+  const bool or_none = std::holds_alternative<std::optional<OrNone> Qos::*>(setting.member);
+  if (!or_none && !std::holds_alternative<std::optional<uint32_t> Qos::*>(setting.member)) return std::nullopt;
+  if (or_none && node.value<std::string_view>() == "none") return std::nullopt;
+  auto problem = read_integer(node, setting.min, setting.max, ignored);
+  if (problem && or_none)
+    problem->what = "expected an integer from " + std::to_string(setting.min) + " to " + std::to_string(setting.max) +
+                    ", or \"none\", not " + describe(node);
+  if (problem && !setting.unit.empty()) problem->what.append(" (").append(setting.unit).append(")");
+  return problem;
+}
+
+// Rules within the value that was read: the sum of ets, ECN bits.
+MaybeProblem check_value(const Setting& setting, const toml::node& node, const Qos& value) {
+  switch (setting.id) {
+    case SettingId::ets: return check_ets(node, value);
+    case SettingId::maxrate: return check_maxrate(node, value);
+    case SettingId::roce_tos: return check_ecn_bits(node, *value.roce_tos);
+    case SettingId::traffic_class: return check_ecn_bits(node, value.traffic_class->value.value_or(0));
+    case SettingId::mrrs:  // PCIe 4.0 section 7.5.3.4: 128 << n
+      if (std::has_single_bit(*value.mrrs)) return std::nullopt;
+      return fault_at(node, "expected a power of two, not " + std::to_string(*value.mrrs));
+    case SettingId::fec:
+      if (value.fec->bits == 0) return fault_at(node, "the list is empty");
+      if ((value.fec->bits & kFecOff) == 0 || value.fec->bits == kFecOff) return std::nullopt;
+      return fault_at(node, "\"off\" excludes other modes");
+    case SettingId::apptrust:
+      if (!value.apptrust->selectors.empty()) return std::nullopt;
+      return fault_at(node, "the list is empty");
+    default: return std::nullopt;
+  }
+}
+
+// What a value looks like, by its kind, in the order of Setting::Member; of numbers, empty.
+constexpr std::array<std::string_view, std::variant_size_v<Setting::Member>> kExamples{
+    "\"host\"",
+    "false",
+    "\"off\"",
+    "",
+    "\"rs\"",
+    "\"dscp\"",
+    "[\"dscp\", \"pcp\"]",
+    "{ 26 = 3, 48 = 6 }",
+    "{ prio_tc = [0,0,0,1,0,0,2,0], tsa = [\"ets\",\"ets\",\"strict\"], bw = [50,50,0] }",
+    "[0,0,0,1,0,0,0,0]",
+    "\"auto\"",
+    "[3]",
+    "[0,0,0,100000000,0,0,0,0]",
+    "\"v2\"",
+    "",
+    "\"all\""};
+
+std::string example(const Setting& setting) {
+  std::string value(kExamples[setting.member.index()]);
+  if (value.empty()) value = std::to_string(setting.example != 0 ? setting.example : setting.min);
+  return std::string(setting.key) + " = " + value;
+}
+
+void read_one_setting(ConfigReader& reader, size_t row, const toml::node& node, PortDraft& entry) {
+  const Setting& setting = kSettings[row];
+  Qos value;
+  auto problem = check_range(setting, node);
+  if (!problem) problem = read_setting(setting, node, value);
+  if (!problem) problem = check_value(setting, node, value);
+  if (!reader.good(problem, setting.key, example(setting))) return;
+  copy_value(setting, value, entry.port.want);
+  entry.port.origin[row] = reader.line(node);
+  entry.places[row] = reader.place(node);
+}
+
+MaybeProblem read_mark_table(const toml::node& node, Mark& out) {
+  const auto* table = node.as_table();
+  constexpr std::string_view kWhat = "a table with dscp and priority, or \"none\"";
+  if (table == nullptr) return expected(node, kWhat);
+  if (table->get("dscp") == nullptr || table->get("priority") == nullptr || table->size() != 2)
+    return fault_at(node, "expected " + std::string(kWhat));
+  if (auto problem = read_integer(*table->get("dscp"), 0, 63, out.dscp)) return problem;
+  return read_integer(*table->get("priority"), 0, kPriorities - 1, out.priority);
+}
+
+// ---- the settings that follow from `traffic` and `cnp`: a site's DSCPs and priorities are written once
+
+constexpr uint8_t kRest = 0, kLossless = 1, kNotifications = 2;  // traffic classes
+constexpr uint32_t kEct0 = 2;                                    // RFC 3168: ECN-capable
+
+PrioSet one(uint8_t prio) { return {static_cast<uint8_t>(1U << prio)}; }
+
+// Half of the link for lossless traffic, half for the rest; CNPs, few and urgent, are strict.
+Ets classes(PrioSet lossless, const std::optional<Mark>& cnp) {
+  Ets out;
+  for (int prio = 0; prio < kPriorities; ++prio)
+    if (lossless.has(prio)) out.prio_tc[static_cast<size_t>(prio)] = kLossless;
+  if (cnp && !lossless.has(cnp->priority)) out.prio_tc[cnp->priority] = kNotifications;
+  out.tsa[kRest] = out.tsa[kLossless] = Tsa::ets;
+  out.bw[kRest] = out.bw[kLossless] = 50;
+  return out;
+}
+
+Qos from_traffic(const Mark& data, const std::optional<Mark>& cnp, const Qos& want) {
+  Qos out;
+  const PrioSet lossless{static_cast<uint8_t>(want.pfc.value_or(PrioSet{}).bits | one(data.priority).bits)};
+  out.pfc = one(data.priority);
+  out.ets = classes(lossless, cnp);
+  out.ecn_rp = out.ecn_np = PrioSet{0xff};  // as shipped: RoCE on any other priority needs DCQCN even more, without PFC
+  out.roce_prio = data.priority;
+  if (want.trust == Trust::pcp) return out;
+  out.trust = Trust::dscp;
+  out.dscp_map = DscpMap{{data.dscp, data.priority}};
+  if (cnp) out.dscp_map->emplace(cnp->dscp, cnp->priority);
+  out.roce_dscp = data.dscp;
+  out.roce_mode = RoceMode::v2;  // v1 has no IP header that could carry a DSCP
+  out.roce_tos = data.dscp << 2U | kEct0;
+  return out;
+}
+
+Qos from_cnp(const Mark& cnp) {
+  Qos out;
+  out.cnp_dscp = cnp.dscp;
+  out.cnp_prio = OrNone{cnp.priority};
+  return out;
+}
+
+// Adds to the entry each setting that it lacks; `note` is its origin.
+template <class Note>
+void fill(PortDraft& entry, const Qos& from, Note&& note) {
+  for (size_t row = 0; row < kSettingCount; ++row) {
+    if (!has_value(kSettings[row], from) || has_value(kSettings[row], entry.port.want)) continue;
+    copy_value(kSettings[row], from, entry.port.want);
+    note(row);
+  }
+}
+
+void derive(PortDraft& entry, const Qos& follows, const MarkKey& from, const std::string& origin) {
+  fill(entry, follows, [&](size_t row) {
+    entry.port.derived.set(row);
+    entry.port.origin[row] = origin;
+    entry.places[row] = from.at;
+  });
+}
+
+// True if CNPs and data have different marks.
+bool differ(const PortDraft& entry, Faults& faults) {
+  const auto& data = entry.traffic.mark;
+  const auto& cnp = entry.cnp.mark;
+  if (!data || !cnp) return true;
+  if (data->priority == cnp->priority)
+    faults.fail(entry.cnp.at, "cnp: priority " + std::to_string(cnp->priority) +
+                                  " is the lossless one of traffic: where PFC pauses it, the CNPs that are to end the "
+                                  "congestion wait, too; write another priority");
+  else if (data->dscp == cnp->dscp)
+    faults.fail(entry.cnp.at, "cnp: DSCP " + std::to_string(cnp->dscp) + " is that of traffic, which has priority " +
+                                  std::to_string(data->priority) + "; write another DSCP");
+  return data->priority != cnp->priority && data->dscp != cnp->dscp;
+}
+
+}  // namespace
+
+std::span<const MatchKey> match_keys() { return kMatchKeys; }
+
+void read_mark(ConfigReader& reader, std::string_view key, const toml::node& node, MarkKey& out) {
+  std::string instead = "traffic = { dscp = 26, priority = 3 }";
+  if (key == "cnp") instead = "cnp = { dscp = 48, priority = 6 }";
+  MarkKey mark{true, std::nullopt, reader.place(node)};
+  MaybeProblem problem;
+  if (node.value<std::string_view>() != "none") problem = read_mark_table(node, mark.mark.emplace());
+  if (reader.good(problem, key, instead)) out = mark;
+}
+
+namespace {
+
+bool read_setting_key(ConfigReader& reader, std::string_view name, const toml::node& node, PortDraft& entry) {
+  const auto setting = parse_setting(name);
+  if (name == "traffic") read_mark(reader, name, node, entry.traffic);
+  else if (name == "cnp") read_mark(reader, name, node, entry.cnp);
+  else if (setting) read_one_setting(reader, index(*setting), node, entry);
+  else return false;
+  return true;
+}
+
+std::vector<std::string_view> with_settings(std::span<const std::string_view> keys) {
+  std::vector<std::string_view> known(keys.begin(), keys.end());
+  for (const Setting& setting : kSettings) known.push_back(setting.key);
+  return known;
+}
+
+}  // namespace
+
+PortDraft read_port(ConfigReader& reader, const toml::table& table) {
+  PortDraft entry;
+  entry.at = reader.place(table);
+  entry.port.where = reader.line(table);
+  each_key(table, [&](std::string_view name, const toml::source_position& at, const toml::node& node) {
+    if (name == "match") return read_match(reader, node, entry.port.match);
+    if (name == "name")
+      return void(reader.good(read_name(node, entry.port.name), name, "name = \"rail\", or leave it out"));
+    entry.leaves_alone = false;
+    if (name == "profile") {
+      entry.profile_at = reader.place(node);
+      entry.port.profile_origin = reader.line(node);
+      reader.good(read_name(node, entry.port.profile), name, "profile = \"nvidia-dcqcn\"");
+    } else if (!read_setting_key(reader, name, node, entry)) {
+      reader.unknown(at, "key", name, with_settings(kPortKeys));
+    }
+  });
+  if (entry.leaves_alone && entry.port.name.empty())
+    reader.warn(table.source().begin, "[[port]] has no setting: its ports stay unchanged");
+  return entry;
+}
+
+PortDraft read_profile(ConfigReader& reader, const toml::table& table) {
+  PortDraft profile;
+  each_key(table, [&](std::string_view name, const toml::source_position& at, const toml::node& node) {
+    if (read_setting_key(reader, name, node, profile)) return;
+    if (name == "match" || name == "name" || name == "profile" || name == "port")
+      return reader.fail(at, std::string(name) + ": a profile has settings only; write " + std::string(name) +
+                                 " in the [[port]] entry that names the profile");
+    reader.unknown(at, "key", name, with_settings(kProfileKeys));
+  });
+  return profile;
+}
+
+void apply_profile(PortDraft& entry, const PortDraft& profile) {
+  fill(entry, profile.port.want, [&](size_t row) {
+    entry.port.origin[row] = profile.port.origin[row];
+    entry.places[row] = profile.places[row];
+  });
+}
+
+void follow_marks(PortDraft& entry, const MarkKey& traffic, const MarkKey& cnp, const PortDraft* profile,
+                  Faults& faults) {
+  if (entry.leaves_alone) return;
+  if (!entry.traffic.given && traffic.given) entry.traffic = traffic;
+  if (!entry.cnp.given && cnp.given) entry.cnp = cnp;
+  if (profile != nullptr && !entry.traffic.given) entry.traffic = profile->traffic;
+  if (profile != nullptr && !entry.cnp.given) entry.cnp = profile->cnp;
+  if (!differ(entry, faults)) return;
+  PortPolicy& port = entry.port;
+  port.traffic = entry.traffic.mark;
+  port.cnp = entry.cnp.mark;
+  if (port.traffic) port.traffic_origin = faults.line(entry.traffic.at);
+  if (port.cnp) port.cnp_origin = faults.line(entry.cnp.at);
+  if (port.traffic)
+    derive(entry, from_traffic(*port.traffic, port.cnp, port.want), entry.traffic,
+           port.traffic_origin + " (from traffic)");
+  if (port.cnp) derive(entry, from_cnp(*port.cnp), entry.cnp, port.cnp_origin + " (from cnp)");
+}
+
+}  // namespace fabric::config

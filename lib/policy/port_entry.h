@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inside policy: one [[port]] entry, or a profile, as it is read.
+#pragma once
+
+#include "policy/reader.h"
+
+namespace fabric::config {
+
+// `traffic` or `cnp`, at the top of a file, of an entry or of a profile. Given without a mark: "none".
+struct MarkKey {
+  bool given = false;
+  std::optional<Mark> mark;
+  Place at;
+};
+
+// A [[port]] entry or a profile: its own settings, then those of the profile below it.
+struct PortDraft {
+  PortPolicy port;
+  Place at;
+  bool leaves_alone = true;  // it has nothing but a name and a match
+  Place profile_at;
+  MarkKey traffic, cnp;
+  std::array<Place, kSettingCount> places{};
+};
+
+// Keys of [[port]] beside the settings, and of its match; those of a profile beside the settings.
+inline constexpr std::string_view kPortKeys[] = {"name", "match", "profile", "traffic", "cnp"};
+inline constexpr std::string_view kProfileKeys[] = {"traffic", "cnp"};
+struct MatchKey {
+  std::string_view name;
+  std::vector<std::string> Match::*member;
+  // The text as the Match has it, or nothing: it has the wrong form.
+  std::optional<std::string> (*normal)(const toml::node& element);
+  std::string_view expected, example;
+  bool number = false;  // shown without quotes
+};
+std::span<const MatchKey> match_keys();
+
+void read_mark(ConfigReader& reader, std::string_view key, const toml::node& node, MarkKey& out);
+
+PortDraft read_port(ConfigReader& reader, const toml::table& table);
+PortDraft read_profile(ConfigReader& reader, const toml::table& table);
+
+// Applies the profile to the entry: settings of the entry win.
+void apply_profile(PortDraft& entry, const PortDraft& profile);
+// Chooses the marks (the entry's, else those of the file, else the profile's) and derives the settings that are not
+// given.
+void follow_marks(PortDraft& entry, const MarkKey& traffic, const MarkKey& cnp, const PortDraft* profile,
+                  Faults& faults);
+
+}  // namespace fabric::config
