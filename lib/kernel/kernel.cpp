@@ -181,9 +181,9 @@ Result<std::string> query_recorded(const Kernel& kernel, const std::string& ques
 }
 
 std::chrono::steady_clock::time_point steady_now(const Kernel& kernel) {
-  using Clock = std::chrono::steady_clock;
-  const auto now = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch());
-  return Clock::time_point(std::chrono::nanoseconds(clock_of(kernel, "steady", {now.count(), 0}).first));
+  using std::chrono::steady_clock;
+  const auto now = std::chrono::duration_cast<std::chrono::nanoseconds>(steady_clock::now().time_since_epoch());
+  return steady_clock::time_point(std::chrono::nanoseconds(clock_of(kernel, "steady", {now.count(), 0}).first));
 }
 
 std::tm local_now(const Kernel& kernel) {
