@@ -133,7 +133,7 @@ std::string designed_rates() {
   return rate_rows("designed", all_faults().size(), checks, diagnosis);
 }
 
-constexpr const char* kReadme = FABRIC_SOURCE_DIR "/tests/faults/README.md";
+constexpr const char* kReadme = "tests/faults/README.md";
 constexpr std::string_view kRates =
     "\n## rates\n\nDesigned faults are those of the areas below; reported ones are in the last table. Of all machines "
     "that can have the fault, the worst counts. Wrong: another check reports it, or diagnose blames another. Written "
@@ -143,7 +143,7 @@ constexpr std::string_view kRates =
 
 // The rows below kRates: to measure them takes as long as the whole catalogue.
 std::string written_rates() {
-  const std::string page = test::slurp(kReadme);
+  const std::string page = test::of_source(kReadme);
   const size_t head = page.find(kRates);
   if (head == std::string::npos) return {};
   const size_t begin = head + kRates.size();
@@ -252,10 +252,7 @@ std::string readme(const std::string& rates) {
   return out + reported_table();
 }
 
-void expect_readme(const std::string& rates) {
-  if (std::getenv("FABRIC_UPDATE_GOLDEN") != nullptr) std::ofstream(kReadme) << readme(rates);
-  EXPECT_EQ(test::slurp(kReadme), readme(rates)) << "FABRIC_UPDATE_GOLDEN=1 updates it";
-}
+void expect_readme(const std::string& rates) { test::expect_generated(kReadme, readme(rates)); }
 
 void expect_measured_rates() { expect_readme(designed_rates() + reported_rates()); }
 

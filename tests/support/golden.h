@@ -25,17 +25,13 @@ inline void expect_golden_between(const std::string& file, std::string_view firs
   const size_t begin = whole.find(first) + first.size(), end = whole.find(last, begin);
   ASSERT_TRUE(begin >= first.size() && end != std::string::npos) << file;
   const std::string old = whole.substr(begin, end - begin);
-  if (std::getenv("FABRIC_UPDATE_GOLDEN") != nullptr)
-    std::ofstream(FABRIC_SOURCE_DIR "/" + file) << whole.replace(begin, end - begin, text);
-  else EXPECT_EQ(old, text) << file << " is out of date: tests/regenerate writes it";
+  if (is_updating_golden()) std::ofstream(FABRIC_SOURCE_DIR "/" + file) << whole.replace(begin, end - begin, text);
+  else EXPECT_TRUE(same_text(old, text)) << is_out_of_date(file);
 }
 
 // Equals tests/golden/NAME.
 inline void expect_golden(const std::string& name, const std::string& text) {
-  const std::string file = std::string(FABRIC_SOURCE_DIR) + "/tests/golden/" + name;
-  if (std::getenv("FABRIC_UPDATE_GOLDEN") != nullptr) std::ofstream(file) << text;
-  std::ifstream in(file);
-  EXPECT_EQ(text, std::string(std::istreambuf_iterator<char>(in), {})) << file << ": tests/regenerate writes it";
+  expect_generated("tests/golden/" + name, text);
 }
 
 // The same text for terminals of 80 and of 120 columns, NAME_80.txt and NAME_120.txt: no line is wider.

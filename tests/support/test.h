@@ -56,6 +56,31 @@ inline std::string slurp(const std::filesystem::path& file) {
 }
 // A file of the project's source.
 inline std::string of_source(const std::string& file) { return slurp(std::string(FABRIC_SOURCE_DIR "/") + file); }
+// Both texts are equal; a failure shows the lines that differ, as diff -u does.
+inline testing::AssertionResult same_text(const std::string& expected, const std::string& actual) {
+  if (expected == actual) return testing::AssertionSuccess();
+  const auto lines = [](const std::string& text) {
+    std::vector<std::string> out;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) out.push_back(line);
+    return out;
+  };
+  const std::vector<std::string> before = lines(expected), after = lines(actual);
+  if (before == after) return testing::AssertionFailure() << "they differ in the newline at the end";
+  return testing::AssertionFailure() << "--- expected\n+++ actual\n"
+                                     << testing::internal::edit_distance::CreateUnifiedDiff(before, after);
+}
+inline bool is_updating_golden() { return std::getenv("FABRIC_UPDATE_GOLDEN") != nullptr; }
+// Says how the file is written again.
+inline std::string is_out_of_date(const std::string& file) {
+  const std::string test = std::filesystem::path(testing::UnitTest::GetInstance()->current_test_info()->file()).stem();
+  return file + " is out of date: tests/regenerate " + test.substr(0, test.rfind("_test")) + " writes it";
+}
+// The file of the project's source has the text. FABRIC_UPDATE_GOLDEN=1 writes it.
+inline void expect_generated(const std::string& file, const std::string& text) {
+  if (is_updating_golden()) std::ofstream(FABRIC_SOURCE_DIR "/" + file, std::ios::binary) << text;
+  EXPECT_TRUE(same_text(of_source(file), text)) << is_out_of_date(file);
+}
 // The text has the part in it; a failure shows both.
 inline testing::AssertionResult has(std::string_view text, std::string_view part) {
   const bool found = text.find(part) != text.npos;

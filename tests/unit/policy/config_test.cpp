@@ -60,7 +60,7 @@ TEST(Config, ReadsEveryKey) {
   ASSERT_EQ(policy.ports.size(), 1U);
   const PortPolicy& port = policy.ports[0];
   EXPECT_EQ(port.name, "rail");
-  EXPECT_EQ(port.where, "f.toml:15");
+  EXPECT_EQ(port.where, "f.toml:14");
   EXPECT_EQ(port.match, (Match{{"mlx5_core", "bnxt_en"}, {"mlx5_*"}, {"ens*"}, {"0000:17:*"}, {}, {}, {}, {}}));
 }
 
@@ -98,7 +98,7 @@ TEST(Config, ReadsEverySetting) {
   // Ets compares what matters.
   EXPECT_EQ(port.want.ets->tsa, ets.tsa);
   EXPECT_EQ(port.want.ets->bw, ets.bw);
-  EXPECT_EQ(port.origin[index(SettingId::pfc)], "f.toml:24");
+  EXPECT_EQ(port.origin[index(SettingId::pfc)], "f.toml:23");
 }
 
 TEST(Config, AnEmptyFileIsAuditWithoutPorts) {
