@@ -74,7 +74,7 @@ TEST(CtlDiagnose, FitsTheTerminal) {
   test::expect_goldens("ctl_diagnose", [](const Output& terminal) {
     LossyMachine machine(5000);
     machine.output = terminal;
-    run_diagnose(machine.options, machine.output);
+    find_verb("diagnose")->run(machine.options, machine.output);
     return std::regex_replace(machine.output.text, std::regex("window of [^ ]+ s"), "window of 1 s");
   });
 }

@@ -166,8 +166,8 @@ constexpr Message kDriverRows[] = {
      "node.",
      kReporter, "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
     {"bnxt-doorbells", host, "bnxt_en*doorbells dropped by the device",
-     "The NIC dropped doorbells, the writes by which CPUs announce work: they came faster than it takes them. Queue "
-     "pairs stall until the driver has repeated them.",
+     "The NIC dropped doorbells, the writes by which CPUs announce work: they came faster than the NIC takes them. "
+     "Queue pairs stall until the driver has repeated them.",
      "rdma resource show qp link {port}; fabric-agentctl counters", "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
     {"bnxt-command-timeout", host, "bnxt_en*Error (timeout: ", "A firmware command did not finish: the firmware hangs.",
      kReporter, "Linux drivers/net/ethernet/broadcom/bnxt/bnxt_hwrm.c"},

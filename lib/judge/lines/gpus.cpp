@@ -32,8 +32,8 @@ constexpr Message kGpuRows[] = {
      "reboot; if it recurs, update the driver.",
      "nvidia-smi -q | grep -i gsp", kXid},
     {"gpu-program", software, "NVRM: Xid (*): 13,|NVRM: Xid (*): 31,|NVRM: Xid (*): 43,",
-     "A program made the GPU fault (Xid 13: exception; 31: page fault; 43: stopped), mostly by a bug of its own. It "
-     "ends, and its peers see remote errors.",
+     "A program made the GPU fault (Xid 13: exception; 31: page fault; 43: stopped), usually because of a bug in the "
+     "program. The program ends, and its peers see remote errors.",
      "journalctl -k -g Xid", kXid},
     {"gpu-xid", host, "NVRM: Xid",
      "The GPU driver reports an error. Most kinds end the process that used the GPU, and its peers see remote errors. "
@@ -61,8 +61,8 @@ constexpr Message kGpuRows[] = {
      "see remote errors. Replace the GPU when its bad pages reach the threshold.",
      "amd-smi bad-pages; amd-smi metric --ecc", "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_ras.c, amd/amdkfd"},
     {"amdgpu-program", software, "amdgpu*page fault (src_id|Memory access fault by GPU",
-     "A program accessed GPU memory that it does not have (of NVIDIA: Xid 31), mostly by a bug of its own. It ends, "
-     "and its peers see remote errors.",
+     "A program accessed GPU memory that it does not have (on NVIDIA GPUs: Xid 31), usually because of a bug in the "
+     "program. The program ends, and its peers see remote errors.",
      "journalctl -k -g 'page fault'", "Linux drivers/gpu/drm/amd/amdgpu/gmc_v9_0.c, ROCr-Runtime runtime.cpp"},
     {"amdgpu-init", host, "amdgpu*Fatal error during GPU init",
      "The driver could not start an AMD GPU, and amd-smi does not show it. The lines before this one name the part.",

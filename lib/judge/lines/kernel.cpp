@@ -25,8 +25,8 @@ constexpr Message kKernelRows[] = {
      "The PCIe link failed and was reset. Reseat or replace the NIC, riser or cable if it recurs.",
      "fabric-agentctl check --only aer,pcie", "Linux drivers/pci/pcie/aer.c"},
     {"aer-not-recovered", host, "AER: device recovery failed|AER: can't recover|AER: subordinate device reset failed",
-     "After an error of PCIe, Linux could not restore the device, or one beside it: it works again only after its "
-     "driver is loaded again, or the node is restarted.",
+     "After an error of PCIe, Linux could not restore the device, or one beside it. The device works again only after "
+     "its driver is loaded again, or the node is restarted.",
      "lspci -tv; fabric-agentctl check --only aer,pcie", "Linux drivers/pci/pcie/err.c"},
     {"pcie-serr", host, "NMI: PCI system error (SERR)",
      "A device reports a fatal PCIe error (SERR). The kernel does not know which device: read the log of the BMC, and "
@@ -57,7 +57,7 @@ constexpr Message kKernelRows[] = {
      "fabric-agentctl check --only iommu", "Linux drivers/iommu"},
     {"iommu-timeout", host, "AMD-Vi: *Completion-Wait loop timed out|VT-d detected Invalidation Time-out",
      "The IOMMU waits for a device that does not answer: a GPU or NIC has fallen off the bus or hangs. The lines "
-     "before this one name it.",
+     "before this one name the device.",
      "journalctl -k -g 'AMD-Vi|DMAR|AER'; fabric-agentctl check --only pcie,aer",
      "Linux drivers/iommu/amd/iommu.c, intel/dmar.c"},
     {"soft-lockup", host, "soft lockup - CPU#|hard LOCKUP on cpu|self-detected stall on CPU|detected stalls on CPUs",
@@ -74,18 +74,19 @@ constexpr Message kKernelRows[] = {
      "sensors; grep . /sys/devices/system/cpu/cpu0/thermal_throttle/*", "Linux drivers/thermal/intel/therm_throt.c"},
     {"library-segfault", software,
      "segfault at *in libnccl|segfault at *in librccl|segfault at *in libibverbs|segfault at *in libmlx5",
-     "A process crashed inside this library: a bug, or libraries and drivers of releases that do not fit together. It "
-     "ends, and its peers see retry or remote errors.",
+     "A process crashed inside this library: a bug, or libraries and drivers of releases that do not fit together. The "
+     "process ends, and its peers see retry or remote errors.",
      "coredumpctl list; grep -h 'NCCL version' FILE", "Linux arch/x86/mm/fault.c"},
     {"out-of-memory", software, "ut of memory: Killed process|oom_kill event in StepId",
-     "Linux killed a process because memory, or the limit of its cgroup, was used up. If it was a rank of the job, its "
-     "peers see retry or remote errors.",
+     "Linux killed a process because memory, or the limit of its cgroup, was used up. If the process was a rank of the "
+     "job, its peers see retry or remote errors.",
      "journalctl -k -g 'oom-kill'", "Linux mm/oom_kill.c"},
     {"module-symbols", host,
-     "rdma: disagrees about version of symbol|rdma: Unknown symbol|_ib: disagrees about version of symbol|"
-     "_ib: Unknown symbol|bnxt_re: disagrees about version of symbol|bnxt_re: Unknown symbol|symbol nvidia_p2p_",
+     "rdma: disagrees about version of symbol|rdma: Unknown symbol|_ib: disagrees about version of symbol|_ib: Unknown "
+     "symbol|bnxt_re: disagrees about version of symbol|bnxt_re: Unknown symbol|symbol nvidia_p2p_",
      "The kernel refused a module: it was built for another kernel or RDMA stack, as Linux's own RDMA modules beside "
-     "those of OFED or of the NIC's vendor, or a part that it needs is missing. Build it again for the stack in use.",
+     "those of OFED or of the NIC's vendor, or a part that it needs is missing. Build the module again for the stack "
+     "in use.",
      "dkms status; modinfo -n ib_core mlx5_core bnxt_re irdma ionic_rdma", "Linux kernel/module/main.c"},
     {"memory-error", host,
      "EDAC MC* CE |EDAC MC* UE |Memory failure: 0x|mce: [Hardware Error]: Machine check|"

@@ -45,10 +45,12 @@ constexpr Message kLibraryRows[] = {
      "ibv_devinfo -l; uname -r", kInit},
     {"verbs-no-provider", host,
      "no userspace device-specific driver found for|couldn't open config directory '*libibverbs.d",
-     "libibverbs has no provider library for this device (libmlx5, libbnxt_re, libirdma, ...), and does not offer it.",
+     "libibverbs has no provider library for this device (libmlx5, libbnxt_re, libirdma, ...), and does not offer the "
+     "device.",
      "ls /etc/libibverbs.d; ibv_devinfo -l", kInit},
     {"verbs-no-driver", software, "libibverbs: Warning: couldn't load driver",
-     "A file in /etc/libibverbs.d names a provider that is not installed. Harmless, unless it is the one of the NIC.",
+     "A file in /etc/libibverbs.d names a provider that is not installed. This is harmless unless the NIC needs this "
+     "provider.",
      "ls /etc/libibverbs.d; ibv_devinfo -l", kInit},
     {"verbs-no-sysfs", host, "couldn't stat '/sys/class/infiniband/",
      "The container has /dev/infiniband of this device but not its entry in /sys: the device belongs to another "
@@ -144,7 +146,8 @@ constexpr Message kLibraryRows[] = {
      "The partition key is not in the table of the port: the fabric manager did not assign it.",
      "grep . /sys/class/infiniband/*/ports/*/pkeys/0", kOpx},
     {"psm3-open", host, "PSM3 can't open nic unit",
-     "PSM3 cannot use the NIC; the lines before this one name the call that failed. On a single node it is not needed.",
+     "PSM3 cannot use the NIC; the lines before this one name the call that failed. PSM3 is not needed on a single "
+     "node.",
      "ulimit -l; ls -l /dev/infiniband", kPsm3},
     {"psm3-resources", host, "Unable to create send CQ of size*Cannot allocate memory|Unable to create UD QP",
      "A verbs object of PSM3 could not be created: the memlock limit of the process is too low, or the NIC has no "

@@ -98,7 +98,8 @@ constexpr Message kNcclRows[] = {
      "The peers disagree on the size of a message: different collectives, sizes or NCCL versions.",
      "grep -h 'NCCL version' FILE", "NCCL src/transport/net_socket.cc"},
     {"nccl-ib-fatal", host, "fatal error (detected in ncclIb",
-     "NCCL stops using the NIC because of an event that it reported; the lines with \"async\" around this one name it.",
+     "NCCL stops using the NIC because of an event that the NIC reported; the lines with \"async\" around this one "
+     "name the event.",
      "fabric-agentctl explain --log FILE", kNcclNet},
     {"nccl-proxy", host, "[Proxy Service*Failed to execute operation",
      "A transport could not be set up. The NCCL WARN line before this one names the call that failed.",

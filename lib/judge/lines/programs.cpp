@@ -26,8 +26,8 @@ constexpr Message kProgramRows[] = {
      "NVSHMEM could not connect its peers. The first line with \"non-zero status\" or \"NULL value\" names the call.",
      "fabric-agentctl explain --log FILE", "NVSHMEM src/host/init/init.cu"},
     {"deepep-timeout", peer, "DeepEP error: timeout|DeepEP timeout check failed",
-     "DeepEP waited too long for another rank: it is late (it compiles kernels or loads the model), it died, or "
-     "connections of NVSHMEM failed, of which lines before this one speak then.",
+     "DeepEP waited too long for another rank: that rank is late (it compiles kernels or loads the model) or died, or "
+     "connections of NVSHMEM failed; lines before this one report the latter.",
      "fabric-agentctl explain --log FILE", "DeepEP csrc/deep_ep.cpp"},
     {"lnet-timeout", network, "kiblnd_check_*Timed out",
      "A Lustre peer did not answer over RDMA in time: it is down, or the path to it loses packets.",
