@@ -9,6 +9,7 @@
 
 #include "ctl/verbs.h"
 #include "kernel/capture/anonymize.h"
+#include "kernel/capture/secrets.h"
 #include "kernel/netlink/rtnl.h"
 #include "node/scan.h"
 #include "node/state.h"
@@ -21,6 +22,9 @@
 #include "support/tree.h"
 
 namespace fabric::ctl {
+
+Run run_capture;  // of ctl/verbs/capture_verb.cpp
+
 namespace {
 
 namespace fs = std::filesystem;

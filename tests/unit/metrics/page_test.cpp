@@ -8,6 +8,7 @@
 
 #include <ctime>
 
+#include "exporter/http/self.h"
 #include "support/running_collector.h"
 
 namespace fabric::exporter {
