@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/json.h"
+#include "kernel/telemetry.h"
 #include "support/test.h"
 
 namespace fabric::test {
