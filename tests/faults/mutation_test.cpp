@@ -21,9 +21,9 @@ struct Captured {
   Node node;
 };
 
-std::vector<Captured> machines(const std::string& corpus) {
+std::vector<Captured> machines() {
   std::vector<Captured> out;
-  for (const std::string& archive : test::healthy_archives(corpus)) {
+  for (const std::string& archive : test::healthy_archives()) {
     const test::Unpacked tree(archive);
     auto kernel = open_kernel(tree.root());
     if (!kernel) continue;
@@ -129,9 +129,8 @@ void print(const char* how, const Score& score, size_t alarms, size_t count) {
     std::printf("  %s: %zu of %zu\n", kind.c_str(), counts.first, counts.second);
 }
 
-using Mutations = test::OfCorpus;
-TEST_F(Mutations, AreNamed) {
-  const auto all = machines(corpus);
+TEST(Mutations, AreNamed) {
+  const auto all = machines();
   Score with, without;
   size_t alarms_with = 0, alarms_without = 0;
   for (const Captured& machine : all) {

@@ -44,15 +44,20 @@ std::map<std::string, Json> oracle_of(const std::string& corpus, std::string_vie
   return out;
 }
 
-std::vector<std::string> healthy_archives(const std::string& corpus) {
-  // The others of the folder have a fault. gb300: functions that reach the GPU directly, without a link of their own.
-  std::vector<std::string> out{corpus + "/repro/oci16.tgz", corpus + "/repro/gb300.tgz"};
-  for (const char* folder : {"/sysfs-derived", "/hwloc-fsroot", "/ib-sysfs"})
-    for (const auto& file : fs::directory_iterator(corpus + folder)) {
-      const std::string path = file.path().string();
-      // One archive is of pieces of sysfs, without a root.
-      if (has(path, ".tar") && !has(path, "yuuki")) out.push_back(path);
-    }
+std::string own_archive(const std::string& name) { return FABRIC_SOURCE_DIR "/tests/corpus/" + name + ".tgz"; }
+
+std::vector<std::string> healthy_archives() {
+  std::vector<std::string> out{own_archive("whole")};
+  if (const auto corpus = corpus_directory()) {
+    // The others of the folder have a fault. gb300: functions that reach the GPU directly, without a link of their own.
+    out.insert(out.end(), {*corpus + "/repro/oci16.tgz", *corpus + "/repro/gb300.tgz"});
+    for (const char* folder : {"/sysfs-derived", "/hwloc-fsroot", "/ib-sysfs"})
+      for (const auto& file : fs::directory_iterator(*corpus + folder)) {
+        const std::string path = file.path().string();
+        // One archive is of pieces of sysfs, without a root.
+        if (has(path, ".tar") && !has(path, "yuuki")) out.push_back(path);
+      }
+  }
   std::sort(out.begin(), out.end());
   return out;
 }
@@ -86,10 +91,14 @@ std::string Unpacked::root() const {
   throw std::runtime_error("no sys folder in " + path_);
 }
 
-void each_rdma_machine(const std::string& corpus, const std::function<void(const fs::path& root)>& each) {
-  for (const auto& archive : fs::directory_iterator(corpus + "/ib-sysfs")) {
-    if (!archive.path().string().ends_with(".tar.gz")) continue;
-    const Unpacked tree(archive.path().string());
+void each_rdma_machine(const std::function<void(const fs::path& root)>& each) {
+  std::vector<std::string> archives;
+  for (const char* name : {"whole", "nic_gone", "port_down", "link_narrow"}) archives.push_back(own_archive(name));
+  if (const auto corpus = corpus_directory())
+    for (const auto& archive : fs::directory_iterator(*corpus + "/ib-sysfs"))
+      if (archive.path().string().ends_with(".tar.gz")) archives.push_back(archive.path().string());
+  for (const std::string& archive : archives) {
+    const Unpacked tree(archive);
     std::set<fs::path> roots;
     for (const auto& entry : fs::recursive_directory_iterator(tree.path()))
       if (entry.path().string().ends_with("/sys/class/infiniband"))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Captures of real machines, which live beside the project and not in it.
+// Captured machines: a few simulated servers in tests/corpus, and real ones, which live beside the project and not in
+// it.
 #pragma once
 
 #include "base/json.h"
@@ -25,8 +26,11 @@ class OfCorpus : public testing::Test {
 // What the corpus' oracle says of its machines of that kind ("hwloc-xml", "sysfs-snapshot"), by name.
 std::map<std::string, Json> oracle_of(const std::string& corpus, std::string_view kind);
 
-// The archives of /sys trees in which nothing is broken, sorted; and the machine of such an archive.
-std::vector<std::string> healthy_archives(const std::string& corpus);
+// An archive of tests/corpus.
+std::string own_archive(const std::string& name);
+// The archives of /sys trees in which nothing is broken, sorted, of tests/corpus and of the corpus if there is one; and
+// the machine of such an archive.
+std::vector<std::string> healthy_archives();
 std::string machine_of(const std::string& archive);
 
 // A tar archive (any compression that tar knows), unpacked into a temporary folder that goes away with the object.
@@ -45,8 +49,8 @@ class Unpacked {
   std::string path_;
 };
 
-// Each machine of ib-sysfs, unpacked: the folder that holds its sys/.
-void each_rdma_machine(const std::string& corpus, const std::function<void(const std::filesystem::path& root)>& each);
+// Each machine of tests/corpus and of the corpus' ib-sysfs, unpacked: the folder that holds its sys/.
+void each_rdma_machine(const std::function<void(const std::filesystem::path& root)>& each);
 
 // A port of such a machine with the files that hold a number, read without the product's code.
 struct CapturedPort {

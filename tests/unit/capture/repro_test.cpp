@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trees on which an earlier version was wrong: what fabric-agentctl must say of each, and must not say.
+// Trees on which an earlier version was wrong, and those of tests/corpus: what fabric-agentctl must say of each, and
+// must not say.
 #include "ctl/verbs.h"
 #include "support/corpus.h"
 #include "support/test.h"
@@ -17,6 +18,30 @@ struct Row {
 
 constexpr const char* kHealthy[] = {"\nWARNING", "\nCRITICAL"};
 constexpr const char* kNoSymptoms = "without symptoms";
+
+// tests/corpus
+const std::vector<Row>& own_rows() {
+  static const std::vector<Row> all{
+      {"whole",
+       {},
+       {"8 ports without symptoms"},
+       {"GPU0: mlx5_0 (PIX)", "GPU7: mlx5_7 (PIX)"},
+       {kHealthy[0], kHealthy[1]}},
+      {"nic_gone",
+       {"WARNING  locality  GPU2", "0000:48:00.0, beside GPU2"},
+       {},
+       {"GPU2: mlx5_3 (NODE, shared by 2 GPUs)"},
+       {"CRITICAL  pcie"}},
+      {"port_down",
+       {"CRITICAL  port-state  mlx5_3/1", "DOWN, Disabled"},
+       {},
+       {"GPU3: mlx5_3 (PIX)"},
+       {"8 ports without"},
+       true},
+      {"link_narrow", {"CRITICAL  pcie  mlx5_4", "x8 at 16 GT/s"}, {}, {"GPU4: mlx5_4 (PIX)"}, {kHealthy[0]}},
+  };
+  return all;
+}
 
 const std::vector<Row>& rows() {
   static const std::vector<Row> all{
@@ -92,13 +117,12 @@ Said ask(const std::string& root) {
   return out;
 }
 
-TEST(Repro, EveryTree) {
-  const auto corpus = test::corpus_directory();
-  if (!corpus) GTEST_SKIP() << "no corpus";
+// How many of the trees, NAME.tgz in the folder, are answered as their rows say.
+size_t right_in(const std::string& folder, const std::vector<Row>& trees) {
   size_t right = 0;
-  for (const Row& row : rows()) {
+  for (const Row& row : trees) {
     SCOPED_TRACE(row.tree);
-    const test::Unpacked tree(*corpus + "/repro/" + row.tree + ".tgz");
+    const test::Unpacked tree(folder + "/" + row.tree + ".tgz");
     const Said said = ask(tree.root());
     bool good = true;
     const auto expect = [&](const char* text, const std::string& in, bool wanted) {
@@ -112,8 +136,17 @@ TEST(Repro, EveryTree) {
     if (row.critical) EXPECT_TRUE(said.check_code == 2 && said.diagnose_code == 2) << said.diagnose;
     right += good ? 1 : 0;
   }
+  return right;
+}
+
+TEST(Repro, EveryTree) {
+  const auto corpus = test::corpus_directory();
+  if (!corpus) GTEST_SKIP() << "no corpus";
+  const size_t right = right_in(*corpus + "/repro", rows());
   std::printf("figure: repro trees: %zu of %zu right\n", right, rows().size());
 }
+
+TEST(Repro, OwnTrees) { EXPECT_EQ(right_in(FABRIC_SOURCE_DIR "/tests/corpus", own_rows()), own_rows().size()); }
 
 }  // namespace
 }  // namespace fabric::ctl

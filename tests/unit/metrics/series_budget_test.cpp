@@ -12,8 +12,29 @@
 namespace fabric {
 namespace {
 
-constexpr size_t kUsual = 700;                           // of a node with four ports
-constexpr size_t kAllSources = 1500, kSysfsAlone = 700;  // of a node with eight
+constexpr size_t kUsual = 700;  // of a node with four ports
+
+// What fabric-exporter(8) promises of a node with eight NICs.
+struct Budget {
+  size_t all_sources = 0, sysfs_alone = 0;
+};
+
+Budget promised() {
+  const std::string page = test::of_source("agent/exporter/fabric-exporter.8");
+  std::smatch found;
+  const std::regex promise("has at most (\\d+) series with all sources, and (\\d+) if only sysfs");
+  EXPECT_TRUE(std::regex_search(page, found, promise)) << "fabric-exporter(8), \"Series on request\", says no budget";
+  return found.empty() ? Budget{} : Budget{std::stoul(found[1]), std::stoul(found[2])};
+}
+
+constexpr const char* kHowToFit =
+    "The page of a node with eight NICs has more series than fabric-exporter(8) promises in \"Series on request\". "
+    "Above, "
+    "\"series score\" counts them by the first words of their names. Ways to fit: leave the metric out by default (a "
+    "SeriesGroup, published on request), publish it only if there is something to say (a count that is not zero, a "
+    "state "
+    "that is not the usual one), give one series for the node and not for each port. If every site needs it, raise the "
+    "number in the page.";
 
 // As mlx5 shows it with PFC on priority 3, and traffic on 0, 3 and 6.
 PortCounters all_of_mlx5() {
@@ -216,7 +237,7 @@ TEST(SeriesBudget, ANodeWithEightNicsAndAllSources) {
   test::Healthy node = machine(8, true);
   add_settings(node);
   const size_t usual = page("all sources", node, {}, true);
-  EXPECT_LE(usual, kAllSources);
+  EXPECT_LE(usual, promised().all_sources) << kHowToFit;
   EXPECT_LE(page("all sources, everything switched on", node, test::kEverything, true), Policy().series_limit);
   for (const SeriesGroup group : kValues<SeriesGroup>)
     EXPECT_GT(page(std::string(to_text(group)).c_str(), node, {RawCounters::unmapped, {group}}, true), usual);
@@ -225,7 +246,7 @@ TEST(SeriesBudget, ANodeWithEightNicsAndAllSources) {
 TEST(SeriesBudget, ANodeWithEightNicsAndBareSysfs) {
   test::Healthy node = machine(8, false);
   leave_sysfs(node);
-  EXPECT_LE(page("bare sysfs", node, {}, false), kSysfsAlone);
+  EXPECT_LE(page("bare sysfs", node, {}, false), promised().sysfs_alone) << kHowToFit;
 }
 
 TEST(SeriesBudget, BondsOfTwoStayBelowTheLimit) {

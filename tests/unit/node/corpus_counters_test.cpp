@@ -68,9 +68,9 @@ struct Score {
 
 using CounterCorpus = test::OfCorpus;
 
-TEST_F(CounterCorpus, Sysfs) {
+TEST(CapturedCounters, Sysfs) {
   Score hw, pma;
-  test::each_rdma_machine(corpus, [&](const fs::path& root) {
+  test::each_rdma_machine([&](const fs::path& root) {
     auto kernel = open_kernel(root);
     ASSERT_TRUE(kernel.ok()) << kernel.error().text();
     const Node node = scan(*kernel, {.settings = false, .gids = false, .network = false});
