@@ -65,7 +65,7 @@ TEST(Nvml, OnlyTheProgramThatAPersonRunsAsks) {
       if (has(test::slurp(entry.path()), "\"node/nvml.h\"")) users += entry.path().string().substr(source.size()) + " ";
   for (const char* service : {"/agent/exporter", "/agent/agentd", "/lib/node/scan", "/lib/enforce"})
     EXPECT_FALSE(has(users, service));
-  EXPECT_TRUE(has(users, "/agent/ctl/topo/topo_verb.cpp"));
+  EXPECT_TRUE(has(users, "/agent/ctl/topo/topo.cpp"));
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ const std::vector<std::set<std::string>> kFloors{{"base"},
                                                  {"policy"},
                                                  {"enforce"},
                                                  {"judge"},
-                                                 {"health", "loglines"},
+                                                 {"health"},
                                                  {"checks"},
                                                  {"diagnosis", "metrics"}};
 const std::set<std::string> kAgentFolders{"agentd", "exporter", "ctl"};
@@ -45,7 +45,7 @@ const std::vector<Library> kLibraries{
 
 // Pure floors reach no I/O: no POSIX header, and of the standard library nothing that opens, prints, waits or reads the
 // environment.
-const std::regex kPure("lib/(setting|topology|health|checks|loglines|diagnosis)/.*");
+const std::regex kPure("lib/(setting|topology|health|checks|diagnosis)/.*");
 const std::regex kIo(".*\\.h|fstream|iostream|filesystem|thread|mutex|future|condition_variable|cstdlib|csignal");
 
 struct Include {
