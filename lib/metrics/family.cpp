@@ -2,6 +2,7 @@
 #include "metrics/family.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 
 #include "base/parse.h"

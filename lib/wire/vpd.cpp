@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/vpd.h"
 
+#include <algorithm>
+
 namespace fabric {
 namespace {
 

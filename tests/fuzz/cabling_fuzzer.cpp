@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as a plan of cables, CSV or JSON: no crash, every fault has its line or, in JSON, the number of its cable.
 #include <cctype>
+#include <cstdlib>
 
 #include "fuzzer.h"
 #include "policy/cabling.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as the recorded answers of a capture: no crash; what was read is written in a form that reads back the
 // same; a disguise keeps the length of every message.
+#include <cstdlib>
+
 #include "fuzzer.h"
 #include "kernel/capture/anonymize.h"
 #include "kernel/capture/tape.h"

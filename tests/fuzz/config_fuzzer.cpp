@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as a configuration: no crash; a policy that was read is shown in a form that reads back.
+#include <cstdlib>
+
 #include "fuzzer.h"
 #include "policy/config.h"
 

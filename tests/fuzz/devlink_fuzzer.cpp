@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as a devlink health reporter: what is taken has a name.
+#include <cstdlib>
+
 #include "fuzzer.h"
 #include "kernel/netlink/devlink.h"
 

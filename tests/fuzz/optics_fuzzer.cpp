@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as the file of modules: no crash; what was read is written in a form that reads back the same.
+#include <cstdlib>
+
 #include "fuzzer.h"
 #include "node/optics_state.h"
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as PCI configuration space and vital product data, and as the files that the agent keeps of it and of host
 // settings.
+#include <cstdlib>
+
 #include "enforce/sysctl.h"
 #include "fuzzer.h"
 #include "kernel/pci/pci_config.h"

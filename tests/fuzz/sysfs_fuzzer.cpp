@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The texts of sysfs files and the paths of its links: a captured tree may hold anything.
+#include <cstdlib>
+
 #include "fuzzer.h"
 #include "kernel/pci/pci.h"
 #include "kernel/rdma/infiniband.h"

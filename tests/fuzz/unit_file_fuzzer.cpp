@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Unit files, limits.conf, slurm.conf, /proc/PID/limits and /proc/PID/cgroup: a captured tree may hold anything.
+#include <cstdlib>
+
 #include "fuzzer.h"
 #include "node/host_cpu.h"
 #include "node/host_limits.h"

@@ -3,6 +3,7 @@
 #include "support/sim_nic.h"
 
 #include <algorithm>
+#include <cstdio>
 
 namespace fabric::test {
 namespace {

@@ -5,6 +5,7 @@
 #include <net/if.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "base/ip.h"
 #include "base/parse.h"

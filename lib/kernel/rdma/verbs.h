@@ -2,6 +2,9 @@
 // Device and port attributes by libibverbs: as the provider reports them, which is what applications see.
 #pragma once
 
+#include <map>
+#include <vector>
+
 #include "base/result.h"
 #include "kernel/rdma/port.h"
 
