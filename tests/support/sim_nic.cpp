@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "vm/module/driver_rules.h"
+
 namespace fabric::test {
 namespace {
 
 constexpr uint32_t kBufferTotal = 524'032;  // bytes, of a 400G card
 constexpr uint16_t kDefaultCable = 7;       // meters, MLX5E_DEFAULT_CABLE_LEN
-constexpr unsigned kLosslessClasses = 2;
-constexpr int kNotSupp = 524;  // the kernel's ENOTSUPP, which has no place in a byte
 
 std::string eight(const uint8_t* values) {
   std::string out;
@@ -34,39 +34,6 @@ bool is_dscp(const dcb_app& entry) { return entry.selector == IEEE_8021QAZ_APP_S
 
 bool same(const dcb_app& a, const dcb_app& b) {
   return a.selector == b.selector && a.protocol == b.protocol && a.priority == b.priority;
-}
-
-// mlx5e_dbcnl_validate_ets(): the ETS classes, used or not, add up to 100.
-int check_sum_100(const ieee_ets& wanted) {
-  int sum = 0;
-  bool any = false;
-  for (int i = 0; i < 8; ++i) {
-    if (wanted.prio_tc[i] >= 8) return -EINVAL;
-    if (wanted.tc_tsa[i] == IEEE_8021QAZ_TSA_CB_SHAPER) return -EOPNOTSUPP;
-    if (wanted.tc_tsa[i] != IEEE_8021QAZ_TSA_ETS) continue;
-    any = true;
-    sum += wanted.tc_tx_bw[i];
-  }
-  return any && sum != 100 ? -EINVAL : 0;
-}
-
-// bnxt_ets_validate(): the highest class in use is not looked at.
-int bnxt_check(const ieee_ets& wanted, uint8_t classes) {
-  int sum = 0;
-  uint8_t last = 0;
-  bool zero = false;
-  for (int i = 0; i < 8; ++i) {
-    if (wanted.prio_tc[i] > classes) return -EINVAL;
-    last = std::max(last, wanted.prio_tc[i]);
-    if ((wanted.tc_tx_bw[i] != 0 || wanted.tc_tsa[i] != 0) && i > classes) return -EINVAL;
-  }
-  for (int i = 0; i < last; ++i) {
-    if (wanted.tc_tsa[i] == IEEE_8021QAZ_TSA_STRICT) continue;
-    if (wanted.tc_tsa[i] != IEEE_8021QAZ_TSA_ETS) return -kNotSupp;
-    sum += wanted.tc_tx_bw[i];
-    zero = zero || wanted.tc_tx_bw[i] == 0;
-  }
-  return sum > 100 || (zero && sum == 100) ? -EINVAL : 0;
 }
 
 struct PersonalityRow {
@@ -124,7 +91,7 @@ void SimNic::firmware_defaults() {
     std::swap(ets.prio_tc[0], ets.prio_tc[1]);
   }
   if (personality == Personality::bnxt)
-    ets = {}, ets.ets_cap = traffic_classes, pfc.pfc_cap = kLosslessClasses, firmware_dscp.clear();
+    ets = {}, ets.ets_cap = traffic_classes, pfc.pfc_cap = RULE_BNXT_LOSSLESS, firmware_dscp.clear();
   if (personality == Personality::qede) dcbx = DCB_CAP_DCBX_LLD_MANAGED | DCB_CAP_DCBX_VER_IEEE;
   if (personality == Personality::ice) ice_vlan_defaults();
 }
@@ -175,9 +142,11 @@ int SimNic::set_ets(const ieee_ets& wanted) {
   if (personality == Personality::ice) return ice_set_ets(wanted);
   if (personality == Personality::qede) return offered_ets = wanted, 0;
   if ((personality == Personality::bnxt || personality == Personality::i40e) && !host_controlled()) return -EINVAL;
-  if (int err = personality == Personality::bnxt ? bnxt_check(wanted, traffic_classes) : check_sum_100(wanted);
-      err != 0)
+  if (personality == Personality::bnxt) {
+    if (int err = rule_bnxt_ets(&wanted, traffic_classes); err != 0) return err;
+  } else if (int err = rule_mlx5_ets(&wanted); err != 0) {
     return err;
+  }
   std::copy_n(wanted.prio_tc, 8, ets.prio_tc);
   std::copy_n(wanted.tc_tsa, 8, ets.tc_tsa);
   std::copy_n(wanted.tc_tx_bw, 8, ets.tc_tx_bw);
@@ -195,13 +164,8 @@ int SimNic::set_pfc(const ieee_pfc& wanted) {
   log.push_back("setpfc pfc_en=" + hex(wanted.pfc_en) + " delay=" + std::to_string(wanted.delay));
   if (personality == Personality::qede) return offered_pfc = wanted, 0;
   if ((personality == Personality::ice || personality == Personality::i40e) && !host_controlled()) return -EINVAL;
-  if (personality == Personality::bnxt) {
-    if (!host_controlled() || !ets_known) return -EINVAL;
-    unsigned lossless = 0;
-    for (int i = 0; i < 8; ++i)
-      if (wanted.pfc_en >> i & 1) lossless |= 1u << ets.prio_tc[i];
-    if (static_cast<unsigned>(__builtin_popcount(lossless)) > kLosslessClasses) return -EINVAL;
-  }
+  if (personality == Personality::bnxt && (!host_controlled() || !ets_known || rule_bnxt_pfc(&ets, wanted.pfc_en) != 0))
+    return -EINVAL;
   if (personality == Personality::mlx5) return mlx5_set_pfc(wanted);
   const bool changed = pfc.pfc_en != wanted.pfc_en;
   pfc.pfc_en = wanted.pfc_en;
@@ -256,18 +220,22 @@ int SimNic::set_trust(const std::vector<uint8_t>& selectors) {
 
 int SimNic::set_dcbx(uint8_t mode) {
   log.push_back("setdcbx mode=" + hex(mode));
-  const bool host = (mode & DCB_CAP_DCBX_HOST) != 0, ieee = (mode & DCB_CAP_DCBX_VER_IEEE) != 0,
-             cee = (mode & DCB_CAP_DCBX_VER_CEE) != 0;
   if ((mode & DCB_CAP_DCBX_LLD_MANAGED) != 0 || firmware_agent) return 1;
   if (personality == Personality::mlx5) {
-    if (mode != 0 && !host) return 1;
+    if (mode != 0 && (mode & DCB_CAP_DCBX_HOST) == 0) return 1;
     dcbx = mode != 0 ? mode : static_cast<uint8_t>(dcbx & ~DCB_CAP_DCBX_HOST);
     return 0;
   }
-  const bool refused = personality == Personality::bnxt  ? host && (cee || !ieee)
-                       : personality == Personality::ice ? !host || (ieee && cee) || mode == dcbx || dscp_mode
-                                                         : !host || !ieee || cee;
-  if (refused) return 1;
+  switch (personality) {
+    case Personality::bnxt:
+      if (rule_bnxt_refuses_dcbx(mode) != 0) return 1;
+      break;
+    case Personality::ice:
+      if (rule_intel_refuses_dcbx(mode) != 0 || mode == dcbx || dscp_mode) return 1;
+      break;
+    default:
+      if (rule_plain_refuses_dcbx(mode) != 0) return 1;
+  }
   dcbx = mode;
   return 0;
 }

@@ -4,21 +4,9 @@
 #include <algorithm>
 
 #include "support/sim_nic_sockets.h"
+#include "vm/module/driver_rules.h"
 
 namespace fabric::test {
-namespace {
-
-// ice_dcb_get_num_tc(): contiguous classes from 0, else 1.
-int ice_classes(const ieee_ets& ets) {
-  unsigned used = 0;
-  for (uint8_t tc : ets.prio_tc) used |= 1u << (tc & 7);
-  int count = 0;
-  while (used >> count & 1) ++count;
-  return used == (1u << count) - 1 ? count : 1;
-}
-
-}  // namespace
-
 int SimNic::firmware_app() {
   int verdict = 0;
   begin(*this, "fwapp", verdict);
@@ -100,10 +88,7 @@ int SimNic::ice_del_app(const dcb_app& entry) {
 
 // ice_dcb_sw_dflt_cfg()
 void SimNic::ice_vlan_defaults() {
-  ets = {};
-  ets.ets_cap = 8;
-  ets.tc_tx_bw[0] = 100;
-  ets.tc_tsa[0] = IEEE_8021QAZ_TSA_ETS;
+  rule_ice_vlan_ets(&ets);
   dscp_mode = false;
 }
 
@@ -114,7 +99,7 @@ int SimNic::ice_set_ets(const ieee_ets& wanted) {
   std::copy_n(wanted.tc_tsa, 8, next.tc_tsa);
   std::copy_n(wanted.tc_tx_bw, 8, next.tc_tx_bw);
   if (!dscp_mode) std::copy_n(wanted.prio_tc, 8, next.prio_tc);
-  const int classes = ice_classes(next);
+  const int classes = rule_ice_classes(&next);
   int sum = 0;
   for (int i = 0; i < classes; ++i) sum += next.tc_tx_bw[i];
   if (classes > 1 && sum != 0 && sum != 100) return -EINVAL;

@@ -204,7 +204,7 @@ check "gone with the driver" test ! -e "/sys/class/net/$(netdev 0)/ecn" -a ! -e 
 
 section "bnxt"
 eq "PFC before ETS is refused" "$(result 1 pfc 0x08)" -22
-eq "ETS over 100 is refused" "$(result 1 ets 0,0,0,1,0,0,0,0 ets,ets,0,0,0,0,0,0 60,60,0,0,0,0,0,0)" -22
+eq "ETS over 100 is refused" "$(result 1 ets 0,0,0,1,0,0,2,0 ets,ets,strict,0,0,0,0,0 60,60,0,0,0,0,0,0)" -22
 eq "ETS is taken" "$(result 1 ets 0,0,0,1,0,0,2,0 ets,ets,strict,0,0,0,0,0 50,50,0,0,0,0,0,0)" 0
 check "and the link comes back" wait_until 5 carrier_up 1
 eq "now PFC is taken" "$(result 1 pfc 0x08 30)" 0

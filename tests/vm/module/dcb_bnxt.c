@@ -3,15 +3,13 @@
  * The behaviour of bnxt_en (Broadcom).  Source of each rule, unless noted: Linux 6.12,
  * drivers/net/ethernet/broadcom/bnxt/bnxt_dcb.c.
  */
+#include "driver_rules.h"
 #include "fabsim.h"
-
-#define BNXT_MAX_TC		8
-#define BNXT_MAX_LLTC		2	/* lossless traffic classes */
 
 static void bnxt_fw_reset(struct fab_nic *nic)
 {
 	fab_common_reset(nic);
-	nic->pfc.pfc_cap = BNXT_MAX_LLTC;
+	nic->pfc.pfc_cap = RULE_BNXT_LOSSLESS;
 	nic->pause.autoneg = 1;
 	memset(nic->ets.prio_tc, 0, sizeof(nic->ets.prio_tc));
 	fab_bnxt_cc_reset(nic);
@@ -35,7 +33,7 @@ static bool bnxt_host_controlled(struct fab_nic *nic)
 static int bnxt_getets(struct fab_nic *nic, struct ieee_ets *ets)
 {
 	memset(ets, 0, sizeof(*ets));
-	ets->ets_cap = BNXT_MAX_TC;
+	ets->ets_cap = RULE_BNXT_CLASSES;
 	if (!nic->ets_known && (nic->dcbx & DCB_CAP_DCBX_HOST))
 		return 0;
 	ets->cbs = nic->ets.cbs;
@@ -46,32 +44,6 @@ static int bnxt_getets(struct fab_nic *nic, struct ieee_ets *ets)
 	return 0;
 }
 
-/* bnxt_ets_validate() */
-static int bnxt_check_ets(struct ieee_ets *ets)
-{
-	int i, max_tc = 0, sum = 0;
-	bool zero = false;
-
-	for (i = 0; i < 8; i++) {
-		if (ets->prio_tc[i] >= BNXT_MAX_TC)
-			return -EINVAL;
-		max_tc = max_t(int, max_tc, ets->prio_tc[i]);
-	}
-	for (i = 0; i <= max_tc; i++) {
-		switch (ets->tc_tsa[i]) {
-		case IEEE_8021QAZ_TSA_STRICT:
-			break;
-		case IEEE_8021QAZ_TSA_ETS:
-			sum += ets->tc_tx_bw[i];
-			zero = zero || !ets->tc_tx_bw[i];
-			break;
-		default:
-			return -ENOTSUPP;	/* shows as -12 in the one byte of the reply */
-		}
-	}
-	return sum > 100 || (zero && sum == 100) ? -EINVAL : 0;
-}
-
 /* The queues are laid out anew, for which the netdev is closed and opened (bnxt_setup_mq_tc). */
 static int bnxt_setets(struct fab_nic *nic, struct ieee_ets *ets)
 {
@@ -79,7 +51,7 @@ static int bnxt_setets(struct fab_nic *nic, struct ieee_ets *ets)
 
 	if (!bnxt_host_controlled(nic))
 		return -EINVAL;
-	err = bnxt_check_ets(ets);
+	err = rule_bnxt_ets(ets, RULE_BNXT_CLASSES);
 	if (err)
 		return err;
 	nic->ets = *ets;
@@ -93,22 +65,14 @@ static int bnxt_getpfc(struct fab_nic *nic, struct ieee_pfc *pfc)
 	if (nic->pfc_known || !(nic->dcbx & DCB_CAP_DCBX_HOST))
 		return fab_plain_getpfc(nic, pfc);
 	memset(pfc, 0, sizeof(*pfc));
-	pfc->pfc_cap = BNXT_MAX_LLTC;
+	pfc->pfc_cap = RULE_BNXT_LOSSLESS;
 	return 0;
 }
 
 /* bnxt_hwrm_queue_pfc_cfg(): needs an earlier setets; few lossless classes; delay has no effect. */
 static int bnxt_setpfc(struct fab_nic *nic, struct ieee_pfc *pfc)
 {
-	unsigned long lossless = 0;
-	int i;
-
-	if (!bnxt_host_controlled(nic) || !nic->ets_known)
-		return -EINVAL;
-	for (i = 0; i < 8; i++)
-		if (pfc->pfc_en & BIT(i))
-			lossless |= BIT(nic->ets.prio_tc[i]);
-	if (hweight_long(lossless) > BNXT_MAX_LLTC)
+	if (!bnxt_host_controlled(nic) || !nic->ets_known || rule_bnxt_pfc(&nic->ets, pfc->pfc_en))
 		return -EINVAL;
 	nic->pfc.pfc_en = pfc->pfc_en;
 	nic->pfc.mbc = pfc->mbc;
@@ -152,7 +116,7 @@ static u8 bnxt_setdcbx(struct fab_nic *nic, u8 mode)
 {
 	if (nic->dcbx & DCB_CAP_DCBX_LLD_MANAGED)
 		return 1;
-	if ((mode & DCB_CAP_DCBX_HOST) && ((mode & DCB_CAP_DCBX_VER_CEE) || !(mode & DCB_CAP_DCBX_VER_IEEE)))
+	if (rule_bnxt_refuses_dcbx(mode))
 		return 1;
 	nic->dcbx = mode;
 	return 0;

@@ -3,6 +3,7 @@
  * The behaviour of i40e (Intel X710, XL710).  Source of each rule, unless noted: Linux 6.12,
  * drivers/net/ethernet/intel/i40e/i40e_dcb_nl.c.  No DSCP: packets are classified by VLAN priority alone.
  */
+#include "driver_rules.h"
 #include "fabsim.h"
 
 #define I40E_MAX_APPS	32	/* I40E_DCBX_MAX_APPS */
@@ -85,8 +86,7 @@ static int i40e_delapp(struct fab_nic *nic, struct dcb_app *app)
 
 static u8 i40e_setdcbx(struct fab_nic *nic, u8 mode)
 {
-	if ((mode & DCB_CAP_DCBX_LLD_MANAGED) || ((mode & DCB_CAP_DCBX_VER_IEEE) && (mode & DCB_CAP_DCBX_VER_CEE)) ||
-	    !(mode & DCB_CAP_DCBX_HOST) || nic->fw_agent)
+	if (rule_intel_refuses_dcbx(mode) || nic->fw_agent)
 		return 1;
 	nic->dcbx = mode;
 	return 0;

@@ -3,6 +3,7 @@
  * The behaviour of ice (Intel E810).  Source of each rule, unless noted: Linux 6.12, drivers/net/ethernet/intel/ice/ice_dcb_nl.c
  * and ice_dcb_lib.c.
  */
+#include "driver_rules.h"
 #include "fabsim.h"
 
 /* What the result byte of an accepted set may be, ice_dcb_lib.h */
@@ -13,10 +14,7 @@
 /* ice_dcb_sw_dflt_cfg(): one traffic class. */
 static void ice_vlan_defaults(struct fab_nic *nic)
 {
-	memset(&nic->ets, 0, sizeof(nic->ets));
-	nic->ets.ets_cap = 8;
-	nic->ets.tc_tx_bw[0] = 100;
-	nic->ets.tc_tsa[0] = IEEE_8021QAZ_TSA_ETS;
+	rule_ice_vlan_ets(&nic->ets);
 	nic->dscp_mode = false;
 }
 
@@ -50,17 +48,6 @@ static bool ice_refuses(struct fab_nic *nic)
 	return (nic->dcbx & DCB_CAP_DCBX_LLD_MANAGED) || !(nic->dcbx & DCB_CAP_DCBX_VER_IEEE);
 }
 
-/* ice_dcb_get_num_tc(): contiguous classes in use, 1 when there is a gap. */
-static int ice_num_tc(const struct ieee_ets *ets)
-{
-	unsigned long used = 0;
-	int i;
-
-	for (i = 0; i < 8; i++)
-		used |= BIT(ets->prio_tc[i] & 7);
-	return (used & 1) && is_power_of_2(used + 1) ? hweight_long(used) : 1;
-}
-
 /* ice_dcbnl_setets(): in DSCP mode the priority to class map stays as it is, silently. */
 static int ice_setets(struct fab_nic *nic, struct ieee_ets *ets)
 {
@@ -75,7 +62,7 @@ static int ice_setets(struct fab_nic *nic, struct ieee_ets *ets)
 	memcpy(want.tc_tsa, ets->tc_tsa, sizeof(want.tc_tsa));
 	if (!nic->dscp_mode)
 		memcpy(want.prio_tc, ets->prio_tc, sizeof(want.prio_tc));
-	n = ice_num_tc(&want);	/* ice_dcb_bwchk() */
+	n = rule_ice_classes(&want);	/* ice_dcb_bwchk() */
 	for (i = 0; i < n; i++)
 		sum += want.tc_tx_bw[i];
 	if (n > 1 && sum && sum != 100)
@@ -172,8 +159,7 @@ static u8 ice_setdcbx(struct fab_nic *nic, u8 mode)
 {
 	if (nic->fw_agent)
 		return ICE_DCB_NO_HW_CHG;
-	if ((mode & DCB_CAP_DCBX_LLD_MANAGED) || ((mode & DCB_CAP_DCBX_VER_IEEE) && (mode & DCB_CAP_DCBX_VER_CEE)) ||
-	    !(mode & DCB_CAP_DCBX_HOST))
+	if (rule_intel_refuses_dcbx(mode))
 		return ICE_DCB_NO_HW_CHG;
 	if (mode == nic->dcbx || nic->dscp_mode)
 		return ICE_DCB_NO_HW_CHG;

@@ -4,6 +4,7 @@
  * drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c; 6.1 is the same where it matters here.  Personality "ofed" is the same NIC
  * with NVIDIA's own driver (OFED, DOCA): sysfs files instead of nothing for ECN, and what is said at ofed_setmaxrate().
  */
+#include "driver_rules.h"
 #include "fabsim.h"
 
 #define MLX5_DEFAULT_CABLE	7	/* meters, MLX5E_DEFAULT_CABLE_LEN */
@@ -86,26 +87,12 @@ static int mlx5_getets(struct fab_nic *nic, struct ieee_ets *ets)
 	return 0;
 }
 
-/* mlx5e_dbcnl_validate_ets() */
 static int mlx5_setets(struct fab_nic *nic, struct ieee_ets *ets)
 {
-	int i, sum = 0;
-	bool any = false;
+	int err = rule_mlx5_ets(ets);
 
-	for (i = 0; i < 8; i++)
-		if (ets->prio_tc[i] >= 8)
-			return -EINVAL;
-	for (i = 0; i < 8; i++)
-		if (ets->tc_tsa[i] == IEEE_8021QAZ_TSA_CB_SHAPER)
-			return -EOPNOTSUPP;
-	for (i = 0; i < 8; i++) {
-		if (ets->tc_tsa[i] != IEEE_8021QAZ_TSA_ETS)
-			continue;
-		any = true;
-		sum += ets->tc_tx_bw[i];
-	}
-	if (any && sum != 100)
-		return -EINVAL;
+	if (err)
+		return err;
 	memcpy(nic->ets.prio_tc, ets->prio_tc, sizeof(ets->prio_tc));
 	memcpy(nic->ets.tc_tsa, ets->tc_tsa, sizeof(ets->tc_tsa));
 	memcpy(nic->ets.tc_tx_bw, ets->tc_tx_bw, sizeof(ets->tc_tx_bw));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What all personalities share, the two without a vendor's quirks (full, nodcb), and the table of them. */
 #include <linux/string.h>
+#include "driver_rules.h"
 #include "fabsim.h"
 
 #define FAB_BUFFER_TOTAL	524160	/* port buffer of a 400G card, bytes */
@@ -65,21 +66,10 @@ int fab_plain_getpfc(struct fab_nic *nic, struct ieee_pfc *pfc)
 /* full: a driver that implements every dcbnl operation plainly, as the kernel's documentation describes them. */
 static int full_setets(struct fab_nic *nic, struct ieee_ets *ets)
 {
-	int i, sum = 0;
-	bool any = false;
+	int err = rule_mlx5_ets(ets);
 
-	for (i = 0; i < 8; i++) {
-		if (ets->prio_tc[i] >= 8)
-			return -EINVAL;
-		if (ets->tc_tsa[i] == IEEE_8021QAZ_TSA_CB_SHAPER)
-			return -EOPNOTSUPP;
-		if (ets->tc_tsa[i] == IEEE_8021QAZ_TSA_ETS) {
-			any = true;
-			sum += ets->tc_tx_bw[i];
-		}
-	}
-	if (any && sum != 100)
-		return -EINVAL;
+	if (err)
+		return err;
 	nic->ets = *ets;
 	nic->ets.ets_cap = 8;
 	return 0;
@@ -118,8 +108,7 @@ static int full_delapp(struct fab_nic *nic, struct dcb_app *app)
 
 static u8 full_setdcbx(struct fab_nic *nic, u8 mode)
 {
-	if ((mode & DCB_CAP_DCBX_LLD_MANAGED) || (mode & DCB_CAP_DCBX_VER_CEE) || !(mode & DCB_CAP_DCBX_VER_IEEE) ||
-	    !(mode & DCB_CAP_DCBX_HOST))
+	if (rule_plain_refuses_dcbx(mode))
 		return 1;
 	nic->dcbx = mode;
 	return 0;
