@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "enforce/confirm.h"
+#include "judge/rule.h"
 #include "policy/cabling.h"
 #include "policy/config.h"
 
@@ -27,7 +28,7 @@ Result<World> open_world(const Options& options) {
   if (!kernel->root.is_host() && !kernel->root.exists("sys") && !kernel->root.exists("proc"))
     return error(0, options.root + ": not a captured machine: it has no folder sys; name the folder that has");
   World world{std::move(kernel).value(), std::nullopt, {}};
-  auto config = load_config_in_use(world.kernel.root, options.config);
+  auto config = load_config_in_use(world.kernel.root, options.config, rule_rows());
   const std::string problem = config ? config->error : config.error().text();
   if (!problem.empty() && !options.config.empty()) return config ? error(0, problem) : config.error();
   world.no_policy = problem;

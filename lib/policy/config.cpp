@@ -69,6 +69,7 @@ void read_entry(Reader& reader, std::string_view section, std::string_view name,
       return;
     }
   if (section.empty() && read_table(reader, name, node, document)) return;
+  if (section == "rules") return read_rule(reader, name, at, node, document);
   if (!section.empty() || !is_section(name)) return reader.unknown(at, "key", name, known_in(section));
   if (const auto* table = reader.table(node, full, "[" + full + "]")) read_section(reader, name, *table, document);
 }
@@ -180,12 +181,12 @@ Result<LoadedConfig> finish(Document document, const Files& files, const std::st
   return std::move(faults).finish(std::move(document.policy));
 }
 
-Result<LoadedConfig> load(const Files& source, const std::string& file) {
+Result<LoadedConfig> load(const Files& source, const std::string& file, RuleRows rules) {
   const std::string folder = file.substr(0, file.rfind('/') + 1);  // "" of a bare name
   auto files = source.drop_ins(folder + "conf.d");
   if (!files) return files.error();
   files->insert(files->begin(), file);
-  Document document;
+  Document document{.rules = rules};
   Faults faults;
   size_t bytes = 0;
   bool has_mode = false;
@@ -215,20 +216,21 @@ Result<LoadedConfig> load(const Files& source, const std::string& file) {
 
 }  // namespace
 
-Result<LoadedConfig> load_config(const std::string& file) {
+Result<LoadedConfig> load_config(const std::string& file, RuleRows rules) {
   const auto root = Root::open("/");
   if (!root) return root.error();
-  return load(Files(*root, ""), file);
+  return load(Files(*root, ""), file, rules);
 }
 
-Result<LoadedConfig> load_config(const Root& root, const std::string& file) {
-  if (!file.empty()) return load_config(file);
+Result<LoadedConfig> load_config(const Root& root, const std::string& file, RuleRows rules) {
+  if (!file.empty()) return load_config(file, rules);
   const std::string name = root.name_of(kConfigFile);
-  return load(Files(root, name.substr(0, name.size() - std::string_view(kConfigFile).size())), name);
+  return load(Files(root, name.substr(0, name.size() - std::string_view(kConfigFile).size())), name, rules);
 }
 
-Result<LoadedConfig> parse_config(std::string_view text, const std::string& name, const std::string& profiles) {
-  Document document;
+Result<LoadedConfig> parse_config(std::string_view text, const std::string& name, const std::string& profiles,
+                                  RuleRows rules) {
+  Document document{.rules = rules};
   Faults faults;
   if (text.size() > kMaxBytes) return error(0, name + ":1:1: larger than 1 MiB; give a configuration file");
   Reader reader(name, faults);

@@ -197,7 +197,7 @@ const std::array kKeys{
 std::span<const Key> keys() {
   static const std::vector<Key> all = [] {
     std::vector<Key> rows(kKeys.begin(), kKeys.end());
-    append_limit_keys(rows);
+    for (Key& each : grace_keys()) rows.push_back(std::move(each));
     return rows;
   }();
   return all;

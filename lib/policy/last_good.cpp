@@ -61,8 +61,8 @@ std::string what_is_missing(const LoadedConfig& loaded, const Known& known) {
          std::to_string(known.marks.size() / 8) + " lines, of which these are the first; restore them";
 }
 
-Result<LoadedConfig> load_whole(const Source& source) {
-  auto loaded = load_config(source.root, source.given);
+Result<LoadedConfig> load_whole(const Source& source, RuleRows rules) {
+  auto loaded = load_config(source.root, source.given, rules);
   const auto last = read_last_good(source);
   if (!loaded || !last) return loaded;
   for (const Known& known : files_of(*last))
@@ -73,35 +73,35 @@ Result<LoadedConfig> load_whole(const Source& source) {
 
 }  // namespace
 
-Result<LoadedConfig> load_whole_config(const std::string& directory, const std::string& file) {
+Result<LoadedConfig> load_whole_config(const std::string& directory, const std::string& file, RuleRows rules) {
   const auto root = Root::open(directory);
-  return root ? load_whole(source_of(*root, file)) : Result<LoadedConfig>(root.error());
+  return root ? load_whole(source_of(*root, file), rules) : Result<LoadedConfig>(root.error());
 }
 
-Result<ConfigInUse> load_config_in_use(const Root& root, const std::string& file) {
+Result<ConfigInUse> load_config_in_use(const Root& root, const std::string& file, RuleRows rules) {
   const Source source = source_of(root, file);
-  auto loaded = load_whole(source);
+  auto loaded = load_whole(source, rules);
   if (loaded) return ConfigInUse{std::move(*loaded)};
   const auto text = read_last_good(source);
   if (!text || text->empty()) return loaded.error();
-  auto last = parse_config(*text, std::string("/") + kLastGoodFile);
+  auto last = parse_config(*text, std::string("/") + kLastGoodFile, {}, rules);
   if (!last) return error(loaded.error().code, loaded.error().what + "\n" + last.error().what);
   for (Known& known : files_of(*text)) last->files.push_back(std::move(known.file));
   return ConfigInUse{std::move(*last), loaded.error().text()};
 }
 
-Result<ConfigInUse> load_config_in_use(const std::string& directory, const std::string& file) {
+Result<ConfigInUse> load_config_in_use(const std::string& directory, const std::string& file, RuleRows rules) {
   const auto root = Root::open(directory);
-  return root ? load_config_in_use(*root, file) : Result<ConfigInUse>(root.error());
+  return root ? load_config_in_use(*root, file, rules) : Result<ConfigInUse>(root.error());
 }
 
-Result<void> save_last_good(const std::string& directory, const LoadedConfig& config) {
+Result<void> save_last_good(const std::string& directory, const LoadedConfig& config, RuleRows rules) {
   std::string text(kWritten);
   for (size_t i = 0; i < config.files.size(); ++i) {
     text.append(kComment).append("file = " + toml_string(config.files[i]) + "\n");
     if (i < config.marks.size()) text.append(kComment).append("marks = " + toml_string(config.marks[i]) + "\n");
   }
-  return replace_file(directory, kLastGoodFile, text + show_config(config.policy));
+  return replace_file(directory, kLastGoodFile, text + show_config(config.policy, rules));
 }
 
 }  // namespace fabric

@@ -92,6 +92,7 @@ struct Document {
   Policy policy;
   std::vector<Entry> entries;
   MarkKey traffic, cnp;
+  RuleRows rules;  // that [rules.ID] may name
 };
 
 // A key outside of [[port]]. `section` is empty at the top of the file.
@@ -102,8 +103,19 @@ struct Key {
   std::function<std::string(const Policy& policy)> show;  // the value as TOML; empty: not set, without default
 };
 std::span<const Key> keys();
-// [health]: one key per rule (health/rule.h). [thresholds]: one key per Threshold of checks and diagnosis rules.
-void append_limit_keys(std::vector<Key>& keys);
+// [rules] boot_grace, reload_grace
+std::vector<Key> grace_keys();
+
+// [rules.ID]
+void read_rule(Reader& reader, std::string_view id, const toml::source_position& at, const toml::node& node,
+               Document& document);
+// What show_config() shows of a rule: its limits, configured or not; `enabled` and `severity` if they are given.
+struct RuleValue {
+  std::string section;  // "rules.link-errors.bit_errors"
+  std::string_view key;
+  std::string toml;
+};
+std::vector<RuleValue> rule_values(const RuleRow& row, const RulePolicy& policy);
 
 // Keys of [[port]] beside the settings, and of its match; those of a profile beside the settings.
 inline constexpr std::string_view kPortKeys[] = {"name", "match", "profile", "traffic", "cnp"};

@@ -51,6 +51,17 @@ std::string port_toml(const PortPolicy& port) {
   return out;
 }
 
+std::string rules_toml(const Policy& policy, RuleRows rules) {
+  std::string out, section;
+  for (const RuleRow& row : rules)
+    for (const config::RuleValue& each : config::rule_values(row, policy.rules)) {
+      if (each.section != section) out += "\n[" + each.section + "]\n";
+      section = each.section;
+      out += line(each.key, each.toml, origin_of(policy.origin, config::full_name(section, each.key), "default"));
+    }
+  return out;
+}
+
 std::string versions_toml(const Policy& policy, const std::string& table, const Versions& versions) {
   std::string out = versions.empty() ? "" : "\n[" + table + "]\n";
   for (const auto& [name, allowed] : versions)
@@ -69,7 +80,7 @@ std::string sysctl_toml(const Policy& policy) {
 
 }  // namespace
 
-std::string show_config(const Policy& policy) {
+std::string show_config(const Policy& policy, RuleRows rules) {
   std::string out;
   std::string_view section;
   for (const config::Key& key : config::keys()) {
@@ -79,6 +90,7 @@ std::string show_config(const Policy& policy) {
     section = key.section;
     out += line(key.name, value, origin_of(policy.origin, config::full_name(key.section, key.name), "default"));
   }
+  out += rules_toml(policy, rules);
   out += versions_toml(policy, "firmware", policy.firmware) +
          versions_toml(policy, "driver_version", policy.driver_version) + sysctl_toml(policy);
   for (const PortPolicy& port : policy.ports) out += port_toml(port);
@@ -96,7 +108,7 @@ std::string wanted_config(const Policy& policy) {
     for (std::string* place : {&port.where, &port.traffic_origin, &port.cnp_origin, &port.profile_origin})
       place->clear();
   }
-  return show_config(alone);
+  return show_config(alone, {});
 }
 
 }  // namespace fabric

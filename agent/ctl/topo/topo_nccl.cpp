@@ -2,7 +2,7 @@
 // `topo --format nccl`: variables of NCCL and RCCL, from the topology, the GID tables and the policy (NVIDIA "NCCL User
 // Guide", Environment Variables). A line is NAME=VALUE; some values begin with "=".
 
-#include "checks/network/network.h"
+#include "judge/network.h"
 #include "ctl/topo/topo.h"
 #include "judge/finding.h"
 

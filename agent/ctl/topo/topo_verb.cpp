@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/json.h"
-#include "checks/check.h"
+#include "judge/engine.h"
 #include "ctl/topo/topo.h"
 #include "ctl/world.h"
 #include "node/machine.h"
@@ -113,7 +113,7 @@ const TopoFormat* find_topo_format(std::string_view name) {
 TopoView topo_view(const Node& node, const Policy* policy, std::string bootstrap) {
   std::vector<std::string> only{"locality", "pairing", "pcie"};
   if (!node.ports.empty()) only.emplace_back("port-state");
-  Report report = run_checks({.now = node, .no_policy = {}}, only);
+  Report report = run_rules({.now = node, .no_policy = {}}, only);
   std::erase_if(report.findings, [](const Finding& finding) {
     return finding.status == Status::ok || finding.status == Status::unknown;
   });

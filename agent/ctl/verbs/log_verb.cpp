@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "ctl/output/table.h"
 #include "ctl/world.h"
-#include "health/health.h"
+#include "judge/engine.h"
 #include "judge/health_state.h"
 #include "judge/lines.h"
 #include "judge/lines/names.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
-#include "checks/cabling/peer.h"
 #include "ctl/output/report_text.h"
+#include "judge/cabling.h"
 
 namespace fabric::ctl {
 namespace {

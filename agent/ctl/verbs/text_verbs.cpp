@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // config and explain.
 #include "base/json.h"
-#include "checks/check.h"
 #include "ctl/output/table.h"
 #include "ctl/verbs/writer.h"
-#include "diagnosis/diagnosis.h"
+#include "judge/cause.h"
+#include "judge/engine.h"
+#include "judge/rule.h"
 #include "policy/cabling.h"
 #include "policy/config.h"
 
@@ -48,9 +49,10 @@ int check_config(const Options& options, const Result<LoadedConfig>& config, Out
 // Without a drop-in that the configuration in use has.
 int accept_config(const Options& options, Output& output) {
   if (auto host = must_be_host(options); !host) return fail(output, kFailure, host.error().text());
-  const auto config = load_config(options.config_file());
+  const auto config = load_config(options.config_file(), rule_rows());
   if (!config) return fail(output, kInvalid, config.error().text());
-  if (auto saved = save_last_good(options.root, *config); !saved) return fail(output, kFailure, saved.error().text());
+  if (auto saved = save_last_good(options.root, *config, rule_rows()); !saved)
+    return fail(output, kFailure, saved.error().text());
   if (!options.json) output.text += "Accepted. Next: systemctl reload fabric-agent\n";
   else output.text += json_text({{"accepted", true}});
   return kDone;
@@ -74,44 +76,21 @@ std::string paragraph(std::string_view text, const Output& output, unsigned inde
   return "  " + wrapped(text, output.width, indent) + "\n";
 }
 
-// A check or a diagnosis rule.
-struct Topic {
-  std::string_view id, group, title;
-  std::string runbook;
-  std::string_view culprit{}, next{};  // of a rule
-};
-
-std::vector<Topic> topics() {
-  std::vector<Topic> out;
-  for (const Check& check : checks()) out.push_back({check.id, check.group, check.title, runbook(check)});
-  const auto add = [&](const Rule& rule) {
-    std::string text = std::string(rule.signature) + "\nExcludes: " + std::string(rule.excludes);
-    for (const Threshold* each : rule.thresholds)
-      if (each != nullptr) text += "\n" + limit_text(*each);
-    if (rule.confidence > 0)
-      text += "\nConfidence: " + number_text(100 * rule.confidence) +
-              " %, measured with the package's catalogue of faults.";
-    out.push_back({rule.id, "diagnosis", rule.conclusion, text, to_text(rule.culprit), rule.next});
-  };
-  for (const Rule& rule : rules()) add(rule);
-  add(*find_rule("not-enough-evidence"));
-  return out;
-}
-
-// A rule's steps have NETDEV in place of {netdev} and so on.
-std::string explain_one(const Topic& topic, const Output& output) {
-  std::string text = std::string(topic.id) + " (" + std::string(topic.group) + ")\n" + paragraph(topic.title, output);
-  for (const std::string_view line : split(topic.runbook, '\n')) text += paragraph(line, output);
-  if (topic.culprit.empty()) return text;
-  text += paragraph("Culprit: " + std::string(topic.culprit) + ".", output);
-  if (topic.next.empty()) return text;
-  for (const std::string_view line : split(topic.next, '\n')) text += paragraph(with_names(line, upper), output, 4);
+// The steps of a cause have NETDEV in place of {netdev} and so on.
+std::string explain_one(const Rule& rule, const Output& output) {
+  std::string text = std::string(rule.id) + " (" + std::string(rule.group) + ")\n" + paragraph(rule.title, output);
+  for (const std::string_view line : split(runbook(rule), '\n')) text += paragraph(line, output);
+  text += paragraph("Configuration: [rules." + std::string(rule.id) + "] in fabric-agent.toml(5)", output);
+  if (!rule.is_cause()) return text;
+  text += paragraph("Culprit: " + std::string(to_text(rule.culprit)) + ".", output);
+  if (rule.fix.empty()) return text;
+  for (const std::string_view line : split(rule.fix, '\n')) text += paragraph(with_names(line, upper), output, 4);
   return text;
 }
 
-Json explain_json(const Topic& topic) {
-  Json out = {{"id", topic.id}, {"group", topic.group}, {"title", topic.title}, {"runbook", topic.runbook}};
-  if (!topic.culprit.empty()) out["culprit"] = topic.culprit;
+Json explain_json(const Rule& rule) {
+  Json out = {{"id", rule.id}, {"group", rule.group}, {"title", rule.title}, {"runbook", runbook(rule)}};
+  if (rule.is_cause()) out["culprit"] = to_text(rule.culprit);
   return out;
 }
 
@@ -121,11 +100,11 @@ int run_config(const Options& options, Output& output) {
   const std::string what = options.arguments.size() == 1 ? options.arguments.front() : "";
   if (what == "accept") return accept_config(options, output);
   if (what != "check" && what != "show") return fail(output, kUsage, "config requires check, show or accept");
-  auto config = load_whole_config(options.root, options.config);
+  auto config = load_whole_config(options.root, options.config, rule_rows());
   if (const auto root = Root::open(options.root); what == "check" && config && root) check_cabling_file(*root, *config);
   if (what == "check") return check_config(options, config, output);
   if (!config) return fail(output, kInvalid, config.error().text());
-  output.text += options.json ? json_text(policy_json(config->policy)) : show_config(config->policy);
+  output.text += options.json ? json_text(policy_json(config->policy)) : show_config(config->policy, rule_rows());
   return kDone;
 }
 
@@ -135,29 +114,28 @@ int run_explain(const Options& options, Output& output) {
     return word == "-" || word.find_first_of(" \t") != std::string::npos;
   };
   if (!options.log.empty() || std::ranges::any_of(options.arguments, is_line)) return run_explain_log(options, output);
-  const std::vector<Topic> all = topics();
   if (options.arguments.empty() && !options.json) {
     Table table({"ID", "GROUP", "TITLE"});
-    for (const Topic& topic : all)
-      table.add({std::string(topic.id), std::string(topic.group), std::string(topic.title)});
+    for (const Rule& rule : rules())
+      table.add({std::string(rule.id), std::string(rule.group), std::string(rule.title)});
     output.text += table.text(output);
     return kDone;
   }
-  std::vector<Topic> wanted;
-  if (options.arguments.empty()) wanted = all;
+  std::vector<Rule> wanted;
+  if (options.arguments.empty()) wanted.assign(rules().begin(), rules().end());
   std::vector<std::string_view> known;
-  for (const Topic& topic : all) known.push_back(topic.id);
+  for (const Rule& rule : rules()) known.push_back(rule.id);
   for (const std::string& id : options.arguments) {
-    const Topic* found = find_where(all, [&](const Topic& topic) { return topic.id == id; });
+    const Rule* found = find_rule(id);
     if (found == nullptr)
       return fail(output, kUsage, "unknown check, setting or rule '" + id + "'" + suggestion(id, known, "explain"));
     wanted.push_back(*found);
   }
   Json list = Json::array();
   std::string text;
-  for (const Topic& topic : wanted) {
-    list.push_back(explain_json(topic));
-    append_item(text, explain_one(topic, output), "\n");
+  for (const Rule& rule : wanted) {
+    list.push_back(explain_json(rule));
+    append_item(text, explain_one(rule, output), "\n");
   }
   output.text += options.json ? json_text(list) : text;
   return kDone;

@@ -109,6 +109,7 @@ TEST(Repro, EveryTree) {
     for (const char* text : row.diagnose) expect(text, said.diagnose, true);
     for (const char* text : row.topo) expect(text, said.topo, true);
     for (const char* text : row.never) expect(text, said.check + said.diagnose + said.topo, false);
+    EXPECT_EQ(said.check_code, said.diagnose_code) << said.check << said.diagnose;
     if (row.critical) EXPECT_TRUE(said.check_code == 2 && said.diagnose_code == 2) << said.diagnose;
     right += good ? 1 : 0;
   }
