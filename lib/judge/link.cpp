@@ -895,7 +895,8 @@ std::string group_with_errors(const PortContext& ctx) {
 
 MaybeCause link_errors(const PortContext& ctx) {
   if (auto result = by_reason(ctx, {"Large number of physical errors"})) return result;
-  const double allowed = allowed_error_ratio(ctx.port);  // of the bits; the same limit as the check link-errors
+  // Of the bits: the limit of the rule link-errors, which is for links above 100 Gb/s.
+  const double allowed = ctx.limit("bit_errors_slow") * allowed_error_ratio(ctx.port) / 1e-13;
   const Signals& seen = ctx.signals;
   const double count = damaged_frames(seen), few = ctx.limit(kFewEvents);
   const bool is_much = count >= few && count >= allowed * 8 * ctx.port.rate.value_or(0) * ctx.signals.seconds;

@@ -47,17 +47,30 @@ using enum Measure;
 std::string power_text(double watts) { return number_text(std::round(100 * std::log10(watts * 1e3)) / 10) + " dBm"; }
 std::string current_text(double amperes) { return number_text(amperes * 1e3) + " mA"; }
 
-// 2: outside the alarm limits, 1: outside the warning limits.
-double severity_of(double value, const ModuleLimits& limits) {
-  if ((limits.high_alarm && value > *limits.high_alarm) || (limits.low_alarm && value < *limits.low_alarm)) return 2;
-  if ((limits.high_warning && value > *limits.high_warning) || (limits.low_warning && value < *limits.low_warning))
-    return 1;
-  return 0;
+// One judgement of a module's reading by the module's own limits, for the rules of the module and for causes.
+enum class ModuleBound : uint8_t { fine, warning, alarm };
+
+ModuleBound below(const ModuleReading& reading, const ModuleLimits& limits) {
+  if ((reading.flags && reading.flags->low_alarm) ||
+      (reading.value && limits.low_alarm && *reading.value < *limits.low_alarm))
+    return ModuleBound::alarm;
+  if (reading.value && limits.low_warning && *reading.value < *limits.low_warning) return ModuleBound::warning;
+  return ModuleBound::fine;
+}
+ModuleBound outside(const ModuleReading& reading, const ModuleLimits& limits) {
+  if ((reading.flags && reading.flags->high_alarm) ||
+      (reading.value && limits.high_alarm && *reading.value > *limits.high_alarm))
+    return ModuleBound::alarm;
+  const ModuleBound low = below(reading, limits);
+  const bool high = reading.value && limits.high_warning && *reading.value > *limits.high_warning;
+  return low == ModuleBound::fine && high ? ModuleBound::warning : low;
 }
 
 void compare(Measured& worst, const std::string& name, const ModuleReading& reading, const ModuleLimits& limits,
              std::string (*text)(double)) {
-  const double severity = reading.value ? severity_of(*reading.value, limits) : 0;
+  ModuleReading newest = reading;
+  newest.flags.reset();  // latched since they were last read
+  const auto severity = static_cast<double>(outside(newest, limits));
   if (severity == 0) return;
   worst.amount = std::max(worst.amount, severity);
   const auto& low = limits.low_warning ? limits.low_warning : limits.low_alarm;
@@ -246,22 +259,6 @@ Transceiver trusted(const PortContext& ctx) {
     if (lane.rx_power.value) lane.rx_los = false;
   }
   return module;
-}
-
-enum class ModuleBound : uint8_t { fine, warning, alarm };
-
-ModuleBound below(const ModuleReading& reading, const ModuleLimits& limits) {
-  if ((reading.flags && reading.flags->low_alarm) ||
-      (reading.value && limits.low_alarm && *reading.value < *limits.low_alarm))
-    return ModuleBound::alarm;
-  if (reading.value && limits.low_warning && *reading.value < *limits.low_warning) return ModuleBound::warning;
-  return ModuleBound::fine;
-}
-ModuleBound outside(const ModuleReading& reading, const ModuleLimits& limits) {
-  if ((reading.flags && reading.flags->high_alarm) ||
-      (reading.value && limits.high_alarm && *reading.value > *limits.high_alarm))
-    return ModuleBound::alarm;
-  return below(reading, limits);
 }
 
 // Flags cover the time since they were last read, the value is of now.

@@ -568,8 +568,8 @@ constexpr Measurement kPcieErrorsWindows[]{
      .meaning = "The PCIe link of this NIC is too slow or has signal errors, and the port's buffers fill up.",
      .remedy = "Check the slot: fabric-agentctl check --only pcie,acs,iommu,pci-tuning. Reseat the card.",
      .sum = {{{{"PCIe errors", &S::pcie_errors}, {"PCIe buffer overflows", &S::pcie_overflows}}}}},
-    {.window = {"pcie_stalls", ratio, WindowLimits{0.5, kNever, 20, 10, kMinute}, "share of the time", "ours",
-                "less than half of the time", 0},
+    {.window = {"pcie_stalls", ratio, WindowLimits{0.05, kNever, 20, 10, kMinute}, "share of the time", "ours",
+                "less than 5 % of the time", 0},
      .meaning = "The host takes or supplies data more slowly than the port: PCIe is the bottleneck.",
      .remedy = "Check the slot and the distance to the GPU: fabric-agentctl check --only pcie,acs,iommu,locality",
      .sum = {{{{"seconds stalled by PCIe", &S::pcie_stalled_seconds}}}}},
@@ -811,7 +811,7 @@ constexpr Rule kSlowPcie{
         "Check both ends of the PCIe link: lspci -vvs {pci} | grep LnkSta; journalctl -k -g AER\nCheck slot, IOMMU, "
         "ACS and MRRS: fabric-agentctl check --only platform\nShow the distance to the GPUs: fabric-agentctl "
         "topo\nReseat card and riser; then replace the part that the fault follows.",
-    .limits = {&kPcieStall, &kFewEvents},
+    .limits = {&kFewEvents},
     .culprit = Culprit::host,
     .explains = {tx_pause, pcie, discards, receiver},
     .excludes =

@@ -187,7 +187,7 @@ bool is_tx_blocked(const PortContext& ctx) {
 
 bool is_pcie_stalled(const PortContext& ctx) {
   const Signals& seen = ctx.signals;
-  return seen.seconds > 0 && rise(seen.pcie_stalled_seconds) >= ctx.limit(kPcieStall) * seen.seconds;
+  return seen.seconds > 0 && rise(seen.pcie_stalled_seconds) >= ctx.limit("pcie_stalls") * seen.seconds;
 }
 
 Lines pause_lines(const PortContext& ctx) {

@@ -39,8 +39,6 @@ inline constexpr Limit kBlocked{"loss-in-network",
                                 "ours, as with pause sent",
                                 0.01,
                                 1};
-inline constexpr Limit kPcieStall{
-    "slow-pcie", "pcie_stall_share", 0.05, "of the window stalled by PCIe", "ours", 0.001, 1};
 inline constexpr Limit kInFlight{"loss-in-network",
                                  "packets_in_flight",
                                  1000,

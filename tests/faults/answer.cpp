@@ -41,8 +41,7 @@ std::vector<Finding> Answer::false_alarms(const Fault& fault) const {
 
 bool Answer::has_culprit(const Fault& fault) const {
   if (fault.rule.empty()) return diagnoses.empty();
-  return std::all_of(diagnoses.begin(), diagnoses.end(),
-                     [&](const Finding& each) { return each.id == fault.rule; }) &&
+  return std::all_of(diagnoses.begin(), diagnoses.end(), [&](const Finding& each) { return each.id == fault.rule; }) &&
          speaks_of(diagnoses, port);
 }
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "faults/fault.h"
 #include "judge/cause.h"
 #include "judge/engine.h"
-#include "faults/fault.h"
 
 namespace fabric::faults {
 

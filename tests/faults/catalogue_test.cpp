@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every fault of the catalogue on every healthy machine that can have it: named by its check, at its subject, and by no
 // other check; its culprit by its rule, and by no other; healthy machines are silent. Prints the matrix.
-#include "judge/cause.h"
-#include "judge/engine.h"
 #include "faults/answer.h"
 #include "faults/fleet/reported.h"
+#include "judge/cause.h"
+#include "judge/engine.h"
 #include "support/planted_defect.h"
-#include "support/test.h"
 #include "support/rules.h"
+#include "support/test.h"
 
 namespace fabric::faults {
 namespace {
@@ -77,8 +77,9 @@ TEST(CatalogueTable, IsWhole) {
   EXPECT_EQ(catalogue().size(), 7u);
   EXPECT_GE(ids.size(), 60u);
   for (const Rule& check : test::checks())
-    EXPECT_EQ(checked.count(std::string(check.id)), check.fix.empty() ? 0u : 1u)
-        << check.id << ": a check without a fault";
+    if (!parse_setting(check.id))  // their dry run is not planted here: it would only be expected again
+      EXPECT_EQ(checked.count(std::string(check.id)), check.fix.empty() ? 0u : 1u)
+          << check.id << ": a check without a fault";
   for (const Rule& rule : test::causes())
     EXPECT_EQ(diagnosed.count(std::string(rule.id)), 1u) << rule.id << ": a rule without a fault";
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Over time: ten minutes of full load on healthy machines are silent, and findings of past faults are cleared.
+#include "faults/fault.h"
 #include "judge/cause.h"
 #include "judge/engine.h"
-#include "faults/fault.h"
 #include "nic/metrics.h"
 #include "support/test.h"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The catalogue's amounts and the rules' limits have the same author. So every fault with an amount is also planted
 // harder and weaker, and every limit is tried from both sides.
+#include "faults/answer.h"
 #include "judge/cause.h"
 #include "judge/engine.h"
-#include "faults/answer.h"
 #include "nic/metrics.h"
-#include "support/test.h"
 #include "support/rules.h"
+#include "support/test.h"
 
 namespace fabric::faults {
 namespace {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge/engine.h"
-
 #include "support/healthy_node.h"
-#include "support/test.h"
 #include "support/rules.h"
+#include "support/test.h"
 #include "topology/inventory.h"
 
 namespace fabric {
@@ -91,8 +90,7 @@ TEST(Check, TableIsSound) {
     EXPECT_NE(std::find(std::begin(kCheckGroups), std::end(kCheckGroups), check.group), std::end(kCheckGroups))
         << check.id << ": unknown group";
   }
-  for (const Setting& setting : kSettings)
-    EXPECT_NE(find_rule(setting.key), nullptr) << setting.key << " has no check";
+  for (const Setting& setting : kSettings) EXPECT_NE(find_rule(setting.key), nullptr) << setting.key << " has no check";
 }
 
 TEST(Check, OnlyTakesIdsAndGroups) {
@@ -371,6 +369,26 @@ TEST(Check, PlatformLimitIsNotADefectUntilItStarvesThePort) {
   EXPECT_EQ(complaints_of(node.view()).size(), 4u);
   for (Port& port : node.now.ports) port.rate = 25e9;  // at 200 Gb/s the slot is fast enough
   EXPECT_EQ(said(node.view()), "");
+}
+
+TEST(Check, EachOutcomeOfASettingHasItsStatus) {
+  Healthy node;
+  want_every_setting(node);
+  for (const Setting& setting : kSettings)
+    for (const auto& [outcome, status] : {std::pair(Outcome::differs, setting.severity),
+                                          {Outcome::pending, Status::warning},
+                                          {Outcome::unsupported, Status::warning},
+                                          {Outcome::conflict, Status::critical},
+                                          {Outcome::ignored, Status::critical},
+                                          {Outcome::refused, Status::unknown}}) {
+      Healthy drifted = node;
+      Change& change = drifted.change("mlx5_0/1", std::string(setting.key));
+      change.outcome = outcome;
+      change.from = "otherwise";
+      const auto found = complaints_of(drifted.view(), {std::string(setting.key)});
+      ASSERT_EQ(found.size(), 1u) << setting.key << " " << to_text(outcome);
+      EXPECT_EQ(found[0].status, status) << setting.key << " " << to_text(outcome);
+    }
 }
 
 // The link is down, a module is not loaded, a service has not run: the policy is right.

@@ -6,10 +6,10 @@
 #include "judge/engine.h"
 #include "node/state.h"
 #include "support/golden.h"
+#include "support/rules.h"
 #include "support/sim_nic.h"
 #include "support/test.h"
 #include "support/tree.h"
-#include "support/rules.h"
 
 namespace fabric::ctl {
 namespace {
@@ -169,8 +169,8 @@ TEST(CtlDiagnose, EveryRuleIsExplainedAndInTheManPage) {
   std::string lines = page;
   std::replace(lines.begin(), lines.end(), '\n', ' ');
   for (const Rule& rule : test::causes())
-    if (const std::string text = std::string(rule.title) + " " + std::string(rule.meaning) +
-                                 " Excludes: " + std::string(rule.excludes);
+    if (const std::string text =
+            std::string(rule.title) + " " + std::string(rule.meaning) + " Excludes: " + std::string(rule.excludes);
         lines.find(text) == std::string::npos)
       ADD_FAILURE() << file << ": write into the entry of " << rule.id << " in DIAGNOSES: " << text;
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every rule is planted in the healthy machine and must be named, it and no other.
+#include "base/json.h"
 #include "judge/cause.h"
 #include "judge/engine.h"
-
-#include "base/json.h"
 #include "support/diagnosed.h"
-#include "support/test.h"
 #include "support/rules.h"
+#include "support/test.h"
 
 namespace fabric {
 namespace {

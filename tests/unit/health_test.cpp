@@ -285,7 +285,8 @@ TEST(HealthFile, SaysWhereItIsWrong) {
 
 TEST(HealthConfig, TakesAPartOfARule) {
   const auto loaded = parse_config(
-      "[rules.link-flap]\nwarning = 2\nwindow = \"1h\"\n[rules.loss]\nout_of_sequence = { warning = \"never\", critical = "
+      "[rules.link-flap]\nwarning = 2\nwindow = \"1h\"\n[rules.loss]\nout_of_sequence = { warning = \"never\", "
+      "critical = "
       "\"never\" }\n[rules.pre-fec-ber]\nwarning = 1e-6\n[rules]\nboot_grace = \"5min\"\n",
       "x", "", rule_rows());
   ASSERT_TRUE(loaded) << loaded.error().text();

@@ -4,9 +4,9 @@
 
 #include <array>
 
+#include "faults/fault.h"
 #include "judge/cause.h"
 #include "judge/engine.h"
-#include "faults/fault.h"
 
 namespace fabric::faults {
 
@@ -33,7 +33,7 @@ enum class Verdict : uint8_t { right, wrong, silent };
 struct Judged {
   size_t machines = 0;
   Verdict check = Verdict::right, diagnosis = Verdict::right;
-  std::string said;                  // of the last machine that was not right
+  std::string said;                 // of the last machine that was not right
   std::vector<Findings> diagnoses;  // on each machine
 };
 const Judged& judge(const Report& report);

@@ -3,8 +3,8 @@
 #include "faults/fleet/reported.h"
 
 #include "faults/answer.h"
-#include "support/test.h"
 #include "support/rules.h"
+#include "support/test.h"
 
 namespace fabric::faults {
 

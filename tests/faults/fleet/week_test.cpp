@@ -14,9 +14,9 @@
 #include <set>
 #include <thread>
 
+#include "faults/machines.h"
 #include "judge/cause.h"
 #include "judge/engine.h"
-#include "faults/machines.h"
 
 namespace fabric::faults {
 namespace {
@@ -140,8 +140,7 @@ class Node {
     for (const Finding& each : diagnose(view)) {
       if (each.status != Status::warning && each.status != Status::critical) continue;
       blamed.insert(each.id + " " + each.subject);
-      if (!blamed_.contains(each.id + " " + each.subject))
-        ++tally_.culprits, ++tally_.by_rule["diagnose " + each.id];
+      if (!blamed_.contains(each.id + " " + each.subject)) ++tally_.culprits, ++tally_.by_rule["diagnose " + each.id];
     }
     blamed_ = std::move(blamed);
   }

@@ -3,16 +3,16 @@
 #include <cctype>
 
 #include "agentd/messages.h"
-#include "judge/engine.h"
 #include "judge/cause.h"
+#include "judge/engine.h"
 #include "nic/driver.h"
 #include "policy/config.h"
 #include "policy/reader.h"
 #include "setting/change.h"
 #include "support/config.h"
 #include "support/golden.h"
-#include "support/test.h"
 #include "support/rules.h"
+#include "support/test.h"
 
 namespace fabric {
 namespace {
@@ -173,10 +173,12 @@ std::string limits_text(const WindowRow& window, const char* between) {
 // "#[rules.nofile]\n#limit = 65535\n"
 std::string sample_of(const RuleRow& row) {
   std::string out;
-  for (const Limit* limit : row.limits) out += "#" + std::string(limit->key) + " = " + test::number(limit->value) + "\n";
+  for (const Limit* limit : row.limits)
+    out += "#" + std::string(limit->key) + " = " + test::number(limit->value) + "\n";
   for (const WindowRow& window : row.windows)
-    out += "#" + (row.windows.size() == 1 ? limits_text(window, "\n#")
-                                          : std::string(window.key) + " = { " + limits_text(window, ", ") + " }") +
+    out += "#" +
+           (row.windows.size() == 1 ? limits_text(window, "\n#")
+                                    : std::string(window.key) + " = { " + limits_text(window, ", ") + " }") +
            "\n";
   return out.empty() ? "" : "#[rules." + std::string(row.id) + "]\n" + out;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // [rules.ID]: every limit has its source and its key and follows the configuration; every rule can be switched off, and
 // its severity changed.
+#include "support/rules.h"
+
 #include "judge/cause.h"
 #include "judge/engine.h"
 #include "judge/report.h"
@@ -8,7 +10,6 @@
 #include "support/config.h"
 #include "support/diagnosed.h"
 #include "support/healthy_node.h"
-#include "support/rules.h"
 #include "support/test.h"
 
 namespace fabric {
@@ -73,8 +74,7 @@ TEST(Limit, ChangesAVerdict) {
 
 TEST(RulesTable, EveryRuleCanBeSwitchedOffAndItsSeverityChanged) {
   for (const Rule& rule : rules()) {
-    const auto loaded =
-        configured("[rules." + std::string(rule.id) + "]\nenabled = false\nseverity = \"critical\"\n");
+    const auto loaded = configured("[rules." + std::string(rule.id) + "]\nenabled = false\nseverity = \"critical\"\n");
     ASSERT_TRUE(loaded.ok()) << loaded.error().text();
     EXPECT_FALSE(loaded->policy.rules.is_enabled(rule.id));
     EXPECT_EQ(loaded->policy.rules.severity.at(std::string(rule.id)), Status::critical);
