@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// fabric-agentd itself.
 #include "judge/engine.h"
 
 namespace fabric {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The other end of the cable: the plan, and what the switch announces of PFC, ETS and its APP table.
 #include "judge/cabling.h"
 
 #include <bit>

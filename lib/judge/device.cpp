@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The NIC as a device: counters that do not count, GIDs that change, devlink health reporters.
 #include "judge/device.h"
 
 #include <cmath>
@@ -7,8 +8,6 @@
 #include "judge/rule.h"
 
 namespace fabric {
-
-// Health of the device: stuck counters, GIDs that change, devlink health reporters.
 
 bool is_own_gid(const View& view, const Port& port, const Gid& gid) {
   return gid.netdev.empty() || gid.above || gid.netdev == port.netdev || gid.netdev.starts_with(port.netdev + ".") ||

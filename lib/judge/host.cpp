@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The host: limits of jobs, memory, CPU power saving, clocks and interrupts.
 #include <cmath>
 
 #include "judge/engine.h"

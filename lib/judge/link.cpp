@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The link of a port: state, rate, MTU, GIDs, flaps and errors; why it does not come up, and what damages it.
 #include "judge/link.h"
 
 #include <cmath>
@@ -481,8 +482,6 @@ constexpr Rule kGid{
     .fix = "Configure an IPv4 address or a global IPv6 address on the netdev.",
     .ask_port = ask_gid,
 };
-
-// Health of the link: flaps, damaged bits, retraining.
 
 double allowed_error_ratio(const Port& port) {
   constexpr double kFast = 100'000;  // Mb/s

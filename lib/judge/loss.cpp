@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Lost packets: transport, discards, the network, receivers and far ends that do not answer.
 #include "judge/engine.h"
 #include "judge/network.h"
 #include "judge/pcie.h"
@@ -7,8 +8,6 @@
 #include "nic/capabilities.h"
 
 namespace fabric {
-
-// Health of the transport: lost packets, broken connections, rejected requests.
 
 namespace {
 
@@ -122,8 +121,6 @@ constexpr Rule kRequests{
     .fix = "Fix or restart the job. The network is not at fault.",
     .windows = kRequestsWindows,
 };
-
-// Health of the port's buffers: discarded frames and overruns.
 
 namespace {
 

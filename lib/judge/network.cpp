@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Addresses, gateways, GIDs, rails and firmware.
 #include "judge/network.h"
 
 #include "judge/engine.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The module: its memory, light, laser current and temperature, by its own limits.
 #include "judge/optics.h"
 
 #include <cmath>
@@ -37,8 +38,6 @@ constexpr Rule kModuleMemory{
     .fix = "Reseat the module. If the text that it reports is damaged, replace it.",
     .ask_port = ask_module_memory,
 };
-
-// Health of the module: power, laser bias and temperature, by the module's own limits.
 
 namespace {
 

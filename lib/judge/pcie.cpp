@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// PCI Express: width and speed of links, errors (AER), stalls, and the path between a NIC and its GPUs.
 #include "judge/pcie.h"
 
 #include "base/parse.h"
@@ -527,8 +528,6 @@ void ask_aer(const View& view, Findings& findings) {
 }
 
 }  // namespace
-
-// Health of the PCIe path, by the NIC's own counters and by AER.
 
 namespace {
 

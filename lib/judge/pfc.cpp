@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Flow and congestion control: PFC, global pause, storms, ECN and CNPs; traffic that PFC does not protect.
 #include <cmath>
 
 #include "judge/engine.h"
@@ -71,8 +72,6 @@ constexpr Rule kCongestion{
     .inspect = "fabric-agentctl counters",
     .ask_port = ask_congestion,
 };
-
-// Health of flow control: PFC pause sent and received, PFC storms, ignored CNPs.
 
 namespace {
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The platform between GPUs and NICs: ACS, IOMMU, BARs, GPUDirect, power saving and tuning of PCI devices.
 #include <bit>
 #include <tuple>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// GPUs and NICs: pairing, distance, symmetry, and what the site expects.
 #include "judge/topology.h"
 
 #include "judge/engine.h"
