@@ -137,13 +137,12 @@ void add_candidates(Finding& out, Symptoms of, const std::vector<Candidate>& can
   }
 }
 
-// All unexplained symptoms in one finding: the metric has one series per port for it. A port that is not in order is
-// as bad as `port-state` says, for any culprit.
+// All unexplained symptoms in one finding: the metric has one series per port for it. How bad a port is that is not in
+// order, the finding of port-state says.
 Finding unexplained(const PortContext& ctx, Symptoms left, const std::vector<Candidate>& candidates) {
   Finding out = finding_of(kNotEnoughEvidence, ctx, {});
   const auto fault = left.has(Symptom::link) ? port_state_fault(ctx.view, ctx.port) : std::nullopt;
   if (fault) {
-    out.status = fault->status;
     out.meaning = fault->meaning;
     out.evidence.push_back(fault->observed + "; expected " + fault->expected);
     out.next.push_back(fault->remedy);
@@ -201,7 +200,7 @@ void diagnose_port(const PortContext& ctx, Findings& out) {
 
 }  // namespace
 
-std::vector<const Rule*> cause_rules() {
+std::span<const Rule* const> cause_rules() {
   static const std::vector<const Rule*> all = [] {
     std::vector<const Rule*> out;
     for (const std::string_view id : kOrder) out.push_back(find_rule(id));

@@ -13,7 +13,7 @@ namespace fabric {
 Findings diagnose(const View& view);
 
 // The rules with a cause, in the order in which they are asked: the most specific first.
-std::vector<const Rule*> cause_rules();
+std::span<const Rule* const> cause_rules();
 
 // not-enough-evidence
 std::span<const Rule> unexplained_rules();

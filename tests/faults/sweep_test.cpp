@@ -4,6 +4,7 @@
 #include "faults/answer.h"
 #include "judge/cause.h"
 #include "judge/engine.h"
+#include "judge/link.h"
 #include "nic/metrics.h"
 #include "support/rules.h"
 #include "support/test.h"

@@ -79,7 +79,8 @@ std::string paragraph(std::string_view text, const Output& output, unsigned inde
 // The steps of a cause have NETDEV in place of {netdev} and so on.
 std::string explain_one(const Rule& rule, const Output& output) {
   std::string text = std::string(rule.id) + " (" + std::string(rule.group) + ")\n" + paragraph(rule.title, output);
-  for (const std::string_view line : split(runbook(rule), '\n')) text += paragraph(line, output);
+  const std::string book = runbook(rule);
+  for (const std::string_view line : split(book, '\n')) text += paragraph(line, output);
   text += paragraph("Configuration: [rules." + std::string(rule.id) + "] in fabric-agent.toml(5)", output);
   if (!rule.is_cause()) return text;
   text += paragraph("Culprit: " + std::string(to_text(rule.culprit)) + ".", output);
