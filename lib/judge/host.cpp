@@ -317,7 +317,7 @@ constexpr Rule kNofile{
 };
 
 constexpr Limit kMostHugePages{
-    "huge-pages", "limit", 0.5, "of the memory reserved as huge pages", "ours: what a site needs depends on its jobs",
+    "hugepages", "limit", 0.5, "of the memory reserved as huge pages", "ours: what a site needs depends on its jobs",
     0.01,         1};
 
 namespace {
