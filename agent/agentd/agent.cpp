@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agentd/agent.h"
+#include "judge/rule.h"
 
 #include <linux/netlink.h>
 #include <sys/inotify.h>
@@ -213,7 +214,7 @@ void Agent::do_task(const std::string& task) {
 void Agent::reload() {
   auto since = std::chrono::duration_cast<microseconds>(now().time_since_epoch()).count();
   sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld", static_cast<long long>(since));
-  if (auto loaded = load_config(kernel_.root, config_file_)) {
+  if (auto loaded = load_config(kernel_.root, config_file_, rule_rows())) {
     for (const ConfigWarning& warning : loaded->warnings)
       write_journal({message_id::configuration, LOG_WARNING, warning.where + ": " + warning.what});
     manager_.set_policy(loaded->policy);

@@ -2,7 +2,7 @@
 #include "topology/inventory.h"
 
 #include "agentd/agent.h"
-#include "checks/check.h"
+#include "judge/engine.h"
 #include "judge/report.h"
 #include "node/inventory.h"
 #include "node/pci_state.h"
@@ -18,7 +18,7 @@ Result<std::string> keep_inventory(Kernel& kernel, const std::string& directory)
   Inventory now = inventory_of(node, node.inventory ? &*node.inventory : nullptr);
   if (now.parts.empty() || (node.inventory && now.parts == node.inventory->parts)) return std::string();
   static const std::vector<std::string> kChecks{"symmetry", "inventory", "pairing", "locality", "pcie"};
-  const Report report = run_checks({.now = node, .no_policy = {}}, kChecks);
+  const Report report = run_rules({.now = node, .no_policy = {}}, kChecks);
   if (count_findings(report, Status::warning) + count_findings(report, Status::critical) != 0) return std::string();
   now.taken = utc_now();
   if (auto saved = save_inventory(directory, now); !saved) return saved.error();

@@ -7,6 +7,7 @@
 #include "agentd/agent.h"
 #include "agentd/options.h"
 #include "agentd/pci.h"
+#include "judge/rule.h"
 
 namespace fabric::agentd {
 namespace {
@@ -53,7 +54,7 @@ int run(const Options& options) {
   if (!options.once && !options.pci) block_signals();
   auto kernel = open_kernel(options.root);
   if (!kernel) return refuse(EX_OSERR, message_id::trouble, kernel.error());
-  auto config = load_config_in_use(options.root, options.config);
+  auto config = load_config_in_use(options.root, options.config, rule_rows());
   // By hand, the operator's file is what counts.
   if (config && options.once && !config->error.empty()) config = error(0, config->error);
   if (!config && config.error().code == ENOENT)

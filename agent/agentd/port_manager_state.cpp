@@ -2,6 +2,7 @@
 // The published state file, and errors.
 #include "agentd/port_manager.h"
 #include "enforce/selftest.h"
+#include "judge/rule.h"
 
 namespace fabric::agentd {
 
@@ -30,7 +31,7 @@ void PortManager::note_config(const ConfigInUse& config) {
     return world_.log(
         {message_id::configuration, LOG_WARNING, config.error + "\nthe last valid configuration stays in use"});
   if (world_.read_only) return;
-  if (auto saved = save_last_good(world_.directory, config.config); !saved)
+  if (auto saved = save_last_good(world_.directory, config.config, rule_rows()); !saved)
     log_error_once(saved.error().text() + "; a start without a valid configuration would not enforce this one");
 }
 

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "enforce/confirm.h"
+#include "judge/rule.h"
 #include "policy/cabling.h"
 #include "policy/config.h"
 
@@ -35,7 +36,7 @@ Result<Machine> open_machine(const Options& options) {
   if (!kernel->root.is_host() && !kernel->root.exists("sys") && !kernel->root.exists("proc"))
     return error(0, options.root + ": not a captured machine: it has no folder sys; name the folder that has");
   Machine machine{std::move(kernel).value(), std::nullopt, {}};
-  auto config = load_config_in_use(machine.kernel.root, options.config);
+  auto config = load_config_in_use(machine.kernel.root, options.config, rule_rows());
   if (!config) {
     if (!options.config.empty()) return config.error();
     machine.no_policy = config.error().text();

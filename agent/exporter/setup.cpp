@@ -8,6 +8,7 @@
 
 #include "base/parse.h"
 #include "exporter/http/http.h"
+#include "judge/rule.h"
 #include "kernel/kernel.h"
 #include "policy/cabling.h"
 #include "policy/config.h"
@@ -100,7 +101,7 @@ Result<Configuration> configure(const Options& options) {
     if (!kernel) return kernel.error();
     root = std::move(kernel->root);
   }
-  auto loaded = load_config_in_use(*root, options.config.value_or(""));
+  auto loaded = load_config_in_use(*root, options.config.value_or(""), rule_rows());
   if (loaded) {
     for (const auto& warning : loaded->config.warnings) log(SD_WARNING, warning.where + ": " + warning.what);
     if (!loaded->error.empty()) log(SD_WARNING, loaded->error + "; the last valid configuration stays in use");

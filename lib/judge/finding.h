@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Helpers for checks: findings, and which ports are compared with each other.
+// Helpers for rules: findings, and the outcome of a setting.
 #pragma once
 
 #include "judge/report.h"
@@ -23,12 +23,14 @@ inline Finding bad(Status status, std::string subject, std::string observed, std
 // nothing can be judged or done (a virtual function, FEC without a link); `from` says why then.
 Change with_agents_word(const Node& node, Change change);
 
-// Why a port is down by design; nullopt: it is not down, or should be up. By design are, while another port is active:
-// the second port of a card if equal ports on other cards are down too; an onboard port; a port that is
-// administratively down or has no module if no equal port is active and it is not beside a GPU. Not one that was up
-// in `before`, or whose cable is planned.
-std::optional<std::string> why_unused(const View& view, const Port& port);
-// By its position a port that may be unused, though something is plugged into it: worth a warning.
-bool may_be_spare(const View& view, const Port& port);
+// The value that more than half have; `counts`: how many have each.
+template <class Value>
+std::optional<Value> majority(const std::map<Value, size_t>& counts) {
+  size_t all = 0;
+  for (const auto& [value, count] : counts) all += count;
+  for (const auto& [value, count] : counts)
+    if (count * 2 > all) return value;
+  return std::nullopt;
+}
 
 }  // namespace fabric

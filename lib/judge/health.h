@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Health states over time, which the rules of lib/health store per subject. Times are seconds since boot; they may be
+// Health states over time, which window rules store per subject. Times are seconds since boot; they may be
 // negative (before it).
 #pragma once
 
@@ -8,19 +8,12 @@
 #include <optional>
 
 #include "judge/report.h"
-#include "policy/health_policy.h"
+#include "policy/rules.h"
 
 namespace fabric {
 
-// How readings become the value that is compared with the limits.
-enum class HealthMeasure : uint8_t {
-  level,  // the newest reading: degrees, a share
-  count,  // events within the window
-  ratio,  // events within the window, by packets, bits or seconds
-};
-
 // One reading of one subject: the events since the reading before it, or a level.
-struct HealthReading {
+struct Measured {
   std::string subject;                          // "mlx5_0/1"
   double amount = 0;                            // events, or the level
   double base = 0;                              // of a ratio: packets, bits, seconds
@@ -122,5 +115,16 @@ inline constexpr int64_t kAckOutlasts = 300;
 
 // Updates `seen` with the findings at `wall`; entries without an acknowledgement are dropped.
 void follow_acks(std::vector<AckSeen>& seen, const std::vector<Ack>& acks, const Report& report, int64_t wall);
+
+// The findings of window rules in the past: for a log line, what the counters of its port showed at its time.
+
+// Adds what the states show after an update. `gap`: the seconds since the last one were not watched.
+void follow_history(HealthHistory& history, const Health& health, bool gap);
+// Findings of one of the subjects that lasted at `time` (seconds since boot) or ended in the two minutes before it: a
+// connection breaks some time after its first packet is lost. One minute of readings after it counts, too.
+std::vector<PastFinding> findings_at(const HealthHistory& history, const std::vector<std::string>& subjects,
+                                     double time);
+// A moment of the past in seconds since 1970.
+int64_t wall_of(const Health& health, double time);
 
 }  // namespace fabric

@@ -15,6 +15,11 @@ Status worst(const Report& report) {
   return found;
 }
 
+static Json certainty_json(const Finding& finding) {
+  if (!finding.certainty) return nullptr;
+  return to_text(*finding.certainty);
+}
+
 Json to_json(const Report& report) {
   Json checks = Json::array();
   for (const Finding& finding : report.findings) {
@@ -27,6 +32,12 @@ Json to_json(const Report& report) {
                                {"remedy", finding.remedy}});
     if (!finding.since.empty()) entry["since"] = finding.since;
     if (finding.acknowledged) entry["acknowledged"] = finding.acknowledgement;
+    if (finding.culprit) {
+      entry["culprit"] = to_text(*finding.culprit);
+      entry["certainty"] = certainty_json(finding);
+      entry["evidence"] = finding.evidence;
+      entry["next"] = finding.next;
+    }
     checks.push_back(std::move(entry));
   }
   return Json::object({{"verdict", to_text(worst(report))}, {"checks", std::move(checks)}});
@@ -91,24 +102,18 @@ std::vector<std::string> unseen_lines(const Node& node) {
   return lines;
 }
 
-Status worst(std::span<const Diagnosis> diagnoses) {
-  Status out = Status::ok;
-  for (const Diagnosis& each : diagnoses)
-    if (rank(each.status) < rank(out)) out = each.status;
-  return out;
-}
-
-Json to_json(std::span<const Diagnosis> diagnoses) {
+Json causes_json(const Report& report) {
   Json out = Json::array();
-  for (const Diagnosis& each : diagnoses)
-    out.push_back(Json::object({{"port", each.subject},
-                                {"rule", each.rule},
-                                {"culprit", to_text(each.culprit)},
-                                {"status", to_text(each.status)},
-                                {"confidence", each.confidence},
-                                {"conclusion", each.conclusion},
-                                {"evidence", each.evidence},
-                                {"next", each.next}}));
+  for (const Finding& each : report.findings)
+    if (each.culprit)
+      out.push_back(Json::object({{"port", each.subject},
+                                  {"rule", each.id},
+                                  {"culprit", to_text(*each.culprit)},
+                                  {"status", to_text(each.status)},
+                                  {"certainty", certainty_json(each)},
+                                  {"conclusion", each.meaning},
+                                  {"evidence", each.evidence},
+                                  {"next", each.next}}));
   return out;
 }
 

@@ -13,7 +13,7 @@ class FabricCollectable : public prometheus::Collectable {
  public:
   struct Machine {
     Node node;        // from scan()
-    Report report{};  // from run_checks(); empty: no fabric_check_status
+    Report report{};  // from run_rules(); empty: no fabric_check_status
   };
   struct Options {
     Published published{};

@@ -46,7 +46,8 @@ constexpr Metric kAgentHeld{"fabric_agent_held",
                             "1 while enforcement is suspended because an apply was not confirmed."};
 constexpr Metric kDiagnosis{
     "fabric_diagnosis",
-    "Confidence (0 to 1) that a culprit is at fault, by culprit (host, cable, network, peer, unknown, none) and rule."};
+    "1 for a cause of the port's symptoms, by culprit (host, cable, network, peer, unknown, none), rule, and certainty "
+    "(certain, likely; absent if unknown). Without symptoms culprit and rule are none."};
 constexpr Metric kCheckStatus{"fabric_check_status",
                               "Status of the check: 0 ok, 1 warning, 2 critical, 3 unknown. The series without a "
                               "subject stands for all subjects that are ok."};
@@ -181,7 +182,8 @@ void add_report(FamilySet& families, const Report& report, const Published& publ
   }
   std::set<std::string_view> ok;  // checks that have a subject without a series of its own
   for (const Finding& finding : report.findings)
-    if (finding.status == Status::ok && !published.has(SeriesGroup::checks)) ok.insert(finding.id);
+    if (finding.culprit) continue;  // fabric_diagnosis
+    else if (finding.status == Status::ok && !published.has(SeriesGroup::checks)) ok.insert(finding.id);
     else
       families.add(kCheckStatus, {}, {{"check", finding.id}, {"subject", finding.subject}},
                    static_cast<double>(finding.status));
@@ -189,19 +191,22 @@ void add_report(FamilySet& families, const Report& report, const Published& publ
 }
 
 void add_diagnoses(FamilySet& families, const Node& node, const std::map<std::string, Signals>& watched,
-                   const Diagnoses& diagnoses) {
+                   const Report& report) {
   for (const Port& port : node.ports) {
     const std::string id = port.id();
     if (!watched.contains(id) || port.virtual_function) continue;
     const Labels labels = port_labels(port);
     bool quiet = true;
-    const auto add = [&](Culprit culprit, std::string_view rule, double value) {
-      families.add(kDiagnosis, labels, {{"culprit", to_text(culprit)}, {"rule", rule}}, value);
+    for (const Finding& each : report.findings) {
+      if (!each.culprit || each.subject != id) continue;
+      Labels cause = labels;
+      cause.push_back({"culprit", to_text(*each.culprit)});
+      cause.push_back({"rule", each.id});
+      if (each.certainty) cause.push_back({"certainty", to_text(*each.certainty)});
+      families.add(kDiagnosis, cause, 1);
       quiet = false;
-    };
-    for (const Diagnosis& each : diagnoses)
-      if (each.subject == id) add(each.culprit, each.rule, each.confidence);
-    if (quiet) add(Culprit::none, "none", 1);
+    }
+    if (quiet) families.add(kDiagnosis, labels, {{"culprit", "none"}, {"rule", "none"}}, 1);
   }
 }
 

@@ -28,7 +28,7 @@ void add_neighbors(FamilySet& families, const Node& node, const Policy* policy,
                    const std::map<std::string, Rail>& rails = {});
 // The diagnoses of each port in `watched`; culprit none if it has none.
 void add_diagnoses(FamilySet& families, const Node& node, const std::map<std::string, Signals>& watched,
-                   const Diagnoses& diagnoses);
+                   const Report& report);
 // Omits zero counters of idle priorities (mostly five of eight), and of InfiniBand's link on an Ethernet port.
 void add_counters(FamilySet& families, const Port& port, const Published& published = {});
 // RawCounters::unmapped: only those without a common name.

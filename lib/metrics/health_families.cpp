@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/parse.h"
-#include "checks/cabling/peer.h"
-#include "health/rule.h"
+#include "judge/cabling.h"
+#include "judge/engine.h"
 #include "metrics/families.h"
 
 namespace fabric {
@@ -9,7 +9,7 @@ namespace {
 
 constexpr Metric kValue{"fabric_health_value",
                         "Measured value of a health rule that is not ok, in the rule's unit (fabric-agent.toml(5), "
-                        "[health]). Absent while ok."};
+                        "[rules.ID]). Absent while ok."};
 constexpr Metric kPhase{
     "fabric_health_phase",
     "Phase of a health rule: 1 pending (not yet raised), 2 raised, 3 clearing (ok, not yet cleared). Absent while ok."};
@@ -27,8 +27,8 @@ constexpr double kFirstZero = 60;  // the longest scrape interval that sees the 
 // increase() needs a value from before the event. For rules that count events of a port that is a series with 0 from
 // its first reading on. For levels and ratios, and for PCI functions, that would be too many: their series appear with
 // the first event, and are 0 for a minute.
-std::optional<double> events_of(const HealthRule& rule, const HealthState& state, bool is_port, double now) {
-  if (is_port && rule.measure == HealthMeasure::count) return static_cast<double>(state.onsets);
+std::optional<double> events_of(const RuleWindow& rule, const HealthState& state, bool is_port, double now) {
+  if (is_port && rule.measure == Measure::count) return static_cast<double>(state.onsets);
   if (!state.first_onset) return std::nullopt;
   return now - *state.first_onset < kFirstZero ? 0 : static_cast<double>(state.onsets);
 }
@@ -57,7 +57,7 @@ std::string chosen(const std::map<std::string, std::string>& globs, const Port& 
 
 void add_events(FamilySet& families, const Health& health) {
   for (const auto& [key, subjects] : health.rules) {
-    const HealthRule* rule = find_health_rule(key);
+    const RuleWindow* rule = find_window(key);
     if (rule == nullptr || rule->is_slow) continue;  // of two hours: no scrape misses it
     for (const auto& [subject, state] : subjects) {
       const size_t slash = subject.rfind('/');

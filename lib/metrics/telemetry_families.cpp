@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "health/rule.h"
+#include "judge/engine.h"
 #include "metrics/families.h"
 #include "metrics/telemetry_metrics.h"
 

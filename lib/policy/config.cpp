@@ -10,6 +10,7 @@
 #include "base/parse.h"
 #include "policy/keys.h"
 #include "policy/port_entry.h"
+#include "policy/rule_keys.h"
 #include "policy/validate.h"
 #include "setting/setting_table.h"
 
@@ -88,6 +89,7 @@ struct Document {
   Policy policy;
   std::vector<PortDraft> entries;
   MarkKey traffic, cnp;
+  RuleRows rules;  // that [rules.ID] may name
 };
 
 void read_section(ConfigReader& reader, std::string_view section, const toml::table& table, Document& document);
@@ -141,6 +143,7 @@ void read_entry(ConfigReader& reader, std::string_view section, std::string_view
       return;
     }
   if (section.empty() && read_table(reader, name, node, document)) return;
+  if (section == "rules") return read_rule(reader, name, at, node, document.rules, document.policy);
   if (!section.empty() || !is_section(name)) return reader.unknown(at, "key", name, known_in(section));
   if (const auto* table = reader.table(node, full, "[" + full + "]")) read_section(reader, name, *table, document);
 }
@@ -253,12 +256,12 @@ Result<LoadedConfig> finish(Document document, const Files& files, const std::st
   return std::move(faults).finish(std::move(document.policy));
 }
 
-Result<LoadedConfig> load(const Files& source, const std::string& file) {
+Result<LoadedConfig> load(const Files& source, const std::string& file, RuleRows rules) {
   const std::string folder = file.substr(0, file.rfind('/') + 1);  // "" of a bare name
   auto files = source.drop_ins(folder + "conf.d");
   if (!files) return files.error();
   files->insert(files->begin(), file);
-  Document document;
+  Document document{.rules = rules};
   Faults faults;
   size_t bytes = 0;
   bool has_mode = false, has_entry = false;
@@ -293,20 +296,21 @@ Result<LoadedConfig> load(const Files& source, const std::string& file) {
 
 }  // namespace
 
-Result<LoadedConfig> load_config(const std::string& file) {
+Result<LoadedConfig> load_config(const std::string& file, RuleRows rules) {
   const auto root = Root::open("/");
   if (!root) return root.error();
-  return load(Files(*root, ""), file);
+  return load(Files(*root, ""), file, rules);
 }
 
-Result<LoadedConfig> load_config(const Root& root, const std::string& file) {
-  if (!file.empty() && file != config_file_below(root.path())) return load_config(file);
+Result<LoadedConfig> load_config(const Root& root, const std::string& file, RuleRows rules) {
+  if (!file.empty() && file != config_file_below(root.path())) return load_config(file, rules);
   const std::string name = root.name_of(kConfigFile);
-  return load(Files(root, name.substr(0, name.size() - std::string_view(kConfigFile).size())), name);
+  return load(Files(root, name.substr(0, name.size() - std::string_view(kConfigFile).size())), name, rules);
 }
 
-Result<LoadedConfig> parse_config(std::string_view text, const std::string& name, const std::string& profiles) {
-  Document document;
+Result<LoadedConfig> parse_config(std::string_view text, const std::string& name, const std::string& profiles,
+                                  RuleRows rules) {
+  Document document{.rules = rules};
   Faults faults;
   if (text.size() > kMaxBytes) return error(0, name + ":1:1: larger than 1 MiB; give a configuration file");
   ConfigReader reader(name, faults);
@@ -338,29 +342,29 @@ constexpr std::string_view kFrom = "# From ";  // and the main file
 
 }  // namespace
 
-Result<ConfigInUse> load_config_in_use(const Root& root, const std::string& file) {
-  auto loaded = load_config(root, file);
+Result<ConfigInUse> load_config_in_use(const Root& root, const std::string& file, RuleRows rules) {
+  auto loaded = load_config(root, file, rules);
   if (loaded) return ConfigInUse{std::move(*loaded)};
   std::string name = file;
   if (file.empty() || file == config_file_below(root.path())) name = root.name_of(kConfigFile);
   const auto text = root.read(kLastGoodFile);
   if (!text || !text->starts_with(std::string(kWritten).append(kFrom).append(name).append("\n"))) return loaded.error();
-  auto last = parse_config(*text, std::string("/") + kLastGoodFile);
+  auto last = parse_config(*text, std::string("/") + kLastGoodFile, {}, rules);
   if (!last) return error(loaded.error().code, loaded.error().what + "\n" + last.error().what);
   last->files.push_back(name);
   return ConfigInUse{std::move(*last), loaded.error().text()};
 }
 
-Result<ConfigInUse> load_config_in_use(const std::string& directory, const std::string& file) {
+Result<ConfigInUse> load_config_in_use(const std::string& directory, const std::string& file, RuleRows rules) {
   const auto root = Root::open(directory);
   if (!root) return root.error();
-  return load_config_in_use(*root, file);
+  return load_config_in_use(*root, file, rules);
 }
 
-Result<void> save_last_good(const std::string& directory, const LoadedConfig& config) {
+Result<void> save_last_good(const std::string& directory, const LoadedConfig& config, RuleRows rules) {
   std::string text(kWritten);
   if (!config.files.empty()) text.append(kFrom).append(config.files.front()).append("\n");
-  return replace_file(directory, kLastGoodFile, text + show_config(config.policy));
+  return replace_file(directory, kLastGoodFile, text + show_config(config.policy, rules));
 }
 
 // ---- show_config()
@@ -415,6 +419,17 @@ std::string port_toml(const PortPolicy& port) {
   return out;
 }
 
+std::string rules_toml(const Policy& policy, RuleRows rules) {
+  std::string out, section;
+  for (const RuleRow& row : rules)
+    for (const config::RuleValue& each : config::rule_values(row, policy.rules)) {
+      if (each.section != section) out += "\n[" + each.section + "]\n";
+      section = each.section;
+      out += line(each.key, each.toml, origin_of(policy.origin, config::full_name(section, each.key), "default"));
+    }
+  return out;
+}
+
 std::string versions_toml(const Policy& policy, const std::string& table, const Versions& versions) {
   if (versions.empty()) return {};
   std::string out = "\n[" + table + "]\n";
@@ -435,7 +450,7 @@ std::string sysctl_toml(const Policy& policy) {
 
 }  // namespace
 
-std::string show_config(const Policy& policy) {
+std::string show_config(const Policy& policy, RuleRows rules) {
   std::string out;
   std::string_view section;
   for (const config::Key& key : config::keys()) {
@@ -445,6 +460,7 @@ std::string show_config(const Policy& policy) {
     section = key.section;
     out += line(key.name, value, origin_of(policy.origin, config::full_name(key.section, key.name), "default"));
   }
+  out += rules_toml(policy, rules);
   out += versions_toml(policy, "firmware", policy.firmware) +
          versions_toml(policy, "driver_version", policy.driver_version) + sysctl_toml(policy);
   for (const PortPolicy& port : policy.ports) out += port_toml(port);
@@ -462,7 +478,7 @@ std::string wanted_config(const Policy& policy) {
     for (std::string* place : {&port.where, &port.traffic_origin, &port.cnp_origin, &port.profile_origin})
       place->clear();
   }
-  return show_config(alone);
+  return show_config(alone, {});
 }
 
 }  // namespace fabric

@@ -6,6 +6,7 @@
 #include "base/ip.h"
 #include "base/parse.h"
 #include "policy/port_entry.h"
+#include "policy/rule_keys.h"
 #include "setting/sysctl.h"
 
 namespace fabric::config {
@@ -211,7 +212,7 @@ const std::array kKeys{
 std::span<const Key> keys() {
   static const std::vector<Key> all = [] {
     std::vector<Key> rows(kKeys.begin(), kKeys.end());
-    append_limit_keys(rows);
+    for (Key& each : grace_keys()) rows.push_back(std::move(each));
     return rows;
   }();
   return all;

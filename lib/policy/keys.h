@@ -14,8 +14,6 @@ struct Key {
   std::function<std::string(const Policy& policy)> show;  // the value as TOML; empty: not set, without default
 };
 std::span<const Key> keys();
-// [health]: one key per rule (health/rule.h). [thresholds]: one key per Threshold of checks and diagnosis rules.
-void append_limit_keys(std::vector<Key>& keys);
 
 // "pfc", "match.rdma": with its section, if it has one.
 std::string full_name(std::string_view section, std::string_view key);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "node/node.h"
-#include "policy/health_policy.h"
+#include "policy/rules.h"
 #include "setting/qos.h"
 
 namespace fabric {
@@ -120,9 +120,8 @@ struct Policy {
   std::chrono::milliseconds optics{60'000};  // agentd: how often modules are read; 0: never
   std::chrono::milliseconds sample_interval{1'000};  // of the burst sampler; 0: it does not run
   double sample_cpu_budget = 0.02;  // CPU time that all its threads together may take, as a share of one core
-  HealthPolicy health{};
-  std::map<std::string, double, std::less<>> thresholds{};  // by key of a Threshold; absent: its own value
-  std::map<std::string, std::string, std::less<>> origin;   // "exporter.listen" -> "FILE:LINE"; absent: the default
+  RulePolicy rules{};
+  std::map<std::string, std::string, std::less<>> origin;  // "exporter.listen" -> "FILE:LINE"; absent: the default
 };
 
 // The entry for the port, or null: the port is left alone. InfiniBand ports, VFs (their settings belong to the PF) and

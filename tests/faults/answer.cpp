@@ -11,8 +11,8 @@ namespace {
 
 Culprit culprit(const Fault& fault) { return fault.rule.empty() ? Culprit::none : find_rule(fault.rule)->culprit; }
 
-bool speaks_of(const Diagnoses& diagnoses, const std::string& port) {
-  return std::any_of(diagnoses.begin(), diagnoses.end(), [&](const Diagnosis& each) { return each.subject == port; });
+bool speaks_of(const Findings& diagnoses, const std::string& port) {
+  return std::any_of(diagnoses.begin(), diagnoses.end(), [&](const Finding& each) { return each.subject == port; });
 }
 
 }  // namespace
@@ -41,8 +41,7 @@ std::vector<Finding> Answer::false_alarms(const Fault& fault) const {
 
 bool Answer::has_culprit(const Fault& fault) const {
   if (fault.rule.empty()) return diagnoses.empty();
-  return std::all_of(diagnoses.begin(), diagnoses.end(),
-                     [&](const Diagnosis& each) { return each.rule == fault.rule; }) &&
+  return std::all_of(diagnoses.begin(), diagnoses.end(), [&](const Finding& each) { return each.id == fault.rule; }) &&
          speaks_of(diagnoses, port);
 }
 
@@ -50,19 +49,19 @@ bool Answer::blames_the_same(const Fault& fault) const {
   if (fault.rule.empty()) return diagnoses.empty();
   return !blames_another(fault) && speaks_of(diagnoses, port) &&
          std::none_of(diagnoses.begin(), diagnoses.end(),
-                      [&](const Diagnosis& each) { return each.culprit != culprit(fault); });
+                      [&](const Finding& each) { return each.culprit != culprit(fault); });
 }
 
 bool Answer::blames_another(const Fault& fault) const {
-  return std::any_of(diagnoses.begin(), diagnoses.end(), [&](const Diagnosis& each) {
+  return std::any_of(diagnoses.begin(), diagnoses.end(), [&](const Finding& each) {
     return each.culprit != culprit(fault) && each.culprit != Culprit::unknown && each.culprit != Culprit::none;
   });
 }
 
-std::string describe(const Diagnoses& diagnoses) {
+std::string describe(const Findings& diagnoses) {
   std::string out;
-  for (const Diagnosis& each : diagnoses) {
-    out += each.rule + " " + each.subject + " " + std::string(to_text(each.culprit)) + ": " + each.conclusion + "\n";
+  for (const Finding& each : diagnoses) {
+    out += each.id + " " + each.subject + " " + std::string(to_text(*each.culprit)) + ": " + each.meaning + "\n";
     for (const std::string& line : each.evidence) out += "  " + line + "\n";
   }
   return out;
@@ -84,7 +83,10 @@ std::vector<Answer> planted(const Fault& fault, double strength) {
     if (subject.empty()) continue;
     if (strength != 1 && !machine.has_amounts) break;
     const View view = machine.view();
-    out.push_back({machine.name, port, subject, test::complaints_of(view), diagnose(view), machine.has_amounts});
+    Report report = run_rules(view);
+    std::vector<Finding> found = test::complaints(report);
+    std::erase_if(report.findings, [](const Finding& each) { return !each.culprit; });
+    out.push_back({machine.name, port, subject, std::move(found), std::move(report.findings), machine.has_amounts});
   }
   return out;
 }

@@ -5,8 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "diagnosis/diagnosis.h"
 #include "faults/fault.h"
+#include "judge/cause.h"
+#include "judge/engine.h"
 
 namespace fabric::faults {
 
@@ -14,7 +15,7 @@ namespace fabric::faults {
 struct Answer {
   std::string machine, port, subject;
   std::vector<Finding> found;
-  Diagnoses diagnoses;
+  Findings diagnoses;
   bool has_amounts = false;  // of the fault: it can be planted harder
 
   [[nodiscard]] bool is_named(const Fault& fault) const;
@@ -30,7 +31,7 @@ struct Answer {
   [[nodiscard]] bool blames_another(const Fault& fault) const;
 };
 
-std::string describe(const Diagnoses& diagnoses);
+std::string describe(const Findings& diagnoses);
 const std::vector<Machine>& machines();
 // On each machine that can have the fault; where it is planted harder or more weakly, of faults with amounts alone.
 const std::vector<Answer>& plant(const Fault& fault, double strength = 1);

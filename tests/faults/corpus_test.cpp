@@ -3,7 +3,8 @@
 // no false findings, and no diagnosis but of a port that check names, too.
 #include "support/corpus.h"
 
-#include "diagnosis/diagnosis.h"
+#include "judge/cause.h"
+#include "judge/engine.h"
 #include "judge/finding.h"
 #include "node/port_signals.h"
 #include "node/scan.h"
@@ -41,9 +42,9 @@ std::vector<Finding> said(Node node) {
   Node before = node;
   node.taken = before.taken + std::chrono::minutes(1);
   const auto signals = signals_of(before, node);
-  for (const Diagnosis& each : diagnose({.now = node, .before = &before, .policy = &policy, .signals = &signals}))
+  for (const Finding& each : diagnose({.now = node, .before = &before, .policy = &policy, .signals = &signals}))
     if (std::ranges::find(out, each.subject, &Finding::subject) == out.end())
-      out.push_back(bad(Status::warning, each.subject, each.rule, "", each.conclusion, ""));
+      out.push_back(bad(Status::warning, each.subject, each.id, "", each.meaning, ""));
   return out;
 }
 
@@ -64,7 +65,7 @@ TEST_P(Captured, HasNoFalseFindings) {
   ASSERT_TRUE(kernel) << kernel.error().text();
   ++machines;
   for (const Finding& each : said(scan(*kernel, {.neighbors = true, .host = true}))) {
-    const Check* check = find_check(each.id);
+    const Rule* check = find_rule(each.id);
     if (each.status == Status::unknown && check != nullptr && check->group != "platform" && each.id != "pcie") {
       ++unanswered;
     } else if (is_true(test::machine_of(GetParam()), each)) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Over time: ten minutes of full load on healthy machines are silent, and findings of past faults are cleared.
-#include "diagnosis/diagnosis.h"
 #include "faults/fault.h"
-#include "health/health.h"
-#include "health/rule.h"
+#include "judge/cause.h"
+#include "judge/engine.h"
 #include "nic/metrics.h"
 #include "support/test.h"
 
@@ -44,7 +43,7 @@ class Watched {
     static const std::vector<std::string> kOfReadings{"link", "counters", "device"};  // the others do not change here
     return complaints_of(view, kOfReadings);
   }
-  [[nodiscard]] Diagnoses blamed() const { return diagnose(machine.view()); }
+  [[nodiscard]] Findings blamed() const { return diagnose(machine.view()); }
 
   Machine machine;
   Health health;
@@ -70,8 +69,8 @@ TEST_P(FullLoad, IsSilentForTenMinutes) {
     watched.second([&](Machine& m) { bursts(m, second); });
     if (second % 7 != 0) continue;  // of each phase of the bursts one
     ASSERT_EQ(describe(watched.found()), "") << "after " << second << " s";
-    for (const Diagnosis& each : watched.blamed())
-      FAIL() << "after " << second << " s: " << each.rule << " " << each.subject << " " << each.conclusion;
+    for (const Finding& each : watched.blamed())
+      FAIL() << "after " << second << " s: " << each.id << " " << each.subject << " " << each.meaning;
   }
 }
 // Those that differ in their addresses or their number of cards alone carry the same load.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every captured machine with one or two parts gone or broken: with the inventory of its healthy state, as a node has
 // it that runs the agent, and without.
-#include "diagnosis/diagnosis.h"
+#include "judge/cause.h"
+#include "judge/engine.h"
 #include "node/port_signals.h"
 #include "node/scan.h"
 #include "support/corpus.h"
@@ -48,11 +49,11 @@ std::vector<std::string> said(Mutated& machine) {
   const auto signals = signals_of(machine.before, machine.now);
   const View view{.now = machine.now, .before = &machine.before, .policy = &policy, .plan = &plan, .signals = &signals};
   std::vector<std::string> out;
-  for (const Finding& each : run_checks(view).findings)
+  for (const Finding& each : run_rules(view).findings)
     if (each.status == Status::warning || each.status == Status::critical)
       out.push_back(each.id + " " + each.subject + " " + each.observed + " " + each.expected + " " + each.meaning);
-  for (const Diagnosis& each : diagnose(view)) {
-    std::string text = each.subject + " " + each.rule + " " + each.conclusion;
+  for (const Finding& each : diagnose(view)) {
+    std::string text = each.subject + " " + each.id + " " + each.meaning;
     for (const std::string& line : each.evidence) text += " " + line;
     out.push_back(std::move(text));
   }

@@ -3,7 +3,7 @@
 // the names of its counters.
 #include "faults/answer.h"
 #include "faults/planted.h"
-#include "health/health.h"
+#include "judge/engine.h"
 #include "nic/metrics.h"
 #include "support/test.h"
 

@@ -30,10 +30,10 @@ void expect_blamed(const Planted& planted) {
 void expect_blamed(const Planted& planted, Machine machine) {
   planted.plant(machine);
   const std::string second_rail = machine.port().id();
-  const Diagnoses found = diagnose(machine.view());
+  const Findings found = diagnose(machine.view());
   const std::string text = describe(found);
   std::map<std::string, std::string> rules;
-  for (const Diagnosis& each : found) rules[each.subject] += (rules[each.subject].empty() ? "" : " ") + each.rule;
+  for (const Finding& each : found) rules[each.subject] += (rules[each.subject].empty() ? "" : " ") + each.id;
   std::string blamed;
   for (const auto& [port, list] : rules) blamed += (blamed.empty() ? "" : "; ") + port + ": " + list;
   if (rules.size() == 1 && rules.begin()->first == second_rail) blamed = rules.begin()->second;

@@ -20,7 +20,7 @@ struct Planted {
 };
 void PrintTo(const Planted& planted, std::ostream* out);
 
-// Diagnoses exactly these, in the machine of that name or in the given one.
+// Findings exactly these, in the machine of that name or in the given one.
 void expect_blamed(const Planted& planted);
 void expect_blamed(const Planted& planted, Machine machine);
 

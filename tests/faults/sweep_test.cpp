@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The catalogue's amounts and the rules' limits have the same author. So every fault with an amount is also planted
 // harder and weaker, and every limit is tried from both sides.
-#include "diagnosis/diagnosis.h"
 #include "faults/answer.h"
-#include "health/health.h"
-#include "health/rule.h"
+#include "judge/cause.h"
+#include "judge/engine.h"
+#include "judge/link.h"
 #include "nic/metrics.h"
+#include "support/rules.h"
 #include "support/test.h"
 
 namespace fabric::faults {
@@ -95,7 +96,7 @@ const Measured kMeasured[] = {
     {"request_errors", &metrics::kAccessErrors, "", Measured::event},
 };
 
-const HealthRule& rule_of(std::string_view key) { return *find_health_rule(key); }
+const RuleWindow& rule_of(std::string_view key) { return *find_window(key); }
 
 double base_of(const Machine& machine, const View& view, const Measured& one) {
   const Measured::Base base = one.base;
@@ -111,7 +112,7 @@ double base_of(const Machine& machine, const View& view, const Measured& one) {
 
 // Plants so much of the limit, beyond what the load has brought already.
 bool plant_part(Machine& machine, const Measured& one, double part) {
-  const HealthRule& rule = rule_of(one.rule);
+  const RuleWindow& rule = rule_of(one.rule);
   const double base = base_of(machine, machine.view(), one);
   const double wanted = *rule.limits.warning * base * part;
   const bool counts_whole = one.metric != &metrics::kPfcSeconds;
@@ -130,9 +131,9 @@ TEST(Limits, AreSilentBelowAndSpeakAbove) {
         if (std::string_view(one.rule) == "lossless_discards" && !machine.port().qos.pfc) continue;
         const View view = machine.view();
         const auto found = complaints_of(view);
-        const Diagnoses blamed = diagnose(view);
+        const Findings blamed = diagnose(view);
         ++score.faults;
-        const bool right = part < 1 ? found.empty() : found.size() == 1 && found[0].id == rule_of(one.rule).check;
+        const bool right = part < 1 ? found.empty() : found.size() == 1 && found[0].id == rule_of(one.rule).rule;
         const bool blames = part < 0.5 && !one.is_asked_early && !blamed.empty();
         EXPECT_TRUE(right && !blames) << one.rule << " by " << one.metric->name << " at " << part << " of its limit on "
                                       << machine.name << "\n"
@@ -146,7 +147,7 @@ TEST(Limits, AreSilentBelowAndSpeakAbove) {
 // Every rule that two readings can show is tripped by a fault of the catalogue.
 TEST(Limits, EachHasAFault) {
   std::set<std::string_view> untripped;
-  for (const HealthRule& rule : health_rules()) untripped.insert(rule.key);
+  for (const RuleWindow& rule : rule_windows()) untripped.insert(rule.key);
   untripped.erase("stale_readings");  // of the exporter's ages: load_test.cpp
   for (const Fault& fault : all_faults()) {
     const auto has_the_check = [&](std::string_view key) { return rule_of(key).check == fault.check; };
@@ -164,28 +165,28 @@ TEST(Limits, EachHasAFault) {
 }
 
 // Who compares with the limit: its checks and its rules.
-bool has_limit(const auto* row, const Threshold* limit) {
-  return row != nullptr && std::ranges::find(row->thresholds, limit) != row->thresholds.end();
+bool has_limit(const auto* row, const Limit* limit) {
+  return row != nullptr && std::ranges::find(row->limits, limit) != row->limits.end();
 }
 
 // What these say of the machine, with the limit as it is or overridden.
-std::string judged(Machine& machine, const Threshold& limit, std::optional<double> value = {}) {
-  machine.policy.thresholds.clear();
-  if (value) machine.policy.thresholds[std::string(limit.key)] = *value;
+std::string judged(Machine& machine, const Limit& limit, std::optional<double> value = {}) {
+  machine.policy.rules.limits.clear();
+  if (value) machine.policy.rules.limits[limit.name()] = *value;
   std::vector<std::string> only;
-  for (const Check& check : checks())
+  for (const Rule& check : test::checks())
     if (has_limit(&check, &limit)) only.emplace_back(check.id);
   const View view = machine.view();
   std::string out;
   if (!only.empty())
-    for (const Finding& each : run_checks(view, only).findings)
+    for (const Finding& each : run_rules(view, only).findings)
       out += each.id + " " + each.subject + " " + std::string(to_text(each.status)) + "\n";
-  for (const Diagnosis& each : diagnose(view)) out += each.rule + " " + each.subject + "\n";
+  for (const Finding& each : diagnose(view)) out += each.id + " " + each.subject + "\n";
   return out;
 }
 
 // The machine, and the machine with the fault that the limit's own check or rule reports.
-bool turns_a_verdict(const Threshold& limit, const std::function<std::string(Machine&)>& plant) {
+bool turns_a_verdict(const Limit& limit, const std::function<std::string(Machine&)>& plant) {
   for (const double strength : {1.0, 0.1, 10.0}) {
     for (Machine machine : machines()) {
       machine.strength = strength;
@@ -240,15 +241,15 @@ const std::vector<Beside>& beside() {
   return all;
 }
 
-// A row of [thresholds] that turns no verdict would be a number without effect.
+// A limit that turns no verdict would be a number without effect.
 TEST(Limits, EveryThresholdTurnsTheVerdictOfAMachine) {
   const auto healthy = [](Machine&) { return std::string("host"); };
-  for (const Threshold* limit : thresholds()) {
+  for (const Limit* limit : test::limits()) {
     bool turns = turns_a_verdict(*limit, healthy);
     for (const Beside& each : beside())
       if (!turns && each.limit == limit->key) turns = turns_a_verdict(*limit, each.plant);
     for (const Fault& fault : all_faults())
-      if (!turns && (has_limit(find_check(fault.check), limit) || has_limit(find_rule(fault.rule), limit)))
+      if (!turns && (has_limit(find_rule(fault.check), limit) || has_limit(find_rule(fault.rule), limit)))
         turns = turns_a_verdict(*limit, fault.plant);
     EXPECT_TRUE(turns) << limit->key;
   }

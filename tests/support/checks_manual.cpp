@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
-#include "checks/check.h"
-#include "health/rule.h"
+#include "judge/engine.h"
 #include "support/manuals.h"
+#include "support/rules.h"
 
 namespace fabric::test {
 namespace {
 
 constexpr std::string_view kHead = R"(.\" SPDX-License-Identifier: Apache-2.0
-.\" Generated from the tables in lib/checks: tests/regenerate check_manual
+.\" Generated from the tables in lib/judge: tests/regenerate check_manual
 .TH FABRIC-CHECKS 7 "2026-11-23" "fabric-agent" "Miscellaneous Information"
 .SH NAME
 fabric\-checks \- what fabric-agentctl check verifies
@@ -44,9 +44,8 @@ The evidence could not be read. The finding names the reason.
 In commands, NETDEV stands for a network interface, RDMADEV for an RDMA device such as mlx5_0, and ADDRESS for a PCI
 address such as 0000:17:00.0.
 .PP
-Thresholds of rules are set in [health] of
-.BR fabric\-agent.toml (5)
-by the name of the rule, other limits in [thresholds] by the key that is given with them.
+Each rule can be switched off, or its severity and its limits changed, in [rules.ID] of
+.BR fabric\-agent.toml (5).
 )";
 
 constexpr std::string_view kTail = R"(.SH SEE ALSO
@@ -60,19 +59,19 @@ void add_line(std::string& out, std::string_view title, std::string_view text) {
   if (!text.empty()) out += ".br\n" + std::string(title) + ": " + roff(text) + "\n";
 }
 
-std::string rules_of(const Check& check) {
+std::string windows_of(const Rule& check) {
   std::string names;
-  for (const HealthRule& rule : health_rules())
-    if (rule.check == check.id) names.append(names.empty() ? "" : ", ").append(rule.key);
+  for (const RuleWindow& rule : rule_windows())
+    if (rule.rule == check.id) names.append(names.empty() ? "" : ", ").append(rule.key);
   return names;
 }
 
-std::string entry(const Check& check) {
+std::string entry(const Rule& check) {
   std::string out = ".TP\n.B " + roff(check.id) + "\n.I " + roff(check.title) + ".\n.br\n" + roff(check.meaning) + "\n";
   add_line(out, "Inspect", check.inspect);
   add_line(out, "Fix", check.fix);
-  add_line(out, "Rules", rules_of(check));
-  for (const Threshold* each : check.thresholds)
+  add_line(out, "Windows", windows_of(check));
+  for (const Limit* each : check.limits)
     if (each != nullptr) out += ".br\n" + roff(limit_text(*each)) + "\n";
   return out;
 }
@@ -92,7 +91,7 @@ std::string checks_manual() {
   std::string out(kHead);
   out += ".SH CHECKS\n";
   std::string_view group;
-  for (const Check& check : checks()) {
+  for (const Rule& check : checks()) {
     if (check.group != group) out += ".SS Group " + std::string(group = check.group) + "\n";
     out += entry(check);
   }

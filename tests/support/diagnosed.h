@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "diagnosis/diagnosis.h"
+#include "judge/cause.h"
+#include "judge/engine.h"
 #include "node/port_signals.h"
 #include "support/counters.h"
 #include "support/healthy_node.h"
@@ -69,7 +70,7 @@ inline void wait_for_credits(Healthy& node, double ratio) {
   grow(node, Where::pma, "port_xmit_wait", static_cast<uint64_t>(ratio * kWindow * 50e9 / 8));
 }
 
-inline Diagnoses ask(Healthy& node) {
+inline Findings ask(Healthy& node) {
   node.now.taken = node.before.taken + std::chrono::seconds(static_cast<int>(kWindow));
   const auto signals = signals_of(node.before, node.now);
   View view = node.view();
@@ -77,19 +78,18 @@ inline Diagnoses ask(Healthy& node) {
   return diagnose(view);
 }
 
-inline std::string text(const Diagnoses& all) {
+inline std::string text(const Findings& all) {
   std::string out;
-  for (const Diagnosis& each : all) {
-    out += each.subject + " " + each.rule + " " + std::string(to_text(each.culprit)) + " " +
-           std::to_string(each.confidence) + "\n";
+  for (const Finding& each : all) {
+    out += each.subject + " " + each.id + " " + std::string(to_text(*each.culprit)) + "\n";
     for (const std::string& line : each.evidence) out += "    " + line + "\n";
   }
   return out;
 }
 
-inline std::set<std::string> rules_of(const Diagnoses& all) {
+inline std::set<std::string> rules_of(const Findings& all) {
   std::set<std::string> out;
-  for (const Diagnosis& each : all) out.insert(each.rule);
+  for (const Finding& each : all) out.insert(each.id);
   return out;
 }
 

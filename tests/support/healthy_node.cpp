@@ -165,12 +165,12 @@ std::string describe(const Finding& finding) {
 std::vector<Finding> complaints(const Report& report) {
   std::vector<Finding> out;
   for (const Finding& finding : report.findings)
-    if (finding.status != Status::ok) out.push_back(finding);
+    if (finding.status != Status::ok && !finding.culprit) out.push_back(finding);
   return out;
 }
 
 std::vector<Finding> complaints_of(const View& view, const std::vector<std::string>& only) {
-  return complaints(run_checks(view, only));
+  return complaints(run_rules(view, only));
 }
 
 std::string said(const View& view, const std::vector<std::string>& only) { return describe(complaints_of(view, only)); }

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "checks/check.h"
+#include "judge/engine.h"
 #include "judge/report.h"
 #include "judge/view.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One defect of the cables or of a switch port at a time in a healthy node: those findings, and no other.
-#include "checks/cabling/peer.h"
+#include "judge/cabling.h"
 #include "support/planted_defect.h"
 #include "support/test.h"
 
@@ -223,7 +223,7 @@ TEST(LldpConsumer, IsNamedByItsSetting) {
   node.policy.cabling = {};
   node.now.neighbors.heard.clear();
   port.qos.fw_lldp = true;
-  const Report report = run_checks(node.view(), std::vector<std::string>{"cabling"});
+  const Report report = run_rules(node.view(), std::vector<std::string>{"cabling"});
   const auto found = std::ranges::find(report.findings, "mlx5_0/1", &Finding::subject);
   ASSERT_NE(found, report.findings.end());
   EXPECT_EQ(found->status, Status::ok) << "a network without LLDP is no fault";

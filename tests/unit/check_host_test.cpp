@@ -355,7 +355,7 @@ TEST(CheckHost, SubNumaClustersAreExplained) {
     node.now.host->cpu.vendor = each.vendor;
     node.now.topology.numa_socket = each.sockets;
     const std::vector<std::string> only{"snc"};
-    const Report report = run_checks(node.view(), only);
+    const Report report = run_rules(node.view(), only);
     ASSERT_EQ(report.findings.size(), 1u);
     EXPECT_EQ(report.findings[0].status, Status::ok);
     EXPECT_TRUE(has(report.findings[0].observed, each.word)) << report.findings[0].observed;

@@ -333,7 +333,7 @@ TEST(Check, AmdNeedsPeerMemoryOrDmaBuf) {
   has = {};
   has.amdgpu = true;
   std::vector<std::string> only{"gpudirect"};
-  EXPECT_TRUE(run_checks(node.view(), only).findings.empty()) << "the kernel's configuration is not readable";
+  EXPECT_TRUE(run_rules(node.view(), only).findings.empty()) << "the kernel's configuration is not readable";
   has.pci_p2pdma = true;
   has.dmabuf_move_notify = false;
   const auto found = complaints_of(node.view(), {"gpudirect"});
@@ -352,7 +352,7 @@ TEST(Check, PastErrorsAreShown) {
   std::vector<std::string> only{"aer"};
   View view = node.view();
   view.before = nullptr;
-  const Report report = run_checks(view, only);
+  const Report report = run_rules(view, only);
   ASSERT_EQ(report.findings.size(), 2u);
   EXPECT_EQ(report.findings[0].subject, kNic);
   EXPECT_EQ(report.findings[0].observed, "3 fatal and 0 non-fatal since mlx5_1 (0000:24:00.0) came up");
@@ -376,7 +376,7 @@ TEST(Check, AnAbsurdMachineGetsAnAnswer) {
   }
   for (auto& [pci, function] : node.now.platform.functions) function.fatal.total = 1;
   std::vector<std::string> only{"platform", "pcie"};
-  EXPECT_FALSE(run_checks(node.view(), only).findings.empty());
+  EXPECT_FALSE(run_rules(node.view(), only).findings.empty());
 }
 
 TEST(PciePath, LinksAndSwitchesAlternate) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "checks/check.h"
-
+#include "judge/engine.h"
 #include "support/healthy_node.h"
+#include "support/rules.h"
 #include "support/test.h"
 #include "topology/inventory.h"
 
@@ -41,7 +41,7 @@ TEST(Check, HealthyNodeIsSilent) {
   node.plan["host"] = {{"host", {}, Outcome::in_sync, 0, false, "1", "1", {}, "net.ipv4.tcp_ecn"}};
   for (size_t i = 0; i < node.now.ports.size(); ++i)
     node.before.ports[i].gids = node.now.ports[i].gids;  // and it has been so
-  const Report report = run_checks(node.view());
+  const Report report = run_rules(node.view());
   EXPECT_EQ(describe(complaints(report)), "");
   EXPECT_EQ(worst(report), Status::ok);
   std::set<std::string> asked;
@@ -51,10 +51,10 @@ TEST(Check, HealthyNodeIsSilent) {
     EXPECT_EQ(finding.meaning + finding.remedy, "") << finding.id;
   }
   node.now.inventory = inventory_of(node.now);
-  const Report with_inventory = run_checks(node.view());
+  const Report with_inventory = run_rules(node.view());
   EXPECT_EQ(describe(complaints(with_inventory)), "");
   for (const Finding& finding : with_inventory.findings) asked.insert(finding.id);
-  for (const Check& check : checks())
+  for (const Rule& check : test::checks())
     EXPECT_TRUE(asked.contains(std::string(check.id))) << check.id << " looked at nothing";
 }
 
@@ -83,15 +83,14 @@ TEST(Check, OnlySlingshotNicsNeedNoRdmaDevice) {
 
 TEST(Check, TableIsSound) {
   std::set<std::string> seen;
-  for (const Check& check : checks()) {
+  for (const Rule& check : test::checks()) {
     EXPECT_TRUE(seen.insert(std::string(check.id)).second) << check.id << " stands twice";
     EXPECT_FALSE(check.title.empty() || check.meaning.empty() || check.inspect.empty()) << check.id;
     EXPECT_FALSE(check.title.ends_with('?') || check.title.ends_with('.')) << check.id;
     EXPECT_NE(std::find(std::begin(kCheckGroups), std::end(kCheckGroups), check.group), std::end(kCheckGroups))
         << check.id << ": unknown group";
   }
-  for (const Setting& setting : kSettings)
-    EXPECT_NE(find_check(setting.key), nullptr) << setting.key << " has no check";
+  for (const Setting& setting : kSettings) EXPECT_NE(find_rule(setting.key), nullptr) << setting.key << " has no check";
 }
 
 TEST(Check, OnlyTakesIdsAndGroups) {
@@ -117,7 +116,7 @@ TEST(Check, WorstFirst) {
   node.now.agent->running = false;                            // warning
   node.now.ports[2].rate.reset();                             // unknown
   node.change("mlx5_0/1", "pfc").outcome = Outcome::differs;  // critical
-  const Report report = run_checks(node.view());
+  const Report report = run_rules(node.view());
   ASSERT_GE(report.findings.size(), 4u);
   EXPECT_EQ(report.findings[0].status, Status::critical);
   EXPECT_EQ(report.findings[1].status, Status::warning);
@@ -323,7 +322,7 @@ TEST(Check, ReceiverNotReadyIsToldAndNotBlamed) {
   node.before.ports[0].counters.hw.push_back({"rnr_nak_retry_err", 5});
   node.now.ports[0].counters.hw.push_back({"rnr_nak_retry_err", 12});
   const std::vector<std::string> only{"receiver"};
-  const Report report = run_checks(node.view(), only);
+  const Report report = run_rules(node.view(), only);
   EXPECT_EQ(worst(report), Status::ok);
   ASSERT_FALSE(report.findings.empty());
   EXPECT_TRUE(has(report.findings[0].observed, "7 RNR NAKs")) << report.findings[0].observed;
@@ -372,6 +371,26 @@ TEST(Check, PlatformLimitIsNotADefectUntilItStarvesThePort) {
   EXPECT_EQ(said(node.view()), "");
 }
 
+TEST(Check, EachOutcomeOfASettingHasItsStatus) {
+  Healthy node;
+  want_every_setting(node);
+  for (const Setting& setting : kSettings)
+    for (const auto& [outcome, status] : {std::pair(Outcome::differs, setting.severity),
+                                          {Outcome::pending, Status::warning},
+                                          {Outcome::unsupported, Status::warning},
+                                          {Outcome::conflict, Status::critical},
+                                          {Outcome::ignored, Status::critical},
+                                          {Outcome::refused, Status::unknown}}) {
+      Healthy drifted = node;
+      Change& change = drifted.change("mlx5_0/1", std::string(setting.key));
+      change.outcome = outcome;
+      change.from = "otherwise";
+      const auto found = complaints_of(drifted.view(), {std::string(setting.key)});
+      ASSERT_EQ(found.size(), 1u) << setting.key << " " << to_text(outcome);
+      EXPECT_EQ(found[0].status, status) << setting.key << " " << to_text(outcome);
+    }
+}
+
 // The link is down, a module is not loaded, a service has not run: the policy is right.
 TEST(Check, AValueThatCannotBeSetNowIsNoReasonToChangeThePolicyAtOnce) {
   Healthy node;
@@ -387,7 +406,7 @@ TEST(Check, AValueThatCannotBeSetNowIsNoReasonToChangeThePolicyAtOnce) {
 
 TEST(Check, NothingToJudgeIsUnknownNotOk) {
   const Node empty;
-  const Report report = run_checks({.now = empty});
+  const Report report = run_rules({.now = empty});
   EXPECT_EQ(worst(report), Status::unknown);
   EXPECT_EQ(report.findings.front().status, Status::unknown);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What breaks a machine's symmetry, one defect at a time in a whole GPU server; and every machine of the corpus, of
 // which nothing may be said that is not true.
-#include "checks/check.h"
+#include "judge/engine.h"
 #include "node/locality.h"
 #include "node/topology_reader.h"
 #include "support/corpus.h"

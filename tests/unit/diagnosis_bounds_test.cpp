@@ -131,7 +131,7 @@ TEST(DiagnosisBounds, WhatALinkThatIsDownLosesIsNobodyElses) {
     node.before = node.now;
     grow(node, Where::hw, "req_transport_retries_exceeded", 8);
     grow(node, Where::hw, "local_ack_timeout_err", 56);
-    const Diagnoses found = ask(node);
+    const Findings found = ask(node);
     EXPECT_EQ(rules_of(found), std::set<std::string>{*reason == 0 ? "not-enough-evidence" : "bad-module"})
         << text(found);
   }

@@ -10,7 +10,7 @@
 #include "ctl/output/report_text.h"
 #include "ctl/verbs.h"
 #include "exporter/http/page.h"
-#include "health/rule.h"
+#include "judge/engine.h"
 #include "judge/health_state.h"
 #include "support/healthy_node.h"
 #include "support/test.h"
@@ -29,9 +29,9 @@ class Site {
   Site() {
     tree_.folder("run/fabric-exporter").folder("var/lib/fabric-agent").folder("var/lib/fabric-exporter").folder("sys");
     snapshot_.node = node_.now;
-    HealthLimits limits = health_rules()[0].limits;  // link_flap
+    WindowLimits limits = rule_windows()[0].limits;  // link_flap
     limits.window = 60;
-    node_.policy.health.limits["link_flap"] = limits;
+    node_.policy.rules.windows["link_flap"] = limits;
     EXPECT_TRUE(start());
   }
 
@@ -113,7 +113,7 @@ class Site {
 // A flap below the limit, and one that raises the rule: each is in the history from its onset to its end.
 TEST(HealthKeeper, KeepsAHistoryOverARestart) {
   Site site;
-  site.policy().health.limits.clear();  // the limit is three in 12 h
+  site.policy().rules.windows.clear();  // the limit is three in 12 h
   const auto past = [&] {
     auto root = Root::open(site.tree().path());
     return (*load_health(*root))->history;
@@ -153,7 +153,7 @@ TEST(HealthKeeper, KeepsItsStatesOverARestart) {
 // The link was down for five seconds, which no scrape saw: increase() over two scrapes does, also over a restart.
 TEST(HealthKeeper, CountsEventsFromZeroAndOverARestart) {
   Site site;
-  site.policy().health.limits.clear();  // as by default: a single link down is a finding of its reading
+  site.policy().rules.windows.clear();  // as by default: a single link down is a finding of its reading
   const std::string series = "fabric_events_total{event=\"link_flap\",device=\"mlx5_0\",port=\"1\"} ";
   site.watch();
   EXPECT_TRUE(has(site.page(), series + "0\n")) << site.page();

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every health rule on a machine under load, reading by reading: raised by its defect, and by no other; cleared by
 // itself.
-#include "health/health.h"
-#include "health/rule.h"
+#include "judge/engine.h"
 #include "judge/health_state.h"
 #include "node/port_signals.h"
 #include "support/healthy_node.h"
@@ -77,7 +76,7 @@ class Machine {
   void boot() { clock_ = 60; }
   void read_each_minute() { pace_ = 60; }
   void reads_nothing() { silent_ = true; }
-  HealthPolicy& limits() { return node_.policy.health; }
+  RulePolicy& limits() { return node_.policy.rules; }
 
   // A reading later, with full load in between and what `happens`.
   void step(const std::function<void(Port&)>& happens = {}) {
@@ -644,7 +643,7 @@ TEST(HealthRules, ARestartKeepsWhatWasSeen) {
 
 TEST(HealthRules, ALimitOfTheConfigurationCounts) {
   Machine machine;
-  machine.limits().limits["out_of_sequence"] = {std::nullopt, std::nullopt};
+  machine.limits().windows["out_of_sequence"] = {std::nullopt, std::nullopt};
   machine.steps(3);
   machine.steps(5, counted("out_of_sequence", 500'000));
   EXPECT_EQ(machine.said(), "") << "the rule is off";

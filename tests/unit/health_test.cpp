@@ -2,7 +2,7 @@
 // The engine of health with a made clock: confirmed, raised, cleared, and never for ever.
 #include "judge/health.h"
 
-#include "health/rule.h"
+#include "judge/engine.h"
 #include "judge/health_state.h"
 #include "policy/config.h"
 #include "support/test.h"
@@ -10,22 +10,22 @@
 namespace fabric {
 namespace {
 
-constexpr HealthRule rule(HealthMeasure measure, const HealthLimits& limits, double least, double quiet) {
-  return {{.key = "key", .measure = measure, .limits = limits, .least = least}, {.check = "check", .quiet = quiet}};
+constexpr RuleWindow rule(Measure measure, const WindowLimits& limits, double least, double quiet) {
+  return {{.key = "key", .measure = measure, .limits = limits, .least = least}, {.quiet = quiet}};
 }
-constexpr HealthRule kLevel = rule(HealthMeasure::level, {10, 20, 0, 20, 30}, 0, 0.5),
-                     kCount = rule(HealthMeasure::count, {3, 5, 100, 0, 20}, 1, 1),
-                     kRatio = rule(HealthMeasure::ratio, {0.01, 0.1, 60, 10, 30}, 5, 0.5);
+constexpr RuleWindow kLevel = rule(Measure::level, {10, 20, 0, 20, 30}, 0, 0.5),
+                     kCount = rule(Measure::count, {3, 5, 100, 0, 20}, 1, 1),
+                     kRatio = rule(Measure::ratio, {0.01, 0.1, 60, 10, 30}, 5, 0.5);
 
 // One subject, and a clock that only the test moves.
 struct Watch {
-  HealthRule rule;
+  RuleWindow rule;
   HealthState state{};
   double now = 1000;
 
   Status at(double seconds, double amount, double base = 0) {
     now = seconds;
-    const HealthReading reading{"mlx5_0/1", amount, base, "seen " + std::to_string(amount), std::nullopt, std::nullopt};
+    const Measured reading{"mlx5_0/1", amount, base, "seen " + std::to_string(amount), std::nullopt, std::nullopt};
     advance(state, rule, rule.limits, &reading, now);
     return state.status();
   }
@@ -145,7 +145,7 @@ TEST(Health, AClockThatLeapsForwardForgetsTheWindow) {
 
 TEST(Health, TheSubjectsOwnLimitsComeFirst) {
   HealthState state;
-  HealthReading hot{"mlx5_0/1", 15};
+  Measured hot{"mlx5_0/1", 15};
   hot.warning = 30;
   hot.critical = 40;
   for (double t : {0.0, 30.0}) advance(state, kLevel, kLevel.limits, &hot, t);
@@ -159,7 +159,7 @@ TEST(Health, ARuleThatWasSwitchedOffHoldsNothing) {
   Watch watch{kCount};
   watch.at(0, 5);
   ASSERT_EQ(watch.state.status(), Status::critical);
-  const HealthReading reading{"mlx5_0/1", 5};
+  const Measured reading{"mlx5_0/1", 5};
   advance(watch.state, watch.rule, {std::nullopt, std::nullopt, 100, 0, 0}, &reading, 1);
   EXPECT_EQ(watch.state.status(), Status::ok);
 }
@@ -168,29 +168,29 @@ TEST(Health, OneReadingAloneIsJudgedWithoutConfirmation) {
   EXPECT_EQ(status_of_reading(kLevel, kLevel.limits, {"x", 12}), Status::warning);
   EXPECT_EQ(status_of_reading(kRatio, kRatio.limits, {"x", 4, 10}), Status::ok);
   EXPECT_EQ(status_of_reading(kRatio, kRatio.limits, {"x", 5, 10}), Status::critical);
-  EXPECT_EQ(status_of_reading(health_rules()[0], health_rules()[0].limits, {"x", 1, 1}), Status::warning)
+  EXPECT_EQ(status_of_reading(rule_windows()[0], rule_windows()[0].limits, {"x", 1, 1}), Status::warning)
       << "a link that goes down before one's eyes";
 }
 
 // Every rule, whatever its limits: raised by what is above them for long enough, and gone when it is quiet.
 TEST(Health, EveryRuleClearsByItself) {
-  for (const HealthRule& rule : health_rules()) {
+  for (const RuleWindow& rule : rule_windows()) {
     HealthState state;
     double now = 5000;
     const double much = std::max(rule.limits.critical.value_or(0), rule.limits.warning.value_or(0)) * 2 + rule.least;
-    const HealthReading bad{"s", much * 10, 10}, good{"s", 0, 10};
+    const Measured bad{"s", much * 10, 10}, good{"s", 0, 10};
     for (int i = 0; i < 30; ++i) advance(state, rule, rule.limits, &bad, now += 10);
     EXPECT_NE(state.status(), Status::ok) << rule.key;
     const double until = now + rule.limits.window + rule.limits.clear + 40;
     while (now < until) advance(state, rule, rule.limits, &good, now += 10);
     EXPECT_EQ(state.phase(), HealthPhase::ok) << rule.key;
-    EXPECT_NE(rule.check, "");
+    EXPECT_NE(rule.rule, "");
   }
 }
 
 // Three link downs in 12 h are a finding that stays for hours; each of them is an event.
 TEST(HealthEvents, CountEachOnsetOnce) {
-  Watch flap{rule(HealthMeasure::count, {3, 5, 12 * 3600, 0, 60}, 1, 1)};
+  Watch flap{rule(Measure::count, {3, 5, 12 * 3600, 0, 60}, 1, 1)};
   flap.at(0, 0);
   EXPECT_EQ(flap.state.onsets, 0u);
   flap.at(10, 1);
@@ -222,7 +222,7 @@ TEST(HealthEvents, WaitForTheConfirmation) {
 }
 
 TEST(HealthEvents, SlowOnesCountWhenTheyReachTheLimit) {
-  Watch slow{rule(HealthMeasure::count, {6, kNever, 60, 0, 60}, 1, 1)};
+  Watch slow{rule(Measure::count, {6, kNever, 60, 0, 60}, 1, 1)};
   for (double t = 0; t < 60; t += 10) slow.at(t, 2);
   EXPECT_EQ(slow.state.onsets, 1u);
 }
@@ -233,7 +233,7 @@ HealthMemory some_memory() {
   memory.health.wall = 1'800'000'000;
   memory.health.devices["mlx5_0/1"] = {"0000:17:00.0 7", 12.25};
   memory.health.devices["mlx5_1/1"] = {"0000:18:00.0 8"};
-  Watch watch{health_rules()[0]};
+  Watch watch{rule_windows()[0]};
   watch.at(1200, 3);
   watch.state.evidence = "\"quoted\" 3 times down";
   memory.health.rules["link_flap"]["mlx5_0/1"] = watch.state;
@@ -262,7 +262,7 @@ TEST(HealthFile, ATimeThatIsDamagedHoldsNothingForLong) {
   state.warning = {true, 1e15, 1e15};
   auto read = parse_health(health_text(memory), "health.json");
   ASSERT_TRUE(read) << read.error().text();
-  Watch watch{health_rules()[0]};
+  Watch watch{rule_windows()[0]};
   watch.state = read->health.rules["link_flap"]["mlx5_0/1"];
   for (int i = 0; i < 20; ++i) watch.at(1300 + 10 * i, 0);
   EXPECT_EQ(watch.state.status(), Status::ok);
@@ -286,31 +286,32 @@ TEST(HealthFile, SaysWhereItIsWrong) {
 
 TEST(HealthConfig, TakesAPartOfARule) {
   const auto loaded = parse_config(
-      "[health]\nlink_flap = { warning = 2, window = \"1h\" }\nout_of_sequence = \"off\"\npre_fec_ber = { warning = "
-      "1e-6 }\nboot_grace = \"5min\"\n",
-      "x", "");
+      "[rules.link-flap]\nwarning = 2\nwindow = \"1h\"\n[rules.loss]\nout_of_sequence = { warning = \"never\", "
+      "critical = "
+      "\"never\" }\n[rules.pre-fec-ber]\nwarning = 1e-6\n[rules]\nboot_grace = \"5min\"\n",
+      "x", "", rule_rows());
   ASSERT_TRUE(loaded) << loaded.error().text();
-  const HealthPolicy& health = loaded->policy.health;
-  const HealthLimits& flap = health.limits.at("link_flap");
+  const RulePolicy& health = loaded->policy.rules;
+  const WindowLimits& flap = health.windows.at("link_flap");
   EXPECT_EQ(flap.warning, 2);
   EXPECT_EQ(flap.critical, 5);
   EXPECT_EQ(flap.window, 3600);
   EXPECT_EQ(health.boot_grace, 300);
-  EXPECT_FALSE(health.limits.at("out_of_sequence").warning || health.limits.at("out_of_sequence").critical);
-  EXPECT_EQ(health.limits.at("pre_fec_ber").warning, 1e-6);
-  EXPECT_EQ(health.limits.size(), 3u) << "the others are the rules' own";
-  const auto again = parse_config(show_config(loaded->policy), "shown", "");
+  EXPECT_FALSE(health.windows.at("out_of_sequence").warning || health.windows.at("out_of_sequence").critical);
+  EXPECT_EQ(health.windows.at("pre_fec_ber").warning, 1e-6);
+  EXPECT_EQ(health.windows.size(), 3u) << "the others are the rules' own";
+  const auto again = parse_config(show_config(loaded->policy, rule_rows()), "shown", "", rule_rows());
   ASSERT_TRUE(again) << again.error().text();
-  for (const HealthRule& rule : health_rules())
-    EXPECT_EQ(limits_of(again->policy.health, rule), limits_of(health, rule)) << rule.key;
+  for (const RuleWindow& rule : rule_windows())
+    EXPECT_EQ(limits_of(again->policy.rules, rule), limits_of(health, rule)) << rule.key;
 }
 
 TEST(HealthConfig, NamesWhatIsWrong) {
   for (const char* line :
-       {"link_flap = 3", "link_flap = { warning = 9 }", "link_flap = { warning = -1 }", "link_flap = { warnings = 1 }",
-        "link_flap = { window = \"0s\" }", "lane_power = { window = \"1min\" }", "link_flop = \"off\"",
-        "boot_grace = \"2 days\"", "link_flap = \"no\""}) {
-    const auto loaded = parse_config(std::string("[health]\n") + line + "\n", "x", "");
+       {"link-flap = 3", "link-flap = { warning = 9 }", "link-flap = { warning = -1 }", "link-flap = { warnings = 1 }",
+        "link-flap = { window = \"0s\" }", "optics = { window = \"1min\" }", "link-flop = { enabled = false }",
+        "boot_grace = \"2 days\"", "link-flap = \"no\""}) {
+    const auto loaded = parse_config(std::string("[rules]\n") + line + "\n", "x", "", rule_rows());
     ASSERT_FALSE(loaded) << line;
     EXPECT_EQ(loaded.error().text().find("x:2:"), 0u) << loaded.error().text();
   }

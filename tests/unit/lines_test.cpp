@@ -2,7 +2,7 @@
 #include "judge/lines.h"
 
 #include "base/json.h"
-#include "checks/check.h"
+#include "judge/engine.h"
 #include "ctl/verbs.h"
 #include "judge/lines/names.h"
 #include "judge/lines/time.h"
@@ -54,7 +54,7 @@ TEST(LogLines, EveryMessageHasAnExampleAndAllItsTexts) {
     EXPECT_TRUE(examples.contains(message.id)) << message.id;
     EXPECT_TRUE(message.meaning.ends_with('.')) << message.id;
     EXPECT_FALSE(message.next.empty() || message.source.empty()) << message.id;
-    EXPECT_EQ(find_check(message.id), nullptr) << message.id;
+    EXPECT_EQ(find_rule(message.id), nullptr) << message.id;
   }
   EXPECT_EQ(ids.size(), examples.size()) << "an example of no message";
 }
@@ -65,7 +65,7 @@ TEST(LogLines, TheNextStepNamesChecksThatExist) {
     if (at == std::string_view::npos) continue;
     std::istringstream names{std::string(message.next.substr(at + 7))};
     for (std::string name; std::getline(names, name, ',');)
-      EXPECT_NE(find_check(name), nullptr) << message.id << " " << name;
+      EXPECT_NE(find_rule(name), nullptr) << message.id << " " << name;
   }
 }
 

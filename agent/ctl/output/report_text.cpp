@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl/output/report_text.h"
 
-#include "checks/check.h"
+#include "judge/engine.h"
 
 namespace fabric::ctl {
 namespace {
@@ -9,7 +9,7 @@ namespace {
 // "pfc, ets", or "settings (55 checks)" of many of one group.
 std::string checks_text(const std::vector<std::string>& ids) {
   const auto group_of = [](const std::string& id) {
-    const Check* check = find_check(id);
+    const Rule* check = find_rule(id);
     return check == nullptr ? std::string_view() : check->group;
   };
   const std::string_view group = group_of(ids.front());
@@ -37,6 +37,9 @@ std::string block_text(const FindingGroup& block, const Output& output, bool bri
     if (!value.empty()) text += std::string("  ") + label + "  " + wrapped(value, output.width, 13) + "\n";
   };
   if (!brief && !finding.meaning.empty()) text += "  " + wrapped(finding.meaning, output.width, 2) + "\n";
+  if (finding.culprit)
+    line("Culprit: ", std::string(to_text(*finding.culprit)) +
+                          (finding.certainty ? " (" + std::string(to_text(*finding.certainty)) + ")" : ""));
   line("Found:   ", finding.observed);
   line("Since:   ", finding.since);
   if (brief) return text;
@@ -128,13 +131,13 @@ std::string brief_text(const Report& report, Status verdict, const std::string& 
 std::string next_text(const Report& report, const std::string& options) {
   const Finding* first = first_finding(report);
   if (first == nullptr) return {};
-  const Check* check = find_check(first->id);
+  const Rule* check = find_rule(first->id);
   const std::string_view group = check == nullptr ? std::string_view() : check->group;
   const bool of_port = first->subject.find('/') != std::string::npos;
   std::string command = "explain " + first->id;
   if (check == nullptr) command = "topo" + options;
   else if (group == "settings" && first->status != Status::unknown) command = "plan" + options;
-  else if ((group == "link" || group == "network" || group == "counters") && of_port)
+  else if ((group == "link" || group == "network" || group == "counters" || group == "diagnosis") && of_port)
     command = "diagnose " + first->subject + options;
   return "\nNext: fabric-agentctl " + command + "\n";
 }

@@ -8,8 +8,8 @@
 
 #include "base/find.h"
 #include "base/parse.h"
-#include "checks/network/network.h"
 #include "judge/finding.h"
+#include "judge/network.h"
 #include "node/locality.h"
 #include "node/port_kind.h"
 

@@ -7,8 +7,8 @@
 
 #include "base/find.h"
 #include "base/parse.h"
-#include "checks/check.h"
 #include "ctl/output/table.h"
+#include "judge/engine.h"
 #include "judge/finding.h"
 #include "nic/capabilities.h"
 #include "node/locality.h"
@@ -149,7 +149,7 @@ std::vector<std::string> split_cards(const Topology& topology) {
 TopoView topo_view(const Node& node, const Policy* policy, std::string bootstrap) {
   std::vector<std::string> only{"locality", "pairing", "pcie"};
   if (!node.ports.empty()) only.emplace_back("port-state");
-  Report report = run_checks({.now = node, .no_policy = {}}, only);
+  Report report = run_rules({.now = node, .no_policy = {}}, only);
   std::erase_if(report.findings, [](const Finding& finding) {
     return finding.status == Status::ok || finding.status == Status::unknown;
   });

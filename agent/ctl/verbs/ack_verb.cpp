@@ -5,10 +5,9 @@
 #include <cstdlib>
 
 #include "base/json.h"
-#include "checks/check.h"
 #include "ctl/output/table.h"
 #include "ctl/verbs/writer.h"
-#include "health/health.h"
+#include "judge/engine.h"
 #include "judge/health_state.h"
 
 namespace fabric::ctl {
@@ -73,7 +72,7 @@ int run_ack(const Options& options, Output& output) {
   if (words.size() > 2) return fail(output, kUsage, "ack: too many arguments: " + words[2]);
   if (words.empty() && !options.list)
     return fail(output, kUsage, "ack: requires a finding: fabric-agentctl ack CHECK [SUBJECT], or --list");
-  if (!words.empty() && find_check(words[0]) == nullptr)
+  if (!words.empty() && find_rule(words[0]) == nullptr)
     return fail(output, kUsage, "ack: unknown check '" + words[0] + "'; see fabric-agentctl explain");
   auto kernel = options.open(options.root);
   if (!kernel) return fail(output, kFailure, "ack: " + kernel.error().text());

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "ctl/output/report_text.h"
-#include "ctl/verbs/samples.h"
+#include "ctl/verbs/findings.h"
 #include "ctl/verbs/watch.h"
-#include "health/health.h"
+#include "judge/engine.h"
 #include "judge/health_state.h"
 #include "policy/config.h"
 
@@ -12,50 +12,6 @@ namespace {
 
 constexpr std::chrono::milliseconds kWatchPace{5'000};
 constexpr size_t kChangesShown = 10;
-
-bool is_named(const Finding& finding, const std::string& name) {
-  const Check* check = find_check(finding.id);
-  return finding.id == name || (check != nullptr && check->group == name);
-}
-
-// The names of --only, or "check" for all, of which the report has nothing: nothing checked is no success.
-std::vector<std::string> unchecked(const Report& report, const std::vector<std::string>& only) {
-  std::vector<std::string> out;
-  std::ranges::copy_if(only, std::back_inserter(out), [&](const std::string& name) {
-    return std::ranges::none_of(report.findings, [&](const Finding& finding) { return is_named(finding, name); });
-  });
-  if (only.empty() && report.findings.empty()) out.emplace_back("check");
-  return out;
-}
-
-void report_nothing_checked(Report& report, const std::vector<std::string>& only, const Node& node) {
-  const bool empty = node.ports.empty() && node.topology.gpus.empty();
-  for (const std::string& name : unchecked(report, only)) {
-    report.findings.push_back(
-        bad(Status::unknown, "host",
-            empty ? "no GPU, RDMA port or NIC with settings was found" : "nothing that it applies to was found",
-            "at least one subject", "Nothing was checked, so the state is unknown.",
-            "List the GPUs and NICs that were found: fabric-agentctl topo"));
-    report.findings.back().id = name;
-  }
-}
-
-// With the exporter's health states and the operator's acknowledgements.
-Report run_all(World& world, Samples& samples, const Options& options, int64_t wall) {
-  const Plan plan = make_plan(world, samples.now, options);
-  const auto memory = load_health(world.kernel.root);
-  if (!memory) samples.now.unseen.push_back("health states of fabric-exporter: " + memory.error().text());
-  const auto acks = load_acks(world.kernel.root);
-  if (!acks) samples.now.unseen.push_back("acknowledgements: " + acks.error().text());
-  const bool has_memory = memory && *memory;
-  View view = view_of(world, samples, plan);
-  if (has_memory) view.health = &(*memory)->health;
-  Report report = run_checks(view, options.only);
-  report_nothing_checked(report, options.only, samples.now);
-  if (acks)
-    mark_acknowledged(report, standing(*acks, has_memory ? (*memory)->acks : std::vector<AckSeen>{}, wall), wall);
-  return report;
-}
 
 std::string report_of(const Report& report, const Samples& samples, const Options& options, const Output& output,
                       bool brief = false) {
@@ -80,15 +36,9 @@ std::optional<Report> published_report(const Options& options, std::string& why)
   Report report = std::move((*published)->report);
   if (!options.only.empty())
     std::erase_if(report.findings, [&](const Finding& finding) {
-      return std::ranges::none_of(options.only, [&](const std::string& name) { return is_named(finding, name); });
+      return std::ranges::none_of(options.only, [&](const std::string& name) { return is_of_rule(finding, name); });
     });
   return unchecked(report, options.only).empty() ? std::optional(std::move(report)) : std::nullopt;
-}
-
-// --strict: a warning fails.
-Status verdict_of(const Report& report, const Options& options) {
-  const Status verdict = worst(report);
-  return options.strict && verdict == Status::warning ? Status::critical : verdict;
 }
 
 // Changes since --watch began, each as a line.
@@ -135,7 +85,7 @@ int watch_check(World& world, std::chrono::milliseconds pace, const Options& opt
   Changed changed;
   for (Watch watch(output, !options.json);;) {
     const int64_t wall = wall_now(world.kernel);
-    const Report now = run_all(world, samples, options, wall);
+    const Report now = find_faults(world, samples, options, wall);
     record_changes(changed, before ? &*before : nullptr, now, options, wall);
     const auto draw = [&](const Output& to) {
       if (to.height == 0 || options.json) return changed.now;
@@ -169,7 +119,7 @@ Result<std::chrono::milliseconds> pace_of(const Options& options) {
 
 int run_check(const Options& options, Output& output) {
   std::vector<std::string_view> known;
-  for (const Check& check : checks()) known.insert(known.end(), {check.id, check.group});
+  for (const Rule& rule : rules()) known.insert(known.end(), {rule.id, rule.group});
   for (const std::string& name : options.only)
     if (!contains(known, name))
       return fail(output, kUsage, "check: unknown check '" + name + "'" + suggestion(name, known, "explain"));
@@ -187,7 +137,7 @@ int run_check(const Options& options, Output& output) {
   // A second reading would take longer than a scheduler's health check may.
   const bool once = brief && !options.has_interval && !(world->kernel.tape && world->kernel.tape->replays());
   Samples samples = take_samples(*world, once ? std::chrono::milliseconds(0) : options.interval);
-  const Report report = run_all(*world, samples, options, wall_now(world->kernel));
+  const Report report = find_faults(*world, samples, options, wall_now(world->kernel));
   const Status verdict = verdict_of(report, options);
   if (brief) {
     output.text += brief_text(report, verdict, (samples.before ? "checked now: " : "rates not judged: ") + remark);

@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "ctl/output/table.h"
 #include "ctl/verbs/writer.h"
+#include "judge/rule.h"
 #include "policy/cabling.h"
 #include "policy/config.h"
 
@@ -64,11 +65,11 @@ int run_config(const Options& options, Output& output) {
   if (what != "check" && what != "show") return fail(output, kUsage, "config requires check or show");
   const auto root = Root::open(options.root);
   if (!root) return fail(output, kInvalid, root.error().text());
-  auto config = load_config(*root, options.config);
+  auto config = load_config(*root, options.config, rule_rows());
   if (what == "check" && config) check_cabling_file(*root, *config);
   if (what == "check") return check_config(options, config, output);
   if (!config) return fail(output, kInvalid, config.error().text());
-  output.text += options.json ? json_text(policy_json(config->policy)) : show_config(config->policy);
+  output.text += options.json ? json_text(policy_json(config->policy)) : show_config(config->policy, rule_rows());
   return kDone;
 }
 

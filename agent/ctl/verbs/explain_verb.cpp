@@ -9,16 +9,16 @@
 #include "base/find.h"
 #include "base/json.h"
 #include "base/parse.h"
-#include "checks/check.h"
 #include "ctl/machine.h"
 #include "ctl/output/table.h"
 #include "ctl/verbs.h"
-#include "diagnosis/diagnosis.h"
-#include "health/health.h"
+#include "judge/cause.h"
+#include "judge/engine.h"
 #include "judge/health_state.h"
 #include "judge/lines.h"
 #include "judge/lines/names.h"
 #include "judge/lines/time.h"
+#include "judge/rule.h"
 #include "kernel/rdma/infiniband.h"
 #include "node/optics_state.h"
 
@@ -33,47 +33,26 @@ constexpr int kNothingKnown = 1;
 constexpr size_t kMaxFindings = 200;  // of one log
 constexpr size_t kShownOfLine = 400;
 
-// A check or a diagnosis rule.
-struct Topic {
-  std::string_view id, group, title;
-  std::string runbook;
-  std::string_view culprit{}, next{};  // of a rule
-};
-
-Topic rule_topic(const Rule& rule) {
-  std::string text = std::string(rule.signature) + "\nExcludes: " + std::string(rule.excludes);
-  for (const Threshold* each : rule.thresholds)
-    if (each != nullptr) text += "\n" + limit_text(*each);
-  if (rule.confidence > 0)
-    text +=
-        "\nConfidence: " + number_text(100 * rule.confidence) + " %, measured with the package's catalogue of faults.";
-  return {rule.id, "diagnosis", rule.conclusion, text, to_text(rule.culprit), rule.next};
-}
-
-std::vector<Topic> topics() {
-  std::vector<Topic> out;
-  for (const Check& check : checks()) out.push_back({check.id, check.group, check.title, runbook(check)});
-  for (const Rule& rule : rules()) out.push_back(rule_topic(rule));
-  out.push_back(rule_topic(*find_rule("not-enough-evidence")));
-  return out;
-}
-
-std::string topic_text(const Topic& topic, const Output& output) {
-  std::string text = std::string(topic.id) + " (" + std::string(topic.group) + ")\n";
-  text += "  " + wrapped(topic.title, output.width, 2) + "\n";
-  for (const std::string_view line : split(topic.runbook, '\n')) text += "  " + wrapped(line, output.width, 2) + "\n";
-  if (topic.culprit.empty()) return text;
-  text += "  " + wrapped("Culprit: " + std::string(topic.culprit) + ".", output.width, 2) + "\n";
-  if (topic.next.empty()) return text;
-  // NETDEV in place of {netdev} and so on: no port is known.
-  for (const std::string_view line : split(topic.next, '\n'))
+// The steps of a cause have NETDEV in place of {netdev} and so on: no port is known.
+std::string rule_text(const Rule& rule, const Output& output) {
+  std::string text = std::string(rule.id) + " (" + std::string(rule.group) + ")\n";
+  text += "  " + wrapped(rule.title, output.width, 2) + "\n";
+  const std::string book = runbook(rule);
+  for (const std::string_view line : split(book, '\n')) text += "  " + wrapped(line, output.width, 2) + "\n";
+  text += "  " +
+          wrapped("Configuration: [rules." + std::string(rule.id) + "] in fabric-agent.toml(5)", output.width, 2) +
+          "\n";
+  if (!rule.is_cause()) return text;
+  text += "  " + wrapped("Culprit: " + std::string(to_text(rule.culprit)) + ".", output.width, 2) + "\n";
+  if (rule.fix.empty()) return text;
+  for (const std::string_view line : split(rule.fix, '\n'))
     text += "  " + wrapped(with_names(line, upper), output.width, 4) + "\n";
   return text;
 }
 
-Json topic_json(const Topic& topic) {
-  Json out = {{"id", topic.id}, {"group", topic.group}, {"title", topic.title}, {"runbook", topic.runbook}};
-  if (!topic.culprit.empty()) out["culprit"] = topic.culprit;
+Json rule_json(const Rule& rule) {
+  Json out = {{"id", rule.id}, {"group", rule.group}, {"title", rule.title}, {"runbook", runbook(rule)}};
+  if (rule.is_cause()) out["culprit"] = to_text(rule.culprit);
   return out;
 }
 
@@ -329,33 +308,32 @@ int explain_lines(const Options& options, Output& output) {
 }
 
 int explain_ids(const Options& options, Output& output) {
-  const std::vector<Topic> all = topics();
   if (options.arguments.empty() && !options.json) {
     Table table({"ID", "GROUP", "TITLE"});
-    for (const Topic& topic : all)
-      table.add({std::string(topic.id), std::string(topic.group), std::string(topic.title)});
+    for (const Rule& rule : rules())
+      table.add({std::string(rule.id), std::string(rule.group), std::string(rule.title)});
     output.text += table.text(output);
     return kDone;
   }
-  std::vector<Topic> chosen;
-  if (options.arguments.empty()) chosen = all;
+  std::vector<Rule> chosen;
+  if (options.arguments.empty()) chosen.assign(rules().begin(), rules().end());
   for (const std::string& id : options.arguments) {
-    const Topic* found = find_where(all, [&](const Topic& topic) { return topic.id == id; });
+    const Rule* found = find_rule(id);
     if (found == nullptr) {
       std::vector<std::string_view> known;
-      for (const Topic& topic : all) known.push_back(topic.id);
+      for (const Rule& rule : rules()) known.push_back(rule.id);
       return fail(output, kUsage, "unknown check, setting or rule '" + id + "'" + suggestion(id, known, "explain"));
     }
     chosen.push_back(*found);
   }
   if (options.json) {
     Json list = Json::array();
-    for (const Topic& topic : chosen) list.push_back(topic_json(topic));
+    for (const Rule& rule : chosen) list.push_back(rule_json(rule));
     output.text += json_text(list);
     return kDone;
   }
   std::string text;
-  for (const Topic& topic : chosen) append_item(text, topic_text(topic, output), "\n");
+  for (const Rule& rule : chosen) append_item(text, rule_text(rule, output), "\n");
   output.text += text;
   return kDone;
 }

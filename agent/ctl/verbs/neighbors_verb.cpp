@@ -6,10 +6,10 @@
 #include "base/find.h"
 #include "base/json.h"
 #include "base/parse.h"
-#include "checks/cabling/peer.h"
 #include "ctl/machine.h"
 #include "ctl/output/table.h"
 #include "ctl/verbs.h"
+#include "judge/cabling.h"
 
 namespace fabric::ctl {
 namespace {

@@ -2,9 +2,9 @@
 // Two samples of the machine, and the rates of the counters between them, under the metrics' names.
 #pragma once
 
-#include "checks/check.h"
 #include "ctl/verbs.h"
 #include "ctl/world.h"
+#include "judge/engine.h"
 #include "metrics/family.h"
 
 namespace fabric::ctl {

@@ -288,9 +288,12 @@ std::string status_text(const Node& node, const Policy* policy, const Plan& plan
 Json status_json(const Node& node, const Policy* policy, const Plan& plan) {
   Json agent, host, ports = Json::array();
   if (node.agent)
-    agent = {{"running", node.agent->running}, {"mode", node.agent->mode},
-             {"updated", node.agent->updated}, {"config_error", node.agent->config_error},
-             {"held", node.agent->held},       {"originals_error", node.agent->originals_error},
+    agent = {{"running", node.agent->running},
+             {"mode", node.agent->mode},
+             {"updated", node.agent->updated},
+             {"config_error", node.agent->config_error},
+             {"held", node.agent->held},
+             {"originals_error", node.agent->originals_error},
              {"lost_entry", node.agent->lost_entry}};
   for (const Port& port : node.ports) ports.push_back(port_json(node, port, policy, find_in(plan, port.id())));
   if (const Changes* changes = find_in(plan, kHostSubject)) put_changes(host, node, true, changes);

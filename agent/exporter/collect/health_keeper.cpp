@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/files.h"
-#include "health/health.h"
+#include "judge/engine.h"
 #include "judge/health_state.h"
 #include "node/port_signals.h"
 
@@ -125,7 +125,7 @@ Result<void> HealthKeeper::update(const Snapshot& snapshot, const Policy* policy
   if (read) acks_ = std::move(*read);
   const View view{
       .now = snapshot.node, .policy = policy, .plan = &snapshot.plan, .health = &memory_.health, .no_policy = {}};
-  if (!acks_.empty()) follow_acks(memory_.acks, acks_, run_checks(view), now.wall);
+  if (!acks_.empty()) follow_acks(memory_.acks, acks_, run_rules(view), now.wall);
   else if (read) memory_.acks.clear();
   auto saved = save_memory(directory_, kHealthName, memory_);
   if (saved) saved = save_spent();

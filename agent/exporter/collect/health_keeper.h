@@ -2,7 +2,7 @@
 // Health over time: evaluates the rules every 10 seconds, independently of scrapes, and keeps its state over a restart.
 #pragma once
 
-#include "checks/check.h"
+#include "judge/engine.h"
 #include "exporter/collect/collector.h"
 
 namespace fabric::exporter {

@@ -60,7 +60,7 @@ std::string utc(int64_t seconds) {
 
 class Landing {
  public:
-  Landing(const Snapshot& snapshot, const Findings& findings, const PageContext& context, Clock::time_point now)
+  Landing(const Snapshot& snapshot, const PageFindings& findings, const PageContext& context, Clock::time_point now)
       : snapshot_(snapshot), findings_(findings), context_(context), now_(now) {
     for (const CollectorRun& run : snapshot_.runs)
       if (run.collector == "reader" && !run.success && !run.device.empty()) silent_[run.device] = "does not answer";
@@ -116,6 +116,7 @@ class Landing {
     std::string open, known;
     size_t acknowledged = 0;
     for (size_t i = 0; i < std::min(groups_.size(), kMostGroups); ++i) {
+      if (groups_[i].finding->culprit) continue;  // diagnoses()
       acknowledged += groups_[i].finding->acknowledged ? 1 : 0;
       (groups_[i].finding->acknowledged ? known : open) += problem(groups_[i], i);
     }
@@ -144,8 +145,15 @@ class Landing {
 
   [[nodiscard]] static std::string problem(const FindingGroup& group, size_t number) {
     const Finding& finding = *group.finding;
-    std::string out = heading(finding.status, names(group.ids, 5), names(group.subjects, kMostNames));
+    std::string what = names(group.ids, 5);
+    if (finding.culprit) what = "cause: " + std::string(to_text(*finding.culprit));
+    std::string out = heading(finding.status, what, names(group.subjects, kMostNames));
     if (!finding.meaning.empty()) out += paragraph(finding.meaning);
+    if (finding.culprit) {
+      out += items(finding.next, css("next"));
+      out += element("details", "", element("summary", "", "Evidence") + items(finding.evidence));
+      return card(finding.status, out, "id=\"f" + std::to_string(number) + "\" ");
+    }
     out += element("dl", "",
                    term("Found", finding.observed == "-" ? "" : finding.observed) + term("Expected", finding.expected) +
                        term("Since", finding.since) + term("Known", finding.acknowledgement) +
@@ -157,15 +165,8 @@ class Landing {
     if (findings_.signals.empty())
       return section("Diagnosis", paragraph("Not known yet: it compares readings of a minute. Reload in a minute."));
     std::string out;
-    for (const Diagnosis& each : findings_.diagnoses) {
-      if (each.culprit == Culprit::none) continue;
-      std::string body = heading(each.status, "cause: " + std::string(to_text(each.culprit)), each.subject) +
-                         paragraph(each.conclusion);
-      if (!each.next.empty()) body += items(each.next, css("next"));
-      if (!each.evidence.empty())
-        body += element("details", "", element("summary", "", "Evidence") + items(each.evidence));
-      out += card(each.status, body);
-    }
+    for (size_t i = 0; i < std::min(groups_.size(), kMostGroups); ++i)
+      if (groups_[i].finding->culprit) out += problem(groups_[i], i);
     return section("Diagnosis",
                    out.empty() ? paragraph("No symptom in the traffic of the last minutes.") : element("ol", "", out));
   }
@@ -268,7 +269,7 @@ class Landing {
   }
 
   const Snapshot& snapshot_;
-  const Findings& findings_;
+  const PageFindings& findings_;
   const PageContext& context_;
   const Clock::time_point now_;
   const Node& node_ = snapshot_.node;
@@ -282,7 +283,7 @@ class Landing {
 
 }  // namespace
 
-std::string render_landing(const Snapshot& snapshot, const Findings& findings, const PageContext& context,
+std::string render_landing(const Snapshot& snapshot, const PageFindings& findings, const PageContext& context,
                            Clock::time_point now) {
   return Landing(snapshot, findings, context, now).page();
 }

@@ -3,10 +3,8 @@
 
 #include <zlib.h>
 
-#include "checks/check.h"
-#include "diagnosis/diagnosis.h"
 #include "exporter/http/self.h"
-#include "health/health.h"
+#include "judge/engine.h"
 #include "metrics/families.h"
 #include "node/port_signals.h"
 
@@ -29,8 +27,8 @@ std::map<std::string, Signals> signals_of_read(const Node& before, const Snapsho
 
 }  // namespace
 
-Findings find(const Snapshot& snapshot, const PageContext& context) {
-  Findings out;
+PageFindings find(const Snapshot& snapshot, const PageContext& context) {
+  PageFindings out;
   if (context.before != nullptr) out.signals = signals_of_read(*context.before, snapshot);
   const Pairing pairing = built_pairing(snapshot.node.topology, snapshot.node.ports);
   const View view{.now = snapshot.node,
@@ -41,12 +39,11 @@ Findings find(const Snapshot& snapshot, const PageContext& context) {
                   .health = context.health,
                   .pairing = &pairing,
                   .no_policy = context.no_policy};
-  out.report = run_checks(view);
+  out.report = run_rules(view);
   mark_acknowledged(out.report, context.acks, context.wall);
-  out.diagnoses = diagnose(view);
   out.rails = rails_of(snapshot.node.topology, snapshot.node.ports);
   for (Finding& finding : out.report.findings) {  // half a kilobyte of text each, for a few hundred findings
-    if (finding.status != Status::ok) continue;
+    if (finding.status != Status::ok || finding.culprit) continue;
     Finding shown{std::move(finding.id), std::move(finding.subject), finding.status, {}, {}, {}, {}};
     shown.acknowledged = finding.acknowledged;
     finding = std::move(shown);
@@ -55,7 +52,7 @@ Findings find(const Snapshot& snapshot, const PageContext& context) {
 }
 
 // In order of importance: series_limit drops the last ones.
-std::string render_page(const Snapshot& snapshot, const Findings& findings, const PageContext& context,
+std::string render_page(const Snapshot& snapshot, const PageFindings& findings, const PageContext& context,
                         bool with_process) {
   static const Policy kDefaults;
   const Policy& policy = context.policy != nullptr ? *context.policy : kDefaults;
@@ -65,7 +62,7 @@ std::string render_page(const Snapshot& snapshot, const Findings& findings, cons
   families.add(kConfigValid, {}, context.config_valid ? 1 : 0);
   if (with_process) add_process(families);
   add_sampled(families, snapshot.sampled, timings);
-  add_diagnoses(families, snapshot.node, findings.signals, findings.diagnoses);
+  add_diagnoses(families, snapshot.node, findings.signals, findings.report);
   add_acknowledged(families, findings.report);  // alerts depend on them
   if (context.health != nullptr) {
     add_events(families, *context.health);
@@ -149,7 +146,7 @@ void PageCache::keep_up(const Collector& collector, const Node& node) {
 }
 
 void PageCache::restart() {
-  Findings findings = std::move(findings_);
+  PageFindings findings = std::move(findings_);
   *this = PageCache();
   findings_ = std::move(findings);
 }

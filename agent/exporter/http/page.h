@@ -24,24 +24,23 @@ struct PageContext {
   bool landing = false;  // the page of /, else that of /metrics
 };
 
-// Results of the checks and of the diagnosis, as far as a page or the published report shows them: good findings have
+// The findings of the rules, as far as a page or the published report shows them: good findings have
 // no texts.
-struct Findings {
+struct PageFindings {
   Report report;
   std::map<std::string, Signals> signals;  // of the ports read since the earlier snapshot; empty without one
-  Diagnoses diagnoses;
   std::map<std::string, Rail> rails;
 };
-Findings find(const Snapshot& snapshot, const PageContext& context);
+PageFindings find(const Snapshot& snapshot, const PageContext& context);
 
 // The whole page. Pure except for process_*, which `with_process` = false omits.
-std::string render_page(const Snapshot& snapshot, const Findings& findings, const PageContext& context,
+std::string render_page(const Snapshot& snapshot, const PageFindings& findings, const PageContext& context,
                         bool with_process = true);
 std::string render_page(const Snapshot& snapshot, const PageContext& context, bool with_process = true);
 
 // The page of / for people: the verdict, what to do, the ports, a picture of the node. HTML without scripts. Pure. Text
 // from outside is escaped; unread values are shown as not known.
-std::string render_landing(const Snapshot& snapshot, const Findings& findings, const PageContext& context,
+std::string render_landing(const Snapshot& snapshot, const PageFindings& findings, const PageContext& context,
                            Clock::time_point now);
 extern const std::string_view kLandingStyle;
 // The Content-Security-Policy of every answer: that page's own style sheet, by its hash, and nothing else.
@@ -86,7 +85,7 @@ class PageCache {
   Rendered metrics_, landing_;
   Clock::time_point begun_ = Clock::now();
   bool whole_ = false;
-  Findings findings_;
+  PageFindings findings_;
   std::optional<Clock::time_point> found_at_;
   uint64_t generation_ = 0;
   // Findings compare with a snapshot that is one to two minutes old, so that every scraper that scrapes at least every

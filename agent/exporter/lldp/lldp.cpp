@@ -15,7 +15,7 @@
 #include <iterator>
 
 #include "base/clock.h"
-#include "checks/cabling/peer.h"
+#include "judge/cabling.h"
 #include "exporter/setup.h"
 #include "exporter/uevent.h"
 #include "node/neighbor_state.h"

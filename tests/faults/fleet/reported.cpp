@@ -131,7 +131,7 @@ Reports hosts() {
       {"wrong-numa", "the NIC was moved to the other socket: pause for 25 % of the time", kMegaScale,
        both(roce({{&kPfcSeconds, 15, "tx"}}), at_gpu(move_nic_away)), "locality", Culprit::host},
       {"iommu-strict", "iommu=pt was lost: the NIC waits for the IOMMU for 10 of 60 seconds", kNccl,
-       both(roce({{&kPcieStalled, 10, "write"}}), translate), "iommu", Culprit::host},
+       both(roce({{&kPcieStalled, 10, "write"}}), translate), "iommu pcie-errors", Culprit::host},
       {"no-traffic-class", "no NCCL_IB_TC: all bytes on priority 0, local_ack_timeout_err 2705", kByteps,
        both(roce({{&kAckTimeouts, 2'705}, {&kOutOfSequence, 9'000}}),
             [](Machine& m) { return move_to_priority_0(m) ? m.port().id() : std::string(); }),

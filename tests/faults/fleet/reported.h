@@ -4,8 +4,9 @@
 
 #include <array>
 
-#include "diagnosis/diagnosis.h"
 #include "faults/fault.h"
+#include "judge/cause.h"
+#include "judge/engine.h"
 
 namespace fabric::faults {
 
@@ -32,8 +33,8 @@ enum class Verdict : uint8_t { right, wrong, silent };
 struct Judged {
   size_t machines = 0;
   Verdict check = Verdict::right, diagnosis = Verdict::right;
-  std::string said;                  // of the last machine that was not right
-  std::vector<Diagnoses> diagnoses;  // on each machine
+  std::string said;                 // of the last machine that was not right
+  std::vector<Findings> diagnoses;  // on each machine
 };
 const Judged& judge(const Report& report);
 // Two rows of the README's table of rates; prints them as figures as well. The members are right, wrong and silent.
@@ -42,6 +43,6 @@ std::string rate_rows(const char* half, size_t faults, const Rates& checks, cons
 // Those of the reported faults.
 std::string reported_rates();
 // The numbers in the rows of the rules: prints what is measured. Called by the test that has planted all faults anyway.
-void expect_measured_confidences();
+void expect_measured_certainty();
 
 }  // namespace fabric::faults

@@ -3,6 +3,7 @@
 #include "faults/fleet/reported.h"
 
 #include "faults/answer.h"
+#include "support/rules.h"
 #include "support/test.h"
 
 namespace fabric::faults {
@@ -19,21 +20,21 @@ Verdict by_checks(const Report& report, const std::vector<Finding>& found) {
   return found.empty() != checks.empty() ? Verdict::silent : Verdict::right;
 }
 
-bool blames(const Diagnosis& each) { return each.culprit != Culprit::none && each.culprit != Culprit::unknown; }
+bool blames(const Finding& each) { return each.culprit != Culprit::none && each.culprit != Culprit::unknown; }
 
 // A line of the evidence says that it is possible: "loss-in-network (network)".
-bool is_candidate(const Diagnosis& each, Culprit culprit) {
+bool is_candidate(const Finding& each, Culprit culprit) {
   const std::string name = "(" + std::string(to_text(culprit)) + ")";
   return std::ranges::any_of(each.evidence, [&](const std::string& line) {
     return line.find("possible") != std::string::npos && line.find(name) != std::string::npos;
   });
 }
 
-Verdict by_diagnosis(const Report& report, const Diagnoses& diagnoses) {
+Verdict by_diagnosis(const Report& report, const Findings& diagnoses) {
   if (std::ranges::any_of(diagnoses,
-                          [&](const Diagnosis& each) { return blames(each) && each.culprit != report.culprit; }))
+                          [&](const Finding& each) { return blames(each) && each.culprit != report.culprit; }))
     return Verdict::wrong;
-  const bool is_named = std::ranges::any_of(diagnoses, [&](const Diagnosis& each) {
+  const bool is_named = std::ranges::any_of(diagnoses, [&](const Finding& each) {
     return blames(each) || (report.is_ambiguous && is_candidate(each, report.culprit));
   });
   return report.culprit != Culprit::none && !is_named ? Verdict::silent : Verdict::right;
@@ -115,34 +116,29 @@ struct Answers {
   size_t right = 0, all = 0;
 };
 
-// A rule that was asked seldom may be less sure: Laplace's rule of succession.
-double confidence_of(const Answers& answers) {
-  return std::round(100 * (static_cast<double>(answers.right) + 1) / (static_cast<double>(answers.all) + 2)) / 100;
-}
-
 }  // namespace
 
-void expect_measured_confidences() {
-  std::map<std::string, Answers> by_rule;
-  const auto count = [&](const Diagnoses& diagnoses, Culprit culprit) {
-    for (const Diagnosis& each : diagnoses) {
-      Answers& answers = by_rule[each.rule];
+void expect_measured_certainty() {
+  std::map<Certainty, Answers> by_certainty;
+  const auto count = [&](const Findings& diagnoses, Culprit culprit) {
+    for (const Finding& each : diagnoses) {
+      if (!each.certainty || each.culprit == Culprit::none) continue;
+      Answers& answers = by_certainty[*each.certainty];
       ++answers.all;
       answers.right += each.culprit == culprit ? 1 : 0;
+      EXPECT_TRUE(each.certainty == Certainty::certain || !each.next.empty()) << each.id << ": what decides?";
     }
   };
   for (const Fault& fault : all_faults())
     for (const Answer& answer : plant(fault))
       count(answer.diagnoses, fault.rule.empty() ? Culprit::none : find_rule(fault.rule)->culprit);
   for (const Report& report : reported_faults())
-    for (const Diagnoses& each : judge(report).diagnoses) count(each, report.culprit);
-  for (const Rule& rule : rules()) {
-    const Answers& answers = by_rule[std::string(rule.id)];
-    std::printf("figure: rule %s: %zu of %zu answers name the right culprit, confidence %.2f\n",
-                std::string(rule.id).c_str(), answers.right, answers.all, confidence_of(answers));
-    EXPECT_NEAR(rule.confidence, confidence_of(answers), 0.006)
-        << rule.id << ": write the measured number into its row; to measure: faults_test --gtest_filter=*Matrix";
-  }
+    for (const Findings& each : judge(report).diagnoses) count(each, report.culprit);
+  for (const auto& [certainty, answers] : by_certainty)
+    std::printf("figure: %s causes: %zu of %zu name the right culprit\n", std::string(to_text(certainty)).c_str(),
+                answers.right, answers.all);
+  const Answers& certain = by_certainty[Certainty::certain];
+  EXPECT_GE(static_cast<double>(certain.right), 0.98 * static_cast<double>(certain.all));
 }
 
 }  // namespace fabric::faults

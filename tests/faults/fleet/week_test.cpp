@@ -14,10 +14,9 @@
 #include <set>
 #include <thread>
 
-#include "diagnosis/diagnosis.h"
 #include "faults/machines.h"
-#include "health/health.h"
-#include "health/rule.h"
+#include "judge/cause.h"
+#include "judge/engine.h"
 
 namespace fabric::faults {
 namespace {
@@ -138,11 +137,10 @@ class Node {
     count();
     if (!asks_diagnosis) return;
     std::set<std::string> blamed;
-    for (const Diagnosis& each : diagnose(view)) {
+    for (const Finding& each : diagnose(view)) {
       if (each.status != Status::warning && each.status != Status::critical) continue;
-      blamed.insert(each.rule + " " + each.subject);
-      if (!blamed_.contains(each.rule + " " + each.subject))
-        ++tally_.culprits, ++tally_.by_rule["diagnose " + each.rule];
+      blamed.insert(each.id + " " + each.subject);
+      if (!blamed_.contains(each.id + " " + each.subject)) ++tally_.culprits, ++tally_.by_rule["diagnose " + each.id];
     }
     blamed_ = std::move(blamed);
   }

@@ -133,6 +133,7 @@ size_t right_in(const std::string& folder, const std::vector<Row>& trees) {
     for (const char* text : row.diagnose) expect(text, said.diagnose, true);
     for (const char* text : row.topo) expect(text, said.topo, true);
     for (const char* text : row.never) expect(text, said.check + said.diagnose + said.topo, false);
+    EXPECT_EQ(said.check_code, said.diagnose_code) << said.check << said.diagnose;
     if (row.critical) EXPECT_TRUE(said.check_code == 2 && said.diagnose_code == 2) << said.diagnose;
     right += good ? 1 : 0;
   }

@@ -9,7 +9,7 @@
 #include <regex>
 
 #include "base/json.h"
-#include "checks/check.h"
+#include "judge/engine.h"
 #include "ctl/options.h"
 #include "ctl/output/report_text.h"
 #include "ctl/output/table.h"
@@ -25,6 +25,7 @@
 #include "support/sim_nic.h"
 #include "support/test.h"
 #include "support/tree.h"
+#include "support/rules.h"
 
 namespace fabric::ctl {
 namespace {
@@ -75,7 +76,7 @@ void expect_commands(std::string_view text) {
 }
 
 TEST(CtlOptions, CommandsOfChecksAndAlertsAreCommands) {
-  for (const Check& check : checks()) expect_commands(check.inspect);
+  for (const Rule& check : test::checks()) expect_commands(check.inspect);
   for (const std::string file : {"fabric-agent.rules.yml", "fabric-fleet.rules.yml"})
     expect_commands(
         std::regex_replace(test::of_source("etc/prometheus/" + file), std::regex("\\{\\{[^}]*\\}\\}"), "NAME"));
@@ -200,7 +201,7 @@ TEST(CtlDocs, ManPageNamesEverything) {
 TEST(CtlDocs, CompletionFindsWhatItAsksFor) {
   const std::string list = ran({"explain"}).text;
   ASSERT_TRUE(list.starts_with("ID ")) << list;
-  for (const Check& check : checks()) EXPECT_TRUE(has(list, "\n" + std::string(check.id) + " ")) << check.id;
+  for (const Rule& check : test::checks()) EXPECT_TRUE(has(list, "\n" + std::string(check.id) + " ")) << check.id;
   const std::string usage = ran({"help"}).text;
   const size_t first = usage.find("\nVerbs:\n"), last = usage.find("\n\n", first);
   for (const Verb& verb : verbs()) {
@@ -497,7 +498,7 @@ TEST(CtlText, FindingsOfOneKindStandTogether) {
   node.now.ports[2].phys_state = 2;
   node.now.ports[2].unread = {"ethtool statistics: Operation not permitted (EPERM)"};
   node.now.unseen = {"the agent's state: Permission denied (EACCES)"};
-  const Report report = run_checks(node.view());
+  const Report report = run_rules(node.view());
   const auto text = [&](const Output& output) {
     return report_text(report, node.now.hostname, false, output) + unseen_text(node.now, output) +
            next_text(report, "");
@@ -595,7 +596,7 @@ TEST(CtlCheck, BriefShowsTheExportersReport) {
 
 TEST(CtlText, HealthyNode) {
   const Healthy node;
-  const Report report = run_checks(node.view());
+  const Report report = run_rules(node.view());
   expect_goldens("ctl_check_healthy",
                  [&](const Output& output) { return report_text(report, node.now.hostname, true, output); });
 }

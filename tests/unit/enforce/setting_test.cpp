@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of settings: complete, and known wherever an operator meets it; and their values.
 #include "base/json.h"
-#include "checks/check.h"
+#include "judge/engine.h"
 #include "nic/driver.h"
 #include "setting/qos.h"
 #include "setting/value.h"
@@ -87,7 +87,7 @@ TEST(Setting, EveryDriverAnswersForEveryKey) {
 
 TEST(Setting, EachSaysWhatADifferenceCosts) {
   for (const Setting& setting : kSettings) {
-    const Check* check = find_check(setting.key);
+    const Rule* check = find_rule(setting.key);
     ASSERT_NE(check, nullptr) << setting.key;
     EXPECT_NE(check->meaning, "The port differs from the policy.") << setting.key << ": no row in kCosts";
   }

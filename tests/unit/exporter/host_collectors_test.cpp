@@ -4,7 +4,7 @@
 #include <condition_variable>
 #include <mutex>
 
-#include "checks/check.h"
+#include "judge/engine.h"
 #include "exporter/collect/host_reader.h"
 #include "judge/report.h"
 #include "judge/view.h"
@@ -115,11 +115,11 @@ TEST(HostCollectors, ErrorsOfALinkRiseBetweenTwoPages) {
   options.reread = std::chrono::seconds(1);
   RunningCollector running(std::move(options));
   const Node before = running.node();
-  EXPECT_EQ(find(run_checks({.now = running.node(), .before = &before}), "aer", kNic), nullptr);
+  EXPECT_EQ(find(run_rules({.now = running.node(), .before = &before}), "aer", kNic), nullptr);
   count_errors(tree, 9);
   running.settle([&] {
     const Node now = running.node();
-    const Report report = run_checks({.now = now, .before = &before});
+    const Report report = run_rules({.now = now, .before = &before});
     const Finding* found = find(report, "aer", kNic);
     return found != nullptr && found->status == Status::warning &&
            found->observed.find("BadTLP +6") != std::string::npos;
@@ -182,7 +182,7 @@ TEST(HostCollectors, HiddenProcessesAreNoFinding) {
   ASSERT_TRUE(node.host);
   EXPECT_TRUE(node.host->processes_hidden);
   EXPECT_EQ(node.host->services.size(), 2u);
-  const Report report = run_checks({.now = node});
+  const Report report = run_rules({.now = node});
   for (const Finding& each : report.findings)
     EXPECT_FALSE(each.id == "memlock" || each.id == "limits-conf" || each.id == "nofile")
         << each.id << " " << each.subject << ": " << each.observed;
@@ -193,10 +193,10 @@ TEST(HostCollectors, ACablingPlanRequiresTheListener) {
   RunningCollector running(test::collector_options(machine(tree).path()));
   const Node node = running.node();
   Policy policy;
-  EXPECT_EQ(find(run_checks({.now = node, .policy = &policy}), "cabling", "host"), nullptr);
+  EXPECT_EQ(find(run_rules({.now = node, .policy = &policy}), "cabling", "host"), nullptr);
   policy.cabling.file = "/etc/fabric-agent/cables.csv";
   policy.cabling.cables = {{"eth2", {"leaf1", "Ethernet1"}, "cables.csv:2"}};
-  const Report report = run_checks({.now = node, .policy = &policy});
+  const Report report = run_rules({.now = node, .policy = &policy});
   const Finding* found = find(report, "cabling", "host");
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->status, Status::unknown);

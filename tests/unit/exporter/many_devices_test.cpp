@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A tree that claims more than any machine has: every program comes to an end with it, and says so or gives a bounded
 // answer.
-#include "checks/check.h"
+#include "judge/engine.h"
 #include "judge/report.h"
 #include "judge/view.h"
 #include "node/scan.h"
@@ -59,7 +59,7 @@ TEST(ManyDevices, TenThousandNicsAreListedAndJudged) {
   EXPECT_EQ(node.topology.nics.size(), kDevices);
   EXPECT_EQ(node.ports.size(), 200u);
   EXPECT_LE(node.platform.functions.size(), 4096u);
-  EXPECT_LT(run_checks({.now = node}).findings.size(), 10u * node.ports.size());
+  EXPECT_LT(run_rules({.now = node}).findings.size(), 10u * node.ports.size());
 }
 
 TEST(ManyDevices, MoreGpusThanAnyMachineHasAreOneClearError) {

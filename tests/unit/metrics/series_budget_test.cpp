@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many series a page has: counted on machines where every counter of the catalogue is there.
 #include "exporter/http/page.h"
-#include "health/health.h"
+#include "judge/engine.h"
 #include "metrics/families.h"
 #include "nic/counter_catalogue.h"
 #include "support/golden.h"
@@ -129,7 +129,7 @@ void print_score(int ports, const std::string& what, size_t series, const Parts&
 
 size_t count(const char* what, int rails, const test::Healthy& node, const Published& published = {}) {
   FamilySet set;
-  add_node(set, node.now, run_checks(node.view()), published);
+  add_node(set, node.now, run_rules(node.view()), published);
   Parts parts;
   for (const auto& family : set.families()) parts[first_words(family.name)] += family.metric.size();
   print_score(rails, what, set.series(), parts);
@@ -278,7 +278,7 @@ TEST(SeriesBudget, WhatIsAskedForByNameCostsWhatItMatches) {
   const test::Healthy node = machine(4, false);
   const auto cost = [&](const std::vector<std::string>& globs) {
     FamilySet set;
-    add_node(set, node.now, run_checks(node.view()));
+    add_node(set, node.now, run_rules(node.view()));
     const size_t before = set.series();
     add_ethtool(set, node.now, globs);
     std::printf("series score: [exporter] ethtool, %zu patterns: %zu series more\n", globs.size(),

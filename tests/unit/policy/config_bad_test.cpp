@@ -50,7 +50,7 @@ const Bad kBad[] = {
     {"mode = \"audit\"\nreraed = 3\n",
      "f.toml:2:1: unknown key \"reraed\"; did you mean \"reread\"?"},
     {"zzzzzzzzzzzz = 1\n",
-     "f.toml:1:1: unknown key \"zzzzzzzzzzzz\"; known here: mode disruptive reread maintenance release optics conflict cabling expect exporter health thresholds traffic cnp firmware driver_version sysctl port"},
+     "f.toml:1:1: unknown key \"zzzzzzzzzzzz\"; known here: mode disruptive reread maintenance release optics conflict cabling expect exporter rules traffic cnp firmware driver_version sysctl port"},
     {"pfc = [3]\n",
      "f.toml:1:1: unknown key \"pfc\" here: it belongs to a [[port]] entry"},
     {"raw = \"all\"\n",

@@ -3,14 +3,15 @@
 #include <cctype>
 
 #include "agentd/messages.h"
-#include "checks/check.h"
-#include "diagnosis/diagnosis.h"
-#include "health/rule.h"
+#include "judge/cause.h"
+#include "judge/engine.h"
 #include "nic/driver.h"
 #include "policy/config.h"
+#include "policy/reader.h"
 #include "setting/change.h"
 #include "support/config.h"
 #include "support/golden.h"
+#include "support/rules.h"
 #include "support/test.h"
 
 namespace fabric {
@@ -51,19 +52,21 @@ TEST(SampleConfiguration, IsAuditWithAProfileForEveryRocePort) {
 }
 
 TEST(SampleConfiguration, ItsCommentedDefaultsAreTheDefaults) {
-  Policy sample = test::loaded_from(with_defaults_switched_on(of_source(kSample)), kSource + "/etc/profiles").policy;
-  for (const Threshold* row : thresholds()) {
-    const auto* value = find_in(sample.thresholds, std::string(row->key));
+  Policy sample = test::loaded(parse_config(with_defaults_switched_on(of_source(kSample)), "sample",
+                                            kSource + "/etc/profiles", rule_rows()))
+                      .policy;
+  for (const Limit* row : test::limits()) {
+    const double* value = find_in(sample.rules.limits, row->name());
     EXPECT_TRUE(value != nullptr && *value == row->value)
-        << kSample << ": " << row->key << " is out of date: tests/regenerate writes it";
+        << kSample << ": " << row->name() << " is out of date: tests/regenerate writes it";
   }
   const Policy defaults;
-  for (const HealthRule& rule : health_rules())
-    EXPECT_EQ(limits_of(sample.health, rule), limits_of(defaults.health, rule)) << rule.key;
+  for (const RuleWindow& rule : rule_windows())
+    EXPECT_EQ(limits_of(sample.rules, rule), limits_of(defaults.rules, rule)) << rule.key;
   // Beside these: what has no default, and where each stands.
   sample.ports.clear(), sample.firmware.clear(), sample.driver_version.clear(), sample.sysctl.clear();
   sample.expect = {}, sample.cabling = {};
-  sample.thresholds.clear(), sample.health.limits.clear(), sample.origin.clear();
+  sample.rules = {}, sample.origin.clear();
   EXPECT_EQ(show_config(sample), show_config(defaults));
 }
 
@@ -76,7 +79,7 @@ TEST(SampleConfiguration, GivesEveryKey) {
       continue;
     }
     EXPECT_TRUE(std::regex_search(text, std::regex("(^|\\n)#?([a-z_]+ = \\{.*)?\\b" + last + " = ")))
-        << kSample << " lacks a line for " << key << ": write one; those of [thresholds] tests/regenerate writes";
+        << kSample << " lacks a line for " << key << ": write one; those of [rules.ID] tests/regenerate writes";
   }
 }
 
@@ -87,15 +90,27 @@ std::string entry_of(const std::string& page, const std::string& key) {
   return head == std::string::npos ? "" : page.substr(head + 1, page.find("\n.It Cm ", head + 1) - head);
 }
 
+// The table of a window: "rules.link-flap", or "rules.link-errors.bit_errors" of a rule with several.
+std::string key_of(const RuleRow& row, const WindowRow& window) {
+  const std::string rule = "rules." + std::string(row.id);
+  return row.windows.size() == 1 ? rule : rule + "." + std::string(window.key);
+}
+
 TEST(ManualPage, HeadsEveryKeyAndNoOther) {
   std::string page = of_source(kTomlPage);
   std::set<std::string> headed;
-  std::regex heading("\\n\\.It Cm ([a-z0-9_.]+)");
+  std::regex heading("\\n\\.It Cm ([a-z0-9_.-]+)");
   for (std::sregex_iterator match(page.begin(), page.end(), heading), end; match != end; ++match)
     headed.insert((*match)[1]);
   for (const std::string& key : config_keys())
     EXPECT_EQ(headed.erase(key), 1u) << kTomlPage << " lacks an entry .It Cm " << key
-                                     << ": write one; those of [thresholds] tests/regenerate writes";
+                                     << ": write one; those of [rules.ID] tests/regenerate writes";
+  for (const RuleRow& row : rule_rows()) {
+    for (const WindowRow& window : row.windows)
+      EXPECT_EQ(headed.erase(key_of(row, window)), 1u)
+          << kTomlPage << " lacks an entry .It Cm " << key_of(row, window) << ": describe the measurement";
+    for (const Limit* limit : row.limits) EXPECT_EQ(headed.erase("rules." + limit->name()), 1u) << limit->name();
+  }
   EXPECT_EQ(headed, std::set<std::string>()) << kTomlPage << " has entries that are no keys";
 }
 
@@ -137,35 +152,53 @@ TEST(ManualPage, NamesTheDriversThatOfferASetting) {
 }
 
 // "Used by: nofile, slow-host."
-std::string users_of(const Threshold& row) {
+std::string users_of(const Limit& row) {
   std::string out;
   const auto add = [&](const auto& each) {
-    if (std::ranges::find(each.thresholds, &row) == each.thresholds.end()) return;
+    if (std::ranges::find(each.limits, &row) == each.limits.end()) return;
     out.append(out.empty() ? "" : ", ").append(each.id);
   };
-  for (const Check& each : checks()) add(each);
-  for (const Rule& each : rules()) add(each);
+  for (const Rule& each : test::checks()) add(each);
+  for (const Rule& each : test::causes()) add(each);
   return out;
 }
 
-TEST(Generated, ThresholdsAreInThePageAndInTheSample) {
+std::string limits_text(const WindowRow& window, const char* between) {
+  std::string out;
+  for (const config::RuleValue& each : config::rule_values({"x", {window}, {}}, {}))
+    out += (out.empty() ? "" : between) + std::string(each.key) + " = " + each.toml;
+  return out;
+}
+
+// "#[rules.nofile]\n#limit = 65535\n"
+std::string sample_of(const RuleRow& row) {
+  std::string out;
+  for (const Limit* limit : row.limits)
+    out += "#" + std::string(limit->key) + " = " + test::number(limit->value) + "\n";
+  for (const WindowRow& window : row.windows)
+    out += "#" +
+           (row.windows.size() == 1 ? limits_text(window, "\n#")
+                                    : std::string(window.key) + " = { " + limits_text(window, ", ") + " }") +
+           "\n";
+  return out.empty() ? "" : "#[rules." + std::string(row.id) + "]\n" + out;
+}
+
+TEST(Generated, LimitsAreInThePageAndInTheSample) {
   std::string page, sample;
-  for (const Threshold* row : thresholds()) {
-    const std::string key(row->key), value = test::number(row->value);
-    sample += "#" + key + " = " + value + "\n";
-    page += ".It Cm thresholds." + key + "\n" + value + " " + std::string(row->unit) +
+  for (const Limit* row : test::limits())
+    page += ".It Cm rules." + row->name() + "\n" + test::number(row->value) + " " + std::string(row->unit) +
             ".\nRange: " + test::number(row->least) + " to " + test::number(row->most) +
             ".\nSource: " + std::string(row->source) + ".\nUsed by: " + users_of(*row) + ".\n";
-  }
+  for (const RuleRow& row : rule_rows()) sample += sample_of(row);
   test::expect_golden_between(kTomlPage, ".\\\" Generated: tests/regenerate config_doc\n",
                               ".\\\" End of generated text\n", page);
-  test::expect_golden_between(kSample, "#[thresholds]\n", "\n# The hardware", sample);
+  test::expect_golden_between(kSample, "#reload_grace = \"2min\"\n", "\n# The hardware", sample);
 }
 
 TEST(ManualPage, NamesTheRulesThatDoNotCountAfterTheBoot) {
-  const auto named = words_of(entry_of(of_source(kTomlPage), "health.boot_grace"));
-  for (const HealthRule& rule : health_rules())
-    EXPECT_EQ(named.contains(std::string(rule.key)), rule.graced) << rule.key;
+  const std::string entry = entry_of(of_source(kTomlPage), "rules.boot_grace");
+  for (const RuleWindow& rule : rule_windows())
+    EXPECT_EQ(has(entry, ".Cm " + std::string(rule.rule) + " "), rule.graced) << rule.key;
 }
 
 TEST(ManualPage, NamesEveryDriverThatAnEntryMayMatch) {

@@ -20,9 +20,7 @@ const std::vector<std::set<std::string>> kFloors{{"base"},
                                                  {"policy"},
                                                  {"enforce"},
                                                  {"judge"},
-                                                 {"health"},
-                                                 {"checks"},
-                                                 {"diagnosis", "metrics"}};
+                                                 {"metrics"}};
 const std::set<std::string> kAgentFolders{"agentd", "exporter", "ctl"};
 
 // Headers of a library -> the files that may include them.
@@ -45,7 +43,7 @@ const std::vector<Library> kLibraries{
 
 // Pure floors reach no I/O: no POSIX header, and of the standard library nothing that opens, prints, waits or reads the
 // environment.
-const std::regex kPure("lib/(setting|topology|health|checks|diagnosis)/.*");
+const std::regex kPure("lib/(setting|topology|judge)/.*");
 const std::regex kIo(".*\\.h|fstream|iostream|filesystem|thread|mutex|future|condition_variable|cstdlib|csignal");
 
 struct Include {
@@ -135,7 +133,7 @@ TEST(Floors, EveryKindOfViolationIsSeen) {
   tree.file("lib/base/a.h", "#include \"node/node.h\"\n");
   tree.file("lib/topology/b.cpp",
             "#include <fcntl.h>\n#include <fstream>\n#include <string>\n#include \"base/result.h\"\n");
-  tree.file("lib/topology/c.cpp", "#  include \"checks/check.h\"\n");
+  tree.file("lib/topology/c.cpp", "#  include \"judge/engine.h\"\n");
   tree.file("lib/kernel/d.cpp", "#include <hwloc.h>\n#include <linux/dcbnl.h>\n#include \"nic/driver.h\"\n");
   tree.file("lib/node/e.cpp", "#include <toml++/toml.h>\n#include \"enforce/drift.h\"\n");
   tree.file("lib/new/f.cpp", "#include \"base/result.h\"\n");
@@ -152,7 +150,7 @@ TEST(Floors, EveryKindOfViolationIsSeen) {
             "lib/node/e.cpp must not include toml++/toml.h\n"
             "lib/topology/b.cpp must not include fcntl.h\n"
             "lib/topology/b.cpp must not include fstream\n"
-            "lib/topology/c.cpp must not include checks/check.h\n");
+            "lib/topology/c.cpp must not include judge/engine.h\n");
 }
 
 // ---- where functions are defined: those of X.h in X.cpp

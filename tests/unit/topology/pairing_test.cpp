@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "topology/pairing.h"
 
-#include "checks/check.h"
+#include "judge/engine.h"
 #include "node/topology_reader.h"
 #include "support/corpus.h"
 #include "support/healthy_node.h"

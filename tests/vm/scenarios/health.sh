@@ -11,7 +11,7 @@ HEARD=35 # seconds: two readings, and what the emulated server takes for them
 GONE=90
 
 check "the package installs" install_agent
-health=('[health]' 'boot_grace = "0s"' 'reload_grace = "0s"' 'link_flap = { window = "40s", clear = "1s" }' 'gid_changed = { window = "40s" }')
+health=('[rules]' 'boot_grace = "0s"' 'reload_grace = "0s"' 'link-flap = { window = "40s", clear = "1s" }' 'gid-changed = { window = "40s" }')
 for rule in bit_errors bit_errors_slow link_recoveries_slow pre_fec_ber out_of_sequence ack_timeouts lossless_discards port_discards cnp_ignored pcie_errors request_errors; do
   health+=("$rule = { window = \"20s\", confirm = \"0s\", clear = \"5s\" }")
 done

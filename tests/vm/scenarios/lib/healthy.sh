@@ -27,7 +27,7 @@ healthy_load() {
   # A queue pair of the emulated server may well be answered later than after the usual 67 ms: then it sends again, as on a
   # bad network.
   local patient=(--tx-depth=8 --qp-timeout=20)
-  config enforce '[health]' 'boot_grace = "0s"'
+  config enforce '[rules]' 'boot_grace = "0s"'
   reload_agent
   systemctl restart fabric-exporter.service
   check "the ports are set" wait_until 40 all_as_profile

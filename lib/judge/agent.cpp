@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// fabric-agentd itself.
+#include "judge/engine.h"
+
+namespace fabric {
+
+namespace {
+
+constexpr const char* kStart =
+    "systemctl enable --now fabric-agent; if it does not stay up: journalctl -u fabric-agent";
+constexpr const char* kUnwatched =
+    "Drift will not be repaired: after a reboot, a driver reload or a write by another tool, settings stay wrong.";
+
+Finding finding_for(const View& view, const AgentState& agent) {
+  const std::string mode = agent.mode.empty() ? "mode unknown" : agent.mode + " mode";
+  if (!agent.running)
+    return bad(Status::warning, "host", "not running, last change " + (agent.updated.empty() ? "-" : agent.updated),
+               "running", kUnwatched, kStart);
+  const std::string& lost = agent.originals_error;  // begins with the file's name
+  if (!lost.empty())
+    return bad(
+        Status::critical, "host", "original settings unreadable: " + lost, "original settings readable",
+        "The settings from before the first write cannot be restored. While the file itself cannot be read, settings "
+        "that differ are not written.",
+        "Repair the file and move it back to /var/lib/fabric-agent/originals.json, or give up those settings: mv " +
+            lost.substr(0, lost.find(':')) + " /root/; then: systemctl reload fabric-agent");
+  if (!agent.config_error.empty())
+    return bad(Status::warning, "host",
+               "running, " + mode + ", with its last valid configuration: " + agent.config_error, "running",
+               "The configuration was invalid when the agent read it. The agent uses the last valid one.",
+               "fabric-agentctl config check, then systemctl reload fabric-agent");
+  if (!agent.lost_entry.empty())
+    return bad(
+        Status::warning, "host",
+        "running, " + mode + ", no [[port]] entry matches any more: " + joined(agent.lost_entry),
+        "every port keeps its [[port]] entry at a reload",
+        "A change of the configuration left these ports without an entry. Their settings are no longer enforced.",
+        "Restore the entry, then systemctl reload fabric-agent. If the ports are to be unmanaged: systemctl "
+        "restart fabric-agent");
+  if (!agent.held.empty())
+    return bad(Status::warning, "host", "running, " + mode + ", suspended: " + agent.held, "running, not suspended",
+               "Enforcement is suspended: an apply is not confirmed yet.",
+               "Keep the applied settings: fabric-agentctl confirm. After the deadline: systemctl reload fabric-agent "
+               "enforces the configuration on disk.");
+  if (view.policy != nullptr && !agent.mode.empty() && agent.mode != to_text(view.policy->mode))
+    return bad(Status::warning, "host", "running, " + mode,
+               "running, " + std::string(to_text(view.policy->mode)) + " mode",
+               "The configuration was changed after the agent read it.", "systemctl reload fabric-agent");
+  return good("host", "running, " + mode, "running");
+}
+
+std::optional<Finding> ask_agent(const View& view) {
+  // Without a configuration: a host may have none. One that this user may not read can be valid: the agent says.
+  const bool missing = view.policy == nullptr && view.no_policy.ends_with("(ENOENT)"),
+             closed = view.no_policy.ends_with("(EACCES)");
+  if (!view.no_policy.empty() && !missing && !closed)
+    return bad(view.policy != nullptr ? Status::warning : Status::critical, "host",
+               "configuration invalid: " + first_error(view), "configuration valid",
+               view.policy != nullptr ? "The last valid configuration stays in use; changes are not."
+                                      : "There is no valid configuration. Nothing is enforced after the next start.",
+               "Correct what fabric-agentctl config check reports, then systemctl reload-or-restart fabric-agent");
+  const bool runs = view.now.agent && view.now.agent->running;
+  // A site that wants metrics only.
+  const bool wants_no_setting = view.policy != nullptr && view.policy->ports.empty() && view.policy->sysctl.empty();
+  if (!runs && view.now.agent_unread.empty() && wants_no_setting)
+    return good("host", "not running; the configuration wants no setting",
+                "running if the configuration wants a setting");
+  if (view.now.agent) return finding_for(view, *view.now.agent);
+  if (!view.now.agent_unread.empty())
+    return bad(Status::unknown, "host", "-", "running",
+               "The state of the agent could not be read: " + view.now.agent_unread + ".",
+               "systemctl restart fabric-agent");
+  if (view.policy != nullptr) return bad(Status::warning, "host", "not running", "running", kUnwatched, kStart);
+  if (closed)
+    return bad(Status::unknown, "host", "no state file; " + first_error(view), "running",
+               "This user may not read the configuration.", kStart);
+  return bad(Status::unknown, "host", "no state file and no configuration", "running",
+             "fabric-agent is not configured on this host, or this is a captured tree.", kStart);
+}
+
+}  // namespace
+
+constexpr Rule kAgent{
+    .id = "agent",
+    .group = group::agent,
+    .title = "fabric-agent does not run in the configured mode",
+    .meaning =
+        "Without the agent, settings are not repaired after a reboot, a driver reload or a write by another tool.",
+    .inspect = "systemctl status fabric-agent; fabric-agentctl config check",
+    .fix = "systemctl enable --now fabric-agent; after a change of the configuration systemctl reload fabric-agent",
+    .ask_host = ask_agent,
+};
+
+namespace {
+
+void ask_managed(const View& view, Findings& findings) {
+  if (view.policy == nullptr) return;
+  size_t managed = 0;
+  for (const Port& port : view.now.ports) {
+    const std::string why = why_left_alone(*view.policy, port);
+    if (why.empty()) ++managed;
+    else findings.push_back(good(port.id(), "unmanaged: " + why, "matches the policy"));
+  }
+  findings.push_back(
+      good("host", std::to_string(managed) + " of " + std::to_string(view.now.ports.size()) + " ports are managed",
+           "matches the policy"));
+}
+
+}  // namespace
+
+constexpr Rule kManaged{
+    .id = "managed",
+    .group = group::agent,
+    .title = "Managed and unmanaged ports",
+    .meaning =
+        "Settings of a virtual function, a subfunction or a representor belong to the physical function; InfiniBand "
+        "ports have none of these settings; a netdev in another network namespace belongs to its owner. A port that no "
+        "[[port]] entry matches is unmanaged. Listed only.",
+    .inspect = "fabric-agentctl status; fabric-agentctl config show",
+    .ask = ask_managed,
+};
+
+std::span<const Rule> agent_rules() {
+  static constexpr Rule kAll[]{kAgent, kManaged};
+  return kAll;
+}
+
+}  // namespace fabric

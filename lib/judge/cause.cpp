@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "judge/cause.h"
+
+#include "judge/cabling.h"
+#include "judge/engine.h"
+#include "judge/link.h"
+#include "judge/port_context.h"
+
+namespace fabric {
+
+namespace {
+
+// What explains what: a cause comes before its consequences, and the more specific before the more general.
+constexpr std::string_view kOrder[]{
+    "admin-down",        "bad-module",       "device-reset",    "no-partner", "switch-restart", "damaged-link",
+    "pfc-off-switch",    "roce-unprotected", "headroom",        "slow-pcie",  "slow-host",      "ecn-off",
+    "paused-by-network", "busy-network",     "damaged-on-path", "send-drops", "far-end",        "loss-in-network"};
+
+constexpr Rule kNotEnoughEvidence{
+    .id = "not-enough-evidence",
+    .group = group::diagnosis,
+    .title = "The evidence does not identify a cause.",
+    .meaning = "Symptoms that no rule explains with enough evidence.",
+    .limits = {&kFewEvents},
+    .culprit = Culprit::unknown,
+    .status = Status::unknown,
+    .excludes = "The diagnosis lists what to collect, and the rules that came close.",
+};
+
+struct SymptomText {
+  Symptom symptom;
+  std::string_view text, collect;
+};
+constexpr SymptomText kTexts[]{
+    {Symptom::tx_pause, "this port sends pause",
+     "Measure pause time and PCIe stalls over a longer window: fabric-agentctl diagnose --interval 30s"},
+    {Symptom::rx_pause, "this port is paused by its peer",
+     "Read CNPs and ECN marks: rdma statistic show link {rdma}\nRead the PFC counters of {peer}"},
+    {Symptom::loss, "RDMA packets are lost or reordered",
+     "Read the discards of this port (ethtool -S {netdev}) and of {peer}\nEnable LLDP: systemctl enable --now "
+     "fabric-lldp"},
+    {Symptom::discards, "frames of a lossless priority are discarded",
+     "Read the PFC of the switch: systemctl enable --now fabric-lldp, then fabric-agentctl neighbors"},
+    {Symptom::link, "the link went down or had errors",
+     "Read the module as root: ethtool -m {netdev}\nRead the log of {peer}\nUse a longer window: fabric-agentctl "
+     "diagnose --interval 1min"},
+    {Symptom::receiver, "receivers are not ready (RNR)",
+     "Find the far ends: rdma resource show qp link {rdma}\nRun there: fabric-agentctl diagnose"},
+    {Symptom::pcie, "the PCIe path stalls", "Read the PCIe link as root: lspci -vvs {pci}"},
+    {Symptom::ignored, "CNPs are ignored", "Read ecn_rp of this port: fabric-agentctl show --port {netdev}"},
+    {Symptom::unanswered, "ECN-marked packets are not answered with CNPs",
+     "Read ecn_np of this port: fabric-agentctl show --port {netdev}"},
+    {Symptom::starved, "this port has data to send and no credits",
+     "Read the error counters of this link, then of the ports of {peer}: ibqueryerrors"},
+    {Symptom::marked, "packets arrive that a device on the path marked as damaged",
+     "Look for symbol errors along the path: ibqueryerrors"},
+    {Symptom::overrun,
+     "the receive buffer overran, which credits should prevent: the NIC's firmware, the cable, or {peer}",
+     "Swap the cables of two ports, and see which port has the overruns then\nCompare the firmware of the NICs and of "
+     "{peer}: fabric-agentctl check --only firmware"},
+};
+
+std::string filled(std::string_view text, const PortContext& ctx) {
+  return fill_names(text, &ctx.port, ctx.port.id(), ctx.peer_label());
+}
+
+void add_steps(std::vector<std::string>& out, std::string_view text, const PortContext& ctx) {
+  for (const std::string_view step : split(text, '\n'))
+    if (!step.empty()) out.push_back(filled(step, ctx));
+}
+
+Finding finding_of(const Rule& rule, const PortContext& ctx, Cause cause) {
+  Finding out{.id = std::string(rule.id), .subject = ctx.port.id(), .meaning = std::string(rule.title)};
+  out.status = cause.critical ? Status::critical : rule.status;
+  out.culprit = rule.culprit;
+  if (rule.culprit != Culprit::unknown) out.certainty = cause.certainty;
+  out.evidence = std::move(cause.evidence);
+  out.next = std::move(cause.next);
+  add_steps(out.next, rule.fix, ctx);
+  return out;
+}
+
+// The symptoms that the rule explains on this port. A link with few errors does not explain all losses. Causes that
+// make a host slow do not explain one that receives nothing. A cause in this host does not explain late receivers at
+// the far end. A rule that applies without link symptoms (firmware reset) is not about the link.
+Symptoms explained_by(const Rule& rule, const Cause& result, const PortContext& ctx) {
+  Symptoms out = rule.explains;
+  out.remove(result.unexplained);
+  if (out.has(Symptom::link) && ctx.symptoms.has(Symptom::link) && !wire_explains_loss(ctx))
+    out.remove({Symptom::loss});
+  if (!rule.explains_stopped_host && receives_nothing(ctx)) out.remove({Symptom::tx_pause});
+  if (rule.culprit == Culprit::host && is_far_end_late(ctx)) out.remove({Symptom::receiver});
+  return out;
+}
+
+// The commands of a switch that show pause, queue drops and errors of one port, by its system (LLDP).
+constexpr std::pair<std::string_view, std::string_view> kSwitches[]{
+    {"SONiC", "show pfc counters; show queue counters {port}; show interfaces counters errors"},
+    {"Arista",
+     "show priority-flow-control counters; show interfaces {port} counters queue; show interfaces {port} counters "
+     "errors"},
+    {"NX-OS",
+     "show interface {port} priority-flow-control; show queuing interface {port}; show interface {port} counters "
+     "errors"},
+    {"Cumulus", "nv show interface {port} counters; nv show interface {port} counters qos"},
+};
+
+// The last step of what this host alone cannot decide: the measurement at the other end of the cable.
+void add_far_measurement(Finding& finding, const PortContext& ctx) {
+  const bool is_elsewhere = finding.culprit != Culprit::host && finding.culprit != Culprit::none;
+  if (!is_elsewhere || ctx.port.link_layer == LinkLayer::infiniband) return;
+  std::string commands = "PFC frames, queue drops and errors (FCS, FEC) of the port";
+  for (const auto& [system, known] : kSwitches)
+    if (ctx.peer != nullptr && ctx.peer->system_description.find(system) != std::string::npos) {
+      commands = known;
+      // SONiC announces an alias ("etp1") as the id, which its commands do not take.
+      const bool by_alias = system == "SONiC" && ctx.peer->port_description.starts_with("Ethernet");
+      const std::string& name = by_alias ? ctx.peer->port_description : ctx.peer->port();
+      for (size_t at; (at = commands.find("{port}")) != std::string::npos;) commands.replace(at, 6, name);
+    }
+  finding.next.push_back("Measure on " + ctx.peer_label() + ": " + commands);
+}
+
+// A rule that matched with too little evidence.
+struct Candidate {
+  Symptoms explains;
+  std::string line;
+  Lines next;
+};
+
+void add_candidates(Finding& out, Symptoms of, const std::vector<Candidate>& candidates) {
+  for (const Candidate& each : candidates) {
+    if (!each.explains.any_of(of)) continue;
+    out.evidence.push_back(each.line);
+    for (const std::string& step : each.next)
+      if (!contains(out.next, step)) out.next.push_back(step);
+  }
+}
+
+// All unexplained symptoms in one finding: the metric has one series per port for it. How bad a port is that is not in
+// order, the finding of port-state says.
+Finding unexplained(const PortContext& ctx, Symptoms left, const std::vector<Candidate>& candidates) {
+  Finding out = finding_of(kNotEnoughEvidence, ctx, {});
+  const auto fault = left.has(Symptom::link) ? port_state_fault(ctx.view, ctx.port) : std::nullopt;
+  if (fault) {
+    out.meaning = fault->meaning;
+    out.evidence.push_back(fault->observed + "; expected " + fault->expected);
+    out.next.push_back(fault->remedy);
+  }
+  for (const SymptomText& text : kTexts) {
+    if (!left.has(text.symptom)) continue;
+    // A link in order, which no subnet manager has configured.
+    if (text.symptom == Symptom::link && fault && error_lines(ctx).empty()) continue;
+    out.evidence.push_back(filled(text.text, ctx));
+    if (text.symptom == Symptom::link) append(out.evidence, error_lines(ctx));
+    if (text.symptom == Symptom::loss) append(out.evidence, loss_lines(ctx));
+    add_steps(out.next, text.collect, ctx);
+  }
+  add_candidates(out, left, candidates);
+  add_far_measurement(out, ctx);
+  return out;
+}
+
+void diagnose_port(const PortContext& ctx, Findings& out) {
+  Symptoms left = ctx.symptoms;
+  left.remove(reported_elsewhere(ctx));
+  if (left.empty()) return;
+  std::vector<Candidate> candidates;
+  for (const Rule* each : cause_rules()) {
+    const Rule& rule = *each;
+    if (!left.any_of(rule.explains) || !rule_policy(ctx.view).is_enabled(rule.id)) continue;
+    auto result = rule.find_cause(ctx);
+    if (!result) continue;
+    const Symptoms explains = explained_by(rule, *result, ctx);
+    if (!left.any_of(explains)) continue;
+    if (!result->is_proven) {
+      candidates.push_back({explains,
+                            "possible, with too little evidence: " + std::string(rule.id) + " (" +
+                                std::string(to_text(rule.culprit)) + "): " + joined(result->evidence, "; "),
+                            result->next});
+      continue;
+    }
+    Symptoms whole = explains;
+    whole.remove(result->shared);
+    left.remove(whole);
+    // A host that sends pause almost all the time causes the losses and, when it receives nothing, the discards.
+    if (explains.has(Symptom::tx_pause) && is_pfc_storm(ctx)) left.remove({Symptom::loss});
+    if (explains.has(Symptom::tx_pause) && receives_nothing(ctx)) left.remove({Symptom::discards});
+    if (explains.any_of({Symptom::rx_pause, Symptom::starved}) && left.has(Symptom::loss) && is_tx_blocked(ctx)) {
+      left.remove({Symptom::loss});
+      for (const std::string& line : loss_lines(ctx))
+        result->evidence.push_back("packets wait here and arrive late or not at all: " + line);
+    }
+    out.push_back(finding_of(rule, ctx, std::move(*result)));
+    if (rule.culprit == Culprit::none) add_candidates(out.back(), whole, candidates);
+    add_far_measurement(out.back(), ctx);
+  }
+  if (!left.empty()) out.push_back(unexplained(ctx, left, candidates));
+}
+
+}  // namespace
+
+std::span<const Rule* const> cause_rules() {
+  static const std::vector<const Rule*> all = [] {
+    std::vector<const Rule*> out;
+    for (const std::string_view id : kOrder) out.push_back(find_rule(id));
+    return out;
+  }();
+  return all;
+}
+
+std::span<const Rule> unexplained_rules() { return {&kNotEnoughEvidence, 1}; }
+
+size_t rank_of_cause(std::string_view id) {
+  return static_cast<size_t>(std::ranges::find(kOrder, id) - std::begin(kOrder));
+}
+
+Findings diagnose(const View& view) {
+  Findings out;
+  if (view.signals == nullptr) return out;
+  for (const Port& port : view.now.ports) {
+    const Signals* own = signals_of_port(view, port);
+    if (own == nullptr || port.virtual_function) continue;
+    const Signals signals = with_bond(view, port, *own);
+    const auto members = members_of(view.now, port);
+    const std::optional<Port> bond = members.empty() ? std::nullopt : std::optional(with_settings_of(members, port));
+    const PortContext ctx = make_context(view, bond ? *bond : port, signals);
+    if (!ctx.symptoms.empty()) diagnose_port(ctx, out);
+  }
+  for (Finding& each : out) {
+    each.observed = joined(each.evidence, "; ");
+    each.remedy = joined(each.next, "; ");
+  }
+  return out;
+}
+
+}  // namespace fabric

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Host, cable or network: which rule explains the symptoms of a port, by its counters in a window, its settings, its
+// PCIe slot and its switch. Pure.
+#pragma once
+
+#include "judge/rule.h"
+
+namespace fabric {
+
+// The causes of every port with symptoms in the window of `view.signals`, in the order of the node; empty without
+// signals. Symptoms that no rule explains with enough evidence are reported as "not-enough-evidence", with what to
+// collect.
+Findings diagnose(const View& view);
+
+// The rules with a cause, in the order in which they are asked: the most specific first.
+std::span<const Rule* const> cause_rules();
+
+// not-enough-evidence
+std::span<const Rule> unexplained_rules();
+// The place of a cause in that order, for sorting.
+size_t rank_of_cause(std::string_view id);
+
+}  // namespace fabric

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// The NIC as a device: counters that do not count, GIDs that change, devlink health reporters.
+#include "judge/device.h"
+
+#include <cmath>
+
+#include "judge/engine.h"
+#include "judge/rule.h"
+
+namespace fabric {
+
+bool is_own_gid(const View& view, const Port& port, const Gid& gid) {
+  return gid.netdev.empty() || gid.above || gid.netdev == port.netdev || gid.netdev.starts_with(port.netdev + ".") ||
+         contains(view.now.ports, gid.netdev, &Port::netdev);
+}
+
+namespace {
+
+using enum Measure;
+
+double count_common(const std::vector<Counter>& before, const std::vector<Counter>& now, bool& moved) {
+  double counters = 0;
+  for (const Counter& counter : now) {
+    const auto old = std::ranges::find(before, counter.name, &Counter::name);
+    if (old == before.end()) continue;
+    ++counters;
+    moved = moved || old->value != counter.value;
+  }
+  return counters;
+}
+
+// RoCE's bytes, by the port's own counters. Priority 0 carries all unclassified traffic and is left out.
+double lossless_bytes(const Port& port, const Signals& signals) {
+  double sum = 0;
+  for (size_t i = 1; port.qos.pfc && i < signals.priority.size(); ++i)
+    if (port.qos.pfc->has(i))
+      sum += signals.priority[i].rx_bytes.value_or(0) + signals.priority[i].tx_bytes.value_or(0);
+  return sum;
+}
+
+// The port's counters include RDMA of other functions, which count it themselves: virtual functions, subfunctions, or
+// a function of the same card in another slot (socket direct, multi-host).
+bool shares_its_wire(const View& view, const Port& port) {
+  const auto& nics = view.now.topology.nics;
+  const auto own = std::ranges::find(nics, port.pci, &Nic::pci);
+  const bool is_bare_metal = view.now.topology.hypervisor.empty();
+  const auto shares = [&](const Nic& nic) {
+    if (nic.virtual_function && nic.root == own->root && nic.bridges == own->bridges) return true;
+    return is_bare_metal && !nic.card.empty() && nic.card == own->card && card_of(nic.pci) != card_of(own->pci);
+  };
+  if (own != nics.end() && (own->subfunctions || std::ranges::any_of(nics, shares))) return true;
+  return std::ranges::any_of(view.now.ports, [&](const Port& other) {
+    return other.virtual_function && !port.pci.empty() && other.pci == port.pci;
+  });
+}
+
+// RDMA needs a registered memory region. Without one the bytes are of others, such as NVMe over TCP with PFC.
+bool has_no_memory(const Port& port) {
+  return std::ranges::any_of(port.resources, [](const ResourceCount& each) {
+    return each.kind == "mr" && each.owner.empty() && each.count == 0;
+  });
+}
+
+std::optional<Measured> read_frozen_counters(const View& view, const RuleWindow&, const Port& port) {
+  constexpr double kMuchTraffic = 100e6, kEnoughCounters = 4;  // bytes in the window; ours
+  const Signals* signals = signals_of_port(view, port);
+  const Port* before = port_before(view, port);
+  if (signals == nullptr || before == nullptr || !is_judged(port) || shares_its_wire(view, port)) return std::nullopt;
+  if (has_no_memory(port)) return std::nullopt;
+  bool moved = false;
+  const double counters = count_common(before->counters.hw, port.counters.hw, moved) +
+                          count_common(before->counters.pma, port.counters.pma, moved);
+  if (counters < kEnoughCounters || (!signals->rx_bytes && !signals->tx_bytes)) return std::nullopt;
+  const double bytes = lossless_bytes(port, *signals);
+  if (moved || bytes < kMuchTraffic) return Measured{port.id(), 0, 0, number_text(counters) + " RDMA counters live"};
+  return Measured{port.id(), 1, 0,
+                  number_text(bytes / 1e6) + " MB on lossless priorities, and none of " + number_text(counters) +
+                      " RDMA counters moved"};
+}
+
+void read_stale_readings(const View& view, const RuleWindow& /*rule*/, MeasuredList& out) {
+  if (view.health == nullptr) return;
+  for (const auto& [port, age] : view.health->ages)
+    out.push_back({port, age, 0, "last successful reading " + number_text(std::round(age)) + " s ago"});
+}
+
+// A GID that was replaced or removed. Both readings must have a table.
+std::optional<Measured> read_gid_changed(const View& view, const RuleWindow&, const Port& port) {
+  const Port* before = port_before(view, port);
+  if (before == nullptr || !is_judged(port) || !is_roce(port) || port.gids.empty() || before->gids.empty()) return {};
+  if (before->ifindex != port.ifindex) return {};  // the driver was loaded again: its table fills up
+  Measured reading{port.id(), 0, window_of(view)};
+  for (const Gid& old : before->gids) {
+    if (!is_own_gid(view, port, old)) continue;
+    const auto now = std::ranges::find(port.gids, old.index, &Gid::index);
+    const bool is_present = now != port.gids.end(), same_gid = is_present && now->gid == old.gid;
+    // A type that could not be read is empty.
+    if (same_gid && (now->type == old.type || now->type.empty() || old.type.empty())) continue;
+    ++reading.amount;
+    append_item(reading.evidence, "index " + std::to_string(old.index) + ": " +
+                                      (same_gid ? old.gid + " " + old.type : old.gid) + " -> " +
+                                      (!is_present ? "removed"
+                                       : same_gid  ? now->type
+                                                   : now->gid));
+  }
+  if (reading.evidence.empty()) reading.evidence = std::to_string(port.gids.size()) + " GIDs unchanged";
+  return reading;
+}
+
+std::optional<Measured> read_device_errors(const View& view, const RuleWindow&, const Port& port) {
+  const Port* before = port_before(view, port);
+  if (before == nullptr || !is_judged(port) || port.reporters.empty()) return std::nullopt;
+  Measured reading{port.id(), 0, window_of(view)};
+  for (const HealthReporter& now : port.reporters)
+    for (const HealthReporter& old : before->reporters)
+      if (old.name == now.name && now.errors > old.errors) {
+        reading.amount += static_cast<double>(now.errors - old.errors);
+        append_item(reading.evidence, now.name + ": " + std::to_string(now.errors - old.errors) + " new errors, " +
+                                          std::to_string(now.recoveries - std::min(old.recoveries, now.recoveries)) +
+                                          " recoveries");
+      }
+  if (reading.evidence.empty())
+    reading.evidence = "no new errors, " + std::to_string(port.reporters.size()) + " reporters";
+  return reading;
+}
+
+// Of a reporter without a recovery the state says that there was an error, and not that there still is one:
+// devlink_health_report() sets it, and only a recovery or the driver's own word sets it back (net/devlink/health.c).
+std::optional<Measured> read_device_state(const View&, const RuleWindow&, const Port& port) {
+  if (!is_judged(port) || port.reporters.empty()) return std::nullopt;
+  Measured reading{port.id()};
+  for (const HealthReporter& reporter : port.reporters) {
+    if (reporter.healthy) continue;
+    reading.amount = std::max(reading.amount, reporter.recovers ? 2.0 : 1.0);
+    append_item(reading.evidence,
+                reporter.name + (reporter.recovers ? "" : " (stays so until the driver is loaded again)"));
+  }
+  reading.evidence = reading.evidence.empty() ? std::to_string(port.reporters.size()) + " reporters healthy"
+                                              : "in error: " + reading.evidence;
+  return reading;
+}
+
+constexpr Measurement kCountersFrozenWindows[]{
+    {.window = {"frozen_counters", level, WindowLimits{1, kNever, 0, 30, 30},
+                "1: RDMA traffic, and no RDMA counter moves", "ours", "RDMA counters move with the traffic"},
+     .meaning = "RDMA traffic flows and no RDMA counter moves: findings that rely on this port's counters are void.",
+     .remedy = "Read the kernel log: journalctl -k -g {pci}. Reload the driver when no job runs: devlink dev reload "
+               "pci/{pci}",
+     .read_port = read_frozen_counters},
+    {.window = {"stale_readings", level, WindowLimits{60, kNever, 0, 0, 0}, "seconds since the last successful reading",
+                "ours", "read within the last minute"},
+     .meaning = "The port's counters cannot be read: the firmware hangs, or the driver waits for it.",
+     .remedy = "Read the kernel log: journalctl -k -g {pci}. Reset the device when no job runs: devlink dev reload "
+               "pci/{pci} action fw_activate",
+     .read = read_stale_readings},
+};
+
+constexpr Measurement kGidChangedWindows[]{
+    {.window = {"gid_changed", count, WindowLimits{1, kNever, 10 * kMinute, 0, 0}, "changed GIDs",
+                "ours: existing connections use the old GID", "GIDs unchanged"},
+     .quiet = 1,
+     .meaning = "An address of the port was changed or removed: connections that use the old GID break.",
+     .remedy = "Find the program that changes addresses: journalctl -u systemd-networkd -u NetworkManager. Restart the "
+               "affected jobs.",
+     .read_port = read_gid_changed},
+};
+
+constexpr Measurement kDeviceHealthWindows[]{
+    {.window = {"device_errors", count, WindowLimits{1, kNever, 10 * kMinute, 0, 0},
+                "errors counted by devlink health reporters", "devlink-health(7)", "no new errors"},
+     .meaning = "The NIC's driver reported errors of firmware or queues and recovered from them.",
+     .remedy = "Save the dump for the vendor: devlink health show pci/{pci}, then devlink health dump show pci/{pci} "
+               "reporter NAME. Update the firmware when no job runs.",
+     .read_port = read_device_errors},
+    {.window = {"device_state", level, WindowLimits{1, 2, 0, 0, 0},
+                "1: a devlink health reporter without a recovery is in the state \"error\", 2: one with a recovery",
+                "devlink-health(7)", "all reporters healthy"},
+     .meaning = "The NIC's driver reported an error that it did not recover from, or that it has no recovery for.",
+     .remedy = "Save the dump for the vendor: devlink health dump show pci/{pci} reporter NAME. Then recover when no "
+               "job runs: devlink health recover pci/{pci} reporter NAME. A reporter without a recovery refuses it "
+               "and stays in error until the driver is loaded again; if its error is old: fabric-agentctl ack "
+               "device-health",
+     .read_port = read_device_state},
+};
+
+}  // namespace
+
+constexpr Rule kCountersFrozen{
+    .id = "counters-frozen",
+    .group = group::counters,
+    .title = "The RDMA counters do not count",
+    .meaning =
+        "Traffic passes on the lossless priorities and no RDMA counter moves, or the counters of the port can no "
+        "longer be read. Every other check of this port is then unreliable. The cause is hung firmware, or a driver "
+        "that waits for it.",
+    .inspect =
+        "journalctl -k -g 'mlx5|bnxt|timeout'; time cat /sys/class/infiniband/RDMADEV/ports/1/counters/port_xmit_data",
+    .fix = "While no job runs: devlink dev reload pci/ADDRESS",
+    .windows = kCountersFrozenWindows,
+};
+constexpr Rule kGidChanged{
+    .id = "gid-changed",
+    .group = group::device,
+    .title = "A GID of the port changed or disappeared",
+    .meaning =
+        "A GID of the port changed or disappeared: its netdev lost or changed an address. Existing connections break "
+        "at their next retry, and applications that use a GID index get another address. The finding clears after 10 "
+        "minutes.",
+    .inspect = "ip address show dev NETDEV; journalctl -u systemd-networkd -u NetworkManager; show_gids",
+    .fix = "Make the addresses of NETDEV static in the network configuration, then restart the job.",
+    .windows = kGidChangedWindows,
+};
+constexpr Rule kDeviceHealth{
+    .id = "device-health",
+    .group = group::device,
+    .title = "The NIC reports an internal error",
+    .meaning =
+        "The health reporters of devlink count errors of firmware, queues and the device. State error means that the "
+        "device did not recover (critical). Of a reporter without a recovery, such as mlx5's fw, it means that there "
+        "was an error since the driver was loaded (warning).",
+    .inspect = "devlink health show; devlink health dump show pci/ADDRESS reporter NAME (keep it for the vendor)",
+    .fix =
+        "devlink health recover pci/ADDRESS reporter NAME, while no job runs. If the error returns, update the "
+        "firmware or replace the NIC. fabric-agentctl ack device-health acknowledges an old error.",
+    .windows = kDeviceHealthWindows,
+};
+
+std::span<const Rule> device_rules() {
+  static constexpr Rule kAll[]{kCountersFrozen, kGidChanged, kDeviceHealth};
+  return kAll;
+}
+
+}  // namespace fabric

@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "judge/engine.h"
+
+#include <cmath>
+
+#include "judge/cause.h"
+#include "judge/platform_view.h"
+#include "nic/capabilities.h"
+#include "topology/pairing.h"
+
+namespace fabric {
+namespace {
+
+constexpr std::string_view kGone = " gone";  // in place of the netdev's index
+constexpr double kRemembered = 12 * kHour;   // for a device that was removed; the window of link_flap
+
+// A changed identity means that the driver was loaded again, or that another card has the name.
+void track_devices(Health& health, const View& view, double now) {
+  const bool is_first = health.now == 0;
+  for (const Port& port : view.now.ports) {
+    if (port.virtual_function) continue;  // added and removed with their guests
+    const std::string identity = port.pci + " " + std::to_string(port.ifindex);
+    const auto [known, is_new] = health.devices.try_emplace(port.id());
+    if (!is_new && known->second.identity == identity) continue;
+    if (!is_new && !known->second.identity.starts_with(port.pci + " "))  // another card
+      for (auto& [rule, subjects] : health.rules) subjects.erase(port.id());
+    known->second.identity = identity;
+    if (!is_first) known->second.since = now;
+  }
+}
+
+bool in_grace(const Health& health, const RulePolicy& policy, const std::string& subject, double now) {
+  if (now < policy.boot_grace) return true;
+  const HealthDevice* device = find_in(health.devices, subject);
+  const double age = device == nullptr ? -1 : now - device->since;
+  return age >= 0 && age < policy.reload_grace;  // negative: a file of an earlier boot
+}
+
+// Marks removed devices, and forgets them after a while. A slow device is not in every reading, but in `ages`, where
+// the members of a bond count as the bond.
+void track_removed(Health& health, const View& view, double now) {
+  for (auto& [id, device] : health.devices) {
+    const bool is_present = health.ages.contains(id.substr(0, id.find('@'))) || contains(view.now.ports, id, &Port::id);
+    if (!place_of_gone(device) && !is_present)
+      device = {device.identity.substr(0, device.identity.find(' ')).append(kGone), now};
+  }
+  std::erase_if(health.devices, [&](const auto& entry) {
+    return place_of_gone(entry.second) && now - entry.second.since > kRemembered;
+  });
+}
+
+// [exporter] exclude
+void drop_excluded(Health& health, const View& view) {
+  if (view.policy == nullptr || view.policy->exclude.empty()) return;
+  const auto is_excluded = [&](const auto& entry) {
+    const size_t slash = entry.first.find('/');  // subjects without it are not ports
+    return slash != std::string::npos && matches_any(view.policy->exclude, entry.first.substr(0, slash));
+  };
+  std::erase_if(health.devices, is_excluded);
+  for (auto& [rule, subjects] : health.rules) std::erase_if(subjects, is_excluded);
+}
+
+MeasuredList readings_of(const View& view, const RuleWindow& rule) {
+  MeasuredList out;
+  rule.read(view, rule, out);
+  return out;
+}
+
+void advance_rule(Health& health, const View& view, const RuleWindow& rule, double now) {
+  const RulePolicy& policy = rule_policy(view);
+  const WindowLimits& limits = limits_of(policy, rule);
+  Health::Subjects& subjects = health.rules[std::string(rule.key)];
+  if (limits.is_off()) subjects.clear();
+  else
+    for (Measured& reading : readings_of(view, rule)) {
+      if (rule.graced && in_grace(health, policy, reading.subject, now)) reading.amount = 0;
+      advance(subjects[reading.subject], rule, limits, &reading, now);
+    }
+  for (auto& [subject, state] : subjects)
+    if (state.seen != now) advance(state, rule, limits, nullptr, now);
+  std::erase_if(subjects, [&](const auto& entry) { return is_forgotten(entry.second, limits, now); });
+}
+
+// "12 h", "10 min", "40 s"
+std::string window_text(double seconds) {
+  if (seconds >= kHour) return number_text(seconds / kHour) + " h";
+  return seconds >= 2 * kMinute ? number_text(seconds / kMinute) + " min" : number_text(seconds) + " s";
+}
+
+// What one rule reports about one subject.
+struct Answer {
+  Status status = Status::ok;
+  const RuleWindow* rule = nullptr;
+  std::string observed, since;
+};
+
+Answer answer_of_state(const View& view, const RuleWindow& rule, const HealthState& state,
+                       const std::string& evidence) {
+  Answer out{state.status(), &rule, state.evidence.empty() ? evidence : state.evidence, {}};
+  if (out.status != Status::ok) {
+    out.since = time_text(wall_of(*view.health, state.since()));
+    if (rule.measure == Measure::count)
+      out.observed = number_text(state.value) + " in " + window_text(limits_of(rule_policy(view), rule).window) +
+                     "; latest: " + out.observed;
+  }
+  if (state.phase() == HealthPhase::clearing) out.observed += "; quiet now, not yet cleared";
+  if (state.phase() == HealthPhase::pending) out.observed += "; not yet confirmed";
+  return out;
+}
+
+Answer answer_of_reading(const View& view, const RuleWindow& rule, const Measured& reading) {
+  const WindowLimits& limits = limits_of(rule_policy(view), rule);
+  const HealthState* state = view.health == nullptr ? nullptr : view.health->find(rule.key, reading.subject);
+  Answer out{Status::ok, &rule, reading.evidence, {}};
+  if (state != nullptr) out = answer_of_state(view, rule, *state, reading.evidence);
+  if (view.health != nullptr && view.health->alone) return out;
+  const Status newest = status_of_reading(rule, limits, reading);
+  if (rank(newest) < rank(out.status)) out = {newest, &rule, reading.evidence, out.since};
+  return out;
+}
+
+using Answers = std::map<std::string, Answer>;
+
+// The worst answer per subject; the evidence of all if all are ok.
+void add(Answers& answers, const std::string& subject, Answer answer) {
+  const auto [known, is_new] = answers.try_emplace(subject, answer);
+  if (is_new) return;
+  Answer& have = known->second;
+  if (rank(answer.status) < rank(have.status)) have = std::move(answer);
+  else if (have.status == Status::ok && answer.status == Status::ok && have.observed != answer.observed)
+    append_item(have.observed, answer.observed);
+}
+
+void ask_window(const View& view, const RuleWindow& rule, Answers& answers) {
+  const MeasuredList readings = readings_of(view, rule);
+  for (const Measured& reading : readings) add(answers, reading.subject, answer_of_reading(view, rule, reading));
+  const auto* states = view.health == nullptr ? nullptr : find_in(view.health->rules, rule.key);
+  if (states == nullptr) return;
+  for (const auto& [subject, state] : *states)  // subjects without a reading keep their state
+    if (state.status() != Status::ok && !contains(readings, subject, &Measured::subject))
+      add(answers, subject, answer_of_state(view, rule, state, {}));
+}
+
+void replace(std::string& text, std::string_view mark, const std::string& by) {
+  for (size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + by.size()))
+    text.replace(at, mark.size(), by);
+}
+
+// InfiniBand has no netdev: commands that need one, and what shows the same there.
+constexpr std::pair<std::string_view, std::string_view> kInfinibandWords[] = {
+    {"ethtool -m {netdev}", "mlxlink -d {device} -m"},
+    {"ethtool -S {netdev}", "perfquery -x -C {device} -P {port}"},
+    {"ethtool {netdev}", "ibportstate -C {device} -P {port} -D 0 {port} query"},
+    {"ip link show dev {netdev}", "ibstat {device} {port}"},
+    {"ip link set {netdev} up", "ibportstate -C {device} -P {port} -D 0 {port} enable"},
+};
+
+// Drivers without a reload of devlink: the function is taken from its driver and given back.
+constexpr std::string_view kReload = "devlink dev reload pci/{pci}", kActivate = " action fw_activate";
+constexpr std::string_view kRebind =
+    "echo {pci} > /sys/bus/pci/drivers/{driver}/unbind && echo {pci} > /sys/bus/pci/drivers/{driver}/bind";
+
+bool must_rebind(const Port& port) {
+  return !port.pci.empty() && !port.kernel_driver.empty() && !capabilities_of(port.kernel_driver).devlink_reload;
+}
+
+}  // namespace
+
+std::optional<std::string> place_of_gone(const HealthDevice& device) {
+  if (!device.identity.ends_with(kGone)) return std::nullopt;
+  return device.identity.substr(0, device.identity.size() - kGone.size());
+}
+
+void advance_health(Health& health, const View& view, double now, int64_t wall) {
+  track_devices(health, view, now);
+  health.now = now;
+  health.wall = wall;
+  for (const RuleWindow& rule : rule_windows()) advance_rule(health, view, rule, now);
+  // A file of another version may name rules that no longer exist.
+  std::erase_if(health.rules, [](const auto& entry) { return find_window(entry.first) == nullptr; });
+  track_removed(health, view, now);
+  drop_excluded(health, view);
+}
+
+// The findings of a rule's windows, at most one per subject.
+void ask_windows(const Rule& rule, const View& view, Findings& findings) {
+  Answers answers;
+  for (const RuleWindow& window : rule_windows())
+    if (window.rule == rule.id && !limits_of(rule_policy(view), window).is_off()) ask_window(view, window, answers);
+  for (const auto& [subject, answer] : answers) {
+    const std::string expected(answer.rule->expected);
+    if (answer.status == Status::ok) findings.push_back(good(subject, answer.observed, expected));
+    else {
+      const Port* found = find_where(view.now.ports, [&id = subject](const Port& each) { return each.id() == id; });
+      const bool elsewhere = found != nullptr && !is_roce(*found) && !answer.rule->elsewhere.empty();
+      findings.push_back(bad(answer.status, subject, answer.observed, expected, std::string(answer.rule->meaning),
+                             fill_names(elsewhere ? answer.rule->elsewhere : answer.rule->remedy, found, subject)));
+    }
+    findings.back().since = answer.since;
+  }
+}
+
+std::optional<Status> health_status(const View& view, std::string_view rule, std::string_view subject) {
+  const RuleWindow* found = find_window(rule);
+  if (found == nullptr || limits_of(rule_policy(view), *found).is_off()) return std::nullopt;
+  for (const Measured& reading : readings_of(view, *found))
+    if (reading.subject == subject) return answer_of_reading(view, *found, reading).status;
+  return std::nullopt;
+}
+
+void mark_acknowledged(Report& report, const std::vector<Ack>& acks, int64_t wall) {
+  for (Finding& finding : report.findings) {
+    const auto ack =
+        std::ranges::find_if(acks, [&](const Ack& each) { return wall < each.until && covers(each, finding); });
+    if (ack == acks.end()) continue;
+    finding.acknowledged = true;
+    finding.acknowledgement = (ack->by.empty() ? "" : "by " + ack->by + " ") + "until " + time_text(ack->until) +
+                              (ack->comment.empty() ? "" : ": " + ack->comment);
+  }
+}
+
+std::string fill_names(std::string_view text, const Port* port, const std::string& subject, const std::string& peer) {
+  std::string out(text);
+  if (port != nullptr && port->link_layer == LinkLayer::infiniband) {
+    for (const auto& [ethernet, infiniband] : kInfinibandWords) replace(out, ethernet, std::string(infiniband));
+    replace(out, "{device}", port->rdma);
+    replace(out, "{port}", std::to_string(port->number));
+  }
+  if (port != nullptr && must_rebind(*port)) {
+    replace(out, std::string(kReload).append(kActivate), std::string(kRebind));
+    replace(out, kReload, std::string(kRebind));
+    replace(out, "{driver}", port->kernel_driver);
+  }
+  replace(out, "{netdev}", port == nullptr ? subject : port->netdev.empty() ? port->rdma : port->netdev);
+  replace(out, "{rdma}", port == nullptr ? subject : port->rdma + "/" + std::to_string(port->number));
+  replace(out, "{pci}", port == nullptr ? subject : port->pci);
+  replace(out, "{peer}", peer);
+  return out;
+}
+
+namespace {
+
+constexpr double kSlack = 1;           // readings are not exactly periodic: a wait may end this much early
+constexpr double kForget = 15 * 60;    // a state without readings is dropped after this time
+constexpr double kRareWindow = kHour;  // rules with such a window count rare events
+constexpr double kPartsInWindow = 60;
+
+void forget_the_future(HealthTrigger& trigger, double now) {
+  trigger.since = std::min(trigger.since, now);
+  if (trigger.turning) trigger.turning = now;
+}
+
+// The sum over the window, stored in at most 60 parts; for counts, only parts with events.
+HealthPart add_to_window(std::vector<HealthPart>& parts, const RuleWindow& rule, double window, const Measured& reading,
+                         double now) {
+  std::erase_if(parts, [&](const HealthPart& part) { return part.from <= now - window || part.from > now; });
+  if (rule.measure == Measure::ratio || reading.amount > 0) {
+    if (parts.empty() || parts.back().from <= now - window / kPartsInWindow) parts.push_back({now, 0, 0});
+    parts.back().amount += reading.amount;
+    parts.back().base += reading.base;
+  }
+  HealthPart sum{now, 0, 0};
+  for (const HealthPart& part : parts) {
+    sum.amount += part.amount;
+    sum.base += part.base;
+  }
+  return sum;
+}
+
+double value_of(const RuleWindow& rule, const HealthPart& sum) {
+  if (rule.measure == Measure::level) return sum.amount;
+  if (sum.amount < rule.least) return 0;
+  if (rule.measure == Measure::count) return sum.amount;
+  return sum.base > 0 ? sum.amount / sum.base : 0;
+}
+
+struct Values {
+  double window, newest;  // over the window; of the newest reading alone
+};
+
+void advance_trigger(HealthTrigger& trigger, std::optional<double> limit, const RuleWindow& rule,
+                     const WindowLimits& limits, const Values& values, double now) {
+  if (!limit) {
+    trigger = {};
+    return;
+  }
+  const bool opposite = trigger.on ? values.window < *limit * rule.quiet : values.window >= *limit;
+  if (!opposite) {
+    trigger.turning.reset();
+    return;
+  }
+  // A fault in bursts is quiet in most readings: those neither begin a wait nor end one.
+  if (!trigger.on && values.newest < *limit) return;
+  if (!trigger.turning) trigger.turning = now;
+  if (now - *trigger.turning + kSlack < (trigger.on ? limits.clear : limits.confirm)) return;
+  trigger = HealthTrigger{!trigger.on, trigger.on ? 0 : *trigger.turning, std::nullopt};
+}
+
+// A finding begins when a limit raises it, or when one reading is a finding by itself: a single link down counts,
+// though the limit is several in 12 h. Rules that need a confirmation have no such readings.
+void count_onset(HealthState& state, const RuleWindow& rule, const WindowLimits& limits, const Measured& reading,
+                 bool was_ok, double now) {
+  const bool struck =
+      rule.measure != Measure::level && limits.confirm <= 0 && status_of_reading(rule, limits, reading) != Status::ok;
+  const bool raised = was_ok && state.status() != Status::ok;
+  if ((struck && !state.struck) || (raised && !struck)) {
+    ++state.onsets;
+    if (!state.first_onset) state.first_onset = now;
+  }
+  state.struck = struck;
+}
+
+}  // namespace
+
+void advance(HealthState& state, const RuleWindow& rule, const WindowLimits& limits, const Measured* reading,
+             double now) {
+  if (now < state.seen) {
+    forget_the_future(state.warning, now);
+    forget_the_future(state.critical, now);
+    state.seen = now;
+  }
+  if (reading == nullptr) return;
+  state.seen = now;
+  const HealthPart own{now, reading->amount, reading->base};
+  state.value = value_of(
+      rule, rule.measure == Measure::level ? own : add_to_window(state.parts, rule, limits.window, *reading, now));
+  const auto warning = reading->warning ? reading->warning : limits.warning;
+  const auto critical = reading->critical ? reading->critical : limits.critical;
+  if ((warning && state.value >= *warning) || (critical && state.value >= *critical)) {
+    // A quiet reading does not replace the evidence of the events that still fill the window.
+    if (rule.measure == Measure::level || reading->amount > 0 || state.evidence.empty())
+      state.evidence = reading->evidence;
+  }
+  const bool was_ok = state.status() == Status::ok;
+  const double ratio = own.base > 0 ? own.amount / own.base : 0;
+  const Values values{state.value, rule.measure == Measure::ratio ? ratio : state.value};
+  advance_trigger(state.warning, warning, rule, limits, values, now);
+  advance_trigger(state.critical, critical, rule, limits, values, now);
+  count_onset(state, rule, limits, *reading, was_ok, now);
+  if (state.phase() == HealthPhase::ok) state.evidence.clear();
+}
+
+bool is_forgotten(const HealthState& state, const WindowLimits& limits, double now) {
+  return now - state.seen > std::max(kForget, limits.clear);
+}
+
+Status status_of_reading(const RuleWindow& rule, const WindowLimits& limits, const Measured& reading) {
+  const double value = value_of(rule, {0, reading.amount, reading.base});
+  auto warning = reading.warning ? reading.warning : limits.warning;
+  const auto critical = reading.critical ? reading.critical : limits.critical;
+  // In a window of seconds, a single event of a kind that is allowed a few times in 12 h is worth a warning.
+  if (warning && rule.measure == Measure::count && limits.window >= kRareWindow)
+    warning = std::min(*warning, rule.least);
+  if (critical && value >= *critical) return Status::critical;
+  return warning && value >= *warning ? Status::warning : Status::ok;
+}
+
+std::span<const RuleWindow> rule_windows() {
+  static const std::vector<RuleWindow> all = [] {
+    std::vector<RuleWindow> out;
+    for (const Rule& rule : rules())
+      for (const Measurement& each : rule.windows) {
+        out.push_back({each.window, each, rule.id, false});
+        if (each.slow) out.push_back({*each.slow, each, rule.id, true});
+      }
+    return out;
+  }();
+  return all;
+}
+
+const RuleWindow* find_window(std::string_view key) {
+  return find_where(rule_windows(), [&](const RuleWindow& window) { return window.key == key; });
+}
+
+WindowLimits limits_of(const RulePolicy& policy, const RuleWindow& window) {
+  const auto given = policy.windows.find(window.key);
+  WindowLimits out = given == policy.windows.end() ? window.limits : given->second;
+  if (!policy.is_enabled(window.rule)) out.warning = out.critical = std::nullopt;
+  return out;
+}
+
+double limit_of_window(const View& view, std::string_view key) {
+  const WindowLimits limits = limits_of(rule_policy(view), *find_window(key));
+  const double never = std::numeric_limits<double>::infinity();
+  return std::min(limits.warning.value_or(never), limits.critical.value_or(never));
+}
+
+std::string first_error(const View& view) {
+  const auto more = std::ranges::count(view.no_policy, '\n');
+  const std::string first = view.no_policy.substr(0, view.no_policy.find('\n'));
+  return more == 0 ? first : first + " (and " + std::to_string(more) + " more error" + (more > 1 ? "s)" : ")");
+}
+
+Report run_rules(const View& given, std::span<const std::string> only) {
+  Report report;
+  Findings& findings = report.findings;
+  const Pairing pairing = built_pairing(given);
+  View view = given;
+  view.pairing = &pairing;
+  const RulePolicy& policy = rule_policy(view);
+  const auto is_wanted = [&](const Rule& rule) {
+    return policy.is_enabled(rule.id) && (only.empty() || contains(only, rule.id) || contains(only, rule.group));
+  };
+  for (const Rule& rule : rules()) {
+    if (rule.is_cause() || !is_wanted(rule)) continue;
+    const size_t first = findings.size();
+    if (rule.ask != nullptr) {
+      rule.ask(view, findings);
+    } else if (rule.ask_host != nullptr) {
+      if (auto finding = rule.ask_host(view)) findings.push_back(std::move(*finding));
+    } else if (rule.ask_port != nullptr) {
+      for (const Port& port : view.now.ports)
+        if (auto finding = rule.ask_port(view, port)) findings.push_back(std::move(*finding));
+    } else {
+      ask_windows(rule, view, findings);
+    }
+    for (size_t i = first; i < findings.size(); ++i) findings[i].id = rule.id;
+  }
+  // Causes ask some of the rules above: they must not ask for causes again.
+  if (std::ranges::any_of(cause_rules(), [&](const Rule* rule) { return is_wanted(*rule); }))
+    for (Finding& cause : diagnose(view))
+      if (is_wanted(*find_rule(cause.id))) findings.push_back(std::move(cause));
+  for (Finding& each : findings)
+    if (const Status* severity = find_in(policy.severity, each.id);
+        severity != nullptr && (each.status == Status::warning || each.status == Status::critical))
+      each.status = *severity;
+  std::ranges::stable_sort(findings, {}, [](const Finding& each) { return rank(each.status); });
+  return report;
+}
+
+}  // namespace fabric

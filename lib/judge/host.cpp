@@ -1,0 +1,676 @@
+// SPDX-License-Identifier: Apache-2.0
+// The host: limits of jobs, memory, CPU power saving, clocks and interrupts.
+#include <cmath>
+
+#include "judge/engine.h"
+#include "judge/platform_view.h"
+
+namespace fabric {
+
+namespace {
+
+bool has_rdma(const View& view) { return !view.now.ports.empty(); }
+
+// On a machine for GPU jobs over RDMA a slow CPU setting costs more than the power it saves.
+bool has_gpus_and_rdma(const View& view) { return has_rdma(view) && !view.now.topology.gpus.empty(); }
+
+// In a guest the host controls frequency, idle states and clocks.
+bool is_virtual(const View& view) { return !view.now.topology.hypervisor.empty(); }
+
+// A resource limit that jobs inherit from the service that starts them: the limit of its running processes, and that of
+// its unit files, which applies from its next start.
+struct JobLimit {
+  const char* drop_in;  // name of the file to write: "memlock.conf"
+  const char* line;     // to write into it: "LimitMEMLOCK=infinity"
+  const char* by_hand;  // the fix for a process without a unit
+  std::optional<LimitSetting> JobService::*file;
+  std::optional<ResourceLimit> ProcessLimits::*process;
+  uint64_t ResourceLimit::*counts;            // soft or hard
+  std::string (*text)(const ResourceLimit&);  // memory_text or count_text
+};
+
+// systemd reads drop-ins by file name in any folder: the new one must sort after the one that sets the limit. The
+// drop-in of an instance belongs to its template: "slurmd@.service.d".
+std::string drop_in_of(const JobService& service, const JobLimit& limit) {
+  std::string name = limit.drop_in;
+  if (const auto& setting = service.*limit.file; setting && setting->where.file.find(".d/") != std::string::npos)
+    if (const std::string other = base_name(setting->where.file); other >= name) name = "z" + other;
+  const size_t at = service.unit.find('@');
+  const std::string unit = at == std::string::npos ? service.unit : service.unit.substr(0, at + 1) + ".service";
+  return "/etc/systemd/system/" + unit + ".d/" + name;
+}
+
+// The persistent fix, and its activation. Files of packages and for all services (system.conf, service.d) stay as is.
+std::string fix_files(const JobService& service, const JobLimit& limit) {
+  if (service.file.empty()) return std::string(limit.by_hand) + ", or from a unit with " + limit.line;
+  const std::string then = " Then: systemctl daemon-reload && systemctl restart " + service.unit;
+  const auto& setting = service.*limit.file;
+  if (setting && setting->where.file.starts_with("/etc/systemd/system/") &&
+      !setting->where.file.starts_with("/etc/systemd/system/service.d/"))
+    return "In " + setting->where.text() + " write " + limit.line + "." + then;
+  return "Write " + drop_in_of(service, limit) + " with two lines, [Service] and " + limit.line + "." + then;
+}
+
+// The process of a service with the lowest limit; nullptr: none could be read.
+const JobProcess* tightest(const JobService& service, const JobLimit& limit) {
+  const JobProcess* found = nullptr;
+  const auto value = [&](const JobProcess& each) { return (*(each.limits.*limit.process)).*limit.counts; };
+  for (const JobProcess& each : service.processes)
+    if (each.limits.*limit.process && (found == nullptr || value(each) < value(*found))) found = &each;
+  return found;
+}
+
+// "8 MiB (slurmd, pid 812); 8 MiB by FILE:LINE"
+std::string observed_text(const JobService& service, const JobProcess* process, const JobLimit& limit) {
+  std::string out = "not readable";
+  if (process != nullptr)
+    out = limit.text(*(process->limits.*limit.process)) + " (" + process->comm + ", pid " +
+          std::to_string(process->pid) + ")";
+  if (service.file.empty()) return process == nullptr ? out + "; " : out;
+  const auto& setting = service.*limit.file;
+  return out + "; " + (setting ? limit.text(setting->limit) + " by " + setting->where.text() : "its unit sets none");
+}
+
+struct LimitTexts {
+  std::string observed, expected, meaning;
+};
+// The finding about a service: `process` is the tightest, or null; `is_enough` of a limit that it or its files have;
+// `low` and `meaning` where jobs have too little.
+Finding finding_of(const JobService& service, const JobProcess* process, const JobLimit& limit, const LimitTexts& texts,
+                   Status low, const std::function<bool(const ResourceLimit&)>& is_enough) {
+  const auto& setting = service.*limit.file;
+  const bool files = !setting || is_enough(setting->limit);
+  const bool running = process != nullptr ? is_enough(*(process->limits.*limit.process)) : files;
+  if (service.role < JobRole::runtime || (running && files)) return good(service.unit, texts.observed, texts.expected);
+  if (running)
+    return bad(
+        Status::warning, service.unit, texts.observed, texts.expected,
+        "The running service still has its old limit. From its next start jobs get the lower limit of its unit files.",
+        fix_files(service, limit));
+  if (process != nullptr && setting && files)
+    return bad(low, service.unit, texts.observed, texts.expected,
+               texts.meaning + " Its unit files are correct, but the process started before the change.",
+               "systemctl daemon-reload && systemctl restart " + service.unit);
+  return bad(low, service.unit, texts.observed, texts.expected, texts.meaning, fix_files(service, limit));
+}
+
+constexpr Limit kEnoughMemory{
+    "memlock", "limit", 32, "GiB of locked memory, or the whole memory", "ROCm cvs (cvs/input/config_file/preflight)",
+    0.001,     1e6};
+
+// Whether jobs can register their memory with a NIC: true for unlimited, for the size of the memory, and for the limit.
+// The soft limit counts: neither NCCL nor UCX raises it.
+bool is_enough_memlock(const View& view, const ResourceLimit& limit) {
+  constexpr double kGiB = 1 << 30;
+  const uint64_t memory = view.now.host->memory;
+  return static_cast<double>(limit.soft) >= limit_of(view, kEnoughMemory) * kGiB ||
+         (memory != 0 && limit.soft >= memory);
+}
+
+constexpr JobLimit kLimit{.drop_in = "memlock.conf",
+                          .line = "LimitMEMLOCK=infinity",
+                          .by_hand = "Start it with ulimit -l unlimited",
+                          .file = &JobService::memlock,
+                          .process = &ProcessLimits::memlock,
+                          .counts = &ResourceLimit::soft,
+                          .text = memory_text};
+
+Finding finding_for(const View& view, const JobService& service, const JobProcess* process) {
+  const std::string observed = observed_text(service, process, kLimit), expected = "unlimited";
+  const bool weak = service.role < JobRole::runtime, batch = service.role == JobRole::batch;
+  if (process == nullptr && !service.memlock)
+    return weak ? good(service.unit, observed, expected)
+                : bad(Status::unknown, service.unit, observed, expected,
+                      "The limits of its running processes could not be read.",
+                      "Run as root: fabric-agentctl check --only memlock");
+  if (weak) return good(service.unit, observed + " (starts no jobs itself)", "any");
+  const std::string meaning =
+      std::string(batch ? "Jobs inherit the memlock limit of this service."
+                        : "Containers inherit the memlock limit of this service unless started with --ulimit "
+                          "memlock=-1 or CAP_IPC_LOCK.") +
+      " Beyond it ibv_reg_mr fails with ENOMEM (\"Cannot allocate memory\"). limits.conf does not apply to services.";
+  return finding_of(service, process, kLimit, {observed, expected, meaning}, batch ? Status::critical : Status::warning,
+                    [&](const ResourceLimit& limit) { return is_enough_memlock(view, limit); });
+}
+
+// A service that does not run starts no jobs. Where processes of other users are hidden, the limit of jobs is unknown.
+void ask_memlock(const View& view, Findings& findings) {
+  if (!view.now.host || !has_rdma(view)) return;
+  for (const JobService& service : view.now.host->services) {
+    const JobProcess* process = tightest(service, kLimit);
+    if (!service.processes.empty() && (process != nullptr || !view.now.host->processes_hidden))
+      findings.push_back(finding_for(view, service, process));
+  }
+}
+
+}  // namespace
+
+constexpr Rule kMemlock{
+    .id = "memlock",
+    .group = group::host,
+    .title = "A job launcher limits memlock",
+    .meaning =
+        "RDMA pins its memory, and the kernel counts pinned memory against RLIMIT_MEMLOCK. Jobs inherit the limit of "
+        "the service that starts them (slurmd, pbs_mom, containerd, ...). Limits in limits.conf apply to logins only. "
+        "The limit of the running process counts; a changed unit applies after daemon-reload and restart. Services "
+        "that ask_memlock another service to start containers (dockerd, kubelet) are listed only.",
+    .inspect = "grep 'Max locked' /proc/PID/limits; systemctl show -p LimitMEMLOCK UNIT",
+    .fix = "systemctl edit UNIT, and write [Service] and LimitMEMLOCK=infinity; systemctl restart UNIT",
+    .limits = {&kEnoughMemory},
+    .ask = ask_memlock,
+};
+
+namespace {
+
+// Why jobs get these limits: Slurm propagates the limits of the submitting shell; without a service, shells start jobs.
+// Empty: jobs do not get them.
+std::string reader_of(const Host& host) {
+  if (host.slurm && host.slurm->propagates_memlock)
+    return "Slurm propagates the limits of the submitting shell to the job (PropagateResourceLimits, " +
+           host.slurm->where.text() + ").";
+  const auto starts = [](const JobService& each) {
+    return each.unit.starts_with("slurm") || (each.role >= JobRole::runtime && !each.processes.empty());
+  };
+  if (!host.slurm && !host.processes_hidden && std::ranges::none_of(host.services, starts))
+    return "No service starts jobs on this host: jobs start in shells and inherit their limits.";
+  return {};
+}
+
+// Groups of sound servers, whose packages ship an entry of their own: they do not concern jobs.
+constexpr std::string_view kSound[] = {"@audio", "@jackuser", "@pipewire", "@realtime"};
+
+constexpr const char* kFix = "Write \"* - memlock unlimited\" to /etc/security/limits.d/90-rdma.conf and log in again.";
+
+std::string consequence(bool some_only, const std::string& reader) {
+  return std::string(some_only ? "Processes of these users" : "Users' processes") +
+         " cannot register memory with the NIC beyond this (ibv_reg_mr fails with ENOMEM). " + reader;
+}
+
+// root may lock any memory, and system accounts (that of a display manager) start no jobs.
+bool is_of_a_user(const JobService& service) {
+  constexpr unsigned kFirstUser = 1000;  // UID_MIN of /etc/login.defs
+  constexpr std::string_view kPrefix = "user@", kSuffix = ".service";
+  if (!service.unit.starts_with(kPrefix) || !service.unit.ends_with(kSuffix)) return false;
+  const std::string_view uid = std::string_view(service.unit).substr(kPrefix.size());
+  return parse_number<unsigned>(uid.substr(0, uid.size() - kSuffix.size())).value_or(0) >= kFirstUser;
+}
+
+// The first session that is too low. Without an entry, sessions have the default limit of services (systemd's: 8 MiB).
+std::string low_session(const View& view) {
+  const Host& host = *view.now.host;
+  if (!has_gpus_and_rdma(view) || host.slurm || reader_of(host).empty()) return {};
+  for (const JobService& service : host.services)
+    for (const JobProcess& each : service.processes)
+      if (is_of_a_user(service) && each.limits.memlock && !is_enough_memlock(view, *each.limits.memlock))
+        return memory_text(*each.limits.memlock) + " (" + service.unit + ", pid " + std::to_string(each.pid) + ")";
+  return {};
+}
+
+std::optional<Finding> ask_limits_conf(const View& view) {
+  const auto& host = view.now.host;
+  if (!host || !has_rdma(view)) return std::nullopt;
+  const std::string reader = reader_of(*host), expected = "* unlimited";
+  std::string low, all;
+  bool some_only = true;  // no low entry for "*"
+  bool has_soft = false;  // limits.conf sets the soft limit, which counts
+  for (const UserLimit& entry : host->user_limits) {
+    const LimitSetting& setting = entry.soft ? *entry.soft : *entry.hard;
+    const std::string text = entry.domain + " " + bytes_text(setting.limit.soft) + " (" + setting.where.text() + ")";
+    append_item(all, text);
+    if (contains(kSound, entry.domain)) continue;
+    has_soft = has_soft || entry.soft;
+    if (is_enough_memlock(view, setting.limit)) continue;
+    append_item(low, text);
+    some_only = some_only && entry.domain != "*";
+  }
+  if (const std::string session = has_soft ? "" : low_session(view); !session.empty())
+    return bad(Status::warning, kHostSubject, session + "; no soft limit in limits.conf", expected,
+               consequence(false, reader), kFix);
+  if (all.empty()) return std::nullopt;
+  if (!low.empty() && reader.empty() && host->processes_hidden) return std::nullopt;  // a hidden service may start jobs
+  if (low.empty() || reader.empty()) return good(kHostSubject, std::move(all), expected);
+  return bad(Status::warning, kHostSubject, low, expected, consequence(some_only, reader),
+             std::string(some_only ? "Write unlimited in these lines, or take the lines out if the file has \"* - "
+                                     "memlock unlimited\". Then log in again."
+                                   : "Replace them with \"* - memlock unlimited\". Then log in again.") +
+                 (host->slurm && host->slurm->propagates_memlock
+                      ? " Or set PropagateResourceLimitsExcept=MEMLOCK in slurm.conf."
+                      : ""));
+}
+
+}  // namespace
+
+constexpr Rule kLimitsConf{
+    .id = "limits-conf",
+    .group = group::host,
+    .title = "limits.conf limits memlock of jobs",
+    .meaning =
+        "pam_limits applies the memlock entries of /etc/security/limits.conf and limits.d to logins. Jobs get them if "
+        "Slurm propagates the limits of the submitting shell (its default), or if no service starts jobs. With a "
+        "finite limit ibv_reg_mr fails with ENOMEM. If no service starts jobs and no entry exists, the limit of open "
+        "sessions (user@UID.service) counts.",
+    .inspect = "ulimit -l in a new shell; grep -r memlock /etc/security/limits.conf /etc/security/limits.d",
+    .fix = kFix,
+    .limits = {&kEnoughMemory},
+    .ask_host = ask_limits_conf,
+};
+
+// The hard limit counts: NCCL raises the soft limit to it (src/bootstrap.cc, setFilesLimit), as do UCCL, Java and Go
+// programs. systemd's default is 1024 with a hard limit of 524,288.
+constexpr Limit kOpenFiles{"nofile",
+                           "limit",
+                           65'535,
+                           "open files, at least (hard limit)",
+                           "Microsoft, for MPI on its HPC machines; Slurm's unit has 131072",
+                           1024,
+                           1e9};
+
+namespace {
+
+Finding finding_for(const JobService& service, const JobProcess& process, const JobLimit& limit, double least) {
+  std::string observed = observed_text(service, &process, limit);
+  if (process.limits.core) observed += "; core " + memory_text(*process.limits.core);  // a fact
+  const std::string meaning =
+      std::string(service.role == JobRole::batch
+                      ? "Jobs inherit the limit of open files of this service"
+                      : "Containers inherit the limit of open files of this service unless started with --ulimit "
+                        "nofile") +
+      ". Large jobs need a descriptor for each connection, queue and shared segment. Beyond the limit NCCL, MPI and "
+      "data loaders fail with \"Too many open files\" (EMFILE); small jobs run well.";
+  return finding_of(service, &process, limit,
+                    {observed, "at least " + std::to_string(std::llround(least)) + " (hard limit)", meaning},
+                    Status::warning,
+                    [least](const ResourceLimit& each) { return static_cast<double>(each.hard) >= least; });
+}
+
+// `memlock` reports services whose processes cannot be read.
+void ask_nofile(const View& view, Findings& findings) {
+  if (!view.now.host || !has_rdma(view)) return;
+  for (const JobService& service : view.now.host->services) {
+    const JobLimit limit{.drop_in = "nofile.conf",
+                         // Programs with select(2) need a soft limit of 1024.
+                         .line = service.role == JobRole::batch ? "LimitNOFILE=131072" : "LimitNOFILE=1024:524288",
+                         .by_hand = "Start it with ulimit -Hn 131072",
+                         .file = &JobService::nofile,
+                         .process = &ProcessLimits::nofile,
+                         .counts = &ResourceLimit::hard,
+                         .text = count_text};
+    if (const JobProcess* process = tightest(service, limit))
+      findings.push_back(finding_for(service, *process, limit, limit_of(view, kOpenFiles)));
+  }
+}
+
+}  // namespace
+
+constexpr Rule kNofile{
+    .id = "nofile",
+    .group = group::host,
+    .title = "A job launcher allows too few open files",
+    .meaning =
+        "Each connection, queue, device and shared segment needs a file descriptor; a process of a job on many GPUs "
+        "needs thousands. Jobs inherit the limit of the service that starts them. The hard limit counts, because NCCL "
+        "and others raise the soft limit to it.",
+    .inspect = "grep 'Max open files' /proc/PID/limits; in a job: ulimit -Hn",
+    .fix = "systemctl edit UNIT, and write [Service] and LimitNOFILE=131072; systemctl restart UNIT",
+    .limits = {&kOpenFiles},
+    .ask = ask_nofile,
+};
+
+constexpr Limit kMostHugePages{
+    "hugepages", "limit", 0.5, "of the memory reserved as huge pages", "ours: what a site needs depends on its jobs",
+    0.01,         1};
+
+namespace {
+
+// Guests and DPDK run in huge pages: most of the memory by design.
+bool gives_devices_away(const Node& node) {
+  const auto is_given = [&](const PciDevice& device) { return is_given_away(node, device.pci); };
+  return std::ranges::any_of(node.topology.gpus, is_given) || std::ranges::any_of(node.topology.nics, is_given);
+}
+
+std::optional<Finding> ask_hugepages(const View& view) {
+  const auto& host = view.now.host;
+  if (!host || !has_rdma(view)) return std::nullopt;
+  std::string observed;
+  uint64_t sum = 0;
+  for (const auto& [size, pages] : host->huge_pages.reserved) {
+    append_item(observed, std::to_string(pages) + " of " + bytes_text(size));
+    sum += pages > kNoLimit / size ? kNoLimit / 4 : pages * size / 4;  // quarters, so that the sum does not overflow
+  }
+  if (!host->huge_pages.transparent.empty())
+    append_item(observed, "transparent: " + host->huge_pages.transparent, "; ");
+  if (observed.empty()) return std::nullopt;
+  const double most = limit_of(view, kMostHugePages);
+  if (host->memory != 0 && !gives_devices_away(view.now) &&
+      static_cast<double>(sum) > most / 4 * static_cast<double>(host->memory))
+    return bad(Status::warning, kHostSubject, observed, "at most " + number_text(100 * most) + " % of the memory",
+               "Only programs that ask for huge pages can use them. Jobs find too little of the " +
+                   std::to_string(host->memory >> 30) + " GiB of memory free and are killed.",
+               "Lower vm.nr_hugepages in /etc/sysctl.d, or hugepages= on the kernel command line.");
+  return good(kHostSubject, std::move(observed), "any");
+}
+
+}  // namespace
+
+constexpr Rule kHugePages{
+    .id = "hugepages",
+    .group = group::host,
+    .title = "Huge pages reserve too much memory",
+    .meaning =
+        "Memory reserved as huge pages is unavailable to everything that does not ask for huge pages. Not reported "
+        "where guests or DPDK have devices of this machine (vfio-pci): they use huge pages.",
+    .inspect = "grep Huge /proc/meminfo; sysctl vm.nr_hugepages",
+    .fix = "Lower vm.nr_hugepages in /etc/sysctl.d, or hugepages= on the kernel command line.",
+    .limits = {&kMostHugePages},
+    .ask_host = ask_hugepages,
+};
+
+namespace {
+
+// With these drivers "powersave" leaves the frequency to the hardware, which follows the energy preference.
+bool has_energy_preference(const HostCpu& cpu) {
+  return cpu.frequency_driver == "intel_pstate" || cpu.frequency_driver == "amd-pstate-epp";
+}
+
+std::optional<Finding> ask_governor(const View& view) {
+  const auto& host = view.now.host;
+  if (!host || host->cpu.frequency.empty() || !has_gpus_and_rdma(view) || is_virtual(view)) return std::nullopt;
+  const HostCpu& cpu = host->cpu;
+  const FrequencyGroup* slow = nullptr;
+  std::string observed;
+  for (const FrequencyGroup& group : cpu.frequency) {
+    append_item(observed, group.governor + (group.preference.empty() ? "" : " (" + group.preference + ")"), "; ");
+    if (cpu.frequency.size() > 1) observed += " on CPUs " + group.cpus;
+    if (group.governor != "performance" && group.governor != "userspace" &&
+        !(has_energy_preference(cpu) && group.preference == "performance"))
+      slow = &group;
+  }
+  observed += " by " + cpu.frequency_driver;
+  if (slow == nullptr) return good(kHostSubject, std::move(observed), "performance");
+  const bool at_lowest = slow->governor == "powersave" && !has_energy_preference(cpu);
+  return bad(Status::warning, kHostSubject, std::move(observed), "performance",
+             at_lowest
+                 ? "The CPUs stay at their lowest frequency: work of the host takes two to four times as long."
+                 : "CPUs start each burst of work at a low frequency. Threads that feed GPUs and NICs work in bursts.",
+             "cpupower frequency-set -g performance; persistent: tuned-adm profile throughput-performance");
+}
+
+}  // namespace
+
+constexpr Rule kGovernor{
+    .id = "governor",
+    .group = group::host,
+    .title = "CPUs do not run at full speed",
+    .meaning =
+        "The cpufreq governor performance keeps CPUs fast; so does powersave with the energy preference performance on "
+        "intel_pstate and amd-pstate-epp. Other governors raise the frequency only after work has begun. Not checked "
+        "in virtual machines.",
+    .inspect = "cpupower frequency-info",
+    .fix = "cpupower frequency-set -g performance; persistent: tuned-adm profile throughput-performance",
+    .ask_host = ask_governor,
+};
+
+constexpr Limit kIdleLatency{"c-states",
+                             "limit",
+                             20,
+                             "microseconds to leave the deepest idle state",
+                             "C1 and C1E of Intel and AMD servers need 1 to 10, C6 and AMD's C2 100 and more",
+                             1,
+                             1e6};
+
+namespace {
+
+// The kernel option that asks for shallow states and that this driver ignores; empty: none.
+std::string ignored_option(const Host& host) {
+  if (host.cpu.idle_driver != "intel_idle") return {};
+  constexpr std::string_view kOption = "processor.max_cstate=";
+  for (const std::string& word : host.kernel_options)
+    if (word.starts_with(kOption) &&
+        parse_number<unsigned>(std::string_view(word).substr(kOption.size())).value_or(9) <= 1)
+      return word;
+  return {};
+}
+
+// Deep idle states are the site's choice between power and latency. Only a choice without effect is a fault.
+std::optional<Finding> ask_c_states(const View& view) {
+  const auto& host = view.now.host;
+  if (!host || host->cpu.idle.empty() || !has_gpus_and_rdma(view) || is_virtual(view)) return std::nullopt;
+  const HostCpu& cpu = host->cpu;
+  const auto describe = [&](const IdleGroup& group) {
+    return group.state + " (" + std::to_string(group.latency) + " us)" +
+           (cpu.idle.size() > 1 ? " on CPUs " + group.cpus : "");
+  };
+  const std::string observed = "deepest " + joined(cpu.idle, "; ", describe) + " by " + cpu.idle_driver;
+  const double shallow = limit_of(view, kIdleLatency);
+  const auto [least, most] = std::ranges::minmax_element(cpu.idle, {}, &IdleGroup::latency);
+  if (least->latency <= shallow && most->latency > shallow)
+    return bad(Status::warning, kHostSubject, observed, "the same on all CPUs",
+               "Deep idle states are disabled on some CPUs only. Threads on the other CPUs wake up later by " +
+                   std::to_string(most->latency) + " microseconds, and the slowest rank sets the pace of a collective.",
+               "Disable them on all CPUs: cpupower idle-set -D " + number_text(shallow) +
+                   "; or enable them on all CPUs: cpupower idle-set -E");
+  if (const std::string option = ignored_option(*host); !option.empty() && most->latency > shallow)
+    return bad(
+        Status::warning, kHostSubject, observed, "C1, because of " + option + " on the kernel command line",
+        "The option belongs to acpi_idle. The active driver intel_idle ignores it, so all deep idle states are in use.",
+        "Add intel_idle.max_cstate=1 to the kernel command line, or: cpupower idle-set -D " + number_text(shallow));
+  return good(kHostSubject, observed, "the same on all CPUs");
+}
+
+}  // namespace
+
+constexpr Rule kCStates{
+    .id = "c-states",
+    .group = group::host,
+    .title = "Idle states differ between CPUs",
+    .meaning =
+        "A CPU in a deep idle state (C6, AMD's C2) needs 100 microseconds and more to wake up. Deep idle states are "
+        "the site's choice and listed only. Reported are deep states that are disabled on some CPUs only, and a kernel "
+        "option that the active idle driver ignores.",
+    .inspect = "cpupower idle-info",
+    .fix = "cpupower idle-set -D 20 disables deep states on all CPUs; cpupower idle-set -E enables them.",
+    .limits = {&kIdleLatency},
+    .ask_host = ask_c_states,
+};
+
+namespace {
+
+// Clocks that are a device register: each read is a system call and slow
+// (drivers/clocksource/acpi_pm.c, arch/x86/kernel/hpet.c, kernel/time/jiffies.c of Linux 6.12).
+constexpr std::string_view kSlow[] = {"hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit"};
+
+std::optional<Finding> ask_clock_source(const View& view) {
+  const auto& host = view.now.host;
+  if (!host || host->clock.current.empty() || !has_rdma(view)) return std::nullopt;
+  const ClockSource& clock = host->clock;
+  const bool slow = contains(kSlow, clock.current);
+  if (!slow || is_virtual(view)) return good(kHostSubject, clock.current, "a clock source without a system call");
+  const bool has_tsc = contains(clock.available, "tsc");
+  const std::string cause = has_tsc ? "It was chosen by clocksource= on the kernel command line or through sysfs."
+                                    : "The kernel found the time stamp counters of the CPUs unstable.";
+  const std::string remedy = has_tsc ? "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource, "
+                                       "and remove clocksource= from the kernel command line."
+                                     : "Update the firmware. Reason: journalctl -k -g 'clocksource|tsc'. If the vendor "
+                                       "guarantees a stable counter, add tsc=reliable to the kernel command line.";
+  return bad(Status::warning, kHostSubject, clock.current, "tsc",
+             "Each clock read is a system call and a slow device register: microseconds instead of "
+             "nanoseconds. NCCL, MPI and profilers read the clock all the time. " +
+                 cause,
+             remedy);
+}
+
+}  // namespace
+
+constexpr Rule kClockSource{
+    .id = "clock-source",
+    .group = group::host,
+    .title = "The clock source needs a system call",
+    .meaning =
+        "Reading the clock takes some 20 nanoseconds with tsc. With hpet or acpi_pm it takes microseconds and "
+        "serializes all CPUs. The kernel falls back to them when it finds the time stamp counters of the CPUs "
+        "unsynchronized. Not reported in virtual machines.",
+    .inspect = "cat /sys/devices/system/clocksource/clocksource0/current_clocksource; journalctl -k -g clocksource",
+    .fix =
+        "Remove clocksource= from the kernel command line, or update the firmware if the kernel marked tsc unstable.",
+    .ask_host = ask_clock_source,
+};
+
+namespace {
+
+std::string names_of(const NicInterrupts& nic) {
+  constexpr size_t kShown = 4;
+  std::string text;
+  for (size_t i = 0; i < nic.elsewhere.size() && i < kShown; ++i) {
+    const Interrupt& each = nic.elsewhere[i];
+    append_item(text, std::to_string(each.irq) + " " + each.name + " on CPU " + each.cpus);
+  }
+  return text + (nic.elsewhere.size() > kShown ? ", ..." : "");
+}
+
+Finding finding_for(const Host& host, const NicInterrupts& nic) {
+  const std::string node = "NUMA node " + std::to_string(nic.numa);
+  const size_t far = nic.elsewhere.size();
+  // With more queues than local CPUs, drivers place the rest on remote ones.
+  if (far + std::min<size_t>(nic.local_cpus, nic.queues) <= nic.queues)
+    return good(nic.nic, std::to_string(nic.queues - far) + " of " + std::to_string(nic.queues) + " queues on " + node,
+                node);
+  const bool balanced = host.irqbalance == true;
+  return bad(
+      Status::warning, nic.nic,
+      std::to_string(far) + " of " + std::to_string(nic.queues) + " queues elsewhere: IRQ " + names_of(nic), node,
+      "CPUs on another NUMA node serve the interrupts of these queues: each packet and completion crosses the link "
+      "between NUMA nodes. " +
+          std::string(balanced ? "irqbalance runs and may have placed them there."
+                               : "The driver, irqaffinity= or a tuning script may have placed them there."),
+      "For each IRQ: cat /sys/devices/system/node/node" + std::to_string(nic.numa) +
+          "/cpulist > /proc/irq/IRQ/smp_affinity_list; NVIDIA: set_irq_affinity_bynode.sh " + std::to_string(nic.numa) +
+          " NETDEV." + (balanced ? " First systemctl disable --now irqbalance, or ban these IRQs (--banirq)." : ""));
+}
+
+void ask_irq_affinity(const View& view, Findings& findings) {
+  if (!view.now.host || is_virtual(view)) return;
+  for (const NicInterrupts& nic : view.now.host->interrupts) findings.push_back(finding_for(*view.now.host, nic));
+}
+
+}  // namespace
+
+constexpr Rule kIrqAffinity{
+    .id = "irq-affinity",
+    .group = group::host,
+    .title = "NIC queues interrupt CPUs on another NUMA node",
+    .meaning =
+        "Each queue of a NIC interrupts one CPU (/proc/irq/N/effective_affinity_list), which should be on the NUMA "
+        "node of the NIC. Queues that exceed the number of local CPUs are not reported, nor are interrupts for "
+        "commands and events. irqbalance moves interrupts every 10 seconds unless they are banned.",
+    .inspect = "grep NETDEV /proc/interrupts; cat /proc/irq/*/effective_affinity_list; systemctl status irqbalance",
+    .fix =
+        "set_irq_affinity_bynode.sh NODE NETDEV, and systemctl disable --now irqbalance or ban these interrupts "
+        "(--banirq).",
+    .ask = ask_irq_affinity,
+};
+
+namespace {
+
+std::optional<Finding> ask_numa_balancing(const View& view) {
+  const auto& host = view.now.host;
+  if (!host || !host->numa_balancing || !has_gpus_and_rdma(view) || view.now.topology.numa_cpus.size() < 2)
+    return std::nullopt;
+  const unsigned mode = *host->numa_balancing;
+  if (const auto* wanted = view.policy == nullptr ? nullptr : find_in(view.policy->sysctl, "kernel.numa_balancing"))
+    return good(kHostSubject, std::to_string(mode), *wanted + " (the configuration's [sysctl])");
+  if ((mode & 1) == 0)  // 2 alone moves pages between kinds of memory only
+    return good(kHostSubject, mode == 0 ? "0 (off)" : std::to_string(mode) + " (memory tiering only)", "0");
+  return bad(
+      Status::warning, kHostSubject, std::to_string(mode) + " (on)", "0",
+      "The kernel unmaps pages of processes to see which CPU uses them, and moves pages between NUMA nodes. Jobs bound "
+      "to a NUMA node only pay for the page faults, which delay GPU work.",
+      "sysctl -w kernel.numa_balancing=0; persistent: \"kernel.numa_balancing\" = 0 in [sysctl] of fabric-agent.toml");
+}
+
+}  // namespace
+
+constexpr Rule kNumaBalancing{
+    .id = "numa-balancing",
+    .group = group::host,
+    .title = "Automatic NUMA balancing is on",
+    .meaning =
+        "With NUMA balancing the kernel unmaps pages to see which CPU uses them, and migrates them. GPU jobs are "
+        "already bound to their NUMA node and only pay for the page faults. A value wanted by [sysctl] in "
+        "fabric-agent.toml is not reported.",
+    .inspect = "sysctl kernel.numa_balancing",
+    .fix = "sysctl -w kernel.numa_balancing=0, and add \"kernel.numa_balancing\" = 0 to [sysctl] in fabric-agent.toml.",
+    .ask_host = ask_numa_balancing,
+};
+
+namespace {
+
+// The firmware's name for this number of NUMA nodes per package. AMD has up to NPS4.
+std::string firmware_name(const std::string& vendor, unsigned nodes) {
+  if (vendor == "GenuineIntel") return " (SNC" + std::to_string(nodes) + ")";
+  if (vendor != "AuthenticAMD" && vendor != "HygonGenuine") return {};
+  return nodes <= 4 ? " (NPS" + std::to_string(nodes) + ")" : " (L3 cache as NUMA domain)";
+}
+
+// NODE and SYS have a different meaning with SNC.
+std::optional<Finding> ask_snc(const View& view) {
+  const Topology& topology = view.now.topology;
+  if (!view.now.host || topology.numa_socket.empty()) return std::nullopt;
+  std::map<int, unsigned> nodes;  // by package
+  for (const auto& [node, socket] : topology.numa_socket) ++nodes[socket];
+  unsigned most = 0;
+  for (const auto& [socket, count] : nodes) most = std::max(most, count);
+  std::string observed = std::to_string(most) + " NUMA node" + (most == 1 ? "" : "s") + " per package";
+  if (most > 1)
+    observed += firmware_name(view.now.host->cpu.vendor, most) +
+                ": NODE is within one node, SYS includes the other nodes of the same package, so a SYS pair can be as "
+                "close as a NODE pair without clustering";
+  return good(kHostSubject, std::move(observed), "any");
+}
+
+}  // namespace
+
+constexpr Rule kSnc{
+    .id = "snc",
+    .group = group::host,
+    .title = "NUMA nodes per CPU package",
+    .meaning =
+        "Sub-NUMA clustering (Intel SNC, AMD NPS) divides a package into several NUMA nodes. Listed only. A GPU and a "
+        "NIC on one package can then be SYS, and a process bound to the node of its GPU has only that part of the "
+        "package's CPUs and memory bandwidth.",
+    .inspect = "lscpu; numactl -H",
+    .ask_host = ask_snc,
+};
+
+namespace {
+
+std::optional<Finding> ask_lockdown(const View& view) {
+  const auto& host = view.now.host;
+  if (!host || host->lockdown.empty() || !has_rdma(view)) return std::nullopt;
+  std::string observed = host->lockdown;
+  if (observed != "none")
+    observed +=
+        ": denies opening root-only debugfs files (mlx5 congestion control), and writes to PCI configuration space "
+        "(mrrs, ACS, vendor firmware tools)";
+  return good(kHostSubject, std::move(observed), "any");
+}
+
+}  // namespace
+
+constexpr Rule kLockdown{
+    .id = "lockdown",
+    .group = group::host,
+    .title = "Kernel lockdown mode",
+    .meaning =
+        "Under lockdown (Secure Boot) the kernel denies root some debugfs files and writes to PCI configuration space. "
+        "Listed only, because it explains why some settings cannot be read or applied.",
+    .inspect = "cat /sys/kernel/security/lockdown",
+    .ask_host = ask_lockdown,
+};
+
+std::span<const Rule> host_rules() {
+  static constexpr Rule kAll[]{kMemlock,     kLimitsConf,  kNofile,        kHugePages, kGovernor, kCStates,
+                               kClockSource, kIrqAffinity, kNumaBalancing, kSnc,       kLockdown};
+  return kAll;
+}
+
+}  // namespace fabric

@@ -1,0 +1,1004 @@
+// SPDX-License-Identifier: Apache-2.0
+// The link of a port: state, rate, MTU, GIDs, flaps and errors; why it does not come up, and what damages it.
+#include "judge/link.h"
+
+#include <cmath>
+
+#include "judge/cabling.h"
+#include "judge/engine.h"
+#include "judge/finding.h"
+#include "judge/network.h"
+#include "judge/optics.h"
+#include "judge/platform_view.h"
+#include "judge/port_context.h"
+#include "judge/rule.h"
+#include "judge/topology.h"
+#include "nic/counter_catalogue.h"
+#include "node/locality.h"
+
+namespace fabric {
+
+namespace {
+
+// enum ib_port_state and ib_port_phys_state (rdma/ib_verbs.h of Linux 6.12).
+enum : unsigned { kPortDown = 1, kInit = 2, kArmed = 3, kActiveDefer = 5 };
+enum : unsigned { kSleep = 1, kPolling = 2, kTraining = 4, kRecovery = 6 };
+
+// What a physical state means, 0: any other one. fill_names() completes the remedy; InfiniBand has no netdev, and gets
+// ibportstate by a directed route, which needs no subnet manager, in place of ethtool and ip.
+struct Advice {
+  unsigned phys_state = 0;
+  std::string_view meaning, remedy;
+};
+constexpr std::string_view kNoSignal = "The port receives no signal: cable, transceiver, or disabled switch port.",
+                           kFlaps = "The link goes up and down: bad cable, transceiver or connector.",
+                           kIsDown = "The port is down.";
+constexpr Advice kMismatch{
+    kTraining, "Link training fails: speed, FEC or auto-negotiation differ between the ends, or the cable is bad.",
+    "Configure the same speed and FEC on {netdev} and on the switch port (ethtool {netdev}), else replace the cable."};
+constexpr Advice kEthernet[]{
+    {kPolling, kNoSignal, "Enable the switch port. Reseat or replace the cable and the transceiver of {netdev}."},
+    kMismatch,
+    {kRecovery, kFlaps, "Clean, reseat or replace the cable and the transceiver of {netdev}."},
+    {kSleep, "The port sleeps to save power.", "Disable power saving of the port, then ip link set {netdev} up"},
+    {0, kIsDown,
+     "Find out whether {netdev} has carrier (ip link show dev {netdev}), then check cable and switch port."}};
+constexpr Advice kInfiniband[]{
+    {kPolling, kNoSignal,
+     "Enable the switch's port. Reseat or replace the cable and the transceiver of {rdma}, then: ethtool {netdev}"},
+    {kTraining, "Link training fails: speed or width differ between the ends, or the cable is bad.",
+     "Replace the cable, then compare enabled speed and width of both ends: ethtool {netdev}"},
+    {kRecovery, kFlaps, "Clean, reseat or replace the cable and the transceiver of {rdma}, then: ethtool {netdev}"},
+    {0, kIsDown, "Read its state, then check cable and switch port: ethtool {netdev}"}};
+
+// Reasons of the NIC that say more than the physical state, which RoCE drivers call Disabled whatever the cause.
+constexpr std::pair<std::string_view, Advice> kByReason[]{
+    {"Link training failure", kMismatch},
+    {"Logical mismatch", kMismatch},
+    {"BMC request down",
+     {0, "The BMC of this host took the link down.",
+      "Enable the port in the settings of the BMC (NC-SI, shared network port), and read its log: ipmitool sel elist"}},
+    {"OTP speed violation",
+     {0, "The NIC refuses the speed: it is above the limit that is fused into this NIC.",
+      "Choose a lower speed on the switch port: ethtool {netdev}. Else replace the NIC by a model for this speed."}}};
+
+Advice advice(const Port& port) {
+  if (port.link_status)
+    if (const auto* row =
+            find_where(kByReason, [&](const auto& each) { return each.first == port.link_status->reason; }))
+      return row->second;
+  const bool infiniband = port.link_layer == LinkLayer::infiniband;
+  if (port.state == kInit || port.state == kArmed)
+    return infiniband ? Advice{0, "The link is up, but no subnet manager configured the port.",
+                               "Start the subnet manager (opensm) or restore its path to this port: sminfo; ibstat "
+                               "{device}"}
+                      : Advice{0, "The port is not ready for RDMA yet.",
+                               "Run the check again. If nothing changes, reload the driver."};
+  if (port.state == kActiveDefer)
+    return {0, "The port has just lost its link.", "Run the check again. If nothing changes, reseat the cable."};
+  if (is_switched_off(port)) return {0, "This host disabled the port.", "ip link set {netdev} up"};
+  const std::span<const Advice> rows = infiniband ? std::span<const Advice>(kInfiniband) : kEthernet;
+  return *find_where(rows,
+                     [&](const Advice& each) { return each.phys_state == 0 || each.phys_state == port.phys_state; });
+}
+
+// "; the NIC says: Autoneg, No partner detected"
+std::string reason_text(const Port& port) {
+  if (!port.link_status || port.link_status->reason.empty()) return {};
+  const LinkStatus& link = *port.link_status;
+  if (link.reason == kSwitchedOff) return "; the netdev is administratively down";
+  return "; the NIC says: " + link.reason + (link.detail.empty() ? "" : ", " + link.detail);
+}
+
+std::string state_text(const Port& port) {
+  std::string text(port_state_text(*port.state));
+  if (port.phys_state) text.append(", ").append(phys_state_text(*port.phys_state));
+  return is_active(port) ? text : text + reason_text(port);
+}
+
+Finding finding_for(const View& view, const Port& port) {
+  const std::string expected = "ACTIVE, LinkUp";
+  if (!port.state)
+    return bad(Status::unknown, port.id(), "-", expected,
+               "The state of the port could not be read: " + why_unread(port, "state") + ".",
+               "rdma link show " + port.id() + "; journalctl -k -g " + port.rdma);
+  const std::string observed = state_text(port);
+  if (is_active(port)) return good(port.id(), observed, expected);
+  if (const auto why = why_unused(view, port)) return good(port.id(), observed + " (" + *why + ": unused)", expected);
+  const Advice text = advice(port);
+  const bool mild = (port.state == kPortDown && may_be_spare(view, port)) || port.state == kActiveDefer;
+  return bad(mild ? Status::warning : Status::critical, port.id(), observed, expected, std::string(text.meaning),
+             fill_names(text.remedy, &port, port.id()));
+}
+
+// The RDMA port of a bond stays ACTIVE while one member has a link.
+Finding member_finding(const Port& member) {
+  if (*member.carrier) return good(member.id(), "carrier", "carrier");
+  return bad(Status::warning, member.id(), "no carrier" + reason_text(member), "carrier",
+             "A member of " + member.bond + " has no link: the bond has lost bandwidth and redundancy.",
+             is_switched_off(member)
+                 ? "ip link set " + member.netdev + " up"
+                 : "Enable the switch port. Reseat or replace the cable and the transceiver of " + member.netdev + ".");
+}
+
+// Renamed, or now a member of a bond, or in a container or a virtual machine.
+bool is_still_there(const View& view, const Port& old) {
+  const auto is_it = [&](const Port& port) {
+    return port.pci == old.pci && port.number == old.number && !port.virtual_function;
+  };
+  const auto is_elsewhere = [&](const Nic& nic) { return nic.pci == old.pci && nic.rdma_elsewhere; };
+  return !old.pci.empty() && (is_given_away(view.now, old.pci) || std::ranges::any_of(view.now.ports, is_it) ||
+                              std::ranges::any_of(view.now.topology.nics, is_elsewhere));
+}
+
+// Port id -> device. Health remembers devices that went long ago: only those whose PCI function is gone too are
+// reported, because a driver may be unloaded on purpose or the device may be in a container.
+std::map<std::string, std::string> gone_ports(const View& view) {
+  std::map<std::string, std::string> gone;
+  const auto& nics = view.now.topology.nics;
+  const auto is_there = [&](const std::string& id) { return contains(view.now.ports, id, &Port::id); };
+  if (view.before != nullptr)
+    for (const Port& old : view.before->ports)
+      if (is_judged(old) && !is_there(old.id()) && !is_still_there(view, old))
+        gone.emplace(old.id(), old.pci.empty() ? old.rdma : old.pci);
+  if (view.health != nullptr)
+    for (const auto& [id, device] : view.health->devices) {
+      const auto pci = place_of_gone(device);
+      if (pci && !pci->empty() && id.find('@') == std::string::npos && !is_there(id) && !nics.empty() &&
+          !contains(nics, *pci, &Nic::pci))
+        gone.emplace(id, *pci);
+    }
+  return gone;
+}
+
+void add_vanished(const View& view, Findings& findings) {
+  for (const auto& [id, device] : gone_ports(view)) {
+    findings.push_back(bad(Status::critical, id, "gone", "ACTIVE, LinkUp",
+                           "The device disappeared: its driver was unloaded or it left the PCI bus.",
+                           "journalctl -k -g " + device + ", then reload the driver."));
+    if (view.health == nullptr) continue;
+    if (const auto* known = find_in(view.health->devices, id); known != nullptr && place_of_gone(*known))
+      findings.back().since = time_text(wall_of(*view.health, known->since));
+  }
+}
+
+void ask_port_state(const View& view, Findings& findings) {
+  for (const Port& port : view.now.ports) {
+    if (is_judged(port)) findings.push_back(finding_for(view, port));
+    else if (!port.virtual_function && port.carrier) findings.push_back(member_finding(port));
+  }
+  add_vanished(view, findings);
+  if (!view.now.ports.empty() || !findings.empty()) return;
+  std::string devices;
+  for (const Nic& nic : view.now.topology.nics)
+    for (const std::string& device : nic.rdma) append_item(devices, device);
+  if (!devices.empty())
+    findings.push_back(
+        bad(Status::unknown, "host", "no port of " + devices, "ACTIVE, LinkUp",
+            "The kernel has RDMA devices, but their ports could not be read or are excluded by the configuration.",
+            "rdma link show; fabric-agentctl config show (exclude)"));
+  else if (contains(view.now.topology.nics, true, &Nic::rdma_elsewhere))
+    findings.push_back(bad(Status::unknown, "host", "no RDMA device here", "at least one",
+                           "All RDMA devices are in other network namespaces: containers have them.",
+                           "Run the check in the container. Namespaces: ip netns list; rdma system show"));
+  else if (std::ranges::any_of(view.now.topology.nics, carries_rdma))
+    findings.push_back(good("host", "no RDMA device: Slingshot NICs, which libfabric uses without one", "none"));
+  else
+    findings.push_back(bad(Status::unknown, "host", "no RDMA device", "at least one", "The kernel has no RDMA device.",
+                           "Load the RDMA driver of the NIC (mlx5_ib, bnxt_re, irdma, ionic_rdma, ...). Find the NIC "
+                           "on the PCI bus: lspci -nn"));
+}
+
+}  // namespace
+
+std::optional<Finding> port_state_fault(const View& view, const Port& port) {
+  if (!is_judged(port)) return std::nullopt;
+  Finding finding = finding_for(view, port);
+  return finding.status == Status::ok || finding.status == Status::unknown ? std::nullopt
+                                                                           : std::optional(std::move(finding));
+}
+
+constexpr Rule kPortState{
+    .id = "port-state",
+    .group = group::link,
+    .title = "An RDMA port is not ACTIVE or its link is down",
+    .meaning =
+        "A port that is not ACTIVE carries no RDMA. The finding shows the reason that the NIC reports, else the "
+        "physical state: Polling means no signal (cable, transceiver, switch port); training or recovery means a bad "
+        "cable, or speed and FEC that differ between the two ends. Disabled on InfiniBand means that this host "
+        "disabled the port. RoCE drivers report Disabled for every port without a link. INIT on InfiniBand means that "
+        "no subnet manager configured the port. A bond stays ACTIVE with one link, so each member is reported "
+        "separately. A device that left the PCI bus while fabric-exporter ran is reported for 12 hours.",
+    .inspect = "rdma link show; ip link show dev NETDEV; ethtool NETDEV; journalctl -k -g RDMADEV",
+    .fix =
+        "ip link set NETDEV up, if the netdev is down. Otherwise reseat or replace the cable and the transceivers, and "
+        "enable the switch port.",
+    .ask = ask_port_state,
+};
+
+// Ports that are down by design.
+
+namespace {
+
+constexpr unsigned kPhysDisabled = 3;  // enum ib_port_phys_state (rdma/ib_verbs.h)
+constexpr std::string_view kNoCable = "No cable";
+
+// Never connected, as far as the NIC reports. Two losses of carrier prove a link; some drivers count one when they
+// first open the netdev (__bnxt_open_nic() of Linux 6.12).
+bool was_never_connected(const Port& port) {
+  if (port.phys_state != kPhysDisabled || port.counters.carrier_down.value_or(0) > 1) return false;
+  const std::string reason = port.link_status ? port.link_status->reason : std::string();
+  return reason.empty() || reason == kNoCable || reason == kSwitchedOff;
+}
+
+bool has_active_neighbor(const View& view, const Port& port) {
+  return std::ranges::any_of(view.now.ports, [&](const Port& other) {
+    const bool same_card = !port.pci.empty() && card_of(other.pci) == card_of(port.pci);
+    return &other != &port && is_judged(other) && is_active(other) && (same_card || other.rdma == port.rdma);
+  });
+}
+
+// An unused second port: no equal port is active on another card, and the card, or another with such a port, has an
+// active one. A card that has lost the link of the port in use has no more ports in use than before.
+bool is_spare(const View& view, const Port& port) {
+  bool second = has_active_neighbor(view, port);
+  for (const Port& other : view.now.ports) {
+    if (&other == &port || !are_twins(other, port)) continue;
+    if (is_active(other)) return false;
+    second = second || has_active_neighbor(view, other);
+  }
+  return second;
+}
+
+const Nic* nic_of(const View& view, const Port& port) {
+  const auto& nics = view.now.topology.nics;
+  return find_where(nics, [&](const Nic& nic) { return contains(nic.rdma, port.rdma); });
+}
+
+// GT/s of all lanes, at most.
+double slot_of(const Nic& nic) { return nic.link.max_speed.value_or(0) * nic.link.max_width.value_or(0); }
+
+// An onboard port or a management function (NVLink's): no NIC like it has a link, and one with more PCIe bandwidth has.
+bool is_of_the_board(const View& view, const Port& port) {
+  const Nic* nic = nic_of(view, port);
+  if (nic == nullptr || slot_of(*nic) <= 0) return false;
+  bool wider = false;
+  for (const Port& other : view.now.ports) {
+    const Nic* used = is_judged(other) && is_active(other) ? nic_of(view, other) : nullptr;
+    if (used == nullptr) continue;
+    const bool narrower = slot_of(*nic) * 4 <= slot_of(*used);
+    if (are_alike(*used, *nic) && !narrower) return false;
+    wider = wider || slot_of(*used) > slot_of(*nic);
+  }
+  return wider;
+}
+
+bool was_up(const View& view, const Port& port) {
+  const InventoryPart* part = view.now.inventory ? view.now.inventory->find(port.pci) : nullptr;
+  if (part != nullptr && contains(part->up, port.id())) return true;
+  const auto is_it = [&](const Port& old) { return old.id() == port.id() && is_active(old); };
+  return view.before != nullptr && std::ranges::any_of(view.before->ports, is_it);
+}
+
+bool is_beside_gpu(const View& view, const Port& port) {
+  const Nic* nic = nic_of(view, port);
+  return nic != nullptr && std::ranges::any_of(view.now.topology.gpus, [&](const Gpu& gpu) {
+           const auto path = path_class(gpu, *nic);
+           return path && *path <= PathClass::PXB;
+         });
+}
+
+}  // namespace
+
+bool is_switched_off(const Port& port) {
+  if (port.link_status && port.link_status->reason == kSwitchedOff) return true;
+  return port.phys_state == kPhysDisabled && port.link_layer == LinkLayer::infiniband;
+}
+
+bool may_be_spare(const View& view, const Port& port) { return is_spare(view, port) || is_of_the_board(view, port); }
+
+std::optional<std::string> why_unused(const View& view, const Port& port) {
+  if (port.state != kPortDown || was_up(view, port) || !planned_cables(view.policy, port).empty()) return std::nullopt;
+  const bool second = is_spare(view, port), of_the_board = is_of_the_board(view, port), off = is_switched_off(port);
+  if (was_never_connected(port) && second) return "second port, disabled";
+  if (of_the_board && (off || was_never_connected(port))) return "no port of its model is in use, disabled";
+  const bool is_left_off = off || (port.link_status && port.link_status->reason == kNoCable);
+  const auto is_other = [&](const Port& other) { return &other != &port && is_judged(other) && is_active(other); };
+  const auto is_twin = [&](const Port& other) { return is_other(other) && are_twins(other, port); };
+  if (!is_left_off || std::ranges::none_of(view.now.ports, is_other) || std::ranges::any_of(view.now.ports, is_twin) ||
+      is_beside_gpu(view, port))
+    return std::nullopt;
+  return off ? "administratively down" : "no module or cable";
+}
+
+namespace {
+
+Finding finding_for(const View& view, const Port& port, const std::set<std::string>& for_gpus) {
+  const std::string show = fill_names("ethtool {netdev}", &port, port.id());
+  if (!port.rate)
+    return bad(Status::unknown, port.id(), "-", "a link speed",
+               "The speed of this active port could not be read: " + why_unread(port, "rate") + ".", show);
+  std::vector<double> rates;  // of the active ports equal to this one, including its own
+  for (const Port& other : view.now.ports)
+    if (is_active(other) && other.rate && are_twins(port, other) &&
+        for_gpus.contains(port.rdma) == for_gpus.contains(other.rdma))
+      rates.push_back(*other.rate);
+  const double best = *std::ranges::max_element(rates);
+  if (*port.rate >= best) return good(port.id(), rate_text(*port.rate), rate_text(best));
+  // At least two and at least half of them at one lower rate: two groups by design.
+  const auto same = std::ranges::count(rates, *port.rate), full = std::ranges::count(rates, best);
+  if (same >= 2 && same >= full && same + full == static_cast<long>(rates.size()))
+    return good(port.id(), rate_text(*port.rate) + ", like at least half of the equal ports", rate_text(best));
+  std::string remedy = "Configure the same speed and FEC as on the switch port (" + show +
+                       "). Replace a cable or transceiver that brings up fewer lanes.";
+  for (const Port& member : view.now.ports)
+    if (member.is_member() && member.bond == port.netdev && member.carrier == false)
+      remedy = "Restore the link of " + member.netdev + ": a bond is as fast as its members that have one.";
+  const bool odd_one_out = static_cast<size_t>(full) * 2 > rates.size();
+  return bad(odd_one_out ? Status::critical : Status::warning, port.id(), rate_text(*port.rate),
+             rate_text(best) + ", like equal ports",
+             "The link is slower than those of equal ports. Every collective runs at the speed of its slowest link.",
+             std::move(remedy));
+}
+
+// The reference is the rate of equal ports, not a table of models.
+void ask_rate(const View& view, Findings& findings) {
+  const std::set<std::string> for_gpus = devices_for_gpus(view);
+  for (const Port& port : view.now.ports)
+    if (is_judged(port) && is_active(port) && !misses_speed(view, port, for_gpus))
+      findings.push_back(finding_for(view, port, for_gpus));
+}
+
+}  // namespace
+
+constexpr Rule kRate{
+    .id = "rate",
+    .group = group::link,
+    .title = "A port is slower than equal ports",
+    .meaning =
+        "Compares ports of the same NIC model in the same position. A slower port has lost lanes or negotiated a lower "
+        "speed, and every collective runs at the speed of its slowest link.",
+    .inspect = "ethtool NETDEV; ethtool --show-fec NETDEV; the speed and FEC of the switch port",
+    .fix = "Configure the same speed and FEC at both ends. Replace a cable or transceiver that brings up fewer lanes.",
+    .ask = ask_rate,
+};
+
+namespace {
+
+// Bytes of GRH, BTH, extended headers and ICRC: iboe_get_mtu() in include/rdma/ib_addr.h of Linux 6.12.
+constexpr uint32_t kRoceHeaders = 96;
+constexpr uint32_t kLargest = 4096;
+
+uint32_t path_mtu(uint32_t netdev_mtu) {
+  for (uint32_t size = kLargest; size >= 256; size /= 2)
+    if (netdev_mtu >= size + kRoceHeaders) return size;
+  return 0;
+}
+
+std::optional<Finding> ask_roce_mtu(const View& view, const Port& port) {
+  if (!is_judged(port) || !is_roce(port) || port.netdev.empty()) return std::nullopt;
+  if (port.state.value_or(kPortActive) != kPortActive) return std::nullopt;
+  const std::string expected = "netdev 4192 or more, RoCE 4096";
+  if (!port.qos.mtu && !port.active_mtu)
+    return bad(Status::unknown, port.id(), "-", expected,
+               "The MTU of the port could not be read: " + why_unread(port, "mtu") + ".",
+               "ip link show dev " + port.netdev + "; ibv_devinfo -d " + port.rdma);
+  const uint32_t possible = port.qos.mtu ? path_mtu(*port.qos.mtu) : *port.active_mtu;
+  const uint32_t reached = port.active_mtu.value_or(possible);
+  const std::string observed = "netdev " + (port.qos.mtu ? to_text(*port.qos.mtu) : "-") + ", RoCE " + to_text(reached);
+  if (reached < possible)
+    return bad(Status::warning, port.id(), observed, "RoCE " + to_text(possible),
+               "The RDMA device did not follow the MTU of its netdev: packets are smaller than the network allows.",
+               "ip link set " + port.netdev + " mtu " + to_text(*port.qos.mtu) +
+                   "; if nothing changes, reload the RDMA driver.");
+  const PortPolicy* entry = view.policy == nullptr ? nullptr : policy_for(*view.policy, port);
+  const bool is_wanted = entry != nullptr && entry->want.mtu && entry->want.mtu == port.qos.mtu;
+  if (reached >= kLargest || is_wanted) return good(port.id(), observed, expected);
+  if (has_other_purpose(view, port)) return good(port.id(), observed + " (serves no GPU)", expected);
+  return bad(
+      Status::warning, port.id(), observed, expected,
+      "RoCE cuts messages into packets of " + to_text(reached) +
+          " bytes instead of 4096: more packets, lower throughput.",
+      "ip link set " + port.netdev + " mtu 9000 (4200 at least, on the whole path), and set mtu = 9000 in the policy.");
+}
+
+}  // namespace
+
+constexpr Rule kRoceMtu{
+    .id = "roce-mtu",
+    .group = group::link,
+    .title = "The netdev MTU is too small for the RoCE path MTU 4096",
+    .meaning =
+        "RoCE needs 96 bytes around its payload: a netdev MTU of 4192 or more gives a path MTU of 4096, 1500 gives "
+        "1024. A smaller path MTU means more packets and lower throughput. An MTU that the policy wants is not "
+        "reported, nor that of a port for storage or management beside NICs that serve the GPUs.",
+    .inspect = "ip link show dev NETDEV; ibv_devinfo -d RDMADEV",
+    .fix = "Set mtu = 9000 in the policy and configure the same MTU on the switch.",
+    .ask_port = ask_roce_mtu,
+};
+
+namespace {
+
+std::string describe(const Gid& gid) {
+  return "index " + to_text(gid.index) + " " + gid.gid + (gid.netdev.empty() ? "" : " on " + gid.netdev);
+}
+
+// A port that is down loses its addresses: `port-state` reports it. `address` reports a missing address.
+// The kernel keeps the GIDs of an active-backup bond at its active member (bonding_default_del_cmd in
+// drivers/infiniband/core/roce_gid_mgmt.c, Linux 6.12).
+const Port* active_member(const Node& node, const Port& port) {
+  const auto bond_of = [&](const Port& each) {
+    const Nic* nic = find_where(node.topology.nics, [&](const Nic& other) { return other.pci == each.pci; });
+    return nic == nullptr ? std::string() : nic->bond;
+  };
+  const std::string bond = bond_of(port);
+  if (bond.empty()) return nullptr;
+  return find_where(node.ports, [&](const Port& other) {
+    return other.id() != port.id() && !other.gids.empty() && bond_of(other) == bond;
+  });
+}
+
+std::optional<Finding> ask_gid(const View& view, const Port& port) {
+  if (!is_judged(port) || !is_active(port) || !is_roce(port) || lacks_address(view, port)) return std::nullopt;
+  const std::string expected = "a RoCE v2 GID of a routable address";
+  const std::string files =
+      "Run the check as root. Files: /sys/class/infiniband/" + port.rdma + "/ports/" + to_text(port.number);
+  const std::string netdev = port.netdev.empty() ? "the port's netdev" : port.netdev;
+  if (port.gids.empty() && is_unread(port, "gid"))
+    return bad(Status::unknown, port.id(), "-", expected,
+               "The GID table could not be read: " + why_unread(port, "gid") + ".", files + "/gids");
+  std::vector<Gid> v2;
+  std::ranges::copy_if(port.gids, std::back_inserter(v2), [](const Gid& gid) { return gid.type == "RoCE v2"; });
+  auto best = std::ranges::find_if(v2, is_ipv4);
+  if (best == v2.end()) best = std::ranges::find_if(v2, is_routable_v2);
+  if (best != v2.end()) return good(port.id(), describe(*best), expected);
+  if (std::ranges::any_of(port.gids, [](const Gid& gid) { return gid.type.empty(); }))
+    return bad(Status::unknown, port.id(), "GIDs of unknown type", expected, "The types of the GIDs could not be read.",
+               files + "/gid_attrs/types");
+  if (const Port* active = port.gids.empty() ? active_member(view.now, port) : nullptr)
+    return good(port.id(), "none: " + active->id() + " is the active member of the bond and has them", expected);
+  if (v2.empty())
+    return bad(
+        Status::critical, port.id(), "no RoCE v2 GID", expected,
+        "Without a RoCE v2 GID no RoCE v2 connection can be made over this port.",
+        "ip link set " + netdev + " up, and configure an IP address: ip address add ADDRESS/PREFIX dev " + netdev);
+  const std::string observed = "only link-local: " + describe(v2.front());
+  if (has_other_purpose(view, port)) return good(port.id(), observed + " (serves no GPU)", expected);
+  return bad(Status::warning, port.id(), observed, expected,
+             "A link-local GID does not cross routers, and most fabrics route between racks.",
+             "Configure an IPv4 address or a global IPv6 address: ip address add ADDRESS/PREFIX dev " + netdev);
+}
+
+}  // namespace
+
+constexpr Rule kGid{
+    .id = "gid",
+    .group = group::link,
+    .title = "A RoCE port has no RoCE v2 GID with a routable address",
+    .meaning =
+        "The GID table follows the IP addresses of the netdev. Without a RoCE v2 GID no connection can be made. A "
+        "link-local GID does not cross routers; it is reported of ports that serve the GPUs, if any do.",
+    .inspect = "ip address show dev NETDEV; grep . /sys/class/infiniband/RDMADEV/ports/1/gids/*",
+    .fix = "Configure an IPv4 address or a global IPv6 address on the netdev.",
+    .ask_port = ask_gid,
+};
+
+double allowed_error_ratio(const Port& port) {
+  constexpr double kFast = 100'000;  // Mb/s
+  return port.speed && *port.speed > 0 && *port.speed <= kFast ? 1e-12 : 1e-13;
+}
+
+namespace {
+
+using enum Measure;
+using S = Signals;
+
+bool has_link(const Port& port) { return port.carrier ? *port.carrier : is_active(port); }
+
+void add_lane(Measured& reading, const View& view, const Port& port) {
+  const Port* before = port_before(view, port);
+  const auto bad = before == nullptr ? std::nullopt : bad_lane(*before, port);
+  if (!bad) return;
+  reading.evidence += "; " + number_text(std::floor(bad->share * 1000) / 10) + " % of the bit errors are on lane " +
+                      std::to_string(bad->lane);
+}
+
+void scale_limits(Measured& reading, const View& view, const RuleWindow& rule, double scale) {
+  const WindowLimits& limits = limits_of(rule_policy(view), rule);
+  if (limits.warning) reading.warning = *limits.warning * scale;
+  if (limits.critical) reading.critical = *limits.critical * scale;
+}
+
+// A link that trains makes symbol errors, whichever end took it down. Then damaged frames alone count, if counted.
+std::optional<Measured> read_bit_errors(const View& view, const RuleWindow& rule, const Port& port) {
+  const Signals* seen = signals_of_port(view, port);
+  if (seen == nullptr) return std::nullopt;
+  Signals signals = *seen;
+  const Port* before = port_before(view, port);
+  const bool stayed_up =
+      signals.link_downs.value_or(0) <= 0 && has_link(port) && (before == nullptr || has_link(*before));
+  if (!stayed_up && signals.crc_errors) signals.symbol_errors = signals.fec_uncorrectable = 0;
+  auto reading = sum_counters(rule.sum, port, signals);
+  if (!reading) return reading;
+  scale_limits(*reading, view, rule, allowed_error_ratio(port) / 1e-13);
+  add_lane(*reading, view, port);
+  return reading;
+}
+
+constexpr double kRs544 = 2.4e-4, kRs528 = 5e-5, kFireCode = 1e-8;
+
+// The bit error ratio that the port's FEC corrects. RS(544,514), IEEE 802.3 136.1, unless another code is certain:
+// RS(528,514) on lanes of 25 Gb/s (SFF-8024 table 4-4, code 01h), or BASE-R's fire code. That corrects one burst in a
+// block of 2112 bits (clause 74): at 1e-8, blocks with two errors leave 2e-13 of the bits wrong.
+double correctable_ratio(const Port& port) {
+  constexpr double kSlowLane = 28'000;  // Mb/s
+  if (port.fec && port.fec->active == "baser") return kFireCode;
+  const size_t lanes = port.fec ? std::max<size_t>(1, port.fec->corrected_bits.lanes.size()) : 1;
+  return port.speed && *port.speed > 0 && *port.speed <= kSlowLane * static_cast<double>(lanes) ? kRs528 : kRs544;
+}
+
+std::optional<Measured> read_pre_fec_ber(const View& view, const RuleWindow& rule, const Port& port) {
+  auto reading = read_counters(view, rule, port);
+  if (!reading) return reading;
+  if (const double ratio = correctable_ratio(port); ratio < kRs544) {
+    scale_limits(*reading, view, rule, ratio / kRs544);
+    reading->evidence += "; this FEC corrects up to " + number_text(ratio);
+  }
+  add_lane(*reading, view, port);
+  return reading;
+}
+
+constexpr Measurement kLinkFlapWindows[]{
+    {.window = {"link_flap", count, WindowLimits{3, 5, 12 * kHour, 0, kMinute}, "link downs",
+                "gpud: 3 in 12 h; azurehpc drains a node after 5 in a day", "link stays up"},
+     .quiet = 1,
+     .graced = true,
+     .meaning = "The link went down and came back: RoCE stops each time, and connections may break.",
+     .remedy = "Rule out changes of PFC, FEC or DCB, which restart the link: journalctl -u fabric-agent. Check the "
+               "module and its light: ethtool -m {netdev}. Clean and reseat the connectors, then replace the "
+               "cable or the transceivers, then try another switch port.",
+     .sum = {{{{"link downs", &S::link_downs}}}}},
+};
+
+constexpr Measurement kLinkErrorsWindows[]{
+    {.window = {"bit_errors", ratio, WindowLimits{1e-11, kNever, 20, 0, kMinute},
+                "errors after FEC per bit; 10 times as many up to 100 Gb/s", "ours: 100 times what IEEE 802.3 allows",
+                "errors below 1e-11 of the bits (1e-10 up to 100 Gb/s)", 10},
+     .meaning = "Bits arrive damaged after FEC, and RoCE retransmits the packets. The cause is this link, or a device "
+                "on the path if there are only ICRC errors, or CRC errors without uncorrectable FEC words.",
+     .remedy = "Check the module and its light: ethtool -m {netdev}. Clean, reseat or replace the cable and the "
+               "transceivers, then try another switch port.",
+     .slow = {{"bit_errors_slow", ratio, WindowLimits{1e-13, kNever, 2 * kHour, 0, 10 * kMinute},
+               "errors after FEC per bit; 10 times as many up to 100 Gb/s",
+               "IEEE 802.3: 1e-13 above 100 Gb/s (802.3bs), 1e-12 up to it (802.3ba). At 400 Gb/s 1e-13 is "
+               "144 an hour (NVSentinel: 120 symbol errors)",
+               "errors below 1e-13 of the bits (1e-12 up to 100 Gb/s)", 20}},
+     .sum = {.parts = {{{"uncorrectable FEC words", &S::fec_uncorrectable},
+                        {"symbol errors", &S::symbol_errors},
+                        {"CRC errors", &S::crc_errors},
+                        {"ICRC errors", &S::icrc_errors}}},
+             .per = CounterSum::Per::bit,
+             .largest = true},
+     .read_port = read_bit_errors},
+    {.window = {"link_recoveries", count, WindowLimits{6, kNever, kMinute, 0, kMinute}, "link recoveries",
+                "NVSentinel: link_error_recovery more than 5 a minute", "at most 5 a minute"},
+     .meaning = "The link retrains repeatedly and carries no data meanwhile.",
+     .remedy = "Read the error counters of both ends: perfquery -x. Clean, reseat or replace the cable, then try "
+               "another switch port.",
+     .slow = {{"link_recoveries_slow", count, WindowLimits{10, kNever, 2 * kHour, 0, 10 * kMinute}, "link recoveries",
+               "ibcheckerrs (infiniband-diags): 10", "fewer than 10 in 2 h", 6}},
+     .sum = {{{{"link recoveries", &S::link_recoveries}}}}},
+    {.window = {"link_integrity", count, WindowLimits{1, kNever, kMinute, 0, kMinute},
+                "times the port's threshold of local errors was exceeded",
+                "NVSentinel: any local_link_integrity_errors is fatal", "none"},
+     .meaning = "The bit errors of this InfiniBand link exceeded the port's own threshold.",
+     .remedy = "Read the error counters of both ends: perfquery -x. Clean, reseat or replace the cable, then try "
+               "another switch port.",
+     .sum = {{{{"link integrity errors", &S::link_integrity_errors}}}}},
+};
+
+constexpr Measurement kPreFecBerWindows[]{
+    {.window = {"pre_fec_ber", ratio, WindowLimits{kRs544 / 10, kRs544, 20, 10, kMinute},
+                "corrected bits per bit; lower for weaker FEC",
+                "IEEE 802.3 136.1: RS(544,514) corrects up to 2.4e-4; warning at a tenth of it (ours)",
+                "below a tenth of the ratio that FEC corrects (2.4e-4 for lanes of 50 Gb/s and faster)", 100},
+     .meaning = "FEC is close to its limit: with a little more heat or dirt, frames are lost.",
+     .remedy = "Compare the lanes' power: ethtool -m {netdev}. Clean and reseat the connectors, and replace the cable "
+               "when no job runs.",
+     .sum = {.parts = {{{"bits corrected by FEC", &S::fec_corrected_bits}}}, .per = CounterSum::Per::bit},
+     .read_port = read_pre_fec_ber},
+};
+
+}  // namespace
+
+constexpr Rule kLinkFlap{
+    .id = "link-flap",
+    .group = group::counters,
+    .title = "The link goes down and up",
+    .meaning =
+        "Counts how often carrier or the physical link went down within the window (12 hours by default), as counted "
+        "by the kernel (carrier_down_count) and the NIC. Each flap stops RoCE for seconds and can end connections. "
+        "Flaps while the machine boots or the driver loads do not count; those of a change of PFC (mlx5), FEC or DCB, "
+        "which restarts the link, do. The finding clears when the window has "
+        "passed.",
+    .inspect =
+        "journalctl -k -g 'Link|carrier'; journalctl -u fabric-agent; ip -s -s link show dev NETDEV; the log of the "
+        "switch port",
+    .fix =
+        "Clean and reseat the connectors, then replace the cable or the transceivers, then use another switch port. "
+        "fabric-agentctl ack link-flap acknowledges a known flap.",
+    .windows = kLinkFlapWindows,
+};
+constexpr Rule kLinkErrors{
+    .id = "link-errors",
+    .group = group::counters,
+    .title = "The link damages bits",
+    .meaning =
+        "Compares symbol and CRC errors, uncorrectable FEC code words, ICRC errors and InfiniBand link recoveries with "
+        "the number of bits carried; IEEE 802.3 requires a bit error ratio of 1e-13 or less. An InfiniBand port that "
+        "exceeds its own threshold of local errors is reported at once. While a link goes down and up, only damaged "
+        "frames count. ICRC errors without other errors come from inside a switch or a NIC; CRC errors without "
+        "uncorrectable FEC words come from another link, whose damaged frames a switch has forwarded (cut-through).",
+    .inspect = "ethtool -S NETDEV | grep -iE 'phy|fec|err|fcs'; ethtool -I --show-fec NETDEV; perfquery (InfiniBand)",
+    .fix = "Clean, reseat or replace the cable and the transceivers of this port, then use another switch port.",
+    .windows = kLinkErrorsWindows,
+};
+constexpr Rule kPreFecBer{
+    .id = "pre-fec-ber",
+    .group = group::counters,
+    .title = "FEC corrects nearly as many bits as it can",
+    .meaning =
+        "Bits corrected by forward error correction per bit carried. RS(544,514) corrects up to 2.4e-4, RS(528,514) at "
+        "25 Gb/s per lane up to 5e-5, BASE-R 1e-8; beyond that frames are lost. A ratio near the limit announces a "
+        "failing laser, a dirty connector or an aging cable, and gets worse when warm.",
+    .inspect = "ethtool -I --show-fec NETDEV; mlxlink -d ADDRESS -c -e",
+    .fix = "Clean and reseat the connectors, then replace the cable while no job runs.",
+    .windows = kPreFecBerWindows,
+};
+
+// A link that does not come up, by the reason that the NIC or its firmware gives.
+
+MaybeCause by_reason(const PortContext& ctx, std::initializer_list<std::string_view> reasons) {
+  if (!is_down(ctx.port) || !ctx.port.link_status || ctx.port.link_status->reason.empty()) return std::nullopt;
+  const LinkStatus& status = *ctx.port.link_status;
+  const std::string text = status.detail.empty() ? status.reason : status.reason + ": " + status.detail;
+  if (std::ranges::none_of(reasons, [&](std::string_view each) { return text.find(each) != std::string::npos; }))
+    return std::nullopt;
+  return Cause{.evidence = {"the NIC's reason for link down: " + text}};
+}
+
+namespace {
+
+using enum Symptom;
+
+MaybeCause admin_down(const PortContext& ctx) {
+  constexpr unsigned kDisabled = 3;  // enum ib_port_phys_state (rdma/ib_verbs.h)
+  if (!is_down(ctx.port)) return std::nullopt;
+  if (ctx.port.link_status && ctx.port.link_status->reason == kSwitchedOff)
+    return Cause{.evidence = {"the netdev is administratively down"}};
+  if (ctx.port.link_layer != LinkLayer::infiniband || ctx.port.phys_state != kDisabled) return std::nullopt;
+  return Cause{.evidence = {"the physical state is Disabled: the port was disabled on this host"}};
+}
+
+// Reporters of the NIC. Others are of the netdev's queues ("tx", "rx", "tx_hang"), which also stall without a link or
+// when paused, or of virtual functions ("mdd", "vnic").
+bool is_of_the_nic(std::string_view reporter) { return reporter.starts_with("fw") || reporter.starts_with("hw"); }
+
+// The firmware stopped or was reset; a single reported error is less. mlx5's and ice's "fw" never return to healthy
+// after an error (mlx5/core/health.c, Linux 6.12; intel/ice/devlink/health.c, 6.15), and bnxt's "hw" is for its NVM.
+bool is_reset(const HealthReporter& then, const HealthReporter& now) {
+  return (now.name.starts_with("fw") && now.recoveries > then.recoveries) || (now.name == "fw_fatal" && !now.healthy);
+}
+
+MaybeCause device_reset(const PortContext& ctx) {
+  if (ctx.before == nullptr) return std::nullopt;
+  Cause out;
+  bool was_reset = false;
+  for (const HealthReporter& now : ctx.port.reporters)
+    for (const HealthReporter& then : ctx.before->reporters)
+      if (is_of_the_nic(now.name) && now.name == then.name &&
+          (now.errors > then.errors || now.recoveries > then.recoveries || (then.healthy && !now.healthy))) {
+        was_reset = was_reset || is_reset(then, now);
+        out.add("health reporter " + now.name + ": errors +" +
+                std::to_string(now.errors - std::min(now.errors, then.errors)) + ", recoveries +" +
+                std::to_string(now.recoveries - std::min(now.recoveries, then.recoveries)) +
+                (now.healthy ? "" : ", not healthy now"));
+      }
+  // A reset takes the link down; it does not cause errors on a link that stays up.
+  const bool link_went = is_down(ctx.port) || rose(ctx.signals.link_downs);
+  if (out.evidence.empty() || (ctx.symptoms.has(link) ? !link_went : !was_reset)) return std::nullopt;
+  out.add(error_lines(ctx));
+  return out;
+}
+
+MaybeCause no_partner(const PortContext& ctx) {
+  if (rx_power_low(ctx)) return std::nullopt;  // the lanes identify the fault
+  if (auto out = by_reason(ctx, {"FEC mismatch during override", "No HCD", "FEC is not locked", "Unsupported rate"})) {
+    out->next.push_back("Compare speed and FEC of both ends: ethtool " + ctx.port.netdev + "; ethtool --show-fec " +
+                        ctx.port.netdev);
+    return out;
+  }
+  if (auto out = no_light(ctx)) {
+    out->add_ambiguous(
+        "a broken fiber and a far transmitter that is off look the same from here",
+        "Read the tx power of the module at " + ctx.peer_label() + ": with light there, it is the fiber");
+    return out;
+  }
+  return by_reason(ctx, {"No partner detected", "Ack not received", "Remote side is not ready yet",
+                         "Link partner did not set receiver ready", "Serdes ALOS"});
+}
+
+}  // namespace
+
+constexpr Rule kAdminDown{
+    .id = "admin-down",
+    .group = group::diagnosis,
+    .title = "The port is administratively down on this host.",
+    .meaning =
+        "The netdev is administratively down, or the physical state of an InfiniBand port is Disabled. Find the "
+        "program that disabled it: journalctl -k, then the network manager.",
+    .fix = "Enable it: ip link set {netdev} up",
+    .culprit = Culprit::host,
+    .explains = {link, loss},
+    .excludes = "RoCE drivers report Disabled for every port without a link.",
+    .find_cause = admin_down,
+};
+
+constexpr Rule kBadModule{
+    .id = "bad-module",
+    .group = group::diagnosis,
+    .title = "The module or cable in this port is missing, not accepted by the NIC, or failing.",
+    .meaning =
+        "The NIC's reason for link down names the cable, EEPROM, calibration, power budget or heat, or no cable; or "
+        "the module (CMIS) is not enabled; or, with link errors, it reports a transmitter fault, or laser bias, tx "
+        "power or temperature outside its own alarm limits. Sent packets that do not arrive, with the transmitter "
+        "outside its limits now, are this too.",
+    .fix =
+        "Identify the module: ethtool -m {netdev}\nPlug in or reseat module and cable at this end; else replace them "
+        "by a type that the NIC's firmware supports.\nIf it was too hot, check the airflow and the neighboring modules "
+        "first.",
+    .culprit = Culprit::cable,
+    .status = Status::critical,
+    .explains = {link, loss, overrun},
+    .excludes =
+        "Limits from memory with a wrong checksum, lanes of a module that is asleep or unused, latched flags of a link "
+        "that went down.",
+    .find_cause = module_trouble,
+};
+
+constexpr Rule kDeviceReset{
+    .id = "device-reset",
+    .group = group::diagnosis,
+    .title = "The NIC's firmware failed or was reset, which took down the link and the connections.",
+    .meaning =
+        "A devlink health reporter of the firmware or hardware (fw, fw_fatal, hw) counted an error or a recovery in "
+        "the window.",
+    .fix =
+        "Read the firmware's dump: devlink health show pci/{pci}, then devlink health dump show pci/{pci} reporter "
+        "fw\nRead the kernel log: journalctl -k -g {pci}\nUpdate the firmware; replace the NIC if it happens again.",
+    .culprit = Culprit::host,
+    .status = Status::critical,
+    .explains = {link, loss},
+    .excludes = "Reporters of queues (tx, rx). If the link stayed up, errors without a recovery or a fatal state.",
+    .find_cause = device_reset,
+};
+
+constexpr Rule kNoPartner{
+    .id = "no-partner",
+    .group = group::diagnosis,
+    .title = "The link does not come up with the far end of the cable: it is off, unplugged, or in another mode.",
+    .meaning =
+        "The NIC reports that no partner was detected, that the remote side is not ready, or that FEC or the mode "
+        "differs; or our module receives no light on any lane and its transmitter has no fault.",
+    .fix =
+        "Enable the port at {peer}, and compare speed, FEC and autonegotiation: ethtool {netdev}\nThen reseat or "
+        "replace the fiber, and try another switch port.",
+    .culprit = Culprit::peer,
+    .status = Status::critical,
+    .explains = {link, loss},
+    .excludes =
+        "Low light on some lanes, an own module that is off or failing, a module that measured no light with a link as "
+        "well.",
+    .find_cause = no_partner,
+};
+
+// A link with errors, or one that goes down: cable, switch, or this host.
+
+constexpr Limit kLinksAtOnce{
+    "damaged-link", "links_with_errors", 3, "links with errors at once: not one cable", "ours", 2, 1e4};
+
+namespace {
+
+using enum Symptom;
+
+const Port* port_of_netdev(const View& view, const std::string& netdev) {
+  return find_where(view.now.ports, [&](const Port& port) { return port.netdev == netdev; });
+}
+
+bool lost_its_link(const View& view, const Port& port) {
+  const Signals* seen = signals_of_port(view, port);
+  return seen != nullptr && rose(seen->link_downs);
+}
+
+bool another_link_was_lost(const PortContext& ctx) {
+  return std::ranges::any_of(ctx.view.now.ports, [&](const Port& port) {
+    return port.id() != ctx.port.id() && !port.virtual_function && lost_its_link(ctx.view, port);
+  });
+}
+
+bool was_driver_reloaded(const View& view, const Port& port) {
+  return view.before != nullptr && std::ranges::any_of(view.before->ports, [&](const Port& then) {
+           return then.id() == port.id() && then.ifindex != port.ifindex;
+         });
+}
+
+// This host may have taken the links down itself: all are of one card, or no other link stayed up. One NIC with
+// functions in two sockets (socket direct) is one card.
+bool could_be_this_host(const View& view, const std::set<std::string>& lost) {
+  std::set<std::string> cards;
+  bool other_stayed = false;
+  for (const Port& port : view.now.ports) {
+    const Nic* nic =
+        find_where(view.now.topology.nics, [&](const Nic& each) { return each.pci == port.pci && !each.card.empty(); });
+    if (lost.contains(port.id())) cards.insert(nic == nullptr ? card_of(port.pci) : nic->card);
+    else other_stayed = other_stayed || (!port.virtual_function && !is_down(port) && !lost_its_link(view, port));
+  }
+  return cards.size() < 2 || !other_stayed;
+}
+
+MaybeCause switch_restart(const PortContext& ctx) {
+  if (ctx.peer == nullptr || !rose(ctx.signals.link_downs)) return std::nullopt;
+  std::set<std::string> lost;
+  for (const Neighbor& each : ctx.view.now.neighbors.heard) {
+    const Port* port = port_of_netdev(ctx.view, each.netdev);
+    if (port == nullptr) continue;
+    const bool gone = lost_its_link(ctx.view, *port), same_switch = each.system() == ctx.peer->system();
+    if ((gone && was_driver_reloaded(ctx.view, *port)) || gone != same_switch) return std::nullopt;
+    if (gone) lost.insert(port->id());
+  }
+  if (lost.size() < 2) return std::nullopt;
+  return Cause{!could_be_this_host(ctx.view, lost),
+               {std::to_string(lost.size()) + " ports to " + ctx.peer->system() +
+                " lost their link in the same window, and no other port did"}};
+}
+
+MaybeCause one_lane(const PortContext& ctx) {
+  const auto bad = ctx.before == nullptr ? std::nullopt : bad_lane(*ctx.before, ctx.port);
+  if (!bad || damaged_frames(ctx.signals) <= 0 || came_damaged(ctx.port, ctx.signals)) return std::nullopt;
+  // Lanes of a good link differ by as much before FEC: the few frames that any link damages prove nothing.
+  Cause out{damaged_frames(ctx.signals) >= ctx.limit(kFewEvents),
+            {percent(bad->share) + " of the bit errors are on lane " + std::to_string(bad->lane)}};
+  out.add(error_lines(ctx));
+  return out;
+}
+bool all_have_errors(const PortContext& ctx, bool (*is_similar)(const Port& a, const Port& b)) {
+  size_t counting = 0;
+  for (const Port& port : ctx.view.now.ports) {
+    const Signals* seen = signals_of_port(ctx.view, port);
+    if (port.virtual_function || seen == nullptr || port.rate != ctx.port.rate || !is_similar(port, ctx.port) ||
+        (!seen->crc_errors && !seen->symbol_errors && !seen->fec_uncorrectable))
+      continue;
+    if (damaged_frames(*seen) < ctx.limit(kFewEvents)) return false;
+    ++counting;
+  }
+  return static_cast<double>(counting) >= ctx.limit(kLinksAtOnce);
+}
+
+// Errors on all links at once are not one cable's. Links of another speed lead to another network; so may storage NICs
+// of the same speed: then all links of NICs like this one count.
+std::string group_with_errors(const PortContext& ctx) {
+  if (all_have_errors(ctx, [](const Port&, const Port&) { return true; }))
+    return "all links of this host at this speed";
+  return all_have_errors(ctx, are_twins) ? "all links of NICs like this one in this host" : "";
+}
+
+MaybeCause link_errors(const PortContext& ctx) {
+  if (auto result = by_reason(ctx, {"Large number of physical errors"})) return result;
+  // Of the bits: the limit of the rule link-errors, which is for links above 100 Gb/s.
+  const double allowed = ctx.limit("bit_errors_slow") * allowed_error_ratio(ctx.port) / 1e-13;
+  const Signals& seen = ctx.signals;
+  const double count = damaged_frames(seen), few = ctx.limit(kFewEvents);
+  const bool is_much = count >= few && count >= allowed * 8 * ctx.port.rate.value_or(0) * ctx.signals.seconds;
+  if (count <= 0 && !rose(seen.link_recoveries) && !rose(seen.link_integrity_errors)) return std::nullopt;
+  // A few errors may come from a hand at the cable.
+  const bool retrains = rise(seen.link_recoveries) >= ctx.limit("link_recoveries") || rose(seen.link_integrity_errors);
+  Cause out{is_much || retrains, error_lines(ctx)};
+  if (count >= few && !is_much) out.add("within the limit of a good link, " + number_text(allowed) + " of the bits");
+  if (is_much && rose(seen.link_downs) && seen.crc_errors == 0.0) {
+    const bool alone = !another_link_was_lost(ctx);
+    out.is_proven = alone && rise(seen.link_downs) >= ctx.limit("link_flap");
+    out.add(std::string("no frame was damaged") + (alone ? "" : ", and other links went down too") +
+            ": a link that goes down and up makes symbol errors as well");
+  }
+  if (came_damaged(ctx.port, seen))
+    out.doubt("but FEC corrected every code word: the frames were damaged before this link");
+  if (const std::string all = group_with_errors(ctx); !all.empty())
+    out.doubt(all + " have errors at the same time: more likely the switch or this host");
+  out.add(lines_of({{"receive buffer overruns, which damaged credits cause too", seen.buffer_overruns}}));
+  // Packets that did not fit are receive errors too (IBTA 1.4, 16.1.3.5, PortRcvErrors).
+  if (rose(seen.buffer_overruns) && count <= rise(seen.crc_errors) && !retrains)
+    out.doubt("packets that overran the buffer count as damaged frames, and nothing else was damaged");
+  if (!ctx.port.module)
+    out.next.push_back("Read the module as root to find the faulty end: ethtool -m " + ctx.port.netdev);
+  return out;
+}
+
+MaybeCause flapping_link(const PortContext& ctx) {
+  if (rise(ctx.signals.link_downs) < ctx.limit("link_flap") || another_link_was_lost(ctx)) return std::nullopt;
+  std::string stayed;
+  for (const Neighbor& each : ctx.view.now.neighbors.heard) {
+    const Port* port = port_of_netdev(ctx.view, each.netdev);
+    if (port == nullptr || port->id() == ctx.port.id() || ctx.peer == nullptr || each.system() != ctx.peer->system() ||
+        is_down(*port))
+      continue;
+    append_item(stayed, port->id());
+  }
+  return Cause{
+      .is_proven = !stayed.empty(),
+      .evidence = {
+          plus("link downs", *ctx.signals.link_downs),
+          (stayed.empty() ? "" : "meanwhile " + stayed + " kept the link to " + ctx.peer->system() + ", and ") +
+              "no other port of this host lost its link"}};
+}
+// The reading that identifies a part comes first.
+MaybeCause damaged_link(const PortContext& ctx) {
+  MaybeCause candidate;
+  for (const auto ask : {rx_power_low, one_lane, link_errors, flapping_link}) {
+    MaybeCause out = ask(ctx);
+    if (out && out->is_proven) return out;
+    if (!candidate) candidate = std::move(out);
+  }
+  return candidate;
+}
+
+}  // namespace
+
+constexpr Rule kSwitchRestart{
+    .id = "switch-restart",
+    .group = group::diagnosis,
+    .title = "The switch at the far end went down for a moment: all links to it were lost together.",
+    .meaning =
+        "Two or more ports of several NICs to one switch lost their link in the same window, all other ports to it "
+        "too, and no port to another switch.",
+    .fix = "Check the uptime, log and power of {peer}.",
+    .culprit = Culprit::network,
+    .status = Status::critical,
+    .explains = {link, loss},
+    .excludes =
+        "All links of this host end on that switch, the ports are of one NIC, or the driver was loaded again: it may "
+        "have been this host.",
+    .find_cause = switch_restart,
+};
+
+constexpr Rule kDamagedLink{
+    .id = "damaged-link",
+    .group = group::diagnosis,
+    .title = "The link damages bits or flaps: fiber, connector, cable, or one of the two modules.",
+    .meaning =
+        "Link errors, and one of: rx power below the module's own limits on some lanes; ten damaged frames, and 90 % "
+        "of the FEC errors on one lane; ten or more symbol errors, CRC errors or uncorrectable code words, more than "
+        "IEEE 802.3 allows (1e-13 of the bits, 1e-12 up to 100 Gb/s); six link recoveries; a link that went down "
+        "three times while another link to the same switch stayed up.",
+    .fix =
+        "Clean and reseat cable and modules of {netdev} at both ends.\nCompare the lanes' power at both ends: ethtool "
+        "-m {netdev}, and the tx power of the same lane at {peer}: if it is low, replace that module, else the "
+        "cable.\nIf the errors stay, try another port of {peer}, then another NIC.",
+    .limits = {&kFewEvents, &kLinksAtOnce},
+    .culprit = Culprit::cable,
+    .status = Status::critical,
+    .explains = {link, loss, overrun},
+    .excludes =
+        "Errors on three or more links at once (the switch or this host), CRC errors alone where FEC corrected every "
+        "code word (they were damaged before this link), receive errors alone where a buffer overran (InfiniBand), low "
+        "rx power without errors.",
+    .find_cause = damaged_link,
+};
+
+std::span<const Rule> link_rules() {
+  static constexpr Rule kAll[]{kPortState,  kRate,          kRoceMtu,    kGid,       kLinkFlap,
+                               kLinkErrors, kPreFecBer,     kAdminDown,  kBadModule, kDeviceReset,
+                               kNoPartner,  kSwitchRestart, kDamagedLink};
+  return kAll;
+}
+
+}  // namespace fabric

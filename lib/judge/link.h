@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The link of a port: whether it should be up, and how many errors it may have.
+#pragma once
+
+#include "judge/port_context.h"
+
+namespace fabric {
+
+// Why a port is down by design; nullopt: it is not down, or should be up. By design are, while another port is active:
+// the second port of a card if equal ports on other cards are down too; an onboard port; a port that is
+// administratively down or has no module if no equal port is active and it is not beside a GPU. Not one that was up
+// in `before`, or whose cable is planned.
+std::optional<std::string> why_unused(const View& view, const Port& port);
+// By its position a port that may be unused, though something is plugged into it: worth a warning.
+bool may_be_spare(const View& view, const Port& port);
+
+// The finding of the rule port-state about a port; nullopt: it is not judged, or in order.
+std::optional<Finding> port_state_fault(const View& view, const Port& port);
+
+// Errors after FEC per bit that IEEE 802.3 allows: 1e-12 up to 100 Gb/s (802.3ba), 1e-13 above (802.3bs).
+double allowed_error_ratio(const Port& port);
+
+// The port is down and the NIC's reason contains one of the texts.
+MaybeCause by_reason(const PortContext& ctx, std::initializer_list<std::string_view> reasons);
+
+}  // namespace fabric

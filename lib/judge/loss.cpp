@@ -1,0 +1,560 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lost packets: transport, discards, the network, receivers and far ends that do not answer.
+#include "judge/engine.h"
+#include "judge/network.h"
+#include "judge/pcie.h"
+#include "judge/port_context.h"
+#include "judge/rule.h"
+#include "nic/capabilities.h"
+
+namespace fabric {
+
+namespace {
+
+using enum Measure;
+using S = Signals;
+
+std::optional<Measured> read_ack_timeouts(const View& view, const RuleWindow& rule, const Port& port) {
+  if (capabilities_of(port.kernel_driver).resends_on_other_paths) return std::nullopt;
+  return read_counters(view, rule, port);
+}
+
+constexpr Measurement kLossWindows[]{
+    {.window = {"out_of_sequence", ratio, WindowLimits{1e-5, 1e-3, 20, 10, kMinute}, "retransmissions per packet",
+                "ours: at 1 in 1000, go-back-N spends more than it gains", "below 1e-5 of the packets", 10},
+     .meaning = "Packets are lost or reordered in the network, and are sent again.",
+     .remedy = "Find the cause: fabric-agentctl diagnose {netdev}. Compare PFC, trust, DSCP map and ECN of this port "
+               "with its switch: fabric-agentctl neighbors",
+     .elsewhere = "Find the cause: fabric-agentctl diagnose {netdev}. Compare with the other hosts of the job.",
+     .sum = {.parts = {{{"packets out of sequence", &S::out_of_sequence},
+                        {"sequence NAKs", &S::sequence_naks},
+                        {"duplicate requests", &S::duplicate_requests}}},
+             .per = CounterSum::Per::packet}},
+    // Also of transports that repeat over other paths (EFA), and of those that count nothing else (irdma up to 6.12).
+    // Without a count of packets (mlx5, bnxt), each NAK and each timeout caused at least one.
+    {.window = {"retransmissions", ratio, WindowLimits{1e-3, 1e-1, 20, 10, kMinute}, "retransmissions per packet",
+                "ours: as out_of_sequence, without the share that paths reorder", "below 1e-3 of the packets", 100},
+     .meaning = "The NIC sends packets again: they, or their ACKs, are lost or late.",
+     .remedy = "Find the cause: fabric-agentctl diagnose {netdev}. Compare with the other hosts of the job.",
+     .sum = {.parts = {{{"packets sent again", &S::retransmissions},
+                        {"sequence NAKs", &S::sequence_naks},
+                        {"ACK timeouts", &S::ack_timeouts}}},
+             .per = CounterSum::Per::packet,
+             .largest = true}},
+    {.window = {"ack_timeouts", ratio, WindowLimits{1, kNever, 20, 10, kMinute}, "ACK timeouts per second",
+                "NVSentinel: local_ack_timeout_err more than 1 a second", "below 1 a second", 3},
+     .meaning = "ACKs do not arrive: packets are lost, or the peer is gone.",
+     .remedy = "Find the peers: rdma resource show qp link {rdma}. Check that they are alive, then look for discards "
+               "and failed links on the path.",
+     .sum = {{{{"ACK timeouts", &S::ack_timeouts}}}},
+     .read_port = read_ack_timeouts},
+    {.window = {"remote_physical_errors", ratio, WindowLimits{1, kNever, kMinute, 0, kMinute},
+                "packets per second (InfiniBand)",
+                "a tenth (ours) of NVSentinel's limit of port_rcv_errors, 10 a second", "below 1 a second", 10},
+     .meaning = "Packets arrive that a switch has marked as damaged: another link of the InfiniBand fabric is faulty.",
+     .remedy = "Look for symbol errors along the path: ibqueryerrors. Compare with the other hosts that report this.",
+     .sum = {{{{"packets marked as damaged on the path", &S::remote_physical_errors}}}}},
+    {.window = {"retries_exceeded", count, WindowLimits{1, kNever, kMinute, 0, kMinute}, "broken connections",
+                "ours: each ends a job, and the other end or the path may be at fault", "none"},
+     .meaning = "Transport retry exceeded (IBV_WC_RETRY_EXC_ERR, NCCL error 12): a connection broke, and its job ends.",
+     .remedy = "Find the peer in the job's log, and the lossy or broken link between the two: fabric-agentctl diagnose "
+               "{netdev}",
+     .sum = {{{{"transport retries exceeded", &S::retries_exceeded}}}}},
+};
+
+constexpr Measurement kReceiverWindows[]{
+    {.window = {"rnr_retries_exceeded", count, WindowLimits{1, kNever, kMinute, 0, kMinute},
+                "broken connections; RNR NAKs alone are flow control and not counted",
+                "ours: each ends a job, and the other end is at fault", "no RNR retry exceeded"},
+     .meaning = "RNR retry exceeded: the receiving application posts its buffers too late, and a connection broke. The "
+                "network is not the cause.",
+     .remedy = "Find the peers: rdma resource show qp link {rdma}. Check CPU load, pinning and queue depths of the "
+               "application there.",
+     .sum = {.parts = {{{"RNR retries exceeded", &S::rnr_retries_exceeded}}},
+             .context = {{{"RNR NAKs", &S::rnr_naks}, {"packets without a posted receive", &S::out_of_buffer}}}}},
+};
+
+constexpr Measurement kRequestsWindows[]{
+    {.window = {"request_errors", count, WindowLimits{8, kNever, kMinute, 0, kMinute}, "rejected requests",
+                "ours: the end of a job may cause a few", "fewer than 8 a minute"},
+     .meaning = "One side rejects RDMA requests of the other: a fault of the application or its peer, or a peer died.",
+     .remedy = "Find the processes: rdma resource show qp link {rdma}. Look for failed work requests in the job's log "
+               "on both sides.",
+     .sum = {{{{"rejected requests", &S::request_errors}}}}},
+};
+
+}  // namespace
+
+constexpr Rule kLoss{
+    .id = "loss",
+    .group = group::counters,
+    .title = "RDMA packets are lost, reordered or late",
+    .meaning =
+        "Packets are lost or reordered in the network: packets out of sequence, sequence NAKs and repeated requests "
+        "per packet, ACK timeouts per second, transport retry exceeded; on InfiniBand packets that a switch marked as "
+        "damaged. Networks with adaptive routing reorder packets by design.",
+    .inspect = "fabric-agentctl diagnose; fabric-agentctl counters; rdma statistic show link RDMADEV/1",
+    .fix =
+        "Configure the same PFC, trust, DSCP map and ECN on this port and on the switches; remove the cause of "
+        "discards on the path and at the peer. With adaptive routing raise [rules.loss] out_of_sequence.",
+    .windows = kLossWindows,
+};
+constexpr Rule kReceiver{
+    .id = "receiver",
+    .group = group::counters,
+    .title = "The receiving application posts its buffers too late",
+    .meaning =
+        "RNR retry exceeded: the receiving application posts its buffers too late. The network is not at fault. RNR "
+        "NAKs alone are flow control at work and not a fault.",
+    .inspect = "rdma statistic show link RDMADEV/1; top on the receiving host",
+    .fix = "Fix CPU load, pinning and queue depths of the receiving application.",
+    .windows = kReceiverWindows,
+};
+constexpr Rule kRequests{
+    .id = "requests",
+    .group = group::counters,
+    .title = "RDMA requests are rejected",
+    .meaning =
+        "One side rejects requests of the other (keys, lengths, access rights): the application or its peer is at "
+        "fault, or a peer died.",
+    .inspect = "rdma statistic show link RDMADEV/1; the log of the job",
+    .fix = "Fix or restart the job. The network is not at fault.",
+    .windows = kRequestsWindows,
+};
+
+namespace {
+
+using enum Measure;
+using S = Signals;
+
+std::optional<Measured> read_lossless_discards(const View& view, const RuleWindow&, const Port& port) {
+  const Signals* signals = signals_of_port(view, port);
+  if (signals == nullptr || !port.qos.pfc) return std::nullopt;
+  Measured reading{port.id(), 0, signals->seconds};
+  bool any = false;
+  for (size_t i = 0; i < signals->priority.size(); ++i) {
+    const Rise rise = signals->priority[i].discards;
+    if (!rise || !port.qos.pfc->has(i)) continue;
+    any = true;
+    reading.amount += *rise;
+    if (*rise > 0)
+      append_item(reading.evidence, number_text(*rise) + " discards on lossless priority " + std::to_string(i));
+  }
+  if (reading.evidence.empty()) reading.evidence = "no discards on lossless priorities";
+  return any ? std::optional(std::move(reading)) : std::nullopt;
+}
+
+constexpr Measurement kDiscardsWindows[]{
+    {.window = {"lossless_discards", count, WindowLimits{10, kNever, kMinute, 0, kMinute}, "frames",
+                "IEEE 802.1Qbb: priorities with PFC lose nothing; a few at link up are ignored (ours)",
+                "none on lossless priorities"},
+     .meaning = "A receive buffer overran although PFC protects the priority.",
+     .remedy = "Compare PFC of both ends: fabric-agentctl neighbors. Check cable_length and buffer_size: "
+               "fabric-agentctl show --port {netdev}",
+     .read_port = read_lossless_discards},
+    {.window = {"port_discards", ratio, WindowLimits{10, kNever, kMinute, 0, kMinute}, "packets per second",
+                "a tenth (ours) of NVSentinel's limit of port_xmit_discards and AWS's of rx_drops, 100 a second",
+                "below 10 a second", 10},
+     .meaning = "The port discards packets because its buffers are full, and they are sent again.",
+     .remedy = "Check that RoCE uses a lossless priority at both ends (trust, DSCP map, PFC): fabric-agentctl plan "
+               "--port {netdev}; fabric-agentctl neighbors",
+     .elsewhere = "Find the cause: fabric-agentctl diagnose {netdev}. Compare with the other hosts of the job.",
+     .sum = {{{{"discards received", &S::rx_discards}, {"discards sent", &S::tx_discards}}}}},
+    {.window = {"buffer_overruns", count, WindowLimits{1, kNever, kMinute, 0, kMinute}, "overruns (InfiniBand)",
+                "NVSentinel: any excessive_buffer_overrun_errors is fatal; a link with credits cannot overrun", "none"},
+     .meaning = "The receive buffer of an InfiniBand link overran, which its credits should prevent.",
+     .remedy = "Replace the cable, then compare the firmware of both ends: fabric-agentctl check --only firmware",
+     .sum = {{{{"buffer overruns", &S::buffer_overruns}}}}},
+};
+
+}  // namespace
+
+constexpr Rule kDiscards{
+    .id = "discards",
+    .group = group::counters,
+    .title = "A port buffer overran",
+    .meaning = "A buffer overran that PFC should have protected.",
+    .inspect =
+        "ethtool -S NETDEV | grep -iE 'discard|drop'; dcb pfc show dev NETDEV; dcb buffer show dev NETDEV; "
+        "fabric-agentctl check --only peer-pfc",
+    .fix = "Enable PFC for the priority at both ends. Raise cable_length or the headroom in the policy.",
+    .windows = kDiscardsWindows,
+};
+
+// Packets lost beyond this port: in the network, or at a peer that does not answer.
+
+namespace {
+
+using enum Symptom;
+
+bool has_link_counters(const Signals& seen) {
+  return seen.crc_errors || seen.symbol_errors || seen.fec_uncorrectable || seen.link_downs;
+}
+std::string link_line(const PortContext& ctx) {
+  return is_clean(ctx) ? "this port's link has no receive errors"
+                       : "the few errors of this port's link do not explain so many losses";
+}
+
+// InfiniBand: a device on the path, or the sender, has marked the packets.
+MaybeCause marked_on_path(const PortContext& ctx) {
+  Cause out{
+      .evidence = {plus("packets received that were already marked as damaged", *ctx.signals.remote_physical_errors)},
+      .unexplained = {link}};
+  if (!is_clean(ctx) || wire_explains_loss(ctx)) out.add("this port's link has errors too, which do not mark packets");
+  else if (has_link_counters(ctx.signals)) out.add("this port's link has no errors");
+  out.add(all_loss_lines(ctx));
+  return out;
+}
+
+// A cut-through switch forwards a damaged frame.
+MaybeCause forwarded_damaged(const PortContext& ctx) {
+  Cause out{.is_proven = *ctx.signals.crc_errors >= ctx.limit(kFewEvents) && wire_explains_loss(ctx),
+            .evidence = {plus("frames received with a wrong CRC", *ctx.signals.crc_errors),
+                         "the FEC of this port's link corrected every code word: they were damaged before it"}};
+  out.add(all_loss_lines(ctx));
+  return out;
+}
+
+MaybeCause damaged_on_path(const PortContext& ctx) {
+  if (ctx.symptoms.has(marked)) return marked_on_path(ctx);
+  const Signals& seen = ctx.signals;
+  const Loss& lost = ctx.lost;
+  if (!rose(seen.icrc_errors) || !ctx.symptoms.has(loss) || wire_explains_loss(ctx) || !has_link_counters(seen) ||
+      *seen.icrc_errors * ctx.limit(kInFlight) < lost.requester + lost.responder ||
+      *seen.icrc_errors < ctx.limit(kTries) * lost.retries_exceeded)
+    return came_damaged(ctx.port, seen) ? MaybeCause(forwarded_damaged(ctx)) : std::nullopt;
+  Cause out{.evidence = {plus("RoCE packets with a wrong ICRC", *seen.icrc_errors), link_line(ctx)},
+            .unexplained = {link}};
+  out.add(all_loss_lines(ctx));
+  return out;
+}
+
+// Discarded on sending: requests and responses, which are then sent again. Without retransmissions they are not RoCE's.
+bool send_discards_explain_loss(const PortContext& ctx) {
+  const Loss& lost = ctx.lost;
+  return lost.requester + lost.retries_exceeded + rise(ctx.signals.duplicate_requests) > 0 &&
+         discards_explain_loss(ctx, rise(ctx.signals.tx_discards));
+}
+
+MaybeCause send_drops(const PortContext& ctx) {
+  if (!ctx.symptoms.has(loss) || !send_discards_explain_loss(ctx)) return std::nullopt;
+  // Packets that wait for the link, the end of a pause or credits are discarded in the end too.
+  const bool could_send =
+      !wire_explains_loss(ctx) && !ctx.symptoms.has(rx_pause) && ctx.port.link_layer != LinkLayer::infiniband;
+  Cause out{could_send, {plus("packets discarded by this port on sending", *ctx.signals.tx_discards)}};
+  out.add(all_loss_lines(ctx));
+  return out;
+}
+
+bool agrees_on_pfc(const PortContext& ctx) {
+  const auto& own = ctx.port.qos.pfc;
+  return ctx.peer != nullptr && ctx.peer->pfc && own && ctx.peer->pfc->enabled == *own && own->bits != 0;
+}
+
+// Discards of this port speak against the network.
+void weigh_own_discards(const PortContext& ctx, Cause& out) {
+  const Signals& seen = ctx.signals;
+  const double lossless = ctx.lossless_discards;
+  const bool counts_by_priority =
+      std::ranges::any_of(seen.priority, [](const PrioritySignals& each) { return each.discards.has_value(); });
+  if (const double all = discards_of_roce(ctx); !has_lossless(ctx) && discards_explain_loss(ctx, all))
+    out.doubt("but this port discarded packets, and no priority is known as lossless: " + plus("discards", all));
+  else if (lossless > 0)
+    out.add("only " + number_text(lossless) + " frames of a lossless priority were discarded here");
+  else if (has_lossless(ctx) && counts_by_priority) out.add("no frame of a lossless priority was discarded here");
+  else if (discards_explain_loss(ctx, rise(seen.rx_discards)))
+    out.doubt("but this port discarded packets, and does not count them by priority: " +
+              plus("discards", *seen.rx_discards));
+  else if (rise(seen.rx_discards) >= ctx.limit(kFewEvents))
+    out.add("this port's discards do not explain so many losses: " + plus("discards", *seen.rx_discards));
+  else if (seen.rx_discards) out.add("this port discarded hardly anything");
+  else if (!ctx.port.pci.empty() && !agrees_on_pfc(ctx) && frames_too_long(ctx).empty()) out.is_proven = false;
+}
+
+// If RoCE arrives outside the priorities with PFC, discards on the other priorities count too.
+void weigh_unprotected(const PortContext& ctx, Cause& out) {
+  std::string received = unprotected(ctx, Direction::rx);
+  if (received.empty()) return;
+  out.add(received);
+  const double count = all_discards(ctx.signals);
+  if (discards_explain_loss(ctx, count)) out.doubt("but this port discarded packets: " + plus("discards", count));
+  out.next.emplace_back(
+      "The peers use another traffic class, or a switch rewrites the DSCP: check it at the sender (NCCL_IB_TC of "
+      "fabric-agentctl topo --format nccl there)");
+}
+
+// Losses without retransmissions, or without NAKs.
+void weigh_transport(const PortContext& ctx, Cause& out) {
+  const Signals& seen = ctx.signals;
+  if (rose(seen.sequence_naks) || rose(seen.duplicate_requests)) return;
+  if (!rose(seen.ack_timeouts) && !rose(seen.retries_exceeded) && !rose(seen.retransmissions)) {
+    out.add_ambiguous("this port retransmitted nothing: with adaptive routing this is reordering, not loss",
+                      "Read the retransmissions of the senders: fabric-agentctl diagnose there");
+  } else if (!rose(seen.out_of_sequence)) {
+    if (std::string shared = rails_fault(ctx.view, ctx.port); !shared.empty()) {
+      out.doubt("also possible: rails in one subnet (host), of which one answers for another: " + shared);
+      out.next.emplace_back("Correct the subnet's ARP and routes first: fabric-agentctl check --only rails");
+    }
+    std::string gateway = silent_gateway(ctx);
+    // Else a far end may be gone.
+    if (rose(seen.retries_exceeded) && gateway.empty() && frames_too_long(ctx).empty()) out.is_proven = false;
+    if (!gateway.empty()) {
+      out.add(std::move(gateway));
+      out.next.emplace_back("Check VLAN, address and the gateway on the switch: fabric-agentctl check --only gateway");
+    } else {
+      out.add_ambiguous("no NAK arrived: a slow far end, or frames too long for the path, look the same",
+                        "Send full-size frames over the path: ping -M do -s " +
+                            std::to_string(ctx.port.active_mtu.value_or(4096) + 68) + " -I " + ctx.port.netdev +
+                            " PEER");
+    }
+  }
+}
+
+MaybeCause loss_in_network(const PortContext& ctx) {
+  const Signals& seen = ctx.signals;
+  if (!ctx.symptoms.has(loss) || discards_explain_loss(ctx, ctx.lossless_discards) || send_discards_explain_loss(ctx) ||
+      wire_explains_loss(ctx) || is_tx_blocked(ctx))
+    return std::nullopt;
+  if (gids_gone(ctx) > 0 && !rose(seen.sequence_naks) && !rose(seen.out_of_sequence))
+    return std::nullopt;  // answers may not find this port
+  Cause out{.evidence = loss_lines(ctx)};
+  weigh_own_discards(ctx, out);
+  if (has_link_counters(seen)) out.add(link_line(ctx));
+  weigh_unprotected(ctx, out);
+  weigh_transport(ctx, out);
+  if (ctx.symptoms.has(tx_pause) && is_disordered(ctx))
+    out.add_ambiguous("this port sends pause meanwhile: packets that wait for it may be discarded before it",
+                      "Read the queue drops of the port on " + ctx.peer_label() + " while it is paused");
+  if (std::string text = frames_too_long(ctx); !text.empty()) out.add(std::move(text));
+  if (agrees_on_pfc(ctx)) out.add("PFC is " + to_text(*ctx.port.qos.pfc) + " at both ends of the cable");
+  return out;
+}
+
+}  // namespace
+
+constexpr Rule kDamagedOnPath{
+    .id = "damaged-on-path",
+    .group = group::diagnosis,
+    .title = "Packets arrive that another link or a device in the network has damaged.",
+    .meaning =
+        "InfiniBand: ten or more packets ended with the bad packet delimiter (port_rcv_remote_physical_errors). RoCE: "
+        "ICRC errors, enough for the losses, while every link's CRC is right; or ten or more frames with a wrong CRC, "
+        "while the FEC of this port's link (RS) corrected every code word: cut-through switches forward damaged "
+        "frames.",
+    .fix =
+        "Compare with the other hosts that see it, and find the link, switch or line card that their paths "
+        "share.\nLook for symbol errors along the path, above {peer}: ibqueryerrors (InfiniBand); FCS and FEC counters "
+        "of the switches (Ethernet)",
+    .limits = {&kFewEvents, &kInFlight, &kTries},
+    .culprit = Culprit::network,
+    .status = Status::critical,
+    .explains = {marked, loss, link},
+    .excludes =
+        "This port's own cable does not mark packets, damages the CRC with the ICRC, and leaves code words that FEC "
+        "cannot correct.",
+    .find_cause = damaged_on_path,
+};
+
+constexpr Rule kSendDrops{
+    .id = "send-drops",
+    .group = group::diagnosis,
+    .title = "This port discards packets on sending.",
+    .meaning = "Discards on sending rose together with the transport's losses, at least one for ten retransmissions.",
+    .fix =
+        "Read the discards: ethtool -S {netdev} | grep -iE 'discard|drop'\nCheck whether the link was down, or a "
+        "steering rule or rate limit drops packets: tc -s qdisc show dev {netdev}",
+    .limits = {&kFewEvents, &kSendDiscards},
+    .culprit = Culprit::host,
+    .explains = {loss},
+    .excludes = "A port without a link, paused by its peer or waiting for InfiniBand credits discards too.",
+    .find_cause = send_drops,
+};
+
+constexpr Rule kLossInNetwork{
+    .id = "loss-in-network",
+    .group = group::diagnosis,
+    .title = "RoCE packets are lost or reordered between this port and its peers.",
+    .meaning =
+        "The transport counted losses: ten or more, and more than 1 in a million packets (packets out of order: 10 in "
+        "a million).",
+    .fix =
+        "Look for discards of the RoCE priority on {peer} and along the path, and for damaged frames (FCS, FEC) from "
+        "this port on {peer}.\nRun on the far ends: fabric-agentctl diagnose (their discards are losses here)\nCompare "
+        "PFC, trust, DSCP map and ECN of the switches with this host: fabric-agentctl neighbors; fabric-agentctl "
+        "show\nWith adaptive routing, packets out of sequence alone are no loss.",
+    .limits = {&kFewEvents, &kLossRatio, &kReorderRatio, &kInFlight, &kTries, &kBlocked},
+    .culprit = Culprit::network,
+    .status = Status::critical,
+    .explains = {loss},
+    .excludes =
+        "Discards of this port that are enough for the losses, errors of its link, and pause received for 80 % of the "
+        "window. Not enough evidence: a port that counts no discards; without NAKs and packets out of order, broken "
+        "connections, or rails of this host that answer for each other.",
+    .find_cause = loss_in_network,
+};
+
+// A host that does not take what arrives, and far ends that do not answer.
+
+constexpr Limit kLateReceives{"slow-host",
+                              "late_receive_ratio",
+                              1e-6,
+                              "of the packets without a posted receive, while the port sends pause",
+                              "ours: fewer do not fill a buffer",
+                              0,
+                              1};
+
+namespace {
+
+using enum Symptom;
+
+// Of PCIe, beside the application. `late`: late receives explain the pause.
+Lines pcie_lines(const PortContext& ctx, bool late) {
+  Lines out;
+  for (const Finding& each : faults_before_gpus(ctx)) out.push_back("also: " + fault_text(each));
+  if (const std::string degraded = degraded_link(ctx); !degraded.empty()) out.push_back("also: " + degraded);
+  if (out.empty() && !late) out.emplace_back("PCIe, NUMA and posted receives do not explain it");
+  const std::string iommu[]{"iommu"};
+  if (contains(run_rules(ctx.view, iommu).findings, Status::warning, &Finding::status))
+    out.emplace_back("also possible: the IOMMU translates every DMA: fabric-agentctl check --only iommu");
+  return out;
+}
+
+MaybeCause slow_host(const PortContext& ctx) {
+  const bool sends_pause = ctx.symptoms.has(tx_pause);
+  const double here = rnr_here(ctx);
+  const bool late = here >= std::max(ctx.limit(kFewEvents),
+                                     sends_pause ? ctx.limit(kLateReceives) * ctx.lost.packets.value_or(0) : 0);
+  if (!sends_pause && !late) return std::nullopt;
+  const PauseShare& sent = ctx.sent;
+  const bool storm = rose(ctx.signals.pause_storm_events) || (sent.measured && sent.ratio >= ctx.limit("tx_pause"));
+  const bool little = sends_pause && !late && !storm && sent.ratio < ctx.limit(kFaultPause);
+  Cause out{.is_proven = late || storm || (sent.measured && !little), .evidence = {}};
+  if (late) out.add(plus("packets without a posted receive here", here));
+  else out.add(lines_of({{"packets without a posted receive here", ctx.signals.out_of_buffer}}));
+  if (late && is_much_rnr(ctx, rnr_there(ctx))) out.add(plus("RNR NAKs received as well", rnr_there(ctx)));
+  out.add(pause_lines(ctx));
+  if (!sends_pause) out.add("this port sends no pause: flow control ends at the application");
+  else out.add(pcie_lines(ctx, late));
+  if (!late) out.unexplained.add(receiver);
+  if (little)
+    out.next.emplace_back(
+        "Pause that this port sends is for what its own host or NIC does not take: compare it over minutes with PCIe "
+        "stalls and the job's steps: fabric-agentctl counters --watch");
+  out.critical = storm;
+  return out;
+}
+
+MaybeCause not_ready(const PortContext& ctx) {
+  const Signals& seen = ctx.signals;
+  if (!ctx.symptoms.has(receiver) || !is_far_end_late(ctx)) return std::nullopt;
+  Cause out{.evidence =
+                lines_of({{"RNR NAKs received", seen.rnr_naks}, {"RNR retries exceeded", seen.rnr_retries_exceeded}})};
+  const double here = rnr_here(ctx);
+  out.add(here > 0 ? plus("few packets without a posted receive here", here) : "a receive was always posted here");
+  out.unexplained.add(loss);
+  return out;
+}
+
+// Other reasons for missing answers than the far end.
+Lines doubts_about_silence(const PortContext& ctx) {
+  Lines out;
+  if (std::string text = frames_too_long(ctx); !text.empty()) out.push_back(std::move(text));
+  if (const std::string gateway = silent_gateway(ctx); !gateway.empty()) out.push_back("but " + gateway);
+  if (is_tx_blocked(ctx))
+    out.emplace_back("but the network lets this port send almost nothing: requests may wait here");
+  if (const size_t gone = gids_gone(ctx); gone > 0)
+    out.push_back("but " + std::to_string(gone) + " GIDs of this port were removed meanwhile");
+  // A connection that breaks has timed out once for each retry and once before.
+  if (rise(ctx.signals.ack_timeouts) > 2 * (ctx.limit(kTries) + 1) * rise(ctx.signals.retries_exceeded))
+    out.emplace_back("but far more ACKs timed out than belong to the connections that broke: others go on, and lose");
+  return out;
+}
+
+MaybeCause silent(const PortContext& ctx) {
+  const Signals& seen = ctx.signals;
+  if (!rose(seen.retries_exceeded)) return std::nullopt;
+  const double few = ctx.limit(kFewEvents), naks = rise(seen.sequence_naks), disorder = rise(seen.out_of_sequence);
+  const bool single_losses = seen.sequence_naks
+                                 ? naks >= std::max(std::min(ctx.limit(kTries) * *seen.retries_exceeded, 100.0), few)
+                                 : disorder >= few;
+  if (single_losses || wire_explains_loss(ctx) || discards_explain_loss(ctx, discards_of_roce(ctx)))
+    return std::nullopt;
+  Cause out{.evidence = loss_lines(ctx), .critical = true};
+  out.add(disorder >= few
+              ? "hardly any NAK arrived: these are no single losses; the packets out of order came from other peers"
+          : naks + disorder > 0 ? "hardly any NAK or packet out of order arrived: these are no single losses"
+                                : "no NAK and no packet out of order arrived: these are no single losses");
+  out.add_ambiguous("a path that is broken, or passes only short frames, looks the same from here",
+                    "Send full-size frames to the far end: ping -M do -s " +
+                        std::to_string(ctx.port.active_mtu.value_or(4096) + 68) + " -I " + ctx.port.netdev +
+                        " PEER; if only short ones pass, compare the MTU of every hop");
+  Lines doubts = doubts_about_silence(ctx);
+  out.is_proven = doubts.empty();
+  out.add(std::move(doubts));
+  if (is_disordered(ctx)) out.shared.add(loss);  // packets out of order came from a peer that is not silent
+  out.unexplained.add(receiver);
+  return out;
+}
+
+// Both may be true of one far end.
+MaybeCause far_end(const PortContext& ctx) {
+  MaybeCause late = not_ready(ctx), gone = silent(ctx);
+  if (!late || (gone && !gone->is_proven && !ctx.symptoms.has(receiver))) return gone;
+  if (!gone || !gone->is_proven) return late;
+  gone->add(std::move(late->evidence));
+  gone->unexplained = {};
+  return gone;
+}
+
+}  // namespace
+
+constexpr Rule kSlowHost{
+    .id = "slow-host",
+    .group = group::diagnosis,
+    .title = "This host does not take what it receives: an application, a GPU or the NIC is late or hangs.",
+    .meaning =
+        "Packets arrive without a posted receive (out_of_buffer, RNR NAKs sent), or the port sends pause for 20 % of "
+        "the window, or its NIC counted a PFC storm. Losses and discards during a storm are caused by this host.",
+    .fix =
+        "Look for a hung process or GPU: journalctl -k -b; nvidia-smi or amd-smi\n"
+        "Find the processes with queue pairs, and check their CPU, pinning and queue depths: rdma resource show qp "
+        "link {rdma}\nIf pause does not end, take the port "
+        "out of the network and reset the NIC: ip link set {netdev} down; devlink dev reload pci/{pci}",
+    .limits = {&kFaultPause, &kFewEvents, &kLateReceives},
+    .culprit = Culprit::host,
+    .explains = {tx_pause, receiver},
+    .explains_stopped_host = true,
+    .excludes =
+        "A degraded or distant PCIe path comes first. Next to many RNR NAKs received, a few late receives are not "
+        "this.",
+    .find_cause = slow_host,
+};
+
+constexpr Rule kFarEnd{
+    .id = "far-end",
+    .group = group::diagnosis,
+    .title = "The far end of the connections posts its receives too late, or does not answer at all.",
+    .meaning =
+        "RNR NAKs arrived for more than 1 in 1000 packets and ten a second, or RNR retry was exceeded, while a receive "
+        "was posted here for nearly all packets; or transport retry was exceeded with hardly any NAK: no single "
+        "packets were lost, and no answer arrives.",
+    .fix =
+        "Find the far ends: rdma resource show qp link {rdma}\nCheck that those hosts and processes are alive, and "
+        "that GIDs and routes are valid: fabric-agentctl check --only network\nRun there: fabric-agentctl diagnose",
+    .limits = {&kRnrRatio, &kRnrRate, &kTries},
+    .culprit = Culprit::peer,
+    .explains = {loss, receiver},
+    .excludes =
+        "Own GIDs that were removed, gateways that do not answer, a switch that accepts only shorter frames, pause "
+        "received for 80 % of the window, errors or discards of this port, twice as many timeouts as the broken "
+        "connections can have had.",
+    .find_cause = far_end,
+};
+
+std::span<const Rule> loss_rules() {
+  static constexpr Rule kAll[]{kLoss,      kReceiver,      kRequests, kDiscards, kDamagedOnPath,
+                               kSendDrops, kLossInNetwork, kSlowHost, kFarEnd};
+  return kAll;
+}
+
+}  // namespace fabric

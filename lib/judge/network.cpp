@@ -1,0 +1,684 @@
+// SPDX-License-Identifier: Apache-2.0
+// Addresses, gateways, GIDs, rails and firmware.
+#include "judge/network.h"
+
+#include "judge/engine.h"
+#include "judge/finding.h"
+#include "judge/topology.h"
+
+namespace fabric {
+
+std::vector<const Port*> rails(const View& view) {
+  std::vector<const Port*> out;
+  const std::set<std::string> devices = devices_for_gpus(view);
+  for (const Port& port : view.now.ports)
+    if (is_judged(port) && is_active(port) && is_roce(port) && !port.netdev.empty() && devices.contains(port.rdma))
+      out.push_back(&port);
+  return out;
+}
+
+std::optional<uint32_t> switch_frame(const Node& node, const Port& port) {
+  std::optional<uint32_t> least;
+  for (const Port& each : node.ports) {  // the port, or a member
+    const bool is_of_it = each.rdma == port.rdma && each.number == port.number;
+    const Interface* interface = is_of_it ? find_in(node.network.interfaces, each.netdev) : nullptr;
+    if (interface != nullptr && interface->peer_max_frame)
+      least = std::min(least.value_or(UINT32_MAX), *interface->peer_max_frame);
+  }
+  return least;
+}
+
+std::vector<NamedInterface> interfaces_of(const Node& node, const Port& port) {
+  std::set<std::string> names;
+  if (!port.netdev.empty()) names.insert(port.netdev);
+  for (const Gid& gid : port.gids)
+    if (!gid.netdev.empty()) names.insert(gid.netdev);
+  const auto* nic = find_where(node.topology.nics, [&](const Nic& each) { return each.pci == port.pci; });
+  if (nic != nullptr && !port.pci.empty()) names.insert(nic->bond);
+  std::vector<NamedInterface> out;
+  for (const std::string& name : names)
+    if (const Interface* found = find_in(node.network.interfaces, name)) out.push_back({name, found});
+  return out;
+}
+
+std::optional<std::vector<PortAddress>> addresses_of(const Node& node, const Port& port) {
+  std::optional<std::vector<PortAddress>> out;
+  for (const NamedInterface& each : interfaces_of(node, port)) {
+    if (!each.interface->addresses) continue;
+    if (!out) out.emplace();
+    for (const Address& address : *each.interface->addresses)
+      if (address.global && !address.dad_failed) out->push_back({each.netdev, address});
+  }
+  return out;
+}
+
+bool lacks_address(const View& view, const Port& port) {
+  const auto is_without = [&](const Port& each) {
+    const auto addresses = addresses_of(view.now, each);
+    return addresses && addresses->empty();
+  };
+  if (!is_without(port)) return false;
+  size_t twins = 0, without = 0;
+  for (const Port* each : rails(view)) {
+    if (!are_twins(port, *each)) continue;
+    ++twins;
+    if (is_without(*each)) ++without;
+  }
+  // At least two and at least half of them: by design.
+  return twins > without && (without == 1 || without * 2 < twins);
+}
+
+bool is_ipv4(const Gid& gid) { return gid.gid.starts_with("0000:0000:0000:0000:0000:ffff:"); }
+bool is_routable_v2(const Gid& gid) { return gid.type == "RoCE v2" && !gid.gid.starts_with("fe80:"); }
+
+std::set<unsigned> gid_indices(const Port& port, bool ipv4) {
+  std::set<unsigned> out;
+  for (const Gid& gid : port.gids)
+    if (is_routable_v2(gid) && is_ipv4(gid) == ipv4) out.insert(gid.index);
+  return out;
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string out;
+  for (size_t i = 0; i < names.size(); ++i) out += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
+  return out;
+}
+
+namespace {
+
+// Address -> netdevs of RoCE ports with this address.
+using Holders = std::map<Ip, std::map<std::string, const Port*>>;
+
+std::string shown(const Address& address) { return to_text(address.ip) + "/" + to_text(address.prefix); }
+
+std::string failed_detection(const Node& node, const Port& port) {
+  for (const NamedInterface& each : interfaces_of(node, port))
+    for (const Address& address : each.interface->addresses.value_or(std::vector<Address>{}))
+      if (address.dad_failed) return shown(address) + " on " + each.netdev;
+  return {};
+}
+
+Finding twice(const Ip& ip, const std::map<std::string, const Port*>& netdevs, const Port& port) {
+  std::string others;
+  for (const auto& [netdev, other] : netdevs)
+    if (other != &port) append_item(others, other->id() + " (" + netdev + ")", " and ");
+  return bad(Status::critical, port.id(), to_text(ip) + " is also on " + others, "an address of its own",
+             "Two ports of this host have the same address: peers reach the one that answers first, and connections to "
+             "the other fail.",
+             "Configure another address on " + port.netdev +
+                 " in the network configuration. Both ports: ip address show to " + to_text(ip));
+}
+
+void add_finding(const View& view, const Port& port, const Holders& all, Findings& findings) {
+  const auto addresses = addresses_of(view.now, port);
+  if (!addresses) return;
+  const std::string expected = "an address of its own";
+  for (const PortAddress& each : *addresses) {
+    const auto& netdevs = all.at(each.address.ip);
+    // Reported once, for the last netdev by name.
+    if (netdevs.size() > 1 && netdevs.begin()->second != &port)
+      return findings.push_back(twice(each.address.ip, netdevs, port));
+  }
+  if (const std::string failed = failed_detection(view.now, port); !failed.empty())
+    return findings.push_back(
+        bad(Status::critical, port.id(), "duplicate: " + failed, expected,
+            "Another host on the link has this IPv6 address, so the kernel does not use it.",
+            "Find the other host (ip -6 neighbor; MAC table of the switch) and change one address, then ip link set " +
+                port.netdev + " down && ip link set " + port.netdev + " up"));
+  if (lacks_address(view, port))
+    return findings.push_back(
+        bad(Status::critical, port.id(), "no IP address on " + port.netdev, "one, like equal ports",
+            "Without an address the port has no routable GID: every collective over this rail fails or hangs.",
+            "ip address add ADDRESS/PREFIX dev " + port.netdev +
+                "; then correct the network configuration: networkctl status " + port.netdev));
+  const auto text = [](const PortAddress& each) { return shown(each.address); };
+  if (!addresses->empty()) findings.push_back(good(port.id(), joined(*addresses, ", ", text), expected));
+}
+
+// A fabric may use no addresses at all, so ports without one are compared with equal ports.
+void ask_address(const View& view, Findings& findings) {
+  Holders all;
+  for (const Port& port : view.now.ports) {
+    if (!is_judged(port) || !is_roce(port)) continue;
+    for (const PortAddress& each : addresses_of(view.now, port).value_or(std::vector<PortAddress>{}))
+      all[each.address.ip].emplace(each.netdev, &port);
+  }
+  for (const Port& port : view.now.ports)
+    if (is_judged(port) && is_active(port) && is_roce(port) && !port.netdev.empty())
+      add_finding(view, port, all, findings);
+}
+
+}  // namespace
+
+constexpr Rule kAddress{
+    .id = "address",
+    .group = group::network,
+    .title = "A RoCE port has no IP address of its own",
+    .meaning =
+        "RoCE finds its peers by IP address. A compute port without an address, while equal ports have one, is missing "
+        "from every collective. An address used by two ports or two hosts sends connections to the wrong one.",
+    .inspect = "ip address show; networkctl status NETDEV",
+    .fix =
+        "Correct the network configuration (networkd, netplan, NetworkManager); an address set with ip address is lost "
+        "at the next boot.",
+    .ask = ask_address,
+};
+
+namespace {
+
+Finding unanswered(const Port& port, const std::string& netdev, const IpNeighbor& gateway) {
+  const std::string address = to_text(gateway.ip);
+  const bool failed = gateway.state == "FAILED";
+  return bad(failed ? Status::critical : Status::warning, port.id(), address + " is " + gateway.state + " on " + netdev,
+             "an answer",
+             failed ? "The gateway did not answer the last ARP or neighbor solicitation: nothing beyond the subnet of "
+                      "this port can be reached."
+                    : "The gateway has not answered ARP or neighbor solicitation yet. If this persists, nothing beyond "
+                      "the subnet of this port can be reached.",
+             std::string(gateway.ip.v6 ? "ping -6" : "ping") + " -c 3 -I " + netdev + " " + address +
+                 "; ip neighbor show dev " + netdev +
+                 ". If it fails, configure the same VLAN, address and prefix as on the switch port.");
+}
+
+// Without traffic the kernel has no entry and nothing is reported.
+std::optional<Finding> ask_gateway(const View& view, const Port& port) {
+  if (!is_judged(port) || !is_active(port) || !is_roce(port)) return std::nullopt;
+  const IpNeighbor* worst = nullptr;
+  std::string on, good_ones;
+  for (const NamedInterface& each : interfaces_of(view.now, port))
+    for (const IpNeighbor& gateway : each.interface->gateways) {
+      const bool silent = gateway.state == "FAILED" || gateway.state == "INCOMPLETE";
+      if (!silent) append_item(good_ones, to_text(gateway.ip) + " " + gateway.state);
+      else if (worst == nullptr || gateway.state == "FAILED") worst = &gateway, on = each.netdev;
+    }
+  if (worst != nullptr) return unanswered(port, on, *worst);
+  return good_ones.empty() ? std::nullopt : std::optional(good(port.id(), good_ones, "an answer"));
+}
+
+}  // namespace
+
+constexpr Rule kGateway{
+    .id = "gateway",
+    .group = group::network,
+    .title = "The gateway of a rail does not answer",
+    .meaning =
+        "Reads the neighbor table of the kernel and sends nothing. FAILED means that the gateway did not answer ARP "
+        "(IPv4) or neighbor discovery (IPv6), so nothing beyond the subnet can be reached through this rail.",
+    .inspect = "ip neighbor show dev NETDEV; ping -c 3 -I NETDEV GATEWAY",
+    .fix =
+        "Configure the same VLAN, address and prefix as on the switch port, and check that the gateway has this "
+        "address.",
+    .ask_port = ask_gateway,
+};
+
+namespace {
+
+// The index of most ports; on a tie the lowest.
+unsigned most_common(const std::vector<const Port*>& ports, bool ipv4) {
+  std::map<unsigned, size_t> count;
+  for (const Port* port : ports)
+    for (const unsigned index : gid_indices(*port, ipv4)) ++count[index];
+  return std::ranges::max_element(count, {}, [](const auto& each) { return each.second; })->first;
+}
+
+// Another netdev has the same GID. `address` reports an address that is configured twice.
+std::string twin_of(const View& view, const Port& port) {
+  std::set<std::string> own_addresses;
+  for (const PortAddress& each : addresses_of(view.now, port).value_or(std::vector<PortAddress>{}))
+    own_addresses.insert(gid_text(each.address.ip));
+  for (const Port& other : view.now.ports) {
+    if (&other == &port) break;  // reported for the later port
+    if (!is_judged(other) || !is_roce(other) || other.netdev == port.netdev) continue;
+    for (const Gid& theirs : other.gids)
+      for (const Gid& mine : port.gids)
+        if (is_routable_v2(mine) && mine.gid == theirs.gid && is_routable_v2(theirs) && mine.netdev != theirs.netdev &&
+            !own_addresses.contains(mine.gid))
+          return other.id() + " has " + mine.gid + ", too";
+  }
+  return {};
+}
+
+// A difference that shifts the GID table of a port.
+std::string likely_cause(const View& view, const Port& port) {
+  const auto disabled = [&](const Port& each) {
+    const Interface* interface = find_in(view.now.network.interfaces, each.netdev);
+    return interface == nullptr ? std::nullopt : interface->ipv6_disabled;
+  };
+  const auto mine = disabled(port);
+  for (const Port* other : rails(view))
+    if (const auto theirs = disabled(*other); mine && theirs && *mine != *theirs)
+      return " IPv6 is " + std::string(*mine ? "off" : "on") + " on " + port.netdev + " and not on " + other->netdev +
+             ", which shifts the table.";
+  return {};
+}
+
+Finding finding_for(const View& view, const Port& port, bool ipv4, unsigned wanted, bool pinned) {
+  const std::set<unsigned> mine = gid_indices(port, ipv4);
+  const std::string family = ipv4 ? "IPv4" : "IPv6",
+                    expected = family + " at index " + to_text(wanted) +
+                               (pinned ? ", [expect] gid_index" : ", like equal ports");
+  if (const std::string twin = twin_of(view, port); !twin.empty())
+    return bad(Status::critical, port.id(), twin, "a GID of its own",
+               "Two RDMA ports have the same GID: peers reach the one that answers, and connections to the other fail.",
+               "Configure different addresses on the two netdevs: rdma link show; ip address show");
+  std::string observed = family + " at index " + joined(mine, ", ", [](unsigned index) { return to_text(index); });
+  if (mine.contains(wanted)) return good(port.id(), observed, expected);
+  if (mine.empty()) observed = "no " + family + " GID of RoCE v2";
+  return bad(Status::warning, port.id(), observed, expected,
+             "A job with one GID index for all ports (NCCL_IB_GID_INDEX, ib_write_bw -x) uses the wrong GID on this "
+             "port, or none." +
+                 likely_cause(view, port),
+             "While no job runs: ip link set " + port.netdev + " down && ip link set " + port.netdev +
+                 " up fills the table again in the order of the addresses; networkctl reconfigure " + port.netdev +
+                 " (or ifup) then brings back the routes and IPv6 addresses that this removes. With NCCL 2.21 and "
+                 "later, unset NCCL_IB_GID_INDEX instead. Table: /sys/class/infiniband/" +
+                 port.rdma + "/ports/" + to_text(port.number) + "/gids");
+}
+
+// `gid` reports ports without a routable RoCE v2 GID.
+void ask_gid_index(const View& view, Findings& findings) {
+  std::vector<const Port*> ports;
+  bool ipv4 = false;
+  for (const Port* port : rails(view)) {
+    const bool has4 = !gid_indices(*port, true).empty();
+    if (!has4 && gid_indices(*port, false).empty()) continue;
+    ports.push_back(port);
+    ipv4 = ipv4 || has4;
+  }
+  const bool pinned = view.policy != nullptr && view.policy->expect.gid_index;
+  if (ports.empty() || (ports.size() == 1 && !pinned)) return;
+  const unsigned wanted = pinned ? *view.policy->expect.gid_index : most_common(ports, ipv4);
+  for (const Port* port : ports) findings.push_back(finding_for(view, *port, ipv4, wanted, pinned));
+}
+
+}  // namespace
+
+constexpr Rule kGidIndex{
+    .id = "gid-index",
+    .group = group::network,
+    .title = "The index of the RoCE v2 GID differs between compute ports",
+    .meaning =
+        "NCCL before 2.21, perftest and other programs use one GID index for all ports. On a port with another address "
+        "at that index, connections fail or use RoCE v1. The kernel fills the table in the order of the addresses, "
+        "link-local addresses included. [expect] gid_index pins the index. Two ports with the same GID are critical.",
+    .inspect = "show_gids; grep . /sys/class/infiniband/RDMADEV/ports/1/gid_attrs/types/*",
+    .fix =
+        "While no job runs: ip link set NETDEV down; ip link set NETDEV up (fills the table again); networkctl "
+        "reconfigure NETDEV, or ifup (brings back lost routes and IPv6 addresses); configure addresses in the same "
+        "order on all rails; or unset NCCL_IB_GID_INDEX with NCCL 2.21 and later.",
+    .ask = ask_gid_index,
+};
+
+namespace {
+
+constexpr uint32_t kRoceHeaders = 96;  // iboe_get_mtu(), include/rdma/ib_addr.h of Linux 6.12
+constexpr uint32_t kFullRoce = 4096 + kRoceHeaders;
+
+// The MTU of more than half of the equal rails, if it differs from that of this port. `roce-mtu` reports an MTU below
+// the one for RoCE 4096, and the setting mtu one that the policy wants.
+std::optional<uint32_t> others_mtu(const View& view, const std::vector<const Port*>& all, const Port& port) {
+  const PortPolicy* entry = view.policy == nullptr ? nullptr : policy_for(*view.policy, port);
+  if (*port.qos.mtu < kFullRoce || (entry != nullptr && entry->want.mtu)) return std::nullopt;
+  std::map<uint32_t, size_t> counts;
+  for (const Port* each : all)
+    if (each->qos.mtu && are_twins(port, *each)) ++counts[*each->qos.mtu];
+  const auto usual = majority(counts);
+  return usual != port.qos.mtu && counts.contains(*port.qos.mtu) ? usual : std::nullopt;
+}
+
+Finding finding_for(const View& view, const std::vector<const Port*>& all, const Port& port) {
+  const uint32_t mtu = *port.qos.mtu;
+  const std::string netdev = "netdev " + to_text(mtu);
+  if (port.active_mtu && mtu < *port.active_mtu + kRoceHeaders)
+    return bad(Status::critical, port.id(), netdev + ", RoCE " + to_text(*port.active_mtu),
+               "netdev " + to_text(*port.active_mtu + kRoceHeaders) + " or more",
+               "The RDMA device sends packets larger than the MTU of its netdev (payload plus 96 bytes of headers). "
+               "They are dropped: connections hang after the first small messages.",
+               "ip link set " + port.netdev + " mtu 9000, then restart the job: existing queue pairs keep their MTU.");
+  const auto frame = switch_frame(view.now, port);
+  if (frame && *frame < mtu)
+    return bad(Status::critical, port.id(), netdev + ", switch port accepts frames of " + to_text(*frame),
+               "frames of " + to_text(mtu + kFrameHeader) + " on the switch",
+               "The switch port drops large packets of this port: the maximum frame size that it announces by LLDP is "
+               "smaller than the MTU.",
+               "Raise the MTU of the switch port (9216 is common), or lower that of " + port.netdev + " on all hosts.");
+  if (const auto others = others_mtu(view, all, port))
+    return bad(
+        Status::warning, port.id(), netdev, "netdev " + to_text(*others) + ", like equal ports",
+        "The MTU of this rail differs from the other rails: packets that pass one rail are dropped on the other.",
+        "ip link set " + port.netdev + " mtu " + to_text(*others) + ", and change the network configuration.");
+  return good(port.id(), netdev + (port.active_mtu ? ", RoCE " + to_text(*port.active_mtu) : ""),
+              "fits from RoCE to the switch");
+}
+
+void ask_mtu_chain(const View& view, Findings& findings) {
+  const std::vector<const Port*> all = rails(view);
+  for (const Port& port : view.now.ports)
+    if (is_judged(port) && is_active(port) && is_roce(port) && !port.netdev.empty() && port.qos.mtu)
+      findings.push_back(finding_for(view, all, port));
+}
+
+}  // namespace
+
+constexpr Rule kMtuChain{
+    .id = "mtu-chain",
+    .group = group::network,
+    .title = "The MTU of the netdev or the switch is too small for RoCE",
+    .meaning =
+        "The RoCE path MTU plus 96 bytes of headers must fit the MTU of the netdev. The MTU must fit the largest frame "
+        "of the switch port, which it announces by LLDP; some switches count the Ethernet header and the FCS, others "
+        "do not. Larger packets are dropped silently: small messages pass and large ones hang. Equal ports should have "
+        "equal MTUs.",
+    .inspect = "ip -d link show dev NETDEV; ibv_devinfo -d RDMADEV; the MTU of the switch port",
+    .fix = "ip link set NETDEV mtu 9000 on all hosts, and MTU 9216 on the switch port.",
+    .ask = ask_mtu_chain,
+};
+
+// Several rails in one subnet. Without a rule (ip-rule(8)) packets leave through the first route to the subnet. An IPv4
+// address belongs to the host, not to the interface: any rail answers ARP for all of them
+// (Documentation/networking/ip-sysctl.rst: arp_ignore, arp_announce, arp_filter, rp_filter). IPv6 neighbor discovery
+// answers for the addresses of the interface only (net/ipv6/ndisc.c, ndisc_recv_ns).
+
+namespace {
+
+struct RailNetdev {
+  const Port* port = nullptr;
+  std::string netdev;
+  const Interface* interface = nullptr;
+  Address address;
+};
+
+// The first IPv4 address, else the first IPv6 one: next to IPv4 that is usually the router's, and jobs do not use it.
+const Address* address_of(const Interface& interface) {
+  const Address* found = nullptr;
+  for (const Address& each : *interface.addresses)
+    if (each.global && !each.dad_failed && (found == nullptr || (found->ip.v6 && !each.ip.v6))) found = &each;
+  return found;
+}
+
+std::vector<RailNetdev> rails_with_address(const View& view) {
+  std::vector<RailNetdev> out;
+  for (const Port* port : rails(view))
+    for (const NamedInterface& each : interfaces_of(view.now, *port)) {
+      if (!each.interface->addresses || contains(out, each.netdev, &RailNetdev::netdev)) continue;
+      if (const Address* address = address_of(*each.interface))
+        out.push_back({port, each.netdev, each.interface, *address});
+    }
+  return out;
+}
+
+// The subnet of one contains the address of the other. Addresses of /32 (/128) have no subnet; `address` reports equal
+// addresses; a VRF is a separate routing domain.
+bool share_subnet(const RailNetdev& a, const RailNetdev& b) {
+  const unsigned longest = a.address.ip.v6 ? 127 : 31;
+  if (a.address.ip.v6 != b.address.ip.v6 || a.address.prefix > longest || b.address.prefix > longest) return false;
+  if (a.address.ip == b.address.ip || a.interface->vrf != b.interface->vrf) return false;
+  return in_subnet(a.address.ip, b.address.ip, std::min(a.address.prefix, b.address.prefix));
+}
+
+// Groups of at least two rails that share a subnet, directly or through another rail.
+std::vector<std::vector<RailNetdev>> groups(std::vector<RailNetdev> all) {
+  std::vector<std::vector<RailNetdev>> out;
+  while (!all.empty()) {
+    std::vector<RailNetdev> group{all.front()};
+    all.erase(all.begin());
+    for (size_t i = 0; i < group.size(); ++i) {
+      const auto is_other = [&](const RailNetdev& rail) { return !share_subnet(group[i], rail); };
+      const auto theirs = std::stable_partition(all.begin(), all.end(), is_other);
+      group.insert(group.end(), theirs, all.end());
+      all.erase(theirs, all.end());
+    }
+    if (group.size() > 1) out.push_back(std::move(group));
+  }
+  return out;
+}
+
+std::string subnet_of(const RailNetdev& rail) {
+  return to_text(network_of(rail.address.ip, rail.address.prefix)) + "/" + to_text(rail.address.prefix);
+}
+
+// The default routing table; in a VRF that of the VRF.
+uint32_t main_table(const Interface& interface) { return interface.vrf_table != 0 ? interface.vrf_table : 254; }
+
+// Priority of the rule of VRFs (drivers/net/vrf.c, FIB_RULE_PREF): rules after it never match.
+constexpr uint32_t kVrfRule = 1000;
+
+enum class By : uint8_t { source, source_or_device };
+
+// A rule for the address (or for the device, because RoCE looks up routes with the device of the GID: addr_resolve() in
+// drivers/infiniband/core/addr.c) leads to a table with a route through this rail. A rule for some destinations counts
+// too: its author knows the topology.
+bool has_own_route(const Network& network, const RailNetdev& rail, By by) {
+  constexpr uint32_t kDefault = 253;
+  return network.rules && std::ranges::any_of(*network.rules, [&](const RoutingRule& rule) {
+           const bool by_source = rule.source && in_subnet(rail.address.ip, *rule.source, rule.source_prefix) &&
+                                  rule.source_prefix > rail.address.prefix;
+           const bool by_device = by == By::source_or_device && rule.device == rail.netdev;
+           if (rule.table == main_table(*rail.interface) || rule.table == kDefault || !(by_source || by_device))
+             return false;
+           if (!rail.interface->vrf.empty() && rule.priority >= kVrfRule) return false;
+           return contains(rail.interface->routes, rule.table, &Route::table);
+         });
+}
+
+// Missing configuration: as text, and the commands that fix it.
+struct Faults {
+  std::vector<std::string> observed, expected, commands;
+};
+
+// Adds the rails whose effective value is not in `allowed`.
+void check_setting(const std::vector<RailNetdev>& group, const std::string& key, ConfValue Interface::*member,
+                   const std::set<unsigned>& allowed, unsigned wanted, Faults& faults) {
+  std::vector<std::string> names;
+  std::set<unsigned> values;
+  std::string command = "sysctl -w";
+  for (const RailNetdev& rail : group) {
+    const ConfValue& conf = rail.interface->*member;
+    const auto value = conf.effective();
+    if (!value || allowed.contains(*value)) continue;
+    if (*conf.all > wanted && names.empty()) command += " net.ipv4.conf.all." + key + "=" + to_text(wanted);
+    names.push_back(rail.netdev);
+    values.insert(*value);
+    std::string name = rail.netdev;  // sysctl(8): a dot in a name is written as a slash
+    std::ranges::replace(name, '.', '/');
+    command += " net.ipv4.conf." + name + "." + key + "=" + to_text(wanted);
+  }
+  if (names.empty()) return;
+  const std::string text = joined(values, "/", [](unsigned value) { return to_text(value); });
+  faults.observed.push_back(key + " " + text + " on " + listed(names));
+  faults.expected.push_back(key + " " + to_text(wanted));
+  faults.commands.push_back(std::move(command));
+}
+
+// First copies the routes of the rail into its own table, then adds the rule: no moment without a route.
+void add_route_commands(const RailNetdev& rail, uint32_t table, Faults& faults) {
+  const bool v6 = rail.address.ip.v6;
+  const std::string ip = v6 ? "ip -6 " : "ip ", address = to_text(rail.address.ip),
+                    end = " dev " + rail.netdev + " src " + address + " table " + to_text(table);
+  faults.commands.push_back(ip + "route replace " + subnet_of(rail) + end);
+  for (const Route& route : rail.interface->routes)
+    if (route.table == main_table(*rail.interface) && route.gateway && route.gateway->v6 == v6 &&
+        route.destination.v6 == v6)
+      faults.commands.push_back(ip + "route replace " + to_text(route.destination) + "/" + to_text(route.prefix) +
+                                " via " + to_text(*route.gateway) + end);
+  const std::string before = rail.interface->vrf.empty() ? "" : "pref " + to_text(kVrfRule - 100) + " ";
+  faults.commands.push_back(ip + "rule add " + before + "from " + address + " lookup " + to_text(table));
+}
+
+void check_routes(const Network& network, const std::vector<RailNetdev>& group, Faults& faults) {
+  if (!network.rules) return;
+  std::vector<std::string> names;
+  uint32_t table = 100;
+  for (const RailNetdev& rail : group) {
+    if (has_own_route(network, rail, By::source_or_device)) continue;
+    while (network.tables.contains(++table)) {
+    }
+    names.push_back(rail.netdev);
+    add_route_commands(rail, table, faults);
+  }
+  if (names.empty()) return;
+  faults.observed.push_back("no source routing for " + listed(names));
+  faults.expected.push_back("a rule and a table for each rail's address");
+}
+
+void check_arp(const Network& network, const std::vector<RailNetdev>& group, Faults& faults) {
+  const bool routed =
+      std::ranges::all_of(group, [&](const RailNetdev& rail) { return has_own_route(network, rail, By::source); });
+  // arp_filter answers only on the interface to which the kernel routes the answer: as good with source routing.
+  const auto filters_arp = [](const RailNetdev& rail) {
+    return rail.interface->arp_filter.effective().value_or(0) != 0;
+  };
+  if (!routed || !std::ranges::all_of(group, filters_arp))
+    check_setting(group, "arp_ignore", &Interface::arp_ignore, {1, 2}, 1, faults);
+  check_setting(group, "arp_announce", &Interface::arp_announce, {2}, 2, faults);
+  // Strict filtering accepts packets only on the interface of the route back. Without source routing that is the first
+  // rail, and ARP on the other rails is not answered.
+  if (!routed) check_setting(group, "rp_filter", &Interface::rp_filter, {0, 2}, 2, faults);
+}
+
+Finding finding_for(const View& view, const std::vector<RailNetdev>& group) {
+  Faults faults;
+  check_routes(view.now.network, group, faults);
+  const bool v6 = group.front().address.ip.v6;
+  if (!v6) check_arp(view.now.network, group, faults);
+  std::vector<std::string> names;
+  for (const RailNetdev& rail : group) names.push_back(rail.port->id());
+  const RailNetdev& widest =
+      *std::ranges::min_element(group, {}, [](const RailNetdev& rail) { return rail.address.prefix; });
+  const std::string subject = subnet_of(widest) + (widest.interface->vrf.empty() ? "" : " in " + widest.interface->vrf);
+  if (faults.observed.empty())
+    return good(subject, listed(names) + ", each through its own link",
+                v6 ? "routes for each rail" : "ARP and routes for each rail");
+  return bad(
+      Status::warning, subject, listed(names) + ": " + joined(faults.observed, "; "), joined(faults.expected, ", "),
+      v6 ? "Several rails are in one IPv6 subnet. Without a rule for each address, packets leave through the first "
+           "rail in the routing table: rails share one link while others idle, and answers arrive on another rail."
+         : "Several rails are in one subnet. Without these settings one rail answers ARP for the others, and packets "
+           "leave through the first rail in the routing table: rails share one link while others idle, and RoCE "
+           "packets that reach the wrong NIC are dropped.",
+      std::string("Run these commands and add them to the network configuration") +
+          (v6 ? "" : " (sysctls: to [sysctl] of fabric-agent.toml)") + "; or use one subnet per rail.\n" +
+          joined(faults.commands, "\n"));
+}
+
+void ask_rails(const View& view, Findings& findings) {
+  for (const std::vector<RailNetdev>& group : groups(rails_with_address(view)))
+    findings.push_back(finding_for(view, group));
+}
+
+}  // namespace
+
+std::string rails_fault(const View& view, const Port& port) {
+  for (const std::vector<RailNetdev>& group : groups(rails_with_address(view)))
+    if (contains(group, port.id(), [](const RailNetdev& rail) { return rail.port->id(); }))
+      if (Finding found = finding_for(view, group); found.status != Status::ok) return found.observed;
+  return {};
+}
+
+constexpr Rule kRails{
+    .id = "rails",
+    .group = group::network,
+    .title = "Rails in one subnet share links or MAC addresses",
+    .meaning =
+        "Linux sends through the first route to a subnet, and answers ARP (IPv4) for an address on any interface. With "
+        "several rails in one subnet, half of the links carry nothing, RoCE packets reach the wrong NIC and are "
+        "dropped, and connections hang at random. Required are arp_ignore 1 or 2 and arp_announce 2 (the larger value "
+        "of net.ipv4.conf.all and the interface counts), a routing rule and a table for the address of each rail, and "
+        "without such rules rp_filter 0 or 2. Rails in subnets of their own (/31 for instance) need none of this.",
+    .inspect = "ip rule; ip route show table all; sysctl -a | grep -e arp_ -e rp_filter",
+    .fix = "Run the commands of the finding and add them to the network configuration.",
+    .ask = ask_rails,
+};
+
+namespace {
+
+const std::vector<std::string>* allowed_by_name(const Versions& versions, const std::string& name) {
+  if (name.empty()) return nullptr;
+  if (const auto* exact = find_in(versions, name)) return exact;
+  for (const auto& [pattern, list] : versions)
+    if (glob_match(pattern, name)) return &list;
+  return nullptr;
+}
+
+std::string board_of(const Port& port) { return port.board_id.empty() ? port.pci_id : port.board_id; }
+
+// The version of most NICs with this board; on a tie the newest.
+std::string usual_version(const View& view, const Port& port) {
+  std::map<std::string, std::set<std::string>> cards;
+  for (const Port& other : view.now.ports)
+    if (!board_of(port).empty() && board_of(port) == board_of(other) && port.kernel_driver == other.kernel_driver &&
+        is_judged(other) && !other.firmware.empty())
+      cards[other.firmware].insert(card_of(other.pci));
+  const auto best = std::ranges::max_element(cards, [](const auto& a, const auto& b) {
+    return a.second.size() != b.second.size() ? a.second.size() < b.second.size() : natural_less(a.first, b.first);
+  });
+  return best == cards.end() ? port.firmware : best->first;
+}
+
+constexpr const char* kUpdate =
+    "Update the firmware while no job runs (mlxfwmanager or mstflint -d ADDRESS, niccli, nvmupdate, nicctl), then "
+    "reset the NIC or reboot.";
+
+Finding firmware_finding(const View& view, const Port& port) {
+  const std::string observed = port.firmware + (board_of(port).empty() ? "" : " on board " + board_of(port));
+  // By board id, else by PCI id, else by driver.
+  const std::vector<std::string>* allowed = nullptr;
+  for (const std::string* name : {&port.board_id, &port.pci_id, &port.kernel_driver})
+    if (view.policy != nullptr && allowed == nullptr) allowed = allowed_by_name(view.policy->firmware, *name);
+  if (allowed != nullptr) {
+    if (matches_any(*allowed, port.firmware)) return good(port.rdma, observed, joined(*allowed, " or "));
+    return bad(Status::warning, port.rdma, observed, joined(*allowed, " or ") + ", from [firmware]",
+               "The site does not allow this firmware: it may lack fixes and behave differently.", kUpdate);
+  }
+  const std::string usual = usual_version(view, port);
+  if (port.firmware == usual) return good(port.rdma, observed, usual);
+  return bad(Status::warning, port.rdma, observed, usual + ", like equal NICs",
+             "Firmware versions differ in defaults, limits and bugs: one rail may be slow or behave differently.",
+             kUpdate);
+}
+
+void add_driver_finding(const View& view, const Port& port, Findings& findings) {
+  if (view.policy == nullptr || port.driver_version.empty()) return;
+  const auto* allowed = allowed_by_name(view.policy->driver_version, port.kernel_driver);
+  if (allowed == nullptr) return;
+  if (matches_any(*allowed, port.driver_version))
+    return findings.push_back(good(port.kernel_driver, port.driver_version, joined(*allowed, " or ")));
+  findings.push_back(bad(
+      Status::warning, port.kernel_driver, port.driver_version, joined(*allowed, " or ") + ", from [driver_version]",
+      "The site does not allow the loaded driver. An installed update is loaded only after a reboot.",
+      "Reboot, or reload the driver while no job runs. Installed version: modinfo " + port.kernel_driver));
+}
+
+// One finding per card. Software devices have no firmware.
+void ask_firmware(const View& view, Findings& findings) {
+  std::set<std::string> cards, drivers;
+  for (const Port& port : view.now.ports) {
+    if (!is_judged(port)) continue;
+    if (!port.kernel_driver.empty() && drivers.insert(port.kernel_driver).second)
+      add_driver_finding(view, port, findings);
+    if (port.firmware.empty() || port.pci.empty() || !cards.insert(card_of(port.pci)).second) continue;
+    findings.push_back(firmware_finding(view, port));
+  }
+}
+
+}  // namespace
+
+constexpr Rule kFirmware{
+    .id = "firmware",
+    .group = group::network,
+    .title = "The firmware of a NIC is not allowed or differs from that of equal NICs",
+    .meaning =
+        "Without [firmware] in fabric-agent.toml, NICs with the same board id are compared with each other and the "
+        "minority is reported. With [firmware], each version must be listed for its board id, PCI id or driver. "
+        "[driver_version] does the same for drivers.",
+    .inspect = "cat /sys/class/infiniband/*/fw_ver (as [firmware] names it); ethtool -i NETDEV; devlink dev info",
+    .fix = "Update the firmware with the vendor's tool while no job runs, and reset the NIC or reboot.",
+    .ask = ask_firmware,
+};
+
+std::span<const Rule> network_rules() {
+  static constexpr Rule kAll[]{kAddress, kGateway, kGidIndex, kMtuChain, kRails, kFirmware};
+  return kAll;
+}
+
+}  // namespace fabric

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+// The module: its memory, light, laser current and temperature, by its own limits.
+#include "judge/optics.h"
+
+#include <cmath>
+
+#include "judge/engine.h"
+#include "judge/link.h"
+#include "judge/port_context.h"
+#include "judge/rule.h"
+
+namespace fabric {
+
+namespace {
+
+std::optional<Finding> ask_module_memory(const View&, const Port& port) {
+  const std::string expected = "a checksum matches";
+  if (!port.module) return std::nullopt;
+  if (port.module->checksum_matched) return good(port.id(), expected, expected);
+  if (port.module->bad_checksums.empty()) return std::nullopt;
+  return bad(
+      Status::warning, port.id(), "wrong checksums: " + joined(port.module->bad_checksums, "; "), expected,
+      "No checksum of the module's memory is right. Its identity, limits and readings may be wrong: the memory or its "
+      "I2C bus is damaged, or the maker never wrote the checksums.",
+      "Compare with the label: ethtool -m " + port.netdev + ". Reseat the module; if the text is damaged, replace it.");
+}
+
+}  // namespace
+
+constexpr Rule kModuleMemory{
+    .id = "module-memory",
+    .group = group::link,
+    .title = "The memory of a module has a wrong checksum",
+    .meaning =
+        "The memory (EEPROM) of a module has a checksum for each range: SFF-8472, SFF-8636 and CMIS. If one range is "
+        "wrong, its limits are not used. If all are wrong, nothing that the module reports can be relied on.",
+    .inspect = "ethtool -m NETDEV; ethtool -m NETDEV raw on",
+    .fix = "Reseat the module. If the text that it reports is damaged, replace it.",
+    .ask_port = ask_module_memory,
+};
+
+namespace {
+
+using enum Measure;
+
+std::string power_text(double watts) { return number_text(std::round(100 * std::log10(watts * 1e3)) / 10) + " dBm"; }
+std::string current_text(double amperes) { return number_text(amperes * 1e3) + " mA"; }
+
+// One judgement of a module's reading by the module's own limits, for the rules of the module and for causes.
+enum class ModuleBound : uint8_t { fine, warning, alarm };
+
+ModuleBound below(const ModuleReading& reading, const ModuleLimits& limits) {
+  if ((reading.flags && reading.flags->low_alarm) ||
+      (reading.value && limits.low_alarm && *reading.value < *limits.low_alarm))
+    return ModuleBound::alarm;
+  if (reading.value && limits.low_warning && *reading.value < *limits.low_warning) return ModuleBound::warning;
+  return ModuleBound::fine;
+}
+ModuleBound outside(const ModuleReading& reading, const ModuleLimits& limits) {
+  if ((reading.flags && reading.flags->high_alarm) ||
+      (reading.value && limits.high_alarm && *reading.value > *limits.high_alarm))
+    return ModuleBound::alarm;
+  const ModuleBound low = below(reading, limits);
+  const bool high = reading.value && limits.high_warning && *reading.value > *limits.high_warning;
+  return low == ModuleBound::fine && high ? ModuleBound::warning : low;
+}
+
+void compare(Measured& worst, const std::string& name, const ModuleReading& reading, const ModuleLimits& limits,
+             std::string (*text)(double)) {
+  ModuleReading newest = reading;
+  newest.flags.reset();  // latched since they were last read
+  const auto severity = static_cast<double>(outside(newest, limits));
+  if (severity == 0) return;
+  worst.amount = std::max(worst.amount, severity);
+  const auto& low = limits.low_warning ? limits.low_warning : limits.low_alarm;
+  const auto& high = limits.high_warning ? limits.high_warning : limits.high_alarm;
+  append_item(worst.evidence, name + " " + text(*reading.value) + " (limits: " + (low ? text(*low) : "any") + " to " +
+                                  (high ? text(*high) : "any") + ")");
+}
+
+// nullopt: the page of the lanes could not be read.
+std::optional<Measured> read_lanes(const Port& port) {
+  Measured out{port.id()};
+  size_t lanes = 0;
+  for (const ModuleLane& lane : port.module->lanes) {
+    const std::string name = "lane " + std::to_string(lane.number);
+    if (lane.tx_fault.value_or(false)) {
+      out.amount = 2;
+      append_item(out.evidence, name + " transmitter fault");
+    }
+    if (lane.rx_power.value || lane.tx_power.value || lane.tx_bias.value) ++lanes;
+    if (lane.rx_power.value.value_or(1) < kDark || lane.tx_power.value.value_or(1) < kDark) continue;
+    compare(out, name + " rx power", lane.rx_power, port.module->rx_power_limits, power_text);
+    compare(out, name + " tx power", lane.tx_power, port.module->tx_power_limits, power_text);
+    compare(out, name + " laser bias", lane.tx_bias, port.module->tx_bias_limits, current_text);
+  }
+  if (lanes == 0 && out.evidence.empty()) return std::nullopt;
+  if (out.evidence.empty()) out.evidence = std::to_string(lanes) + " lanes within the module's limits";
+  return out;
+}
+
+// Ports that are up; port-state covers the others. A bond is ACTIVE while one of its members has a link.
+std::optional<Measured> read_lane_power(const View&, const RuleWindow&, const Port& port) {
+  const bool is_up = is_active(port) && (!port.is_member() || port.carrier.value_or(true));
+  if (!is_up || !port.module || port.module->lanes.empty()) return std::nullopt;
+  // Limits from a memory range with a wrong checksum are not evidence.
+  if (!port.module->bad_checksums.empty() ||
+      (port.module->rx_power_limits == ModuleLimits{} && port.module->tx_power_limits == ModuleLimits{}))
+    return std::nullopt;
+  return read_lanes(port);
+}
+
+std::optional<Measured> read_module_temperature(const View&, const RuleWindow&, const Port& port) {
+  if (!port.module || !port.module->temperature.value) return std::nullopt;
+  Measured reading{port.id(), *port.module->temperature.value};
+  reading.evidence = number_text(std::round(reading.amount * 10) / 10) + " degrees Celsius";
+  if (port.module->bad_checksums.empty()) {
+    reading.warning = port.module->temperature_limits.high_warning;
+    reading.critical = port.module->temperature_limits.high_alarm;
+  }
+  return reading;
+}
+
+constexpr Measurement kOpticsWindows[]{
+    {.window = {"lane_power", level, WindowLimits{1, 2, 0, 10, kMinute},
+                "1: outside the module's warning limits, 2: outside its alarm limits",
+                "SFF-8636, SFF-8472, CMIS: the limits in the module's memory", "within the module's limits"},
+     .quiet = 0.95,
+     .meaning =
+         "A lane's optical power or laser bias is outside the module's limits: bit errors first, then link down.",
+     .remedy = "Compare the lanes at both ends: ethtool -m {netdev}. Low rx power: clean both ends and swap the fiber. "
+               "Low tx power or high bias: replace the module.",
+     .read_port = read_lane_power},
+};
+
+constexpr Measurement kModuleTemperatureWindows[]{
+    {.window = {"module_temperature", level, WindowLimits{70, 75, 0, 10, kMinute},
+                "degrees Celsius; the module's own limits if it has any",
+                "70 is the end of the commercial range of QSFP and OSFP modules", "below the module's limit"},
+     .quiet = 0.95,
+     .meaning = "The module is too hot: bit errors first, then it turns its laser off.",
+     .remedy = "Check fans and blank panels, and the temperature of the neighboring modules: ethtool -m {netdev}",
+     .read_port = read_module_temperature},
+};
+
+}  // namespace
+
+constexpr Rule kOptics{
+    .id = "optics",
+    .group = group::device,
+    .title = "Lane power or laser current is outside the limits of the module",
+    .meaning =
+        "Compares received power, sent power and laser current of each lane with the limits in the module's EEPROM "
+        "(SFF-8472, SFF-8636, CMIS). A value beyond a warning limit is a warning, beyond an alarm limit critical. Only "
+        "links that are up are checked; of a bond, the module of each member.",
+    .inspect = "ethtool -m NETDEV",
+    .fix =
+        "Low received power: clean both ends, remove sharp bends, replace the fiber. Low sent power or high current: "
+        "replace the module.",
+    .windows = kOpticsWindows,
+};
+constexpr Rule kModuleTemperature{
+    .id = "module-temperature",
+    .group = group::device,
+    .title = "The transceiver module is too hot",
+    .meaning =
+        "A hot module causes bit errors and turns its laser off. The limits are those of the module, else 70 and 75 "
+        "degrees Celsius ([rules.module-temperature]).",
+    .inspect = "ethtool -m NETDEV; temperatures of the neighboring modules",
+    .fix = "Restore the air flow: fans and blank panels. Replace a module that is hotter than its neighbors.",
+    .windows = kModuleTemperatureWindows,
+};
+
+// The module in this host's cage: its own report about itself and its light.
+
+namespace {
+
+using enum Symptom;
+
+// Its lasers and receivers are off: its lanes are not evidence. CMIS 5.0, 6.3.2. A module with flat memory, without
+// lanes, may report any state.
+bool is_asleep(const Transceiver& module) {
+  const bool awake = !module.state || *module.state == ModuleState::ready || *module.state == ModuleState::fault;
+  return !awake && !module.lanes.empty();
+}
+
+// Loss of signal is latched until it is read; measured power counts more.
+bool is_dark(const ModuleLane& lane) {
+  return lane.rx_power.value ? *lane.rx_power.value < kDark : lane.rx_los.value_or(false);
+}
+
+bool is_off(const ModuleLane& lane) { return lane.tx_power.value && *lane.tx_power.value < kDark; }
+
+// By all that it measures.
+bool sends_nothing(const ModuleLane& lane) {
+  constexpr double kNoCurrent = 1e-4;  // amperes
+  return (lane.tx_power.value || lane.tx_bias.value) && lane.tx_power.value.value_or(0) < kDark &&
+         lane.tx_bias.value.value_or(0) < kNoCurrent;
+}
+
+// Without light in either direction, beside a lane that sends: a module of one lane (100GBASE-DR, FR1, LR1) has the
+// registers of four. A laser that died leaves a receiver with light, or a fault. Lanes of a data path (CMIS) exist.
+bool is_missing(const ModuleLane& lane, const std::vector<ModuleLane>& lanes) {
+  return !lane.path && is_dark(lane) && sends_nothing(lane) && !lane.tx_fault.value_or(false) &&
+         !std::ranges::all_of(lanes, sends_nothing);
+}
+
+// A dark lane of a link that is up, or was up, is not part of the link.
+bool is_used(const PortContext& ctx, const ModuleLane& lane) {
+  if (!is_down(ctx.port)) return !is_dark(lane);
+  if (ctx.before == nullptr || is_down(*ctx.before) || !ctx.before->module)
+    return !is_missing(lane, ctx.port.module->lanes);
+  const auto& then = ctx.before->module->lanes;
+  return std::ranges::none_of(then, [&](const ModuleLane& old) { return old.number == lane.number && is_dark(old); });
+}
+
+// Of a module with a data path for each of two ports, the lanes of the other port. It has the one that is off while
+// this port has a link, or that is lit while another is dark and this port has none.
+void drop_other_port(const PortContext& ctx, std::vector<ModuleLane>& lanes) {
+  std::map<unsigned, std::vector<ModuleLane>> paths;
+  for (const ModuleLane& lane : lanes)
+    if (lane.path) paths[*lane.path].push_back(lane);
+  const bool down = is_down(ctx.port);
+  const bool any_dark =
+      std::ranges::any_of(paths, [](const auto& path) { return std::ranges::all_of(path.second, is_dark); });
+  for (const auto& [number, path] : paths) {
+    const bool other = down ? any_dark && std::ranges::none_of(path, is_dark) : std::ranges::all_of(path, is_off);
+    if (other && paths.size() > 1)
+      std::erase_if(lanes, [path = number](const ModuleLane& lane) { return lane.path == path; });
+  }
+}
+
+// By the module's own limits, now.
+bool is_lit(const ModuleReading& light, const ModuleLimits& limits) {
+  return light.value && *light.value >= kDark && (limits.low_alarm || limits.low_warning) &&
+         *light.value >= limits.low_alarm.value_or(0) && *light.value >= limits.low_warning.value_or(0);
+}
+
+// The module without the parts that are not evidence: lanes of a module that is asleep, limits from a memory range with
+// a wrong checksum, lanes that are unused or another port's, loss of signal on a lit lane, and latched flags of a link
+// that went down (any link that goes leaves the receivers dark).
+Transceiver trusted(const PortContext& ctx) {
+  Transceiver module = *ctx.port.module;
+  if (is_asleep(module)) module.lanes.clear();
+  if (!module.bad_checksums.empty())
+    module.temperature_limits = module.rx_power_limits = module.tx_power_limits = module.tx_bias_limits = {};
+  std::erase_if(module.lanes, [&](const ModuleLane& lane) { return !is_used(ctx, lane); });
+  drop_other_port(ctx, module.lanes);
+  for (ModuleLane& lane : module.lanes) {
+    if (!is_lit(lane.rx_power, module.rx_power_limits)) continue;
+    lane.rx_los = false;
+    if (is_down(ctx.port)) lane.rx_power.flags.reset();
+  }
+  if (is_down(ctx.port) || !rose(ctx.signals.link_downs)) return module;
+  for (ModuleLane& lane : module.lanes) {
+    for (ModuleReading* each : {&lane.rx_power, &lane.tx_power, &lane.tx_bias})
+      if (each->value) each->flags.reset();
+    if (lane.rx_power.value) lane.rx_los = false;
+  }
+  return module;
+}
+
+// Flags cover the time since they were last read, the value is of now.
+std::string beyond(const ModuleReading& reading, const ModuleLimits& limits, const char* side) {
+  ModuleReading value = reading;
+  value.flags.reset();
+  const bool is_current = !reading.value || outside(value, limits) != ModuleBound::fine;
+  return std::string(is_current ? "" : "was ") + side;
+}
+
+// More of this port's packets are lost than of those it receives.
+bool loses_what_it_sends(const PortContext& ctx) {
+  const Loss& lost = ctx.lost;
+  return ctx.symptoms.has(loss) &&
+         lost.requester + lost.retries_exceeded >= std::max(ctx.limit(kFewEvents), rise(ctx.signals.out_of_sequence));
+}
+
+std::string power_text(const ModuleReading& reading) {
+  return reading.value ? number_text(*reading.value * 1e3) + " mW" : std::string("flagged");
+}
+
+MaybeCause module_unusable(const PortContext& ctx) {
+  if (auto result = by_reason(ctx, {"No cable", "Cable issue", "EEPROM issue", "Calibration failure",
+                                    "Power budget exceeded", "Overheat", "Module"}))
+    return result;
+  if (!is_down(ctx.port) || !ctx.port.module || !is_asleep(*ctx.port.module)) return std::nullopt;
+  // Modules are read once a minute: with a link in the reading before, this one was read while it started.
+  if (ctx.before != nullptr && !is_down(*ctx.before) && ctx.before->module && is_asleep(*ctx.before->module))
+    return std::nullopt;
+  return Cause{.evidence = {"the NIC has not enabled the module, and its lasers are off: module state " +
+                            std::string(to_text(*ctx.port.module->state))}};
+}
+// The transmitter and the module as a whole. Errors of our transmitter are counted at the far end, and this port only
+// misses responses: then only values outside their limits now are evidence.
+MaybeCause module_fault(const PortContext& ctx) {
+  const bool has_errors = ctx.symptoms.has(link), is_unheard = !has_errors && loses_what_it_sends(ctx);
+  if (!ctx.port.module || (!has_errors && !is_unheard)) return std::nullopt;
+  Transceiver module = trusted(ctx);
+  for (ModuleLane& lane : module.lanes)
+    for (ModuleReading* each : {&lane.tx_power, &lane.tx_bias})
+      if (is_unheard) each->flags.reset();
+  Cause out;
+  if (module.state == ModuleState::fault)
+    out.add("module state: fault" + (module.fault_cause.empty() ? "" : ", " + module.fault_cause));
+  for (const ModuleLane& lane : ctx.port.module->lanes)  // also of dark lanes: rx does not matter here
+    if (lane.tx_fault.value_or(false) && !is_asleep(*ctx.port.module))
+      out.add("lane " + std::to_string(lane.number) + " of our module: transmitter fault");
+  for (const ModuleLane& lane : module.lanes) {
+    const std::string name = "lane " + std::to_string(lane.number) + " of our module: ";
+    if (outside(lane.tx_bias, module.tx_bias_limits) == ModuleBound::alarm)
+      out.add(name + "laser bias " + beyond(lane.tx_bias, module.tx_bias_limits, "outside its alarm limits"));
+    if (below(lane.tx_power, module.tx_power_limits) == ModuleBound::alarm)
+      out.add(name + "tx power " + power_text(lane.tx_power) + ", " +
+              beyond(lane.tx_power, module.tx_power_limits, "below its alarm limit"));
+  }
+  if (!is_unheard && outside(module.temperature, module.temperature_limits) == ModuleBound::alarm)
+    out.add("temperature of our module " +
+            beyond(module.temperature, module.temperature_limits, "outside its alarm limits"));
+  if (out.evidence.empty()) return std::nullopt;
+  out.add(is_unheard ? loss_lines(ctx) : error_lines(ctx));
+  if (is_unheard)
+    out.next.push_back("Check for damaged frames (FCS errors, symbol errors) from this port on " + ctx.peer_label());
+  return out;
+}
+
+}  // namespace
+
+// The module in our cage: missing, not accepted by the NIC, or failing.
+MaybeCause module_trouble(const PortContext& ctx) {
+  auto out = module_unusable(ctx);
+  return out ? out : module_fault(ctx);
+}
+
+MaybeCause rx_power_low(const PortContext& ctx) {
+  if (!ctx.port.module || !ctx.symptoms.has(link)) return std::nullopt;
+  const Transceiver module = trusted(ctx);
+  Cause out;
+  size_t low = 0;
+  for (const ModuleLane& lane : module.lanes) {
+    const ModuleBound limit = below(lane.rx_power, module.rx_power_limits);
+    if (limit == ModuleBound::fine && !lane.rx_los.value_or(false)) continue;
+    ++low;
+    out.add("lane " + std::to_string(lane.number) + ": rx power " + power_text(lane.rx_power) + ", " +
+            (lane.rx_los.value_or(false) ? "loss of signal"
+                                         : beyond(lane.rx_power, module.rx_power_limits,
+                                                  limit == ModuleBound::alarm ? "below the module's alarm limit"
+                                                                              : "below the module's warning limit")));
+  }
+  if (low == 0 || std::ranges::all_of(module.lanes, is_dark)) return std::nullopt;
+  if (low > 1 && low == module.lanes.size())
+    out.add("all lanes alike: more likely the fiber or a connector than one laser");
+  out.add(error_lines(ctx));
+  return out;
+}
+MaybeCause no_light(const PortContext& ctx) {
+  if (!ctx.port.module || !is_down(ctx.port)) return std::nullopt;
+  const auto lanes = trusted(ctx).lanes;
+  // A lane with a signal and without power does not measure.
+  const auto is_silent = [](const ModuleLane& lane) { return is_dark(lane) && lane.rx_los.value_or(true); };
+  if (lanes.empty() || !std::ranges::all_of(lanes, is_silent)) return std::nullopt;
+  const std::string which = lanes.size() < ctx.port.module->lanes.size() ? "in use of" : "of";
+  return Cause{.evidence = {(lanes.size() == 1 ? "the lane " + which + " our module receives no light"
+                                               : "none of the " + std::to_string(lanes.size()) + " lanes " + which +
+                                                     " our module receives light") +
+                            "; our transmitter reports no fault"}};
+}
+
+std::span<const Rule> optics_rules() {
+  static constexpr Rule kAll[]{kModuleMemory, kOptics, kModuleTemperature};
+  return kAll;
+}
+
+}  // namespace fabric

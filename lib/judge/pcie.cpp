@@ -1,0 +1,827 @@
+// SPDX-License-Identifier: Apache-2.0
+// PCI Express: width and speed of links, errors (AER), stalls, and the path between a NIC and its GPUs.
+#include "judge/pcie.h"
+
+#include "base/parse.h"
+#include "judge/engine.h"
+#include "judge/platform_view.h"
+#include "judge/port_context.h"
+#include "judge/rule.h"
+#include "judge/topology.h"
+#include "nic/capabilities.h"
+#include "node/locality.h"
+#include "topology/inventory.h"
+#include "topology/pairing.h"
+
+namespace fabric {
+
+namespace {
+
+struct Hop {
+  PcieHop ends;
+  PcieLink link;
+  std::vector<std::string> below;  // names
+  bool for_nics = false;           // a switch of GPUs only lowers its speed when they idle
+  double fastest = 0;              // of the NICs below, bytes per second
+  std::set<std::string> cards{};   // below; a NIC in several slots counts for each
+};
+
+// Links with equal maxima should run equally; if all fall short, it is a limit of the platform.
+bool is_odd(const std::map<std::string, Hop>& all, const Hop& hop) {
+  bool alone = true;
+  for (const auto& [lower, other] : all) {
+    if (&other == &hop || other.link.max_speed != hop.link.max_speed || other.link.max_width != hop.link.max_width)
+      continue;
+    if (*other.link.width > *hop.link.width || (hop.for_nics && *other.link.speed > *hop.link.speed)) return true;
+    alone = false;
+  }
+  return alone;
+}
+
+// The links above that of the device. `rate`: of a NIC.
+void add_hops(const Node& node, const PciDevice& device, const std::string& name, const std::optional<double>& rate,
+              const std::set<std::string>& cards, std::map<std::string, Hop>& hops) {
+  const auto above = hops_above(device);
+  for (size_t i = 1; i < above.size(); ++i) {
+    const PlatformFunction *lower = function_of(node, above[i].lower), *upper = function_of(node, above[i].upper);
+    const auto link = lower == nullptr || upper == nullptr ? std::nullopt : link_between(lower->link, upper->link);
+    if (!link) continue;
+    Hop& hop = hops[above[i].lower];
+    hop.ends = above[i];
+    hop.link = *link;
+    hop.below.push_back(name);
+    hop.cards.insert(cards.begin(), cards.end());
+    hop.for_nics = hop.for_nics || rate;
+    hop.fastest = std::max(hop.fastest, rate.value_or(0));
+  }
+}
+
+std::set<std::string> slots_of(const Topology& topology, const Nic& nic) {
+  if (nic.virtual_function) return {};
+  std::set<std::string> out{card_of(nic.pci)};
+  if (nic.direct) out.insert(card_of(nic.direct->pci));
+  for (const Nic& other : topology.nics)
+    if (!nic.card.empty() && other.card == nic.card && !other.virtual_function) out.insert(card_of(other.pci));
+  return out;
+}
+
+std::map<std::string, Hop> hops_of(const Node& node) {
+  std::map<std::string, Hop> hops;
+  std::map<std::string, double> rates;  // of active ports, by PCI address
+  for (const Port& port : node.ports)
+    if (is_active(port)) rates[port.pci] = std::max(rates[port.pci], port.rate.value_or(0));
+  for (const Gpu& gpu : node.topology.gpus) add_hops(node, gpu, gpu.name, std::nullopt, {gpu.pci}, hops);
+  for (const Nic& nic : node.topology.nics)
+    add_hops(node, nic, nic.name, rates[nic.pci], slots_of(node.topology, nic), hops);
+  return hops;
+}
+
+bool is_starving(const Hop& hop) { return bytes_per_second(*hop.link.speed, *hop.link.width) < hop.fastest; }
+
+// Of a card with bridges of its own. A switch above a GPU may have less bandwidth: their traffic does not leave it.
+Finding small_slot(const Hop& hop) {
+  return bad(Status::critical, hop.ends.lower, link_text(hop.link.speed, hop.link.width) + " below " + hop.ends.upper,
+             "a link that carries " + rate_text(hop.fastest),
+             "The slot of " + joined(hop.below) + " is slower than its network port (" + rate_text(hop.fastest) + ").",
+             larger_slot(hop.ends.upper));
+}
+
+Finding degraded(const Hop& hop) {
+  const bool starves = is_starving(hop);
+  std::string meaning =
+      "The PCIe link between " + hop.ends.upper + " and " + hop.ends.lower +
+      " trained lower than the maximum of both ends. Devices below it share it: " + joined(hop.below) + ".";
+  if (starves) meaning += " It is now slower than one network port (" + rate_text(hop.fastest) + ").";
+  return bad(starves ? Status::critical : Status::warning, hop.ends.lower,
+             link_text(hop.link.speed, hop.link.width) + " below " + hop.ends.upper,
+             link_text(hop.link.max_speed, hop.link.max_width), std::move(meaning),
+             "Reseat the riser, cable or switch board between " + hop.ends.upper + " and " + hop.ends.lower +
+                 ". Errors: journalctl -k -g '" + hop.ends.upper + "|" + hop.ends.lower + "'");
+}
+
+}  // namespace
+
+double bytes_per_second(double speed, unsigned width) {
+  const double coding = speed <= 5 ? 0.8 : speed <= 32 ? 128.0 / 130.0 : 242.0 / 256.0;
+  return speed * 1e9 / 8 * coding * width;
+}
+
+std::string link_text(std::optional<double> speed, std::optional<unsigned> width) {
+  return (width ? "x" + std::to_string(*width) : std::string("x?")) + " at " +
+         (speed ? number_text(*speed) : std::string("?")) + " GT/s";
+}
+
+std::string larger_slot(const std::string& port) {
+  return "Move the NIC to a slot with more lanes or a newer PCIe generation, or correct lanes, bifurcation and speed "
+         "of "
+         "this slot in the firmware setup. Maximum: lspci -vv -s " +
+         port + " (LnkCap)";
+}
+
+std::optional<PcieLink> link_between(const PcieLink& lower, const PcieLink& upper) {
+  const auto whole = [](const PcieLink& link) { return link.speed && link.width && link.max_speed && link.max_width; };
+  if (!whole(lower) || !whole(upper) || lower.speed != upper.speed || lower.width != upper.width) return std::nullopt;
+  return PcieLink{lower.speed, std::min(lower.max_speed, upper.max_speed), lower.width,
+                  std::min(lower.max_width, upper.max_width)};
+}
+
+void check_hops(const View& view, std::vector<Finding>& findings) {
+  const std::map<std::string, Hop> all = hops_of(view.now);
+  // A NIC whose GPU is missing has the link that equal NICs share with theirs.
+  const auto is_shared_elsewhere = [&](const Hop& hop) {
+    return std::ranges::any_of(all, [&](const auto& each) {
+      const Hop& other = each.second;
+      return other.cards.size() > 1 && other.link == hop.link && other.fastest == hop.fastest;
+    });
+  };
+  const bool real = view.now.topology.hypervisor.empty();  // an emulated bridge has no real link
+  for (const auto& [lower, hop] : all)
+    if ((*hop.link.width < *hop.link.max_width || (hop.for_nics && *hop.link.speed < *hop.link.max_speed)) &&
+        is_odd(all, hop))
+      findings.push_back(degraded(hop));
+    else if (real && hop.cards.size() == 1 && is_starving(hop) && !is_shared_elsewhere(hop))
+      findings.push_back(small_slot(hop));
+}
+
+namespace {
+
+// A function to check, and the load of its link.
+struct Subject {
+  const PciDevice* device = nullptr;
+  std::string name;
+  bool gpu = false;
+  std::optional<double> network_rate;  // bytes per second
+  bool for_gpus = false;               // a NIC that serves a GPU: other NICs may have smaller slots by design
+  bool slot_is_full = false;           // the link runs at the maximum of the port above it; of a GPU its width
+  Beside beside{};                     // the same NIC's links in other slots (socket direct)
+};
+
+// The best link of a device of the same model on another card.
+PcieLink best_of_siblings(const std::vector<Subject>& all, const Subject& subject) {
+  PcieLink best;
+  for (const Subject& other : all) {
+    if (!are_alike(*other.device, *subject.device) || other.for_gpus != subject.for_gpus ||
+        card_of(other.device->pci) == card_of(subject.device->pci))
+      continue;
+    best.speed = std::max(best.speed, other.device->link.speed);  // an absent optional is less than any value
+    best.width = std::max(best.width, other.device->link.width);
+  }
+  return best;
+}
+
+Finding degraded(const Subject& subject, std::string expected, std::string meaning, bool starves) {
+  const PcieLink& link = subject.device->link;
+  if (starves) meaning += " It is now slower than the network port (" + rate_text(*subject.network_rate) + ").";
+  return bad(starves ? Status::critical : Status::warning, subject.name, link_text(link.speed, link.width),
+             std::move(expected), std::move(meaning),
+             "Reseat the device or its riser, and check lanes and speed of the slot in the firmware setup. Errors: "
+             "journalctl -k -g " +
+                 subject.device->pci);
+}
+
+// The link is healthy: the slot is too small.
+Finding small_slot(const Subject& subject, const std::string& full) {
+  const PcieLink& link = subject.device->link;
+  const std::string& port = subject.device->bridges.front();
+  return bad(Status::critical, subject.name, link_text(link.speed, link.width), full,
+             "The slot (port " + port + " above it) is slower than the network port (" +
+                 rate_text(*subject.network_rate) + ").",
+             larger_slot(port));
+}
+
+// Virtual functions, of which a guest cannot tell that they are such, know their maximum alone.
+bool reports_link(const PciDevice& device) { return device.link.width || device.link.speed; }
+
+// Devices of which none reports a link are not judged; one that reports none while others of its model do may have left
+// the bus. In D3cold a device has no registers to read.
+bool can_be_judged(const Node& node, const auto& all, const PciDevice& device) {
+  const PlatformFunction* function = function_of(node, device.pci);
+  if (function != nullptr && function->power_state == "D3cold") return false;
+  return device.link.all_ones || std::ranges::any_of(all, [&](const PciDevice& other) {
+           return are_alike(other, device) && reports_link(other);
+         });
+}
+
+Finding fallen_off(const Subject& subject) {
+  const std::string& pci = subject.device->pci;
+  return bad(Status::critical, subject.name, "no answer: its registers read all ones", "an answer",
+             std::string(subject.gpu ? "The GPU " : "The NIC ") + pci +
+                 " has fallen off the bus, or is being reset. Nothing can use it.",
+             "journalctl -k -g '" + pci + (subject.gpu ? gpu_log_word(subject.device->vendor) : "") + "'" +
+                 "; then power the node off and on, check the power of the device, and reseat it.");
+}
+
+Finding unknown_link(const Subject& subject, const std::string& full) {
+  const PcieLink& link = subject.device->link;
+  const bool gone = !reports_link(*subject.device);
+  return bad(Status::unknown, subject.name, link_text(link.speed, link.width), gone ? "like others of its model" : full,
+             gone ? "This device reports no link, unlike others of its model: it may have fallen off the bus."
+                  : "The kernel does not report the current speed or width of this link.",
+             "lspci -vv -s " + subject.device->pci +
+                 (gone ? " (\"rev ff\": the device does not answer); journalctl -k -g " + subject.device->pci : ""));
+}
+
+// An idle GPU lowers its speed, not its width, unless lanes sleep.
+bool is_slow(const Subject& subject, const std::optional<double>& than) {
+  const auto& speed = subject.device->link.speed;
+  return !subject.gpu && speed && than && *speed < *than;
+}
+bool is_narrow(const Subject& subject, const std::optional<unsigned>& than) {
+  const auto& width = subject.device->link.width;
+  return width && than && *width < *than && !(subject.gpu && lanes_sleep(subject.device->link));
+}
+
+Finding finding_for(const Subject& subject, const PcieLink& siblings) {
+  const PcieLink& link = subject.device->link;
+  const std::string full = link_text(link.max_speed, link.max_width);
+  if (link.all_ones) return fallen_off(subject);
+  if (!link.width || !link.speed) return unknown_link(subject, full);
+  // Of a NIC in several slots, the slower ones are at fault.
+  const double own = bytes_per_second(*link.speed, *link.width);
+  const bool starves = subject.network_rate && own + subject.beside.sum < *subject.network_rate &&
+                       own <= subject.beside.least.value_or(own);
+  const bool by_slot = subject.slot_is_full && !subject.for_gpus && !starves;  // storage may have smaller slots
+  if (!by_slot && (is_narrow(subject, siblings.width) || is_slow(subject, siblings.speed)))
+    return degraded(subject,
+                    link_text(subject.gpu ? link.speed : siblings.speed, siblings.width) + ", like others of its model",
+                    "The PCIe link trained lower than those of the same model.", starves);
+  const bool below_own = is_narrow(subject, link.max_width) || is_slow(subject, link.max_speed);
+  const bool has_siblings = siblings.width.has_value();
+  if (below_own && starves && subject.slot_is_full) return small_slot(subject, full);
+  if (below_own && (starves || (!has_siblings && !subject.slot_is_full)))
+    return degraded(subject, full, "The PCIe link trained lower than the maximum of the device.", starves);
+  std::string observed = link_text(link.speed, link.width);
+  if (below_own)
+    observed += subject.slot_is_full ? " (limit of the slot)" : " (like all of its model: limit of the platform)";
+  else if (link.speed < link.max_speed || link.width < link.max_width) observed += " (an idle GPU slows its link)";
+  return good(subject.name, observed, full);
+}
+
+double carried(const PciDevice& device) {
+  return device.link.speed && device.link.width ? bytes_per_second(*device.link.speed, *device.link.width) : 0;
+}
+
+// The other half of a multi-PF netdev: bound to the driver, without a netdev or an RDMA device
+// (Documentation/networking/multi-pf-netdev.rst of Linux 6.9: at most two halves).
+double carried_by_silent_half(const Node& node, const Nic& nic) {
+  const PlatformFunction* mine = function_of(node, nic.pci);
+  double most = 0;
+  for (const Nic& other : node.topology.nics) {
+    const PlatformFunction* theirs = function_of(node, other.pci);
+    const bool silent = other.netdevs.empty() && !carries_rdma(other) && are_alike(other, nic);
+    if (!silent || mine == nullptr || theirs == nullptr || !capabilities_of(mine->kernel_driver).multi_pf_netdev ||
+        theirs->kernel_driver != mine->kernel_driver)
+      continue;
+    // A faster one is a separate card, whose netdev is in a container.
+    if (card_of(other.pci) != card_of(nic.pci) && carried(other) <= carried(nic)) most = std::max(most, carried(other));
+  }
+  return most;
+}
+
+// Whether the link runs at the maximum of the port above it. For GPUs only the width counts.
+bool slot_is_full(const Node& node, const PciDevice& device, bool gpu) {
+  const PlatformFunction* port = device.bridges.empty() ? nullptr : function_of(node, device.bridges.front());
+  const auto link = port == nullptr ? std::nullopt : link_between(device.link, port->link);
+  return link && link->width == link->max_width && (gpu || link->speed == link->max_speed);
+}
+
+// RDMA NICs and GPUs. A link below the maximum on all devices of a model is a limit of the platform, and a fault only
+// if the network port is faster than the slot.
+void ask_pcie(const View& view, Findings& findings) {
+  std::vector<Subject> all;
+  const std::set<std::string> for_gpus = devices_for_gpus(view);
+  const bool real = view.now.topology.hypervisor.empty();  // a guest does not see its slots
+  for (const Nic& nic : view.now.topology.nics) {
+    if ((nic.rdma.empty() && !nic.link.all_ones) || nic.virtual_function ||
+        !can_be_judged(view.now, view.now.topology.nics, nic))
+      continue;
+    std::optional<double> rate;
+    for (const Port& port : view.now.ports)
+      if (port.pci == nic.pci && is_active(port)) rate = std::max(rate, port.rate);
+    all.push_back({&nic, nic.name, false, rate, std::ranges::find_first_of(nic.rdma, for_gpus) != nic.rdma.end(),
+                   !real || slot_is_full(view.now, nic, false), carried_beside(view.now, nic)});
+  }
+  for (const Gpu& gpu : view.now.topology.gpus)
+    if (can_be_judged(view.now, view.now.topology.gpus, gpu))
+      all.push_back({&gpu, gpu.name, true, std::nullopt, true, !real || slot_is_full(view.now, gpu, true)});
+  for (Subject& subject : all) {
+    const PcieLink equals = best_of_siblings(all, subject);
+    if (!real && !equals.width) subject.network_rate.reset();
+    findings.push_back(finding_for(subject, equals));
+  }
+  check_hops(view, findings);
+}
+
+}  // namespace
+
+Beside carried_beside(const Node& node, const Nic& nic) {
+  const Topology& topology = node.topology;
+  std::map<std::string, double> slots;
+  for (const Nic& other : topology.nics)
+    if (!nic.card.empty() && other.card == nic.card && !other.virtual_function)
+      slots[card_of(other.pci)] = carried(other);
+  slots.erase(card_of(nic.pci));
+  if (nic.direct) slots[card_of(nic.direct->pci)] = carried(*nic.direct);
+  Beside out;
+  for (const auto& [slot, bytes] : slots) {
+    if (bytes <= 0) continue;
+    out.sum += bytes;
+    out.least = std::min(out.least.value_or(bytes), bytes);
+  }
+  if (out.sum <= 0) out.sum = carried_by_silent_half(node, nic);
+  return out;
+}
+
+constexpr Rule kPcie{
+    .id = "pcie",
+    .group = group::topology,
+    .title = "The PCIe link of a NIC, GPU or switch is below full width or speed",
+    .meaning =
+        "Compares the current width and speed with devices of the same model, then with the maximum of the device. A "
+        "link between two bridges is compared with the maximum of both ends. A NIC whose slot is slower than its port "
+        "is critical; the slots of a NIC in several slots (socket direct) are added up. A device whose registers read "
+        "all ones has left the bus; one that reports no link while others of its model do may have. Idle GPUs lower "
+        "their speed, so only their width counts; at 64 GT/s all lanes but two may sleep. In virtual machines, devices "
+        "are compared with others of their model only.",
+    .inspect = "lspci -vv -s ADDRESS (LnkCap, LnkSta); journalctl -k -g ADDRESS",
+    .fix =
+        "Reseat the NIC or GPU, or the riser or switch board between the two addresses. Check lanes, bifurcation and "
+        "speed of the slot in the firmware setup.",
+    .ask = ask_pcie,
+};
+
+namespace {
+
+// "mlx5_0 (0000:24:00.0)", or the address alone for a bridge.
+std::string function_text(const Topology& topology, const std::string& pci) {
+  for (const Gpu& gpu : topology.gpus)
+    if (gpu.pci == pci) return gpu.name + " (" + pci + ")";
+  for (const Nic& nic : topology.nics)
+    if (nic.pci == pci && nic.name != pci) return nic.name + " (" + pci + ")";
+  return pci;
+}
+
+// The names of the GPUs and NICs at the address or below the bridge.
+std::vector<std::string> devices_below(const Topology& topology, const std::string& pci) {
+  std::vector<std::string> names;
+  const auto add = [&](const auto& devices) {
+    for (const auto& device : devices)
+      if (device.pci == pci || contains(device.bridges, pci)) names.push_back(device.name);
+  };
+  add(topology.gpus);
+  add(topology.nics);
+  return names;
+}
+
+// Lower end -> upper end of every known link, and back.
+struct Links {
+  std::map<std::string, std::string> upper, lower;
+};
+
+Links links_of(const Topology& topology) {
+  Links out;
+  const auto add = [&](const PciDevice& device) {
+    for (const PcieHop& hop : hops_above(device)) {
+      out.upper[hop.lower] = hop.upper;
+      out.lower[hop.upper] = hop.lower;
+    }
+  };
+  for (const Gpu& gpu : topology.gpus) add(gpu);
+  for (const Nic& nic : topology.nics) add(nic);
+  return out;
+}
+
+struct Rise {
+  uint64_t count = 0;
+  std::string kinds;  // "BadTLP +3 RxErr +1"
+  bool received = false, sent = false;
+  bool refused = false;  // by the receiver, and nothing else
+};
+
+// Detected by the receiving end of a link; repeated by the sending end (PCIe 6.0, 6.2.7; drivers/pci/pcie/aer.c).
+constexpr std::string_view kReceived[] = {"RxErr", "BadTLP", "BadDLLP", "ECRC", "MalfTLP", "RxOF"};
+constexpr std::string_view kSent[] = {"Rollover", "Timeout"};
+
+// The link delivered these requests, and the receiver refused them (PCIe 6.0, 6.2.7).
+constexpr std::string_view kRefused[] = {"UnsupReq",   "CmpltAbrt",       "ACSViol",
+                                         "BlockedTLP", "AtomicOpBlocked", "TLPBlockedErr"};
+
+Rise rise(const AerCounts& now, const AerCounts& before) {
+  Rise out;
+  out.count = rise_of(before, now).value_or(0);
+  if (out.count == 0) return out;
+  bool others = false;
+  for (const auto& [kind, count] : now.kinds) {
+    const uint64_t* had = find_in(before.kinds, kind);
+    const uint64_t more = count - std::min(count, had == nullptr ? 0 : *had);
+    if (more == 0) continue;
+    append_item(out.kinds, kind + " +" + std::to_string(more), " ");
+    out.received = out.received || contains(kReceived, kind);
+    out.sent = out.sent || contains(kSent, kind);
+    others = others || !contains(kRefused, kind);
+  }
+  out.refused = !others && !out.kinds.empty();
+  if (out.kinds.empty()) out.kinds = "+" + std::to_string(out.count);
+  return out;
+}
+
+std::string direction(const Topology& topology, const Links& links, const std::string& pci, const Rise& rise) {
+  const std::string *up = find_in(links.upper, pci), *down = find_in(links.lower, pci);
+  if (up == nullptr && down == nullptr) return {};
+  const std::string end = up != nullptr ? *up : function_text(topology, *down);
+  if (rise.received == rise.sent) return " on its link with " + end;
+  return rise.received ? ": packets from " + end + " arrive damaged" : ": packets to " + end + " are repeated";
+}
+
+std::string rate(const View& view, uint64_t count) {
+  const double seconds = window_of(view);
+  return seconds > 0 ? " (" + number_text(static_cast<double>(count) / seconds) + "/s)" : std::string{};
+}
+
+struct Advice {
+  std::string meaning, remedy;
+};
+
+Advice advice(const std::string& pci, Status status, const Rise& rise, const std::string& below) {
+  if (rise.refused)
+    return {
+        "The receiver refused requests, whose data are lost; the link is sound. A driver or firmware addressed what "
+        "is not there or not allowed, or the device was being reset: " +
+            below + ".",
+        "journalctl -k -g AER: the TLP header in the log names the requester. Update the driver and firmware of the "
+        "requester and of " +
+            pci + "."};
+  return {
+      status == Status::critical
+          ? "An uncorrectable PCIe error lost data or the link: " + below + " may be reset or gone."
+          : "The link repeats damaged packets: " + below + " lose throughput, and uncorrectable errors may follow.",
+      "Reseat device, riser and cable of this link, and replace the part that the errors follow. Log: journalctl -k "
+      "-g AER"};
+}
+
+Finding rising(const View& view, const Links& links, const std::string& pci, const char* kind, Status status,
+               const Rise& rise) {
+  const auto [meaning, remedy] = advice(pci, status, rise, joined(devices_below(view.now.topology, pci)));
+  return bad(
+      status, pci,
+      std::string(kind) + " " + rise.kinds + rate(view, rise.count) + direction(view.now.topology, links, pci, rise),
+      "no new errors", meaning, remedy);
+}
+
+// All three classes of one function: at most one finding, the worst.
+bool add_rising(const View& view, const Links& links, const std::string& pci, const PlatformFunction& now,
+                Findings& findings) {
+  const PlatformFunction* before = function_of(*view.before, pci);
+  if (before == nullptr) return false;
+  // `status`: of the health rule; nullopt: switched off.
+  const auto add_kind = [&](const char* kind, std::optional<Status> status, Status otherwise, const AerCounts& have,
+                            const AerCounts& had) {
+    Rise found = rise(have, had);
+    const Status known = status.value_or(found.count > 0 ? otherwise : Status::ok);
+    if (known == Status::ok) return false;
+    if (found.count == 0) found.kinds = "earlier, none in this reading";
+    findings.push_back(rising(view, links, pci, kind, known, found));
+    return true;
+  };
+  if (add_kind("fatal", health_status(view, "pcie_fatal", pci), Status::critical, now.fatal, before->fatal) ||
+      add_kind("non-fatal", health_status(view, "pcie_nonfatal", pci), Status::critical, now.nonfatal,
+               before->nonfatal))
+    return true;
+  // A link may repeat a few of many bits.
+  const auto fast = health_status(view, "pcie_replays", pci), slow = health_status(view, "pcie_replays_slow", pci);
+  const auto replays = !fast || (slow && rank(*slow) < rank(*fast)) ? slow : fast;
+  if (add_kind("correctable", replays, Status::warning, of_link(now.correctable), of_link(before->correctable)))
+    return true;
+  const Rise all = rise(now.correctable, before->correctable);
+  const bool of_the_link = rise_of(of_link(before->correctable), of_link(now.correctable)).value_or(0) > 0;
+  if (all.count > 0)
+    findings.push_back(good(pci,
+                            "correctable " + all.kinds + rate(view, all.count) +
+                                (of_the_link ? ": within the limit of the link" : ": no errors of the link"),
+                            "no new errors"));
+  return all.count > 0;
+}
+
+// Errors since the device came up may be old: shown as a fact, because the operator cannot clear them.
+bool add_past(const Topology& topology, const std::string& pci, const PlatformFunction& function, Findings& findings) {
+  const uint64_t fatal = function.fatal.total.value_or(0), nonfatal = function.nonfatal.total.value_or(0);
+  if (fatal == 0 && nonfatal == 0) return false;
+  findings.push_back(good(pci,
+                          std::to_string(fatal) + " fatal and " + std::to_string(nonfatal) + " non-fatal since " +
+                              function_text(topology, pci) + " came up",
+                          "no new errors"));
+  return true;
+}
+
+// GPUs, NICs and the bridges above them, if they count errors.
+void ask_aer(const View& view, Findings& findings) {
+  size_t silent = 0;
+  const Links links = links_of(view.now.topology);
+  for (const auto& [pci, function] : view.now.platform.functions) {
+    if (!function.correctable.total && !function.nonfatal.total && !function.fatal.total) continue;
+    if (view.before != nullptr && add_rising(view, links, pci, function, findings)) continue;
+    if (!add_past(view.now.topology, pci, function, findings)) ++silent;
+  }
+  if (silent > 0)
+    findings.push_back(
+        good("host", std::to_string(silent) + " functions without new or uncorrectable errors", "no new errors"));
+}
+
+}  // namespace
+
+namespace {
+
+using enum Measure;
+using S = Signals;
+
+template <AerCounts PlatformFunction::*Member>
+void read_uncorrected(const View& view, const RuleWindow& rule, MeasuredList& out) {
+  if (view.before == nullptr) return;
+  for (const auto& [pci, now] : view.now.platform.functions)
+    if (const PlatformFunction* before = function_of(*view.before, pci); before != nullptr)
+      if (const std::optional<double> count = rise_of(before->*Member, now.*Member))
+        out.push_back({pci, *count, 0, number_text(*count) + " " + std::string(rule.unit)});
+}
+
+void read_pcie_replays(const View& view, const RuleWindow& /*rule*/, MeasuredList& out) {
+  const double seconds = window_of(view);
+  if (view.before == nullptr || seconds <= 0) return;
+  for (const auto& [pci, now] : view.now.platform.functions) {
+    const PlatformFunction* before = function_of(*view.before, pci);
+    const std::optional<double> count =
+        before == nullptr ? std::nullopt : rise_of(of_link(before->correctable), of_link(now.correctable));
+    const double bits = now.link.speed.value_or(0) * 1e9 * now.link.width.value_or(0) * seconds;
+    if (count && bits > 0) out.push_back({pci, *count, bits, number_text(*count) + " correctable errors"});
+  }
+}
+
+constexpr std::string_view kLost =
+                               "An uncorrectable PCIe error lost data or the link: the device may be reset or gone.",
+                           kReseat =
+                               "Reseat device, riser and cable of this link, and replace the part that the errors "
+                               "follow. Log: journalctl -k -g AER";
+
+constexpr Measurement kPcieErrorsWindows[]{
+    {.window = {"pcie_errors", ratio, WindowLimits{1, kNever, kMinute, 0, kMinute}, "errors per second", "ours",
+                "below 1 a second", 3},
+     .meaning = "The PCIe link of this NIC is too slow or has signal errors, and the port's buffers fill up.",
+     .remedy = "Check the slot: fabric-agentctl check --only pcie,acs,iommu,pci-tuning. Reseat the card.",
+     .sum = {{{{"PCIe errors", &S::pcie_errors}, {"PCIe buffer overflows", &S::pcie_overflows}}}}},
+    {.window = {"pcie_stalls", ratio, WindowLimits{0.05, kNever, 20, 10, kMinute}, "share of the time", "ours",
+                "less than 5 % of the time", 0},
+     .meaning = "The host takes or supplies data more slowly than the port: PCIe is the bottleneck.",
+     .remedy = "Check the slot and the distance to the GPU: fabric-agentctl check --only pcie,acs,iommu,locality",
+     .sum = {{{{"seconds stalled by PCIe", &S::pcie_stalled_seconds}}}}},
+};
+
+constexpr Measurement kAerWindows[]{
+    {.window = {"pcie_replays", ratio, WindowLimits{1e-12, kNever, kMinute, 0, kMinute},
+                "corrected errors per bit of the PCIe link",
+                "DCGM: 1e-12, which is 0.96 a minute and lane at 16 GT/s, 1.92 at 32, 3.84 at 64",
+                "below 1e-12 of the bits", 2},
+     .meaning = "The PCIe link retransmits damaged packets more often than allowed.",
+     .remedy = "Read the kernel log: journalctl -k -g {pci}. Reseat card, riser and cable of this link, and replace "
+               "the part that the errors follow.",
+     .slow = {{"pcie_replays_slow", count, WindowLimits{240, kNever, 2 * kHour, 0, 10 * kMinute},
+               "corrected errors of the PCIe link", "ours: 120 an hour; a healthy link has a few a day",
+               "below 120 an hour", 30}},
+     .read = read_pcie_replays},
+    {.window = {"pcie_fatal", count, WindowLimits{kNever, 1, 10 * kMinute, 0, 0}, "fatal PCIe errors",
+                "PCI Express base specification, 6.2.2: the link is not reliable any more", "none"},
+     .meaning = kLost,
+     .remedy = kReseat,
+     .read = read_uncorrected<&PlatformFunction::fatal>},
+    {.window = {"pcie_nonfatal", count, WindowLimits{kNever, 1, 10 * kMinute, 0, 0},
+                "non-fatal uncorrectable PCIe errors", "PCI Express base specification, 6.2.2: a transaction is lost",
+                "none"},
+     .meaning = kLost,
+     .remedy = kReseat,
+     .read = read_uncorrected<&PlatformFunction::nonfatal>},
+};
+
+}  // namespace
+
+constexpr Rule kAer{
+    .id = "aer",
+    .group = group::platform,
+    .title = "New PCIe errors on the path to a GPU or NIC",
+    .meaning =
+        "The kernel counts PCIe errors per function. Correctable errors (BadTLP, RxErr, Rollover) are repeated by the "
+        "link, cost throughput and precede worse ones. A non-fatal error lost a transaction, a fatal error lost the "
+        "link. The reported function detected the error: damaged packets that it received were sent by the other end "
+        "of its link. Errors before the first reading are shown without a warning. If the firmware owns error "
+        "reporting, there are no counters (pcie_ports=native enables them). Correctable errors that are not of the "
+        "link (NonFatalErr, CorrIntErr, HeaderOF) are listed only.",
+    .inspect = "grep . /sys/bus/pci/devices/ADDRESS/aer_dev_*; journalctl -k -g AER",
+    .fix =
+        "Reseat the device, the riser and the cable. Move the device to another slot: the error follows the device or "
+        "stays with the slot. Replace the part that it follows.",
+    .ask = ask_aer,
+    .windows = kAerWindows,
+};
+constexpr Rule kPcieErrors{
+    .id = "pcie-errors",
+    .group = group::counters,
+    .title = "The PCIe path stalls, overflows or has errors",
+    .meaning =
+        "The PCIe counters of the NIC show signal errors, overflows or stalls: the slot is too slow or has bit errors.",
+    .inspect = "ethtool -S NETDEV | grep pci; fabric-agentctl check --only pcie --only aer --only pci-tuning",
+    .fix = "Reseat the NIC. Set relaxed ordering, MRRS and IOMMU mode as on the other NICs.",
+    .windows = kPcieErrorsWindows,
+};
+
+// The PCIe path cannot take what the port receives: its link, its AER errors, and its distance to the GPUs.
+
+namespace {
+
+using enum Symptom;
+
+bool exceeds_replay_limit(const PortContext& ctx, const PlatformFunction& function, uint64_t corrected) {
+  const double bits = function.link.speed.value_or(0) * 1e9 * function.link.width.value_or(0) * ctx.signals.seconds;
+  return corrected >= 2 && static_cast<double>(corrected) >= ctx.limit("pcie_replays") * bits;
+}
+
+std::optional<PathClass> nearest_gpu(const Topology& topology, const Nic& nic) {
+  std::optional<PathClass> out;
+  for (const Gpu& gpu : topology.gpus)
+    if (const auto path = path_class(gpu, nic); path && (!out || *path < *out)) out = path;
+  return out;
+}
+
+// The NIC is farther from any GPU than similar NICs. Text, or empty.
+std::string far_from_gpus(const PortContext& ctx) {
+  const Topology& topology = ctx.view.now.topology;
+  if (ctx.nic == nullptr || topology.gpus.empty() || is_flattened(topology)) return {};
+  const auto own = nearest_gpu(topology, *ctx.nic);
+  if (!own || *own < PathClass::NODE) return {};
+  std::optional<PathClass> best;
+  for (const Nic& other : topology.nics)
+    if (&other != ctx.nic && are_alike(other, *ctx.nic))
+      if (const auto path = nearest_gpu(topology, other); path && (!best || *path < *best)) best = path;
+  const bool odd = best ? *best < *own : *own == PathClass::SYS;
+  if (!odd) return {};
+  return "the nearest GPU of " + ctx.nic->name + " is at distance " + std::string(to_text(*own)) +
+         (ctx.nic->numa ? " (NUMA node " + std::to_string(*ctx.nic->numa) + ")" : "") +
+         (best ? "; similar NICs have one at " + std::string(to_text(*best)) : "");
+}
+
+std::vector<const Gpu*> gpus_of(const PortContext& ctx) {
+  const Topology& topology = ctx.view.now.topology;
+  std::vector<const Gpu*> out;
+  if (ctx.nic == nullptr || is_flattened(topology)) return out;
+  const auto pairs = built_pairing(ctx.view).pairs;
+  for (size_t i = 0; i < pairs.size(); ++i)
+    if (std::ranges::any_of(pairs[i].nics, [&](size_t nic) { return topology.nics[nic].pci == ctx.nic->pci; }))
+      out.push_back(&topology.gpus[i]);
+  return out;
+}
+
+// A device and the bridges above it.
+std::vector<std::string> chain_of(const PciDevice& device) {
+  std::vector<std::string> out{device.pci};
+  out.insert(out.end(), device.bridges.begin(), device.bridges.end());
+  return out;
+}
+
+Lines aer_lines_of(const PortContext& ctx, const std::vector<std::string>& chain) {
+  Lines out;
+  if (ctx.view.before == nullptr) return out;
+  for (const std::string& pci : chain) {
+    const PlatformFunction *now = function_of(ctx.view.now, pci), *then = function_of(*ctx.view.before, pci);
+    if (now == nullptr || then == nullptr) continue;
+    const auto add = [&](const char* kind, const std::optional<uint64_t>& by) {
+      if (by.value_or(0) > 0)
+        out.push_back(pci + " " + plus(std::string(kind) + " PCIe errors", static_cast<double>(*by)));
+    };
+    add("fatal", rise_of(then->fatal, now->fatal));
+    add("non-fatal", rise_of(then->nonfatal, now->nonfatal));
+    if (const auto by = rise_of(of_link(then->correctable), of_link(now->correctable));
+        exceeds_replay_limit(ctx, *now, by.value_or(0)))
+      add("correctable", by);
+  }
+  return out;
+}
+
+// Of the GPUs that use this NIC. Without pause sent, they are the GPU's alone.
+Lines aer_lines_of_gpus(const PortContext& ctx) {
+  Lines out;
+  for (const Gpu* gpu : gpus_of(ctx)) {
+    std::vector<std::string> chain = chain_of(*gpu);
+    std::erase_if(chain, [&](const std::string& pci) { return contains(ctx.nic->bridges, pci); });
+    append(out, aer_lines_of(ctx, chain));
+  }
+  return out;
+}
+
+MaybeCause slow_pcie(const PortContext& ctx) {
+  if (!ctx.symptoms.any_of({tx_pause, pcie})) return std::nullopt;
+  Cause out;
+  const std::string degraded = degraded_link(ctx), far = far_from_gpus(ctx);
+  for (const std::string& each : {degraded, far})
+    if (!each.empty()) out.add(each);
+  bool is_slow = !degraded.empty();
+  if (ctx.symptoms.has(tx_pause)) {
+    for (const Finding& each : faults_before_gpus(ctx)) {
+      out.add(fault_text(each));
+      out.next.push_back(each.remedy);
+      is_slow = is_slow || each.id == "pcie";
+    }
+    out.add(aer_lines_of_gpus(ctx));
+  }
+  out.add(aer_lines(ctx));
+  const Signals& seen = ctx.signals;
+  if (is_pcie_stalled(ctx))
+    out.add("the NIC waited for PCIe credits " + percent(std::min(1.0, *seen.pcie_stalled_seconds / seen.seconds)) +
+            " of the time");
+  out.add(lines_of({{"PCIe buffer overflows", seen.pcie_overflows}, {"PCIe signal errors", seen.pcie_errors}}));
+  if (out.evidence.empty()) return std::nullopt;
+  out.critical = is_slow;
+  if (!is_slow) out.unexplained.add(discards);
+  if (!is_slow && far.empty()) {
+    out.unexplained.add(receiver);
+    if (ctx.nic != nullptr && ctx.nic->link.width && ctx.nic->link.speed)
+      out.add("the PCIe link is as wide and fast as that of similar NICs");
+  } else {
+    out.add(lines_of({{"packets without a posted receive here", seen.out_of_buffer}}));
+  }
+  out.add(pause_lines(ctx));
+  return out;
+}
+
+}  // namespace
+
+Lines aer_lines(const PortContext& ctx) { return ctx.nic == nullptr ? Lines() : aer_lines_of(ctx, chain_of(*ctx.nic)); }
+
+std::string fault_text(const Finding& fault) {
+  return fault.id + " " + fault.subject + ": " + fault.observed + "; expected " + fault.expected;
+}
+
+std::vector<Finding> faults_before_gpus(const PortContext& ctx) {
+  std::set<std::string> path;
+  for (const Gpu* gpu : gpus_of(ctx)) {
+    path.insert(gpu->name);
+    for (const std::vector<std::string>& chain : {gpu->bridges, ctx.nic->bridges})
+      path.insert(chain.begin(), chain.end());
+  }
+  if (path.empty()) return {};
+  const std::string ids[]{"pcie", "acs"};
+  auto found = run_rules(ctx.view, ids).findings;
+  std::erase_if(found, [&](const Finding& each) {
+    return (each.status != Status::warning && each.status != Status::critical) || !path.contains(each.subject);
+  });
+  return found;
+}
+
+std::string degraded_link(const PortContext& ctx) {
+  if (ctx.nic == nullptr) return {};
+  const PlatformFunction* slot =
+      ctx.nic->bridges.empty() ? nullptr : function_of(ctx.view.now, ctx.nic->bridges.front());
+  const PcieLink link =
+      slot == nullptr ? ctx.nic->link : link_between(ctx.nic->link, slot->link).value_or(ctx.nic->link);
+  const bool is_bare_metal = ctx.view.now.topology.hypervisor.empty();  // a hypervisor may show a guest any link
+  const bool starves = is_bare_metal && link.width && link.speed &&
+                       bytes_per_second(*link.speed, *link.width) + carried_beside(ctx.view.now, *ctx.nic).sum <
+                           ctx.port.rate.value_or(0);
+  const bool below = (link.width && link.max_width && *link.width < *link.max_width) ||
+                     (link.speed && link.max_speed && *link.speed < *link.max_speed);
+  if (!below && !starves) return {};
+  bool alone = true, better = false;
+  for (const Nic& other : ctx.view.now.topology.nics) {
+    if (&other == ctx.nic || !are_alike(other, *ctx.nic)) continue;
+    alone = false;
+    better = better || other.link.width > link.width || other.link.speed > link.speed;
+  }
+  if (!alone && !better && !starves) return {};  // the platform's design
+  return "PCIe link of " + ctx.nic->pci + " is " + link_text(link.speed, link.width) +
+         (below ? ", capable of " + link_text(link.max_speed, link.max_width) : " (the maximum of NIC and slot)") +
+         (starves ? ", less than the port's rate, " + rate_text(*ctx.port.rate) : "");
+}
+
+constexpr Rule kSlowPcie{
+    .id = "slow-pcie",
+    .group = group::diagnosis,
+    .title = "The path between NIC and memory cannot take what the port receives.",
+    .meaning =
+        "Pause sent, or PCIe stalls (5 % of the time), ten buffer overflows or signal errors, with one of: a PCIe link "
+        "below its maximum and below that of similar NICs, or slower than the port; AER errors (corrected ones: more "
+        "than 1e-12 of the bits); a NIC farther from any GPU than similar NICs. With pause sent also: what the checks "
+        "pcie and acs find between the NIC and its GPUs, and AER errors of these GPUs.",
+    .fix =
+        "Check both ends of the PCIe link: lspci -vvs {pci} | grep LnkSta; journalctl -k -g AER\nCheck slot, IOMMU, "
+        "ACS and MRRS: fabric-agentctl check --only platform\nShow the distance to the GPUs: fabric-agentctl "
+        "topo\nReseat card and riser; then replace the part that the fault follows.",
+    .limits = {&kFewEvents},
+    .culprit = Culprit::host,
+    .explains = {tx_pause, pcie, discards, receiver},
+    .excludes =
+        "A host that receives nothing is stopped, not slow. Links that are narrow on all similar NICs are the "
+        "platform's design.",
+    .find_cause = slow_pcie,
+};
+
+std::span<const Rule> pcie_rules() {
+  static constexpr Rule kAll[]{kPcie, kAer, kPcieErrors, kSlowPcie};
+  return kAll;
+}
+
+}  // namespace fabric

@@ -1,0 +1,608 @@
+// SPDX-License-Identifier: Apache-2.0
+// Flow and congestion control: PFC, global pause, storms, ECN and CNPs; traffic that PFC does not protect.
+#include <cmath>
+
+#include "judge/engine.h"
+#include "judge/port_context.h"
+#include "judge/rule.h"
+#include "nic/counter_catalogue.h"
+
+namespace fabric {
+
+namespace {
+
+std::optional<Finding> ask_pfc_and_pause(const View&, const Port& port) {
+  if (!is_judged(port) || !port.qos.pfc) return std::nullopt;
+  const bool pfc = port.qos.pfc->bits != 0;
+  if (!port.qos.pause && !pfc) return good(port.id(), "PFC none", "not both");
+  const std::string observed =
+      "PFC " + to_text(*port.qos.pfc) + ", global pause " + (port.qos.pause ? to_text(*port.qos.pause) : "-");
+  const std::string expected = pfc ? "PFC " + to_text(*port.qos.pfc) + ", global pause off" : "not both";
+  if (!port.qos.pause)
+    return bad(Status::unknown, port.id(), observed, expected,
+               "PFC is on and global pause could not be read: " + why_unread(port, "pause") + ".",
+               "ethtool -a " + port.netdev);
+  const bool pause = port.qos.pause->rx || port.qos.pause->tx;
+  if (!pfc || !pause) return good(port.id(), observed, expected);
+  return bad(
+      Status::critical, port.id(), observed, expected,
+      "Global pause stops all priorities and excludes PFC: the port may ignore PFC frames and lose RoCE packets.",
+      "ethtool -A " + port.netdev + " rx off tx off, and set pause = \"off\" in the policy.");
+}
+
+}  // namespace
+
+constexpr Rule kPfcAndPause{
+    .id = "pfc-and-pause",
+    .group = group::settings,
+    .title = "Global pause is on at a port with PFC",
+    .meaning =
+        "Global (802.3x) pause and PFC exclude each other. With both on, pause stops every priority and the port may "
+        "ignore PFC frames.",
+    .inspect = "ethtool -a NETDEV; dcb pfc show dev NETDEV",
+    .fix = "ethtool -A NETDEV rx off tx off, and set pause = \"off\" in the policy.",
+    .ask_port = ask_pfc_and_pause,
+};
+
+namespace {
+
+void append(std::string& text, const char* words, const Rise& rise, double seconds) {
+  if (rise && seconds > 0) append_item(text, number_text(*rise / seconds) + " " + words);
+}
+
+std::optional<Finding> ask_congestion(const View& view, const Port& port) {
+  const Signals* signals = signals_of_port(view, port);
+  if (signals == nullptr || !is_judged(port)) return std::nullopt;
+  std::string text;
+  append(text, "CNPs sent", signals->cnp_sent, signals->seconds);
+  append(text, "CNPs obeyed", signals->cnp_handled, signals->seconds);
+  append(text, "packets marked", signals->ecn_marked, signals->seconds);
+  return text.empty() ? std::nullopt : std::optional(good(port.id(), text + " per second", "any"));
+}
+
+}  // namespace
+
+constexpr Rule kCongestion{
+    .id = "congestion",
+    .group = group::counters,
+    .title = "Congestion signals",
+    .meaning =
+        "Rates of congestion notification packets (CNP) sent and obeyed, and of packets received with the ECN mark. "
+        "DCQCN at work is not a fault. Listed only.",
+    .inspect = "fabric-agentctl counters",
+    .ask_port = ask_congestion,
+};
+
+namespace {
+
+using enum Measure;
+using S = Signals;
+
+struct Paused {
+  Rise PrioritySignals::*priority;
+  Rise Signals::*global;
+  std::string_view direction;
+};
+constexpr Paused kSent{&PrioritySignals::tx_pause_seconds, &S::tx_global_pause_seconds, "sent"};
+constexpr Paused kReceived{&PrioritySignals::rx_pause_seconds, &S::rx_global_pause_seconds, "received"};
+
+// The most paused priority, or global pause.
+template <const Paused& Pauses>
+std::optional<Measured> read_pause(const View& view, const RuleWindow&, const Port& port) {
+  const Signals* signals = signals_of_port(view, port);
+  if (signals == nullptr || signals->seconds <= 0) return std::nullopt;
+  Rise most;
+  std::string what;
+  for (size_t i = 0; i < signals->priority.size(); ++i) {
+    const Rise rise = signals->priority[i].*Pauses.priority;
+    if (!rise || (most && *rise <= *most)) continue;
+    most = rise;
+    what = "PFC pause " + std::string(Pauses.direction) + ", priority " + std::to_string(i);
+  }
+  if (const Rise& all = signals->*Pauses.global; all && (!most || *all > *most))
+    most = all, what = "global pause " + std::string(Pauses.direction);
+  if (!most) return std::nullopt;
+  const double share = std::min(1.0, *most / signals->seconds);
+  return Measured{port.id(), share * signals->seconds, signals->seconds,
+                  what + ": " + number_text(std::round(share * 1000) / 10) + " % of " +
+                      (share > 0 ? number_text(std::round(signals->seconds * 10) / 10) + " s" : "the time")};
+}
+
+constexpr std::string_view
+    kPauseUnit = "share of the time",
+    kStormRemedy =
+        "Look for a hung process or GPU: journalctl -k -b; nvidia-smi or amd-smi. Check the PCIe link: "
+        "fabric-agentctl check --only pcie. Reset the NIC if it continues: devlink dev reload pci/{pci}";
+
+constexpr Measurement kPauseStormWindows[]{
+    {.window = {"tx_pause", ratio, WindowLimits{0.8, 0.99, 10, 10, 30}, kPauseUnit,
+                "SONiC's PFC watchdog: more than 80 % of the detection time (most ASICs), 99 % (Mellanox)",
+                "PFC pause sent for less than 80 % of the time", 0},
+     .meaning = "PFC storm: this host does not drain its receive buffers, and its pause frames stop the network.",
+     .remedy = kStormRemedy,
+     .read_port = read_pause<kSent>},
+    {.window = {"pause_storms", count, WindowLimits{1, 1, kMinute, 0, kMinute}, "PFC storms",
+                "ours: the NIC counts one when its own watchdog had to act", "none"},
+     .meaning = "The NIC counted a PFC storm: this host did not drain its receive buffers and stopped the network.",
+     .remedy = kStormRemedy,
+     .sum = {{{{"PFC storms", &S::pause_storm_events}}}}},
+};
+
+constexpr Measurement kPauseHeldWindows[]{
+    {.window = {"rx_pause", ratio, WindowLimits{0.8, kNever, 10, 10, 30}, kPauseUnit,
+                "as tx_pause, and the host that sends pause is at fault",
+                "PFC pause received for less than 80 % of the time", 0},
+     .meaning = "The switch pauses this port almost all the time: a receiver beyond it does not drain its buffers.",
+     .remedy = "Find the host that sends PFC pause (check pause-storm there), and check the PFC watchdog of the "
+               "switches. Name this port's switch: fabric-agentctl neighbors",
+     .read_port = read_pause<kReceived>},
+};
+
+constexpr Measurement kCnpIgnoredWindows[]{
+    {.window = {"cnp_ignored", ratio, WindowLimits{1, kNever, kMinute, 0, kMinute}, "CNPs per second",
+                "ours: a sender with its reaction point on ignores none", "none", 10},
+     .meaning = "CNPs arrive and this sender does not reduce its rate.",
+     .remedy =
+         "Enable the ECN reaction point in the policy (ecn_rp for the RoCE priority; on NICs with one setting "
+         "for all priorities: cc): fabric-agentctl plan --port {netdev}, then fabric-agentctl apply --port {netdev}",
+     .sum = {{{{"CNPs ignored", &S::cnp_ignored}}}}},
+};
+
+}  // namespace
+
+constexpr Rule kPauseStorm{
+    .id = "pause-storm",
+    .group = group::counters,
+    .title = "This port sends a PFC storm",
+    .meaning =
+        "This host does not take what it receives and pauses the network, which spreads to every port of the switch. "
+        "Measures the share of time with PFC pause sent, not the number of frames. Causes are a hung process, a slow "
+        "PCIe link or failed GPU memory.",
+    .inspect =
+        "ethtool -S NETDEV | grep -iE 'pause|pfc|xoff|storm'; fabric-agentctl check --only pcie; "
+        "nvidia-smi -q -d ECC or amd-smi metric --ecc",
+    .fix = "Stop the hung process. If the storm continues: devlink dev reload pci/ADDRESS",
+    .windows = kPauseStormWindows,
+};
+constexpr Rule kPauseHeld{
+    .id = "pause-held",
+    .group = group::counters,
+    .title = "This port is paused by a PFC storm",
+    .meaning =
+        "The switch pauses a priority of this port nearly all the time (PFC pause received): a receiver behind it does "
+        "not take its packets, or PFC is in deadlock. This host is the victim.",
+    .inspect =
+        "ethtool -S NETDEV | grep -iE 'pause|pfc|xoff'; on the switch: PFC counters and PFC watchdog of the ports "
+        "towards the receivers",
+    .fix = "Find the node whose check reports pause-storm and fix it there.",
+    .windows = kPauseHeldWindows,
+};
+constexpr Rule kCnpIgnored{
+    .id = "cnp-ignored",
+    .group = group::counters,
+    .title = "This sender ignores congestion notifications",
+    .meaning = "Congestion notification packets (CNP) arrive and are ignored, so congestion ends in PFC pause.",
+    .inspect = "fabric-agentctl show --port NETDEV",
+    .fix =
+        "Set ecn_rp in the policy to the RoCE priority, or cc to true where the driver has one setting for all "
+        "priorities, then: fabric-agentctl apply",
+    .windows = kCnpIgnoredWindows,
+};
+
+// Settings that cause loss: PFC off at one end, RoCE on another priority, too little headroom.
+
+constexpr Limit kBackground{"roce-unprotected",
+                            "background_rate",
+                            1e4,
+                            "bytes a second of a priority",
+                            "ours: PTP at its usual rates is about half of it",
+                            0,
+                            1e12};
+
+namespace {
+
+using enum Symptom;
+
+bool loses(const PortContext& ctx) { return ctx.symptoms.any_of({discards, loss}); }
+
+// The priorities of the set with more than background traffic, if the port counts bytes by priority. Background is
+// judged relative to RDMA's share, and PTP's own rate always counts as background.
+PrioSet with_traffic(const PortContext& ctx, PrioSet set) {
+  const Signals& seen = ctx.signals;
+  const auto bytes = [](const PrioritySignals& each) { return rise(each.rx_bytes) + rise(each.tx_bytes); };
+  double most = 0;
+  for (const PrioritySignals& each : seen.priority) most = std::max(most, bytes(each));
+  if (const double rdma = rise(seen.rx_bytes) + rise(seen.tx_bytes); rdma > 0) most = std::min(most, rdma);
+  const double background = std::max(std::min(most / 1000, 1e6 * seen.seconds), ctx.limit(kBackground) * seen.seconds);
+  for (int priority = 0; priority < kPriorities; ++priority) {
+    const PrioritySignals& each = seen.priority[static_cast<size_t>(priority)];
+    if (each.rx_bytes && each.tx_bytes && bytes(each) <= background)
+      set.bits = static_cast<uint8_t>(set.bits & ~(1u << priority));
+  }
+  return set;
+}
+
+// The affected priorities without PFC in `pfc`: those with discards, else all lossless ones in use.
+PrioSet lacking(const PortContext& ctx, PrioSet pfc) {
+  const uint8_t affected =
+      ctx.lossless_discards > 0 ? ctx.discarding.bits : with_traffic(ctx, ctx.lossless.value_or(PrioSet{})).bits;
+  return PrioSet{static_cast<uint8_t>(affected & ~pfc.bits)};
+}
+
+// Only the switch calls these priorities lossless, and nothing shows that RoCE uses them: the port has PFC on another
+// one, and without a policy, a discard or a byte count.
+bool only_switch_has(const PortContext& ctx, PrioSet off) {
+  if (ctx.port.qos.pfc->bits == 0 || ctx.policy_pfc || ctx.lossless_discards > 0) return false;
+  for (int priority = 0; priority < kPriorities; ++priority)
+    if (off.has(priority) && ctx.signals.priority[static_cast<size_t>(priority)].tx_bytes) return false;
+  return true;
+}
+
+MaybeCause pfc_off_here(const PortContext& ctx) {
+  if (!loses(ctx) || !ctx.port.qos.pfc) return std::nullopt;
+  PrioSet off = lacking(ctx, *ctx.port.qos.pfc);
+  if (ctx.policy_pfc) off.bits &= ctx.policy_pfc->bits;
+  if (off.bits == 0) return std::nullopt;
+  const auto& at_switch = ctx.switch_pfc;
+  Cause out{.is_proven = !only_switch_has(ctx, off), .evidence = {}};
+  out.add("PFC of this port: " + to_text(*ctx.port.qos.pfc) + "; priority " + list_text(off) + " is missing");
+  if (at_switch) out.add("PFC of " + ctx.peer_label() + ": " + to_text(*at_switch));
+  if (ctx.policy_pfc) out.add("PFC of the policy: " + to_text(*ctx.policy_pfc));
+  out.add(all_loss_lines(ctx));
+  return out;
+}
+MaybeCause pfc_off_switch(const PortContext& ctx) {
+  const auto& at_switch = ctx.switch_pfc;
+  if (!loses(ctx) || !ctx.pfc() || !at_switch) return std::nullopt;
+  const PrioSet off = lacking(ctx, *at_switch);
+  if ((off.bits & ctx.pfc()->bits) == 0) return std::nullopt;
+  Cause out{.evidence = {"PFC of " + ctx.peer_label() + ": " + to_text(*at_switch) + "; priority " + list_text(off) +
+                             " is missing",
+                         ctx.pfc_text()}};
+  if (ctx.sent.ratio > 0) out.add("this port sent pause, and the switch ignored it");
+  out.add(all_loss_lines(ctx));
+  return out;
+}
+
+constexpr SettingId kClassification[] = {SettingId::trust, SettingId::dscp_map, SettingId::apptrust};
+
+bool differs(const View& view, const Port& port, SettingId setting) {
+  const Changes* changes = view.plan == nullptr ? nullptr : find_in(*view.plan, port.id());
+  return changes != nullptr && std::ranges::any_of(*changes, [&](const Change& change) {
+           const Outcome outcome = with_agents_word(view.now, change).outcome;
+           return change.setting == setting && change.sysctl.empty() && !is_done(outcome) &&
+                  outcome != Outcome::unsupported;
+         });
+}
+
+bool differs_from_plan(const PortContext& ctx, SettingId setting) {
+  const auto members = members_of(ctx.view.now, ctx.port);
+  return differs(ctx.view, ctx.port, setting) ||
+         std::ranges::any_of(members, [&](const Port* member) { return differs(ctx.view, *member, setting); });
+}
+
+MaybeCause wrong_priority(const PortContext& ctx) {
+  if (!loses(ctx)) return std::nullopt;
+  Cause out;
+  if (ctx.port.qos.trust && *ctx.port.qos.trust != Trust::dscp && ctx.policy != nullptr &&
+      ctx.policy->want.trust == Trust::dscp)
+    out.add("trust: have pcp, want dscp");
+  else
+    for (const SettingId setting : kClassification)
+      if (differs_from_plan(ctx, setting)) out.add(std::string(key_text(setting)) + " differs from the policy");
+  if (std::string sent = unprotected(ctx, Direction::tx); !sent.empty()) {
+    if (out.evidence.empty())
+      out.next.emplace_back(
+          "The application uses another traffic class: set this network's (NCCL_IB_TC of fabric-agentctl topo --format "
+          "nccl; roce_tos in the policy for rdma_cm)");
+    out.add(std::move(sent));
+  }
+  if (out.evidence.empty()) return std::nullopt;
+  // Then the difference concerns other DSCPs.
+  if (const std::string line = well_protected(ctx); !line.empty()) out.doubt(line);
+  out.add(all_loss_lines(ctx));
+  return out;
+}
+MaybeCause unprotected_roce(const PortContext& ctx) {
+  MaybeCause off = pfc_off_here(ctx);
+  if (off && off->is_proven) return off;
+  MaybeCause wrong = wrong_priority(ctx);
+  return wrong && (wrong->is_proven || !off) ? wrong : off;
+}
+
+// No priority with discards ever sent pause, by the port's own counters.
+bool never_paused(const PortContext& ctx) {
+  for (int priority = 0; priority < kPriorities; ++priority) {
+    const PrioritySignals& each = ctx.signals.priority[static_cast<size_t>(priority)];
+    if (ctx.discarding.has(priority) && (rose(each.tx_pause_frames) || rose(each.tx_pause_seconds) ||
+                                         (!each.tx_pause_frames && !each.tx_pause_seconds)))
+      return false;
+  }
+  return true;
+}
+
+MaybeCause headroom(const PortContext& ctx) {
+  if (!ctx.symptoms.has(discards) || !ctx.port.qos.pfc || receives_nothing(ctx) ||
+      lacking(ctx, *ctx.port.qos.pfc).bits != 0)
+    return std::nullopt;
+  const auto& at_switch = ctx.switch_pfc;
+  Cause out{at_switch.has_value(),
+            {"PFC of this port: " + to_text(*ctx.port.qos.pfc) +
+             (at_switch ? "; of " + ctx.peer_label() + ": " + to_text(*at_switch) : "; of the switch: unknown")}};
+  const PauseShare& sent = ctx.sent;
+  if (sent.ratio >= ctx.limit(kFaultPause) || is_pfc_storm(ctx)) out.unexplained.add(tx_pause);
+  if (sent.ratio > 0) out.add(sent.text());
+  else if (never_paused(ctx)) {
+    out.add_ambiguous("this port never sent pause: the priority may be in a lossy receive buffer",
+                      "Check prio2buffer and buffer_size first: fabric-agentctl plan --port " + ctx.port.netdev);
+  }
+  if (ctx.port.qos.cable_length) out.add("cable_length: " + std::to_string(*ctx.port.qos.cable_length) + " m");
+  out.add(all_loss_lines(ctx));
+  if (!discards_explain_loss(ctx, ctx.lossless_discards)) out.unexplained.add(loss);
+  return out;
+}
+
+}  // namespace
+
+constexpr Rule kPfcOffSwitch{
+    .id = "pfc-off-switch",
+    .group = group::diagnosis,
+    .title = "PFC is off on the switch port for a lossless priority of this host.",
+    .meaning =
+        "RoCE packets are lost, this port's PFC has the priority, and the switch announces (DCBX) PFC without it: it "
+        "neither obeys pause for it nor sends any.",
+    .fix = "Enable PFC for the priority on {peer}.\nCheck what it announces: fabric-agentctl neighbors",
+    .culprit = Culprit::network,
+    .status = Status::critical,
+    .explains = {discards, loss},
+    .excludes = "Priorities without traffic.",
+    .find_cause = pfc_off_switch,
+};
+
+constexpr Rule kUnprotected{
+    .id = "roce-unprotected",
+    .group = group::diagnosis,
+    .title = "RoCE traffic of this port is not protected: PFC is off for its priority, or it uses another one.",
+    .meaning =
+        "RoCE packets are lost, and this port's PFC lacks a priority with traffic that the switch (LLDP, DCBX) or the "
+        "policy has; or trust or the DSCP map differs from the policy; or less than 10 % of the RDMA bytes sent used a "
+        "priority with PFC.",
+    .fix = "Inspect: fabric-agentctl plan --port {netdev}\nFix: fabric-agentctl apply --port {netdev}",
+    .limits = {&kUnprotectedShare, &kProtected, &kMuchTraffic, &kBackground},
+    .culprit = Culprit::host,
+    .status = Status::critical,
+    .explains = {discards, loss},
+    .excludes = "A difference is not the cause if 90 % of the bytes used a priority with PFC in both directions.",
+    .find_cause = unprotected_roce,
+};
+
+constexpr Rule kHeadroom{
+    .id = "headroom",
+    .group = group::diagnosis,
+    .title = "Frames of a lossless priority overran this port's receive buffer: headroom is missing or too small.",
+    .meaning =
+        "Frames of a lossless priority were discarded here although PFC is on at both ends: the data in flight after "
+        "pause was sent did not fit into the headroom, or the priority is in a buffer without headroom.",
+    .fix =
+        "Check cable length and buffers: fabric-agentctl show --port {netdev}\nSet cable_length to the real length, "
+        "and buffer_size = \"auto\", in the policy.",
+    .limits = {&kFewEvents, &kFaultPause, &kSendDiscards},
+    .culprit = Culprit::host,
+    .status = Status::critical,
+    .explains = {discards, loss, tx_pause},
+    .excludes =
+        "Much larger losses are not explained by these frames. Not concluded if the PFC of the switch is unknown.",
+    .find_cause = headroom,
+};
+
+// Congestion: CNPs and ECN marks that are ignored, and the reason for pause received.
+
+constexpr Limit kCongested{"paused-by-network",
+                           "congestion_rate",
+                           10,
+                           "CNPs a second",
+                           "ours: fewer in a window of seconds are no congestion",
+                           0.1,
+                           1e9};
+
+namespace {
+
+using enum Symptom;
+
+MaybeCause ecn_off(const PortContext& ctx) {
+  const Signals& seen = ctx.signals;
+  const bool ignores = ctx.symptoms.has(ignored), silent = ctx.symptoms.has(unanswered);
+  const auto &rp = ctx.port.qos.ecn_rp, &np = ctx.port.qos.ecn_np;
+  Cause out;
+  if (ignores) {
+    out.add(plus("CNPs received and ignored", *seen.cnp_ignored));
+    if (without_congestion_control(ctx, rp).bits != 0) out.add("ecn_rp of this port: " + to_text(*rp));
+    if (ctx.symptoms.has(rx_pause)) out.add(ctx.received.text());
+  } else {
+    out.unexplained.add(rx_pause);
+  }
+  if (silent) {
+    out.add(plus("ECN-marked packets received", *seen.ecn_marked));
+    out.add("CNPs sent: none");
+    if (np) out.add("ecn_np of this port: " + to_text(*np));
+  }
+  if (ctx.port.qos.cc == false) out.add("cc of this port: off");
+  return ignores || silent ? MaybeCause(out) : std::nullopt;
+}
+
+// CNPs received concern the traffic that this port sends; marks and CNPs sent concern the traffic it receives, which
+// pause received does not stop.
+double congestion_per_second(const Signals& seen) {
+  const double events = seen.cnp_handled ? *seen.cnp_handled : std::max(rise(seen.cnp_sent), rise(seen.ecn_marked));
+  return seen.seconds > 0 ? events / seen.seconds : 0;
+}
+
+// Since the counters were reset: congestion counters exist, and all are 0. A bond's members have none.
+bool was_never_marked(const PortContext& ctx) {
+  using namespace metrics;
+  bool is_counted = false;
+  for (const Counter& each : ctx.port.counters.hw) {
+    const auto match = find_counter(CounterSource::hw, each.name, ctx.port.kernel_driver);
+    const Metric* metric = match ? match->row->metric : nullptr;
+    if (metric != &kCnpSent && metric != &kCnpHandled && metric != &metrics::kCnpIgnored && metric != &kEcnMarked)
+      continue;
+    if (each.value > 0) return false;
+    is_counted = true;
+  }
+  return is_counted;
+}
+
+// The first port of this host with a PFC storm: its pause may spread back to this port.
+std::string storming_port(const View& view) {
+  for (const Port& port : view.now.ports) {
+    const Signals* seen = signals_of_port(view, port);
+    if (seen == nullptr || port.virtual_function) continue;
+    const PortContext other = make_context(view, port, *seen);
+    if (other.symptoms.has(tx_pause) && is_pfc_storm(other)) return port.id();
+  }
+  return {};
+}
+
+// Marks that should come first, or another port's storm: what this end cannot decide.
+void weigh_spread(const PortContext& ctx, Cause& out) {
+  const Signals& seen = ctx.signals;
+  const bool is_counted = seen.cnp_handled || seen.cnp_sent || seen.ecn_marked;
+  const auto& rp = ctx.port.qos.ecn_rp;
+  out.is_proven = is_counted && ctx.received.measured;
+  out.add(is_counted ? "hardly any CNP arrived with it" : "this driver does not count CNPs");
+  if (without_congestion_control(ctx, rp).bits != 0)
+    out.doubt("but ecn_rp of this port is " + to_text(*rp) + ": it would ignore CNPs");
+  if (is_counted && was_never_marked(ctx)) {
+    out.add_ambiguous(
+        "no mark and no CNP was ever counted here: if the switches do not mark, any congestion looks like this",
+        "Check first that " + ctx.peer_label() +
+            " and the switches above mark (ECN) the queue of the RoCE priority before they pause");
+  }
+  if (const std::string source = storming_port(ctx.view); !source.empty()) {
+    out.add_ambiguous(source + " of this host has a PFC storm, which spreads: it may be the source",
+                      "Fix " + source + " first, and check whether this ends with it");
+  }
+}
+
+MaybeCause paused_by_network(const PortContext& ctx) {
+  Cause out;
+  const bool is_starved = ctx.symptoms.has(starved);
+  if (is_starved) {  // credits come only from the far end of the cable; a link that retrains waits too
+    out.is_proven = !ctx.symptoms.any_of({link, overrun});
+    out.evidence = {
+        "data to send and no credits for at least " + percent(*starved_share(ctx)) + " of the time; " +
+            plus("port_xmit_wait ticks", *ctx.signals.transmit_wait),
+        out.is_proven ? "this link has no errors" : "but this link has errors, and waits while it retrains"};
+    out.next.emplace_back(
+        "Follow PortXmitWait along the path (ibqueryerrors): the slow port is behind the last one that waits.");
+    return out;
+  }
+  if (!ctx.symptoms.has(rx_pause)) return std::nullopt;
+  const PauseShare& received = ctx.received;
+  out.add(ctx.received.text());
+  if (received.priority < 0 && ctx.pfc() && ctx.pfc()->bits != 0) {
+    out.add(plus("global pause frames received", rise(ctx.signals.rx_global_pause_frames)));
+    out.add(ctx.pfc_text());
+    out.next.push_back("On " + ctx.peer_label() +
+                       ": disable 802.3x flow control, and enable PFC for the RoCE priority.");
+    return out;
+  }
+  if (congestion_per_second(ctx.signals) >= ctx.limit(kCongested) || received.ratio < ctx.limit(kFaultPause))
+    return std::nullopt;
+  out.critical = true;
+  weigh_spread(ctx, out);
+  return out;
+}
+
+// Lossless networks pause: information, no fault.
+MaybeCause congestion(const PortContext& ctx) {
+  const PauseShare &received = ctx.received, &sent = ctx.sent;
+  Cause out{.is_proven = false, .evidence = {}};
+  if (ctx.symptoms.has(rx_pause) && received.measured &&
+      (congestion_per_second(ctx.signals) >= ctx.limit(kCongested) || received.ratio < ctx.limit(kFaultPause))) {
+    out.is_proven = true;
+    out.add(ctx.received.text());
+    const Signals& seen = ctx.signals;
+    if (rose(seen.cnp_handled)) out.add(plus("CNPs received and handled", *seen.cnp_handled));
+    else if (rose(seen.cnp_sent)) out.add(plus("CNPs sent", *seen.cnp_sent));
+    else if (rose(seen.ecn_marked)) out.add(plus("ECN-marked packets received", *seen.ecn_marked));
+  } else {
+    out.unexplained.add(rx_pause);
+  }
+  if (ctx.symptoms.has(tx_pause) && sent.measured && sent.ratio < ctx.limit(kFaultPause) && !is_pfc_storm(ctx)) {
+    out.is_proven = true;
+    out.add(sent.text());
+  } else {
+    out.unexplained.add(tx_pause);
+  }
+  if (out.is_proven && !ctx.symptoms.any_of({loss, discards})) out.add("no loss");
+  if (out.evidence.empty() && ctx.symptoms.has(rx_pause)) out.add(ctx.received.text());
+  return out.evidence.empty() ? MaybeCause() : MaybeCause(out);
+}
+
+}  // namespace
+
+constexpr Rule kEcnOff{
+    .id = "ecn-off",
+    .group = group::diagnosis,
+    .title = "Congestion control is off on this port: it ignores CNPs, or answers no ECN marks.",
+    .meaning =
+        "The NIC ignored 10 % of the CNPs or more, at least one a second; or 1000 or more ECN-marked packets arrived "
+        "and no CNP was sent, on a RoCE port whose ecn_np lacks the priority or is unknown.",
+    .fix =
+        "Inspect the settings of congestion control: fabric-agentctl show --port {netdev}\nFix: enable them in the "
+        "policy (ecn_rp and ecn_np for the RoCE priority; on NICs with one setting for all priorities: cc), then "
+        "fabric-agentctl apply --port {netdev}. Where the driver has none, fabric-agentctl plan says what to do",
+    .limits = {&kIgnoredCnps, &kMarked, &kFewEvents},
+    .culprit = Culprit::host,
+    .explains = {ignored, unanswered, rx_pause},
+    .excludes = "Delay-based congestion control needs no CNPs.",
+    .find_cause = ecn_off,
+};
+
+constexpr Rule kPausedByNetwork{
+    .id = "paused-by-network",
+    .group = group::diagnosis,
+    .title =
+        "The network stops this port, and not for congestion on this port's paths: a receiver or a link elsewhere is "
+        "full.",
+    .meaning =
+        "PFC pause received for 20 % of the window with hardly any CNP: the full queue is not filled by this port's "
+        "packets. Or global pause frames on a port with PFC. Or InfiniBand: data and no credits for 5 % of the window "
+        "(a tick of port_xmit_wait counts as eight bytes).",
+    .fix =
+        "Find the port that sends pause: fabric-agentctl diagnose on the other hosts of the pod, and the PFC counters "
+        "of {peer} towards them. The first host with PFC pause sent is the source.\nIf there is none, check that "
+        "{peer} marks (ECN) the queue of the RoCE priority.",
+    .limits = {&kFaultPause, &kCongested, &kStarved},
+    .culprit = Culprit::network,
+    .explains = {rx_pause, starved},
+    .excludes = "Drivers that count no CNPs or no pause time; a link with errors, which waits while it retrains.",
+    .find_cause = paused_by_network,
+};
+
+constexpr Rule kBusyNetwork{
+    .id = "busy-network",
+    .group = group::diagnosis,
+    .title = "The lossless network is busy, and works: PFC pauses, and congestion control slows the senders.",
+    .meaning =
+        "Pause received for more than 5 % of the window with ten CNPs a second or more for this port's traffic, or "
+        "pause in either direction for 5 to 20 %.",
+    .fix =
+        "If the job is slow, look at incast: queue depth and ECN marks of {peer} and the switches above, job placement "
+        "and rail use.",
+    .limits = {&kPauseShare, &kPauseFramesShare, &kFaultPause, &kCongested},
+    .culprit = Culprit::none,
+    .status = Status::ok,
+    .explains = {rx_pause, tx_pause},
+    .excludes = "Drivers that count pause frames and no pause time.",
+    .find_cause = congestion,
+};
+
+std::span<const Rule> pfc_rules() {
+  static constexpr Rule kAll[]{kPfcAndPause, kCongestion, kPauseStorm, kPauseHeld,       kCnpIgnored, kPfcOffSwitch,
+                               kUnprotected, kHeadroom,   kEcnOff,     kPausedByNetwork, kBusyNetwork};
+  return kAll;
+}
+
+}  // namespace fabric

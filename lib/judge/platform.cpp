@@ -1,0 +1,509 @@
+// SPDX-License-Identifier: Apache-2.0
+// The platform between GPUs and NICs: ACS, IOMMU, BARs, GPUDirect, power saving and tuning of PCI devices.
+#include <bit>
+#include <tuple>
+
+#include "judge/engine.h"
+#include "judge/platform_view.h"
+#include "judge/topology.h"
+#include "node/locality.h"
+
+namespace fabric {
+
+namespace {
+
+constexpr uint16_t kRedirect = kAcsRequestRedirect | kAcsCompletionRedirect;
+
+constexpr std::pair<uint16_t, std::string_view> kBits[] = {{kAcsSourceValidation, "SrcValid+"},
+                                                           {kAcsRequestRedirect, "ReqRedir+"},
+                                                           {kAcsCompletionRedirect, "CmpltRedir+"},
+                                                           {kAcsUpstreamForwarding, "UpstreamFwd+"},
+                                                           {kAcsDirectTranslated, "DirectTrans+"}};  // lspci's words
+
+// A port where paths between GPUs and NICs turn.
+struct Turn {
+  uint16_t harmful = 0;              // redirect bits that send these paths upwards
+  bool direct = false;               // to a Data Direct function
+  std::vector<std::string> pairs{};  // "GPU0 and mlx5_0"
+};
+
+// Only pairs that share a switch: other traffic passes through the root complex anyway. A port redirects what would
+// turn to another port of its own switch (PCI Express base specification 6.0, 6.12.1.1): a bridge on the board of a GPU
+// or NIC, or a lower switch, sends it upwards in any case. Between a GPU and a Data Direct function, requests of that
+// function and their completions turn; for all else ACS must stay on (compute_acs() in rdma_topo of rdma-core).
+std::map<std::string, Turn> turns_of(const View& view) {
+  std::map<std::string, Turn> out;
+  for (const auto& [gpu, nic] : gpu_nic_pairs(view)) {
+    const PciDevice& end = nearer_function(*gpu, *nic);
+    for (const std::string& bridge : turning_ports(*gpu, end)) {
+      Turn& turn = out[bridge];
+      turn.direct = turn.direct || is_data_direct(end);
+      turn.harmful |= !is_data_direct(end)             ? kRedirect
+                      : contains(gpu->bridges, bridge) ? kAcsCompletionRedirect
+                                                       : kAcsRequestRedirect;
+      turn.pairs.push_back(gpu->name + " and " + nic->name);
+    }
+  }
+  return out;
+}
+
+bool redirects(const PciSettings* published, const Turn& turn) {
+  return published != nullptr && (published->acs.value_or(0) & turn.harmful) != 0;
+}
+
+// Of several such options the kernel heeds the last (drivers/pci/pci.c, pci_setup()); GRUB ends a command at ";".
+std::string lasting_option(const std::vector<std::string>& redirecting) {
+  return "pci=disable_acs_redir=" + joined(redirecting, ";") + " to the kernel command line" +
+         (redirecting.size() > 1 ? " (one option for all these ports; in /etc/default/grub with \\; for ;)" : "");
+}
+
+Finding redirected(const Node& node, const std::string& bridge, uint16_t control, const Turn& turn,
+                   const std::string& lasting) {
+  std::string observed, expected;
+  if ((turn.harmful & kAcsRequestRedirect) != 0) append_item(expected, "ReqRedir-", " ");
+  if ((turn.harmful & kAcsCompletionRedirect) != 0) append_item(expected, "CmpltRedir-", " ");
+  for (const auto& [bit, name] : kBits)
+    if ((control & bit) != 0) append_item(observed, name, " ");
+  if ((control & kAcsDirectTranslated) != 0)
+    return good(bridge, observed + " (translated requests pass directly: ATS)", "no redirect, or direct translated");
+  if (!node.topology.hypervisor.empty())
+    return good(bridge, observed + " (a virtual bridge: the host controls the path)", "set by the host");
+  const std::string meaning = "This switch port sends traffic between " + joined(turn.pairs) +
+                              " through the root complex: GPUDirect loses half or more of its throughput.";
+  if (turn.direct)
+    return bad(Status::warning, bridge, observed, expected, meaning,
+               "rdma_topo write-grub-acs (of rdma-core or DOCA), reboot, then rdma_topo check");
+  return bad(Status::warning, bridge, observed, expected, meaning,
+             "setpci -s " + bridge +
+                 " ECAP_ACS+6.w=0000 && systemctl restart fabric-agent-pci; persistent: disable ACS in the firmware "
+                 "setup, or add " +
+                 lasting + ". Keep ACS if virtual machines get single devices.");
+}
+
+Finding not_read(const std::string& why) {
+  return bad(Status::unknown, "host", "-", "no redirect on the bridges between GPUs and their NICs",
+             "ACS redirect of GPUDirect traffic is unknown: " + why +
+                 ". Reading it from PCI configuration space requires CAP_SYS_ADMIN.",
+             "Refresh the PCI data: systemctl restart fabric-agent-pci");
+}
+
+void ask_acs(const View& view, Findings& findings) {
+  const Node& node = view.now;
+  const std::map<std::string, Turn> bridges = turns_of(view);
+  if (bridges.empty()) return;
+  if (!node.pci_settings) {
+    // A captured tree may contain devices without their bridges.
+    const auto is_known = [&](const auto& each) { return function_of(node, each.first) != nullptr; };
+    if (node.topology.hypervisor.empty() && std::ranges::any_of(bridges, is_known))
+      findings.push_back(not_read("fabric-agent-pci.service has not run"));
+    return;
+  }
+  size_t clear = 0;
+  std::string unread;
+  std::vector<std::string> redirecting;
+  for (const auto& [bridge, turn] : bridges)
+    if (!turn.direct && redirects(find_in(node.pci_settings->functions, bridge), turn)) redirecting.push_back(bridge);
+  for (const auto& [bridge, turn] : bridges) {
+    const PciSettings* published = find_in(node.pci_settings->functions, bridge);
+    if (published == nullptr) unread = bridge + " was not read at " + node.pci_settings->updated;
+    else if (redirects(published, turn))
+      findings.push_back(redirected(node, bridge, *published->acs, turn, lasting_option(redirecting)));
+    else if (!published->acs && !published->unread.empty()) unread = bridge + ": " + published->unread;
+    else ++clear;
+  }
+  if (!unread.empty() && node.topology.hypervisor.empty()) findings.push_back(not_read(unread));
+  else if (clear == bridges.size())
+    findings.push_back(good("host", "no redirect on " + std::to_string(clear) + " bridges", "none"));
+}
+
+}  // namespace
+
+constexpr Rule kAcs{
+    .id = "acs",
+    .group = group::platform,
+    .title = "ACS redirects traffic between a GPU and its NIC",
+    .meaning =
+        "ACS request and completion redirect on the downstream ports of a PCIe switch send every packet between GPU "
+        "and NIC through the root complex. GPUDirect RDMA then loses half of its throughput or more, without any "
+        "error. ACS redirect isolates devices that are passed to virtual machines; a kernel with an active IOMMU "
+        "enables it at every boot, with iommu=pt too. Only the ports of the switch that a GPU and its NIC share are "
+        "checked, as published by fabric-agent-pci.service. ACS redirect is harmless with direct translated P2P "
+        "(DirectTrans+ and ATS). Between a GPU and a Data Direct function of ConnectX-8 (GB300), only request redirect "
+        "of the NIC's port and completion redirect of the GPU's port harm, and rdma_topo sets the others.",
+    .inspect = "lspci -vvv -s ADDRESS (ACSCtl); systemctl status fabric-agent-pci",
+    .fix =
+        "setpci -s ADDRESS ECAP_ACS+6.w=0000; systemctl restart fabric-agent-pci. To keep it off after a reboot, "
+        "disable ACS in the firmware setup or add pci=disable_acs_redir=ADDRESS to the kernel command line.",
+    .ask = ask_acs,
+};
+
+namespace {
+
+std::string size_text(uint64_t bytes) {
+  constexpr uint64_t kGiB = 1ull << 30, kMiB = 1ull << 20;
+  if (bytes % kGiB == 0) return std::to_string(bytes / kGiB) + " GiB";
+  return bytes % kMiB == 0 ? std::to_string(bytes / kMiB) + " MiB" : std::to_string(bytes) + " bytes";
+}
+
+// A NIC reaches GPU memory through the largest prefetchable BAR (NVIDIA: BAR1).
+const Bar* memory_bar(const Node& node, const std::string& pci) {
+  const PlatformFunction* function = function_of(node, pci);
+  const Bar* largest = nullptr;
+  if (function == nullptr) return largest;
+  for (const Bar& bar : function->bars)
+    if (bar.prefetchable && (largest == nullptr || bar.size > largest->size)) largest = &bar;
+  return largest;
+}
+
+// Bit N of the mask is 2^N MiB (Documentation/ABI/testing/sysfs-bus-pci, resourceN_resize).
+std::optional<uint64_t> largest_offered(const Bar& bar) {
+  if (!bar.resizable || *bar.resizable == 0) return std::nullopt;
+  const auto bits = std::bit_width(*bar.resizable);
+  return bits <= 44 ? std::optional(uint64_t{1} << (bits + 19)) : std::nullopt;
+}
+
+Finding small(const Gpu& gpu, const Bar& bar, uint64_t expected, const std::string& why) {
+  return bad(Status::warning, gpu.name, "BAR" + std::to_string(bar.number) + " of " + size_text(bar.size),
+             size_text(expected) + ", " + why,
+             "NICs reach the memory of this GPU (" + gpu.pci +
+                 ") through this BAR. Registering memory beyond it for GPUDirect fails.",
+             "Enable Above 4G Decoding and Resizable BAR in the firmware setup, with 64-bit MMIO space for all GPUs. "
+             "Verify: lspci -vv -s " +
+                 gpu.pci);
+}
+
+Finding finding_for(const Gpu& gpu, const Bar& bar, uint64_t siblings) {
+  if (bar.size < siblings) return small(gpu, bar, siblings, "equal to others of its model");
+  const auto offered = largest_offered(bar);
+  constexpr uint64_t kSmall = 256ull << 20;  // if the firmware has no space for a larger one
+  if (offered && bar.size <= kSmall && *offered > bar.size)
+    return small(gpu, bar, *offered, "which the GPU offers (Resizable BAR)");
+  return good(gpu.name, "BAR" + std::to_string(bar.number) + " of " + size_text(bar.size),
+              "equal to others of its model");
+}
+
+// GPUs with a NIC.
+void ask_gpu_bar(const View& view, Findings& findings) {
+  const Gpu* last = nullptr;  // the pairs of a GPU are adjacent
+  for (const auto& [gpu, nic] : gpu_nic_pairs(view)) {
+    const Bar* bar = memory_bar(view.now, gpu->pci);
+    if (bar == nullptr || gpu == last) continue;
+    last = gpu;
+    uint64_t largest = 0;
+    for (const Gpu& other : view.now.topology.gpus)
+      if (const Bar* each = are_alike(other, *gpu) ? memory_bar(view.now, other.pci) : nullptr)
+        largest = std::max(largest, each->size);
+    findings.push_back(finding_for(*gpu, *bar, largest));
+  }
+}
+
+}  // namespace
+
+constexpr Rule kGpuBar{
+    .id = "gpu-bar",
+    .group = group::platform,
+    .title = "The BAR of a GPU does not cover its memory",
+    .meaning =
+        "A NIC reaches GPU memory through the largest prefetchable BAR of the GPU (NVIDIA: BAR1). If this BAR is "
+        "smaller than that of other GPUs, or 256 MiB although the GPU offers more, the firmware had no address space "
+        "for it.",
+    .inspect = "lspci -vv -s ADDRESS (Region, Physical Resizable BAR); nvidia-smi -q -d MEMORY (BAR1)",
+    .fix = "Enable Above 4G Decoding and Resizable BAR in the firmware setup, or update the firmware.",
+    .ask = ask_gpu_bar,
+};
+
+namespace {
+
+constexpr const char* kMeaning =
+    "The RDMA driver cannot access GPU memory: collectives go through host memory, at a fraction of the rate of the "
+    "network.";
+
+bool has_peer(const GpuDirect& has, std::string_view name) {
+  return std::ranges::any_of(has.memory_peers, [&](const std::string& peer) { return peer.starts_with(name); });
+}
+
+// The same evidence as NCCL uses (src/transport/net_ib.cc).
+std::optional<Finding> ask_nvidia(const GpuDirect& has) {
+  std::string ways = joined(has.peer_modules);
+  if (has_peer(has, "nv_mem")) append_item(ways, "peer memory client nv_mem");
+  if (has.nvidia_open == true) append_item(ways, "dma-buf (open kernel module)");
+  const std::string driver = "NVIDIA driver " + has.nvidia_driver;
+  const std::string expected = "nvidia_peermem, or dma-buf of the open kernel module";
+  if (!ways.empty()) return good("host", driver + ": " + ways, expected);
+  return bad(Status::warning, "host", driver + ", closed kernel module, without nvidia_peermem", expected, kMeaning,
+             "modprobe nvidia_peermem && echo nvidia_peermem > /etc/modules-load.d/nvidia_peermem.conf; or "
+             "install NVIDIA's open kernel modules.");
+}
+
+// RCCL uses dma-buf if the kernel has both options (rccl, src/misc/rocmwrap.cc), else OFED's peer memory.
+std::optional<Finding> ask_amd(const GpuDirect& has) {
+  if (has_peer(has, "amdkfd")) return good("host", "peer memory client amdkfd", "peer memory, or dma-buf");
+  if (!has.pci_p2pdma || !has.dmabuf_move_notify) return std::nullopt;
+  if (*has.pci_p2pdma && *has.dmabuf_move_notify)
+    return good("host", "dma-buf (PCI_P2PDMA, DMABUF_MOVE_NOTIFY)", "peer memory, or dma-buf");
+  return bad(Status::warning, "host",
+             std::string("kernel without ") + (*has.pci_p2pdma ? "CONFIG_DMABUF_MOVE_NOTIFY" : "CONFIG_PCI_P2PDMA") +
+                 ", no peer memory client",
+             "CONFIG_PCI_P2PDMA and CONFIG_DMABUF_MOVE_NOTIFY, or OFED's peer memory", kMeaning,
+             "Boot a kernel built with both options. Or install the RDMA stack of the NIC vendor with peer "
+             "memory, and load amdgpu after it.");
+}
+
+// With GPUs of both vendors, NVIDIA is checked.
+std::optional<Finding> ask_gpudirect(const View& view) {
+  const GpuDirect& has = view.now.platform.gpudirect;
+  const auto pairs = gpu_nic_pairs(view);
+  const auto has_gpu = [&](uint16_t vendor) {
+    return std::ranges::any_of(pairs, [&](const GpuNic& pair) { return pair.gpu->vendor == vendor; });
+  };
+  if (!has.nvidia_driver.empty() && has_gpu(kNvidia)) return ask_nvidia(has);
+  return has.amdgpu && has_gpu(kAmd) ? ask_amd(has) : std::nullopt;
+}
+
+}  // namespace
+
+constexpr Rule kGpudirect{
+    .id = "gpudirect",
+    .group = group::platform,
+    .title = "The RDMA driver cannot access GPU memory",
+    .meaning =
+        "GPUDirect RDMA requires nvidia_peermem (or the older nv_peer_mem), or dma-buf: NVIDIA's open kernel modules; "
+        "for AMD a kernel with CONFIG_PCI_P2PDMA and CONFIG_DMABUF_MOVE_NOTIFY. Otherwise NCCL and RCCL copy through "
+        "host memory. With NCCL_DEBUG=INFO, NCCL logs GDRDMA when it is in use.",
+    .inspect = "cat /proc/driver/nvidia/version; lsmod | grep peer",
+    .fix = "modprobe nvidia_peermem; echo nvidia_peermem > /etc/modules-load.d/nvidia_peermem.conf",
+    .ask_host = ask_gpudirect,
+};
+
+namespace {
+
+// The kernel's names of the default domain of a group (drivers/iommu/iommu.c, iommu_group_show_type).
+constexpr const char* kPassThrough = "identity";
+const std::map<std::string, std::string> kModes{{"DMA", "translate, strict (DMA)"},
+                                                {"DMA-FQ", "translate, lazy (DMA-FQ)"},
+                                                {kPassThrough, "pass-through (identity)"}};
+
+// iommu=pt is for x86, iommu.passthrough=1 for arm64 (Documentation/admin-guide/kernel-parameters.txt of Linux 6.12);
+// on Grace, too (NVIDIA Grace Performance Tuning Guide, "OS Settings").
+constexpr const char* kRemedy =
+    "Add iommu=pt to the kernel command line (arm64, also NVIDIA Grace: iommu.passthrough=1) and reboot.";
+
+// In a guest the host decides.
+std::optional<Finding> ask_iommu(const View& view) {
+  const Node& node = view.now;
+  const Platform& platform = node.platform;
+  if (!node.topology.hypervisor.empty()) return std::nullopt;
+  const auto devices = devices_in_use(view);
+  std::map<std::string, std::vector<std::string>> by_type;
+  for (const InUse& each : devices) {
+    const PlatformFunction* function = function_of(node, each.device->pci);
+    const auto* type = function == nullptr ? nullptr : find_in(platform.iommu_groups, function->iommu_group);
+    if (type != nullptr && kModes.contains(*type)) by_type[*type].push_back(each.name);
+  }
+  std::string observed;
+  bool translates = false;
+  for (const auto& [type, names] : by_type) {
+    append_item(observed, kModes.at(type) + ": " + joined(names), "; ");
+    translates = translates || type != kPassThrough;
+  }
+  if (translates) {
+    if (!platform.command_line.empty()) observed += "; kernel command line: " + joined(platform.command_line);
+    return bad(Status::warning, "host", observed, "pass-through (iommu=pt) or off",
+               "The IOMMU translates every DMA of these devices: small messages take longer, and "
+               "throughput drops when the IOTLB is too small.",
+               kRemedy);
+  }
+  if (!by_type.empty()) return good("host", observed, "pass-through or off");
+  if (platform.iommu == false && !devices.empty()) return good("host", "off", "pass-through or off");
+  return std::nullopt;
+}
+
+}  // namespace
+
+constexpr Rule kIommu{
+    .id = "iommu",
+    .group = group::platform,
+    .title = "The IOMMU translates DMA of a GPU or RDMA NIC",
+    .meaning =
+        "A translating IOMMU looks up every DMA address. Small messages take longer, throughput drops when the IOTLB "
+        "is too small for the working set, and peer-to-peer traffic redirected by ACS is translated as well. Not "
+        "checked in virtual machines.",
+    .inspect =
+        "cat /proc/cmdline; cat /sys/kernel/iommu_groups/*/type (DMA strict, DMA-FQ lazy, identity pass-through)",
+    .fix =
+        "Add iommu=pt to the kernel command line (arm64: iommu.passthrough=1; with devices passed to virtual machines "
+        "also intel_iommu=on or amd_iommu=on), run update-grub and reboot.",
+    .ask_host = ask_iommu,
+};
+
+namespace {
+
+Finding asleep(const InUse& each, const PlatformFunction& function) {
+  const std::string control = function.power_control.empty() ? "" : ", power/control " + function.power_control;
+  return bad(Status::warning, each.name, function.power_state + control, "D0, power/control on",
+             "The kernel suspended this device. The first access wakes it up, takes up to seconds and can fail.",
+             "echo on > /sys/bus/pci/devices/" + each.device->pci +
+                 "/power/control; then remove the tool or udev rule that set it to auto (powertop, TLP, tuned).");
+}
+
+// By default amdgpu and xe suspend an idle GPU (amdgpu_driver_load_kms() and xe_pm_runtime_init(), Linux 6.12).
+bool may_sleep(const InUse& each) {
+  return !each.nic && (each.device->vendor == kAmd || each.device->vendor == kIntel);
+}
+
+// A NIC without an active port may sleep. Devices without a driver are not checked.
+void ask_pci_power(const View& view, Findings& findings) {
+  const Node& node = view.now;
+  size_t awake = 0;
+  for (const InUse& each : devices_in_use(view)) {
+    const PlatformFunction* function = function_of(node, each.device->pci);
+    if (function == nullptr || function->power_state.empty() || function->kernel_driver.empty()) continue;
+    const bool sleeps = function->power_state.starts_with("D3");
+    const bool used = std::ranges::any_of(
+        node.ports, [&](const Port& port) { return is_active(port) && (!each.nic || port.pci == each.device->pci); });
+    if (used && sleeps && !may_sleep(each)) findings.push_back(asleep(each, *function));
+    else awake += sleeps ? 0 : 1;
+  }
+  if (awake > 0) findings.push_back(good("host", std::to_string(awake) + " GPUs and NICs awake", "D0 while in use"));
+}
+
+}  // namespace
+
+constexpr Rule kPciPower{
+    .id = "pci-power",
+    .group = group::platform,
+    .title = "A GPU or NIC in use is not in power state D0",
+    .meaning =
+        "A function in D3 wakes up on its first access, which takes up to seconds and can fail. On a server only a "
+        "laptop tool (powertop, TLP) suspends a GPU or NIC in use. Idle GPUs of AMD and Intel may sleep: amdgpu and xe "
+        "suspend them.",
+    .inspect = "cat /sys/bus/pci/devices/ADDRESS/power_state /sys/bus/pci/devices/ADDRESS/power/control",
+    .fix =
+        "echo on > /sys/bus/pci/devices/ADDRESS/power/control, and remove the tool or udev rule that set it to auto.",
+    .ask = ask_pci_power,
+};
+
+constexpr Limit kLeastMrrs{"pci-tuning",
+                           "least_mrrs",
+                           512,
+                           "bytes of MRRS of a NIC that serves GPUs",
+                           "the default of NICs; smaller reads need more outstanding requests than they have",
+                           128,
+                           4096};
+
+namespace {
+
+struct Subject {
+  const Nic* nic = nullptr;
+  const PciSettings* has = nullptr;
+  bool for_gpus = false;
+};
+
+const PciSettings* settings_of(const Node& node, const std::string& pci) {
+  const PciSettings* found = node.pci_settings ? find_in(node.pci_settings->functions, pci) : nullptr;
+  return found != nullptr && found->mrrs ? found : nullptr;
+}
+
+constexpr size_t kRows = 4;
+std::array<std::pair<std::string, std::string>, kRows> values(const PciSettings& has) {
+  const auto flag = [](const std::optional<bool>& value) { return !value ? "-" : *value ? "on" : "off"; };
+  return {{{"MRRS", std::to_string(*has.mrrs)},
+           {"MPS", has.max_payload ? std::to_string(*has.max_payload) : "-"},
+           {"relaxed ordering", flag(has.relaxed_ordering)},
+           {"10-bit tags", flag(has.ten_bit_tags)}}};
+}
+
+// NICs that should be equal: vendor, device, and whether they serve GPUs.
+using Kind = std::tuple<uint16_t, uint16_t, bool>;
+Kind kind_of(const Subject& subject) { return {subject.nic->vendor, subject.nic->device, subject.for_gpus}; }
+
+// Number of NICs of a kind per value, row by row.
+using Tally = std::map<Kind, std::array<std::map<std::string, size_t>, kRows>>;
+
+// A value in the policy is checked as the setting mrrs.
+bool policy_gives_mrrs(const View& view, const Nic& nic) {
+  return view.policy != nullptr && std::ranges::any_of(view.now.ports, [&](const Port& port) {
+           const PortPolicy* entry = port.pci == nic.pci ? policy_for(*view.policy, port) : nullptr;
+           return entry != nullptr && entry->want.mrrs;
+         });
+}
+
+// The smaller payload size of the two ends limits the packets.
+std::string payload_note(const Node& node, const Nic& nic, const PciSettings& has) {
+  for (const std::string& bridge : nic.bridges) {
+    const PciSettings* above = settings_of(node, bridge);
+    if (above != nullptr && above->max_payload && has.max_payload && above->max_payload != has.max_payload)
+      return " (" + bridge + " above it: MPS " + std::to_string(*above->max_payload) + ")";
+  }
+  return {};
+}
+
+Finding finding_for(const View& view, const Tally& tally, const Subject& subject) {
+  std::string observed, odd, expected;
+  const auto mine = values(*subject.has);
+  const bool mrrs_wanted = policy_gives_mrrs(view, *subject.nic);
+  for (size_t row = 0; row < kRows; ++row) {
+    const auto& [name, value] = mine[row];
+    append_item(observed, name + " " + value);
+    const auto others = majority(tally.at(kind_of(subject))[row]);
+    if (!others || *others == value || (row == 0 && mrrs_wanted)) continue;
+    append_item(odd, name);
+    append_item(expected, name + " " + *others);
+  }
+  observed += payload_note(view.now, *subject.nic, *subject.has);
+  const std::string& pci = subject.nic->pci;
+  if (!odd.empty())
+    return bad(Status::warning, subject.nic->name, observed, expected + ", equal to others of its model",
+               "PCIe settings differ from those of the other NICs of this model (" + odd +
+                   "): this NIC will be the slow one in a collective.",
+               "Set MRRS with mrrs in fabric-agent.toml, relaxed ordering in the NIC firmware, MPS in the firmware "
+               "setup (or pci=pcie_bus_safe), then systemctl restart fabric-agent-pci. Compare with lspci -vv -s " +
+                   pci);
+  if (subject.for_gpus && *subject.has->mrrs < limit_of(view, kLeastMrrs) && !mrrs_wanted)
+    return bad(Status::warning, subject.nic->name, observed,
+               "MRRS " + number_text(limit_of(view, kLeastMrrs)) + " or more (4096 is common)",
+               "Small read requests keep the NIC from reading memory at the rate of the network.",
+               "Set mrrs = 4096 for this port in fabric-agent.toml, then systemctl restart fabric-agent-pci");
+  return good(subject.nic->name, observed, "equal to others of its model");
+}
+
+// fabric-agent-pci.service publishes the values.
+void ask_pci_tuning(const View& view, Findings& findings) {
+  const Node& node = view.now;
+  std::vector<Subject> all;
+  Tally tally;
+  const std::set<std::string> for_gpus = devices_for_gpus(view);
+  for (const Nic& nic : node.topology.nics) {
+    const PciSettings* has = settings_of(node, nic.pci);
+    if (has == nullptr || nic.rdma.empty() || nic.virtual_function || is_given_away(node, nic.pci)) continue;
+    all.push_back({&nic, has, for_gpus.contains(nic.rdma.front())});
+    const auto mine = values(*has);
+    for (size_t row = 0; row < kRows; ++row) ++tally[kind_of(all.back())][row][mine[row].second];
+  }
+  for (const Subject& subject : all) findings.push_back(finding_for(view, tally, subject));
+}
+
+}  // namespace
+
+constexpr Rule kPciTuning{
+    .id = "pci-tuning",
+    .group = group::platform,
+    .title = "PCIe settings of a NIC are too small or differ from those of equal NICs",
+    .meaning =
+        "Compares maximum read request (MRRS), maximum payload (MPS), relaxed ordering and 10-bit tags of each RDMA "
+        "NIC with those of its model. A NIC that differs is the slow one in a collective. An MRRS below 512 bytes "
+        "limits a NIC that serves GPUs. fabric-agent-pci.service publishes the values.",
+    .inspect = "lspci -vv -s ADDRESS (DevCtl, DevCtl2); systemctl restart fabric-agent-pci reads again",
+    .fix =
+        "Set MRRS with mrrs in the policy, relaxed ordering in the NIC firmware (mlxconfig PCI_WR_ORDERING, niccli "
+        "pcie_relaxed_ordering), MPS in the firmware setup.",
+    .limits = {&kLeastMrrs},
+    .ask = ask_pci_tuning,
+};
+
+std::span<const Rule> platform_rules() {
+  static constexpr Rule kAll[]{kAcs, kGpuBar, kGpudirect, kIommu, kPciPower, kPciTuning};
+  return kAll;
+}
+
+}  // namespace fabric

@@ -1,0 +1,571 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "judge/port_context.h"
+
+#include <cmath>
+
+#include "judge/cabling.h"
+#include "judge/device.h"
+#include "judge/engine.h"
+#include "judge/link.h"
+#include "judge/network.h"
+#include "judge/pcie.h"
+#include "nic/capabilities.h"
+#include "nic/counter_catalogue.h"
+
+namespace fabric {
+
+namespace {
+
+// One pause frame lasts at most 65535 quanta of 512 bit times (IEEE 802.3 annex 31B, 802.1Qbb).
+constexpr double kLongestPauseBits = 65535.0 * 512;
+
+const Neighbor* peer_of(const View& view, const Port& port) {
+  if (const Neighbor* with_pfc = first_with(view.now, port, &Neighbor::pfc)) return with_pfc;
+  if (const Neighbor* named = switch_of(view.now, view.policy, port)) return named;
+  const Neighbor* any = nullptr;  // of a bond's neighbors, one whose PFC differs from the bond's
+  for (const Port* member : members_of(view.now, port)) {
+    const Neighbor* each = peer_of(view, *member);
+    if (any == nullptr || (each != nullptr && each->pfc && each->pfc->enabled != port.qos.pfc)) any = each;
+  }
+  return any;
+}
+
+PauseShare pause_of(const PortContext& ctx, Direction direction) {
+  const Signals& seen = ctx.signals;
+  const bool rx = direction == Direction::rx;
+  PauseShare out{.direction = direction};
+  if (seen.seconds <= 0) return out;
+  const auto keep_larger = [&](double seconds, int priority, bool measured) {
+    const double ratio = std::min(seconds / seen.seconds, 1.0);
+    if (ratio > out.ratio && (measured || !out.measured)) out = {direction, ratio, priority, measured};
+  };
+  const double speed = ctx.port.speed.value_or(0) * 1e6;
+  const auto at_most = [&](double frames) { return speed > 0 ? frames * kLongestPauseBits / speed : 0; };
+  for (int priority = 0; priority < kPriorities; ++priority) {
+    const PrioritySignals& each = seen.priority[static_cast<size_t>(priority)];
+    if (const Rise& time = rx ? each.rx_pause_seconds : each.tx_pause_seconds) keep_larger(*time, priority, true);
+    else if (!rx || !ctx.port.qos.pfc || ctx.port.qos.pfc->has(priority))  // pause without PFC has no effect
+      keep_larger(at_most(rise(rx ? each.rx_pause_frames : each.tx_pause_frames)), priority, false);
+  }
+  // A few PFC frames do not hide much global pause.
+  const Rise& time = rx ? seen.rx_global_pause_seconds : seen.tx_global_pause_seconds;
+  const double most = time ? *time : at_most(rise(rx ? seen.rx_global_pause_frames : seen.tx_global_pause_frames));
+  const PauseShare global{direction, std::min(most / seen.seconds, 1.0), -1, time.has_value()};
+  if (global.ratio > out.ratio && (!out.measured || global.measured || (global.is_much(ctx) && !out.is_much(ctx))))
+    out = global;
+  return out;
+}
+
+}  // namespace
+
+PortContext make_context(const View& view, const Port& port, const Signals& signals) {
+  PortContext ctx{.view = view,
+                  .port = port,
+                  .signals = signals,
+                  .peer = peer_of(view, port),
+                  .policy = view.policy == nullptr ? nullptr : policy_for(*view.policy, port)};
+  if (view.before != nullptr)
+    ctx.before = find_where(view.before->ports, [&](const Port& old) { return old.id() == port.id(); });
+  if (!port.pci.empty())
+    ctx.nic = find_where(view.now.topology.nics, [&](const Nic& nic) { return nic.pci == port.pci; });
+  if (ctx.policy != nullptr) ctx.policy_pfc = ctx.policy->want.pfc;
+  if (ctx.peer != nullptr && ctx.peer->pfc) ctx.switch_pfc = ctx.peer->pfc->enabled;
+  for (const auto& set : {port.qos.pfc, ctx.policy_pfc, ctx.switch_pfc})
+    if (set) ctx.lossless = PrioSet{static_cast<uint8_t>(ctx.lossless.value_or(PrioSet{}).bits | set->bits)};
+  ctx.sent = pause_of(ctx, Direction::tx);
+  ctx.received = pause_of(ctx, Direction::rx);
+  ctx.lost = loss_of(port, signals);
+  for (size_t priority = 0; priority < kPriorities; ++priority) {
+    const double count = rise(signals.priority[priority].discards);
+    if (count <= 0 || !ctx.lossless || !ctx.lossless->has(priority)) continue;
+    ctx.discarding.bits = static_cast<uint8_t>(ctx.discarding.bits | 1u << priority);
+    ctx.lossless_discards += count;
+  }
+  ctx.symptoms = symptoms_of(ctx);
+  return ctx;
+}
+
+std::string PortContext::pfc_text() const {
+  return (port.qos.pfc ? "PFC of this port: " : "PFC of the policy: ") + to_text(*pfc());
+}
+
+std::string PortContext::peer_label() const { return peer == nullptr ? "the switch" : peer_name(*peer); }
+
+PrioSet without_congestion_control(const PortContext& ctx, const std::optional<PrioSet>& point) {
+  const auto& own = ctx.port.qos.pfc;
+  const uint8_t roce = own && own->bits != 0 ? own->bits : ctx.lossless.value_or(PrioSet{}).bits;
+  return PrioSet{static_cast<uint8_t>(point ? roce & ~point->bits : 0)};
+}
+
+bool is_down(const Port& port) {
+  constexpr unsigned kDown = 1;  // enum ib_port_state (rdma/ib_verbs.h)
+  return port.carrier == false || port.state == kDown;
+}
+
+double rise(const Rise& value) { return value.value_or(0); }
+bool rose(const Rise& value) { return rise(value) > 0; }
+
+std::string plus(std::string_view name, double value) {
+  return std::string(name) + " +" + std::to_string(std::llround(value));
+}
+Lines lines_of(std::initializer_list<std::pair<std::string_view, Rise>> counters) {
+  Lines out;
+  for (const auto& [name, value] : counters)
+    if (rose(value)) out.push_back(plus(name, *value));
+  return out;
+}
+std::string percent(double ratio) { return number_text(std::round(ratio * 1000) / 10) + " %"; }
+void append(Lines& to, Lines lines) {
+  for (std::string& line : lines) to.push_back(std::move(line));
+}
+
+double metric_rise(const PortContext& ctx, const Metric& metric, std::string_view severity) {
+  double out = 0;
+  if (ctx.before == nullptr) return out;
+  const auto add = [&](CounterSource source, std::vector<Counter> PortCounters::*member) {
+    for (const Counter& now : ctx.port.counters.*member) {
+      const auto match = find_counter(source, now.name, ctx.port.kernel_driver);
+      if (!match || match->row->metric != &metric) continue;
+      if (!severity.empty() && match->row->label.value != severity) continue;
+      for (const Counter& old : ctx.before->counters.*member)
+        if (old.name == now.name && now.value > old.value) out += static_cast<double>(now.value - old.value);
+    }
+  };
+  add(CounterSource::hw, &PortCounters::hw);
+  add(CounterSource::ethtool, &PortCounters::ethtool);
+  return out;
+}
+
+bool PauseShare::is_much(const PortContext& ctx) const {
+  return ratio >= ctx.limit(measured ? kPauseShare : kPauseFramesShare);
+}
+
+std::string PauseShare::text() const {
+  const std::string side = direction == Direction::rx ? "received" : "sent";
+  return (priority < 0 ? "global pause " + side : "PFC pause " + side + ", priority " + std::to_string(priority)) +
+         (measured ? ": " : ": at most ") + percent(ratio) + " of the time";
+}
+
+bool is_pfc_storm(const PortContext& ctx) {
+  // Then the NIC stops sending pause and discards frames (net/mlx5e: "Expose PFC stall prevention counters", 4.17).
+  const bool warning_stops = capabilities_of(ctx.port.kernel_driver).storm_warning_stops_pause;
+  if (metric_rise(ctx, metrics::kPauseStorms, "error") > 0) return true;
+  if (warning_stops && metric_rise(ctx, metrics::kPauseStorms, "warning") > 0) return true;
+  const PauseShare& sent = ctx.sent;
+  // A short storm in a long window is over.
+  if (rose(ctx.signals.pause_storm_events) && (!sent.measured || sent.is_much(ctx))) return true;
+  return sent.measured && sent.ratio >= ctx.limit("tx_pause");
+}
+
+// A NIC counts a storm when its receive buffers have not moved for a while. A slow host still receives a little.
+bool receives_nothing(const PortContext& ctx) {
+  const Signals& seen = ctx.signals;
+  if (rose(seen.pause_storm_events)) return is_pfc_storm(ctx);
+  const PauseShare& sent = ctx.sent;
+  return sent.measured && sent.ratio >= 0.9 && seen.rx_bytes &&
+         *seen.rx_bytes < 0.01 * ctx.port.rate.value_or(0) * seen.seconds;
+}
+
+std::optional<double> starved_share(const PortContext& ctx) {
+  const Signals& seen = ctx.signals;
+  const double tick = capabilities_of(ctx.port.kernel_driver).transmit_wait_bytes;
+  const double bytes = ctx.port.rate.value_or(0) * seen.seconds;
+  if (ctx.port.link_layer != LinkLayer::infiniband || tick == 0 || !seen.transmit_wait || bytes <= 0)
+    return std::nullopt;
+  return std::min(1.0, *seen.transmit_wait * tick / bytes);
+}
+
+bool is_tx_blocked(const PortContext& ctx) {
+  const PauseShare& received = ctx.received;
+  const Rise sent =
+      received.priority < 0 ? Rise() : ctx.signals.priority[static_cast<size_t>(received.priority)].tx_bytes;
+  const bool is_other_traffic = sent && *sent < 0.5 * rise(ctx.signals.tx_bytes);  // RDMA uses another priority
+  const bool is_paused = (received.measured && received.ratio >= ctx.limit(kBlocked) && !is_other_traffic) ||
+                         starved_share(ctx).value_or(0) >= ctx.limit(kBlocked);
+  return is_paused && rise(ctx.signals.sequence_naks) < ctx.limit(kFewEvents) && !is_disordered(ctx);
+}
+
+bool is_pcie_stalled(const PortContext& ctx) {
+  const Signals& seen = ctx.signals;
+  return seen.seconds > 0 && rise(seen.pcie_stalled_seconds) >= ctx.limit("pcie_stalls") * seen.seconds;
+}
+
+Lines pause_lines(const PortContext& ctx) {
+  Lines out;
+  if (ctx.symptoms.has(Symptom::tx_pause) && ctx.sent.ratio > 0) out.push_back(ctx.sent.text());
+  append(out, lines_of({{"PFC storms counted by the NIC", ctx.signals.pause_storm_events}}));
+  if (ctx.lossless_discards > 0 && receives_nothing(ctx))
+    out.push_back(plus("frames of a lossless priority discarded meanwhile", ctx.lossless_discards));
+  if (ctx.symptoms.has(Symptom::loss) && is_pfc_storm(ctx))
+    for (const std::string& line : loss_lines(ctx)) out.push_back("packets do not reach this host meanwhile: " + line);
+  return out;
+}
+
+// How much was lost, and how much of it the link, this port or a setting explains.
+
+namespace {
+
+// Nothing passed for a while.
+bool was_gone(const PortContext& ctx, const Signals& seen) {
+  return rose(seen.link_downs) || rose(seen.link_integrity_errors) ||
+         rise(seen.link_recoveries) >= ctx.limit("link_recoveries");
+}
+
+// One retraining loses the packets in flight of ten connections (ours), and breaks none of them.
+bool wire_loses(const PortContext& ctx, const Signals& seen, const Loss& loss) {
+  const double packets = damaged_frames(seen) + (loss.retries_exceeded > 0 ? 0 : 10 * rise(seen.link_recoveries));
+  return was_gone(ctx, seen) || (packets > 0 && packets * ctx.limit(kInFlight) >= loss.requester + loss.responder &&
+                                 packets >= ctx.limit(kTries) * loss.retries_exceeded);
+}
+
+// Drivers that count the RNR NAKs they send: the same events as out_of_buffer.
+double rnr_sent(const PortContext& ctx) { return metric_rise(ctx, metrics::kRnrNaksSent); }
+
+// The priorities with PFC; if PFC is off and the policy wants it, the policy's.
+PrioSet protected_priorities(const PortContext& ctx) {
+  const PrioSet own = ctx.port.qos.pfc.value_or(PrioSet{});
+  return ctx.port.qos.pfc && own.bits == 0 ? ctx.policy_pfc.value_or(own) : own;
+}
+
+// RDMA's bytes, and the bytes of the priorities with and without PFC. nullopt: not counted, or little traffic.
+struct Shares {
+  double all = 0, lossless = 0, others = 0;
+};
+std::optional<Shares> shares_of(const PortContext& ctx, Direction direction) {
+  const bool rx = direction == Direction::rx;
+  Shares out{.all = rise(rx ? ctx.signals.rx_bytes : ctx.signals.tx_bytes)};
+  const PrioSet with_pfc = protected_priorities(ctx);
+  if (!capabilities_of(ctx.port.kernel_driver).priority_bytes || with_pfc.bits == 0 ||
+      out.all < ctx.limit(kMuchTraffic))
+    return std::nullopt;
+  for (size_t priority = 0; priority < kPriorities; ++priority) {
+    const PrioritySignals& each = ctx.signals.priority[priority];
+    (with_pfc.has(priority) ? out.lossless : out.others) += rise(rx ? each.rx_bytes : each.tx_bytes);
+  }
+  return out;
+}
+
+std::string megabytes(double bytes) { return std::to_string(std::llround(bytes / 1e6)) + " MB"; }
+
+}  // namespace
+
+Loss loss_of(const Port& port, const Signals& seen) {
+  Loss out;
+  const bool multipath = capabilities_of(port.kernel_driver).resends_on_other_paths;
+  out.requester = rise(seen.sequence_naks) + (multipath ? 0 : rise(seen.ack_timeouts));
+  if (!multipath) out.requester = std::max(out.requester, rise(seen.retransmissions));
+  out.responder = rise(seen.out_of_sequence) + rise(seen.duplicate_requests);
+  out.retries_exceeded = rise(seen.retries_exceeded);
+  if (seen.rx_packets || seen.tx_packets) out.packets = rise(seen.rx_packets) + rise(seen.tx_packets);
+  return out;
+}
+
+bool is_disordered(const PortContext& ctx) {
+  const Loss& loss = ctx.lost;
+  return loss.responder >= ctx.limit(kFewEvents) &&
+         loss.responder >= ctx.limit(kReorderRatio) * loss.packets.value_or(0);
+}
+
+Lines loss_lines(const PortContext& ctx) {
+  const Signals& seen = ctx.signals;
+  return lines_of({{"packets received out of sequence", seen.out_of_sequence},
+                   {"duplicate requests received", seen.duplicate_requests},
+                   {"sequence NAKs received", seen.sequence_naks},
+                   {"ACK timeouts", seen.ack_timeouts},
+                   {"packets sent again", seen.retransmissions},
+                   {"transport retries exceeded", seen.retries_exceeded}});
+}
+
+std::string list_text(PrioSet set) {
+  std::string out;
+  for (int priority = 0; priority < kPriorities; ++priority)
+    if (set.has(priority)) append_item(out, std::to_string(priority));
+  return out;
+}
+
+Lines all_loss_lines(const PortContext& ctx) {
+  Lines out;
+  if (ctx.lossless_discards > 0)
+    out.push_back(
+        plus("frames of lossless priority " + list_text(ctx.discarding) + " discarded here", ctx.lossless_discards));
+  append(out, loss_lines(ctx));
+  return out;
+}
+
+Lines error_lines(const PortContext& ctx) {
+  const Signals& seen = ctx.signals;
+  Lines out = lines_of({{"uncorrectable FEC code words", seen.fec_uncorrectable},
+                        {"symbol errors", seen.symbol_errors},
+                        {"frames with a wrong CRC", seen.crc_errors},
+                        {"link integrity errors (the port's own threshold exceeded)", seen.link_integrity_errors},
+                        {"link recoveries", seen.link_recoveries},
+                        {"link downs", seen.link_downs}});
+  if (is_down(ctx.port)) out.emplace_back("the link is down now");
+  return out;
+}
+
+double damaged_frames(const Signals& seen) {
+  return rise(seen.crc_errors) + rise(seen.symbol_errors) + rise(seen.fec_uncorrectable);
+}
+
+bool came_damaged(const Port& port, const Signals& seen) {
+  const bool corrects = port.fec && (port.fec->active == "rs" || port.fec->active == "llrs") &&
+                        (rose(seen.fec_corrected) || rose(seen.fec_corrected_bits));  // so its counters are alive
+  return corrects && port.link_layer == LinkLayer::ethernet && rose(seen.crc_errors) && seen.fec_uncorrectable == 0.0 &&
+         !rose(seen.symbol_errors);
+}
+
+bool is_clean(const PortContext& ctx) {
+  return damaged_frames(ctx.signals) <= 0 && !was_gone(ctx, ctx.signals) && !rose(ctx.signals.link_recoveries);
+}
+
+// A port that is not ACTIVE loses packets too. The links of a bond are its members'.
+bool wire_explains_loss(const PortContext& ctx) {
+  const Loss& loss = ctx.lost;
+  if (is_down(ctx.port) || ctx.port.state.value_or(kPortActive) < kPortActive || wire_loses(ctx, ctx.signals, loss))
+    return true;
+  const auto members = members_of(ctx.view.now, ctx.port);
+  return std::ranges::any_of(members, [&](const Port* member) {
+    const Signals* seen = signals_of_port(ctx.view, *member);
+    return seen != nullptr && wire_loses(ctx, *seen, loss);
+  });
+}
+
+bool has_lossless(const PortContext& ctx) { return ctx.lossless && ctx.lossless->bits != 0; }
+
+double all_discards(const Signals& seen) {
+  double by_priority = 0;
+  for (const PrioritySignals& each : seen.priority) by_priority += rise(each.discards);
+  return std::max(by_priority, rise(seen.rx_discards));
+}
+
+double discards_of_roce(const PortContext& ctx) {
+  return has_lossless(ctx) ? ctx.lossless_discards : all_discards(ctx.signals);
+}
+
+// Discarded on receiving: responses that this port waits for, and requests of others.
+bool discards_explain_loss(const PortContext& ctx, double discards) {
+  const Loss& loss = ctx.lost;
+  return discards >= std::max({ctx.limit(kFewEvents), ctx.limit(kSendDiscards) * loss.requester,
+                               loss.responder / ctx.limit(kInFlight), ctx.limit(kTries) * loss.retries_exceeded});
+}
+
+std::string unprotected(const PortContext& ctx, Direction direction) {
+  const auto seen = shares_of(ctx, direction);
+  if (!seen || seen->lossless >= ctx.limit(kUnprotectedShare) * seen->all || seen->others < 0.5 * seen->all)
+    return {};  // traffic that loops back inside the NIC has no priority
+  return "of " + megabytes(seen->all) + " RDMA " + (direction == Direction::rx ? "received" : "sent") + ", at most " +
+         megabytes(seen->lossless) + " used priority " + to_text(protected_priorities(ctx)) +
+         (ctx.port.qos.pfc->bits != 0 ? ", which has PFC" : ", which has PFC by the policy");
+}
+
+std::string well_protected(const PortContext& ctx) {
+  const auto sent = shares_of(ctx, Direction::tx), received = shares_of(ctx, Direction::rx);
+  const double most = ctx.limit(kProtected);
+  if (!sent || !received || sent->lossless < most * sent->all || received->lossless < most * received->all) return {};
+  const double lossless = std::min(sent->all, sent->lossless) + std::min(received->all, received->lossless);
+  return "but of " + megabytes(sent->all + received->all) + " RDMA, " + megabytes(lossless) + " used priority " +
+         to_text(protected_priorities(ctx));
+}
+
+// Small messages pass then; the first packet of a large one is lost each time.
+std::string frames_too_long(const PortContext& ctx) {
+  constexpr uint32_t kHeaders = 96 + kFrameHeader;  // RoCE's by iboe_get_mtu()
+  const auto most = switch_frame(ctx.view.now, ctx.port);
+  if (!most || !ctx.port.active_mtu || *most >= *ctx.port.active_mtu + kHeaders) return {};
+  return ctx.peer_label() + " accepts frames up to " + std::to_string(*most) + " bytes; RoCE frames have up to " +
+         std::to_string(*ctx.port.active_mtu + kHeaders);
+}
+
+std::string silent_gateway(const PortContext& ctx) {
+  std::string out;
+  for (const NamedInterface& each : interfaces_of(ctx.view.now, ctx.port))
+    for (const IpNeighbor& gateway : each.interface->gateways) {
+      if (gateway.state != "FAILED" && gateway.state != "INCOMPLETE") return {};
+      out = "the gateway " + to_text(gateway.ip) + " of " + each.netdev + " does not answer (" + gateway.state + ")";
+    }
+  return out;
+}
+
+// A container's GID is removed when its processes have ended. A type may be unreadable.
+size_t gids_gone(const PortContext& ctx) {
+  if (ctx.before == nullptr || ctx.port.gids.empty()) return 0;
+  const auto& now = ctx.port.gids;
+  return static_cast<size_t>(std::ranges::count_if(ctx.before->gids, [&](const Gid& old) {
+    return is_own_gid(ctx.view, *ctx.before, old) && std::ranges::none_of(now, [&](const Gid& gid) {
+             return gid.gid == old.gid && (gid.type == old.type || gid.type.empty() || old.type.empty());
+           });
+  }));
+}
+
+double rnr_here(const PortContext& ctx) { return rise(ctx.signals.out_of_buffer) + rnr_sent(ctx); }
+
+double rnr_there(const PortContext& ctx) { return std::max(0.0, rise(ctx.signals.rnr_naks) - rnr_sent(ctx)); }
+
+bool is_much_rnr(const PortContext& ctx, double count) {
+  return count >= ctx.limit(kRnrRate) * std::max(10.0, ctx.signals.seconds) &&
+         count >= ctx.limit(kRnrRatio) * ctx.lost.packets.value_or(0);
+}
+
+bool is_far_end_late(const PortContext& ctx) {
+  const double here = rnr_here(ctx);
+  return rnr_there(ctx) + ctx.limit(kTries) * rise(ctx.signals.rnr_retries_exceeded) > here && !is_much_rnr(ctx, here);
+}
+
+// A bond and its members: RDMA counters are the bond's, port and cable counters are the members'. Each is diagnosed
+// with the counters of both, and reports its own symptoms.
+
+namespace {
+
+using S = Signals;
+using P = PrioritySignals;
+constexpr Rise S::*kOfRdma[] = {
+    &S::rx_packets,    &S::tx_packets,       &S::out_of_sequence, &S::duplicate_requests,   &S::ack_timeouts,
+    &S::sequence_naks, &S::retries_exceeded, &S::rnr_naks,        &S::rnr_retries_exceeded, &S::out_of_buffer,
+    &S::icrc_errors,   &S::cnp_sent,         &S::cnp_handled,     &S::cnp_ignored,          &S::ecn_marked};
+constexpr Rise S::*kOfPort[] = {&S::rx_discards, &S::tx_discards, &S::pause_storm_events, &S::rx_global_pause_frames,
+                                &S::tx_global_pause_frames};
+constexpr Rise P::*kOfPriority[] = {&P::discards, &P::rx_bytes, &P::tx_bytes, &P::rx_pause_frames, &P::tx_pause_frames};
+constexpr Rise S::*kTimes[] = {&S::rx_global_pause_seconds, &S::tx_global_pause_seconds};
+constexpr Rise P::*kTimesOfPriority[] = {&P::rx_pause_seconds, &P::tx_pause_seconds};
+
+void add(Rise& sum, const Rise& part) {
+  if (part) sum = sum.value_or(0) + *part;
+}
+void keep_larger(Rise& most, const Rise& other) {
+  if (other) most = std::max(most.value_or(0), *other);
+}
+
+// Counts are combined by `join`; times run in parallel, so the longest counts.
+void combine(Signals& into, const Signals& other, void (*join)(Rise&, const Rise&)) {
+  for (const auto each : kOfPort) join(into.*each, other.*each);
+  for (const auto each : kTimes) keep_larger(into.*each, other.*each);
+  for (size_t i = 0; i < into.priority.size(); ++i) {
+    for (const auto each : kOfPriority) join(into.priority[i].*each, other.priority[i].*each);
+    for (const auto each : kTimesOfPriority) keep_larger(into.priority[i].*each, other.priority[i].*each);
+  }
+}
+
+bool is_of_one_bond(const Port& a, const Port& b) {
+  return a.rdma == b.rdma && a.number == b.number && a.is_member() != b.is_member();
+}
+
+}  // namespace
+
+std::vector<const Port*> members_of(const Node& node, const Port& bond) {
+  std::vector<const Port*> out;
+  for (const Port& port : node.ports)
+    if (port.is_member() && is_of_one_bond(port, bond)) out.push_back(&port);
+  return out;
+}
+
+// A priority has PFC if it has it on every member. Other settings are equal, or the plan reports the drift.
+Port with_settings_of(const std::vector<const Port*>& members, Port bond) {
+  for (const Port* member : members) {
+    const Qos &theirs = member->qos, own = bond.qos;
+    if (!own.pfc || !theirs.pfc) bond.qos.pfc = own.pfc ? own.pfc : theirs.pfc;
+    else bond.qos.pfc->bits &= theirs.pfc->bits;
+    if (!own.trust) bond.qos.trust = theirs.trust;
+    if (!own.cable_length) bond.qos.cable_length = theirs.cable_length;
+    if (!own.ecn_rp) bond.qos.ecn_rp = theirs.ecn_rp;
+    if (!own.ecn_np) bond.qos.ecn_np = theirs.ecn_np;
+  }
+  return bond;
+}
+
+Signals with_bond(const View& view, const Port& port, Signals own) {
+  Signals members;
+  for (const Port& other : view.now.ports) {
+    if (!is_of_one_bond(port, other)) continue;
+    const Signals* seen = signals_of_port(view, other);
+    if (seen == nullptr) continue;
+    if (other.is_member()) combine(members, *seen, add);
+    else
+      for (const auto each : kOfRdma)
+        if (!(own.*each)) own.*each = seen->*each;
+  }
+  combine(own, members, keep_larger);
+  return own;
+}
+
+// Port symptoms are reported by the members, RDMA symptoms by the bond.
+Symptoms reported_elsewhere(const PortContext& ctx) {
+  using enum Symptom;
+  if (ctx.port.is_member()) return {loss, receiver, ignored, unanswered};
+  const auto members = members_of(ctx.view.now, ctx.port);
+  if (members.empty()) return {};
+  Symptoms out{tx_pause, rx_pause, discards};
+  if (std::ranges::any_of(members, [&](const Port* member) {
+        const Signals* seen = signals_of_port(ctx.view, *member);
+        return seen != nullptr && is_pfc_storm(make_context(ctx.view, *member, *seen));
+      }))
+    out.add(loss);
+  return out;
+}
+
+// Faults of a port, before a culprit is looked for.
+
+namespace {
+
+// A port that is down and should be up: it was up, it is planned or configured. Or what the check port-state reports.
+bool is_missed(const PortContext& ctx) {
+  return (is_down(ctx.port) &&
+          ((ctx.before != nullptr && !is_down(*ctx.before)) || !planned_cables(ctx.view.policy, ctx.port).empty() ||
+           (!ctx.port.virtual_function && !why_unused(ctx.view, ctx.port)))) ||
+         port_state_fault(ctx.view, ctx.port);
+}
+
+// More than one a second, as the check cnp-ignored, and a tenth of all.
+bool ignores_cnps(const PortContext& ctx) {
+  const Signals& seen = ctx.signals;
+  const double count = rise(seen.cnp_ignored);
+  return count >= std::max(ctx.limit(kFewEvents), seen.seconds) &&
+         count >= ctx.limit(kIgnoredCnps) * (count + rise(seen.cnp_handled));
+}
+
+// CNPs are rate-limited per flow (some microseconds), but never to none for so many marks.
+bool sends_no_cnps(const PortContext& ctx) {
+  const Signals& seen = ctx.signals;
+  const auto& np = ctx.port.qos.ecn_np;
+  // Delay-based congestion control needs no CNPs. Without PFC the RoCE priority is unknown: any in ecn_np counts.
+  if (np && np->bits != 0 && without_congestion_control(ctx, np).bits == 0) return false;
+  return is_roce(ctx.port) && rise(seen.ecn_marked) >= ctx.limit(kMarked) && seen.cnp_sent && *seen.cnp_sent == 0;
+}
+
+bool has_loss(const PortContext& ctx) {
+  const Loss& loss = ctx.lost;
+  const double few = ctx.limit(kFewEvents);
+  // Each timeout stops a connection: more than one a second, as the check loss, however many packets others sent.
+  return loss.retries_exceeded > 0 || is_disordered(ctx) ||
+         std::min(rise(ctx.signals.ack_timeouts), loss.requester) >= std::max(few, ctx.signals.seconds) ||
+         (loss.requester >= few && loss.requester >= ctx.limit(kLossRatio) * loss.packets.value_or(0));
+}
+
+}  // namespace
+
+Symptoms symptoms_of(const PortContext& ctx) {
+  const Signals& seen = ctx.signals;
+  const double few = ctx.limit(kFewEvents);
+  Symptoms out;
+  const auto add_if = [&](Symptom symptom, bool present) {
+    if (present) out.add(symptom);
+  };
+  add_if(Symptom::link, is_missed(ctx) || rose(seen.link_downs) || rose(seen.link_recoveries) ||
+                            rose(seen.link_integrity_errors) || damaged_frames(seen) > 0);
+  add_if(Symptom::tx_pause, ctx.sent.is_much(ctx) || rose(seen.pause_storm_events));
+  add_if(Symptom::rx_pause, ctx.received.is_much(ctx));
+  add_if(Symptom::discards, ctx.lossless_discards >= few);
+  add_if(Symptom::pcie,
+         is_pcie_stalled(ctx) || rise(seen.pcie_overflows) + rise(seen.pcie_errors) >= few || !aer_lines(ctx).empty());
+  add_if(Symptom::starved, starved_share(ctx).value_or(0) >= ctx.limit(kStarved));
+  add_if(Symptom::marked, rise(seen.remote_physical_errors) >= few);
+  add_if(Symptom::overrun, rose(seen.buffer_overruns));
+  add_if(Symptom::loss, has_loss(ctx));
+  add_if(Symptom::receiver,
+         rose(seen.rnr_retries_exceeded) || is_much_rnr(ctx, rise(seen.out_of_buffer) + rise(seen.rnr_naks)));
+  add_if(Symptom::ignored, ignores_cnps(ctx));
+  add_if(Symptom::unanswered, sends_no_cnps(ctx));
+  return out;
+}
+
+}  // namespace fabric

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// One port and its surroundings, and the measurements that the rules share.
+#pragma once
+
+#include "judge/engine.h"
+#include "nic/metrics.h"
+
+namespace fabric {
+
+struct PortContext;
+using Lines = std::vector<std::string>;
+using MaybeCause = std::optional<Cause>;
+
+// Limits of symptoms, and of several rules.
+inline constexpr Limit kMarked{"ecn-off", "marked_packets", 1000, "ECN-marked packets without a CNP sent", "ours", 1,
+                               1e9};
+inline constexpr Limit kIgnoredCnps{"ecn-off", "cnp_ignored_share", 0.1, "of the CNPs ignored", "ours", 0.001, 1};
+inline constexpr Limit kLossRatio{
+    "loss-in-network", "loss_ratio", 1e-6, "of the packets lost", "ours: NCCL over RoCE slows down above it", 0, 1};
+inline constexpr Limit kStarved{"paused-by-network",   "starved_share", 0.05, "of the window without credits",
+                                "ours, as with pause", 0.001,           1};
+inline constexpr Limit kFewEvents{
+    "not-enough-evidence", "few_events", 10, "events in the window: fewer are noise of one connection", "ours", 1, 1e6};
+inline constexpr Limit kPauseShare{"busy-network", "pause_share", 0.05, "of the window, if pause time is counted",
+                                   "ours",         0.001,         1};
+inline constexpr Limit kPauseFramesShare{"busy-network",
+                                         "pause_frames_share",
+                                         0.2,
+                                         "of the window, if only pause frames are counted (at most)",
+                                         "ours",
+                                         0.001,
+                                         1};
+inline constexpr Limit kFaultPause{
+    "slow-host", "fault_pause_share", 0.2, "of the window, pause without congestion", "ours", 0.001, 1};
+inline constexpr Limit kBlocked{"loss-in-network",
+                                "blocked_share",
+                                0.8,
+                                "of the window, paused or without credits",
+                                "ours, as with pause sent",
+                                0.01,
+                                1};
+inline constexpr Limit kInFlight{"loss-in-network",
+                                 "packets_in_flight",
+                                 1000,
+                                 "packets out of order after one that is lost",
+                                 "ours: 1000 packets of 4 kB at 400 Gb/s are 80 us",
+                                 1,
+                                 1e6};
+inline constexpr Limit kTries{"loss-in-network",
+                              "transport_retries",
+                              7,
+                              "losses of a packet break a connection",
+                              "IBTA: the retry count has three bits; NCCL_IB_RETRY_CNT: 7",
+                              1,
+                              7};
+inline constexpr Limit kReorderRatio{"loss-in-network",
+                                     "reorder_ratio",
+                                     1e-5,
+                                     "of the packets, out of order",
+                                     "ours: adaptive routing reorders a few",
+                                     0,
+                                     1};
+inline constexpr Limit kRnrRate{"far-end", "rnr_rate", 10, "RNR NAKs a second, and 10 s of it", "ours", 0.1, 1e6};
+inline constexpr Limit kRnrRatio{"far-end", "rnr_ratio", 1e-3, "RNR NAKs per packet", "ours", 0, 1};
+inline constexpr Limit kSendDiscards{
+    "send-drops", "discards_per_loss", 0.1, "discards per retransmission", "ours", 0.001, 1};
+inline constexpr Limit kUnprotectedShare{
+    "roce-unprotected", "unprotected_share", 0.1, "of the RDMA bytes on priorities with PFC", "ours", 0, 1};
+inline constexpr Limit kProtected{"roce-unprotected",
+                                  "protected_share",
+                                  0.9,
+                                  "of the RDMA bytes on priorities with PFC, both directions",
+                                  "ours",
+                                  0,
+                                  1};
+inline constexpr Limit kMuchTraffic{"roce-unprotected",
+                                    "much_traffic",
+                                    100e6,
+                                    "bytes of RDMA in the window, to judge their priorities",
+                                    "ours",
+                                    1e3,
+                                    1e15};
+
+enum class Direction : uint8_t { rx, tx };
+// How much of the window one direction was paused.
+struct PauseShare {
+  Direction direction = Direction::rx;
+  double ratio = 0;       // of the most paused priority, 0..1
+  int priority = -1;      // -1: global pause
+  bool measured = false;  // in time; else an upper bound from the number of frames
+  [[nodiscard]] bool is_much(const PortContext& ctx) const;
+  [[nodiscard]] std::string text() const;  // "PFC pause sent, priority 3: 37 % of the time"
+};
+
+// Sums of the transport's counters.
+struct Loss {
+  double requester = 0, responder = 0, retries_exceeded = 0;
+  std::optional<double> packets{};
+};
+
+struct PortContext {
+  const View& view;
+  const Port& port;
+  const Port* before = nullptr;  // the same port in the earlier snapshot
+  const Signals& signals;
+  const Nic* nic = nullptr;        // the PCI function of the port
+  const Neighbor* peer = nullptr;  // an LLDP neighbor that announces its PFC, else one with a name; null: none
+  const PortPolicy* policy = nullptr;
+  std::optional<PrioSet> policy_pfc{}, switch_pfc{};
+  std::optional<PrioSet> lossless{};  // by this port, its policy or its switch; nullopt: unknown to all of them
+  PauseShare sent{}, received{};
+  Loss lost{};
+  PrioSet discarding{};          // the lossless priorities that discarded frames,
+  double lossless_discards = 0;  // and how many
+  Symptoms symptoms{};
+
+  // PFC of the port; the policy's if the driver has no DCB netlink and shows none.
+  [[nodiscard]] const std::optional<PrioSet>& pfc() const { return port.qos.pfc ? port.qos.pfc : policy_pfc; }
+  [[nodiscard]] std::string pfc_text() const;    // "PFC of this port: 3", or "PFC of the policy: 3"
+  [[nodiscard]] std::string peer_label() const;  // "leaf1 Ethernet3", or "the switch"
+  [[nodiscard]] double limit(const Limit& of) const { return limit_of(view, of); }
+  // Of a window that is a finding from there on: one limit for one fact.
+  [[nodiscard]] double limit(std::string_view window) const { return limit_of_window(view, window); }
+};
+PortContext make_context(const View& view, const Port& port, const Signals& signals);
+Symptoms symptoms_of(const PortContext& ctx);
+
+// -- Bonds: RDMA counters are the bond's; port and cable counters are its members'.
+// The members of a bond; empty for any other port.
+std::vector<const Port*> members_of(const Node& node, const Port& bond);
+// A bond has no port settings of its own.
+Port with_settings_of(const std::vector<const Port*>& members, Port bond);
+// A bond with the port counters of its members, a member with the RDMA counters of the bond.
+Signals with_bond(const View& view, const Port& port, Signals own);
+// Symptoms that the bond reports for its members, or the members for their bond.
+Symptoms reported_elsewhere(const PortContext& ctx);
+
+// -- Pause
+// PFC storm: pause is sent nearly all the time, or the NIC counted a storm.
+bool is_pfc_storm(const PortContext& ctx);
+// A PFC storm while nothing is received: the host is stopped, not slow.
+bool receives_nothing(const PortContext& ctx);
+// Share of the window in which an InfiniBand port had data and no credits, at least. nullopt: unknown.
+std::optional<double> starved_share(const PortContext& ctx);
+// The peer lets this port send almost nothing and no packet was missed: packets wait here, no peer is silent.
+bool is_tx_blocked(const PortContext& ctx);
+bool is_pcie_stalled(const PortContext& ctx);
+Lines pause_lines(const PortContext& ctx);  // pause sent, and its consequences
+
+// -- Loss, and how much of it the link, this port or a setting explains
+Loss loss_of(const Port& port, const Signals& seen);
+// Many packets out of order or requested twice.
+bool is_disordered(const PortContext& ctx);
+Lines loss_lines(const PortContext& ctx);      // "packets received out of sequence +120"
+Lines all_loss_lines(const PortContext& ctx);  // with the discards on lossless priorities
+std::string list_text(PrioSet set);            // "3, 4"
+Lines error_lines(const PortContext& ctx);     // "symbol errors +12", for each error of the link
+double damaged_frames(const Signals& seen);
+// The frames with a wrong CRC were damaged before this link, whose FEC corrects code words and left none uncorrected: a
+// switch that forwards a frame before it has read the CRC (cut-through) passed them on.
+bool came_damaged(const Port& port, const Signals& seen);
+// Errors or loss of this link are enough for the transport's losses.
+bool wire_explains_loss(const PortContext& ctx);
+bool is_clean(const PortContext& ctx);     // no error and no retraining
+double all_discards(const Signals& seen);  // on receiving
+// Those on lossless priorities; all if no priority is known as lossless.
+double discards_of_roce(const PortContext& ctx);
+bool has_lossless(const PortContext& ctx);
+// So many discards on receiving (of tx_discards: on sending) are enough for the transport's losses.
+bool discards_explain_loss(const PortContext& ctx, double discards);
+// RDMA bytes bypassed the priorities with PFC: text, or empty. The opposite, in both directions.
+std::string unprotected(const PortContext& ctx, Direction direction);
+std::string well_protected(const PortContext& ctx);
+// The switch port accepts only shorter frames than RoCE's; none of the port's gateways answers. Text, or empty.
+std::string frames_too_long(const PortContext& ctx);
+std::string silent_gateway(const PortContext& ctx);
+// The port's own GIDs that were removed between the readings.
+size_t gids_gone(const PortContext& ctx);
+// RNR NAKs sent by this port and packets without a posted receive; RNR NAKs received.
+double rnr_here(const PortContext& ctx);
+double rnr_there(const PortContext& ctx);
+bool is_much_rnr(const PortContext& ctx, double count);
+// Receivers at the far ends are late, rather than those here.
+bool is_far_end_late(const PortContext& ctx);
+
+// RoCE's priorities that a reaction or notification point (ecn_rp, ecn_np) lacks. RoCE's are those of the port's PFC,
+// if it has any: switches often have PFC on one more (SONiC: 3 and 4).
+PrioSet without_congestion_control(const PortContext& ctx, const std::optional<PrioSet>& point);
+bool is_down(const Port& port);
+double rise(const Rise& value);  // absent is 0
+bool rose(const Rise& value);
+// Increase of the counters of one metric, and of one severity if given.
+double metric_rise(const PortContext& ctx, const Metric& metric, std::string_view severity = {});
+std::string plus(std::string_view name, double value);                              // "out_of_buffer +120"
+Lines lines_of(std::initializer_list<std::pair<std::string_view, Rise>> counters);  // for each that rose
+std::string percent(double ratio);                                                  // "37 %"
+void append(Lines& to, Lines lines);
+
+}  // namespace fabric

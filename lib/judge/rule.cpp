@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "judge/rule.h"
+
+#include <cmath>
+#include <cstdio>
+
+#include "judge/cause.h"
+
+namespace fabric {
+namespace {
+
+// 0: packets are not counted. Drivers that count only bytes: at least as many packets as at the largest path MTU.
+double packets_of(const Signals& signals) {
+  constexpr double kLargestPayload = 4096;
+  if (signals.rx_packets || signals.tx_packets)
+    return std::max(1.0, signals.rx_packets.value_or(0) + signals.tx_packets.value_or(0));
+  if (!signals.rx_bytes && !signals.tx_bytes) return 0;
+  return std::max(1.0, (signals.rx_bytes.value_or(0) + signals.tx_bytes.value_or(0)) / kLargestPayload);
+}
+
+double base_of(CounterSum::Per per, const Port& port, const Signals& signals) {
+  if (per == CounterSum::Per::packet) return packets_of(signals);
+  if (per == CounterSum::Per::second) return signals.seconds;
+  return (port.rate ? *port.rate * 8 : port.speed ? *port.speed * 1e6 : 0) * signals.seconds;
+}
+
+std::string base_text(CounterSum::Per per, double amount, double base) {
+  if (per == CounterSum::Per::second || amount == 0) return {};
+  return per == CounterSum::Per::packet ? " in " + number_text(base) + " packets"
+                                        : " (" + number_text(amount / base) + " of the bits)";
+}
+
+Rise value_of(const CounterSum::Part& part, const Signals& signals) {
+  return part.member == nullptr ? std::nullopt : signals.*part.member;
+}
+
+}  // namespace
+
+std::optional<Measured> sum_counters(const CounterSum& sum, const Port& port, const Signals& signals) {
+  Measured out{port.id()};
+  bool any = false;
+  for (const CounterSum::Part& part : sum.parts) {
+    const Rise rise = value_of(part, signals);
+    if (!rise) continue;
+    any = true;
+    out.amount = sum.largest ? std::max(out.amount, *rise) : out.amount + *rise;
+    if (*rise > 0) append_item(out.evidence, number_text(*rise) + " " + std::string(part.name));
+  }
+  out.base = base_of(sum.per, port, signals);
+  if (!any || out.base <= 0) return std::nullopt;
+  bool moved = !out.evidence.empty();
+  if (!moved) out.evidence = "no " + std::string(sum.parts[0].name);
+  for (const CounterSum::Part& part : sum.context)
+    if (const double rise = value_of(part, signals).value_or(0); rise > 0) {
+      moved = true;
+      append_item(out.evidence, number_text(rise) + " " + std::string(part.name));
+    }
+  // "no ..." does not name the window: the text of a healthy port does not change from reading to reading.
+  if (moved)
+    out.evidence +=
+        base_text(sum.per, out.amount, out.base) + " in " + number_text(std::round(signals.seconds * 10) / 10) + " s";
+  return out;
+}
+
+std::optional<Measured> read_counters(const View& view, const RuleWindow& window, const Port& port) {
+  const Signals* signals = signals_of_port(view, port);
+  return signals == nullptr ? std::nullopt : sum_counters(window.sum, port, *signals);
+}
+
+void read_ports(const View& view, const RuleWindow& window, MeasuredList& out) {
+  for (const Port& port : view.now.ports)
+    if (!port.virtual_function)
+      if (auto reading = window.read_port(view, window, port)) out.push_back(std::move(*reading));
+}
+
+std::span<const Rule> rules() {
+  static const std::vector<Rule> all = [] {
+    std::vector<Rule> table = setting_rules();
+    for (const auto subject : {link_rules(), optics_rules(), pfc_rules(), loss_rules(), pcie_rules(), platform_rules(),
+                               topology_rules(), host_rules(), network_rules(), cabling_rules(), settings_rules(),
+                               agent_rules(), device_rules(), unexplained_rules()})
+      table.insert(table.end(), subject.begin(), subject.end());
+    std::ranges::stable_sort(table, {}, [](const Rule& each) {
+      const bool in_order = each.group == group::settings || each.is_cause();
+      return std::tuple(std::ranges::find(kRuleGroups, each.group), rank_of_cause(each.id),
+                        in_order ? std::string_view() : each.id);
+    });
+    return table;
+  }();
+  return all;
+}
+
+const Rule* find_rule(std::string_view id) {
+  return find_where(rules(), [&](const Rule& rule) { return rule.id == id; });
+}
+
+RuleRows rule_rows() {
+  static const std::vector<RuleRow> all = [] {
+    std::vector<RuleRow> out;
+    for (const Rule& rule : rules()) {
+      RuleRow row{rule.id};
+      for (const Measurement& each : rule.windows) {
+        row.windows.push_back(each.window);
+        if (each.slow) row.windows.push_back(*each.slow);
+      }
+      for (const Limit* each : rule.limits)
+        if (each != nullptr && each->rule == rule.id) row.limits.push_back(each);
+      out.push_back(std::move(row));
+    }
+    return out;
+  }();
+  return all;
+}
+
+std::string limit_text(const Limit& limit) {
+  char value[32];
+  std::snprintf(value, sizeof value, "%.9g ", limit.value);
+  return "Limit: " + (value + std::string(limit.unit)) + ". Source: " + std::string(limit.source) + ". Key: [rules." +
+         std::string(limit.rule) + "] " + std::string(limit.key);
+}
+
+std::string runbook(const Rule& rule) {
+  std::string text(rule.meaning);
+  if (!rule.excludes.empty()) text.append("\nExcludes: ").append(rule.excludes);
+  if (!rule.inspect.empty()) text.append("\nInspect: ").append(rule.inspect);
+  if (!rule.fix.empty() && !rule.is_cause()) text.append("\nFix: ").append(rule.fix);
+  for (const Limit* each : rule.limits)
+    if (each != nullptr) text += "\n" + limit_text(*each);
+  return text;
+}
+
+}  // namespace fabric

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// A rule is one row beside its function in the file of its subject (link.cpp, pfc.cpp, ...): its texts, once, and what
+// it judges: the present state, measurements over a window, or the symptoms of a port. rules() has them all.
+#pragma once
+
+#include "base/parse.h"
+#include "judge/finding.h"
+
+namespace fabric {
+
+inline constexpr double kMinute = 60, kHour = 3600;
+inline constexpr std::nullopt_t kNever = std::nullopt;
+// Watts, -30 dBm: less than any receiver detects. A lane with less is not in use if the link is up.
+inline constexpr double kDark = 1e-6;
+
+// -- Measurements over a window
+
+struct RuleWindow;
+using MeasuredList = std::vector<Measured>;
+
+// A reading that is a sum of counter increases, as a rate per second, packet or bit of the port.
+struct CounterSum {
+  enum class Per : uint8_t { second, packet, bit };
+  struct Part {
+    std::string_view name;
+    Rise Signals::*member = nullptr;
+  };
+  std::array<Part, 4> parts{};
+  Per per = Per::second;
+  bool largest = false;           // the parts count the same events: the largest counts, not the sum
+  std::array<Part, 2> context{};  // shown, not counted
+};
+
+// Adds the readings of the window's read_port(), of every port but virtual functions. The members of a bond have their
+// own cable, module and pause: each is a subject.
+void read_ports(const View& view, const RuleWindow& window, MeasuredList& out);
+// The sum of the window's counters. nullopt: the port has none of them.
+std::optional<Measured> read_counters(const View& view, const RuleWindow& window, const Port& port);
+std::optional<Measured> sum_counters(const CounterSum& sum, const Port& port, const Signals& signals);
+
+// One measurement of a rule. The worst of a rule's measurements is its finding.
+struct Measurement {
+  WindowRow window;
+  double quiet = 0.5;   // below this share of a limit the value counts as quiet again
+  bool graced = false;  // not counted while the machine boots or the driver reloads, when links come up
+  // {netdev}, {rdma} and {pci} of the remedy are replaced by the port's names.
+  std::string_view meaning, remedy;
+  std::string_view elsewhere{};  // the remedy of ports without RoCE, such as InfiniBand and EFA; empty: the same
+  // The same readings over a long window, for faults too slow for a short one; with its own key and state.
+  std::optional<WindowRow> slow{};
+  CounterSum sum{};
+  void (*read)(const View& view, const RuleWindow& window, MeasuredList& out) = read_ports;
+  // Asked by read_ports(); nullopt: the measurement does not apply to it.
+  std::optional<Measured> (*read_port)(const View& view, const RuleWindow& window, const Port& port) = read_counters;
+};
+
+// A measurement with one of its two windows.
+struct RuleWindow : WindowRow, Measurement {
+  std::string_view rule;  // its id
+  bool is_slow = false;
+};
+
+// -- Symptoms of a port and their cause (cause.h)
+
+// A fault at a port, without a culprit.
+enum class Symptom : uint8_t {
+  tx_pause,    // this port sends pause
+  rx_pause,    // this port is paused by its peer
+  loss,        // RDMA packets were lost, reordered or not acknowledged
+  discards,    // this port discarded frames of a lossless priority
+  link,        // damaged bits, or link down
+  receiver,    // no receive was posted, here or at the far end (RNR)
+  pcie,        // PCIe stalls, overflows or errors
+  ignored,     // CNPs arrived and were ignored
+  unanswered,  // ECN-marked packets arrived and no CNP was sent
+  starved,     // InfiniBand: data to send, and no credits
+  marked,      // InfiniBand: packets arrived that a device on the path had marked as damaged
+  overrun,     // InfiniBand: the receive buffer overran
+};
+
+class Symptoms {
+ public:
+  constexpr Symptoms(std::initializer_list<Symptom> list = {}) {
+    for (Symptom each : list) add(each);
+  }
+  constexpr void add(Symptom symptom) { bits_ = static_cast<uint16_t>(bits_ | 1u << static_cast<unsigned>(symptom)); }
+  [[nodiscard]] constexpr bool has(Symptom symptom) const { return (bits_ >> static_cast<unsigned>(symptom) & 1) != 0; }
+  [[nodiscard]] constexpr bool any_of(Symptoms other) const { return (bits_ & other.bits_) != 0; }
+  [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
+  constexpr void remove(Symptoms other) { bits_ = static_cast<uint16_t>(bits_ & ~other.bits_); }
+
+ private:
+  uint16_t bits_ = 0;
+};
+
+struct PortContext;  // one port and all that is known about it: port_context.h
+
+// What a rule found about the symptoms of a port.
+struct Cause {
+  bool is_proven = true;  // false: too little evidence; only mentioned by not-enough-evidence
+  std::vector<std::string> evidence;
+  std::vector<std::string> next{};           // steps of this case, before the rule's own
+  Symptoms unexplained{};                    // of the rule's symptoms, those it does not explain in this case
+  Symptoms shared{};                         // those it explains only in part: other rules are asked about them too
+  bool critical = false;                     // in this case, although the row says warning
+  Certainty certainty = Certainty::certain;  // likely: `next` has the measurement that decides
+
+  void add(std::string line) { evidence.push_back(std::move(line)); }
+  void add(const std::vector<std::string>& lines) { evidence.insert(evidence.end(), lines.begin(), lines.end()); }
+  void doubt(std::string line) {
+    is_proven = false;
+    add(std::move(line));
+  }
+  // Another cause looks the same from this host; the step is the measurement that decides.
+  void add_ambiguous(const std::string& line, std::string step) {
+    certainty = Certainty::likely;
+    add("ambiguous: " + line);
+    next.push_back(std::move(step));
+  }
+};
+
+// -- The row
+
+struct Rule {
+  std::string_view id;         // "pfc-and-pause": stable; used by --only, explain, [rules.ID] and metrics
+  std::string_view group;      // accepted by --only as well
+  std::string_view title;      // the fault, as a headline: "The PCIe link is below its capability"
+  std::string_view meaning;    // the comparison, and the effect of a fault; of a cause its evidence
+  std::string_view inspect{};  // commands that show the evidence; NETDEV, RDMADEV and ADDRESS are placeholders
+  // Empty if every finding is ok: listed with --verbose, no fault in tests/faults. Of a cause: steps between newlines,
+  // with {netdev} {rdma} {pci} {peer} (fill_names).
+  std::string_view fix{};
+  std::array<const Limit*, 6> limits{};
+
+  // The present state. Pure. Appends at most one finding per subject, without id, and none for subjects to which the
+  // rule does not apply.
+  void (*ask)(const View& view, Findings& findings) = nullptr;
+  // In its place: the one finding about the host, or that of each port.
+  std::optional<Finding> (*ask_host)(const View& view) = nullptr;
+  std::optional<Finding> (*ask_port)(const View& view, const Port& port) = nullptr;
+  // Over a window. Without an ask function they alone answer the rule.
+  std::span<const Measurement> windows{};
+
+  // The cause of symptoms. One rule for causes of one remedy.
+  Culprit culprit = Culprit::none;
+  Status status = Status::warning;
+  Symptoms explains{};
+  bool explains_stopped_host = false;  // also a host that receives nothing at all while it sends pause
+  std::string_view excludes{};         // for `explain`: what contradicts it
+  std::optional<Cause> (*find_cause)(const PortContext& ctx) = nullptr;
+
+  [[nodiscard]] bool is_cause() const;
+};
+
+// In the order of reports: as one inspects a node, from the wire up.
+inline constexpr std::string_view kRuleGroups[] = {"link",    "settings", "topology", "platform", "cabling",  "host",
+                                                   "network", "agent",    "counters", "device",   "diagnosis"};
+namespace group {
+inline constexpr std::string_view link = "link", settings = "settings", topology = "topology", platform = "platform",
+                                  cabling = "cabling", host = "host", network = "network", agent = "agent",
+                                  counters = "counters", device = "device", diagnosis = "diagnosis";
+}  // namespace group
+
+inline bool Rule::is_cause() const { return group == group::diagnosis; }
+
+// The subjects' tables, each in the file of its name.
+std::vector<Rule> setting_rules();  // one per row of kSettings
+std::span<const Rule> settings_rules();
+std::span<const Rule> agent_rules();
+std::span<const Rule> cabling_rules();
+std::span<const Rule> device_rules();
+std::span<const Rule> host_rules();
+std::span<const Rule> link_rules();
+std::span<const Rule> loss_rules();
+std::span<const Rule> network_rules();
+std::span<const Rule> optics_rules();
+std::span<const Rule> pcie_rules();
+std::span<const Rule> pfc_rules();
+std::span<const Rule> platform_rules();
+std::span<const Rule> topology_rules();
+
+// All rules, sorted by group, then by id; settings in the order of their table, causes in the order in which they are
+// asked.
+std::span<const Rule> rules();
+// nullptr: unknown id.
+const Rule* find_rule(std::string_view id);
+
+// What the configuration may change: for those who read or show it.
+RuleRows rule_rows();
+
+// "Limit: 20 microseconds to leave the deepest idle state. Source: ours. Key: [rules.c-states] limit"
+std::string limit_text(const Limit& limit);
+// "MEANING\nExcludes: ...\nInspect: COMMANDS\nFix: COMMANDS\nLimit: ...", for `explain`; of a cause without its steps.
+std::string runbook(const Rule& rule);
+
+}  // namespace fabric

@@ -1,0 +1,555 @@
+// SPDX-License-Identifier: Apache-2.0
+// GPUs and NICs: pairing, distance, symmetry, and what the site expects.
+#include "judge/topology.h"
+
+#include "judge/engine.h"
+#include "judge/platform_view.h"
+#include "topology/compute_nics.h"
+#include "topology/few_places.h"
+#include "topology/inventory.h"
+#include "topology/odd_node.h"
+#include "topology/symmetry.h"
+
+namespace fabric {
+
+namespace {
+
+std::optional<PathClass> yardstick_of(const Topology& topology, const Placement& placed, size_t gpu) {
+  std::vector<PathClass> paths;
+  for (size_t other = 0; other < topology.gpus.size(); ++other)
+    if (are_alike(topology.gpus[gpu], topology.gpus[other]) && placed.path(other)) paths.push_back(*placed.path(other));
+  std::ranges::sort(paths);
+  if (paths.empty()) return std::nullopt;
+  return placed.cards >= topology.gpus.size() ? paths.front() : paths[paths.size() / 2];
+}
+
+// No GPU on its NUMA node, while GPUs elsewhere share a NIC although there is one for each.
+bool is_stray(const Topology& topology, const Placement& placed, size_t nic) {
+  const auto& node = topology.nics[nic].numa;
+  const auto is_there = [&](const Gpu& gpu) { return gpu.numa == node; };
+  const auto shares = [](const Pair& pair) { return pair.shared_by > 1; };
+  const auto& pairs = placed.pairing.pairs;
+  return node && placed.cards >= topology.gpus.size() && contains(placed.pairing.idle, nic) &&
+         std::ranges::none_of(topology.gpus, is_there) && std::ranges::any_of(pairs, shares);
+}
+
+Finding stray(const Nic& nic) {
+  return bad(Status::warning, nic.name, "alone on NUMA node " + std::to_string(*nic.numa),
+             "next to a GPU, like the other NICs",
+             "The NUMA node of this NIC has no GPU, while GPUs elsewhere share a NIC.",
+             "Move NIC " + nic.pci + " to a slot of the NUMA node where GPUs share a NIC: fabric-agentctl topo");
+}
+
+// The GPUs are served by one NIC, while most NICs serve `usual`.
+Finding shared(const View& view, const Nic& nic, const std::vector<size_t>& gpus, size_t usual, size_t nics) {
+  const auto name = [&](size_t gpu) { return view.now.topology.gpus[gpu].name; };
+  return bad(Status::warning, nic.name, "serves " + joined(gpus, " and ", name),
+             std::to_string(usual) + (usual == 1 ? " GPU" : " GPUs") + ", like the other NICs",
+             "A NIC seems to be missing: with " + std::to_string(nics) +
+                 " of this model, these GPUs share one. The slowest pair sets the pace of a collective." +
+                 missing_text(view.now, gpus.front()),
+             "Find the missing NIC (lspci -nn; journalctl -k), reseat it and its riser, or load its RDMA driver.");
+}
+
+// GPUs of other models (for video, for the display) have no NIC of their own by design.
+size_t most_alike(const Topology& topology, const std::vector<size_t>& gpus) {
+  size_t most = 0;
+  for (const size_t gpu : gpus)
+    most = std::max<size_t>(most, std::ranges::count_if(gpus, [&](size_t other) {
+                              return are_alike(topology.gpus[gpu], topology.gpus[other]);
+                            }));
+  return most;
+}
+
+// The reference is the symmetry of the NICs of this machine.
+void ask_pairing(const View& view, Findings& findings) {
+  const Topology& topology = view.now.topology;
+  if (topology.gpus.empty()) return;
+  const Placement placed = placement(view);
+  std::map<size_t, std::vector<size_t>> served;  // NIC -> GPUs
+  bool odd = false;                              // a GPU is reported by `locality`
+  for (size_t gpu = 0; gpu < topology.gpus.size(); ++gpu)
+    if (placed.is_odd(gpu)) odd = true;
+    else
+      for (const size_t nic : placed.pairing.pairs[gpu].nics) served[nic].push_back(gpu);
+  std::map<size_t, size_t> loads;
+  for (const auto& [nic, gpus] : served) ++loads[most_alike(topology, gpus)];
+  const auto usual = majority(loads);
+  const bool lost = placed.without_rdma.has_value();
+  const bool known = std::ranges::any_of(topology.gpus, [&](const Gpu& gpu) { return has_lost_nic(view.now, gpu); });
+  const auto is_stray_here = [&](size_t nic) { return !odd && !lost && !known && is_stray(topology, placed, nic); };
+  const bool explained = odd || lost || known || std::ranges::any_of(placed.compute, is_stray_here);
+  if (lost && !odd && !known)
+    findings.push_back(no_rdma(topology.nics[*placed.without_rdma], "like the others of its model"));
+  for (const size_t index : placed.compute) {
+    const Nic& nic = topology.nics[index];
+    const std::vector<size_t>& mine = served[index];
+    if (is_stray_here(index)) findings.push_back(stray(nic));
+    else if (!explained && usual && most_alike(topology, mine) > *usual)
+      findings.push_back(shared(view, nic, mine, *usual, placed.compute.size()));
+    else
+      findings.push_back(good(
+          nic.name,
+          "serves " +
+              (mine.empty() ? "no GPU" : joined(mine, " and ", [&](size_t gpu) { return topology.gpus[gpu].name; })),
+          "like the other NICs"));
+  }
+}
+
+}  // namespace
+
+Placement placement(const View& view) {
+  const Node& node = view.now;
+  const Topology& topology = node.topology;
+  Placement out;
+  out.compute = compute_nics(topology, node.ports);
+  out.pairing = built_pairing(view);
+  std::set<std::string> cards;
+  for (const size_t index : out.compute) {
+    const Nic& nic = topology.nics[index];
+    cards.insert(nic.card.empty() ? card_of(nic.pci) : nic.card);
+  }
+  out.cards = cards.size();
+  if (!out.compute.empty()) out.without_rdma = only_without_rdma(topology, topology.nics[out.compute.front()]);
+  if (out.without_rdma && is_given_away(node, topology.nics[*out.without_rdma].pci)) out.without_rdma.reset();
+  for (size_t gpu = 0; gpu < topology.gpus.size(); ++gpu) out.yardstick.push_back(yardstick_of(topology, out, gpu));
+  return out;
+}
+
+Finding no_rdma(const Nic& nic, const std::string& like) {
+  return bad(Status::warning, nic.name, "no RDMA device", "one, " + like,
+             "This NIC (" + nic.pci + ") has no RDMA device, so no collective can use it.",
+             "journalctl -k -g " + nic.pci + ", then reload its RDMA driver.");
+}
+
+std::string missing_text(const Node& node, size_t gpu) {
+  std::string out;
+  for (const MissingPart& part : missing_parts(node.topology, node.ports))
+    if (part.kind == MissingPart::Kind::nic && contains(part.gpus, gpu))
+      out.append(out.empty() ? " Missing: a NIC function " : "; a NIC function ").append(place_text(part));
+  return out.empty() ? out : out + ".";
+}
+
+std::set<std::string> devices_for_gpus(const View& view) {
+  std::set<std::string> out;
+  const auto& nics = view.now.topology.nics;
+  for (const Pair& pair : built_pairing(view).pairs)
+    for (const size_t nic : pair.nics) out.insert(nics[nic].rdma.begin(), nics[nic].rdma.end());
+  return out;
+}
+
+bool has_other_purpose(const View& view, const Port& port) {
+  // Some NICs may be in containers, and have no devices here.
+  const bool any = std::ranges::any_of(built_pairing(view).pairs, [](const Pair& pair) { return !pair.nics.empty(); });
+  return any && !devices_for_gpus(view).contains(port.rdma);
+}
+
+constexpr Rule kPairing{
+    .id = "pairing",
+    .group = group::topology,
+    .title = "A GPU has no NIC of its own",
+    .meaning =
+        "Pairs GPUs and NICs as well as the machine allows, and reports a NIC that breaks the symmetry: it serves more "
+        "GPUs than the others (a NIC is missing), it is on a NUMA node without a GPU while GPUs share a NIC (wrong "
+        "slot), or it has no RDMA device. Groups of NICs that differ as a whole count as intended.",
+    .inspect = "fabric-agentctl topo; lspci -nn; journalctl -k -g ADDRESS",
+    .fix = "Reseat the missing NIC or load its RDMA driver; move a NIC from the wrong slot.",
+    .ask = ask_pairing,
+};
+
+namespace {
+
+// With several NUMA nodes per socket (SNC, NPS), SYS within the same socket costs nanoseconds and is by design.
+bool stays_in_socket(const Topology& topology, const Placement& placed, const Gpu& gpu) {
+  const auto mine = socket_of(topology, gpu);
+  return mine && std::ranges::any_of(placed.compute,
+                                     [&](size_t nic) { return socket_of(topology, topology.nics[nic]) == mine; });
+}
+
+// One card cannot be close to GPUs on both sockets.
+bool any_near(const Topology& topology, const Placement& placed) {
+  for (size_t gpu = 0; gpu < topology.gpus.size(); ++gpu)
+    if (placed.path(gpu) < PathClass::SYS && placed.path(gpu)) return true;
+  return std::ranges::any_of(topology.gpus, [&](const Gpu& gpu) { return stays_in_socket(topology, placed, gpu); });
+}
+
+// The missing NIC may be present without RDMA or in another slot.
+std::string strays(const Topology& topology, const Placement& placed) {
+  if (placed.without_rdma) {
+    const Nic& nic = topology.nics[*placed.without_rdma];
+    return " " + (nic.name == nic.pci ? nic.pci : nic.name + " (" + nic.pci + ")") +
+           " is of the same model and has no RDMA device: journalctl -k -g " + nic.pci;
+  }
+  std::string names;
+  for (const size_t nic : placed.pairing.idle) {
+    names.append(names.empty() ? " " : ", ").append(topology.nics[nic].name);
+    if (topology.nics[nic].numa) names += " on NUMA node " + std::to_string(*topology.nics[nic].numa);
+  }
+  return names.empty() ? names : names + " serves no GPU and may be in the wrong slot.";
+}
+
+Finding finding_for(const Node& node, const Placement& placed, size_t index) {
+  const Topology& topology = node.topology;
+  const Gpu& gpu = topology.gpus[index];
+  const auto path = placed.path(index);
+  if (!path)
+    return bad(Status::unknown, gpu.name, "-", "a NIC on the same PCIe switch or NUMA node",
+               "The distance of this GPU (" + gpu.pci +
+                   ") to any NIC is unknown: they share no bridge, and a NUMA node is unknown.",
+               "Enable NUMA information of PCI devices in the firmware setup, or a PCI topology in the hypervisor.");
+  std::string observed = std::string(to_text(*path)) + " to";
+  for (const size_t nic : placed.compute)
+    if (path_class(gpu, topology.nics[nic]) == path) observed += " " + topology.nics[nic].name;
+  const std::string remedy =
+      "fabric-agentctl topo; then restore the missing NIC, or move the NIC to the slot next to this GPU.";
+  const std::string expected(to_text(placed.yardstick[index].value_or(*path)));
+  if (placed.is_odd(index)) {
+    const std::string missing = missing_text(node, index);
+    return bad(Status::warning, gpu.name, observed, expected + ", like the other GPUs",
+               "The nearest NIC of this GPU is farther away than that of the other GPUs. The slowest pair sets the "
+               "pace of a collective." +
+                   (missing.empty() ? strays(topology, placed) : missing),
+               remedy);
+  }
+  if (path > placed.yardstick[index]) return good(gpu.name, observed + ", the only one", expected + " or farther");
+  if (path == PathClass::SYS && !stays_in_socket(topology, placed, gpu) &&
+      (placed.cards > 1 || !any_near(topology, placed)))
+    return bad(Status::warning, gpu.name, observed, "NODE or nearer",
+               "All traffic between this GPU and its nearest NIC crosses NUMA nodes, usually over the link between CPU "
+               "sockets.",
+               remedy);
+  return good(gpu.name, observed, expected);
+}
+
+// The reference is the path of the other GPUs, not a list of models.
+void ask_locality(const View& view, Findings& findings) {
+  const Topology& topology = view.now.topology;
+  const bool has_rdma = std::ranges::any_of(topology.nics, [](const Nic& nic) { return !nic.rdma.empty(); });
+  if (!has_rdma) return;  // port-state reports it
+  const Placement placed = placement(view);
+  for (size_t i = 0; i < topology.gpus.size(); ++i)
+    if (!misses_class(view, placed, i) && !is_given_away(view.now, topology.gpus[i].pci) &&
+        !has_lost_nic(view.now, topology.gpus[i]))  // reported by `inventory`
+      findings.push_back(finding_for(view.now, placed, i));
+}
+
+}  // namespace
+
+constexpr Rule kLocality{
+    .id = "locality",
+    .group = group::topology,
+    .title = "A GPU is farther from its NIC than the other GPUs are",
+    .meaning =
+        "Compares the path from each GPU to its nearest NIC with that of the other GPUs, in nvidia-smi's classes (PIX "
+        "PXB PHB NODE SYS). A GPU with a longer path has lost its NIC, or a NIC is in the wrong slot. GPUs passed to "
+        "guests (vfio-pci) are left to the guest.",
+    .inspect = "fabric-agentctl topo; lspci -tv",
+    .fix = "Restore the missing NIC, or move the NIC to the slot next to its GPU.",
+    .ask = ask_locality,
+};
+
+namespace {
+
+// Unused ports look like ports whose switch is off, and the purpose of a card without any link is unknown: any count
+// that fits `wanted` is accepted.
+size_t count_compute(const Node& node, const Placement& placed, size_t wanted) {
+  const auto all = compute_nics(node.topology, node.ports, true);
+  std::vector<std::optional<double>> rates;
+  for (const size_t nic : all) rates.push_back(likely_rate(node.topology, node.topology.nics[nic], node.ports));
+  const auto best = rates.empty() ? std::nullopt : *std::ranges::max_element(rates);
+  size_t fast = 0, used = 0, unknown = 0;
+  for (size_t i = 0; i < all.size(); ++i) {
+    unknown += rates[i] ? 0 : 1;
+    if (!rates[i] || rates[i] != best) continue;
+    ++fast;
+    used += is_in_use(node.topology, node.topology.nics[all[i]], node.ports) ? 1 : 0;
+  }
+  const auto fits = [&](size_t sure) { return sure <= wanted && wanted <= sure + unknown; };
+  const size_t have = placed.compute.size();
+  if (have == wanted || all.size() == wanted || fits(used) || fits(fast)) return wanted;
+  return have > wanted && used + unknown < wanted ? used + unknown : have;  // slower NICs do not replace missing ones
+}
+
+// A virtual function is given to a guest as a rule.
+std::string given_away_text(const Node& node) {
+  std::string nics;
+  for (const Nic& nic : node.topology.nics)
+    if (!nic.virtual_function && is_given_away(node, nic.pci))
+      append_item(nics, nic.pci + " (" + function_of(node, nic.pci)->kernel_driver + ")");
+  return nics.empty() ? nics : " Not counted: " + nics + "; if a guest or DPDK is to have them, correct [expect].";
+}
+
+// Both counts in one finding: a report has one for each id and subject.
+void check_counts(const View& view, const Placement& placed, const Expect& expect, Findings& findings) {
+  const Topology& topology = view.now.topology;
+  std::string observed, expected;
+  bool wrong = false, few = false;
+  const auto look = [&](const std::optional<unsigned>& wanted, size_t have, const std::string& what) {
+    if (!wanted) return;
+    append_item(observed, std::to_string(have) + " " + what);
+    append_item(expected, std::to_string(*wanted) + " " + what);
+    wrong = wrong || have != *wanted;
+    few = few || have < *wanted;
+  };
+  look(expect.gpus, topology.gpus.size(), "GPUs");
+  look(expect.compute_nics, expect.compute_nics ? count_compute(view.now, placed, *expect.compute_nics) : 0,
+       "compute NICs");
+  if (expected.empty()) return;
+  const auto is_topology = [](const std::string& reason) { return reason.starts_with("GPUs and NICs"); };
+  if (topology.gpus.empty() && topology.nics.empty() && std::ranges::any_of(view.now.unseen, is_topology))
+    return findings.push_back(bad(Status::unknown, "node", "-", expected,
+                                  "The PCI devices of this machine could not be read.",
+                                  "Run the check as root. fabric-agentctl check lists the reason below its findings."));
+  if (!wrong) return findings.push_back(good("node", observed, expected));
+  findings.push_back(
+      bad(few ? Status::critical : Status::warning, "node", observed, expected,
+          few ? "A device is missing: it left the PCI bus, has no driver, or was never installed." +
+                    given_away_text(view.now)
+              : "There are more devices than [expect] pins: the configuration may belong to another machine.",
+          few ? "lspci -nn; journalctl -k -g 'pcie|xid'; then reseat the missing device, check its power, or load its "
+                "driver."
+              : "Correct [expect] in fabric-agent.toml: fabric-agentctl topo"));
+}
+
+void check_class(const View& view, const Placement& placed, PathClass wanted, Findings& findings) {
+  const Topology& topology = view.now.topology;
+  const std::string expected = std::string(to_text(wanted)) + " or nearer, [expect] class";
+  for (size_t gpu = 0; gpu < placed.pairing.pairs.size(); ++gpu) {
+    if (!placed.path(gpu)) continue;
+    const std::string observed(to_text(*placed.path(gpu)));
+    if (misses_class(view, placed, gpu))
+      findings.push_back(bad(Status::critical, topology.gpus[gpu].name, observed, expected,
+                             "The nearest compute NIC of this GPU is farther away than [expect] class. The slowest "
+                             "pair sets the pace of a collective.",
+                             "fabric-agentctl topo; then restore the missing NIC, or move the NIC to the right slot."));
+    else findings.push_back(good(topology.gpus[gpu].name, observed, expected));
+  }
+}
+
+void check_speed(const View& view, uint32_t wanted, Findings& findings) {
+  const auto for_gpus = devices_for_gpus(view);
+  for (const Port& port : view.now.ports) {
+    if (!is_judged(port) || !is_active(port) || !port.speed || !for_gpus.contains(port.rdma)) continue;
+    const std::string expected = to_text(wanted) + " Mb/s, [expect] speed";
+    if (misses_speed(view, port, for_gpus))
+      findings.push_back(bad(Status::critical, port.id(), to_text(*port.speed) + " Mb/s", expected,
+                             "The speed of the link differs from that of the site. Every collective runs at the speed "
+                             "of its slowest link.",
+                             "Configure the same speed and FEC as on the switch port (" +
+                                 fill_names("ethtool {netdev}", &port, port.id()) +
+                                 "). Replace a cable or transceiver that brings up fewer lanes."));
+    else findings.push_back(good(port.id(), to_text(*port.speed) + " Mb/s", expected));
+  }
+}
+
+// `gid-index` checks [expect] gid_index.
+void ask_expect(const View& view, Findings& findings) {
+  if (view.policy == nullptr) return;
+  const Expect& expect = view.policy->expect;
+  const Placement placed = placement(view);
+  check_counts(view, placed, expect, findings);
+  if (expect.path_class) check_class(view, placed, *expect.path_class, findings);
+  if (expect.speed) check_speed(view, *expect.speed, findings);
+}
+
+}  // namespace
+
+bool misses_speed(const View& view, const Port& port, const std::set<std::string>& for_gpus) {
+  return view.policy != nullptr && view.policy->expect.speed && port.speed && for_gpus.contains(port.rdma) &&
+         *port.speed != *view.policy->expect.speed;
+}
+
+// Without a NIC the class is unknown: pairing and the count of NICs report it.
+bool misses_class(const View& view, const Placement& placed, size_t gpu) {
+  const auto wanted = view.policy == nullptr ? std::nullopt : view.policy->expect.path_class;
+  return wanted && placed.path(gpu) && *placed.path(gpu) > *wanted;
+}
+
+constexpr Rule kExpect{
+    .id = "expect",
+    .group = group::topology,
+    .title = "The machine differs from [expect] in fabric-agent.toml",
+    .meaning =
+        "The site pins the number of GPUs and compute NICs, the worst path class between a GPU and its NIC (PIX PXB "
+        "PHB NODE SYS), and the speed of compute ports. Nothing is checked without a pin.",
+    .inspect = "fabric-agentctl topo; lspci -nn; journalctl -k",
+    .fix = "Restore the missing hardware. If the machine is correct, change [expect] in fabric-agent.toml.",
+    .ask = ask_expect,
+};
+
+namespace {
+
+using Kind = InventoryChange::Kind;
+
+struct Words {
+  Kind kind;
+  const char *what, *meaning, *remedy;
+};
+constexpr Words kWords[]{
+    {Kind::replaced, "model ", "Another device is in this place.", "lspci -nn"},
+    {Kind::rdma, "RDMA devices ",
+     "An RDMA device of this NIC is gone: its driver is not loaded or failed, or the device is in a container.",
+     "rdma link show; rdma system show; then reload the RDMA driver"},
+    {Kind::numa, "NUMA node ", "The firmware reports another NUMA node: jobs are bound to the wrong CPUs and memory.",
+     "Compare the firmware's version and settings (SNC, NPS) with those of equal nodes"},
+    {Kind::link, "PCIe link ", "The PCIe link trained lower than before.",
+     "Reseat the device or its riser, and check lanes and speed of the slot in the firmware setup"}};
+
+Finding finding_for(const InventoryChange& change, const Inventory& inventory) {
+  const std::string& taken = inventory.taken;
+  const InventoryPart* old = inventory.find(change.pci);
+  const std::string journal = "journalctl -k -g '" + change.pci +
+                              (change.gpu && old != nullptr ? gpu_log_word(old->vendor) : "") + "'",
+                    part = part_text(change), accept = "If this is intended: fabric-agentctl inventory accept";
+  if (change.kind == Kind::gone)
+    return bad(Status::critical, change.pci, "gone: " + part, change.was + ", as of " + taken,
+               std::string(change.gpu ? "The GPU " : "The NIC ") + part +
+                   " is no longer on the PCI bus: it failed, lost power, or did not come up at boot.",
+               journal + "; then power the node off and on, check the power of the device, and reseat it. " + accept);
+  const Words& words = *find_where(kWords, [&](const Words& each) { return each.kind == change.kind; });
+  return bad(Status::warning, change.pci, words.what + change.is + ": " + part,
+             words.what + change.was + ", as of " + taken, words.meaning,
+             std::string(words.remedy) + "; " + journal + ". " + accept);
+}
+
+void ask_inventory(const View& view, Findings& findings) {
+  const Node& node = view.now;
+  if (!node.inventory_unread.empty())
+    return findings.push_back(
+        bad(Status::warning, "node", "unreadable", "an inventory of the last good state",
+            "The inventory cannot be read, so missing parts are found by symmetry only: " + node.inventory_unread + ".",
+            "fabric-agentctl inventory accept"));
+  if (!node.inventory || (node.topology.gpus.empty() && node.topology.nics.empty())) return;
+  Findings found, links;
+  find_rule("pcie")->ask(view, links);  // reports a narrow link by its equals
+  std::erase_if(links, [](const Finding& each) { return each.status == Status::ok; });
+  const auto changes = changes_since(*node.inventory, node.topology);
+  for (const InventoryChange& change : changes) {
+    const bool is_reported = change.kind == Kind::link && contains(links, change.name, &Finding::subject);
+    if (change.kind == Kind::rdma && is_given_away(node, change.pci)) continue;  // until the guest gives it back
+    if (change.is_loss() && !is_reported && !contains(found, change.pci, &Finding::subject))
+      found.push_back(finding_for(change, *node.inventory));
+  }
+  const auto moved = std::ranges::count(changes, Kind::moved, &InventoryChange::kind);
+  if (found.empty())
+    found.push_back(good(
+        "node",
+        "no part is missing" + (moved == 0 ? std::string() : "; " + std::to_string(moved) + " at other PCI addresses"),
+        "as of " + node.inventory->taken));
+  findings.insert(findings.end(), found.begin(), found.end());
+}
+
+}  // namespace
+
+constexpr Rule kInventory{
+    .id = "inventory",
+    .group = group::topology,
+    .title = "A GPU, NIC or RDMA device is missing since the last good state",
+    .meaning =
+        "Compares GPUs, NIC functions, RDMA devices, NUMA nodes and PCIe links with the inventory that fabric-agentd "
+        "records while no part is missing. Missing and degraded parts are reported with their slot. With an inventory, "
+        "the check symmetry reports nothing. Parts at other PCI addresses are not missing: an added card or a firmware "
+        "update renumbers the buses.",
+    .inspect = "fabric-agentctl inventory; lspci -nn; journalctl -k -g ADDRESS",
+    .fix =
+        "Power the node off and on, or reseat the missing device. After an intended change: fabric-agentctl inventory "
+        "accept",
+    .ask = ask_inventory,
+};
+
+namespace {
+
+Finding missing(const Topology& topology, const MissingPart& part) {
+  const bool gpu = part.kind == MissingPart::Kind::gpu;
+  const std::string kind = gpu ? "GPU" : "NIC function", &pci = part.place.pci;
+  const std::string address = pci.empty() ? part.below : pci;
+  std::string number;
+  if (gpu && !pci.empty()) {  // in the order of PCI addresses, as nvidia-smi counts
+    const auto before = std::ranges::count_if(topology.gpus, [&](const Gpu& each) { return each.pci < pci; });
+    number = " It was GPU" + std::to_string(before) + "; the GPUs behind it count one less now.";
+  }
+  return bad(
+      Status::critical, address, "no " + kind + " " + place_text(part), "one, as in equal places of this machine",
+      "A " + kind + " is missing " + place_text(part) + ": it left the PCI bus, or did not come up at boot." + number,
+      "journalctl -k -g '" + address + "|" + part.below +
+          (gpu && !topology.gpus.empty() ? gpu_log_word(topology.gpus.front().vendor) : "") +
+          "'; then power the node off and on, check the power of the device, and reseat it.");
+}
+
+Finding odd_node(const OddNode& odd) {
+  const std::string now = std::to_string(*odd.device.numa), expected = std::to_string(odd.expected);
+  return bad(Status::warning, odd.name, "NUMA node " + now, "NUMA node " + expected + ", like " + odd.like,
+             "The firmware reports a NUMA node for " + odd.device.pci +
+                 " that does not fit its place: jobs are bound to the wrong CPUs and memory.",
+             "cat /sys/bus/pci/devices/" + odd.device.pci + "/numa_node; then update the firmware, or write " +
+                 expected + " to that file.");
+}
+
+// `locality` reports it with the GPU that has lost it, else `pairing` with the GPUs that share a NIC. A GPU that shares
+// its NIC with one that `locality` reports, or by design, has lost nothing.
+bool is_reported(const View& view, const Placement& placed, const Findings& pairings, const MissingPart& part) {
+  if (part.kind == MissingPart::Kind::rdma && placed.without_rdma == part.nic) return true;
+  const auto& pairs = placed.pairing.pairs;
+  bool any_odd = false;
+  for (size_t gpu = 0; gpu < pairs.size(); ++gpu) any_odd = any_odd || placed.is_odd(gpu);
+  const auto is_named = [&](size_t nic) {
+    return contains(pairings, view.now.topology.nics[nic].name, &Finding::subject);
+  };
+  return part.kind != MissingPart::Kind::gpu && std::ranges::any_of(part.gpus, [&](size_t gpu) {
+           return any_odd ? placed.is_odd(gpu) : std::ranges::any_of(pairs[gpu].nics, is_named);
+         });
+}
+
+void ask_symmetry(const View& view, Findings& findings) {
+  const Topology& topology = view.now.topology;
+  if (topology.gpus.empty() && topology.nics.empty()) return;
+  if (view.now.inventory) return;  // what is missing since then is `inventory`'s, what was then missing is accepted
+  const Placement placed = placement(view);
+  Findings found, pairings;
+  find_rule("pairing")->ask(view, pairings);
+  std::erase_if(pairings, [](const Finding& each) { return each.status == Status::ok; });
+  const auto add = [&](Finding finding) {
+    if (!contains(found, finding.subject, &Finding::subject)) found.push_back(std::move(finding));
+  };
+  for (const MissingPart& part : missing_parts(topology, view.now.ports)) {
+    if (is_reported(view, placed, pairings, part) ||
+        (part.nic && is_given_away(view.now, topology.nics[*part.nic].pci)))
+      continue;
+    add(part.kind == MissingPart::Kind::rdma ? no_rdma(topology.nics[*part.nic], "as in equal places of this machine")
+                                             : missing(topology, part));
+  }
+  const bool gpu = std::ranges::any_of(found, [](const Finding& each) { return each.observed.starts_with("no GPU"); });
+  if (const auto odd = odd_gpus(topology, view.now.ports); odd && !gpu)
+    add(bad(Status::warning, "GPUs", odd->observed, std::to_string(odd->whole),
+            "A GPU seems to be missing " + odd->where + ": it left the PCI bus, or did not come up at boot.",
+            "lspci -nnd ::0302; lspci -nnd ::1200; journalctl -k -g 'Xid|pciehp|amdgpu'; then power the node off and "
+            "on, and reseat the GPU."));
+  for (const OddNode& odd : odd_numa_nodes(topology)) add(odd_node(odd));
+  if (found.empty()) add(good("node", "no part is missing", "equal places have equal parts"));
+  findings.insert(findings.end(), found.begin(), found.end());
+}
+
+}  // namespace
+
+constexpr Rule kSymmetry{
+    .id = "symmetry",
+    .group = group::topology,
+    .title = "Equal places of the machine have different parts",
+    .meaning =
+        "Compares cards of one model, then the devices below each bridge and on each root bus. If at least three "
+        "equal places have a GPU, NIC function or RDMA device, it is missing where there is none. A GPU is reported "
+        "only if the machine then has 2, 4, 8 or 16 of them, the same number on each socket. With fewer places, the "
+        "check reports the only NIC function of its model without an RDMA device, a card without function 0, 7 or 15 "
+        "GPUs, and one GPU fewer than compute NIC cards, if each socket has the same number of cards. A device is on "
+        "the NUMA node of the bridge above it, and devices of one root bus are on one.",
+    .inspect = "fabric-agentctl topo; lspci -tv; journalctl -k -g ADDRESS",
+    .fix = "Power the node off and on, reseat the missing device, check its power, or load its driver.",
+    .ask = ask_symmetry,
+};
+
+std::span<const Rule> topology_rules() {
+  static constexpr Rule kAll[]{kPairing, kLocality, kExpect, kInventory, kSymmetry};
+  return kAll;
+}
+
+}  // namespace fabric

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "judge/view.h"
+
+namespace fabric {
+
+const RulePolicy& rule_policy(const View& view) {
+  static const RulePolicy defaults;
+  return view.policy == nullptr ? defaults : view.policy->rules;
+}
+
+double limit_of(const View& view, const Limit& limit) {
+  const double* given = find_in(rule_policy(view).limits, limit.name());
+  return given != nullptr ? *given : limit.value;
+}
+
+const Port* port_before(const View& view, const Port& port) {
+  if (view.before == nullptr) return nullptr;
+  const auto& old = view.before->ports;
+  return find_where(old, [&](const Port& other) { return other.id() == port.id() && other.pci == port.pci; });
+}
+
+double window_of(const View& view) {
+  return view.before == nullptr ? 0 : std::chrono::duration<double>(view.now.taken - view.before->taken).count();
+}
+
+const Signals* signals_of_port(const View& view, const Port& port) {
+  return view.signals == nullptr ? nullptr : find_in(*view.signals, port.id());
+}
+
+}  // namespace fabric
