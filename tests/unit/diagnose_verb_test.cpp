@@ -56,7 +56,7 @@ struct LossyMachine {
     Options all = options;
     all.json = false;
     Output ignored;
-    return run_check(all, ignored);
+    return find_verb("check")->run(all, ignored);
   }
 
   Tree tree;

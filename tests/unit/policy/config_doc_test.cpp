@@ -8,6 +8,7 @@
 #include "nic/driver.h"
 #include "policy/config.h"
 #include "policy/reader.h"
+#include "policy/rule_keys.h"
 #include "setting/change.h"
 #include "support/config.h"
 #include "support/golden.h"
