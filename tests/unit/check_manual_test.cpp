@@ -3,7 +3,7 @@
 #include <cctype>
 
 #include "checks/check.h"
-#include "setting/qos.h"
+#include "setting/setting_table.h"
 #include "support/manuals.h"
 #include "support/test.h"
 
