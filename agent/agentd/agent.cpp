@@ -3,8 +3,14 @@
 #include "judge/rule.h"
 
 #include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <sys/inotify.h>
 #include <systemd/sd-daemon.h>
+
+#include <csignal>
+
+#include "agentd/inventory.h"
+#include "base/files.h"
 
 namespace fabric::agentd {
 namespace {
@@ -34,30 +40,81 @@ constexpr milliseconds kUdevPatience{60'000};
 // After a full minute of the clock, not in its last second.
 constexpr milliseconds kWindowSlack{1'000};
 
-// Tasks of the schedule beside "keep ID", "settle ID" and "idle ID".
-constexpr const char* kRescan = "rescan";
-constexpr const char* kReread = "reread";
-constexpr const char* kReady = "ready";
-constexpr const char* kConfirm = "confirm";  // an apply that awaits confirmation
-constexpr const char* kParts = "parts";      // the inventory
-constexpr const char* kWindow = "window";    // the maintenance window opens
-
 qos::Instant now() { return std::chrono::steady_clock::now(); }
 
 Agent& agent(void* self) { return *static_cast<Agent*>(self); }
+
+Result<void> checked(int result, const char* what) {
+  if (result < 0) return error(-result, what);
+  return {};
+}
 
 }  // namespace
 
 Agent::Agent(Kernel& kernel, PortManager& manager, std::string config_file)
     : kernel_(kernel), manager_(manager), config_file_(std::move(config_file)) {}
 
+Result<void> Agent::open() {
+  auto loop = open_event_loop();
+  if (!loop) return loop.error();
+  event_ = std::move(*loop);
+  auto added = listen(route_, NotificationSocket::open(NETLINK_ROUTE, {RTNLGRP_LINK, RTNLGRP_DCB}),
+                      [](const Message& message) { return parse_route(message.type, message.payload); });
+  if (added && kernel_.ethtool && kernel_.ethtool->monitor_group != 0)
+    added = listen(ethtool_, NotificationSocket::open(NETLINK_GENERIC, {kernel_.ethtool->monitor_group}),
+                   [](const Message& message) { return parse_ethtool(message.payload); });
+  if (added) added = timer_.on_time(event_.get(), CLOCK_MONOTONIC, [this] { on_timer(); });
+  if (added) added = hangup_.on_signal(event_.get(), SIGHUP, [this] { reload(); });
+  if (!added) return added;
+  open_record();
+  return open_devices();
+}
+
+Result<void> Agent::listen(NotificationSource& source, Result<NotificationSocket> socket, Parse parse) {
+  if (!socket) return socket.error();
+  source.socket = std::move(*socket);
+  return source.readable.on_readable(event_.get(), source.socket->fd(),
+                                     [this, &source, parse = std::move(parse)] { drain(*source.socket, parse); });
+}
+
+// Its folder: the record of an `apply --confirm` appears in it, is replaced, and goes.
+void Agent::open_record() {
+  if (!kernel_.root.is_host()) return;
+  auto folder = make_directory_of(manager_.directory(), confirm::kFile);
+  if (!folder) return;  // reported with the first write, which needs it
+  record_folder_ = std::move(*folder);
+  const std::string path =
+      "/proc/self/fd/" + std::to_string(record_folder_.get());  // libsystemd 249 takes no descriptor
+  sd_event_source* source = nullptr;                            // unreferenced, it would leak (libsystemd 252)
+  auto added = checked(
+      sd_event_add_inotify(event_.get(), &source, path.c_str(), IN_MOVED_TO | IN_DELETE, on_record, this), "inotify");
+  record_.reset(source);
+  // kubelet and others can exhaust root's instances (fs.inotify.max_user_instances); polling is good enough.
+  if (!added)
+    write_journal({message_id::trouble, LOG_WARNING, added.error().text() + "; polling for apply --confirm instead"});
+}
+
+Result<void> Agent::open_devices() {
+  sd_device_monitor* monitor = nullptr;
+  if (int r = sd_device_monitor_new(&monitor); r < 0) return error(-r, "device monitor");
+  devices_.reset(monitor);
+  auto added = checked(sd_device_monitor_attach_event(monitor, event_.get()), "device monitor");
+  // pci: a GPU that comes or goes makes NICs compute NICs, or host NICs again (match.role).
+  for (const char* subsystem : {"infiniband", "net", "pci"})
+    if (added)
+      added =
+          checked(sd_device_monitor_filter_add_match_subsystem_devtype(monitor, subsystem, nullptr), "device monitor");
+  if (added) added = checked(sd_device_monitor_start(monitor, on_device, this), "device monitor");
+  return added;
+}
+
 Result<void> Agent::run() {
   ready_by_ = now() + kUdevPatience;
   rescan();
   watch_confirm();
-  keep_all();
-  schedule_.at(kReread, now() + manager_.policy().reread);
-  schedule_.at(kParts, now() + kPartsDelay);
+  reconcile_all();
+  schedule_.at({TaskKind::reread}, now() + manager_.policy().reread);
+  schedule_.at({TaskKind::record_inventory}, now() + kPartsDelay);
   publish_status();
   arm();
   const int ended = sd_event_loop(event_.get());
@@ -70,7 +127,7 @@ Result<void> Agent::run() {
 
 int Agent::on_record(sd_event_source*, const struct inotify_event* event, void* self) {
   if (event->len == 0 || !std::string_view(confirm::kFile).ends_with(std::string("/") + event->name)) return 0;
-  agent(self).schedule_.at(kConfirm, now());
+  agent(self).schedule_.at({TaskKind::watch_confirm}, now());
   agent(self).arm();
   return 0;
 }
@@ -81,14 +138,14 @@ int Agent::on_device(sd_device_monitor*, sd_device* device, void* self) {
   if (sd_device_get_subsystem(device, &subsystem) < 0 || sd_device_get_syspath(device, &path) < 0) return 0;
   // Containers come and go with virtual links that carry no RDMA device of their own.
   if (std::strcmp(subsystem, "net") == 0 && std::strstr(path, "/devices/virtual/") != nullptr) return 0;
-  agent(self).schedule_.at(kRescan, now() + kRescanDelay);
+  agent(self).schedule_.at({TaskKind::rescan}, now() + kRescanDelay);
   agent(self).arm();
   return 0;
 }
 
 void Agent::on_timer() {
-  auto tasks = schedule_.take(now());
-  for (const std::string& task : tasks) do_task(task);
+  const auto tasks = schedule_.take(now());
+  for (const Task& task : tasks) do_task(task);
   if (!tasks.empty()) publish_status();
   arm();
 }
@@ -103,8 +160,8 @@ void Agent::drain(NotificationSocket& socket, const Parse& parse) {
   for (const Message& message : heard.messages) handle_notification(parse(message));
   if (heard.lost) {
     write_journal({message_id::trouble, LOG_NOTICE, "kernel notifications were lost; all ports are read again"});
-    schedule_.at(kRescan, now());
-    for (const std::string& id : manager_.ids()) schedule_check(id);
+    schedule_.at({TaskKind::rescan}, now());
+    for (const std::string& id : manager_.table().ids()) schedule_check(id);
   }
   arm();
 }
@@ -112,25 +169,26 @@ void Agent::drain(NotificationSocket& socket, const Parse& parse) {
 // Our own writes notify, too. After one of them the port reads in sync, so nothing is written or logged. (The sequence
 // number of the message cannot identify the sender: every library begins with the time.)
 void Agent::handle_notification(const Notification& note) {
-  const std::vector<std::string> ids = manager_.ports_on(note.link.ifindex, note.link.name);
+  const std::vector<std::string> ids = manager_.table().ids_on(note.link.ifindex, note.link.name);
   if (note.gone) {
-    if (!ids.empty()) schedule_.at(kRescan, now() + kRescanDelay);
+    if (!ids.empty()) schedule_.at({TaskKind::rescan}, now() + kRescanDelay);
     return;
   }
-  if (manager_.has_sysctl_of(note.link.name)) schedule_.at(kHostSubject, now() + kBurst);
-  PortManager::LinkEvents events;
-  if (note.how == qos::NotificationKind::link) events = manager_.link_changed(note.link);
-  if (events.rescan) schedule_.at(kRescan, now());
-  if (events.speed) schedule_.at(kRescan, now() + kSettleDelay);
+  if (manager_.has_sysctl_of(note.link.name)) schedule_.at({TaskKind::reconcile_host}, now() + kBurst);
+  PortTable::LinkEvents events;
+  if (note.how == NotificationKind::link) events = manager_.link_changed(note.link);
+  if (events.rescan) schedule_.at({TaskKind::rescan}, now());
+  if (events.carrier_up && manager_.asks_for_speed()) schedule_.at({TaskKind::rescan}, now() + kSettleDelay);
   for (const std::string& id : ids) {
     manager_.on_notification(id, note.how);
     schedule_check(id);
-    if (events.carrier_up) schedule_.at("settle " + id, now() + kSettleDelay);
+    if (events.carrier_up) schedule_.at({TaskKind::settle, id}, now() + kSettleDelay);
   }
 }
 
 void Agent::schedule_check(const std::string& id) {
-  schedule_.at("keep " + id, now() + (manager_.in_conflict(id) ? kConflictPause : kBurst));
+  const milliseconds pause = manager_.is_in_conflict(id) ? kConflictPause : kBurst;
+  schedule_.at({TaskKind::reconcile_port, id}, now() + pause);
 }
 
 void Agent::rescan() {
@@ -141,46 +199,46 @@ void Agent::rescan() {
   // Loaded after our start, with the first RDMA device.
   if (kernel_.rdma == nullptr)
     if (auto rdma = open_netlink(NETLINK_RDMA)) kernel_.rdma = std::move(*rdma);
-  for (const std::string& id : manager_.rescan()) schedule_.at("keep " + id, now());
-  schedule_.at(kHostSubject, now());  // sysctls of an interface come and go with it
-  for (const std::string& id : manager_.links_recovered()) schedule_.at("settle " + id, now() + kSettleDelay);
-  if (kernel_.root.is_host()) optics_.set(cages_of(manager_.ports()), manager_.policy().optics);
+  for (const std::string& id : manager_.rescan()) schedule_.at({TaskKind::reconcile_port, id}, now());
+  schedule_.at({TaskKind::reconcile_host}, now());  // sysctls of an interface come and go with it
+  for (const std::string& id : manager_.links_recovered()) schedule_.at({TaskKind::settle, id}, now() + kSettleDelay);
+  if (kernel_.root.is_host()) optics_.set(cages_of(manager_.table().ports()), manager_.policy().optics);
 }
 
-void Agent::keep(const std::string& id) {
-  schedule_.cancel("keep " + id);
+void Agent::reconcile_port(const std::string& id) {
+  schedule_.cancel({TaskKind::reconcile_port, id});
   // Each port has the watchdog's time, and the start's, for itself: one whose firmware is dead costs a minute a
   // command.
   sd_notify(0, ready_ ? "WATCHDOG=1" : "WATCHDOG=1\nEXTEND_TIMEOUT_USEC=180000000");
-  auto done = manager_.keep(id, now());
-  if (!done && done.error().code == EWOULDBLOCK) schedule_.at("keep " + id, now() + kLockRetry);
-  else if (!done) schedule_.at(kRescan, now() + kRescanDelay);
-  if (manager_.in_conflict(id)) schedule_.at("keep " + id, now() + kConflictReread);
-  if (manager_.waits_for_idle(id)) schedule_.at("idle " + id, now() + kIdlePoll);
-  if (auto opens = manager_.until_window()) schedule_.at(kWindow, now() + *opens + kWindowSlack);
+  auto done = manager_.reconcile_port(id, now());
+  if (!done && done.error().code == EWOULDBLOCK) schedule_.at({TaskKind::reconcile_port, id}, now() + kLockRetry);
+  else if (!done) schedule_.at({TaskKind::rescan}, now() + kRescanDelay);
+  if (manager_.is_in_conflict(id)) schedule_.at({TaskKind::reconcile_port, id}, now() + kConflictReread);
+  if (manager_.waits_for_idle(id)) schedule_.at({TaskKind::poll_idle, id}, now() + kIdlePoll);
+  if (auto opens = manager_.until_window()) schedule_.at({TaskKind::window}, now() + *opens + kWindowSlack);
 }
 
-void Agent::keep_host() {
-  if (auto done = manager_.keep_host(now()); !done && done.error().code == EWOULDBLOCK)
-    schedule_.at(kHostSubject, now() + kLockRetry);
+void Agent::reconcile_host() {
+  if (auto done = manager_.reconcile_host(now()); !done && done.error().code == EWOULDBLOCK)
+    schedule_.at({TaskKind::reconcile_host}, now() + kLockRetry);
 }
 
-void Agent::keep_all() {
-  for (const std::string& id : manager_.ids()) keep(id);
-  keep_host();
+void Agent::reconcile_all() {
+  for (const std::string& id : manager_.table().ids()) reconcile_port(id);
+  reconcile_host();
 }
 
 void Agent::watch_confirm() {
-  const PortManager::Watch watch = manager_.watch_confirm();
-  if (watch.again) schedule_.at(kConfirm, now() + *watch.again);
-  if (!record_) schedule_.at(kConfirm, now() + kRecordPoll);  // no inotify
-  if (watch.confirmed) return reload();                       // the applied configuration is on disk
-  if (watch.changed) keep_all();
+  const Suspension::Watch watch = manager_.watch_confirm();
+  if (watch.again) schedule_.at({TaskKind::watch_confirm}, now() + *watch.again);
+  if (!record_) schedule_.at({TaskKind::watch_confirm}, now() + kRecordPoll);  // no inotify
+  if (watch.confirmed) return reload();                                        // the applied configuration is on disk
+  if (watch.changed) reconcile_all();
 }
 
 void Agent::settle(const std::string& id) {
   auto done = manager_.settle(id);
-  if (!done && done.error().code == EWOULDBLOCK) return schedule_.at("settle " + id, now() + kLockRetry);
+  if (!done && done.error().code == EWOULDBLOCK) return schedule_.at({TaskKind::settle, id}, now() + kLockRetry);
   if (!done)
     write_journal({message_id::trouble,
                    LOG_WARNING,
@@ -189,25 +247,32 @@ void Agent::settle(const std::string& id) {
   schedule_check(id);
 }
 
-void Agent::do_task(const std::string& task) {
-  std::string id = task.substr(std::min(task.find(' ') + 1, task.size()));
-  if (task == kRescan) return rescan();
-  if (task == kHostSubject) return keep_host();
-  if (task == kConfirm) return watch_confirm();
-  if (task == kWindow) return keep_all();
-  if (task == kParts) return record_parts();
-  if (task == kReread) {
-    rescan();
-    keep_all();
-    schedule_.at(kParts, now());
-    schedule_.at(kReread, now() + manager_.policy().reread);
-  } else if (task.starts_with("keep ")) {
-    keep(id);
-  } else if (task.starts_with("settle ")) {
-    settle(id);
-  } else if (task.starts_with("idle ") && manager_.waits_for_idle(id)) {
-    if (manager_.is_idle(id)) keep(id);
-    else schedule_.at(task, now() + kIdlePoll);
+void Agent::record_inventory() {
+  if (!kernel_.root.is_host()) return;
+  const auto recorded = agentd::record_inventory(kernel_, manager_.directory());
+  if (!recorded) write_journal({message_id::trouble, LOG_WARNING, recorded.error().text()});
+  else if (!recorded->empty()) write_journal({message_id::port, LOG_INFO, *recorded});
+}
+
+void Agent::do_task(const Task& task) {
+  switch (task.kind) {
+    case TaskKind::rescan: return rescan();
+    case TaskKind::reread:
+      rescan();
+      reconcile_all();
+      schedule_.at({TaskKind::record_inventory}, now());
+      return schedule_.at({TaskKind::reread}, now() + manager_.policy().reread);
+    case TaskKind::window: return reconcile_all();
+    case TaskKind::reconcile_port: return reconcile_port(task.port);
+    case TaskKind::reconcile_host: return reconcile_host();
+    case TaskKind::settle: return settle(task.port);
+    case TaskKind::poll_idle:
+      if (!manager_.waits_for_idle(task.port)) return;
+      if (manager_.is_idle(task.port)) return reconcile_port(task.port);
+      return schedule_.at(task, now() + kIdlePoll);
+    case TaskKind::watch_confirm: return watch_confirm();
+    case TaskKind::record_inventory: return record_inventory();
+    case TaskKind::publish: return;
   }
 }
 
@@ -224,9 +289,9 @@ void Agent::reload() {
     manager_.note_config({{}, loaded.error().text()});
   }
   rescan();
-  keep_all();
-  schedule_.cancel(kReread);
-  schedule_.at(kReread, now() + manager_.policy().reread);
+  reconcile_all();
+  schedule_.cancel({TaskKind::reread});
+  schedule_.at({TaskKind::reread}, now() + manager_.policy().reread);
   ready_ = true;
   sd_notify(0, "READY=1");
   publish_status();
@@ -235,11 +300,11 @@ void Agent::reload() {
 
 void Agent::publish_status() {
   manager_.publish();
-  sd_notifyf(0, "STATUS=%s", manager_.status().c_str());
+  sd_notifyf(0, "STATUS=%s", status_text(manager_.view()).c_str());
   if (ready_) return;
   // Jobs start after READY=1: not before udev has found the devices that were there at boot.
   if (now() < ready_by_ && kernel_.root.exists("run/udev/queue")) {
-    schedule_.at(kReady, now() + kUdevPoll);
+    schedule_.at({TaskKind::publish}, now() + kUdevPoll);
     return;
   }
   ready_ = true;

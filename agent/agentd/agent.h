@@ -29,26 +29,26 @@ class Agent {
   static int on_device(sd_device_monitor*, sd_device* device, void* self);
   static int on_record(sd_event_source*, const struct inotify_event*, void* self);
 
-  // Kernel notifications of one kind: their socket, and what a message means.
-  struct Ear {
+  // Where kernel notifications of one kind come in.
+  struct NotificationSource {
     std::optional<NotificationSocket> socket{};
-    EventSource source{};
+    EventSource readable{};
   };
   using Parse = std::function<Notification(const Message&)>;
-  Result<void> listen(Ear& ear, Result<NotificationSocket> socket, Parse parse);
+  Result<void> listen(NotificationSource& source, Result<NotificationSocket> socket, Parse parse);
   void drain(NotificationSocket& socket, const Parse& parse);
   Result<void> open_devices();
   void open_record();
   void handle_notification(const Notification& note);
   void schedule_check(const std::string& id);  // a port was touched: look after the burst
+  void do_task(const Task& task);
   void rescan();
-  void keep(const std::string& id);
-  void keep_host();
-  void keep_all();
-  void record_parts();  // keep_inventory()
-  void watch_confirm();
+  void reconcile_port(const std::string& id);
+  void reconcile_host();
+  void reconcile_all();
   void settle(const std::string& id);
-  void do_task(const std::string& task);
+  void watch_confirm();
+  void record_inventory();
   void reload();
   void publish_status();  // state file, STATUS=, READY=1 when it is time
   void arm();
@@ -57,21 +57,16 @@ class Agent {
   PortManager& manager_;
   std::string config_file_;
   EventLoop event_;
-  Ear route_, ethtool_;
+  NotificationSource route_, ethtool_;
   EventSource timer_, hangup_;
   std::unique_ptr<sd_event_source, EventUnref> record_;
   std::unique_ptr<sd_device_monitor, decltype(&sd_device_monitor_unref)> devices_{nullptr, sd_device_monitor_unref};
   Fd record_folder_;
-  OpticsWatch optics_{real_optics_world()};
+  OpticsWatch optics_{real_optics_environment()};
   Sandbox sandbox_;
   Schedule schedule_;
   qos::Instant ready_by_{};  // READY=1 waits for udev's coldplug till then
   bool ready_ = false;
 };
-
-// Scans, and writes the inventory if it is new or has grown, no check of the node's parts complains, and nothing in it
-// is gone. Returns a line for the journal; empty: there was nothing to write. A file that cannot be read is kept: the
-// check `inventory` reports it.
-Result<std::string> keep_inventory(Kernel& kernel, const std::string& directory);
 
 }  // namespace fabric::agentd

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "topology/inventory.h"
+#include "agentd/inventory.h"
 
-#include "agentd/agent.h"
+#include "agentd/messages.h"
 #include "judge/engine.h"
 #include "judge/report.h"
 #include "node/inventory.h"
 #include "node/pci_state.h"
 #include "node/scan.h"
+#include "topology/inventory.h"
 
 namespace fabric::agentd {
 
-Result<std::string> keep_inventory(Kernel& kernel, const std::string& directory) {
+Result<std::string> record_inventory(Kernel& kernel, const std::string& directory) {
   ScanOptions what = ports_only();
   what.topology = what.platform = true;
   const Node node = scan(kernel, what);
@@ -25,13 +26,6 @@ Result<std::string> keep_inventory(Kernel& kernel, const std::string& directory)
   const auto gpus = std::ranges::count(now.parts, true, &InventoryPart::gpu);
   return "inventory recorded: " + std::to_string(gpus) + " GPUs, " +
          std::to_string(static_cast<long>(now.parts.size()) - gpus) + " NIC functions";
-}
-
-void Agent::record_parts() {
-  if (!kernel_.root.is_host()) return;
-  const auto kept = keep_inventory(kernel_, manager_.directory());
-  if (!kept) write_journal({message_id::trouble, LOG_WARNING, kept.error().text()});
-  else if (!kept->empty()) write_journal({message_id::port, LOG_INFO, *kept});
 }
 
 }  // namespace fabric::agentd

@@ -22,20 +22,20 @@ int refuse(int exit_code, std::string_view id, const Error& failure) {
 
 int reconcile_once(PortManager& manager) {
   int worst = 0;
-  const auto note = [&](const std::string& id, const Result<void>& kept) {
-    if (kept) return;
-    write_journal({message_id::trouble, LOG_ERR, id + ": " + kept.error().text()});
+  const auto note = [&](const std::string& id, const Result<void>& done) {
+    if (done) return;
+    write_journal({message_id::trouble, LOG_ERR, id + ": " + done.error().text()});
     worst = 2;
   };
   const auto now = std::chrono::steady_clock::now();
   manager.rescan();
-  for (const std::string& id : manager.ids()) note(id, manager.keep(id, now));
-  note(kHostSubject, manager.keep_host(now));
-  std::printf("%s\n", manager.status().c_str());
-  return std::max(worst, manager.exit_code());
+  for (const std::string& id : manager.table().ids()) note(id, manager.reconcile_port(id, now));
+  note(kHostSubject, manager.reconcile_host(now));
+  std::printf("%s\n", status_text(manager.view()).c_str());
+  return std::max(worst, exit_code(manager.view()));
 }
 
-int keep_on(Kernel& kernel, PortManager& manager, const ConfigInUse& config, const std::string& config_file) {
+int run_agent(Kernel& kernel, PortManager& manager, const ConfigInUse& config, const std::string& config_file) {
   // Held until the process ends, whatever ends it.
   auto lock = state::take_lock("/", {}, state::kAgentLockFile);
   if (!lock)
@@ -65,14 +65,14 @@ int run(const Options& options) {
   if (options.pci) {
     if (!config->error.empty())
       write_journal({message_id::configuration, LOG_WARNING, config->error + "\nthe last valid configuration is used"});
-    PciWorld world = real_pci_world(*kernel);
-    return keep_pci(world, config->config.policy);
+    PciEnvironment environment = real_pci_environment(*kernel);
+    return reconcile_pci(environment, config->config.policy);
   }
   if (!kernel->root.is_host() && config->config.policy.mode == Mode::enforce)
     return refuse(EX_CONFIG, message_id::configuration,
                   error(0, options.config_file() + ": mode: \"enforce\" on a captured tree; write mode = \"audit\""));
-  PortManager manager(real_world(*kernel), config->config.policy);
-  return options.once ? reconcile_once(manager) : keep_on(*kernel, manager, *config, options.config);
+  PortManager manager(real_environment(*kernel), config->config.policy);
+  return options.once ? reconcile_once(manager) : run_agent(*kernel, manager, *config, options.config);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 #include "base/parse.h"
 #include "enforce/drift.h"
-#include "enforce/writer.h"
+#include "enforce/suspect.h"
 
 namespace fabric::agentd {
 
@@ -52,6 +52,9 @@ std::optional<Entry> message_for(const Change& change, const Change* before, qos
 inline std::string utc_now() { return time_text(std::time(nullptr)); }
 
 // The exit status: 0 nothing is left to do, 1 it differs, waits or is unsupported, 2 something failed.
-constexpr int severity(Outcome outcome) { return is_done(outcome) ? 0 : outcome <= Outcome::unsupported ? 1 : 2; }
+constexpr int severity(Outcome outcome) {
+  if (is_done(outcome)) return 0;
+  return outcome <= Outcome::unsupported ? 1 : 2;
+}
 
 }  // namespace fabric::agentd

@@ -14,14 +14,14 @@ Notification parse_route(uint16_t type, View8 payload) {
   Notification note;
   if (type == RTM_SETDCB || type == RTM_GETDCB) {
     note.link.name = dcbnl::message_netdev(payload);
-    if (!note.link.name.empty()) note.how = qos::NotificationKind::dcb;
+    if (!note.link.name.empty()) note.how = NotificationKind::dcb;
   } else if (type == RTM_NEWLINK || type == RTM_DELLINK) {
     auto link = rtnl::parse_link(payload);
     // A bridge about its port: without its carrier, and "gone" when it leaves the bridge (net/bridge/br_netlink.c,
     // br_ifinfo_notify).
     if (!link || payload[0] == std::byte{AF_BRIDGE}) return note;
     note.link = std::move(*link);
-    note.how = qos::NotificationKind::link;
+    note.how = NotificationKind::link;
     note.gone = type == RTM_DELLINK;
   }
   return note;
@@ -34,7 +34,7 @@ Notification parse_ethtool(View8 payload) {
   const auto device = parse_nested(parse_attributes(payload, sizeof(genlmsghdr)), kHeaderNest);
   note.link.ifindex = static_cast<int>(value_of<uint32_t>(device, ETHTOOL_A_HEADER_DEV_INDEX).value_or(0));
   note.link.name = text_of(device, ETHTOOL_A_HEADER_DEV_NAME);
-  if (note.link.ifindex != 0 || !note.link.name.empty()) note.how = qos::NotificationKind::ethtool;
+  if (note.link.ifindex != 0 || !note.link.name.empty()) note.how = NotificationKind::ethtool;
   return note;
 }
 

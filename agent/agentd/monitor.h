@@ -2,14 +2,14 @@
 // Kernel notifications: links and DCB (rtnetlink), ethtool settings (generic netlink).
 #pragma once
 
-#include "enforce/writer.h"
+#include "enforce/suspect.h"
 #include "kernel/netlink/rtnl.h"
 
 namespace fabric::agentd {
 
 // One notification, as far as it concerns settings.
 struct Notification {
-  qos::NotificationKind how = qos::NotificationKind::nothing;
+  NotificationKind how = NotificationKind::nothing;
   bool gone = false;  // the link was removed
   rtnl::Link link{};  // of settings its ifindex (0: not known) and name alone
 };

@@ -32,7 +32,7 @@ constexpr std::chrono::hours kRefused{1};
 
 class Reader {
  public:
-  explicit Reader(OpticsWorld world) : world_(std::move(world)) {}
+  explicit Reader(OpticsEnvironment environment) : environment_(std::move(environment)) {}
 
   void read(const std::vector<std::string>& netdevs, std::chrono::milliseconds interval) {
     state::Optics found;
@@ -40,16 +40,16 @@ class Reader {
     std::erase_if(patiences_, [&](const auto& known) { return !contains(netdevs, known.first); });
     for (const std::string& netdev : netdevs) {
       Patience& patience = patiences_[netdev];
-      const std::string links = world_.links(netdev);
+      const std::string links = environment_.links(netdev);
       if (!patience.due(Clock::now(), links)) continue;
-      auto module = world_.read(netdev);
+      auto module = environment_.read(netdev);
       if (module) {
         patience.succeeded();
         found.modules.emplace(netdev, std::move(*module));
       } else {
         patience.failed(Clock::now(), module.error().code, links);
         if (module.error().code == EBADMSG && said_.insert(module.error().text()).second)
-          world_.log({message_id::trouble, LOG_WARNING, module.error().text() + "; the module is not published"});
+          environment_.log({message_id::trouble, LOG_WARNING, module.error().text() + "; the module is not published"});
       }
     }
     publish(found);
@@ -57,23 +57,26 @@ class Reader {
 
  private:
   void publish(const state::Optics& found) {
-    auto root = Root::open("/");
-    const auto now = root ? state::uptime(*root) : std::nullopt;
-    auto saved = now ? state::save_optics(world_.directory, found, *now) : Result<void>(error(ENOENT, "/proc/uptime"));
-    const std::string trouble = saved ? std::string() : saved.error().text();
+    std::string trouble;
+    const auto root = Root::open("/");
+    if (const auto now = root ? state::uptime(*root) : std::nullopt) {
+      if (auto saved = state::save_optics(environment_.directory, found, *now); !saved) trouble = saved.error().text();
+    } else {
+      trouble = error(ENOENT, "/proc/uptime").text();
+    }
     if (!trouble.empty() && trouble != last_error_)
-      world_.log({message_id::trouble, LOG_WARNING, trouble + "; modules are not published"});
+      environment_.log({message_id::trouble, LOG_WARNING, trouble + "; modules are not published"});
     last_error_ = trouble;
   }
 
-  OpticsWorld world_;
+  OpticsEnvironment environment_;
   std::map<std::string, Patience> patiences_;
   std::set<std::string> said_;  // of memories that make no sense
   std::string last_error_;
 };
 
-void run(const std::shared_ptr<Shared>& shared, OpticsWorld world) {
-  Reader reader(std::move(world));
+void run(const std::shared_ptr<Shared>& shared, OpticsEnvironment environment) {
+  Reader reader(std::move(environment));
   uint64_t answered = 0;
   std::unique_lock lock(shared->mutex);
   for (;;) {
@@ -136,16 +139,15 @@ std::vector<std::string> cages_of(const std::vector<Port>& ports) {
   return out;
 }
 
-OpticsWorld real_optics_world() {
-  OpticsWorld world;
-  world.read = [cages = std::make_shared<Cages>()](const std::string& netdev) { return cages->read(netdev); };
-  world.links = [](const std::string& netdev) {
-    auto root = Root::open("/");
-    auto count =
-        root ? root->read_line("sys/class/net/" + netdev + "/carrier_up_count") : Result<std::string>(root.error());
-    return count ? std::move(count).value() : std::string();
+OpticsEnvironment real_optics_environment() {
+  OpticsEnvironment environment;
+  environment.read = [cages = std::make_shared<Cages>()](const std::string& netdev) { return cages->read(netdev); };
+  environment.links = [](const std::string& netdev) {
+    const auto root = Root::open("/");
+    if (!root) return std::string();
+    return root->line_of("sys/class/net/" + netdev + "/carrier_up_count");
   };
-  return world;
+  return environment;
 }
 
 OpticsWatch::~OpticsWatch() {
@@ -159,7 +161,7 @@ void OpticsWatch::set(std::vector<std::string> netdevs, std::chrono::millisecond
   if (!shared_) {
     if (netdevs.empty() || interval.count() == 0) return;
     shared_ = std::make_shared<Shared>();
-    std::thread(run, shared_, world_).detach();
+    std::thread(run, shared_, environment_).detach();
   }
   std::lock_guard lock(shared_->mutex);
   if (shared_->netdevs == netdevs && shared_->interval == interval) return;

@@ -29,7 +29,7 @@ class Patience {
   std::string links_;
 };
 
-struct OpticsWorld {
+struct OpticsEnvironment {
   std::string directory = "/";  // below it: run/fabric-agent
   Log log = write_journal;
   // One netdev's module; called on the thread, never by two at once.
@@ -38,7 +38,7 @@ struct OpticsWorld {
   std::function<std::string(const std::string& netdev)> links = [](const std::string&) { return std::string(); };
 };
 // Asks this machine's kernel, by a socket of its own.
-OpticsWorld real_optics_world();
+OpticsEnvironment real_optics_environment();
 
 // A thread that reads the modules every so often and publishes them in run/fabric-agent/optics.json, all of them
 // together. A read that hangs on I2C stalls this thread alone; the file then goes stale, and readers ignore it. A
@@ -46,7 +46,7 @@ OpticsWorld real_optics_world();
 // (Patience).
 class OpticsWatch {
  public:
-  explicit OpticsWatch(OpticsWorld world) : world_(std::move(world)) {}
+  explicit OpticsWatch(OpticsEnvironment environment) : environment_(std::move(environment)) {}
   // Returns at once; a thread that hangs in the kernel is left behind.
   ~OpticsWatch();
   OpticsWatch(const OpticsWatch&) = delete;
@@ -59,7 +59,7 @@ class OpticsWatch {
   struct Shared;
 
  private:
-  OpticsWorld world_;
+  OpticsEnvironment environment_;
   std::shared_ptr<Shared> shared_;
 };
 

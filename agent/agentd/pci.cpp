@@ -13,16 +13,16 @@ namespace {
 
 constexpr std::chrono::seconds kPciLockPatience{10};
 
-int failed(const PciWorld& world, const Error& failure) {
-  world.log({message_id::trouble, LOG_ERR, failure.text()});
+int failed(const PciEnvironment& environment, const Error& failure) {
+  environment.log({message_id::trouble, LOG_ERR, failure.text()});
   return 2;
 }
 
-int report(const PciWorld& world, const Changes& changes) {
+int report(const PciEnvironment& environment, const Changes& changes) {
   int worst = 0;
   for (const Change& change : changes) {
     worst = std::max(worst, severity(change.outcome));
-    if (auto message = message_for(change, nullptr, qos::Drift::Transition::nothing, {})) world.log(*message);
+    if (auto message = message_for(change, nullptr, qos::Drift::Transition::nothing, {})) environment.log(*message);
   }
   return worst;
 }
@@ -42,10 +42,10 @@ std::set<std::optional<uint32_t>> wanted_mrrs(const Policy& policy, const Port& 
 }
 
 // One port's MRRS.
-int keep(PciWorld& world, const Policy& policy, Port& port, state::Originals& originals) {
+int reconcile_mrrs(PciEnvironment& environment, const Policy& policy, Port& port, state::Originals& originals) {
   const auto wanted = wanted_mrrs(policy, port);
   if (wanted.size() > 1) {
-    world.log(port_entry(
+    environment.log(port_entry(
         port.id(), LOG_NOTICE,
         "mrrs waits: " + why_left_alone(policy, port) + "; when it is up: systemctl restart fabric-agent-pci",
         message_id::pending));
@@ -54,38 +54,37 @@ int keep(PciWorld& world, const Policy& policy, Port& port, state::Originals& or
   Qos want;
   want.mrrs = *wanted.begin();
   if (!want.mrrs) return 0;
-  qos::Options options;
-  options.dry_run = policy.mode == Mode::audit;
-  options.only = keys_of(want) & qos::own_keys(port);  // of a bond, the members' functions
-  options.save_original = [&](const Port& of, const Qos& before) {
-    return state::save_original(world.directory, originals, of, before);
+  const qos::Terms terms{.in_use = qos::ask_kernel(environment.kernel)};
+  if (policy.mode == Mode::audit) return report(environment, qos::plan(environment.kernel, port, want, terms));
+  const qos::SaveOriginal save = [&](const Port& of, const Qos& before) {
+    return state::save_original(environment.directory, originals, of, before);
   };
-  return report(world, qos::reconcile(world.kernel, port, want, options));
+  return report(environment, qos::reconcile(environment.kernel, port, want, terms, save));
 }
 
 // The host settings that require CAP_SYS_ADMIN.
-int keep_host(PciWorld& world, const Policy& policy) {
+int reconcile_host(PciEnvironment& environment, const Policy& policy) {
   qos::SysctlValues wanted;
   for (const auto& [name, value] : policy.sysctl)
     if (const qos::Sysctl* row = qos::find_sysctl(name); row != nullptr && row->sys_admin) wanted.emplace(name, value);
   if (wanted.empty()) return 0;
-  auto originals = qos::load_sysctl_originals(world.directory);
-  if (!originals) return failed(world, originals.error());
+  auto originals = qos::load_sysctl_originals(environment.directory);
+  if (!originals) return failed(environment, originals.error());
   qos::SysctlOptions options;
   options.dry_run = policy.mode == Mode::audit;
   options.save_original = [&](const std::string& name, const std::string& before) {
-    return qos::save_sysctl_original(world.directory, *originals, name, before);
+    return qos::save_sysctl_original(environment.directory, *originals, name, before);
   };
-  return report(world, qos::reconcile_sysctl(world.kernel.root, wanted, options));
+  return report(environment, qos::reconcile_sysctl(environment.kernel.root, wanted, options));
 }
 
-int keep_all(PciWorld& world, const Policy& policy, Node& node) {
-  auto lock = state::take_lock(world.directory, kPciLockPatience);
-  if (!lock) return failed(world, lock.error());
-  auto originals = state::load_originals(world.directory);
-  if (!originals) return failed(world, originals.error());
-  int worst = keep_host(world, policy);
-  for (Port& port : node.ports) worst = std::max(worst, keep(world, policy, port, *originals));
+int reconcile_all(PciEnvironment& environment, const Policy& policy, Node& node) {
+  auto lock = state::take_lock(environment.directory, kPciLockPatience);
+  if (!lock) return failed(environment, lock.error());
+  auto originals = state::load_originals(environment.directory);
+  if (!originals) return failed(environment, originals.error());
+  int worst = reconcile_host(environment, policy);
+  for (Port& port : node.ports) worst = std::max(worst, reconcile_mrrs(environment, policy, port, *originals));
   return worst;
 }
 
@@ -100,26 +99,27 @@ void add(const Root& root, const PciDevice& device, PciState& state) {
 
 }  // namespace
 
-PciWorld real_pci_world(Kernel& kernel) {
-  PciWorld world{.kernel = kernel, .scan = {}};
-  world.directory = kernel.root.path();
-  world.scan = [&kernel](const Policy& policy) {
+PciEnvironment real_pci_environment(Kernel& kernel) {
+  PciEnvironment environment{.kernel = kernel, .scan = {}};
+  environment.directory = kernel.root.path();
+  environment.scan = [&kernel](const Policy& policy) {
     ScanOptions what = ports_only();
     what.topology = what.serials = what.members = true;
     what.exclude = policy.exclude;
     return scan(kernel, what);
   };
-  return world;
+  return environment;
 }
 
-int keep_pci(PciWorld& world, const Policy& policy) {
-  Node node = world.scan(policy);
-  const int worst = keep_all(world, policy, node);
+int reconcile_pci(PciEnvironment& environment, const Policy& policy) {
+  Node node = environment.scan(policy);
+  const int worst = reconcile_all(environment, policy, node);
   PciState state;
   state.updated = utc_now();
-  for (const Gpu& gpu : node.topology.gpus) add(world.kernel.root, gpu, state);
-  for (const Nic& nic : node.topology.nics) add(world.kernel.root, nic, state);
-  if (auto saved = state::save_pci_state(world.directory, state); !saved) return failed(world, saved.error());
+  for (const Gpu& gpu : node.topology.gpus) add(environment.kernel.root, gpu, state);
+  for (const Nic& nic : node.topology.nics) add(environment.kernel.root, nic, state);
+  if (auto saved = state::save_pci_state(environment.directory, state); !saved)
+    return failed(environment, saved.error());
   return worst;
 }
 

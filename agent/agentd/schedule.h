@@ -2,6 +2,8 @@
 // Tasks by time, and the maintenance windows. Pure.
 #pragma once
 
+#include <algorithm>
+#include <compare>
 #include <ctime>
 #include <utility>
 
@@ -9,26 +11,45 @@
 
 namespace fabric::agentd {
 
+enum class TaskKind : uint8_t {
+  rescan,          // which ports are there
+  reread,          // rescan, and every port and the host, each re-read period
+  window,          // the maintenance window has opened: the same without a rescan
+  reconcile_port,  // of Task::port
+  reconcile_host,
+  settle,         // of Task::port: its link is back
+  poll_idle,      // of Task::port: a write waits until it is idle
+  watch_confirm,  // an apply that awaits confirmation
+  record_inventory,
+  publish,  // the state file and readiness, which follow every task
+};
+struct Task {
+  TaskKind kind{};
+  std::string port{};  // its id
+  auto operator<=>(const Task&) const = default;
+};
+
 class Schedule {
  public:
   // The earlier time wins: a burst of events is one task.
-  void at(const std::string& task, qos::Instant when) {
+  void at(const Task& task, qos::Instant when) {
     auto [entry, is_new] = due_.try_emplace(task, when);
     if (!is_new) entry->second = std::min(entry->second, when);
   }
-  void cancel(const std::string& task) { due_.erase(task); }
+  void cancel(const Task& task) { due_.erase(task); }
 
   [[nodiscard]] std::optional<qos::Instant> next() const {
-    auto first = std::ranges::min_element(due_, [](const auto& a, const auto& b) { return a.second < b.second; });
-    return first == due_.end() ? std::nullopt : std::optional(first->second);
+    const auto first = std::ranges::min_element(due_, {}, &std::pair<const Task, qos::Instant>::second);
+    if (first == due_.end()) return std::nullopt;
+    return first->second;
   }
   // Removes and returns the due tasks, earliest first.
-  std::vector<std::string> take(qos::Instant now) {
-    std::vector<std::pair<qos::Instant, std::string>> ready;
+  std::vector<Task> take(qos::Instant now) {
+    std::vector<std::pair<qos::Instant, Task>> ready;
     for (const auto& [task, when] : due_)
       if (when <= now) ready.emplace_back(when, task);
     std::ranges::sort(ready);
-    std::vector<std::string> tasks;
+    std::vector<Task> tasks;
     for (auto& [when, task] : ready) {
       due_.erase(task);
       tasks.push_back(std::move(task));
@@ -37,7 +58,7 @@ class Schedule {
   }
 
  private:
-  std::map<std::string, qos::Instant> due_;
+  std::map<Task, qos::Instant> due_;
 };
 
 // Minutes from `now` until a maintenance window is open, 0 when one is, at most `limit`.

@@ -97,26 +97,19 @@ Result<void> check_ports(const Options& options, const Node& node) {
   return {};
 }
 
-qos::Options reconcile_options(Machine& machine, const Options& options) {
-  qos::Options out;
-  if (machine.policy) {
-    const std::tm now = local_now(machine.kernel);
-    out.disruptive = machine.policy->disruptive;
-    out.window_open =
-        in_window(machine.policy->maintenance, now.tm_wday, static_cast<unsigned>(now.tm_hour * 60 + now.tm_min));
+qos::Terms write_terms(Machine& machine, const Options& options) {
+  qos::Terms out{.in_use = qos::ask_kernel(machine.kernel)};
+  // An explicit request ignores the maintenance window. Without a policy there is none.
+  if (options.disruptive || !machine.policy) {
+    out.disruptive = options.disruptive.value_or(Disruptive::idle);
+    out.window = qos::Maintenance::open;
+    return out;
   }
-  if (options.disruptive) {  // an explicit request ignores the maintenance window
-    out.disruptive = *options.disruptive;
-    out.window_open = true;
-  }
-  out.busy = [&kernel = machine.kernel](const Port& port) { return qos::is_in_use(kernel, port); };
+  const std::tm now = local_now(machine.kernel);
+  out.disruptive = machine.policy->disruptive;
+  if (in_window(machine.policy->maintenance, now.tm_wday, static_cast<unsigned>(now.tm_hour * 60 + now.tm_min)))
+    out.window = qos::Maintenance::open;
   return out;
-}
-
-qos::Options port_options(qos::Options options, const Port& port, const PortPolicy& entry) {
-  options.only = qos::own_keys(port);
-  options.derived = entry.derived;
-  return options;
 }
 
 bool names_host(const Options& options) { return options.ports.empty() || contains(options.ports, kHostSubject); }
@@ -129,11 +122,13 @@ Changes host_changes(Machine& machine, bool dry_run, decltype(qos::SysctlOptions
 Plan make_plan(Machine& machine, Node& node, const Options& options) {
   Plan plan;
   if (!machine.policy || !machine.kernel.route) return plan;
-  qos::Options how = reconcile_options(machine, options);
-  how.dry_run = true;
-  for (Port& port : node.ports)
-    if (const PortPolicy* entry = policy_for(*machine.policy, port); entry != nullptr && is_chosen(options, port))
-      plan[port.id()] = qos::reconcile(machine.kernel, port, entry->want, port_options(how, port, *entry));
+  qos::Terms terms = write_terms(machine, options);
+  for (Port& port : node.ports) {
+    const PortPolicy* entry = policy_for(*machine.policy, port);
+    if (entry == nullptr || !is_chosen(options, port)) continue;
+    terms.derived = entry->derived;
+    plan[port.id()] = qos::plan(machine.kernel, port, entry->want, terms);
+  }
   if (names_host(options))
     if (Changes host = host_changes(machine, true, {}); !host.empty()) plan[kHostSubject] = std::move(host);
   return plan;

@@ -40,10 +40,8 @@ bool is_chosen(const Options& options, const Port& port);
 // The Error names an unknown --port. `host` is known to the verbs that handle sysctl settings.
 Result<void> check_ports(const Options& options, const Node& node);
 
-// The policy's rule for disruptive writes, unless the command line has one.
-qos::Options reconcile_options(Machine& machine, const Options& options);
-// The same for one port, with its own and its derived settings.
-qos::Options port_options(qos::Options options, const Port& port, const PortPolicy& entry);
+// The policy's rules for disruptive writes, unless the command line has one.
+qos::Terms write_terms(Machine& machine, const Options& options);
 
 // kHostSubject is a name in lists of ports.
 bool names_host(const Options& options);

@@ -179,23 +179,20 @@ void remember(Record& record, const Port& port, const Qos& before, const Keys& k
     if (own[i] && !has_value(kSettings[i], original)) copy_value(kSettings[i], before, original);
 }
 
-Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, const Moment& now, qos::Options options) {
+Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, const Moment& now,
+               const qos::UseCheck& in_use) {
   Changes all;
-  options.disruptive = record.disruptive;
-  options.window_open = true;  // who could not wait for the window on the way there need not on the way back
-  options.conflict = nullptr;
-  options.save_original = nullptr;
+  // Who could not wait for the window on the way there need not on the way back.
+  const qos::Terms terms{.in_use = in_use, .disruptive = record.disruptive, .window = qos::Maintenance::open};
   const bool given_up = overdue(record, now) >= kForGone;
   for (Port& port : ports) {
     auto entry = state::find_original(record.before, port);
     if (entry == record.before.end()) continue;
-    options.only = qos::own_keys(port);
-    const Changes changes = qos::reconcile(kernel, port, entry->second, options);
-    const bool again = std::ranges::any_of(changes, [=](const Change& change) {
-      return given_up ? change.outcome == Outcome::pending : is_left_to_do(change);
-    });
+    const Changes changes = qos::write_back(kernel, port, entry->second, terms);
     all.insert(all.end(), changes.begin(), changes.end());
-    if (!again) state::forget(record.before, port, options.only);
+    bool again = contains(changes, Outcome::pending, &Change::outcome);
+    if (!given_up) again = std::ranges::any_of(changes, is_left_to_do);
+    if (!again) state::forget(record.before, port, qos::own_keys(port));
   }
   if (given_up) forget_absent(record, ports, all);
   // The host's settings have nothing to wait for.
@@ -206,10 +203,10 @@ Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, const M
 }
 
 Result<Changes> lapse(const std::string& directory, Kernel& kernel, std::vector<Port>& ports, Record& record,
-                      qos::Options options) {
+                      const qos::UseCheck& in_use) {
   const bool is_empty = record.before.empty() && record.sysctl.empty();
-  Changes changes = revert(kernel, ports, record, this_moment(kernel.root), std::move(options));
-  auto done = is_empty ? remove(directory) : save(directory, record);
+  Changes changes = revert(kernel, ports, record, this_moment(kernel.root), in_use);
+  const auto done = is_empty ? remove(directory) : save(directory, record);
   if (!done) return done.error();
   return changes;
 }

@@ -56,11 +56,12 @@ void remember(Record& record, const Port& port, const Qos& before, const Keys& k
 // Restores the previous settings. Ports that are done leave record.before; those that are busy stay, to be tried again,
 // and so do, until ten minutes after the deadline or the boot, those that are gone. Settings that the driver refuses
 // are reported and dropped. `reverted` is set when nothing is left.
-Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, const Moment& now, qos::Options options);
+Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, const Moment& now,
+               const qos::UseCheck& in_use);
 
 // revert(), and the record says so on disk. If the apply wrote nothing, the record is removed.
 Result<Changes> lapse(const std::string& directory, Kernel& kernel, std::vector<Port>& ports, Record& record,
-                      qos::Options options);
+                      const qos::UseCheck& in_use);
 
 // A process of its own session that outlives its starter: calls `act` once a second from the deadline on until it
 // answers true, and ends as soon as the record is gone, lapsed or another's. `detach` is called first in it (to leave

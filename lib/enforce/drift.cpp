@@ -27,7 +27,8 @@ Drift::Transition Drift::observe(const Change& change, Instant now, bool written
     track.was_in_sync = true;
     track.failures = 0;
   }
-  return track.conflict ? watch_conflict(track, change, now, written) : Transition::nothing;
+  if (!track.conflict) return Transition::nothing;
+  return watch_conflict(track, change, now, written);
 }
 
 Drift::Transition Drift::repaired(Track& track, const Change& change, Instant now) {
@@ -36,7 +37,8 @@ Drift::Transition Drift::repaired(Track& track, const Change& change, Instant no
   ++track.repairs;
   track.rounds.push_back(now);
   // A writer without notification is found by the next re-read only: the link must not flap at each of them forever.
-  const auto window = change.disruptive ? std::max(rule_.window, reread_ * rule_.rounds) : rule_.window;
+  auto window = rule_.window;
+  if (change.disruptive) window = std::max(window, reread_ * rule_.rounds);
   while (now - track.rounds.front() > window) track.rounds.pop_front();
   if (track.rounds.size() < rule_.rounds) return Transition::repaired;
   track.conflict = true;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "enforce/in_use.h"
+
 #include <algorithm>
 
-#include "enforce/reconcile.h"
-#include "kernel/netlink/rtnl.h"
 #include "kernel/rdma/infiniband.h"
 #include "kernel/rdma/nldev.h"
 
@@ -41,19 +41,11 @@ bool has_user_elsewhere(const Root& root, const std::string& pci) {
 bool has_registered_memory(Netlink& rdma, uint32_t device) {
   constexpr std::chrono::seconds kPatience{2};
   const auto owners = nldev::owners(rdma, device, nldev::Object::mr, kPatience);
-  return owners ? owners->user > 0 : owners.error().code != EINVAL && owners.error().code != EOPNOTSUPP;
+  if (owners) return owners->user > 0;
+  return owners.error().code != EINVAL && owners.error().code != EOPNOTSUPP;
 }
 
 }  // namespace
-
-Result<void> settle(Kernel& kernel, const Port& port) {
-  const Driver& driver = driver_for(port.kernel_driver, &kernel.root, port.netdev);
-  if (driver.settle == nullptr || !kernel.route) return {};
-  auto have = read(kernel, port, Keys());
-  if (!have) return have.error();
-  PortIo io = port_io(kernel, port);
-  return driver.settle(io, *have);
-}
 
 bool is_in_use(Kernel& kernel, const Port& port) {
   if (kernel.rdma == nullptr || has_user_elsewhere(kernel.root, port.pci)) return true;
@@ -70,6 +62,10 @@ bool is_in_use(Kernel& kernel, const Port& port) {
     known = known || own;
   }
   return !known;
+}
+
+UseCheck ask_kernel(Kernel& kernel) {
+  return [&kernel](const Port& port) { return is_in_use(kernel, port); };
 }
 
 }  // namespace fabric::qos

@@ -10,57 +10,78 @@ namespace {
 
 constexpr Fec kNoFec{};  // read while the link is down, on drivers that show the mode in use only; never wanted
 
-// The progress of one wanted setting.
+// What has become of a wanted setting.
+enum class Progress : uint8_t {
+  untouched,  // no write was tried
+  blocked,    // must not be written, or not now: Row::blocked_as
+  planned,    // a plan would write it
+  unproven,   // written; the reading proves nothing
+  proven,     // written, and read back while the reading still proved something
+  ignored,    // written, accepted, and read back as something else
+  refused,    // tried again once another write was accepted
+  doubtful,   // refused, but reads back as wanted: the NIC may not do what it shows
+};
+
 struct Row {
   const Setting* setting;
   const Op* op;
-  bool written = false;              // by us (or, in a plan, would be)
-  bool disobeyed = false;            // written, accepted, and read back as something else
-  bool proven = false;               // written, and read back while the reading still proved something
-  bool doubtful = false;             // refused, but reads back as written: the NIC may not do what it shows
-  std::optional<Outcome> blocked{};  // why it is not written: unsupported, conflict, pending
-  std::optional<Error> refusal{};
+  Progress progress = Progress::untouched;
+  Outcome blocked_as{};     // unsupported, conflict, pending, unsaved
+  Error refusal{};          // of refused and doubtful
   unsigned refused_at = 0;  // accepted writes of the pass until then
   std::string detail{};
 };
 
+bool was_refused(const Row& row) { return row.progress == Progress::refused || row.progress == Progress::doubtful; }
+bool was_tried(const Row& row) { return row.progress != Progress::untouched && row.progress != Progress::blocked; }
+
 class Pass {
  public:
-  Pass(Kernel& kernel, Port& port, const Qos& want, const Options& options)
+  // `save` null: values that were saved are written back.
+  Pass(Kernel& kernel, Port& port, const Qos& want, const Terms& terms, bool dry_run, const SaveOriginal* save)
       : kernel_(kernel),
         port_(port),
-        options_(options),
+        terms_(terms),
+        dry_run_(dry_run),
+        save_(save),
         driver_(driver_for(port.kernel_driver, &kernel.root, port.netdev)),
         policy_(want),
-        want_(expected_of(driver_, want, {}, {})) {
-    for (size_t i = 0; i < kSettingCount; ++i)
-      if (options.only[i] && has_value(kSettings[i], want_))
-        rows_.push_back({&kSettings[i], &op_of(driver_, kSettings[i].id)});
+        want_(expected_of(driver_, want, {})) {
+    const Keys own = own_keys(port);
+    for (const Setting& setting : kSettings)
+      if (has_key(own, setting.id) && has_value(setting, want_)) {
+        rows_.push_back({&setting, &op_of(driver_, setting.id)});
+        keys_.set(index(setting.id));
+      }
   }
 
   Changes run() {
     if (rows_.empty()) return {};
-    if (refresh()) {
-      before_ = have_;
-      first_ = limits_;
-      want_ = expected_of(driver_, policy_, have_, limits_);
+    if (read_port()) {
+      first_ = have_;
+      want_ = expected_of(driver_, policy_, have_);
       // A write can overwrite another setting; the second round writes that again. And what the driver refused because
       // of another setting (buffers that are too small for the old cable) once that is written.
-      for (int round = 0; round < 2 && !lost_; ++round)
-        if (!walk()) break;
+      for (int round = 0; round < 2 && !lost_; ++round) {
+        if (!write_round()) break;
+        // Shows what a write has reached against expectation (Op::reach).
+        if (partly_read_ && !lost_) read_port();
+      }
       settle_port();
-      port_.qos = options_.dry_run ? before_ : have_;
+      port_.qos = dry_run_ ? first_.values : have_.values;
     }
     Changes out;
-    for (const Row& row : rows_)
+    for (const Row& row : rows_) {
       // Nothing is said of one that is derived from another setting and that this driver does not offer.
-      if (row.blocked != Outcome::unsupported || !options_.derived[index(row.setting->id)]) out.push_back(report(row));
+      const bool is_offered = row.progress != Progress::blocked || row.blocked_as != Outcome::unsupported;
+      if (is_offered || !has_key(terms_.derived, row.setting->id)) out.push_back(report(row));
+    }
     return out;
   }
 
  private:
   // True when something was written.
-  bool walk() {
+  bool write_round() {
     bool wrote = false;
     for (SettingId id : order())
       if (Row* row = find(id); row != nullptr && !lost_) wrote |= step(*row);
@@ -72,11 +93,12 @@ class Pass {
   // returns to the firmware, or its agent starts, last (they refuse every change afterwards).
   [[nodiscard]] std::vector<SettingId> order() const {
     std::vector<SettingId> out(driver_.order.begin(), driver_.order.end());
-    auto move_to_end = [&](SettingId id) {
-      auto it = std::ranges::find(out, id);
+    const auto move_to_end = [&](SettingId id) {
+      const auto it = std::ranges::find(out, id);
       if (it != out.end()) std::rotate(it, it + 1, out.end());
     };
-    if (want_.pfc && have_.pfc && (want_.pfc->bits & ~have_.pfc->bits) == 0) {
+    const std::optional<PrioSet>& now = have_.values.pfc;
+    if (want_.pfc && now && (want_.pfc->bits & ~now->bits) == 0) {
       const auto pfc = std::ranges::find(out, SettingId::pfc);
       const auto buffers = std::ranges::find(out, SettingId::prio2buffer);
       if (buffers < pfc) std::rotate(buffers, pfc, pfc + 1);
@@ -88,158 +110,182 @@ class Pass {
   }
 
   bool step(Row& row) {
-    if (in_sync(row) || row.blocked || row.disobeyed) return false;
+    if (in_sync(row) || row.progress == Progress::blocked || row.progress == Progress::ignored) return false;
     // Each try of a disruptive write may stop traffic.
-    if (row.refusal && (row.refused_at == accepted_ || is_disruptive(*row.op, row.setting->id, limits_))) return false;
-    row.refusal.reset();
+    if (was_refused(row) && (row.refused_at == accepted_ || is_disruptive(row))) return false;
     check_blockers(row);
-    if (row.blocked) return false;
-    if (options_.dry_run) {
-      row.written = true;
-      driver_.effect(*row.setting, want_, have_);
-      limits_.unread.reset(index(row.setting->id));
+    if (row.progress == Progress::blocked) return false;
+    if (dry_run_) {
+      row.progress = Progress::planned;
+      driver_.effect(*row.setting, want_, have_.values);
+      have_.notes.unread.reset(index(row.setting->id));
       return true;
     }
     if (auto saved = save_original(); !saved) {
-      row.blocked = Outcome::unsaved;
-      row.detail = saved.error().text();
+      block(row, Outcome::unsaved, saved.error().text());
       return false;
     }
-    return write(row);
-  }
-
-  bool write(Row& row) {
-    PortIo io = port_io(kernel_, port_);
-    io.limits = limits_;
-    io.along = free_to_write();
-    io.fec_in_use = driver_.fec_in_use;
-    auto written = row.op->write(io, *row.setting, want_, have_);
-    row.written = true;
-    accepted_ += written ? 1 : 0;
-    row.refused_at = accepted_;
-    if (written && options_.wrote) options_.wrote(port_, row.setting->id);
-    if (!refresh()) return true;
-    // EEXIST: another writer put the same entry there in between.
-    if (!written && !(written.error().code == EEXIST && in_sync(row))) row.refusal = written.error();
-    if (row.refusal) row.doubtful = in_sync(row);
-    if (written && !in_sync(row)) row.disobeyed = true;
-    row.proven = !limits_.unverified.contains(row.setting->id);
+    write(row);
     return true;
   }
 
-  [[nodiscard]] Keys free_to_write() const {
-    Keys keys;
-    for (const Row& row : rows_) {
-      const bool conflict = options_.conflict && options_.conflict(port_, row.setting->id);
-      if (!row.blocked && !row.refusal && !row.disobeyed && !conflict) keys.set(index(row.setting->id));
+  void write(Row& row) {
+    PortIo io = port_io(kernel_, port_);
+    for (const Row& other : rows_)
+      if (other.progress != Progress::blocked && other.progress != Progress::ignored && !was_refused(other) &&
+          !is_in_conflict(other))
+        io.wanted.set(index(other.setting->id));
+    const auto written = row.op->write(io, *row.setting, want_, have_);
+    if (written) ++accepted_;
+    row.refused_at = accepted_;
+    row.progress = Progress::unproven;
+    if (!read_what_it_reached(row)) return;
+    const bool as_wanted = in_sync(row);
+    // EEXIST: another writer put the same entry there in between.
+    if (!written && !(written.error().code == EEXIST && as_wanted)) {
+      row.refusal = written.error();
+      row.progress = as_wanted ? Progress::doubtful : Progress::refused;
+    } else if (!as_wanted) {
+      row.progress = Progress::ignored;
+    } else if (!have_.notes.unverified.contains(row.setting->id)) {
+      row.progress = Progress::proven;
     }
-    return keys;
+  }
+
+  static void block(Row& row, Outcome outcome, std::string why) {
+    row.progress = Progress::blocked;
+    row.blocked_as = outcome;
+    row.detail = std::move(why);
   }
 
   // Decides whether the setting must not be written (now).
   void check_blockers(Row& row) {
-    auto block = [&row](Outcome outcome, std::string why) {
-      row.blocked = outcome;
-      row.detail = std::move(why);
-    };
-    const bool offered = row.op->write != nullptr && has_value(*row.setting, have_);
+    const bool offered = row.op->write != nullptr && has_value(*row.setting, have_.values);
     if (!offered && kernel_.root.exists("sys/class/net/" + port_.netdev + "/bonding"))
-      return block(Outcome::unsupported,
+      return block(row, Outcome::unsupported,
                    port_.netdev + " is a bond: this setting belongs to its member netdevs, which are unmanaged");
-    if (std::string why = why_not(driver_, *row.setting, want_, have_, limits_, port_.netdev); !why.empty())
-      return block(Outcome::unsupported, why);
-    if (options_.conflict && options_.conflict(port_, row.setting->id))
-      return block(Outcome::conflict, "another writer keeps changing it back");
+    if (std::string why = why_not(driver_, *row.setting, want_, have_, port_.netdev); !why.empty())
+      return block(row, Outcome::unsupported, why);
+    if (is_in_conflict(row)) return block(row, Outcome::conflict, "another writer keeps changing it back");
     if (row.setting->id == SettingId::pause && waits_for_pfc())
-      return block(Outcome::pending, "waits until PFC is off");
-    if (!is_disruptive(*row.op, row.setting->id, limits_)) return;
-    if (options_.disruptive == Disruptive::never)
-      return block(Outcome::pending, "the write stops traffic, and the policy has disruptive = \"never\"");
-    if (options_.disruptive == Disruptive::idle && options_.busy && options_.busy(port_))
-      return block(Outcome::pending, "the write stops traffic, and a process, a guest or a container uses the port");
-    if (!options_.window_open) block(Outcome::pending, "the write stops traffic and waits for the maintenance window");
+      return block(row, Outcome::pending, "waits until PFC is off");
+    if (!is_disruptive(row)) return;
+    if (terms_.disruptive == Disruptive::never)
+      return block(row, Outcome::pending, "the write stops traffic, and the policy has disruptive = \"never\"");
+    if (terms_.disruptive == Disruptive::idle && terms_.in_use(port_))
+      return block(row, Outcome::pending,
+                   "the write stops traffic, and a process, a guest or a container uses the port");
+    if (terms_.window == Maintenance::closed)
+      block(row, Outcome::pending, "the write stops traffic and waits for the maintenance window");
   }
 
+  [[nodiscard]] bool is_in_conflict(const Row& row) const {
+    return terms_.in_conflict && terms_.in_conflict(row.setting->id);
+  }
+  [[nodiscard]] bool is_disruptive(const Row& row) const {
+    return fabric::is_disruptive(*row.op, row.setting->id, have_.notes);
+  }
   [[nodiscard]] bool wants_pause() const { return want_.pause && (want_.pause->rx || want_.pause->tx); }
 
   // Global pause goes on while a pending write still has to take PFC off.
   bool waits_for_pfc() {
     if (!wants_pause()) return false;
     const Row* pfc = find(SettingId::pfc);
-    return pfc != nullptr && pfc->blocked == Outcome::pending && have_.pfc && have_.pfc->bits != 0;
+    const bool is_pending = pfc != nullptr && pfc->progress == Progress::blocked && pfc->blocked_as == Outcome::pending;
+    return is_pending && have_.values.pfc && have_.values.pfc->bits != 0;
   }
 
   Result<void> save_original() {
-    if (saved_ || !options_.save_original) return saved_.value_or(Result<void>{});
-    Qos original = before_;
+    if (save_ == nullptr) return {};
+    if (saved_) return *saved_;
+    Qos original = first_.values;
     if (original.fec == kNoFec) original.fec.reset();
     // What the driver does not show would be changed by a restore, though nothing of ours has changed it.
     for (const Setting& setting : kSettings)
-      if (first_.unread[index(setting.id)] && find(setting.id) == nullptr) copy_value(setting, Qos{}, original);
-    saved_ = options_.save_original(port_, original);
+      if (has_key(first_.notes.unread, setting.id) && find(setting.id) == nullptr) copy_value(setting, Qos{}, original);
+    saved_ = (*save_)(port_, original);
     return *saved_;
   }
 
-  // Reads the port again; on failure nothing more is written.
-  bool refresh() {
-    auto now = kernel_.route ? read(kernel_, port_, keys_of(want_), &limits_)
+  // Reads all that is wanted; on failure nothing more is written.
+  bool read_port() {
+    auto now = kernel_.route ? read(kernel_, port_, keys_)
                              : error(EOPNOTSUPP, port_.id() + ": a captured tree has no netlink");
+    partly_read_ = false;
     if (now) have_ = std::move(now).value();
     else lost_ = now.error();
     return now.ok();
   }
 
+  bool read_what_it_reached(const Row& row) {
+    if (row.op->reach == Reach::everything) return read_port();
+    const Keys reached = keys_reached(*row.op, row.setting->id) & (keys_ | always_read());
+    auto done = read_again(kernel_, port_, reached, have_);
+    partly_read_ = true;
+    if (!done) lost_ = done.error();
+    return done.ok();
+  }
+
   // At once only where the link is up; where a write took it down, carrier-up is the time.
   void settle_port() {
-    if (options_.dry_run || lost_ || driver_.settle == nullptr) return;
+    if (dry_run_ || lost_ || driver_.settle == nullptr) return;
     if (std::ranges::none_of(rows_, [](const Row& row) {
-          return row.written && (row.setting->id == SettingId::mtu || row.setting->id == SettingId::pfc);
+          return was_tried(row) && (row.setting->id == SettingId::mtu || row.setting->id == SettingId::pfc);
         }))
       return;
-    auto link = rtnl::link(*kernel_.route, port_.netdev);
+    const auto link = rtnl::link(*kernel_.route, port_.netdev);
     if (!link || !link->carrier.value_or(false)) return;
-    PortIo io = port_io(kernel_, port_);
-    auto settled = driver_.settle(io, have_);
-    Row* pfc = settled ? nullptr : find(SettingId::pfc);
-    if (pfc == nullptr) return;
+    const auto settled = driver_.settle(port_io(kernel_, port_), have_.values);
+    Row* pfc = find(SettingId::pfc);
+    if (settled || pfc == nullptr) return;
     pfc->refusal = settled.error();
-    pfc->doubtful = true;
+    pfc->progress = Progress::doubtful;
   }
 
   [[nodiscard]] Change report(const Row& row) const {
+    const Setting& setting = *row.setting;
+    const bool differed = !same_value(setting, want_, first_.values);
+    const bool was_unread = has_key(first_.notes.unread, setting.id);
     Change out;
     out.port = port_.id();
-    out.setting = row.setting->id;
-    out.disruptive = is_disruptive(*row.op, row.setting->id, limits_);
-    const bool differed = !same_value(*row.setting, want_, before_);
+    out.setting = setting.id;
+    out.disruptive = is_disruptive(row);
     // Equal values have one text: what the driver has rounded is no drift.
-    out.from = first_.unread[index(out.setting)] ? "-" : value_text(*row.setting, differed ? before_ : want_);
-    out.to = value_text(*row.setting, want_);
+    out.from = value_text(setting, differed ? first_.values : want_);
+    if (was_unread) out.from = "-";
+    out.to = value_text(setting, want_);
     out.detail = row.detail;
     if (lost_ && !in_sync(row)) return refused(std::move(out), row, *lost_);
-    if (row.refusal && (row.doubtful || !in_sync(row))) return refused(std::move(out), row, *row.refusal);
+    if (row.progress == Progress::doubtful || (row.progress == Progress::refused && !in_sync(row)))
+      return refused(std::move(out), row, row.refusal);
     // Refused and in sync now: another setting's write did it.
     if (in_sync(row)) {
-      if (!differed && !row.written) return unverified(std::move(out));
-      out.outcome = options_.dry_run ? Outcome::differs : Outcome::applied;
-      if (!differed && out.from == out.to && !first_.unverified.contains(out.setting))
+      if (!differed && !was_tried(row)) return unverified(std::move(out));
+      out.outcome = dry_run_ ? Outcome::differs : Outcome::applied;
+      if (!differed && out.from == out.to && !first_.notes.unverified.contains(setting.id))
         out.detail = "another setting's write overwrites it; written again";
-      const bool was_unread = !differed && first_.unread[index(out.setting)];
-      return row.proven || (options_.dry_run && !was_unread) ? out : unverified(std::move(out));
+      const bool will_be_known = dry_run_ && (differed || !was_unread);
+      if (row.progress == Progress::proven || will_be_known) return out;
+      return unverified(std::move(out));
     }
-    if (!row.blocked && reads_as_wanted(row)) return unverified(std::move(out));
-    out.outcome = row.blocked.value_or(options_.dry_run ? Outcome::differs : Outcome::ignored);
-    if (out.outcome == Outcome::ignored)
-      out.detail = row.setting->id == SettingId::fec && have_.fec == kNoFec
-                       ? "accepted; whether it is in use shows when the link is up"
-                       : "accepted, but reads back as " + value_text(*row.setting, have_);
+    if (row.progress == Progress::blocked) {
+      out.outcome = row.blocked_as;
+      return out;
+    }
+    if (reads_as_wanted(row)) return unverified(std::move(out));
+    out.outcome = Outcome::differs;
+    if (dry_run_) return out;
+    out.outcome = Outcome::ignored;
+    out.detail = "accepted, but reads back as " + value_text(setting, have_.values);
+    if (setting.id == SettingId::fec && have_.values.fec == kNoFec)
+      out.detail = "accepted; whether it is in use shows when the link is up";
     return out;
   }
 
   // The same, unless the reading proves nothing.
   [[nodiscard]] Change unverified(Change out) const {
-    const auto why = limits_.unverified.find(out.setting);
-    if (why == limits_.unverified.end()) return out;
+    const auto why = have_.notes.unverified.find(out.setting);
+    if (why == have_.notes.unverified.end()) return out;
     out.outcome = Outcome::unverified;
     out.detail = why->second;
     return out;
@@ -249,22 +295,22 @@ class Pass {
     out.outcome = Outcome::refused;
     out.code = failure.code;
     if (failure.code == ENODEV) {
-      out.detail =
-          is_there(kernel_, port_)
-              ? "the netdev exists, but its driver answers ENODEV: it is being reset, or has failed (see dmesg)"
-              : "device disappeared";
+      out.detail = "device disappeared";
+      if (is_there(kernel_, port_))
+        out.detail = "the netdev exists, but its driver answers ENODEV: it is being reset, or has failed (see dmesg)";
       return out;
     }
-    std::string remedy = remedy_of(driver_, *row.setting, have_, port_.netdev, failure.code);
+    std::string remedy = remedy_of(driver_, *row.setting, have_.values, port_.netdev, failure.code);
     if (remedy.empty() && failure.code == EPERM) remedy = "needs CAP_NET_ADMIN in the initial user namespace";
-    out.detail = remedy.empty() ? failure.text() : failure.text() + "; " + remedy;
+    out.detail = failure.text();
+    if (!remedy.empty()) out.detail += "; " + remedy;
     return out;
   }
 
-  [[nodiscard]] bool reads_as_wanted(const Row& row) const { return same_value(*row.setting, want_, have_); }
+  [[nodiscard]] bool reads_as_wanted(const Row& row) const { return same_value(*row.setting, want_, have_.values); }
 
   [[nodiscard]] bool in_sync(const Row& row) const {
-    return reads_as_wanted(row) && !limits_.unread[index(row.setting->id)];
+    return reads_as_wanted(row) && !has_key(have_.notes.unread, row.setting->id);
   }
 
   Row* find(SettingId id) {
@@ -273,13 +319,15 @@ class Pass {
 
   Kernel& kernel_;
   Port& port_;
-  const Options& options_;
+  const Terms& terms_;
+  const bool dry_run_;
+  const SaveOriginal* const save_;
   const Driver& driver_;
   const Qos& policy_;
-  Qos want_;  // as the driver will show it
-  Limits limits_;
-  Qos before_, have_;  // first and newest reading
-  Limits first_;       // of the first
+  Qos want_;                  // as the driver will show it
+  Keys keys_;                 // of the rows
+  Reading first_, have_;      // the first and the newest reading
+  bool partly_read_ = false;  // since the whole port was read
   std::vector<Row> rows_;
   unsigned accepted_ = 0;      // writes
   std::optional<Error> lost_;  // the port cannot be read any more
@@ -288,8 +336,30 @@ class Pass {
 
 }  // namespace
 
-Changes reconcile(Kernel& kernel, Port& port, const Qos& want, const Options& options) {
-  return Pass(kernel, port, want, options).run();
+Changes reconcile(Kernel& kernel, Port& port, const Qos& want, const Terms& terms, const SaveOriginal& save) {
+  return Pass(kernel, port, want, terms, false, &save).run();
+}
+
+Changes write_back(Kernel& kernel, Port& port, const Qos& saved, const Terms& terms) {
+  return Pass(kernel, port, saved, terms, false, nullptr).run();
+}
+
+Changes plan(Kernel& kernel, Port& port, const Qos& want, const Terms& terms) {
+  return Pass(kernel, port, want, terms, true, nullptr).run();
+}
+
+Changes plan_on_idle_port(Kernel& kernel, Port& port, const Qos& want, Disruptive disruptive, const Keys& derived) {
+  const UseCheck idle = [](const Port&) { return false; };
+  return plan(kernel, port, want,
+              {.in_use = idle, .disruptive = disruptive, .window = Maintenance::open, .derived = derived});
+}
+
+Result<void> settle(Kernel& kernel, const Port& port) {
+  const Driver& driver = driver_for(port.kernel_driver, &kernel.root, port.netdev);
+  if (driver.settle == nullptr || !kernel.route) return {};
+  const auto have = read(kernel, port, Keys());
+  if (!have) return have.error();
+  return driver.settle(port_io(kernel, port), have->values);
 }
 
 }  // namespace fabric::qos

@@ -72,25 +72,22 @@ class Tester {
     SelfTestStep step;
     step.setting = id;
     step.to = value_text(setting, want);
-    Limits limits;
-    auto have = read(kernel_, port_, keys_, &limits);
+    const auto have = read(kernel_, port_, keys_);
     if (!have) return refused(std::move(step), have.error());
-    step.disruptive = is_disruptive(op, id, limits);
-    step.from = value_text(setting, *have);
-    step.detail = why_not(driver_, setting, want, *have, limits, port_.netdev);
+    step.disruptive = is_disruptive(op, id, have->notes);
+    step.from = value_text(setting, have->values);
+    step.detail = why_not(driver_, setting, want, *have, port_.netdev);
     if (!step.detail.empty()) return step;
     const auto before = rtnl::link(*kernel_.route, port_.netdev);
-    PortIo io = port_io(kernel_, port_);
-    io.limits = limits;
-    io.fec_in_use = driver_.fec_in_use;
     const auto start = Clock::now();
-    auto written = op.write(io, setting, want, *have);
+    const auto written = op.write(port_io(kernel_, port_), setting, want, *have);
     step.took = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start);
     step.link_back = await_carrier(before && before->carrier.value_or(false));
     const auto after = rtnl::link(*kernel_.route, port_.netdev);
     if (before && after)
       step.carrier_downs = after->carrier_down_count.value_or(0) - before->carrier_down_count.value_or(0);
-    return written ? compare(std::move(step), setting, want) : refused(std::move(step), written.error());
+    if (!written) return refused(std::move(step), written.error());
+    return compare(std::move(step), setting, want);
   }
 
  private:
@@ -102,15 +99,18 @@ class Tester {
   }
 
   SelfTestStep compare(SelfTestStep step, const Setting& setting, const Qos& want) const {
-    Limits limits;
-    auto now = read(kernel_, port_, keys_, &limits);
+    const auto now = read(kernel_, port_, keys_);
     if (!now) return refused(std::move(step), now.error());
-    step.read_back = value_text(setting, *now);
+    step.read_back = value_text(setting, now->values);
     step.second = read_second(kernel_, port_.netdev, setting.id);
-    const auto doubt = limits.unverified.find(setting.id);
-    if (!same_value(setting, want, *now)) step.outcome = Outcome::ignored;
-    else step.outcome = doubt == limits.unverified.end() ? Outcome::applied : Outcome::unverified;
-    if (step.outcome == Outcome::unverified) step.detail = doubt->second;
+    if (!same_value(setting, want, now->values)) {
+      step.outcome = Outcome::ignored;
+    } else if (const auto* doubt = find_in(now->notes.unverified, setting.id)) {
+      step.outcome = Outcome::unverified;
+      step.detail = *doubt;
+    } else {
+      step.outcome = Outcome::applied;
+    }
     return step;
   }
 
@@ -159,45 +159,44 @@ std::string why_no_self_test(Kernel& kernel, const Port& port, bool route_allowe
 
 Result<SelfTest> self_test(Kernel& kernel, Port& port, const Qos& want, const SelfTestOptions& options) {
   const Driver& driver = driver_for(port.kernel_driver, &kernel.root, port.netdev);
-  Limits limits;
-  auto before = read(kernel, port, keys_of(expected_of(driver, want, {}, {})), &limits);
+  const auto before = read(kernel, port, keys_of(expected_of(driver, want, {})));
   if (!before) return before.error();
-  const Qos wanted = expected_of(driver, want, *before, limits);
+  const Qos wanted = expected_of(driver, want, *before);
   auto record = state::load_originals(options.directory, state::kSelfTestFile);
   if (!record) return record.error();
   // An earlier test of the port that was killed has the settings from before.
-  if (state::find_original(*record, port) == record->end()) (*record)[state::port_key(port)] = *before;
+  if (state::find_original(*record, port) == record->end()) (*record)[state::port_key(port)] = before->values;
   if (auto saved = save_record(options.directory, *record); !saved) return saved.error();
   SelfTest out;
   Tester tester(kernel, port, options, driver, wanted);
   for (SettingId id : driver.order) {
     if (!has_value(setting_of(id), wanted)) continue;
-    if (options.busy && options.busy(port)) out.stopped = "a process has begun to use RDMA on " + port.id();
+    if (options.in_use(port)) out.stopped = "a process has begun to use RDMA on " + port.id();
     if (!out.stopped.empty()) break;
     out.steps.push_back(tester.write_once(id, wanted));
   }
   const bool had_carrier = port.carrier.value_or(false);
-  Options how;
-  how.busy = options.busy;
-  if (auto ended = end_self_test(kernel, {&port, 1}, options.directory, how)) out.restored = std::move(*ended);
-  else return ended.error();
+  auto ended = end_self_test(kernel, {&port, 1}, options.directory, options.in_use);
+  if (!ended) return ended.error();
+  out.restored = std::move(*ended);
   (void)tester.await_carrier(had_carrier);
   (void)settle(kernel, port);
   return out;
 }
 
-Result<Changes> end_self_test(Kernel& kernel, std::span<Port> ports, const std::string& directory, Options options) {
+Result<Changes> end_self_test(Kernel& kernel, std::span<Port> ports, const std::string& directory,
+                              const UseCheck& in_use) {
   auto record = state::load_originals(directory, state::kSelfTestFile);
   if (!record) return record.error();
   Changes all;
   bool changed = false;
   for (Port& port : ports) {
     if (state::find_original(*record, port) == record->end()) continue;
-    options.only = own_keys(port);
-    const Changes changes = restore(kernel, port, *record, options);
+    // As the test itself did, it does not wait for the maintenance window.
+    const Changes changes = restore(kernel, port, *record, {.in_use = in_use, .window = Maintenance::open});
     all.insert(all.end(), changes.begin(), changes.end());
     // What the port does not offer any more cannot come back by waiting.
-    if (std::ranges::all_of(changes, is_back)) state::forget(*record, port, options.only);
+    if (std::ranges::all_of(changes, is_back)) state::forget(*record, port, own_keys(port));
     changed = true;
   }
   if (changed)

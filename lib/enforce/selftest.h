@@ -30,8 +30,7 @@ struct SelfTestOptions {
   // Below it is the record of the test (state::kSelfTestFile), from before the first write until the settings are
   // restored: the program that starts next restores them if the program is killed (end_self_test()).
   std::string directory = "/";
-  // True if the port is in use: asked before each write, ends the test.
-  std::function<bool(const Port&)> busy;
+  UseCheck in_use;                             // asked before each write: use ends the test
   std::chrono::milliseconds patience{15'000};  // for the carrier after a write
 };
 
@@ -46,6 +45,7 @@ Result<SelfTest> self_test(Kernel& kernel, Port& port, const Qos& want, const Se
 
 // Restores what a self-test that was killed has left on these ports, under the lock of state::kLockFile. Ports that are
 // in use, or not here, keep their record. Empty: there is none.
-Result<Changes> end_self_test(Kernel& kernel, std::span<Port> ports, const std::string& directory, Options options);
+Result<Changes> end_self_test(Kernel& kernel, std::span<Port> ports, const std::string& directory,
+                              const UseCheck& in_use);
 
 }  // namespace fabric::qos

@@ -11,7 +11,10 @@ namespace {
 
 std::string file_of(std::string_view name) {
   std::string path(name);
-  for (char& each : path) each = each == '.' ? '/' : each == '/' ? '.' : each;
+  for (char& each : path) {
+    if (each == '.') each = '/';
+    else if (each == '/') each = '.';
+  }
   return "proc/sys/" + path;
 }
 
@@ -48,9 +51,8 @@ Change write_sysctl(const Root& root, const std::string& file, const SysctlOptio
   const auto after = root.read(file);
   if (!after) return refused(std::move(change), after.error());
   const std::string now = one_spaced(*after);
-  const bool obeyed = now == change.to;
-  return with(std::move(change), obeyed ? Outcome::applied : Outcome::ignored,
-              obeyed ? "" : "accepted, but reads back as " + now);
+  if (now == change.to) return with(std::move(change), Outcome::applied, "");
+  return with(std::move(change), Outcome::ignored, "accepted, but reads back as " + now);
 }
 
 Change reconcile_one(const Root& root, const std::string& name, const std::string& wanted,

@@ -49,7 +49,8 @@ const Capabilities& capabilities_of(std::string_view kernel_driver) {
 
 std::string_view software_driver(bool has_parent_file, std::string_view protocol) {
   if (has_parent_file) return "rxe";
-  return protocol == "iw" ? "siw" : "";
+  if (protocol == "iw") return "siw";
+  return "";
 }
 
 }  // namespace fabric

@@ -15,7 +15,8 @@ constexpr std::array kFeatures{&kEthtoolFeature, &kRdmaCm, &kOptionalCounters, &
 
 const Op* find(std::span<const SettingOp> ops, SettingId setting) {
   const SettingOp* row = find_where(ops, [=](const SettingOp& each) { return each.setting == setting; });
-  return row == nullptr ? nullptr : &row->op;
+  if (row == nullptr) return nullptr;
+  return &row->op;
 }
 
 const Feature* feature_of(SettingId setting) {
@@ -24,19 +25,20 @@ const Feature* feature_of(SettingId setting) {
   return nullptr;
 }
 
-std::string why_impossible(const Driver& driver, const Setting& setting, const Qos& want, const Qos& have,
-                           const Limits& limits) {
+std::string why_impossible(const Driver& driver, const Setting& setting, const Qos& want, const Reading& have) {
   const bool or_none = std::holds_alternative<std::optional<OrNone> Qos::*>(setting.member);
   if (or_none && value_text(setting, want) == "none" && !op_of(driver, setting.id).none)
     return "here it always has a value: write a number, or leave it out";
-  if (setting.id == SettingId::mtu && limits.max_mtu.value_or(0) != 0 && *want.mtu > *limits.max_mtu)
-    return "the netdev takes " + std::to_string(*limits.max_mtu) + " bytes at most";
+  const uint32_t max_mtu = have.capacity.max_mtu.value_or(0);  // 0: the driver does not say
+  if (setting.id == SettingId::mtu && max_mtu != 0 && *want.mtu > max_mtu)
+    return "the netdev takes " + std::to_string(max_mtu) + " bytes at most";
   if (setting.id == SettingId::fec && driver.fec_in_use &&
       ((want.fec->bits & ETHTOOL_FEC_AUTO) != 0 || !std::has_single_bit(want.fec->bits)))
     return "this driver shows the mode in use, and not of which it was chosen: name one mode, or leave it out";
-  std::string why = driver.impossible(setting, want, have, limits);
-  const Feature* feature = why.empty() ? feature_of(setting.id) : nullptr;
-  return feature != nullptr && feature->impossible != nullptr ? feature->impossible(setting, want, limits) : why;
+  if (std::string why = driver.impossible(setting, want, have); !why.empty()) return why;
+  const Feature* feature = feature_of(setting.id);
+  if (feature == nullptr || feature->impossible == nullptr) return {};
+  return feature->impossible(setting, want, have);
 }
 
 }  // namespace
@@ -45,25 +47,34 @@ const Op& op_of(const Driver& driver, SettingId setting) {
   static constexpr Op kNone{};
   if (const Op* own = find(driver.ops, setting)) return *own;
   const Feature* feature = feature_of(setting);
-  return feature != nullptr ? *find(feature->ops, setting) : kNone;
+  if (feature == nullptr) return kNone;
+  return *find(feature->ops, setting);
 }
 
-bool is_disruptive(const Op& op, SettingId setting, const Limits& limits) {
-  return op.write != nullptr && op.disruptive && !limits.harmless[index(setting)];
+bool is_disruptive(const Op& op, SettingId setting, const Notes& notes) {
+  return op.write != nullptr && op.disruptive && !has_key(notes.harmless, setting);
 }
 
-Result<Qos> read_all(const Driver& driver, PortIo& io) {
-  auto out = driver.read(io);
+Keys keys_reached(const Op& op, SettingId setting) {
+  switch (op.reach) {
+    case Reach::everything: return Keys().set();
+    case Reach::netdev: return (keys_in(SettingGroup::dcb) | keys_in(SettingGroup::netdev)).set(index(setting));
+    case Reach::itself: return Keys().set(index(setting));
+  }
+  return Keys().set();
+}
+
+Result<Reading> read_all(const Driver& driver, const PortIo& io, const Keys& keys) {
+  auto out = driver.read(io, keys);
   if (!out) return out;
-  io.fec_in_use = driver.fec_in_use;
-  for (const Feature* feature : kFeatures) feature->read(io, *out);
+  for (const Feature* feature : kFeatures) feature->read(io, keys, *out);
   return out;
 }
 
-Qos expected_of(const Driver& driver, const Qos& want, const Qos& have, const Limits& limits) {
-  Qos out = driver.expected(want, have, limits);
+Qos expected_of(const Driver& driver, const Qos& want, const Reading& have) {
+  Qos out = driver.expected(want, have);
   for (const Feature* feature : kFeatures)
-    if (feature->expected != nullptr) feature->expected(out, have, limits);
+    if (feature->expected != nullptr) feature->expected(out, have);
   return out;
 }
 
@@ -75,13 +86,14 @@ std::string remedy_of(const Driver& driver, const Setting& setting, const Qos& h
   return driver.remedy(setting, have, netdev, code);
 }
 
-std::string why_not(const Driver& driver, const Setting& setting, const Qos& want, const Qos& have,
-                    const Limits& limits, const std::string& netdev) {
-  if (op_of(driver, setting.id).write != nullptr && has_value(setting, have))
-    return why_impossible(driver, setting, want, have, limits);
-  if (const auto* reason = find_in(limits.reasons, setting.id)) return *reason;
-  const std::string why = remedy_of(driver, setting, have, netdev, 0);
-  return why.empty() ? "the driver does not offer it" : why;
+std::string why_not(const Driver& driver, const Setting& setting, const Qos& want, const Reading& have,
+                    const std::string& netdev) {
+  if (op_of(driver, setting.id).write != nullptr && has_value(setting, have.values))
+    return why_impossible(driver, setting, want, have);
+  if (const auto* reason = find_in(have.notes.reasons, setting.id)) return *reason;
+  const std::string why = remedy_of(driver, setting, have.values, netdev, 0);
+  if (why.empty()) return "the driver does not offer it";
+  return why;
 }
 
 std::span<const Driver* const> drivers() { return kDrivers; }

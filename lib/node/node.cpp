@@ -14,11 +14,9 @@ namespace qos {
 
 Keys own_keys(const Port& port) {
   if (port.bond.empty()) return Keys().set();
-  Keys of_bond;
-  for (const SettingId setting : {SettingId::mtu, SettingId::roce_mode, SettingId::roce_tos, SettingId::traffic_class,
-                                  SettingId::optional_counters})
-    of_bond.set(index(setting));
-  return port.bond == port.netdev ? of_bond : ~of_bond;
+  const Keys of_bond = keys_in(SettingGroup::rdma).set(index(SettingId::mtu));
+  if (port.bond == port.netdev) return of_bond;
+  return ~of_bond;
 }
 
 }  // namespace qos

@@ -11,7 +11,7 @@
 #include "node/inventory_part.h"
 #include "node/network.h"
 #include "node/platform.h"
-#include "setting/qos.h"
+#include "setting/reading.h"
 #include "wire/neighbor.h"
 #include "wire/transceiver.h"
 
@@ -113,7 +113,7 @@ struct Port {
   std::optional<uint32_t> active_mtu;  // path MTU in bytes; from verbs, else by iboe_get_mtu() of the netdev MTU
   std::vector<Gid> gids;
   Qos qos;                          // settings as read
-  Limits limits;                    // and what they could be
+  Capacity capacity;                // and what they could be
   std::vector<std::string> unread;  // what could not be read, with the reason: "ethtool statistics: ... (EPERM)"
   PortCounters counters;
   std::optional<LinkStatus> link_status{};  // the reason for link down; absent: not reported by the driver

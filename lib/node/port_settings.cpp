@@ -8,11 +8,17 @@
 namespace fabric::qos {
 namespace {
 
-Result<Qos> read_tree(const Root& root, const std::string& netdev) {
+// What one message each of dcbnl, ethtool and rtnetlink brings. Every reading is saved as an original to restore, so
+// rarely used settings are not among them.
+constexpr SettingId kAlwaysRead[]{SettingId::dcbx, SettingId::fw_lldp, SettingId::pause,
+                                  SettingId::mtu,  SettingId::trust,   SettingId::dscp_map,
+                                  SettingId::ets,  SettingId::pfc,     SettingId::cable_length};
+
+Result<Reading> read_tree(const Root& root, const std::string& netdev) {
   auto mtu = root.read_line("sys/class/net/" + netdev + "/mtu");
   if (!mtu) return mtu.error();
-  Qos out;
-  out.mtu = parse_number<uint32_t>(*mtu);
+  Reading out;
+  out.values.mtu = parse_number<uint32_t>(*mtu);
   return out;
 }
 
@@ -25,35 +31,58 @@ Result<void> same_device(Kernel& kernel, const Port& port) {
 }
 
 // Requires CAP_SYS_ADMIN to read: the value that fabric-agent-pci.service last read.
-void take_published_mrrs(PortIo& io, Qos& out) {
+void take_published_mrrs(const PortIo& io, Reading& out) {
   const auto state = state::load_pci_state(io.kernel.root);
   if (!state || !*state) return;
   const auto function = (*state)->functions.find(io.pci);
   if (function == (*state)->functions.end()) return;
-  out.mrrs = function->second.mrrs;
-  if (!out.mrrs && !function->second.unread.empty()) io.limits.reasons[SettingId::mrrs] = function->second.unread;
+  out.values.mrrs = function->second.mrrs;
+  if (!out.values.mrrs && !function->second.unread.empty()) out.not_offered(SettingId::mrrs, function->second.unread);
+}
+
+Result<Reading> read_keys(Kernel& kernel, const Port& port, const Keys& keys, const Keys& wanted) {
+  if (port.netdev.empty()) return error(ENODEV, port.id() + ": no netdev");
+  if (!kernel.route) return read_tree(kernel.root, port.netdev);
+  if (auto same = same_device(kernel, port); !same) return same.error();
+  PortIo io = port_io(kernel, port);
+  io.wanted = wanted;
+  auto out = read_all(driver_for(port.kernel_driver, &kernel.root, port.netdev), io, keys);
+  if (out && has_key(keys, SettingId::mrrs) && !out->values.mrrs && !port.pci.empty()) take_published_mrrs(io, *out);
+  return out;
 }
 
 }  // namespace
 
-PortIo port_io(Kernel& kernel, const Port& port) { return {kernel, port.netdev, port.rdma, port.number, port.pci}; }
+PortIo port_io(Kernel& kernel, const Port& port) {
+  return {.kernel = kernel,
+          .netdev = port.netdev,
+          .rdma = port.rdma,
+          .port = port.number,
+          .pci = port.pci,
+          .fec_in_use = driver_for(port.kernel_driver, &kernel.root, port.netdev).fec_in_use};
+}
+
+Keys always_read() {
+  Keys out;
+  for (SettingId id : kAlwaysRead) out.set(index(id));
+  return out;
+}
+
+Result<Reading> read(Kernel& kernel, const Port& port, const Keys& keys) {
+  return read_keys(kernel, port, keys | always_read(), keys);
+}
+
+Result<void> read_again(Kernel& kernel, const Port& port, const Keys& keys, Reading& have) {
+  const auto now = read_keys(kernel, port, keys, keys);
+  if (!now) return now.error();
+  update(have, *now, keys);
+  return {};
+}
 
 bool is_there(Kernel& kernel, const Port& port) {
   if (!kernel.route || port.netdev.empty()) return false;
   const auto link = rtnl::link(*kernel.route, port.netdev);
   return link && (port.ifindex == 0 || link->ifindex == port.ifindex);
-}
-
-Result<Qos> read(Kernel& kernel, const Port& port, const Keys& keys, Limits* limits) {
-  if (port.netdev.empty()) return error(ENODEV, port.id() + ": no netdev");
-  if (!kernel.route) return read_tree(kernel.root, port.netdev);
-  if (auto same = same_device(kernel, port); !same) return same.error();
-  PortIo io = port_io(kernel, port);
-  io.keys = keys;
-  auto out = read_all(driver_for(port.kernel_driver, &kernel.root, port.netdev), io);
-  if (out && io.wants(SettingId::mrrs) && !out->mrrs && !port.pci.empty()) take_published_mrrs(io, *out);
-  if (limits != nullptr) *limits = std::move(io.limits);
-  return out;
 }
 
 }  // namespace fabric::qos

@@ -17,9 +17,10 @@ void read_settings(Context& context, Port& port) {
     if (text) port.qos.mtu = parse_number<uint32_t>(*text);
     return;
   }
-  auto read = qos::read(context.kernel, port, context.options.keys, &port.limits);
-  if (read) port.qos = std::move(read).value();
-  else note(port, "settings", read.error());
+  auto reading = qos::read(context.kernel, port, context.options.keys);
+  if (!reading) return note(port, "settings", reading.error());
+  port.qos = std::move(reading->values);
+  port.capacity = std::move(reading->capacity);
 }
 
 void read_counters(Context& context, Port& port) {

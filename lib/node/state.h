@@ -7,7 +7,7 @@
 #include "base/fd.h"
 #include "kernel/capture/root.h"
 #include "node/node.h"
-#include "setting/qos.h"
+#include "setting/setting_table.h"
 
 namespace fabric::state {
 

@@ -4,7 +4,7 @@
 
 #include "node/node.h"
 #include "policy/rules.h"
-#include "setting/qos.h"
+#include "setting/setting_table.h"
 
 namespace fabric {
 

@@ -2,7 +2,6 @@
 #include "policy/port_entry.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include "base/find.h"
@@ -117,67 +116,14 @@ void read_match(ConfigReader& reader, const toml::node& node, Match& match) {
 
 // ---- one setting: what an operator may ask for, which is narrower than what a port can show (read_setting())
 
-std::string class_text(size_t tc) { return "traffic class " + std::to_string(tc); }
-
-// The place of the part of an ets table, else of the table.
-toml::source_position at_part(const toml::node& node, std::string_view part) {
-  const toml::node* found = node.as_table()->get(part);
-  return (found != nullptr ? *found : node).source().begin;
-}
-
-MaybeProblem check_ets_class(const Ets& ets, const toml::node& node, size_t tc) {
-  const auto* tsa = node.as_table()->get("tsa")->as_array();
+// A file lists the algorithms of the classes that it uses; Ets has all eight, and no longer knows which were listed.
+MaybeProblem check_listed_classes(const Ets& ets, const toml::node& node) {
+  const toml::node* tsa = node.as_table()->get("tsa");
   for (size_t prio = 0; prio < ets.prio_tc.size(); ++prio)
-    if (ets.prio_tc[prio] == tc && tc >= tsa->size())
-      return TomlProblem{at_part(node, "tsa"), "priority " + std::to_string(prio) + " goes to " + class_text(tc) +
-                                                   ", which has no algorithm: tsa lists " +
-                                                   std::to_string(tsa->size())};
-  if (tc < tsa->size() && (ets.tsa[tc] == Tsa::vendor || ets.tsa[tc] == Tsa::cb_shaper))
-    return TomlProblem{tsa->get(tc)->source().begin, "expected \"strict\" or \"ets\", which every driver has"};
-  if (ets.tsa[tc] != Tsa::ets && ets.bw[tc] != 0)
-    return TomlProblem{
-        at_part(node, "bw"),
-        class_text(tc) + " is strict and takes what it needs: its bw must be 0, not " + std::to_string(ets.bw[tc])};
-  return std::nullopt;
-}
-
-MaybeProblem check_ets(const toml::node& node, const Qos& value) {
-  const Ets& ets = *value.ets;
-  unsigned sum = 0;
-  bool any = false;
-  for (size_t tc = 0; tc < ets.tsa.size(); ++tc) {
-    if (auto problem = check_ets_class(ets, node, tc)) return problem;
-    any = any || ets.tsa[tc] == Tsa::ets;
-    if (ets.tsa[tc] == Tsa::ets) sum += ets.bw[tc];
-  }
-  if (any && sum != 100)
-    return TomlProblem{at_part(node, "bw"),
-                       "the bandwidths of the ets classes add up to " + std::to_string(sum) + ", not 100"};
-  return std::nullopt;
-}
-
-// RFC 3168: ECN bits 3 mean "congestion experienced".
-MaybeProblem check_ecn_bits(const toml::node& node, uint32_t tos) {
-  if ((tos & 3U) != 3) return std::nullopt;
-  return fault_at(node, std::to_string(tos) + " has both ECN bits set, which marks every packet as congested");
-}
-
-// mlx5e_dcbnl_ieee_setmaxrate(), Linux 5.10 to 6.12: units of 100 Mb/s up to 25.5 Gb/s, of 1 Gb/s up to 255 Gb/s; more
-// is refused, or cut to eight bits by Linux 5.10 and OFED. The only driver of ours that limits rates.
-MaybeProblem check_maxrate(const toml::node& node, const Qos& value) {
-  constexpr uint64_t kSmall = 100'000, kLarge = 1'000'000, kSmallMost = 25'500'000, kMost = 255'000'000;
-  const auto* array = node.as_array();
-  for (size_t tc = 0; tc < value.maxrate->kbit.size(); ++tc) {
-    const uint64_t rate = value.maxrate->kbit[tc], unit = rate <= kSmallMost ? kSmall : kLarge;
-    const auto at = array->get(tc)->source().begin;
-    if (rate > kMost)
-      return TomlProblem{at,
-                         std::to_string(rate) +
-                             " is more than the 255 Gb/s that mlx5 can limit to: older drivers cut it to another rate"};
-    if (rate % unit != 0)
-      return TomlProblem{at, std::to_string(rate) +
-                                 " would be rounded: mlx5 limits in steps of 100000 up to 25500000, of 1000000 above"};
-  }
+    if (ets.prio_tc[prio] >= tsa->as_array()->size())
+      return fault_at(*tsa, "priority " + std::to_string(prio) + " goes to traffic class " +
+                                std::to_string(ets.prio_tc[prio]) + ", which has no algorithm: tsa lists " +
+                                std::to_string(tsa->as_array()->size()));
   return std::nullopt;
 }
 
@@ -195,25 +141,20 @@ MaybeProblem check_range(const Setting& setting, const toml::node& node) {
   return problem;
 }
 
-// Rules within the value that was read: the sum of ets, ECN bits.
+// The rule of the setting's row, within the value that was read: the sum of ets, ECN bits.
 MaybeProblem check_value(const Setting& setting, const toml::node& node, const Qos& value) {
-  switch (setting.id) {
-    case SettingId::ets: return check_ets(node, value);
-    case SettingId::maxrate: return check_maxrate(node, value);
-    case SettingId::roce_tos: return check_ecn_bits(node, *value.roce_tos);
-    case SettingId::traffic_class: return check_ecn_bits(node, value.traffic_class->value.value_or(0));
-    case SettingId::mrrs:  // PCIe 4.0 section 7.5.3.4: 128 << n
-      if (std::has_single_bit(*value.mrrs)) return std::nullopt;
-      return fault_at(node, "expected a power of two, not " + std::to_string(*value.mrrs));
-    case SettingId::fec:
-      if (value.fec->bits == 0) return fault_at(node, "the list is empty");
-      if ((value.fec->bits & kFecOff) == 0 || value.fec->bits == kFecOff) return std::nullopt;
-      return fault_at(node, "\"off\" excludes other modes");
-    case SettingId::apptrust:
-      if (!value.apptrust->selectors.empty()) return std::nullopt;
-      return fault_at(node, "the list is empty");
-    default: return std::nullopt;
-  }
+  if (setting.id == SettingId::ets)
+    if (auto problem = check_listed_classes(*value.ets, node)) return problem;
+  if (setting.check == nullptr) return std::nullopt;
+  auto problem = setting.check(value);
+  if (!problem) return std::nullopt;
+  // The narrowest place that the file has for it.
+  const toml::node* at = &node;
+  if (const auto* table = at->as_table(); table != nullptr && table->contains(problem->part))
+    at = table->get(problem->part);
+  if (const auto* list = at->as_array(); list != nullptr && problem->element && *problem->element < list->size())
+    at = list->get(*problem->element);
+  return fault_at(*at, std::move(problem->what));
 }
 
 // What a value looks like, by its kind, in the order of Setting::Member; of numbers, empty.

@@ -27,7 +27,7 @@
 
 #include "base/parse.h"
 #include "base/result.h"
-#include "setting/qos.h"
+#include "setting/setting_table.h"
 
 namespace fabric {
 

@@ -1,10 +1,168 @@
 // SPDX-License-Identifier: Apache-2.0
-// The settings of a port, a row each.
+// The settings of a port: their values, and a row each.
 #pragma once
 
-#include "setting/qos.h"
+#include <bitset>
+#include <functional>
+#include <variant>
+
+#include "base/status.h"
+#include "setting/value.h"
 
 namespace fabric {
+
+// Absent means: not wanted (policy), or not offered by this port (reading). Absent is never zero.
+// Members are in the order of kSettings; a member without a row does not compile (tests/unit/enforce/setting_test.cpp).
+struct Qos {
+  std::optional<Dcbx> dcbx;
+  std::optional<bool> fw_lldp;  // the firmware's own LLDP agent
+  std::optional<Pause> pause;
+  std::optional<uint32_t> mtu;               // bytes, netdev MTU
+  std::optional<uint32_t> ring_rx, ring_tx;  // descriptors
+  std::optional<uint32_t> channels;          // combined
+  std::optional<Fec> fec;
+  std::optional<Trust> trust;
+  std::optional<AppTrust> apptrust;
+  std::optional<DscpMap> dscp_map;
+  std::optional<Ets> ets;
+  std::optional<Eight> prio2buffer;
+  std::optional<Buffers> buffer_size;
+  std::optional<PrioSet> pfc;
+  std::optional<uint32_t> cable_length;  // meters
+  std::optional<Rates> maxrate;
+  // Congestion control. Names and units of the DCQCN parameters are those of the vendors (OFED's sysfs, NVIDIA "DCQCN
+  // CC Parameters"; bnxt_re's debugfs).
+  std::optional<PrioSet> ecn_rp, ecn_np;
+  std::optional<uint32_t> cnp_dscp;
+  std::optional<OrNone> cnp_prio;  // none: the adapter chooses
+  std::optional<uint32_t> min_time_between_cnps, clamp_tgt_rate, clamp_tgt_rate_after_time_inc;
+  std::optional<uint32_t> rpg_time_reset, rpg_byte_reset, rpg_threshold;
+  std::optional<uint32_t> rpg_max_rate, rpg_ai_rate, rpg_hai_rate;
+  std::optional<uint32_t> rpg_gd, rpg_min_dec_fac, rpg_min_rate;
+  std::optional<uint32_t> rate_to_set_on_first_cnp, dce_tcp_g, dce_tcp_rtt;
+  std::optional<uint32_t> rate_reduce_monitor_period, initial_alpha_value;
+  std::optional<OrNone> rtt_resp_dscp;  // none: the adapter chooses
+  std::optional<bool> cc;
+  std::optional<uint32_t> cc_mode, cc_g, cc_phases, cc_init_cr, cc_init_tr;
+  std::optional<uint32_t> cc_rtt, cc_tcp_cp, cc_inactivity_cp, roce_dscp, roce_prio;
+  // What connections and queue pairs are given.
+  std::optional<RoceMode> roce_mode;
+  std::optional<uint32_t> roce_tos;
+  std::optional<OrNone> traffic_class;  // none: each queue pair keeps its own
+  std::optional<Names> optional_counters;
+  std::optional<uint32_t> mrrs;  // bytes
+  bool operator==(const Qos&) const = default;
+};
+
+// The row of kSettings, in its order.
+enum class SettingId : uint8_t {
+  dcbx,
+  fw_lldp,
+  pause,
+  mtu,
+  ring_rx,
+  ring_tx,
+  channels,
+  fec,
+  trust,
+  apptrust,
+  dscp_map,
+  ets,
+  prio2buffer,
+  buffer_size,
+  pfc,
+  cable_length,
+  maxrate,
+  ecn_rp,
+  ecn_np,
+  cnp_dscp,
+  cnp_prio,
+  min_time_between_cnps,
+  clamp_tgt_rate,
+  clamp_tgt_rate_after_time_inc,
+  rpg_time_reset,
+  rpg_byte_reset,
+  rpg_threshold,
+  rpg_max_rate,
+  rpg_ai_rate,
+  rpg_hai_rate,
+  rpg_gd,
+  rpg_min_dec_fac,
+  rpg_min_rate,
+  rate_to_set_on_first_cnp,
+  dce_tcp_g,
+  dce_tcp_rtt,
+  rate_reduce_monitor_period,
+  initial_alpha_value,
+  rtt_resp_dscp,
+  cc,
+  cc_mode,
+  cc_g,
+  cc_phases,
+  cc_init_cr,
+  cc_init_tr,
+  cc_rtt,
+  cc_tcp_cp,
+  cc_inactivity_cp,
+  roce_dscp,
+  roce_prio,
+  roce_mode,
+  roce_tos,
+  traffic_class,
+  optional_counters,
+  mrrs
+};
+constexpr size_t index(SettingId id) { return static_cast<size_t>(id); }
+
+// What a setting belongs to. What reads, writes or explains several settings asks for the group, never for a list.
+enum class SettingGroup : uint8_t {
+  dcb,         // how the port classifies, queues and pauses (dcbnl)
+  netdev,      // the netdev and its link: MTU, pause, rings, channels, FEC, the firmware's LLDP agent
+  congestion,  // DCQCN: ECN, CNPs, and the RoCE marks that go with it
+  rdma,        // what the RDMA device gives connections and queue pairs, and counts
+  pci,         // the PCI function
+};
+
+// The kernel's notification that follows when a program writes the setting. nothing: written through a file, or by a
+// command that the kernel does not announce.
+enum class NotificationKind : uint8_t { nothing, dcb, ethtool, link };
+
+// Why an operator's value is not accepted.
+struct ValueProblem {
+  std::string what;
+  std::string_view part{};          // of a table, to which the problem belongs: "bw"; empty: the whole value
+  std::optional<size_t> element{};  // of the list
+};
+// The rules of a value beside its range. They are narrower than what a port can show. Called only if the setting is
+// given.
+using ValueRule = std::optional<ValueProblem>(const Qos& want);
+ValueRule check_fec, check_apptrust, check_ets, check_maxrate, check_roce_tos, check_traffic_class, check_mrrs;
+inline constexpr ValueRule* kNoRule = nullptr;  // every value in the range is accepted
+
+// One setting = one row. The TOML key, the unknown-key error, plan, apply, read-back, text, JSON, the metric's label,
+// the journal field, the evidence of who changed it and its place among features all follow from the row and the
+// member's kind. A row without its group, its notification or its rule does not compile.
+struct Setting {
+  template <class... Kinds>
+  using AnyOf = std::variant<std::optional<Kinds> Qos::*...>;
+  using Member = AnyOf<Dcbx, bool, Pause, uint32_t, Fec, Trust, AppTrust, DscpMap, Ets, Eight, Buffers, PrioSet, Rates,
+                       RoceMode, OrNone, Names>;
+  SettingId id;
+  std::string_view key;
+  SettingGroup group;
+  NotificationKind announced;
+  std::string_view help;  // one line, as in fabric-agent.toml(5)
+  Member member;
+  ValueRule* check;
+  // When a port differs. Critical: packets are lost or misdirected at once. Warning: lower speed or less margin.
+  Status severity;
+  std::string_view meaning;
+  // The range of a number that an operator may set, and its unit. Ranges of the DCQCN parameters: NVIDIA "DCQCN CC
+  // Parameters" where it gives one, else the width of the field in mstflint's tools_open_roce_cc_ecn.
+  uint32_t min = 0, max = UINT32_MAX;
+  std::string_view unit{};
+  uint32_t example = 0;  // of a number, for the error text; 0: min
+};
 
 // A parameter of congestion control.
 constexpr Setting dcqcn(SettingId id, std::string_view key, std::string_view help, std::optional<uint32_t> Qos::*member,
@@ -12,97 +170,117 @@ constexpr Setting dcqcn(SettingId id, std::string_view key, std::string_view hel
   constexpr std::string_view kDiffers =
       "A parameter of congestion control (DCQCN) differs from the policy. Flows on this port slow down or recover "
       "differently from those of their peers.";
-  return {id, key, help, member, Status::warning, kDiffers, min, max, unit, example};
+  return {id,
+          key,
+          SettingGroup::congestion,
+          NotificationKind::nothing,
+          help,
+          member,
+          kNoRule,
+          Status::warning,
+          kDiffers,
+          min,
+          max,
+          unit,
+          example};
 }
 
 inline constexpr std::array kSettings{
-    Setting{SettingId::dcbx, "dcbx",
+    Setting{SettingId::dcbx, "dcbx", SettingGroup::dcb, NotificationKind::nothing,
             "who owns DCBX: \"host\" takes it from the NIC's firmware, which would overwrite the rest", &Qos::dcbx,
-            Status::warning,
+            kNoRule, Status::warning,
             "The owner of DCBX differs from the policy. NIC firmware that owns DCBX can overwrite PFC and ETS without "
             "notice."},
     Setting{
-        SettingId::fw_lldp, "fw_lldp",
+        SettingId::fw_lldp, "fw_lldp", SettingGroup::netdev, NotificationKind::ethtool,
         "the LLDP agent in the NIC's firmware (Intel's fw-lldp-agent, disable-fw-lldp); off, so that the host sets DCB",
-        &Qos::fw_lldp, Status::warning,
+        &Qos::fw_lldp, kNoRule, Status::warning,
         "The LLDP agent in the NIC firmware differs from the policy. While it runs, it owns DCBX and overwrites PFC "
         "and ETS."},
     Setting{
-        SettingId::pause, "pause",
-        "global (802.3x) pause: \"off\", \"rx\", \"tx\", \"rx,tx\"; off wherever PFC is used", &Qos::pause,
+        SettingId::pause, "pause", SettingGroup::netdev, NotificationKind::ethtool,
+        "global (802.3x) pause: \"off\", \"rx\", \"tx\", \"rx,tx\"; off wherever PFC is used", &Qos::pause, kNoRule,
         Status::critical,
         "Global pause differs from the policy. With PFC in use, global pause stops all priorities and disables PFC."},
-    Setting{SettingId::mtu, "mtu", "netdev MTU in bytes; 4200 or more gives the RoCE path MTU 4096", &Qos::mtu,
-            Status::warning,
+    Setting{SettingId::mtu, "mtu", SettingGroup::netdev, NotificationKind::link,
+            "netdev MTU in bytes; 4200 or more gives the RoCE path MTU 4096", &Qos::mtu, kNoRule, Status::warning,
             "The MTU differs from the policy. RoCE uses smaller packets, or the packets of the peer are too large.", 68,
             65535, "bytes", 4200},
-    Setting{SettingId::ring_rx, "ring_rx", "receive descriptors of the netdev (ethtool -G)", &Qos::ring_rx,
-            Status::warning,
+    Setting{SettingId::ring_rx, "ring_rx", SettingGroup::netdev, NotificationKind::ethtool,
+            "receive descriptors of the netdev (ethtool -G)", &Qos::ring_rx, kNoRule, Status::warning,
             "The netdev has a different number of receive descriptors. Bursts of TCP/IP can overrun it. RDMA is not "
             "affected.",
             1, 65536, "", 8192},
-    Setting{SettingId::ring_tx, "ring_tx", "send descriptors of the netdev (ethtool -G)", &Qos::ring_tx,
-            Status::warning,
+    Setting{SettingId::ring_tx, "ring_tx", SettingGroup::netdev, NotificationKind::ethtool,
+            "send descriptors of the netdev (ethtool -G)", &Qos::ring_tx, kNoRule, Status::warning,
             "The netdev has a different number of transmit descriptors. TCP/IP can be slower. RDMA is not affected.", 1,
             65536, "", 8192},
-    Setting{SettingId::channels, "channels", "combined queues of the netdev (ethtool -L)", &Qos::channels,
-            Status::warning, "The netdev has a different number of queues. TCP/IP can be slower. RDMA is not affected.",
-            1, 4096, "", 64},
-    Setting{SettingId::fec, "fec",
+    Setting{SettingId::channels, "channels", SettingGroup::netdev, NotificationKind::ethtool,
+            "combined queues of the netdev (ethtool -L)", &Qos::channels, kNoRule, Status::warning,
+            "The netdev has a different number of queues. TCP/IP can be slower. RDMA is not affected.", 1, 4096, "",
+            64},
+    Setting{SettingId::fec, "fec", SettingGroup::netdev, NotificationKind::ethtool,
             "forward error correction: \"auto\", \"off\", \"rs\", \"baser\", \"llrs\", as on the switch", &Qos::fec,
-            Status::warning,
+            check_fec, Status::warning,
             "Forward error correction differs from the policy. If the switch uses another mode, the link stays down or "
             "loses packets."},
-    Setting{SettingId::trust, "trust", "classify received frames by \"dscp\" or by \"pcp\"", &Qos::trust,
-            Status::critical,
+    Setting{SettingId::trust, "trust", SettingGroup::dcb, NotificationKind::dcb,
+            "classify received frames by \"dscp\" or by \"pcp\"", &Qos::trust, kNoRule, Status::critical,
             "Received frames are classified by the wrong header field: RoCE lands in a priority without PFC."},
-    Setting{SettingId::apptrust, "apptrust",
+    Setting{SettingId::apptrust, "apptrust", SettingGroup::dcb, NotificationKind::dcb,
             "order of the header fields that classify, as [\"dscp\", \"pcp\"], where the driver has an APP trust table",
-            &Qos::apptrust, Status::critical,
+            &Qos::apptrust, check_apptrust, Status::critical,
             "Received frames are classified by header fields in a different order: RoCE can land in a priority without "
             "PFC."},
-    Setting{SettingId::dscp_map, "dscp_map", "DSCP to priority, as { 26 = 3, 48 = 6 }", &Qos::dscp_map,
-            Status::critical, "The DSCP map differs from that of the network: RoCE or CNP packets lose their class."},
-    Setting{SettingId::ets, "ets", "priority to traffic class, algorithm and bandwidth of each class (802.1Qaz)",
-            &Qos::ets, Status::critical,
+    Setting{SettingId::dscp_map, "dscp_map", SettingGroup::dcb, NotificationKind::dcb,
+            "DSCP to priority, as { 26 = 3, 48 = 6 }", &Qos::dscp_map, kNoRule, Status::critical,
+            "The DSCP map differs from that of the network: RoCE or CNP packets lose their class."},
+    Setting{SettingId::ets, "ets", SettingGroup::dcb, NotificationKind::dcb,
+            "priority to traffic class, algorithm and bandwidth of each class (802.1Qaz)", &Qos::ets, check_ets,
+            Status::critical,
             "Traffic classes share the link differently from the policy: RoCE can starve or lose its own queue."},
-    Setting{SettingId::prio2buffer, "prio2buffer", "receive buffer of each priority, as eight numbers",
-            &Qos::prio2buffer, Status::critical,
+    Setting{SettingId::prio2buffer, "prio2buffer", SettingGroup::dcb, NotificationKind::dcb,
+            "receive buffer of each priority, as eight numbers", &Qos::prio2buffer, kNoRule, Status::critical,
             "Priorities share receive buffers differently from the policy: a lossless priority that shares a buffer "
             "loses packets, or pauses for others."},
-    Setting{SettingId::buffer_size, "buffer_size",
+    Setting{SettingId::buffer_size, "buffer_size", SettingGroup::dcb, NotificationKind::dcb,
             "bytes of the eight receive buffers; \"auto\" computes the headroom from cable, speed and MTU",
-            &Qos::buffer_size, Status::critical,
+            &Qos::buffer_size, kNoRule, Status::critical,
             "The sizes of the receive buffers differ from the policy: a buffer that is too small loses packets of a "
             "lossless priority."},
-    Setting{SettingId::pfc, "pfc", "priorities with priority flow control, as [3]", &Qos::pfc, Status::critical,
+    Setting{SettingId::pfc, "pfc", SettingGroup::dcb, NotificationKind::dcb,
+            "priorities with priority flow control, as [3]", &Qos::pfc, kNoRule, Status::critical,
             "PFC differs from the priorities that the network pauses: RoCE drops packets under congestion, or other "
             "priorities are paused."},
-    Setting{SettingId::cable_length, "cable_length", "meters of cable; sizes the headroom on drivers that ask for it",
-            &Qos::cable_length, Status::warning,
+    Setting{SettingId::cable_length, "cable_length", SettingGroup::dcb, NotificationKind::dcb,
+            "meters of cable; sizes the headroom on drivers that ask for it", &Qos::cable_length, kNoRule,
+            Status::warning,
             "The headroom is sized for a different cable. A length that is too short loses packets when PFC pauses the "
             "link.",
             1, 999, "m", 30},
-    Setting{SettingId::maxrate, "maxrate", "rate limit of the eight traffic classes, in kbit/s; 0 is none",
-            &Qos::maxrate, Status::warning,
+    Setting{SettingId::maxrate, "maxrate", SettingGroup::dcb, NotificationKind::dcb,
+            "rate limit of the eight traffic classes, in kbit/s; 0 is none", &Qos::maxrate, check_maxrate,
+            Status::warning,
             "The rate limits of traffic classes differ from the policy: RoCE is slower than it could be, or uses "
             "reserved bandwidth."},
-    Setting{SettingId::ecn_rp, "ecn_rp", "priorities on which CNPs slow the sender down (DCQCN reaction point), as [3]",
-            &Qos::ecn_rp, Status::warning,
+    Setting{SettingId::ecn_rp, "ecn_rp", SettingGroup::congestion, NotificationKind::nothing,
+            "priorities on which CNPs slow the sender down (DCQCN reaction point), as [3]", &Qos::ecn_rp, kNoRule,
+            Status::warning,
             "Congestion notifications slow down other priorities than the policy wants: congestion then ends in PFC "
             "pause."},
-    Setting{SettingId::ecn_np, "ecn_np",
+    Setting{SettingId::ecn_np, "ecn_np", SettingGroup::congestion, NotificationKind::nothing,
             "priorities on which ECN marks are answered with CNPs (DCQCN notification point), as [3]", &Qos::ecn_np,
-            Status::warning,
+            kNoRule, Status::warning,
             "ECN marks are answered with CNPs on other priorities than the policy wants: senders then notice "
             "congestion by PFC only."},
-    Setting{SettingId::cnp_dscp, "cnp_dscp", "DSCP of the congestion notification packets (CNP)", &Qos::cnp_dscp,
-            Status::warning,
+    Setting{SettingId::cnp_dscp, "cnp_dscp", SettingGroup::congestion, NotificationKind::nothing,
+            "DSCP of the congestion notification packets (CNP)", &Qos::cnp_dscp, kNoRule, Status::warning,
             "CNPs carry a different DSCP: the network queues them with other traffic, and senders slow down too late.",
             0, 63, "", 48},
     Setting{
-        SettingId::cnp_prio, "cnp_prio", "802.1p priority of the congestion notification packets (CNP), or \"none\"",
-        &Qos::cnp_prio, Status::warning,
+        SettingId::cnp_prio, "cnp_prio", SettingGroup::congestion, NotificationKind::nothing,
+        "802.1p priority of the congestion notification packets (CNP), or \"none\"", &Qos::cnp_prio, kNoRule,
+        Status::warning,
         "CNPs have a different priority: the network queues them with other traffic, and senders slow down too late.",
         0, 7, "", 6},
     dcqcn(SettingId::min_time_between_cnps, "min_time_between_cnps",
@@ -144,12 +322,13 @@ inline constexpr std::array kSettings{
           "reaction point: microseconds between two decreases", &Qos::rate_reduce_monitor_period, 1, 131071, "us"),
     dcqcn(SettingId::initial_alpha_value, "initial_alpha_value", "reaction point: alpha of a new flow, of 1024",
           &Qos::initial_alpha_value, 1, 1023, "/1024"),
-    Setting{SettingId::rtt_resp_dscp, "rtt_resp_dscp", "DSCP of the answers to round-trip probes, or \"none\"",
-            &Qos::rtt_resp_dscp, Status::warning,
+    Setting{SettingId::rtt_resp_dscp, "rtt_resp_dscp", SettingGroup::congestion, NotificationKind::nothing,
+            "DSCP of the answers to round-trip probes, or \"none\"", &Qos::rtt_resp_dscp, kNoRule, Status::warning,
             "Answers to round-trip probes carry a different DSCP: they measure the delay of another queue.", 0, 63, "",
             26},
-    Setting{SettingId::cc, "cc", "congestion control (DCQCN) as a whole, on cards without a switch for each priority",
-            &Qos::cc, Status::warning,
+    Setting{SettingId::cc, "cc", SettingGroup::congestion, NotificationKind::nothing,
+            "congestion control (DCQCN) as a whole, on cards without a switch for each priority", &Qos::cc, kNoRule,
+            Status::warning,
             "Congestion control as a whole differs from the policy. Without it, every congestion ends in PFC pause."},
     dcqcn(SettingId::cc_mode, "cc_mode", "congestion control of Broadcom cards: 0 TCP-like, 1 DCQCN by probability",
           &Qos::cc_mode, 0, 1),
@@ -163,43 +342,46 @@ inline constexpr std::array kSettings{
           1023),
     dcqcn(SettingId::cc_inactivity_cp, "cc_inactivity_cp", "the same: inactivity threshold (inactivity_cp)",
           &Qos::cc_inactivity_cp, 0, 65535),
-    Setting{SettingId::roce_dscp, "roce_dscp", "DSCP that Broadcom's congestion control takes for RoCE data",
-            &Qos::roce_dscp, Status::critical,
+    Setting{SettingId::roce_dscp, "roce_dscp", SettingGroup::congestion, NotificationKind::nothing,
+            "DSCP that Broadcom's congestion control takes for RoCE data", &Qos::roce_dscp, kNoRule, Status::critical,
             "RoCE data carries a DSCP that the network does not map to the lossless priority.", 0, 63, "", 26},
-    Setting{SettingId::roce_prio, "roce_prio", "priority that Broadcom's congestion control takes for RoCE data",
-            &Qos::roce_prio, Status::critical, "RoCE data is sent on another priority than the lossless one.", 0, 7, "",
-            3},
-    Setting{SettingId::roce_mode, "roce_mode", "RoCE version of rdma_cm connections: \"v2\" or \"v1\"", &Qos::roce_mode,
-            Status::warning,
+    Setting{SettingId::roce_prio, "roce_prio", SettingGroup::congestion, NotificationKind::dcb,
+            "priority that Broadcom's congestion control takes for RoCE data", &Qos::roce_prio, kNoRule,
+            Status::critical, "RoCE data is sent on another priority than the lossless one.", 0, 7, "", 3},
+    Setting{SettingId::roce_mode, "roce_mode", SettingGroup::rdma, NotificationKind::nothing,
+            "RoCE version of rdma_cm connections: \"v2\" or \"v1\"", &Qos::roce_mode, kNoRule, Status::warning,
             "Connections of rdma_cm use another RoCE version. RoCE v1 is not routed and carries no DSCP."},
-    Setting{SettingId::roce_tos, "roce_tos",
+    Setting{SettingId::roce_tos, "roce_tos", SettingGroup::rdma, NotificationKind::nothing,
             "type of service of rdma_cm connections, DSCP x 4 + ECN: 106 is DSCP 26 with ECT(0)", &Qos::roce_tos,
-            Status::warning,
+            check_roce_tos, Status::warning,
             "Connections of rdma_cm carry a different DSCP, so their packets use another priority. Programs that set "
             "their own DSCP, such as NCCL, are not affected.",
             0, 255, "", 106},
-    Setting{SettingId::traffic_class, "traffic_class",
+    Setting{SettingId::traffic_class, "traffic_class", SettingGroup::rdma, NotificationKind::nothing,
             "traffic class forced on all queue pairs (NVIDIA OFED/DOCA), DSCP x 4 + ECN, or \"none\"",
-            &Qos::traffic_class, Status::critical,
+            &Qos::traffic_class, check_traffic_class, Status::critical,
             "All queue pairs get a different traffic class: RoCE packets use another priority than the lossless one.",
             0, 255, "", 106},
-    Setting{SettingId::optional_counters, "optional_counters", "optional RDMA counters to switch on: names, or \"all\"",
-            &Qos::optional_counters, Status::warning,
+    Setting{SettingId::optional_counters, "optional_counters", SettingGroup::rdma, NotificationKind::nothing,
+            "optional RDMA counters to switch on: names, or \"all\"", &Qos::optional_counters, kNoRule, Status::warning,
             "Optional counters are off that the policy wants. Their metrics are missing."},
     Setting{
-        SettingId::mrrs, "mrrs", "PCIe maximum read request size: 128, 256, ... 4096 bytes", &Qos::mrrs,
-        Status::warning,
+        SettingId::mrrs, "mrrs", SettingGroup::pci, NotificationKind::nothing,
+        "PCIe maximum read request size: 128, 256, ... 4096 bytes", &Qos::mrrs, check_mrrs, Status::warning,
         "The PCIe read request size differs from the policy: reads from memory need more requests and lose bandwidth.",
         128, 4096, "bytes", 4096},
 };
+inline constexpr size_t kSettingCount = kSettings.size();
 static_assert(
-    kSettings.size() == kSettingCount &&
-        [] {
-          for (size_t i = 0; i < kSettingCount; ++i)
-            if (index(kSettings[i].id) != i) return false;
-          return true;
-        }(),
+    [] {
+      for (size_t i = 0; i < kSettingCount; ++i)
+        if (index(kSettings[i].id) != i) return false;
+      return true;
+    }(),
     "kSettings is in the order of SettingId");
+// A set of settings; bit i is kSettings[i].
+using Keys = std::bitset<kSettingCount>;
+constexpr bool has_key(const Keys& keys, SettingId id) { return keys[index(id)]; }
 constexpr const Setting& setting_of(SettingId id) { return kSettings[index(id)]; }
 // Its name in TOML, JSON, metric labels and journal fields.
 constexpr std::string_view key_text(SettingId id) { return kSettings[index(id)].key; }
@@ -209,5 +391,24 @@ constexpr std::optional<SettingId> parse_setting(std::string_view key) {
     if (setting.key == key) return setting.id;
   return std::nullopt;
 }
+// The settings of a group.
+Keys keys_in(SettingGroup group);
+
+// Calls `with(optional<T>&)` on the row's member.
+template <class QosRef, class Function>
+auto visit_member(const Setting& setting, QosRef& qos, Function&& with) {
+  return std::visit([&](auto member) { return with(qos.*member); }, setting.member);
+}
+
+// True if the setting is given in `qos`.
+bool has_value(const Setting& setting, const Qos& qos);
+// Which settings are given.
+Keys keys_of(const Qos& qos);
+// Text of the value; "-" when absent.
+std::string value_text(const Setting& setting, const Qos& qos);
+// Both present and equal.
+bool same_value(const Setting& setting, const Qos& a, const Qos& b);
+// Copies the member (also when absent).
+void copy_value(const Setting& setting, const Qos& from, Qos& to);
 
 }  // namespace fabric

@@ -281,20 +281,6 @@ void from_json(const Json& json, PrioSet& value) {
   for (const Json& prio : json) value.bits = static_cast<uint8_t>(value.bits | 1U << priority_of(prio));
 }
 
-bool has_value(const Setting& setting, const Qos& qos) {
-  return visit_member(setting, qos, [](const auto& value) { return value.has_value(); });
-}
-
-Keys keys_of(const Qos& qos) {
-  Keys out;
-  for (size_t i = 0; i < kSettingCount; ++i) out[i] = has_value(kSettings[i], qos);
-  return out;
-}
-
-std::string value_text(const Setting& setting, const Qos& qos) {
-  return visit_member(setting, qos, [](const auto& value) { return value ? std::string(to_text(*value)) : "-"; });
-}
-
 Json value_json(const Setting& setting, const Qos& qos) {
   return visit_member(setting, qos, [](const auto& value) { return value ? to_json(*value) : Json(); });
 }
@@ -326,15 +312,6 @@ void to_json(Json& json, const Qos& qos) {
       continue;
     }
   }
-}
-
-bool same_value(const Setting& setting, const Qos& a, const Qos& b) {
-  return std::visit([&](auto member) { return a.*member && b.*member && *(a.*member) == *(b.*member); },
-                    setting.member);
-}
-
-void copy_value(const Setting& setting, const Qos& from, Qos& to) {
-  std::visit([&](auto member) { to.*member = from.*member; }, setting.member);
 }
 
 }  // namespace fabric

@@ -126,6 +126,15 @@ std::string to_text(const Names& value);     // "a,b", "none", "all"
 Json to_json(PrioSet value);  // [3]
 void from_json(const Json& json, PrioSet& value);
 
+// JSON of the setting's value, by its kind; null when absent.
+struct Setting;
+struct Qos;
+Json value_json(const Setting& setting, const Qos& qos);
+// The settings that have a value, by key: {"mtu": 4200, "pfc": [3]}. Omits one that from_json() would refuse (a DSCP
+// listed with priority 9).
+void to_json(Json& json, const Qos& qos);
+void from_json(const Json& json, Qos& qos);
+
 // The words of the kinds, also in TOML.
 std::string selector_text(uint8_t selector);  // 5 "dscp", 255 "pcp", others the number
 std::optional<uint8_t> parse_selector(std::string_view text);

@@ -30,16 +30,16 @@ class RunningAgent : public test::ConfigFiles {
   }
 
   // Without a log, and no port is in use.
-  World world(std::function<std::vector<Port>(const Policy&)> scan) {
+  Environment environment(std::function<std::vector<Port>(const Policy&)> scan) {
     return {.kernel = *kernel_,
             .directory = tree.path(),
             .log = [](const Entry&) {},
             .scan = std::move(scan),
-            .busy = [](const Port&) { return false; }};
+            .in_use = [](const Port&) { return false; }};
   }
-  void start(World world, const std::string& config) {
+  void start(Environment environment, const std::string& config) {
     tree.file("a.toml", config);
-    manager_.emplace(std::move(world), test::loaded(load()).policy);
+    manager_.emplace(std::move(environment), test::loaded(load()).policy);
     agent_.emplace(*kernel_, *manager_, file());
     const auto opened = agent_->open();
     ASSERT_TRUE(opened.ok()) << opened.error().text();

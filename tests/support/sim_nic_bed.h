@@ -33,20 +33,25 @@ inline Qos profile(Personality personality) {
           .cable_length = personality == Personality::mlx5 ? std::optional<uint32_t>(30) : std::nullopt};
 }
 
+inline const qos::UseCheck kIdle = [](const Port&) { return false; };
+inline const qos::UseCheck kInUse = [](const Port&) { return true; };
+// Nothing in the way of a disruptive write.
+inline qos::Terms free_terms() { return {.in_use = kIdle, .window = qos::Maintenance::open}; }
+// Originals that no test looks at.
+inline const qos::SaveOriginal kSaveNowhere = [](const Port&, const Qos&) { return Result<void>(); };
+
 struct Bed {
   explicit Bed(Personality personality, const std::string& root_directory = "/")
       : nic(sim.add_nic("eth0", personality)), kernel(sim.kernel(root_directory)), port(nic.port()) {}
 
-  Changes apply(const Qos& want) { return qos::reconcile(kernel, port, want, options); }
-  Changes plan(const Qos& want) {
-    qos::Options dry = options;
-    dry.dry_run = true;
-    return qos::reconcile(kernel, port, want, dry);
-  }
+  Changes apply(const Qos& want) { return qos::reconcile(kernel, port, want, terms, save); }
+  Changes plan(const Qos& want) { return qos::plan(kernel, port, want, terms); }
   Qos read(const Keys& keys = Keys().set()) {
-    auto now = qos::read(kernel, port, keys, &limits);
+    auto now = qos::read(kernel, port, keys);
     EXPECT_TRUE(now.ok()) << now.error().text();
-    return now.ok() ? *now : Qos{};
+    if (!now) return {};
+    notes = now->notes;
+    return now->values;
   }
   // Applies, and brings up the link as the peer's side would.
   Changes settle_to(const Qos& want) {
@@ -59,8 +64,9 @@ struct Bed {
   SimNic& nic;
   Kernel kernel;
   Port port;
-  qos::Options options;
-  Limits limits;  // of the newest read()
+  qos::Terms terms = free_terms();
+  qos::SaveOriginal save = kSaveNowhere;
+  Notes notes;  // of the newest read()
 };
 
 // With a tree of files behind it.

@@ -3,7 +3,7 @@
 #include <cctype>
 
 #include "judge/engine.h"
-#include "setting/qos.h"
+#include "setting/setting_table.h"
 #include "support/manuals.h"
 #include "support/test.h"
 

@@ -35,7 +35,7 @@ bool revert(Options options) {
   if (!*record || !confirm::is_due(**record, confirm::this_moment(world->kernel.root))) return true;
   Node node = look_at_ports(*world);
   const auto changes =
-      confirm::lapse(options.root, world->kernel, node.ports, **record, reconcile_options(*world, options));
+      confirm::lapse(options.root, world->kernel, node.ports, **record, qos::ask_kernel(world->kernel));
   if (!changes) return false;
   ::openlog("fabric-agentctl", LOG_PID, LOG_DAEMON);
   for (const Change& change : *changes)
@@ -65,8 +65,7 @@ Result<Changes> Trial::end_overdue(Writer& writer, const Options& options, Outpu
   auto record = confirm::load(options.root);
   if (!record) return record.error();
   if (!*record || !confirm::is_due(**record, confirm::this_moment(kernel.root))) return Changes();
-  auto changes =
-      confirm::lapse(options.root, kernel, writer.node.ports, **record, reconcile_options(writer.world, options));
+  auto changes = confirm::lapse(options.root, kernel, writer.node.ports, **record, qos::ask_kernel(kernel));
   if (!changes) return changes;
   if (!is_pending(**record))
     output.errors += "An apply was not confirmed by " + (*record)->until + ": its previous settings were restored.\n";

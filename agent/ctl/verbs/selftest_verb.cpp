@@ -100,8 +100,8 @@ int run_selftest(const Options& options, Output& output) {
   if (std::string why = qos::why_no_self_test(writer->world.kernel, port, options.force); !why.empty())
     return fail(output, kFailure, "selftest: refused: " + why);
   if (!options.yes) return fail(output, kFailure, consent_text(port, *entry));
-  const auto busy = [&](const Port& tested) { return qos::is_in_use(writer->world.kernel, tested); };
-  auto test = qos::self_test(writer->world.kernel, port, entry->want, {options.root, busy});
+  Kernel& kernel = writer->world.kernel;
+  auto test = qos::self_test(kernel, port, entry->want, {.directory = options.root, .in_use = qos::ask_kernel(kernel)});
   if (!test) return failure(test.error(), output);
   const Json report = report_json(port, *test);
   output.text += options.json ? json_text(report) : table_text(*test, output);

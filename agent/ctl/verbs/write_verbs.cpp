@@ -150,9 +150,8 @@ Result<Writer> open_writer(const Options& options, Result<World> world) {
 }
 
 Result<Changes> end_self_test(Writer& writer, const Options& options) {
-  qos::Options how;
-  how.busy = [&](const Port& port) { return qos::is_in_use(writer.world.kernel, port); };
-  return qos::end_self_test(writer.world.kernel, writer.node.ports, options.root, how);
+  Kernel& kernel = writer.world.kernel;
+  return qos::end_self_test(kernel, writer.node.ports, options.root, qos::ask_kernel(kernel));
 }
 
 bool is_enforced(const World& world) {
@@ -204,17 +203,18 @@ int run_apply(const Options& options, Output& output) {
   if (!ended) return failure(ended.error(), output);
   auto trial = Trial::begin(options, policy);
   if (!trial) return failure(trial.error(), output);
-  qos::Options how = reconcile_options(writer->world, options);
+  qos::Terms terms = write_terms(writer->world, options);
   Changes all = std::move(*ended);
   for (Port& port : writer->node.ports) {
     const PortPolicy* entry = policy_for(policy, port);
     if (entry == nullptr || !is_chosen(options, port)) continue;
-    how.save_original = [&](const Port& written, const Qos& before) {
+    terms.derived = entry->derived;
+    const qos::SaveOriginal save = [&](const Port& written, const Qos& before) {
       if (auto kept = trial->remember(written, before, confirm::keys_changed(written, entry->want, before)); !kept)
         return kept;
       return state::save_original(options.root, writer->originals, written, before);
     };
-    append(all, qos::reconcile(writer->world.kernel, port, entry->want, port_options(how, port, *entry)));
+    append(all, qos::reconcile(writer->world.kernel, port, entry->want, terms, save));
   }
   append(all, apply_host(*writer, options, *trial));
   settle(*writer, all, output);
@@ -232,8 +232,7 @@ int run_restore(const Options& options, Output& output) {
   if (!writer) return failure(writer.error(), output);
   const auto original = names_host(options) ? qos::load_sysctl_originals(options.root) : qos::SysctlValues{};
   if (!original) return failure(original.error(), output);  // before any port is written
-  qos::Options how = reconcile_options(writer->world, options);
-  how.dry_run = options.dry_run;
+  const qos::Terms terms = write_terms(writer->world, options);
   Result<void> saved;
   Changes all;
   if (!options.dry_run) {
@@ -246,11 +245,14 @@ int run_restore(const Options& options, Output& output) {
   }
   for (Port& port : writer->node.ports) {
     if (!is_chosen(options, port)) continue;
-    how.only = qos::own_keys(port);
-    const Changes changes = qos::restore(writer->world.kernel, port, writer->originals, how);
+    if (options.dry_run) {
+      append(all, qos::plan_restore(writer->world.kernel, port, writer->originals, terms));
+      continue;
+    }
+    const Changes changes = qos::restore(writer->world.kernel, port, writer->originals, terms);
     append(all, changes);
     // After each port: if the program is killed here, the restored ports are recorded.
-    if (!changes.empty() && !options.dry_run) saved = state::save_originals(options.root, writer->originals);
+    if (!changes.empty()) saved = state::save_originals(options.root, writer->originals);
     if (!saved) break;
   }
   if (saved && options.ports.empty()) append(all, qos::restore_of_absent(writer->originals, writer->node.ports));

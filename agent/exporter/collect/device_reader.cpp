@@ -88,15 +88,10 @@ void DeviceReader::open_readers() {
 
 void DeviceReader::plan_ports() {
   if (!policy_) return;
-  qos::Options options;
-  options.dry_run = true;
-  options.disruptive = policy_->disruptive;
   for (Port& port : reading_.ports)
-    if (const PortPolicy* wanted = policy_for(*policy_, port)) {
-      options.only = qos::own_keys(port);
-      options.derived = wanted->derived;
-      reading_.plan.emplace(port.id(), qos::reconcile(*kernel_, port, wanted->want, options));
-    }
+    if (const PortPolicy* wanted = policy_for(*policy_, port))
+      reading_.plan.emplace(port.id(),
+                            qos::plan_on_idle_port(*kernel_, port, wanted->want, policy_->disruptive, wanted->derived));
 }
 
 std::vector<PortReading> DeviceReader::read_ports() {

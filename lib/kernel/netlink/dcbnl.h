@@ -6,7 +6,7 @@
 #include <linux/dcbnl.h>
 
 #include "kernel/netlink/netlink.h"
-#include "setting/qos.h"
+#include "setting/setting_table.h"
 
 namespace fabric::dcbnl {
 

@@ -56,7 +56,10 @@ struct Door {
     return item ? root.write(file(names), text) : root.write_owned(file(names), text);
   }
   // Commits the written values to the firmware (configfs).
-  [[nodiscard]] Result<void> apply() const { return item ? root.write(folder + "/apply", "0x1") : Result<void>{}; }
+  [[nodiscard]] Result<void> apply() const {
+    if (!item) return {};
+    return root.write(folder + "/apply", "0x1");
+  }
 };
 
 Result<Door> open_door(const PortIo& io) {
@@ -82,7 +85,8 @@ Result<void> set_together(const Door& door, const Values& values) {
   for (const auto& [names, value] : values) {
     const auto now = door.read(names);
     if (now && *now == value) continue;
-    done = now ? door.write(names, value) : Result<void>(now.error());
+    if (now) done = door.write(names, value);
+    else done = now.error();
     if (!done) break;
     before.emplace_back(names, *now);
   }
@@ -97,33 +101,31 @@ Result<void> set_together(const Door& door, const Values& values) {
   return why;
 }
 
-void read_number(PortIo& io, const Door& door, const Names& names, Qos& out) {
-  if (!io.wants(names.setting)) return;
-  if (auto value = door.read(names)) file_settings::put(setting_of(names.setting), *value, out);
-  else io.not_offered(names.setting, file_settings::why_not(io, door.file(names), value.error().code));
+void read_number(const PortIo& io, const Door& door, const Names& names, Reading& out) {
+  if (auto value = door.read(names)) file_settings::put(setting_of(names.setting), *value, out.values);
+  else out.not_offered(names.setting, file_settings::why_not(io, door.file(names), value.error().code));
 }
 
-void read_switch(PortIo& io, const Door& door, Qos& out) {
-  if (!io.wants(SettingId::cc)) return;
+void read_switch(const PortIo& io, const Door& door, Reading& out) {
   auto marking = door.read(kMarking), enable = door.read(kEnable);
-  if (marking && enable) out.cc = *enable != 0 && *marking != 0;
+  if (marking && enable) out.values.cc = *enable != 0 && *marking != 0;
   else
-    io.not_offered(SettingId::cc,
-                   file_settings::why_not(io, door.file(kEnable), (enable ? marking : enable).error().code));
+    out.not_offered(SettingId::cc,
+                    file_settings::why_not(io, door.file(kEnable), (enable ? marking : enable).error().code));
 }
 
 // Settings that this kernel does not let us set, with the reason. remedy() covers a bnxt_re without such files.
-void say_why_closed(PortIo& io, int code) {
+void say_why_closed(const PortIo& io, const Keys& keys, int code, Reading& out) {
   const bool configfs = io.kernel.root.exists(std::string(kConfigfs));
   const std::string path = configfs ? std::string(kConfigfs) + "/" + io.rdma : std::string(kDebugfs) + "/" + io.pci;
-  const std::string why =
-      configfs || code != ENOENT ? file_settings::why_not(io, path, code) : file_settings::closed(io, path);
+  std::string why = file_settings::closed(io, path);
+  if (configfs || code != ENOENT) why = file_settings::why_not(io, path, code);
   if (why.empty()) return;
   for (const Setting& setting : kSettings)
-    if (io.wants(setting.id) && is_ours(setting.id)) io.not_offered(setting.id, why);
+    if (has_key(keys, setting.id) && is_ours(setting.id)) out.not_offered(setting.id, why);
 }
 
-Result<void> write(PortIo& io, const Setting& setting, const Qos& want, const Qos&) {
+Result<void> write(const PortIo& io, const Setting& setting, const Qos& want, const Reading&) {
   auto door = open_door(io);
   if (!door) return door.error();
   if (const Names* number = find_where(kNumbers, [&](const Names& each) { return each.setting == setting.id; }))
@@ -141,14 +143,15 @@ constexpr Op kOp{
 
 }  // namespace
 
-void read(PortIo& io, Qos& out) {
-  if (std::ranges::none_of(kSettings, [&](const Setting& each) { return is_ours(each.id) && io.wants(each.id); }))
+void read(const PortIo& io, const Keys& keys, Reading& out) {
+  if (std::ranges::none_of(kSettings, [&](const Setting& each) { return is_ours(each.id) && has_key(keys, each.id); }))
     return;
   for (int tries = 1; tries <= ConfigfsItem::kTries; ++tries) {
     auto door = open_door(io);
-    if (!door) return say_why_closed(io, door.error().code);
-    read_switch(io, *door, out);
-    for (const Names& names : kNumbers) read_number(io, *door, names, out);
+    if (!door) return say_why_closed(io, keys, door.error().code, out);
+    if (has_key(keys, SettingId::cc)) read_switch(io, *door, out);
+    for (const Names& names : kNumbers)
+      if (has_key(keys, names.setting)) read_number(io, *door, names, out);
     if (door->stands()) return;
   }
 }
@@ -156,7 +159,7 @@ void read(PortIo& io, Qos& out) {
 constinit const std::array<SettingOp, 12> kOps =
     file_settings::join(std::array{SettingOp{SettingId::cc, kOp}}, file_settings::ops(kNumbers, kOp));
 
-void follow_roce_prio(PortIo& io, uint32_t prio) {
+void follow_roce_prio(const PortIo& io, uint32_t prio) {
   if (io.rdma.empty() || !io.kernel.root.exists(std::string(kConfigfs))) return;
   if (auto door = open_door(io)) (void)set_together(*door, {{kRocePrio, prio}});
 }

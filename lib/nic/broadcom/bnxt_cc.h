@@ -16,8 +16,8 @@
 
 namespace fabric::bnxt_cc {
 
-// Reads the settings that io.wants(). Absent, with a reason, if neither is accessible (both require root).
-void read(PortIo& io, Qos& out);
+// Reads its settings among `keys`. Absent, with a reason, if neither is accessible (both require root).
+void read(const PortIo& io, const Keys& keys, Reading& out);
 
 // They write one setting each. If killed between a number and its `apply`, an older module keeps showing a number that
 // the NIC does not use, and the folder stays. If a later part or `apply` is refused, accepted parts are restored, so
@@ -28,7 +28,7 @@ extern const std::array<SettingOp, 12> kOps;
 // The priority that Broadcom's module gives RoCE's DSCP on such firmware, beside the APP entry. It cannot be read back
 // in newer modules, and firmware with service profiles refuses it, because there the APP entry counts: the result is
 // ignored.
-void follow_roce_prio(PortIo& io, uint32_t prio);
+void follow_roce_prio(const PortIo& io, uint32_t prio);
 
 // As Driver::remedy, of its settings and of ecn_rp and ecn_np; else empty.
 std::string remedy(const Setting& setting, int code);

@@ -34,7 +34,7 @@ void drop_ambiguous(const AppTable& table, Qos& out) {
   std::erase_if(*out.dscp_map, [&](const auto& each) { return times[each.first] > 1; });
 }
 
-bool is_listed(PortIo& io, const dcb_app& entry) {
+bool is_listed(const PortIo& io, const dcb_app& entry) {
   auto now = dcbnl::get_app(*io.kernel.route, io.netdev);
   return now && contains(*now, entry);
 }
@@ -46,38 +46,38 @@ Result<void> read_errno(Result<void> written) {
 }
 
 // The kernel changes its list before the driver asks the firmware. If the firmware refuses, the list is corrected.
-Result<void> add(PortIo& io, const dcb_app& entry) {
+Result<void> add(const PortIo& io, const dcb_app& entry) {
   auto added = read_errno(dcbnl::set_app(*io.kernel.route, io.netdev, {entry}));
   if (!added && added.error().code != EEXIST && is_listed(io, entry))
     (void)dcbnl::del_app(*io.kernel.route, io.netdev, {entry});
   return added;
 }
 
-Result<void> remove(PortIo& io, const dcb_app& entry) {
+Result<void> remove(const PortIo& io, const dcb_app& entry) {
   auto removed = dcbnl::del_app(*io.kernel.route, io.netdev, {entry});
   if (!removed && removed.error().code != ENOENT && !is_listed(io, entry))
     (void)dcbnl::set_app(*io.kernel.route, io.netdev, {entry});
   return removed;
 }
 
-Result<void> each(PortIo& io, Result<void> (*change)(PortIo&, const dcb_app&), const AppTable& entries) {
+Result<void> each(const PortIo& io, Result<void> (*change)(const PortIo&, const dcb_app&), const AppTable& entries) {
   for (const dcb_app& entry : entries)
     if (auto done = change(io, entry); !done) return done;
   return {};
 }
 
 // Completes what upstream::read_port() made of the table.
-void read_app(PortIo& io, const AppTable& table, Qos& out) {
+void read_app(const AppTable& table, const Keys& keys, Qos& out) {
   drop_ambiguous(table, out);
-  if (!io.wants(SettingId::roce_prio)) return;
+  if (!has_key(keys, SettingId::roce_prio)) return;
   out.roce_prio = 0;
   for (const dcb_app& entry : table)
     if (is_roce(entry)) out.roce_prio = std::max<uint32_t>(*out.roce_prio, entry.priority);
 }
 
 // The firmware maps a DSCP once: deleting one of its entries deletes the DSCP, and the others must be sent again.
-Result<void> write_map(PortIo& io, const Setting& setting, const Qos& wanted, const Qos& have) {
-  const DscpMap want = upstream::map_after(setting, wanted, have);
+Result<void> write_map(const PortIo& io, const Setting& setting, const Qos& wanted, const Reading& have) {
+  const DscpMap want = upstream::map_after(setting, wanted, have.values);
   auto now = dcbnl::get_app(*io.kernel.route, io.netdev);
   if (!now) return now.error();
   auto change = dscp::difference(*now, want);
@@ -93,7 +93,7 @@ Result<void> write_map(PortIo& io, const Setting& setting, const Qos& wanted, co
 }
 
 // The new entry before the old one goes: RoCE is never without its priority.
-Result<void> write_roce_prio(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+Result<void> write_roce_prio(const PortIo& io, const Setting&, const Qos& want, const Reading&) {
   auto now = dcbnl::get_app(*io.kernel.route, io.netdev);
   if (!now) return now.error();
   const dcb_app wanted{IEEE_8021QAZ_APP_SEL_DGRAM, static_cast<uint8_t>(*want.roce_prio), kRoceV2Port};
@@ -109,7 +109,7 @@ Result<void> write_roce_prio(PortIo& io, const Setting&, const Qos& want, const 
 // After the first ETS: the driver was loaded, or its firmware was reset, which frees the driver's own
 // (bnxt_dcb_free() in bnxt_hwrm_if_change()) and keeps the kernel's list, whose entries the NIC has lost. An entry that
 // fails here is missing from the list afterwards, and reported.
-void send_again(PortIo& io) {
+void send_again(const PortIo& io) {
   auto now = dcbnl::get_app(*io.kernel.route, io.netdev);
   if (!now) return;
   for (const dcb_app& entry : *now) {
@@ -136,43 +136,46 @@ bool is_zero(const ieee_pfc& pfc) {
 // bnxt_dcbnl_ieee_getets(), getpfc(): a host that owns DCBX gets zeros until it has set something, whatever the NIC
 // has; any other gets what the firmware said when it was asked first. Without an ETS nothing shows that the NIC has the
 // entries of the kernel's APP list (send_again()).
-void read_unknown(PortIo& io, const dcbnl::Snapshot& dcb, const Qos& qos) {
+void note_unknown(const PortIo& io, const dcbnl::Snapshot& dcb, Reading& out) {
   constexpr char kZeros[] = "the driver shows zeros until it is set, whatever the NIC has";
-  if (qos.dcbx == Dcbx::firmware)
+  Notes& notes = out.notes;
+  if (out.values.dcbx == Dcbx::firmware)
     for (SettingId id : {SettingId::ets, SettingId::pfc})
-      io.limits.unverified[id] = "the driver asked the firmware once and has shown that answer since";
-  if (qos.dcbx != Dcbx::host) return;
+      notes.unverified[id] = "the driver asked the firmware once and has shown that answer since";
+  if (out.values.dcbx != Dcbx::host) return;
   const bool no_ets = dcb.ets && is_zero(*dcb.ets);
   if (no_ets) {
-    io.limits.unverified[SettingId::ets] = kZeros, io.limits.unread.set(index(SettingId::ets));
+    notes.unverified[SettingId::ets] = kZeros;
+    notes.unread.set(index(SettingId::ets));
     for (SettingId id : {SettingId::trust, SettingId::dscp_map, SettingId::roce_prio})
-      io.limits.unverified[id] = "the kernel's list is kept when the NIC loses its own (a reset of its firmware)";
+      notes.unverified[id] = "the kernel's list is kept when the NIC loses its own (a reset of its firmware)";
   }
   if (!dcb.pfc || !is_zero(*dcb.pfc)) return;
-  io.limits.unverified[SettingId::pfc] = kZeros;
+  notes.unverified[SettingId::pfc] = kZeros;
   // Without an ETS the driver refuses PFC.
-  if (!no_ets || io.wants(SettingId::ets)) io.limits.unread.set(index(SettingId::pfc));
+  if (!no_ets || has_key(io.wanted, SettingId::ets)) notes.unread.set(index(SettingId::pfc));
 }
 
-Result<Qos> read(PortIo& io) {
-  auto reading = upstream::read_port(io);
-  if (!reading) return reading.error();
-  if (reading->dcb) {
-    read_unknown(io, *reading->dcb, reading->qos);
-    read_app(io, reading->dcb->app.value_or(dcbnl::AppTable{}), reading->qos);
+Result<Reading> read(const PortIo& io, const Keys& keys) {
+  auto port = upstream::read_port(io, keys);
+  if (!port) return port.error();
+  Reading& out = port->reading;
+  if (port->dcb) {
+    note_unknown(io, *port->dcb, out);
+    read_app(port->dcb->app.value_or(dcbnl::AppTable{}), keys, out.values);
   }
-  bnxt_cc::read(io, reading->qos);
-  return std::move(reading->qos);
+  bnxt_cc::read(io, keys, out);
+  return std::move(out);
 }
 
-std::string impossible(const Setting& setting, const Qos& want, const Qos& have, const Limits& limits) {
-  if (setting.id == SettingId::trust) return upstream::impossible_trust(want, have, true);
+std::string impossible(const Setting& setting, const Qos& want, const Reading& have) {
+  if (setting.id == SettingId::trust) return upstream::impossible_trust(want, have.values, true);
   if (setting.id == SettingId::ets)
     for (Tsa tsa : want.ets->tsa)
       if (tsa != Tsa::strict && tsa != Tsa::ets) return "bnxt_en knows strict and ets classes only";
-  if (setting.id == SettingId::pfc && limits.lossless_classes)
-    return upstream::too_many_lossless(want, have, *limits.lossless_classes);
-  return upstream::impossible(setting, want, have, limits);
+  if (setting.id == SettingId::pfc && have.capacity.lossless_classes)
+    return upstream::too_many_lossless(want, have.values, *have.capacity.lossless_classes);
+  return upstream::impossible(setting, want, have);
 }
 
 std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {
@@ -205,20 +208,20 @@ void effect(const Setting& setting, const Qos& want, Qos& have) {
 }
 
 // bnxt_ets_validate() refuses an algorithm or a bandwidth of a class that the NIC does not have.
-Result<void> write_ets(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+Result<void> write_ets(const PortIo& io, const Setting&, const Qos& want, const Reading& have) {
   Qos sent = want;
-  for (size_t tc = io.limits.traffic_classes.value_or(kPriorities); tc < kPriorities; ++tc)
+  for (size_t tc = have.capacity.traffic_classes.value_or(kPriorities); tc < kPriorities; ++tc)
     sent.ets->tsa[tc] = Tsa::strict, sent.ets->bw[tc] = 0;
   auto now = dcbnl::get(*io.kernel.route, io.netdev);
   if (!now) return now.error();
   ieee_ets ets = upstream::wire(*sent.ets, now->ets.value_or(ieee_ets{}));
   ets.tc_rx_bw[0] = kWritten;
   auto written = dcbnl::set_ets(*io.kernel.route, io.netdev, ets);
-  if (written && io.limits.unread[index(SettingId::ets)]) send_again(io);
+  if (written && has_key(have.notes.unread, SettingId::ets)) send_again(io);
   return written;
 }
 
-Result<void> write_pfc(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+Result<void> write_pfc(const PortIo& io, const Setting&, const Qos& want, const Reading&) {
   ieee_pfc pfc{};
   pfc.pfc_en = want.pfc->bits;
   pfc.delay = kWritten;

@@ -19,39 +19,40 @@ Error no_ethtool(const PortIo& io) {
 
 // EOPNOTSUPP is an answer, anything else is worth its text.
 std::string why(const Error& failure, std::string_view what) {
-  return failure.code == EOPNOTSUPP ? std::string("the driver has no ").append(what) + " to set" : failure.text();
+  if (failure.code != EOPNOTSUPP) return failure.text();
+  return std::string("the driver has no ").append(what) + " to set";
 }
 
-void take(PortIo& io, SettingId setting, const std::optional<ethtool::Amount>& amount, std::optional<uint32_t>& limit,
-          std::optional<uint32_t>& out) {
-  if (!io.wants(setting)) return;
-  if (!amount) return io.not_offered(setting, "the driver has none of these to set");
-  out = amount->now;
-  limit = amount->max;
+void read_ring(const std::optional<ethtool::Amount>& ring, SettingId setting, std::optional<uint32_t>& value,
+               std::optional<uint32_t>& most, Reading& out) {
+  if (!ring) return out.not_offered(setting, "the driver has none of these to set");
+  value = ring->now;
+  most = ring->max;
 }
 
-void read_rings(PortIo& io, Qos& out) {
-  if (!io.wants(SettingId::ring_rx) && !io.wants(SettingId::ring_tx)) return;
-  auto rings = ethtool::get_rings(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
+void read_rings(const PortIo& io, const Keys& keys, Reading& out) {
+  const bool rx = has_key(keys, SettingId::ring_rx), tx = has_key(keys, SettingId::ring_tx);
+  if (!rx && !tx) return;
+  const auto rings = ethtool::get_rings(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
   if (!rings) {
     for (SettingId setting : {SettingId::ring_rx, SettingId::ring_tx})
-      io.not_offered(setting, why(rings.error(), "ring sizes"));
+      out.not_offered(setting, why(rings.error(), "ring sizes"));
     return;
   }
-  take(io, SettingId::ring_rx, rings->rx, io.limits.ring_rx, out.ring_rx);
-  take(io, SettingId::ring_tx, rings->tx, io.limits.ring_tx, out.ring_tx);
+  if (rx) read_ring(rings->rx, SettingId::ring_rx, out.values.ring_rx, out.capacity.ring_rx, out);
+  if (tx) read_ring(rings->tx, SettingId::ring_tx, out.values.ring_tx, out.capacity.ring_tx, out);
 }
 
-void read_channels(PortIo& io, Qos& out) {
-  if (!io.wants(SettingId::channels)) return;
-  auto channels = ethtool::get_channels(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
-  if (!channels) return io.not_offered(SettingId::channels, why(channels.error(), "channels"));
+void read_channels(const PortIo& io, Reading& out) {
+  const auto channels = ethtool::get_channels(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
+  if (!channels) return out.not_offered(SettingId::channels, why(channels.error(), "channels"));
   if (!*channels)
-    return io.not_offered(SettingId::channels, "the driver has no combined channels, but some for each direction");
-  take(io, SettingId::channels, *channels, io.limits.channels, out.channels);
+    return out.not_offered(SettingId::channels, "the driver has no combined channels, but some for each direction");
+  out.values.channels = (*channels)->now;
+  out.capacity.channels = (*channels)->max;
 }
 
-bool has_link(PortIo& io) {
+bool has_link(const PortIo& io) {
   if (!io.kernel.route) return false;
   const auto link = rtnl::link(*io.kernel.route, io.netdev);
   return link && link->carrier.value_or(false);
@@ -59,76 +60,77 @@ bool has_link(PortIo& io) {
 
 // Without a link no mode is in use, and the configured mode is unknown: ice shows "off" (ice_get_fecparam() of Linux
 // 6.12). Read as the configuration, it would look in sync with a wanted "off", and the link would never return.
-void read_fec_in_use(PortIo& io, Qos& out) {
+void read_fec_in_use(const PortIo& io, Reading& out) {
   const auto status = ethtool::get_fec_status(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
-  const auto mode = status ? parse_fec_word(status->active) : std::nullopt;
-  if (status && mode.value_or(ETHTOOL_FEC_OFF) == ETHTOOL_FEC_OFF && !has_link(io)) out.fec = Fec{};
-  else if (mode) out.fec = Fec{*mode};
-  else
-    io.not_offered(SettingId::fec, status ? "this driver shows no FEC mode but the one in use, and none is"
-                                          : why(status.error(), "FEC"));
+  if (!status) return out.not_offered(SettingId::fec, why(status.error(), "FEC"));
+  const auto mode = parse_fec_word(status->active);
+  if (mode.value_or(ETHTOOL_FEC_OFF) == ETHTOOL_FEC_OFF && !has_link(io)) out.values.fec = Fec{};
+  else if (mode) out.values.fec = Fec{*mode};
+  else out.not_offered(SettingId::fec, "this driver shows no FEC mode but the one in use, and none is");
 }
 
 // bnxt shows "auto" together with the modes that it chooses from.
-Fec as_set(Fec fec) { return (fec.bits & ETHTOOL_FEC_AUTO) != 0 ? Fec{ETHTOOL_FEC_AUTO} : fec; }
+Fec as_set(Fec fec) {
+  if ((fec.bits & ETHTOOL_FEC_AUTO) != 0) return {ETHTOOL_FEC_AUTO};
+  return fec;
+}
 
 // bnxt_get_fecparam() lists no mode for "off", and then shows it as the one in use; where the link cannot have any,
 // none is in use.
-bool is_off(PortIo& io) {
+bool is_off(const PortIo& io) {
   const auto status = ethtool::get_fec_status(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
   return status && parse_fec_word(status->active) == ETHTOOL_FEC_OFF;
 }
 
-void read_fec(PortIo& io, Qos& out) {
-  if (!io.wants(SettingId::fec)) return;
+void read_fec(const PortIo& io, Reading& out) {
   if (io.fec_in_use) return read_fec_in_use(io, out);
-  auto fec = ethtool::get_fec(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
-  if (!fec) return io.not_offered(SettingId::fec, why(fec.error(), "FEC"));
-  if (fec->bits != 0) out.fec = as_set(*fec);
-  else if (is_off(io)) out.fec = Fec{ETHTOOL_FEC_OFF};
-  else io.not_offered(SettingId::fec, "the link has no FEC mode to set (its cable or speed decides)");
+  const auto fec = ethtool::get_fec(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
+  if (!fec) return out.not_offered(SettingId::fec, why(fec.error(), "FEC"));
+  if (fec->bits != 0) out.values.fec = as_set(*fec);
+  else if (is_off(io)) out.values.fec = Fec{ETHTOOL_FEC_OFF};
+  else out.not_offered(SettingId::fec, "the link has no FEC mode to set (its cable or speed decides)");
 }
 
-void read(PortIo& io, Qos& out) {
+void read(const PortIo& io, const Keys& keys, Reading& out) {
   if (!io.has_ethtool()) return;
-  read_rings(io, out);
-  read_channels(io, out);
-  read_fec(io, out);
+  read_rings(io, keys, out);
+  if (has_key(keys, SettingId::channels)) read_channels(io, out);
+  if (has_key(keys, SettingId::fec)) read_fec(io, out);
 }
 
 // Both sizes in one message where both may be written: the driver rebuilds its queues once. Alone if one is refused.
-Result<void> write_rings(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
+Result<void> write_rings(const PortIo& io, const Setting& setting, const Qos& want, const Reading& have) {
   if (!io.has_ethtool()) return no_ethtool(io);
+  Netlink& generic = *io.kernel.generic;
   const bool is_rx = setting.id == SettingId::ring_rx;
-  auto set = [&](std::optional<uint32_t> rx, std::optional<uint32_t> tx) {
-    return ethtool::set_rings(*io.kernel.generic, *io.kernel.ethtool, io.netdev, rx, tx);
-  };
-  const auto other = is_rx ? &Qos::ring_tx : &Qos::ring_rx;
-  const bool differs = want.*other && have.*other && want.*other != have.*other;
-  if (differs && io.along[index(is_rx ? SettingId::ring_tx : SettingId::ring_rx)]) {
-    auto both = set(want.ring_rx, want.ring_tx);
+  const SettingId other = is_rx ? SettingId::ring_tx : SettingId::ring_rx;
+  const bool other_differs = has_value(setting_of(other), want) && has_value(setting_of(other), have.values) &&
+                             !same_value(setting_of(other), want, have.values);
+  if (other_differs && has_key(io.wanted, other)) {
+    auto both = ethtool::set_rings(generic, *io.kernel.ethtool, io.netdev, want.ring_rx, want.ring_tx);
     if (both || both.error().code != EINVAL) return both;
   }
-  return is_rx ? set(want.ring_rx, {}) : set({}, want.ring_tx);
+  if (is_rx) return ethtool::set_rings(generic, *io.kernel.ethtool, io.netdev, want.ring_rx, std::nullopt);
+  return ethtool::set_rings(generic, *io.kernel.ethtool, io.netdev, std::nullopt, want.ring_tx);
 }
 
-Result<void> write_channels(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+Result<void> write_channels(const PortIo& io, const Setting&, const Qos& want, const Reading&) {
   if (!io.has_ethtool()) return no_ethtool(io);
   return ethtool::set_channels(*io.kernel.generic, *io.kernel.ethtool, io.netdev, *want.channels);
 }
 
 // The mode in use changes when the link has retrained, seconds later; else the check at carrier-up follows.
-void await_fec(PortIo& io, Fec wanted) {
+void await_fec(const PortIo& io, Fec wanted) {
   constexpr std::chrono::milliseconds kPatience{8'000}, kPause{100};
   for (const auto end = std::chrono::steady_clock::now() + kPatience; std::chrono::steady_clock::now() < end;
        std::this_thread::sleep_for(kPause)) {
-    Qos now;
+    Reading now;
     read_fec_in_use(io, now);
-    if (now.fec == wanted && has_link(io)) return;
+    if (now.values.fec == wanted && has_link(io)) return;
   }
 }
 
-Result<void> write_fec(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+Result<void> write_fec(const PortIo& io, const Setting&, const Qos& want, const Reading&) {
   if (!io.has_ethtool()) return no_ethtool(io);
   const bool shows_later = io.fec_in_use && has_link(io);
   auto set = ethtool::set_fec(*io.kernel.generic, *io.kernel.ethtool, io.netdev, *want.fec);
@@ -136,7 +138,7 @@ Result<void> write_fec(PortIo& io, const Setting&, const Qos& want, const Qos&) 
   return set;
 }
 
-void expected(Qos& want, const Qos&, const Limits&) {
+void expected(Qos& want, const Reading&) {
   if (want.fec) want.fec = as_set(*want.fec);
 }
 
@@ -145,10 +147,10 @@ std::string above(const std::optional<uint32_t>& wanted, const std::optional<uin
   return "the driver takes " + std::to_string(*most) + " at most";
 }
 
-std::string impossible(const Setting& setting, const Qos& want, const Limits& limits) {
-  if (setting.id == SettingId::ring_rx) return above(want.ring_rx, limits.ring_rx);
-  if (setting.id == SettingId::ring_tx) return above(want.ring_tx, limits.ring_tx);
-  if (setting.id == SettingId::channels) return above(want.channels, limits.channels);
+std::string impossible(const Setting& setting, const Qos& want, const Reading& have) {
+  if (setting.id == SettingId::ring_rx) return above(want.ring_rx, have.capacity.ring_rx);
+  if (setting.id == SettingId::ring_tx) return above(want.ring_tx, have.capacity.ring_tx);
+  if (setting.id == SettingId::channels) return above(want.channels, have.capacity.channels);
   return {};
 }
 
@@ -163,10 +165,10 @@ std::string remedy(const Setting& setting, int code) {
 }
 
 constexpr SettingOp kOps[] = {
-    {SettingId::ring_rx, {write_rings, "net/ethtool/rings.c ethnl_set_rings()"}},
-    {SettingId::ring_tx, {write_rings, "net/ethtool/rings.c ethnl_set_rings()"}},
-    {SettingId::channels, {write_channels, "net/ethtool/channels.c ethnl_set_channels()"}},
-    {SettingId::fec, {write_fec, "net/ethtool/fec.c ethnl_set_fec()"}},
+    {SettingId::ring_rx, {write_rings, "net/ethtool/rings.c ethnl_set_rings()", kDisruptive, Reach::netdev}},
+    {SettingId::ring_tx, {write_rings, "net/ethtool/rings.c ethnl_set_rings()", kDisruptive, Reach::netdev}},
+    {SettingId::channels, {write_channels, "net/ethtool/channels.c ethnl_set_channels()", kDisruptive, Reach::netdev}},
+    {SettingId::fec, {write_fec, "net/ethtool/fec.c ethnl_set_fec()", kDisruptive, Reach::netdev}},
 };
 
 }  // namespace

@@ -49,6 +49,10 @@ void put(const Setting& setting, uint32_t value, Qos& out) {
   });
 }
 
+void put_none(const Setting& setting, Qos& out) {
+  if (const auto* member = std::get_if<std::optional<OrNone> Qos::*>(&setting.member)) out.** member = OrNone{};
+}
+
 std::optional<uint32_t> take(const Setting& setting, const Qos& qos) {
   return visit_member(setting, qos, []<class T>(const std::optional<T>& member) -> std::optional<uint32_t> {
     if constexpr (std::is_same_v<T, uint32_t> || std::is_same_v<T, bool>) return member;
@@ -57,23 +61,23 @@ std::optional<uint32_t> take(const Setting& setting, const Qos& qos) {
   });
 }
 
-void read(PortIo& io, const std::string& file, SettingId setting, Qos& out) {
-  if (!io.wants(setting)) return;
-  if (auto value = read_number(io.kernel.root, file)) put(setting_of(setting), *value, out);
-  else io.not_offered(setting, why_no_number(io, file, value.error()));
+void read(const PortIo& io, const std::string& file, SettingId setting, Reading& out) {
+  if (auto value = read_number(io.kernel.root, file)) put(setting_of(setting), *value, out.values);
+  else out.not_offered(setting, why_no_number(io, file, value.error()));
 }
 
-Result<void> write(PortIo& io, const std::string& file, const Setting& setting, const Qos& want) {
+Result<void> write(const PortIo& io, const std::string& file, const Setting& setting, const Qos& want) {
   const auto value = take(setting, want);
-  return value ? io.kernel.root.write(file, std::to_string(*value))
-               : error(EOPNOTSUPP, io.netdev + ": " + std::string(setting.key));
+  if (!value) return error(EOPNOTSUPP, io.netdev + ": " + std::string(setting.key));
+  return io.kernel.root.write(file, std::to_string(*value));
 }
 
 std::string closed(const PortIo& io, const std::string& file) {
   if (!io.pci.empty() && io.kernel.root.exists("sys/bus/pci/devices/" + io.pci + "/physfn"))
     return "a virtual function: its settings belong to its physical function";
   const std::string_view mount = mount_of(file);
-  return mount.empty() ? std::string() : why_no_mount(io.kernel.root, std::string(mount));
+  if (mount.empty()) return {};
+  return why_no_mount(io.kernel.root, std::string(mount));
 }
 
 std::string why_not(const PortIo& io, const std::string& file, int code) {
@@ -87,7 +91,8 @@ std::string why_not(const PortIo& io, const std::string& file, int code) {
 }
 
 std::string why_no_number(const PortIo& io, const std::string& file, const Error& failure) {
-  return failure.code == EIO ? "the firmware did not answer: " + failure.what : why_not(io, file, failure.code);
+  if (failure.code == EIO) return "the firmware did not answer: " + failure.what;
+  return why_not(io, file, failure.code);
 }
 
 std::string remedy(int code) {

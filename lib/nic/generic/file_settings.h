@@ -14,12 +14,13 @@ Result<uint32_t> read_number(const Root& root, const std::string& file);
 
 // The setting as a number (a switch: 1 on, 0 off); absent where it is absent or none.
 void put(const Setting& setting, uint32_t value, Qos& out);
+void put_none(const Setting& setting, Qos& out);
 std::optional<uint32_t> take(const Setting& setting, const Qos& qos);
 
-// Puts the number into `out` if io.wants() the setting. If it cannot be read, io.limits.reasons says why.
-void read(PortIo& io, const std::string& file, SettingId setting, Qos& out);
+// Puts the number into `out`. If it cannot be read, out.notes.reasons says why.
+void read(const PortIo& io, const std::string& file, SettingId setting, Reading& out);
 // Writes the setting of `want`. EOPNOTSUPP: its value is none.
-Result<void> write(PortIo& io, const std::string& file, const Setting& setting, const Qos& want);
+Result<void> write(const PortIo& io, const std::string& file, const Setting& setting, const Qos& want);
 
 // A setting that is one number in one file.
 struct File {

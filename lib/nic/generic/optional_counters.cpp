@@ -29,25 +29,25 @@ std::string why_not(const Error& failure) {
   return failure.text();
 }
 
-void read(PortIo& io, Qos& out) {
-  if (!io.wants(SettingId::optional_counters)) return;
-  const auto not_offered = [&](std::string why) { io.not_offered(SettingId::optional_counters, std::move(why)); };
-  auto device = device_index(io);
-  if (!device) return not_offered(device.error().text());
-  auto counters = status(io, *device);
-  if (!counters) return not_offered(why_not(counters.error()));
+void read(const PortIo& io, const Keys& keys, Reading& out) {
+  constexpr SettingId kId = SettingId::optional_counters;
+  if (!has_key(keys, kId)) return;
+  const auto device = device_index(io);
+  if (!device) return out.not_offered(kId, device.error().text());
+  const auto counters = status(io, *device);
+  if (!counters) return out.not_offered(kId, why_not(counters.error()));
   Names on;
   for (const auto& counter : *counters) {
     if (!counter.optional_on) continue;
-    io.limits.optional_counters.push_back(counter.name);
+    out.capacity.optional_counters.push_back(counter.name);
     if (*counter.optional_on) on.names.insert(counter.name);
   }
-  if (io.limits.optional_counters.empty()) return not_offered("the driver has no optional counters");
-  out.optional_counters = std::move(on);
+  if (out.capacity.optional_counters.empty()) return out.not_offered(kId, "the driver has no optional counters");
+  out.values.optional_counters = std::move(on);
 }
 
 // The kernel takes the whole list: counters that are not in it are switched off.
-Result<void> write(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+Result<void> write(const PortIo& io, const Setting&, const Qos& want, const Reading&) {
   auto device = device_index(io);
   if (!device) return device.error();
   auto counters = status(io, *device);
@@ -60,13 +60,14 @@ Result<void> write(PortIo& io, const Setting&, const Qos& want, const Qos&) {
   return nldev::set_optional_counters(*io.kernel.rdma, *device, io.port, indices);
 }
 
-void expected(Qos& want, const Qos&, const Limits& limits) {
-  if (want.optional_counters && is_all(*want.optional_counters) && !limits.optional_counters.empty())
-    want.optional_counters->names = {limits.optional_counters.begin(), limits.optional_counters.end()};
+void expected(Qos& want, const Reading& have) {
+  const auto& known = have.capacity.optional_counters;
+  if (want.optional_counters && is_all(*want.optional_counters) && !known.empty())
+    want.optional_counters->names = {known.begin(), known.end()};
 }
 
-std::string impossible(const Setting&, const Qos& want, const Limits& limits) {
-  const auto& known = limits.optional_counters;
+std::string impossible(const Setting&, const Qos& want, const Reading& have) {
+  const auto& known = have.capacity.optional_counters;
   for (const std::string& name : want.optional_counters->names) {
     if (contains(known, name)) continue;
     Names all;
@@ -85,7 +86,7 @@ std::string remedy(const Setting&, int code) {
 // mlx5 adds steering rules that count (mlx5_ib_modify_stat()).
 constexpr SettingOp kOps[] = {
     {SettingId::optional_counters,
-     {write, "drivers/infiniband/core/nldev.c nldev_stat_set_counter_dynamic_doit()", kHarmless}},
+     {write, "drivers/infiniband/core/nldev.c nldev_stat_set_counter_dynamic_doit()", kHarmless, Reach::itself}},
 };
 
 }  // namespace

@@ -33,15 +33,15 @@ Result<void> in_port(const PortIo& io, Act&& with) {
   return with(port);
 }
 
-Result<void> read_port(const PortIo& io, const std::string& folder, Qos& out) {
+Result<void> read_port(const PortIo& io, const Keys& keys, const std::string& folder, Qos& out) {
   const Root& root = io.kernel.root;
-  if (io.wants(SettingId::roce_mode)) {
+  if (has_key(keys, SettingId::roce_mode)) {
     auto mode = root.read_line(folder + "/default_roce_mode");
     if (!mode) return mode.error();
     if (*mode == kV1) out.roce_mode = RoceMode::v1;
     if (*mode == kV2) out.roce_mode = RoceMode::v2;
   }
-  if (io.wants(SettingId::roce_tos)) {
+  if (has_key(keys, SettingId::roce_tos)) {
     auto tos = root.read_line(folder + "/default_roce_tos");
     if (!tos) return tos.error();
     out.roce_tos = file_settings::number(*tos);
@@ -69,23 +69,23 @@ std::string why_not(const PortIo& io, const Error& failure) {
   }
 }
 
-void read(PortIo& io, Qos& out) {
-  if (!io.wants(SettingId::roce_mode) && !io.wants(SettingId::roce_tos)) return;
-  auto done = io.rdma.empty() || is_iwarp(io)
-                  ? Result<void>(error(ENODEV, io.netdev))
-                  : in_port(io, [&](const std::string& folder) { return read_port(io, folder, out); });
+void read(const PortIo& io, const Keys& keys, Reading& out) {
+  if (!has_key(keys, SettingId::roce_mode) && !has_key(keys, SettingId::roce_tos)) return;
+  Result<void> done = error(ENODEV, io.netdev);
+  if (!io.rdma.empty() && !is_iwarp(io))
+    done = in_port(io, [&](const std::string& folder) { return read_port(io, keys, folder, out.values); });
   if (done) return;
   for (SettingId setting : {SettingId::roce_mode, SettingId::roce_tos})
-    if (io.wants(setting)) io.limits.reasons[setting] = why_not(io, done.error());
+    if (has_key(keys, setting)) out.not_offered(setting, why_not(io, done.error()));
 }
 
-Result<void> write(PortIo& io, const Setting& setting, const Qos& want, const Qos&) {
-  const bool mode = setting.id == SettingId::roce_mode;
-  const std::string text =
-      mode ? std::string(want.roce_mode == RoceMode::v1 ? kV1 : kV2) : std::to_string(*want.roce_tos);
-  return in_port(io, [&](const std::string& folder) {
-    return io.kernel.root.write(folder + (mode ? "/default_roce_mode" : "/default_roce_tos"), text + "\n");
-  });
+Result<void> write(const PortIo& io, const Setting& setting, const Qos& want, const Reading&) {
+  std::string file = "/default_roce_tos", text = std::to_string(want.roce_tos.value_or(0));
+  if (setting.id == SettingId::roce_mode) {
+    file = "/default_roce_mode";
+    text = want.roce_mode == RoceMode::v1 ? kV1 : kV2;
+  }
+  return in_port(io, [&](const std::string& folder) { return io.kernel.root.write(folder + file, text + "\n"); });
 }
 
 std::string remedy(const Setting& setting, int code) {
@@ -96,8 +96,10 @@ std::string remedy(const Setting& setting, int code) {
 
 // For connections made afterwards (cma_configfs.c).
 constexpr SettingOp kOps[] = {
-    {SettingId::roce_mode, {write, "drivers/infiniband/core/cma_configfs.c default_roce_mode_store()", kHarmless}},
-    {SettingId::roce_tos, {write, "drivers/infiniband/core/cma_configfs.c default_roce_tos_store()", kHarmless}},
+    {SettingId::roce_mode,
+     {write, "drivers/infiniband/core/cma_configfs.c default_roce_mode_store()", kHarmless, Reach::itself}},
+    {SettingId::roce_tos,
+     {write, "drivers/infiniband/core/cma_configfs.c default_roce_tos_store()", kHarmless, Reach::itself}},
 };
 
 }  // namespace

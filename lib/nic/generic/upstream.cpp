@@ -6,6 +6,7 @@
 
 #include "base/parse.h"
 #include "kernel/netlink/rtnl.h"
+#include "nic/driver.h"
 #include "nic/generic/dscp.h"
 
 namespace fabric {
@@ -39,27 +40,28 @@ Trust trust_of(const dcbnl::Snapshot& dcb, const DscpMap& map) {
 }
 
 // Rarely used settings are read on request only, because every reading is saved as an original to restore.
-void take(const dcbnl::Snapshot& dcb, const PortIo& io, Qos& out) {
+void take(const dcbnl::Snapshot& dcb, const Keys& keys, Qos& out) {
   if (dcb.dcbx) out.dcbx = dcbx_of(*dcb.dcbx);
   out.dscp_map = dscp::map_of(dcb.app.value_or(dcbnl::AppTable{}));
   out.trust = trust_of(dcb, *out.dscp_map);
   if (dcb.ets) out.ets = ets_of(*dcb.ets);
   if (dcb.pfc) out.pfc = PrioSet{dcb.pfc->pfc_en};
-  if (dcb.trust && io.wants(Id::apptrust)) out.apptrust = AppTrust{*dcb.trust};
-  if (dcb.maxrate && io.wants(Id::maxrate))
+  if (dcb.trust && has_key(keys, Id::apptrust)) out.apptrust = AppTrust{*dcb.trust};
+  if (dcb.maxrate && has_key(keys, Id::maxrate))
     std::copy_n(dcb.maxrate->tc_maxrate, kPriorities, out.maxrate.emplace().kbit.begin());
-  if (!dcb.buffer || !(io.wants(Id::prio2buffer) || io.wants(Id::buffer_size))) return;
+  if (!dcb.buffer || !(has_key(keys, Id::prio2buffer) || has_key(keys, Id::buffer_size))) return;
   std::copy_n(dcb.buffer->prio2buffer, kPriorities, out.prio2buffer.emplace().begin());
   std::copy_n(dcb.buffer->buffer_size, kPriorities, out.buffer_size.emplace().bytes.begin());
 }
 
-Result<void> write_table(PortIo& io, const DscpMap& want) {
+Result<void> write_table(const PortIo& io, const DscpMap& want) {
   auto now = dcbnl::get_app(*io.kernel.route, io.netdev);
   if (!now) return now.error();
   auto change = dscp::difference(*now, want);
   if (!change.stale.empty())
     if (auto gone = dcbnl::del_app(*io.kernel.route, io.netdev, change.stale); !gone) return gone;
-  return change.missing.empty() ? Result<void>() : dcbnl::set_app(*io.kernel.route, io.netdev, change.missing);
+  if (change.missing.empty()) return {};
+  return dcbnl::set_app(*io.kernel.route, io.netdev, change.missing);
 }
 
 constexpr std::string_view kNoDscp = "this driver does not map DSCPs: it trusts the priority in the VLAN tag";
@@ -123,44 +125,50 @@ constinit const std::array<SettingId, kSettingCount> kOrder = [] {
   return order;
 }();
 
-Result<Reading> read_port(PortIo& io) {
-  Reading out;
+Result<PortReading> read_port(const PortIo& io, const Keys& keys) {
+  PortReading out;
+  // roce_prio is an APP entry.
+  const Keys here = (keys_in(SettingGroup::dcb) | keys_in(SettingGroup::netdev)).set(index(Id::roce_prio));
+  if ((keys & here).none()) return out;
+  Qos& values = out.reading.values;
+  Capacity& capacity = out.reading.capacity;
   auto link = rtnl::link(*io.kernel.route, io.netdev);
   if (!link) return link.error();
-  out.qos.mtu = link->mtu;
-  io.limits.max_mtu = link->max_mtu;
+  values.mtu = link->mtu;
+  capacity.max_mtu = link->max_mtu;
   const auto speed = parse_number<uint32_t>(io.kernel.root.line_of("sys/class/net/" + io.netdev + "/speed"));
-  if (speed && *speed != 0 && *speed != UINT32_MAX) io.limits.speed = *speed;
+  if (speed && *speed != 0 && *speed != UINT32_MAX) capacity.speed = *speed;
   if (io.has_ethtool()) {
     auto pause = ethtool::get_pause(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
-    if (pause) out.qos.pause = *pause;
+    if (pause) values.pause = *pause;
     else if (pause.error().code == ENODEV) return pause.error();
   }
   auto dcb = dcbnl::get(*io.kernel.route, io.netdev);
-  if (!dcb) return dcb.error().code == EOPNOTSUPP ? Result<Reading>(out) : dcb.error();
-  take(*dcb, io, out.qos);
+  if (!dcb && dcb.error().code == EOPNOTSUPP) return out;
+  if (!dcb) return dcb.error();
+  take(*dcb, keys, values);
   // A driver that does not say answers 0.
-  if (dcb->ets && dcb->ets->ets_cap != 0) io.limits.traffic_classes = dcb->ets->ets_cap;
-  if (dcb->pfc && dcb->pfc->pfc_cap != 0) io.limits.lossless_classes = dcb->pfc->pfc_cap;
-  if (dcb->buffer) io.limits.buffer_total = dcb->buffer->total_size;
+  if (dcb->ets && dcb->ets->ets_cap != 0) capacity.traffic_classes = dcb->ets->ets_cap;
+  if (dcb->pfc && dcb->pfc->pfc_cap != 0) capacity.lossless_classes = dcb->pfc->pfc_cap;
+  if (dcb->buffer) capacity.buffer_total = dcb->buffer->total_size;
   out.dcb = std::move(*dcb);
   return out;
 }
 
-Result<Qos> read(PortIo& io) {
-  auto reading = read_port(io);
-  if (!reading) return reading.error();
-  return std::move(reading->qos);
+Result<Reading> read(const PortIo& io, const Keys& keys) {
+  auto port = read_port(io, keys);
+  if (!port) return port.error();
+  return std::move(port->reading);
 }
 
-Qos expected(const Qos& want, const Qos&, const Limits&) { return want; }
+Qos expected(const Qos& want, const Reading&) { return want; }
 
 void effect(const Setting& setting, const Qos& want, Qos& have) { copy_value(setting, want, have); }
 
-std::string impossible(const Setting& setting, const Qos& want, const Qos&, const Limits& limits) {
-  if (setting.id == Id::ets && limits.traffic_classes)
-    if (*std::ranges::max_element(want.ets->prio_tc) >= *limits.traffic_classes)
-      return "the port has " + std::to_string(*limits.traffic_classes) +
+std::string impossible(const Setting& setting, const Qos& want, const Reading& have) {
+  if (setting.id == Id::ets && have.capacity.traffic_classes)
+    if (*std::ranges::max_element(want.ets->prio_tc) >= *have.capacity.traffic_classes)
+      return "the port has " + std::to_string(*have.capacity.traffic_classes) +
              " traffic classes, counted from 0: map no priority beyond";
   if ((setting.id == Id::buffer_size || setting.id == Id::prio2buffer) && want.buffer_size &&
       want.buffer_size->automatic)
@@ -168,9 +176,7 @@ std::string impossible(const Setting& setting, const Qos& want, const Qos&, cons
   return {};
 }
 
-bool lacks_dcbnl(const Setting& setting, const Qos& have) {
-  return !have.trust && (setting.id == Id::dcbx || (Id::trust <= setting.id && setting.id <= Id::maxrate));
-}
+bool lacks_dcbnl(const Setting& setting, const Qos& have) { return !have.trust && setting.group == SettingGroup::dcb; }
 
 std::string remedy(const Setting& setting, const Qos& have, const std::string&, int code) {
   if (code != 0) return {};
@@ -179,7 +185,8 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string&, 
            "tool";
   const Missing* row =
       find_where(kMissing, [&](const Missing& each) { return each.first <= setting.id && setting.id <= each.last; });
-  return std::string(row == nullptr ? "this driver does not offer it" : row->why);
+  if (row == nullptr) return "this driver does not offer it";
+  return std::string(row->why);
 }
 
 std::string impossible_trust(const Qos& want, const Qos& have, bool needs_map) {
@@ -194,11 +201,12 @@ std::string impossible_trust(const Qos& want, const Qos& have, bool needs_map) {
 
 DscpMap map_after(const Setting& setting, const Qos& want, const Qos& have) {
   if (setting.id == Id::dscp_map) return *want.dscp_map;
-  return want.trust == Trust::pcp ? DscpMap{} : have.dscp_map.value_or(DscpMap{});
+  if (want.trust == Trust::pcp) return {};
+  return have.dscp_map.value_or(DscpMap{});
 }
 
 std::string too_many_lossless(const Qos& want, const Qos& have, uint32_t most) {
-  const Ets ets = want.ets ? *want.ets : have.ets.value_or(Ets{});
+  const Ets ets = want.ets.value_or(have.ets.value_or(Ets{}));
   uint32_t classes = 0;
   for (int prio = 0; prio < kPriorities; ++prio)
     if (want.pfc->has(prio)) classes |= 1U << ets.prio_tc[static_cast<size_t>(prio)];
@@ -208,21 +216,21 @@ std::string too_many_lossless(const Qos& want, const Qos& have, uint32_t most) {
          std::to_string(most);
 }
 
-Result<void> write_dcbx(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+Result<void> write_dcbx(const PortIo& io, const Setting&, const Qos& want, const Reading&) {
   const uint8_t mode = want.dcbx == Dcbx::host ? DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_IEEE : 0;
   return dcbnl::set_dcbx(*io.kernel.route, io.netdev, mode);
 }
 
-Result<void> write_pause(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+Result<void> write_pause(const PortIo& io, const Setting&, const Qos& want, const Reading&) {
   if (!io.has_ethtool()) return error(EOPNOTSUPP, io.netdev + ": set pause: no ethtool netlink");
   return ethtool::set_pause(*io.kernel.generic, *io.kernel.ethtool, io.netdev, *want.pause);
 }
 
-Result<void> write_mtu(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+Result<void> write_mtu(const PortIo& io, const Setting&, const Qos& want, const Reading&) {
   return rtnl::set_mtu(*io.kernel.route, io.netdev, *want.mtu);
 }
 
-Result<void> write_trust(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
+Result<void> write_trust(const PortIo& io, const Setting& setting, const Qos& want, const Reading& have) {
   auto now = dcbnl::get(*io.kernel.route, io.netdev);
   if (!now) return now.error();
   if (now->trust) {
@@ -231,12 +239,12 @@ Result<void> write_trust(PortIo& io, const Setting& setting, const Qos& want, co
     if (want.trust == Trust::dscp) order.insert(order.begin(), IEEE_8021QAZ_APP_SEL_DSCP);
     return dcbnl::set_trust(*io.kernel.route, io.netdev, order);
   }
-  if (auto reason = impossible_trust(want, have, true); !reason.empty())
+  if (auto reason = impossible_trust(want, have.values, true); !reason.empty())
     return error(EINVAL, io.netdev + ": set trust: " + reason);
-  return write_table(io, map_after(setting, want, have));
+  return write_table(io, map_after(setting, want, have.values));
 }
 
-Result<void> write_dscp_map(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+Result<void> write_dscp_map(const PortIo& io, const Setting&, const Qos& want, const Reading&) {
   return write_table(io, *want.dscp_map);
 }
 
@@ -250,13 +258,13 @@ ieee_ets wire(const Ets& want, ieee_ets now) {
   return now;
 }
 
-Result<void> write_ets(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+Result<void> write_ets(const PortIo& io, const Setting&, const Qos& want, const Reading&) {
   auto now = dcbnl::get(*io.kernel.route, io.netdev);
   if (!now) return now.error();
   return dcbnl::set_ets(*io.kernel.route, io.netdev, wire(*want.ets, now->ets.value_or(ieee_ets{})));
 }
 
-Result<void> write_pfc(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+Result<void> write_pfc(const PortIo& io, const Setting&, const Qos& want, const Reading&) {
   auto now = dcbnl::get(*io.kernel.route, io.netdev);
   if (!now) return now.error();
   ieee_pfc pfc{};
@@ -269,23 +277,23 @@ Result<void> write_pfc(PortIo& io, const Setting&, const Qos& want, const Qos&) 
   return dcbnl::set_pfc(*io.kernel.route, io.netdev, pfc);
 }
 
-Result<void> write_apptrust(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+Result<void> write_apptrust(const PortIo& io, const Setting&, const Qos& want, const Reading&) {
   return dcbnl::set_trust(*io.kernel.route, io.netdev, want.apptrust->selectors);
 }
 
-Result<void> send_buffers(PortIo& io, const Eight& map, const Buffers& sizes) {
+Result<void> send_buffers(const PortIo& io, const Eight& map, const Buffers& sizes) {
   dcbnl_buffer buffer{};
   std::ranges::copy(map, buffer.prio2buffer);
   std::ranges::copy(sizes.bytes, buffer.buffer_size);
   return dcbnl::set_buffer(*io.kernel.route, io.netdev, buffer);
 }
 
-Result<void> write_buffers(PortIo& io, const Setting&, const Qos& want, const Qos& have) {
-  return send_buffers(io, want.prio2buffer.value_or(have.prio2buffer.value_or(Eight{})),
-                      want.buffer_size.value_or(have.buffer_size.value_or(Buffers{})));
+Result<void> write_buffers(const PortIo& io, const Setting&, const Qos& want, const Reading& have) {
+  return send_buffers(io, want.prio2buffer.value_or(have.values.prio2buffer.value_or(Eight{})),
+                      want.buffer_size.value_or(have.values.buffer_size.value_or(Buffers{})));
 }
 
-Result<void> write_maxrate(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+Result<void> write_maxrate(const PortIo& io, const Setting&, const Qos& want, const Reading&) {
   ieee_maxrate rates{};
   std::ranges::copy(want.maxrate->kbit, rates.tc_maxrate);
   return dcbnl::set_maxrate(*io.kernel.route, io.netdev, rates);

@@ -1,23 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of the default driver (driver.h) that the vendors' files share.
+// The default driver: 802.1Qaz over dcbnl, pause over ethtool, MTU over rtnetlink. Vendors' files share its parts.
 #pragma once
 
-#include "nic/driver.h"
-#include "setting/setting_table.h"
+#include "nic/operation.h"
 
 namespace fabric::upstream {
 
-// One dcbnl reading, one of pause, one of the link. Trust is absent when the netdev has no dcbnl at all, and only then.
-struct Reading {
-  Qos qos;
-  std::optional<dcbnl::Snapshot> dcb;  // what qos was taken from; absent without dcbnl
+// What a driver does that has nothing of its own: the members of Driver by these names.
+Result<Reading> read(const PortIo& io, const Keys& keys);
+Qos expected(const Qos& want, const Reading& have);
+void effect(const Setting& setting, const Qos& want, Qos& have);
+std::string impossible(const Setting& setting, const Qos& want, const Reading& have);
+std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code);
+extern const std::array<SettingId, kSettingCount> kOrder;
+
+// The reading of the netdev, and the dcbnl answer from which a driver takes more.
+struct PortReading {
+  Reading reading;
+  std::optional<dcbnl::Snapshot> dcb{};  // absent without dcbnl
 };
-Result<Reading> read_port(PortIo& io);
+// One dcbnl message, one of pause, one of the link; none if `keys` needs none. Trust is absent when the netdev has no
+// dcbnl at all, and only then.
+Result<PortReading> read_port(const PortIo& io, const Keys& keys);
 
 Op::Write write_dcbx, write_pause, write_mtu, write_trust, write_dscp_map, write_ets, write_pfc, write_apptrust,
     write_buffers, write_maxrate;
 // prio2buffer and buffer_size go in one message: a NIC judges them together.
-Result<void> send_buffers(PortIo& io, const Eight& map, const Buffers& sizes);
+Result<void> send_buffers(const PortIo& io, const Eight& map, const Buffers& sizes);
 
 // The setting needs dcbnl, and the port that was read has none.
 bool lacks_dcbnl(const Setting& setting, const Qos& have);

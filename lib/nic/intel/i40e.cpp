@@ -11,24 +11,25 @@ namespace {
 
 constexpr intel::Agent kAgent{"disable-fw-lldp", false};
 
-Result<Qos> read(PortIo& io) {
-  auto out = upstream::read(io);
+Result<Reading> read(const PortIo& io, const Keys& keys) {
+  auto out = upstream::read(io, keys);
   if (!out) return out;
-  intel::read_agent(io, kAgent, *out);
-  intel::read_hidden_pause(io, *out);
+  if ((keys & (keys_in(SettingGroup::dcb) | keys_in(SettingGroup::netdev))).any())
+    intel::read_agent(io, kAgent, out->values);
+  intel::note_hidden_pause(*out);
   return out;
 }
 
 void effect(const Setting& setting, const Qos& want, Qos& have) {
-  if (setting.id == SettingId::pause && intel::pause_needs_pfc_off(have)) have.pfc = want.pfc ? want.pfc : have.pfc;
+  if (setting.id == SettingId::pause && intel::pause_needs_pfc_off(have) && want.pfc) have.pfc = want.pfc;
   copy_value(setting, want, have);
   if (setting.id == SettingId::fw_lldp) have.dcbx = *want.fw_lldp ? Dcbx::firmware : Dcbx::host;
 }
 
-std::string impossible(const Setting& setting, const Qos& want, const Qos& have, const Limits& limits) {
+std::string impossible(const Setting& setting, const Qos& want, const Reading& have) {
   if (setting.id == SettingId::dcbx && want.dcbx == Dcbx::firmware)
     return "only its LLDP agent gives DCBX to i40e's firmware: fw_lldp = true";
-  return intel::impossible(setting, want, have, limits);
+  return intel::impossible(setting, want, have);
 }
 
 std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {
@@ -46,7 +47,7 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
   return upstream::remedy(setting, have, netdev, code);
 }
 
-Result<void> write_agent(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+Result<void> write_agent(const PortIo& io, const Setting&, const Qos& want, const Reading&) {
   return intel::write_agent(io, kAgent, *want.fw_lldp);
 }
 

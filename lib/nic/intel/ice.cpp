@@ -67,27 +67,29 @@ Steps steps(const dcbnl::AppTable& table, const DscpMap& want) {
   return out;
 }
 
-void read_cc(PortIo& io, Qos& out) {
-  if (!io.wants(SettingId::cc) || io.rdma.empty() || !io.kernel.root.exists(std::string(kConfigfs))) return;
+void read_cc(const PortIo& io, Reading& out) {
+  if (io.rdma.empty() || !io.kernel.root.exists(std::string(kConfigfs))) return;
   const std::string folder = std::string(kConfigfs) + "/" + io.rdma;
   auto item = ConfigfsItem::open(io.kernel.root, folder);
   if (item) file_settings::read(io, folder + kCcFile, SettingId::cc, out);
-  else io.not_offered(SettingId::cc, file_settings::why_not(io, folder, item.error().code));
+  else out.not_offered(SettingId::cc, file_settings::why_not(io, folder, item.error().code));
 }
 
-Result<void> write_cc(PortIo& io, const Setting& setting, const Qos& want, const Qos&) {
+Result<void> write_cc(const PortIo& io, const Setting& setting, const Qos& want, const Reading&) {
   auto item = ConfigfsItem::open(io.kernel.root, std::string(kConfigfs) + "/" + io.rdma);
-  return item ? file_settings::write(io, item->path() + kCcFile, setting, want) : Result<void>(item.error());
+  if (!item) return item.error();
+  return file_settings::write(io, item->path() + kCcFile, setting, want);
 }
 
-Result<Qos> read(PortIo& io) {
-  auto out = upstream::read(io);
+Result<Reading> read(const PortIo& io, const Keys& keys) {
+  auto out = upstream::read(io, keys);
   if (!out) return out;
-  if (out->dcbx) intel::read_agent(io, kAgent, *out);
-  intel::read_hidden_pause(io, *out);
-  if (out->pfc && !upstream::too_many_lossless(*out, *out, kLosslessClasses).empty())
-    io.limits.unverified[SettingId::pfc] = kOneClass;
-  read_cc(io, *out);
+  Qos& values = out->values;
+  if (values.dcbx) intel::read_agent(io, kAgent, values);
+  intel::note_hidden_pause(*out);
+  if (values.pfc && !upstream::too_many_lossless(values, values, kLosslessClasses).empty())
+    out->notes.unverified[SettingId::pfc] = kOneClass;
+  if (has_key(keys, SettingId::cc)) read_cc(io, *out);
   return out;
 }
 
@@ -102,7 +104,7 @@ void effect_of_agent(bool runs, Qos& have) {
 
 void effect(const Setting& setting, const Qos& want, Qos& have) {
   if (setting.id == SettingId::fw_lldp) return effect_of_agent(*want.fw_lldp, have);
-  if (setting.id == SettingId::pause && intel::pause_needs_pfc_off(have)) have.pfc = want.pfc ? want.pfc : have.pfc;
+  if (setting.id == SettingId::pause && intel::pause_needs_pfc_off(have) && want.pfc) have.pfc = want.pfc;
   if (setting.id != SettingId::dscp_map && setting.id != SettingId::trust) return copy_value(setting, want, have);
   const DscpMap listed = have.dscp_map.value_or(DscpMap{});
   const DscpMap next = upstream::map_after(setting, want, have);
@@ -129,17 +131,17 @@ bool has_gap(const Eight& prio_tc) {
   return (used & (used + 1)) != 0;
 }
 
-std::string impossible(const Setting& setting, const Qos& want, const Qos& have, const Limits& limits) {
-  if (setting.id == SettingId::trust) return upstream::impossible_trust(want, have, true);
+std::string impossible(const Setting& setting, const Qos& want, const Reading& have) {
+  if (setting.id == SettingId::trust) return upstream::impossible_trust(want, have.values, true);
   if (setting.id == SettingId::ets && has_gap(want.ets->prio_tc))
     return "ice takes classes without a gap only: 0, 1, 2 ...";
-  if (setting.id == SettingId::fw_lldp && *want.fw_lldp && dscp_mode(want, have))
+  if (setting.id == SettingId::fw_lldp && *want.fw_lldp && dscp_mode(want, have.values))
     return "ice starts its LLDP agent in VLAN mode only: drop dscp_map and trust = \"dscp\"";
-  if (setting.id == SettingId::ets && dscp_mode(want, have) && want.ets->prio_tc != kIdentity)
+  if (setting.id == SettingId::ets && dscp_mode(want, have.values) && want.ets->prio_tc != kIdentity)
     return "while ice trusts DSCP, priority i stays on class i: give prio_tc as 0 to 7";
   if (setting.id == SettingId::dcbx && want.dcbx == Dcbx::firmware)
     return "only its LLDP agent gives DCBX to ice's firmware: fw_lldp = true";
-  return intel::impossible(setting, want, have, limits);
+  return intel::impossible(setting, want, have);
 }
 
 std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {
@@ -164,7 +166,7 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
 // One entry a message: at an answer of 1 or 2 dcbnl_ieee_set() and dcbnl_ieee_del() leave the rest of the table undone.
 // ice_dcbnl_setapp() answers every failure of ice_pf_dcb_cfg() with 1 and leaves the entry in the list: it is taken
 // off, so that the list shows what the NIC has.
-Result<void> add(PortIo& io, const dcbnl::AppTable& entries) {
+Result<void> add(const PortIo& io, const dcbnl::AppTable& entries) {
   for (const dcb_app& entry : entries) {
     auto answer = dcbnl::add_app(*io.kernel.route, io.netdev, entry);
     if (!answer) return answer.error();
@@ -175,31 +177,32 @@ Result<void> add(PortIo& io, const dcbnl::AppTable& entries) {
   return {};
 }
 
-Result<void> remove(PortIo& io, const dcbnl::AppTable& entries) {
+Result<void> remove(const PortIo& io, const dcbnl::AppTable& entries) {
   for (const dcb_app& entry : entries)
     if (auto done = dcbnl::del_app(*io.kernel.route, io.netdev, {entry}); !done) return done;
   return {};
 }
 
-Result<void> write_map(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
+Result<void> write_map(const PortIo& io, const Setting& setting, const Qos& want, const Reading& have) {
   auto now = dcbnl::get_app(*io.kernel.route, io.netdev);
   if (!now) return now.error();
-  auto todo = steps(*now, upstream::map_after(setting, want, have));
+  auto todo = steps(*now, upstream::map_after(setting, want, have.values));
   if (auto done = add(io, todo.add); !done) return done;
   if (auto done = remove(io, todo.remove); !done) return done;
   return add(io, todo.add_again);
 }
 
-Result<void> write_agent(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+Result<void> write_agent(const PortIo& io, const Setting&, const Qos& want, const Reading&) {
   return intel::write_agent(io, kAgent, *want.fw_lldp);
 }
 
 // The reply says "refused" also when the mode was set already or the port is in DSCP mode: the reading decides.
-Result<void> write_dcbx(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
+Result<void> write_dcbx(const PortIo& io, const Setting& setting, const Qos& want, const Reading& have) {
   auto written = upstream::write_dcbx(io, setting, want, have);
   if (written || written.error().code != EINVAL) return written;
-  auto now = read(io);
-  return now && now->dcbx == want.dcbx ? Result<void>{} : written;
+  const auto now = read(io, Keys().set(index(SettingId::dcbx)));
+  if (now && now->values.dcbx == want.dcbx) return {};
+  return written;
 }
 
 // dcbx is a flag of the driver; cc is for queue pairs created afterwards. Pause restarts the link (ice_set_fc()).

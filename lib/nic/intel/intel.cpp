@@ -10,7 +10,7 @@ std::string Agent::command(const std::string& netdev) const {
   return "ethtool --set-priv-flags " + netdev + " " + std::string(flag) + (flag_means_running ? " off" : " on");
 }
 
-void read_agent(PortIo& io, const Agent& agent, Qos& out) {
+void read_agent(const PortIo& io, const Agent& agent, Qos& out) {
   if (!io.has_ethtool()) return;
   auto flags = ethtool::get_private_flags(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
   if (!flags) return;
@@ -19,13 +19,13 @@ void read_agent(PortIo& io, const Agent& agent, Qos& out) {
   if (out.fw_lldp == true && out.dcbx) out.dcbx = Dcbx::firmware;
 }
 
-Result<void> write_agent(PortIo& io, const Agent& agent, bool running) {
+Result<void> write_agent(const PortIo& io, const Agent& agent, bool running) {
   if (!io.has_ethtool()) return error(EOPNOTSUPP, io.netdev + ": set fw_lldp: no ethtool netlink");
   return ethtool::set_private_flag(*io.kernel.generic, *io.kernel.ethtool, io.netdev, agent.flag,
                                    running == agent.flag_means_running);
 }
 
-Qos expected(const Qos& want, const Qos&, const Limits&) {
+Qos expected(const Qos& want, const Reading&) {
   Qos out = want;
   for (auto* size : {&out.ring_rx, &out.ring_tx})
     if (*size && **size <= UINT32_MAX - 32) *size = (**size + 31) / 32 * 32;
@@ -34,28 +34,29 @@ Qos expected(const Qos& want, const Qos&, const Limits&) {
 
 bool pause_needs_pfc_off(const Qos& have) { return have.pfc && have.pfc->bits != 0; }
 
-std::string impossible(const Setting& setting, const Qos& want, const Qos& have, const Limits& limits) {
+std::string impossible(const Setting& setting, const Qos& want, const Reading& have) {
   if (setting.id == SettingId::pause && (want.pause->rx || want.pause->tx) &&
-      pause_needs_pfc_off(want.pfc ? want : have))
+      pause_needs_pfc_off(want.pfc ? want : have.values))
     return "this driver takes no global pause while PFC is on: add pfc = []";
-  return upstream::impossible(setting, want, have, limits);
+  return upstream::impossible(setting, want, have);
 }
 
-void read_hidden_pause(PortIo& io, const Qos& have) {
-  if (pause_needs_pfc_off(have))
-    io.limits.unverified[SettingId::pause] = "the driver shows global pause as off while PFC is on";
+void note_hidden_pause(Reading& out) {
+  if (pause_needs_pfc_off(out.values))
+    out.notes.unverified[SettingId::pause] = "the driver shows global pause as off while PFC is on";
 }
 
-Result<void> write_pause(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
-  if (!pause_needs_pfc_off(have)) return upstream::write_pause(io, setting, want, have);
+Result<void> write_pause(const PortIo& io, const Setting& setting, const Qos& want, const Reading& have) {
+  if (!pause_needs_pfc_off(have.values)) return upstream::write_pause(io, setting, want, have);
   Qos pfc;
   pfc.pfc = PrioSet{};
   if (auto off = upstream::write_pfc(io, setting, pfc, have); !off) return off;
   auto written = upstream::write_pause(io, setting, want, have);
-  pfc.pfc = want.pfc ? want.pfc : have.pfc;
+  pfc.pfc = want.pfc ? want.pfc : have.values.pfc;
   if (pfc.pfc->bits == 0) return written;
   auto back = upstream::write_pfc(io, setting, pfc, have);
-  return written ? back : written;
+  if (!written) return written;
+  return back;
 }
 
 }  // namespace fabric::intel

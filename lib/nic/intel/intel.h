@@ -14,19 +14,19 @@ struct Agent {
 };
 
 // fw_lldp; and dcbx = firmware while it runs. Absent where the driver has no such flag.
-void read_agent(PortIo& io, const Agent& agent, Qos& out);
-Result<void> write_agent(PortIo& io, const Agent& agent, bool running);
+void read_agent(const PortIo& io, const Agent& agent, Qos& out);
+Result<void> write_agent(const PortIo& io, const Agent& agent, bool running);
 
 // Ring sizes become multiples of 32 (ICE_REQ_DESC_MULTIPLE, I40E_REQ_DESCRIPTOR_MULTIPLE).
-Qos expected(const Qos& want, const Qos& have, const Limits& limits);
+Qos expected(const Qos& want, const Reading& have);
 
 // ice_get_pauseparam() and i40e_get_pauseparam() show pause as off while PFC is on, whatever the PHY has.
-void read_hidden_pause(PortIo& io, const Qos& have);
+void note_hidden_pause(Reading& out);
 
 // ice_set_pauseparam() and i40e_set_pauseparam() refuse any change while PFC is on: it goes off for a moment.
 bool pause_needs_pfc_off(const Qos& have);
 // And where PFC stays on, global pause never comes on.
-std::string impossible(const Setting& setting, const Qos& want, const Qos& have, const Limits& limits);
-Result<void> write_pause(PortIo& io, const Setting& setting, const Qos& want, const Qos& have);
+std::string impossible(const Setting& setting, const Qos& want, const Reading& have);
+Result<void> write_pause(const PortIo& io, const Setting& setting, const Qos& want, const Reading& have);
 
 }  // namespace fabric::intel

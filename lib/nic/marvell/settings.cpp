@@ -11,10 +11,10 @@ namespace {
 constexpr char kNotOperational[] =
     "DCBX is not operational in IEEE mode: enable it on the switch's port, or make the NIC's static (Marvell's qaucli)";
 
-std::string impossible(const Setting& setting, const Qos& want, const Qos& have, const Limits& limits) {
+std::string impossible(const Setting& setting, const Qos& want, const Reading& have) {
   if (setting.id == SettingId::dcbx && want.dcbx == Dcbx::host)
     return "this NIC's firmware always runs DCBX and takes ets and pfc as its offer: leave dcbx out";
-  return upstream::impossible(setting, want, have, limits);
+  return upstream::impossible(setting, want, have);
 }
 
 std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {
@@ -30,10 +30,11 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
   return upstream::remedy(setting, have, netdev, code);
 }
 
-Result<void> write_offer(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
+Result<void> write_offer(const PortIo& io, const Setting& setting, const Qos& want, const Reading& have) {
   const auto write = setting.id == SettingId::ets ? upstream::write_ets : upstream::write_pfc;
   auto written = write(io, setting, want, have);
-  return written ? dcbnl::set_all(*io.kernel.route, io.netdev) : written;
+  if (!written) return written;
+  return dcbnl::set_all(*io.kernel.route, io.netdev);
 }
 
 // qede_set_pauseparam() restarts the link, qed_dcbnl_setdcbx() the firmware's DCBX.

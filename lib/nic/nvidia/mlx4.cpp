@@ -11,16 +11,16 @@ namespace {
 
 constexpr uint64_t kRateUnit = 100'000;  // kbit/s, MLX4_RATELIMIT_UNITS_IN_KB
 
-Result<Qos> read(PortIo& io) {
-  auto out = upstream::read(io);
-  if (!out || !out->trust) return out;
-  out->trust = Trust::pcp;
-  out->dscp_map.reset();
+Result<Reading> read(const PortIo& io, const Keys& keys) {
+  auto out = upstream::read(io, keys);
+  if (!out || !out->values.trust) return out;
+  out->values.trust = Trust::pcp;
+  out->values.dscp_map.reset();
   return out;
 }
 
 // mlx4_en_dcbnl_ieee_setmaxrate() rounds up.
-Qos expected(const Qos& want, const Qos&, const Limits&) {
+Qos expected(const Qos& want, const Reading&) {
   Qos out = want;
   if (out.maxrate)
     for (uint64_t& rate : out.maxrate->kbit) rate = (rate + kRateUnit - 1) / kRateUnit * kRateUnit;
@@ -35,7 +35,7 @@ void effect(const Setting& setting, const Qos& want, Qos& have) {
 }
 
 // mlx4_en_ets_validate()
-std::string impossible(const Setting& setting, const Qos& want, const Qos& have, const Limits& limits) {
+std::string impossible(const Setting& setting, const Qos& want, const Reading& have) {
   if (setting.id == SettingId::ets) {
     unsigned sum = 0;
     bool any = false;
@@ -48,7 +48,7 @@ std::string impossible(const Setting& setting, const Qos& want, const Qos& have,
     }
     if (any && sum != 100) return "the bandwidths of the ETS classes must add up to 100";
   }
-  return upstream::impossible(setting, want, have, limits);
+  return upstream::impossible(setting, want, have);
 }
 
 std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {

@@ -11,33 +11,39 @@
 
 namespace fabric::mlx5 {
 
-Result<Qos> read(PortIo& io);
-Qos expected(const Qos& want, const Qos& have, const Limits& limits);
+Result<Reading> read(const PortIo& io, const Keys& keys);
+Qos expected(const Qos& want, const Reading& have);
 void effect(const Setting& setting, const Qos& want, Qos& have);
-std::string impossible(const Setting& setting, const Qos& want, const Qos& have, const Limits& limits);
+std::string impossible(const Setting& setting, const Qos& want, const Reading& have);
 std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code);
-Result<void> settle(PortIo& io, const Qos& have);
+Result<void> settle(const PortIo& io, const Qos& have);
 
 Op::Write write_dcbx, write_map, write_pfc, write_cable_length, write_buffers, write_maxrate;
 
+// None of them reaches the parameters of congestion control, which are the firmware's (CONGESTION_PARAMS).
 inline constexpr auto kDcbOps = std::to_array<SettingOp>({
-    {SettingId::dcbx, {write_dcbx, "en_dcbnl.c mlx5e_dcbnl_setdcbx()", kHarmless}},
-    {SettingId::pause, {upstream::write_pause, "en_ethtool.c mlx5e_ethtool_set_pauseparam()", kHarmless}},
-    {SettingId::mtu, {upstream::write_mtu, "en_main.c mlx5e_change_mtu()"}},
+    {SettingId::dcbx, {write_dcbx, "en_dcbnl.c mlx5e_dcbnl_setdcbx()", kHarmless, Reach::netdev}},
+    {SettingId::pause,
+     {upstream::write_pause, "en_ethtool.c mlx5e_ethtool_set_pauseparam()", kHarmless, Reach::netdev}},
+    {SettingId::mtu, {upstream::write_mtu, "en_main.c mlx5e_change_mtu()", kDisruptive, Reach::netdev}},
     {SettingId::trust,
-     {write_map, "en_dcbnl.c mlx5e_set_trust_state(); harmless since ConnectX-5, which needs no inline headers"}},
+     {write_map, "en_dcbnl.c mlx5e_set_trust_state(); harmless since ConnectX-5, which needs no inline headers",
+      kDisruptive, Reach::netdev}},
     {SettingId::dscp_map,
-     {write_map, "en_dcbnl.c mlx5e_dcbnl_ieee_setapp(); harmless since ConnectX-5, which needs no inline headers"}},
-    {SettingId::ets, {upstream::write_ets, "en_dcbnl.c mlx5e_dcbnl_ieee_setets()", kHarmless}},
-    {SettingId::prio2buffer, {write_buffers, "en_dcbnl.c mlx5e_dcbnl_setbuffer()", kHarmless}},
-    {SettingId::buffer_size, {write_buffers, "en_dcbnl.c mlx5e_dcbnl_setbuffer()", kHarmless}},
+     {write_map, "en_dcbnl.c mlx5e_dcbnl_ieee_setapp(); harmless since ConnectX-5, which needs no inline headers",
+      kDisruptive, Reach::netdev}},
+    {SettingId::ets, {upstream::write_ets, "en_dcbnl.c mlx5e_dcbnl_ieee_setets()", kHarmless, Reach::netdev}},
+    {SettingId::prio2buffer, {write_buffers, "en_dcbnl.c mlx5e_dcbnl_setbuffer()", kHarmless, Reach::netdev}},
+    {SettingId::buffer_size, {write_buffers, "en_dcbnl.c mlx5e_dcbnl_setbuffer()", kHarmless, Reach::netdev}},
     {SettingId::pfc,
      {write_pfc,
       "en_dcbnl.c mlx5e_dcbnl_ieee_setpfc(); firmware without PCAM buffer_ownership (6.12), or a driver loaded since "
-      "the buffers were set (6.1), keeps the thresholds of the buffers"}},
+      "the buffers were set (6.1), keeps the thresholds of the buffers",
+      kDisruptive, Reach::netdev}},
     {SettingId::cable_length,
-     {write_cable_length, "en_dcbnl.c mlx5e_dcbnl_ieee_setpfc(); used only if the host owns the buffers", kHarmless}},
-    {SettingId::maxrate, {write_maxrate, "en_dcbnl.c mlx5e_dcbnl_ieee_setmaxrate()", kHarmless}},
+     {write_cable_length, "en_dcbnl.c mlx5e_dcbnl_ieee_setpfc(); used only if the host owns the buffers", kHarmless,
+      Reach::netdev}},
+    {SettingId::maxrate, {write_maxrate, "en_dcbnl.c mlx5e_dcbnl_ieee_setmaxrate()", kHarmless, Reach::netdev}},
 });
 
 }  // namespace fabric::mlx5

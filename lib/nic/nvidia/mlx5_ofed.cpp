@@ -56,21 +56,20 @@ std::string enable_file(const PortIo& io, SettingId id, int prio) {
 }
 
 // All eight, or nothing: a priority of which nothing is known is not one that is off.
-void read_enable(PortIo& io, SettingId id, std::optional<PrioSet>& out) {
-  if (!io.wants(id)) return;
+void read_enable(const PortIo& io, SettingId id, Reading& out) {
   PrioSet on;
   for (int prio = 0; prio < kPriorities; ++prio) {
     const std::string file = enable_file(io, id, prio);
     auto value = file_settings::read_number(io.kernel.root, file);
-    if (!value) return io.not_offered(id, file_settings::why_no_number(io, file, value.error()));
+    if (!value) return out.not_offered(id, file_settings::why_no_number(io, file, value.error()));
     if (*value != 0) on.bits = static_cast<uint8_t>(on.bits | 1u << prio);
   }
-  out = on;
+  (id == SettingId::ecn_rp ? out.values.ecn_rp : out.values.ecn_np) = on;
 }
 
-Result<void> write_enable(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
-  const PrioSet to = (setting.id == SettingId::ecn_rp ? want.ecn_rp : want.ecn_np).value_or(PrioSet{});
-  const PrioSet from = (setting.id == SettingId::ecn_rp ? have.ecn_rp : have.ecn_np).value_or(PrioSet{});
+Result<void> write_enable(const PortIo& io, const Setting& setting, const Qos& want, const Reading& have) {
+  const auto member = setting.id == SettingId::ecn_rp ? &Qos::ecn_rp : &Qos::ecn_np;
+  const PrioSet to = (want.*member).value_or(PrioSet{}), from = (have.values.*member).value_or(PrioSet{});
   for (int prio = 0; prio < kPriorities; ++prio)
     if (to.has(prio) != from.has(prio))
       if (auto written = io.kernel.root.write(enable_file(io, setting.id, prio), to.has(prio) ? "1" : "0"); !written)
@@ -90,31 +89,31 @@ OrNone parse_traffic_class(std::string_view text) {
   return {};
 }
 
-void read_traffic_class(PortIo& io, Qos& out) {
-  if (!io.wants(SettingId::traffic_class)) return;
+void read_traffic_class(const PortIo& io, Reading& out) {
   if (io.rdma.empty())
-    return io.not_offered(SettingId::traffic_class, io.netdev + " has no RDMA device: mlx5_ib is not loaded");
+    return out.not_offered(SettingId::traffic_class, io.netdev + " has no RDMA device: mlx5_ib is not loaded");
   const std::string file = traffic_class_file(io);
-  if (auto text = io.kernel.root.read(file)) out.traffic_class = parse_traffic_class(*text);
-  else io.not_offered(SettingId::traffic_class, file_settings::why_not(io, file, text.error().code));
+  if (auto text = io.kernel.root.read(file)) out.values.traffic_class = parse_traffic_class(*text);
+  else out.not_offered(SettingId::traffic_class, file_settings::why_not(io, file, text.error().code));
 }
 
-Result<void> write_traffic_class(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+Result<void> write_traffic_class(const PortIo& io, const Setting&, const Qos& want, const Reading&) {
   const auto& value = want.traffic_class->value;
   return io.kernel.root.write(traffic_class_file(io), value ? std::to_string(*value) : "-1");
 }
 
-Result<Qos> read(PortIo& io) {
-  auto out = mlx5::read(io);
+Result<Reading> read(const PortIo& io, const Keys& keys) {
+  auto out = mlx5::read(io, keys);
   if (!out) return out;
-  for (const auto& file : kFiles) file_settings::read(io, path_of(io, file), file.setting, *out);
-  read_enable(io, SettingId::ecn_rp, out->ecn_rp);
-  read_enable(io, SettingId::ecn_np, out->ecn_np);
-  read_traffic_class(io, *out);
+  for (const auto& file : kFiles)
+    if (has_key(keys, file.setting)) file_settings::read(io, path_of(io, file), file.setting, *out);
+  for (SettingId id : {SettingId::ecn_rp, SettingId::ecn_np})
+    if (has_key(keys, id)) read_enable(io, id, *out);
+  if (has_key(keys, SettingId::traffic_class)) read_traffic_class(io, *out);
   return out;
 }
 
-Result<void> write_parameter(PortIo& io, const Setting& setting, const Qos& want, const Qos&) {
+Result<void> write_parameter(const PortIo& io, const Setting& setting, const Qos& want, const Reading&) {
   return file_settings::write(io, path_of(io, *file_settings::find(kFiles, setting.id)), setting, want);
 }
 
@@ -128,12 +127,12 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
 }
 
 constexpr auto kSwitches = std::to_array<SettingOp>({
-    {SettingId::ecn_rp, {write_enable, "en_ecn.c mlx5e_store_ecn_enable()", kHarmless}},
-    {SettingId::ecn_np, {write_enable, "en_ecn.c mlx5e_store_ecn_enable()", kHarmless}},
-    {SettingId::traffic_class, {write_traffic_class, "infiniband/hw/mlx5/main_ext.c", kHarmless, true}},
+    {SettingId::ecn_rp, {write_enable, "en_ecn.c mlx5e_store_ecn_enable()", kHarmless, Reach::itself}},
+    {SettingId::ecn_np, {write_enable, "en_ecn.c mlx5e_store_ecn_enable()", kHarmless, Reach::itself}},
+    {SettingId::traffic_class, {write_traffic_class, "infiniband/hw/mlx5/main_ext.c", kHarmless, Reach::itself, true}},
 });
-constexpr auto kOps =
-    file_settings::join(mlx5::kDcbOps, kSwitches, file_settings::ops(kFiles, {write_parameter, "en_ecn.c", kHarmless}));
+constexpr auto kOps = file_settings::join(
+    mlx5::kDcbOps, kSwitches, file_settings::ops(kFiles, {write_parameter, "en_ecn.c", kHarmless, Reach::itself}));
 
 }  // namespace
 

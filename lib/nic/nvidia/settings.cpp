@@ -69,24 +69,25 @@ std::string why_no_folder(const PortIo& io, const std::string& folder) {
   return "there is no /" + folder + ": mlx5_ib is not loaded, or the NIC's firmware does not allow to set DCQCN";
 }
 
-void read_parameters(PortIo& io, Qos& out) {
+// Each file costs a firmware command.
+void read_parameters(const PortIo& io, const Keys& keys, Reading& out) {
   const std::string folder = folder_of(io);
   const std::string why = io.kernel.root.exists(folder) ? std::string() : why_no_folder(io, folder);
   for (const auto& [id, file] : kFiles) {
-    if (!io.wants(id)) continue;
-    if (!why.empty()) io.not_offered(id, why);
-    else if (is_none(io, id)) (id == SettingId::cnp_prio ? out.cnp_prio : out.rtt_resp_dscp) = OrNone{};
+    if (!has_key(keys, id)) continue;
+    if (!why.empty()) out.not_offered(id, why);
+    else if (is_none(io, id)) file_settings::put_none(setting_of(id), out.values);
     else file_settings::read(io, path_of(io, file), id, out);
   }
 }
 
-Result<Qos> read(PortIo& io) {
-  auto out = mlx5::read(io);
-  if (out) read_parameters(io, *out);
+Result<Reading> read(const PortIo& io, const Keys& keys) {
+  auto out = mlx5::read(io, keys);
+  if (out) read_parameters(io, keys, *out);
   return out;
 }
 
-Result<void> write_parameter(PortIo& io, const Setting& setting, const Qos& want, const Qos&) {
+Result<void> write_parameter(const PortIo& io, const Setting& setting, const Qos& want, const Reading&) {
   const Condition* condition = condition_of(setting.id);
   if (condition != nullptr && !file_settings::take(setting, want))
     return io.kernel.root.write(path_of(io, condition->file), condition->counts == 0 ? "1" : "0");
@@ -105,7 +106,7 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
 
 constexpr auto kOps = file_settings::join(
     mlx5::kDcbOps, file_settings::ops(kFiles, {write_parameter, "/infiniband/hw/mlx5/cong.c mlx5_ib_set_cc_params()",
-                                               kHarmless, true}));
+                                               kHarmless, Reach::itself, true}));
 
 }  // namespace
 

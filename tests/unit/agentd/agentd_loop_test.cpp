@@ -50,12 +50,12 @@ class Loop : public RunningAgent {
   }
 
   void start(const std::string& config) {
-    World world = this->world([this](const Policy&) { return ports(); });
-    world.log = [this](const Entry& entry) {
+    Environment environment = this->environment([this](const Policy&) { return ports(); });
+    environment.log = [this](const Entry& entry) {
       std::lock_guard guard(mutex_);
       told_.push_back(entry);
     };
-    RunningAgent::start(std::move(world), config);
+    RunningAgent::start(std::move(environment), config);
   }
 
   // The veth's end stands for a RoCE port.
@@ -169,7 +169,7 @@ TEST_F(Loop, WithoutInotifyAnApplyIsWatchedAllTheSame) {
   if (child == 0) {
     if (::unshare(CLONE_NEWUSER) != 0 || !(std::ofstream("/proc/sys/user/max_inotify_instances") << "0" << std::flush))
       ::_exit(77);
-    PortManager manager(world([](const Policy&) { return std::vector<Port>(); }), load()->policy);
+    PortManager manager(environment([](const Policy&) { return std::vector<Port>(); }), load()->policy);
     Agent agent(*kernel_, manager, file());
     ::_exit(agent.open().ok() && agent.run().ok() ? 0 : 1);
   }

@@ -8,7 +8,7 @@
 #include "agentd/monitor.h"
 #include "agentd/options.h"
 #include "agentd/schedule.h"
-#include "enforce/writer.h"
+#include "enforce/suspect.h"
 #include "support/test.h"
 #include "support/tree.h"
 
@@ -20,16 +20,18 @@ using std::chrono::seconds;
 using test::has;
 
 TEST(Schedule, OneTaskPerBurstAtTheEarliestTime) {
+  const Task check{TaskKind::reconcile_port, "mlx5_0/1"}, other{TaskKind::reconcile_port, "mlx5_1/1"},
+      reread{TaskKind::reread};
   Schedule schedule;
   qos::Instant start{};
   EXPECT_FALSE(schedule.next());
-  schedule.at("a", start + milliseconds(20));
-  schedule.at("a", start + milliseconds(30));
-  schedule.at("b", start + milliseconds(10));
-  schedule.at("c", start + seconds(5));
+  schedule.at(check, start + milliseconds(20));
+  schedule.at(check, start + milliseconds(30));
+  schedule.at(other, start + milliseconds(10));
+  schedule.at(reread, start + seconds(5));
   EXPECT_EQ(schedule.next(), start + milliseconds(10));
-  EXPECT_EQ(schedule.take(start + milliseconds(25)), (std::vector<std::string>{"b", "a"}));
-  schedule.cancel("c");
+  EXPECT_EQ(schedule.take(start + milliseconds(25)), (std::vector{other, check}));
+  schedule.cancel(reread);
   EXPECT_FALSE(schedule.next());
 }
 
@@ -48,7 +50,7 @@ TEST(Monitor, ADcbNotificationNamesItsNetdev) {
   Bytes message = with_header(header, AttrWriter().text(DCB_ATTR_IFNAME, "ens1f0np0"));
   Notification note = parse_route(RTM_SETDCB, message);
   EXPECT_EQ(note.link.name, "ens1f0np0");
-  EXPECT_EQ(note.how, qos::NotificationKind::dcb);
+  EXPECT_EQ(note.how, NotificationKind::dcb);
 }
 
 TEST(Monitor, LinkMessagesAreToldApart) {
@@ -56,13 +58,13 @@ TEST(Monitor, LinkMessagesAreToldApart) {
   header.ifi_index = 7;
   Bytes message = with_header(header, AttrWriter().text(IFLA_IFNAME, "eth0").u32(IFLA_MTU, 4200));
   Notification note = parse_route(RTM_NEWLINK, message);
-  EXPECT_EQ(note.how, qos::NotificationKind::link);
+  EXPECT_EQ(note.how, NotificationKind::link);
   EXPECT_FALSE(note.gone);
   EXPECT_EQ(note.link.ifindex, 7);
   EXPECT_EQ(note.link.mtu, 4200U);
-  EXPECT_EQ(parse_route(RTM_DELLINK, message).how, qos::NotificationKind::link);
+  EXPECT_EQ(parse_route(RTM_DELLINK, message).how, NotificationKind::link);
   EXPECT_TRUE(parse_route(RTM_DELLINK, message).gone);
-  EXPECT_EQ(parse_route(RTM_NEWADDR, message).how, qos::NotificationKind::nothing);
+  EXPECT_EQ(parse_route(RTM_NEWADDR, message).how, NotificationKind::nothing);
 }
 
 // Captured of Linux 6.18: "ip link set a0 nomaster". With each change of the link the bridge says the like.
@@ -73,7 +75,7 @@ TEST(Monitor, WhatABridgeSaysOfItsPortIsNoWordOnTheLink) {
       0x04, 0x00, 0xdc, 0x05, 0x00, 0x00, 0x05, 0x00, 0x10, 0x00, 0x06, 0x00, 0x00, 0x00, 0x0a, 0x00, 0x01,
       0x00, 0xce, 0x60, 0xa1, 0x2d, 0x7c, 0x8a, 0x00, 0x00, 0x08, 0x00, 0x05, 0x00, 0x02, 0x00, 0x00, 0x00};
   for (const uint16_t type : {RTM_NEWLINK, RTM_DELLINK})
-    EXPECT_EQ(parse_route(type, std::as_bytes(std::span(kLeft))).how, qos::NotificationKind::nothing) << type;
+    EXPECT_EQ(parse_route(type, std::as_bytes(std::span(kLeft))).how, NotificationKind::nothing) << type;
 }
 
 TEST(Monitor, AnEthtoolNotificationNamesItsDevice) {
@@ -84,10 +86,10 @@ TEST(Monitor, AnEthtoolNotificationNamesItsDevice) {
   Notification note = parse_ethtool(message);
   EXPECT_EQ(note.link.ifindex, 7);
   EXPECT_EQ(note.link.name, "eth0");
-  EXPECT_EQ(note.how, qos::NotificationKind::ethtool);
+  EXPECT_EQ(note.how, NotificationKind::ethtool);
   for (size_t length = 0; length < message.size(); ++length)  // cut short anywhere: no more than unknown
     EXPECT_TRUE(parse_ethtool(View8(message).first(length)).link.ifindex == 7 ||
-                parse_ethtool(View8(message).first(length)).how == qos::NotificationKind::nothing || length >= 20);
+                parse_ethtool(View8(message).first(length)).how == NotificationKind::nothing || length >= 20);
 }
 
 // The kernel of the build machine sends real ones.
@@ -118,7 +120,7 @@ TEST(Suspect, IsNamedByItsSocketAndItsCommandLineAlone) {
   process("14", "ethtool", "ethtool -A eth0 rx on ");
   process("15", "dcb", "dcb pfc show dev eth0 ");
   tree.file("proc/13/cgroup", "0::/system.slice/site-qos.service\n").file("proc/14/cgroup", "0::/user.slice\n");
-  using Kind = qos::NotificationKind;
+  using Kind = NotificationKind;
   EXPECT_EQ(qos::find_writer(tree.root(), Kind::dcb, "eth0").name, "mlnx_qos (pid 13, site-qos.service)");
   EXPECT_EQ(qos::find_writer(tree.root(), Kind::ethtool, "eth0").name, "ethtool (pid 14)");
   EXPECT_EQ(qos::find_writer(tree.root(), Kind::dcb, "eth1").pid, 0);
@@ -147,7 +149,7 @@ TEST(Suspect, HasAFileOfThePortsSettingsOpen) {
   Port port{.pci = "0000:24:00.0"};
   EXPECT_EQ(qos::find_holder(tree.root(), port).pid, 0) << "read only";
   process("22", "0100002");
-  const qos::Writer writer = qos::find_holder(tree.root(), port);
+  const qos::SuspectProcess writer = qos::find_holder(tree.root(), port);
   EXPECT_EQ(writer.name, "tuner (pid 22)");
   EXPECT_TRUE(qos::is_alive(tree.root(), writer));
   port.pci = "0000:25:00.0";
@@ -166,7 +168,7 @@ TEST(Suspect, EachCauseIsToldByItsEvidence) {
       << "a foreign PFC write flaps the link itself";
   EXPECT_EQ(cause(SettingId::pfc, {.firmware_dcbx = true}), Cause::firmware);
   EXPECT_EQ(cause(SettingId::mtu, {.firmware_dcbx = true}), Cause::unnotified) << "DCBX moves no MTU";
-  EXPECT_EQ(cause(SettingId::ets, {.new_device = true, .notified = true, .writer = {1, "1", "dcb (pid 1)"}}),
+  EXPECT_EQ(cause(SettingId::ets, {.new_device = true, .notified = true, .process = {1, "1", "dcb (pid 1)"}}),
             Cause::driver);
   EXPECT_EQ(qos::suspect_of(SettingId::ets, {.notified = true, .firmware_dcbx = true}).by, "another process")
       << "firmware does not notify";

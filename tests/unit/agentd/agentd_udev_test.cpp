@@ -70,7 +70,7 @@ class Udev : public RunningAgent {
     ASSERT_EQ(::mkdir("/run/udev", 0755), 0);
     ASSERT_TRUE(std::ofstream("/run/udev/control").good());
     open_kernel_here();
-    start(world([this](const Policy&) {
+    start(environment([this](const Policy&) {
             ++scans_;
             return std::vector<Port>{};
           }),

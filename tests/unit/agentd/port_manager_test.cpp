@@ -32,6 +32,8 @@ pfc = [3]
 
 const std::string kEnforce = "mode = \"enforce\"\n", kRestore = "release = \"restore\"\n",
                   kNight = "maintenance = \"daily 02:00-04:00\"\n";
+// Nothing in the way of a disruptive write.
+const qos::Terms kFree{.in_use = [](const Port&) { return false; }, .window = qos::Maintenance::open};
 constexpr const char* kBySpeed = "[[port]]\nmatch = { speed = \"400G\" }\nmtu = 9000\n[[port]]\nmtu = 4200\n";
 constexpr const char* kId = "roce_eth0/1";
 
@@ -58,19 +60,19 @@ class PortManagerTest : public testing::Test {
     start(kEnforce + kNight, "[[port]]\nmatch = { netdev = \"" + netdevs + "\" }\ndcbx = \"host\"\npfc = [3]\n");
   }
   void restart(const Policy& policy) {
-    manager_.emplace(world(), policy);
-    keep_all();
+    manager_.emplace(environment(), policy);
+    reconcile_all();
   }
   void reload(const Policy& policy) {
     manager_->set_policy(policy);
-    keep_all();
+    reconcile_all();
   }
-  World world() {
+  Environment environment() {
     return {.kernel = *kernel_,
             .directory = tree_.path(),
             .log = [this](const Entry& entry) { told_.push_back(entry); },
             .scan = [this](const Policy&) { return ports(); },
-            .busy = [this](const Port& port) { return busy_ == port.netdev; },
+            .in_use = [this](const Port& port) { return busy_ == port.netdev; },
             .now_local =
                 [this] {
                   std::tm now{};
@@ -90,13 +92,13 @@ class PortManagerTest : public testing::Test {
       }
     return found;
   }
-  void keep_all() {
+  void reconcile_all() {
     manager_->rescan();
-    for (const std::string& id : manager_->ids()) look(id);
+    for (const std::string& id : manager_->table().ids()) look(id);
   }
   // 0, or the errno with which the port could not be looked at.
   int look(const std::string& id = kId) {
-    auto done = manager_->keep(id, now_);
+    auto done = manager_->reconcile_port(id, now_);
     manager_->publish();
     return done ? 0 : done.error().code;
   }
@@ -149,10 +151,10 @@ TEST_F(PortManagerTest, AuditWritesNothingAndTellsEachDifferenceOnce) {
   size_t differences = told(message_id::differs) + told(message_id::pending);
   EXPECT_GE(differences, 4U);
   EXPECT_EQ(outcome("mtu"), "differs");
-  keep_all();
+  reconcile_all();
   EXPECT_EQ(told(message_id::differs) + told(message_id::pending), differences);
   EXPECT_EQ(nic.writes(), 0U);
-  EXPECT_EQ(manager.exit_code(), 1);
+  EXPECT_EQ(exit_code(manager.view()), 1);
   EXPECT_FALSE(std::ifstream(tree_.path() + "/" + state::kOriginalsFile).good());
   nic.mtu = 9000;  // a new difference is told
   look();
@@ -169,7 +171,7 @@ TEST_F(PortManagerTest, EnforceBringsEveryPersonalityInOrderAndThenWritesNothing
   for (SimNic& nic : sim_.nics()) writes += nic.writes();
   EXPECT_GT(writes, 0U);
   now_ += seconds(30);
-  keep_all();
+  reconcile_all();
   unsigned again = 0;
   for (SimNic& nic : sim_.nics()) again += nic.writes();
   EXPECT_EQ(again, writes);
@@ -177,8 +179,8 @@ TEST_F(PortManagerTest, EnforceBringsEveryPersonalityInOrderAndThenWritesNothing
   EXPECT_EQ(outcome("pfc", "roce_eth3/1"), "unsupported");
   EXPECT_EQ(outcome("mtu", "roce_eth3/1"), "in_sync");
   EXPECT_EQ(outcome("ets", "roce_eth2/1"), "unsupported");  // ice keeps its own classes while it trusts DSCP
-  EXPECT_EQ(manager.status(), "enforce: 4 ports, 2 in sync, 2 unsupported");
-  EXPECT_EQ(manager.exit_code(), 1);
+  EXPECT_EQ(status_text(manager.view()), "enforce: 4 ports, 2 in sync, 2 unsupported");
+  EXPECT_EQ(exit_code(manager.view()), 1);
 }
 
 TEST_F(PortManagerTest, ForeignChangesArePutBackCountedAndTold) {
@@ -213,8 +215,8 @@ TEST_F(PortManagerTest, FightingStopsAfterSoManyRoundsAndNamesTheSuspect) {
   EXPECT_FALSE(has(setting("pfc").detail, "lldpad")) << "it runs; nothing says it wrote";
   EXPECT_TRUE(has(told_.back().message, "pfc is none, want 3; conflict"));
   EXPECT_EQ(told(message_id::conflict), 1U);
-  EXPECT_TRUE(manager.in_conflict("roce_eth0/1"));
-  EXPECT_EQ(manager.exit_code(), 2);
+  EXPECT_TRUE(manager.is_in_conflict("roce_eth0/1"));
+  EXPECT_EQ(exit_code(manager.view()), 2);
   nic.mtu = 1500;  // the other settings are kept all the same
   look();
   EXPECT_EQ(nic.mtu, 4200U);
@@ -233,7 +235,7 @@ TEST_F(PortManagerTest, AConflictLastsWhileItsWriterRunsAndEndsWhenItIsGone) {
   const auto undo = [&] {
     nic.pfc.pfc_en = 0;
     nic.link_up();
-    manager.on_notification("roce_eth0/1", qos::NotificationKind::dcb);
+    manager.on_notification("roce_eth0/1", NotificationKind::dcb);
     look();
   };
   for (int i = 0; i < 4; ++i, now_ += seconds(1)) undo();
@@ -245,7 +247,7 @@ TEST_F(PortManagerTest, AConflictLastsWhileItsWriterRunsAndEndsWhenItIsGone) {
   tree_.remove("proc/812");
   for (int i = 0; i < 3; ++i, now_ += seconds(60)) look();
   EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
-  EXPECT_FALSE(manager.in_conflict("roce_eth0/1"));
+  EXPECT_FALSE(manager.is_in_conflict("roce_eth0/1"));
 }
 
 TEST_F(PortManagerTest, ARefusedSettingIsNotHammered) {
@@ -304,7 +306,7 @@ TEST_F(PortManagerTest, AVanishedPortIsForgottenAndTheOthersAreKept) {
   EXPECT_EQ(look("roce_eth1/1"), 0);
   EXPECT_EQ(stays.mtu, 4200U);
   manager.rescan();
-  EXPECT_EQ(manager.ids(), std::vector<std::string>{"roce_eth1/1"});
+  EXPECT_EQ(manager.table().ids(), std::vector<std::string>{"roce_eth1/1"});
 }
 
 TEST_F(PortManagerTest, AnExcludedPortHasNotGone) {
@@ -312,7 +314,7 @@ TEST_F(PortManagerTest, AnExcludedPortHasNotGone) {
   manager_->set_policy(policy_of(kEnforce + "exporter.exclude = [\"roce_*\"]\n"));
   nic.present = false;  // the scan leaves it out
   manager_->rescan();
-  EXPECT_TRUE(manager_->ids().empty());
+  EXPECT_TRUE(manager_->table().ids().empty());
   EXPECT_TRUE(has(told_.back().message, "excluded"));
 }
 
@@ -327,7 +329,7 @@ TEST_F(PortManagerTest, ADetachedDeviceIsSaidSoAndNothingIsHeldAgainstIt) {
   EXPECT_EQ(outcome("mtu"), "refused");
   EXPECT_TRUE(has(setting("mtu").detail, "dmesg"));
   EXPECT_TRUE(setting("mtu").drifts.empty()) << "not known is not drifted";
-  EXPECT_EQ(manager_->exit_code(), 2);
+  EXPECT_EQ(exit_code(manager_->view()), 2);
   nic.faults.clear();
   nic.mtu = 1500;
   EXPECT_EQ(look(), 0);
@@ -346,7 +348,7 @@ TEST_F(PortManagerTest, TheOriginalIsSavedOnceAndRestoreErasesIt) {
   nic.mtu = 3000;
   look();
   EXPECT_EQ(state::load_originals(tree_.path())->at(state::port_key(port)).mtu, 2000U);
-  Changes changes = qos::restore(*kernel_, port, *originals, {});
+  Changes changes = qos::restore(*kernel_, port, *originals, kFree);
   EXPECT_EQ(nic.mtu, 2000U);
   EXPECT_EQ(nic.pfc.pfc_en, 0);
   EXPECT_FALSE(changes.empty());
@@ -373,7 +375,7 @@ class PowerCycle : public PortManagerTest {
     auto originals = state::load_originals(tree_.path());
     EXPECT_TRUE(originals.ok());
     auto all = ports();
-    for (Port& port : all) qos::restore(*kernel_, port, *originals, {});
+    for (Port& port : all) qos::restore(*kernel_, port, *originals, kFree);
     EXPECT_TRUE(state::save_originals(tree_.path(), *originals).ok());
     return qos::restore_of_absent(*originals, all);
   }
@@ -436,10 +438,10 @@ TEST_F(PortManagerTest, CorruptOriginalsAreKeptAside) {
   EXPECT_EQ(nic.mtu, 4200U);
   EXPECT_EQ(tree_.content(std::string(state::kOriginalsFile) + ".corrupt"), "[[[");
   EXPECT_EQ(told(message_id::trouble), 1U);
-  EXPECT_TRUE(has(manager_->state().originals_error, ".corrupt")) << "until somebody has seen to it";
+  EXPECT_TRUE(has(state_of(manager_->view()).originals_error, ".corrupt")) << "until somebody has seen to it";
   tree_.remove(std::string(state::kOriginalsFile) + ".corrupt");
   manager_->rescan();
-  EXPECT_EQ(manager_->state().originals_error, "");
+  EXPECT_EQ(state_of(manager_->view()).originals_error, "");
 }
 
 // A self-test was killed: whatever the mode, the settings from before it come back once the port is idle.
@@ -466,7 +468,7 @@ TEST_F(PortManagerTest, WithoutADurableOriginalNothingIsWritten) {
   EXPECT_EQ(nic.writes(), 0U);
   EXPECT_EQ(outcome("pfc"), "unsaved") << "not the driver's fault";
   EXPECT_TRUE(has(setting("pfc").detail, state::kOriginalsFile));
-  EXPECT_EQ(manager_->exit_code(), 2);
+  EXPECT_EQ(exit_code(manager_->view()), 2);
   tree_.remove("var/lib");
   look();
   EXPECT_EQ(outcome("pfc"), "applied") << "at the next reading";
@@ -500,10 +502,10 @@ TEST_F(PortManagerTest, ABadReloadIsShown) {
   sim_.add_nic("eth0", Personality::full);
   PortManager& manager = start(kEnforce);
   manager.note_config({{}, "a.toml:1:1: wrong"});
-  EXPECT_EQ(manager.state().config_error, "a.toml:1:1: wrong");
-  EXPECT_TRUE(has(manager.status(), "the last valid one stays in use"));
+  EXPECT_EQ(state_of(manager.view()).config_error, "a.toml:1:1: wrong");
+  EXPECT_TRUE(has(status_text(manager.view()), "the last valid one stays in use"));
   manager.set_policy(policy_of(""));
-  EXPECT_EQ(manager.state().config_error, "");
+  EXPECT_EQ(state_of(manager.view()).config_error, "");
 }
 
 TEST_F(PortManagerTest, PortsWithoutAnEntryAreLeftAlone) {
@@ -512,12 +514,12 @@ TEST_F(PortManagerTest, PortsWithoutAnEntryAreLeftAlone) {
   nic.mtu = 1500;
   look();
   EXPECT_EQ(nic.mtu, 1500U);
-  EXPECT_EQ(manager_->status(), "enforce: 0 ports, 1 unmanaged");
-  EXPECT_EQ(manager_->state().lost_entry, manager_->ids());
+  EXPECT_EQ(status_text(manager_->view()), "enforce: 0 ports, 1 unmanaged");
+  EXPECT_EQ(state_of(manager_->view()).lost_entry, manager_->table().ids());
   manager_->set_policy(policy_of(kEnforce, "[[port]]\nmatch = { netdev = \"eth8\" }\nmtu = 9000\n"));
-  EXPECT_EQ(manager_->state().lost_entry, manager_->ids()) << "until it has one again";
+  EXPECT_EQ(state_of(manager_->view()).lost_entry, manager_->table().ids()) << "until it has one again";
   manager_->set_policy(policy_of(kEnforce));
-  EXPECT_TRUE(manager_->state().lost_entry.empty());
+  EXPECT_TRUE(state_of(manager_->view()).lost_entry.empty());
 }
 
 TEST_F(PortManagerTest, CarrierUpAndRenamesAreSeen) {
@@ -576,10 +578,10 @@ TEST_F(PortManagerTest, APortWhoseLinkGoesDownKeepsTheEntryOfItsSpeed) {
   start(kEnforce, kBySpeed);
   ASSERT_EQ(nic.mtu, 9000U);
   nic.carrier = false;
-  keep_all();
+  reconcile_all();
   EXPECT_EQ(nic.mtu, 9000U);
   nic.mtu = 1500;
-  keep_all();
+  reconcile_all();
   EXPECT_EQ(nic.mtu, 9000U) << "kept as before";
   nic.carrier = true;
   nic.speed = 100'000;  // another cable
@@ -596,7 +598,7 @@ TEST_F(PortManagerTest, WhichEntryIsItsOwnIsDecidedWhenTheLinkComesUp) {
   EXPECT_EQ(nic.mtu, 1500U);
   nic.carrier = true;
   const rtnl::Link up = link_of(nic);
-  EXPECT_TRUE(manager_->link_changed(up).speed);
+  EXPECT_TRUE(manager_->link_changed(up).carrier_up && manager_->asks_for_speed());
   EXPECT_EQ(manager_->rescan(), std::vector<std::string>{"roce_eth0/1"});
   look();
   EXPECT_EQ(nic.mtu, 9000U);
@@ -607,7 +609,7 @@ TEST_F(PortManagerTest, WhatAnotherEntryWantsIsNoRepair) {
   SimNic& nic = enforced(Personality::full, "", kBySpeed);
   for (const uint32_t speed : {400'000U, 100'000U, 400'000U, 100'000U, 400'000U, 100'000U, 400'000U}) {
     nic.speed = speed;
-    keep_all();
+    reconcile_all();
     EXPECT_EQ(nic.mtu, speed == 400'000 ? 9000U : 4200U);
   }
   EXPECT_EQ(setting("mtu").repairs, 0U);
@@ -635,7 +637,7 @@ TEST_F(PortManagerTest, ThePortOfANewEntryWaitsForTheMaintenanceWindow) {
   EXPECT_EQ(nic.pfc.pfc_en, 0);
   EXPECT_EQ(outcome("pfc"), "pending");
   hour_ = 2;
-  keep_all();
+  reconcile_all();
   EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
 }
 
@@ -645,11 +647,11 @@ TEST_F(PortManagerTest, APortThatIsNamedAfterTheStartDoesNotWaitForTheMaintenanc
   start_for_names("ens*");
   ASSERT_EQ(nic.pfc.pfc_en, 0);
   nic.name = "ens1f0np0";
-  keep_all();
+  reconcile_all();
   EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
   nic.pfc.pfc_en = 0;
   nic.name = "ens1f1np0";
-  keep_all();
+  reconcile_all();
   EXPECT_EQ(nic.pfc.pfc_en, 0) << "renamed, and kept all the while";
 }
 
@@ -658,13 +660,13 @@ TEST_F(PortManagerTest, APortThatIsRenamedLaterWaitsForTheMaintenanceWindow) {
   SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
   start_for_names("gpu*");
   now_ += std::chrono::hours(3);
-  keep_all();
+  reconcile_all();
   nic.name = "gpu0";
-  keep_all();
+  reconcile_all();
   EXPECT_EQ(nic.pfc.pfc_en, 0);
   EXPECT_EQ(outcome("pfc", "mlx5_0/1"), "pending");
   hour_ = 2;
-  keep_all();
+  reconcile_all();
   EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
 }
 
@@ -678,7 +680,7 @@ TEST_F(PortManagerTest, APortWhoseLinkShowsThatNoEntryIsItsOwnIsLetGoOf) {
   reload(policy_of(kEnforce + kRestore, "[[port]]\nmatch = { speed = \"400G\" }\nmtu = 9000\n"));
   EXPECT_EQ(nic.mtu, 4200U);
   nic.carrier = true;
-  keep_all();
+  reconcile_all();
   EXPECT_EQ(nic.mtu, 1500U);
 }
 
@@ -694,11 +696,11 @@ TEST_F(PortManagerTest, FecOfALinkThatIsDownIsWrittenOnceWhateverIsWanted) {
     ASSERT_EQ(outcome("fec", id), "in_sync");
     nic.ethtool.fec = other;
     nic.carrier = false;
-    for (int i = 0; i < 3; ++i) keep_all();
+    for (int i = 0; i < 3; ++i) reconcile_all();
     EXPECT_EQ(nic.ethtool.fec, wanted);
     EXPECT_EQ(nic.writes(), 1U) << "and waits for the link";
     nic.carrier = true;
-    keep_all();
+    reconcile_all();
     EXPECT_EQ(outcome("fec", id), "in_sync");
     EXPECT_EQ(nic.writes(), 1U);
     nic.present = false;
@@ -714,7 +716,7 @@ TEST_F(PortManagerTest, FecThatNoLinkHasShownIsWrittenAndIsNoOriginal) {
   EXPECT_EQ(nic.ethtool.fec, ETHTOOL_FEC_RS);
   EXPECT_EQ(setting("fec").detail, "accepted; whether it is in use shows when the link is up");
   nic.carrier = true;
-  keep_all();
+  reconcile_all();
   EXPECT_EQ(outcome("fec"), "in_sync");
   const auto originals = state::load_originals(tree_.path());
   ASSERT_TRUE(originals.ok() && originals->size() == 1);
@@ -779,7 +781,7 @@ TEST_F(PortManagerTest, DriftIsRecordedWithItsLikelyCause) {
   tree_.file("proc/77/cmdline", std::string("mlnx_qos\0-i\0eth0\0", 17));
   SimNic& nic = enforced(Personality::mlx5);
   EXPECT_TRUE(setting("ets").drifts.empty()) << "the first write is nobody's doing";
-  manager_->on_notification("roce_eth0/1", qos::NotificationKind::dcb);
+  manager_->on_notification("roce_eth0/1", NotificationKind::dcb);
   nic.pfc.pfc_en = 0;
   nic.mtu = 1500;
   look();
@@ -821,11 +823,11 @@ TEST_F(PortManagerTest, LettingGoOfAPortLeavesOrRestoresAsThePolicySays) {
   busy_ = "eth0";
   reload(policy_of(kEnforce + kRestore, ""));
   busy_.clear();
-  keep_all();
+  reconcile_all();
   EXPECT_EQ(nic.mtu, original);
   EXPECT_EQ(nic.pfc.pfc_en, 0);
   const unsigned writes = nic.writes();
-  keep_all();
+  reconcile_all();
   EXPECT_EQ(nic.writes(), writes);
   EXPECT_GE(told(message_id::port), 4U) << "found, let go, let go, released";
 }
@@ -840,7 +842,7 @@ TEST_F(PortManagerTest, APortThatIsLetGoOfIsNotPutBackWhenThePolicyHasTurnedAway
     manager_->set_policy(policy_of(head, ""));
     busy_.clear();
     const unsigned writes = nic.writes();
-    keep_all();
+    reconcile_all();
     EXPECT_EQ(nic.writes(), writes) << head;
     EXPECT_EQ(nic.mtu, 4200U) << head;
   }
@@ -857,10 +859,10 @@ TEST_F(PortManagerTest, WhatIsReleasedWaitsForTheMaintenanceWindow) {
   EXPECT_FALSE(manager_->waits_for_idle("roce_eth0/1"));
   EXPECT_EQ(manager_->until_window(), std::chrono::minutes(60));
   const size_t lines = told(message_id::port);
-  keep_all();
+  reconcile_all();
   EXPECT_EQ(told(message_id::port), lines) << "told once";
   hour_ = 2;
-  keep_all();
+  reconcile_all();
   EXPECT_EQ(nic.pfc.pfc_en, 0);
 }
 
@@ -875,13 +877,13 @@ TEST_F(PortManagerTest, WhatIsReleasedIsNotForgottenWithTheNetdev) {
     reload(policy_of(kEnforce + kRestore + kNight, ""));
     ASSERT_EQ(outcome("pfc", "roce_" + nic.name + "/1"), "pending");
     nic.present = !away;
-    keep_all();
+    reconcile_all();
     nic.present = true;
     nic.ifindex += 100;
-    keep_all();
+    reconcile_all();
     EXPECT_EQ(nic.pfc.pfc_en, 1 << 3) << "not yet";
     hour_ = 2;
-    keep_all();
+    reconcile_all();
     EXPECT_EQ(nic.pfc.pfc_en, 0) << away;
   }
 }
@@ -896,7 +898,7 @@ TEST_F(PortManagerTest, WhatIsReleasedIsNotForgottenWithTheAgent) {
   EXPECT_EQ(nic.pfc.pfc_en, 1 << 3) << "not yet";
   EXPECT_EQ(outcome("pfc"), "pending");
   hour_ = 2;
-  keep_all();
+  reconcile_all();
   EXPECT_EQ(nic.pfc.pfc_en, 0);
   const unsigned writes = nic.writes();
   restart(none);
@@ -911,18 +913,18 @@ TEST_F(PortManagerTest, APortWhoseNetdevIsAwayIsNotLetGoOf) {
   ASSERT_EQ(nic.pfc.pfc_en, 1 << 3);
   nic.pfc.pfc_en = 0;
   hour_ = 12;
-  keep_all();
+  reconcile_all();
   ASSERT_EQ(outcome("pfc"), "pending");
-  World world = this->world();
-  world.scan = [this](const Policy&) {
+  Environment environment = this->environment();
+  environment.scan = [this](const Policy&) {
     std::vector<Port> found = ports();
     found.front().netdev.clear();
     found.front().ifindex = 0;
     return found;
   };
   told_.clear();
-  manager_.emplace(world, policy_of(head));
-  keep_all();
+  manager_.emplace(environment, policy_of(head));
+  reconcile_all();
   for (const Entry& entry : told_) EXPECT_FALSE(has(entry.message, "no [[port]] entry"));
 }
 
@@ -931,7 +933,7 @@ TEST_F(PortManagerTest, AFightOverAHostSettingEndsInAConflictToo) {
   tree_.file(kFile, "2\n");
   start(kEnforce + "conflict = { rounds = 2 }\n[sysctl]\n\"net.ipv4.tcp_ecn\" = 1\n");
   const auto look_at_host = [this] {
-    EXPECT_TRUE(manager_->keep_host(now_).ok());
+    EXPECT_TRUE(manager_->reconcile_host(now_).ok());
     manager_->publish();
   };
   look_at_host();
@@ -946,7 +948,7 @@ TEST_F(PortManagerTest, AFightOverAHostSettingEndsInAConflictToo) {
   look_at_host();
   EXPECT_EQ(tree_.content(kFile), "2\n") << "no longer written, as was said";
   EXPECT_EQ(outcome("net.ipv4.tcp_ecn", kHostSubject), "conflict");
-  EXPECT_EQ(manager_->exit_code(), 2);
+  EXPECT_EQ(exit_code(manager_->view()), 2);
 }
 
 TEST_F(PortManagerTest, WhatCannotBeReadIsSaidAndNotTakenForReleased) {
@@ -956,11 +958,11 @@ TEST_F(PortManagerTest, WhatCannotBeReadIsSaidAndNotTakenForReleased) {
   const std::string saved = tree_.content(state::kOriginalsFile);
   tree_.file(state::kOriginalsFile, "[[[");
   reload(policy_of(kEnforce + kRestore, ""));
-  keep_all();
+  reconcile_all();
   EXPECT_EQ(told(message_id::trouble), 1U) << "once";
   EXPECT_EQ(tree_.content(state::kOriginalsFile), "[[[");
   tree_.file(state::kOriginalsFile, saved);
-  keep_all();
+  reconcile_all();
   EXPECT_EQ(nic.mtu, original);
 }
 
@@ -991,7 +993,7 @@ TEST_F(Unconfirmed, WhileItIsAwaitedNothingIsEnforced) {
   EXPECT_EQ(nic_->mtu, 1600U);
   EXPECT_EQ(outcome("mtu"), "pending");
   EXPECT_TRUE(setting("mtu").drifts.empty()) << "the apply has set it";
-  EXPECT_TRUE(has(manager_->state().held, "awaits confirmation"));
+  EXPECT_TRUE(has(state_of(manager_->view()).held, "awaits confirmation"));
   EXPECT_FALSE(manager_->waits_for_idle("roce_eth0/1"));
   ASSERT_TRUE(confirm::remove(tree_.path()).ok());  // fabric-agentctl confirm
   look();
@@ -1010,13 +1012,13 @@ TEST_F(Unconfirmed, OverdueItIsPutBackAndNotEnforcedUntilAReload) {
   EXPECT_EQ(told(message_id::reverted), 1U);
   look();
   EXPECT_EQ(nic_->mtu, 2000U);
-  EXPECT_TRUE(has(manager_->status(), "not confirmed"));
+  EXPECT_TRUE(has(status_text(manager_->view()), "not confirmed"));
   restart(policy_of(kEnforce));  // a restart
   EXPECT_EQ(nic_->mtu, 2000U);
   manager_->set_policy(policy_of(kEnforce));  // a reload
   look();
   EXPECT_EQ(nic_->mtu, 4200U);
-  EXPECT_EQ(manager_->state().held, "");
+  EXPECT_EQ(state_of(manager_->view()).held, "");
 }
 
 TEST_F(Unconfirmed, WhichConfigurationItHasIsPublished) {
@@ -1058,7 +1060,7 @@ TEST_F(Unconfirmed, AnotherConfigurationIsAnotherWord) {
 TEST_F(Unconfirmed, AfterARebootItIsOverdue) {
   record_.boot_id = "the boot before";
   save();
-  manager_.emplace(world(), policy_of(kEnforce));
+  manager_.emplace(environment(), policy_of(kEnforce));
   manager_->rescan();
   manager_->watch_confirm();
   EXPECT_EQ(nic_->mtu, 2000U);

@@ -97,20 +97,19 @@ TEST(ConfirmRevert, PutsBackWhatStoodAndKeepsWhatMustWait) {
   keys.reset(index(SettingId::trust));
   remember(record, ports[0], before, keys);
   EXPECT_FALSE(record.before.begin()->second.trust) << "was not applied";
-  qos::reconcile(kernel, ports[0], {.mtu = 4200, .pfc = PrioSet{8}}, {});
+  qos::reconcile(kernel, ports[0], {.mtu = 4200, .pfc = PrioSet{8}}, test::free_terms(), test::kSaveNowhere);
   ASSERT_EQ(nic.pfc.pfc_en, 8);
   bool busy = true;
-  qos::Options options{.busy = [&](const Port&) { return busy; }};
-  revert(kernel, ports, record, {"a boot", 2'000}, options);
+  const qos::UseCheck in_use = [&](const Port&) { return busy; };
+  revert(kernel, ports, record, {"a boot", 2'000}, in_use);
   EXPECT_EQ(nic.pfc.pfc_en, 8) << "a job uses the port";
   EXPECT_TRUE(is_pending(record));
   busy = false;
   nic.present = false;
-  revert(kernel, ports, record, {"a boot", 2'000}, options);
+  revert(kernel, ports, record, {"a boot", 2'000}, in_use);
   EXPECT_TRUE(is_pending(record)) << "a device that is gone may come back";
   nic.present = true;
-  options.window_open = false;
-  revert(kernel, ports, record, {"a boot", 2'000}, options);
+  revert(kernel, ports, record, {"a boot", 2'000}, in_use);
   EXPECT_EQ(nic.pfc.pfc_en, 0) << "the deadline is no matter of the maintenance window";
   EXPECT_EQ(nic.mtu, 1500U);
   EXPECT_FALSE(is_pending(record));
@@ -131,11 +130,11 @@ TEST(ConfirmRevert, GivesUpACardThatStaysAway) {
   for (const bool listed : {true, false}) {
     if (!listed) ports.clear();
     Record record = unconfirmed;
-    revert(kernel, ports, record, {"a boot", 600'999}, {});
+    revert(kernel, ports, record, {"a boot", 600'999}, test::kIdle);
     EXPECT_TRUE(is_pending(record)) << "a driver may be loading";
-    revert(kernel, ports, record, {"the next boot", 599'999}, {});
+    revert(kernel, ports, record, {"the next boot", 599'999}, test::kIdle);
     EXPECT_TRUE(is_pending(record));
-    const Changes told = revert(kernel, ports, record, {"a boot", 601'000}, {});
+    const Changes told = revert(kernel, ports, record, {"a boot", 601'000}, test::kIdle);
     EXPECT_FALSE(is_pending(record));
     ASSERT_EQ(told.size(), 1U);
     EXPECT_EQ(told[0].outcome, Outcome::refused);
@@ -152,7 +151,7 @@ TEST(ConfirmRevert, PutsBackWhatAWriteOverwrites) {
   ASSERT_EQ(bed.read().ets, before.ets);
   const Qos want{.trust = Trust::dscp, .dscp_map = DscpMap{{26, 3}}, .pfc = PrioSet{8}};
   Record record = record_of({"a boot", 0}, std::chrono::seconds(1));
-  bed.options.save_original = [&](const Port& port, const Qos& now) -> Result<void> {
+  bed.save = [&](const Port& port, const Qos& now) -> Result<void> {
     remember(record, port, now, keys_changed(port, want, now));
     return {};
   };
@@ -160,7 +159,7 @@ TEST(ConfirmRevert, PutsBackWhatAWriteOverwrites) {
   ASSERT_NE(bed.read().ets, before.ets);
   EXPECT_FALSE(record.before.begin()->second.mtu) << "is not touched";
   std::vector<Port> ports{bed.port};
-  revert(bed.kernel, ports, record, {"a boot", 2'000}, {});
+  revert(bed.kernel, ports, record, {"a boot", 2'000}, test::kIdle);
   EXPECT_EQ(bed.read().ets, before.ets);
   EXPECT_EQ(bed.read().pfc, before.pfc);
   EXPECT_FALSE(is_pending(record));
@@ -172,14 +171,14 @@ TEST(ConfirmRevert, PutsBackWhatTheWayBackOverwrites) {
   bed.settle_to({.dcbx = Dcbx::host, .pfc = PrioSet{4}});
   const Qos before = bed.read(), want{.dscp_map = DscpMap{{26, 3}}};
   Record record = record_of({"a boot", 0}, std::chrono::seconds(1));
-  bed.options.save_original = [&](const Port& port, const Qos& now) -> Result<void> {
+  bed.save = [&](const Port& port, const Qos& now) -> Result<void> {
     remember(record, port, now, keys_changed(port, want, now));
     return {};
   };
   bed.settle_to(want);
   ASSERT_EQ(bed.read().pfc, PrioSet{4});
   std::vector<Port> ports{bed.port};
-  revert(bed.kernel, ports, record, {"a boot", 2'000}, {});
+  revert(bed.kernel, ports, record, {"a boot", 2'000}, test::kIdle);
   EXPECT_EQ(bed.read(), before);
 }
 

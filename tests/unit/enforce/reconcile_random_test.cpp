@@ -66,7 +66,7 @@ TEST_P(AnyDcb, AnyWishFromAnyStateEndsHonestly) {
     EXPECT_EQ(planned, tried) << text(plan);
     for (const Change& change : first) {
       const Setting& setting = setting_of(change.setting);
-      const Qos expected = driver_for(bed.port.kernel_driver).expected(want, {}, {});
+      const Qos expected = driver_for(bed.port.kernel_driver).expected(want, {});
       EXPECT_EQ(same_value(setting, expected, bed.port.qos), is_done(change.outcome)) << change.key();
     }
     const auto writes = bed.nic.writes();
@@ -90,7 +90,7 @@ TEST_P(AnyDcb, AnyReadingCanBeRestored) {
     auto changes = bed.settle_to(original);
     SCOPED_TRACE("case " + std::to_string(i) + "\n" + text(changes));
     expect_all(changes, {Outcome::applied, Outcome::in_sync});
-    EXPECT_EQ(bed.read(), driver_for(bed.port.kernel_driver).expected(original, {}, {}));
+    EXPECT_EQ(bed.read(), driver_for(bed.port.kernel_driver).expected(original, {}));
     if (testing::Test::HasFailure()) break;
   }
 }

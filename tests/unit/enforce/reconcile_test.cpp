@@ -87,7 +87,7 @@ TEST_P(Dcb, TheOriginalsComeBack) {
 TEST_P(Dcb, OriginalsAreSavedOnceBeforeTheFirstWriteAndOnlyThen) {
   const Qos original = bed.read();
   std::vector<Qos> saved;
-  bed.options.save_original = [&](const Port&, const Qos& before) -> Result<void> {
+  bed.save = [&](const Port&, const Qos& before) -> Result<void> {
     EXPECT_EQ(bed.nic.writes(), 0u);
     saved.push_back(before);
     return {};
@@ -103,7 +103,7 @@ TEST_P(Dcb, OriginalsAreSavedOnceBeforeTheFirstWriteAndOnlyThen) {
 }
 
 TEST_P(Dcb, NothingIsWrittenWhenTheOriginalsCannotBeSaved) {
-  bed.options.save_original = [](const Port&, const Qos&) -> Result<void> { return error(ENOSPC, "originals.json"); };
+  bed.save = [](const Port&, const Qos&) -> Result<void> { return error(ENOSPC, "originals.json"); };
   auto changes = bed.apply(want);
   EXPECT_EQ(bed.nic.writes(), 0u);
   for (const Change& change : changes) {
@@ -153,7 +153,7 @@ TEST_P(Dcb, ANewDeviceOfTheSameNameIsNotWritten) {
 }
 
 TEST_P(Dcb, ABusyPortKeepsItsTraffic) {
-  bed.options.busy = [](const Port&) { return true; };
+  bed.terms.in_use = kInUse;
   auto planned = bed.plan(want);
   auto changes = bed.apply(want);
   EXPECT_EQ(of(changes, "pfc").outcome, Outcome::pending);
@@ -166,48 +166,60 @@ TEST_P(Dcb, ABusyPortKeepsItsTraffic) {
       << text(planned) << text(changes);
   EXPECT_EQ(keys_with(planned, Outcome::differs), written(changes));
 
-  bed.options.busy = [](const Port&) { return false; };
+  bed.terms.in_use = kIdle;
   expect_all(bed.settle_to(want), {Outcome::applied, Outcome::in_sync});
 }
 
 TEST_P(Dcb, NeverMeansNeverAndNowDoesNotAsk) {
-  bed.options.busy = [](const Port&) {
+  bed.terms.in_use = [](const Port&) {
     ADD_FAILURE() << "asked";
     return true;
   };
-  bed.options.disruptive = Disruptive::never;
+  bed.terms.disruptive = Disruptive::never;
   EXPECT_EQ(of(bed.apply(want), "pfc").outcome, Outcome::pending);
   EXPECT_EQ(bed.nic.carrier_downs, 0u);
-  bed.options.disruptive = Disruptive::now;
-  bed.options.window_open = false;
+  bed.terms.disruptive = Disruptive::now;
+  bed.terms.window = qos::Maintenance::closed;
   EXPECT_TRUE(has_outcome(bed.apply(want), "pfc", Outcome::pending, "maintenance window"));
   EXPECT_EQ(bed.nic.carrier_downs, 0u);
-  bed.options.window_open = true;
+  bed.terms.window = qos::Maintenance::open;
   EXPECT_EQ(of(bed.apply(want), "pfc").outcome, Outcome::applied);
 }
 
 TEST_P(Dcb, AConflictIsReportedAndNotWritten) {
-  bed.options.conflict = [](const Port&, SettingId setting) { return setting == SettingId::pfc; };
+  bed.terms.in_conflict = [](SettingId setting) { return setting == SettingId::pfc; };
   auto changes = bed.settle_to(want);
   EXPECT_EQ(of(changes, "pfc").outcome, Outcome::conflict);
   EXPECT_EQ(bed.nic.pfc.pfc_en, 0);
   EXPECT_EQ(of(changes, "mtu").outcome, Outcome::applied);
 }
 
-TEST_P(Dcb, EachAcceptedWriteIsToldAndARefusedOneIsNot) {
-  bed.nic.faults["setpfc"] = {.code = EIO};
-  std::vector<std::string> wrote;
-  bed.options.wrote = [&](const Port& port, SettingId setting) {
-    EXPECT_EQ(port.netdev, "eth0");
-    wrote.emplace_back(key_text(setting));
-  };
-  auto changes = bed.apply(want);
-  std::set<std::string> told(wrote.begin(), wrote.end());
-  auto applied = keys_with(changes, Outcome::applied);
-  // Trust came with the DSCP map where no knob of its own exists.
-  if (GetParam() != Personality::full) applied.erase("trust");
-  EXPECT_EQ(told, applied) << text(changes);
-  EXPECT_FALSE(told.contains("pfc"));
+// What a caller forgets costs a write, not a job: an empty function answers that the port is in use, and saves nothing.
+TEST_P(Dcb, WithoutAnAnswerOrAPlaceForTheOriginalsNothingIsWritten) {
+  using Ask = std::function<bool(const Port&)>;
+  using Save = std::function<Result<void>(const Port&, const Qos&)>;
+  static_assert(!std::is_default_constructible_v<qos::UseCheck> && !std::is_default_constructible_v<qos::Terms>);
+  static_assert(!std::is_constructible_v<qos::UseCheck, std::nullptr_t>);
+  static_assert(!std::is_default_constructible_v<qos::SaveOriginal>);
+  static_assert(!std::is_constructible_v<qos::SaveOriginal, std::nullptr_t>);
+  EXPECT_EQ(qos::Terms{.in_use = kIdle}.window, qos::Maintenance::closed);
+  EXPECT_EQ(qos::Terms{.in_use = kIdle}.disruptive, Disruptive::idle);
+  bed.terms.in_use = Ask();
+  EXPECT_EQ(of(bed.apply(want), "pfc").outcome, Outcome::pending);
+  EXPECT_EQ(bed.nic.carrier_downs, 0u);
+  Bed unsaved(GetParam());
+  unsaved.save = Save();
+  EXPECT_EQ(of(unsaved.apply(want), "pfc").outcome, Outcome::unsaved);
+  EXPECT_EQ(unsaved.nic.writes(), 0u);
+}
+
+// A bond and its members share an RDMA device. No caller says which settings are whose.
+TEST_P(Dcb, ThePortsOwnSettingsAloneAreWritten) {
+  bed.port.bond = "bond0";
+  const auto changes = bed.settle_to(want);
+  EXPECT_FALSE(contains(changes, SettingId::mtu, &Change::setting)) << "the bond's";
+  EXPECT_EQ(bed.nic.calls["setmtu"], 0u);
+  EXPECT_EQ(of(changes, "pfc").outcome, Outcome::applied);
 }
 
 TEST_P(Dcb, EntriesOfOtherSelectorsStay) {

@@ -23,7 +23,7 @@ TEST(Bond, SettingsOfTheMembersAreNamedSo) {
   SimNic& nic = sim.add_nic("bond0", Personality::nodcb);
   Kernel kernel = sim.kernel(tree.path());
   Port port = nic.port();
-  const Changes changes = qos::reconcile(kernel, port, {.mtu = 4200, .pfc = PrioSet{8}}, {});
+  const Changes changes = qos::reconcile(kernel, port, {.mtu = 4200, .pfc = PrioSet{8}}, free_terms(), kSaveNowhere);
   EXPECT_EQ(of(changes, "mtu").outcome, Outcome::applied);
   EXPECT_TRUE(has_outcome(changes, "pfc", Outcome::unsupported, "bond0 is a bond"));
 }
@@ -146,7 +146,7 @@ TEST(Pause, RestoreToItTakesPfcOffFirst) {
 TEST_F(Mlx5, PauseWaitsForThePfcThatMustWait) {
   const Qos original = bed.read();
   bed.settle_to(profile(Personality::mlx5));
-  bed.options.busy = [](const Port&) { return true; };
+  bed.terms.in_use = kInUse;
   auto changes = bed.apply(original);
   EXPECT_EQ(of(changes, "pfc").outcome, Outcome::pending);
   EXPECT_EQ(of(changes, "pause").outcome, Outcome::pending) << text(changes);
@@ -159,7 +159,7 @@ class InSync : public testing::TestWithParam<Personality> {};
 TEST_P(InSync, AnApplyCallsNoWriteOfTheDriver) {
   Bed bed(GetParam());
   const Qos want = profile(GetParam());
-  bed.options.disruptive = Disruptive::now;
+  bed.terms.disruptive = Disruptive::now;
   for (int pass = 0; pass < 2; ++pass) bed.settle_to(want);
   expect_all(bed.plan(want), {Outcome::in_sync, Outcome::unsupported});
   const unsigned before = bed.nic.writes(), flaps = bed.nic.carrier_downs;
@@ -196,7 +196,7 @@ TEST_F(Bnxt, ZerosThatNobodySetAreUnverifiedAndWrittenOnce) {
 // A restore would give the NIC that ETS, although nothing was set but the MTU.
 TEST_F(Bnxt, ZerosThatNobodyAskedForAreNoOriginals) {
   Qos saved;
-  bed.options.save_original = [&](const Port&, const Qos& before) -> Result<void> {
+  bed.save = [&](const Port&, const Qos& before) -> Result<void> {
     saved = before;
     return {};
   };
@@ -234,7 +234,7 @@ TEST(Pause, WaitsForAnIdlePortWhereTheDriverRestartsTheLink) {
   for (auto personality : {Personality::bnxt, Personality::ice, Personality::i40e, Personality::qede, Personality::full,
                            Personality::mlx5}) {
     Bed bed(personality);
-    bed.options.busy = [](const Port&) { return true; };
+    bed.terms.in_use = kInUse;
     auto changes = bed.apply({.pause = Pause{}});
     const bool harmless = personality == Personality::mlx5;
     EXPECT_EQ(of(changes, "pause").outcome, harmless ? Outcome::applied : Outcome::pending) << text(changes);

@@ -23,12 +23,9 @@ class BondRestore : public testing::Test {
       port->pci = "0000:24:00.0";
     }
   }
-  static qos::Options options_for(const Port& port) { return {.only = qos::own_keys(port)}; }
-  void apply(const std::function<Result<void>(const Port&, const Qos&)>& save) {
+  void apply(const qos::SaveOriginal& save) {
     for (Port& port : ports_) {
-      qos::Options options = options_for(port);
-      options.save_original = save;
-      qos::reconcile(kernel_, port, profile(Personality::mlx5), options);
+      qos::reconcile(kernel_, port, profile(Personality::mlx5), free_terms(), save);
       member_.link_up();
     }
     ASSERT_EQ(bond_.mtu, 4200U);
@@ -47,10 +44,10 @@ TEST_F(BondRestore, TheMembersSettingsOutliveThoseOfTheBond) {
   apply(
       [&](const Port& port, const Qos& before) { return state::save_original(tree_.path(), originals, port, before); });
   ASSERT_EQ(originals.size(), 1U) << "one function, one entry";
-  qos::restore(kernel_, ports_[0], originals, options_for(ports_[0]));
+  qos::restore(kernel_, ports_[0], originals, free_terms());
   EXPECT_EQ(bond_.mtu, 2000U);
   EXPECT_EQ(originals.size(), 1U);
-  qos::restore(kernel_, ports_[1], originals, options_for(ports_[1]));
+  qos::restore(kernel_, ports_[1], originals, free_terms());
   EXPECT_EQ(member_.pfc.pfc_en, 0);
   EXPECT_TRUE(originals.empty());
 }
@@ -75,7 +72,7 @@ TEST_F(BondRestore, AnApplyThatNobodyConfirmedIsTakenBackOnBoth) {
     confirm::remember(record, port, before, Keys().set());
     return {};
   });
-  confirm::revert(kernel_, ports_, record, {"a boot", 2'000}, {});
+  confirm::revert(kernel_, ports_, record, {"a boot", 2'000}, kIdle);
   EXPECT_EQ(bond_.mtu, 2000U);
   EXPECT_EQ(member_.pfc.pfc_en, 0);
   EXPECT_FALSE(confirm::is_pending(record));
@@ -87,20 +84,20 @@ TEST(Restore, WhatThePortDoesNotOfferNowIsKept) {
   want.maxrate = Rates{{0, 0, 0, 1'000'000, 0, 0, 0, 0}};
   state::Originals originals;
   Tree tree;
-  bed.options.save_original = [&](const Port& port, const Qos& before) {
+  bed.save = [&](const Port& port, const Qos& before) {
     return state::save_original(tree.path(), originals, port, before);
   };
   bed.apply(want);
   const Rates applied = *want.maxrate;
   ASSERT_EQ(bed.read().maxrate, applied);
   bed.nic.faults["getmaxrate"] = {Fault::refuse, EOPNOTSUPP, -1};
-  const Changes changes = qos::restore(bed.kernel, bed.port, originals, {});
+  const Changes changes = qos::restore(bed.kernel, bed.port, originals, free_terms());
   EXPECT_EQ(of(changes, "maxrate").outcome, Outcome::unsupported);
   EXPECT_EQ(bed.nic.pfc.pfc_en, 0);
   ASSERT_EQ(originals.size(), 1U);
   EXPECT_EQ(keys_of(originals.begin()->second).count(), 1U) << "what is back is forgotten";
   bed.nic.faults.clear();
-  qos::restore(bed.kernel, bed.port, originals, {});
+  qos::restore(bed.kernel, bed.port, originals, free_terms());
   EXPECT_EQ(bed.read().maxrate, Rates{});
   EXPECT_TRUE(originals.empty());
 }
@@ -121,15 +118,14 @@ TEST(Restore, AValueThatNoFileTakesCostsItselfAlone) {
 // Each setting of a profile once, and then what was there.
 struct SelfTestBed : Bed {
   explicit SelfTestBed(Personality personality) : Bed(personality), before(read()) {}
-  Result<qos::SelfTest> test(std::function<bool(const Port&)> busy = {}) {
-    return qos::self_test(
-        kernel, port, profile(nic.personality),
-        {.directory = tree.path(), .busy = std::move(busy), .patience = std::chrono::milliseconds(0)});
+  Result<qos::SelfTest> test(const qos::UseCheck& in_use = kIdle) {
+    return qos::self_test(kernel, port, profile(nic.personality),
+                          {.directory = tree.path(), .in_use = in_use, .patience = std::chrono::milliseconds(0)});
   }
   // As the program that starts next.
-  void end(const qos::Options& how = {}) {
+  void end(const qos::UseCheck& in_use = kIdle) {
     nic.link_up();
-    EXPECT_TRUE(qos::end_self_test(kernel, {&port, 1}, tree.path(), how).ok());
+    EXPECT_TRUE(qos::end_self_test(kernel, {&port, 1}, tree.path(), in_use).ok());
     nic.link_up();
   }
   bool has_record() const { return tree.root().exists(state::kSelfTestFile); }
@@ -200,7 +196,7 @@ TEST(SelfTest, StopsWhenAQueuePairOpensAndKeepsItsRecordUntilItCloses) {
   EXPECT_TRUE(has(test->stopped, "begun to use RDMA"));
   EXPECT_FALSE(test->is_restored()) << text(test->restored);
   EXPECT_TRUE(bed.has_record());
-  bed.end({.busy = busy});
+  bed.end(busy);
   EXPECT_TRUE(bed.has_record());
   bed.end();
   EXPECT_FALSE(bed.has_record());

@@ -3,7 +3,7 @@
 #include "base/json.h"
 #include "judge/engine.h"
 #include "nic/driver.h"
-#include "setting/qos.h"
+#include "setting/setting_table.h"
 #include "setting/value.h"
 #include "support/test.h"
 
@@ -83,6 +83,21 @@ TEST(Setting, EveryDriverAnswersForEveryKey) {
     }
     EXPECT_EQ(ordered.size(), kSettingCount);
   }
+}
+
+// A wrong kind would blame drift on an unknown writer. The kernel announces what it sets by a netlink message of dcbnl,
+// ethtool or rtnetlink: net/dcb/dcbnl.c, net/ethtool/netlink.c, net/core/rtnetlink.c.
+TEST(Setting, IsAnnouncedByTheKernelsFunctionThatWritesIt) {
+  const auto expect = [](const SettingOp& each) {
+    NotificationKind kind = NotificationKind::nothing;
+    if (each.op.source.starts_with("net/dcb/dcbnl.c dcbnl_ieee_set()")) kind = NotificationKind::dcb;
+    if (each.op.source.starts_with("net/ethtool/")) kind = NotificationKind::ethtool;
+    if (each.op.source.starts_with("net/core/dev.c dev_set_mtu()")) kind = NotificationKind::link;
+    EXPECT_EQ(setting_of(each.setting).announced, kind) << key_text(each.setting);
+  };
+  for (const SettingOp& each : kUpstream.ops) expect(each);
+  for (const Feature* feature : features())
+    for (const SettingOp& each : feature->ops) expect(each);
 }
 
 TEST(Setting, EachSaysWhatADifferenceCosts) {

@@ -261,16 +261,16 @@ class KeepPci : public Mrrs {
     node.topology.gpus.push_back({{.pci = "0000:b0:00.0", .bridges = {"0000:a0:00.0"}}});
     return node;
   }
-  agentd::PciWorld world{.kernel = bed.kernel,
-                         .directory = tree.path(),
-                         .log = [this](const agentd::Entry& entry) { log += entry.message + "\n"; },
-                         .scan = [this](const Policy&) { return scanned(); }};
+  agentd::PciEnvironment environment{.kernel = bed.kernel,
+                                     .directory = tree.path(),
+                                     .log = [this](const agentd::Entry& entry) { log += entry.message + "\n"; },
+                                     .scan = [this](const Policy&) { return scanned(); }};
   Policy policy{.mode = Mode::enforce, .ports = {{.want = {.mtu = 9000, .mrrs = 4096}}}};
   std::string log;
 };
 
 TEST_F(KeepPci, WritesMrrsAloneAndPublishesWhatItRead) {
-  EXPECT_EQ(agentd::keep_pci(world, policy), 0) << log;
+  EXPECT_EQ(agentd::reconcile_pci(environment, policy), 0) << log;
   EXPECT_EQ(control(), 0x5936);
   EXPECT_EQ(bed.nic.log, std::vector<std::string>{}) << "no other setting";
   EXPECT_TRUE(has(log, "mrrs set: 512 -> 4096"));
@@ -290,7 +290,7 @@ TEST_F(KeepPci, WritesMrrsAloneAndPublishesWhatItRead) {
 
 TEST_F(KeepPci, OnlyPublishesInAuditMode) {
   policy.mode = Mode::audit;
-  EXPECT_EQ(agentd::keep_pci(world, policy), 1);
+  EXPECT_EQ(agentd::reconcile_pci(environment, policy), 1);
   EXPECT_EQ(control(), 0x2936);
   EXPECT_TRUE(has(log, "mrrs is 512, want 4096"));
   EXPECT_EQ((*state::load_pci_state(tree.root()))->functions.at(bed.port.pci).mrrs, 512u);
@@ -299,12 +299,12 @@ TEST_F(KeepPci, OnlyPublishesInAuditMode) {
 TEST_F(KeepPci, WritesTheFunctionsOfABondsMembers) {
   Port bond = bed.port;
   bond.netdev = bond.bond = bed.port.bond = "bond0";
-  world.scan = [&](const Policy&) {
+  environment.scan = [&](const Policy&) {
     Node node = scanned();
     node.ports.insert(node.ports.begin(), bond);
     return node;
   };
-  EXPECT_EQ(agentd::keep_pci(world, policy), 0) << log;
+  EXPECT_EQ(agentd::reconcile_pci(environment, policy), 0) << log;
   EXPECT_EQ(control(), 0x5936);
   EXPECT_TRUE(has(log, bed.port.id() + ": mrrs set: 512 -> 4096")) << log;
   const auto originals = state::load_originals(tree.path());
@@ -320,18 +320,18 @@ TEST_F(KeepPci, WritesWhatAllEntriesWantThatAPortWithoutALinkMayHave) {
   fast.want.mtu = 4200;
   policy.ports.insert(policy.ports.begin(), fast);
   policy.ports[0].want.mrrs = 2048;
-  EXPECT_EQ(agentd::keep_pci(world, policy), 1);
+  EXPECT_EQ(agentd::reconcile_pci(environment, policy), 1);
   EXPECT_EQ(control(), 0x2936) << "which of them is not known";
   EXPECT_TRUE(has(log, "mrrs waits: its link is down"));
   policy.ports[0].want.mrrs = 4096;
-  EXPECT_EQ(agentd::keep_pci(world, policy), 0) << log;
+  EXPECT_EQ(agentd::reconcile_pci(environment, policy), 0) << log;
   EXPECT_EQ(control(), 0x5936);
 }
 
 TEST_F(KeepPci, WritesHostSettingsThatTakeItsPowerAndNoOthers) {
   tree.file("proc/sys/kernel/numa_balancing", "1\n").file("proc/sys/net/ipv4/tcp_ecn", "2\n");
   policy.sysctl = {{"kernel.numa_balancing", "0"}, {"net.ipv4.tcp_ecn", "1"}};
-  EXPECT_EQ(agentd::keep_pci(world, policy), 0) << log;
+  EXPECT_EQ(agentd::reconcile_pci(environment, policy), 0) << log;
   EXPECT_EQ(tree.content("proc/sys/kernel/numa_balancing").substr(0, 1), "0");
   EXPECT_EQ(tree.content("proc/sys/net/ipv4/tcp_ecn"), "2\n");
   EXPECT_EQ(*qos::load_sysctl_originals(tree.path()), (qos::SysctlValues{{"kernel.numa_balancing", "1"}}));
@@ -339,11 +339,11 @@ TEST_F(KeepPci, WritesHostSettingsThatTakeItsPowerAndNoOthers) {
 
 TEST_F(KeepPci, PublishesAlsoWhereNothingIsWantedOrAWriteIsRefused) {
   policy.ports.clear();
-  EXPECT_EQ(agentd::keep_pci(world, policy), 0);
+  EXPECT_EQ(agentd::reconcile_pci(environment, policy), 0);
   EXPECT_EQ((*state::load_pci_state(tree.root()))->functions.size(), 4u);
   policy.ports.emplace_back().want = want(4096);
   sim_files()->on_write("*/config", test::refuse_text(EPERM));
-  EXPECT_EQ(agentd::keep_pci(world, policy), 2);
+  EXPECT_EQ(agentd::reconcile_pci(environment, policy), 2);
   EXPECT_EQ((*state::load_pci_state(tree.root()))->functions.at(bed.port.pci).mrrs, 512u);
 }
 

@@ -85,13 +85,12 @@ TEST_F(EthtoolFeature, SetsReadsBackAndFindsNothingMoreToDo) {
 
 TEST_F(EthtoolFeature, WritesNoOtherSizeAlongThatMustNotBeWritten) {
   const Qos want{.ring_rx = 4096, .ring_tx = 4096};
-  bed.options.conflict = [](const Port&, SettingId setting) { return setting == SettingId::ring_tx; };
+  bed.terms.in_conflict = [](SettingId setting) { return setting == SettingId::ring_tx; };
   EXPECT_EQ(of(bed.apply(want), "ring_tx").outcome, Outcome::conflict);
   EXPECT_EQ(settings(), std::vector<std::string>{"setrings rx=4096 tx=1024"});
-  bed.options.conflict = nullptr;
+  bed.terms.in_conflict = nullptr;
   bed.nic.ethtool.ring_rx->now = 512;
-  bed.options.only = Keys().set(index(SettingId::ring_rx));
-  bed.apply(want);
+  bed.apply({.ring_rx = 4096});
   EXPECT_EQ(settings().back(), "setrings rx=4096 tx=1024");
 }
 

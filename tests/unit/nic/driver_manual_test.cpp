@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of driver operations in fabric-concepts(7) is what the operations' rows make.
-#include "enforce/writer.h"
+#include "enforce/suspect.h"
 #include "nic/driver.h"
 #include "support/golden.h"
 #include "support/test.h"
@@ -9,7 +9,7 @@ namespace fabric {
 namespace {
 
 std::string_view read_back_by(SettingId setting) {
-  using Kind = qos::NotificationKind;
+  using Kind = NotificationKind;
   switch (setting) {
     case SettingId::dcbx:
     case SettingId::roce_prio: return "dcbnl";
@@ -17,7 +17,7 @@ std::string_view read_back_by(SettingId setting) {
     case SettingId::optional_counters: return "RDMA netlink";
     default: break;
   }
-  switch (qos::notification_of(setting)) {
+  switch (setting_of(setting).announced) {
     case Kind::dcb: return "dcbnl";
     case Kind::ethtool: return "ethtool netlink";
     case Kind::link: return "rtnetlink";

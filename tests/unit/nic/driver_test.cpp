@@ -55,11 +55,11 @@ TEST(Dscp, CompleteKeepsWhatIsGiven) {
 TEST(Mlx5, ExpectsTheWholeMapWhereAnyIsNamed) {
   const Driver& mlx5 = driver_for("mlx5_core");
   Qos want{.dscp_map = DscpMap{{26, 5}}};
-  EXPECT_EQ(mlx5.expected(want, {}, {}).dscp_map, dscp::complete({{26, 5}}));
+  EXPECT_EQ(mlx5.expected(want, {}).dscp_map, dscp::complete({{26, 5}}));
   want.dscp_map = DscpMap{};
-  EXPECT_EQ(mlx5.expected(want, {}, {}).dscp_map, DscpMap{}) << "no entry: trust PCP";
+  EXPECT_EQ(mlx5.expected(want, {}).dscp_map, DscpMap{}) << "no entry: trust PCP";
   want.trust = Trust::dscp;
-  EXPECT_EQ(mlx5.expected(want, {}, {}).dscp_map, dscp::complete({}));
+  EXPECT_EQ(mlx5.expected(want, {}).dscp_map, dscp::complete({}));
 }
 
 TEST(Upstream, KeepsWhatAProfileDoesNotOwn) {
@@ -84,10 +84,9 @@ TEST(Upstream, KeepsWhatAProfileDoesNotOwn) {
 struct Read : testing::Test {
   Qos read(test::SimNic& nic) {
     Kernel kernel = sim.kernel();
-    PortIo io{kernel, nic.name};
-    auto qos = driver_for(nic.kernel_driver()).read(io);
-    EXPECT_TRUE(qos.ok()) << qos.error().text();
-    return qos.ok() ? *qos : Qos{};
+    auto reading = driver_for(nic.kernel_driver()).read({kernel, nic.name}, Keys().set());
+    EXPECT_TRUE(reading.ok()) << reading.error().text();
+    return reading.ok() ? reading->values : Qos{};
   }
   test::SimKernel sim;
 };
@@ -145,9 +144,7 @@ TEST_F(Read, ADeviceThatIsGoneIsAnError) {
   auto& nic = sim.add_nic("eth0", test::Personality::mlx5);
   nic.present = false;
   Kernel kernel = sim.kernel();
-  PortIo io{kernel, "eth0"};
-  auto qos = driver_for("mlx5_core").read(io);
-  ASSERT_EQ(test::code_of(qos), ENODEV);
+  ASSERT_EQ(test::code_of(driver_for("mlx5_core").read({kernel, "eth0"}, Keys().set())), ENODEV);
 }
 
 }  // namespace

@@ -180,12 +180,10 @@ struct Machine {
   }
 
   Changes reconcile(const Qos& want) {
-    qos::Options options;
-    options.save_original = [this](const Port&, const Qos& before) -> Result<void> {
+    Changes changes = qos::reconcile(*kernel, port, want, free_terms(), [this](const Port&, const Qos& before) {
       if (!original) original = before;
-      return {};
-    };
-    Changes changes = qos::reconcile(*kernel, port, want, options);
+      return Result<void>();
+    });
     nic.link_up();
     return changes;
   }
@@ -194,7 +192,7 @@ struct Machine {
     start();
     auto now = qos::read(*kernel, port);
     EXPECT_TRUE(now.ok()) << now.error().text();
-    return now.ok() ? *now : Qos{};
+    return now.ok() ? now->values : Qos{};
   }
   void heal() {
     gate.strike = 0;
@@ -219,7 +217,8 @@ bool good(Outcome outcome) {
 
 // The driver's word for what was wanted, as it reads it.
 Qos expected_of(Machine& machine, const Qos& want, const Qos& have) {
-  return driver_for(machine.port.kernel_driver, &machine.kernel->root, machine.port.netdev).expected(want, have, {});
+  return driver_for(machine.port.kernel_driver, &machine.kernel->root, machine.port.netdev)
+      .expected(want, {.values = have});
 }
 
 // What is said of a setting is what a fresh look finds.

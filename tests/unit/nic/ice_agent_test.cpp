@@ -37,7 +37,7 @@ TEST_F(IceAgent, IsStartedAgainAfterAllElseIsRestored) {
 }
 
 TEST_F(IceAgent, ARunningJobIsNotDisturbed) {
-  bed.options.busy = [](const Port&) { return true; };
+  bed.terms.in_use = kInUse;
   auto changes = bed.apply(take_over);
   EXPECT_EQ(of(changes, "fw_lldp").outcome, Outcome::pending);
   EXPECT_TRUE(bed.nic.firmware_agent);

@@ -314,7 +314,7 @@ TEST(Mlx5Trust, WaitsForAnIdlePortUnlessTheNicWantsNoInlineHeaders) {
     const bool harmless = std::set<std::string>{"0x1017", "0x1021", "0xa2dc"}.contains(device);
     if (*device != 0) bed.tree.file("sys/bus/pci/devices/" + bed.port.pci + "/device", std::string(device) + "\n");
     bed.nic.wants_inline = !harmless;
-    bed.options.busy = [](const Port&) { return true; };
+    bed.terms.in_use = kInUse;
     Qos want{.trust = Trust::dscp, .dscp_map = DscpMap{{26, 3}}};
     EXPECT_EQ(of(bed.plan(want), "dscp_map").disruptive, !harmless) << device;
     EXPECT_EQ(of(bed.apply(want), "dscp_map").outcome, harmless ? Outcome::applied : Outcome::pending) << device;

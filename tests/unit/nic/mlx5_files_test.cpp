@@ -43,7 +43,7 @@ void set_and_restore_each(FileBed& bed) {
     SCOPED_TRACE(key);
     const Qos original = bed.read(only(key));
     Qos want;
-    ASSERT_TRUE(has_value(row(key), original)) << bed.limits.reasons[*parse_setting(key)];
+    ASSERT_TRUE(has_value(row(key), original)) << bed.notes.reasons[*parse_setting(key)];
     if (!file_settings::take(row(key), original)) continue;  // none as shipped: tests of their own
     const uint32_t shipped = *file_settings::take(row(key), original);
     file_settings::put(row(key), shipped + 1 <= row(key).max && shipped + 1 <= 1000 ? shipped + 1 : shipped - 1, want);
@@ -81,6 +81,23 @@ TEST_F(Inbox, OnlyWhatIsAskedForCostsTheFirmwareACommand) {
   EXPECT_EQ(reads_below("cc_params/"), 2);
   bed.read(only("mtu"));
   EXPECT_EQ(reads_below("cc_params/"), 2);
+}
+
+// Twice all of them, and each once after its write: not all of them after each write.
+TEST_F(Inbox, ManyParametersAreNotAllReadAgainAfterEachWrite) {
+  Qos want = profile(Personality::mlx5);
+  int count = 0;
+  for (std::string_view key : words(kNumbers)) {
+    const auto shipped = file_settings::take(row(key), bed.read(only(key)));
+    ASSERT_TRUE(shipped) << key;
+    file_settings::put(row(key), *shipped == row(key).max ? *shipped - 1 : *shipped + 1, want);
+    ++count;
+  }
+  bed.files->reads.clear();
+  expect_all(bed.settle_to(want), {Outcome::applied, Outcome::in_sync});
+  const auto reads = std::ranges::count_if(bed.files->reads, [](const auto& file) { return has(file, "cc_params/"); });
+  EXPECT_EQ(reads, 3 * (count + 1)) << "one more for the priority of CNPs, which has two files";
+  expect_settled(bed, want);
 }
 
 TEST_F(Inbox, TheCnpsPriorityCountsOnlyWhereTheModeSaysSo) {
@@ -276,10 +293,10 @@ TEST_F(Ofed, TheTrafficClassIsForcedChangedAndCleared) {
 TEST_F(Ofed, WithoutItsFileTheTrafficClassIsNotOffered) {
   bed.tree.remove("sys/class/infiniband/" + bed.port.rdma + "/tc");
   EXPECT_FALSE(bed.read().traffic_class);
-  EXPECT_TRUE(has(bed.limits.reasons[SettingId::traffic_class], "there is no"));
+  EXPECT_TRUE(has(bed.notes.reasons[SettingId::traffic_class], "there is no"));
   bed.port.rdma.clear();
   EXPECT_FALSE(bed.read().traffic_class);
-  EXPECT_TRUE(has(bed.limits.reasons[SettingId::traffic_class], "no RDMA device"));
+  EXPECT_TRUE(has(bed.notes.reasons[SettingId::traffic_class], "no RDMA device"));
 }
 
 TEST_F(Ofed, DcbnlIsTheSame) {

@@ -81,7 +81,7 @@ TEST_F(RdmaCm, SetsBothAndLeavesNothingBehind) {
 TEST_F(RdmaCm, AnIwarpDeviceHasNoRoceVersion) {
   bed.tree.file("sys/class/infiniband/" + bed.port.rdma + "/node_type", "4: RNIC\n");
   EXPECT_TRUE(has_outcome(bed.apply(want), "roce_mode", Outcome::unsupported, "speaks iWARP"));
-  bed.options.derived = keys_of(want);
+  bed.terms.derived = keys_of(want);
   EXPECT_TRUE(bed.apply(want).empty());
   EXPECT_TRUE(bed.files->log.empty());
 }

@@ -193,7 +193,7 @@ TEST(Mlx4, RatesAreRoundedUpAndPfcAndPauseExcludeEachOther) {
   const Driver& mlx4 = driver_for("mlx4_core");
   Qos want, have;
   want.maxrate = Rates{.kbit = {0, 1, 100'000, 250'000}};
-  EXPECT_EQ(mlx4.expected(want, {}, {}).maxrate->kbit, (std::array<uint64_t, 8>{0, 100'000, 100'000, 300'000}));
+  EXPECT_EQ(mlx4.expected(want, {}).maxrate->kbit, (std::array<uint64_t, 8>{0, 100'000, 100'000, 300'000}));
   want.pfc = PrioSet{0x08};
   have.pause = Pause{true, true};
   mlx4.effect(setting_of(SettingId::pfc), want, have);
@@ -208,9 +208,9 @@ TEST(Mlx4, RatesAreRoundedUpAndPfcAndPauseExcludeEachOther) {
   want.ets = Ets{};
   want.ets->tsa[0] = want.ets->tsa[1] = Tsa::ets;
   want.ets->bw = {50, 40};
-  EXPECT_FALSE(mlx4.impossible(setting_of(SettingId::ets), want, have, {}).empty());
+  EXPECT_FALSE(mlx4.impossible(setting_of(SettingId::ets), want, {.values = have}).empty());
   want.ets->bw = {50, 50};
-  EXPECT_TRUE(mlx4.impossible(setting_of(SettingId::ets), want, have, {}).empty());
+  EXPECT_TRUE(mlx4.impossible(setting_of(SettingId::ets), want, {.values = have}).empty());
 }
 
 TEST(Orders, OwnerOfDcbxFirstAndBroadcomsCnpsAfterItsSwitch) {

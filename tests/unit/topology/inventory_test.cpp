@@ -2,7 +2,7 @@
 // The inventory of the last good state: its file, what differs from it, and who writes it.
 #include "topology/inventory.h"
 
-#include "agentd/agent.h"
+#include "agentd/inventory.h"
 #include "base/json.h"
 #include "node/inventory.h"
 #include "node/pci_state.h"
@@ -164,7 +164,7 @@ TEST_F(RecordedInventory, IsOfAGoodStateOnly) {
   const std::string root = tree.root(), function = "0000:2a:00.1";
   const auto keep = [&] {
     auto kernel = open_kernel(root);
-    return agentd::keep_inventory(*kernel, root).value();
+    return agentd::record_inventory(*kernel, root).value();
   };
   EXPECT_EQ(keep(), "inventory recorded: 8 GPUs, 16 NIC functions");
   EXPECT_EQ(keep(), "");

@@ -132,13 +132,13 @@ std::optional<state::Optics> published(const test::Tree& tree, Holds holds) {
 
 TEST(Watch, PublishesWhatCouldBeReadAndFollowsTheNetdevs) {
   test::Tree tree;
-  agentd::OpticsWorld world;
-  world.directory = tree.path();
-  world.read = [](const std::string& netdev) -> Result<Transceiver> {
+  agentd::OpticsEnvironment environment;
+  environment.directory = tree.path();
+  environment.read = [](const std::string& netdev) -> Result<Transceiver> {
     if (netdev == "empty") return error(EIO, netdev);
     return module_of("of " + netdev);
   };
-  agentd::OpticsWatch watch(std::move(world));
+  agentd::OpticsWatch watch(std::move(environment));
   watch.set({"empty", "eth0"}, 1h);
   auto first = published(tree, [](const state::Optics& optics) { return optics.modules.contains("eth0"); });
   ASSERT_TRUE(first);
@@ -157,14 +157,14 @@ TEST(Watch, AReadThatHangsHoldsUpNobody) {
   auto entered = std::make_shared<std::promise<void>>();
   auto opened = std::make_shared<std::shared_future<void>>(gate->get_future().share());
   {
-    agentd::OpticsWorld world;
-    world.directory = tree.path();
-    world.read = [entered, opened](const std::string&) -> Result<Transceiver> {
+    agentd::OpticsEnvironment environment;
+    environment.directory = tree.path();
+    environment.read = [entered, opened](const std::string&) -> Result<Transceiver> {
       entered->set_value();
       opened->wait();
       return error(ETIMEDOUT, "hung");
     };
-    agentd::OpticsWatch watch(std::move(world));
+    agentd::OpticsWatch watch(std::move(environment));
     watch.set({"eth0"}, 1h);
     entered->get_future().wait();
     watch.set({"eth0", "eth1"}, 0ms);
@@ -202,11 +202,11 @@ TEST(Patience, ADriverThatRefusesTheModuleIsAskedOnceAnHour) {
 
 TEST(Watch, NeverMeansNever) {
   test::Tree tree;
-  agentd::OpticsWorld world;
-  world.directory = tree.path();
+  agentd::OpticsEnvironment environment;
+  environment.directory = tree.path();
   std::atomic<int> reads = 0;
-  world.read = [&](const std::string&) -> Result<Transceiver> { return ++reads, module_of("x"); };
-  agentd::OpticsWatch watch(std::move(world));
+  environment.read = [&](const std::string&) -> Result<Transceiver> { return ++reads, module_of("x"); };
+  agentd::OpticsWatch watch(std::move(environment));
   watch.set({"eth0"}, 0ms);
   watch.set({}, 1h);
   EXPECT_EQ(reads, 0) << "there is no thread yet";
@@ -214,11 +214,11 @@ TEST(Watch, NeverMeansNever) {
 
 TEST(ThisKernel, AVethHasNoModule) {
   if (const std::string why = test::enter_netns_with_veth(); !why.empty()) GTEST_SKIP() << why;
-  const auto world = agentd::real_optics_world();
-  const auto module = world.read("veth0");
+  const auto environment = agentd::real_optics_environment();
+  const auto module = environment.read("veth0");
   ASSERT_FALSE(module.ok());
   EXPECT_EQ(module.error().code, EOPNOTSUPP) << module.error().text();
-  EXPECT_EQ(world.read("nothing").error().code, ENODEV);
+  EXPECT_EQ(environment.read("nothing").error().code, ENODEV);
 }
 
 TEST(Scan, TakesWhatIsPublished) {

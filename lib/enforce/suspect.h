@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The writer of a drifted setting, as far as there is evidence. The kernel does not name it: dcbnl, ethtool and link
-// notifications carry port id 0 (net/dcb/dcbnl.c, net/ethtool/netlink.c, net/core/rtnetlink.c of Linux 6.12). A process
-// that has a netlink socket open at that moment (/proc/net/netlink) and the netdev on its command line is one, and so
-// is one that has a file of the setting open for writing; a daemon that merely runs is not.
+// Who changed a setting that has drifted, as far as there is evidence. The kernel does not name it: dcbnl, ethtool and
+// link notifications carry port id 0 (net/dcb/dcbnl.c, net/ethtool/netlink.c, net/core/rtnetlink.c of Linux 6.12). A
+// process that has a netlink socket open at that moment (/proc/net/netlink) and the netdev on its command line is one,
+// and so is one that has a file of the setting open for writing; a daemon that merely runs is not.
 #pragma once
 
 #include "kernel/capture/root.h"
 #include "node/node.h"
-#include "setting/qos.h"
+#include "setting/setting_table.h"
 
 namespace fabric::qos {
 
@@ -16,39 +16,34 @@ namespace fabric::qos {
 enum class Cause : uint8_t { driver, link, firmware, process, unnotified };
 std::string_view to_text(Cause value);
 
-// The notification that follows when a program writes the setting.
-enum class NotificationKind : uint8_t { nothing, dcb, ethtool, link };
-NotificationKind notification_of(SettingId setting);
-
-// A process that wrote, by evidence.
-struct Writer {
+struct SuspectProcess {
   int pid = 0;          // 0: not known
   std::string started;  // /proc/PID/stat: a later process may have its number
   std::string name;     // "mlnx_qos (pid 812)", "tuned (pid 9, tuned.service)"
 };
 // Whether it still runs.
-bool is_alive(const Root& root, const Writer& writer);
+bool is_alive(const Root& root, const SuspectProcess& process);
 
 // Observations since the setting was last in sync.
 struct Evidence {
   bool new_device = false;
   bool carrier_lost = false;
-  bool notified = false;       // by the notification of notification_of()
-  Writer writer{};             // find_writer() when it came
+  bool notified = false;       // by the notification that announces the setting
+  SuspectProcess process{};    // find_writer() when it came
   bool firmware_dcbx = false;  // the NIC's firmware owns DCBX
 };
 struct Suspect {
   Cause cause = Cause::unnotified;
   std::string by;  // in words: "lldpad (pid 812)", "probably the NIC's firmware (DCBX)"
-  Writer writer{};
+  SuspectProcess process{};
 };
 Suspect suspect_of(SettingId setting, const Evidence& evidence);
 
 // The process that writes the netdev's settings now.
-Writer find_writer(const Root& root, NotificationKind how, std::string_view netdev);
+SuspectProcess find_writer(const Root& root, NotificationKind how, std::string_view netdev);
 // The process that has a file of the port's settings open for writing: debugfs and sysfs of its function and netdev,
 // configfs of its RDMA device. Processes with more privileges than the caller's are not seen, nor
 // are any where the caller has confined itself (kernel/host/sandbox.h): Landlock closes /proc/PID/fd of others.
-Writer find_holder(const Root& root, const Port& port);
+SuspectProcess find_holder(const Root& root, const Port& port);
 
 }  // namespace fabric::qos

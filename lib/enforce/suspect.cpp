@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "enforce/writer.h"
+#include "enforce/suspect.h"
 
 #include <unistd.h>
 
@@ -17,21 +17,25 @@ constexpr std::array<std::string_view, 5> kReads{"show", "list", "get", "monitor
 std::string start_of(const Root& root, const std::string& pid) {
   const std::string stat = root.line_of("proc/" + pid + "/stat");
   const auto fields = words(std::string_view(stat).substr(std::min(stat.rfind(')') + 1, stat.size())));
-  return fields.size() > 19 ? std::string(fields[19]) : std::string();
+  if (fields.size() <= 19) return {};
+  return std::string(fields[19]);
 }
 
 // "lldpad.service" of "0::/system.slice/lldpad.service"; empty: of no unit.
 std::string unit_of(const Root& root, const std::string& pid) {
   const std::string unit = base_name(root.line_of("proc/" + pid + "/cgroup"));
-  return unit.ends_with(".service") ? unit : std::string();
+  if (!unit.ends_with(".service")) return {};
+  return unit;
 }
 
-Writer writer_of(const Root& root, const std::string& pid) {
+SuspectProcess process_of(const Root& root, const std::string& pid) {
   const auto comm = root.read_line("proc/" + pid + "/comm");
   const auto number = parse_number<int>(pid);
   if (!comm || !number) return {};
   const std::string unit = unit_of(root, pid);
-  return {*number, start_of(root, pid), *comm + " (pid " + pid + (unit.empty() ? "" : ", " + unit) + ")"};
+  std::string name = *comm + " (pid " + pid;
+  if (!unit.empty()) name += ", " + unit;
+  return {*number, start_of(root, pid), name + ")"};
 }
 
 // Whether the process was called for the netdev, and not to read.
@@ -61,12 +65,6 @@ bool is_file_of(std::string_view file, const Port& port) {
   return file.starts_with("sys/devices/") && !port.netdev.empty() && has("/net/" + port.netdev + "/");
 }
 
-constexpr std::array kDcb{SettingId::trust, SettingId::apptrust,     SettingId::dscp_map,
-                          SettingId::ets,   SettingId::prio2buffer,  SettingId::buffer_size,
-                          SettingId::pfc,   SettingId::cable_length, SettingId::maxrate};
-constexpr std::array kEthtool{SettingId::fw_lldp, SettingId::pause,    SettingId::ring_rx,
-                              SettingId::ring_tx, SettingId::channels, SettingId::fec};
-
 }  // namespace
 
 std::string_view to_text(Cause value) {
@@ -74,30 +72,24 @@ std::string_view to_text(Cause value) {
   return kTexts[static_cast<size_t>(value)];
 }
 
-NotificationKind notification_of(SettingId setting) {
-  if (contains(kDcb, setting)) return NotificationKind::dcb;
-  if (contains(kEthtool, setting)) return NotificationKind::ethtool;
-  return setting == SettingId::mtu ? NotificationKind::link : NotificationKind::nothing;
-}
-
 Suspect suspect_of(SettingId setting, const Evidence& seen) {
-  const bool is_dcb = notification_of(setting) == NotificationKind::dcb || setting == SettingId::dcbx;
+  const Setting& row = setting_of(setting);
   if (seen.new_device) return {Cause::driver, "the driver (loaded or reset: the device is a new one)"};
-  if (seen.writer.pid != 0) return {Cause::process, seen.writer.name, seen.writer};
+  if (seen.process.pid != 0) return {Cause::process, seen.process.name, seen.process};
   if (seen.notified) return {Cause::process, "another process"};
-  if (is_dcb && seen.firmware_dcbx)
+  if (row.group == SettingGroup::dcb && seen.firmware_dcbx)
     return {Cause::firmware, "probably the NIC's firmware (DCBX), or a DCB agent in CEE mode (lldpad)"};
   if (seen.carrier_lost) return {Cause::link, "probably the link's retraining"};
-  return {Cause::unnotified, notification_of(setting) == NotificationKind::nothing
-                                 ? "an unknown writer (writes of this setting are not notified)"
-                                 : "no notification: firmware, the driver, or a writer of debugfs or sysfs"};
+  if (row.announced == NotificationKind::nothing)
+    return {Cause::unnotified, "an unknown writer (writes of this setting are not notified)"};
+  return {Cause::unnotified, "no notification: firmware, the driver, or a writer of debugfs or sysfs"};
 }
 
-bool is_alive(const Root& root, const Writer& writer) {
-  return writer.pid != 0 && !writer.started.empty() && start_of(root, std::to_string(writer.pid)) == writer.started;
+bool is_alive(const Root& root, const SuspectProcess& process) {
+  return process.pid != 0 && !process.started.empty() && start_of(root, std::to_string(process.pid)) == process.started;
 }
 
-Writer find_writer(const Root& root, NotificationKind how, std::string_view netdev) {
+SuspectProcess find_writer(const Root& root, NotificationKind how, std::string_view netdev) {
   if (how == NotificationKind::nothing) return {};
   const std::string sockets = root.text_of("proc/net/netlink");    // sk Eth Pid Groups ... (net/netlink/af_netlink.c)
   const int protocol = how == NotificationKind::ethtool ? 16 : 0;  // NETLINK_GENERIC, NETLINK_ROUTE of linux/netlink.h
@@ -107,18 +99,18 @@ Writer find_writer(const Root& root, NotificationKind how, std::string_view netd
     const auto port = parse_number<uint32_t>(columns[2]);
     if (!port || *port == 0) continue;
     const std::string pid = std::to_string(*port & 0x3fffff);  // libnl numbers a process's further sockets above bit 22
-    if (is_called_for(root, pid, netdev)) return writer_of(root, pid);
+    if (is_called_for(root, pid, netdev)) return process_of(root, pid);
   }
   return {};
 }
 
-Writer find_holder(const Root& root, const Port& port) {
+SuspectProcess find_holder(const Root& root, const Port& port) {
   for (const std::string& pid : root.names_in("proc")) {
     const std::string process = "proc/" + pid;
     if (!parse_number<int>(pid) || *parse_number<int>(pid) == ::getpid()) continue;
     for (const std::string& fd : root.names_in(process + "/fd")) {
       const auto file = root.resolve(process + "/fd/" + fd);
-      if (file && is_file_of(*file, port) && is_open_for_writing(root, process, fd)) return writer_of(root, pid);
+      if (file && is_file_of(*file, port) && is_open_for_writing(root, process, fd)) return process_of(root, pid);
     }
   }
   return {};

@@ -18,25 +18,26 @@ bool is_buffer(const Setting& setting) {
 }
 
 // The buffers once all wanted settings are in place.
-headroom::Use use_of(const Qos& want, const Qos& have, const Limits& limits) {
+headroom::Use use_of(const Qos& want, const Qos& have, const Capacity& capacity) {
   headroom::Use use;
-  use.link.speed = limits.speed.value_or(0);
+  use.link.speed = capacity.speed.value_or(0);
   use.link.cable = want.cable_length.value_or(have.cable_length.value_or(headroom::kDefaultCable));
   use.link.mtu = want.mtu.value_or(have.mtu.value_or(0));
-  use.link.max_mtu = limits.max_mtu.value_or(0);
+  use.link.max_mtu = capacity.max_mtu.value_or(0);
   use.prio2buffer = want.prio2buffer.value_or(have.prio2buffer.value_or(Eight{}));
   use.lossless = want.pfc.value_or(have.pfc.value_or(PrioSet{}));
   // fill_pfc_en(): with global pause no buffer may lose anything.
   const Pause pause = want.pause.value_or(have.pause.value_or(Pause{}));
   if (pause.rx || pause.tx) use.lossless = PrioSet{0xff};
-  use.total = limits.buffer_total;
+  use.total = capacity.buffer_total;
   return use;
 }
 
 // The buffers are written before PFC and the cable's length, and the driver judges them by the old ones. If it would
 // refuse the wanted sizes, the first write serves both; the next pass writes the wanted sizes.
-Result<Buffers> automatic(const Qos& want, const Qos& have, const Limits& limits) {
-  headroom::Use use = use_of(want, have, limits);
+Result<Buffers> automatic(const Qos& want, const Reading& reading) {
+  const Qos& have = reading.values;
+  headroom::Use use = use_of(want, have, reading.capacity);
   auto sizes = headroom::automatic(use, *have.buffer_size);
   if (!sizes || !have.pfc) return sizes;
   headroom::Use old = use;
@@ -46,16 +47,18 @@ Result<Buffers> automatic(const Qos& want, const Qos& have, const Limits& limits
   use.lossless.bits |= old.lossless.bits;
   use.link.cable = std::max(use.link.cable, old.link.cable);
   auto both = headroom::automatic(use, *have.buffer_size);
-  return both ? both : sizes;
+  if (both) return both;
+  return sizes;
 }
 
-std::string impossible_buffers(const Qos& want, const Qos& have, const Limits& limits) {
-  const headroom::Use use = use_of(want, have, limits);
-  if (want.buffer_size && want.buffer_size->automatic) {
-    auto sizes = headroom::automatic(use, have.buffer_size.value_or(Buffers{}));
-    return sizes ? std::string() : sizes.error().what;
-  }
-  return headroom::objection(use, want.buffer_size.value_or(have.buffer_size.value_or(Buffers{})));
+std::string impossible_buffers(const Qos& want, const Reading& have) {
+  const headroom::Use use = use_of(want, have.values, have.capacity);
+  const Buffers now = have.values.buffer_size.value_or(Buffers{});
+  if (!want.buffer_size || !want.buffer_size->automatic)
+    return headroom::objection(use, want.buffer_size.value_or(now));
+  const auto sizes = headroom::automatic(use, now);
+  if (sizes) return {};
+  return sizes.error().what;
 }
 
 // mlx5e_dcbnl_ieee_setmaxrate() counts in units of 100 Mbit/s or of 1 Gbit/s and drops the remainder. The number of
@@ -86,7 +89,7 @@ std::string impossible_rates(const Rates& rates) {
 DscpMap map_for(Trust trust) { return trust == Trust::dscp ? dscp::complete({}) : DscpMap{}; }
 
 // A delay of 0 leaves the cable's length as it is. The same bits again: no toggle.
-Result<void> send_pfc(PortIo& io, PrioSet prios, std::optional<uint32_t> cable_length) {
+Result<void> send_pfc(const PortIo& io, PrioSet prios, std::optional<uint32_t> cable_length) {
   ieee_pfc pfc{};
   pfc.pfc_en = prios.bits;
   pfc.delay = static_cast<uint16_t>(cable_length && *cable_length < kCableEnd ? *cable_length : 0);
@@ -96,8 +99,9 @@ Result<void> send_pfc(PortIo& io, PrioSet prios, std::optional<uint32_t> cable_l
 // Sizes with which the driver takes the step to the other map: the larger of now and then for each lossless buffer, as
 // far as there is room; nothing if it takes it with those there are. Lossless are those of now, and those that the
 // present PFC makes so under the new map; the others make room for them.
-std::optional<Buffers> sizes_between(const Qos& have, const Eight& map, const Buffers& sizes, const Limits& limits) {
-  const headroom::Use use = use_of({}, have, limits);
+std::optional<Buffers> sizes_between(const Reading& reading, const Eight& map, const Buffers& sizes) {
+  const Qos& have = reading.values;
+  const headroom::Use use = use_of({}, have, reading.capacity);
   const PrioSet before = headroom::buffers_of(use.lossless, *have.prio2buffer);
   const PrioSet after = headroom::buffers_of(use.lossless, map), either{static_cast<uint8_t>(before.bits | after.bits)};
   const auto least = static_cast<uint32_t>(headroom::minimum(use.link, headroom::kLargestCell));
@@ -114,7 +118,8 @@ std::optional<Buffers> sizes_between(const Qos& have, const Eight& map, const Bu
     sum -= out.bytes[b] - less;
     out.bytes[b] = less;
   }
-  return needed ? std::optional(out) : std::nullopt;
+  if (!needed) return std::nullopt;
+  return out;
 }
 
 // What the driver shows of these says nothing of the NIC. No answer shows who owns the buffers, and only if the host
@@ -122,22 +127,23 @@ std::optional<Buffers> sizes_between(const Qos& have, const Eight& map, const Bu
 // mlx5e_dcbnl_ieee_setpfc() use the cable's length, which it keeps and shows in any case, and make the buffers of
 // lossless priorities lossless. PFC: if a later speed or MTU needs larger buffers, or PFC was set while they were too
 // small, it reads as set.
-void read_unverified(PortIo& io, const Qos& have, const dcbnl::Snapshot& dcb) {
-  io.limits.unverified[SettingId::cable_length] = "kept by the driver; used only if the host owns the receive buffers";
+void note_unverified(const dcbnl::Snapshot& dcb, Reading& out) {
+  const Qos& have = out.values;
+  out.notes.unverified[SettingId::cable_length] = "kept by the driver; used only if the host owns the receive buffers";
   if (have.pfc && have.pfc->bits != 0)
     for (SettingId id : {SettingId::prio2buffer, SettingId::buffer_size})
-      io.limits.unverified[id] =
+      out.notes.unverified[id] =
           "whether the buffers of PFC's priorities are lossless is not shown: with firmware that does not report who "
           "owns the buffers, PFC that is set after them does not reach them";
-  if (!dcb.buffer || !have.pfc || have.pfc->bits == 0 || io.limits.speed.value_or(0) == 0) return;
+  if (!dcb.buffer || !have.pfc || have.pfc->bits == 0 || out.capacity.speed.value_or(0) == 0) return;
   Qos shown = have;
   std::ranges::copy(dcb.buffer->prio2buffer, shown.prio2buffer.emplace().begin());
-  headroom::Use use = use_of({}, shown, io.limits);
+  headroom::Use use = use_of({}, shown, out.capacity);
   use.lossless = *have.pfc;
   Buffers sizes;
   std::ranges::copy(dcb.buffer->buffer_size, sizes.bytes.begin());
   if (std::string why = headroom::objection(use, sizes); !why.empty())
-    io.limits.unverified[SettingId::pfc] =
+    out.notes.unverified[SettingId::pfc] =
         "if the host owns the receive buffers, pause is sent too late or not: " + why;
 }
 
@@ -151,26 +157,27 @@ bool wants_inline_headers(const PortIo& io) {
 
 }  // namespace
 
-Result<Qos> read(PortIo& io) {
-  auto reading = upstream::read_port(io);
-  if (!reading) return reading.error();
-  Qos out = std::move(reading->qos);
+Result<Reading> read(const PortIo& io, const Keys& keys) {
+  auto port = upstream::read_port(io, keys);
+  if (!port) return port.error();
+  Reading out = std::move(port->reading);
+  if (!port->dcb) return out;
   // A delay of zero: the NIC has no port buffers to size (MLX5_BUFFER_SUPPORTED).
-  if (reading->dcb && reading->dcb->pfc && reading->dcb->pfc->delay > 0 && reading->dcb->pfc->delay < kCableEnd)
-    out.cable_length = reading->dcb->pfc->delay;
-  if (reading->dcb) read_unverified(io, out, *reading->dcb);
+  if (port->dcb->pfc && port->dcb->pfc->delay > 0 && port->dcb->pfc->delay < kCableEnd)
+    out.values.cable_length = port->dcb->pfc->delay;
+  note_unverified(*port->dcb, out);
   if (!wants_inline_headers(io))
-    for (SettingId id : {SettingId::trust, SettingId::dscp_map}) io.limits.harmless.set(index(id));
+    for (SettingId id : {SettingId::trust, SettingId::dscp_map}) out.notes.harmless.set(index(id));
   return out;
 }
 
 // Hardware always maps all 64 DSCPs, and a deleted entry falls to priority 0 there: only a full list is unambiguous.
-Qos expected(const Qos& want, const Qos& have, const Limits& limits) {
+Qos expected(const Qos& want, const Reading& have) {
   Qos out = want;
   if (out.dscp_map && (!out.dscp_map->empty() || out.trust == Trust::dscp))
     out.dscp_map = dscp::complete(*out.dscp_map);
-  if (out.buffer_size && out.buffer_size->automatic && have.buffer_size)
-    if (auto sizes = automatic(want, have, limits)) out.buffer_size = *sizes;
+  if (out.buffer_size && out.buffer_size->automatic && have.values.buffer_size)
+    if (auto sizes = automatic(want, have)) out.buffer_size = *sizes;
   // order_base_2() of the request (en_ethtool.c mlx5e_ethtool_set_ringparam()).
   for (auto* size : {&out.ring_rx, &out.ring_tx})
     if (*size && **size <= 1u << 31) *size = std::bit_ceil(**size);
@@ -187,16 +194,16 @@ void effect(const Setting& setting, const Qos& want, Qos& have) {
   if (want.buffer_size) have.buffer_size = want.buffer_size;
 }
 
-std::string impossible(const Setting& setting, const Qos& want, const Qos& have, const Limits& limits) {
-  if (setting.id == SettingId::trust) return upstream::impossible_trust(want, have, false);
+std::string impossible(const Setting& setting, const Qos& want, const Reading& have) {
+  if (setting.id == SettingId::trust) return upstream::impossible_trust(want, have.values, false);
   if (setting.id == SettingId::cable_length && (*want.cable_length == 0 || *want.cable_length >= kCableEnd))
     return "mlx5 supports 1 to 999 meters";
   if (setting.id == SettingId::ets)
     for (Tsa tsa : want.ets->tsa)
       if (tsa == Tsa::cb_shaper) return "mlx5 has no credit-based shaper";
   if (setting.id == SettingId::maxrate) return impossible_rates(*want.maxrate);
-  if (is_buffer(setting)) return impossible_buffers(want, have, limits);
-  return upstream::impossible(setting, want, have, limits);
+  if (is_buffer(setting)) return impossible_buffers(want, have);
+  return upstream::impossible(setting, want, have);
 }
 
 // mlx5e_dcbnl_build_netdev() asks for vport_group_manager, which the host's function lacks where the Arm cores own the
@@ -220,60 +227,63 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
 }
 
 // The driver shows the bits that it is given; its own are both versions (mlx5e_dcbnl_initialize()).
-Result<void> write_dcbx(PortIo& io, const Setting&, const Qos& want, const Qos&) {
+Result<void> write_dcbx(const PortIo& io, const Setting&, const Qos& want, const Reading&) {
   constexpr uint8_t kHost = DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_CEE | DCB_CAP_DCBX_VER_IEEE;
   return dcbnl::set_dcbx(*io.kernel.route, io.netdev, want.dcbx == Dcbx::host ? kHost : uint8_t{0});
 }
 
 // One message for all: setapp replaces the priority of a DSCP that is listed already.
-Result<void> write_map(PortIo& io, const Setting& setting, const Qos& wanted, const Qos&) {
+Result<void> write_map(const PortIo& io, const Setting& setting, const Qos& wanted, const Reading&) {
   const DscpMap want = setting.id == SettingId::dscp_map ? *wanted.dscp_map : map_for(*wanted.trust);
   const auto now = dcbnl::get_app(*io.kernel.route, io.netdev);
   if (!now) return now.error();
   const auto change = dscp::difference(*now, want);
   if (want.empty() && !change.stale.empty()) return dcbnl::del_app(*io.kernel.route, io.netdev, change.stale);
-  return change.missing.empty() ? Result<void>() : dcbnl::set_app(*io.kernel.route, io.netdev, change.missing);
+  if (change.missing.empty()) return {};
+  return dcbnl::set_app(*io.kernel.route, io.netdev, change.missing);
 }
 
 // With PFC or pause on before, a longer cable follows by itself: mlx5e_port_manual_buffer_config() judges the old
 // lossless buffers by the new length before it looks at the bits. At ENOMEM the bits are on and the link was toggled
 // already, while the buffers stay lossy, and the same bits again would change nothing: the old bits are set again.
-Result<void> write_pfc(PortIo& io, const Setting&, const Qos& want, const Qos& have) {
-  const bool any_lossless = use_of({}, have, io.limits).lossless.bits != 0;
+Result<void> write_pfc(const PortIo& io, const Setting&, const Qos& want, const Reading& reading) {
+  const Qos& have = reading.values;
+  const bool any_lossless = use_of({}, have, reading.capacity).lossless.bits != 0;
   const bool later = any_lossless && want.cable_length.value_or(0) > have.cable_length.value_or(0);
   auto sent = send_pfc(io, *want.pfc, later ? std::nullopt : want.cable_length);
   if (!sent && sent.error().code == ENOMEM) (void)send_pfc(io, have.pfc.value_or(PrioSet{}), have.cable_length);
   return sent;
 }
 
-Result<void> write_cable_length(PortIo& io, const Setting&, const Qos& want, const Qos& have) {
-  return send_pfc(io, have.pfc.value_or(PrioSet{}), want.cable_length);
+Result<void> write_cable_length(const PortIo& io, const Setting&, const Qos& want, const Reading& have) {
+  return send_pfc(io, have.values.pfc.value_or(PrioSet{}), want.cable_length);
 }
 
 // mlx5e_port_manual_buffer_config() judges a new map by the old sizes: if too small, sizes for both maps come first.
-Result<void> write_buffers(PortIo& io, const Setting&, const Qos& want, const Qos& have) {
+Result<void> write_buffers(const PortIo& io, const Setting&, const Qos& want, const Reading& reading) {
+  const Qos& have = reading.values;
   if (want.buffer_size && want.buffer_size->automatic)
     return error(EINVAL, io.netdev + ": set buffer: sizes not computed");
   if (!have.prio2buffer || !have.buffer_size) return error(EOPNOTSUPP, io.netdev + ": set buffer: none shown");
   const Eight map = want.prio2buffer.value_or(*have.prio2buffer);
   const Buffers sizes = want.buffer_size.value_or(*have.buffer_size);
-  if (const auto between = sizes_between(have, map, sizes, io.limits); between && map != *have.prio2buffer)
+  if (const auto between = sizes_between(reading, map, sizes); between && map != *have.prio2buffer)
     if (auto sent = upstream::send_buffers(io, *have.prio2buffer, *between); !sent) return sent;
   return upstream::send_buffers(io, map, sizes);
 }
 
 // A driver that truncates would leave a limit that was not requested.
-Result<void> write_maxrate(PortIo& io, const Setting& setting, const Qos& want, const Qos& have) {
+Result<void> write_maxrate(const PortIo& io, const Setting& setting, const Qos& want, const Reading& have) {
   if (auto written = upstream::write_maxrate(io, setting, want, have); !written) return written;
   auto now = dcbnl::get(*io.kernel.route, io.netdev);
   if (!now || !now->maxrate || std::ranges::equal(now->maxrate->tc_maxrate, want.maxrate->kbit)) return {};
-  if (have.maxrate) (void)upstream::write_maxrate(io, setting, have, have);
+  if (have.values.maxrate) (void)upstream::write_maxrate(io, setting, have.values, have);
   return error(ERANGE, io.netdev + ": set maxrate: the driver kept another rate; the old one was set again");
 }
 
 // The thresholds of the lossless buffers depend on link speed and MTU, but the driver computes them when PFC is set,
 // only (mlx5e_port_manual_buffer_config); right after the toggle it takes the link for 40 Gb/s.
-Result<void> settle(PortIo& io, const Qos& have) {
+Result<void> settle(const PortIo& io, const Qos& have) {
   if (!have.pfc || have.pfc->bits == 0) return {};
   return send_pfc(io, *have.pfc, have.cable_length);
 }

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agentd/agent_status.h"
+
+#include "base/find.h"
+
+namespace fabric::agentd {
+namespace {
+
+// From harmless to worst: a port is counted under its worst setting.
+constexpr std::array kRanking{Outcome::in_sync, Outcome::applied, Outcome::unverified, Outcome::unsupported,
+                              Outcome::pending, Outcome::differs, Outcome::ignored,    Outcome::refused,
+                              Outcome::unsaved, Outcome::conflict};
+
+size_t rank(Outcome outcome) { return static_cast<size_t>(std::ranges::find(kRanking, outcome) - kRanking.begin()); }
+
+int worst_of(const Results::OfPort& results) {
+  int worst = 0;
+  for (const auto& [key, change] : results) worst = std::max(worst, severity(change.outcome));
+  return worst;
+}
+
+}  // namespace
+
+AgentState state_of(const AgentView& view) {
+  AgentState state;
+  state.running = true;
+  state.mode = to_text(view.policy.mode);
+  state.updated = utc_now();
+  state.config_error = view.config_error;
+  state.held = view.suspended;
+  state.originals_error = view.originals_error;
+  for (const auto& [id, entry] : view.table.entries()) {
+    if (view.releases.has_lost_entry(id)) state.lost_entry.push_back(id);
+    if (policy_for(view.policy, entry.port) != nullptr || !view.results.of(id).empty())
+      state.ports[id] = view.results.states_of(id);
+  }
+  if (!view.results.of(kHostSubject).empty()) state.ports[kHostSubject] = view.results.states_of(kHostSubject);
+  return state;
+}
+
+std::string status_text(const AgentView& view) {
+  std::map<size_t, size_t> ports_at;
+  size_t matched = 0;
+  for (const auto& [id, entry] : view.table.entries()) {
+    if (policy_for(view.policy, entry.port) == nullptr) continue;
+    ++matched;
+    size_t worst = 0;
+    for (const auto& [key, change] : view.results.of(id)) worst = std::max(worst, rank(change.outcome));
+    ++ports_at[worst <= rank(Outcome::applied) ? rank(Outcome::in_sync) : worst];
+  }
+  std::string text =
+      std::string(to_text(view.policy.mode)) + ": " + std::to_string(matched) + (matched == 1 ? " port" : " ports");
+  for (const auto& [worst, count] : ports_at) {
+    std::string word(to_text(kRanking[worst]));
+    std::ranges::replace(word, '_', ' ');
+    text += ", " + std::to_string(count) + " " + word;
+  }
+  const size_t all = view.table.entries().size();
+  if (matched < all) text += ", " + std::to_string(all - matched) + " unmanaged";
+  if (!view.suspended.empty()) text += "; " + view.suspended;
+  if (!view.config_error.empty()) text += "; configuration invalid, the last valid one stays in use";
+  return text;
+}
+
+int exit_code(const AgentView& view) {
+  int worst = worst_of(view.results.of(kHostSubject));
+  for (const auto& [id, entry] : view.table.entries()) worst = std::max(worst, worst_of(view.results.of(id)));
+  return worst;
+}
+
+void Publisher::publish(Environment& environment, ErrorLog& errors, const AgentView& view, const std::string& config) {
+  if (environment.read_only) return;
+  AgentState now = state_of(view);
+  AgentState same = now;
+  same.updated = state_.updated;
+  state::Devices devices;
+  for (const auto& [id, entry] : view.table.entries())
+    if (now.ports.contains(id)) devices[id] = entry.port.ifindex;
+  if (same == state_ && config == config_ && devices == devices_) return;
+  if (auto saved = state::save_agent_state(environment.directory, now, config, devices); !saved)
+    return errors.once(saved.error().text() + "; enforcement continues; retried with the next change");
+  state_ = std::move(now);
+  config_ = config;
+  devices_ = std::move(devices);
+}
+
+}  // namespace fabric::agentd

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agentd/environment.h"
+
+#include "agentd/schedule.h"
+#include "node/scan.h"
+
+namespace fabric::agentd {
+
+std::tm local_time() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::tzset();  // the time zone may have changed
+  ::localtime_r(&now, &parts);
+  return parts;
+}
+
+Environment real_environment(Kernel& kernel) {
+  Environment out{.kernel = kernel, .scan = {}, .in_use = qos::ask_kernel(kernel)};
+  out.directory = kernel.root.path();
+  out.scan = [&kernel](const Policy& policy) {
+    ScanOptions what = ports_only();
+    what.topology = asks_for_role(policy);
+    what.serials = what.members = true;
+    what.exclude = policy.exclude;
+    return scan(kernel, what).ports;
+  };
+  out.read_only = !kernel.root.is_host();
+  return out;
+}
+
+qos::Maintenance maintenance_now(const Environment& environment, const Policy& policy) {
+  if (minutes_until_open(policy.maintenance, environment.now_local(), 1) == 0) return qos::Maintenance::open;
+  return qos::Maintenance::closed;
+}
+
+void ErrorLog::once(const std::string& what) {
+  if (what == last_) return;
+  last_ = what;
+  log_({message_id::trouble, LOG_ERR, what});
+}
+
+}  // namespace fabric::agentd

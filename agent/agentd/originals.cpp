@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agentd/originals.h"
+
+#include "enforce/selftest.h"
+#include "enforce/sysctl.h"
+#include "node/state.h"
+
+namespace fabric::agentd {
+
+void Originals::check() {
+  if (environment_.read_only) return;
+  const auto originals = state::load_originals(environment_.directory);
+  const auto root = Root::open(environment_.directory);
+  const std::string aside = std::string(state::kOriginalsFile) + ".corrupt";
+  error_.clear();
+  if (!originals) error_ = originals.error().text();
+  else if (root && root->exists(aside)) error_ = "/" + aside + ": it could not be read, and was replaced";
+}
+
+Result<void> Originals::save(const Port& port, const Qos& before) {
+  auto originals = state::load_originals(environment_.directory);
+  if (!originals && originals.error().code == EBADMSG) {
+    auto aside = state::set_originals_aside(environment_.directory);
+    if (!aside) return aside.error();
+    errors_.once(originals.error().text() + "; renamed to " + *aside + "; the current settings are saved as originals");
+    originals = state::Originals{};
+    check();
+  }
+  if (!originals) return originals.error();
+  if (state::find_original(*originals, port) == originals->end())
+    for (const auto& [card, other] : *originals)
+      if (other.place == state::port_place(port))
+        environment_.log(port_entry(port.id(), LOG_NOTICE,
+                                    "another card than " + card + " is in its place; the originals of both are kept"));
+  return state::save_original(environment_.directory, *originals, port, before);
+}
+
+Result<void> Originals::save_sysctl(const std::string& name, const std::string& before) {
+  auto originals = qos::load_sysctl_originals(environment_.directory);
+  if (!originals) return originals.error();
+  return qos::save_sysctl_original(environment_.directory, *originals, name, before);
+}
+
+void Originals::end_self_test(Port& port) {
+  if (environment_.read_only || port.netdev.empty()) return;
+  const auto root = Root::open(environment_.directory);
+  if (!root || !root->exists(state::kSelfTestFile)) return;
+  const auto lock = state::take_lock(environment_.directory);
+  if (!lock) return;  // it is under way
+  const auto ended = qos::end_self_test(environment_.kernel, {&port, 1}, environment_.directory, environment_.in_use);
+  if (!ended) return errors_.once(ended.error().text());
+  if (ended->empty()) return;
+  const std::string what = "a self-test was interrupted; the settings from before it are restored";
+  if (std::ranges::any_of(*ended, is_left_to_do))
+    return errors_.once(port.id() + ": " + what + " when the port is idle");
+  environment_.log(port_entry(port.id(), LOG_WARNING, what));
+}
+
+}  // namespace fabric::agentd

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agentd/port_table.h"
+
+#include <algorithm>
+
+#include "base/find.h"
+
+namespace fabric::agentd {
+namespace {
+
+constexpr std::chrono::seconds kNaming{180};  // udevd gives up an event then (event_timeout= of udev.conf(5))
+
+}  // namespace
+
+bool waits_for_speed(const Policy& policy, const Port& port) {
+  return std::ranges::any_of(policy.ports, [&](const PortPolicy& entry) { return may_match(entry, port); });
+}
+
+std::vector<Port> PortTable::drop_missing(const std::map<std::string, Port>& present) {
+  std::vector<Port> gone;
+  for (auto entry = entries_.begin(); entry != entries_.end();) {
+    if (present.contains(entry->first)) {
+      ++entry;
+      continue;
+    }
+    gone.push_back(std::move(entry->second.port));
+    entry = entries_.erase(entry);
+  }
+  return gone;
+}
+
+PortTable::Found PortTable::take(const std::string& id, Port port, const Policy& policy) {
+  auto [place, is_new] = entries_.try_emplace(id);
+  PortEntry& entry = place->second;
+  Found found;
+  // Another netdev is another device, so its values are not drift. A renamed one is the same device.
+  found.new_device = is_new || entry.port.ifindex != port.ifindex;
+  found.renamed = !found.new_device && entry.port.netdev != port.netdev;
+  if (found.new_device) {
+    entry = {.port = {}, .carrier = port.carrier};
+    if (const auto expected = expected_.find(id); expected != expected_.end()) {
+      if (!expected->second || *expected->second == port.ifindex) entry.arrival = Arrival::settled;
+      expected_.erase(expected);
+      seen_before_.insert(id);
+    }
+    entry.seen.recreated = !seen_before_.insert(id).second && entry.arrival == Arrival::appeared;
+  }
+  const PortPolicy* before = policy_for(policy, entry.port);
+  port.qos = std::move(entry.port.qos);
+  if (!port.speed) port.speed = entry.port.speed;  // without a link the last known speed is matched
+  entry.port = std::move(port);                    // the match uses speed and role, too
+  found.other_entry = policy_for(policy, entry.port) != before;
+  if (found.renamed && before == nullptr && entry.arrival == Arrival::unmatched) entry.arrival = Arrival::renamed;
+  return found;
+}
+
+PortTable::LinkEvents PortTable::link_changed(const rtnl::Link& link) {
+  LinkEvents events;
+  for (const std::string& id : ids_on(link.ifindex, {})) {
+    PortEntry& entry = entries_.at(id);
+    events.rescan = events.rescan || entry.port.netdev != link.name;
+    // Down and up within a second may be one message; carrier_down_count shows it (net/core/link_watch.c).
+    const bool flapped =
+        entry.carrier_downs && link.carrier_down_count && *entry.carrier_downs != *link.carrier_down_count;
+    if (link.carrier == true && (entry.carrier == false || flapped)) events.carrier_up = true;
+    if (flapped || link.carrier == false) entry.seen.carrier_lost = true;
+    entry.carrier = link.carrier;
+    entry.carrier_downs = link.carrier_down_count;
+  }
+  return events;
+}
+
+std::vector<std::string> PortTable::links_recovered() {
+  std::vector<std::string> back;
+  for (const auto& [id, entry] : entries_) {
+    if (entry.port.ifindex == 0 || !entry.port.carrier) continue;
+    rtnl::Link seen;
+    seen.ifindex = entry.port.ifindex;
+    seen.name = entry.port.netdev;
+    seen.carrier = entry.port.carrier;
+    if (const auto& downs = entry.port.counters.carrier_down) seen.carrier_down_count = static_cast<uint32_t>(*downs);
+    const bool known = entry.carrier == seen.carrier && entry.carrier_downs == seen.carrier_down_count;
+    if (known || !link_changed(seen).carrier_up) continue;
+    for (std::string& each : ids_on(seen.ifindex, {})) back.push_back(std::move(each));
+  }
+  return back;
+}
+
+void PortTable::passed_unmatched(PortEntry& entry, const Policy& policy, qos::Instant now) {
+  entry.seen.notified.clear();
+  if (entry.arrival == Arrival::appeared) entry.unmatched_since = now;
+  if (entry.arrival != Arrival::appeared && entry.arrival != Arrival::awaits_speed) return;
+  entry.arrival = waits_for_speed(policy, entry.port) ? Arrival::awaits_speed : Arrival::unmatched;
+}
+
+void PortTable::passed(PortEntry& entry) {
+  entry.arrival = Arrival::settled;
+  entry.seen = {};
+}
+
+bool PortTable::is_new(const PortEntry& entry, qos::Instant now) {
+  switch (entry.arrival) {
+    case Arrival::appeared:
+    case Arrival::awaits_speed: return true;
+    case Arrival::renamed: return entry.unmatched_since && now - *entry.unmatched_since < kNaming;
+    case Arrival::unmatched:
+    case Arrival::settled: break;
+  }
+  return false;
+}
+
+PortEntry* PortTable::find(const std::string& id) { return find_in(entries_, id); }
+
+std::vector<std::string> PortTable::ids() const {
+  std::vector<std::string> all;
+  for (const auto& [id, entry] : entries_) all.push_back(id);
+  return all;
+}
+
+std::vector<Port> PortTable::ports() const {
+  std::vector<Port> all;
+  for (const auto& [id, entry] : entries_) all.push_back(entry.port);
+  return all;
+}
+
+std::vector<std::string> PortTable::ids_on(int ifindex, const std::string& netdev) const {
+  std::vector<std::string> found;
+  for (const auto& [id, entry] : entries_) {
+    const bool same_name = ifindex == 0 && !netdev.empty() && entry.port.netdev == netdev;
+    if (same_name || (ifindex != 0 && entry.port.ifindex == ifindex)) found.push_back(id);
+  }
+  return found;
+}
+
+}  // namespace fabric::agentd

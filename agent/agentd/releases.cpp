@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agentd/releases.h"
+
+#include "base/find.h"
+#include "enforce/restore.h"
+
+namespace fabric::agentd {
+namespace {
+
+bool restores(const Policy& policy) { return policy.release == Release::restore && policy.mode == Mode::enforce; }
+
+}  // namespace
+
+void Releases::reload(const Policy& old, const Policy& policy, const PortTable& table) {
+  for (auto& [id, state] : states_)
+    if (state == State::restoring && !restores(policy)) state = State::none;
+  for (const auto& [id, entry] : table.entries()) {
+    if (policy_for(policy, entry.port) != nullptr) {
+      lost_.erase(id);
+      if (is_restoring(id)) states_[id] = State::none;
+    }
+    if (policy_for(old, entry.port) != nullptr)
+      states_[id] = old.mode == Mode::enforce ? State::was_enforced : State::was_audited;
+    decide(entry.port, policy);
+  }
+}
+
+void Releases::new_device(const Port& port, const Policy& policy) {
+  if (is_restoring(port.id()) && policy_for(policy, port) != nullptr) states_[port.id()] = State::none;
+}
+
+void Releases::decide(const Port& port, const Policy& policy) {
+  const std::string id = port.id();
+  State* state = find_in(states_, id);
+  if (state == nullptr || *state == State::none || *state == State::restoring) return;
+  const bool has_entry = policy_for(policy, port) != nullptr;
+  if (!has_entry && (port.netdev.empty() || waits_for_speed(policy, port))) return;
+  const State before = std::exchange(*state, State::none);
+  if (has_entry) return;
+  results_.forget(id);
+  lost_.insert(id);
+  std::string what = "its settings are unchanged";
+  if (restores(policy) && before == State::was_enforced) {
+    *state = State::restoring;
+    what = "its original settings are restored";
+  }
+  environment_.log(port_entry(
+      id, LOG_WARNING,
+      "no [[port]] entry matches any more; " + what + " (release = \"" + std::string(to_text(policy.release)) + "\")"));
+}
+
+bool Releases::is_restoring(const std::string& id) const {
+  const State* state = find_in(states_, id);
+  return state != nullptr && *state == State::restoring;
+}
+
+void Releases::restore(Port& port, const Policy& policy) {
+  const std::string id = port.id();
+  auto originals = state::load_originals(environment_.directory);
+  if (!originals)
+    return errors_.once(originals.error().text() + "; " + id + ": restore waits until the file is repaired or removed");
+  const Changes changes = qos::restore(environment_.kernel, port, *originals,
+                                       {.in_use = environment_.in_use,
+                                        .disruptive = policy.disruptive,
+                                        .window = maintenance_now(environment_, policy)});
+  if (auto saved = state::save_originals(environment_.directory, *originals); !saved)
+    errors_.once(saved.error().text());
+  const bool waits = std::ranges::any_of(changes, is_left_to_do);
+  if (!waits) states_[id] = State::none;
+  Results::OfPort left;
+  for (const Change& change : changes)
+    if (is_left_to_do(change) || change.outcome == Outcome::refused || change.outcome == Outcome::ignored)
+      left.insert_or_assign(change.key(), change);
+  const size_t left_before = results_.of(id).size(), left_now = left.size();
+  results_.replace(id, std::move(left));
+  const auto written = std::ranges::count_if(changes, was_written);
+  if (waits && written == 0 && left_now == left_before) return;  // already reported
+  std::string what = "released: " + std::to_string(written) + " settings restored";
+  if (left_now != 0) what += ", " + std::to_string(left_now) + " not restored: see fabric-agentctl status";
+  environment_.log(port_entry(id, left_now == 0 ? LOG_NOTICE : LOG_WARNING, what));
+}
+
+}  // namespace fabric::agentd

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agentd/results.h"
+
+#include "base/find.h"
+
+namespace fabric::agentd {
+namespace {
+
+NotificationKind announced_by(const Change& change) {
+  if (!change.sysctl.empty()) return NotificationKind::nothing;
+  return setting_of(change.setting).announced;
+}
+
+}  // namespace
+
+void Results::record(const Pass& pass, Changes changes, qos::Instant now) {
+  OfPort& last = last_[pass.subject];
+  const OfPort before = std::exchange(last, {});
+  for (Change& change : changes) {
+    if (!pass.suspended.empty() && change.outcome == Outcome::differs) {
+      change.outcome = Outcome::pending;
+      change.detail = pass.suspended;
+    }
+    const std::string key = change.key();
+    last.insert_or_assign(key, process_change(pass, std::move(change), find_in(before, key), now));
+  }
+}
+
+Change Results::process_change(const Pass& pass, Change change, const Change* before, qos::Instant now) {
+  using Transition = qos::Drift::Transition;
+  const auto drifted = note_drift(pass, change);
+  const std::string key = change.key();
+  Record& record = records_[change.port];
+  const qos::SuspectProcess* writer = find_in(record.writers, key);
+  const bool written = pass.seen.notified.contains(announced_by(change)) ||
+                       (writer != nullptr && qos::is_alive(environment_.kernel.root, *writer));
+  // A device that does not answer is not evidence of drift, and must not delay writes when it answers again.
+  auto transition = Transition::nothing;
+  if (change.code != ENODEV) transition = drift_.observe(change, now, written);
+  // Not written because the driver refused it, not because of another writer: still refused.
+  if (change.outcome == Outcome::conflict && !drift_.in_conflict(change.port, key) && before != nullptr) {
+    std::string from = std::move(change.from);
+    change = *before;
+    change.from = std::move(from);
+  }
+  if (auto entry = message_for(change, before, transition, drifted)) environment_.log(*entry);
+  if (transition == Transition::repaired || transition == Transition::conflict)
+    record.reported[key].last_repair = utc_now();
+  if (transition == Transition::conflict) {
+    const qos::Suspect suspect = drifted.value_or(qos::Suspect{.by = "another process"});
+    record.writers[key] = suspect.process;
+    change.outcome = Outcome::conflict;
+    change.detail = "repeatedly changed back by " + suspect.by;
+  } else if (change.outcome == Outcome::conflict && before != nullptr && before->outcome == Outcome::conflict) {
+    change.detail = before->detail;
+  }
+  return change;
+}
+
+// A setting that was in sync now differs: records when, from and to which value, how often, and the likely writer.
+std::optional<qos::Suspect> Results::note_drift(const Pass& pass, const Change& change) {
+  Record& record = records_[change.port];
+  const auto known = record.good.find(change.key());
+  const bool off =
+      change.from != change.to && change.from != "-" && change.outcome != Outcome::unsupported && !pass.on_trial;
+  std::optional<qos::Suspect> suspect;
+  if (off && known != record.good.end() && known->second == change.to) {
+    const qos::SuspectProcess* notified = find_in(pass.seen.notified, announced_by(change));
+    qos::Evidence seen;
+    seen.new_device = pass.seen.recreated;
+    seen.carrier_lost = pass.seen.carrier_lost;
+    seen.notified = notified != nullptr;
+    if (notified != nullptr) seen.process = *notified;
+    else if (announced_by(change) == NotificationKind::nothing && pass.port != nullptr)
+      seen.process = qos::find_holder(environment_.kernel.root, *pass.port);
+    seen.firmware_dcbx = pass.port != nullptr && pass.port->qos.dcbx == Dcbx::firmware;
+    suspect = qos::suspect_of(change.setting, seen);
+    SettingState& state = record.reported[change.key()];
+    ++state.drifts[std::string(to_text(suspect->cause))];
+    state.last_drift = utc_now();
+    state.drift_from = change.to;
+    state.drift_to = change.from;
+    state.drift_by = suspect->by;
+  }
+  if (off && known != record.good.end()) record.good.erase(known);
+  if (is_done(change.outcome)) record.good[change.key()] = change.to;
+  return suspect;
+}
+
+void Results::restore(const std::string& subject, const std::string& key, const SettingState& state) {
+  records_[subject].reported[key] = state;
+}
+
+void Results::drop(const std::string& subject) {
+  drift_.restart(subject);
+  last_.erase(subject);
+}
+
+void Results::forget(const std::string& subject) {
+  last_.erase(subject);
+  if (Record* record = find_in(records_, subject)) record->good.clear();
+}
+
+void Results::replace(const std::string& subject, OfPort last) { last_[subject] = std::move(last); }
+
+bool Results::has_pending(const std::string& subject) const {
+  return std::ranges::any_of(of(subject), [](const auto& each) { return each.second.outcome == Outcome::pending; });
+}
+
+const Results::OfPort& Results::of(const std::string& subject) const {
+  static const OfPort kNone;
+  const OfPort* last = find_in(last_, subject);
+  return last != nullptr ? *last : kNone;
+}
+
+std::map<std::string, SettingState> Results::states_of(const std::string& subject) const {
+  std::map<std::string, SettingState> out;
+  const Record* record = find_in(records_, subject);
+  for (const auto& [key, change] : of(subject)) {
+    SettingState& state = out[key];
+    if (record != nullptr)
+      if (const SettingState* known = find_in(record->reported, key)) state = *known;
+    state.outcome = to_text(change.outcome);
+    state.detail = change.detail;
+    state.repairs = drift_.repairs(subject, key);
+  }
+  return out;
+}
+
+}  // namespace fabric::agentd
