@@ -85,6 +85,7 @@ Error unreadable_state(const std::string& name, const std::exception& fault);
 // An object's member for from_json(); one that is absent or null keeps its value. An exception names the member.
 template <class T>
 void read_member(const Json& object, const char* name, T& out) {
+  if (!object.is_object()) throw std::runtime_error("expected an object");
   const auto found = object.find(name);
   if (found == object.end() || found->is_null()) return;
   try {

@@ -91,8 +91,8 @@ namespace state {
 static void from_json(const Json& json, NeighborFile& file) {
   read_required(json, "updated", file.updated);
   read_number(json, "updated", file.updated, 0.0, kLatestTime);
-  file.source = kLldpSource;
   read_member(json, "source", file.source);
+  if (file.source.empty()) file.source = kLldpSource;
   read_member(json, "listening", file.listening);
   read_member(json, "neighbors", file.heard);
   for (Neighbor& neighbor : file.heard) neighbor.source = file.source;
