@@ -85,6 +85,7 @@ Error unreadable_state(const std::string& name, const std::exception& fault);
 // An object's member for from_json(); one that is absent or null keeps its value. An exception names the member.
 template <class T>
 void read_member(const Json& object, const char* name, T& out) {
+  if (!object.is_object()) throw std::runtime_error("expected an object");
   const auto found = object.find(name);
   if (found == object.end() || found->is_null()) return;
   try {
@@ -97,18 +98,19 @@ void read_member(const Json& object, const char* name, T& out) {
 // The same of a member that must be there.
 template <class T>
 void read_required(const Json& object, const char* name, T& out) {
-  if (!object.contains(name)) throw std::runtime_error(std::string(name) + " is missing");
+  const auto found = object.find(name);
+  if (found == object.end() || found->is_null()) throw std::runtime_error(std::string(name) + " is missing");
   read_member(object, name, out);
 }
 
 // The same of a number from `least` to `most`.
 template <class T>
 void read_number(const Json& object, const char* name, T& out, T least, T most) {
-  T value = out;
+  std::optional<T> value;
   read_member(object, name, value);
-  if (value != out && !(value >= least && value <= most))
-    throw std::runtime_error(std::string(name) + ": out of range");
-  out = value;
+  if (!value) return;
+  if (!(*value >= least && *value <= most)) throw std::runtime_error(std::string(name) + ": out of range");
+  out = *value;
 }
 
 // A whole file, by parse_state() and from_json().

@@ -89,10 +89,10 @@ static void from_json(const Json& json, Neighbor& neighbor) {
 namespace state {
 
 static void from_json(const Json& json, NeighborFile& file) {
-  if (!json.contains("updated")) throw std::range_error("updated is missing");
+  read_required(json, "updated", file.updated);
   read_number(json, "updated", file.updated, 0.0, kLatestTime);
-  file.source = kLldpSource;
   read_member(json, "source", file.source);
+  if (file.source.empty()) file.source = kLldpSource;
   read_member(json, "listening", file.listening);
   read_member(json, "neighbors", file.heard);
   for (Neighbor& neighbor : file.heard) neighbor.source = file.source;

@@ -133,8 +133,8 @@ static void from_json(const Json& json, Transceiver& module) {
 namespace state {
 
 static void from_json(const Json& json, Optics& optics) {
-  for (const char* name : {"read", "interval"})
-    if (!json.contains(name)) throw std::range_error(std::string(name) + " is missing");
+  read_required(json, "read", optics.read);
+  read_required(json, "interval", optics.interval);
   read_number(json, "read", optics.read, 0.0, kLatestTime);
   read_number(json, "interval", optics.interval, 0.0, kLatestTime);
   read_member(json, "modules", optics.modules);

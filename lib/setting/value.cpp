@@ -286,6 +286,7 @@ Json value_json(const Setting& setting, const Qos& qos) {
 }
 
 void from_json(const Json& json, Qos& qos) {
+  if (!json.is_object()) throw std::runtime_error("expected an object");
   for (const Setting& setting : kSettings) {
     const auto found = json.find(setting.key);
     if (found == json.end()) continue;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // QSFP-DD, OSFP, SFP-DD, DSFP: OIF-CMIS 5.0, clauses 8.2 (lower memory), 8.3 (page 00h), 8.4 (01h), 8.5, 8.9 (11h).
+#include <algorithm>
 #include <bit>
 
 #include "wire/module_memory.h"

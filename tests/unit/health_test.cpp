@@ -280,7 +280,7 @@ TEST(HealthFile, SaysWhereItIsWrong) {
   const auto strange =
       parse_health(R"({"format":1,"updated":5,"rules":{"a":{"b":{"seen":1,"onsets":-1}}}})", "health.json");
   ASSERT_FALSE(strange);
-  EXPECT_TRUE(has(strange.error().what, "health.json: rules: onsets: expected an integer from 0"))
+  EXPECT_TRUE(test::has(strange.error().what, "health.json: rules: onsets: expected an integer from 0"))
       << strange.error().what;
 }
 

@@ -6,7 +6,7 @@
 
 #include "base/json.h"
 #include "ctl/output/table.h"
-#include "ctl/verbs/writer.h"
+#include "ctl/verbs/write_verbs.h"
 #include "judge/engine.h"
 #include "judge/health_state.h"
 

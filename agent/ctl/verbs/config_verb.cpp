@@ -2,7 +2,7 @@
 // config check, show and accept.
 #include "base/json.h"
 #include "ctl/output/table.h"
-#include "ctl/verbs/writer.h"
+#include "ctl/verbs/write_verbs.h"
 #include "judge/rule.h"
 #include "policy/cabling.h"
 #include "policy/config.h"

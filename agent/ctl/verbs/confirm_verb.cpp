@@ -3,7 +3,7 @@
 #include <systemd/sd-bus.h>
 
 #include "base/json.h"
-#include "ctl/verbs/writer.h"
+#include "ctl/verbs/write_verbs.h"
 #include "policy/config.h"
 
 namespace fabric::ctl {

@@ -10,7 +10,7 @@
 #include "ctl/machine.h"
 #include "ctl/output/table.h"
 #include "ctl/verbs.h"
-#include "ctl/verbs/writer.h"
+#include "ctl/verbs/write_verbs.h"
 #include "node/inventory.h"
 #include "node/pci_state.h"
 #include "topology/inventory.h"

@@ -5,7 +5,7 @@
 
 #include "base/json.h"
 #include "ctl/output/table.h"
-#include "ctl/verbs/writer.h"
+#include "ctl/verbs/write_verbs.h"
 #include "enforce/selftest.h"
 
 namespace fabric::ctl {

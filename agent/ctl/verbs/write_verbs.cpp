@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // plan, apply, restore: the write line, once, by hand.
+#include "ctl/verbs/write_verbs.h"
+
 #include <iterator>
 #include <thread>
 
 #include "ctl/output/report_text.h"
 #include "ctl/verbs/status_verb.h"
-#include "ctl/verbs/writer.h"
 #include "enforce/restore.h"
 #include "enforce/selftest.h"
 #include "kernel/netlink/rtnl.h"

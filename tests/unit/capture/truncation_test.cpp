@@ -2,6 +2,7 @@
 // Every file that we read, cut off: a full disk, a crash in the middle of a copy, a module that is pulled while it is
 // read. A part is refused, or it says no other thing than the whole; it is never taken for the whole in silence.
 #include "base/files.h"
+#include "base/json.h"
 #include "enforce/confirm.h"
 #include "judge/health_state.h"
 #include "kernel/capture/tape.h"
@@ -181,10 +182,14 @@ std::vector<Kind> recorded() {
   return out;
 }
 
-// One value a line; an absent one has no line. Bad checksums are about the bytes.
+// One value a line; an absent or empty one has no line. Bad checksums are about the bytes.
 std::string lines_of(Transceiver module) {
   module.bad_checksums.clear();
-  return state::optics_text({{{"m", std::move(module)}}}, 0);
+  const Json flat = Json::parse(state::optics_text({{{"m", std::move(module)}}}, 0)).flatten();
+  std::string out;
+  for (const auto& [path, value] : flat.items())
+    if (!value.is_null() && value != "" && value != false) out += path + " = " + value.dump() + "\n";
+  return out;
 }
 
 std::vector<Kind> wire() {

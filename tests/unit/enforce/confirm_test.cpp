@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "ctl/verbs/writer.h"
+#include "ctl/verbs/write_verbs.h"
 #include "support/sim_nic_bed.h"
 #include "support/test.h"
 #include "support/tree.h"

@@ -90,7 +90,7 @@ TEST(OpticsFile, WhatIsMalformedIsNamed) {
   EXPECT_EQ(fault(R"("interval":60)"), "optics.json: read is missing");
   EXPECT_EQ(fault(R"("read":5,"interval":-1)"), "optics.json: interval: out of range");
   EXPECT_TRUE(test::has(fault(R"("read":[)"), "optics.json: parse error at line 1"));
-  EXPECT_EQ(fault(R"("read":5,"interval":60,"modules":{"eth0":{"identifier":700}}})").substr(0, 43),
+  EXPECT_EQ(fault(R"("read":5,"interval":60,"modules":{"eth0":{"identifier":700}})").substr(0, 43),
             "optics.json: modules: identifier: expected ");
   EXPECT_EQ(fault(R"("read":5,"interval":60,"modules":{"eth0":{"temperature":{"value":"hot"}}})"),
             "optics.json: modules: temperature: value: type must be number, but is string");
