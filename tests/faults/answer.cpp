@@ -58,7 +58,7 @@ bool Answer::blames_another(const Fault& fault) const {
   });
 }
 
-std::string describe(const Findings& diagnoses) {
+std::string describe_causes(const Findings& diagnoses) {
   std::string out;
   for (const Finding& each : diagnoses) {
     out += each.id + " " + each.subject + " " + std::string(to_text(*each.culprit)) + ": " + each.meaning + "\n";

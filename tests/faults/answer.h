@@ -31,7 +31,7 @@ struct Answer {
   [[nodiscard]] bool blames_another(const Fault& fault) const;
 };
 
-std::string describe(const Findings& diagnoses);
+std::string describe_causes(const Findings& diagnoses);
 const std::vector<Machine>& machines();
 // On each machine that can have the fault; where it is planted harder or more weakly, of faults with amounts alone.
 const std::vector<Answer>& plant(const Fault& fault, double strength = 1);

@@ -12,7 +12,6 @@
 namespace fabric::faults {
 namespace {
 
-using faults::describe;
 using test::complaints_of;
 using test::describe;
 using test::has;
@@ -31,7 +30,7 @@ TEST_P(Catalogue, IsNamedAndNothingElse) {
                                         << describe(answer.found);
     EXPECT_EQ(describe(answer.false_alarms(fault)), "");
     EXPECT_TRUE(answer.has_culprit(fault)) << "wanted: " << fault.rule << " " << answer.port << "\nfound:\n"
-                                           << describe(answer.diagnoses);
+                                           << describe_causes(answer.diagnoses);
     for (const Finding& each : answer.found) {
       for (const std::string& sentence : {each.expected, each.meaning, each.remedy})
         EXPECT_NE(sentence, "") << describe({each});
@@ -57,7 +56,7 @@ TEST(Healthy, IsSilent) {
   for (const Machine& machine : machines()) {
     const View view = machine.view();
     EXPECT_EQ(said(view), "") << machine.name;
-    EXPECT_EQ(describe(diagnose(view)), "") << machine.name;
+    EXPECT_EQ(describe_causes(diagnose(view)), "") << machine.name;
   }
 }
 
@@ -220,7 +219,7 @@ std::string reported_table() {
   for (const Report& each : reported_faults())
     out += "| " + std::string(each.id) + " | " + each.happens + " | " + each.source + " | " +
            joined(words(each.checks)) + " | " +
-           (each.culprit == Culprit::none ? "" : std::string(to_text(*each.culprit))) +
+           (each.culprit == Culprit::none ? "" : std::string(to_text(each.culprit))) +
            (each.is_ambiguous ? ", or a candidate" : "") + " |\n";
   return out;
 }

@@ -31,7 +31,7 @@ void expect_blamed(const Planted& planted, Machine machine) {
   planted.plant(machine);
   const std::string second_rail = machine.port().id();
   const Findings found = diagnose(machine.view());
-  const std::string text = describe(found);
+  const std::string text = describe_causes(found);
   std::map<std::string, std::string> rules;
   for (const Finding& each : found) rules[each.subject] += (rules[each.subject].empty() ? "" : " ") + each.id;
   std::string blamed;

@@ -12,7 +12,6 @@
 namespace fabric::faults {
 namespace {
 
-using faults::describe;
 using test::complaints_of;
 using test::describe;
 
@@ -21,7 +20,7 @@ struct Score {
 };
 
 std::string told(const Answer& answer) {
-  return answer.machine + " " + answer.subject + "\n" + describe(answer.found) + describe(answer.diagnoses);
+  return answer.machine + " " + answer.subject + "\n" + describe(answer.found) + describe_causes(answer.diagnoses);
 }
 
 // All faults with amounts at this strength; `is_right` of each machine.
@@ -137,7 +136,7 @@ TEST(Limits, AreSilentBelowAndSpeakAbove) {
         const bool blames = part < 0.5 && !one.is_asked_early && !blamed.empty();
         EXPECT_TRUE(right && !blames) << one.rule << " by " << one.metric->name << " at " << part << " of its limit on "
                                       << machine.name << "\n"
-                                      << describe(found) << describe(blamed);
+                                      << describe(found) << describe_causes(blamed);
         score.right += right && !blames ? 1 : 0;
       }
   std::printf("figure: health limits: %zu of %zu amounts below and above are judged rightly\n", score.right,
@@ -150,7 +149,7 @@ TEST(Limits, EachHasAFault) {
   for (const RuleWindow& rule : rule_windows()) untripped.insert(rule.key);
   untripped.erase("stale_readings");  // of the exporter's ages: load_test.cpp
   for (const Fault& fault : all_faults()) {
-    const auto has_the_check = [&](std::string_view key) { return rule_of(key).check == fault.check; };
+    const auto has_the_check = [&](std::string_view key) { return rule_of(key).rule == fault.check; };
     if (std::ranges::none_of(untripped, has_the_check)) continue;
     for (Machine machine : machines()) {
       const std::string subject = fault.plant(machine);

@@ -87,7 +87,7 @@ TEST(Check, TableIsSound) {
     EXPECT_TRUE(seen.insert(std::string(check.id)).second) << check.id << " stands twice";
     EXPECT_FALSE(check.title.empty() || check.meaning.empty() || check.inspect.empty()) << check.id;
     EXPECT_FALSE(check.title.ends_with('?') || check.title.ends_with('.')) << check.id;
-    EXPECT_NE(std::find(std::begin(kCheckGroups), std::end(kCheckGroups), check.group), std::end(kCheckGroups))
+    EXPECT_NE(std::find(std::begin(kRuleGroups), std::end(kRuleGroups), check.group), std::end(kRuleGroups))
         << check.id << ": unknown group";
   }
   for (const Setting& setting : kSettings) EXPECT_NE(find_rule(setting.key), nullptr) << setting.key << " has no check";

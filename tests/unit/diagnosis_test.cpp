@@ -273,7 +273,7 @@ TEST(Diagnosis, ThePortOfAGpuWithoutACableIsReported) {
 TEST(Diagnosis, JsonHasItAll) {
   Healthy node;
   hold(node, 0.3);
-  const std::string json = to_json(ask(node)).dump();
+  const std::string json = causes_json(Report{ask(node)}).dump();
   for (const char* part : {"\"port\"", "\"mlx5_0/1\"", "\"slow-host\"", "\"host\"", "\"warning\"", "\"certainty\"",
                            "PFC pause sent, priority 3: 30 % of the time"})
     EXPECT_TRUE(has(json, part)) << part << "\n" << json;

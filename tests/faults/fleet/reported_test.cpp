@@ -52,7 +52,7 @@ Judged judged(const Report& report) {
     ++out.machines;
     const Verdict check = by_checks(report, found), diagnosis = by_diagnosis(report, out.diagnoses.back());
     if (check != Verdict::right || diagnosis != Verdict::right)
-      out.said = machine.name + "\n" + describe(found) + faults::describe(out.diagnoses.back());
+      out.said = machine.name + "\n" + describe(found) + describe_causes(out.diagnoses.back());
     if (rank(check) > rank(out.check)) out.check = check;
     if (rank(diagnosis) > rank(out.diagnosis)) out.diagnosis = diagnosis;
   }

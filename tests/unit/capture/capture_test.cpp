@@ -217,7 +217,7 @@ TEST_F(Capture, IsJudgedAsOnTheSpot) {
 // What the agent goes on with, and whose originals it keeps.
 TEST_F(Capture, HasTheConfigurationInUseWhileTheFileIsInvalid) {
   const std::string root = machine.tree.path(), file = root + "/etc/fabric-agent/fabric-agent.toml";
-  ASSERT_TRUE(save_last_good(root, *load_config(file)).ok());
+  ASSERT_TRUE(save_last_good(root, *load_config(file), {}).ok());
   machine.tree.file("etc/fabric-agent/fabric-agent.toml", "mode = \"aud\"\n");
   machine.tree.file(state::kOriginalsFile, R"({"format":1,"ports":{"serial:MT1/0.1":{"settings":{"mtu":1500}}}})");
   take(true);
