@@ -92,9 +92,9 @@ void PortManager::begin_port(const std::string& id, const Port& port, PortEntry&
   managed.fresh = known_.erase(id) == 0 || (device != nullptr && *device != port.ifindex);
   managed.new_device = managed.fresh && memory_.contains(id);
   managed.carrier = port.carrier;
-  world_.log(port_entry(id, LOG_INFO,
-                        "found on " + (port.netdev.empty() ? "no netdev" : port.netdev) +
-                            (port.left_alone.empty() ? "" : "; unmanaged: " + port.left_alone)));
+  std::string text = "found on " + (port.netdev.empty() ? "no netdev" : port.netdev);
+  if (const std::string why = why_unmanageable(port); !why.empty()) text += "; unmanaged: " + why;
+  world_.log(port_entry(id, LOG_INFO, text));
 }
 
 qos::Options PortManager::options_for(const PortEntry& managed, const PortPolicy& entry, qos::Instant now) {
