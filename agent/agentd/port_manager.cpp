@@ -81,7 +81,7 @@ std::vector<std::string> PortManager::rescan() {
       results_.drop(id);
       releases_.new_device(taken, policy_);
       std::string what = "found on " + (taken.netdev.empty() ? "no netdev" : taken.netdev);
-      if (!taken.left_alone.empty()) what += "; unmanaged: " + taken.left_alone;
+      if (const std::string why = why_unmanageable(taken); !why.empty()) what += "; unmanaged: " + why;
       environment_.log(port_entry(id, LOG_INFO, what));
     }
     if (found.other_entry) results_.restart(id);

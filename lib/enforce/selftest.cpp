@@ -147,7 +147,8 @@ bool has_default_route(const Root& root, const std::string& netdev) {
 
 std::string why_no_self_test(Kernel& kernel, const Port& port, bool route_allowed) {
   if (port.netdev.empty() || !kernel.route) return port.id() + " has no netdev";
-  if (!port.left_alone.empty()) return port.id() + " cannot be managed here: " + port.left_alone;
+  if (const std::string why = why_unmanageable(port); !why.empty())
+    return port.id() + " cannot be managed here: " + why;
   if (!port.bond.empty() || kernel.root.exists("sys/class/net/" + port.netdev + "/bonding"))
     return port.id() + " is a bond, or a member of one";
   if (!route_allowed && has_default_route(kernel.root, port.netdev))

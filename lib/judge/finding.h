@@ -4,7 +4,7 @@
 
 #include "judge/report.h"
 #include "judge/view.h"
-#include "node/port_kind.h"
+#include "node/port.h"
 
 namespace fabric {
 

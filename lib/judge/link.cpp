@@ -13,8 +13,8 @@
 #include "judge/port_context.h"
 #include "judge/rule.h"
 #include "judge/topology.h"
-#include "nic/counter_catalogue.h"
-#include "node/locality.h"
+#include "node/signals.h"
+#include "node/topology.h"
 
 namespace fabric {
 

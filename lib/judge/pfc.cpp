@@ -5,7 +5,7 @@
 #include "judge/engine.h"
 #include "judge/port_context.h"
 #include "judge/rule.h"
-#include "nic/counter_catalogue.h"
+#include "nic/counter_row.h"
 
 namespace fabric {
 
@@ -442,8 +442,7 @@ bool was_never_marked(const PortContext& ctx) {
   using namespace metrics;
   bool is_counted = false;
   for (const Counter& each : ctx.port.counters.hw) {
-    const auto match = find_counter(CounterSource::hw, each.name, ctx.port.kernel_driver);
-    const Metric* metric = match ? match->row->metric : nullptr;
+    const Metric* metric = each.row != nullptr ? each.row->metric : nullptr;
     if (metric != &kCnpSent && metric != &kCnpHandled && metric != &metrics::kCnpIgnored && metric != &kEcnMarked)
       continue;
     if (each.value > 0) return false;

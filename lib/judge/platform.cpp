@@ -6,7 +6,7 @@
 #include "judge/engine.h"
 #include "judge/platform_view.h"
 #include "judge/topology.h"
-#include "node/locality.h"
+#include "node/topology.h"
 
 namespace fabric {
 

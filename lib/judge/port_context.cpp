@@ -10,7 +10,7 @@
 #include "judge/network.h"
 #include "judge/pcie.h"
 #include "nic/capabilities.h"
-#include "nic/counter_catalogue.h"
+#include "nic/counter_row.h"
 
 namespace fabric {
 
@@ -122,17 +122,13 @@ void append(Lines& to, Lines lines) {
 double metric_rise(const PortContext& ctx, const Metric& metric, std::string_view severity) {
   double out = 0;
   if (ctx.before == nullptr) return out;
-  const auto add = [&](CounterSource source, std::vector<Counter> PortCounters::*member) {
+  for (const auto member : {&PortCounters::hw, &PortCounters::ethtool})
     for (const Counter& now : ctx.port.counters.*member) {
-      const auto match = find_counter(source, now.name, ctx.port.kernel_driver);
-      if (!match || match->row->metric != &metric) continue;
-      if (!severity.empty() && match->row->label.value != severity) continue;
+      if (now.row == nullptr || now.row->metric != &metric) continue;
+      if (!severity.empty() && now.row->label.value != severity) continue;
       for (const Counter& old : ctx.before->counters.*member)
         if (old.name == now.name && now.value > old.value) out += static_cast<double>(now.value - old.value);
     }
-  };
-  add(CounterSource::hw, &PortCounters::hw);
-  add(CounterSource::ethtool, &PortCounters::ethtool);
   return out;
 }
 

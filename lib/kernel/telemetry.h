@@ -15,8 +15,7 @@
 
 namespace fabric {
 
-// The name of a counter, kept once for the whole program: the same hundreds are read on every port again and again, and
-// a machine's readings are copied more often than anything else.
+// The name of a counter, kept once for the whole program: the same hundreds are read on every port again and again.
 class CounterName {
  public:
   CounterName() = default;
@@ -52,11 +51,18 @@ class CounterName {
   const std::string* kept_ = nullptr;
 };
 
-// A counter as its source names it.
+struct CounterRow;
+
+// A counter as its source names it, and what it means: its row of the catalogue (nic/counter_row.h), which node finds
+// once, when the source is opened.
 struct Counter {
   CounterName name;
   uint64_t value = 0;
-  bool operator==(const Counter&) const = default;
+  const CounterRow* row = nullptr;  // null: the catalogue does not have it, or nobody has looked
+  char priority = 0;                // '0' to '7' of a row for each priority, else 0
+  uint8_t bits = 64;                // width in the hardware of this port's driver
+  // What it means follows from its name.
+  bool operator==(const Counter& other) const { return name == other.name && value == other.value; }
 };
 
 // Per-port readings that only grow (or are gone: an absent source is an empty list).

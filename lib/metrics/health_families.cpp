@@ -109,7 +109,7 @@ void add_neighbors(FamilySet& families, const Node& node, const Policy* policy,
     if (peer) families.add(kNeighbor, port_labels(port), {{"switch", peer->device}, {"switch_port", peer->port}}, 1);
     const auto found = rails.find(port.pci);
     const std::string leaf = peer ? peer->device : std::string();
-    const auto by_place = found != rails.end() && !port.virtual_function ? std::optional(found->second) : std::nullopt;
+    const auto by_place = found != rails.end() && !is_virtual(port) ? std::optional(found->second) : std::nullopt;
     const std::string rail = chosen(cabling.rails, port, leaf, by_place ? std::optional(by_place->rail) : std::nullopt);
     const std::string plane = chosen(cabling.planes, port, leaf, by_place ? by_place->plane : std::nullopt);
     if (!rail.empty() || !leaf.empty())

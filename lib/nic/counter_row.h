@@ -61,10 +61,18 @@ struct Scale {
 };
 inline constexpr Scale kMicroseconds{1, 1e6}, kWords{4, 1}, kBits{1, 8};
 
+// Where the driver gets a counter; one for all counters of the same function and table of the kernel.
+struct CounterOrigin {
+  std::string_view kernel;  // "FILE FUNCTION()", below drivers/ of Linux 6.12 unless it says otherwise
+  std::string_view reset;   // what sets them to zero
+};
+
+// A row without an origin, a class or a width does not compile.
 struct CounterRow {
   CounterSource source;
-  std::string_view name;      // '#' is one priority, 0..7, which becomes the label "priority"
-  CounterMeaning rise;        // the class, severe() or not
+  std::string_view name;        // '#' is one priority, 0..7, which becomes the label "priority"
+  const CounterOrigin& origin;  // fabric-counters(7) names it
+  CounterMeaning rise;          // the class, severe() or not
   unsigned bits;              // width in hardware; below 64, hw and ethtool counters wrap, pma counters stop when full
   const Metric* metric{};     // null: published by its raw name only
   FixedLabel label{};         // of the metric's series
@@ -76,12 +84,13 @@ struct CounterRow {
 };
 
 // A row without a metric.
-constexpr CounterRow raw(CounterSource source, std::string_view name, CounterMeaning rise, unsigned bits,
-                         std::string_view help, std::optional<CounterScope> scope = {}) {
-  return {source, name, rise, bits, nullptr, {}, {}, help, false, {}, scope};
+constexpr CounterRow raw(CounterSource source, std::string_view name, const CounterOrigin& origin, CounterMeaning rise,
+                         unsigned bits, std::string_view help, std::optional<CounterScope> scope = {}) {
+  return {source, name, origin, rise, bits, nullptr, {}, {}, help, false, {}, scope};
 }
-constexpr CounterRow raw_gauge(CounterSource source, std::string_view name, std::string_view help) {
-  return {source, name, CounterClass::none, 64, nullptr, {}, {}, help, true};
+constexpr CounterRow raw_gauge(CounterSource source, std::string_view name, const CounterOrigin& origin,
+                               std::string_view help) {
+  return {source, name, origin, CounterClass::none, 64, nullptr, {}, {}, help, true};
 }
 
 // Where the table's hw counters are of something else.
@@ -90,18 +99,10 @@ constexpr CounterRow of(CounterScope scope, CounterRow row) {
   return row;
 }
 
-// Where the rows come from, beginning with the row named `first` and to the next origin.
-struct CounterOrigin {
-  std::string_view first;
-  std::string_view kernel;  // "FILE FUNCTION()", below drivers/ of Linux 6.12 unless it says otherwise
-  std::string_view reset;   // what sets them to zero
-};
-
 struct CounterTable {
   std::string_view vendor;                    // heading in fabric-counters(7)
   std::array<std::string_view, 3> drivers{};  // Port::kernel_driver; none: the rows are valid for every driver
   std::span<const CounterRow> rows{};
-  std::span<const CounterOrigin> origins{};
   // Drivers adopt each other's names (bnxt_re of Linux 7.x has mlx5's), so rows are valid for all drivers unless their
   // names mean something else elsewhere. Widths are always the own drivers' only, and so are rows of ports/N/counters,
   // whose names one table has for all drivers.

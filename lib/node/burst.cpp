@@ -45,15 +45,16 @@ constexpr SlotRow kRows[] = {
     {&metrics::kEcnMarked, ecn_marked},       {&metrics::kOutOfSequence, out_of_sequence},
 };
 
-std::optional<uint8_t> slot_of(const CounterMatch& match) {
-  if (!match.row->unless.empty())
+std::optional<uint8_t> slot_of(const Counter& counter) {
+  if (counter.row == nullptr || counter.row->metric == nullptr) return std::nullopt;
+  if (!counter.row->unless.empty())
     return std::nullopt;  // updated once a second: samples of it would alternate between zero and twice the rate
-  const SlotRow* row = find_where(kRows, [&](const SlotRow& each) { return each.metric == match.row->metric; });
+  const SlotRow* row = find_where(kRows, [&](const SlotRow& each) { return each.metric == counter.row->metric; });
   if (row == nullptr) return std::nullopt;
-  const unsigned transmits = match.row->label.value == "tx" ? 1 : 0;
+  const unsigned transmits = counter.row->label.value == "tx" ? 1 : 0;
   if (row->slot == pause_seconds || row->slot == pause_frames) {
-    if (match.priority == 0) return std::nullopt;
-    return static_cast<uint8_t>(row->slot + transmits * 8 + static_cast<unsigned>(match.priority - '0'));
+    if (counter.priority == 0) return std::nullopt;
+    return static_cast<uint8_t>(row->slot + transmits * 8 + static_cast<unsigned>(counter.priority - '0'));
   }
   return static_cast<uint8_t>(row->slot + transmits);
 }
@@ -68,10 +69,7 @@ std::string_view to_text(BurstEvent value) {
   return kTexts[static_cast<size_t>(value)];
 }
 
-bool is_burst_counter(CounterSource source, std::string_view name, std::string_view driver) {
-  const auto match = find_counter(source, name, driver);
-  return match && slot_of(*match);
-}
+bool is_burst_counter(const Counter& counter) { return slot_of(counter).has_value(); }
 
 std::optional<double> BurstRecord::peak(const BurstTrack& track, Clock::time_point now) const {
   double highest = -1;
@@ -97,8 +95,8 @@ struct BurstMeter::Rates {
 
 // A sample shorter than the device's refresh period sees nothing, or a whole period. A twentieth less: two clocks
 // differ.
-BurstMeter::BurstMeter(std::string driver) : driver_(std::move(driver)) {
-  if (const CounterTable* table = find_counter_table(driver_); table != nullptr)
+BurstMeter::BurstMeter(std::string_view driver) {
+  if (const CounterTable* table = find_counter_table(driver); table != nullptr)
     groups_[2].shortest = std::max(kShortest, table->ethtool_period * 95 / 100);
 }
 
@@ -117,25 +115,25 @@ void BurstMeter::take(const ReadTimes& when, const PortCounters& counters) {
 }
 
 // Rebuilds the list of counters; known ones keep their state.
-void BurstMeter::follow(Group& group, CounterSource source, const std::vector<Counter>& counters) const {
+void BurstMeter::follow(Group& group, const std::vector<Counter>& counters) {
   const auto before = std::exchange(group.sources, {});
   group.size = counters.size();
   for (size_t i = 0; i < counters.size(); ++i) {
-    const auto match = find_counter(source, counters[i].name, driver_);
-    const auto slot = match ? slot_of(*match) : std::nullopt;
+    const Counter& counter = counters[i];
+    const auto slot = slot_of(counter);
     if (!slot) continue;
-    const Source* old = find_where(before, [&](const Source& each) { return each.name == counters[i].name; });
-    group.sources.push_back(
-        {i, counters[i].name, *slot, match->row->scale, match->bits, old == nullptr ? std::nullopt : old->before});
+    group.sources.push_back({i, counter.name, *slot, counter.row->scale, counter.bits, std::nullopt});
+    const Source* old = find_where(before, [&](const Source& each) { return each.name == counter.name; });
+    if (old != nullptr) group.sources.back().before = old->before;
   }
 }
 
 void BurstMeter::gather(Group& group, CounterSource source, Clock::time_point when,
-                        const std::vector<Counter>& counters, Rates& rates) const {
+                        const std::vector<Counter>& counters, Rates& rates) {
   const bool same = group.size == counters.size() && std::ranges::all_of(group.sources, [&](const Source& one) {
                       return counters[one.index].name == one.name;
                     });
-  if (!same) follow(group, source, counters);
+  if (!same) follow(group, counters);
   if (when - group.last < group.shortest) return;
   const double seconds = std::chrono::duration<double>(when - std::exchange(group.last, when)).count();
   for (Source& one : group.sources) {

@@ -7,7 +7,7 @@
 // 166 at most.
 #pragma once
 
-#include "nic/counter_catalogue.h"
+#include "node/counters.h"
 #include "node/node.h"
 
 namespace fabric {
@@ -47,7 +47,7 @@ struct BurstRecord {
 };
 
 // Whether samples use this counter.
-bool is_burst_counter(CounterSource source, std::string_view name, std::string_view driver);
+bool is_burst_counter(const Counter& counter);
 
 // When each source of a reading answered: one may wait for a lock for as long as a sample takes.
 struct ReadTimes {
@@ -60,7 +60,7 @@ class BurstMeter {
   using Clock = BurstRecord::Clock;
   // Closer answers of a source are merged with the next sample: a late reading is followed too soon by the next one.
   static constexpr std::chrono::milliseconds kShortest{5};
-  explicit BurstMeter(std::string driver = {});
+  explicit BurstMeter(std::string_view driver = {});
 
   // Line rate in bytes per second, and the lossless priorities; both may change during the recording.
   void describe(std::optional<double> rate, uint8_t lossless);
@@ -86,14 +86,13 @@ class BurstMeter {
   };
   struct Rates;
 
-  void follow(Group& group, CounterSource source, const std::vector<Counter>& counters) const;
-  void gather(Group& group, CounterSource source, Clock::time_point when, const std::vector<Counter>& counters,
-              Rates& rates) const;
+  static void follow(Group& group, const std::vector<Counter>& counters);
+  static void gather(Group& group, CounterSource source, Clock::time_point when, const std::vector<Counter>& counters,
+                     Rates& rates);
   void turn_to(Clock::time_point when);
   void note(BurstTrack& track, double value, std::span<const double> bounds);
   void note_all(const Rates& rates);
 
-  std::string driver_;
   std::optional<double> rate_;
   std::array<Group, 3> groups_;
   BurstRecord record_;

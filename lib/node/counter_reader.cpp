@@ -6,7 +6,6 @@
 #include "base/parse.h"
 #include "kernel/rdma/infiniband.h"
 #include "kernel/rdma/nldev.h"
-#include "nic/counter_catalogue.h"
 #include "nic/metrics.h"
 
 namespace fabric {
@@ -16,100 +15,118 @@ using Clock = Backoff::Clock;
 
 constexpr unsigned kLinkUp = 5;
 
-// The driver does not implement the request, or the answer does not fit into one reply: files have the counters then.
-bool netlink_cannot(int code) { return code == EINVAL || code == EOPNOTSUPP || code == EMSGSIZE; }
+std::string port_folder(const Port& port) {
+  return "sys/class/infiniband/" + port.rdma + "/ports/" + std::to_string(port.number);
+}
 
-// One group's Attempt, in the reading when it is over.
+// The files of a folder, to be read by their paths.
+Result<std::vector<CounterFile>> list_counters(const Root& root, const std::string& folder, CounterSource source,
+                                               const std::string& driver) {
+  auto names = root.list(folder);
+  if (!names) return names.error();
+  std::vector<CounterFile> files;
+  for (const std::string& name : *names) {
+    if (name == "lifespan") continue;  // a setting of the kernel's counter cache
+    files.push_back({{name}, folder + '/' + name});
+    resolve(files.back().counter, source, driver);
+  }
+  return files;
+}
+
+bool is_any(const Counter&) { return true; }
+
+// The wanted files of a folder, held open. Those that cannot be opened are left out.
+std::vector<CounterFile> open_counters(const Root& root, const std::string& folder, CounterSource source,
+                                       const std::string& driver, HwCounters::Wanted wanted = is_any) {
+  std::vector<CounterFile> files;
+  auto all = list_counters(root, folder, source, driver);
+  if (!all) return files;
+  for (CounterFile& file : *all) {
+    if (!wanted(file.counter)) continue;
+    auto fd = root.hold(file.path);
+    if (!fd && fd.error().code != EMFILE) continue;
+    if (fd) file.fd = std::move(*fd);  // out of descriptors: by its path
+    files.push_back(std::move(file));
+  }
+  return files;
+}
+
+// The file's text, at most one page.
+Result<std::string> read_text(const Root& root, const CounterFile& file) {
+  if (file.fd.get() < 0) return root.read_line(file.path);
+  std::array<char, 4096> buffer;
+  const ssize_t size = read_from_start(file.fd.get(), buffer.data(), buffer.size());
+  if (size < 0) return error(errno, file.path);
+  return std::string(buffer.data(), static_cast<size_t>(size));
+}
+
+// The file's text or, of an idle one, the usual one; nullopt: it cannot be read, or not now.
+std::optional<std::string> read_file(const Root& root, CounterFile& file, Clock::time_point now, Attempt& attempt) {
+  if (file.idle) return std::string(file.usual);
+  if (!file.backoff.due(now)) {
+    attempt.fail(file.path + ": failed before, retried later");
+    return std::nullopt;
+  }
+  auto text = read_text(root, file);
+  if (text) {
+    file.backoff.succeeded();
+    return std::move(*text);
+  }
+  // Not counted by the driver: mlx5 on some ports (core/sysfs.c get_perf_mad, hw/mlx5/mad.c of Linux 6.12).
+  if (text.error().code == ENOENT || is_unsupported(text.error().code)) return std::nullopt;
+  file.backoff.failed(now);
+  attempt.fail(text.error().text());
+  if (text.error().code == ENODEV)  // of a device that was created again
+    if (auto again = root.hold(file.path)) file.fd = std::move(*again);
+  return std::nullopt;
+}
+
+// Adds the files' values to `counters`.
+void read_files(const Root& root, std::vector<CounterFile>& files, Clock::time_point now, Attempt& attempt,
+                std::vector<Counter>& counters) {
+  counters.reserve(counters.size() + files.size());
+  for (CounterFile& file : files) {
+    const auto text = read_file(root, file, now, attempt);
+    if (!text) continue;
+    const auto value = parse_counter_file(*text);
+    file.idle = file.rarely_changes && value == 0u;
+    if (!value) continue;
+    counters.push_back(file.counter);
+    counters.back().value = *value;
+  }
+}
+
+// The device's own counters are reported with its first port, unless that has a counter of the same name.
+void add_missing(std::vector<Counter>& counters, const std::vector<Counter>& of_device) {
+  for (const Counter& counter : of_device)
+    if (!contains(counters, counter.name, &Counter::name)) counters.push_back(counter);
+}
+
+// One group's Attempt, which is in the reading when it is over.
 struct Timed {
-  PortReading& reading;
+  std::vector<Attempt>& attempts;
   Attempt attempt;
   Clock::time_point start = Clock::now();
   bool absent = false;  // the port has no such group
   ~Timed() {
     attempt.seconds = seconds_since(start);
-    if (!absent) reading.attempts.push_back(std::move(attempt));
+    if (!absent) attempts.push_back(std::move(attempt));
   }
 };
-
-// Drops mlx5's thousand statistics of single queues, which would be most of every copy of the node.
-ethtool::Selection kept(const CounterAccess& access, const Port& port) {
-  return ethtool::Selection([asked = access.asked, driver = port.kernel_driver, all = access.once,
-                             sampling = access.sampling](std::string_view name) {
-    if (sampling) return is_burst_counter(CounterSource::ethtool, name, driver);
-    return all || describe_counter(CounterSource::ethtool, name, driver) || matches_any(asked, name);
-  });
-}
 
 // "4: ACTIVE" -> 4
 std::optional<unsigned> leading_number(std::string_view text) {
   return parse_number<unsigned>(text.substr(0, text.find(':')));
 }
 
-constexpr std::chrono::seconds kNamesAge{1};
-
 // Of traffic whose bursts can be seen: not in counters that another supersedes.
-bool counts_rdma_bytes(const PortCounters& counters, const std::string& driver) {
-  const auto any = [&](CounterSource source, const std::vector<Counter>& list) {
-    return std::ranges::any_of(list, [&](const Counter& counter) {
-      const auto match = find_counter(source, counter.name, driver);
-      return match && match->row->metric == &metrics::kRdmaBytes && match->row->unless.empty();
-    });
-  };
-  return any(CounterSource::hw, counters.hw) || any(CounterSource::ethtool, counters.ethtool);
+bool counts_rdma_bytes(const std::vector<Counter>& counters) {
+  return std::ranges::any_of(counters, [](const Counter& counter) {
+    return counter.row != nullptr && counter.row->metric == &metrics::kRdmaBytes && counter.row->unless.empty();
+  });
 }
 
 }  // namespace
-
-void apply(PortReading reading, Port& port) {
-  if (reading.state) port.state = reading.state;
-  if (reading.phys_state) port.phys_state = reading.phys_state;
-  if (reading.carrier) port.carrier = reading.carrier;
-  port.counters = std::move(reading.counters);
-}
-
-PortReader::PortReader(const CounterAccess& access, const Port& port)
-    : access_(access),
-      rdma_(port.rdma),
-      netdev_(port.netdev),
-      driver_(port.kernel_driver),
-      folder_("sys/class/infiniband/" + rdma_ + "/ports/" + std::to_string(port.number)),
-      number_(port.number),
-      member_(port.is_member()),
-      kept_(kept(access, port)) {
-  if (!member_) open_rdma();  // of a member the bond has the RDMA counters
-  if (port.link_layer == LinkLayer::ethernet)
-    for (CounterFile& file : pma_) {
-      const auto match = describe_counter(CounterSource::pma, file.name, driver_);
-      file.rarely_changes = match && match->row->scope == CounterScope::infiniband_link;
-    }
-  if (!access_.once && !access_.sampling) open_link(port);
-  waiting_.ethtool.there = access_.statistics != nullptr && !netdev_.empty();
-}
-
-void PortReader::open_link(const Port& port) {
-  auto hold = [&](const char* name, const std::string& path) {
-    if (auto fd = access_.root.hold(path)) link_.push_back({name, path, std::move(*fd)});
-  };
-  hold("state", folder_ + "/state");
-  hold("phys_state", folder_ + "/phys_state");
-  if (port.link_layer == LinkLayer::ethernet)
-    for (CounterFile& file : link_)
-      if (file.name == "phys_state") file.rarely_changes = true, file.usual = "5: LinkUp";
-  if (!netdev_.empty()) {
-    hold("carrier", "sys/class/net/" + netdev_ + "/carrier");
-    hold("carrier_down_count", "sys/class/net/" + netdev_ + "/carrier_down_count");
-  }
-}
-
-void PortReader::open_rdma() {
-  if (!access_.sampling) pma_ = open_files(folder_ + "/counters", CounterSource::pma);
-  device_ = access_.device;
-  if (!device_) device_ = find_device(access_.rdma, rdma_);
-  waiting_.hw.there = device_.has_value();
-  if (!device_) hw_ = open_files(folder_ + "/hw_counters", CounterSource::hw);
-  if (number_ == 1 && !access_.sampling)
-    device_hw_ = open_files(infiniband::device_counters_folder(rdma_), CounterSource::hw);
-}
 
 std::optional<uint32_t> find_device(Netlink* rdma, const std::string& name) {
   if (rdma == nullptr) return std::nullopt;
@@ -119,142 +136,266 @@ std::optional<uint32_t> find_device(Netlink* rdma, const std::string& name) {
   return std::nullopt;
 }
 
-std::vector<CounterFile> PortReader::open_files(const std::string& folder, CounterSource source) const {
-  std::vector<CounterFile> files;
-  auto names = access_.root.list(folder);
-  if (!names && access_.once && names.error().code != ENOENT) files.push_back({{}, folder, Fd()});  // reads say why
-  if (!names) return files;
-  for (const std::string& name : *names) {
-    if (name == "lifespan") continue;  // a setting of the kernel's counter cache
-    if (access_.sampling && !is_burst_counter(source, name, driver_)) continue;
-    std::string path = folder + '/' + name;
-    if (access_.once) {
-      files.push_back({name, std::move(path), Fd()});
-      continue;
+std::optional<uint64_t> parse_counter_file(std::string_view text) { return parse_number<uint64_t>(text); }
+
+void read_counters(const CounterAccess& access, Port& port) {
+  const auto note = [&port](const char* subject, const std::string& why) {
+    port.unread.push_back(std::string(subject) + ": " + why);
+  };
+  const auto read_folder = [&](const std::string& folder, CounterSource source, const char* subject) {
+    std::vector<Counter> counters;
+    auto files = list_counters(access.root, folder, source, port.kernel_driver);
+    if (!files) {
+      if (files.error().code != ENOENT) note(subject, files.error().text());
+      return counters;
     }
-    auto fd = access_.root.hold(path);
-    if (fd || fd.error().code == EMFILE) files.push_back({name, std::move(path), fd ? std::move(*fd) : Fd()});
-  }
-  return files;
-}
-
-void PortReader::end_idleness() {
-  if (now_ < idle_due_) return;
-  for (auto* files : {&pma_, &link_})
-    for (CounterFile& file : *files) file.idle = false;
-  idle_due_ = now_ + access_.idle_age;
-}
-
-PortReading PortReader::read(Clock::time_point now) {
-  now_ = now;
-  PortReading reading;
-  end_idleness();
-  if (!access_.once && !access_.sampling) read_link(reading);
-  read_hw(reading);
-  reading.times.hw = Clock::now();
-  if (!access_.sampling) read_pma(reading);
-  read_ethtool(reading);
-  reading.times.ethtool = Clock::now();
-  if (access_.sampling) choose_pma(reading), read_pma(reading);
-  reading.times.pma = Clock::now();
-  return reading;
-}
-
-// Each read of state and phys_state costs mlx5 two firmware commands. On Ethernet drivers derive both from the netdev's
-// carrier (mlx5_query_port_roce, bnxt_re_query_port, irdma_query_port of Linux 6.12): ACTIVE implies LinkUp.
-void PortReader::read_link(PortReading& reading) {
-  Timed timed{reading, {"link", true, 0, {}}};
-  // The carrier of a netdev that is administratively down answers EINVAL (net/core/net-sysfs.c, carrier_show).
-  if (std::ranges::any_of(link_, [](const CounterFile& file) { return file.name == "carrier"; }))
-    reading.carrier = false;
-  read_files(access_.root, link_, now_, timed.attempt, [&](CounterFile& file, std::string_view text) {
-    if (file.name == "state") {
-      reading.state = leading_number(text);
-      if (reading.state != kPortActive)
-        for (CounterFile& other : link_) other.idle = false;  // phys_state is read next
-    } else if (file.name == "phys_state") {
-      reading.phys_state = leading_number(text);
-      file.idle = file.rarely_changes && reading.state == kPortActive && reading.phys_state == kLinkUp;
-    } else if (file.name == "carrier_down_count") {
-      reading.counters.carrier_down = parse_counter_file(text);
-    } else if (auto carrier = parse_counter_file(text)) {
-      reading.carrier = *carrier != 0;
+    Attempt attempt;
+    read_files(access.root, *files, Clock::now(), attempt, counters);
+    if (!attempt.success) note(subject, attempt.error);
+    return counters;
+  };
+  PortCounters& counters = port.counters;
+  if (!port.is_member()) {  // of a member the bond has the RDMA counters
+    auto hw = Result<std::vector<Counter>>(error(ENODEV, port.rdma));
+    if (access.rdma != nullptr && access.device) hw = nldev::statistics(*access.rdma, *access.device, port.number);
+    if (hw) {
+      counters.hw = std::move(*hw);
+      CounterResolver(CounterSource::hw, port.kernel_driver).resolve(counters.hw);
+    } else {
+      counters.hw = read_folder(port_folder(port) + "/hw_counters", CounterSource::hw, "hw counters");
     }
-  });
+    if (port.number == 1)
+      add_missing(counters.hw,
+                  read_folder(infiniband::device_counters_folder(port.rdma), CounterSource::hw, "hw counters"));
+    counters.pma = read_folder(port_folder(port) + "/counters", CounterSource::pma, "port counters");
+  }
+  if (access.statistics == nullptr || port.netdev.empty()) return;
+  auto statistics = access.statistics->read(port.netdev);
+  if (statistics) {
+    counters.ethtool = std::move(*statistics);
+    CounterResolver(CounterSource::ethtool, port.kernel_driver).resolve(counters.ethtool);
+  } else if (statistics.error().code != EOPNOTSUPP) {
+    note("ethtool statistics", statistics.error().text());
+  }
 }
 
-void PortReader::read_hw(PortReading& reading) {
-  if (!device_ && hw_.empty() && device_hw_.empty()) return;
-  Timed timed{reading, {"rdma", true, 0, {}}};
-  const auto netlink = [&] { return take(read_netlink(), reading.counters.hw); };
-  if (device_) waiting_.hw.ask(timed.attempt, now_, netlink, access_.once ? [](int) { return true; } : netlink_cannot);
-  if (device_ && !waiting_.hw.there) {
-    device_.reset();
-    hw_ = open_files(folder_ + "/hw_counters", CounterSource::hw);
+HwCounters::HwCounters(const CounterAccess& access, const Port& port, Wanted wanted, bool whole_device)
+    : access_(access),
+      rdma_(port.rdma),
+      driver_(port.kernel_driver),
+      folder_(port_folder(port) + "/hw_counters"),
+      number_(port.number),
+      wanted_(wanted),
+      resolver_(CounterSource::hw, driver_),
+      device_(access.device) {
+  if (!device_) device_ = find_device(access.rdma, rdma_);
+  netlink.there = device_.has_value();
+  if (!device_) files_ = open_counters(access.root, folder_, CounterSource::hw, driver_, wanted);
+  if (number_ == 1 && whole_device)
+    device_files_ = open_counters(access.root, infiniband::device_counters_folder(rdma_), CounterSource::hw, driver_);
+}
+
+void HwCounters::read(Clock::time_point now, Attempt& attempt, std::vector<Counter>& counters) {
+  if (device_) {
+    // The driver does not implement the request, or the answer does not fit into one reply: files have the counters.
+    const auto lacks = [](int code) { return code == EINVAL || code == EOPNOTSUPP || code == EMSGSIZE; };
+    netlink.ask(
+        attempt, now, [&] { return take(read_netlink(), counters); }, lacks);
+    resolver_.resolve(counters);
+    if (!netlink.there) {
+      device_.reset();
+      files_ = open_counters(access_.root, folder_, CounterSource::hw, driver_, wanted_);
+    }
   }
-  if (!device_) read_counters(access_.root, hw_, now_, timed.attempt, reading.counters.hw);
-  read_device(timed.attempt, reading.counters.hw);
+  if (!device_) read_files(access_.root, files_, now, attempt, counters);
+  std::vector<Counter> of_device;
+  read_files(access_.root, device_files_, now, attempt, of_device);
+  add_missing(counters, of_device);
 }
 
 // The kernel answers EINVAL for an unknown index as well as for a driver without counters (nldev_stat_get_doit of Linux
 // 6.12). A re-created device has another index; the missing reading separates its counters from the old ones.
-Result<std::vector<Counter>> PortReader::read_netlink() {
+Result<std::vector<Counter>> HwCounters::read_netlink() {
   auto counters = nldev::statistics(*access_.rdma, *device_, number_);
-  if (counters || counters.error().code != EINVAL || access_.once) return counters;
+  if (counters || counters.error().code != EINVAL) return counters;
   const auto there = find_device(access_.rdma, rdma_);
   if (there == device_) return counters;
   if (there) device_ = there;
   return error(ENODEV, rdma_);
 }
 
-// The device's own counters are reported with its first port, unless that has a counter of the same name.
-void PortReader::read_device(Attempt& attempt, std::vector<Counter>& hw) {
-  std::vector<Counter> more;
-  read_counters(access_.root, device_hw_, now_, attempt, more);
-  for (const Counter& counter : more)
-    if (!contains(hw, counter.name, &Counter::name)) hw.push_back(counter);
+void apply(PortReading reading, Port& port) {
+  if (reading.state) port.state = reading.state;
+  if (reading.phys_state) port.phys_state = reading.phys_state;
+  if (reading.carrier) port.carrier = reading.carrier;
+  port.counters = std::move(reading.counters);
 }
 
-// Each of these files costs mlx5 a firmware command (core/sysfs.c get_perf_mad, hw/mlx5/mad.c process_pma_cmd of Linux
-// 6.12), so on Ethernet InfiniBand link counters that are zero are read every idle_age only.
-void PortReader::read_pma(PortReading& reading) {
-  if (pma_.empty()) return;
-  Timed timed{reading, {"pma", true, 0, {}}};
-  read_counters(access_.root, pma_, now_, timed.attempt, reading.counters.pma);
+// Drops mlx5's thousand statistics of single queues, which would be most of every reading.
+PortReader::PortReader(const CounterAccess& access, const Port& port, const Options& options)
+    : access_(access),
+      netdev_(port.netdev),
+      idle_age_(options.idle_age),
+      statistics_([asked = options.asked, driver = port.kernel_driver](Counter& counter) {
+        resolve(counter, CounterSource::ethtool, driver);
+        return counter.row != nullptr || matches_any(asked, counter.name);
+      }) {
+  const bool ethernet = port.link_layer == LinkLayer::ethernet;
+  if (!port.is_member()) {
+    hw_.emplace(access, port, is_any, true);
+    pma_ = open_counters(access.root, port_folder(port) + "/counters", CounterSource::pma, port.kernel_driver);
+  }
+  for (CounterFile& file : pma_)
+    file.rarely_changes =
+        ethernet && file.counter.row != nullptr && file.counter.row->scope == CounterScope::infiniband_link;
+  ethtool_.there = access.statistics != nullptr && !netdev_.empty();
+
+  std::vector<std::pair<const char*, std::string>> files{{"state", port_folder(port) + "/state"},
+                                                         {"phys_state", port_folder(port) + "/phys_state"}};
+  if (!netdev_.empty())
+    for (const char* name : {"carrier", "carrier_down_count"})
+      files.emplace_back(name, "sys/class/net/" + netdev_ + "/" + name);
+  for (auto& [name, path] : files)
+    if (auto fd = access.root.hold(path)) link_.push_back({{name}, path, std::move(*fd)});
+  for (CounterFile& file : link_)
+    if (ethernet && file.counter.name == "phys_state") {
+      file.rarely_changes = true;
+      file.usual = "5: LinkUp";
+    }
 }
 
-void PortReader::read_ethtool(PortReading& reading) {
-  if (!waiting_.ethtool.there) return;
-  Timed timed{reading, {"ethtool", true, 0, {}}};
-  const auto ask = [&] { return take(read_statistics(), reading.counters.ethtool); };
-  waiting_.ethtool.ask(timed.attempt, now_, ask, [](int code) { return code == EOPNOTSUPP; });
-  timed.absent = !waiting_.ethtool.there;
+PortReader::Waiting PortReader::waiting() const { return {hw_ ? hw_->netlink : Source{}, ethtool_}; }
+
+void PortReader::resume(Waiting waiting) {
+  if (hw_) {
+    waiting.hw.there = hw_->netlink.there;
+    hw_->netlink = std::move(waiting.hw);
+  }
+  waiting.ethtool.there = ethtool_.there;
+  ethtool_ = std::move(waiting.ethtool);
 }
 
-// Decided by a complete reading, or by an incomplete one until there is a decision.
-void PortReader::choose_pma(const PortReading& reading) {
-  const std::pair others{reading.counters.hw.size(), reading.counters.ethtool.size()};
-  const bool whole = std::ranges::all_of(reading.attempts, &Attempt::success);
-  if (member_ || pma_chosen_ == others || (pma_chosen_ && !whole)) return;
-  pma_chosen_ = others;
-  if (counts_rdma_bytes(reading.counters, driver_)) pma_.clear();
-  else if (pma_.empty()) pma_ = open_files(folder_ + "/counters", CounterSource::pma);
+PortReading PortReader::read(Clock::time_point now) {
+  PortReading reading;
+  if (now >= idle_due_) {
+    for (auto* files : {&pma_, &link_})
+      for (CounterFile& file : *files) file.idle = false;
+    idle_due_ = now + idle_age_;
+  }
+  {
+    Timed timed{reading.attempts, {"link"}};
+    read_link(now, timed.attempt, reading);
+  }
+  if (hw_ && hw_->any()) {
+    Timed timed{reading.attempts, {"rdma"}};
+    hw_->read(now, timed.attempt, reading.counters.hw);
+  }
+  // Each of these files costs mlx5 a firmware command (core/sysfs.c get_perf_mad, hw/mlx5/mad.c process_pma_cmd of
+  // Linux 6.12), so on Ethernet InfiniBand link counters that are zero are read every idle_age only.
+  if (!pma_.empty()) {
+    Timed timed{reading.attempts, {"pma"}};
+    read_files(access_.root, pma_, now, timed.attempt, reading.counters.pma);
+  }
+  if (ethtool_.there) {
+    Timed timed{reading.attempts, {"ethtool"}};
+    ethtool_.ask(
+        timed.attempt, now,
+        [&] { return take(access_.statistics->read(netdev_, statistics_), reading.counters.ethtool); },
+        [](int code) { return code == EOPNOTSUPP; });
+    timed.absent = !ethtool_.there;
+  }
+  return reading;
+}
+
+// Each read of state and phys_state costs mlx5 two firmware commands. On Ethernet drivers derive both from the netdev's
+// carrier (mlx5_query_port_roce, bnxt_re_query_port, irdma_query_port of Linux 6.12): ACTIVE implies LinkUp.
+void PortReader::read_link(Clock::time_point now, Attempt& attempt, PortReading& reading) {
+  for (CounterFile& file : link_) {
+    // The carrier of a netdev that is administratively down answers EINVAL (net/core/net-sysfs.c, carrier_show).
+    if (file.counter.name == "carrier") reading.carrier = false;
+    const auto text = read_file(access_.root, file, now, attempt);
+    if (!text) continue;
+    if (file.counter.name == "state") {
+      reading.state = leading_number(*text);
+      if (reading.state != kPortActive)
+        for (CounterFile& other : link_) other.idle = false;  // phys_state is read next
+    } else if (file.counter.name == "phys_state") {
+      reading.phys_state = leading_number(*text);
+      file.idle = file.rarely_changes && reading.state == kPortActive && reading.phys_state == kLinkUp;
+    } else if (file.counter.name == "carrier_down_count") {
+      reading.counters.carrier_down = parse_counter_file(*text);
+    } else if (const auto carrier = parse_counter_file(*text)) {
+      reading.carrier = *carrier != 0;
+    }
+  }
+}
+
+BurstReader::BurstReader(const CounterAccess& access, const Port& port)
+    : access_(access),
+      netdev_(port.netdev),
+      driver_(port.kernel_driver),
+      pma_folder_(port_folder(port) + "/counters"),
+      statistics_([driver = port.kernel_driver](Counter& counter) {
+        resolve(counter, CounterSource::ethtool, driver);
+        return is_burst_counter(counter);
+      }) {
+  if (!port.is_member()) hw_.emplace(access, port, is_burst_counter, false);
+  ethtool_.there = access.statistics != nullptr && !netdev_.empty();
+}
+
+BurstReading BurstReader::read(Clock::time_point now) {
+  BurstReading reading;
+  if (hw_ && hw_->any()) {
+    Timed timed{reading.attempts, {"rdma"}};
+    hw_->read(now, timed.attempt, reading.counters.hw);
+  }
+  reading.times.hw = Clock::now();
+  if (ethtool_.there) {
+    Timed timed{reading.attempts, {"ethtool"}};
+    ethtool_.ask(
+        timed.attempt, now, [&] { return take(read_statistics(now), reading.counters.ethtool); },
+        [](int code) { return code == EOPNOTSUPP; });
+    timed.absent = !ethtool_.there;
+  }
+  reading.times.ethtool = Clock::now();
+  if (hw_) choose_pma(reading);
+  if (!pma_.empty()) {
+    Timed timed{reading.attempts, {"pma"}};
+    read_files(access_.root, pma_, now, timed.attempt, reading.counters.pma);
+  }
+  reading.times.pma = Clock::now();
+  return reading;
 }
 
 // mlx5's set depends on its settings; another set may have the same length.
-Result<std::vector<Counter>> PortReader::read_statistics() {
-  if (access_.sampling && named_ && now_ - *named_ < kNamesAge) {
-    const auto values = access_.statistics->values(netdev_, kept_.total());
+Result<std::vector<Counter>> BurstReader::read_statistics(Clock::time_point now) {
+  constexpr std::chrono::seconds kNamesAge{1};
+  if (named_ && now - *named_ < kNamesAge) {
+    const auto values = access_.statistics->values(netdev_, statistics_.total());
     if (!values && values.error().code != EAGAIN) return values.error();
     if (values) {
       std::vector<Counter> out;
-      for (const auto& position : kept_.positions()) out.push_back({position.name, (*values)[position.at]});
+      for (const auto& position : statistics_.positions()) {
+        out.push_back(position.counter);
+        out.back().value = (*values)[position.at];
+      }
       return out;
     }
   }
-  auto counters = access_.statistics->read(netdev_, kept_);
-  named_ = counters ? std::optional(now_) : std::nullopt;
+  auto counters = access_.statistics->read(netdev_, statistics_);
+  named_.reset();
+  if (counters) named_ = now;
   return counters;
+}
+
+// Decided by a complete reading, or by an incomplete one until there is a decision.
+void BurstReader::choose_pma(const BurstReading& reading) {
+  const std::pair others{reading.counters.hw.size(), reading.counters.ethtool.size()};
+  const bool whole = std::ranges::all_of(reading.attempts, &Attempt::success);
+  if (pma_chosen_ == others || (pma_chosen_ && !whole)) return;
+  pma_chosen_ = others;
+  if (counts_rdma_bytes(reading.counters.hw) || counts_rdma_bytes(reading.counters.ethtool)) pma_.clear();
+  else if (pma_.empty()) pma_ = open_counters(access_.root, pma_folder_, CounterSource::pma, driver_, is_burst_counter);
 }
 
 }  // namespace fabric

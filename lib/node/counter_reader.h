@@ -1,50 +1,94 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reader of a port's counters for exporter, check and diagnose: RDMA hardware counters (one netlink request, else
-// files), ports/N/counters, ethtool statistics, carrier and link state; and for the burst sampler, which wants some of
-// them many times a second. Not thread-safe: one reader, one thread.
+// Readers of a port's counters: RDMA hardware counters (one netlink request, else files), ports/N/counters, ethtool
+// statistics. There are three, of the same sources: a scan reads everything once (read_counters), the exporter polls
+// (PortReader), and the burst sampler wants a few many times a second (BurstReader). Not thread-safe: one reader, one
+// thread.
 #pragma once
 
+#include "base/fd.h"
+#include "kernel/capture/root.h"
 #include "kernel/netlink/ethtool_ioctl.h"
 #include "kernel/netlink/netlink.h"
 #include "node/burst.h"
-#include "node/counter_source.h"
+#include "node/counters.h"
 #include "node/node.h"
+#include "node/source.h"
 
 namespace fabric {
 
-// Sources; pointers may be null.
+// Where counters are read from; pointers may be null.
 struct CounterAccess {
   const Root& root;
   Netlink* rdma = nullptr;
   ethtool::Statistics* statistics = nullptr;
-  std::span<const std::string> asked{};  // globs of statistics to keep beside those of the catalogue
-  // Maximum age of what rarely changes on Ethernet: InfiniBand link counters of zero, LinkUp of an ACTIVE port.
-  std::chrono::milliseconds idle_age = std::chrono::seconds(30);
   std::optional<uint32_t> device{};  // nldev index, if known
-  bool once = false;                 // a scan: files are not held open, all statistics are kept, the link is not read
-  // Only what burst.h uses: the link is not read, ports/N/counters only where the driver does not count RDMA bytes
-  // elsewhere, the names of statistics once a second.
-  bool sampling = false;
+};
+
+// nldev index of an RDMA device.
+std::optional<uint32_t> find_device(Netlink* rdma, const std::string& name);
+
+// nullopt for text such as "N/A (no PMA)".
+std::optional<uint64_t> parse_counter_file(std::string_view text);
+
+// Fills port.counters but carrier_down; what cannot be read is named in port.unread.
+void read_counters(const CounterAccess& access, Port& port);
+
+// A file of sysfs with a number or a state, held open between readings.
+struct CounterFile {
+  Counter counter;  // without its value
+  std::string path;
+  Fd fd{};  // none: read by its path
+  Backoff backoff{};
+  bool rarely_changes = false;  // once it reads `usual`
+  bool idle = false;            // not read: it has the usual text
+  std::string_view usual = "0";
+};
+
+// RDMA hardware counters of a port, read again and again: one netlink request, or files where the driver has no others.
+class HwCounters {
+ public:
+  using Wanted = bool (*)(const Counter&);
+  // With the device's own counters, which are reported with its first port, if `whole_device`.
+  HwCounters(const CounterAccess& access, const Port& port, Wanted wanted, bool whole_device);
+
+  [[nodiscard]] bool any() const { return device_ || !files_.empty() || !device_files_.empty(); }
+  void read(Backoff::Clock::time_point now, Attempt& attempt, std::vector<Counter>& counters);
+
+  Source netlink{};  // in backoff after a failure
+
+ private:
+  Result<std::vector<Counter>> read_netlink();
+
+  CounterAccess access_;
+  std::string rdma_, driver_, folder_;
+  unsigned number_;
+  Wanted wanted_;
+  CounterResolver resolver_;
+  std::optional<uint32_t> device_;  // nldev index; absent: files
+  std::vector<CounterFile> files_, device_files_;
 };
 
 struct PortReading {
   std::optional<unsigned> state, phys_state;
   std::optional<bool> carrier;
   PortCounters counters;
-  ReadTimes times{};
   std::vector<Attempt> attempts;  // only groups that the port has
 };
-
-// nldev index of an RDMA device.
-std::optional<uint32_t> find_device(Netlink* rdma, const std::string& name);
 
 // Replaces the port's previous reading.
 void apply(PortReading reading, Port& port);
 
+// Counters, carrier and link state of a port for the exporter.
 class PortReader {
  public:
+  struct Options {
+    std::span<const std::string> asked{};  // globs of statistics to keep beside those of the catalogue
+    // Maximum age of what rarely changes on Ethernet: InfiniBand link counters of zero, LinkUp of an ACTIVE port.
+    std::chrono::milliseconds idle_age = std::chrono::seconds(30);
+  };
   // An absent source is not an error. `access` must outlive the reader.
-  PortReader(const CounterAccess& access, const Port& port);
+  PortReader(const CounterAccess& access, const Port& port, const Options& options);
+  PortReader(const CounterAccess& access, const Port& port) : PortReader(access, port, Options()) {}
 
   PortReading read(Backoff::Clock::time_point now = Backoff::Clock::now());
 
@@ -52,39 +96,51 @@ class PortReader {
   struct Waiting {
     Source hw{}, ethtool{};
   };
-  [[nodiscard]] const Waiting& waiting() const { return waiting_; }
-  void resume(Waiting waiting) {
-    waiting.hw.there = waiting_.hw.there, waiting.ethtool.there = waiting_.ethtool.there;
-    waiting_ = std::move(waiting);
-  }
+  [[nodiscard]] Waiting waiting() const;
+  void resume(Waiting waiting);
 
  private:
   using Clock = Backoff::Clock;
-
-  void open_rdma();
-  void open_link(const Port& port);
-  [[nodiscard]] std::vector<CounterFile> open_files(const std::string& folder, CounterSource source) const;
-  void end_idleness();
-  void choose_pma(const PortReading& reading);
-  void read_link(PortReading& reading);
-  void read_hw(PortReading& reading);
-  Result<std::vector<Counter>> read_netlink();
-  void read_device(Attempt& attempt, std::vector<Counter>& hw);
-  void read_pma(PortReading& reading);
-  void read_ethtool(PortReading& reading);
-  Result<std::vector<Counter>> read_statistics();
+  void read_link(Clock::time_point now, Attempt& attempt, PortReading& reading);
 
   CounterAccess access_;
-  std::string rdma_, netdev_, driver_, folder_;
-  unsigned number_;
-  bool member_;
-  ethtool::Selection kept_;
-  std::optional<uint32_t> device_;  // nldev index; absent: files
-  std::vector<CounterFile> pma_, hw_, device_hw_, link_;
-  Clock::time_point now_{}, idle_due_{};
-  std::optional<Clock::time_point> named_;               // a sampler: when names of statistics were read
-  std::optional<std::pair<size_t, size_t>> pma_chosen_;  // a sampler: sizes of the other lists then
-  Waiting waiting_;
+  std::string netdev_;
+  std::chrono::milliseconds idle_age_;
+  Clock::time_point idle_due_{};
+  std::vector<CounterFile> link_, pma_;
+  std::optional<HwCounters> hw_;  // absent: the port is a bond's member, and the bond has them
+  Source ethtool_{};
+  ethtool::Selection statistics_;
+};
+
+struct BurstReading {
+  PortCounters counters;
+  ReadTimes times{};
+  std::vector<Attempt> attempts;  // only groups that the port has
+};
+
+// The counters that the burst metrics use (is_burst_counter()), and no others: ports/N/counters only where the driver
+// does not count RDMA bytes elsewhere, the names of statistics once a second.
+class BurstReader {
+ public:
+  // As PortReader().
+  BurstReader(const CounterAccess& access, const Port& port);
+
+  BurstReading read(Backoff::Clock::time_point now = Backoff::Clock::now());
+
+ private:
+  using Clock = Backoff::Clock;
+  Result<std::vector<Counter>> read_statistics(Clock::time_point now);
+  void choose_pma(const BurstReading& reading);
+
+  CounterAccess access_;
+  std::string netdev_, driver_, pma_folder_;
+  std::optional<HwCounters> hw_;  // absent: the port is a bond's member, and the bond has them
+  std::vector<CounterFile> pma_;
+  std::optional<std::pair<size_t, size_t>> pma_chosen_;  // sizes of the other lists when pma_ was decided
+  Source ethtool_{};
+  ethtool::Selection statistics_;
+  std::optional<Clock::time_point> named_;  // when names of statistics were read
 };
 
 }  // namespace fabric

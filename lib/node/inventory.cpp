@@ -7,7 +7,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/parse.h"
-#include "node/port_kind.h"
+#include "node/port.h"
 
 namespace fabric {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/parse.h"
-#include "node/host_cpu.h"
+#include "node/host.h"
 
 namespace fabric::machine {
 namespace {

@@ -2,14 +2,13 @@
 #include "node/scan.h"
 
 #include "base/parse.h"
+#include "kernel/netlink/ethtool_link.h"
 #include "kernel/rdma/infiniband.h"
 #include "node/inventory.h"
-#include "node/locality.h"
 #include "node/machine.h"
-#include "node/pci_state.h"
-#include "node/scan_port.h"
+#include "node/optics_state.h"
+#include "node/port_reader.h"
 #include "node/state.h"
-#include "node/topology_reader.h"
 
 namespace fabric {
 namespace {
@@ -90,6 +89,27 @@ bool serves_a_gpu(const Topology& topology, const std::string& address) {
          });
 }
 
+void ask_modules(Context& context, Node& node) {
+  if (!context.kernel.generic || !context.kernel.ethtool) return;
+  ethtool::ModuleReader reader(state::decode_apart);
+  for (Port& port : node.ports) {
+    if (!has_cage(port)) continue;
+    auto module = reader.read(*context.kernel.generic, *context.kernel.ethtool, port.netdev);
+    if (module) port.module = std::move(*module);
+    else if (module.error().code == EPERM)
+      return context.note_unseen("optical modules (CAP_NET_ADMIN, or fabric-agentd running, which publishes them)");
+  }
+}
+
+// Port::module of each port.
+void read_modules(Context& context, Node& node) {
+  auto published = state::load_optics(context.kernel.root);
+  if (!published || !*published) return ask_modules(context, node);
+  for (Port& port : node.ports)
+    if (const Transceiver* module = find_in((*published)->modules, port.netdev); module && has_cage(port))
+      port.module = *module;
+}
+
 void read_agent(Node& node, const Root& root) {
   auto state = state::load_agent_state(root);
   node.agent_unread = state ? "" : state.error().text();
@@ -120,10 +140,10 @@ Node scan(Kernel& kernel, const ScanOptions& options) {
   node.taken = steady_now(kernel);
   node.ports = scan_ports(context);
   if (options.topology)
-    for (Port& port : node.ports) port.role = serves_a_gpu(node.topology, port.pci) ? "compute" : "host";
+    for (Port& port : node.ports) port.serves = serves_a_gpu(node.topology, port.pci) ? "compute" : "host";
   if (options.network) scanning::read_network(context, node.ports, node.network);
   if (options.neighbors) scanning::read_neighbors(context, node);
-  if (options.optics) scanning::read_modules(context, node);
+  if (options.optics) read_modules(context, node);
   if (options.host) scanning::read_host(kernel.root, node);
   read_agent(node, kernel.root);
   if (options.topology && options.platform) scanning::read_platform(kernel.root, node);

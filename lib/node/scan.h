@@ -43,10 +43,6 @@ Node scan(Kernel& kernel, const ScanOptions& options = {});
 // Parts of a scan, for who has read the ports elsewhere. Failures are named in node.unseen.
 namespace scanning {
 
-// Node::host, what of the machine outside its ports bears on jobs; ports and topology must be filled.
-void read_host(const Root& root, Node& node);
-// platform and pci_settings; the topology must be filled.
-void read_platform(const Root& root, Node& node);
 // Node::network and Node::neighbors for the netdevs that node.ports and their GIDs name; opens no RDMA device.
 void read_network(Kernel& kernel, Node& node);
 

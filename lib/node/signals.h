@@ -3,7 +3,11 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <optional>
+#include <string>
+
+#include "node/node.h"
 
 namespace fabric {
 
@@ -62,5 +66,21 @@ struct Signals {
   // Around the wire.
   Rise pcie_stalled_seconds, pcie_errors, pcie_overflows;
 };
+
+// Rises between two readings of one port: of the catalogue's counters, Port::fec and the carrier. A member is absent if
+// one of its counters was reset or is in one reading only. Sources that count the same event are not added. Empty if
+// another device got the name in between. `seconds`: the length of the window.
+Signals signals_of(const Port& before, const Port& now, double seconds);
+
+// Port id -> signals, of the ports in both readings; the window is from `before.taken` to `now.taken`.
+std::map<std::string, Signals> signals_of(const Node& before, const Node& now);
+
+struct BadLane {
+  size_t lane = 0;
+  double share = 0;  // of the errors of all lanes
+};
+// The lane with at least 90 % of the errors between two readings: by FEC's own counters, else by the driver's of raw
+// errors (kPhyLaneErrors). A bad reference clock or switch port would damage all lanes. None on a link of one lane.
+std::optional<BadLane> bad_lane(const Port& before, const Port& now);
 
 }  // namespace fabric

@@ -13,7 +13,7 @@
 #include "kernel/host/child.h"
 #include "kernel/pci/pci.h"
 #include "node/machine.h"
-#include "node/topology_reader.h"
+#include "node/topology.h"
 
 namespace fabric {
 namespace {

@@ -23,12 +23,12 @@ bool matches(const Match& match, const Port& port) {
   const std::string speed = port.speed ? std::to_string(*port.speed) : "";
   const std::string numa = port.numa ? std::to_string(*port.numa) : "";
   return driver && allows(match.pci_id, port.pci_id) && allows(match.speed, speed) && allows(match.numa, numa) &&
-         allows(match.role, port.role) && allows(match.rdma, port.rdma) && has_name(match, port) &&
+         allows(match.role, port.serves) && allows(match.rdma, port.rdma) && has_name(match, port) &&
          allows(match.pci, port.pci);
 }
 
 bool can_have_one(const Port& port) {
-  return port.link_layer != LinkLayer::infiniband && !port.usnic && !port.virtual_function && !port.netdev.empty();
+  return port.link_layer != LinkLayer::infiniband && !port.usnic && !is_virtual(port) && !port.netdev.empty();
 }
 
 }  // namespace
@@ -61,7 +61,7 @@ const PortPolicy* policy_for(const Policy& policy, const Port& port) {
 }
 
 std::string why_left_alone(const Policy& policy, const Port& port) {
-  if (!port.left_alone.empty()) return port.left_alone;
+  if (std::string why = why_unmanageable(port); !why.empty()) return why;
   if (port.netdev.empty()) return "no netdev";
   if (policy_for(policy, port) != nullptr) return "";
   for (const PortPolicy& entry : policy.ports)

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "node/locality.h"
 #include "node/node.h"
+#include "node/topology.h"
 
 namespace fabric {
 

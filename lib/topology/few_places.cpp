@@ -7,7 +7,7 @@
 
 #include "base/find.h"
 #include "base/parse.h"
-#include "node/port_kind.h"
+#include "node/port.h"
 #include "topology/compute_nics.h"
 
 namespace fabric {

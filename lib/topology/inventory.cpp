@@ -2,7 +2,7 @@
 #include "topology/inventory.h"
 
 #include "base/parse.h"
-#include "node/port_kind.h"
+#include "node/port.h"
 #include "topology/pairing.h"
 
 namespace fabric {

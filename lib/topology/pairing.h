@@ -4,8 +4,8 @@
 
 #include <span>
 
-#include "node/locality.h"
 #include "node/node.h"
+#include "node/topology.h"
 
 namespace fabric {
 

@@ -8,8 +8,8 @@
 
 #include "base/find.h"
 #include "base/parse.h"
-#include "node/locality.h"
-#include "node/port_kind.h"
+#include "node/port.h"
+#include "node/topology.h"
 #include "topology/few_places.h"
 
 namespace fabric {

@@ -3,6 +3,7 @@
 // priority, settings and the switch are its members'. The culprit is the same as without a bond.
 #include "faults/answer.h"
 #include "faults/planted.h"
+#include "support/ports.h"
 #include "support/test.h"
 
 namespace fabric::faults {
@@ -16,7 +17,8 @@ Machine bonded() {
   for (Node* node : {&out.before, &out.now}) {
     Port member = node->ports[1];
     Port& bond = node->ports[1];
-    bond.bond = bond.netdev = member.bond = "bond0";
+    test::make_bond(bond);
+    test::make_member(member);
     bond.qos = {};
     bond.module.reset();
     bond.fec.reset();

@@ -40,9 +40,9 @@ Faults losses() {
          if (!m.is_roce() || !grow(m, {{&kRetransmittedPackets, 4'000'000}})) return std::string();
          for (Node* node : {&m.before, &m.now})
            std::erase_if(node->ports.at(1).counters.hw, [&](const Counter& each) {
-             const auto match = find_counter(CounterSource::hw, each.name, m.port().kernel_driver);
-             return match && match->row->rise.kind == CounterClass::loss &&
-                    match->row->metric != &kRetransmittedPackets;
+             const auto match = describe_counter(CounterSource::hw, each.name, m.port().kernel_driver);
+             return match.row != nullptr && match.row->metric != nullptr &&
+                    match.row->rise.kind == CounterClass::loss && match.row->metric != &kRetransmittedPackets;
            });
          return m.port().id();
        },

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "faults/machines.h"
-#include "nic/counter_catalogue.h"
 #include "nic/metrics.h"
+#include "support/counters.h"
 
 namespace fabric::faults {
 namespace {
@@ -38,29 +38,29 @@ const Pace kLoad[] = {
     {&kRnrNaksSent, 0.2},
 };
 
-bool is_lossless(const CounterMatch& match) { return match.priority == 0 || match.priority == '3'; }
+bool is_lossless(const Counter& counter) { return counter.priority == 0 || counter.priority == '3'; }
 
-void grow(Counter& counter, const CounterRow& row, double by) {
-  counter.value += static_cast<uint64_t>(std::llround(by * row.scale.divide / row.scale.multiply));
+void grow(Counter& counter, double by) {
+  const Scale& scale = counter.row->scale;
+  counter.value += static_cast<uint64_t>(std::llround(by * scale.divide / scale.multiply));
 }
 
+// Those that have a metric.
 template <class Visit>
 void each_counter(Port& port, Visit visit) {
-  using enum CounterSource;
-  for (auto [source, list] :
-       {std::pair{hw, &port.counters.hw}, {pma, &port.counters.pma}, {ethtool, &port.counters.ethtool}})
+  test::resolve(port);
+  for (auto* list : {&port.counters.hw, &port.counters.pma, &port.counters.ethtool})
     for (Counter& counter : *list)
-      if (const auto match = find_counter(source, counter.name, port.kernel_driver)) visit(counter, *match);
+      if (counter.row != nullptr && counter.row->metric != nullptr) visit(counter);
 }
 
 }  // namespace
 
 void load(Port& port, double seconds) {
   const double part = port.rate.value_or(50e9) / 50e9;
-  each_counter(port, [&](Counter& counter, const CounterMatch& match) {
+  each_counter(port, [&](Counter& counter) {
     for (const Pace& pace : kLoad)
-      if (match.row->metric == pace.metric && is_lossless(match))
-        grow(counter, *match.row, pace.per_second * seconds * part);
+      if (counter.row->metric == pace.metric && is_lossless(counter)) grow(counter, pace.per_second * seconds * part);
   });
   if (port.fec && port.fec->corrected_blocks.total)
     *port.fec->corrected_blocks.total += static_cast<uint64_t>(2'500 * seconds);
@@ -71,11 +71,11 @@ bool Machine::raise(const Metric& metric, double by, std::string_view label) {
   double more = amount(by);
   if (&metric == &kPfcSeconds || &metric == &kPcieStalled) more = std::min(more, window);
   bool done = false;
-  each_counter(port(), [&](Counter& counter, const CounterMatch& match) {
-    if (done || match.row->metric != &metric || !is_lossless(match) ||
-        (!label.empty() && match.row->label.value != label))
+  each_counter(port(), [&](Counter& counter) {
+    if (done || counter.row->metric != &metric || !is_lossless(counter) ||
+        (!label.empty() && counter.row->label.value != label))
       return;
-    grow(counter, *match.row, more);
+    grow(counter, more);
     if (&metric == &kPortWait) counter.value = std::min<uint64_t>(counter.value, 0xffff'ffff);  // its last value
     done = true;
   });
@@ -93,8 +93,8 @@ void Machine::shorten(int seconds) {
 
 void Machine::hold(const Metric& metric) {
   const PortCounters& then = before.ports.at(1).counters;
-  each_counter(port(), [&](Counter& counter, const CounterMatch& match) {
-    if (match.row->metric != &metric) return;
+  each_counter(port(), [&](Counter& counter) {
+    if (counter.row->metric != &metric) return;
     for (const auto* list : {&then.hw, &then.pma, &then.ethtool})
       for (const Counter& old : *list)
         if (old.name == counter.name) counter.value = old.value;

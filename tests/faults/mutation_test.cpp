@@ -3,9 +3,10 @@
 // it that runs the agent, and without.
 #include "judge/cause.h"
 #include "judge/engine.h"
-#include "node/port_signals.h"
 #include "node/scan.h"
+#include "node/signals.h"
 #include "support/corpus.h"
+#include "support/counters.h"
 #include "support/healthy_node.h"
 #include "support/mutate.h"
 #include "support/test.h"
@@ -46,6 +47,8 @@ std::vector<std::string> said(Mutated& machine) {
   machine.now.taken = machine.before.taken + std::chrono::seconds(60);
   const Policy policy;
   const Plan plan;
+  test::resolve(machine.before);
+  test::resolve(machine.now);
   const auto signals = signals_of(machine.before, machine.now);
   const View view{.now = machine.now, .before = &machine.before, .policy = &policy, .plan = &plan, .signals = &signals};
   std::vector<std::string> out;

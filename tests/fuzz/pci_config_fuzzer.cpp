@@ -7,7 +7,7 @@
 #include "fuzzer.h"
 #include "kernel/pci/pci_config.h"
 #include "node/pci_state.h"
-#include "node/scan_port.h"
+#include "node/port_reader.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text = fabric::text_of(data, size);

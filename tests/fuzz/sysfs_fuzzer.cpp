@@ -5,7 +5,7 @@
 #include "fuzzer.h"
 #include "kernel/pci/pci.h"
 #include "kernel/rdma/infiniband.h"
-#include "node/platform_reader.h"
+#include "node/platform.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text = fabric::text_of(data, size);

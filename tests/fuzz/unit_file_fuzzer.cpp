@@ -3,9 +3,9 @@
 #include <cstdlib>
 
 #include "fuzzer.h"
-#include "node/host_cpu.h"
-#include "node/host_limits.h"
-#include "node/host_unit_file.h"
+#include "node/host.h"
+#include "node/services.h"
+#include "node/systemd.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace fabric;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "nic/counter_row.h"
+#include "node/counters.h"
 #include "node/node.h"
 
 namespace fabric::test {
@@ -13,6 +13,17 @@ namespace fabric::test {
 inline std::vector<Counter>& list(Port& port, CounterSource source) {
   if (source == CounterSource::hw) return port.counters.hw;
   return source == CounterSource::pma ? port.counters.pma : port.counters.ethtool;
+}
+
+// Finds the rows of a literal's counters, as the readers do for those that they read.
+inline void resolve(PortCounters& counters, std::string_view driver = {}) {
+  for (Counter& each : counters.hw) fabric::resolve(each, CounterSource::hw, driver);
+  for (Counter& each : counters.pma) fabric::resolve(each, CounterSource::pma, driver);
+  for (Counter& each : counters.ethtool) fabric::resolve(each, CounterSource::ethtool, driver);
+}
+inline void resolve(Port& port) { resolve(port.counters, port.kernel_driver); }
+inline void resolve(Node& node) {
+  for (Port& port : node.ports) resolve(port);
 }
 
 // The name of a row of the catalogue as a driver has it: of priority 3, where the row is of each.

@@ -173,20 +173,16 @@ std::string raw_text(const CounterTable& table) {
 
 // Which rows of the table come from where, and what resets them.
 std::string origins_text(const CounterTable& table) {
+  std::vector<const CounterOrigin*> origins;
+  for (const CounterRow& row : table.rows)
+    if (!contains(origins, &row.origin)) origins.push_back(&row.origin);
   std::string out;
-  auto origin = table.origins.begin();
-  const auto end_entry = [&] { out += ".\nReset by: " + roff(origin->reset) + ".\n"; };
-  for (const CounterRow& row : table.rows) {
-    const auto next = origin == table.origins.end() || out.empty() ? origin : std::next(origin);
-    if (next != table.origins.end() && next->first == row.name) {
-      if (!out.empty()) end_entry();
-      origin = next;
-      out += ".TP\n.B " + roff(origin->kernel) + "\n" + roff(row.name);
-    } else {
-      out += ", " + roff(row.name);
-    }
+  for (const CounterOrigin* origin : origins) {
+    std::string names;
+    for (const CounterRow& row : table.rows)
+      if (&row.origin == origin) append_item(names, roff(row.name), ", ");
+    out += ".TP\n.B " + roff(origin->kernel) + "\n" + names + ".\nReset by: " + roff(origin->reset) + ".\n";
   }
-  if (!out.empty()) end_entry();
   return out.empty() ? out : ".SS " + roff(table.vendor) + "\n" + out;
 }
 

@@ -8,7 +8,7 @@
 
 #include "judge/cause.h"
 #include "judge/engine.h"
-#include "node/port_signals.h"
+#include "node/signals.h"
 #include "support/counters.h"
 #include "support/healthy_node.h"
 
@@ -72,10 +72,7 @@ inline void wait_for_credits(Healthy& node, double ratio) {
 
 inline Findings ask(Healthy& node) {
   node.now.taken = node.before.taken + std::chrono::seconds(static_cast<int>(kWindow));
-  const auto signals = signals_of(node.before, node.now);
-  View view = node.view();
-  view.signals = &signals;
-  return diagnose(view);
+  return diagnose(node.view());
 }
 
 inline std::string text(const Findings& all) {

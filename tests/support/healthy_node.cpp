@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/healthy_node.h"
 
-#include "node/port_signals.h"
+#include "node/signals.h"
+#include "support/counters.h"
 
 namespace fabric::test {
 namespace {
@@ -130,6 +131,7 @@ Healthy::Healthy(int rails) {
   add_healthy_host(now);
   add_healthy_network(now);
   plug_in_cables(*this);
+  resolve(now);
   before = now;
   now.taken += std::chrono::seconds(10);
   for (Port& each : now.ports) {  // traffic and congestion control go on
@@ -140,6 +142,8 @@ Healthy::Healthy(int rails) {
 }
 
 View Healthy::view() const {
+  resolve(before);
+  resolve(now);
   signals_ = signals_of(before, now);
   return {.now = now, .before = &before, .policy = &policy, .plan = &plan, .signals = &signals_};
 }

@@ -20,7 +20,7 @@ struct Healthy {
   [[nodiscard]] View view() const;
   Change& change(const std::string& port, const std::string& key);
 
-  Node before, now;
+  mutable Node before, now;  // view() finds the rows of their counters
   Policy policy;
   Plan plan;
 

@@ -10,7 +10,7 @@
 #include "node/gpu.h"
 #include "node/machine.h"
 #include "node/node.h"
-#include "node/topology_reader.h"
+#include "node/topology.h"
 
 namespace fabric::test {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <stdexcept>
 
-#include "node/topology_reader.h"
+#include "node/topology.h"
 #include "support/test.h"
 
 namespace fabric::test {

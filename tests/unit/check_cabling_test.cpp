@@ -2,6 +2,7 @@
 // One defect of the cables or of a switch port at a time in a healthy node: those findings, and no other.
 #include "judge/cabling.h"
 #include "support/planted_defect.h"
+#include "support/ports.h"
 #include "support/test.h"
 
 namespace fabric {
@@ -246,8 +247,8 @@ TEST(PeerPfc, IsComparedWithThePolicyWhereTheDriverShowsNone) {
 TEST(CablingOfABond, IsAskedOfItsMembers) {
   Healthy node;
   Port member = node.now.ports[0];
-  node.now.ports[0].netdev = node.now.ports[0].bond = "bond0";
-  member.bond = "bond0";
+  test::make_bond(node.now.ports[0]);
+  test::make_member(member);
   node.now.ports.insert(node.now.ports.begin() + 1, member);
   peer(node, 0).pfc->enabled.bits = 0;
   const std::vector<Finding> found = complaints_of(node.view(), {"cabling"});

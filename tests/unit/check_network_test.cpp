@@ -2,6 +2,7 @@
 // Addresses, rails, gateways, GID indices, MTU, firmware and what the site expects: one defect at a time in a healthy
 // node.
 #include "support/planted_defect.h"
+#include "support/ports.h"
 #include "support/test.h"
 #include "topology/compute_nics.h"
 
@@ -320,7 +321,8 @@ TEST(MtuChain, OfABondHasTheSwitchPortsOfItsMembers) {
   Port member = node.now.ports[1];
   interface(node, 1).peer_max_frame = 1518;
   node.now.network.interfaces["bond0"];
-  node.now.ports[1].netdev = node.now.ports[1].bond = member.bond = "bond0";
+  test::make_bond(node.now.ports[1]);
+  test::make_member(member);
   node.now.ports.push_back(member);
   const auto found = complaints_of(node.view(), {"mtu-chain"});
   ASSERT_EQ(found.size(), 1u) << describe(found);

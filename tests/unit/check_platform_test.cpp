@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One defect of the platform at a time in a healthy node: that finding, and no other; and what is no defect.
-#include "node/locality.h"
+#include "node/topology.h"
 #include "support/planted_defect.h"
 #include "support/test.h"
 

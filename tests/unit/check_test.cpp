@@ -2,6 +2,7 @@
 #include "judge/engine.h"
 #include "support/healthy_node.h"
 #include "support/rules.h"
+#include "support/ports.h"
 #include "support/test.h"
 #include "topology/inventory.h"
 
@@ -64,7 +65,8 @@ TEST(Check, APortThatHasAnotherNameIsNotGone) {
   node.now.ports[3].rdma = "rocep163s0";
   EXPECT_EQ(port_states(node), "");
   node.now.ports[3].rdma = node.now.ports[2].rdma = "mlx5_bond_0";
-  node.now.ports[2].bond = node.now.ports[2].netdev = node.now.ports[3].bond = "bond0";
+  test::make_bond(node.now.ports[2]);
+  test::make_member(node.now.ports[3]);
   ASSERT_EQ(node.now.ports[3].id(), "mlx5_bond_0/1@" + node.now.ports[3].netdev);
   EXPECT_EQ(port_states(node), "");
   node.now.ports.pop_back();
@@ -272,7 +274,8 @@ TEST(Check, APortWithoutALinkIsNotSwitchedOffForThat) {
       << remedy("", LinkLayer::infiniband);
   Healthy bond;
   Port member = bond.now.ports[0];
-  bond.now.ports[0].netdev = bond.now.ports[0].bond = member.bond = "bond0";
+  test::make_bond(bond.now.ports[0]);
+  test::make_member(member);
   member.carrier = false;
   member.link_status = LinkStatus{.up = false, .reason = "Switched off"};
   bond.now.ports.push_back(member);
@@ -300,7 +303,7 @@ TEST(Check, VirtualFunctionsAndInfinibandAreNotAskedRoceQuestions) {
   }
   Port function = node.now.ports[0];
   function.rdma = "mlx5_9";
-  function.virtual_function = true;
+  test::make_virtual(function);
   function.state = 1;
   node.now.ports.push_back(function);
   EXPECT_EQ(said(node.view()), "");
@@ -340,7 +343,8 @@ TEST(Check, AMemberOfABondWithoutALinkIsNamed) {
   Healthy node;
   node.now.ports.push_back(node.now.ports[0]);
   Port &bond = node.now.ports[0], &member = node.now.ports.back();
-  bond.bond = bond.netdev = member.bond = "bond0";
+  test::make_bond(bond);
+  test::make_member(member);
   EXPECT_EQ(port_states(node), "");
   member.carrier = false;
   member.link_status = LinkStatus{false, "No cable", "", {}};

@@ -2,8 +2,7 @@
 // What breaks a machine's symmetry, one defect at a time in a whole GPU server; and every machine of the corpus, of
 // which nothing may be said that is not true.
 #include "judge/engine.h"
-#include "node/locality.h"
-#include "node/topology_reader.h"
+#include "node/topology.h"
 #include "support/corpus.h"
 #include "support/healthy_node.h"
 #include "support/machines.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the rules stop: evidence that looks like a culprit's and is not.
 #include "support/diagnosed.h"
+#include "support/ports.h"
 #include "support/test.h"
 
 namespace fabric {
@@ -142,7 +143,8 @@ TEST(DiagnosisBounds, WhatAMembersLinkLosesIsNotTheNetworks) {
   Healthy node;
   for (Node* each : {&node.before, &node.now}) {
     Port member = each->ports[0];
-    each->ports[0].netdev = each->ports[0].bond = member.bond = "bond0";
+    test::make_bond(each->ports[0]);
+    test::make_member(member);
     member.counters.hw.clear();
     each->ports.push_back(member);
   }

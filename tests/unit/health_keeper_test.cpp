@@ -12,6 +12,7 @@
 #include "exporter/http/page.h"
 #include "judge/engine.h"
 #include "judge/health_state.h"
+#include "support/counters.h"
 #include "support/healthy_node.h"
 #include "support/test.h"
 #include "support/tree.h"
@@ -63,6 +64,7 @@ class Site {
       taken_ = snapshot_.node.taken;
       *snapshot_.node.ports[0].counters.carrier_down += flaps;
     }
+    test::resolve(snapshot_.node);
     snapshot_.ages.clear();
     for (const Port& port : snapshot_.node.ports)
       snapshot_.ages.push_back({port.rdma, port.rdma == "mlx5_0" ? taken_ : snapshot_.node.taken});

@@ -3,8 +3,10 @@
 // itself.
 #include "judge/engine.h"
 #include "judge/health_state.h"
-#include "node/port_signals.h"
+#include "node/signals.h"
+#include "support/counters.h"
 #include "support/healthy_node.h"
+#include "support/ports.h"
 #include "support/test.h"
 
 namespace fabric {
@@ -59,7 +61,8 @@ class Machine {
   void bond() {
     Port& bond = port();
     Port member = bond;
-    bond.bond = bond.netdev = member.bond = "bond0";
+    test::make_bond(bond);
+    test::make_member(member);
     bond.module.reset();
     bond.counters.ethtool.clear();
     member.counters.hw.clear();
@@ -84,6 +87,8 @@ class Machine {
     node_.now.taken += std::chrono::seconds(static_cast<int>(pace_));
     for (Port& each : node_.now.ports) load(each, static_cast<uint64_t>(pace_ / kPace));
     if (happens) happens(port());
+    test::resolve(node_.before);
+    test::resolve(node_.now);
     signals_ = signals_of(node_.before, node_.now);
     if (silent_) signals_.clear();
     look();

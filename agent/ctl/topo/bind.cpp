@@ -5,8 +5,8 @@
 #include <cctype>
 
 #include "base/parse.h"
-#include "node/locality.h"
 #include "node/machine.h"
+#include "node/topology.h"
 
 namespace fabric::ctl {
 namespace {

@@ -4,7 +4,7 @@
 #include "base/find.h"
 #include "base/json.h"
 #include "judge/finding.h"
-#include "node/locality.h"
+#include "node/topology.h"
 
 namespace fabric::ctl {
 namespace {

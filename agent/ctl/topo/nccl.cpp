@@ -10,8 +10,8 @@
 #include "base/parse.h"
 #include "judge/finding.h"
 #include "judge/network.h"
-#include "node/locality.h"
-#include "node/port_kind.h"
+#include "node/port.h"
+#include "node/topology.h"
 
 namespace fabric::ctl {
 namespace {
@@ -25,7 +25,7 @@ std::vector<const Port*> ports_of(const TopoView& view, const std::vector<size_t
     for (const Port& port : view.node.ports) {
       if (!contains(view.topology.nics[index].rdma, port.rdma)) continue;
       all.push_back(&port);
-      if (!port.virtual_function) own.push_back(&port);
+      if (!is_virtual(port)) own.push_back(&port);
     }
     if (own.empty()) own = all;
     for (const Port* port : own)

@@ -7,8 +7,8 @@
 #include "base/find.h"
 #include "base/parse.h"
 #include "judge/finding.h"
-#include "node/locality.h"
-#include "node/port_kind.h"
+#include "node/port.h"
+#include "node/topology.h"
 #include "topology/boxes.h"
 
 namespace fabric::ctl {

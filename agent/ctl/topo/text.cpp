@@ -7,7 +7,7 @@
 #include "base/parse.h"
 #include "ctl/output/table.h"
 #include "judge/finding.h"
-#include "node/locality.h"
+#include "node/topology.h"
 #include "topology/boxes.h"
 
 namespace fabric::ctl {

@@ -17,7 +17,7 @@
 #include "ctl/topo/tree.h"
 #include "ctl/verbs.h"
 #include "node/nvml.h"
-#include "node/topology_reader.h"
+#include "node/topology.h"
 
 namespace fabric::ctl {
 namespace {

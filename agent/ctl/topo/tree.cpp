@@ -4,7 +4,7 @@
 #include "base/find.h"
 #include "base/parse.h"
 #include "judge/finding.h"
-#include "node/port_kind.h"
+#include "node/port.h"
 #include "topology/boxes.h"
 
 namespace fabric::ctl {

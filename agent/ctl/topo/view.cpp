@@ -11,7 +11,7 @@
 #include "judge/engine.h"
 #include "judge/finding.h"
 #include "nic/capabilities.h"
-#include "node/locality.h"
+#include "node/topology.h"
 #include "topology/boxes.h"
 #include "topology/compute_nics.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/fd.h"
 #include "ctl/output/terminal.h"
-#include "node/topology_reader.h"
+#include "node/topology.h"
 
 namespace fabric::ctl {
 namespace {

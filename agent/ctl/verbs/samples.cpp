@@ -5,24 +5,26 @@
 
 #include "base/json.h"
 #include "ctl/output/table.h"
-#include "nic/counter_catalogue.h"
-#include "node/port_signals.h"
+#include "node/counters.h"
+#include "node/signals.h"
 
 namespace fabric::ctl {
 namespace {
 
-Rate rate_of(const Port& port, const std::optional<CounterMatch>& match, const Counter& counter,
-             std::optional<uint64_t> rise, double seconds) {
-  const bool named = match && match->row->metric != nullptr;
-  const Scale scale = named ? match->row->scale : Scale();
-  Rate rate{port.id(), std::string(named ? match->row->metric->name : counter.name.text()), {}, 0, {}, false};
-  if (named && !match->row->label.name.empty()) rate.labels.push_back(match->row->label);
-  if (named && match->priority != 0)
-    rate.labels.push_back(
-        {"priority", std::string_view("01234567").substr(static_cast<size_t>(match->priority - '0'), 1)});
+Rate rate_of(const Port& port, const Counter& counter, std::optional<uint64_t> rise, double seconds) {
+  Rate rate{port.id(), counter.name.str(), {}, 0, {}, false};
+  Scale scale;
+  if (counter.row != nullptr && counter.row->metric != nullptr) {
+    rate.counter = counter.row->metric->name;
+    scale = counter.row->scale;
+    if (!counter.row->label.name.empty()) rate.labels.push_back(counter.row->label);
+    if (counter.priority != 0)
+      rate.labels.push_back(
+          {"priority", std::string_view("01234567").substr(static_cast<size_t>(counter.priority - '0'), 1)});
+  }
   rate.total = static_cast<double>(counter.value) * scale.multiply / scale.divide;
   if (rise && seconds > 0) rate.per_second = static_cast<double>(*rise) * scale.multiply / scale.divide / seconds;
-  rate.trouble = match && is_error(*match->row);
+  rate.trouble = counter.row != nullptr && is_error(*counter.row);
   return rate;
 }
 
@@ -71,17 +73,15 @@ std::vector<Rate> rates_of(const Node& before, const Node& now, double seconds) 
         find_where(before.ports, [&](const Port& each) { return each.id() == port.id() && each.pci == port.pci; });
     const PortCounters nothing, &old = earlier == nullptr ? nothing : earlier->counters;
     std::vector<Rate> rates;
-    const auto add_source = [&](CounterSource source, const std::vector<Counter>& was, const std::vector<Counter>& is) {
-      const CounterRises rises(source, port.kernel_driver, was);
-      for (const Counter& counter : is) {
-        const auto match = describe_counter(source, counter.name, port.kernel_driver);
-        if (match && (match->row->gauge || is_superseded(*match->row, is))) continue;  // a gauge has no rate
-        put(rates, rate_of(port, match, counter, rises.of(counter), seconds));
+    for (const auto member : {&PortCounters::hw, &PortCounters::ethtool, &PortCounters::pma}) {
+      const std::vector<Counter>& counters = port.counters.*member;
+      for (size_t i = 0; i < counters.size(); ++i) {
+        const Counter& counter = counters[i];
+        if (counter.row != nullptr && counter.row->gauge) continue;  // it has no rate
+        if (!is_superseded(counter, counters))
+          put(rates, rate_of(port, counter, rise_since(old.*member, counters, i), seconds));
       }
-    };
-    add_source(CounterSource::hw, old.hw, port.counters.hw);
-    add_source(CounterSource::ethtool, old.ethtool, port.counters.ethtool);
-    add_source(CounterSource::pma, old.pma, port.counters.pma);
+    }
     std::move(rates.begin(), rates.end(), std::back_inserter(all));
   }
   const auto moves = [](const Rate& rate) { return rate.per_second.value_or(0) > 0; };

@@ -15,7 +15,7 @@
 #include "ctl/verbs/inventory_verb.h"
 #include "judge/finding.h"
 #include "judge/report.h"
-#include "node/port_kind.h"
+#include "node/port.h"
 #include "node/state.h"
 #include "policy/config.h"
 
@@ -152,7 +152,7 @@ Json port_json(const Node& node, const Port& port, const Policy* policy, const C
               {"phys_state", nullptr},
               {"rate", port.rate},
               {"policy", nullptr},
-              {"left_alone", port.left_alone}};
+              {"left_alone", why_unmanageable(port)}};
   if (port.state) out["state"] = state_text(port);
   if (port.phys_state) out["phys_state"] = phys_state_text(*port.phys_state);
   if (own != nullptr) out["policy"] = own->name;

@@ -1,27 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the machine: one thread for each RDMA device, and one for the host (which devices exist, the topology, the
-// agent's state, addresses, the platform). Each publishes its newest reading under one mutex. A hung sysfs read or dead
-// firmware delays its own thread only. The caller's thread never does device I/O.
+// agent's state, addresses, the platform). Each publishes its newest reading, which no one changes any more, as a
+// pointer; the one mutex guards the pointers alone. A hung sysfs read or dead firmware delays its own thread only. The
+// caller's thread never does device I/O.
 #pragma once
 
-#include "exporter/collect/device_sampler.h"
-#include "policy/policy.h"
-#include "setting/change.h"
+#include "exporter/collect/device.h"
 
 namespace fabric::exporter {
-
-using Clock = std::chrono::steady_clock;
-
-// The newest attempt to read one group of values.
-struct CollectorRun {
-  // "rdma", "pma", "ethtool", "link", "settings", "topology", "agent", "network", "platform", "host", "reader", ...
-  std::string collector;
-  std::string device;  // empty: the host
-  bool success = true;
-  double seconds = 0;
-  std::string error;
-  bool operator==(const CollectorRun&) const = default;
-};
 
 struct DeviceAge {
   std::string device;

@@ -5,7 +5,7 @@
 #include "base/files.h"
 #include "judge/engine.h"
 #include "judge/health_state.h"
-#include "node/port_signals.h"
+#include "node/signals.h"
 
 namespace fabric::exporter {
 namespace {

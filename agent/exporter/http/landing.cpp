@@ -175,7 +175,7 @@ class Landing {
     std::string rows;
     size_t shown = 0, hidden = 0;
     for (const Port& port : node_.ports) {
-      if (port.virtual_function || shown == kMostPorts) ++hidden;
+      if (is_virtual(port) || shown == kMostPorts) ++hidden;
       else rows += row(port), ++shown;
     }
     if (shown == 0 && hidden == 0)

@@ -6,7 +6,7 @@
 #include "exporter/http/self.h"
 #include "judge/engine.h"
 #include "metrics/families.h"
-#include "node/port_signals.h"
+#include "node/signals.h"
 
 namespace fabric::exporter {
 namespace {

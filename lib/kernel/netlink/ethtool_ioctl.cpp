@@ -148,14 +148,19 @@ std::vector<Counter> Selection::of(View8 names, std::span<const uint64_t> values
   const size_t hash = std::hash<std::string_view>{}(as_text(names.first(count * ETH_GSTRING_LEN)));
   if (count != total_ || hash != hash_) {
     positions_.clear();
-    for (size_t i = 0; i < count; ++i)
-      if (const std::string_view name = name_at(names, i); wants_(name)) positions_.push_back({i, name});
+    for (size_t i = 0; i < count; ++i) {
+      Counter counter{name_at(names, i)};
+      if (wants_(counter)) positions_.push_back({i, counter});
+    }
     total_ = count;
     hash_ = hash;
   }
   std::vector<Counter> out;
   out.reserve(positions_.size());
-  for (const Position& position : positions_) out.push_back({position.name, values[position.at]});
+  for (const Position& position : positions_) {
+    out.push_back(position.counter);
+    out.back().value = values[position.at];
+  }
   return out;
 }
 
@@ -165,9 +170,10 @@ std::vector<Counter> Selection::of(const std::vector<Counter>& all) {
   total_ = all.size();
   hash_ = 0;
   for (size_t i = 0; i < all.size(); ++i) {
-    if (!wants_(all[i].name)) continue;
-    positions_.push_back({i, all[i].name});
-    out.push_back(all[i]);
+    Counter counter = all[i];
+    if (!wants_(counter)) continue;
+    positions_.push_back({i, counter});
+    out.push_back(counter);
   }
   return out;
 }

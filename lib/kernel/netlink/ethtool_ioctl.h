@@ -21,7 +21,8 @@ namespace fabric::ethtool {
 // The wanted statistics of a netdev. Their positions are looked up again only when the driver's names have changed.
 class Selection {
  public:
-  using Wants = std::function<bool(std::string_view name)>;
+  // Whether to keep the counter, of which only the name is known; it may find out what the counter means.
+  using Wants = std::function<bool(Counter& counter)>;
   explicit Selection(Wants wants) : wants_(std::move(wants)) {}
 
   // The wanted ones of pair_statistics(names, values), and of a whole reading.
@@ -31,7 +32,7 @@ class Selection {
   // Newest reading: the number of all statistics, and the position of each wanted one.
   struct Position {
     size_t at;
-    CounterName name;
+    Counter counter;  // without its value
   };
   [[nodiscard]] size_t total() const { return total_; }
   [[nodiscard]] std::span<const Position> positions() const { return positions_; }

@@ -11,34 +11,33 @@ using enum CounterClass;
 using namespace metrics;
 constexpr CounterSource hw = CounterSource::hw;
 
-constexpr CounterRow kRows[] = {
-    {hw, "rx_bytes_cnt", none, 64, &kRdmaBytes, kRx},
-    {hw, "tx_bytes_cnt", none, 64, &kRdmaBytes, kTx},
-    {hw, "rx_packets_cnt", none, 64, &kRdmaPackets, kRx},
-    {hw, "tx_packets_cnt", none, 64, &kRdmaPackets, kTx},
-    {hw, "hw_rx_bytes_cnt", none, 64, &kRdmaBytes, kRx},
-    {hw, "hw_tx_bytes_cnt", none, 64, &kRdmaBytes, kTx},
-    {hw, "hw_rx_packets_cnt", none, 64, &kRdmaPackets, kRx},
-    {hw, "hw_tx_packets_cnt", none, 64, &kRdmaPackets, kTx},
-    raw(hw, "tx_reqs_cnt", none, 64, "Requests sent."),
-    raw(hw, "rx_disable_drop_cnt", none, 64, "Packets received that were dropped because the device was off."),
-    raw(hw, "tx_disable_drop_cnt", none, 64, "Packets to send that were dropped because the device was off."),
-    raw(hw, "rx_bps_limit_drop_cnt", none, 64,
-        "Packets received that were dropped at the bandwidth limit of the instance."),
-    raw(hw, "tx_bps_limit_drop_cnt", none, 64,
-        "Packets to send that were dropped at the bandwidth limit of the instance."),
-    raw(hw, "rx_pps_limit_drop_cnt", none, 64,
-        "Packets received that were dropped at the packet rate limit of the instance."),
-    raw(hw, "tx_pps_limit_drop_cnt", none, 64,
-        "Packets to send that were dropped at the packet rate limit of the instance."),
-};
+constexpr CounterOrigin kHwStats{"infiniband/hw/erdma/erdma_verbs.c erdma_query_hw_stats()", "not documented"};
 
-constexpr CounterOrigin kOrigins[] = {
-    {"rx_bytes_cnt", "infiniband/hw/erdma/erdma_verbs.c erdma_query_hw_stats()", "not documented"},
+constexpr CounterRow kRows[] = {
+    {hw, "rx_bytes_cnt", kHwStats, none, 64, &kRdmaBytes, kRx},
+    {hw, "tx_bytes_cnt", kHwStats, none, 64, &kRdmaBytes, kTx},
+    {hw, "rx_packets_cnt", kHwStats, none, 64, &kRdmaPackets, kRx},
+    {hw, "tx_packets_cnt", kHwStats, none, 64, &kRdmaPackets, kTx},
+    {hw, "hw_rx_bytes_cnt", kHwStats, none, 64, &kRdmaBytes, kRx},
+    {hw, "hw_tx_bytes_cnt", kHwStats, none, 64, &kRdmaBytes, kTx},
+    {hw, "hw_rx_packets_cnt", kHwStats, none, 64, &kRdmaPackets, kRx},
+    {hw, "hw_tx_packets_cnt", kHwStats, none, 64, &kRdmaPackets, kTx},
+    raw(hw, "tx_reqs_cnt", kHwStats, none, 64, "Requests sent."),
+    raw(hw, "rx_disable_drop_cnt", kHwStats, none, 64,
+        "Packets received that were dropped because the device was off."),
+    raw(hw, "tx_disable_drop_cnt", kHwStats, none, 64, "Packets to send that were dropped because the device was off."),
+    raw(hw, "rx_bps_limit_drop_cnt", kHwStats, none, 64,
+        "Packets received that were dropped at the bandwidth limit of the instance."),
+    raw(hw, "tx_bps_limit_drop_cnt", kHwStats, none, 64,
+        "Packets to send that were dropped at the bandwidth limit of the instance."),
+    raw(hw, "rx_pps_limit_drop_cnt", kHwStats, none, 64,
+        "Packets received that were dropped at the packet rate limit of the instance."),
+    raw(hw, "tx_pps_limit_drop_cnt", kHwStats, none, 64,
+        "Packets to send that were dropped at the packet rate limit of the instance."),
 };
 
 }  // namespace
 
-const CounterTable kErdmaCounters{.vendor = "Alibaba eRDMA", .drivers = {"erdma"}, .rows = kRows, .origins = kOrigins};
+const CounterTable kErdmaCounters{.vendor = "Alibaba eRDMA", .drivers = {"erdma"}, .rows = kRows};
 
 }  // namespace fabric

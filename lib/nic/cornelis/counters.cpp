@@ -5,19 +5,16 @@
 namespace fabric {
 namespace {
 
-constexpr CounterRow kRows[] = {
-    raw(CounterSource::pma, "local_link_integrity_errors", CounterClass::none, 64,
-        "Link-level retransmissions (C_DC_RX_REPLAY); elsewhere this file counts exceeded error limits."),
-};
+constexpr CounterOrigin kPmaAnswer{"infiniband/hw/hfi1/mad.c pma_get_opa_port_ectrs(), C_DC_RX_REPLAY",
+                                   "a reload of the driver, or a fabric manager"};
 
-constexpr CounterOrigin kOrigins[] = {
-    {"local_link_integrity_errors", "infiniband/hw/hfi1/mad.c pma_get_opa_port_ectrs(), C_DC_RX_REPLAY",
-     "a reload of the driver, or a fabric manager"},
+constexpr CounterRow kRows[] = {
+    raw(CounterSource::pma, "local_link_integrity_errors", kPmaAnswer, CounterClass::none, 64,
+        "Link-level retransmissions (C_DC_RX_REPLAY); elsewhere this file counts exceeded error limits."),
 };
 
 }  // namespace
 
-const CounterTable kHfi1Counters{
-    .vendor = "Cornelis hfi1", .drivers = {"hfi1"}, .rows = kRows, .origins = kOrigins, .exclusive = true};
+const CounterTable kHfi1Counters{.vendor = "Cornelis hfi1", .drivers = {"hfi1"}, .rows = kRows, .exclusive = true};
 
 }  // namespace fabric

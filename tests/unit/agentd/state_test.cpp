@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "support/ports.h"
 #include "support/test.h"
 #include "support/tree.h"
 

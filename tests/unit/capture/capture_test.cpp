@@ -13,7 +13,7 @@
 #include "kernel/netlink/rtnl.h"
 #include "node/scan.h"
 #include "node/state.h"
-#include "node/topology_reader.h"
+#include "node/topology.h"
 #include "policy/config.h"
 #include "support/netns.h"
 #include "support/sim_nic.h"

@@ -7,7 +7,7 @@
 #include "kernel/netlink/dcbnl.h"
 #include "kernel/netlink/rtnl.h"
 #include "node/neighbor_state.h"
-#include "node/scan_port.h"
+#include "node/port_reader.h"
 #include "support/netns.h"
 #include "support/test.h"
 #include "support/tree.h"

@@ -10,7 +10,7 @@
 #include "node/optics_state.h"
 #include "node/pci_state.h"
 #include "node/state.h"
-#include "node/topology_reader.h"
+#include "node/topology.h"
 #include "policy/cabling.h"
 #include "policy/config.h"
 #include "support/lldp_frame.h"

@@ -7,6 +7,7 @@
 #include "base/parse.h"
 #include "ctl/verbs.h"
 #include "ctl/verbs/samples.h"
+#include "support/counters.h"
 #include "support/golden.h"
 #include "support/test.h"
 #include "support/tree.h"
@@ -25,6 +26,7 @@ Node node(std::vector<Counter> hw, std::vector<Counter> ethtool = {}, std::vecto
   port.counters.hw = std::move(hw);
   port.counters.ethtool = std::move(ethtool);
   port.counters.pma = std::move(pma);
+  test::resolve(port);
   return out;
 }
 

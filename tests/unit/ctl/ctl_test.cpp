@@ -22,6 +22,7 @@
 #include "policy/config.h"
 #include "support/golden.h"
 #include "support/healthy_node.h"
+#include "support/ports.h"
 #include "support/sim_nic.h"
 #include "support/test.h"
 #include "support/tree.h"
@@ -435,12 +436,12 @@ TEST(CtlTopo, AMachineThatIsTooLargeIsNotAnEmptyOne) {
 
 TEST(CtlText, UnmanagedPortsHaveAReason) {
   Healthy node;
-  node.now.ports[1].left_alone = "subfunction (mlx5_core.sf.4): set on its function 0000:24:00.0";
-  node.now.ports[1].virtual_function = true;
+  test::make_virtual(node.now.ports[1]);
+  node.now.ports[1].owner = "0000:24:00.0";
   node.policy.ports[0].match.rdma = {"mlx5_[0-2]"};
   EXPECT_EQ(unmanaged_text(node.now, node.policy, {}),
             "mlx5_3/1: unmanaged: no [[port]] entry matches\n"
-            "mlx5_1/1: unmanaged: subfunction (mlx5_core.sf.4): set on its function 0000:24:00.0\n");
+            "mlx5_1/1: unmanaged: virtual function: set on its physical function 0000:24:00.0\n");
   SettingState& pfc = node.now.agent->ports["mlx5_0/1"]["pfc"];
   pfc.outcome = "in_sync";
   pfc.drifts = {{"process", 2}, {"link", 1}};

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "exporter/collect/device_reader.h"
-
+#include "exporter/collect/device.h"
 #include "support/sim_rdma.h"
 #include "support/slow_nics.h"
 #include "support/test.h"

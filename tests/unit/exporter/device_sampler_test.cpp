@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The burst sampler: the histograms of one device, its pace, and what a sample reads.
-#include "exporter/collect/device_sampler.h"
-
 #include <numeric>
 
+#include "exporter/collect/device.h"
 #include "metrics/families.h"
 #include "metrics/text.h"
 #include "node/counter_reader.h"
+#include "support/ports.h"
 #include "support/running_collector.h"
 #include "support/series.h"
 #include "support/sim_rdma.h"
@@ -113,7 +113,8 @@ TEST_F(Sampling, ADeviceThatHangsDelaysOnlyItself) {
 TEST_F(Sampling, OfABondEachMemberHasTheCountersOfItsNetdev) {
   nics.statistics->fail("bond0", EOPNOTSUPP);
   std::vector<Port> bonded{port_of("mlx5_0", "bond0"), port_of("mlx5_0", "eth2"), port_of("mlx5_0", "eth3")};
-  for (Port& port : bonded) port.bond = "bond0";
+  test::make_bond(bonded[0]);
+  for (size_t i : {1, 2}) test::make_member(bonded[i]);
   Sampled device(nics, "mlx5_0", bonded);
   device.sample(2);
   nics.statistics->set("eth3", "rx_prio3_pause_duration", 9'000);
@@ -212,14 +213,14 @@ TEST_F(Sampling, ADeviceThatCannotBeReadHasNoAge) {
 }
 
 CounterAccess sampling(const Kernel& kernel, Netlink* rdma, ethtool::Statistics* statistics) {
-  return {.root = kernel.root, .rdma = rdma, .statistics = statistics, .sampling = true};
+  return {.root = kernel.root, .rdma = rdma, .statistics = statistics};
 }
 
 // The reader alone: what it does not read.
 TEST_F(Sampling, NamesAreReadOnceASecondAndFollowed) {
   auto kernel = nics.open()(nics.tree.path());
   ASSERT_TRUE(kernel.ok());
-  PortReader reader(sampling(*kernel, nullptr, kernel->statistics.get()), ports[0]);
+  BurstReader reader(sampling(*kernel, nullptr, kernel->statistics.get()), ports[0]);
   const auto start = Pace::Clock::now();
   nics.statistics->set("eth2", "rx_prio3_pause_duration", 5);
   auto names = [&](Pace::Clock::time_point now) {
@@ -241,10 +242,10 @@ TEST_F(Sampling, ThePortsOwnBytesAreReadWhereTheDriverCountsNone) {
   nics.tree.file("sys/class/infiniband/mlx5_0/ports/1/counters/symbol_error", "0\n");
   auto kernel = nics.open()(nics.tree.path());
   ASSERT_TRUE(kernel.ok());
-  PortReader without(sampling(*kernel, nullptr, kernel->statistics.get()), ports[0]);
+  BurstReader without(sampling(*kernel, nullptr, kernel->statistics.get()), ports[0]);
   EXPECT_EQ(without.read(Pace::Clock::now()).counters.pma, (std::vector<Counter>{{"port_rcv_data", 250}}));
   nics.statistics->set("eth2", "rx_vport_rdma_unicast_bytes", 1000);
-  PortReader with(sampling(*kernel, nullptr, kernel->statistics.get()), ports[0]);
+  BurstReader with(sampling(*kernel, nullptr, kernel->statistics.get()), ports[0]);
   EXPECT_TRUE(with.read(Pace::Clock::now()).counters.pma.empty()) << "each of these files is a firmware command";
 }
 
@@ -258,10 +259,10 @@ TEST_F(Sampling, BytesThatTellOfNoBurstDoNotStandForThePortsOwn) {
   rdma.devices[0].ports[1].counters = {{"rx_bytes", 1000}, {"tx_bytes", 1000}};
   Port port = ports[0];
   port.kernel_driver = "bnxt_en";
-  PortReader once(sampling(*kernel, &rdma, kernel->statistics.get()), port);
+  BurstReader once(sampling(*kernel, &rdma, kernel->statistics.get()), port);
   EXPECT_EQ(once.read(Pace::Clock::now()).counters.pma, (std::vector<Counter>{{"port_rcv_data", 250}}));
   rdma.devices[0].ports[1].counters.push_back({"rx_roce_only_bytes", 900});
-  PortReader always(sampling(*kernel, &rdma, kernel->statistics.get()), port);
+  BurstReader always(sampling(*kernel, &rdma, kernel->statistics.get()), port);
   EXPECT_TRUE(always.read(Pace::Clock::now()).counters.pma.empty());
 }
 
@@ -269,7 +270,7 @@ TEST_F(Sampling, BytesThatTellOfNoBurstDoNotStandForThePortsOwn) {
 TEST_F(Sampling, EachSourceHasTheTimeOfItsOwnAnswer) {
   auto kernel = nics.open()(nics.tree.path());
   ASSERT_TRUE(kernel.ok());
-  PortReader reader(sampling(*kernel, nullptr, kernel->statistics.get()), ports[0]);
+  BurstReader reader(sampling(*kernel, nullptr, kernel->statistics.get()), ports[0]);
   nics.statistics->hang("eth2");
   std::thread later([&] {
     while (!nics.statistics->is_waiting("eth2")) std::this_thread::sleep_for(1ms);
@@ -287,13 +288,7 @@ TEST_F(Sampling, EachSourceHasTheTimeOfItsOwnAnswer) {
 TEST_F(Sampling, ADeviceThatWasMadeAnewIsReadOn) {
   auto kernel = nics.open()(nics.tree.path());
   ASSERT_TRUE(kernel.ok());
-  for (const bool samples : {true, false}) {
-    test::SimRdma rdma;
-    test::SimRdmaDevice device;
-    device.name = "mlx5_7";
-    device.ports[1].counters = {{"np_cnp_sent", 5}};
-    rdma.devices[3] = device;
-    PortReader reader({.root = kernel->root, .rdma = &rdma, .sampling = samples}, port_of("mlx5_7", "eth2"));
+  const auto follow = [&](auto reader, test::SimRdma& rdma, const test::SimRdmaDevice& device) {
     const auto start = Pace::Clock::now();
     EXPECT_EQ(reader.read(start).counters.hw.size(), 1u);
     rdma.devices.clear();
@@ -302,12 +297,22 @@ TEST_F(Sampling, ADeviceThatWasMadeAnewIsReadOn) {
         << "what this one counts is no rise of what the other has counted";
     EXPECT_EQ(reader.read(start + 12s).counters.hw.size(), 1u) << "under another index";
     rdma.devices.clear();
-    const PortReading away = reader.read(start + 13s);
+    const auto away = reader.read(start + 13s);
     EXPECT_TRUE(away.counters.hw.empty());
     EXPECT_FALSE(std::ranges::all_of(away.attempts, &Attempt::success));
     rdma.devices[5] = device;
     EXPECT_TRUE(reader.read(start + 24s).counters.hw.empty());
     EXPECT_EQ(reader.read(start + 60s).counters.hw.size(), 1u) << "it was away for a moment";
+  };
+  test::SimRdmaDevice device;
+  device.name = "mlx5_7";
+  device.ports[1].counters = {{"np_cnp_sent", 5}};
+  for (const bool samples : {true, false}) {
+    test::SimRdma rdma;
+    rdma.devices[3] = device;
+    const CounterAccess access{.root = kernel->root, .rdma = &rdma};
+    if (samples) follow(BurstReader(access, port_of("mlx5_7", "eth2")), rdma, device);
+    else follow(PortReader(access, port_of("mlx5_7", "eth2")), rdma, device);
   }
 }
 
@@ -317,7 +322,7 @@ TEST_F(Sampling, ThePortsOwnBytesAreReadNoMoreOnceTheDriverTellsItsOwn) {
   nics.statistics->fail("eth2", EBUSY);
   auto kernel = nics.open()(nics.tree.path());
   ASSERT_TRUE(kernel.ok());
-  PortReader reader(sampling(*kernel, nullptr, kernel->statistics.get()), ports[0]);
+  BurstReader reader(sampling(*kernel, nullptr, kernel->statistics.get()), ports[0]);
   const auto start = Pace::Clock::now();
   EXPECT_EQ(reader.read(start).counters.pma.size(), 1u);
   nics.statistics->fail("eth2", 0);

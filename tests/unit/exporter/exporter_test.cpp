@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The exporter from a tree to its page.
-#include "exporter/collect/host_reader.h"
+#include "exporter/collect/host.h"
 #include "exporter/setup.h"
 #include "exporter/uevent.h"
 #include "node/optics_state.h"

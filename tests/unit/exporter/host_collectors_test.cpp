@@ -5,7 +5,7 @@
 #include <mutex>
 
 #include "judge/engine.h"
-#include "exporter/collect/host_reader.h"
+#include "exporter/collect/host.h"
 #include "judge/report.h"
 #include "judge/view.h"
 #include "node/neighbor_state.h"

@@ -82,7 +82,7 @@ TEST(ManyDevices, TheExporterReadsTheFirst) {
   EXPECT_EQ(snapshot.node.ports.size(), 128u);
   EXPECT_EQ(snapshot.node.ports.back().rdma, "mlx5_139")
       << "functions for guests are left out first, then in natural order";
-  for (const Port& port : snapshot.node.ports) EXPECT_FALSE(port.virtual_function) << port.rdma;
+  for (const Port& port : snapshot.node.ports) EXPECT_EQ(port.role, PortRole::physical) << port.rdma;
   EXPECT_TRUE(std::ranges::any_of(snapshot.runs, [](const exporter::CollectorRun& run) {
     return run.collector == "devices" && !run.success && run.error.starts_with("12 RDMA devices");
   }));

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The facts of the group "host", read from trees with files as kernels, distributions and packages write them.
-#include "node/host_cpu.h"
-#include "node/host_limits.h"
-#include "node/host_systemd.h"
-#include "node/host_unit_file.h"
+#include "node/host.h"
 #include "node/scan.h"
+#include "node/services.h"
+#include "node/systemd.h"
 #include "support/test.h"
 #include "support/tree.h"
 

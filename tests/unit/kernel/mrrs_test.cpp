@@ -8,6 +8,7 @@
 #include "node/scan.h"
 #include "node/state.h"
 #include "policy/config.h"
+#include "support/ports.h"
 #include "support/sim_files.h"
 #include "support/sim_nic_bed.h"
 #include "support/test.h"
@@ -298,7 +299,8 @@ TEST_F(KeepPci, OnlyPublishesInAuditMode) {
 
 TEST_F(KeepPci, WritesTheFunctionsOfABondsMembers) {
   Port bond = bed.port;
-  bond.netdev = bond.bond = bed.port.bond = "bond0";
+  test::make_bond(bond);
+  test::make_member(bed.port);
   environment.scan = [&](const Policy&) {
     Node node = scanned();
     node.ports.insert(node.ports.begin(), bond);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The platform's facts, from trees as kernels show them, and from trees that no kernel shows.
+#include "node/platform.h"
+
 #include "node/pci_state.h"
-#include "node/platform_reader.h"
 #include "node/scan.h"
 #include "support/test.h"
 #include "support/tree.h"

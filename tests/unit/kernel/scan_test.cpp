@@ -87,7 +87,7 @@ TEST_F(ScanOfANic, CapturedTree) {
   EXPECT_EQ(port.counters.hw, (std::vector<Counter>{{"np_cnp_sent", 12}}));
   EXPECT_EQ(port.counters.pma, (std::vector<Counter>{{"port_rcv_data", 99}}));
   EXPECT_EQ(port.counters.carrier_down, 3u);
-  EXPECT_FALSE(port.virtual_function);
+  EXPECT_EQ(port.role, PortRole::physical);
   EXPECT_EQ(port.unread, std::vector<std::string>{});
   EXPECT_EQ(node.unseen, std::vector<std::string>{});
   EXPECT_FALSE(node.agent);
@@ -226,8 +226,8 @@ TEST_F(Scan, VirtualFunctionsAreMarked) {
   tree.link(function + "/physfn", "../0000:20:02.0");
   add_rdma(tree, "mlx5_4", function);
   const Port port = scanned().ports.at(0);
-  EXPECT_TRUE(port.virtual_function);
-  EXPECT_EQ(port.left_alone, "virtual function: set on its physical function 0000:20:02.0");
+  EXPECT_EQ(port.role, PortRole::virtual_function);
+  EXPECT_EQ(why_unmanageable(port), "virtual function: set on its physical function 0000:20:02.0");
 }
 
 TEST_F(Scan, SubfunctionsBelongToTheirFunction) {
@@ -235,11 +235,11 @@ TEST_F(Scan, SubfunctionsBelongToTheirFunction) {
   tree.folder(function + "/mlx5_core.sf.4");
   add_rdma(tree, "mlx5_4", function + "/mlx5_core.sf.4");
   const Port port = scanned().ports.at(0);
-  EXPECT_TRUE(port.virtual_function);
-  EXPECT_EQ(port.left_alone, "subfunction (mlx5_core.sf.4): set on its function 0000:24:00.0");
+  EXPECT_EQ(port.role, PortRole::subfunction);
+  EXPECT_EQ(why_unmanageable(port), "subfunction (mlx5_core.sf.4): set on its function 0000:24:00.0");
 }
 
-TEST_F(ScanOfANic, TheRoleIsComputeBelowAGpusHostBridge) {
+TEST_F(ScanOfANic, ItServesGpusBelowAGpusHostBridge) {
   // The NIC is below pci0000:20.
   const auto other = add_pci(tree, {"pci0000:40", "0000:41:00.0", "0x15b3", "0x1019", "0x020000", "1"});
   add_rdma(tree, "mlx5_1", other);
@@ -247,10 +247,10 @@ TEST_F(ScanOfANic, TheRoleIsComputeBelowAGpusHostBridge) {
   const Node node = scanned();
   ASSERT_EQ(node.ports.size(), 2u);
   EXPECT_EQ(node.ports[0].pci_id, "15b3:1021");
-  EXPECT_EQ(node.ports[0].role, "compute");
+  EXPECT_EQ(node.ports[0].serves, "compute");
   EXPECT_EQ(node.ports[1].pci_id, "15b3:1019");
-  EXPECT_EQ(node.ports[1].role, "host") << "the same socket is no shared host bridge";
-  EXPECT_EQ(scanned({.topology = false}).ports[0].role, "");
+  EXPECT_EQ(node.ports[1].serves, "host") << "the same socket is no shared host bridge";
+  EXPECT_EQ(scanned({.topology = false}).ports[0].serves, "");
 }
 
 // What bond_set_slave_link and mlx5's lag leave in sysfs.
@@ -290,8 +290,10 @@ TEST_F(ScanOfABond, TheMembersArePortsOfTheirOwn) {
   for (const Node& node : {scanned({.members = true}), by_netlink()}) {
     ASSERT_EQ(node.ports.size(), 3u) << "a member without RDMA is none of ours";
     EXPECT_EQ(node.ports[0].id(), "mlx5_bond_0/1");
+    EXPECT_EQ(node.ports[0].role, PortRole::bond);
     EXPECT_EQ(node.ports[0].bond, "bond0");
     EXPECT_EQ(node.ports[0].netdev, "bond0");
+    EXPECT_EQ(node.ports[2].role, PortRole::bond_member);
     EXPECT_EQ(node.ports[2].id(), "mlx5_bond_0/1@ens1f1np1");
     EXPECT_EQ(node.ports[2].pci, "0000:24:00.1");
     EXPECT_EQ(node.ports[2].ifindex, 6);
@@ -352,16 +354,16 @@ TEST_F(ScanOfANic, BrokenFilesCostThemselvesOnly) {
 // The E-Switch's ports for virtual functions show up as ports of the PF's device; their settings belong to the PF.
 TEST_F(ScanOfANic, RepresentorsAndIwarpAreTold) {
   tree.file("sys/class/net/eth0/phys_port_name", "p0\n");
-  EXPECT_FALSE(scanned().ports.at(0).virtual_function);
+  EXPECT_EQ(scanned().ports.at(0).role, PortRole::physical);
   EXPECT_FALSE(scanned().ports.at(0).iwarp);
   tree.file("sys/class/net/eth0/phys_port_name", "c1pf0vf3\n");
   tree.file("sys/class/infiniband/mlx5_0/node_type", "4: RNIC\n");
-  EXPECT_TRUE(scanned().ports.at(0).virtual_function);
+  EXPECT_EQ(scanned().ports.at(0).role, PortRole::representor);
   EXPECT_TRUE(scanned().ports.at(0).iwarp);
   tree.file("sys/class/infiniband/mlx5_0/node_type", "6: UNKNOWN\n");
-  EXPECT_TRUE(names({scanned().ports.at(0).left_alone}, "representor"));
+  EXPECT_EQ(scanned().ports.at(0).role, PortRole::representor);
   tree.remove("sys/class/net/eth0/phys_port_name");
-  EXPECT_TRUE(names({scanned().ports.at(0).left_alone}, "usNIC"));
+  EXPECT_TRUE(names({why_unmanageable(scanned().ports.at(0))}, "usNIC"));
 }
 
 // The same NIC with netlink: what the kernel says there comes before the files.
@@ -414,7 +416,8 @@ TEST_F(ScanWithNetlink, ANetdevThatIsNotOfThisNamespaceIsLeftAlone) {
   const Node node = scan(kernel);
   ASSERT_EQ(node.ports.size(), 1u);
   EXPECT_EQ(node.ports[0].netdev, "") << "one of that name here would be another";
-  EXPECT_TRUE(has(node.ports[0].left_alone, "another network namespace"));
+  EXPECT_EQ(node.ports[0].role, PortRole::netdev_elsewhere);
+  EXPECT_TRUE(has(why_unmanageable(node.ports[0]), "another network namespace"));
   EXPECT_EQ(node.ports[0].counters.hw.size(), 2u);
 }
 
@@ -433,7 +436,7 @@ TEST_F(ScanWithNetlink, ANetdevThatAContainerHasIsNotTheOneOfThatNameHere) {
   EXPECT_EQ(port.netdev, "")
       << "eth0 of this namespace is the management network's, and nothing is written or read of it";
   EXPECT_FALSE(port.qos.pfc || port.carrier);
-  EXPECT_TRUE(has(port.left_alone, "another network namespace"));
+  EXPECT_TRUE(has(why_unmanageable(port), "another network namespace"));
 }
 
 TEST_F(Scan, TheRunningMachineWhateverItHas) {

@@ -3,7 +3,8 @@
 #include <linux/devlink.h>
 #include <linux/genetlink.h>
 
-#include "node/scan_port.h"
+#include "node/port_reader.h"
+#include "support/ports.h"
 #include "support/test.h"
 #include "support/tree.h"
 
@@ -92,7 +93,7 @@ TEST_F(Cards, AreNamedByTheirVpdElseByTheirAddress) {
   EXPECT_EQ(read(port_at("0000:24:00.0", "mac:a")).card, "serial:MT2244X12345/0.1");
   EXPECT_EQ(read(port_at("0000:25:00.0", "mac:b")).card, "mac:b");
   Port virtual_function = port_at("0000:24:00.0", "mac:c");
-  virtual_function.virtual_function = true;
+  test::make_virtual(virtual_function);
   EXPECT_EQ(read(virtual_function).card, "mac:c");
 }
 

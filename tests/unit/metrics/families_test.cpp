@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "metrics/families.h"
 
+#include "support/counters.h"
 #include "support/series.h"
 #include "support/test.h"
 
@@ -21,7 +22,8 @@ Port port(const std::string& device) {
 Series of_link(const Port& one) {
   return series_of([&](FamilySet& set) { add_link(set, one); });
 }
-Series of_counters(const Port& one) {
+Series of_counters(Port one) {
+  test::resolve(one);
   return series_of([&](FamilySet& set) { add_counters(set, one); });
 }
 Series of_report(const Report& report, const Published& published = {}) {
@@ -172,6 +174,7 @@ TEST(Families, InfoCarriesWhatMayChangeAndNothingElseDoes) {
   p.counters.hw = {{"np_cnp_sent", 1}};
   FamilySet set;
   add_link(set, p);
+  test::resolve(p);
   add_counters(set, p);
   add_raw_counters(set, p, RawCounters::all);
   for (const auto& [key, value] : series(set)) {
@@ -192,6 +195,7 @@ TEST(Families, CountersGetBaseUnitsAndCommonNames) {
                         {"rx_vport_rdma_multicast_bytes", 20},
                         {"rx_steer_missed_packets", 1}};
   FamilySet set;
+  test::resolve(p);
   add_counters(set, p);
   add_raw_counters(set, p, RawCounters::all);
   std::string at = ",device=mlx5_0,port=1";
@@ -353,6 +357,7 @@ TEST(Families, EqualSettingsHaveEqualHashes) {
 TEST(Families, ByDefaultOnlyCountersWithoutACommonNameAreRaw) {
   Port p = port("mlx5_0");
   p.counters.hw = {{"np_cnp_sent", 1}, {"unheard_of", 2}};
+  test::resolve(p);
   const Series raw = series_of([&](FamilySet& set) { add_raw_counters(set, p, RawCounters::unmapped); });
   EXPECT_EQ(raw, (Series{{"fabric_rdma_hw_counters_total,device=mlx5_0,port=1,counter=unheard_of", 2}}));
 }
@@ -362,6 +367,7 @@ TEST(Families, WhatBroadcomRepeatsInPortCountersHasNoSeries) {
   p.kernel_driver = "bnxt_en";
   p.counters.pma = {{"symbol_error", 256}, {"port_rcv_errors", 3}, {"unheard_of", 2}};
   EXPECT_EQ(of_counters(p), Series{});
+  test::resolve(p);
   const Series raw = series_of([&](FamilySet& set) { add_raw_counters(set, p, RawCounters::unmapped); });
   EXPECT_EQ(raw, (Series{{"fabric_port_pma_total,device=bnxt_re0,port=1,counter=unheard_of", 2}}));
 }
@@ -401,6 +407,7 @@ TEST(Families, ALimitCostsTheRawCountersFirst) {
     node.ports.push_back(std::move(p));
   }
   FamilySet set(20 * 5);  // info, state, up, one named counter, and a third of the raw ones
+  test::resolve(node);
   add_node(set, node, {}, test::kEverything);
   EXPECT_EQ(set.dropped_by_limit(), 40u);
   std::map<std::string_view, size_t> sizes;

@@ -6,6 +6,7 @@
 #include "exporter/http/page.h"
 #include "support/diagnosed.h"
 #include "support/golden.h"
+#include "support/ports.h"
 
 namespace fabric::exporter {
 namespace {
@@ -155,7 +156,7 @@ TEST(Landing, AHugeNodeHasAPageOfBoundedSize) {
     port.rdma = "mlx5_" + std::to_string(100 + i);
     port.state = 1;
     port.unread = {"reason " + std::to_string(i)};
-    port.virtual_function = i % 2 == 0;
+    if (i % 2 == 0) test::make_virtual(port);
     huge.machine.now.ports.push_back(port);
   }
   const std::string page = huge.page();

@@ -108,6 +108,7 @@ Node everything() {
                     kPmaCounters.rows})
     for (const CounterRow& row : rows) test::list(port, row.source).push_back({test::on_priority_3(row.name), value++});
   port.counters.pma.push_back({"port_unheard_of", 7});
+  test::resolve(port);
   port.pci = "0000:17:00.0";
   port.link_status = LinkStatus{false, "No cable", "", 4};
   port.fec = FecStatus{"rs", true, {1, {1, 0}}, {2, {2, 0}}, {3, {3, 0}}};

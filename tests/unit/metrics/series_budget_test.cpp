@@ -6,6 +6,7 @@
 #include "nic/counter_catalogue.h"
 #include "support/golden.h"
 #include "support/healthy_node.h"
+#include "support/ports.h"
 #include "support/series.h"
 #include "support/test.h"
 
@@ -99,12 +100,12 @@ test::Healthy bonded(int rails) {
   std::vector<Port> ports;
   for (const Port& whole : out.now.ports) {
     Port& bond = ports.emplace_back(whole);
-    bond.netdev = bond.bond = "bond" + std::to_string(ports.size());
+    test::make_bond(bond, "bond" + std::to_string(ports.size()));
     bond.counters.ethtool.clear();
     bond.fec.reset();
     bond.module.reset();
     Port member = whole;
-    member.bond = ports.back().netdev;
+    test::make_member(member, ports.back().netdev);
     member.counters.hw.clear();
     member.counters.pma.clear();
     for (const char* end : {"f0", "f1"}) {

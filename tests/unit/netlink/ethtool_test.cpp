@@ -104,7 +104,7 @@ Bytes names_of(const std::vector<std::string>& names) {
 
 TEST(Selection, LooksAtTheNamesOnlyWhenTheyAreOthers) {
   unsigned looked = 0;
-  Selection selection([&](std::string_view name) { return ++looked, name.starts_with("rx"); });
+  Selection selection([&](Counter& each) { return ++looked, each.name.text().starts_with("rx"); });
   const std::array<uint64_t, 3> first{1, 2, 3}, second{4, 5, 6};
   const Bytes names = names_of({"rx_a", "tx_a", "rx_b"});
   EXPECT_EQ(selection.of(names, first), (std::vector<Counter>{{"rx_a", 1}, {"rx_b", 3}}));
@@ -123,7 +123,7 @@ TEST(Selection, LooksAtTheNamesOnlyWhenTheyAreOthers) {
 }
 
 TEST(Selection, OfAReadingThatHasItsNamesAlready) {
-  Selection selection([](std::string_view name) { return name != "b"; });
+  Selection selection([](Counter& each) { return each.name != "b"; });
   EXPECT_EQ(selection.of(std::vector<Counter>{{"a", 1}, {"b", 2}, {"c", 3}}),
             (std::vector<Counter>{{"a", 1}, {"c", 3}}));
   EXPECT_EQ(selection.total(), 3u);
@@ -164,7 +164,7 @@ TEST_F(Veth, HasStatisticsForThoseWhoWantSome) {
   auto all = kernel.statistics->read("veth0");
   ASSERT_TRUE(all.ok()) << all.error().text();
   unsigned looked = 0;
-  Selection selection([&](std::string_view name) { return ++looked, name == "peer_ifindex"; });
+  Selection selection([&](Counter& each) { return ++looked, each.name == "peer_ifindex"; });
   for (int reading = 0; reading < 3; ++reading) {
     auto some = kernel.statistics->read("veth0", selection);
     ASSERT_TRUE(some.ok()) << some.error().text();

@@ -7,7 +7,7 @@
 
 #include "kernel/kernel.h"
 #include "kernel/netlink/rtnl.h"
-#include "node/scan_port.h"
+#include "node/port_reader.h"
 #include "support/netns.h"
 #include "support/test.h"
 

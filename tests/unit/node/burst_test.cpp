@@ -5,6 +5,7 @@
 #include "metrics/families.h"
 #include "metrics/text.h"
 #include "node/pace.h"
+#include "support/counters.h"
 #include "support/series.h"
 #include "support/test.h"
 
@@ -53,6 +54,7 @@ struct Mlx5 {
                    {"rx_vport_rdma_multicast_bytes", 11},
                    {"rx_prio3_discards", discards},
                    {"rx_discards_phy", port_discards}};
+    test::resolve(out, "mlx5_core");
     return out;
   }
 };
@@ -282,6 +284,7 @@ TEST_F(Bursts, NicsThatCountFramesAndNoTimeHaveTheirPeak) {
   BurstMeter ice("ice");
   PortCounters counters;
   counters.ethtool = {{"rx_priority_3_xoff.nic", 0}};
+  test::resolve(counters, "ice");
   ice.take(now, counters);
   counters.ethtool[0].value = 40;
   ice.take(now += 10ms, counters);
@@ -294,6 +297,7 @@ TEST_F(Bursts, StatisticsThatComeOnceASecondAreNoBursts) {
   BurstMeter bnxt("bnxt_en");
   PortCounters counters;
   counters.ethtool = {{"pfc_pri3_rx_duration_us", 0}};
+  test::resolve(counters, "bnxt_en");
   for (int i = 0; i <= 100; ++i, now += 100ms) {
     if (i % 10 == 5) counters.ethtool[0].value += 100'000;
     bnxt.take(now, counters);
@@ -320,6 +324,7 @@ TEST(BurstSeries, AreAsManyAsIsSaid) {
       for (const char* name : {"np_cnp_sent", "rp_cnp_handled", "np_ecn_marked_roce_packets"})
         counters.hw.push_back({name, busy ? value : 0});
       counters.hw.push_back({"out_of_sequence", everything ? value : 0});
+      test::resolve(counters, "mlx5_core");
       meter.take(kStart + std::chrono::seconds(value), counters);
     }
     return published(meter.record(), kStart + 1s).size();
@@ -330,17 +335,22 @@ TEST(BurstSeries, AreAsManyAsIsSaid) {
 }
 
 TEST(BurstCounters, AreThoseOfAllVendorsAndFew) {
+  const auto is_burst = [](CounterSource source, const char* name, std::string_view driver = {}) {
+    Counter counter{name};
+    resolve(counter, source, driver);
+    return is_burst_counter(counter);
+  };
   for (const char* name :
        {"np_cnp_sent", "cnpHandled", "RxECNMrkd", "tx_cnp_pkts", "rx_rdma_ecn_pkts", "out_of_seq_request"})
-    EXPECT_TRUE(is_burst_counter(CounterSource::hw, name, "")) << name;
+    EXPECT_TRUE(is_burst(CounterSource::hw, name)) << name;
   for (const char* name :
        {"rx_prio3_pause_duration", "pfc_pri3_rx_duration_us", "rx_priority_3_xoff.nic", "rx_pripause_3_1us_count"})
-    EXPECT_TRUE(is_burst_counter(CounterSource::ethtool, name, "")) << name;
+    EXPECT_TRUE(is_burst(CounterSource::ethtool, name)) << name;
   for (const char* name : {"rx_write_requests", "lifespan", "unheard_of"})
-    EXPECT_FALSE(is_burst_counter(CounterSource::hw, name, "")) << name;
-  EXPECT_FALSE(is_burst_counter(CounterSource::ethtool, "rx0_packets", ""));
-  EXPECT_TRUE(is_burst_counter(CounterSource::hw, "rx_roce_only_bytes", "bnxt_en"));
-  EXPECT_FALSE(is_burst_counter(CounterSource::hw, "rx_bytes", "bnxt_en")) << "the device writes it once a second";
+    EXPECT_FALSE(is_burst(CounterSource::hw, name)) << name;
+  EXPECT_FALSE(is_burst(CounterSource::ethtool, "rx0_packets"));
+  EXPECT_TRUE(is_burst(CounterSource::hw, "rx_roce_only_bytes", "bnxt_en"));
+  EXPECT_FALSE(is_burst(CounterSource::hw, "rx_bytes", "bnxt_en")) << "the device writes it once a second";
 }
 
 // Pace: pure, so time is a number.

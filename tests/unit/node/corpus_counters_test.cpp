@@ -47,9 +47,9 @@ struct Score {
       }
       ++read;
       const auto match = describe_counter(source, counter.name, driver);
-      if (!match) strangers.insert(without_numbers(counter.name.str()));
-      described += match ? 1 : 0;
-      named += match && match->row->metric != nullptr ? 1 : 0;
+      if (match.row == nullptr) strangers.insert(without_numbers(counter.name.str()));
+      described += match.row != nullptr ? 1 : 0;
+      named += match.row != nullptr && match.row->metric != nullptr ? 1 : 0;
     }
     EXPECT_EQ(answer.size(), truth.size()) << where << ": nothing is read that is not there";
   }

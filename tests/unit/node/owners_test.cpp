@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "node/owners.h"
-
+#include "node/telemetry.h"
 #include "support/sim_rdma.h"
 #include "support/test.h"
 

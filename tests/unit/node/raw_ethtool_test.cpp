@@ -6,6 +6,8 @@
 #include "kernel/capture/tape.h"
 #include "metrics/families.h"
 #include "support/corpus.h"
+#include "support/counters.h"
+#include "support/ports.h"
 #include "support/running_collector.h"
 #include "support/series.h"
 #include "support/tcp.h"
@@ -51,7 +53,7 @@ TEST(RawEthtool, WhatAGlobMatchesIsShownAsItIs) {
 TEST(RawEthtool, EachPortHasItsOwnAndSoHasABondsMember) {
   Node node = machine({{"rx_xdp_drop", 1}});
   node.ports.push_back(node.ports[0]);
-  node.ports[1].bond = "bond0";
+  test::make_member(node.ports[1]);
   node.ports[1].netdev = "eth3";
   EXPECT_EQ(asked_of(node, {"*"}),
             (Series{{kRaw + "rx_xdp_drop", 1},
@@ -111,6 +113,7 @@ TEST(RawEthtool, IsTheFirstToGoWhereTheLimitIsReached) {
     port.counters.hw = {{"np_cnp_sent", 1}, {"unheard_of", 1}};
     for (int queue = 0; queue < 100; ++queue)
       port.counters.ethtool.push_back({"rx" + std::to_string(queue) + "_packets", 1});
+    test::resolve(port);
   }
   Policy policy;
   PageContext context;

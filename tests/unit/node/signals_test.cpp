@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "node/signals.h"
+
 #include "nic/counter_catalogue.h"
-#include "node/port_signals.h"
 #include "support/counters.h"
 #include "support/test.h"
 
@@ -31,11 +32,17 @@ Port one(CounterSource source, const std::string& name, uint64_t value) {
   return port;
 }
 
+Signals rises(Port before, Port now, double seconds) {
+  test::resolve(before);
+  test::resolve(now);
+  return signals_of(before, now, seconds);
+}
+
 Signals step(CounterSource source, const std::string& name, uint64_t before, uint64_t now,
              const std::string& driver = "") {
   Port first = one(source, name, before), second = one(source, name, now);
   first.kernel_driver = second.kernel_driver = driver;
-  return signals_of(first, second, 1);
+  return rises(first, second, 1);
 }
 
 // A port whose counters rise between two readings.
@@ -45,7 +52,7 @@ struct Rising {
     add(before, source, name, was);
     add(now, source, name, was + by);
   }
-  [[nodiscard]] Signals signals() const { return signals_of(before, now, 1); }
+  [[nodiscard]] Signals signals() const { return rises(before, now, 1); }
 };
 
 struct Member {
@@ -130,7 +137,7 @@ Signals all_rise(const Vendor& vendor) {
     add(before, row.source, row.name, 1'000'000);
     add(now, row.source, row.name, 3'000'000);
   }
-  return signals_of(before, now, 10);
+  return rises(before, now, 10);
 }
 
 TEST(Signals, EveryMemberIsFedByTheVendorsThatHaveIt) {
@@ -170,8 +177,7 @@ TEST(Signals, ACounterAtRestIsZeroAndOneThatIsNotThereIsAbsent) {
 TEST(Signals, AResetIsAbsentAndAWrapCountsOn) {
   EXPECT_FALSE(step(CounterSource::hw, "out_of_sequence", 5'000, 3).out_of_sequence);
   EXPECT_EQ(step(CounterSource::hw, "out_of_sequence", 0xffff'fffe, 3, "mlx5_core").out_of_sequence, 5);
-  EXPECT_FALSE(signals_of({}, one(CounterSource::hw, "out_of_sequence", 3), 1).out_of_sequence)
-      << "one reading is no rise";
+  EXPECT_FALSE(rises({}, one(CounterSource::hw, "out_of_sequence", 3), 1).out_of_sequence) << "one reading is no rise";
 }
 
 // 50 minutes of pause in microseconds, and then the card was reset: what counts in 64 bits does not wrap
@@ -266,7 +272,7 @@ TEST(Signals, AnotherDeviceOfTheSameNameIsNotComparedWith) {
        now = one(CounterSource::hw, "req_transport_retries_exceeded", 900);
   before.pci = "0000:17:00.0";
   now.pci = "0000:2a:00.0";
-  EXPECT_FALSE(signals_of(before, now, 1).retries_exceeded);
+  EXPECT_FALSE(rises(before, now, 1).retries_exceeded);
 }
 
 TEST(Signals, FecOfTheLinkIsTakenWhereTheStatisticsHaveNone) {
@@ -287,6 +293,7 @@ TEST(BadLane, IsOneOfSeveralThatTheLinkUses) {
   };
   put(0, 700, 5000);
   for (const int lane : {1, 2, 3}) put(lane, 0, 0);
+  for (Port* each : {&port.before, &port.now}) test::resolve(*each);
   EXPECT_FALSE(bad_lane(port.before, port.now)) << "at 25 Gb/s all errors are on lane 0";
   for (Port* each : {&port.before, &port.now}) each->counters.ethtool[1].value = 3;
   const auto bad = bad_lane(port.before, port.now);
@@ -303,6 +310,8 @@ TEST(Signals, OfANodeAreThosePortsThatStoodInBoth) {
   now.ports[0].counters.hw[0].value = 9;
   now.ports[1].rdma = "c";
   now.taken = before.taken + std::chrono::milliseconds(2500);
+  test::resolve(before);
+  test::resolve(now);
   const auto signals = signals_of(before, now);
   ASSERT_EQ(signals.size(), 1u);
   EXPECT_EQ(signals.at("a/1").out_of_sequence, 8);

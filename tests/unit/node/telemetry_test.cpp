@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "node/telemetry.h"
+
 #include <linux/devlink.h>
 #include <linux/ethtool.h>
 #include <linux/ethtool_netlink.h>
@@ -9,7 +11,8 @@
 #include "kernel/kernel.h"
 #include "kernel/rdma/nldev.h"
 #include "metrics/families.h"
-#include "node/counter_groups.h"
+#include "support/counters.h"
+#include "support/ports.h"
 #include "support/series.h"
 #include "support/sim_rdma.h"
 #include "support/test.h"
@@ -234,6 +237,7 @@ TEST(TelemetryFamilies, WhatTheCountersSayIsNotSaidTwice) {
   port.link_status = LinkStatus{true, "", "", 5};
   port.fec = FecStatus{"rs", {}, {7, {3, 4}}, {1, {}}, {90, {}}};
   port.counters.ethtool = {{"link_down_events_phy", 4}, {"rx_corrected_bits_phy", 80}};
+  test::resolve(port);
   const Node node = node_with(port);
   const Series all = test::series_of([&](FamilySet& set) {
     add_counters(set, node.ports[0]);
@@ -375,7 +379,8 @@ TEST(TelemetryFamilies, EveryLimitOfEveryReadingHasItsLine) {
 // One RDMA device, two cables.
 TEST(TelemetryFamilies, OfABondEachMemberHasItsOwn) {
   Port bond, member;
-  bond.netdev = bond.bond = member.bond = "bond0";
+  test::make_bond(bond);
+  test::make_member(member);
   bond.state = member.state = 4;
   bond.rate = member.rate = 50e9;
   Node node = node_with(bond);

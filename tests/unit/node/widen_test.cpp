@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "nic/counter_catalogue.h"
+#include "support/counters.h"
 #include "support/test.h"
 
 namespace fabric {
@@ -17,10 +17,11 @@ PortCounters of(std::vector<Counter> hw) {
 // The readings of one counter, as a port of the driver publishes them.
 std::vector<uint64_t> widened(const std::string& driver, const std::string& counter,
                               const std::vector<uint64_t>& readings) {
-  Widener widener(driver);
+  Widener widener;
   std::vector<uint64_t> out;
   for (const uint64_t value : readings) {
     PortCounters counters = of({{counter, value}});
+    test::resolve(counters, driver);
     widener.widen(counters);
     out.push_back(counters.hw.front().value);
   }
@@ -40,7 +41,7 @@ TEST(Widener, ExtendsTheWrapOfAVport) {
 }
 
 TEST(Widener, ExtendsStatisticsOfTheNetdev) {
-  Widener widener("mlx5_core");
+  Widener widener;
   PortCounters first, second;
   first.hw = {{"out_of_buffer", kRange - 1}};
   first.ethtool = {{"rx_bytes_phy", 7},
@@ -50,8 +51,10 @@ TEST(Widener, ExtendsStatisticsOfTheNetdev) {
   second.hw = {{"out_of_buffer", 3}};
   second.ethtool = {
       {"rx_bytes_phy", 9}, {"rx_out_of_buffer", 5}, {"outbound_pci_stalled_rd", 0}, {"rx_prio3_pause", 5}};
-  widener.widen(first);
-  widener.widen(second);
+  for (PortCounters* reading : {&first, &second}) {
+    test::resolve(*reading, "mlx5_core");
+    widener.widen(*reading);
+  }
   EXPECT_EQ(second.hw, (std::vector<Counter>{{"out_of_buffer", kRange + 3}}));
   EXPECT_EQ(second.ethtool, (std::vector<Counter>{{"rx_bytes_phy", 9},
                                                   {"rx_out_of_buffer", kRange + 5},
@@ -79,11 +82,14 @@ TEST(Widener, LeavesWideCountersUnchanged) {
 }
 
 TEST(Widener, EachCounterIsExtendedInAnyOrder) {
-  Widener widener("mlx5_core");
+  Widener widener;
   PortCounters first = of({{"out_of_buffer", kRange - 1}}),
                second = of({{"packet_seq_err", 4}, {"out_of_buffer", kRange - 1}}), third = of({{"packet_seq_err", 5}}),
                fourth = of({{"packet_seq_err", 6}, {"out_of_buffer", 1}});
-  for (PortCounters* reading : {&first, &second, &third, &fourth}) widener.widen(*reading);
+  for (PortCounters* reading : {&first, &second, &third, &fourth}) {
+    test::resolve(*reading, "mlx5_core");
+    widener.widen(*reading);
+  }
   EXPECT_EQ(third.hw, (std::vector<Counter>{{"packet_seq_err", 5}}));
   EXPECT_EQ(fourth.hw, (std::vector<Counter>{{"packet_seq_err", 6}, {"out_of_buffer", kRange + 1}}))
       << "absent for one reading";

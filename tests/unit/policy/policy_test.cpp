@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "policy/policy.h"
 
+#include "support/ports.h"
 #include "support/test.h"
 
 namespace fabric {
@@ -57,7 +58,7 @@ TEST(PolicyFor, APortIsMatchedByWhatItIs) {
   port.pci_id = "15b3:1021";
   port.speed = 400'000;
   port.numa = 1;
-  port.role = "compute";
+  port.serves = "compute";
   Match match{.pci_id = {"15b3:*"}, .speed = {"200000", "400000"}, .numa = {"1"}, .role = {"compute"}};
   EXPECT_TRUE(takes(match, port));
   EXPECT_FALSE(takes(match)) << "what is not known matches nothing";
@@ -107,7 +108,7 @@ TEST(PolicyFor, WithoutASpeedWhatAsksForOneIsUndecided) {
 TEST(PolicyFor, PortsWhoseSettingsAreNotTheirOwnAreLeftAlone) {
   Port infiniband = roce_port(), function = roce_port(), bare = roce_port();
   infiniband.link_layer = LinkLayer::infiniband;
-  function.virtual_function = true;
+  test::make_virtual(function);
   bare.netdev.clear();
   for (const Port& port : {infiniband, function, bare}) EXPECT_FALSE(takes({}, port)) << port.netdev;
 }

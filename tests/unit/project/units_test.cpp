@@ -2,7 +2,7 @@
 // The units of systemd/, as far as their files tell.
 #include "base/parse.h"
 #include "kernel/host/sandbox.h"
-#include "node/host_unit_file.h"
+#include "node/systemd.h"
 #include "support/test.h"
 
 namespace fabric {

@@ -4,8 +4,7 @@
 // those cannot be scored.
 
 #include "base/parse.h"
-#include "node/locality.h"
-#include "node/topology_reader.h"
+#include "node/topology.h"
 #include "support/corpus.h"
 #include "support/test.h"
 #include "support/tree.h"

@@ -2,7 +2,7 @@
 #include "node/gpu.h"
 
 #include "node/machine.h"
-#include "node/topology_reader.h"
+#include "node/topology.h"
 #include "support/test.h"
 #include "support/tree.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "node/locality.h"
-
 #include "node/node.h"
+#include "node/topology.h"
 #include "support/machines.h"
 #include "support/test.h"
 

@@ -2,7 +2,7 @@
 #include "topology/pairing.h"
 
 #include "judge/engine.h"
-#include "node/topology_reader.h"
+#include "node/topology.h"
 #include "support/corpus.h"
 #include "support/healthy_node.h"
 #include "support/test.h"

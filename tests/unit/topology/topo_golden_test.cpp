@@ -4,7 +4,7 @@
 #include "ctl/output/table.h"
 #include "ctl/topo/svg.h"
 #include "ctl/topo/text.h"
-#include "node/topology_reader.h"
+#include "node/topology.h"
 #include "support/corpus.h"
 #include "support/golden.h"
 #include "support/machines.h"

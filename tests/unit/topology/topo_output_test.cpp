@@ -4,7 +4,7 @@
 #include "ctl/topo/json.h"
 #include "ctl/topo/text.h"
 #include "ctl/topo/topo.h"
-#include "node/topology_reader.h"
+#include "node/topology.h"
 #include "support/corpus.h"
 #include "support/golden.h"
 #include "support/machines.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "node/topology.h"
+
 #include "kernel/pci/pci.h"
-#include "node/locality.h"
-#include "node/topology_reader.h"
 #include "support/test.h"
 #include "support/tree.h"
 

@@ -6,9 +6,11 @@
 #include "judge/platform_view.h"
 #include "metrics/families.h"
 #include "metrics/text.h"
-#include "node/topology_reader.h"
+#include "node/topology.h"
+#include "support/counters.h"
 #include "support/healthy_node.h"
 #include "support/machines.h"
+#include "support/ports.h"
 #include "support/test.h"
 #include "support/tree.h"
 #include "topology/compute_nics.h"
@@ -323,7 +325,7 @@ TEST(UnseenMachines, SubfunctionsAreNoNicsOfCollectives) {
   node.topology.nics[0].rdma.emplace_back("mlx5_99");
   Port sub = node.ports[0];
   sub.rdma = "mlx5_99";
-  sub.virtual_function = true;
+  test::make_virtual(sub);
   node.ports.push_back(sub);
   EXPECT_FALSE(has(print_as("nccl", node), "mlx5_99")) << print_as("nccl", node);
   node.topology.nics[0].rdma = {"mlx5_99"};
@@ -336,7 +338,7 @@ TEST(UnseenMachines, APhysicalFunctionIsJudgedWhateverPortsOfGuestsItHas) {
   Node node = test::snc_server();
   Port representor = node.ports[0];
   representor.number = 2;
-  representor.virtual_function = true;
+  test::make_virtual(representor);
   node.ports.push_back(representor);
   EXPECT_EQ(said_of(node), "");
   node.topology.nics[0].link.width = 8;
@@ -522,8 +524,9 @@ TEST(UnseenMachines, CountersOfGuestsGoBeforeThoseOfTheMachinesOwnPorts) {
     port.counters.hw.clear();
     for (const char* name : {"out_of_sequence", "packet_seq_err", "local_ack_timeout_err", "np_cnp_sent"})
       port.counters.hw.push_back({CounterName(name), 7});
+    test::resolve(port);
     Port function = port;
-    function.virtual_function = true;
+    test::make_virtual(function);
     for (int number = 0; number < 16; ++number) {
       function.rdma = node.ports[17 * i].rdma + "v" + std::to_string(number);
       node.ports.insert(node.ports.begin() + static_cast<long>(17 * i + 1), function);

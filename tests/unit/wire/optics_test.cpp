@@ -8,6 +8,7 @@
 #include "node/optics_state.h"
 #include "node/scan.h"
 #include "support/netns.h"
+#include "support/ports.h"
 #include "support/test.h"
 #include "support/tree.h"
 
@@ -104,11 +105,11 @@ TEST(Cages, AreThoseOfPhysicalFunctions) {
   port.netdev = "eth0";
   port.pci = "0000:17:00.0";
   Port bond = port, member = port, function = port, software = port, infiniband = port;
-  bond.netdev = bond.bond = "bond0";
+  test::make_bond(bond);
   member.netdev = "eth1";
-  member.bond = "bond0";
+  test::make_member(member);
   function.netdev = "eth2";
-  function.virtual_function = true;
+  test::make_virtual(function);
   software.netdev = "eth3";
   software.pci.clear();
   infiniband.netdev.clear();

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exporter/collect/device.h"
+
+#include "base/clock.h"
+#include "enforce/reconcile.h"
+#include "node/scan.h"
+
+namespace fabric::exporter {
+namespace {
+
+// One run per collector and device, for all its ports.
+void merge(std::vector<CollectorRun>& runs, const std::string& device, const Attempt& attempt) {
+  auto run = std::ranges::find_if(runs, [&](const CollectorRun& r) { return r.collector == attempt.collector; });
+  if (run == runs.end()) {
+    runs.push_back({std::string(attempt.collector), device, attempt.success, attempt.seconds, attempt.error});
+    return;
+  }
+  run->seconds += attempt.seconds;
+  if (run->success && !attempt.success) run->error = attempt.error;
+  run->success = run->success && attempt.success;
+}
+
+bool link_differs(const PortReading& reading, const Port& port) {
+  auto differs = [](const auto& now, const auto& before) { return now && now != before; };
+  return differs(reading.state, port.state) || differs(reading.phys_state, port.phys_state) ||
+         differs(reading.carrier, port.carrier);
+}
+
+}  // namespace
+
+void DeviceReader::rescan() {
+  auto start = Clock::now();
+  ++reading_.scans;
+  for (size_t i = 0; i < readers_.size(); ++i)
+    waiting_[reading_.ports[i].id()] = {reading_.ports[i].ifindex, readers_[i].waiting(), telemetry_[i].waiting()};
+  readers_.clear();
+  telemetry_.clear();
+  reading_.plan.clear();
+  settings_ = {"settings", device_, true, 0, {}};
+  auto kernel = open_(root_);
+  if (!kernel) {
+    reading_.ports.clear();
+    settings_.success = false;
+    settings_.error = kernel.error().text();
+    return;
+  }
+  kernel_ = std::make_unique<Kernel>(std::move(*kernel));
+  ScanOptions options;
+  options.topology = policy_ && asks_for_role(*policy_);
+  options.keys =
+      policy_ ? wanted_keys(*policy_) : Keys();  // settings that cost firmware commands are read only if checked
+  options.counters = options.network = false;
+  options.members = true;
+  options.only = device_;
+  if (policy_) options.exclude = policy_->exclude;
+  Node node = scan(*kernel_, options);
+  reading_.ports = std::move(node.ports);
+  plan_ports();
+  kernel_->route.reset();  // only the scan needs it
+  open_readers();
+  for (const Port& port : reading_.ports)
+    if (!port.unread.empty() && settings_.success) {
+      settings_.success = false;
+      settings_.error = port.unread.front();
+    }
+  settings_.seconds = seconds_since(start);
+}
+
+// A failing source is left alone across a rescan, unless its netdev is a new one (the driver was reloaded).
+void DeviceReader::open_readers() {
+  OwnerReader* owners = &owners_;
+  const std::span<const std::string> asked = policy_ ? std::span(policy_->ethtool) : std::span<const std::string>();
+  for (const Port& port : reading_.ports) {
+    readers_.emplace_back(CounterAccess{kernel_->root, kernel_->rdma.get(), kernel_->statistics.get()}, port,
+                          PortReader::Options{.asked = asked});
+    telemetry_.emplace_back(
+        TelemetryAccess{kernel_->root, kernel_->generic.get(), kernel_->ethtool, kernel_->rdma.get(),
+                        port.is_member() ? nullptr : std::exchange(owners, nullptr)},
+        port);
+    const auto before = waiting_.find(port.id());
+    if (before != waiting_.end() && before->second.ifindex != port.ifindex)
+      wideners_.erase(port.id());  // its counters restarted at zero: no wrap
+    wideners_.try_emplace(port.id());
+    if (before == waiting_.end() || port.ifindex == 0 || before->second.ifindex != port.ifindex) continue;
+    readers_.back().resume(before->second.counters);
+    telemetry_.back().resume(before->second.telemetry);
+  }
+}
+
+void DeviceReader::plan_ports() {
+  if (!policy_) return;
+  for (Port& port : reading_.ports)
+    if (const PortPolicy* wanted = policy_for(*policy_, port))
+      reading_.plan.emplace(port.id(),
+                            qos::plan_on_idle_port(*kernel_, port, wanted->want, policy_->disruptive, wanted->derived));
+}
+
+std::vector<PortReading> DeviceReader::read_ports() {
+  std::vector<PortReading> readings;
+  for (PortReader& reader : readers_) readings.push_back(reader.read());
+  return readings;
+}
+
+void DeviceReader::apply(size_t port, PortReading reading) {
+  Port& shown = reading_.ports[port];
+  for (const Attempt& attempt : reading.attempts) merge(reading_.runs, device_, attempt);
+  fabric::apply(std::move(reading), shown);
+  wideners_.at(shown.id()).widen(shown.counters);
+  if (telemetry_[port].any()) merge(reading_.runs, device_, telemetry_[port].read(shown));
+}
+
+const DeviceReading& DeviceReader::read() {
+  auto readings = read_ports();
+  bool changed = false;
+  for (size_t i = 0; i < reading_.ports.size(); ++i) changed = changed || link_differs(readings[i], reading_.ports[i]);
+  if (changed) {
+    rescan();
+    readings = read_ports();
+  }
+  reading_.runs.clear();
+  for (size_t i = 0; i < reading_.ports.size(); ++i) apply(i, std::move(readings[i]));
+  reading_.runs.push_back(settings_);
+  return reading_;
+}
+
+namespace {
+
+constexpr Metric kInterval{"fabric_sampler_interval_seconds",
+                           "Time between two samples of the device for the burst metrics."};
+constexpr Metric kThrottled{
+    "fabric_sampler_throttled",
+    "1 while the device is sampled less often than configured: the CPU budget is spent, or the device answers slowly."};
+constexpr Metric kSamplerAge{"fabric_sampler_age_seconds", "Age of the newest sample of the device."};
+constexpr Metric kSamplerCpu{"fabric_sampler_cpu_seconds_total", "CPU time spent on sampling the device."};
+
+constexpr std::chrono::hours kWarnAgain{1};  // for a device that is slow again and again
+
+Pace::Span thread_cpu() {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return std::chrono::seconds(now.tv_sec) + Pace::Span(now.tv_nsec);
+}
+
+}  // namespace
+
+void DeviceBursts::follow(const std::vector<Port>& ports) {
+  std::map<std::string, SampledPort> wanted;
+  bool same = true;
+  for (const Port& port : ports) {
+    const Place place{port.number, port.role, port.netdev, port.kernel_driver};
+    const auto before = ports_.find(port.id());
+    const bool stays = before != ports_.end() && before->second.place == place;
+    same = same && stays;
+    auto& added = wanted[port.id()];
+    added = {place, stays ? std::move(before->second.meter) : BurstMeter(port.kernel_driver)};
+    added.meter.describe(port.rate, port.qos.pfc ? port.qos.pfc->bits : uint8_t{0});
+  }
+  if (!same || wanted.size() != ports_.size()) ++generation_;
+  ports_ = std::move(wanted);
+}
+
+std::string DeviceBursts::finish(const std::string& device, Clock::time_point now, Span cpu, Span answer,
+                                 bool answered) {
+  cpu_ += cpu;
+  if (answered) taken_ = now;
+  if (!pace.sampled(now, cpu, answer) || pace.brake() == Pace::Brake::none) return {};
+  if (warned_ != Clock::time_point{} && now - warned_ < kWarnAgain) return {};
+  warned_ = now;
+  const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(pace.interval()).count();
+  return device + ": sampling slowed down to every " + std::to_string(milliseconds) + " ms: " +
+         (pace.brake() == Pace::Brake::cpu ? "CPU budget reached (sample_cpu_budget)" : "the device answers slowly") +
+         "; fabric_sampler_interval_seconds shows the current interval";
+}
+
+SampledDevice DeviceBursts::state(const std::string& device, Clock::time_point now) const {
+  SampledDevice out{device, pace.interval(), pace.brake(), in_seconds(cpu_), {}};
+  if (taken_ != Clock::time_point{}) out.age = now - taken_;
+  return out;
+}
+
+void DeviceBursts::append(const std::string& device, std::vector<PortBursts>& out) const {
+  for (const auto& [id, port] : ports_) {
+    const Place& place = port.place;
+    PortBursts& bursts = out.emplace_back(PortBursts{device, place.number, port.meter.record()});
+    if (place.role == PortRole::bond_member) bursts.member = place.netdev;
+  }
+}
+
+void DeviceSampler::follow(const DeviceBursts& bursts) {
+  if (std::exchange(generation_, bursts.generation_) == bursts.generation_) return;
+  readings_.clear();
+  readers_.clear();
+  places_.clear();
+  for (const auto& [id, port] : bursts.ports_) places_.emplace_back(id, port.place);
+}
+
+// The kernel is opened again too: a device that came back is behind other descriptors.
+void DeviceSampler::open(Pace::Clock::time_point now) {
+  if (!readers_.empty() || places_.empty() || !opening_.due(now)) return;
+  auto kernel = open_(root_);
+  if (!kernel) return opening_.failed(now);
+  opening_.succeeded();
+  kernel_ = std::make_unique<Kernel>(std::move(*kernel));
+  kernel_->route.reset();  // not needed for a sample; each socket has a buffer
+  kernel_->generic.reset();
+  for (const auto& [id, place] : places_) {
+    Port port;
+    port.rdma = device_;
+    port.number = place.number;
+    port.netdev = place.netdev;
+    port.kernel_driver = place.driver;
+    port.role = place.role;
+    readers_.emplace_back(CounterAccess{kernel_->root, kernel_->rdma.get(), kernel_->statistics.get()}, port);
+  }
+}
+
+void DeviceSampler::read() {
+  const auto start = Pace::Clock::now();
+  const auto cpu = thread_cpu();
+  answered_ = false;
+  readings_.clear();
+  open(start);
+  for (BurstReader& reader : readers_) {
+    const PortCounters& counters = readings_.emplace_back(reader.read(start)).counters;
+    answered_ = answered_ || !counters.hw.empty() || !counters.pma.empty() || !counters.ethtool.empty();
+  }
+  cpu_ = thread_cpu() - cpu;
+  answer_ = Pace::Clock::now() - start;
+}
+
+std::string DeviceSampler::record(DeviceBursts& bursts) {
+  for (size_t i = 0; i < readings_.size(); ++i)
+    if (auto port = bursts.ports_.find(places_[i].first); port != bursts.ports_.end())
+      port->second.meter.take(readings_[i].times, readings_[i].counters);
+  return bursts.finish(device_, Pace::Clock::now(), cpu_, answer_, answered_);
+}
+
+void add_sampled(FamilySet& families, const std::vector<SampledDevice>& devices, bool timings) {
+  for (const SampledDevice& device : devices) {
+    const Labels labels{{"device", device.device}};
+    families.add(kThrottled, labels, device.brake == Pace::Brake::none ? 0 : 1);
+    if (!timings) continue;
+    families.add(kInterval, labels, in_seconds(device.interval));
+    families.add(kSamplerCpu, labels, device.cpu_seconds);
+    if (device.age) families.add(kSamplerAge, labels, in_seconds(*device.age));
+  }
+}
+
+}  // namespace fabric::exporter

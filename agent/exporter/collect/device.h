@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// One RDMA device, for the thread that owns it: its readings (DeviceReader), and between two of them the burst sampler,
+// which reads a few counters of each port many times (DeviceSampler). The sampler keeps to its share of the CPU budget
+// and slows down for a slow device (node/pace.h).
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+
+#include "kernel/kernel.h"
+#include "metrics/family.h"
+#include "node/counter_reader.h"
+#include "node/pace.h"
+#include "node/telemetry.h"
+#include "policy/policy.h"
+#include "setting/change.h"
+
+namespace fabric::exporter {
+
+using Clock = std::chrono::steady_clock;
+
+// The newest attempt to read one group of values.
+struct CollectorRun {
+  // "rdma", "pma", "ethtool", "link", "settings", "topology", "agent", "network", "platform", "host", "reader", ...
+  std::string collector;
+  std::string device;  // empty: the host
+  bool success = true;
+  double seconds = 0;
+  std::string error;
+  bool operator==(const CollectorRun&) const = default;
+};
+
+struct DeviceReading {
+  std::vector<Port> ports;
+  Plan plan;
+  std::vector<CollectorRun> runs;
+  uint64_t scans = 0;  // how often identity, link, settings and GIDs have been read
+};
+
+class DeviceReader {
+ public:
+  using Open = std::function<Result<Kernel>(const std::string& root)>;
+  DeviceReader(std::string root, std::string device, std::shared_ptr<const Policy> policy, Open open = open_kernel)
+      : root_(std::move(root)), device_(std::move(device)), policy_(std::move(policy)), open_(std::move(open)) {}
+
+  // Reads identity, link, settings and GIDs again and reopens the counters. No other device is touched.
+  void rescan();
+  // Reads the counters and the state of the link; if the link has changed, after a rescan(), because rate and settings
+  // changed with it. The result is valid until the next call.
+  const DeviceReading& read();
+
+ private:
+  std::vector<PortReading> read_ports();
+  void plan_ports();
+  void open_readers();
+  void apply(size_t port, PortReading reading);
+
+  std::string root_, device_;
+  std::shared_ptr<const Policy> policy_;
+  Open open_;
+  std::unique_ptr<Kernel> kernel_;  // the readers refer to it
+  DeviceReading reading_;
+  std::vector<PortReader> readers_;
+  OwnerReader owners_;  // outlives a rescan
+  std::vector<TelemetryReader> telemetry_;
+  // By port id; they outlive a rescan.
+  std::map<std::string, Widener> wideners_;
+  struct Waiting {
+    int ifindex = 0;
+    PortReader::Waiting counters{};
+    TelemetryReader::Waiting telemetry{};
+  };
+  std::map<std::string, Waiting> waiting_;
+  CollectorRun settings_;
+};
+
+struct Sampling {
+  std::chrono::milliseconds interval{0};           // 0: off
+  double cpu_budget = 0.02;                        // a share of one core, for all devices together
+  std::function<void(const std::string&)> warn{};  // a line for the journal; called from any thread
+};
+
+// How a device is being sampled.
+struct SampledDevice {
+  std::string device;
+  std::chrono::nanoseconds interval{};
+  Pace::Brake brake = Pace::Brake::none;
+  double cpu_seconds = 0;
+  std::optional<std::chrono::nanoseconds> age{};  // of the newest sample; nullopt: none yet
+};
+
+// The histograms of a device's ports and its pace: what the reader thread and the page share, under the collector's
+// mutex.
+class DeviceBursts {
+ public:
+  using Clock = Pace::Clock;
+  using Span = Pace::Span;
+
+  // These ports, and no others, are sampled from now on. Histograms of a port that stays go on.
+  void follow(const std::vector<Port>& ports);
+  // A sample took this much CPU time and the device this long to answer. Returns a line for the journal, or nothing.
+  std::string finish(const std::string& device, Clock::time_point now, Span cpu, Span answer, bool answered);
+  [[nodiscard]] SampledDevice state(const std::string& device, Clock::time_point now) const;
+  void append(const std::string& device, std::vector<PortBursts>& out) const;
+
+  Pace pace{std::chrono::seconds(1), 1};
+
+ private:
+  friend class DeviceSampler;
+  // The properties of a port that decide how it is read.
+  struct Place {
+    unsigned number = 1;
+    PortRole role = PortRole::physical;
+    std::string netdev, driver;
+    bool operator==(const Place&) const = default;
+  };
+  struct SampledPort {
+    Place place;
+    BurstMeter meter;
+  };
+  std::map<std::string, SampledPort> ports_;  // by id
+  uint64_t generation_ = 1;                   // grows when a place changes
+  Span cpu_{};
+  Clock::time_point taken_{}, warned_{};
+};
+
+// The sampler's descriptors of one device; for its thread only.
+class DeviceSampler {
+ public:
+  using Open = std::function<Result<Kernel>(const std::string& root)>;
+  DeviceSampler(std::string root, std::string device, Open open)
+      : root_(std::move(root)), device_(std::move(device)), open_(std::move(open)) {}
+
+  // With the mutex: which ports to read.
+  void follow(const DeviceBursts& bursts);
+  // Without it: one reading.
+  void read();
+  // With it again: the reading goes into the histograms. Returns a line for the journal, or nothing.
+  std::string record(DeviceBursts& bursts);
+
+ private:
+  void open(Pace::Clock::time_point now);
+
+  std::string root_, device_;
+  Open open_;
+  uint64_t generation_ = 0;
+  std::vector<std::pair<std::string, DeviceBursts::Place>> places_;
+  Backoff opening_;
+  std::unique_ptr<Kernel> kernel_;  // the readers refer to it
+  std::vector<BurstReader> readers_;
+  std::vector<BurstReading> readings_;  // the newest, one for each reader
+  Pace::Span cpu_{}, answer_{};
+  bool answered_ = false;
+};
+
+// Metrics about the sampler itself. `timings`: not only whether it is slowed down.
+void add_sampled(FamilySet& families, const std::vector<SampledDevice>& devices, bool timings = true);
+
+}  // namespace fabric::exporter

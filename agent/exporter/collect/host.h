@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Readings of the host: which RDMA devices exist, the PCI topology, and the files of fabric-agentd and fabric-lldp.
+#pragma once
+
+#include "exporter/collect/device.h"
+#include "node/neighbor_state.h"
+#include "node/optics_state.h"
+#include "node/state.h"
+
+namespace fabric::exporter {
+
+struct CollectorOptions;
+
+struct HostReading {
+  Node node;  // topology and the agent's state
+  Neighbors neighbors;
+  std::vector<CollectorRun> runs;
+  bool agent_acted = false;                       // fabric-agentd has published a new state: settings may have changed
+  uint64_t topology_read = 0;                     // how often the topology has been read
+  std::shared_ptr<const state::Optics> optics{};  // the modules as fabric-agentd published them; null: none or too old
+  double optics_age = 0;                          // seconds since they were read
+};
+
+class HostReader {
+ public:
+  HostReader(std::string root, std::chrono::seconds topology_age)
+      : root_(std::move(root)), topology_age_(topology_age) {}
+
+  // Names of the RDMA devices, without touching them.
+  [[nodiscard]] std::vector<std::string> devices() const;
+  // fabric-agentd's state each time. The topology when it is due, the list of devices has changed, or
+  // `topology_changed`. `devices` is the result of devices(), or null when they were not listed.
+  HostReading read(const std::vector<std::string>* devices, bool topology_changed = false);
+
+ private:
+  void read_topology();
+  // The root is null if it cannot be opened. True: a new state.
+  bool read_agent(const Root* root);
+  Neighbors read_neighbors(const Root* root);
+  void read_optics(const Root* root);
+
+  std::string root_;
+  std::optional<Root> opened_;
+  std::chrono::seconds topology_age_;
+  Clock::time_point topology_taken_{};
+  std::vector<std::string> known_;
+  Node node_;
+  uint64_t topology_read_ = 0;
+  state::AgentStateReader agent_state_;
+  std::shared_ptr<const AgentState> state_;
+  state::NeighborReader neighbors_;
+  std::string optics_text_;  // the file that optics_ was parsed from
+  std::shared_ptr<const state::Optics> optics_;
+  double optics_age_ = 0;
+  CollectorRun topology_{"topology", "", true, 0, {}}, agent_{"agent", "", true, 0, {}};
+};
+
+// Readings that change rarely and belong to no RDMA device: IP addresses, the platform around GPUs and NICs, the host.
+// The host's thread runs each at its own interval, for the first time when the devices are known. None opens an RDMA
+// device. Data that the service's sandbox hides is absent.
+
+struct HostCollector {
+  const char* name;  // as in fabric_collector_success: "network", "platform", "host"
+  std::chrono::seconds CollectorOptions::*every;
+  void (*read)(Kernel& kernel, Node& node);    // fills its members; topology and ports are there
+  void (*copy)(const Node& from, Node& into);  // copies those members
+  bool is_partial_failure;                     // a part that could not be read makes the collector fail
+};
+const std::vector<HostCollector>& host_collectors();
+
+struct HostCollection {
+  std::shared_ptr<const Node> node;  // the collector's members only; null before the first reading
+  CollectorRun run;
+};
+
+// `known` has the topology and the identity of the ports.
+HostCollection run_collector(const HostCollector& collector, const std::string& root, Node known);
+
+// Do the collectors read the same for these ports as for those: the same functions, netdevs and netdevs of GIDs?
+bool are_same_subjects(const std::vector<Port>& a, const std::vector<Port>& b);
+
+}  // namespace fabric::exporter

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/platform.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/find.h"
+#include "base/parse.h"
+#include "kernel/pci/pci.h"
+#include "kernel/pci/pci_config.h"
+#include "node/host.h"
+#include "node/node.h"
+#include "node/pci_state.h"
+
+namespace fabric::platform {
+namespace {
+
+constexpr size_t kMaxKinds = 64, kMaxWord = 256, kMaxWords = 64, kBars = 6;
+constexpr size_t kMaxFunctions = 4096;  // no machine has more GPUs, NICs and bridges above them; a tree may claim to
+constexpr uint64_t kMemory = 0x200, kPrefetch = 0x2000;  // IORESOURCE_MEM, IORESOURCE_PREFETCH
+
+bool is_name(std::string_view text) {
+  return text.size() <= 32 &&
+         std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+}
+
+PlatformFunction read_function(const Root& root, const std::string& folder) {
+  PlatformFunction out;
+  out.link = pci::read_link(root, folder);
+  out.kernel_driver = root.link_name(folder + "/driver");
+  out.power_state = root.line_of(folder + "/power_state");
+  out.power_control = root.line_of(folder + "/power/control");
+  out.correctable = parse_aer(root.text_of(folder + "/aer_dev_correctable"));
+  out.nonfatal = parse_aer(root.text_of(folder + "/aer_dev_nonfatal"));
+  out.fatal = parse_aer(root.text_of(folder + "/aer_dev_fatal"));
+  out.iommu_group = root.link_name(folder + "/iommu_group");
+  return out;
+}
+
+// resourceN_resize reads configuration space and wakes a device that sleeps (pci-sysfs.c, __resource_resize_show).
+std::vector<Bar> read_bars(const Root& root, const std::string& folder, const std::string& power_state) {
+  std::vector<Bar> bars = parse_bars(root.text_of(folder + "/resource"));
+  if (power_state.starts_with("D3")) return bars;
+  for (Bar& bar : bars)
+    if (bar.prefetchable)
+      bar.resizable = root.number_in<uint64_t>(folder + "/resource" + std::to_string(bar.number) + "_resize", 16);
+  return bars;
+}
+
+void add(const Root& root, const PciDevice& device, Platform& out) {
+  const auto once = [&](const std::string& address) {
+    if (!pci::parse_address(address) || out.functions.contains(address) || out.functions.size() == kMaxFunctions)
+      return;
+    PlatformFunction function = read_function(root, "sys/bus/pci/devices/" + address);
+    if (function != PlatformFunction{}) out.functions.emplace(address, std::move(function));
+  };
+  once(device.pci);
+  for (const std::string& bridge : device.bridges) once(bridge);
+}
+
+void read_iommu(const Root& root, Platform& out) {
+  for (const auto& [address, function] : out.functions) {
+    const std::string& group = function.iommu_group;
+    if (group.empty() || out.iommu_groups.contains(group)) continue;
+    if (std::string type = root.line_of("sys/kernel/iommu_groups/" + group + "/type"); !type.empty())
+      out.iommu_groups.emplace(group, std::move(type));
+  }
+  if (const auto units = root.list("sys/class/iommu")) out.iommu = !units->empty();
+}
+
+void read_kernel_config(const Root& root, GpuDirect& out) {
+  const std::string release = root.line_of("proc/sys/kernel/osrelease");
+  if (release.empty() || release.find('/') != std::string::npos) return;
+  for (const std::string& file : {"boot/config-" + release, "lib/modules/" + release + "/config"}) {
+    const auto text = root.read_text(file);
+    if (!text) continue;
+    // What Kconfig did not offer to choose is not mentioned.
+    out.pci_p2pdma = parse_kernel_option(*text, "CONFIG_PCI_P2PDMA").value_or(false);
+    out.dmabuf_move_notify = parse_kernel_option(*text, "CONFIG_DMABUF_MOVE_NOTIFY");
+    // Not an option since 2026 ("dma-buf: Always build with DMABUF_MOVE_NOTIFY").
+    if (!out.dmabuf_move_notify && parse_number<unsigned>(release.substr(0, release.find('.'))).value_or(0) < 7)
+      out.dmabuf_move_notify = false;
+    return;
+  }
+}
+
+GpuDirect read_gpudirect(const Root& root) {
+  GpuDirect out;
+  if (auto version = parse_nvidia_version(root.text_of("proc/driver/nvidia/version"))) {
+    out.nvidia_driver = std::move(version->version);
+    out.nvidia_open = version->open;
+  }
+  for (const char* module : {"nvidia_peermem", "nv_peer_mem", "efa_nv_peermem"})
+    if (root.exists(std::string("sys/module/") + module)) out.peer_modules.emplace_back(module);
+  out.memory_peers = root.names_in("sys/kernel/mm/memory_peers");
+  out.amdgpu = root.exists("sys/module/amdgpu");
+  read_kernel_config(root, out);
+  return out;
+}
+
+}  // namespace
+
+AerCounts parse_aer(std::string_view text) {
+  AerCounts out;
+  for (const std::string_view line : split(text, '\n')) {
+    const auto parts = words(line);
+    const auto count = parts.size() == 2 ? parse_number<uint64_t>(parts[1]) : std::nullopt;
+    if (!count || !is_name(parts[0])) continue;
+    if (parts[0].starts_with("TOTAL_")) out.total = *count;
+    else if (*count > 0 && out.kinds.size() < kMaxKinds) out.kinds[std::string(parts[0])] = *count;
+  }
+  return out;
+}
+
+std::vector<Bar> parse_bars(std::string_view text) {
+  std::vector<Bar> bars;
+  const auto lines = split(text, '\n');
+  for (unsigned i = 0; i < std::min(lines.size(), kBars); ++i) {
+    const auto parts = words(lines[i]);
+    if (parts.size() != 3) continue;
+    const auto start = parse_number<uint64_t>(parts[0], 16), end = parse_number<uint64_t>(parts[1], 16),
+               flags = parse_number<uint64_t>(parts[2], 16);
+    if (!start || !end || !flags || *end <= *start || (*flags & kMemory) == 0 || *end - *start == UINT64_MAX) continue;
+    bars.push_back({i, *end - *start + 1, (*flags & kPrefetch) != 0});
+  }
+  return bars;
+}
+
+std::vector<std::string> parse_command_line(std::string_view text) {
+  constexpr std::string_view kPrefixes[] = {"iommu=", "intel_iommu=", "amd_iommu=", "iommu.", "arm-smmu", "pci="};
+  std::vector<std::string> out;
+  for (std::string& word : host::kernel_parameters(text)) {
+    const bool is_ours =
+        std::ranges::any_of(kPrefixes, [&](std::string_view prefix) { return word.starts_with(prefix); });
+    if (is_ours && word.size() <= kMaxWord && out.size() < kMaxWords) out.push_back(std::move(word));
+  }
+  return out;
+}
+
+std::optional<NvidiaVersion> parse_nvidia_version(std::string_view text) {
+  const std::string_view line = text.substr(0, text.find('\n'));
+  if (!line.starts_with("NVRM version:")) return std::nullopt;
+  for (const std::string_view word : words(line))
+    if (std::isdigit(static_cast<unsigned char>(word[0])) != 0 && word.find('.') != std::string_view::npos)
+      return NvidiaVersion{std::string(word.substr(0, 32)), line.find("Open Kernel Module") != std::string_view::npos};
+  return std::nullopt;
+}
+
+std::optional<bool> parse_kernel_option(std::string_view config, std::string_view option) {
+  const std::string set = std::string(option) + "=", unset = "# " + std::string(option) + " is not set";
+  for (const std::string_view line : split(config, '\n')) {
+    if (line.starts_with(set)) return line.substr(set.size()) == "y" || line.substr(set.size()) == "m";
+    if (line == unset) return false;
+  }
+  return std::nullopt;
+}
+
+Platform read(const Root& root, const Topology& topology) {
+  Platform out;
+  for (const Gpu& gpu : topology.gpus) {
+    add(root, gpu, out);
+    if (PlatformFunction* function = find_in(out.functions, gpu.pci))
+      function->bars = read_bars(root, "sys/bus/pci/devices/" + gpu.pci, function->power_state);
+  }
+  for (const Nic& nic : topology.nics) add(root, nic, out);
+  read_iommu(root, out);
+  out.command_line = parse_command_line(root.text_of("proc/cmdline"));
+  out.lockdown = pci::lockdown(root);
+  if (!topology.gpus.empty()) out.gpudirect = read_gpudirect(root);
+  return out;
+}
+
+}  // namespace fabric::platform
+
+namespace fabric::scanning {
+namespace {
+
+// Without published data (the service needs a configuration; a tree may be another program's): read here, if the
+// process may. A sleeping device is not woken.
+std::optional<PciState> read_config_space(const Root& root, const Node& node) {
+  PciState out;
+  bool any = false, tried = false;
+  const auto read = [&](const std::string& address) {
+    if (address.empty() || out.functions.contains(address)) return;
+    const PlatformFunction* known = find_in(node.platform.functions, address);
+    PciSettings& function = out.functions[address];
+    if (known != nullptr && known->power_state.starts_with("D3"))
+      function.unread = "it sleeps (" + known->power_state + ")";
+    else if (known != nullptr && known->link.all_ones) function.unread = "it does not answer";
+    else {
+      tried = true;
+      function = pci::read_settings(root, address);
+    }
+    any = any || function.mrrs;
+  };
+  const auto read_way = [&](const PciDevice& device) {
+    if (!any && root.is_host() && tried) return;  // no right to: it is the same for all
+    read(device.pci);
+    for (const std::string& bridge : device.bridges) read(bridge);
+  };
+  for (const Gpu& gpu : node.topology.gpus) read_way(gpu);
+  for (const Nic& nic : node.topology.nics) read_way(nic);
+  return any ? std::optional(std::move(out)) : std::nullopt;
+}
+
+}  // namespace
+
+void read_platform(const Root& root, Node& node) {
+  node.platform = platform::read(root, node.topology);
+  auto published = state::load_pci_state(root);
+  if (published) node.pci_settings = std::move(published).value();
+  else node.unseen.push_back("PCI configuration space: " + published.error().text());
+  if (!node.pci_settings) node.pci_settings = read_config_space(root, node);
+}
+
+}  // namespace fabric::scanning

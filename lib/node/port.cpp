@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/port.h"
+
+#include <cmath>
+#include <cstdio>
+
+#include "base/find.h"
+#include "kernel/pci/pci_device.h"
+
+namespace fabric {
+
+std::string Port::id() const { return rdma + "/" + std::to_string(number) + (is_member() ? "@" + netdev : ""); }
+
+namespace qos {
+
+Keys own_keys(const Port& port) {
+  if (port.role != PortRole::bond && port.role != PortRole::bond_member) return Keys().set();
+  const Keys of_bond = keys_in(SettingGroup::rdma).set(index(SettingId::mtu));
+  if (port.role == PortRole::bond) return of_bond;
+  return ~of_bond;
+}
+
+}  // namespace qos
+
+std::string number_text(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, std::abs(value) < 9999.5 ? "%.4g" : "%.0f", value);  // no "5e+04"
+  return text;
+}
+
+std::string why_unmanageable(const Port& port) {
+  if (port.link_layer == LinkLayer::infiniband) return "InfiniBand";
+  if (port.usnic) return "usNIC, no RoCE";
+  switch (port.role) {
+    case PortRole::virtual_function: return "virtual function: set on its physical function " + port.owner;
+    case PortRole::subfunction: return "subfunction (" + port.owner + "): set on its function " + port.pci;
+    case PortRole::representor: return "representor of a virtual function or subfunction: set on the uplink's port";
+    case PortRole::netdev_elsewhere: return "its netdev is missing or in another network namespace";
+    case PortRole::physical:
+    case PortRole::bond:
+    case PortRole::bond_member: break;
+  }
+  return {};
+}
+
+std::string rate_text(double bytes_per_second) { return number_text(bytes_per_second * 8 / 1e9) + " Gb/s"; }
+
+bool are_twins(const Port& a, const Port& b) {
+  const auto place = [](const Port& port) { return port.pci.substr(card_of(port.pci).size()); };
+  return a.kernel_driver == b.kernel_driver && a.pci_id == b.pci_id && a.hca_type == b.hca_type &&
+         a.board_id == b.board_id && a.link_layer == b.link_layer && a.number == b.number && place(a) == place(b) &&
+         is_judged(a) && is_judged(b);
+}
+
+static const std::string* reason_for(const Port& port, std::string_view subject) {
+  return find_where(port.unread, [&](const std::string& reason) { return reason.find(subject) != std::string::npos; });
+}
+
+bool is_unread(const Port& port, std::string_view subject) { return reason_for(port, subject) != nullptr; }
+
+std::string why_unread(const Port& port, std::string_view subject) {
+  const std::string* reason = reason_for(port, subject);
+  return reason != nullptr ? *reason : "not readable as this user, or not offered by this kernel and driver";
+}
+
+}  // namespace fabric

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/port_reader.h"
+
+#include <algorithm>
+
+#include "base/parse.h"
+#include "kernel/netlink/devlink.h"
+#include "kernel/netlink/rtnl.h"
+#include "kernel/rdma/infiniband.h"
+#include "nic/capabilities.h"
+#include "nic/driver.h"
+#include "node/port_settings.h"
+#include "node/telemetry.h"
+#include "wire/vpd.h"
+
+namespace fabric::scanning {
+namespace {
+
+// Vendors' own drivers carry a version; the kernel's are as old as the kernel.
+std::string driver_version(const Root& root, std::string module) {
+  if (module.empty()) return {};
+  std::ranges::replace(module, '-', '_');
+  for (const std::string& file : {"sys/module/" + module + "/version", std::string("proc/sys/kernel/osrelease")})
+    if (std::string version = root.line_of(file); !version.empty()) return version;
+  return {};
+}
+
+void read_hardware(const Context& context, Port& port) {
+  const Root& root = context.kernel.root;
+  const std::string link = std::string(infiniband::kClass) + "/" + port.rdma + "/device";
+  const auto resolved = root.resolve(link);
+  if (!resolved) {
+    const nldev::Device* device = context.device(port.rdma);
+    const bool has_parent = root.exists(std::string(infiniband::kClass) + "/" + port.rdma + "/parent");
+    port.kernel_driver = software_driver(has_parent, device != nullptr ? device->protocol : std::string_view());
+    return;
+  }
+  const auto place = pci::parse_location(*resolved);
+  const std::string folder = place ? place->folder : *resolved;
+  if (place) port.pci = place->pci;
+  port.kernel_driver = driver_of(root, folder);
+  port.pci_id = pci_id_of(root, folder);
+  port.driver_version = driver_version(root, port.kernel_driver);
+  // Settings of a function that shares its port belong to the one that owns it; a subfunction is an auxiliary device
+  // "mlx5_core.sf.4" (mlx5/core/sf/dev/dev.c).
+  const std::string device = base_name(*resolved);
+  if (const std::string function = root.link_name(folder + "/physfn"); !function.empty()) {
+    port.role = PortRole::virtual_function;
+    port.owner = function;
+  } else if (device.find(".sf.") != std::string::npos) {
+    port.role = PortRole::subfunction;
+    port.owner = device;
+  }
+  port.numa = pci::numa_node(root, folder, context.cpu_nodes);
+}
+
+// A placeholder ("0000", "N/A") is none.
+std::string checked(std::string_view serial) {
+  const std::string text(trim(serial));
+  const bool plain = std::ranges::all_of(text, [](char letter) { return letter > ' ' && letter <= '~'; });
+  const bool varied = std::ranges::any_of(text, [&](char letter) { return letter != text.front(); });
+  return plain && varied && text.size() >= 6 ? text : std::string();
+}
+
+std::string by_devlink(Kernel& kernel, const Port& port) {
+  if (!kernel.generic) return {};
+  const auto family = ethtool::resolve(*kernel.generic, "devlink");
+  if (!family) return {};
+  const auto serial = devlink::serial_number(*kernel.generic, family->id, {"pci", port.pci});
+  return serial ? checked(*serial) : std::string();
+}
+
+}  // namespace
+
+// The `driver` link of the folder, else the DRIVER of its uevent file (trees that were copied without links).
+std::string driver_of(const Root& root, const std::string& folder) {
+  if (std::string name = root.link_name(folder + "/driver"); !name.empty()) return name;
+  const std::string uevent = root.text_of(folder + "/uevent");
+  for (const std::string_view line : split(uevent, '\n'))
+    if (line.starts_with("DRIVER=")) return std::string(trim(line.substr(7)));
+  return {};
+}
+
+std::string pci_id_of(const Root& root, const std::string& folder) {
+  std::string id;
+  for (const char* file : {"/vendor", "/device"}) {
+    const std::string text = root.line_of(folder + file);  // "0x15b3"
+    if (!text.starts_with("0x")) return {};
+    append_item(id, text.substr(2), ":");
+  }
+  return id;
+}
+
+const nldev::Device* Context::device(const std::string& name) const { return find_in(netlink, name); }
+
+const verbs::PortAttributes* Context::attributes(const Port& port) const {
+  const verbs::Device* device = find_in(by_verbs, port.rdma);
+  return device != nullptr ? find_in(device->ports, port.number) : nullptr;
+}
+
+void Context::note_unseen(const std::string& what) {
+  if (!contains(unseen, what)) unseen.push_back(what);
+}
+
+void note(Port& port, const char* subject, const Error& failure) {
+  port.unread.push_back(std::string(subject) + ": " + failure.text());
+}
+
+std::optional<std::string> read_noted(const Root& root, const std::string& file, const char* subject, Port& port) {
+  auto line = root.read_line(file);
+  if (line) return std::move(line).value();
+  if (line.error().code != ENOENT) note(port, subject, line.error());
+  return std::nullopt;
+}
+
+void read_identity(const Context& context, Port& port) {
+  const Root& root = context.kernel.root;
+  const std::string folder = std::string(infiniband::kClass) + "/" + port.rdma;
+  const nldev::Device* device = context.device(port.rdma);
+  read_hardware(context, port);
+  port.driver = driver_for(port.kernel_driver).name;  // read_link() looks for further evidence on the netdev
+  if (const verbs::Device* known = find_in(context.by_verbs, port.rdma)) port.firmware = known->firmware;
+  if (port.firmware.empty()) port.firmware = read_noted(root, folder + "/fw_ver", "firmware", port).value_or("");
+  if (port.firmware.empty() && device != nullptr) port.firmware = device->firmware;
+  port.board_id = read_noted(root, folder + "/board_id", "board", port).value_or("");
+  port.hca_type = read_noted(root, folder + "/hca_type", "HCA type", port).value_or("");
+  if (const auto* attributes = context.attributes(port)) port.link_layer = attributes->link_layer;
+  const std::string layer = infiniband::port_folder(port.rdma, port.number) + "/link_layer";
+  if (port.link_layer == LinkLayer::unknown)
+    port.link_layer =
+        parse_word<LinkLayer>(read_noted(root, layer, "link layer", port).value_or("")).value_or(LinkLayer::unknown);
+  if (port.link_layer == LinkLayer::unknown && device != nullptr) {
+    if (device->protocol == "ib") port.link_layer = LinkLayer::infiniband;
+    if (device->protocol == "roce" || device->protocol == "iw") port.link_layer = LinkLayer::ethernet;
+  }
+  // RDMA_NODE_RNIC, _USNIC and _USNIC_UDP of enum rdma_node_type (rdma/ib_verbs.h), as core/sysfs.c prints them.
+  const std::string type = read_noted(root, folder + "/node_type", "node type", port).value_or("").substr(0, 2);
+  port.iwarp = type == "4:";
+  port.usnic = type == "5:" || type == "6:";
+}
+
+// What identifies the card of a port: the serial number of its board by devlink, else of its VPD, which only root may
+// read (PCI Local Bus Specification 3.0, appendix I); else the port's own address.
+
+std::string vpd_serial(std::string_view vpd) {
+  const auto fields = vpd_fields(vpd);
+  const VpdField* serial = find_where(fields, [](const VpdField& field) { return field.key == "SN"; });
+  return serial == nullptr ? std::string() : checked(serial->text);
+}
+
+void read_card(Context& context, Port& port) {
+  port.card = port.card_address;
+  if (!context.options.serials || port.pci.empty() || is_virtual(port)) return;
+  Kernel& kernel = context.kernel;
+  const auto [known, is_new] = kernel.serials.try_emplace(port.pci + "#" + std::to_string(port.ifindex));
+  if (is_new) {
+    known->second = by_devlink(kernel, port);
+    if (known->second.empty())
+      if (const auto vpd = kernel.root.read("sys/bus/pci/devices/" + port.pci + "/vpd"))
+        known->second = vpd_serial(*vpd);
+  }
+  if (known->second.empty()) return;
+  port.card =
+      "serial:" + known->second + "/" + port.pci.substr(port.pci.rfind('.') + 1) + "." + std::to_string(port.number);
+}
+
+// A card in two slots (socket direct) has one serial number, and a bond stands on a function of its member.
+void tell_cards_apart(std::vector<Port>& ports) {
+  std::vector<bool> shared(ports.size());
+  for (size_t i = 0; i < ports.size(); ++i)
+    shared[i] = std::ranges::any_of(ports, [&](const Port& other) {
+      return &other != &ports[i] && other.card == ports[i].card && other.card_address != ports[i].card_address;
+    });
+  for (size_t i = 0; i < ports.size(); ++i)
+    if (shared[i]) ports[i].card = ports[i].card_address;
+}
+
+namespace {
+
+std::string net_folder(const Port& port) { return "sys/class/net/" + port.netdev; }
+
+// libibverbs, RDMA netlink, sysfs: the first that knows.
+void read_state(const Context& context, const std::optional<nldev::PortLink>& netlink, Port& port) {
+  if (const auto* attributes = context.attributes(port)) {
+    port.state = attributes->state;
+    port.phys_state = attributes->phys_state;
+    return;
+  }
+  const Root& root = context.kernel.root;
+  const std::string folder = infiniband::port_folder(port.rdma, port.number);
+  const auto from_file = [&](const char* file) -> std::optional<unsigned> {
+    const auto text = read_noted(root, folder + "/" + file, "state", port);
+    return text ? infiniband::parse_state(*text) : std::nullopt;
+  };
+  port.state = netlink && netlink->state ? std::optional<unsigned>(*netlink->state) : from_file("state");
+  port.phys_state =
+      netlink && netlink->phys_state ? std::optional<unsigned>(*netlink->phys_state) : from_file("phys_state");
+}
+
+// Several netdevs on one function: the one with the port's number (dev_port counts from 0), or, where that does not
+// decide either, none.
+std::string netdev_of_function(const Root& root, const Port& port) {
+  const auto names = root.list(std::string(infiniband::kClass) + "/" + port.rdma + "/device/net");
+  if (!names || names->empty()) return {};
+  if (names->size() == 1) return names->front();
+  std::string found;
+  for (const std::string& name : *names) {
+    const auto number = root.number_in<unsigned>("sys/class/net/" + name + "/dev_port");
+    if (!number || *number + 1 != port.number) continue;
+    if (!found.empty()) return {};
+    found = name;
+  }
+  return found;
+}
+
+// By RDMA netlink (for a bond's device its active member), else the first GID's netdev (there the bond), soft-RoCE's
+// own file, the function. If netlink answers without a name, the netdev of those two files is in another namespace: a
+// container's eth0.
+std::string find_netdev(const Root& root, const std::optional<nldev::PortLink>& netlink, const Port& port) {
+  if (port.link_layer == LinkLayer::infiniband) return {};
+  if (netlink) return netlink->netdev.empty() ? netdev_of_function(root, port) : netlink->netdev;
+  const std::string first_gid = infiniband::port_folder(port.rdma, port.number) + "/gid_attrs/ndevs/0";
+  for (const std::string& file : {first_gid, std::string(infiniband::kClass) + "/" + port.rdma + "/parent"})
+    if (std::string name = root.line_of(file); !name.empty()) return name;
+  return netdev_of_function(root, port);
+}
+
+using Members = std::vector<std::pair<std::string, pci::Location>>;
+
+// The netdevs of a bond and their functions. A member of another kind than the port carries no RoCE.
+Members members_of(const Root& root, const std::string& bond_folder, const Port& port) {
+  Members out;
+  const std::string names = root.line_of(bond_folder + "/bonding/slaves");  // Documentation/networking/bonding.rst
+  for (const std::string_view name : words(names)) {
+    const auto resolved = root.resolve("sys/class/net/" + std::string(name) + "/device");
+    auto place = resolved ? pci::parse_location(*resolved) : std::nullopt;
+    if (place && driver_of(root, place->folder) == port.kernel_driver) out.emplace_back(name, std::move(*place));
+  }
+  return out;
+}
+
+// The bond that the port's netdev is, or whose other members have left their RDMA to the port's device (RoCE LAG).
+// Members that keep RDMA devices of their own are bonded for IP alone.
+std::string bond_of(const Root& root, const Port& port) {
+  if (port.netdev.empty() || root.exists(net_folder(port) + "/bonding")) return port.netdev;
+  for (const auto& [member, place] : members_of(root, net_folder(port) + "/master", port))
+    if (member != port.netdev && !root.exists(place.folder + "/infiniband"))
+      return root.link_name(net_folder(port) + "/master");
+  return {};
+}
+
+// Without netlink. An interface that is administratively down answers EINVAL for its carrier: it has none. The MTU.
+std::optional<uint32_t> read_netdev_files(const Root& root, Port& port) {
+  port.ifindex = root.number_in<int>(net_folder(port) + "/ifindex").value_or(0);
+  port.counters.carrier_down = root.number_in<uint64_t>(net_folder(port) + "/carrier_down_count");
+  const auto carrier = root.read_line(net_folder(port) + "/carrier");
+  if (carrier && !carrier->empty()) port.carrier = *carrier == "1";
+  else if (!carrier && carrier.error().code == EINVAL) port.carrier = false;
+  return root.number_in<uint32_t>(net_folder(port) + "/mtu");
+}
+
+// The GUID serves a bond, whose netdev has no permanent address: it is that of its device's function. Some drivers make
+// it of the netdev's present address (bnxt_re, irdma), so it comes second.
+std::string address_of(const Root& root, const Port& port, const std::string& permanent) {
+  if (port.pci.empty()) return {};
+  if (!permanent.empty()) return "mac:" + permanent;
+  const std::string guid = root.line_of("sys/class/infiniband/" + port.rdma + "/node_guid");
+  if (guid.find_first_not_of("0:") == std::string::npos) return {};
+  return "guid:" + guid + "/" + std::to_string(port.number);
+}
+
+// The MTU of the netdev.
+std::optional<uint32_t> read_netdev(Context& context, Port& port) {
+  if (port.netdev.empty()) return std::nullopt;
+  if (!context.kernel.route) return read_netdev_files(context.kernel.root, port);
+  const auto link = rtnl::link(*context.kernel.route, port.netdev);
+  if (!link) {
+    if (link.error().code == ENODEV) port.netdev.clear();  // soft-RoCE names one of another namespace
+    else note(port, "netdev, mtu, carrier", link.error());
+    return std::nullopt;
+  }
+  port.ifindex = link->ifindex;
+  port.carrier = link->carrier;
+  port.altnames = link->altnames;
+  port.counters.carrier_down = link->carrier_down_count;
+  port.card_address = address_of(context.kernel.root, port, link->permanent);
+  read_card(context, port);
+  return link->mtu;
+}
+
+// Unknown speed is "-1" or, while the interface is down, EINVAL. RoCE drivers squeeze it into InfiniBand's classes for
+// the rate, and go on showing some rate without a link.
+void read_speed(const Root& root, Port& port) {
+  if (!port.netdev.empty()) {
+    const auto text = root.read_line(net_folder(port) + "/speed");
+    if (text) port.speed = parse_number<uint32_t>(*text);
+    else if (text.error().code != ENOENT && text.error().code != EINVAL) note(port, "speed, rate", text.error());
+    if (port.speed == 0u || port.speed == UINT32_MAX) port.speed.reset();
+  }
+  if (port.speed) port.rate = *port.speed * 1e6 / 8;
+  if (port.speed || (port.link_layer == LinkLayer::ethernet && port.carrier == false)) return;
+  const auto text = read_noted(root, infiniband::port_folder(port.rdma, port.number) + "/rate", "rate", port);
+  if (text) port.rate = infiniband::parse_rate(*text);
+}
+
+}  // namespace
+
+// Links "lower_NAME" lead to the netdevs below, in their own namespace (net/core/dev.c, netdev_adjacent_sysfs_add).
+void read_gids(const Context& context, Port& port) {
+  const Root& root = context.kernel.root;
+  const auto* attributes = context.attributes(port);
+  if (attributes != nullptr && context.by_verbs.at(port.rdma).has_gid_table) port.gids = attributes->gids;
+  else if (auto gids = infiniband::gids(root, port.rdma, port.number)) port.gids = std::move(*gids);
+  else if (gids.error().code != ENOENT || port.link_layer == LinkLayer::ethernet) note(port, "gids", gids.error());
+  for (Gid& gid : port.gids)
+    gid.above = !gid.netdev.empty() && !port.netdev.empty() && gid.netdev != port.netdev &&
+                root.exists("sys/class/net/" + gid.netdev + "/lower_" + port.netdev);
+}
+
+void read_link(Context& context, Port& port) {
+  const Root& root = context.kernel.root;
+  const nldev::Device* device = context.device(port.rdma);
+  std::optional<nldev::PortLink> netlink;  // absent also when netlink fails: the files say why, or know the same
+  if (device != nullptr)
+    if (auto answer = nldev::port(*context.kernel.rdma, device->index, port.number)) netlink = std::move(*answer);
+  read_state(context, netlink, port);
+  port.netdev = find_netdev(root, netlink, port);
+  port.driver = driver_for(port.kernel_driver, &root, port.netdev).name;
+  // The E-Switch's port for a virtual function or a subfunction: "pf0vf3", "c1pf0sf1"; the wire's is "p0"
+  // (net/devlink/port.c of Linux 6.12, __devlink_port_phys_port_name_get).
+  if (!port.netdev.empty() && root.line_of(net_folder(port) + "/phys_port_name").find("pf") != std::string::npos)
+    port.role = PortRole::representor;
+  port.bond = bond_of(root, port);
+  if (!port.bond.empty()) {
+    port.netdev = port.bond;
+    if (port.role == PortRole::physical) port.role = PortRole::bond;
+  }
+  const auto mtu = read_netdev(context, port);
+  if (const auto* attributes = context.attributes(port)) port.active_mtu = attributes->active_mtu;
+  else if (mtu && port.link_layer == LinkLayer::ethernet)
+    port.active_mtu = verbs::roce_mtu(*mtu);  // as the kernel does
+  if (port.active_mtu == 0u) port.active_mtu.reset();
+  if (port.netdev.empty() && port.link_layer == LinkLayer::ethernet && !is_virtual(port))
+    port.role = PortRole::netdev_elsewhere;
+  port.virtual_function = is_virtual(port);
+  read_speed(root, port);
+}
+
+// mlx5 RoCE LAG: one RDMA device on a bond, whose member netdevs are physical functions with settings of their own
+// (drivers/net/ethernet/mellanox/mlx5/core/lag of Linux 6.12).
+std::vector<Port> bond_members(Context& context, const Port& bond) {
+  std::vector<Port> members;
+  if (bond.role != PortRole::bond) return members;
+  const Root& root = context.kernel.root;
+  for (const auto& [name, place] : members_of(root, net_folder(bond), bond)) {
+    Port member = bond;
+    member.role = PortRole::bond_member;
+    member.netdev = name;
+    member.driver = driver_for(member.kernel_driver, &root, member.netdev).name;
+    member.pci = place.pci;
+    member.pci_id = pci_id_of(root, place.folder);
+    member.numa = pci::numa_node(root, place.folder, context.cpu_nodes);
+    member.ifindex = 0;
+    member.carrier.reset();
+    member.speed.reset();
+    member.rate.reset();
+    member.counters = {};
+    member.unread.clear();
+    (void)read_netdev(context, member);
+    read_speed(root, member);
+    read_counters(context, member);
+    members.push_back(std::move(member));
+  }
+  return members;
+}
+
+void read_settings(Context& context, Port& port) {
+  if (port.netdev.empty()) return;
+  if (!context.kernel.route) {  // a captured tree: the one setting that is a file
+    const auto text = read_noted(context.kernel.root, "sys/class/net/" + port.netdev + "/mtu", "mtu", port);
+    if (text) port.qos.mtu = parse_number<uint32_t>(*text);
+    return;
+  }
+  auto reading = qos::read(context.kernel, port, context.options.keys);
+  if (!reading) return note(port, "settings", reading.error());
+  port.qos = std::move(reading->values);
+  port.capacity = std::move(reading->capacity);
+}
+
+void read_counters(Context& context, Port& port) {
+  if (!context.options.counters) return;
+  const Kernel& kernel = context.kernel;
+  const nldev::Device* device = context.device(port.rdma);
+  CounterAccess access{.root = kernel.root, .rdma = kernel.rdma.get(), .statistics = kernel.statistics.get()};
+  if (device != nullptr) access.device = device->index;
+  fabric::read_counters(access, port);
+  TelemetryReader telemetry({kernel.root, kernel.generic.get(), kernel.ethtool, kernel.rdma.get()}, port);
+  if (const Attempt attempt = telemetry.read(port); !attempt.success)
+    port.unread.push_back("telemetry: " + attempt.error);
+}
+
+}  // namespace fabric::scanning

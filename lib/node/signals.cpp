@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/signals.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/find.h"
+#include "base/parse.h"
+#include "nic/metrics.h"
+#include "node/counters.h"
+
+namespace fabric {
+namespace {
+
+using namespace metrics;
+
+// How a row adds to the member that earlier rows have filled.
+enum class Join : uint8_t {
+  otherwise,  // the same events: used if no earlier row has a value
+  add,        // other events: the sum
+  most,       // the same events, counted elsewhere or in part: the larger
+};
+
+// One metric of the catalogue -> one member. All series of the metric that have the label are parts and add up.
+template <class Holder>
+struct SignalRow {
+  Rise Holder::*member;
+  const Metric* metric;
+  FixedLabel label{};  // an empty name: all series
+  Join join = Join::otherwise;
+  const Metric* subtract = nullptr;  // the device counts these events as well, though they do not belong here
+};
+
+constexpr FixedLabel kError{"severity", "error"}, kWarning{"severity", "warning"};
+constexpr FixedLabel kRead{"operation", "read"}, kWrite{"operation", "write"};
+
+using P = PrioritySignals;
+constexpr SignalRow<P> kPriorityRows[] = {
+    {&P::rx_pause_seconds, &kPfcSeconds, kRx},
+    {&P::tx_pause_seconds, &kPfcSeconds, kTx},
+    {&P::rx_pause_frames, &kPfcFrames, kRx},
+    {&P::tx_pause_frames, &kPfcFrames, kTx},
+    {&P::discards, &kPriorityDiscards},
+    {&P::discards, &kPriorityHostDiscards, {}, Join::most},
+    {&P::discards, &kPriorityCongestionDiscards, {}, Join::most},
+    {&P::rx_bytes, &kPriorityBytes, kRx},
+    {&P::tx_bytes, &kPriorityBytes, kTx},
+    {&P::rx_bytes, &kPriorityQueueBytes, kRx},
+    {&P::tx_bytes, &kPriorityQueueBytes, kTx},
+};
+
+using S = Signals;
+constexpr SignalRow<S> kPortRows[] = {
+    {&S::rx_global_pause_frames, &kGlobalPauseFrames, kRx},
+    {&S::tx_global_pause_frames, &kGlobalPauseFrames, kTx},
+    {&S::rx_global_pause_seconds, &kGlobalPauseSeconds, kRx},
+    {&S::tx_global_pause_seconds, &kGlobalPauseSeconds, kTx},
+    // A storm exceeds the warning's threshold before the error's.
+    {&S::pause_storm_events, &kPauseStorms, kWarning},
+    {&S::pause_storm_events, &kPauseStorms, kError, Join::most},
+
+    {&S::rx_bytes, &kRdmaBytes, kRx},
+    {&S::rx_bytes, &kPortBytes, kRx},
+    {&S::tx_bytes, &kRdmaBytes, kTx},
+    {&S::tx_bytes, &kPortBytes, kTx},
+    {&S::rx_packets, &kRdmaPackets, kRx},
+    {&S::rx_packets, &kPortPackets, kRx},
+    {&S::tx_packets, &kRdmaPackets, kTx},
+    {&S::tx_packets, &kPortPackets, kTx},
+
+    {&S::out_of_sequence, &kOutOfSequence},
+    {&S::duplicate_requests, &kDuplicateRequests},
+    {&S::ack_timeouts, &kAckTimeouts},
+    {&S::sequence_naks, &kSequenceNaks},
+    {&S::sequence_naks, &kImpliedNaks, {}, Join::add},
+    {&S::retransmissions, &kRetransmittedPackets},
+    {&S::retransmissions, &kRetries},
+    {&S::retransmissions, &kAdaptiveRetransmissions},
+    {&S::retries_exceeded, &kRetriesExceeded},
+    {&S::rnr_naks, &kRnrNaksReceived},
+    {&S::rnr_naks, &kRnrNaksSent, {}, Join::add},
+    {&S::rnr_retries_exceeded, &kRnrRetriesExceeded},
+    {&S::out_of_buffer, &kOutOfBuffer},
+    // A failed request is counted by its cause and, by some drivers, as a completion error, too.
+    {&S::request_errors, &kAccessErrors},
+    {&S::request_errors, &kInvalidRequests, {}, Join::add},
+    {&S::request_errors, &kLengthErrors, {}, Join::add},
+    {&S::request_errors, &kOperationErrors, {}, Join::add},
+    {&S::request_errors, &kLocalErrors, {}, Join::add},
+    // Closing a queue pair flushes its unused requests, which these counters include though they are not errors
+    // (NVIDIA's WinOF manual, "Responder CQE errors").
+    {&S::request_errors, &kCqeErrors, {}, Join::most, &kCqeFlushes},
+    {&S::icrc_errors, &kIcrcErrors},
+
+    {&S::cnp_sent, &kCnpSent},
+    {&S::cnp_handled, &kCnpHandled},
+    {&S::cnp_ignored, &kCnpIgnored},
+    {&S::ecn_marked, &kEcnMarked},
+
+    {&S::rx_discards, &kPhyDiscards, kRx},
+    {&S::rx_discards, &kPortDiscards, kRx, Join::most},
+    {&S::rx_discards, &kDiscards, kRx, Join::most},
+    {&S::tx_discards, &kPhyDiscards, kTx},
+    {&S::tx_discards, &kPortDiscards, kTx, Join::most},
+    {&S::tx_discards, &kDiscards, kTx, Join::most},
+    {&S::buffer_overruns, &kPortOverruns},
+    {&S::link_downs, &kPhyLinkDowns},
+    {&S::link_downs, &kPortLinkDowned, {}, Join::most},
+    {&S::link_recoveries, &kPortLinkRecoveries},
+    {&S::link_recoveries, &kPhyRecoveries, {}, Join::most},
+    {&S::link_integrity_errors, &kPortLinkIntegrity},
+    {&S::symbol_errors, &kPhySymbolErrors},
+    {&S::symbol_errors, &kPortSymbolErrors, {}, Join::most},
+    {&S::symbol_errors, &kPhyCodingErrors, {}, Join::most},
+    {&S::crc_errors, &kPhyCrcErrors},
+    {&S::crc_errors, &kPortReceiveErrors},  // InfiniBand: mostly packets with a wrong CRC
+    {&S::remote_physical_errors, &kPortRemotePhysical},
+    {&S::fec_corrected, &kPhyCorrectedWords},
+    {&S::fec_uncorrectable, &kPhyUncorrectableWords},
+    {&S::fec_corrected_bits, &kPhyCorrectedBits},
+    {&S::transmit_wait, &kPortWait},
+
+    // Both operations may count the same second.
+    {&S::pcie_stalled_seconds, &kPcieStalled, kRead},
+    {&S::pcie_stalled_seconds, &kPcieStalled, kWrite, Join::most},
+    {&S::pcie_errors, &kPcieSignal},
+    {&S::pcie_overflows, &kPcieOverflows},
+};
+
+bool takes(const FixedLabel& wanted, const CounterRow& row) {
+  return wanted.name.empty() || wanted.value == row.label.value;
+}
+
+Rise rise_of(const std::optional<uint64_t>& before, const std::optional<uint64_t>& now) {
+  if (!before || !now || *now < *before) return std::nullopt;
+  return static_cast<double>(*now - *before);
+}
+
+// What each row of the tables has gathered.
+struct Sums {
+  std::array<RiseSum, std::size(kPortRows)> port{};
+  std::array<std::array<RiseSum, 8>, std::size(kPriorityRows)> priority{};
+  bool by_queue = false;  // bytes of a priority are those of its hardware queue
+};
+
+void add(Sums& sums, const Counter& each, std::optional<uint64_t> raw) {
+  const CounterRow& counter = *each.row;
+  const Rise rise = scaled(raw, counter.scale);
+  for (size_t i = 0; i < std::size(kPortRows); ++i) {
+    const SignalRow<S>& row = kPortRows[i];
+    if (row.subtract == counter.metric) sums.port[i].value -= rise.value_or(0);
+    if (row.metric == counter.metric && takes(row.label, counter)) sums.port[i].add(rise);
+  }
+  if (each.priority == 0) return;
+  for (size_t i = 0; i < std::size(kPriorityRows); ++i)
+    if (kPriorityRows[i].metric == counter.metric && takes(kPriorityRows[i].label, counter))
+      sums.priority[i][static_cast<size_t>(each.priority - '0')].add(rise);
+}
+
+void gather(Sums& sums, const std::vector<Counter>& before, const std::vector<Counter>& now) {
+  for (size_t i = 0; i < now.size(); ++i) {
+    const Counter& counter = now[i];
+    if (counter.row == nullptr || counter.row->metric == nullptr || is_superseded(counter, now)) continue;
+    sums.by_queue = sums.by_queue || counter.row->metric == &kPriorityQueueBytes;
+    add(sums, counter, rise_since(before, now, i));
+  }
+}
+
+void join(Rise& member, const RiseSum& sum, Join how) {
+  if (!sum.any) return;
+  const Rise value = sum.broken ? Rise() : Rise(std::max(0.0, sum.value));
+  if (!member) member = value;
+  else if (how == Join::add) member = value ? Rise(*member + *value) : Rise();
+  else if (how == Join::most && value) member = std::max(*member, *value);
+}
+
+void join_most(Rise& member, Rise value) {
+  if (value) member = std::max(member.value_or(0), *value);
+}
+
+// The priorities of one hardware queue show the same bytes, those of all of them: the first one keeps them, and if some
+// have PFC and others do not, none. Two queues never carry the same bytes in both directions.
+void part_queues(Signals& signals, PrioSet pfc) {
+  auto& all = signals.priority;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const Rise rx = all[i].rx_bytes, tx = all[i].tx_bytes;
+    if (rx.value_or(0) + tx.value_or(0) == 0) continue;
+    bool mixed = false;
+    for (size_t j = i + 1; j < all.size(); ++j) {
+      if (all[j].rx_bytes != rx || all[j].tx_bytes != tx) continue;
+      mixed = mixed || pfc.has(static_cast<int>(i)) != pfc.has(static_cast<int>(j));
+      all[j].rx_bytes = all[j].tx_bytes = std::nullopt;
+    }
+    if (mixed) all[i].rx_bytes = all[i].tx_bytes = std::nullopt;
+  }
+}
+
+// Sources without a catalogue row.
+void add_link(Signals& signals, const Port& before, const Port& now) {
+  join_most(signals.link_downs, rise_of(before.counters.carrier_down, now.counters.carrier_down));
+  if (before.link_status && now.link_status)
+    join_most(signals.link_downs, rise_of(before.link_status->downs, now.link_status->downs));
+  if (!before.fec || !now.fec) return;
+  join_most(signals.fec_corrected, rise_of(before.fec->corrected_blocks.total, now.fec->corrected_blocks.total));
+  join_most(signals.fec_uncorrectable,
+            rise_of(before.fec->uncorrectable_blocks.total, now.fec->uncorrectable_blocks.total));
+  join_most(signals.fec_corrected_bits, rise_of(before.fec->corrected_bits.total, now.fec->corrected_bits.total));
+}
+
+constexpr double kFewErrors = 10;
+
+using Lanes = std::vector<double>;
+
+Lanes fec_lanes(const FecCount& before, const FecCount& now) {
+  Lanes out;
+  for (size_t lane = 0; before.lanes.size() == now.lanes.size() && lane < now.lanes.size(); ++lane)
+    out.push_back(now.lanes[lane] > before.lanes[lane] ? static_cast<double>(now.lanes[lane] - before.lanes[lane]) : 0);
+  return out;
+}
+
+// The driver has a counter for each of four lanes, also of a link of one (mlx5 at 25 Gb/s): the lanes behind the last
+// one that has ever counted are not taken for lanes without errors.
+Lanes counter_lanes(const Port& before, const Port& now) {
+  Lanes out;
+  const std::vector<Counter>& counters = now.counters.ethtool;
+  for (size_t i = 0; i < counters.size(); ++i) {
+    const CounterRow* row = counters[i].row;
+    if (row == nullptr || row->metric != &metrics::kPhyLaneErrors || counters[i].value == 0) continue;
+    const auto lane = parse_number<size_t>(row->label.value);
+    if (!lane) continue;
+    out.resize(std::max(out.size(), *lane + 1));
+    out[*lane] = static_cast<double>(rise_since(before.counters.ethtool, counters, i).value_or(0));
+  }
+  return out;
+}
+
+std::optional<BadLane> worst_of(const Lanes& lanes) {
+  if (lanes.size() < 2) return std::nullopt;
+  const auto worst = std::ranges::max_element(lanes);
+  const double sum = std::accumulate(lanes.begin(), lanes.end(), 0.0);
+  if (*worst < kFewErrors || *worst < 0.9 * sum) return std::nullopt;
+  return BadLane{static_cast<size_t>(worst - lanes.begin()), *worst / sum};
+}
+
+}  // namespace
+
+Signals signals_of(const Port& before, const Port& now, double seconds) {
+  Signals out;
+  out.seconds = seconds;
+  if (before.pci != now.pci) return out;  // another device of the same name
+  Sums sums;
+  const auto& old = before.counters;
+  gather(sums, old.hw, now.counters.hw);
+  gather(sums, old.pma, now.counters.pma);
+  gather(sums, old.ethtool, now.counters.ethtool);
+  for (size_t i = 0; i < std::size(kPortRows); ++i) join(out.*kPortRows[i].member, sums.port[i], kPortRows[i].join);
+  for (size_t i = 0; i < std::size(kPriorityRows); ++i)
+    for (size_t priority = 0; priority < out.priority.size(); ++priority)
+      join(out.priority[priority].*kPriorityRows[i].member, sums.priority[i][priority], kPriorityRows[i].join);
+  if (sums.by_queue) part_queues(out, now.qos.pfc.value_or(PrioSet{}));
+  add_link(out, before, now);
+  return out;
+}
+
+std::map<std::string, Signals> signals_of(const Node& before, const Node& now) {
+  std::map<std::string, Signals> out;
+  const double seconds = std::chrono::duration<double>(now.taken - before.taken).count();
+  for (const Port& port : now.ports) {
+    if (const Port* old = find_where(before.ports, [&](auto& other) { return other.id() == port.id(); }))
+      out.emplace(port.id(), signals_of(*old, port, seconds));
+  }
+  return out;
+}
+
+std::optional<BadLane> bad_lane(const Port& before, const Port& now) {
+  if (before.pci != now.pci) return std::nullopt;
+  if (before.fec && now.fec)
+    for (const auto member :
+         {&FecStatus::uncorrectable_blocks, &FecStatus::corrected_bits, &FecStatus::corrected_blocks})
+      if (const auto worst = worst_of(fec_lanes((*before.fec).*member, (*now.fec).*member))) return worst;
+  return worst_of(counter_lanes(before, now));
+}
+
+}  // namespace fabric

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/telemetry.h"
+
+#include <algorithm>
+
+#include "base/find.h"
+#include "base/parse.h"
+#include "kernel/netlink/ethtool_link.h"
+#include "kernel/rdma/nldev.h"
+#include "wire/transceiver.h"
+
+namespace fabric {
+namespace {
+
+constexpr std::chrono::milliseconds kPatience{300};  // per reading, which may take 0.5 s in all
+constexpr std::chrono::minutes kAge{1}, kAgeUnchanged{10};
+
+constexpr std::array<std::string_view, 3> kKinds{"qp", "cq", "mr"};  // by nldev::Object
+
+const ResourceCount* find_total(const std::vector<ResourceCount>& counts, std::string_view kind) {
+  return find_where(counts, [&](const ResourceCount& each) { return each.kind == kind && each.owner.empty(); });
+}
+
+}  // namespace
+
+Result<void> OwnerReader::read(Netlink& rdma, uint32_t device, const std::vector<ResourceCount>& counts,
+                               Clock::time_point now) {
+  if (std::exchange(device_, device) != device) known_ = {};
+  const auto end = Clock::now() + kPatience;
+  std::optional<Error> failure;
+  for (size_t kind = 0; kind < kKinds.size(); ++kind) {
+    Known& known = known_.at(kind);
+    const ResourceCount* total = find_total(counts, kKinds.at(kind));
+    if (total == nullptr) continue;
+    const bool due = now >= known.due || (now >= known.changed_due && total->count != known.count);
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
+    if (due && left.count() > 0) {  // otherwise with the next reading
+      known.count = total->count;
+      read(known, rdma, static_cast<nldev::Object>(kind), left, now);
+    }
+    if (known.failure && !failure) failure = known.failure;
+  }
+  return failure ? Result<void>(*failure) : Result<void>();
+}
+
+void OwnerReader::read(Known& known, Netlink& rdma, nldev::Object kind, std::chrono::milliseconds patience,
+                       Clock::time_point now) const {
+  known.owners.reset();
+  known.failure.reset();
+  const auto owners = nldev::owners(rdma, device_, kind, patience);
+  if (owners) {
+    known.owners = *owners;
+    known.pause = {};
+    known.due = now + kAgeUnchanged;
+    known.changed_due = now + kAge;
+    return;
+  }
+  known.pause = std::clamp(2 * known.pause, kAge, kAgeUnchanged);
+  known.due = known.changed_due = now + known.pause;
+  const int code = owners.error().code;
+  if (!is_unsupported(code) && code != ETIMEDOUT) known.failure = owners.error();
+}
+
+void OwnerReader::add_to(std::vector<ResourceCount>& counts) const {
+  for (size_t kind = 0; kind < kKinds.size(); ++kind) {
+    const std::string name(kKinds.at(kind));
+    const auto& owners = known_.at(kind).owners;
+    if (!owners || find_total(counts, name) == nullptr) continue;
+    counts.push_back({name, "user", owners->user});
+    counts.push_back({name, "kernel", owners->kernel});
+  }
+}
+
+namespace {
+
+constexpr std::chrono::seconds kReportersAge{60};
+
+// sysfs-class-net, "flags". The kernel asks a driver for its reason only while the netdev is up
+// (net/ethtool/linkstate.c of Linux 6.12), so it cannot contradict this one.
+void name_switched_off(const Root& root, const std::string& netdev, LinkStatus& link) {
+  constexpr unsigned kUp = 1;  // IFF_UP (linux/if.h)
+  if (link.up.value_or(true) || !link.reason.empty()) return;
+  const auto flags = parse_number<unsigned>(root.line_of("sys/class/net/" + netdev + "/flags"), 16);
+  if (flags && (*flags & kUp) == 0) link.reason = kSwitchedOff;
+}
+
+}  // namespace
+
+TelemetryReader::TelemetryReader(const TelemetryAccess& access, const Port& port)
+    : access_(access), netdev_(port.netdev) {
+  link_.there = fec_.there = access_.generic != nullptr && access_.ethtool && !netdev_.empty();
+  if (port.is_member()) return;  // the bond has the objects and the device's reports
+  if (const auto device = find_device(access_.rdma, port.rdma)) {
+    device_ = *device;
+    resources_.there = true;
+  }
+  if (access_.generic != nullptr && !port.pci.empty()) {
+    if (auto family = ethtool::resolve(*access_.generic, "devlink")) {
+      devlink_ = family->id;
+      handles_ = devlink::handles_of(access_.root, port.pci);
+      reporters_.there = true;
+    }
+  }
+}
+
+void TelemetryReader::resume(const Waiting& waiting) {
+  link_.backoff = waiting.link;
+  fec_.backoff = waiting.fec;
+  resources_.backoff = waiting.resources;
+  reporters_.backoff = waiting.reporters;
+}
+
+void TelemetryReader::read_owners(Port& port, Attempt& attempt) const {
+  if (access_.owners == nullptr || port.resources.empty()) return;
+  if (auto done = access_.owners->read(*access_.rdma, device_, port.resources, Clock::now()); !done)
+    attempt.fail(done.error().text());
+  access_.owners->add_to(port.resources);
+}
+
+Attempt TelemetryReader::read(Port& port) {
+  Attempt attempt{"telemetry", true, 0, {}};
+  const auto start = Clock::now();
+  port.link_status.reset();
+  link_.ask(attempt, start, [&] {
+    return take(ethtool::get_link_status(*access_.generic, *access_.ethtool, netdev_), port.link_status);
+  });
+  if (port.link_status) name_switched_off(access_.root, netdev_, *port.link_status);
+  port.fec.reset();
+  fec_.ask(attempt, start,
+           [&] { return take(ethtool::get_fec_status(*access_.generic, *access_.ethtool, netdev_), port.fec); });
+  port.resources.clear();
+  resources_.ask(attempt, start, [&] { return take(nldev::resources(*access_.rdma, device_), port.resources); });
+  read_owners(port, attempt);
+  reporters_.ask(attempt, start, [&] { return start < reporters_due_ ? Result<void>() : read_reporters(); });
+  port.reporters = reported_;
+  attempt.seconds = seconds_since(start);
+  return attempt;
+}
+
+// A missing instance is not a failure: only some functions have one.
+Result<void> TelemetryReader::read_reporters() {
+  reported_.clear();
+  for (const devlink::Handle& handle : handles_) {
+    auto found = devlink::health_reporters(*access_.generic, devlink_, handle);
+    if (!found && found.error().code == ENODEV) continue;
+    if (!found) return found.error();
+    reported_.insert(reported_.end(), found->begin(), found->end());
+  }
+  reporters_due_ = Clock::now() + kReportersAge;
+  return {};
+}
+
+}  // namespace fabric

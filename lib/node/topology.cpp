@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/topology.h"
+
+#include <algorithm>
+
+#include "base/parse.h"
+#include "kernel/kernel.h"
+#include "kernel/pci/pci.h"
+#include "node/gpu.h"
+#include "node/machine.h"
+
+namespace fabric {
+
+bool can_have_data_direct(const Nic& nic) {
+  constexpr uint16_t kConnectX8 = 0x1023;  // mlx5_core_pci_table
+  return nic.vendor == kNvidiaNetworking && nic.device == kConnectX8 && !nic.virtual_function && !nic.rdma.empty();
+}
+
+bool carries_rdma(const Nic& nic) {
+  return !nic.rdma.empty() || nic.rdma_elsewhere || (nic.vendor == kCray && nic.class_code >> 16 == 0x02);
+}
+
+std::optional<PathClass> path_class(const PciDevice& a, const PciDevice& b) {
+  // A switch is an upstream port with one downstream port on each side, so one on each side is still one switch.
+  if (const auto below = below_shared(a, b))
+    return std::max(below->first, below->second) <= 1 ? PathClass::PIX : PathClass::PXB;
+  if (!a.root.empty() && a.root == b.root) return PathClass::PHB;
+  if (!a.numa || !b.numa) return std::nullopt;
+  return *a.numa == *b.numa ? PathClass::NODE : PathClass::SYS;
+}
+
+const PciDevice& nearer_function(const Gpu& gpu, const Nic& nic) {
+  const PciDevice& own = nic;
+  if (!nic.direct) return own;
+  const auto mine = path_class(static_cast<const PciDevice&>(gpu), own), direct = path_class(gpu, *nic.direct);
+  return direct && (!mine || *direct < *mine) ? *nic.direct : own;
+}
+
+std::optional<PathClass> path_class(const Gpu& gpu, const Nic& nic) {
+  return path_class(static_cast<const PciDevice&>(gpu), nearer_function(gpu, nic));
+}
+
+std::vector<size_t> nearest_nics(const Topology& topology, const Gpu& gpu) {
+  const bool rdma_only = std::ranges::any_of(topology.nics, carries_rdma);
+  std::vector<size_t> nearest;
+  std::optional<PathClass> best;
+  for (size_t i = 0; i < topology.nics.size(); ++i) {
+    if (rdma_only && !carries_rdma(topology.nics[i])) continue;
+    const auto path = path_class(gpu, topology.nics[i]);
+    if (!path || (best && *best < *path)) continue;
+    if (best != path) nearest.clear();
+    best = path;
+    nearest.push_back(i);
+  }
+  return nearest;
+}
+
+std::optional<int> socket_of(const Topology& topology, const PciDevice& device) {
+  const int* socket = device.numa ? find_in(topology.numa_socket, *device.numa) : nullptr;
+  return socket == nullptr ? std::nullopt : std::optional(*socket);
+}
+
+std::optional<std::pair<size_t, size_t>> below_shared(const PciDevice& a, const PciDevice& b) {
+  const auto shared = std::ranges::find_first_of(a.bridges, b.bridges);
+  if (shared == a.bridges.end()) return std::nullopt;
+  return std::pair(shared - a.bridges.begin(), std::ranges::find(b.bridges, *shared) - b.bridges.begin());
+}
+
+bool is_flattened(const Topology& topology) {
+  const auto on_root_bus = [](const Gpu& gpu) { return gpu.bridges.empty() && !gpu.root.empty(); };
+  if (topology.gpus.empty()) return false;
+  if (topology.hypervisor.empty() && std::ranges::none_of(topology.gpus, on_root_bus)) return false;
+  std::set<std::string> bridges;
+  const auto shares = [&](const PciDevice& device) {
+    return std::ranges::any_of(device.bridges, [&](const std::string& bridge) { return bridges.contains(bridge); });
+  };
+  for (const Gpu& gpu : topology.gpus) {
+    if (shares(gpu)) return false;
+    bridges.insert(gpu.bridges.begin(), gpu.bridges.end());
+  }
+  return std::ranges::none_of(topology.nics, shares);
+}
+
+std::vector<PcieHop> hops_above(const PciDevice& function) {
+  std::vector<PcieHop> hops;
+  std::string lower = function.pci;
+  for (size_t i = 0; i < function.bridges.size(); i += 2) {
+    hops.push_back({lower, function.bridges[i]});
+    if (i + 1 < function.bridges.size()) lower = function.bridges[i + 1];
+  }
+  return hops;
+}
+
+std::vector<std::string> turning_ports(const PciDevice& a, const PciDevice& b) {
+  const auto below = below_shared(a, b);
+  std::vector<std::string> out;
+  if (below && below->first > 0) out.push_back(a.bridges[below->first - 1]);
+  if (below && below->second > 0) out.push_back(b.bridges[below->second - 1]);
+  return out;
+}
+
+namespace {
+
+struct Found {
+  pci::Location place;
+  std::vector<std::string> netdevs, rdma;
+  bool subfunctions = false;
+};
+using Functions = std::map<std::string, Found>;
+
+// hwloc's functions by address; empty where hwloc could not be asked.
+using Seen = std::map<std::string, Nic>;
+
+// The class alone is read of functions that hwloc lacks: most of a server's are bridges and disks.
+bool may_matter(const Root& root, const std::string& folder) {
+  PciDevice function;
+  function.class_code = root.number_in<uint32_t>(folder + "/class", 16).value_or(0);
+  const uint32_t base = function.class_code >> 16;
+  return is_network(function) || base == 0x03 || base == 0x12;
+}
+
+void add_functions(const Root& root, const std::vector<std::string>& names, const Seen& seen, Functions& functions) {
+  for (const std::string& name : names) {
+    const std::string link = "sys/bus/pci/devices/" + name;
+    const auto known = seen.find(name);
+    if (known != seen.end() ? !is_gpu(known->second) && !is_network(known->second) : !may_matter(root, link)) continue;
+    const auto resolved = root.resolve(link);
+    if (!resolved) continue;
+    if (auto place = pci::parse_location(*resolved); place && place->below == 0) functions[place->pci].place = *place;
+  }
+}
+
+// A class device sits on the PCI function itself or, listed behind those, on one device below it (virtio, an mlx5
+// subfunction). More than that is another bus: a USB NIC does not make its host controller a NIC.
+void add_class(const Root& root, const std::string& kind, std::vector<std::string> Found::*names,
+               Functions& functions) {
+  std::map<std::string, std::vector<std::string>> below;  // by function
+  for (const std::string& name : root.names_in("sys/class/" + kind)) {
+    const auto resolved = root.resolve("sys/class/" + kind + "/" + name + "/device");
+    const auto place = resolved ? pci::parse_location(*resolved) : std::nullopt;
+    if (!place || place->below > 1) continue;
+    Found& found = functions[place->pci];
+    if (found.place.pci.empty()) {
+      found.place = *place;
+      found.place.folder = resolved->substr(0, place->folder.size());
+    }
+    (place->below == 0 ? found.*names : below[place->pci]).push_back(name);
+  }
+  for (auto& [function, more] : below) std::ranges::move(more, std::back_inserter(functions[function].*names));
+}
+
+// Auxiliary devices "mlx5_core.sf.4" (mlx5/core/sf/dev/dev.c) stay here while a container has their netdevs and RDMA
+// devices.
+void add_subfunctions(const Root& root, Functions& functions) {
+  const std::string folder = "sys/bus/auxiliary/devices";
+  for (const std::string& name : root.names_in(folder)) {
+    if (name.find(".sf.") == std::string::npos) continue;
+    const auto resolved = root.resolve(folder + "/" + name);
+    const auto place = resolved ? pci::parse_location(*resolved) : std::nullopt;
+    const auto owner = place ? functions.find(place->pci) : functions.end();
+    if (owner != functions.end()) owner->second.subfunctions = true;
+  }
+}
+
+// The bond above the netdev (net/core/dev.c, netdev_adjacent_sysfs_add; the bond's own folder has `bonding`).
+std::string bond_of(const Root& root, const std::vector<std::string>& netdevs) {
+  for (const std::string& name : netdevs) {
+    const std::string link = "sys/class/net/" + name + "/master";
+    if (root.exists(link + "/bonding")) return root.link_name(link);
+  }
+  return {};
+}
+
+void read_nic(const Root& root, const std::string& folder, Nic& nic) {
+  nic.virtual_function = root.exists(folder + "/physfn");
+  nic.bond = bond_of(root, nic.netdevs);
+  // All ports and functions of a card share its system image GUID, by which NCCL distinguishes cards, too. The kernel
+  // holds it in memory (drivers/infiniband/core/sysfs.c). Drivers without one show zeros.
+  if (!nic.rdma.empty()) nic.card = root.line_of("sys/class/infiniband/" + nic.rdma.front() + "/sys_image_guid");
+  // The folder of the function's devices of this class goes with the last of them, while those of another namespace are
+  // not shown in it (drivers/base/core.c, cleanup_glue_dir() and class_dir_child_ns_type(), Linux 6.12).
+  nic.rdma_elsewhere = nic.rdma.empty() && root.exists(folder + "/infiniband");
+}
+
+// A known GUID names the card of every function in the same slot. NVIDIA's GUID distinguishes cards even if a guest
+// sees several in one slot; bnxt_re and irdma make each port's GUID of its own MAC address
+// (bnxt_re_query_device(), irdma_query_device(), Linux 6.12), so that two ports of a card differ.
+void name_cards(std::vector<Nic>& nics) {
+  std::map<std::string, std::string> by_slot;
+  for (Nic& nic : nics) {
+    if (nic.card.find_first_not_of("0:") == std::string::npos) nic.card.clear();
+    if (!nic.card.empty()) by_slot.emplace(card_of(nic.pci), nic.card);
+  }
+  for (Nic& nic : nics)
+    if (nic.card.empty() || nic.vendor != kNvidiaNetworking)
+      nic.card = by_slot.try_emplace(card_of(nic.pci), card_of(nic.pci)).first->second;
+}
+
+// The kernel matches the two by the VUID of their VPD, which root alone can read. On a NUMA node where each such card
+// has one, both are in the same order.
+void join_data_direct(std::vector<Nic>& nics) {
+  std::map<int, std::vector<PciDevice>> direct;
+  std::map<int, std::vector<std::string>> cards;
+  for (const Nic& nic : nics) {
+    if (!nic.numa) continue;
+    auto& slots = cards[*nic.numa];
+    if (is_data_direct(nic)) direct[*nic.numa].push_back(nic);
+    else if (can_have_data_direct(nic) && (slots.empty() || slots.back() != card_of(nic.pci)))
+      slots.push_back(card_of(nic.pci));
+  }
+  for (Nic& nic : nics) {
+    if (!nic.numa || !can_have_data_direct(nic)) continue;
+    const auto& slots = cards[*nic.numa];
+    const auto& functions = direct[*nic.numa];
+    const auto at = static_cast<size_t>(std::ranges::find(slots, card_of(nic.pci)) - slots.begin());
+    if (slots.size() == functions.size()) nic.direct = functions[at];
+  }
+}
+
+Result<HwlocView> hwloc_view(const Kernel& kernel) {
+  if (!kernel.root.is_host()) {
+    const auto captured = kernel.root.read(kHwlocFile, kMaxHwlocXml);
+    if (captured) return parse_hwloc_xml(*captured, kHwlocFile);
+    if (captured.error().code != ENOENT) return captured.error();
+  }
+  const auto text = query_recorded(kernel, kHwlocQuestion, [&] { return discover_hwloc_xml(kernel.root.path()); });
+  if (!text) return text.error();
+  const bool fresh = !kernel.tape || !kernel.tape->replays();
+  return parse_hwloc_xml(*text, "hwloc", fresh);
+}
+
+// Without an answer of hwloc the view is empty, and all comes from sysfs. hwloc's CPUs count only if they are those of
+// the kernel's NUMA nodes: for a tree without CPU folders hwloc invents some.
+HwlocView ask_hwloc(const Kernel& kernel, const pci::CpuNodes& nodes) {
+  HwlocView out;
+  std::vector<std::string> differences;
+  auto view = hwloc_view(kernel);
+  if (view) out = std::move(view).value();
+  else if (view.error().code != ENODATA) differences.push_back(view.error().text());
+  const auto& known = out.machine.numa_cpus;
+  const bool same = std::equal(nodes.begin(), nodes.end(), known.begin(), known.end(),
+                               [](const auto& a, const auto& b) { return a.first == b.first; });
+  if (view && !same && !nodes.empty() && kernel.root.exists("sys/devices/system/cpu/cpu0/topology"))
+    differences.push_back("NUMA nodes with CPUs: " + std::to_string(known.size()) + " by hwloc, " +
+                          std::to_string(nodes.size()) + " in /sys/devices/system/node");
+  if (!same) {
+    out.machine = {};
+    for (Nic& function : out.functions) function.numa.reset();
+  }
+  out.machine.numa_cpus = nodes;
+  out.machine.differences = std::move(differences);
+  return out;
+}
+
+// The function by hwloc, completed from sysfs. hwloc needs config space to see bridges: to lack them is not reported.
+Nic merge(const Root& root, const Found& found, const Nic* seen, const pci::CpuNodes& nodes,
+          std::vector<std::string>& differences) {
+  const std::string& folder = found.place.folder;
+  Nic nic;
+  if (seen == nullptr) static_cast<PciDevice&>(nic) = pci::read_function(root, found.place);
+  else nic = *seen;
+  const auto differ = [&](const char* subject, const std::string& hwloc, const std::string& sysfs) {
+    differences.push_back(nic.pci + ": " + subject + " " + hwloc + " by hwloc, " + sysfs + " in /sys");
+  };
+  if (nic.bridges != found.place.bridges || nic.root != found.place.root) {
+    if (!nic.bridges.empty()) differ("bridges", joined(nic.bridges, " "), joined(found.place.bridges, " "));
+    nic.bridges = found.place.bridges;
+    nic.root = found.place.root;
+  }
+  const auto numa = pci::numa_node(root, folder, nodes);
+  if (seen != nullptr && seen->numa && numa && *seen->numa != *numa)
+    differ("NUMA node", std::to_string(*seen->numa), std::to_string(*numa));
+  if (numa) nic.numa = numa;
+  nic.numa_assumed = nic.numa && root.line_of(folder + "/numa_node") == "-1" && nodes.size() <= 1;
+  if (!nic.bridges.empty()) nic.numa_above = pci::numa_node(root, folder.substr(0, folder.rfind('/')), nodes);
+  nic.link = pci::read_link(root, folder);
+  nic.netdevs = found.netdevs;
+  nic.rdma = found.rdma;
+  nic.subfunctions = found.subfunctions;
+  return nic;
+}
+
+}  // namespace
+
+Topology sort_topology(std::vector<Nic> found, Topology machine) {
+  std::ranges::sort(found, [](const Nic& a, const Nic& b) { return pci::address_less(a.pci, b.pci); });
+  Topology topology = std::move(machine);
+  for (Nic& function : found) {
+    if (is_gpu(function)) {
+      Gpu gpu{function, "GPU" + std::to_string(topology.gpus.size()), std::move(function.name),
+              std::move(function.card)};
+      topology.gpus.push_back(std::move(gpu));
+      function.card.clear();
+    }
+    // An accelerator with RDMA ports of its own (Gaudi) is its own nearest NIC.
+    if (is_gpu(function) ? !function.rdma.empty()
+                         : is_network(function) || !function.netdevs.empty() || !function.rdma.empty()) {
+      function.name = !function.rdma.empty()      ? function.rdma.front()
+                      : !function.netdevs.empty() ? function.netdevs.front()
+                                                  : function.pci;
+      topology.nics.push_back(std::move(function));
+    }
+  }
+  name_cards(topology.nics);
+  join_data_direct(topology.nics);
+  return topology;
+}
+
+Result<Topology> bounded(Topology topology) {
+  const size_t gpus = topology.gpus.size(), nics = topology.nics.size();
+  if (gpus <= kMostGpus && gpus * nics <= kMostPaths) return topology;
+  return error(EOVERFLOW, std::to_string(gpus) + " GPUs and " + std::to_string(nics) + " NICs");
+}
+
+Result<Topology> load_topology(const Kernel& kernel) {
+  const Root& root = kernel.root;
+  Functions functions;
+  add_class(root, "net", &Found::netdevs, functions);
+  add_class(root, "infiniband", &Found::rdma, functions);
+  const auto names = root.list("sys/bus/pci/devices");
+  if (!names && functions.empty() && !root.exists("sys/class")) return names.error();
+
+  const pci::CpuNodes nodes = pci::cpu_nodes(root);
+  HwlocView view;
+  if (names) view = ask_hwloc(kernel, nodes);
+  else view.machine.numa_cpus = nodes;
+  Seen seen;
+  for (Nic& function : view.functions) seen.emplace(function.pci, std::move(function));
+  if (names) add_functions(root, *names, seen, functions);
+  add_subfunctions(root, functions);
+
+  std::vector<Nic> found;
+  for (const auto& [address, function] : functions) {
+    Nic nic = merge(root, function, find_in(seen, address), nodes, view.machine.differences);
+    const bool gpu = is_gpu(nic);
+    if (gpu && root.exists(function.place.folder + "/physfn"))
+      continue;  // a vGPU's virtual function belongs to a guest
+    if (!gpu) read_nic(root, function.place.folder, nic);
+    found.push_back(std::move(nic));
+  }
+  view.machine.hypervisor = machine::hypervisor(root);
+  auto topology = bounded(sort_topology(std::move(found), std::move(view.machine)));
+  if (topology) gpu::identify(root, *topology);
+  return topology;
+}
+
+}  // namespace fabric
