@@ -46,10 +46,10 @@ struct ConfigInUse {
   std::string error{};  // why the files are not used: `config` is the last valid one; empty: `config` is theirs
 };
 // load_config(); if that fails, the last valid configuration of the same file. An Error is that of the files.
-Result<ConfigInUse> load_config_in_use(const Root& root, const std::string& file, RuleRows rules = {});
+Result<ConfigInUse> load_config_in_use(const Root& root, const std::string& file, RuleRows rules);
 // `directory`: the root below which the files lie.
-Result<ConfigInUse> load_config_in_use(const std::string& directory, const std::string& file, RuleRows rules = {});
-Result<void> save_last_good(const std::string& directory, const LoadedConfig& config, RuleRows rules = {});
+Result<ConfigInUse> load_config_in_use(const std::string& directory, const std::string& file, RuleRows rules);
+Result<void> save_last_good(const std::string& directory, const LoadedConfig& config, RuleRows rules);
 
 // The merged policy as TOML, each value with a comment saying where it came from. Values of a profile stand as the
 // entry's own; settings derived from traffic and cnp follow as comments. So parse_config() reads it back to

@@ -120,6 +120,7 @@ void ConfigReader::unknown(const toml::source_position& at, std::string_view wha
       "unknown " + std::string(what) + " " + toml_string(head) + (head.size() < word.size() ? "..." : "");
   if (faults_.many()) return fail(at, text);  // counted, not shown: no need to look for the nearest
   if (const std::string home = home_of(head); !home.empty()) return fail(at, text + " here: it belongs to " + home);
+  if (known.empty()) return fail(at, text);
   // Of equally near ones, one that was only begun.
   const auto nearest = std::ranges::min_element(
       known, {}, [&](std::string_view name) { return std::pair(edit_distance(head, name), !name.starts_with(head)); });

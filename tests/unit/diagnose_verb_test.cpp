@@ -82,6 +82,7 @@ TEST(CtlDiagnose, NamesTheCulpritWithEvidenceAndSteps) {
 TEST(CtlDiagnose, FitsTheTerminal) {
   test::expect_goldens("ctl_diagnose", [](const Output& terminal) {
     LossyMachine machine(5000);
+    machine.tree.file("etc/fabric-agent/fabric-agent.toml", "mode = \"audit\"\n");
     machine.output = terminal;
     find_verb("diagnose")->run(machine.options, machine.output);
     return std::regex_replace(machine.output.text, std::regex("window of [^ ]+ s"), "window of 1 s");

@@ -30,7 +30,7 @@ class Site {
   Site() {
     tree_.folder("run/fabric-exporter").folder("var/lib/fabric-agent").folder("var/lib/fabric-exporter").folder("sys");
     snapshot_.node = node_.now;
-    WindowLimits limits = rule_windows()[0].limits;  // link_flap
+    WindowLimits limits = find_window("link_flap")->limits;  // link_flap
     limits.window = 60;
     node_.policy.rules.windows["link_flap"] = limits;
     EXPECT_TRUE(start());

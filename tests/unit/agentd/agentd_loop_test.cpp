@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "enforce/confirm.h"
+#include "judge/rule.h"
 #include "node/state.h"
 #include "support/running_agent.h"
 
@@ -158,7 +159,7 @@ TEST_F(Loop, AReloadTakesTheNewConfigurationAndKeepsTheOldWhenItIsBad) {
   EXPECT_TRUE(becomes([&] { return has(config_error(), "a.toml:3:1"); })) << config_error();
   ASSERT_TRUE(rtnl::set_mtu(*route_, "roce0", 1400).ok());
   EXPECT_TRUE(becomes_mtu(5000));
-  EXPECT_EQ(load_config_in_use(tree.path(), file(), {})->config.policy.ports.at(0).want.mtu, 5000U)
+  EXPECT_EQ(load_config_in_use(tree.path(), file(), rule_rows())->config.policy.ports.at(0).want.mtu, 5000U)
       << "a restart uses it, too";
 }
 

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "ctl/verbs.h"
+#include "judge/rule.h"
 #include "kernel/capture/anonymize.h"
 #include "kernel/capture/secrets.h"
 #include "kernel/netlink/rtnl.h"
@@ -207,7 +208,7 @@ TEST_F(Capture, IsJudgedAsOnTheSpot) {
     EXPECT_EQ(there(verb), here(verb)) << verb;
   }
   const std::string check = there("check");
-  for (const char* planted : {"\"id\": \"pfc\"", "\"verdict\": \"warning\""}) EXPECT_TRUE(has(check, planted));
+  for (const char* planted : {"\"id\": \"pfc\"", "\"verdict\": \"critical\""}) EXPECT_TRUE(has(check, planted));
   EXPECT_EQ(there("check"), check) << "and again";
   const std::string diagnosis = there("diagnose");
   for (const char* said : {"\"port\": \"mlx5_0/1\"", "out of sequence +1234"}) EXPECT_TRUE(has(diagnosis, said));
@@ -217,7 +218,7 @@ TEST_F(Capture, IsJudgedAsOnTheSpot) {
 // What the agent goes on with, and whose originals it keeps.
 TEST_F(Capture, HasTheConfigurationInUseWhileTheFileIsInvalid) {
   const std::string root = machine.tree.path(), file = root + "/etc/fabric-agent/fabric-agent.toml";
-  ASSERT_TRUE(save_last_good(root, *load_config(file), {}).ok());
+  ASSERT_TRUE(save_last_good(root, *load_config(file, rule_rows()), rule_rows()).ok());
   machine.tree.file("etc/fabric-agent/fabric-agent.toml", "mode = \"aud\"\n");
   machine.tree.file(state::kOriginalsFile, R"({"format":1,"ports":{"serial:MT1/0.1":{"settings":{"mtu":1500}}}})");
   take(true);

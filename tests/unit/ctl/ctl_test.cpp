@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "judge/rule.h"
 #include "support/ctl.h"
 
 #include <sched.h>
@@ -283,7 +284,7 @@ TEST(CtlConfig, CheckAndShow) {
 TEST(CtlConfig, WhileItIsInvalidTheLastValidOneIsShown) {
   Captured tree;
   const std::string file = tree.path() + "/etc/fabric-agent/fabric-agent.toml";
-  ASSERT_TRUE(save_last_good(tree.path(), *load_config(file)).ok());
+  ASSERT_TRUE(save_last_good(tree.path(), *load_config(file, rule_rows()), rule_rows()).ok());
   for (const char* text : {"mode = \"enforce\"\n", "mode = \"aud", ""}) {
     tree.file("etc/fabric-agent/fabric-agent.toml", text);
     EXPECT_EQ(ran_on(tree, {"config", "check"}).code, 1) << text;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What holds on every driver.
+#include "support/ports.h"
 #include "support/sim_nic_bed.h"
 #include "support/test.h"
 
@@ -215,7 +216,7 @@ TEST_P(Dcb, WithoutAnAnswerOrAPlaceForTheOriginalsNothingIsWritten) {
 
 // A bond and its members share an RDMA device. No caller says which settings are whose.
 TEST_P(Dcb, ThePortsOwnSettingsAloneAreWritten) {
-  bed.port.bond = "bond0";
+  make_member(bed.port);
   const auto changes = bed.settle_to(want);
   EXPECT_FALSE(contains(changes, SettingId::mtu, &Change::setting)) << "the bond's";
   EXPECT_EQ(bed.nic.calls["setmtu"], 0u);

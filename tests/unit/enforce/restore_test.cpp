@@ -5,6 +5,7 @@
 #include "enforce/confirm.h"
 #include "enforce/selftest.h"
 #include "node/node.h"
+#include "support/ports.h"
 #include "support/sim_nic_bed.h"
 #include "support/test.h"
 #include "support/tree.h"
@@ -19,9 +20,10 @@ class BondRestore : public testing::Test {
     bond_.mtu = 2000;
     for (Port* port : {&ports_[0], &ports_[1]}) {
       port->rdma = "mlx5_bond_0";
-      port->bond = "bond0";
       port->pci = "0000:24:00.0";
     }
+    make_bond(ports_[0]);
+    make_member(ports_[1]);
   }
   void apply(const qos::SaveOriginal& save) {
     for (Port& port : ports_) {

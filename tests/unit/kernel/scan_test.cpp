@@ -308,7 +308,7 @@ TEST_F(ScanOfABond, TheMembersArePortsOfTheirOwn) {
     EXPECT_TRUE((of_bond & of_member).none() && (of_bond | of_member).all()) << "each setting has one owner";
   }
   Kernel kernel{tree.root()};
-  EXPECT_EQ(agentd::real_pci_world(kernel).scan({}).ports.size(), 3u) << "as fabric-agentd has them";
+  EXPECT_EQ(agentd::real_pci_environment(kernel).scan({}).ports.size(), 3u) << "as fabric-agentd has them";
 }
 
 TEST_F(ScanOfABond, OfNetdevsWithRdmaDevicesOfTheirOwnIsNoneOfRdma) {

@@ -191,9 +191,9 @@ TEST(Rings, RoundAsTheDriversDo) {
   Qos want{.ring_rx = 5000, .ring_tx = 513};
   for (const auto& [driver, rx, tx] : {std::tuple{"mlx5_core", 8192u, 1024u}, {"ice", 5024u, 544u}}) {
     const auto expected = driver_for(driver).expected;
-    EXPECT_EQ(expected(want, {}, {}).ring_rx, rx);
-    EXPECT_EQ(expected(want, {}, {}).ring_tx, tx);
-    EXPECT_EQ(expected({.ring_rx = UINT32_MAX}, {}, {}).ring_rx, UINT32_MAX) << "left for the limit to judge";
+    EXPECT_EQ(expected(want, {}).ring_rx, rx);
+    EXPECT_EQ(expected(want, {}).ring_tx, tx);
+    EXPECT_EQ(expected({.ring_rx = UINT32_MAX}, {}).ring_rx, UINT32_MAX) << "left for the limit to judge";
   }
 }
 

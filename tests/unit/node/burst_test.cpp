@@ -118,6 +118,7 @@ TEST_F(Bursts, TrafficIsTheRdmaBytesOfBothKindsAndTheirShareOfTheLine) {
 TEST_F(Bursts, WhereRdmaBytesAreNotCountedThePortsAre) {
   PortCounters counters;
   counters.pma = {{"port_xmit_data", 0}};
+  test::resolve(counters, "mlx5_core");
   meter.take(now, counters);
   counters.pma[0].value = 250;  // words of four bytes
   meter.take(now += 1s, counters);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "judge/rule.h"
 #include "policy/config.h"
 
 #include <unistd.h>
@@ -361,8 +362,8 @@ TEST_F(ConfigFiles, WhatCanBeAPartOfAFileIsRefused) {
 
 class LastGood : public ConfigFiles {
  protected:
-  Result<ConfigInUse> in_use() const { return load_config_in_use(tree.path(), file()); }
-  void save(const LoadedConfig& config) { EXPECT_TRUE(save_last_good(tree.path(), config).ok()); }
+  Result<ConfigInUse> in_use() const { return load_config_in_use(tree.path(), file(), rule_rows()); }
+  void save(const LoadedConfig& config) { EXPECT_TRUE(save_last_good(tree.path(), config, rule_rows()).ok()); }
 };
 
 TEST_F(LastGood, IsUsedWhileTheFilesAreInvalid) {
@@ -382,7 +383,7 @@ TEST_F(LastGood, IsUsedWhileTheFilesAreInvalid) {
   }
   tree.remove("a.toml");
   EXPECT_TRUE(in_use().ok());
-  EXPECT_FALSE(load_config_in_use(tree.path(), tree.path() + "/b.toml").ok()) << "that of another file";
+  EXPECT_FALSE(load_config_in_use(tree.path(), tree.path() + "/b.toml", rule_rows()).ok()) << "that of another file";
 }
 
 TEST_F(LastGood, ADropInThatVanishedIsNotPartOfTheConfiguration) {

@@ -96,7 +96,7 @@ TEST(ThreatModel, EachLineNamesItsTest) {
       tests.insert((*found)[2].str() + "." + (*found)[3].str());
   }
   const std::string model = test::of_source("SECURITY.md");
-  std::istringstream lines(model.substr(model.find("| who | could |")));
+  std::istringstream lines(model.substr(model.find("| attacker | threat |")));
   size_t named = 0, rows = 0;
   for (std::string line; std::getline(lines, line) && line.starts_with('|');) {
     if (++rows <= 2) continue;
