@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agentd/agent.h"
-#include "judge/rule.h"
 
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
@@ -11,6 +10,7 @@
 
 #include "agentd/inventory.h"
 #include "base/files.h"
+#include "judge/rule.h"
 
 namespace fabric::agentd {
 namespace {

@@ -318,7 +318,7 @@ constexpr Rule kNofile{
 
 constexpr Limit kMostHugePages{
     "hugepages", "limit", 0.5, "of the memory reserved as huge pages", "ours: what a site needs depends on its jobs",
-    0.01,         1};
+    0.01,        1};
 
 namespace {
 

@@ -108,7 +108,7 @@ std::optional<KfdNode> parse_kfd_properties(std::string_view text) {
   if (simd_count == 0) return std::nullopt;
   // Bits 28-31 number the partitions of one function (kfd_topology_add_device, Linux 6.12).
   const pci::FunctionAddress address{static_cast<uint32_t>(domain), static_cast<uint8_t>(location >> 8),
-                             static_cast<uint8_t>(location >> 3 & 0x1f), static_cast<uint8_t>(location & 7)};
+                                     static_cast<uint8_t>(location >> 3 & 0x1f), static_cast<uint8_t>(location & 7)};
   char id[24];
   std::snprintf(id, sizeof id, "%016llx", static_cast<unsigned long long>(unique_id));
   return KfdNode{pci::address_text(address), render, unique_id != 0 ? id : ""};

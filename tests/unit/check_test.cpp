@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge/engine.h"
 #include "support/healthy_node.h"
-#include "support/rules.h"
 #include "support/ports.h"
+#include "support/rules.h"
 #include "support/test.h"
 #include "topology/inventory.h"
 

@@ -168,7 +168,8 @@ TEST(Health, OneReadingAloneIsJudgedWithoutConfirmation) {
   EXPECT_EQ(status_of_reading(kLevel, kLevel.limits, {"x", 12}), Status::warning);
   EXPECT_EQ(status_of_reading(kRatio, kRatio.limits, {"x", 4, 10}), Status::ok);
   EXPECT_EQ(status_of_reading(kRatio, kRatio.limits, {"x", 5, 10}), Status::critical);
-  EXPECT_EQ(status_of_reading(*find_window("link_flap"), find_window("link_flap")->limits, {"x", 1, 1}), Status::warning)
+  EXPECT_EQ(status_of_reading(*find_window("link_flap"), find_window("link_flap")->limits, {"x", 1, 1}),
+            Status::warning)
       << "a link that goes down before one's eyes";
 }
 

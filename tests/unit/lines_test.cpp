@@ -2,8 +2,8 @@
 #include "judge/lines.h"
 
 #include "base/json.h"
-#include "judge/engine.h"
 #include "ctl/verbs.h"
+#include "judge/engine.h"
 #include "judge/lines/names.h"
 #include "judge/lines/time.h"
 #include "support/ctl.h"

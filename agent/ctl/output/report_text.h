@@ -3,8 +3,8 @@
 #pragma once
 
 #include "base/json.h"
+#include "ctl/machine.h"
 #include "ctl/output/table.h"
-#include "ctl/world.h"
 #include "judge/report.h"
 
 namespace fabric::ctl {

@@ -78,14 +78,14 @@ std::string page(const std::string& report, const Changed& changed, const std::s
   return text + report.substr(verdict);
 }
 
-int watch_check(World& world, std::chrono::milliseconds pace, const Options& options, Output& output) {
-  Samples samples = take_samples(world, options.interval);                 // before Watch handles Ctrl-C
-  const bool replays = world.kernel.tape && world.kernel.tape->replays();  // a capture has two samples
+int watch_check(Machine& machine, std::chrono::milliseconds pace, const Options& options, Output& output) {
+  Samples samples = take_samples(machine, options.interval);                   // before Watch handles Ctrl-C
+  const bool replays = machine.kernel.tape && machine.kernel.tape->replays();  // a capture has two samples
   std::optional<Report> before;
   Changed changed;
   for (Watch watch(output, !options.json);;) {
-    const int64_t wall = wall_now(world.kernel);
-    const Report now = find_faults(world, samples, options, wall);
+    const int64_t wall = wall_now(machine.kernel);
+    const Report now = find_faults(machine, samples, options, wall);
     record_changes(changed, before ? &*before : nullptr, now, options, wall);
     const auto draw = [&](const Output& to) {
       if (to.height == 0 || options.json) return changed.now;
@@ -100,7 +100,7 @@ int watch_check(World& world, std::chrono::milliseconds pace, const Options& opt
     before = now;
     Node last = std::move(samples.now);
     keep_gone(last, samples);
-    samples = samples_since(world, std::move(last));
+    samples = samples_since(machine, std::move(last));
   }
 }
 
@@ -131,13 +131,13 @@ int run_check(const Options& options, Output& output) {
     output.text += brief_text(*published, verdict_of(*published, options));
     return static_cast<int>(verdict_of(*published, options));
   }
-  auto world = open_world(options);
-  if (!world) return fail(output, kFailure, world.error().text());
-  if (options.watch) return watch_check(*world, *pace, options, output);
+  auto machine = open_machine(options);
+  if (!machine) return fail(output, kFailure, machine.error().text());
+  if (options.watch) return watch_check(*machine, *pace, options, output);
   // A second reading would take longer than a scheduler's health check may.
-  const bool once = brief && !options.has_interval && !(world->kernel.tape && world->kernel.tape->replays());
-  Samples samples = take_samples(*world, once ? std::chrono::milliseconds(0) : options.interval);
-  const Report report = find_faults(*world, samples, options, wall_now(world->kernel));
+  const bool once = brief && !options.has_interval && !(machine->kernel.tape && machine->kernel.tape->replays());
+  Samples samples = take_samples(*machine, once ? std::chrono::milliseconds(0) : options.interval);
+  const Report report = find_faults(*machine, samples, options, wall_now(machine->kernel));
   const Status verdict = verdict_of(report, options);
   if (brief) {
     output.text += brief_text(report, verdict, (samples.before ? "checked now: " : "rates not judged: ") + remark);

@@ -30,12 +30,12 @@ bool revert(Options options) {
   options.config.clear();  // the applied file may be gone; the record has the previous settings
   auto lock = state::take_lock(options.root, kLockPatience);
   auto record = confirm::load(options.root);
-  auto world = open_world(options);
-  if (!lock || !record || !world) return false;
-  if (!*record || !confirm::is_due(**record, confirm::this_moment(world->kernel.root))) return true;
-  Node node = look_at_ports(*world);
+  auto machine = open_machine(options);
+  if (!lock || !record || !machine) return false;
+  if (!*record || !confirm::is_due(**record, confirm::this_moment(machine->kernel.root))) return true;
+  Node node = look_at_ports(*machine);
   const auto changes =
-      confirm::lapse(options.root, world->kernel, node.ports, **record, qos::ask_kernel(world->kernel));
+      confirm::lapse(options.root, machine->kernel, node.ports, **record, qos::ask_kernel(machine->kernel));
   if (!changes) return false;
   ::openlog("fabric-agentctl", LOG_PID, LOG_DAEMON);
   for (const Change& change : *changes)
@@ -61,7 +61,7 @@ Result<void> Trial::refuse(const Options& options) {
 }
 
 Result<Changes> Trial::end_overdue(Writer& writer, const Options& options, Output& output) {
-  Kernel& kernel = writer.world.kernel;
+  Kernel& kernel = writer.machine.kernel;
   auto record = confirm::load(options.root);
   if (!record) return record.error();
   if (!*record || !confirm::is_due(**record, confirm::this_moment(kernel.root))) return Changes();

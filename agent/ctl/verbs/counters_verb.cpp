@@ -11,11 +11,11 @@
 namespace fabric::ctl {
 namespace {
 
-Node read(World& world, const Options& options, Sample sample) {
-  begin(world.kernel, sample);
+Node read(Machine& machine, const Options& options, Sample sample) {
+  begin(machine.kernel, sample);
   ScanOptions what = ports_only();
   what.counters = what.members = true;
-  Node node = look(world, what);
+  Node node = scan_machine(machine, what);
   std::erase_if(node.ports, [&](const Port& port) { return !is_chosen(options, port); });
   return node;
 }
@@ -29,16 +29,16 @@ struct Round {
 };
 
 // "gpu01  14:30:05  ", local time of the machine.
-std::string head_text(const World& world, const Node& now) {
-  const std::tm time = local_now(world.kernel);
+std::string head_text(const Machine& machine, const Node& now) {
+  const std::tm time = local_now(machine.kernel);
   std::array<char, 16> clock{};
   std::strftime(clock.data(), clock.size(), "%H:%M:%S", &time);
   return (now.hostname.empty() ? "" : now.hostname + "  ") + clock.data() + "  ";
 }
 
-Round round_of(const World& world, const Node& before, const Node& now) {
+Round round_of(const Machine& machine, const Node& before, const Node& now) {
   const double seconds = std::chrono::duration<double>(now.taken - before.taken).count();
-  return {head_text(world, now), now.hostname, wall_now(world.kernel), seconds, rates_of(before, now, seconds)};
+  return {head_text(machine, now), now.hostname, wall_now(machine.kernel), seconds, rates_of(before, now, seconds)};
 }
 
 std::string round_text(const Round& round, const Options& options, const Output& output) {
@@ -79,26 +79,26 @@ Result<std::chrono::milliseconds> interval_of(const Options& options) {
 int run_counters(const Options& options, Output& output) {
   const auto interval = interval_of(options);
   if (!interval) return fail(output, kUsage, "counters: " + interval.error().text());
-  auto world = open_world(options);
-  if (!world) return fail(output, kFailure, "counters: " + world.error().text());
-  Node before = read(*world, options, Sample::before);
+  auto machine = open_machine(options);
+  if (!machine) return fail(output, kFailure, "counters: " + machine.error().text());
+  Node before = read(*machine, options, Sample::before);
   if (auto known = check_ports(options, before); !known)
     return fail(output, kFailure, "counters: " + known.error().text());
   if (before.ports.empty() && !options.watch) {
     output.text +=
-        options.json ? round_text(round_of(*world, before, before), options, output) : "No RDMA port found.\n";
+        options.json ? round_text(round_of(*machine, before, before), options, output) : "No RDMA port found.\n";
     return kDone;
   }
-  const bool replays = world->kernel.tape && world->kernel.tape->replays();  // a capture has two samples
+  const bool replays = machine->kernel.tape && machine->kernel.tape->replays();  // a capture has two samples
   std::optional<Watch> watch;
   if (options.watch && !replays) watch.emplace(output, !options.json);
-  Watch::Draw draw = [text = head_text(*world, before) + "first rates after " + span_text(*interval),
+  Watch::Draw draw = [text = head_text(*machine, before) + "first rates after " + span_text(*interval),
                       &watch](const Output&) { return watch->in_place() ? text : ""; };
   for (;;) {
-    if (!watch) wait_until(world->kernel, before.taken + *interval);
+    if (!watch) wait_until(machine->kernel, before.taken + *interval);
     else if (!watch->next(before.taken + *interval, draw)) return kDone;
-    Node now = read(*world, options, Sample::now);
-    draw = [round = round_of(*world, before, now), &options](const Output& to) {
+    Node now = read(*machine, options, Sample::now);
+    draw = [round = round_of(*machine, before, now), &options](const Output& to) {
       return round_text(round, options, to);
     };
     if (!watch) return output.text += printable(draw(output), output), kDone;

@@ -59,12 +59,12 @@ bool is_about(const Finding& finding, const Port& port) {
 int run_diagnose(const Options& given, Output& output) {
   Options options = given;  // ports may also be arguments
   options.ports.insert(options.ports.end(), given.arguments.begin(), given.arguments.end());
-  auto world = open_world(options);
-  if (!world) return fail(output, kFailure, "diagnose: " + world.error().text());
-  Samples samples = take_samples(*world, options.interval);
+  auto machine = open_machine(options);
+  if (!machine) return fail(output, kFailure, "diagnose: " + machine.error().text());
+  Samples samples = take_samples(*machine, options.interval);
   if (auto known = check_ports(options, samples.now); !known)
     return fail(output, kFailure, "diagnose: " + known.error().text());
-  Report report = find_faults(*world, samples, options, wall_now(world->kernel));
+  Report report = find_faults(*machine, samples, options, wall_now(machine->kernel));
   std::vector<const Port*> asked;
   for (const Port& port : samples.now.ports)
     if (is_chosen(options, port)) asked.push_back(&port);

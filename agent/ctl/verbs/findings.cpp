@@ -35,14 +35,14 @@ std::vector<std::string> unchecked(const Report& report, const std::vector<std::
   return out;
 }
 
-Report find_faults(World& world, Samples& samples, const Options& options, int64_t wall) {
-  const Plan plan = make_plan(world, samples.now, options);
-  const auto memory = load_health(world.kernel.root);
+Report find_faults(Machine& machine, Samples& samples, const Options& options, int64_t wall) {
+  const Plan plan = make_plan(machine, samples.now, options);
+  const auto memory = load_health(machine.kernel.root);
   if (!memory) samples.now.unseen.push_back("health states of fabric-exporter: " + memory.error().text());
-  const auto acks = load_acks(world.kernel.root);
+  const auto acks = load_acks(machine.kernel.root);
   if (!acks) samples.now.unseen.push_back("acknowledgements: " + acks.error().text());
   const bool has_memory = memory && *memory;
-  View view = view_of(world, samples, plan);
+  View view = view_of(machine, samples, plan);
   if (has_memory) view.health = &(*memory)->health;
   Report report = run_rules(view, options.only);
   report_nothing_checked(report, options.only, samples.now);

@@ -128,34 +128,35 @@ Json rates_json(const std::vector<Rate>& rates) {
   return out;
 }
 
-Samples samples_since(World& world, std::optional<Node> before) {
+Samples samples_since(Machine& machine, std::optional<Node> before) {
   Samples samples;
   samples.before = std::move(before);
-  samples.now = look(world, {.keys = world.policy ? wanted_keys(*world.policy) : Keys(),
-                             .members = true,
-                             .neighbors = true,
-                             .optics = true,
-                             .host = true});
+  samples.now = scan_machine(machine, {.keys = machine.policy ? wanted_keys(*machine.policy) : Keys(),
+                                       .members = true,
+                                       .neighbors = true,
+                                       .optics = true,
+                                       .host = true});
   if (samples.before) samples.signals = signals_of(*samples.before, samples.now);
   return samples;
 }
 
-Samples take_samples(World& world, std::chrono::milliseconds interval) {
-  if (interval.count() == 0) return samples_since(world, std::nullopt);
-  begin(world.kernel, Sample::before);
-  Node before = look(world, {.settings = false, .gids = false, .network = false, .verbs = false, .members = true});
-  wait_until(world.kernel, before.taken + interval);
-  begin(world.kernel, Sample::now);
-  return samples_since(world, std::move(before));
+Samples take_samples(Machine& machine, std::chrono::milliseconds interval) {
+  if (interval.count() == 0) return samples_since(machine, std::nullopt);
+  begin(machine.kernel, Sample::before);
+  Node before =
+      scan_machine(machine, {.settings = false, .gids = false, .network = false, .verbs = false, .members = true});
+  wait_until(machine.kernel, before.taken + interval);
+  begin(machine.kernel, Sample::now);
+  return samples_since(machine, std::move(before));
 }
 
-View view_of(const World& world, const Samples& samples, const Plan& plan) {
+View view_of(const Machine& machine, const Samples& samples, const Plan& plan) {
   return {.now = samples.now,
           .before = samples.before ? &*samples.before : nullptr,
-          .policy = world.policy ? &*world.policy : nullptr,
+          .policy = machine.policy ? &*machine.policy : nullptr,
           .plan = &plan,
           .signals = samples.before ? &samples.signals : nullptr,
-          .no_policy = world.no_policy};
+          .no_policy = machine.no_policy};
 }
 
 }  // namespace fabric::ctl

@@ -2,8 +2,8 @@
 // Two samples of the machine, and the rates of the counters between them, under the metrics' names.
 #pragma once
 
+#include "ctl/machine.h"
 #include "ctl/verbs.h"
-#include "ctl/world.h"
 #include "judge/engine.h"
 #include "metrics/family.h"
 
@@ -17,13 +17,13 @@ struct Samples {
 
 // A captured machine has its own two samples. Both are whole scans, so that a port that disappears in between is
 // noticed; only the second has settings and addresses.
-Samples take_samples(World& world, std::chrono::milliseconds interval);
+Samples take_samples(Machine& machine, std::chrono::milliseconds interval);
 
 // The next sample, compared with `before` if there is one.
-Samples samples_since(World& world, std::optional<Node> before);
+Samples samples_since(Machine& machine, std::optional<Node> before);
 
 // The view of a check or a diagnosis; it points into the arguments.
-View view_of(const World& world, const Samples& samples, const Plan& plan);
+View view_of(const Machine& machine, const Samples& samples, const Plan& plan);
 
 struct Rate {
   std::string port;                    // Port::id()

@@ -84,23 +84,23 @@ std::string consent_text(const Port& port, const PortPolicy& entry) {
 
 int run_selftest(const Options& options, Output& output) {
   if (options.arguments.size() != 1) return fail(output, kUsage, "selftest: name one port");
-  auto world = open_configured_world(options);
-  if (world && is_enforced(*world))
+  auto machine = open_configured_machine(options);
+  if (machine && is_enforced(*machine))
     return fail(output, kFailure,
                 "selftest: fabric-agentd enforces the policy; stop it first (systemctl stop fabric-agent)");
-  auto writer = open_writer(options, std::move(world));
+  auto writer = open_writer(options, std::move(machine));
   if (!writer) return failure(writer.error(), output);
   Port* found =
       find_where(writer->node.ports, [&](const Port& each) { return names_port(options.arguments.front(), each); });
   if (found == nullptr) return fail(output, kFailure, "selftest: no port " + options.arguments.front());
   Port& port = *found;
   if (auto ended = end_self_test(*writer, options); !ended) return failure(ended.error(), output);
-  const PortPolicy* entry = policy_for(*writer->world.policy, port);
+  const PortPolicy* entry = policy_for(*writer->machine.policy, port);
   if (entry == nullptr) return fail(output, kFailure, "selftest: no policy matches " + port.id());
-  if (std::string why = qos::why_no_self_test(writer->world.kernel, port, options.force); !why.empty())
+  if (std::string why = qos::why_no_self_test(writer->machine.kernel, port, options.force); !why.empty())
     return fail(output, kFailure, "selftest: refused: " + why);
   if (!options.yes) return fail(output, kFailure, consent_text(port, *entry));
-  Kernel& kernel = writer->world.kernel;
+  Kernel& kernel = writer->machine.kernel;
   auto test = qos::self_test(kernel, port, entry->want, {.directory = options.root, .in_use = qos::ask_kernel(kernel)});
   if (!test) return failure(test.error(), output);
   const Json report = report_json(port, *test);

@@ -21,10 +21,10 @@ int failure(const Error& error, Output& output, const char* advice) {
   return kFailure;
 }
 
-Node look_at_ports(World& world) {
+Node look_at_ports(Machine& machine) {
   ScanOptions what = ports_only();
   what.serials = what.members = true;
-  return look(world, what);
+  return scan_machine(machine, what);
 }
 
 namespace {
@@ -67,7 +67,7 @@ std::string when_up(const Port& port) {
 // A write that flaps the link leaves some drivers with thresholds for no link: qos::settle() corrects them once the
 // carrier is back, since the agent may not be running. All ports share one deadline: without a cable it never comes.
 void settle(Writer& writer, const Changes& changes, Output& output) {
-  Kernel& kernel = writer.world.kernel;
+  Kernel& kernel = writer.machine.kernel;
   std::vector<const Port*> ports;  // that lost their carrier by a write
   for (const Port& port : writer.node.ports) {
     const bool written = std::ranges::any_of(changes, [&](const Change& change) {
@@ -90,10 +90,10 @@ void settle(Writer& writer, const Changes& changes, Output& output) {
 }
 
 // There a larger MTU, or a restart of the link, can cut off the machine and its operator.
-std::string route_text(const World& world, const Node& node, const Changes& writes) {
+std::string route_text(const Machine& machine, const Node& node, const Changes& writes) {
   std::vector<std::string> netdevs;
   for (const Port& port : node.ports)
-    if (contains(writes, port.id(), &Change::port) && qos::has_default_route(world.kernel.root, port.netdev))
+    if (contains(writes, port.id(), &Change::port) && qos::has_default_route(machine.kernel.root, port.netdev))
       netdevs.push_back(port.netdev);
   if (netdevs.empty()) return {};
   return "\nThe default route leaves by " + joined(netdevs) +
@@ -105,7 +105,7 @@ std::string route_text(const World& world, const Node& node, const Changes& writ
 
 Changes apply_host(Writer& writer, const Options& options, Trial& trial) {
   if (!names_host(options)) return {};
-  return host_changes(writer.world, false, [&](const std::string& name, const std::string& before) -> Result<void> {
+  return host_changes(writer.machine, false, [&](const std::string& name, const std::string& before) -> Result<void> {
     if (auto kept = trial.remember(name, before); !kept) return kept;
     auto originals = qos::load_sysctl_originals(options.root);
     if (!originals) return originals.error();
@@ -116,7 +116,7 @@ Changes apply_host(Writer& writer, const Options& options, Trial& trial) {
 // Restores the host's settings and forgets those that are restored.
 Changes restore_host(Writer& writer, const Options& options, qos::SysctlValues originals, Result<void>& saved) {
   if (originals.empty()) return {};
-  Changes changes = qos::reconcile_sysctl(writer.world.kernel.root, originals, {options.dry_run, {}});
+  Changes changes = qos::reconcile_sysctl(writer.machine.kernel.root, originals, {options.dry_run, {}});
   for (const Change& change : changes)
     if (change.outcome == Outcome::in_sync || change.outcome == Outcome::applied) originals.erase(change.sysctl);
   if (!options.dry_run) saved = qos::save_sysctl_originals(options.root, originals);
@@ -132,8 +132,8 @@ Result<void> must_be_host(const Options& options) {
   return error(0, options.root + " is a captured tree: it cannot be written");
 }
 
-Result<Writer> open_writer(const Options& options, Result<World> world) {
-  if (!world) return world.error();
+Result<Writer> open_writer(const Options& options, Result<Machine> machine) {
+  if (!machine) return machine.error();
   if (auto host = must_be_host(options); !host) return host.error();
   auto lock = options.dry_run ? Result<Fd>(Fd()) : state::take_lock(options.root, kLockPatience);
   if (!lock) return lock.error();
@@ -144,39 +144,39 @@ Result<Writer> open_writer(const Options& options, Result<World> world) {
                         "mv /" +
                         state::kOriginalsFile + " /root/");
   if (!originals) return originals.error();
-  Writer writer{std::move(world).value(), std::move(lock).value(), std::move(originals).value(), {}};
-  writer.node = look_at_ports(writer.world);
+  Writer writer{std::move(machine).value(), std::move(lock).value(), std::move(originals).value(), {}};
+  writer.node = look_at_ports(writer.machine);
   if (auto known = check_ports(options, writer.node); !known) return known.error();
   return writer;
 }
 
 Result<Changes> end_self_test(Writer& writer, const Options& options) {
-  Kernel& kernel = writer.world.kernel;
+  Kernel& kernel = writer.machine.kernel;
   return qos::end_self_test(kernel, writer.node.ports, options.root, qos::ask_kernel(kernel));
 }
 
-bool is_enforced(const World& world) {
-  const auto agent = state::load_agent_state(world.kernel.root);
+bool is_enforced(const Machine& machine) {
+  const auto agent = state::load_agent_state(machine.kernel.root);
   return agent && *agent && (*agent)->running && (*agent)->mode == to_text(Mode::enforce);
 }
 
 int run_plan(const Options& options, Output& output) {
-  auto world = open_configured_world(options);
-  if (!world) return failure(world.error(), output);
-  if (!world->kernel.route)
+  auto machine = open_configured_machine(options);
+  if (!machine) return failure(machine.error(), output);
+  if (!machine->kernel.route)
     return failure(error(0, options.root + ": the settings of a captured tree cannot be read"), output);
-  Node node = look_at_ports(*world);
+  Node node = look_at_ports(*machine);
   if (auto known = check_ports(options, node); !known) return failure(known.error(), output);
   if (::geteuid() != 0)
     node.unseen.emplace_back("settings in debugfs and configfs (DCQCN, rdma_cm): readable by root only");
   Changes all, writes;
-  for (const auto& [port, changes] : make_plan(*world, node, options)) append(all, changes);
+  for (const auto& [port, changes] : make_plan(*machine, node, options)) append(all, changes);
   std::ranges::copy_if(all, std::back_inserter(writes), is_write);
   if (options.json) {
     output.text += json_text(changes_json(options.verbose ? all : writes));
   } else {
     const std::string diff = changes_text(all, options.verbose, output),
-                      unmanaged = unmanaged_text(node, *world->policy, output);
+                      unmanaged = unmanaged_text(node, *machine->policy, output);
     const auto disruptive = std::ranges::count_if(writes, [](const Change& change) { return change.disruptive; });
     output.text += diff + (diff.empty() || unmanaged.empty() ? "" : "\n") + unmanaged +
                    (diff.empty() && unmanaged.empty() ? "" : "\n");
@@ -184,7 +184,7 @@ int run_plan(const Options& options, Output& output) {
                        ? "Nothing to write"
                        : std::to_string(writes.size()) + (writes.size() == 1 ? " setting" : " settings") + " to write";
     if (disruptive > 0) output.text += ", " + std::to_string(disruptive) + " disruptive (stops traffic for a moment)";
-    output.text += ".\n" + route_text(*world, node, writes) + unseen_text(node, output);
+    output.text += ".\n" + route_text(*machine, node, writes) + unseen_text(node, output);
     if (!writes.empty())
       output.text += "\nNext: sudo fabric-agentctl apply, or mode = \"enforce\" in the configuration\n";
   }
@@ -193,18 +193,18 @@ int run_plan(const Options& options, Output& output) {
 }
 
 int run_apply(const Options& options, Output& output) {
-  auto world = open_configured_world(options);
-  if (world && world->kernel.root.is_host() &&
+  auto machine = open_configured_machine(options);
+  if (machine && machine->kernel.root.is_host() &&
       !options.confirm)  // during a trial the agent suspends enforcement, and rereads its file on confirm
-    if (auto free = refuse_against_other_config(*world, kLockPatience); !free) return failure(free.error(), output);
-  auto writer = open_writer(options, std::move(world));
+    if (auto free = refuse_against_other_config(*machine, kLockPatience); !free) return failure(free.error(), output);
+  auto writer = open_writer(options, std::move(machine));
   if (!writer) return failure(writer.error(), output);
-  const Policy& policy = *writer->world.policy;
+  const Policy& policy = *writer->machine.policy;
   auto ended = Trial::end_overdue(*writer, options, output);
   if (!ended) return failure(ended.error(), output);
   auto trial = Trial::begin(options, policy);
   if (!trial) return failure(trial.error(), output);
-  qos::Terms terms = write_terms(writer->world, options);
+  qos::Terms terms = write_terms(writer->machine, options);
   Changes all = std::move(*ended);
   for (Port& port : writer->node.ports) {
     const PortPolicy* entry = policy_for(policy, port);
@@ -215,7 +215,7 @@ int run_apply(const Options& options, Output& output) {
         return kept;
       return state::save_original(options.root, writer->originals, written, before);
     };
-    append(all, qos::reconcile(writer->world.kernel, port, entry->want, terms, save));
+    append(all, qos::reconcile(writer->machine.kernel, port, entry->want, terms, save));
   }
   append(all, apply_host(*writer, options, *trial));
   settle(*writer, all, output);
@@ -223,17 +223,17 @@ int run_apply(const Options& options, Output& output) {
 }
 
 int run_restore(const Options& options, Output& output) {
-  auto world = open_world(options);
-  if (!world) return failure(world.error(), output);
-  if (!options.force && !options.dry_run && is_enforced(*world))
+  auto machine = open_machine(options);
+  if (!machine) return failure(machine.error(), output);
+  if (!options.force && !options.dry_run && is_enforced(*machine))
     return fail(output, kFailure,
                 "restore: fabric-agentd runs in enforce mode and would set the policy again; "
                 "stop it first (systemctl stop fabric-agent), or use --force");
-  auto writer = open_writer(options, std::move(world));
+  auto writer = open_writer(options, std::move(machine));
   if (!writer) return failure(writer.error(), output);
   const auto original = names_host(options) ? qos::load_sysctl_originals(options.root) : qos::SysctlValues{};
   if (!original) return failure(original.error(), output);  // before any port is written
-  const qos::Terms terms = write_terms(writer->world, options);
+  const qos::Terms terms = write_terms(writer->machine, options);
   Result<void> saved;
   Changes all;
   if (!options.dry_run) {
@@ -247,10 +247,10 @@ int run_restore(const Options& options, Output& output) {
   for (Port& port : writer->node.ports) {
     if (!is_chosen(options, port)) continue;
     if (options.dry_run) {
-      append(all, qos::plan_restore(writer->world.kernel, port, writer->originals, terms));
+      append(all, qos::plan_restore(writer->machine.kernel, port, writer->originals, terms));
       continue;
     }
-    const Changes changes = qos::restore(writer->world.kernel, port, writer->originals, terms);
+    const Changes changes = qos::restore(writer->machine.kernel, port, writer->originals, terms);
     append(all, changes);
     // After each port: if the program is killed here, the restored ports are recorded.
     if (!changes.empty()) saved = state::save_originals(options.root, writer->originals);

@@ -2,8 +2,8 @@
 // What the verbs that write share.
 #pragma once
 
+#include "ctl/machine.h"
 #include "ctl/verbs.h"
-#include "ctl/world.h"
 #include "enforce/confirm.h"
 
 namespace fabric::ctl {
@@ -15,21 +15,21 @@ inline constexpr std::chrono::seconds kLockPatience{5};
 Result<void> must_be_host(const Options& options);
 
 struct Writer {
-  World world;
+  Machine machine;
   Fd lock;
   state::Originals originals;
   Node node;
 };
 // Takes the lock, unless nothing will be written (dry_run). Every refusal comes before the first write.
-Result<Writer> open_writer(const Options& options, Result<World> world);
+Result<Writer> open_writer(const Options& options, Result<Machine> machine);
 // The ports with the members of bonds and the serial numbers of cards, by which saved settings find their port.
-Node look_at_ports(World& world);
+Node look_at_ports(Machine& machine);
 
 // Restores what an interrupted selftest has left.
 Result<Changes> end_self_test(Writer& writer, const Options& options);
 
 // fabric-agentd runs in enforce mode.
-bool is_enforced(const World& world);
+bool is_enforced(const Machine& machine);
 
 // Reports the error, and `advice` if it is for lack of a privilege; kFailure.
 int failure(const Error& error, Output& output,

@@ -2,8 +2,8 @@
 // Health over time: evaluates the rules every 10 seconds, independently of scrapes, and keeps its state over a restart.
 #pragma once
 
-#include "judge/engine.h"
 #include "exporter/collect/collector.h"
+#include "judge/engine.h"
 
 namespace fabric::exporter {
 

@@ -15,9 +15,9 @@
 #include <iterator>
 
 #include "base/clock.h"
-#include "judge/cabling.h"
 #include "exporter/setup.h"
 #include "exporter/uevent.h"
+#include "judge/cabling.h"
 #include "node/neighbor_state.h"
 #include "node/scan.h"
 #include "wire/lldp.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "nic/nvidia/mlx5.h"
+
 #include <algorithm>
 #include <bit>
 #include <numeric>
@@ -6,7 +8,6 @@
 #include "nic/generic/dscp.h"
 #include "nic/generic/headroom.h"
 #include "nic/generic/upstream.h"
-#include "nic/nvidia/mlx5.h"
 
 namespace fabric::mlx5 {
 namespace {

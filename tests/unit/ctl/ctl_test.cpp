@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "judge/rule.h"
 #include "support/ctl.h"
 
 #include <sched.h>
@@ -10,24 +9,25 @@
 #include <regex>
 
 #include "base/json.h"
-#include "judge/engine.h"
+#include "ctl/machine.h"
 #include "ctl/options.h"
 #include "ctl/output/report_text.h"
 #include "ctl/output/table.h"
 #include "ctl/verbs.h"
 #include "ctl/verbs/status_verb.h"
-#include "ctl/world.h"
 #include "enforce/confirm.h"
+#include "judge/engine.h"
 #include "judge/health_state.h"
+#include "judge/rule.h"
 #include "node/state.h"
 #include "policy/config.h"
 #include "support/golden.h"
 #include "support/healthy_node.h"
 #include "support/ports.h"
+#include "support/rules.h"
 #include "support/sim_nic.h"
 #include "support/test.h"
 #include "support/tree.h"
-#include "support/rules.h"
 
 namespace fabric::ctl {
 namespace {
@@ -373,7 +373,7 @@ TEST(CtlWrite, AfterAWriteAFailureIsNotOneFromBefore) {
 TEST(CtlWrite, AnApplyThatTheAgentWouldUndoIsRefused) {
   using std::chrono::milliseconds;
   Captured tree;
-  World world{Kernel{.root = tree.root()}, Policy{}, {}};
+  Machine world{Kernel{.root = tree.root()}, Policy{}, {}};
   world.policy->mode = Mode::enforce;
   const std::string same = confirm::digest(wanted_config(*world.policy));
   AgentState state;
@@ -463,7 +463,7 @@ TEST(CtlText, UnmanagedPortsHaveAReason) {
 TEST(CtlPlan, ListsWritesAndWritesNothing) {
   test::SimKernel sim;
   test::SimNic& nic = sim.add_nic("eth0", test::Personality::mlx5);
-  World world{sim.kernel(), Policy{}, {}};
+  Machine world{sim.kernel(), Policy{}, {}};
   PortPolicy entry;
   entry.name = "roce";
   entry.want.pfc = PrioSet{8};

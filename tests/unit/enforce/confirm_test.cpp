@@ -259,7 +259,7 @@ struct Card : Guard {
     options_.open = [this](const std::string&) -> Result<Kernel> { return nics_.kernel(tree_.path()); };
   }
   Port port() {
-    auto world = ctl::open_world(options_);
+    auto world = ctl::open_machine(options_);
     EXPECT_TRUE(world.ok());
     const Node node = ctl::look_at_ports(*world);
     EXPECT_EQ(node.ports.size(), 1u);

@@ -4,8 +4,8 @@
 #include <condition_variable>
 #include <mutex>
 
-#include "judge/engine.h"
 #include "exporter/collect/host.h"
+#include "judge/engine.h"
 #include "judge/report.h"
 #include "judge/view.h"
 #include "node/neighbor_state.h"

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The file of TLS settings and users; certificates are tested in tests/integration/tls.
-#include "exporter/http/access.h"
-
 #include <sys/stat.h>
 
+#include "exporter/http/access.h"
 #include "support/test.h"
 #include "support/tree.h"
 

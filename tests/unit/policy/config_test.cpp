@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "judge/rule.h"
 #include "policy/config.h"
 
 #include <unistd.h>
 
+#include "judge/rule.h"
 #include "support/config.h"
 #include "support/test.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Machines as sites build them, and what the programs would have said wrong of them.
-#include "judge/engine.h"
 #include "ctl/output/report_text.h"
 #include "ctl/topo/topo.h"
+#include "judge/engine.h"
 #include "judge/platform_view.h"
 #include "metrics/families.h"
 #include "metrics/text.h"
