@@ -9,6 +9,7 @@
 
 #include "base/fd.h"
 #include "ctl/output/terminal.h"
+#include "kernel/capture/root.h"
 #include "node/topology.h"
 
 namespace fabric::ctl {
