@@ -9,8 +9,8 @@ const RulePolicy& rule_policy(const View& view) {
 }
 
 double limit_of(const View& view, const Limit& limit) {
-  const double* given = find_in(rule_policy(view).limits, limit.name());
-  return given != nullptr ? *given : limit.value;
+  const double* configured = find_in(rule_policy(view).limits, limit.name());
+  return configured != nullptr ? *configured : limit.value;
 }
 
 const Port* port_before(const View& view, const Port& port) {
@@ -20,11 +20,13 @@ const Port* port_before(const View& view, const Port& port) {
 }
 
 double window_of(const View& view) {
-  return view.before == nullptr ? 0 : std::chrono::duration<double>(view.now.taken - view.before->taken).count();
+  if (view.before == nullptr) return 0;
+  return std::chrono::duration<double>(view.now.taken - view.before->taken).count();
 }
 
 const Signals* signals_of_port(const View& view, const Port& port) {
-  return view.signals == nullptr ? nullptr : find_in(*view.signals, port.id());
+  if (view.signals == nullptr) return nullptr;
+  return find_in(*view.signals, port.id());
 }
 
 }  // namespace fabric

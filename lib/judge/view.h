@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rule sees.
+// The input of the rules.
 #pragma once
 
 #include "judge/health.h"
@@ -11,7 +11,7 @@ namespace fabric {
 
 struct Pairing;
 
-// The input of a rule. `before` is an earlier snapshot of the same machine, or nullptr.
+// `before` is an earlier snapshot of the same machine, or nullptr.
 struct View {
   const Node& now;
   const Node* before = nullptr;
