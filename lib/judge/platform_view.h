@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the checks of the platform group have in common.
+// Shared by the checks of the platform group.
 #pragma once
 
 #include "judge/view.h"
