@@ -70,7 +70,8 @@ std::string lldp_agent_off(const Port& port) {
 std::string peer_text(const Neighbor& neighbor) { return neighbor.system() + " " + neighbor.port(); }
 std::string peer_text(const CableEnd& end) { return end.device + " " + end.port; }
 std::string peer_name(const Neighbor& neighbor) {
-  return neighbor.chassis_id.empty() ? "the other end" : peer_text(neighbor);
+  if (neighbor.chassis_id.empty()) return "the other end";
+  return peer_text(neighbor);
 }
 
 constexpr Limit kLldpWait{
@@ -268,8 +269,8 @@ std::optional<Finding> ask_peer_pfc(const View& view, const Port& port) {
   if (!has_cable(port) || peer == nullptr) return std::nullopt;
   auto own = port.qos.pfc;
   // A driver without DCB netlink does not show its PFC: the policy's is assumed.
-  if (!own && view.policy != nullptr)
-    if (const PortPolicy* policy = policy_for(*view.policy, port); policy != nullptr) own = policy->want.pfc;
+  if (!own)
+    if (const PortPolicy* policy = policy_of(view, port); policy != nullptr) own = policy->want.pfc;
   if (!own) return std::nullopt;
   const PrioSet here = *own, there = peer->pfc->enabled;
   const std::string observed = "PFC " + to_text(here) + (port.qos.pfc ? " here, " : " in the policy, ") +
@@ -321,7 +322,8 @@ struct Groups {
   // Classes beyond 7 are "strict" in CEE.
   [[nodiscard]] std::string share(int prio) const {
     const uint8_t tc = prio_tc[prio];
-    const auto algorithm = tc < kPriorities ? static_cast<Tsa>(tsa[tc]) : Tsa::strict;
+    if (tc >= kPriorities) return "strict";
+    const auto algorithm = static_cast<Tsa>(tsa[tc]);
     if (algorithm == Tsa::ets) return std::to_string(bw[tc]) + " %";
     if (algorithm == Tsa::strict) return "strict";
     if (algorithm == Tsa::cb_shaper) return "credit-based shaper";

@@ -260,6 +260,17 @@ double value_of(const RuleWindow& rule, const HealthPart& sum) {
   return sum.amount / sum.base;
 }
 
+// The limits of a reading: its own, or the window's.
+struct Thresholds {
+  std::optional<double> warning, critical;
+};
+Thresholds thresholds_of(const WindowLimits& limits, const Measured& reading) {
+  Thresholds out{limits.warning, limits.critical};
+  if (reading.warning) out.warning = reading.warning;
+  if (reading.critical) out.critical = reading.critical;
+  return out;
+}
+
 struct Values {
   double window, newest;  // over the window; of the newest reading alone
 };
@@ -320,8 +331,7 @@ void advance(HealthState& state, const RuleWindow& rule, const WindowLimits& lim
   }
   state.value = value_of(rule, sum);
 
-  const auto warning = reading->warning ? reading->warning : limits.warning;
-  const auto critical = reading->critical ? reading->critical : limits.critical;
+  const auto [warning, critical] = thresholds_of(limits, *reading);
   if ((warning && state.value >= *warning) || (critical && state.value >= *critical)) {
     // A quiet reading does not replace the evidence of the events that still fill the window.
     if (rule.measure == Measure::level || reading->amount > 0 || state.evidence.empty())
@@ -352,8 +362,7 @@ bool is_forgotten(const HealthState& state, const WindowLimits& limits, double n
 
 Status status_of_reading(const RuleWindow& rule, const WindowLimits& limits, const Measured& reading) {
   const double value = value_of(rule, {0, reading.amount, reading.base});
-  auto warning = reading.warning ? reading.warning : limits.warning;
-  const auto critical = reading.critical ? reading.critical : limits.critical;
+  auto [warning, critical] = thresholds_of(limits, reading);
   // In a window of seconds, a single event of a kind that is allowed a few times in 12 h is worth a warning.
   if (warning && rule.measure == Measure::count && limits.window >= kRareWindow)
     warning = std::min(*warning, rule.least);

@@ -15,16 +15,20 @@ Status HealthState::status() const {
 }
 
 HealthPhase HealthState::phase() const {
-  const HealthTrigger& shown = critical.on ? critical : warning;
-  if (shown.on) return shown.turning ? HealthPhase::clearing : HealthPhase::raised;
-  return warning.turning || critical.turning ? HealthPhase::pending : HealthPhase::ok;
+  if (critical.on || warning.on) {
+    const HealthTrigger& shown = critical.on ? critical : warning;
+    return shown.turning ? HealthPhase::clearing : HealthPhase::raised;
+  }
+  if (warning.turning || critical.turning) return HealthPhase::pending;
+  return HealthPhase::ok;
 }
 
 double HealthState::since() const { return critical.on ? critical.since : warning.since; }
 
 const HealthState* Health::find(std::string_view rule, std::string_view subject) const {
   const Subjects* subjects = find_in(rules, rule);
-  return subjects != nullptr ? find_in(*subjects, subject) : nullptr;
+  if (subjects == nullptr) return nullptr;
+  return find_in(*subjects, subject);
 }
 
 static bool is_same_ack(const AckSeen& seen, const Ack& ack) {

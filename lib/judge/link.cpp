@@ -39,7 +39,8 @@ bool is_switched_off(const Port& port) {
 // first open the netdev (__bnxt_open_nic() of Linux 6.12).
 bool was_never_connected(const Port& port) {
   if (port.phys_state != kDisabled || port.counters.carrier_down.value_or(0) > 1) return false;
-  const std::string reason = port.link_status ? port.link_status->reason : std::string();
+  if (!port.link_status) return true;
+  const std::string& reason = port.link_status->reason;
   return reason.empty() || reason == kNoCable || reason == kSwitchedOff;
 }
 
@@ -88,8 +89,10 @@ bool is_of_the_board(const View& view, const Port& port) {
 
 // In the inventory, or in the earlier reading.
 bool was_up(const View& view, const Port& port) {
-  const InventoryPart* part = view.now.inventory ? view.now.inventory->find(port.pci) : nullptr;
-  if (part != nullptr && contains(part->up, port.id())) return true;
+  if (view.now.inventory) {
+    const InventoryPart* part = view.now.inventory->find(port.pci);
+    if (part != nullptr && contains(part->up, port.id())) return true;
+  }
   return view.before != nullptr && std::ranges::any_of(view.before->ports, [&](const Port& old) {
            return old.id() == port.id() && is_active(old);
          });
@@ -399,7 +402,7 @@ std::optional<Finding> ask_roce_mtu(const View& view, const Port& port) {
                "The RDMA device did not follow the MTU of its netdev: packets are smaller than the network allows.",
                "ip link set " + port.netdev + " mtu " + to_text(*port.qos.mtu) +
                    "; if nothing changes, reload the RDMA driver.");
-  const PortPolicy* entry = view.policy == nullptr ? nullptr : policy_for(*view.policy, port);
+  const PortPolicy* entry = policy_of(view, port);
   const bool is_wanted = entry != nullptr && entry->want.mtu && entry->want.mtu == port.qos.mtu;
   if (reached >= kLargest || is_wanted) return good(port.id(), observed, expected);
   if (has_other_purpose(view, port)) return good(port.id(), observed + " (serves no GPU)", expected);
@@ -428,13 +431,16 @@ constexpr Rule kRoceMtu{
 namespace {
 
 std::string describe(const Gid& gid) {
-  return "index " + to_text(gid.index) + " " + gid.gid + (gid.netdev.empty() ? "" : " on " + gid.netdev);
+  std::string out = "index " + to_text(gid.index) + " " + gid.gid;
+  if (!gid.netdev.empty()) out += " on " + gid.netdev;
+  return out;
 }
 
 // The bond that the netdev of the port's NIC is a member of; empty: none.
 std::string bond_of(const Node& node, const Port& port) {
   const Nic* nic = find_where(node.topology.nics, [&](const Nic& each) { return each.pci == port.pci; });
-  return nic == nullptr ? std::string() : nic->bond;
+  if (nic == nullptr) return {};
+  return nic->bond;
 }
 
 // The other member of the port's bond, which has its GIDs. The kernel keeps the GIDs of an active-backup bond at its

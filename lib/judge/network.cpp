@@ -276,8 +276,9 @@ Finding gid_index_finding(const View& view, const Port& port, bool ipv4, unsigne
   for (const Port* other : rails(view)) {
     const auto theirs = ipv6_disabled(view, *other);
     if (!disabled || !theirs || *disabled == *theirs) continue;
-    meaning += " IPv6 is " + std::string(*disabled ? "off" : "on") + " on " + port.netdev + " and not on " +
-               other->netdev + ", which shifts the table.";
+    const std::string state = *disabled ? "off" : "on";
+    meaning +=
+        " IPv6 is " + state + " on " + port.netdev + " and not on " + other->netdev + ", which shifts the table.";
     break;
   }
   return bad(Status::warning, port.id(), observed, expected, std::move(meaning),
@@ -338,7 +339,7 @@ constexpr uint32_t kFullRoce = 4096 + kRoceHeaders;
 // The MTU of more than half of the equal rails, if it differs from that of this port. `roce-mtu` reports an MTU below
 // the one for RoCE 4096, and the setting mtu one that the policy wants.
 std::optional<uint32_t> mtu_of_others(const View& view, const std::vector<const Port*>& all, const Port& port) {
-  const PortPolicy* entry = view.policy == nullptr ? nullptr : policy_for(*view.policy, port);
+  const PortPolicy* entry = policy_of(view, port);
   if (*port.qos.mtu < kFullRoce || (entry != nullptr && entry->want.mtu)) return std::nullopt;
   std::map<uint32_t, size_t> counts;
   for (const Port* each : all)
@@ -571,9 +572,9 @@ Finding rails_finding(const View& view, const std::vector<RailNetdev>& group) {
       *std::ranges::min_element(group, {}, [](const RailNetdev& rail) { return rail.address.prefix; });
   std::string subject = subnet_of(widest);
   if (!widest.interface->vrf.empty()) subject += " in " + widest.interface->vrf;
-  if (faults.observed.empty())
-    return good(subject, listed(names) + ", each through its own link",
-                v6 ? "routes for each rail" : "ARP and routes for each rail");
+  const std::string own_link = listed(names) + ", each through its own link";
+  if (faults.observed.empty() && v6) return good(subject, own_link, "routes for each rail");
+  if (faults.observed.empty()) return good(subject, own_link, "ARP and routes for each rail");
   std::string meaning, remedy = "Run these commands and add them to the network configuration";
   if (v6) {
     meaning =

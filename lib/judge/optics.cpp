@@ -74,10 +74,12 @@ void add_if_outside(Measured& worst, const std::string& name, const ModuleReadin
   const auto severity = static_cast<double>(outside(newest, limits));
   if (severity == 0) return;
   worst.amount = std::max(worst.amount, severity);
-  const auto& low = limits.low_warning ? limits.low_warning : limits.low_alarm;
-  const auto& high = limits.high_warning ? limits.high_warning : limits.high_alarm;
-  append_item(worst.evidence, name + " " + text(*reading.value) + " (limits: " + (low ? text(*low) : "any") + " to " +
-                                  (high ? text(*high) : "any") + ")");
+  std::string low = "any", high = "any";
+  if (limits.low_warning) low = text(*limits.low_warning);
+  else if (limits.low_alarm) low = text(*limits.low_alarm);
+  if (limits.high_warning) high = text(*limits.high_warning);
+  else if (limits.high_alarm) high = text(*limits.high_alarm);
+  append_item(worst.evidence, name + " " + text(*reading.value) + " (limits: " + low + " to " + high + ")");
 }
 
 // Ports that are up; port-state covers the others. A bond is ACTIVE while one of its members has a link.

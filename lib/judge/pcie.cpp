@@ -289,9 +289,15 @@ Finding finding_for(const Subject& subject, const PcieLink& siblings) {
   return good(subject.name, observed, full);
 }
 
+// The port above the device's link; nullptr: none, or unknown.
+const PlatformFunction* slot_of(const Node& node, const PciDevice& device) {
+  if (device.bridges.empty()) return nullptr;
+  return function_of(node, device.bridges.front());
+}
+
 // Whether the link runs at the maximum of the port above it. For GPUs only the width counts.
 bool slot_is_full(const Node& node, const PciDevice& device, bool gpu) {
-  const PlatformFunction* port = device.bridges.empty() ? nullptr : function_of(node, device.bridges.front());
+  const PlatformFunction* port = slot_of(node, device);
   if (port == nullptr) return false;
   const auto link = link_between(device.link, port->link);
   return link && link->width == link->max_width && (gpu || link->speed == link->max_speed);
@@ -387,8 +393,8 @@ NewErrors new_errors(const AerCounts& now, const AerCounts& before) {
   if (out.count == 0) return out;
   bool others = false;
   for (const auto& [kind, count] : now.kinds) {
-    const uint64_t* earlier = find_in(before.kinds, kind);
-    const uint64_t more = count - std::min(count, earlier == nullptr ? 0 : *earlier);
+    uint64_t more = count;
+    if (const uint64_t* earlier = find_in(before.kinds, kind); earlier != nullptr) more -= std::min(count, *earlier);
     if (more == 0) continue;
     append_item(out.kinds, kind + " +" + std::to_string(more), " ");
     out.received = out.received || contains(kReceived, kind);
@@ -498,11 +504,10 @@ bool add_new_errors(const View& view, const Links& links, const std::string& pci
 
   const NewErrors all = new_errors(now.correctable, before->correctable);
   if (all.count == 0) return false;
-  const bool of_the_link = rise_of(replays_before, replays).value_or(0) > 0;
-  findings.push_back(good(pci,
-                          "correctable " + all.kinds + per_second_text(view, all.count) +
-                              (of_the_link ? ": within the limit of the link" : ": no errors of the link"),
-                          "no new errors"));
+  std::string observed = "correctable " + all.kinds + per_second_text(view, all.count);
+  if (rise_of(replays_before, replays).value_or(0) > 0) observed += ": within the limit of the link";
+  else observed += ": no errors of the link";
+  findings.push_back(good(pci, std::move(observed), "no new errors"));
   return true;
 }
 
@@ -655,8 +660,7 @@ std::string far_from_gpus(const PortContext& ctx) {
     if (&other != ctx.nic && are_alike(other, *ctx.nic))
       if (const auto path = nearest_gpu(topology, other); path && (!best || *path < *best)) best = path;
   // Without similar NICs, only another socket is too far.
-  const PathClass farthest = best ? *best : PathClass::NODE;
-  if (*own <= farthest) return {};
+  if (*own <= best.value_or(PathClass::NODE)) return {};
   std::string out = "the nearest GPU of " + ctx.nic->name + " is at distance " + std::string(to_text(*own));
   if (ctx.nic->numa) out += " (NUMA node " + std::to_string(*ctx.nic->numa) + ")";
   if (best) out += "; similar NICs have one at " + std::string(to_text(*best));
@@ -771,9 +775,8 @@ std::vector<Finding> faults_before_gpus(const PortContext& ctx) {
 std::string degraded_link(const PortContext& ctx) {
   if (ctx.nic == nullptr) return {};
   PcieLink link = ctx.nic->link;
-  const PlatformFunction* slot =
-      ctx.nic->bridges.empty() ? nullptr : function_of(ctx.view.now, ctx.nic->bridges.front());
-  if (slot != nullptr) link = link_between(link, slot->link).value_or(link);
+  if (const PlatformFunction* slot = slot_of(ctx.view.now, *ctx.nic); slot != nullptr)
+    link = link_between(link, slot->link).value_or(link);
   const bool is_bare_metal = ctx.view.now.topology.hypervisor.empty();  // a hypervisor may show a guest any link
   const bool starves = is_bare_metal && link.width && link.speed &&
                        bytes_per_second(*link.speed, *link.width) + carried_by_other_slots(ctx.view.now, *ctx.nic).sum <

@@ -15,15 +15,14 @@ std::optional<Finding> ask_pfc_and_pause(const View&, const Port& port) {
   if (!is_judged(port) || !port.qos.pfc) return std::nullopt;
   const bool pfc = port.qos.pfc->bits != 0;
   if (!port.qos.pause && !pfc) return good(port.id(), "PFC none", "not both");
-  const std::string pfc_text = "PFC " + to_text(*port.qos.pfc);
-  const std::string observed = pfc_text + ", global pause " + (port.qos.pause ? to_text(*port.qos.pause) : "-");
-  const std::string expected = pfc ? pfc_text + ", global pause off" : "not both";
+  const std::string pfc_text = "PFC " + to_text(*port.qos.pfc), expected = pfc_text + ", global pause off";
   if (!port.qos.pause)
-    return bad(Status::unknown, port.id(), observed, expected,
+    return bad(Status::unknown, port.id(), pfc_text + ", global pause -", expected,
                "PFC is on and global pause could not be read: " + why_unread(port, "pause") + ".",
                "ethtool -a " + port.netdev);
-  const bool pause = port.qos.pause->rx || port.qos.pause->tx;
-  if (!pfc || !pause) return good(port.id(), observed, expected);
+  const std::string observed = pfc_text + ", global pause " + to_text(*port.qos.pause);
+  if (!pfc) return good(port.id(), observed, "not both");
+  if (!port.qos.pause->rx && !port.qos.pause->tx) return good(port.id(), observed, expected);
   return bad(
       Status::critical, port.id(), observed, expected,
       "Global pause stops all priorities and excludes PFC: the port may ignore PFC frames and lose RoCE packets.",
@@ -271,7 +270,7 @@ MaybeCause pfc_off_switch(const PortContext& ctx) {
 constexpr SettingId kClassification[] = {SettingId::trust, SettingId::dscp_map, SettingId::apptrust};
 
 bool differs_from_plan(const View& view, const Port& port, SettingId setting) {
-  const Changes* changes = view.plan == nullptr ? nullptr : find_in(*view.plan, port.id());
+  const Changes* changes = planned_changes(view, port.id());
   if (changes == nullptr) return false;
   for (const Change& change : *changes) {
     if (change.setting != setting || !change.sysctl.empty()) continue;

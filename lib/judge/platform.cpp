@@ -400,7 +400,8 @@ struct Subject {
 const PciSettings* settings_of(const Node& node, const std::string& pci) {
   if (!node.pci_settings) return nullptr;
   const PciSettings* found = find_in(node.pci_settings->functions, pci);
-  return found != nullptr && found->mrrs ? found : nullptr;
+  if (found == nullptr || !found->mrrs) return nullptr;
+  return found;
 }
 
 std::string flag_text(const std::optional<bool>& value) {
@@ -425,10 +426,9 @@ using Tally = std::map<Kind, std::array<std::map<std::string, size_t>, kRows>>;
 
 // A value in the policy is checked as the setting mrrs.
 bool has_mrrs_in_policy(const View& view, const Nic& nic) {
-  if (view.policy == nullptr) return false;
   for (const Port& port : view.now.ports) {
     if (port.pci != nic.pci) continue;
-    const PortPolicy* entry = policy_for(*view.policy, port);
+    const PortPolicy* entry = policy_of(view, port);
     if (entry != nullptr && entry->want.mrrs) return true;
   }
   return false;

@@ -60,11 +60,8 @@ PauseShare pause_of(const PortContext& ctx, Direction direction) {
 }  // namespace
 
 PortContext make_context(const View& view, const Port& port, const Signals& signals) {
-  PortContext ctx{.view = view,
-                  .port = port,
-                  .signals = signals,
-                  .peer = peer_of(view, port),
-                  .policy = view.policy == nullptr ? nullptr : policy_for(*view.policy, port)};
+  PortContext ctx{
+      .view = view, .port = port, .signals = signals, .peer = peer_of(view, port), .policy = policy_of(view, port)};
   if (view.before != nullptr)
     ctx.before = find_where(view.before->ports, [&](const Port& old) { return old.id() == port.id(); });
   if (!port.pci.empty())
@@ -87,10 +84,14 @@ PortContext make_context(const View& view, const Port& port, const Signals& sign
 }
 
 std::string PortContext::pfc_text() const {
-  return (port.qos.pfc ? "PFC of this port: " : "PFC of the policy: ") + to_text(*pfc());
+  if (port.qos.pfc) return "PFC of this port: " + to_text(*port.qos.pfc);
+  return "PFC of the policy: " + to_text(*policy_pfc);
 }
 
-std::string PortContext::peer_label() const { return peer == nullptr ? "the switch" : peer_name(*peer); }
+std::string PortContext::peer_label() const {
+  if (peer == nullptr) return "the switch";
+  return peer_name(*peer);
+}
 
 PrioSet without_congestion_control(const PortContext& ctx, const std::optional<PrioSet>& point) {
   if (!point) return {};
@@ -141,8 +142,10 @@ bool PauseShare::is_much(const PortContext& ctx) const {
   return ratio >= ctx.limit(measured ? kPauseShare : kPauseFramesShare);
 }
 
+static std::string direction_text(Direction direction) { return direction == Direction::rx ? "received" : "sent"; }
+
 std::string PauseShare::text() const {
-  const std::string side = direction == Direction::rx ? "received" : "sent";
+  const std::string side = direction_text(direction);
   std::string out = "global pause " + side;
   if (priority >= 0) out = "PFC pause " + side + ", priority " + std::to_string(priority);
   out += measured ? ": " : ": at most ";
@@ -349,7 +352,8 @@ double all_discards(const Signals& seen) {
 }
 
 double discards_of_roce(const PortContext& ctx) {
-  return has_lossless(ctx) ? ctx.lossless_discards : all_discards(ctx.signals);
+  if (has_lossless(ctx)) return ctx.lossless_discards;
+  return all_discards(ctx.signals);
 }
 
 // Discarded on receiving: responses that this port waits for, and requests of others.
@@ -363,10 +367,9 @@ std::string unprotected(const PortContext& ctx, Direction direction) {
   const auto seen = shares_of(ctx, direction);
   if (!seen || seen->lossless >= ctx.limit(kUnprotectedShare) * seen->all) return {};
   if (seen->others < 0.5 * seen->all) return {};  // traffic that loops back inside the NIC has no priority
-  std::string out = "of " + megabytes(seen->all) + " RDMA ";
-  out += direction == Direction::rx ? "received" : "sent";
-  out += ", at most " + megabytes(seen->lossless) + " used priority " + to_text(protected_priorities(ctx)) +
-         ", which has PFC";
+  std::string out = "of " + megabytes(seen->all) + " RDMA " + direction_text(direction) + ", at most " +
+                    megabytes(seen->lossless) + " used priority " + to_text(protected_priorities(ctx)) +
+                    ", which has PFC";
   if (ctx.port.qos.pfc->bits == 0) out += " by the policy";
   return out;
 }

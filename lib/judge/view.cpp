@@ -5,12 +5,23 @@ namespace fabric {
 
 const RulePolicy& rule_policy(const View& view) {
   static const RulePolicy defaults;
-  return view.policy == nullptr ? defaults : view.policy->rules;
+  if (view.policy == nullptr) return defaults;
+  return view.policy->rules;
 }
 
 double limit_of(const View& view, const Limit& limit) {
   const double* configured = find_in(rule_policy(view).limits, limit.name());
   return configured != nullptr ? *configured : limit.value;
+}
+
+const PortPolicy* policy_of(const View& view, const Port& port) {
+  if (view.policy == nullptr) return nullptr;
+  return policy_for(*view.policy, port);
+}
+
+const Changes* planned_changes(const View& view, const std::string& subject) {
+  if (view.plan == nullptr) return nullptr;
+  return find_in(*view.plan, subject);
 }
 
 const Port* port_before(const View& view, const Port& port) {

@@ -33,6 +33,11 @@ const RulePolicy& rule_policy(const View& view);
 // The configured value, or the row's.
 double limit_of(const View& view, const Limit& limit);
 
+// The policy of the port. nullptr: no policy was read, or the port is unmanaged.
+const PortPolicy* policy_of(const View& view, const Port& port);
+// The dry run of a port or of kHostSubject. nullptr: not compared.
+const Changes* planned_changes(const View& view, const std::string& subject);
+
 // The port in the earlier reading. Null: absent, or on another PCI function.
 const Port* port_before(const View& view, const Port& port);
 double window_of(const View& view);  // seconds between the two readings; 0 if there is one
