@@ -1015,9 +1015,10 @@ constexpr Rule kDamagedLink{
     .status = Status::critical,
     .explains = {link, loss, overrun},
     .excludes =
-        "Errors on three or more links at once (the switch or this host), CRC errors alone where FEC corrected every "
-        "code word (they were damaged before this link), receive errors alone where a buffer overran (InfiniBand), low "
-        "rx power without errors.",
+        "Errors on three or more links at once (the switch or this host), only CRC errors although FEC corrected "
+        "every code word (they were damaged before this link), only receive errors while a buffer overran "
+        "(InfiniBand), "
+        "low rx power without errors.",
     .find_cause = damaged_link,
 };
 

@@ -498,7 +498,7 @@ MaybeCause far_end(const PortContext& ctx) {
 constexpr Rule kSlowHost{
     .id = "slow-host",
     .group = group::diagnosis,
-    .title = "This host does not take what it receives: an application, a GPU or the NIC is late or hangs.",
+    .title = "This host receives too slowly: an application, a GPU or the NIC is late or hangs.",
     .meaning =
         "Packets arrive without a posted receive (out_of_buffer, RNR NAKs sent), or the port sends pause for 20 % of "
         "the window, or its NIC counted a PFC storm. Losses and discards during a storm are caused by this host.",

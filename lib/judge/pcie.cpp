@@ -636,7 +636,7 @@ constexpr Rule kPcieErrors{
     .windows = kPcieErrorsWindows,
 };
 
-// The PCIe path cannot take what the port receives: its link, its AER errors, and its distance to the GPUs.
+// The PCIe path as a cause: its link, its AER errors, and its distance to the GPUs.
 
 namespace {
 
@@ -801,7 +801,7 @@ std::string degraded_link(const PortContext& ctx) {
 constexpr Rule kSlowPcie{
     .id = "slow-pcie",
     .group = group::diagnosis,
-    .title = "The path between NIC and memory cannot take what the port receives.",
+    .title = "The path between NIC and memory is too slow for the traffic that the port receives.",
     .meaning =
         "Pause sent, or PCIe stalls (5 % of the time), ten buffer overflows or signal errors, with one of: a PCIe link "
         "below its maximum and below that of similar NICs, or slower than the port; AER errors (corrected ones: more "

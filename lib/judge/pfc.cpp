@@ -156,7 +156,8 @@ constexpr Rule kPauseStorm{
     .group = group::counters,
     .title = "This port sends a PFC storm",
     .meaning =
-        "This host does not take what it receives and pauses the network, which spreads to every port of the switch. "
+        "This host does not drain its receive buffers and pauses the network, which spreads to every port of the "
+        "switch. "
         "Measures the share of time with PFC pause sent, not the number of frames. Causes are a hung process, a slow "
         "PCIe link or failed GPU memory.",
     .inspect =
@@ -185,7 +186,7 @@ constexpr Rule kCnpIgnored{
     .meaning = "Congestion notification packets (CNP) arrive and are ignored, so congestion ends in PFC pause.",
     .inspect = "fabric-agentctl show --port NETDEV",
     .fix =
-        "Set ecn_rp in the policy to the RoCE priority, or cc to true where the driver has one setting for all "
+        "Set ecn_rp in the policy to the RoCE priority, or cc to true if the driver has one setting for all "
         "priorities, then: fabric-agentctl apply",
     .windows = kCnpIgnoredWindows,
 };
@@ -553,7 +554,7 @@ constexpr Rule kEcnOff{
     .fix =
         "Inspect the settings of congestion control: fabric-agentctl show --port {netdev}\nFix: enable them in the "
         "policy (ecn_rp and ecn_np for the RoCE priority; on NICs with one setting for all priorities: cc), then "
-        "fabric-agentctl apply --port {netdev}. Where the driver has none, fabric-agentctl plan says what to do",
+        "fabric-agentctl apply --port {netdev}. If the driver has none, fabric-agentctl plan shows what to do",
     .limits = {&kIgnoredCnps, &kMarked, &kFewEvents},
     .culprit = Culprit::host,
     .explains = {ignored, unanswered, rx_pause},

@@ -563,7 +563,7 @@ constexpr Rule kSymmetry{
     .title = "Equal places of the machine have different parts",
     .meaning =
         "Compares cards of one model, then the devices below each bridge and on each root bus. If at least three "
-        "equal places have a GPU, NIC function or RDMA device, it is missing where there is none. A GPU is reported "
+        "equal places have a GPU, NIC function or RDMA device, a place without one is reported. A GPU is reported "
         "only if the machine then has 2, 4, 8 or 16 of them, the same number on each socket. With fewer places, the "
         "check reports the only NIC function of its model without an RDMA device, a card without function 0, 7 or 15 "
         "GPUs, and one GPU fewer than compute NIC cards, if each socket has the same number of cards. A device is on "
