@@ -35,7 +35,7 @@ std::string window_text(double seconds) {
   return number_text(seconds) + " s";
 }
 
-// What one rule reports about one subject.
+// The result of the windows of a rule for one subject.
 struct Answer {
   Status status = Status::ok;
   const RuleWindow* rule = nullptr;
@@ -173,7 +173,7 @@ void advance_health(Health& health, const View& view, double now, int64_t wall) 
   std::erase_if(health.rules, [](const auto& entry) { return find_window(entry.first) == nullptr; });
 
   // Removed devices are marked, and forgotten after a while. A slow device is not in every reading, but in `ages`,
-  // where the members of a bond count as the bond.
+  // in which the members of a bond count as the bond.
   for (auto& [id, device] : health.devices) {
     const bool is_present = health.ages.contains(id.substr(0, id.find('@'))) || contains(view.now.ports, id, &Port::id);
     if (!place_of_gone(device) && !is_present)
@@ -272,7 +272,7 @@ Thresholds thresholds_of(const WindowLimits& limits, const Measured& reading) {
 }
 
 struct Values {
-  double window, newest;  // over the window; of the newest reading alone
+  double window, newest;  // over the window; of the newest reading only
 };
 
 void advance_trigger(HealthTrigger& trigger, std::optional<double> limit, const RuleWindow& rule,

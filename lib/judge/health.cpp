@@ -101,7 +101,7 @@ void follow_history(HealthHistory& history, const Health& health, bool gap) {
     }
   std::erase_if(history.past,
                 [&](const PastFinding& each) { return each.until && *each.until < health.now - kOldest; });
-  // If there are too many, the oldest that are over go first.
+  // If there are too many, the oldest findings that have ended are dropped first.
   for (auto each = history.past.begin(); history.past.size() > kMostPast && each != history.past.end();) {
     if (each->until) each = history.past.erase(each);
     else ++each;

@@ -30,8 +30,9 @@ constexpr Measurement kLossWindows[]{
                         {"sequence NAKs", &S::sequence_naks},
                         {"duplicate requests", &S::duplicate_requests}}},
              .per = CounterSum::Per::packet}},
-    // Also of transports that repeat over other paths (EFA), and of those that count nothing else (irdma up to 6.12).
-    // Without a count of packets (mlx5, bnxt), each NAK and each timeout caused at least one.
+    // Also for transports that retransmit over other paths (EFA), and for transports that count nothing else (irdma up
+    // to 6.12). If a driver does not count packets sent again (mlx5, bnxt), each NAK and each timeout caused at least
+    // one.
     {.window = {"retransmissions", ratio, WindowLimits{1e-3, 1e-1, 20, 10, kMinute}, "retransmissions per packet",
                 "ours: as out_of_sequence, without the share that paths reorder", "below 1e-3 of the packets", 100},
      .meaning = "The NIC sends packets again: they, or their ACKs, are lost or late.",
@@ -182,7 +183,7 @@ constexpr Rule kDiscards{
     .windows = kDiscardsWindows,
 };
 
-// Packets lost beyond this port: in the network, or at a peer that does not answer.
+// Causes beyond this port: packets are damaged or lost in the network.
 
 namespace {
 
@@ -301,7 +302,7 @@ MaybeCause loss_in_network(const PortContext& ctx) {
       wire_explains_loss(ctx) || is_tx_blocked(ctx))
     return std::nullopt;
   if (gids_gone(ctx) > 0 && !rose(seen.sequence_naks) && !rose(seen.out_of_sequence))
-    return std::nullopt;  // answers may not find this port
+    return std::nullopt;  // answers may not reach this port
   Cause out{.evidence = loss_lines(ctx)};
   weigh_own_discards(ctx, out);
   if (has_link_counters(seen)) out.add(link_line(ctx));
@@ -386,7 +387,7 @@ constexpr Rule kLossInNetwork{
     .find_cause = loss_in_network,
 };
 
-// A host that does not take what arrives, and far ends that do not answer.
+// Causes at the ends: a host that receives too slowly, and far ends that do not answer.
 
 constexpr Limit kLateReceives{"slow-host",
                               "late_receive_ratio",
@@ -466,7 +467,7 @@ MaybeCause silent_far_end(const PortContext& ctx) {
                     "Send full-size frames to the far end: " + full_size_ping(ctx.port) +
                         "; if only short ones pass, compare the MTU of every hop");
 
-  // Other reasons for missing answers than the far end.
+  // Reasons for missing answers other than the far end.
   if (std::string text = frames_too_long(ctx); !text.empty()) out.doubt(std::move(text));
   if (const std::string gateway = silent_gateway(ctx); !gateway.empty()) out.doubt("but " + gateway);
   if (is_tx_blocked(ctx)) out.doubt("but the network lets this port send almost nothing: requests may wait here");

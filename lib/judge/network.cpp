@@ -74,7 +74,7 @@ bool lacks_address(const View& view, const Port& port) {
     ++twins;
     if (has_no_address(view.now, *each)) ++without;
   }
-  // At least two and at least half of them: by design.
+  // Without an address by design are at least two twins, and at least half of them.
   return twins > without && (without == 1 || without * 2 < twins);
 }
 
@@ -336,8 +336,8 @@ namespace {
 constexpr uint32_t kRoceHeaders = 96;  // iboe_get_mtu(), include/rdma/ib_addr.h of Linux 6.12
 constexpr uint32_t kFullRoce = 4096 + kRoceHeaders;
 
-// The MTU of more than half of the equal rails, if it differs from that of this port. `roce-mtu` reports an MTU below
-// the one for RoCE 4096, and the setting mtu one that the policy wants.
+// The MTU of more than half of the equal rails, if it differs from that of this port. `roce-mtu` reports an MTU that
+// is too small for RoCE 4096; the setting mtu reports an MTU that differs from the policy.
 std::optional<uint32_t> mtu_of_others(const View& view, const std::vector<const Port*>& all, const Port& port) {
   const PortPolicy* entry = policy_of(view, port);
   if (*port.qos.mtu < kFullRoce || (entry != nullptr && entry->want.mtu)) return std::nullopt;
@@ -488,12 +488,12 @@ bool has_own_route(const Network& network, const RailNetdev& rail, By by) {
   return false;
 }
 
-// Missing configuration: as text, and the commands that fix it.
+// Missing configuration as text, and the commands that add it.
 struct Faults {
   std::vector<std::string> observed, expected, commands;
 };
 
-// Adds the rails whose effective value is not in `allowed`.
+// Adds the rails with an effective value that is not in `allowed`.
 void check_setting(const std::vector<RailNetdev>& group, const std::string& key, ConfValue Interface::*member,
                    const std::set<unsigned>& allowed, unsigned wanted, Faults& faults) {
   std::vector<std::string> names;

@@ -136,7 +136,7 @@ void check_hops(const View& view, std::vector<Finding>& findings) {
     // The slot of a card with bridges of its own. A switch above a GPU may have less bandwidth: the traffic between the
     // GPU and its NIC does not leave the switch. An emulated bridge has no real link.
     if (!topology.hypervisor.empty() || hop.cards.size() != 1 || !starves) continue;
-    // A NIC whose GPU is missing has the link that equal NICs share with their GPUs.
+    // A NIC with a missing GPU has the same link as equal NICs, which share it with their GPUs.
     bool is_shared_elsewhere = false;
     for (const auto& [lower, other] : all)
       if (other.cards.size() > 1 && other.link == hop.link && other.fastest == hop.fastest) is_shared_elsewhere = true;
@@ -150,7 +150,7 @@ void check_hops(const View& view, std::vector<Finding>& findings) {
 
 // -- Links of NICs and GPUs
 
-// What the other slots of a NIC carry, in bytes per second.
+// The bandwidth of the other slots of a NIC, in bytes per second.
 struct OtherSlots {
   double sum = 0;                 // 0: the NIC has one slot
   std::optional<double> least{};  // nullopt: one slot, or the other half of the NIC has no netdev
@@ -186,7 +186,7 @@ OtherSlots carried_by_other_slots(const Node& node, const Nic& nic) {
     if (!other.netdevs.empty() || carries_rdma(other) || !are_alike(other, nic)) continue;
     const PlatformFunction* function = function_of(node, other.pci);
     if (function == nullptr || function->kernel_driver != own->kernel_driver) continue;
-    // A faster one is a separate card, whose netdev is in a container.
+    // A faster one is a separate card with its netdev in a container.
     if (card_of(other.pci) != card_of(nic.pci) && carried(other) <= carried(nic))
       out.sum = std::max(out.sum, carried(other));
   }
@@ -261,7 +261,7 @@ Finding finding_for(const Subject& subject, const PcieLink& siblings) {
     return bad(Status::unknown, subject.name, std::move(observed), full,
                "The kernel does not report the current speed or width of this link.", "lspci -vv -s " + pci);
 
-  // Of a NIC in several slots, the slower ones are at fault.
+  // If a NIC is in several slots, the slower slots are at fault.
   const double own = bytes_per_second(*link.speed, *link.width);
   const bool starves = subject.network_rate && own + subject.others.sum < *subject.network_rate &&
                        own <= subject.others.least.value_or(own);
@@ -413,7 +413,7 @@ std::string per_second_text(const View& view, uint64_t count) {
   return " (" + number_text(static_cast<double>(count) / seconds) + "/s)";
 }
 
-// Lower end -> upper end of every known link, and back.
+// Maps the lower end of every known link to its upper end, and back.
 struct Links {
   std::map<std::string, std::string> upper, lower;
 
@@ -479,7 +479,7 @@ bool add_new_errors(const View& view, const Links& links, const std::string& pci
                     Findings& findings) {
   const PlatformFunction* before = function_of(*view.before, pci);
   if (before == nullptr) return false;
-  // A link may repeat a few of many bits.
+  // A few errors in many bits are normal.
   const auto fast = health_status(view, "pcie_replays", pci), slow = health_status(view, "pcie_replays_slow", pci);
   const bool slow_is_worse = !fast || (slow && rank(*slow) < rank(*fast));
   const AerCounts replays = of_link(now.correctable), replays_before = of_link(before->correctable);
@@ -718,7 +718,7 @@ MaybeCause slow_pcie(const PortContext& ctx) {
       out.next.push_back(each.remedy);
       is_slow = is_slow || each.id == "pcie";
     }
-    // Without pause sent, errors on the path of a GPU are the GPU's alone.
+    // Without pause sent, errors on the path of a GPU concern only the GPU.
     for (const Gpu* gpu : gpus_of(ctx)) {
       std::vector<std::string> chain = chain_of(*gpu);
       std::erase_if(chain, [&](const std::string& pci) { return contains(ctx.nic->bridges, pci); });
@@ -784,13 +784,13 @@ std::string degraded_link(const PortContext& ctx) {
   const bool below = (link.width && link.max_width && *link.width < *link.max_width) ||
                      (link.speed && link.max_speed && *link.speed < *link.max_speed);
   if (!below && !starves) return {};
-  bool alone = true, better = false;
+  bool has_siblings = false, has_better = false;
   for (const Nic& other : ctx.view.now.topology.nics) {
     if (&other == ctx.nic || !are_alike(other, *ctx.nic)) continue;
-    alone = false;
-    better = better || other.link.width > link.width || other.link.speed > link.speed;
+    has_siblings = true;
+    has_better = has_better || other.link.width > link.width || other.link.speed > link.speed;
   }
-  if (!alone && !better && !starves) return {};  // the platform's design
+  if (has_siblings && !has_better && !starves) return {};  // the platform's design
   std::string out = "PCIe link of " + ctx.nic->pci + " is " + link_text(link.speed, link.width);
   if (below) out += ", capable of " + link_text(link.max_speed, link.max_width);
   else out += " (the maximum of NIC and slot)";

@@ -191,7 +191,7 @@ constexpr Rule kCnpIgnored{
     .windows = kCnpIgnoredWindows,
 };
 
-// Settings that cause loss: PFC off at one end, RoCE on another priority, too little headroom.
+// Settings as a cause of loss: PFC off at one end, RoCE on another priority, too little headroom.
 
 constexpr Limit kBackground{"roce-unprotected",
                             "background_rate",
@@ -403,7 +403,7 @@ constexpr Rule kHeadroom{
     .find_cause = headroom,
 };
 
-// Congestion: CNPs and ECN marks that are ignored, and the reason for pause received.
+// Causes of congestion: ignored CNPs and ECN marks, and the reason for pause received.
 
 constexpr Limit kCongested{"paused-by-network",
                            "congestion_rate",
@@ -503,7 +503,7 @@ MaybeCause paused_by_network(const PortContext& ctx) {
   const auto& rp = ctx.port.qos.ecn_rp;
   if (without_congestion_control(ctx, rp).bits != 0)
     out.doubt("but ecn_rp of this port is " + to_text(*rp) + ": it would ignore CNPs");
-  // Marks that should come first, or another port's storm: this end cannot decide.
+  // The switches may not mark, or another port's storm may spread: this end cannot decide.
   if (is_counted && was_never_marked(ctx))
     out.add_ambiguous(
         "no mark and no CNP was ever counted here: if the switches do not mark, any congestion looks like this",
@@ -515,7 +515,7 @@ MaybeCause paused_by_network(const PortContext& ctx) {
   return out;
 }
 
-// Lossless networks pause: information, no fault.
+// Lossless networks pause. This is information, not a fault.
 MaybeCause congestion(const PortContext& ctx) {
   const PauseShare &received = ctx.received, &sent = ctx.sent;
   Cause out{.is_proven = false, .evidence = {}};

@@ -20,7 +20,7 @@ constexpr std::pair<uint16_t, std::string_view> kBits[] = {{kAcsSourceValidation
                                                            {kAcsUpstreamForwarding, "UpstreamFwd+"},
                                                            {kAcsDirectTranslated, "DirectTrans+"}};  // lspci's words
 
-// A port where paths between GPUs and NICs turn.
+// A switch port at which paths between GPUs and NICs turn.
 struct Turn {
   uint16_t harmful = 0;              // redirect bits that send these paths upwards
   bool direct = false;               // to a Data Direct function
@@ -287,7 +287,7 @@ const std::map<std::string, std::string> kModes{{"DMA", "translate, strict (DMA)
 constexpr const char* kRemedy =
     "Add iommu=pt to the kernel command line (arm64, also NVIDIA Grace: iommu.passthrough=1) and reboot.";
 
-// In a guest the host decides.
+// In a guest the host decides, and nothing is reported.
 std::optional<Finding> ask_iommu(const View& view) {
   const Node& node = view.now;
   const Platform& platform = node.platform;
@@ -424,7 +424,7 @@ Kind kind_of(const Subject& subject) { return {subject.nic->vendor, subject.nic-
 // Number of NICs of a kind per value, row by row.
 using Tally = std::map<Kind, std::array<std::map<std::string, size_t>, kRows>>;
 
-// A value in the policy is checked as the setting mrrs.
+// The setting mrrs checks a value in the policy.
 bool has_mrrs_in_policy(const View& view, const Nic& nic) {
   for (const Port& port : view.now.ports) {
     if (port.pci != nic.pci) continue;

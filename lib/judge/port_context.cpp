@@ -208,7 +208,7 @@ Lines pause_lines(const PortContext& ctx) {
   return out;
 }
 
-// How much was lost, and how much of it the link, this port or a setting explains.
+// Loss, and the part of it that the link, this port or a setting explains.
 
 namespace {
 
@@ -230,7 +230,7 @@ bool wire_loses(const PortContext& ctx, const Signals& seen, const Loss& loss) {
 // Drivers that count the RNR NAKs they send: the same events as out_of_buffer.
 double rnr_sent(const PortContext& ctx) { return metric_rise(ctx, metrics::kRnrNaksSent); }
 
-// The priorities with PFC; if PFC is off and the policy wants it, the policy's.
+// The priorities with PFC. If PFC is off, the priorities of the policy.
 PrioSet protected_priorities(const PortContext& ctx) {
   if (!ctx.port.qos.pfc) return {};
   if (ctx.port.qos.pfc->bits == 0) return ctx.policy_pfc.value_or(PrioSet{});
@@ -322,7 +322,7 @@ double damaged_frames(const Signals& seen) {
 
 bool came_damaged(const Port& port, const Signals& seen) {
   const bool corrects = port.fec && (port.fec->active == "rs" || port.fec->active == "llrs") &&
-                        (rose(seen.fec_corrected) || rose(seen.fec_corrected_bits));  // so its counters are alive
+                        (rose(seen.fec_corrected) || rose(seen.fec_corrected_bits));  // the FEC counters work
   return corrects && port.link_layer == LinkLayer::ethernet && rose(seen.crc_errors) && seen.fec_uncorrectable == 0.0 &&
          !rose(seen.symbol_errors);
 }
@@ -356,7 +356,7 @@ double discards_of_roce(const PortContext& ctx) {
   return all_discards(ctx.signals);
 }
 
-// Discarded on receiving: responses that this port waits for, and requests of others.
+// Packets discarded on receiving are responses that this port waits for, and requests of others.
 bool discards_explain_loss(const PortContext& ctx, double discards) {
   const Loss& loss = ctx.lost;
   return discards >= std::max({ctx.limit(kFewEvents), ctx.limit(kSendDiscards) * loss.requester,
@@ -430,8 +430,8 @@ bool is_far_end_late(const PortContext& ctx) {
   return rnr_there(ctx) + ctx.limit(kTries) * rise(ctx.signals.rnr_retries_exceeded) > here && !is_much_rnr(ctx, here);
 }
 
-// A bond and its members: RDMA counters are the bond's, port and cable counters are the members'. Each is diagnosed
-// with the counters of both, and reports its own symptoms.
+// A bond and its members: RDMA counters are the bond's, port and cable counters are the members'. The bond and each
+// member are diagnosed with the counters of both, and report their own symptoms.
 
 namespace {
 
@@ -477,7 +477,7 @@ std::vector<const Port*> members_of(const Node& node, const Port& bond) {
   return out;
 }
 
-// A priority has PFC if it has it on every member. Other settings are equal, or the plan reports the drift.
+// A priority has PFC if every member has PFC on it. Other settings are equal, or the plan reports the drift.
 Port with_settings_of(const std::vector<const Port*>& members, Port bond) {
   for (const Port* member : members) {
     const Qos& theirs = member->qos;
@@ -523,7 +523,7 @@ Symptoms reported_elsewhere(const PortContext& ctx) {
   return out;
 }
 
-// Faults of a port, before a culprit is looked for.
+// Symptoms of a port.
 
 namespace {
 

@@ -96,7 +96,7 @@ class Symptoms {
 
 struct PortContext;  // one port and all that is known about it: port_context.h
 
-// What a rule found about the symptoms of a port: its find_cause().
+// The result of Rule::find_cause() for the symptoms of a port.
 struct Cause {
   bool is_proven = true;  // false: too little evidence; only mentioned by not-enough-evidence
   std::vector<std::string> evidence;

@@ -73,7 +73,7 @@ void ask_pairing(const View& view, Findings& findings) {
   for (const auto& [nic, gpus] : served) ++loads[most_alike(topology, gpus)];
   const auto usual = majority(loads);
 
-  // A fault that explains why GPUs share a NIC.
+  // A known fault may explain why GPUs share a NIC.
   const bool known = std::ranges::any_of(topology.gpus, [&](const Gpu& gpu) { return has_lost_nic(view.now, gpu); });
   bool explained = odd || known;
   if (!explained && placed.without_rdma) {
@@ -148,7 +148,7 @@ std::set<std::string> devices_for_gpus(const View& view) {
 }
 
 bool has_other_purpose(const View& view, const Port& port) {
-  // Some NICs may be in containers, and have no devices here.
+  // NICs in containers have no devices here.
   const bool any = std::ranges::any_of(built_pairing(view).pairs, [](const Pair& pair) { return !pair.nics.empty(); });
   return any && !devices_for_gpus(view).contains(port.rdma);
 }
