@@ -6,6 +6,8 @@
 
 #include "base/parse.h"
 
+template class nlohmann::basic_json<nlohmann::ordered_map>;
+
 namespace fabric {
 namespace {
 
