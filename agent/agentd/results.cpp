@@ -38,7 +38,7 @@ Change Results::process_change(const Pass& pass, Change change, const Change* be
   auto transition = Transition::nothing;
   if (change.code != ENODEV) transition = drift_.observe(change, now, written);
   // Not written because the driver refused it, not because of another writer: still refused.
-  if (change.outcome == Outcome::conflict && !drift_.in_conflict(change.port, key) && before != nullptr) {
+  if (change.outcome == Outcome::conflict && !drift_.is_in_conflict(change.port, key) && before != nullptr) {
     std::string from = std::move(change.from);
     change = *before;
     change.from = std::move(from);

@@ -41,9 +41,9 @@ class Results {
 
   // True if the setting must not be written now: another writer keeps changing it, or the driver has just refused it.
   [[nodiscard]] bool is_held(const std::string& subject, std::string_view key, qos::Instant now) const {
-    return drift_.held(subject, key, now);
+    return drift_.is_held(subject, key, now);
   }
-  [[nodiscard]] bool is_in_conflict(const std::string& subject) const { return drift_.in_conflict(subject); }
+  [[nodiscard]] bool is_in_conflict(const std::string& subject) const { return drift_.is_in_conflict(subject); }
   [[nodiscard]] bool has_pending(const std::string& subject) const;
   [[nodiscard]] const OfPort& of(const std::string& subject) const;
   // For the state file.
