@@ -6,7 +6,7 @@
 namespace fabric::agentd {
 namespace {
 
-// From harmless to worst: a port is counted under its worst setting.
+// From harmless to worst: the status line counts a port under its worst setting.
 constexpr std::array kRanking{Outcome::in_sync, Outcome::applied, Outcome::unverified, Outcome::unsupported,
                               Outcome::pending, Outcome::differs, Outcome::ignored,    Outcome::refused,
                               Outcome::unsaved, Outcome::conflict};
