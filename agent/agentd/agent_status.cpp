@@ -48,8 +48,8 @@ std::string status_text(const AgentView& view) {
     for (const auto& [key, change] : view.results.of(id)) worst = std::max(worst, rank(change.outcome));
     ++ports_at[worst <= rank(Outcome::applied) ? rank(Outcome::in_sync) : worst];
   }
-  std::string text =
-      std::string(to_text(view.policy.mode)) + ": " + std::to_string(matched) + (matched == 1 ? " port" : " ports");
+  std::string text = std::string(to_text(view.policy.mode)) + ": " + std::to_string(matched) + " port";
+  if (matched != 1) text += "s";
   for (const auto& [worst, count] : ports_at) {
     std::string word(to_text(kRanking[worst]));
     std::ranges::replace(word, '_', ' ');

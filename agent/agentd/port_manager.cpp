@@ -32,7 +32,9 @@ void PortManager::remember_published() {
   const state::Devices devices = state::agent_devices(*root).value_or({});
   for (const auto& [id, settings] : (*state)->ports) {
     const int* device = find_in(devices, id);
-    table_.expect(id, device != nullptr ? std::optional(*device) : std::nullopt);
+    std::optional<int> ifindex;
+    if (device != nullptr) ifindex = *device;
+    table_.expect(id, ifindex);
     for (const auto& [key, known] : settings) {
       if (!known.last_drift.empty() || !known.last_repair.empty()) results_.restore(id, key, known);
       // If no entry matches the port now, the earlier agent was restoring it or its entry has been removed since.
@@ -77,7 +79,8 @@ std::vector<std::string> PortManager::rescan() {
     if (found.new_device) {
       results_.drop(id);
       releases_.new_device(taken, policy_);
-      std::string what = "found on " + (taken.netdev.empty() ? "no netdev" : taken.netdev);
+      std::string what = "found on " + taken.netdev;
+      if (taken.netdev.empty()) what = "found without a netdev";
       if (const std::string why = why_unmanageable(taken); !why.empty()) what += "; unmanaged: " + why;
       environment_.log(port_entry(id, LOG_INFO, what));
     }

@@ -89,7 +89,8 @@ void PortTable::passed_unmatched(PortEntry& entry, const Policy& policy, qos::In
   entry.seen.notified.clear();
   if (entry.arrival == Arrival::appeared) entry.unmatched_since = now;
   if (entry.arrival != Arrival::appeared && entry.arrival != Arrival::awaits_speed) return;
-  entry.arrival = waits_for_speed(policy, entry.port) ? Arrival::awaits_speed : Arrival::unmatched;
+  entry.arrival = Arrival::unmatched;
+  if (waits_for_speed(policy, entry.port)) entry.arrival = Arrival::awaits_speed;
 }
 
 void PortTable::passed(PortEntry& entry) {

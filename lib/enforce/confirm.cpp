@@ -193,10 +193,13 @@ Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, const M
 
 Result<Changes> lapse(const std::string& directory, Kernel& kernel, std::vector<Port>& ports, Record& record,
                       const qos::UseCheck& in_use) {
-  const bool is_empty = record.before.empty() && record.sysctl.empty();
+  const bool is_empty = record.before.empty() && record.sysctl.empty();  // before revert() removes restored settings
   Changes changes = revert(kernel, ports, record, this_moment(kernel.root), in_use);
-  const auto done = is_empty ? remove(directory) : save(directory, record);
-  if (!done) return done.error();
+  if (is_empty) {
+    if (auto removed = remove(directory); !removed) return removed.error();
+  } else if (auto saved = save(directory, record); !saved) {
+    return saved.error();
+  }
   return changes;
 }
 

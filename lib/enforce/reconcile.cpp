@@ -227,10 +227,10 @@ class Pass {
   // Settles the port if the link is up. If a write took the link down, the caller does it after carrier-up.
   void settle_port() {
     if (dry_run_ || read_error_ || driver_.settle == nullptr) return;
-    if (std::ranges::none_of(rows_, [](const Row& row) {
-          return was_tried(row) && (row.setting->id == SettingId::mtu || row.setting->id == SettingId::pfc);
-        }))
-      return;
+    bool wrote_mtu_or_pfc = false;
+    for (const Row& row : rows_)
+      if (row.setting->id == SettingId::mtu || row.setting->id == SettingId::pfc) wrote_mtu_or_pfc |= was_tried(row);
+    if (!wrote_mtu_or_pfc) return;
     const auto link = rtnl::link(*kernel_.route, port_.netdev);
     if (!link || !link->carrier.value_or(false)) return;
     const auto settled = driver_.settle(port_io(kernel_, port_), have_.values);
