@@ -220,7 +220,7 @@ Findings diagnose(const View& view) {
   if (view.signals == nullptr) return out;
   for (const Port& port : view.now.ports) {
     const Signals* own = signals_of_port(view, port);
-    if (own == nullptr || port.virtual_function) continue;
+    if (own == nullptr || is_virtual(port)) continue;
     const Signals signals = with_bond(view, port, *own);
     const auto members = members_of(view.now, port);
     const std::optional<Port> bond = members.empty() ? std::nullopt : std::optional(with_settings_of(members, port));

@@ -124,7 +124,7 @@ Finding member_finding(const Port& member) {
 // Renamed, or now a member of a bond, or in a container or a virtual machine.
 bool is_still_there(const View& view, const Port& old) {
   const auto is_it = [&](const Port& port) {
-    return port.pci == old.pci && port.number == old.number && !port.virtual_function;
+    return port.pci == old.pci && port.number == old.number && !is_virtual(port);
   };
   const auto is_elsewhere = [&](const Nic& nic) { return nic.pci == old.pci && nic.rdma_elsewhere; };
   return !old.pci.empty() && (is_given_away(view.now, old.pci) || std::ranges::any_of(view.now.ports, is_it) ||
@@ -165,7 +165,7 @@ void add_vanished(const View& view, Findings& findings) {
 void ask_port_state(const View& view, Findings& findings) {
   for (const Port& port : view.now.ports) {
     if (is_judged(port)) findings.push_back(finding_for(view, port));
-    else if (!port.virtual_function && port.carrier) findings.push_back(member_finding(port));
+    else if (!is_virtual(port) && port.carrier) findings.push_back(member_finding(port));
   }
   add_vanished(view, findings);
   if (!view.now.ports.empty() || !findings.empty()) return;
@@ -220,7 +220,6 @@ constexpr Rule kPortState{
 
 namespace {
 
-constexpr unsigned kPhysDisabled = 3;  // enum ib_port_phys_state (rdma/ib_verbs.h)
 constexpr std::string_view kNoCable = "No cable";
 
 // Never connected, as far as the NIC reports. Two losses of carrier prove a link; some drivers count one when they
@@ -289,11 +288,6 @@ bool is_beside_gpu(const View& view, const Port& port) {
 }
 
 }  // namespace
-
-bool is_switched_off(const Port& port) {
-  if (port.link_status && port.link_status->reason == kSwitchedOff) return true;
-  return port.phys_state == kPhysDisabled && port.link_layer == LinkLayer::infiniband;
-}
 
 bool may_be_spare(const View& view, const Port& port) { return is_spare(view, port) || is_of_the_board(view, port); }
 
@@ -822,7 +816,7 @@ bool lost_its_link(const View& view, const Port& port) {
 
 bool another_link_was_lost(const PortContext& ctx) {
   return std::ranges::any_of(ctx.view.now.ports, [&](const Port& port) {
-    return port.id() != ctx.port.id() && !port.virtual_function && lost_its_link(ctx.view, port);
+    return port.id() != ctx.port.id() && !is_virtual(port) && lost_its_link(ctx.view, port);
   });
 }
 
@@ -841,7 +835,7 @@ bool could_be_this_host(const View& view, const std::set<std::string>& lost) {
     const Nic* nic =
         find_where(view.now.topology.nics, [&](const Nic& each) { return each.pci == port.pci && !each.card.empty(); });
     if (lost.contains(port.id())) cards.insert(nic == nullptr ? card_of(port.pci) : nic->card);
-    else other_stayed = other_stayed || (!port.virtual_function && !is_down(port) && !lost_its_link(view, port));
+    else other_stayed = other_stayed || (!is_virtual(port) && !is_down(port) && !lost_its_link(view, port));
   }
   return cards.size() < 2 || !other_stayed;
 }
@@ -875,7 +869,7 @@ bool all_have_errors(const PortContext& ctx, bool (*is_similar)(const Port& a, c
   size_t counting = 0;
   for (const Port& port : ctx.view.now.ports) {
     const Signals* seen = signals_of_port(ctx.view, port);
-    if (port.virtual_function || seen == nullptr || port.rate != ctx.port.rate || !is_similar(port, ctx.port) ||
+    if (is_virtual(port) || seen == nullptr || port.rate != ctx.port.rate || !is_similar(port, ctx.port) ||
         (!seen->crc_errors && !seen->symbol_errors && !seen->fec_uncorrectable))
       continue;
     if (damaged_frames(*seen) < ctx.limit(kFewEvents)) return false;

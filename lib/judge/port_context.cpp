@@ -507,7 +507,7 @@ namespace {
 bool is_missed(const PortContext& ctx) {
   return (is_down(ctx.port) &&
           ((ctx.before != nullptr && !is_down(*ctx.before)) || !planned_cables(ctx.view.policy, ctx.port).empty() ||
-           (!ctx.port.virtual_function && !why_unused(ctx.view, ctx.port)))) ||
+           (!is_virtual(ctx.port) && !why_unused(ctx.view, ctx.port)))) ||
          port_state_fault(ctx.view, ctx.port);
 }
 

@@ -19,9 +19,6 @@ inline void make_member(Port& port, const std::string& bond = "bond0") {
   port.bond = bond;
 }
 
-inline void make_virtual(Port& port) {
-  port.role = PortRole::virtual_function;
-  port.virtual_function = true;
-}
+inline void make_virtual(Port& port) { port.role = PortRole::virtual_function; }
 
 }  // namespace fabric::test

@@ -18,6 +18,7 @@
 #include "ctl/verbs.h"
 #include "node/nvml.h"
 #include "node/topology.h"
+#include "node/topology_xml.h"
 
 namespace fabric::ctl {
 namespace {

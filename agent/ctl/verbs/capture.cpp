@@ -11,6 +11,7 @@
 #include "ctl/output/terminal.h"
 #include "kernel/capture/root.h"
 #include "node/topology.h"
+#include "node/topology_xml.h"
 
 namespace fabric::ctl {
 namespace {

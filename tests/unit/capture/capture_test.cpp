@@ -15,6 +15,7 @@
 #include "node/scan.h"
 #include "node/state.h"
 #include "node/topology.h"
+#include "node/topology_xml.h"
 #include "policy/config.h"
 #include "support/netns.h"
 #include "support/sim_nic.h"
