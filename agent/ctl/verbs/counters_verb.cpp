@@ -70,7 +70,8 @@ Result<std::chrono::milliseconds> interval_of(const Options& options) {
     if (!given) return error(0, options.arguments.front() + ": not a time (5, 500ms or 1min)");
     interval = *given;
   }
-  if (interval < kShortest || interval > std::chrono::hours(1)) return error(0, "interval out of range (100ms to 1h)");
+  if (interval < kMinInterval || interval > std::chrono::hours(1))
+    return error(0, "interval out of range (100ms to 1h)");
   return interval;
 }
 
