@@ -156,7 +156,7 @@ Json port_json(const Node& node, const Port& port, const Policy* policy, const C
   if (port.state) out["state"] = state_text(port);
   if (port.phys_state) out["phys_state"] = phys_state_text(*port.phys_state);
   if (own != nullptr) out["policy"] = own->name;
-  if (policy != nullptr) out["left_alone"] = why_left_alone(*policy, port);
+  if (policy != nullptr) out["left_alone"] = why_unmanaged(*policy, port);
   put_changes(out, node, own != nullptr, changes);
   return out;
 }
@@ -252,7 +252,7 @@ std::string remarks_text(const ShownPorts& shown, const Output& output) {
 std::string unmanaged_text(const Node& node, const Policy& policy, const Output& output) {
   std::map<std::string, std::vector<std::string>> ports;
   for (const Port& port : node.ports)
-    if (const std::string why = why_left_alone(policy, port); !why.empty()) ports[why].push_back(port.id());
+    if (const std::string why = why_unmanaged(policy, port); !why.empty()) ports[why].push_back(port.id());
   std::string text;
   for (const auto& [why, names] : ports) text += names_text(names) + ": unmanaged: " + why + "\n";
   return folded(text, output.width);
