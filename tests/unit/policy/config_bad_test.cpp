@@ -216,7 +216,7 @@ const Bad kBad[] = {
     {"[[port]]\nets = { prio_tc = [0,0,0,0,0,0,0,0], tsa = [\"ets\"], bw = [99] }\n",
      "f.toml:2:58: ets: the bandwidths of the ets classes add up to 99, not 100; write ets = { prio_tc = [0,0,0,1,0,0,2,0], tsa = [\"ets\",\"ets\",\"strict\"], bw = [50,50,0] }"},
     {"[[port]]\nets = { prio_tc = [0,0,0,0,0,0,0,0], tsa = [\"ets\", \"strict\"], bw = [90, 10] }\n",
-     "f.toml:2:68: ets: traffic class 1 is strict and takes what it needs: its bw must be 0, not 10; write ets = { prio_tc = [0,0,0,1,0,0,2,0], tsa = [\"ets\",\"ets\",\"strict\"], bw = [50,50,0] }"},
+     "f.toml:2:68: ets: traffic class 1 is strict, so it has no share of the bandwidth: its bw must be 0, not 10; write ets = { prio_tc = [0,0,0,1,0,0,2,0], tsa = [\"ets\",\"ets\",\"strict\"], bw = [50,50,0] }"},
     {"[[port]]\nets = { prio_tc = [0,0,0,0,0,0,0,0], tsa = [\"vendor\"] }\n",
      "f.toml:2:45: ets: expected \"strict\" or \"ets\", which every driver has; write ets = { prio_tc = [0,0,0,1,0,0,2,0], tsa = [\"ets\",\"ets\",\"strict\"], bw = [50,50,0] }"},
     {"[[port]]\nprio2buffer = [0, 1]\n",
