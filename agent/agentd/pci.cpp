@@ -47,7 +47,7 @@ int reconcile_mrrs(PciEnvironment& environment, const Policy& policy, Port& port
   if (possible.size() > 1) {
     environment.log(port_entry(
         port.id(), LOG_NOTICE,
-        "mrrs waits: " + why_left_alone(policy, port) + "; when it is up: systemctl restart fabric-agent-pci",
+        "mrrs waits: " + why_unmanaged(policy, port) + "; when it is up: systemctl restart fabric-agent-pci",
         message_id::pending));
     return 1;
   }

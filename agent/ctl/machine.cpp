@@ -77,7 +77,7 @@ Result<void> refuse_against_other_config(const Machine& machine, std::chrono::mi
 Node scan_machine(Machine& machine, ScanOptions what) {
   if (machine.policy) {
     what.exclude = machine.policy->exclude;
-    what.topology = what.topology || asks_for_role(*machine.policy);
+    what.topology = what.topology || matches_by_role(*machine.policy);
   }
   return scan(machine.kernel, what);
 }

@@ -121,6 +121,7 @@ void add_changes(Json& out, const Node& node, bool has_policy, const Changes* ch
   out["settings"] = std::move(settings);
 }
 
+// SETTING, READ, WANTED, OUTCOME.
 std::string settings_text(const Port& port, const PortPolicy* policy, const Changes* changes, const Output& output) {
   Table table({"SETTING", "READ", "WANTED", "OUTCOME"});
   for (const Setting& setting : kSettings) {
@@ -196,7 +197,7 @@ std::string remarks_text(const ShownPorts& shown, const Output& output) {
 std::string unmanaged_text(const Node& node, const Policy& policy, const Output& output) {
   std::map<std::string, std::vector<std::string>> ports;
   for (const Port& port : node.ports)
-    if (const std::string why = why_left_alone(policy, port); !why.empty()) ports[why].push_back(port.id());
+    if (const std::string why = why_unmanaged(policy, port); !why.empty()) ports[why].push_back(port.id());
   std::string text;
   for (const auto& [why, names] : ports) text += names_text(names) + ": unmanaged: " + why + "\n";
   return folded(text, output.width);
@@ -259,7 +260,7 @@ Json status_json(const Node& node, const Policy* policy, const Plan& plan) {
     if (port.state) out["state"] = state_text(port);
     if (port.phys_state) out["phys_state"] = phys_state_text(*port.phys_state);
     if (own != nullptr) out["policy"] = own->name;
-    if (policy != nullptr) out["left_alone"] = why_left_alone(*policy, port);
+    if (policy != nullptr) out["left_alone"] = why_unmanaged(*policy, port);
     add_changes(out, node, own != nullptr, find_in(plan, port.id()));
   }
   if (const Changes* changes = find_in(plan, kHostSubject)) add_changes(host, node, true, changes);
