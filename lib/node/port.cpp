@@ -56,11 +56,6 @@ bool are_twins(const Port& a, const Port& b) {
          is_judged(a) && is_judged(b);
 }
 
-bool is_switched_off(const Port& port) {
-  if (port.link_status && port.link_status->reason == kSwitchedOff) return true;
-  return port.phys_state == kPhysDisabled && port.link_layer == LinkLayer::infiniband;
-}
-
 static const std::string* reason_for(const Port& port, std::string_view subject) {
   return find_where(port.unread, [&](const std::string& reason) { return reason.find(subject) != std::string::npos; });
 }

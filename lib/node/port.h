@@ -113,10 +113,6 @@ inline bool is_roce(const Port& port) { return port.link_layer == LinkLayer::eth
 // of a dual-port card often serves another network).
 bool are_twins(const Port& a, const Port& b);
 
-// Whether this host disabled the port: the netdev is administratively down, or the physical state of an InfiniBand port
-// is Disabled. (RoCE drivers report Disabled for every port without a link.)
-bool is_switched_off(const Port& port);
-
 // True if Port::unread names the subject.
 bool is_unread(const Port& port, std::string_view subject);
 

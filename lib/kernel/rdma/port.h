@@ -21,8 +21,7 @@ struct Gid {
   bool above = false;  // it is on top of the port's own netdev, in this namespace: a VLAN, whatever its name
 };
 
-inline constexpr unsigned kPortActive = 4;    // enum ib_port_state (rdma/ib_verbs.h)
-inline constexpr unsigned kPhysDisabled = 3;  // enum ib_port_phys_state
+inline constexpr unsigned kPortActive = 4;  // enum ib_port_state (rdma/ib_verbs.h)
 
 std::string_view port_state_text(unsigned state);       // "ACTIVE"
 std::string_view phys_state_text(unsigned phys_state);  // "LinkUp"
