@@ -32,6 +32,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/json.h"
 #include "base/result.h"
 #include "setting/change.h"
 
@@ -45,6 +46,11 @@ inline void PrintTo(const Qos& qos, std::ostream* out) {
 }
 
 }  // namespace fabric
+
+// GoogleTest's own would look at JSON as a container, and be compiled for each type that JSON is compared with.
+namespace nlohmann {
+inline void PrintTo(const ordered_json& json, std::ostream* out) { *out << json.dump(2); }
+}  // namespace nlohmann
 
 namespace fabric::test {
 

@@ -226,7 +226,7 @@ TEST_F(Capture, HasTheConfigurationInUseWhileTheFileIsInvalid) {
   out.file(std::string("capture/") + kLastGoodFile,  // the machine's root is "/"
            replaced(out.content(std::string("capture/") + kLastGoodFile), root + "/", "/"));
   for (const char* verb : {"check", "status", "show"}) EXPECT_EQ(there(verb), here(verb)) << verb;
-  EXPECT_TRUE(has(there("check"), "The last valid configuration stays in use")) << there("check");
+  EXPECT_TRUE(has(there("check"), "The agent uses the last valid configuration")) << there("check");
   EXPECT_TRUE(has(there("status"), "serial:MT1/0.1")) << there("status");
 }
 
