@@ -102,7 +102,7 @@ void ask_managed(const View& view, Findings& findings) {
   if (view.policy == nullptr) return;
   size_t managed = 0;
   for (const Port& port : view.now.ports) {
-    const std::string why = why_left_alone(*view.policy, port);
+    const std::string why = why_unmanaged(*view.policy, port);
     if (why.empty()) ++managed;
     else findings.push_back(good(port.id(), "unmanaged: " + why, "matches the policy"));
   }

@@ -11,7 +11,7 @@
 namespace fabric {
 
 bool has_cable(const Port& port) {
-  return !port.virtual_function && port.link_layer != LinkLayer::infiniband && !port.netdev.empty() &&
+  return !is_virtual(port) && port.link_layer != LinkLayer::infiniband && !port.netdev.empty() &&
          port.bond != port.netdev;
 }
 

@@ -225,7 +225,7 @@ Findings diagnose(const View& view) {
   if (view.signals == nullptr) return out;
   for (const Port& port : view.now.ports) {
     const Signals* own = signals_of_port(view, port);
-    if (own == nullptr || port.virtual_function) continue;
+    if (own == nullptr || is_virtual(port)) continue;
     const Signals signals = with_bond(view, port, *own);
     const auto members = members_of(view.now, port);
     std::optional<Port> bond;

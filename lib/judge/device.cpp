@@ -44,7 +44,7 @@ bool shares_its_wire(const View& view, const Port& port) {
     }
   }
   return std::ranges::any_of(view.now.ports, [&](const Port& other) {
-    return other.virtual_function && !port.pci.empty() && other.pci == port.pci;
+    return is_virtual(other) && !port.pci.empty() && other.pci == port.pci;
   });
 }
 

@@ -141,7 +141,7 @@ void advance_health(Health& health, const View& view, double now, int64_t wall) 
   // A changed identity means that the driver was loaded again, or that another card has the name.
   const bool is_first = health.now == 0;
   for (const Port& port : view.now.ports) {
-    if (port.virtual_function) continue;  // added and removed with their guests
+    if (is_virtual(port)) continue;  // added and removed with their guests
     const std::string identity = port.pci + " " + std::to_string(port.ifindex);
     const auto [known, is_new] = health.devices.try_emplace(port.id());
     if (!is_new && known->second.identity == identity) continue;

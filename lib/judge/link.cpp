@@ -222,7 +222,7 @@ bool is_still_there(const View& view, const Port& old) {
   if (old.pci.empty()) return false;
   if (is_given_away(view.now, old.pci)) return true;
   for (const Port& port : view.now.ports)
-    if (port.pci == old.pci && port.number == old.number && !port.virtual_function) return true;
+    if (port.pci == old.pci && port.number == old.number && !is_virtual(port)) return true;
   return std::ranges::any_of(view.now.topology.nics,
                              [&](const Nic& nic) { return nic.pci == old.pci && nic.rdma_elsewhere; });
 }
@@ -261,7 +261,7 @@ void ask_port_state(const View& view, Findings& findings) {
       continue;
     }
     // A member of a bond: the bond's RDMA port stays ACTIVE while one member has a link.
-    if (port.virtual_function || !port.carrier) continue;
+    if (is_virtual(port) || !port.carrier) continue;
     if (*port.carrier) {
       findings.push_back(good(port.id(), "carrier", "carrier"));
       continue;
@@ -847,7 +847,7 @@ bool lost_its_link(const View& view, const Port& port) {
 
 bool another_link_was_lost(const PortContext& ctx) {
   return std::ranges::any_of(ctx.view.now.ports, [&](const Port& port) {
-    return port.id() != ctx.port.id() && !port.virtual_function && lost_its_link(ctx.view, port);
+    return port.id() != ctx.port.id() && !is_virtual(port) && lost_its_link(ctx.view, port);
   });
 }
 
@@ -867,7 +867,7 @@ bool could_be_this_host(const View& view, const std::set<std::string>& lost) {
     const Nic* nic =
         find_where(view.now.topology.nics, [&](const Nic& each) { return each.pci == port.pci && !each.card.empty(); });
     if (lost.contains(port.id())) cards.insert(nic == nullptr ? card_of(port.pci) : nic->card);
-    else if (!port.virtual_function && !is_down(port) && !lost_its_link(view, port)) other_stayed = true;
+    else if (!is_virtual(port) && !is_down(port) && !lost_its_link(view, port)) other_stayed = true;
   }
   return cards.size() < 2 || !other_stayed;
 }
@@ -906,7 +906,7 @@ bool all_links_have_errors(const PortContext& ctx, Among among) {
   size_t counting = 0;
   for (const Port& port : ctx.view.now.ports) {
     const Signals* seen = signals_of_port(ctx.view, port);
-    if (port.virtual_function || seen == nullptr || port.rate != ctx.port.rate) continue;
+    if (is_virtual(port) || seen == nullptr || port.rate != ctx.port.rate) continue;
     if (among == Among::twins && !are_twins(port, ctx.port)) continue;
     if (!seen->crc_errors && !seen->symbol_errors && !seen->fec_uncorrectable) continue;
     if (damaged_frames(*seen) < ctx.limit(kFewEvents)) return false;

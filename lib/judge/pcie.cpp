@@ -9,6 +9,7 @@
 #include "judge/rule.h"
 #include "judge/topology.h"
 #include "nic/capabilities.h"
+#include "node/gpu.h"
 #include "node/topology.h"
 #include "topology/inventory.h"
 #include "topology/pairing.h"

@@ -465,7 +465,7 @@ bool was_never_marked(const PortContext& ctx) {
 std::string storming_port(const View& view) {
   for (const Port& port : view.now.ports) {
     const Signals* seen = signals_of_port(view, port);
-    if (seen == nullptr || port.virtual_function) continue;
+    if (seen == nullptr || is_virtual(port)) continue;
     const PortContext other = make_context(view, port, *seen);
     if (other.symptoms.has(tx_pause) && is_pfc_storm(other)) return port.id();
   }

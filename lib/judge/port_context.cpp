@@ -532,7 +532,7 @@ bool is_down_by_fault(const PortContext& ctx) {
   if (!is_down(ctx.port)) return false;
   if (ctx.before != nullptr && !is_down(*ctx.before)) return true;
   if (!planned_cables(ctx.view.policy, ctx.port).empty()) return true;
-  return !ctx.port.virtual_function && !why_unused(ctx.view, ctx.port);
+  return !is_virtual(ctx.port) && !why_unused(ctx.view, ctx.port);
 }
 
 }  // namespace

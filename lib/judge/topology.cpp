@@ -4,6 +4,7 @@
 
 #include "judge/engine.h"
 #include "judge/platform_view.h"
+#include "node/gpu.h"
 #include "topology/compute_nics.h"
 #include "topology/few_places.h"
 #include "topology/inventory.h"

@@ -5,6 +5,7 @@
 
 #include "fuzzer.h"
 #include "kernel/capture/anonymize.h"
+#include "kernel/capture/secrets.h"
 #include "kernel/capture/tape.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --watch on a terminal: a real one (pty(7)), which is typed on, changes its size and goes away.
+// --watch on a real terminal (pty(7)): keys, changes of its size, hangup. The lines of check --watch.
 #include "ctl/verbs/watch.h"
 
 #include <fcntl.h>
@@ -13,6 +13,7 @@
 #include <csignal>
 
 #include "base/fd.h"
+#include "ctl/output/report_text.h"
 #include "ctl/verbs.h"
 #include "support/test.h"
 #include "support/tree.h"
@@ -309,6 +310,37 @@ TEST(Screen, CountsColumnsNotBytes) {
             "a?2Jb\xc2\xa7\n")
       << "nor by one character alone";
   EXPECT_EQ(cut("\033[2Jno color despite the m", terminal(9, 12)), "?[2Jno color\n");
+}
+
+TEST(CheckWatch, PrintsEachChange) {
+  const auto lines_of = [](const Report& before, const Report& now, int64_t wall = 0) {
+    std::string out;
+    for (const ReportChange& each : changes_of(before, now)) out += change_text(each, wall);
+    return out;
+  };
+  const Finding lost{"loss", "mlx5_0/1", Status::warning, "50 packets", "none", "m.", "r."};
+  Report before, now;
+  now.findings = {lost, {"rate", "mlx5_0/1", Status::ok, "400 Gb/s", "", "", ""}};
+  EXPECT_EQ(lines_of(before, now), "1970-01-01T00:00:00Z raised warning loss mlx5_0/1: 50 packets\n");
+  before = now;
+  now.findings[0].observed = "60 packets";
+  EXPECT_EQ(lines_of(before, now), "") << "only the text changed";
+  now.findings[0].status = Status::critical;
+  EXPECT_EQ(lines_of(before, now), "1970-01-01T00:00:00Z worse critical loss mlx5_0/1: 60 packets\n");
+  EXPECT_TRUE(has(change_json(changes_of(before, now).at(0), 0), "\"acknowledged\":null"));
+  before = now;
+  now.findings[0].acknowledged = true;
+  EXPECT_EQ(lines_of(before, now),
+            "1970-01-01T00:00:00Z acknowledged critical loss mlx5_0/1: 60 packets (acknowledged )\n");
+  EXPECT_EQ(lines_of(now, before), "1970-01-01T00:00:00Z unacknowledged critical loss mlx5_0/1: 60 packets\n")
+      << "the acknowledgement expired, so the finding counts again";
+  before = now;
+  now.findings.clear();
+  EXPECT_EQ(lines_of(before, now, 60), "1970-01-01T00:01:00Z cleared critical loss mlx5_0/1 (acknowledged )\n");
+  EXPECT_EQ(change_json(changes_of(before, now).at(0), 0),
+            "{\"time\":\"1970-01-01T00:00:00Z\",\"change\":\"cleared\",\"id\":\"loss\",\"subject\":\"mlx5_0/1\","
+            "\"status\":\"ok\",\"observed\":\"60 packets\",\"acknowledged\":\"\"}\n")
+      << "a string or null, as in the report";
 }
 
 }  // namespace

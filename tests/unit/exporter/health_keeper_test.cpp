@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/json.h"
-#include "ctl/output/report_text.h"
 #include "ctl/verbs.h"
 #include "exporter/http/page.h"
 #include "judge/engine.h"
@@ -412,37 +411,6 @@ TEST(Acknowledged, NamesWhatIsWrong) {
   std::filesystem::remove(site.tree().path() + "/var/lib/fabric-agent/acks.json");
   site.tree().folder("var/lib/fabric-agent/acks.json");
   EXPECT_FALSE(has(site.ask({"ack", "loss"}).errors, "deleted")) << "what only cannot be read may be in order";
-}
-
-TEST(CheckWatch, TellsWhatChanged) {
-  const auto told = [](const Report& before, const Report& now, int64_t wall = 0) {
-    std::string out;
-    for (const ctl::ReportChange& each : ctl::changes_of(before, now)) out += ctl::change_text(each, wall);
-    return out;
-  };
-  const Finding lost{"loss", "mlx5_0/1", Status::warning, "50 packets", "none", "m.", "r."};
-  Report before, now;
-  now.findings = {lost, {"rate", "mlx5_0/1", Status::ok, "400 Gb/s", "", "", ""}};
-  EXPECT_EQ(told(before, now), "1970-01-01T00:00:00Z raised warning loss mlx5_0/1: 50 packets\n");
-  before = now;
-  now.findings[0].observed = "60 packets";
-  EXPECT_EQ(told(before, now), "") << "its words alone";
-  now.findings[0].status = Status::critical;
-  EXPECT_EQ(told(before, now), "1970-01-01T00:00:00Z worse critical loss mlx5_0/1: 60 packets\n");
-  EXPECT_TRUE(has(ctl::change_json(ctl::changes_of(before, now).at(0), 0), "\"acknowledged\":null"));
-  before = now;
-  now.findings[0].acknowledged = true;
-  EXPECT_EQ(told(before, now),
-            "1970-01-01T00:00:00Z acknowledged critical loss mlx5_0/1: 60 packets (acknowledged )\n");
-  EXPECT_EQ(told(now, before), "1970-01-01T00:00:00Z unacknowledged critical loss mlx5_0/1: 60 packets\n")
-      << "it has expired, and the finding counts again";
-  before = now;
-  now.findings.clear();
-  EXPECT_EQ(told(before, now, 60), "1970-01-01T00:01:00Z cleared critical loss mlx5_0/1 (acknowledged )\n");
-  EXPECT_EQ(ctl::change_json(ctl::changes_of(before, now).at(0), 0),
-            "{\"time\":\"1970-01-01T00:00:00Z\",\"change\":\"cleared\",\"id\":\"loss\",\"subject\":\"mlx5_0/1\","
-            "\"status\":\"ok\",\"observed\":\"60 packets\",\"acknowledged\":\"\"}\n")
-      << "text or null, as in the report";
 }
 
 }  // namespace

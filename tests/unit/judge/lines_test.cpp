@@ -1,26 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge/lines.h"
 
-#include "base/json.h"
-#include "ctl/verbs.h"
 #include "judge/engine.h"
 #include "judge/lines/names.h"
 #include "judge/lines/time.h"
-#include "support/ctl.h"
 #include "support/healthy_node.h"
 #include "support/log_examples.h"
 #include "support/test.h"
-#include "support/tree.h"
 
 namespace fabric::lines {
 namespace {
 
 using test::has;
 using test::kLogExamples;
-using test::ran;
-using test::Ran;
-using test::ran_on;
-using test::Tree;
 
 // Without the messages that are more general than one before them: their pattern is its beginning ("NVRM: Xid").
 std::string ids_of(std::string_view line) {
@@ -193,150 +185,6 @@ TEST(LogTime, OfNoOther) {
                            "synd 0x15 [999999999999999999999999999999.123456", "1129 23:59:50"})
     EXPECT_FALSE(time_of(line, kNow, 1000)) << line;
   EXPECT_FALSE(time_of(std::string(1000, ' ') + "2026-11-29T23:59:50Z", kNow, 1000)) << "far into the line";
-}
-
-// A captured machine with one port.
-struct Captured : Tree {
-  Captured() {
-    const std::string port = "sys/class/infiniband/mlx5_0/ports/1";
-    file(port + "/state", "4: ACTIVE\n").file(port + "/link_layer", "Ethernet\n");
-    file(port + "/gids/3", "0000:0000:0000:0000:0000:ffff:1d57:04dd\n");
-    file(port + "/gid_attrs/types/3", "RoCE v2\n").file(port + "/gid_attrs/ndevs/3", "eth0\n");
-    file("sys/class/net/eth0/ifindex", "7\n");
-  }
-};
-
-TEST(ExplainLine, ResolvesThePortAndCleansTheText) {
-  Captured tree;
-  const std::string line =
-      "\x1b[31mNCCL WARN NET/IB : Got completion from peer 10.1.1.1<1> with status=12 opcode=1 len=0 vendor err 129 "
-      "(Send) "
-      "localGid ::ffff:29.87.4.221 remoteGids::ffff:29.87.88.182";
-  const Ran result = ran_on(tree, {"explain", line});
-  EXPECT_EQ(result.code, 0) << result.errors;
-  for (const char* part : {"wc-retry-exceeded (network)\n", "Port: mlx5_0/1", "by GID ::ffff:29.87.4.221",
-                           "Peer: 29.87.88.182", "Counters: not known: fabric-exporter does not run",
-                           "vendor error 129", "Next: fabric-agentctl diagnose mlx5_0/1\n"})
-    EXPECT_TRUE(has(result.text, part)) << part << "\n" << result.text;
-  EXPECT_EQ(result.text.find('\x1b'), std::string::npos);
-  Json json = Json::parse(ran_on(tree, {"explain", line, "--json"}).text);
-  EXPECT_EQ(json.front()["ports"].front()["port"], "mlx5_0/1");
-}
-
-TEST(ExplainLine, OfAColoredLog) {
-  Captured tree;
-  const std::string line =
-      "\x1b[36m[rank3]:\x1b[0m\x1b[33m2026-11-26T10:00:00Z\x1b[0m \x1b[1;31mNCCL WARN\x1b[m NET/IB : "
-      "\x1b[38;5;9mmlx5_0\x1b[0m:1 Got async event : port error\x1b[";
-  const Json found = Json::parse(ran_on(tree, {"explain", line, "--json"}).text).front();
-  EXPECT_EQ(found["ports"].front()["port"], "mlx5_0/1");
-  EXPECT_EQ(found["time"], "2026-11-26T10:00:00Z");
-  EXPECT_EQ(found["line"], "[rank3]:2026-11-26T10:00:00Z NCCL WARN NET/IB : mlx5_0:1 Got async event : port error");
-}
-
-// mlx5 RoCE LAG: the kernel's lines name the members' functions and netdevs.
-TEST(ExplainLine, NamesTheMemberOfABond) {
-  Tree tree;
-  std::string functions[2];
-  for (int i = 0; i < 2; ++i) {
-    const std::string n = std::to_string(i), member = "sys/class/net/ens1f" + n;
-    functions[i] = test::add_pci(tree, {.parent = "pci0000:20/0000:20:01.0", .pci = "0000:24:00." + n});
-    tree.file(functions[i] + "/uevent", "DRIVER=mlx5_core\n").file(member + "/ifindex", n + "\n");
-    tree.link(member + "/device", "../../../../" + functions[i]);
-  }
-  const std::string device = "sys/class/infiniband/mlx5_bond_0";
-  tree.link(device + "/device", "../../../" + functions[0].substr(4));
-  tree.file(device + "/ports/1/link_layer", "Ethernet\n").file(device + "/ports/1/gid_attrs/ndevs/0", "bond0\n");
-  tree.file("sys/class/net/bond0/ifindex", "9\n").file("sys/class/net/bond0/bonding/slaves", "ens1f0 ens1f1\n");
-  for (const std::string n : {"0", "1"}) {
-    const Ran result = ran_on(tree, {"explain", "mlx5_core 0000:24:00." + n + " ens1f" + n + ": Link down"});
-    const std::string port = "mlx5_bond_0/1@ens1f" + n;
-    EXPECT_TRUE(has(result.text, "Port: " + port + ", netdev ens1f" + n)) << result.text;
-    EXPECT_TRUE(has(result.text, "Next: fabric-agentctl diagnose " + port)) << result.text;
-    EXPECT_FALSE(has(result.text, "netdev bond0")) << result.text;
-  }
-  EXPECT_TRUE(has(ran_on(tree, {"explain", "NET/IB : mlx5_bond_0:1 Got async event : port error"}).text,
-                  "Port: mlx5_bond_0/1, netdev bond0"));
-}
-
-TEST(ExplainLine, UnknownLinesAndIdsDiffer) {
-  Captured tree;
-  const Ran unknown = ran_on(tree, {"explain", "all is well"});
-  EXPECT_EQ(unknown.code, 1);
-  EXPECT_TRUE(unknown.text.starts_with("Unknown line: ")) << unknown.text;
-  EXPECT_EQ(ran({"explain", "locality"}).code, 0);
-  EXPECT_EQ(ran({"explain", "localty"}).code, 64);
-  EXPECT_EQ(ran_on(tree, {"explain", "--log", tree.path() + "/no-such-file"}).code, 3);
-  EXPECT_EQ(ran_on(tree, {"explain", "--log", tree.path()}).code, 3) << "a directory";
-  EXPECT_EQ(ran_on(tree, {"explain", "--log", "x", "a line"}).code, 64);
-}
-
-// The exporter's history of an hour: a flap half an hour ago.
-void remember(Tree& tree) {
-  tree.file("run/fabric-exporter/health.json",
-            R"({"format":1,"updated":10000,"wall":1795996800,"watched":6400,"past":[{"rule":"link_flap","subject":)"
-            R"("mlx5_0/1","status":"critical","from":8200,"until":8260,"evidence":"3 link downs"}]})");
-  tree.file("proc/uptime", "10000.00 1.00\n");
-}
-
-TEST(ExplainLine, CountersAtTheTimeOfTheLine) {
-  Captured tree;
-  remember(tree);
-  const auto counters = [&](const std::string& time) {
-    const Ran result =
-        ran_on(tree, {"explain", time + " NCCL WARN NET/IB : mlx5_0:1 Got async event : port error", "--json"});
-    std::string out;
-    Json json = Json::parse(result.text);
-    for (Json& each : json.front()["ports"].front()["counters"]) out += each.get<std::string>() + "\n";
-    return out;
-  };
-  const std::string flap = "link_flap critical from 2026-11-29T23:30:00Z to 2026-11-29T23:31:00Z: 3 link downs\n";
-  EXPECT_EQ(counters("2026-11-29T23:30:30Z"), flap);
-  EXPECT_EQ(counters("2026-11-29T23:32:30Z"), flap) << "a connection breaks a while after its first lost packet";
-  EXPECT_EQ(counters("[ 8230.000001]"), flap);
-  EXPECT_EQ(counters("2026-11-29T23:40:00Z"), "no health rule was raised at 2026-11-29T23:40:00Z\n");
-  EXPECT_EQ(counters("2026-11-29T22:30:00Z"),
-            "at 2026-11-29T22:30:00Z: the history of fabric-exporter begins at 2026-11-29T23:00:00Z\n");
-  EXPECT_EQ(counters("node1:1:2"), "no health rule is raised now\nthe line has no time: this is the state of now\n");
-}
-
-TEST(ExplainLine, LidOfAnInfinibandPort) {
-  Captured tree;
-  const std::string port = "sys/class/infiniband/mlx5_0/ports/1";
-  tree.file(port + "/link_layer", "InfiniBand\n").file(port + "/lid", "0xc\n").file(port + "/lid_mask_count", "1\n");
-  const auto text = [&](const std::string& lid) {
-    return ran_on(tree, {"explain", "ibv_create_ah(dlid=" + lid + " sl=0) failed: Connection timed out"}).text;
-  };
-  for (const char* lid : {"12", "13"})
-    EXPECT_TRUE(has(text(lid), "Port: mlx5_0/1 (by LID " + std::string(lid) + ")")) << text(lid);
-  EXPECT_TRUE(has(text("14"), "Peer: LID 14, not of this node")) << text("14");
-}
-
-TEST(ExplainLine, SaysThatALongLineWasCut) {
-  Captured tree;
-  const std::string megabyte(1 << 20, 'a');
-  const Ran unknown = ran_on(tree, {"explain", "a " + megabyte});
-  EXPECT_EQ(unknown.code, 1);
-  EXPECT_TRUE(has(unknown.text, "1 line is longer than 16 KiB")) << unknown.text;
-  tree.file("log", megabyte + "\nGot completion with error 12, " + megabyte + "\nshort\n");
-  const Ran log = ran_on(tree, {"explain", "--log", tree.path() + "/log"});
-  EXPECT_EQ(log.code, 0);
-  EXPECT_TRUE(has(log.text, "2 lines are longer than 16 KiB")) << log.text;
-}
-
-TEST(ExplainLog, CountsEachMessageOnceForEachPort) {
-  Captured tree;
-  std::string log = "start\n" + std::string(3 << 20, 'x') + "\n";
-  for (int i = 0; i < 5; ++i) log += "NCCL WARN NET/IB : mlx5_0:1 Got async event : port error\n";
-  log += "NCCL WARN NET/IB : Got async event : port error";
-  tree.file("log", log).file("empty", "");
-  const Ran result = ran_on(tree, {"explain", "--log", tree.path() + "/log"});
-  EXPECT_EQ(result.code, 0);
-  EXPECT_TRUE(has(result.text, "Line 3, 5 times: NCCL WARN")) << result.text;
-  EXPECT_TRUE(has(result.text, "Line 8: NCCL WARN")) << "no newline at the end";
-  EXPECT_TRUE(has(result.text, "Next: fabric-agentctl diagnose\n")) << result.text;
-  const Ran empty = ran_on(tree, {"explain", "--log", tree.path() + "/empty"});
-  EXPECT_EQ(empty.code, 1) << empty.errors;
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ const PlantedDefects& defects() {
          n.change("mlx5_0/1", "ets").outcome = Outcome::differs;
          n.now.agent->ports["mlx5_0/1"]["ets"] = {"conflict", "changed back again and again by lldpad", 5, ""};
        },
-       finds("ets", "mlx5_0/1", C, "", "lldpad", "that writer")},
+       finds("ets", "mlx5_0/1", C, "", "lldpad", "the other program")},
       counter("req_cqe_error", &PortCounters::hw, "requests", W),
       counter("link_downed", &PortCounters::pma, "link-flap", C),
   };
