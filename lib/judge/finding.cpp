@@ -5,7 +5,7 @@
 
 namespace fabric {
 
-Change with_agents_word(const Node& node, Change change) {
+Change with_agent_outcome(const Node& node, Change change) {
   const bool is_open = change.outcome == Outcome::differs || change.outcome == Outcome::pending;
   const bool is_unread =
       change.from == "-" && (change.outcome == Outcome::unsupported || change.outcome == Outcome::refused);

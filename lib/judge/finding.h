@@ -21,7 +21,7 @@ inline Finding bad(Status status, std::string subject, std::string observed, std
 // The state of a setting by its dry run, for check, status, diagnose and the metrics. The outcome is the running
 // agent's if the agent knows more (the result of its write, a value that only root can read). It is in_sync if nothing
 // can be judged or done (a virtual function, FEC without a link); `from` has the reason.
-Change with_agents_word(const Node& node, Change change);
+Change with_agent_outcome(const Node& node, Change change);
 
 // The value that more than half have. `counts`: how many have each value.
 template <class Value>

@@ -40,7 +40,7 @@ bool covers(const Ack& ack, const Finding& finding) {
          (ack.subject.empty() || glob_match(ack.subject, finding.subject));
 }
 
-std::vector<Ack> standing(const std::vector<Ack>& acks, const std::vector<AckSeen>& seen, int64_t wall) {
+std::vector<Ack> active_acks(const std::vector<Ack>& acks, const std::vector<AckSeen>& seen, int64_t wall) {
   std::vector<Ack> out;
   for (const Ack& ack : acks) {
     bool is_in_force = wall < ack.until;

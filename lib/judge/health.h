@@ -107,7 +107,7 @@ struct HealthMemory {
 };
 
 // The acknowledgements in force at `wall`: neither expired nor spent.
-std::vector<Ack> standing(const std::vector<Ack>& acks, const std::vector<AckSeen>& seen, int64_t wall);
+std::vector<Ack> active_acks(const std::vector<Ack>& acks, const std::vector<AckSeen>& seen, int64_t wall);
 
 bool covers(const Ack& ack, const Finding& finding);
 

@@ -275,7 +275,7 @@ bool differs_from_plan(const View& view, const Port& port, SettingId setting) {
   if (changes == nullptr) return false;
   for (const Change& change : *changes) {
     if (change.setting != setting || !change.sysctl.empty()) continue;
-    const Outcome outcome = with_agents_word(view.now, change).outcome;
+    const Outcome outcome = with_agent_outcome(view.now, change).outcome;
     if (!is_done(outcome) && outcome != Outcome::unsupported) return true;
   }
   return false;

@@ -58,7 +58,7 @@ Finding unreadable(const Port& port, const std::string& wanted, const std::strin
 }
 
 Finding setting_finding(const View& view, const Port& port, const Change& planned) {
-  const Change change = with_agents_word(view.now, planned);
+  const Change change = with_agent_outcome(view.now, planned);
   // A dry run writes nothing: a refusal in it is a failed read.
   if (planned.outcome == Outcome::refused && change.outcome == Outcome::refused)
     return unreadable(port, planned.to, planned.detail.empty() ? errno_name(planned.code) : planned.detail);
@@ -154,7 +154,7 @@ std::optional<Finding> ask_sysctl(const View& view) {
         is_planned = true;
         break;
       }
-    change = with_agents_word(view.now, std::move(change));
+    change = with_agent_outcome(view.now, std::move(change));
     if (!is_planned && change.outcome == Outcome::unsupported && change.detail.empty()) continue;  // neither knows
     if (change.outcome == Outcome::in_sync) {
       ++in_sync;

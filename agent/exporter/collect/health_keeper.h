@@ -33,7 +33,7 @@ class HealthKeeper {
 
   [[nodiscard]] const Health& health() const { return memory_.health; }
   // In force at `wall`.
-  [[nodiscard]] std::vector<Ack> acks(int64_t wall) const { return standing(acks_, memory_.acks, wall); }
+  [[nodiscard]] std::vector<Ack> acks(int64_t wall) const { return active_acks(acks_, memory_.acks, wall); }
 
  private:
   struct Reading {

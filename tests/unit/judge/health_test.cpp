@@ -325,18 +325,18 @@ TEST(Acks, HoldUntilTheyExpireOrTheirFindingClears) {
                      {"rate", "mlx5_0/1", Status::ok, "", "", "", ""}};
   std::vector<AckSeen> seen;
   follow_acks(seen, acks, report, 110);
-  EXPECT_EQ(standing(acks, seen, 150).size(), 2u);
-  EXPECT_EQ(standing(acks, seen, 200).size(), 1u) << "expired";
+  EXPECT_EQ(active_acks(acks, seen, 150).size(), 2u);
+  EXPECT_EQ(active_acks(acks, seen, 200).size(), 1u) << "expired";
   report.findings[0].status = Status::ok;
   follow_acks(seen, acks, report, 110 + kAckOutlasts - 1);
-  EXPECT_EQ(standing(acks, seen, 150).size(), 2u) << "it may come and go";
+  EXPECT_EQ(active_acks(acks, seen, 150).size(), 2u) << "it may come and go";
   follow_acks(seen, acks, report, 110 + kAckOutlasts);
-  const auto left = standing(acks, seen, 150);
+  const auto left = active_acks(acks, seen, 150);
   ASSERT_EQ(left.size(), 1u) << "the finding has cleared";
   EXPECT_EQ(left[0].id, "rate") << "that has not met its finding yet";
   report.findings[0].status = Status::critical;
   follow_acks(seen, acks, report, 500);
-  EXPECT_EQ(standing(acks, seen, 150).size(), 1u) << "when it comes back, it is another";
+  EXPECT_EQ(active_acks(acks, seen, 150).size(), 1u) << "when it comes back, it is another";
   follow_acks(seen, {}, report, 600);
   EXPECT_TRUE(seen.empty());
 }
