@@ -422,7 +422,7 @@ constexpr Rule kRoceMtu{
     .meaning =
         "RoCE needs 96 bytes around its payload: a netdev MTU of 4192 or more gives a path MTU of 4096, 1500 gives "
         "1024. A smaller path MTU means more packets and lower throughput. An MTU that the policy wants is not "
-        "reported, nor that of a port for storage or management beside NICs that serve the GPUs.",
+        "reported, nor is the MTU of a port for storage or management beside NICs that serve the GPUs.",
     .inspect = "ip link show dev NETDEV; ibv_devinfo -d RDMADEV",
     .fix = "Set mtu = 9000 in the policy and configure the same MTU on the switch.",
     .ask_port = ask_roce_mtu,
@@ -640,8 +640,8 @@ constexpr Rule kLinkFlap{
     .meaning =
         "Counts how often carrier or the physical link went down within the window (12 hours by default), as counted "
         "by the kernel (carrier_down_count) and the NIC. Each flap stops RoCE for seconds and can end connections. "
-        "Flaps while the machine boots or the driver loads do not count; those of a change of PFC (mlx5), FEC or DCB, "
-        "which restarts the link, do. The finding clears when the window has "
+        "Flaps while the machine boots or the driver loads do not count; flaps from a change of PFC (mlx5), FEC or "
+        "DCB, which restarts the link, do. The finding clears when the window has "
         "passed.",
     .inspect =
         "journalctl -k -g 'Link|carrier'; journalctl -u fabric-agent; ip -s -s link show dev NETDEV; the log of the "

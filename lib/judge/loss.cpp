@@ -375,7 +375,7 @@ constexpr Rule kLossInNetwork{
         "Look for discards of the RoCE priority on {peer} and along the path, and for damaged frames (FCS, FEC) from "
         "this port on {peer}.\nRun on the far ends: fabric-agentctl diagnose (their discards are losses here)\nCompare "
         "PFC, trust, DSCP map and ECN of the switches with this host: fabric-agentctl neighbors; fabric-agentctl "
-        "show\nWith adaptive routing, packets out of sequence alone are no loss.",
+        "show\nWith adaptive routing, packets out of sequence alone are not loss.",
     .limits = {&kFewEvents, &kLossRatio, &kReorderRatio, &kInFlight, &kTries, &kBlocked},
     .culprit = Culprit::network,
     .status = Status::critical,
@@ -460,9 +460,9 @@ MaybeCause silent_far_end(const PortContext& ctx) {
     return std::nullopt;
   Cause out{.evidence = loss_lines(ctx), .critical = true};
   if (disorder >= few)
-    out.add("hardly any NAK arrived: these are no single losses; the packets out of order came from other peers");
-  else if (naks + disorder > 0) out.add("hardly any NAK or packet out of order arrived: these are no single losses");
-  else out.add("no NAK and no packet out of order arrived: these are no single losses");
+    out.add("hardly any NAK arrived: these are not single losses; the packets out of order came from other peers");
+  else if (naks + disorder > 0) out.add("hardly any NAK or packet out of order arrived: these are not single losses");
+  else out.add("no NAK and no packet out of order arrived: these are not single losses");
   out.add_ambiguous("a path that is broken, or passes only short frames, looks the same from here",
                     "Send full-size frames to the far end: " + full_size_ping(ctx.port) +
                         "; if only short ones pass, compare the MTU of every hop");
@@ -513,8 +513,8 @@ constexpr Rule kSlowHost{
     .explains = {tx_pause, receiver},
     .explains_stopped_host = true,
     .excludes =
-        "A degraded or distant PCIe path comes first. Next to many RNR NAKs received, a few late receives are not "
-        "this.",
+        "A degraded or distant PCIe path comes first. A few late receives beside many RNR NAKs received are not this "
+        "fault.",
     .find_cause = slow_host,
 };
 
@@ -524,8 +524,8 @@ constexpr Rule kFarEnd{
     .title = "The far end of the connections posts its receives too late, or does not answer at all.",
     .meaning =
         "RNR NAKs arrived for more than 1 in 1000 packets and ten a second, or RNR retry was exceeded, while a receive "
-        "was posted here for nearly all packets; or transport retry was exceeded with hardly any NAK: no single "
-        "packets were lost, and no answer arrives.",
+        "was posted here for nearly all packets; or transport retry was exceeded with hardly any NAK: no answer "
+        "arrives at all, instead of single lost packets.",
     .fix =
         "Find the far ends: rdma resource show qp link {rdma}\nCheck that those hosts and processes are alive, and "
         "that GIDs and routes are valid: fabric-agentctl check --only network\nRun there: fabric-agentctl diagnose",

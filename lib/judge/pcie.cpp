@@ -806,8 +806,8 @@ constexpr Rule kSlowPcie{
     .meaning =
         "Pause sent, or PCIe stalls (5 % of the time), ten buffer overflows or signal errors, with one of: a PCIe link "
         "below its maximum and below that of similar NICs, or slower than the port; AER errors (corrected ones: more "
-        "than 1e-12 of the bits); a NIC farther from any GPU than similar NICs. With pause sent also: what the checks "
-        "pcie and acs find between the NIC and its GPUs, and AER errors of these GPUs.",
+        "than 1e-12 of the bits); a NIC farther from any GPU than similar NICs. With pause sent also: findings of the "
+        "checks pcie and acs between the NIC and its GPUs, and AER errors of these GPUs.",
     .fix =
         "Check both ends of the PCIe link: lspci -vvs {pci} | grep LnkSta; journalctl -k -g AER\nCheck slot, IOMMU, "
         "ACS and MRRS: fabric-agentctl check --only platform\nShow the distance to the GPUs: fabric-agentctl "

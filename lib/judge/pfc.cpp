@@ -172,7 +172,7 @@ constexpr Rule kPauseHeld{
     .title = "This port is paused by a PFC storm",
     .meaning =
         "The switch pauses a priority of this port nearly all the time (PFC pause received): a receiver behind it does "
-        "not take its packets, or PFC is in deadlock. This host is the victim.",
+        "not accept its packets, or PFC is in deadlock. This host is the victim.",
     .inspect =
         "ethtool -S NETDEV | grep -iE 'pause|pfc|xoff'; on the switch: PFC counters and PFC watchdog of the ports "
         "towards the receivers",
@@ -359,7 +359,7 @@ constexpr Rule kPfcOffSwitch{
     .meaning =
         "RoCE packets are lost, this port's PFC has the priority, and the switch announces (DCBX) PFC without it: it "
         "neither obeys pause for it nor sends any.",
-    .fix = "Enable PFC for the priority on {peer}.\nCheck what it announces: fabric-agentctl neighbors",
+    .fix = "Enable PFC for the priority on {peer}.\nCheck its announcement: fabric-agentctl neighbors",
     .culprit = Culprit::network,
     .status = Status::critical,
     .explains = {discards, loss},
@@ -409,7 +409,7 @@ constexpr Limit kCongested{"paused-by-network",
                            "congestion_rate",
                            10,
                            "CNPs a second",
-                           "ours: fewer in a window of seconds are no congestion",
+                           "ours: fewer in a window of seconds are not congestion",
                            0.1,
                            1e9};
 
@@ -547,7 +547,7 @@ MaybeCause congestion(const PortContext& ctx) {
 constexpr Rule kEcnOff{
     .id = "ecn-off",
     .group = group::diagnosis,
-    .title = "Congestion control is off on this port: it ignores CNPs, or answers no ECN marks.",
+    .title = "Congestion control is off on this port: it ignores CNPs, or does not answer ECN marks.",
     .meaning =
         "The NIC ignored 10 % of the CNPs or more, at least one a second; or 1000 or more ECN-marked packets arrived "
         "and no CNP was sent, on a RoCE port whose ecn_np lacks the priority or is unknown.",
@@ -566,7 +566,7 @@ constexpr Rule kPausedByNetwork{
     .id = "paused-by-network",
     .group = group::diagnosis,
     .title =
-        "The network stops this port, and not for congestion on this port's paths: a receiver or a link elsewhere is "
+        "The network stops this port without congestion on the paths of this port: a receiver or a link elsewhere is "
         "full.",
     .meaning =
         "PFC pause received for 20 % of the window with hardly any CNP: the full queue is not filled by this port's "
