@@ -61,7 +61,7 @@ Answer answer_of_reading(const View& view, const RuleWindow& rule, const Measure
   const HealthState* state = view.health == nullptr ? nullptr : view.health->find(rule.key, reading.subject);
   Answer out{Status::ok, &rule, reading.evidence, {}};
   if (state != nullptr) out = answer_of_state(view, rule, *state, reading.evidence);
-  if (view.health != nullptr && view.health->alone) return out;
+  if (view.health != nullptr && view.health->states_only) return out;
   const Status newest = status_of_reading(rule, limits, reading);
   if (rank(newest) < rank(out.status)) out = {newest, &rule, reading.evidence, out.since};
   return out;

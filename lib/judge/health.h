@@ -71,7 +71,7 @@ struct Health {
   std::map<std::string, double> ages;  // seconds since the newest reading, by port
   double now = 0;                      // time of the last advance_health()
   int64_t wall = 0;                    // the same moment in seconds since 1970
-  bool alone = false;                  // findings come from the states alone; else from the newest readings too
+  bool states_only = false;            // findings come from the states alone; else from the newest readings too
   [[nodiscard]] const HealthState* find(std::string_view rule, std::string_view subject) const;
 };
 

@@ -32,11 +32,11 @@ struct JobLimit {
 // The persistent fix, and its activation. Files of packages and for all services (system.conf, service.d) stay as is.
 std::string persistent_fix(const JobService& service, const JobLimit& limit) {
   if (service.file.empty()) return std::string(limit.by_hand) + ", or from a unit with " + limit.line;
-  const std::string then = " Then: systemctl daemon-reload && systemctl restart " + service.unit;
+  const std::string activation = " Then: systemctl daemon-reload && systemctl restart " + service.unit;
   const auto& setting = service.*limit.file;
   if (setting && setting->where.file.starts_with("/etc/systemd/system/") &&
       !setting->where.file.starts_with("/etc/systemd/system/service.d/"))
-    return "In " + setting->where.text() + " write " + limit.line + "." + then;
+    return "In " + setting->where.text() + " write " + limit.line + "." + activation;
   // systemd reads drop-ins by file name in any folder: the new one must sort after the one that sets the limit.
   std::string name = limit.drop_in;
   if (setting && setting->where.file.find(".d/") != std::string::npos)
@@ -45,7 +45,7 @@ std::string persistent_fix(const JobService& service, const JobLimit& limit) {
   std::string unit = service.unit;
   if (const size_t at = unit.find('@'); at != std::string::npos) unit = unit.substr(0, at + 1) + ".service";
   return "Write /etc/systemd/system/" + unit + ".d/" + name + " with two lines, [Service] and " + limit.line + "." +
-         then;
+         activation;
 }
 
 // The process of a service with the lowest limit; nullptr: none could be read.

@@ -928,10 +928,10 @@ MaybeCause link_errors(const PortContext& ctx) {
   Cause out{is_much || retrains, error_lines(ctx)};
   if (count >= few && !is_much) out.add("within the limit of a good link, " + number_text(allowed) + " of the bits");
   if (is_much && rose(seen.link_downs) && seen.crc_errors == 0.0) {
-    const bool alone = !another_link_was_lost(ctx);
-    out.is_proven = alone && rise(seen.link_downs) >= ctx.limit("link_flap");
+    const bool others_were_lost = another_link_was_lost(ctx);
+    out.is_proven = !others_were_lost && rise(seen.link_downs) >= ctx.limit("link_flap");
     std::string line = "no frame was damaged";
-    if (!alone) line += ", and other links went down too";
+    if (others_were_lost) line += ", and other links went down too";
     out.add(line + ": a link that goes down and up makes symbol errors as well");
   }
   if (came_damaged(ctx.port, seen))

@@ -410,8 +410,8 @@ MaybeCause slow_host(const PortContext& ctx) {
   if (!sends_pause && !late) return std::nullopt;
   const PauseShare& sent = ctx.sent;
   const bool storm = rose(ctx.signals.pause_storm_events) || (sent.measured && sent.ratio >= ctx.limit("tx_pause"));
-  const bool little = sends_pause && !late && !storm && sent.ratio < ctx.limit(kFaultPause);
-  Cause out{.is_proven = late || storm || (sent.measured && !little), .evidence = {}};
+  const bool is_minor = sends_pause && !late && !storm && sent.ratio < ctx.limit(kFaultPause);
+  Cause out{.is_proven = late || storm || (sent.measured && !is_minor), .evidence = {}};
   if (late) out.add(plus("packets without a posted receive here", here));
   else out.add(lines_of({{"packets without a posted receive here", ctx.signals.out_of_buffer}}));
   if (late && is_much_rnr(ctx, rnr_there(ctx))) out.add(plus("RNR NAKs received as well", rnr_there(ctx)));
@@ -429,7 +429,7 @@ MaybeCause slow_host(const PortContext& ctx) {
       out.add("also possible: the IOMMU translates every DMA: fabric-agentctl check --only iommu");
   }
   if (!late) out.unexplained.add(receiver);
-  if (little)
+  if (is_minor)
     out.next.emplace_back(
         "A port sends pause if its own host or NIC does not accept packets fast enough: compare the pause over minutes "
         "with PCIe stalls and the job's steps: fabric-agentctl counters --watch");

@@ -445,10 +445,10 @@ std::vector<std::vector<RailNetdev>> groups(std::vector<RailNetdev> all) {
     std::vector<RailNetdev> group{all.front()};
     all.erase(all.begin());
     for (size_t i = 0; i < group.size(); ++i) {
-      const auto is_other = [&](const RailNetdev& rail) { return !share_subnet(group[i], rail); };
-      const auto theirs = std::stable_partition(all.begin(), all.end(), is_other);
-      group.insert(group.end(), theirs, all.end());
-      all.erase(theirs, all.end());
+      const auto is_separate = [&](const RailNetdev& rail) { return !share_subnet(group[i], rail); };
+      const auto sharing = std::stable_partition(all.begin(), all.end(), is_separate);
+      group.insert(group.end(), sharing, all.end());
+      all.erase(sharing, all.end());
     }
     if (group.size() > 1) out.push_back(std::move(group));
   }

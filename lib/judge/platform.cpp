@@ -435,7 +435,7 @@ bool has_mrrs_in_policy(const View& view, const Nic& nic) {
 }
 
 Finding pci_tuning_finding(const View& view, const Tally& tally, const Subject& subject) {
-  std::string observed, odd, expected;
+  std::string observed, differing, expected;
   const auto own = values(*subject.has);
   const bool mrrs_wanted = has_mrrs_in_policy(view, *subject.nic);
   for (size_t row = 0; row < kRows; ++row) {
@@ -443,7 +443,7 @@ Finding pci_tuning_finding(const View& view, const Tally& tally, const Subject& 
     append_item(observed, name + " " + value);
     const auto others = majority(tally.at(kind_of(subject))[row]);
     if (!others || *others == value || (row == 0 && mrrs_wanted)) continue;
-    append_item(odd, name);
+    append_item(differing, name);
     append_item(expected, name + " " + *others);
   }
   // The smaller payload size of the two ends limits the packets.
@@ -455,9 +455,9 @@ Finding pci_tuning_finding(const View& view, const Tally& tally, const Subject& 
     break;
   }
   const std::string& pci = subject.nic->pci;
-  if (!odd.empty())
+  if (!differing.empty())
     return bad(Status::warning, subject.nic->name, observed, expected + ", equal to others of its model",
-               "PCIe settings differ from those of the other NICs of this model (" + odd +
+               "PCIe settings differ from those of the other NICs of this model (" + differing +
                    "): this NIC will be the slow one in a collective.",
                "Set MRRS with mrrs in fabric-agent.toml, relaxed ordering in the NIC firmware, MPS in the firmware "
                "setup (or pci=pcie_bus_safe), then systemctl restart fabric-agent-pci. Compare with lspci -vv -s " +

@@ -62,7 +62,7 @@ Result<void> HealthKeeper::load() {
   if (spent && *spent) memory_.acks = spent_ = std::move((*spent)->acks);
   auto states = load_memory(directory_, kHealthName);
   if (states && *states) memory_ = std::move(**states);
-  memory_.health.alone = true;
+  memory_.health.states_only = true;
   return !states ? states.error() : !spent ? Result<void>(spent.error()) : Result<void>();
 }
 

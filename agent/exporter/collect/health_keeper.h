@@ -22,7 +22,7 @@ class HealthKeeper {
   // over a reboot in `lasting`; empty: not kept.
   HealthKeeper(std::string root, std::string directory, std::string lasting = {})
       : root_(std::move(root)), directory_(std::move(directory)), lasting_(std::move(lasting)) {
-    memory_.health.alone = true;
+    memory_.health.states_only = true;
   }
 
   // Loads the state of the exporter before this one. After an Error it starts empty.
