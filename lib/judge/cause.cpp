@@ -71,7 +71,8 @@ void add_steps(std::vector<std::string>& out, std::string_view text, const PortC
 
 Finding finding_of(const Rule& rule, const PortContext& ctx, Cause cause) {
   Finding out{.id = std::string(rule.id), .subject = ctx.port.id(), .meaning = std::string(rule.title)};
-  out.status = cause.critical ? Status::critical : rule.status;
+  out.status = rule.status;
+  if (cause.critical) out.status = Status::critical;
   out.culprit = rule.culprit;
   if (rule.culprit != Culprit::unknown) out.certainty = cause.certainty;
   out.evidence = std::move(cause.evidence);

@@ -15,10 +15,8 @@ Status HealthState::status() const {
 }
 
 HealthPhase HealthState::phase() const {
-  if (critical.on || warning.on) {
-    const HealthTrigger& shown = critical.on ? critical : warning;
-    return shown.turning ? HealthPhase::clearing : HealthPhase::raised;
-  }
+  if (critical.on) return critical.turning ? HealthPhase::clearing : HealthPhase::raised;
+  if (warning.on) return warning.turning ? HealthPhase::clearing : HealthPhase::raised;
   if (warning.turning || critical.turning) return HealthPhase::pending;
   return HealthPhase::ok;
 }

@@ -35,8 +35,8 @@ PauseShare pause_of(const PortContext& ctx, Direction direction) {
   const bool rx = direction == Direction::rx;
   PauseShare out{.direction = direction};
   if (seen.seconds <= 0) return out;
-  const double bits_per_second = ctx.port.speed.value_or(0) * 1e6;
-  const double longest = bits_per_second > 0 ? kLongestPauseBits / bits_per_second : 0;  // seconds of one frame
+  double longest = 0;  // seconds of one frame; 0: the speed is unknown
+  if (ctx.port.speed && *ctx.port.speed > 0) longest = kLongestPauseBits / (*ctx.port.speed * 1e6);
   for (int priority = 0; priority < kPriorities; ++priority) {
     const PrioritySignals& each = seen.priority[static_cast<size_t>(priority)];
     const Rise& time = rx ? each.rx_pause_seconds : each.tx_pause_seconds;

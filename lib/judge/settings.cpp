@@ -60,8 +60,11 @@ Finding unreadable(const Port& port, const std::string& wanted, const std::strin
 Finding setting_finding(const View& view, const Port& port, const Change& planned) {
   const Change change = with_agent_outcome(view.now, planned);
   // A dry run writes nothing: a refusal in it is a failed read.
-  if (planned.outcome == Outcome::refused && change.outcome == Outcome::refused)
-    return unreadable(port, planned.to, planned.detail.empty() ? errno_name(planned.code) : planned.detail);
+  if (planned.outcome == Outcome::refused && change.outcome == Outcome::refused) {
+    std::string why = planned.detail;
+    if (why.empty()) why = errno_name(planned.code);
+    return unreadable(port, planned.to, why);
+  }
   if (change.outcome == Outcome::unverified && change.from == change.to) {
     Finding finding = good(port.id(), change.from + " (unverified: " + change.detail + ")", change.to);
     finding.unverified = true;

@@ -213,7 +213,8 @@ Finding locality_finding(const Node& node, const Placement& placed, size_t index
     // The missing NIC may be present without RDMA or in another slot.
     if (lost.empty() && placed.without_rdma) {
       const Nic& nic = topology.nics[*placed.without_rdma];
-      const std::string name = nic.name == nic.pci ? nic.pci : nic.name + " (" + nic.pci + ")";
+      std::string name = nic.pci;
+      if (nic.name != nic.pci) name = nic.name + " (" + nic.pci + ")";
       lost = " " + name + " is of the same model and has no RDMA device: journalctl -k -g " + nic.pci;
     } else if (lost.empty() && !placed.pairing.idle.empty()) {
       std::string names;
