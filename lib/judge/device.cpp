@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The NIC as a device: counters that do not count, GIDs that change, devlink health reporters.
-#include "judge/device.h"
-
 #include <cmath>
 
 #include "judge/engine.h"
+#include "judge/network.h"
 #include "judge/rule.h"
 
 namespace fabric {
-
-bool is_own_gid(const View& view, const Port& port, const Gid& gid) {
-  return gid.netdev.empty() || gid.above || gid.netdev == port.netdev || gid.netdev.starts_with(port.netdev + ".") ||
-         contains(view.now.ports, gid.netdev, &Port::netdev);
-}
 
 namespace {
 

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "judge/cabling.h"
-#include "judge/device.h"
 #include "judge/engine.h"
 #include "judge/link.h"
 #include "judge/network.h"
