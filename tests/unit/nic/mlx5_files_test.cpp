@@ -135,7 +135,7 @@ TEST_F(Inbox, AnOlderKernelLacksOneFileAndSaysSo) {
 TEST_F(Inbox, TheFirmwareRefusesWhatIsOutOfItsRange) {
   const auto changes = bed.apply({.rpg_max_rate = 3'000'000});  // a port of 400 Gb/s
   EXPECT_EQ(of(changes, "rpg_max_rate").code, EINVAL);
-  for (const char* part : {"EINVAL", "firmware does not take this value"})
+  for (const char* part : {"EINVAL", "firmware does not accept this value"})
     EXPECT_TRUE(has_outcome(changes, "rpg_max_rate", Outcome::refused, part));
   EXPECT_EQ(shown("rp_max_rate"), "0\n");
 }
@@ -166,9 +166,9 @@ const Closed kClosed[] = {
     {"not_mounted", [](FileBed& bed) { bed.tree.remove("sys/kernel/debug").folder("sys/kernel/debug"); },
      "/sys/kernel/debug is not mounted"},
     {"no_debugfs", [](FileBed& bed) { bed.tree.remove("sys/kernel/debug"); }, "this kernel has no /sys/kernel/debug"},
-    {"not_root", [](FileBed& bed) { bed.files->unreadable("sys/kernel/debug*", EACCES); }, "root's alone"},
+    {"not_root", [](FileBed& bed) { bed.files->unreadable("sys/kernel/debug*", EACCES); }, "only root has access"},
     {"no_congestion_control", [](FileBed& bed) { bed.tree.remove(folder_of(bed.port)); },
-     "firmware does not allow to set DCQCN"},
+     "firmware does not allow setting DCQCN"},
     {"second_function_of_a_lag",
      [](FileBed& bed) { bed.tree.remove(folder_of(bed.port)).folder("sys/class/net/eth0/bonding_slave"); },
      "bond's first function"},
