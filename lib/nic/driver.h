@@ -62,7 +62,8 @@ std::string remedy_of(const Driver& driver, const Setting& setting, const Qos& h
 
 std::span<const Driver* const> drivers();
 std::span<const Feature* const> features();
-// By the kernel driver of the PCI function, or the RDMA link type of a software device, and the driver's own files.
+// The driver by the kernel driver of the PCI function, or the RDMA link type of a software device, and the driver's own
+// files.
 const Driver& driver_for(std::string_view kernel_driver, const Root* root = nullptr, const std::string& netdev = {});
 
 extern const Driver kMlx4, kMlx5, kMlx5Ofed, kBnxt, kBnge, kIce, kI40e, kIonic, kQede, kRxe, kUpstream;

@@ -29,7 +29,7 @@ bool is_word(char letter) {
   return is_hex(letter) || (letter >= 'g' && letter <= 'z') || (letter >= 'G' && letter <= 'Z') || letter == '_';
 }
 
-// From hexadecimal digits with any separators.
+// The bytes of hexadecimal digits with any separators.
 std::string bytes_of(std::string_view text) {
   std::string digits, out;
   std::ranges::copy_if(text, std::back_inserter(digits), is_hex);

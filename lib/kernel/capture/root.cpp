@@ -34,7 +34,7 @@ Result<Fd> open_at(int folder, const std::string& name, int flags) {
   return fd;
 }
 
-// Without leading slashes; "." for the directory itself.
+// The path without leading slashes; "." for the directory itself.
 std::string below(const std::string& path) {
   const size_t start = path.find_first_not_of('/');
   if (start == std::string::npos) return ".";
@@ -113,7 +113,7 @@ struct CloseDir {
   void operator()(DIR* stream) const { ::closedir(stream); }
 };
 
-// Of the kernel's names only those of netdevs can have other characters.
+// Whether a name can be shown. Only names of netdevs can have other characters.
 bool is_shown(std::string_view name) { return clean_text(name) == name; }
 
 Answer content_of(const Result<Fd>& fd, size_t most) {

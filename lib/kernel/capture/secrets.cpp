@@ -110,7 +110,7 @@ class Secrets {
     return name;
   }
 
-  // Without backslashes at the end of the line.
+  // The end of a word, without backslashes at the end of the line.
   [[nodiscard]] size_t end_of_word(size_t from) const {
     size_t end = std::min(text_.find_first_of(kBlanks, from), text_.size());
     if (end < text_.size() && text_[end] != '\n') return end;

@@ -71,7 +71,7 @@ class Tape {
   [[nodiscard]] bool holds(Ask ask) const;
 
   std::map<Question, Answers> answers;
-  // Of a recording: the symbolic links on the paths by their place ("sys/class/net/eth0"), and for each requested file
+  // A recording has the symbolic links on the paths by their place ("sys/class/net/eth0"), and for each requested file
   // its path without links.
   std::map<std::string, std::string> links, places;
 

@@ -11,7 +11,7 @@ namespace fabric::infiniband {
 inline constexpr const char* kClass = "sys/class/infiniband";
 
 std::vector<std::string> devices(const Root& root);
-// Without ports that lead only to other devices on the same board.
+// The device's ports, without those that lead only to other devices on the same board.
 Result<std::vector<unsigned>> ports(const Root& root, const std::string& device);
 // "sys/class/infiniband/mlx5_0/ports/1"
 std::string port_folder(const std::string& device, unsigned port);

@@ -51,7 +51,7 @@ struct Dump {
   const char* what;
   uint16_t command, table, entry;
 };
-// By Object.
+// The dumps by Object.
 constexpr std::array kDumps{
     Dump{"queue pairs", RDMA_NLDEV_CMD_RES_QP_GET, RDMA_NLDEV_ATTR_RES_QP, RDMA_NLDEV_ATTR_RES_QP_ENTRY},
     Dump{"completion queues", RDMA_NLDEV_CMD_RES_CQ_GET, RDMA_NLDEV_ATTR_RES_CQ, RDMA_NLDEV_ATTR_RES_CQ_ENTRY},

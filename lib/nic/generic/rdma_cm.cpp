@@ -95,7 +95,7 @@ std::string remedy(const Setting& setting, int code) {
   return {};
 }
 
-// For connections made afterwards (cma_configfs.c).
+// The values apply to connections made afterwards (cma_configfs.c).
 constexpr SettingOp kOps[] = {
     {SettingId::roce_mode,
      {write, "drivers/infiniband/core/cma_configfs.c default_roce_mode_store()", kHarmless, Reach::itself}},

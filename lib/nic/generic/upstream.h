@@ -31,7 +31,7 @@ Result<void> send_buffers(const PortIo& io, const Eight& map, const Buffers& siz
 // Whether the setting needs dcbnl and the port of the reading has none.
 bool lacks_dcbnl(const Setting& setting, const Qos& have);
 
-// For drivers whose trust depends only on the existence of a DSCP entry: why trust and dscp_map contradict each other.
+// Why trust and dscp_map contradict each other, for drivers whose trust depends only on the existence of a DSCP entry.
 // `needs_map`: trust = "dscp" requires at least one DSCP in the policy.
 std::string impossible_trust(const Qos& want, const Qos& have, bool needs_map);
 
