@@ -101,7 +101,7 @@ Result<void> write(const PortIo& io, const Setting& setting, const Qos& want, co
   auto folder = open_folder(io);
   if (!folder) return folder.error();
   if (const Names* number = find_where(kNumbers, [&](const Names& each) { return each.setting == setting.id; }))
-    return set_together(*folder, {{*number, file_settings::take(setting, want).value_or(0)}});
+    return set_together(*folder, {{*number, file_settings::number_of(setting, want).value_or(0)}});
   // Data that is sent as not ECN-capable gets ECT(1); a configured ECT(0) is as good.
   const uint32_t on = *want.cc ? 1 : 0;
   const auto marking = folder->read(kMarking);
@@ -145,7 +145,7 @@ void read(const PortIo& io, const Keys& keys, Reading& out) {
     }
     for (const Names& names : kNumbers) {
       if (!has_key(keys, names.setting)) continue;
-      if (auto value = folder->read(names)) file_settings::put(setting_of(names.setting), *value, out.values);
+      if (auto value = folder->read(names)) file_settings::set_number(setting_of(names.setting), *value, out.values);
       else out.not_offered(names.setting, why_no_number(names, value.error()));
     }
     if (folder->exists()) return;

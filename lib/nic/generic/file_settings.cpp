@@ -32,7 +32,7 @@ Result<uint32_t> read_number(const Root& root, const std::string& file) {
   return *value;
 }
 
-void put(const Setting& setting, uint32_t value, Qos& out) {
+void set_number(const Setting& setting, uint32_t value, Qos& out) {
   visit_member(setting, out, [=]<class T>(std::optional<T>& member) {
     if constexpr (std::is_same_v<T, uint32_t>) member = value;
     if constexpr (std::is_same_v<T, bool>) member = value != 0;
@@ -40,11 +40,11 @@ void put(const Setting& setting, uint32_t value, Qos& out) {
   });
 }
 
-void put_none(const Setting& setting, Qos& out) {
+void set_none(const Setting& setting, Qos& out) {
   if (const auto* member = std::get_if<std::optional<OrNone> Qos::*>(&setting.member)) out.** member = OrNone{};
 }
 
-std::optional<uint32_t> take(const Setting& setting, const Qos& qos) {
+std::optional<uint32_t> number_of(const Setting& setting, const Qos& qos) {
   return visit_member(setting, qos, []<class T>(const std::optional<T>& member) -> std::optional<uint32_t> {
     if constexpr (std::is_same_v<T, uint32_t> || std::is_same_v<T, bool>) return member;
     if constexpr (std::is_same_v<T, OrNone>) return member ? member->value : std::nullopt;
@@ -53,12 +53,12 @@ std::optional<uint32_t> take(const Setting& setting, const Qos& qos) {
 }
 
 void read(const PortIo& io, const std::string& file, SettingId setting, Reading& out) {
-  if (auto value = read_number(io.kernel.root, file)) put(setting_of(setting), *value, out.values);
+  if (auto value = read_number(io.kernel.root, file)) set_number(setting_of(setting), *value, out.values);
   else out.not_offered(setting, why_no_number(io, file, value.error()));
 }
 
 Result<void> write(const PortIo& io, const std::string& file, const Setting& setting, const Qos& want) {
-  const auto value = take(setting, want);
+  const auto value = number_of(setting, want);
   if (!value) return error(EOPNOTSUPP, io.netdev + ": " + std::string(setting.key));
   return io.kernel.root.write(file, std::to_string(*value));
 }

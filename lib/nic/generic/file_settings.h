@@ -12,10 +12,10 @@ std::optional<uint32_t> number(std::string_view text);
 // The number in the file. EIO: not a number (OFED's file is empty if the firmware did not answer).
 Result<uint32_t> read_number(const Root& root, const std::string& file);
 
-// The setting as a number (of a switch: 1 on, 0 off); take(): nullopt if it is absent or none.
-void put(const Setting& setting, uint32_t value, Qos& out);
-void put_none(const Setting& setting, Qos& out);
-std::optional<uint32_t> take(const Setting& setting, const Qos& qos);
+// Sets the setting from a number, to none, or returns its number (of a switch: 1 on, 0 off). nullopt: absent or none.
+void set_number(const Setting& setting, uint32_t value, Qos& out);
+void set_none(const Setting& setting, Qos& out);
+std::optional<uint32_t> number_of(const Setting& setting, const Qos& qos);
 
 // Puts the number into `out`. If it cannot be read, out.notes.reasons has the reason.
 void read(const PortIo& io, const std::string& file, SettingId setting, Reading& out);

@@ -79,7 +79,7 @@ Result<Reading> read(const PortIo& io, const Keys& keys) {
     if (const Condition* condition = condition_of(id)) {
       const auto value = file_settings::read_number(root, path_of(io, condition->file));
       if (value && *value != condition->valid) {
-        file_settings::put_none(setting_of(id), out->values);
+        file_settings::set_none(setting_of(id), out->values);
         continue;
       }
     }
@@ -90,7 +90,7 @@ Result<Reading> read(const PortIo& io, const Keys& keys) {
 
 Result<void> write_parameter(const PortIo& io, const Setting& setting, const Qos& want, const Reading&) {
   const Condition* condition = condition_of(setting.id);
-  if (condition != nullptr && !file_settings::take(setting, want))
+  if (condition != nullptr && !file_settings::number_of(setting, want))
     return io.kernel.root.write(path_of(io, condition->file), condition->valid == 0 ? "1" : "0");
   return file_settings::write(io, path_of(io, file_settings::find(kFiles, setting.id)->name), setting, want);
 }
