@@ -98,7 +98,7 @@ int run_capture(const Options& options, Output& output) {
   }
   const auto hostname = read_rest(recorded);
   if (!hostname) return fail(output, kFailure, "capture: " + hostname.error().text());
-  disguise(*tape, !options.with_addresses);
+  anonymize(*tape, !options.with_addresses);
   const auto refused = refused_readings(*tape);
   const auto written = write_capture(*tape, about_text(*hostname, options, refused), directory);
   if (!written && written.error().code == EFBIG)

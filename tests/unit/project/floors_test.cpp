@@ -153,7 +153,6 @@ const std::set<std::string> kSeveralFiles{
     "agent/exporter/http/page.h",
     "agent/exporter/setup.h",
     "lib/judge/rule.h",
-    "lib/nic/counter_row.h",
 };
 
 struct Function {
