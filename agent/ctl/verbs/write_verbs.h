@@ -23,7 +23,7 @@ struct Writer {
 // Takes the lock, unless nothing will be written (dry_run).
 Result<Writer> open_writer(const Options& options, Result<Machine> machine);
 // The ports, with the members of bonds and with the serial numbers of NICs, by which saved settings find their port.
-Node scan_ports(Machine& machine);
+Node scan_for_writing(Machine& machine);
 
 // Restores the settings that an interrupted selftest has changed.
 Result<Changes> end_self_test(Writer& writer, const Options& options);
