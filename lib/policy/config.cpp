@@ -24,7 +24,7 @@ constexpr size_t kMaxBytes = 1 << 20;
 // The files of a configuration. Messages show the names that the functions take and return.
 class Files {
  public:
-  // `below` is the beginning of every name, and stands for the root, which the links of a captured tree do not leave.
+  // `below` is the beginning of every name, and replaces the root, which the links of a captured tree do not leave.
   // Empty: the root is the host's, and names are paths of this process.
   Files(const Root& root, std::string below) : root_(root), below_(std::move(below)) {}
 
