@@ -15,7 +15,7 @@ namespace {
 using std::chrono::milliseconds;
 
 // Restrictions of a value beyond its type.
-struct Limits {
+struct ValueLimits {
   int64_t min = 0, max = 0;  // of a number, or of a time span in milliseconds
   std::string_view what{};   // "expected WHAT, not ..."; empty: the type's own text
   bool (*is_valid)(const std::string& text) = nullptr;
@@ -24,24 +24,24 @@ struct Limits {
 
 // read() for each type of value. After a problem, `out` is unspecified.
 template <std::integral T>
-MaybeProblem read(const toml::node& node, const Limits& limits, T& out) {
+MaybeProblem read(const toml::node& node, const ValueLimits& limits, T& out) {
   return read_integer(node, limits.min, limits.max, out);
 }
 
 template <HasWords Enum>
-MaybeProblem read(const toml::node& node, const Limits&, Enum& out) {
+MaybeProblem read(const toml::node& node, const ValueLimits&, Enum& out) {
   return read_word(node, out);
 }
 
 template <class T>
-MaybeProblem read(const toml::node& node, const Limits& limits, std::optional<T>& out) {
+MaybeProblem read(const toml::node& node, const ValueLimits& limits, std::optional<T>& out) {
   T value{};
   auto problem = read(node, limits, value);
   if (!problem) out = value;
   return problem;
 }
 
-MaybeProblem read(const toml::node& node, const Limits& limits, milliseconds& out) {
+MaybeProblem read(const toml::node& node, const ValueLimits& limits, milliseconds& out) {
   milliseconds least(limits.min);
   if (limits.or_zero) least = milliseconds(0);
   auto problem = read_span(node, least, milliseconds(limits.max), out);
@@ -50,7 +50,7 @@ MaybeProblem read(const toml::node& node, const Limits& limits, milliseconds& ou
   return expected(node, limits.what);
 }
 
-MaybeProblem read(const toml::node& node, const Limits& limits, std::string& out) {
+MaybeProblem read(const toml::node& node, const ValueLimits& limits, std::string& out) {
   if (auto problem = read_text(node, out)) return problem;
   if (limits.is_valid != nullptr && !limits.is_valid(out)) return expected(node, limits.what);
   return std::nullopt;
@@ -60,7 +60,7 @@ TomlProblem not_in_list(const toml::node& node, std::string_view what, std::stri
   return fault_at(node, "expected " + std::string(what) + ", not " + toml_string(text));
 }
 
-MaybeProblem read(const toml::node& node, const Limits& limits, std::vector<std::string>& out) {
+MaybeProblem read(const toml::node& node, const ValueLimits& limits, std::vector<std::string>& out) {
   if (auto problem = read_texts(node, out)) return problem;
   for (const std::string& text : out)
     if (limits.is_valid != nullptr && !limits.is_valid(text)) return not_in_list(node, limits.what, text);
@@ -68,7 +68,7 @@ MaybeProblem read(const toml::node& node, const Limits& limits, std::vector<std:
 }
 
 template <HasWords Enum>
-MaybeProblem read(const toml::node& node, const Limits& limits, std::vector<Enum>& out) {
+MaybeProblem read(const toml::node& node, const ValueLimits& limits, std::vector<Enum>& out) {
   std::vector<std::string> names;
   if (auto problem = read_texts(node, names)) return problem;
   std::string what(limits.what);
@@ -84,7 +84,7 @@ MaybeProblem read(const toml::node& node, const Limits& limits, std::vector<Enum
 
 // { "Slot 3 P1" = "mlx5_0" }
 using NameMap = std::map<std::string, std::string>;
-MaybeProblem read(const toml::node& node, const Limits& limits, NameMap& out) {
+MaybeProblem read(const toml::node& node, const ValueLimits& limits, NameMap& out) {
   const auto* table = node.as_table();
   if (table == nullptr) return expected(node, limits.what);
   out.clear();
@@ -93,7 +93,7 @@ MaybeProblem read(const toml::node& node, const Limits& limits, NameMap& out) {
   return std::nullopt;
 }
 
-MaybeProblem read(const toml::node& node, const Limits& limits, std::vector<Window>& out) {
+MaybeProblem read(const toml::node& node, const ValueLimits& limits, std::vector<Window>& out) {
   return read_list(node, limits.what, out, [](const toml::node& element) {
     // parse_window("") is nullopt, too.
     return parse_window(element.value<std::string_view>().value_or(""));
@@ -167,7 +167,7 @@ auto& member_at(PolicyOrConst& policy, Path... path) { return (policy .* ... .* 
 // clang-format on
 
 template <class... Path>
-Key key(std::string_view section, std::string_view name, const char* example, Limits limits, Path... path) {
+Key key(std::string_view section, std::string_view name, const char* example, ValueLimits limits, Path... path) {
   return {section, name, example,
           [=](const toml::node& node, Policy& policy) { return read(node, limits, member_at(policy, path...)); },
           [=](const Policy& policy) { return show(member_at(policy, path...)); }};
