@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# Shows the progress of a long run. Sourced by quickstart.
+# Shows the progress of long commands. quickstart sources it.
 
 LOGS=$PWD/build/log/quickstart
 mkdir -p "$LOGS"
@@ -11,19 +11,19 @@ die() {
   exit 1
 }
 
-# step LABEL COMMAND...: runs the command with its output in a log. A terminal shows the last line of the log; other outputs get a
-# line every 20 s. If the command fails, prints the end of the log and exits.
+# step LABEL COMMAND...: runs the command with its output in a log. Shows the last line of the log on a terminal, or prints it every
+# 20 s otherwise. If the command fails, prints the end of the log and exits.
 step() {
   local label=$1 log pid started=$SECONDS
   log=$LOGS/${label//[^a-z0-9]/-}.log
   shift
   say "$label ..."
   shown_at=$SECONDS
-  set -m # a process group of its own, so that Ctrl-C ends all of it
+  set -m # a separate process group, so that Ctrl-C ends all its processes
   "$@" >"$log" 2>&1 </dev/null &
   pid=$!
   set +m
-  # shellcheck disable=SC2064 # this step's pid
+  # shellcheck disable=SC2064 # expands now: the trap needs the pid of this step
   trap "kill -- -$pid 2>/dev/null" EXIT
   while kill -0 "$pid" 2>/dev/null; do
     sleep 0.5

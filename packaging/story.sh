@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Shows the commands of fabric-agent. quickstart runs it in the virtual GPU server; it ends when the shared folder has a file
-# "end". It writes its status, 0 or 1, to the file "status".
+# Demonstrates the commands of fabric-agent. quickstart runs it in the virtual GPU server. It writes its status, 0 or 1, to the file
+# "status" in the shared folder, and ends when that folder has a file "end".
 . /usr/lib/fabsim/lib.sh
 
 HOST=/mnt/host

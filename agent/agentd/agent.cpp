@@ -18,26 +18,26 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-// Several messages follow one `dcb` or `ip` command: look once, after the burst.
+// One `dcb` or `ip` command causes several messages: the port is checked once, after the burst.
 constexpr milliseconds kBurst{5};
-// A port in conflict is checked once a second, however often it is written.
+// A port in conflict is checked at most once a second, however often it is written.
 constexpr milliseconds kConflictPause{1'000};
-// And at least this often: the other writer may be gone.
+// A port in conflict is checked at least this often: the other writer may have ended.
 constexpr milliseconds kConflictReread{60'000};
 constexpr milliseconds kLockRetry{50};
 constexpr milliseconds kRescanDelay{100};
-// The last queue pair closes without an event.
+// No event announces that the last queue pair was closed.
 constexpr milliseconds kIdlePoll{1'000};
-// Link speed and firmware state are reported a little after the carrier.
+// Drivers report link speed and firmware state a little after the carrier.
 constexpr milliseconds kSettleDelay{1'000};
 constexpr milliseconds kRecordPoll{2'000};
-// Not while the drivers come up.
-constexpr milliseconds kPartsDelay{30'000};
+// The inventory is taken once the drivers are up.
+constexpr milliseconds kInventoryDelay{30'000};
 constexpr milliseconds kUdevPoll{100};
 // mlx5 probes one function after the other, and waits up to two minutes for firmware that starts
-// (MLX5_TO_FW_PRE_INIT_TIMEOUT_MS, lib/tout.c); a job that is there first keeps disruptive settings pending.
+// (MLX5_TO_FW_PRE_INIT_TIMEOUT_MS, lib/tout.c). A job that starts before READY=1 keeps disruptive settings pending.
 constexpr milliseconds kUdevPatience{60'000};
-// After a full minute of the clock, not in its last second.
+// The window opens at a full minute of the clock; the check comes safely after it.
 constexpr milliseconds kWindowSlack{1'000};
 
 qos::Instant now() { return std::chrono::steady_clock::now(); }
@@ -77,21 +77,22 @@ Result<void> Agent::listen(NotificationSource& source, Result<NotificationSocket
                                      [this, &source, parse = std::move(parse)] { drain(*source.socket, parse); });
 }
 
-// Its folder: the record of an `apply --confirm` appears in it, is replaced, and goes.
+// Watches the folder in which the record of an `apply --confirm` appears, is replaced, and is removed.
 void Agent::open_record() {
   if (!kernel_.root.is_host()) return;
   auto folder = make_directory_of(manager_.directory(), confirm::kFile);
-  if (!folder) return;  // reported with the first write, which needs it
+  if (!folder) return;  // the first write of a setting needs the folder, too, and reports the error
   record_folder_ = std::move(*folder);
   const std::string path =
-      "/proc/self/fd/" + std::to_string(record_folder_.get());  // libsystemd 249 takes no descriptor
-  sd_event_source* source = nullptr;                            // unreferenced, it would leak (libsystemd 252)
+      "/proc/self/fd/" + std::to_string(record_folder_.get());  // libsystemd 249 accepts only paths
+  sd_event_source* source = nullptr;                            // without a reference it would leak (libsystemd 252)
   auto added = checked(
       sd_event_add_inotify(event_.get(), &source, path.c_str(), IN_MOVED_TO | IN_DELETE, on_record, this), "inotify");
   record_.reset(source);
-  // kubelet and others can exhaust root's instances (fs.inotify.max_user_instances); polling is good enough.
+  // Without inotify, watch_confirm() polls. kubelet and others can use up root's fs.inotify.max_user_instances.
   if (!added)
-    write_journal({message_id::trouble, LOG_WARNING, added.error().text() + "; polling for apply --confirm instead"});
+    write_journal({message_id::trouble, LOG_WARNING,
+                   added.error().text() + "; polling for the record of apply --confirm instead"});
 }
 
 Result<void> Agent::open_devices() {
@@ -99,7 +100,7 @@ Result<void> Agent::open_devices() {
   if (int r = sd_device_monitor_new(&monitor); r < 0) return error(-r, "device monitor");
   devices_.reset(monitor);
   auto added = checked(sd_device_monitor_attach_event(monitor, event_.get()), "device monitor");
-  // pci: a GPU that comes or goes makes NICs compute NICs, or host NICs again (match.role).
+  // pci: when a GPU appears or disappears, the role of NICs changes (match.role).
   for (const char* subsystem : {"infiniband", "net", "pci"})
     if (added)
       added =
@@ -114,32 +115,32 @@ Result<void> Agent::run() {
   watch_confirm();
   reconcile_all();
   schedule_.at({TaskKind::reread}, now() + manager_.policy().reread);
-  schedule_.at({TaskKind::record_inventory}, now() + kPartsDelay);
+  schedule_.at({TaskKind::record_inventory}, now() + kInventoryDelay);
   publish_status();
-  arm();
+  arm_timer();
   const int ended = sd_event_loop(event_.get());
   sd_notify(0, "STOPPING=1");
   if (ended < 0) return error(-ended, "event loop");
   if (const auto folder = sandbox_.outgrown())
-    return error(EROFS, *folder + ": new since the start; fabric-agentd restarts to write there");
+    return error(EROFS, *folder + ": created after the start; fabric-agentd restarts to be able to write there");
   return {};
 }
 
 int Agent::on_record(sd_event_source*, const struct inotify_event* event, void* self) {
   if (event->len == 0 || !std::string_view(confirm::kFile).ends_with(std::string("/") + event->name)) return 0;
   agent(self).schedule_.at({TaskKind::watch_confirm}, now());
-  agent(self).arm();
+  agent(self).arm_timer();
   return 0;
 }
 
-// udev has finished with the device: its name is final (rdma-core renames RDMA devices).
+// Called when udev has finished with the device: its name is final (rdma-core renames RDMA devices).
 int Agent::on_device(sd_device_monitor*, sd_device* device, void* self) {
   const char *subsystem = nullptr, *path = nullptr;
   if (sd_device_get_subsystem(device, &subsystem) < 0 || sd_device_get_syspath(device, &path) < 0) return 0;
-  // Containers come and go with virtual links that carry no RDMA device of their own.
+  // Containers create and remove virtual links, which have no RDMA device.
   if (std::strcmp(subsystem, "net") == 0 && std::strstr(path, "/devices/virtual/") != nullptr) return 0;
   agent(self).schedule_.at({TaskKind::rescan}, now() + kRescanDelay);
-  agent(self).arm();
+  agent(self).arm_timer();
   return 0;
 }
 
@@ -147,27 +148,27 @@ void Agent::on_timer() {
   const auto tasks = schedule_.take(now());
   for (const Task& task : tasks) do_task(task);
   if (!tasks.empty()) publish_status();
-  arm();
+  arm_timer();
 }
 
-void Agent::arm() {
+void Agent::arm_timer() {
   if (const auto next = schedule_.next()) timer_.at(std::chrono::duration_cast<microseconds>(next->time_since_epoch()));
   else timer_.off();
 }
 
 void Agent::drain(NotificationSocket& socket, const Parse& parse) {
-  const auto heard = socket.drain();
-  for (const Message& message : heard.messages) handle_notification(parse(message));
-  if (heard.lost) {
-    write_journal({message_id::trouble, LOG_NOTICE, "kernel notifications were lost; all ports are read again"});
+  const auto received = socket.drain();
+  for (const Message& message : received.messages) handle_notification(parse(message));
+  if (received.lost) {
+    write_journal({message_id::trouble, LOG_NOTICE, "kernel notifications were lost; reading all ports again"});
     schedule_.at({TaskKind::rescan}, now());
     for (const std::string& id : manager_.table().ids()) schedule_check(id);
   }
-  arm();
+  arm_timer();
 }
 
-// Our own writes notify, too. After one of them the port reads in sync, so nothing is written or logged. (The sequence
-// number of the message cannot identify the sender: every library begins with the time.)
+// Our own writes cause notifications, too. The check that follows finds the port in sync and neither writes nor logs.
+// (The sequence number of a message cannot identify the sender: every library starts with the current time.)
 void Agent::handle_notification(const Notification& note) {
   const std::vector<std::string> ids = manager_.table().ids_on(note.link.ifindex, note.link.name);
   if (note.gone) {
@@ -196,20 +197,20 @@ void Agent::rescan() {
     sd_event_exit(event_.get(), 0);  // run() says why
     return;
   }
-  // Loaded after our start, with the first RDMA device.
+  // RDMA netlink is loaded with the first RDMA device, maybe after our start.
   if (kernel_.rdma == nullptr)
     if (auto rdma = open_netlink(NETLINK_RDMA)) kernel_.rdma = std::move(*rdma);
   for (const std::string& id : manager_.rescan()) schedule_.at({TaskKind::reconcile_port, id}, now());
-  schedule_.at({TaskKind::reconcile_host}, now());  // sysctls of an interface come and go with it
+  schedule_.at({TaskKind::reconcile_host}, now());  // the sysctls of an interface exist as long as the interface does
   for (const std::string& id : manager_.links_recovered()) schedule_.at({TaskKind::settle, id}, now() + kSettleDelay);
   if (kernel_.root.is_host()) optics_.set(cages_of(manager_.table().ports()), manager_.policy().optics);
 }
 
 void Agent::reconcile_port(const std::string& id) {
   schedule_.cancel({TaskKind::reconcile_port, id});
-  // Each port has the watchdog's time, and the start's, for itself: one whose firmware is dead costs a minute a
-  // command.
-  sd_notify(0, ready_ ? "WATCHDOG=1" : "WATCHDOG=1\nEXTEND_TIMEOUT_USEC=180000000");
+  // The watchdog and the start timeout begin again with each port: with dead firmware each command takes a minute.
+  if (ready_) sd_notify(0, "WATCHDOG=1");
+  else sd_notify(0, "WATCHDOG=1\nEXTEND_TIMEOUT_USEC=180000000");
   auto done = manager_.reconcile_port(id, now());
   if (!done && done.error().code == EWOULDBLOCK) schedule_.at({TaskKind::reconcile_port, id}, now() + kLockRetry);
   else if (!done) schedule_.at({TaskKind::rescan}, now() + kRescanDelay);
@@ -232,7 +233,7 @@ void Agent::watch_confirm() {
   const Suspension::Watch watch = manager_.watch_confirm();
   if (watch.again) schedule_.at({TaskKind::watch_confirm}, now() + *watch.again);
   if (!record_) schedule_.at({TaskKind::watch_confirm}, now() + kRecordPoll);  // no inotify
-  if (watch.confirmed) return reload();                                        // the applied configuration is on disk
+  if (watch.confirmed) return reload();  // the files have the confirmed configuration
   if (watch.changed) reconcile_all();
 }
 
@@ -242,16 +243,9 @@ void Agent::settle(const std::string& id) {
   if (!done)
     write_journal({message_id::trouble,
                    LOG_WARNING,
-                   done.error().text() + "; retried after the next carrier-up",
+                   done.error().text() + "; will be retried after the next carrier-up",
                    {{"FABRIC_PORT", id}}});
   schedule_check(id);
-}
-
-void Agent::record_inventory() {
-  if (!kernel_.root.is_host()) return;
-  const auto recorded = agentd::record_inventory(kernel_, manager_.directory());
-  if (!recorded) write_journal({message_id::trouble, LOG_WARNING, recorded.error().text()});
-  else if (!recorded->empty()) write_journal({message_id::port, LOG_INFO, *recorded});
 }
 
 void Agent::do_task(const Task& task) {
@@ -271,7 +265,13 @@ void Agent::do_task(const Task& task) {
       if (manager_.is_idle(task.port)) return reconcile_port(task.port);
       return schedule_.at(task, now() + kIdlePoll);
     case TaskKind::watch_confirm: return watch_confirm();
-    case TaskKind::record_inventory: return record_inventory();
+    case TaskKind::record_inventory: {
+      if (!kernel_.root.is_host()) return;
+      const auto recorded = record_inventory(kernel_, manager_.directory());
+      if (!recorded) write_journal({message_id::trouble, LOG_WARNING, recorded.error().text()});
+      else if (!recorded->empty()) write_journal({message_id::port, LOG_INFO, *recorded});
+      return;
+    }
     case TaskKind::publish: return;
   }
 }
@@ -284,7 +284,7 @@ void Agent::reload() {
       write_journal({message_id::configuration, LOG_WARNING, warning.where + ": " + warning.what});
     manager_.set_policy(loaded->policy);
     manager_.note_config({std::move(*loaded)});
-    write_journal({message_id::configuration, LOG_NOTICE, "configuration reloaded; all ports are checked"});
+    write_journal({message_id::configuration, LOG_NOTICE, "configuration reloaded; checking all ports"});
   } else {
     manager_.note_config({{}, loaded.error().text()});
   }
@@ -295,14 +295,14 @@ void Agent::reload() {
   ready_ = true;
   sd_notify(0, "READY=1");
   publish_status();
-  arm();
+  arm_timer();
 }
 
 void Agent::publish_status() {
   manager_.publish();
   sd_notifyf(0, "STATUS=%s", status_text(manager_.view()).c_str());
   if (ready_) return;
-  // Jobs start after READY=1: not before udev has found the devices that were there at boot.
+  // Jobs start after READY=1, so it is sent once udev has handled the devices that were present at boot.
   if (now() < ready_by_ && kernel_.root.exists("run/udev/queue")) {
     schedule_.at({TaskKind::publish}, now() + kUdevPoll);
     return;

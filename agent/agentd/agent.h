@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The daemon: kernel notifications, uevents, timers and signals drive the PortManager.
+// The daemon: runs the PortManager on kernel notifications, uevents, timers and signals.
 #pragma once
 
 #include <systemd/sd-device.h>
@@ -17,7 +17,8 @@ class Agent {
  public:
   Agent(Kernel& kernel, PortManager& manager, std::string config_file);
 
-  // Before open(): from now on it writes only where settings are (of a captured tree: nothing is confined).
+  // Call before open(). Limits this process to writing in the folders of settings and state. Does nothing on a captured
+  // tree.
   Result<void> confine() { return kernel_.root.is_host() ? sandbox_.confine() : Result<void>(); }
   // Opens the event sources. SIGHUP, SIGTERM and SIGINT must be blocked.
   Result<void> open();
@@ -29,7 +30,7 @@ class Agent {
   static int on_device(sd_device_monitor*, sd_device* device, void* self);
   static int on_record(sd_event_source*, const struct inotify_event*, void* self);
 
-  // Where kernel notifications of one kind come in.
+  // A socket for kernel notifications of one kind.
   struct NotificationSource {
     std::optional<NotificationSocket> socket{};
     EventSource readable{};
@@ -40,7 +41,7 @@ class Agent {
   Result<void> open_devices();
   void open_record();
   void handle_notification(const Notification& note);
-  void schedule_check(const std::string& id);  // a port was touched: look after the burst
+  void schedule_check(const std::string& id);  // checks a port after the burst of notifications
   void do_task(const Task& task);
   void rescan();
   void reconcile_port(const std::string& id);
@@ -48,10 +49,9 @@ class Agent {
   void reconcile_all();
   void settle(const std::string& id);
   void watch_confirm();
-  void record_inventory();
   void reload();
-  void publish_status();  // state file, STATUS=, READY=1 when it is time
-  void arm();
+  void publish_status();  // writes the state file and STATUS=, and sends READY=1 once udev is done
+  void arm_timer();
 
   Kernel& kernel_;
   PortManager& manager_;
@@ -65,7 +65,7 @@ class Agent {
   OpticsWatch optics_{real_optics_environment()};
   Sandbox sandbox_;
   Schedule schedule_;
-  qos::Instant ready_by_{};  // READY=1 waits for udev's coldplug till then
+  qos::Instant ready_by_{};  // READY=1 waits for udev's coldplug until this time
   bool ready_ = false;
 };
 

@@ -6,7 +6,7 @@
 namespace fabric::agentd {
 namespace {
 
-// From harmless to worst: a port is counted under its worst setting.
+// From harmless to worst: the status line counts a port under its worst setting.
 constexpr std::array kRanking{Outcome::in_sync, Outcome::applied, Outcome::unverified, Outcome::unsupported,
                               Outcome::pending, Outcome::differs, Outcome::ignored,    Outcome::refused,
                               Outcome::unsaved, Outcome::conflict};
@@ -48,8 +48,8 @@ std::string status_text(const AgentView& view) {
     for (const auto& [key, change] : view.results.of(id)) worst = std::max(worst, rank(change.outcome));
     ++ports_at[worst <= rank(Outcome::applied) ? rank(Outcome::in_sync) : worst];
   }
-  std::string text =
-      std::string(to_text(view.policy.mode)) + ": " + std::to_string(matched) + (matched == 1 ? " port" : " ports");
+  std::string text = std::string(to_text(view.policy.mode)) + ": " + std::to_string(matched) + " port";
+  if (matched != 1) text += "s";
   for (const auto& [worst, count] : ports_at) {
     std::string word(to_text(kRanking[worst]));
     std::ranges::replace(word, '_', ' ');

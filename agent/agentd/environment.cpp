@@ -19,7 +19,7 @@ Environment real_environment(Kernel& kernel) {
   out.directory = kernel.root.path();
   out.scan = [&kernel](const Policy& policy) {
     ScanOptions what = ports_only();
-    what.topology = asks_for_role(policy);
+    what.topology = matches_by_role(policy);
     what.serials = what.members = true;
     what.exclude = policy.exclude;
     return scan(kernel, what).ports;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the manager of the ports has of the machine. A test gives it another.
+// The machine as PortManager sees it. Tests replace it.
 #pragma once
 
 #include <ctime>
@@ -17,16 +17,16 @@ struct Environment {
   Log log = write_journal;
   std::function<std::vector<Port>(const Policy&)> scan;  // RDMA ports and bond members, without settings and counters
   qos::UseCheck in_use;
-  bool read_only = false;                           // a captured tree: no lock, no state file
+  bool read_only = false;                           // a captured tree: no lock and no state file are written
   std::function<std::tm()> now_local = local_time;  // for the maintenance window
 };
-// Scans and asks the kernel itself.
+// Scans this kernel's ports and detects their users.
 Environment real_environment(Kernel& kernel);
 
 // Whether the maintenance window is open now.
 qos::Maintenance maintenance_now(const Environment& environment, const Policy& policy);
 
-// Errors that return with every pass. One is logged when it is another than the last.
+// Logs errors that recur with every pass: an error is logged only if it differs from the last one.
 class ErrorLog {
  public:
   explicit ErrorLog(Log log) : log_(std::move(log)) {}

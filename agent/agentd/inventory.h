@@ -7,9 +7,9 @@
 
 namespace fabric::agentd {
 
-// Scans, and writes the inventory if it is new or has grown, no check of the node's parts complains, and nothing in it
-// is gone. Returns a line for the journal; empty: there was nothing to write. A file that cannot be read is kept: the
-// check `inventory` reports it.
+// Scans the machine and writes the inventory if it is new or has grown, none of its parts is missing, and no check of
+// the node's parts has a finding. Returns a line for the journal; empty: nothing was written. An unreadable file is
+// kept, and the check `inventory` reports it.
 Result<std::string> record_inventory(Kernel& kernel, const std::string& directory);
 
 }  // namespace fabric::agentd

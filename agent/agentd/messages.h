@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What agentd says: to the journal with fields, or as plain lines where a person runs it.
+// Messages of agentd: journal entries with fields, or plain lines on stderr if a person runs it.
 #pragma once
 
 #include <syslog.h>
@@ -41,17 +41,17 @@ inline Entry port_entry(const std::string& port, int priority, const std::string
 
 using Log = std::function<void(const Entry&)>;
 
-// To the journal when stderr leads there ($JOURNAL_STREAM is set by systemd), else a line on stderr.
+// Writes to the journal if systemd has connected stderr to it ($JOURNAL_STREAM is set), else a line to stderr.
 void write_journal(const Entry& entry);
 
-// The entry for a change, compared with the one before it (null: none yet); nullopt: nothing new to report.
+// The entry for a change; nullopt: nothing new to report. `before`: the change of the last pass (null: none yet).
 // `suspect`: the likely writer, if the setting had been in sync.
 std::optional<Entry> message_for(const Change& change, const Change* before, qos::Drift::Transition transition,
                                  const std::optional<qos::Suspect>& suspect);
 
 inline std::string utc_now() { return time_text(std::time(nullptr)); }
 
-// The exit status: 0 nothing is left to do, 1 it differs, waits or is unsupported, 2 something failed.
+// The exit status for an outcome. 0: nothing is left to do. 1: it differs, waits or is unsupported. 2: it failed.
 constexpr int severity(Outcome outcome) {
   if (is_done(outcome)) return 0;
   return outcome <= Outcome::unsupported ? 1 : 2;

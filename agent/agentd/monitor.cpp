@@ -10,6 +10,7 @@
 #include "kernel/netlink/dcbnl.h"
 
 namespace fabric::agentd {
+
 Notification parse_route(uint16_t type, View8 payload) {
   Notification note;
   if (type == RTM_SETDCB || type == RTM_GETDCB) {
@@ -17,8 +18,8 @@ Notification parse_route(uint16_t type, View8 payload) {
     if (!note.link.name.empty()) note.how = NotificationKind::dcb;
   } else if (type == RTM_NEWLINK || type == RTM_DELLINK) {
     auto link = rtnl::parse_link(payload);
-    // A bridge about its port: without its carrier, and "gone" when it leaves the bridge (net/bridge/br_netlink.c,
-    // br_ifinfo_notify).
+    // Ignores a bridge's messages about its port: they lack the carrier, and say "gone" when the port leaves the bridge
+    // (net/bridge/br_netlink.c, br_ifinfo_notify).
     if (!link || payload[0] == std::byte{AF_BRIDGE}) return note;
     note.link = std::move(*link);
     note.how = NotificationKind::link;

@@ -7,11 +7,11 @@
 
 namespace fabric::agentd {
 
-// One notification, as far as it concerns settings.
+// The part of a notification that concerns settings.
 struct Notification {
   NotificationKind how = NotificationKind::nothing;
   bool gone = false;  // the link was removed
-  rtnl::Link link{};  // of settings its ifindex (0: not known) and name alone
+  rtnl::Link link{};  // a notification of a setting has only its ifindex (0: unknown) and name
 };
 
 // Pure. `type` and `payload` of one message from RTNLGRP_LINK or RTNLGRP_DCB.

@@ -17,7 +17,7 @@ struct OpticsWatch::Shared {
   std::mutex mutex;
   std::condition_variable changed;
   bool stop = false;
-  uint64_t asked = 0;  // grows with every change
+  uint64_t requests = 0;  // calls of set() that changed something
   std::vector<std::string> netdevs;
   std::chrono::milliseconds interval{0};
 };
@@ -27,14 +27,16 @@ namespace {
 using Shared = OpticsWatch::Shared;
 using Clock = Patience::Clock;
 
-constexpr unsigned kRefusals = 6;  // in a row: not a module that starts, nor firmware that does
-constexpr std::chrono::hours kRefused{1};
+// So many refusals in a row are neither a module that starts nor firmware that does.
+constexpr unsigned kRefusals = 6;
+constexpr std::chrono::hours kRefusedPause{1};
 
-class Reader {
+// Reads the modules that are due, and publishes them.
+class ModulePublisher {
  public:
-  explicit Reader(OpticsEnvironment environment) : environment_(std::move(environment)) {}
+  explicit ModulePublisher(OpticsEnvironment environment) : environment_(std::move(environment)) {}
 
-  void read(const std::vector<std::string>& netdevs, std::chrono::milliseconds interval) {
+  void run(const std::vector<std::string>& netdevs, std::chrono::milliseconds interval) {
     state::Optics found;
     found.interval = in_seconds(interval);
     std::erase_if(patiences_, [&](const auto& known) { return !contains(netdevs, known.first); });
@@ -46,56 +48,52 @@ class Reader {
       if (module) {
         patience.succeeded();
         found.modules.emplace(netdev, std::move(*module));
-      } else {
-        patience.failed(Clock::now(), module.error().code, links);
-        if (module.error().code == EBADMSG && said_.insert(module.error().text()).second)
-          environment_.log({message_id::trouble, LOG_WARNING, module.error().text() + "; the module is not published"});
+        continue;
       }
+      patience.failed(Clock::now(), module.error().code, links);
+      if (module.error().code == EBADMSG && reported_.insert(module.error().text()).second)
+        environment_.log({message_id::trouble, LOG_WARNING, module.error().text() + "; the module is not published"});
     }
-    publish(found);
+
+    std::string failure;
+    std::optional<double> uptime;
+    if (const auto root = Root::open("/")) uptime = state::uptime(*root);
+    if (!uptime) failure = error(ENOENT, "/proc/uptime").text();
+    else if (auto saved = state::save_optics(environment_.directory, found, *uptime); !saved)
+      failure = saved.error().text();
+    if (!failure.empty() && failure != last_failure_)
+      environment_.log({message_id::trouble, LOG_WARNING, failure + "; modules are not published"});
+    last_failure_ = failure;
   }
 
  private:
-  void publish(const state::Optics& found) {
-    std::string trouble;
-    const auto root = Root::open("/");
-    if (const auto now = root ? state::uptime(*root) : std::nullopt) {
-      if (auto saved = state::save_optics(environment_.directory, found, *now); !saved) trouble = saved.error().text();
-    } else {
-      trouble = error(ENOENT, "/proc/uptime").text();
-    }
-    if (!trouble.empty() && trouble != last_error_)
-      environment_.log({message_id::trouble, LOG_WARNING, trouble + "; modules are not published"});
-    last_error_ = trouble;
-  }
-
   OpticsEnvironment environment_;
   std::map<std::string, Patience> patiences_;
-  std::set<std::string> said_;  // of memories that make no sense
-  std::string last_error_;
+  std::set<std::string> reported_;  // errors of modules with malformed memory
+  std::string last_failure_;
 };
 
+// The thread: publishes at once after each set(), and every interval.
 void run(const std::shared_ptr<Shared>& shared, OpticsEnvironment environment) {
-  Reader reader(std::move(environment));
-  uint64_t answered = 0;
+  ModulePublisher publisher(std::move(environment));
   std::unique_lock lock(shared->mutex);
-  for (;;) {
-    const auto is_idle = [&] { return shared->netdevs.empty() || shared->interval.count() == 0; };
-    const auto is_woken = [&] { return shared->stop || shared->asked != answered; };
-    if (is_idle()) shared->changed.wait(lock, is_woken);
-    else shared->changed.wait_for(lock, shared->interval, is_woken);
-    if (shared->stop) return;
-    answered = shared->asked;
-    if (is_idle()) continue;
+  while (!shared->stop) {
+    const uint64_t served = shared->requests;
     const auto netdevs = shared->netdevs;
     const auto interval = shared->interval;
-    lock.unlock();
-    reader.read(netdevs, interval);
-    lock.lock();
+    const bool is_off = netdevs.empty() || interval.count() == 0;
+    if (!is_off) {
+      lock.unlock();
+      publisher.run(netdevs, interval);
+      lock.lock();
+    }
+    const auto is_woken = [&] { return shared->stop || shared->requests != served; };
+    if (is_off) shared->changed.wait(lock, is_woken);
+    else shared->changed.wait_for(lock, interval, is_woken);
   }
 }
 
-// Opened when the first module is read.
+// Reads modules over a netlink socket that is opened for the first one.
 class Cages {
  public:
   Result<Transceiver> read(const std::string& netdev) {
@@ -120,14 +118,16 @@ class Cages {
 
 bool Patience::due(Clock::time_point now, const std::string& links) const {
   if (links != links_) return true;
-  return refusals_ < kRefusals ? backoff_.due(now) : now >= asked_ + kRefused;
+  if (refusals_ >= kRefusals) return now >= last_try_ + kRefusedPause;
+  return backoff_.due(now);
 }
 
 void Patience::failed(Clock::time_point now, int code, const std::string& links) {
   backoff_.failed(now);
-  asked_ = now;
+  last_try_ = now;
   links_ = links;
-  refusals_ = code == EINVAL ? refusals_ + 1 : 0;
+  if (code == EINVAL) ++refusals_;
+  else refusals_ = 0;
 }
 
 std::vector<std::string> cages_of(const std::vector<Port>& ports) {
@@ -167,7 +167,7 @@ void OpticsWatch::set(std::vector<std::string> netdevs, std::chrono::millisecond
   if (shared_->netdevs == netdevs && shared_->interval == interval) return;
   shared_->netdevs = std::move(netdevs);
   shared_->interval = interval;
-  ++shared_->asked;
+  ++shared_->requests;
   shared_->changed.notify_all();
 }
 

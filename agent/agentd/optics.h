@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the modules in the cages on a thread of their own: this requires CAP_NET_ADMIN, which the exporter lacks.
+// Reads the modules in the cages, on a thread of its own. agentd does it because the exporter lacks CAP_NET_ADMIN.
 #pragma once
 
 #include "agentd/messages.h"
@@ -8,23 +8,23 @@
 
 namespace fabric::agentd {
 
-// The netdevs among these ports that have a cage of their own.
+// The netdevs of the ports that have a cage of their own.
 std::vector<std::string> cages_of(const std::vector<Port>& ports);
 
-// When a cage that could not be read is asked again: as any source that fails, every five minutes in the end. A driver
-// that keeps refusing a module (EINVAL: mlx5 before Linux 5.18 any OSFP, QSFP-DD or QSFP with CMIS, with an error in
-// the kernel log for each attempt) is asked once an hour, or at once when the port has gained a link.
+// Decides when to retry a cage that could not be read: after the pauses of Backoff, which grow to five minutes. If a
+// driver keeps refusing a module, it is retried once an hour, or as soon as the port has gained a link: mlx5 before
+// Linux 5.18 returns EINVAL for any OSFP, QSFP-DD or QSFP with CMIS, and writes an error to the kernel log each time.
 class Patience {
  public:
   using Clock = Backoff::Clock;
-  // `links`: how many times the port has got a link, as text; compared alone.
+  // `links`: how many times the port has gained a link, as text; only compared for equality.
   [[nodiscard]] bool due(Clock::time_point now, const std::string& links) const;
   void failed(Clock::time_point now, int code, const std::string& links);
   void succeeded() { *this = {}; }
 
  private:
   Backoff backoff_;
-  Clock::time_point asked_{};
+  Clock::time_point last_try_{};
   unsigned refusals_ = 0;
   std::string links_;
 };
@@ -32,28 +32,27 @@ class Patience {
 struct OpticsEnvironment {
   std::string directory = "/";  // below it: run/fabric-agent
   Log log = write_journal;
-  // One netdev's module; called on the thread, never by two at once.
+  // Reads one netdev's module. Called only on the thread.
   std::function<Result<Transceiver>(const std::string& netdev)> read;
-  // For Patience.
+  // How many times the port has gained a link, as text: for Patience.
   std::function<std::string(const std::string& netdev)> links = [](const std::string&) { return std::string(); };
 };
-// Asks this machine's kernel, by a socket of its own.
+// Reads the modules of this machine over a netlink socket of its own.
 OpticsEnvironment real_optics_environment();
 
-// A thread that reads the modules every so often and publishes them in run/fabric-agent/optics.json, all of them
-// together. A read that hangs on I2C stalls this thread alone; the file then goes stale, and readers ignore it. A
-// module that cannot be read (none in the cage, a driver without the operation) is asked less and less often
-// (Patience).
+// A thread that reads the modules at an interval and publishes all of them in run/fabric-agent/optics.json. A read that
+// hangs on I2C stalls only this thread; the file then becomes stale, and its readers ignore it. A module that cannot be
+// read (none in the cage, a driver without the operation) is retried at growing pauses (Patience).
 class OpticsWatch {
  public:
   explicit OpticsWatch(OpticsEnvironment environment) : environment_(std::move(environment)) {}
-  // Returns at once; a thread that hangs in the kernel is left behind.
+  // Returns at once, without waiting for the thread: it may hang in the kernel.
   ~OpticsWatch();
   OpticsWatch(const OpticsWatch&) = delete;
   OpticsWatch& operator=(const OpticsWatch&) = delete;
 
-  // Which netdevs from now on, and how often (0: never). Others than before are read at once. The first call with
-  // anything to read starts the thread.
+  // Sets the netdevs to read, and the interval (0: never). After a change all of them are read at once. The first call
+  // with anything to read starts the thread.
   void set(std::vector<std::string> netdevs, std::chrono::milliseconds interval);
 
   struct Shared;

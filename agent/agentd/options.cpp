@@ -17,12 +17,16 @@ Result<Options> parse_options(int argc, char* const argv[]) {
   opterr = 0;
   optind = 0;  // glibc: restart the scan
   for (int found; (found = ::getopt_long(argc, argv, ":c:r:hV", known, nullptr)) != -1;) {
-    // A variable that is not set must not mean this machine.
-    if ((found == 'c' || found == 'r') && *optarg == '\0')
-      return error(EINVAL, std::string(found == 'c' ? "--config" : "--root") + " needs a value; see --help");
     switch (found) {
-      case 'c': options.config = optarg; break;
-      case 'r': options.root = optarg; break;
+      // An empty value comes from an unset shell variable, and must not select this machine.
+      case 'c':
+        if (*optarg == '\0') return error(EINVAL, "--config needs a value; see --help");
+        options.config = optarg;
+        break;
+      case 'r':
+        if (*optarg == '\0') return error(EINVAL, "--root needs a value; see --help");
+        options.root = optarg;
+        break;
       case 'o': options.once = true; break;
       case 'p': options.pci = true; break;
       case 'h': options.help = true; break;
@@ -33,8 +37,7 @@ Result<Options> parse_options(int argc, char* const argv[]) {
   }
   if (optind < argc) return error(EINVAL, std::string(argv[optind]) + ": fabric-agentd takes no arguments; see --help");
   if (options.pci && (options.once || options.root != "/"))
-    return error(EINVAL,
-                 "--pci is for this machine, and once by itself: neither --once nor --root goes with it; see --help");
+    return error(EINVAL, "--pci cannot be combined with --once or --root; see --help");
   if (options.root != "/") options.once = true;  // a captured tree sends no events
   return options;
 }
@@ -45,15 +48,15 @@ std::string help_text() {
          "  -c, --config FILE  read FILE (and conf.d/*.toml beside it) instead of\n"
          "                     /etc/fabric-agent/fabric-agent.toml\n"
          "      --once         reconcile all ports once, print the changes, and exit:\n"
-         "                     0 in sync, 1 something differs, waits or is unsupported,\n"
-         "                     2 something was refused, ignored or is in conflict\n"
-         "      --pci          set only mrrs (PCIe) and kernel.numa_balancing, publish what\n"
-         "                     PCI configuration space says, and end\n"
-         "                     (fabric-agent-pci.service; needs CAP_SYS_ADMIN)\n"
-         "  -r, --root DIR     judge a captured tree instead of this machine; implies --once,\n"
-         "                     and only mode = \"audit\" is possible\n"
-         "  -h, --help         this text\n"
-         "  -V, --version      the version\n\n"
+         "                     0 in sync; 1 a setting differs, waits or is unsupported;\n"
+         "                     2 a setting was refused or ignored, or is in conflict\n"
+         "      --pci          set only mrrs (PCIe) and kernel.numa_balancing, publish the\n"
+         "                     settings in PCI configuration space, and exit\n"
+         "                     (fabric-agent-pci.service; requires CAP_SYS_ADMIN)\n"
+         "  -r, --root DIR     check a captured tree instead of this machine; implies --once,\n"
+         "                     and requires mode = \"audit\"\n"
+         "  -h, --help         show help\n"
+         "  -V, --version      print the version\n\n"
          "Normally started by systemd: systemctl enable --now fabric-agent. See fabric-agentd(8).\n";
 }
 

@@ -16,7 +16,7 @@ struct Options {
   [[nodiscard]] std::string config_file() const { return config.empty() ? config_file_below(root) : config; }
 };
 
-// An Error's text says what to write instead.
+// An Error's text says what is wrong, and names --help.
 Result<Options> parse_options(int argc, char* const argv[]);
 std::string help_text();
 

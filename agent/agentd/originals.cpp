@@ -31,7 +31,7 @@ Result<void> Originals::save(const Port& port, const Qos& before) {
     for (const auto& [card, other] : *originals)
       if (other.place == state::port_place(port))
         environment_.log(port_entry(port.id(), LOG_NOTICE,
-                                    "another card than " + card + " is in its place; the originals of both are kept"));
+                                    "this card replaces " + card + "; the original settings of both are kept"));
   return state::save_original(environment_.directory, *originals, port, before);
 }
 
@@ -46,7 +46,7 @@ void Originals::end_self_test(Port& port) {
   const auto root = Root::open(environment_.directory);
   if (!root || !root->exists(state::kSelfTestFile)) return;
   const auto lock = state::take_lock(environment_.directory);
-  if (!lock) return;  // it is under way
+  if (!lock) return;  // the self-test is still running
   const auto ended = qos::end_self_test(environment_.kernel, {&port, 1}, environment_.directory, environment_.in_use);
   if (!ended) return errors_.once(ended.error().text());
   if (ended->empty()) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The saved original settings, and what a self-test has left.
+// The saved original settings, and the record of an interrupted self-test.
 #pragma once
 
 #include "agentd/environment.h"
@@ -10,17 +10,17 @@ class Originals {
  public:
   Originals(Environment& environment, ErrorLog& errors) : environment_(environment), errors_(errors) {}
 
-  // Whether the original settings can be read, and all of them are there.
+  // Checks that the original settings can be read and are complete.
   void check();
-  // Why not; empty: they are.
+  // The problem that check() found; empty: none.
   [[nodiscard]] const std::string& error() const { return error_; }
 
-  // Before the first write of a port. Under the lock: `fabric-agentctl` writes the same file, so it is read again. One
-  // that cannot be read is set aside.
+  // Called before the first write of a port, under the lock. Reads the file again, because fabric-agentctl writes it,
+  // too. A malformed file is renamed.
   Result<void> save(const Port& port, const Qos& before);
   Result<void> save_sysctl(const std::string& name, const std::string& before);
 
-  // Restores what a self-test that was killed has left on the port.
+  // Restores the port's settings if a self-test of it was killed.
   void end_self_test(Port& port);
 
  private:

@@ -18,6 +18,7 @@ int failed(const PciEnvironment& environment, const Error& failure) {
   return 2;
 }
 
+// Logs the changes. Returns the exit status.
 int report(const PciEnvironment& environment, const Changes& changes) {
   int worst = 0;
   for (const Change& change : changes) {
@@ -27,9 +28,9 @@ int report(const PciEnvironment& environment, const Changes& changes) {
   return worst;
 }
 
-// What each entry wants that may be the port's own. At boot most links are down, so that one which asks for a speed may
-// be (may_match()).
-std::set<std::optional<uint32_t>> wanted_mrrs(const Policy& policy, const Port& port) {
+// The MRRS of each entry that may be the port's own, nullopt for one without it. At boot most links are down, so that
+// an entry which asks for a speed may match later (may_match()).
+std::set<std::optional<uint32_t>> possible_mrrs(const Policy& policy, const Port& port) {
   if (const PortPolicy* entry = policy_for(policy, port)) return {entry->want.mrrs};
   std::set<std::optional<uint32_t>> out;
   for (const PortPolicy& entry : policy.ports) {
@@ -37,22 +38,21 @@ std::set<std::optional<uint32_t>> wanted_mrrs(const Policy& policy, const Port& 
     out.insert(entry.want.mrrs);
     if (entry.match.speed.empty()) return out;
   }
-  out.insert(std::nullopt);  // perhaps none is
+  out.insert(std::nullopt);  // the port may turn out to match no entry
   return out;
 }
 
-// One port's MRRS.
 int reconcile_mrrs(PciEnvironment& environment, const Policy& policy, Port& port, state::Originals& originals) {
-  const auto wanted = wanted_mrrs(policy, port);
-  if (wanted.size() > 1) {
+  const auto possible = possible_mrrs(policy, port);
+  if (possible.size() > 1) {
     environment.log(port_entry(
         port.id(), LOG_NOTICE,
-        "mrrs waits: " + why_left_alone(policy, port) + "; when it is up: systemctl restart fabric-agent-pci",
+        "mrrs waits: " + why_unmanaged(policy, port) + "; when it is up: systemctl restart fabric-agent-pci",
         message_id::pending));
     return 1;
   }
   Qos want;
-  want.mrrs = *wanted.begin();
+  want.mrrs = *possible.begin();
   if (!want.mrrs) return 0;
   const qos::Terms terms{.in_use = qos::ask_kernel(environment.kernel)};
   if (policy.mode == Mode::audit) return report(environment, qos::plan(environment.kernel, port, want, terms));
@@ -78,6 +78,7 @@ int reconcile_host(PciEnvironment& environment, const Policy& policy) {
   return report(environment, qos::reconcile_sysctl(environment.kernel.root, wanted, options));
 }
 
+// Writes under the lock, and releases it.
 int reconcile_all(PciEnvironment& environment, const Policy& policy, Node& node) {
   auto lock = state::take_lock(environment.directory, kPciLockPatience);
   if (!lock) return failed(environment, lock.error());
@@ -88,13 +89,13 @@ int reconcile_all(PciEnvironment& environment, const Policy& policy, Node& node)
   return worst;
 }
 
+// Adds the settings of the device and of the bridges above it.
 void add(const Root& root, const PciDevice& device, PciState& state) {
-  auto read = [&](const std::string& address) {
+  std::vector<std::string> addresses{device.pci};
+  addresses.insert(addresses.end(), device.bridges.begin(), device.bridges.end());
+  for (const std::string& address : addresses)
     if (!address.empty() && !state.functions.contains(address))
       state.functions.emplace(address, pci::read_settings(root, address));
-  };
-  read(device.pci);
-  for (const std::string& bridge : device.bridges) read(bridge);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `fabric-agentd --pci`, the work of fabric-agent-pci.service: settings that require CAP_SYS_ADMIN, once.
+// `fabric-agentd --pci` (fabric-agent-pci.service): applies the settings that require CAP_SYS_ADMIN, once.
 #pragma once
 
 #include "agentd/messages.h"
@@ -15,10 +15,10 @@ struct PciEnvironment {
 };
 PciEnvironment real_pci_environment(Kernel& kernel);
 
-// Writes MRRS, and nothing else, of the ports for which the policy gives one, and the host settings that require
-// CAP_SYS_ADMIN (nothing in audit mode), then publishes what configuration space says of every GPU and NIC and the
-// bridges above them in run/fabric-agent/pci.json. The exit status: 0; 1 something differs (audit) or is unsupported; 2
-// something was refused or ignored, or could not be done at all.
+// Writes the MRRS of the ports for which the policy has one, and the host settings that require CAP_SYS_ADMIN; writes
+// nothing in audit mode. Then publishes in run/fabric-agent/pci.json the settings in the configuration space of every
+// GPU, every NIC and the bridges above them. Returns the exit status. 0: everything matches. 1: a setting differs
+// (audit), waits or is unsupported. 2: a setting was refused or ignored, or another error occurred.
 int reconcile_pci(PciEnvironment& environment, const Policy& policy);
 
 }  // namespace fabric::agentd

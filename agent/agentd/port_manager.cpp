@@ -7,12 +7,9 @@
 #include "judge/rule.h"
 
 namespace fabric::agentd {
-namespace {
 
-constexpr std::chrono::seconds kLockPatience{10};
-constexpr int kLongestNap = 60;  // minutes
-
-}  // namespace
+static constexpr std::chrono::seconds kLockPatience{10};
+static constexpr int kMaxWindowWait = 60;  // minutes
 
 PortManager::PortManager(Environment environment, Policy policy)
     : environment_(std::move(environment)),
@@ -35,10 +32,12 @@ void PortManager::remember_published() {
   const state::Devices devices = state::agent_devices(*root).value_or({});
   for (const auto& [id, settings] : (*state)->ports) {
     const int* device = find_in(devices, id);
-    table_.expect(id, device != nullptr ? std::optional(*device) : std::nullopt);
+    std::optional<int> ifindex;
+    if (device != nullptr) ifindex = *device;
+    table_.expect(id, ifindex);
     for (const auto& [key, known] : settings) {
       if (!known.last_drift.empty() || !known.last_repair.empty()) results_.restore(id, key, known);
-      // If no entry matches the port, its restore was pending.
+      // If no entry matches the port now, the earlier agent was restoring it or its entry has been removed since.
       if (known.outcome == to_text(Outcome::pending) && (*state)->mode == to_text(Mode::enforce)) releases_.expect(id);
     }
   }
@@ -80,7 +79,8 @@ std::vector<std::string> PortManager::rescan() {
     if (found.new_device) {
       results_.drop(id);
       releases_.new_device(taken, policy_);
-      std::string what = "found on " + (taken.netdev.empty() ? "no netdev" : taken.netdev);
+      std::string what = "found on " + taken.netdev;
+      if (taken.netdev.empty()) what = "found without a netdev";
       if (const std::string why = why_unmanageable(taken); !why.empty()) what += "; unmanaged: " + why;
       environment_.log(port_entry(id, LOG_INFO, what));
     }
@@ -99,8 +99,8 @@ Result<Fd> PortManager::lock(qos::Instant now) {
     suspension_.refresh(config_);
     return taken;
   }
-  // A short wait for another writer is normal. A lock that stays taken (a stopped process) or cannot be opened is
-  // logged: nothing is enforced.
+  // A short wait for another writer is normal. A lock that stays taken (by a stopped process) or cannot be opened is
+  // logged, because it prevents all enforcement.
   if (!locked_out_since_) locked_out_since_ = now;
   if (taken.error().code != EWOULDBLOCK || now - *locked_out_since_ >= kLockPatience)
     errors_.once(taken.error().text() + "; no port is written until the lock is free");
@@ -116,9 +116,22 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
   if (wanted == nullptr) return release(entry, now);
   auto locked = lock(now);
   if (!locked) return locked.error();
-  Changes changes = reconcile_settings(entry, *wanted, now);
+  qos::Terms terms{.in_use = environment_.in_use, .disruptive = policy_.disruptive, .derived = wanted->derived};
+  terms.window = maintenance_now(environment_, policy_);
+  if (PortTable::is_new(entry, now)) terms.window = qos::Maintenance::open;
+  terms.in_conflict = [this, &id, now](SettingId setting) { return results_.is_held(id, key_text(setting), now); };
+  Changes changes;
+  if (is_enforcing()) {
+    const qos::SaveOriginal save = [this](const Port& port, const Qos& before) {
+      return originals_.save(port, before);
+    };
+    changes = qos::reconcile(environment_.kernel, entry.port, wanted->want, terms, save);
+  } else {
+    changes = qos::plan(environment_.kernel, entry.port, wanted->want, terms);
+  }
+
   const bool gone = contains(changes, ENODEV, &Change::code);
-  // ENODEV once is a reset that may be over soon. Twice, with the netdev present: the last scan is stale.
+  // A first ENODEV may be a reset that ends soon. After a second one, with the netdev present, the last scan is stale.
   const bool again = std::exchange(entry.answered_enodev, gone);
   if (gone && !(again && qos::is_there(environment_.kernel, entry.port))) return error(ENODEV, id);
   results_.record({.subject = id,
@@ -130,18 +143,6 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
   PortTable::passed(entry);
   if (gone) return error(ENODEV, id);
   return {};
-}
-
-Changes PortManager::reconcile_settings(PortEntry& entry, const PortPolicy& wanted, qos::Instant now) {
-  qos::Terms terms{.in_use = environment_.in_use, .disruptive = policy_.disruptive, .derived = wanted.derived};
-  terms.window = maintenance_now(environment_, policy_);
-  if (PortTable::is_new(entry, now)) terms.window = qos::Maintenance::open;
-  terms.in_conflict = [this, id = entry.port.id(), now](SettingId setting) {
-    return results_.is_held(id, key_text(setting), now);
-  };
-  if (!is_enforcing()) return qos::plan(environment_.kernel, entry.port, wanted.want, terms);
-  return qos::reconcile(environment_.kernel, entry.port, wanted.want, terms,
-                        [this](const Port& port, const Qos& before) { return originals_.save(port, before); });
 }
 
 Result<void> PortManager::release(PortEntry& entry, qos::Instant now) {
@@ -182,7 +183,7 @@ Result<void> PortManager::settle(const std::string& id) {
 void PortManager::on_notification(const std::string& id, NotificationKind how) {
   PortEntry* entry = table_.find(id);
   if (entry == nullptr || policy_for(policy_, entry->port) == nullptr) return;
-  const auto [process, is_first] = entry->seen.notified.try_emplace(how);  // a burst comes from one writer
+  const auto [process, is_first] = entry->seen.notified.try_emplace(how);  // one writer causes a whole burst
   if (is_first) process->second = qos::find_writer(environment_.kernel.root, how, entry->port.netdev);
 }
 
@@ -211,7 +212,7 @@ std::optional<std::chrono::minutes> PortManager::until_window() const {
   const auto& ports = table_.entries();
   if (std::ranges::none_of(ports, [this](const auto& each) { return results_.has_pending(each.first); }))
     return std::nullopt;
-  const int minutes = minutes_until_open(policy_.maintenance, environment_.now_local(), kLongestNap);
+  const int minutes = minutes_until_open(policy_.maintenance, environment_.now_local(), kMaxWindowWait);
   return std::chrono::minutes(std::max(1, minutes));
 }
 

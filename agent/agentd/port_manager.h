@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Enforces the policy on the ports: one pass of a port at a time. Independent of the event loop. Its parts: the table
-// of ports, the results of the passes, the originals, released ports, and suspension by `apply --confirm`.
+// Enforces the policy on the ports, in one pass over one port at a time. Independent of the event loop. Its parts are
+// the table of ports, the results of the passes, the originals, the released ports, and the suspension by
+// `apply --confirm`.
 #pragma once
 
 #include "agentd/agent_status.h"
@@ -17,43 +18,45 @@ class PortManager {
   PortManager(const PortManager&) = delete;  // its parts refer to each other
   PortManager& operator=(const PortManager&) = delete;
 
-  // A new policy: conflicts are forgotten, because the operator may have removed their cause. Ports that no
-  // entry matches any more are released.
+  // Replaces the policy. Forgets conflicts, because the operator may have removed their cause. Releases ports that no
+  // entry matches any more.
   void set_policy(Policy policy);
-  // After a start or a reload: keeps the valid configuration for a start without one, or reports why the files are not
-  // used.
+  // Call it after a start or a reload. Saves a valid configuration for a later start without one; otherwise reports why
+  // the files are not used.
   void note_config(const ConfigInUse& config);
   [[nodiscard]] const Policy& policy() const { return policy_; }
   [[nodiscard]] const std::string& directory() const { return environment_.directory; }
   [[nodiscard]] const PortTable& table() const { return table_; }
 
-  // Scans for ports. Returns the ids of new, re-created (driver reload) and re-attached ports, and of ports that
-  // another entry matches now.
+  // Scans for ports. Returns the ids of the ports to check: new, re-created (driver reload), renamed, or matched by a
+  // different entry now.
   std::vector<std::string> rescan();
-  // Reconciles one port, as far as that may be done now. EWOULDBLOCK: another process is writing; try again.
-  // ENODEV: the port has gone or its device was re-created meanwhile: rescan.
+  // Reconciles one port, as far as its settings may be written now. EWOULDBLOCK: another process is writing; try again.
+  // ENODEV: the port has disappeared or its device was re-created: call rescan().
   Result<void> reconcile_port(const std::string& id, qos::Instant now);
-  // The host's own settings ([sysctl]), under the id kHostSubject. EWOULDBLOCK as above.
+  // Reconciles the host's settings ([sysctl]), with kHostSubject as their port. EWOULDBLOCK as above.
   Result<void> reconcile_host(qos::Instant now);
   // After carrier-up: lets the driver finish what it computes from the link speed (Driver::settle).
   Result<void> settle(const std::string& id);
 
-  // A notification of this kind came for the port: evidence of who made the drift that the next pass finds.
+  // Records a notification of this kind for the port: evidence of who has caused a drift that the next pass finds.
   void on_notification(const std::string& id, NotificationKind how);
   PortTable::LinkEvents link_changed(const rtnl::Link& link) { return table_.link_changed(link); }
   std::vector<std::string> links_recovered() { return table_.links_recovered(); }
-  // `apply --confirm`: reads its record, and restores the previous settings when it is overdue.
+  // Reads the record of an `apply --confirm`, and restores the previous settings if its deadline has passed.
   Suspension::Watch watch_confirm() { return suspension_.watch(config_, table_.ports()); }
 
-  // The policy has a host setting of this interface.
+  // True if the policy has a sysctl of this interface.
   [[nodiscard]] bool has_sysctl_of(const std::string& netdev) const;
-  // An entry of the policy matches a speed: ports are matched again once their link has one.
+  // True if an entry of the policy asks for a speed: ports are matched again once their link has one.
   [[nodiscard]] bool asks_for_speed() const;
   [[nodiscard]] bool is_in_conflict(const std::string& id) const { return results_.is_in_conflict(id); }
-  // A write of the port waits for the last queue pair to close; the last queue pair has closed.
+  // True if a write of the port waits until nothing uses the port.
   [[nodiscard]] bool waits_for_idle(const std::string& id) const;
+  // True if nothing uses the port.
   [[nodiscard]] bool is_idle(const std::string& id);
-  // Until the maintenance window opens, where a write waits for it; an hour at most, since clocks are set.
+  // The time until the maintenance window opens, if a write waits for it. At most an hour, because the clock may be
+  // set.
   [[nodiscard]] std::optional<std::chrono::minutes> until_window() const;
 
   [[nodiscard]] AgentView view() const {
@@ -62,13 +65,12 @@ class PortManager {
   void publish() { publisher_.publish(environment_, errors_, view(), config_); }
 
  private:
-  Changes reconcile_settings(PortEntry& entry, const PortPolicy& wanted, qos::Instant now);
-  // Of a port that no entry matches.
+  // The pass of a port that no entry matches.
   Result<void> release(PortEntry& entry, qos::Instant now);
-  // The write lock where something may be written; none in audit mode.
+  // Takes the write lock; in audit mode takes none.
   Result<Fd> lock(qos::Instant now);
   [[nodiscard]] bool is_enforcing() const { return policy_.mode == Mode::enforce && suspension_.reason().empty(); }
-  // Continues the record of an earlier agent of this boot; its ports are not new ones.
+  // Continues the published state of an earlier agent of this boot: the ports in it are not new.
   void remember_published();
 
   Environment environment_;

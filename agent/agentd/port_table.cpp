@@ -6,11 +6,9 @@
 #include "base/find.h"
 
 namespace fabric::agentd {
-namespace {
 
-constexpr std::chrono::seconds kNaming{180};  // udevd gives up an event then (event_timeout= of udev.conf(5))
-
-}  // namespace
+// udevd ends the processing of an event, and with it a renaming, after this time (event_timeout= of udev.conf(5)).
+static constexpr std::chrono::seconds kUdevEventTimeout{180};
 
 bool waits_for_speed(const Policy& policy, const Port& port) {
   return std::ranges::any_of(policy.ports, [&](const PortPolicy& entry) { return may_match(entry, port); });
@@ -33,7 +31,7 @@ PortTable::Found PortTable::take(const std::string& id, Port port, const Policy&
   auto [place, is_new] = entries_.try_emplace(id);
   PortEntry& entry = place->second;
   Found found;
-  // Another netdev is another device, so its values are not drift. A renamed one is the same device.
+  // Another ifindex means another device, so its values are not drift. A renamed netdev is the same device.
   found.new_device = is_new || entry.port.ifindex != port.ifindex;
   found.renamed = !found.new_device && entry.port.netdev != port.netdev;
   if (found.new_device) {
@@ -47,8 +45,8 @@ PortTable::Found PortTable::take(const std::string& id, Port port, const Policy&
   }
   const PortPolicy* before = policy_for(policy, entry.port);
   port.qos = std::move(entry.port.qos);
-  if (!port.speed) port.speed = entry.port.speed;  // without a link the last known speed is matched
-  entry.port = std::move(port);                    // the match uses speed and role, too
+  if (!port.speed) port.speed = entry.port.speed;  // without a link the last known speed is used for matching
+  entry.port = std::move(port);                    // the match also depends on speed and role
   found.other_entry = policy_for(policy, entry.port) != before;
   if (found.renamed && before == nullptr && entry.arrival == Arrival::unmatched) entry.arrival = Arrival::renamed;
   return found;
@@ -59,7 +57,8 @@ PortTable::LinkEvents PortTable::link_changed(const rtnl::Link& link) {
   for (const std::string& id : ids_on(link.ifindex, {})) {
     PortEntry& entry = entries_.at(id);
     events.rescan = events.rescan || entry.port.netdev != link.name;
-    // Down and up within a second may be one message; carrier_down_count shows it (net/core/link_watch.c).
+    // One message may cover a carrier that went down and up within a second; carrier_down_count shows that
+    // (net/core/link_watch.c).
     const bool flapped =
         entry.carrier_downs && link.carrier_down_count && *entry.carrier_downs != *link.carrier_down_count;
     if (link.carrier == true && (entry.carrier == false || flapped)) events.carrier_up = true;
@@ -71,7 +70,7 @@ PortTable::LinkEvents PortTable::link_changed(const rtnl::Link& link) {
 }
 
 std::vector<std::string> PortTable::links_recovered() {
-  std::vector<std::string> back;
+  std::vector<std::string> recovered;
   for (const auto& [id, entry] : entries_) {
     if (entry.port.ifindex == 0 || !entry.port.carrier) continue;
     rtnl::Link seen;
@@ -81,16 +80,17 @@ std::vector<std::string> PortTable::links_recovered() {
     if (const auto& downs = entry.port.counters.carrier_down) seen.carrier_down_count = static_cast<uint32_t>(*downs);
     const bool known = entry.carrier == seen.carrier && entry.carrier_downs == seen.carrier_down_count;
     if (known || !link_changed(seen).carrier_up) continue;
-    for (std::string& each : ids_on(seen.ifindex, {})) back.push_back(std::move(each));
+    for (std::string& each : ids_on(seen.ifindex, {})) recovered.push_back(std::move(each));
   }
-  return back;
+  return recovered;
 }
 
 void PortTable::passed_unmatched(PortEntry& entry, const Policy& policy, qos::Instant now) {
   entry.seen.notified.clear();
   if (entry.arrival == Arrival::appeared) entry.unmatched_since = now;
   if (entry.arrival != Arrival::appeared && entry.arrival != Arrival::awaits_speed) return;
-  entry.arrival = waits_for_speed(policy, entry.port) ? Arrival::awaits_speed : Arrival::unmatched;
+  entry.arrival = Arrival::unmatched;
+  if (waits_for_speed(policy, entry.port)) entry.arrival = Arrival::awaits_speed;
 }
 
 void PortTable::passed(PortEntry& entry) {
@@ -102,7 +102,7 @@ bool PortTable::is_new(const PortEntry& entry, qos::Instant now) {
   switch (entry.arrival) {
     case Arrival::appeared:
     case Arrival::awaits_speed: return true;
-    case Arrival::renamed: return entry.unmatched_since && now - *entry.unmatched_since < kNaming;
+    case Arrival::renamed: return entry.unmatched_since && now - *entry.unmatched_since < kUdevEventTimeout;
     case Arrival::unmatched:
     case Arrival::settled: break;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ports that are there now: their devices and links, as scans and link messages show them, and what was seen of
-// each since its last pass.
+// The present ports: their devices and links by scans and link messages, and the evidence collected since their last
+// pass.
 #pragma once
 
 #include "enforce/drift.h"
@@ -13,24 +13,24 @@ namespace fabric::agentd {
 
 // How a port came under management. It decides whether its next pass waits for the maintenance window.
 enum class Arrival : uint8_t {
-  appeared,      // no pass yet: no job can depend on its settings, so that the first pass does not wait
-  awaits_speed,  // no entry matched, and one may once the link has its speed: the first pass that has one does not wait
-  unmatched,     // no entry matched: one that comes later finds jobs on the port
-  renamed,       // renamed while no entry matched. udev does that right after it appears: then its pass does not wait
-  settled,       // had its first pass, under this agent or an earlier one of this boot
+  appeared,      // no pass yet: no job depends on its settings, so the first pass does not wait
+  awaits_speed,  // no entry matched, but one may once the link has a speed: the first pass with an entry does not wait
+  unmatched,     // no entry matched: if one matches later, jobs may use the port by then, so its pass waits
+  renamed,       // renamed while no entry matched: the pass does not wait if udev did it, right after the port appeared
+  settled,       // had its first pass, under this agent or an earlier one of this boot: later passes wait
 };
 
-// What was seen of a port since its last pass: evidence of who made a difference that the next pass finds.
+// Evidence collected since the last pass of a port: it shows who changed a setting that the next pass finds changed.
 struct Sightings {
   bool recreated = false;  // the device is a new one (driver reload): its values are the driver's defaults
   bool carrier_lost = false;
-  std::map<NotificationKind, qos::SuspectProcess> notified{};  // with the writer, as far as one was found
+  std::map<NotificationKind, qos::SuspectProcess> notified{};  // the writer found for each kind; pid 0: none
 };
 
 struct PortEntry {
   Port port;
   Arrival arrival = Arrival::appeared;
-  std::optional<qos::Instant> unmatched_since{};  // the first pass without an entry
+  std::optional<qos::Instant> unmatched_since{};  // time of the first pass without an entry
   Sightings seen{};
   bool answered_enodev = false;  // in the last pass, although the netdev exists
   std::optional<bool> carrier{};
@@ -39,48 +39,52 @@ struct PortEntry {
 
 class PortTable {
  public:
-  // What a scan has shown of a port.
+  // The result of take().
   struct Found {
-    bool new_device = false;   // a port that was not there, or on another netdev
-    bool renamed = false;      // the same device
-    bool other_entry = false;  // another entry of the policy matches than before
+    bool new_device = false;   // the port was absent, or had another netdev
+    bool renamed = false;      // the same device has a new name
+    bool other_entry = false;  // a different entry of the policy matches
   };
-  // What a link message means for its ports.
+  // The result of link_changed().
   struct LinkEvents {
-    bool rescan = false;      // renamed
-    bool carrier_up = false;  // settle
+    bool rescan = false;      // a netdev was renamed
+    bool carrier_up = false;  // the ports must be settled
   };
 
-  // Ports that an earlier agent managed on this boot, with their ifindex as far as it published them: they are not new.
+  // Announces a port that an earlier agent managed in this boot, with its ifindex if that agent published it: it is not
+  // new.
   void expect(const std::string& id, std::optional<int> ifindex) { expected_[id] = ifindex; }
   // Removes the ports that are not among `present`, and returns them.
   std::vector<Port> drop_missing(const std::map<std::string, Port>& present);
+  // Adds or updates a port that a scan has found.
   Found take(const std::string& id, Port port, const Policy& policy);
+  // Updates the ports on the netdev from a link message.
   LinkEvents link_changed(const rtnl::Link& link);
-  // Ports whose carrier returned without a link message (it was lost, or came before the first one), by the last scan.
+  // The ports whose carrier, by the last scan, returned without a link message: it was lost, or sent before we
+  // listened.
   std::vector<std::string> links_recovered();
 
-  // A pass found no matching entry.
+  // Records a pass that found no matching entry.
   void passed_unmatched(PortEntry& entry, const Policy& policy, qos::Instant now);
-  // A pass has compared the settings: the evidence is used up.
+  // Records a pass that has compared the settings. Clears the evidence.
   static void passed(PortEntry& entry);
-  // The next pass need not wait for the maintenance window.
+  // True if the next pass need not wait for the maintenance window.
   static bool is_new(const PortEntry& entry, qos::Instant now);
 
   [[nodiscard]] PortEntry* find(const std::string& id);
   [[nodiscard]] const std::map<std::string, PortEntry>& entries() const { return entries_; }
   [[nodiscard]] std::vector<std::string> ids() const;
   [[nodiscard]] std::vector<Port> ports() const;
-  // The ids of the ports on the netdev, by index or, when that is 0, by name; empty: not ours.
+  // The ids of the ports on the netdev, by index or, if that is 0, by name.
   [[nodiscard]] std::vector<std::string> ids_on(int ifindex, const std::string& netdev) const;
 
  private:
   std::map<std::string, PortEntry> entries_;
   std::map<std::string, std::optional<int>> expected_;
-  std::set<std::string> seen_before_;  // on this boot
+  std::set<std::string> seen_before_;  // in this boot
 };
 
-// No entry matches the port, it has no link yet, and one that asks for a speed may be its own.
+// True if an entry may match the port once its link has a speed. Call it for a port without a matching entry.
 bool waits_for_speed(const Policy& policy, const Port& port);
 
 }  // namespace fabric::agentd

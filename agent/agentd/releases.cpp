@@ -19,8 +19,10 @@ void Releases::reload(const Policy& old, const Policy& policy, const PortTable& 
       lost_.erase(id);
       if (is_restoring(id)) states_[id] = State::none;
     }
-    if (policy_for(old, entry.port) != nullptr)
-      states_[id] = old.mode == Mode::enforce ? State::was_enforced : State::was_audited;
+    if (policy_for(old, entry.port) != nullptr) {
+      states_[id] = State::was_audited;
+      if (old.mode == Mode::enforce) states_[id] = State::was_enforced;
+    }
     decide(entry.port, policy);
   }
 }
@@ -58,7 +60,8 @@ void Releases::restore(Port& port, const Policy& policy) {
   const std::string id = port.id();
   auto originals = state::load_originals(environment_.directory);
   if (!originals)
-    return errors_.once(originals.error().text() + "; " + id + ": restore waits until the file is repaired or removed");
+    return errors_.once(originals.error().text() + "; the restore of " + id +
+                        " waits until the file is repaired or removed");
   const Changes changes = qos::restore(environment_.kernel, port, *originals,
                                        {.in_use = environment_.in_use,
                                         .disruptive = policy.disruptive,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ports that no entry of the policy matches any more: whether their original settings are restored (release =).
+// Decides whether a port that no entry of the policy matches any more gets its original settings back (release =).
 #pragma once
 
 #include "agentd/environment.h"
@@ -12,26 +12,27 @@ class Releases {
   Releases(Environment& environment, ErrorLog& errors, Results& results)
       : environment_(environment), errors_(errors), results_(results) {}
 
-  // An earlier agent was restoring the port's settings, or an entry that is gone now had matched it.
+  // Announces a port that an earlier agent was restoring, or that an entry matched which is gone now.
   void expect(const std::string& id) { states_[id] = State::was_enforced; }
-  // A new policy, in place of `old`.
+  // The policy replaces `old`.
   void reload(const Policy& old, const Policy& policy, const PortTable& table);
-  // Another device has the port's name now.
+  // Another device has the port's name now: ends its restore if an entry matches it.
   void new_device(const Port& port, const Policy& policy);
-  // Decides on a port that was managed before the reload, once it is certain that no entry matches it.
+  // Decides whether to restore a port that was managed before the reload, once it is certain that no entry matches it.
   void decide(const Port& port, const Policy& policy);
 
-  // Whether the port had an entry before a reload, and has none since.
+  // True if the port lost its entry in a reload.
   [[nodiscard]] bool has_lost_entry(const std::string& id) const { return lost_.contains(id); }
   [[nodiscard]] bool is_restoring(const std::string& id) const;
-  // Restores the original settings of a port that is_restoring(), as far as that may be done now. Under the lock.
+  // Restores the original settings of a port that is_restoring(), as far as they may be written now. The caller holds
+  // the lock.
   void restore(Port& port, const Policy& policy);
 
  private:
   enum class State : uint8_t {
     none,
-    was_audited,   // the previous policy matched the port, in audit mode; whether an entry matches is not decided yet
-    was_enforced,  // the same in enforce mode
+    was_audited,   // matched by the previous policy in audit mode; not decided yet
+    was_enforced,  // matched by the previous policy in enforce mode; not decided yet
     restoring,     // no entry matches: its original settings are being restored
   };
   Environment& environment_;

@@ -34,11 +34,11 @@ Change Results::process_change(const Pass& pass, Change change, const Change* be
   const qos::SuspectProcess* writer = find_in(record.writers, key);
   const bool written = pass.seen.notified.contains(announced_by(change)) ||
                        (writer != nullptr && qos::is_alive(environment_.kernel.root, *writer));
-  // A device that does not answer is not evidence of drift, and must not delay writes when it answers again.
+  // A device that does not answer is no evidence of drift, and must not delay writes when it answers again.
   auto transition = Transition::nothing;
   if (change.code != ENODEV) transition = drift_.observe(change, now, written);
-  // Not written because the driver refused it, not because of another writer: still refused.
-  if (change.outcome == Outcome::conflict && !drift_.in_conflict(change.port, key) && before != nullptr) {
+  // The driver has just refused the setting, so reconcile() reports it as in conflict: it is still refused.
+  if (change.outcome == Outcome::conflict && !drift_.is_in_conflict(change.port, key) && before != nullptr) {
     std::string from = std::move(change.from);
     change = *before;
     change.from = std::move(from);
@@ -60,11 +60,11 @@ Change Results::process_change(const Pass& pass, Change change, const Change* be
 // A setting that was in sync now differs: records when, from and to which value, how often, and the likely writer.
 std::optional<qos::Suspect> Results::note_drift(const Pass& pass, const Change& change) {
   Record& record = records_[change.port];
-  const auto known = record.good.find(change.key());
-  const bool off =
+  const auto known = record.in_sync.find(change.key());
+  const bool differs =
       change.from != change.to && change.from != "-" && change.outcome != Outcome::unsupported && !pass.on_trial;
   std::optional<qos::Suspect> suspect;
-  if (off && known != record.good.end() && known->second == change.to) {
+  if (differs && known != record.in_sync.end() && known->second == change.to) {
     const qos::SuspectProcess* notified = find_in(pass.seen.notified, announced_by(change));
     qos::Evidence seen;
     seen.new_device = pass.seen.recreated;
@@ -82,8 +82,8 @@ std::optional<qos::Suspect> Results::note_drift(const Pass& pass, const Change& 
     state.drift_to = change.from;
     state.drift_by = suspect->by;
   }
-  if (off && known != record.good.end()) record.good.erase(known);
-  if (is_done(change.outcome)) record.good[change.key()] = change.to;
+  if (differs && known != record.in_sync.end()) record.in_sync.erase(known);
+  if (is_done(change.outcome)) record.in_sync[change.key()] = change.to;
   return suspect;
 }
 
@@ -98,7 +98,7 @@ void Results::drop(const std::string& subject) {
 
 void Results::forget(const std::string& subject) {
   last_.erase(subject);
-  if (Record* record = find_in(records_, subject)) record->good.clear();
+  if (Record* record = find_in(records_, subject)) record->in_sync.clear();
 }
 
 void Results::replace(const std::string& subject, OfPort last) { last_[subject] = std::move(last); }
@@ -110,7 +110,8 @@ bool Results::has_pending(const std::string& subject) const {
 const Results::OfPort& Results::of(const std::string& subject) const {
   static const OfPort kNone;
   const OfPort* last = find_in(last_, subject);
-  return last != nullptr ? *last : kNone;
+  if (last == nullptr) return kNone;
+  return *last;
 }
 
 std::map<std::string, SettingState> Results::states_of(const std::string& subject) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks by time, and the maintenance windows. Pure.
+// Tasks by due time, and the maintenance windows. Pure.
 #pragma once
 
 #include <algorithm>
@@ -12,16 +12,16 @@
 namespace fabric::agentd {
 
 enum class TaskKind : uint8_t {
-  rescan,          // which ports are there
-  reread,          // rescan, and every port and the host, each re-read period
-  window,          // the maintenance window has opened: the same without a rescan
-  reconcile_port,  // of Task::port
+  rescan,          // find the present ports
+  reread,          // each re-read period: rescan, and reconcile every port and the host
+  window,          // the maintenance window has opened: reconcile every port and the host
+  reconcile_port,  // Task::port
   reconcile_host,
-  settle,         // of Task::port: its link is back
-  poll_idle,      // of Task::port: a write waits until it is idle
-  watch_confirm,  // an apply that awaits confirmation
+  settle,         // Task::port, after its link has returned
+  poll_idle,      // Task::port: a write waits until it is idle
+  watch_confirm,  // check an apply that awaits confirmation
   record_inventory,
-  publish,  // the state file and readiness, which follow every task
+  publish,  // nothing else: the state file and readiness, which follow every task
 };
 struct Task {
   TaskKind kind{};
@@ -61,7 +61,7 @@ class Schedule {
   std::map<Task, qos::Instant> due_;
 };
 
-// Minutes from `now` until a maintenance window is open, 0 when one is, at most `limit`.
+// Minutes from `now` until a maintenance window is open, at most `limit`; 0: one is open now.
 inline int minutes_until_open(const std::vector<Window>& windows, const std::tm& now, int limit) {
   for (int ahead = 0; ahead < limit; ++ahead) {
     const int minute = now.tm_hour * 60 + now.tm_min + ahead;

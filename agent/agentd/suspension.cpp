@@ -4,11 +4,8 @@
 #include "node/state.h"
 
 namespace fabric::agentd {
-namespace {
 
-constexpr std::chrono::milliseconds kAgain{1'000};
-
-}  // namespace
+static constexpr std::chrono::milliseconds kRetry{1'000};
 
 bool Suspension::refresh(const std::string& config) {
   if (environment_.read_only) return false;
@@ -26,7 +23,7 @@ bool Suspension::refresh(const std::string& config) {
     reason_ =
         "reverted at " + (*record)->reverted + ": not confirmed; to enforce it anyway: systemctl reload fabric-agent";
   else if (state_ == State::ended && !*record)
-    reason_ = "an apply was confirmed";  // the configuration is read again before anything is written
+    reason_ = "an apply was confirmed";  // until watch() has had the configuration read again
   return reason_ != before;
 }
 
@@ -45,20 +42,20 @@ Suspension::Watch Suspension::watch(const std::string& config, std::vector<Port>
   auto record = confirm::load(environment_.directory);
   const confirm::Moment now = confirm::this_moment(environment_.kernel.root);
   if (!lock || !record || !*record || !confirm::is_due(**record, now)) {
-    watch.again = kAgain;
+    watch.again = kRetry;
     if (record && *record && (*record)->boot_id == now.boot_id && (*record)->deadline > now.milliseconds)
       watch.again = std::chrono::milliseconds((*record)->deadline - now.milliseconds);
     return watch;
   }
   revert(**record, present);
-  if (confirm::is_pending(**record)) watch.again = kAgain;
+  if (confirm::is_pending(**record)) watch.again = kRetry;
   watch.changed = refresh(config) || watch.changed;
   return watch;
 }
 
 void Suspension::drop_reverted() {
   if (environment_.read_only) return;
-  auto lock = state::take_lock(environment_.directory, kAgain);
+  auto lock = state::take_lock(environment_.directory, kRetry);
   const auto record = confirm::load(environment_.directory);
   if (!lock || !record || !*record || confirm::is_pending(**record)) return;
   if (auto removed = confirm::remove(environment_.directory); !removed) return errors_.once(removed.error().text());
@@ -79,7 +76,7 @@ void Suspension::revert(confirm::Record& record, std::vector<Port>& present) {
   const auto written = std::ranges::count_if(*changes, was_written);
   if (!confirm::is_pending(record))
     return environment_.log({message_id::reverted, LOG_WARNING,
-                             "an apply was not confirmed in time: the previous settings are restored (" +
+                             "an apply was not confirmed in time; the previous settings are restored (" +
                                  std::to_string(written) + " settings written)"});
   if (written != 0 || errors_.is_empty())
     errors_.once("an apply was not confirmed in time; " + std::to_string(record.before.size()) +

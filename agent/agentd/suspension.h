@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Enforcement is suspended while an `apply --confirm` awaits confirmation, and after it was reverted, until the
-// configuration is another one.
+// Suspends enforcement while an `apply --confirm` awaits confirmation, and after it was reverted until the
+// configuration changes.
 #pragma once
 
 #include "agentd/environment.h"
@@ -12,31 +12,33 @@ class Suspension {
  public:
   Suspension(Environment& environment, ErrorLog& errors) : environment_(environment), errors_(errors) {}
 
-  // Why nothing is written now; empty: enforcing.
+  // Why nothing is written now; empty: not suspended.
   [[nodiscard]] const std::string& reason() const { return reason_; }
   [[nodiscard]] bool is_awaiting() const { return state_ == State::awaiting; }
 
-  // Reads the record again. `config`: the digest of the policy that would be enforced. True if the reason has changed.
+  // Reads the record. `config`: the digest of the policy that would be enforced. True if the reason has changed.
   bool refresh(const std::string& config);
 
-  // What an event of the record, or its deadline, asks for.
+  // What the caller must do after watch().
   struct Watch {
-    std::optional<std::chrono::milliseconds> again{};  // look again then
-    bool confirmed = false;  // it has just been confirmed: the configuration on disk is the one wanted
+    std::optional<std::chrono::milliseconds> again{};  // call watch() again after this time
+    bool confirmed = false;  // the apply has just been confirmed: read the configuration files again
     bool changed = false;    // enforcement was suspended or resumed: check every port
   };
-  // Reads the record, and restores the previous settings of `present` when it is overdue.
+  // Reads the record, and restores the previous settings of the ports `present` if the deadline has passed. Call it
+  // when the record changes.
   Watch watch(const std::string& config, std::vector<Port> present);
 
-  // A reload confirms the configuration of an apply that was reverted.
+  // Removes the record of a reverted apply: a reload confirms its configuration.
   void drop_reverted();
 
  private:
   enum class State : uint8_t {
     none,
     awaiting,  // an apply awaits confirmation
-    ended,     // it did, and watch() has not yet seen how it ended
+    ended,     // an apply was confirmed or reverted, and watch() has not handled that yet
   };
+  // Restores the previous settings and logs the result.
   void revert(confirm::Record& record, std::vector<Port>& present);
 
   Environment& environment_;

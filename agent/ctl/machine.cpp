@@ -20,8 +20,8 @@ const Policy* Machine::policy_or_null() const {
 
 int64_t wall_now(const Kernel& kernel) {
   std::tm now = local_now(kernel);
-  const long ahead = now.tm_gmtoff;
-  return static_cast<int64_t>(::timegm(&now)) - ahead;
+  const long utc_offset = now.tm_gmtoff;  // timegm() resets it
+  return static_cast<int64_t>(::timegm(&now)) - utc_offset;
 }
 
 bool names_port(const std::string& name, const Port& port) {
@@ -32,9 +32,9 @@ bool names_port(const std::string& name, const Port& port) {
 Result<Machine> open_machine(const Options& options) {
   auto kernel = options.open(options.root);
   if (!kernel) return kernel.error();
-  // The folder above it would pass for a machine without NICs.
+  // Otherwise the parent directory of a capture would look like a machine without NICs.
   if (!kernel->root.is_host() && !kernel->root.exists("sys") && !kernel->root.exists("proc"))
-    return error(0, options.root + ": not a captured machine: it has no folder sys; name the folder that has");
+    return error(0, options.root + ": not a captured machine: no directory sys in it");
   Machine machine{std::move(kernel).value(), std::nullopt, {}};
   auto config = load_config_in_use(machine.kernel.root, options.config, rule_rows());
   if (!config) {
@@ -58,13 +58,13 @@ Result<Machine> open_configured_machine(const Options& options) {
 Result<void> refuse_against_other_config(const Machine& machine, std::chrono::milliseconds patience) {
   constexpr std::chrono::milliseconds kPause{100};
   if (!machine.policy) return {};
-  const std::string mine = confirm::digest(wanted_config(*machine.policy));
+  const std::string own_digest = confirm::digest(wanted_config(*machine.policy));
   for (auto waited = kPause;; waited += kPause) {
     const auto agent = state::load_agent_state(machine.kernel.root);
     if (!agent || !*agent || !(*agent)->running || (*agent)->mode != to_text(Mode::enforce) || !(*agent)->held.empty())
       return {};
-    const auto its = state::agent_config(machine.kernel.root);
-    if (!its || its->empty() || *its == mine) return {};
+    const auto agent_digest = state::agent_config(machine.kernel.root);
+    if (!agent_digest || agent_digest->empty() || *agent_digest == own_digest) return {};
     if (waited > patience) break;
     std::this_thread::sleep_for(kPause);
   }
@@ -77,7 +77,7 @@ Result<void> refuse_against_other_config(const Machine& machine, std::chrono::mi
 Node scan_machine(Machine& machine, ScanOptions what) {
   if (machine.policy) {
     what.exclude = machine.policy->exclude;
-    what.topology = what.topology || asks_for_role(*machine.policy);
+    what.topology = what.topology || matches_by_role(*machine.policy);
   }
   return scan(machine.kernel, what);
 }
@@ -99,7 +99,7 @@ Result<void> check_ports(const Options& options, const Node& node) {
 
 qos::Terms write_terms(Machine& machine, const Options& options) {
   qos::Terms out{.in_use = qos::ask_kernel(machine.kernel)};
-  // An explicit request ignores the maintenance window. Without a policy there is none.
+  // --disruptive overrides the maintenance window, and without a policy there is no window.
   if (options.disruptive || !machine.policy) {
     out.disruptive = options.disruptive.value_or(Disruptive::idle);
     out.window = qos::Maintenance::open;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machine that a verb works on, live or captured, its policy, and what apply would change.
+// The machine that a verb works on, live or captured, its policy, and the changes that apply would make.
 #pragma once
 
 #include "ctl/options.h"
@@ -18,12 +18,12 @@ struct Machine {
 };
 
 // Opens the kernel (or captured tree) and reads the configuration. If the configuration is missing or invalid,
-// `no_policy` has the reason and `policy` is the last valid one, if any; or an Error if --config names the file.
+// `no_policy` has the reason and `policy` is the last valid one, if any. If --config names that file, an Error instead.
 Result<Machine> open_machine(const Options& options);
-// As open_machine(), but requires a valid configuration.
+// Like open_machine(), but requires a valid configuration.
 Result<Machine> open_configured_machine(const Options& options);
 
-// Seconds since 1970; of a captured machine, the time of the capture.
+// Seconds since 1970; for a captured machine, the time of the capture.
 int64_t wall_now(const Kernel& kernel);
 
 // Refuses an apply if a running agent enforces another configuration and would undo it. Waits up to `patience` for an
@@ -33,17 +33,17 @@ Result<void> refuse_against_other_config(const Machine& machine, std::chrono::mi
 // A scan without the ports that the policy excludes.
 Node scan_machine(Machine& machine, ScanOptions what);
 
-// By "mlx5_0/1", "mlx5_0" or the netdev.
+// True if `name` is the port ("mlx5_0/1"), its RDMA device ("mlx5_0"), its netdev or an alternative name of the netdev.
 bool names_port(const std::string& name, const Port& port);
 // True if --port names the port, or is absent.
 bool is_chosen(const Options& options, const Port& port);
-// The Error names an unknown --port. `host` is known to the verbs that handle sysctl settings.
+// The Error names an unknown --port. The verbs that handle sysctl settings also accept `host`.
 Result<void> check_ports(const Options& options, const Node& node);
 
-// The policy's rules for disruptive writes, unless the command line has one.
+// The terms of disruptive writes: --disruptive, else the policy's.
 qos::Terms write_terms(Machine& machine, const Options& options);
 
-// kHostSubject is a name in lists of ports.
+// True if --port names kHostSubject, or is absent.
 bool names_host(const Options& options);
 Changes host_changes(Machine& machine, bool dry_run, decltype(qos::SysctlOptions::save_original) save);
 

@@ -13,5 +13,5 @@ int main(int argc, char** argv) {
   int status = fabric::ctl::run(words, output);
   if (!fabric::ctl::print(output)) status = fabric::ctl::kFailure;
   std::fflush(nullptr);
-  ::_exit(status);  // the GPUs' library may hang in the kernel: nothing is torn down under it
+  ::_exit(status);  // without destructors: a thread of the GPU library may hang in the kernel
 }

@@ -16,7 +16,7 @@ namespace {
 
 bool set_interval(Options& options, const std::string& value) {
   const auto span = parse_span(value);
-  if (!span || (span->count() != 0 && *span < kShortest) || *span > std::chrono::hours(1)) return false;
+  if (!span || (span->count() != 0 && *span < kMinInterval) || *span > std::chrono::hours(1)) return false;
   options.interval = *span;
   options.has_interval = true;
   return true;
@@ -108,36 +108,16 @@ constexpr OptionRow kRows[] = {
     {"version", 'V', "", "", "print the version", set_flag<&Options::version>},
 };
 
-constexpr int kLong = 256;  // what getopt_long(3) returns of a long option: this and its row
-
-// kRows for getopt_long(3). In the order of the command line, also where the environment has POSIXLY_CORRECT.
-struct Known {
-  std::string letters = "-:";
-  std::vector<option> names;
-};
-
-Known known_options() {
-  Known out;
-  for (const OptionRow& row : kRows) {
-    option& name =
-        out.names.emplace_back(option{row.name.data(), no_argument, nullptr, kLong + static_cast<int>(&row - kRows)});
-    if (!row.argument.empty()) name.has_arg = required_argument;
-    if (row.letter == 0) continue;
-    out.letters += row.letter;
-    if (!row.argument.empty()) out.letters += ':';
-  }
-  out.names.push_back({});
-  return out;
-}
+constexpr int kLong = 256;  // getopt_long(3) returns kLong plus the row's index for a long option
 
 const OptionRow* row_of(int found) {
   if (found >= kLong) return &kRows[found - kLong];
   return find_where(kRows, [&](const OptionRow& row) { return row.letter != 0 && row.letter == found; });
 }
 
-// What getopt_long(3) refused of the word. It leaves the option in optopt, and 0 there of a long one that it does not
-// know.
-Error refused(bool lacks_value, const std::string& word) {
+// The error of a word that getopt_long(3) refused. getopt_long(3) leaves the option in optopt, or 0 for an unknown long
+// option.
+Error option_error(bool lacks_value, const std::string& word) {
   const size_t equals = std::min(word.find('='), word.size());
   if (optopt != 0) {
     const OptionRow* row = row_of(optopt);
@@ -149,28 +129,13 @@ Error refused(bool lacks_value, const std::string& word) {
   }
   const std::string name = word.substr(2, equals - 2);
   std::vector<std::string_view> names;
-  std::string begun;
+  std::string candidates;
   for (const OptionRow& row : kRows) {
     names.push_back(row.name);
-    if (row.name.starts_with(name)) append_item(begun, "--" + std::string(row.name), " or ");
+    if (row.name.starts_with(name)) append_item(candidates, "--" + std::string(row.name), " or ");
   }
-  if (!begun.empty()) return error(0, "ambiguous option '" + word + "': " + begun);
+  if (!candidates.empty()) return error(0, "ambiguous option '" + word + "': " + candidates);
   return error(0, "unknown option '" + word + "'" + suggestion(name, names, "--help", "--"));
-}
-
-Result<void> check_against_verb(const Options& options, const std::vector<const OptionRow*>& given) {
-  if (options.verb.empty()) return {};
-  const Verb* verb = find_verb(options.verb);
-  if (verb == nullptr) {
-    std::vector<std::string_view> names;
-    for (const Verb& each : verbs()) names.push_back(each.name);
-    return error(0, "unknown command '" + options.verb + "'" + suggestion(options.verb, names, "--help"));
-  }
-  for (const OptionRow* row : given)
-    if (!takes(options.verb, *row))
-      return error(0, options.verb + ": unknown option --" + std::string(row->name) + "; see fabric-agentctl help " +
-                          options.verb);
-  return {};
 }
 
 }  // namespace
@@ -187,7 +152,20 @@ std::string Options::config_file() const {
 }
 
 Result<Options> parse_options(std::span<const std::string> words) {
-  static const Known known = known_options();
+  // kRows for getopt_long(3). "-": in the order of the command line, even if the environment has POSIXLY_CORRECT. ":":
+  // a missing value is reported as ':'.
+  std::string letters = "-:";
+  std::vector<option> names;
+  for (const OptionRow& row : kRows) {
+    option& name =
+        names.emplace_back(option{row.name.data(), no_argument, nullptr, kLong + static_cast<int>(&row - kRows)});
+    if (!row.argument.empty()) name.has_arg = required_argument;
+    if (row.letter == 0) continue;
+    letters += row.letter;
+    if (!row.argument.empty()) letters += ':';
+  }
+  names.push_back({});
+
   std::vector<std::string> copies(words.begin(), words.end());
   std::vector<char*> argv{const_cast<char*>("fabric-agentctl")};
   for (std::string& word : copies) argv.push_back(word.data());
@@ -195,29 +173,39 @@ Result<Options> parse_options(std::span<const std::string> words) {
   argv.push_back(nullptr);
   Options options;
   std::vector<const OptionRow*> given;
-  const auto take_word = [&](const char* word) {
-    if (options.verb.empty()) options.verb = word;
-    else options.arguments.emplace_back(word);
-  };
+  std::vector<std::string> plain_words;  // neither options nor their values
   opterr = 0;
   optind = 0;  // glibc: restart the scan
-  for (int at = 1, found;
-       (found = ::getopt_long(count, argv.data(), known.letters.c_str(), known.names.data(), nullptr)) != -1;
+  for (int at = 1, found; (found = ::getopt_long(count, argv.data(), letters.c_str(), names.data(), nullptr)) != -1;
        at = optind) {
     if (found == 1) {
-      take_word(optarg);
+      plain_words.emplace_back(optarg);
       continue;
     }
-    if (found == '?' || found == ':') return refused(found == ':', argv[static_cast<size_t>(at)]);
+    if (found == '?' || found == ':') return option_error(found == ':', argv[static_cast<size_t>(at)]);
     const OptionRow& row = *row_of(found);
     std::string value;
     if (optarg != nullptr) value = optarg;
     if (!row.set(options, value))
-      return error(0, "--" + std::string(row.name) + " " + value + ": " + std::string(row.wrong));
+      return error(0, "--" + std::string(row.name) + " " + value + ": " + std::string(row.invalid));
     given.push_back(&row);
   }
-  for (int i = optind; i < count; ++i) take_word(argv[static_cast<size_t>(i)]);
-  if (auto fits = check_against_verb(options, given); !fits) return fits.error();
+  for (int i = optind; i < count; ++i) plain_words.emplace_back(argv[static_cast<size_t>(i)]);
+  for (const std::string& word : plain_words) {
+    if (options.verb.empty()) options.verb = word;
+    else options.arguments.push_back(word);
+  }
+
+  if (options.verb.empty()) return options;
+  if (find_verb(options.verb) == nullptr) {
+    std::vector<std::string_view> known;
+    for (const Verb& verb : verbs()) known.push_back(verb.name);
+    return error(0, "unknown command '" + options.verb + "'" + suggestion(options.verb, known, "--help"));
+  }
+  for (const OptionRow* row : given)
+    if (!takes(options.verb, *row))
+      return error(0, options.verb + ": unknown option --" + std::string(row->name) + "; see fabric-agentctl help " +
+                          options.verb);
   return options;
 }
 

@@ -13,9 +13,9 @@ inline constexpr int kChanges = 2;  // plan: something to write; apply, restore:
 inline constexpr int kFailure = 3;  // no answer
 inline constexpr int kUsage = 64;   // EX_USAGE of sysexits.h
 
-// Of --interval. The kernel caches hw_counters for 10 ms by default (lifespan, drivers/infiniband/core/sysfs.c of Linux
-// 6.12): two samples within that time are equal.
-inline constexpr std::chrono::milliseconds kShortest{100};
+// Minimum of --interval. The kernel caches hw_counters for 10 ms by default (lifespan, drivers/infiniband/core/sysfs.c
+// of Linux 6.12): two samples within that time are equal.
+inline constexpr std::chrono::milliseconds kMinInterval{100};
 
 struct Options {
   std::string verb;                    // empty: none given
@@ -23,15 +23,15 @@ struct Options {
   bool json = false, verbose = false, force = false, dry_run = false, help = false, version = false, no_pager = false;
   bool strict = false, brief = false;  // check
   std::string root = "/";
-  std::string host = "/";  // the only root that is written; the tests have another
-  std::string config;      // empty: below root, where the package puts it
+  std::string host = "/";  // the only root that is written; tests set another
+  std::string config;      // empty: the installed file below root
   std::string format = "text";
   std::string hwloc_xml;
   std::vector<std::string> only, ports;
   std::chrono::milliseconds interval{1000};
-  bool has_interval = false;  // given on the command line
+  bool has_interval = false;  // --interval is on the command line
   bool watch = false;
-  std::optional<std::chrono::milliseconds> lasting;  // ack: for how long
+  std::optional<std::chrono::milliseconds> lasting;  // ack --for
   std::string comment;
   bool list = false, remove = false;
   bool yes = false;  // selftest
@@ -39,9 +39,9 @@ struct Options {
   std::optional<Disruptive> disruptive;
   std::optional<std::chrono::seconds> confirm;  // apply: time to confirm
 
-  bool with_addresses = false;  // capture: MAC addresses and the like as they are
+  bool with_addresses = false;  // capture: keep MAC addresses, GUIDs and serial numbers
 
-  // How the verbs open the machine below `root`; capture and the tests replace it.
+  // Opens the machine below `root`; capture and the tests replace this function.
   std::function<Result<Kernel>(const std::string& root)> open = open_kernel;
 
   [[nodiscard]] std::string config_file() const;
@@ -51,20 +51,21 @@ struct OptionRow {
   std::string_view name;      // "interval", without dashes
   char letter;                // 0: none
   std::string_view argument;  // "TIME"; empty: takes none
-  std::string_view verbs;     // between spaces; empty: all
+  std::string_view verbs;     // " check plan ", with a space before and after each; empty: all
   std::string_view help;
   bool (*set)(Options& options, const std::string& value);  // false: invalid value
-  std::string_view wrong = "invalid value";                 // the error then
+  std::string_view invalid = "invalid value";               // the error text for an invalid value
 };
 std::span<const OptionRow> option_rows();
 bool takes(std::string_view verb, const OptionRow& row);
 
-// Options come before or after the verb, as getopt_long(3) takes them: --name=value, --name value, the beginning of a
-// name, -x value, -xvalue, several letters in one word (-jv). "--" ends them. For an unknown word the Error names the
-// nearest known one.
+// Parses options before or after the verb with getopt_long(3): --name=value, --name value, an unambiguous prefix of a
+// name, -x value, -xvalue, several letters in one word (-jv). "--" ends the options. For an unknown word the Error
+// names the nearest known one.
 Result<Options> parse_options(std::span<const std::string> words);
 
-// "; did you mean --NAME?" with the nearest of `known` to `word` by edit distance, else "; see fabric-agentctl SEE".
+// "; did you mean --NAME?" with the word of `known` that is nearest to `word` by edit distance; if none is near,
+// "; see fabric-agentctl SEE".
 std::string suggestion(std::string_view word, const std::vector<std::string_view>& known, const std::string& see,
                        const std::string& dashes = {});
 

@@ -7,7 +7,7 @@
 
 namespace fabric::ctl {
 
-// Each in its file of verbs/ or topo/.
+// Each is defined in the file of its verb in verbs/ or topo/.
 Run run_check, run_diagnose, run_ack, run_plan, run_apply, run_confirm, run_restore, run_counters, run_selftest,
     run_status, run_inventory, run_show, run_neighbors, run_topo, run_capture, run_config, run_explain, run_help;
 
@@ -40,14 +40,14 @@ constexpr Verb kVerbs[] = {
     {"help", "[VERB]", "show help", "0, 64 unknown verb", run_help},
 };
 
-// "  NAME    help", the help in a column of its own.
+// "  NAME    help", with the help at `column`.
 std::string help_line(std::string name, std::string_view help, unsigned column, unsigned width) {
   name.insert(0, "  ");
   name.resize(std::max<size_t>(name.size() + 1, column), ' ');
   return name + wrapped(help, width, static_cast<unsigned>(name.size())) + "\n";
 }
 
-// The options of one verb alone (`own`), or those of every verb.
+// The options that only this verb and a few others have (`own`), or those of every verb.
 std::string option_lines(std::string_view verb, bool own, unsigned width) {
   std::string text;
   for (const OptionRow& row : option_rows()) {
@@ -68,7 +68,8 @@ std::string call_text(const Verb& verb) {
   return text;
 }
 
-int run_verb(std::span<const std::string> words, Output& output) {
+// Everything but the final treatment of the errors.
+int parse_and_run(std::span<const std::string> words, Output& output) {
   auto options = parse_options(words);
   if (!options) return fail(output, kUsage, options.error().text());
   output.paged = !options->watch && !options->no_pager;
@@ -89,7 +90,7 @@ int run_verb(std::span<const std::string> words, Output& output) {
   if (verb->arguments.empty() && !options->arguments.empty())
     return fail(output, kUsage, options->verb + ": unexpected argument: " + options->arguments.front());
   const int code = verb->run(*options, output);
-  if (!options->watch) output.text = printable(output.text, output);  // --watch prints control sequences as well
+  if (!options->watch) output.text = printable(output.text, output);  // --watch itself prints control sequences
   return code;
 }
 
@@ -139,7 +140,7 @@ int run_help(const Options& options, Output& output) {
 }
 
 int run(std::span<const std::string> words, Output& output) {
-  const int code = run_verb(words, output);
+  const int code = parse_and_run(words, output);
   output.errors = folded(printable(output.errors, output), output.error_width);
   return code;
 }

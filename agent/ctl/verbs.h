@@ -15,7 +15,7 @@ namespace fabric::ctl {
 // Reports an error and returns the exit code.
 int fail(Output& output, int code, const std::string& what);
 
-// Does what the verb says and returns the exit code.
+// Runs the verb and returns the exit code.
 using Run = int(const Options& options, Output& output);
 
 struct Verb {

@@ -11,7 +11,7 @@ double in_seconds(std::chrono::duration<Rep, Period> span) {
   return std::chrono::duration<double>(span).count();
 }
 
-// What the clock shows (clock_gettime(2)), in seconds. CLOCK_BOOTTIME is the clock of /proc/uptime.
+// The time of the clock (clock_gettime(2)), in seconds. CLOCK_BOOTTIME is the clock of /proc/uptime.
 inline double seconds_on(clockid_t clock) {
   timespec now{};
   ::clock_gettime(clock, &now);

@@ -8,7 +8,7 @@
 namespace fabric {
 namespace {
 
-// Microseconds. sd-event's default of 250 ms would delay HTTP's answers: libmicrohttpd asks for a time-out of zero.
+// Microseconds. sd-event's default of 250 ms would delay HTTP responses: libmicrohttpd sets time-outs of zero.
 constexpr uint64_t kAccuracy = 1000;
 
 int call(void* function) {
@@ -16,7 +16,7 @@ int call(void* function) {
   return 0;
 }
 
-Result<void> checked(int result) {
+Result<void> as_result(int result) {
   if (result < 0) return error(-result, "event loop");
   return {};
 }
@@ -33,12 +33,12 @@ void block_signals() {
 
 Result<EventLoop> open_event_loop() {
   sd_event* created = nullptr;
-  auto done = checked(::sd_event_new(&created));
+  auto done = as_result(::sd_event_new(&created));
   EventLoop loop(created);
-  // Without a handler these end the loop.
+  // Signals without a handler end the loop.
   for (const int signal : {SIGTERM, SIGINT})
-    if (done) done = checked(::sd_event_add_signal(created, nullptr, signal, nullptr, nullptr));
-  if (done) done = checked(::sd_event_set_watchdog(created, 1));
+    if (done) done = as_result(::sd_event_add_signal(created, nullptr, signal, nullptr, nullptr));
+  if (done) done = as_result(::sd_event_set_watchdog(created, 1));
   if (!done) return done.error();
   return loop;
 }
@@ -49,7 +49,7 @@ Result<void> EventSource::on_readable(sd_event* loop, int fd, Function run) {
   sd_event_source* source = nullptr;
   const int result = ::sd_event_add_io(loop, &source, fd, EPOLLIN, handler, &run_);
   source_.reset(source);
-  return checked(result);
+  return as_result(result);
 }
 
 Result<void> EventSource::on_signal(sd_event* loop, int number, Function run) {
@@ -58,7 +58,7 @@ Result<void> EventSource::on_signal(sd_event* loop, int number, Function run) {
   sd_event_source* source = nullptr;
   const int result = ::sd_event_add_signal(loop, &source, number, handler, &run_);
   source_.reset(source);
-  return checked(result);
+  return as_result(result);
 }
 
 Result<void> EventSource::on_time(sd_event* loop, clockid_t clock, Function run) {
@@ -68,7 +68,7 @@ Result<void> EventSource::on_time(sd_event* loop, clockid_t clock, Function run)
   const int result = ::sd_event_add_time(loop, &source, clock, UINT64_MAX, kAccuracy, handler, &run_);
   source_.reset(source);
   off();
-  return checked(result);
+  return as_result(result);
 }
 
 void EventSource::after(std::chrono::microseconds wait) {

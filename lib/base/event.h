@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sd-event(3) with functions of any kind as callbacks, and sources that end with their owner.
+// sd-event(3) with any function object as callback, and with sources that end with their owner.
 #pragma once
 
 #include <systemd/sd-event.h>
@@ -17,12 +17,12 @@ struct EventUnref {
   void operator()(sd_event_source* source) const { ::sd_event_source_disable_unref(source); }
 };
 
-// SIGTERM, SIGINT and SIGHUP are left to the loop; SIGPIPE is ignored. To be called first: threads inherit the mask,
-// and a SIGHUP during the start must not end the process.
+// Leaves SIGTERM, SIGINT and SIGHUP to the loop, and ignores SIGPIPE. Call it first: threads inherit the mask, and a
+// SIGHUP during the start must not end the process.
 void block_signals();
 
 using EventLoop = std::unique_ptr<sd_event, EventUnref>;
-// After block_signals(). SIGTERM and SIGINT end it; systemd's watchdog is served.
+// Opens a loop that SIGTERM and SIGINT end, and that serves systemd's watchdog. Call it after block_signals().
 Result<EventLoop> open_event_loop();
 
 class EventSource {
@@ -36,10 +36,11 @@ class EventSource {
   // `run` must not destroy the source.
   Result<void> on_readable(sd_event* loop, int fd, Function run);
   Result<void> on_signal(sd_event* loop, int number, Function run);
-  // A timer, off at first.
+  // A timer that is off at first.
   Result<void> on_time(sd_event* loop, clockid_t clock, Function run);
 
-  // A timer runs once, a millisecond late at most: so long after the loop's present time, or when its clock shows this.
+  // The timer runs once, at most a millisecond late: after this time from the loop's present time, or at this time of
+  // its clock.
   void after(std::chrono::microseconds wait);
   void at(std::chrono::microseconds time);
   void off();

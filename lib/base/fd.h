@@ -35,13 +35,13 @@ class Fd {
   int fd_ = -1;
 };
 
-// All that there is to read, from the present place on; EFBIG: more than `most`. Its errors have no words.
+// Reads from the present position to the end. EFBIG if that is more than `most` bytes. An Error has only a code.
 Result<std::string> read_all(int fd, size_t most);
-// False, and errno: not all could be written.
+// Returns false, with errno set, if not all could be written.
 bool write_all(int fd, std::string_view text);
 
-// pread(2) from the start. Not glibc's, which in a program of threads prepares each call for the thread's being
-// cancelled: a tenth of reading a file that is in memory.
+// pread(2) from the start of the file. Bypasses glibc, which in a program with threads prepares each call for the
+// cancellation of the thread: a tenth of the time that it takes to read a file in memory.
 inline ssize_t read_from_start(int fd, void* into, size_t size) {
   return ::syscall(SYS_pread64, fd, into, size, off_t{0});
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that are whole at every instant.
+// Replaces files atomically.
 #pragma once
 
 #include <optional>
@@ -10,14 +10,14 @@
 
 namespace fabric {
 
-// The directory of `path` below `directory`, made (mode 0755) where it is missing.
+// Opens the directory of `path` below `directory`. Creates missing directories with mode 0755.
 Result<Fd> make_directory_of(const std::string& directory, const std::string& path);
 
-// Writes the text to a new file beside `path` (mode 0644), fsyncs it, renames it into place, fsyncs the directory: a
-// reader, or a start after a crash, sees the old or the new file, never a part.
+// Writes the text to a new file beside `path` (mode 0644), fsyncs it, renames it into place and fsyncs the directory: a
+// reader, or a start after a crash, sees the whole old or the whole new file.
 Result<void> replace_file(const std::string& directory, const std::string& path, std::string_view text);
 
-// What `parse` makes of the text and name of a file; nullopt: it is missing.
+// Calls `parse` with the text and name of a file. nullopt: the file is missing.
 template <class Parse>
 auto parse_file(const Result<std::string>& text, const std::string& path, Parse&& parse)
     -> Result<std::optional<std::decay_t<decltype(*parse(*text, path))>>> {
@@ -29,12 +29,12 @@ auto parse_file(const Result<std::string>& text, const std::string& path, Parse&
   return std::optional(std::move(*parsed));
 }
 
-// ESTALE: a file that was written `age` seconds ago, which is too long.
+// ESTALE, for a file that was written `age` seconds ago, which is too long.
 inline Error stale(const std::string& name, double age, const std::string& why) {
   return error(ESTALE, name + ": written " + std::to_string(static_cast<int64_t>(age)) + " s ago: " + why);
 }
 
-// Durably; one that is missing is no error.
+// Removes the file and syncs the directory. A missing file is not an error.
 Result<void> remove_file(const std::string& directory, const std::string& path);
 
 }  // namespace fabric

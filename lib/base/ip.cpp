@@ -8,16 +8,21 @@
 #include "base/parse.h"
 
 namespace fabric {
+namespace {
+
+int family_of(const Ip& ip) { return ip.v6 ? AF_INET6 : AF_INET; }
+
+}  // namespace
 
 std::string to_text(const Ip& ip) {
   char text[INET6_ADDRSTRLEN] = "";
-  ::inet_ntop(ip.v6 ? AF_INET6 : AF_INET, ip.bytes.data(), text, sizeof text);
+  ::inet_ntop(family_of(ip), ip.bytes.data(), text, sizeof text);
   return text;
 }
 
 std::optional<Ip> parse_ip(const std::string& text) {
   Ip ip{text.find(':') != std::string::npos, {}};
-  if (::inet_pton(ip.v6 ? AF_INET6 : AF_INET, text.c_str(), ip.bytes.data()) != 1) return std::nullopt;
+  if (::inet_pton(family_of(ip), text.c_str(), ip.bytes.data()) != 1) return std::nullopt;
   return ip;
 }
 

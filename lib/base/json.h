@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON by nlohmann-json: an absent value is null, text is always valid UTF-8. And the form of the programs' own files:
-// one object, written by to_json() and read by from_json() of its type.
+// JSON by nlohmann-json: an absent value is null, and text is always valid UTF-8. Also the format of our own files: one
+// object, written by to_json() and read by from_json() of its type.
 #pragma once
 
 #include <concepts>
@@ -29,7 +29,7 @@ struct nlohmann::adl_serializer<std::optional<T>> {
   }
 };
 
-// The library cuts a number that does not fit.
+// The library truncates a number that does not fit; this serializer rejects it.
 template <class T>
 requires(std::integral<T> && !std::same_as<T, bool>) struct nlohmann::adl_serializer<T> {
   template <class AnyJson>
@@ -68,24 +68,27 @@ extern template class nlohmann::basic_json<nlohmann::ordered_map>;
 
 namespace fabric {
 
-// Indented by two spaces, with a newline at the end. Bytes that are not UTF-8 become U+FFFD.
+// JSON text indented by two spaces, with a newline at the end. Bytes that are not UTF-8 become U+FFFD.
 std::string json_text(const Json& json);
-// On one line, likewise.
+// json_text() on one line.
 std::string json_line(const Json& json);
 
-// A file of ours: "format" before the members, on one line, without members that are null. `jq . FILE` folds it.
+// The text of one of our files: "format" and the members, on one line, without null members. `jq . FILE` prints it
+// indented.
 std::string state_text(Json members);
-// The same back, also if another program wrote it: at most 1 MiB, a few levels and a few thousand members of an object;
-// text by clean_text(), and no key that it would change. An Error has code EBADMSG and names the file and the place.
+// The inverse of state_text(). Does not trust the writer: limits size (1 MiB), levels and members of an object, applies
+// clean_text() to text, and rejects keys that clean_text() would change. An Error has code EBADMSG and names the file
+// and the place.
 Result<Json> parse_state(std::string_view text, const std::string& name);
 
-// Text of several lines as an array, since parse_state() keeps no line break. Empty: null.
+// Text of several lines as an array, because parse_state() keeps no line breaks. Null if the text is empty.
 Json lines_json(std::string_view text);
 
-// What the exception of a from_json() says, without the library's number.
+// The Error for an exception of from_json(), without the library's own error number.
 Error unreadable_state(const std::string& name, const std::exception& fault);
 
-// An object's member for from_json(); one that is absent or null keeps its value. An exception names the member.
+// Reads a member of an object, for from_json(). Leaves `out` unchanged if the member is absent or null. An exception
+// names the member.
 template <class T>
 void read_member(const Json& object, const char* name, T& out) {
   if (!object.is_object()) throw std::runtime_error("expected an object");
@@ -98,7 +101,7 @@ void read_member(const Json& object, const char* name, T& out) {
   }
 }
 
-// The same of a member that must be there.
+// read_member(), but throws if the member is absent or null.
 template <class T>
 void read_required(const Json& object, const char* name, T& out) {
   const auto found = object.find(name);
@@ -106,7 +109,7 @@ void read_required(const Json& object, const char* name, T& out) {
   read_member(object, name, out);
 }
 
-// The same of a number from `least` to `most`.
+// read_member() of a number; throws if it is not from `least` to `most`.
 template <class T>
 void read_number(const Json& object, const char* name, T& out, T least, T most) {
   std::optional<T> value;
@@ -116,7 +119,7 @@ void read_number(const Json& object, const char* name, T& out, T least, T most) 
   out = *value;
 }
 
-// A whole file, by parse_state() and from_json().
+// Reads a whole file, by parse_state() and from_json().
 template <class T>
 Result<T> read_state(std::string_view text, const std::string& name) {
   const auto json = parse_state(text, name);

@@ -12,8 +12,6 @@ namespace {
 
 constexpr std::string_view kSpaces = " \t\n\r\v\f";
 
-bool is_space(char c) { return kSpaces.find(c) != std::string_view::npos; }
-
 std::string_view digits_at(std::string_view text, size_t at) {
   size_t end = at;
   while (end < text.size() && is_digit(text[end])) ++end;
@@ -28,19 +26,11 @@ std::string_view without_zeros(std::string_view digits) {
 struct CodeRange {
   uint32_t first, last;
 };
-// Unicode 15, general categories Cc, Cf, Zl and Zp, as far as they are of living scripts.
-constexpr CodeRange kNotShown[] = {{0, 0x1f},        {0x7f, 0x9f},      {0xad, 0xad},     {0x600, 0x605},
-                                   {0x61c, 0x61c},   {0x6dd, 0x6dd},    {0x70f, 0x70f},   {0x180e, 0x180e},
-                                   {0x200b, 0x200f}, {0x2028, 0x202e},  {0x2060, 0x206f}, {0xfeff, 0xfeff},
-                                   {0xfff9, 0xfffb}, {0xe0000, 0xe007f}};
-
-uint32_t code_point(std::string_view bytes) {
-  const auto byte = [&](size_t i) { return static_cast<uint32_t>(static_cast<unsigned char>(bytes[i])); };
-  if (bytes.size() == 1) return byte(0);
-  uint32_t code = byte(0) & (0x7fU >> bytes.size());
-  for (size_t i = 1; i < bytes.size(); ++i) code = code << 6 | (byte(i) & 0x3f);
-  return code;
-}
+// Unicode 15, general categories Cc, Cf, Zl and Zp, without historic scripts.
+constexpr CodeRange kInvisible[] = {{0, 0x1f},        {0x7f, 0x9f},      {0xad, 0xad},     {0x600, 0x605},
+                                    {0x61c, 0x61c},   {0x6dd, 0x6dd},    {0x70f, 0x70f},   {0x180e, 0x180e},
+                                    {0x200b, 0x200f}, {0x2028, 0x202e},  {0x2060, 0x206f}, {0xfeff, 0xfeff},
+                                    {0xfff9, 0xfffb}, {0xe0000, 0xe007f}};
 
 }  // namespace
 
@@ -134,8 +124,10 @@ size_t utf8_length(std::string_view text, size_t at) {
 size_t shown_length(std::string_view text, size_t at) {
   const size_t length = utf8_length(text, at);
   if (length == 0) return 0;
-  const uint32_t code = code_point(text.substr(at, length));
-  for (const CodeRange& range : kNotShown)
+  uint32_t code = static_cast<unsigned char>(text[at]);
+  if (length > 1) code &= 0x7fU >> length;
+  for (size_t i = 1; i < length; ++i) code = code << 6 | (static_cast<unsigned char>(text[at + i]) & 0x3fU);
+  for (const CodeRange& range : kInvisible)
     if (code >= range.first && code <= range.last) return 0;
   return length;
 }
@@ -145,14 +137,14 @@ std::string clean_text(std::string_view text, Breaks breaks) {
   out.reserve(text.size());
   for (size_t at = 0; at < text.size();) {
     const char c = text[at];
-    const bool is_plain = c >= ' ' && c <= '~';
-    const size_t shown = is_plain ? 1 : shown_length(text, at);
+    size_t shown = 1;
+    if (c < ' ' || c > '~') shown = shown_length(text, at);
     if (shown > 0) {
       out += text.substr(at, shown);
       at += shown;
       continue;
     }
-    if (!is_space(c)) out += '?';
+    if (kSpaces.find(c) == std::string_view::npos) out += '?';
     else if (breaks == Breaks::keep) out += c;
     else out += ' ';
     at += std::max<size_t>(1, utf8_length(text, at));
@@ -178,7 +170,7 @@ bool natural_less(std::string_view a, std::string_view b) {
     }
   }
   if (a.size() - i != b.size() - j) return a.size() - i < b.size() - j;
-  return a < b;  // "eth01" and "eth1": still a strict order
+  return a < b;  // a strict order also for "eth01" and "eth1"
 }
 
 std::string escape_xml(std::string_view text) {
@@ -208,7 +200,8 @@ size_t edit_distance(std::string_view a, std::string_view b) {
         cost[i][j] = i + j;
         continue;
       }
-      size_t substitute = cost[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      size_t substitute = cost[i - 1][j - 1];
+      if (a[i - 1] != b[j - 1]) ++substitute;
       cost[i][j] = std::min({cost[i - 1][j] + 1, cost[i][j - 1] + 1, substitute});
       bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
       if (swapped) cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text to numbers and words, the whole text or nothing; lists to text.
+// Text to numbers and words, and lists to text.
 #pragma once
 
 #include <charconv>
@@ -13,21 +13,23 @@
 
 namespace fabric {
 
-// ASCII letters alone.
+// Convert ASCII letters only.
 std::string lower(std::string_view text);
 std::string upper(std::string_view text);
 
 constexpr bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
 
-// Without leading and trailing white space.
+// The text without leading and trailing white space.
 std::string_view trim(std::string_view text);
 
-// Empty parts are kept.
+// The parts between separators, also empty ones.
 std::vector<std::string_view> split(std::string_view text, char separator);
 
+// The parts between white space.
 std::vector<std::string_view> words(std::string_view text);
 
-// The number that is the whole of `text` after trimming, or nothing ("12x", "", "-1" for unsigned, overflow).
+// The number in `text`. nullopt unless the whole text is one, except white space around it: not "12x", "", "-1" if
+// unsigned, or a number that overflows.
 template <std::integral T>
 std::optional<T> parse_number(std::string_view text, int base = 10) {
   text = trim(text);
@@ -39,12 +41,13 @@ std::optional<T> parse_number(std::string_view text, int base = 10) {
   return value;
 }
 
+// A finite number, by the same rules.
 std::optional<double> parse_double(std::string_view text);
 
 // Two hexadecimal digits for each byte: "00:1c:73".
 std::string hex_digits(std::string_view bytes, std::string_view separator = {});
 
-// Shell-style pattern match (*, ?, [..]) as fnmatch(3) does it.
+// Matches a shell pattern (*, ?, [..]) by fnmatch(3).
 bool glob_match(const std::string& pattern, const std::string& text);
 bool matches_any(std::span<const std::string> globs, std::string_view text);
 
@@ -53,45 +56,47 @@ inline std::string base_name(std::string_view path) { return std::string(path.su
 // Length of the well-formed UTF-8 sequence at `at` (RFC 3629), 0 if there is none.
 size_t utf8_length(std::string_view text, size_t at);
 
-// Length of the character at `at` if a terminal, a journal and a label can show it as it is. 0: a control character,
-// one that has no width or changes the direction of writing (Unicode's Cf, Zl, Zp), or not UTF-8.
+// Length of the character at `at` if terminals, the journal and labels can show it. 0: a control character, a character
+// that has no width or changes the direction of writing (Unicode's Cf, Zl, Zp), or not UTF-8.
 size_t shown_length(std::string_view text, size_t at);
 
 enum class Breaks : uint8_t { replace, keep };
-// Text of others, before anything is composed of it: "?" for each character that cannot be shown. Line breaks and tabs
-// become blanks, unless they are kept.
+// Text from outside, made safe to show: "?" replaces each character that cannot be shown. A blank replaces a line break
+// or tab, unless these are kept.
 std::string clean_text(std::string_view text, Breaks breaks = Breaks::replace);
 
 // Natural order: "mlx5_2" before "mlx5_10", "eth9" before "eth10".
 bool natural_less(std::string_view a, std::string_view b);
 
-// Any text as content or double-quoted attribute of XML or HTML: by clean_text(), with line breaks kept.
+// Any text as content or double-quoted attribute of XML or HTML. Applies clean_text(), but keeps line breaks.
 std::string escape_xml(std::string_view text);
 
-// Insertions, deletions, substitutions and swaps of neighbors that make one of the other (Damerau-Levenshtein, optimal
-// string alignment).
+// The number of insertions, deletions, substitutions and swaps of neighbors that turn one text into the other
+// (Damerau-Levenshtein, optimal string alignment).
 size_t edit_distance(std::string_view a, std::string_view b);
 
 // The first `length` characters, with "…" if there are more.
 std::string shortened(const std::string& text, size_t length);
 
-// FNV-1a, 64 bits: a mark of change, no protection.
+// FNV-1a, 64 bits: detects changes, but does not protect against forgery.
 uint64_t fnv1a(std::string_view text);
 
 // Seconds since 1970 as "2026-11-21T14:30:00Z" (RFC 3339).
 std::string time_text(int64_t wall);
 
-// "a", then "a, b".
+// Appends the item, after a separator unless the list is empty: "a", then "a, b".
 inline void append_item(std::string& list, std::string_view item, std::string_view separator = ", ") {
-  list.append(list.empty() ? "" : separator).append(item);
+  if (!list.empty()) list.append(separator);
+  list.append(item);
 }
 
-// Every element of the list, or what `text` makes of it.
+// The texts of all elements, by `text` if given.
 template <class List, class Text>
 std::string joined(const List& list, std::string_view separator, Text&& text) {
   std::string out;
   for (bool first = true; const auto& element : list) {
-    out.append(first ? "" : separator).append(text(element));
+    if (!first) out.append(separator);
+    out.append(text(element));
     first = false;
   }
   return out;
@@ -101,7 +106,8 @@ std::string joined(const List& list, std::string_view separator = ", ") {
   return joined(list, separator, [](std::string_view element) { return element; });
 }
 
-// A word in brackets is the chosen one: "none [integrity] confidentiality"; the whole line without brackets.
+// The word in brackets, which the kernel uses to mark the chosen one: "none [integrity] confidentiality". The whole
+// line if it has no brackets.
 std::string chosen_word(std::string_view line);
 
 }  // namespace fabric

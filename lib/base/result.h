@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Run-time failure as a value. Neither tl::expected nor g++ 12's std::expected warns when a result
-// is dropped; an ignored write error is the worst fault of a settings agent.
+// Run-time failure as a value. Neither tl::expected nor g++ 12's std::expected warns about a dropped result, and an
+// ignored write error is the worst fault of a settings agent.
 #pragma once
 
 #include <cerrno>
@@ -12,25 +12,25 @@
 
 namespace fabric {
 
-// What failed. `code` is a positive errno, or 0 where no errno fits (a parse error, say);
-// `what` names the subject and the act: "mlx5_0/1: set pfc", "/etc/fabric-agent/config.toml:12:3: ...".
+// A failure. `code` is a positive errno, or 0 if none fits (a parse error, for example). `what` names the subject and
+// the action: "mlx5_0/1: set pfc", "/etc/fabric-agent/config.toml:12:3: ...".
 struct Error {
   int code = 0;
   std::string what;
 
-  // "what: No such device (ENODEV)", or just `what` when there is no errno.
+  // "what: No such device (ENODEV)", or only `what` if there is no errno.
   [[nodiscard]] std::string text() const;
 
   bool operator==(const Error&) const = default;
 };
 
-// Symbolic errno, "EOPNOTSUPP"; "errno 4711" when unknown.
+// The name of the errno, "EOPNOTSUPP"; "errno 4711" if it is unknown.
 std::string errno_name(int code);
 
 inline Error error(int code, std::string what) { return Error{code, std::move(what)}; }
 
-// A value or an Error; Result<void>: success or an Error. Look before you take: value() on an error is a programming
-// fault (terminates).
+// A value or an Error; Result<void>: success or an Error. Check ok() before value(): value() of an Error terminates the
+// program.
 template <class T>
 class [[nodiscard]] Result {
   using Value = std::conditional_t<std::is_void_v<T>, std::monostate, T>;

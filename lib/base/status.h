@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How bad a finding, or a setting that differs, is.
+// The severity of a finding, or of a setting that differs.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace fabric {
 
-// Of a finding. The numbers are the exit statuses of monitoring plugins.
+// The numbers are the exit statuses of monitoring plugins.
 enum class Status : uint8_t { ok = 0, warning = 1, critical = 2, unknown = 3 };
 template <>
 inline constexpr std::string_view kEnumWords<Status>[] { "ok", "warning", "critical", "unknown" };

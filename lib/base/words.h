@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of an enum whose values count from 0: after it,
+// The words of an enum whose values count from 0. Write after the enum:
 //   template <>
 //   inline constexpr std::string_view kEnumWords<Mode>[]{"audit", "enforce"};
 #pragma once
@@ -16,14 +16,15 @@ inline constexpr std::nullptr_t kEnumWords = nullptr;
 template <class Enum>
 concept HasWords = !std::is_null_pointer_v<std::remove_const_t<decltype(kEnumWords<Enum>)>>;
 
-// "unknown" if it is none of the values.
+// The word of the value; "unknown" if it is not one of the enum's values.
 template <HasWords Enum>
 constexpr std::string_view to_text(Enum value) {
   const auto index = static_cast<size_t>(value);
-  return index < std::size(kEnumWords<Enum>) ? kEnumWords<Enum>[index] : "unknown";
+  if (index >= std::size(kEnumWords<Enum>)) return "unknown";
+  return kEnumWords<Enum>[index];
 }
 
-// Every value, in its order.
+// All values, in their order.
 template <HasWords Enum>
 inline constexpr auto kValues = [] {
   std::array<Enum, std::size(kEnumWords<Enum>)> all{};

@@ -23,55 +23,33 @@ namespace fabric {
 namespace confirm {
 namespace {
 
-void guard(const std::string& directory, const std::string& id, const std::function<bool()>& act) {
-  for (;; std::this_thread::sleep_for(std::chrono::seconds(1))) {
-    const auto root = Root::open(directory);
-    const auto record = load(directory);
-    if (!root && root.error().code == ENOENT) return;  // a captured tree that was deleted
-    if (!root || !record) continue;                    // repaired meanwhile, or not repairable
-    if (!*record || (*record)->id != id || !is_pending(**record)) return;
-    if (is_due(**record, this_moment(*root)) && act()) return;
-  }
-}
+// A card that has not come back for this long is dead or was taken out: the settings of the others must not wait for
+// it.
+constexpr std::chrono::minutes kAbsencePatience{10};
 
-// A card that has not come back for so long is dead or was taken out: the settings of the others must not wait for it.
-constexpr std::chrono::minutes kForGone{10};
-
-// Since the deadline or, after a reboot, since the boot.
-std::chrono::milliseconds overdue(const Record& record, const Moment& now) {
-  const uint64_t since = record.boot_id == now.boot_id ? record.deadline : 0;
-  return std::chrono::milliseconds(now.milliseconds - std::min(since, now.milliseconds));
-}
-
-void forget_absent(Record& record, const std::vector<Port>& ports, Changes& changes) {
-  for (Change& change : qos::restore_of_absent(record.before, ports)) {
-    change.outcome = Outcome::refused;
-    change.code = ENODEV;
-    change.detail = "the card has been gone for 10 minutes";
-    changes.push_back(std::move(change));
-  }
-  for (const auto& entry : state::absent_originals(record.before, ports)) record.before.erase(entry);
-}
-
-// Nothing of the starter's stays open, its lock least of all, but the pipe.
-void leave(int pipe) {
+// The process of start_guard(); writes one byte to `ready` when it is detached from its starter.
+[[noreturn]] void guard(int ready, const std::string& directory, const std::string& id,
+                        const std::function<void()>& detach, const std::function<bool()>& act) {
   ::setsid();
   for (int signal : {SIGHUP, SIGPIPE, SIGINT}) ::signal(signal, SIG_IGN);
+  // Closes every file of the starter, above all its lock, except the pipe.
   const int nothing = ::open("/dev/null", O_RDWR);
   for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(nothing, fd);
-  ::dup2(pipe, 3);
+  ::dup2(ready, 3);
   ::closefrom(4);
   (void)!::chdir("/");
-}
-
-[[noreturn]] void child(int pipe, const std::string& directory, const std::string& id,
-                        const std::function<void()>& detach, const std::function<bool()>& act) {
-  leave(pipe);
-  if (::fork() != 0) ::_exit(0);  // so that the starter has no child to wait for
+  if (::fork() != 0) ::_exit(0);  // the starter waits for the parent alone: the guard is not its child
   if (detach) detach();
   (void)!::write(3, "r", 1);
   ::close(3);
-  guard(directory, id, act);
+  for (;; std::this_thread::sleep_for(std::chrono::seconds(1))) {
+    const auto root = Root::open(directory);
+    const auto record = load(directory);
+    if (!root && root.error().code == ENOENT) break;  // a captured tree that was deleted
+    if (!root || !record) continue;                   // the operator may still repair the record
+    if (!*record || (*record)->id != id || !is_pending(**record)) break;
+    if (is_due(**record, this_moment(*root)) && act()) break;
+  }
   ::_exit(0);
 }
 
@@ -159,7 +137,7 @@ Keys keys_changed(const Port& port, const Qos& want, const Qos& before) {
   const Driver& driver = driver_for(port.kernel_driver);
   Keys keys = keys_of(want);
   Qos now = before;
-  // There and back: a write can overwrite other settings on either way.
+  // Applies `want` and then `before`: a write can overwrite other settings in either direction.
   for (const Qos* to : {&want, &before})
     for (const SettingId id : driver.order) {
       const Setting& setting = setting_of(id);
@@ -173,8 +151,8 @@ Keys keys_changed(const Port& port, const Qos& want, const Qos& before) {
 
 void remember(Record& record, const Port& port, const Qos& before, const Keys& keys) {
   Qos& original = record.before[state::port_key(port)];
-  const Keys own =
-      keys & qos::own_keys(port);  // a bond shares its entry with a member: settings of neither would stay in it
+  // A bond shares its entry with a member: a setting that is not the port's own would stay in the entry.
+  const Keys own = keys & qos::own_keys(port);
   for (size_t i = 0; i < kSettingCount; ++i)
     if (own[i] && !has_value(kSettings[i], original)) copy_value(kSettings[i], before, original);
 }
@@ -182,20 +160,31 @@ void remember(Record& record, const Port& port, const Qos& before, const Keys& k
 Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, const Moment& now,
                const qos::UseCheck& in_use) {
   Changes all;
-  // Who could not wait for the window on the way there need not on the way back.
+  // An apply that did not wait for the maintenance window is reverted without waiting for it.
   const qos::Terms terms{.in_use = in_use, .disruptive = record.disruptive, .window = qos::Maintenance::open};
-  const bool given_up = overdue(record, now) >= kForGone;
+  // Overdue since the deadline or, after a reboot, since the boot.
+  const uint64_t due = record.boot_id == now.boot_id ? record.deadline : 0;
+  const std::chrono::milliseconds overdue(now.milliseconds - std::min(due, now.milliseconds));
+  const bool absent_given_up = overdue >= kAbsencePatience;
   for (Port& port : ports) {
     auto entry = state::find_original(record.before, port);
     if (entry == record.before.end()) continue;
     const Changes changes = qos::write_back(kernel, port, entry->second, terms);
     all.insert(all.end(), changes.begin(), changes.end());
-    bool again = contains(changes, Outcome::pending, &Change::outcome);
-    if (!given_up) again = std::ranges::any_of(changes, is_left_to_do);
-    if (!again) state::forget(record.before, port, qos::own_keys(port));
+    bool retry = contains(changes, Outcome::pending, &Change::outcome);
+    if (!absent_given_up) retry = std::ranges::any_of(changes, is_left_to_do);
+    if (!retry) state::forget(record.before, port, qos::own_keys(port));
   }
-  if (given_up) forget_absent(record, ports, all);
-  // The host's settings have nothing to wait for.
+  if (absent_given_up) {
+    for (Change& change : qos::restore_of_absent(record.before, ports)) {
+      change.outcome = Outcome::refused;
+      change.code = ENODEV;
+      change.detail = "the card has been gone for 10 minutes";
+      all.push_back(std::move(change));
+    }
+    for (const auto& entry : state::absent_originals(record.before, ports)) record.before.erase(entry);
+  }
+  // The settings of the host never have to wait.
   const Changes host = qos::reconcile_sysctl(kernel.root, std::exchange(record.sysctl, {}), {});
   all.insert(all.end(), host.begin(), host.end());
   if (record.before.empty()) record.reverted = time_text(std::time(nullptr));
@@ -204,10 +193,13 @@ Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, const M
 
 Result<Changes> lapse(const std::string& directory, Kernel& kernel, std::vector<Port>& ports, Record& record,
                       const qos::UseCheck& in_use) {
-  const bool is_empty = record.before.empty() && record.sysctl.empty();
+  const bool is_empty = record.before.empty() && record.sysctl.empty();  // before revert() removes restored settings
   Changes changes = revert(kernel, ports, record, this_moment(kernel.root), in_use);
-  const auto done = is_empty ? remove(directory) : save(directory, record);
-  if (!done) return done.error();
+  if (is_empty) {
+    if (auto removed = remove(directory); !removed) return removed.error();
+  } else if (auto saved = save(directory, record); !saved) {
+    return saved.error();
+  }
   return changes;
 }
 
@@ -217,13 +209,13 @@ Result<void> start_guard(const std::string& directory, const std::string& id, co
   if (::pipe2(ends, O_CLOEXEC) != 0) return error(errno, "the guard of apply --confirm: pipe");
   const pid_t first = ::fork();
   if (first < 0) return error(errno, "the guard of apply --confirm: fork");
-  if (first == 0) child(ends[1], directory, id, detach, act);
+  if (first == 0) guard(ends[1], directory, id, detach, act);
   ::close(ends[1]);
   ::waitpid(first, nullptr, 0);
   char ready = 0;
-  const bool stands = ::read(ends[0], &ready, 1) == 1;
+  const bool is_ready = ::read(ends[0], &ready, 1) == 1;
   ::close(ends[0]);
-  if (!stands) return error(ESRCH, "the guard of apply --confirm ended at once");
+  if (!is_ready) return error(ESRCH, "the guard of apply --confirm ended at once");
   return {};
 }
 

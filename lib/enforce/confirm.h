@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `apply --confirm`: the previous settings are restored unless the operator confirms in time. One file records it, so
-// that any of these can do it at the deadline: the guard process, agentd, or the next start of agentd after a reboot.
+// `apply --confirm`: the previous settings are restored unless the operator confirms in time. The apply is recorded in
+// one file. At the deadline the guard process, agentd, or agentd's first start after a reboot restores them.
 #pragma once
 
 #include "enforce/reconcile.h"
@@ -13,32 +13,32 @@ namespace fabric::confirm {
 inline constexpr const char* kFile = "var/lib/fabric-agent/confirm.json";
 
 struct Record {
-  std::string id;                            // of this apply
-  std::string boot_id;                       // of the kernel on which it ran: after a reboot it is overdue
+  std::string id;                            // identifies this apply
+  std::string boot_id;                       // of the boot in which it ran: after a reboot it is overdue
   uint64_t deadline = 0;                     // milliseconds of CLOCK_BOOTTIME, which goes on while the machine sleeps
   std::string until;                         // the deadline for people, RFC 3339
   std::string policy;                        // digest() of the policy that was applied
-  Disruptive disruptive = Disruptive::idle;  // the way back may stop traffic, as the way there
-  std::string reverted;                      // when it lapsed, RFC 3339; empty: it still awaits confirmation
-  state::Originals before;                   // the previous settings that are not restored yet
-  qos::SysctlValues sysctl;                  // the same of the host's
+  Disruptive disruptive = Disruptive::idle;  // when a restore may stop traffic, as for the apply
+  std::string reverted;                      // when it was reverted, RFC 3339; empty: it still awaits confirmation
+  state::Originals before;                   // the previous settings of ports that are not restored yet
+  qos::SysctlValues sysctl;                  // the previous settings of the host that are not restored yet
 };
 
-// The kernel that runs and its clock.
+// The running boot and its clock.
 struct Moment {
   std::string boot_id;
   uint64_t milliseconds = 0;
 };
 Moment this_moment(const Root& root);
 bool is_pending(const Record& record);
-// Pending, and the time is over.
+// True if the apply still awaits confirmation and its deadline has passed.
 bool is_due(const Record& record, const Moment& now);
 
-// A record for an apply that begins now.
+// A record for an apply that begins now, with a deadline `patience` from now.
 Record begin(const Moment& now, std::chrono::seconds patience, const Policy& policy, std::string policy_digest);
-// Resets the deadline: `patience` from now.
+// Sets the deadline to `patience` from now.
 void set_deadline(Record& record, const Moment& now, std::chrono::seconds patience);
-// Short, and another one when the text is another.
+// A short digest (FNV-1a, 16 hexadecimal digits) to notice that a text has changed.
 std::string digest(std::string_view text);
 
 std::string record_text(const Record& record);
@@ -48,24 +48,24 @@ Result<std::optional<Record>> load(const std::string& directory);
 Result<void> save(const std::string& directory, const Record& record);
 Result<void> remove(const std::string& directory);
 
-// The settings that writing `want` changes: those, and what the driver overwrites with them (ice: ETS with the first
-// DSCP).
+// The settings that writing `want` changes: its own, and those that the driver overwrites as a side effect (ice: ETS
+// with the first DSCP).
 Keys keys_changed(const Port& port, const Qos& want, const Qos& before);
-// Adds the current values of `keys`; to be saved before the port is written.
+// Adds the values of `keys` in `before` to the record. Save the record before writing the port.
 void remember(Record& record, const Port& port, const Qos& before, const Keys& keys);
-// Restores the previous settings. Ports that are done leave record.before; those that are busy stay, to be tried again,
-// and so do, until ten minutes after the deadline or the boot, those that are gone. Settings that the driver refuses
-// are reported and dropped. `reverted` is set when nothing is left.
+// Restores the previous settings. A restored port is removed from record.before. A busy port stays there and is tried
+// again; an absent port stays there until ten minutes after the deadline or the boot. Settings that the driver refuses
+// are reported and dropped. `reverted` is set when no port is left.
 Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, const Moment& now,
                const qos::UseCheck& in_use);
 
-// revert(), and the record says so on disk. If the apply wrote nothing, the record is removed.
+// Calls revert() and saves the record. If the apply wrote nothing, removes the record.
 Result<Changes> lapse(const std::string& directory, Kernel& kernel, std::vector<Port>& ports, Record& record,
                       const qos::UseCheck& in_use);
 
-// A process of its own session that outlives its starter: calls `act` once a second from the deadline on until it
-// answers true, and ends as soon as the record is gone, lapsed or another's. `detach` is called first in it (to leave
-// the starter's cgroup); when start_guard() returns, that is done.
+// Starts a process in a session of its own that outlives its starter. From the deadline on it calls `act` once a second
+// until `act` returns true. It ends as soon as the record is gone, was reverted, or belongs to another apply. It calls
+// `detach` first (to leave the starter's cgroup); start_guard() returns after that.
 Result<void> start_guard(const std::string& directory, const std::string& id, const std::function<void()>& detach,
                          const std::function<bool()>& act);
 

@@ -9,18 +9,16 @@ namespace {
 
 constexpr std::chrono::milliseconds kLongestHold{3'600'000}, kLongestQuiet{60'000}, kReportPause{10'000};
 
-std::chrono::milliseconds doubled(std::chrono::milliseconds time, unsigned times) {
-  while (times-- > 0 && time < kLongestHold) time *= 2;
-  return std::min(time, kLongestHold);
-}
-
 }  // namespace
 
 Drift::Transition Drift::observe(const Change& change, Instant now, bool written) {
   Track& track = ports_[change.port][change.key()];
   if (was_written(change)) return repaired(track, change, now);
   if (change.outcome == Outcome::refused || change.outcome == Outcome::ignored) {
-    track.retry = now + doubled(reread_, track.failures++);
+    std::chrono::milliseconds pause = reread_;
+    for (unsigned i = 0; i < track.failures && pause < kLongestHold; ++i) pause *= 2;
+    track.retry = now + std::min(pause, kLongestHold);
+    ++track.failures;
     return Transition::nothing;
   }
   if (is_done(change.outcome)) {
@@ -36,7 +34,8 @@ Drift::Transition Drift::repaired(Track& track, const Change& change, Instant no
   if (!std::exchange(track.was_in_sync, true)) return Transition::nothing;
   ++track.repairs;
   track.rounds.push_back(now);
-  // A writer without notification is found by the next re-read only: the link must not flap at each of them forever.
+  // Only the next re-read finds a write that the kernel does not announce. Without a longer window, every re-read would
+  // repair it and the link would flap each time, forever.
   auto window = rule_.window;
   if (change.disruptive) window = std::max(window, reread_ * rule_.rounds);
   while (now - track.rounds.front() > window) track.rounds.pop_front();
@@ -52,13 +51,15 @@ Drift::Transition Drift::watch_conflict(Track& track, const Change& change, Inst
     track.seen = change.from;
     track.seen_since = now;
   }
-  const bool as_wanted = change.outcome == Outcome::in_sync || change.from == change.to;
-  if (now - track.seen_since >= (as_wanted ? rule_.window : std::min(rule_.window, kLongestQuiet))) {
+  const bool in_sync = change.outcome == Outcome::in_sync || change.from == change.to;
+  auto quiet = rule_.window;
+  if (!in_sync) quiet = std::min(quiet, kLongestQuiet);
+  if (now - track.seen_since >= quiet) {
     track.conflict = false;
     track.rounds.clear();
     track.seen_since = now;
     // On probation: a single reversal within the window is the next conflict.
-    if (!as_wanted) track.rounds.assign(rule_.rounds - std::min(rule_.rounds, 2U), now);
+    if (!in_sync) track.rounds.assign(rule_.rounds - std::min(rule_.rounds, 2U), now);
     return Transition::conflict_over;
   }
   if (change.from == track.reported || now < track.report_next) return Transition::nothing;
@@ -72,17 +73,17 @@ const Drift::Track* Drift::find(const std::string& port, std::string_view key) c
   return keys == nullptr ? nullptr : find_in(*keys, key);
 }
 
-bool Drift::held(const std::string& port, std::string_view key, Instant now) const {
+bool Drift::is_held(const std::string& port, std::string_view key, Instant now) const {
   const Track* track = find(port, key);
   return track != nullptr && (track->conflict || (track->failures != 0 && now < track->retry));
 }
 
-bool Drift::in_conflict(const std::string& port, std::string_view key) const {
+bool Drift::is_in_conflict(const std::string& port, std::string_view key) const {
   const Track* track = find(port, key);
   return track != nullptr && track->conflict;
 }
 
-bool Drift::in_conflict(const std::string& port) const {
+bool Drift::is_in_conflict(const std::string& port) const {
   const auto* keys = find_in(ports_, port);
   return keys != nullptr && std::ranges::any_of(*keys, [](const auto& entry) { return entry.second.conflict; });
 }

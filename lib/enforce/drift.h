@@ -11,31 +11,32 @@ namespace fabric::qos {
 
 using Instant = std::chrono::steady_clock::time_point;
 
-// A write over a value that was in sync before is a repair. `rounds` repairs of one setting within `window` (where the
-// write is disruptive: within `rounds` re-read periods at least) are a conflict: the setting is held (not written)
-// until it has been in sync for a whole window, or no program has written it for a window (60 s at most). Then it is
-// written once more, and one more reversal is a conflict again: some writers only answer ours. A setting that the
-// driver refuses or ignores is held, too: for one re-read period, twice as long after each further failure, an hour at
-// most.
+// A write over a value that was in sync before is a repair. `rounds` repairs of one setting within `window` (if the
+// write is disruptive, within at least `rounds` re-read periods) are a conflict. The setting is then held, that is, not
+// written, until it has been in sync for a whole window, or until no program has written it for a window (60 s at
+// most). Then it is written once more, and a single further reversal is a conflict again, because some writers only
+// react to our writes. A setting that the driver refuses or ignores is held, too: for one re-read period, and twice as
+// long after each further failure, up to an hour.
 class Drift {
  public:
   Drift(ConflictRule rule, std::chrono::milliseconds reread) : rule_(rule), reread_(reread) {}
 
-  // conflict_moved: in conflict, and the value is another one than last reported; at most every ten seconds.
+  // conflict_moved: in conflict, and the value differs from the one last reported; at most every ten seconds.
   enum class Transition : uint8_t { nothing, repaired, conflict, conflict_moved, conflict_over };
-  // `written`: another process has written the setting since the last one, maybe to the same value, or still runs.
+  // `written`: since the last call another process has written the setting, maybe to the same value, or the process
+  // that was the writer still runs.
   Transition observe(const Change& change, Instant now, bool written = false);
 
   // True if the setting must not be written now.
-  [[nodiscard]] bool held(const std::string& port, std::string_view key, Instant now) const;
-  [[nodiscard]] bool in_conflict(const std::string& port, std::string_view key) const;
+  [[nodiscard]] bool is_held(const std::string& port, std::string_view key, Instant now) const;
+  [[nodiscard]] bool is_in_conflict(const std::string& port, std::string_view key) const;
   // True if any setting of the port is in conflict.
-  [[nodiscard]] bool in_conflict(const std::string& port) const;
+  [[nodiscard]] bool is_in_conflict(const std::string& port) const;
   [[nodiscard]] uint64_t repairs(const std::string& port, std::string_view key) const;
 
-  // The device was re-created (driver reload): its values are not drift. Repairs stay counted.
+  // The device was re-created (driver reload): its values are not drift. The number of repairs is kept.
   void restart(const std::string& port);
-  // A new policy.
+  // A new policy: forgets everything except the number of repairs.
   void clear(ConflictRule rule, std::chrono::milliseconds reread);
 
  private:
@@ -44,7 +45,7 @@ class Drift {
     uint64_t repairs = 0;
     std::deque<Instant> rounds;  // repairs within the window
     bool conflict = false;
-    std::string seen, reported;  // value while in conflict: the last one, and the last one reported
+    std::string seen, reported;  // while in conflict: the last value, and the last value that was reported
     Instant seen_since{}, report_next{};
     unsigned failures = 0;
     Instant retry{};

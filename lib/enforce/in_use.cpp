@@ -9,54 +9,52 @@
 namespace fabric::qos {
 namespace {
 
-// A virtual function or subfunction of the port's function (Documentation/ABI/testing/sysfs-bus-pci, auxiliary bus
-// devices below the function): its traffic goes by the same link.
-bool rides_on(const Root& root, const std::string& device, const std::string& function) {
-  if (function.empty()) return false;
+// True if `device` belongs to a virtual function or subfunction of the port's function `pci`
+// (Documentation/ABI/testing/sysfs-bus-pci; auxiliary bus devices below the function): its traffic uses the same link.
+bool is_function_of(const Root& root, const std::string& device, const std::string& pci) {
+  if (pci.empty()) return false;
   const std::string folder = std::string(infiniband::kClass) + "/" + device + "/device";
-  if (const auto physical = root.resolve(folder + "/physfn")) return physical->ends_with("/" + function);
+  if (const auto physical = root.resolve(folder + "/physfn")) return physical->ends_with("/" + pci);
   const auto place = root.resolve(folder);
-  return place && place->find("/" + function + "/") != std::string::npos;
+  return place && place->find("/" + pci + "/") != std::string::npos;
 }
 
-// Whose queue pairs RDMA netlink does not list: a guest has the function open (vfio_pci_core_enable() enables it), or
-// the RDMA device is in a container's network namespace, and its folder looks empty.
-bool is_used_elsewhere(const Root& root, const std::string& function) {
-  if (root.link_name(function + "/driver").find("vfio") != std::string::npos)
-    return root.number_in<uint32_t>(function + "/enable").value_or(1) > 0;
-  return root.exists(function + "/infiniband") && root.names_in(function + "/infiniband").empty();
-}
-
-// A virtual function or subfunction of the port's function.
-bool has_user_elsewhere(const Root& root, const std::string& pci) {
+// True if a guest or another network namespace uses a virtual function or subfunction of the port's function `pci`:
+// RDMA netlink does not list its queue pairs.
+bool is_used_by_guest_or_container(const Root& root, const std::string& pci) {
+  if (pci.empty()) return false;
   const std::string folder = "sys/bus/pci/devices/" + pci + "/";
-  return !pci.empty() && std::ranges::any_of(root.names_in(folder), [&](const std::string& name) {
-    return (name.starts_with("virtfn") || name.find(".sf.") != std::string::npos) &&
-           is_used_elsewhere(root, folder + name);
-  });
-}
-
-// Queue pairs that mlx5's users make through DEVX (UCX, NVSHMEM's IBGDA, NCCL's device API, DPDK) are not listed: the
-// kernel does not know what such an object is (drivers/infiniband/hw/mlx5/devx.c). The memory that they use is.
-bool has_registered_memory(Netlink& rdma, uint32_t device) {
-  constexpr std::chrono::seconds kPatience{2};
-  const auto owners = nldev::owners(rdma, device, nldev::Object::mr, kPatience);
-  if (owners) return owners->user > 0;
-  return owners.error().code != EINVAL && owners.error().code != EOPNOTSUPP;
+  for (const std::string& name : root.names_in(folder)) {
+    if (!name.starts_with("virtfn") && name.find(".sf.") == std::string::npos) continue;
+    const std::string function = folder + name;
+    if (root.link_name(function + "/driver").find("vfio") != std::string::npos) {
+      // vfio_pci_core_enable() enables the function when a guest opens it.
+      if (root.number_in<uint32_t>(function + "/enable").value_or(1) > 0) return true;
+      continue;
+    }
+    // The folder looks empty while the RDMA device is in a container's network namespace.
+    if (root.exists(function + "/infiniband") && root.names_in(function + "/infiniband").empty()) return true;
+  }
+  return false;
 }
 
 }  // namespace
 
 bool is_in_use(Kernel& kernel, const Port& port) {
-  if (kernel.rdma == nullptr || has_user_elsewhere(kernel.root, port.pci)) return true;
+  constexpr std::chrono::seconds kPatience{2};
+  if (kernel.rdma == nullptr || is_used_by_guest_or_container(kernel.root, port.pci)) return true;
   const auto devices = nldev::devices(*kernel.rdma);
   if (!devices) return true;
   bool known = false;
   for (const nldev::Device& device : *devices) {
     const bool own = device.name == port.rdma;
-    if (!own && !rides_on(kernel.root, device.name, port.pci)) continue;
-    // First the memory: each queue pair that is listed costs the firmware a command, and a job has thousands.
-    if (has_registered_memory(*kernel.rdma, device.index)) return true;
+    if (!own && !is_function_of(kernel.root, device.name, port.pci)) continue;
+    // The registered memory comes first: each queue pair that is listed costs the firmware a command, and a job has
+    // thousands. It also shows users of mlx5's DEVX (UCX, NVSHMEM's IBGDA, NCCL's device API, DPDK), whose queue pairs
+    // are not listed: the kernel does not know what such an object is (drivers/infiniband/hw/mlx5/devx.c).
+    const auto memory = nldev::owners(*kernel.rdma, device.index, nldev::Object::mr, kPatience);
+    if (memory && memory->user > 0) return true;
+    if (!memory && memory.error().code != EINVAL && memory.error().code != EOPNOTSUPP) return true;
     const auto count = nldev::queue_pairs_in_use(*kernel.rdma, device.index, own ? port.number : 1);
     if (!count || *count > 0) return true;
     known = known || own;

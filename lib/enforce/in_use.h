@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a job may be using a port.
+// Detects whether a job may be using a port.
 #pragma once
 
 #include <concepts>
@@ -9,8 +9,8 @@
 
 namespace fabric::qos {
 
-// Asked before each disruptive write. It cannot be left out: it has no default, and one that was made of an empty
-// function answers that the port is in use.
+// Called before each disruptive write; returns true if the port is in use. It has no default, so that it cannot be
+// forgotten. If it was made from an empty function, it reports every port as in use.
 class UseCheck {
  public:
   template <std::predicate<const Port&> Ask>
@@ -21,13 +21,15 @@ class UseCheck {
   std::function<bool(const Port&)> ask_;
 };
 
-// True if a process, or a connection of the kernel (NVMe-oF, NFS, Lustre), has a queue pair on the port or on a virtual
-// function or subfunction of it, or a process memory registered with such a device (RDMA netlink), if a guest has such
-// a function open (vfio), or another network namespace its RDMA device (rdma system netns exclusive). True also when it
-// cannot be known: a job may be running.
+// True if the port, or a virtual function or subfunction of it, has
+// - a queue pair of a process or of the kernel (NVMe-oF, NFS, Lustre), by RDMA netlink,
+// - memory that a process has registered, by RDMA netlink,
+// - a guest that has the function open (vfio),
+// - its RDMA device in another network namespace (rdma system set netns exclusive).
+// True also if this cannot be determined: a job may be running.
 bool is_in_use(Kernel& kernel, const Port& port);
 
-// is_in_use(). The kernel must outlive it.
+// A UseCheck that calls is_in_use(). `kernel` must outlive it.
 UseCheck ask_kernel(Kernel& kernel);
 
 }  // namespace fabric::qos

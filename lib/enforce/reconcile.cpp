@@ -8,36 +8,39 @@
 namespace fabric::qos {
 namespace {
 
-constexpr Fec kNoFec{};  // read while the link is down, on drivers that show the mode in use only; never wanted
+// Read while the link is down, from drivers that show only the mode in use. A policy never asks for it.
+constexpr Fec kNoFec{};
 
-// What has become of a wanted setting.
+// How far the pass has come with a wanted setting.
 enum class Progress : uint8_t {
   untouched,  // no write was tried
   blocked,    // must not be written, or not now: Row::blocked_as
   planned,    // a plan would write it
-  unproven,   // written; the reading proves nothing
-  proven,     // written, and read back while the reading still proved something
-  ignored,    // written, accepted, and read back as something else
-  refused,    // tried again once another write was accepted
-  doubtful,   // refused, but reads back as wanted: the NIC may not do what it shows
+  unproven,   // written; the reading does not prove that the NIC uses the value
+  proven,     // written, and a reading that proves it matches
+  ignored,    // written and accepted, but another value reads back
+  refused,    // the driver refused it; retried after another write has been accepted
+  doubtful,   // refused, but it reads back as wanted: the NIC may not do what it shows
 };
 
+// A wanted setting.
 struct Row {
   const Setting* setting;
   const Op* op;
   Progress progress = Progress::untouched;
-  Outcome blocked_as{};     // unsupported, conflict, pending, unsaved
-  Error refusal{};          // of refused and doubtful
-  unsigned refused_at = 0;  // accepted writes of the pass until then
-  std::string detail{};
+  Outcome blocked_as{};     // if blocked: unsupported, conflict, pending or unsaved
+  std::string detail{};     // if blocked: why
+  Error refusal{};          // if refused or doubtful
+  unsigned refused_at = 0;  // accepted_writes_ at that time
 };
 
 bool was_refused(const Row& row) { return row.progress == Progress::refused || row.progress == Progress::doubtful; }
 bool was_tried(const Row& row) { return row.progress != Progress::untouched && row.progress != Progress::blocked; }
 
+// One pass over a port's settings: reads, writes, reads back, reports.
 class Pass {
  public:
-  // `save` null: values that were saved are written back.
+  // `save` null: the wanted values are saved originals, so that nothing is saved before the first write.
   Pass(Kernel& kernel, Port& port, const Qos& want, const Terms& terms, bool dry_run, const SaveOriginal* save)
       : kernel_(kernel),
         port_(port),
@@ -60,19 +63,24 @@ class Pass {
     if (read_port()) {
       first_ = have_;
       want_ = expected_of(driver_, policy_, have_);
-      // A write can overwrite another setting; the second round writes that again. And what the driver refused because
-      // of another setting (buffers that are too small for the old cable) once that is written.
-      for (int round = 0; round < 2 && !lost_; ++round) {
-        if (!write_round()) break;
-        // Shows what a write has reached against expectation (Op::reach).
-        if (partly_read_ && !lost_) read_port();
+      // The second round writes a setting again that another write has overwritten, and retries one that the driver
+      // refused because of another setting's old value (buffers that are too small for the old cable length).
+      for (int round = 0; round < 2 && !read_error_; ++round) {
+        bool wrote = false;
+        for (SettingId id : order()) {
+          Row* row = find(id);
+          if (row != nullptr && !read_error_ && process(*row)) wrote = true;
+        }
+        if (!wrote) break;
+        // Finds changes that a write has made beyond its Op::reach.
+        if (partly_read_ && !read_error_) read_port();
       }
       settle_port();
       port_.qos = dry_run_ ? first_.values : have_.values;
     }
     Changes out;
     for (const Row& row : rows_) {
-      // Nothing is said of one that is derived from another setting and that this driver does not offer.
+      // A setting that is derived from another one and that this driver does not offer is not reported.
       const bool is_offered = row.progress != Progress::blocked || row.blocked_as != Outcome::unsupported;
       if (is_offered || !has_key(terms_.derived, row.setting->id)) out.push_back(report(row));
     }
@@ -80,17 +88,10 @@ class Pass {
   }
 
  private:
-  // True when something was written.
-  bool write_round() {
-    bool wrote = false;
-    for (SettingId id : order())
-      if (Row* row = find(id); row != nullptr && !lost_) wrote |= step(*row);
-    return wrote;
-  }
-
-  // The driver's order with three exceptions: if PFC is switched off, pause changes after it (ice and i40e refuse it
-  // before); if PFC only loses priorities, the buffers change after it (they may be too small for them then); DCBX
-  // returns to the firmware, or its agent starts, last (they refuse every change afterwards).
+  // The driver's order with three exceptions:
+  // - If PFC is switched off, pause changes after it (ice and i40e refuse it before).
+  // - If PFC only loses priorities, the buffers change after it (they may be too small for those priorities then).
+  // - DCBX returns to the firmware, or the firmware's LLDP agent starts, last (they refuse every change afterwards).
   [[nodiscard]] std::vector<SettingId> order() const {
     std::vector<SettingId> out(driver_.order.begin(), driver_.order.end());
     const auto move_to_end = [&](SettingId id) {
@@ -109,10 +110,12 @@ class Pass {
     return out;
   }
 
-  bool step(Row& row) {
+  // Writes the setting if it must and may be written now; a dry run computes the effect of the write instead. True if
+  // it was written or, in a dry run, would be.
+  bool process(Row& row) {
     if (in_sync(row) || row.progress == Progress::blocked || row.progress == Progress::ignored) return false;
-    // Each try of a disruptive write may stop traffic.
-    if (was_refused(row) && (row.refused_at == accepted_ || is_disruptive(row))) return false;
+    // A refused write is retried after another one was accepted, except a disruptive one: each try may stop traffic.
+    if (was_refused(row) && (row.refused_at == accepted_writes_ || is_disruptive(row))) return false;
     check_blockers(row);
     if (row.progress == Progress::blocked) return false;
     if (dry_run_) {
@@ -121,35 +124,50 @@ class Pass {
       have_.notes.unread.reset(index(row.setting->id));
       return true;
     }
-    if (auto saved = save_original(); !saved) {
-      block(row, Outcome::unsaved, saved.error().text());
+    if (save_ != nullptr && !saved_) {
+      Qos original = first_.values;
+      if (original.fec == kNoFec) original.fec.reset();
+      // A setting that is neither shown by the driver nor wanted is left out: we never write it, and a restore would.
+      for (const Setting& setting : kSettings)
+        if (has_key(first_.notes.unread, setting.id) && find(setting.id) == nullptr)
+          copy_value(setting, Qos{}, original);
+      saved_ = (*save_)(port_, original);
+    }
+    if (saved_ && !*saved_) {
+      block(row, Outcome::unsaved, saved_->error().text());
       return false;
     }
-    write(row);
-    return true;
-  }
 
-  void write(Row& row) {
     PortIo io = port_io(kernel_, port_);
     for (const Row& other : rows_)
       if (other.progress != Progress::blocked && other.progress != Progress::ignored && !was_refused(other) &&
           !is_in_conflict(other))
         io.wanted.set(index(other.setting->id));
     const auto written = row.op->write(io, *row.setting, want_, have_);
-    if (written) ++accepted_;
-    row.refused_at = accepted_;
+    if (written) ++accepted_writes_;
+    row.refused_at = accepted_writes_;
     row.progress = Progress::unproven;
-    if (!read_what_it_reached(row)) return;
-    const bool as_wanted = in_sync(row);
-    // EEXIST: another writer put the same entry there in between.
-    if (!written && !(written.error().code == EEXIST && as_wanted)) {
+
+    if (row.op->reach == Reach::everything) {
+      read_port();
+    } else {
+      const Keys reached = keys_reached(*row.op, row.setting->id) & (keys_ | always_read());
+      auto done = read_again(kernel_, port_, reached, have_);
+      partly_read_ = true;
+      if (!done) read_error_ = done.error();
+    }
+    if (read_error_) return true;
+    const bool matches = in_sync(row);
+    // EEXIST: another writer added the same entry in the meantime.
+    if (!written && !(written.error().code == EEXIST && matches)) {
       row.refusal = written.error();
-      row.progress = as_wanted ? Progress::doubtful : Progress::refused;
-    } else if (!as_wanted) {
+      row.progress = matches ? Progress::doubtful : Progress::refused;
+    } else if (!matches) {
       row.progress = Progress::ignored;
     } else if (!have_.notes.unverified.contains(row.setting->id)) {
       row.progress = Progress::proven;
     }
+    return true;
   }
 
   static void block(Row& row, Outcome outcome, std::string why) {
@@ -158,7 +176,7 @@ class Pass {
     row.detail = std::move(why);
   }
 
-  // Decides whether the setting must not be written (now).
+  // Blocks the setting if it must not be written, or not now.
   void check_blockers(Row& row) {
     const bool offered = row.op->write != nullptr && has_value(*row.setting, have_.values);
     if (!offered && kernel_.root.exists("sys/class/net/" + port_.netdev + "/bonding"))
@@ -167,8 +185,14 @@ class Pass {
     if (std::string why = why_not(driver_, *row.setting, want_, have_, port_.netdev); !why.empty())
       return block(row, Outcome::unsupported, why);
     if (is_in_conflict(row)) return block(row, Outcome::conflict, "another writer keeps changing it back");
-    if (row.setting->id == SettingId::pause && waits_for_pfc())
-      return block(row, Outcome::pending, "waits until PFC is off");
+    if (row.setting->id == SettingId::pause && wants_pause()) {
+      // Global pause must wait while PFC is on and the write that switches it off is pending.
+      const Row* pfc = find(SettingId::pfc);
+      const bool pfc_waits =
+          pfc != nullptr && pfc->progress == Progress::blocked && pfc->blocked_as == Outcome::pending;
+      if (pfc_waits && have_.values.pfc && have_.values.pfc->bits != 0)
+        return block(row, Outcome::pending, "waits until PFC is off");
+    }
     if (!is_disruptive(row)) return;
     if (terms_.disruptive == Disruptive::never)
       return block(row, Outcome::pending, "the write stops traffic, and the policy has disruptive = \"never\"");
@@ -187,52 +211,26 @@ class Pass {
   }
   [[nodiscard]] bool wants_pause() const { return want_.pause && (want_.pause->rx || want_.pause->tx); }
 
-  // Global pause goes on while a pending write still has to take PFC off.
-  bool waits_for_pfc() {
-    if (!wants_pause()) return false;
-    const Row* pfc = find(SettingId::pfc);
-    const bool is_pending = pfc != nullptr && pfc->progress == Progress::blocked && pfc->blocked_as == Outcome::pending;
-    return is_pending && have_.values.pfc && have_.values.pfc->bits != 0;
-  }
-
-  Result<void> save_original() {
-    if (save_ == nullptr) return {};
-    if (saved_) return *saved_;
-    Qos original = first_.values;
-    if (original.fec == kNoFec) original.fec.reset();
-    // What the driver does not show would be changed by a restore, though nothing of ours has changed it.
-    for (const Setting& setting : kSettings)
-      if (has_key(first_.notes.unread, setting.id) && find(setting.id) == nullptr) copy_value(setting, Qos{}, original);
-    saved_ = (*save_)(port_, original);
-    return *saved_;
-  }
-
-  // Reads all that is wanted; on failure nothing more is written.
+  // Reads all wanted settings. After a failure nothing more is written.
   bool read_port() {
-    auto now = kernel_.route ? read(kernel_, port_, keys_)
-                             : error(EOPNOTSUPP, port_.id() + ": a captured tree has no netlink");
     partly_read_ = false;
+    if (!kernel_.route) {
+      read_error_ = error(EOPNOTSUPP, port_.id() + ": a captured tree has no netlink");
+      return false;
+    }
+    auto now = read(kernel_, port_, keys_);
     if (now) have_ = std::move(now).value();
-    else lost_ = now.error();
+    else read_error_ = now.error();
     return now.ok();
   }
 
-  bool read_what_it_reached(const Row& row) {
-    if (row.op->reach == Reach::everything) return read_port();
-    const Keys reached = keys_reached(*row.op, row.setting->id) & (keys_ | always_read());
-    auto done = read_again(kernel_, port_, reached, have_);
-    partly_read_ = true;
-    if (!done) lost_ = done.error();
-    return done.ok();
-  }
-
-  // At once only where the link is up; where a write took it down, carrier-up is the time.
+  // Settles the port if the link is up. If a write took the link down, the caller does it after carrier-up.
   void settle_port() {
-    if (dry_run_ || lost_ || driver_.settle == nullptr) return;
-    if (std::ranges::none_of(rows_, [](const Row& row) {
-          return was_tried(row) && (row.setting->id == SettingId::mtu || row.setting->id == SettingId::pfc);
-        }))
-      return;
+    if (dry_run_ || read_error_ || driver_.settle == nullptr) return;
+    bool wrote_mtu_or_pfc = false;
+    for (const Row& row : rows_)
+      if (row.setting->id == SettingId::mtu || row.setting->id == SettingId::pfc) wrote_mtu_or_pfc |= was_tried(row);
+    if (!wrote_mtu_or_pfc) return;
     const auto link = rtnl::link(*kernel_.route, port_.netdev);
     if (!link || !link->carrier.value_or(false)) return;
     const auto settled = driver_.settle(port_io(kernel_, port_), have_.values);
@@ -250,40 +248,40 @@ class Pass {
     out.port = port_.id();
     out.setting = setting.id;
     out.disruptive = is_disruptive(row);
-    // Equal values have one text: what the driver has rounded is no drift.
+    // A value that the driver has rounded equals the wanted one and must not look like drift.
     out.from = value_text(setting, differed ? first_.values : want_);
     if (was_unread) out.from = "-";
     out.to = value_text(setting, want_);
     out.detail = row.detail;
-    if (lost_ && !in_sync(row)) return refused(std::move(out), row, *lost_);
+    if (read_error_ && !in_sync(row)) return refused(std::move(out), row, *read_error_);
     if (row.progress == Progress::doubtful || (row.progress == Progress::refused && !in_sync(row)))
       return refused(std::move(out), row, row.refusal);
-    // Refused and in sync now: another setting's write did it.
+    // A refused setting may be in sync, too: another setting's write has set it.
     if (in_sync(row)) {
-      if (!differed && !was_tried(row)) return unverified(std::move(out));
+      if (!differed && !was_tried(row)) return mark_unverified(std::move(out));
       out.outcome = dry_run_ ? Outcome::differs : Outcome::applied;
       if (!differed && out.from == out.to && !first_.notes.unverified.contains(setting.id))
         out.detail = "another setting's write overwrites it; written again";
       const bool will_be_known = dry_run_ && (differed || !was_unread);
       if (row.progress == Progress::proven || will_be_known) return out;
-      return unverified(std::move(out));
+      return mark_unverified(std::move(out));
     }
     if (row.progress == Progress::blocked) {
       out.outcome = row.blocked_as;
       return out;
     }
-    if (reads_as_wanted(row)) return unverified(std::move(out));
+    if (reads_as_wanted(row)) return mark_unverified(std::move(out));
     out.outcome = Outcome::differs;
     if (dry_run_) return out;
     out.outcome = Outcome::ignored;
     out.detail = "accepted, but reads back as " + value_text(setting, have_.values);
     if (setting.id == SettingId::fec && have_.values.fec == kNoFec)
-      out.detail = "accepted; whether it is in use shows when the link is up";
+      out.detail = "accepted; the mode in use is known once the link is up";
     return out;
   }
 
-  // The same, unless the reading proves nothing.
-  [[nodiscard]] Change unverified(Change out) const {
+  // Marks the change as unverified if the reading does not prove the value.
+  [[nodiscard]] Change mark_unverified(Change out) const {
     const auto why = have_.notes.unverified.find(out.setting);
     if (why == have_.notes.unverified.end()) return out;
     out.outcome = Outcome::unverified;
@@ -297,7 +295,7 @@ class Pass {
     if (failure.code == ENODEV) {
       out.detail = "device disappeared";
       if (is_there(kernel_, port_))
-        out.detail = "the netdev exists, but its driver answers ENODEV: it is being reset, or has failed (see dmesg)";
+        out.detail = "the netdev exists, but its driver returns ENODEV: it is being reset, or has failed (see dmesg)";
       return out;
     }
     std::string remedy = remedy_of(driver_, *row.setting, have_.values, port_.netdev, failure.code);
@@ -324,14 +322,14 @@ class Pass {
   const SaveOriginal* const save_;
   const Driver& driver_;
   const Qos& policy_;
-  Qos want_;                  // as the driver will show it
-  Keys keys_;                 // of the rows
-  Reading first_, have_;      // the first and the newest reading
-  bool partly_read_ = false;  // since the whole port was read
+  Qos want_;  // `policy_` as the driver will show it
   std::vector<Row> rows_;
-  unsigned accepted_ = 0;      // writes
-  std::optional<Error> lost_;  // the port cannot be read any more
-  std::optional<Result<void>> saved_;
+  Keys keys_;                 // the settings in rows_
+  Reading first_, have_;      // the first and the newest reading
+  bool partly_read_ = false;  // only some settings were read since the last reading of the whole port
+  unsigned accepted_writes_ = 0;
+  std::optional<Error> read_error_;    // the port cannot be read any more
+  std::optional<Result<void>> saved_;  // the result of saving the originals
 };
 
 }  // namespace

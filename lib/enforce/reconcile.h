@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares, writes only differences, one kind at a time, and reads back. The only code that changes a NIC.
+// Compares a port with its wanted settings, writes only the differences, one setting at a time, and reads back. No
+// other code changes a NIC.
 //
-// The safe thing is the default: nothing is written without knowing who uses the port and where the original settings
-// are saved, the maintenance window is closed unless the caller says that it is open, and of the wanted settings only
-// those count that are this port's own (own_keys()).
+// The defaults are safe: the caller must pass a check for users of the port and a function that saves the original
+// settings, the maintenance window counts as closed unless the caller opens it, and wanted settings that are not this
+// port's own (own_keys()) are ignored.
 #pragma once
 
 #include "enforce/in_use.h"
@@ -16,20 +17,21 @@ namespace fabric::qos {
 // While the maintenance window is closed, disruptive writes wait.
 enum class Maintenance : uint8_t { closed, open };
 
-// What a write has to wait for.
+// The conditions of a write.
 struct Terms {
   UseCheck in_use;
   Disruptive disruptive = Disruptive::idle;
   Maintenance window = Maintenance::closed;
-  // Settings of the port that another writer keeps changing back, or that the driver has just refused: reported, not
-  // written. Null: none.
+  // True for a setting of the port that another writer keeps changing back, or that the driver has just refused: it is
+  // reported, not written. Null: none.
   std::function<bool(SettingId)> in_conflict{};
-  // Derived from others (traffic, cnp): not reported where the driver does not offer one.
+  // Settings derived from others (traffic, cnp): not reported if the driver does not offer them.
   Keys derived{};
 };
 
-// Called once per port before its first write with its reading: must make it durable; on failure nothing is written.
-// It cannot be left out; one that was made of an empty function fails.
+// Called once before the first write of a port, with the values read before it; must store them durably. After a
+// failure nothing is written. It has no default, so that it cannot be forgotten; if it was made from an empty function,
+// it fails.
 class SaveOriginal {
  public:
   template <class Save>
@@ -44,18 +46,18 @@ class SaveOriginal {
   std::function<Result<void>(const Port&, const Qos& before)> save_;
 };
 
-// One Change per setting that `want` gives, in the order of kSettings. `port.qos` is set to the last reading. A second
-// call finds nothing to write, but for what this one reported as pending, refused or ignored. Does not wait for a link
+// Returns one Change per setting in `want`, in the order of kSettings, and sets `port.qos` to the last reading. A
+// second call writes only the settings that this one reported as pending, refused or ignored. Does not wait for a link
 // that its writes took down: call settle() when the carrier is back.
 Changes reconcile(Kernel& kernel, Port& port, const Qos& want, const Terms& terms, const SaveOriginal& save);
-// The same with values that were saved before: they are the originals, so that nothing is saved.
+// Like reconcile(), with saved originals as the wanted values: does not save any originals.
 Changes write_back(Kernel& kernel, Port& port, const Qos& saved, const Terms& terms);
-// What reconcile() would do now: "differs" or "pending" instead. Writes nothing.
+// The changes that reconcile() would make now, reported as "differs" or "pending". Writes nothing.
 Changes plan(Kernel& kernel, Port& port, const Qos& want, const Terms& terms);
-// The same on an idle port within the maintenance window.
+// Like plan(), assuming that the port is idle and the maintenance window open.
 Changes plan_on_idle_port(Kernel& kernel, Port& port, const Qos& want, Disruptive disruptive, const Keys& derived);
 
-// To be called when the port's carrier has come up (Driver::settle).
+// Runs Driver::settle. Call it when the port's carrier has come up.
 Result<void> settle(Kernel& kernel, const Port& port);
 
 }  // namespace fabric::qos

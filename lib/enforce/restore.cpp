@@ -10,12 +10,12 @@ Changes restore(Kernel& kernel, Port& port, state::Originals& originals, Terms t
   if (entry == originals.end()) return {};
   terms.in_conflict = nullptr;
   Changes changes = write_back(kernel, port, entry->second, terms);
-  Keys back = own_keys(port);
+  Keys restored = own_keys(port);
   for (const Change& change : changes) {
-    if (change.outcome == Outcome::unsupported) back.reset(index(change.setting));
+    if (change.outcome == Outcome::unsupported) restored.reset(index(change.setting));
     else if (!is_done(change.outcome)) return changes;
   }
-  state::forget(originals, port, back);
+  state::forget(originals, port, restored);
   return changes;
 }
 
@@ -30,9 +30,10 @@ Changes restore_of_absent(const state::Originals& originals, const std::vector<P
   Changes out;
   for (const auto& entry : state::absent_originals(originals, ports)) {
     const auto& [key, before] = *entry;
-    std::string why = "no such port is here now, or it is excluded; kept until it is";
+    std::string why = "the port is absent or excluded; its original settings are kept until it returns";
     if (!before.place.empty())
-      why = "this card, last in " + before.place + ", is not here now, or is excluded; kept until it is";
+      why = "this card, last in " + before.place +
+            ", is absent or excluded; its original settings are kept until it returns";
     for (const Setting& setting : kSettings)
       if (has_value(setting, before))
         out.push_back({key, setting.id, Outcome::pending, 0, false, "-", value_text(setting, before), why, {}});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes each setting of a policy once on an idle port, and the settings from before again.
+// Writes each setting of a policy once on an idle port, and then restores the previous settings.
 #pragma once
 
 #include "enforce/reconcile.h"
@@ -11,40 +11,42 @@ struct SelfTestStep {
   Outcome outcome = Outcome::unsupported;  // applied: written and read back equal; unverified, ignored, refused
   int code = 0;                            // errno for refused
   std::string from, to, read_back;         // value_text
-  std::string second;                      // the value by another interface or a file; empty: there is none
-  std::string detail;
-  bool disruptive = false;  // as the driver's table has it
-  std::chrono::milliseconds took{};
-  uint32_t carrier_downs = 0;  // during the write, and until the carrier was back
-  bool link_back = true;
+  std::string second;                      // the value from a second interface or a file; empty: there is neither
+  std::string detail;                      // why it is unsupported, unverified or refused
+  bool disruptive = false;                 // the driver's table says that the write may stop traffic
+  std::chrono::milliseconds took{};        // the write
+  uint32_t carrier_downs = 0;              // from the write until the carrier was back
+  bool link_back = true;                   // false: the carrier did not return in time
 };
 
 struct SelfTest {
   std::vector<SelfTestStep> steps;
-  std::string stopped{};  // why the rest was not tested; empty: all was
+  std::string stopped{};  // why the remaining settings were not tested; empty: all were
   Changes restored;
   [[nodiscard]] bool is_restored() const;
 };
 
 struct SelfTestOptions {
-  // Below it is the record of the test (state::kSelfTestFile), from before the first write until the settings are
-  // restored: the program that starts next restores them if the program is killed (end_self_test()).
+  // The record of the test (state::kSelfTestFile) is below it, from before the first write until the settings are
+  // restored. If the program is killed, the program that starts next restores them (end_self_test()).
   std::string directory = "/";
-  UseCheck in_use;                             // asked before each write: use ends the test
+  UseCheck in_use;                             // called before each write; a port in use ends the test
   std::chrono::milliseconds patience{15'000};  // for the carrier after a write
 };
 
-// Whether the machine's default route leaves by the netdev, or by what is built on it (a VLAN on a bond, a bridge).
+// True if the machine's default route uses the netdev or a device above it (a VLAN on a bond, a bridge).
 bool has_default_route(const Root& root, const std::string& netdev);
 
-// Why the port must not be tested: queue pairs, a bond, the default route (unless `route_allowed`). Empty: it may.
+// Why the port must not be tested: it is in use, a bond, or has the default route (unless `route_allowed`). Empty: it
+// may be tested.
 std::string why_no_self_test(Kernel& kernel, const Port& port, bool route_allowed);
 
-// The Error is of the first reading, or of saving it: nothing was written.
+// An Error is from the first reading, from saving it, or from the record at the end; in the first two cases nothing was
+// written.
 Result<SelfTest> self_test(Kernel& kernel, Port& port, const Qos& want, const SelfTestOptions& options);
 
-// Restores what a self-test that was killed has left on these ports, under the lock of state::kLockFile. Ports that are
-// in use, or not here, keep their record. Empty: there is none.
+// Restores the settings of these ports if a self-test was killed. The caller holds the lock state::kLockFile. Ports
+// that are in use or absent keep their record. Returns nothing if there is no record.
 Result<Changes> end_self_test(Kernel& kernel, std::span<Port> ports, const std::string& directory,
                               const UseCheck& in_use);
 

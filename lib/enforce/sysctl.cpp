@@ -9,27 +9,7 @@
 namespace fabric::qos {
 namespace {
 
-std::string file_of(std::string_view name) {
-  std::string path(name);
-  for (char& each : path) {
-    if (each == '.') each = '/';
-    else if (each == '/') each = '.';
-  }
-  return "proc/sys/" + path;
-}
-
-std::string one_spaced(std::string_view text) { return joined(words(text), " "); }
-
-// Why the kernel refused it, by its errno.
-std::string remedy(const std::string& name, int code) {
-  const Sysctl* row = find_sysctl(name);
-  if (row != nullptr && row->sys_admin && (code == EPERM || code == EACCES || code == EROFS))
-    return "; requires CAP_SYS_ADMIN: systemctl restart fabric-agent-pci writes it";
-  if (code == EINVAL) return "; this kernel does not take the value";
-  if (code == EROFS) return "; /proc/sys is read-only here (a container, or ProtectKernelTunables= of the service)";
-  if (code == EACCES || code == EPERM) return "; needs root, for net.* with CAP_NET_ADMIN";
-  return {};
-}
+std::string single_spaced(std::string_view text) { return joined(words(text), " "); }
 
 Change with(Change change, Outcome outcome, std::string detail, int code = 0) {
   change.outcome = outcome;
@@ -38,25 +18,22 @@ Change with(Change change, Outcome outcome, std::string detail, int code = 0) {
   return change;
 }
 
+// Adds what to do about the errno.
 Change refused(Change change, const Error& failure) {
-  std::string detail = failure.text() + remedy(change.sysctl, failure.code);
-  return with(std::move(change), Outcome::refused, std::move(detail), failure.code);
+  const Sysctl* row = find_sysctl(change.sysctl);
+  const int code = failure.code;
+  std::string detail = failure.text();
+  if (row != nullptr && row->sys_admin && (code == EPERM || code == EACCES || code == EROFS))
+    detail += "; requires CAP_SYS_ADMIN: systemctl restart fabric-agent-pci writes it";
+  else if (code == EINVAL) detail += "; this kernel does not accept the value";
+  else if (code == EROFS)
+    detail += "; /proc/sys is read-only here (a container, or ProtectKernelTunables= of the service)";
+  else if (code == EACCES || code == EPERM) detail += "; requires root, and CAP_NET_ADMIN for net.*";
+  return with(std::move(change), Outcome::refused, std::move(detail), code);
 }
 
-Change write_sysctl(const Root& root, const std::string& file, const SysctlOptions& options, Change change) {
-  if (options.save_original)
-    if (auto saved = options.save_original(change.sysctl, change.from); !saved)
-      return with(std::move(change), Outcome::unsaved, saved.error().text());
-  if (auto written = root.write(file, change.to); !written) return refused(std::move(change), written.error());
-  const auto after = root.read(file);
-  if (!after) return refused(std::move(change), after.error());
-  const std::string now = one_spaced(*after);
-  if (now == change.to) return with(std::move(change), Outcome::applied, "");
-  return with(std::move(change), Outcome::ignored, "accepted, but reads back as " + now);
-}
-
-Change reconcile_one(const Root& root, const std::string& name, const std::string& wanted,
-                     const SysctlOptions& options) {
+Change reconcile_name(const Root& root, const std::string& name, const std::string& wanted,
+                      const SysctlOptions& options) {
   Change change;
   change.port = kHostSubject;
   change.sysctl = name;
@@ -64,24 +41,36 @@ Change reconcile_one(const Root& root, const std::string& name, const std::strin
   change.to = wanted;
   if (std::string problem = sysctl_problem(name, wanted); !problem.empty())
     return with(std::move(change), Outcome::refused, std::move(problem), EINVAL);
-  change.to = one_spaced(wanted);
-  const std::string file = file_of(name);
+  change.to = single_spaced(wanted);
+
+  // As in sysctl(8), a dot separates folders, and a slash replaces a dot in an interface's name.
+  std::string file = "proc/sys/";
+  for (const char letter : name) {
+    if (letter == '.') file += '/';
+    else if (letter == '/') file += '.';
+    else file += letter;
+  }
   const auto before = root.read(file);
   if (!before && before.error().code == ENOENT)
     return with(std::move(change), Outcome::unsupported,
                 "unknown to this kernel, or the network interface does not exist");
   if (!before) return refused(std::move(change), before.error());
-  change.from = one_spaced(*before);
+  change.from = single_spaced(*before);
   if (change.from == change.to) return change;
   if (options.conflict && options.conflict(name))
     return with(std::move(change), Outcome::conflict, "another writer keeps changing it back");
   if (options.dry_run) return with(std::move(change), Outcome::differs, "");
-  return write_sysctl(root, file, options, std::move(change));
+
+  if (options.save_original)
+    if (auto saved = options.save_original(name, change.from); !saved)
+      return with(std::move(change), Outcome::unsaved, saved.error().text());
+  if (auto written = root.write(file, change.to); !written) return refused(std::move(change), written.error());
+  const auto after = root.read(file);
+  if (!after) return refused(std::move(change), after.error());
+  const std::string now = single_spaced(*after);
+  if (now == change.to) return with(std::move(change), Outcome::applied, "");
+  return with(std::move(change), Outcome::ignored, "accepted, but reads back as " + now);
 }
-
-}  // namespace
-
-namespace {
 
 struct SysctlOriginals {
   SysctlValues values;
@@ -93,7 +82,7 @@ void from_json(const Json& json, SysctlOriginals& originals) { read_required(jso
 
 Changes reconcile_sysctl(const Root& root, const SysctlValues& wanted, const SysctlOptions& options) {
   Changes out;
-  for (const auto& [name, value] : wanted) out.push_back(reconcile_one(root, name, value, options));
+  for (const auto& [name, value] : wanted) out.push_back(reconcile_name(root, name, value, options));
   return out;
 }
 

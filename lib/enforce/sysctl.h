@@ -11,23 +11,25 @@ namespace fabric::qos {
 
 struct SysctlOptions {
   bool dry_run = false;
-  // Called before the first write of each name with its value: must make it durable; on failure it is not written.
+  // Called before the first write of each name with its current value; must store it durably. After a failure the name
+  // is not written.
   std::function<Result<void>(const std::string& name, const std::string& before)> save_original;
-  // Names that are in conflict: reported, not written.
+  // True for a name in conflict: it is reported, not written.
   std::function<bool(const std::string& name)> conflict{};
 };
 
-// One change per wanted name: read, written only where it differs, read back. Change::from is empty if it was not read.
+// Returns one change per wanted name. Writes only the names that differ, and reads them back. Change::from is "-" if
+// the name could not be read.
 Changes reconcile_sysctl(const Root& root, const SysctlValues& wanted, const SysctlOptions& options);
 
-// The original value of each name, with the same care as state::Originals.
+// The original value of each name, stored as durably as state::Originals.
 inline constexpr const char* kSysctlOriginalsFile = "var/lib/fabric-agent/sysctl.json";
 Result<SysctlValues> parse_sysctl_originals(std::string_view text, const std::string& file);
 std::string sysctl_originals_text(const SysctlValues& originals);
 Result<SysctlValues> load_sysctl_originals(const std::string& directory);
-// Writes the whole file, also where nothing is left.
+// Writes the whole file, also if `originals` is empty.
 Result<void> save_sysctl_originals(const std::string& directory, const SysctlValues& originals);
-// Adds the name where it is not known yet, and makes it durable.
+// Adds the name if it is not in `originals` yet, and stores it durably.
 Result<void> save_sysctl_original(const std::string& directory, SysctlValues& originals, const std::string& name,
                                   const std::string& before);
 

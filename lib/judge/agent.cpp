@@ -11,18 +11,18 @@ constexpr const char* kStart =
 constexpr const char* kUnwatched =
     "Drift will not be repaired: after a reboot, a driver reload or a write by another tool, settings stay wrong.";
 
-Finding finding_for(const View& view, const AgentState& agent) {
-  const std::string mode = agent.mode.empty() ? "mode unknown" : agent.mode + " mode";
+Finding agent_finding(const View& view, const AgentState& agent) {
   if (!agent.running)
     return bad(Status::warning, "host", "not running, last change " + (agent.updated.empty() ? "-" : agent.updated),
                "running", kUnwatched, kStart);
+  const std::string mode = agent.mode.empty() ? "mode unknown" : agent.mode + " mode";
   const std::string& lost = agent.originals_error;  // begins with the file's name
   if (!lost.empty())
     return bad(
         Status::critical, "host", "original settings unreadable: " + lost, "original settings readable",
         "The settings from before the first write cannot be restored. While the file itself cannot be read, settings "
         "that differ are not written.",
-        "Repair the file and move it back to /var/lib/fabric-agent/originals.json, or give up those settings: mv " +
+        "Repair the file and move it back to /var/lib/fabric-agent/originals.json, or abandon those settings: mv " +
             lost.substr(0, lost.find(':')) + " /root/; then: systemctl reload fabric-agent");
   if (!agent.config_error.empty())
     return bad(Status::warning, "host",
@@ -35,8 +35,8 @@ Finding finding_for(const View& view, const AgentState& agent) {
         "running, " + mode + ", no [[port]] entry matches any more: " + joined(agent.lost_entry),
         "every port keeps its [[port]] entry at a reload",
         "A change of the configuration left these ports without an entry. Their settings are no longer enforced.",
-        "Restore the entry, then systemctl reload fabric-agent. If the ports are to be unmanaged: systemctl "
-        "restart fabric-agent");
+        "Restore the entry, then systemctl reload fabric-agent. If the ports should be unmanaged: systemctl restart "
+        "fabric-agent");
   if (!agent.held.empty())
     return bad(Status::warning, "host", "running, " + mode + ", suspended: " + agent.held, "running, not suspended",
                "Enforcement is suspended: an apply is not confirmed yet.",
@@ -50,28 +50,33 @@ Finding finding_for(const View& view, const AgentState& agent) {
 }
 
 std::optional<Finding> ask_agent(const View& view) {
-  // Without a configuration: a host may have none. One that this user may not read can be valid: the agent says.
-  const bool missing = view.policy == nullptr && view.no_policy.ends_with("(ENOENT)"),
-             closed = view.no_policy.ends_with("(EACCES)");
-  if (!view.no_policy.empty() && !missing && !closed)
-    return bad(view.policy != nullptr ? Status::warning : Status::critical, "host",
-               "configuration invalid: " + first_error(view), "configuration valid",
-               view.policy != nullptr ? "The last valid configuration stays in use; changes are not."
-                                      : "There is no valid configuration. Nothing is enforced after the next start.",
-               "Correct what fabric-agentctl config check reports, then systemctl reload-or-restart fabric-agent");
+  // A host may have no configuration. If this user may not read it, it can still be valid: the agent knows.
+  const bool is_missing = view.policy == nullptr && view.no_policy.ends_with("(ENOENT)"),
+             is_unreadable = view.no_policy.ends_with("(EACCES)");
+  if (!view.no_policy.empty() && !is_missing && !is_unreadable) {
+    Status status = Status::critical;
+    std::string meaning = "There is no valid configuration. Nothing is enforced after the next start.";
+    if (view.policy != nullptr) {
+      status = Status::warning;
+      meaning = "The agent uses the last valid configuration; later changes have no effect.";
+    }
+    return bad(status, "host", "configuration invalid: " + first_error(view), "configuration valid", std::move(meaning),
+               "Correct the errors that fabric-agentctl config check reports, then systemctl reload-or-restart "
+               "fabric-agent");
+  }
   const bool runs = view.now.agent && view.now.agent->running;
-  // A site that wants metrics only.
-  const bool wants_no_setting = view.policy != nullptr && view.policy->ports.empty() && view.policy->sysctl.empty();
-  if (!runs && view.now.agent_unread.empty() && wants_no_setting)
+  // A site that wants only metrics.
+  const bool is_empty = view.policy != nullptr && view.policy->ports.empty() && view.policy->sysctl.empty();
+  if (!runs && view.now.agent_unread.empty() && is_empty)
     return good("host", "not running; the configuration wants no setting",
                 "running if the configuration wants a setting");
-  if (view.now.agent) return finding_for(view, *view.now.agent);
+  if (view.now.agent) return agent_finding(view, *view.now.agent);
   if (!view.now.agent_unread.empty())
     return bad(Status::unknown, "host", "-", "running",
                "The state of the agent could not be read: " + view.now.agent_unread + ".",
                "systemctl restart fabric-agent");
   if (view.policy != nullptr) return bad(Status::warning, "host", "not running", "running", kUnwatched, kStart);
-  if (closed)
+  if (is_unreadable)
     return bad(Status::unknown, "host", "no state file; " + first_error(view), "running",
                "This user may not read the configuration.", kStart);
   return bad(Status::unknown, "host", "no state file and no configuration", "running",
@@ -97,7 +102,7 @@ void ask_managed(const View& view, Findings& findings) {
   if (view.policy == nullptr) return;
   size_t managed = 0;
   for (const Port& port : view.now.ports) {
-    const std::string why = why_left_alone(*view.policy, port);
+    const std::string why = why_unmanaged(*view.policy, port);
     if (why.empty()) ++managed;
     else findings.push_back(good(port.id(), "unmanaged: " + why, "matches the policy"));
   }

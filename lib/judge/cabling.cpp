@@ -11,7 +11,7 @@
 namespace fabric {
 
 bool has_cable(const Port& port) {
-  return !port.virtual_function && port.link_layer != LinkLayer::infiniband && !port.netdev.empty() &&
+  return !is_virtual(port) && port.link_layer != LinkLayer::infiniband && !port.netdev.empty() &&
          port.bond != port.netdev;
 }
 
@@ -22,14 +22,24 @@ std::vector<const Neighbor*> named_neighbors(const Node& node, const Port& port)
   return out;
 }
 
+namespace {
+
+using Cables = std::vector<const Cable*>;
+using Heard = std::vector<const Neighbor*>;
+
+bool is_planned_device(const Cables& cables, const Neighbor& neighbor) {
+  return std::ranges::any_of(cables, [&](const Cable* each) { return is_device(neighbor, each->peer); });
+}
+
+}  // namespace
+
 const Neighbor* switch_of(const Node& node, const Policy* policy, const Port& port) {
   const auto named = named_neighbors(node, port);
+  if (named.empty()) return nullptr;
   const auto cables = planned_cables(policy, port);
-  const auto rank = [&](const Neighbor* each) {
-    const bool planned = std::ranges::any_of(cables, [&](const Cable* cable) { return is_device(*each, cable->peer); });
-    return std::tuple(!planned, each->system_name.empty(), each->system(), each->port());
-  };
-  return named.empty() ? nullptr : *std::ranges::min_element(named, {}, rank);
+  return *std::ranges::min_element(named, {}, [&](const Neighbor* each) {
+    return std::tuple(!is_planned_device(cables, *each), each->system_name.empty(), each->system(), each->port());
+  });
 }
 
 std::vector<const Cable*> planned_cables(const Policy* policy, const Port& port) {
@@ -38,17 +48,18 @@ std::vector<const Cable*> planned_cables(const Policy* policy, const Port& port)
   for (const Cable& cable : policy->cabling.cables) {
     const std::string* renamed = find_in(policy->cabling.ports, cable.port);
     const std::string& name = renamed != nullptr ? *renamed : cable.port;
-    const auto is_it = [&](const std::string& other) { return same_port(name, other); };
-    if (is_it(port.netdev) || is_it(port.rdma) || name == port.id() || name == port.pci ||
-        std::ranges::any_of(port.altnames, is_it))
-      out.push_back(&cable);
+    bool is_this_port =
+        same_port(name, port.netdev) || same_port(name, port.rdma) || name == port.id() || name == port.pci;
+    for (const std::string& altname : port.altnames) is_this_port = is_this_port || same_port(name, altname);
+    if (is_this_port) out.push_back(&cable);
   }
   return out;
 }
 
 // DCBX in the firmware is a part of its LLDP agent.
 std::string lldp_agent_off(const Port& port) {
-  if (port.qos.fw_lldp.value_or(port.qos.dcbx == Dcbx::firmware) == false) return {};
+  const bool has_agent = port.qos.fw_lldp.value_or(port.qos.dcbx == Dcbx::firmware);
+  if (!has_agent) return {};
   std::string text(capabilities_of(port.kernel_driver).lldp_agent_off);
   for (const auto& [word, name] : {std::pair("NETDEV", &port.netdev), std::pair("ADDRESS", &port.pci)})
     for (size_t at = 0; (at = text.find(word)) != std::string::npos;)
@@ -68,20 +79,13 @@ constexpr Limit kLldpWait{
 
 namespace {
 
-using Cables = std::vector<const Cable*>;
-using Heard = std::vector<const Neighbor*>;
-
-bool has_end(const Cables& cables, const Neighbor& neighbor) {
+bool is_planned_end(const Cables& cables, const Neighbor& neighbor) {
   return std::ranges::any_of(cables, [&](const Cable* each) { return is_end(neighbor, each->peer); });
 }
 
-bool has_device(const Cables& cables, const Neighbor& neighbor) {
-  return std::ranges::any_of(cables, [&](const Cable* each) { return is_device(neighbor, each->peer); });
-}
-
-// The planned port, as far as the names of ports can be compared.
-bool leads_to(const Cables& cables, const Neighbor& neighbor) {
-  return has_end(cables, neighbor) ||
+// As is_planned_end(), or the port cannot be compared because its names in the plan and on the switch differ.
+bool may_be_planned_end(const Cables& cables, const Neighbor& neighbor) {
+  return is_planned_end(cables, neighbor) ||
          std::ranges::any_of(cables, [&](const Cable* each) { return names_ports_otherwise(neighbor, each->peer); });
 }
 
@@ -94,92 +98,84 @@ std::string heard_text(const Heard& heard) {
   return joined(heard, " and ", [](const Neighbor* each) { return peer_text(*each); });
 }
 
-bool equal_port_has_neighbor(const Node& node, const Port& port) {
-  return std::ranges::any_of(node.ports, [&](const Port& other) {
-    return other.netdev != port.netdev && are_twins(port, other) && !named_neighbors(node, other).empty();
-  });
-}
-
 // The link is up without an LLDP neighbor.
-std::optional<Finding> silent(const View& view, const Port& port, const Cables& cables) {
+std::optional<Finding> no_lldp_finding(const View& view, const Port& port, const Cables& cables) {
   const auto* seconds = find_in(view.now.neighbors.listening, port.netdev);
   if (seconds == nullptr || *seconds < limit_of(view, kLldpWait)) return std::nullopt;
   const std::string off = lldp_agent_off(port);
-  const std::string observed =
-      "no LLDP for " + number_text(std::floor(*seconds)) + " s" + (off.empty() ? "" : ": the NIC firmware consumes it");
-  const std::string remedy = off.empty() ? "Enable LLDP on the switch port (show lldp neighbors)."
-                                         : "Disable the LLDP agent in the NIC firmware: " + off + ".";
+  std::string observed = "no LLDP for " + number_text(std::floor(*seconds)) + " s";
+  std::string remedy = "Enable LLDP on the switch port (show lldp neighbors).";
+  if (!off.empty()) {
+    observed += ": the NIC firmware consumes it";
+    remedy = "Disable the LLDP agent in the NIC firmware: " + off + ".";
+  }
   if (!cables.empty())
     return bad(Status::warning, port.id(), observed, planned_text(cables),
                "The link is up and no LLDP arrives: this cable cannot be compared with the plan.", remedy);
-  if (equal_port_has_neighbor(view.now, port))
+  bool equal_port_has_neighbor = false;
+  for (const Port& other : view.now.ports)
+    if (other.netdev != port.netdev && are_twins(port, other) && !named_neighbors(view.now, other).empty())
+      equal_port_has_neighbor = true;
+  if (equal_port_has_neighbor)
     return bad(Status::warning, port.id(), observed, "a neighbor, like equal ports",
                "Equal ports have an LLDP neighbor: this port is connected to something else, or LLDP is off on its "
                "switch port.",
                remedy);
-  // A network without LLDP is no fault.
-  return off.empty() ? std::nullopt : std::optional(good(port.id(), observed, "the neighbor, after: " + off));
+  if (off.empty()) return std::nullopt;  // a network without LLDP is no fault
+  return good(port.id(), observed, "the neighbor, after: " + off);
 }
 
-Finding right(const Port& port, const Neighbor& neighbor, const Cables& cables) {
-  return good(
-      port.id(),
-      peer_text(neighbor) + (has_end(cables, neighbor) ? "" : " (the plan names the ports of the switch otherwise)"),
-      planned_text(cables));
-}
-
-Finding wrong(const View& view, const Port& port, const Heard& heard, const Cables& cables) {
+Finding wrong_end_finding(const View& view, const Port& port, const Heard& heard, const Cables& cables) {
   const Neighbor& neighbor = *switch_of(view.now, view.policy, port);
-  const bool right_switch = has_device(cables, neighbor);
+  const bool right_switch = is_planned_device(cables, neighbor);
   const std::string plan = "or correct the plan (" + cables.front()->where + ").",
                     move = "Move the cable to the planned port, ";
-  const Port* owner = find_where(view.now.ports, [&](const Port& other) {  // by the plan
-    return has_cable(other) && leads_to(planned_cables(view.policy, other), neighbor);
+  const Port* owner = find_where(view.now.ports, [&](const Port& other) {  // of that end, by the plan
+    return has_cable(other) && may_be_planned_end(planned_cables(view.policy, other), neighbor);
   });
-  const std::string whose = owner != nullptr ? ", which belongs to " + owner->id() : "";
-  const Heard theirs = owner != nullptr ? named_neighbors(view.now, *owner) : Heard{};
-  if (std::ranges::any_of(theirs, [&](const Neighbor* each) { return leads_to(cables, *each); }))
-    return bad(right_switch ? Status::warning : Status::critical, port.id(), peer_text(neighbor) + whose,
-               planned_text(cables),
+  std::string belongs_to;
+  bool is_swapped = false;
+  if (owner != nullptr) {
+    belongs_to = ", which belongs to " + owner->id();
+    for (const Neighbor* each : named_neighbors(view.now, *owner))
+      is_swapped = is_swapped || may_be_planned_end(cables, *each);
+  }
+  if (is_swapped) {
+    Status status = Status::critical;
+    std::string effect = "rails are mixed and traffic takes an extra hop.";
+    if (right_switch) {
+      status = Status::warning;
+      effect = "each link has the configuration of the other switch port.";
+    }
+    return bad(status, port.id(), peer_text(neighbor) + belongs_to, planned_text(cables),
                "The cables of " + port.id() + " (" + port.netdev + ") and " + owner->id() + " (" + owner->netdev +
-                   ") are swapped: " +
-                   (right_switch ? "each link has the configuration of the other switch port."
-                                 : "rails are mixed and traffic takes an extra hop."),
+                   ") are swapped: " + effect,
                "Swap the two cables at this end, " + plan);
+  }
   if (right_switch)
-    return bad(Status::warning, port.id(), peer_text(neighbor) + whose, planned_text(cables),
+    return bad(Status::warning, port.id(), peer_text(neighbor) + belongs_to, planned_text(cables),
                "The cable ends at another port of the right switch: the configuration of the planned port does not "
                "apply to this link.",
                move + plan);
-  return bad(Status::critical, port.id(), heard_text(heard) + whose, planned_text(cables),
+  return bad(Status::critical, port.id(), heard_text(heard) + belongs_to, planned_text(cables),
              "The cable ends at another switch than planned: the port is on the wrong rail or in the wrong network.",
              move + plan);
 }
 
-// The first few names.
-std::string some(const std::set<std::string>& names) {
+// The first few names: "eth0, eth1, eth2, eth3, ...".
+std::string first_names(const std::set<std::string>& names) {
   constexpr size_t kShown = 4;
-  const std::vector<std::string> shown(names.begin(), std::next(names.begin(), std::min(names.size(), kShown)));
-  return joined(shown, ", ", [](const std::string& each) { return each; }) + (names.size() > kShown ? ", ..." : "");
-}
-
-// The plan calls the ports of this host by other names than the kernel.
-std::optional<Finding> unnamed(const View& view) {
-  std::set<std::string> ours, planned;
-  for (const Port& port : view.now.ports) {
-    if (!planned_cables(view.policy, port).empty()) return std::nullopt;
-    if (has_cable(port)) ours.insert(port.netdev);
+  std::string out;
+  size_t count = 0;
+  for (const std::string& name : names) {
+    if (++count > kShown) return out + ", ...";
+    append_item(out, name);
   }
-  for (const Cable& cable : view.policy->cabling.cables) planned.insert(cable.port);
-  if (ours.empty()) return std::nullopt;
-  return bad(Status::warning, "host", "ports in the plan: " + some(planned), "RDMA ports: " + some(ours),
-             "The cable plan has cables of this host, but none of an RDMA port: no cable is compared.",
-             "Export the cables of the RDMA ports, or give their names in the plan: [cabling] ports = { \"" +
-                 *planned.begin() + "\" = \"" + *ours.begin() + "\" }");
+  return out;
 }
 
-// About the host as a whole: at most one.
-std::optional<Finding> host_finding(const View& view) {
+// About the plan as a whole: at most one finding.
+std::optional<Finding> plan_finding(const View& view) {
   if (view.policy == nullptr || view.policy->cabling.file.empty()) return std::nullopt;
   const Cabling& plan = view.policy->cabling;
   if (!plan.problem.empty())
@@ -192,29 +188,48 @@ std::optional<Finding> host_finding(const View& view) {
         Status::warning, "host", "not in " + plan.file, "the cables of " + plan.host,
         "The cable plan has no cable between this host and a switch port; cables to patch panels are not followed.",
         "Export the plan again, or set the name of this host in the plan: [cabling] host = \"NAME\"");
-  if (!view.now.neighbors.source.empty()) return unnamed(view);
-  return bad(Status::unknown, "host", "-", "the neighbor of each port",
-             "A cable plan is configured, but no LLDP source: " + view.now.neighbors.why_none + ".",
-             "systemctl enable --now fabric-lldp");
+  if (view.now.neighbors.source.empty())
+    return bad(Status::unknown, "host", "-", "the neighbor of each port",
+               "A cable plan is configured, but no LLDP source: " + view.now.neighbors.why_none + ".",
+               "systemctl enable --now fabric-lldp");
+  // The plan may call the ports of this host by other names than the kernel.
+  std::set<std::string> netdevs, planned;
+  for (const Port& port : view.now.ports) {
+    if (!planned_cables(view.policy, port).empty()) return std::nullopt;
+    if (has_cable(port)) netdevs.insert(port.netdev);
+  }
+  for (const Cable& cable : plan.cables) planned.insert(cable.port);
+  if (netdevs.empty()) return std::nullopt;
+  return bad(Status::warning, "host", "ports in the plan: " + first_names(planned),
+             "RDMA ports: " + first_names(netdevs),
+             "The cable plan has cables of this host, but none of an RDMA port: no cable is compared.",
+             "Export the cables of the RDMA ports, or give their names in the plan: [cabling] ports = { \"" +
+                 *planned.begin() + "\" = \"" + *netdevs.begin() + "\" }");
 }
 
 void ask_cabling(const View& view, Findings& findings) {
-  if (auto finding = host_finding(view)) findings.push_back(std::move(*finding));
+  if (auto finding = plan_finding(view)) findings.push_back(std::move(*finding));
   if (view.now.neighbors.source.empty()) return;
   for (const Port& port : view.now.ports) {
     if (!has_cable(port) || port.carrier == false) continue;  // port-state reports a missing link
     const Heard heard = named_neighbors(view.now, port);
     const Cables cables = planned_cables(view.policy, port);
-    const auto as_planned = find_where(heard, [&](const Neighbor* each) { return leads_to(cables, *each); });
     if (heard.empty()) {
-      if (auto finding = silent(view, port, cables)) findings.push_back(std::move(*finding));
-    } else if (cables.empty()) {
-      findings.push_back(good(port.id(), heard_text(heard), "any: not in the cable plan"));
-    } else if (as_planned != nullptr) {
-      findings.push_back(right(port, **as_planned, cables));
-    } else {
-      findings.push_back(wrong(view, port, heard, cables));
+      if (auto finding = no_lldp_finding(view, port, cables)) findings.push_back(std::move(*finding));
+      continue;
     }
+    if (cables.empty()) {
+      findings.push_back(good(port.id(), heard_text(heard), "any: not in the cable plan"));
+      continue;
+    }
+    const auto as_planned = find_where(heard, [&](const Neighbor* each) { return may_be_planned_end(cables, *each); });
+    if (as_planned == nullptr) {
+      findings.push_back(wrong_end_finding(view, port, heard, cables));
+      continue;
+    }
+    std::string observed = peer_text(**as_planned);
+    if (!is_planned_end(cables, **as_planned)) observed += " (the plan names the ports of the switch otherwise)";
+    findings.push_back(good(port.id(), std::move(observed), planned_text(cables)));
   }
 }
 
@@ -251,9 +266,10 @@ std::string priorities(uint8_t bits) {
 std::optional<Finding> ask_peer_pfc(const View& view, const Port& port) {
   const Neighbor* peer = first_with(view.now, port, &Neighbor::pfc);
   if (!has_cable(port) || peer == nullptr) return std::nullopt;
-  // A driver without DCB netlink does not show its PFC: it is what the policy wants.
-  const PortPolicy* policy = view.policy == nullptr ? nullptr : policy_for(*view.policy, port);
-  const auto own = port.qos.pfc || policy == nullptr ? port.qos.pfc : policy->want.pfc;
+  auto own = port.qos.pfc;
+  // A driver without DCB netlink does not show its PFC: the policy's is assumed.
+  if (!own && view.policy != nullptr)
+    if (const PortPolicy* policy = policy_for(*view.policy, port); policy != nullptr) own = policy->want.pfc;
   if (!own) return std::nullopt;
   const PrioSet here = *own, there = peer->pfc->enabled;
   const std::string observed = "PFC " + to_text(here) + (port.qos.pfc ? " here, " : " in the policy, ") +
@@ -264,15 +280,15 @@ std::optional<Finding> ask_peer_pfc(const View& view, const Port& port) {
   if (only_here == 0 && !port.qos.pfc) return std::nullopt;  // the port may well have it
   std::string meaning;
   if (only_here != 0)
-    meaning += "On " + priorities(only_here) +
-               " the switch neither sends nor obeys PFC pause, so RoCE packets are lost in bursts";
-  if (only_there != 0)
-    meaning += std::string(meaning.empty() ? "On " : "; on ") + priorities(only_there) +
-               " the switch pauses and this port ignores it";
-  return bad(
-      only_here != 0 ? Status::critical : Status::warning, port.id(), observed, "the same at both ends", meaning + ".",
-      "Enable PFC on the switch port for " + (here.bits != 0 ? priorities(here.bits) : std::string("no priority")) +
-          " only, or change pfc in the policy.");
+    meaning = "On " + priorities(only_here) +
+              " the switch neither sends nor obeys PFC pause, so RoCE packets are lost in bursts";
+  if (only_there != 0) {
+    meaning += only_here == 0 ? "On " : "; on ";
+    meaning += priorities(only_there) + " the switch pauses and this port ignores it";
+  }
+  const std::string wanted = here.bits == 0 ? "no priority" : priorities(here.bits);
+  return bad(only_here != 0 ? Status::critical : Status::warning, port.id(), observed, "the same at both ends",
+             meaning + ".", "Enable PFC on the switch port for " + wanted + " only, or change pfc in the policy.");
 }
 
 }  // namespace
@@ -307,28 +323,12 @@ struct Groups {
     const uint8_t tc = prio_tc[prio];
     const auto algorithm = tc < kPriorities ? static_cast<Tsa>(tsa[tc]) : Tsa::strict;
     if (algorithm == Tsa::ets) return std::to_string(bw[tc]) + " %";
-    return algorithm == Tsa::strict      ? "strict"
-           : algorithm == Tsa::cb_shaper ? "credit-based shaper"
-                                         : "vendor's algorithm";
+    if (algorithm == Tsa::strict) return "strict";
+    if (algorithm == Tsa::cb_shaper) return "credit-based shaper";
+    return "vendor's algorithm";
   }
   [[nodiscard]] std::string text(int prio) const { return to_text(group(prio)) + " at " + share(prio); }
 };
-
-// Of the lossless priorities, else of all: one line, empty if both ends agree.
-std::string differences(const Groups& here, const Groups& there, PrioSet lossless) {
-  std::string text;
-  uint8_t seen = 0;  // priorities of groups already listed
-  for (int prio = 0; prio < kPriorities; ++prio) {
-    if ((lossless.bits != 0 && !lossless.has(prio)) || (seen >> prio & 1) != 0) continue;
-    if (here.group(prio) == there.group(prio) && here.share(prio) == there.share(prio)) continue;
-    seen = static_cast<uint8_t>(seen | here.group(prio).bits);
-    append_item(
-        text,
-        "priority " + std::to_string(prio) + " in group " + here.text(prio) + " here, " + there.text(prio) + " there",
-        "; ");
-  }
-  return text;
-}
 
 // The recommendation of the peer has precedence over its configuration (802.1Q D.2.10).
 std::optional<Finding> ask_peer_ets(const View& view, const Port& port) {
@@ -339,7 +339,20 @@ std::optional<Finding> ask_peer_ets(const View& view, const Port& port) {
   for (size_t tc = 0; tc < here.tsa.size(); ++tc) here.tsa[tc] = static_cast<uint8_t>(port.qos.ets->tsa[tc]);
   const DcbxEts& theirs = peer->ets_recommended ? *peer->ets_recommended : *peer->ets;
   const Groups there{theirs.prio_tc, theirs.bw, theirs.tsa};
-  const std::string text = differences(here, there, port.qos.pfc.value_or(PrioSet{}));
+  // The differences of the lossless priorities, or of all priorities if none is lossless.
+  const PrioSet lossless = port.qos.pfc.value_or(PrioSet{});
+  std::string text;
+  uint8_t listed = 0;  // priorities of groups in `text`
+  for (int prio = 0; prio < kPriorities; ++prio) {
+    if (lossless.bits != 0 && !lossless.has(prio)) continue;
+    if ((listed >> prio & 1) != 0) continue;
+    if (here.group(prio) == there.group(prio) && here.share(prio) == there.share(prio)) continue;
+    listed = static_cast<uint8_t>(listed | here.group(prio).bits);
+    append_item(
+        text,
+        "priority " + std::to_string(prio) + " in group " + here.text(prio) + " here, " + there.text(prio) + " there",
+        "; ");
+  }
   const std::string expected = "the same groups and bandwidth at both ends";
   if (text.empty()) return good(port.id(), "same as " + peer_name(*peer), expected);
   return bad(Status::warning, port.id(), text, expected,
@@ -367,33 +380,28 @@ namespace {
 
 constexpr uint16_t kRocePort = 4791;  // RoCE v2's UDP port (IBTA annex A17)
 
-// DSCPs that both ends map to different priorities, and lossless DSCPs of the switch without an entry here.
-void compare_dscp(const Port& port, const DcbxApp& app, std::string& text) {
-  if (!port.qos.dscp_map || app.protocol > 63) return;
-  const auto* here = find_in(*port.qos.dscp_map, static_cast<uint8_t>(app.protocol));
-  const bool differs = here != nullptr ? *here != app.priority
-                                       : port.qos.pfc && port.qos.pfc->has(app.priority) && !port.qos.dscp_map->empty();
-  if (differs)
-    append_item(text,
-                "DSCP " + std::to_string(app.protocol) + ": priority " +
-                    (here != nullptr ? std::to_string(*here) : "none") + " here, " + std::to_string(app.priority) +
-                    " there",
-                "; ");
-}
-
 std::optional<Finding> ask_peer_app(const View& view, const Port& port) {
   const Neighbor* peer = first_with(view.now, port, &Neighbor::app);
   const bool lossless = port.qos.pfc && port.qos.pfc->bits != 0;
   if (!has_cable(port) || (!port.qos.dscp_map && !lossless) || peer == nullptr) return std::nullopt;
   std::string text;
   for (const DcbxApp& app : *peer->app) {
+    const std::string there = std::to_string(app.priority) + " there";
+    if (app.selector == DcbxApp::dscp) {
+      if (!port.qos.dscp_map || app.protocol > 63) continue;
+      const auto* priority = find_in(*port.qos.dscp_map, static_cast<uint8_t>(app.protocol));
+      const std::string dscp = "DSCP " + std::to_string(app.protocol) + ": priority ";
+      if (priority != nullptr && *priority != app.priority)
+        append_item(text, dscp + std::to_string(*priority) + " here, " + there, "; ");
+      // A lossless DSCP of the switch without an entry here.
+      if (priority == nullptr && lossless && port.qos.pfc->has(app.priority) && !port.qos.dscp_map->empty())
+        append_item(text, dscp + "none here, " + there, "; ");
+      continue;
+    }
     const bool is_roce =
         app.protocol == kRocePort && (app.selector == DcbxApp::udp || app.selector == DcbxApp::tcp_or_udp);
-    if (app.selector == DcbxApp::dscp) compare_dscp(port, app, text);
-    else if (is_roce && lossless && !port.qos.pfc->has(app.priority))
-      append_item(text,
-                  "RoCE (UDP 4791): lossless priority " + to_text(*port.qos.pfc) + " here, priority " +
-                      std::to_string(app.priority) + " there",
+    if (is_roce && lossless && !port.qos.pfc->has(app.priority))
+      append_item(text, "RoCE (UDP 4791): lossless priority " + to_text(*port.qos.pfc) + " here, priority " + there,
                   "; ");
   }
   const std::string expected = "one priority for each kind of packet at both ends";

@@ -11,8 +11,8 @@ bool has_cable(const Port& port);
 
 // LLDP neighbors with a name, in order of arrival.
 std::vector<const Neighbor*> named_neighbors(const Node& node, const Port& port);
-// The neighbor that is the switch: the one in the plan, else one with a system name, which agents in a NIC's firmware
-// lack, else the first by name. nullptr: no neighbor has a name.
+// The neighbor that is the switch: the one in the plan, else one with a system name (which LLDP agents in a NIC's
+// firmware lack), else the first by name. nullptr: no neighbor has a name.
 const Neighbor* switch_of(const Node& node, const Policy* policy, const Port& port);
 // The first LLDP neighbor with this member; nullptr: none.
 template <class Value>
@@ -22,10 +22,11 @@ const Neighbor* first_with(const Node& node, const Port& port, Value Neighbor::*
   return nullptr;
 }
 
-// Its cables in the plan, by netdev, altname, RDMA device, PCI address or [cabling] ports; several for a breakout.
+// The port's cables in the plan, by netdev, altname, RDMA device, PCI address or [cabling] ports; several for a
+// breakout.
 std::vector<const Cable*> planned_cables(const Policy* policy, const Port& port);
 
-// The command that lets LLDP reach the host; empty: nothing shows that the NIC's firmware consumes it.
+// The command that lets LLDP reach the host; empty: there is no sign that the NIC's firmware consumes it.
 std::string lldp_agent_off(const Port& port);
 
 // "leaf1 Ethernet3"

@@ -80,15 +80,17 @@ Finding finding_of(const Rule& rule, const PortContext& ctx, Cause cause) {
   return out;
 }
 
-// The symptoms that the rule explains on this port. A link with few errors does not explain all losses. Causes that
-// make a host slow do not explain one that receives nothing. A cause in this host does not explain late receivers at
-// the far end. A rule that applies without link symptoms (firmware reset) is not about the link.
+// The symptoms that the rule explains on this port.
 Symptoms explained_by(const Rule& rule, const Cause& result, const PortContext& ctx) {
   Symptoms out = rule.explains;
   out.remove(result.unexplained);
+  // A link with few errors does not explain all losses. A rule that applies without link symptoms (firmware reset) is
+  // not about the link.
   if (out.has(Symptom::link) && ctx.symptoms.has(Symptom::link) && !wire_explains_loss(ctx))
     out.remove({Symptom::loss});
+  // Causes that make a host slow do not explain a host that receives nothing.
   if (!rule.explains_stopped_host && receives_nothing(ctx)) out.remove({Symptom::tx_pause});
+  // A cause in this host does not explain late receivers at the far end.
   if (rule.culprit == Culprit::host && is_far_end_late(ctx)) out.remove({Symptom::receiver});
   return out;
 }
@@ -105,19 +107,19 @@ constexpr std::pair<std::string_view, std::string_view> kSwitches[]{
     {"Cumulus", "nv show interface {port} counters; nv show interface {port} counters qos"},
 };
 
-// The last step of what this host alone cannot decide: the measurement at the other end of the cable.
+// The last step of a finding that this host alone cannot decide: the measurement at the other end of the cable.
 void add_far_measurement(Finding& finding, const PortContext& ctx) {
   const bool is_elsewhere = finding.culprit != Culprit::host && finding.culprit != Culprit::none;
   if (!is_elsewhere || ctx.port.link_layer == LinkLayer::infiniband) return;
   std::string commands = "PFC frames, queue drops and errors (FCS, FEC) of the port";
-  for (const auto& [system, known] : kSwitches)
-    if (ctx.peer != nullptr && ctx.peer->system_description.find(system) != std::string::npos) {
-      commands = known;
-      // SONiC announces an alias ("etp1") as the id, which its commands do not take.
-      const bool by_alias = system == "SONiC" && ctx.peer->port_description.starts_with("Ethernet");
-      const std::string& name = by_alias ? ctx.peer->port_description : ctx.peer->port();
-      for (size_t at; (at = commands.find("{port}")) != std::string::npos;) commands.replace(at, 6, name);
-    }
+  for (const auto& [system, known] : kSwitches) {
+    if (ctx.peer == nullptr || ctx.peer->system_description.find(system) == std::string::npos) continue;
+    commands = known;
+    std::string name = ctx.peer->port();
+    // SONiC announces an alias ("etp1") as the id, which its commands do not accept.
+    if (system == "SONiC" && ctx.peer->port_description.starts_with("Ethernet")) name = ctx.peer->port_description;
+    for (size_t at; (at = commands.find("{port}")) != std::string::npos;) commands.replace(at, 6, name);
+  }
   finding.next.push_back("Measure on " + ctx.peer_label() + ": " + commands);
 }
 
@@ -128,20 +130,22 @@ struct Candidate {
   Lines next;
 };
 
-void add_candidates(Finding& out, Symptoms of, const std::vector<Candidate>& candidates) {
+// Adds the candidates that explain one of the symptoms.
+void add_candidates(Finding& out, Symptoms symptoms, const std::vector<Candidate>& candidates) {
   for (const Candidate& each : candidates) {
-    if (!each.explains.any_of(of)) continue;
+    if (!each.explains.any_of(symptoms)) continue;
     out.evidence.push_back(each.line);
     for (const std::string& step : each.next)
       if (!contains(out.next, step)) out.next.push_back(step);
   }
 }
 
-// All unexplained symptoms in one finding: the metric has one series per port for it. How bad a port is that is not in
-// order, the finding of port-state says.
+// All unexplained symptoms in one finding: the metric has one series per port for it. The finding of port-state has the
+// severity of a port that is not in order.
 Finding unexplained(const PortContext& ctx, Symptoms left, const std::vector<Candidate>& candidates) {
   Finding out = finding_of(kNotEnoughEvidence, ctx, {});
-  const auto fault = left.has(Symptom::link) ? port_state_fault(ctx.view, ctx.port) : std::nullopt;
+  std::optional<Finding> fault;
+  if (left.has(Symptom::link)) fault = port_state_fault(ctx.view, ctx.port);
   if (fault) {
     out.meaning = fault->meaning;
     out.evidence.push_back(fault->observed + "; expected " + fault->expected);
@@ -149,7 +153,7 @@ Finding unexplained(const PortContext& ctx, Symptoms left, const std::vector<Can
   }
   for (const SymptomText& text : kTexts) {
     if (!left.has(text.symptom)) continue;
-    // A link in order, which no subnet manager has configured.
+    // The link is in order, but no subnet manager has configured the port.
     if (text.symptom == Symptom::link && fault && error_lines(ctx).empty()) continue;
     out.evidence.push_back(filled(text.text, ctx));
     if (text.symptom == Symptom::link) append(out.evidence, error_lines(ctx));
@@ -168,7 +172,8 @@ void diagnose_port(const PortContext& ctx, Findings& out) {
   std::vector<Candidate> candidates;
   for (const Rule* each : cause_rules()) {
     const Rule& rule = *each;
-    if (!left.any_of(rule.explains) || !rule_policy(ctx.view).is_enabled(rule.id)) continue;
+    if (!left.any_of(rule.explains)) continue;
+    if (!rule_policy(ctx.view).is_enabled(rule.id)) continue;
     auto result = rule.find_cause(ctx);
     if (!result) continue;
     const Symptoms explains = explained_by(rule, *result, ctx);
@@ -180,9 +185,9 @@ void diagnose_port(const PortContext& ctx, Findings& out) {
                             result->next});
       continue;
     }
-    Symptoms whole = explains;
-    whole.remove(result->shared);
-    left.remove(whole);
+    Symptoms fully_explained = explains;
+    fully_explained.remove(result->shared);
+    left.remove(fully_explained);
     // A host that sends pause almost all the time causes the losses and, when it receives nothing, the discards.
     if (explains.has(Symptom::tx_pause) && is_pfc_storm(ctx)) left.remove({Symptom::loss});
     if (explains.has(Symptom::tx_pause) && receives_nothing(ctx)) left.remove({Symptom::discards});
@@ -192,7 +197,7 @@ void diagnose_port(const PortContext& ctx, Findings& out) {
         result->evidence.push_back("packets wait here and arrive late or not at all: " + line);
     }
     out.push_back(finding_of(rule, ctx, std::move(*result)));
-    if (rule.culprit == Culprit::none) add_candidates(out.back(), whole, candidates);
+    if (rule.culprit == Culprit::none) add_candidates(out.back(), fully_explained, candidates);
     add_far_measurement(out.back(), ctx);
   }
   if (!left.empty()) out.push_back(unexplained(ctx, left, candidates));
@@ -220,10 +225,11 @@ Findings diagnose(const View& view) {
   if (view.signals == nullptr) return out;
   for (const Port& port : view.now.ports) {
     const Signals* own = signals_of_port(view, port);
-    if (own == nullptr || port.virtual_function) continue;
+    if (own == nullptr || is_virtual(port)) continue;
     const Signals signals = with_bond(view, port, *own);
     const auto members = members_of(view.now, port);
-    const std::optional<Port> bond = members.empty() ? std::nullopt : std::optional(with_settings_of(members, port));
+    std::optional<Port> bond;
+    if (!members.empty()) bond = with_settings_of(members, port);
     const PortContext ctx = make_context(view, bond ? *bond : port, signals);
     if (!ctx.symptoms.empty()) diagnose_port(ctx, out);
   }

@@ -15,9 +15,10 @@ Findings diagnose(const View& view);
 // The rules with a cause, in the order in which they are asked: the most specific first.
 std::span<const Rule* const> cause_rules();
 
+// The place of a cause in the order of cause_rules(), for sorting.
+size_t rank_of_cause(std::string_view id);
+
 // not-enough-evidence
 std::span<const Rule> unexplained_rules();
-// The place of a cause in that order, for sorting.
-size_t rank_of_cause(std::string_view id);
 
 }  // namespace fabric

@@ -18,6 +18,7 @@ namespace {
 
 using enum Measure;
 
+// The number of counters in both readings. `moved` becomes true if one of them changed.
 double count_common(const std::vector<Counter>& before, const std::vector<Counter>& now, bool& moved) {
   double counters = 0;
   for (const Counter& counter : now) {
@@ -29,35 +30,21 @@ double count_common(const std::vector<Counter>& before, const std::vector<Counte
   return counters;
 }
 
-// RoCE's bytes, by the port's own counters. Priority 0 carries all unclassified traffic and is left out.
-double lossless_bytes(const Port& port, const Signals& signals) {
-  double sum = 0;
-  for (size_t i = 1; port.qos.pfc && i < signals.priority.size(); ++i)
-    if (port.qos.pfc->has(i))
-      sum += signals.priority[i].rx_bytes.value_or(0) + signals.priority[i].tx_bytes.value_or(0);
-  return sum;
-}
-
 // The port's counters include RDMA of other functions, which count it themselves: virtual functions, subfunctions, or
 // a function of the same card in another slot (socket direct, multi-host).
 bool shares_its_wire(const View& view, const Port& port) {
   const auto& nics = view.now.topology.nics;
-  const auto own = std::ranges::find(nics, port.pci, &Nic::pci);
   const bool is_bare_metal = view.now.topology.hypervisor.empty();
-  const auto shares = [&](const Nic& nic) {
-    if (nic.virtual_function && nic.root == own->root && nic.bridges == own->bridges) return true;
-    return is_bare_metal && !nic.card.empty() && nic.card == own->card && card_of(nic.pci) != card_of(own->pci);
-  };
-  if (own != nics.end() && (own->subfunctions || std::ranges::any_of(nics, shares))) return true;
+  if (const auto own = std::ranges::find(nics, port.pci, &Nic::pci); own != nics.end()) {
+    if (own->subfunctions) return true;
+    for (const Nic& nic : nics) {
+      if (nic.virtual_function && nic.root == own->root && nic.bridges == own->bridges) return true;
+      if (is_bare_metal && !nic.card.empty() && nic.card == own->card && card_of(nic.pci) != card_of(own->pci))
+        return true;
+    }
+  }
   return std::ranges::any_of(view.now.ports, [&](const Port& other) {
-    return other.virtual_function && !port.pci.empty() && other.pci == port.pci;
-  });
-}
-
-// RDMA needs a registered memory region. Without one the bytes are of others, such as NVMe over TCP with PFC.
-bool has_no_memory(const Port& port) {
-  return std::ranges::any_of(port.resources, [](const ResourceCount& each) {
-    return each.kind == "mr" && each.owner.empty() && each.count == 0;
+    return is_virtual(other) && !port.pci.empty() && other.pci == port.pci;
   });
 }
 
@@ -66,12 +53,19 @@ std::optional<Measured> read_frozen_counters(const View& view, const RuleWindow&
   const Signals* signals = signals_of_port(view, port);
   const Port* before = port_before(view, port);
   if (signals == nullptr || before == nullptr || !is_judged(port) || shares_its_wire(view, port)) return std::nullopt;
-  if (has_no_memory(port)) return std::nullopt;
+  // RDMA needs a registered memory region. Without one, the bytes belong to other traffic, such as NVMe over TCP with
+  // PFC.
+  for (const ResourceCount& each : port.resources)
+    if (each.kind == "mr" && each.owner.empty() && each.count == 0) return std::nullopt;
   bool moved = false;
   const double counters = count_common(before->counters.hw, port.counters.hw, moved) +
                           count_common(before->counters.pma, port.counters.pma, moved);
   if (counters < kEnoughCounters || (!signals->rx_bytes && !signals->tx_bytes)) return std::nullopt;
-  const double bytes = lossless_bytes(port, *signals);
+  // RoCE's bytes, by the port's own counters. Priority 0 carries all unclassified traffic and is left out.
+  double bytes = 0;
+  for (size_t i = 1; port.qos.pfc && i < signals->priority.size(); ++i)
+    if (port.qos.pfc->has(i))
+      bytes += signals->priority[i].rx_bytes.value_or(0) + signals->priority[i].tx_bytes.value_or(0);
   if (moved || bytes < kMuchTraffic) return Measured{port.id(), 0, 0, number_text(counters) + " RDMA counters live"};
   return Measured{port.id(), 1, 0,
                   number_text(bytes / 1e6) + " MB on lossless priorities, and none of " + number_text(counters) +
@@ -93,15 +87,16 @@ std::optional<Measured> read_gid_changed(const View& view, const RuleWindow&, co
   for (const Gid& old : before->gids) {
     if (!is_own_gid(view, port, old)) continue;
     const auto now = std::ranges::find(port.gids, old.index, &Gid::index);
-    const bool is_present = now != port.gids.end(), same_gid = is_present && now->gid == old.gid;
-    // A type that could not be read is empty.
-    if (same_gid && (now->type == old.type || now->type.empty() || old.type.empty())) continue;
+    std::string change = old.gid + " -> removed";
+    if (now != port.gids.end() && now->gid != old.gid) {
+      change = old.gid + " -> " + now->gid;
+    } else if (now != port.gids.end()) {
+      // A type that could not be read is empty.
+      if (now->type == old.type || now->type.empty() || old.type.empty()) continue;
+      change = old.gid + " " + old.type + " -> " + now->type;
+    }
     ++reading.amount;
-    append_item(reading.evidence, "index " + std::to_string(old.index) + ": " +
-                                      (same_gid ? old.gid + " " + old.type : old.gid) + " -> " +
-                                      (!is_present ? "removed"
-                                       : same_gid  ? now->type
-                                                   : now->gid));
+    append_item(reading.evidence, "index " + std::to_string(old.index) + ": " + change);
   }
   if (reading.evidence.empty()) reading.evidence = std::to_string(port.gids.size()) + " GIDs unchanged";
   return reading;
@@ -124,19 +119,23 @@ std::optional<Measured> read_device_errors(const View& view, const RuleWindow&, 
   return reading;
 }
 
-// Of a reporter without a recovery the state says that there was an error, and not that there still is one:
-// devlink_health_report() sets it, and only a recovery or the driver's own word sets it back (net/devlink/health.c).
+// The state of a reporter without a recovery means that there was an error, not that there still is one:
+// devlink_health_report() sets it, and only a recovery or the driver itself resets it (net/devlink/health.c).
 std::optional<Measured> read_device_state(const View&, const RuleWindow&, const Port& port) {
   if (!is_judged(port) || port.reporters.empty()) return std::nullopt;
   Measured reading{port.id()};
   for (const HealthReporter& reporter : port.reporters) {
     if (reporter.healthy) continue;
-    reading.amount = std::max(reading.amount, reporter.recovers ? 2.0 : 1.0);
-    append_item(reading.evidence,
-                reporter.name + (reporter.recovers ? "" : " (stays so until the driver is loaded again)"));
+    append_item(reading.evidence, reporter.name);
+    if (reporter.recovers) {
+      reading.amount = 2;
+      continue;
+    }
+    reading.amount = std::max(reading.amount, 1.0);
+    reading.evidence += " (until the driver is loaded again)";
   }
-  reading.evidence = reading.evidence.empty() ? std::to_string(port.reporters.size()) + " reporters healthy"
-                                              : "in error: " + reading.evidence;
+  if (reading.evidence.empty()) reading.evidence = std::to_string(port.reporters.size()) + " reporters healthy";
+  else reading.evidence = "in error: " + reading.evidence;
   return reading;
 }
 
@@ -173,7 +172,7 @@ constexpr Measurement kDeviceHealthWindows[]{
                "reporter NAME. Update the firmware when no job runs.",
      .read_port = read_device_errors},
     {.window = {"device_state", level, WindowLimits{1, 2, 0, 0, 0},
-                "1: a devlink health reporter without a recovery is in the state \"error\", 2: one with a recovery",
+                "1: a devlink health reporter without a recovery is in state \"error\"; 2: a reporter with a recovery",
                 "devlink-health(7)", "all reporters healthy"},
      .meaning = "The NIC's driver reported an error that it did not recover from, or that it has no recovery for.",
      .remedy = "Save the dump for the vendor: devlink health dump show pci/{pci} reporter NAME. Then recover when no "

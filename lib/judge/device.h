@@ -5,7 +5,8 @@
 
 namespace fabric {
 
-// Of the port's netdev or a VLAN of it ("ens1.100", "vlan100"), not of a macvlan, which containers create and remove.
+// The GID belongs to the port's netdev or a VLAN of it ("ens1.100", "vlan100"), not to a macvlan, which containers
+// create and remove.
 bool is_own_gid(const View& view, const Port& port, const Gid& gid);
 
 }  // namespace fabric

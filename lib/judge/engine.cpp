@@ -14,50 +14,12 @@ namespace {
 constexpr std::string_view kGone = " gone";  // in place of the netdev's index
 constexpr double kRemembered = 12 * kHour;   // for a device that was removed; the window of link_flap
 
-// A changed identity means that the driver was loaded again, or that another card has the name.
-void track_devices(Health& health, const View& view, double now) {
-  const bool is_first = health.now == 0;
-  for (const Port& port : view.now.ports) {
-    if (port.virtual_function) continue;  // added and removed with their guests
-    const std::string identity = port.pci + " " + std::to_string(port.ifindex);
-    const auto [known, is_new] = health.devices.try_emplace(port.id());
-    if (!is_new && known->second.identity == identity) continue;
-    if (!is_new && !known->second.identity.starts_with(port.pci + " "))  // another card
-      for (auto& [rule, subjects] : health.rules) subjects.erase(port.id());
-    known->second.identity = identity;
-    if (!is_first) known->second.since = now;
-  }
-}
-
-bool in_grace(const Health& health, const RulePolicy& policy, const std::string& subject, double now) {
+bool is_in_grace(const Health& health, const RulePolicy& policy, const std::string& subject, double now) {
   if (now < policy.boot_grace) return true;
   const HealthDevice* device = find_in(health.devices, subject);
-  const double age = device == nullptr ? -1 : now - device->since;
+  if (device == nullptr) return false;
+  const double age = now - device->since;
   return age >= 0 && age < policy.reload_grace;  // negative: a file of an earlier boot
-}
-
-// Marks removed devices, and forgets them after a while. A slow device is not in every reading, but in `ages`, where
-// the members of a bond count as the bond.
-void track_removed(Health& health, const View& view, double now) {
-  for (auto& [id, device] : health.devices) {
-    const bool is_present = health.ages.contains(id.substr(0, id.find('@'))) || contains(view.now.ports, id, &Port::id);
-    if (!place_of_gone(device) && !is_present)
-      device = {device.identity.substr(0, device.identity.find(' ')).append(kGone), now};
-  }
-  std::erase_if(health.devices, [&](const auto& entry) {
-    return place_of_gone(entry.second) && now - entry.second.since > kRemembered;
-  });
-}
-
-// [exporter] exclude
-void drop_excluded(Health& health, const View& view) {
-  if (view.policy == nullptr || view.policy->exclude.empty()) return;
-  const auto is_excluded = [&](const auto& entry) {
-    const size_t slash = entry.first.find('/');  // subjects without it are not ports
-    return slash != std::string::npos && matches_any(view.policy->exclude, entry.first.substr(0, slash));
-  };
-  std::erase_if(health.devices, is_excluded);
-  for (auto& [rule, subjects] : health.rules) std::erase_if(subjects, is_excluded);
 }
 
 MeasuredList readings_of(const View& view, const RuleWindow& rule) {
@@ -66,25 +28,11 @@ MeasuredList readings_of(const View& view, const RuleWindow& rule) {
   return out;
 }
 
-void advance_rule(Health& health, const View& view, const RuleWindow& rule, double now) {
-  const RulePolicy& policy = rule_policy(view);
-  const WindowLimits& limits = limits_of(policy, rule);
-  Health::Subjects& subjects = health.rules[std::string(rule.key)];
-  if (limits.is_off()) subjects.clear();
-  else
-    for (Measured& reading : readings_of(view, rule)) {
-      if (rule.graced && in_grace(health, policy, reading.subject, now)) reading.amount = 0;
-      advance(subjects[reading.subject], rule, limits, &reading, now);
-    }
-  for (auto& [subject, state] : subjects)
-    if (state.seen != now) advance(state, rule, limits, nullptr, now);
-  std::erase_if(subjects, [&](const auto& entry) { return is_forgotten(entry.second, limits, now); });
-}
-
 // "12 h", "10 min", "40 s"
 std::string window_text(double seconds) {
   if (seconds >= kHour) return number_text(seconds / kHour) + " h";
-  return seconds >= 2 * kMinute ? number_text(seconds / kMinute) + " min" : number_text(seconds) + " s";
+  if (seconds >= 2 * kMinute) return number_text(seconds / kMinute) + " min";
+  return number_text(seconds) + " s";
 }
 
 // What one rule reports about one subject.
@@ -121,8 +69,8 @@ Answer answer_of_reading(const View& view, const RuleWindow& rule, const Measure
 
 using Answers = std::map<std::string, Answer>;
 
-// The worst answer per subject; the evidence of all if all are ok.
-void add(Answers& answers, const std::string& subject, Answer answer) {
+// Keeps the worst answer per subject; the evidence of all if all are ok.
+void add_answer(Answers& answers, const std::string& subject, Answer answer) {
   const auto [known, is_new] = answers.try_emplace(subject, answer);
   if (is_new) return;
   Answer& have = known->second;
@@ -131,14 +79,36 @@ void add(Answers& answers, const std::string& subject, Answer answer) {
     append_item(have.observed, answer.observed);
 }
 
-void ask_window(const View& view, const RuleWindow& rule, Answers& answers) {
-  const MeasuredList readings = readings_of(view, rule);
-  for (const Measured& reading : readings) add(answers, reading.subject, answer_of_reading(view, rule, reading));
-  const auto* states = view.health == nullptr ? nullptr : find_in(view.health->rules, rule.key);
-  if (states == nullptr) return;
-  for (const auto& [subject, state] : *states)  // subjects without a reading keep their state
-    if (state.status() != Status::ok && !contains(readings, subject, &Measured::subject))
-      add(answers, subject, answer_of_state(view, rule, state, {}));
+// The findings of a rule's windows, at most one per subject.
+void ask_windows(const Rule& rule, const View& view, Findings& findings) {
+  Answers answers;
+  for (const RuleWindow& window : rule_windows()) {
+    if (window.rule != rule.id || limits_of(rule_policy(view), window).is_off()) continue;
+    const MeasuredList readings = readings_of(view, window);
+    for (const Measured& reading : readings)
+      add_answer(answers, reading.subject, answer_of_reading(view, window, reading));
+    const auto* states = view.health == nullptr ? nullptr : find_in(view.health->rules, window.key);
+    if (states == nullptr) continue;
+    for (const auto& [subject, state] : *states)  // subjects without a reading keep their state
+      if (state.status() != Status::ok && !contains(readings, subject, &Measured::subject))
+        add_answer(answers, subject, answer_of_state(view, window, state, {}));
+  }
+
+  for (const auto& each : answers) {
+    const std::string& subject = each.first;
+    const Answer& answer = each.second;
+    const std::string expected(answer.rule->expected);
+    if (answer.status == Status::ok) {
+      findings.push_back(good(subject, answer.observed, expected));
+    } else {
+      const Port* port = find_where(view.now.ports, [&](const Port& other) { return other.id() == subject; });
+      std::string_view remedy = answer.rule->remedy;
+      if (port != nullptr && !is_roce(*port) && !answer.rule->elsewhere.empty()) remedy = answer.rule->elsewhere;
+      findings.push_back(bad(answer.status, subject, answer.observed, expected, std::string(answer.rule->meaning),
+                             fill_names(remedy, port, subject)));
+    }
+    findings.back().since = answer.since;
+  }
 }
 
 void replace(std::string& text, std::string_view mark, const std::string& by) {
@@ -146,7 +116,7 @@ void replace(std::string& text, std::string_view mark, const std::string& by) {
     text.replace(at, mark.size(), by);
 }
 
-// InfiniBand has no netdev: commands that need one, and what shows the same there.
+// InfiniBand has no netdev: commands that need one, and the commands that show the same there.
 constexpr std::pair<std::string_view, std::string_view> kInfinibandWords[] = {
     {"ethtool -m {netdev}", "mlxlink -d {device} -m"},
     {"ethtool -S {netdev}", "perfquery -x -C {device} -P {port}"},
@@ -155,14 +125,10 @@ constexpr std::pair<std::string_view, std::string_view> kInfinibandWords[] = {
     {"ip link set {netdev} up", "ibportstate -C {device} -P {port} -D 0 {port} enable"},
 };
 
-// Drivers without a reload of devlink: the function is taken from its driver and given back.
+// For drivers without a reload of devlink: the function is unbound from its driver and bound again.
 constexpr std::string_view kReload = "devlink dev reload pci/{pci}", kActivate = " action fw_activate";
 constexpr std::string_view kRebind =
     "echo {pci} > /sys/bus/pci/drivers/{driver}/unbind && echo {pci} > /sys/bus/pci/drivers/{driver}/bind";
-
-bool must_rebind(const Port& port) {
-  return !port.pci.empty() && !port.kernel_driver.empty() && !capabilities_of(port.kernel_driver).devlink_reload;
-}
 
 }  // namespace
 
@@ -172,32 +138,59 @@ std::optional<std::string> place_of_gone(const HealthDevice& device) {
 }
 
 void advance_health(Health& health, const View& view, double now, int64_t wall) {
-  track_devices(health, view, now);
+  // A changed identity means that the driver was loaded again, or that another card has the name.
+  const bool is_first = health.now == 0;
+  for (const Port& port : view.now.ports) {
+    if (is_virtual(port)) continue;  // added and removed with their guests
+    const std::string identity = port.pci + " " + std::to_string(port.ifindex);
+    const auto [known, is_new] = health.devices.try_emplace(port.id());
+    if (!is_new && known->second.identity == identity) continue;
+    if (!is_new && !known->second.identity.starts_with(port.pci + " "))  // another card
+      for (auto& [rule, subjects] : health.rules) subjects.erase(port.id());
+    known->second.identity = identity;
+    if (!is_first) known->second.since = now;
+  }
+
   health.now = now;
   health.wall = wall;
-  for (const RuleWindow& rule : rule_windows()) advance_rule(health, view, rule, now);
+  const RulePolicy& policy = rule_policy(view);
+  for (const RuleWindow& rule : rule_windows()) {
+    const WindowLimits limits = limits_of(policy, rule);
+    Health::Subjects& subjects = health.rules[std::string(rule.key)];
+    if (limits.is_off()) {
+      subjects.clear();
+      continue;
+    }
+    for (Measured& reading : readings_of(view, rule)) {
+      if (rule.graced && is_in_grace(health, policy, reading.subject, now)) reading.amount = 0;
+      advance(subjects[reading.subject], rule, limits, &reading, now);
+    }
+    for (auto& [subject, state] : subjects)
+      if (state.seen != now) advance(state, rule, limits, nullptr, now);
+    std::erase_if(subjects, [&](const auto& entry) { return is_forgotten(entry.second, limits, now); });
+  }
   // A file of another version may name rules that no longer exist.
   std::erase_if(health.rules, [](const auto& entry) { return find_window(entry.first) == nullptr; });
-  track_removed(health, view, now);
-  drop_excluded(health, view);
-}
 
-// The findings of a rule's windows, at most one per subject.
-void ask_windows(const Rule& rule, const View& view, Findings& findings) {
-  Answers answers;
-  for (const RuleWindow& window : rule_windows())
-    if (window.rule == rule.id && !limits_of(rule_policy(view), window).is_off()) ask_window(view, window, answers);
-  for (const auto& [subject, answer] : answers) {
-    const std::string expected(answer.rule->expected);
-    if (answer.status == Status::ok) findings.push_back(good(subject, answer.observed, expected));
-    else {
-      const Port* found = find_where(view.now.ports, [&id = subject](const Port& each) { return each.id() == id; });
-      const bool elsewhere = found != nullptr && !is_roce(*found) && !answer.rule->elsewhere.empty();
-      findings.push_back(bad(answer.status, subject, answer.observed, expected, std::string(answer.rule->meaning),
-                             fill_names(elsewhere ? answer.rule->elsewhere : answer.rule->remedy, found, subject)));
-    }
-    findings.back().since = answer.since;
+  // Removed devices are marked, and forgotten after a while. A slow device is not in every reading, but in `ages`,
+  // where the members of a bond count as the bond.
+  for (auto& [id, device] : health.devices) {
+    const bool is_present = health.ages.contains(id.substr(0, id.find('@'))) || contains(view.now.ports, id, &Port::id);
+    if (!place_of_gone(device) && !is_present)
+      device = {device.identity.substr(0, device.identity.find(' ')).append(kGone), now};
   }
+  std::erase_if(health.devices, [&](const auto& entry) {
+    return place_of_gone(entry.second) && now - entry.second.since > kRemembered;
+  });
+
+  // [exporter] exclude
+  if (view.policy == nullptr || view.policy->exclude.empty()) return;
+  const auto is_excluded = [&](const auto& entry) {
+    const size_t slash = entry.first.find('/');  // subjects without it are not ports
+    return slash != std::string::npos && matches_any(view.policy->exclude, entry.first.substr(0, slash));
+  };
+  std::erase_if(health.devices, is_excluded);
+  for (auto& [rule, subjects] : health.rules) std::erase_if(subjects, is_excluded);
 }
 
 std::optional<Status> health_status(const View& view, std::string_view rule, std::string_view subject) {
@@ -214,8 +207,9 @@ void mark_acknowledged(Report& report, const std::vector<Ack>& acks, int64_t wal
         std::ranges::find_if(acks, [&](const Ack& each) { return wall < each.until && covers(each, finding); });
     if (ack == acks.end()) continue;
     finding.acknowledged = true;
-    finding.acknowledgement = (ack->by.empty() ? "" : "by " + ack->by + " ") + "until " + time_text(ack->until) +
-                              (ack->comment.empty() ? "" : ": " + ack->comment);
+    finding.acknowledgement = "until " + time_text(ack->until);
+    if (!ack->by.empty()) finding.acknowledgement = "by " + ack->by + " " + finding.acknowledgement;
+    if (!ack->comment.empty()) finding.acknowledgement += ": " + ack->comment;
   }
 }
 
@@ -226,14 +220,21 @@ std::string fill_names(std::string_view text, const Port* port, const std::strin
     replace(out, "{device}", port->rdma);
     replace(out, "{port}", std::to_string(port->number));
   }
-  if (port != nullptr && must_rebind(*port)) {
+  if (port != nullptr && !port->pci.empty() && !port->kernel_driver.empty() &&
+      !capabilities_of(port->kernel_driver).devlink_reload) {
     replace(out, std::string(kReload).append(kActivate), std::string(kRebind));
     replace(out, kReload, std::string(kRebind));
     replace(out, "{driver}", port->kernel_driver);
   }
-  replace(out, "{netdev}", port == nullptr ? subject : port->netdev.empty() ? port->rdma : port->netdev);
-  replace(out, "{rdma}", port == nullptr ? subject : port->rdma + "/" + std::to_string(port->number));
-  replace(out, "{pci}", port == nullptr ? subject : port->pci);
+  std::string netdev = subject, rdma = subject, pci = subject;
+  if (port != nullptr) {
+    netdev = port->netdev.empty() ? port->rdma : port->netdev;
+    rdma = port->rdma + "/" + std::to_string(port->number);
+    pci = port->pci;
+  }
+  replace(out, "{netdev}", netdev);
+  replace(out, "{rdma}", rdma);
+  replace(out, "{pci}", pci);
   replace(out, "{peer}", peer);
   return out;
 }
@@ -245,33 +246,18 @@ constexpr double kForget = 15 * 60;    // a state without readings is dropped af
 constexpr double kRareWindow = kHour;  // rules with such a window count rare events
 constexpr double kPartsInWindow = 60;
 
-void forget_the_future(HealthTrigger& trigger, double now) {
+// After the clock went back: no time of the trigger is after `now`.
+void clamp_to_now(HealthTrigger& trigger, double now) {
   trigger.since = std::min(trigger.since, now);
   if (trigger.turning) trigger.turning = now;
-}
-
-// The sum over the window, stored in at most 60 parts; for counts, only parts with events.
-HealthPart add_to_window(std::vector<HealthPart>& parts, const RuleWindow& rule, double window, const Measured& reading,
-                         double now) {
-  std::erase_if(parts, [&](const HealthPart& part) { return part.from <= now - window || part.from > now; });
-  if (rule.measure == Measure::ratio || reading.amount > 0) {
-    if (parts.empty() || parts.back().from <= now - window / kPartsInWindow) parts.push_back({now, 0, 0});
-    parts.back().amount += reading.amount;
-    parts.back().base += reading.base;
-  }
-  HealthPart sum{now, 0, 0};
-  for (const HealthPart& part : parts) {
-    sum.amount += part.amount;
-    sum.base += part.base;
-  }
-  return sum;
 }
 
 double value_of(const RuleWindow& rule, const HealthPart& sum) {
   if (rule.measure == Measure::level) return sum.amount;
   if (sum.amount < rule.least) return 0;
   if (rule.measure == Measure::count) return sum.amount;
-  return sum.base > 0 ? sum.amount / sum.base : 0;
+  if (sum.base <= 0) return 0;
+  return sum.amount / sum.base;
 }
 
 struct Values {
@@ -284,30 +270,23 @@ void advance_trigger(HealthTrigger& trigger, std::optional<double> limit, const 
     trigger = {};
     return;
   }
-  const bool opposite = trigger.on ? values.window < *limit * rule.quiet : values.window >= *limit;
-  if (!opposite) {
+  if (trigger.on) {
+    if (values.window >= *limit * rule.quiet) {
+      trigger.turning.reset();
+      return;
+    }
+    if (!trigger.turning) trigger.turning = now;
+    if (now - *trigger.turning + kSlack >= limits.clear) trigger = {};
+    return;
+  }
+  if (values.window < *limit) {
     trigger.turning.reset();
     return;
   }
   // A fault in bursts is quiet in most readings: those neither begin a wait nor end one.
-  if (!trigger.on && values.newest < *limit) return;
+  if (values.newest < *limit) return;
   if (!trigger.turning) trigger.turning = now;
-  if (now - *trigger.turning + kSlack < (trigger.on ? limits.clear : limits.confirm)) return;
-  trigger = HealthTrigger{!trigger.on, trigger.on ? 0 : *trigger.turning, std::nullopt};
-}
-
-// A finding begins when a limit raises it, or when one reading is a finding by itself: a single link down counts,
-// though the limit is several in 12 h. Rules that need a confirmation have no such readings.
-void count_onset(HealthState& state, const RuleWindow& rule, const WindowLimits& limits, const Measured& reading,
-                 bool was_ok, double now) {
-  const bool struck =
-      rule.measure != Measure::level && limits.confirm <= 0 && status_of_reading(rule, limits, reading) != Status::ok;
-  const bool raised = was_ok && state.status() != Status::ok;
-  if ((struck && !state.struck) || (raised && !struck)) {
-    ++state.onsets;
-    if (!state.first_onset) state.first_onset = now;
-  }
-  state.struck = struck;
+  if (now - *trigger.turning + kSlack >= limits.confirm) trigger = HealthTrigger{true, *trigger.turning, std::nullopt};
 }
 
 }  // namespace
@@ -315,15 +294,32 @@ void count_onset(HealthState& state, const RuleWindow& rule, const WindowLimits&
 void advance(HealthState& state, const RuleWindow& rule, const WindowLimits& limits, const Measured* reading,
              double now) {
   if (now < state.seen) {
-    forget_the_future(state.warning, now);
-    forget_the_future(state.critical, now);
+    clamp_to_now(state.warning, now);
+    clamp_to_now(state.critical, now);
     state.seen = now;
   }
   if (reading == nullptr) return;
   state.seen = now;
   const HealthPart own{now, reading->amount, reading->base};
-  state.value = value_of(
-      rule, rule.measure == Measure::level ? own : add_to_window(state.parts, rule, limits.window, *reading, now));
+  HealthPart sum = own;
+  if (rule.measure != Measure::level) {
+    // The window, stored in at most 60 parts; for counts, only parts with events.
+    std::vector<HealthPart>& parts = state.parts;
+    const double start = now - limits.window;
+    std::erase_if(parts, [&](const HealthPart& part) { return part.from <= start || part.from > now; });
+    if (rule.measure == Measure::ratio || reading->amount > 0) {
+      if (parts.empty() || parts.back().from <= now - limits.window / kPartsInWindow) parts.push_back({now, 0, 0});
+      parts.back().amount += reading->amount;
+      parts.back().base += reading->base;
+    }
+    sum = {now, 0, 0};
+    for (const HealthPart& part : parts) {
+      sum.amount += part.amount;
+      sum.base += part.base;
+    }
+  }
+  state.value = value_of(rule, sum);
+
   const auto warning = reading->warning ? reading->warning : limits.warning;
   const auto critical = reading->critical ? reading->critical : limits.critical;
   if ((warning && state.value >= *warning) || (critical && state.value >= *critical)) {
@@ -332,11 +328,21 @@ void advance(HealthState& state, const RuleWindow& rule, const WindowLimits& lim
       state.evidence = reading->evidence;
   }
   const bool was_ok = state.status() == Status::ok;
-  const double ratio = own.base > 0 ? own.amount / own.base : 0;
-  const Values values{state.value, rule.measure == Measure::ratio ? ratio : state.value};
+  Values values{state.value, state.value};
+  if (rule.measure == Measure::ratio) values.newest = own.base > 0 ? own.amount / own.base : 0;
   advance_trigger(state.warning, warning, rule, limits, values, now);
   advance_trigger(state.critical, critical, rule, limits, values, now);
-  count_onset(state, rule, limits, *reading, was_ok, now);
+
+  // A finding begins when a limit raises it, or when one reading is a finding by itself: a single link down counts,
+  // though the limit is several in 12 h. Rules that need a confirmation have no such readings.
+  const bool struck =
+      rule.measure != Measure::level && limits.confirm <= 0 && status_of_reading(rule, limits, *reading) != Status::ok;
+  const bool raised = was_ok && state.status() != Status::ok;
+  if ((struck && !state.struck) || (raised && !struck)) {
+    ++state.onsets;
+    if (!state.first_onset) state.first_onset = now;
+  }
+  state.struck = struck;
   if (state.phase() == HealthPhase::ok) state.evidence.clear();
 }
 
@@ -352,7 +358,8 @@ Status status_of_reading(const RuleWindow& rule, const WindowLimits& limits, con
   if (warning && rule.measure == Measure::count && limits.window >= kRareWindow)
     warning = std::min(*warning, rule.least);
   if (critical && value >= *critical) return Status::critical;
-  return warning && value >= *warning ? Status::warning : Status::ok;
+  if (warning && value >= *warning) return Status::warning;
+  return Status::ok;
 }
 
 std::span<const RuleWindow> rule_windows() {
@@ -373,8 +380,8 @@ const RuleWindow* find_window(std::string_view key) {
 }
 
 WindowLimits limits_of(const RulePolicy& policy, const RuleWindow& window) {
-  const auto given = policy.windows.find(window.key);
-  WindowLimits out = given == policy.windows.end() ? window.limits : given->second;
+  WindowLimits out = window.limits;
+  if (const auto given = policy.windows.find(window.key); given != policy.windows.end()) out = given->second;
   if (!policy.is_enabled(window.rule)) out.warning = out.critical = std::nullopt;
   return out;
 }
@@ -387,8 +394,10 @@ double limit_of_window(const View& view, std::string_view key) {
 
 std::string first_error(const View& view) {
   const auto more = std::ranges::count(view.no_policy, '\n');
-  const std::string first = view.no_policy.substr(0, view.no_policy.find('\n'));
-  return more == 0 ? first : first + " (and " + std::to_string(more) + " more error" + (more > 1 ? "s)" : ")");
+  std::string out = view.no_policy.substr(0, view.no_policy.find('\n'));
+  if (more == 1) out += " (and 1 more error)";
+  if (more > 1) out += " (and " + std::to_string(more) + " more errors)";
+  return out;
 }
 
 Report run_rules(const View& given, std::span<const std::string> only) {

@@ -5,11 +5,13 @@
 
 #include "base/find.h"
 #include "base/parse.h"
+#include "node/port.h"
 
 namespace fabric {
 
 Status HealthState::status() const {
-  return critical.on ? Status::critical : warning.on ? Status::warning : Status::ok;
+  if (critical.on) return Status::critical;
+  return warning.on ? Status::warning : Status::ok;
 }
 
 HealthPhase HealthState::phase() const {
@@ -25,7 +27,7 @@ const HealthState* Health::find(std::string_view rule, std::string_view subject)
   return subjects != nullptr ? find_in(*subjects, subject) : nullptr;
 }
 
-static bool is_of(const AckSeen& seen, const Ack& ack) {
+static bool is_same_ack(const AckSeen& seen, const Ack& ack) {
   return seen.id == ack.id && seen.subject == ack.subject && seen.at == ack.at;
 }
 
@@ -36,20 +38,22 @@ bool covers(const Ack& ack, const Finding& finding) {
 
 std::vector<Ack> standing(const std::vector<Ack>& acks, const std::vector<AckSeen>& seen, int64_t wall) {
   std::vector<Ack> out;
-  std::ranges::copy_if(acks, std::back_inserter(out), [&](const Ack& ack) {
-    return wall < ack.until &&
-           std::ranges::none_of(seen, [&](const AckSeen& one) { return one.spent && is_of(one, ack); });
-  });
+  for (const Ack& ack : acks) {
+    bool is_in_force = wall < ack.until;
+    for (const AckSeen& each : seen)
+      if (each.spent && is_same_ack(each, ack)) is_in_force = false;
+    if (is_in_force) out.push_back(ack);
+  }
   return out;
 }
 
 void follow_acks(std::vector<AckSeen>& seen, const std::vector<Ack>& acks, const Report& report, int64_t wall) {
-  std::erase_if(seen, [&](const AckSeen& one) {
-    return std::ranges::none_of(acks, [&](const Ack& ack) { return is_of(one, ack); });
+  std::erase_if(seen, [&](const AckSeen& each) {
+    return std::ranges::none_of(acks, [&](const Ack& ack) { return is_same_ack(each, ack); });
   });
   for (const Ack& ack : acks) {
     const bool met = std::ranges::any_of(report.findings, [&](const Finding& finding) { return covers(ack, finding); });
-    const auto known = std::ranges::find_if(seen, [&](const AckSeen& one) { return is_of(one, ack); });
+    const auto known = std::ranges::find_if(seen, [&](const AckSeen& each) { return is_same_ack(each, ack); });
     if (known == seen.end()) {
       if (met) seen.push_back({ack.id, ack.subject, ack.at, wall, false});
     } else if (met && !known->spent) {
@@ -62,8 +66,9 @@ void follow_acks(std::vector<AckSeen>& seen, const std::vector<Ack>& acks, const
 
 namespace {
 
-constexpr size_t kMostPast = 200;
-constexpr double kOldest = 24 * 3600, kBefore = 120, kAfter = 60;
+constexpr size_t kMostPast = 200;             // findings in the history
+constexpr double kOldest = 24 * 3600;         // seconds
+constexpr double kBefore = 120, kAfter = 60;  // seconds around the time of findings_at()
 
 }  // namespace
 
@@ -76,8 +81,9 @@ void follow_history(HealthHistory& history, const Health& health, bool gap) {
   }
   for (const auto& [rule, subjects] : health.rules)
     for (const auto& [subject, state] : subjects) {
-      const Status status = state.status() == Status::ok ? Status::warning : state.status();
-      if (state.status() == Status::ok && !state.struck) continue;
+      Status status = state.status();
+      if (status == Status::ok && !state.struck) continue;
+      if (status == Status::ok) status = Status::warning;
       auto open = std::ranges::find_if(history.past, [&, &r = rule, &s = subject](const auto& each) {
         return !each.until && each.rule == r && each.subject == s;
       });
@@ -89,10 +95,13 @@ void follow_history(HealthHistory& history, const Health& health, bool gap) {
       else if (!state.parts.empty())  // too few to raise the rule
         open->evidence = number_text(state.parts.back().amount) + " in one reading";
     }
-  const auto is_old = [&](const PastFinding& each) { return each.until && *each.until < health.now - kOldest; };
-  std::erase_if(history.past, is_old);
-  for (auto each = history.past.begin(); history.past.size() > kMostPast && each != history.past.end();)
-    each = each->until ? history.past.erase(each) : each + 1;
+  std::erase_if(history.past,
+                [&](const PastFinding& each) { return each.until && *each.until < health.now - kOldest; });
+  // If there are too many, the oldest that are over go first.
+  for (auto each = history.past.begin(); history.past.size() > kMostPast && each != history.past.end();) {
+    if (each->until) each = history.past.erase(each);
+    else ++each;
+  }
 }
 
 std::vector<PastFinding> findings_at(const HealthHistory& history, const std::vector<std::string>& subjects,

@@ -15,7 +15,8 @@ namespace {
 // ESTALE: the file was `updated` (seconds since boot) more than `most` seconds ago.
 Result<void> check_age(const Root& root, const std::string& file, double updated, double most) {
   const double age = state::uptime(root).value_or(updated) - updated;
-  return age <= most ? Result<void>() : stale("/" + file, age, "fabric-exporter is gone or hangs");
+  if (age <= most) return {};
+  return stale("/" + file, age, "fabric-exporter is gone or hangs");
 }
 
 }  // namespace
@@ -67,27 +68,12 @@ namespace {
 constexpr double kFreshFor = 60;
 constexpr int64_t kMostWall = 253402300799;  // the end of the year 9999
 
-// Required, since its default is not a time.
+// Required, because the default is not a time.
 void read_time(const Json& json, const char* name, double& out) {
   double value = 0;
   read_required(json, name, value);
   if (!(std::abs(value) <= state::kLatestTime)) throw std::range_error(std::string(name) + ": out of range");
   out = value;
-}
-
-bool is_plain(const HealthState& state) {
-  return state.phase() == HealthPhase::ok && state.onsets == 0 && !state.struck &&
-         std::ranges::all_of(state.parts, [](const HealthPart& part) { return part.amount == 0; });
-}
-
-// Nothing began after the subject was `seen` last: a time that is damaged must not hold a state.
-HealthState restored(HealthState state) {
-  for (HealthTrigger* trigger : {&state.warning, &state.critical}) {
-    trigger->since = std::min(trigger->since, state.seen);
-    if (trigger->turning) trigger->turning = std::min(*trigger->turning, state.seen);
-  }
-  if (state.first_onset) state.first_onset = std::min(*state.first_onset, state.seen);
-  return state;
 }
 
 }  // namespace
@@ -134,7 +120,12 @@ static void from_json(const Json& json, HealthState& state) {
   read_member(json, "warning", state.warning);
   read_member(json, "critical", state.critical);
   read_member(json, "parts", state.parts);
-  state = restored(std::move(state));
+  // Nothing began after the subject was `seen` last: a damaged time must not keep a state forever.
+  for (HealthTrigger* trigger : {&state.warning, &state.critical}) {
+    trigger->since = std::min(trigger->since, state.seen);
+    if (trigger->turning) trigger->turning = std::min(*trigger->turning, state.seen);
+  }
+  if (state.first_onset) state.first_onset = std::min(*state.first_onset, state.seen);
 }
 
 static void to_json(Json& json, const HealthDevice& device) {
@@ -187,8 +178,11 @@ std::string health_text(const HealthMemory& memory) {
   const Health& health = memory.health;
   Json rules = Json::object();
   for (const auto& [rule, subjects] : health.rules)
-    for (const auto& [subject, state] : subjects)
-      if (!is_plain(state)) rules[rule][subject] = state;
+    for (const auto& [subject, state] : subjects) {
+      bool is_default = state.phase() == HealthPhase::ok && state.onsets == 0 && !state.struck;
+      for (const HealthPart& part : state.parts) is_default = is_default && part.amount == 0;
+      if (!is_default) rules[rule][subject] = state;
+    }
   return state_text({{"updated", health.now},
                      {"wall", health.wall},
                      {"watched", memory.history.since},
@@ -211,7 +205,7 @@ Result<std::optional<HealthMemory>> load_health(const Root& root) {
 
 namespace {
 
-constexpr int64_t kMostOk = 10'000;  // of all checks: a node of 64 ports has some 3,000
+constexpr int64_t kMostOk = 10'000;  // subjects of all checks; a node of 64 ports has some 3,000
 
 struct ReportFile {
   double updated = 0;
@@ -252,9 +246,10 @@ void from_json(const Json& json, ReportFile& file) {
 std::string report_text(const PublishedReport& published) {
   std::map<std::string, int64_t> ok;
   std::vector<Finding> findings;
-  for (const Finding& finding : published.report.findings)
+  for (const Finding& finding : published.report.findings) {
     if (finding.status == Status::ok) ++ok[finding.id];
     else findings.push_back(finding);
+  }
   return state_text({{"updated", published.updated}, {"ok", ok}, {"findings", findings}});
 }
 
@@ -285,7 +280,8 @@ Result<std::optional<PublishedReport>> load_report(const Root& root) {
 
 Result<void> save_report(const std::string& directory, const PublishedReport& published) {
   auto saved = replace_file(directory, kReportName, report_text(published));
-  return saved ? saved : error(saved.error().code, directory + saved.error().what);
+  if (!saved) return error(saved.error().code, directory + saved.error().what);
+  return saved;
 }
 
 }  // namespace fabric

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Findings: the health states as the exporter keeps them over a restart, its last report, for programs that need its
-// verdict at once, and the acknowledgements, which `fabric-agentctl ack` writes and everybody may read. An Error of
-// parse_...() has code EBADMSG, and the text says where it is wrong. Written whole and renamed into place.
+// Files of findings: the health states, which the exporter keeps over a restart; its last report, for programs that
+// need its verdict at once; and the acknowledgements, which `fabric-agentctl ack` writes and everybody may read. Files
+// are written whole and renamed into place. An Error of parse_...() has code EBADMSG, and its text names the place.
 #pragma once
 
 #include "base/result.h"
@@ -15,7 +15,7 @@ inline constexpr const char* kAckFile = "var/lib/fabric-agent/acks.json";
 std::string acks_text(const std::vector<Ack>& acks);
 Result<std::vector<Ack>> parse_acks(std::string_view text, const std::string& name);
 
-// No file: none.
+// Empty if there is no file.
 Result<std::vector<Ack>> load_acks(const Root& root);
 // `directory`: the root below which the file lies.
 Result<void> save_acks(const std::string& directory, const std::vector<Ack>& acks);
@@ -26,11 +26,11 @@ inline constexpr const char* kSpentName = "acks.json";  // acknowledgements that
 
 // Omits rules that are ok with an empty window.
 std::string health_text(const HealthMemory& memory);
-// Rules that are not known are left out.
+// Omits unknown rules.
 Result<HealthMemory> parse_health(std::string_view text, const std::string& name);
 
-// The last state that the exporter wrote. nullopt: no file. ESTALE: it was written longer than a minute ago, by an
-// exporter that is gone or hangs.
+// The last state that the exporter wrote. nullopt: no file. ESTALE: the file is older than a minute, so the exporter is
+// gone or hangs.
 Result<std::optional<HealthMemory>> load_health(const Root& root);
 
 inline constexpr const char* kReportFile = "run/fabric-exporter/report.json";
@@ -46,7 +46,7 @@ struct PublishedReport {
 std::string report_text(const PublishedReport& published);
 // A finding without a known status makes the file invalid.
 Result<PublishedReport> parse_report(std::string_view text, const std::string& name);
-// nullopt: no file. ESTALE: its exporter is gone or hangs. The current time is proc/uptime below the root.
+// nullopt: no file. ESTALE: the exporter is gone or hangs. The current time is proc/uptime below the root.
 Result<std::optional<PublishedReport>> load_report(const Root& root);
 
 // `directory`: the service's own, in which the file lies.

@@ -29,34 +29,37 @@ struct JobLimit {
   std::string (*text)(const ResourceLimit&);  // memory_text or count_text
 };
 
-// systemd reads drop-ins by file name in any folder: the new one must sort after the one that sets the limit. The
-// drop-in of an instance belongs to its template: "slurmd@.service.d".
-std::string drop_in_of(const JobService& service, const JobLimit& limit) {
-  std::string name = limit.drop_in;
-  if (const auto& setting = service.*limit.file; setting && setting->where.file.find(".d/") != std::string::npos)
-    if (const std::string other = base_name(setting->where.file); other >= name) name = "z" + other;
-  const size_t at = service.unit.find('@');
-  const std::string unit = at == std::string::npos ? service.unit : service.unit.substr(0, at + 1) + ".service";
-  return "/etc/systemd/system/" + unit + ".d/" + name;
-}
-
 // The persistent fix, and its activation. Files of packages and for all services (system.conf, service.d) stay as is.
-std::string fix_files(const JobService& service, const JobLimit& limit) {
+std::string persistent_fix(const JobService& service, const JobLimit& limit) {
   if (service.file.empty()) return std::string(limit.by_hand) + ", or from a unit with " + limit.line;
   const std::string then = " Then: systemctl daemon-reload && systemctl restart " + service.unit;
   const auto& setting = service.*limit.file;
   if (setting && setting->where.file.starts_with("/etc/systemd/system/") &&
       !setting->where.file.starts_with("/etc/systemd/system/service.d/"))
     return "In " + setting->where.text() + " write " + limit.line + "." + then;
-  return "Write " + drop_in_of(service, limit) + " with two lines, [Service] and " + limit.line + "." + then;
+  // systemd reads drop-ins by file name in any folder: the new one must sort after the one that sets the limit.
+  std::string name = limit.drop_in;
+  if (setting && setting->where.file.find(".d/") != std::string::npos)
+    if (const std::string other = base_name(setting->where.file); other >= name) name = "z" + other;
+  // The drop-in of an instance belongs to its template: "slurmd@.service.d".
+  std::string unit = service.unit;
+  if (const size_t at = unit.find('@'); at != std::string::npos) unit = unit.substr(0, at + 1) + ".service";
+  return "Write /etc/systemd/system/" + unit + ".d/" + name + " with two lines, [Service] and " + limit.line + "." +
+         then;
 }
 
 // The process of a service with the lowest limit; nullptr: none could be read.
-const JobProcess* tightest(const JobService& service, const JobLimit& limit) {
+const JobProcess* most_limited(const JobService& service, const JobLimit& limit) {
   const JobProcess* found = nullptr;
-  const auto value = [&](const JobProcess& each) { return (*(each.limits.*limit.process)).*limit.counts; };
-  for (const JobProcess& each : service.processes)
-    if (each.limits.*limit.process && (found == nullptr || value(each) < value(*found))) found = &each;
+  uint64_t lowest = 0;
+  for (const JobProcess& each : service.processes) {
+    const std::optional<ResourceLimit>& process_limit = each.limits.*limit.process;
+    if (!process_limit) continue;
+    const uint64_t value = (*process_limit).*limit.counts;
+    if (found != nullptr && value >= lowest) continue;
+    found = &each;
+    lowest = value;
+  }
   return found;
 }
 
@@ -66,18 +69,22 @@ std::string observed_text(const JobService& service, const JobProcess* process, 
   if (process != nullptr)
     out = limit.text(*(process->limits.*limit.process)) + " (" + process->comm + ", pid " +
           std::to_string(process->pid) + ")";
-  if (service.file.empty()) return process == nullptr ? out + "; " : out;
+  if (service.file.empty() && process != nullptr) return out;
+  out += "; ";
+  if (service.file.empty()) return out;
   const auto& setting = service.*limit.file;
-  return out + "; " + (setting ? limit.text(setting->limit) + " by " + setting->where.text() : "its unit sets none");
+  if (!setting) return out + "its unit sets none";
+  return out + limit.text(setting->limit) + " by " + setting->where.text();
 }
 
 struct LimitTexts {
   std::string observed, expected, meaning;
 };
-// The finding about a service: `process` is the tightest, or null; `is_enough` of a limit that it or its files have;
-// `low` and `meaning` where jobs have too little.
-Finding finding_of(const JobService& service, const JobProcess* process, const JobLimit& limit, const LimitTexts& texts,
-                   Status low, const std::function<bool(const ResourceLimit&)>& is_enough) {
+// The finding about a service. `process`: its most limited process, or null. `is_enough`: asked about the limit of the
+// process and that of the unit files. `low`: the status if jobs have too little.
+Finding job_limit_finding(const JobService& service, const JobProcess* process, const JobLimit& limit,
+                          const LimitTexts& texts, Status low,
+                          const std::function<bool(const ResourceLimit&)>& is_enough) {
   const auto& setting = service.*limit.file;
   const bool files = !setting || is_enough(setting->limit);
   const bool running = process != nullptr ? is_enough(*(process->limits.*limit.process)) : files;
@@ -86,12 +93,12 @@ Finding finding_of(const JobService& service, const JobProcess* process, const J
     return bad(
         Status::warning, service.unit, texts.observed, texts.expected,
         "The running service still has its old limit. From its next start jobs get the lower limit of its unit files.",
-        fix_files(service, limit));
+        persistent_fix(service, limit));
   if (process != nullptr && setting && files)
     return bad(low, service.unit, texts.observed, texts.expected,
                texts.meaning + " Its unit files are correct, but the process started before the change.",
                "systemctl daemon-reload && systemctl restart " + service.unit);
-  return bad(low, service.unit, texts.observed, texts.expected, texts.meaning, fix_files(service, limit));
+  return bad(low, service.unit, texts.observed, texts.expected, texts.meaning, persistent_fix(service, limit));
 }
 
 constexpr Limit kEnoughMemory{
@@ -107,39 +114,44 @@ bool is_enough_memlock(const View& view, const ResourceLimit& limit) {
          (memory != 0 && limit.soft >= memory);
 }
 
-constexpr JobLimit kLimit{.drop_in = "memlock.conf",
-                          .line = "LimitMEMLOCK=infinity",
-                          .by_hand = "Start it with ulimit -l unlimited",
-                          .file = &JobService::memlock,
-                          .process = &ProcessLimits::memlock,
-                          .counts = &ResourceLimit::soft,
-                          .text = memory_text};
+constexpr JobLimit kMemlockLimit{.drop_in = "memlock.conf",
+                                 .line = "LimitMEMLOCK=infinity",
+                                 .by_hand = "Start it with ulimit -l unlimited",
+                                 .file = &JobService::memlock,
+                                 .process = &ProcessLimits::memlock,
+                                 .counts = &ResourceLimit::soft,
+                                 .text = memory_text};
 
-Finding finding_for(const View& view, const JobService& service, const JobProcess* process) {
-  const std::string observed = observed_text(service, process, kLimit), expected = "unlimited";
-  const bool weak = service.role < JobRole::runtime, batch = service.role == JobRole::batch;
-  if (process == nullptr && !service.memlock)
-    return weak ? good(service.unit, observed, expected)
-                : bad(Status::unknown, service.unit, observed, expected,
-                      "The limits of its running processes could not be read.",
-                      "Run as root: fabric-agentctl check --only memlock");
-  if (weak) return good(service.unit, observed + " (starts no jobs itself)", "any");
-  const std::string meaning =
-      std::string(batch ? "Jobs inherit the memlock limit of this service."
-                        : "Containers inherit the memlock limit of this service unless started with --ulimit "
-                          "memlock=-1 or CAP_IPC_LOCK.") +
+Finding memlock_finding(const View& view, const JobService& service, const JobProcess* process) {
+  const std::string observed = observed_text(service, process, kMemlockLimit), expected = "unlimited";
+  const bool starts_jobs = service.role >= JobRole::runtime;
+  if (process == nullptr && !service.memlock) {
+    if (!starts_jobs) return good(service.unit, observed, expected);
+    return bad(Status::unknown, service.unit, observed, expected,
+               "The limits of its running processes could not be read.",
+               "Run as root: fabric-agentctl check --only memlock");
+  }
+  if (!starts_jobs) return good(service.unit, observed + " (starts no jobs itself)", "any");
+  Status low = Status::warning;
+  std::string meaning =
+      "Containers inherit the memlock limit of this service unless started with --ulimit memlock=-1 or CAP_IPC_LOCK.";
+  if (service.role == JobRole::batch) {
+    low = Status::critical;
+    meaning = "Jobs inherit the memlock limit of this service.";
+  }
+  meaning +=
       " Beyond it ibv_reg_mr fails with ENOMEM (\"Cannot allocate memory\"). limits.conf does not apply to services.";
-  return finding_of(service, process, kLimit, {observed, expected, meaning}, batch ? Status::critical : Status::warning,
-                    [&](const ResourceLimit& limit) { return is_enough_memlock(view, limit); });
+  return job_limit_finding(service, process, kMemlockLimit, {observed, expected, meaning}, low,
+                           [&](const ResourceLimit& limit) { return is_enough_memlock(view, limit); });
 }
 
-// A service that does not run starts no jobs. Where processes of other users are hidden, the limit of jobs is unknown.
+// A service that does not run starts no jobs. If processes of other users are hidden, the limit of jobs is unknown.
 void ask_memlock(const View& view, Findings& findings) {
   if (!view.now.host || !has_rdma(view)) return;
   for (const JobService& service : view.now.host->services) {
-    const JobProcess* process = tightest(service, kLimit);
+    const JobProcess* process = most_limited(service, kMemlockLimit);
     if (!service.processes.empty() && (process != nullptr || !view.now.host->processes_hidden))
-      findings.push_back(finding_for(view, service, process));
+      findings.push_back(memlock_finding(view, service, process));
   }
 }
 
@@ -153,7 +165,7 @@ constexpr Rule kMemlock{
         "RDMA pins its memory, and the kernel counts pinned memory against RLIMIT_MEMLOCK. Jobs inherit the limit of "
         "the service that starts them (slurmd, pbs_mom, containerd, ...). Limits in limits.conf apply to logins only. "
         "The limit of the running process counts; a changed unit applies after daemon-reload and restart. Services "
-        "that ask_memlock another service to start containers (dockerd, kubelet) are listed only.",
+        "that ask another service to start containers (dockerd, kubelet) are listed only.",
     .inspect = "grep 'Max locked' /proc/PID/limits; systemctl show -p LimitMEMLOCK UNIT",
     .fix = "systemctl edit UNIT, and write [Service] and LimitMEMLOCK=infinity; systemctl restart UNIT",
     .limits = {&kEnoughMemory},
@@ -164,27 +176,24 @@ namespace {
 
 // Why jobs get these limits: Slurm propagates the limits of the submitting shell; without a service, shells start jobs.
 // Empty: jobs do not get them.
-std::string reader_of(const Host& host) {
+std::string why_jobs_have_user_limits(const Host& host) {
   if (host.slurm && host.slurm->propagates_memlock)
     return "Slurm propagates the limits of the submitting shell to the job (PropagateResourceLimits, " +
            host.slurm->where.text() + ").";
-  const auto starts = [](const JobService& each) {
-    return each.unit.starts_with("slurm") || (each.role >= JobRole::runtime && !each.processes.empty());
-  };
-  if (!host.slurm && !host.processes_hidden && std::ranges::none_of(host.services, starts))
-    return "No service starts jobs on this host: jobs start in shells and inherit their limits.";
-  return {};
+  if (host.slurm || host.processes_hidden) return {};
+  for (const JobService& each : host.services)
+    if (each.unit.starts_with("slurm") || (each.role >= JobRole::runtime && !each.processes.empty())) return {};
+  return "No service starts jobs on this host: jobs start in shells and inherit their limits.";
 }
 
-// Groups of sound servers, whose packages ship an entry of their own: they do not concern jobs.
+// Groups of sound servers. Their packages ship entries of their own, which do not concern jobs.
 constexpr std::string_view kSound[] = {"@audio", "@jackuser", "@pipewire", "@realtime"};
 
-constexpr const char* kFix = "Write \"* - memlock unlimited\" to /etc/security/limits.d/90-rdma.conf and log in again.";
+constexpr const char* kFixLimitsConf =
+    "Write \"* - memlock unlimited\" to /etc/security/limits.d/90-rdma.conf and log in again.";
 
-std::string consequence(bool some_only, const std::string& reader) {
-  return std::string(some_only ? "Processes of these users" : "Users' processes") +
-         " cannot register memory with the NIC beyond this (ibv_reg_mr fails with ENOMEM). " + reader;
-}
+constexpr const char* kCannotRegister =
+    " cannot register memory with the NIC beyond this (ibv_reg_mr fails with ENOMEM). ";
 
 // root may lock any memory, and system accounts (that of a display manager) start no jobs.
 bool is_of_a_user(const JobService& service) {
@@ -195,10 +204,11 @@ bool is_of_a_user(const JobService& service) {
   return parse_number<unsigned>(uid.substr(0, uid.size() - kSuffix.size())).value_or(0) >= kFirstUser;
 }
 
-// The first session that is too low. Without an entry, sessions have the default limit of services (systemd's: 8 MiB).
+// The first session with too low a limit: "8 MiB (user@1000.service, pid 812)". Without an entry, sessions have the
+// default limit of services (systemd's: 8 MiB).
 std::string low_session(const View& view) {
   const Host& host = *view.now.host;
-  if (!has_gpus_and_rdma(view) || host.slurm || reader_of(host).empty()) return {};
+  if (!has_gpus_and_rdma(view) || host.slurm || why_jobs_have_user_limits(host).empty()) return {};
   for (const JobService& service : host.services)
     for (const JobProcess& each : service.processes)
       if (is_of_a_user(service) && each.limits.memlock && !is_enough_memlock(view, *each.limits.memlock))
@@ -209,7 +219,7 @@ std::string low_session(const View& view) {
 std::optional<Finding> ask_limits_conf(const View& view) {
   const auto& host = view.now.host;
   if (!host || !has_rdma(view)) return std::nullopt;
-  const std::string reader = reader_of(*host), expected = "* unlimited";
+  const std::string why = why_jobs_have_user_limits(*host), expected = "* unlimited";
   std::string low, all;
   bool some_only = true;  // no low entry for "*"
   bool has_soft = false;  // limits.conf sets the soft limit, which counts
@@ -223,19 +233,23 @@ std::optional<Finding> ask_limits_conf(const View& view) {
     append_item(low, text);
     some_only = some_only && entry.domain != "*";
   }
-  if (const std::string session = has_soft ? "" : low_session(view); !session.empty())
-    return bad(Status::warning, kHostSubject, session + "; no soft limit in limits.conf", expected,
-               consequence(false, reader), kFix);
+  if (!has_soft)
+    if (const std::string session = low_session(view); !session.empty())
+      return bad(Status::warning, kHostSubject, session + "; no soft limit in limits.conf", expected,
+                 std::string("Users' processes") + kCannotRegister + why, kFixLimitsConf);
   if (all.empty()) return std::nullopt;
-  if (!low.empty() && reader.empty() && host->processes_hidden) return std::nullopt;  // a hidden service may start jobs
-  if (low.empty() || reader.empty()) return good(kHostSubject, std::move(all), expected);
-  return bad(Status::warning, kHostSubject, low, expected, consequence(some_only, reader),
-             std::string(some_only ? "Write unlimited in these lines, or take the lines out if the file has \"* - "
-                                     "memlock unlimited\". Then log in again."
-                                   : "Replace them with \"* - memlock unlimited\". Then log in again.") +
-                 (host->slurm && host->slurm->propagates_memlock
-                      ? " Or set PropagateResourceLimitsExcept=MEMLOCK in slurm.conf."
-                      : ""));
+  if (!low.empty() && why.empty() && host->processes_hidden) return std::nullopt;  // a hidden service may start jobs
+  if (low.empty() || why.empty()) return good(kHostSubject, std::move(all), expected);
+  std::string who = "Users' processes", remedy = "Replace them with \"* - memlock unlimited\". Then log in again.";
+  if (some_only) {
+    who = "Processes of these users";
+    remedy =
+        "Write unlimited in these lines, or take the lines out if the file has \"* - memlock unlimited\". Then log in "
+        "again.";
+  }
+  if (host->slurm && host->slurm->propagates_memlock)
+    remedy += " Or set PropagateResourceLimitsExcept=MEMLOCK in slurm.conf.";
+  return bad(Status::warning, kHostSubject, low, expected, who + kCannotRegister + why, std::move(remedy));
 }
 
 }  // namespace
@@ -250,7 +264,7 @@ constexpr Rule kLimitsConf{
         "finite limit ibv_reg_mr fails with ENOMEM. If no service starts jobs and no entry exists, the limit of open "
         "sessions (user@UID.service) counts.",
     .inspect = "ulimit -l in a new shell; grep -r memlock /etc/security/limits.conf /etc/security/limits.d",
-    .fix = kFix,
+    .fix = kFixLimitsConf,
     .limits = {&kEnoughMemory},
     .ask_host = ask_limits_conf,
 };
@@ -267,36 +281,35 @@ constexpr Limit kOpenFiles{"nofile",
 
 namespace {
 
-Finding finding_for(const JobService& service, const JobProcess& process, const JobLimit& limit, double least) {
-  std::string observed = observed_text(service, &process, limit);
-  if (process.limits.core) observed += "; core " + memory_text(*process.limits.core);  // a fact
-  const std::string meaning =
-      std::string(service.role == JobRole::batch
-                      ? "Jobs inherit the limit of open files of this service"
-                      : "Containers inherit the limit of open files of this service unless started with --ulimit "
-                        "nofile") +
-      ". Large jobs need a descriptor for each connection, queue and shared segment. Beyond the limit NCCL, MPI and "
-      "data loaders fail with \"Too many open files\" (EMFILE); small jobs run well.";
-  return finding_of(service, &process, limit,
-                    {observed, "at least " + std::to_string(std::llround(least)) + " (hard limit)", meaning},
-                    Status::warning,
-                    [least](const ResourceLimit& each) { return static_cast<double>(each.hard) >= least; });
-}
-
-// `memlock` reports services whose processes cannot be read.
+// `memlock` reports services with processes that cannot be read.
 void ask_nofile(const View& view, Findings& findings) {
   if (!view.now.host || !has_rdma(view)) return;
+  const double least = limit_of(view, kOpenFiles);
   for (const JobService& service : view.now.host->services) {
-    const JobLimit limit{.drop_in = "nofile.conf",
-                         // Programs with select(2) need a soft limit of 1024.
-                         .line = service.role == JobRole::batch ? "LimitNOFILE=131072" : "LimitNOFILE=1024:524288",
-                         .by_hand = "Start it with ulimit -Hn 131072",
-                         .file = &JobService::nofile,
-                         .process = &ProcessLimits::nofile,
-                         .counts = &ResourceLimit::hard,
-                         .text = count_text};
-    if (const JobProcess* process = tightest(service, limit))
-      findings.push_back(finding_for(service, *process, limit, limit_of(view, kOpenFiles)));
+    JobLimit limit{.drop_in = "nofile.conf",
+                   .line = "LimitNOFILE=1024:524288",  // programs with select(2) need a soft limit of 1024
+                   .by_hand = "Start it with ulimit -Hn 131072",
+                   .file = &JobService::nofile,
+                   .process = &ProcessLimits::nofile,
+                   .counts = &ResourceLimit::hard,
+                   .text = count_text};
+    std::string meaning =
+        "Containers inherit the limit of open files of this service unless started with --ulimit nofile.";
+    if (service.role == JobRole::batch) {
+      limit.line = "LimitNOFILE=131072";
+      meaning = "Jobs inherit the limit of open files of this service.";
+    }
+    meaning +=
+        " Large jobs need a descriptor for each connection, queue and shared segment. Beyond the limit NCCL, MPI and "
+        "data loaders fail with \"Too many open files\" (EMFILE); small jobs run well.";
+    const JobProcess* process = most_limited(service, limit);
+    if (process == nullptr) continue;
+    std::string observed = observed_text(service, process, limit);
+    if (process->limits.core) observed += "; core " + memory_text(*process->limits.core);  // a fact
+    findings.push_back(job_limit_finding(
+        service, process, limit,
+        {observed, "at least " + std::to_string(std::llround(least)) + " (hard limit)", meaning}, Status::warning,
+        [least](const ResourceLimit& each) { return static_cast<double>(each.hard) >= least; }));
   }
 }
 
@@ -322,10 +335,13 @@ constexpr Limit kMostHugePages{
 
 namespace {
 
-// Guests and DPDK run in huge pages: most of the memory by design.
+// Guests and DPDK run in huge pages, which then are most of the memory by design.
 bool gives_devices_away(const Node& node) {
-  const auto is_given = [&](const PciDevice& device) { return is_given_away(node, device.pci); };
-  return std::ranges::any_of(node.topology.gpus, is_given) || std::ranges::any_of(node.topology.nics, is_given);
+  for (const Gpu& gpu : node.topology.gpus)
+    if (is_given_away(node, gpu.pci)) return true;
+  for (const Nic& nic : node.topology.nics)
+    if (is_given_away(node, nic.pci)) return true;
+  return false;
 }
 
 std::optional<Finding> ask_hugepages(const View& view) {
@@ -335,7 +351,9 @@ std::optional<Finding> ask_hugepages(const View& view) {
   uint64_t sum = 0;
   for (const auto& [size, pages] : host->huge_pages.reserved) {
     append_item(observed, std::to_string(pages) + " of " + bytes_text(size));
-    sum += pages > kNoLimit / size ? kNoLimit / 4 : pages * size / 4;  // quarters, so that the sum does not overflow
+    // Quarters, so that the sum does not overflow.
+    if (pages > kNoLimit / size) sum += kNoLimit / 4;
+    else sum += pages * size / 4;
   }
   if (!host->huge_pages.transparent.empty())
     append_item(observed, "transparent: " + host->huge_pages.transparent, "; ");
@@ -358,7 +376,7 @@ constexpr Rule kHugePages{
     .title = "Huge pages reserve too much memory",
     .meaning =
         "Memory reserved as huge pages is unavailable to everything that does not ask for huge pages. Not reported "
-        "where guests or DPDK have devices of this machine (vfio-pci): they use huge pages.",
+        "if guests or DPDK have devices of this machine (vfio-pci): they use huge pages.",
     .inspect = "grep Huge /proc/meminfo; sysctl vm.nr_hugepages",
     .fix = "Lower vm.nr_hugepages in /etc/sysctl.d, or hugepages= on the kernel command line.",
     .limits = {&kMostHugePages},
@@ -379,7 +397,8 @@ std::optional<Finding> ask_governor(const View& view) {
   const FrequencyGroup* slow = nullptr;
   std::string observed;
   for (const FrequencyGroup& group : cpu.frequency) {
-    append_item(observed, group.governor + (group.preference.empty() ? "" : " (" + group.preference + ")"), "; ");
+    append_item(observed, group.governor, "; ");
+    if (!group.preference.empty()) observed += " (" + group.preference + ")";
     if (cpu.frequency.size() > 1) observed += " on CPUs " + group.cpus;
     if (group.governor != "performance" && group.governor != "userspace" &&
         !(has_energy_preference(cpu) && group.preference == "performance"))
@@ -387,11 +406,11 @@ std::optional<Finding> ask_governor(const View& view) {
   }
   observed += " by " + cpu.frequency_driver;
   if (slow == nullptr) return good(kHostSubject, std::move(observed), "performance");
-  const bool at_lowest = slow->governor == "powersave" && !has_energy_preference(cpu);
-  return bad(Status::warning, kHostSubject, std::move(observed), "performance",
-             at_lowest
-                 ? "The CPUs stay at their lowest frequency: work of the host takes two to four times as long."
-                 : "CPUs start each burst of work at a low frequency. Threads that feed GPUs and NICs work in bursts.",
+  std::string meaning =
+      "CPUs start each burst of work at a low frequency. Threads that feed GPUs and NICs work in bursts.";
+  if (slow->governor == "powersave" && !has_energy_preference(cpu))
+    meaning = "The CPUs stay at their lowest frequency: work of the host takes two to four times as long.";
+  return bad(Status::warning, kHostSubject, std::move(observed), "performance", std::move(meaning),
              "cpupower frequency-set -g performance; persistent: tuned-adm profile throughput-performance");
 }
 
@@ -420,27 +439,17 @@ constexpr Limit kIdleLatency{"c-states",
 
 namespace {
 
-// The kernel option that asks for shallow states and that this driver ignores; empty: none.
-std::string ignored_option(const Host& host) {
-  if (host.cpu.idle_driver != "intel_idle") return {};
-  constexpr std::string_view kOption = "processor.max_cstate=";
-  for (const std::string& word : host.kernel_options)
-    if (word.starts_with(kOption) &&
-        parse_number<unsigned>(std::string_view(word).substr(kOption.size())).value_or(9) <= 1)
-      return word;
-  return {};
-}
-
 // Deep idle states are the site's choice between power and latency. Only a choice without effect is a fault.
 std::optional<Finding> ask_c_states(const View& view) {
   const auto& host = view.now.host;
   if (!host || host->cpu.idle.empty() || !has_gpus_and_rdma(view) || is_virtual(view)) return std::nullopt;
   const HostCpu& cpu = host->cpu;
-  const auto describe = [&](const IdleGroup& group) {
-    return group.state + " (" + std::to_string(group.latency) + " us)" +
-           (cpu.idle.size() > 1 ? " on CPUs " + group.cpus : "");
-  };
-  const std::string observed = "deepest " + joined(cpu.idle, "; ", describe) + " by " + cpu.idle_driver;
+  std::string groups;
+  for (const IdleGroup& group : cpu.idle) {
+    append_item(groups, group.state + " (" + std::to_string(group.latency) + " us)", "; ");
+    if (cpu.idle.size() > 1) groups += " on CPUs " + group.cpus;
+  }
+  const std::string observed = "deepest " + groups + " by " + cpu.idle_driver;
   const double shallow = limit_of(view, kIdleLatency);
   const auto [least, most] = std::ranges::minmax_element(cpu.idle, {}, &IdleGroup::latency);
   if (least->latency <= shallow && most->latency > shallow)
@@ -449,11 +458,18 @@ std::optional<Finding> ask_c_states(const View& view) {
                    std::to_string(most->latency) + " microseconds, and the slowest rank sets the pace of a collective.",
                "Disable them on all CPUs: cpupower idle-set -D " + number_text(shallow) +
                    "; or enable them on all CPUs: cpupower idle-set -E");
-  if (const std::string option = ignored_option(*host); !option.empty() && most->latency > shallow)
-    return bad(
-        Status::warning, kHostSubject, observed, "C1, because of " + option + " on the kernel command line",
-        "The option belongs to acpi_idle. The active driver intel_idle ignores it, so all deep idle states are in use.",
-        "Add intel_idle.max_cstate=1 to the kernel command line, or: cpupower idle-set -D " + number_text(shallow));
+  // The kernel option that asks for shallow states and that this driver ignores.
+  if (cpu.idle_driver == "intel_idle" && most->latency > shallow)
+    for (const std::string& option : host->kernel_options) {
+      constexpr std::string_view kOption = "processor.max_cstate=";
+      if (!option.starts_with(kOption)) continue;
+      if (parse_number<unsigned>(std::string_view(option).substr(kOption.size())).value_or(9) > 1) continue;
+      return bad(
+          Status::warning, kHostSubject, observed, "C1, because of " + option + " on the kernel command line",
+          "The option belongs to acpi_idle. The active driver intel_idle ignores it, so all deep idle states "
+          "are in use.",
+          "Add intel_idle.max_cstate=1 to the kernel command line, or: cpupower idle-set -D " + number_text(shallow));
+    }
   return good(kHostSubject, observed, "the same on all CPUs");
 }
 
@@ -485,13 +501,16 @@ std::optional<Finding> ask_clock_source(const View& view) {
   const ClockSource& clock = host->clock;
   const bool slow = contains(kSlow, clock.current);
   if (!slow || is_virtual(view)) return good(kHostSubject, clock.current, "a clock source without a system call");
-  const bool has_tsc = contains(clock.available, "tsc");
-  const std::string cause = has_tsc ? "It was chosen by clocksource= on the kernel command line or through sysfs."
-                                    : "The kernel found the time stamp counters of the CPUs unstable.";
-  const std::string remedy = has_tsc ? "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource, "
-                                       "and remove clocksource= from the kernel command line."
-                                     : "Update the firmware. Reason: journalctl -k -g 'clocksource|tsc'. If the vendor "
-                                       "guarantees a stable counter, add tsc=reliable to the kernel command line.";
+  std::string cause = "The kernel found the time stamp counters of the CPUs unstable.";
+  std::string remedy =
+      "Update the firmware. Reason: journalctl -k -g 'clocksource|tsc'. If the vendor guarantees a stable counter, add "
+      "tsc=reliable to the kernel command line.";
+  if (contains(clock.available, "tsc")) {
+    cause = "It was chosen by clocksource= on the kernel command line or through sysfs.";
+    remedy =
+        "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource, and remove clocksource= from the "
+        "kernel command line.";
+  }
   return bad(Status::warning, kHostSubject, clock.current, "tsc",
              "Each clock read is a system call and a slow device register: microseconds instead of "
              "nanoseconds. NCCL, MPI and profilers read the clock all the time. " +
@@ -517,39 +536,40 @@ constexpr Rule kClockSource{
 
 namespace {
 
-std::string names_of(const NicInterrupts& nic) {
-  constexpr size_t kShown = 4;
-  std::string text;
-  for (size_t i = 0; i < nic.elsewhere.size() && i < kShown; ++i) {
-    const Interrupt& each = nic.elsewhere[i];
-    append_item(text, std::to_string(each.irq) + " " + each.name + " on CPU " + each.cpus);
-  }
-  return text + (nic.elsewhere.size() > kShown ? ", ..." : "");
-}
-
-Finding finding_for(const Host& host, const NicInterrupts& nic) {
-  const std::string node = "NUMA node " + std::to_string(nic.numa);
+Finding irq_finding(const Host& host, const NicInterrupts& nic) {
+  const std::string numa = std::to_string(nic.numa), node = "NUMA node " + numa;
   const size_t far = nic.elsewhere.size();
   // With more queues than local CPUs, drivers place the rest on remote ones.
   if (far + std::min<size_t>(nic.local_cpus, nic.queues) <= nic.queues)
     return good(nic.nic, std::to_string(nic.queues - far) + " of " + std::to_string(nic.queues) + " queues on " + node,
                 node);
-  const bool balanced = host.irqbalance == true;
-  return bad(
-      Status::warning, nic.nic,
-      std::to_string(far) + " of " + std::to_string(nic.queues) + " queues elsewhere: IRQ " + names_of(nic), node,
+  constexpr size_t kShown = 4;
+  std::string irqs;
+  for (size_t i = 0; i < far && i < kShown; ++i) {
+    const Interrupt& each = nic.elsewhere[i];
+    append_item(irqs, std::to_string(each.irq) + " " + each.name + " on CPU " + each.cpus);
+  }
+  if (far > kShown) irqs += ", ...";
+  std::string meaning =
       "CPUs on another NUMA node serve the interrupts of these queues: each packet and completion crosses the link "
-      "between NUMA nodes. " +
-          std::string(balanced ? "irqbalance runs and may have placed them there."
-                               : "The driver, irqaffinity= or a tuning script may have placed them there."),
-      "For each IRQ: cat /sys/devices/system/node/node" + std::to_string(nic.numa) +
-          "/cpulist > /proc/irq/IRQ/smp_affinity_list; NVIDIA: set_irq_affinity_bynode.sh " + std::to_string(nic.numa) +
-          " NETDEV." + (balanced ? " First systemctl disable --now irqbalance, or ban these IRQs (--banirq)." : ""));
+      "between NUMA nodes. ";
+  std::string remedy = "For each IRQ: cat /sys/devices/system/node/node" + numa +
+                       "/cpulist > /proc/irq/IRQ/smp_affinity_list; NVIDIA: set_irq_affinity_bynode.sh " + numa +
+                       " NETDEV.";
+  if (host.irqbalance == true) {
+    meaning += "irqbalance runs and may have placed them there.";
+    remedy += " First systemctl disable --now irqbalance, or ban these IRQs (--banirq).";
+  } else {
+    meaning += "The driver, irqaffinity= or a tuning script may have placed them there.";
+  }
+  return bad(Status::warning, nic.nic,
+             std::to_string(far) + " of " + std::to_string(nic.queues) + " queues elsewhere: IRQ " + irqs, node,
+             std::move(meaning), std::move(remedy));
 }
 
 void ask_irq_affinity(const View& view, Findings& findings) {
   if (!view.now.host || is_virtual(view)) return;
-  for (const NicInterrupts& nic : view.now.host->interrupts) findings.push_back(finding_for(*view.now.host, nic));
+  for (const NicInterrupts& nic : view.now.host->interrupts) findings.push_back(irq_finding(*view.now.host, nic));
 }
 
 }  // namespace
@@ -576,10 +596,12 @@ std::optional<Finding> ask_numa_balancing(const View& view) {
   if (!host || !host->numa_balancing || !has_gpus_and_rdma(view) || view.now.topology.numa_cpus.size() < 2)
     return std::nullopt;
   const unsigned mode = *host->numa_balancing;
-  if (const auto* wanted = view.policy == nullptr ? nullptr : find_in(view.policy->sysctl, "kernel.numa_balancing"))
-    return good(kHostSubject, std::to_string(mode), *wanted + " (the configuration's [sysctl])");
+  if (view.policy != nullptr)
+    if (const auto* wanted = find_in(view.policy->sysctl, "kernel.numa_balancing"))
+      return good(kHostSubject, std::to_string(mode), *wanted + " (the configuration's [sysctl])");
+  if (mode == 0) return good(kHostSubject, "0 (off)", "0");
   if ((mode & 1) == 0)  // 2 alone moves pages between kinds of memory only
-    return good(kHostSubject, mode == 0 ? "0 (off)" : std::to_string(mode) + " (memory tiering only)", "0");
+    return good(kHostSubject, std::to_string(mode) + " (memory tiering only)", "0");
   return bad(
       Status::warning, kHostSubject, std::to_string(mode) + " (on)", "0",
       "The kernel unmaps pages of processes to see which CPU uses them, and moves pages between NUMA nodes. Jobs bound "
@@ -604,13 +626,6 @@ constexpr Rule kNumaBalancing{
 
 namespace {
 
-// The firmware's name for this number of NUMA nodes per package. AMD has up to NPS4.
-std::string firmware_name(const std::string& vendor, unsigned nodes) {
-  if (vendor == "GenuineIntel") return " (SNC" + std::to_string(nodes) + ")";
-  if (vendor != "AuthenticAMD" && vendor != "HygonGenuine") return {};
-  return nodes <= 4 ? " (NPS" + std::to_string(nodes) + ")" : " (L3 cache as NUMA domain)";
-}
-
 // NODE and SYS have a different meaning with SNC.
 std::optional<Finding> ask_snc(const View& view) {
   const Topology& topology = view.now.topology;
@@ -619,11 +634,17 @@ std::optional<Finding> ask_snc(const View& view) {
   for (const auto& [node, socket] : topology.numa_socket) ++nodes[socket];
   unsigned most = 0;
   for (const auto& [socket, count] : nodes) most = std::max(most, count);
-  std::string observed = std::to_string(most) + " NUMA node" + (most == 1 ? "" : "s") + " per package";
-  if (most > 1)
-    observed += firmware_name(view.now.host->cpu.vendor, most) +
-                ": NODE is within one node, SYS includes the other nodes of the same package, so a SYS pair can be as "
-                "close as a NODE pair without clustering";
+  if (most == 1) return good(kHostSubject, "1 NUMA node per package", "any");
+  std::string observed = std::to_string(most) + " NUMA nodes per package";
+  // The firmware's name for this number of nodes. AMD has up to NPS4.
+  const std::string& vendor = view.now.host->cpu.vendor;
+  const bool is_amd = vendor == "AuthenticAMD" || vendor == "HygonGenuine";
+  if (vendor == "GenuineIntel") observed += " (SNC" + std::to_string(most) + ")";
+  else if (is_amd && most <= 4) observed += " (NPS" + std::to_string(most) + ")";
+  else if (is_amd) observed += " (L3 cache as NUMA domain)";
+  observed +=
+      ": NODE is within one node, SYS includes the other nodes of the same package, so a SYS pair can be as close as a "
+      "NODE pair without clustering";
   return good(kHostSubject, std::move(observed), "any");
 }
 

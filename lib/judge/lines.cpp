@@ -16,17 +16,18 @@ bool is_word_letter(char letter) {
   return is_digit(letter) || (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || letter == '_';
 }
 
-// Cuts the text before the next separator off `rest`. Does not allocate: a log has millions of lines.
+// Removes the text before the next separator from `rest` and returns it. Does not allocate: a log has millions of
+// lines.
 std::string_view cut(std::string_view& rest, char separator) {
   const std::string_view part = rest.substr(0, rest.find(separator));
   rest.remove_prefix(std::min(part.size() + 1, rest.size()));
   return part;
 }
 
-// Whether the parts of the pattern between '*' follow each other in the line. A number that ends a part is whole: "12"
-// is not found in "120".
+// Whether the parts of the pattern, which '*' separates, follow each other in the line. A part that ends in a number
+// matches whole numbers only: "12" is not found in "120".
 bool has_parts(std::string_view line, std::string_view pattern) {
-  size_t from = 0;  // behind the parts found so far
+  size_t from = 0;  // after the parts found so far
   while (!pattern.empty()) {
     const std::string_view part = cut(pattern, '*');
     size_t at = line.find(part, from);
@@ -62,7 +63,7 @@ constexpr std::string_view kStatusNames[] = {
     "REM_ABORT_ERR", "INV_EECN_ERR",  "INV_EEC_STATE_ERR", "FATAL_ERR",        "RESP_TIMEOUT_ERR",
     "GENERAL_ERR"};
 
-// The status of a work completion: the ways in which NCCL (old, new), perftest, mlx5_ib and Open MPI print it. 0: none.
+// The status of a work completion, as NCCL (old, new), perftest, mlx5_ib and Open MPI print it. 0: none.
 unsigned completion_status(std::string_view line) {
   constexpr std::string_view kName = "IBV_WC_";
   if (const size_t at = line.find(kName); at != std::string_view::npos) {
@@ -89,7 +90,7 @@ bool fits(const Message& message, std::string_view line, unsigned status) {
   return false;
 }
 
-// vendor_err of mlx5, as they occur with their statuses in the threads of NCCL and UCX.
+// vendor_err of mlx5, from the statuses printed with them in the issue threads of NCCL and UCX.
 constexpr std::pair<unsigned, std::string_view> kVendorErrors[] = {{129, "no acknowledgment came back"},
                                                                    {136, "the peer denied access to its memory"},
                                                                    {137, "the peer reported an error of its own"},

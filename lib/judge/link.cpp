@@ -22,211 +22,23 @@ namespace {
 
 // enum ib_port_state and ib_port_phys_state (rdma/ib_verbs.h of Linux 6.12).
 enum : unsigned { kPortDown = 1, kInit = 2, kArmed = 3, kActiveDefer = 5 };
-enum : unsigned { kSleep = 1, kPolling = 2, kTraining = 4, kRecovery = 6 };
+enum : unsigned { kSleep = 1, kPolling = 2, kDisabled = 3, kTraining = 4, kRecovery = 6 };
 
-// What a physical state means, 0: any other one. fill_names() completes the remedy; InfiniBand has no netdev, and gets
-// ibportstate by a directed route, which needs no subnet manager, in place of ethtool and ip.
-struct Advice {
-  unsigned phys_state = 0;
-  std::string_view meaning, remedy;
-};
-constexpr std::string_view kNoSignal = "The port receives no signal: cable, transceiver, or disabled switch port.",
-                           kFlaps = "The link goes up and down: bad cable, transceiver or connector.",
-                           kIsDown = "The port is down.";
-constexpr Advice kMismatch{
-    kTraining, "Link training fails: speed, FEC or auto-negotiation differ between the ends, or the cable is bad.",
-    "Configure the same speed and FEC on {netdev} and on the switch port (ethtool {netdev}), else replace the cable."};
-constexpr Advice kEthernet[]{
-    {kPolling, kNoSignal, "Enable the switch port. Reseat or replace the cable and the transceiver of {netdev}."},
-    kMismatch,
-    {kRecovery, kFlaps, "Clean, reseat or replace the cable and the transceiver of {netdev}."},
-    {kSleep, "The port sleeps to save power.", "Disable power saving of the port, then ip link set {netdev} up"},
-    {0, kIsDown,
-     "Find out whether {netdev} has carrier (ip link show dev {netdev}), then check cable and switch port."}};
-constexpr Advice kInfiniband[]{
-    {kPolling, kNoSignal,
-     "Enable the switch's port. Reseat or replace the cable and the transceiver of {rdma}, then: ethtool {netdev}"},
-    {kTraining, "Link training fails: speed or width differ between the ends, or the cable is bad.",
-     "Replace the cable, then compare enabled speed and width of both ends: ethtool {netdev}"},
-    {kRecovery, kFlaps, "Clean, reseat or replace the cable and the transceiver of {rdma}, then: ethtool {netdev}"},
-    {0, kIsDown, "Read its state, then check cable and switch port: ethtool {netdev}"}};
+// -- Ports that are down by design
 
-// Reasons of the NIC that say more than the physical state, which RoCE drivers call Disabled whatever the cause.
-constexpr std::pair<std::string_view, Advice> kByReason[]{
-    {"Link training failure", kMismatch},
-    {"Logical mismatch", kMismatch},
-    {"BMC request down",
-     {0, "The BMC of this host took the link down.",
-      "Enable the port in the settings of the BMC (NC-SI, shared network port), and read its log: ipmitool sel elist"}},
-    {"OTP speed violation",
-     {0, "The NIC refuses the speed: it is above the limit that is fused into this NIC.",
-      "Choose a lower speed on the switch port: ethtool {netdev}. Else replace the NIC by a model for this speed."}}};
-
-Advice advice(const Port& port) {
-  if (port.link_status)
-    if (const auto* row =
-            find_where(kByReason, [&](const auto& each) { return each.first == port.link_status->reason; }))
-      return row->second;
-  const bool infiniband = port.link_layer == LinkLayer::infiniband;
-  if (port.state == kInit || port.state == kArmed)
-    return infiniband ? Advice{0, "The link is up, but no subnet manager configured the port.",
-                               "Start the subnet manager (opensm) or restore its path to this port: sminfo; ibstat "
-                               "{device}"}
-                      : Advice{0, "The port is not ready for RDMA yet.",
-                               "Run the check again. If nothing changes, reload the driver."};
-  if (port.state == kActiveDefer)
-    return {0, "The port has just lost its link.", "Run the check again. If nothing changes, reseat the cable."};
-  if (is_switched_off(port)) return {0, "This host disabled the port.", "ip link set {netdev} up"};
-  const std::span<const Advice> rows = infiniband ? std::span<const Advice>(kInfiniband) : kEthernet;
-  return *find_where(rows,
-                     [&](const Advice& each) { return each.phys_state == 0 || each.phys_state == port.phys_state; });
-}
-
-// "; the NIC says: Autoneg, No partner detected"
-std::string reason_text(const Port& port) {
-  if (!port.link_status || port.link_status->reason.empty()) return {};
-  const LinkStatus& link = *port.link_status;
-  if (link.reason == kSwitchedOff) return "; the netdev is administratively down";
-  return "; the NIC says: " + link.reason + (link.detail.empty() ? "" : ", " + link.detail);
-}
-
-std::string state_text(const Port& port) {
-  std::string text(port_state_text(*port.state));
-  if (port.phys_state) text.append(", ").append(phys_state_text(*port.phys_state));
-  return is_active(port) ? text : text + reason_text(port);
-}
-
-Finding finding_for(const View& view, const Port& port) {
-  const std::string expected = "ACTIVE, LinkUp";
-  if (!port.state)
-    return bad(Status::unknown, port.id(), "-", expected,
-               "The state of the port could not be read: " + why_unread(port, "state") + ".",
-               "rdma link show " + port.id() + "; journalctl -k -g " + port.rdma);
-  const std::string observed = state_text(port);
-  if (is_active(port)) return good(port.id(), observed, expected);
-  if (const auto why = why_unused(view, port)) return good(port.id(), observed + " (" + *why + ": unused)", expected);
-  const Advice text = advice(port);
-  const bool mild = (port.state == kPortDown && may_be_spare(view, port)) || port.state == kActiveDefer;
-  return bad(mild ? Status::warning : Status::critical, port.id(), observed, expected, std::string(text.meaning),
-             fill_names(text.remedy, &port, port.id()));
-}
-
-// The RDMA port of a bond stays ACTIVE while one member has a link.
-Finding member_finding(const Port& member) {
-  if (*member.carrier) return good(member.id(), "carrier", "carrier");
-  return bad(Status::warning, member.id(), "no carrier" + reason_text(member), "carrier",
-             "A member of " + member.bond + " has no link: the bond has lost bandwidth and redundancy.",
-             is_switched_off(member)
-                 ? "ip link set " + member.netdev + " up"
-                 : "Enable the switch port. Reseat or replace the cable and the transceiver of " + member.netdev + ".");
-}
-
-// Renamed, or now a member of a bond, or in a container or a virtual machine.
-bool is_still_there(const View& view, const Port& old) {
-  const auto is_it = [&](const Port& port) {
-    return port.pci == old.pci && port.number == old.number && !port.virtual_function;
-  };
-  const auto is_elsewhere = [&](const Nic& nic) { return nic.pci == old.pci && nic.rdma_elsewhere; };
-  return !old.pci.empty() && (is_given_away(view.now, old.pci) || std::ranges::any_of(view.now.ports, is_it) ||
-                              std::ranges::any_of(view.now.topology.nics, is_elsewhere));
-}
-
-// Port id -> device. Health remembers devices that went long ago: only those whose PCI function is gone too are
-// reported, because a driver may be unloaded on purpose or the device may be in a container.
-std::map<std::string, std::string> gone_ports(const View& view) {
-  std::map<std::string, std::string> gone;
-  const auto& nics = view.now.topology.nics;
-  const auto is_there = [&](const std::string& id) { return contains(view.now.ports, id, &Port::id); };
-  if (view.before != nullptr)
-    for (const Port& old : view.before->ports)
-      if (is_judged(old) && !is_there(old.id()) && !is_still_there(view, old))
-        gone.emplace(old.id(), old.pci.empty() ? old.rdma : old.pci);
-  if (view.health != nullptr)
-    for (const auto& [id, device] : view.health->devices) {
-      const auto pci = place_of_gone(device);
-      if (pci && !pci->empty() && id.find('@') == std::string::npos && !is_there(id) && !nics.empty() &&
-          !contains(nics, *pci, &Nic::pci))
-        gone.emplace(id, *pci);
-    }
-  return gone;
-}
-
-void add_vanished(const View& view, Findings& findings) {
-  for (const auto& [id, device] : gone_ports(view)) {
-    findings.push_back(bad(Status::critical, id, "gone", "ACTIVE, LinkUp",
-                           "The device disappeared: its driver was unloaded or it left the PCI bus.",
-                           "journalctl -k -g " + device + ", then reload the driver."));
-    if (view.health == nullptr) continue;
-    if (const auto* known = find_in(view.health->devices, id); known != nullptr && place_of_gone(*known))
-      findings.back().since = time_text(wall_of(*view.health, known->since));
-  }
-}
-
-void ask_port_state(const View& view, Findings& findings) {
-  for (const Port& port : view.now.ports) {
-    if (is_judged(port)) findings.push_back(finding_for(view, port));
-    else if (!port.virtual_function && port.carrier) findings.push_back(member_finding(port));
-  }
-  add_vanished(view, findings);
-  if (!view.now.ports.empty() || !findings.empty()) return;
-  std::string devices;
-  for (const Nic& nic : view.now.topology.nics)
-    for (const std::string& device : nic.rdma) append_item(devices, device);
-  if (!devices.empty())
-    findings.push_back(
-        bad(Status::unknown, "host", "no port of " + devices, "ACTIVE, LinkUp",
-            "The kernel has RDMA devices, but their ports could not be read or are excluded by the configuration.",
-            "rdma link show; fabric-agentctl config show (exclude)"));
-  else if (contains(view.now.topology.nics, true, &Nic::rdma_elsewhere))
-    findings.push_back(bad(Status::unknown, "host", "no RDMA device here", "at least one",
-                           "All RDMA devices are in other network namespaces: containers have them.",
-                           "Run the check in the container. Namespaces: ip netns list; rdma system show"));
-  else if (std::ranges::any_of(view.now.topology.nics, carries_rdma))
-    findings.push_back(good("host", "no RDMA device: Slingshot NICs, which libfabric uses without one", "none"));
-  else
-    findings.push_back(bad(Status::unknown, "host", "no RDMA device", "at least one", "The kernel has no RDMA device.",
-                           "Load the RDMA driver of the NIC (mlx5_ib, bnxt_re, irdma, ionic_rdma, ...). Find the NIC "
-                           "on the PCI bus: lspci -nn"));
-}
-
-}  // namespace
-
-std::optional<Finding> port_state_fault(const View& view, const Port& port) {
-  if (!is_judged(port)) return std::nullopt;
-  Finding finding = finding_for(view, port);
-  return finding.status == Status::ok || finding.status == Status::unknown ? std::nullopt
-                                                                           : std::optional(std::move(finding));
-}
-
-constexpr Rule kPortState{
-    .id = "port-state",
-    .group = group::link,
-    .title = "An RDMA port is not ACTIVE or its link is down",
-    .meaning =
-        "A port that is not ACTIVE carries no RDMA. The finding shows the reason that the NIC reports, else the "
-        "physical state: Polling means no signal (cable, transceiver, switch port); training or recovery means a bad "
-        "cable, or speed and FEC that differ between the two ends. Disabled on InfiniBand means that this host "
-        "disabled the port. RoCE drivers report Disabled for every port without a link. INIT on InfiniBand means that "
-        "no subnet manager configured the port. A bond stays ACTIVE with one link, so each member is reported "
-        "separately. A device that left the PCI bus while fabric-exporter ran is reported for 12 hours.",
-    .inspect = "rdma link show; ip link show dev NETDEV; ethtool NETDEV; journalctl -k -g RDMADEV",
-    .fix =
-        "ip link set NETDEV up, if the netdev is down. Otherwise reseat or replace the cable and the transceivers, and "
-        "enable the switch port.",
-    .ask = ask_port_state,
-};
-
-// Ports that are down by design.
-
-namespace {
-
-constexpr unsigned kPhysDisabled = 3;  // enum ib_port_phys_state (rdma/ib_verbs.h)
 constexpr std::string_view kNoCable = "No cable";
+
+// This host disabled the port: the netdev is administratively down, or the physical state of an InfiniBand port is
+// Disabled. (RoCE drivers report Disabled for every port without a link.)
+bool is_switched_off(const Port& port) {
+  if (port.link_status && port.link_status->reason == kSwitchedOff) return true;
+  return port.phys_state == kDisabled && port.link_layer == LinkLayer::infiniband;
+}
 
 // Never connected, as far as the NIC reports. Two losses of carrier prove a link; some drivers count one when they
 // first open the netdev (__bnxt_open_nic() of Linux 6.12).
 bool was_never_connected(const Port& port) {
-  if (port.phys_state != kPhysDisabled || port.counters.carrier_down.value_or(0) > 1) return false;
+  if (port.phys_state != kDisabled || port.counters.carrier_down.value_or(0) > 1) return false;
   const std::string reason = port.link_status ? port.link_status->reason : std::string();
   return reason.empty() || reason == kNoCable || reason == kSwitchedOff;
 }
@@ -256,28 +68,31 @@ const Nic* nic_of(const View& view, const Port& port) {
 }
 
 // GT/s of all lanes, at most.
-double slot_of(const Nic& nic) { return nic.link.max_speed.value_or(0) * nic.link.max_width.value_or(0); }
+double slot_bandwidth(const Nic& nic) { return nic.link.max_speed.value_or(0) * nic.link.max_width.value_or(0); }
 
 // An onboard port or a management function (NVLink's): no NIC like it has a link, and one with more PCIe bandwidth has.
 bool is_of_the_board(const View& view, const Port& port) {
   const Nic* nic = nic_of(view, port);
-  if (nic == nullptr || slot_of(*nic) <= 0) return false;
-  bool wider = false;
+  if (nic == nullptr || slot_bandwidth(*nic) <= 0) return false;
+  bool has_wider = false;
   for (const Port& other : view.now.ports) {
-    const Nic* used = is_judged(other) && is_active(other) ? nic_of(view, other) : nullptr;
+    if (!is_judged(other) || !is_active(other)) continue;
+    const Nic* used = nic_of(view, other);
     if (used == nullptr) continue;
-    const bool narrower = slot_of(*nic) * 4 <= slot_of(*used);
+    const bool narrower = slot_bandwidth(*nic) * 4 <= slot_bandwidth(*used);
     if (are_alike(*used, *nic) && !narrower) return false;
-    wider = wider || slot_of(*used) > slot_of(*nic);
+    has_wider = has_wider || slot_bandwidth(*used) > slot_bandwidth(*nic);
   }
-  return wider;
+  return has_wider;
 }
 
+// In the inventory, or in the earlier reading.
 bool was_up(const View& view, const Port& port) {
   const InventoryPart* part = view.now.inventory ? view.now.inventory->find(port.pci) : nullptr;
   if (part != nullptr && contains(part->up, port.id())) return true;
-  const auto is_it = [&](const Port& old) { return old.id() == port.id() && is_active(old); };
-  return view.before != nullptr && std::ranges::any_of(view.before->ports, is_it);
+  return view.before != nullptr && std::ranges::any_of(view.before->ports, [&](const Port& old) {
+           return old.id() == port.id() && is_active(old);
+         });
 }
 
 bool is_beside_gpu(const View& view, const Port& port) {
@@ -290,30 +105,223 @@ bool is_beside_gpu(const View& view, const Port& port) {
 
 }  // namespace
 
-bool is_switched_off(const Port& port) {
-  if (port.link_status && port.link_status->reason == kSwitchedOff) return true;
-  return port.phys_state == kPhysDisabled && port.link_layer == LinkLayer::infiniband;
-}
-
-bool may_be_spare(const View& view, const Port& port) { return is_spare(view, port) || is_of_the_board(view, port); }
-
 std::optional<std::string> why_unused(const View& view, const Port& port) {
   if (port.state != kPortDown || was_up(view, port) || !planned_cables(view.policy, port).empty()) return std::nullopt;
-  const bool second = is_spare(view, port), of_the_board = is_of_the_board(view, port), off = is_switched_off(port);
-  if (was_never_connected(port) && second) return "second port, disabled";
-  if (of_the_board && (off || was_never_connected(port))) return "no port of its model is in use, disabled";
-  const bool is_left_off = off || (port.link_status && port.link_status->reason == kNoCable);
-  const auto is_other = [&](const Port& other) { return &other != &port && is_judged(other) && is_active(other); };
-  const auto is_twin = [&](const Port& other) { return is_other(other) && are_twins(other, port); };
-  if (!is_left_off || std::ranges::none_of(view.now.ports, is_other) || std::ranges::any_of(view.now.ports, is_twin) ||
-      is_beside_gpu(view, port))
-    return std::nullopt;
-  return off ? "administratively down" : "no module or cable";
+  const bool never_connected = was_never_connected(port), is_off = is_switched_off(port);
+  if (never_connected && is_spare(view, port)) return "second port, disabled";
+  if ((is_off || never_connected) && is_of_the_board(view, port)) return "no port of its model is in use, disabled";
+  const bool has_no_cable = port.link_status && port.link_status->reason == kNoCable;
+  if (!is_off && !has_no_cable) return std::nullopt;
+  bool another_is_active = false;
+  for (const Port& other : view.now.ports) {
+    if (&other == &port || !is_judged(other) || !is_active(other)) continue;
+    if (are_twins(other, port)) return std::nullopt;
+    another_is_active = true;
+  }
+  if (!another_is_active || is_beside_gpu(view, port)) return std::nullopt;
+  return is_off ? "administratively down" : "no module or cable";
 }
 
 namespace {
 
-Finding finding_for(const View& view, const Port& port, const std::set<std::string>& for_gpus) {
+// -- State of a port
+
+// The meaning of a physical state (0: any other state). fill_names() completes the remedy. InfiniBand has no netdev:
+// in place of ethtool and ip it gets ibportstate by a directed route, which needs no subnet manager.
+struct Advice {
+  unsigned phys_state = 0;
+  std::string_view meaning, remedy;
+};
+constexpr std::string_view kNoSignal = "The port receives no signal: cable, transceiver, or disabled switch port.",
+                           kFlaps = "The link goes up and down: bad cable, transceiver or connector.",
+                           kIsDown = "The port is down.";
+constexpr Advice kMismatch{
+    kTraining, "Link training fails: speed, FEC or auto-negotiation differ between the ends, or the cable is bad.",
+    "Configure the same speed and FEC on {netdev} and on the switch port (ethtool {netdev}), else replace the cable."};
+constexpr Advice kEthernet[]{
+    {kPolling, kNoSignal, "Enable the switch port. Reseat or replace the cable and the transceiver of {netdev}."},
+    kMismatch,
+    {kRecovery, kFlaps, "Clean, reseat or replace the cable and the transceiver of {netdev}."},
+    {kSleep, "The port sleeps to save power.", "Disable power saving of the port, then ip link set {netdev} up"},
+    {0, kIsDown,
+     "Find out whether {netdev} has carrier (ip link show dev {netdev}), then check cable and switch port."}};
+constexpr Advice kInfiniband[]{
+    {kPolling, kNoSignal,
+     "Enable the switch's port. Reseat or replace the cable and the transceiver of {rdma}, then: ethtool {netdev}"},
+    {kTraining, "Link training fails: speed or width differ between the ends, or the cable is bad.",
+     "Replace the cable, then compare enabled speed and width of both ends: ethtool {netdev}"},
+    {kRecovery, kFlaps, "Clean, reseat or replace the cable and the transceiver of {rdma}, then: ethtool {netdev}"},
+    {0, kIsDown, "Read its state, then check cable and switch port: ethtool {netdev}"}};
+
+// Reasons of the NIC that are more specific than the physical state, which is Disabled in RoCE drivers whatever the
+// cause.
+constexpr std::pair<std::string_view, Advice> kByReason[]{
+    {"Link training failure", kMismatch},
+    {"Logical mismatch", kMismatch},
+    {"BMC request down",
+     {0, "The BMC of this host took the link down.",
+      "Enable the port in the settings of the BMC (NC-SI, shared network port), and read its log: ipmitool sel elist"}},
+    {"OTP speed violation",
+     {0, "The NIC refuses the speed: it is above the limit that is fused into this NIC.",
+      "Choose a lower speed on the switch port: ethtool {netdev}. Else replace the NIC by a model for this speed."}}};
+
+Advice advice_for(const Port& port) {
+  if (port.link_status) {
+    const auto* row = find_where(kByReason, [&](const auto& each) { return each.first == port.link_status->reason; });
+    if (row != nullptr) return row->second;
+  }
+  const bool infiniband = port.link_layer == LinkLayer::infiniband;
+  if (port.state == kInit || port.state == kArmed) {
+    if (infiniband)
+      return {0, "The link is up, but no subnet manager configured the port.",
+              "Start the subnet manager (opensm) or restore its path to this port: sminfo; ibstat {device}"};
+    return {0, "The port is not ready for RDMA yet.", "Run the check again. If nothing changes, reload the driver."};
+  }
+  if (port.state == kActiveDefer)
+    return {0, "The port has just lost its link.", "Run the check again. If nothing changes, reseat the cable."};
+  if (is_switched_off(port)) return {0, "This host disabled the port.", "ip link set {netdev} up"};
+  const std::span<const Advice> rows = infiniband ? std::span<const Advice>(kInfiniband) : kEthernet;
+  return *find_where(rows,
+                     [&](const Advice& each) { return each.phys_state == 0 || each.phys_state == port.phys_state; });
+}
+
+// "; the NIC says: Autoneg, No partner detected"
+std::string reason_text(const Port& port) {
+  if (!port.link_status || port.link_status->reason.empty()) return {};
+  const LinkStatus& link = *port.link_status;
+  if (link.reason == kSwitchedOff) return "; the netdev is administratively down";
+  std::string out = "; the NIC says: " + link.reason;
+  if (!link.detail.empty()) out += ", " + link.detail;
+  return out;
+}
+
+Finding port_state_finding(const View& view, const Port& port) {
+  const std::string expected = "ACTIVE, LinkUp";
+  if (!port.state)
+    return bad(Status::unknown, port.id(), "-", expected,
+               "The state of the port could not be read: " + why_unread(port, "state") + ".",
+               "rdma link show " + port.id() + "; journalctl -k -g " + port.rdma);
+  std::string observed(port_state_text(*port.state));
+  if (port.phys_state) observed.append(", ").append(phys_state_text(*port.phys_state));
+  if (is_active(port)) return good(port.id(), observed, expected);
+  observed += reason_text(port);
+  if (const auto why = why_unused(view, port)) return good(port.id(), observed + " (" + *why + ": unused)", expected);
+  const Advice advice = advice_for(port);
+  // By its position the port may be unused, though something is plugged into it.
+  const bool may_be_unused = port.state == kPortDown && (is_spare(view, port) || is_of_the_board(view, port));
+  const bool is_mild = may_be_unused || port.state == kActiveDefer;
+  return bad(is_mild ? Status::warning : Status::critical, port.id(), observed, expected, std::string(advice.meaning),
+             fill_names(advice.remedy, &port, port.id()));
+}
+
+// Renamed, or now a member of a bond, or in a container or a virtual machine.
+bool is_still_there(const View& view, const Port& old) {
+  if (old.pci.empty()) return false;
+  if (is_given_away(view.now, old.pci)) return true;
+  for (const Port& port : view.now.ports)
+    if (port.pci == old.pci && port.number == old.number && !is_virtual(port)) return true;
+  return std::ranges::any_of(view.now.topology.nics,
+                             [&](const Nic& nic) { return nic.pci == old.pci && nic.rdma_elsewhere; });
+}
+
+void add_gone_ports(const View& view, Findings& findings) {
+  std::map<std::string, std::string> gone;  // port id -> device
+  const auto& nics = view.now.topology.nics;
+  if (view.before != nullptr)
+    for (const Port& old : view.before->ports)
+      if (is_judged(old) && !contains(view.now.ports, old.id(), &Port::id) && !is_still_there(view, old))
+        gone.emplace(old.id(), old.pci.empty() ? old.rdma : old.pci);
+  // Health remembers devices that went long ago: only those whose PCI function is gone too are reported, because a
+  // driver may be unloaded on purpose or the device may be in a container.
+  if (view.health != nullptr)
+    for (const auto& [id, device] : view.health->devices) {
+      const auto pci = place_of_gone(device);
+      if (!pci || pci->empty() || id.find('@') != std::string::npos) continue;
+      if (contains(view.now.ports, id, &Port::id) || nics.empty() || contains(nics, *pci, &Nic::pci)) continue;
+      gone.emplace(id, *pci);
+    }
+
+  for (const auto& [id, device] : gone) {
+    findings.push_back(bad(Status::critical, id, "gone", "ACTIVE, LinkUp",
+                           "The device disappeared: its driver was unloaded or it left the PCI bus.",
+                           "journalctl -k -g " + device + ", then reload the driver."));
+    if (view.health == nullptr) continue;
+    if (const auto* known = find_in(view.health->devices, id); known != nullptr && place_of_gone(*known))
+      findings.back().since = time_text(wall_of(*view.health, known->since));
+  }
+}
+
+void ask_port_state(const View& view, Findings& findings) {
+  for (const Port& port : view.now.ports) {
+    if (is_judged(port)) {
+      findings.push_back(port_state_finding(view, port));
+      continue;
+    }
+    // A member of a bond: the bond's RDMA port stays ACTIVE while one member has a link.
+    if (is_virtual(port) || !port.carrier) continue;
+    if (*port.carrier) {
+      findings.push_back(good(port.id(), "carrier", "carrier"));
+      continue;
+    }
+    std::string remedy =
+        "Enable the switch port. Reseat or replace the cable and the transceiver of " + port.netdev + ".";
+    if (is_switched_off(port)) remedy = "ip link set " + port.netdev + " up";
+    findings.push_back(bad(Status::warning, port.id(), "no carrier" + reason_text(port), "carrier",
+                           "A member of " + port.bond + " has no link: the bond has lost bandwidth and redundancy.",
+                           std::move(remedy)));
+  }
+  add_gone_ports(view, findings);
+  if (!view.now.ports.empty() || !findings.empty()) return;
+  std::string devices;
+  for (const Nic& nic : view.now.topology.nics)
+    for (const std::string& device : nic.rdma) append_item(devices, device);
+  if (!devices.empty())
+    findings.push_back(
+        bad(Status::unknown, "host", "no port of " + devices, "ACTIVE, LinkUp",
+            "The kernel has RDMA devices, but their ports could not be read or are excluded by the configuration.",
+            "rdma link show; fabric-agentctl config show (exclude)"));
+  else if (contains(view.now.topology.nics, true, &Nic::rdma_elsewhere))
+    findings.push_back(bad(Status::unknown, "host", "no RDMA device here", "at least one",
+                           "All RDMA devices are in other network namespaces: containers have them.",
+                           "Run the check in the container. Namespaces: ip netns list; rdma system show"));
+  else if (std::ranges::any_of(view.now.topology.nics, carries_rdma))
+    findings.push_back(good("host", "no RDMA device: Slingshot NICs, which libfabric uses without one", "none"));
+  else
+    findings.push_back(bad(Status::unknown, "host", "no RDMA device", "at least one", "The kernel has no RDMA device.",
+                           "Load the RDMA driver of the NIC (mlx5_ib, bnxt_re, irdma, ionic_rdma, ...). Find the NIC "
+                           "on the PCI bus: lspci -nn"));
+}
+
+}  // namespace
+
+std::optional<Finding> port_state_fault(const View& view, const Port& port) {
+  if (!is_judged(port)) return std::nullopt;
+  Finding finding = port_state_finding(view, port);
+  if (finding.status == Status::ok || finding.status == Status::unknown) return std::nullopt;
+  return finding;
+}
+
+constexpr Rule kPortState{
+    .id = "port-state",
+    .group = group::link,
+    .title = "An RDMA port is not ACTIVE or its link is down",
+    .meaning =
+        "A port that is not ACTIVE carries no RDMA. The finding shows the reason that the NIC reports, else the "
+        "physical state: Polling means no signal (cable, transceiver, switch port); training or recovery means a bad "
+        "cable, or speed and FEC that differ between the two ends. Disabled on InfiniBand means that this host "
+        "disabled the port. RoCE drivers report Disabled for every port without a link. INIT on InfiniBand means that "
+        "no subnet manager configured the port. A bond stays ACTIVE with one link, so each member is reported "
+        "separately. A device that left the PCI bus while fabric-exporter ran is reported for 12 hours.",
+    .inspect = "rdma link show; ip link show dev NETDEV; ethtool NETDEV; journalctl -k -g RDMADEV",
+    .fix =
+        "ip link set NETDEV up, if the netdev is down. Otherwise reseat or replace the cable and the transceivers, and "
+        "enable the switch port.",
+    .ask = ask_port_state,
+};
+
+namespace {
+
+Finding rate_finding(const View& view, const Port& port, const std::set<std::string>& for_gpus) {
   const std::string show = fill_names("ethtool {netdev}", &port, port.id());
   if (!port.rate)
     return bad(Status::unknown, port.id(), "-", "a link speed",
@@ -346,7 +354,7 @@ void ask_rate(const View& view, Findings& findings) {
   const std::set<std::string> for_gpus = devices_for_gpus(view);
   for (const Port& port : view.now.ports)
     if (is_judged(port) && is_active(port) && !misses_speed(view, port, for_gpus))
-      findings.push_back(finding_for(view, port, for_gpus));
+      findings.push_back(rate_finding(view, port, for_gpus));
 }
 
 }  // namespace
@@ -423,21 +431,23 @@ std::string describe(const Gid& gid) {
   return "index " + to_text(gid.index) + " " + gid.gid + (gid.netdev.empty() ? "" : " on " + gid.netdev);
 }
 
-// A port that is down loses its addresses: `port-state` reports it. `address` reports a missing address.
-// The kernel keeps the GIDs of an active-backup bond at its active member (bonding_default_del_cmd in
-// drivers/infiniband/core/roce_gid_mgmt.c, Linux 6.12).
+// The bond that the netdev of the port's NIC is a member of; empty: none.
+std::string bond_of(const Node& node, const Port& port) {
+  const Nic* nic = find_where(node.topology.nics, [&](const Nic& each) { return each.pci == port.pci; });
+  return nic == nullptr ? std::string() : nic->bond;
+}
+
+// The other member of the port's bond, which has its GIDs. The kernel keeps the GIDs of an active-backup bond at its
+// active member (bonding_default_del_cmd in drivers/infiniband/core/roce_gid_mgmt.c, Linux 6.12).
 const Port* active_member(const Node& node, const Port& port) {
-  const auto bond_of = [&](const Port& each) {
-    const Nic* nic = find_where(node.topology.nics, [&](const Nic& other) { return other.pci == each.pci; });
-    return nic == nullptr ? std::string() : nic->bond;
-  };
-  const std::string bond = bond_of(port);
+  const std::string bond = bond_of(node, port);
   if (bond.empty()) return nullptr;
   return find_where(node.ports, [&](const Port& other) {
-    return other.id() != port.id() && !other.gids.empty() && bond_of(other) == bond;
+    return other.id() != port.id() && !other.gids.empty() && bond_of(node, other) == bond;
   });
 }
 
+// A port that is down loses its addresses: `port-state` reports it. `address` reports a missing address.
 std::optional<Finding> ask_gid(const View& view, const Port& port) {
   if (!is_judged(port) || !is_active(port) || !is_roce(port) || lacks_address(view, port)) return std::nullopt;
   const std::string expected = "a RoCE v2 GID of a routable address";
@@ -455,8 +465,9 @@ std::optional<Finding> ask_gid(const View& view, const Port& port) {
   if (std::ranges::any_of(port.gids, [](const Gid& gid) { return gid.type.empty(); }))
     return bad(Status::unknown, port.id(), "GIDs of unknown type", expected, "The types of the GIDs could not be read.",
                files + "/gid_attrs/types");
-  if (const Port* active = port.gids.empty() ? active_member(view.now, port) : nullptr)
-    return good(port.id(), "none: " + active->id() + " is the active member of the bond and has them", expected);
+  if (port.gids.empty())
+    if (const Port* active = active_member(view.now, port); active != nullptr)
+      return good(port.id(), "none: " + active->id() + " is the active member of the bond and has them", expected);
   if (v2.empty())
     return bad(
         Status::critical, port.id(), "no RoCE v2 GID", expected,
@@ -485,7 +496,8 @@ constexpr Rule kGid{
 
 double allowed_error_ratio(const Port& port) {
   constexpr double kFast = 100'000;  // Mb/s
-  return port.speed && *port.speed > 0 && *port.speed <= kFast ? 1e-12 : 1e-13;
+  const bool is_slow = port.speed && *port.speed > 0 && *port.speed <= kFast;
+  return is_slow ? 1e-12 : 1e-13;
 }
 
 namespace {
@@ -493,11 +505,12 @@ namespace {
 using enum Measure;
 using S = Signals;
 
-bool has_link(const Port& port) { return port.carrier ? *port.carrier : is_active(port); }
+bool has_link(const Port& port) { return port.carrier.value_or(is_active(port)); }
 
 void add_lane(Measured& reading, const View& view, const Port& port) {
   const Port* before = port_before(view, port);
-  const auto bad = before == nullptr ? std::nullopt : bad_lane(*before, port);
+  if (before == nullptr) return;
+  const auto bad = bad_lane(*before, port);
   if (!bad) return;
   reading.evidence += "; " + number_text(std::floor(bad->share * 1000) / 10) + " % of the bit errors are on lane " +
                       std::to_string(bad->lane);
@@ -533,8 +546,10 @@ constexpr double kRs544 = 2.4e-4, kRs528 = 5e-5, kFireCode = 1e-8;
 double correctable_ratio(const Port& port) {
   constexpr double kSlowLane = 28'000;  // Mb/s
   if (port.fec && port.fec->active == "baser") return kFireCode;
-  const size_t lanes = port.fec ? std::max<size_t>(1, port.fec->corrected_bits.lanes.size()) : 1;
-  return port.speed && *port.speed > 0 && *port.speed <= kSlowLane * static_cast<double>(lanes) ? kRs528 : kRs544;
+  size_t lanes = 1;
+  if (port.fec) lanes = std::max<size_t>(1, port.fec->corrected_bits.lanes.size());
+  const bool is_slow = port.speed && *port.speed > 0 && *port.speed <= kSlowLane * static_cast<double>(lanes);
+  return is_slow ? kRs528 : kRs544;
 }
 
 std::optional<Measured> read_pre_fec_ber(const View& view, const RuleWindow& rule, const Port& port) {
@@ -661,7 +676,8 @@ constexpr Rule kPreFecBer{
 MaybeCause by_reason(const PortContext& ctx, std::initializer_list<std::string_view> reasons) {
   if (!is_down(ctx.port) || !ctx.port.link_status || ctx.port.link_status->reason.empty()) return std::nullopt;
   const LinkStatus& status = *ctx.port.link_status;
-  const std::string text = status.detail.empty() ? status.reason : status.reason + ": " + status.detail;
+  std::string text = status.reason;
+  if (!status.detail.empty()) text += ": " + status.detail;
   if (std::ranges::none_of(reasons, [&](std::string_view each) { return text.find(each) != std::string::npos; }))
     return std::nullopt;
   return Cause{.evidence = {"the NIC's reason for link down: " + text}};
@@ -672,7 +688,6 @@ namespace {
 using enum Symptom;
 
 MaybeCause admin_down(const PortContext& ctx) {
-  constexpr unsigned kDisabled = 3;  // enum ib_port_phys_state (rdma/ib_verbs.h)
   if (!is_down(ctx.port)) return std::nullopt;
   if (ctx.port.link_status && ctx.port.link_status->reason == kSwitchedOff)
     return Cause{.evidence = {"the netdev is administratively down"}};
@@ -680,33 +695,36 @@ MaybeCause admin_down(const PortContext& ctx) {
   return Cause{.evidence = {"the physical state is Disabled: the port was disabled on this host"}};
 }
 
-// Reporters of the NIC. Others are of the netdev's queues ("tx", "rx", "tx_hang"), which also stall without a link or
-// when paused, or of virtual functions ("mdd", "vnic").
-bool is_of_the_nic(std::string_view reporter) { return reporter.starts_with("fw") || reporter.starts_with("hw"); }
-
-// The firmware stopped or was reset; a single reported error is less. mlx5's and ice's "fw" never return to healthy
-// after an error (mlx5/core/health.c, Linux 6.12; intel/ice/devlink/health.c, 6.15), and bnxt's "hw" is for its NVM.
-bool is_reset(const HealthReporter& then, const HealthReporter& now) {
-  return (now.name.starts_with("fw") && now.recoveries > then.recoveries) || (now.name == "fw_fatal" && !now.healthy);
-}
-
 MaybeCause device_reset(const PortContext& ctx) {
   if (ctx.before == nullptr) return std::nullopt;
   Cause out;
   bool was_reset = false;
-  for (const HealthReporter& now : ctx.port.reporters)
-    for (const HealthReporter& then : ctx.before->reporters)
-      if (is_of_the_nic(now.name) && now.name == then.name &&
-          (now.errors > then.errors || now.recoveries > then.recoveries || (then.healthy && !now.healthy))) {
-        was_reset = was_reset || is_reset(then, now);
-        out.add("health reporter " + now.name + ": errors +" +
-                std::to_string(now.errors - std::min(now.errors, then.errors)) + ", recoveries +" +
-                std::to_string(now.recoveries - std::min(now.recoveries, then.recoveries)) +
-                (now.healthy ? "" : ", not healthy now"));
-      }
+  for (const HealthReporter& now : ctx.port.reporters) {
+    // Other reporters are of the netdev's queues ("tx", "rx", "tx_hang"), which also stall without a link or when
+    // paused, or of virtual functions ("mdd", "vnic").
+    const bool is_of_the_nic = now.name.starts_with("fw") || now.name.starts_with("hw");
+    if (!is_of_the_nic) continue;
+    for (const HealthReporter& before : ctx.before->reporters) {
+      if (before.name != now.name) continue;
+      if (now.errors <= before.errors && now.recoveries <= before.recoveries && (!before.healthy || now.healthy))
+        continue;
+      // The firmware stopped or was reset; a single reported error is less. mlx5's and ice's "fw" never return to
+      // healthy after an error (mlx5/core/health.c, Linux 6.12; intel/ice/devlink/health.c, 6.15), and bnxt's "hw" is
+      // for its NVM.
+      if (now.name.starts_with("fw") && now.recoveries > before.recoveries) was_reset = true;
+      if (now.name == "fw_fatal" && !now.healthy) was_reset = true;
+      std::string line = "health reporter " + now.name + ": errors +" +
+                         std::to_string(now.errors - std::min(now.errors, before.errors)) + ", recoveries +" +
+                         std::to_string(now.recoveries - std::min(now.recoveries, before.recoveries));
+      if (!now.healthy) line += ", not healthy now";
+      out.add(std::move(line));
+    }
+  }
+  if (out.evidence.empty()) return std::nullopt;
   // A reset takes the link down; it does not cause errors on a link that stays up.
-  const bool link_went = is_down(ctx.port) || rose(ctx.signals.link_downs);
-  if (out.evidence.empty() || (ctx.symptoms.has(link) ? !link_went : !was_reset)) return std::nullopt;
+  const bool lost_link = is_down(ctx.port) || rose(ctx.signals.link_downs);
+  const bool explains = ctx.symptoms.has(link) ? lost_link : was_reset;
+  if (!explains) return std::nullopt;
   out.add(error_lines(ctx));
   return out;
 }
@@ -822,13 +840,14 @@ bool lost_its_link(const View& view, const Port& port) {
 
 bool another_link_was_lost(const PortContext& ctx) {
   return std::ranges::any_of(ctx.view.now.ports, [&](const Port& port) {
-    return port.id() != ctx.port.id() && !port.virtual_function && lost_its_link(ctx.view, port);
+    return port.id() != ctx.port.id() && !is_virtual(port) && lost_its_link(ctx.view, port);
   });
 }
 
+// The netdev was created again.
 bool was_driver_reloaded(const View& view, const Port& port) {
-  return view.before != nullptr && std::ranges::any_of(view.before->ports, [&](const Port& then) {
-           return then.id() == port.id() && then.ifindex != port.ifindex;
+  return view.before != nullptr && std::ranges::any_of(view.before->ports, [&](const Port& before) {
+           return before.id() == port.id() && before.ifindex != port.ifindex;
          });
 }
 
@@ -841,7 +860,7 @@ bool could_be_this_host(const View& view, const std::set<std::string>& lost) {
     const Nic* nic =
         find_where(view.now.topology.nics, [&](const Nic& each) { return each.pci == port.pci && !each.card.empty(); });
     if (lost.contains(port.id())) cards.insert(nic == nullptr ? card_of(port.pci) : nic->card);
-    else other_stayed = other_stayed || (!port.virtual_function && !is_down(port) && !lost_its_link(view, port));
+    else if (!is_virtual(port) && !is_down(port) && !lost_its_link(view, port)) other_stayed = true;
   }
   return cards.size() < 2 || !other_stayed;
 }
@@ -852,9 +871,10 @@ MaybeCause switch_restart(const PortContext& ctx) {
   for (const Neighbor& each : ctx.view.now.neighbors.heard) {
     const Port* port = port_of_netdev(ctx.view, each.netdev);
     if (port == nullptr) continue;
-    const bool gone = lost_its_link(ctx.view, *port), same_switch = each.system() == ctx.peer->system();
-    if ((gone && was_driver_reloaded(ctx.view, *port)) || gone != same_switch) return std::nullopt;
-    if (gone) lost.insert(port->id());
+    const bool lost_link = lost_its_link(ctx.view, *port), same_switch = each.system() == ctx.peer->system();
+    if (lost_link != same_switch) return std::nullopt;
+    if (lost_link && was_driver_reloaded(ctx.view, *port)) return std::nullopt;
+    if (lost_link) lost.insert(port->id());
   }
   if (lost.size() < 2) return std::nullopt;
   return Cause{!could_be_this_host(ctx.view, lost),
@@ -863,7 +883,8 @@ MaybeCause switch_restart(const PortContext& ctx) {
 }
 
 MaybeCause one_lane(const PortContext& ctx) {
-  const auto bad = ctx.before == nullptr ? std::nullopt : bad_lane(*ctx.before, ctx.port);
+  if (ctx.before == nullptr) return std::nullopt;
+  const auto bad = bad_lane(*ctx.before, ctx.port);
   if (!bad || damaged_frames(ctx.signals) <= 0 || came_damaged(ctx.port, ctx.signals)) return std::nullopt;
   // Lanes of a good link differ by as much before FEC: the few frames that any link damages prove nothing.
   Cause out{damaged_frames(ctx.signals) >= ctx.limit(kFewEvents),
@@ -871,30 +892,25 @@ MaybeCause one_lane(const PortContext& ctx) {
   out.add(error_lines(ctx));
   return out;
 }
-bool all_have_errors(const PortContext& ctx, bool (*is_similar)(const Port& a, const Port& b)) {
+
+// Several links of the port's rate count errors, and all of them have errors.
+enum class Among : uint8_t { all, twins };
+bool all_links_have_errors(const PortContext& ctx, Among among) {
   size_t counting = 0;
   for (const Port& port : ctx.view.now.ports) {
     const Signals* seen = signals_of_port(ctx.view, port);
-    if (port.virtual_function || seen == nullptr || port.rate != ctx.port.rate || !is_similar(port, ctx.port) ||
-        (!seen->crc_errors && !seen->symbol_errors && !seen->fec_uncorrectable))
-      continue;
+    if (is_virtual(port) || seen == nullptr || port.rate != ctx.port.rate) continue;
+    if (among == Among::twins && !are_twins(port, ctx.port)) continue;
+    if (!seen->crc_errors && !seen->symbol_errors && !seen->fec_uncorrectable) continue;
     if (damaged_frames(*seen) < ctx.limit(kFewEvents)) return false;
     ++counting;
   }
   return static_cast<double>(counting) >= ctx.limit(kLinksAtOnce);
 }
 
-// Errors on all links at once are not one cable's. Links of another speed lead to another network; so may storage NICs
-// of the same speed: then all links of NICs like this one count.
-std::string group_with_errors(const PortContext& ctx) {
-  if (all_have_errors(ctx, [](const Port&, const Port&) { return true; }))
-    return "all links of this host at this speed";
-  return all_have_errors(ctx, are_twins) ? "all links of NICs like this one in this host" : "";
-}
-
 MaybeCause link_errors(const PortContext& ctx) {
   if (auto result = by_reason(ctx, {"Large number of physical errors"})) return result;
-  // Of the bits: the limit of the rule link-errors, which is for links above 100 Gb/s.
+  // Errors per bit: the limit of the rule link-errors, which is for links above 100 Gb/s.
   const double allowed = ctx.limit("bit_errors_slow") * allowed_error_ratio(ctx.port) / 1e-13;
   const Signals& seen = ctx.signals;
   const double count = damaged_frames(seen), few = ctx.limit(kFewEvents);
@@ -907,13 +923,20 @@ MaybeCause link_errors(const PortContext& ctx) {
   if (is_much && rose(seen.link_downs) && seen.crc_errors == 0.0) {
     const bool alone = !another_link_was_lost(ctx);
     out.is_proven = alone && rise(seen.link_downs) >= ctx.limit("link_flap");
-    out.add(std::string("no frame was damaged") + (alone ? "" : ", and other links went down too") +
-            ": a link that goes down and up makes symbol errors as well");
+    std::string line = "no frame was damaged";
+    if (!alone) line += ", and other links went down too";
+    out.add(line + ": a link that goes down and up makes symbol errors as well");
   }
   if (came_damaged(ctx.port, seen))
     out.doubt("but FEC corrected every code word: the frames were damaged before this link");
-  if (const std::string all = group_with_errors(ctx); !all.empty())
-    out.doubt(all + " have errors at the same time: more likely the switch or this host");
+  // Errors on all links at once do not come from one cable. Links of another speed lead to another network. Storage
+  // NICs of the same speed may do so too: then all links of NICs like this one count.
+  if (all_links_have_errors(ctx, Among::all))
+    out.doubt("all links of this host at this speed have errors at the same time: more likely the switch or this host");
+  else if (all_links_have_errors(ctx, Among::twins))
+    out.doubt(
+        "all links of NICs like this one in this host have errors at the same time: more likely the switch or this "
+        "host");
   out.add(lines_of({{"receive buffer overruns, which damaged credits cause too", seen.buffer_overruns}}));
   // Packets that did not fit are receive errors too (IBTA 1.4, 16.1.3.5, PortRcvErrors).
   if (rose(seen.buffer_overruns) && count <= rise(seen.crc_errors) && !retrains)
@@ -925,20 +948,18 @@ MaybeCause link_errors(const PortContext& ctx) {
 
 MaybeCause flapping_link(const PortContext& ctx) {
   if (rise(ctx.signals.link_downs) < ctx.limit("link_flap") || another_link_was_lost(ctx)) return std::nullopt;
-  std::string stayed;
+  std::string stayed_up;  // other ports to the same switch
   for (const Neighbor& each : ctx.view.now.neighbors.heard) {
+    if (ctx.peer == nullptr || each.system() != ctx.peer->system()) continue;
     const Port* port = port_of_netdev(ctx.view, each.netdev);
-    if (port == nullptr || port->id() == ctx.port.id() || ctx.peer == nullptr || each.system() != ctx.peer->system() ||
-        is_down(*port))
-      continue;
-    append_item(stayed, port->id());
+    if (port == nullptr || port->id() == ctx.port.id() || is_down(*port)) continue;
+    append_item(stayed_up, port->id());
   }
-  return Cause{
-      .is_proven = !stayed.empty(),
-      .evidence = {
-          plus("link downs", *ctx.signals.link_downs),
-          (stayed.empty() ? "" : "meanwhile " + stayed + " kept the link to " + ctx.peer->system() + ", and ") +
-              "no other port of this host lost its link"}};
+  std::string others = "no other port of this host lost its link";
+  if (!stayed_up.empty())
+    others = "meanwhile " + stayed_up + " kept the link to " + ctx.peer->system() + ", and " + others;
+  return Cause{.is_proven = !stayed_up.empty(),
+               .evidence = {plus("link downs", *ctx.signals.link_downs), std::move(others)}};
 }
 // The reading that identifies a part comes first.
 MaybeCause damaged_link(const PortContext& ctx) {

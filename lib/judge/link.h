@@ -6,13 +6,13 @@
 
 namespace fabric {
 
-// Why a port is down by design; nullopt: it is not down, or should be up. By design are, while another port is active:
-// the second port of a card if equal ports on other cards are down too; an onboard port; a port that is
-// administratively down or has no module if no equal port is active and it is not beside a GPU. Not one that was up
-// in `before`, or whose cable is planned.
+// Why a port is down by design; nullopt: it is not down, or should be up. While another port is active, a port is down
+// by design if it is
+// - the second port of a card, and equal ports on other cards are down too;
+// - an onboard port; or
+// - administratively down or without a module, no equal port is active and it is not beside a GPU.
+// A port that was up in `before` or has a planned cable should be up.
 std::optional<std::string> why_unused(const View& view, const Port& port);
-// By its position a port that may be unused, though something is plugged into it: worth a warning.
-bool may_be_spare(const View& view, const Port& port);
 
 // The finding of the rule port-state about a port; nullopt: it is not judged, or in order.
 std::optional<Finding> port_state_fault(const View& view, const Port& port);

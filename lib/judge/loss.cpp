@@ -140,8 +140,9 @@ std::optional<Measured> read_lossless_discards(const View& view, const RuleWindo
     if (*rise > 0)
       append_item(reading.evidence, number_text(*rise) + " discards on lossless priority " + std::to_string(i));
   }
+  if (!any) return std::nullopt;
   if (reading.evidence.empty()) reading.evidence = "no discards on lossless priorities";
-  return any ? std::optional(std::move(reading)) : std::nullopt;
+  return reading;
 }
 
 constexpr Measurement kDiscardsWindows[]{
@@ -191,45 +192,39 @@ bool has_link_counters(const Signals& seen) {
   return seen.crc_errors || seen.symbol_errors || seen.fec_uncorrectable || seen.link_downs;
 }
 std::string link_line(const PortContext& ctx) {
-  return is_clean(ctx) ? "this port's link has no receive errors"
-                       : "the few errors of this port's link do not explain so many losses";
-}
-
-// InfiniBand: a device on the path, or the sender, has marked the packets.
-MaybeCause marked_on_path(const PortContext& ctx) {
-  Cause out{
-      .evidence = {plus("packets received that were already marked as damaged", *ctx.signals.remote_physical_errors)},
-      .unexplained = {link}};
-  if (!is_clean(ctx) || wire_explains_loss(ctx)) out.add("this port's link has errors too, which do not mark packets");
-  else if (has_link_counters(ctx.signals)) out.add("this port's link has no errors");
-  out.add(all_loss_lines(ctx));
-  return out;
-}
-
-// A cut-through switch forwards a damaged frame.
-MaybeCause forwarded_damaged(const PortContext& ctx) {
-  Cause out{.is_proven = *ctx.signals.crc_errors >= ctx.limit(kFewEvents) && wire_explains_loss(ctx),
-            .evidence = {plus("frames received with a wrong CRC", *ctx.signals.crc_errors),
-                         "the FEC of this port's link corrected every code word: they were damaged before it"}};
-  out.add(all_loss_lines(ctx));
-  return out;
+  if (is_clean(ctx)) return "this port's link has no receive errors";
+  return "the few errors of this port's link do not explain so many losses";
 }
 
 MaybeCause damaged_on_path(const PortContext& ctx) {
-  if (ctx.symptoms.has(marked)) return marked_on_path(ctx);
   const Signals& seen = ctx.signals;
   const Loss& lost = ctx.lost;
-  if (!rose(seen.icrc_errors) || !ctx.symptoms.has(loss) || wire_explains_loss(ctx) || !has_link_counters(seen) ||
-      *seen.icrc_errors * ctx.limit(kInFlight) < lost.requester + lost.responder ||
-      *seen.icrc_errors < ctx.limit(kTries) * lost.retries_exceeded)
-    return came_damaged(ctx.port, seen) ? MaybeCause(forwarded_damaged(ctx)) : std::nullopt;
-  Cause out{.evidence = {plus("RoCE packets with a wrong ICRC", *seen.icrc_errors), link_line(ctx)},
-            .unexplained = {link}};
+  Cause out;
+  if (ctx.symptoms.has(marked)) {  // InfiniBand: a device on the path, or the sender, has marked the packets
+    out.unexplained.add(link);
+    out.add(plus("packets received that were already marked as damaged", *seen.remote_physical_errors));
+    if (!is_clean(ctx) || wire_explains_loss(ctx))
+      out.add("this port's link has errors too, which do not mark packets");
+    else if (has_link_counters(seen)) out.add("this port's link has no errors");
+  } else if (rose(seen.icrc_errors) && ctx.symptoms.has(loss) && !wire_explains_loss(ctx) && has_link_counters(seen) &&
+             *seen.icrc_errors * ctx.limit(kInFlight) >= lost.requester + lost.responder &&
+             *seen.icrc_errors >= ctx.limit(kTries) * lost.retries_exceeded) {
+    out.unexplained.add(link);
+    out.add(plus("RoCE packets with a wrong ICRC", *seen.icrc_errors));
+    out.add(link_line(ctx));
+  } else if (came_damaged(ctx.port, seen)) {  // a cut-through switch forwards a damaged frame
+    out.is_proven = *seen.crc_errors >= ctx.limit(kFewEvents) && wire_explains_loss(ctx);
+    out.add(plus("frames received with a wrong CRC", *seen.crc_errors));
+    out.add("the FEC of this port's link corrected every code word: they were damaged before it");
+  } else {
+    return std::nullopt;
+  }
   out.add(all_loss_lines(ctx));
   return out;
 }
 
-// Discarded on sending: requests and responses, which are then sent again. Without retransmissions they are not RoCE's.
+// Requests and responses that are discarded on sending are sent again. Without retransmissions, the discarded packets
+// are not RoCE's.
 bool send_discards_explain_loss(const PortContext& ctx) {
   const Loss& lost = ctx.lost;
   return lost.requester + lost.retries_exceeded + rise(ctx.signals.duplicate_requests) > 0 &&
@@ -251,16 +246,15 @@ bool agrees_on_pfc(const PortContext& ctx) {
   return ctx.peer != nullptr && ctx.peer->pfc && own && ctx.peer->pfc->enabled == *own && own->bits != 0;
 }
 
-// Discards of this port speak against the network.
+// Discards of this port are evidence against a loss in the network.
 void weigh_own_discards(const PortContext& ctx, Cause& out) {
   const Signals& seen = ctx.signals;
-  const double lossless = ctx.lossless_discards;
   const bool counts_by_priority =
       std::ranges::any_of(seen.priority, [](const PrioritySignals& each) { return each.discards.has_value(); });
   if (const double all = discards_of_roce(ctx); !has_lossless(ctx) && discards_explain_loss(ctx, all))
     out.doubt("but this port discarded packets, and no priority is known as lossless: " + plus("discards", all));
-  else if (lossless > 0)
-    out.add("only " + number_text(lossless) + " frames of a lossless priority were discarded here");
+  else if (ctx.lossless_discards > 0)
+    out.add("only " + number_text(ctx.lossless_discards) + " frames of a lossless priority were discarded here");
   else if (has_lossless(ctx) && counts_by_priority) out.add("no frame of a lossless priority was discarded here");
   else if (discards_explain_loss(ctx, rise(seen.rx_discards)))
     out.doubt("but this port discarded packets, and does not count them by priority: " +
@@ -271,16 +265,9 @@ void weigh_own_discards(const PortContext& ctx, Cause& out) {
   else if (!ctx.port.pci.empty() && !agrees_on_pfc(ctx) && frames_too_long(ctx).empty()) out.is_proven = false;
 }
 
-// If RoCE arrives outside the priorities with PFC, discards on the other priorities count too.
-void weigh_unprotected(const PortContext& ctx, Cause& out) {
-  std::string received = unprotected(ctx, Direction::rx);
-  if (received.empty()) return;
-  out.add(received);
-  const double count = all_discards(ctx.signals);
-  if (discards_explain_loss(ctx, count)) out.doubt("but this port discarded packets: " + plus("discards", count));
-  out.next.emplace_back(
-      "The peers use another traffic class, or a switch rewrites the DSCP: check it at the sender (NCCL_IB_TC of "
-      "fabric-agentctl topo --format nccl there)");
+// "ping -M do -s 4164 -I eth0 PEER": full-size RoCE frames.
+std::string full_size_ping(const Port& port) {
+  return "ping -M do -s " + std::to_string(port.active_mtu.value_or(4096) + 68) + " -I " + port.netdev + " PEER";
 }
 
 // Losses without retransmissions, or without NAKs.
@@ -290,24 +277,22 @@ void weigh_transport(const PortContext& ctx, Cause& out) {
   if (!rose(seen.ack_timeouts) && !rose(seen.retries_exceeded) && !rose(seen.retransmissions)) {
     out.add_ambiguous("this port retransmitted nothing: with adaptive routing this is reordering, not loss",
                       "Read the retransmissions of the senders: fabric-agentctl diagnose there");
-  } else if (!rose(seen.out_of_sequence)) {
-    if (std::string shared = rails_fault(ctx.view, ctx.port); !shared.empty()) {
-      out.doubt("also possible: rails in one subnet (host), of which one answers for another: " + shared);
-      out.next.emplace_back("Correct the subnet's ARP and routes first: fabric-agentctl check --only rails");
-    }
-    std::string gateway = silent_gateway(ctx);
-    // Else a far end may be gone.
-    if (rose(seen.retries_exceeded) && gateway.empty() && frames_too_long(ctx).empty()) out.is_proven = false;
-    if (!gateway.empty()) {
-      out.add(std::move(gateway));
-      out.next.emplace_back("Check VLAN, address and the gateway on the switch: fabric-agentctl check --only gateway");
-    } else {
-      out.add_ambiguous("no NAK arrived: a slow far end, or frames too long for the path, look the same",
-                        "Send full-size frames over the path: ping -M do -s " +
-                            std::to_string(ctx.port.active_mtu.value_or(4096) + 68) + " -I " + ctx.port.netdev +
-                            " PEER");
-    }
+    return;
   }
+  if (rose(seen.out_of_sequence)) return;
+  if (std::string fault = rails_fault(ctx.view, ctx.port); !fault.empty()) {
+    out.doubt("also possible: rails in one subnet (host), and one of them answers for another: " + fault);
+    out.next.emplace_back("Correct the subnet's ARP and routes first: fabric-agentctl check --only rails");
+  }
+  if (std::string gateway = silent_gateway(ctx); !gateway.empty()) {
+    out.add(std::move(gateway));
+    out.next.emplace_back("Check VLAN, address and the gateway on the switch: fabric-agentctl check --only gateway");
+    return;
+  }
+  // A far end may be gone.
+  if (rose(seen.retries_exceeded) && frames_too_long(ctx).empty()) out.is_proven = false;
+  out.add_ambiguous("no NAK arrived: a slow far end, or frames too long for the path, look the same",
+                    "Send full-size frames over the path: " + full_size_ping(ctx.port));
 }
 
 MaybeCause loss_in_network(const PortContext& ctx) {
@@ -320,7 +305,15 @@ MaybeCause loss_in_network(const PortContext& ctx) {
   Cause out{.evidence = loss_lines(ctx)};
   weigh_own_discards(ctx, out);
   if (has_link_counters(seen)) out.add(link_line(ctx));
-  weigh_unprotected(ctx, out);
+  if (std::string received = unprotected(ctx, Direction::rx); !received.empty()) {
+    out.add(std::move(received));
+    // RoCE arrives outside the priorities with PFC: discards on the other priorities count too.
+    const double count = all_discards(seen);
+    if (discards_explain_loss(ctx, count)) out.doubt("but this port discarded packets: " + plus("discards", count));
+    out.next.emplace_back(
+        "The peers use another traffic class, or a switch rewrites the DSCP: check it at the sender (NCCL_IB_TC of "
+        "fabric-agentctl topo --format nccl there)");
+  }
   weigh_transport(ctx, out);
   if (ctx.symptoms.has(tx_pause) && is_disordered(ctx))
     out.add_ambiguous("this port sends pause meanwhile: packets that wait for it may be discarded before it",
@@ -407,23 +400,12 @@ namespace {
 
 using enum Symptom;
 
-// Of PCIe, beside the application. `late`: late receives explain the pause.
-Lines pcie_lines(const PortContext& ctx, bool late) {
-  Lines out;
-  for (const Finding& each : faults_before_gpus(ctx)) out.push_back("also: " + fault_text(each));
-  if (const std::string degraded = degraded_link(ctx); !degraded.empty()) out.push_back("also: " + degraded);
-  if (out.empty() && !late) out.emplace_back("PCIe, NUMA and posted receives do not explain it");
-  const std::string iommu[]{"iommu"};
-  if (contains(run_rules(ctx.view, iommu).findings, Status::warning, &Finding::status))
-    out.emplace_back("also possible: the IOMMU translates every DMA: fabric-agentctl check --only iommu");
-  return out;
-}
-
 MaybeCause slow_host(const PortContext& ctx) {
   const bool sends_pause = ctx.symptoms.has(tx_pause);
   const double here = rnr_here(ctx);
-  const bool late = here >= std::max(ctx.limit(kFewEvents),
-                                     sends_pause ? ctx.limit(kLateReceives) * ctx.lost.packets.value_or(0) : 0);
+  double enough = ctx.limit(kFewEvents);  // late receives, to explain the pause
+  if (sends_pause) enough = std::max(enough, ctx.limit(kLateReceives) * ctx.lost.packets.value_or(0));
+  const bool late = here >= enough;
   if (!sends_pause && !late) return std::nullopt;
   const PauseShare& sent = ctx.sent;
   const bool storm = rose(ctx.signals.pause_storm_events) || (sent.measured && sent.ratio >= ctx.limit("tx_pause"));
@@ -433,64 +415,69 @@ MaybeCause slow_host(const PortContext& ctx) {
   else out.add(lines_of({{"packets without a posted receive here", ctx.signals.out_of_buffer}}));
   if (late && is_much_rnr(ctx, rnr_there(ctx))) out.add(plus("RNR NAKs received as well", rnr_there(ctx)));
   out.add(pause_lines(ctx));
-  if (!sends_pause) out.add("this port sends no pause: flow control ends at the application");
-  else out.add(pcie_lines(ctx, late));
+  if (!sends_pause) {
+    out.add("this port sends no pause: flow control ends at the application");
+  } else {
+    Lines pcie_faults;
+    for (const Finding& each : faults_before_gpus(ctx)) pcie_faults.push_back("also: " + fault_text(each));
+    if (const std::string degraded = degraded_link(ctx); !degraded.empty()) pcie_faults.push_back("also: " + degraded);
+    if (pcie_faults.empty() && !late) out.add("PCIe, NUMA and posted receives do not explain it");
+    out.add(pcie_faults);
+    const std::string iommu[]{"iommu"};
+    if (contains(run_rules(ctx.view, iommu).findings, Status::warning, &Finding::status))
+      out.add("also possible: the IOMMU translates every DMA: fabric-agentctl check --only iommu");
+  }
   if (!late) out.unexplained.add(receiver);
   if (little)
     out.next.emplace_back(
-        "Pause that this port sends is for what its own host or NIC does not take: compare it over minutes with PCIe "
-        "stalls and the job's steps: fabric-agentctl counters --watch");
+        "A port sends pause if its own host or NIC does not accept packets fast enough: compare the pause over minutes "
+        "with PCIe stalls and the job's steps: fabric-agentctl counters --watch");
   out.critical = storm;
   return out;
 }
 
-MaybeCause not_ready(const PortContext& ctx) {
+MaybeCause late_far_end(const PortContext& ctx) {
   const Signals& seen = ctx.signals;
   if (!ctx.symptoms.has(receiver) || !is_far_end_late(ctx)) return std::nullopt;
   Cause out{.evidence =
                 lines_of({{"RNR NAKs received", seen.rnr_naks}, {"RNR retries exceeded", seen.rnr_retries_exceeded}})};
   const double here = rnr_here(ctx);
-  out.add(here > 0 ? plus("few packets without a posted receive here", here) : "a receive was always posted here");
+  if (here > 0) out.add(plus("few packets without a posted receive here", here));
+  else out.add("a receive was always posted here");
   out.unexplained.add(loss);
   return out;
 }
 
-// Other reasons for missing answers than the far end.
-Lines doubts_about_silence(const PortContext& ctx) {
-  Lines out;
-  if (std::string text = frames_too_long(ctx); !text.empty()) out.push_back(std::move(text));
-  if (const std::string gateway = silent_gateway(ctx); !gateway.empty()) out.push_back("but " + gateway);
-  if (is_tx_blocked(ctx))
-    out.emplace_back("but the network lets this port send almost nothing: requests may wait here");
-  if (const size_t gone = gids_gone(ctx); gone > 0)
-    out.push_back("but " + std::to_string(gone) + " GIDs of this port were removed meanwhile");
-  // A connection that breaks has timed out once for each retry and once before.
-  if (rise(ctx.signals.ack_timeouts) > 2 * (ctx.limit(kTries) + 1) * rise(ctx.signals.retries_exceeded))
-    out.emplace_back("but far more ACKs timed out than belong to the connections that broke: others go on, and lose");
-  return out;
-}
-
-MaybeCause silent(const PortContext& ctx) {
+MaybeCause silent_far_end(const PortContext& ctx) {
   const Signals& seen = ctx.signals;
   if (!rose(seen.retries_exceeded)) return std::nullopt;
   const double few = ctx.limit(kFewEvents), naks = rise(seen.sequence_naks), disorder = rise(seen.out_of_sequence);
-  const bool single_losses = seen.sequence_naks
-                                 ? naks >= std::max(std::min(ctx.limit(kTries) * *seen.retries_exceeded, 100.0), few)
-                                 : disorder >= few;
+  bool single_losses = disorder >= few;
+  if (seen.sequence_naks)
+    single_losses = naks >= std::max(std::min(ctx.limit(kTries) * *seen.retries_exceeded, 100.0), few);
   if (single_losses || wire_explains_loss(ctx) || discards_explain_loss(ctx, discards_of_roce(ctx)))
     return std::nullopt;
   Cause out{.evidence = loss_lines(ctx), .critical = true};
-  out.add(disorder >= few
-              ? "hardly any NAK arrived: these are no single losses; the packets out of order came from other peers"
-          : naks + disorder > 0 ? "hardly any NAK or packet out of order arrived: these are no single losses"
-                                : "no NAK and no packet out of order arrived: these are no single losses");
+  if (disorder >= few)
+    out.add("hardly any NAK arrived: these are no single losses; the packets out of order came from other peers");
+  else if (naks + disorder > 0) out.add("hardly any NAK or packet out of order arrived: these are no single losses");
+  else out.add("no NAK and no packet out of order arrived: these are no single losses");
   out.add_ambiguous("a path that is broken, or passes only short frames, looks the same from here",
-                    "Send full-size frames to the far end: ping -M do -s " +
-                        std::to_string(ctx.port.active_mtu.value_or(4096) + 68) + " -I " + ctx.port.netdev +
-                        " PEER; if only short ones pass, compare the MTU of every hop");
-  Lines doubts = doubts_about_silence(ctx);
-  out.is_proven = doubts.empty();
-  out.add(std::move(doubts));
+                    "Send full-size frames to the far end: " + full_size_ping(ctx.port) +
+                        "; if only short ones pass, compare the MTU of every hop");
+
+  // Other reasons for missing answers than the far end.
+  if (std::string text = frames_too_long(ctx); !text.empty()) out.doubt(std::move(text));
+  if (const std::string gateway = silent_gateway(ctx); !gateway.empty()) out.doubt("but " + gateway);
+  if (is_tx_blocked(ctx)) out.doubt("but the network lets this port send almost nothing: requests may wait here");
+  if (const size_t gone = gids_gone(ctx); gone > 0)
+    out.doubt("but " + std::to_string(gone) + " GIDs of this port were removed meanwhile");
+  // A connection that breaks has timed out once for each retry and once before.
+  if (rise(seen.ack_timeouts) > 2 * (ctx.limit(kTries) + 1) * rise(seen.retries_exceeded))
+    out.doubt(
+        "but far more ACKs timed out than belong to the connections that broke: other connections continue, and lose "
+        "packets");
+
   if (is_disordered(ctx)) out.shared.add(loss);  // packets out of order came from a peer that is not silent
   out.unexplained.add(receiver);
   return out;
@@ -498,7 +485,7 @@ MaybeCause silent(const PortContext& ctx) {
 
 // Both may be true of one far end.
 MaybeCause far_end(const PortContext& ctx) {
-  MaybeCause late = not_ready(ctx), gone = silent(ctx);
+  MaybeCause late = late_far_end(ctx), gone = silent_far_end(ctx);
   if (!late || (gone && !gone->is_proven && !ctx.symptoms.has(receiver))) return gone;
   if (!gone || !gone->is_proven) return late;
   gone->add(std::move(late->evidence));

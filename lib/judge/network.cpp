@@ -20,8 +20,8 @@ std::vector<const Port*> rails(const View& view) {
 std::optional<uint32_t> switch_frame(const Node& node, const Port& port) {
   std::optional<uint32_t> least;
   for (const Port& each : node.ports) {  // the port, or a member
-    const bool is_of_it = each.rdma == port.rdma && each.number == port.number;
-    const Interface* interface = is_of_it ? find_in(node.network.interfaces, each.netdev) : nullptr;
+    if (each.rdma != port.rdma || each.number != port.number) continue;
+    const Interface* interface = find_in(node.network.interfaces, each.netdev);
     if (interface != nullptr && interface->peer_max_frame)
       least = std::min(least.value_or(UINT32_MAX), *interface->peer_max_frame);
   }
@@ -41,6 +41,13 @@ std::vector<NamedInterface> interfaces_of(const Node& node, const Port& port) {
   return out;
 }
 
+namespace {
+
+// Global addresses of all netdevs of the port. nullopt: unknown.
+struct PortAddress {
+  std::string netdev;
+  Address address;
+};
 std::optional<std::vector<PortAddress>> addresses_of(const Node& node, const Port& port) {
   std::optional<std::vector<PortAddress>> out;
   for (const NamedInterface& each : interfaces_of(node, port)) {
@@ -52,17 +59,20 @@ std::optional<std::vector<PortAddress>> addresses_of(const Node& node, const Por
   return out;
 }
 
+bool has_no_address(const Node& node, const Port& port) {
+  const auto addresses = addresses_of(node, port);
+  return addresses && addresses->empty();
+}
+
+}  // namespace
+
 bool lacks_address(const View& view, const Port& port) {
-  const auto is_without = [&](const Port& each) {
-    const auto addresses = addresses_of(view.now, each);
-    return addresses && addresses->empty();
-  };
-  if (!is_without(port)) return false;
+  if (!has_no_address(view.now, port)) return false;
   size_t twins = 0, without = 0;
   for (const Port* each : rails(view)) {
     if (!are_twins(port, *each)) continue;
     ++twins;
-    if (is_without(*each)) ++without;
+    if (has_no_address(view.now, *each)) ++without;
   }
   // At least two and at least half of them: by design.
   return twins > without && (without == 1 || without * 2 < twins);
@@ -80,7 +90,10 @@ std::set<unsigned> gid_indices(const Port& port, bool ipv4) {
 
 std::string listed(const std::vector<std::string>& names) {
   std::string out;
-  for (size_t i = 0; i < names.size(); ++i) out += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
+  for (size_t i = 0; i < names.size(); ++i) {
+    const bool is_last = i + 1 == names.size();
+    append_item(out, names[i], is_last ? " and " : ", ");
+  }
   return out;
 }
 
@@ -89,50 +102,46 @@ namespace {
 // Address -> netdevs of RoCE ports with this address.
 using Holders = std::map<Ip, std::map<std::string, const Port*>>;
 
-std::string shown(const Address& address) { return to_text(address.ip) + "/" + to_text(address.prefix); }
+std::string address_text(const Address& address) { return to_text(address.ip) + "/" + to_text(address.prefix); }
 
-std::string failed_detection(const Node& node, const Port& port) {
-  for (const NamedInterface& each : interfaces_of(node, port))
-    for (const Address& address : each.interface->addresses.value_or(std::vector<Address>{}))
-      if (address.dad_failed) return shown(address) + " on " + each.netdev;
-  return {};
-}
-
-Finding twice(const Ip& ip, const std::map<std::string, const Port*>& netdevs, const Port& port) {
-  std::string others;
-  for (const auto& [netdev, other] : netdevs)
-    if (other != &port) append_item(others, other->id() + " (" + netdev + ")", " and ");
-  return bad(Status::critical, port.id(), to_text(ip) + " is also on " + others, "an address of its own",
-             "Two ports of this host have the same address: peers reach the one that answers first, and connections to "
-             "the other fail.",
-             "Configure another address on " + port.netdev +
-                 " in the network configuration. Both ports: ip address show to " + to_text(ip));
-}
-
-void add_finding(const View& view, const Port& port, const Holders& all, Findings& findings) {
+std::optional<Finding> address_finding(const View& view, const Port& port, const Holders& all) {
   const auto addresses = addresses_of(view.now, port);
-  if (!addresses) return;
+  if (!addresses) return std::nullopt;
   const std::string expected = "an address of its own";
+
   for (const PortAddress& each : *addresses) {
+    const std::string ip = to_text(each.address.ip);
     const auto& netdevs = all.at(each.address.ip);
     // Reported once, for the last netdev by name.
-    if (netdevs.size() > 1 && netdevs.begin()->second != &port)
-      return findings.push_back(twice(each.address.ip, netdevs, port));
+    if (netdevs.size() < 2 || netdevs.begin()->second == &port) continue;
+    std::string others;
+    for (const auto& [netdev, other] : netdevs)
+      if (other != &port) append_item(others, other->id() + " (" + netdev + ")", " and ");
+    return bad(Status::critical, port.id(), ip + " is also on " + others, expected,
+               "Two ports of this host have the same address: peers reach the one that answers first, and connections "
+               "to the other fail.",
+               "Configure another address on " + port.netdev +
+                   " in the network configuration. Both ports: ip address show to " + ip);
   }
-  if (const std::string failed = failed_detection(view.now, port); !failed.empty())
-    return findings.push_back(
-        bad(Status::critical, port.id(), "duplicate: " + failed, expected,
-            "Another host on the link has this IPv6 address, so the kernel does not use it.",
-            "Find the other host (ip -6 neighbor; MAC table of the switch) and change one address, then ip link set " +
-                port.netdev + " down && ip link set " + port.netdev + " up"));
+
+  for (const NamedInterface& each : interfaces_of(view.now, port))
+    for (const Address& address : each.interface->addresses.value_or(std::vector<Address>{}))
+      if (address.dad_failed)
+        return bad(Status::critical, port.id(), "duplicate: " + address_text(address) + " on " + each.netdev, expected,
+                   "Another host on the link has this IPv6 address, so the kernel does not use it.",
+                   "Find the other host (ip -6 neighbor; MAC table of the switch) and change one address, then ip link "
+                   "set " +
+                       port.netdev + " down && ip link set " + port.netdev + " up");
+
   if (lacks_address(view, port))
-    return findings.push_back(
-        bad(Status::critical, port.id(), "no IP address on " + port.netdev, "one, like equal ports",
-            "Without an address the port has no routable GID: every collective over this rail fails or hangs.",
-            "ip address add ADDRESS/PREFIX dev " + port.netdev +
-                "; then correct the network configuration: networkctl status " + port.netdev));
-  const auto text = [](const PortAddress& each) { return shown(each.address); };
-  if (!addresses->empty()) findings.push_back(good(port.id(), joined(*addresses, ", ", text), expected));
+    return bad(Status::critical, port.id(), "no IP address on " + port.netdev, "one, like equal ports",
+               "Without an address the port has no routable GID: every collective over this rail fails or hangs.",
+               "ip address add ADDRESS/PREFIX dev " + port.netdev +
+                   "; then correct the network configuration: networkctl status " + port.netdev);
+  if (addresses->empty()) return std::nullopt;
+  std::string observed;
+  for (const PortAddress& each : *addresses) append_item(observed, address_text(each.address));
+  return good(port.id(), observed, expected);
 }
 
 // A fabric may use no addresses at all, so ports without one are compared with equal ports.
@@ -143,9 +152,10 @@ void ask_address(const View& view, Findings& findings) {
     for (const PortAddress& each : addresses_of(view.now, port).value_or(std::vector<PortAddress>{}))
       all[each.address.ip].emplace(each.netdev, &port);
   }
-  for (const Port& port : view.now.ports)
-    if (is_judged(port) && is_active(port) && is_roce(port) && !port.netdev.empty())
-      add_finding(view, port, all, findings);
+  for (const Port& port : view.now.ports) {
+    if (!is_judged(port) || !is_active(port) || !is_roce(port) || port.netdev.empty()) continue;
+    if (auto finding = address_finding(view, port, all)) findings.push_back(std::move(*finding));
+  }
 }
 
 }  // namespace
@@ -166,33 +176,38 @@ constexpr Rule kAddress{
 
 namespace {
 
-Finding unanswered(const Port& port, const std::string& netdev, const IpNeighbor& gateway) {
-  const std::string address = to_text(gateway.ip);
-  const bool failed = gateway.state == "FAILED";
-  return bad(failed ? Status::critical : Status::warning, port.id(), address + " is " + gateway.state + " on " + netdev,
-             "an answer",
-             failed ? "The gateway did not answer the last ARP or neighbor solicitation: nothing beyond the subnet of "
-                      "this port can be reached."
-                    : "The gateway has not answered ARP or neighbor solicitation yet. If this persists, nothing beyond "
-                      "the subnet of this port can be reached.",
-             std::string(gateway.ip.v6 ? "ping -6" : "ping") + " -c 3 -I " + netdev + " " + address +
-                 "; ip neighbor show dev " + netdev +
-                 ". If it fails, configure the same VLAN, address and prefix as on the switch port.");
-}
-
 // Without traffic the kernel has no entry and nothing is reported.
 std::optional<Finding> ask_gateway(const View& view, const Port& port) {
   if (!is_judged(port) || !is_active(port) || !is_roce(port)) return std::nullopt;
   const IpNeighbor* worst = nullptr;
-  std::string on, good_ones;
+  std::string netdev, answering;
   for (const NamedInterface& each : interfaces_of(view.now, port))
     for (const IpNeighbor& gateway : each.interface->gateways) {
-      const bool silent = gateway.state == "FAILED" || gateway.state == "INCOMPLETE";
-      if (!silent) append_item(good_ones, to_text(gateway.ip) + " " + gateway.state);
-      else if (worst == nullptr || gateway.state == "FAILED") worst = &gateway, on = each.netdev;
+      if (gateway.state != "FAILED" && gateway.state != "INCOMPLETE") {
+        append_item(answering, to_text(gateway.ip) + " " + gateway.state);
+      } else if (worst == nullptr || gateway.state == "FAILED") {
+        worst = &gateway;
+        netdev = each.netdev;
+      }
     }
-  if (worst != nullptr) return unanswered(port, on, *worst);
-  return good_ones.empty() ? std::nullopt : std::optional(good(port.id(), good_ones, "an answer"));
+  if (worst == nullptr && answering.empty()) return std::nullopt;
+  if (worst == nullptr) return good(port.id(), answering, "an answer");
+
+  const std::string address = to_text(worst->ip);
+  Status status = Status::warning;
+  std::string meaning =
+      "The gateway has not answered ARP or neighbor solicitation yet. If this persists, nothing beyond the subnet of "
+      "this port can be reached.";
+  if (worst->state == "FAILED") {
+    status = Status::critical;
+    meaning =
+        "The gateway did not answer the last ARP or neighbor solicitation: nothing beyond the subnet of this port can "
+        "be reached.";
+  }
+  return bad(status, port.id(), address + " is " + worst->state + " on " + netdev, "an answer", std::move(meaning),
+             std::string(worst->ip.v6 ? "ping -6" : "ping") + " -c 3 -I " + netdev + " " + address +
+                 "; ip neighbor show dev " + netdev +
+                 ". If it fails, configure the same VLAN, address and prefix as on the switch port.");
 }
 
 }  // namespace
@@ -213,16 +228,9 @@ constexpr Rule kGateway{
 
 namespace {
 
-// The index of most ports; on a tie the lowest.
-unsigned most_common(const std::vector<const Port*>& ports, bool ipv4) {
-  std::map<unsigned, size_t> count;
-  for (const Port* port : ports)
-    for (const unsigned index : gid_indices(*port, ipv4)) ++count[index];
-  return std::ranges::max_element(count, {}, [](const auto& each) { return each.second; })->first;
-}
-
-// Another netdev has the same GID. `address` reports an address that is configured twice.
-std::string twin_of(const View& view, const Port& port) {
+// "mlx5_1/1 has GID, too": another netdev has the same GID. Empty: none. `address` reports an address that is
+// configured twice.
+std::string duplicate_gid(const View& view, const Port& port) {
   std::set<std::string> own_addresses;
   for (const PortAddress& each : addresses_of(view.now, port).value_or(std::vector<PortAddress>{}))
     own_addresses.insert(gid_text(each.address.ip));
@@ -230,44 +238,49 @@ std::string twin_of(const View& view, const Port& port) {
     if (&other == &port) break;  // reported for the later port
     if (!is_judged(other) || !is_roce(other) || other.netdev == port.netdev) continue;
     for (const Gid& theirs : other.gids)
-      for (const Gid& mine : port.gids)
-        if (is_routable_v2(mine) && mine.gid == theirs.gid && is_routable_v2(theirs) && mine.netdev != theirs.netdev &&
-            !own_addresses.contains(mine.gid))
-          return other.id() + " has " + mine.gid + ", too";
+      for (const Gid& own : port.gids)
+        if (is_routable_v2(own) && own.gid == theirs.gid && is_routable_v2(theirs) && own.netdev != theirs.netdev &&
+            !own_addresses.contains(own.gid))
+          return other.id() + " has " + own.gid + ", too";
   }
   return {};
 }
 
-// A difference that shifts the GID table of a port.
-std::string likely_cause(const View& view, const Port& port) {
-  const auto disabled = [&](const Port& each) {
-    const Interface* interface = find_in(view.now.network.interfaces, each.netdev);
-    return interface == nullptr ? std::nullopt : interface->ipv6_disabled;
-  };
-  const auto mine = disabled(port);
-  for (const Port* other : rails(view))
-    if (const auto theirs = disabled(*other); mine && theirs && *mine != *theirs)
-      return " IPv6 is " + std::string(*mine ? "off" : "on") + " on " + port.netdev + " and not on " + other->netdev +
-             ", which shifts the table.";
-  return {};
+// nullopt: unknown.
+std::optional<bool> ipv6_disabled(const View& view, const Port& port) {
+  const Interface* interface = find_in(view.now.network.interfaces, port.netdev);
+  if (interface == nullptr) return std::nullopt;
+  return interface->ipv6_disabled;
 }
 
-Finding finding_for(const View& view, const Port& port, bool ipv4, unsigned wanted, bool pinned) {
-  const std::set<unsigned> mine = gid_indices(port, ipv4);
-  const std::string family = ipv4 ? "IPv4" : "IPv6",
-                    expected = family + " at index " + to_text(wanted) +
-                               (pinned ? ", [expect] gid_index" : ", like equal ports");
-  if (const std::string twin = twin_of(view, port); !twin.empty())
-    return bad(Status::critical, port.id(), twin, "a GID of its own",
+// `pinned`: by the configuration.
+Finding gid_index_finding(const View& view, const Port& port, bool ipv4, unsigned wanted, bool pinned) {
+  if (const std::string duplicate = duplicate_gid(view, port); !duplicate.empty())
+    return bad(Status::critical, port.id(), duplicate, "a GID of its own",
                "Two RDMA ports have the same GID: peers reach the one that answers, and connections to the other fail.",
                "Configure different addresses on the two netdevs: rdma link show; ip address show");
-  std::string observed = family + " at index " + joined(mine, ", ", [](unsigned index) { return to_text(index); });
-  if (mine.contains(wanted)) return good(port.id(), observed, expected);
-  if (mine.empty()) observed = "no " + family + " GID of RoCE v2";
-  return bad(Status::warning, port.id(), observed, expected,
-             "A job with one GID index for all ports (NCCL_IB_GID_INDEX, ib_write_bw -x) uses the wrong GID on this "
-             "port, or none." +
-                 likely_cause(view, port),
+
+  const std::set<unsigned> indices = gid_indices(port, ipv4);
+  const std::string family = ipv4 ? "IPv4" : "IPv6";
+  std::string expected = family + " at index " + to_text(wanted);
+  expected += pinned ? ", [expect] gid_index" : ", like equal ports";
+  std::string observed = family + " at index " + joined(indices, ", ", [](unsigned index) { return to_text(index); });
+  if (indices.contains(wanted)) return good(port.id(), observed, expected);
+  if (indices.empty()) observed = "no " + family + " GID of RoCE v2";
+
+  std::string meaning =
+      "A job with one GID index for all ports (NCCL_IB_GID_INDEX, ib_write_bw -x) uses the wrong GID on this port, or "
+      "none.";
+  // IPv6 on one port only shifts the GID table.
+  const auto disabled = ipv6_disabled(view, port);
+  for (const Port* other : rails(view)) {
+    const auto theirs = ipv6_disabled(view, *other);
+    if (!disabled || !theirs || *disabled == *theirs) continue;
+    meaning += " IPv6 is " + std::string(*disabled ? "off" : "on") + " on " + port.netdev + " and not on " +
+               other->netdev + ", which shifts the table.";
+    break;
+  }
+  return bad(Status::warning, port.id(), observed, expected, std::move(meaning),
              "While no job runs: ip link set " + port.netdev + " down && ip link set " + port.netdev +
                  " up fills the table again in the order of the addresses; networkctl reconfigure " + port.netdev +
                  " (or ifup) then brings back the routes and IPv6 addresses that this removes. With NCCL 2.21 and "
@@ -287,8 +300,16 @@ void ask_gid_index(const View& view, Findings& findings) {
   }
   const bool pinned = view.policy != nullptr && view.policy->expect.gid_index;
   if (ports.empty() || (ports.size() == 1 && !pinned)) return;
-  const unsigned wanted = pinned ? *view.policy->expect.gid_index : most_common(ports, ipv4);
-  for (const Port* port : ports) findings.push_back(finding_for(view, *port, ipv4, wanted, pinned));
+  unsigned wanted = 0;
+  if (pinned) {
+    wanted = *view.policy->expect.gid_index;
+  } else {  // the index of most ports; on a tie the lowest
+    std::map<unsigned, size_t> count;
+    for (const Port* port : ports)
+      for (const unsigned index : gid_indices(*port, ipv4)) ++count[index];
+    wanted = std::ranges::max_element(count, {}, [](const auto& each) { return each.second; })->first;
+  }
+  for (const Port* port : ports) findings.push_back(gid_index_finding(view, *port, ipv4, wanted, pinned));
 }
 
 }  // namespace
@@ -316,17 +337,18 @@ constexpr uint32_t kFullRoce = 4096 + kRoceHeaders;
 
 // The MTU of more than half of the equal rails, if it differs from that of this port. `roce-mtu` reports an MTU below
 // the one for RoCE 4096, and the setting mtu one that the policy wants.
-std::optional<uint32_t> others_mtu(const View& view, const std::vector<const Port*>& all, const Port& port) {
+std::optional<uint32_t> mtu_of_others(const View& view, const std::vector<const Port*>& all, const Port& port) {
   const PortPolicy* entry = view.policy == nullptr ? nullptr : policy_for(*view.policy, port);
   if (*port.qos.mtu < kFullRoce || (entry != nullptr && entry->want.mtu)) return std::nullopt;
   std::map<uint32_t, size_t> counts;
   for (const Port* each : all)
     if (each->qos.mtu && are_twins(port, *each)) ++counts[*each->qos.mtu];
   const auto usual = majority(counts);
-  return usual != port.qos.mtu && counts.contains(*port.qos.mtu) ? usual : std::nullopt;
+  if (usual == port.qos.mtu || !counts.contains(*port.qos.mtu)) return std::nullopt;
+  return usual;
 }
 
-Finding finding_for(const View& view, const std::vector<const Port*>& all, const Port& port) {
+Finding mtu_chain_finding(const View& view, const std::vector<const Port*>& all, const Port& port) {
   const uint32_t mtu = *port.qos.mtu;
   const std::string netdev = "netdev " + to_text(mtu);
   if (port.active_mtu && mtu < *port.active_mtu + kRoceHeaders)
@@ -342,20 +364,21 @@ Finding finding_for(const View& view, const std::vector<const Port*>& all, const
                "The switch port drops large packets of this port: the maximum frame size that it announces by LLDP is "
                "smaller than the MTU.",
                "Raise the MTU of the switch port (9216 is common), or lower that of " + port.netdev + " on all hosts.");
-  if (const auto others = others_mtu(view, all, port))
+  if (const auto others = mtu_of_others(view, all, port))
     return bad(
         Status::warning, port.id(), netdev, "netdev " + to_text(*others) + ", like equal ports",
         "The MTU of this rail differs from the other rails: packets that pass one rail are dropped on the other.",
         "ip link set " + port.netdev + " mtu " + to_text(*others) + ", and change the network configuration.");
-  return good(port.id(), netdev + (port.active_mtu ? ", RoCE " + to_text(*port.active_mtu) : ""),
-              "fits from RoCE to the switch");
+  std::string observed = netdev;
+  if (port.active_mtu) observed += ", RoCE " + to_text(*port.active_mtu);
+  return good(port.id(), std::move(observed), "fits from RoCE to the switch");
 }
 
 void ask_mtu_chain(const View& view, Findings& findings) {
   const std::vector<const Port*> all = rails(view);
   for (const Port& port : view.now.ports)
     if (is_judged(port) && is_active(port) && is_roce(port) && !port.netdev.empty() && port.qos.mtu)
-      findings.push_back(finding_for(view, all, port));
+      findings.push_back(mtu_chain_finding(view, all, port));
 }
 
 }  // namespace
@@ -388,27 +411,25 @@ struct RailNetdev {
   Address address;
 };
 
-// The first IPv4 address, else the first IPv6 one: next to IPv4 that is usually the router's, and jobs do not use it.
-const Address* address_of(const Interface& interface) {
-  const Address* found = nullptr;
-  for (const Address& each : *interface.addresses)
-    if (each.global && !each.dad_failed && (found == nullptr || (found->ip.v6 && !each.ip.v6))) found = &each;
-  return found;
-}
-
 std::vector<RailNetdev> rails_with_address(const View& view) {
   std::vector<RailNetdev> out;
   for (const Port* port : rails(view))
     for (const NamedInterface& each : interfaces_of(view.now, *port)) {
       if (!each.interface->addresses || contains(out, each.netdev, &RailNetdev::netdev)) continue;
-      if (const Address* address = address_of(*each.interface))
-        out.push_back({port, each.netdev, each.interface, *address});
+      // The first IPv4 address, else the first IPv6 address: beside IPv4, an IPv6 address is usually from the router,
+      // and jobs do not use it.
+      const Address* found = nullptr;
+      for (const Address& address : *each.interface->addresses) {
+        if (!address.global || address.dad_failed) continue;
+        if (found == nullptr || (found->ip.v6 && !address.ip.v6)) found = &address;
+      }
+      if (found != nullptr) out.push_back({port, each.netdev, each.interface, *found});
     }
   return out;
 }
 
-// The subnet of one contains the address of the other. Addresses of /32 (/128) have no subnet; `address` reports equal
-// addresses; a VRF is a separate routing domain.
+// The subnet of one rail contains the address of the other. Addresses of /32 (/128) have no subnet; `address` reports
+// equal addresses; a VRF is a separate routing domain.
 bool share_subnet(const RailNetdev& a, const RailNetdev& b) {
   const unsigned longest = a.address.ip.v6 ? 127 : 31;
   if (a.address.ip.v6 != b.address.ip.v6 || a.address.prefix > longest || b.address.prefix > longest) return false;
@@ -437,8 +458,11 @@ std::string subnet_of(const RailNetdev& rail) {
   return to_text(network_of(rail.address.ip, rail.address.prefix)) + "/" + to_text(rail.address.prefix);
 }
 
-// The default routing table; in a VRF that of the VRF.
-uint32_t main_table(const Interface& interface) { return interface.vrf_table != 0 ? interface.vrf_table : 254; }
+// The default routing table, or in a VRF the table of the VRF.
+uint32_t main_table(const Interface& interface) {
+  constexpr uint32_t kMain = 254;
+  return interface.vrf_table != 0 ? interface.vrf_table : kMain;
+}
 
 // Priority of the rule of VRFs (drivers/net/vrf.c, FIB_RULE_PREF): rules after it never match.
 constexpr uint32_t kVrfRule = 1000;
@@ -450,15 +474,17 @@ enum class By : uint8_t { source, source_or_device };
 // too: its author knows the topology.
 bool has_own_route(const Network& network, const RailNetdev& rail, By by) {
   constexpr uint32_t kDefault = 253;
-  return network.rules && std::ranges::any_of(*network.rules, [&](const RoutingRule& rule) {
-           const bool by_source = rule.source && in_subnet(rail.address.ip, *rule.source, rule.source_prefix) &&
-                                  rule.source_prefix > rail.address.prefix;
-           const bool by_device = by == By::source_or_device && rule.device == rail.netdev;
-           if (rule.table == main_table(*rail.interface) || rule.table == kDefault || !(by_source || by_device))
-             return false;
-           if (!rail.interface->vrf.empty() && rule.priority >= kVrfRule) return false;
-           return contains(rail.interface->routes, rule.table, &Route::table);
-         });
+  if (!network.rules) return false;
+  for (const RoutingRule& rule : *network.rules) {
+    const bool by_source = rule.source && in_subnet(rail.address.ip, *rule.source, rule.source_prefix) &&
+                           rule.source_prefix > rail.address.prefix;
+    const bool by_device = by == By::source_or_device && rule.device == rail.netdev;
+    if (!by_source && !by_device) continue;
+    if (rule.table == main_table(*rail.interface) || rule.table == kDefault) continue;
+    if (!rail.interface->vrf.empty() && rule.priority >= kVrfRule) continue;
+    if (contains(rail.interface->routes, rule.table, &Route::table)) return true;
+  }
+  return false;
 }
 
 // Missing configuration: as text, and the commands that fix it.
@@ -490,88 +516,93 @@ void check_setting(const std::vector<RailNetdev>& group, const std::string& key,
   faults.commands.push_back(std::move(command));
 }
 
-// First copies the routes of the rail into its own table, then adds the rule: no moment without a route.
-void add_route_commands(const RailNetdev& rail, uint32_t table, Faults& faults) {
-  const bool v6 = rail.address.ip.v6;
-  const std::string ip = v6 ? "ip -6 " : "ip ", address = to_text(rail.address.ip),
-                    end = " dev " + rail.netdev + " src " + address + " table " + to_text(table);
-  faults.commands.push_back(ip + "route replace " + subnet_of(rail) + end);
-  for (const Route& route : rail.interface->routes)
-    if (route.table == main_table(*rail.interface) && route.gateway && route.gateway->v6 == v6 &&
-        route.destination.v6 == v6)
-      faults.commands.push_back(ip + "route replace " + to_text(route.destination) + "/" + to_text(route.prefix) +
-                                " via " + to_text(*route.gateway) + end);
-  const std::string before = rail.interface->vrf.empty() ? "" : "pref " + to_text(kVrfRule - 100) + " ";
-  faults.commands.push_back(ip + "rule add " + before + "from " + address + " lookup " + to_text(table));
-}
-
+// Adds the rails without source routing. The commands first copy the routes of the rail into its own table, then add
+// the rule: no moment without a route.
 void check_routes(const Network& network, const std::vector<RailNetdev>& group, Faults& faults) {
   if (!network.rules) return;
   std::vector<std::string> names;
   uint32_t table = 100;
   for (const RailNetdev& rail : group) {
     if (has_own_route(network, rail, By::source_or_device)) continue;
-    while (network.tables.contains(++table)) {
-    }
+    do ++table;
+    while (network.tables.contains(table));
     names.push_back(rail.netdev);
-    add_route_commands(rail, table, faults);
+    const bool v6 = rail.address.ip.v6;
+    const std::string ip = v6 ? "ip -6 " : "ip ", address = to_text(rail.address.ip),
+                      end = " dev " + rail.netdev + " src " + address + " table " + to_text(table);
+    faults.commands.push_back(ip + "route replace " + subnet_of(rail) + end);
+    for (const Route& route : rail.interface->routes)
+      if (route.table == main_table(*rail.interface) && route.gateway && route.gateway->v6 == v6 &&
+          route.destination.v6 == v6)
+        faults.commands.push_back(ip + "route replace " + to_text(route.destination) + "/" + to_text(route.prefix) +
+                                  " via " + to_text(*route.gateway) + end);
+    std::string rule = ip + "rule add ";
+    if (!rail.interface->vrf.empty()) rule += "pref " + to_text(kVrfRule - 100) + " ";
+    faults.commands.push_back(rule + "from " + address + " lookup " + to_text(table));
   }
   if (names.empty()) return;
   faults.observed.push_back("no source routing for " + listed(names));
   faults.expected.push_back("a rule and a table for each rail's address");
 }
 
-void check_arp(const Network& network, const std::vector<RailNetdev>& group, Faults& faults) {
-  const bool routed =
-      std::ranges::all_of(group, [&](const RailNetdev& rail) { return has_own_route(network, rail, By::source); });
-  // arp_filter answers only on the interface to which the kernel routes the answer: as good with source routing.
-  const auto filters_arp = [](const RailNetdev& rail) {
-    return rail.interface->arp_filter.effective().value_or(0) != 0;
-  };
-  if (!routed || !std::ranges::all_of(group, filters_arp))
-    check_setting(group, "arp_ignore", &Interface::arp_ignore, {1, 2}, 1, faults);
-  check_setting(group, "arp_announce", &Interface::arp_announce, {2}, 2, faults);
-  // Strict filtering accepts packets only on the interface of the route back. Without source routing that is the first
-  // rail, and ARP on the other rails is not answered.
-  if (!routed) check_setting(group, "rp_filter", &Interface::rp_filter, {0, 2}, 2, faults);
-}
-
-Finding finding_for(const View& view, const std::vector<RailNetdev>& group) {
+Finding rails_finding(const View& view, const std::vector<RailNetdev>& group) {
+  const Network& network = view.now.network;
   Faults faults;
-  check_routes(view.now.network, group, faults);
+  check_routes(network, group, faults);
   const bool v6 = group.front().address.ip.v6;
-  if (!v6) check_arp(view.now.network, group, faults);
+  if (!v6) {
+    bool routed = true, filters_arp = true;
+    for (const RailNetdev& rail : group) {
+      routed = routed && has_own_route(network, rail, By::source);
+      filters_arp = filters_arp && rail.interface->arp_filter.effective().value_or(0) != 0;
+    }
+    // arp_filter answers only on the interface to which the kernel routes the answer: with source routing this is
+    // enough.
+    if (!routed || !filters_arp) check_setting(group, "arp_ignore", &Interface::arp_ignore, {1, 2}, 1, faults);
+    check_setting(group, "arp_announce", &Interface::arp_announce, {2}, 2, faults);
+    // Strict filtering accepts packets only on the interface of the route back. Without source routing that is the
+    // first rail, and ARP on the other rails is not answered.
+    if (!routed) check_setting(group, "rp_filter", &Interface::rp_filter, {0, 2}, 2, faults);
+  }
+
   std::vector<std::string> names;
   for (const RailNetdev& rail : group) names.push_back(rail.port->id());
   const RailNetdev& widest =
       *std::ranges::min_element(group, {}, [](const RailNetdev& rail) { return rail.address.prefix; });
-  const std::string subject = subnet_of(widest) + (widest.interface->vrf.empty() ? "" : " in " + widest.interface->vrf);
+  std::string subject = subnet_of(widest);
+  if (!widest.interface->vrf.empty()) subject += " in " + widest.interface->vrf;
   if (faults.observed.empty())
     return good(subject, listed(names) + ", each through its own link",
                 v6 ? "routes for each rail" : "ARP and routes for each rail");
-  return bad(
-      Status::warning, subject, listed(names) + ": " + joined(faults.observed, "; "), joined(faults.expected, ", "),
-      v6 ? "Several rails are in one IPv6 subnet. Without a rule for each address, packets leave through the first "
-           "rail in the routing table: rails share one link while others idle, and answers arrive on another rail."
-         : "Several rails are in one subnet. Without these settings one rail answers ARP for the others, and packets "
-           "leave through the first rail in the routing table: rails share one link while others idle, and RoCE "
-           "packets that reach the wrong NIC are dropped.",
-      std::string("Run these commands and add them to the network configuration") +
-          (v6 ? "" : " (sysctls: to [sysctl] of fabric-agent.toml)") + "; or use one subnet per rail.\n" +
-          joined(faults.commands, "\n"));
+  std::string meaning, remedy = "Run these commands and add them to the network configuration";
+  if (v6) {
+    meaning =
+        "Several rails are in one IPv6 subnet. Without a rule for each address, packets leave through the first rail "
+        "in the routing table: rails share one link while others idle, and answers arrive on another rail.";
+  } else {
+    meaning =
+        "Several rails are in one subnet. Without these settings one rail answers ARP for the others, and packets "
+        "leave through the first rail in the routing table: rails share one link while others idle, and RoCE packets "
+        "that reach the wrong NIC are dropped.";
+    remedy += " (sysctls: to [sysctl] of fabric-agent.toml)";
+  }
+  remedy += "; or use one subnet per rail.\n" + joined(faults.commands, "\n");
+  return bad(Status::warning, subject, listed(names) + ": " + joined(faults.observed, "; "),
+             joined(faults.expected, ", "), std::move(meaning), std::move(remedy));
 }
 
 void ask_rails(const View& view, Findings& findings) {
   for (const std::vector<RailNetdev>& group : groups(rails_with_address(view)))
-    findings.push_back(finding_for(view, group));
+    findings.push_back(rails_finding(view, group));
 }
 
 }  // namespace
 
 std::string rails_fault(const View& view, const Port& port) {
-  for (const std::vector<RailNetdev>& group : groups(rails_with_address(view)))
-    if (contains(group, port.id(), [](const RailNetdev& rail) { return rail.port->id(); }))
-      if (Finding found = finding_for(view, group); found.status != Status::ok) return found.observed;
+  for (const std::vector<RailNetdev>& group : groups(rails_with_address(view))) {
+    if (!contains(group, port.id(), [](const RailNetdev& rail) { return rail.port->id(); })) continue;
+    if (Finding found = rails_finding(view, group); found.status != Status::ok) return found.observed;
+  }
   return {};
 }
 
@@ -602,26 +633,15 @@ const std::vector<std::string>* allowed_by_name(const Versions& versions, const 
 
 std::string board_of(const Port& port) { return port.board_id.empty() ? port.pci_id : port.board_id; }
 
-// The version of most NICs with this board; on a tie the newest.
-std::string usual_version(const View& view, const Port& port) {
-  std::map<std::string, std::set<std::string>> cards;
-  for (const Port& other : view.now.ports)
-    if (!board_of(port).empty() && board_of(port) == board_of(other) && port.kernel_driver == other.kernel_driver &&
-        is_judged(other) && !other.firmware.empty())
-      cards[other.firmware].insert(card_of(other.pci));
-  const auto best = std::ranges::max_element(cards, [](const auto& a, const auto& b) {
-    return a.second.size() != b.second.size() ? a.second.size() < b.second.size() : natural_less(a.first, b.first);
-  });
-  return best == cards.end() ? port.firmware : best->first;
-}
-
 constexpr const char* kUpdate =
     "Update the firmware while no job runs (mlxfwmanager or mstflint -d ADDRESS, niccli, nvmupdate, nicctl), then "
     "reset the NIC or reboot.";
 
 Finding firmware_finding(const View& view, const Port& port) {
-  const std::string observed = port.firmware + (board_of(port).empty() ? "" : " on board " + board_of(port));
-  // By board id, else by PCI id, else by driver.
+  const std::string board = board_of(port);
+  std::string observed = port.firmware;
+  if (!board.empty()) observed += " on board " + board;
+  // The policy lists versions by board id, else by PCI id, else by driver.
   const std::vector<std::string>* allowed = nullptr;
   for (const std::string* name : {&port.board_id, &port.pci_id, &port.kernel_driver})
     if (view.policy != nullptr && allowed == nullptr) allowed = allowed_by_name(view.policy->firmware, *name);
@@ -630,7 +650,18 @@ Finding firmware_finding(const View& view, const Port& port) {
     return bad(Status::warning, port.rdma, observed, joined(*allowed, " or ") + ", from [firmware]",
                "The site does not allow this firmware: it may lack fixes and behave differently.", kUpdate);
   }
-  const std::string usual = usual_version(view, port);
+  std::map<std::string, std::set<std::string>> cards;  // with this board, by version
+  if (!board.empty())
+    for (const Port& other : view.now.ports)
+      if (is_judged(other) && board_of(other) == board && other.kernel_driver == port.kernel_driver &&
+          !other.firmware.empty())
+        cards[other.firmware].insert(card_of(other.pci));
+  std::string usual = port.firmware;  // of most NICs; on a tie the newest
+  if (!cards.empty())
+    usual = std::ranges::max_element(cards, [](const auto& a, const auto& b) {
+              if (a.second.size() != b.second.size()) return a.second.size() < b.second.size();
+              return natural_less(a.first, b.first);
+            })->first;
   if (port.firmware == usual) return good(port.rdma, observed, usual);
   return bad(Status::warning, port.rdma, observed, usual + ", like equal NICs",
              "Firmware versions differ in defaults, limits and bugs: one rail may be slow or behave differently.",

@@ -9,8 +9,8 @@ namespace fabric {
 // Active RoCE ports with a netdev on NICs that serve a GPU, in the order of the node.
 std::vector<const Port*> rails(const View& view);
 
-// Of a frame, in bytes, beside its payload: the Ethernet header. The Maximum Frame Size of LLDP (802.3bc clause 79.3.4)
-// counts it and the FCS, but Junos announces 1514 where its port takes 1500, and Cumulus Linux and NX-OS announce the
+// Bytes of a frame beside its payload: the Ethernet header. The Maximum Frame Size of LLDP (802.3bc clause 79.3.4)
+// counts it and the FCS, but Junos announces 1514 if its port accepts 1500, and Cumulus Linux and NX-OS announce the
 // MTU itself.
 inline constexpr uint32_t kFrameHeader = 14;
 
@@ -25,14 +25,7 @@ struct NamedInterface {
 };
 std::vector<NamedInterface> interfaces_of(const Node& node, const Port& port);
 
-// Global addresses of all its netdevs. nullopt: unknown.
-struct PortAddress {
-  std::string netdev;
-  Address address;
-};
-std::optional<std::vector<PortAddress>> addresses_of(const Node& node, const Port& port);
-
-// What the check `rails` found wrong in the port's subnet; empty: nothing, or the port shares none.
+// The faults that the check `rails` found in the port's subnet; empty: none, or the port shares no subnet.
 std::string rails_fault(const View& view, const Port& port);
 
 // True if most equal rails have an address and this port has none. `address` reports it, `gid` does not.
@@ -40,7 +33,7 @@ bool lacks_address(const View& view, const Port& port);
 
 bool is_ipv4(const Gid& gid);
 bool is_routable_v2(const Gid& gid);
-// Of the routable RoCE v2 GIDs of the family; both ends of a connection use the same one.
+// The indices of the routable RoCE v2 GIDs of the family; both ends of a connection use the same family.
 std::set<unsigned> gid_indices(const Port& port, bool ipv4);
 
 // "mlx5_0/1, mlx5_1/1 and mlx5_2/1"

@@ -46,7 +46,7 @@ using enum Measure;
 std::string power_text(double watts) { return number_text(std::round(100 * std::log10(watts * 1e3)) / 10) + " dBm"; }
 std::string current_text(double amperes) { return number_text(amperes * 1e3) + " mA"; }
 
-// One judgement of a module's reading by the module's own limits, for the rules of the module and for causes.
+// A module's reading by the module's own limits, for the rules of the module and for causes.
 enum class ModuleBound : uint8_t { fine, warning, alarm };
 
 ModuleBound below(const ModuleReading& reading, const ModuleLimits& limits) {
@@ -61,12 +61,14 @@ ModuleBound outside(const ModuleReading& reading, const ModuleLimits& limits) {
       (reading.value && limits.high_alarm && *reading.value > *limits.high_alarm))
     return ModuleBound::alarm;
   const ModuleBound low = below(reading, limits);
-  const bool high = reading.value && limits.high_warning && *reading.value > *limits.high_warning;
-  return low == ModuleBound::fine && high ? ModuleBound::warning : low;
+  if (low != ModuleBound::fine) return low;
+  if (reading.value && limits.high_warning && *reading.value > *limits.high_warning) return ModuleBound::warning;
+  return ModuleBound::fine;
 }
 
-void compare(Measured& worst, const std::string& name, const ModuleReading& reading, const ModuleLimits& limits,
-             std::string (*text)(double)) {
+// Adds the reading if it is outside the limits.
+void add_if_outside(Measured& worst, const std::string& name, const ModuleReading& reading, const ModuleLimits& limits,
+                    std::string (*text)(double)) {
   ModuleReading newest = reading;
   newest.flags.reset();  // latched since they were last read
   const auto severity = static_cast<double>(outside(newest, limits));
@@ -78,8 +80,14 @@ void compare(Measured& worst, const std::string& name, const ModuleReading& read
                                   (high ? text(*high) : "any") + ")");
 }
 
-// nullopt: the page of the lanes could not be read.
-std::optional<Measured> read_lanes(const Port& port) {
+// Ports that are up; port-state covers the others. A bond is ACTIVE while one of its members has a link.
+std::optional<Measured> read_lane_power(const View&, const RuleWindow&, const Port& port) {
+  const bool is_up = is_active(port) && (!port.is_member() || port.carrier.value_or(true));
+  if (!is_up || !port.module || port.module->lanes.empty()) return std::nullopt;
+  // Limits from a memory range with a wrong checksum are not evidence.
+  if (!port.module->bad_checksums.empty() ||
+      (port.module->rx_power_limits == ModuleLimits{} && port.module->tx_power_limits == ModuleLimits{}))
+    return std::nullopt;
   Measured out{port.id()};
   size_t lanes = 0;
   for (const ModuleLane& lane : port.module->lanes) {
@@ -90,24 +98,13 @@ std::optional<Measured> read_lanes(const Port& port) {
     }
     if (lane.rx_power.value || lane.tx_power.value || lane.tx_bias.value) ++lanes;
     if (lane.rx_power.value.value_or(1) < kDark || lane.tx_power.value.value_or(1) < kDark) continue;
-    compare(out, name + " rx power", lane.rx_power, port.module->rx_power_limits, power_text);
-    compare(out, name + " tx power", lane.tx_power, port.module->tx_power_limits, power_text);
-    compare(out, name + " laser bias", lane.tx_bias, port.module->tx_bias_limits, current_text);
+    add_if_outside(out, name + " rx power", lane.rx_power, port.module->rx_power_limits, power_text);
+    add_if_outside(out, name + " tx power", lane.tx_power, port.module->tx_power_limits, power_text);
+    add_if_outside(out, name + " laser bias", lane.tx_bias, port.module->tx_bias_limits, current_text);
   }
-  if (lanes == 0 && out.evidence.empty()) return std::nullopt;
+  if (lanes == 0 && out.evidence.empty()) return std::nullopt;  // the page of the lanes could not be read
   if (out.evidence.empty()) out.evidence = std::to_string(lanes) + " lanes within the module's limits";
   return out;
-}
-
-// Ports that are up; port-state covers the others. A bond is ACTIVE while one of its members has a link.
-std::optional<Measured> read_lane_power(const View&, const RuleWindow&, const Port& port) {
-  const bool is_up = is_active(port) && (!port.is_member() || port.carrier.value_or(true));
-  if (!is_up || !port.module || port.module->lanes.empty()) return std::nullopt;
-  // Limits from a memory range with a wrong checksum are not evidence.
-  if (!port.module->bad_checksums.empty() ||
-      (port.module->rx_power_limits == ModuleLimits{} && port.module->tx_power_limits == ModuleLimits{}))
-    return std::nullopt;
-  return read_lanes(port);
 }
 
 std::optional<Measured> read_module_temperature(const View&, const RuleWindow&, const Port& port) {
@@ -177,8 +174,8 @@ namespace {
 
 using enum Symptom;
 
-// Its lasers and receivers are off: its lanes are not evidence. CMIS 5.0, 6.3.2. A module with flat memory, without
-// lanes, may report any state.
+// The lasers and receivers of the module are off: its lanes are not evidence. CMIS 5.0, 6.3.2. A module with flat
+// memory, without lanes, may report any state.
 bool is_asleep(const Transceiver& module) {
   const bool awake = !module.state || *module.state == ModuleState::ready || *module.state == ModuleState::fault;
   return !awake && !module.lanes.empty();
@@ -186,59 +183,54 @@ bool is_asleep(const Transceiver& module) {
 
 // Loss of signal is latched until it is read; measured power counts more.
 bool is_dark(const ModuleLane& lane) {
-  return lane.rx_power.value ? *lane.rx_power.value < kDark : lane.rx_los.value_or(false);
+  if (lane.rx_power.value) return *lane.rx_power.value < kDark;
+  return lane.rx_los.value_or(false);
 }
 
 bool is_off(const ModuleLane& lane) { return lane.tx_power.value && *lane.tx_power.value < kDark; }
 
-// By all that it measures.
+// True if neither tx power nor laser bias, as far as the lane measures them, shows a working laser.
 bool sends_nothing(const ModuleLane& lane) {
   constexpr double kNoCurrent = 1e-4;  // amperes
   return (lane.tx_power.value || lane.tx_bias.value) && lane.tx_power.value.value_or(0) < kDark &&
          lane.tx_bias.value.value_or(0) < kNoCurrent;
 }
 
-// Without light in either direction, beside a lane that sends: a module of one lane (100GBASE-DR, FR1, LR1) has the
-// registers of four. A laser that died leaves a receiver with light, or a fault. Lanes of a data path (CMIS) exist.
-bool is_missing(const ModuleLane& lane, const std::vector<ModuleLane>& lanes) {
-  return !lane.path && is_dark(lane) && sends_nothing(lane) && !lane.tx_fault.value_or(false) &&
-         !std::ranges::all_of(lanes, sends_nothing);
-}
-
-// A dark lane of a link that is up, or was up, is not part of the link.
+// Whether the lane is part of the link.
 bool is_used(const PortContext& ctx, const ModuleLane& lane) {
+  // A dark lane of a link that is up, or was up, is not part of the link.
   if (!is_down(ctx.port)) return !is_dark(lane);
-  if (ctx.before == nullptr || is_down(*ctx.before) || !ctx.before->module)
-    return !is_missing(lane, ctx.port.module->lanes);
-  const auto& then = ctx.before->module->lanes;
-  return std::ranges::none_of(then, [&](const ModuleLane& old) { return old.number == lane.number && is_dark(old); });
+  if (ctx.before != nullptr && !is_down(*ctx.before) && ctx.before->module) {
+    for (const ModuleLane& before : ctx.before->module->lanes)
+      if (before.number == lane.number && is_dark(before)) return false;
+    return true;
+  }
+  // A lane without light in either direction does not exist if another lane sends: a module of one lane (100GBASE-DR,
+  // FR1, LR1) has the registers of four. A laser that died leaves a receiver with light, or a fault. Lanes of a data
+  // path (CMIS) exist.
+  if (lane.path || !is_dark(lane) || !sends_nothing(lane) || lane.tx_fault.value_or(false)) return true;
+  return std::ranges::all_of(ctx.port.module->lanes, sends_nothing);
 }
 
-// Of a module with a data path for each of two ports, the lanes of the other port. It has the one that is off while
-// this port has a link, or that is lit while another is dark and this port has none.
+// A module may have a data path for each of two ports: drops the lanes of the other port. The data path of the other
+// port is off while this port has a link; or it is lit while another path is dark and this port has no link.
 void drop_other_port(const PortContext& ctx, std::vector<ModuleLane>& lanes) {
   std::map<unsigned, std::vector<ModuleLane>> paths;
   for (const ModuleLane& lane : lanes)
     if (lane.path) paths[*lane.path].push_back(lane);
-  const bool down = is_down(ctx.port);
-  const bool any_dark =
-      std::ranges::any_of(paths, [](const auto& path) { return std::ranges::all_of(path.second, is_dark); });
+  if (paths.size() < 2) return;
+  bool any_dark = false;
+  for (const auto& [number, path] : paths) any_dark = any_dark || std::ranges::all_of(path, is_dark);
   for (const auto& [number, path] : paths) {
-    const bool other = down ? any_dark && std::ranges::none_of(path, is_dark) : std::ranges::all_of(path, is_off);
-    if (other && paths.size() > 1)
-      std::erase_if(lanes, [path = number](const ModuleLane& lane) { return lane.path == path; });
+    bool is_other_port = std::ranges::all_of(path, is_off);
+    if (is_down(ctx.port)) is_other_port = any_dark && std::ranges::none_of(path, is_dark);
+    if (is_other_port) std::erase_if(lanes, [id = number](const ModuleLane& lane) { return lane.path == id; });
   }
-}
-
-// By the module's own limits, now.
-bool is_lit(const ModuleReading& light, const ModuleLimits& limits) {
-  return light.value && *light.value >= kDark && (limits.low_alarm || limits.low_warning) &&
-         *light.value >= limits.low_alarm.value_or(0) && *light.value >= limits.low_warning.value_or(0);
 }
 
 // The module without the parts that are not evidence: lanes of a module that is asleep, limits from a memory range with
 // a wrong checksum, lanes that are unused or another port's, loss of signal on a lit lane, and latched flags of a link
-// that went down (any link that goes leaves the receivers dark).
+// that went down (any link that goes down leaves the receivers dark).
 Transceiver trusted(const PortContext& ctx) {
   Transceiver module = *ctx.port.module;
   if (is_asleep(module)) module.lanes.clear();
@@ -246,9 +238,13 @@ Transceiver trusted(const PortContext& ctx) {
     module.temperature_limits = module.rx_power_limits = module.tx_power_limits = module.tx_bias_limits = {};
   std::erase_if(module.lanes, [&](const ModuleLane& lane) { return !is_used(ctx, lane); });
   drop_other_port(ctx, module.lanes);
+  const std::optional<double>&low_alarm = module.rx_power_limits.low_alarm,
+        &low_warning = module.rx_power_limits.low_warning;
   for (ModuleLane& lane : module.lanes) {
-    if (!is_lit(lane.rx_power, module.rx_power_limits)) continue;
-    lane.rx_los = false;
+    if (!low_alarm && !low_warning) break;
+    const double light = lane.rx_power.value.value_or(0);
+    if (light < kDark || light < low_alarm.value_or(0) || light < low_warning.value_or(0)) continue;
+    lane.rx_los = false;  // the lane is lit
     if (is_down(ctx.port)) lane.rx_power.flags.reset();
   }
   if (is_down(ctx.port) || !rose(ctx.signals.link_downs)) return module;
@@ -260,75 +256,79 @@ Transceiver trusted(const PortContext& ctx) {
   return module;
 }
 
-// Flags cover the time since they were last read, the value is of now.
-std::string beyond(const ModuleReading& reading, const ModuleLimits& limits, const char* side) {
+// "below its alarm limit", or "was below its alarm limit" if only a flag says so: flags cover the time since they were
+// last read, the value is current.
+std::string beyond_limit_text(const ModuleReading& reading, const ModuleLimits& limits, const std::string& text) {
   ModuleReading value = reading;
   value.flags.reset();
   const bool is_current = !reading.value || outside(value, limits) != ModuleBound::fine;
-  return std::string(is_current ? "" : "was ") + side;
+  return is_current ? text : "was " + text;
 }
 
-// More of this port's packets are lost than of those it receives.
-bool loses_what_it_sends(const PortContext& ctx) {
-  const Loss& lost = ctx.lost;
-  return ctx.symptoms.has(loss) &&
-         lost.requester + lost.retries_exceeded >= std::max(ctx.limit(kFewEvents), rise(ctx.signals.out_of_sequence));
+std::string milliwatt_text(const ModuleReading& reading) {
+  if (!reading.value) return "flagged";
+  return number_text(*reading.value * 1e3) + " mW";
 }
 
-std::string power_text(const ModuleReading& reading) {
-  return reading.value ? number_text(*reading.value * 1e3) + " mW" : std::string("flagged");
-}
+}  // namespace
 
-MaybeCause module_unusable(const PortContext& ctx) {
-  if (auto result = by_reason(ctx, {"No cable", "Cable issue", "EEPROM issue", "Calibration failure",
-                                    "Power budget exceeded", "Overheat", "Module"}))
-    return result;
-  if (!is_down(ctx.port) || !ctx.port.module || !is_asleep(*ctx.port.module)) return std::nullopt;
-  // Modules are read once a minute: with a link in the reading before, this one was read while it started.
-  if (ctx.before != nullptr && !is_down(*ctx.before) && ctx.before->module && is_asleep(*ctx.before->module))
-    return std::nullopt;
-  return Cause{.evidence = {"the NIC has not enabled the module, and its lasers are off: module state " +
-                            std::string(to_text(*ctx.port.module->state))}};
-}
-// The transmitter and the module as a whole. Errors of our transmitter are counted at the far end, and this port only
-// misses responses: then only values outside their limits now are evidence.
-MaybeCause module_fault(const PortContext& ctx) {
-  const bool has_errors = ctx.symptoms.has(link), is_unheard = !has_errors && loses_what_it_sends(ctx);
-  if (!ctx.port.module || (!has_errors && !is_unheard)) return std::nullopt;
+MaybeCause module_trouble(const PortContext& ctx) {
+  if (auto out = by_reason(ctx, {"No cable", "Cable issue", "EEPROM issue", "Calibration failure",
+                                 "Power budget exceeded", "Overheat", "Module"}))
+    return out;
+  if (!ctx.port.module) return std::nullopt;
+  if (is_down(ctx.port) && is_asleep(*ctx.port.module)) {
+    // Modules are read once a minute: if it had a link in the reading before, it was read while it started.
+    const bool is_starting =
+        ctx.before != nullptr && !is_down(*ctx.before) && ctx.before->module && is_asleep(*ctx.before->module);
+    if (!is_starting)
+      return Cause{.evidence = {"the NIC has not enabled the module, and its lasers are off: module state " +
+                                std::string(to_text(*ctx.port.module->state))}};
+  }
+
+  // The transmitter and the module as a whole. Errors of our transmitter are counted at the far end, and this port only
+  // misses responses: then only values outside their limits now are evidence.
+  const bool has_errors = ctx.symptoms.has(link);
+  // More of the packets that this port sends are lost than of those it receives.
+  const bool is_unheard = !has_errors && ctx.symptoms.has(loss) &&
+                          ctx.lost.requester + ctx.lost.retries_exceeded >=
+                              std::max(ctx.limit(kFewEvents), rise(ctx.signals.out_of_sequence));
+  if (!has_errors && !is_unheard) return std::nullopt;
   Transceiver module = trusted(ctx);
-  for (ModuleLane& lane : module.lanes)
-    for (ModuleReading* each : {&lane.tx_power, &lane.tx_bias})
-      if (is_unheard) each->flags.reset();
+  if (is_unheard)
+    for (ModuleLane& lane : module.lanes) {
+      lane.tx_power.flags.reset();
+      lane.tx_bias.flags.reset();
+    }
   Cause out;
-  if (module.state == ModuleState::fault)
-    out.add("module state: fault" + (module.fault_cause.empty() ? "" : ", " + module.fault_cause));
+  if (module.state == ModuleState::fault) {
+    std::string line = "module state: fault";
+    if (!module.fault_cause.empty()) line += ", " + module.fault_cause;
+    out.add(std::move(line));
+  }
   for (const ModuleLane& lane : ctx.port.module->lanes)  // also of dark lanes: rx does not matter here
     if (lane.tx_fault.value_or(false) && !is_asleep(*ctx.port.module))
       out.add("lane " + std::to_string(lane.number) + " of our module: transmitter fault");
   for (const ModuleLane& lane : module.lanes) {
     const std::string name = "lane " + std::to_string(lane.number) + " of our module: ";
     if (outside(lane.tx_bias, module.tx_bias_limits) == ModuleBound::alarm)
-      out.add(name + "laser bias " + beyond(lane.tx_bias, module.tx_bias_limits, "outside its alarm limits"));
+      out.add(name + "laser bias " +
+              beyond_limit_text(lane.tx_bias, module.tx_bias_limits, "outside its alarm limits"));
     if (below(lane.tx_power, module.tx_power_limits) == ModuleBound::alarm)
-      out.add(name + "tx power " + power_text(lane.tx_power) + ", " +
-              beyond(lane.tx_power, module.tx_power_limits, "below its alarm limit"));
+      out.add(name + "tx power " + milliwatt_text(lane.tx_power) + ", " +
+              beyond_limit_text(lane.tx_power, module.tx_power_limits, "below its alarm limit"));
   }
   if (!is_unheard && outside(module.temperature, module.temperature_limits) == ModuleBound::alarm)
     out.add("temperature of our module " +
-            beyond(module.temperature, module.temperature_limits, "outside its alarm limits"));
+            beyond_limit_text(module.temperature, module.temperature_limits, "outside its alarm limits"));
   if (out.evidence.empty()) return std::nullopt;
-  out.add(is_unheard ? loss_lines(ctx) : error_lines(ctx));
-  if (is_unheard)
-    out.next.push_back("Check for damaged frames (FCS errors, symbol errors) from this port on " + ctx.peer_label());
+  if (!is_unheard) {
+    out.add(error_lines(ctx));
+    return out;
+  }
+  out.add(loss_lines(ctx));
+  out.next.push_back("Check for damaged frames (FCS errors, symbol errors) from this port on " + ctx.peer_label());
   return out;
-}
-
-}  // namespace
-
-// The module in our cage: missing, not accepted by the NIC, or failing.
-MaybeCause module_trouble(const PortContext& ctx) {
-  auto out = module_unusable(ctx);
-  return out ? out : module_fault(ctx);
 }
 
 MaybeCause rx_power_low(const PortContext& ctx) {
@@ -340,11 +340,15 @@ MaybeCause rx_power_low(const PortContext& ctx) {
     const ModuleBound limit = below(lane.rx_power, module.rx_power_limits);
     if (limit == ModuleBound::fine && !lane.rx_los.value_or(false)) continue;
     ++low;
-    out.add("lane " + std::to_string(lane.number) + ": rx power " + power_text(lane.rx_power) + ", " +
-            (lane.rx_los.value_or(false) ? "loss of signal"
-                                         : beyond(lane.rx_power, module.rx_power_limits,
-                                                  limit == ModuleBound::alarm ? "below the module's alarm limit"
-                                                                              : "below the module's warning limit")));
+    std::string line = "lane " + std::to_string(lane.number) + ": rx power " + milliwatt_text(lane.rx_power) + ", ";
+    if (lane.rx_los.value_or(false)) {
+      line += "loss of signal";
+    } else {
+      const char* kind = limit == ModuleBound::alarm ? "alarm" : "warning";
+      line += beyond_limit_text(lane.rx_power, module.rx_power_limits,
+                                std::string("below the module's ") + kind + " limit");
+    }
+    out.add(std::move(line));
   }
   if (low == 0 || std::ranges::all_of(module.lanes, is_dark)) return std::nullopt;
   if (low > 1 && low == module.lanes.size())
@@ -352,17 +356,19 @@ MaybeCause rx_power_low(const PortContext& ctx) {
   out.add(error_lines(ctx));
   return out;
 }
+
 MaybeCause no_light(const PortContext& ctx) {
   if (!ctx.port.module || !is_down(ctx.port)) return std::nullopt;
   const auto lanes = trusted(ctx).lanes;
-  // A lane with a signal and without power does not measure.
-  const auto is_silent = [](const ModuleLane& lane) { return is_dark(lane) && lane.rx_los.value_or(true); };
-  if (lanes.empty() || !std::ranges::all_of(lanes, is_silent)) return std::nullopt;
+  if (lanes.empty()) return std::nullopt;
+  for (const ModuleLane& lane : lanes) {
+    const bool has_signal = !lane.rx_los.value_or(true);  // a lane with a signal and without power does not measure
+    if (!is_dark(lane) || has_signal) return std::nullopt;
+  }
   const std::string which = lanes.size() < ctx.port.module->lanes.size() ? "in use of" : "of";
-  return Cause{.evidence = {(lanes.size() == 1 ? "the lane " + which + " our module receives no light"
-                                               : "none of the " + std::to_string(lanes.size()) + " lanes " + which +
-                                                     " our module receives light") +
-                            "; our transmitter reports no fault"}};
+  std::string line = "none of the " + std::to_string(lanes.size()) + " lanes " + which + " our module receives light";
+  if (lanes.size() == 1) line = "the lane " + which + " our module receives no light";
+  return Cause{.evidence = {line + "; our transmitter reports no fault"}};
 }
 
 std::span<const Rule> optics_rules() {

@@ -6,9 +6,11 @@
 
 namespace fabric {
 
-// It is missing, not accepted by the NIC, or failing; low light on some lanes; none on all of them.
+// The module is missing, not accepted by the NIC, or failing.
 MaybeCause module_trouble(const PortContext& ctx);
+// Some lanes receive too little light.
 MaybeCause rx_power_low(const PortContext& ctx);
+// No lane receives light.
 MaybeCause no_light(const PortContext& ctx);
 
 }  // namespace fabric

@@ -9,6 +9,7 @@
 #include "judge/rule.h"
 #include "judge/topology.h"
 #include "nic/capabilities.h"
+#include "node/gpu.h"
 #include "node/topology.h"
 #include "topology/inventory.h"
 #include "topology/pairing.h"
@@ -17,34 +18,60 @@ namespace fabric {
 
 namespace {
 
+// Payload of a link in bytes per second: 8b/10b coding up to 5 GT/s, 128b/130b up to 32 GT/s, FLIT mode above (PCI
+// Express base specification 6.0, chapter 4.2). Without packet headers, so this is an upper limit.
+double bytes_per_second(double speed, unsigned width) {
+  double coding = 242.0 / 256.0;
+  if (speed <= 5) coding = 0.8;
+  else if (speed <= 32) coding = 128.0 / 130.0;
+  return speed * 1e9 / 8 * coding * width;
+}
+
+// "x16 at 32 GT/s"
+std::string link_text(std::optional<double> speed, std::optional<unsigned> width) {
+  const std::string lanes = width ? std::to_string(*width) : "?";
+  const std::string rate = speed ? number_text(*speed) : "?";
+  return "x" + lanes + " at " + rate + " GT/s";
+}
+
+// The fix for a slot that is too small, with the port above it.
+std::string larger_slot(const std::string& port) {
+  return "Move the NIC to a slot with more lanes or a newer PCIe generation, or correct lanes, bifurcation and speed "
+         "of this slot in the firmware setup. Maximum: lspci -vv -s " +
+         port + " (LnkCap)";
+}
+
+bool is_complete(const PcieLink& link) { return link.speed && link.width && link.max_speed && link.max_width; }
+
+// The current link, with the common maximum of both ends. nullopt: an end does not report it, or the two report
+// different links (a hypervisor's bridge above a real device).
+std::optional<PcieLink> link_between(const PcieLink& lower, const PcieLink& upper) {
+  if (!is_complete(lower) || !is_complete(upper)) return std::nullopt;
+  if (lower.speed != upper.speed || lower.width != upper.width) return std::nullopt;
+  return PcieLink{lower.speed, std::min(lower.max_speed, upper.max_speed), lower.width,
+                  std::min(lower.max_width, upper.max_width)};
+}
+
+// -- Links between bridges
+
+// A link between two bridges, and the devices that share it.
 struct Hop {
   PcieHop ends;
   PcieLink link;
   std::vector<std::string> below;  // names
   bool for_nics = false;           // a switch of GPUs only lowers its speed when they idle
-  double fastest = 0;              // of the NICs below, bytes per second
+  double fastest = 0;              // port rate of the NICs below, bytes per second
   std::set<std::string> cards{};   // below; a NIC in several slots counts for each
 };
 
-// Links with equal maxima should run equally; if all fall short, it is a limit of the platform.
-bool is_odd(const std::map<std::string, Hop>& all, const Hop& hop) {
-  bool alone = true;
-  for (const auto& [lower, other] : all) {
-    if (&other == &hop || other.link.max_speed != hop.link.max_speed || other.link.max_width != hop.link.max_width)
-      continue;
-    if (*other.link.width > *hop.link.width || (hop.for_nics && *other.link.speed > *hop.link.speed)) return true;
-    alone = false;
-  }
-  return alone;
-}
-
-// The links above that of the device. `rate`: of a NIC.
+// Adds the links above the device's own link. `rate`: of the port of a NIC; nullopt: the device is a GPU.
 void add_hops(const Node& node, const PciDevice& device, const std::string& name, const std::optional<double>& rate,
               const std::set<std::string>& cards, std::map<std::string, Hop>& hops) {
   const auto above = hops_above(device);
   for (size_t i = 1; i < above.size(); ++i) {
     const PlatformFunction *lower = function_of(node, above[i].lower), *upper = function_of(node, above[i].upper);
-    const auto link = lower == nullptr || upper == nullptr ? std::nullopt : link_between(lower->link, upper->link);
+    if (lower == nullptr || upper == nullptr) continue;
+    const auto link = link_between(lower->link, upper->link);
     if (!link) continue;
     Hop& hop = hops[above[i].lower];
     hop.ends = above[i];
@@ -56,6 +83,7 @@ void add_hops(const Node& node, const PciDevice& device, const std::string& name
   }
 }
 
+// The PCI addresses, without the function, of all slots that the NIC is plugged into.
 std::set<std::string> slots_of(const Topology& topology, const Nic& nic) {
   if (nic.virtual_function) return {};
   std::set<std::string> out{card_of(nic.pci)};
@@ -65,85 +93,106 @@ std::set<std::string> slots_of(const Topology& topology, const Nic& nic) {
   return out;
 }
 
-std::map<std::string, Hop> hops_of(const Node& node) {
-  std::map<std::string, Hop> hops;
-  std::map<std::string, double> rates;  // of active ports, by PCI address
-  for (const Port& port : node.ports)
-    if (is_active(port)) rates[port.pci] = std::max(rates[port.pci], port.rate.value_or(0));
-  for (const Gpu& gpu : node.topology.gpus) add_hops(node, gpu, gpu.name, std::nullopt, {gpu.pci}, hops);
-  for (const Nic& nic : node.topology.nics)
-    add_hops(node, nic, nic.name, rates[nic.pci], slots_of(node.topology, nic), hops);
-  return hops;
+// True if an equal link runs better, or if there is no equal link. Links with equal maxima should run equally; if all
+// of them fall short, it is a limit of the platform.
+bool is_below_equal_links(const std::map<std::string, Hop>& all, const Hop& hop) {
+  bool has_equals = false;
+  for (const auto& [lower, other] : all) {
+    if (&other == &hop || other.link.max_speed != hop.link.max_speed || other.link.max_width != hop.link.max_width)
+      continue;
+    if (*other.link.width > *hop.link.width || (hop.for_nics && *other.link.speed > *hop.link.speed)) return true;
+    has_equals = true;
+  }
+  return !has_equals;
 }
 
-bool is_starving(const Hop& hop) { return bytes_per_second(*hop.link.speed, *hop.link.width) < hop.fastest; }
-
-// Of a card with bridges of its own. A switch above a GPU may have less bandwidth: their traffic does not leave it.
-Finding small_slot(const Hop& hop) {
-  return bad(Status::critical, hop.ends.lower, link_text(hop.link.speed, hop.link.width) + " below " + hop.ends.upper,
-             "a link that carries " + rate_text(hop.fastest),
-             "The slot of " + joined(hop.below) + " is slower than its network port (" + rate_text(hop.fastest) + ").",
-             larger_slot(hop.ends.upper));
-}
-
-Finding degraded(const Hop& hop) {
-  const bool starves = is_starving(hop);
-  std::string meaning =
-      "The PCIe link between " + hop.ends.upper + " and " + hop.ends.lower +
-      " trained lower than the maximum of both ends. Devices below it share it: " + joined(hop.below) + ".";
-  if (starves) meaning += " It is now slower than one network port (" + rate_text(hop.fastest) + ").";
-  return bad(starves ? Status::critical : Status::warning, hop.ends.lower,
-             link_text(hop.link.speed, hop.link.width) + " below " + hop.ends.upper,
-             link_text(hop.link.max_speed, hop.link.max_width), std::move(meaning),
-             "Reseat the riser, cable or switch board between " + hop.ends.upper + " and " + hop.ends.lower +
-                 ". Errors: journalctl -k -g '" + hop.ends.upper + "|" + hop.ends.lower + "'");
-}
-
-}  // namespace
-
-double bytes_per_second(double speed, unsigned width) {
-  const double coding = speed <= 5 ? 0.8 : speed <= 32 ? 128.0 / 130.0 : 242.0 / 256.0;
-  return speed * 1e9 / 8 * coding * width;
-}
-
-std::string link_text(std::optional<double> speed, std::optional<unsigned> width) {
-  return (width ? "x" + std::to_string(*width) : std::string("x?")) + " at " +
-         (speed ? number_text(*speed) : std::string("?")) + " GT/s";
-}
-
-std::string larger_slot(const std::string& port) {
-  return "Move the NIC to a slot with more lanes or a newer PCIe generation, or correct lanes, bifurcation and speed "
-         "of "
-         "this slot in the firmware setup. Maximum: lspci -vv -s " +
-         port + " (LnkCap)";
-}
-
-std::optional<PcieLink> link_between(const PcieLink& lower, const PcieLink& upper) {
-  const auto whole = [](const PcieLink& link) { return link.speed && link.width && link.max_speed && link.max_width; };
-  if (!whole(lower) || !whole(upper) || lower.speed != upper.speed || lower.width != upper.width) return std::nullopt;
-  return PcieLink{lower.speed, std::min(lower.max_speed, upper.max_speed), lower.width,
-                  std::min(lower.max_width, upper.max_width)};
-}
-
+// Adds findings for links between bridges, up to the root port.
 void check_hops(const View& view, std::vector<Finding>& findings) {
-  const std::map<std::string, Hop> all = hops_of(view.now);
-  // A NIC whose GPU is missing has the link that equal NICs share with theirs.
-  const auto is_shared_elsewhere = [&](const Hop& hop) {
-    return std::ranges::any_of(all, [&](const auto& each) {
-      const Hop& other = each.second;
-      return other.cards.size() > 1 && other.link == hop.link && other.fastest == hop.fastest;
-    });
-  };
-  const bool real = view.now.topology.hypervisor.empty();  // an emulated bridge has no real link
-  for (const auto& [lower, hop] : all)
-    if ((*hop.link.width < *hop.link.max_width || (hop.for_nics && *hop.link.speed < *hop.link.max_speed)) &&
-        is_odd(all, hop))
-      findings.push_back(degraded(hop));
-    else if (real && hop.cards.size() == 1 && is_starving(hop) && !is_shared_elsewhere(hop))
-      findings.push_back(small_slot(hop));
+  const Topology& topology = view.now.topology;
+  std::map<std::string, double> rates;  // of active ports, by PCI address
+  for (const Port& port : view.now.ports)
+    if (is_active(port)) rates[port.pci] = std::max(rates[port.pci], port.rate.value_or(0));
+  std::map<std::string, Hop> all;
+  for (const Gpu& gpu : topology.gpus) add_hops(view.now, gpu, gpu.name, std::nullopt, {gpu.pci}, all);
+  for (const Nic& nic : topology.nics) add_hops(view.now, nic, nic.name, rates[nic.pci], slots_of(topology, nic), all);
+
+  for (const auto& each : all) {
+    const Hop& hop = each.second;
+    const bool starves = bytes_per_second(*hop.link.speed, *hop.link.width) < hop.fastest;
+    const std::string observed = link_text(hop.link.speed, hop.link.width) + " below " + hop.ends.upper;
+    const bool is_degraded =
+        *hop.link.width < *hop.link.max_width || (hop.for_nics && *hop.link.speed < *hop.link.max_speed);
+    if (is_degraded && is_below_equal_links(all, hop)) {
+      std::string meaning =
+          "The PCIe link between " + hop.ends.upper + " and " + hop.ends.lower +
+          " trained lower than the maximum of both ends. Devices below it share it: " + joined(hop.below) + ".";
+      if (starves) meaning += " It is now slower than one network port (" + rate_text(hop.fastest) + ").";
+      findings.push_back(bad(starves ? Status::critical : Status::warning, hop.ends.lower, observed,
+                             link_text(hop.link.max_speed, hop.link.max_width), std::move(meaning),
+                             "Reseat the riser, cable or switch board between " + hop.ends.upper + " and " +
+                                 hop.ends.lower + ". Errors: journalctl -k -g '" + hop.ends.upper + "|" +
+                                 hop.ends.lower + "'"));
+      continue;
+    }
+    // The slot of a card with bridges of its own. A switch above a GPU may have less bandwidth: the traffic between the
+    // GPU and its NIC does not leave the switch. An emulated bridge has no real link.
+    if (!topology.hypervisor.empty() || hop.cards.size() != 1 || !starves) continue;
+    // A NIC whose GPU is missing has the link that equal NICs share with their GPUs.
+    bool is_shared_elsewhere = false;
+    for (const auto& [lower, other] : all)
+      if (other.cards.size() > 1 && other.link == hop.link && other.fastest == hop.fastest) is_shared_elsewhere = true;
+    if (is_shared_elsewhere) continue;
+    findings.push_back(
+        bad(Status::critical, hop.ends.lower, observed, "a link that carries " + rate_text(hop.fastest),
+            "The slot of " + joined(hop.below) + " is slower than its network port (" + rate_text(hop.fastest) + ").",
+            larger_slot(hop.ends.upper)));
+  }
 }
 
-namespace {
+// -- Links of NICs and GPUs
+
+// What the other slots of a NIC carry, in bytes per second.
+struct OtherSlots {
+  double sum = 0;                 // 0: the NIC has one slot
+  std::optional<double> least{};  // nullopt: one slot, or the other half of the NIC has no netdev
+};
+
+double carried(const PciDevice& device) {
+  if (!device.link.speed || !device.link.width) return 0;
+  return bytes_per_second(*device.link.speed, *device.link.width);
+}
+
+// The other slots of a NIC are those of its system image GUID; without any, the other half of a multi-PF netdev.
+OtherSlots carried_by_other_slots(const Node& node, const Nic& nic) {
+  const Topology& topology = node.topology;
+  std::map<std::string, double> slots;
+  for (const Nic& other : topology.nics)
+    if (!nic.card.empty() && other.card == nic.card && !other.virtual_function)
+      slots[card_of(other.pci)] = carried(other);
+  slots.erase(card_of(nic.pci));
+  if (nic.direct) slots[card_of(nic.direct->pci)] = carried(*nic.direct);
+  OtherSlots out;
+  for (const auto& [slot, bytes] : slots) {
+    if (bytes <= 0) continue;
+    out.sum += bytes;
+    out.least = std::min(out.least.value_or(bytes), bytes);
+  }
+  if (out.sum > 0) return out;
+
+  // The other half of a multi-PF netdev is bound to the driver, without a netdev or an RDMA device
+  // (Documentation/networking/multi-pf-netdev.rst of Linux 6.9: at most two halves).
+  const PlatformFunction* own = function_of(node, nic.pci);
+  if (own == nullptr || !capabilities_of(own->kernel_driver).multi_pf_netdev) return out;
+  for (const Nic& other : topology.nics) {
+    if (!other.netdevs.empty() || carries_rdma(other) || !are_alike(other, nic)) continue;
+    const PlatformFunction* function = function_of(node, other.pci);
+    if (function == nullptr || function->kernel_driver != own->kernel_driver) continue;
+    // A faster one is a separate card, whose netdev is in a container.
+    if (card_of(other.pci) != card_of(nic.pci) && carried(other) <= carried(nic))
+      out.sum = std::max(out.sum, carried(other));
+  }
+  return out;
+}
 
 // A function to check, and the load of its link.
 struct Subject {
@@ -153,21 +202,8 @@ struct Subject {
   std::optional<double> network_rate;  // bytes per second
   bool for_gpus = false;               // a NIC that serves a GPU: other NICs may have smaller slots by design
   bool slot_is_full = false;           // the link runs at the maximum of the port above it; of a GPU its width
-  Beside beside{};                     // the same NIC's links in other slots (socket direct)
+  OtherSlots others{};                 // of the same NIC (socket direct)
 };
-
-// The best link of a device of the same model on another card.
-PcieLink best_of_siblings(const std::vector<Subject>& all, const Subject& subject) {
-  PcieLink best;
-  for (const Subject& other : all) {
-    if (!are_alike(*other.device, *subject.device) || other.for_gpus != subject.for_gpus ||
-        card_of(other.device->pci) == card_of(subject.device->pci))
-      continue;
-    best.speed = std::max(best.speed, other.device->link.speed);  // an absent optional is less than any value
-    best.width = std::max(best.width, other.device->link.width);
-  }
-  return best;
-}
 
 Finding degraded(const Subject& subject, std::string expected, std::string meaning, bool starves) {
   const PcieLink& link = subject.device->link;
@@ -179,46 +215,17 @@ Finding degraded(const Subject& subject, std::string expected, std::string meani
                  subject.device->pci);
 }
 
-// The link is healthy: the slot is too small.
-Finding small_slot(const Subject& subject, const std::string& full) {
-  const PcieLink& link = subject.device->link;
-  const std::string& port = subject.device->bridges.front();
-  return bad(Status::critical, subject.name, link_text(link.speed, link.width), full,
-             "The slot (port " + port + " above it) is slower than the network port (" +
-                 rate_text(*subject.network_rate) + ").",
-             larger_slot(port));
-}
-
-// Virtual functions, of which a guest cannot tell that they are such, know their maximum alone.
+// Virtual functions that a guest cannot recognize as such report only their maximum.
 bool reports_link(const PciDevice& device) { return device.link.width || device.link.speed; }
 
-// Devices of which none reports a link are not judged; one that reports none while others of its model do may have left
-// the bus. In D3cold a device has no registers to read.
+// Devices of a model that never reports a link are not judged. A device that reports none while others of its model do
+// may have left the bus. In D3cold a device has no registers to read.
 bool can_be_judged(const Node& node, const auto& all, const PciDevice& device) {
   const PlatformFunction* function = function_of(node, device.pci);
   if (function != nullptr && function->power_state == "D3cold") return false;
   return device.link.all_ones || std::ranges::any_of(all, [&](const PciDevice& other) {
            return are_alike(other, device) && reports_link(other);
          });
-}
-
-Finding fallen_off(const Subject& subject) {
-  const std::string& pci = subject.device->pci;
-  return bad(Status::critical, subject.name, "no answer: its registers read all ones", "an answer",
-             std::string(subject.gpu ? "The GPU " : "The NIC ") + pci +
-                 " has fallen off the bus, or is being reset. Nothing can use it.",
-             "journalctl -k -g '" + pci + (subject.gpu ? gpu_log_word(subject.device->vendor) : "") + "'" +
-                 "; then power the node off and on, check the power of the device, and reseat it.");
-}
-
-Finding unknown_link(const Subject& subject, const std::string& full) {
-  const PcieLink& link = subject.device->link;
-  const bool gone = !reports_link(*subject.device);
-  return bad(Status::unknown, subject.name, link_text(link.speed, link.width), gone ? "like others of its model" : full,
-             gone ? "This device reports no link, unlike others of its model: it may have fallen off the bus."
-                  : "The kernel does not report the current speed or width of this link.",
-             "lspci -vv -s " + subject.device->pci +
-                 (gone ? " (\"rev ff\": the device does not answer); journalctl -k -g " + subject.device->pci : ""));
 }
 
 // An idle GPU lowers its speed, not its width, unless lanes sleep.
@@ -231,106 +238,104 @@ bool is_narrow(const Subject& subject, const std::optional<unsigned>& than) {
   return width && than && *width < *than && !(subject.gpu && lanes_sleep(subject.device->link));
 }
 
+// `siblings`: the best link of a device of the same model on another card.
 Finding finding_for(const Subject& subject, const PcieLink& siblings) {
+  const std::string& pci = subject.device->pci;
   const PcieLink& link = subject.device->link;
   const std::string full = link_text(link.max_speed, link.max_width);
-  if (link.all_ones) return fallen_off(subject);
-  if (!link.width || !link.speed) return unknown_link(subject, full);
+  std::string observed = link_text(link.speed, link.width);
+
+  if (link.all_ones) {
+    std::string pattern = pci;
+    if (subject.gpu) pattern += gpu_log_word(subject.device->vendor);
+    return bad(Status::critical, subject.name, "no answer: its registers read all ones", "an answer",
+               std::string(subject.gpu ? "The GPU " : "The NIC ") + pci +
+                   " has fallen off the bus, or is being reset. Nothing can use it.",
+               "journalctl -k -g '" + pattern +
+                   "'; then power the node off and on, check the power of the device, and reseat it.");
+  }
+  if (!reports_link(*subject.device))
+    return bad(Status::unknown, subject.name, std::move(observed), "like others of its model",
+               "This device reports no link, unlike others of its model: it may have fallen off the bus.",
+               "lspci -vv -s " + pci + " (\"rev ff\": the device does not answer); journalctl -k -g " + pci);
+  if (!link.width || !link.speed)
+    return bad(Status::unknown, subject.name, std::move(observed), full,
+               "The kernel does not report the current speed or width of this link.", "lspci -vv -s " + pci);
+
   // Of a NIC in several slots, the slower ones are at fault.
   const double own = bytes_per_second(*link.speed, *link.width);
-  const bool starves = subject.network_rate && own + subject.beside.sum < *subject.network_rate &&
-                       own <= subject.beside.least.value_or(own);
+  const bool starves = subject.network_rate && own + subject.others.sum < *subject.network_rate &&
+                       own <= subject.others.least.value_or(own);
   const bool by_slot = subject.slot_is_full && !subject.for_gpus && !starves;  // storage may have smaller slots
   if (!by_slot && (is_narrow(subject, siblings.width) || is_slow(subject, siblings.speed)))
     return degraded(subject,
                     link_text(subject.gpu ? link.speed : siblings.speed, siblings.width) + ", like others of its model",
                     "The PCIe link trained lower than those of the same model.", starves);
+
   const bool below_own = is_narrow(subject, link.max_width) || is_slow(subject, link.max_speed);
+  if (below_own && starves && subject.slot_is_full) {  // the link is healthy: the slot is too small
+    const std::string& port = subject.device->bridges.front();
+    return bad(Status::critical, subject.name, std::move(observed), full,
+               "The slot (port " + port + " above it) is slower than the network port (" +
+                   rate_text(*subject.network_rate) + ").",
+               larger_slot(port));
+  }
   const bool has_siblings = siblings.width.has_value();
-  if (below_own && starves && subject.slot_is_full) return small_slot(subject, full);
   if (below_own && (starves || (!has_siblings && !subject.slot_is_full)))
     return degraded(subject, full, "The PCIe link trained lower than the maximum of the device.", starves);
-  std::string observed = link_text(link.speed, link.width);
-  if (below_own)
-    observed += subject.slot_is_full ? " (limit of the slot)" : " (like all of its model: limit of the platform)";
+
+  if (below_own && subject.slot_is_full) observed += " (limit of the slot)";
+  else if (below_own) observed += " (like all of its model: limit of the platform)";
   else if (link.speed < link.max_speed || link.width < link.max_width) observed += " (an idle GPU slows its link)";
   return good(subject.name, observed, full);
-}
-
-double carried(const PciDevice& device) {
-  return device.link.speed && device.link.width ? bytes_per_second(*device.link.speed, *device.link.width) : 0;
-}
-
-// The other half of a multi-PF netdev: bound to the driver, without a netdev or an RDMA device
-// (Documentation/networking/multi-pf-netdev.rst of Linux 6.9: at most two halves).
-double carried_by_silent_half(const Node& node, const Nic& nic) {
-  const PlatformFunction* mine = function_of(node, nic.pci);
-  double most = 0;
-  for (const Nic& other : node.topology.nics) {
-    const PlatformFunction* theirs = function_of(node, other.pci);
-    const bool silent = other.netdevs.empty() && !carries_rdma(other) && are_alike(other, nic);
-    if (!silent || mine == nullptr || theirs == nullptr || !capabilities_of(mine->kernel_driver).multi_pf_netdev ||
-        theirs->kernel_driver != mine->kernel_driver)
-      continue;
-    // A faster one is a separate card, whose netdev is in a container.
-    if (card_of(other.pci) != card_of(nic.pci) && carried(other) <= carried(nic)) most = std::max(most, carried(other));
-  }
-  return most;
 }
 
 // Whether the link runs at the maximum of the port above it. For GPUs only the width counts.
 bool slot_is_full(const Node& node, const PciDevice& device, bool gpu) {
   const PlatformFunction* port = device.bridges.empty() ? nullptr : function_of(node, device.bridges.front());
-  const auto link = port == nullptr ? std::nullopt : link_between(device.link, port->link);
+  if (port == nullptr) return false;
+  const auto link = link_between(device.link, port->link);
   return link && link->width == link->max_width && (gpu || link->speed == link->max_speed);
 }
 
 // RDMA NICs and GPUs. A link below the maximum on all devices of a model is a limit of the platform, and a fault only
 // if the network port is faster than the slot.
 void ask_pcie(const View& view, Findings& findings) {
+  const Topology& topology = view.now.topology;
   std::vector<Subject> all;
   const std::set<std::string> for_gpus = devices_for_gpus(view);
-  const bool real = view.now.topology.hypervisor.empty();  // a guest does not see its slots
-  for (const Nic& nic : view.now.topology.nics) {
+  const bool is_guest = !topology.hypervisor.empty();  // a guest does not see its slots
+  for (const Nic& nic : topology.nics) {
     if ((nic.rdma.empty() && !nic.link.all_ones) || nic.virtual_function ||
-        !can_be_judged(view.now, view.now.topology.nics, nic))
+        !can_be_judged(view.now, topology.nics, nic))
       continue;
     std::optional<double> rate;
     for (const Port& port : view.now.ports)
       if (port.pci == nic.pci && is_active(port)) rate = std::max(rate, port.rate);
     all.push_back({&nic, nic.name, false, rate, std::ranges::find_first_of(nic.rdma, for_gpus) != nic.rdma.end(),
-                   !real || slot_is_full(view.now, nic, false), carried_beside(view.now, nic)});
+                   is_guest || slot_is_full(view.now, nic, false), carried_by_other_slots(view.now, nic)});
   }
-  for (const Gpu& gpu : view.now.topology.gpus)
-    if (can_be_judged(view.now, view.now.topology.gpus, gpu))
-      all.push_back({&gpu, gpu.name, true, std::nullopt, true, !real || slot_is_full(view.now, gpu, true)});
+  for (const Gpu& gpu : topology.gpus)
+    if (can_be_judged(view.now, topology.gpus, gpu))
+      all.push_back({&gpu, gpu.name, true, std::nullopt, true, is_guest || slot_is_full(view.now, gpu, true)});
+
   for (Subject& subject : all) {
-    const PcieLink equals = best_of_siblings(all, subject);
-    if (!real && !equals.width) subject.network_rate.reset();
-    findings.push_back(finding_for(subject, equals));
+    PcieLink siblings;  // the best link of a device of the same model on another card
+    for (const Subject& other : all) {
+      if (!are_alike(*other.device, *subject.device) || other.for_gpus != subject.for_gpus ||
+          card_of(other.device->pci) == card_of(subject.device->pci))
+        continue;
+      // An absent optional is less than any value.
+      siblings.speed = std::max(siblings.speed, other.device->link.speed);
+      siblings.width = std::max(siblings.width, other.device->link.width);
+    }
+    if (is_guest && !siblings.width) subject.network_rate.reset();
+    findings.push_back(finding_for(subject, siblings));
   }
   check_hops(view, findings);
 }
 
 }  // namespace
-
-Beside carried_beside(const Node& node, const Nic& nic) {
-  const Topology& topology = node.topology;
-  std::map<std::string, double> slots;
-  for (const Nic& other : topology.nics)
-    if (!nic.card.empty() && other.card == nic.card && !other.virtual_function)
-      slots[card_of(other.pci)] = carried(other);
-  slots.erase(card_of(nic.pci));
-  if (nic.direct) slots[card_of(nic.direct->pci)] = carried(*nic.direct);
-  Beside out;
-  for (const auto& [slot, bytes] : slots) {
-    if (bytes <= 0) continue;
-    out.sum += bytes;
-    out.least = std::min(out.least.value_or(bytes), bytes);
-  }
-  if (out.sum <= 0) out.sum = carried_by_silent_half(node, nic);
-  return out;
-}
 
 constexpr Rule kPcie{
     .id = "pcie",
@@ -361,37 +366,8 @@ std::string function_text(const Topology& topology, const std::string& pci) {
   return pci;
 }
 
-// The names of the GPUs and NICs at the address or below the bridge.
-std::vector<std::string> devices_below(const Topology& topology, const std::string& pci) {
-  std::vector<std::string> names;
-  const auto add = [&](const auto& devices) {
-    for (const auto& device : devices)
-      if (device.pci == pci || contains(device.bridges, pci)) names.push_back(device.name);
-  };
-  add(topology.gpus);
-  add(topology.nics);
-  return names;
-}
-
-// Lower end -> upper end of every known link, and back.
-struct Links {
-  std::map<std::string, std::string> upper, lower;
-};
-
-Links links_of(const Topology& topology) {
-  Links out;
-  const auto add = [&](const PciDevice& device) {
-    for (const PcieHop& hop : hops_above(device)) {
-      out.upper[hop.lower] = hop.upper;
-      out.lower[hop.upper] = hop.lower;
-    }
-  };
-  for (const Gpu& gpu : topology.gpus) add(gpu);
-  for (const Nic& nic : topology.nics) add(nic);
-  return out;
-}
-
-struct Rise {
+// New AER errors of one class.
+struct NewErrors {
   uint64_t count = 0;
   std::string kinds;  // "BadTLP +3 RxErr +1"
   bool received = false, sent = false;
@@ -406,14 +382,14 @@ constexpr std::string_view kSent[] = {"Rollover", "Timeout"};
 constexpr std::string_view kRefused[] = {"UnsupReq",   "CmpltAbrt",       "ACSViol",
                                          "BlockedTLP", "AtomicOpBlocked", "TLPBlockedErr"};
 
-Rise rise(const AerCounts& now, const AerCounts& before) {
-  Rise out;
+NewErrors new_errors(const AerCounts& now, const AerCounts& before) {
+  NewErrors out;
   out.count = rise_of(before, now).value_or(0);
   if (out.count == 0) return out;
   bool others = false;
   for (const auto& [kind, count] : now.kinds) {
-    const uint64_t* had = find_in(before.kinds, kind);
-    const uint64_t more = count - std::min(count, had == nullptr ? 0 : *had);
+    const uint64_t* earlier = find_in(before.kinds, kind);
+    const uint64_t more = count - std::min(count, earlier == nullptr ? 0 : *earlier);
     if (more == 0) continue;
     append_item(out.kinds, kind + " +" + std::to_string(more), " ");
     out.received = out.received || contains(kReceived, kind);
@@ -425,111 +401,137 @@ Rise rise(const AerCounts& now, const AerCounts& before) {
   return out;
 }
 
-std::string direction(const Topology& topology, const Links& links, const std::string& pci, const Rise& rise) {
-  const std::string *up = find_in(links.upper, pci), *down = find_in(links.lower, pci);
-  if (up == nullptr && down == nullptr) return {};
-  const std::string end = up != nullptr ? *up : function_text(topology, *down);
-  if (rise.received == rise.sent) return " on its link with " + end;
-  return rise.received ? ": packets from " + end + " arrive damaged" : ": packets to " + end + " are repeated";
-}
-
-std::string rate(const View& view, uint64_t count) {
+// " (12/s)", or empty if there is no window.
+std::string per_second_text(const View& view, uint64_t count) {
   const double seconds = window_of(view);
-  return seconds > 0 ? " (" + number_text(static_cast<double>(count) / seconds) + "/s)" : std::string{};
+  if (seconds <= 0) return {};
+  return " (" + number_text(static_cast<double>(count) / seconds) + "/s)";
 }
 
-struct Advice {
-  std::string meaning, remedy;
+// Lower end -> upper end of every known link, and back.
+struct Links {
+  std::map<std::string, std::string> upper, lower;
+
+  void add(const PciDevice& device) {
+    for (const PcieHop& hop : hops_above(device)) {
+      upper[hop.lower] = hop.upper;
+      lower[hop.upper] = hop.lower;
+    }
+  }
 };
 
-Advice advice(const std::string& pci, Status status, const Rise& rise, const std::string& below) {
-  if (rise.refused)
-    return {
-        "The receiver refused requests, whose data are lost; the link is sound. A driver or firmware addressed what "
-        "is not there or not allowed, or the device was being reset: " +
-            below + ".",
+// The other end of the function's link, and which direction has the errors: ": packets from 0000:24:00.0 arrive
+// damaged". Empty: no link of the function is known.
+std::string direction_text(const Topology& topology, const Links& links, const std::string& pci,
+                           const NewErrors& errors) {
+  std::string end;
+  if (const std::string* upper = find_in(links.upper, pci); upper != nullptr) end = *upper;
+  else if (const std::string* lower = find_in(links.lower, pci); lower != nullptr)
+    end = function_text(topology, *lower);
+  else return {};
+  if (errors.received == errors.sent) return " on its link with " + end;
+  if (errors.received) return ": packets from " + end + " arrive damaged";
+  return ": packets to " + end + " are repeated";
+}
+
+Finding aer_finding(const View& view, const Links& links, const std::string& pci, const char* name, Status status,
+                    const NewErrors& errors) {
+  const Topology& topology = view.now.topology;
+  std::vector<std::string> names;  // of the GPUs and NICs at the address or below the bridge
+  for (const Gpu& gpu : topology.gpus)
+    if (gpu.pci == pci || contains(gpu.bridges, pci)) names.push_back(gpu.name);
+  for (const Nic& nic : topology.nics)
+    if (nic.pci == pci || contains(nic.bridges, pci)) names.push_back(nic.name);
+  const std::string below = joined(names);
+
+  std::string meaning, fix;
+  if (errors.refused) {
+    meaning =
+        "The receiver refused requests, and their data are lost; the link is sound. A driver or firmware used an "
+        "address that is absent or not allowed, or the device was being reset: " +
+        below + ".";
+    fix =
         "journalctl -k -g AER: the TLP header in the log names the requester. Update the driver and firmware of the "
         "requester and of " +
-            pci + "."};
-  return {
-      status == Status::critical
-          ? "An uncorrectable PCIe error lost data or the link: " + below + " may be reset or gone."
-          : "The link repeats damaged packets: " + below + " lose throughput, and uncorrectable errors may follow.",
-      "Reseat device, riser and cable of this link, and replace the part that the errors follow. Log: journalctl -k "
-      "-g AER"};
+        pci + ".";
+  } else {
+    if (status == Status::critical)
+      meaning = "An uncorrectable PCIe error lost data or the link: " + below + " may be reset or gone.";
+    else
+      meaning = "The link repeats damaged packets: " + below + " lose throughput, and uncorrectable errors may follow.";
+    fix =
+        "Reseat device, riser and cable of this link, and replace the part that the errors follow. Log: journalctl -k "
+        "-g AER";
+  }
+  return bad(status, pci,
+             std::string(name) + " " + errors.kinds + per_second_text(view, errors.count) +
+                 direction_text(topology, links, pci, errors),
+             "no new errors", std::move(meaning), std::move(fix));
 }
 
-Finding rising(const View& view, const Links& links, const std::string& pci, const char* kind, Status status,
-               const Rise& rise) {
-  const auto [meaning, remedy] = advice(pci, status, rise, joined(devices_below(view.now.topology, pci)));
-  return bad(
-      status, pci,
-      std::string(kind) + " " + rise.kinds + rate(view, rise.count) + direction(view.now.topology, links, pci, rise),
-      "no new errors", meaning, remedy);
-}
-
-// All three classes of one function: at most one finding, the worst.
-bool add_rising(const View& view, const Links& links, const std::string& pci, const PlatformFunction& now,
-                Findings& findings) {
+// All three classes of one function: at most one finding, the worst. False: no new errors.
+bool add_new_errors(const View& view, const Links& links, const std::string& pci, const PlatformFunction& now,
+                    Findings& findings) {
   const PlatformFunction* before = function_of(*view.before, pci);
   if (before == nullptr) return false;
-  // `status`: of the health rule; nullopt: switched off.
-  const auto add_kind = [&](const char* kind, std::optional<Status> status, Status otherwise, const AerCounts& have,
-                            const AerCounts& had) {
-    Rise found = rise(have, had);
-    const Status known = status.value_or(found.count > 0 ? otherwise : Status::ok);
-    if (known == Status::ok) return false;
-    if (found.count == 0) found.kinds = "earlier, none in this reading";
-    findings.push_back(rising(view, links, pci, kind, known, found));
-    return true;
-  };
-  if (add_kind("fatal", health_status(view, "pcie_fatal", pci), Status::critical, now.fatal, before->fatal) ||
-      add_kind("non-fatal", health_status(view, "pcie_nonfatal", pci), Status::critical, now.nonfatal,
-               before->nonfatal))
-    return true;
   // A link may repeat a few of many bits.
   const auto fast = health_status(view, "pcie_replays", pci), slow = health_status(view, "pcie_replays_slow", pci);
-  const auto replays = !fast || (slow && rank(*slow) < rank(*fast)) ? slow : fast;
-  if (add_kind("correctable", replays, Status::warning, of_link(now.correctable), of_link(before->correctable)))
+  const bool slow_is_worse = !fast || (slow && rank(*slow) < rank(*fast));
+  const AerCounts replays = of_link(now.correctable), replays_before = of_link(before->correctable);
+  const struct {
+    const char* name;
+    std::optional<Status> status;  // of the health rule; nullopt: switched off
+    Status otherwise;              // the status of new errors if it is switched off
+    const AerCounts &now, &before;
+  } classes[] = {
+      {"fatal", health_status(view, "pcie_fatal", pci), Status::critical, now.fatal, before->fatal},
+      {"non-fatal", health_status(view, "pcie_nonfatal", pci), Status::critical, now.nonfatal, before->nonfatal},
+      {"correctable", slow_is_worse ? slow : fast, Status::warning, replays, replays_before},
+  };
+  for (const auto& each : classes) {
+    NewErrors errors = new_errors(each.now, each.before);
+    const Status status = each.status.value_or(errors.count > 0 ? each.otherwise : Status::ok);
+    if (status == Status::ok) continue;
+    if (errors.count == 0) errors.kinds = "earlier, none in this reading";
+    findings.push_back(aer_finding(view, links, pci, each.name, status, errors));
     return true;
-  const Rise all = rise(now.correctable, before->correctable);
-  const bool of_the_link = rise_of(of_link(before->correctable), of_link(now.correctable)).value_or(0) > 0;
-  if (all.count > 0)
-    findings.push_back(good(pci,
-                            "correctable " + all.kinds + rate(view, all.count) +
-                                (of_the_link ? ": within the limit of the link" : ": no errors of the link"),
-                            "no new errors"));
-  return all.count > 0;
-}
+  }
 
-// Errors since the device came up may be old: shown as a fact, because the operator cannot clear them.
-bool add_past(const Topology& topology, const std::string& pci, const PlatformFunction& function, Findings& findings) {
-  const uint64_t fatal = function.fatal.total.value_or(0), nonfatal = function.nonfatal.total.value_or(0);
-  if (fatal == 0 && nonfatal == 0) return false;
+  const NewErrors all = new_errors(now.correctable, before->correctable);
+  if (all.count == 0) return false;
+  const bool of_the_link = rise_of(replays_before, replays).value_or(0) > 0;
   findings.push_back(good(pci,
-                          std::to_string(fatal) + " fatal and " + std::to_string(nonfatal) + " non-fatal since " +
-                              function_text(topology, pci) + " came up",
+                          "correctable " + all.kinds + per_second_text(view, all.count) +
+                              (of_the_link ? ": within the limit of the link" : ": no errors of the link"),
                           "no new errors"));
   return true;
 }
 
 // GPUs, NICs and the bridges above them, if they count errors.
 void ask_aer(const View& view, Findings& findings) {
-  size_t silent = 0;
-  const Links links = links_of(view.now.topology);
+  const Topology& topology = view.now.topology;
+  Links links;
+  for (const Gpu& gpu : topology.gpus) links.add(gpu);
+  for (const Nic& nic : topology.nics) links.add(nic);
+  size_t without_errors = 0;
   for (const auto& [pci, function] : view.now.platform.functions) {
     if (!function.correctable.total && !function.nonfatal.total && !function.fatal.total) continue;
-    if (view.before != nullptr && add_rising(view, links, pci, function, findings)) continue;
-    if (!add_past(view.now.topology, pci, function, findings)) ++silent;
+    if (view.before != nullptr && add_new_errors(view, links, pci, function, findings)) continue;
+    const uint64_t fatal = function.fatal.total.value_or(0), nonfatal = function.nonfatal.total.value_or(0);
+    if (fatal == 0 && nonfatal == 0) {
+      ++without_errors;
+      continue;
+    }
+    // Errors since the device came up may be old: shown as a fact, because the operator cannot clear them.
+    findings.push_back(good(pci,
+                            std::to_string(fatal) + " fatal and " + std::to_string(nonfatal) + " non-fatal since " +
+                                function_text(topology, pci) + " came up",
+                            "no new errors"));
   }
-  if (silent > 0)
-    findings.push_back(
-        good("host", std::to_string(silent) + " functions without new or uncorrectable errors", "no new errors"));
+  if (without_errors > 0)
+    findings.push_back(good("host", std::to_string(without_errors) + " functions without new or uncorrectable errors",
+                            "no new errors"));
 }
-
-}  // namespace
-
-namespace {
 
 using enum Measure;
 using S = Signals;
@@ -548,8 +550,8 @@ void read_pcie_replays(const View& view, const RuleWindow& /*rule*/, MeasuredLis
   if (view.before == nullptr || seconds <= 0) return;
   for (const auto& [pci, now] : view.now.platform.functions) {
     const PlatformFunction* before = function_of(*view.before, pci);
-    const std::optional<double> count =
-        before == nullptr ? std::nullopt : rise_of(of_link(before->correctable), of_link(now.correctable));
+    if (before == nullptr) continue;
+    const std::optional<double> count = rise_of(of_link(before->correctable), of_link(now.correctable));
     const double bits = now.link.speed.value_or(0) * 1e9 * now.link.width.value_or(0) * seconds;
     if (count && bits > 0) out.push_back({pci, *count, bits, number_text(*count) + " correctable errors"});
   }
@@ -636,11 +638,6 @@ namespace {
 
 using enum Symptom;
 
-bool exceeds_replay_limit(const PortContext& ctx, const PlatformFunction& function, uint64_t corrected) {
-  const double bits = function.link.speed.value_or(0) * 1e9 * function.link.width.value_or(0) * ctx.signals.seconds;
-  return corrected >= 2 && static_cast<double>(corrected) >= ctx.limit("pcie_replays") * bits;
-}
-
 std::optional<PathClass> nearest_gpu(const Topology& topology, const Nic& nic) {
   std::optional<PathClass> out;
   for (const Gpu& gpu : topology.gpus)
@@ -658,13 +655,16 @@ std::string far_from_gpus(const PortContext& ctx) {
   for (const Nic& other : topology.nics)
     if (&other != ctx.nic && are_alike(other, *ctx.nic))
       if (const auto path = nearest_gpu(topology, other); path && (!best || *path < *best)) best = path;
-  const bool odd = best ? *best < *own : *own == PathClass::SYS;
-  if (!odd) return {};
-  return "the nearest GPU of " + ctx.nic->name + " is at distance " + std::string(to_text(*own)) +
-         (ctx.nic->numa ? " (NUMA node " + std::to_string(*ctx.nic->numa) + ")" : "") +
-         (best ? "; similar NICs have one at " + std::string(to_text(*best)) : "");
+  // Without similar NICs, only another socket is too far.
+  const PathClass farthest = best ? *best : PathClass::NODE;
+  if (*own <= farthest) return {};
+  std::string out = "the nearest GPU of " + ctx.nic->name + " is at distance " + std::string(to_text(*own));
+  if (ctx.nic->numa) out += " (NUMA node " + std::to_string(*ctx.nic->numa) + ")";
+  if (best) out += "; similar NICs have one at " + std::string(to_text(*best));
+  return out;
 }
 
+// The GPUs that use the port's NIC, by the best pairing.
 std::vector<const Gpu*> gpus_of(const PortContext& ctx) {
   const Topology& topology = ctx.view.now.topology;
   std::vector<const Gpu*> out;
@@ -687,28 +687,17 @@ Lines aer_lines_of(const PortContext& ctx, const std::vector<std::string>& chain
   Lines out;
   if (ctx.view.before == nullptr) return out;
   for (const std::string& pci : chain) {
-    const PlatformFunction *now = function_of(ctx.view.now, pci), *then = function_of(*ctx.view.before, pci);
-    if (now == nullptr || then == nullptr) continue;
-    const auto add = [&](const char* kind, const std::optional<uint64_t>& by) {
-      if (by.value_or(0) > 0)
-        out.push_back(pci + " " + plus(std::string(kind) + " PCIe errors", static_cast<double>(*by)));
-    };
-    add("fatal", rise_of(then->fatal, now->fatal));
-    add("non-fatal", rise_of(then->nonfatal, now->nonfatal));
-    if (const auto by = rise_of(of_link(then->correctable), of_link(now->correctable));
-        exceeds_replay_limit(ctx, *now, by.value_or(0)))
-      add("correctable", by);
-  }
-  return out;
-}
-
-// Of the GPUs that use this NIC. Without pause sent, they are the GPU's alone.
-Lines aer_lines_of_gpus(const PortContext& ctx) {
-  Lines out;
-  for (const Gpu* gpu : gpus_of(ctx)) {
-    std::vector<std::string> chain = chain_of(*gpu);
-    std::erase_if(chain, [&](const std::string& pci) { return contains(ctx.nic->bridges, pci); });
-    append(out, aer_lines_of(ctx, chain));
+    const PlatformFunction *now = function_of(ctx.view.now, pci), *before = function_of(*ctx.view.before, pci);
+    if (now == nullptr || before == nullptr) continue;
+    const auto fatal = static_cast<double>(rise_of(before->fatal, now->fatal).value_or(0));
+    const auto nonfatal = static_cast<double>(rise_of(before->nonfatal, now->nonfatal).value_or(0));
+    const auto corrected =
+        static_cast<double>(rise_of(of_link(before->correctable), of_link(now->correctable)).value_or(0));
+    const double bits = now->link.speed.value_or(0) * 1e9 * now->link.width.value_or(0) * ctx.signals.seconds;
+    if (fatal > 0) out.push_back(pci + " " + plus("fatal PCIe errors", fatal));
+    if (nonfatal > 0) out.push_back(pci + " " + plus("non-fatal PCIe errors", nonfatal));
+    if (corrected >= 2 && corrected >= ctx.limit("pcie_replays") * bits)
+      out.push_back(pci + " " + plus("correctable PCIe errors", corrected));
   }
   return out;
 }
@@ -726,7 +715,12 @@ MaybeCause slow_pcie(const PortContext& ctx) {
       out.next.push_back(each.remedy);
       is_slow = is_slow || each.id == "pcie";
     }
-    out.add(aer_lines_of_gpus(ctx));
+    // Without pause sent, errors on the path of a GPU are the GPU's alone.
+    for (const Gpu* gpu : gpus_of(ctx)) {
+      std::vector<std::string> chain = chain_of(*gpu);
+      std::erase_if(chain, [&](const std::string& pci) { return contains(ctx.nic->bridges, pci); });
+      out.add(aer_lines_of(ctx, chain));
+    }
   }
   out.add(aer_lines(ctx));
   const Signals& seen = ctx.signals;
@@ -750,7 +744,10 @@ MaybeCause slow_pcie(const PortContext& ctx) {
 
 }  // namespace
 
-Lines aer_lines(const PortContext& ctx) { return ctx.nic == nullptr ? Lines() : aer_lines_of(ctx, chain_of(*ctx.nic)); }
+Lines aer_lines(const PortContext& ctx) {
+  if (ctx.nic == nullptr) return {};
+  return aer_lines_of(ctx, chain_of(*ctx.nic));
+}
 
 std::string fault_text(const Finding& fault) {
   return fault.id + " " + fault.subject + ": " + fault.observed + "; expected " + fault.expected;
@@ -774,13 +771,13 @@ std::vector<Finding> faults_before_gpus(const PortContext& ctx) {
 
 std::string degraded_link(const PortContext& ctx) {
   if (ctx.nic == nullptr) return {};
+  PcieLink link = ctx.nic->link;
   const PlatformFunction* slot =
       ctx.nic->bridges.empty() ? nullptr : function_of(ctx.view.now, ctx.nic->bridges.front());
-  const PcieLink link =
-      slot == nullptr ? ctx.nic->link : link_between(ctx.nic->link, slot->link).value_or(ctx.nic->link);
+  if (slot != nullptr) link = link_between(link, slot->link).value_or(link);
   const bool is_bare_metal = ctx.view.now.topology.hypervisor.empty();  // a hypervisor may show a guest any link
   const bool starves = is_bare_metal && link.width && link.speed &&
-                       bytes_per_second(*link.speed, *link.width) + carried_beside(ctx.view.now, *ctx.nic).sum <
+                       bytes_per_second(*link.speed, *link.width) + carried_by_other_slots(ctx.view.now, *ctx.nic).sum <
                            ctx.port.rate.value_or(0);
   const bool below = (link.width && link.max_width && *link.width < *link.max_width) ||
                      (link.speed && link.max_speed && *link.speed < *link.max_speed);
@@ -792,9 +789,11 @@ std::string degraded_link(const PortContext& ctx) {
     better = better || other.link.width > link.width || other.link.speed > link.speed;
   }
   if (!alone && !better && !starves) return {};  // the platform's design
-  return "PCIe link of " + ctx.nic->pci + " is " + link_text(link.speed, link.width) +
-         (below ? ", capable of " + link_text(link.max_speed, link.max_width) : " (the maximum of NIC and slot)") +
-         (starves ? ", less than the port's rate, " + rate_text(*ctx.port.rate) : "");
+  std::string out = "PCIe link of " + ctx.nic->pci + " is " + link_text(link.speed, link.width);
+  if (below) out += ", capable of " + link_text(link.max_speed, link.max_width);
+  else out += " (the maximum of NIC and slot)";
+  if (starves) out += ", less than the port's rate, " + rate_text(*ctx.port.rate);
+  return out;
 }
 
 constexpr Rule kSlowPcie{

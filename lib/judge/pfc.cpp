@@ -15,9 +15,9 @@ std::optional<Finding> ask_pfc_and_pause(const View&, const Port& port) {
   if (!is_judged(port) || !port.qos.pfc) return std::nullopt;
   const bool pfc = port.qos.pfc->bits != 0;
   if (!port.qos.pause && !pfc) return good(port.id(), "PFC none", "not both");
-  const std::string observed =
-      "PFC " + to_text(*port.qos.pfc) + ", global pause " + (port.qos.pause ? to_text(*port.qos.pause) : "-");
-  const std::string expected = pfc ? "PFC " + to_text(*port.qos.pfc) + ", global pause off" : "not both";
+  const std::string pfc_text = "PFC " + to_text(*port.qos.pfc);
+  const std::string observed = pfc_text + ", global pause " + (port.qos.pause ? to_text(*port.qos.pause) : "-");
+  const std::string expected = pfc ? pfc_text + ", global pause off" : "not both";
   if (!port.qos.pause)
     return bad(Status::unknown, port.id(), observed, expected,
                "PFC is on and global pause could not be read: " + why_unread(port, "pause") + ".",
@@ -46,18 +46,16 @@ constexpr Rule kPfcAndPause{
 
 namespace {
 
-void append(std::string& text, const char* words, const Rise& rise, double seconds) {
-  if (rise && seconds > 0) append_item(text, number_text(*rise / seconds) + " " + words);
-}
-
 std::optional<Finding> ask_congestion(const View& view, const Port& port) {
   const Signals* signals = signals_of_port(view, port);
-  if (signals == nullptr || !is_judged(port)) return std::nullopt;
+  if (signals == nullptr || signals->seconds <= 0 || !is_judged(port)) return std::nullopt;
+  const std::pair<const char*, Rise> counters[]{
+      {"CNPs sent", signals->cnp_sent}, {"CNPs obeyed", signals->cnp_handled}, {"packets marked", signals->ecn_marked}};
   std::string text;
-  append(text, "CNPs sent", signals->cnp_sent, signals->seconds);
-  append(text, "CNPs obeyed", signals->cnp_handled, signals->seconds);
-  append(text, "packets marked", signals->ecn_marked, signals->seconds);
-  return text.empty() ? std::nullopt : std::optional(good(port.id(), text + " per second", "any"));
+  for (const auto& [name, rise] : counters)
+    if (rise) append_item(text, number_text(*rise / signals->seconds) + " " + name);
+  if (text.empty()) return std::nullopt;
+  return good(port.id(), text + " per second", "any");
 }
 
 }  // namespace
@@ -99,13 +97,17 @@ std::optional<Measured> read_pause(const View& view, const RuleWindow&, const Po
     most = rise;
     what = "PFC pause " + std::string(Pauses.direction) + ", priority " + std::to_string(i);
   }
-  if (const Rise& all = signals->*Pauses.global; all && (!most || *all > *most))
-    most = all, what = "global pause " + std::string(Pauses.direction);
+  if (const Rise& all = signals->*Pauses.global; all && (!most || *all > *most)) {
+    most = all;
+    what = "global pause " + std::string(Pauses.direction);
+  }
   if (!most) return std::nullopt;
   const double share = std::min(1.0, *most / signals->seconds);
+  // The text of a healthy port does not change from reading to reading.
+  std::string window = "the time";
+  if (share > 0) window = number_text(std::round(signals->seconds * 10) / 10) + " s";
   return Measured{port.id(), share * signals->seconds, signals->seconds,
-                  what + ": " + number_text(std::round(share * 1000) / 10) + " % of " +
-                      (share > 0 ? number_text(std::round(signals->seconds * 10) / 10) + " s" : "the time")};
+                  what + ": " + number_text(std::round(share * 1000) / 10) + " % of " + window};
 }
 
 constexpr std::string_view
@@ -203,34 +205,35 @@ namespace {
 
 using enum Symptom;
 
-bool loses(const PortContext& ctx) { return ctx.symptoms.any_of({discards, loss}); }
+bool loses_packets(const PortContext& ctx) { return ctx.symptoms.any_of({discards, loss}); }
+
+double bytes_of(const PrioritySignals& priority) { return rise(priority.rx_bytes) + rise(priority.tx_bytes); }
 
 // The priorities of the set with more than background traffic, if the port counts bytes by priority. Background is
 // judged relative to RDMA's share, and PTP's own rate always counts as background.
 PrioSet with_traffic(const PortContext& ctx, PrioSet set) {
   const Signals& seen = ctx.signals;
-  const auto bytes = [](const PrioritySignals& each) { return rise(each.rx_bytes) + rise(each.tx_bytes); };
   double most = 0;
-  for (const PrioritySignals& each : seen.priority) most = std::max(most, bytes(each));
+  for (const PrioritySignals& each : seen.priority) most = std::max(most, bytes_of(each));
   if (const double rdma = rise(seen.rx_bytes) + rise(seen.tx_bytes); rdma > 0) most = std::min(most, rdma);
   const double background = std::max(std::min(most / 1000, 1e6 * seen.seconds), ctx.limit(kBackground) * seen.seconds);
   for (int priority = 0; priority < kPriorities; ++priority) {
     const PrioritySignals& each = seen.priority[static_cast<size_t>(priority)];
-    if (each.rx_bytes && each.tx_bytes && bytes(each) <= background)
+    if (each.rx_bytes && each.tx_bytes && bytes_of(each) <= background)
       set.bits = static_cast<uint8_t>(set.bits & ~(1u << priority));
   }
   return set;
 }
 
 // The affected priorities without PFC in `pfc`: those with discards, else all lossless ones in use.
-PrioSet lacking(const PortContext& ctx, PrioSet pfc) {
-  const uint8_t affected =
-      ctx.lossless_discards > 0 ? ctx.discarding.bits : with_traffic(ctx, ctx.lossless.value_or(PrioSet{})).bits;
-  return PrioSet{static_cast<uint8_t>(affected & ~pfc.bits)};
+PrioSet affected_without(const PortContext& ctx, PrioSet pfc) {
+  PrioSet affected = ctx.discarding;
+  if (ctx.lossless_discards <= 0) affected = with_traffic(ctx, ctx.lossless.value_or(PrioSet{}));
+  return PrioSet{static_cast<uint8_t>(affected.bits & ~pfc.bits)};
 }
 
-// Only the switch calls these priorities lossless, and nothing shows that RoCE uses them: the port has PFC on another
-// one, and without a policy, a discard or a byte count.
+// Only the switch calls these priorities lossless, and there is no sign that RoCE uses them: the port has PFC on
+// another priority, and there is no policy, no discard and no byte count.
 bool only_switch_has(const PortContext& ctx, PrioSet off) {
   if (ctx.port.qos.pfc->bits == 0 || ctx.policy_pfc || ctx.lossless_discards > 0) return false;
   for (int priority = 0; priority < kPriorities; ++priority)
@@ -239,8 +242,8 @@ bool only_switch_has(const PortContext& ctx, PrioSet off) {
 }
 
 MaybeCause pfc_off_here(const PortContext& ctx) {
-  if (!loses(ctx) || !ctx.port.qos.pfc) return std::nullopt;
-  PrioSet off = lacking(ctx, *ctx.port.qos.pfc);
+  if (!loses_packets(ctx) || !ctx.port.qos.pfc) return std::nullopt;
+  PrioSet off = affected_without(ctx, *ctx.port.qos.pfc);
   if (ctx.policy_pfc) off.bits &= ctx.policy_pfc->bits;
   if (off.bits == 0) return std::nullopt;
   const auto& at_switch = ctx.switch_pfc;
@@ -251,10 +254,11 @@ MaybeCause pfc_off_here(const PortContext& ctx) {
   out.add(all_loss_lines(ctx));
   return out;
 }
+
 MaybeCause pfc_off_switch(const PortContext& ctx) {
   const auto& at_switch = ctx.switch_pfc;
-  if (!loses(ctx) || !ctx.pfc() || !at_switch) return std::nullopt;
-  const PrioSet off = lacking(ctx, *at_switch);
+  if (!loses_packets(ctx) || !ctx.pfc() || !at_switch) return std::nullopt;
+  const PrioSet off = affected_without(ctx, *at_switch);
   if ((off.bits & ctx.pfc()->bits) == 0) return std::nullopt;
   Cause out{.evidence = {"PFC of " + ctx.peer_label() + ": " + to_text(*at_switch) + "; priority " + list_text(off) +
                              " is missing",
@@ -266,69 +270,73 @@ MaybeCause pfc_off_switch(const PortContext& ctx) {
 
 constexpr SettingId kClassification[] = {SettingId::trust, SettingId::dscp_map, SettingId::apptrust};
 
-bool differs(const View& view, const Port& port, SettingId setting) {
+bool differs_from_plan(const View& view, const Port& port, SettingId setting) {
   const Changes* changes = view.plan == nullptr ? nullptr : find_in(*view.plan, port.id());
-  return changes != nullptr && std::ranges::any_of(*changes, [&](const Change& change) {
-           const Outcome outcome = with_agents_word(view.now, change).outcome;
-           return change.setting == setting && change.sysctl.empty() && !is_done(outcome) &&
-                  outcome != Outcome::unsupported;
-         });
-}
-
-bool differs_from_plan(const PortContext& ctx, SettingId setting) {
-  const auto members = members_of(ctx.view.now, ctx.port);
-  return differs(ctx.view, ctx.port, setting) ||
-         std::ranges::any_of(members, [&](const Port* member) { return differs(ctx.view, *member, setting); });
+  if (changes == nullptr) return false;
+  for (const Change& change : *changes) {
+    if (change.setting != setting || !change.sysctl.empty()) continue;
+    const Outcome outcome = with_agents_word(view.now, change).outcome;
+    if (!is_done(outcome) && outcome != Outcome::unsupported) return true;
+  }
+  return false;
 }
 
 MaybeCause wrong_priority(const PortContext& ctx) {
-  if (!loses(ctx)) return std::nullopt;
+  if (!loses_packets(ctx)) return std::nullopt;
   Cause out;
   if (ctx.port.qos.trust && *ctx.port.qos.trust != Trust::dscp && ctx.policy != nullptr &&
-      ctx.policy->want.trust == Trust::dscp)
+      ctx.policy->want.trust == Trust::dscp) {
     out.add("trust: have pcp, want dscp");
-  else
-    for (const SettingId setting : kClassification)
-      if (differs_from_plan(ctx, setting)) out.add(std::string(key_text(setting)) + " differs from the policy");
+  } else {
+    const std::vector<const Port*> members = members_of(ctx.view.now, ctx.port);
+    for (const SettingId setting : kClassification) {
+      bool differs = differs_from_plan(ctx.view, ctx.port, setting);
+      for (const Port* member : members) differs = differs || differs_from_plan(ctx.view, *member, setting);
+      if (differs) out.add(std::string(key_text(setting)) + " differs from the policy");
+    }
+  }
   if (std::string sent = unprotected(ctx, Direction::tx); !sent.empty()) {
     if (out.evidence.empty())
       out.next.emplace_back(
-          "The application uses another traffic class: set this network's (NCCL_IB_TC of fabric-agentctl topo --format "
-          "nccl; roce_tos in the policy for rdma_cm)");
+          "The application uses another traffic class: set the traffic class of this network (NCCL_IB_TC of "
+          "fabric-agentctl topo --format nccl; roce_tos in the policy for rdma_cm)");
     out.add(std::move(sent));
   }
   if (out.evidence.empty()) return std::nullopt;
-  // Then the difference concerns other DSCPs.
+  // If RoCE's bytes are protected, the difference concerns other DSCPs.
   if (const std::string line = well_protected(ctx); !line.empty()) out.doubt(line);
   out.add(all_loss_lines(ctx));
   return out;
 }
+
 MaybeCause unprotected_roce(const PortContext& ctx) {
   MaybeCause off = pfc_off_here(ctx);
   if (off && off->is_proven) return off;
-  MaybeCause wrong = wrong_priority(ctx);
-  return wrong && (wrong->is_proven || !off) ? wrong : off;
+  MaybeCause other_priority = wrong_priority(ctx);
+  if (other_priority && (other_priority->is_proven || !off)) return other_priority;
+  return off;
 }
 
-// No priority with discards ever sent pause, by the port's own counters.
+// No priority with discards sent pause in the window, by the port's own counters.
 bool never_paused(const PortContext& ctx) {
   for (int priority = 0; priority < kPriorities; ++priority) {
+    if (!ctx.discarding.has(priority)) continue;
     const PrioritySignals& each = ctx.signals.priority[static_cast<size_t>(priority)];
-    if (ctx.discarding.has(priority) && (rose(each.tx_pause_frames) || rose(each.tx_pause_seconds) ||
-                                         (!each.tx_pause_frames && !each.tx_pause_seconds)))
-      return false;
+    const bool is_counted = each.tx_pause_frames || each.tx_pause_seconds;
+    if (!is_counted || rose(each.tx_pause_frames) || rose(each.tx_pause_seconds)) return false;
   }
   return true;
 }
 
 MaybeCause headroom(const PortContext& ctx) {
   if (!ctx.symptoms.has(discards) || !ctx.port.qos.pfc || receives_nothing(ctx) ||
-      lacking(ctx, *ctx.port.qos.pfc).bits != 0)
+      affected_without(ctx, *ctx.port.qos.pfc).bits != 0)
     return std::nullopt;
   const auto& at_switch = ctx.switch_pfc;
-  Cause out{at_switch.has_value(),
-            {"PFC of this port: " + to_text(*ctx.port.qos.pfc) +
-             (at_switch ? "; of " + ctx.peer_label() + ": " + to_text(*at_switch) : "; of the switch: unknown")}};
+  std::string both_ends = "PFC of this port: " + to_text(*ctx.port.qos.pfc);
+  if (at_switch) both_ends += "; of " + ctx.peer_label() + ": " + to_text(*at_switch);
+  else both_ends += "; of the switch: unknown";
+  Cause out{.is_proven = at_switch.has_value(), .evidence = {std::move(both_ends)}};
   const PauseShare& sent = ctx.sent;
   if (sent.ratio >= ctx.limit(kFaultPause) || is_pfc_storm(ctx)) out.unexplained.add(tx_pause);
   if (sent.ratio > 0) out.add(sent.text());
@@ -411,7 +419,8 @@ using enum Symptom;
 
 MaybeCause ecn_off(const PortContext& ctx) {
   const Signals& seen = ctx.signals;
-  const bool ignores = ctx.symptoms.has(ignored), silent = ctx.symptoms.has(unanswered);
+  const bool ignores = ctx.symptoms.has(ignored), answers_none = ctx.symptoms.has(unanswered);
+  if (!ignores && !answers_none) return std::nullopt;
   const auto &rp = ctx.port.qos.ecn_rp, &np = ctx.port.qos.ecn_np;
   Cause out;
   if (ignores) {
@@ -421,20 +430,20 @@ MaybeCause ecn_off(const PortContext& ctx) {
   } else {
     out.unexplained.add(rx_pause);
   }
-  if (silent) {
+  if (answers_none) {
     out.add(plus("ECN-marked packets received", *seen.ecn_marked));
     out.add("CNPs sent: none");
     if (np) out.add("ecn_np of this port: " + to_text(*np));
   }
   if (ctx.port.qos.cc == false) out.add("cc of this port: off");
-  return ignores || silent ? MaybeCause(out) : std::nullopt;
+  return out;
 }
 
 // CNPs received concern the traffic that this port sends; marks and CNPs sent concern the traffic it receives, which
 // pause received does not stop.
 double congestion_per_second(const Signals& seen) {
-  const double events = seen.cnp_handled ? *seen.cnp_handled : std::max(rise(seen.cnp_sent), rise(seen.ecn_marked));
-  return seen.seconds > 0 ? events / seen.seconds : 0;
+  if (seen.seconds <= 0) return 0;
+  return seen.cnp_handled.value_or(std::max(rise(seen.cnp_sent), rise(seen.ecn_marked))) / seen.seconds;
 }
 
 // Since the counters were reset: congestion counters exist, and all are 0. A bond's members have none.
@@ -442,7 +451,8 @@ bool was_never_marked(const PortContext& ctx) {
   using namespace metrics;
   bool is_counted = false;
   for (const Counter& each : ctx.port.counters.hw) {
-    const Metric* metric = each.row != nullptr ? each.row->metric : nullptr;
+    if (each.row == nullptr) continue;
+    const Metric* metric = each.row->metric;
     if (metric != &kCnpSent && metric != &kCnpHandled && metric != &metrics::kCnpIgnored && metric != &kEcnMarked)
       continue;
     if (each.value > 0) return false;
@@ -455,61 +465,53 @@ bool was_never_marked(const PortContext& ctx) {
 std::string storming_port(const View& view) {
   for (const Port& port : view.now.ports) {
     const Signals* seen = signals_of_port(view, port);
-    if (seen == nullptr || port.virtual_function) continue;
+    if (seen == nullptr || is_virtual(port)) continue;
     const PortContext other = make_context(view, port, *seen);
     if (other.symptoms.has(tx_pause) && is_pfc_storm(other)) return port.id();
   }
   return {};
 }
 
-// Marks that should come first, or another port's storm: what this end cannot decide.
-void weigh_spread(const PortContext& ctx, Cause& out) {
-  const Signals& seen = ctx.signals;
-  const bool is_counted = seen.cnp_handled || seen.cnp_sent || seen.ecn_marked;
-  const auto& rp = ctx.port.qos.ecn_rp;
-  out.is_proven = is_counted && ctx.received.measured;
-  out.add(is_counted ? "hardly any CNP arrived with it" : "this driver does not count CNPs");
-  if (without_congestion_control(ctx, rp).bits != 0)
-    out.doubt("but ecn_rp of this port is " + to_text(*rp) + ": it would ignore CNPs");
-  if (is_counted && was_never_marked(ctx)) {
-    out.add_ambiguous(
-        "no mark and no CNP was ever counted here: if the switches do not mark, any congestion looks like this",
-        "Check first that " + ctx.peer_label() +
-            " and the switches above mark (ECN) the queue of the RoCE priority before they pause");
-  }
-  if (const std::string source = storming_port(ctx.view); !source.empty()) {
-    out.add_ambiguous(source + " of this host has a PFC storm, which spreads: it may be the source",
-                      "Fix " + source + " first, and check whether this ends with it");
-  }
-}
-
 MaybeCause paused_by_network(const PortContext& ctx) {
   Cause out;
-  const bool is_starved = ctx.symptoms.has(starved);
-  if (is_starved) {  // credits come only from the far end of the cable; a link that retrains waits too
-    out.is_proven = !ctx.symptoms.any_of({link, overrun});
-    out.evidence = {
-        "data to send and no credits for at least " + percent(*starved_share(ctx)) + " of the time; " +
-            plus("port_xmit_wait ticks", *ctx.signals.transmit_wait),
-        out.is_proven ? "this link has no errors" : "but this link has errors, and waits while it retrains"};
+  const Signals& seen = ctx.signals;
+  if (ctx.symptoms.has(starved)) {  // credits come only from the far end of the cable; a link that retrains waits too
+    out.add("data to send and no credits for at least " + percent(*starved_share(ctx)) + " of the time; " +
+            plus("port_xmit_wait ticks", *seen.transmit_wait));
+    if (ctx.symptoms.any_of({link, overrun})) out.doubt("but this link has errors, and waits while it retrains");
+    else out.add("this link has no errors");
     out.next.emplace_back(
         "Follow PortXmitWait along the path (ibqueryerrors): the slow port is behind the last one that waits.");
     return out;
   }
   if (!ctx.symptoms.has(rx_pause)) return std::nullopt;
   const PauseShare& received = ctx.received;
-  out.add(ctx.received.text());
+  out.add(received.text());
   if (received.priority < 0 && ctx.pfc() && ctx.pfc()->bits != 0) {
-    out.add(plus("global pause frames received", rise(ctx.signals.rx_global_pause_frames)));
+    out.add(plus("global pause frames received", rise(seen.rx_global_pause_frames)));
     out.add(ctx.pfc_text());
     out.next.push_back("On " + ctx.peer_label() +
                        ": disable 802.3x flow control, and enable PFC for the RoCE priority.");
     return out;
   }
-  if (congestion_per_second(ctx.signals) >= ctx.limit(kCongested) || received.ratio < ctx.limit(kFaultPause))
+  if (congestion_per_second(seen) >= ctx.limit(kCongested) || received.ratio < ctx.limit(kFaultPause))
     return std::nullopt;
   out.critical = true;
-  weigh_spread(ctx, out);
+  const bool is_counted = seen.cnp_handled || seen.cnp_sent || seen.ecn_marked;
+  out.is_proven = is_counted && received.measured;
+  out.add(is_counted ? "hardly any CNP arrived with it" : "this driver does not count CNPs");
+  const auto& rp = ctx.port.qos.ecn_rp;
+  if (without_congestion_control(ctx, rp).bits != 0)
+    out.doubt("but ecn_rp of this port is " + to_text(*rp) + ": it would ignore CNPs");
+  // Marks that should come first, or another port's storm: this end cannot decide.
+  if (is_counted && was_never_marked(ctx))
+    out.add_ambiguous(
+        "no mark and no CNP was ever counted here: if the switches do not mark, any congestion looks like this",
+        "Check first that " + ctx.peer_label() +
+            " and the switches above mark (ECN) the queue of the RoCE priority before they pause");
+  if (const std::string source = storming_port(ctx.view); !source.empty())
+    out.add_ambiguous(source + " of this host has a PFC storm, which spreads: it may be the source",
+                      "Fix " + source + " first, and check whether this ends with it");
   return out;
 }
 
@@ -520,7 +522,7 @@ MaybeCause congestion(const PortContext& ctx) {
   if (ctx.symptoms.has(rx_pause) && received.measured &&
       (congestion_per_second(ctx.signals) >= ctx.limit(kCongested) || received.ratio < ctx.limit(kFaultPause))) {
     out.is_proven = true;
-    out.add(ctx.received.text());
+    out.add(received.text());
     const Signals& seen = ctx.signals;
     if (rose(seen.cnp_handled)) out.add(plus("CNPs received and handled", *seen.cnp_handled));
     else if (rose(seen.cnp_sent)) out.add(plus("CNPs sent", *seen.cnp_sent));
@@ -535,8 +537,9 @@ MaybeCause congestion(const PortContext& ctx) {
     out.unexplained.add(tx_pause);
   }
   if (out.is_proven && !ctx.symptoms.any_of({loss, discards})) out.add("no loss");
-  if (out.evidence.empty() && ctx.symptoms.has(rx_pause)) out.add(ctx.received.text());
-  return out.evidence.empty() ? MaybeCause() : MaybeCause(out);
+  if (out.evidence.empty() && ctx.symptoms.has(rx_pause)) out.add(received.text());
+  if (out.evidence.empty()) return std::nullopt;
+  return out;
 }
 
 }  // namespace

@@ -27,21 +27,24 @@ struct Turn {
   std::vector<std::string> pairs{};  // "GPU0 and mlx5_0"
 };
 
-// Only pairs that share a switch: other traffic passes through the root complex anyway. A port redirects what would
-// turn to another port of its own switch (PCI Express base specification 6.0, 6.12.1.1): a bridge on the board of a GPU
-// or NIC, or a lower switch, sends it upwards in any case. Between a GPU and a Data Direct function, requests of that
-// function and their completions turn; for all else ACS must stay on (compute_acs() in rdma_topo of rdma-core).
+// Only pairs that share a switch: other traffic passes through the root complex anyway. A port redirects the traffic
+// that would turn to another port of its own switch (PCI Express base specification 6.0, 6.12.1.1): a bridge on the
+// board of a GPU or NIC, or a lower switch, sends it upwards in any case. Between a GPU and a Data Direct function,
+// requests of that function and their completions turn; for all else ACS must stay on (compute_acs() in rdma_topo of
+// rdma-core).
 std::map<std::string, Turn> turns_of(const View& view) {
   std::map<std::string, Turn> out;
   for (const auto& [gpu, nic] : gpu_nic_pairs(view)) {
     const PciDevice& end = nearer_function(*gpu, *nic);
     for (const std::string& bridge : turning_ports(*gpu, end)) {
       Turn& turn = out[bridge];
-      turn.direct = turn.direct || is_data_direct(end);
-      turn.harmful |= !is_data_direct(end)             ? kRedirect
-                      : contains(gpu->bridges, bridge) ? kAcsCompletionRedirect
-                                                       : kAcsRequestRedirect;
       turn.pairs.push_back(gpu->name + " and " + nic->name);
+      if (!is_data_direct(end)) {
+        turn.harmful |= kRedirect;
+        continue;
+      }
+      turn.direct = true;
+      turn.harmful |= contains(gpu->bridges, bridge) ? kAcsCompletionRedirect : kAcsRequestRedirect;
     }
   }
   return out;
@@ -51,14 +54,9 @@ bool redirects(const PciSettings* published, const Turn& turn) {
   return published != nullptr && (published->acs.value_or(0) & turn.harmful) != 0;
 }
 
-// Of several such options the kernel heeds the last (drivers/pci/pci.c, pci_setup()); GRUB ends a command at ";".
-std::string lasting_option(const std::vector<std::string>& redirecting) {
-  return "pci=disable_acs_redir=" + joined(redirecting, ";") + " to the kernel command line" +
-         (redirecting.size() > 1 ? " (one option for all these ports; in /etc/default/grub with \\; for ;)" : "");
-}
-
-Finding redirected(const Node& node, const std::string& bridge, uint16_t control, const Turn& turn,
-                   const std::string& lasting) {
+// `persistent`: the kernel option for all bridges.
+Finding redirect_finding(const Node& node, const std::string& bridge, uint16_t control, const Turn& turn,
+                         const std::string& persistent) {
   std::string observed, expected;
   if ((turn.harmful & kAcsRequestRedirect) != 0) append_item(expected, "ReqRedir-", " ");
   if ((turn.harmful & kAcsCompletionRedirect) != 0) append_item(expected, "CmpltRedir-", " ");
@@ -77,10 +75,10 @@ Finding redirected(const Node& node, const std::string& bridge, uint16_t control
              "setpci -s " + bridge +
                  " ECAP_ACS+6.w=0000 && systemctl restart fabric-agent-pci; persistent: disable ACS in the firmware "
                  "setup, or add " +
-                 lasting + ". Keep ACS if virtual machines get single devices.");
+                 persistent + ". Keep ACS if virtual machines get single devices.");
 }
 
-Finding not_read(const std::string& why) {
+Finding unread_finding(const std::string& why) {
   return bad(Status::unknown, "host", "-", "no redirect on the bridges between GPUs and their NICs",
              "ACS redirect of GPUDirect traffic is unknown: " + why +
                  ". Reading it from PCI configuration space requires CAP_SYS_ADMIN.",
@@ -92,26 +90,32 @@ void ask_acs(const View& view, Findings& findings) {
   const std::map<std::string, Turn> bridges = turns_of(view);
   if (bridges.empty()) return;
   if (!node.pci_settings) {
+    if (!node.topology.hypervisor.empty()) return;
     // A captured tree may contain devices without their bridges.
-    const auto is_known = [&](const auto& each) { return function_of(node, each.first) != nullptr; };
-    if (node.topology.hypervisor.empty() && std::ranges::any_of(bridges, is_known))
-      findings.push_back(not_read("fabric-agent-pci.service has not run"));
+    bool any_known = false;
+    for (const auto& [bridge, turn] : bridges) any_known = any_known || function_of(node, bridge) != nullptr;
+    if (any_known) findings.push_back(unread_finding("fabric-agent-pci.service has not run"));
     return;
   }
-  size_t clear = 0;
-  std::string unread;
   std::vector<std::string> redirecting;
   for (const auto& [bridge, turn] : bridges)
     if (!turn.direct && redirects(find_in(node.pci_settings->functions, bridge), turn)) redirecting.push_back(bridge);
+  // If there are several such options, the kernel uses the last (drivers/pci/pci.c, pci_setup()). GRUB ends a command
+  // at ";".
+  std::string persistent = "pci=disable_acs_redir=" + joined(redirecting, ";") + " to the kernel command line";
+  if (redirecting.size() > 1) persistent += " (one option for all these ports; in /etc/default/grub with \\; for ;)";
+
+  size_t clear = 0;
+  std::string unread;
   for (const auto& [bridge, turn] : bridges) {
     const PciSettings* published = find_in(node.pci_settings->functions, bridge);
     if (published == nullptr) unread = bridge + " was not read at " + node.pci_settings->updated;
     else if (redirects(published, turn))
-      findings.push_back(redirected(node, bridge, *published->acs, turn, lasting_option(redirecting)));
+      findings.push_back(redirect_finding(node, bridge, *published->acs, turn, persistent));
     else if (!published->acs && !published->unread.empty()) unread = bridge + ": " + published->unread;
     else ++clear;
   }
-  if (!unread.empty() && node.topology.hypervisor.empty()) findings.push_back(not_read(unread));
+  if (!unread.empty() && node.topology.hypervisor.empty()) findings.push_back(unread_finding(unread));
   else if (clear == bridges.size())
     findings.push_back(good("host", "no redirect on " + std::to_string(clear) + " bridges", "none"));
 }
@@ -142,7 +146,8 @@ namespace {
 std::string size_text(uint64_t bytes) {
   constexpr uint64_t kGiB = 1ull << 30, kMiB = 1ull << 20;
   if (bytes % kGiB == 0) return std::to_string(bytes / kGiB) + " GiB";
-  return bytes % kMiB == 0 ? std::to_string(bytes / kMiB) + " MiB" : std::to_string(bytes) + " bytes";
+  if (bytes % kMiB == 0) return std::to_string(bytes / kMiB) + " MiB";
+  return std::to_string(bytes) + " bytes";
 }
 
 // A NIC reaches GPU memory through the largest prefetchable BAR (NVIDIA: BAR1).
@@ -155,31 +160,28 @@ const Bar* memory_bar(const Node& node, const std::string& pci) {
   return largest;
 }
 
-// Bit N of the mask is 2^N MiB (Documentation/ABI/testing/sysfs-bus-pci, resourceN_resize).
-std::optional<uint64_t> largest_offered(const Bar& bar) {
-  if (!bar.resizable || *bar.resizable == 0) return std::nullopt;
-  const auto bits = std::bit_width(*bar.resizable);
-  return bits <= 44 ? std::optional(uint64_t{1} << (bits + 19)) : std::nullopt;
-}
-
-Finding small(const Gpu& gpu, const Bar& bar, uint64_t expected, const std::string& why) {
-  return bad(Status::warning, gpu.name, "BAR" + std::to_string(bar.number) + " of " + size_text(bar.size),
-             size_text(expected) + ", " + why,
+// `siblings`: the largest such BAR of a GPU of the same model.
+Finding gpu_bar_finding(const Gpu& gpu, const Bar& bar, uint64_t siblings) {
+  const std::string observed = "BAR" + std::to_string(bar.number) + " of " + size_text(bar.size);
+  const std::string like_others = "equal to others of its model";
+  constexpr uint64_t kSmall = 256ull << 20;  // if the firmware has no space for a larger one
+  uint64_t possible = 0;
+  std::string expected;
+  if (bar.size < siblings) {
+    possible = siblings;
+    expected = size_text(possible) + ", " + like_others;
+  } else if (bar.size <= kSmall && bar.resizable && *bar.resizable != 0) {
+    // Bit N of the mask is 2^N MiB (Documentation/ABI/testing/sysfs-bus-pci, resourceN_resize).
+    if (const auto bits = std::bit_width(*bar.resizable); bits <= 44) possible = uint64_t{1} << (bits + 19);
+    expected = size_text(possible) + ", which the GPU offers (Resizable BAR)";
+  }
+  if (possible <= bar.size) return good(gpu.name, observed, like_others);
+  return bad(Status::warning, gpu.name, observed, expected,
              "NICs reach the memory of this GPU (" + gpu.pci +
                  ") through this BAR. Registering memory beyond it for GPUDirect fails.",
              "Enable Above 4G Decoding and Resizable BAR in the firmware setup, with 64-bit MMIO space for all GPUs. "
              "Verify: lspci -vv -s " +
                  gpu.pci);
-}
-
-Finding finding_for(const Gpu& gpu, const Bar& bar, uint64_t siblings) {
-  if (bar.size < siblings) return small(gpu, bar, siblings, "equal to others of its model");
-  const auto offered = largest_offered(bar);
-  constexpr uint64_t kSmall = 256ull << 20;  // if the firmware has no space for a larger one
-  if (offered && bar.size <= kSmall && *offered > bar.size)
-    return small(gpu, bar, *offered, "which the GPU offers (Resizable BAR)");
-  return good(gpu.name, "BAR" + std::to_string(bar.number) + " of " + size_text(bar.size),
-              "equal to others of its model");
 }
 
 // GPUs with a NIC.
@@ -190,10 +192,11 @@ void ask_gpu_bar(const View& view, Findings& findings) {
     if (bar == nullptr || gpu == last) continue;
     last = gpu;
     uint64_t largest = 0;
-    for (const Gpu& other : view.now.topology.gpus)
-      if (const Bar* each = are_alike(other, *gpu) ? memory_bar(view.now, other.pci) : nullptr)
-        largest = std::max(largest, each->size);
-    findings.push_back(finding_for(*gpu, *bar, largest));
+    for (const Gpu& other : view.now.topology.gpus) {
+      if (!are_alike(other, *gpu)) continue;
+      if (const Bar* each = memory_bar(view.now, other.pci); each != nullptr) largest = std::max(largest, each->size);
+    }
+    findings.push_back(gpu_bar_finding(*gpu, *bar, largest));
   }
 }
 
@@ -214,7 +217,7 @@ constexpr Rule kGpuBar{
 
 namespace {
 
-constexpr const char* kMeaning =
+constexpr const char* kNoGpuDirect =
     "The RDMA driver cannot access GPU memory: collectives go through host memory, at a fraction of the rate of the "
     "network.";
 
@@ -222,42 +225,38 @@ bool has_peer(const GpuDirect& has, std::string_view name) {
   return std::ranges::any_of(has.memory_peers, [&](const std::string& peer) { return peer.starts_with(name); });
 }
 
-// The same evidence as NCCL uses (src/transport/net_ib.cc).
-std::optional<Finding> ask_nvidia(const GpuDirect& has) {
-  std::string ways = joined(has.peer_modules);
-  if (has_peer(has, "nv_mem")) append_item(ways, "peer memory client nv_mem");
-  if (has.nvidia_open == true) append_item(ways, "dma-buf (open kernel module)");
-  const std::string driver = "NVIDIA driver " + has.nvidia_driver;
-  const std::string expected = "nvidia_peermem, or dma-buf of the open kernel module";
-  if (!ways.empty()) return good("host", driver + ": " + ways, expected);
-  return bad(Status::warning, "host", driver + ", closed kernel module, without nvidia_peermem", expected, kMeaning,
-             "modprobe nvidia_peermem && echo nvidia_peermem > /etc/modules-load.d/nvidia_peermem.conf; or "
-             "install NVIDIA's open kernel modules.");
-}
-
-// RCCL uses dma-buf if the kernel has both options (rccl, src/misc/rocmwrap.cc), else OFED's peer memory.
-std::optional<Finding> ask_amd(const GpuDirect& has) {
-  if (has_peer(has, "amdkfd")) return good("host", "peer memory client amdkfd", "peer memory, or dma-buf");
-  if (!has.pci_p2pdma || !has.dmabuf_move_notify) return std::nullopt;
-  if (*has.pci_p2pdma && *has.dmabuf_move_notify)
-    return good("host", "dma-buf (PCI_P2PDMA, DMABUF_MOVE_NOTIFY)", "peer memory, or dma-buf");
-  return bad(Status::warning, "host",
-             std::string("kernel without ") + (*has.pci_p2pdma ? "CONFIG_DMABUF_MOVE_NOTIFY" : "CONFIG_PCI_P2PDMA") +
-                 ", no peer memory client",
-             "CONFIG_PCI_P2PDMA and CONFIG_DMABUF_MOVE_NOTIFY, or OFED's peer memory", kMeaning,
-             "Boot a kernel built with both options. Or install the RDMA stack of the NIC vendor with peer "
-             "memory, and load amdgpu after it.");
+bool has_gpu(const std::vector<GpuNic>& pairs, uint16_t vendor) {
+  return std::ranges::any_of(pairs, [&](const GpuNic& pair) { return pair.gpu->vendor == vendor; });
 }
 
 // With GPUs of both vendors, NVIDIA is checked.
 std::optional<Finding> ask_gpudirect(const View& view) {
   const GpuDirect& has = view.now.platform.gpudirect;
   const auto pairs = gpu_nic_pairs(view);
-  const auto has_gpu = [&](uint16_t vendor) {
-    return std::ranges::any_of(pairs, [&](const GpuNic& pair) { return pair.gpu->vendor == vendor; });
-  };
-  if (!has.nvidia_driver.empty() && has_gpu(kNvidia)) return ask_nvidia(has);
-  return has.amdgpu && has_gpu(kAmd) ? ask_amd(has) : std::nullopt;
+  if (!has.nvidia_driver.empty() && has_gpu(pairs, kNvidia)) {
+    // The same evidence as NCCL uses (src/transport/net_ib.cc).
+    std::string ways = joined(has.peer_modules);
+    if (has_peer(has, "nv_mem")) append_item(ways, "peer memory client nv_mem");
+    if (has.nvidia_open == true) append_item(ways, "dma-buf (open kernel module)");
+    const std::string driver = "NVIDIA driver " + has.nvidia_driver;
+    const std::string expected = "nvidia_peermem, or dma-buf of the open kernel module";
+    if (!ways.empty()) return good("host", driver + ": " + ways, expected);
+    return bad(Status::warning, "host", driver + ", closed kernel module, without nvidia_peermem", expected,
+               kNoGpuDirect,
+               "modprobe nvidia_peermem && echo nvidia_peermem > /etc/modules-load.d/nvidia_peermem.conf; or install "
+               "NVIDIA's open kernel modules.");
+  }
+  if (!has.amdgpu || !has_gpu(pairs, kAmd)) return std::nullopt;
+  // RCCL uses dma-buf if the kernel has both options (rccl, src/misc/rocmwrap.cc), else OFED's peer memory.
+  if (has_peer(has, "amdkfd")) return good("host", "peer memory client amdkfd", "peer memory, or dma-buf");
+  if (!has.pci_p2pdma || !has.dmabuf_move_notify) return std::nullopt;
+  if (*has.pci_p2pdma && *has.dmabuf_move_notify)
+    return good("host", "dma-buf (PCI_P2PDMA, DMABUF_MOVE_NOTIFY)", "peer memory, or dma-buf");
+  const std::string missing = *has.pci_p2pdma ? "CONFIG_DMABUF_MOVE_NOTIFY" : "CONFIG_PCI_P2PDMA";
+  return bad(Status::warning, "host", "kernel without " + missing + ", no peer memory client",
+             "CONFIG_PCI_P2PDMA and CONFIG_DMABUF_MOVE_NOTIFY, or OFED's peer memory", kNoGpuDirect,
+             "Boot a kernel built with both options. Or install the RDMA stack of the NIC vendor with peer memory, and "
+             "load amdgpu after it.");
 }
 
 }  // namespace
@@ -297,7 +296,8 @@ std::optional<Finding> ask_iommu(const View& view) {
   std::map<std::string, std::vector<std::string>> by_type;
   for (const InUse& each : devices) {
     const PlatformFunction* function = function_of(node, each.device->pci);
-    const auto* type = function == nullptr ? nullptr : find_in(platform.iommu_groups, function->iommu_group);
+    if (function == nullptr) continue;
+    const auto* type = find_in(platform.iommu_groups, function->iommu_group);
     if (type != nullptr && kModes.contains(*type)) by_type[*type].push_back(each.name);
   }
   std::string observed;
@@ -338,19 +338,6 @@ constexpr Rule kIommu{
 
 namespace {
 
-Finding asleep(const InUse& each, const PlatformFunction& function) {
-  const std::string control = function.power_control.empty() ? "" : ", power/control " + function.power_control;
-  return bad(Status::warning, each.name, function.power_state + control, "D0, power/control on",
-             "The kernel suspended this device. The first access wakes it up, takes up to seconds and can fail.",
-             "echo on > /sys/bus/pci/devices/" + each.device->pci +
-                 "/power/control; then remove the tool or udev rule that set it to auto (powertop, TLP, tuned).");
-}
-
-// By default amdgpu and xe suspend an idle GPU (amdgpu_driver_load_kms() and xe_pm_runtime_init(), Linux 6.12).
-bool may_sleep(const InUse& each) {
-  return !each.nic && (each.device->vendor == kAmd || each.device->vendor == kIntel);
-}
-
 // A NIC without an active port may sleep. Devices without a driver are not checked.
 void ask_pci_power(const View& view, Findings& findings) {
   const Node& node = view.now;
@@ -358,11 +345,22 @@ void ask_pci_power(const View& view, Findings& findings) {
   for (const InUse& each : devices_in_use(view)) {
     const PlatformFunction* function = function_of(node, each.device->pci);
     if (function == nullptr || function->power_state.empty() || function->kernel_driver.empty()) continue;
-    const bool sleeps = function->power_state.starts_with("D3");
+    if (!function->power_state.starts_with("D3")) {
+      ++awake;
+      continue;
+    }
+    // By default amdgpu and xe suspend an idle GPU (amdgpu_driver_load_kms() and xe_pm_runtime_init(), Linux 6.12).
+    if (!each.nic && (each.device->vendor == kAmd || each.device->vendor == kIntel)) continue;
     const bool used = std::ranges::any_of(
         node.ports, [&](const Port& port) { return is_active(port) && (!each.nic || port.pci == each.device->pci); });
-    if (used && sleeps && !may_sleep(each)) findings.push_back(asleep(each, *function));
-    else awake += sleeps ? 0 : 1;
+    if (!used) continue;
+    std::string observed = function->power_state;
+    if (!function->power_control.empty()) observed += ", power/control " + function->power_control;
+    findings.push_back(
+        bad(Status::warning, each.name, std::move(observed), "D0, power/control on",
+            "The kernel suspended this device. The first access wakes it up, takes up to seconds and can fail.",
+            "echo on > /sys/bus/pci/devices/" + each.device->pci +
+                "/power/control; then remove the tool or udev rule that set it to auto (powertop, TLP, tuned)."));
   }
   if (awake > 0) findings.push_back(good("host", std::to_string(awake) + " GPUs and NICs awake", "D0 while in use"));
 }
@@ -400,17 +398,22 @@ struct Subject {
 };
 
 const PciSettings* settings_of(const Node& node, const std::string& pci) {
-  const PciSettings* found = node.pci_settings ? find_in(node.pci_settings->functions, pci) : nullptr;
+  if (!node.pci_settings) return nullptr;
+  const PciSettings* found = find_in(node.pci_settings->functions, pci);
   return found != nullptr && found->mrrs ? found : nullptr;
+}
+
+std::string flag_text(const std::optional<bool>& value) {
+  if (!value) return "-";
+  return *value ? "on" : "off";
 }
 
 constexpr size_t kRows = 4;
 std::array<std::pair<std::string, std::string>, kRows> values(const PciSettings& has) {
-  const auto flag = [](const std::optional<bool>& value) { return !value ? "-" : *value ? "on" : "off"; };
   return {{{"MRRS", std::to_string(*has.mrrs)},
            {"MPS", has.max_payload ? std::to_string(*has.max_payload) : "-"},
-           {"relaxed ordering", flag(has.relaxed_ordering)},
-           {"10-bit tags", flag(has.ten_bit_tags)}}};
+           {"relaxed ordering", flag_text(has.relaxed_ordering)},
+           {"10-bit tags", flag_text(has.ten_bit_tags)}}};
 }
 
 // NICs that should be equal: vendor, device, and whether they serve GPUs.
@@ -421,36 +424,36 @@ Kind kind_of(const Subject& subject) { return {subject.nic->vendor, subject.nic-
 using Tally = std::map<Kind, std::array<std::map<std::string, size_t>, kRows>>;
 
 // A value in the policy is checked as the setting mrrs.
-bool policy_gives_mrrs(const View& view, const Nic& nic) {
-  return view.policy != nullptr && std::ranges::any_of(view.now.ports, [&](const Port& port) {
-           const PortPolicy* entry = port.pci == nic.pci ? policy_for(*view.policy, port) : nullptr;
-           return entry != nullptr && entry->want.mrrs;
-         });
-}
-
-// The smaller payload size of the two ends limits the packets.
-std::string payload_note(const Node& node, const Nic& nic, const PciSettings& has) {
-  for (const std::string& bridge : nic.bridges) {
-    const PciSettings* above = settings_of(node, bridge);
-    if (above != nullptr && above->max_payload && has.max_payload && above->max_payload != has.max_payload)
-      return " (" + bridge + " above it: MPS " + std::to_string(*above->max_payload) + ")";
+bool has_mrrs_in_policy(const View& view, const Nic& nic) {
+  if (view.policy == nullptr) return false;
+  for (const Port& port : view.now.ports) {
+    if (port.pci != nic.pci) continue;
+    const PortPolicy* entry = policy_for(*view.policy, port);
+    if (entry != nullptr && entry->want.mrrs) return true;
   }
-  return {};
+  return false;
 }
 
-Finding finding_for(const View& view, const Tally& tally, const Subject& subject) {
+Finding pci_tuning_finding(const View& view, const Tally& tally, const Subject& subject) {
   std::string observed, odd, expected;
-  const auto mine = values(*subject.has);
-  const bool mrrs_wanted = policy_gives_mrrs(view, *subject.nic);
+  const auto own = values(*subject.has);
+  const bool mrrs_wanted = has_mrrs_in_policy(view, *subject.nic);
   for (size_t row = 0; row < kRows; ++row) {
-    const auto& [name, value] = mine[row];
+    const auto& [name, value] = own[row];
     append_item(observed, name + " " + value);
     const auto others = majority(tally.at(kind_of(subject))[row]);
     if (!others || *others == value || (row == 0 && mrrs_wanted)) continue;
     append_item(odd, name);
     append_item(expected, name + " " + *others);
   }
-  observed += payload_note(view.now, *subject.nic, *subject.has);
+  // The smaller payload size of the two ends limits the packets.
+  for (const std::string& bridge : subject.nic->bridges) {
+    const PciSettings* above = settings_of(view.now, bridge);
+    if (above == nullptr || !above->max_payload || !subject.has->max_payload) continue;
+    if (above->max_payload == subject.has->max_payload) continue;
+    observed += " (" + bridge + " above it: MPS " + std::to_string(*above->max_payload) + ")";
+    break;
+  }
   const std::string& pci = subject.nic->pci;
   if (!odd.empty())
     return bad(Status::warning, subject.nic->name, observed, expected + ", equal to others of its model",
@@ -477,10 +480,10 @@ void ask_pci_tuning(const View& view, Findings& findings) {
     const PciSettings* has = settings_of(node, nic.pci);
     if (has == nullptr || nic.rdma.empty() || nic.virtual_function || is_given_away(node, nic.pci)) continue;
     all.push_back({&nic, has, for_gpus.contains(nic.rdma.front())});
-    const auto mine = values(*has);
-    for (size_t row = 0; row < kRows; ++row) ++tally[kind_of(all.back())][row][mine[row].second];
+    const auto own = values(*has);
+    for (size_t row = 0; row < kRows; ++row) ++tally[kind_of(all.back())][row][own[row].second];
   }
-  for (const Subject& subject : all) findings.push_back(finding_for(view, tally, subject));
+  for (const Subject& subject : all) findings.push_back(pci_tuning_finding(view, tally, subject));
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ constexpr double kLongestPauseBits = 65535.0 * 512;
 const Neighbor* peer_of(const View& view, const Port& port) {
   if (const Neighbor* with_pfc = first_with(view.now, port, &Neighbor::pfc)) return with_pfc;
   if (const Neighbor* named = switch_of(view.now, view.policy, port)) return named;
-  const Neighbor* any = nullptr;  // of a bond's neighbors, one whose PFC differs from the bond's
+  const Neighbor* any = nullptr;  // of a bond's neighbors; preferred: one with PFC that differs from the bond's
   for (const Port* member : members_of(view.now, port)) {
     const Neighbor* each = peer_of(view, *member);
     if (any == nullptr || (each != nullptr && each->pfc && each->pfc->enabled != port.qos.pfc)) any = each;
@@ -35,22 +35,23 @@ PauseShare pause_of(const PortContext& ctx, Direction direction) {
   const bool rx = direction == Direction::rx;
   PauseShare out{.direction = direction};
   if (seen.seconds <= 0) return out;
-  const auto keep_larger = [&](double seconds, int priority, bool measured) {
-    const double ratio = std::min(seconds / seen.seconds, 1.0);
-    if (ratio > out.ratio && (measured || !out.measured)) out = {direction, ratio, priority, measured};
-  };
-  const double speed = ctx.port.speed.value_or(0) * 1e6;
-  const auto at_most = [&](double frames) { return speed > 0 ? frames * kLongestPauseBits / speed : 0; };
+  const double bits_per_second = ctx.port.speed.value_or(0) * 1e6;
+  const double longest = bits_per_second > 0 ? kLongestPauseBits / bits_per_second : 0;  // seconds of one frame
   for (int priority = 0; priority < kPriorities; ++priority) {
     const PrioritySignals& each = seen.priority[static_cast<size_t>(priority)];
-    if (const Rise& time = rx ? each.rx_pause_seconds : each.tx_pause_seconds) keep_larger(*time, priority, true);
-    else if (!rx || !ctx.port.qos.pfc || ctx.port.qos.pfc->has(priority))  // pause without PFC has no effect
-      keep_larger(at_most(rise(rx ? each.rx_pause_frames : each.tx_pause_frames)), priority, false);
+    const Rise& time = rx ? each.rx_pause_seconds : each.tx_pause_seconds;
+    const Rise& frames = rx ? each.rx_pause_frames : each.tx_pause_frames;
+    // Pause received without PFC has no effect.
+    if (!time && rx && ctx.port.qos.pfc && !ctx.port.qos.pfc->has(priority)) continue;
+    const double seconds = time.value_or(rise(frames) * longest);
+    const PauseShare share{direction, std::min(seconds / seen.seconds, 1.0), priority, time.has_value()};
+    if (share.ratio > out.ratio && (share.measured || !out.measured)) out = share;
   }
   // A few PFC frames do not hide much global pause.
   const Rise& time = rx ? seen.rx_global_pause_seconds : seen.tx_global_pause_seconds;
-  const double most = time ? *time : at_most(rise(rx ? seen.rx_global_pause_frames : seen.tx_global_pause_frames));
-  const PauseShare global{direction, std::min(most / seen.seconds, 1.0), -1, time.has_value()};
+  const Rise& frames = rx ? seen.rx_global_pause_frames : seen.tx_global_pause_frames;
+  const double seconds = time.value_or(rise(frames) * longest);
+  const PauseShare global{direction, std::min(seconds / seen.seconds, 1.0), -1, time.has_value()};
   if (global.ratio > out.ratio && (!out.measured || global.measured || (global.is_much(ctx) && !out.is_much(ctx))))
     out = global;
   return out;
@@ -92,9 +93,10 @@ std::string PortContext::pfc_text() const {
 std::string PortContext::peer_label() const { return peer == nullptr ? "the switch" : peer_name(*peer); }
 
 PrioSet without_congestion_control(const PortContext& ctx, const std::optional<PrioSet>& point) {
-  const auto& own = ctx.port.qos.pfc;
-  const uint8_t roce = own && own->bits != 0 ? own->bits : ctx.lossless.value_or(PrioSet{}).bits;
-  return PrioSet{static_cast<uint8_t>(point ? roce & ~point->bits : 0)};
+  if (!point) return {};
+  PrioSet roce = ctx.port.qos.pfc.value_or(PrioSet{});
+  if (roce.bits == 0) roce = ctx.lossless.value_or(PrioSet{});
+  return PrioSet{static_cast<uint8_t>(roce.bits & ~point->bits)};
 }
 
 bool is_down(const Port& port) {
@@ -108,13 +110,16 @@ bool rose(const Rise& value) { return rise(value) > 0; }
 std::string plus(std::string_view name, double value) {
   return std::string(name) + " +" + std::to_string(std::llround(value));
 }
+
 Lines lines_of(std::initializer_list<std::pair<std::string_view, Rise>> counters) {
   Lines out;
   for (const auto& [name, value] : counters)
     if (rose(value)) out.push_back(plus(name, *value));
   return out;
 }
+
 std::string percent(double ratio) { return number_text(std::round(ratio * 1000) / 10) + " %"; }
+
 void append(Lines& to, Lines lines) {
   for (std::string& line : lines) to.push_back(std::move(line));
 }
@@ -138,14 +143,17 @@ bool PauseShare::is_much(const PortContext& ctx) const {
 
 std::string PauseShare::text() const {
   const std::string side = direction == Direction::rx ? "received" : "sent";
-  return (priority < 0 ? "global pause " + side : "PFC pause " + side + ", priority " + std::to_string(priority)) +
-         (measured ? ": " : ": at most ") + percent(ratio) + " of the time";
+  std::string out = "global pause " + side;
+  if (priority >= 0) out = "PFC pause " + side + ", priority " + std::to_string(priority);
+  out += measured ? ": " : ": at most ";
+  return out + percent(ratio) + " of the time";
 }
 
 bool is_pfc_storm(const PortContext& ctx) {
-  // Then the NIC stops sending pause and discards frames (net/mlx5e: "Expose PFC stall prevention counters", 4.17).
-  const bool warning_stops = capabilities_of(ctx.port.kernel_driver).storm_warning_stops_pause;
   if (metric_rise(ctx, metrics::kPauseStorms, "error") > 0) return true;
+  // After a warning, some NICs stop sending pause and discard frames (net/mlx5e: "Expose PFC stall prevention
+  // counters", 4.17).
+  const bool warning_stops = capabilities_of(ctx.port.kernel_driver).storm_warning_stops_pause;
   if (warning_stops && metric_rise(ctx, metrics::kPauseStorms, "warning") > 0) return true;
   const PauseShare& sent = ctx.sent;
   // A short storm in a long window is over.
@@ -173,8 +181,8 @@ std::optional<double> starved_share(const PortContext& ctx) {
 
 bool is_tx_blocked(const PortContext& ctx) {
   const PauseShare& received = ctx.received;
-  const Rise sent =
-      received.priority < 0 ? Rise() : ctx.signals.priority[static_cast<size_t>(received.priority)].tx_bytes;
+  Rise sent;
+  if (received.priority >= 0) sent = ctx.signals.priority[static_cast<size_t>(received.priority)].tx_bytes;
   const bool is_other_traffic = sent && *sent < 0.5 * rise(ctx.signals.tx_bytes);  // RDMA uses another priority
   const bool is_paused = (received.measured && received.ratio >= ctx.limit(kBlocked) && !is_other_traffic) ||
                          starved_share(ctx).value_or(0) >= ctx.limit(kBlocked);
@@ -201,17 +209,19 @@ Lines pause_lines(const PortContext& ctx) {
 
 namespace {
 
-// Nothing passed for a while.
-bool was_gone(const PortContext& ctx, const Signals& seen) {
+// No packet passed the link for a while.
+bool was_interrupted(const PortContext& ctx, const Signals& seen) {
   return rose(seen.link_downs) || rose(seen.link_integrity_errors) ||
          rise(seen.link_recoveries) >= ctx.limit("link_recoveries");
 }
 
-// One retraining loses the packets in flight of ten connections (ours), and breaks none of them.
 bool wire_loses(const PortContext& ctx, const Signals& seen, const Loss& loss) {
-  const double packets = damaged_frames(seen) + (loss.retries_exceeded > 0 ? 0 : 10 * rise(seen.link_recoveries));
-  return was_gone(ctx, seen) || (packets > 0 && packets * ctx.limit(kInFlight) >= loss.requester + loss.responder &&
-                                 packets >= ctx.limit(kTries) * loss.retries_exceeded);
+  if (was_interrupted(ctx, seen)) return true;
+  double packets = damaged_frames(seen);
+  // One retraining loses the packets in flight of ten connections (ours), and breaks none of them.
+  if (loss.retries_exceeded <= 0) packets += 10 * rise(seen.link_recoveries);
+  return packets > 0 && packets * ctx.limit(kInFlight) >= loss.requester + loss.responder &&
+         packets >= ctx.limit(kTries) * loss.retries_exceeded;
 }
 
 // Drivers that count the RNR NAKs they send: the same events as out_of_buffer.
@@ -219,8 +229,9 @@ double rnr_sent(const PortContext& ctx) { return metric_rise(ctx, metrics::kRnrN
 
 // The priorities with PFC; if PFC is off and the policy wants it, the policy's.
 PrioSet protected_priorities(const PortContext& ctx) {
-  const PrioSet own = ctx.port.qos.pfc.value_or(PrioSet{});
-  return ctx.port.qos.pfc && own.bits == 0 ? ctx.policy_pfc.value_or(own) : own;
+  if (!ctx.port.qos.pfc) return {};
+  if (ctx.port.qos.pfc->bits == 0) return ctx.policy_pfc.value_or(PrioSet{});
+  return *ctx.port.qos.pfc;
 }
 
 // RDMA's bytes, and the bytes of the priorities with and without PFC. nullopt: not counted, or little traffic.
@@ -236,7 +247,9 @@ std::optional<Shares> shares_of(const PortContext& ctx, Direction direction) {
     return std::nullopt;
   for (size_t priority = 0; priority < kPriorities; ++priority) {
     const PrioritySignals& each = ctx.signals.priority[priority];
-    (with_pfc.has(priority) ? out.lossless : out.others) += rise(rx ? each.rx_bytes : each.tx_bytes);
+    const double bytes = rise(rx ? each.rx_bytes : each.tx_bytes);
+    if (with_pfc.has(priority)) out.lossless += bytes;
+    else out.others += bytes;
   }
   return out;
 }
@@ -248,8 +261,8 @@ std::string megabytes(double bytes) { return std::to_string(std::llround(bytes /
 Loss loss_of(const Port& port, const Signals& seen) {
   Loss out;
   const bool multipath = capabilities_of(port.kernel_driver).resends_on_other_paths;
-  out.requester = rise(seen.sequence_naks) + (multipath ? 0 : rise(seen.ack_timeouts));
-  if (!multipath) out.requester = std::max(out.requester, rise(seen.retransmissions));
+  out.requester = rise(seen.sequence_naks);
+  if (!multipath) out.requester = std::max(out.requester + rise(seen.ack_timeouts), rise(seen.retransmissions));
   out.responder = rise(seen.out_of_sequence) + rise(seen.duplicate_requests);
   out.retries_exceeded = rise(seen.retries_exceeded);
   if (seen.rx_packets || seen.tx_packets) out.packets = rise(seen.rx_packets) + rise(seen.tx_packets);
@@ -312,19 +325,19 @@ bool came_damaged(const Port& port, const Signals& seen) {
 }
 
 bool is_clean(const PortContext& ctx) {
-  return damaged_frames(ctx.signals) <= 0 && !was_gone(ctx, ctx.signals) && !rose(ctx.signals.link_recoveries);
+  return damaged_frames(ctx.signals) <= 0 && !was_interrupted(ctx, ctx.signals) && !rose(ctx.signals.link_recoveries);
 }
 
-// A port that is not ACTIVE loses packets too. The links of a bond are its members'.
 bool wire_explains_loss(const PortContext& ctx) {
-  const Loss& loss = ctx.lost;
-  if (is_down(ctx.port) || ctx.port.state.value_or(kPortActive) < kPortActive || wire_loses(ctx, ctx.signals, loss))
-    return true;
-  const auto members = members_of(ctx.view.now, ctx.port);
-  return std::ranges::any_of(members, [&](const Port* member) {
+  // A port that is not ACTIVE loses packets too.
+  if (is_down(ctx.port) || ctx.port.state.value_or(kPortActive) < kPortActive) return true;
+  if (wire_loses(ctx, ctx.signals, ctx.lost)) return true;
+  // The links of a bond are its members'.
+  for (const Port* member : members_of(ctx.view.now, ctx.port)) {
     const Signals* seen = signals_of_port(ctx.view, *member);
-    return seen != nullptr && wire_loses(ctx, *seen, loss);
-  });
+    if (seen != nullptr && wire_loses(ctx, *seen, ctx.lost)) return true;
+  }
+  return false;
 }
 
 bool has_lossless(const PortContext& ctx) { return ctx.lossless && ctx.lossless->bits != 0; }
@@ -348,11 +361,14 @@ bool discards_explain_loss(const PortContext& ctx, double discards) {
 
 std::string unprotected(const PortContext& ctx, Direction direction) {
   const auto seen = shares_of(ctx, direction);
-  if (!seen || seen->lossless >= ctx.limit(kUnprotectedShare) * seen->all || seen->others < 0.5 * seen->all)
-    return {};  // traffic that loops back inside the NIC has no priority
-  return "of " + megabytes(seen->all) + " RDMA " + (direction == Direction::rx ? "received" : "sent") + ", at most " +
-         megabytes(seen->lossless) + " used priority " + to_text(protected_priorities(ctx)) +
-         (ctx.port.qos.pfc->bits != 0 ? ", which has PFC" : ", which has PFC by the policy");
+  if (!seen || seen->lossless >= ctx.limit(kUnprotectedShare) * seen->all) return {};
+  if (seen->others < 0.5 * seen->all) return {};  // traffic that loops back inside the NIC has no priority
+  std::string out = "of " + megabytes(seen->all) + " RDMA ";
+  out += direction == Direction::rx ? "received" : "sent";
+  out += ", at most " + megabytes(seen->lossless) + " used priority " + to_text(protected_priorities(ctx)) +
+         ", which has PFC";
+  if (ctx.port.qos.pfc->bits == 0) out += " by the policy";
+  return out;
 }
 
 std::string well_protected(const PortContext& ctx) {
@@ -364,7 +380,7 @@ std::string well_protected(const PortContext& ctx) {
          to_text(protected_priorities(ctx));
 }
 
-// Small messages pass then; the first packet of a large one is lost each time.
+// If frames are too long, small messages pass; the first packet of a large one is lost each time.
 std::string frames_too_long(const PortContext& ctx) {
   constexpr uint32_t kHeaders = 96 + kFrameHeader;  // RoCE's by iboe_get_mtu()
   const auto most = switch_frame(ctx.view.now, ctx.port);
@@ -386,12 +402,15 @@ std::string silent_gateway(const PortContext& ctx) {
 // A container's GID is removed when its processes have ended. A type may be unreadable.
 size_t gids_gone(const PortContext& ctx) {
   if (ctx.before == nullptr || ctx.port.gids.empty()) return 0;
-  const auto& now = ctx.port.gids;
-  return static_cast<size_t>(std::ranges::count_if(ctx.before->gids, [&](const Gid& old) {
-    return is_own_gid(ctx.view, *ctx.before, old) && std::ranges::none_of(now, [&](const Gid& gid) {
-             return gid.gid == old.gid && (gid.type == old.type || gid.type.empty() || old.type.empty());
-           });
-  }));
+  size_t count = 0;
+  for (const Gid& old : ctx.before->gids) {
+    if (!is_own_gid(ctx.view, *ctx.before, old)) continue;
+    bool is_present = false;
+    for (const Gid& gid : ctx.port.gids)
+      if (gid.gid == old.gid && (gid.type == old.type || gid.type.empty() || old.type.empty())) is_present = true;
+    if (!is_present) ++count;
+  }
+  return count;
 }
 
 double rnr_here(const PortContext& ctx) { return rise(ctx.signals.out_of_buffer) + rnr_sent(ctx); }
@@ -458,13 +477,14 @@ std::vector<const Port*> members_of(const Node& node, const Port& bond) {
 // A priority has PFC if it has it on every member. Other settings are equal, or the plan reports the drift.
 Port with_settings_of(const std::vector<const Port*>& members, Port bond) {
   for (const Port* member : members) {
-    const Qos &theirs = member->qos, own = bond.qos;
-    if (!own.pfc || !theirs.pfc) bond.qos.pfc = own.pfc ? own.pfc : theirs.pfc;
-    else bond.qos.pfc->bits &= theirs.pfc->bits;
-    if (!own.trust) bond.qos.trust = theirs.trust;
-    if (!own.cable_length) bond.qos.cable_length = theirs.cable_length;
-    if (!own.ecn_rp) bond.qos.ecn_rp = theirs.ecn_rp;
-    if (!own.ecn_np) bond.qos.ecn_np = theirs.ecn_np;
+    const Qos& theirs = member->qos;
+    Qos& own = bond.qos;
+    if (own.pfc && theirs.pfc) own.pfc->bits &= theirs.pfc->bits;
+    if (!own.pfc) own.pfc = theirs.pfc;
+    if (!own.trust) own.trust = theirs.trust;
+    if (!own.cable_length) own.cable_length = theirs.cable_length;
+    if (!own.ecn_rp) own.ecn_rp = theirs.ecn_rp;
+    if (!own.ecn_np) own.ecn_np = theirs.ecn_np;
   }
   return bond;
 }
@@ -475,10 +495,12 @@ Signals with_bond(const View& view, const Port& port, Signals own) {
     if (!is_of_one_bond(port, other)) continue;
     const Signals* seen = signals_of_port(view, other);
     if (seen == nullptr) continue;
-    if (other.is_member()) combine(members, *seen, add);
-    else
-      for (const auto each : kOfRdma)
-        if (!(own.*each)) own.*each = seen->*each;
+    if (other.is_member()) {
+      combine(members, *seen, add);
+      continue;
+    }
+    for (const auto each : kOfRdma)
+      if (!(own.*each)) own.*each = seen->*each;
   }
   combine(own, members, keep_larger);
   return own;
@@ -491,11 +513,10 @@ Symptoms reported_elsewhere(const PortContext& ctx) {
   const auto members = members_of(ctx.view.now, ctx.port);
   if (members.empty()) return {};
   Symptoms out{tx_pause, rx_pause, discards};
-  if (std::ranges::any_of(members, [&](const Port* member) {
-        const Signals* seen = signals_of_port(ctx.view, *member);
-        return seen != nullptr && is_pfc_storm(make_context(ctx.view, *member, *seen));
-      }))
-    out.add(loss);
+  for (const Port* member : members) {
+    const Signals* seen = signals_of_port(ctx.view, *member);
+    if (seen != nullptr && is_pfc_storm(make_context(ctx.view, *member, *seen))) out.add(loss);
+  }
   return out;
 }
 
@@ -503,64 +524,55 @@ Symptoms reported_elsewhere(const PortContext& ctx) {
 
 namespace {
 
-// A port that is down and should be up: it was up, it is planned or configured. Or what the check port-state reports.
-bool is_missed(const PortContext& ctx) {
-  return (is_down(ctx.port) &&
-          ((ctx.before != nullptr && !is_down(*ctx.before)) || !planned_cables(ctx.view.policy, ctx.port).empty() ||
-           (!ctx.port.virtual_function && !why_unused(ctx.view, ctx.port)))) ||
-         port_state_fault(ctx.view, ctx.port);
-}
-
-// More than one a second, as the check cnp-ignored, and a tenth of all.
-bool ignores_cnps(const PortContext& ctx) {
-  const Signals& seen = ctx.signals;
-  const double count = rise(seen.cnp_ignored);
-  return count >= std::max(ctx.limit(kFewEvents), seen.seconds) &&
-         count >= ctx.limit(kIgnoredCnps) * (count + rise(seen.cnp_handled));
-}
-
-// CNPs are rate-limited per flow (some microseconds), but never to none for so many marks.
-bool sends_no_cnps(const PortContext& ctx) {
-  const Signals& seen = ctx.signals;
-  const auto& np = ctx.port.qos.ecn_np;
-  // Delay-based congestion control needs no CNPs. Without PFC the RoCE priority is unknown: any in ecn_np counts.
-  if (np && np->bits != 0 && without_congestion_control(ctx, np).bits == 0) return false;
-  return is_roce(ctx.port) && rise(seen.ecn_marked) >= ctx.limit(kMarked) && seen.cnp_sent && *seen.cnp_sent == 0;
-}
-
-bool has_loss(const PortContext& ctx) {
-  const Loss& loss = ctx.lost;
-  const double few = ctx.limit(kFewEvents);
-  // Each timeout stops a connection: more than one a second, as the check loss, however many packets others sent.
-  return loss.retries_exceeded > 0 || is_disordered(ctx) ||
-         std::min(rise(ctx.signals.ack_timeouts), loss.requester) >= std::max(few, ctx.signals.seconds) ||
-         (loss.requester >= few && loss.requester >= ctx.limit(kLossRatio) * loss.packets.value_or(0));
+// The port is down and should be up: it was up, it has a planned cable, or there is no reason why it is unused.
+bool is_down_by_fault(const PortContext& ctx) {
+  if (!is_down(ctx.port)) return false;
+  if (ctx.before != nullptr && !is_down(*ctx.before)) return true;
+  if (!planned_cables(ctx.view.policy, ctx.port).empty()) return true;
+  return !is_virtual(ctx.port) && !why_unused(ctx.view, ctx.port);
 }
 
 }  // namespace
 
 Symptoms symptoms_of(const PortContext& ctx) {
+  using enum Symptom;
   const Signals& seen = ctx.signals;
+  const Loss& lost = ctx.lost;
   const double few = ctx.limit(kFewEvents);
   Symptoms out;
-  const auto add_if = [&](Symptom symptom, bool present) {
-    if (present) out.add(symptom);
-  };
-  add_if(Symptom::link, is_missed(ctx) || rose(seen.link_downs) || rose(seen.link_recoveries) ||
-                            rose(seen.link_integrity_errors) || damaged_frames(seen) > 0);
-  add_if(Symptom::tx_pause, ctx.sent.is_much(ctx) || rose(seen.pause_storm_events));
-  add_if(Symptom::rx_pause, ctx.received.is_much(ctx));
-  add_if(Symptom::discards, ctx.lossless_discards >= few);
-  add_if(Symptom::pcie,
-         is_pcie_stalled(ctx) || rise(seen.pcie_overflows) + rise(seen.pcie_errors) >= few || !aer_lines(ctx).empty());
-  add_if(Symptom::starved, starved_share(ctx).value_or(0) >= ctx.limit(kStarved));
-  add_if(Symptom::marked, rise(seen.remote_physical_errors) >= few);
-  add_if(Symptom::overrun, rose(seen.buffer_overruns));
-  add_if(Symptom::loss, has_loss(ctx));
-  add_if(Symptom::receiver,
-         rose(seen.rnr_retries_exceeded) || is_much_rnr(ctx, rise(seen.out_of_buffer) + rise(seen.rnr_naks)));
-  add_if(Symptom::ignored, ignores_cnps(ctx));
-  add_if(Symptom::unanswered, sends_no_cnps(ctx));
+
+  if (is_down_by_fault(ctx) || port_state_fault(ctx.view, ctx.port)) out.add(link);
+  if (rose(seen.link_downs) || rose(seen.link_recoveries) || rose(seen.link_integrity_errors) ||
+      damaged_frames(seen) > 0)
+    out.add(link);
+  if (ctx.sent.is_much(ctx) || rose(seen.pause_storm_events)) out.add(tx_pause);
+  if (ctx.received.is_much(ctx)) out.add(rx_pause);
+  if (ctx.lossless_discards >= few) out.add(discards);
+  if (is_pcie_stalled(ctx) || rise(seen.pcie_overflows) + rise(seen.pcie_errors) >= few || !aer_lines(ctx).empty())
+    out.add(pcie);
+  if (starved_share(ctx).value_or(0) >= ctx.limit(kStarved)) out.add(starved);
+  if (rise(seen.remote_physical_errors) >= few) out.add(marked);
+  if (rose(seen.buffer_overruns)) out.add(overrun);
+
+  if (lost.retries_exceeded > 0 || is_disordered(ctx)) out.add(loss);
+  if (lost.requester >= few && lost.requester >= ctx.limit(kLossRatio) * lost.packets.value_or(0)) out.add(loss);
+  // Each timeout stops a connection: more than one a second, as in the check loss, however many packets others sent.
+  if (std::min(rise(seen.ack_timeouts), lost.requester) >= std::max(few, seen.seconds)) out.add(loss);
+  if (rose(seen.rnr_retries_exceeded) || is_much_rnr(ctx, rise(seen.out_of_buffer) + rise(seen.rnr_naks)))
+    out.add(receiver);
+
+  // More than one CNP a second was ignored, as in the check cnp-ignored, and a tenth of all.
+  const double cnps_ignored = rise(seen.cnp_ignored);
+  if (cnps_ignored >= std::max(few, seen.seconds) &&
+      cnps_ignored >= ctx.limit(kIgnoredCnps) * (cnps_ignored + rise(seen.cnp_handled)))
+    out.add(ignored);
+  // CNPs are rate-limited per flow (some microseconds), but never to none for so many marks. Delay-based congestion
+  // control needs no CNPs. Without PFC the RoCE priority is unknown: any priority in ecn_np counts.
+  const auto& np = ctx.port.qos.ecn_np;
+  const bool is_notification_point = np && np->bits != 0 && without_congestion_control(ctx, np).bits == 0;
+  if (!is_notification_point && is_roce(ctx.port) && rise(seen.ecn_marked) >= ctx.limit(kMarked) && seen.cnp_sent &&
+      *seen.cnp_sent == 0)
+    out.add(unanswered);
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/json.h"
+#include "base/parse.h"
 #include "node/node.h"
 
 namespace fabric {
@@ -84,14 +85,13 @@ size_t count_findings(const Report& report, Status status) {
 
 std::string counts_text(const Report& report, bool with_ok) {
   std::string text;
-  const auto add = [&](size_t number, std::string_view what) {
-    if (number > 0) text.append(text.empty() ? "" : ", ").append(std::to_string(number)).append(" ").append(what);
-  };
-  for (Status status : {Status::critical, Status::warning, Status::unknown, Status::ok})
-    if (with_ok || status != Status::ok) add(count_findings(report, status), to_text(status));
-  add(static_cast<size_t>(
-          std::ranges::count_if(report.findings, [](const Finding& finding) { return finding.acknowledged; })),
-      "acknowledged");
+  for (const Status status : {Status::critical, Status::warning, Status::unknown, Status::ok}) {
+    if (status == Status::ok && !with_ok) continue;
+    if (const size_t count = count_findings(report, status); count > 0)
+      append_item(text, std::to_string(count) + " " + std::string(to_text(status)));
+  }
+  const auto acknowledged = std::ranges::count(report.findings, true, &Finding::acknowledged);
+  if (acknowledged > 0) append_item(text, std::to_string(acknowledged) + " acknowledged");
   return text;
 }
 

@@ -4,6 +4,7 @@
 
 #include "judge/engine.h"
 #include "judge/platform_view.h"
+#include "node/gpu.h"
 #include "topology/compute_nics.h"
 #include "topology/few_places.h"
 #include "topology/inventory.h"
@@ -14,44 +15,38 @@ namespace fabric {
 
 namespace {
 
-std::optional<PathClass> yardstick_of(const Topology& topology, const Placement& placed, size_t gpu) {
-  std::vector<PathClass> paths;
-  for (size_t other = 0; other < topology.gpus.size(); ++other)
-    if (are_alike(topology.gpus[gpu], topology.gpus[other]) && placed.path(other)) paths.push_back(*placed.path(other));
-  std::ranges::sort(paths);
-  if (paths.empty()) return std::nullopt;
-  return placed.cards >= topology.gpus.size() ? paths.front() : paths[paths.size() / 2];
+// "GPU0 and GPU1"
+std::string gpu_names(const Topology& topology, const std::vector<size_t>& gpus) {
+  return joined(gpus, " and ", [&](size_t gpu) { return topology.gpus[gpu].name; });
 }
 
-// No GPU on its NUMA node, while GPUs elsewhere share a NIC although there is one for each.
+// " Missing: a NIC function at 0000:2a:00.1, beside GPU1.", if symmetry shows the place of a NIC that the GPU has lost.
+std::string missing_text(const Node& node, size_t gpu) {
+  std::string places;
+  for (const MissingPart& part : missing_parts(node.topology, node.ports))
+    if (part.kind == MissingPart::Kind::nic && contains(part.gpus, gpu))
+      append_item(places, "a NIC function " + place_text(part), "; ");
+  if (places.empty()) return {};
+  return " Missing: " + places + ".";
+}
+
+// `like`: the NICs that have an RDMA device.
+Finding no_rdma_finding(const Nic& nic, const std::string& like) {
+  return bad(Status::warning, nic.name, "no RDMA device", "one, " + like,
+             "This NIC (" + nic.pci + ") has no RDMA device, so no collective can use it.",
+             "journalctl -k -g " + nic.pci + ", then reload its RDMA driver.");
+}
+
+// True if the NUMA node of the NIC has no GPU, while GPUs elsewhere share a NIC although there is a NIC for each.
 bool is_stray(const Topology& topology, const Placement& placed, size_t nic) {
   const auto& node = topology.nics[nic].numa;
-  const auto is_there = [&](const Gpu& gpu) { return gpu.numa == node; };
-  const auto shares = [](const Pair& pair) { return pair.shared_by > 1; };
-  const auto& pairs = placed.pairing.pairs;
-  return node && placed.cards >= topology.gpus.size() && contains(placed.pairing.idle, nic) &&
-         std::ranges::none_of(topology.gpus, is_there) && std::ranges::any_of(pairs, shares);
+  if (!node || placed.cards < topology.gpus.size() || !contains(placed.pairing.idle, nic)) return false;
+  if (contains(topology.gpus, node, &Gpu::numa)) return false;
+  return std::ranges::any_of(placed.pairing.pairs, [](const Pair& pair) { return pair.shared_by > 1; });
 }
 
-Finding stray(const Nic& nic) {
-  return bad(Status::warning, nic.name, "alone on NUMA node " + std::to_string(*nic.numa),
-             "next to a GPU, like the other NICs",
-             "The NUMA node of this NIC has no GPU, while GPUs elsewhere share a NIC.",
-             "Move NIC " + nic.pci + " to a slot of the NUMA node where GPUs share a NIC: fabric-agentctl topo");
-}
-
-// The GPUs are served by one NIC, while most NICs serve `usual`.
-Finding shared(const View& view, const Nic& nic, const std::vector<size_t>& gpus, size_t usual, size_t nics) {
-  const auto name = [&](size_t gpu) { return view.now.topology.gpus[gpu].name; };
-  return bad(Status::warning, nic.name, "serves " + joined(gpus, " and ", name),
-             std::to_string(usual) + (usual == 1 ? " GPU" : " GPUs") + ", like the other NICs",
-             "A NIC seems to be missing: with " + std::to_string(nics) +
-                 " of this model, these GPUs share one. The slowest pair sets the pace of a collective." +
-                 missing_text(view.now, gpus.front()),
-             "Find the missing NIC (lspci -nn; journalctl -k), reseat it and its riser, or load its RDMA driver.");
-}
-
-// GPUs of other models (for video, for the display) have no NIC of their own by design.
+// The size of the largest group of equal GPUs. GPUs of other models (for video, for the display) have no NIC of their
+// own by design.
 size_t most_alike(const Topology& topology, const std::vector<size_t>& gpus) {
   size_t most = 0;
   for (const size_t gpu : gpus)
@@ -68,31 +63,51 @@ void ask_pairing(const View& view, Findings& findings) {
   const Placement placed = placement(view);
   std::map<size_t, std::vector<size_t>> served;  // NIC -> GPUs
   bool odd = false;                              // a GPU is reported by `locality`
-  for (size_t gpu = 0; gpu < topology.gpus.size(); ++gpu)
-    if (placed.is_odd(gpu)) odd = true;
-    else
-      for (const size_t nic : placed.pairing.pairs[gpu].nics) served[nic].push_back(gpu);
+  for (size_t gpu = 0; gpu < topology.gpus.size(); ++gpu) {
+    if (placed.is_odd(gpu)) {
+      odd = true;
+      continue;
+    }
+    for (const size_t nic : placed.pairing.pairs[gpu].nics) served[nic].push_back(gpu);
+  }
   std::map<size_t, size_t> loads;
   for (const auto& [nic, gpus] : served) ++loads[most_alike(topology, gpus)];
   const auto usual = majority(loads);
-  const bool lost = placed.without_rdma.has_value();
+
+  // A fault that explains why GPUs share a NIC.
   const bool known = std::ranges::any_of(topology.gpus, [&](const Gpu& gpu) { return has_lost_nic(view.now, gpu); });
-  const auto is_stray_here = [&](size_t nic) { return !odd && !lost && !known && is_stray(topology, placed, nic); };
-  const bool explained = odd || lost || known || std::ranges::any_of(placed.compute, is_stray_here);
-  if (lost && !odd && !known)
-    findings.push_back(no_rdma(topology.nics[*placed.without_rdma], "like the others of its model"));
+  bool explained = odd || known;
+  if (!explained && placed.without_rdma) {
+    findings.push_back(no_rdma_finding(topology.nics[*placed.without_rdma], "like the others of its model"));
+    explained = true;
+  }
+  std::set<size_t> strays;
+  if (!explained)
+    for (const size_t nic : placed.compute)
+      if (is_stray(topology, placed, nic)) strays.insert(nic);
+  explained = explained || !strays.empty();
+
   for (const size_t index : placed.compute) {
     const Nic& nic = topology.nics[index];
-    const std::vector<size_t>& mine = served[index];
-    if (is_stray_here(index)) findings.push_back(stray(nic));
-    else if (!explained && usual && most_alike(topology, mine) > *usual)
-      findings.push_back(shared(view, nic, mine, *usual, placed.compute.size()));
-    else
-      findings.push_back(good(
-          nic.name,
-          "serves " +
-              (mine.empty() ? "no GPU" : joined(mine, " and ", [&](size_t gpu) { return topology.gpus[gpu].name; })),
-          "like the other NICs"));
+    const std::vector<size_t>& gpus = served[index];
+    if (strays.contains(index)) {
+      findings.push_back(
+          bad(Status::warning, nic.name, "alone on NUMA node " + std::to_string(*nic.numa),
+              "next to a GPU, like the other NICs",
+              "The NUMA node of this NIC has no GPU, while GPUs elsewhere share a NIC.",
+              "Move NIC " + nic.pci + " to a slot of the NUMA node where GPUs share a NIC: fabric-agentctl topo"));
+    } else if (!explained && usual && most_alike(topology, gpus) > *usual) {
+      findings.push_back(
+          bad(Status::warning, nic.name, "serves " + gpu_names(topology, gpus),
+              std::to_string(*usual) + (*usual == 1 ? " GPU" : " GPUs") + ", like the other NICs",
+              "A NIC seems to be missing: with " + std::to_string(placed.compute.size()) +
+                  " of this model, these GPUs share one. The slowest pair sets the pace of a collective." +
+                  missing_text(view.now, gpus.front()),
+              "Find the missing NIC (lspci -nn; journalctl -k), reseat it and its riser, or load its RDMA driver."));
+    } else {
+      findings.push_back(
+          good(nic.name, "serves " + (gpus.empty() ? "no GPU" : gpu_names(topology, gpus)), "like the other NICs"));
+    }
   }
 }
 
@@ -112,22 +127,17 @@ Placement placement(const View& view) {
   out.cards = cards.size();
   if (!out.compute.empty()) out.without_rdma = only_without_rdma(topology, topology.nics[out.compute.front()]);
   if (out.without_rdma && is_given_away(node, topology.nics[*out.without_rdma].pci)) out.without_rdma.reset();
-  for (size_t gpu = 0; gpu < topology.gpus.size(); ++gpu) out.yardstick.push_back(yardstick_of(topology, out, gpu));
+
+  for (const Gpu& gpu : topology.gpus) {
+    std::vector<PathClass> paths;  // of the GPUs of this model
+    for (size_t other = 0; other < topology.gpus.size(); ++other)
+      if (are_alike(gpu, topology.gpus[other]) && out.path(other)) paths.push_back(*out.path(other));
+    std::ranges::sort(paths);
+    std::optional<PathClass>& yardstick = out.yardstick.emplace_back();
+    if (paths.empty()) continue;
+    yardstick = out.cards >= topology.gpus.size() ? paths.front() : paths[paths.size() / 2];
+  }
   return out;
-}
-
-Finding no_rdma(const Nic& nic, const std::string& like) {
-  return bad(Status::warning, nic.name, "no RDMA device", "one, " + like,
-             "This NIC (" + nic.pci + ") has no RDMA device, so no collective can use it.",
-             "journalctl -k -g " + nic.pci + ", then reload its RDMA driver.");
-}
-
-std::string missing_text(const Node& node, size_t gpu) {
-  std::string out;
-  for (const MissingPart& part : missing_parts(node.topology, node.ports))
-    if (part.kind == MissingPart::Kind::nic && contains(part.gpus, gpu))
-      out.append(out.empty() ? " Missing: a NIC function " : "; a NIC function ").append(place_text(part));
-  return out.empty() ? out : out + ".";
 }
 
 std::set<std::string> devices_for_gpus(const View& view) {
@@ -159,36 +169,31 @@ constexpr Rule kPairing{
 
 namespace {
 
-// With several NUMA nodes per socket (SNC, NPS), SYS within the same socket costs nanoseconds and is by design.
+// The nearest NIC is farther away than [expect] class. Without a NIC the class is unknown: pairing and the count of
+// NICs report it.
+bool misses_class(const View& view, const Placement& placed, size_t gpu) {
+  if (view.policy == nullptr || !view.policy->expect.path_class || !placed.path(gpu)) return false;
+  return *placed.path(gpu) > *view.policy->expect.path_class;
+}
+
+// True if a compute NIC is on the socket of the GPU. With several NUMA nodes per socket (SNC, NPS), SYS within the same
+// socket costs nanoseconds and is by design.
 bool stays_in_socket(const Topology& topology, const Placement& placed, const Gpu& gpu) {
-  const auto mine = socket_of(topology, gpu);
-  return mine && std::ranges::any_of(placed.compute,
-                                     [&](size_t nic) { return socket_of(topology, topology.nics[nic]) == mine; });
+  const auto socket = socket_of(topology, gpu);
+  return socket && std::ranges::any_of(placed.compute,
+                                       [&](size_t nic) { return socket_of(topology, topology.nics[nic]) == socket; });
 }
 
 // One card cannot be close to GPUs on both sockets.
-bool any_near(const Topology& topology, const Placement& placed) {
-  for (size_t gpu = 0; gpu < topology.gpus.size(); ++gpu)
-    if (placed.path(gpu) < PathClass::SYS && placed.path(gpu)) return true;
-  return std::ranges::any_of(topology.gpus, [&](const Gpu& gpu) { return stays_in_socket(topology, placed, gpu); });
+bool any_gpu_is_near(const Topology& topology, const Placement& placed) {
+  for (size_t gpu = 0; gpu < topology.gpus.size(); ++gpu) {
+    if (placed.path(gpu) && *placed.path(gpu) < PathClass::SYS) return true;
+    if (stays_in_socket(topology, placed, topology.gpus[gpu])) return true;
+  }
+  return false;
 }
 
-// The missing NIC may be present without RDMA or in another slot.
-std::string strays(const Topology& topology, const Placement& placed) {
-  if (placed.without_rdma) {
-    const Nic& nic = topology.nics[*placed.without_rdma];
-    return " " + (nic.name == nic.pci ? nic.pci : nic.name + " (" + nic.pci + ")") +
-           " is of the same model and has no RDMA device: journalctl -k -g " + nic.pci;
-  }
-  std::string names;
-  for (const size_t nic : placed.pairing.idle) {
-    names.append(names.empty() ? " " : ", ").append(topology.nics[nic].name);
-    if (topology.nics[nic].numa) names += " on NUMA node " + std::to_string(*topology.nics[nic].numa);
-  }
-  return names.empty() ? names : names + " serves no GPU and may be in the wrong slot.";
-}
-
-Finding finding_for(const Node& node, const Placement& placed, size_t index) {
+Finding locality_finding(const Node& node, const Placement& placed, size_t index) {
   const Topology& topology = node.topology;
   const Gpu& gpu = topology.gpus[index];
   const auto path = placed.path(index);
@@ -204,16 +209,29 @@ Finding finding_for(const Node& node, const Placement& placed, size_t index) {
       "fabric-agentctl topo; then restore the missing NIC, or move the NIC to the slot next to this GPU.";
   const std::string expected(to_text(placed.yardstick[index].value_or(*path)));
   if (placed.is_odd(index)) {
-    const std::string missing = missing_text(node, index);
+    std::string lost = missing_text(node, index);
+    // The missing NIC may be present without RDMA or in another slot.
+    if (lost.empty() && placed.without_rdma) {
+      const Nic& nic = topology.nics[*placed.without_rdma];
+      const std::string name = nic.name == nic.pci ? nic.pci : nic.name + " (" + nic.pci + ")";
+      lost = " " + name + " is of the same model and has no RDMA device: journalctl -k -g " + nic.pci;
+    } else if (lost.empty() && !placed.pairing.idle.empty()) {
+      std::string names;
+      for (const size_t nic : placed.pairing.idle) {
+        append_item(names, topology.nics[nic].name);
+        if (topology.nics[nic].numa) names += " on NUMA node " + std::to_string(*topology.nics[nic].numa);
+      }
+      lost = " " + names + " serves no GPU and may be in the wrong slot.";
+    }
     return bad(Status::warning, gpu.name, observed, expected + ", like the other GPUs",
                "The nearest NIC of this GPU is farther away than that of the other GPUs. The slowest pair sets the "
                "pace of a collective." +
-                   (missing.empty() ? strays(topology, placed) : missing),
+                   lost,
                remedy);
   }
   if (path > placed.yardstick[index]) return good(gpu.name, observed + ", the only one", expected + " or farther");
   if (path == PathClass::SYS && !stays_in_socket(topology, placed, gpu) &&
-      (placed.cards > 1 || !any_near(topology, placed)))
+      (placed.cards > 1 || !any_gpu_is_near(topology, placed)))
     return bad(Status::warning, gpu.name, observed, "NODE or nearer",
                "All traffic between this GPU and its nearest NIC crosses NUMA nodes, usually over the link between CPU "
                "sockets.",
@@ -227,10 +245,12 @@ void ask_locality(const View& view, Findings& findings) {
   const bool has_rdma = std::ranges::any_of(topology.nics, [](const Nic& nic) { return !nic.rdma.empty(); });
   if (!has_rdma) return;  // port-state reports it
   const Placement placed = placement(view);
-  for (size_t i = 0; i < topology.gpus.size(); ++i)
-    if (!misses_class(view, placed, i) && !is_given_away(view.now, topology.gpus[i].pci) &&
-        !has_lost_nic(view.now, topology.gpus[i]))  // reported by `inventory`
-      findings.push_back(finding_for(view.now, placed, i));
+  for (size_t i = 0; i < topology.gpus.size(); ++i) {
+    const Gpu& gpu = topology.gpus[i];
+    if (misses_class(view, placed, i) || is_given_away(view.now, gpu.pci)) continue;
+    if (has_lost_nic(view.now, gpu)) continue;  // reported by `inventory`
+    findings.push_back(locality_finding(view.now, placed, i));
+  }
 }
 
 }  // namespace
@@ -250,73 +270,89 @@ constexpr Rule kLocality{
 
 namespace {
 
-// Unused ports look like ports whose switch is off, and the purpose of a card without any link is unknown: any count
-// that fits `wanted` is accepted.
+// The number of compute NICs. Unused ports look like ports with a switch that is off, and the purpose of a card without
+// any link is unknown: any count that fits `wanted` is accepted.
 size_t count_compute(const Node& node, const Placement& placed, size_t wanted) {
   const auto all = compute_nics(node.topology, node.ports, true);
   std::vector<std::optional<double>> rates;
   for (const size_t nic : all) rates.push_back(likely_rate(node.topology, node.topology.nics[nic], node.ports));
-  const auto best = rates.empty() ? std::nullopt : *std::ranges::max_element(rates);
+  std::optional<double> best;
+  for (const auto& rate : rates) best = std::max(best, rate);  // an absent optional is less than any value
   size_t fast = 0, used = 0, unknown = 0;
   for (size_t i = 0; i < all.size(); ++i) {
-    unknown += rates[i] ? 0 : 1;
-    if (!rates[i] || rates[i] != best) continue;
+    if (!rates[i]) {
+      ++unknown;
+      continue;
+    }
+    if (rates[i] != best) continue;
     ++fast;
-    used += is_in_use(node.topology, node.topology.nics[all[i]], node.ports) ? 1 : 0;
+    if (is_in_use(node.topology, node.topology.nics[all[i]], node.ports)) ++used;
   }
-  const auto fits = [&](size_t sure) { return sure <= wanted && wanted <= sure + unknown; };
   const size_t have = placed.compute.size();
-  if (have == wanted || all.size() == wanted || fits(used) || fits(fast)) return wanted;
-  return have > wanted && used + unknown < wanted ? used + unknown : have;  // slower NICs do not replace missing ones
-}
-
-// A virtual function is given to a guest as a rule.
-std::string given_away_text(const Node& node) {
-  std::string nics;
-  for (const Nic& nic : node.topology.nics)
-    if (!nic.virtual_function && is_given_away(node, nic.pci))
-      append_item(nics, nic.pci + " (" + function_of(node, nic.pci)->kernel_driver + ")");
-  return nics.empty() ? nics : " Not counted: " + nics + "; if a guest or DPDK is to have them, correct [expect].";
+  if (have == wanted || all.size() == wanted) return wanted;
+  for (const size_t certain : {used, fast})
+    if (certain <= wanted && wanted <= certain + unknown) return wanted;
+  if (have > wanted && used + unknown < wanted) return used + unknown;  // slower NICs do not replace missing ones
+  return have;
 }
 
 // Both counts in one finding: a report has one for each id and subject.
-void check_counts(const View& view, const Placement& placed, const Expect& expect, Findings& findings) {
+std::optional<Finding> device_count_finding(const View& view, const Placement& placed) {
   const Topology& topology = view.now.topology;
+  const Expect& expect = view.policy->expect;
   std::string observed, expected;
-  bool wrong = false, few = false;
-  const auto look = [&](const std::optional<unsigned>& wanted, size_t have, const std::string& what) {
-    if (!wanted) return;
-    append_item(observed, std::to_string(have) + " " + what);
-    append_item(expected, std::to_string(*wanted) + " " + what);
-    wrong = wrong || have != *wanted;
-    few = few || have < *wanted;
-  };
-  look(expect.gpus, topology.gpus.size(), "GPUs");
-  look(expect.compute_nics, expect.compute_nics ? count_compute(view.now, placed, *expect.compute_nics) : 0,
-       "compute NICs");
-  if (expected.empty()) return;
-  const auto is_topology = [](const std::string& reason) { return reason.starts_with("GPUs and NICs"); };
-  if (topology.gpus.empty() && topology.nics.empty() && std::ranges::any_of(view.now.unseen, is_topology))
-    return findings.push_back(bad(Status::unknown, "node", "-", expected,
-                                  "The PCI devices of this machine could not be read.",
-                                  "Run the check as root. fabric-agentctl check lists the reason below its findings."));
-  if (!wrong) return findings.push_back(good("node", observed, expected));
-  findings.push_back(
-      bad(few ? Status::critical : Status::warning, "node", observed, expected,
-          few ? "A device is missing: it left the PCI bus, has no driver, or was never installed." +
-                    given_away_text(view.now)
-              : "There are more devices than [expect] pins: the configuration may belong to another machine.",
-          few ? "lspci -nn; journalctl -k -g 'pcie|xid'; then reseat the missing device, check its power, or load its "
-                "driver."
-              : "Correct [expect] in fabric-agent.toml: fabric-agentctl topo"));
+  bool differs = false, is_missing = false;
+  if (expect.gpus) {
+    const size_t have = topology.gpus.size();
+    observed = std::to_string(have) + " GPUs";
+    expected = std::to_string(*expect.gpus) + " GPUs";
+    differs = have != *expect.gpus;
+    is_missing = have < *expect.gpus;
+  }
+  if (expect.compute_nics) {
+    const size_t have = count_compute(view.now, placed, *expect.compute_nics);
+    append_item(observed, std::to_string(have) + " compute NICs");
+    append_item(expected, std::to_string(*expect.compute_nics) + " compute NICs");
+    differs = differs || have != *expect.compute_nics;
+    is_missing = is_missing || have < *expect.compute_nics;
+  }
+  if (expected.empty()) return std::nullopt;
+
+  if (topology.gpus.empty() && topology.nics.empty())
+    for (const std::string& reason : view.now.unseen)
+      if (reason.starts_with("GPUs and NICs"))
+        return bad(Status::unknown, "node", "-", expected, "The PCI devices of this machine could not be read.",
+                   "Run the check as root. fabric-agentctl check lists the reason below its findings.");
+  if (!differs) return good("node", observed, expected);
+  if (!is_missing)
+    return bad(Status::warning, "node", observed, expected,
+               "There are more devices than [expect] pins: the configuration may belong to another machine.",
+               "Correct [expect] in fabric-agent.toml: fabric-agentctl topo");
+
+  std::string meaning = "A device is missing: it left the PCI bus, has no driver, or was never installed.";
+  std::string given_away;  // without virtual functions, which usually belong to guests
+  for (const Nic& nic : topology.nics)
+    if (!nic.virtual_function && is_given_away(view.now, nic.pci))
+      append_item(given_away, nic.pci + " (" + function_of(view.now, nic.pci)->kernel_driver + ")");
+  if (!given_away.empty())
+    meaning += " Not counted: " + given_away + "; if they are intended for a guest or DPDK, correct [expect].";
+  return bad(
+      Status::critical, "node", observed, expected, std::move(meaning),
+      "lspci -nn; journalctl -k -g 'pcie|xid'; then reseat the missing device, check its power, or load its driver.");
 }
 
-void check_class(const View& view, const Placement& placed, PathClass wanted, Findings& findings) {
+// `gid-index` checks [expect] gid_index.
+void ask_expect(const View& view, Findings& findings) {
+  if (view.policy == nullptr) return;
   const Topology& topology = view.now.topology;
-  const std::string expected = std::string(to_text(wanted)) + " or nearer, [expect] class";
-  for (size_t gpu = 0; gpu < placed.pairing.pairs.size(); ++gpu) {
+  const Expect& expect = view.policy->expect;
+  const Placement placed = placement(view);
+  if (auto finding = device_count_finding(view, placed)) findings.push_back(std::move(*finding));
+
+  for (size_t gpu = 0; expect.path_class && gpu < placed.pairing.pairs.size(); ++gpu) {
     if (!placed.path(gpu)) continue;
     const std::string observed(to_text(*placed.path(gpu)));
+    const std::string expected = std::string(to_text(*expect.path_class)) + " or nearer, [expect] class";
     if (misses_class(view, placed, gpu))
       findings.push_back(bad(Status::critical, topology.gpus[gpu].name, observed, expected,
                              "The nearest compute NIC of this GPU is farther away than [expect] class. The slowest "
@@ -324,13 +360,12 @@ void check_class(const View& view, const Placement& placed, PathClass wanted, Fi
                              "fabric-agentctl topo; then restore the missing NIC, or move the NIC to the right slot."));
     else findings.push_back(good(topology.gpus[gpu].name, observed, expected));
   }
-}
 
-void check_speed(const View& view, uint32_t wanted, Findings& findings) {
+  if (!expect.speed) return;
   const auto for_gpus = devices_for_gpus(view);
   for (const Port& port : view.now.ports) {
     if (!is_judged(port) || !is_active(port) || !port.speed || !for_gpus.contains(port.rdma)) continue;
-    const std::string expected = to_text(wanted) + " Mb/s, [expect] speed";
+    const std::string expected = to_text(*expect.speed) + " Mb/s, [expect] speed";
     if (misses_speed(view, port, for_gpus))
       findings.push_back(bad(Status::critical, port.id(), to_text(*port.speed) + " Mb/s", expected,
                              "The speed of the link differs from that of the site. Every collective runs at the speed "
@@ -342,27 +377,11 @@ void check_speed(const View& view, uint32_t wanted, Findings& findings) {
   }
 }
 
-// `gid-index` checks [expect] gid_index.
-void ask_expect(const View& view, Findings& findings) {
-  if (view.policy == nullptr) return;
-  const Expect& expect = view.policy->expect;
-  const Placement placed = placement(view);
-  check_counts(view, placed, expect, findings);
-  if (expect.path_class) check_class(view, placed, *expect.path_class, findings);
-  if (expect.speed) check_speed(view, *expect.speed, findings);
-}
-
 }  // namespace
 
 bool misses_speed(const View& view, const Port& port, const std::set<std::string>& for_gpus) {
-  return view.policy != nullptr && view.policy->expect.speed && port.speed && for_gpus.contains(port.rdma) &&
-         *port.speed != *view.policy->expect.speed;
-}
-
-// Without a NIC the class is unknown: pairing and the count of NICs report it.
-bool misses_class(const View& view, const Placement& placed, size_t gpu) {
-  const auto wanted = view.policy == nullptr ? std::nullopt : view.policy->expect.path_class;
-  return wanted && placed.path(gpu) && *placed.path(gpu) > *wanted;
+  if (view.policy == nullptr || !view.policy->expect.speed) return false;
+  return port.speed && for_gpus.contains(port.rdma) && *port.speed != *view.policy->expect.speed;
 }
 
 constexpr Rule kExpect{
@@ -395,12 +414,13 @@ constexpr Words kWords[]{
     {Kind::link, "PCIe link ", "The PCIe link trained lower than before.",
      "Reseat the device or its riser, and check lanes and speed of the slot in the firmware setup"}};
 
-Finding finding_for(const InventoryChange& change, const Inventory& inventory) {
+Finding inventory_finding(const InventoryChange& change, const Inventory& inventory) {
   const std::string& taken = inventory.taken;
-  const InventoryPart* old = inventory.find(change.pci);
-  const std::string journal = "journalctl -k -g '" + change.pci +
-                              (change.gpu && old != nullptr ? gpu_log_word(old->vendor) : "") + "'",
-                    part = part_text(change), accept = "If this is intended: fabric-agentctl inventory accept";
+  std::string pattern = change.pci;
+  if (change.gpu)
+    if (const InventoryPart* old = inventory.find(change.pci); old != nullptr) pattern += gpu_log_word(old->vendor);
+  const std::string journal = "journalctl -k -g '" + pattern + "'", part = part_text(change),
+                    accept = "If this is intended: fabric-agentctl inventory accept";
   if (change.kind == Kind::gone)
     return bad(Status::critical, change.pci, "gone: " + part, change.was + ", as of " + taken,
                std::string(change.gpu ? "The GPU " : "The NIC ") + part +
@@ -421,21 +441,21 @@ void ask_inventory(const View& view, Findings& findings) {
             "fabric-agentctl inventory accept"));
   if (!node.inventory || (node.topology.gpus.empty() && node.topology.nics.empty())) return;
   Findings found, links;
-  find_rule("pcie")->ask(view, links);  // reports a narrow link by its equals
+  find_rule("pcie")->ask(view, links);  // reports a link that is narrower than equal links
   std::erase_if(links, [](const Finding& each) { return each.status == Status::ok; });
   const auto changes = changes_since(*node.inventory, node.topology);
   for (const InventoryChange& change : changes) {
     const bool is_reported = change.kind == Kind::link && contains(links, change.name, &Finding::subject);
     if (change.kind == Kind::rdma && is_given_away(node, change.pci)) continue;  // until the guest gives it back
     if (change.is_loss() && !is_reported && !contains(found, change.pci, &Finding::subject))
-      found.push_back(finding_for(change, *node.inventory));
+      found.push_back(inventory_finding(change, *node.inventory));
   }
-  const auto moved = std::ranges::count(changes, Kind::moved, &InventoryChange::kind);
-  if (found.empty())
-    found.push_back(good(
-        "node",
-        "no part is missing" + (moved == 0 ? std::string() : "; " + std::to_string(moved) + " at other PCI addresses"),
-        "as of " + node.inventory->taken));
+  if (found.empty()) {
+    std::string observed = "no part is missing";
+    const auto moved = std::ranges::count(changes, Kind::moved, &InventoryChange::kind);
+    if (moved > 0) observed += "; " + std::to_string(moved) + " at other PCI addresses";
+    found.push_back(good("node", std::move(observed), "as of " + node.inventory->taken));
+  }
   findings.insert(findings.end(), found.begin(), found.end());
 }
 
@@ -459,51 +479,49 @@ constexpr Rule kInventory{
 
 namespace {
 
-Finding missing(const Topology& topology, const MissingPart& part) {
+Finding missing_part_finding(const Topology& topology, const MissingPart& part) {
   const bool gpu = part.kind == MissingPart::Kind::gpu;
   const std::string kind = gpu ? "GPU" : "NIC function", &pci = part.place.pci;
   const std::string address = pci.empty() ? part.below : pci;
-  std::string number;
+  std::string meaning =
+      "A " + kind + " is missing " + place_text(part) + ": it left the PCI bus, or did not come up at boot.";
   if (gpu && !pci.empty()) {  // in the order of PCI addresses, as nvidia-smi counts
     const auto before = std::ranges::count_if(topology.gpus, [&](const Gpu& each) { return each.pci < pci; });
-    number = " It was GPU" + std::to_string(before) + "; the GPUs behind it count one less now.";
+    meaning += " It was GPU" + std::to_string(before) + "; the GPUs behind it count one less now.";
   }
-  return bad(
-      Status::critical, address, "no " + kind + " " + place_text(part), "one, as in equal places of this machine",
-      "A " + kind + " is missing " + place_text(part) + ": it left the PCI bus, or did not come up at boot." + number,
-      "journalctl -k -g '" + address + "|" + part.below +
-          (gpu && !topology.gpus.empty() ? gpu_log_word(topology.gpus.front().vendor) : "") +
-          "'; then power the node off and on, check the power of the device, and reseat it.");
+  std::string pattern = address + "|" + part.below;
+  if (gpu && !topology.gpus.empty()) pattern += gpu_log_word(topology.gpus.front().vendor);
+  return bad(Status::critical, address, "no " + kind + " " + place_text(part),
+             "one, as in equal places of this machine", std::move(meaning),
+             "journalctl -k -g '" + pattern +
+                 "'; then power the node off and on, check the power of the device, and reseat it.");
 }
 
-Finding odd_node(const OddNode& odd) {
-  const std::string now = std::to_string(*odd.device.numa), expected = std::to_string(odd.expected);
-  return bad(Status::warning, odd.name, "NUMA node " + now, "NUMA node " + expected + ", like " + odd.like,
-             "The firmware reports a NUMA node for " + odd.device.pci +
-                 " that does not fit its place: jobs are bound to the wrong CPUs and memory.",
-             "cat /sys/bus/pci/devices/" + odd.device.pci + "/numa_node; then update the firmware, or write " +
-                 expected + " to that file.");
-}
-
-// `locality` reports it with the GPU that has lost it, else `pairing` with the GPUs that share a NIC. A GPU that shares
-// its NIC with one that `locality` reports, or by design, has lost nothing.
+// `locality` reports the missing part with the GPU that has lost it, else `pairing` with the GPUs that share a NIC. A
+// GPU that shares its NIC with one that `locality` reports, or by design, has lost nothing.
 bool is_reported(const View& view, const Placement& placed, const Findings& pairings, const MissingPart& part) {
   if (part.kind == MissingPart::Kind::rdma && placed.without_rdma == part.nic) return true;
+  if (part.kind == MissingPart::Kind::gpu) return false;
   const auto& pairs = placed.pairing.pairs;
   bool any_odd = false;
   for (size_t gpu = 0; gpu < pairs.size(); ++gpu) any_odd = any_odd || placed.is_odd(gpu);
-  const auto is_named = [&](size_t nic) {
-    return contains(pairings, view.now.topology.nics[nic].name, &Finding::subject);
-  };
-  return part.kind != MissingPart::Kind::gpu && std::ranges::any_of(part.gpus, [&](size_t gpu) {
-           return any_odd ? placed.is_odd(gpu) : std::ranges::any_of(pairs[gpu].nics, is_named);
-         });
+  for (const size_t gpu : part.gpus) {
+    if (any_odd) {
+      if (placed.is_odd(gpu)) return true;
+      continue;
+    }
+    for (const size_t nic : pairs[gpu].nics)
+      if (contains(pairings, view.now.topology.nics[nic].name, &Finding::subject)) return true;
+  }
+  return false;
 }
 
 void ask_symmetry(const View& view, Findings& findings) {
   const Topology& topology = view.now.topology;
   if (topology.gpus.empty() && topology.nics.empty()) return;
-  if (view.now.inventory) return;  // what is missing since then is `inventory`'s, what was then missing is accepted
+  // With an inventory, `inventory` reports the parts that are missing since then; parts that were missing before are
+  // accepted.
+  if (view.now.inventory) return;
   const Placement placed = placement(view);
   Findings found, pairings;
   find_rule("pairing")->ask(view, pairings);
@@ -515,8 +533,9 @@ void ask_symmetry(const View& view, Findings& findings) {
     if (is_reported(view, placed, pairings, part) ||
         (part.nic && is_given_away(view.now, topology.nics[*part.nic].pci)))
       continue;
-    add(part.kind == MissingPart::Kind::rdma ? no_rdma(topology.nics[*part.nic], "as in equal places of this machine")
-                                             : missing(topology, part));
+    if (part.kind == MissingPart::Kind::rdma)
+      add(no_rdma_finding(topology.nics[*part.nic], "as in equal places of this machine"));
+    else add(missing_part_finding(topology, part));
   }
   const bool gpu = std::ranges::any_of(found, [](const Finding& each) { return each.observed.starts_with("no GPU"); });
   if (const auto odd = odd_gpus(topology, view.now.ports); odd && !gpu)
@@ -524,7 +543,15 @@ void ask_symmetry(const View& view, Findings& findings) {
             "A GPU seems to be missing " + odd->where + ": it left the PCI bus, or did not come up at boot.",
             "lspci -nnd ::0302; lspci -nnd ::1200; journalctl -k -g 'Xid|pciehp|amdgpu'; then power the node off and "
             "on, and reseat the GPU."));
-  for (const OddNode& odd : odd_numa_nodes(topology)) add(odd_node(odd));
+  for (const OddNode& odd : odd_numa_nodes(topology)) {
+    const std::string expected = std::to_string(odd.expected);
+    add(bad(Status::warning, odd.name, "NUMA node " + std::to_string(*odd.device.numa),
+            "NUMA node " + expected + ", like " + odd.like,
+            "The firmware reports a NUMA node for " + odd.device.pci +
+                " that does not fit its place: jobs are bound to the wrong CPUs and memory.",
+            "cat /sys/bus/pci/devices/" + odd.device.pci + "/numa_node; then update the firmware, or write " +
+                expected + " to that file."));
+  }
   if (found.empty()) add(good("node", "no part is missing", "equal places have equal parts"));
   findings.insert(findings.end(), found.begin(), found.end());
 }

@@ -20,12 +20,9 @@ struct Placement {
   [[nodiscard]] bool is_odd(size_t gpu) const { return cards > 1 && path(gpu) > yardstick[gpu]; }
 };
 
-// With as many cards as GPUs, the best path of a model is expected of each GPU; with fewer cards the path of more than
-// half of them. A machine with one half of its GPUs near and one half far is so by design.
+// With as many cards as GPUs, each GPU should have the best path of its model; with fewer cards, the path of more than
+// half of the GPUs. A machine with one half of its GPUs near and one half far has this by design.
 Placement placement(const View& view);
-
-// " Missing: a NIC function at 0000:2a:00.1, beside GPU1.", if symmetry shows the place of a NIC that the GPU has lost.
-std::string missing_text(const Node& node, size_t gpu);
 
 // The RDMA devices that serve a GPU, by the best pairing. Other NICs have another purpose and need not be equal.
 std::set<std::string> devices_for_gpus(const View& view);
@@ -33,12 +30,7 @@ std::set<std::string> devices_for_gpus(const View& view);
 // A port for storage or management, while others serve the GPUs.
 bool has_other_purpose(const View& view, const Port& port);
 
-// A NIC without an RDMA device; `like`: which have one.
-Finding no_rdma(const Nic& nic, const std::string& like);
-
 // The speed differs from [expect] speed, which applies to ports that serve GPUs.
 bool misses_speed(const View& view, const Port& port, const std::set<std::string>& for_gpus);
-// The nearest NIC is farther away than [expect] class.
-bool misses_class(const View& view, const Placement& placed, size_t gpu);
 
 }  // namespace fabric

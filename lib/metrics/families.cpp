@@ -5,6 +5,7 @@
 
 #include "base/find.h"
 #include "base/parse.h"
+#include "judge/cabling.h"
 #include "judge/engine.h"
 #include "metrics/telemetry_metrics.h"
 #include "node/counters.h"
@@ -63,22 +64,6 @@ void add_if(FamilySet& families, const Metric& metric, const Labels& labels, con
   if (value) families.add(metric, labels, static_cast<double>(*value));
 }
 
-// Of the texts of all settings, cut to the 52 bits that a double holds.
-double settings_hash(const Qos& qos) {
-  std::string all;
-  for (const Setting& setting : kSettings)
-    if (has_value(setting, qos)) all.append(setting.key).append("\n").append(value_text(setting, qos)).append("\n");
-  return static_cast<double>(fnv1a(all) >> 12);
-}
-
-// Detail that is published on request.
-bool is_left_out(const Metric* metric, const Published& published) {
-  if (metric == &metrics::kPortUnicast || metric == &metrics::kPortMulticast) return !published.has(SeriesGroup::casts);
-  const bool of_lanes =
-      metric == &metrics::kPhyLaneErrors || metric == &metrics::kPhyReceivedBytes;  // what to divide by
-  return of_lanes && !published.has(SeriesGroup::lanes);
-}
-
 // "mlx5_0/1" as device and port.
 Labels id_labels(std::string_view id) {
   size_t slash = id.rfind('/');
@@ -86,7 +71,7 @@ Labels id_labels(std::string_view id) {
   return {{"device", id.substr(0, slash)}, {"port", id.substr(slash + 1)}};
 }
 
-// "2026-11-21T14:30:00Z", as agentd writes it.
+// "2026-11-21T14:30:00Z", as fabric-agentd writes it.
 std::optional<double> unix_seconds(const std::string& text) {
   std::tm parts{};
   const char* end = ::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%SZ", &parts);
@@ -96,26 +81,19 @@ std::optional<double> unix_seconds(const std::string& text) {
 
 // By priority, whether its traffic is zero; nullopt: the port does not count it.
 using Idle = std::array<std::optional<bool>, kPriorities>;
-Idle idle_priorities(const Port& port) {
-  Idle idle{};
-  for (const Counter& counter : port.counters.ethtool) {
-    if (counter.priority == 0) continue;
-    const Metric* traffic = counter.row->metric;
-    if (traffic != &metrics::kPriorityBytes && traffic != &metrics::kPriorityQueueBytes &&
-        traffic != &metrics::kPriorityPackets)
-      continue;
-    std::optional<bool>& known = idle[static_cast<size_t>(counter.priority - '0')];
-    known = known.value_or(true) && counter.value == 0;
-  }
-  return idle;
-}
 
 void add_named(FamilySet& families, const Port& port, const Published& published, const std::vector<Counter>& counters,
                const Idle& idle = {}) {
   const Labels labels = port_labels(port);
   for (const Counter& counter : counters) {
     const CounterRow* row = counter.row;
-    if (row == nullptr || row->metric == nullptr || is_left_out(row->metric, published)) continue;
+    if (row == nullptr || row->metric == nullptr) continue;
+    const Metric* metric = row->metric;
+    const bool of_casts = metric == &metrics::kPortUnicast || metric == &metrics::kPortMulticast;
+    // The bits received are the denominator of the lanes' errors.
+    const bool of_lanes = metric == &metrics::kPhyLaneErrors || metric == &metrics::kPhyReceivedBytes;
+    if (of_casts && !published.has(SeriesGroup::casts)) continue;
+    if (of_lanes && !published.has(SeriesGroup::lanes)) continue;
     const bool is_of_infiniband = row->scope == CounterScope::infiniband_link;
     if (counter.value == 0 && is_of_infiniband && port.link_layer == LinkLayer::ethernet) continue;
     if (is_superseded(counter, counters)) continue;
@@ -124,7 +102,7 @@ void add_named(FamilySet& families, const Port& port, const Published& published
       if (counter.value == 0 && idle[static_cast<size_t>(counter.priority - '0')] == true) continue;
       priority = {"priority", {&counter.priority, 1}};
     }
-    families.accumulate(*row->metric, labels, {row->label, priority},
+    families.accumulate(*metric, labels, {row->label, priority},
                         static_cast<double>(counter.value) * row->scale.multiply / row->scale.divide);
   }
 }
@@ -132,7 +110,7 @@ void add_named(FamilySet& families, const Port& port, const Published& published
 }  // namespace
 
 void add_link(FamilySet& families, const Port& port) {
-  const bool whole = !port.is_member();  // a member has no RDMA state, and sums are of whole ports
+  const bool whole = !port.is_member();  // a bond's member has no RDMA state, and its rate counts for the bond
   const Labels labels = port_labels(port);
   families.add(kPortInfo, labels,
                {{"driver", port.kernel_driver},
@@ -151,7 +129,12 @@ void add_link(FamilySet& families, const Port& port) {
   add_if(families, kCarrierDowns, labels, port.counters.carrier_down);
   if (whole) add_if(families, kRate, labels, port.rate);
   if (whole) add_if(families, kActiveMtu, labels, port.active_mtu);
-  if (keys_of(port.qos) != Keys{}) families.add(kSettingsHash, labels, settings_hash(port.qos));
+  if (keys_of(port.qos) == Keys{}) return;
+  std::string settings;
+  for (const Setting& setting : kSettings)
+    if (has_value(setting, port.qos))
+      settings.append(setting.key).append("\n").append(value_text(setting, port.qos)).append("\n");
+  families.add(kSettingsHash, labels, static_cast<double>(fnv1a(settings) >> 12));  // the 52 bits that a double holds
 }
 
 void add_agent(FamilySet& families, const AgentState& agent) {
@@ -164,7 +147,8 @@ void add_agent(FamilySet& families, const AgentState& agent) {
       Labels labels = id_labels(id);
       labels.push_back({"setting", key});
       const bool in_sync = state.outcome == to_text(Outcome::in_sync) || state.outcome == to_text(Outcome::applied);
-      if (agent.running && !parse_setting(key)) families.add(kInSync, labels, in_sync ? 1 : 0);  // a sysctl: no check
+      // add_report() adds the settings that have a check; a sysctl has none.
+      if (agent.running && !parse_setting(key)) families.add(kInSync, labels, in_sync ? 1 : 0);
       if (state.repairs > 0) families.add(kRepairs, labels, static_cast<double>(state.repairs));
       if (const auto when = unix_seconds(state.last_drift)) families.add(kLastDrift, labels, *when);
       for (const auto& [cause, count] : state.drifts)
@@ -173,20 +157,23 @@ void add_agent(FamilySet& families, const AgentState& agent) {
 }
 
 void add_report(FamilySet& families, const Report& report, const Published& published) {
-  // Of the check itself, so that the two never differ. Unknown has no series.
+  // From the check's finding, so that metric and check never differ. Unknown has no series.
   for (const Finding& finding : report.findings) {
     if (!parse_setting(finding.id) || finding.status == Status::unknown) continue;
     Labels labels = id_labels(finding.subject);
     labels.push_back({"setting", finding.id});
     families.add(finding.unverified ? kUnverified : kInSync, labels, finding.status == Status::ok ? 1 : 0);
   }
-  std::set<std::string_view> ok;  // checks that have a subject without a series of its own
-  for (const Finding& finding : report.findings)
+  std::set<std::string_view> ok;  // checks with subjects that have no series of their own
+  for (const Finding& finding : report.findings) {
     if (finding.culprit) continue;  // fabric_diagnosis
-    else if (finding.status == Status::ok && !published.has(SeriesGroup::checks)) ok.insert(finding.id);
-    else
-      families.add(kCheckStatus, {}, {{"check", finding.id}, {"subject", finding.subject}},
-                   static_cast<double>(finding.status));
+    if (finding.status == Status::ok && !published.has(SeriesGroup::checks)) {
+      ok.insert(finding.id);
+      continue;
+    }
+    families.add(kCheckStatus, {}, {{"check", finding.id}, {"subject", finding.subject}},
+                 static_cast<double>(finding.status));
+  }
   for (const std::string_view check : ok) families.add(kCheckStatus, {}, {{"check", check}}, 0);
 }
 
@@ -196,7 +183,7 @@ void add_diagnoses(FamilySet& families, const Node& node, const std::map<std::st
     const std::string id = port.id();
     if (!watched.contains(id) || is_virtual(port)) continue;
     const Labels labels = port_labels(port);
-    bool quiet = true;
+    bool is_healthy = true;
     for (const Finding& each : report.findings) {
       if (!each.culprit || each.subject != id) continue;
       Labels cause = labels;
@@ -204,27 +191,36 @@ void add_diagnoses(FamilySet& families, const Node& node, const std::map<std::st
       cause.push_back({"rule", each.id});
       if (each.certainty) cause.push_back({"certainty", to_text(*each.certainty)});
       families.add(kDiagnosis, cause, 1);
-      quiet = false;
+      is_healthy = false;
     }
-    if (quiet) families.add(kDiagnosis, labels, {{"culprit", "none"}, {"rule", "none"}}, 1);
+    if (is_healthy) families.add(kDiagnosis, labels, {{"culprit", "none"}, {"rule", "none"}}, 1);
   }
 }
 
 void add_counters(FamilySet& families, const Port& port, const Published& published) {
+  Idle idle{};
+  for (const Counter& counter : port.counters.ethtool) {
+    if (counter.priority == 0) continue;
+    const Metric* traffic = counter.row->metric;
+    if (traffic != &metrics::kPriorityBytes && traffic != &metrics::kPriorityQueueBytes &&
+        traffic != &metrics::kPriorityPackets)
+      continue;
+    std::optional<bool>& is_idle = idle[static_cast<size_t>(counter.priority - '0')];
+    is_idle = is_idle.value_or(true) && counter.value == 0;
+  }
   add_named(families, port, published, port.counters.hw);
-  add_named(families, port, published, port.counters.ethtool, idle_priorities(port));
+  add_named(families, port, published, port.counters.ethtool, idle);
   add_named(families, port, published, port.counters.pma);
 }
 
 void add_raw_counters(FamilySet& families, const Port& port, RawCounters raw) {
-  const auto add = [&, labels = port_labels(port)](const Metric& metric, const Counter& counter) {
-    families.add(metric, labels, {{"counter", counter.name}}, static_cast<double>(counter.value));
-  };
-  for (const Counter& counter : port.counters.pma)  // one that is known and has no metric repeats another counter
-    if (counter.row == nullptr) add(metrics::kPortOther, counter);
+  const Labels labels = port_labels(port);
+  for (const Counter& counter : port.counters.pma)  // a known one without a metric repeats another counter
+    if (counter.row == nullptr)
+      families.add(metrics::kPortOther, labels, {{"counter", counter.name}}, static_cast<double>(counter.value));
   for (const Counter& counter : port.counters.hw)
     if (raw == RawCounters::all || counter.row == nullptr || counter.row->metric == nullptr)
-      add(metrics::kHwCounter, counter);
+      families.add(metrics::kHwCounter, labels, {{"counter", counter.name}}, static_cast<double>(counter.value));
 }
 
 void add_node(FamilySet& families, const Node& node, const Report& report, const Published& published) {
@@ -232,26 +228,24 @@ void add_node(FamilySet& families, const Node& node, const Report& report, const
   if (node.agent) add_agent(families, *node.agent);
   add_report(families, report, published);
   // Virtual functions last: their counters must not displace those of a physical port.
-  const auto each = [&](bool of_guests, const auto& add) {
-    for (const Port& port : node.ports)
-      if (is_virtual(port) == of_guests) add(port);
-  };
-  const auto counters = [&](const Port& port) { add_counters(families, port, published); };
-  const auto raw_counters = [&](const Port& port) { add_raw_counters(families, port, published.raw); };
-  each(false, counters);
+  for (const Port& port : node.ports)
+    if (!is_virtual(port)) add_counters(families, port, published);
   add_telemetry(families, node, published);
-  each(false, raw_counters);
-  each(true, counters);
-  each(true, raw_counters);
+  for (const Port& port : node.ports)
+    if (!is_virtual(port)) add_raw_counters(families, port, published.raw);
+  for (const Port& port : node.ports)
+    if (is_virtual(port)) add_counters(families, port, published);
+  for (const Port& port : node.ports)
+    if (is_virtual(port)) add_raw_counters(families, port, published.raw);
 }
 
-// Telemetry other than counters.
+// ---- telemetry other than counters
 
 namespace {
 
 using namespace metrics;
 
-// Untyped, as in node_exporter's ethtool collector: drivers mix gauges with counters and do not mark them.
+// Untyped, as in node_exporter's ethtool collector: drivers mix gauges and counters without marking them.
 constexpr Metric kEthtool{"fabric_ethtool_counters",
                           "Driver statistics of the netdev (ethtool -S) under the driver's names, in its units, "
                           "selected by the configuration.",
@@ -269,7 +263,7 @@ void add_fec_count(FamilySet& families, const Labels& port, const FecCount& coun
 struct LaneRow {
   ModuleReading ModuleLane::*reading;
   const Metric* metric;
-  const Metric* lowest;  // of all lanes; null: not published
+  const Metric* lowest;  // the lowest of all lanes; null: not published
   std::string_view name;
 };
 constexpr std::array<LaneRow, 3> kLaneRows{{{&ModuleLane::rx_power, &kModuleRxPower, &kModuleRxPowerLowest, "rx_power"},
@@ -295,52 +289,16 @@ void add_flag(FamilySet& families, const Labels& port, std::string_view reading,
 std::optional<int> flag_of(const ModuleReading& reading) {
   if (!reading.flags) return std::nullopt;
   if (reading.flags->high_alarm || reading.flags->low_alarm) return 2;
-  return reading.flags->high_warning || reading.flags->low_warning ? 1 : 0;
+  if (reading.flags->high_warning || reading.flags->low_warning) return 1;
+  return 0;
 }
 
-void add_lanes(FamilySet& families, const Port& port, const Labels& labels, bool each_lane) {
-  const bool is_up = is_active(port) && port.carrier.value_or(true);
-  for (const LaneRow& row : kLaneRows) {
-    std::optional<int> worst;
-    std::optional<double> lowest;
-    for (const ModuleLane& lane : port.module->lanes) {
-      const ModuleReading& reading = lane.*row.reading;
-      if (reading.value && each_lane)
-        families.add(*row.metric, labels, {{"lane", std::to_string(lane.number)}}, *reading.value);
-      if (is_up && reading.value.value_or(kDark) < kDark) continue;
-      if (reading.value) lowest = std::min(lowest.value_or(*reading.value), *reading.value);
-      worst = std::max(worst, flag_of(reading));
-    }
-    if (lowest && row.lowest != nullptr) families.add(*row.lowest, labels, *lowest);
-    add_flag(families, labels, row.name, worst);
-  }
-}
-
-// Number of lanes for which `says` is true; absent if unknown for all.
-template <class Says>
-void add_count(FamilySet& families, const Metric& metric, const Labels& labels, std::initializer_list<Label> more,
-               const Transceiver& module, Says&& says) {
-  std::optional<unsigned> count;
-  for (const ModuleLane& lane : module.lanes)
-    if (const std::optional<bool> said = says(lane)) count = count.value_or(0) + (*said ? 1u : 0u);
-  if (count) families.add(metric, labels, more, *count);
-}
-
-// nullopt: neither is known.
-std::optional<bool> either(const std::optional<bool>& one, const std::optional<bool>& other) {
-  if (one && other) return *one || *other;
-  if (one) return one;
-  return other;
-}
-
-void add_fec(FamilySet& families, const Port& port, const Published& published) {
-  if (!port.fec) return;
-  const Labels labels = port_labels(port);
-  const bool lanes = published.has(SeriesGroup::lanes);
-  if (!port.fec->active.empty()) families.add(kFecMode, labels, {{"mode", port.fec->active}}, 1);
-  add_fec_count(families, labels, port.fec->corrected_bits, kPhyCorrectedBits, kFecLaneBits, lanes);
-  add_fec_count(families, labels, port.fec->corrected_blocks, kPhyCorrectedWords, kFecLaneCorrected, lanes);
-  add_fec_count(families, labels, port.fec->uncorrectable_blocks, kPhyUncorrectableWords, kFecLaneUncorrectable, lanes);
+// Counts a lane if one of the two conditions is true. `count` stays nullopt while both are unknown on every lane.
+void count_lane(std::optional<unsigned>& count, const std::optional<bool>& first,
+                const std::optional<bool>& second = std::nullopt) {
+  if (!first && !second) return;
+  count = count.value_or(0);
+  if (first.value_or(false) || second.value_or(false)) ++*count;
 }
 
 void add_module(FamilySet& families, const Port& port, const Published& published) {
@@ -360,12 +318,33 @@ void add_module(FamilySet& families, const Port& port, const Published& publishe
   if (module.temperature.value) families.add(kModuleTemperature, labels, *module.temperature.value);
   add_flag(families, labels, "temperature", flag_of(module.temperature));
   add_flag(families, labels, "voltage", flag_of(module.voltage));
-  add_lanes(families, port, labels, published.has(SeriesGroup::lanes));
-  add_count(families, kModuleLanesLost, labels, {{"side", "medium"}}, module,
-            [](const ModuleLane& lane) { return either(lane.rx_los, lane.rx_lol); });
-  add_count(families, kModuleLanesLost, labels, {{"side", "host"}}, module,
-            [](const ModuleLane& lane) { return either(lane.tx_los, lane.tx_lol); });
-  add_count(families, kModuleTxFaults, labels, {}, module, [](const ModuleLane& lane) { return lane.tx_fault; });
+
+  const bool is_up = is_active(port) && port.carrier.value_or(true);
+  for (const LaneRow& row : kLaneRows) {
+    std::optional<int> worst;
+    std::optional<double> lowest;
+    for (const ModuleLane& lane : module.lanes) {
+      const ModuleReading& reading = lane.*row.reading;
+      if (reading.value && published.has(SeriesGroup::lanes))
+        families.add(*row.metric, labels, {{"lane", std::to_string(lane.number)}}, *reading.value);
+      if (is_up && reading.value.value_or(kDark) < kDark) continue;
+      if (reading.value) lowest = std::min(lowest.value_or(*reading.value), *reading.value);
+      worst = std::max(worst, flag_of(reading));
+    }
+    if (lowest && row.lowest != nullptr) families.add(*row.lowest, labels, *lowest);
+    add_flag(families, labels, row.name, worst);
+  }
+
+  std::optional<unsigned> lost_from_cable, lost_from_nic, transmit_faults;
+  for (const ModuleLane& lane : module.lanes) {
+    count_lane(lost_from_cable, lane.rx_los, lane.rx_lol);
+    count_lane(lost_from_nic, lane.tx_los, lane.tx_lol);
+    count_lane(transmit_faults, lane.tx_fault);
+  }
+  if (lost_from_cable) families.add(kModuleLanesLost, labels, {{"side", "medium"}}, *lost_from_cable);
+  if (lost_from_nic) families.add(kModuleLanesLost, labels, {{"side", "host"}}, *lost_from_nic);
+  if (transmit_faults) families.add(kModuleTxFaults, labels, *transmit_faults);
+
   if (!published.has(SeriesGroup::module_limits)) return;
   if (module.voltage.value) families.add(kModuleVoltage, labels, *module.voltage.value);
   for (const auto& [limits, metric] : kLimits)
@@ -401,7 +380,9 @@ void add_device(FamilySet& families, const Port& device, const Platform& platfor
 }  // namespace
 
 Labels port_labels(const Port& port) {
-  return {{"device", port.rdma}, {"port", std::to_string(port.number) + (port.is_member() ? "@" + port.netdev : "")}};
+  std::string number = std::to_string(port.number);
+  if (port.is_member()) number += "@" + port.netdev;
+  return {{"device", port.rdma}, {"port", number}};
 }
 
 void add_telemetry(FamilySet& families, const Node& node, const Published& published) {
@@ -413,7 +394,16 @@ void add_telemetry(FamilySet& families, const Node& node, const Published& publi
       families.add(kLinkDownReason, labels, {{"reason", link.reason}, {"detail", link.detail}}, 1);
     if (link.downs) families.add_missing(kPhyLinkDowns, labels, *link.downs);
   }
-  for (const Port& port : node.ports) add_fec(families, port, published);
+  const bool lanes = published.has(SeriesGroup::lanes);
+  for (const Port& port : node.ports) {
+    if (!port.fec) continue;
+    const FecStatus& fec = *port.fec;
+    const Labels labels = port_labels(port);
+    if (!fec.active.empty()) families.add(kFecMode, labels, {{"mode", fec.active}}, 1);
+    add_fec_count(families, labels, fec.corrected_bits, kPhyCorrectedBits, kFecLaneBits, lanes);
+    add_fec_count(families, labels, fec.corrected_blocks, kPhyCorrectedWords, kFecLaneCorrected, lanes);
+    add_fec_count(families, labels, fec.uncorrectable_blocks, kPhyUncorrectableWords, kFecLaneUncorrectable, lanes);
+  }
   std::set<std::string> seen;
   for (const Port& port : node.ports)
     if (seen.insert(port.rdma).second) add_device(families, port, node.platform, published);
@@ -422,11 +412,11 @@ void add_telemetry(FamilySet& families, const Node& node, const Published& publi
 
 void add_ethtool(FamilySet& families, const Node& node, std::span<const std::string> globs) {
   if (globs.empty()) return;
-  std::unordered_map<const char*, bool> asked;  // by where the name is kept, once for all ports
+  std::unordered_map<const char*, bool> is_selected;  // by the address of the name, which all ports share
   for (const Port& port : node.ports) {
     const Labels labels = port_labels(port);
     for (const Counter& counter : port.counters.ethtool) {
-      const auto [known, is_new] = asked.try_emplace(counter.name.text().data());
+      const auto [known, is_new] = is_selected.try_emplace(counter.name.text().data());
       if (is_new) known->second = matches_any(globs, counter.name);
       if (known->second)
         families.accumulate(kEthtool, labels, {{"counter", counter.name}}, static_cast<double>(counter.value));
@@ -434,7 +424,7 @@ void add_ethtool(FamilySet& families, const Node& node, std::span<const std::str
   }
 }
 
-// Bursts.
+// ---- bursts
 
 namespace {
 
@@ -466,61 +456,184 @@ constexpr Metric kEventsPeak{
     "fabric_burst_events_per_second_peak",
     "Highest rate within a sample in the last 60 to 70 seconds, by event. Absent until the first event."};
 
-// Writes one port's series.
-struct Publisher {
+// Adds series of one port.
+struct BurstWriter {
   FamilySet& families;
-  const PortBursts& port;
+  const BurstRecord& record;
   const Labels labels;
   Clock::time_point now;
 
   void histogram(const Metric& metric, const BurstTrack& track, std::span<const double> bounds,
-                 std::initializer_list<Label> of) {
+                 std::initializer_list<Label> more) {
     const auto end = track.counts.begin() + static_cast<ptrdiff_t>(bounds.size()) + 1;
-    families.add(metric, {{labels, of}, bounds, {track.counts.begin(), end}, track.sum});
+    families.add(metric, {{labels, more}, bounds, {track.counts.begin(), end}, track.sum});
   }
-  void peak(const Metric& metric, const BurstTrack& track, std::initializer_list<Label> of) {
-    if (auto highest = port.record.peak(track, now)) families.add(metric, labels, of, *highest);
-  }
-  // Priorities that are lossless or were paused in either direction.
-  void priorities(const std::array<BurstTrack, 16>& tracks, auto&& with) const {
-    for (size_t i = 0; i < tracks.size(); ++i) {
-      const bool shown = (port.record.lossless >> (i % 8) & 1) != 0 || tracks[i % 8].moved || tracks[i % 8 + 8].moved;
-      if (tracks[i].seen && shown)
-        with(tracks[i], {{"direction", i < 8 ? "rx" : "tx"}, {"priority", std::to_string(i % 8)}});
-    }
-  }
-  static void directions(const std::array<BurstTrack, 2>& tracks, auto&& with) {
-    for (size_t i = 0; i < tracks.size(); ++i)
-      if (tracks[i].seen) with(tracks[i], {{"direction", i == 0 ? "rx" : "tx"}});
-  }
-  void events(auto&& with) const {
-    for (size_t i = 0; i < kBurstEvents; ++i)
-      if (port.record.events[i].moved) with(port.record.events[i], {{"event", to_text(static_cast<BurstEvent>(i))}});
+  void peak(const Metric& metric, const BurstTrack& track, std::initializer_list<Label> more) {
+    if (auto highest = record.peak(track, now)) families.add(metric, labels, more, *highest);
   }
 };
+
+constexpr std::string_view kDirections[] = {"rx", "tx"};
+
+// Whether the track of a priority and direction was sampled, and the priority is lossless or was paused in either
+// direction.
+bool is_published(const BurstRecord& record, const std::array<BurstTrack, 16>& tracks, size_t i) {
+  const size_t priority = i % 8;
+  const bool is_lossless = (record.lossless >> priority & 1) != 0;
+  return tracks[i].seen && (is_lossless || tracks[priority].moved || tracks[priority + 8].moved);
+}
 
 }  // namespace
 
 void add_bursts(FamilySet& families, const PortBursts& port, Clock::time_point now, const Published& published) {
-  const bool all = published.has(SeriesGroup::bursts);
-  const std::string number = std::to_string(port.port) + (port.member.empty() ? "" : "@" + port.member);
-  Publisher out{families, port, {{"device", port.device}, {"port", number}}, now};
+  std::string number = std::to_string(port.port);
+  if (!port.member.empty()) number += "@" + port.member;
   const BurstRecord& record = port.record;
-  using Of = std::initializer_list<Label>;
-  out.priorities(record.pause, [&](const BurstTrack& track, Of of) {
-    out.histogram(kPause, track, kPauseBounds, of);
-    out.peak(kPausePeak, track, of);
-  });
-  out.priorities(record.pause_frames, [&](const BurstTrack& track, Of of) { out.peak(kFramesPeak, track, of); });
-  out.directions(record.bytes, [&](const BurstTrack& track, Of of) { out.peak(kBytesPeak, track, of); });
-  out.directions(record.load, [&](const BurstTrack& track, Of of) {
-    if (all) out.histogram(kLoad, track, kLoadBounds, of);
-  });
-  if (!all) return;
-  out.events([&](const BurstTrack& track, Of of) {
-    out.histogram(kEventsPerSecond, track, kEventBounds, of);
-    out.peak(kEventsPeak, track, of);
-  });
+  BurstWriter out{families, record, {{"device", port.device}, {"port", number}}, now};
+  for (size_t i = 0; i < record.pause.size(); ++i) {
+    if (!is_published(record, record.pause, i)) continue;
+    const std::string priority = std::to_string(i % 8);
+    const std::string_view direction = kDirections[i / 8];
+    out.histogram(kPause, record.pause[i], kPauseBounds, {{"direction", direction}, {"priority", priority}});
+    out.peak(kPausePeak, record.pause[i], {{"direction", direction}, {"priority", priority}});
+  }
+  for (size_t i = 0; i < record.pause_frames.size(); ++i)
+    if (is_published(record, record.pause_frames, i))
+      out.peak(kFramesPeak, record.pause_frames[i],
+               {{"direction", kDirections[i / 8]}, {"priority", std::to_string(i % 8)}});
+  for (size_t i = 0; i < record.bytes.size(); ++i)
+    if (record.bytes[i].seen) out.peak(kBytesPeak, record.bytes[i], {{"direction", kDirections[i]}});
+  if (!published.has(SeriesGroup::bursts)) return;
+  for (size_t i = 0; i < record.load.size(); ++i)
+    if (record.load[i].seen) out.histogram(kLoad, record.load[i], kLoadBounds, {{"direction", kDirections[i]}});
+  for (size_t i = 0; i < kBurstEvents; ++i) {
+    if (!record.events[i].moved) continue;
+    const std::string_view event = to_text(static_cast<BurstEvent>(i));
+    out.histogram(kEventsPerSecond, record.events[i], kEventBounds, {{"event", event}});
+    out.peak(kEventsPeak, record.events[i], {{"event", event}});
+  }
+}
+
+// ---- health rules, and the cable's other end
+
+namespace {
+
+constexpr Metric kValue{"fabric_health_value",
+                        "Measured value of a health rule that is not ok, in the rule's unit (fabric-agent.toml(5), "
+                        "[rules.ID]). Absent while ok."};
+constexpr Metric kPhase{
+    "fabric_health_phase",
+    "Phase of a health rule: 1 pending (not yet raised), 2 raised, 3 clearing (ok, not yet cleared). Absent while ok."};
+constexpr Metric kSince{"fabric_health_since_timestamp_seconds",
+                        "Time at which the rule's finding was raised. Absent without a finding."};
+constexpr Metric kEvents{"fabric_events_total",
+                         "Findings of health rules that have begun, by event (the key of the rule) and port; of a PCI "
+                         "function, device is its address."};
+constexpr Metric kAcknowledged{
+    "fabric_check_acknowledged",
+    "1 for a finding that an operator has acknowledged (fabric-agentctl ack). Absent otherwise."};
+
+constexpr double kFirstZero = 60;  // the longest scrape interval that sees the 0 of a series that starts with an event
+
+constexpr Metric kNeighbor{
+    "fabric_neighbor_info",
+    "The switch and its port at the other end of the cable, by LLDP, else by the cable plan; always 1."};
+constexpr Metric kRail{
+    "fabric_rail_info",
+    "The rail, plane and leaf switch of the port, by [cabling], else by its GPU and by LLDP; always 1."};
+
+// The value of the longest glob that matches the switch or a name of the port; nullptr if none does.
+const std::string* longest_match(const std::map<std::string, std::string>& globs, const Port& port,
+                                 const std::string& leaf) {
+  std::vector<std::string> names{port.id(), port.rdma, port.netdev, port.pci, leaf};
+  names.insert(names.end(), port.altnames.begin(), port.altnames.end());
+  const std::pair<const std::string, std::string>* longest = nullptr;
+  for (const auto& each : globs) {
+    if (longest != nullptr && each.first.size() <= longest->first.size()) continue;
+    if (std::ranges::any_of(names, [&](const std::string& name) { return glob_match(each.first, name); }))
+      longest = &each;
+  }
+  if (longest == nullptr) return nullptr;
+  return &longest->second;
+}
+
+}  // namespace
+
+void add_events(FamilySet& families, const Health& health) {
+  for (const auto& [key, subjects] : health.rules) {
+    const RuleWindow* rule = find_window(key);
+    if (rule == nullptr || rule->is_slow) continue;  // its window is two hours, so that no scrape misses it
+    for (const auto& [subject, state] : subjects) {
+      const size_t slash = subject.rfind('/');
+      const bool is_port = slash != std::string::npos;
+      // increase() needs a value from before the event. Rules that count events of a port therefore have a series, with
+      // 0, from the first reading on. For levels and ratios, and for PCI functions, that would be too many series:
+      // theirs start with the first event, and are 0 for a minute.
+      auto count = static_cast<double>(state.onsets);
+      if (!is_port || rule->measure != Measure::count) {
+        if (!state.first_onset) continue;
+        if (health.now - *state.first_onset < kFirstZero) count = 0;
+      }
+      Labels labels{{"event", key}};
+      if (subject != "host") labels.push_back({"device", std::string_view(subject).substr(0, slash)});
+      if (is_port) labels.push_back({"port", std::string_view(subject).substr(slash + 1)});
+      families.add(kEvents, labels, count);
+    }
+  }
+}
+
+void add_health(FamilySet& families, const Health& health) {
+  for (const auto& [rule, subjects] : health.rules)
+    for (const auto& [subject, state] : subjects) {
+      if (state.phase() == HealthPhase::ok) continue;
+      const Labels labels{{"rule", rule}, {"subject", subject}};
+      families.add(kValue, labels, state.value);
+      families.add(kPhase, labels, static_cast<double>(state.phase()));
+      if (state.status() != Status::ok)
+        families.add(kSince, labels, static_cast<double>(health.wall) - std::max(0.0, health.now - state.since()));
+    }
+}
+
+void add_acknowledged(FamilySet& families, const Report& report) {
+  for (const Finding& finding : report.findings)
+    if (finding.acknowledged) families.add(kAcknowledged, {{"check", finding.id}, {"subject", finding.subject}}, 1);
+}
+
+std::optional<CableEnd> peer_of(const Node& node, const Policy* policy, const Port& port) {
+  if (!has_cable(port)) return std::nullopt;
+  const auto cables = planned_cables(policy, port);
+  const Neighbor* neighbor = switch_of(node, policy, port);
+  if (neighbor == nullptr && cables.empty()) return std::nullopt;
+  if (neighbor == nullptr) return cables.front()->peer;
+  // The plan's name of the switch wins over that of LLDP, so that it does not change when LLDP falls silent.
+  CableEnd end{neighbor->system(), neighbor->port()};
+  for (const Cable* cable : cables) {
+    if (!is_device(*neighbor, cable->peer)) continue;
+    end.device = cable->peer.device;
+    break;
+  }
+  return end;
+}
+
+void add_neighbors(FamilySet& families, const Node& node, const Policy* policy,
+                   const std::map<std::string, Rail>& rails) {
+  for (const Port& port : node.ports) {
+    std::string leaf, rail, plane;
+    if (const auto peer = peer_of(node, policy, port)) {
+      leaf = peer->device;
+      families.add(kNeighbor, port_labels(port), {{"switch", peer->device}, {"switch_port", peer->port}}, 1);
+    }
+    if (const auto found = rails.find(port.pci); found != rails.end() && !is_virtual(port)) {
+      rail = std::to_string(found->second.rail);
+      if (found->second.plane) plane = std::to_string(*found->second.plane);
+    }
+    if (policy != nullptr) {
+      if (const std::string* given = longest_match(policy->cabling.rails, port, leaf)) rail = *given;
+      if (const std::string* given = longest_match(policy->cabling.planes, port, leaf)) plane = *given;
+    }
+    if (!rail.empty() || !leaf.empty())
+      families.add(kRail, port_labels(port), {{"rail", rail}, {"plane", plane}, {"leaf", leaf}}, 1);
+  }
 }
 
 }  // namespace fabric

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Node and Report -> families. Pure. A value that was not read has no series.
+// Node and Report -> metric families. Pure. A value that was not read has no series.
 #pragma once
 
 #include "judge/health.h"
@@ -16,40 +16,40 @@ namespace fabric {
 // names; then the counters of virtual functions, subfunctions and representors.
 void add_node(FamilySet& families, const Node& node, const Report& report, const Published& published = {});
 
-// The parts. A bond's member has only its identity, carrier, netdev counters and telemetry.
+// The parts of add_node(). A bond's member has only its identity, carrier, netdev counters and telemetry.
 void add_link(FamilySet& families, const Port& port);
 void add_agent(FamilySet& families, const AgentState& agent);
-// Of a check, the subjects that are ok have one series together, without a subject, unless the group "checks" is on.
+// The subjects of a check that are ok share one series without a subject, unless the group "checks" is on.
 void add_report(FamilySet& families, const Report& report, const Published& published = {});
-// The switch port at the other end of the port's cable: from LLDP, else from the site's cable plan. Absent: neither.
+// The switch port at the other end of the port's cable: from LLDP, else from the site's cable plan. nullopt: unknown.
 std::optional<CableEnd> peer_of(const Node& node, const Policy* policy, const Port& port);
-// Rail, plane and leaf switch: from [cabling], else by `rails` (rails_of()) and LLDP.
+// Rail, plane and leaf switch: from [cabling], else from `rails` (rails_of()) and LLDP.
 void add_neighbors(FamilySet& families, const Node& node, const Policy* policy,
                    const std::map<std::string, Rail>& rails = {});
-// The diagnoses of each port in `watched`; culprit none if it has none.
+// The diagnoses of each port in `watched`, or the culprit none if there is no diagnosis.
 void add_diagnoses(FamilySet& families, const Node& node, const std::map<std::string, Signals>& watched,
                    const Report& report);
-// Omits zero counters of idle priorities (mostly five of eight), and of InfiniBand's link on an Ethernet port.
+// Omits zero counters of idle priorities (mostly five of eight), and those of an InfiniBand link on an Ethernet port.
 void add_counters(FamilySet& families, const Port& port, const Published& published = {});
-// RawCounters::unmapped: only those without a common name.
+// Counters under their drivers' names. RawCounters::unmapped: only those without a common name.
 void add_raw_counters(FamilySet& families, const Port& port, RawCounters raw);
 // Driver statistics (`ethtool -S`) that match the globs of [exporter] ethtool, under the drivers' own names. Adds up
-// two of one name on a port: drivers truncate names to 31 characters (ETH_GSTRING_LEN, linux/ethtool.h).
+// statistics of the same name on a port: drivers truncate names to 31 characters (ETH_GSTRING_LEN, linux/ethtool.h).
 void add_ethtool(FamilySet& families, const Node& node, std::span<const std::string> globs);
 
-// device and port: "mlx5_0", "1"; of a bond's member "mlx5_bond_0", "1@ens1f0np0", as in Port::id().
+// The labels device and port: "mlx5_0", "1". For a bond's member "mlx5_bond_0", "1@ens1f0np0", as in Port::id().
 Labels port_labels(const Port& port);
-// Telemetry of every port and device of the node other than counters, in order of importance. Call it after
-// add_counters(): a sum that the counters have already given (link downs, FEC words) is not added again.
+// Telemetry other than counters of every port and device of the node, in order of importance. Call it after
+// add_counters(): a sum that add_counters() has added (link downs, FEC words) is not added again.
 void add_telemetry(FamilySet& families, const Node& node, const Published& published = {});
-// How often each rule's findings have begun: increase() sees a fault that is over before the next scrape.
+// The number of findings that each rule has begun, so that increase() sees a fault that ends before the next scrape.
 void add_events(FamilySet& families, const Health& health);
 // Value, phase and start of each rule that is not ok.
 void add_health(FamilySet& families, const Health& health);
 // 1 for each acknowledged finding.
 void add_acknowledged(FamilySet& families, const Report& report);
 
-// Of the samples of one port: the histogram of pause, and peaks; in the group "bursts" load and events as well.
+// The samples of one port: the histogram of pause, and peaks; in the group "bursts" also load and events.
 void add_bursts(FamilySet& families, const PortBursts& port, BurstRecord::Clock::time_point now,
                 const Published& published = {});
 

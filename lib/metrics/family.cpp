@@ -20,9 +20,14 @@ std::string valid_utf8(std::string_view value) {
   std::string out;
   out.reserve(value.size());
   for (size_t at = 0; at < value.size();) {
-    const size_t length = value[at] == '\0' ? 0 : utf8_length(value, at);
-    out += length == 0 ? "\xef\xbf\xbd" : value.substr(at, length);
-    at += length == 0 ? 1 : length;
+    const size_t length = utf8_length(value, at);
+    if (length == 0 || value[at] == '\0') {
+      out += "\xef\xbf\xbd";
+      ++at;
+    } else {
+      out += value.substr(at, length);
+      at += length;
+    }
   }
   return out;
 }
@@ -37,18 +42,12 @@ MetricType type_of(MetricKind kind) {
   return MetricType::Untyped;
 }
 
-size_t hash_of(const Metric& metric, const Labels& labels) {
-  const std::hash<std::string_view> hash;
-  size_t out = hash(metric.name);
-  for (const auto& label : labels.list()) out = out * 31 + hash(label.value);
-  return out;
-}
-
 }  // namespace
 
 double& value_of(MetricType type, ClientMetric& metric) {
   if (type == MetricType::Counter) return metric.counter.value;
-  return type == MetricType::Gauge ? metric.gauge.value : metric.untyped.value;
+  if (type == MetricType::Gauge) return metric.gauge.value;
+  return metric.untyped.value;
 }
 
 double value_of(MetricType type, const ClientMetric& metric) {
@@ -63,13 +62,15 @@ MetricFamily& FamilySet::family_of(const Metric& metric) {
   const auto [known, is_new] = by_name_.try_emplace(metric.name, families_.size());
   if (is_new) {
     families_.push_back({std::string(metric.name), std::string(metric.help), type_of(metric.kind), {}});
-    families_.back().metric.reserve(8);  // most have a series for each port
+    families_.back().metric.reserve(8);  // most families have a series for each port
   }
   return families_[known->second];
 }
 
 FamilySet::Entry FamilySet::find_or_create(const Metric& metric, Labels labels, size_t size) {
-  const size_t hash = hash_of(metric, labels);
+  const std::hash<std::string_view> hash_text;
+  size_t hash = hash_text(metric.name);
+  for (const auto& label : labels.list()) hash = hash * 31 + hash_text(label.value);
   for (auto [known, last] = by_series_.equal_range(hash); known != last; ++known) {
     MetricFamily& family = families_[known->second.first];
     ClientMetric& series = family.metric[known->second.second];
@@ -108,14 +109,15 @@ void FamilySet::add(const Metric& metric, const HistogramSample& sample) {
   const size_t size = sample.bounds.size() + 3;  // +Inf, _sum, _count
   const Entry entry = find_or_create(metric, sample.labels, size);
   if (!entry.is_new) {
-    duplicates_ += entry.metric != nullptr ? size : 0;
+    if (entry.metric != nullptr) duplicates_ += size;
     return;
   }
   ClientMetric::Histogram& histogram = entry.metric->histogram;
   histogram.sample_sum = sample.sum;
   for (size_t i = 0; i <= sample.bounds.size(); ++i) {
-    histogram.sample_count += i < sample.counts.size() ? sample.counts[i] : 0;
-    const double bound = i < sample.bounds.size() ? sample.bounds[i] : std::numeric_limits<double>::infinity();
+    if (i < sample.counts.size()) histogram.sample_count += sample.counts[i];
+    double bound = std::numeric_limits<double>::infinity();
+    if (i < sample.bounds.size()) bound = sample.bounds[i];
     histogram.bucket.push_back({histogram.sample_count, bound});
   }
 }

@@ -37,7 +37,7 @@ class Labels {
   List list_;
 };
 
-// Observations by size. As series: _count, _sum, one _bucket per bound and one for +Inf.
+// A histogram of observations. Its series: _count, _sum, one _bucket per bound and one for +Inf.
 struct HistogramSample {
   Labels labels;
   std::span<const double> bounds;  // inclusive upper bounds, ascending, without +Inf
@@ -55,7 +55,7 @@ class FamilySet {
   // Adds a series with `labels` and then `more`. A second one with the same labels is dropped and counted.
   void add(const Metric& metric, const Labels& labels, std::initializer_list<Label> more, double value);
   void add(const Metric& metric, const Labels& labels, double value) { add(metric, labels, {}, value); }
-  // Adds to the value of an existing series: two counters that are parts of one.
+  // Adds to the value of an existing series: for two counters that are parts of one.
   void accumulate(const Metric& metric, const Labels& labels, std::initializer_list<Label> more, double value);
   // Leaves an existing series unchanged and does not count a duplicate.
   void add_missing(const Metric& metric, const Labels& labels, double value);
@@ -69,7 +69,9 @@ class FamilySet {
   [[nodiscard]] size_t dropped_by_limit() const { return over_limit_; }
   [[nodiscard]] size_t dropped_duplicates() const { return duplicates_; }
   // Makes room for the few series that describe the page itself.
-  void raise_limit(size_t by) { limit_ += limit_ > SIZE_MAX - by ? 0 : by; }
+  void raise_limit(size_t by) {
+    if (limit_ <= SIZE_MAX - by) limit_ += by;
+  }
 
  private:
   struct Entry {

@@ -28,10 +28,11 @@ void append_value(std::string& out, double value) {
     return;
   }
   std::array<char, 32> text;
-  // As an integer where possible: counters never appear as 1e+06.
-  const auto end = std::abs(value) <= kExactIntegers && value == std::trunc(value)
-                       ? std::to_chars(text.data(), text.data() + text.size(), static_cast<int64_t>(value)).ptr
-                       : std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+  char* end = text.data();
+  // As an integer if possible, so that a counter never appears as 1e+06.
+  if (std::abs(value) <= kExactIntegers && value == std::trunc(value))
+    end = std::to_chars(text.data(), text.data() + text.size(), static_cast<int64_t>(value)).ptr;
+  else end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
   out.append(text.data(), end);
 }
 
@@ -41,7 +42,9 @@ void append_escaped(std::string& out, std::string_view text, bool quotes) {
     const auto at = std::ranges::find_if(text, is_special);
     out.append(text.begin(), at);
     if (at == text.end()) return;
-    (out += '\\') += *at == '\n' ? 'n' : *at;
+    out += '\\';
+    if (*at == '\n') out += 'n';
+    else out += *at;
     text = {at + 1, text.end()};
   }
 }
@@ -51,10 +54,10 @@ class Writer {
  public:
   explicit Writer(TextFormat format) : open_(format == TextFormat::openmetrics) {}
 
-  std::string page(std::span<const MetricFamily> families) {
-    size_t series = 0;
-    for (const MetricFamily& family : families) series += family.metric.size() + 2;
-    out_.reserve(series * 96);
+  std::string write(std::span<const MetricFamily> families) {
+    size_t lines = 0;
+    for (const MetricFamily& family : families) lines += family.metric.size() + 2;
+    out_.reserve(lines * 96);
     for (const MetricFamily& family : families) append(family);
     if (open_) out_ += "# EOF\n";
     return std::move(out_);
@@ -62,39 +65,34 @@ class Writer {
 
  private:
   void append(const MetricFamily& family) {
-    // OpenMetrics names a counter's family without the _total of its samples; a counter without it is of unknown type.
     std::string_view name = family.name;
-    MetricType type = family.type;
-    if (open_ && type == MetricType::Counter) {
-      if (name.ends_with(kTotal)) name.remove_suffix(kTotal.size());
-      else type = MetricType::Untyped;
+    std::string_view type = "untyped";
+    if (open_) type = "unknown";
+    if (family.type == MetricType::Gauge) type = "gauge";
+    if (family.type == MetricType::Histogram) type = "histogram";
+    // OpenMetrics names a counter's family without the _total of its samples. A counter without _total stays "unknown".
+    if (family.type == MetricType::Counter && (!open_ || name.ends_with(kTotal))) {
+      type = "counter";
+      if (open_) name.remove_suffix(kTotal.size());
     }
     ((out_ += "# HELP ") += name) += ' ';
     append_escaped(out_, family.help, open_);
-    (((out_ += "\n# TYPE ") += name) += ' ') += type_text(type);
+    (((out_ += "\n# TYPE ") += name) += ' ') += type;
     out_ += '\n';
     for (const ClientMetric& metric : family.metric) {
-      if (type == MetricType::Histogram) histogram(family.name, metric);
-      else line(family.name, "", metric, value_of(family.type, metric));
+      if (family.type != MetricType::Histogram) {
+        append_sample(family.name, "", metric, value_of(family.type, metric));
+        continue;
+      }
+      append_sample(family.name, "_count", metric, static_cast<double>(metric.histogram.sample_count));
+      append_sample(family.name, "_sum", metric, metric.histogram.sample_sum);
+      for (const auto& bucket : metric.histogram.bucket)
+        append_sample(family.name, "_bucket", metric, static_cast<double>(bucket.cumulative_count), bucket.upper_bound);
     }
   }
 
-  [[nodiscard]] std::string_view type_text(MetricType type) const {
-    if (type == MetricType::Counter) return "counter";
-    if (type == MetricType::Gauge) return "gauge";
-    if (type == MetricType::Histogram) return "histogram";
-    return open_ ? "unknown" : "untyped";
-  }
-
-  void histogram(std::string_view name, const ClientMetric& metric) {
-    line(name, "_count", metric, static_cast<double>(metric.histogram.sample_count));
-    line(name, "_sum", metric, metric.histogram.sample_sum);
-    for (const auto& bucket : metric.histogram.bucket)
-      line(name, "_bucket", metric, static_cast<double>(bucket.cumulative_count), bucket.upper_bound);
-  }
-
-  void line(std::string_view name, std::string_view suffix, const ClientMetric& metric, double value,
-            std::optional<double> bound = std::nullopt) {
+  void append_sample(std::string_view name, std::string_view suffix, const ClientMetric& metric, double value,
+                     std::optional<double> bound = std::nullopt) {
     (out_ += name) += suffix;
     char before = '{';
     for (const auto& label : metric.label) {
@@ -103,18 +101,17 @@ class Writer {
       out_ += '"';
       before = ',';
     }
-    if (bound) append_bound(before, *bound);
+    if (bound) {
+      (out_ += before) += "le=\"";
+      append_value(out_, *bound);
+      // OpenMetrics wants canonical numbers: "1.0".
+      if (open_ && std::isfinite(*bound) && *bound == std::trunc(*bound)) out_ += ".0";
+      out_ += '"';
+    }
     if (before == ',' || bound) out_ += '}';
     out_ += ' ';
     append_value(out_, value);
     out_ += '\n';
-  }
-
-  void append_bound(char before, double bound) {
-    (out_ += before) += "le=\"";
-    append_value(out_, bound);
-    if (open_ && std::isfinite(bound) && bound == std::trunc(bound)) out_ += ".0";  // OpenMetrics: canonical numbers
-    out_ += '"';
   }
 
   bool open_;
@@ -134,27 +131,27 @@ std::vector<Accepted> parse_accepted(std::string_view header) {
   std::vector<Accepted> out;
   while (!header.empty()) {
     std::string_view element = next_item(header, ',');
-    Accepted& one = out.emplace_back(Accepted{.name = lower(next_item(element, ';')), .version = {}});
+    Accepted& accepted = out.emplace_back(Accepted{.name = lower(next_item(element, ';')), .version = {}});
     while (!element.empty()) {
       std::string_view value = next_item(element, ';');
       const std::string name = lower(next_item(value, '='));
-      if (name == "version") one.version = value;
+      if (name == "version") accepted.version = value;
       if (name != "q") continue;
-      const auto end = std::from_chars(value.data(), value.data() + value.size(), one.quality);
-      if (end.ec != std::errc() || !(one.quality >= 0 && one.quality <= 1)) one.quality = 0;
+      const auto end = std::from_chars(value.data(), value.data() + value.size(), accepted.quality);
+      if (end.ec != std::errc() || !(accepted.quality >= 0 && accepted.quality <= 1)) accepted.quality = 0;
     }
   }
   return out;
 }
 
 std::string_view content_type(TextFormat format) {
-  return format == TextFormat::openmetrics ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
-                                           : "text/plain; version=0.0.4; charset=utf-8";
+  if (format == TextFormat::openmetrics) return "application/openmetrics-text; version=1.0.0; charset=utf-8";
+  return "text/plain; version=0.0.4; charset=utf-8";
 }
 
 TextFormat negotiate(std::string_view accept) {
   double open = 0;
-  std::optional<double> plain, any_text, any;  // the most specific one counts
+  std::optional<double> plain, any_text, any;  // the most specific of them counts
   for (const Accepted& range : parse_accepted(accept)) {
     const bool is_open = range.name == "application/openmetrics-text";
     if (is_open && (range.version.empty() || range.version == "1.0.0")) open = std::max(open, range.quality);
@@ -163,11 +160,12 @@ TextFormat negotiate(std::string_view accept) {
     if (range.name == "*/*") any = range.quality;
   }
   const double text = plain.value_or(any_text.value_or(any.value_or(0)));
-  return open > 0 && open >= text ? TextFormat::openmetrics : TextFormat::prometheus;
+  if (open > 0 && open >= text) return TextFormat::openmetrics;
+  return TextFormat::prometheus;
 }
 
 std::string serialize(std::span<const MetricFamily> families, TextFormat format) {
-  return Writer(format).page(families);
+  return Writer(format).write(families);
 }
 
 }  // namespace fabric

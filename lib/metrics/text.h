@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Metric families as text. prometheus-cpp's own TextSerializer prints only 16 digits, and
-// has no OpenMetrics.
+// Writes metric families as text. prometheus-cpp's own TextSerializer prints only 16 digits and no OpenMetrics.
 #pragma once
 
 #include <prometheus/metric_family.h>
@@ -19,19 +18,19 @@ enum class TextFormat : uint8_t {
 };
 std::string_view content_type(TextFormat format);
 
-// An element of an HTTP list: "gzip;q=0.5", "text/plain;version=0.0.4". The quality is 1 if there is none, and 0 if it
-// cannot be read (RFC 9110, 12.4.2).
+// An element of an HTTP list: "gzip;q=0.5", "text/plain;version=0.0.4". The quality is 1 if it is not given, and 0 if
+// it is invalid (RFC 9110, 12.4.2).
 struct Accepted {
-  std::string name, version;  // the name in small letters
+  std::string name, version;  // the name in lower case
   double quality = 1;
 };
 std::vector<Accepted> parse_accepted(std::string_view header);
 
-// The format that an HTTP Accept header asks for. OpenMetrics only if it is named with a quality that is not below that
-// of text/plain.
+// The format that an HTTP Accept header asks for: OpenMetrics only if the header names it with a quality that is not
+// below that of text/plain.
 TextFormat negotiate(std::string_view accept);
 
-// A value is the shortest text that reads back as the same double; integers up to 2^53 are never written with an
+// Writes each value as the shortest text that reads back as the same double, and integers up to 2^53 without an
 // exponent. Supports counters, gauges, histograms and untyped metrics.
 std::string serialize(std::span<const prometheus::MetricFamily> families, TextFormat format = TextFormat::prometheus);
 

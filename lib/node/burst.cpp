@@ -47,8 +47,9 @@ constexpr SlotRow kRows[] = {
 
 std::optional<uint8_t> slot_of(const Counter& counter) {
   if (counter.row == nullptr || counter.row->metric == nullptr) return std::nullopt;
-  if (!counter.row->unless.empty())
-    return std::nullopt;  // updated once a second: samples of it would alternate between zero and twice the rate
+  // A counter that another supersedes is updated once a second: its samples would alternate between zero and twice the
+  // rate.
+  if (!counter.row->unless.empty()) return std::nullopt;
   const SlotRow* row = find_where(kRows, [&](const SlotRow& each) { return each.metric == counter.row->metric; });
   if (row == nullptr) return std::nullopt;
   const unsigned transmits = counter.row->label.value == "tx" ? 1 : 0;
@@ -93,8 +94,8 @@ struct BurstMeter::Rates {
   }
 };
 
-// A sample shorter than the device's refresh period sees nothing, or a whole period. A twentieth less: two clocks
-// differ.
+// A sample shorter than the device's refresh period contains nothing, or a whole period. The limit is a twentieth below
+// the period, because the two clocks differ.
 BurstMeter::BurstMeter(std::string_view driver) {
   if (const CounterTable* table = find_counter_table(driver); table != nullptr)
     groups_[2].shortest = std::max(kShortest, table->ethtool_period * 95 / 100);
@@ -105,60 +106,37 @@ void BurstMeter::describe(std::optional<double> rate, uint8_t lossless) {
   record_.lossless = lossless;
 }
 
-void BurstMeter::take(const ReadTimes& when, const PortCounters& counters) {
-  Rates rates;
-  gather(groups_[0], CounterSource::hw, when.hw, counters.hw, rates);
-  gather(groups_[1], CounterSource::pma, when.pma, counters.pma, rates);
-  gather(groups_[2], CounterSource::ethtool, when.ethtool, counters.ethtool, rates);
-  turn_to(std::max({when.hw, when.pma, when.ethtool}));
-  note_all(rates);
-}
-
-// Rebuilds the list of counters; known ones keep their state.
-void BurstMeter::follow(Group& group, const std::vector<Counter>& counters) {
-  const auto before = std::exchange(group.sources, {});
-  group.size = counters.size();
-  for (size_t i = 0; i < counters.size(); ++i) {
-    const Counter& counter = counters[i];
-    const auto slot = slot_of(counter);
-    if (!slot) continue;
-    group.sources.push_back({i, counter.name, *slot, counter.row->scale, counter.bits, std::nullopt});
-    const Source* old = find_where(before, [&](const Source& each) { return each.name == counter.name; });
-    if (old != nullptr) group.sources.back().before = old->before;
-  }
-}
-
+// A list of other counters than before is matched by name: known counters keep their previous value.
 void BurstMeter::gather(Group& group, CounterSource source, Clock::time_point when,
                         const std::vector<Counter>& counters, Rates& rates) {
-  const bool same = group.size == counters.size() && std::ranges::all_of(group.sources, [&](const Source& one) {
-                      return counters[one.index].name == one.name;
+  const bool same = group.size == counters.size() && std::ranges::all_of(group.sources, [&](const Source& each) {
+                      return counters[each.index].name == each.name;
                     });
-  if (!same) follow(group, counters);
+  if (!same) {
+    const auto previous = std::exchange(group.sources, {});
+    group.size = counters.size();
+    for (size_t i = 0; i < counters.size(); ++i) {
+      const Counter& counter = counters[i];
+      const auto slot = slot_of(counter);
+      if (!slot) continue;
+      group.sources.push_back({i, counter.name, *slot, counter.row->scale, counter.bits, std::nullopt});
+      const Source* old = find_where(previous, [&](const Source& each) { return each.name == counter.name; });
+      if (old != nullptr) group.sources.back().before = old->before;
+    }
+  }
   if (when - group.last < group.shortest) return;
   const double seconds = std::chrono::duration<double>(when - std::exchange(group.last, when)).count();
-  for (Source& one : group.sources) {
-    const uint64_t now = counters[one.index].value;
-    const auto before = std::exchange(one.before, now);
+  for (Source& each : group.sources) {
+    const uint64_t now = counters[each.index].value;
+    const auto before = std::exchange(each.before, now);
     if (!before) continue;
-    const auto rise = scaled(counter_rise(source, one.bits, *before, now), one.scale);
-    rates.by[one.slot].add(rise ? Rise(*rise / seconds) : rise);
+    Rise rate = scaled(counter_rise(source, each.bits, *before, now), each.scale);
+    if (rate) *rate /= seconds;
+    rates.by[each.slot].add(rate);
   }
 }
 
-// Drops peaks older than the window.
-void BurstMeter::turn_to(Clock::time_point when) {
-  const int64_t slice = slice_of(when);
-  if (slice == record_.newest) return;
-  using Tracks = std::span<BurstTrack>;
-  for (Tracks tracks : {Tracks(record_.pause), Tracks(record_.pause_frames), Tracks(record_.bytes),
-                        Tracks(record_.load), Tracks(record_.events)})
-    for (BurstTrack& track : tracks)
-      for (int64_t stale = std::max(record_.newest + 1, slice - kSlices + 1); stale <= slice; ++stale)
-        track.highest[static_cast<size_t>(stale % kSlices)] = -1;
-  record_.newest = slice;
-}
-
-void BurstMeter::note(BurstTrack& track, double value, std::span<const double> bounds) {
+void BurstMeter::add_sample(BurstTrack& track, double value, std::span<const double> bounds) {
   const auto bucket = std::ranges::lower_bound(bounds, value) - bounds.begin();
   ++track.counts[static_cast<size_t>(bucket)];
   track.sum += value;
@@ -168,29 +146,46 @@ void BurstMeter::note(BurstTrack& track, double value, std::span<const double> b
   track.moved = track.moved || value > 0;
 }
 
-void BurstMeter::note_all(const Rates& rates) {
+void BurstMeter::take(const ReadTimes& when, const PortCounters& counters) {
+  Rates rates;
+  gather(groups_[0], CounterSource::hw, when.hw, counters.hw, rates);
+  gather(groups_[1], CounterSource::pma, when.pma, counters.pma, rates);
+  gather(groups_[2], CounterSource::ethtool, when.ethtool, counters.ethtool, rates);
+
+  // Peaks older than the window are dropped.
+  const int64_t slice = slice_of(std::max({when.hw, when.pma, when.ethtool}));
+  if (slice != record_.newest) {
+    using Tracks = std::span<BurstTrack>;
+    for (Tracks tracks : {Tracks(record_.pause), Tracks(record_.pause_frames), Tracks(record_.bytes),
+                          Tracks(record_.load), Tracks(record_.events)})
+      for (BurstTrack& track : tracks)
+        for (int64_t stale = std::max(record_.newest + 1, slice - kSlices + 1); stale <= slice; ++stale)
+          track.highest[static_cast<size_t>(stale % kSlices)] = -1;
+    record_.newest = slice;
+  }
+
   for (size_t i = 0; i < 16; ++i) {
     // The NIC's clock differs from ours: the ratio may slightly exceed 1.
-    if (auto paused = rates.of(pause_seconds + i)) note(record_.pause[i], std::min(1.0, *paused), kPauseBounds);
+    if (auto paused = rates.of(pause_seconds + i)) add_sample(record_.pause[i], std::min(1.0, *paused), kPauseBounds);
     else if (auto frames = rates.of(pause_frames + i); frames && !rates.by[pause_seconds + i].any)
-      note(record_.pause_frames[i], *frames, {});
+      add_sample(record_.pause_frames[i], *frames, {});
   }
   for (size_t i = 0; i < 2; ++i) {
     const auto bytes = rates.of((rates.by[rdma_bytes + i].any ? rdma_bytes : port_bytes) + i);
     if (!bytes) continue;
-    note(record_.bytes[i], *bytes, {});
-    if (rate_) note(record_.load[i], *bytes / *rate_, kLoadBounds);
+    add_sample(record_.bytes[i], *bytes, {});
+    if (rate_) add_sample(record_.load[i], *bytes / *rate_, kLoadBounds);
   }
-  auto event = [&](BurstEvent what, std::optional<double> rate) {
-    if (rate) note(record_.events[static_cast<size_t>(what)], *rate, kEventBounds);
-  };
-  event(BurstEvent::cnp_sent, rates.of(cnp_sent));
-  event(BurstEvent::cnp_handled, rates.of(cnp_handled));
-  event(BurstEvent::ecn_marked, rates.of(ecn_marked));
-  event(BurstEvent::out_of_sequence, rates.of(out_of_sequence));
-  // The port, the physical port and the priority may all count one loss.
-  event(BurstEvent::rx_discards, rates.highest({rdma_discards, phy_discards, port_discards, priority_discards}));
-  event(BurstEvent::tx_discards, rates.highest({rdma_discards + 1, phy_discards + 1, port_discards + 1}));
+  const std::pair<BurstEvent, std::optional<double>> events[] = {
+      {BurstEvent::cnp_sent, rates.of(cnp_sent)},
+      {BurstEvent::cnp_handled, rates.of(cnp_handled)},
+      {BurstEvent::ecn_marked, rates.of(ecn_marked)},
+      {BurstEvent::out_of_sequence, rates.of(out_of_sequence)},
+      // The port, the physical port and the priority may all count the same loss.
+      {BurstEvent::rx_discards, rates.highest({rdma_discards, phy_discards, port_discards, priority_discards})},
+      {BurstEvent::tx_discards, rates.highest({rdma_discards + 1, phy_discards + 1, port_discards + 1})}};
+  for (const auto& [event, rate] : events)
+    if (rate) add_sample(record_.events[static_cast<size_t>(event)], *rate, kEventBounds);
 }
 
 }  // namespace fabric

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Activity of a port between two scrapes: histograms of many small samples and the peaks of the last minute, in one
-// vocabulary for all vendors. Pure: the exporter's sampler reads.
+// vocabulary for all vendors. No I/O: the exporter's sampler does the reading.
 //
 // Series of a port: 10 for the load, 2 for the peaks of traffic, 14 for each priority that is lossless or has ever been
 // paused, 7 for each of the six kinds of event that has ever happened: 26 on a quiet RoCE port, some 50 on a busy one,
@@ -31,7 +31,7 @@ inline constexpr std::array kPauseBounds{0.01, 0.1, 0.5};
 inline constexpr std::array kLoadBounds{0.5, 0.9};
 inline constexpr std::array kEventBounds{0.0, 1e3, 1e5};
 
-// Tracks by direction and priority are at direction * 8 + priority; rx is 0.
+// Tracks by direction and priority have the index direction * 8 + priority; rx is 0, tx is 1.
 struct BurstRecord {
   using Clock = std::chrono::steady_clock;
   std::array<BurstTrack, 16> pause;             // share of the sample that was paused, 0 to 1
@@ -49,7 +49,8 @@ struct BurstRecord {
 // Whether samples use this counter.
 bool is_burst_counter(const Counter& counter);
 
-// When each source of a reading answered: one may wait for a lock for as long as a sample takes.
+// When each source of a reading answered. They differ because a source may wait for a lock for as long as a sample
+// takes.
 struct ReadTimes {
   BurstRecord::Clock::time_point hw, pma, ethtool;
 };
@@ -58,7 +59,8 @@ struct ReadTimes {
 class BurstMeter {
  public:
   using Clock = BurstRecord::Clock;
-  // Closer answers of a source are merged with the next sample: a late reading is followed too soon by the next one.
+  // Answers of one source that are closer than this are merged into the next sample: the reading after a late one comes
+  // too soon.
   static constexpr std::chrono::milliseconds kShortest{5};
   explicit BurstMeter(std::string_view driver = {});
 
@@ -76,22 +78,19 @@ class BurstMeter {
     uint8_t slot;
     Scale scale;
     unsigned bits;
-    std::optional<uint64_t> before;  // its value in the reading before
+    std::optional<uint64_t> before;  // its value in the previous reading
   };
   struct Group {
     std::vector<Source> sources;
-    size_t size = 0;  // of the whole list
+    size_t size = 0;  // of the whole list of counters
     Clock::time_point last{};
     std::chrono::milliseconds shortest = kShortest;
   };
   struct Rates;
 
-  static void follow(Group& group, const std::vector<Counter>& counters);
   static void gather(Group& group, CounterSource source, Clock::time_point when, const std::vector<Counter>& counters,
                      Rates& rates);
-  void turn_to(Clock::time_point when);
-  void note(BurstTrack& track, double value, std::span<const double> bounds);
-  void note_all(const Rates& rates);
+  void add_sample(BurstTrack& track, double value, std::span<const double> bounds);
 
   std::optional<double> rate_;
   std::array<Group, 3> groups_;
@@ -102,7 +101,7 @@ struct PortBursts {
   std::string device;
   unsigned port = 1;
   BurstRecord record;
-  std::string member{};  // of a bond's member: its netdev
+  std::string member{};  // the netdev, if the port is a bond's member
 };
 
 }  // namespace fabric

@@ -35,7 +35,7 @@ Result<std::vector<CounterFile>> list_counters(const Root& root, const std::stri
 
 bool is_any(const Counter&) { return true; }
 
-// The wanted files of a folder, held open. Those that cannot be opened are left out.
+// The wanted files of a folder, held open. Leaves out files that cannot be opened.
 std::vector<CounterFile> open_counters(const Root& root, const std::string& folder, CounterSource source,
                                        const std::string& driver, HwCounters::Wanted wanted = is_any) {
   std::vector<CounterFile> files;
@@ -45,38 +45,37 @@ std::vector<CounterFile> open_counters(const Root& root, const std::string& fold
     if (!wanted(file.counter)) continue;
     auto fd = root.hold(file.path);
     if (!fd && fd.error().code != EMFILE) continue;
-    if (fd) file.fd = std::move(*fd);  // out of descriptors: by its path
+    if (fd) file.fd = std::move(*fd);  // out of descriptors: it is read by its path
     files.push_back(std::move(file));
   }
   return files;
 }
 
-// The file's text, at most one page.
-Result<std::string> read_text(const Root& root, const CounterFile& file) {
-  if (file.fd.get() < 0) return root.read_line(file.path);
-  std::array<char, 4096> buffer;
-  const ssize_t size = read_from_start(file.fd.get(), buffer.data(), buffer.size());
-  if (size < 0) return error(errno, file.path);
-  return std::string(buffer.data(), static_cast<size_t>(size));
-}
-
-// The file's text or, of an idle one, the usual one; nullopt: it cannot be read, or not now.
+// The file's text, at most one page, or the usual text of an idle file; nullopt: it cannot be read, or not now.
 std::optional<std::string> read_file(const Root& root, CounterFile& file, Clock::time_point now, Attempt& attempt) {
   if (file.idle) return std::string(file.usual);
   if (!file.backoff.due(now)) {
     attempt.fail(file.path + ": failed before, retried later");
     return std::nullopt;
   }
-  auto text = read_text(root, file);
+  Result<std::string> text = std::string();
+  if (file.fd.get() < 0) {
+    text = root.read_line(file.path);
+  } else {
+    std::array<char, 4096> buffer;
+    const ssize_t size = read_from_start(file.fd.get(), buffer.data(), buffer.size());
+    if (size < 0) text = error(errno, file.path);
+    else text = std::string(buffer.data(), static_cast<size_t>(size));
+  }
   if (text) {
     file.backoff.succeeded();
     return std::move(*text);
   }
-  // Not counted by the driver: mlx5 on some ports (core/sysfs.c get_perf_mad, hw/mlx5/mad.c of Linux 6.12).
+  // The driver does not count this: mlx5 on some ports (core/sysfs.c get_perf_mad, hw/mlx5/mad.c of Linux 6.12).
   if (text.error().code == ENOENT || is_unsupported(text.error().code)) return std::nullopt;
   file.backoff.failed(now);
   attempt.fail(text.error().text());
-  if (text.error().code == ENODEV)  // of a device that was created again
+  if (text.error().code == ENODEV)  // the device was created again: its files are new
     if (auto again = root.hold(file.path)) file.fd = std::move(*again);
   return std::nullopt;
 }
@@ -96,13 +95,13 @@ void read_files(const Root& root, std::vector<CounterFile>& files, Clock::time_p
   }
 }
 
-// The device's own counters are reported with its first port, unless that has a counter of the same name.
+// Adds the device's own counters to those of its first port, unless the port has a counter of the same name.
 void add_missing(std::vector<Counter>& counters, const std::vector<Counter>& of_device) {
   for (const Counter& counter : of_device)
     if (!contains(counters, counter.name, &Counter::name)) counters.push_back(counter);
 }
 
-// One group's Attempt, which is in the reading when it is over.
+// One group's Attempt, which the destructor adds to the reading.
 struct Timed {
   std::vector<Attempt>& attempts;
   Attempt attempt;
@@ -119,7 +118,7 @@ std::optional<unsigned> leading_number(std::string_view text) {
   return parse_number<unsigned>(text.substr(0, text.find(':')));
 }
 
-// Of traffic whose bursts can be seen: not in counters that another supersedes.
+// Counters that another one supersedes do not show bursts.
 bool counts_rdma_bytes(const std::vector<Counter>& counters) {
   return std::ranges::any_of(counters, [](const Counter& counter) {
     return counter.row != nullptr && counter.row->metric == &metrics::kRdmaBytes && counter.row->unless.empty();
@@ -155,7 +154,7 @@ void read_counters(const CounterAccess& access, Port& port) {
     return counters;
   };
   PortCounters& counters = port.counters;
-  if (!port.is_member()) {  // of a member the bond has the RDMA counters
+  if (!port.is_member()) {  // the bond has the RDMA counters of its members
     auto hw = Result<std::vector<Counter>>(error(ENODEV, port.rdma));
     if (access.rdma != nullptr && access.device) hw = nldev::statistics(*access.rdma, *access.device, port.number);
     if (hw) {
@@ -197,10 +196,11 @@ HwCounters::HwCounters(const CounterAccess& access, const Port& port, Wanted wan
 
 void HwCounters::read(Clock::time_point now, Attempt& attempt, std::vector<Counter>& counters) {
   if (device_) {
-    // The driver does not implement the request, or the answer does not fit into one reply: files have the counters.
-    const auto lacks = [](int code) { return code == EINVAL || code == EOPNOTSUPP || code == EMSGSIZE; };
     netlink.ask(
-        attempt, now, [&] { return take(read_netlink(), counters); }, lacks);
+        attempt, now, [&] { return take(read_netlink(), counters); },
+        // The driver does not implement the request, or the answer does not fit into one reply: files have the
+        // counters.
+        [](int code) { return code == EINVAL || code == EOPNOTSUPP || code == EMSGSIZE; });
     resolver_.resolve(counters);
     if (!netlink.there) {
       device_.reset();
@@ -291,7 +291,7 @@ PortReading PortReader::read(Clock::time_point now) {
     hw_->read(now, timed.attempt, reading.counters.hw);
   }
   // Each of these files costs mlx5 a firmware command (core/sysfs.c get_perf_mad, hw/mlx5/mad.c process_pma_cmd of
-  // Linux 6.12), so on Ethernet InfiniBand link counters that are zero are read every idle_age only.
+  // Linux 6.12), so on Ethernet, InfiniBand link counters that are zero are read only every idle_age.
   if (!pma_.empty()) {
     Timed timed{reading.attempts, {"pma"}};
     read_files(access_.root, pma_, now, timed.attempt, reading.counters.pma);
@@ -307,8 +307,8 @@ PortReading PortReader::read(Clock::time_point now) {
   return reading;
 }
 
-// Each read of state and phys_state costs mlx5 two firmware commands. On Ethernet drivers derive both from the netdev's
-// carrier (mlx5_query_port_roce, bnxt_re_query_port, irdma_query_port of Linux 6.12): ACTIVE implies LinkUp.
+// Each read of state and phys_state costs mlx5 two firmware commands. On Ethernet, drivers derive both from the
+// netdev's carrier (mlx5_query_port_roce, bnxt_re_query_port, irdma_query_port of Linux 6.12): ACTIVE implies LinkUp.
 void PortReader::read_link(Clock::time_point now, Attempt& attempt, PortReading& reading) {
   for (CounterFile& file : link_) {
     // The carrier of a netdev that is administratively down answers EINVAL (net/core/net-sysfs.c, carrier_show).
@@ -367,7 +367,8 @@ BurstReading BurstReader::read(Clock::time_point now) {
   return reading;
 }
 
-// mlx5's set depends on its settings; another set may have the same length.
+// The names are read once a second: mlx5's set of statistics depends on its settings, and another set may have the same
+// length.
 Result<std::vector<Counter>> BurstReader::read_statistics(Clock::time_point now) {
   constexpr std::chrono::seconds kNamesAge{1};
   if (named_ && now - *named_ < kNamesAge) {
@@ -388,7 +389,7 @@ Result<std::vector<Counter>> BurstReader::read_statistics(Clock::time_point now)
   return counters;
 }
 
-// Decided by a complete reading, or by an incomplete one until there is a decision.
+// A complete reading decides; until then an incomplete one does.
 void BurstReader::choose_pma(const BurstReading& reading) {
   const std::pair others{reading.counters.hw.size(), reading.counters.ethtool.size()};
   const bool whole = std::ranges::all_of(reading.attempts, &Attempt::success);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Readers of a port's counters: RDMA hardware counters (one netlink request, else files), ports/N/counters, ethtool
-// statistics. There are three, of the same sources: a scan reads everything once (read_counters), the exporter polls
-// (PortReader), and the burst sampler wants a few many times a second (BurstReader). Not thread-safe: one reader, one
-// thread.
+// statistics. Three readers share these sources: a scan reads everything once (read_counters), the exporter polls
+// (PortReader), and the burst sampler reads a few counters many times a second (BurstReader). A reader is not
+// thread-safe.
 #pragma once
 
 #include "base/fd.h"
@@ -30,25 +30,25 @@ std::optional<uint32_t> find_device(Netlink* rdma, const std::string& name);
 // nullopt for text such as "N/A (no PMA)".
 std::optional<uint64_t> parse_counter_file(std::string_view text);
 
-// Fills port.counters but carrier_down; what cannot be read is named in port.unread.
+// Fills port.counters except carrier_down, and names in port.unread what it could not read.
 void read_counters(const CounterAccess& access, Port& port);
 
 // A file of sysfs with a number or a state, held open between readings.
 struct CounterFile {
   Counter counter;  // without its value
   std::string path;
-  Fd fd{};  // none: read by its path
+  Fd fd{};  // none: the file is opened for each reading
   Backoff backoff{};
-  bool rarely_changes = false;  // once it reads `usual`
-  bool idle = false;            // not read: it has the usual text
+  bool rarely_changes = false;  // once its text is `usual`
+  bool idle = false;            // not read for now: its text is `usual`
   std::string_view usual = "0";
 };
 
-// RDMA hardware counters of a port, read again and again: one netlink request, or files where the driver has no others.
+// RDMA hardware counters of a port, read repeatedly: one netlink request, or files if the driver does not implement it.
 class HwCounters {
  public:
   using Wanted = bool (*)(const Counter&);
-  // With the device's own counters, which are reported with its first port, if `whole_device`.
+  // `whole_device`: with the device's own counters, which are reported with its first port.
   HwCounters(const CounterAccess& access, const Port& port, Wanted wanted, bool whole_device);
 
   [[nodiscard]] bool any() const { return device_ || !files_.empty() || !device_files_.empty(); }
@@ -72,7 +72,7 @@ struct PortReading {
   std::optional<unsigned> state, phys_state;
   std::optional<bool> carrier;
   PortCounters counters;
-  std::vector<Attempt> attempts;  // only groups that the port has
+  std::vector<Attempt> attempts;  // of the groups that the port has
 };
 
 // Replaces the port's previous reading.
@@ -82,7 +82,7 @@ void apply(PortReading reading, Port& port);
 class PortReader {
  public:
   struct Options {
-    std::span<const std::string> asked{};  // globs of statistics to keep beside those of the catalogue
+    std::span<const std::string> asked{};  // globs of statistics to keep in addition to those of the catalogue
     // Maximum age of what rarely changes on Ethernet: InfiniBand link counters of zero, LinkUp of an ACTIVE port.
     std::chrono::milliseconds idle_age = std::chrono::seconds(30);
   };
@@ -108,7 +108,7 @@ class PortReader {
   std::chrono::milliseconds idle_age_;
   Clock::time_point idle_due_{};
   std::vector<CounterFile> link_, pma_;
-  std::optional<HwCounters> hw_;  // absent: the port is a bond's member, and the bond has them
+  std::optional<HwCounters> hw_;  // absent: the port is a bond's member; the bond has these counters
   Source ethtool_{};
   ethtool::Selection statistics_;
 };
@@ -116,11 +116,11 @@ class PortReader {
 struct BurstReading {
   PortCounters counters;
   ReadTimes times{};
-  std::vector<Attempt> attempts;  // only groups that the port has
+  std::vector<Attempt> attempts;  // of the groups that the port has
 };
 
-// The counters that the burst metrics use (is_burst_counter()), and no others: ports/N/counters only where the driver
-// does not count RDMA bytes elsewhere, the names of statistics once a second.
+// Reads the counters that the burst metrics use (is_burst_counter()), and no others: ports/N/counters only if the
+// driver does not count RDMA bytes elsewhere, the names of statistics once a second.
 class BurstReader {
  public:
   // As PortReader().
@@ -135,12 +135,12 @@ class BurstReader {
 
   CounterAccess access_;
   std::string netdev_, driver_, pma_folder_;
-  std::optional<HwCounters> hw_;  // absent: the port is a bond's member, and the bond has them
+  std::optional<HwCounters> hw_;  // absent: the port is a bond's member; the bond has these counters
   std::vector<CounterFile> pma_;
   std::optional<std::pair<size_t, size_t>> pma_chosen_;  // sizes of the other lists when pma_ was decided
   Source ethtool_{};
   ethtool::Selection statistics_;
-  std::optional<Clock::time_point> named_;  // when names of statistics were read
+  std::optional<Clock::time_point> named_;  // when the names of statistics were read
 };
 
 }  // namespace fabric

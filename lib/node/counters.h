@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters of a port: the row of each, and how much they grew, also those that are narrower than 64 bits in hardware.
+// Counters of a port: the catalogue row of each, and how much they grew, also if they have fewer than 64 bits in
+// hardware.
 #pragma once
 
 #include <unordered_map>
@@ -9,12 +10,12 @@
 
 namespace fabric {
 
-// Finds the row, the priority and the width of a counter of a port of the kernel driver. Counters are resolved once,
-// when their source is opened; whoever has a Counter asks its row.
+// Fills the row, the priority and the width of a counter, for a port of this kernel driver. A counter is resolved once,
+// when its source is opened.
 void resolve(Counter& counter, CounterSource source, std::string_view driver);
 
-// Resolves readings that name their counters each time, in mostly the same order: only a name that was not in its place
-// in the reading before is looked up.
+// Resolves readings that name their counters each time, in mostly the same order: looks up only a name whose place in
+// the previous reading had another name.
 class CounterResolver {
  public:
   CounterResolver(CounterSource source, std::string driver) : source_(source), driver_(std::move(driver)) {}
@@ -31,23 +32,23 @@ bool is_superseded(const Counter& counter, const std::vector<Counter>& reading);
 
 // How much a counter grew; nullopt: it was reset (driver reload), or is full. A 32-bit counter wraps if it falls from
 // the last quarter of its range into the first; any other fall is a reset. The counters of ports/N/counters stop at
-// their highest value (IBTA 1.4, 16.1.3.5); one above that is wider than its row and counts on.
+// their highest value (IBTA 1.4, 16.1.3.5); a value above that shows that the counter is wider than its row says.
 std::optional<uint64_t> counter_rise(CounterSource source, unsigned bits, uint64_t before, uint64_t now);
 
-// The growth of now[place] since an earlier reading of the same source; nullopt as above, or if the earlier reading
-// does not have it.
+// The growth of now[place] since an earlier reading of the same source; nullopt: as for counter_rise(), or the earlier
+// reading lacks the counter.
 std::optional<uint64_t> rise_since(const std::vector<Counter>& before, const std::vector<Counter>& now, size_t place);
 
-// Unit of the metric.
+// In the unit of the metric.
 inline Rise scaled(std::optional<uint64_t> rise, Scale scale) {
   if (!rise) return std::nullopt;
   return static_cast<double>(*rise) * scale.multiply / scale.divide;
 }
 
-// What several counters have grown by together.
+// The growth of several counters together.
 struct RiseSum {
   double value = 0;
-  bool any = false, broken = false;  // broken: one of them was reset, or is in one reading only
+  bool any = false, broken = false;  // broken: a counter was reset, or is in one reading only
 
   void add(Rise part) {
     any = true;
@@ -63,13 +64,13 @@ struct RiseSum {
 // Extends the wrapping 32-bit counters of one port to 64 bits.
 class Widener {
  public:
-  // Readings in the order in which they were made. A reset starts over.
+  // Readings must be passed in the order in which they were made. After a reset the counter starts again.
   void widen(PortCounters& counters);
 
  private:
   struct Seen {
     uint64_t last;
-    uint64_t added = 0;  // by the wraps since the last reset
+    uint64_t added = 0;  // for the wraps since the last reset
   };
   using Known = std::unordered_map<CounterName, Seen, CounterNameHash>;
   static void widen(std::vector<Counter>& counters, Known& known);

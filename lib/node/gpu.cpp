@@ -6,6 +6,20 @@
 #include "base/parse.h"
 #include "kernel/pci/pci.h"
 
+namespace fabric {
+
+std::string gpu_log_word(uint16_t vendor) {
+  switch (vendor) {
+    case kNvidia: return "|Xid";
+    case kAmd: return "|amdgpu";
+    case kHabana: return "|habanalabs";
+    case kIntel: return "|xe |i915";
+    default: return "";
+  }
+}
+
+}  // namespace fabric
+
 namespace fabric::gpu {
 namespace {
 
@@ -27,53 +41,8 @@ constexpr Product kProducts[] = {
     {kHabana, 0x1060, "Intel Gaudi 3"},
 };
 
-std::string function_folder(const Gpu& gpu) { return "sys/bus/pci/devices/" + gpu.pci + "/"; }
-
 void keep(std::string& member, std::string text) {
   if (!text.empty()) member = std::move(text);
-}
-
-// nvidia-smi counts in the order of PCI addresses, as this list is.
-void identify_nvidia(const Root& root, Gpu& gpu, unsigned& next) {
-  const auto text = root.read_text("proc/driver/nvidia/gpus/" + gpu.pci + "/information");
-  if (!text) return;
-  Information said = parse_information(*text);
-  keep(gpu.model, std::move(said.model));
-  keep(gpu.uuid, std::move(said.uuid));
-  gpu.minor = said.minor;
-  if (!said.excluded) gpu.vendor_index = {next++};
-}
-
-// ROCm's runtime counts the nodes of /sys/class/kfd that are GPUs, each partition of its own.
-void identify_amd(const Root& root, Gpu& gpu, const std::vector<KfdNode>& nodes) {
-  const std::string folder = function_folder(gpu);
-  keep(gpu.model, root.line_of(folder + "product_name"));
-  if (const std::string id = root.line_of(folder + "unique_id"); !id.empty()) gpu.uuid = "GPU-" + id;
-  gpu.partition = root.line_of(folder + "current_compute_partition");
-  const std::string memory = root.line_of(folder + "current_memory_partition");
-  if (!memory.empty()) append_item(gpu.partition, memory, "/");
-  for (unsigned i = 0; i < nodes.size(); ++i) {
-    if (nodes[i].pci != gpu.pci) continue;
-    gpu.vendor_index.push_back(i);
-    if (nodes[i].render_minor) gpu.render_minors.push_back(*nodes[i].render_minor);
-    if (gpu.uuid.empty() && !nodes[i].unique_id.empty()) gpu.uuid = "GPU-" + nodes[i].unique_id;
-  }
-}
-
-std::vector<KfdNode> kfd_nodes(const Root& root) {
-  const std::string folder = "sys/class/kfd/kfd/topology/nodes";
-  std::vector<KfdNode> nodes;
-  for (const std::string& name : root.names_in(folder))
-    if (auto node = parse_kfd_properties(root.text_of(folder + "/" + name + "/properties")))
-      nodes.push_back(std::move(*node));
-  return nodes;
-}
-
-// Drivers without an index of their own have at least their render node, "drm/renderD128".
-void read_render_minor(const Root& root, Gpu& gpu) {
-  for (const std::string& name : root.names_in(function_folder(gpu) + "drm"))
-    if (const auto minor = name.starts_with("renderD") ? parse_number<unsigned>(name.substr(7)) : std::nullopt)
-      gpu.render_minors.push_back(*minor);
 }
 
 }  // namespace
@@ -87,7 +56,8 @@ Information parse_information(std::string_view text) {
     if (key == "Model" && value != "Unknown") out.model = value;
     if (key == "GPU UUID" && value.find('?') == std::string_view::npos) out.uuid = value;
     if (key == "Device Minor") out.minor = parse_number<unsigned>(value);
-    if (key == "GPU Excluded" || key == "GPU Blacklisted") out.excluded = value == "Yes";  // the older word up to R465
+    if (key == "GPU Excluded" || key == "GPU Blacklisted")
+      out.excluded = value == "Yes";  // driver R465 and older: Blacklisted
   }
   return out;
 }
@@ -97,7 +67,8 @@ std::optional<KfdNode> parse_kfd_properties(std::string_view text) {
   std::optional<unsigned> render;
   for (const std::string_view line : split(text, '\n')) {
     const auto parts = words(line);
-    const auto value = parts.size() == 2 ? parse_number<uint64_t>(parts[1]) : std::nullopt;
+    if (parts.size() != 2) continue;
+    const auto value = parse_number<uint64_t>(parts[1]);
     if (!value) continue;
     if (parts[0] == "simd_count") simd_count = *value;
     if (parts[0] == "domain") domain = *value;
@@ -118,14 +89,46 @@ void identify(const Root& root, Topology& topology) {
   unsigned next_nvidia = 0;
   std::optional<std::vector<KfdNode>> nodes;
   for (Gpu& gpu : topology.gpus) {
-    if (gpu.vendor == kNvidia) identify_nvidia(root, gpu, next_nvidia);
+    const std::string folder = "sys/bus/pci/devices/" + gpu.pci + "/";
+    if (gpu.vendor == kNvidia) {
+      if (const auto text = root.read_text("proc/driver/nvidia/gpus/" + gpu.pci + "/information")) {
+        Information information = parse_information(*text);
+        keep(gpu.model, std::move(information.model));
+        keep(gpu.uuid, std::move(information.uuid));
+        gpu.minor = information.minor;
+        // nvidia-smi numbers GPUs in the order of their PCI addresses, which is the order of topology.gpus.
+        if (!information.excluded) gpu.vendor_index = {next_nvidia++};
+      }
+    }
     if (gpu.vendor == kAmd) {
-      if (!nodes) nodes = kfd_nodes(root);
-      identify_amd(root, gpu, *nodes);
+      keep(gpu.model, root.line_of(folder + "product_name"));
+      if (const std::string id = root.line_of(folder + "unique_id"); !id.empty()) gpu.uuid = "GPU-" + id;
+      gpu.partition = root.line_of(folder + "current_compute_partition");
+      const std::string memory = root.line_of(folder + "current_memory_partition");
+      if (!memory.empty()) append_item(gpu.partition, memory, "/");
+      if (!nodes) {
+        nodes.emplace();
+        const std::string kfd = "sys/class/kfd/kfd/topology/nodes";
+        for (const std::string& name : root.names_in(kfd))
+          if (auto node = parse_kfd_properties(root.text_of(kfd + "/" + name + "/properties")))
+            nodes->push_back(std::move(*node));
+      }
+      // ROCm's runtime numbers the nodes of /sys/class/kfd that are GPUs; each partition is a node.
+      for (unsigned i = 0; i < nodes->size(); ++i) {
+        const KfdNode& node = (*nodes)[i];
+        if (node.pci != gpu.pci) continue;
+        gpu.vendor_index.push_back(i);
+        if (node.render_minor) gpu.render_minors.push_back(*node.render_minor);
+        if (gpu.uuid.empty() && !node.unique_id.empty()) gpu.uuid = "GPU-" + node.unique_id;
+      }
     }
     for (const Product& product : kProducts)
       if (gpu.model.empty() && product.vendor == gpu.vendor && product.device == gpu.device) gpu.model = product.name;
-    if (gpu.render_minors.empty()) read_render_minor(root, gpu);
+    // A driver without an index of its own has at least a render node, "drm/renderD128".
+    if (gpu.render_minors.empty())
+      for (const std::string& name : root.names_in(folder + "drm"))
+        if (name.starts_with("renderD"))
+          if (const auto minor = parse_number<unsigned>(name.substr(7))) gpu.render_minors.push_back(*minor);
   }
 }
 

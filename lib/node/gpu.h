@@ -7,29 +7,38 @@
 // Intel, Habana: PCI ids. All of it is world-readable.
 //
 // libnvidia-ml is not used here: it opens /dev/nvidiactl and every GPU, which wakes a sleeping GPU and needs the device
-// nodes inside the service's sandbox. kernel/pci/nvml.h uses it for fabric-agentctl if these files lack a fact.
+// nodes inside the service's sandbox. node/nvml.h uses it for fabric-agentctl if these files lack a fact.
 #pragma once
 
 #include "kernel/capture/root.h"
 #include "node/node.h"
 
+namespace fabric {
+
+// The word by which the kernel log reports the faults of a vendor's GPU, to append to the pattern of journalctl -g:
+// "|Xid" for NVIDIA, else the name of the vendor's driver; empty: another vendor.
+std::string gpu_log_word(uint16_t vendor);
+
+}  // namespace fabric
+
 namespace fabric::gpu {
 
-// NVIDIA's `information` file. The UUID is question marks until the GPU is first opened: empty then.
+// NVIDIA's `information` file. Until the GPU is first opened its UUID is question marks, and `uuid` is
+// empty.
 struct Information {
   std::string model, uuid;
   std::optional<unsigned> minor;
-  bool excluded = false;  // "GPU Excluded: Yes": nvidia-smi and CUDA do not count it
+  bool excluded = false;  // "GPU Excluded: Yes": nvidia-smi and CUDA skip it
 };
 Information parse_information(std::string_view text);
 
-// One GPU (or partition of one) of the kernel's compute driver; `pci` is the function it is on.
+// A GPU, or a partition of one, as the kernel's compute driver lists it. `pci` is its function.
 struct KfdNode {
   std::string pci;
   std::optional<unsigned> render_minor;
   std::string unique_id;  // 16 hexadecimal digits; empty: none
 };
-// Parses a node's `properties`, lines of "name value". nullopt: a CPU's node.
+// Parses a node's `properties`, lines of "name value". nullopt: the node is a CPU.
 std::optional<KfdNode> parse_kfd_properties(std::string_view text);
 
 // Fills model, uuid, vendor_index, minor, render_minors and partition of all GPUs. Unknown members stay unchanged.

@@ -11,7 +11,8 @@
 namespace fabric {
 
 static std::string pair_text(const ResourceLimit& limit, std::string (*text)(uint64_t)) {
-  return limit.soft == limit.hard ? text(limit.soft) : text(limit.soft) + " (hard: " + text(limit.hard) + ")";
+  if (limit.soft == limit.hard) return text(limit.soft);
+  return text(limit.soft) + " (hard: " + text(limit.hard) + ")";
 }
 
 std::string bytes_text(uint64_t bytes) {
@@ -27,12 +28,17 @@ std::string bytes_text(uint64_t bytes) {
 
 std::string memory_text(const ResourceLimit& limit) { return pair_text(limit, bytes_text); }
 
-std::string count_text(const ResourceLimit& limit) {
-  return pair_text(limit,
-                   [](uint64_t count) { return count == kNoLimit ? std::string("unlimited") : std::to_string(count); });
+static std::string plain_count_text(uint64_t count) {
+  if (count == kNoLimit) return "unlimited";
+  return std::to_string(count);
 }
 
-std::string FileLine::text() const { return line == 0 ? file : file + ":" + std::to_string(line); }
+std::string count_text(const ResourceLimit& limit) { return pair_text(limit, plain_count_text); }
+
+std::string FileLine::text() const {
+  if (line == 0) return file;
+  return file + ":" + std::to_string(line);
+}
 
 }  // namespace fabric
 
@@ -40,118 +46,10 @@ namespace fabric::host {
 namespace {
 
 constexpr const char* kCpus = "sys/devices/system/cpu/";
-constexpr size_t kFirstCpu = 8192;   // bytes of /proc/cpuinfo
-constexpr unsigned kMaxStates = 10;  // CPUIDLE_STATE_MAX (include/linux/cpuidle.h of Linux 6.12)
-
-std::string cpu_folder(unsigned cpu) { return kCpus + std::string("cpu") + std::to_string(cpu) + "/"; }
-
-// "model name\t: Intel(R) Xeon(R) ..." of the first CPU.
-void read_model(std::string_view cpuinfo, HostCpu& cpu) {
-  for (const std::string_view line : split(cpuinfo.substr(0, kFirstCpu), '\n')) {
-    const size_t colon = line.find(':');
-    if (colon == std::string_view::npos) continue;
-    const std::string_view key = trim(line.substr(0, colon)), value = trim(line.substr(colon + 1));
-    if (key == "vendor_id" && cpu.vendor.empty()) cpu.vendor = value;
-    if (key == "model name" && cpu.model.empty()) cpu.model = value;
-  }
-}
-
-using Alike = std::map<std::pair<std::string, std::string>, std::vector<unsigned>>;
-
-void read_frequency(const Root& root, const std::vector<unsigned>& cpus, HostCpu& out) {
-  if (cpus.empty()) return;
-  out.frequency_driver = root.line_of(cpu_folder(cpus.front()) + "cpufreq/scaling_driver");
-  if (out.frequency_driver.empty()) return;
-  Alike alike;
-  for (const unsigned cpu : cpus) {
-    const std::string folder = cpu_folder(cpu) + "cpufreq/";
-    const std::string governor = root.line_of(folder + "scaling_governor");
-    // With "performance" the preference follows; asking for it may cost an interrupt of that CPU.
-    std::string preference =
-        governor == "powersave" ? root.line_of(folder + "energy_performance_preference") : std::string{};
-    if (!governor.empty()) alike[{governor, std::move(preference)}].push_back(cpu);
-  }
-  for (auto& [how, which] : alike)
-    out.frequency.push_back({how.first, how.second, machine::cpus_text(std::move(which))});
-}
-
-struct IdleState {
-  std::string name;
-  unsigned latency = 0;
-};
-
-std::vector<IdleState> states_of(const Root& root, unsigned cpu) {
-  std::vector<IdleState> states;
-  for (unsigned i = 0; i < kMaxStates; ++i) {
-    const std::string folder = cpu_folder(cpu) + "cpuidle/state" + std::to_string(i) + "/";
-    const auto latency = root.number_in<unsigned>(folder + "latency");
-    if (!latency) break;
-    states.push_back({root.line_of(folder + "name"), *latency});
-  }
-  return states;
-}
-
-// From the deepest upwards until one is enabled: one file of a CPU that is as the driver left it.
-void read_idle(const Root& root, const std::vector<unsigned>& cpus, HostCpu& out) {
-  out.idle_driver = root.line_of(std::string(kCpus) + "cpuidle/current_driver");
-  if (cpus.empty()) return;
-  const std::vector<IdleState> states = states_of(root, cpus.front());
-  std::map<size_t, std::vector<unsigned>> alike;
-  for (const unsigned cpu : cpus)
-    for (size_t i = states.size(); i-- > 0;) {
-      const std::string disabled = root.line_of(cpu_folder(cpu) + "cpuidle/state" + std::to_string(i) + "/disable");
-      if (disabled.empty()) break;  // a CPU without idle states, or a kernel without the switch
-      if (disabled == "0" || i == 0) {
-        alike[i].push_back(cpu);
-        break;
-      }
-    }
-  for (auto& [state, which] : alike)
-    out.idle.push_back({states[state].name, states[state].latency, machine::cpus_text(std::move(which))});
-}
-
-void read_huge_pages(const Root& root, HugePages& pages) {
-  constexpr std::string_view kPrefix = "hugepages-", kSuffix = "kB";
-  const std::string folder = "sys/kernel/mm/hugepages";
-  for (const std::string& name : root.names_in(folder)) {
-    if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) continue;
-    const auto size =
-        parse_number<uint64_t>(name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size()));
-    const auto count = root.number_in<uint64_t>(folder + "/" + name + "/nr_hugepages");
-    if (size && count && *size > 0 && *size < (uint64_t{1} << 40)) pages.reserved[*size * 1024] = *count;
-  }
-  pages.transparent = chosen_word(root.line_of("sys/kernel/mm/transparent_hugepage/enabled"));
-}
-
-uint64_t read_memory(const Root& root) {
-  const std::string text = root.text_of("proc/meminfo");
-  for (const std::string_view line : split(text, '\n')) {
-    const auto columns = words(line);  // "MemTotal:       2113461612 kB"
-    if (columns.size() < 2 || columns[0] != "MemTotal:") continue;
-    const auto size = parse_number<uint64_t>(columns[1]);
-    return size && *size < (uint64_t{1} << 50) ? *size * 1024 : 0;
-  }
-  return 0;
-}
-
+constexpr size_t kFirstCpu = 8192;  // bytes of /proc/cpuinfo
 constexpr size_t kMaxVectors = 4096;
 
-// The vector's effective CPUs; the requested ones before Linux 4.13 and for controllers that do not report them.
-std::string cpus_of(const Root& root, const std::string& folder) {
-  for (const char* file : {"/effective_affinity_list", "/smp_affinity_list"})
-    if (std::string line = root.line_of(folder + file); !line.empty()) return line;
-  return {};
-}
-
-// Each handler has a folder of its name beside the files (kernel/irq/proc.c register_handler_proc).
-std::string handler_of(const Root& root, const std::string& folder) {
-  constexpr std::string_view kFiles[] = {"affinity_hint", "effective_affinity", "effective_affinity_list",
-                                         "node",          "smp_affinity",       "smp_affinity_list",
-                                         "spurious"};
-  for (const std::string& name : root.names_in(folder))
-    if (!contains(kFiles, name)) return name;
-  return {};
-}
+std::string cpu_folder(unsigned cpu) { return kCpus + std::string("cpu") + std::to_string(cpu) + "/"; }
 
 }  // namespace
 
@@ -168,7 +66,7 @@ std::vector<std::string> kernel_parameters(std::string_view command_line) {
       continue;
     }
     if (word == "--") break;
-    // Quotes stand at the very ends, or after the first "=".
+    // A quoted parameter begins with a quote; a quoted value has it after the first "=".
     const size_t value = word.starts_with('"') ? 0 : word.find('=') + 1;
     if (value < word.size() && word[value] == '"') {
       word.erase(value, 1);
@@ -193,24 +91,91 @@ std::string read_cpuinfo(const Root& root) {
 }
 
 HostCpu read_cpu(const Root& root, std::string_view cpuinfo) {
-  HostCpu cpu;
-  const auto online =
-      machine::parse_cpus(root.line_of(std::string(kCpus) + "online")).value_or(std::vector<unsigned>{});
-  read_model(cpuinfo, cpu);
-  read_frequency(root, online, cpu);
-  read_idle(root, online, cpu);
-  return cpu;
+  HostCpu out;
+  // "model name\t: Intel(R) Xeon(R) ..." of the first CPU.
+  for (const std::string_view line : split(cpuinfo.substr(0, kFirstCpu), '\n')) {
+    const size_t colon = line.find(':');
+    if (colon == std::string_view::npos) continue;
+    const std::string_view key = trim(line.substr(0, colon)), value = trim(line.substr(colon + 1));
+    if (key == "vendor_id" && out.vendor.empty()) out.vendor = value;
+    if (key == "model name" && out.model.empty()) out.model = value;
+  }
+  const auto cpus = machine::parse_cpus(root.line_of(std::string(kCpus) + "online")).value_or(std::vector<unsigned>{});
+  out.idle_driver = root.line_of(std::string(kCpus) + "cpuidle/current_driver");
+  if (cpus.empty()) return out;
+
+  out.frequency_driver = root.line_of(cpu_folder(cpus.front()) + "cpufreq/scaling_driver");
+  if (!out.frequency_driver.empty()) {
+    std::map<std::pair<std::string, std::string>, std::vector<unsigned>> alike;  // by governor and preference
+    for (const unsigned cpu : cpus) {
+      const std::string folder = cpu_folder(cpu) + "cpufreq/";
+      const std::string governor = root.line_of(folder + "scaling_governor");
+      // With "performance" the preference follows from the governor, and reading it may cost an interrupt of that CPU.
+      std::string preference;
+      if (governor == "powersave") preference = root.line_of(folder + "energy_performance_preference");
+      if (!governor.empty()) alike[{governor, std::move(preference)}].push_back(cpu);
+    }
+    for (auto& [settings, group] : alike)
+      out.frequency.push_back({settings.first, settings.second, machine::cpus_text(std::move(group))});
+  }
+
+  // The first CPU's idle states are used for all CPUs.
+  constexpr unsigned kMaxStates = 10;  // CPUIDLE_STATE_MAX (include/linux/cpuidle.h of Linux 6.12)
+  struct IdleState {
+    std::string name;
+    unsigned latency = 0;
+  };
+  std::vector<IdleState> states;
+  for (unsigned i = 0; i < kMaxStates; ++i) {
+    const std::string folder = cpu_folder(cpus.front()) + "cpuidle/state" + std::to_string(i) + "/";
+    const auto latency = root.number_in<unsigned>(folder + "latency");
+    if (!latency) break;
+    states.push_back({root.line_of(folder + "name"), *latency});
+  }
+  // From the deepest state upwards until one is enabled: a single file for a CPU whose states nobody disabled.
+  std::map<size_t, std::vector<unsigned>> alike;  // by the deepest enabled state
+  for (const unsigned cpu : cpus)
+    for (size_t i = states.size(); i-- > 0;) {
+      const std::string disabled = root.line_of(cpu_folder(cpu) + "cpuidle/state" + std::to_string(i) + "/disable");
+      if (disabled.empty()) break;  // a CPU without idle states, or a kernel without the switch
+      if (disabled == "0" || i == 0) {
+        alike[i].push_back(cpu);
+        break;
+      }
+    }
+  for (auto& [state, group] : alike)
+    out.idle.push_back({states[state].name, states[state].latency, machine::cpus_text(std::move(group))});
+  return out;
 }
 
 void read_kernel(const Root& root, Host& host) {
-  host.memory = read_memory(root);
+  const std::string meminfo = root.text_of("proc/meminfo");
+  for (const std::string_view line : split(meminfo, '\n')) {
+    const auto columns = words(line);  // "MemTotal:       2113461612 kB"
+    if (columns.size() < 2 || columns[0] != "MemTotal:") continue;
+    const auto size = parse_number<uint64_t>(columns[1]);
+    if (size && *size < (uint64_t{1} << 50)) host.memory = *size * 1024;
+    break;
+  }
   host.kernel_options = kernel_parameters(root.line_of("proc/cmdline"));
   host.numa_balancing = root.number_in<unsigned>("proc/sys/kernel/numa_balancing");
+
   const std::string clock = "sys/devices/system/clocksource/clocksource0/";
   host.clock.current = root.line_of(clock + "current_clocksource");
   const std::string available = root.line_of(clock + "available_clocksource");
   for (const std::string_view name : words(available)) host.clock.available.emplace_back(name);
-  read_huge_pages(root, host.huge_pages);
+
+  constexpr std::string_view kPrefix = "hugepages-", kSuffix = "kB";
+  const std::string folder = "sys/kernel/mm/hugepages";
+  for (const std::string& name : root.names_in(folder)) {
+    if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) continue;
+    const auto size =
+        parse_number<uint64_t>(name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size()));
+    const auto count = root.number_in<uint64_t>(folder + "/" + name + "/nr_hugepages");
+    if (size && count && *size > 0 && *size < (uint64_t{1} << 40)) host.huge_pages.reserved[*size * 1024] = *count;
+  }
+  host.huge_pages.transparent = chosen_word(root.line_of("sys/kernel/mm/transparent_hugepage/enabled"));
+
   if (const std::string lockdown = root.line_of("sys/kernel/security/lockdown"); !lockdown.empty())
     host.lockdown = chosen_word(lockdown);
 }
@@ -229,41 +194,33 @@ void read_interrupts(const Root& root, std::string_view local, NicInterrupts& ni
   nic.local_cpus = static_cast<unsigned>(near.size());
   for (const std::string& name : vectors) {
     const auto irq = parse_number<unsigned>(name);
+    if (!irq) continue;
     const std::string folder = "proc/irq/" + name;
-    const std::string list = irq ? cpus_of(root, folder) : std::string{};
+    // The vector's effective CPUs; the requested ones before Linux 4.13 and for controllers that do not report them.
+    std::string list = root.line_of(folder + "/effective_affinity_list");
+    if (list.empty()) list = root.line_of(folder + "/smp_affinity_list");
     const auto places = machine::parse_cpus(list);
     if (list.empty() || !places) continue;
-    const bool is_near = std::ranges::any_of(*places, [&](unsigned cpu) { return near.count(cpu) != 0; });
-    const std::string handler = is_near ? std::string{} : handler_of(root, folder);
-    if (!is_near && (handler.empty() || is_control_interrupt(handler))) continue;
+    if (std::ranges::any_of(*places, [&](unsigned cpu) { return near.contains(cpu); })) {
+      ++nic.queues;
+      continue;
+    }
+    // A handler has a folder of its name beside these files (kernel/irq/proc.c register_handler_proc).
+    constexpr std::string_view kFiles[] = {"affinity_hint", "effective_affinity", "effective_affinity_list",
+                                           "node",          "smp_affinity",       "smp_affinity_list",
+                                           "spurious"};
+    const auto entries = root.names_in(folder);
+    const std::string* handler =
+        find_where(entries, [&](const std::string& entry) { return !contains(kFiles, entry); });
+    if (handler == nullptr || is_control_interrupt(*handler)) continue;
     ++nic.queues;
-    if (!is_near) nic.elsewhere.push_back({*irq, handler, list});
+    nic.elsewhere.push_back({*irq, *handler, list});
   }
 }
 
 }  // namespace fabric::host
 
 namespace fabric::scanning {
-namespace {
-
-// Where all CPUs are of one NUMA node, none can be far.
-std::vector<NicInterrupts> read_nics(const Root& root, const Node& node) {
-  std::vector<NicInterrupts> out;
-  std::set<std::string> seen;
-  const auto& cpus = node.topology.numa_cpus;
-  if (cpus.size() < 2) return out;
-  for (const Port& port : node.ports) {
-    const auto local = port.numa ? cpus.find(*port.numa) : cpus.end();
-    if (port.pci.empty() || is_virtual(port) || local == cpus.end() || !seen.insert(port.pci).second) continue;
-    NicInterrupts nic{.nic = port.rdma, .pci = port.pci, .numa = *port.numa};
-    host::read_interrupts(root, local->second, nic);
-    if (nic.queues > 0) out.push_back(std::move(nic));
-  }
-  return out;
-}
-
-}  // namespace
-
 void read_host(const Root& root, Node& node) {
   Host& out = node.host.emplace();
   out.cpu = host::read_cpu(root, host::read_cpuinfo(root));
@@ -272,7 +229,17 @@ void read_host(const Root& root, Node& node) {
   out.services = std::move(services.found);
   out.irqbalance = services.irqbalance;
   out.processes_hidden = services.processes_hidden;
-  out.interrupts = read_nics(root, node);
+  // On a machine with one NUMA node no CPU is far from a NIC.
+  if (const auto& cpus = node.topology.numa_cpus; cpus.size() >= 2) {
+    std::set<std::string> seen;
+    for (const Port& port : node.ports) {
+      const auto local = port.numa ? cpus.find(*port.numa) : cpus.end();
+      if (port.pci.empty() || is_virtual(port) || local == cpus.end() || !seen.insert(port.pci).second) continue;
+      NicInterrupts nic{.nic = port.rdma, .pci = port.pci, .numa = *port.numa};
+      host::read_interrupts(root, local->second, nic);
+      if (nic.queues > 0) out.interrupts.push_back(std::move(nic));
+    }
+  }
   out.user_limits = host::read_user_limits(root);
   out.slurm = host::read_slurm_limits(root);
   for (std::string& what : services.unread) node.unseen.push_back(std::move(what));

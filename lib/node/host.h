@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of the host outside its ports bears on jobs: CPUs, limits of the services that start jobs, interrupts. No I/O
-// here.
+// The parts of the host outside its ports that affect jobs: CPUs, limits of the services that start jobs, interrupts.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +16,7 @@ struct Node;
 
 inline constexpr uint64_t kNoLimit = UINT64_MAX;  // RLIM_INFINITY
 
-// As getrlimit(2) has it: bytes of locked memory, a number of open files, ...
+// As in getrlimit(2): bytes of locked memory, a number of open files, ...
 struct ResourceLimit {
   uint64_t soft = kNoLimit, hard = kNoLimit;
   bool operator==(const ResourceLimit&) const = default;
@@ -27,7 +26,7 @@ std::string bytes_text(uint64_t bytes);
 std::string memory_text(const ResourceLimit& limit);
 std::string count_text(const ResourceLimit& limit);
 
-// The line of a file of the machine: "/etc/systemd/system/slurmd.service.d/limits.conf", 2.
+// A line of a file of the machine: "/etc/systemd/system/slurmd.service.d/limits.conf", 2.
 struct FileLine {
   std::string file;
   unsigned line = 0;
@@ -45,7 +44,7 @@ struct ProcessLimits {
   std::optional<ResourceLimit> memlock{}, nofile{}, core{};
 };
 
-// What a service's own limit means to jobs, weakest first.
+// How a service's own limit affects jobs, weakest effect first.
 enum class JobRole : uint8_t {
   forwards,  // asks another service to start them (dockerd asks containerd, kubelet asks the container runtime)
   session,   // users' own services (user@1000.service)
@@ -59,32 +58,32 @@ struct JobProcess {
   ProcessLimits limits;  // absent: not readable
 };
 
-// A service that starts jobs. Jobs get the limits of its processes; what its files say holds from its next start.
+// A service that starts jobs. Jobs get the limits of its processes; the limits of its files apply from its next start.
 struct JobService {
-  std::string unit;  // "slurmd.service"; of a process that no unit started: its comm
+  std::string unit;  // "slurmd.service"; if no unit started the process, its comm
   JobRole role = JobRole::batch;
-  std::string file{};  // the unit file; empty: none
+  std::string file{};  // the unit file; empty: there is none
   bool masked = false;
-  std::optional<LimitSetting> memlock{}, nofile{}, core{};  // by unit files and system.conf; absent: the default
+  std::optional<LimitSetting> memlock{}, nofile{}, core{};  // of unit files and system.conf; absent: the default
   std::vector<JobProcess> processes{};                      // running now; at most 16
 };
 
-// A memlock entry of limits.conf(5) that holds for users other than root.
+// A memlock entry of limits.conf(5) that applies to users other than root.
 struct UserLimit {
   std::string domain;  // "*", "@gpu", "alice"
   std::optional<LimitSetting> soft{}, hard{};
 };
 
-// slurm.conf: jobs get the memlock limit of the shell that submitted them
+// slurm.conf(5): whether jobs get the memlock limit of the shell that submitted them.
 struct SlurmLimits {
   bool propagates_memlock = true;  // Slurm's default
-  FileLine where;                  // line 0: the file does not say
+  FileLine where;                  // line 0: the file does not set it
 };
 
-// CPUs that are set alike.
+// CPUs with the same settings.
 struct FrequencyGroup {
   std::string governor;    // "performance", "powersave", "schedutil"
-  std::string preference;  // energy_performance_preference, where the governor leaves the choice to the hardware
+  std::string preference;  // energy_performance_preference, if the governor leaves the choice to the hardware
   std::string cpus;        // "0-127"
 };
 struct IdleGroup {
@@ -107,14 +106,14 @@ struct Interrupt {
   std::string cpus;  // where it is delivered: "64"
 };
 
-// The queues of a NIC that is near to one NUMA node.
+// The interrupts of the queues of a NIC, which is near to one NUMA node.
 struct NicInterrupts {
   std::string nic;  // RDMA device or netdev
   std::string pci;
   int numa = 0;
   unsigned queues = 0;                 // message-signalled interrupts in use
   unsigned local_cpus = 0;             // CPUs of its NUMA node
-  std::vector<Interrupt> elsewhere{};  // those that go to CPUs of other NUMA nodes only
+  std::vector<Interrupt> elsewhere{};  // delivered only to CPUs of other NUMA nodes
 };
 
 struct ClockSource {
@@ -136,8 +135,9 @@ struct Host {
   ClockSource clock;
   HugePages huge_pages;
   std::string lockdown;            // "none", "integrity", "confidentiality"
-  std::optional<bool> irqbalance;  // it runs
-  bool processes_hidden = false;   // of others (hidepid of proc(5), ProtectProc= of systemd): services may be missing
+  std::optional<bool> irqbalance;  // whether it runs
+  // Processes of other users are hidden (hidepid of proc(5), ProtectProc= of systemd): services may be missing.
+  bool processes_hidden = false;
   std::vector<NicInterrupts> interrupts;
   std::vector<JobService> services;
   std::vector<UserLimit> user_limits;
@@ -146,7 +146,7 @@ struct Host {
 
 namespace scanning {
 
-// Node::host, what of the machine outside its ports bears on jobs; ports and topology must be filled.
+// Fills Node::host; ports and topology must be filled.
 void read_host(const Root& root, Node& node);
 
 }  // namespace scanning
@@ -161,28 +161,26 @@ namespace fabric::host {
 // and quotes around a parameter or its value are removed. Parameters after "--" belong to init.
 std::vector<std::string> kernel_parameters(std::string_view command_line);
 
-// Whether the CPU says that it is a virtual machine's: the flag "hypervisor" of /proc/cpuinfo; nullopt: not x86.
+// Whether the CPU reports that it is virtual: the flag "hypervisor" of /proc/cpuinfo; nullopt: not x86.
 std::optional<bool> is_virtual_cpu(std::string_view cpuinfo);
 
 // The text of /proc/cpuinfo, some 2 KiB for each CPU; empty: not readable.
 std::string read_cpuinfo(const Root& root);
 
-// Two or three small files for each CPU: its governor, with "powersave" what the hardware prefers, whether its deepest
-// idle states are disabled.
+// Reads two or three small files for each CPU: its governor, the preference of the hardware if the governor is
+// "powersave", and whether its deepest idle states are disabled.
 HostCpu read_cpu(const Root& root, std::string_view cpuinfo);
 
-// memory, kernel_options, numa_balancing, clock, huge_pages, lockdown.
+// Fills memory, kernel_options, numa_balancing, clock, huge_pages, lockdown.
 void read_kernel(const Root& root, Host& host);
 
-// Where the interrupts of a NIC are delivered (Documentation/core-api/irq/irq-affinity.rst and
-// Documentation/ABI/testing/sysfs-bus-pci, msi_irqs, of Linux 6.12).
-
-// Fills queues and elsewhere of a NIC whose NUMA node has the CPUs `local` ("0-31,64-95"). Vectors that are not
-// requested do not count, and those of commands and events are ignored because the driver chooses their CPUs. At most
-// 4,096 vectors.
+// Fills queues and elsewhere of a NIC whose NUMA node has the CPUs `local` ("0-31,64-95"), of at most 4,096 vectors
+// (Documentation/core-api/irq/irq-affinity.rst and Documentation/ABI/testing/sysfs-bus-pci, msi_irqs, of Linux 6.12).
+// Vectors that are not requested do not count. Vectors of commands and events are ignored because the driver chooses
+// their CPUs.
 void read_interrupts(const Root& root, std::string_view local, NicInterrupts& nic);
 
-// A handler of commands or events: "mlx5_async0@pci:0000:17:00.0", "ice-0000:17:00.0:misc".
+// Whether the name is of a handler of commands or events: "mlx5_async0@pci:0000:17:00.0", "ice-0000:17:00.0:misc".
 bool is_control_interrupt(std::string_view name);
 
 }  // namespace fabric::host

@@ -12,28 +12,10 @@
 namespace fabric {
 namespace {
 
-bool is_elsewhere(const Topology& topology, const std::string& pci) {
-  return std::ranges::any_of(topology.nics, [&](const Nic& nic) { return nic.pci == pci && nic.rdma_elsewhere; });
-}
-
 std::string link_text(const std::optional<unsigned>& width, const std::optional<double>& speed) {
-  std::string out = width ? "x" + std::to_string(*width) : "x?";
-  return speed ? out + " at " + number_text(*speed) + " GT/s" : out;
-}
-
-void compare(const InventoryPart& was, const InventoryPart& is, std::vector<InventoryChange>& out) {
-  using Kind = InventoryChange::Kind;
-  const auto add = [&](Kind kind, std::string before, std::string now) {
-    out.push_back({kind, was.pci, was.name, std::move(before), std::move(now), was.gpu});
-  };
-  if (was.vendor != is.vendor || was.device != is.device)
-    return add(Kind::replaced, ids_text(was.vendor, was.device), ids_text(is.vendor, is.device));
-  // RDMA devices are renamed; one of several that is gone is a loss.
-  if (is.rdma.size() < was.rdma.size()) add(Kind::rdma, joined(was.rdma), is.rdma.empty() ? "none" : joined(is.rdma));
-  if (was.numa && is.numa && was.numa != is.numa) add(Kind::numa, std::to_string(*was.numa), std::to_string(*is.numa));
-  const bool narrow = is.width && was.width && *is.width < *was.width;
-  const bool slow = is.speed && was.speed && *is.speed < *was.speed;
-  if (narrow || slow) add(Kind::link, link_text(was.width, was.speed), link_text(is.width, is.speed));
+  std::string out = "x" + (width ? std::to_string(*width) : "?");
+  if (speed) out += " at " + number_text(*speed) + " GT/s";
+  return out;
 }
 
 const InventoryPart* twin_of(const std::vector<InventoryPart>& parts, const InventoryPart& part) {
@@ -43,7 +25,7 @@ const InventoryPart* twin_of(const std::vector<InventoryPart>& parts, const Inve
 using PartModel = std::tuple<bool, uint16_t, uint16_t>;
 PartModel model_of(const InventoryPart& part) { return {part.gpu, part.vendor, part.device}; }
 
-// Of each model, those of `parts` that are not where `others` have one of the model; in PCI order.
+// By model, the addresses of `parts` at which `others` has no part of that model; in PCI order.
 std::map<PartModel, std::vector<std::string>> alone_in(const std::vector<InventoryPart>& parts,
                                                        const std::vector<InventoryPart>& others) {
   std::map<PartModel, std::vector<std::string>> out;
@@ -53,7 +35,7 @@ std::map<PartModel, std::vector<std::string>> alone_in(const std::vector<Invento
   return out;
 }
 
-// Recorded address -> present one.
+// Recorded address -> present address.
 std::map<std::string, std::string> moves_between(const std::vector<InventoryPart>& was,
                                                  const std::vector<InventoryPart>& is) {
   std::map<std::string, std::string> out;
@@ -66,29 +48,35 @@ std::map<std::string, std::string> moves_between(const std::vector<InventoryPart
   return out;
 }
 
-constexpr size_t kMostParts = 4096;  // no node has as many
+constexpr size_t kMostParts = 4096;  // more than any node has
 
 }  // namespace
 
 std::vector<InventoryPart> inventory_parts(const Topology& topology) {
   std::vector<InventoryPart> out;
-  const auto add = [&](const PciDevice& device, const std::string& name, bool gpu,
-                       const std::vector<std::string>& rdma) {
-    out.push_back({.gpu = gpu,
-                   .pci = device.pci,
-                   .name = name,
-                   .vendor = device.vendor,
-                   .device = device.device,
-                   .numa = device.numa_assumed ? std::nullopt : device.numa,
-                   .root = device.root,
-                   .bridges = device.bridges,
-                   .width = gpu && lanes_sleep(device.link) ? device.link.max_width : device.link.width,
-                   .speed = gpu ? std::nullopt : device.link.speed,
-                   .rdma = rdma});
+  const auto add = [&out](const PciDevice& device) -> InventoryPart& {
+    return out.emplace_back(InventoryPart{.pci = device.pci,
+                                          .vendor = device.vendor,
+                                          .device = device.device,
+                                          .numa = device.numa_assumed ? std::nullopt : device.numa,
+                                          .root = device.root,
+                                          .bridges = device.bridges,
+                                          .width = device.link.width,
+                                          .speed = device.link.speed});
   };
-  for (const Gpu& gpu : topology.gpus) add(gpu, gpu.name, true, {});
-  for (const Nic& nic : topology.nics)
-    if (!nic.virtual_function && !nic.pci.empty()) add(nic, nic.name, false, nic.rdma);
+  for (const Gpu& gpu : topology.gpus) {
+    InventoryPart& part = add(gpu);
+    part.gpu = true;
+    part.name = gpu.name;
+    if (lanes_sleep(gpu.link)) part.width = gpu.link.max_width;
+    part.speed.reset();
+  }
+  for (const Nic& nic : topology.nics) {
+    if (nic.virtual_function || nic.pci.empty()) continue;
+    InventoryPart& part = add(nic);
+    part.name = nic.name;
+    part.rdma = nic.rdma;
+  }
   return out;
 }
 
@@ -106,19 +94,37 @@ std::vector<InventoryChange> changes_since(const Inventory& inventory, const Top
   const auto parts = inventory_parts(now);
   const auto moves = moves_between(inventory.parts, parts);
   for (const InventoryPart& was : inventory.parts) {
+    const auto add = [&](Kind kind, std::string before, std::string after) {
+      out.push_back({kind, was.pci, was.name, std::move(before), std::move(after), was.gpu});
+    };
     const InventoryPart* is = twin_of(parts, was);
-    if (const std::string* to = find_in(moves, was.pci))
-      out.push_back({Kind::moved, was.pci, was.name, was.pci, *to, was.gpu});
-    else if (is == nullptr)
-      out.push_back({Kind::gone, was.pci, was.name, ids_text(was.vendor, was.device), "", was.gpu});
-    else compare(was, *is, out);
+    if (const std::string* to = find_in(moves, was.pci)) {
+      add(Kind::moved, was.pci, *to);
+      continue;
+    }
+    if (is == nullptr) {
+      add(Kind::gone, ids_text(was.vendor, was.device), "");
+      continue;
+    }
+    if (was.vendor != is->vendor || was.device != is->device) {
+      add(Kind::replaced, ids_text(was.vendor, was.device), ids_text(is->vendor, is->device));
+      continue;
+    }
+    // RDMA devices are renamed, so only their number counts: one of several that is gone is a loss.
+    const bool in_container =
+        std::ranges::any_of(now.nics, [&](const Nic& nic) { return nic.pci == was.pci && nic.rdma_elsewhere; });
+    if (is->rdma.size() < was.rdma.size() && !in_container)
+      add(Kind::rdma, joined(was.rdma), is->rdma.empty() ? "none" : joined(is->rdma));
+    if (was.numa && is->numa && was.numa != is->numa)
+      add(Kind::numa, std::to_string(*was.numa), std::to_string(*is->numa));
+    const bool narrow = is->width && was.width && *is->width < *was.width;
+    const bool slow = is->speed && was.speed && *is->speed < *was.speed;
+    if (narrow || slow) add(Kind::link, link_text(was.width, was.speed), link_text(is->width, is->speed));
   }
   for (const InventoryPart& is : parts)
     if (twin_of(inventory.parts, is) == nullptr &&
         std::ranges::none_of(moves, [&](const auto& move) { return move.second == is.pci; }))
       out.push_back({Kind::added, is.pci, is.name, "", ids_text(is.vendor, is.device), is.gpu});
-  std::erase_if(
-      out, [&](const InventoryChange& change) { return change.kind == Kind::rdma && is_elsewhere(now, change.pci); });
   return out;
 }
 
@@ -141,7 +147,8 @@ std::vector<Nic> gone_nics(const Inventory& inventory, const Topology& now) {
 }
 
 std::string part_text(const InventoryChange& change) {
-  return change.name == change.pci || change.name.empty() ? change.pci : change.name + " (" + change.pci + ")";
+  if (change.name == change.pci || change.name.empty()) return change.pci;
+  return change.name + " (" + change.pci + ")";
 }
 
 static void to_json(Json& json, const InventoryPart& part) {

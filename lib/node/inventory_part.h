@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of a node as they were when all were in order.
+// The recorded parts of a node: its GPUs and NICs when all of them were in order.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,16 @@ struct InventoryPart {
   uint16_t vendor = 0, device = 0;
   std::optional<int> numa{};
   std::string root{};
-  std::vector<std::string> bridges{};  // as in PciDevice
+  std::vector<std::string> bridges{};  // root and bridges as in PciDevice
   std::optional<unsigned> width{};     // of the PCIe link
-  std::optional<double> speed{};       // GT/s; not of a GPU, which lowers it when idle
+  std::optional<double> speed{};       // GT/s; absent for a GPU, which lowers it when idle
   std::vector<std::string> rdma{};     // RDMA devices
   std::vector<std::string> up{};       // ports that had a link: "mlx5_0/1"
-  std::vector<std::string> nics{};     // of a GPU: the NICs that it was paired with, by PCI address
+  std::vector<std::string> nics{};     // for a GPU: the PCI addresses of the NICs that it was paired with
   bool operator==(const InventoryPart&) const = default;
 };
 
-// The parts of the node by place, as they were when all were in order.
+// The parts of the node, as recorded when all were in order.
 struct Inventory {
   std::string taken{};  // RFC 3339
   std::vector<InventoryPart> parts{};

@@ -24,7 +24,8 @@ std::optional<std::vector<unsigned>> parse_cpus(std::string_view list) {
   for (const std::string_view part : split(trim(list), ',')) {
     const size_t dash = part.find('-');
     const auto first = parse_number<unsigned>(part.substr(0, dash));
-    const auto last = dash == std::string_view::npos ? first : parse_number<unsigned>(part.substr(dash + 1));
+    auto last = first;
+    if (dash != std::string_view::npos) last = parse_number<unsigned>(part.substr(dash + 1));
     if (!first || !last || *last < *first || *last >= kMaxCpus) return std::nullopt;
     if (*last - *first >= kMaxCpus - cpus.size()) return std::nullopt;
     for (unsigned cpu = *first; cpu <= *last; ++cpu) cpus.push_back(cpu);
@@ -51,16 +52,19 @@ std::string hypervisor(const Root& root) {
   if (name.empty() && root.line_of("sys/hypervisor/type") == "xen") name = "Xen";
   const auto by_cpu = host::is_virtual_cpu(host::read_cpuinfo(root));
   if (name.empty() && by_cpu == true) name = "an unnamed hypervisor";
-  // Clouds rent out real machines under the same name.
+  // These clouds give their real machines the name of their virtual ones.
   constexpr std::string_view kClouds[] = {"Google Compute Engine", "Alibaba Cloud", "Tencent Cloud"};
-  return contains(kClouds, name) && by_cpu == false ? std::string() : name;
+  if (by_cpu == false && contains(kClouds, name)) return {};
+  return name;
 }
 
 std::string hypervisor_name(std::string_view vendor, std::string_view product) {
-  // Amazon names its real machines alike, and their product "g4dn.metal".
-  if (vendor == "Amazon EC2") return product.find(".metal") != std::string_view::npos ? "" : "Amazon EC2";
-  if (vendor == "Microsoft Corporation") return product == "Virtual Machine" ? "Hyper-V" : "";
-  if (vendor == "Google") return product == "Google Compute Engine" ? "Google Compute Engine" : "";
+  // Amazon's real machines have the same vendor; their product is "g4dn.metal".
+  const bool is_metal = product.find(".metal") != std::string_view::npos;
+  if (vendor == "Amazon EC2" && !is_metal) return "Amazon EC2";
+  if (vendor == "Microsoft Corporation" && product == "Virtual Machine") return "Hyper-V";
+  if (vendor == "Google" && product == "Google Compute Engine") return "Google Compute Engine";
+  if (vendor == "Amazon EC2" || vendor == "Microsoft Corporation" || vendor == "Google") return {};
   if (vendor == "Alibaba Cloud") return "Alibaba Cloud";
   constexpr std::string_view kNames[] = {"QEMU",     "KVM",   "VMware",      "Xen",          "OpenStack",
                                          "KubeVirt", "Bochs", "BHYVE",       "Parallels",    "innotek",

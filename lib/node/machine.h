@@ -7,16 +7,16 @@
 
 namespace fabric::machine {
 
-// The kernel's host name, else that of etc/hostname; empty: neither.
+// The kernel's host name, else that of etc/hostname; empty: both are missing.
 std::string hostname(const Root& root);
 
-// "0-3,64" -> 0 1 2 3 64; nullopt: not a list of CPUs, a number beyond 65,535, or more
-// than 65,536 of them.
+// "0-3,64" -> 0 1 2 3 64; nullopt: not a list of CPUs, a number beyond 65,535, or more than 65,536 CPUs.
 std::optional<std::vector<unsigned>> parse_cpus(std::string_view list);
-std::string cpus_text(std::vector<unsigned> cpus);  // and back
+// 0 1 2 3 64 -> "0-3,64"
+std::string cpus_text(std::vector<unsigned> cpus);
 
 // The hypervisor's name by the machine's DMI strings, as systemd-detect-virt(1) knows them; "an unnamed hypervisor" if
-// the CPU alone says so; empty: real hardware, or unknown.
+// only the CPU reports one; empty: real hardware, or unknown.
 std::string hypervisor(const Root& root);
 std::string hypervisor_name(std::string_view vendor, std::string_view product);
 

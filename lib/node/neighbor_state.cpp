@@ -100,18 +100,14 @@ static void from_json(const Json& json, NeighborFile& file) {
 
 namespace {
 
-// Times become lengths of time as seen at `now`.
-void look_back(Neighbors& neighbors, double now) {
-  for (auto& [netdev, since] : neighbors.listening) since = std::max(0.0, now - since);
-  for (Neighbor& neighbor : neighbors.heard) neighbor.age = std::max(0.0, now - neighbor.heard);
-  if (neighbors.source == kLldpSource)
-    std::erase_if(neighbors.heard, [](const Neighbor& each) { return each.age > each.ttl + kNeighborDelay; });
-}
-
+// Times become lengths of time up to `now`.
 Result<Neighbors> seen_at(NeighborFile file, const std::string& name, std::optional<double> now) {
   const double seen = now.value_or(file.updated);
   if (seen - file.updated > kNeighborFileAge) return stale(name, seen - file.updated, "its writer hangs or is gone");
-  look_back(file, seen);
+  for (auto& [netdev, since] : file.listening) since = std::max(0.0, seen - since);
+  for (Neighbor& neighbor : file.heard) neighbor.age = std::max(0.0, seen - neighbor.heard);
+  if (file.source == kLldpSource)
+    std::erase_if(file.heard, [](const Neighbor& each) { return each.age > each.ttl + kNeighborDelay; });
   return Neighbors(std::move(file));
 }
 

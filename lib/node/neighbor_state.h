@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What fabric-lldp.service has heard: /run/fabric-lldp/neighbors.json, written whole and renamed into place.
+// The neighbors that fabric-lldp.service has heard: /run/fabric-lldp/neighbors.json, written whole and renamed into
+// place.
 #pragma once
 
 #include "base/result.h"
@@ -10,16 +11,16 @@ namespace fabric::state {
 
 inline constexpr const char* kNeighborFile = "run/fabric-lldp/neighbors.json";
 inline constexpr const char* kLldpSource = "fabric-lldp";
-// The listener writes at least that often; an older file is stale.
+// Seconds: the listener writes at least every kNeighborHeartbeat; a file older than kNeighborFileAge is stale.
 inline constexpr double kNeighborHeartbeat = 60, kNeighborFileAge = 150;
-// How much later than it was heard a neighbor's frame may get into the file.
+// Seconds from a neighbor's frame until it is in the file, at most.
 inline constexpr double kNeighborDelay = 15;
 
-// Times as seconds since boot, as NeighborTable has them.
+// Times are seconds since boot, as in NeighborTable.
 std::string neighbors_text(const Neighbors& neighbors, double updated);
-// The same back, as seen at `now` (absent: when it was written): `age` is filled, `listening` says how long, those
-// whose time is over are left out (of another source than the listener, none: it looks after that itself). Unreadable
-// entries are left out as well.
+// Parses neighbors_text(). `now` (absent: the time of writing) turns times into lengths of time: `age` is filled, and
+// `listening` becomes a duration. Leaves out neighbors of fabric-lldp whose time to live is over (another source
+// removes them itself), and unreadable entries.
 Result<Neighbors> parse_neighbors(std::string_view text, const std::string& name, std::optional<double> now);
 
 // The file itself, with times in seconds since boot.
@@ -29,7 +30,7 @@ struct NeighborFile : Neighbors {
 
 // nullopt: no listener (no file, or a stale one). The current time is proc/uptime below the root.
 Result<std::optional<Neighbors>> load_neighbors(const Root& root);
-// The same, for who asks again and again: only a text that is another one than last time is parsed.
+// The same for repeated calls: only a text that differs from the last one is parsed.
 class NeighborReader {
  public:
   Result<std::optional<Neighbors>> load(const Root& root);

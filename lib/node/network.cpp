@@ -22,100 +22,71 @@ namespace {
 
 constexpr const char* kIpv4Conf = "proc/sys/net/ipv4/conf/";
 
-void read_conf(const Root& root, const std::string& netdev, Interface& out) {
-  const auto read = [&](const char* name) {
-    return ConfValue{root.number_in<unsigned>(kIpv4Conf + std::string("all/") + name),
-                     root.number_in<unsigned>(kIpv4Conf + netdev + "/" + name)};
-  };
-  out.arp_ignore = read("arp_ignore");
-  out.arp_announce = read("arp_announce");
-  out.arp_filter = read("arp_filter");
-  out.rp_filter = read("rp_filter");
-  if (const auto off = root.number_in<unsigned>("proc/sys/net/ipv6/conf/" + netdev + "/disable_ipv6"))
-    out.ipv6_disabled = *off != 0;
-}
-
-// Notes the first dump that fails; its facts stay unknown.
+// The answer; nullopt after a failed dump, the first of which is noted.
 template <class List>
 std::optional<List> taken(Context& context, Result<List> answer) {
   if (answer) return std::move(answer).value();
   constexpr std::string_view kSubject = "IP addressing: ";
-  const auto is_known = [&](const std::string& what) { return what.starts_with(kSubject); };
-  if (std::ranges::none_of(context.unseen, is_known))
+  if (std::ranges::none_of(context.unseen, [&](const std::string& what) { return what.starts_with(kSubject); }))
     context.note_unseen(std::string(kSubject) + answer.error().text());
   return std::nullopt;
 }
 
-using ByIndex = std::map<int, Interface*>;
-
-// Interfaces of this namespace by index, and the VRF that each is in.
-ByIndex by_index(const std::vector<rtnl::Link>& links, Network& network) {
-  std::map<int, const rtnl::Link*> all;
-  for (const rtnl::Link& link : links) all[link.ifindex] = &link;
-  ByIndex out;
-  for (const rtnl::Link& link : links) {
-    Interface* mine = find_in(network.interfaces, link.name);
-    if (mine == nullptr) continue;
-    mine->ifindex = link.ifindex;
-    out[link.ifindex] = mine;
-    const auto* master = link.master ? find_in(all, *link.master) : nullptr;
-    if (master == nullptr || (*master)->kind != "vrf") continue;
-    mine->vrf = (*master)->name;
-    mine->vrf_table = (*master)->vrf_table;
-    if (mine->vrf_table != 0) network.tables.insert(mine->vrf_table);
-  }
-  return out;
-}
-
-void take_addresses(const std::vector<rtnl::IpAddress>& addresses, const ByIndex& interfaces) {
-  for (const auto& [index, interface] : interfaces) interface->addresses.emplace();
-  for (const rtnl::IpAddress& each : addresses)
-    if (const auto found = interfaces.find(each.ifindex); found != interfaces.end())
-      found->second->addresses->push_back(each.address);
-}
-
-void take_routes(const std::vector<rtnl::IpRoute>& routes, const ByIndex& interfaces, Network& network) {
-  for (const rtnl::IpRoute& route : routes) {
-    network.tables.insert(route.table);
-    if (!route.unicast) continue;
-    for (const rtnl::NextHop& hop : route.hops)
-      if (const auto found = interfaces.find(hop.ifindex); found != interfaces.end())
-        found->second->routes.push_back({route.destination, route.prefix, route.table, hop.gateway});
-  }
-}
-
-void take_rules(const std::vector<rtnl::IpRule>& rules, Network& network) {
-  network.rules.emplace();
-  for (const rtnl::IpRule& each : rules) {
-    network.tables.insert(each.rule.table);
-    if (!each.narrow && (each.rule.source || !each.rule.device.empty())) network.rules->push_back(each.rule);
-  }
-}
-
-void take_gateways(const std::vector<rtnl::NeighborEntry>& neighbors, const ByIndex& interfaces) {
-  for (const rtnl::NeighborEntry& each : neighbors) {
-    const auto found = interfaces.find(each.ifindex);
-    if (found == interfaces.end()) continue;
-    const auto& routes = found->second->routes;
-    if (std::ranges::any_of(routes, [&](const Route& route) { return route.gateway == each.ip; }))
-      found->second->gateways.push_back({each.ip, rtnl::neighbor_state_text(each.state)});
-  }
-}
-
-void ask_kernel(Context& context, Network& network) {
+// Addresses, routes, rules and gateways, by rtnetlink.
+void query_addressing(Context& context, Network& network) {
   Netlink& route = *context.kernel.route;
   const auto links = taken(context, rtnl::links(route));
   if (!links) return;
-  const ByIndex interfaces = by_index(*links, network);
-  if (const auto addresses = taken(context, rtnl::addresses(route))) take_addresses(*addresses, interfaces);
-  if (const auto routes = taken(context, rtnl::routes(route))) take_routes(*routes, interfaces, network);
-  if (const auto rules = taken(context, rtnl::rules(route))) take_rules(*rules, network);
-  const bool any_gateway = std::ranges::any_of(interfaces, [](const auto& each) {
-    const auto& routes = each.second->routes;
-    return std::ranges::any_of(routes, [](const Route& one) { return one.gateway.has_value(); });
-  });
+  std::map<int, const rtnl::Link*> all;
+  for (const rtnl::Link& link : *links) all[link.ifindex] = &link;
+  std::map<int, Interface*> interfaces;  // those of `network`, by index
+  for (const rtnl::Link& link : *links) {
+    Interface* interface = find_in(network.interfaces, link.name);
+    if (interface == nullptr) continue;
+    interface->ifindex = link.ifindex;
+    interfaces[link.ifindex] = interface;
+    const auto* master = link.master ? find_in(all, *link.master) : nullptr;
+    if (master == nullptr || (*master)->kind != "vrf") continue;
+    interface->vrf = (*master)->name;
+    interface->vrf_table = (*master)->vrf_table;
+    if (interface->vrf_table != 0) network.tables.insert(interface->vrf_table);
+  }
+
+  if (const auto addresses = taken(context, rtnl::addresses(route))) {
+    for (const auto& [index, interface] : interfaces) interface->addresses.emplace();
+    for (const rtnl::IpAddress& each : *addresses)
+      if (Interface** interface = find_in(interfaces, each.ifindex)) (*interface)->addresses->push_back(each.address);
+  }
+
+  bool any_gateway = false;
+  if (const auto routes = taken(context, rtnl::routes(route)))
+    for (const rtnl::IpRoute& each : *routes) {
+      network.tables.insert(each.table);
+      if (!each.unicast) continue;
+      for (const rtnl::NextHop& hop : each.hops) {
+        Interface** interface = find_in(interfaces, hop.ifindex);
+        if (interface == nullptr) continue;
+        (*interface)->routes.push_back({each.destination, each.prefix, each.table, hop.gateway});
+        any_gateway = any_gateway || hop.gateway.has_value();
+      }
+    }
+
+  if (const auto rules = taken(context, rtnl::rules(route))) {
+    network.rules.emplace();
+    for (const rtnl::IpRule& each : *rules) {
+      network.tables.insert(each.rule.table);
+      if (!each.narrow && (each.rule.source || !each.rule.device.empty())) network.rules->push_back(each.rule);
+    }
+  }
+
   if (!any_gateway) return;
-  if (const auto neighbors = taken(context, rtnl::neighbors(route))) take_gateways(*neighbors, interfaces);
+  if (const auto neighbors = taken(context, rtnl::neighbors(route)))
+    for (const rtnl::NeighborEntry& each : *neighbors) {
+      Interface** interface = find_in(interfaces, each.ifindex);
+      if (interface == nullptr) continue;
+      if (std::ranges::any_of((*interface)->routes, [&](const Route& known) { return known.gateway == each.ip; }))
+        (*interface)->gateways.push_back({each.ip, rtnl::neighbor_state_text(each.state)});
+    }
 }
 
 }  // namespace
@@ -127,41 +98,22 @@ void read_network(Context& context, const std::vector<Port>& ports, Network& net
       if (!gid.netdev.empty()) network.interfaces[gid.netdev];
   }
   if (network.interfaces.empty()) return;
-  for (auto& [netdev, interface] : network.interfaces) read_conf(context.kernel.root, netdev, interface);
-  if (context.kernel.route) ask_kernel(context, network);
+  const Root& root = context.kernel.root;
+  for (auto& [netdev, interface] : network.interfaces) {
+    const std::string folder = kIpv4Conf + netdev + "/";
+    const auto read = [&](const char* name) {
+      return ConfValue{root.number_in<unsigned>(kIpv4Conf + std::string("all/") + name),
+                       root.number_in<unsigned>(folder + name)};
+    };
+    interface.arp_ignore = read("arp_ignore");
+    interface.arp_announce = read("arp_announce");
+    interface.arp_filter = read("arp_filter");
+    interface.rp_filter = read("rp_filter");
+    if (const auto off = root.number_in<unsigned>("proc/sys/net/ipv6/conf/" + netdev + "/disable_ipv6"))
+      interface.ipv6_disabled = *off != 0;
+  }
+  if (context.kernel.route) query_addressing(context, network);
 }
-
-// The neighbors at the other ends of the cables: heard by LLDP, or kept by the firmware's own LLDP agent.
-namespace {
-
-DcbxEts ets_of(const ieee_ets& from) {
-  DcbxEts out;
-  out.willing = from.willing != 0;
-  out.max_classes = from.ets_cap;
-  std::copy_n(from.prio_tc, out.prio_tc.size(), out.prio_tc.begin());
-  std::copy_n(from.tc_tx_bw, out.bw.size(), out.bw.begin());
-  std::copy_n(from.tc_tsa, out.tsa.size(), out.tsa.begin());
-  return out;
-}
-
-// The peer's settings that the firmware's DCBX agent received, from the answer about the port's own settings: without
-// names or time.
-std::optional<Neighbor> ask_firmware(Netlink& route, const std::string& netdev) {
-  const auto answer = dcbnl::get(route, netdev);
-  if (!answer || (!answer->peer_ets && !answer->peer_pfc && !answer->peer_app)) return std::nullopt;
-  Neighbor out;
-  out.netdev = netdev;
-  out.source = "firmware";
-  out.dcbx = "IEEE";
-  if (const auto& ets = answer->peer_ets) out.ets = ets_of(*ets);
-  if (const auto& pfc = answer->peer_pfc) out.pfc = DcbxPfc{false, pfc->mbc != 0, pfc->pfc_cap, PrioSet{pfc->pfc_en}};
-  if (!answer->peer_app) return out;
-  out.app.emplace();
-  for (const dcb_app& app : *answer->peer_app) out.app->push_back({app.selector, app.protocol, app.priority});
-  return out;
-}
-
-}  // namespace
 
 void read_neighbors(Context& context, Node& node) {
   Neighbors& out = node.neighbors;
@@ -169,7 +121,8 @@ void read_neighbors(Context& context, Node& node) {
   if (!published) out.why_none = published.error().text() + "; systemctl status fabric-lldp";
   else if (*published) out = std::move(**published);
   else out.why_none = "the LLDP listener is not running; start the listener with systemctl enable --now fabric-lldp";
-  // Frames are heard on the members of a bond, so these are asked as well where the scan has them.
+
+  // LLDP frames arrive on the members of a bond, so the members are queried as well if the scan has them.
   std::set<std::string> ours;
   for (const Port& port : node.ports)
     if (!port.netdev.empty() && port.link_layer != LinkLayer::infiniband && !is_virtual(port)) ours.insert(port.netdev);
@@ -177,7 +130,27 @@ void read_neighbors(Context& context, Node& node) {
   std::erase_if(out.heard, [&](const Neighbor& each) { return !ours.contains(each.netdev); });
   for (const std::string& netdev : ours) {
     if (contains(out.heard, netdev, &Neighbor::netdev) || !context.kernel.route) continue;
-    if (auto told = ask_firmware(*context.kernel.route, netdev)) out.heard.push_back(std::move(*told));
+    // The answer about the port's own settings also has the peer's settings that the firmware's DCBX agent received,
+    // without names or time.
+    const auto answer = dcbnl::get(*context.kernel.route, netdev);
+    if (!answer || (!answer->peer_ets && !answer->peer_pfc && !answer->peer_app)) continue;
+    Neighbor& peer = out.heard.emplace_back();
+    peer.netdev = netdev;
+    peer.source = "firmware";
+    peer.dcbx = "IEEE";
+    if (const auto& from = answer->peer_ets) {
+      DcbxEts& ets = peer.ets.emplace();
+      ets.willing = from->willing != 0;
+      ets.max_classes = from->ets_cap;
+      std::copy_n(from->prio_tc, ets.prio_tc.size(), ets.prio_tc.begin());
+      std::copy_n(from->tc_tx_bw, ets.bw.size(), ets.bw.begin());
+      std::copy_n(from->tc_tsa, ets.tsa.size(), ets.tsa.begin());
+    }
+    if (const auto& pfc = answer->peer_pfc)
+      peer.pfc = DcbxPfc{false, pfc->mbc != 0, pfc->pfc_cap, PrioSet{pfc->pfc_en}};
+    if (!answer->peer_app) continue;
+    peer.app.emplace();
+    for (const dcb_app& app : *answer->peer_app) peer.app->push_back({app.selector, app.protocol, app.priority});
   }
   for (auto& [netdev, interface] : node.network.interfaces)
     interface.peer_max_frame = announced_frame(out.heard, netdev);

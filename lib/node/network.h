@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// IP addressing of the netdevs that RDMA ports sit on: what decides over which rail a packet leaves, and which rail
+// IP addressing of the netdevs that RDMA ports sit on: it decides over which rail a packet leaves, and which rail
 // answers.
 #pragma once
 
@@ -11,8 +11,12 @@
 
 namespace fabric {
 
-// One setting of net.ipv4.conf, of all interfaces and of this one; the greater of the two counts for those below
-// (Documentation/networking/ip-sysctl.rst).
+struct Kernel;
+struct Node;
+struct Port;
+
+// A setting of net.ipv4.conf for all interfaces and for this one; for the settings of Interface the greater of the two
+// applies (Documentation/networking/ip-sysctl.rst).
 struct ConfValue {
   std::optional<unsigned> all{}, own{};
   [[nodiscard]] std::optional<unsigned> effective() const;
@@ -22,19 +26,35 @@ struct ConfValue {
 struct Interface {
   int ifindex = 0;
   std::optional<std::vector<Address>> addresses{};  // absent: not known (a captured tree without netlink)
-  std::vector<Route> routes{};                      // that leave by it, of all tables but "local"
-  std::vector<IpNeighbor> gateways{};               // of those routes, as far as the kernel has an entry for them
+  std::vector<Route> routes{};                      // by this interface, of all tables except "local"
+  std::vector<IpNeighbor> gateways{};               // of those routes, if the kernel has a neighbor entry for them
   ConfValue arp_ignore{}, arp_announce{}, arp_filter{}, rp_filter{};
   std::optional<bool> ipv6_disabled{};
-  std::string vrf{};                         // that it is in; empty: none
-  uint32_t vrf_table = 0;                    // and the table that is the VRF's main one; 0: unknown
+  std::string vrf{};                         // the VRF of the interface; empty: none
+  uint32_t vrf_table = 0;                    // the VRF's main table; 0: unknown
   std::optional<uint32_t> peer_max_frame{};  // largest frame of the switch port, by LLDP
 };
 
 struct Network {
-  std::map<std::string, Interface> interfaces;      // by netdev: those of RDMA ports, and those that their GIDs name
-  std::optional<std::vector<RoutingRule>> rules{};  // that name a table for a source or a device; absent: not known
-  std::set<uint32_t> tables{};                      // in use
+  std::map<std::string, Interface> interfaces;  // by netdev: of RDMA ports and of their GIDs
+  std::optional<std::vector<RoutingRule>>
+      rules{};                  // rules that name a table for a source or a device; absent: not known
+  std::set<uint32_t> tables{};  // in use
 };
+
+namespace scanning {
+
+struct Context;
+
+// Addresses, routes, ARP settings of the netdevs of these ports and of their GIDs.
+void read_network(Context& context, const std::vector<Port>& ports, Network& network);
+// Fills Node::neighbors, the other ends of the cables of node.ports, and their largest frame in node.network.
+void read_neighbors(Context& context, Node& node);
+
+// Fills Node::network and Node::neighbors for the netdevs that node.ports and their GIDs name, without opening an RDMA
+// device. Failures are named in node.unseen.
+void read_network(Kernel& kernel, Node& node);
+
+}  // namespace scanning
 
 }  // namespace fabric

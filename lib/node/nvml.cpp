@@ -39,58 +39,51 @@ struct Library {
 };
 
 template <class Function>
-bool take(void* library, const char* symbol, Function& out) {
+bool find_symbol(void* library, const char* symbol, Function& out) {
   out = reinterpret_cast<Function>(::dlsym(library, symbol));
   return out != nullptr;
 }
 
-// It stays loaded: a thread of its own may still be inside.
-Result<Library> load() {
-  void* library = ::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return error(ELIBACC, kLibrary);
-  Library out;
-  const bool whole =
-      take(library, "nvmlInit_v2", out.init) && take(library, "nvmlShutdown", out.shutdown) &&
-      take(library, "nvmlDeviceGetCount_v2", out.count) && take(library, "nvmlDeviceGetHandleByIndex_v2", out.handle) &&
-      take(library, "nvmlDeviceGetPciInfo_v3", out.pci_info) && take(library, "nvmlDeviceGetUUID", out.uuid) &&
-      take(library, "nvmlDeviceGetName", out.name) && take(library, "nvmlDeviceGetMinorNumber", out.minor);
-  if (!whole) return error(ENOSYS, kLibrary);
-  return out;
-}
-
-std::string text_of(Status (*ask)(Handle, char*, unsigned), Handle device) {
+std::string text_of(Status (*query)(Handle, char*, unsigned), Handle device) {
   std::array<char, 128> text{};
-  if (ask(device, text.data(), text.size() - 1) != kSuccess) return {};
+  if (query(device, text.data(), text.size() - 1) != kSuccess) return {};
   return clean_text(text.data());
 }
 
-std::optional<Device> read_device(const Library& library, unsigned index) {
-  Handle handle = nullptr;
-  PciInfo info{};
-  if (library.handle(index, &handle) != kSuccess || library.pci_info(handle, &info) != kSuccess) return std::nullopt;
-  info.bus_id[sizeof info.bus_id - 1] = '\0';
-  const auto address = pci::parse_address(info.bus_id);  // "00000000:17:00.0"
-  if (!address) return std::nullopt;
-  Device out;
-  out.pci = pci::address_text(*address);
-  out.index = index;
-  out.uuid = text_of(library.uuid, handle);
-  out.name = text_of(library.name, handle);
-  if (unsigned minor = 0; library.minor(handle, &minor) == kSuccess) out.minor = minor;
-  return out;
-}
+// The library stays loaded: after a timeout the thread that queries it may still be inside.
+Result<std::vector<Device>> query() {
+  void* file = ::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
+  if (file == nullptr) return error(ELIBACC, kLibrary);
+  Library library;
+  const bool whole =
+      find_symbol(file, "nvmlInit_v2", library.init) && find_symbol(file, "nvmlShutdown", library.shutdown) &&
+      find_symbol(file, "nvmlDeviceGetCount_v2", library.count) &&
+      find_symbol(file, "nvmlDeviceGetHandleByIndex_v2", library.handle) &&
+      find_symbol(file, "nvmlDeviceGetPciInfo_v3", library.pci_info) &&
+      find_symbol(file, "nvmlDeviceGetUUID", library.uuid) && find_symbol(file, "nvmlDeviceGetName", library.name) &&
+      find_symbol(file, "nvmlDeviceGetMinorNumber", library.minor);
+  if (!whole) return error(ENOSYS, kLibrary);
 
-Result<std::vector<Device>> ask() {
-  const auto library = load();
-  if (!library) return library.error();
-  if (const Status failed = library->init(); failed != kSuccess)
+  if (const Status failed = library.init(); failed != kSuccess)
     return error(EPROTO, std::string(kLibrary) + ": nvmlInit says " + std::to_string(failed));
   std::vector<Device> found;
   unsigned count = 0;
-  const Status failed = library->count(&count);
-  for (unsigned index = 0; failed == kSuccess && index < std::min(count, kMaxDevices); ++index)
-    if (auto device = read_device(*library, index)) found.push_back(std::move(*device));
-  library->shutdown();
+  const Status failed = library.count(&count);
+  for (unsigned index = 0; failed == kSuccess && index < std::min(count, kMaxDevices); ++index) {
+    Handle handle = nullptr;
+    PciInfo info{};
+    if (library.handle(index, &handle) != kSuccess || library.pci_info(handle, &info) != kSuccess) continue;
+    info.bus_id[sizeof info.bus_id - 1] = '\0';
+    const auto address = pci::parse_address(info.bus_id);  // "00000000:17:00.0"
+    if (!address) continue;
+    Device& device = found.emplace_back();
+    device.pci = pci::address_text(*address);
+    device.index = index;
+    device.uuid = text_of(library.uuid, handle);
+    device.name = text_of(library.name, handle);
+    if (unsigned minor = 0; library.minor(handle, &minor) == kSuccess) device.minor = minor;
+  }
+  library.shutdown();
   if (failed != kSuccess)
     return error(EPROTO, std::string(kLibrary) + ": nvmlDeviceGetCount says " + std::to_string(failed));
   return found;
@@ -101,7 +94,7 @@ Result<std::vector<Device>> ask() {
 Result<std::vector<Device>> devices(std::chrono::milliseconds patience) {
   std::promise<Result<std::vector<Device>>> promise;
   auto answer = promise.get_future();
-  std::thread([promise = std::move(promise)]() mutable { promise.set_value(ask()); }).detach();
+  std::thread([promise = std::move(promise)]() mutable { promise.set_value(query()); }).detach();
   if (answer.wait_for(patience) != std::future_status::ready) return error(ETIMEDOUT, kLibrary);
   return answer.get();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVIDIA's management library, where its driver has installed it (NVML API reference; nvml.h of driver 550). It opens
-// /dev/nvidiactl and every GPU, which wakes one that sleeps, so only a program that a person runs asks it, and only for
-// facts that files do not have (kernel/pci/gpu.h).
+// NVIDIA's management library, if its driver has installed it (NVML API reference; nvml.h of driver 550). It opens
+// /dev/nvidiactl and every GPU, which wakes a sleeping GPU, so only a program that a person runs uses it, and only for
+// facts that files lack (node/gpu.h).
 #pragma once
 
 #include "base/result.h"
@@ -17,15 +17,15 @@ struct Device {
   bool operator==(const Device&) const = default;
 };
 
-// What libnvidia-ml.so.1 lists; bounded by `patience`, since a GPU that has fallen off the bus can hold it up for
-// minutes. ELIBACC: not installed; ENOSYS: it lacks a function; ETIMEDOUT; EPROTO: it refuses (the driver's
-// version is another one, say, or no driver is loaded). All of these are ordinary.
+// The GPUs that libnvidia-ml.so.1 lists. A GPU that has fallen off the bus can block the library for minutes: the call
+// returns after `patience`. Expected errors: ELIBACC: not installed; ENOSYS: a function is missing; ETIMEDOUT; EPROTO:
+// the library refuses (the driver has another version, or is not loaded).
 Result<std::vector<Device>> devices(std::chrono::milliseconds patience = std::chrono::seconds(5));
 
-// Fills uuid, model, minor and vendor_index of the GPUs at these addresses where they are not known.
+// Fills those of uuid, model, minor and vendor_index that the GPUs at these addresses lack.
 void complete(const std::vector<Device>& devices, Topology& topology);
 
-// Whether an NVIDIA GPU lacks a fact that the library knows.
+// Whether an NVIDIA GPU lacks a fact that the library can report.
 bool is_wanted(const Topology& topology);
 
 }  // namespace fabric::nvml

@@ -174,7 +174,8 @@ Result<Transceiver> decode_apart(std::span<const eeprom::Page> pages) {
 std::optional<double> uptime(const Root& root) {
   const std::string line = root.line_of("proc/uptime");
   const auto fields = words(line);
-  return fields.empty() ? std::nullopt : parse_double(fields.front());
+  if (fields.empty()) return std::nullopt;
+  return parse_double(fields.front());
 }
 
 Result<std::optional<Optics>> load_optics(const Root& root) {

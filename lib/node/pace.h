@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sampling interval: as configured, or longer if samples cost more than allowed. Pure.
+// The sampling interval: as configured, or longer if samples cost more than allowed. No I/O.
 #pragma once
 
 #include <chrono>
@@ -16,12 +16,12 @@ class Pace {
   // Why the interval is longer than configured: CPU time beyond the budget, or a slow device.
   enum class Brake : uint8_t { none, cpu, device };
 
-  // Maximum share of the interval that a reading may take: on most NICs it holds the RTNL lock and the firmware's
-  // command queue, which settings and other readers wait for.
+  // Maximum share of the interval that a reading may take: on most NICs a reading holds the RTNL lock and the
+  // firmware's command queue, which settings and other readers wait for.
   static constexpr double kBusy = 0.1;
   // Samples to average, and to wait for after a change.
   static constexpr unsigned kSettled = 8;
-  // The interval is halved again after this time if the cost would stay below this share of the limits.
+  // The interval is halved again after kCalm if the cost would then stay below the share kComfort of the limits.
   static constexpr std::chrono::seconds kCalm{30};
   static constexpr double kComfort = 0.7;
   // Longest interval, unless a longer one is configured.
@@ -31,7 +31,7 @@ class Pace {
   Pace(Span interval, double cpu) : asked_(interval), interval_(interval), cpu_(cpu) {}
   void allow(double cpu) { cpu_ = cpu; }
 
-  // Records a sample's CPU time and the device's response time. True: the interval changed.
+  // Records a sample's CPU time (`cpu`) and the device's response time (`answer`). True: the interval changed.
   bool sampled(Clock::time_point now, Span cpu, Span answer);
 
   [[nodiscard]] Span interval() const { return interval_; }

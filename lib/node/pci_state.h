@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What fabric-agent-pci.service read of PCI configuration space.
+// The settings that fabric-agent-pci.service read from PCI configuration space.
 #pragma once
 
 #include "base/result.h"

@@ -16,72 +16,27 @@ namespace fabric::platform {
 namespace {
 
 constexpr size_t kMaxKinds = 64, kMaxWord = 256, kMaxWords = 64, kBars = 6;
-constexpr size_t kMaxFunctions = 4096;  // no machine has more GPUs, NICs and bridges above them; a tree may claim to
+constexpr size_t kMaxFunctions = 4096;  // more GPUs, NICs and bridges than any machine has; a tree may list more
 constexpr uint64_t kMemory = 0x200, kPrefetch = 0x2000;  // IORESOURCE_MEM, IORESOURCE_PREFETCH
 
-bool is_name(std::string_view text) {
-  return text.size() <= 32 &&
-         std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+void add(const Root& root, const std::string& address, Platform& out) {
+  if (!pci::parse_address(address) || out.functions.contains(address) || out.functions.size() == kMaxFunctions) return;
+  const std::string folder = "sys/bus/pci/devices/" + address;
+  PlatformFunction function;
+  function.link = pci::read_link(root, folder);
+  function.kernel_driver = root.link_name(folder + "/driver");
+  function.power_state = root.line_of(folder + "/power_state");
+  function.power_control = root.line_of(folder + "/power/control");
+  function.correctable = parse_aer(root.text_of(folder + "/aer_dev_correctable"));
+  function.nonfatal = parse_aer(root.text_of(folder + "/aer_dev_nonfatal"));
+  function.fatal = parse_aer(root.text_of(folder + "/aer_dev_fatal"));
+  function.iommu_group = root.link_name(folder + "/iommu_group");
+  if (function != PlatformFunction{}) out.functions.emplace(address, std::move(function));
 }
 
-PlatformFunction read_function(const Root& root, const std::string& folder) {
-  PlatformFunction out;
-  out.link = pci::read_link(root, folder);
-  out.kernel_driver = root.link_name(folder + "/driver");
-  out.power_state = root.line_of(folder + "/power_state");
-  out.power_control = root.line_of(folder + "/power/control");
-  out.correctable = parse_aer(root.text_of(folder + "/aer_dev_correctable"));
-  out.nonfatal = parse_aer(root.text_of(folder + "/aer_dev_nonfatal"));
-  out.fatal = parse_aer(root.text_of(folder + "/aer_dev_fatal"));
-  out.iommu_group = root.link_name(folder + "/iommu_group");
-  return out;
-}
-
-// resourceN_resize reads configuration space and wakes a device that sleeps (pci-sysfs.c, __resource_resize_show).
-std::vector<Bar> read_bars(const Root& root, const std::string& folder, const std::string& power_state) {
-  std::vector<Bar> bars = parse_bars(root.text_of(folder + "/resource"));
-  if (power_state.starts_with("D3")) return bars;
-  for (Bar& bar : bars)
-    if (bar.prefetchable)
-      bar.resizable = root.number_in<uint64_t>(folder + "/resource" + std::to_string(bar.number) + "_resize", 16);
-  return bars;
-}
-
-void add(const Root& root, const PciDevice& device, Platform& out) {
-  const auto once = [&](const std::string& address) {
-    if (!pci::parse_address(address) || out.functions.contains(address) || out.functions.size() == kMaxFunctions)
-      return;
-    PlatformFunction function = read_function(root, "sys/bus/pci/devices/" + address);
-    if (function != PlatformFunction{}) out.functions.emplace(address, std::move(function));
-  };
-  once(device.pci);
-  for (const std::string& bridge : device.bridges) once(bridge);
-}
-
-void read_iommu(const Root& root, Platform& out) {
-  for (const auto& [address, function] : out.functions) {
-    const std::string& group = function.iommu_group;
-    if (group.empty() || out.iommu_groups.contains(group)) continue;
-    if (std::string type = root.line_of("sys/kernel/iommu_groups/" + group + "/type"); !type.empty())
-      out.iommu_groups.emplace(group, std::move(type));
-  }
-  if (const auto units = root.list("sys/class/iommu")) out.iommu = !units->empty();
-}
-
-void read_kernel_config(const Root& root, GpuDirect& out) {
-  const std::string release = root.line_of("proc/sys/kernel/osrelease");
-  if (release.empty() || release.find('/') != std::string::npos) return;
-  for (const std::string& file : {"boot/config-" + release, "lib/modules/" + release + "/config"}) {
-    const auto text = root.read_text(file);
-    if (!text) continue;
-    // What Kconfig did not offer to choose is not mentioned.
-    out.pci_p2pdma = parse_kernel_option(*text, "CONFIG_PCI_P2PDMA").value_or(false);
-    out.dmabuf_move_notify = parse_kernel_option(*text, "CONFIG_DMABUF_MOVE_NOTIFY");
-    // Not an option since 2026 ("dma-buf: Always build with DMABUF_MOVE_NOTIFY").
-    if (!out.dmabuf_move_notify && parse_number<unsigned>(release.substr(0, release.find('.'))).value_or(0) < 7)
-      out.dmabuf_move_notify = false;
-    return;
-  }
+void add_with_bridges(const Root& root, const PciDevice& device, Platform& out) {
+  add(root, device.pci, out);
+  for (const std::string& bridge : device.bridges) add(root, bridge, out);
 }
 
 GpuDirect read_gpudirect(const Root& root) {
@@ -94,7 +49,20 @@ GpuDirect read_gpudirect(const Root& root) {
     if (root.exists(std::string("sys/module/") + module)) out.peer_modules.emplace_back(module);
   out.memory_peers = root.names_in("sys/kernel/mm/memory_peers");
   out.amdgpu = root.exists("sys/module/amdgpu");
-  read_kernel_config(root, out);
+
+  const std::string release = root.line_of("proc/sys/kernel/osrelease");
+  if (release.empty() || release.find('/') != std::string::npos) return out;
+  for (const std::string& file : {"boot/config-" + release, "lib/modules/" + release + "/config"}) {
+    const auto text = root.read_text(file);
+    if (!text) continue;
+    // The file does not mention options whose dependencies are not met.
+    out.pci_p2pdma = parse_kernel_option(*text, "CONFIG_PCI_P2PDMA").value_or(false);
+    out.dmabuf_move_notify = parse_kernel_option(*text, "CONFIG_DMABUF_MOVE_NOTIFY");
+    // Not an option since 2026 ("dma-buf: Always build with DMABUF_MOVE_NOTIFY").
+    if (!out.dmabuf_move_notify && parse_number<unsigned>(release.substr(0, release.find('.'))).value_or(0) < 7)
+      out.dmabuf_move_notify = false;
+    break;
+  }
   return out;
 }
 
@@ -104,8 +72,12 @@ AerCounts parse_aer(std::string_view text) {
   AerCounts out;
   for (const std::string_view line : split(text, '\n')) {
     const auto parts = words(line);
-    const auto count = parts.size() == 2 ? parse_number<uint64_t>(parts[1]) : std::nullopt;
-    if (!count || !is_name(parts[0])) continue;
+    if (parts.size() != 2) continue;
+    const auto count = parse_number<uint64_t>(parts[1]);
+    const bool is_name = parts[0].size() <= 32 && std::ranges::all_of(parts[0], [](unsigned char c) {
+                           return std::isalnum(c) != 0 || c == '_';
+                         });
+    if (!count || !is_name) continue;
     if (parts[0].starts_with("TOTAL_")) out.total = *count;
     else if (*count > 0 && out.kinds.size() < kMaxKinds) out.kinds[std::string(parts[0])] = *count;
   }
@@ -158,12 +130,26 @@ std::optional<bool> parse_kernel_option(std::string_view config, std::string_vie
 Platform read(const Root& root, const Topology& topology) {
   Platform out;
   for (const Gpu& gpu : topology.gpus) {
-    add(root, gpu, out);
-    if (PlatformFunction* function = find_in(out.functions, gpu.pci))
-      function->bars = read_bars(root, "sys/bus/pci/devices/" + gpu.pci, function->power_state);
+    add_with_bridges(root, gpu, out);
+    PlatformFunction* function = find_in(out.functions, gpu.pci);
+    if (function == nullptr) continue;
+    const std::string folder = "sys/bus/pci/devices/" + gpu.pci;
+    function->bars = parse_bars(root.text_of(folder + "/resource"));
+    // resourceN_resize reads configuration space and wakes a device that sleeps (pci-sysfs.c, __resource_resize_show).
+    if (function->power_state.starts_with("D3")) continue;
+    for (Bar& bar : function->bars)
+      if (bar.prefetchable)
+        bar.resizable = root.number_in<uint64_t>(folder + "/resource" + std::to_string(bar.number) + "_resize", 16);
   }
-  for (const Nic& nic : topology.nics) add(root, nic, out);
-  read_iommu(root, out);
+  for (const Nic& nic : topology.nics) add_with_bridges(root, nic, out);
+
+  for (const auto& [address, function] : out.functions) {
+    const std::string& group = function.iommu_group;
+    if (group.empty() || out.iommu_groups.contains(group)) continue;
+    if (std::string type = root.line_of("sys/kernel/iommu_groups/" + group + "/type"); !type.empty())
+      out.iommu_groups.emplace(group, std::move(type));
+  }
+  if (const auto units = root.list("sys/class/iommu")) out.iommu = !units->empty();
   out.command_line = parse_command_line(root.text_of("proc/cmdline"));
   out.lockdown = pci::lockdown(root);
   if (!topology.gpus.empty()) out.gpudirect = read_gpudirect(root);
@@ -175,8 +161,7 @@ Platform read(const Root& root, const Topology& topology) {
 namespace fabric::scanning {
 namespace {
 
-// Without published data (the service needs a configuration; a tree may be another program's): read here, if the
-// process may. A sleeping device is not woken.
+// Reads configuration space itself, if the process may. A sleeping device is not woken.
 std::optional<PciState> read_config_space(const Root& root, const Node& node) {
   PciState out;
   bool any = false, tried = false;
@@ -193,14 +178,15 @@ std::optional<PciState> read_config_space(const Root& root, const Node& node) {
     }
     any = any || function.mrrs;
   };
-  const auto read_way = [&](const PciDevice& device) {
-    if (!any && root.is_host() && tried) return;  // no right to: it is the same for all
+  const auto read_with_bridges = [&](const PciDevice& device) {
+    if (!any && root.is_host() && tried) return;  // without the privilege for one, there is none for the others
     read(device.pci);
     for (const std::string& bridge : device.bridges) read(bridge);
   };
-  for (const Gpu& gpu : node.topology.gpus) read_way(gpu);
-  for (const Nic& nic : node.topology.nics) read_way(nic);
-  return any ? std::optional(std::move(out)) : std::nullopt;
+  for (const Gpu& gpu : node.topology.gpus) read_with_bridges(gpu);
+  for (const Nic& nic : node.topology.nics) read_with_bridges(nic);
+  if (!any) return std::nullopt;
+  return out;
 }
 
 }  // namespace
@@ -210,6 +196,7 @@ void read_platform(const Root& root, Node& node) {
   auto published = state::load_pci_state(root);
   if (published) node.pci_settings = std::move(published).value();
   else node.unseen.push_back("PCI configuration space: " + published.error().text());
+  // Nothing may be published: the service needs a configuration, and a tree may be another program's.
   if (!node.pci_settings) node.pci_settings = read_config_space(root, node);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the platform gives GPUs and NICs: links, power, errors, IOMMU, apertures, GPUDirect. All of it is
-// world-readable; privileged values are in pci_state.h.
+// The platform around GPUs and NICs: links, power, errors, IOMMU, apertures, GPUDirect. All of it is world-readable;
+// pci_state.h has the privileged values.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct Topology;
 // One class of errors that Advanced Error Reporting counted since the device came up.
 struct AerCounts {
   std::optional<uint64_t> total;          // absent: the function has no AER, or firmware owns it
-  std::map<std::string, uint64_t> kinds;  // "BadTLP": those that ever happened
+  std::map<std::string, uint64_t> kinds;  // by name, "BadTLP"; only kinds that have happened
   bool operator==(const AerCounts&) const = default;
 };
 
@@ -31,7 +31,7 @@ struct Bar {
   unsigned number = 0;
   uint64_t size = 0;  // bytes
   bool prefetchable = false;
-  std::optional<uint64_t> resizable{};  // the sizes that the device offers, bit N: 2^N MiB; absent: fixed, or unknown
+  std::optional<uint64_t> resizable{};  // sizes that the device offers, bit N: 2^N MiB; absent: fixed, or unknown
   bool operator==(const Bar&) const = default;
 };
 
@@ -40,30 +40,30 @@ struct PlatformFunction {
   PcieLink link;
   std::string kernel_driver{};  // "mlx5_core"; empty: none bound
   std::string power_state{};    // "D0", "D3hot", "D3cold", "unknown"; empty: unknown
-  std::string power_control{};  // "on": never suspended at run time; "auto"
+  std::string power_control{};  // "on": never suspended at run time; else "auto"
   AerCounts correctable{}, nonfatal{}, fatal{};
   std::string iommu_group{};  // its number; empty: none
-  std::vector<Bar> bars{};    // of GPUs
+  std::vector<Bar> bars{};    // GPUs only
   bool operator==(const PlatformFunction&) const = default;
 };
 
-// The roads by which a NIC's driver learns where GPU memory is.
+// The ways by which a NIC's driver can learn the addresses of GPU memory.
 struct GpuDirect {
   std::string nvidia_driver{};              // version; empty: not loaded
-  std::optional<bool> nvidia_open{};        // its kernel module is the open one, which exports dma-buf
-  std::vector<std::string> peer_modules{};  // loaded: "nvidia_peermem", "nv_peer_mem", ...
+  std::optional<bool> nvidia_open{};        // the kernel module is the open one, which exports dma-buf
+  std::vector<std::string> peer_modules{};  // loaded ones of "nvidia_peermem", "nv_peer_mem", ...
   std::vector<std::string> memory_peers{};  // clients of OFED's peer memory interface: "nv_mem", "amdkfd"
-  bool amdgpu = false;                      // loaded
-  // Of the kernel's configuration; absent: that could not be read.
+  bool amdgpu = false;                      // the module is loaded
+  // From the kernel's configuration; absent: it could not be read.
   std::optional<bool> pci_p2pdma{}, dmabuf_move_notify{};
   bool operator==(const GpuDirect&) const = default;
 };
 
 struct Platform {
   std::map<std::string, PlatformFunction> functions{};  // by PCI address
-  std::map<std::string, std::string> iommu_groups{};    // those of the functions: number -> "DMA", "DMA-FQ", "identity"
-  std::optional<bool> iommu{};                          // the kernel drives one; absent: unknown
-  std::vector<std::string> command_line{};              // its words that are about IOMMU and PCI: "intel_iommu=on"
+  std::map<std::string, std::string> iommu_groups{};    // of the functions: number -> "DMA", "DMA-FQ", "identity"
+  std::optional<bool> iommu{};                          // whether the kernel drives one; absent: unknown
+  std::vector<std::string> command_line{};              // the kernel's parameters for IOMMU and PCI: "intel_iommu=on"
   std::string lockdown{};                               // "integrity", "confidentiality"; empty: none, or unknown
   GpuDirect gpudirect{};
   bool operator==(const Platform&) const = default;
@@ -71,26 +71,26 @@ struct Platform {
 
 namespace scanning {
 
-// platform and pci_settings; the topology must be filled.
+// Fills Node::platform and Node::pci_settings; the topology must be filled.
 void read_platform(const Root& root, Node& node);
 
 }  // namespace scanning
 
 }  // namespace fabric
 
-// The platform around GPUs and NICs, from files that everybody may read: Documentation/ABI/testing/sysfs-bus-pci,
-// sysfs-bus-pci-devices-aer_stats and sysfs-kernel-iommu_groups of Linux 6.12.
+// Sources: Documentation/ABI/testing/sysfs-bus-pci, sysfs-bus-pci-devices-aer_stats and sysfs-kernel-iommu_groups of
+// Linux 6.12.
 namespace fabric::platform {
 
-// aer_dev_correctable and its sisters: lines "BadTLP 3", the last "TOTAL_ERR_COR 3" (drivers/pci/pcie/aer.c,
-// aer_stats_dev_attr). Other lines are ignored; at most 64 kinds are kept.
+// Parses aer_dev_correctable, aer_dev_nonfatal or aer_dev_fatal: lines "BadTLP 3", the last "TOTAL_ERR_COR 3"
+// (drivers/pci/pcie/aer.c, aer_stats_dev_attr). Other lines are ignored; at most 64 kinds are kept.
 AerCounts parse_aer(std::string_view text);
 
-// The six base address registers that lead `resource`: lines "0xstart 0xend 0xflags" (drivers/pci/pci-sysfs.c,
-// resource_show; flags of linux/ioport.h). Unused ones and I/O ports are left out.
+// Parses the first six lines of `resource`, the base address registers: "0xstart 0xend 0xflags"
+// (drivers/pci/pci-sysfs.c, resource_show; flags of linux/ioport.h). Leaves out unused registers and I/O ports.
 std::vector<Bar> parse_bars(std::string_view text);
 
-// The words of /proc/cmdline that are about IOMMU and PCI.
+// The parameters in /proc/cmdline for IOMMU and PCI.
 std::vector<std::string> parse_command_line(std::string_view text);
 
 // /proc/driver/nvidia/version: "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.86.15  Release Build ...",
@@ -101,10 +101,10 @@ struct NvidiaVersion {
 };
 std::optional<NvidiaVersion> parse_nvidia_version(std::string_view text);
 
-// "CONFIG_X=y" (or m) is true, "# CONFIG_X is not set" false; absent: the option is not mentioned.
+// "CONFIG_X=y" or "=m": true; "# CONFIG_X is not set": false; nullopt: the option is not mentioned.
 std::optional<bool> parse_kernel_option(std::string_view config, std::string_view option);
 
-// Everything, for the topology's GPUs and NICs and the bridges above them. Unreadable members stay absent.
+// The platform of the topology's GPUs and NICs and of the bridges above them. Unreadable members stay absent.
 Platform read(const Root& root, const Topology& topology);
 
 }  // namespace fabric::platform

@@ -9,7 +9,11 @@
 
 namespace fabric {
 
-std::string Port::id() const { return rdma + "/" + std::to_string(number) + (is_member() ? "@" + netdev : ""); }
+std::string Port::id() const {
+  std::string id = rdma + "/" + std::to_string(number);
+  if (is_member()) id += "@" + netdev;
+  return id;
+}
 
 namespace qos {
 
@@ -59,8 +63,8 @@ static const std::string* reason_for(const Port& port, std::string_view subject)
 bool is_unread(const Port& port, std::string_view subject) { return reason_for(port, subject) != nullptr; }
 
 std::string why_unread(const Port& port, std::string_view subject) {
-  const std::string* reason = reason_for(port, subject);
-  return reason != nullptr ? *reason : "not readable as this user, or not offered by this kernel and driver";
+  if (const std::string* reason = reason_for(port, subject)) return *reason;
+  return "not readable as this user, or not offered by this kernel and driver";
 }
 
 }  // namespace fabric

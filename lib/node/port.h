@@ -10,9 +10,9 @@
 
 namespace fabric {
 
-// What a port is, decided once, by the evidence that its reader finds (scanning::read_identity, read_link and
-// bond_members). Who judges, pairs, exports or writes asks the role, or one of the questions below that it answers. A
-// new role is a line here, its evidence in the reader, and an answer to each question.
+// The kind of a port. Its reader decides it once (scanning::read_identity, read_link and bond_members); all other code
+// uses the role, or one of the questions below that the role answers. A new role needs a line here, its evidence in the
+// reader, and an answer to each question.
 enum class PortRole : uint8_t {
   physical,          // of a physical function, or of a software device
   virtual_function,  // its PCI function has a link `physfn`
@@ -31,58 +31,57 @@ inline constexpr std::string_view kEnumWords<PortRole>[] {
 struct Port {
   std::string rdma;  // "mlx5_0"
   unsigned number = 1;
-  std::string netdev;  // empty on InfiniBand or where none is attached
+  std::string netdev;  // empty: InfiniBand, or none is attached
   int ifindex = 0;
   std::vector<std::string> altnames{};  // other names of the netdev
-  std::string pci;                      // of the function below it; empty for software devices
-  // What identifies the card's port wherever it is plugged in: "serial:MT2244X12345/0.1" (of the board, with function
-  // and port; read on request), else card_address. Empty: not known, or a software device.
+  std::string pci;                      // address of its PCI function; empty for software devices
+  // Identifies the card's port in whichever slot the card is: "serial:MT2244X12345/0.1" (serial number of the board,
+  // function and port; read on request), else card_address. Empty: unknown, or a software device.
   std::string card{};
   // "mac:b8:3f:d2:00:00:01" (permanent address), else "guid:b83f:d203:0000:0001/1" (of the RDMA device, and the port).
   std::string card_address{};
   std::string pci_id;  // vendor and device of that function: "15b3:1021"; empty for software devices
   PortRole role = PortRole::physical;
-  std::string owner{};  // of a virtual function its physical function, "0000:17:00.0"; of a subfunction its device
-  // "compute": its NIC hangs below the same host bridge as a GPU, or nearer; else "host". Empty: the topology was not
-  // read. The key match.role of a policy.
+  std::string owner{};  // physical function of a virtual function, "0000:17:00.0"; device of a subfunction
+  // "compute": its NIC shares a host bridge or a nearer bridge with a GPU; else "host". Empty: the topology was not
+  // read. A policy matches it by match.role.
   std::string serves;
-  std::string bond;           // the bond it is (same name as netdev) or, scanned as a port of its own, is a member of
+  std::string bond;  // of role bond: the bond, which is also its netdev; of role bond_member: the bond above it
   std::string kernel_driver;  // driver of the PCI function ("mlx5_core"), else the RDMA link type ("rxe"), else empty
-  std::string driver_version{};  // of its module; of the kernel's own drivers the kernel's release
+  std::string driver_version{};  // of its module, else the kernel's release
   std::string driver;            // our driver's name for it ("mlx5", "upstream"): see lib/nic/
   std::string firmware;          // fw_ver
   std::string board_id;          // PSID and the like
   std::string hca_type;
   std::optional<int> numa;
-  bool virtual_function = false;  // is_virtual(), for rules that do not ask the role yet
-  bool iwarp = false;             // RDMA over TCP, not RoCE
-  bool usnic = false;             // Cisco's datagrams from user space, not RoCE
+  bool iwarp = false;  // RDMA over TCP, not RoCE
+  bool usnic = false;  // Cisco's datagrams from user space, not RoCE
   LinkLayer link_layer = LinkLayer::unknown;
   std::optional<unsigned> state;       // IB port state: 1 DOWN .. 4 ACTIVE
   std::optional<unsigned> phys_state;  // 2 Polling, 3 Disabled, 5 LinkUp, ...
-  std::optional<double> rate;          // bytes per second by the port's IB rate or, for Ethernet, the netdev's speed
+  std::optional<double> rate;          // bytes per second, from the netdev's speed or the port's IB rate
   std::optional<uint32_t> speed;       // netdev speed, Mb/s
   std::optional<bool> carrier;
   std::optional<uint32_t> active_mtu;  // path MTU in bytes; from verbs, else by iboe_get_mtu() of the netdev MTU
   std::vector<Gid> gids;
   Qos qos;                          // settings as read
-  Capacity capacity;                // and what they could be
-  std::vector<std::string> unread;  // what could not be read, with the reason: "ethtool statistics: ... (EPERM)"
+  Capacity capacity;                // the limits of these settings
+  std::vector<std::string> unread;  // unreadable subjects with the reason: "ethtool statistics: ... (EPERM)"
   PortCounters counters;
-  std::optional<LinkStatus> link_status{};  // the reason for link down; absent: not reported by the driver
+  std::optional<LinkStatus> link_status{};  // with the reason for link down; absent: not reported by the driver
   std::optional<FecStatus> fec{};
   std::optional<Transceiver> module{};      // module in the cage; absent: none, not readable, or not read
   std::vector<ResourceCount> resources{};   // of the whole device
   std::vector<HealthReporter> reporters{};  // of the function
 
-  [[nodiscard]] std::string id() const;  // "mlx5_0/1"; of a bond's member "mlx5_bond_0/1@ens1f0np0"
-  // A bond's member, scanned as a port of its own: it has a cable, a module and a netdev; what RDMA counts is the
-  // bond's.
+  [[nodiscard]] std::string id() const;  // "mlx5_0/1"; for a bond's member "mlx5_bond_0/1@ens1f0np0"
+  // A bond's member, scanned as a port of its own: it has a cable, a module and a netdev; the bond has the RDMA
+  // counters.
   [[nodiscard]] bool is_member() const { return role == PortRole::bond_member; }
 };
 
-// It shares the wire of a physical function's port, which has its settings, cable and module; it is added and removed
-// with its guest or container.
+// Whether the port shares the wire of a physical function's port, which has the settings, cable and module. Such a port
+// is added and removed with its guest or container.
 inline bool is_virtual(const Port& port) {
   return port.role == PortRole::virtual_function || port.role == PortRole::subfunction ||
          port.role == PortRole::representor;
@@ -91,32 +90,28 @@ inline bool is_virtual(const Port& port) {
 // "200 Gb/s"
 std::string rate_text(double bytes_per_second);
 
-// A number of four digits or, from 10,000 on, whole; without trailing zeros: "2.5", "16", "50000".
+// Four digits, or a whole number from 10,000 on, without trailing zeros: "2.5", "16", "50000".
 std::string number_text(double value);
 
 // False for virtual functions (checked in the guest) and members of a bond (checked with the bond).
 inline bool is_judged(const Port& port) { return !is_virtual(port) && !port.is_member(); }
 
-// A virtual function shows the module of its physical one, a bond that of none.
+// Whether the port has a cage for a module. A virtual function shows the module of its physical one; a bond has none.
 inline bool has_cage(const Port& port) {
   return !port.netdev.empty() && !is_virtual(port) && port.role != PortRole::bond && !port.pci.empty();
 }
 
-// Why its settings cannot be managed: "subfunction (mlx5_core.sf.4): set on ..."; empty: they can.
+// Why the port's settings cannot be managed: "subfunction (mlx5_core.sf.4): set on ..."; empty: they can.
 std::string why_unmanageable(const Port& port);
 
 inline bool is_active(const Port& port) { return port.state == kPortActive; }
 
-// iWARP (soft-iWARP, Chelsio, Intel in that mode) runs over TCP: no RoCE GIDs, no RoCE path MTU.
+// iWARP (soft-iWARP, Chelsio, Intel in that mode) runs over TCP, without RoCE GIDs and RoCE path MTU.
 inline bool is_roce(const Port& port) { return port.link_layer == LinkLayer::ethernet && !port.iwarp && !port.usnic; }
 
-// Ports that should be equal: same driver, model, link layer, and the same position on the card (the second port of a
-// dual-port card often serves another network).
+// Whether two ports should be equal: same driver, model, link layer, and the same position on the card (the second port
+// of a dual-port card often serves another network).
 bool are_twins(const Port& a, const Port& b);
-
-// "This host disabled the port": the netdev is administratively down, or the physical state of an InfiniBand port is
-// Disabled. (RoCE drivers report Disabled for every port without a link.)
-bool is_switched_off(const Port& port);
 
 // True if Port::unread names the subject.
 bool is_unread(const Port& port, std::string_view subject);
@@ -126,8 +121,8 @@ std::string why_unread(const Port& port, std::string_view subject);
 
 namespace qos {
 
-// The settings of this port: all of them; for a bond (mlx5 RoCE LAG) its MTU and those of the RDMA device; for a member
-// of a bond the others, because PFC, buffers, rings and so on belong to the physical function.
+// The settings that belong to this port: for a bond (mlx5 RoCE LAG) the MTU and the settings of the RDMA device; for a
+// member of a bond the others, because PFC, buffers, rings and so on belong to the physical function; else all.
 Keys own_keys(const Port& port);
 
 }  // namespace qos

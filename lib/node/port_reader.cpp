@@ -16,7 +16,7 @@
 namespace fabric::scanning {
 namespace {
 
-// Vendors' own drivers carry a version; the kernel's are as old as the kernel.
+// Vendors' own drivers have a version; for the kernel's drivers it is the kernel's release.
 std::string driver_version(const Root& root, std::string module) {
   if (module.empty()) return {};
   std::ranges::replace(module, '-', '_');
@@ -25,54 +25,18 @@ std::string driver_version(const Root& root, std::string module) {
   return {};
 }
 
-void read_hardware(const Context& context, Port& port) {
-  const Root& root = context.kernel.root;
-  const std::string link = std::string(infiniband::kClass) + "/" + port.rdma + "/device";
-  const auto resolved = root.resolve(link);
-  if (!resolved) {
-    const nldev::Device* device = context.device(port.rdma);
-    const bool has_parent = root.exists(std::string(infiniband::kClass) + "/" + port.rdma + "/parent");
-    port.kernel_driver = software_driver(has_parent, device != nullptr ? device->protocol : std::string_view());
-    return;
-  }
-  const auto place = pci::parse_location(*resolved);
-  const std::string folder = place ? place->folder : *resolved;
-  if (place) port.pci = place->pci;
-  port.kernel_driver = driver_of(root, folder);
-  port.pci_id = pci_id_of(root, folder);
-  port.driver_version = driver_version(root, port.kernel_driver);
-  // Settings of a function that shares its port belong to the one that owns it; a subfunction is an auxiliary device
-  // "mlx5_core.sf.4" (mlx5/core/sf/dev/dev.c).
-  const std::string device = base_name(*resolved);
-  if (const std::string function = root.link_name(folder + "/physfn"); !function.empty()) {
-    port.role = PortRole::virtual_function;
-    port.owner = function;
-  } else if (device.find(".sf.") != std::string::npos) {
-    port.role = PortRole::subfunction;
-    port.owner = device;
-  }
-  port.numa = pci::numa_node(root, folder, context.cpu_nodes);
-}
-
-// A placeholder ("0000", "N/A") is none.
-std::string checked(std::string_view serial) {
+// The serial number, or an empty text for a placeholder ("0000", "N/A").
+std::string real_serial(std::string_view serial) {
   const std::string text(trim(serial));
   const bool plain = std::ranges::all_of(text, [](char letter) { return letter > ' ' && letter <= '~'; });
   const bool varied = std::ranges::any_of(text, [&](char letter) { return letter != text.front(); });
-  return plain && varied && text.size() >= 6 ? text : std::string();
-}
-
-std::string by_devlink(Kernel& kernel, const Port& port) {
-  if (!kernel.generic) return {};
-  const auto family = ethtool::resolve(*kernel.generic, "devlink");
-  if (!family) return {};
-  const auto serial = devlink::serial_number(*kernel.generic, family->id, {"pci", port.pci});
-  return serial ? checked(*serial) : std::string();
+  if (!plain || !varied || text.size() < 6) return {};
+  return text;
 }
 
 }  // namespace
 
-// The `driver` link of the folder, else the DRIVER of its uevent file (trees that were copied without links).
+// From the folder's `driver` link, else from DRIVER of its uevent file (trees that were copied without links).
 std::string driver_of(const Root& root, const std::string& folder) {
   if (std::string name = root.link_name(folder + "/driver"); !name.empty()) return name;
   const std::string uevent = root.text_of(folder + "/uevent");
@@ -95,7 +59,8 @@ const nldev::Device* Context::device(const std::string& name) const { return fin
 
 const verbs::PortAttributes* Context::attributes(const Port& port) const {
   const verbs::Device* device = find_in(by_verbs, port.rdma);
-  return device != nullptr ? find_in(device->ports, port.number) : nullptr;
+  if (device == nullptr) return nullptr;
+  return find_in(device->ports, port.number);
 }
 
 void Context::note_unseen(const std::string& what) {
@@ -117,7 +82,28 @@ void read_identity(const Context& context, Port& port) {
   const Root& root = context.kernel.root;
   const std::string folder = std::string(infiniband::kClass) + "/" + port.rdma;
   const nldev::Device* device = context.device(port.rdma);
-  read_hardware(context, port);
+  if (const auto resolved = root.resolve(folder + "/device")) {
+    const auto place = pci::parse_location(*resolved);
+    const std::string function = place ? place->folder : *resolved;
+    if (place) port.pci = place->pci;
+    port.kernel_driver = driver_of(root, function);
+    port.pci_id = pci_id_of(root, function);
+    port.driver_version = driver_version(root, port.kernel_driver);
+    // Settings of a function that shares its port belong to the function that owns the port; a subfunction is an
+    // auxiliary device "mlx5_core.sf.4" (mlx5/core/sf/dev/dev.c).
+    const std::string name = base_name(*resolved);
+    if (const std::string physical = root.link_name(function + "/physfn"); !physical.empty()) {
+      port.role = PortRole::virtual_function;
+      port.owner = physical;
+    } else if (name.find(".sf.") != std::string::npos) {
+      port.role = PortRole::subfunction;
+      port.owner = name;
+    }
+    port.numa = pci::numa_node(root, function, context.cpu_nodes);
+  } else {
+    const std::string_view protocol = device != nullptr ? std::string_view(device->protocol) : std::string_view();
+    port.kernel_driver = software_driver(root.exists(folder + "/parent"), protocol);
+  }
   port.driver = driver_for(port.kernel_driver).name;  // read_link() looks for further evidence on the netdev
   if (const verbs::Device* known = find_in(context.by_verbs, port.rdma)) port.firmware = known->firmware;
   if (port.firmware.empty()) port.firmware = read_noted(root, folder + "/fw_ver", "firmware", port).value_or("");
@@ -139,22 +125,25 @@ void read_identity(const Context& context, Port& port) {
   port.usnic = type == "5:" || type == "6:";
 }
 
-// What identifies the card of a port: the serial number of its board by devlink, else of its VPD, which only root may
-// read (PCI Local Bus Specification 3.0, appendix I); else the port's own address.
-
 std::string vpd_serial(std::string_view vpd) {
   const auto fields = vpd_fields(vpd);
   const VpdField* serial = find_where(fields, [](const VpdField& field) { return field.key == "SN"; });
-  return serial == nullptr ? std::string() : checked(serial->text);
+  if (serial == nullptr) return {};
+  return real_serial(serial->text);
 }
 
+// The serial number of the board by devlink, else by its VPD, which only root may read (PCI Local Bus
+// Specification 3.0, appendix I); else the port's own address.
 void read_card(Context& context, Port& port) {
   port.card = port.card_address;
   if (!context.options.serials || port.pci.empty() || is_virtual(port)) return;
   Kernel& kernel = context.kernel;
   const auto [known, is_new] = kernel.serials.try_emplace(port.pci + "#" + std::to_string(port.ifindex));
   if (is_new) {
-    known->second = by_devlink(kernel, port);
+    if (kernel.generic)
+      if (const auto family = ethtool::resolve(*kernel.generic, "devlink"))
+        if (const auto serial = devlink::serial_number(*kernel.generic, family->id, {"pci", port.pci}))
+          known->second = real_serial(*serial);
     if (known->second.empty())
       if (const auto vpd = kernel.root.read("sys/bus/pci/devices/" + port.pci + "/vpd"))
         known->second = vpd_serial(*vpd);
@@ -164,8 +153,7 @@ void read_card(Context& context, Port& port) {
       "serial:" + known->second + "/" + port.pci.substr(port.pci.rfind('.') + 1) + "." + std::to_string(port.number);
 }
 
-// A card in two slots (socket direct) has one serial number, and a bond stands on a function of its member.
-void tell_cards_apart(std::vector<Port>& ports) {
+void make_cards_unique(std::vector<Port>& ports) {
   std::vector<bool> shared(ports.size());
   for (size_t i = 0; i < ports.size(); ++i)
     shared[i] = std::ranges::any_of(ports, [&](const Port& other) {
@@ -179,26 +167,8 @@ namespace {
 
 std::string net_folder(const Port& port) { return "sys/class/net/" + port.netdev; }
 
-// libibverbs, RDMA netlink, sysfs: the first that knows.
-void read_state(const Context& context, const std::optional<nldev::PortLink>& netlink, Port& port) {
-  if (const auto* attributes = context.attributes(port)) {
-    port.state = attributes->state;
-    port.phys_state = attributes->phys_state;
-    return;
-  }
-  const Root& root = context.kernel.root;
-  const std::string folder = infiniband::port_folder(port.rdma, port.number);
-  const auto from_file = [&](const char* file) -> std::optional<unsigned> {
-    const auto text = read_noted(root, folder + "/" + file, "state", port);
-    return text ? infiniband::parse_state(*text) : std::nullopt;
-  };
-  port.state = netlink && netlink->state ? std::optional<unsigned>(*netlink->state) : from_file("state");
-  port.phys_state =
-      netlink && netlink->phys_state ? std::optional<unsigned>(*netlink->phys_state) : from_file("phys_state");
-}
-
-// Several netdevs on one function: the one with the port's number (dev_port counts from 0), or, where that does not
-// decide either, none.
+// The function's netdev. Of several, the one with the port's number (dev_port counts from 0); none if that is
+// ambiguous.
 std::string netdev_of_function(const Root& root, const Port& port) {
   const auto names = root.list(std::string(infiniband::kClass) + "/" + port.rdma + "/device/net");
   if (!names || names->empty()) return {};
@@ -213,21 +183,9 @@ std::string netdev_of_function(const Root& root, const Port& port) {
   return found;
 }
 
-// By RDMA netlink (for a bond's device its active member), else the first GID's netdev (there the bond), soft-RoCE's
-// own file, the function. If netlink answers without a name, the netdev of those two files is in another namespace: a
-// container's eth0.
-std::string find_netdev(const Root& root, const std::optional<nldev::PortLink>& netlink, const Port& port) {
-  if (port.link_layer == LinkLayer::infiniband) return {};
-  if (netlink) return netlink->netdev.empty() ? netdev_of_function(root, port) : netlink->netdev;
-  const std::string first_gid = infiniband::port_folder(port.rdma, port.number) + "/gid_attrs/ndevs/0";
-  for (const std::string& file : {first_gid, std::string(infiniband::kClass) + "/" + port.rdma + "/parent"})
-    if (std::string name = root.line_of(file); !name.empty()) return name;
-  return netdev_of_function(root, port);
-}
-
 using Members = std::vector<std::pair<std::string, pci::Location>>;
 
-// The netdevs of a bond and their functions. A member of another kind than the port carries no RoCE.
+// The netdevs of a bond and their functions, without members of another driver than the port's: these carry no RoCE.
 Members members_of(const Root& root, const std::string& bond_folder, const Port& port) {
   Members out;
   const std::string names = root.line_of(bond_folder + "/bonding/slaves");  // Documentation/networking/bonding.rst
@@ -239,43 +197,22 @@ Members members_of(const Root& root, const std::string& bond_folder, const Port&
   return out;
 }
 
-// The bond that the port's netdev is, or whose other members have left their RDMA to the port's device (RoCE LAG).
-// Members that keep RDMA devices of their own are bonded for IP alone.
-std::string bond_of(const Root& root, const Port& port) {
-  if (port.netdev.empty() || root.exists(net_folder(port) + "/bonding")) return port.netdev;
-  for (const auto& [member, place] : members_of(root, net_folder(port) + "/master", port))
-    if (member != port.netdev && !root.exists(place.folder + "/infiniband"))
-      return root.link_name(net_folder(port) + "/master");
-  return {};
-}
-
-// Without netlink. An interface that is administratively down answers EINVAL for its carrier: it has none. The MTU.
-std::optional<uint32_t> read_netdev_files(const Root& root, Port& port) {
-  port.ifindex = root.number_in<int>(net_folder(port) + "/ifindex").value_or(0);
-  port.counters.carrier_down = root.number_in<uint64_t>(net_folder(port) + "/carrier_down_count");
-  const auto carrier = root.read_line(net_folder(port) + "/carrier");
-  if (carrier && !carrier->empty()) port.carrier = *carrier == "1";
-  else if (!carrier && carrier.error().code == EINVAL) port.carrier = false;
-  return root.number_in<uint32_t>(net_folder(port) + "/mtu");
-}
-
-// The GUID serves a bond, whose netdev has no permanent address: it is that of its device's function. Some drivers make
-// it of the netdev's present address (bnxt_re, irdma), so it comes second.
-std::string address_of(const Root& root, const Port& port, const std::string& permanent) {
-  if (port.pci.empty()) return {};
-  if (!permanent.empty()) return "mac:" + permanent;
-  const std::string guid = root.line_of("sys/class/infiniband/" + port.rdma + "/node_guid");
-  if (guid.find_first_not_of("0:") == std::string::npos) return {};
-  return "guid:" + guid + "/" + std::to_string(port.number);
-}
-
-// The MTU of the netdev.
+// Fills the members that the netdev has, and returns its MTU.
 std::optional<uint32_t> read_netdev(Context& context, Port& port) {
   if (port.netdev.empty()) return std::nullopt;
-  if (!context.kernel.route) return read_netdev_files(context.kernel.root, port);
+  const Root& root = context.kernel.root;
+  if (!context.kernel.route) {
+    port.ifindex = root.number_in<int>(net_folder(port) + "/ifindex").value_or(0);
+    port.counters.carrier_down = root.number_in<uint64_t>(net_folder(port) + "/carrier_down_count");
+    // The carrier of an interface that is administratively down answers EINVAL: it has none.
+    const auto carrier = root.read_line(net_folder(port) + "/carrier");
+    if (carrier && !carrier->empty()) port.carrier = *carrier == "1";
+    else if (!carrier && carrier.error().code == EINVAL) port.carrier = false;
+    return root.number_in<uint32_t>(net_folder(port) + "/mtu");
+  }
   const auto link = rtnl::link(*context.kernel.route, port.netdev);
   if (!link) {
-    if (link.error().code == ENODEV) port.netdev.clear();  // soft-RoCE names one of another namespace
+    if (link.error().code == ENODEV) port.netdev.clear();  // soft-RoCE names a netdev of another namespace
     else note(port, "netdev, mtu, carrier", link.error());
     return std::nullopt;
   }
@@ -283,13 +220,21 @@ std::optional<uint32_t> read_netdev(Context& context, Port& port) {
   port.carrier = link->carrier;
   port.altnames = link->altnames;
   port.counters.carrier_down = link->carrier_down_count;
-  port.card_address = address_of(context.kernel.root, port, link->permanent);
+  // The GUID serves a bond, whose netdev has no permanent address: it is the GUID of the device's function. It comes
+  // second because some drivers make it of the netdev's present address (bnxt_re, irdma).
+  port.card_address.clear();
+  if (!port.pci.empty() && !link->permanent.empty()) port.card_address = "mac:" + link->permanent;
+  else if (!port.pci.empty()) {
+    const std::string guid = root.line_of("sys/class/infiniband/" + port.rdma + "/node_guid");
+    if (guid.find_first_not_of("0:") != std::string::npos)
+      port.card_address = "guid:" + guid + "/" + std::to_string(port.number);
+  }
   read_card(context, port);
   return link->mtu;
 }
 
-// Unknown speed is "-1" or, while the interface is down, EINVAL. RoCE drivers squeeze it into InfiniBand's classes for
-// the rate, and go on showing some rate without a link.
+// An unknown speed is "-1" or, while the interface is down, EINVAL. RoCE drivers round the rate to InfiniBand's
+// classes, and report some rate even without a link.
 void read_speed(const Root& root, Port& port) {
   if (!port.netdev.empty()) {
     const auto text = root.read_line(net_folder(port) + "/speed");
@@ -320,17 +265,51 @@ void read_gids(const Context& context, Port& port) {
 void read_link(Context& context, Port& port) {
   const Root& root = context.kernel.root;
   const nldev::Device* device = context.device(port.rdma);
-  std::optional<nldev::PortLink> netlink;  // absent also when netlink fails: the files say why, or know the same
+  std::optional<nldev::PortLink>
+      netlink;  // absent also if netlink fails: then the files have the values, or the reason
   if (device != nullptr)
     if (auto answer = nldev::port(*context.kernel.rdma, device->index, port.number)) netlink = std::move(*answer);
-  read_state(context, netlink, port);
-  port.netdev = find_netdev(root, netlink, port);
+
+  // libibverbs, RDMA netlink, sysfs: the first that has the state.
+  const std::string folder = infiniband::port_folder(port.rdma, port.number);
+  if (const auto* attributes = context.attributes(port)) {
+    port.state = attributes->state;
+    port.phys_state = attributes->phys_state;
+  } else {
+    if (netlink && netlink->state) port.state = *netlink->state;
+    else if (const auto text = read_noted(root, folder + "/state", "state", port))
+      port.state = infiniband::parse_state(*text);
+    if (netlink && netlink->phys_state) port.phys_state = *netlink->phys_state;
+    else if (const auto text = read_noted(root, folder + "/phys_state", "state", port))
+      port.phys_state = infiniband::parse_state(*text);
+  }
+
+  // The netdev by RDMA netlink (for a bond's device its active member), else the netdev of the first GID (there the
+  // bond), else soft-RoCE's own file, else the function's netdev. If netlink answers without a name, the netdev of
+  // those two files is in another namespace: a container's eth0.
+  port.netdev.clear();
+  if (port.link_layer != LinkLayer::infiniband) {
+    if (netlink) port.netdev = netlink->netdev;
+    else port.netdev = root.line_of(folder + "/gid_attrs/ndevs/0");
+    if (!netlink && port.netdev.empty())
+      port.netdev = root.line_of(std::string(infiniband::kClass) + "/" + port.rdma + "/parent");
+    if (port.netdev.empty()) port.netdev = netdev_of_function(root, port);
+  }
   port.driver = driver_for(port.kernel_driver, &root, port.netdev).name;
   // The E-Switch's port for a virtual function or a subfunction: "pf0vf3", "c1pf0sf1"; the wire's is "p0"
   // (net/devlink/port.c of Linux 6.12, __devlink_port_phys_port_name_get).
   if (!port.netdev.empty() && root.line_of(net_folder(port) + "/phys_port_name").find("pf") != std::string::npos)
     port.role = PortRole::representor;
-  port.bond = bond_of(root, port);
+  // The port is a bond if its netdev is one, or if other members of the netdev's bond have no RDMA device of their own
+  // because it is part of this port's device (RoCE LAG). Members with RDMA devices of their own are bonded for IP only.
+  port.bond.clear();
+  if (port.netdev.empty() || root.exists(net_folder(port) + "/bonding")) port.bond = port.netdev;
+  else
+    for (const auto& [member, place] : members_of(root, net_folder(port) + "/master", port))
+      if (member != port.netdev && !root.exists(place.folder + "/infiniband")) {
+        port.bond = root.link_name(net_folder(port) + "/master");
+        break;
+      }
   if (!port.bond.empty()) {
     port.netdev = port.bond;
     if (port.role == PortRole::physical) port.role = PortRole::bond;
@@ -342,7 +321,6 @@ void read_link(Context& context, Port& port) {
   if (port.active_mtu == 0u) port.active_mtu.reset();
   if (port.netdev.empty() && port.link_layer == LinkLayer::ethernet && !is_virtual(port))
     port.role = PortRole::netdev_elsewhere;
-  port.virtual_function = is_virtual(port);
   read_speed(root, port);
 }
 
@@ -382,7 +360,10 @@ void read_settings(Context& context, Port& port) {
     return;
   }
   auto reading = qos::read(context.kernel, port, context.options.keys);
-  if (!reading) return note(port, "settings", reading.error());
+  if (!reading) {
+    note(port, "settings", reading.error());
+    return;
+  }
   port.qos = std::move(reading->values);
   port.capacity = std::move(reading->capacity);
 }

@@ -8,46 +8,37 @@
 namespace fabric::qos {
 namespace {
 
-// What one message each of dcbnl, ethtool and rtnetlink brings. Every reading is saved as an original to restore, so
-// rarely used settings are not among them.
+// The settings that one message each of dcbnl, ethtool and rtnetlink brings. Every reading is saved as an original to
+// restore, so rarely used settings are not among them.
 constexpr SettingId kAlwaysRead[]{SettingId::dcbx, SettingId::fw_lldp, SettingId::pause,
                                   SettingId::mtu,  SettingId::trust,   SettingId::dscp_map,
                                   SettingId::ets,  SettingId::pfc,     SettingId::cable_length};
 
-Result<Reading> read_tree(const Root& root, const std::string& netdev) {
-  auto mtu = root.read_line("sys/class/net/" + netdev + "/mtu");
-  if (!mtu) return mtu.error();
-  Reading out;
-  out.values.mtu = parse_number<uint32_t>(*mtu);
-  return out;
-}
-
-Result<void> same_device(Kernel& kernel, const Port& port) {
-  if (port.ifindex == 0) return {};
-  auto link = rtnl::link(*kernel.route, port.netdev);
-  if (!link) return link.error();
-  if (link->ifindex != port.ifindex) return error(ENODEV, port.netdev + ": another device has the name now");
-  return {};
-}
-
-// Requires CAP_SYS_ADMIN to read: the value that fabric-agent-pci.service last read.
-void take_published_mrrs(const PortIo& io, Reading& out) {
-  const auto state = state::load_pci_state(io.kernel.root);
-  if (!state || !*state) return;
-  const auto function = (*state)->functions.find(io.pci);
-  if (function == (*state)->functions.end()) return;
-  out.values.mrrs = function->second.mrrs;
-  if (!out.values.mrrs && !function->second.unread.empty()) out.not_offered(SettingId::mrrs, function->second.unread);
-}
-
 Result<Reading> read_keys(Kernel& kernel, const Port& port, const Keys& keys, const Keys& wanted) {
   if (port.netdev.empty()) return error(ENODEV, port.id() + ": no netdev");
-  if (!kernel.route) return read_tree(kernel.root, port.netdev);
-  if (auto same = same_device(kernel, port); !same) return same.error();
+  if (!kernel.route) {
+    auto mtu = kernel.root.read_line("sys/class/net/" + port.netdev + "/mtu");
+    if (!mtu) return mtu.error();
+    Reading out;
+    out.values.mtu = parse_number<uint32_t>(*mtu);
+    return out;
+  }
+  if (port.ifindex != 0) {
+    auto link = rtnl::link(*kernel.route, port.netdev);
+    if (!link) return link.error();
+    if (link->ifindex != port.ifindex) return error(ENODEV, port.netdev + ": another device has the name now");
+  }
   PortIo io = port_io(kernel, port);
   io.wanted = wanted;
   auto out = read_all(driver_for(port.kernel_driver, &kernel.root, port.netdev), io, keys);
-  if (out && has_key(keys, SettingId::mrrs) && !out->values.mrrs && !port.pci.empty()) take_published_mrrs(io, *out);
+  if (!out || !has_key(keys, SettingId::mrrs) || out->values.mrrs || port.pci.empty()) return out;
+  // Reading MRRS requires CAP_SYS_ADMIN: without it, the value that fabric-agent-pci.service last read.
+  const auto state = state::load_pci_state(kernel.root);
+  if (!state || !*state) return out;
+  const PciSettings* function = find_in((*state)->functions, port.pci);
+  if (function == nullptr) return out;
+  out->values.mrrs = function->mrrs;
+  if (!function->mrrs && !function->unread.empty()) out->not_offered(SettingId::mrrs, function->unread);
   return out;
 }
 

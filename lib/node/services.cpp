@@ -17,7 +17,8 @@ constexpr const char* kSlurmFiles[] = {"etc/slurm/slurm.conf", "run/slurm/conf/s
 std::string_view without_comment(std::string_view line) { return line.substr(0, line.find('#')); }
 
 std::optional<uint64_t> parse_limit(std::string_view text) {
-  return text == "unlimited" ? std::optional<uint64_t>(kNoLimit) : parse_number<uint64_t>(text);
+  if (text == "unlimited") return kNoLimit;
+  return parse_number<uint64_t>(text);
 }
 
 // "Max locked memory         8388608              unlimited            bytes"
@@ -30,19 +31,6 @@ std::optional<ResourceLimit> parse_row(std::string_view line, std::string_view n
   return ResourceLimit{*soft, *hard};
 }
 
-// pam_limits takes KiB; "-1" and these words mean no limit.
-std::optional<uint64_t> parse_kib(std::string_view text) {
-  if (text == "-1" || text == "unlimited" || text == "infinity") return kNoLimit;
-  const auto value = parse_number<uint64_t>(text);
-  if (!value) return std::nullopt;
-  return *value > kNoLimit / 1024 ? kNoLimit : *value * 1024;
-}
-
-UserLimit* entry_of(std::vector<UserLimit>& limits, std::string_view domain) {
-  if (auto* found = find_where(limits, [&](const UserLimit& each) { return each.domain == domain; })) return found;
-  return limits.size() == kMaxUserLimits ? nullptr : &limits.emplace_back(UserLimit{.domain = std::string(domain)});
-}
-
 bool lists_memlock(std::string_view list) {
   return std::ranges::any_of(split(list, ','), [](std::string_view each) {
     const std::string name = lower(trim(each));
@@ -50,7 +38,7 @@ bool lists_memlock(std::string_view list) {
   });
 }
 
-// slurm.conf and what it includes, inline; each file once, so that a loop ends.
+// Parses slurm.conf and the files that it includes; each file once, so that a loop of inclusions ends.
 class SlurmReader {
  public:
   SlurmReader(const ReadFile& read, std::string folder, SlurmLimits& limits)
@@ -62,34 +50,28 @@ class SlurmReader {
     for (const std::string_view line : split(text, '\n')) {
       const auto parts = words(without_comment(line));
       ++number;
-      if (parts.size() >= 2 && lower(parts[0]) == "include") include(path_of(parts[1]));
-      else
-        for (const std::string_view word : parts) take(word, {file, number});
+      if (parts.size() >= 2 && lower(parts[0]) == "include") {
+        // %c is the cluster's name. A path without a leading slash is relative to the folder of slurm.conf.
+        std::string path(parts[1]);
+        if (!path.starts_with('/')) path = folder_ + path;
+        if (const size_t at = path.find("%c"); at != std::string::npos) path.replace(at, 2, cluster_);
+        if (!read_) continue;
+        if (const auto included = read_(path)) parse(*included, path);
+        continue;
+      }
+      for (const std::string_view word : parts) {
+        const size_t equals = word.find('=');
+        if (equals == std::string_view::npos) continue;
+        const std::string key = lower(word.substr(0, equals));
+        const std::string_view value = word.substr(equals + 1);
+        if (key == "clustername") cluster_ = value;
+        if (key == "propagateresourcelimits") limits_ = {lists_memlock(value), {file, number}};
+        if (key == "propagateresourcelimitsexcept") limits_ = {!lists_memlock(value), {file, number}};
+      }
     }
   }
 
  private:
-  void include(const std::string& file) {
-    if (const auto text = read_ ? read_(file) : error(ENOENT, file)) parse(*text, file);
-  }
-
-  void take(std::string_view word, const FileLine& where) {
-    const size_t equals = word.find('=');
-    if (equals == std::string_view::npos) return;
-    const std::string key = lower(word.substr(0, equals));
-    const std::string_view value = word.substr(equals + 1);
-    if (key == "clustername") cluster_ = value;
-    if (key == "propagateresourcelimits") limits_ = {lists_memlock(value), where};
-    if (key == "propagateresourcelimitsexcept") limits_ = {!lists_memlock(value), where};
-  }
-
-  // %c: the cluster's name. Without a leading slash, beside slurm.conf.
-  std::string path_of(std::string_view name) const {
-    std::string path = name.starts_with('/') ? std::string(name) : folder_ + std::string(name);
-    if (const size_t at = path.find("%c"); at != std::string::npos) path.replace(at, 2, cluster_);
-    return path;
-  }
-
   const ReadFile& read_;
   std::string folder_, cluster_;
   SlurmLimits& limits_;
@@ -115,11 +97,21 @@ void parse_user_limits(std::string_view text, const std::string& file, std::vect
     const auto columns = words(without_comment(line));
     if (columns.size() < 4 || lower(columns[2]) != "memlock" || columns[0] == "root") continue;
     const std::string type = lower(columns[1]);
-    const auto bytes = parse_kib(lower(columns[3]));
-    if (!bytes || (type != "-" && type != "soft" && type != "hard")) continue;
-    UserLimit* entry = entry_of(limits, columns[0]);
-    if (entry == nullptr) return;
-    const LimitSetting setting{{*bytes, *bytes}, {file, number}};
+    if (type != "-" && type != "soft" && type != "hard") continue;
+    // Values of pam_limits are KiB; "-1" and these words mean no limit.
+    const std::string value = lower(columns[3]);
+    uint64_t bytes = kNoLimit;
+    if (value != "-1" && value != "unlimited" && value != "infinity") {
+      const auto kib = parse_number<uint64_t>(value);
+      if (!kib) continue;
+      if (*kib <= kNoLimit / 1024) bytes = *kib * 1024;
+    }
+    UserLimit* entry = find_where(limits, [&](const UserLimit& each) { return each.domain == columns[0]; });
+    if (entry == nullptr) {
+      if (limits.size() == kMaxUserLimits) return;
+      entry = &limits.emplace_back(UserLimit{.domain = std::string(columns[0])});
+    }
+    const LimitSetting setting{{bytes, bytes}, {file, number}};
     if (type != "hard") entry->soft = setting;
     if (type != "soft") entry->hard = setting;
   }
@@ -154,12 +146,13 @@ std::optional<SlurmLimits> read_slurm_limits(const Root& root) {
 
 namespace {
 
-// By a process's comm (at most 15 characters; one that ends in "-" is the beginning of it) and by the unit's name.
-struct Row {
+// A service by a process's comm (at most 15 characters; if it ends in "-", only the beginning is compared) and by the
+// name of its unit.
+struct KnownService {
   std::string_view comm, unit;
   JobRole role;
 };
-constexpr Row kRows[] = {
+constexpr KnownService kKnownServices[] = {
     {"slurmd", "slurmd.service", JobRole::batch},
     {"pbs_mom", "pbs.service", JobRole::batch},      // OpenPBS
     {"pbs_mom", "pbs_mom.service", JobRole::batch},  // TORQUE
@@ -181,56 +174,56 @@ constexpr Row kRows[] = {
 };
 constexpr size_t kMaxProcesses = 16;
 
-const Row* row_of_comm(std::string_view comm) {
-  return find_where(kRows, [&](const Row& each) {
-    return comm == each.comm || (each.comm.ends_with('-') && comm.starts_with(each.comm));
-  });
-}
-
-// More than one process id: also in a process namespace of its own, a container ("NSpid:" of fs/proc/array.c).
-bool is_in_container(const Root& root, const std::string& folder) {
-  const std::string status = root.text_of(folder + "/status");
-  for (const std::string_view line : split(status, '\n'))
-    if (line.starts_with("NSpid:")) return words(line).size() > 2;
-  return false;
-}
-
-class Reader {
+class ServiceReader {
  public:
-  explicit Reader(const Root& root) : root_(root), units_(root), defaults_(systemd::default_limits(root)) {}
+  explicit ServiceReader(const Root& root) : root_(root) {}
 
-  void look_at_processes() {
+  Services read() {
     bool sees_all = false;
     for (const std::string& entry : root_.names_in("proc")) {
       const auto pid = parse_number<unsigned>(entry);
-      const auto comm = pid ? root_.read_line("proc/" + entry + "/comm") : error(0, {});
+      if (!pid) continue;
+      const std::string folder = "proc/" + entry;
+      const auto comm = root_.read_line(folder + "/comm");
       if (!comm) continue;
       sees_all = sees_all || pid == 1u;
       out_.irqbalance = out_.irqbalance.value_or(false) || *comm == "irqbalance";
-      take_process(*pid, *comm);
+      const KnownService* known = find_where(kKnownServices, [&](const KnownService& each) {
+        return *comm == each.comm || (each.comm.ends_with('-') && comm->starts_with(each.comm));
+      });
+      if (known == nullptr && *comm != "systemd") continue;
+      if (is_in_container(folder)) continue;
+      const std::string unit = unit_of_cgroup(root_.text_of(folder + "/cgroup"));
+      if (known != nullptr) add_process(service_of(unit.empty() ? *comm : unit, known->role), *pid);
+      else if (unit.starts_with("user@")) add_process(service_of(unit, JobRole::session), *pid);
     }
     out_.processes_hidden = !sees_all;
     if (!sees_all && out_.irqbalance == false) out_.irqbalance.reset();
-  }
 
-  // Also a unit whose process has another name (a wrapper), or is hidden: its control group lists it.
-  void look_at_units() {
-    for (const Row& row : kRows) {
+    // The control group of a unit lists processes that have another name (a wrapper) or are hidden.
+    const systemd::UnitFiles units(root_);
+    for (const KnownService& row : kKnownServices) {
       const std::string name(row.unit);
       if (const JobService* known = find_in(services_, name); known != nullptr && !known->processes.empty()) continue;
-      const auto pids = control_group(name);
-      if (pids.empty() && !units_.find(name)) continue;
+      std::vector<unsigned> pids;
+      for (const char* tree : {"sys/fs/cgroup/system.slice/", "sys/fs/cgroup/systemd/system.slice/"}) {
+        const std::string text = root_.text_of(tree + name + "/cgroup.procs");
+        for (const std::string_view word : words(text))
+          if (const auto pid = parse_number<unsigned>(word); pid && *pid != 0 && pids.size() < kMaxProcesses)
+            pids.push_back(*pid);
+        if (!pids.empty()) break;
+      }
+      if (pids.empty() && !units.find(name)) continue;
       JobService& service = service_of(name, row.role);
       for (const unsigned pid : pids) add_process(service, pid);
     }
-  }
 
-  Services finish() {
+    const systemd::Limits defaults = systemd::default_limits(root_);
     for (auto& [name, service] : services_) {
-      if (const auto unit = units_.find(name)) {
+      if (const auto unit = units.find(name)) {
         service.file = unit->file;
         service.masked = unit->masked;
-        const systemd::Limits limits = systemd::service_limits(root_, unit->parts, defaults_);
+        const systemd::Limits limits = systemd::service_limits(root_, unit->parts, defaults);
         service.memlock = limits.memlock;
         service.nofile = limits.nofile;
         service.core = limits.core;
@@ -243,14 +236,12 @@ class Reader {
   }
 
  private:
-  void take_process(unsigned pid, const std::string& comm) {
-    const Row* row = row_of_comm(comm);
-    if (row == nullptr && comm != "systemd") return;
-    const std::string folder = "proc/" + std::to_string(pid);
-    if (is_in_container(root_, folder)) return;
-    const std::string unit = unit_of_cgroup(root_.text_of(folder + "/cgroup"));
-    if (row == nullptr && !unit.starts_with("user@")) return;
-    add_process(service_of(unit.empty() ? comm : unit, row == nullptr ? JobRole::session : row->role), pid);
+  // A process with more than one id also has one in a container's process namespace ("NSpid:" of fs/proc/array.c).
+  [[nodiscard]] bool is_in_container(const std::string& folder) const {
+    const std::string status = root_.text_of(folder + "/status");
+    for (const std::string_view line : split(status, '\n'))
+      if (line.starts_with("NSpid:")) return words(line).size() > 2;
+    return false;
   }
 
   void add_process(JobService& service, unsigned pid) {
@@ -265,18 +256,6 @@ class Reader {
     service.processes.push_back(std::move(process));
   }
 
-  std::vector<unsigned> control_group(const std::string& unit) const {
-    std::vector<unsigned> pids;
-    for (const char* tree : {"sys/fs/cgroup/system.slice/", "sys/fs/cgroup/systemd/system.slice/"}) {
-      const std::string text = root_.text_of(tree + unit + "/cgroup.procs");
-      for (const std::string_view word : words(text))
-        if (const auto pid = parse_number<unsigned>(word); pid && *pid != 0 && pids.size() < kMaxProcesses)
-          pids.push_back(*pid);
-      if (!pids.empty()) break;
-    }
-    return pids;
-  }
-
   JobService& service_of(const std::string& name, JobRole role) {
     JobService& service = services_.try_emplace(name, JobService{.unit = name, .role = role}).first->second;
     service.role = std::max(service.role, role);
@@ -284,9 +263,7 @@ class Reader {
   }
 
   const Root& root_;
-  systemd::UnitFiles units_;
-  systemd::Limits defaults_;
-  std::map<std::string, JobService> services_;
+  std::map<std::string, JobService> services_;  // by unit
   Services out_;
 };
 
@@ -306,11 +283,6 @@ std::string unit_of_cgroup(std::string_view text) {
   return {};
 }
 
-Services read_services(const Root& root) {
-  Reader reader(root);
-  reader.look_at_processes();
-  reader.look_at_units();
-  return reader.finish();
-}
+Services read_services(const Root& root) { return ServiceReader(root).read(); }
 
 }  // namespace fabric::host

@@ -14,14 +14,14 @@ namespace {
 
 using namespace metrics;
 
-// How a row adds to the member that earlier rows have filled.
+// How a row is combined with the value of earlier rows of the same member.
 enum class Join : uint8_t {
   otherwise,  // the same events: used if no earlier row has a value
   add,        // other events: the sum
   most,       // the same events, counted elsewhere or in part: the larger
 };
 
-// One metric of the catalogue -> one member. All series of the metric that have the label are parts and add up.
+// One metric of the catalogue -> one member. All series of the metric that have the label are added up.
 template <class Holder>
 struct SignalRow {
   Rise Holder::*member;
@@ -127,7 +127,7 @@ constexpr SignalRow<S> kPortRows[] = {
     {&S::pcie_overflows, &kPcieOverflows},
 };
 
-bool takes(const FixedLabel& wanted, const CounterRow& row) {
+bool has_label(const FixedLabel& wanted, const CounterRow& row) {
   return wanted.name.empty() || wanted.value == row.label.value;
 }
 
@@ -136,11 +136,11 @@ Rise rise_of(const std::optional<uint64_t>& before, const std::optional<uint64_t
   return static_cast<double>(*now - *before);
 }
 
-// What each row of the tables has gathered.
+// The sum for each row of the tables.
 struct Sums {
   std::array<RiseSum, std::size(kPortRows)> port{};
   std::array<std::array<RiseSum, 8>, std::size(kPriorityRows)> priority{};
-  bool by_queue = false;  // bytes of a priority are those of its hardware queue
+  bool by_queue = false;  // the bytes of a priority are those of its hardware queue
 };
 
 void add(Sums& sums, const Counter& each, std::optional<uint64_t> raw) {
@@ -149,11 +149,11 @@ void add(Sums& sums, const Counter& each, std::optional<uint64_t> raw) {
   for (size_t i = 0; i < std::size(kPortRows); ++i) {
     const SignalRow<S>& row = kPortRows[i];
     if (row.subtract == counter.metric) sums.port[i].value -= rise.value_or(0);
-    if (row.metric == counter.metric && takes(row.label, counter)) sums.port[i].add(rise);
+    if (row.metric == counter.metric && has_label(row.label, counter)) sums.port[i].add(rise);
   }
   if (each.priority == 0) return;
   for (size_t i = 0; i < std::size(kPriorityRows); ++i)
-    if (kPriorityRows[i].metric == counter.metric && takes(kPriorityRows[i].label, counter))
+    if (kPriorityRows[i].metric == counter.metric && has_label(kPriorityRows[i].label, counter))
       sums.priority[i][static_cast<size_t>(each.priority - '0')].add(rise);
 }
 
@@ -178,61 +178,9 @@ void join_most(Rise& member, Rise value) {
   if (value) member = std::max(member.value_or(0), *value);
 }
 
-// The priorities of one hardware queue show the same bytes, those of all of them: the first one keeps them, and if some
-// have PFC and others do not, none. Two queues never carry the same bytes in both directions.
-void part_queues(Signals& signals, PrioSet pfc) {
-  auto& all = signals.priority;
-  for (size_t i = 0; i < all.size(); ++i) {
-    const Rise rx = all[i].rx_bytes, tx = all[i].tx_bytes;
-    if (rx.value_or(0) + tx.value_or(0) == 0) continue;
-    bool mixed = false;
-    for (size_t j = i + 1; j < all.size(); ++j) {
-      if (all[j].rx_bytes != rx || all[j].tx_bytes != tx) continue;
-      mixed = mixed || pfc.has(static_cast<int>(i)) != pfc.has(static_cast<int>(j));
-      all[j].rx_bytes = all[j].tx_bytes = std::nullopt;
-    }
-    if (mixed) all[i].rx_bytes = all[i].tx_bytes = std::nullopt;
-  }
-}
-
-// Sources without a catalogue row.
-void add_link(Signals& signals, const Port& before, const Port& now) {
-  join_most(signals.link_downs, rise_of(before.counters.carrier_down, now.counters.carrier_down));
-  if (before.link_status && now.link_status)
-    join_most(signals.link_downs, rise_of(before.link_status->downs, now.link_status->downs));
-  if (!before.fec || !now.fec) return;
-  join_most(signals.fec_corrected, rise_of(before.fec->corrected_blocks.total, now.fec->corrected_blocks.total));
-  join_most(signals.fec_uncorrectable,
-            rise_of(before.fec->uncorrectable_blocks.total, now.fec->uncorrectable_blocks.total));
-  join_most(signals.fec_corrected_bits, rise_of(before.fec->corrected_bits.total, now.fec->corrected_bits.total));
-}
-
 constexpr double kFewErrors = 10;
 
 using Lanes = std::vector<double>;
-
-Lanes fec_lanes(const FecCount& before, const FecCount& now) {
-  Lanes out;
-  for (size_t lane = 0; before.lanes.size() == now.lanes.size() && lane < now.lanes.size(); ++lane)
-    out.push_back(now.lanes[lane] > before.lanes[lane] ? static_cast<double>(now.lanes[lane] - before.lanes[lane]) : 0);
-  return out;
-}
-
-// The driver has a counter for each of four lanes, also of a link of one (mlx5 at 25 Gb/s): the lanes behind the last
-// one that has ever counted are not taken for lanes without errors.
-Lanes counter_lanes(const Port& before, const Port& now) {
-  Lanes out;
-  const std::vector<Counter>& counters = now.counters.ethtool;
-  for (size_t i = 0; i < counters.size(); ++i) {
-    const CounterRow* row = counters[i].row;
-    if (row == nullptr || row->metric != &metrics::kPhyLaneErrors || counters[i].value == 0) continue;
-    const auto lane = parse_number<size_t>(row->label.value);
-    if (!lane) continue;
-    out.resize(std::max(out.size(), *lane + 1));
-    out[*lane] = static_cast<double>(rise_since(before.counters.ethtool, counters, i).value_or(0));
-  }
-  return out;
-}
 
 std::optional<BadLane> worst_of(const Lanes& lanes) {
   if (lanes.size() < 2) return std::nullopt;
@@ -257,8 +205,36 @@ Signals signals_of(const Port& before, const Port& now, double seconds) {
   for (size_t i = 0; i < std::size(kPriorityRows); ++i)
     for (size_t priority = 0; priority < out.priority.size(); ++priority)
       join(out.priority[priority].*kPriorityRows[i].member, sums.priority[i][priority], kPriorityRows[i].join);
-  if (sums.by_queue) part_queues(out, now.qos.pfc.value_or(PrioSet{}));
-  add_link(out, before, now);
+
+  // The priorities of one hardware queue have the same bytes, which are the bytes of the queue: the first priority
+  // keeps them; if some of the priorities have PFC and others do not, none keeps them. Two queues never carry the same
+  // bytes in both directions.
+  if (sums.by_queue) {
+    const PrioSet pfc = now.qos.pfc.value_or(PrioSet{});
+    auto& all = out.priority;
+    for (size_t i = 0; i < all.size(); ++i) {
+      const Rise rx = all[i].rx_bytes, tx = all[i].tx_bytes;
+      if (rx.value_or(0) + tx.value_or(0) == 0) continue;
+      bool mixed = false;
+      for (size_t j = i + 1; j < all.size(); ++j) {
+        if (all[j].rx_bytes != rx || all[j].tx_bytes != tx) continue;
+        mixed = mixed || pfc.has(static_cast<int>(i)) != pfc.has(static_cast<int>(j));
+        all[j].rx_bytes = all[j].tx_bytes = std::nullopt;
+      }
+      if (mixed) all[i].rx_bytes = all[i].tx_bytes = std::nullopt;
+    }
+  }
+
+  // Sources without a catalogue row.
+  join_most(out.link_downs, rise_of(old.carrier_down, now.counters.carrier_down));
+  if (before.link_status && now.link_status)
+    join_most(out.link_downs, rise_of(before.link_status->downs, now.link_status->downs));
+  if (before.fec && now.fec) {
+    join_most(out.fec_corrected, rise_of(before.fec->corrected_blocks.total, now.fec->corrected_blocks.total));
+    join_most(out.fec_uncorrectable,
+              rise_of(before.fec->uncorrectable_blocks.total, now.fec->uncorrectable_blocks.total));
+    join_most(out.fec_corrected_bits, rise_of(before.fec->corrected_bits.total, now.fec->corrected_bits.total));
+  }
   return out;
 }
 
@@ -276,9 +252,28 @@ std::optional<BadLane> bad_lane(const Port& before, const Port& now) {
   if (before.pci != now.pci) return std::nullopt;
   if (before.fec && now.fec)
     for (const auto member :
-         {&FecStatus::uncorrectable_blocks, &FecStatus::corrected_bits, &FecStatus::corrected_blocks})
-      if (const auto worst = worst_of(fec_lanes((*before.fec).*member, (*now.fec).*member))) return worst;
-  return worst_of(counter_lanes(before, now));
+         {&FecStatus::uncorrectable_blocks, &FecStatus::corrected_bits, &FecStatus::corrected_blocks}) {
+      const auto &old = ((*before.fec).*member).lanes, &present = ((*now.fec).*member).lanes;
+      if (old.size() != present.size()) continue;
+      Lanes lanes(present.size());
+      for (size_t lane = 0; lane < lanes.size(); ++lane)
+        if (present[lane] > old[lane]) lanes[lane] = static_cast<double>(present[lane] - old[lane]);
+      if (const auto worst = worst_of(lanes)) return worst;
+    }
+
+  // The driver has counters for four lanes, even on a link of one lane (mlx5 at 25 Gb/s): lanes after the last one that
+  // has ever counted are not lanes without errors.
+  Lanes lanes;
+  const std::vector<Counter>& counters = now.counters.ethtool;
+  for (size_t i = 0; i < counters.size(); ++i) {
+    const CounterRow* row = counters[i].row;
+    if (row == nullptr || row->metric != &metrics::kPhyLaneErrors || counters[i].value == 0) continue;
+    const auto lane = parse_number<size_t>(row->label.value);
+    if (!lane) continue;
+    lanes.resize(std::max(lanes.size(), *lane + 1));
+    lanes[*lane] = static_cast<double>(rise_since(before.counters.ethtool, counters, i).value_or(0));
+  }
+  return worst_of(lanes);
 }
 
 }  // namespace fabric

@@ -30,7 +30,7 @@ struct Signals {
   // Flow control without a priority.
   Rise rx_global_pause_frames, tx_global_pause_frames;
   Rise rx_global_pause_seconds, tx_global_pause_seconds;
-  Rise pause_storm_events;  // by the NIC's own watchdog: it sent pause for long
+  Rise pause_storm_events;  // by the NIC's own watchdog: it sent pause for too long
 
   // RDMA traffic; the port's if the driver counts no RDMA bytes.
   Rise rx_bytes, tx_bytes, rx_packets, tx_packets;
@@ -40,7 +40,7 @@ struct Signals {
   Rise duplicate_requests;  // retransmitted by the far end
   Rise ack_timeouts;        // no answer came in time
   Rise sequence_naks;       // the far end requested a retransmission
-  Rise retransmissions;     // packets sent again, whatever the reason; drivers that count them
+  Rise retransmissions;     // packets sent again, for any reason; not all drivers count them
   Rise retries_exceeded;    // a connection broke after its last retry
   Rise rnr_naks;            // receiver not ready, sent or received
   Rise rnr_retries_exceeded;
@@ -54,7 +54,7 @@ struct Signals {
   // The port and its link.
   Rise rx_discards, tx_discards;  // at the physical port or by the port counters
   Rise buffer_overruns;
-  Rise link_downs;  // by the carrier, the NIC or InfiniBand: the largest
+  Rise link_downs;  // the largest of the counts of the carrier, the NIC and InfiniBand
   Rise link_recoveries;
   Rise link_integrity_errors;  // InfiniBand: local errors exceeded their threshold
   Rise symbol_errors, crc_errors;
@@ -67,9 +67,9 @@ struct Signals {
   Rise pcie_stalled_seconds, pcie_errors, pcie_overflows;
 };
 
-// Rises between two readings of one port: of the catalogue's counters, Port::fec and the carrier. A member is absent if
-// one of its counters was reset or is in one reading only. Sources that count the same event are not added. Empty if
-// another device got the name in between. `seconds`: the length of the window.
+// Rises between two readings of one port, of the catalogue's counters, Port::fec and the carrier. A member is absent if
+// one of its counters was reset or is in one reading only. Sources that count the same event are not added up. All
+// members are absent if another device got the name in between. `seconds`: the length of the window.
 Signals signals_of(const Port& before, const Port& now, double seconds);
 
 // Port id -> signals, of the ports in both readings; the window is from `before.taken` to `now.taken`.
@@ -79,8 +79,9 @@ struct BadLane {
   size_t lane = 0;
   double share = 0;  // of the errors of all lanes
 };
-// The lane with at least 90 % of the errors between two readings: by FEC's own counters, else by the driver's of raw
-// errors (kPhyLaneErrors). A bad reference clock or switch port would damage all lanes. None on a link of one lane.
+// The lane with at least 90 % of the errors between two readings, by the counters of FEC, else by the driver's counters
+// of raw errors (kPhyLaneErrors). A bad reference clock or switch port would damage all lanes. nullopt on a link of one
+// lane.
 std::optional<BadLane> bad_lane(const Port& before, const Port& now);
 
 }  // namespace fabric

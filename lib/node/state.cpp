@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/state.h"
 
+#include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <thread>
 
 #include "base/files.h"
 #include "base/json.h"
@@ -73,7 +77,7 @@ struct OriginalsFile {
 
 void from_json(const Json& json, OriginalsFile& file) { read_required(json, "ports", file.ports); }
 
-// Members of the state file that are not of AgentState.
+// Members of the state file that AgentState lacks.
 struct AgentContext {
   std::string config;
   Devices devices;
@@ -96,22 +100,7 @@ void note_names(Original& entry, const Port& port) {
   if (port.card != port.card_address) entry.address = port.card_address;
 }
 
-// Moves the port's own settings from the entry `old` to that of its key.
-void rename(Originals& originals, Originals::iterator old, const Port& port) {
-  const std::string key = port_key(port);
-  Original& entry = originals[key];
-  note_names(entry, port);
-  const Keys own = qos::own_keys(port);  // a bond and its member had one entry
-  for (size_t i = 0; i < kSettingCount; ++i) {
-    if (!own[i]) continue;
-    if (!has_value(kSettings[i], entry)) copy_value(kSettings[i], old->second, entry);
-    copy_value(kSettings[i], Qos{}, old->second);
-  }
-  if (keys_of(old->second).none()) originals.erase(old);
-  if (keys_of(entry).none()) originals.erase(key);
-}
-
-// The serial number cannot be read just now.
+// Whether the entry is the port's, whose serial number cannot be read at present.
 bool is_same_card(const Original& entry, const Port& port) {
   return !entry.address.empty() && entry.address == port.card_address && port_key(port) == port.card_address;
 }
@@ -126,8 +115,19 @@ std::string port_key(const Port& port) { return port.card.empty() ? port_place(p
 
 Originals::iterator find_original(Originals& originals, const Port& port) {
   const std::string key = port_key(port);
-  if (const auto old = originals.find(port.card_address); port.card_address != key && old != originals.end())
-    rename(originals, old, port);
+  if (const auto old = originals.find(port.card_address); port.card_address != key && old != originals.end()) {
+    // The port's own settings move to the entry of its key. A bond and its member shared the old entry.
+    Original& entry = originals[key];
+    note_names(entry, port);
+    const Keys own = qos::own_keys(port);
+    for (size_t i = 0; i < kSettingCount; ++i) {
+      if (!own[i]) continue;
+      if (!has_value(kSettings[i], entry)) copy_value(kSettings[i], old->second, entry);
+      copy_value(kSettings[i], Qos{}, old->second);
+    }
+    if (keys_of(old->second).none()) originals.erase(old);
+    if (keys_of(entry).none()) originals.erase(key);
+  }
   const auto found = originals.find(key);
   if (found != originals.end()) return found;
   return std::ranges::find_if(originals, [&](const auto& each) { return is_same_card(each.second, port); });
@@ -171,7 +171,8 @@ Result<Originals> load_originals(const Root& root, const char* file) {
 
 Result<Originals> load_originals(const std::string& directory, const char* file) {
   const auto root = Root::open(directory);
-  return root ? load_originals(*root, file) : Result<Originals>(root.error());
+  if (!root) return root.error();
+  return load_originals(*root, file);
 }
 
 Result<void> save_originals(const std::string& directory, const Originals& originals, const char* file) {
@@ -183,7 +184,8 @@ Result<std::string> set_originals_aside(const std::string& directory) {
   if (!folder) return folder.error();
   const std::string name = base_name(kOriginalsFile);
   for (int i = 1; i < 100; ++i) {
-    std::string aside = name + ".corrupt" + (i == 1 ? "" : "." + std::to_string(i));
+    std::string aside = name + ".corrupt";
+    if (i > 1) aside += "." + std::to_string(i);
     if (::renameat2(folder->get(), name.c_str(), folder->get(), aside.c_str(), RENAME_NOREPLACE) == 0) return aside;
     if (errno != EEXIST) break;
   }
@@ -219,8 +221,8 @@ Result<std::shared_ptr<const AgentState>> AgentStateReader::load(const Root& roo
   if (!text) return text.error();
   if (!last_ || *text != text_) {
     auto parsed = parse_agent_state(*text, std::string("/") + kStateFile);
-    last_ = parsed ? Result<Shared>(std::make_shared<const AgentState>(std::move(*parsed)))
-                   : Result<Shared>(parsed.error());
+    if (parsed) last_ = Shared(std::make_shared<const AgentState>(std::move(*parsed)));
+    else last_ = Result<Shared>(parsed.error());
     text_ = std::move(*text);
   }
   if (!*last_) return *last_;
@@ -235,7 +237,8 @@ Result<std::shared_ptr<const AgentState>> AgentStateReader::load(const Root& roo
 Result<std::optional<AgentState>> load_agent_state(const Root& root) {
   auto state = AgentStateReader().load(root);
   if (!state) return state.error();
-  return *state ? std::optional<AgentState>(**state) : std::nullopt;
+  if (*state == nullptr) return std::optional<AgentState>{};
+  return std::optional<AgentState>(**state);
 }
 
 Result<void> save_agent_state(const std::string& directory, const AgentState& state, const std::string& config,
@@ -253,6 +256,77 @@ Result<Devices> agent_devices(const Root& root) {
   auto context = load_context(root);
   if (!context) return context.error();
   return context->devices;
+}
+
+namespace {
+
+struct flock whole_file(short type) {
+  struct flock lock {};
+  lock.l_type = type;
+  lock.l_whence = SEEK_SET;
+  return lock;
+}
+
+// 0 if the lock is taken, EWOULDBLOCK if another process holds it, or the errno that prevents taking it.
+int try_lock(int fd) {
+  struct flock lock = whole_file(F_WRLCK);
+  if (::fcntl(fd, F_OFD_SETLK, &lock) == 0) return 0;
+  if (errno == EAGAIN || errno == EACCES) return EWOULDBLOCK;
+  return errno;
+}
+
+}  // namespace
+
+// Locks are open file description locks (fcntl(2), Linux 3.15): a process can query the holder without taking the lock
+// and without permission to write.
+Result<Fd> take_lock(const std::string& directory, std::chrono::milliseconds patience, const char* file) {
+  const std::string path = file, shown = "/" + path, name = base_name(path);
+  auto folder = make_directory_of(directory, path);
+  if (!folder) return folder.error();
+  Fd fd(::openat(folder->get(), name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!fd) return error(errno, shown + ": cannot open the lock");
+  // Every user may read the agent's lock, to see whether the agent runs. The other locks are private: a reader could
+  // block them for ever.
+  const bool public_lock = path == kAgentLockFile;
+  if (!public_lock) (void)!::fchmod(fd.get(), 0600);
+  int failure = try_lock(fd.get());
+  if (failure == EWOULDBLOCK && public_lock) {
+    // A user who may read the file may also lock it for reading. A file that only readers hold is created again.
+    struct flock writer = whole_file(F_RDLCK);
+    if (::fcntl(fd.get(), F_OFD_GETLK, &writer) == 0 && writer.l_type == F_UNLCK) {
+      Fd fresh;
+      if (::unlinkat(folder->get(), name.c_str(), 0) == 0)
+        fresh = Fd(::openat(folder->get(), name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+      if (!fresh) return error(errno, shown + ": cannot re-create the lock file");
+      fd = std::move(fresh);
+    }
+  }
+  constexpr std::chrono::milliseconds kRetry{20};
+  const auto end = std::chrono::steady_clock::now() + patience;
+  while ((failure = try_lock(fd.get())) == EWOULDBLOCK && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(kRetry);
+  if (failure == 0) {
+    // Another process may have re-created the file since it was opened: a lock on the old one has no effect.
+    struct stat open {
+    }, named{};
+    const bool is_named = ::fstat(fd.get(), &open) == 0 &&
+                          ::fstatat(folder->get(), name.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+                          open.st_dev == named.st_dev && open.st_ino == named.st_ino;
+    if (!is_named) return take_lock(directory, patience, file);
+  }
+  if (failure == EWOULDBLOCK) {
+    char text[32];
+    const ssize_t count = ::pread(fd.get(), text, sizeof text, 0);
+    const auto pid = parse_number<int>(std::string_view(text, count > 0 ? static_cast<size_t>(count) : 0));
+    const std::string holder = pid ? "process " + std::to_string(*pid) : "another process";
+    return error(EWOULDBLOCK, shown + ": held by " + holder);
+  }
+  if (failure != 0) return error(failure, shown + ": cannot take the lock");
+  if (public_lock) (void)!::fchmod(fd.get(), 0644);  // whatever the umask
+  // The holder's pid is for people. If /run is full they must do without it; the ports need not.
+  const std::string pid = std::to_string(::getpid()) + "\n";
+  if (::ftruncate(fd.get(), 0) == 0) (void)!::pwrite(fd.get(), pid.data(), pid.size(), 0);
+  return fd;
 }
 
 }  // namespace state

@@ -18,24 +18,24 @@ inline constexpr const char* kLockFile = "run/fabric-agent/lock";
 inline constexpr const char* kAgentLockFile = "run/fabric-agent/agentd.lock";
 inline constexpr const char* kOriginalsFile = "var/lib/fabric-agent/originals.json";
 
-// The settings from before a self-test that has not ended: as kOriginalsFile.
+// The settings from before a self-test that has not ended, in the format of kOriginalsFile.
 inline constexpr const char* kSelfTestFile = "var/lib/fabric-agent/selftest.json";
 
-// The original settings of a port of a card, wherever it is plugged in now.
+// The original settings of a port of a card, whichever slot the card is in now.
 struct Original : Qos {
   Original(Qos qos = {}) : Qos(std::move(qos)) {}  // NOLINT: implicit by design
   std::string place{};                             // port_place() at the last save; empty: unknown
-  std::string address{};                           // Port::card_address, where the key is a serial number
+  std::string address{};                           // Port::card_address, if the key is a serial number
   bool operator==(const Original&) const = default;
 };
 void to_json(Json& json, const Original& original);
 void from_json(const Json& json, Original& original);
 using Originals = std::map<std::string, Original>;  // by port_key()
-// The card's own identity (Port::card); a port without one has its place.
+// The card's own identity (Port::card), else the port's place.
 std::string port_key(const Port& port);
 // The PCI address and port number ("0000:24:00.0/1"), or "netdev:NAME" of software devices.
 std::string port_place(const Port& port);
-// The port's entry. One by another name of the card (Port::card_address) becomes that of the card.
+// The port's entry. An entry under the card's other name (Port::card_address) becomes that of the card.
 Originals::iterator find_original(Originals& originals, const Port& port);
 
 std::string originals_text(const Originals& originals);
@@ -47,25 +47,25 @@ std::string agent_state_text(const AgentState& state, const std::string& config 
 Result<AgentState> parse_agent_state(std::string_view text, const std::string& name);
 
 // `directory`: the root below which the files lie ("/" on a running machine). A missing file is empty, not an error.
-// A file that cannot be understood is an Error with code EBADMSG that names the member; it is never overwritten.
+// EBADMSG: the file is damaged; the message names the member. A damaged file is never overwritten.
 Result<Originals> load_originals(const std::string& directory, const char* file = kOriginalsFile);
 Result<Originals> load_originals(const Root& root, const char* file = kOriginalsFile);
 Result<void> save_originals(const std::string& directory, const Originals& originals,
                             const char* file = kOriginalsFile);
 // The saved originals of cards that are not among `ports`, by key.
 std::vector<Originals::const_iterator> absent_originals(const Originals& originals, const std::vector<Port>& ports);
-// Renames the originals to originals.json.corrupt (.corrupt.2, ...), for a person to look at; the new name.
+// Renames the originals to originals.json.corrupt (.corrupt.2, ...), for a person to look at, and returns the new name.
 Result<std::string> set_originals_aside(const std::string& directory);
 
 // Adds the port's entry, or its missing settings, and makes it durable: a saved original is never replaced. Bonds and
 // their members save their own settings only.
 Result<void> save_original(const std::string& directory, Originals& originals, const Port& port, const Qos& before);
 
-// Takes these settings out of the port's entry, and the entry when nothing is left in it. A bond and the member whose
-// function its RDMA device is share one.
+// Removes these settings from the port's entry, and an empty entry from the originals. A bond shares its entry with the
+// member on whose function its RDMA device is.
 void forget(Originals& originals, const Port& port, const Keys& keys);
 
-// nullopt: no state file. `running`: some process holds agentd's lock now.
+// nullopt: no state file. `running`: a process holds agentd's lock now.
 Result<std::optional<AgentState>> load_agent_state(const Root& root);
 // The same for repeated calls: only a changed file is parsed, else the same state is returned. Null: no state file.
 class AgentStateReader {
@@ -79,12 +79,12 @@ class AgentStateReader {
 // `config`: confirm::digest() of wanted_config() as the agent read it last.
 Result<void> save_agent_state(const std::string& directory, const AgentState& state, const std::string& config = {},
                               const Devices& devices = {});
-// Which configuration and which devices the agent has, as it published it; empty where it did not.
+// The configuration and the devices that the agent published; empty: it did not.
 Result<std::string> agent_config(const Root& root);
 Result<Devices> agent_devices(const Root& root);
 
-// Exclusive, until the Fd is closed, also by the holder's death (fcntl open file description lock). When another holds
-// it for longer than `patience`: an Error with code EWOULDBLOCK naming its pid. The file keeps the last holder's pid.
+// Takes the lock until the Fd is closed, also by the holder's death (fcntl open file description lock). EWOULDBLOCK:
+// another process holds it for longer than `patience`; the message has its pid. The file keeps the last holder's pid.
 Result<Fd> take_lock(const std::string& directory, std::chrono::milliseconds patience = {},
                      const char* file = kLockFile);
 

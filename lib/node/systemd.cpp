@@ -12,73 +12,44 @@ namespace {
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
-struct Line {
-  std::string text;
-  unsigned number;
-};
-
-// Without comments, and continued ones joined.
-std::vector<Line> lines_of(std::string_view text) {
-  std::vector<Line> out;
-  unsigned number = 0;
-  bool goes_on = false;
-  for (std::string_view line : split(text, '\n')) {
-    ++number;
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    const std::string_view content = trim(line);
-    if (content.starts_with('#') || content.starts_with(';')) continue;  // also amid a continued line
-    if (!goes_on) out.push_back({{}, number});
-    out.back().text += line;
-    goes_on = (line.size() - (line.find_last_not_of('\\') + 1)) % 2 == 1;  // an odd number of backslashes
-    if (goes_on) out.back().text.back() = ' ';
-  }
-  return out;
-}
-
-constexpr auto kIsDigit = [](char c) { return c >= '0' && c <= '9'; };
-
-// Takes the digits at the front; nothing where there are none or too many.
+// Takes the digits at the front; nullopt: there are none or too many.
 std::optional<uint64_t> take_digits(std::string_view& text) {
-  const auto end = std::ranges::find_if_not(text, kIsDigit);
+  const auto end = std::ranges::find_if_not(text, is_digit);
   const auto length = static_cast<size_t>(end - text.begin());
   const auto value = parse_number<uint64_t>(text.substr(0, length));
   text.remove_prefix(length);
   return value;
 }
 
-// One term of a size: "1.5G". Its unit must be smaller than `limit`, the one before it.
-std::optional<uint64_t> take_term(std::string_view& text, uint64_t& limit) {
-  const auto whole = take_digits(text);
-  if (!whole) return std::nullopt;
-  double fraction = 0;
-  if (text.starts_with('.')) {
-    text.remove_prefix(1);
-    const size_t before = text.size();
-    const auto digits = take_digits(text);
-    if (!digits) return std::nullopt;
-    fraction = static_cast<double>(*digits) / std::pow(10.0, static_cast<double>(before - text.size()));
-  }
-  text = trim(text);
-  uint64_t factor = 1;
-  if (!text.empty() && !kIsDigit(text.front())) {
-    const size_t power = std::string_view("BKMGTPE").find(text.front());
-    if (power == std::string_view::npos) return std::nullopt;
-    factor = uint64_t{1} << (10 * power);
-    text = trim(text.substr(1));
-  }
-  if (factor >= limit || *whole > UINT64_MAX / factor) return std::nullopt;
-  limit = factor;
-  return *whole * factor + static_cast<uint64_t>(fraction * static_cast<double>(factor));
-}
-
+// "1G 512M", "1.5G": a sum of terms, each with a smaller unit than the one before it.
 std::optional<uint64_t> parse_size(std::string_view text) {
   if (text == "infinity") return kNoLimit;
   text = trim(text);
-  uint64_t sum = 0, limit = UINT64_MAX;
+  uint64_t sum = 0, previous_factor = UINT64_MAX;
   do {
-    const auto term = take_term(text, limit);
-    if (!term || *term >= kNoLimit - sum) return std::nullopt;
-    sum += *term;
+    const auto whole = take_digits(text);
+    if (!whole) return std::nullopt;
+    double fraction = 0;
+    if (text.starts_with('.')) {
+      text.remove_prefix(1);
+      const size_t before = text.size();
+      const auto digits = take_digits(text);
+      if (!digits) return std::nullopt;
+      fraction = static_cast<double>(*digits) / std::pow(10.0, static_cast<double>(before - text.size()));
+    }
+    text = trim(text);
+    uint64_t factor = 1;
+    if (!text.empty() && !is_digit(text.front())) {
+      const size_t power = std::string_view("BKMGTPE").find(text.front());
+      if (power == std::string_view::npos) return std::nullopt;
+      factor = uint64_t{1} << (10 * power);
+      text = trim(text.substr(1));
+    }
+    if (factor >= previous_factor || *whole > UINT64_MAX / factor) return std::nullopt;
+    previous_factor = factor;
+    const uint64_t term = *whole * factor + static_cast<uint64_t>(fraction * static_cast<double>(factor));
+    if (term >= kNoLimit - sum) return std::nullopt;
+    sum += term;
   } while (!text.empty());
   return sum;
 }
@@ -86,14 +57,15 @@ std::optional<uint64_t> parse_size(std::string_view text) {
 std::optional<uint64_t> parse_count(std::string_view text) {
   if (text == "infinity") return kNoLimit;
   const auto count = parse_number<uint64_t>(text);
-  return count == kNoLimit ? std::nullopt : count;
+  if (count == kNoLimit) return std::nullopt;
+  return count;
 }
 
-template <class Parse>
-std::optional<ResourceLimit> parse_limit(std::string_view text, Parse parse_one) {
+std::optional<ResourceLimit> parse_limit(std::string_view text, std::optional<uint64_t> (*parse)(std::string_view)) {
   const size_t colon = text.find(':');
-  const auto soft = parse_one(text.substr(0, colon));
-  const auto hard = colon == std::string_view::npos ? soft : parse_one(text.substr(colon + 1));
+  const auto soft = parse(text.substr(0, colon));
+  auto hard = soft;
+  if (colon != std::string_view::npos) hard = parse(text.substr(colon + 1));
   if (!soft || !hard || *soft > *hard) return std::nullopt;
   return ResourceLimit{*soft, *hard};
 }
@@ -102,9 +74,28 @@ std::optional<ResourceLimit> parse_limit(std::string_view text, Parse parse_one)
 
 std::vector<Assignment> parse(std::string_view text) {
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  // The lines without comments, and with continued lines joined.
+  struct Line {
+    std::string text;
+    unsigned number;
+  };
+  std::vector<Line> lines;
+  unsigned number = 0;
+  bool goes_on = false;
+  for (std::string_view line : split(text, '\n')) {
+    ++number;
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    const std::string_view content = trim(line);
+    if (content.starts_with('#') || content.starts_with(';')) continue;  // also amid a continued line
+    if (!goes_on) lines.push_back({{}, number});
+    lines.back().text += line;
+    goes_on = (line.size() - (line.find_last_not_of('\\') + 1)) % 2 == 1;  // an odd number of backslashes
+    if (goes_on) lines.back().text.back() = ' ';
+  }
+
   std::vector<Assignment> found;
   std::string section;
-  for (const auto& [whole, number] : lines_of(text)) {
+  for (const auto& [whole, first] : lines) {
     const std::string_view line = trim(whole);
     if (line.starts_with('[')) {
       if (!line.ends_with(']')) break;
@@ -114,7 +105,7 @@ std::vector<Assignment> parse(std::string_view text) {
     const size_t equals = line.find('=');
     const std::string_view key = trim(line.substr(0, equals));
     if (section.empty() || equals == std::string_view::npos || key.empty()) continue;
-    found.push_back({section, std::string(key), std::string(trim(line.substr(equals + 1))), number});
+    found.push_back({section, std::string(key), std::string(trim(line.substr(equals + 1))), first});
   }
   return found;
 }
@@ -146,29 +137,13 @@ std::string template_of(const std::string& name) {
   return name.substr(0, at + 1).append(kSuffix);
 }
 
-// A unit's drop-in folders, without the one of its type: "a-b.service.d", "a-.service.d".
-std::vector<std::string> folders_of(const std::string& name) {
-  std::vector<std::string> out{name + ".d"};
-  const std::string pattern = template_of(name);
-  if (!pattern.empty()) out.push_back(pattern + ".d");
-  std::string prefix = name.substr(0, name.find('@'));
-  if (prefix.ends_with(kSuffix)) prefix.resize(prefix.size() - kSuffix.size());
-  while (true) {
-    while (prefix.ends_with('-')) prefix.pop_back();
-    const size_t dash = prefix.rfind('-');
-    if (dash == std::string::npos) return out;
-    prefix.resize(dash + 1);
-    out.push_back(prefix + std::string(kSuffix) + ".d");
-  }
-}
-
-// Name -> path of the files in a folder that hide no more important ones.
+// Adds the files of a folder, by name; files of an earlier folder hide those of the same name.
 void collect(const Root& root, const std::string& folder, std::map<std::string, std::string>& found) {
   for (const std::string& name : root.names_in(folder))
     if (name.ends_with(".conf") && found.size() < kMaxDropIns) found.emplace(name, folder + "/" + name);
 }
 
-void keep(std::optional<LimitSetting>& member, std::optional<ResourceLimit> limit, FileLine where) {
+void set_if_any(std::optional<LimitSetting>& member, std::optional<ResourceLimit> limit, FileLine where) {
   if (limit) member = LimitSetting{*limit, std::move(where)};
 }
 
@@ -178,9 +153,9 @@ void read_limits(const Root& root, const std::string& file, const std::string& s
     if (each.section != section || !each.key.starts_with(prefix)) continue;
     const std::string_view what = std::string_view(each.key).substr(prefix.size());
     const FileLine where{"/" + file, each.line};
-    if (what == "MEMLOCK") keep(limits.memlock, unit_file::parse_memory_limit(each.value), where);
-    if (what == "NOFILE") keep(limits.nofile, unit_file::parse_count_limit(each.value), where);
-    if (what == "CORE") keep(limits.core, unit_file::parse_memory_limit(each.value), where);
+    if (what == "MEMLOCK") set_if_any(limits.memlock, unit_file::parse_memory_limit(each.value), where);
+    if (what == "NOFILE") set_if_any(limits.nofile, unit_file::parse_count_limit(each.value), where);
+    if (what == "CORE") set_if_any(limits.core, unit_file::parse_memory_limit(each.value), where);
   }
 }
 
@@ -196,14 +171,27 @@ const UnitFiles::Folder* UnitFiles::folder_with(const std::string& name) const {
 }
 
 std::vector<std::string> UnitFiles::drop_ins(const std::vector<std::string>& names) const {
-  std::map<std::string, std::string> found;  // the first of a file name hides the others; they are read by file name
-  const auto look_into = [&](const std::string& name, const Folder& folder) {
-    if (folder.names.count(name) != 0) collect(root_, folder.path + "/" + name, found);
-  };
-  for (const std::string& unit : names)
+  std::map<std::string, std::string>
+      found;  // by file name, the order of reading; the first file of a name hides others
+  for (const std::string& unit : names) {
+    std::vector<std::string> own{unit + ".d"};
+    if (const std::string pattern = template_of(unit); !pattern.empty()) own.push_back(pattern + ".d");
+    // "a-b-c.service" also has "a-b-.service.d" and "a-.service.d".
+    std::string prefix = unit.substr(0, unit.find('@'));
+    if (prefix.ends_with(kSuffix)) prefix.resize(prefix.size() - kSuffix.size());
+    while (true) {
+      while (prefix.ends_with('-')) prefix.pop_back();
+      const size_t dash = prefix.rfind('-');
+      if (dash == std::string::npos) break;
+      prefix.resize(dash + 1);
+      own.push_back(prefix + std::string(kSuffix) + ".d");
+    }
     for (const Folder& folder : folders_)
-      for (const std::string& name : folders_of(unit)) look_into(name, folder);
-  for (const Folder& folder : folders_) look_into("service.d", folder);
+      for (const std::string& name : own)
+        if (folder.names.contains(name)) collect(root_, folder.path + "/" + name, found);
+  }
+  for (const Folder& folder : folders_)
+    if (folder.names.contains("service.d")) collect(root_, folder.path + "/service.d", found);
   std::vector<std::string> paths;
   for (auto& [name, path] : found) paths.push_back(std::move(path));
   return paths;
@@ -214,19 +202,20 @@ std::optional<Unit> UnitFiles::find(const std::string& name) const {
   const Folder* folder = folder_with(own);
   if (folder == nullptr) {
     own = template_of(name);
-    folder = own.empty() ? nullptr : folder_with(own);
+    if (!own.empty()) folder = folder_with(own);
   }
   if (folder == nullptr) return std::nullopt;
   Unit unit;
   const std::string path = folder->path + "/" + own;
   unit.file = "/" + path;
   const auto text = root_.read_text(path);
-  // A device, or, in a captured tree, one that is not there.
-  unit.masked = text ? text->empty() : text.error().code == EINVAL || text.error().code == ENOENT;
+  // Masked: the file is empty, a device, or, in a captured tree, missing.
+  if (text) unit.masked = text->empty();
+  else unit.masked = text.error().code == EINVAL || text.error().code == ENOENT;
   if (unit.masked) return unit;
   std::vector<std::string> names{name};
-  if (const auto real = root_.resolve(path);
-      real && base_name(*real) != own) {  // an alias: the unit's own drop-ins count, too
+  // An alias has the drop-ins of the unit's own name as well.
+  if (const auto real = root_.resolve(path); real && base_name(*real) != own) {
     unit.file = "/" + *real;
     names.push_back(base_name(*real));
   }

@@ -2,7 +2,7 @@
 // systemd's unit files: their syntax and resource limits (systemd.syntax(7), systemd.exec(5); src/shared/conf-parser.c,
 // src/basic/rlimit-util.c and parse_size() of src/basic/parse-util.c of systemd 252), and unit files and drop-ins as
 // the system manager finds them (systemd.unit(5), "Unit File Load Path"; src/basic/unit-file.c and
-// src/shared/dropin.c), without asking it: a captured tree has none.
+// src/shared/dropin.c). The system manager is not queried, because a captured tree has none.
 #pragma once
 
 #include <string_view>
@@ -14,17 +14,17 @@ namespace fabric::unit_file {
 
 struct Assignment {
   std::string section, key, value;
-  unsigned line = 0;  // the first of a continued one
+  unsigned line = 0;  // the first one of a continued assignment
 };
 
 // In file order. Leaves out everything that systemd ignores: comments, assignments outside of a section, lines without
 // "=", and everything after a malformed section header, where systemd stops reading.
 std::vector<Assignment> parse(std::string_view text);
 
-// "infinity", "8M", "1G 512M", "1.5G", "64K:infinity" (soft:hard), in bytes; nothing where systemd ignores the line: an
-// empty value, a soft limit above the hard one, a specifier.
+// "infinity", "8M", "1G 512M", "1.5G", "64K:infinity" (soft:hard), in bytes; nullopt: systemd ignores the line because
+// of an empty value, a soft limit above the hard one, a specifier.
 std::optional<ResourceLimit> parse_memory_limit(std::string_view text);
-// The same of a plain number: "1024:524288".
+// The same for a plain number: "1024:524288".
 std::optional<ResourceLimit> parse_count_limit(std::string_view text);
 
 }  // namespace fabric::unit_file
@@ -41,7 +41,7 @@ class UnitFiles {
  public:
   // Lists the load path once; `root` must outlive the object.
   explicit UnitFiles(const Root& root);
-  // By its name, "slurmd@gpu01.service" also by its template; nothing where no folder has it.
+  // By its name; an instance such as "slurmd@gpu01.service" also by its template. nullopt: no folder has it.
   [[nodiscard]] std::optional<Unit> find(const std::string& name) const;
 
  private:
@@ -56,13 +56,13 @@ class UnitFiles {
   std::vector<Folder> folders_;  // most important first
 };
 
-// What a chain of files says of the limits, the last word winning.
+// The limits that a chain of files sets; the last setting wins.
 struct Limits {
   std::optional<LimitSetting> memlock{}, nofile{}, core{};
 };
-// [Service] LimitMEMLOCK= and its like in the parts of a unit; those it says nothing of are the `defaults`.
+// [Service] LimitMEMLOCK=, LimitNOFILE= and LimitCORE= in the parts of a unit, else the `defaults`.
 Limits service_limits(const Root& root, const std::vector<std::string>& parts, Limits defaults = {});
-// [Manager] DefaultLimitMEMLOCK= and its like of system.conf and its drop-ins: for services that say nothing.
+// [Manager] DefaultLimitMEMLOCK=, DefaultLimitNOFILE= and DefaultLimitCORE= in system.conf and its drop-ins.
 Limits default_limits(const Root& root);
 
 }  // namespace fabric::systemd

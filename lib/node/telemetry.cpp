@@ -12,7 +12,7 @@
 namespace fabric {
 namespace {
 
-constexpr std::chrono::milliseconds kPatience{300};  // per reading, which may take 0.5 s in all
+constexpr std::chrono::milliseconds kPatience{300};  // for the owners; a whole reading may take 0.5 s
 constexpr std::chrono::minutes kAge{1}, kAgeUnchanged{10};
 
 constexpr std::array<std::string_view, 3> kKinds{"qp", "cq", "mr"};  // by nldev::Object
@@ -34,13 +34,14 @@ Result<void> OwnerReader::read(Netlink& rdma, uint32_t device, const std::vector
     if (total == nullptr) continue;
     const bool due = now >= known.due || (now >= known.changed_due && total->count != known.count);
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
-    if (due && left.count() > 0) {  // otherwise with the next reading
+    if (due && left.count() > 0) {  // without time left, the next reading does it
       known.count = total->count;
       read(known, rdma, static_cast<nldev::Object>(kind), left, now);
     }
     if (known.failure && !failure) failure = known.failure;
   }
-  return failure ? Result<void>(*failure) : Result<void>();
+  if (failure) return *failure;
+  return {};
 }
 
 void OwnerReader::read(Known& known, Netlink& rdma, nldev::Object kind, std::chrono::milliseconds patience,
@@ -75,15 +76,6 @@ namespace {
 
 constexpr std::chrono::seconds kReportersAge{60};
 
-// sysfs-class-net, "flags". The kernel asks a driver for its reason only while the netdev is up
-// (net/ethtool/linkstate.c of Linux 6.12), so it cannot contradict this one.
-void name_switched_off(const Root& root, const std::string& netdev, LinkStatus& link) {
-  constexpr unsigned kUp = 1;  // IFF_UP (linux/if.h)
-  if (link.up.value_or(true) || !link.reason.empty()) return;
-  const auto flags = parse_number<unsigned>(root.line_of("sys/class/net/" + netdev + "/flags"), 16);
-  if (flags && (*flags & kUp) == 0) link.reason = kSwitchedOff;
-}
-
 }  // namespace
 
 TelemetryReader::TelemetryReader(const TelemetryAccess& access, const Port& port)
@@ -110,13 +102,6 @@ void TelemetryReader::resume(const Waiting& waiting) {
   reporters_.backoff = waiting.reporters;
 }
 
-void TelemetryReader::read_owners(Port& port, Attempt& attempt) const {
-  if (access_.owners == nullptr || port.resources.empty()) return;
-  if (auto done = access_.owners->read(*access_.rdma, device_, port.resources, Clock::now()); !done)
-    attempt.fail(done.error().text());
-  access_.owners->add_to(port.resources);
-}
-
 Attempt TelemetryReader::read(Port& port) {
   Attempt attempt{"telemetry", true, 0, {}};
   const auto start = Clock::now();
@@ -124,20 +109,30 @@ Attempt TelemetryReader::read(Port& port) {
   link_.ask(attempt, start, [&] {
     return take(ethtool::get_link_status(*access_.generic, *access_.ethtool, netdev_), port.link_status);
   });
-  if (port.link_status) name_switched_off(access_.root, netdev_, *port.link_status);
+  // The kernel asks a driver for its reason only while the netdev is up (net/ethtool/linkstate.c of Linux 6.12), so
+  // this reason cannot contradict the driver's.
+  if (port.link_status && !port.link_status->up.value_or(true) && port.link_status->reason.empty()) {
+    constexpr unsigned kUp = 1;  // IFF_UP (linux/if.h)
+    const auto flags = parse_number<unsigned>(access_.root.line_of("sys/class/net/" + netdev_ + "/flags"), 16);
+    if (flags && (*flags & kUp) == 0) port.link_status->reason = kSwitchedOff;
+  }
   port.fec.reset();
   fec_.ask(attempt, start,
            [&] { return take(ethtool::get_fec_status(*access_.generic, *access_.ethtool, netdev_), port.fec); });
   port.resources.clear();
   resources_.ask(attempt, start, [&] { return take(nldev::resources(*access_.rdma, device_), port.resources); });
-  read_owners(port, attempt);
+  if (access_.owners != nullptr && !port.resources.empty()) {
+    if (auto done = access_.owners->read(*access_.rdma, device_, port.resources, Clock::now()); !done)
+      attempt.fail(done.error().text());
+    access_.owners->add_to(port.resources);
+  }
   reporters_.ask(attempt, start, [&] { return start < reporters_due_ ? Result<void>() : read_reporters(); });
   port.reporters = reported_;
   attempt.seconds = seconds_since(start);
   return attempt;
 }
 
-// A missing instance is not a failure: only some functions have one.
+// A missing devlink instance is not a failure: only some functions have one.
 Result<void> TelemetryReader::read_reporters() {
   reported_.clear();
   for (const devlink::Handle& handle : handles_) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A port's unprivileged readings besides counters: link status, FEC, objects in use (and how many of a device's queue
-// pairs, completion queues and memory regions belong to processes and to the kernel), the device's health reports.
+// A port's unprivileged readings other than counters: link status, FEC, objects in use (and how many of a device's
+// queue pairs, completion queues and memory regions belong to processes and to the kernel), the device's health
+// reporters.
 #pragma once
 
 #include "kernel/capture/root.h"
@@ -15,21 +16,22 @@
 
 namespace fabric {
 
-// Expensive: the kernel visits every object, and most drivers query the firmware about every queue pair. So it is read
-// when the count has changed, at most once a minute, else every ten minutes. A kind that cannot be reported, or not
-// within 0.3 s, has no owners; it is retried after a minute, then twice as long each time, up to ten.
+// Reads the owners of the objects in use. This is expensive: the kernel visits every object, and most drivers query the
+// firmware about every queue pair. So a kind is read when its count has changed, at most once a minute, else every ten
+// minutes. A kind that cannot be reported within 0.3 s has no owners; it is retried after a minute, then after twice as
+// long each time, up to ten minutes.
 class OwnerReader {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // `counts`: the current ones. Error: a kind could not be read, now or when last tried.
+  // `counts`: the current counts. Error: a kind could not be read, now or at the last try.
   Result<void> read(Netlink& rdma, uint32_t device, const std::vector<ResourceCount>& counts, Clock::time_point now);
   // Appends the known owners of the kinds in `counts`.
   void add_to(std::vector<ResourceCount>& counts) const;
 
  private:
   struct Known {
-    uint64_t count = 0;  // at that reading
+    uint64_t count = 0;  // at the last reading
     std::optional<nldev::Owners> owners{};
     std::optional<Error> failure{};
     Clock::time_point changed_due{}, due{};
@@ -48,10 +50,10 @@ struct TelemetryAccess {
   Netlink* generic = nullptr;
   std::optional<ethtool::Family> ethtool{};
   Netlink* rdma = nullptr;
-  OwnerReader* owners = nullptr;  // the device's, given to one of its ports if the device is read repeatedly
+  OwnerReader* owners = nullptr;  // if the device is read repeatedly: its reader, for one of its ports
 };
 
-// Link status, FEC and resources with every reading (a netlink request each); health reporters once a minute. A source
+// Reads link status, FEC and resources each time (a netlink request each), and health reporters once a minute. A source
 // that the driver lacks is tried once.
 class TelemetryReader {
  public:
@@ -60,7 +62,7 @@ class TelemetryReader {
 
   // Replaces the port's previous reading; unreadable values are absent.
   Attempt read(Port& port);
-  // As PortReader::Waiting.
+  // Sources in backoff, as PortReader::Waiting.
   struct Waiting {
     Backoff link{}, fec{}, resources{}, reporters{};
   };
@@ -73,7 +75,6 @@ class TelemetryReader {
  private:
   using Clock = Backoff::Clock;
   Result<void> read_reporters();
-  void read_owners(Port& port, Attempt& attempt) const;
 
   TelemetryAccess access_;
   std::string netdev_;

@@ -8,6 +8,7 @@
 #include "kernel/pci/pci.h"
 #include "node/gpu.h"
 #include "node/machine.h"
+#include "node/topology_xml.h"
 
 namespace fabric {
 
@@ -21,7 +22,8 @@ bool carries_rdma(const Nic& nic) {
 }
 
 std::optional<PathClass> path_class(const PciDevice& a, const PciDevice& b) {
-  // A switch is an upstream port with one downstream port on each side, so one on each side is still one switch.
+  // A switch has an upstream port and downstream ports, so that one bridge below the shared one on each side is still
+  // the same switch.
   if (const auto below = below_shared(a, b))
     return std::max(below->first, below->second) <= 1 ? PathClass::PIX : PathClass::PXB;
   if (!a.root.empty() && a.root == b.root) return PathClass::PHB;
@@ -56,8 +58,10 @@ std::vector<size_t> nearest_nics(const Topology& topology, const Gpu& gpu) {
 }
 
 std::optional<int> socket_of(const Topology& topology, const PciDevice& device) {
-  const int* socket = device.numa ? find_in(topology.numa_socket, *device.numa) : nullptr;
-  return socket == nullptr ? std::nullopt : std::optional(*socket);
+  if (!device.numa) return std::nullopt;
+  const int* socket = find_in(topology.numa_socket, *device.numa);
+  if (socket == nullptr) return std::nullopt;
+  return *socket;
 }
 
 std::optional<std::pair<size_t, size_t>> below_shared(const PciDevice& a, const PciDevice& b) {
@@ -67,9 +71,10 @@ std::optional<std::pair<size_t, size_t>> below_shared(const PciDevice& a, const 
 }
 
 bool is_flattened(const Topology& topology) {
-  const auto on_root_bus = [](const Gpu& gpu) { return gpu.bridges.empty() && !gpu.root.empty(); };
   if (topology.gpus.empty()) return false;
-  if (topology.hypervisor.empty() && std::ranges::none_of(topology.gpus, on_root_bus)) return false;
+  const bool any_on_root_bus =
+      std::ranges::any_of(topology.gpus, [](const Gpu& gpu) { return gpu.bridges.empty() && !gpu.root.empty(); });
+  if (topology.hypervisor.empty() && !any_on_root_bus) return false;
   std::set<std::string> bridges;
   const auto shares = [&](const PciDevice& device) {
     return std::ranges::any_of(device.bridges, [&](const std::string& bridge) { return bridges.contains(bridge); });
@@ -101,122 +106,36 @@ std::vector<std::string> turning_ports(const PciDevice& a, const PciDevice& b) {
 
 namespace {
 
-struct Found {
+// A function as sysfs shows it.
+struct SysfsFunction {
   pci::Location place;
   std::vector<std::string> netdevs, rdma;
   bool subfunctions = false;
 };
-using Functions = std::map<std::string, Found>;
+using Functions = std::map<std::string, SysfsFunction>;  // by address
 
-// hwloc's functions by address; empty where hwloc could not be asked.
-using Seen = std::map<std::string, Nic>;
-
-// The class alone is read of functions that hwloc lacks: most of a server's are bridges and disks.
-bool may_matter(const Root& root, const std::string& folder) {
-  PciDevice function;
-  function.class_code = root.number_in<uint32_t>(folder + "/class", 16).value_or(0);
-  const uint32_t base = function.class_code >> 16;
-  return is_network(function) || base == 0x03 || base == 0x12;
-}
-
-void add_functions(const Root& root, const std::vector<std::string>& names, const Seen& seen, Functions& functions) {
-  for (const std::string& name : names) {
-    const std::string link = "sys/bus/pci/devices/" + name;
-    const auto known = seen.find(name);
-    if (known != seen.end() ? !is_gpu(known->second) && !is_network(known->second) : !may_matter(root, link)) continue;
-    const auto resolved = root.resolve(link);
-    if (!resolved) continue;
-    if (auto place = pci::parse_location(*resolved); place && place->below == 0) functions[place->pci].place = *place;
-  }
-}
-
-// A class device sits on the PCI function itself or, listed behind those, on one device below it (virtio, an mlx5
-// subfunction). More than that is another bus: a USB NIC does not make its host controller a NIC.
-void add_class(const Root& root, const std::string& kind, std::vector<std::string> Found::*names,
+// Adds the devices of a class to their functions. A class device is on the PCI function itself or on one device below
+// it (virtio, an mlx5 subfunction); the latter are listed last. A device further down is on another bus: a USB NIC does
+// not make its host controller a NIC.
+void add_class(const Root& root, const std::string& kind, std::vector<std::string> SysfsFunction::*names,
                Functions& functions) {
   std::map<std::string, std::vector<std::string>> below;  // by function
   for (const std::string& name : root.names_in("sys/class/" + kind)) {
     const auto resolved = root.resolve("sys/class/" + kind + "/" + name + "/device");
     const auto place = resolved ? pci::parse_location(*resolved) : std::nullopt;
     if (!place || place->below > 1) continue;
-    Found& found = functions[place->pci];
+    SysfsFunction& found = functions[place->pci];
     if (found.place.pci.empty()) {
       found.place = *place;
       found.place.folder = resolved->substr(0, place->folder.size());
     }
-    (place->below == 0 ? found.*names : below[place->pci]).push_back(name);
+    if (place->below == 0) (found.*names).push_back(name);
+    else below[place->pci].push_back(name);
   }
   for (auto& [function, more] : below) std::ranges::move(more, std::back_inserter(functions[function].*names));
 }
 
-// Auxiliary devices "mlx5_core.sf.4" (mlx5/core/sf/dev/dev.c) stay here while a container has their netdevs and RDMA
-// devices.
-void add_subfunctions(const Root& root, Functions& functions) {
-  const std::string folder = "sys/bus/auxiliary/devices";
-  for (const std::string& name : root.names_in(folder)) {
-    if (name.find(".sf.") == std::string::npos) continue;
-    const auto resolved = root.resolve(folder + "/" + name);
-    const auto place = resolved ? pci::parse_location(*resolved) : std::nullopt;
-    const auto owner = place ? functions.find(place->pci) : functions.end();
-    if (owner != functions.end()) owner->second.subfunctions = true;
-  }
-}
-
-// The bond above the netdev (net/core/dev.c, netdev_adjacent_sysfs_add; the bond's own folder has `bonding`).
-std::string bond_of(const Root& root, const std::vector<std::string>& netdevs) {
-  for (const std::string& name : netdevs) {
-    const std::string link = "sys/class/net/" + name + "/master";
-    if (root.exists(link + "/bonding")) return root.link_name(link);
-  }
-  return {};
-}
-
-void read_nic(const Root& root, const std::string& folder, Nic& nic) {
-  nic.virtual_function = root.exists(folder + "/physfn");
-  nic.bond = bond_of(root, nic.netdevs);
-  // All ports and functions of a card share its system image GUID, by which NCCL distinguishes cards, too. The kernel
-  // holds it in memory (drivers/infiniband/core/sysfs.c). Drivers without one show zeros.
-  if (!nic.rdma.empty()) nic.card = root.line_of("sys/class/infiniband/" + nic.rdma.front() + "/sys_image_guid");
-  // The folder of the function's devices of this class goes with the last of them, while those of another namespace are
-  // not shown in it (drivers/base/core.c, cleanup_glue_dir() and class_dir_child_ns_type(), Linux 6.12).
-  nic.rdma_elsewhere = nic.rdma.empty() && root.exists(folder + "/infiniband");
-}
-
-// A known GUID names the card of every function in the same slot. NVIDIA's GUID distinguishes cards even if a guest
-// sees several in one slot; bnxt_re and irdma make each port's GUID of its own MAC address
-// (bnxt_re_query_device(), irdma_query_device(), Linux 6.12), so that two ports of a card differ.
-void name_cards(std::vector<Nic>& nics) {
-  std::map<std::string, std::string> by_slot;
-  for (Nic& nic : nics) {
-    if (nic.card.find_first_not_of("0:") == std::string::npos) nic.card.clear();
-    if (!nic.card.empty()) by_slot.emplace(card_of(nic.pci), nic.card);
-  }
-  for (Nic& nic : nics)
-    if (nic.card.empty() || nic.vendor != kNvidiaNetworking)
-      nic.card = by_slot.try_emplace(card_of(nic.pci), card_of(nic.pci)).first->second;
-}
-
-// The kernel matches the two by the VUID of their VPD, which root alone can read. On a NUMA node where each such card
-// has one, both are in the same order.
-void join_data_direct(std::vector<Nic>& nics) {
-  std::map<int, std::vector<PciDevice>> direct;
-  std::map<int, std::vector<std::string>> cards;
-  for (const Nic& nic : nics) {
-    if (!nic.numa) continue;
-    auto& slots = cards[*nic.numa];
-    if (is_data_direct(nic)) direct[*nic.numa].push_back(nic);
-    else if (can_have_data_direct(nic) && (slots.empty() || slots.back() != card_of(nic.pci)))
-      slots.push_back(card_of(nic.pci));
-  }
-  for (Nic& nic : nics) {
-    if (!nic.numa || !can_have_data_direct(nic)) continue;
-    const auto& slots = cards[*nic.numa];
-    const auto& functions = direct[*nic.numa];
-    const auto at = static_cast<size_t>(std::ranges::find(slots, card_of(nic.pci)) - slots.begin());
-    if (slots.size() == functions.size()) nic.direct = functions[at];
-  }
-}
-
+// hwloc's XML: of a captured tree its file, else by discovery.
 Result<HwlocView> hwloc_view(const Kernel& kernel) {
   if (!kernel.root.is_host()) {
     const auto captured = kernel.root.read(kHwlocFile, kMaxHwlocXml);
@@ -229,9 +148,9 @@ Result<HwlocView> hwloc_view(const Kernel& kernel) {
   return parse_hwloc_xml(*text, "hwloc", fresh);
 }
 
-// Without an answer of hwloc the view is empty, and all comes from sysfs. hwloc's CPUs count only if they are those of
-// the kernel's NUMA nodes: for a tree without CPU folders hwloc invents some.
-HwlocView ask_hwloc(const Kernel& kernel, const pci::CpuNodes& nodes) {
+// hwloc's view with the kernel's NUMA nodes; without an answer of hwloc the view is empty, and sysfs has everything.
+// hwloc's CPUs are used only if they are on the kernel's NUMA nodes: for a tree without CPU folders hwloc invents some.
+HwlocView checked_hwloc_view(const Kernel& kernel, const pci::CpuNodes& nodes) {
   HwlocView out;
   std::vector<std::string> differences;
   auto view = hwloc_view(kernel);
@@ -252,8 +171,9 @@ HwlocView ask_hwloc(const Kernel& kernel, const pci::CpuNodes& nodes) {
   return out;
 }
 
-// The function by hwloc, completed from sysfs. hwloc needs config space to see bridges: to lack them is not reported.
-Nic merge(const Root& root, const Found& found, const Nic* seen, const pci::CpuNodes& nodes,
+// The function by hwloc, completed from sysfs. hwloc needs config space to see bridges, so missing bridges are not
+// reported.
+Nic merge(const Root& root, const SysfsFunction& found, const Nic* seen, const pci::CpuNodes& nodes,
           std::vector<std::string>& differences) {
   const std::string& folder = found.place.folder;
   Nic nic;
@@ -277,6 +197,21 @@ Nic merge(const Root& root, const Found& found, const Nic* seen, const pci::CpuN
   nic.netdevs = found.netdevs;
   nic.rdma = found.rdma;
   nic.subfunctions = found.subfunctions;
+  if (is_gpu(nic)) return nic;
+
+  nic.virtual_function = root.exists(folder + "/physfn");
+  // The bond above a netdev (net/core/dev.c, netdev_adjacent_sysfs_add); the bond's own folder has `bonding`.
+  for (const std::string& name : nic.netdevs)
+    if (const std::string link = "sys/class/net/" + name + "/master"; root.exists(link + "/bonding")) {
+      nic.bond = root.link_name(link);
+      break;
+    }
+  // All ports and functions of a card share its system image GUID, by which NCCL distinguishes cards as well. The
+  // kernel holds it in memory (drivers/infiniband/core/sysfs.c). Drivers without a GUID show zeros.
+  if (!nic.rdma.empty()) nic.card = root.line_of("sys/class/infiniband/" + nic.rdma.front() + "/sys_image_guid");
+  // The kernel removes the class's folder below a function with the last device in it, while the folder does not show
+  // devices of another namespace (drivers/base/core.c, cleanup_glue_dir() and class_dir_child_ns_type(), Linux 6.12).
+  nic.rdma_elsewhere = nic.rdma.empty() && root.exists(folder + "/infiniband");
   return nic;
 }
 
@@ -285,24 +220,55 @@ Nic merge(const Root& root, const Found& found, const Nic* seen, const pci::CpuN
 Topology sort_topology(std::vector<Nic> found, Topology machine) {
   std::ranges::sort(found, [](const Nic& a, const Nic& b) { return pci::address_less(a.pci, b.pci); });
   Topology topology = std::move(machine);
+  std::vector<Nic>& nics = topology.nics;
   for (Nic& function : found) {
+    const bool has_devices = !function.netdevs.empty() || !function.rdma.empty();
+    bool is_nic = is_network(function) || has_devices;
     if (is_gpu(function)) {
       Gpu gpu{function, "GPU" + std::to_string(topology.gpus.size()), std::move(function.name),
               std::move(function.card)};
       topology.gpus.push_back(std::move(gpu));
       function.card.clear();
+      // An accelerator with RDMA ports of its own (Gaudi) is its own nearest NIC.
+      is_nic = !function.rdma.empty();
     }
-    // An accelerator with RDMA ports of its own (Gaudi) is its own nearest NIC.
-    if (is_gpu(function) ? !function.rdma.empty()
-                         : is_network(function) || !function.netdevs.empty() || !function.rdma.empty()) {
-      function.name = !function.rdma.empty()      ? function.rdma.front()
-                      : !function.netdevs.empty() ? function.netdevs.front()
-                                                  : function.pci;
-      topology.nics.push_back(std::move(function));
-    }
+    if (!is_nic) continue;
+    if (!function.rdma.empty()) function.name = function.rdma.front();
+    else if (!function.netdevs.empty()) function.name = function.netdevs.front();
+    else function.name = function.pci;
+    nics.push_back(std::move(function));
   }
-  name_cards(topology.nics);
-  join_data_direct(topology.nics);
+
+  // A known GUID names the card of every function in the same slot. NVIDIA's GUID distinguishes cards even if a guest
+  // sees several in one slot; bnxt_re and irdma make each port's GUID of its own MAC address
+  // (bnxt_re_query_device(), irdma_query_device(), Linux 6.12), so that two ports of a card differ.
+  std::map<std::string, std::string> by_slot;
+  for (Nic& nic : nics) {
+    if (nic.card.find_first_not_of("0:") == std::string::npos) nic.card.clear();
+    if (!nic.card.empty()) by_slot.emplace(card_of(nic.pci), nic.card);
+  }
+  for (Nic& nic : nics)
+    if (nic.card.empty() || nic.vendor != kNvidiaNetworking)
+      nic.card = by_slot.try_emplace(card_of(nic.pci), card_of(nic.pci)).first->second;
+
+  // The kernel matches a NIC with its Data Direct function by the VUID of their VPD, which only root can read. On a
+  // NUMA node where each such card has one function, both are in the same order.
+  std::map<int, std::vector<PciDevice>> direct;
+  std::map<int, std::vector<std::string>> cards;
+  for (const Nic& nic : nics) {
+    if (!nic.numa) continue;
+    auto& slots = cards[*nic.numa];
+    if (is_data_direct(nic)) direct[*nic.numa].push_back(nic);
+    else if (can_have_data_direct(nic) && (slots.empty() || slots.back() != card_of(nic.pci)))
+      slots.push_back(card_of(nic.pci));
+  }
+  for (Nic& nic : nics) {
+    if (!nic.numa || !can_have_data_direct(nic)) continue;
+    const auto& slots = cards[*nic.numa];
+    const auto& functions = direct[*nic.numa];
+    const auto at = static_cast<size_t>(std::ranges::find(slots, card_of(nic.pci)) - slots.begin());
+    if (slots.size() == functions.size()) nic.direct = functions[at];
+  }
   return topology;
 }
 
@@ -315,27 +281,50 @@ Result<Topology> bounded(Topology topology) {
 Result<Topology> load_topology(const Kernel& kernel) {
   const Root& root = kernel.root;
   Functions functions;
-  add_class(root, "net", &Found::netdevs, functions);
-  add_class(root, "infiniband", &Found::rdma, functions);
+  add_class(root, "net", &SysfsFunction::netdevs, functions);
+  add_class(root, "infiniband", &SysfsFunction::rdma, functions);
   const auto names = root.list("sys/bus/pci/devices");
   if (!names && functions.empty() && !root.exists("sys/class")) return names.error();
 
   const pci::CpuNodes nodes = pci::cpu_nodes(root);
   HwlocView view;
-  if (names) view = ask_hwloc(kernel, nodes);
+  if (names) view = checked_hwloc_view(kernel, nodes);
   else view.machine.numa_cpus = nodes;
-  Seen seen;
-  for (Nic& function : view.functions) seen.emplace(function.pci, std::move(function));
-  if (names) add_functions(root, *names, seen, functions);
-  add_subfunctions(root, functions);
+  std::map<std::string, Nic> by_hwloc;  // by address
+  for (Nic& function : view.functions) by_hwloc.emplace(function.pci, std::move(function));
+  if (names)
+    for (const std::string& name : *names) {
+      const std::string link = "sys/bus/pci/devices/" + name;
+      if (const Nic* known = find_in(by_hwloc, name)) {
+        if (!is_gpu(*known) && !is_network(*known)) continue;
+      } else {
+        // Only the class is read of functions that hwloc lacks: most functions of a server are bridges and disks.
+        PciDevice function;
+        function.class_code = root.number_in<uint32_t>(link + "/class", 16).value_or(0);
+        const uint32_t base = function.class_code >> 16;
+        if (!is_network(function) && base != 0x03 && base != 0x12) continue;
+      }
+      const auto resolved = root.resolve(link);
+      if (!resolved) continue;
+      if (auto place = pci::parse_location(*resolved); place && place->below == 0) functions[place->pci].place = *place;
+    }
+  // Auxiliary devices "mlx5_core.sf.4" (mlx5/core/sf/dev/dev.c) stay in this namespace while a container has their
+  // netdevs and RDMA devices.
+  const std::string auxiliary = "sys/bus/auxiliary/devices";
+  for (const std::string& name : root.names_in(auxiliary)) {
+    if (name.find(".sf.") == std::string::npos) continue;
+    const auto resolved = root.resolve(auxiliary + "/" + name);
+    if (!resolved) continue;
+    const auto place = pci::parse_location(*resolved);
+    if (!place) continue;
+    if (SysfsFunction* owner = find_in(functions, place->pci)) owner->subfunctions = true;
+  }
 
   std::vector<Nic> found;
   for (const auto& [address, function] : functions) {
-    Nic nic = merge(root, function, find_in(seen, address), nodes, view.machine.differences);
-    const bool gpu = is_gpu(nic);
-    if (gpu && root.exists(function.place.folder + "/physfn"))
-      continue;  // a vGPU's virtual function belongs to a guest
-    if (!gpu) read_nic(root, function.place.folder, nic);
+    Nic nic = merge(root, function, find_in(by_hwloc, address), nodes, view.machine.differences);
+    // A vGPU's virtual function belongs to a guest.
+    if (is_gpu(nic) && root.exists(function.place.folder + "/physfn")) continue;
     found.push_back(std::move(nic));
   }
   view.machine.hypervisor = machine::hypervisor(root);

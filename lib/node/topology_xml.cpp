@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// hwloc's XML, by hwloc: loaded, copied out, dropped.
+#include "node/topology_xml.h"
+
 #include <fcntl.h>
 #include <hwloc.h>
 #include <unistd.h>
@@ -13,7 +14,6 @@
 #include "kernel/host/child.h"
 #include "kernel/pci/pci.h"
 #include "node/machine.h"
-#include "node/topology.h"
 
 namespace fabric {
 namespace {
@@ -23,10 +23,9 @@ struct Destroy {
 };
 using Loaded = std::unique_ptr<hwloc_topology, Destroy>;
 using PciAttributes = hwloc_obj_attr_u::hwloc_pcidev_attr_s;
-using BridgeAttributes = hwloc_obj_attr_u::hwloc_bridge_attr_s;
 
-// Not loaded yet; null: no memory. CPUs and nodes that a cpuset forbids to the process that looks are part of the
-// machine too.
+// A topology that is not loaded yet; null: no memory. CPUs and nodes that a cpuset forbids to this process are part of
+// the machine as well.
 Loaded make() {
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0) return {};
@@ -35,35 +34,17 @@ Loaded make() {
   return Loaded(raw);
 }
 
-// In the child only: setenv(3) is not safe beside other threads. The linux component alone: x86 would bind itself to
-// each CPU in turn, and plugins would open GPUs or read config space, which needs privilege.
-void set_environment(const std::string& root) {
+// In the child only: setenv(3) is not safe beside other threads. Only the linux component is used: x86 would bind
+// itself to each CPU in turn, and plugins would open GPUs or read config space, which needs privilege.
+Result<std::string> discover(const std::string& root) {
   for (const char* name : {"HWLOC_XMLFILE", "HWLOC_SYNTHETIC", "HWLOC_FSROOT", "HWLOC_THISSYSTEM"}) ::unsetenv(name);
   ::setenv("HWLOC_COMPONENTS", "linux,stop", 1);
   ::setenv("HWLOC_PLUGINS_PATH", "/nonexistent", 1);
   ::setenv("HWLOC_HIDE_ERRORS", "2", 1);
-  if (root == "/") return;
-  ::setenv("HWLOC_FSROOT", root.c_str(), 1);
-  ::setenv("HWLOC_THISSYSTEM", "0", 1);
-}
-
-// hwloc also notes serial numbers, the host name and cgroups: of `info` lines only these may leave the machine.
-std::string without_identity(std::string_view xml) {
-  constexpr std::string_view kInfo = "<info name=\"",
-                             kKept[] = {"DMISysVendor\"", "DMIProductName\"", "CPUModel\"", "hwlocVersion\""};
-  std::string out;
-  for (const std::string_view line : split(xml, '\n')) {
-    const size_t info = line.find(kInfo);
-    const std::string_view rest = info == std::string_view::npos ? "" : line.substr(info + kInfo.size());
-    const bool kept = info == std::string_view::npos ||
-                      std::ranges::any_of(kKept, [&](std::string_view name) { return rest.starts_with(name); });
-    if (kept && !line.empty()) out.append(line).append("\n");
+  if (root != "/") {
+    ::setenv("HWLOC_FSROOT", root.c_str(), 1);
+    ::setenv("HWLOC_THISSYSTEM", "0", 1);
   }
-  return out;
-}
-
-Result<std::string> discover(const std::string& root) {
-  set_environment(root);
   const Loaded topology = make();
   if (!topology) return error(ENOMEM, "hwloc");
   hwloc_topology_set_type_filter(topology.get(), HWLOC_OBJ_OS_DEVICE, HWLOC_TYPE_FILTER_KEEP_NONE);
@@ -71,55 +52,28 @@ Result<std::string> discover(const std::string& root) {
   char* xml = nullptr;
   int size = 0;
   if (hwloc_topology_export_xmlbuffer(topology.get(), &xml, &size, 0) != 0) return error(EIO, "hwloc: export");
-  std::string text = without_identity(xml);
-  hwloc_free_xmlbuffer(topology.get(), xml);
-  return text;
-}
 
-Result<std::string> read_text(const std::string& file) {
-  const Fd own(file == "-" ? -1 : ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
-  if (file != "-" && !own) return error(errno, file);
-  auto text = read_all(own ? own.get() : STDIN_FILENO, kMaxHwlocXml);
-  return text ? text : error(text.error().code, file);
-}
-
-// hwloc's own parser (builds without libxml2) takes no comments, nor empty lines before the first element; published
-// files open with their license.
-std::string plain(const std::string& text) {
+  // hwloc also records serial numbers, the host name and cgroups: only these `info` lines may leave the machine.
+  constexpr std::string_view kInfo = "<info name=\"",
+                             kKept[] = {"DMISysVendor\"", "DMIProductName\"", "CPUModel\"", "hwlocVersion\""};
   std::string out;
-  for (size_t from = 0; from < text.size();) {
-    const size_t open = text.find("<!--", from);
-    out.append(text, from, open == std::string::npos ? open : open - from);
-    const size_t close = open == std::string::npos ? open : text.find("-->", open);
-    from = close == std::string::npos ? text.size() : close + 3;
+  for (const std::string_view line : split(xml, '\n')) {
+    if (line.empty()) continue;
+    const size_t info = line.find(kInfo);
+    if (info != std::string_view::npos) {
+      const std::string_view rest = line.substr(info + kInfo.size());
+      if (std::ranges::none_of(kKept, [&](std::string_view name) { return rest.starts_with(name); })) continue;
+    }
+    out.append(line).append("\n");
   }
-  const size_t element = out.find("<topology");
-  return element == std::string::npos ? out : out.substr(element);
-}
-
-Result<Loaded> load(const std::string& text, const std::string& file) {
-  Loaded topology = make();
-  if (!topology) return error(ENOMEM, "hwloc");
-  hwloc_topology_t raw = topology.get();
-  const bool good = hwloc_topology_set_xmlbuffer(raw, text.c_str(), static_cast<int>(text.size()) + 1) == 0 &&
-                    hwloc_topology_load(raw) == 0;
-  if (good) return topology;
-  const bool newer = text.find("<topology version=\"3") != std::string::npos;
-  return error(0, file + (newer ? ": written by hwloc 3; export it in the format of hwloc 2"
-                                : ": not a complete hwloc XML topology of version 1 or 2"));
+  hwloc_free_xmlbuffer(topology.get(), xml);
+  return out;
 }
 
 std::string address_of(const PciAttributes& at) { return pci::address_text({at.domain, at.bus, at.dev, at.func}); }
 
-std::string root_bus_of(const BridgeAttributes& bridge) {
-  char text[32];
-  std::snprintf(text, sizeof text, "pci%04x:%02x", static_cast<unsigned>(bridge.downstream.pci.domain),
-                bridge.downstream.pci.secondary_bus);
-  return text;
-}
-
-// Memory alone (of a GPU, on the package, CXL) is a node of its own, which in hwloc's view may have the CPUs near it.
-// They are of another node then, which the kernel numbers before it.
+// NUMA node -> its CPUs. A node of memory only (of a GPU, on the package, CXL) may have the CPUs near it in hwloc's
+// view. These CPUs belong to another node, which has a lower number.
 std::map<int, std::string> cpus_of_nodes(hwloc_topology_t topology) {
   std::map<int, hwloc_const_cpuset_t> known;
   hwloc_obj_t node = nullptr;
@@ -139,31 +93,10 @@ std::map<int, std::string> cpus_of_nodes(hwloc_topology_t topology) {
   return nodes;
 }
 
-// The single one of these nodes below the object that the I/O subtree hangs from.
-std::optional<int> numa_of(hwloc_topology_t topology, const std::map<int, std::string>& nodes, hwloc_obj_t device) {
-  const hwloc_obj_t parent = hwloc_get_non_io_ancestor_obj(topology, device);
-  std::optional<int> found;
-  if (parent == nullptr || parent->nodeset == nullptr) return found;
-  for (const auto& [number, cpus] : nodes) {
-    if (hwloc_bitmap_isset(parent->nodeset, static_cast<unsigned>(number)) == 0) continue;
-    if (found) return std::nullopt;
-    found = number;
-  }
-  return found;
-}
-
-void place_in_tree(hwloc_obj_t device, PciDevice& function) {
-  for (hwloc_obj_t above = device->parent; above != nullptr; above = above->parent) {
-    if (above->type != HWLOC_OBJ_BRIDGE) continue;
-    if (above->attr->bridge.upstream_type == HWLOC_OBJ_BRIDGE_PCI)
-      function.bridges.push_back(address_of(above->attr->bridge.upstream.pci));
-    else function.root = root_bus_of(above->attr->bridge);
-  }
-}
-
 std::string info(hwloc_obj_t object, const char* name) {
   const char* value = hwloc_obj_get_info_by_name(object, name);
-  return value != nullptr ? clean_text(value) : std::string();
+  if (value == nullptr) return {};
+  return clean_text(value);
 }
 
 Nic read_function(hwloc_topology_t topology, const std::map<int, std::string>& nodes, hwloc_obj_t device) {
@@ -173,9 +106,30 @@ Nic read_function(hwloc_topology_t topology, const std::map<int, std::string>& n
   function.vendor = at.vendor_id;
   function.device = at.device_id;
   function.class_code = static_cast<uint32_t>(at.class_id) << 8;
-  function.numa = numa_of(topology, nodes, device);
   function.name = info(device, "PCIDevice");
-  place_in_tree(device, function);
+  // The NUMA node, if exactly one of `nodes` is below the object that the I/O subtree hangs from.
+  if (const hwloc_obj_t parent = hwloc_get_non_io_ancestor_obj(topology, device);
+      parent != nullptr && parent->nodeset != nullptr) {
+    size_t count = 0;
+    for (const auto& [number, cpus] : nodes) {
+      if (hwloc_bitmap_isset(parent->nodeset, static_cast<unsigned>(number)) == 0) continue;
+      function.numa = number;
+      ++count;
+    }
+    if (count > 1) function.numa.reset();
+  }
+  for (hwloc_obj_t above = device->parent; above != nullptr; above = above->parent) {
+    if (above->type != HWLOC_OBJ_BRIDGE) continue;
+    const auto& bridge = above->attr->bridge;
+    if (bridge.upstream_type == HWLOC_OBJ_BRIDGE_PCI) {
+      function.bridges.push_back(address_of(bridge.upstream.pci));
+      continue;
+    }
+    char bus[32];
+    std::snprintf(bus, sizeof bus, "pci%04x:%02x", static_cast<unsigned>(bridge.downstream.pci.domain),
+                  bridge.downstream.pci.secondary_bus);
+    function.root = bus;
+  }
   for (hwloc_obj_t os = device->io_first_child; os != nullptr; os = os->next_sibling) {
     if (os->type != HWLOC_OBJ_OS_DEVICE || os->name == nullptr) continue;
     if (os->attr->osdev.type == HWLOC_OBJ_OSDEV_NETWORK) function.netdevs.push_back(clean_text(os->name));
@@ -188,45 +142,49 @@ Nic read_function(hwloc_topology_t topology, const std::map<int, std::string>& n
   return function;
 }
 
-std::vector<unsigned> numbers_of(hwloc_const_bitmap_t set) {
-  std::vector<unsigned> out;
-  for (int at = hwloc_bitmap_first(set); at != -1 && out.size() < 65'536; at = hwloc_bitmap_next(set, at))
-    out.push_back(static_cast<unsigned>(at));
-  return out;
-}
+Result<HwlocView> parse(const std::string& text, const std::string& name) {
+  const Loaded topology = make();
+  if (!topology) return error(ENOMEM, "hwloc");
+  const hwloc_topology_t loaded = topology.get();
+  if (hwloc_topology_set_xmlbuffer(loaded, text.c_str(), static_cast<int>(text.size()) + 1) != 0 ||
+      hwloc_topology_load(loaded) != 0) {
+    if (text.find("<topology version=\"3") != std::string::npos)
+      return error(0, name + ": written by hwloc 3; export it in the format of hwloc 2");
+    return error(0, name + ": not a complete hwloc XML topology of version 1 or 2");
+  }
 
-// By the object above them, since a file may lack sockets (it was written inside a virtual machine, say).
-void describe(hwloc_topology_t loaded, Topology& topology) {
+  HwlocView view;
+  Topology& machine = view.machine;
+  machine.numa_cpus = cpus_of_nodes(loaded);
+  hwloc_obj_t device = nullptr;
+  while ((device = hwloc_get_next_pcidev(loaded, device)) != nullptr)
+    view.functions.push_back(read_function(loaded, machine.numa_cpus, device));
+
+  // The package is the ancestor of the node's object, which a file may lack (it was written inside a virtual machine).
   hwloc_obj_t node = nullptr;
   while ((node = hwloc_get_next_obj_by_type(loaded, HWLOC_OBJ_NUMANODE, node)) != nullptr) {
     const int number = static_cast<int>(node->os_index);
     const hwloc_obj_t socket = hwloc_get_ancestor_obj_by_type(loaded, HWLOC_OBJ_PACKAGE, node);
-    if (!topology.numa_cpus.contains(number)) topology.memory_nodes.push_back(number);
-    else if (socket != nullptr) topology.numa_socket[number] = static_cast<int>(socket->os_index);
+    if (!machine.numa_cpus.contains(number)) machine.memory_nodes.push_back(number);
+    else if (socket != nullptr) machine.numa_socket[number] = static_cast<int>(socket->os_index);
   }
-  // A file without cores (a guest's, or a filtered one) has its CPUs at least.
+
+  // A file without cores (of a guest, or a filtered one) has at least CPUs.
   const auto kind = hwloc_get_nbobjs_by_type(loaded, HWLOC_OBJ_CORE) > 0 ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
   hwloc_obj_t core = nullptr;
   while ((core = hwloc_get_next_obj_by_type(loaded, kind, core)) != nullptr)
-    for (const auto& [number, list] : topology.numa_cpus) {
+    for (const auto& [number, list] : machine.numa_cpus) {
       const hwloc_obj_t home = hwloc_get_numanode_obj_by_os_index(loaded, static_cast<unsigned>(number));
       if (home == nullptr || hwloc_bitmap_isincluded(core->cpuset, home->cpuset) == 0) continue;
-      topology.cores.push_back({numbers_of(core->cpuset), number});
+      std::vector<unsigned> cpus;
+      for (int cpu = hwloc_bitmap_first(core->cpuset); cpu != -1 && cpus.size() < 65'536;
+           cpu = hwloc_bitmap_next(core->cpuset, cpu))
+        cpus.push_back(static_cast<unsigned>(cpu));
+      machine.cores.push_back({std::move(cpus), number});
       break;
     }
   const hwloc_obj_t root = hwloc_get_root_obj(loaded);
-  topology.hypervisor = machine::hypervisor_name(info(root, "DMISysVendor"), info(root, "DMIProductName"));
-}
-
-Result<HwlocView> parse(const std::string& text, const std::string& name) {
-  const auto loaded = load(text, name);
-  if (!loaded) return loaded.error();
-  HwlocView view;
-  view.machine.numa_cpus = cpus_of_nodes(loaded->get());
-  hwloc_obj_t device = nullptr;
-  while ((device = hwloc_get_next_pcidev(loaded->get(), device)) != nullptr)
-    view.functions.push_back(read_function(loaded->get(), view.machine.numa_cpus, device));
-  describe(loaded->get(), view.machine);
+  machine.hypervisor = machine::hypervisor_name(info(root, "DMISysVendor"), info(root, "DMIProductName"));
   return view;
 }
 
@@ -238,13 +196,28 @@ Result<std::string> discover_hwloc_xml(const std::string& root) {
 
 Result<HwlocView> parse_hwloc_xml(const std::string& text, const std::string& name, bool trusted) {
   if (trusted) return parse(text, name);
-  const std::string xml = plain(text);
+  // hwloc's own parser (builds without libxml2) rejects comments, and empty lines before the first element; published
+  // files begin with their license.
+  std::string xml;
+  for (size_t from = 0; from < text.size();) {
+    const size_t open = text.find("<!--", from);
+    if (open == std::string::npos) {
+      xml.append(text, from);
+      break;
+    }
+    xml.append(text, from, open - from);
+    const size_t close = text.find("-->", open);
+    if (close == std::string::npos) break;
+    from = close + 3;
+  }
+  if (const size_t element = xml.find("<topology"); element != std::string::npos) xml.erase(0, element);
+
   // hwloc 2.9 crashes on a file whose objects lack one of their sets.
   const auto tried = run_in_child(
       [&]() -> Result<std::string> {
-        ::setenv("HWLOC_HIDE_ERRORS", "2", 0);  // its complaints would reach the terminal beside our message
-        const auto view = parse(xml, name);
-        return view ? Result<std::string>(std::string()) : view.error();
+        ::setenv("HWLOC_HIDE_ERRORS", "2", 0);  // its messages would reach the terminal beside ours
+        if (const auto view = parse(xml, name); !view) return view.error();
+        return std::string();
       },
       name);
   if (!tried && tried.error().code == ECHILD)
@@ -254,8 +227,10 @@ Result<HwlocView> parse_hwloc_xml(const std::string& text, const std::string& na
 }
 
 Result<Topology> load_topology_xml(const std::string& file) {
-  const auto text = read_text(file);
-  if (!text) return text.error();
+  const Fd own(file == "-" ? -1 : ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  if (file != "-" && !own) return error(errno, file);
+  const auto text = read_all(own ? own.get() : STDIN_FILENO, kMaxHwlocXml);
+  if (!text) return error(text.error().code, file);
   auto view = parse_hwloc_xml(*text, file);
   if (!view) return view.error();
   Topology topology = sort_topology(std::move(view->functions), std::move(view->machine));

@@ -11,23 +11,23 @@
 namespace fabric {
 namespace {
 
-// One side of a cable: the ends that it may be, since a breakout has several.
+// One side of a cable. A breakout has several ends.
 using Side = std::vector<CableEnd>;
 
 constexpr size_t kMaxFields = 256;   // of a CSV record; NetBox exports some 20
 constexpr size_t kMaxEnds = 64;      // of one side; a breakout has 8
 constexpr size_t kMaxCables = 4096;  // of one host
 
-bool is_not_there(std::string_view status) {
+bool is_not_connected(std::string_view status) {
   const std::string word = lower(trim(status));
   return word == "planned" || word == "decommissioning";
 }
 
-// Of NetBox's types of terminations, interfaces alone announce themselves: not the ports of patch panels
-// ("dcim.frontport", "dcim.rearport"), power and consoles. Without a type, all may.
+// LLDP sees only interfaces among NetBox's types of terminations, not the ports of patch panels ("dcim.frontport",
+// "dcim.rearport"), power and consoles. A termination without a type may be an interface.
 bool may_be_interface(std::string_view type) { return type.empty() || lower(trim(type)).ends_with("interface"); }
 
-// The cables of the host among those from one side to the other.
+// Adds the cables from one side to the other that have an end at the host.
 Result<void> add_cables(const Result<Side>& a, const Result<Side>& b, const std::string& host, const std::string& where,
                         std::vector<Cable>& out) {
   for (const auto* side : {&a, &b})
@@ -43,13 +43,14 @@ Result<void> add_cables(const Result<Side>& a, const Result<Side>& b, const std:
 
 Error too_many_ends() { return error(0, "more than " + std::to_string(kMaxEnds) + " ends on one side of a cable"); }
 
-// Records of CSV, one after the other.
+// Reads the records of a CSV text one by one.
 class CsvReader {
  public:
   CsvReader(std::string_view text, char separator) : text_(text), separator_(separator) {}
 
-  // Skips empty lines. nullopt: the end. An Error: an unterminated quote, too many fields, a last line without its end.
-  Result<std::optional<std::vector<std::string>>> next() {
+  // Skips empty lines. nullopt: end of the text. Error: an unterminated quote, too many fields, or no line break at the
+  // end of the text.
+  Result<std::optional<std::vector<std::string>>> read_record() {
     for (;;) {
       line_ = next_line_;
       if (at_ == text_.size()) return std::optional<std::vector<std::string>>{};
@@ -63,10 +64,10 @@ class CsvReader {
       if (fields.size() > 1 || !fields.front().empty()) return std::optional(std::move(fields));
     }
   }
-  [[nodiscard]] size_t line() const { return line_; }  // on which the record begins
+  [[nodiscard]] size_t line() const { return line_; }  // the line on which the record begins
 
  private:
-  // `more`: another field of the record follows.
+  // Sets `more` if another field of the record follows.
   Result<std::string> read_field(bool& more) {
     std::string field;
     bool quoted = false, blank = true, ended = false;
@@ -85,8 +86,8 @@ class CsvReader {
         blank = blank && std::isspace(static_cast<unsigned char>(c)) != 0;
       }
     }
-    if (quoted) return error(0, "a quote without its end");
-    // "swp1" may be the beginning of "swp12".
+    if (quoted) return error(0, "unterminated quote");
+    // The file may be truncated: "swp1" may be the beginning of "swp12".
     if (!ended) return error(0, "no line break at the end of the file: it may be truncated");
     return std::string(trim(field));
   }
@@ -102,38 +103,28 @@ constexpr const char* kRequired[] = {
     "the device of end A (\"Device A\", \"side_a_device\")", "the port of end A (\"Termination A\", \"side_a_name\")",
     "the device of end B (\"Device B\", \"side_b_device\")", "the port of end B (\"Termination B\", \"side_b_name\")"};
 
-// Letters and digits alone: "Termination A Device", "termination_a_device".
-std::string bare(std::string_view name) {
-  std::string out;
-  for (const char c : lower(trim(name)))
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0) out += c;
-  return out;
-}
-
 std::optional<size_t> column_of(std::string_view heading) {
-  const std::string name = bare(heading);
+  std::string name;  // letters and digits only: "Termination A Device" and "termination_a_device" are the same
+  for (const char c : lower(trim(heading)))
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) name += c;
   if (name == "status") return kStatus;
   if (name == "sideatype" || name == "terminationatype") return kTypeA;
   if (name == "sidebtype" || name == "terminationbtype") return kTypeB;
-  constexpr std::string_view kForms[] = {
-      "device%", "side%",        "side%device",      "termination%device", "termination%parent", "side%parent",
-      "port%",   "termination%", "termination%name", "side%name",          "interface%",         "interface%name"};
-  for (const char side : {'a', 'b'})
-    for (size_t i = 0; i < std::size(kForms); ++i)
-      if (std::string form(kForms[i]); name == form.replace(form.find('%'), 1, 1, side))
-        return (side == 'a' ? kDeviceA : kDeviceB) + (i < std::size(kForms) / 2 ? 0 : 1);
+  constexpr const char* kDeviceNames[] = {
+      "device%", "side%", "side%device", "termination%device", "termination%parent", "side%parent"};
+  constexpr const char* kPortNames[] = {"port%",     "termination%", "termination%name",
+                                        "side%name", "interface%",   "interface%name"};
+  struct End {
+    char letter;
+    Column device, port;
+  };
+  for (const End& end : {End{'a', kDeviceA, kPortA}, End{'b', kDeviceB, kPortB}}) {
+    for (std::string known : kDeviceNames)
+      if (name == known.replace(known.find('%'), 1, 1, end.letter)) return end.device;
+    for (std::string known : kPortNames)
+      if (name == known.replace(known.find('%'), 1, 1, end.letter)) return end.port;
+  }
   return std::nullopt;
-}
-
-using Columns = std::array<std::optional<size_t>, kColumns>;  // Column -> index of the field
-
-Result<Columns> read_header(const std::vector<std::string>& header, const std::string& where) {
-  Columns out;
-  for (size_t i = 0; i < header.size(); ++i)
-    if (const auto column = column_of(header[i]); column && !out[*column]) out[*column] = i;
-  for (const size_t column : {kDeviceA, kPortA, kDeviceB, kPortB})
-    if (!out[column]) return error(0, where + ": no column for " + kRequired[column] + " in the header");
-  return out;
 }
 
 std::vector<std::string> parts_of(std::string_view list) {
@@ -143,7 +134,7 @@ std::vector<std::string> parts_of(std::string_view list) {
   return out;
 }
 
-// NetBox joins the terminations of a breakout by commas.
+// The lists are separated by commas, as NetBox joins the terminations of a breakout.
 Result<Side> side_of(std::string_view devices, std::string_view ports) {
   const auto first = parts_of(devices), second = parts_of(ports);
   if (first.size() > kMaxEnds || first.size() * second.size() > kMaxEnds) return too_many_ends();
@@ -153,49 +144,48 @@ Result<Side> side_of(std::string_view devices, std::string_view ports) {
   return out;
 }
 
-char separator_of(std::string_view header) {
-  for (const char c : {',', ';', '\t'})
-    if (header.find(c) != std::string_view::npos) return c;
-  return ',';
-}
-
 Result<std::vector<Cable>> parse_csv(std::string_view text, const std::string& name, const std::string& host) {
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
-  CsvReader reader(text, separator_of(text.substr(0, text.find('\n'))));
-  const auto here = [&] { return name + ":" + std::to_string(reader.line()); };
-  std::optional<Columns> columns;
-  size_t width = 0;
+  const std::string_view header = text.substr(0, text.find('\n'));
+  char separator = ',';
+  if (header.find(',') == std::string_view::npos) {
+    if (header.find(';') != std::string_view::npos) separator = ';';
+    else if (header.find('\t') != std::string_view::npos) separator = '\t';
+  }
+  CsvReader reader(text, separator);
+  std::array<std::optional<size_t>, kColumns> columns;  // Column -> index of the field
+  size_t width = 0;                                     // fields of the header; 0: not yet read
   std::vector<Cable> out;
   for (;;) {
-    auto record = reader.next();
-    if (!record) return error(0, here() + ": " + record.error().what);
+    auto record = reader.read_record();
+    const std::string where = name + ":" + std::to_string(reader.line());
+    if (!record) return error(0, where + ": " + record.error().what);
     if (!*record) break;
     const std::vector<std::string>& fields = **record;
-    if (!columns) {
-      auto header = read_header(fields, here());
-      if (!header) return header.error();
-      columns = *header;
+    if (width == 0) {
       width = fields.size();
+      for (size_t i = 0; i < width; ++i)
+        if (const auto column = column_of(fields[i]); column && !columns[*column]) columns[*column] = i;
+      for (const size_t column : {kDeviceA, kPortA, kDeviceB, kPortB})
+        if (!columns[column]) return error(0, where + ": no column for " + kRequired[column] + " in the header");
       continue;
     }
     if (fields.size() != width)
       return error(
-          0, here() + ": " + std::to_string(fields.size()) + " fields where the header has " + std::to_string(width));
-    const auto field = [&](Column column) {
-      const auto at = (*columns)[column];
-      return at ? fields[*at] : std::string();
-    };
-    if (is_not_there(field(kStatus)) || !may_be_interface(field(kTypeA)) || !may_be_interface(field(kTypeB))) continue;
-    if (auto added = add_cables(side_of(field(kDeviceA), field(kPortA)), side_of(field(kDeviceB), field(kPortB)), host,
-                                here(), out);
-        !added)
-      return added.error();
+          0, where + ": " + std::to_string(fields.size()) + " fields, but the header has " + std::to_string(width));
+    std::array<std::string, kColumns> value;  // empty if there is no such column
+    for (size_t column = 0; column < kColumns; ++column)
+      if (columns[column]) value[column] = fields[*columns[column]];
+    if (is_not_connected(value[kStatus]) || !may_be_interface(value[kTypeA]) || !may_be_interface(value[kTypeB]))
+      continue;
+    const auto a = side_of(value[kDeviceA], value[kPortA]), b = side_of(value[kDeviceB], value[kPortB]);
+    if (auto added = add_cables(a, b, host, where, out); !added) return added.error();
   }
-  if (!columns) return error(0, name + ":1: empty; expected a header line and one line for each cable");
+  if (width == 0) return error(0, name + ":1: empty; expected a header line and one line for each cable");
   return out;
 }
 
-// The text at `path`; empty where there is none.
+// The text at `path`; empty if there is none.
 std::string json_text(const Json& node, const char* path) {
   const Json::json_pointer pointer(path);
   if (!node.contains(pointer) || !node.at(pointer).is_string()) return {};
@@ -215,34 +205,32 @@ Result<Side> json_side(const Json& cable, const std::string& letter) {
   if (const auto list = cable.find(letter + "_terminations"); list != cable.end()) {
     if (list->is_array())
       for (const Json& termination : *list) add_end(termination, json_text(termination, "/object_type"), out);
-  } else if (const auto one = cable.find("termination_" + letter); one != cable.end())
-    add_end(*one, json_text(cable, ("/termination_" + letter + "_type").c_str()), out);
+  } else if (const auto termination = cable.find("termination_" + letter); termination != cable.end()) {
+    add_end(*termination, json_text(cable, ("/termination_" + letter + "_type").c_str()), out);
+  }
   if (out.size() > kMaxEnds) return too_many_ends();
   return out;
 }
 
-Result<Json> read_json(std::string_view text, const std::string& name) {
+Result<std::vector<Cable>> parse_json(std::string_view text, const std::string& name, const std::string& host) {
+  Json document;
   try {
-    return Json::parse(text);
+    document = Json::parse(text);
   } catch (const Json::parse_error& fault) {
     const auto before = text.substr(0, std::min(fault.byte, text.size()));
-    return error(0, name + ":" + std::to_string(1 + std::ranges::count(before, '\n')) + ": no valid JSON");
+    return error(0, name + ":" + std::to_string(1 + std::ranges::count(before, '\n')) + ": invalid JSON");
   }
-}
-
-Result<std::vector<Cable>> parse_json(std::string_view text, const std::string& name, const std::string& host) {
-  const auto document = read_json(text, name);
-  if (!document) return document.error();
-  const Json& list = document->contains("results") ? (*document)["results"] : *document;
+  const Json& list = document.contains("results") ? document["results"] : document;
   if (!list.is_array()) return error(0, name + ":1: neither a list of cables nor one in \"results\"");
-  if (!json_text(*document, "/next").empty())
-    return error(0, name + ":1: one page of several; ask the API with ?limit=0");
+  if (!json_text(document, "/next").empty())
+    return error(0, name + ":1: only one page of several; query the API with ?limit=0");
   std::vector<Cable> out;
   for (size_t i = 0; i < list.size(); ++i) {
     const std::string where = name + ": cable " + std::to_string(i + 1);
     if (!list[i].is_object()) return error(0, where + ": not a JSON object");
-    const std::string status = json_text(list[i], "/status"), value = json_text(list[i], "/status/value");
-    if (is_not_there(value.empty() ? status : value)) continue;
+    std::string status = json_text(list[i], "/status/value");
+    if (status.empty()) status = json_text(list[i], "/status");
+    if (is_not_connected(status)) continue;
     if (auto added = add_cables(json_side(list[i], "a"), json_side(list[i], "b"), host, where, out); !added)
       return added.error();
   }
@@ -266,8 +254,12 @@ void load_cabling(const Root& root, Policy& policy) {
   cabling.cables.clear();
   // A cluster has tens of thousands of cables, which is more than read() takes by default.
   const size_t name = std::min(cabling.file.find_first_not_of('/'), cabling.file.size());
-  auto text = root.read(cabling.file.substr(name), kMaxCablingBytes);
-  auto cables = text ? parse_cabling(*text, cabling.file, cabling.host) : Result<std::vector<Cable>>(text.error());
+  const auto text = root.read(cabling.file.substr(name), kMaxCablingBytes);
+  if (!text) {
+    cabling.problem = text.error().text();
+    return;
+  }
+  auto cables = parse_cabling(*text, cabling.file, cabling.host);
   if (cables) cabling.cables = std::move(*cables);
   else cabling.problem = cables.error().text();
 }

@@ -21,18 +21,18 @@ using namespace config;
 
 constexpr size_t kMaxBytes = 1 << 20;
 
-// Where a configuration is read from. Names are as messages show them.
+// The files of a configuration. Messages show the names that the functions take and return.
 class Files {
  public:
-  // Names begin with `below`, and lead to files below the root, which a captured tree's links do not leave. Empty:
-  // the root is the host's, and names are paths of this process.
+  // `below` is the beginning of every name, and stands for the root, which the links of a captured tree do not leave.
+  // Empty: the root is the host's, and names are paths of this process.
   Files(const Root& root, std::string below) : root_(root), below_(std::move(below)) {}
 
   // A regular file of at most kMaxBytes.
   [[nodiscard]] Result<std::string> read(const std::string& file) const;
-  // The names of *.toml in the folder, sorted, without hidden ones; errors as errno. No folder: none.
+  // The names of *.toml in the folder, sorted, without hidden files. Empty if the folder does not exist.
   [[nodiscard]] Result<std::vector<std::string>> drop_ins(const std::string& folder) const;
-  // The folder of the package's profiles.
+  // The folder with the package's profiles.
   [[nodiscard]] std::string shipped_profiles() const;
 
  private:
@@ -41,8 +41,8 @@ class Files {
   std::string below_;
 };
 
-// fabric-agentd is root without CAP_DAC_OVERRIDE, fabric-exporter an unprivileged user: neither can read a file that
-// only a deployment tool's user may read, although root's shell can.
+// fabric-agentd runs as root without CAP_DAC_OVERRIDE, fabric-exporter as an unprivileged user. Neither can read a file
+// that only a deployment tool's user may read, although root's shell can.
 Error unreadable(int code, const std::string& what) {
   Error out = error(code, what);
   if (code == EACCES) out.what += " (make it root's and readable by all: chown root, chmod 644, its folders 755)";
@@ -77,19 +77,22 @@ Result<std::vector<std::string>> Files::drop_ins(const std::string& folder) cons
 }
 
 std::string Files::shipped_profiles() const {
-  return (below_.empty() ? "/" : below_) + "usr/share/fabric-agent/profiles";
+  std::string root = below_;
+  if (root.empty()) root = "/";
+  return root + "usr/share/fabric-agent/profiles";
 }
 
 // ---- all files together
 
-constexpr size_t kMaxAllBytes = 4 * kMaxBytes;  // of the file and its drop-ins: toml++ needs some 100 bytes for each
+// The file and its drop-ins together. toml++ needs some 100 bytes of memory for each byte.
+constexpr size_t kMaxAllBytes = 4 * kMaxBytes;
 
-// All files together, before profiles and marks are laid under the entries.
+// All files together, before profiles and marks are applied to the entries.
 struct Document {
   Policy policy;
   std::vector<PortDraft> entries;
   MarkKey traffic, cnp;
-  RuleRows rules;  // that [rules.ID] may name
+  RuleRows rules;  // the rules that [rules.ID] may name
 };
 
 void read_section(ConfigReader& reader, std::string_view section, const toml::table& table, Document& document);
@@ -98,76 +101,72 @@ void read_ports(ConfigReader& reader, const toml::node& node, Document& document
   const auto* array = node.as_array();
   if (array == nullptr || !(array->empty() || array->is_array_of_tables()))
     return reader.fail(expected(node, "[[port]] entries"), "port", "[[port]] with two brackets");
+  // The entries of a later file are tried first.
   std::vector<PortDraft> entries;
   for (const toml::node& each : *array) entries.push_back(read_port(reader, *each.as_table()));
   std::move(document.entries.begin(), document.entries.end(), std::back_inserter(entries));
   document.entries = std::move(entries);
 }
 
-// At the top, beside the keys and sections of keys().
+// Keys at the top of the file, besides the keys and sections of keys().
 constexpr std::string_view kTables[] = {"traffic", "cnp", "firmware", "driver_version", "sysctl", "port"};
 
-bool is_section(std::string_view name) {
-  return std::ranges::any_of(keys(), [&](const Key& key) { return !name.empty() && key.section == name; });
-}
-
-std::vector<std::string_view> known_in(std::string_view section) {
+void read_key(ConfigReader& reader, std::string_view section, std::string_view name, const toml::source_position& at,
+              const toml::node& node, Document& document) {
+  Policy& policy = document.policy;
+  const std::string full = full_name(section, name);
+  for (const Key& key : keys()) {
+    if (key.section != section || key.name != name) continue;
+    if (reader.accept(key.read(node, policy), full, key.example)) policy.origin[full] = reader.line(node);
+    return;
+  }
+  if (section == "rules") return read_rule(reader, name, at, node, document.rules, policy);
+  if (section.empty()) {
+    if (name == "port") return read_ports(reader, node, document);
+    if (name == "sysctl") return read_sysctl(reader, node, policy);
+    if (name == "firmware") return read_versions(reader, name, node, policy.firmware, policy);
+    if (name == "driver_version") return read_versions(reader, name, node, policy.driver_version, policy);
+    if (name == "traffic") return read_mark(reader, name, node, document.traffic);
+    if (name == "cnp") return read_mark(reader, name, node, document.cnp);
+    if (!name.empty() && contains(keys(), name, &Key::section)) {
+      if (const auto* table = reader.table(node, full, "[" + full + "]")) read_section(reader, name, *table, document);
+      return;
+    }
+  }
   std::vector<std::string_view> known;
   for (const Key& key : keys()) {
     if (key.section == section) known.push_back(key.name);
     else if (section.empty() && (known.empty() || known.back() != key.section)) known.push_back(key.section);
   }
   if (section.empty()) known.insert(known.end(), std::begin(kTables), std::end(kTables));
-  return known;
+  reader.fail_unknown(at, "key", name, known);
 }
 
-// One of kTables.
-bool read_table(ConfigReader& reader, std::string_view name, const toml::node& node, Document& document) {
-  if (name == "port") read_ports(reader, node, document);
-  else if (name == "sysctl") read_sysctl(reader, node, document.policy);
-  else if (name == "firmware") read_versions(reader, name, node, document.policy.firmware, document.policy);
-  else if (name == "driver_version") read_versions(reader, name, node, document.policy.driver_version, document.policy);
-  else if (name == "traffic") read_mark(reader, name, node, document.traffic);
-  else if (name == "cnp") read_mark(reader, name, node, document.cnp);
-  else return false;
-  return true;
-}
-
-void read_entry(ConfigReader& reader, std::string_view section, std::string_view name, const toml::source_position& at,
-                const toml::node& node, Document& document) {
-  const std::string full = full_name(section, name);
-  for (const Key& key : keys())
-    if (key.section == section && key.name == name) {
-      if (reader.good(key.read(node, document.policy), full, key.example))
-        document.policy.origin[full] = reader.line(node);
-      return;
-    }
-  if (section.empty() && read_table(reader, name, node, document)) return;
-  if (section == "rules") return read_rule(reader, name, at, node, document.rules, document.policy);
-  if (!section.empty() || !is_section(name)) return reader.unknown(at, "key", name, known_in(section));
-  if (const auto* table = reader.table(node, full, "[" + full + "]")) read_section(reader, name, *table, document);
-}
-
+// `section` is empty for the top of the file.
 void read_section(ConfigReader& reader, std::string_view section, const toml::table& table, Document& document) {
   each_key(table, [&](std::string_view name, const toml::source_position& at, const toml::node& node) {
-    read_entry(reader, section, name, at, node, document);
+    read_key(reader, section, name, at, node, document);
   });
 }
 
-// The profiles that entries name, each read once.
+// The profiles that entries name. Reads each of them once.
 class Profiles {
  public:
   Profiles(const Files& files, std::string directory, Faults& faults)
       : files_(files), directory_(std::move(directory)), faults_(faults) {}
 
-  // Null: no name, or, with an error, an unknown one. An Error: its file cannot be read.
+  // Null if the name is empty, or if there is no such profile, which is reported. An Error: its file cannot be read.
   Result<const PortDraft*> find(const std::string& name, const Place& at) {
     if (name.empty()) return nullptr;
     if (auto known = read_.find(name); known != read_.end()) return &known->second;
     const auto names = all();
     const auto file = std::ranges::find(names, name, stem);
     if (file == names.end()) {
-      unknown(name, at, names);
+      std::string folder = directory_, fix = "the folder has no profiles";
+      if (folder.empty()) folder = "profiles";
+      if (!names.empty())
+        fix = "write " + joined(names, " or ", [](const std::string& each) { return toml_string(stem(each)); });
+      faults_.fail(at, "profile: there is no " + toml_string(name) + " in " + folder + "; " + fix);
       return nullptr;
     }
     auto text = files_.read(*file);
@@ -182,7 +181,7 @@ class Profiles {
  private:
   static std::string stem(const std::string& file) { return std::filesystem::path(file).stem().string(); }
 
-  // The operator's, then those of the package that the operator has not replaced.
+  // The operator's profiles, then those of the package that the operator has not replaced.
   [[nodiscard]] std::vector<std::string> all() const {
     if (directory_.empty()) return {};
     std::vector<std::string> files;
@@ -193,39 +192,29 @@ class Profiles {
     return files;
   }
 
-  void unknown(const std::string& name, const Place& at, const std::vector<std::string>& files) {
-    std::string known = "no profile is there";
-    if (!files.empty())
-      known = "write " + joined(files, " or ", [](const std::string& file) { return toml_string(stem(file)); });
-    const std::string folder = directory_.empty() ? "profiles" : directory_;
-    faults_.fail(at, "profile: there is no " + toml_string(name) + " in " + folder + "; " + known);
-  }
-
   const Files& files_;
   std::string directory_;  // empty: no profile can be named
   Faults& faults_;
   std::unordered_map<std::string, PortDraft> read_;
 };
 
-// True if the patterns show that `early` matches everything that `late` matches. An empty list matches everything.
+// Whether the patterns show that `early` matches everything that `late` matches. An empty list matches everything.
 bool covers(const std::vector<std::string>& early, const std::vector<std::string>& late) {
-  const auto is_covered = [&](const std::string& each) {
-    const bool plain = each.find_first_of("*?[") == std::string::npos;
-    return std::ranges::any_of(
-        early, [&](const std::string& pattern) { return pattern == each || (plain && glob_match(pattern, each)); });
-  };
-  return early.empty() || (!late.empty() && std::ranges::all_of(late, is_covered));
+  if (early.empty()) return true;
+  if (late.empty()) return false;
+  for (const std::string& text : late) {
+    const bool is_plain = text.find_first_of("*?[") == std::string::npos;
+    if (!std::ranges::any_of(early, [&](const std::string& pattern) {
+          return pattern == text || (is_plain && glob_match(pattern, text));
+        }))
+      return false;
+  }
+  return true;
 }
 
-bool takes_all_of(const PortDraft& early, const PortDraft& late) {
-  return std::ranges::all_of(match_keys(), [&](const MatchKey& key) {
-    return covers(early.port.match.*key.member, late.port.match.*key.member);
-  });
-}
-
-// Names are unique; every entry can be reached.
+// Checks that names are unique, and that every entry can be reached.
 void check_entries(std::vector<PortDraft>& entries, Faults& faults) {
-  constexpr size_t kCompared = 256;  // with so many entries before it
+  constexpr size_t kCompared = 256;  // each entry is compared with so many entries before it
   std::unordered_map<std::string, const PortDraft*> names;
   for (size_t i = 0; i < entries.size(); ++i) {
     PortDraft& entry = entries[i];
@@ -233,15 +222,19 @@ void check_entries(std::vector<PortDraft>& entries, Faults& faults) {
     if (const auto [other, is_new] = names.emplace(entry.port.name, &entry); !is_new)
       faults.fail(entry.at, "name: " + toml_string(entry.port.name) + " is taken by the entry at " +
                                 other->second->port.where + "; write another name");
-    const auto end = entries.begin() + static_cast<ptrdiff_t>(std::min(i, kCompared));
-    const auto before = std::find_if(entries.begin(), end, [&](auto& early) { return takes_all_of(early, entry); });
-    if (before != end)
-      faults.warn(entry.at, "[[port]] is never reached: the entry at " + before->port.where +
+    for (const PortDraft& early : std::span(entries).first(std::min(i, kCompared))) {
+      const bool matches_all = std::ranges::all_of(match_keys(), [&](const MatchKey& key) {
+        return covers(early.port.match.*key.member, entry.port.match.*key.member);
+      });
+      if (!matches_all) continue;
+      faults.warn(entry.at, "[[port]] is never reached: the entry at " + early.port.where +
                                 " matches all its ports and comes first; put this one before it");
+      break;
+    }
   }
 }
 
-// Profile and marks below each entry, and whether it all fits together.
+// Applies profile and marks to each entry, and checks the values together.
 Result<LoadedConfig> finish(Document document, const Files& files, const std::string& profiles, Faults faults) {
   Profiles known(files, profiles, faults);
   for (PortDraft& entry : document.entries) {
@@ -257,7 +250,7 @@ Result<LoadedConfig> finish(Document document, const Files& files, const std::st
 }
 
 Result<LoadedConfig> load(const Files& source, const std::string& file, RuleRows rules) {
-  const std::string folder = file.substr(0, file.rfind('/') + 1);  // "" of a bare name
+  const std::string folder = file.substr(0, file.rfind('/') + 1);  // empty if the name has no slash
   auto files = source.drop_ins(folder + "conf.d");
   if (!files) return files.error();
   files->insert(files->begin(), file);
@@ -269,7 +262,7 @@ Result<LoadedConfig> load(const Files& source, const std::string& file, RuleRows
     auto text = source.read(each);
     if (!text) {
       if (files->size() == 1) return text.error();
-      // A dangling link in conf.d, or drop-ins alone, must not count as a machine without configuration.
+      // Not an errno: a dangling link in conf.d, or drop-ins alone, must not count as a machine without configuration.
       std::string what = text.error().text();
       if (text.error().code == ENOENT && &each == &files->front())
         what += "; files in conf.d are read after it: create it, with mode at least";
@@ -281,10 +274,11 @@ Result<LoadedConfig> load(const Files& source, const std::string& file, RuleRows
     toml::table table;
     const bool parsed = parse_file(reader, *text, table);
     if (parsed) read_section(reader, "", table, document);
-    has_mode = has_mode || !parsed || table.contains("mode");  // what it would say is not known
+    // A file that is not TOML may have either of them.
+    has_mode = has_mode || !parsed || table.contains("mode");
     has_entry = has_entry || !parsed || table.contains("port") || table.contains("sysctl");
   }
-  // What a file that was cut off lacks first.
+  // A truncated file lacks these keys.
   if (!has_mode) faults.fail({0, 1, 1}, "mode: not set; write mode = \"audit\" or mode = \"enforce\"");
   if (document.policy.mode == Mode::enforce && !has_entry)
     faults.fail({0, 1, 1},
@@ -338,7 +332,7 @@ std::vector<std::string> config_keys() {
 namespace {
 
 constexpr std::string_view kWritten = "# The last valid configuration. Written by fabric-agentd(8), do not edit.\n";
-constexpr std::string_view kFrom = "# From ";  // and the main file
+constexpr std::string_view kFrom = "# From ";  // followed by the main file
 
 }  // namespace
 
@@ -380,23 +374,10 @@ std::string line(std::string_view name, const std::string& value, const std::str
 }
 
 template <class Origins>
-std::string origin_of(const Origins& origins, const std::string& name, const char* otherwise = "") {
+std::string origin_of(const Origins& origins, const std::string& name, const char* fallback = "") {
   const std::string* found = find_in(origins, name);
-  if (found == nullptr) return otherwise;
+  if (found == nullptr) return fallback;
   return *found;
-}
-
-std::string match_toml(const Match& match) {
-  std::string out;
-  for (const config::MatchKey& key : config::match_keys()) {
-    const std::vector<std::string>& patterns = match.*key.member;
-    if (patterns.empty()) continue;
-    std::string list = value_toml(patterns);
-    if (key.number) list = "[" + joined(patterns) + "]";
-    append_item(out, std::string(key.name) + " = " + list);
-  }
-  if (out.empty()) return out;
-  return "{ " + out + " }";
 }
 
 std::string mark_toml(const Mark& mark) {
@@ -405,8 +386,16 @@ std::string mark_toml(const Mark& mark) {
 
 std::string port_toml(const PortPolicy& port) {
   std::string out = "\n[[port]]\n" + line("name", toml_string(port.name), port.where);
-  if (auto match = match_toml(port.match); !match.empty()) out += line("match", match, port.where);
-  // Its values stand below, so the file is not needed to read this.
+  std::string match;
+  for (const config::MatchKey& key : config::match_keys()) {
+    const std::vector<std::string>& patterns = port.match.*key.member;
+    if (patterns.empty()) continue;
+    std::string list = value_toml(patterns);
+    if (key.number) list = "[" + joined(patterns) + "]";
+    append_item(match, std::string(key.name) + " = " + list);
+  }
+  if (!match.empty()) out += line("match", "{ " + match + " }", port.where);
+  // A comment: the profile's values follow, so that the text can be read without the profile.
   if (!port.profile.empty()) out += line("#profile", toml_string(port.profile), port.profile_origin);
   if (port.traffic) out += line("traffic", mark_toml(*port.traffic), port.traffic_origin);
   if (port.cnp) out += line("cnp", mark_toml(*port.cnp), port.cnp_origin);
@@ -419,17 +408,6 @@ std::string port_toml(const PortPolicy& port) {
   return out;
 }
 
-std::string rules_toml(const Policy& policy, RuleRows rules) {
-  std::string out, section;
-  for (const RuleRow& row : rules)
-    for (const config::RuleValue& each : config::rule_values(row, policy.rules)) {
-      if (each.section != section) out += "\n[" + each.section + "]\n";
-      section = each.section;
-      out += line(each.key, each.toml, origin_of(policy.origin, config::full_name(section, each.key), "default"));
-    }
-  return out;
-}
-
 std::string versions_toml(const Policy& policy, const std::string& table, const Versions& versions) {
   if (versions.empty()) return {};
   std::string out = "\n[" + table + "]\n";
@@ -438,31 +416,32 @@ std::string versions_toml(const Policy& policy, const std::string& table, const 
   return out;
 }
 
-std::string sysctl_toml(const Policy& policy) {
-  if (policy.sysctl.empty()) return {};
-  std::string out = "\n[sysctl]\n";
-  for (const auto& [name, value] : policy.sysctl) {
-    const bool plain = value.find_first_not_of("0123456789") == std::string::npos;
-    out += line(toml_string(name), plain ? value : toml_string(value), origin_of(policy.sysctl_origin, name));
-  }
-  return out;
-}
-
 }  // namespace
 
 std::string show_config(const Policy& policy, RuleRows rules) {
-  std::string out;
-  std::string_view section;
+  std::string out, section;
   for (const config::Key& key : config::keys()) {
     const std::string value = key.show(policy);
     if (value.empty()) continue;
     if (key.section != section) out += "\n[" + std::string(key.section) + "]\n";
     section = key.section;
-    out += line(key.name, value, origin_of(policy.origin, config::full_name(key.section, key.name), "default"));
+    out += line(key.name, value, origin_of(policy.origin, config::full_name(section, key.name), "default"));
   }
-  out += rules_toml(policy, rules);
-  out += versions_toml(policy, "firmware", policy.firmware) +
-         versions_toml(policy, "driver_version", policy.driver_version) + sysctl_toml(policy);
+  section.clear();
+  for (const RuleRow& row : rules)
+    for (const config::RuleValue& each : config::rule_values(row, policy.rules)) {
+      if (each.section != section) out += "\n[" + each.section + "]\n";
+      section = each.section;
+      out += line(each.key, each.toml, origin_of(policy.origin, config::full_name(section, each.key), "default"));
+    }
+  out += versions_toml(policy, "firmware", policy.firmware);
+  out += versions_toml(policy, "driver_version", policy.driver_version);
+  if (!policy.sysctl.empty()) out += "\n[sysctl]\n";
+  for (const auto& [name, value] : policy.sysctl) {
+    std::string toml = value;
+    if (value.find_first_not_of("0123456789") != std::string::npos) toml = toml_string(value);
+    out += line(toml_string(name), toml, origin_of(policy.sysctl_origin, name));
+  }
   for (const PortPolicy& port : policy.ports) out += port_toml(port);
   return out;
 }

@@ -14,15 +14,15 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// What a value may be, beside its type.
+// Restrictions of a value beyond its type.
 struct Limits {
-  int64_t min = 0, max = 0;  // of a number, of the milliseconds of a time span
-  std::string_view what{};   // "expected WHAT, not ..."; empty: as the type says
+  int64_t min = 0, max = 0;  // of a number, or of a time span in milliseconds
+  std::string_view what{};   // "expected WHAT, not ..."; empty: the type's own text
   bool (*is_valid)(const std::string& text) = nullptr;
-  bool or_zero = false;  // beside min to max
+  bool or_zero = false;  // 0 is valid although it is below min
 };
 
-// read(), by the type of a value; `out` has a meaning only where there is no problem.
+// read() for each type of value. After a problem, `out` is unspecified.
 template <std::integral T>
 MaybeProblem read(const toml::node& node, const Limits& limits, T& out) {
   return read_integer(node, limits.min, limits.max, out);
@@ -42,7 +42,9 @@ MaybeProblem read(const toml::node& node, const Limits& limits, std::optional<T>
 }
 
 MaybeProblem read(const toml::node& node, const Limits& limits, milliseconds& out) {
-  auto problem = read_span(node, milliseconds(limits.or_zero ? 0 : limits.min), milliseconds(limits.max), out);
+  milliseconds least(limits.min);
+  if (limits.or_zero) least = milliseconds(0);
+  auto problem = read_span(node, least, milliseconds(limits.max), out);
   if (!problem && (out.count() == 0 || out.count() >= limits.min)) return std::nullopt;
   if (limits.what.empty()) return problem;
   return expected(node, limits.what);
@@ -69,11 +71,12 @@ template <HasWords Enum>
 MaybeProblem read(const toml::node& node, const Limits& limits, std::vector<Enum>& out) {
   std::vector<std::string> names;
   if (auto problem = read_texts(node, names)) return problem;
-  const std::string all = "one or more of " + joined(kEnumWords<Enum>, ", ", toml_string);
+  std::string what(limits.what);
+  if (what.empty()) what = "one or more of " + joined(kEnumWords<Enum>, ", ", toml_string);
   out.clear();
   for (const std::string& name : names) {
     const auto value = parse_word<Enum>(name);
-    if (!value) return not_in_list(node, limits.what.empty() ? all : limits.what, name);
+    if (!value) return not_in_list(node, what, name);
     out.push_back(*value);
   }
   return std::nullopt;
@@ -92,23 +95,26 @@ MaybeProblem read(const toml::node& node, const Limits& limits, NameMap& out) {
 
 MaybeProblem read(const toml::node& node, const Limits& limits, std::vector<Window>& out) {
   return read_list(node, limits.what, out, [](const toml::node& element) {
-    const auto text = element.value<std::string_view>();
-    return text ? parse_window(*text) : std::nullopt;
+    // parse_window("") is nullopt, too.
+    return parse_window(element.value<std::string_view>().value_or(""));
   });
 }
 
-// As TOML; empty if absent.
+// show(): the value as TOML; empty if absent.
 template <class T>
-std::string shown(const T& value) {
+std::string show(const T& value) {
   return value_toml(value);
 }
-std::string shown(milliseconds span) { return toml_string(span_text(span)); }
-std::string shown(const NameMap& names) { return names.empty() ? "{}" : value_toml(names); }
-std::string shown(const std::vector<Window>& windows) {
+std::string show(milliseconds span) { return toml_string(span_text(span)); }
+std::string show(const NameMap& names) {
+  if (names.empty()) return "{}";
+  return value_toml(names);
+}
+std::string show(const std::vector<Window>& windows) {
   return "[" + joined(windows, ", ", [](const Window& each) { return toml_string(window_text(each)); }) + "]";
 }
 
-// "0.0.0.0:10479", "[::]:10479": numeric, since a name can mean many addresses and needs a resolver at start.
+// "0.0.0.0:10479", "[::]:10479". Numeric, because a name can have many addresses and needs a resolver at start.
 bool is_listen_address(const std::string& text) {
   const size_t colon = text.rfind(':');
   if (colon == std::string::npos) return false;
@@ -120,12 +126,12 @@ bool is_listen_address(const std::string& text) {
   return port && *port != 0 && ip && ip->v6 == is_ipv6;
 }
 
-// A device that is not opened is a whole one: "mlx5_0/1" would leave none out.
+// A whole device is excluded, not a port: "mlx5_0/1" would exclude nothing.
 bool is_device(const std::string& text) { return text.find('/') == std::string::npos && is_glob(text); }
 
 bool is_absolute(const std::string& path) { return path.empty() || path.front() == '/'; }
 
-// As a match has it: 400000, "400G".
+// As the speed of a match: 400000, "400G".
 MaybeProblem read_speed(const toml::node& node, Policy& policy) {
   const auto keys = match_keys();
   const auto speed = std::ranges::find(keys, "speed", &MatchKey::name);
@@ -135,7 +141,7 @@ MaybeProblem read_speed(const toml::node& node, Policy& policy) {
   return std::nullopt;
 }
 
-// "2%" or 2: of one core.
+// "2%" or 2: percent of one core.
 MaybeProblem read_cpu_budget(const toml::node& node, Policy& policy) {
   auto percent = node.value<double>();
   if (const auto text = node.value<std::string_view>(); text && text->ends_with('%'))
@@ -145,7 +151,7 @@ MaybeProblem read_cpu_budget(const toml::node& node, Policy& policy) {
   return std::nullopt;
 }
 
-// The shortest text that is read back as the same.
+// The shortest text that reads back as the same value.
 std::string cpu_budget_toml(const Policy& policy) {
   std::array<char, 32> text{};
   const auto end = std::to_chars(text.data(), text.data() + text.size(), policy.sample_cpu_budget * 100,
@@ -154,12 +160,12 @@ std::string cpu_budget_toml(const Policy& policy) {
   return toml_string(std::string(text.data(), end) + "%");
 }
 
-// `of` gives the member of the policy.
-template <class Of>
-Key key(std::string_view section, std::string_view name, Of of, const char* example, Limits limits) {
+// `member` returns the member of the policy.
+template <class Member>
+Key key(std::string_view section, std::string_view name, Member member, const char* example, Limits limits) {
   return {section, name, example,
-          [=](const toml::node& node, Policy& policy) { return read(node, limits, of(policy)); },
-          [=](const Policy& policy) { return shown(of(policy)); }};
+          [=](const toml::node& node, Policy& policy) { return read(node, limits, member(policy)); },
+          [=](const Policy& policy) { return show(member(policy)); }};
 }
 
 constexpr int64_t kSecondMs = 1'000, kMinuteMs = 60 * kSecondMs, kHourMs = 60 * kMinuteMs;
@@ -171,7 +177,7 @@ const std::array kKeys{
     key("", "maintenance", [](auto& p) -> auto& { return p.maintenance; }, "maintenance = [\"Sat 02:00-04:00\"]",
         {.what = "days and times as \"Sat 02:00-04:00\", \"Mon-Fri 23:00-01:00\" or \"daily 03:00-04:00\""}),
     key("", "release", [](auto& p) -> auto& { return p.release; }, "release = \"leave\"", {}),
-    // Each reading of a module is a few dozen milliseconds of I2C: not as often as one likes.
+    // Reading a module takes a few dozen milliseconds of I2C: hence the minimum of 10 s.
     key("", "optics", [](auto& p) -> auto& { return p.optics; }, "optics = \"60s\"",
         {10 * kSecondMs, kHourMs, "0 or a time span from 10s to 1h", nullptr, true}),
     key("conflict", "rounds", [](auto& p) -> auto& { return p.conflict.rounds; }, "rounds = 5", {1, 1'000}),
@@ -190,7 +196,7 @@ const std::array kKeys{
     key("expect", "compute_nics", [](auto& p) -> auto& { return p.expect.compute_nics; }, "compute_nics = 8", {0, 256}),
     key("expect", "class", [](auto& p) -> auto& { return p.expect.path_class; }, "class = \"PIX\"", {}),
     key("expect", "gid_index", [](auto& p) -> auto& { return p.expect.gid_index; }, "gid_index = 3", {0, 255}),
-    Key{"expect", "speed", "speed = 400000", read_speed, [](const Policy& p) { return shown(p.expect.speed); }},
+    Key{"expect", "speed", "speed = 400000", read_speed, [](const Policy& p) { return show(p.expect.speed); }},
     key("exporter", "listen", [](auto& p) -> auto& { return p.listen; }, "listen = [\"0.0.0.0:10479\", \"[::]:10479\"]",
         {.what = "numeric ADDRESS:PORT", .is_valid = is_listen_address}),
     key("exporter", "max_age", [](auto& p) -> auto& { return p.max_age; }, "max_age = \"5s\"", {0, kHourMs}),
@@ -223,20 +229,12 @@ std::string full_name(std::string_view section, std::string_view key) {
   return std::string(section).append(".").append(key);
 }
 
-// ---- [sysctl]: "net.ipv4.tcp_ecn" = 1, or net.ipv4.tcp_ecn = 1, which TOML takes for tables in tables
+// ---- [sysctl]: "net.ipv4.tcp_ecn" = 1, or net.ipv4.tcp_ecn = 1, which TOML reads as nested tables
 
 namespace {
 
-// "4096 87380 6291456", whatever white space the file has between the numbers.
-std::optional<std::string> value_of(const toml::node& node) {
-  if (const auto* number = node.as_integer()) return std::to_string(number->get());
-  const auto text = node.value<std::string_view>();
-  if (!text) return std::nullopt;
-  return joined(words(*text), " ");
-}
-
-// "net.ipv4.conf.eth0.100.rp_filter", as the file is called, is written "net.ipv4.conf.eth0/100.rp_filter", as
-// sysctl(8) has it; empty: it is not that.
+// sysctl(8) writes the dots of an interface's name as slashes: "net.ipv4.conf.eth0.100.rp_filter" is
+// "net.ipv4.conf.eth0/100.rp_filter". Empty: the name is not that of an interface's sysctl.
 std::string with_slashes(const std::string& name) {
   constexpr std::string_view kInterfaces = "net.ipv4.conf.";
   const size_t last = name.rfind('.');
@@ -247,20 +245,23 @@ std::string with_slashes(const std::string& name) {
   return out;
 }
 
-void read_one(ConfigReader& reader, const std::string& name, const toml::source_position& at, const toml::node& node,
-              Policy& policy) {
+void read_sysctl_value(ConfigReader& reader, const std::string& name, const toml::source_position& at,
+                       const toml::node& node, Policy& policy) {
   if (const size_t star = name.find(".*."); star != std::string::npos && qos::find_sysctl(name) != nullptr)
     return reader.fail(at, "sysctl." + name + ": replace * by an interface, \"all\" or \"default\"; write \"" +
                                name.substr(0, star) + ".all" + name.substr(star + 2) + "\"");
   if (qos::find_sysctl(name) == nullptr) {
-    if (const std::string right = with_slashes(name); !right.empty())
-      return reader.fail(
-          at, "sysctl." + name + ": a dot in the name of an interface is written as a slash; write \"" + right + "\"");
+    if (const std::string correct = with_slashes(name); !correct.empty())
+      return reader.fail(at, "sysctl." + name + ": a dot in the name of an interface is written as a slash; write \"" +
+                                 correct + "\"");
     std::vector<std::string_view> known;
     for (const qos::Sysctl& row : qos::known_sysctls()) known.push_back(row.name);
-    return reader.unknown(at, "host setting", name, known);
+    return reader.fail_unknown(at, "host setting", name, known);
   }
-  const auto value = value_of(node);
+  std::optional<std::string> value;
+  if (const auto* number = node.as_integer()) value = std::to_string(number->get());
+  else if (const auto text = node.value<std::string_view>())
+    value = joined(words(*text), " ");  // "4096 87380 6291456", with any white space in the file
   std::string problem = "expected a number or a string of numbers, not " + describe(node);
   if (value) problem = qos::sysctl_problem(name, *value);
   if (!problem.empty()) {
@@ -278,7 +279,7 @@ void read_tables(ConfigReader& reader, const std::string& prefix, const toml::ta
   each_key(table, [&](std::string_view key, const toml::source_position& at, const toml::node& node) {
     const std::string name = prefix + std::string(key);
     if (const auto* inner = node.as_table()) return read_tables(reader, name + ".", *inner, policy);
-    read_one(reader, name, at, node, policy);
+    read_sysctl_value(reader, name, at, node, policy);
   });
 }
 
@@ -298,15 +299,14 @@ void read_versions(ConfigReader& reader, std::string_view table, const toml::nod
   if (entries == nullptr) return;
   each_key(*entries, [&](std::string_view key, const toml::source_position& at, const toml::node& value) {
     if (key.empty()) return reader.fail(at, name + ": the key is empty; write " + example);
-    // A PCI id, which the kernel writes in lower case.
-    std::string card(key);
-    if (card.find(':') != std::string::npos) card = lower(card);
-    const std::string full = name + "." + card;
+    std::string nic(key);
+    if (nic.find(':') != std::string::npos) nic = lower(nic);  // a PCI id, which the kernel writes in lower case
+    const std::string full = name + "." + nic;
     std::vector<std::string> versions;
     auto problem = read_texts(value, versions);
-    if (!problem && versions.empty()) problem = fault_at(value, "the list is empty: no version would be right");
-    if (!reader.good(problem, full, example)) return;
-    out[card] = std::move(versions);
+    if (!problem && versions.empty()) problem = fault_at(value, "the list is empty: no version would be allowed");
+    if (!reader.accept(problem, full, example)) return;
+    out[nic] = std::move(versions);
     policy.origin[full] = reader.line(value);
   });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside policy: the keys outside of [[port]].
+// Internal to policy: the keys outside of [[port]].
 #pragma once
 
 #include "policy/reader.h"
@@ -9,16 +9,16 @@ namespace fabric::config {
 // A key outside of [[port]]. `section` is empty at the top of the file.
 struct Key {
   std::string_view section, name;
-  std::string example;  // a whole line, as the man page shows it
+  std::string example;  // a whole line, as in the man page
   std::function<MaybeProblem(const toml::node& node, Policy& policy)> read;
-  std::function<std::string(const Policy& policy)> show;  // the value as TOML; empty: not set, without default
+  std::function<std::string(const Policy& policy)> show;  // the value as TOML; empty: not set and no default
 };
 std::span<const Key> keys();
 
-// "pfc", "match.rdma": with its section, if it has one.
+// The key with its section, if it has one: "mode", "exporter.listen".
 std::string full_name(std::string_view section, std::string_view key);
 
-// The tables of free names: [firmware] and [driver_version], and [sysctl].
+// The tables whose keys are free names: [firmware], [driver_version] and [sysctl].
 void read_versions(ConfigReader& reader, std::string_view table, const toml::node& node, Versions& out, Policy& policy);
 void read_sysctl(ConfigReader& reader, const toml::node& node, Policy& policy);
 

@@ -8,26 +8,23 @@
 namespace fabric {
 namespace {
 
-bool allows(const std::vector<std::string>& patterns, const std::string& text) {
+// Whether the list matches the text. An empty list matches everything.
+bool matches(const std::vector<std::string>& patterns, const std::string& text) {
   return patterns.empty() || matches_any(patterns, text);
 }
 
-bool has_name(const Match& match, const Port& port) {
-  return allows(match.netdev, port.netdev) ||
-         std::ranges::any_of(port.altnames, [&](const auto& name) { return allows(match.netdev, name); });
-}
-
 bool matches(const Match& match, const Port& port) {
-  bool driver =
-      match.driver.empty() || matches_any(match.driver, port.kernel_driver) || matches_any(match.driver, port.driver);
-  const std::string speed = port.speed ? std::to_string(*port.speed) : "";
-  const std::string numa = port.numa ? std::to_string(*port.numa) : "";
-  return driver && allows(match.pci_id, port.pci_id) && allows(match.speed, speed) && allows(match.numa, numa) &&
-         allows(match.role, port.serves) && allows(match.rdma, port.rdma) && has_name(match, port) &&
-         allows(match.pci, port.pci);
+  bool is_named = matches(match.netdev, port.netdev);
+  for (const auto& name : port.altnames) is_named = is_named || matches(match.netdev, name);
+  std::string speed, numa;
+  if (port.speed) speed = std::to_string(*port.speed);
+  if (port.numa) numa = std::to_string(*port.numa);
+  return is_named && (matches(match.driver, port.kernel_driver) || matches(match.driver, port.driver)) &&
+         matches(match.pci_id, port.pci_id) && matches(match.speed, speed) && matches(match.numa, numa) &&
+         matches(match.role, port.serves) && matches(match.rdma, port.rdma) && matches(match.pci, port.pci);
 }
 
-bool can_have_one(const Port& port) {
+bool is_manageable(const Port& port) {
   return port.link_layer != LinkLayer::infiniband && !port.usnic && !is_virtual(port) && !port.netdev.empty();
 }
 
@@ -36,23 +33,29 @@ bool can_have_one(const Port& port) {
 bool may_match(const PortPolicy& entry, const Port& port) {
   Match match = entry.match;
   if (!port.speed && port.carrier == false) match.speed.clear();
-  return can_have_one(port) && matches(match, port);
+  return is_manageable(port) && matches(match, port);
 }
 
 bool Published::has(SeriesGroup group) const { return contains(groups, group); }
 
 bool in_window(const std::vector<Window>& windows, int weekday, unsigned minute) {
   if (windows.empty()) return true;
-  const auto has = [](const Window& window, int day) { return (window.days >> day & 1) != 0; };
-  return std::ranges::any_of(windows, [&](const Window& window) {
-    if (window.from <= window.to) return has(window, weekday) && minute >= window.from && minute < window.to;
-    // Past midnight: the day is the one on which it begins.
-    return (has(window, weekday) && minute >= window.from) || (has(window, (weekday + 6) % 7) && minute < window.to);
-  });
+  for (const Window& window : windows) {
+    const bool has_today = (window.days >> weekday & 1) != 0;
+    const bool has_yesterday = (window.days >> (weekday + 6) % 7 & 1) != 0;
+    if (window.from <= window.to) {
+      if (has_today && minute >= window.from && minute < window.to) return true;
+    } else {
+      // The window passes midnight. Its day is the one on which it begins.
+      if (has_today && minute >= window.from) return true;
+      if (has_yesterday && minute < window.to) return true;
+    }
+  }
+  return false;
 }
 
 const PortPolicy* policy_for(const Policy& policy, const Port& port) {
-  if (!can_have_one(port)) return nullptr;
+  if (!is_manageable(port)) return nullptr;
   for (const PortPolicy& entry : policy.ports) {
     if (matches(entry.match, port)) return &entry;
     if (may_match(entry, port)) return nullptr;
@@ -60,17 +63,17 @@ const PortPolicy* policy_for(const Policy& policy, const Port& port) {
   return nullptr;
 }
 
-std::string why_left_alone(const Policy& policy, const Port& port) {
+std::string why_unmanaged(const Policy& policy, const Port& port) {
   if (std::string why = why_unmanageable(port); !why.empty()) return why;
   if (port.netdev.empty()) return "no netdev";
   if (policy_for(policy, port) != nullptr) return "";
   for (const PortPolicy& entry : policy.ports)
     if (may_match(entry, port))
-      return "its link is down, and which entry is its own (\"" + entry.name + "\" asks for a speed) is not known";
+      return "its link is down, and entry \"" + entry.name + "\" matches by speed, which only an active link has";
   return "no [[port]] entry matches";
 }
 
-bool asks_for_role(const Policy& policy) {
+bool matches_by_role(const Policy& policy) {
   return std::ranges::any_of(policy.ports, [](const PortPolicy& entry) { return !entry.match.role.empty(); });
 }
 

@@ -11,9 +11,9 @@
 namespace fabric::config {
 namespace {
 
-// ---- `match`: which ports. A pattern that no port could ever match is an error.
+// ---- `match`: which ports. A pattern that can match no port is an error.
 
-using Normal = std::optional<std::string>;
+using Normal = std::optional<std::string>;  // MatchKey::normal
 
 Normal any_text(const toml::node& element) {
   auto text = element.value<std::string>();
@@ -21,14 +21,14 @@ Normal any_text(const toml::node& element) {
   return text;
 }
 
-// Without the port that `fabric-agentctl status` names behind a slash.
+// Rejects a name with the port that `fabric-agentctl status` prints after a slash.
 Normal device_name(const toml::node& element) {
   auto text = any_text(element);
   if (text && text->find('/') != std::string::npos) return std::nullopt;
   return text;
 }
 
-// Lower-case hexadecimal digits, the other characters of `allowed`, and those of glob(7).
+// Accepts hexadecimal digits, which it converts to lower case, the characters in `allowed`, and those of glob(7).
 Normal hexadecimal_pattern(const toml::node& element, std::string_view allowed) {
   auto text = any_text(element);
   if (!text) return std::nullopt;
@@ -40,9 +40,9 @@ Normal hexadecimal_pattern(const toml::node& element, std::string_view allowed) 
 
 Normal pci_id(const toml::node& element) { return hexadecimal_pattern(element, ":"); }
 
-// With domain and function: "17:00.0", "17:*" and "0000:17:00" match nothing.
+// Requires domain and function: "17:00.0", "17:*" and "0000:17:00" match nothing.
 Normal pci_address(const toml::node& element) {
-  constexpr size_t kDomain = 4;  // digits at least
+  constexpr size_t kDomain = 4;  // digits, at least
   auto text = hexadecimal_pattern(element, ":.");
   if (!text) return text;
   const std::string domain = text->substr(0, text->find(':'));
@@ -52,7 +52,7 @@ Normal pci_address(const toml::node& element) {
   return text;
 }
 
-// 400000, "400G", "2.5G": Mb/s. A number below is one of Gb/s, which no link would match.
+// 400000, "400G", "2.5G", as Mb/s. Rejects a number below 1000: it is meant as Gb/s, and no link would match it.
 Normal speed(const toml::node& element) {
   constexpr double kLeast = 1'000, kMost = 10'000'000;
   double megabits = 0;
@@ -96,38 +96,24 @@ const MatchKey kMatchKeys[] = {
     {"role", &Match::role, role, "\"compute\" or \"host\"", "role = \"compute\""},
 };
 
-MaybeProblem read_patterns(const toml::node& node, const MatchKey& key, std::vector<std::string>& out) {
-  auto problem = read_list(node, key.expected, out, key.normal);
-  if (!problem && out.empty()) return fault_at(node, "the list is empty");
-  return problem;
-}
-
 void read_match(ConfigReader& reader, const toml::node& node, Match& match) {
   std::vector<std::string_view> known;
   for (const MatchKey& key : kMatchKeys) known.push_back(key.name);
   const auto* table = reader.table(node, "match", "match = { driver = \"mlx5_core\" }");
   if (table == nullptr) return;
   each_key(*table, [&](std::string_view name, const toml::source_position& at, const toml::node& value) {
-    if (const MatchKey* key = find_where(kMatchKeys, [&](const MatchKey& each) { return each.name == name; }))
-      reader.good(read_patterns(value, *key, match.*key->member), "match." + std::string(name), key->example);
-    else reader.unknown(at, "key", name, known);
+    const MatchKey* key = find_where(kMatchKeys, [&](const MatchKey& each) { return each.name == name; });
+    if (key == nullptr) return reader.fail_unknown(at, "key", name, known);
+    std::vector<std::string>& patterns = match.*key->member;
+    auto problem = read_list(value, key->expected, patterns, key->normal);
+    if (!problem && patterns.empty()) problem = fault_at(value, "the list is empty");
+    reader.accept(problem, "match." + std::string(name), key->example);
   });
 }
 
-// ---- one setting: what an operator may ask for, which is narrower than what a port can show (read_setting())
+// ---- one setting: what an operator may configure, which is narrower than what a port can have (read_setting())
 
-// A file lists the algorithms of the classes that it uses; Ets has all eight, and no longer knows which were listed.
-MaybeProblem check_listed_classes(const Ets& ets, const toml::node& node) {
-  const toml::node* tsa = node.as_table()->get("tsa");
-  for (size_t prio = 0; prio < ets.prio_tc.size(); ++prio)
-    if (ets.prio_tc[prio] >= tsa->as_array()->size())
-      return fault_at(*tsa, "priority " + std::to_string(prio) + " goes to traffic class " +
-                                std::to_string(ets.prio_tc[prio]) + ", which has no algorithm: tsa lists " +
-                                std::to_string(tsa->as_array()->size()));
-  return std::nullopt;
-}
-
-// What a number may be, before it is read.
+// Checks a number against the range of the setting's row, before it is read.
 MaybeProblem check_range(const Setting& setting, const toml::node& node) {
   int64_t ignored = 0;
   const bool or_none = std::holds_alternative<std::optional<OrNone> Qos::*>(setting.member);
@@ -141,14 +127,21 @@ MaybeProblem check_range(const Setting& setting, const toml::node& node) {
   return problem;
 }
 
-// The rule of the setting's row, within the value that was read: the sum of ets, ECN bits.
+// Checks the value that was read by the rule of the setting's row: the sum of ets, ECN bits.
 MaybeProblem check_value(const Setting& setting, const toml::node& node, const Qos& value) {
-  if (setting.id == SettingId::ets)
-    if (auto problem = check_listed_classes(*value.ets, node)) return problem;
+  if (setting.id == SettingId::ets) {
+    // A file lists the algorithms of the classes that it uses. Ets has all eight, and does not know which were listed.
+    const toml::node* tsa = node.as_table()->get("tsa");
+    const size_t listed = tsa->as_array()->size();
+    for (size_t prio = 0; prio < kPriorities; ++prio)
+      if (const size_t tc = value.ets->prio_tc[prio]; tc >= listed)
+        return fault_at(*tsa, "priority " + std::to_string(prio) + " goes to traffic class " + std::to_string(tc) +
+                                  ", which has no algorithm: tsa lists " + std::to_string(listed));
+  }
   if (setting.check == nullptr) return std::nullopt;
   auto problem = setting.check(value);
   if (!problem) return std::nullopt;
-  // The narrowest place that the file has for it.
+  // Reports the narrowest place that the file has for the problem.
   const toml::node* at = &node;
   if (const auto* table = at->as_table(); table != nullptr && table->contains(problem->part))
     at = table->get(problem->part);
@@ -157,7 +150,7 @@ MaybeProblem check_value(const Setting& setting, const toml::node& node, const Q
   return fault_at(*at, std::move(problem->what));
 }
 
-// What a value looks like, by its kind, in the order of Setting::Member; of numbers, empty.
+// An example of each kind of value, in the order of Setting::Member. Empty for numbers: these have one in their row.
 constexpr std::array<std::string_view, std::variant_size_v<Setting::Member>> kExamples{
     "\"host\"",
     "false",
@@ -176,19 +169,16 @@ constexpr std::array<std::string_view, std::variant_size_v<Setting::Member>> kEx
     "",
     "\"all\""};
 
-std::string example(const Setting& setting) {
-  std::string value(kExamples[setting.member.index()]);
-  if (value.empty()) value = std::to_string(setting.example != 0 ? setting.example : setting.min);
-  return std::string(setting.key) + " = " + value;
-}
-
-void read_one_setting(ConfigReader& reader, size_t row, const toml::node& node, PortDraft& entry) {
+void read_port_setting(ConfigReader& reader, size_t row, const toml::node& node, PortDraft& entry) {
   const Setting& setting = kSettings[row];
   Qos value;
   auto problem = check_range(setting, node);
   if (!problem) problem = read_setting(setting, node, value);
   if (!problem) problem = check_value(setting, node, value);
-  if (!reader.good(problem, setting.key, example(setting))) return;
+  std::string example(kExamples[setting.member.index()]);
+  if (example.empty() && setting.example != 0) example = std::to_string(setting.example);
+  else if (example.empty()) example = std::to_string(setting.min);
+  if (!reader.accept(problem, setting.key, std::string(setting.key) + " = " + example)) return;
   copy_value(setting, value, entry.port.want);
   entry.port.origin[row] = reader.line(node);
   entry.places[row] = reader.place(node);
@@ -204,30 +194,25 @@ MaybeProblem read_mark_table(const toml::node& node, Mark& out) {
   return read_integer(*table->get("priority"), 0, kPriorities - 1, out.priority);
 }
 
-// ---- the settings that follow from `traffic` and `cnp`: a site's DSCPs and priorities are written once
+// ---- the settings that follow from `traffic` and `cnp`, so that a site writes its DSCPs and priorities once
 
 constexpr uint8_t kRest = 0, kLossless = 1, kNotifications = 2;  // traffic classes
 constexpr uint32_t kEct0 = 2;                                    // RFC 3168: ECN-capable
 
-PrioSet one(uint8_t prio) { return {static_cast<uint8_t>(1U << prio)}; }
-
-// Half of the link for lossless traffic, half for the rest; CNPs, few and urgent, are strict.
-Ets classes(PrioSet lossless, const std::optional<Mark>& cnp) {
-  Ets out;
-  for (int prio = 0; prio < kPriorities; ++prio)
-    if (lossless.has(prio)) out.prio_tc[static_cast<size_t>(prio)] = kLossless;
-  if (cnp && !lossless.has(cnp->priority)) out.prio_tc[cnp->priority] = kNotifications;
-  out.tsa[kRest] = out.tsa[kLossless] = Tsa::ets;
-  out.bw[kRest] = out.bw[kLossless] = 50;
-  return out;
-}
-
-Qos from_traffic(const Mark& data, const std::optional<Mark>& cnp, const Qos& want) {
+Qos settings_for_traffic(const Mark& data, const std::optional<Mark>& cnp, const Qos& want) {
   Qos out;
-  const PrioSet lossless{static_cast<uint8_t>(want.pfc.value_or(PrioSet{}).bits | one(data.priority).bits)};
-  out.pfc = one(data.priority);
-  out.ets = classes(lossless, cnp);
-  out.ecn_rp = out.ecn_np = PrioSet{0xff};  // as shipped: RoCE on any other priority needs DCQCN even more, without PFC
+  const auto data_bit = static_cast<uint8_t>(1U << data.priority);
+  out.pfc = PrioSet{data_bit};
+  // Half of the link for lossless traffic, half for the rest. CNPs are few and urgent, so their class is strict.
+  const PrioSet lossless{static_cast<uint8_t>(want.pfc.value_or(PrioSet{}).bits | data_bit)};
+  Ets& ets = out.ets.emplace();
+  for (int prio = 0; prio < kPriorities; ++prio)
+    if (lossless.has(prio)) ets.prio_tc[static_cast<size_t>(prio)] = kLossless;
+  if (cnp && !lossless.has(cnp->priority)) ets.prio_tc[cnp->priority] = kNotifications;
+  ets.tsa[kRest] = ets.tsa[kLossless] = Tsa::ets;
+  ets.bw[kRest] = ets.bw[kLossless] = 50;
+  // All priorities, as shipped: RoCE on a priority without PFC needs DCQCN even more.
+  out.ecn_rp = out.ecn_np = PrioSet{0xff};
   out.roce_prio = data.priority;
   if (want.trust == Trust::pcp) return out;
   out.trust = Trust::dscp;
@@ -239,44 +224,20 @@ Qos from_traffic(const Mark& data, const std::optional<Mark>& cnp, const Qos& wa
   return out;
 }
 
-Qos from_cnp(const Mark& cnp) {
-  Qos out;
-  out.cnp_dscp = cnp.dscp;
-  out.cnp_prio = OrNone{cnp.priority};
-  return out;
+// Adds the setting to the entry if `from` has it and the entry lacks it.
+bool add_missing(PortDraft& entry, size_t row, const Qos& from) {
+  if (!has_value(kSettings[row], from) || has_value(kSettings[row], entry.port.want)) return false;
+  copy_value(kSettings[row], from, entry.port.want);
+  return true;
 }
 
-// Adds to the entry each setting that it lacks; `note` is its origin.
-template <class Note>
-void fill(PortDraft& entry, const Qos& from, Note&& note) {
+void derive(PortDraft& entry, const Qos& settings, const MarkKey& from, const std::string& origin) {
   for (size_t row = 0; row < kSettingCount; ++row) {
-    if (!has_value(kSettings[row], from) || has_value(kSettings[row], entry.port.want)) continue;
-    copy_value(kSettings[row], from, entry.port.want);
-    note(row);
-  }
-}
-
-void derive(PortDraft& entry, const Qos& follows, const MarkKey& from, const std::string& origin) {
-  fill(entry, follows, [&](size_t row) {
+    if (!add_missing(entry, row, settings)) continue;
     entry.port.derived.set(row);
     entry.port.origin[row] = origin;
     entry.places[row] = from.at;
-  });
-}
-
-// True if CNPs and data have different marks.
-bool differ(const PortDraft& entry, Faults& faults) {
-  const auto& data = entry.traffic.mark;
-  const auto& cnp = entry.cnp.mark;
-  if (!data || !cnp) return true;
-  if (data->priority == cnp->priority)
-    faults.fail(entry.cnp.at, "cnp: priority " + std::to_string(cnp->priority) +
-                                  " is the lossless one of traffic: where PFC pauses it, the CNPs that are to end the "
-                                  "congestion wait, too; write another priority");
-  else if (data->dscp == cnp->dscp)
-    faults.fail(entry.cnp.at, "cnp: DSCP " + std::to_string(cnp->dscp) + " is that of traffic, which has priority " +
-                                  std::to_string(data->priority) + "; write another DSCP");
-  return data->priority != cnp->priority && data->dscp != cnp->dscp;
+  }
 }
 
 }  // namespace
@@ -289,7 +250,7 @@ void read_mark(ConfigReader& reader, std::string_view key, const toml::node& nod
   MarkKey mark{true, std::nullopt, reader.place(node)};
   MaybeProblem problem;
   if (node.value<std::string_view>() != "none") problem = read_mark_table(node, mark.mark.emplace());
-  if (reader.good(problem, key, instead)) out = mark;
+  if (reader.accept(problem, key, instead)) out = mark;
 }
 
 namespace {
@@ -298,7 +259,7 @@ bool read_setting_key(ConfigReader& reader, std::string_view name, const toml::n
   const auto setting = parse_setting(name);
   if (name == "traffic") read_mark(reader, name, node, entry.traffic);
   else if (name == "cnp") read_mark(reader, name, node, entry.cnp);
-  else if (setting) read_one_setting(reader, index(*setting), node, entry);
+  else if (setting) read_port_setting(reader, index(*setting), node, entry);
   else return false;
   return true;
 }
@@ -317,18 +278,20 @@ PortDraft read_port(ConfigReader& reader, const toml::table& table) {
   entry.port.where = reader.line(table);
   each_key(table, [&](std::string_view name, const toml::source_position& at, const toml::node& node) {
     if (name == "match") return read_match(reader, node, entry.port.match);
-    if (name == "name")
-      return void(reader.good(read_name(node, entry.port.name), name, "name = \"rail\", or leave it out"));
-    entry.leaves_alone = false;
+    if (name == "name") {
+      reader.accept(read_name(node, entry.port.name), name, "name = \"rail\", or leave it out");
+      return;
+    }
+    entry.has_no_settings = false;
     if (name == "profile") {
       entry.profile_at = reader.place(node);
       entry.port.profile_origin = reader.line(node);
-      reader.good(read_name(node, entry.port.profile), name, "profile = \"nvidia-dcqcn\"");
+      reader.accept(read_name(node, entry.port.profile), name, "profile = \"nvidia-dcqcn\"");
     } else if (!read_setting_key(reader, name, node, entry)) {
-      reader.unknown(at, "key", name, with_settings(kPortKeys));
+      reader.fail_unknown(at, "key", name, with_settings(kPortKeys));
     }
   });
-  if (entry.leaves_alone && entry.port.name.empty())
+  if (entry.has_no_settings && entry.port.name.empty())
     reader.warn(table.source().begin, "[[port]] has no setting: its ports stay unchanged");
   return entry;
 }
@@ -340,35 +303,50 @@ PortDraft read_profile(ConfigReader& reader, const toml::table& table) {
     if (name == "match" || name == "name" || name == "profile" || name == "port")
       return reader.fail(at, std::string(name) + ": a profile has settings only; write " + std::string(name) +
                                  " in the [[port]] entry that names the profile");
-    reader.unknown(at, "key", name, with_settings(kProfileKeys));
+    reader.fail_unknown(at, "key", name, with_settings(kProfileKeys));
   });
   return profile;
 }
 
 void apply_profile(PortDraft& entry, const PortDraft& profile) {
-  fill(entry, profile.port.want, [&](size_t row) {
+  for (size_t row = 0; row < kSettingCount; ++row) {
+    if (!add_missing(entry, row, profile.port.want)) continue;
     entry.port.origin[row] = profile.port.origin[row];
     entry.places[row] = profile.places[row];
-  });
+  }
 }
 
 void follow_marks(PortDraft& entry, const MarkKey& traffic, const MarkKey& cnp, const PortDraft* profile,
                   Faults& faults) {
-  if (entry.leaves_alone) return;
+  if (entry.has_no_settings) return;
   if (!entry.traffic.given && traffic.given) entry.traffic = traffic;
   if (!entry.cnp.given && cnp.given) entry.cnp = cnp;
   if (profile != nullptr && !entry.traffic.given) entry.traffic = profile->traffic;
   if (profile != nullptr && !entry.cnp.given) entry.cnp = profile->cnp;
-  if (!differ(entry, faults)) return;
+  const auto& data = entry.traffic.mark;
+  const auto& notifications = entry.cnp.mark;
+  if (data && notifications && data->priority == notifications->priority)
+    return faults.fail(entry.cnp.at, "cnp: priority " + std::to_string(notifications->priority) +
+                                         " is the lossless one of traffic: while PFC pauses it, the CNPs that would "
+                                         "end the congestion wait, too; write another priority");
+  if (data && notifications && data->dscp == notifications->dscp)
+    return faults.fail(entry.cnp.at, "cnp: DSCP " + std::to_string(notifications->dscp) +
+                                         " is that of traffic, which has priority " + std::to_string(data->priority) +
+                                         "; write another DSCP");
   PortPolicy& port = entry.port;
-  port.traffic = entry.traffic.mark;
-  port.cnp = entry.cnp.mark;
+  port.traffic = data;
+  port.cnp = notifications;
   if (port.traffic) port.traffic_origin = faults.line(entry.traffic.at);
   if (port.cnp) port.cnp_origin = faults.line(entry.cnp.at);
   if (port.traffic)
-    derive(entry, from_traffic(*port.traffic, port.cnp, port.want), entry.traffic,
+    derive(entry, settings_for_traffic(*port.traffic, port.cnp, port.want), entry.traffic,
            port.traffic_origin + " (from traffic)");
-  if (port.cnp) derive(entry, from_cnp(*port.cnp), entry.cnp, port.cnp_origin + " (from cnp)");
+  if (port.cnp) {
+    Qos settings;
+    settings.cnp_dscp = port.cnp->dscp;
+    settings.cnp_prio = OrNone{port.cnp->priority};
+    derive(entry, settings, entry.cnp, port.cnp_origin + " (from cnp)");
+  }
 }
 
 }  // namespace fabric::config

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside policy: one [[port]] entry, or a profile, as it is read.
+// Internal to policy: reads a [[port]] entry or a profile.
 #pragma once
 
 #include "policy/reader.h"
 
 namespace fabric::config {
 
-// `traffic` or `cnp`, at the top of a file, of an entry or of a profile. Given without a mark: "none".
+// `traffic` or `cnp`, at the top of a file, of an entry or of a profile. Without a mark although given: "none".
 struct MarkKey {
   bool given = false;
   std::optional<Mark> mark;
@@ -17,19 +17,19 @@ struct MarkKey {
 struct PortDraft {
   PortPolicy port;
   Place at;
-  bool leaves_alone = true;  // it has nothing but a name and a match
+  bool has_no_settings = true;  // it has nothing but a name and a match
   Place profile_at;
   MarkKey traffic, cnp;
   std::array<Place, kSettingCount> places{};
 };
 
-// Keys of [[port]] beside the settings, and of its match; those of a profile beside the settings.
+// Keys of [[port]], of a profile, and of a match, besides the settings.
 inline constexpr std::string_view kPortKeys[] = {"name", "match", "profile", "traffic", "cnp"};
 inline constexpr std::string_view kProfileKeys[] = {"traffic", "cnp"};
 struct MatchKey {
   std::string_view name;
   std::vector<std::string> Match::*member;
-  // The text as the Match has it, or nothing: it has the wrong form.
+  // The text as Match has it; nullopt if it has the wrong form.
   std::optional<std::string> (*normal)(const toml::node& element);
   std::string_view expected, example;
   bool number = false;  // shown without quotes

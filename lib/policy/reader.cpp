@@ -19,8 +19,9 @@ void drop_repeated(List& list, Text&& text) {
   std::erase_if(list, [&](const auto& each) { return !seen.insert(text(each)).second; });
 }
 
-// toml++ describes the error; the commonest mistakes get a hint. A word without quotes is a number, a time or "false"
-// to it, by its first letters.
+// toml++ describes the error; we add a hint for the most common mistakes. The first hint applies whose first text
+// occurs in the error. toml++ takes a word without quotes for a number, a time or "false", depending on its first
+// letters.
 constexpr std::pair<std::string_view, std::string_view> kHints[] = {
     {"cannot redefine", "keep one of the two"},
     {"leading zeroes", "write the number without them"},
@@ -34,28 +35,27 @@ constexpr std::pair<std::string_view, std::string_view> kHints[] = {
     {"", "write TOML in UTF-8, as in fabric-agent.toml(5)"},
 };
 
-std::string_view instead_of(std::string_view fault) {
-  return std::ranges::find_if(kHints, [&](const auto& hint) { return fault.find(hint.first) != fault.npos; })->second;
-}
-
-// Names and values are shown on terminals, in the journal and as labels: they must be what they look like.
-bool is_shown(ConfigReader& reader, const toml::node& node, std::string_view key = {}) {
+// Names and values appear on terminals, in the journal and in labels, so they may have only characters that are
+// visible. Reports others.
+bool is_visible(ConfigReader& reader, const toml::node& node, std::string_view key = {}) {
   const auto* text = node.as_string();
   bool all = clean_text(key) == key && (text == nullptr || clean_text(text->get()) == text->get());
   if (!all) reader.fail(node.source().begin, "a character that cannot be shown; delete it");
   if (const auto* list = node.as_array())
-    for (const toml::node& each : *list) all = is_shown(reader, each) && all;
+    for (const toml::node& each : *list) all = is_visible(reader, each) && all;
   if (const auto* table = node.as_table())
-    for (auto&& [name, value] : *table) all = is_shown(reader, value, name) && all;
+    for (auto&& [name, value] : *table) all = is_visible(reader, value, name) && all;
   return all;
 }
 
-// Where a key of this name is known: "[exporter]". Empty: nowhere.
-std::string home_of(std::string_view name) {
+// The sections that have a key of this name: "[exporter] or [cabling]". Empty: no section has one.
+std::string sections_with(std::string_view name) {
   std::string out;
-  for (const Key& key : keys())
-    if (key.name == name && key.section.empty()) out = "the top of the file, above the first line in brackets";
-    else if (key.name == name) append_item(out, "[" + std::string(key.section) + "]", " or ");
+  for (const Key& key : keys()) {
+    if (key.name != name) continue;
+    if (key.section.empty()) out = "the top of the file, above the first line in brackets";
+    else append_item(out, "[" + std::string(key.section) + "]", " or ");
+  }
   if (contains(kPortKeys, name) || contains(kSettings, name, &Setting::key))
     append_item(out, "a [[port]] entry", " or ");
   if (contains(match_keys(), name, &MatchKey::name)) append_item(out, "match of a [[port]] entry", " or ");
@@ -70,8 +70,8 @@ unsigned Faults::add_file(std::string name) {
 }
 
 void Faults::fail(const Place& at, const std::string& what) {
-  constexpr size_t kMost = 4'000, kEnd = 500;  // bytes; all that we know ourselves is shorter
-  // Not within a character of several bytes.
+  constexpr size_t kMost = 4'000, kEnd = 500;  // bytes; our own texts are shorter
+  // Whether a cut at this index would split a UTF-8 character.
   const auto is_inside = [&](size_t index) {
     return index > 0 && (static_cast<unsigned char>(what[index]) & 0xc0) == 0x80;
   };
@@ -91,7 +91,8 @@ Result<LoadedConfig> Faults::finish(Policy policy) && {
   if (errors_.empty()) return LoadedConfig{std::move(policy), std::move(warnings_)};
   drop_repeated(errors_, [](const Fault& each) { return each.text; });
   const size_t more = errors_.size() - std::min(errors_.size(), kShown);
-  errors_.resize(errors_.size() - more);  // toml++ has the keys of a table in their alphabet's order
+  errors_.resize(errors_.size() - more);
+  // toml++ returns the keys of a table in alphabetical order, so the errors are not in the order of the file.
   std::ranges::sort(errors_, {}, [](const Fault& each) { return std::pair(each.at, each.number); });
   std::string text = joined(errors_, "\n", [](const Fault& each) { return each.text; });
   if (more != 0) text += "\nand " + std::to_string(more) + " more";
@@ -102,7 +103,7 @@ void ConfigReader::fail(const TomlProblem& problem, std::string_view key, std::s
   fail(problem.at, std::string(key).append(": ").append(problem.what).append("; write ").append(instead));
 }
 
-bool ConfigReader::good(const MaybeProblem& problem, std::string_view key, std::string_view instead) {
+bool ConfigReader::accept(const MaybeProblem& problem, std::string_view key, std::string_view instead) {
   if (problem) fail(*problem, key, instead);
   return !problem;
 }
@@ -112,16 +113,16 @@ const toml::table* ConfigReader::table(const toml::node& node, std::string_view 
   return node.as_table();
 }
 
-void ConfigReader::unknown(const toml::source_position& at, std::string_view what, std::string_view word,
-                           std::span<const std::string_view> known) {
-  // A key of a megabyte is shown, and compared, by its beginning.
-  std::string_view head = word.substr(0, 40);
-  std::string text =
-      "unknown " + std::string(what) + " " + toml_string(head) + (head.size() < word.size() ? "..." : "");
-  if (faults_.many()) return fail(at, text);  // counted, not shown: no need to look for the nearest
-  if (const std::string home = home_of(head); !home.empty()) return fail(at, text + " here: it belongs to " + home);
+void ConfigReader::fail_unknown(const toml::source_position& at, std::string_view what, std::string_view word,
+                                std::span<const std::string_view> known) {
+  const std::string_view head = word.substr(0, 40);  // a key may have a megabyte
+  std::string text = "unknown " + std::string(what) + " " + toml_string(head);
+  if (head.size() < word.size()) text += "...";
+  if (faults_.many()) return fail(at, text);  // counted, not printed: needs no suggestion
+  if (const std::string sections = sections_with(head); !sections.empty())
+    return fail(at, text + " here: it belongs to " + sections);
   if (known.empty()) return fail(at, text);
-  // Of equally near ones, one that was only begun.
+  // Among equally near words, prefers one that begins with what was written.
   const auto nearest = std::ranges::min_element(
       known, {}, [&](std::string_view name) { return std::pair(edit_distance(head, name), !name.starts_with(head)); });
   if (edit_distance(head, *nearest) * 2 <= std::max(head.size(), nearest->size()))
@@ -133,8 +134,11 @@ void ConfigReader::unknown(const toml::source_position& at, std::string_view wha
 
 bool parse(ConfigReader& reader, std::string_view text, toml::table& out) {
   auto problem = parse_toml(text, out);
-  if (problem) reader.fail(problem->at, problem->what + "; " + std::string(instead_of(problem->what)));
-  return !problem && is_shown(reader, out);
+  if (!problem) return is_visible(reader, out);
+  const auto hint = std::ranges::find_if(
+      kHints, [&](const auto& each) { return problem->what.find(each.first) != std::string::npos; });
+  reader.fail(problem->at, problem->what + "; " + std::string(hint->second));
+  return false;
 }
 
 bool parse_file(ConfigReader& reader, std::string_view text, toml::table& out) {
@@ -177,7 +181,7 @@ bool is_glob(std::string_view pattern) {
     if (letter != '[') continue;
     const std::string_view set = pattern.substr(at + 1);
     const bool negated = set.starts_with('!') || set.starts_with('^');
-    at = pattern.find(']', at + (negated ? 3 : 2));  // one right in front is a member
+    at = pattern.find(']', at + (negated ? 3 : 2));  // a ']' at the start of a set is a member of it
     if (at == std::string_view::npos) return false;
   }
   return true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside policy: one file being read, and its faults.
+// Internal to policy: a file that is being read, and its faults.
 #pragma once
 
 #include <span>
@@ -16,7 +16,7 @@ struct Place {
   auto operator<=>(const Place&) const = default;
 };
 
-// Gathers the faults of all files, so that one run shows them all.
+// Collects the faults of all files, so that one run reports them all.
 class Faults {
  public:
   static constexpr size_t kShown = 10;  // errors that finish() prints
@@ -25,13 +25,14 @@ class Faults {
   [[nodiscard]] std::string line(const Place& at) const;  // "FILE:LINE"
   [[nodiscard]] std::string text(const Place& at) const;  // "FILE:LINE:COLUMN"
 
-  // Of a text with a value of a megabyte in it, its beginning and its end: journal and state file take it as well.
+  // Shortens a long text to its beginning and end, because a value may have a megabyte, and the text also goes to the
+  // journal and the state file.
   void fail(const Place& at, const std::string& what);
   void warn(const Place& at, std::string what) { warnings_.push_back({text(at), std::move(what)}); }
   [[nodiscard]] bool many() const { return errors_.size() > kShown; }
 
-  // The policy, or the errors: the first ten, one a line, sorted by their places. A fault of a profile is reported
-  // once.
+  // The policy, or an Error with the first ten errors, one per line, sorted by their places. Reports a fault of a
+  // profile once, even if several entries use the profile.
   Result<LoadedConfig> finish(Policy policy) &&;
 
  private:
@@ -45,7 +46,7 @@ class Faults {
   std::vector<ConfigWarning> warnings_;
 };
 
-// Reads one file: places and faults of it.
+// Reports the places and faults of one file.
 class ConfigReader {
  public:
   ConfigReader(const std::string& file, Faults& faults) : file_(faults.add_file(file)), faults_(faults) {}
@@ -58,33 +59,34 @@ class ConfigReader {
   void warn(const toml::source_position& at, std::string what) { faults_.warn(place(at), std::move(what)); }
   // An error "KEY: what; write INSTEAD".
   void fail(const TomlProblem& problem, std::string_view key, std::string_view instead);
-  // False, and that error, when there is a problem.
-  bool good(const MaybeProblem& problem, std::string_view key, std::string_view instead);
-  // Null, and that error, if the node is no table.
+  // Reports the problem, if there is one, as that error and returns false.
+  bool accept(const MaybeProblem& problem, std::string_view key, std::string_view instead);
+  // Reports that error and returns null if the node is not a table.
   const toml::table* table(const toml::node& node, std::string_view key, std::string_view instead);
-  // "unknown key "pfcs"; did you mean "pfc"?"; `what` is "key", or what else the word is.
-  void unknown(const toml::source_position& at, std::string_view what, std::string_view word,
-               std::span<const std::string_view> known);
+  // "unknown key "pfcs"; did you mean "pfc"?"; `what` is the kind of word: "key", "rule".
+  void fail_unknown(const toml::source_position& at, std::string_view what, std::string_view word,
+                    std::span<const std::string_view> known);
 
  private:
   unsigned file_;
   Faults& faults_;
 };
 
-// False: a bracket stays open, or it has braces, which glob(7) does not expand. Such a pattern matches no real name.
+// False: a bracket is not closed, or it has braces, which glob(7) does not expand. Such a pattern matches no real name.
 bool is_glob(std::string_view pattern);
-// False: not TOML, and reported.
+// Reports text that is not TOML and returns false.
 bool parse(ConfigReader& reader, std::string_view text, toml::table& out);
-// The same for a file. A part of one is mostly valid TOML, and means less than was written.
+// parse() for a whole file. Also reports an empty or truncated file: the rest of it is usually valid TOML.
 bool parse_file(ConfigReader& reader, std::string_view text, toml::table& out);
 
-// A string as parse_span() takes it, or a number of seconds.
+// A string that parse_span() accepts, or a number of seconds.
 MaybeProblem read_span(const toml::node& node, std::chrono::milliseconds min, std::chrono::milliseconds max,
                        std::chrono::milliseconds& out);
-// A string that is not empty; one, or an array of them.
+// A string that is not empty.
 MaybeProblem read_name(const toml::node& node, std::string& out);
+// One such string, or an array of them.
 MaybeProblem read_texts(const toml::node& node, std::vector<std::string>& out);
-// What `value_of` makes of the node, or of every element of an array; where it makes nothing, `what` was expected.
+// Converts the node, or each element of an array, by `value_of`. `what` was expected if `value_of` returns nothing.
 template <class Value, class ValueOf>
 MaybeProblem read_list(const toml::node& node, std::string_view what, std::vector<Value>& out, ValueOf&& value_of) {
   std::vector<Value> values;
@@ -98,7 +100,8 @@ MaybeProblem read_list(const toml::node& node, std::string_view what, std::vecto
   return problem;
 }
 
-// A table's entries with the key's text and position (the value's, where toml++ 2 does not keep the key's).
+// Calls `each` for a table's entries with the key's text and position. toml++ 2 does not keep the position of a key:
+// then it is that of the value.
 template <class Each>
 void each_key(const toml::table& table, Each&& each) {
   for (auto&& [key, node] : table) {

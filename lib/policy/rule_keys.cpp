@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// [rules.ID]: what a site changes of one rule. Its keys come from the rule's row.
+// [rules.ID]: a site's changes to one rule. The keys come from the rule's row.
 #include "policy/rule_keys.h"
 
 #include <cstdio>
@@ -22,7 +22,10 @@ std::string number_toml(double value) {
   return text;
 }
 
-std::string limit_toml(const std::optional<double>& limit) { return limit ? number_toml(*limit) : "\"never\""; }
+std::string limit_toml(const std::optional<double>& limit) {
+  if (!limit) return "\"never\"";
+  return number_toml(*limit);
+}
 
 milliseconds span_of(double seconds) { return milliseconds(static_cast<int64_t>(seconds * 1000)); }
 
@@ -36,107 +39,101 @@ MaybeProblem read_seconds(const toml::node& node, double least, double most, dou
 }
 
 MaybeProblem read_limit(const toml::node& node, std::optional<double>& out) {
-  const bool never = node.value<std::string_view>() == "never";
+  if (node.value<std::string_view>() == "never") {
+    out = std::nullopt;
+    return std::nullopt;
+  }
   const auto number = node.value<double>();
-  if (!never && !(number && *number > 0 && *number <= 1e12)) return expected(node, "a number above 0, or \"never\"");
-  out = never ? std::nullopt : number;
+  if (!number || !(*number > 0 && *number <= 1e12)) return expected(node, "a number above 0, or \"never\"");
+  out = number;
   return std::nullopt;
 }
 
-MaybeProblem read_severity(const toml::node& node, Status& out) {
-  const auto word = node.value<std::string_view>();
-  const auto status = word ? parse_word<Status>(*word) : std::nullopt;
-  if (status != Status::warning && status != Status::critical) return expected(node, "\"warning\" or \"critical\"");
-  out = *status;
-  return std::nullopt;
-}
-
-// The window's limits with the policy's changes.
+// The window's limits: those of the policy, else those of the row.
 WindowLimits limits_in(const RulePolicy& policy, const WindowRow& row) {
-  const WindowLimits* given = find_in(policy.windows, row.key);
-  return given == nullptr ? row.limits : *given;
+  if (const WindowLimits* configured = find_in(policy.windows, row.key)) return *configured;
+  return row.limits;
 }
 
 constexpr std::string_view kWindowKeys[] = {"warning", "critical", "window", "confirm", "clear"};
 
-MaybeProblem read_window_key(const WindowRow& row, std::string_view name, const toml::node& node, WindowLimits& out) {
-  if (name == "warning") return read_limit(node, out.warning);
-  if (name == "critical") return read_limit(node, out.critical);
-  if (name == "confirm") return read_seconds(node, 0, kDaySeconds, out.confirm);
-  if (name == "clear") return read_seconds(node, 0, kDaySeconds, out.clear);
-  if (row.measure == Measure::level) return fault_at(node, "a level has no window: the newest reading counts");
-  return read_seconds(node, 1, 7 * kDaySeconds, out.window);
-}
-
-std::string window_example(const WindowRow& row, std::string_view name) {
-  const WindowLimits& limits = row.limits;
-  if (name == "warning") return "warning = " + limit_toml(limits.warning);
-  if (name == "critical") return "critical = " + limit_toml(limits.critical);
-  const double seconds = name == "window" ? limits.window : name == "confirm" ? limits.confirm : limits.clear;
-  return std::string(name) + " = " + seconds_toml(seconds);
-}
-
-// One table being read: [rules.ID], or that of one of its windows.
+// A table that is being read: [rules.ID], or that of one of its windows.
 struct Table {
   ConfigReader& reader;
   std::string name;  // "rules.link-flap"
   Policy& policy;
 
-  bool good(const MaybeProblem& problem, std::string_view key, const toml::node& node,
-            const std::string& example) const {
+  // Records the place of a valid value. Reports the problem, if any, and returns false.
+  bool accept(const MaybeProblem& problem, std::string_view key, const toml::node& node,
+              const std::string& example) const {
     const std::string full = name + "." + std::string(key);
-    if (!reader.good(problem, full, example)) return false;
+    if (!reader.accept(problem, full, example)) return false;
     policy.origin[full] = reader.line(node);
     return true;
   }
 };
 
+// `key`: one of kWindowKeys.
 void read_window_value(const Table& table, const WindowRow& row, std::string_view key, const toml::node& node) {
   WindowLimits limits = limits_in(table.policy.rules, row);
-  if (table.good(read_window_key(row, key, node, limits), key, node, window_example(row, key)))
+  MaybeProblem problem;
+  std::string example;
+  if (key == "warning") {
+    problem = read_limit(node, limits.warning);
+    example = limit_toml(row.limits.warning);
+  } else if (key == "critical") {
+    problem = read_limit(node, limits.critical);
+    example = limit_toml(row.limits.critical);
+  } else if (key == "confirm") {
+    problem = read_seconds(node, 0, kDaySeconds, limits.confirm);
+    example = seconds_toml(row.limits.confirm);
+  } else if (key == "clear") {
+    problem = read_seconds(node, 0, kDaySeconds, limits.clear);
+    example = seconds_toml(row.limits.clear);
+  } else {
+    problem = read_seconds(node, 1, 7 * kDaySeconds, limits.window);
+    if (row.measure == Measure::level) problem = fault_at(node, "a level has no window: the newest reading counts");
+    example = seconds_toml(row.limits.window);
+  }
+  if (table.accept(problem, key, node, std::string(key) + " = " + example))
     table.policy.rules.windows.insert_or_assign(std::string(row.key), limits);
 }
 
 void check_order(const Table& table, const WindowRow& row, const toml::node& node) {
   const WindowLimits limits = limits_in(table.policy.rules, row);
   if (limits.warning && limits.critical && *limits.warning > *limits.critical)
-    table.reader.fail(fault_at(node, "warning is above critical: give both"), table.name,
-                      window_example(row, "warning") + " and " + window_example(row, "critical"));
+    table.reader.fail(
+        fault_at(node, "warning is above critical: give both"), table.name,
+        "warning = " + limit_toml(row.limits.warning) + " and critical = " + limit_toml(row.limits.critical));
 }
 
-// A window of a rule with several.
+// Reads the table of one window of a rule that has several.
 void read_window(const Table& table, const WindowRow& row, const toml::node& node) {
   const Table own{table.reader, table.name + "." + std::string(row.key), table.policy};
   const auto* keys = table.reader.table(node, own.name, "[" + own.name + "]");
   if (keys == nullptr) return;
   each_key(*keys, [&](std::string_view key, const toml::source_position& at, const toml::node& value) {
     if (contains(kWindowKeys, key)) read_window_value(own, row, key, value);
-    else table.reader.unknown(at, "key", key, kWindowKeys);
+    else table.reader.fail_unknown(at, "key", key, kWindowKeys);
   });
   check_order(own, row, node);
 }
 
-std::vector<std::string_view> keys_of(const RuleRow& row) {
-  std::vector<std::string_view> out{"enabled", "severity"};
-  if (row.windows.size() == 1) out.insert(out.end(), std::begin(kWindowKeys), std::end(kWindowKeys));
-  else
-    for (const WindowRow& each : row.windows) out.push_back(each.key);
-  for (const Limit* each : row.limits) out.push_back(each->key);
-  return out;
-}
-
-void read_key(const Table& table, const RuleRow& row, std::string_view key, const toml::source_position& at,
-              const toml::node& node) {
+void read_rule_key(const Table& table, const RuleRow& row, std::string_view key, const toml::source_position& at,
+                   const toml::node& node) {
   RulePolicy& rules = table.policy.rules;
   if (key == "enabled") {
-    if (table.good(node.is_boolean() ? MaybeProblem() : expected(node, "true or false"), key, node, "enabled = false"))
-      rules.enabled[std::string(row.id)] = *node.value<bool>();
+    MaybeProblem problem;
+    if (!node.is_boolean()) problem = expected(node, "true or false");
+    if (table.accept(problem, key, node, "enabled = false")) rules.enabled[std::string(row.id)] = *node.value<bool>();
     return;
   }
   if (key == "severity") {
-    Status severity = Status::warning;
-    if (table.good(read_severity(node, severity), key, node, "severity = \"warning\""))
-      rules.severity[std::string(row.id)] = severity;
+    const auto severity = parse_word<Status>(node.value<std::string_view>().value_or(""));
+    MaybeProblem problem;
+    if (severity != Status::warning && severity != Status::critical)
+      problem = expected(node, "\"warning\" or \"critical\"");
+    if (table.accept(problem, key, node, "severity = \"warning\"")) rules.severity[std::string(row.id)] = *severity;
     return;
   }
   if (row.windows.size() == 1 && contains(kWindowKeys, key)) return read_window_value(table, row.windows[0], key, node);
@@ -145,14 +142,19 @@ void read_key(const Table& table, const RuleRow& row, std::string_view key, cons
   for (const Limit* each : row.limits) {
     if (each->key != key) continue;
     const auto number = node.value<double>();
-    const bool fits = number && *number >= each->least && *number <= each->most;
-    const auto range = "a number from " + number_toml(each->least) + " to " + number_toml(each->most);
-    if (table.good(fits ? MaybeProblem() : expected(node, range), key, node,
-                   std::string(key) + " = " + number_toml(each->value)))
+    MaybeProblem problem;
+    if (!number || !(*number >= each->least && *number <= each->most))
+      problem = expected(node, "a number from " + number_toml(each->least) + " to " + number_toml(each->most));
+    if (table.accept(problem, key, node, std::string(key) + " = " + number_toml(each->value)))
       rules.limits[each->name()] = *number;
     return;
   }
-  table.reader.unknown(at, "key", key, keys_of(row));
+  std::vector<std::string_view> known{"enabled", "severity"};
+  if (row.windows.size() == 1) known.insert(known.end(), std::begin(kWindowKeys), std::end(kWindowKeys));
+  else
+    for (const WindowRow& each : row.windows) known.push_back(each.key);
+  for (const Limit* each : row.limits) known.push_back(each->key);
+  table.reader.fail_unknown(at, "key", key, known);
 }
 
 Key grace_key(std::string_view name, double RulePolicy::*member) {
@@ -174,13 +176,13 @@ void read_rule(ConfigReader& reader, std::string_view id, const toml::source_pos
   if (row == nullptr) {
     std::vector<std::string_view> known;
     for (const RuleRow& each : rules) known.push_back(each.id);
-    return reader.unknown(at, "rule", id, known);
+    return reader.fail_unknown(at, "rule", id, known);
   }
   const Table table{reader, "rules." + std::string(id), policy};
   const auto* keys = reader.table(node, table.name, "[" + table.name + "]");
   if (keys == nullptr) return;
   each_key(*keys, [&](std::string_view key, const toml::source_position& place, const toml::node& value) {
-    read_key(table, *row, key, place, value);
+    read_rule_key(table, *row, key, place, value);
   });
   if (row->windows.size() == 1) check_order(table, row->windows[0], node);
 }
@@ -193,11 +195,13 @@ std::vector<RuleValue> rule_values(const RuleRow& row, const RulePolicy& policy)
   if (const Status* severity = find_in(policy.severity, row.id))
     out.push_back({section, "severity", toml_string(to_text(*severity))});
   for (const Limit* each : row.limits) {
-    const double* given = find_in(policy.limits, each->name());
-    out.push_back({section, each->key, number_toml(given == nullptr ? each->value : *given)});
+    double value = each->value;
+    if (const double* configured = find_in(policy.limits, each->name())) value = *configured;
+    out.push_back({section, each->key, number_toml(value)});
   }
   for (const WindowRow& each : row.windows) {
-    const std::string own = row.windows.size() == 1 ? section : section + "." + std::string(each.key);
+    std::string own = section;
+    if (row.windows.size() > 1) own += "." + std::string(each.key);
     const WindowLimits limits = limits_in(policy, each);
     out.push_back({own, "warning", limit_toml(limits.warning)});
     out.push_back({own, "critical", limit_toml(limits.critical)});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside policy: [rules] and [rules.ID].
+// Internal to policy: [rules] and [rules.ID].
 #pragma once
 
 #include "policy/keys.h"
@@ -10,11 +10,12 @@ namespace fabric::config {
 // [rules] boot_grace, reload_grace
 std::vector<Key> grace_keys();
 
-// [rules.ID], whose keys come from the row of this id.
+// Reads [rules.ID]. The keys come from the row of this id.
 void read_rule(ConfigReader& reader, std::string_view id, const toml::source_position& at, const toml::node& node,
                RuleRows rules, Policy& policy);
 
-// What show_config() shows of a rule: its limits, configured or not; `enabled` and `severity` if they are given.
+// The values of a rule that show_config() prints: its limits, configured or not; `enabled` and `severity` if
+// configured.
 struct RuleValue {
   std::string section;  // "rules.link-errors.bit_errors"
   std::string_view key;

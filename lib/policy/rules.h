@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a site may change of the rules of lib/judge ([rules.ID] of the configuration), and acknowledgements. The rules
-// themselves are not known here: who reads or shows a configuration passes their rows.
+// The settings of the rules of lib/judge that a site may change ([rules.ID] of the configuration), and
+// acknowledgements. The rules themselves are not known here: the caller that reads or shows a configuration passes
+// their rows.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +15,14 @@
 
 namespace fabric {
 
-// How readings become the value that is compared with the limits.
+// How the value that is compared with the limits follows from the readings.
 enum class Measure : uint8_t {
   level,  // the newest reading: degrees, a share
   count,  // events within the window
-  ratio,  // events within the window, by packets, bits or seconds
+  ratio,  // events within the window, divided by packets, bits or seconds
 };
 
-// Bad from this value on. nullopt: never; both nullopt: the measurement is off.
+// Values from the limit on are bad. nullopt: no value is; both nullopt: the measurement is off.
 struct WindowLimits {
   std::optional<double> warning, critical;
   double window = 60, confirm = 0, clear = 60;  // seconds
@@ -31,7 +32,7 @@ struct WindowLimits {
 
 // A measurement over a window, and its limits.
 struct WindowRow {
-  std::string_view key;  // "link_flap": of states, metrics and [rules.ID]
+  std::string_view key;  // "link_flap": the name in states, metrics and [rules.ID]
   Measure measure = Measure::level;
   WindowLimits limits;
   std::string_view unit;    // of the limits
@@ -40,17 +41,17 @@ struct WindowRow {
   double least = 1;  // fewer events in the window are not evidence
 };
 
-// A number of the present state that a rule compares with, and that a site may judge otherwise. Numbers of standards
-// are plain constants.
+// A number that a rule compares with the present state, and that a site may change. Numbers of standards are plain
+// constants.
 struct Limit {
-  std::string_view rule, key;  // its key is [rules.RULE] KEY; other rules may compare with it, too
+  std::string_view rule, key;  // in the configuration: [rules.RULE] KEY; other rules may use it, too
   double value;
   std::string_view unit, source;  // who published the value; "ours": unpublished
   double least, most;             // what the configuration accepts
   [[nodiscard]] std::string name() const { return std::string(rule) + "." + std::string(key); }
 };
 
-// What the configuration may change of one rule, beside `enabled` and `severity`.
+// What the configuration may change about one rule, besides `enabled` and `severity`.
 struct RuleRow {
   std::string_view id;
   std::vector<WindowRow> windows{};
@@ -58,14 +59,14 @@ struct RuleRow {
 };
 using RuleRows = std::span<const RuleRow>;
 
-// [rules] of the configuration; what is absent is as in the rule's row.
+// [rules] of the configuration. An absent value is that of the rule's row.
 struct RulePolicy {
   std::map<std::string, bool, std::less<>> enabled{};          // by id of the rule
-  std::map<std::string, Status, std::less<>> severity{};       // by id: instead of warning and critical
+  std::map<std::string, Status, std::less<>> severity{};       // by id; replaces warning and critical
   std::map<std::string, double, std::less<>> limits{};         // by name of the Limit
   std::map<std::string, WindowLimits, std::less<>> windows{};  // by key of the window
   double boot_grace = 30 * 60;                                 // OCI ignores link events in the first 1800 s
-  double reload_grace = 2 * 60;  // links come up within a minute after a driver was loaded (ours)
+  double reload_grace = 2 * 60;  // ours: links come up within a minute after a driver was loaded
   bool operator==(const RulePolicy&) const = default;
   [[nodiscard]] bool is_enabled(std::string_view id) const {
     const auto found = enabled.find(id);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "policy/span.h"
 
+#include <algorithm>
+#include <cstdio>
 #include <span>
 
 #include "base/parse.h"
@@ -20,13 +22,8 @@ constexpr std::array kUnits{
     Unit{"days", 86'400'000}, Unit{"w", 604'800'000},  Unit{"week", 604'800'000}, Unit{"weeks", 604'800'000}};
 constexpr int64_t kLongest = int64_t{366} * 24 * 3'600'000;
 
-std::optional<int64_t> unit_of(std::string_view name) {
-  for (const Unit& unit : kUnits)
-    if (unit.name == name) return unit.milliseconds;
-  return name.empty() ? std::optional<int64_t>(1'000) : std::nullopt;
-}
-
-std::string_view take(std::string_view& text, std::string_view set) {
+// Removes the leading characters that are in `set` from `text` and returns them.
+std::string_view cut(std::string_view& text, std::string_view set) {
   size_t end = text.find_first_not_of(set);
   std::string_view head = text.substr(0, end);
   text.remove_prefix(head.size());
@@ -44,30 +41,21 @@ std::optional<size_t> day_of(std::string_view text) {
   return std::nullopt;
 }
 
-// "Sat", "Mon-Fri"; "Sat-Mon" goes over the end of the week.
-std::optional<uint8_t> days_of_range(std::string_view text) {
-  const auto ends = split(text, '-');
-  const auto first = day_of(ends.front()), last = day_of(ends.back());
-  if (!first || !last || ends.size() > 2) return std::nullopt;
-  unsigned days = 0;
-  for (size_t day = *first;; day = (day + 1) % kDays.size()) {
-    days |= 1U << day;
-    if (day == *last) return static_cast<uint8_t>(days);
-  }
-}
-
-std::optional<uint8_t> days_of(std::string_view text) {
+// "daily", "Sat", "Mon-Fri,Sun"; "Sat-Mon" passes the end of the week.
+std::optional<uint8_t> parse_days(std::string_view text) {
   if (text == "daily") return kDaily;
   unsigned days = 0;
-  for (std::string_view part : split(text, ',')) {
-    const auto some = days_of_range(part);
-    if (!some) return std::nullopt;
-    days |= *some;
+  for (const std::string_view part : split(text, ',')) {
+    const auto ends = split(part, '-');
+    const auto first = day_of(ends.front()), last = day_of(ends.back());
+    if (!first || !last || ends.size() > 2) return std::nullopt;
+    for (size_t day = *first; day != *last; day = (day + 1) % kDays.size()) days |= 1U << day;
+    days |= 1U << *last;
   }
   return static_cast<uint8_t>(days);
 }
 
-// "02:00"; "24:00" as an end only.
+// Minutes since 00:00 of "02:00" to "24:00".
 std::optional<unsigned> minute_of(std::string_view text) {
   if (text.size() != 5 || text[2] != ':') return std::nullopt;
   const auto hour = parse_number<unsigned>(text.substr(0, 2)), minute = parse_number<unsigned>(text.substr(3));
@@ -75,9 +63,11 @@ std::optional<unsigned> minute_of(std::string_view text) {
   return *hour * 60 + *minute;
 }
 
-std::string clock(unsigned minute) {
-  const auto two = [](unsigned number) { return std::string(number < 10 ? "0" : "") + std::to_string(number); };
-  return two(minute / 60) + ":" + two(minute % 60);
+// "02:00"
+std::string clock_text(unsigned minute) {
+  char text[16];
+  std::snprintf(text, sizeof text, "%02u:%02u", minute / 60, minute % 60);
+  return text;
 }
 
 }  // namespace
@@ -87,12 +77,14 @@ std::optional<std::chrono::milliseconds> parse_span(std::string_view text) {
   if (text.empty()) return std::nullopt;
   int64_t total = 0;
   while (!text.empty()) {
-    auto number = parse_number<int64_t>(take(text, "0123456789"));
-    take(text, " ");
-    auto unit = unit_of(take(text, "abcdefghijklmnopqrstuvwxyz"));
-    take(text, " ");
-    if (!number || !unit || *number > kLongest / *unit) return std::nullopt;
-    total += *number * *unit;
+    const auto number = parse_number<int64_t>(cut(text, "0123456789"));
+    cut(text, " ");
+    std::string_view name = cut(text, "abcdefghijklmnopqrstuvwxyz");
+    if (name.empty()) name = "s";
+    cut(text, " ");
+    const auto unit = std::ranges::find(kUnits, name, &Unit::name);
+    if (!number || unit == kUnits.end() || *number > kLongest / unit->milliseconds) return std::nullopt;
+    total += *number * unit->milliseconds;
     if (total > kLongest) return std::nullopt;
   }
   return std::chrono::milliseconds(total);
@@ -114,7 +106,7 @@ std::optional<Window> parse_window(std::string_view text) {
   const auto parts = words(text);
   if (parts.size() != 2) return std::nullopt;
   const auto times = split(parts[1], '-');
-  const auto days = days_of(parts[0]);
+  const auto days = parse_days(parts[0]);
   if (times.size() != 2 || !days) return std::nullopt;
   const auto from = minute_of(times[0]), to = minute_of(times[1]);
   if (!from || !to || *from == *to || *from == kMidnight) return std::nullopt;
@@ -125,7 +117,8 @@ std::string window_text(const Window& window) {
   std::string days;
   for (size_t day = 0; day < kDays.size(); ++day)
     if ((window.days >> day & 1) != 0) append_item(days, kDays[day], ",");
-  return (window.days == kDaily ? "daily" : days) + " " + clock(window.from) + "-" + clock(window.to);
+  if (window.days == kDaily) days = "daily";
+  return days + " " + clock_text(window.from) + "-" + clock_text(window.to);
 }
 
 }  // namespace fabric

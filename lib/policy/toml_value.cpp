@@ -10,7 +10,7 @@
 namespace fabric {
 namespace {
 
-// Each element of an array of `min`..`max` elements, by its index.
+// Calls `each` for the elements of an array of `min` to `max` elements, with their indexes.
 template <class Each>
 MaybeProblem read_array(const toml::node& node, std::string_view what, size_t min, size_t max, Each&& each) {
   const auto* array = node.as_array();
@@ -87,22 +87,24 @@ std::string_view tsa_word(Tsa tsa) {
   return "vendor";
 }
 
-MaybeProblem read_ets_member(std::string_view key, const toml::node& node, Ets& out) {
-  if (key == "prio_tc")
-    return read_numbers(node, "eight traffic classes, one per priority", kPriorities, kPriorities - 1, out.prio_tc);
-  if (key == "tsa")
-    return read_array(
-        node, "at most eight algorithms, one per traffic class", 0, kPriorities,
-        [&](const toml::node& element, size_t i) { return read_one_of(element, out.tsa[i], kAlgorithms, tsa_word); });
-  if (key == "bw") return read_numbers(node, "at most eight percentages, one per traffic class", 0, UINT8_MAX, out.bw);
-  return fault_at(node, "unknown key \"" + std::string(key) + "\"; ets has prio_tc, tsa and bw");
-}
-
 MaybeProblem read_kind(const toml::node& node, Ets& out) {
   const auto* table = node.as_table();
   if (table == nullptr) return expected(node, "a table with prio_tc, tsa and bw");
-  for (auto&& [key, value] : *table)
-    if (auto problem = read_ets_member(key, value, out)) return problem;
+  for (auto&& [key, value] : *table) {
+    const std::string_view name = key;
+    MaybeProblem problem;
+    if (name == "prio_tc")
+      problem =
+          read_numbers(value, "eight traffic classes, one per priority", kPriorities, kPriorities - 1, out.prio_tc);
+    else if (name == "tsa")
+      problem = read_array(
+          value, "at most eight algorithms, one per traffic class", 0, kPriorities,
+          [&](const toml::node& element, size_t i) { return read_one_of(element, out.tsa[i], kAlgorithms, tsa_word); });
+    else if (name == "bw")
+      problem = read_numbers(value, "at most eight percentages, one per traffic class", 0, UINT8_MAX, out.bw);
+    else problem = fault_at(value, "unknown key \"" + std::string(name) + "\"; ets has prio_tc, tsa and bw");
+    if (problem) return problem;
+  }
   for (std::string_view key : {"prio_tc", "tsa"})
     if (table->get(key) == nullptr) return fault_at(node, std::string(key) + " is missing");
   return std::nullopt;
@@ -129,12 +131,13 @@ MaybeProblem read_kind(const toml::node& node, OrNone& out) {
   return read_kind(node, out.value.emplace());
 }
 
-// One word, or an array of words; each is handed on with its node.
+// Calls `each` for the node of one word, or for each of an array of words.
 template <class Each>
 MaybeProblem read_words(const toml::node& node, std::string_view what, Each&& each) {
   if (node.is_string()) return each(node);
   return read_array(node, what, 0, 1'000, [&](const toml::node& element, size_t) -> MaybeProblem {
-    return element.is_string() ? each(element) : expected(element, what);
+    if (!element.is_string()) return expected(element, what);
+    return each(element);
   });
 }
 
@@ -176,8 +179,8 @@ MaybeProblem read_kind(const toml::node& node, Names& out) {
 }  // namespace
 
 MaybeProblem parse_toml(std::string_view text, toml::table& out) {
-  // toml++ reads, compares and destroys the parts of a dotted key by recursion: thousands of them exhaust the stack.
-  constexpr ptrdiff_t kMostDots = 512;  // of a line; an inline table of 64 switches by their domain names has 200
+  // toml++ reads, compares and destroys the parts of a dotted key recursively: thousands of them exhaust the stack.
+  constexpr ptrdiff_t kMostDots = 512;  // in one line; an inline table of 64 switches by their domain names has 200
   toml::source_index number = 0;
   for (const std::string_view line : split(text, '\n')) {
     ++number;
@@ -195,7 +198,8 @@ std::string describe(const toml::node& node) {
   if (const auto* flag = node.as_boolean()) return flag->get() ? "true" : "false";
   if (node.is_array()) return "an array";
   if (node.is_table()) return "a table";
-  return node.is_floating_point() ? "a floating-point number" : "a date or time";
+  if (node.is_floating_point()) return "a floating-point number";
+  return "a date or time";
 }
 
 TomlProblem expected(const toml::node& node, std::string_view what) {
@@ -236,7 +240,7 @@ static std::string toml_of(const Json& json) {
   return "{ " + out + " }";
 }
 
-// As JSON, but for a few words.
+// The value's JSON as TOML, except for a few words.
 std::string setting_toml(const Setting& setting, const Qos& qos) {
   if (!has_value(setting, qos)) return {};
   Json json = value_json(setting, qos);
@@ -247,7 +251,7 @@ std::string setting_toml(const Setting& setting, const Qos& qos) {
   return toml_of(json);
 }
 
-// A basic string has JSON's escapes, and may not contain DEL (TOML 1.0).
+// A basic string has the escapes of JSON, and may not contain DEL (TOML 1.0).
 std::string toml_string(std::string_view text) {
   std::string out;
   for (const char c : Json(text).dump(-1, ' ', false, Json::error_handler_t::replace))

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// One TOML form per kind of value. The only include of toml++, so that every user of it sees the same switches.
+// One TOML form per kind of value. Only this file includes toml++, so that all its users see the same switches.
 #pragma once
 
 #define TOML_EXCEPTIONS 0
 #define TOML_HEADER_ONLY 1
-// Arrays and inline tables within one another. Ours are two deep.
+// Nested arrays and inline tables. Ours have two levels.
 #define TOML_MAX_NESTED_VALUES 8
 // toml++ 3.3 asserts that a table header begins with a key character, and then reports "[[[" as an error anyway.
 #define TOML_ASSERT(expression) static_assert(true)
+
+#include <cstdint>
 
 // toml++ 3.3's tables of Unicode white space (is_non_ascii_horizontal_whitespace) run into __builtin_unreachable() for
 // most letters beyond ASCII, "é" among them. They are not white space.
@@ -38,10 +40,10 @@ struct TomlProblem {
 };
 using MaybeProblem = std::optional<TomlProblem>;
 
-// The whole text as TOML 1.0.
+// Parses the whole text as TOML 1.0.
 MaybeProblem parse_toml(std::string_view text, toml::table& out);
 
-// "the string "x"", "the integer 12": the value found, for "expected ..., not ...".
+// The value that was found, for "expected ..., not ...": "the string "x"", "12", "an array".
 std::string describe(const toml::node& node);
 
 // A TOML basic string with its quotes. Bytes that are not UTF-8 become U+FFFD.
@@ -51,7 +53,7 @@ inline TomlProblem fault_at(const toml::node& node, std::string what) { return {
 // "expected WHAT, not 12", at the node.
 TomlProblem expected(const toml::node& node, std::string_view what);
 
-// An integer from min to max, a string; a problem names the expected type.
+// Reads an integer from min to max. A problem names the expected range.
 MaybeProblem read_integer(const toml::node& node, int64_t min, int64_t max, int64_t& out);
 template <std::integral T>
 MaybeProblem read_integer(const toml::node& node, int64_t min, int64_t max, T& out) {
@@ -63,7 +65,7 @@ MaybeProblem read_integer(const toml::node& node, int64_t min, int64_t max, T& o
 }
 MaybeProblem read_text(const toml::node& node, std::string& out);
 
-// `each` of the node, or of every element of an array.
+// Calls `each` for the node, or for every element of an array.
 template <class Each>
 MaybeProblem each_of(const toml::node& node, Each&& each) {
   if (!node.is_array()) return each(node);
@@ -72,7 +74,7 @@ MaybeProblem each_of(const toml::node& node, Each&& each) {
   return std::nullopt;
 }
 
-// The value that `word` gives this text.
+// Reads the value whose text `word` returns.
 template <class Values, class Word, class T>
 MaybeProblem read_one_of(const toml::node& node, T& out, const Values& values, Word&& word) {
   const auto* text = node.as_string();
@@ -85,8 +87,8 @@ MaybeProblem read_word(const toml::node& node, Enum& out) {
   return read_one_of(node, out, kValues<Enum>, to_text<Enum>);
 }
 
-// Reads the member of the row. Accepts all that a port can show (a vendor's own TSA, an empty map, any 32-bit MTU);
-// what an operator may ask for is narrower and checked by config/.
+// Reads the member of the row. Accepts all that a port can have (a vendor's own TSA, an empty map, any 32-bit MTU).
+// What an operator may configure is narrower; port_entry.cpp and validate.cpp check that.
 //   dcbx "host" | "firmware"      pause "off" | "rx" | "tx" | "rx,tx"      trust "dscp" | "pcp"
 //   mtu, cable_length: integer    pfc = [3, 4]                             dscp_map = { 26 = 3, 48 = 6 }
 //   ets = { prio_tc = [8 integers], tsa = ["ets", "strict", ..], bw = [50, 50, ..] }; missing classes are strict with 0
@@ -96,10 +98,10 @@ MaybeProblem read_word(const toml::node& node, Enum& out) {
 //   ..] | "all"
 MaybeProblem read_setting(const Setting& setting, const toml::node& node, Qos& out);
 
-// The value as TOML; empty when absent. read_setting() gives the same value back.
+// The value as TOML; empty if absent. read_setting() reads the same value back.
 std::string setting_toml(const Setting& setting, const Qos& qos);
 
-// A number, a word, a text, an optional, a list or a map of them. Empty: absent.
+// A number, a word, a text, an optional, a list or a map of them as TOML; empty if absent.
 template <class T>
 std::string value_toml(const T& value) {
   if constexpr (HasWords<T>) {
@@ -109,7 +111,8 @@ std::string value_toml(const T& value) {
   } else if constexpr (std::is_convertible_v<T, std::string_view>) {
     return toml_string(value);
   } else if constexpr (requires { value.has_value(); }) {
-    return value ? value_toml(*value) : std::string();
+    if (!value) return {};
+    return value_toml(*value);
   } else if constexpr (requires { typename T::mapped_type; }) {
     return "{ " +
            joined(value, ", ",

@@ -10,7 +10,7 @@
 namespace fabric::config {
 namespace {
 
-// An entry with its profile and marks, and faults at the places of its settings.
+// An entry with its profile and marks. Reports faults at the places of its settings.
 struct PortFaults {
   const PortDraft& entry;
   Faults& faults;
@@ -26,7 +26,7 @@ struct PortFaults {
   }
 };
 
-// RoCE path MTU 4096 plus its headers (BTH, extended headers, ICRC, IP, UDP): kernel's iboe_get_mtu() wants 4096 + 96.
+// RoCE path MTU 4096 plus headers (BTH, extended headers, ICRC, IP, UDP): iboe_get_mtu() of Linux requires 4096 + 96.
 constexpr uint32_t kMtuForPath4096 = 4'192;
 constexpr uint8_t kDscpSelector = 5, kPcpSelector = 255;  // of apptrust
 constexpr uint32_t kFecSpeed = 100'000;                   // Mb/s
@@ -58,10 +58,10 @@ void check_dcbx(const PortFaults& port) {
   const Qos& want = port.want;
   if (want.fw_lldp == true && want.dcbx == Dcbx::host)
     port.fail(SettingId::fw_lldp,
-              "while the firmware's LLDP agent runs it owns DCBX, and dcbx is \"host\"; write fw_lldp = false");
+              "the firmware's LLDP agent owns DCBX while it runs, but dcbx is \"host\"; write fw_lldp = false");
   if (want.dcbx == Dcbx::firmware && (want.pfc || want.ets || want.dscp_map))
     port.warn(SettingId::dcbx,
-              "with \"firmware\", the NIC may overwrite pfc, ets and dscp_map by what the switch offers; write dcbx = "
+              "with \"firmware\", the NIC may replace pfc, ets and dscp_map by the values of the switch; write dcbx = "
               "\"host\"");
 }
 
@@ -80,8 +80,8 @@ void check_fec(const PortFaults& port) {
       speeds, [](const std::string& speed) { return parse_number<uint32_t>(speed).value_or(0) >= kFecSpeed; });
   if (fast || speeds.empty())
     port.warn(SettingId::fec,
-              "links of 100 Gb/s and more need forward error correction, without it they lose packets; write fec = "
-              "\"rs\", as on the switch");
+              "links of 100 Gb/s and more lose packets without forward error correction; write fec = \"rs\", as on the "
+              "switch");
 }
 
 void check_lossless(const PortFaults& port) {
@@ -93,31 +93,28 @@ void check_lossless(const PortFaults& port) {
   for (const auto& [dscp, prio] : *want.dscp_map) reached.bits = static_cast<uint8_t>(reached.bits | 1U << prio);
   for (int prio = 0; prio < kPriorities; ++prio)
     if (port.lossless().has(prio) && !reached.has(prio))
-      port.warn(SettingId::pfc, "no DSCP maps to priority " + std::to_string(prio) +
-                                    ", so nothing is sent without loss on it; add it to dscp_map");
+      port.warn(SettingId::pfc,
+                "no DSCP maps to priority " + std::to_string(prio) + ", so no packet uses it; add it to dscp_map");
   const auto unmarked = want.dscp_map->find(0);
   if (port.lossless().has(0) && (unmarked == want.dscp_map->end() || unmarked->second == 0))
     port.warn(SettingId::pfc,
-              "priority 0 also takes all that has no mark (DSCP 0), which then can pause RoCE; map DSCP 0 to another "
+              "priority 0 also has all unmarked traffic (DSCP 0), which can then pause RoCE; map DSCP 0 to another "
               "priority in dscp_map");
-}
-
-// All that has no mark goes by priority 0, and strict classes come before the others.
-void check_rest(const PortFaults& port, const Ets& ets) {
-  const uint8_t rest = ets.prio_tc[0];
-  if (port.lossless().has(0) || ets.tsa[rest] != Tsa::strict) return;
-  for (size_t prio = 1; prio < kPriorities; ++prio)
-    if (port.lossless().has(prio) && ets.tsa[ets.prio_tc[prio]] == Tsa::ets)
-      return port.warn(SettingId::ets,
-                       "priority 0, which takes all that has no mark, goes to the strict traffic class " +
-                           std::to_string(rest) + ": RoCE on priority " + std::to_string(prio) +
-                           " starves behind it; give it an ets class, and CNPs another priority");
 }
 
 void check_classes(const PortFaults& port) {
   if (!port.want.ets) return;
   const Ets& ets = *port.want.ets;
-  check_rest(port, ets);
+  // All unmarked traffic has priority 0, and strict classes precede the others.
+  const uint8_t unmarked = ets.prio_tc[0];
+  if (!port.lossless().has(0) && ets.tsa[unmarked] == Tsa::strict)
+    for (size_t prio = 1; prio < kPriorities; ++prio) {
+      if (!port.lossless().has(prio) || ets.tsa[ets.prio_tc[prio]] != Tsa::ets) continue;
+      port.warn(SettingId::ets, "priority 0, which has all unmarked traffic, goes to the strict traffic class " +
+                                    std::to_string(unmarked) + ": RoCE on priority " + std::to_string(prio) +
+                                    " starves behind it; give it an ets class, and CNPs another priority");
+      break;
+    }
   for (size_t prio = 0; prio < kPriorities; ++prio) {
     if (!port.lossless().has(prio)) continue;
     const uint8_t tc = ets.prio_tc[prio];
@@ -128,11 +125,10 @@ void check_classes(const PortFaults& port) {
       shared = shared || (ets.prio_tc[other] == tc && !port.lossless().has(other));
     if (ets.tsa[tc] == Tsa::ets && ets.bw[tc] == 0)
       port.warn(SettingId::ets,
-                who + " gets 0 % of the link: RoCE starves behind the others; give the class a share in bw");
+                who + " gets 0 % of the link: RoCE starves behind the other classes; give the class a share in bw");
     if (shared)
-      port.warn(
-          SettingId::ets,
-          who + " also has priorities that are not: a pause stops those, too; give it a class of its own in prio_tc");
+      port.warn(SettingId::ets,
+                who + " also has lossy priorities: a pause stops those, too; give it a class of its own in prio_tc");
   }
 }
 
@@ -140,25 +136,16 @@ void check_mode(const PortFaults& port) {
   if (port.want.roce_mode == RoceMode::v1 && (port.want.trust == Trust::dscp || port.want.dscp_map))
     port.warn(
         SettingId::roce_mode,
-        "packets of RoCE v1 have no IP header, so no DSCP that could decide their priority; write roce_mode = \"v2\"");
+        "packets of RoCE v1 have no IP header, so no DSCP that could select their priority; write roce_mode = \"v2\"");
 }
 
-// Receive buffers against what PFC needs of them.
-constexpr uint32_t kSlowest = 40'000;  // Mb/s; mlx5 computes with no less
-constexpr uint32_t kDefaultMtu = 1'500;
-
-// The fastest link speed that the entry matches, if it matches by speed: a size too small for it is wrong.
-headroom::Link link_of(const PortFaults& port) {
-  headroom::Link link;
-  link.speed = kSlowest;
-  for (const std::string& speed : port.entry.port.match.speed)
-    link.speed = std::max(link.speed, parse_number<uint32_t>(speed).value_or(0));
-  link.mtu = port.want.mtu.value_or(kDefaultMtu);
-  link.cable = port.want.cable_length.value_or(headroom::kDefaultCable);
-  return link;
-}
-
-void check_sharing(const PortFaults& port, const Eight& prio2buffer) {
+// Checks the receive buffers against the needs of PFC.
+void check_buffers(const PortFaults& port) {
+  constexpr uint32_t kSlowest = 40'000;  // Mb/s; mlx5 computes with at least that
+  constexpr uint32_t kDefaultMtu = 1'500;
+  const Qos& want = port.want;
+  if (!want.prio2buffer) return;
+  const Eight& prio2buffer = *want.prio2buffer;
   for (size_t buffer = 0; buffer < kPriorities; ++buffer) {
     std::optional<size_t> lossless, lossy;
     for (size_t prio = 0; prio < kPriorities; ++prio) {
@@ -169,37 +156,37 @@ void check_sharing(const PortFaults& port, const Eight& prio2buffer) {
     if (lossless && lossy)
       port.warn(SettingId::prio2buffer,
                 "priority " + std::to_string(*lossless) + " is lossless and shares buffer " + std::to_string(buffer) +
-                    " with priority " + std::to_string(*lossy) +
-                    ", which is not: the card keeps both without loss, and either fills it; give the "
-                    "lossless one a buffer of its own");
+                    " with the lossy priority " + std::to_string(*lossy) +
+                    ": the NIC makes both lossless, and either fills the buffer; give the lossless one a buffer of its "
+                    "own");
+  }
+
+  if (!want.buffer_size || want.buffer_size->automatic) return;
+  // The buffers must suffice for the fastest link speed that the entry matches, if it matches by speed.
+  headroom::Link link;
+  link.speed = kSlowest;
+  for (const std::string& speed : port.entry.port.match.speed)
+    link.speed = std::max(link.speed, parse_number<uint32_t>(speed).value_or(0));
+  link.mtu = want.mtu.value_or(kDefaultMtu);
+  link.cable = want.cable_length.value_or(headroom::kDefaultCable);
+  const uint64_t least = headroom::minimum(link);
+  for (size_t prio = 0; prio < kPriorities; ++prio) {
+    const size_t buffer = prio2buffer[prio];
+    const uint32_t size = want.buffer_size->bytes[buffer];
+    const std::string who = "buffer " + std::to_string(buffer) + " of priority " + std::to_string(prio);
+    if (size == 0)
+      port.fail(SettingId::buffer_size,
+                who + " has no bytes: every packet would be lost; write buffer_size = \"auto\"");
+    else if (port.lossless().has(prio) && size < least)
+      port.fail(SettingId::buffer_size, who + " has " + std::to_string(size) + " bytes, but needs " +
+                                            std::to_string(least) + " to be lossless at " +
+                                            std::to_string(link.speed / 1000) + " Gb/s with MTU " +
+                                            std::to_string(link.mtu) + " and " + std::to_string(link.cable) +
+                                            " m of cable: the driver would reject it; write buffer_size = \"auto\"");
   }
 }
 
-void check_size(const PortFaults& port, size_t prio, size_t buffer) {
-  const uint32_t size = port.want.buffer_size->bytes[buffer];
-  const headroom::Link link = link_of(port);
-  const uint64_t least = headroom::minimum(link);
-  const bool lossless = port.lossless().has(prio);
-  const std::string who = "buffer " + std::to_string(buffer) + " of priority " + std::to_string(prio);
-  if (size == 0)
-    port.fail(SettingId::buffer_size, who + " has no bytes: every packet would be lost; write buffer_size = \"auto\"");
-  else if (lossless && size < least)
-    port.fail(SettingId::buffer_size,
-              who + " has " + std::to_string(size) + " bytes, and without loss it needs " + std::to_string(least) +
-                  " at " + std::to_string(link.speed / 1000) + " Gb/s with MTU " + std::to_string(link.mtu) + " and " +
-                  std::to_string(link.cable) + " m of cable, else the driver refuses it; write buffer_size = \"auto\"");
-}
-
-void check_buffers(const PortFaults& port) {
-  const Qos& want = port.want;
-  if (!want.prio2buffer) return;
-  check_sharing(port, *want.prio2buffer);
-  if (!want.buffer_size || want.buffer_size->automatic) return;
-  for (size_t prio = 0; prio < kPriorities; ++prio) check_size(port, prio, (*want.prio2buffer)[prio]);
-}
-
-// ---- the DSCPs that RoCE data and CNPs are given, against the map, the lossless priorities, and what `traffic` and
-// `cnp` say
+// ---- the DSCPs of RoCE data and CNPs, against the map, the lossless priorities, `traffic` and `cnp`
 
 std::string dscp_text(uint32_t dscp) { return "DSCP " + std::to_string(dscp); }
 
@@ -210,72 +197,63 @@ std::string priority_text(const DscpMap& map, uint32_t dscp) {
   return "dscp_map gives " + dscp_text(dscp) + " priority " + std::to_string(found->second);
 }
 
-// What data packets are marked with must land in a lossless priority.
+// Checks that data packets with this DSCP have a lossless priority.
 void check_data(const PortFaults& port, SettingId setting, uint32_t dscp) {
   if (!port.want.dscp_map || port.lossless().bits == 0) return;
-  const auto found = port.want.dscp_map->find(static_cast<uint8_t>(dscp));
-  if (found != port.want.dscp_map->end() && port.lossless().has(found->second)) return;
-  port.warn(setting, priority_text(*port.want.dscp_map, dscp) +
-                         (found == port.want.dscp_map->end() ? "" : ", which has no PFC") +
-                         ": these packets can be lost; map it to a priority in pfc");
+  std::string text = priority_text(*port.want.dscp_map, dscp);
+  if (const auto found = port.want.dscp_map->find(static_cast<uint8_t>(dscp)); found != port.want.dscp_map->end()) {
+    if (port.lossless().has(found->second)) return;
+    text += ", which has no PFC";
+  }
+  port.warn(setting, text + ": these packets can be lost; map it to a priority in pfc");
 }
 
 void check_cnp(const PortFaults& port) {
   constexpr char kWait[] =
-      " is lossless: where PFC pauses it, the CNPs that are to end the congestion wait, too; write one without PFC";
+      " is lossless: while PFC pauses it, the CNPs that would end the congestion wait, too; write one without PFC";
   const Qos& want = port.want;
-  const bool chosen = want.cnp_prio && want.cnp_prio->value;
-  const uint32_t prio = want.cnp_prio.value_or(OrNone{}).value.value_or(6);  // 6: the usual one
-  if (chosen && port.lossless().has(prio)) port.warn(SettingId::cnp_prio, "priority " + std::to_string(prio) + kWait);
+  std::optional<uint32_t> prio;
+  if (want.cnp_prio) prio = want.cnp_prio->value;
+  if (prio && port.lossless().has(*prio)) port.warn(SettingId::cnp_prio, "priority " + std::to_string(*prio) + kWait);
   if (!want.cnp_dscp || !want.dscp_map) return;
+  const std::string given = priority_text(*want.dscp_map, *want.cnp_dscp);
   const auto found = want.dscp_map->find(static_cast<uint8_t>(*want.cnp_dscp));
-  if (found == want.dscp_map->end() || (chosen && found->second != prio))
-    port.warn(SettingId::cnp_dscp, priority_text(*want.dscp_map, *want.cnp_dscp) + ", and CNPs shall have " +
-                                       (chosen ? std::to_string(prio) : "one of their own") + "; write " +
-                                       std::to_string(*want.cnp_dscp) + " = " + std::to_string(prio) + " in dscp_map");
-  else if (!chosen && port.lossless().has(found->second))
-    port.warn(SettingId::cnp_dscp, priority_text(*want.dscp_map, *want.cnp_dscp) + ", which" + kWait);
+  if (prio && (found == want.dscp_map->end() || found->second != *prio))
+    port.warn(SettingId::cnp_dscp, given + ", but CNPs have priority " + std::to_string(*prio) + "; write " +
+                                       std::to_string(*want.cnp_dscp) + " = " + std::to_string(*prio) + " in dscp_map");
+  else if (found == want.dscp_map->end())
+    port.warn(SettingId::cnp_dscp, given + ", but CNPs need a priority of their own; write " +
+                                       std::to_string(*want.cnp_dscp) + " = 6 in dscp_map");  // 6: the usual priority
+  else if (!prio && port.lossless().has(found->second)) port.warn(SettingId::cnp_dscp, given + ", which" + kWait);
 }
 
-// An explicit value that contradicts the derived one.
-void contradict(const PortFaults& port, SettingId setting, std::string_view mark, const std::string& origin,
-                const std::string& says) {
-  port.warn(setting, "holds, against " + std::string(mark) + " (" + origin + "), from which follows " + says +
+// Reports an explicit value that contradicts the one derived from `mark`.
+void warn_contradiction(const PortFaults& port, SettingId setting, std::string_view mark, const std::string& origin,
+                        const std::string& derived) {
+  port.warn(setting, "contradicts " + std::string(mark) + " (" + origin + "), which implies " + derived +
                          "; write one of the two");
 }
 
 void check_against_traffic(const PortFaults& port) {
   const PortPolicy& policy = port.entry.port;
   if (!policy.traffic) return;
-  const Mark data = *policy.traffic;
   const Qos& want = port.want;
-  const auto tell = [&](bool wrong, SettingId setting, const std::string& says) {
-    if (wrong) contradict(port, setting, "traffic", policy.traffic_origin, says);
+  const Mark data = *policy.traffic;
+  const std::string dscp = std::to_string(data.dscp), priority = std::to_string(data.priority);
+  const auto check = [&](bool agrees, SettingId setting, const std::string& derived) {
+    if (!agrees) warn_contradiction(port, setting, "traffic", policy.traffic_origin, derived);
   };
-  tell(want.trust == Trust::pcp, SettingId::trust, "trust = \"dscp\"");
+  check(want.trust != Trust::pcp, SettingId::trust, "trust = \"dscp\"");
   if (want.dscp_map) {
     const auto found = want.dscp_map->find(data.dscp);
-    tell(found == want.dscp_map->end() || found->second != data.priority, SettingId::dscp_map,
-         std::to_string(data.dscp) + " = " + std::to_string(data.priority));
+    check(found != want.dscp_map->end() && found->second == data.priority, SettingId::dscp_map,
+          dscp + " = " + priority);
   }
-  tell(want.pfc && !want.pfc->has(data.priority), SettingId::pfc, "pfc = [" + std::to_string(data.priority) + "]");
-  tell(want.roce_tos && *want.roce_tos >> 2U != data.dscp, SettingId::roce_tos,
-       "roce_tos = " + std::to_string(data.dscp << 2 | 2));
-  tell(want.roce_dscp && *want.roce_dscp != data.dscp, SettingId::roce_dscp,
-       "roce_dscp = " + std::to_string(data.dscp));
-  tell(want.roce_prio && *want.roce_prio != data.priority, SettingId::roce_prio,
-       "roce_prio = " + std::to_string(data.priority));
-}
-
-void check_against_cnp(const PortFaults& port) {
-  const PortPolicy& policy = port.entry.port;
-  if (!policy.cnp) return;
-  const Qos& want = port.want;
-  if (*want.cnp_dscp != policy.cnp->dscp)
-    contradict(port, SettingId::cnp_dscp, "cnp", policy.cnp_origin, "cnp_dscp = " + std::to_string(policy.cnp->dscp));
-  if (want.cnp_prio->value != policy.cnp->priority)
-    contradict(port, SettingId::cnp_prio, "cnp", policy.cnp_origin,
-               "cnp_prio = " + std::to_string(policy.cnp->priority));
+  check(!want.pfc || want.pfc->has(data.priority), SettingId::pfc, "pfc = [" + priority + "]");
+  check(!want.roce_tos || *want.roce_tos >> 2U == data.dscp, SettingId::roce_tos,
+        "roce_tos = " + std::to_string(data.dscp << 2 | 2));
+  check(!want.roce_dscp || *want.roce_dscp == data.dscp, SettingId::roce_dscp, "roce_dscp = " + dscp);
+  check(!want.roce_prio || *want.roce_prio == data.priority, SettingId::roce_prio, "roce_prio = " + priority);
 }
 
 void check_marks(const PortFaults& port) {
@@ -289,13 +267,19 @@ void check_marks(const PortFaults& port) {
                                         " has no PFC: RoCE data can be lost; write one that is in pfc");
   check_cnp(port);
   check_against_traffic(port);
-  check_against_cnp(port);
+  const PortPolicy& policy = port.entry.port;
+  if (policy.cnp && *want.cnp_dscp != policy.cnp->dscp)
+    warn_contradiction(port, SettingId::cnp_dscp, "cnp", policy.cnp_origin,
+                       "cnp_dscp = " + std::to_string(policy.cnp->dscp));
+  if (policy.cnp && want.cnp_prio->value != policy.cnp->priority)
+    warn_contradiction(port, SettingId::cnp_prio, "cnp", policy.cnp_origin,
+                       "cnp_prio = " + std::to_string(policy.cnp->priority));
 }
 
 // ---- congestion control more aggressive than the vendor's: allowed, with a warning that names the risk
 // Defaults and meanings: NVIDIA "DCQCN CC Parameters" (DOCA 3.4), mstflint's tools_open_roce_cc_ecn, `mlxconfig query`.
 
-// Which side of the default sends more, or backs off less.
+// The side of the default on which a flow sends more, or backs off less.
 enum class Aggressive : uint8_t { higher, lower, lower_but_zero, unclear };
 
 struct Vendor {
@@ -306,19 +290,19 @@ struct Vendor {
 };
 constexpr Vendor kVendor[] = {
     {SettingId::min_time_between_cnps, 4, Aggressive::higher,
-     "senders hear of congestion later, queues grow until PFC pauses the link"},
+     "senders learn of congestion later, and queues grow until PFC pauses the link"},
     {SettingId::clamp_tgt_rate_after_time_inc, 1, Aggressive::lower,
      "after a CNP a flow climbs back to the rate that caused it"},
     {SettingId::rpg_time_reset, 300, Aggressive::lower,
-     "flows speed up again sooner than congestion drains, rates swing"},
+     "flows speed up again before the congestion drains, and rates swing"},
     {SettingId::rpg_byte_reset, 32'767, Aggressive::lower_but_zero,
-     "flows speed up again after less data, fast flows most"},
+     "flows, above all fast ones, speed up again after less data"},
     {SettingId::rpg_max_rate, 0, Aggressive::higher,
-     "flows at that rate are not limited any more, although the port is faster"},
+     "flows at that rate are no longer limited, although the port is faster"},
     {SettingId::rpg_ai_rate, 5, Aggressive::higher,
-     "many flows together overrun the switch buffer at each increase, PFC pauses follow"},
+     "many flows together overrun the switch buffer at each increase, and PFC pauses follow"},
     {SettingId::rpg_hai_rate, 50, Aggressive::higher,
-     "many flows together overrun the switch buffer at each increase, PFC pauses follow"},
+     "many flows together overrun the switch buffer at each increase, and PFC pauses follow"},
     {SettingId::rpg_gd, 11, Aggressive::higher, "a CNP takes less from the rate, so congestion lasts longer"},
     {SettingId::rpg_min_dec_fac, 50, Aggressive::unclear, "it bounds how far one CNP can slow a flow"},
     {SettingId::rpg_min_rate, 1, Aggressive::higher,
@@ -326,11 +310,11 @@ constexpr Vendor kVendor[] = {
     {SettingId::dce_tcp_g, 1'019, Aggressive::unclear,
      "it is the weight by which alpha, and so each cut, follows the CNPs"},
     {SettingId::rate_reduce_monitor_period, 4, Aggressive::higher,
-     "CNPs within it cut the rate once only, so congestion lasts longer"},
+     "CNPs within it cut the rate only once, so congestion lasts longer"},
     {SettingId::initial_alpha_value, 1'023, Aggressive::lower, "the first CNP of a flow takes less from its rate"},
 };
 
-bool applies(const Vendor& row, uint32_t value) {
+bool is_aggressive(const Vendor& row, uint32_t value) {
   switch (row.side) {
     case Aggressive::higher: return value > row.usual;
     case Aggressive::lower: return value < row.usual;
@@ -338,20 +322,6 @@ bool applies(const Vendor& row, uint32_t value) {
     case Aggressive::unclear: break;
   }
   return value != row.usual;
-}
-
-void check_parameters(const PortFaults& port) {
-  for (const Vendor& row : kVendor) {
-    const auto& value = port.want.*std::get<std::optional<uint32_t> Qos::*>(setting_of(row.setting).member);
-    if (!value || !applies(row, *value)) continue;
-    std::string text = std::to_string(*value);
-    if (row.side == Aggressive::unclear) text += " departs from";
-    else if (row.side == Aggressive::higher) text += " is more aggressive (higher) than";
-    else text += " is more aggressive (lower) than";
-    text.append(" the vendor's " + std::to_string(row.usual) + ": ").append(row.risk);
-    if (row.side == Aggressive::unclear) text += ", and the vendor's texts differ on which way is the gentler";
-    port.warn(row.setting, text + "; try it on few nodes first, or leave it out");
-  }
 }
 
 void check_switch(const PortFaults& port, SettingId setting, const std::optional<PrioSet>& on) {
@@ -366,14 +336,23 @@ void check_switch(const PortFaults& port, SettingId setting, const std::optional
 
 void check_congestion(const PortFaults& port) {
   const Qos& want = port.want;
-  check_parameters(port);
+  for (const Vendor& row : kVendor) {
+    const auto& value = want.*std::get<std::optional<uint32_t> Qos::*>(setting_of(row.setting).member);
+    if (!value || !is_aggressive(row, *value)) continue;
+    std::string text = std::to_string(*value);
+    if (row.side == Aggressive::unclear) text += " departs from";
+    else if (row.side == Aggressive::higher) text += " is more aggressive (higher) than";
+    else text += " is more aggressive (lower) than";
+    text.append(" the vendor's " + std::to_string(row.usual) + ": ").append(row.risk);
+    if (row.side == Aggressive::unclear) text += ", and the vendor's texts disagree on which side is gentler";
+    port.warn(row.setting, text + "; try it on a few nodes first, or leave it out");
+  }
   check_switch(port, SettingId::ecn_rp, want.ecn_rp);
   check_switch(port, SettingId::ecn_np, want.ecn_np);
   if (want.cc == false)
     port.warn(SettingId::cc,
               "is more aggressive than the vendor's true: senders no longer slow down for CNPs, so every congestion "
-              "ends in PFC "
-              "pauses that spread; write cc = true, or leave it out");
+              "ends in PFC pauses that spread; write cc = true, or leave it out");
   if (want.rpg_max_rate.value_or(0) != 0 && want.rpg_min_rate && *want.rpg_min_rate > *want.rpg_max_rate)
     port.fail(SettingId::rpg_min_rate, std::to_string(*want.rpg_min_rate) + " is above rpg_max_rate, " +
                                            std::to_string(*want.rpg_max_rate) +

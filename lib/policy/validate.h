@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of one entry that are right alone and wrong together. An error where a driver would refuse them or one makes
-// the other void; a warning where they work, and work badly.
+// Checks the values of one entry against each other. An error if a driver would reject them together, or if one makes
+// another void; a warning if they work badly together.
 #pragma once
 
 #include "policy/port_entry.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The outcome of one setting of one port in one reconcile.
+// The outcome of one setting of one port in one reconciliation.
 #pragma once
 
 #include <cerrno>
@@ -12,45 +12,48 @@ enum class Outcome : uint8_t {
   in_sync,      // read, equal, nothing written
   applied,      // written and read back equal
   unverified,   // matches the policy, or was written, but the driver's answer does not show what the NIC does
-  differs,      // audit mode or a plan: would be written now
-  pending,      // differs; the write would stop traffic and must wait (busy port, disruptive = "never")
-  unsupported,  // this driver does not offer it
+  differs,      // audit mode or a plan: enforcement would write it now
+  pending,      // differs; the write would stop traffic and has to wait (busy port, disruptive = "never")
+  unsupported,  // this driver does not have the setting
   refused,      // rejected by the driver; `code` is its errno
-  ignored,      // accepted by the driver, but another value reads back
+  ignored,      // accepted by the driver, but it reads back as another value
   unsaved,      // not written: the original settings could not be saved
-  conflict,     // another writer keeps changing it back; no longer written
+  conflict,     // another writer keeps changing it back; we no longer write it
 };
 template <>
 inline constexpr std::string_view kEnumWords<Outcome>[] {
   "in_sync", "applied", "unverified", "differs", "pending", "unsupported", "refused", "ignored", "unsaved", "conflict"
 };
-// Nothing is left to do: in_sync, applied, unverified.
+// True if nothing is left to do: in_sync, applied, unverified.
 constexpr bool is_done(Outcome value) { return value <= Outcome::unverified; }
 
-// In place of a port: the settings of the host ([sysctl]).
+// Stands for the host in place of a port ([sysctl]).
 inline constexpr const char* kHostSubject = "host";
 
 struct Change {
   std::string port;  // "mlx5_0/1"
   SettingId setting{};
   Outcome outcome = Outcome::in_sync;
-  int code = 0;             // errno for refused
+  int code = 0;             // errno of `refused`
   bool disruptive = false;  // the write stops traffic on this driver
-  std::string from, to;     // value_text before and wanted
-  std::string detail;       // one sentence: why, and what to do where there is a remedy
-  std::string sysctl{};     // its name; empty: a setting of a port
-  [[nodiscard]] std::string key() const { return sysctl.empty() ? std::string(key_text(setting)) : sysctl; }
+  std::string from, to;     // value_text() of the current and the wanted value
+  std::string detail;       // one sentence: why, and what to do if there is a remedy
+  std::string sysctl{};     // name of the sysctl; empty: a setting of a port
+  [[nodiscard]] std::string key() const {
+    if (!sysctl.empty()) return sysctl;
+    return std::string(key_text(setting));
+  }
   bool operator==(const Change&) const = default;
 };
 using Changes = std::vector<Change>;
 // Port id -> the changes that its policy would make.
 using Plan = std::map<std::string, Changes>;
-// It was written with success, whether the reading proves it or not.
+// Whether the write succeeded, even if the reading does not prove it.
 inline bool was_written(const Change& change) {
   return change.outcome == Outcome::applied ||
          (change.outcome == Outcome::unverified && change.from != change.to && change.from != "-");
 }
-// Must be tried again: the port was busy, or gone.
+// Whether the write must be tried again, because the port was busy or gone.
 inline bool is_left_to_do(const Change& change) { return change.outcome == Outcome::pending || change.code == ENODEV; }
 
 }  // namespace fabric

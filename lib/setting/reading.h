@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was read of a port's settings at one moment. It comes out of a read and goes into a write, unchanged.
+// A port's settings as read at one moment. A reader creates it, and a writer gets it unchanged.
 #pragma once
 
 #include "setting/setting_table.h"
 
 namespace fabric {
 
-// What the port could be set to, as it reports it. Not settings.
+// What the port supports, as it reports. These are not settings.
 struct Capacity {
-  std::optional<uint32_t> speed{};                                // Mb/s, of the link as it is
+  std::optional<uint32_t> speed{};                                // Mb/s, of the present link
   std::optional<uint32_t> max_mtu{};                              // bytes (IFLA_MAX_MTU)
   std::optional<uint32_t> buffer_total{};                         // bytes (dcbnl_buffer.total_size)
   std::optional<uint32_t> traffic_classes{}, lossless_classes{};  // ieee_ets.ets_cap, ieee_pfc.pfc_cap
@@ -16,15 +16,15 @@ struct Capacity {
   std::vector<std::string> optional_counters{};
 };
 
-// What the values alone do not say.
+// Facts about the values.
 struct Notes {
-  // Why a setting is not offered, if its reader knows: one sentence with the remedy.
+  // Why the port does not have a setting, if its reader knows: one sentence with the remedy.
   std::map<SettingId, std::string> reasons{};
-  // What the driver shows of these settings does not show what the NIC does, and why: one sentence.
+  // Settings of which the driver's answer does not show what the NIC does, with the reason: one sentence.
   std::map<SettingId, std::string> unverified{};
-  // Those of `unverified` that one write makes known: written even if they match the policy.
+  // Those of `unverified` that are known after one write: we write them even if they match the policy.
   Keys unread{};
-  // Writes that may stop traffic (Op::disruptive) and do not on this NIC.
+  // Settings whose write may stop traffic (Op::disruptive), but does not on this NIC.
   Keys harmless{};
 };
 
@@ -36,7 +36,7 @@ struct Reading {
   void not_offered(SettingId setting, std::string why) { notes.reasons[setting] = std::move(why); }
 };
 
-// Replaces what `have` knows of `keys` by what `now`, a later reading of these, knows of them.
+// Replaces the settings `keys` in `have` by those of `now`, a later reading of them.
 void update(Reading& have, const Reading& now, const Keys& keys);
 
 }  // namespace fabric

@@ -39,7 +39,8 @@ Problem check_ets(const Qos& want) {
       sum += ets.bw[tc];
     } else if (ets.bw[tc] != 0) {
       return ValueProblem{"traffic class " + std::to_string(tc) +
-                              " is strict and takes what it needs: its bw must be 0, not " + std::to_string(ets.bw[tc]),
+                              " is strict, so it has no share of the bandwidth: its bw must be 0, not " +
+                              std::to_string(ets.bw[tc]),
                           "bw"};
     }
   }
@@ -48,8 +49,8 @@ Problem check_ets(const Qos& want) {
   return std::nullopt;
 }
 
-// mlx5e_dcbnl_ieee_setmaxrate(), Linux 5.10 to 6.12: units of 100 Mb/s up to 25.5 Gb/s, of 1 Gb/s up to 255 Gb/s; more
-// is refused, or cut to eight bits by Linux 5.10 and OFED. The only driver of ours that limits rates.
+// mlx5e_dcbnl_ieee_setmaxrate(), Linux 5.10 to 6.12: units of 100 Mb/s up to 25.5 Gb/s, of 1 Gb/s up to 255 Gb/s. A
+// higher rate is rejected; Linux 5.10 and OFED cut it to eight bits. No other driver of ours limits rates.
 Problem check_maxrate(const Qos& want) {
   constexpr uint64_t kSmall = 100'000, kLarge = 1'000'000, kSmallMost = 25'500'000, kMost = 255'000'000;
   for (size_t tc = 0; tc < want.maxrate->kbit.size(); ++tc) {
@@ -59,7 +60,8 @@ Problem check_maxrate(const Qos& want) {
                               " is more than the 255 Gb/s that mlx5 can limit to: older drivers cut it to another rate",
                           {},
                           tc};
-    const uint64_t unit = rate <= kSmallMost ? kSmall : kLarge;
+    uint64_t unit = kSmall;
+    if (rate > kSmallMost) unit = kLarge;
     if (rate % unit != 0)
       return ValueProblem{
           std::to_string(rate) + " would be rounded: mlx5 limits in steps of 100000 up to 25500000, of 1000000 above",
@@ -95,7 +97,10 @@ Keys keys_of(const Qos& qos) {
 }
 
 std::string value_text(const Setting& setting, const Qos& qos) {
-  return visit_member(setting, qos, [](const auto& value) { return value ? std::string(to_text(*value)) : "-"; });
+  return visit_member(setting, qos, [](const auto& value) -> std::string {
+    if (!value) return "-";
+    return std::string(to_text(*value));
+  });
 }
 
 bool same_value(const Setting& setting, const Qos& a, const Qos& b) {

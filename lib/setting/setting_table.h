@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The settings of a port: their values, and a row each.
+// The settings of a port: their values, and one row for each.
 #pragma once
 
 #include <bitset>
@@ -11,7 +11,7 @@
 
 namespace fabric {
 
-// Absent means: not wanted (policy), or not offered by this port (reading). Absent is never zero.
+// An absent value is not wanted (in a policy), or not offered by the port (in a reading). It never means zero.
 // Members are in the order of kSettings; a member without a row does not compile (tests/unit/enforce/setting_test.cpp).
 struct Qos {
   std::optional<Dcbx> dcbx;
@@ -34,18 +34,18 @@ struct Qos {
   // CC Parameters"; bnxt_re's debugfs).
   std::optional<PrioSet> ecn_rp, ecn_np;
   std::optional<uint32_t> cnp_dscp;
-  std::optional<OrNone> cnp_prio;  // none: the adapter chooses
+  std::optional<OrNone> cnp_prio;  // none: the NIC chooses
   std::optional<uint32_t> min_time_between_cnps, clamp_tgt_rate, clamp_tgt_rate_after_time_inc;
   std::optional<uint32_t> rpg_time_reset, rpg_byte_reset, rpg_threshold;
   std::optional<uint32_t> rpg_max_rate, rpg_ai_rate, rpg_hai_rate;
   std::optional<uint32_t> rpg_gd, rpg_min_dec_fac, rpg_min_rate;
   std::optional<uint32_t> rate_to_set_on_first_cnp, dce_tcp_g, dce_tcp_rtt;
   std::optional<uint32_t> rate_reduce_monitor_period, initial_alpha_value;
-  std::optional<OrNone> rtt_resp_dscp;  // none: the adapter chooses
+  std::optional<OrNone> rtt_resp_dscp;  // none: the NIC chooses
   std::optional<bool> cc;
   std::optional<uint32_t> cc_mode, cc_g, cc_phases, cc_init_cr, cc_init_tr;
   std::optional<uint32_t> cc_rtt, cc_tcp_cp, cc_inactivity_cp, roce_dscp, roce_prio;
-  // What connections and queue pairs are given.
+  // Defaults for connections and queue pairs.
   std::optional<RoceMode> roce_mode;
   std::optional<uint32_t> roce_tos;
   std::optional<OrNone> traffic_class;  // none: each queue pair keeps its own
@@ -54,7 +54,7 @@ struct Qos {
   bool operator==(const Qos&) const = default;
 };
 
-// The row of kSettings, in its order.
+// The rows of kSettings, in their order.
 enum class SettingId : uint8_t {
   dcbx,
   fw_lldp,
@@ -114,34 +114,34 @@ enum class SettingId : uint8_t {
 };
 constexpr size_t index(SettingId id) { return static_cast<size_t>(id); }
 
-// What a setting belongs to. What reads, writes or explains several settings asks for the group, never for a list.
+// The subject of a setting. Code that reads, writes or explains several settings asks for the group, never for a list.
 enum class SettingGroup : uint8_t {
   dcb,         // how the port classifies, queues and pauses (dcbnl)
   netdev,      // the netdev and its link: MTU, pause, rings, channels, FEC, the firmware's LLDP agent
   congestion,  // DCQCN: ECN, CNPs, and the RoCE marks that go with it
-  rdma,        // what the RDMA device gives connections and queue pairs, and counts
+  rdma,        // the RDMA device: its defaults for connections and queue pairs, its counters
   pci,         // the PCI function
 };
 
-// The kernel's notification that follows when a program writes the setting. nothing: written through a file, or by a
-// command that the kernel does not announce.
+// The kernel's notification after a program has written the setting. nothing: the setting is written through a file, or
+// by a command that the kernel does not announce.
 enum class NotificationKind : uint8_t { nothing, dcb, ethtool, link };
 
-// Why an operator's value is not accepted.
+// Why an operator's value is rejected.
 struct ValueProblem {
   std::string what;
-  std::string_view part{};          // of a table, to which the problem belongs: "bw"; empty: the whole value
-  std::optional<size_t> element{};  // of the list
+  std::string_view part{};          // the member of a table that has the problem: "bw"; empty: the whole value
+  std::optional<size_t> element{};  // the element of the list that has the problem
 };
-// The rules of a value beside its range. They are narrower than what a port can show. Called only if the setting is
-// given.
+// Checks an operator's value beyond its range: narrower than what a port can have. Called only if `want` has the
+// setting.
 using ValueRule = std::optional<ValueProblem>(const Qos& want);
 ValueRule check_fec, check_apptrust, check_ets, check_maxrate, check_roce_tos, check_traffic_class, check_mrrs;
 inline constexpr ValueRule* kNoRule = nullptr;  // every value in the range is accepted
 
-// One setting = one row. The TOML key, the unknown-key error, plan, apply, read-back, text, JSON, the metric's label,
-// the journal field, the evidence of who changed it and its place among features all follow from the row and the
-// member's kind. A row without its group, its notification or its rule does not compile.
+// One setting is one row. The TOML key, the error for an unknown key, plan, apply, read-back, text, JSON, the metric's
+// label, the journal field, the attribution of a change and the place among features all follow from the row and the
+// kind of its member. A row without group, notification or rule does not compile.
 struct Setting {
   template <class... Kinds>
   using AnyOf = std::variant<std::optional<Kinds> Qos::*...>;
@@ -154,14 +154,15 @@ struct Setting {
   std::string_view help;  // one line, as in fabric-agent.toml(5)
   Member member;
   ValueRule* check;
-  // When a port differs. Critical: packets are lost or misdirected at once. Warning: lower speed or less margin.
+  // Severity and meaning of a difference from the policy. Critical: packets are lost or misdirected at once. Warning:
+  // lower speed or less margin.
   Status severity;
   std::string_view meaning;
-  // The range of a number that an operator may set, and its unit. Ranges of the DCQCN parameters: NVIDIA "DCQCN CC
-  // Parameters" where it gives one, else the width of the field in mstflint's tools_open_roce_cc_ecn.
+  // The range of a number that an operator may set, and its unit. Ranges of the DCQCN parameters are from NVIDIA "DCQCN
+  // CC Parameters", else the width of the field in mstflint's tools_open_roce_cc_ecn.
   uint32_t min = 0, max = UINT32_MAX;
   std::string_view unit{};
-  uint32_t example = 0;  // of a number, for the error text; 0: min
+  uint32_t example = 0;  // an example of a number, for the error text; 0: min
 };
 
 // A parameter of congestion control.
@@ -228,7 +229,8 @@ inline constexpr std::array kSettings{
             "classify received frames by \"dscp\" or by \"pcp\"", &Qos::trust, kNoRule, Status::critical,
             "Received frames are classified by the wrong header field: RoCE lands in a priority without PFC."},
     Setting{SettingId::apptrust, "apptrust", SettingGroup::dcb, NotificationKind::dcb,
-            "order of the header fields that classify, as [\"dscp\", \"pcp\"], where the driver has an APP trust table",
+            "order of the header fields that classify received frames, as [\"dscp\", \"pcp\"], if the driver has an "
+            "APP trust table",
             &Qos::apptrust, check_apptrust, Status::critical,
             "Received frames are classified by header fields in a different order: RoCE can land in a priority without "
             "PFC."},
@@ -253,7 +255,7 @@ inline constexpr std::array kSettings{
             "PFC differs from the priorities that the network pauses: RoCE drops packets under congestion, or other "
             "priorities are paused."},
     Setting{SettingId::cable_length, "cable_length", SettingGroup::dcb, NotificationKind::dcb,
-            "meters of cable; sizes the headroom on drivers that ask for it", &Qos::cable_length, kNoRule,
+            "length of the cable in meters; sizes the headroom on drivers that need it", &Qos::cable_length, kNoRule,
             Status::warning,
             "The headroom is sized for a different cable. A length that is too short loses packets when PFC pauses the "
             "link.",
@@ -288,8 +290,8 @@ inline constexpr std::array kSettings{
     dcqcn(SettingId::clamp_tgt_rate, "clamp_tgt_rate",
           "reaction point: on a CNP the target rate falls to the current rate", &Qos::clamp_tgt_rate, 0, 1),
     dcqcn(SettingId::clamp_tgt_rate_after_time_inc, "clamp_tgt_rate_after_time_inc",
-          "reaction point: the same where the rate had been raised by the timer", &Qos::clamp_tgt_rate_after_time_inc,
-          0, 1),
+          "reaction point: on a CNP after an increase by the timer, the target rate falls to the current rate",
+          &Qos::clamp_tgt_rate_after_time_inc, 0, 1),
     dcqcn(SettingId::rpg_time_reset, "rpg_time_reset",
           "reaction point: microseconds between two rate increases without a CNP", &Qos::rpg_time_reset, 1, 131071,
           "us", 300),
@@ -308,45 +310,50 @@ inline constexpr std::array kSettings{
     dcqcn(SettingId::rpg_gd, "rpg_gd", "reaction point: log2 of Gd, by which a CNP cuts the rate", &Qos::rpg_gd, 0, 15,
           "", 11),
     dcqcn(SettingId::rpg_min_dec_fac, "rpg_min_dec_fac",
-          "reaction point: percent that one CNP may take from the rate at most", &Qos::rpg_min_dec_fac, 0, 100, "%"),
-    dcqcn(SettingId::rpg_min_rate, "rpg_min_rate", "reaction point: Mb/s that a flow keeps at least",
-          &Qos::rpg_min_rate, 1, 4000000, "Mb/s"),
+          "reaction point: largest cut of the rate by one CNP, in percent", &Qos::rpg_min_dec_fac, 0, 100, "%"),
+    dcqcn(SettingId::rpg_min_rate, "rpg_min_rate", "reaction point: lowest rate of a flow, in Mb/s", &Qos::rpg_min_rate,
+          1, 4000000, "Mb/s"),
     dcqcn(SettingId::rate_to_set_on_first_cnp, "rate_to_set_on_first_cnp",
           "reaction point: Mb/s after a flow's first CNP; 0 is the port's speed", &Qos::rate_to_set_on_first_cnp, 0,
           4000000, "Mb/s"),
-    dcqcn(SettingId::dce_tcp_g, "dce_tcp_g", "reaction point: weight of new congestion in alpha, of 1024",
+    dcqcn(SettingId::dce_tcp_g, "dce_tcp_g", "reaction point: weight of new congestion in alpha, in 1/1024",
           &Qos::dce_tcp_g, 0, 1023, "/1024"),
     dcqcn(SettingId::dce_tcp_rtt, "dce_tcp_rtt", "reaction point: microseconds between two updates of alpha",
           &Qos::dce_tcp_rtt, 1, 131071, "us"),
     dcqcn(SettingId::rate_reduce_monitor_period, "rate_reduce_monitor_period",
           "reaction point: microseconds between two decreases", &Qos::rate_reduce_monitor_period, 1, 131071, "us"),
-    dcqcn(SettingId::initial_alpha_value, "initial_alpha_value", "reaction point: alpha of a new flow, of 1024",
+    dcqcn(SettingId::initial_alpha_value, "initial_alpha_value", "reaction point: alpha of a new flow, in 1/1024",
           &Qos::initial_alpha_value, 1, 1023, "/1024"),
     Setting{SettingId::rtt_resp_dscp, "rtt_resp_dscp", SettingGroup::congestion, NotificationKind::nothing,
-            "DSCP of the answers to round-trip probes, or \"none\"", &Qos::rtt_resp_dscp, kNoRule, Status::warning,
-            "Answers to round-trip probes carry a different DSCP: they measure the delay of another queue.", 0, 63, "",
-            26},
+            "DSCP of the responses to round-trip probes, or \"none\"", &Qos::rtt_resp_dscp, kNoRule, Status::warning,
+            "Responses to round-trip probes carry a different DSCP: they measure the delay of another queue.", 0, 63,
+            "", 26},
     Setting{SettingId::cc, "cc", SettingGroup::congestion, NotificationKind::nothing,
-            "congestion control (DCQCN) as a whole, on cards without a switch for each priority", &Qos::cc, kNoRule,
+            "congestion control (DCQCN) as a whole, on NICs that cannot switch it for each priority", &Qos::cc, kNoRule,
             Status::warning,
             "Congestion control as a whole differs from the policy. Without it, every congestion ends in PFC pause."},
-    dcqcn(SettingId::cc_mode, "cc_mode", "congestion control of Broadcom cards: 0 TCP-like, 1 DCQCN by probability",
+    dcqcn(SettingId::cc_mode, "cc_mode", "congestion control of Broadcom NICs: 0 TCP-like, 1 DCQCN by probability",
           &Qos::cc_mode, 0, 1),
-    dcqcn(SettingId::cc_g, "cc_g", "the same: weight g of the running average (run_avg_weight_g)", &Qos::cc_g, 0, 7),
-    dcqcn(SettingId::cc_phases, "cc_phases", "the same: phases in each state (num_phase_per_state)", &Qos::cc_phases, 0,
-          15),
-    dcqcn(SettingId::cc_init_cr, "cc_init_cr", "the same: initial current rate (init_cr)", &Qos::cc_init_cr, 0, 65535),
-    dcqcn(SettingId::cc_init_tr, "cc_init_tr", "the same: initial target rate (init_tr)", &Qos::cc_init_tr, 0, 65535),
-    dcqcn(SettingId::cc_rtt, "cc_rtt", "the same: round trip time in microseconds", &Qos::cc_rtt, 0, 16383, "us"),
-    dcqcn(SettingId::cc_tcp_cp, "cc_tcp_cp", "the same: its TCP congestion parameter (tcp_cp)", &Qos::cc_tcp_cp, 0,
-          1023),
-    dcqcn(SettingId::cc_inactivity_cp, "cc_inactivity_cp", "the same: inactivity threshold (inactivity_cp)",
-          &Qos::cc_inactivity_cp, 0, 65535),
+    dcqcn(SettingId::cc_g, "cc_g",
+          "congestion control of Broadcom NICs: weight g of the running average (run_avg_weight_g)", &Qos::cc_g, 0, 7),
+    dcqcn(SettingId::cc_phases, "cc_phases",
+          "congestion control of Broadcom NICs: phases in each state (num_phase_per_state)", &Qos::cc_phases, 0, 15),
+    dcqcn(SettingId::cc_init_cr, "cc_init_cr", "congestion control of Broadcom NICs: initial current rate (init_cr)",
+          &Qos::cc_init_cr, 0, 65535),
+    dcqcn(SettingId::cc_init_tr, "cc_init_tr", "congestion control of Broadcom NICs: initial target rate (init_tr)",
+          &Qos::cc_init_tr, 0, 65535),
+    dcqcn(SettingId::cc_rtt, "cc_rtt", "congestion control of Broadcom NICs: round-trip time in microseconds",
+          &Qos::cc_rtt, 0, 16383, "us"),
+    dcqcn(SettingId::cc_tcp_cp, "cc_tcp_cp", "congestion control of Broadcom NICs: TCP congestion parameter (tcp_cp)",
+          &Qos::cc_tcp_cp, 0, 1023),
+    dcqcn(SettingId::cc_inactivity_cp, "cc_inactivity_cp",
+          "congestion control of Broadcom NICs: inactivity threshold (inactivity_cp)", &Qos::cc_inactivity_cp, 0,
+          65535),
     Setting{SettingId::roce_dscp, "roce_dscp", SettingGroup::congestion, NotificationKind::nothing,
-            "DSCP that Broadcom's congestion control takes for RoCE data", &Qos::roce_dscp, kNoRule, Status::critical,
+            "DSCP of RoCE data in the congestion control of Broadcom NICs", &Qos::roce_dscp, kNoRule, Status::critical,
             "RoCE data carries a DSCP that the network does not map to the lossless priority.", 0, 63, "", 26},
     Setting{SettingId::roce_prio, "roce_prio", SettingGroup::congestion, NotificationKind::dcb,
-            "priority that Broadcom's congestion control takes for RoCE data", &Qos::roce_prio, kNoRule,
+            "priority of RoCE data in the congestion control of Broadcom NICs", &Qos::roce_prio, kNoRule,
             Status::critical, "RoCE data is sent on another priority than the lossless one.", 0, 7, "", 3},
     Setting{SettingId::roce_mode, "roce_mode", SettingGroup::rdma, NotificationKind::nothing,
             "RoCE version of rdma_cm connections: \"v2\" or \"v1\"", &Qos::roce_mode, kNoRule, Status::warning,
@@ -364,7 +371,7 @@ inline constexpr std::array kSettings{
             0, 255, "", 106},
     Setting{SettingId::optional_counters, "optional_counters", SettingGroup::rdma, NotificationKind::nothing,
             "optional RDMA counters to switch on: names, or \"all\"", &Qos::optional_counters, kNoRule, Status::warning,
-            "Optional counters are off that the policy wants. Their metrics are missing."},
+            "Optional counters that the policy wants are off. Their metrics are missing."},
     Setting{
         SettingId::mrrs, "mrrs", SettingGroup::pci, NotificationKind::nothing,
         "PCIe maximum read request size: 128, 256, ... 4096 bytes", &Qos::mrrs, check_mrrs, Status::warning,
@@ -383,9 +390,9 @@ static_assert(
 using Keys = std::bitset<kSettingCount>;
 constexpr bool has_key(const Keys& keys, SettingId id) { return keys[index(id)]; }
 constexpr const Setting& setting_of(SettingId id) { return kSettings[index(id)]; }
-// Its name in TOML, JSON, metric labels and journal fields.
+// The setting's name in TOML, JSON, metric labels and journal fields.
 constexpr std::string_view key_text(SettingId id) { return kSettings[index(id)].key; }
-// The setting of that name; nullopt: unknown.
+// The setting of that name; nullopt if it is unknown.
 constexpr std::optional<SettingId> parse_setting(std::string_view key) {
   for (const Setting& setting : kSettings)
     if (setting.key == key) return setting.id;
@@ -400,15 +407,15 @@ auto visit_member(const Setting& setting, QosRef& qos, Function&& with) {
   return std::visit([&](auto member) { return with(qos.*member); }, setting.member);
 }
 
-// True if the setting is given in `qos`.
+// Whether `qos` has a value of the setting.
 bool has_value(const Setting& setting, const Qos& qos);
-// Which settings are given.
+// The settings that have a value.
 Keys keys_of(const Qos& qos);
-// Text of the value; "-" when absent.
+// Text of the value; "-" if absent.
 std::string value_text(const Setting& setting, const Qos& qos);
-// Both present and equal.
+// Whether both have a value and the values are equal.
 bool same_value(const Setting& setting, const Qos& a, const Qos& b);
-// Copies the member (also when absent).
+// Copies the value, or its absence.
 void copy_value(const Setting& setting, const Qos& from, Qos& to);
 
 }  // namespace fabric

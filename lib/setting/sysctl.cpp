@@ -10,7 +10,7 @@ namespace fabric::qos {
 namespace {
 
 constexpr std::array kSysctls{
-    // sysctl_numa_balancing() of kernel/sched/core.c asks for CAP_SYS_ADMIN.
+    // sysctl_numa_balancing() of kernel/sched/core.c requires CAP_SYS_ADMIN.
     Sysctl{"kernel.numa_balancing", "0", 0, 3, 1, true},
     Sysctl{"net.core.netdev_budget", "600", 1},
     Sysctl{"net.core.netdev_max_backlog", "250000"},
@@ -26,7 +26,7 @@ constexpr std::array kSysctls{
     Sysctl{"net.ipv4.conf.*.arp_filter", "1", 0, 1},
     Sysctl{"net.ipv4.conf.*.arp_ignore", "1", 0, 8},
     Sysctl{"net.ipv4.conf.*.rp_filter", "2", 0, 2},
-    // gc_thresh3: more than hosts in the fabric's subnet.
+    // gc_thresh3 must exceed the number of hosts in the fabric's subnet.
     Sysctl{"net.ipv4.neigh.default.gc_thresh1", "8192"},
     Sysctl{"net.ipv4.neigh.default.gc_thresh2", "32768"},
     Sysctl{"net.ipv4.neigh.default.gc_thresh3", "65536"},
@@ -38,17 +38,16 @@ constexpr std::array kSysctls{
     Sysctl{"vm.zone_reclaim_mode", "0", 0, 7},
 };
 
-// IFNAMSIZ without the NUL; a name that leaves its folder is invalid.
-bool is_interface(std::string_view name) {
-  return !name.empty() && name.size() <= 15 && name.find('.') == name.npos && name != "/" && name != "//";
-}
-
 bool has_name(const Sysctl& row, std::string_view name) {
   const size_t star = row.name.find('*');
   if (star == std::string_view::npos) return row.name == name;
   const std::string_view head = row.name.substr(0, star), tail = row.name.substr(star + 1);
-  return name.size() > head.size() + tail.size() && name.starts_with(head) && name.ends_with(tail) &&
-         is_interface(name.substr(head.size(), name.size() - head.size() - tail.size()));
+  if (name.size() <= head.size() + tail.size() || !name.starts_with(head) || !name.ends_with(tail)) return false;
+  constexpr size_t kMostInterface = 15;  // IFNAMSIZ without the NUL
+  const std::string_view interface = name.substr(head.size(), name.size() - head.size() - tail.size());
+  // "/" and "//" stand for "." and "..", which lead out of the folder of the interfaces.
+  return interface.size() <= kMostInterface && interface.find('.') == std::string_view::npos && interface != "/" &&
+         interface != "//";
 }
 
 }  // namespace
@@ -70,9 +69,8 @@ std::string sysctl_problem(std::string_view name, std::string_view value) {
   const auto parts = words(value);
   const std::string range = "from " + std::to_string(row->min) + " to " + std::to_string(row->max);
   const std::string found = ", not \"" + std::string(value) + "\"";
-  if (parts.size() != row->numbers)
-    return (row->numbers == 1 ? "expected a number " : "expected " + std::to_string(row->numbers) + " numbers ") +
-           range + found;
+  if (parts.size() != row->numbers && row->numbers == 1) return "expected a number " + range + found;
+  if (parts.size() != row->numbers) return "expected " + std::to_string(row->numbers) + " numbers " + range + found;
   uint64_t last = 0;
   for (std::string_view part : parts) {
     const auto number = parse_number<uint64_t>(part);

@@ -12,7 +12,7 @@
 namespace fabric {
 namespace {
 
-// The classes that some priority maps to; only of these do the algorithm and the bandwidth matter.
+// The classes that a priority maps to. Algorithm and bandwidth of other classes do not matter.
 uint8_t used_classes(const Ets& ets) {
   unsigned used = 0;
   for (uint8_t tc : ets.prio_tc)
@@ -33,9 +33,12 @@ std::string_view tsa_text(Tsa value) {
 constexpr std::pair<uint8_t, std::string_view> kFecWords[] = {
     {2, "auto"}, {4, "off"}, {8, "rs"}, {16, "baser"}, {32, "llrs"}};
 
-std::string or_none(std::string text) { return text.empty() ? "none" : text; }
+std::string or_none(std::string text) {
+  if (text.empty()) return "none";
+  return text;
+}
 
-// "0:20480 3:180608": what `text` makes of each priority, or class; those of which it makes nothing are left out.
+// "0:20480 3:180608": the number of each priority or class, and its text. Omits those with an empty text.
 template <class Text>
 std::string numbered(Text&& text) {
   std::string out;
@@ -44,7 +47,7 @@ std::string numbered(Text&& text) {
   return out;
 }
 
-std::vector<int> listed(PrioSet set) {
+std::vector<int> to_list(PrioSet set) {
   std::vector<int> out;
   for (int prio = 0; prio < kPriorities; ++prio)
     if (set.has(prio)) out.push_back(prio);
@@ -75,11 +78,20 @@ Json to_json(const AppTrust& value) {
   return out;
 }
 
-Json to_json(const Buffers& value) { return value.automatic ? Json("auto") : Json(value.bytes); }
+Json to_json(const Buffers& value) {
+  if (value.automatic) return "auto";
+  return value.bytes;
+}
 Json to_json(const Rates& value) { return value.kbit; }
-Json to_json(const OrNone& value) { return value.value ? Json(*value.value) : Json("none"); }
+Json to_json(const OrNone& value) {
+  if (!value.value) return "none";
+  return *value.value;
+}
 Json to_json(Fec value) { return fec_words(value); }
-Json to_json(const Names& value) { return value.names.contains("*") ? Json("all") : Json(value.names); }
+Json to_json(const Names& value) {
+  if (value.names.contains("*")) return "all";
+  return value.names;
+}
 template <HasWords Enum>
 Json to_json(Enum value) {
   return to_text(value);
@@ -90,7 +102,8 @@ Json to_json(const T& value) requires(!HasWords<T>) {
   return value;
 }
 
-// The same back.
+// value_from(): the inverse of to_json(). Throws if the JSON has the wrong form.
+
 uint8_t priority_of(const Json& json) {
   const auto prio = json.get<uint8_t>();
   if (prio >= kPriorities) throw std::range_error("expected a priority from 0 to 7");
@@ -177,13 +190,14 @@ std::string to_text(bool value) { return value ? "on" : "off"; }
 std::string to_text(uint32_t value) { return std::to_string(value); }
 
 std::string to_text(PrioSet value) {
-  return or_none(joined(listed(value), ",", [](int prio) { return std::to_string(prio); }));
+  return or_none(joined(to_list(value), ",", [](int prio) { return std::to_string(prio); }));
 }
 
 std::string to_text(const Pause& value) {
   if (value.rx && value.tx) return "rx,tx";
   if (value.rx) return "rx";
-  return value.tx ? "tx" : "off";
+  if (value.tx) return "tx";
+  return "off";
 }
 
 std::string to_text(const DscpMap& value) {
@@ -203,13 +217,16 @@ std::string to_text(const DscpMap& value) {
 
 std::string to_text(const Ets& value) {
   const uint8_t used = used_classes(value);
-  const auto is_used = [&](size_t tc) { return (used >> tc & 1) != 0; };
-  const std::string bw = numbered([&](size_t tc) {
-    return is_used(tc) && value.tsa[tc] == Tsa::ets ? std::to_string(value.bw[tc]) : std::string();
-  });
-  return "prio-tc " + to_text(value.prio_tc) + " tsa " +
-         numbered([&](size_t tc) { return is_used(tc) ? tsa_text(value.tsa[tc]) : ""; }) +
-         (bw.empty() ? bw : " bw " + bw);
+  std::string tsa, bw;
+  for (size_t tc = 0; tc < kPriorities; ++tc) {
+    if ((used >> tc & 1) == 0) continue;
+    const std::string number = std::to_string(tc) + ":";
+    append_item(tsa, number + std::string(tsa_text(value.tsa[tc])), " ");
+    if (value.tsa[tc] == Tsa::ets) append_item(bw, number + std::to_string(value.bw[tc]), " ");
+  }
+  std::string out = "prio-tc " + to_text(value.prio_tc) + " tsa " + tsa;
+  if (!bw.empty()) out += " bw " + bw;
+  return out;
 }
 
 bool Buffers::operator==(const Buffers& other) const {
@@ -228,19 +245,24 @@ std::string to_text(const Eight& value) {
 
 std::string selector_text(uint8_t selector) {
   if (selector == 5) return "dscp";
-  return selector == 255 ? "pcp" : std::to_string(selector);
+  if (selector == 255) return "pcp";
+  return std::to_string(selector);
 }
 
 std::optional<uint8_t> parse_selector(std::string_view text) {
   if (text == "dscp") return 5;
-  return text == "pcp" ? 255 : parse_number<uint8_t>(text);
+  if (text == "pcp") return 255;
+  return parse_number<uint8_t>(text);
 }
 
 std::string to_text(const AppTrust& value) { return or_none(joined(value.selectors, ",", selector_text)); }
 
 std::string to_text(const Buffers& value) {
-  const auto size = [&](size_t i) { return value.bytes[i] == 0 ? std::string() : std::to_string(value.bytes[i]); };
-  return value.automatic ? "auto" : or_none(numbered(size));
+  if (value.automatic) return "auto";
+  return or_none(numbered([&](size_t i) -> std::string {
+    if (value.bytes[i] == 0) return {};
+    return std::to_string(value.bytes[i]);
+  }));
 }
 
 std::string to_text(const Rates& value) {
@@ -249,11 +271,15 @@ std::string to_text(const Rates& value) {
     const uint64_t rate = value.kbit[i];
     if (rate == 0) return {};
     if (rate % kGiga == 0) return std::to_string(rate / kGiga) + "gbit";
-    return rate % kMega == 0 ? std::to_string(rate / kMega) + "mbit" : std::to_string(rate) + "kbit";
+    if (rate % kMega == 0) return std::to_string(rate / kMega) + "mbit";
+    return std::to_string(rate) + "kbit";
   }));
 }
 
-std::string to_text(const OrNone& value) { return value.value ? std::to_string(*value.value) : "none"; }
+std::string to_text(const OrNone& value) {
+  if (!value.value) return "none";
+  return std::to_string(*value.value);
+}
 
 std::vector<std::string> fec_words(Fec value) {
   std::vector<std::string> out;
@@ -271,10 +297,11 @@ std::optional<uint8_t> parse_fec_word(std::string_view text) {
 std::string to_text(Fec value) { return or_none(joined(fec_words(value), ",")); }
 
 std::string to_text(const Names& value) {
-  return value.names.contains("*") ? "all" : or_none(joined(value.names, ","));
+  if (value.names.contains("*")) return "all";
+  return or_none(joined(value.names, ","));
 }
 
-Json to_json(PrioSet value) { return listed(value); }
+Json to_json(PrioSet value) { return to_list(value); }
 
 void from_json(const Json& json, PrioSet& value) {
   value.bits = 0;
@@ -282,7 +309,10 @@ void from_json(const Json& json, PrioSet& value) {
 }
 
 Json value_json(const Setting& setting, const Qos& qos) {
-  return visit_member(setting, qos, [](const auto& value) { return value ? to_json(*value) : Json(); });
+  return visit_member(setting, qos, [](const auto& value) -> Json {
+    if (!value) return {};
+    return to_json(*value);
+  });
 }
 
 void from_json(const Json& json, Qos& qos) {
@@ -304,11 +334,11 @@ void to_json(Json& json, const Qos& qos) {
   json = Json::object();
   for (const Setting& setting : kSettings) {
     if (!has_value(setting, qos)) continue;
-    const Json one = {{std::string(setting.key), value_json(setting, qos)}};
+    const Json member = {{std::string(setting.key), value_json(setting, qos)}};
     try {
-      Qos again;
-      from_json(one, again);
-      json.update(one);
+      Qos read_back;
+      from_json(member, read_back);
+      json.update(member);
     } catch (const std::exception&) {
       continue;
     }

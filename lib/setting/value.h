@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kinds of value that a setting can have. Each kind has: ==, to_text (for people and journal
-// fields; also what a metric label or a plan line shows) and to_json. config/ reads them from TOML.
+// The kinds of value that a setting can have. Each kind has ==, to_text() (for people, journal fields and plans) and
+// to_json(). policy/toml_value.h reads them from TOML.
 #pragma once
 
 #include <array>
@@ -56,10 +56,10 @@ enum class Tsa : uint8_t { strict = 0, cb_shaper = 1, ets = 2, vendor = 255 };
 struct Ets {
   Eight prio_tc{};                     // priority -> traffic class
   std::array<Tsa, kPriorities> tsa{};  // per traffic class
-  Eight bw{};                          // per traffic class, percent; has a meaning for Tsa::ets only
+  Eight bw{};                          // per traffic class, percent; only for Tsa::ets
 
-  // Equal as far as it matters: bandwidth is compared for ETS classes only (drivers report 0 or 100 for
-  // the others, by version), and only classes that some priority maps to count for tsa/bw.
+  // Compares what matters: tsa and bw only of classes that a priority maps to, and bw only of ETS classes (drivers
+  // report 0 or 100 for the others, depending on the version).
   bool operator==(const Ets& other) const;
 };
 
@@ -72,9 +72,10 @@ struct AppTrust {
 
 // Sizes of the port's eight receive buffers in bytes (dcbnl_buffer.buffer_size).
 struct Buffers {
-  bool automatic = false;  // of a policy only: to be computed from cable, speed and MTU
+  bool automatic = false;  // only in a policy: the sizes are computed from cable, speed and MTU
   std::array<uint32_t, kPriorities> bytes{};
-  // Equal as far as a driver can obey: it rounds down to its cells (mlx5: 128 bytes), 288 at most.
+  // Treats sizes as equal that differ by less than a cell, because drivers round down to cells (mlx5: 128 bytes; at
+  // most 288).
   bool operator==(const Buffers& other) const;
 };
 
@@ -84,12 +85,12 @@ struct Rates {
   bool operator==(const Rates&) const = default;
 };
 
-// What rdma_cm gives connections that ask for nothing: RoCE v1 or v2.
+// The RoCE version of rdma_cm connections whose program does not choose one.
 enum class RoceMode : uint8_t { v2, v1 };
 template <>
 inline constexpr std::string_view kEnumWords<RoceMode>[] { "v2", "v1" };
 
-// A number or none: none forces no traffic class on queue pairs (OFED), or lets the NIC choose the CNP's priority
+// A number or none. None forces no traffic class on queue pairs (OFED), or lets the NIC choose the CNP's priority
 // (mlx5).
 struct OrNone {
   std::optional<uint32_t> value;
@@ -103,7 +104,7 @@ struct Fec {
 };
 inline constexpr uint8_t kFecOff = 4;
 
-// Names of optional RDMA counters that are on. {"*"}, of a policy only: all that the device has.
+// Names of the optional RDMA counters that are on. {"*"}, only in a policy: all that the device has.
 struct Names {
   std::set<std::string> names;
   bool operator==(const Names&) const = default;
@@ -126,16 +127,16 @@ std::string to_text(const Names& value);     // "a,b", "none", "all"
 Json to_json(PrioSet value);  // [3]
 void from_json(const Json& json, PrioSet& value);
 
-// JSON of the setting's value, by its kind; null when absent.
+// The setting's value as JSON, by its kind; null if absent.
 struct Setting;
 struct Qos;
 Json value_json(const Setting& setting, const Qos& qos);
-// The settings that have a value, by key: {"mtu": 4200, "pfc": [3]}. Omits one that from_json() would refuse (a DSCP
-// listed with priority 9).
+// The settings that have a value, by key: {"mtu": 4200, "pfc": [3]}. Omits a value that from_json() would reject (a
+// DSCP with priority 9).
 void to_json(Json& json, const Qos& qos);
 void from_json(const Json& json, Qos& qos);
 
-// The words of the kinds, also in TOML.
+// The words of the kinds; TOML has the same.
 std::string selector_text(uint8_t selector);  // 5 "dscp", 255 "pcp", others the number
 std::optional<uint8_t> parse_selector(std::string_view text);
 std::vector<std::string> fec_words(Fec value);                 // {"auto", "rs"}

@@ -30,16 +30,6 @@ const InventoryPart* twin_of(const std::vector<InventoryPart>& parts, const Inve
 
 }  // namespace
 
-std::string gpu_log_word(uint16_t vendor) {
-  switch (vendor) {
-    case kNvidia: return "|Xid";
-    case kAmd: return "|amdgpu";
-    case kHabana: return "|habanalabs";
-    case kIntel: return "|xe |i915";
-    default: return "";
-  }
-}
-
 Inventory inventory_of(const Node& node, const Inventory* before) {
   Inventory out{.parts = inventory_parts(node.topology)};
   const Pairing pairing = built_pairing(node.topology, node.ports);

@@ -9,10 +9,6 @@ namespace fabric {
 // All GPUs and physical NIC functions. A port that was up in `before` stays so: a cable that is out is no other part.
 Inventory inventory_of(const Node& node, const Inventory* before = nullptr);
 
-// What the kernel log has of a GPU's faults beside its address, to append to the pattern of journalctl -g: "|Xid" of
-// NVIDIA, else the name of the vendor's driver; empty: another vendor.
-std::string gpu_log_word(uint16_t vendor);
-
 // The NIC of an unreported pair: the inventory pairs this GPU with a NIC that is gone or has lost its RDMA device.
 bool has_lost_nic(const Node& node, const Gpu& gpu);
 

@@ -12,10 +12,11 @@ constexpr uint8_t kAdvertisement = 0x01, kThresholds = 0x02, kLaneStatus = 0x11;
 constexpr unsigned kLanes = 8;
 
 // 8.2: application descriptors of four bytes: host interface (FFh ends the list), media interface, lane counts (media
-// in the low nibble), host lanes on which it may begin, bit by bit; 8.4: the media lanes on which it may begin.
+// in the low nibble), a bit mask of the host lanes on which it may begin. 8.4: a bit mask of the media lanes on which
+// it may begin.
 constexpr unsigned kApplications = 8, kDescriptor = 86, kMediaStarts = 176;
 
-// 8.4: what the module measures and flags at all.
+// 8.4: the values and flags that the module supports.
 constexpr unsigned kTxFlags = 157, kTxFaultBit = 0, kTxLosBit = 1, kTxLolBit = 2;
 constexpr unsigned kRxFlags = 158, kRxLosBit = 1, kRxLolBit = 2;
 constexpr unsigned kModuleMonitors = 159, kTemperatureBit = 0, kVoltageBit = 1;
@@ -32,13 +33,13 @@ std::vector<PageRequest> further_pages(std::span<const Page> first) {
   return out;
 }
 
-// Bit by bit. A lane that no advertised application uses is not there (a module of four lanes has the registers of
-// eight).
+// A bit mask of the lanes that exist. A module of four lanes has the registers of eight: a lane that no advertised
+// application uses does not exist. 0: the registers were not read.
 unsigned lanes_in_use(const Registers& base, const Registers& advertised) {
   constexpr unsigned kEnd = 0xff, kMissing = 210;
   if (!advertised.u8(kMediaStarts + kApplications - 1) || !base.u8(kDescriptor + 4 * kApplications - 1) ||
       !base.u8(kMissing))
-    return 0;  // not read so far: not known
+    return 0;
   unsigned used = 0;
   for (unsigned i = 0; i < kApplications; ++i) {
     const unsigned host = base.u8(kDescriptor + 4 * i).value_or(kEnd);
@@ -51,13 +52,13 @@ unsigned lanes_in_use(const Registers& base, const Registers& advertised) {
   used &= 0xffu;
   if (used == 0) used = 0xffu;
   const unsigned missing = base.u8(kMissing).value_or(0);  // 8.3: lanes without a medium at this end
-  if ((used & ~missing) == 0) return used;                 // some makers write FFh
+  if ((used & ~missing) == 0) return used;                 // some vendors write FFh
   return used & ~missing;
 }
 
-// For each media lane the first host lane, from 1, of its data path. 8.9, bytes 206-213: the application that each host
-// lane uses (high nibble, from 1; 0: none) and the first host lane of its data path (bits 3-1). The n-th place of an
-// application among the host lanes has its n-th among the media lanes.
+// The first host lane, from 1, of each media lane's data path. 8.9, bytes 206-213: the application that each host lane
+// uses (high nibble, from 1; 0: none) and the first host lane of its data path (bits 3-1). The n-th possible start of
+// an application among the host lanes belongs to its n-th possible start among the media lanes.
 std::array<std::optional<unsigned>, kLanes> data_paths(const Registers& base, const Registers& advertised,
                                                        const Registers& status) {
   constexpr unsigned kActive = 206;
@@ -68,6 +69,7 @@ std::array<std::optional<unsigned>, kLanes> data_paths(const Registers& base, co
     const unsigned at = kDescriptor + 4 * (application - 1);
     const unsigned count = base.u8(at + 2).value_or(0) & 15u, host_starts = base.u8(at + 3).value_or(0);
     unsigned starts = advertised.u8(kMediaStarts + application - 1).value_or(0);
+    // Removes the starts of the paths before this one.
     for (int before = std::popcount(host_starts & ((1u << host) - 1)); before > 0; --before) starts &= starts - 1;
     if (starts == 0) continue;
     const auto first = static_cast<unsigned>(std::countr_zero(starts));
@@ -84,7 +86,8 @@ std::optional<ModuleFlags> lane_flags(const Registers& status, unsigned at, unsi
   return ModuleFlags{*high_alarm, *low_alarm, *high_warning, *low_warning};
 }
 
-// 8.2, byte 9: temperature in the low nibble, voltage in the high one, the bits in the other order than SFF-8636's.
+// 8.2, byte 9: temperature in the low nibble, voltage in the high one. The order of the bits is the reverse of
+// SFF-8636.
 ModuleFlags module_flags(unsigned nibble) {
   return {(nibble & 1) != 0, (nibble & 2) != 0, (nibble & 4) != 0, (nibble & 8) != 0};
 }
@@ -116,14 +119,15 @@ Transceiver decode(std::span<const Page> pages) {
   out.revision = base.text(164, 2);
   out.serial_number = base.text(166, 16);
   out.date = base.text(182, 8);
-  // 8.3, byte 202: a mantissa of six bits; the two high bits choose 0.1, 1, 10 or 100 m. Zero: not a cable.
+  // 8.3, byte 202: a mantissa of six bits; the two high bits select 0.1, 1, 10 or 100 m. A mantissa of zero: not a
+  // cable.
   if (const unsigned length = base.u8(202).value_or(0); (length & 0x3f) != 0) {
     constexpr double kTenths[] = {1, 10, 100, 1000};
     out.cable_length = (length & 0x3f) * kTenths[length >> 6] / 10;
   }
   out.connector = connector_name(base.u8(203).value_or(0));
   if (const auto technology = base.u8(212)) read_technology(*technology, out);
-  if (base.u8(85) == 3) out.medium = Medium::passive_copper;  // 8.2: the media type says so outright
+  if (base.u8(85) == 3) out.medium = Medium::passive_copper;  // 8.2: media type
   base.check_sum(128, 221, 222, out);
   if (is_flat(base)) return out;  // no monitors and no lanes
   advertised.check_sum(130, 254, 255, out);
@@ -144,7 +148,7 @@ Transceiver decode(std::span<const Page> pages) {
   const bool has_tx_power = advertised.is_set(kLaneMonitors, kTxPowerBit),
              has_tx_bias = advertised.is_set(kLaneMonitors, kTxBiasBit),
              has_rx_power = advertised.is_set(kLaneMonitors, kRxPowerBit);
-  // 8.4, byte 160, bits 4-3: the bias and its limits count 2, 4 or 8 uA.
+  // 8.4, byte 160, bits 4-3: the unit of the bias and its limits is 2, 4 or 8 uA.
   Scale amperes = kAmperes;
   amperes.divisor /= 1u << (advertised.u8(kLaneMonitors).value_or(0) >> 3 & 3u);
   if (has_tx_power) out.tx_power_limits = thresholds.limits(176, kWatts);

@@ -13,7 +13,7 @@ struct FormFactor {
   const Standard& standard;
 };
 
-// SFF-8024 table 4-1: those that serve as network ports. A new one is one row.
+// SFF-8024 table 4-1: the identifiers that serve as network ports.
 constexpr FormFactor kFormFactors[] = {
     {0x03, "SFP", kSff8472},         {0x0b, "DWDM-SFP", kSff8472},
     {0x0c, "QSFP", kSff8636},        {0x0d, "QSFP+", kSff8636},
@@ -23,7 +23,7 @@ constexpr FormFactor kFormFactors[] = {
     {0x20, "SFP with CMIS", kCmis},  {0x21, "OSFP-XD with CMIS", kCmis},
 };
 
-const FormFactor* form_factor(uint8_t identifier) {
+const FormFactor* find_form_factor(uint8_t identifier) {
   return find_where(kFormFactors, [=](const FormFactor& row) { return row.identifier == identifier; });
 }
 
@@ -32,26 +32,27 @@ const FormFactor* form_factor(uint8_t identifier) {
 std::vector<PageRequest> further_pages(View8 first) {
   const Page page{kFirstPage, Bytes(first.begin(), first.end())};
   const std::span<const Page> read(&page, 1);
-  const FormFactor* form = form_factor(Registers(read).u8(0).value_or(0));
+  const FormFactor* form = find_form_factor(Registers(read).u8(0).value_or(0));
   if (form == nullptr) return {};
   return form->standard.further_pages(read);
 }
 
 Result<Transceiver> decode(std::span<const Page> pages) {
-  // A module that lacks the selected page returns to page 00h (SFF-8636 6.2, byte 127), and of a driver that takes an
-  // SFP for one without diagnostics the kernel reads A0h for A2h (net/ethtool/eeprom.c fallback_set_params() of Linux
-  // 6.12: ETH_MODULE_SFF_8079). A page with the bytes of page 00h is not there.
+  // A page with the bytes of page 00h does not exist: a module that lacks the selected page returns page 00h (SFF-8636
+  // 6.2, byte 127), and if a driver takes an SFP for one without diagnostics, the kernel reads A0h for A2h
+  // (net/ethtool/eeprom.c fallback_set_params() of Linux 6.12: ETH_MODULE_SFF_8079).
   std::vector<Page> existing;
+  const auto is_page_00h = [](const Page& page) {
+    return page.request.page == 0 && page.request.i2c_address == kFirstPage.i2c_address;
+  };
   for (const Page& page : pages) {
-    const auto is_base = [](const PageRequest& request) {
-      return request.page == 0 && request.i2c_address == kFirstPage.i2c_address;
-    };
-    const auto is_same = [&](const Page& each) { return is_base(each.request) && each.data == page.data; };
-    if (is_base(page.request) || std::ranges::none_of(pages, is_same)) existing.push_back(page);
+    const bool is_copy =
+        std::ranges::any_of(pages, [&](const Page& each) { return is_page_00h(each) && each.data == page.data; });
+    if (is_page_00h(page) || !is_copy) existing.push_back(page);
   }
   const auto identifier = Registers(existing).u8(0);
   if (!identifier) return error(EBADMSG, "module memory: no identifier");
-  const FormFactor* form = form_factor(*identifier);
+  const FormFactor* form = find_form_factor(*identifier);
   if (form == nullptr) return error(EOPNOTSUPP, "module memory: identifier 0x" + hex_byte(*identifier));
   Transceiver out = form->standard.decode(existing);
   out.identifier = *identifier;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of cables and optical modules: which pages to read, and what they say. Pure functions over bytes; who
-// reads them from the module is ethtool_link.h. Sources: SFF-8024 4.11 (codes), SFF-8472 12.4 (SFP), SFF-8636 2.11
-// (QSFP), OIF-CMIS 5.0 (QSFP-DD, OSFP, SFP-DD); offsets held against ethtool 6.x (cmis.h, qsfp.h, sfpdiag.c).
+// The memory of cables and optical modules: selects the pages to read and decodes them. Pure functions over bytes;
+// ethtool_link.h reads the bytes. Sources: SFF-8024 4.11 (codes), SFF-8472 12.4 (SFP), SFF-8636 2.11 (QSFP),
+// OIF-CMIS 5.0 (QSFP-DD, OSFP, SFP-DD); offsets compared with ethtool 6.x (cmis.h, qsfp.h, sfpdiag.c).
 #pragma once
 
 #include "base/bytes.h"
@@ -10,31 +10,31 @@
 
 namespace fabric::eeprom {
 
-// A stretch of module memory that one request can read: at most 128 bytes, all in one half (0-127 or 128-255), and a
-// page other than 0 in the upper half alone (net/ethtool/eeprom.c of Linux 6.12).
+// A part of module memory that one request can read: at most 128 bytes, within one half (0-127 or 128-255). Only the
+// upper half has pages other than 0 (net/ethtool/eeprom.c of Linux 6.12).
 struct PageRequest {
   uint8_t i2c_address = 0x50;
   uint8_t bank = 0;
   uint8_t page = 0;
   uint8_t offset = 0;
   uint8_t length = 128;
-  bool fixed = false;  // says the same as long as page 00h does, that is, the same module is plugged: read it once
+  bool fixed = false;  // constant while page 00h is, that is, while the same module is plugged in: needs one reading
   bool operator==(const PageRequest&) const = default;
 };
 
 struct Page {
   PageRequest request;
-  Bytes data;  // may be shorter than request.length; missing bytes are absent in the result
+  Bytes data;  // may be shorter than request.length; the values in missing bytes are absent
 };
 
-// The first page to read of every module; it lists the others.
+// The page to read first from every module: it shows which other pages exist.
 inline constexpr PageRequest kFirstPage{};
-// The other pages that this module has and decode() uses, given the bytes of kFirstPage. Empty when the identifier is
-// unknown. Lanes beyond the eighth (banks other than 0) are not read.
+// The other pages that the module has and decode() uses, given the bytes of kFirstPage. Empty if the identifier is
+// unknown. Does not include lanes beyond the eighth (banks other than 0).
 std::vector<PageRequest> further_pages(View8 first);
 
-// What the pages say; those missing or cut short cost the values in them. EBADMSG when the identifier is not there,
-// EOPNOTSUPP when it is of none of the standards above.
+// Decodes the pages. Values in missing or short pages are absent. EBADMSG if the identifier is missing, EOPNOTSUPP if
+// it belongs to none of the standards above.
 Result<Transceiver> decode(std::span<const Page> pages);
 
 }  // namespace fabric::eeprom

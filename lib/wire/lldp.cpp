@@ -44,18 +44,18 @@ enum CeeFeature : uint8_t { kCeeControl = 1, kCeePriorityGroups = 2, kCeePfc = 3
 uint8_t u8(View8 bytes, size_t at) { return static_cast<uint8_t>(bytes[at]); }
 uint16_t u16(View8 bytes, size_t at) { return static_cast<uint16_t>(u8(bytes, at) << 8 | u8(bytes, at + 1)); }
 
-Error bad(size_t at, const std::string& what) {
+Error invalid(size_t at, const std::string& what) {
   return error(EBADMSG, "LLDP frame: byte " + std::to_string(at) + ": " + what);
 }
 
-// Some pad with NULs.
+// Without the NULs with which some devices pad texts.
 std::string printable(View8 bytes) {
   std::string_view in = as_text(bytes);
   while (in.ends_with('\0')) in.remove_suffix(1);
   return clean_text(in);
 }
 
-// IANA address family and address; empty if it is of another kind.
+// The text of an IANA address family and an address; empty for other families.
 std::string address_text(View8 value) {
   if (value.empty()) return {};
   const View8 address = value.subspan(1);
@@ -67,21 +67,23 @@ std::string address_text(View8 value) {
     case 2:
       if (address.size() == 16) ::inet_ntop(AF_INET6, address.data(), text, sizeof text);
       return text;
-    case 6: return address.size() == 6 ? hex_digits(as_text(address), ":") : "";
+    case 6:
+      if (address.size() == 6) return hex_digits(as_text(address), ":");
+      return {};
     default: return {};
   }
 }
 
-// MAC and network addresses as people write them.
 std::string id_text(bool is_mac, bool is_address, View8 id) {
   if (is_mac && id.size() == 6) return hex_digits(as_text(id), ":");
   std::string address;
   if (is_address) address = address_text(id);
-  return address.empty() ? printable(id) : address;
+  if (address.empty()) return printable(id);
+  return address;
 }
 
-// The tables of ETS: eight classes in four bytes (two priorities a byte, the lower one in the upper half), and eight
-// percentages or algorithms.
+// The tables of ETS: eight classes in four bytes (two priorities per byte, the lower one in the upper half), and eight
+// percentages or algorithms, one per byte.
 Eight nibbles(View8 table) {
   Eight out{};
   for (size_t i = 0; i < out.size(); i += 2) {
@@ -97,13 +99,13 @@ Eight octets(View8 table) {
   return out;
 }
 
-// CEE, the predecessor of 802.1Qaz ("DCB Capability Exchange Protocol Base Specification" 1.01, as i40e_dcb.c of Linux
-// 6.12 reads it). False: some of it has the wrong length.
+// Decodes CEE, the predecessor of 802.1Qaz ("DCB Capability Exchange Protocol Base Specification" 1.01, and i40e_dcb.c
+// of Linux 6.12). Returns false if a part has the wrong length.
 bool read_cee(View8 info, Neighbor& neighbor) {
   constexpr size_t kHeader = 4;          // of a feature: version (2), flags, subtype
   constexpr size_t kApplication = 6;     // EtherType or port (2), OUI with a selector of two bits (3), priorities
   constexpr size_t kGroups = 4 + 8 + 1;  // group of each priority, percentages, number of classes
-  bool good = true;
+  bool is_valid = true;
   while (!info.empty()) {
     if (info.size() < 2) return false;
     const unsigned type = u16(info, 0) >> 9;
@@ -113,16 +115,16 @@ bool read_cee(View8 info, Neighbor& neighbor) {
     info = info.subspan(2 + length);
     if (type < kCeePriorityGroups || type > kCeeApplication) continue;  // DCBX's own control, or unknown
     if (feature.size() < kHeader) {
-      good = false;
+      is_valid = false;
       continue;
     }
-    // A feature that is not enabled is not in use at the sender, whatever its data ("Enable").
+    // Without the flag "Enable", the sender does not use the feature, whatever its data.
     const bool enabled = (u8(feature, 2) & 0x80) != 0, willing = (u8(feature, 2) & 0x40) != 0;
     const View8 data = feature.subspan(kHeader);
     switch (type) {
       case kCeePriorityGroups:
         if (data.size() != kGroups) {
-          good = false;
+          is_valid = false;
         } else if (enabled) {
           neighbor.ets =
               DcbxEts{willing, u8(data, 12), nibbles(data), octets(data.subspan(4)), {2, 2, 2, 2, 2, 2, 2, 2}};
@@ -130,7 +132,7 @@ bool read_cee(View8 info, Neighbor& neighbor) {
         break;
       case kCeePfc:
         if (data.size() != 2) {
-          good = false;
+          is_valid = false;
           break;
         }
         neighbor.pfc = DcbxPfc{willing, false, u8(data, 1), PrioSet{}};
@@ -139,13 +141,13 @@ bool read_cee(View8 info, Neighbor& neighbor) {
       case kCeeApplication:
         if (!enabled) break;
         if (data.size() % kApplication != 0) {
-          good = false;
+          is_valid = false;
           break;
         }
         neighbor.app.emplace();
         for (size_t at = 0; at < data.size(); at += kApplication) {
-          const bool is_ethertype = (u8(data, at + 2) & 3) == 0;
-          const uint8_t selector = is_ethertype ? DcbxApp::ethertype : DcbxApp::tcp_or_udp;
+          uint8_t selector = DcbxApp::tcp_or_udp;
+          if ((u8(data, at + 2) & 3) == 0) selector = DcbxApp::ethertype;
           for (uint8_t prio = 0; prio < kPriorities; ++prio)
             if ((u8(data, at + 5) >> prio & 1) != 0) neighbor.app->push_back({selector, u16(data, at), prio});
         }
@@ -153,7 +155,7 @@ bool read_cee(View8 info, Neighbor& neighbor) {
       default: break;
     }
   }
-  return good;
+  return is_valid;
 }
 
 }  // namespace
@@ -164,7 +166,7 @@ std::string port_id_text(uint8_t subtype, View8 id) { return id_text(subtype == 
 bool read_organization(uint32_t oui, uint8_t subtype, View8 info, Neighbor& neighbor) {
   const uint32_t organization = oui << 8 | subtype;
   if (organization >= k8021EtsConfiguration && organization <= k8021Application) {
-    // 802.1Qaz's TLVs have precedence over CEE's: a switch that sends both uses the former.
+    // The TLVs of 802.1Qaz take precedence over those of CEE: a switch that sends both uses the former.
     if (neighbor.dcbx == "CEE") {
       neighbor.ets.reset();
       neighbor.pfc.reset();
@@ -177,8 +179,7 @@ bool read_organization(uint32_t oui, uint8_t subtype, View8 info, Neighbor& neig
       if (info.size() != 2) return false;
       if (!neighbor.vlan && u16(info, 0) != 0) neighbor.vlan = u16(info, 0);
       return true;
-    // Flags (reserved in the recommendation), class of each priority, percentage and
-    // algorithm of each class.
+    // Flags (reserved in the recommendation), class of each priority, percentage and algorithm of each class.
     case k8021EtsConfiguration:
     case k8021EtsRecommendation: {
       if (info.size() != 1 + 4 + 8 + 8) return false;
@@ -188,7 +189,7 @@ bool read_organization(uint32_t oui, uint8_t subtype, View8 info, Neighbor& neig
         return true;
       }
       ets.willing = (u8(info, 0) & 0x80) != 0;
-      if (const unsigned classes = u8(info, 0) & 7; classes != 0) ets.max_classes = classes;  // 0: eight
+      if (const unsigned classes = u8(info, 0) & 7; classes != 0) ets.max_classes = classes;  // 0 stands for eight
       if (!neighbor.ets) neighbor.ets = ets;
       return true;
     }
@@ -223,8 +224,8 @@ bool read_organization(uint32_t oui, uint8_t subtype, View8 info, Neighbor& neig
 Result<Neighbor> parse_frame(View8 frame) {
   size_t at = kAddresses;
   if (frame.size() >= at + 2 && u16(frame, at) == kVlanTag) at += 4;
-  if (frame.size() < at + 2) return bad(frame.size(), "ends within its Ethernet header");
-  if (u16(frame, at) != kEtherType) return bad(at, "its EtherType is not LLDP's");
+  if (frame.size() < at + 2) return invalid(frame.size(), "ends within its Ethernet header");
+  if (u16(frame, at) != kEtherType) return invalid(at, "the EtherType is not that of LLDP");
   at += 2;
 
   Neighbor neighbor;
@@ -233,28 +234,30 @@ Result<Neighbor> parse_frame(View8 frame) {
     uint8_t type = kEnd;  // a frame may also end without an End TLV
     View8 value;
     if (at != frame.size()) {
-      if (frame.size() - at < 2) return bad(at, "half a TLV header");
+      if (frame.size() - at < 2) return invalid(at, "half a TLV header");
       const size_t length = u16(frame, at) & 0x1ff, left = frame.size() - at - 2;
       if (left < length)
-        return bad(at, "a TLV of " + std::to_string(length) + " bytes where " + std::to_string(left) + " are left");
+        return invalid(at,
+                       "a TLV of " + std::to_string(length) + " bytes, but only " + std::to_string(left) + " are left");
       type = static_cast<uint8_t>(u16(frame, at) >> 9);
       value = frame.subspan(at + 2, length);
       at += 2 + length;
     }
     if (index < std::size(kMandatory)) {
       const std::string name(kMandatory[index]);
-      if (type != kChassisId + index) return bad(start, "no " + name + " but a TLV of type " + std::to_string(type));
-      // 802.1AB 8.5: an id has its subtype and 1 to 255 bytes.
+      if (type != kChassisId + index)
+        return invalid(start, "no " + name + " but a TLV of type " + std::to_string(type));
+      // 802.1AB 8.5: an id is a subtype and 1 to 255 bytes.
       if (value.size() < 2 || (type != kTtl && value.size() > 256))
-        return bad(start, name + " of " + std::to_string(value.size()) + " bytes");
+        return invalid(start, name + " of " + std::to_string(value.size()) + " bytes");
       if (type == kChassisId) neighbor.chassis_id = chassis_id_text(u8(value, 0), value.subspan(1));
       if (type == kPortId) neighbor.port_id = port_id_text(u8(value, 0), value.subspan(1));
       if (type == kTtl) neighbor.ttl = u16(value, 0);
-      // A shutdown frame has no more (802.1AB 9.1.2); the rest is ignored.
+      // A shutdown frame ends here (802.1AB 9.1.2); ignores the rest.
       if (type == kTtl && neighbor.ttl == 0) return neighbor;
       continue;
     }
-    bool good = true;
+    bool is_valid = true;
     switch (type) {
       case kEnd: return neighbor;
       case kPortDescription:
@@ -267,24 +270,24 @@ Result<Neighbor> parse_frame(View8 frame) {
         if (neighbor.system_description.empty()) neighbor.system_description = printable(value);
         break;
       case kManagement: {
-        // Length, family, address; then an interface number and an OID that are not used.
-        good = value.size() >= 9 && u8(value, 0) >= 2 && value.size() >= size_t{1} + u8(value, 0);
-        if (!good) break;
+        // Length, family, address; then an interface number and an OID, which we do not use.
+        is_valid = value.size() >= 9 && u8(value, 0) >= 2 && value.size() >= size_t{1} + u8(value, 0);
+        if (!is_valid) break;
         std::string address = address_text(value.subspan(1, u8(value, 0)));
         if (!address.empty() && neighbor.management.size() < kMaxAddresses)
           neighbor.management.push_back(std::move(address));
         break;
       }
       case kOrganization: {
-        good = value.size() >= 4;
-        if (!good) break;
+        is_valid = value.size() >= 4;
+        if (!is_valid) break;
         const uint32_t oui = static_cast<uint32_t>(u8(value, 0)) << 16 | u16(value, 1);
-        good = read_organization(oui, u8(value, 3), value.subspan(4), neighbor);
+        is_valid = read_organization(oui, u8(value, 3), value.subspan(4), neighbor);
         break;
       }
       default: break;  // unknown, or a duplicate of the first three
     }
-    if (!good && neighbor.malformed.size() < kMaxMalformed)
+    if (!is_valid && neighbor.malformed.size() < kMaxMalformed)
       neighbor.malformed.push_back("byte " + std::to_string(start) + ": TLV of type " + std::to_string(type) +
                                    " with " + std::to_string(value.size()) + " bytes");
   }

@@ -32,8 +32,8 @@ struct Technology {
   std::string_view name;
   Medium medium;
 };
+// By code.
 constexpr Technology kTechnologies[] = {
-    // by code
     {"850 nm VCSEL", Medium::optical},
     {"1310 nm VCSEL", Medium::optical},
     {"1550 nm VCSEL", Medium::optical},
@@ -110,7 +110,7 @@ std::optional<double> Registers::value(unsigned at, const Scale& scale) const {
 
 ModuleLimits Registers::limits(unsigned at, const Scale& scale) const {
   ModuleLimits out{value(at, scale), value(at + 2, scale), value(at + 4, scale), value(at + 6, scale)};
-  // Limits of which the upper does not lie above the lower were never set.
+  // Limits were never set if the upper one is not above the lower one.
   for (auto [high, low] : {std::pair{&out.high_alarm, &out.low_alarm}, {&out.high_warning, &out.low_warning}})
     if (!*high || !*low || **high <= **low) *high = *low = std::nullopt;
   return out;
@@ -123,9 +123,9 @@ void Registers::check_sum(unsigned first, unsigned last, unsigned check, Transce
     if (!byte) return;
     sum += *byte;
   }
-  const auto wanted = u8(check);
-  if (!wanted) return;
-  if ((sum & 0xff) == *wanted) {
+  const auto expected = u8(check);
+  if (!expected) return;
+  if ((sum & 0xff) == *expected) {
     out.checksum_matched = true;
     return;
   }
@@ -168,17 +168,17 @@ void drop_flags_without_limits(Transceiver& out) {
 }
 
 void drop_unmeasured(Transceiver& out) {
-  const auto reads_nothing = [&](ModuleReading ModuleLane::*reading) {
+  const auto is_zero = [&](ModuleReading ModuleLane::*reading) {
     for (const ModuleLane& lane : out.lanes)
       if ((lane.*reading).value.value_or(0) != 0) return false;
     return true;
   };
-  const bool hears = std::ranges::any_of(out.lanes, [](const ModuleLane& lane) { return lane.rx_los == false; });
-  if (!hears || !reads_nothing(&ModuleLane::rx_power)) return;
+  const bool has_signal = std::ranges::any_of(out.lanes, [](const ModuleLane& lane) { return lane.rx_los == false; });
+  if (!has_signal || !is_zero(&ModuleLane::rx_power)) return;
   for (const auto& [reading, limits] : {std::pair{&ModuleLane::rx_power, &Transceiver::rx_power_limits},
                                         {&ModuleLane::tx_power, &Transceiver::tx_power_limits},
                                         {&ModuleLane::tx_bias, &Transceiver::tx_bias_limits}}) {
-    if (!reads_nothing(reading)) continue;
+    if (!is_zero(reading)) continue;
     for (ModuleLane& lane : out.lanes) lane.*reading = {};
     out.*limits = {};
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Module memory as registers, and what the standards have in common. For the decoders of this folder only.
+// Module memory as registers, and the parts that the standards share. Only for the decoders of this folder.
 #pragma once
 
 #include <array>
@@ -8,7 +8,8 @@
 
 namespace fabric::eeprom {
 
-// Raw number -> base unit: a polynomial (SFF-8472's external calibration; else the number itself) over a divisor.
+// Converts a raw number to the base unit: a polynomial, which is the number itself except for SFF-8472's external
+// calibration, over a divisor.
 struct Scale {
   double divisor = 1;
   bool is_signed = false;
@@ -17,7 +18,7 @@ struct Scale {
 inline constexpr Scale kCelsius{256, true}, kVolts{1e4}, kAmperes{5e5}, kWatts{1e7};  // 100 uV, 2 uA, 0.1 uW
 
 // The registers of one page of one I2C address. The lower half (bytes 0-127) is the same on all pages and is part of
-// page 00h. Numbers are big-endian; those that were not read whole are absent.
+// page 00h. Numbers are big-endian, and absent if a byte of them was not read.
 class Registers {
  public:
   explicit Registers(std::span<const Page> pages, uint8_t page = 0, uint8_t i2c_address = 0x50)
@@ -27,15 +28,15 @@ class Registers {
   [[nodiscard]] std::optional<uint16_t> u16(unsigned at) const;
   [[nodiscard]] std::optional<bool> bit(unsigned at, unsigned bit) const;
   [[nodiscard]] bool is_set(unsigned at, unsigned bit) const { return this->bit(at, bit).value_or(false); }
-  // Printable ASCII without the blanks around it.
+  // The printable ASCII characters, trimmed.
   [[nodiscard]] std::string text(unsigned at, unsigned length) const;
   // Three bytes, "00:1c:73"; empty for 00:00:00.
   [[nodiscard]] std::string oui(unsigned at) const;
   [[nodiscard]] std::optional<double> value(unsigned at, const Scale& scale) const;
   // Four numbers: high alarm, low alarm, high warning, low warning; all standards have this order.
   [[nodiscard]] ModuleLimits limits(unsigned at, const Scale& scale) const;
-  // Compares the low eight bits of the sum of bytes first..last with byte `check`. A range that was read whole and is
-  // wrong is added to bad_checksums.
+  // Compares the low eight bits of the sum of bytes first..last with byte `check`, if all were read. Adds the range to
+  // bad_checksums if they differ.
   void check_sum(unsigned first, unsigned last, unsigned check, Transceiver& out) const;
 
  private:
@@ -49,16 +50,18 @@ std::string hex_byte(uint8_t value);  // "0a"
 ModuleFlags flags_of_nibble(unsigned nibble);
 
 std::string_view connector_name(uint8_t code);  // SFF-8024 table 4-3
-// SFF-8636 6.3 (byte 147, high nibble), CMIS 5.2 8.3 (byte 212). Absent for a code that is not there yet.
+// Sets technology and medium. SFF-8636 6.3 (byte 147, high nibble), CMIS 5.2 8.3 (byte 212). Ignores unknown codes.
 void read_technology(uint8_t code, Transceiver& out);
 
-// For a module whose limits were read: limits that were never set (all zero) raise the flags of every reading.
+// Clears flags of readings that have no limits: limits that were never set (all zero) raise the flags of every reading.
+// Call it only if the limits were read.
 void drop_flags_without_limits(Transceiver& out);
-// A module that reports no light on all lanes but a signal on some does not measure light (active optical cables).
-// SFF-8636 and SFF-8472 have no other flag for this. Other values that are zero on all lanes are not measured either.
+// Removes readings that the module does not measure. A module that reports no light on all lanes but a signal on some
+// does not measure light (active optical cables); SFF-8636 and SFF-8472 have no other flag for this. Other values that
+// are zero on all its lanes are not measured either.
 void drop_unmeasured(Transceiver& out);
 
-// One standard, one file. `first`: what was read of kFirstPage.
+// Each standard has one file. `first`: kFirstPage, as it was read.
 struct Standard {
   std::vector<PageRequest> (*further_pages)(std::span<const Page> first);
   Transceiver (*decode)(std::span<const Page> pages);

@@ -9,12 +9,13 @@
 namespace fabric {
 namespace {
 
-std::string folded(std::string_view text) { return lower(trim(text)); }
+// The names of devices and ports are compared without case and surrounding white space.
+std::string normalized(std::string_view text) { return lower(trim(text)); }
 
 bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
 
-// The letters at the front ("ethernet"), and the rest ("1/1") without a blank between.
-std::pair<std::string, std::string> in_two(const std::string& name) {
+// Splits "ethernet 1/1" into the leading letters ("ethernet") and the trimmed rest ("1/1").
+std::pair<std::string, std::string> split_name(const std::string& name) {
   size_t end = 0;
   while (end < name.size() && is_letter(name[end])) ++end;
   return {name.substr(0, end), std::string(trim(std::string_view(name).substr(end)))};
@@ -29,27 +30,26 @@ bool is_mac(std::string_view text) {
   return true;
 }
 
-bool is_number(std::string_view text) { return text.find_first_not_of("0123456789") == std::string_view::npos; }
-
-// Names of one kind differ only for different ports: "swp1s0" and "swp2", but not "Ethernet0" and "Ethernet1/1".
-bool are_of_one_kind(std::string_view a, std::string_view b) {
-  const std::string one = folded(a), other = folded(b);
-  const auto [word, number] = in_two(one);
-  const auto [other_word, other_number] = in_two(other);
-  if (is_mac(one) || is_mac(other)) return false;
-  for (const std::string& each : {number, other_number})
-    if (each.empty() || is_letter(each.front()) || each.find(' ') != std::string::npos) return false;
-  if (word.empty() != other_word.empty()) return false;
-  if ((number.find('/') == std::string::npos) != (other_number.find('/') == std::string::npos)) return false;
-  return word.starts_with(other_word) || other_word.starts_with(word);
+// Whether the names follow one scheme, so that different names mean different ports: "swp1s0" and "swp2", but not
+// "Ethernet0" and "Ethernet1/1".
+bool have_one_scheme(std::string_view a, std::string_view b) {
+  const std::string name_a = normalized(a), name_b = normalized(b);
+  if (is_mac(name_a) || is_mac(name_b)) return false;
+  const auto [word_a, number_a] = split_name(name_a);
+  const auto [word_b, number_b] = split_name(name_b);
+  for (const std::string& number : {number_a, number_b})
+    if (number.empty() || is_letter(number.front()) || number.find(' ') != std::string::npos) return false;
+  if (word_a.empty() != word_b.empty()) return false;
+  if ((number_a.find('/') == std::string::npos) != (number_b.find('/') == std::string::npos)) return false;
+  return word_a.starts_with(word_b) || word_b.starts_with(word_a);
 }
 
 }  // namespace
 
 const std::string& Neighbor::port() const {
-  const bool is_name = !is_number(port_id) && !is_mac(port_id);
-  if (is_name || port_description.empty()) return port_id;
-  return port_description;
+  const bool is_number = port_id.find_first_not_of("0123456789") == std::string::npos;
+  if ((is_number || is_mac(port_id)) && !port_description.empty()) return port_description;
+  return port_id;
 }
 
 std::optional<uint32_t> announced_frame(const std::vector<Neighbor>& heard, std::string_view netdev) {
@@ -60,26 +60,26 @@ std::optional<uint32_t> announced_frame(const std::vector<Neighbor>& heard, std:
 }
 
 bool same_device(std::string_view a, std::string_view b) {
-  const std::string one = folded(a), other = folded(b);
-  if (one.empty() || other.empty()) return false;
-  return one == other || one.starts_with(other + ".") || other.starts_with(one + ".");
+  const std::string name_a = normalized(a), name_b = normalized(b);
+  if (name_a.empty() || name_b.empty()) return false;
+  return name_a == name_b || name_a.starts_with(name_b + ".") || name_b.starts_with(name_a + ".");
 }
 
 bool same_port(std::string_view a, std::string_view b) {
-  const std::string one = folded(a), other = folded(b);
-  if (one.empty() || other.empty()) return false;
-  if (one == other) return true;
-  const auto [word, number] = in_two(one);
-  const auto [other_word, other_number] = in_two(other);
-  if (number.empty() || number != other_number || word.empty() || other_word.empty()) return false;
-  return word.starts_with(other_word) || other_word.starts_with(word);
+  const std::string name_a = normalized(a), name_b = normalized(b);
+  if (name_a.empty() || name_b.empty()) return false;
+  if (name_a == name_b) return true;
+  const auto [word_a, number_a] = split_name(name_a);
+  const auto [word_b, number_b] = split_name(name_b);
+  if (number_a.empty() || number_a != number_b || word_a.empty() || word_b.empty()) return false;
+  return word_a.starts_with(word_b) || word_b.starts_with(word_a);
 }
 
 bool is_device(const Neighbor& neighbor, const CableEnd& end) {
-  const std::string device = folded(end.device);
-  if (same_device(neighbor.system_name, device) || folded(neighbor.chassis_id) == device) return true;
+  const std::string device = normalized(end.device);
+  if (same_device(neighbor.system_name, device) || normalized(neighbor.chassis_id) == device) return true;
   for (const std::string& address : neighbor.management)
-    if (folded(address) == device) return true;
+    if (normalized(address) == device) return true;
   return false;
 }
 
@@ -89,8 +89,8 @@ bool is_end(const Neighbor& neighbor, const CableEnd& end) {
 }
 
 bool names_ports_otherwise(const Neighbor& neighbor, const CableEnd& end) {
-  return is_device(neighbor, end) && !is_end(neighbor, end) && !are_of_one_kind(neighbor.port_id, end.port) &&
-         !are_of_one_kind(neighbor.port_description, end.port);
+  return is_device(neighbor, end) && !is_end(neighbor, end) && !have_one_scheme(neighbor.port_id, end.port) &&
+         !have_one_scheme(neighbor.port_description, end.port);
 }
 
 }  // namespace fabric

@@ -12,34 +12,35 @@ constexpr uint8_t kDiagnostics = 0x51;
 
 // Byte 92 of A0h.
 constexpr unsigned kDiagnosticType = 92, kImplemented = 6, kExternallyCalibrated = 4, kAddressChange = 2;
-// Byte 65: what it implements in hardware; byte 93: what its registers show.
+// Byte 65: signals implemented in hardware; byte 93: signals that the registers show.
 constexpr unsigned kOptions = 65, kLosBit = 1, kFaultBit = 3;
 constexpr unsigned kEnhanced = 93, kFlagsBit = 7, kSoftFaultBit = 5, kSoftLosBit = 4;
 
 constexpr uint8_t kTwistedPair = 0x22;  // RJ45
 
-// If A2h needs an address change sequence, the kernel's drivers read A0h once more instead.
+// If A2h requires an address change sequence, the kernel's drivers read A0h instead.
 bool has_diagnostics(const Registers& identity) {
   return identity.is_set(kDiagnosticType, kImplemented) &&
          !identity.bit(kDiagnosticType, kAddressChange).value_or(true);
 }
 
 std::vector<PageRequest> further_pages(std::span<const Page> first) {
-  if (!has_diagnostics(Registers(first))) return {};  // the identity is in the lower half, which is read
+  if (!has_diagnostics(Registers(first))) return {};  // `first` has the identity
   return {{.i2c_address = kDiagnostics}};
 }
 
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();  // a constant not read: no value comes of it
+// A constant that was not read: Registers::value() returns nothing then.
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-// External calibration. Slope: unsigned, eight bits after the point; offset: signed, in raw units (bytes 76-91).
+// External calibration (bytes 76-91). Slope: unsigned, with eight fractional bits; offset: signed, in raw units.
 void calibrate(const Registers& diagnostics, unsigned at, Scale& scale) {
   const auto slope = diagnostics.u16(at), offset = diagnostics.u16(at + 2);
   scale.curve[0] = kUnknown;
   if (slope && offset) scale.curve = {static_cast<double>(static_cast<int16_t>(*offset)), *slope / 256.0, 0, 0, 0};
 }
 
-// Bytes 112 (alarms) and 116 (warnings) hold temperature, voltage, bias and transmit power from bit 7 on, high and low
-// of each; 113 and 117 receive power.
+// Bytes 112 (alarms) and 116 (warnings) have, from bit 7 down, the high and low flags of temperature, voltage, bias and
+// transmit power. Bytes 113 and 117 have those of receive power.
 std::optional<ModuleFlags> flags_at(const Registers& diagnostics, unsigned offset, unsigned high_bit) {
   const auto alarms = diagnostics.u8(112 + offset), warnings = diagnostics.u8(116 + offset);
   if (!alarms || !warnings) return std::nullopt;
@@ -67,8 +68,8 @@ Transceiver decode(std::span<const Page> pages) {
     const bool is_passive = (*cable & 4) != 0, is_active = (*cable & 8) != 0;
     out.medium = Medium::optical;
     if (is_passive) out.medium = Medium::passive_copper;
-    // An active cable may be one of fibre, too, with "no separable connector"; only those of copper have no laser to
-    // measure, and byte 60 of a cable holds compliance codes instead of a wavelength.
+    // An active cable may also be optical, with "no separable connector". Only a copper cable has no laser to measure.
+    // Byte 60 does not help: in a cable it has compliance codes instead of a wavelength.
     if (is_active && has_diagnostics(identity)) out.medium = Medium::optical;
     if (is_active && !has_diagnostics(identity)) out.medium = Medium::active_copper;
     const uint8_t length = identity.u8(18).value_or(0);  // meters of a cable, else the reach over OM4
@@ -81,7 +82,7 @@ Transceiver decode(std::span<const Page> pages) {
   if (!is_ready || diagnostics.u16(98).value_or(0) == 0) return out;
   Scale celsius = kCelsius, volts = kVolts, amperes = kAmperes, tx_watts = kWatts, rx_watts = kWatts;
   if (identity.is_set(kDiagnosticType, kExternallyCalibrated)) {
-    // Receive power: five IEEE 754 numbers, that of the fourth power first (bytes 56-75).
+    // Receive power: five IEEE 754 coefficients, beginning with that of the fourth power (bytes 56-75).
     for (unsigned i = 0; i < 5; ++i) {
       const auto high = diagnostics.u16(56 + 4 * i), low = diagnostics.u16(58 + 4 * i);
       rx_watts.curve[4 - i] = kUnknown;
@@ -102,7 +103,7 @@ Transceiver decode(std::span<const Page> pages) {
     out.voltage.flags = flags_at(diagnostics, 0, 5);
   }
 
-  if (out.medium == Medium::optical) {  // else there is no laser, and nothing to measure its light
+  if (out.medium == Medium::optical) {  // copper has no laser and no light to measure
     out.tx_bias_limits = diagnostics.limits(16, amperes);
     out.tx_power_limits = diagnostics.limits(24, tx_watts);
     out.rx_power_limits = diagnostics.limits(32, rx_watts);

@@ -8,7 +8,7 @@ namespace {
 constexpr uint8_t kThresholds = 0x03;
 constexpr unsigned kLanes = 4;
 
-// 6.3, bytes 194 and 195: what the module implements; byte 220: what it measures.
+// 6.3, bytes 194 and 195: the signals that the module implements; byte 220: the values that it measures.
 constexpr unsigned kLockOptions = 194, kTxLolBit = 5, kRxLolBit = 4;
 constexpr unsigned kOptions = 195, kTxFaultBit = 3, kTxLosBit = 1;
 constexpr unsigned kMeasures = 220, kTxPowerBit = 2;
@@ -20,11 +20,12 @@ std::vector<PageRequest> further_pages(std::span<const Page> first) {
   return out;
 }
 
-// 6.2: the four flags of a lane: two lanes in a byte, the odd one (lane 1, 3) in the high nibble.
+// 6.2: the four flags of a lane. Each byte has two lanes, the odd one (lane 1, 3) in the high nibble. `lane` is from 0.
 std::optional<ModuleFlags> lane_flags(const Registers& base, unsigned at, unsigned lane) {
   const auto pair = base.u8(at + lane / 2);
   if (!pair) return std::nullopt;
-  return flags_of_nibble(*pair >> (lane % 2 == 0 ? 4 : 0) & 15u);
+  if (lane % 2 == 0) return flags_of_nibble(*pair >> 4);
+  return flags_of_nibble(*pair & 15u);
 }
 
 Transceiver decode(std::span<const Page> pages) {
@@ -49,8 +50,8 @@ Transceiver decode(std::span<const Page> pages) {
     if (is_cable && length != 0) out.cable_length = length;
   }
 
-  // A module that measures 0 V for its own supply does not measure, nor does a memory chip left at all ones, as in
-  // cables of copper; byte 2, bit 0: it has not measured yet.
+  // A module whose own supply reads 0 V or all ones does not measure: copper cables have a memory chip in its initial
+  // state. Byte 2, bit 0: the module has not measured yet.
   const bool is_ready = base.bit(2, 0) == false;
   const unsigned supply = base.u16(26).value_or(0);
   if (!is_ready || supply == 0 || supply == 0xffff) return out;
@@ -61,7 +62,7 @@ Transceiver decode(std::span<const Page> pages) {
   out.temperature_limits = thresholds.limits(128, kCelsius);
   out.voltage_limits = thresholds.limits(144, kVolts);
 
-  if (out.medium == Medium::optical) {  // else there is no laser, and nothing to measure its light
+  if (out.medium == Medium::optical) {  // copper has no laser and no light to measure
     out.rx_power_limits = thresholds.limits(176, kWatts);
     out.tx_bias_limits = thresholds.limits(184, kAmperes);
     out.tx_power_limits = thresholds.limits(192, kWatts);
@@ -70,7 +71,7 @@ Transceiver decode(std::span<const Page> pages) {
       lane.rx_power = {base.value(34 + 2 * i, kWatts), lane_flags(base, 9, i)};
       lane.tx_bias = {base.value(42 + 2 * i, kAmperes), lane_flags(base, 11, i)};
       lane.tx_power = {base.value(50 + 2 * i, kWatts), lane_flags(base, 13, i)};
-      // Modules measure transmit power without saying so, but where they do not say so, nothing is not a reading.
+      // Some modules measure transmit power without setting the bit. Without the bit, zero is not a reading.
       if (!base.is_set(kMeasures, kTxPowerBit) && lane.tx_power.value == 0) lane.tx_power = {};
       lane.rx_los = base.bit(3, i);
       if (base.is_set(kLockOptions, kRxLolBit)) lane.rx_lol = base.bit(5, i);

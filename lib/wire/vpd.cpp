@@ -10,8 +10,8 @@ size_t byte_at(std::string_view text, size_t at) { return static_cast<unsigned c
 
 }  // namespace
 
-// Resources of a tag, a length of two bytes and contents; in the read-only one (90h) fields of two letters, a length
-// and a text.
+// VPD consists of resources: a tag, a length of two bytes and contents. The read-only resource (90h) has fields: two
+// letters, a length and a text.
 std::vector<VpdField> vpd_fields(std::string_view vpd) {
   std::vector<VpdField> out;
   for (size_t at = 0; at + 3 <= vpd.size();) {

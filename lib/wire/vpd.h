@@ -9,7 +9,7 @@ namespace fabric {
 
 struct VpdField {
   std::string_view key;   // two letters: "PN", "SN", "V0"
-  std::string_view text;  // a part of the bytes that were given, cut where these end
+  std::string_view text;  // points into the bytes that were given; ends with them at the latest
 };
 
 // The read-only fields, in their order; empty if `vpd` is not valid VPD.

@@ -137,9 +137,9 @@ std::string designed_rates() {
 
 constexpr const char* kReadme = "tests/faults/README.md";
 constexpr std::string_view kRates =
-    "\n## rates\n\nDesigned faults are those of the areas below; reported ones are in the last table. Of all machines "
-    "that can have the fault, the worst counts. Wrong: another check reports it, or diagnose blames another. Written "
-    "by "
+    "\n## rates\n\nDesigned faults are those of the areas below; reported faults are in the last table. If several "
+    "machines can have a fault, the worst result counts. Wrong: another check reports the fault, or diagnose names "
+    "another culprit. Written by "
     "`FABRIC_UPDATE_GOLDEN=1 ./faults_test --gtest_filter='*Matrix'`.\n\n| half | part | faults | right | wrong | "
     "silent |\n|---|---|---|---|---|---|\n";
 
@@ -227,26 +227,27 @@ std::string reported_table() {
 std::string readme(const std::string& rates) {
   std::string out =
       "# The fault catalogue\n\n"
-      "The faults of GPU clusters. Each one is planted in every healthy machine that can have it, between two readings "
-      "a minute apart under load.\n"
-      "The check in the column \"answer\" must report it at the right subject, and no other check may (those after a "
-      "comma see the same fault).\n"
-      "diagnose must name the culprit by the rule in brackets; without a rule, it must be silent.\n\n"
-      "To add a fault, add one row to the .cpp file of its area, then write this page: `FABRIC_UPDATE_GOLDEN=1 "
+      "This page lists the faults of GPU clusters. The tests plant each fault in every healthy machine that can have "
+      "it, between two readings a minute apart under load.\n"
+      "The check in the column \"answer\" must report the fault at the right subject, and no other check may report "
+      "it, "
+      "except those after a comma, which see the same fault.\n"
+      "diagnose must name the culprit by the rule in parentheses; without a rule, it must report nothing.\n\n"
+      "To add a fault, add a row to the .cpp file of its area, then rewrite this page: `FABRIC_UPDATE_GOLDEN=1 "
       "./faults_test`.\n"
       "`./faults_test --gtest_filter='*Matrix'` prints the scores. The last column names the scenario of tests/vm that "
       "injects the fault into a real kernel.\n\n"
       "| file | what it tests |\n|---|---|\n"
       "| catalogue_test.cpp | every fault, on every machine |\n"
-      "| sweep_test.cpp | faults 3 and 10 times as hard (same culprit), down to 1 % (same culprit or none); every "
-      "limit "
-      "from both sides |\n"
+      "| sweep_test.cpp | faults 3 and 10 times as severe (same culprit), and down to 1 % (same culprit or none); "
+      "every "
+      "limit from both sides |\n"
       "| load_test.cpp | ten minutes of healthy load; findings that clear |\n"
       "| others_test.cpp, beside_test.cpp, mistaken_test.cpp, bond_test.cpp | combinations of faults, and faults that "
       "look like another |\n"
       "| corpus_test.cpp | captured machines |\n"
       "| fleet/reported_test.cpp | faults from public reports; how often certain and likely causes are right |\n"
-      "| fleet/week_test.cpp | false alarms of a healthy week; of 1,000 nodes: `tests/run week` |\n\n"
+      "| fleet/week_test.cpp | false alarms in a healthy week; for 1,000 nodes: `tests/run week` |\n\n"
       "| healthy machine | what it is |\n|---|---|\n";
   for (const Machine& machine : machines()) out += "| " + machine.name + " | " + machine.what + " |\n";
   out += std::string(kRates) + rates;

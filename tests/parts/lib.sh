@@ -1,9 +1,9 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# Shared by the scripts of tests/parts and tests/run. Sourced; the current folder is the repository's.
+# Shared by tests/run and the scripts of tests/parts, which source it. The current folder is the top of the repository.
 
-# configure FOLDER OPTION...: by cmake, with the fast linker. ccache is not used: with precompiled headers a miss costs a second
-# run of the preprocessor, and ninja knows what is built. CMAKE_CXX_COMPILER_LAUNCHER=ccache in the environment adds it.
+# configure FOLDER OPTION...: runs cmake, and uses lld if it is installed. ccache is off, because with precompiled headers each cache
+# miss runs the preprocessor twice, and ninja avoids repeated builds. CMAKE_CXX_COMPILER_LAUNCHER=ccache in the environment turns it on.
 configure() {
   local folder=$1 linker=()
   shift
@@ -11,19 +11,19 @@ configure() {
   cmake -S . -B "$folder" -G Ninja "${linker[@]}" "$@"
 }
 
-# Clang with sanitizers, tests and fuzzers. With shared libraries a test program is linked in no time.
+# Configures clang with sanitizers, tests and fuzzers. Shared libraries make linking the test programs fast.
 configure_sanitized() {
   configure "$@" -DCMAKE_BUILD_TYPE=Debug -DBUILD_SHARED_LIBS=ON -DCMAKE_CXX_FLAGS=-fPIC -DCMAKE_CXX_FLAGS_DEBUG="-O0 -gline-tables-only" \
     -DCMAKE_CXX_COMPILER=clang++ -DFABRIC_SANITIZE=ON -DFABRIC_FUZZ=ON
 }
 
-# The build of the short run: without UndefinedBehaviorSanitizer's look at each pointer (AddressSanitizer finds a null one, too),
-# and with fuzzers that are a smoke test. With FABRIC_ALL the pointers are looked at.
+# Configures the build of the short run: UndefinedBehaviorSanitizer does not check each pointer (AddressSanitizer also finds null
+# pointers), and the fuzzers are only a smoke test. With FABRIC_ALL each pointer is checked.
 configure_tests() {
   configure_sanitized build/tests -DFABRIC_SUITE=ON -DFABRIC_FUZZ_COVERAGE=OFF -DFABRIC_SANITIZE_POINTERS="${FABRIC_ALL:-OFF}"
 }
 
-# check DESCRIPTION COMMAND...: runs it and says "ok" or "FAIL".
+# check DESCRIPTION COMMAND...: runs the command and prints "ok" or "FAIL".
 check() {
   local what=$1
   shift

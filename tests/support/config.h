@@ -8,7 +8,7 @@
 
 namespace fabric::test {
 
-// What is loaded; empty, and a failure of the test, where it has errors.
+// The loaded configuration. If it has errors, the test fails and the configuration is empty.
 inline LoadedConfig loaded(Result<LoadedConfig> config) {
   EXPECT_TRUE(config.ok()) << config.error().text();
   return config.ok() ? *std::move(config) : LoadedConfig{};
@@ -19,7 +19,7 @@ inline LoadedConfig loaded_from(const std::string& text, const std::string& prof
 // The policy of a configuration without errors.
 inline Policy good(const std::string& text) { return loaded_from(text).policy; }
 
-// The errors of a configuration; "", and a failure of the test, where it has none.
+// The errors of a configuration. If it has none, the test fails and the text is empty.
 inline std::string refused(const Result<LoadedConfig>& config) {
   EXPECT_FALSE(config.ok());
   return config.ok() ? "" : config.error().text();
@@ -31,7 +31,7 @@ inline std::string number(double value) {
   return text;
 }
 
-// The main file is a.toml; its drop-ins and profiles stand in conf.d and profiles beside it.
+// The main file is a.toml; its drop-ins and profiles are in conf.d/ and profiles/ in the same folder.
 class ConfigFiles : public testing::Test {
  protected:
   std::string file() const { return tree.path() + "/a.toml"; }

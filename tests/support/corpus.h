@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Captured machines: a few simulated servers in tests/corpus, and real ones, which live beside the project and not in
-// it.
+// Captured machines: a few simulated servers in tests/corpus, and captures of real servers, which are kept outside the
+// project.
 #pragma once
 
 #include "base/json.h"
@@ -9,10 +9,10 @@
 
 namespace fabric::test {
 
-// $FABRIC_CORPUS, else ../shared/corpus beside the source tree; absent when there is none. Tests skip then.
+// $FABRIC_CORPUS, or ../shared/corpus relative to the source tree; nullopt: there is none, and tests are skipped.
 std::optional<std::string> corpus_directory();
 
-// Tests that need it.
+// A test that requires the corpus.
 class OfCorpus : public testing::Test {
  protected:
   void SetUp() override {
@@ -23,17 +23,17 @@ class OfCorpus : public testing::Test {
   std::string corpus;
 };
 
-// What the corpus' oracle says of its machines of that kind ("hwloc-xml", "sysfs-snapshot"), by name.
+// The expected properties of the corpus' machines of a kind ("hwloc-xml", "sysfs-snapshot"), by name of the machine.
 std::map<std::string, Json> oracle_of(const std::string& corpus, std::string_view kind);
 
-// An archive of tests/corpus.
+// The path of an archive in tests/corpus.
 std::string own_archive(const std::string& name);
-// The archives of /sys trees in which nothing is broken, sorted, of tests/corpus and of the corpus if there is one; and
-// the machine of such an archive.
+// The archives of healthy machines in tests/corpus and in the corpus, if there is one, sorted.
 std::vector<std::string> healthy_archives();
+// The name of the machine in an archive.
 std::string machine_of(const std::string& archive);
 
-// A tar archive (any compression that tar knows), unpacked into a temporary folder that goes away with the object.
+// A tar archive (with any compression that tar knows), unpacked into a temporary folder that the destructor removes.
 class Unpacked {
  public:
   explicit Unpacked(const std::string& archive);  // throws std::runtime_error
@@ -42,24 +42,24 @@ class Unpacked {
   Unpacked& operator=(const Unpacked&) = delete;
 
   [[nodiscard]] const std::string& path() const { return path_; }
-  // The folder that holds sys/: the archive's top or the only folder in it.
+  // The folder that contains sys/: the top of the archive or its only folder.
   [[nodiscard]] std::string root() const;
 
  private:
   std::string path_;
 };
 
-// Each machine of tests/corpus and of the corpus' ib-sysfs, unpacked: the folder that holds its sys/.
+// Calls `each` for every machine in tests/corpus and in ib-sysfs of the corpus, with the folder that contains sys/.
 void each_rdma_machine(const std::function<void(const std::filesystem::path& root)>& each);
 
-// A port of such a machine with the files that hold a number, read without the product's code.
+// A port of such a machine with its counter files, read without the product's code.
 struct CapturedPort {
   std::string device, number;
   std::vector<Counter> hw, pma;
 };
 std::vector<CapturedPort> captured_ports(const std::filesystem::path& root);
 
-// What `ethtool -S` printed: "     rx_prio3_pause: 11". Names may hold colons.
+// Parses the output of `ethtool -S`: "     rx_prio3_pause: 11". Names may contain colons.
 std::vector<Counter> printed_by_ethtool(const std::string& text);
 
 }  // namespace fabric::test

@@ -15,7 +15,7 @@ inline std::vector<Counter>& list(Port& port, CounterSource source) {
   return source == CounterSource::pma ? port.counters.pma : port.counters.ethtool;
 }
 
-// Finds the rows of a literal's counters, as the readers do for those that they read.
+// Finds the catalogue rows of counters that a test has written as literals. Readers do the same for counters they read.
 inline void resolve(PortCounters& counters, std::string_view driver = {}) {
   for (Counter& each : counters.hw) fabric::resolve(each, CounterSource::hw, driver);
   for (Counter& each : counters.pma) fabric::resolve(each, CounterSource::pma, driver);
@@ -26,7 +26,7 @@ inline void resolve(Node& node) {
   for (Port& port : node.ports) resolve(port);
 }
 
-// The name of a row of the catalogue as a driver has it: of priority 3, where the row is of each.
+// The driver's name of a catalogue row; for a row per priority, the name for priority 3.
 inline std::string on_priority_3(std::string_view row) {
   std::string out(row);
   if (const size_t mark = out.find('#'); mark != std::string::npos) out[mark] = '3';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// fabric-agentctl in this process.
+// Runs fabric-agentctl in this process.
 #pragma once
 
 #include "ctl/verbs.h"
@@ -20,7 +20,7 @@ inline Ran ran(std::vector<std::string> words) {
   return {code, output.text, output.errors};
 }
 
-// On a captured machine.
+// Runs it on a captured machine.
 inline Ran ran_on(const Tree& tree, std::vector<std::string> words) {
   words.insert(words.end(), {"--root", tree.path()});
   return ran(std::move(words));

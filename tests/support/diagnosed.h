@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes wrong at a port of the healthy machine, and what diagnose says of it.
+// Faults at a port of the healthy machine, and the findings of diagnose.
 #pragma once
 
 #include <set>
@@ -24,7 +24,7 @@ inline Counter& counter(Port& port, Where where, const std::string& name) {
   return list(port, where).emplace_back(Counter{name, 100});
 }
 
-// The counter is there in both readings, and rises.
+// Adds the counter to both readings, and raises it by `by` in the second one.
 inline void grow(Healthy& node, Where where, const std::string& name, uint64_t by, size_t port = 0) {
   const uint64_t start = counter(node.before.ports[port], where, name).value;
   counter(node.now.ports[port], where, name).value = start + by;
@@ -43,7 +43,7 @@ inline void take_down(Healthy& node, unsigned phys_state, const char* reason = "
   if (*reason != '\0') node.now.ports[0].link_status = LinkStatus{.up = false, .reason = reason, .detail = detail};
 }
 
-// The module, of four lanes in good order, with flags and other limits.
+// Gives the port's module alarm limits and clear flags on its four lanes.
 inline Transceiver& plug(Healthy& node) {
   Transceiver& out = *node.now.ports[0].module;
   out.rx_power_limits = out.tx_power_limits = {5e-3, 0.1e-3, 4e-3, 0.2e-3};
@@ -65,7 +65,7 @@ inline void make_infiniband(Healthy& node) {
   node.now.neighbors = {};
   node.policy.ports.clear();
 }
-// Ticks of eight bytes.
+// The counter's unit is the time for eight bytes.
 inline void wait_for_credits(Healthy& node, double ratio) {
   grow(node, Where::pma, "port_xmit_wait", static_cast<uint64_t>(ratio * kWindow * 50e9 / 8));
 }

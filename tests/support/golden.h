@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts in tests/golden. FABRIC_UPDATE_GOLDEN=1 writes them.
+// Compares texts with files in tests/golden. FABRIC_UPDATE_GOLDEN=1 writes the files.
 #pragma once
 
 #include "ctl/verbs.h"
@@ -7,7 +7,7 @@
 
 namespace fabric::test {
 
-// In code points.
+// The length of the widest line in code points.
 inline size_t widest_line(const std::string& text) {
   size_t widest = 0;
   std::istringstream lines(text);
@@ -18,7 +18,8 @@ inline size_t widest_line(const std::string& text) {
   return widest;
 }
 
-// The text of a file of the source between the two lines, which stay. FABRIC_UPDATE_GOLDEN=1 writes it.
+// Compares the text between two lines of a source file, which are not part of it. FABRIC_UPDATE_GOLDEN=1 writes the
+// text.
 inline void expect_golden_between(const std::string& file, std::string_view first, std::string_view last,
                                   const std::string& text) {
   std::string whole = of_source(file);
@@ -29,12 +30,12 @@ inline void expect_golden_between(const std::string& file, std::string_view firs
   else EXPECT_TRUE(same_text(old, text)) << is_out_of_date(file);
 }
 
-// Equals tests/golden/NAME.
+// Compares the text with tests/golden/NAME.
 inline void expect_golden(const std::string& name, const std::string& text) {
   expect_generated("tests/golden/" + name, text);
 }
 
-// The same text for terminals of 80 and of 120 columns, NAME_80.txt and NAME_120.txt: no line is wider.
+// Compares the texts for terminals of 80 and of 120 columns with NAME_80.txt and NAME_120.txt. No line may be wider.
 inline void expect_goldens(const std::string& name, const std::function<std::string(const ctl::Output&)>& text) {
   for (const unsigned width : {80U, 120U}) {
     ctl::Output output;

@@ -5,7 +5,7 @@
 
 namespace fabric::test {
 
-// With a chassis and a port named by text, and the same text as port description, system name and system description.
+// An LLDP frame with the names of chassis and port, and `text` as port description, system name and system description.
 inline std::string lldp_frame(const std::string& chassis, const std::string& port, const std::string& text) {
   std::string frame("\x01\x80\xc2\x00\x00\x0e\x00\x00\x00\x00\x00\x01\x88\xcc", 14);
   const auto tlv = [&](unsigned type, const std::string& value) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Log lines, each with the message that it is.
+// Log lines, each with the ID of its message.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@ namespace fabric::test {
 
 struct LogExample {
   std::string_view id;
-  std::string_view from;  // public thread or patch that has the line; "format": the source's format string, filled in
+  std::string_view from;  // public thread or patch with the line; "format": made from the format string in the source
   std::string_view line;
 };
 

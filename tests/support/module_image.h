@@ -6,7 +6,7 @@
 
 namespace fabric::test {
 
-// A module's whole memory, which answers reads.
+// The whole memory of a module.
 class ModuleImage {
  public:
   uint8_t& at(unsigned page, unsigned offset, unsigned i2c = 0x50) {
@@ -26,7 +26,7 @@ class ModuleImage {
   void text(unsigned page, unsigned offset, const std::string& value) {
     for (char c : value) at(page, offset++) = static_cast<uint8_t>(c);
   }
-  // The check byte over first..last.
+  // Writes the check byte over first..last.
   void seal(unsigned page, unsigned first, unsigned last, unsigned i2c = 0x50) {
     unsigned sum = 0;
     for (unsigned i = first; i <= last; ++i) sum += at(page, i, i2c);
@@ -38,7 +38,7 @@ class ModuleImage {
     const auto first = half->second.begin() + request.offset % 128;
     return eeprom::Page{request, Bytes(first, first + request.length)};
   }
-  // What a reader gets that follows kFirstPage and further_pages().
+  // The pages that a reader gets: kFirstPage and further_pages().
   [[nodiscard]] std::vector<eeprom::Page> pages() const {
     std::vector<eeprom::Page> out{read(eeprom::kFirstPage).value()};
     for (const eeprom::PageRequest& request : eeprom::further_pages(out.front().data)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults of a machine's parts, planted in a scanned node as the kernel would show them.
+// Plants faults of a machine's parts in a scanned node, as the kernel would show them.
 #pragma once
 
 #include <optional>
@@ -15,13 +15,13 @@ std::string_view to_text(Part part);
 inline constexpr Part kParts[] = {Part::gpu,  Part::nic,  Part::function, Part::rdma,
                                   Part::numa, Part::link, Part::port,     Part::lane};
 
-// A machine at two moments, and the words of which one must be in a finding for each fault.
+// A machine at two times, and for each fault a list of words: a finding must contain one of them.
 struct Mutated {
   Node before, now;
   std::vector<std::vector<std::string>> names{};
 };
 
-// Plants the fault in the device that is `at` (0 to 1) of those that can have it. False: none can.
+// Plants the fault in one of the devices that can have it; `at` (0 to 1) selects the device. False: no device can.
 bool mutate(Mutated& machine, Part part, double at);
 
 }  // namespace fabric::test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A network namespace of the test's own, with a pair of veth devices: this kernel, nothing simulated.
+// A separate network namespace with a pair of veth devices on this kernel; nothing is simulated.
 #pragma once
 
 #include <sched.h>
@@ -10,10 +10,10 @@
 
 namespace fabric::test {
 
-// Moves the whole test program into a new namespace with "veth0" and "veth1", once. Returns why it could not, or "".
+// Moves the whole test program into a new namespace with "veth0" and "veth1", once. Returns why that failed, or "".
 inline std::string enter_netns_with_veth() {
   static const std::string failure = [] {
-    if (::geteuid() != 0) return std::string("needs root for a network namespace");
+    if (::geteuid() != 0) return std::string("requires root for a network namespace");
     if (::unshare(CLONE_NEWNET) != 0) return std::string("unshare: ") + std::strerror(errno);
     if (std::system("ip link add veth0 type veth peer name veth1 && ip link set veth0 up && ip link set veth1 up && ip "
                     "link set lo up") != 0)
@@ -23,7 +23,7 @@ inline std::string enter_netns_with_veth() {
   return failure;
 }
 
-// Tests in that namespace.
+// A test in that namespace.
 class Veth : public testing::Test {
  protected:
   void SetUp() override {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of what is planted in the healthy node, and the only findings that it may cause.
+// Tables of defects to plant in the healthy node, and the only findings that they may cause.
 #pragma once
 
 #include "support/healthy_node.h"
@@ -7,14 +7,14 @@
 
 namespace fabric::test {
 
-// Texts are parts of what the finding says, with | between them.
+// Each text is a list of parts, separated by |, which the text of the finding must contain.
 struct Wanted {
   std::string id, subject;
   Status status;
   std::string observed{}, meaning{}, remedy{};
-  std::string says{};  // parts of what is observed or of its meaning
+  std::string says{};  // parts of the finding's observed value or meaning
 };
-// One finding, as most defects cause.
+// A single finding, as most defects cause.
 inline std::vector<Wanted> finds(const std::string& id, const std::string& subject, Status status,
                                  const std::string& observed = "", const std::string& meaning = "",
                                  const std::string& remedy = "") {
@@ -28,7 +28,7 @@ inline std::vector<Wanted> saying(const std::string& id, const std::string& subj
 struct PlantedDefect {
   const char* name;
   std::function<void(Healthy&)> plant;
-  std::vector<Wanted> wanted{};  // none: it is no defect
+  std::vector<Wanted> wanted{};  // empty: not a defect
 };
 using PlantedDefects = std::vector<PlantedDefect>;
 
@@ -36,7 +36,7 @@ inline void expect_parts(const std::string& text, std::istringstream parts) {
   for (std::string part; std::getline(parts, part, '|');) EXPECT_TRUE(has(text, part)) << part << " in " << text;
 }
 
-// The node's findings are the wanted ones, each of them whole.
+// Expects exactly the wanted findings, with complete texts.
 inline void expect_wanted(const Healthy& node, const PlantedDefect& planted) {
   const std::vector<Finding> found = complaints_of(node.view());
   ASSERT_EQ(found.size(), planted.wanted.size()) << describe(found);
@@ -56,7 +56,7 @@ inline void expect_wanted(const Healthy& node, const PlantedDefect& planted) {
   }
 }
 
-// Each in a healthy node of its own; `then` is done to the node afterwards.
+// Plants each defect in a new healthy node, calls `then` on the node, and expects the wanted findings.
 inline void expect_each(
     const PlantedDefects& all, void (*then)(Healthy&) = [](Healthy&) {}) {
   for (const PlantedDefect& planted : all) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ports in another role than that of a physical function.
+// Ports that are not physical functions.
 #pragma once
 
 #include <string>
@@ -13,15 +13,12 @@ inline void make_bond(Port& port, const std::string& name = "bond0") {
   port.netdev = port.bond = name;
 }
 
-// Its netdev stays.
+// Keeps the port's netdev.
 inline void make_member(Port& port, const std::string& bond = "bond0") {
   port.role = PortRole::bond_member;
   port.bond = bond;
 }
 
-inline void make_virtual(Port& port) {
-  port.role = PortRole::virtual_function;
-  port.virtual_function = true;
-}
+inline void make_virtual(Port& port) { port.role = PortRole::virtual_function; }
 
 }  // namespace fabric::test

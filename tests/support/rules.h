@@ -11,7 +11,7 @@
 
 namespace fabric::test {
 
-// All but the causes.
+// All rules except the causes.
 inline std::vector<Rule> checks() {
   std::vector<Rule> out;
   std::ranges::copy_if(rules(), std::back_inserter(out), [](const Rule& rule) { return !rule.is_cause(); });
@@ -24,7 +24,7 @@ inline std::vector<Rule> causes() {
   return out;
 }
 
-// Each once.
+// The limits of all rules, without duplicates.
 inline std::vector<const Limit*> limits() {
   std::vector<const Limit*> out;
   for (const RuleRow& row : rule_rows()) out.insert(out.end(), row.limits.begin(), row.limits.end());

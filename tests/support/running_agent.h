@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent's event loop in a thread, on this machine's kernel and in namespaces of the test's own.
+// Runs the agent's event loop in a thread, on this kernel, in the namespaces of the test.
 #pragma once
 
 #include <signal.h>
@@ -12,7 +12,7 @@ namespace fabric::agentd {
 
 class RunningAgent : public test::ConfigFiles {
  protected:
-  // The kernel of the namespaces that the test is in now. Signals wait for the agent.
+  // Opens the kernel in the current namespaces of the test. Blocks the signals that the agent handles.
   void open_kernel_here() {
     auto kernel = open_kernel("/");
     ASSERT_TRUE(kernel.ok()) << kernel.error().text();
@@ -29,7 +29,7 @@ class RunningAgent : public test::ConfigFiles {
     thread_.join();
   }
 
-  // Without a log, and no port is in use.
+  // An environment without a log, in which no port is in use.
   Environment environment(std::function<std::vector<Port>(const Policy&)> scan) {
     return {.kernel = *kernel_,
             .directory = tree.path(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A collector of fabric-exporter on a tree, and what stands on its page.
+// Runs a collector of fabric-exporter on a tree, and reads its page.
 #pragma once
 
 #include <sys/eventfd.h>
@@ -25,7 +25,7 @@ inline exporter::CollectorOptions collector_options(const SlowNics& nics) {
   return out;
 }
 
-// The value of a series, as "NAME{LABEL=\"VALUE\"}", of a page.
+// The value of a series, given as "NAME{LABEL=\"VALUE\"}", on a page.
 inline std::optional<double> value(const std::string& page, const std::string& series) {
   const size_t at = page.find("\n" + series + " ");
   if (at == std::string::npos) return std::nullopt;
@@ -35,7 +35,7 @@ inline std::optional<double> value(const std::string& page, const std::string& s
 
 class RunningCollector {
  public:
-  // Waits until everything has been read, or has hung for `options.stuck`, unless `settled` is false.
+  // Waits until everything has been read or has hung for `options.stuck`; does not wait if `settled` is false.
   explicit RunningCollector(exporter::CollectorOptions options, bool settled = true)
       : policy_(options.policy),
         wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
@@ -63,7 +63,7 @@ class RunningCollector {
   }
 
   [[nodiscard]] Node node() const { return collector_.snapshot().node; }
-  // Without what the process costs.
+  // The page without the metrics of the exporter's own process.
   [[nodiscard]] std::string page() const {
     exporter::PageContext context;
     context.policy = policy_.get();

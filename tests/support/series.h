@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The series of a FamilySet in the form that tests compare.
+// Converts a FamilySet to the form that tests compare.
 #pragma once
 
 #include "metrics/family.h"
@@ -8,12 +8,12 @@
 
 namespace fabric::test {
 
-// Everything that can be published.
+// Publishes all groups of series.
 inline const Published kEverything{RawCounters::all, {kValues<SeriesGroup>.begin(), kValues<SeriesGroup>.end()}};
 
-// Series as text -> value: name,label=value,...
+// "name,label=value,..." -> value
 using Series = std::map<std::string, double>;
-// Fails on a duplicate and on two families of one name; leaves histograms out.
+// Fails on duplicate series and on two families of one name. Omits histograms.
 inline Series series(const FamilySet& set) {
   Series out;
   std::set<std::string_view> names;
@@ -28,7 +28,7 @@ inline Series series(const FamilySet& set) {
   }
   return out;
 }
-// What `add` puts into a set, none of it twice.
+// The series that `add` adds to an empty set. Fails on duplicates.
 inline Series series_of(const std::function<void(FamilySet& set)>& add) {
   FamilySet set;
   add(set);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A driver that reads the memory of its module, as net/ethtool/eeprom.c and mlx5 of Linux 6.12 allow.
+// A driver that reads the memory of its module under the rules of net/ethtool/eeprom.c and mlx5 in Linux 6.12.
 #pragma once
 
 #include <linux/ethtool_netlink.h>
@@ -14,9 +14,9 @@ class SimCage : public Netlink {
  public:
   ModuleImage module;
   std::vector<eeprom::PageRequest> reads{};
-  std::optional<eeprom::PageRequest> broken{};  // EIO
-  std::optional<unsigned> cut{};                // so many bytes of page 02h alone: mlx5e_get_module_eeprom_by_page()
-  int failure = 0;                              // of every read
+  std::optional<eeprom::PageRequest> broken{};  // this read fails with EIO
+  std::optional<unsigned> cut{};                // page 02h has only so many bytes: mlx5e_get_module_eeprom_by_page()
+  int failure = 0;                              // errno of every read
 
   Result<std::vector<Message>> talk(uint16_t type, uint16_t, View8 payload) override {
     if (failure != 0) return error(failure, "fake");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Congestion control of bnxt_re behind its files (sources: lib/nic/broadcom/bnxt_cc.h): firmware's values, and the
-// module's copy of them that waits for `apply`.
+// Simulates congestion control of bnxt_re behind its files (sources: lib/nic/broadcom/bnxt_cc.h): the firmware's
+// values, and the module's copy of them that takes effect with `apply`.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +13,23 @@ namespace fabric::test {
 
 class SimBnxtRe {
  public:
-  // `files` must outlive this, and this every use of them.
+  // `files` must outlive this object, and this object must outlive every use of `files`.
   explicit SimBnxtRe(SimFiles& files) : files_(files) {}
 
-  // By debugfs' names; and as Linux 6.12 leaves a Thor.
+  // By their names in debugfs, with the values that Linux 6.12 leaves on a Thor.
   std::map<std::string, uint32_t> firmware{
       {"enable_cc", 1},     {"tos_ecn", 0},      {"cc_mode", 1},  {"run_avg_weight_g", 4}, {"num_phase_per_state", 5},
       {"init_cr", 200},     {"init_tr", 800},    {"rtt", 40},     {"tcp_cp", 0},           {"inactivity_cp", 10000},
       {"alt_vlan_dscp", 0}, {"alt_vlan_pcp", 0}, {"tos_dscp", 0}, {"roce_prio", 3}};
   bool service_profiles = false;  // firmware decides the priorities itself
 
-  // Linux 7: what firmware refuses is success all the same.
+  // Linux 7: a write succeeds even if the firmware refuses the value.
   void add_debugfs(const std::string& pci);
-  // Broadcom's module, an older release: a folder for each mkdir, hex, everything waits for `apply`.
+  // An older release of Broadcom's module: mkdir creates a folder, values are hexadecimal, and all writes wait for
+  // `apply`.
   void add_configfs(const std::string& rdma);
   [[nodiscard]] std::string cc_folder() const { return folder_; }
-  // The file's name in configfs for debugfs' one.
+  // The name in configfs of a file in debugfs.
   static std::string configfs_name(const std::string& name);
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulated NICs behind simulated netlink sockets: the kernel's side of every message that the write line sends, with
-// the behaviour of each vendor's driver behind it. What a test asserts here is what net/dcb/dcbnl.c,
-// net/core/rtnetlink.c and net/ethtool/pause.c of Linux 6.12 do with the very bytes.
+// Simulated NICs behind simulated netlink sockets. They handle every message that our writers send like
+// net/dcb/dcbnl.c, net/core/rtnetlink.c and net/ethtool/pause.c of Linux 6.12 do, with the behavior of each vendor's
+// driver.
 #pragma once
 
 #include <array>
@@ -18,38 +18,39 @@
 
 namespace fabric::test {
 
-// mlx5, bnxt, ice: as the drivers of those names (see sim_nic.cpp for each rule); nodcb: no dcbnl at all (ionic);
-// full: every dcbnl operation plainly, with an apptrust table. i40e, qede: as those drivers (sim_nic_vendors.cpp).
+// mlx5, bnxt, ice: behave like these drivers (each rule is in sim_nic.cpp). nodcb: has no dcbnl at all (ionic). full:
+// has every dcbnl operation without restrictions, and an apptrust table. i40e, qede: like these drivers
+// (sim_nic_vendors.cpp).
 enum class Personality { mlx5, bnxt, ice, nodcb, full, i40e, qede };
 std::string name_of(Personality personality);  // "mlx5"
 
-// What goes wrong with an operation. The operations are named as the driver's: setets setpfc setapp delapp settrust
+// A fault of an operation. The names of the operations are those of the drivers: setets setpfc setapp delapp settrust
 // setdcbx setpause setmtu setbuffer setmaxrate setall fwapp (the firmware behind an APP entry of bnxt, ice) getets
 // getpfc getpause getbuffer getmaxrate.
 struct Fault {
   enum Action { refuse, ignore, vanish, vanish_after } action = refuse;
   int code = 0;    // errno for refuse
-  int times = -1;  // how often it still strikes; -1: always
+  int times = -1;  // how often it still applies; -1: always
 };
 
-// What a simulated NIC keeps for the ethtool family, besides pause.
+// The state of a simulated NIC for the ethtool family, except pause.
 // Operations for SimNic::faults: setprivflag setrings setchannels setfec.
 struct SimEthtool {
-  // How a driver rounds what it is asked for: mlx5 to a power of two, ice and i40e to 32.
+  // How a driver rounds requested numbers: mlx5 to a power of two, ice and i40e to 32.
   enum class Rounding : uint8_t { none, power_of_two, up_to_32 };
   struct Amount {
     uint32_t now = 0, max = 0;
   };
   std::optional<Amount> ring_rx, ring_tx, channels;  // absent: no such operation
   Rounding rounding = Rounding::none;
-  uint32_t ring_min = 1;                 // less is EINVAL
+  uint32_t ring_min = 1;                 // EINVAL below it
   std::optional<uint8_t> fec;            // configured modes, ETHTOOL_FEC_*
-  uint8_t fec_chosen = 0;                // listed with auto, which chooses from them
-  bool fec_lists_off = true;             // off is a mode; bnxt lists none
-  std::optional<uint8_t> fec_abilities;  // listed in place of those, which show as what is in use
-  unsigned fec_readings = 0;             // after a write show the mode before: the link trains
+  uint8_t fec_chosen = 0;                // modes listed together with auto, which chooses from them
+  bool fec_lists_off = true;             // lists off as a mode; bnxt lists no mode instead
+  std::optional<uint8_t> fec_abilities;  // listed instead of the configured modes, which show as the mode in use
+  unsigned fec_readings = 0;             // this many readings after a write show the old mode: the link trains
   std::optional<uint8_t> fec_before;
-  std::map<std::string, bool> private_flags;  // besides the firmware's LLDP agent
+  std::map<std::string, bool> private_flags;  // except that of the firmware's LLDP agent
 };
 
 class SimNic {
@@ -67,28 +68,28 @@ class SimNic {
   uint32_t carrier_downs = 0;
   Pause pause{true, true};
   bool pause_autoneg =
-      false;  // ETHTOOL_A_PAUSE_AUTONEG: bnxt, ice, i40e, qede negotiate it, and a write restarts the link
+      false;  // ETHTOOL_A_PAUSE_AUTONEG: bnxt, ice, i40e and qede negotiate pause, and a write restarts the link
   ieee_ets ets{};
   ieee_pfc pfc{};
   std::vector<dcb_app> app;
   std::vector<uint8_t> trust{dcbnl::kSelectorPcp};  // full only
-  uint32_t speed = 100'000;                         // Mb/s while there is a carrier
+  uint32_t speed = 100'000;                         // Mb/s with a carrier
   uint32_t cell = 128;                              // bytes; mlx5 rounds buffers down to it
   dcbnl_buffer buffer{};                            // mlx5, full
-  std::array<bool, 8> lossy{};                      // mlx5: of each buffer; no PFC is sent for a lossy one
-  bool manual_buffers = false;   // mlx5: the host owns the buffers (6.1: set one since the driver was loaded)
-  bool shows_ownership = true;   // mlx5: firmware that lacks PCAM's buffer_ownership: PFC never touches the buffers
+  std::array<bool, 8> lossy{};                      // mlx5: for each buffer; sends no PFC for a lossy buffer
+  bool manual_buffers = false;   // mlx5: the host owns the buffers (6.1: it has set one since the driver was loaded)
+  bool shows_ownership = true;   // mlx5: false for firmware without PCAM's buffer_ownership: PFC never changes buffers
   ieee_maxrate maxrate{};        // mlx5, full
-  bool wants_inline = false;     // mlx5: L2 headers (ConnectX-4): a change of trust closes and opens the channels
-  bool truncates_rates = false;  // mlx5: as Linux 5.10 and OFED
+  bool wants_inline = false;     // mlx5: needs inline L2 headers (ConnectX-4): a change of trust reopens the channels
+  bool truncates_rates = false;  // mlx5: like Linux 5.10 and OFED
   uint8_t dcbx = DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_IEEE;
   bool firmware_agent = false;  // ice: private flag fw-lldp-agent; bnxt: an NVM option
-  bool ets_known = false;       // bnxt: somebody set one since the driver was loaded
-  bool pfc_known = false;       // bnxt: the same; until then zeros are shown, whatever the NIC has
+  bool ets_known = false;       // bnxt: ETS was set since the driver was loaded; before, zeros are shown
+  bool pfc_known = false;       // bnxt: PFC was set since the driver was loaded; before, zeros are shown
   uint8_t traffic_classes = 8;  // bnxt: bp->max_tc
   bool dscp_mode = false;
-  std::map<uint16_t, uint8_t> firmware_dscp;  // bnxt: DSCP -> priority in the card's own table
-  std::optional<ieee_ets> offered_ets;        // qede: set, and not yet put to use
+  std::map<uint16_t, uint8_t> firmware_dscp;  // bnxt: DSCP -> priority in the NIC's table
+  std::optional<ieee_ets> offered_ets;        // qede: set, but not active before set_all()
   std::optional<ieee_pfc> offered_pfc;
   SimEthtool ethtool;
 
@@ -96,7 +97,7 @@ class SimNic {
   std::map<std::string, unsigned> calls;
   std::vector<std::string> log;  // every operation that changes something, in order: "setpfc pfc_en=0x08 delay=30"
 
-  // What the driver does when it is loaded again: ETS and cable length of mlx5 are lost, everything of the others.
+  // Loads the driver again: mlx5 loses ETS and cable length, the others lose everything.
   void reload();
   void link_up() { carrier = true; }
   [[nodiscard]] unsigned writes() const { return static_cast<unsigned>(log.size()); }
@@ -107,7 +108,7 @@ class SimNic {
   // The Port that a scan would find: "sim<ifindex>", port 1.
   [[nodiscard]] Port port() const;
 
-  // Driver operations; negative errno, or what the driver answers.
+  // Driver operations. They return a negative errno or the driver's answer.
   int set_ets(const ieee_ets& wanted);
   int set_pfc(const ieee_pfc& wanted);
   int set_app(const dcb_app& entry);
@@ -119,7 +120,7 @@ class SimNic {
   int set_mtu(uint32_t wanted);
   int set_buffer(const dcbnl_buffer& wanted);
   int set_maxrate(const ieee_maxrate& wanted);
-  // With the flag of the firmware's LLDP agent: fw-lldp-agent of ice, disable-fw-lldp of i40e.
+  // Includes the flag of the firmware's LLDP agent: fw-lldp-agent of ice, disable-fw-lldp of i40e.
   [[nodiscard]] std::map<std::string, bool> private_flags() const;
   int set_private_flag(const std::string& flag, bool on);
   int set_rings(uint32_t rx, uint32_t tx);
@@ -152,11 +153,11 @@ class SimKernel {
  public:
   SimNic& add_nic(const std::string& name, Personality personality);
   SimNic& nic(const std::string& name);
-  // Null where there is none of that name now.
+  // Null: there is no NIC of that name now.
   SimNic* find(const std::string& name);
-  // Its driver is unloaded and loaded: a new ifindex.
+  // Unloads and loads the NIC's driver, which gives it a new ifindex.
   void reload(SimNic& nic);
-  // Sockets that answer from here; this object must outlive the Kernel. No RDMA, no statistics.
+  // A kernel with simulated sockets, without RDMA and statistics. This object must outlive it.
   Kernel kernel(const std::string& root_directory = "/");
   std::deque<SimNic>& nics() { return nics_; }
 

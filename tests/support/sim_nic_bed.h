@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A simulated port under reconcile(), and how its tests look at what came out.
+// A simulated port for tests of reconcile(), and functions that check the results.
 #pragma once
 
 #include "enforce/reconcile.h"
@@ -11,14 +11,14 @@ namespace fabric::test {
 
 inline constexpr Eight kIdentity{0, 1, 2, 3, 4, 5, 6, 7};
 
-// All classes share by ETS.
+// All traffic classes use ETS.
 inline Ets shares(const Eight& prio_tc, const Eight& bw) {
   Ets out{.prio_tc = prio_tc, .bw = bw};
   out.tsa.fill(Tsa::ets);
   return out;
 }
 
-// A RoCE profile that every personality can obey: DSCP 26 on priority 3 without loss, CNP on 6.
+// A RoCE profile that every personality supports: DSCP 26 on lossless priority 3, CNPs on 6.
 inline Qos profile(Personality personality) {
   Ets ets{.prio_tc = kIdentity};
   ets.tsa[0] = ets.tsa[3] = Tsa::ets;
@@ -35,9 +35,9 @@ inline Qos profile(Personality personality) {
 
 inline const qos::UseCheck kIdle = [](const Port&) { return false; };
 inline const qos::UseCheck kInUse = [](const Port&) { return true; };
-// Nothing in the way of a disruptive write.
+// Terms that do not delay a disruptive write.
 inline qos::Terms free_terms() { return {.in_use = kIdle, .window = qos::Maintenance::open}; }
-// Originals that no test looks at.
+// Discards the original settings.
 inline const qos::SaveOriginal kSaveNowhere = [](const Port&, const Qos&) { return Result<void>(); };
 
 struct Bed {
@@ -53,7 +53,7 @@ struct Bed {
     notes = now->notes;
     return now->values;
   }
-  // Applies, and brings up the link as the peer's side would.
+  // Applies the settings, and then brings up the link.
   Changes settle_to(const Qos& want) {
     auto changes = apply(want);
     nic.link_up();
@@ -66,17 +66,17 @@ struct Bed {
   Port port;
   qos::Terms terms = free_terms();
   qos::SaveOriginal save = kSaveNowhere;
-  Notes notes;  // of the newest read()
+  Notes notes;  // from the last read()
 };
 
-// With a tree of files behind it.
+// A tree of files with simulated behavior.
 struct TreeWithFiles {
   Tree tree;
   std::shared_ptr<SimFiles> files = std::make_shared<SimFiles>(tree);
 };
 
 struct FileBed : TreeWithFiles, Bed {
-  // debugfs and configfs are mounted: something is in them.
+  // debugfs and configfs look mounted, because they are not empty.
   explicit FileBed(Personality personality) : Bed(personality, tree.path()) {
     tree.folder("sys/kernel/debug/clk").folder("sys/kernel/config/usb_gadget");
     tree.file("sys/kernel/security/lockdown", "[none] integrity confidentiality\n");
@@ -85,14 +85,14 @@ struct FileBed : TreeWithFiles, Bed {
     files->vanished = [this] { nic.present = false; };
   }
 
-  // What the link says of its speed; it has one only with a carrier.
+  // Sets the speed of the link; it is visible only with a carrier.
   void set_speed(uint32_t mbps) {
     nic.speed = mbps;
     tree.file("sys/class/net/eth0/speed", std::to_string(mbps) + "\n");
   }
 };
 
-// A test on one driver.
+// A test of one driver.
 template <Personality which>
 struct On : testing::Test {
   Bed bed{which};
@@ -113,7 +113,7 @@ inline std::string text(const Changes& changes) {
   return out;
 }
 
-// The setting came out so, and its detail has the part.
+// The setting has this outcome, and its detail contains `detail`.
 inline testing::AssertionResult has_outcome(const Changes& changes, std::string_view key, Outcome outcome,
                                             std::string_view detail = {}) {
   const Change& change = of(changes, key);
@@ -129,20 +129,20 @@ inline std::set<std::string> keys_with(const Changes& changes, Outcome outcome) 
   return out;
 }
 
-// unverified passes for in_sync: a reading that proves nothing has tests of its own.
+// Accepts unverified instead of in_sync: other tests cover readings that do not prove the value.
 inline void expect_all(const Changes& changes, std::set<Outcome> allowed) {
   if (allowed.contains(Outcome::in_sync)) allowed.insert(Outcome::unverified);
   for (const Change& change : changes) EXPECT_TRUE(allowed.contains(change.outcome)) << text(changes);
 }
 
-// Another pass finds the port as wanted, and writes nothing.
+// Expects that another pass finds the port in sync and writes nothing.
 inline void expect_settled(Bed& bed, const Qos& want) {
   const unsigned writes = bed.nic.writes();
   expect_all(bed.apply(want), {Outcome::in_sync});
   EXPECT_EQ(bed.nic.writes(), writes);
 }
 
-// The settings that were written, whether their reading proves it or not.
+// The settings that were written, whether their reading proves the value or not.
 inline std::set<std::string> written(const Changes& changes) {
   std::set<std::string> out;
   for (const Change& change : changes)

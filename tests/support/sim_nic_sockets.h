@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulated sockets, and what they share: each call of a driver's operation is counted, and may be made to fail.
+// The simulated sockets and their shared parts. Each call of a driver operation is counted, and may fail on request.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ using Replies = Result<std::vector<Message>>;
 Replies answer_ethtool_settings(SimNic& nic, uint16_t family, uint8_t command, const std::vector<Attr>& attributes);
 
 inline Error kernel_error(int code, std::string what = "simulated") { return error(code, std::move(what)); }
-// The ACK of a change, with the driver's verdict.
+// The ACK of a change, with the driver's result.
 inline Replies done(int verdict) {
   if (verdict < 0) return kernel_error(-verdict);
   return std::vector<Message>{};
@@ -27,7 +27,7 @@ inline Replies done(int verdict) {
 // The beginning of a reply of the ethtool family.
 AttrWriter ethtool_reply(uint8_t command);
 
-// Counts the operation and lets its fault strike. True where the driver is to do it; else `verdict` is the answer.
+// Counts the operation and applies its fault. True: the driver must do the operation. False: `verdict` is the answer.
 bool begin(SimNic& nic, const std::string& op, int& verdict);
 
 template <class Act>

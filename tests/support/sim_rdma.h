@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RDMA netlink with devices of the test's choosing behind it: answers GET, PORT_GET, STAT_GET, STAT_GET_STATUS,
-// STAT_SET and RES_*_GET with the messages that drivers/infiniband/core/nldev.c of Linux 6.12 makes.
+// Simulates RDMA netlink for devices that the test defines. Answers GET, PORT_GET, STAT_GET, STAT_GET_STATUS, STAT_SET
+// and RES_*_GET with the same messages as drivers/infiniband/core/nldev.c of Linux 6.12.
 #pragma once
 
 #include <rdma/rdma_netlink.h>
@@ -20,20 +20,20 @@ struct SimRdmaPort {
   std::string netdev;  // empty: none, or in another network namespace
   std::vector<Counter> counters;
   int statistics_errno = 0;                 // EINVAL: the driver has none
-  std::map<std::string, bool> optional{};   // optional counters, indexed after the others -> on
-  int optional_errno = 0;                   // of STAT_SET
-  std::vector<std::string> optional_log{};  // every STAT_SET that was obeyed: "a,b"
+  std::map<std::string, bool> optional{};   // optional counter -> on; their indexes follow those of the others
+  int optional_errno = 0;                   // result of STAT_SET
+  std::vector<std::string> optional_log{};  // every successful STAT_SET: "a,b"
 };
 
 struct SimRdmaDevice {
   std::string name{}, firmware{}, protocol = "roce";
   std::map<uint32_t, SimRdmaPort> ports{};
-  std::map<std::string, uint64_t> resources{};    // objects in use by kind, as the summary gives them
-  int resources_errno = EOPNOTSUPP;               // of the summary; 0: it is there
-  std::map<std::string, nldev::Owners> owners{};  // by kind; of others there is no dump
+  std::map<std::string, uint64_t> resources{};    // kind -> number of objects in use, for the summary
+  int resources_errno = EOPNOTSUPP;               // result of the summary; 0: success
+  std::map<std::string, nldev::Owners> owners{};  // by kind; other kinds have no dump
 };
 
-// Kinds of objects whose makers a dump lists.
+// Kinds of objects for which a dump lists the owners.
 struct ResourceKind {
   const char* name;
   uint16_t command, table, entry;
@@ -42,7 +42,7 @@ inline constexpr std::array<ResourceKind, 3> kResourceKinds{
     {{"qp", RDMA_NLDEV_CMD_RES_QP_GET, RDMA_NLDEV_ATTR_RES_QP, RDMA_NLDEV_ATTR_RES_QP_ENTRY},
      {"cq", RDMA_NLDEV_CMD_RES_CQ_GET, RDMA_NLDEV_ATTR_RES_CQ, RDMA_NLDEV_ATTR_RES_CQ_ENTRY},
      {"mr", RDMA_NLDEV_CMD_RES_MR_GET, RDMA_NLDEV_ATTR_RES_MR, RDMA_NLDEV_ATTR_RES_MR_ENTRY}}};
-// Such an object: the kernel's or a process's (fill_res_name_pid).
+// An entry of such a dump: an object of the kernel or of a process (fill_res_name_pid).
 AttrWriter resource_entry(bool of_kernel);
 
 class SimRdma : public Netlink {
@@ -59,7 +59,7 @@ class SimRdma : public Netlink {
                                             SimRdmaDevice& device);
 };
 
-// For a Kernel that is opened again and again: the same socket each time.
+// Passes all calls to the same socket, for a Kernel that is opened repeatedly.
 class BorrowedNetlink final : public Netlink {
  public:
   explicit BorrowedNetlink(Netlink& socket) : socket_(socket) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two NICs in a tree, whose driver statistics answer late, never, or with an error, as a test wants.
+// Two NICs in a tree. A test can make their driver statistics answer late, never, or with an error.
 #pragma once
 
 #include <condition_variable>
@@ -15,13 +15,13 @@
 
 namespace fabric::test {
 
-// What `ethtool -S` of each netdev says. All members are guarded: readers are other threads.
+// The output of `ethtool -S` for each netdev. All members are guarded by a mutex, because other threads read them.
 class DriverStatistics {
  public:
   void set(const std::string& netdev, const std::string& counter, uint64_t value);
-  void fail(const std::string& netdev, int code);  // 0: no more
+  void fail(const std::string& netdev, int code);  // 0: ends the failure
   void hang(const std::string& netdev);
-  void answer(const std::string& netdev);  // whoever waits goes on
+  void answer(const std::string& netdev);  // ends hang(): waiting readers continue
   [[nodiscard]] bool is_waiting(const std::string& netdev) const;
   [[nodiscard]] unsigned asked(const std::string& netdev) const;
 
@@ -43,10 +43,10 @@ std::string add_rdma_nic(Tree& tree, const std::string& device, const std::strin
 class SlowNics {
  public:
   SlowNics();
-  ~SlowNics();  // nobody is left waiting
+  ~SlowNics();  // lets all waiting readers continue
   Tree tree;
   std::shared_ptr<DriverStatistics> statistics = std::make_shared<DriverStatistics>();
-  // As open_kernel(), with the statistics.
+  // Like open_kernel(), with these statistics.
   [[nodiscard]] std::function<Result<Kernel>(const std::string&)> open() const;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The oracle that load_topology() is compared with: a walk of sysfs alone, without hwloc.
+// The reference for load_topology(): reads the topology from sysfs only, without hwloc.
 #pragma once
 
 #include "kernel/capture/root.h"

@@ -12,7 +12,7 @@
 
 namespace fabric::test {
 
-// That the socket is bound to.
+// The port that the socket is bound to.
 inline uint16_t port_of(const Fd& fd) {
   sockaddr_storage address{};
   socklen_t size = sizeof address;
@@ -21,7 +21,7 @@ inline uint16_t port_of(const Fd& fd) {
                                              : reinterpret_cast<sockaddr_in&>(address).sin_port);
 }
 
-// A connection to ADDRESS:PORT; none where nobody listens. `from`: the client's own address.
+// A connection to ADDRESS:PORT; an empty Fd if no process listens there. `from`: the client's address.
 inline Fd connect_to(const std::string& address, const std::string& from = "") {
   const auto server = exporter::parse_listen_address(address);
   Fd fd(::socket(server->storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -37,7 +37,7 @@ inline void send_text(const Fd& fd, const std::string& text) {
   ::send(fd.get(), text.data(), text.size(), MSG_NOSIGNAL);
 }
 
-// Everything until the server closes, or `patience` (milliseconds) without a byte.
+// Receives until the server closes the connection or sends nothing for `patience` milliseconds.
 inline std::string receive(const Fd& fd, int patience = 5000) {
   std::string out;
   std::array<char, 65536> buffer;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GoogleTest and the parts of the standard library that tests use: every test includes this. Precompiled.
+// GoogleTest and the parts of the standard library that tests use. Every test includes this header; it is precompiled.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -32,12 +32,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/json.h"
 #include "base/result.h"
 #include "setting/change.h"
 
 namespace fabric {
 
-// How GoogleTest shows values of ours where a comparison fails.
+// How GoogleTest prints our types when a comparison fails.
 inline void PrintTo(Outcome outcome, std::ostream* out) { *out << to_text(outcome); }
 inline void PrintTo(const Qos& qos, std::ostream* out) {
   for (const Setting& setting : kSettings)
@@ -46,17 +47,22 @@ inline void PrintTo(const Qos& qos, std::ostream* out) {
 
 }  // namespace fabric
 
+// GoogleTest's own would look at JSON as a container, and be compiled for each type that JSON is compared with.
+namespace nlohmann {
+inline void PrintTo(const ordered_json& json, std::ostream* out) { *out << json.dump(2); }
+}  // namespace nlohmann
+
 namespace fabric::test {
 
-// The whole file; "" where there is none, or a folder.
+// The content of the file; "" if it does not exist or is a folder.
 inline std::string slurp(const std::filesystem::path& file) {
   if (std::filesystem::is_directory(file)) return {};
   std::ifstream in(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
-// A file of the project's source.
+// The content of a file in the source tree.
 inline std::string of_source(const std::string& file) { return slurp(std::string(FABRIC_SOURCE_DIR "/") + file); }
-// Both texts are equal; a failure shows the lines that differ, as diff -u does.
+// Expects that both texts are equal. A failure shows the lines that differ, like diff -u.
 inline testing::AssertionResult same_text(const std::string& expected, const std::string& actual) {
   if (expected == actual) return testing::AssertionSuccess();
   const auto lines = [](const std::string& text) {
@@ -71,33 +77,33 @@ inline testing::AssertionResult same_text(const std::string& expected, const std
                                      << testing::internal::edit_distance::CreateUnifiedDiff(before, after);
 }
 inline bool is_updating_golden() { return std::getenv("FABRIC_UPDATE_GOLDEN") != nullptr; }
-// Says how the file is written again.
+// The message that names the command which writes the file.
 inline std::string is_out_of_date(const std::string& file) {
   const std::string test = std::filesystem::path(testing::UnitTest::GetInstance()->current_test_info()->file()).stem();
   return file + " is out of date: tests/regenerate " + test.substr(0, test.rfind("_test")) + " writes it";
 }
-// The file of the project's source has the text. FABRIC_UPDATE_GOLDEN=1 writes it.
+// Expects that a file in the source tree has the text. FABRIC_UPDATE_GOLDEN=1 writes the file.
 inline void expect_generated(const std::string& file, const std::string& text) {
   if (is_updating_golden()) std::ofstream(FABRIC_SOURCE_DIR "/" + file, std::ios::binary) << text;
   EXPECT_TRUE(same_text(of_source(file), text)) << is_out_of_date(file);
 }
-// The text has the part in it; a failure shows both.
+// Expects that the text contains the part. A failure shows both.
 inline testing::AssertionResult has(std::string_view text, std::string_view part) {
   const bool found = text.find(part) != text.npos;
   return testing::AssertionResult(found) << '"' << part << (found ? "\" is in: " : "\" is not in: ") << text;
 }
-// The errno of a failure; 0: it is none.
+// The errno of a failed result; 0: success.
 template <class T>
 int code_of(const Result<T>& result) {
   return result ? 0 : result.error().code;
 }
-// How often the part is in the text.
+// The number of occurrences of the part in the text.
 inline size_t count_of(std::string_view text, std::string_view part) {
   size_t found = 0;
   for (size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++found;
   return found;
 }
-// True once the condition holds, which may take half a minute.
+// Waits until the condition holds, at most half a minute.
 template <class Condition>
 bool becomes(Condition condition) {
   for (int i = 0; i < 6'000; ++i) {
@@ -106,7 +112,7 @@ bool becomes(Condition condition) {
   }
   return false;
 }
-// A parameter's `name` as the name of its case.
+// Names a parameterized case after the `name` of its parameter.
 inline constexpr auto kByName = [](const auto& each) { return std::string(each.param.name); };
 
 }  // namespace fabric::test

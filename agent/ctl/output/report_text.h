@@ -9,15 +9,16 @@
 
 namespace fabric::ctl {
 
-// The verdict and the counts, then each finding that is not ok, worst first, with evidence and fix; findings equal but
-// for their subject are merged. `verbose` lists the good ones as well; `brief` leaves out meaning and fix.
+// The verdict and the counts, then each finding that is not ok, worst first, with evidence and fix; findings that
+// differ only in their subject are merged. `verbose` also lists findings that are ok; `brief` leaves out meaning and
+// fix.
 std::string report_text(const Report& report, const std::string& hostname, bool verbose, const Output& output,
                         bool brief = false);
-// The findings alone, as there.
+// Only the findings that are not ok, in the same form.
 std::string findings_text(const Report& report, const Output& output, bool brief = false);
-// The line of a monitoring plugin: the first finding, how many more there are, and the remark in parentheses.
+// The line of a monitoring plugin: the first finding, the number of other findings, and the remark in parentheses.
 std::string brief_text(const Report& report, Status verdict, const std::string& remark = {});
-// "Next: " and the command to type now; empty if nothing is wrong. `options`: " --root DIR", or empty.
+// "Next: " and the command to run next; empty if nothing is wrong. `options`: " --root DIR", or empty.
 std::string next_text(const Report& report, const std::string& options);
 
 // One line for each reading that failed; empty if all succeeded.
@@ -25,11 +26,11 @@ std::string unseen_text(const Node& node, const Output& output);
 
 struct ReportChange {
   std::string_view what;  // "raised", "cleared", "worse", "better", "acknowledged", "unacknowledged"
-  Finding finding;        // now; if cleared, as it was
+  Finding finding;        // the current finding; if cleared, the previous one
 };
 
-// New and changed findings first, then cleared ones, each in the order of its report. A changed text alone is not a
-// change. With an empty `before` (the first round) every finding that is not ok is raised.
+// New and changed findings, then cleared ones, each in the order of its report. A finding whose text alone differs has
+// not changed. With an empty `before` (the first round) every finding that is not ok is raised.
 std::vector<ReportChange> changes_of(const Report& before, const Report& now);
 
 // "2026-11-21T14:30:00Z raised critical loss mlx5_0/1: 50 packets out of sequence ..."
@@ -38,14 +39,16 @@ std::string change_text(const ReportChange& change, int64_t wall);
 std::string change_json(const ReportChange& change, int64_t wall);
 
 struct PortText {
-  std::string port, remark, text;  // " (unmanaged)"; lines
+  std::string port;
+  std::string remark;  // " (unmanaged)"
+  std::string text;    // lines
 };
-// Each text below the name of its port and the remark, ports with equal ones in one block.
+// Each text below the name of its port and the remark; ports with equal remark and text share one block.
 std::string blocks_text(const std::vector<PortText>& ports, const Output& output);
 
-// True if apply would write it, now or once the port is idle.
+// True if apply would write the setting, now or once the port is idle.
 bool is_write(const Change& change);
-// A diff by port, equal ports in one block; `all`: settings in sync as well.
+// A diff by port, with equal ports in one block; `all`: including settings in sync.
 std::string changes_text(const Changes& changes, bool all, const Output& output);
 // [{"port","setting","outcome","from","to","disruptive","errno","detail"}]
 Json changes_json(const Changes& changes);

@@ -15,17 +15,7 @@
 namespace fabric::ctl {
 namespace {
 
-// smartcols pads the last column with blanks.
-std::string without_padding(std::string_view printed) {
-  std::string text;
-  for (std::string_view line : split(printed, '\n')) {
-    while (line.ends_with(' ')) line.remove_suffix(1);
-    if (!line.empty()) text.append(line).append("\n");
-  }
-  return text;
-}
-
-// Columns on a terminal: code points, without color sequences.
+// The width on a terminal: code points, without color sequences.
 size_t columns(std::string_view text) {
   size_t count = 0;
   bool color = false;
@@ -37,8 +27,8 @@ size_t columns(std::string_view text) {
   return count;
 }
 
-// A cell in lines of at most `width` columns.
-std::string cell_text(const std::string& cell, size_t width) {
+// The cell in lines of at most `width` columns.
+std::string broken_cell(const std::string& cell, size_t width) {
   if (columns(cell) <= width) return cell;
   std::string out;
   const std::string lines = wrapped(cell, static_cast<unsigned>(width), 0);
@@ -60,7 +50,7 @@ void Table::add(std::vector<std::string> cells, bool alarm) {
   rows_.push_back({std::move(cells), alarm});
 }
 
-// The widest column that can be wrapped at blanks gives way first; if none can, the widest is broken within words.
+// Narrows the widest column that can be wrapped at blanks; if there is none, the widest column is broken within words.
 std::vector<size_t> Table::widths(size_t available) const {
   std::vector<size_t> natural, least;
   for (size_t i = 0; i < columns_.size(); ++i) {
@@ -103,11 +93,15 @@ std::string Table::text(const Output& output) const {
     libscols_line* line = scols_table_new_line(table.get(), nullptr);
     if (line != nullptr && row.alarm) scols_line_set_color(line, "\033[1;31m");
     for (size_t i = 0; line != nullptr && i < row.cells.size() && i < columns_.size(); ++i)
-      scols_line_set_data(line, i, cell_text(row.cells[i], limits[i]).c_str());
+      scols_line_set_data(line, i, broken_cell(row.cells[i], limits[i]).c_str());
   }
   char* printed = nullptr;
   if (scols_print_table_to_string(table.get(), &printed) != 0 || printed == nullptr) return {};
-  std::string text = without_padding(printed);
+  std::string text;
+  for (std::string_view line : split(printed, '\n')) {
+    while (line.ends_with(' ')) line.remove_suffix(1);  // smartcols pads the last column with blanks
+    if (!line.empty()) text.append(line).append("\n");
+  }
   std::free(printed);
   return text;
 }
@@ -178,7 +172,7 @@ std::string folded(std::string_view text, unsigned width, std::string_view mark)
 
 std::string names_text(const std::vector<std::string>& names) {
   struct Numbered {
-    std::string_view stem, behind;  // "mlx5_", "/1" of mlx5_0/1
+    std::string_view stem, suffix;  // "mlx5_", "/1" of mlx5_0/1
     std::optional<unsigned> number;
   };
   std::vector<Numbered> parts;
@@ -191,9 +185,9 @@ std::string names_text(const std::vector<std::string>& names) {
   std::string out;
   for (size_t i = 0; i < names.size();) {
     const Numbered& first = parts[i];
-    size_t end = i + 1;  // of the consecutive names
+    size_t end = i + 1;  // end of the consecutive names
     while (end < names.size() && first.number && parts[end].number == *first.number + (end - i) &&
-           parts[end].stem == first.stem && parts[end].behind == first.behind)
+           parts[end].stem == first.stem && parts[end].suffix == first.suffix)
       ++end;
     if (end - i < 3) {
       append_item(out, names[i]);
@@ -202,7 +196,7 @@ std::string names_text(const std::vector<std::string>& names) {
     }
     std::string range =
         std::string(first.stem) + std::to_string(*first.number) + ".." + std::to_string(*first.number + (end - 1 - i));
-    if (first.behind != "/1") range += first.behind;
+    if (first.suffix != "/1") range += first.suffix;
     append_item(out, range);
     i = end;
   }

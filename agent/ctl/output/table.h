@@ -21,7 +21,8 @@ class Table {
   // `alarm`: the row is red if the output has color.
   void add(std::vector<std::string> cells, bool alarm = false);
   [[nodiscard]] bool empty() const { return rows_.empty(); }
-  // With a header line, no wider than the output: long cells continue on the next line, broken at blanks if possible.
+  // The table with a header line, no wider than the output: long cells continue on the next line, broken at blanks if
+  // possible.
   [[nodiscard]] std::string text(const Output& output) const;
 
  private:
@@ -38,7 +39,7 @@ class Table {
 // The text in the color of the status, if the output has color.
 std::string colored(const Output& output, Status status, std::string_view text);
 
-// `text` in lines of at most `width` columns, broken at blanks; each but the first begins with `indent` blanks.
+// `text` in lines of at most `width` columns, broken at blanks; every line after the first begins with `indent` blanks.
 // Width 0: one line. Lines after the first newline are commands to be copied: they are indented and not broken.
 std::string wrapped(std::string_view text, unsigned width, unsigned indent);
 
@@ -51,7 +52,7 @@ std::string names_text(const std::vector<std::string>& names);
 
 std::string or_dash(const std::string& text);
 
-// The text, with what `value` makes of it in place of each {NAME}.
+// The text with `value`(NAME) in place of each {NAME}.
 template <class Value>
 std::string with_names(std::string_view text, Value&& value) {
   std::string out;

@@ -20,7 +20,7 @@
 namespace fabric::ctl {
 namespace {
 
-constexpr unsigned kUsualWidth = 80;  // of an output that is not a terminal
+constexpr unsigned kUsualWidth = 80;  // if the output is not a terminal
 
 std::string_view environment(const char* name) {
   if (const char* value = std::getenv(name)) return value;
@@ -40,32 +40,31 @@ void measure(Output& output) {
 
 bool is_off(std::string_view value) { return value == "0" || value == "no" || value == "false" || value == "off"; }
 
-// A pager can start a shell, which sudo(8) may not permit: as systemctl, unless the caller is who has logged in.
-bool must_be_secure() {
-  if (const char* asked = std::getenv("SYSTEMD_PAGERSECURE")) return !is_off(asked);
-  uid_t owner = 0;
-  return ::sd_pid_get_owner_uid(0, &owner) < 0 || owner != ::geteuid();
-}
+// False: there is no pager or it could not be started; nothing is printed.
+bool print_paged(const Output& output) {
+  // A pager can start a shell, which sudo(8) may not permit. As in systemctl, the pager is secure unless the caller is
+  // the user who has logged in.
+  bool secure;
+  const char* secure_setting = std::getenv("SYSTEMD_PAGERSECURE");
+  if (secure_setting != nullptr) {
+    secure = !is_off(secure_setting);
+  } else {
+    uid_t owner = 0;
+    secure = ::sd_pid_get_owner_uid(0, &owner) < 0 || owner != ::geteuid();
+  }
 
-// $SYSTEMD_PAGER, $PAGER, else less(1) with systemctl's options; "cat" or an empty SYSTEMD_PAGER: none. less(1) alone
-// is known to be secure.
-std::string pager(bool secure) {
-  const bool trusted = !secure || std::getenv("SYSTEMD_PAGERSECURE") != nullptr;
+  // $SYSTEMD_PAGER, $PAGER, else less(1) with systemctl's options; "cat" or an empty value: none. Only less(1) is known
+  // to be secure.
+  std::string program = "less";
   for (const char* name : {"SYSTEMD_PAGER", "PAGER"}) {
     const char* value = std::getenv(name);
     if (value == nullptr) continue;
     const std::string_view asked = value;
-    if (asked.empty() || asked == "cat") return {};
-    if (trusted) return value;
+    if (asked.empty() || asked == "cat") return false;
+    if (!secure || secure_setting != nullptr) program = asked;
     break;
   }
-  return "less";
-}
 
-// False: the pager could not be started, nothing is printed.
-bool print_paged(const Output& output) {
-  const bool secure = must_be_secure();
-  const std::string program = pager(secure);
   int ends[2];
   if (words(program).empty() || ::pipe2(ends, O_CLOEXEC) != 0) return false;
   Fd read_end(ends[0]), write_end(ends[1]);
@@ -77,7 +76,7 @@ bool print_paged(const Output& output) {
     if (less.empty()) less = "FRSXMK";
     ::setenv("LESS", less.c_str(), 1);
     if (secure) ::setenv("LESSSECURE", "1", 1);
-    ::setenv("LESSCHARSET", "utf-8", 0);  // the text is, in any locale
+    ::setenv("LESSCHARSET", "utf-8", 0);  // the text is UTF-8 in any locale
     std::vector<std::string> arguments;
     for (const std::string_view word : words(program)) arguments.emplace_back(word);
     std::vector<char*> pointers;
@@ -131,12 +130,16 @@ Output standard_output() {
 
 bool print(Output& output) {
   std::fputs(output.errors.c_str(), stderr);
-  const bool is_long =
-      output.paged && output.height > 0 && static_cast<size_t>(std::ranges::count(output.text, '\n')) >= output.height;
-  const bool printed =
-      output.descriptor >= 0 && ((is_long && print_paged(output)) || write_all(output.descriptor, output.text));
-  if (!printed && output.descriptor >= 0) std::perror("fabric-agentctl: standard output");
-  if (!printed) output.descriptor = -1;
+  bool printed = false;
+  if (output.descriptor >= 0) {
+    const bool is_long = output.paged && output.height > 0 &&
+                         static_cast<size_t>(std::ranges::count(output.text, '\n')) >= output.height;
+    printed = (is_long && print_paged(output)) || write_all(output.descriptor, output.text);
+    if (!printed) {
+      std::perror("fabric-agentctl: standard output");
+      output.descriptor = -1;
+    }
+  }
   output.text.clear();
   output.errors.clear();
   return printed;

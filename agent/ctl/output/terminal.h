@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a verb writes: standard output and error, through a pager if the text is long.
+// Standard output and standard error of a verb; long text goes through a pager.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,8 @@ struct Output {
   unsigned width = 0;        // lines are wrapped to fit; 0: no limit
   unsigned error_width = 0;  // the same for stderr
   unsigned height = 0;       // of the terminal; 0: --watch prints line after line
-  // For --watch: prints and empties text and errors. False: the reader is gone. Empty: all is printed at the end.
+  // For --watch: prints and empties text and errors. False: the reader is gone. Empty function: everything is printed
+  // at the end.
   std::function<bool(Output&)> flush{};
   std::function<void(Output&)> measure{};  // updates width and height; empty: they do not change
   int descriptor = -1;                     // flush writes to it; -1: none
@@ -24,16 +25,16 @@ struct Output {
 };
 
 // Standard output, as systemctl(1) treats it. Width: $COLUMNS, else the terminal's, else 80. Color on a terminal,
-// unless NO_COLOR is set; SYSTEMD_COLORS=0 or 1 decides before both. TERM=dumb, or none, has neither color nor --watch
-// in place.
+// unless NO_COLOR is set; SYSTEMD_COLORS=0 or 1 overrides both. With TERM=dumb or without TERM there is no color, and
+// --watch prints line after line.
 Output standard_output();
 
-// With write(2), since stdio writes a screen in pieces and a terminal would show them. Waits where another process has
-// set the shared pipe or terminal O_NONBLOCK.
+// Uses write(2), since stdio writes a screen in pieces and a terminal would show them. Waits if another process has set
+// O_NONBLOCK on the shared pipe or terminal.
 bool write_all(int fd, std::string_view text);
 
 // Prints and empties text and errors; a text longer than the terminal goes through the pager if output.paged. False: a
-// full disk or a closed pipe, which must not look like an answer; it is reported once.
+// full disk or a closed pipe. The error is reported once.
 bool print(Output& output);
 
 }  // namespace fabric::ctl

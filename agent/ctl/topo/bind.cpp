@@ -67,46 +67,6 @@ std::string slurm_type(const Gpu& gpu) {
   return out;
 }
 
-struct GpuFile {
-  const Gpu* gpu;
-  std::string file;  // empty: unknown
-};
-
-std::vector<GpuFile> gpu_files(const Topology& topology) {
-  std::vector<GpuFile> out;
-  for (const Gpu& gpu : topology.gpus) {
-    if (gpu.minor) out.push_back({&gpu, "/dev/nvidia" + std::to_string(*gpu.minor)});
-    else if (gpu.render_minors.empty()) out.push_back({&gpu, ""});
-    else
-      for (const unsigned minor : gpu.render_minors) out.push_back({&gpu, "/dev/dri/renderD" + std::to_string(minor)});
-  }
-  return out;
-}
-
-// gres.conf(5), Links: -1 for the device itself, else the more the nearer.
-std::string links_text(const std::vector<GpuFile>& files, size_t index) {
-  std::string out;
-  for (size_t i = 0; i < files.size(); ++i) {
-    int nearness = 0;
-    if (const auto path = path_class(*files[index].gpu, *files[i].gpu))
-      nearness = static_cast<int>(PathClass::SYS) - static_cast<int>(*path);
-    if (i == index) nearness = -1;
-    append_item(out, std::to_string(nearness), ",");
-  }
-  return out;
-}
-
-// True if two GPUs share a core: one has no NUMA node, or there are too few cores.
-bool share_cores(const Topology& topology) {
-  std::vector<bool> taken(topology.cores.size());
-  for (size_t g = 0; g < topology.gpus.size(); ++g)
-    for (const size_t core : own_cores(topology, g)) {
-      if (taken[core]) return true;
-      taken[core] = true;
-    }
-  return false;
-}
-
 std::string unknown_node_comments(const Topology& topology) {
   std::string out;
   if (topology.cores.empty()) out += "# The CPUs and NUMA nodes of this machine are unknown.\n";
@@ -145,16 +105,35 @@ std::string topo_slurm(const TopoView& view) {
       "# Links: nearness by PCIe (4 PIX, 3 PXB, 2 PHB, 1 NODE, 0 SYS), without NVLink or xGMI.\n"
       "# With AutoDetect=nvml or rsmi leave Cores and Links out: Slurm drains a node that differs.\n" +
       unknown_node_comments(topology);
-  const std::vector<GpuFile> files = gpu_files(topology);
-  for (size_t i = 0; i < files.size(); ++i) {
-    const Gpu& gpu = *files[i].gpu;
+  struct GpuFile {
+    const Gpu* gpu;
+    std::string file;  // empty: unknown
+  };
+  std::vector<GpuFile> files;
+  for (const Gpu& gpu : topology.gpus) {
+    if (gpu.minor) files.push_back({&gpu, "/dev/nvidia" + std::to_string(*gpu.minor)});
+    else if (gpu.render_minors.empty()) files.push_back({&gpu, ""});
+    for (const unsigned minor : gpu.render_minors)
+      if (!gpu.minor) files.push_back({&gpu, "/dev/dri/renderD" + std::to_string(minor)});
+  }
+  for (const GpuFile& own : files) {
+    const Gpu& gpu = *own.gpu;
     const std::string type = slurm_type(gpu), cores = numbers_text(cores_of_node(topology, gpu));
-    if (files[i].file.empty()) out += "# " + gpu.name + " (" + gpu.pci + "): device file unknown\n#";
+    // gres.conf(5), Links: -1 for the device itself; else a larger number is nearer.
+    std::string links;
+    for (const GpuFile& other : files) {
+      int nearness = 0;
+      if (const auto path = path_class(gpu, *other.gpu))
+        nearness = static_cast<int>(PathClass::SYS) - static_cast<int>(*path);
+      if (&other == &own) nearness = -1;
+      append_item(links, std::to_string(nearness), ",");
+    }
+    if (own.file.empty()) out += "# " + gpu.name + " (" + gpu.pci + "): device file unknown\n#";
     out += "Name=gpu";
     if (!type.empty()) out += " Type=" + type;
-    out += " File=" + files[i].file;
+    out += " File=" + own.file;
     if (!cores.empty()) out += " Cores=" + cores;
-    out += " Links=" + links_text(files, i) + "\n";
+    out += " Links=" + links + "\n";
   }
   return out;
 }
@@ -166,10 +145,20 @@ std::string topo_rankfile(const TopoView& view) {
       "# One rank for each GPU of the first node (+n0), bound to logical cores of its NUMA node.\n"
       "# For the next node repeat the lines with +n1.\n" +
       unknown_node_comments(topology);
-  if (share_cores(topology)) out += "# Some ranks share cores: add --bind-to core:overload-allowed\n";
-  for (size_t g = 0; g < topology.gpus.size() && !topology.cores.empty(); ++g)
-    out += "rank " + std::to_string(g) + "=+n0 slot=" + numbers_text(own_cores(topology, g)) + "\n";
-  return out;
+  // GPUs share cores if one has no NUMA node or there are too few cores.
+  bool shares_cores = false;
+  std::vector<bool> is_taken(topology.cores.size());
+  std::string ranks;
+  for (size_t g = 0; g < topology.gpus.size() && !topology.cores.empty(); ++g) {
+    const Cores cores = own_cores(topology, g);
+    for (const size_t core : cores) {
+      shares_cores = shares_cores || is_taken[core];
+      is_taken[core] = true;
+    }
+    ranks += "rank " + std::to_string(g) + "=+n0 slot=" + numbers_text(cores) + "\n";
+  }
+  if (shares_cores) out += "# Some ranks share cores: add --bind-to core:overload-allowed\n";
+  return out + ranks;
 }
 
 }  // namespace fabric::ctl

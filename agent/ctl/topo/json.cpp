@@ -51,7 +51,8 @@ Json topo_json(const TopoView& view) {
                                        {"minor", gpu.minor}});
     if (!gpu.partition.empty()) out["partition"] = gpu.partition;
     for (const Nic& nic : topology.nics) {
-      const auto path = path_class(static_cast<const PciDevice&>(gpu), nic);  // as nvidia-smi: of its own function
+      // As in nvidia-smi, the path to the NIC's own function, not to its Data Direct function.
+      const auto path = path_class(static_cast<const PciDevice&>(gpu), nic);
       paths.push_back({{"gpu", gpu.pci}, {"nic", nic.pci}, {"class", class_json(path)}});
     }
     pairs.push_back({{"gpu", gpu.pci}, {"nics", addresses(topology, nearest_nics(topology, gpu))}});

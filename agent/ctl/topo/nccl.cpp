@@ -16,8 +16,8 @@
 namespace fabric::ctl {
 namespace {
 
-// The ports of the NICs, in order. Only the function's own device: subfunctions and representors belong to containers
-// and guests.
+// The ports of the NICs, in order. Only those of the function's own device: subfunctions and representors belong to
+// containers and guests.
 std::vector<const Port*> ports_of(const TopoView& view, const std::vector<size_t>& nics) {
   std::vector<const Port*> out;
   for (const size_t index : nics) {
@@ -36,22 +36,7 @@ std::vector<const Port*> ports_of(const TopoView& view, const std::vector<size_t
 
 std::string hca_name(const Port& port) { return port.rdma + ":" + std::to_string(port.number); }
 
-// NCCL_IB_HCA: the active ports of the NICs.
-std::string hca_lines(const TopoView& view, const std::vector<size_t>& nics, const std::vector<const Port*>& active) {
-  std::string names, out;
-  for (const Port* port : active) append_item(names, hca_name(*port), ",");
-  if (view.node.ports.empty())
-    for (const size_t nic : nics)
-      for (const std::string& rdma : view.topology.nics[nic].rdma) append_item(names, rdma, ",");
-  if (!names.empty())
-    out = "# The NICs paired with the GPUs. \"=\" matches names exactly; without it mlx5_1 also matches mlx5_10.\n";
-  for (const Port* port : ports_of(view, view.compute))
-    if (!is_active(*port)) out += "# " + hca_name(*port) + " is left out: not active.\n";
-  if (names.empty()) return out + "# NCCL_IB_HCA is not set: no RDMA port for the GPUs is active.\n";
-  return out + "NCCL_IB_HCA==" + names + "\n";
-}
-
-// NCCL_IB_GID_INDEX: the one that all ports have. `pin` is [expect] gid_index; used if all ports have it.
+// NCCL_IB_GID_INDEX: the index that all ports have. `pin`: [expect] gid_index, used if all ports have it.
 std::string gid_index_lines(const std::vector<const Port*>& ports, std::optional<unsigned> pin) {
   bool ipv4 = false;
   for (const Port* port : ports) ipv4 = ipv4 || !gid_indices(*port, true).empty();
@@ -91,7 +76,7 @@ std::optional<unsigned> traffic_class(const PortPolicy& entry) {
   return std::nullopt;
 }
 
-// NCCL_IB_TC and NCCL_IB_SL, by the policy.
+// NCCL_IB_TC and NCCL_IB_SL, from the policy.
 std::string class_lines(const TopoView& view, const std::vector<const Port*>& ports) {
   if (view.policy == nullptr) return "# NCCL_IB_TC is not set: the DSCP of RoCE data is not configured.\n";
   std::set<std::optional<unsigned>> classes;
@@ -121,17 +106,7 @@ std::string class_lines(const TopoView& view, const std::vector<const Port*>& po
   return out;
 }
 
-// NCCL_SOCKET_IFNAME.
-std::string bootstrap_lines(const TopoView& view, const std::vector<const Port*>& ports) {
-  if (view.bootstrap.empty())
-    return "# NCCL_SOCKET_IFNAME is not set: no default route, so the management interface is unknown.\n";
-  std::string out = "# Ranks bootstrap over the interface of the default route, away from the compute NICs.\n";
-  if (contains(ports, view.bootstrap, &Port::netdev))
-    out = "# Ranks bootstrap over the interface of the default route, which belongs to a compute NIC.\n";
-  return out + "NCCL_SOCKET_IFNAME==" + view.bootstrap + "\n";
-}
-
-// What no variable says.
+// Facts about this machine that decide whether the variables have an effect.
 std::string remarks(const TopoView& view, const std::vector<size_t>& nics) {
   std::string out, far;
   for (size_t g = 0; g < view.pairing.pairs.size(); ++g) {
@@ -176,14 +151,33 @@ std::string topo_nccl(const TopoView& view) {
     if (is_roce(*port)) roce.push_back(port);
   }
   std::string out = "# nccl.conf of " + host_title(view) +
-                    ", from its topology, GID tables and policy.\n# For a shell: set -a; . FILE\n";
-  out += remarks(view, nics) + hca_lines(view, nics, active);
+                    ", from its topology, GID tables and policy.\n# For a shell: set -a; . FILE\n" +
+                    remarks(view, nics);
+
+  std::string names;  // for NCCL_IB_HCA
+  for (const Port* port : active) append_item(names, hca_name(*port), ",");
+  if (view.node.ports.empty())
+    for (const size_t nic : nics)
+      for (const std::string& rdma : view.topology.nics[nic].rdma) append_item(names, rdma, ",");
+  if (!names.empty())
+    out += "# The NICs paired with the GPUs. \"=\" matches names exactly; without it mlx5_1 also matches mlx5_10.\n";
+  for (const Port* port : ports_of(view, view.compute))
+    if (!is_active(*port)) out += "# " + hca_name(*port) + " is left out: not active.\n";
+  if (names.empty()) out += "# NCCL_IB_HCA is not set: no RDMA port for the GPUs is active.\n";
+  else out += "NCCL_IB_HCA==" + names + "\n";
+
   std::optional<unsigned> pin;
   if (view.policy != nullptr) pin = view.policy->expect.gid_index;
   if (!roce.empty()) out += gid_index_lines(roce, pin) + class_lines(view, roce);
   else if (contains(active, LinkLayer::infiniband, &Port::link_layer))
     out += "# InfiniBand: NCCL_IB_GID_INDEX and NCCL_IB_TC are not needed.\n";
-  return out + bootstrap_lines(view, active);
+
+  if (view.bootstrap.empty())
+    return out + "# NCCL_SOCKET_IFNAME is not set: no default route, so the management interface is unknown.\n";
+  if (contains(active, view.bootstrap, &Port::netdev))
+    out += "# Ranks bootstrap over the interface of the default route, which belongs to a compute NIC.\n";
+  else out += "# Ranks bootstrap over the interface of the default route, away from the compute NICs.\n";
+  return out + "NCCL_SOCKET_IFNAME==" + view.bootstrap + "\n";
 }
 
 }  // namespace fabric::ctl

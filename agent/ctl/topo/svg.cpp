@@ -32,16 +32,6 @@ constexpr TileColors kGpuColors{"#dff0d8", "#4f8a3d"}, kNicColors{"#d9e8fb", "#3
 constexpr const char* kProblemFill = "#fde4e4";
 constexpr const char* kProblemColor = "#d00000";
 
-// Breaks at blanks into lines of about `columns` bytes; a longer word is a line of its own.
-std::vector<std::string> text_lines(const std::string& text, size_t columns) {
-  std::vector<std::string> out;
-  for (const std::string_view word : split(text, ' ')) {
-    if (out.empty() || out.back().size() + 1 + word.size() > columns) out.emplace_back(word);
-    else out.back().append(" ").append(word);
-  }
-  return out;
-}
-
 std::string rectangle(Point at, Size size, const char* fill, const char* stroke, int line) {
   return "<rect x=\"" + std::to_string(at.x) + "\" y=\"" + std::to_string(at.y) + "\" width=\"" +
          std::to_string(size.width) + "\" height=\"" + std::to_string(size.height) + "\" rx=\"4\" fill=\"" + fill +
@@ -55,13 +45,13 @@ std::string text_element(Point at, std::string_view what, const std::string& col
          "</text>\n";
 }
 
-// The height of so many tiles in rows, without a gap below.
+// The height of the rows of `count` tiles, without a gap below.
 int rows_height(size_t count) {
   const int rows = (static_cast<int>(count) + kPerRow - 1) / kPerRow;
   return std::max(0, rows * (kTileHeight + kGap) - kGap);
 }
 
-// Tile number `i` of rows that begin at `at`.
+// The place of tile `i` in rows that begin at `at`.
 Point tile_place(Point at, size_t i) {
   const int column = static_cast<int>(i) % kPerRow, row = static_cast<int>(i) / kPerRow;
   return {at.x + column * (kTileWidth + kGap), at.y + row * (kTileHeight + kGap)};
@@ -71,19 +61,6 @@ std::string color_of(PathClass path) {
   if (path <= PathClass::PXB) return "#2e7d32";
   if (path == PathClass::SYS) return "#d00000";
   return "#a85f00";
-}
-
-std::string pairing_line(Point from, Point to, PathClass path) {
-  const int x1 = from.x + kTileWidth / 2, y1 = from.y + kTileHeight, x2 = to.x + kTileWidth / 2, y2 = to.y;
-  const int bend = std::max(16, std::abs(y2 - y1) / 2);
-  std::string curve = "M";
-  for (const int number : {x1, y1}) curve += " " + std::to_string(number);
-  curve += " C";
-  for (const int number : {x1, y1 + bend, x2, y2 - bend, x2, y2}) curve += " " + std::to_string(number);
-  std::string dashes;
-  if (path > PathClass::PXB) dashes = " stroke-dasharray=\"5 3\"";
-  return "<path d=\"" + curve + "\" fill=\"none\" stroke=\"" + color_of(path) + "\" stroke-width=\"2\"" + dashes +
-         "/>\n";
 }
 
 class Picture {
@@ -129,20 +106,7 @@ class Picture {
     tiles_ += text_element({at.x + 6, at.y + 40}, pci, "#777777", 9) + "</g>\n";
   }
 
-  [[nodiscard]] std::string nic_detail(const Nic& nic) const {
-    std::string detail;
-    for (const Port& port : view_.node.ports) {
-      if (!contains(nic.rdma, port.rdma)) continue;
-      std::string state = "up";
-      if (!is_active(port)) state = "down";
-      else if (port.rate) state = rate_text(*port.rate);
-      append_item(detail, state, " ");
-    }
-    for (const std::string& netdev : nic.netdevs) append_item(detail, netdev, " ");
-    return detail;
-  }
-
-  // GPUs in rows above, NICs in rows below, with a lane for the lines between. Its size.
+  // GPUs in rows above, NICs in rows below, with a lane for the lines between. Returns the size of all.
   Size place_tiles(const TopologyBox& box, Point at) {
     for (size_t i = 0; i < box.gpus.size(); ++i) {
       const Gpu& gpu = view_.topology.gpus[box.gpus[i]];
@@ -157,7 +121,16 @@ class Picture {
     for (size_t i = 0; i < box.nics.size(); ++i) {
       const Nic& nic = view_.topology.nics[box.nics[i]];
       const Point where = nics_[box.nics[i]] = tile_place({at.x, y}, i);
-      add_tile(where, nic.name, nic_detail(nic), nic.pci, kNicColors);
+      std::string detail;
+      for (const Port& port : view_.node.ports) {
+        if (!contains(nic.rdma, port.rdma)) continue;
+        std::string state = "up";
+        if (!is_active(port)) state = "down";
+        else if (port.rate) state = rate_text(*port.rate);
+        append_item(detail, state, " ");
+      }
+      for (const std::string& netdev : nic.netdevs) append_item(detail, netdev, " ");
+      add_tile(where, nic.name, detail, nic.pci, kNicColors);
     }
     y += rows_height(box.nics.size());
     const int columns = std::min(kPerRow, static_cast<int>(std::max(box.gpus.size(), box.nics.size())));
@@ -184,7 +157,7 @@ class Picture {
     return outer;
   }
 
-  // Side by side, and in a new line where the picture would get too wide.
+  // Side by side, and in a new line if the picture would get too wide.
   Size place_boxes(const std::vector<TopologyBox>& boxes, Point at) {
     Size all;
     Point next = at;
@@ -207,8 +180,8 @@ class Picture {
     return all;
   }
 
-  // From each GPU to its NICs, with one word for the class of all, since all NICs of a GPU are of one class. The word
-  // stands beside the lines, on the side that they do not turn to.
+  // From each GPU to its NICs, with one label for the class: all NICs paired with a GPU have the same class. The label
+  // is beside the lines, on the side to which they do not turn.
   [[nodiscard]] std::string pairing_lines() const {
     std::string out;
     for (const auto& [index, gpu] : gpus_) {
@@ -218,8 +191,14 @@ class Picture {
       for (const size_t nic : pair.nics) {
         const Point* place = find_in(nics_, nic);
         if (place == nullptr) continue;
-        out += pairing_line(gpu, *place, *pair.path);
         turns_left = turns_left || place->x < gpu.x;
+        const int x1 = gpu.x + kTileWidth / 2, y1 = gpu.y + kTileHeight, x2 = place->x + kTileWidth / 2, y2 = place->y;
+        const int bend = std::max(16, std::abs(y2 - y1) / 2);
+        std::string curve = "M " + std::to_string(x1) + " " + std::to_string(y1) + " C";
+        for (const int number : {x1, y1 + bend, x2, y2 - bend, x2, y2}) curve += " " + std::to_string(number);
+        out += "<path d=\"" + curve + "\" fill=\"none\" stroke=\"" + color_of(*pair.path) + "\" stroke-width=\"2\"";
+        if (*pair.path > PathClass::PXB) out += " stroke-dasharray=\"5 3\"";
+        out += "/>\n";
       }
       Point label{gpu.x + kTileWidth / 2 - 5, gpu.y + kTileHeight + 12};
       const char* anchor = "end";
@@ -232,27 +211,39 @@ class Picture {
     return out;
   }
 
-  // Below the picture, in lines of so many characters; `y` becomes the end of it.
+  // Legend, problems and notes below the picture, from `y` on, which becomes their end.
   std::string notes(int& y, size_t columns) const {
+    struct Paragraph {
+      std::string text;
+      const char* color;
+      int size;
+    };
+    std::vector<Paragraph> paragraphs{
+        {"Lines: best pairing; green PIX, PXB; dashed PHB, NODE; dashed red SYS.", "#555555", 11}};
+    if (!view_.problems.empty()) paragraphs.front().text += " Red boxes: see below.";
+    for (const Finding& problem : view_.problems)
+      paragraphs.push_back(
+          {"⚠ " + problem.subject + ": " + problem.observed + "; expected " + problem.expected, kProblemColor, 12});
+    for (const std::string& note : topo_notes(view_)) paragraphs.push_back({note, "#555555", 11});
     std::string out;
-    const auto add = [&](const std::string& what, const char* color, int size) {
-      for (const std::string& part : text_lines(what, columns)) {
-        out += text_element({kPad, y}, part, color, size);
+    for (const Paragraph& paragraph : paragraphs) {
+      // Lines of about `columns` bytes, broken at blanks; a longer word is a line of its own.
+      std::vector<std::string> lines;
+      for (const std::string_view word : split(paragraph.text, ' ')) {
+        if (lines.empty() || lines.back().size() + 1 + word.size() > columns) lines.emplace_back(word);
+        else lines.back().append(" ").append(word);
+      }
+      for (const std::string& line : lines) {
+        out += text_element({kPad, y}, line, paragraph.color, paragraph.size);
         y += 17;
       }
-    };
-    std::string legend = "Lines: best pairing; green PIX, PXB; dashed PHB, NODE; dashed red SYS.";
-    if (!view_.problems.empty()) legend += " Red boxes: see below.";
-    add(legend, "#555555", 11);
-    for (const Finding& problem : view_.problems)
-      add("⚠ " + problem.subject + ": " + problem.observed + "; expected " + problem.expected, kProblemColor, 12);
-    for (const std::string& note : topo_notes(view_)) add(note, "#555555", 11);
+    }
     return out;
   }
 
   const TopoView& view_;
   std::map<size_t, Point> gpus_, nics_;
-  std::vector<std::string> frames_;  // outer boxes first, inner ones are drawn above them
+  std::vector<std::string> frames_;  // outer boxes first: inner boxes are drawn above them
   std::string tiles_;
 };
 

@@ -28,7 +28,7 @@ struct Column {
   [[nodiscard]] size_t width() const { return std::ranges::max(cells, {}, &std::string::size).size() + 1; }
 };
 
-// Lines of the columns, each padded to its width but the last.
+// The lines of the columns; every column but the last is padded to its width.
 std::string block_text(const std::vector<Column>& columns) {
   std::string out;
   for (size_t row = 0; row < columns.front().cells.size(); ++row) {
@@ -44,14 +44,14 @@ std::string block_text(const std::vector<Column>& columns) {
   return out;
 }
 
-// Blocks of columns that fit the width, each after the rows' names. Columns that belong together, GPUs, NICs, affinity,
-// stay in one block if they fit there.
+// Blocks of columns that fit the width, each beginning with the names of the rows. The columns of a group (GPUs, NICs,
+// affinity) stay in one block if they fit.
 std::string in_blocks(const Column& names, const std::vector<std::vector<Column>>& groups, unsigned width) {
   std::string out;
   std::vector<Column> block{names};
   size_t used = names.width();
   for (const auto& group : groups) {
-    size_t needed = 0;  // by the first column of a group: that of the whole group
+    size_t needed = 0;  // the first column of a group needs the width of the whole group
     for (const Column& column : group) needed += column.width();
     for (const Column& column : group) {
       needed = std::max(needed, column.width());
@@ -110,68 +110,6 @@ std::string matrix(const Topology& topology, const std::vector<size_t>& nics, un
   return in_blocks(names, {gpu_columns, nic_columns, affinity}, width);
 }
 
-std::string nic_legend(const Topology& topology, const std::vector<size_t>& nics) {
-  std::string out = "\nNIC Legend:\n\n";
-  for (size_t i = 0; i < nics.size(); ++i) {
-    const Nic& nic = topology.nics[nics[i]];
-    std::string name = joined(nic.rdma);
-    if (name.empty()) name = nic.name;
-    std::string details;
-    for (const std::string& detail : {joined(nic.netdevs), nic.pci})
-      if (!detail.empty() && detail != name) append_item(details, detail);
-    if (!details.empty()) details = " (" + details + ")";
-    out += "  NIC" + std::to_string(i) + ": " + name + details + "\n";
-  }
-  return out;
-}
-
-std::string nearest(const Topology& topology, const std::vector<size_t>& shown) {
-  std::string out = "\nNearest NICs:\n\n";
-  for (const Gpu& gpu : topology.gpus) {
-    std::string names, path;
-    for (const size_t index : nearest_nics(topology, gpu)) {
-      if (!std::ranges::binary_search(shown, index)) continue;
-      append_item(names, topology.nics[index].name);
-      path = to_text(*path_class(gpu, topology.nics[index]));
-    }
-    if (names.empty()) out += "  " + gpu.name + ": unknown\n";
-    else out += "  " + gpu.name + ": " + names + " (" + path + ")\n";
-  }
-  return out;
-}
-
-std::string pairing(const TopoView& view) {
-  std::string out = "\nBest pairing:\n\n";
-  for (size_t g = 0; g < view.topology.gpus.size(); ++g) {
-    const Pair& pair = view.pairing.pairs[g];
-    out += "  " + view.topology.gpus[g].name + ": ";
-    if (pair.nics.empty()) {
-      out += "none\n";
-      continue;
-    }
-    std::string names;
-    for (const size_t nic : pair.nics) append_item(names, view.topology.nics[nic].name);
-    out += names + " (" + std::string(to_text(*pair.path));
-    if (pair.shared_by > 1) out += ", shared by " + std::to_string(pair.shared_by) + " GPUs";
-    out += ")\n";
-  }
-  return out;
-}
-
-std::string left_out(const Topology& topology, const std::vector<size_t>& shown) {
-  std::string names;
-  size_t more = 0;
-  for (size_t i = 0; i < topology.nics.size(); ++i) {
-    if (std::ranges::binary_search(shown, i)) continue;
-    if (carries_rdma(topology.nics[i])) ++more;
-    else if (!is_data_direct(topology.nics[i])) append_item(names, topology.nics[i].name);
-  }
-  std::string out;
-  if (!names.empty()) out += "\nNICs without RDMA: " + names + "\n";
-  if (more > 0) out += "\n" + std::to_string(more) + " more NICs: see --json\n";
-  return out;
-}
-
 }  // namespace
 
 std::string topo_text(const TopoView& view) {
@@ -188,10 +126,60 @@ std::string topo_text(const TopoView& view) {
     if (gpu.model.empty()) out += gpu.pci + "\n";
     else out += gpu.model + " (" + gpu.pci + ")\n";
   }
-  if (!nics.empty()) out += nic_legend(topology, nics);
-  if (!topology.gpus.empty() && !nics.empty()) out += nearest(topology, nics);
-  if (!topology.gpus.empty() && !view.compute.empty()) out += pairing(view);
-  out += left_out(topology, nics);
+
+  if (!nics.empty()) out += "\nNIC Legend:\n\n";
+  for (size_t i = 0; i < nics.size(); ++i) {
+    const Nic& nic = topology.nics[nics[i]];
+    std::string name = joined(nic.rdma);
+    if (name.empty()) name = nic.name;
+    std::string details;
+    for (const std::string& detail : {joined(nic.netdevs), nic.pci})
+      if (!detail.empty() && detail != name) append_item(details, detail);
+    if (!details.empty()) details = " (" + details + ")";
+    out += "  NIC" + std::to_string(i) + ": " + name + details + "\n";
+  }
+
+  if (!topology.gpus.empty() && !nics.empty()) {
+    out += "\nNearest NICs:\n\n";
+    for (const Gpu& gpu : topology.gpus) {
+      std::string names, path;
+      for (const size_t index : nearest_nics(topology, gpu)) {
+        if (!std::ranges::binary_search(nics, index)) continue;
+        append_item(names, topology.nics[index].name);
+        path = to_text(*path_class(gpu, topology.nics[index]));
+      }
+      if (names.empty()) out += "  " + gpu.name + ": unknown\n";
+      else out += "  " + gpu.name + ": " + names + " (" + path + ")\n";
+    }
+  }
+
+  if (!topology.gpus.empty() && !view.compute.empty()) {
+    out += "\nBest pairing:\n\n";
+    for (size_t g = 0; g < topology.gpus.size(); ++g) {
+      const Pair& pair = view.pairing.pairs[g];
+      out += "  " + topology.gpus[g].name + ": ";
+      if (pair.nics.empty()) {
+        out += "none\n";
+        continue;
+      }
+      std::string names;
+      for (const size_t nic : pair.nics) append_item(names, topology.nics[nic].name);
+      out += names + " (" + std::string(to_text(*pair.path));
+      if (pair.shared_by > 1) out += ", shared by " + std::to_string(pair.shared_by) + " GPUs";
+      out += ")\n";
+    }
+  }
+
+  std::string without_rdma;
+  size_t more = 0;
+  for (size_t i = 0; i < topology.nics.size(); ++i) {
+    if (std::ranges::binary_search(nics, i)) continue;
+    if (carries_rdma(topology.nics[i])) ++more;
+    else if (!is_data_direct(topology.nics[i])) append_item(without_rdma, topology.nics[i].name);
+  }
+  if (!without_rdma.empty()) out += "\nNICs without RDMA: " + without_rdma + "\n";
+  if (more > 0) out += "\n" + std::to_string(more) + " more NICs: see --json\n";
+
   if (!view.problems.empty()) out += "\nProblems (see fabric-agentctl check):\n\n";
   for (const Finding& problem : view.problems)
     out += "  " + problem.subject + ": " + problem.observed + "; expected " + problem.expected + "\n";

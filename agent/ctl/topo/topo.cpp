@@ -18,6 +18,7 @@
 #include "ctl/verbs.h"
 #include "node/nvml.h"
 #include "node/topology.h"
+#include "node/topology_xml.h"
 
 namespace fabric::ctl {
 namespace {
@@ -31,14 +32,13 @@ constexpr TopoFormat kFormats[] = {
     {"dot", "a graph for Graphviz", topo_dot},
     {"svg", "a picture", topo_svg},
     {"nccl", "nccl.conf with comments", topo_nccl, Fold::comments},
-    {"cpuset", "CPUs of each GPU, for srun --cpu-bind", topo_cpuset},  // with a command, which stays in one line
+    {"cpuset", "CPUs of each GPU, for srun --cpu-bind", topo_cpuset},  // not folded: it contains a command
     {"slurm", "lines of gres.conf", topo_slurm, Fold::comments},
     {"rankfile", "one rank for each GPU, for Open MPI", topo_rankfile, Fold::comments},
 };
 
-// The kernel's tables of routes: a line each, and the columns of the interface, the destination, its mask or length,
-// and the metric (net/ipv4/fib_trie.c, fib_route_seq_show(); net/ipv6/ip6_fib.c, ipv6_route_native_seq_show(),
-// Linux 6.12).
+// The kernel's route tables, with the columns of the interface, the destination, its mask or length, and the metric
+// (net/ipv4/fib_trie.c, fib_route_seq_show(); net/ipv6/ip6_fib.c, ipv6_route_native_seq_show(), Linux 6.12).
 struct RouteTable {
   const char* file;
   size_t name, destination, mask, metric;
@@ -71,41 +71,39 @@ std::string default_route(const Root& root) {
   return {};
 }
 
-// A line for each GPU, so that a captured machine gives the same answer: address, index, minor, UUID, name.
+// NVML's devices as text, so that a capture can record them. A line for each GPU: address, index, minor, UUID, name.
 Result<std::string> nvml_text() {
   const auto devices = nvml::devices();
   if (!devices) return devices.error();
   std::string text;
-  for (const nvml::Device& each : *devices) {
+  for (const nvml::Device& device : *devices) {
     std::string minor;
-    if (each.minor) minor = std::to_string(*each.minor);
-    text += each.pci + "\t" + std::to_string(each.index) + "\t" + minor + "\t" + each.uuid + "\t" + each.name + "\n";
+    if (device.minor) minor = std::to_string(*device.minor);
+    text += device.pci + "\t" + std::to_string(device.index) + "\t" + minor + "\t" + device.uuid + "\t" + device.name +
+            "\n";
   }
   return text;
-}
-
-std::vector<nvml::Device> nvml_devices(const std::string& text) {
-  std::vector<nvml::Device> out;
-  for (const std::string_view line : split(text, '\n')) {
-    const auto field = split(line, '\t');
-    if (field.size() != 5) continue;
-    if (const auto index = parse_number<unsigned>(field[1]))
-      out.push_back({std::string(field[0]), *index, std::string(field[3]), std::string(field[4]),
-                     parse_number<unsigned>(field[2])});
-  }
-  return out;
 }
 
 Result<Node> read_node(Machine& machine) {
   if (!machine.kernel.root.exists("sys/class") && !machine.kernel.root.exists("sys/bus"))
     return load_topology(machine.kernel).error();
   Node node = scan_machine(machine, {.settings = false, .counters = false, .network = false, .verbs = false});
-  // Report a machine that is too large or not readable, instead of an empty one.
+  // Reports a machine that is too large or not readable, instead of showing an empty one.
   if (node.topology.gpus.empty() && node.topology.nics.empty())
     if (const auto topology = load_topology(machine.kernel); !topology) return topology.error();
-  if (machine.kernel.route && nvml::is_wanted(node.topology))
-    if (const auto text = query_recorded(machine.kernel, "nvml devices", nvml_text))
-      nvml::complete(nvml_devices(*text), node.topology);
+  if (!machine.kernel.route || !nvml::is_wanted(node.topology)) return node;
+  const auto text = query_recorded(machine.kernel, "nvml devices", nvml_text);
+  if (!text) return node;
+  std::vector<nvml::Device> devices;
+  for (const std::string_view line : split(*text, '\n')) {
+    const auto field = split(line, '\t');
+    if (field.size() != 5) continue;
+    if (const auto index = parse_number<unsigned>(field[1]))
+      devices.push_back({std::string(field[0]), *index, std::string(field[3]), std::string(field[4]),
+                         parse_number<unsigned>(field[2])});
+  }
+  nvml::complete(devices, node.topology);
   return node;
 }
 

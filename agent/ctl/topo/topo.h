@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The formats of `topo`: each is a pure function of one view, in the file of its name.
+// The formats of `topo`: each is a pure function of one view.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace fabric::ctl {
 struct TopoFormat {
   std::string_view name, help;
   std::string (*print)(const TopoView& view);
-  enum class Fold : uint8_t { none, lines, comments } fold = Fold::none;  // long lines of the text
+  enum class Fold : uint8_t { none, lines, comments } fold = Fold::none;  // the lines that are folded if too long
 };
 std::span<const TopoFormat> topo_formats();
 // Null: unknown.

@@ -17,44 +17,45 @@ std::string problems_text(const TopoView& view, const std::string& device) {
   return out;
 }
 
-std::string gpu_line(const TopoView& view, const Gpu& gpu) {
-  std::string line = gpu.name + "  " + gpu.pci;
-  if (!gpu.model.empty()) line += "  " + gpu.model;
-  if (!gpu.partition.empty()) line += "  " + gpu.partition;
-  return line + problems_text(view, gpu.name);
-}
-
-std::string nic_line(const TopoView& view, size_t index) {
-  const Nic& nic = view.topology.nics[index];
-  std::string line = nic_title(nic) + "  " + nic.pci;
-  for (const Port& port : view.node.ports) {
-    if (!contains(nic.rdma, port.rdma)) continue;
-    if (!is_active(port)) line += "  port " + std::to_string(port.number) + " not active";
-    else if (port.rate) line += "  " + rate_text(*port.rate);
-  }
-  if (nic.virtual_function) line += "  virtual function";
-  std::string gpus;
-  for (size_t g = 0; g < view.pairing.pairs.size(); ++g)
-    if (contains(view.pairing.pairs[g].nics, index)) append_item(gpus, view.topology.gpus[g].name);
-  if (!gpus.empty()) line += "  serves " + gpus;
-  return line + problems_text(view, nic.name);
+// The branch to a line below which `left` more lines of the same box follow.
+const char* branch(size_t left) {
+  if (left == 0) return "└─ ";
+  return "├─ ";
 }
 
 void add_lines(const TopoView& view, const TopologyBox& box, const std::string& indent, std::string& out) {
   size_t left = box.gpus.size() + box.nics.size() + box.boxes.size();
-  const auto branch = [&] {
-    --left;
-    return indent + (left == 0 ? "└─ " : "├─ ");
-  };
-  for (const size_t gpu : box.gpus) out += branch() + gpu_line(view, view.topology.gpus[gpu]) + "\n";
-  for (const size_t nic : box.nics) out += branch() + nic_line(view, nic) + "\n";
+  for (const size_t index : box.gpus) {
+    const Gpu& gpu = view.topology.gpus[index];
+    out += indent + branch(--left) + gpu.name + "  " + gpu.pci;
+    if (!gpu.model.empty()) out += "  " + gpu.model;
+    if (!gpu.partition.empty()) out += "  " + gpu.partition;
+    out += problems_text(view, gpu.name) + "\n";
+  }
+  for (const size_t index : box.nics) {
+    const Nic& nic = view.topology.nics[index];
+    out += indent + branch(--left) + nic_title(nic) + "  " + nic.pci;
+    for (const Port& port : view.node.ports) {
+      if (!contains(nic.rdma, port.rdma)) continue;
+      if (!is_active(port)) out += "  port " + std::to_string(port.number) + " not active";
+      else if (port.rate) out += "  " + rate_text(*port.rate);
+    }
+    if (nic.virtual_function) out += "  virtual function";
+    std::string gpus;
+    for (size_t g = 0; g < view.pairing.pairs.size(); ++g)
+      if (contains(view.pairing.pairs[g].nics, index)) append_item(gpus, view.topology.gpus[g].name);
+    if (!gpus.empty()) out += "  serves " + gpus;
+    out += problems_text(view, nic.name) + "\n";
+  }
   for (const TopologyBox& below : box.boxes) {
-    out += branch() + below.title + "\n";
-    add_lines(view, below, indent + (left == 0 ? "   " : "│  "), out);
+    out += indent + branch(--left) + below.title + "\n";
+    std::string indent_below = indent + "│  ";
+    if (left == 0) indent_below = indent + "   ";
+    add_lines(view, below, indent_below, out);
   }
 }
 
-// A quoted string of Graphviz: only a quote ends it, a backslash begins an escape.
+// A quoted string of Graphviz: a quote ends it, a backslash begins an escape.
 std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
@@ -71,7 +72,7 @@ std::string dot_node(const TopoView& view, const std::string& id, const std::str
   return id + " [label=" + in_quotes(title + "  " + pci) + color + "];\n";
 }
 
-// `number`: of the next cluster.
+// `number`: the number of the next cluster.
 void add_dot_box(const TopoView& view, const TopologyBox& box, const std::string& indent, unsigned& number,
                  std::string& out) {
   for (const size_t index : box.gpus) {

@@ -59,7 +59,7 @@ std::string unknown_nodes(const TopoView& view) {
   return {};
 }
 
-// Several nodes in a socket: SYS between them does not cross sockets.
+// A socket with several NUMA nodes: SYS between them does not cross sockets.
 std::string split_sockets(const TopoView& view) {
   std::map<int, size_t> nodes;  // by socket
   for (const auto& [node, socket] : view.topology.numa_socket) ++nodes[socket];
@@ -82,7 +82,7 @@ size_t own_bridges(const Topology& topology, const PciDevice& device) {
   return own;
 }
 
-// PXB although there is one switch: bridges on the GPU module or NIC count as well.
+// PXB although there is only one switch: bridges on the GPU module or NIC also count.
 std::string bridges_on_boards(const TopoView& view) {
   const Topology& topology = view.topology;
   std::vector<std::string> names;
@@ -101,7 +101,7 @@ std::string bridges_on_boards(const TopoView& view) {
          "them.";
 }
 
-// Grace, Power9, and cards in slots of their own.
+// Grace, Power9, and NICs in slots of their own.
 std::string no_shared_bridge(const TopoView& view) {
   if (view.topology.gpus.empty() || view.compute.empty() || is_flattened(view.topology)) return {};
   for (const Gpu& gpu : view.topology.gpus)
@@ -124,24 +124,6 @@ std::string soft_iwarp(const TopoView& view) {
     if (capabilities_of(port.kernel_driver).breaks_nvidia_smi_topo)
       return "nvidia-smi topo -m fails while the soft-iWARP device " + port.rdma + " exists.";
   return {};
-}
-
-std::vector<std::string> split_cards(const Topology& topology) {
-  std::map<std::string, std::vector<const Nic*>> cards;
-  for (const Nic& nic : topology.nics)
-    if (!nic.rdma.empty() && !nic.virtual_function && !nic.card.empty()) cards[nic.card].push_back(&nic);
-  std::vector<std::string> out;
-  for (const auto& [card, nics] : cards) {
-    std::string names;
-    bool one_root = true;
-    for (const Nic* nic : nics) {
-      append_item(names, nic->name);
-      one_root = one_root && nic->root == nics.front()->root;
-    }
-    if (!one_root)
-      out.push_back(names + " are one NIC on several PCI trees (socket direct, multi-host): they share its ports.");
-  }
-  return out;
 }
 
 }  // namespace
@@ -169,7 +151,19 @@ std::vector<std::string> topo_notes(const TopoView& view) {
     if (std::string text = note(view); !text.empty()) notes.push_back(std::move(text));
   for (const std::string& difference : view.topology.differences)
     notes.push_back("hwloc and sysfs differ (sysfs is used): " + difference);
-  for (std::string& note : split_cards(view.topology)) notes.push_back(std::move(note));
+  std::map<std::string, std::vector<const Nic*>> cards;
+  for (const Nic& nic : view.topology.nics)
+    if (!nic.rdma.empty() && !nic.virtual_function && !nic.card.empty()) cards[nic.card].push_back(&nic);
+  for (const auto& [card, nics] : cards) {
+    std::string names;
+    bool one_root = true;
+    for (const Nic* nic : nics) {
+      append_item(names, nic->name);
+      one_root = one_root && nic->root == nics.front()->root;
+    }
+    if (!one_root)
+      notes.push_back(names + " are one NIC on several PCI trees (socket direct, multi-host): they share its ports.");
+  }
   for (const Nic& nic : view.topology.nics) {
     if (nic.bond.empty()) continue;
     std::string name = joined(nic.netdevs);

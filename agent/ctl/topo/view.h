@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every format of `topo` shows: the machine, the best pairing, problems and notes.
+// The data of every format of `topo`: the machine, the best pairing, problems and notes.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ struct TopoView {
   const Topology& topology;        // the node's
   const Policy* policy = nullptr;  // null: no configuration
   std::vector<size_t> compute;     // compute_nics()
-  Pairing pairing;                 // of those that are up
+  Pairing pairing;                 // of the compute NICs that are up
   std::vector<Finding> problems;   // of locality, pairing, pcie and port-state
   std::string bootstrap;           // netdev of the default route; empty: unknown
   unsigned width = 0;              // of the output; 0: no limit
@@ -25,8 +25,8 @@ struct TopoView {
 // `node` and `policy` must outlive the view.
 TopoView topo_view(const Node& node, const Policy* policy = nullptr, std::string bootstrap = {});
 
-// Limits of the classes and differences from nvidia-smi: a hypervisor that hides the tree, unknown NUMA nodes, several
-// in a socket, bridges on a card, no shared bridge, cards on two sockets.
+// Limits of the classes and differences from nvidia-smi: a hypervisor that hides the PCIe tree, unknown NUMA nodes,
+// several NUMA nodes in a socket, bridges on a GPU module or NIC, no shared bridge, NICs on two sockets.
 std::vector<std::string> topo_notes(const TopoView& view);
 
 // The problems of the device or one of its ports.

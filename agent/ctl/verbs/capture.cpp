@@ -11,15 +11,15 @@
 #include "ctl/output/terminal.h"
 #include "kernel/capture/root.h"
 #include "node/topology.h"
+#include "node/topology_xml.h"
 
 namespace fabric::ctl {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMostBytes = size_t{64} << 20;
+constexpr size_t kMaxBytes = size_t{64} << 20;
 
-// The newest answer.
 const Answer& newest(const Tape::Answers& samples) { return samples.rbegin()->second; }
 
 bool is_plain(const std::string& path) {  // without "." and "..", and not empty
@@ -28,16 +28,9 @@ bool is_plain(const std::string& path) {  // without "." and "..", and not empty
   return !path.empty();
 }
 
-// The target of the link at `place`, relative to the tree: opening a file of the tree by its path stays inside.
-std::string inside(const std::string& place, const std::string& target) {
-  const fs::path folder = fs::path("/" + place).parent_path(),
-                 plain = (folder.relative_path() / target).lexically_normal();
-  if (!target.starts_with('/') && *plain.begin() != "..") return target;
-  return (folder / target).lexically_normal().lexically_relative(folder).string();
-}
-
-// A folder in `directory` that is being filled; gone again, with the directory if it is new, unless keep() was called.
-// In it, as it may be a mount point or the current directory, which nothing can be renamed to.
+// A temporary folder inside `directory`, which it fills. The destructor deletes the folder, and `directory` if it is
+// new, unless keep() has succeeded. The folder is inside since `directory` may be a mount point or the current
+// directory, and no folder can be renamed to those.
 class Folder {
  public:
   static Result<Folder> make(const std::string& directory) {
@@ -61,8 +54,9 @@ class Folder {
 
   [[nodiscard]] const std::string& path() const { return path_; }
 
-  // Each returns false if another file is in the way (the tape mixes moments); the answers file has it then.
-  bool folder(const std::string& place) const {
+  // make_folder(), link() and file() fail if another file is in the way, since the answers of the tape are from
+  // different moments. The answers file then has the answer.
+  bool make_folder(const std::string& place) const {
     std::string so_far = path_;
     for (const fs::path& part : fs::path(place)) {
       so_far += "/" + part.string();
@@ -72,18 +66,23 @@ class Folder {
     }
     return true;
   }
-  [[nodiscard]] bool link(const std::string& place, const std::string& target) const {
-    return folder(fs::path(place).parent_path()) &&
-           ::symlink(inside(place, target).c_str(), (path_ + "/" + place).c_str()) == 0;
+  // Makes the target relative if it would lead out of the tree: opening a file of the tree by its path stays inside.
+  bool link(const std::string& place, const std::string& target) const {
+    const fs::path parent = fs::path("/" + place).parent_path(),
+                   plain = (parent.relative_path() / target).lexically_normal();
+    std::string inside = target;
+    if (target.starts_with('/') || *plain.begin() == "..")
+      inside = (parent / target).lexically_normal().lexically_relative(parent).string();
+    return make_folder(fs::path(place).parent_path()) && ::symlink(inside.c_str(), (path_ + "/" + place).c_str()) == 0;
   }
   [[nodiscard]] Result<void> file(const std::string& place, std::string_view text) const {
     const std::string name = path_ + "/" + place;
-    if (!folder(fs::path(place).parent_path())) return error(EEXIST, name);
+    if (!make_folder(fs::path(place).parent_path())) return error(EEXIST, name);
     const Fd fd(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!fd || !write_all(fd.get(), text)) return error(errno, name);
     return {};
   }
-  // Moves all that is in it up into the directory.
+  // Moves the contents of the folder up into the directory.
   Result<void> keep() {
     std::error_code failed;
     const std::vector<fs::path> entries(fs::directory_iterator(path_, failed), {});
@@ -105,26 +104,26 @@ class Folder {
 
 Result<void> write_files(const Tape& tape, const Folder& folder, Written& written) {
   for (const auto& [place, target] : tape.links)
-    if (is_plain(place)) (void)folder.link(place, target);
+    if (is_plain(place)) folder.link(place, target);
   for (const auto& [question, samples] : tape.answers) {
     const auto& [ask, what] = question;
     const auto place = tape.places.find(what);
     const Answer& answer = newest(samples);
     if (place == tape.places.end() || !is_plain(place->second) || !answer) continue;
-    if (ask == Ask::list) (void)folder.folder(place->second);
+    if (ask == Ask::list) folder.make_folder(place->second);
     if (ask != Ask::read || answer->empty()) continue;
     const std::string& text = answer->front();
     written.bytes += text.size();
-    if (written.bytes > kMostBytes) return error(EFBIG, folder.path());
+    if (written.bytes > kMaxBytes) return error(EFBIG, folder.path());
     const auto done = folder.file(place->second, text);
-    // Two names of one file, or the machine changed during the capture.
+    // Two names of one file, or a machine that changed during the capture, are no failure.
     if (!done && done.error().code != EEXIST && done.error().code != ELOOP) return done;
     if (done) ++written.files;
   }
   return {};
 }
 
-// As Root's recorder puts them: a text is a list of one, yes an empty list.
+// In the form of Root's recorder: a text is a list of one element, yes an empty list.
 Answer text_answer(const Result<std::string>& text) {
   if (!text) return text.error();
   return std::vector{*text};
@@ -134,7 +133,7 @@ Answer yes_answer(bool yes) {
   return std::vector<std::string>{};
 }
 
-Answer ask_tree(const Root& root, const Tape::Question& question) {
+Answer answer_of_tree(const Root& root, const Tape::Question& question) {
   const auto& [ask, what] = question;
   switch (ask) {
     case Ask::read: return text_answer(root.read(what));
@@ -142,36 +141,24 @@ Answer ask_tree(const Root& root, const Tape::Question& question) {
     case Ask::exists: return yes_answer(root.exists(what));
     case Ask::resolve: return text_answer(root.resolve(what));
     case Ask::locked: return yes_answer(root.is_locked(what));
-    default: return error(EROFS, "");  // not of files, or a write: a captured tree is not written
+    default: return error(EROFS, "");  // not about files, or a write: a captured tree is not written
   }
-}
-
-bool is_same(const Answer& a, const Answer& b) {
-  if (a.ok() != b.ok()) return false;
-  if (a.ok()) return *a == *b;
-  return a.error().code == b.error().code;
 }
 
 // Questions that the tree itself would answer differently.
 std::map<Tape::Question, Tape::Answers> not_in_tree(const Tape& tape, const Root& root) {
   std::map<Tape::Question, Tape::Answers> out;
   for (const auto& [question, samples] : tape.answers) {
-    const Answer tree = ask_tree(root, question);
+    const Answer tree = answer_of_tree(root, question);
     bool differs = !is_of_files(question.first);
-    for (const auto& [time, answer] : samples) differs = differs || !is_same(answer, tree);
+    for (const auto& [time, answer] : samples) {
+      if (answer.ok() != tree.ok()) differs = true;
+      else if (answer.ok()) differs = differs || *answer != *tree;
+      else differs = differs || answer.error().code != tree.error().code;
+    }
     if (differs) out.emplace(question, samples);
   }
   return out;
-}
-
-// hwloc's XML as a file of its own, which lstopo(1) reads as well.
-Result<void> write_hwloc(std::map<Tape::Question, Tape::Answers>& answers, const Folder& folder) {
-  const auto found = answers.find({Ask::query, kHwlocQuestion});
-  if (found == answers.end() || !newest(found->second) || newest(found->second)->empty()) return {};
-  if (auto done = folder.file(kHwlocFile, newest(found->second)->front()); !done) return done;
-  answers.erase(found);
-  answers.erase({Ask::read, kHwlocFile});  // that it was absent from the tree that was captured
-  return {};
 }
 
 }  // namespace
@@ -184,10 +171,16 @@ Result<Written> write_capture(const Tape& tape, const std::string& about, const 
   const auto root = Root::open(folder->path());
   if (!root) return root.error();
   auto rest = not_in_tree(tape, *root);
-  if (auto done = write_hwloc(rest, *folder); !done) return done.error();
+  // hwloc's XML is a separate file, which lstopo(1) can read as well.
+  if (const auto found = rest.find({Ask::query, kHwlocQuestion});
+      found != rest.end() && newest(found->second) && !newest(found->second)->empty()) {
+    if (auto done = folder->file(kHwlocFile, newest(found->second)->front()); !done) return done.error();
+    rest.erase(found);
+    rest.erase({Ask::read, kHwlocFile});  // the answer that the captured machine does not have this file
+  }
   written.answers = rest.size();
   const std::string answers = answers_text(rest);
-  if (answers.size() > kMostBytes) return error(EFBIG, directory);
+  if (answers.size() > kMaxBytes) return error(EFBIG, directory);
   if (auto done = folder->file(kAnswersFile, answers); !done) return done.error();
   if (auto done = folder->file("fabric-agent/about.txt", about); !done) return done.error();
   if (auto done = folder->keep(); !done) return done.error();

@@ -17,45 +17,36 @@
 namespace fabric::ctl {
 namespace {
 
-// In this order: if a file is read again, the first answer is kept. Their output and exit codes do not matter here: a
-// failed reading is recorded as well.
-void run_readers(Options options) {
-  options.arguments.clear();
-  options.json = true;
-  for (const char* verb : {"check", "status", "show", "plan", "topo", "neighbors"}) {
-    Output ignored;
-    (void)find_verb(verb)->run(options, ignored);
-  }
-}
-
-// The configuration is not read through the kernel's root, so the verbs did not record it.
-void read_config(const Root& root, const Options& options) {
-  std::error_code failed;
-  std::string file = std::filesystem::absolute(options.config_file(), failed).lexically_normal().string();
-  if (failed) return;
-  if (!root.is_host() && file.starts_with(root.path() + "/")) file.erase(0, root.path().size());
-  const std::string folder = file.substr(0, file.rfind('/'));
-  (void)root.read(file);
-  for (const std::string& place :
-       {folder + "/conf.d", folder + "/profiles", std::string("/usr/share/fabric-agent/profiles")})
-    if (const auto names = root.list(place))
-      for (const std::string& name : *names)
-        if (name.ends_with(".toml")) (void)root.read(place + "/" + name);
-}
-
-// Every setting, and whether the ports are in use, so that another policy can be compared later.
-Result<std::string> read_everything(const Options& options) {
+// Reads what the other verbs did not record. Returns the host name.
+Result<std::string> read_rest(const Options& options) {
   auto machine = open_machine(options);
   if (!machine) return machine.error();
   Kernel& kernel = machine->kernel;
-  read_config(kernel.root, options);
-  for (const char* file :
+  const Root& root = kernel.root;
+
+  // The configuration is not read through the kernel's root, so the verbs did not record it.
+  std::error_code failed;
+  std::string file = std::filesystem::absolute(options.config_file(), failed).lexically_normal().string();
+  if (!failed) {
+    if (!root.is_host() && file.starts_with(root.path() + "/")) file.erase(0, root.path().size());
+    const std::string folder = file.substr(0, file.rfind('/'));
+    (void)root.read(file);
+    for (const std::string& place :
+         {folder + "/conf.d", folder + "/profiles", std::string("/usr/share/fabric-agent/profiles")})
+      if (const auto names = root.list(place))
+        for (const std::string& name : *names)
+          if (name.ends_with(".toml")) (void)root.read(place + "/" + name);
+  }
+
+  for (const char* name :
        {"proc/version", "proc/sys/kernel/osrelease", "etc/os-release", "proc/cmdline", "proc/uptime"})
-    (void)kernel.root.read(file);
+    (void)root.read(name);
+
+  // Every setting, and whether the ports are in use, so that the machine can be compared with another policy later.
   const Node node = scan_machine(*machine, {.members = true});
   for (const Port& port : node.ports) {
     (void)qos::is_in_use(kernel, port);
-    PortReader reader({kernel.root, kernel.rdma.get(), kernel.statistics.get()}, port);
+    PortReader reader({root, kernel.rdma.get(), kernel.statistics.get()}, port);
     (void)reader.read();
   }
   (void)local_now(kernel);
@@ -74,29 +65,6 @@ std::string about_text(const std::string& hostname, const Options& options, cons
   if (!refused.empty()) text += "\nNot permitted to this user, and missing here:\n";
   for (const std::string& name : refused) text += "  " + name + "\n";
   return text;
-}
-
-void print_summary(const Options& options, const std::string& directory, const Written& written,
-                   const std::vector<std::string>& refused, Output& output) {
-  if (options.json) {
-    output.text += json_text({{"directory", directory},
-                              {"files", written.files},
-                              {"bytes", written.bytes},
-                              {"answers", written.answers},
-                              {"addresses", options.with_addresses},
-                              {"not_permitted", refused}});
-    return;
-  }
-  std::string addresses = "without";
-  if (options.with_addresses) addresses = "with";
-  std::string text = directory + ": " + std::to_string(written.files) + " files, " + std::to_string(written.answers) +
-                     " other answers; " + addresses + " MAC addresses, GUIDs and serial numbers.\n";
-  if (!refused.empty()) {
-    text += std::to_string(refused.size()) + " readings were not permitted and are missing";
-    if (::geteuid() != 0) text += " (run as root)";
-    text += "; see " + directory + "/fabric-agent/about.txt\n";
-  }
-  output.text += folded(text, output.width);
 }
 
 }  // namespace
@@ -119,8 +87,16 @@ int run_capture(const Options& options, Output& output) {
     if (opened && !opened->tape) record(*opened, tape);
     return opened;
   };
-  run_readers(recorded);
-  const auto hostname = read_everything(recorded);
+  // In this order: if a file is read again, the first answer is kept. The output and exit codes of the verbs are
+  // ignored: a failed reading is recorded as well.
+  Options verb_options = recorded;
+  verb_options.arguments.clear();
+  verb_options.json = true;
+  for (const char* verb : {"check", "status", "show", "plan", "topo", "neighbors"}) {
+    Output ignored;
+    (void)find_verb(verb)->run(verb_options, ignored);
+  }
+  const auto hostname = read_rest(recorded);
   if (!hostname) return fail(output, kFailure, "capture: " + hostname.error().text());
   disguise(*tape, !options.with_addresses);
   const auto refused = refused_readings(*tape);
@@ -128,7 +104,26 @@ int run_capture(const Options& options, Output& output) {
   if (!written && written.error().code == EFBIG)
     return fail(output, kFailure, "capture: " + directory + ": more than 64 MiB; nothing was written");
   if (!written) return fail(output, kFailure, "capture: " + written.error().text());
-  print_summary(options, directory, *written, refused, output);
+
+  if (options.json) {
+    output.text += json_text({{"directory", directory},
+                              {"files", written->files},
+                              {"bytes", written->bytes},
+                              {"answers", written->answers},
+                              {"addresses", options.with_addresses},
+                              {"not_permitted", refused}});
+    return kDone;
+  }
+  std::string addresses = "without";
+  if (options.with_addresses) addresses = "with";
+  std::string text = directory + ": " + std::to_string(written->files) + " files, " + std::to_string(written->answers) +
+                     " other answers; " + addresses + " MAC addresses, GUIDs and serial numbers.\n";
+  if (!refused.empty()) {
+    text += std::to_string(refused.size()) + " readings were not permitted and are missing";
+    if (::geteuid() != 0) text += " (run as root)";
+    text += "; see " + directory + "/fabric-agent/about.txt\n";
+  }
+  output.text += folded(text, output.width);
   return kDone;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-
+// check: the findings of this machine, once or with --watch.
 #include "ctl/output/report_text.h"
 #include "ctl/verbs/findings.h"
 #include "ctl/verbs/watch.h"
@@ -20,46 +20,45 @@ std::string report_of(const Report& report, const Samples& samples, const Option
     out["unread"] = unseen_lines(samples.now);
     return json_text(out);
   }
-  return report_text(report, samples.now.hostname, options.verbose, output, brief) + unseen_text(samples.now, output) +
-         (samples.before ? "" : "\nOne sample of the counters: rates were not checked.\n");
+  std::string text =
+      report_text(report, samples.now.hostname, options.verbose, output, brief) + unseen_text(samples.now, output);
+  if (!samples.before) text += "\nOne sample of the counters: rates were not checked.\n";
+  return text;
 }
 
-// The findings that were asked for, from the report of the running exporter. nullopt: none, and `why`.
+// The requested findings from the report of the running exporter. nullopt: there are none, and `why` has the reason.
 std::optional<Report> published_report(const Options& options, std::string& why) {
   why = "one reading of the counters";
   if (!options.config.empty()) return std::nullopt;
   const auto root = Root::open(options.root);
-  auto published = root ? load_report(*root) : Result<std::optional<PublishedReport>>(std::nullopt);
-  if (!published) why = published.error().code == ESTALE ? published.error().what : published.error().text();
-  else if (!*published) why = "fabric-exporter is not running";
-  if (!published || !*published) return std::nullopt;
+  if (!root) {
+    why = "fabric-exporter is not running";
+    return std::nullopt;
+  }
+  auto published = load_report(*root);
+  if (!published) {
+    why = published.error().text();
+    if (published.error().code == ESTALE) why = published.error().what;
+    return std::nullopt;
+  }
+  if (!*published) {
+    why = "fabric-exporter is not running";
+    return std::nullopt;
+  }
   Report report = std::move((*published)->report);
   if (!options.only.empty())
     std::erase_if(report.findings, [&](const Finding& finding) {
       return std::ranges::none_of(options.only, [&](const std::string& name) { return is_of_rule(finding, name); });
     });
-  return unchecked(report, options.only).empty() ? std::optional(std::move(report)) : std::nullopt;
+  if (!unchecked(report, options.only).empty()) return std::nullopt;
+  return report;
 }
 
-// Changes since --watch began, each as a line.
-struct Changed {
-  std::string now;                // of this round, for a pipe
-  std::vector<std::string> last;  // on a terminal, the newest first, without the findings of the first round
-};
-
-void record_changes(Changed& changed, const Report* before, const Report& now, const Options& options, int64_t wall) {
-  changed.now.clear();
-  for (const ReportChange& change : changes_of(before != nullptr ? *before : Report(), now)) {
-    changed.now += options.json ? change_json(change, wall) : change_text(change, wall);
-    if (before != nullptr) changed.last.insert(changed.last.begin(), change_text(change, wall));
-  }
-  if (changed.last.size() > kChangesShown) changed.last.resize(kChangesShown);
-}
-
-// A port that disappears during --watch is missing until it is back; its counters are not compared.
-void keep_gone(Node& before, const Samples& had) {
-  if (!had.before) return;
-  for (const Port& old : had.before->ports) {
+// Adds to `before` the ports that have disappeared during --watch: such a port is reported as missing until it is back.
+// Its counters are not compared.
+void keep_missing_ports(Node& before, const Samples& earlier) {
+  if (!earlier.before) return;
+  for (const Port& old : earlier.before->ports) {
     if (contains(before.ports, old.id(), &Port::id)) continue;
     Port gone = old;
     gone.counters = {};
@@ -69,50 +68,49 @@ void keep_gone(Node& before, const Samples& had) {
   }
 }
 
-// On a terminal: the verdict, the last changes, the findings.
-std::string page(const std::string& report, const Changed& changed, const std::string& when, size_t most) {
-  const size_t blank = report.find("\n\n"), verdict = blank == std::string::npos ? report.size() : blank + 1;
-  std::string text = report.substr(0, verdict) + when + "\n";
-  if (!changed.last.empty()) text += "\nLast changes:\n";
-  for (size_t i = 0; i < std::min(changed.last.size(), most); ++i) text += "  " + changed.last[i];
-  return text + report.substr(verdict);
+// The screen on a terminal: the verdict, at most `most` of the last changes, the findings.
+std::string page(const std::string& report, const std::vector<std::string>& changes, const std::string& when,
+                 size_t most) {
+  size_t verdict_size = report.size();
+  if (const size_t blank = report.find("\n\n"); blank != std::string::npos) verdict_size = blank + 1;
+  std::string text = report.substr(0, verdict_size) + when + "\n";
+  if (!changes.empty()) text += "\nLast changes:\n";
+  for (size_t i = 0; i < std::min(changes.size(), most); ++i) text += "  " + changes[i];
+  return text + report.substr(verdict_size);
 }
 
 int watch_check(Machine& machine, std::chrono::milliseconds pace, const Options& options, Output& output) {
   Samples samples = take_samples(machine, options.interval);                   // before Watch handles Ctrl-C
   const bool replays = machine.kernel.tape && machine.kernel.tape->replays();  // a capture has two samples
-  std::optional<Report> before;
-  Changed changed;
+  Report before;
+  bool is_first_round = true;
+  std::vector<std::string> last_changes;  // for a terminal, newest first, without the findings of the first round
   for (Watch watch(output, !options.json);;) {
     const int64_t wall = wall_now(machine.kernel);
     const Report now = find_faults(machine, samples, options, wall);
-    record_changes(changed, before ? &*before : nullptr, now, options, wall);
+    std::string changes_now;  // for a pipe
+    for (const ReportChange& change : changes_of(before, now)) {
+      if (options.json) changes_now += change_json(change, wall);
+      else changes_now += change_text(change, wall);
+      if (!is_first_round) last_changes.insert(last_changes.begin(), change_text(change, wall));
+    }
+    if (last_changes.size() > kChangesShown) last_changes.resize(kChangesShown);
     const auto draw = [&](const Output& to) {
-      if (to.height == 0 || options.json) return changed.now;
+      if (to.height == 0 || options.json) return changes_now;
       const std::string when = time_text(wall) + ", every " + span_text(pace);
-      const std::string whole = page(report_of(now, samples, options, to), changed, when, kChangesShown);
+      const std::string whole = page(report_of(now, samples, options, to), last_changes, when, kChangesShown);
       if (std::ranges::count(whole, '\n') <= static_cast<long>(to.height)) return whole;
-      return page(report_of(now, samples, options, to, true), changed, when + "; with fixes: fabric-agentctl check",
-                  std::max(1U, to.height / 6));
+      return page(report_of(now, samples, options, to, true), last_changes,
+                  when + "; with fixes: fabric-agentctl check", std::max(1U, to.height / 6));
     };
     if (replays) output.text += printable(draw(output), output);
     if (replays || !watch.next(samples.now.taken + pace, draw)) return static_cast<int>(verdict_of(now, options));
     before = now;
+    is_first_round = false;
     Node last = std::move(samples.now);
-    keep_gone(last, samples);
+    keep_missing_ports(last, samples);
     samples = samples_since(machine, std::move(last));
   }
-}
-
-// SECONDS of --watch.
-Result<std::chrono::milliseconds> pace_of(const Options& options) {
-  if (options.arguments.empty()) return kWatchPace;
-  const auto given = parse_span(options.arguments.front());
-  if (!options.watch || options.arguments.size() > 1)
-    return error(0, "unexpected argument: " + options.arguments.back() + " (SECONDS requires --watch)");
-  if (!given || *given < std::chrono::milliseconds(500) || *given > std::chrono::hours(1))
-    return error(0, options.arguments.front() + ": out of range (500ms to 1h)");
-  return *given;
 }
 
 }  // namespace
@@ -123,27 +121,42 @@ int run_check(const Options& options, Output& output) {
   for (const std::string& name : options.only)
     if (!contains(known, name))
       return fail(output, kUsage, "check: unknown check '" + name + "'" + suggestion(name, known, "explain"));
-  const auto pace = pace_of(options);
-  if (!pace) return fail(output, kUsage, "check: " + pace.error().text());
-  const bool brief = options.brief && !options.json && !options.watch;
-  std::string remark;
-  if (auto published = brief ? published_report(options, remark) : std::nullopt) {
-    output.text += brief_text(*published, verdict_of(*published, options));
-    return static_cast<int>(verdict_of(*published, options));
+  std::chrono::milliseconds pace = kWatchPace;
+  if (!options.arguments.empty()) {
+    if (!options.watch || options.arguments.size() > 1)
+      return fail(output, kUsage,
+                  "check: unexpected argument: " + options.arguments.back() + " (SECONDS requires --watch)");
+    const auto seconds = parse_span(options.arguments.front());
+    if (!seconds || *seconds < std::chrono::milliseconds(500) || *seconds > std::chrono::hours(1))
+      return fail(output, kUsage, "check: " + options.arguments.front() + ": out of range (500ms to 1h)");
+    pace = *seconds;
   }
+  const bool brief = options.brief && !options.json && !options.watch;
+  std::string why_not_published;
+  if (brief)
+    if (const auto published = published_report(options, why_not_published)) {
+      output.text += brief_text(*published, verdict_of(*published, options));
+      return static_cast<int>(verdict_of(*published, options));
+    }
   auto machine = open_machine(options);
   if (!machine) return fail(output, kFailure, machine.error().text());
-  if (options.watch) return watch_check(*machine, *pace, options, output);
-  // A second reading would take longer than a scheduler's health check may.
-  const bool once = brief && !options.has_interval && !(machine->kernel.tape && machine->kernel.tape->replays());
-  Samples samples = take_samples(*machine, once ? std::chrono::milliseconds(0) : options.interval);
+  if (options.watch) return watch_check(*machine, pace, options, output);
+  std::chrono::milliseconds interval = options.interval;
+  const bool replays = machine->kernel.tape && machine->kernel.tape->replays();
+  // A scheduler's health check has no time for a second reading.
+  if (brief && !options.has_interval && !replays) interval = std::chrono::milliseconds(0);
+  Samples samples = take_samples(*machine, interval);
   const Report report = find_faults(*machine, samples, options, wall_now(machine->kernel));
   const Status verdict = verdict_of(report, options);
   if (brief) {
-    output.text += brief_text(report, verdict, (samples.before ? "checked now: " : "rates not judged: ") + remark);
+    std::string remark = "rates not judged: ";
+    if (samples.before) remark = "checked now: ";
+    output.text += brief_text(report, verdict, remark + why_not_published);
   } else {
     output.text += report_of(report, samples, options, output);
-    if (!options.json) output.text += next_text(report, options.root == "/" ? "" : " --root " + options.root);
+    std::string root_option;
+    if (options.root != "/") root_option = " --root " + options.root;
+    if (!options.json) output.text += next_text(report, root_option);
   }
   return static_cast<int>(verdict);
 }

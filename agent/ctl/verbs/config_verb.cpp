@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// config check, show and accept.
+// config check and config show.
 #include "base/json.h"
 #include "ctl/output/table.h"
 #include "ctl/verbs/write_verbs.h"
@@ -10,38 +10,38 @@
 namespace fabric::ctl {
 namespace {
 
-constexpr int kInvalid = 1;  // of `config`
+constexpr int kInvalid = 1;  // exit code of `config`
 
-// The cabling plan is a separate file; the agent starts without it.
-void check_cabling_file(const Root& root, LoadedConfig& config) {
-  load_cabling(root, config.policy);
-  const Cabling& cabling = config.policy.cabling;
-  if (!cabling.problem.empty()) config.warnings.push_back({"[cabling] file", cabling.problem});
+int check_config(const Options& options, const Root& root, Result<LoadedConfig>& config, Output& output) {
+  if (!config) {
+    if (options.json)
+      output.text += json_text({{"file", options.config_file()},
+                                {"ok", false},
+                                {"error", config.error().text()},
+                                {"warnings", Json::array()}});
+    else output.errors += config.error().text() + "\n";
+    return kInvalid;
+  }
+  // The cabling plan is a separate file. The agent starts without it, so its problems are warnings.
+  load_cabling(root, config->policy);
+  const Cabling& cabling = config->policy.cabling;
+  if (!cabling.problem.empty()) config->warnings.push_back({"[cabling] file", cabling.problem});
   else if (!cabling.file.empty() && cabling.cables.empty())
-    config.warnings.push_back(
+    config->warnings.push_back(
         {cabling.file, "no cable of " + cabling.host + "; set [cabling] host to the name of this host in the file"});
-}
-
-int check_config(const Options& options, const Result<LoadedConfig>& config, Output& output) {
   Json warnings = Json::array();
-  if (config)
-    for (const ConfigWarning& warning : config->warnings) {
-      const std::string text = warning.where + ": " + warning.what;
-      warnings.push_back(text);
-      if (!options.json) output.text += folded("warning: " + text + "\n", output.width);
-    }
-  if (options.json) {
-    output.text += json_text({{"file", options.config_file()},
-                              {"ok", config.ok()},
-                              {"error", config ? Json() : Json(config.error().text())},
-                              {"warnings", std::move(warnings)}});
-  } else if (config) {
+  for (const ConfigWarning& warning : config->warnings) {
+    const std::string text = warning.where + ": " + warning.what;
+    warnings.push_back(text);
+    if (!options.json) output.text += folded("warning: " + text + "\n", output.width);
+  }
+  if (options.json)
+    output.text += json_text(
+        {{"file", options.config_file()}, {"ok", true}, {"error", nullptr}, {"warnings", std::move(warnings)}});
+  else
     output.text += options.config_file() + ": valid, mode " + std::string(to_text(config->policy.mode)) + ", " +
                    std::to_string(config->policy.ports.size()) + " [[port]] entries\n";
-  } else {
-    output.errors += config.error().text() + "\n";
-  }
-  return config ? kDone : kInvalid;
+  return kDone;
 }
 
 Json policy_json(const Policy& policy) {
@@ -61,15 +61,16 @@ Json policy_json(const Policy& policy) {
 }  // namespace
 
 int run_config(const Options& options, Output& output) {
-  const std::string what = options.arguments.size() == 1 ? options.arguments.front() : "";
-  if (what != "check" && what != "show") return fail(output, kUsage, "config requires check or show");
+  const bool checks = options.arguments == std::vector<std::string>{"check"};
+  if (!checks && options.arguments != std::vector<std::string>{"show"})
+    return fail(output, kUsage, "config requires check or show");
   const auto root = Root::open(options.root);
   if (!root) return fail(output, kInvalid, root.error().text());
   auto config = load_config(*root, options.config, rule_rows());
-  if (what == "check" && config) check_cabling_file(*root, *config);
-  if (what == "check") return check_config(options, config, output);
+  if (checks) return check_config(options, *root, config, output);
   if (!config) return fail(output, kInvalid, config.error().text());
-  output.text += options.json ? json_text(policy_json(config->policy)) : show_config(config->policy, rule_rows());
+  if (options.json) output.text += json_text(policy_json(config->policy));
+  else output.text += show_config(config->policy, rule_rows());
   return kDone;
 }
 

@@ -11,8 +11,8 @@ namespace {
 
 constexpr const char* kAsRoot = "Requires root: sudo fabric-agentctl confirm\n";
 
-// The guard gets a scope of its own (org.freedesktop.systemd1(5)), so that it survives the end of the login session,
-// whose cgroup systemd may kill.
+// Moves the guard to a scope of its own (org.freedesktop.systemd1(5)), so that the guard survives the end of the login
+// session: systemd may kill the session's cgroup.
 void leave_session() {
   sd_bus* bus = nullptr;
   if (sd_bus_open_system(&bus) < 0) return;
@@ -25,7 +25,7 @@ void leave_session() {
   sd_bus_flush_close_unref(bus);
 }
 
-// Runs in the guard after the deadline; true: nothing is left to do.
+// Runs in the guard after the deadline. True: nothing is left to do.
 bool revert(Options options) {
   options.config.clear();  // the applied file may be gone; the record has the previous settings
   auto lock = state::take_lock(options.root, kLockPatience);
@@ -33,7 +33,7 @@ bool revert(Options options) {
   auto machine = open_machine(options);
   if (!lock || !record || !machine) return false;
   if (!*record || !confirm::is_due(**record, confirm::this_moment(machine->kernel.root))) return true;
-  Node node = look_at_ports(*machine);
+  Node node = scan_ports(*machine);
   const auto changes =
       confirm::lapse(options.root, machine->kernel, node.ports, **record, qos::ask_kernel(machine->kernel));
   if (!changes) return false;
@@ -74,7 +74,7 @@ Result<Changes> Trial::end_overdue(Writer& writer, const Options& options, Outpu
 }
 
 Result<Trial> Trial::begin(const Options& options, const Policy& policy) {
-  if (auto free = refuse(options); !free) return free.error();
+  if (auto allowed = refuse(options); !allowed) return allowed.error();
   if (const auto lapsed = confirm::load(options.root); lapsed && *lapsed)
     if (auto dropped = confirm::remove(options.root); !dropped) return dropped.error();
   Trial trial(options.root, options.confirm);
@@ -85,11 +85,11 @@ Result<Trial> Trial::begin(const Options& options, const Policy& policy) {
       confirm::begin(confirm::this_moment(*root), *options.confirm, policy, confirm::digest(wanted_config(policy)));
   if (options.disruptive) trial.record_.disruptive = *options.disruptive;
   if (auto saved = confirm::save(options.root, trial.record_); !saved) return saved.error();
-  if (auto stands =
-          confirm::start_guard(options.root, trial.record_.id, leave_session, [options] { return revert(options); });
-      !stands) {
+  auto started =
+      confirm::start_guard(options.root, trial.record_.id, leave_session, [options] { return revert(options); });
+  if (!started) {
     (void)confirm::remove(options.root);
-    return stands.error();
+    return started.error();
   }
   return trial;
 }
@@ -134,8 +134,8 @@ int run_confirm(const Options& options, Output& output) {
                 "confirm: too late: the time ended at " + (*record)->until +
                     "; the previous settings are restored now, or by the next apply or restore");
   if (auto removed = confirm::remove(options.root); !removed) return failure(removed.error(), output, kAsRoot);
-  if (!options.json) output.text += "Confirmed. A running agent reloads its configuration.\n";
-  else output.text += json_text({{"confirmed", true}});
+  if (options.json) output.text += json_text({{"confirmed", true}});
+  else output.text += "Confirmed. A running agent reloads its configuration.\n";
   return kDone;
 }
 

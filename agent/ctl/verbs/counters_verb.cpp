@@ -20,7 +20,7 @@ Node read(Machine& machine, const Options& options, Sample sample) {
   return node;
 }
 
-// The rates between two samples.
+// The rates between two samples, at the time of the second one.
 struct Round {
   std::string head, hostname;
   int64_t wall = 0;
@@ -28,12 +28,14 @@ struct Round {
   std::vector<Rate> rates;
 };
 
-// "gpu01  14:30:05  ", local time of the machine.
+// "gpu01  14:30:05  ", in the machine's local time.
 std::string head_text(const Machine& machine, const Node& now) {
   const std::tm time = local_now(machine.kernel);
   std::array<char, 16> clock{};
   std::strftime(clock.data(), clock.size(), "%H:%M:%S", &time);
-  return (now.hostname.empty() ? "" : now.hostname + "  ") + clock.data() + "  ";
+  std::string text;
+  if (!now.hostname.empty()) text = now.hostname + "  ";
+  return text + clock.data() + "  ";
 }
 
 Round round_of(const Machine& machine, const Node& before, const Node& now) {
@@ -50,60 +52,64 @@ std::string round_text(const Round& round, const Options& options, const Output&
                       {"time", time_text(round.wall)},
                       {"seconds", round.seconds},
                       {"counters", rates_json(rates)}};
-    return options.watch ? json_line(out) : json_text(out);
+    if (options.watch) return json_line(out);
+    return json_text(out);
   }
   const auto moving = std::ranges::count_if(rates, moves);
   std::array<char, 32> seconds{};
   std::snprintf(seconds.data(), seconds.size(), "%.2f s", round.seconds);
-  const std::string text = round.head + std::to_string(moving) + " of " + std::to_string(round.rates.size()) +
+  const std::string head = round.head + std::to_string(moving) + " of " + std::to_string(round.rates.size()) +
                            " counters moved in " + seconds.data();
-  return folded(text, output.width) + "\n\n" + (rates.empty() ? "" : rates_text(rates, output)) +
-         (options.watch && output.height == 0 ? "\n" : "");
-}
-
-// SECONDS, else --interval.
-Result<std::chrono::milliseconds> interval_of(const Options& options) {
-  if (options.arguments.size() > 1) return error(0, "too many arguments: " + options.arguments[1]);
-  auto interval = options.interval;
-  if (!options.arguments.empty()) {
-    const auto given = parse_span(options.arguments.front());
-    if (!given) return error(0, options.arguments.front() + ": not a time (5, 500ms or 1min)");
-    interval = *given;
-  }
-  if (interval < kShortest || interval > std::chrono::hours(1)) return error(0, "interval out of range (100ms to 1h)");
-  return interval;
+  std::string text = folded(head, output.width) + "\n\n";
+  if (!rates.empty()) text += rates_text(rates, output);
+  if (options.watch && output.height == 0) text += "\n";
+  return text;
 }
 
 }  // namespace
 
 int run_counters(const Options& options, Output& output) {
-  const auto interval = interval_of(options);
-  if (!interval) return fail(output, kUsage, "counters: " + interval.error().text());
+  if (options.arguments.size() > 1)
+    return fail(output, kUsage, "counters: too many arguments: " + options.arguments[1]);
+  auto interval = options.interval;
+  if (!options.arguments.empty()) {
+    const auto seconds = parse_span(options.arguments.front());
+    if (!seconds)
+      return fail(output, kUsage, "counters: " + options.arguments.front() + ": not a time (5, 500ms or 1min)");
+    interval = *seconds;
+  }
+  if (interval < kMinInterval || interval > std::chrono::hours(1))
+    return fail(output, kUsage, "counters: interval out of range (100ms to 1h)");
   auto machine = open_machine(options);
   if (!machine) return fail(output, kFailure, "counters: " + machine.error().text());
   Node before = read(*machine, options, Sample::before);
   if (auto known = check_ports(options, before); !known)
     return fail(output, kFailure, "counters: " + known.error().text());
   if (before.ports.empty() && !options.watch) {
-    output.text +=
-        options.json ? round_text(round_of(*machine, before, before), options, output) : "No RDMA port found.\n";
+    if (options.json) output.text += round_text(round_of(*machine, before, before), options, output);
+    else output.text += "No RDMA port found.\n";
     return kDone;
   }
   const bool replays = machine->kernel.tape && machine->kernel.tape->replays();  // a capture has two samples
   std::optional<Watch> watch;
   if (options.watch && !replays) watch.emplace(output, !options.json);
-  Watch::Draw draw = [text = head_text(*machine, before) + "first rates after " + span_text(*interval),
-                      &watch](const Output&) { return watch->in_place() ? text : ""; };
-  for (;;) {
-    if (!watch) wait_until(machine->kernel, before.taken + *interval);
-    else if (!watch->next(before.taken + *interval, draw)) return kDone;
+  if (!watch) {
+    wait_until(machine->kernel, before.taken + interval);
+    const Node now = read(*machine, options, Sample::now);
+    output.text += printable(round_text(round_of(*machine, before, now), options, output), output);
+    return kDone;
+  }
+  std::string waiting;
+  if (watch->in_place()) waiting = head_text(*machine, before) + "first rates after " + span_text(interval);
+  Watch::Draw draw = [waiting](const Output&) { return waiting; };
+  while (watch->next(before.taken + interval, draw)) {
     Node now = read(*machine, options, Sample::now);
     draw = [round = round_of(*machine, before, now), &options](const Output& to) {
       return round_text(round, options, to);
     };
-    if (!watch) return output.text += printable(draw(output), output), kDone;
     before = std::move(now);
   }
+  return kDone;
 }
 
 }  // namespace fabric::ctl

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// explain: checks and rules by ID, error lines of jobs and kernels, and whole logs.
+// explain: checks and rules by ID, error lines of jobs and of the kernel, and whole logs.
 #include <algorithm>
 #include <fstream>
 #include <iostream>
@@ -29,49 +29,26 @@ using lines::kMaxLine;
 using lines::Message;
 using lines::Named;
 
-constexpr int kNothingKnown = 1;
-constexpr size_t kMaxFindings = 200;  // of one log
-constexpr size_t kShownOfLine = 400;
+constexpr int kNothingKnown = 1;      // exit code
+constexpr size_t kMaxFindings = 200;  // findings of one log
+constexpr size_t kShownOfLine = 400;  // bytes
 
-// The steps of a cause have NETDEV in place of {netdev} and so on: no port is known.
-std::string rule_text(const Rule& rule, const Output& output) {
-  std::string text = std::string(rule.id) + " (" + std::string(rule.group) + ")\n";
-  text += "  " + wrapped(rule.title, output.width, 2) + "\n";
-  const std::string book = runbook(rule);
-  for (const std::string_view line : split(book, '\n')) text += "  " + wrapped(line, output.width, 2) + "\n";
-  text += "  " +
-          wrapped("Configuration: [rules." + std::string(rule.id) + "] in fabric-agent.toml(5)", output.width, 2) +
-          "\n";
-  if (!rule.is_cause()) return text;
-  text += "  " + wrapped("Culprit: " + std::string(to_text(rule.culprit)) + ".", output.width, 2) + "\n";
-  if (rule.fix.empty()) return text;
-  for (const std::string_view line : split(rule.fix, '\n'))
-    text += "  " + wrapped(with_names(line, upper), output.width, 4) + "\n";
-  return text;
-}
-
-Json rule_json(const Rule& rule) {
-  Json out = {{"id", rule.id}, {"group", rule.group}, {"title", rule.title}, {"runbook", runbook(rule)}};
-  if (rule.is_cause()) out["culprit"] = to_text(rule.culprit);
-  return out;
-}
-
-// One message at one set of ports.
+// A message that one or several lines of the log report for the same ports.
 struct Found {
   const Message* message = nullptr;
   Named named;
   std::string line, vendor;  // of the first line
   std::optional<int64_t> time;
-  size_t first = 0, count = 0;
+  size_t first = 0, count = 0;  // number of the first line; number of lines
 };
 
-// What lines are resolved against. Empty if the machine cannot be read.
+// The machine whose ports the lines name. Empty if the machine cannot be read.
 struct NodeState {
   Node node;
   lines::Lids lids;
   std::optional<HealthMemory> memory;
   int64_t wall = std::time(nullptr);
-  double uptime = 0;  // at that time
+  double uptime = 0;  // at `wall`
 };
 
 struct Log {
@@ -79,20 +56,15 @@ struct Log {
   size_t lines = 0, known = 0, cut = 0;
 };
 
-// Colors of a terminal that are in the log would hide where a word begins (ECMA-48, CSI).
-std::string without_colors(std::string_view line) {
-  std::string out;
-  for (size_t at = 0; at < line.size(); ++at) {
-    if (line.substr(at).starts_with("\033["))
-      at = std::min(line.size(), line.find_first_not_of("0123456789;:", at + 2));
-    else out += line[at];
-  }
-  return out;
-}
-
 void add_line(Log& log, std::string_view colored, const NodeState& state) {
   ++log.lines;
-  const std::string line = without_colors(colored);
+  // Without the color sequences of a terminal (ECMA-48, CSI), which hide where a word begins.
+  std::string line;
+  for (size_t at = 0; at < colored.size(); ++at) {
+    if (colored.substr(at).starts_with("\033["))
+      at = std::min(colored.size(), colored.find_first_not_of("0123456789;:", at + 2));
+    else line += colored[at];
+  }
   const Message* message = lines::recognize(line);
   if (message == nullptr) return;
   ++log.known;
@@ -107,7 +79,7 @@ void add_line(Log& log, std::string_view colored, const NodeState& state) {
                          lines::time_of(line, state.wall, state.uptime), log.lines, 1});
 }
 
-// A line of any length costs kMaxLine of memory.
+// Requires kMaxLine bytes of memory, whatever the length of the lines.
 void read_log(std::istream& stream, Log& log, const NodeState& state) {
   std::string line(kMaxLine + 1, '\0');
   while (stream.getline(line.data(), static_cast<std::streamsize>(line.size())) || stream.gcount() > 0) {
@@ -122,7 +94,8 @@ void read_log(std::istream& stream, Log& log, const NodeState& state) {
   }
 }
 
-// What the line names, and the first port; unknown names in capitals. {port} without a port: every port.
+// The message's next step with the names of the peer and of the first port; unknown names are placeholders in capitals.
+// {port} is empty without a port: the command is then about every port.
 std::string next_step(const Found& found) {
   std::map<std::string_view, std::string> values{{"peer", found.named.peer}};
   if (!found.named.ports.empty()) {
@@ -140,7 +113,7 @@ std::string next_step(const Found& found) {
   return std::string(trim(step));
 }
 
-// The health rules that were raised for the port at the time of the line, or that are raised now.
+// The health rules that were raised for the port at the time of the line; if that is unknown, those raised now.
 std::vector<std::string> counters_of(const Port& port, const Found& found, const std::optional<HealthMemory>& memory) {
   if (!memory) return {"not known: fabric-exporter does not run"};
   const Health& health = memory->health;
@@ -166,7 +139,7 @@ std::vector<std::string> counters_of(const Port& port, const Found& found, const
         out.push_back(rule + " " + std::string(to_text(state->status())) + " since " +
                       time_text(wall_of(health, state->since())) + ": " + state->evidence);
   if (out.empty()) out.emplace_back("no health rule is raised now");
-  if (!found.time) out.emplace_back("the line has no time: this is the state of now");
+  if (!found.time) out.emplace_back("the line has no time: this is the present state");
   return out;
 }
 
@@ -231,19 +204,6 @@ unsigned lid_number(const Root& root, const std::string& file) {
   return parse_number<unsigned>(line).value_or(0);
 }
 
-// 2 to the power of the mask count: a port has so many LIDs, from its base LID on.
-lines::Lids read_lids(const Root& root, const Node& node) {
-  lines::Lids out;
-  for (const Port& port : node.ports) {
-    if (port.link_layer != LinkLayer::infiniband) continue;
-    const std::string folder = infiniband::port_folder(port.rdma, port.number);
-    const unsigned base = lid_number(root, folder + "/lid");
-    const unsigned count = 1U << std::min(7U, lid_number(root, folder + "/lid_mask_count"));
-    for (unsigned i = 0; base != 0 && i < count; ++i) out[base + i] = &port;
-  }
-  return out;
-}
-
 NodeState read_state(const Options& options, Output& output) {
   NodeState out;
   auto machine = open_machine(options);
@@ -254,10 +214,18 @@ NodeState read_state(const Options& options, Output& output) {
   ScanOptions what = ports_only();
   what.gids = what.members = true;
   out.node = scan_machine(*machine, what);
-  out.lids = read_lids(machine->kernel.root, out.node);
+  const Root& root = machine->kernel.root;
+  for (const Port& port : out.node.ports) {
+    if (port.link_layer != LinkLayer::infiniband) continue;
+    const std::string folder = infiniband::port_folder(port.rdma, port.number);
+    const unsigned base = lid_number(root, folder + "/lid");
+    // A port has 2 to the power of the mask count LIDs, beginning with its base LID.
+    const unsigned count = 1U << std::min(7U, lid_number(root, folder + "/lid_mask_count"));
+    for (unsigned i = 0; base != 0 && i < count; ++i) out.lids[base + i] = &port;
+  }
   out.wall = wall_now(machine->kernel);
-  out.uptime = state::uptime(machine->kernel.root).value_or(0);
-  if (auto memory = load_health(machine->kernel.root); memory && *memory) {
+  out.uptime = state::uptime(root).value_or(0);
+  if (auto memory = load_health(root); memory && *memory) {
     out.memory = std::move(**memory);
     out.wall = out.memory->health.wall;
     out.uptime = out.memory->health.now;
@@ -265,7 +233,7 @@ NodeState read_state(const Options& options, Output& output) {
   return out;
 }
 
-// "--log FILE", "-", or lines as arguments.
+// Explains the lines of --log FILE, of standard input ("-"), or of the arguments.
 int explain_lines(const Options& options, Output& output) {
   std::string name = options.log;
   if (!name.empty() && !options.arguments.empty())
@@ -328,12 +296,30 @@ int explain_ids(const Options& options, Output& output) {
   }
   if (options.json) {
     Json list = Json::array();
-    for (const Rule& rule : chosen) list.push_back(rule_json(rule));
+    for (const Rule& rule : chosen) {
+      list.push_back({{"id", rule.id}, {"group", rule.group}, {"title", rule.title}, {"runbook", runbook(rule)}});
+      if (rule.is_cause()) list.back()["culprit"] = to_text(rule.culprit);
+    }
     output.text += json_text(list);
     return kDone;
   }
   std::string text;
-  for (const Rule& rule : chosen) append_item(text, rule_text(rule, output), "\n");
+  for (const Rule& rule : chosen) {
+    if (!text.empty()) text += "\n";
+    text += std::string(rule.id) + " (" + std::string(rule.group) + ")\n";
+    text += "  " + wrapped(rule.title, output.width, 2) + "\n";
+    const std::string book = runbook(rule);
+    for (const std::string_view line : split(book, '\n')) text += "  " + wrapped(line, output.width, 2) + "\n";
+    text += "  " +
+            wrapped("Configuration: [rules." + std::string(rule.id) + "] in fabric-agent.toml(5)", output.width, 2) +
+            "\n";
+    if (!rule.is_cause()) continue;
+    text += "  " + wrapped("Culprit: " + std::string(to_text(rule.culprit)) + ".", output.width, 2) + "\n";
+    // The steps have NETDEV in place of {netdev} and so on, since no port is known.
+    if (!rule.fix.empty())
+      for (const std::string_view line : split(rule.fix, '\n'))
+        text += "  " + wrapped(with_names(line, upper), output.width, 4) + "\n";
+  }
   output.text += text;
   return kDone;
 }

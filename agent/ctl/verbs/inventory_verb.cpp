@@ -45,21 +45,6 @@ size_t losses(const std::vector<InventoryChange>& changes) {
   return static_cast<size_t>(std::ranges::count_if(changes, &InventoryChange::is_loss));
 }
 
-std::string parts_text(const Inventory& inventory, const std::vector<InventoryChange>& changes, const Output& output) {
-  Table table({"PART", "PCI", "MODEL", "NUMA", "WIDTH", "RDMA OR NICS", "STATE"});
-  for (const InventoryPart& part : inventory.parts) {
-    std::string numa = "-", width = "-", devices = joined(part.rdma);
-    if (part.numa) numa = std::to_string(*part.numa);
-    if (part.width) width = "x" + std::to_string(*part.width);
-    if (part.gpu) devices = joined(part.nics);
-    table.add({part.name, part.pci, ids_text(part.vendor, part.device), numa, width, or_dash(devices),
-               state_of(changes, part.pci)});
-  }
-  for (const InventoryChange& change : changes)
-    if (change.kind == Kind::added) table.add({change.name, change.pci, change.is, "-", "-", "-", change_text(change)});
-  return "Recorded " + inventory.taken + "\n\n" + table.text(output);
-}
-
 Json parts_json(const Inventory& inventory, const std::vector<InventoryChange>& changes) {
   Json parts = Json::array(), added = Json::array();
   for (const InventoryPart& part : inventory.parts) {
@@ -78,19 +63,6 @@ Json parts_json(const Inventory& inventory, const std::vector<InventoryChange>& 
   for (const InventoryChange& change : changes)
     if (change.kind == Kind::added) added.push_back(change.pci);
   return {{"taken", inventory.taken}, {"parts", std::move(parts)}, {"added", std::move(added)}};
-}
-
-int show(const Node& node, const Options& options, Output& output) {
-  if (!node.inventory_unread.empty()) return fail(output, kFailure, "inventory: " + node.inventory_unread);
-  if (!node.inventory)
-    return fail(output, kFailure,
-                "inventory: no inventory is recorded: fabric-agentd records one while no part is missing, or record "
-                "the present state: fabric-agentctl inventory accept");
-  const auto changes = changes_since(*node.inventory, node.topology);
-  if (options.json) output.text += json_text(parts_json(*node.inventory, changes));
-  else output.text += parts_text(*node.inventory, changes, output);
-  if (losses(changes) > 0) return kChanges;
-  return kDone;
 }
 
 int accept(const Node& node, const Machine& machine, const Options& options, Output& output) {
@@ -143,7 +115,32 @@ int run_inventory(const Options& options, Output& output) {
   what.topology = what.platform = true;
   const Node node = scan(machine->kernel, what);
   if (accepts) return accept(node, *machine, options, output);
-  return show(node, options, output);
+  if (!node.inventory_unread.empty()) return fail(output, kFailure, "inventory: " + node.inventory_unread);
+  if (!node.inventory)
+    return fail(output, kFailure,
+                "inventory: no inventory is recorded: fabric-agentd records one while no part is missing, or record "
+                "the present state: fabric-agentctl inventory accept");
+  const Inventory& inventory = *node.inventory;
+  const auto changes = changes_since(inventory, node.topology);
+  if (options.json) {
+    output.text += json_text(parts_json(inventory, changes));
+  } else {
+    Table table({"PART", "PCI", "MODEL", "NUMA", "WIDTH", "RDMA OR NICS", "STATE"});
+    for (const InventoryPart& part : inventory.parts) {
+      std::string numa = "-", width = "-", devices = joined(part.rdma);
+      if (part.numa) numa = std::to_string(*part.numa);
+      if (part.width) width = "x" + std::to_string(*part.width);
+      if (part.gpu) devices = joined(part.nics);
+      table.add({part.name, part.pci, ids_text(part.vendor, part.device), numa, width, or_dash(devices),
+                 state_of(changes, part.pci)});
+    }
+    for (const InventoryChange& change : changes)
+      if (change.kind == Kind::added)
+        table.add({change.name, change.pci, change.is, "-", "-", "-", change_text(change)});
+    output.text += "Recorded " + inventory.taken + "\n\n" + table.text(output);
+  }
+  if (losses(changes) > 0) return kChanges;
+  return kDone;
 }
 
 }  // namespace fabric::ctl

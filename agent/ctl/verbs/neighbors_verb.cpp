@@ -14,7 +14,7 @@
 namespace fabric::ctl {
 namespace {
 
-// "12s", "5min", "3h", "2d", as systemd writes spans; without a space, at which a narrow table would break the line.
+// "12s", "5min", "3h", "2d", as systemd writes spans, but without a space: a narrow table breaks lines at spaces.
 std::string age_text(const Neighbor& neighbor) {
   if (neighbor.source == "firmware") return "-";
   const auto seconds = static_cast<long>(neighbor.age);
@@ -29,21 +29,6 @@ std::vector<const Neighbor*> neighbors_of(const Node& node, const Port& port) {
   for (const Neighbor& each : node.neighbors.heard)
     if (each.netdev == port.netdev) out.push_back(&each);
   return out;
-}
-
-std::string remarks_text(const Node& node, const Policy* policy) {
-  std::string text;
-  if (node.neighbors.source.empty()) text += "No neighbors: " + node.neighbors.why_none + ".\n";
-  for (const Port& port : node.ports)
-    if (const std::string off = lldp_agent_off(port);
-        !off.empty() && has_cable(port) && named_neighbors(node, port).empty())
-      text += port.id() + ": the NIC firmware consumes LLDP. To see the neighbor: " + off + ".\n";
-  for (const Neighbor& each : node.neighbors.heard)
-    for (const std::string& fault : each.malformed)
-      text += each.netdev + ": malformed LLDP from " + peer_name(each) + ": " + fault + ".\n";
-  if (policy != nullptr && !policy->cabling.problem.empty())
-    text += "Cabling plan not readable: " + policy->cabling.problem + ".\n";
-  return text;
 }
 
 Json ets_json(const std::optional<DcbxEts>& ets) {
@@ -86,24 +71,6 @@ Json neighbor_json(const Neighbor& neighbor) {
           {"malformed", neighbor.malformed}};
 }
 
-Json neighbors_json(const Options& options, const Node& node, const Policy* policy) {
-  Json ports = Json::array();
-  for (const Port& port : node.ports) {
-    if (!has_cable(port) || !is_chosen(options, port)) continue;
-    Json listening, expected = Json::array(), found = Json::array();
-    if (const double* since = find_in(node.neighbors.listening, port.netdev)) listening = std::floor(*since);
-    for (const Cable* cable : planned_cables(policy, port))
-      expected.push_back({{"device", cable->peer.device}, {"port", cable->peer.port}, {"where", cable->where}});
-    for (const Neighbor* each : neighbors_of(node, port)) found.push_back(neighbor_json(*each));
-    ports.push_back({{"port", port.id()},
-                     {"netdev", port.netdev},
-                     {"listening", std::move(listening)},
-                     {"expected", std::move(expected)},
-                     {"neighbors", std::move(found)}});
-  }
-  return {{"source", node.neighbors.source}, {"why_none", node.neighbors.why_none}, {"ports", std::move(ports)}};
-}
-
 }  // namespace
 
 std::string neighbors_text(const Options& options, const Node& node, const Policy* policy, const Output& output) {
@@ -125,8 +92,19 @@ std::string neighbors_text(const Options& options, const Node& node, const Polic
   }
   std::string text = "No RDMA port with a cable.\n";
   if (!table.empty()) text = table.text(output);
-  if (const std::string remarks = folded(remarks_text(node, policy), output.width); !remarks.empty())
-    text += "\n" + remarks;
+
+  std::string remarks;
+  if (node.neighbors.source.empty()) remarks += "No neighbors: " + node.neighbors.why_none + ".\n";
+  for (const Port& port : node.ports)
+    if (const std::string off = lldp_agent_off(port);
+        !off.empty() && has_cable(port) && named_neighbors(node, port).empty())
+      remarks += port.id() + ": the NIC firmware consumes LLDP. To see the neighbor: " + off + ".\n";
+  for (const Neighbor& neighbor : node.neighbors.heard)
+    for (const std::string& fault : neighbor.malformed)
+      remarks += neighbor.netdev + ": malformed LLDP from " + peer_name(neighbor) + ": " + fault + ".\n";
+  if (policy != nullptr && !policy->cabling.problem.empty())
+    remarks += "Cabling plan not readable: " + policy->cabling.problem + ".\n";
+  if (!remarks.empty()) text += "\n" + folded(remarks, output.width);
   return text;
 }
 
@@ -135,12 +113,30 @@ int run_neighbors(const Options& options, Output& output) {
   if (!machine) return fail(output, kFailure, machine.error().text());
   ScanOptions what = ports_only();
   what.keys = Keys();
-  what.settings = what.neighbors = what.members = true;  // with settings: whether the firmware has an LLDP agent
+  what.settings = what.neighbors = what.members = true;  // the settings show whether the firmware has an LLDP agent
   const Node node = scan_machine(*machine, what);
   if (auto known = check_ports(options, node); !known) return fail(output, kFailure, known.error().text());
   const Policy* policy = machine->policy_or_null();
-  if (options.json) output.text += json_text(neighbors_json(options, node, policy));
-  else output.text += neighbors_text(options, node, policy, output);
+  if (!options.json) {
+    output.text += neighbors_text(options, node, policy, output);
+    return kDone;
+  }
+  Json ports = Json::array();
+  for (const Port& port : node.ports) {
+    if (!has_cable(port) || !is_chosen(options, port)) continue;
+    Json listening, expected = Json::array(), found = Json::array();
+    if (const double* since = find_in(node.neighbors.listening, port.netdev)) listening = std::floor(*since);
+    for (const Cable* cable : planned_cables(policy, port))
+      expected.push_back({{"device", cable->peer.device}, {"port", cable->peer.port}, {"where", cable->where}});
+    for (const Neighbor* neighbor : neighbors_of(node, port)) found.push_back(neighbor_json(*neighbor));
+    ports.push_back({{"port", port.id()},
+                     {"netdev", port.netdev},
+                     {"listening", std::move(listening)},
+                     {"expected", std::move(expected)},
+                     {"neighbors", std::move(found)}});
+  }
+  output.text += json_text(
+      {{"source", node.neighbors.source}, {"why_none", node.neighbors.why_none}, {"ports", std::move(ports)}});
   return kDone;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// neighbors: what LLDP says is at the other end of each port, and what the cabling plan expects.
+// neighbors: the LLDP neighbor of each port, and the expectation of the cabling plan.
 #pragma once
 
 #include <string>

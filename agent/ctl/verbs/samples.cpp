@@ -11,7 +11,9 @@
 namespace fabric::ctl {
 namespace {
 
-Rate rate_of(const Port& port, const Counter& counter, std::optional<uint64_t> rise, double seconds) {
+// Counters that are parts of one series add up, as on the metrics page.
+void add_rate(std::vector<Rate>& rates, const Port& port, const Counter& counter, std::optional<uint64_t> rise,
+              double seconds) {
   Rate rate{port.id(), counter.name.str(), {}, 0, {}, false};
   Scale scale;
   if (counter.row != nullptr && counter.row->metric != nullptr) {
@@ -25,15 +27,13 @@ Rate rate_of(const Port& port, const Counter& counter, std::optional<uint64_t> r
   rate.total = static_cast<double>(counter.value) * scale.multiply / scale.divide;
   if (rise && seconds > 0) rate.per_second = static_cast<double>(*rise) * scale.multiply / scale.divide / seconds;
   rate.trouble = counter.row != nullptr && is_error(*counter.row);
-  return rate;
-}
-
-// Two counters that are parts of one series add up, as on the metrics page.
-void put(std::vector<Rate>& rates, Rate rate) {
-  Rate* same = find_where(rates, [&](const Rate& each) {
-    return each.counter == rate.counter && each.labels == rate.labels && each.port == rate.port;
+  Rate* same = find_where(rates, [&](const Rate& other) {
+    return other.counter == rate.counter && other.labels == rate.labels && other.port == rate.port;
   });
-  if (same == nullptr) return rates.push_back(std::move(rate));
+  if (same == nullptr) {
+    rates.push_back(std::move(rate));
+    return;
+  }
   same->total += rate.total;
   if (same->per_second && rate.per_second) *same->per_second += *rate.per_second;
   else same->per_second.reset();
@@ -51,17 +51,11 @@ std::string with_prefix(double value) {
   constexpr std::array<const char*, 6> kPrefixes{"", "k", "M", "G", "T", "P"};
   size_t prefix = 0;
   for (; std::abs(value) >= 999.5 && prefix + 1 < kPrefixes.size(); ++prefix) value /= 1000;
-  const bool whole = prefix == 0 && value == std::trunc(value);
-  return number(value, whole || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2) + " " + kPrefixes[prefix];
-}
-
-// The metric's name without the common prefix and suffix.
-std::string short_name(const Rate& rate) {
-  std::string text = rate.counter;
-  if (text.starts_with("fabric_")) text.erase(0, 7);
-  if (text.ends_with("_total")) text.resize(text.size() - 6);
-  for (const Label& label : rate.labels) (text += label.name == "priority" ? " prio " : " ") += label.value;
-  return text;
+  const bool is_whole = prefix == 0 && value == std::trunc(value);
+  int digits = 2;
+  if (is_whole || value >= 99.95) digits = 0;
+  else if (value >= 9.995) digits = 1;
+  return number(value, digits) + " " + kPrefixes[prefix];
 }
 
 }  // namespace
@@ -70,16 +64,17 @@ std::vector<Rate> rates_of(const Node& before, const Node& now, double seconds) 
   std::vector<Rate> all;
   for (const Port& port : now.ports) {
     const Port* earlier =
-        find_where(before.ports, [&](const Port& each) { return each.id() == port.id() && each.pci == port.pci; });
-    const PortCounters nothing, &old = earlier == nullptr ? nothing : earlier->counters;
+        find_where(before.ports, [&](const Port& other) { return other.id() == port.id() && other.pci == port.pci; });
+    PortCounters old;
+    if (earlier != nullptr) old = earlier->counters;
     std::vector<Rate> rates;
     for (const auto member : {&PortCounters::hw, &PortCounters::ethtool, &PortCounters::pma}) {
       const std::vector<Counter>& counters = port.counters.*member;
       for (size_t i = 0; i < counters.size(); ++i) {
         const Counter& counter = counters[i];
-        if (counter.row != nullptr && counter.row->gauge) continue;  // it has no rate
+        if (counter.row != nullptr && counter.row->gauge) continue;  // a gauge has no rate
         if (!is_superseded(counter, counters))
-          put(rates, rate_of(port, counter, rise_since(old.*member, counters, i), seconds));
+          add_rate(rates, port, counter, rise_since(old.*member, counters, i), seconds);
       }
     }
     std::move(rates.begin(), rates.end(), std::back_inserter(all));
@@ -97,8 +92,11 @@ std::vector<Rate> rates_of(const Node& before, const Node& now, double seconds) 
 std::string per_second_text(const Rate& rate) {
   if (!rate.per_second) return "-";
   if (rate.counter.ends_with("bytes_total")) return with_prefix(*rate.per_second * 8) + "b/s";
-  if (rate.counter.ends_with("seconds_total"))
-    return number(*rate.per_second * 100, *rate.per_second < 0.0995 ? 2 : 1) + " %";
+  if (rate.counter.ends_with("seconds_total")) {
+    int digits = 1;
+    if (*rate.per_second < 0.0995) digits = 2;
+    return number(*rate.per_second * 100, digits) + " %";
+  }
   std::string text = with_prefix(*rate.per_second);
   if (text.ends_with(' ')) text.pop_back();
   return text;
@@ -106,10 +104,21 @@ std::string per_second_text(const Rate& rate) {
 
 std::string rates_text(const std::vector<Rate>& rates, const Output& output) {
   Table table({"PORT", "COUNTER", "PER SECOND", "TOTAL"}, {2, 3});
-  for (const Rate& rate : rates)
-    table.add({rate.port, short_name(rate), per_second_text(rate),
-               number(rate.total, rate.total == std::trunc(rate.total) ? 0 : 3)},
+  for (const Rate& rate : rates) {
+    // The name of the metric without the common prefix and suffix.
+    std::string name = rate.counter;
+    if (name.starts_with("fabric_")) name.erase(0, 7);
+    if (name.ends_with("_total")) name.resize(name.size() - 6);
+    for (const Label& label : rate.labels) {
+      name += " ";
+      if (label.name == "priority") name += "prio ";
+      name += label.value;
+    }
+    int digits = 3;
+    if (rate.total == std::trunc(rate.total)) digits = 0;
+    table.add({rate.port, name, per_second_text(rate), number(rate.total, digits)},
               rate.trouble && rate.per_second.value_or(0) > 0);
+  }
   return table.text(output);
 }
 
@@ -131,11 +140,10 @@ Json rates_json(const std::vector<Rate>& rates) {
 Samples samples_since(Machine& machine, std::optional<Node> before) {
   Samples samples;
   samples.before = std::move(before);
-  samples.now = scan_machine(machine, {.keys = machine.policy ? wanted_keys(*machine.policy) : Keys(),
-                                       .members = true,
-                                       .neighbors = true,
-                                       .optics = true,
-                                       .host = true});
+  Keys keys;
+  if (machine.policy) keys = wanted_keys(*machine.policy);
+  samples.now = scan_machine(
+      machine, {.keys = std::move(keys), .members = true, .neighbors = true, .optics = true, .host = true});
   if (samples.before) samples.signals = signals_of(*samples.before, samples.now);
   return samples;
 }
@@ -151,12 +159,12 @@ Samples take_samples(Machine& machine, std::chrono::milliseconds interval) {
 }
 
 View view_of(const Machine& machine, const Samples& samples, const Plan& plan) {
-  return {.now = samples.now,
-          .before = samples.before ? &*samples.before : nullptr,
-          .policy = machine.policy ? &*machine.policy : nullptr,
-          .plan = &plan,
-          .signals = samples.before ? &samples.signals : nullptr,
-          .no_policy = machine.no_policy};
+  View view{.now = samples.now, .policy = machine.policy_or_null(), .plan = &plan, .no_policy = machine.no_policy};
+  if (samples.before) {
+    view.before = &*samples.before;
+    view.signals = &samples.signals;
+  }
+  return view;
 }
 
 }  // namespace fabric::ctl

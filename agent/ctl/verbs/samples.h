@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two samples of the machine, and the rates of the counters between them, under the metrics' names.
+// Two samples of the machine and the rates of the counters between them, with the names of the metrics.
 #pragma once
 
 #include "ctl/machine.h"
@@ -12,33 +12,33 @@ namespace fabric::ctl {
 struct Samples {
   std::optional<Node> before;  // nullopt: an interval of zero, one sample
   Node now;
-  std::map<std::string, Signals> signals{};  // between the two
+  std::map<std::string, Signals> signals{};  // between the two samples
 };
 
-// A captured machine has its own two samples. Both are whole scans, so that a port that disappears in between is
-// noticed; only the second has settings and addresses.
+// A captured machine contains two samples. Both are whole scans, so that a port that disappears in between is noticed;
+// only the second scan reads settings and addresses.
 Samples take_samples(Machine& machine, std::chrono::milliseconds interval);
 
 // The next sample, compared with `before` if there is one.
 Samples samples_since(Machine& machine, std::optional<Node> before);
 
-// The view of a check or a diagnosis; it points into the arguments.
+// The view of a check or a diagnosis. It points into the arguments.
 View view_of(const Machine& machine, const Samples& samples, const Plan& plan);
 
 struct Rate {
   std::string port;                    // Port::id()
-  std::string counter;                 // the metric, else the driver's own name
-  std::vector<Label> labels;           // of the metric, without the port's: direction, priority, ...
-  double total = 0;                    // as read last, in base units
+  std::string counter;                 // the name of the metric, else the driver's own name
+  std::vector<Label> labels;           // labels of the metric (direction, priority, ...) without those of the port
+  double total = 0;                    // last value, in base units
   std::optional<double> per_second{};  // nullopt: new, or reset in between
   bool trouble = false;                // a rise indicates a fault
 };
 
-// Every counter of the second sample: rising error counters first, then other rising counters, the fastest first, then
-// the rest in the drivers' order.
+// Every counter of the second sample: rising error counters first, then other rising counters, each fastest first, then
+// the others in the drivers' order.
 std::vector<Rate> rates_of(const Node& before, const Node& now, double seconds);
 
-// "1.25 k", "98.7 Gb/s", "12.5 %" of the time, by the counter's unit.
+// "1.25 k", "98.7 Gb/s", "12.5 %" of the time, depending on the counter's unit.
 std::string per_second_text(const Rate& rate);
 // One line each: PORT, COUNTER, PER SECOND, TOTAL; rising error counters in color.
 std::string rates_text(const std::vector<Rate>& rates, const Output& output);

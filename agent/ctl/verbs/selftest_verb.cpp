@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// selftest PORT: each setting of the policy once on the operator's own idle NIC.
+// selftest PORT: writes each setting of the policy once on an idle port, and restores it.
 #include <fcntl.h>
 #include <sys/utsname.h>
 
@@ -15,10 +15,12 @@ Json report_json(const Port& port, const qos::SelfTest& test) {
   utsname system{};
   (void)::uname(&system);
   Json steps = Json::array();
-  for (const qos::SelfTestStep& step : test.steps)
+  for (const qos::SelfTestStep& step : test.steps) {
+    Json code;
+    if (step.code != 0) code = errno_name(step.code);
     steps.push_back({{"setting", key_text(step.setting)},
                      {"outcome", to_text(step.outcome)},
-                     {"errno", step.code == 0 ? Json() : Json(errno_name(step.code))},
+                     {"errno", std::move(code)},
                      {"from", step.from},
                      {"to", step.to},
                      {"read_back", step.read_back},
@@ -28,6 +30,7 @@ Json report_json(const Port& port, const qos::SelfTest& test) {
                      {"carrier_downs", step.carrier_downs},
                      {"link_back", step.link_back},
                      {"detail", step.detail}});
+  }
   return {{"version", FABRIC_VERSION},    {"kernel", system.release},
           {"driver", port.kernel_driver}, {"driver_version", port.driver_version},
           {"firmware", port.firmware},    {"board", port.board_id},
@@ -35,7 +38,7 @@ Json report_json(const Port& port, const qos::SelfTest& test) {
           {"stopped", test.stopped},      {"restored", test.is_restored()}};
 }
 
-// A write that is marked as harmless and took the link down: what the report is for.
+// A write that is marked as harmless and took the link down. The report exists to find these.
 bool is_surprise(const qos::SelfTestStep& step) { return step.carrier_downs > 0 && !step.disruptive; }
 
 bool is_good(const qos::SelfTestStep& step) {
@@ -48,16 +51,16 @@ std::string table_text(const qos::SelfTest& test, const Output& output) {
     std::string detail = step.detail;
     if (is_surprise(step)) append_item(detail, "this write was thought harmless", "; ");
     if (!step.link_back) append_item(detail, "the link did not come back", "; ");
-    const std::string code = step.code == 0 ? "" : " (" + errno_name(step.code) + ")";
-    table.add({std::string(key_text(step.setting)), step.to, std::string(to_text(step.outcome)) + code,
-               std::to_string(step.took.count()), std::to_string(step.carrier_downs), or_dash(step.read_back),
-               or_dash(step.second), or_dash(detail)},
+    std::string result(to_text(step.outcome));
+    if (step.code != 0) result += " (" + errno_name(step.code) + ")";
+    table.add({std::string(key_text(step.setting)), step.to, result, std::to_string(step.took.count()),
+               std::to_string(step.carrier_downs), or_dash(step.read_back), or_dash(step.second), or_dash(detail)},
               !is_good(step));
   }
   return table.text(output);
 }
 
-// A new file in the current directory: an older report stays, and no link is followed.
+// Writes a new file to the current directory and returns its name. Does not overwrite an older report or follow a link.
 Result<std::string> save_report(const Port& port, const std::string& text) {
   std::string name = "fabric-selftest-" + port.netdev + ".json";
   int fd = -1;
@@ -69,15 +72,6 @@ Result<std::string> save_report(const Port& port, const std::string& text) {
   const Fd file(fd);
   if (!file || !write_all(fd, text)) return error(errno, name);
   return name;
-}
-
-std::string consent_text(const Port& port, const PortPolicy& entry) {
-  std::string keys;
-  for (const Setting& setting : kSettings)
-    if (has_value(setting, entry.want)) append_item(keys, setting.key);
-  return "selftest writes these settings of " + port.id() + " (" + port.netdev +
-         ") once, and then those from before: " + keys +
-         ". The link goes down several times. To run it: sudo fabric-agentctl selftest " + port.netdev + " --yes";
 }
 
 }  // namespace
@@ -92,19 +86,29 @@ int run_selftest(const Options& options, Output& output) {
   if (!writer) return failure(writer.error(), output);
   Port* found =
       find_where(writer->node.ports, [&](const Port& each) { return names_port(options.arguments.front(), each); });
-  if (found == nullptr) return fail(output, kFailure, "selftest: no port " + options.arguments.front());
+  if (found == nullptr) return fail(output, kFailure, "selftest: unknown port " + options.arguments.front());
   Port& port = *found;
   if (auto ended = end_self_test(*writer, options); !ended) return failure(ended.error(), output);
   const PortPolicy* entry = policy_for(*writer->machine.policy, port);
   if (entry == nullptr) return fail(output, kFailure, "selftest: no policy matches " + port.id());
   if (std::string why = qos::why_no_self_test(writer->machine.kernel, port, options.force); !why.empty())
     return fail(output, kFailure, "selftest: refused: " + why);
-  if (!options.yes) return fail(output, kFailure, consent_text(port, *entry));
+  if (!options.yes) {
+    std::string keys;
+    for (const Setting& setting : kSettings)
+      if (has_value(setting, entry->want)) append_item(keys, setting.key);
+    return fail(output, kFailure,
+                "selftest writes these settings of " + port.id() + " (" + port.netdev +
+                    ") once and then restores them: " + keys +
+                    ". The link goes down several times. To run it: sudo fabric-agentctl selftest " + port.netdev +
+                    " --yes");
+  }
   Kernel& kernel = writer->machine.kernel;
   auto test = qos::self_test(kernel, port, entry->want, {.directory = options.root, .in_use = qos::ask_kernel(kernel)});
   if (!test) return failure(test.error(), output);
   const Json report = report_json(port, *test);
-  output.text += options.json ? json_text(report) : table_text(*test, output);
+  if (options.json) output.text += json_text(report);
+  else output.text += table_text(*test, output);
   auto saved = save_report(port, json_text(report));
   if (!saved) fail(output, kFailure, saved.error().text());
   else if (!options.json) output.text += "Report: " + *saved + "\n";
@@ -113,7 +117,8 @@ int run_selftest(const Options& options, Output& output) {
     return fail(output, kChanges,
                 "some settings are not as before the test; when the port is idle: fabric-agentctl restore --port " +
                     port.netdev);
-  return std::ranges::all_of(test->steps, is_good) && saved && test->stopped.empty() ? kDone : kChanges;
+  if (!saved || !test->stopped.empty() || !std::ranges::all_of(test->steps, is_good)) return kChanges;
+  return kDone;
 }
 
 }  // namespace fabric::ctl

@@ -57,25 +57,6 @@ std::string sync_text(const Node& node, const Changes* changes) {
   return "no: " + exceptions;
 }
 
-struct Repairs {
-  uint64_t count = 0;
-  std::string last;  // "2026-11-21T14:30:00Z pfc"; empty: never
-};
-
-// How often the agent repaired a setting of the port.
-Repairs repairs_of(const AgentSettings* settings) {
-  Repairs out;
-  if (settings == nullptr) return out;
-  std::string_view latest;  // RFC 3339 in UTC: the order of texts is that of times
-  for (const auto& [key, setting] : *settings) {
-    out.count += setting.repairs;
-    if (setting.last_repair <= latest) continue;
-    latest = setting.last_repair;
-    out.last = setting.last_repair + " " + key;
-  }
-  return out;
-}
-
 std::string agent_lines(const Node& node) {
   if (!node.agent_unread.empty()) return "Agent: state not readable.\n";
   if (!node.agent) return "Agent: not running; no state published.\n";
@@ -110,55 +91,34 @@ std::string agent_details(const Node& node, const std::string& id) {
   return text;
 }
 
-Json setting_json(const Node& node, const Change& change) {
-  const Change merged = with_agents_word(node, change);
-  SettingState state;
-  if (const AgentSettings* settings = agent_settings(node, change.port))
-    if (const SettingState* known = find_in(*settings, change.key())) state = *known;
-  return {{"setting", change.key()},
-          {"outcome", to_text(merged.outcome)},
-          {"from", change.from},
-          {"to", change.to},
-          {"detail", merged.detail},
-          {"repairs", state.repairs},
-          {"last_repair", state.last_repair},
-          {"drifts", state.drifts},
-          {"last_drift", state.last_drift},
-          {"drift_from", state.drift_from},
-          {"drift_to", state.drift_to},
-          {"drift_by", state.drift_by}};
-}
-
-// in_sync (null: there is no policy, or it was not compared) and settings.
-void put_changes(Json& out, const Node& node, bool has_policy, const Changes* changes) {
+// Adds "in_sync" (null: there is no policy, or it was not compared) and "settings".
+void add_changes(Json& out, const Node& node, bool has_policy, const Changes* changes) {
   Json in_sync, settings = Json::array();
   if (changes != nullptr) {
     bool all = true;
     for (const Change& change : *changes) {
-      all = all && with_agents_word(node, change).outcome == Outcome::in_sync;
-      settings.push_back(setting_json(node, change));
+      const Change merged = with_agents_word(node, change);
+      all = all && merged.outcome == Outcome::in_sync;
+      SettingState state;
+      if (const AgentSettings* known = agent_settings(node, change.port))
+        if (const SettingState* found = find_in(*known, change.key())) state = *found;
+      settings.push_back({{"setting", change.key()},
+                          {"outcome", to_text(merged.outcome)},
+                          {"from", change.from},
+                          {"to", change.to},
+                          {"detail", merged.detail},
+                          {"repairs", state.repairs},
+                          {"last_repair", state.last_repair},
+                          {"drifts", state.drifts},
+                          {"last_drift", state.last_drift},
+                          {"drift_from", state.drift_from},
+                          {"drift_to", state.drift_to},
+                          {"drift_by", state.drift_by}});
     }
     if (has_policy) in_sync = all;
   }
   out["in_sync"] = std::move(in_sync);
   out["settings"] = std::move(settings);
-}
-
-Json port_json(const Node& node, const Port& port, const Policy* policy, const Changes* changes) {
-  const PortPolicy* own = policy_of(policy, port);
-  Json out = {{"port", port.id()},
-              {"netdev", port.netdev},
-              {"state", nullptr},
-              {"phys_state", nullptr},
-              {"rate", port.rate},
-              {"policy", nullptr},
-              {"left_alone", why_unmanageable(port)}};
-  if (port.state) out["state"] = state_text(port);
-  if (port.phys_state) out["phys_state"] = phys_state_text(*port.phys_state);
-  if (own != nullptr) out["policy"] = own->name;
-  if (policy != nullptr) out["left_alone"] = why_left_alone(*policy, port);
-  put_changes(out, node, own != nullptr, changes);
-  return out;
 }
 
 // SETTING, READ, WANTED, OUTCOME.
@@ -184,28 +144,13 @@ std::string settings_text(const Port& port, const PortPolicy* policy, const Chan
   return table.text(output);
 }
 
-Json show_json(const Node& node, const Policy* policy) {
-  Json ports = Json::array();
-  for (const Port& port : node.ports) {
-    const PortPolicy* own = policy_of(policy, port);
-    Json name, settings = Json::object();
-    if (own != nullptr) name = own->name;
-    for (const Setting& setting : kSettings) {
-      Json& out = settings[std::string(setting.key)] = {{"read", value_json(setting, port.qos)}, {"wanted", nullptr}};
-      if (own != nullptr) out["wanted"] = value_json(setting, own->want);
-    }
-    ports.push_back(
-        {{"port", port.id()}, {"netdev", port.netdev}, {"policy", std::move(name)}, {"settings", std::move(settings)}});
-  }
-  return Json::object({{"ports", std::move(ports)}, {"unread", unseen_lines(node)}});
-}
-
-// A card that is not in the machine, but has original settings.
+// A NIC that has recorded original settings, but is not in the machine.
 struct AbsentCard {
-  std::string card, place;  // key in the file of original settings; where the card was last
+  std::string card;   // key in the file of original settings
+  std::string place;  // last known place; empty: unknown
 };
 
-// What both verbs show.
+// The data of both verbs.
 struct ShownPorts {
   Machine machine;
   Node node;  // the chosen ports
@@ -230,13 +175,13 @@ Result<ShownPorts> read_ports(const Options& options) {
   return ShownPorts{std::move(machine).value(), std::move(node), std::move(plan), std::move(absent)};
 }
 
-// Null, or what the text says below "No policy" or "Invalid configuration".
+// Null: there is a valid policy. Else the reason, which the text has in "No policy" or "Invalid configuration".
 Json config_error_json(const Machine& machine) {
   if (machine.no_policy.empty()) return {};
   return machine.no_policy;
 }
 
-// Below the ports: why there is no valid policy, and what could not be read.
+// The lines below the ports: why there is no valid policy, and what could not be read.
 std::string remarks_text(const ShownPorts& shown, const Output& output) {
   std::string text;
   if (const std::string& why = shown.machine.no_policy; !why.empty()) {
@@ -252,7 +197,7 @@ std::string remarks_text(const ShownPorts& shown, const Output& output) {
 std::string unmanaged_text(const Node& node, const Policy& policy, const Output& output) {
   std::map<std::string, std::vector<std::string>> ports;
   for (const Port& port : node.ports)
-    if (const std::string why = why_left_alone(policy, port); !why.empty()) ports[why].push_back(port.id());
+    if (const std::string why = why_unmanaged(policy, port); !why.empty()) ports[why].push_back(port.id());
   std::string text;
   for (const auto& [why, names] : ports) text += names_text(names) + ": unmanaged: " + why + "\n";
   return folded(text, output.width);
@@ -270,9 +215,17 @@ std::string status_text(const Node& node, const Policy* policy, const Plan& plan
       policy_name = own->name;
       in_sync = sync_text(node, find_in(plan, port.id()));
     }
-    const Repairs repairs = repairs_of(agent_settings(node, port.id()));
-    table.add({port.id(), or_dash(port.netdev), state_text(port), rate, policy_name, in_sync,
-               std::to_string(repairs.count), or_dash(repairs.last)});
+    uint64_t repairs = 0;
+    std::string latest, last_repair;  // times are RFC 3339 in UTC: they sort as text
+    if (const AgentSettings* settings = agent_settings(node, port.id()))
+      for (const auto& [key, setting] : *settings) {
+        repairs += setting.repairs;
+        if (setting.last_repair <= latest) continue;
+        latest = setting.last_repair;
+        last_repair = latest + " " + key;
+      }
+    table.add({port.id(), or_dash(port.netdev), state_text(port), rate, policy_name, in_sync, std::to_string(repairs),
+               or_dash(last_repair)});
   }
   if (!table.empty()) text += "\n" + table.text(output);
   if (host != nullptr) text += "\nhost: in sync " + sync_text(node, host) + "\n";
@@ -295,8 +248,22 @@ Json status_json(const Node& node, const Policy* policy, const Plan& plan) {
              {"held", node.agent->held},
              {"originals_error", node.agent->originals_error},
              {"lost_entry", node.agent->lost_entry}};
-  for (const Port& port : node.ports) ports.push_back(port_json(node, port, policy, find_in(plan, port.id())));
-  if (const Changes* changes = find_in(plan, kHostSubject)) put_changes(host, node, true, changes);
+  for (const Port& port : node.ports) {
+    const PortPolicy* own = policy_of(policy, port);
+    Json& out = ports.emplace_back(Json{{"port", port.id()},
+                                        {"netdev", port.netdev},
+                                        {"state", nullptr},
+                                        {"phys_state", nullptr},
+                                        {"rate", port.rate},
+                                        {"policy", nullptr},
+                                        {"left_alone", why_unmanageable(port)}});
+    if (port.state) out["state"] = state_text(port);
+    if (port.phys_state) out["phys_state"] = phys_state_text(*port.phys_state);
+    if (own != nullptr) out["policy"] = own->name;
+    if (policy != nullptr) out["left_alone"] = why_unmanaged(*policy, port);
+    add_changes(out, node, own != nullptr, find_in(plan, port.id()));
+  }
+  if (const Changes* changes = find_in(plan, kHostSubject)) add_changes(host, node, true, changes);
   return {{"hostname", node.hostname}, {"agent", std::move(agent)}, {"inventory", inventory_json(node)},
           {"ports", std::move(ports)}, {"host", std::move(host)},   {"unread", unseen_lines(node)}};
 }
@@ -329,13 +296,13 @@ int run_status(const Options& options, Output& output) {
     output.text += agent_lines(node) + inventory_line(node) + "host: no [sysctl] settings.\n";
   } else {
     output.text += status_text(node, machine.policy_or_null(), plan, output);
-    std::string kept;
+    std::string absent_text;
     for (const auto& [card, place] : absent) {
       std::string last;
       if (!place.empty()) last = ", last in " + place + ",";
-      kept += card + ": original settings kept; the card" + last + " is not here now\n";
+      absent_text += card + ": original settings kept; the NIC" + last + " is absent\n";
     }
-    if (options.ports.empty() && !kept.empty()) output.text += "\n" + folded(kept, output.width);
+    if (options.ports.empty() && !absent_text.empty()) output.text += "\n" + folded(absent_text, output.width);
   }
   output.text += remarks_text(*shown, output);
   return kDone;
@@ -346,9 +313,22 @@ int run_show(const Options& options, Output& output) {
   if (!shown) return fail(output, kFailure, shown.error().text());
   const auto& [machine, node, plan, absent] = *shown;
   if (options.json) {
-    Json out = show_json(node, machine.policy_or_null());
-    out["config_error"] = config_error_json(machine);
-    output.text += json_text(out);
+    Json ports = Json::array();
+    for (const Port& port : node.ports) {
+      const PortPolicy* own = policy_of(machine.policy_or_null(), port);
+      Json name, settings = Json::object();
+      if (own != nullptr) name = own->name;
+      for (const Setting& setting : kSettings) {
+        Json& out = settings[std::string(setting.key)] = {{"read", value_json(setting, port.qos)}, {"wanted", nullptr}};
+        if (own != nullptr) out["wanted"] = value_json(setting, own->want);
+      }
+      ports.push_back({{"port", port.id()},
+                       {"netdev", port.netdev},
+                       {"policy", std::move(name)},
+                       {"settings", std::move(settings)}});
+    }
+    output.text += json_text(
+        {{"ports", std::move(ports)}, {"unread", unseen_lines(node)}, {"config_error", config_error_json(machine)}});
     return kDone;
   }
   output.text += show_text(node, machine.policy_or_null(), plan, output) + remarks_text(*shown, output);

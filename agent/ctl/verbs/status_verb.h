@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// status and show: the ports, their settings and policy, and what the agent says about them.
+// status and show: the ports, their settings and policy, and the agent's reports about them.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ namespace fabric::ctl {
 std::string status_text(const Node& node, const Policy* policy, const Plan& plan, const Output& output);
 Json status_json(const Node& node, const Policy* policy, const Plan& plan);
 
-// Current and wanted settings, ports with equal settings in one table. `plan` has the wanted value in the driver's
+// Current and wanted settings, with ports of equal settings in one table. `plan` has the wanted values in the driver's
 // form.
 std::string show_text(const Node& node, const Policy* policy, const Plan& plan, const Output& output);
 

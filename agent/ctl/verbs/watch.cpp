@@ -22,17 +22,19 @@ struct Fitted {
 // The character at `at` and its bytes; "?" for one that cannot be shown.
 std::string_view shown(std::string_view line, size_t at, size_t& bytes) {
   bytes = std::max<size_t>(1, utf8_length(line, at));
-  return shown_length(line, at) == 0 ? "?" : line.substr(at, bytes);
+  if (shown_length(line, at) == 0) return "?";
+  return line.substr(at, bytes);
 }
 
 // Length of the color sequence (ECMA-48, SGR) at `at`, else 0.
 size_t color_at(std::string_view line, size_t at) {
   if (!line.substr(at).starts_with("\033[")) return 0;
   const size_t end = line.find_first_not_of("0123456789;", at + 2);
-  return end != std::string_view::npos && line[end] == 'm' ? end + 1 - at : 0;
+  if (end == std::string_view::npos || line[end] != 'm') return 0;
+  return end + 1 - at;
 }
 
-// A line's first columns. Color sequences have no width; those behind the end are kept, since they end a color.
+// The first columns of a line. Color sequences have no width; those after the cut are kept, since they end a color.
 Fitted fitted(std::string_view line, unsigned width) {
   Fitted out;
   unsigned column = 0;
@@ -41,9 +43,9 @@ Fitted fitted(std::string_view line, unsigned width) {
       out.text += line.substr(at, bytes);
       continue;
     }
-    const std::string_view one = shown(line, at, bytes);
+    const std::string_view character = shown(line, at, bytes);
     if (width > 0 && column == width) continue;
-    out.text += one;
+    out.text += character;
     ++column;
   }
   out.full = width > 0 && column == width;
@@ -56,7 +58,8 @@ std::vector<Fitted> fitted_lines(std::string_view text, const Output& output) {
   std::vector<Fitted> out;
   const auto lines = split(text, '\n');
   const bool too_many = output.height > 0 && lines.size() > output.height;
-  const size_t fits = too_many ? std::max(output.height, 2U) - 1 : lines.size();
+  size_t fits = lines.size();
+  if (too_many) fits = std::max(output.height, 2U) - 1;
   for (size_t i = 0; i < fits; ++i) out.push_back(fitted(lines[i], output.width));
   if (too_many && output.height > 1)
     out.push_back(fitted("-- " + std::to_string(lines.size() - fits) + " more lines --", output.width));
@@ -70,9 +73,13 @@ std::string screen(const std::string& text, const Output& output) {
   // is still on its last column: clearing from there would erase a character.
   std::string out = "\033[H";
   const auto lines = fitted_lines(text, output);
-  for (size_t i = 0; i < lines.size(); ++i)
-    out.append(i == 0 ? "" : "\r\n").append(lines[i].text).append(lines[i].full ? "" : "\033[K");
-  return lines.size() < output.height ? out + "\r\n\033[J" : out;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if (i > 0) out += "\r\n";
+    out += lines[i].text;
+    if (!lines[i].full) out += "\033[K";
+  }
+  if (lines.size() < output.height) out += "\r\n\033[J";
+  return out;
 }
 
 std::string cut(const std::string& text, const Output& output) {
@@ -87,8 +94,11 @@ std::string cut(const std::string& text, const Output& output) {
 std::string printable(std::string_view text, const Output& output) {
   std::string out;
   for (size_t at = 0, bytes = 0; at < text.size(); at += bytes) {
-    bytes = text[at] == '\n' || text[at] == '\t' ? 1 : output.color ? color_at(text, at) : 0;
-    out += bytes > 0 ? text.substr(at, bytes) : shown(text, at, bytes);
+    bytes = 0;
+    if (text[at] == '\n' || text[at] == '\t') bytes = 1;
+    else if (output.color) bytes = color_at(text, at);
+    if (bytes > 0) out += text.substr(at, bytes);
+    else out += shown(text, at, bytes);
   }
   return out;
 }
@@ -129,7 +139,8 @@ void Watch::leave() {
 bool Watch::show(const Draw& draw) {
   if (in_place_ && output_.measure) output_.measure(output_);
   if (in_place_ && !entered_) enter();
-  output_.text += in_place_ ? screen(draw(output_), output_) : printable(draw(output_), output_);
+  if (in_place_) output_.text += screen(draw(output_), output_);
+  else output_.text += printable(draw(output_), output_);
   return !output_.flush || output_.flush(output_);
 }
 
@@ -146,21 +157,23 @@ Watch::Event Watch::on_signal() {
 
 Watch::Event Watch::on_key() {
   char key = 0;
-  if (::read(output_.keys, &key, 1) < 0) return Event::end;
-  return key == 'q' || key == 'Q' ? Event::end : Event::time;
+  if (::read(output_.keys, &key, 1) < 0 || key == 'q' || key == 'Q') return Event::end;
+  return Event::time;
 }
 
-// Event::time also for irrelevant events.
+// Irrelevant events are reported as Event::time.
 Watch::Event Watch::wait(std::chrono::steady_clock::time_point until) {
   const auto left =
       std::max<std::chrono::nanoseconds>(until - std::chrono::steady_clock::now(), std::chrono::nanoseconds(0)).count();
   const timespec span{left / 1'000'000'000, left % 1'000'000'000};
-  std::array<pollfd, 3> received{
-      pollfd{signals_.get(), POLLIN, 0}, {output_.descriptor, 0, 0}, {quiet_ ? output_.keys : -1, POLLIN, 0}};
+  int keys = -1;
+  if (quiet_) keys = output_.keys;
+  std::array<pollfd, 3> received{pollfd{signals_.get(), POLLIN, 0}, {output_.descriptor, 0, 0}, {keys, POLLIN, 0}};
   if (::ppoll(received.data(), received.size(), &span, nullptr) <= 0) return Event::time;
   if (received[0].revents != 0) return on_signal();
   if (received[1].revents != 0) return Event::unread;
-  return received[2].revents == POLLIN ? on_key() : Event::end;
+  if (received[2].revents == POLLIN) return on_key();
+  return Event::end;
 }
 
 bool Watch::next(std::chrono::steady_clock::time_point until, const Draw& draw) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --watch: verbs that repeat until a signal or q ends them.
+// --watch: repeats a verb until a signal or q ends it.
 #pragma once
 
 #include <termios.h>
@@ -15,16 +15,16 @@ namespace fabric::ctl {
 // Ctrl-Z; the last round is then printed below it.
 class Watch {
  public:
-  // `in_place` false (JSON): line after line on a terminal, too.
+  // `in_place` false (JSON): prints line after line even on a terminal.
   explicit Watch(Output& output, bool in_place = true);
   ~Watch();
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
 
-  // The text for an output of this size.
+  // Returns the text for an output of this size.
   using Draw = std::function<std::string(const Output&)>;
-  // Prints it and waits; prints it again if the terminal is resized. False: the end, by a signal, by q, or because the
-  // reader is gone.
+  // Prints the text and waits; prints it again if the terminal is resized. False: ended by a signal, by q, or because
+  // the reader is gone.
   bool next(std::chrono::steady_clock::time_point until, const Draw& draw);
 
   [[nodiscard]] bool in_place() const { return in_place_; }
@@ -40,7 +40,9 @@ class Watch {
   void leave();
 
   Output& output_;
-  bool in_place_, entered_ = false, quiet_ = false;  // quiet: the terminal's modes were changed
+  bool in_place_;
+  bool entered_ = false;  // the alternate screen is on
+  bool quiet_ = false;    // the terminal's modes were changed
   sigset_t before_{};
   Fd signals_;
   termios modes_{};
@@ -48,10 +50,10 @@ class Watch {
 
 // `text` over the screen's content, cut to its width and height; the last line has the number of cut lines.
 std::string screen(const std::string& text, const Output& output);
-// The same as plain lines, one less, for the shell's prompt.
+// As plain lines, one line less than the screen has: the shell prints its prompt there.
 std::string cut(const std::string& text, const Output& output);
 
-// `text` with "?" for control characters and invalid UTF-8: a captured tree may contain anything.
+// `text` with "?" for control characters and invalid UTF-8: the files of a captured tree may contain any bytes.
 std::string printable(std::string_view text, const Output& output);
 
 }  // namespace fabric::ctl

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// plan, apply, restore: the write line, once, by hand.
+// plan, apply, restore: the writes of the agent, once, by hand.
 #include "ctl/verbs/write_verbs.h"
 
 #include <iterator>
@@ -21,7 +21,7 @@ int failure(const Error& error, Output& output, const char* advice) {
   return kFailure;
 }
 
-Node look_at_ports(Machine& machine) {
+Node scan_ports(Machine& machine) {
   ScanOptions what = ports_only();
   what.serials = what.members = true;
   return scan_machine(machine, what);
@@ -31,22 +31,23 @@ namespace {
 
 void append(Changes& all, const Changes& more) { all.insert(all.end(), more.begin(), more.end()); }
 
-// Prints the results and returns the exit code. `recorded`: the result of saving the state of restore or --confirm;
-// after a write, such a failure is not kFailure.
+// Prints the results and returns the exit code. `recorded`: the result of saving the state of restore or --confirm. Its
+// failure after a write is kChanges, not kFailure.
 int print_changes(const Changes& changes, const Options& options, Output& output, const Result<void>& recorded) {
   if (!recorded) failure(recorded.error(), output);
   const bool all_good = std::ranges::all_of(changes, [](const Change& change) { return is_done(change.outcome); });
   if (options.json) {
     output.text += json_text(changes_json(changes));
   } else {
-    const std::string table = changes_text(changes, options.verbose, output);
-    output.text +=
-        table.empty() ? "Nothing to do: " + std::to_string(changes.size()) + " settings are in sync.\n" : table;
+    std::string text = changes_text(changes, options.verbose, output);
+    if (text.empty()) text = "Nothing to do: " + std::to_string(changes.size()) + " settings are in sync.\n";
+    output.text += text;
   }
   // For root, the change itself names the cause: a missing capability or kernel lockdown.
   if (::geteuid() != 0 && contains(changes, EPERM, &Change::code))
     fail(output, kFailure, "write not permitted (EPERM): requires CAP_NET_ADMIN, run it as root");
-  return all_good && recorded ? kDone : kChanges;
+  if (!all_good || !recorded) return kChanges;
+  return kDone;
 }
 
 bool has_carrier(Kernel& kernel, const Port& port) {
@@ -54,21 +55,12 @@ bool has_carrier(Kernel& kernel, const Port& port) {
   return link && link->carrier.value_or(false);
 }
 
-// What qos::settle() does, by hand.
-std::string when_up(const Port& port) {
-  if (!port.qos.pfc || port.qos.pfc->bits == 0) return {};
-  std::string on;
-  for (int prio = 0; prio < kPriorities; ++prio)
-    if (port.qos.pfc->has(prio)) on += " " + std::to_string(prio) + ":on";
-  return "; without a running agent, set PFC again once the link is up: dcb pfc set dev " + port.netdev +
-         " prio-pfc all:off" + on;
-}
-
-// A write that flaps the link leaves some drivers with thresholds for no link: qos::settle() corrects them once the
-// carrier is back, since the agent may not be running. All ports share one deadline: without a cable it never comes.
+// After a write that flaps the link, some drivers keep the thresholds of a port without a link. qos::settle() corrects
+// them once the carrier is back; the agent may not be running. All ports share one deadline: without a cable the
+// carrier never comes.
 void settle(Writer& writer, const Changes& changes, Output& output) {
   Kernel& kernel = writer.machine.kernel;
-  std::vector<const Port*> ports;  // that lost their carrier by a write
+  std::vector<const Port*> ports;  // ports that lost their carrier by a write
   for (const Port& port : writer.node.ports) {
     const bool written = std::ranges::any_of(changes, [&](const Change& change) {
       return change.port == port.id() && was_written(change) && change.disruptive;
@@ -85,42 +77,17 @@ void settle(Writer& writer, const Changes& changes, Output& output) {
     if (ports.empty() || std::chrono::steady_clock::now() >= deadline) break;
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
-  for (const Port* port : ports)
-    fail(output, kFailure, port->id() + ": no carrier 10 s after the write" + when_up(*port));
-}
-
-// There a larger MTU, or a restart of the link, can cut off the machine and its operator.
-std::string route_text(const Machine& machine, const Node& node, const Changes& writes) {
-  std::vector<std::string> netdevs;
-  for (const Port& port : node.ports)
-    if (contains(writes, port.id(), &Change::port) && qos::has_default_route(machine.kernel.root, port.netdev))
-      netdevs.push_back(port.netdev);
-  if (netdevs.empty()) return {};
-  return "\nThe default route leaves by " + joined(netdevs) +
-         ". If that is the management network, leave it alone:\n  printf '[[port]]\\nname = \"management\"\\nmatch = { "
-         "netdev = [" +
-         joined(netdevs, ", ", toml_string) +
-         "] }\\n' | sudo install -D -m 644 /dev/stdin /etc/fabric-agent/conf.d/management.toml\n";
-}
-
-Changes apply_host(Writer& writer, const Options& options, Trial& trial) {
-  if (!names_host(options)) return {};
-  return host_changes(writer.machine, false, [&](const std::string& name, const std::string& before) -> Result<void> {
-    if (auto kept = trial.remember(name, before); !kept) return kept;
-    auto originals = qos::load_sysctl_originals(options.root);
-    if (!originals) return originals.error();
-    return qos::save_sysctl_original(options.root, *originals, name, before);
-  });
-}
-
-// Restores the host's settings and forgets those that are restored.
-Changes restore_host(Writer& writer, const Options& options, qos::SysctlValues originals, Result<void>& saved) {
-  if (originals.empty()) return {};
-  Changes changes = qos::reconcile_sysctl(writer.machine.kernel.root, originals, {options.dry_run, {}});
-  for (const Change& change : changes)
-    if (change.outcome == Outcome::in_sync || change.outcome == Outcome::applied) originals.erase(change.sysctl);
-  if (!options.dry_run) saved = qos::save_sysctl_originals(options.root, originals);
-  return changes;
+  for (const Port* port : ports) {
+    std::string text = port->id() + ": no carrier 10 s after the write";
+    if (port->qos.pfc && port->qos.pfc->bits != 0) {
+      // The same as qos::settle(), by hand.
+      text += "; without a running agent, set PFC again once the link is up: dcb pfc set dev " + port->netdev +
+              " prio-pfc all:off";
+      for (int prio = 0; prio < kPriorities; ++prio)
+        if (port->qos.pfc->has(prio)) text += " " + std::to_string(prio) + ":on";
+    }
+    fail(output, kFailure, text);
+  }
 }
 
 }  // namespace
@@ -135,8 +102,12 @@ Result<void> must_be_host(const Options& options) {
 Result<Writer> open_writer(const Options& options, Result<Machine> machine) {
   if (!machine) return machine.error();
   if (auto host = must_be_host(options); !host) return host.error();
-  auto lock = options.dry_run ? Result<Fd>(Fd()) : state::take_lock(options.root, kLockPatience);
-  if (!lock) return lock.error();
+  Fd lock;
+  if (!options.dry_run) {
+    auto taken = state::take_lock(options.root, kLockPatience);
+    if (!taken) return taken.error();
+    lock = std::move(taken).value();
+  }
   auto originals = state::load_originals(options.root);
   if (!originals && originals.error().code == EBADMSG)
     return error(0, originals.error().what +
@@ -144,8 +115,8 @@ Result<Writer> open_writer(const Options& options, Result<Machine> machine) {
                         "mv /" +
                         state::kOriginalsFile + " /root/");
   if (!originals) return originals.error();
-  Writer writer{std::move(machine).value(), std::move(lock).value(), std::move(originals).value(), {}};
-  writer.node = look_at_ports(writer.machine);
+  Writer writer{std::move(machine).value(), std::move(lock), std::move(originals).value(), {}};
+  writer.node = scan_ports(writer.machine);
   if (auto known = check_ports(options, writer.node); !known) return known.error();
   return writer;
 }
@@ -165,7 +136,7 @@ int run_plan(const Options& options, Output& output) {
   if (!machine) return failure(machine.error(), output);
   if (!machine->kernel.route)
     return failure(error(0, options.root + ": the settings of a captured tree cannot be read"), output);
-  Node node = look_at_ports(*machine);
+  Node node = scan_ports(*machine);
   if (auto known = check_ports(options, node); !known) return failure(known.error(), output);
   if (::geteuid() != 0)
     node.unseen.emplace_back("settings in debugfs and configfs (DCQCN, rdma_cm): readable by root only");
@@ -173,30 +144,46 @@ int run_plan(const Options& options, Output& output) {
   for (const auto& [port, changes] : make_plan(*machine, node, options)) append(all, changes);
   std::ranges::copy_if(all, std::back_inserter(writes), is_write);
   if (options.json) {
-    output.text += json_text(changes_json(options.verbose ? all : writes));
+    if (options.verbose) output.text += json_text(changes_json(all));
+    else output.text += json_text(changes_json(writes));
   } else {
-    const std::string diff = changes_text(all, options.verbose, output),
-                      unmanaged = unmanaged_text(node, *machine->policy, output);
-    const auto disruptive = std::ranges::count_if(writes, [](const Change& change) { return change.disruptive; });
-    output.text += diff + (diff.empty() || unmanaged.empty() ? "" : "\n") + unmanaged +
-                   (diff.empty() && unmanaged.empty() ? "" : "\n");
-    output.text += writes.empty()
-                       ? "Nothing to write"
-                       : std::to_string(writes.size()) + (writes.size() == 1 ? " setting" : " settings") + " to write";
+    if (const std::string diff = changes_text(all, options.verbose, output); !diff.empty()) output.text += diff + "\n";
+    if (const std::string unmanaged = unmanaged_text(node, *machine->policy, output); !unmanaged.empty())
+      output.text += unmanaged + "\n";
+    if (writes.empty()) output.text += "Nothing to write";
+    else if (writes.size() == 1) output.text += "1 setting to write";
+    else output.text += std::to_string(writes.size()) + " settings to write";
+    const auto disruptive = std::ranges::count_if(writes, &Change::disruptive);
     if (disruptive > 0) output.text += ", " + std::to_string(disruptive) + " disruptive (stops traffic for a moment)";
-    output.text += ".\n" + route_text(*machine, node, writes) + unseen_text(node, output);
+    output.text += ".\n";
+    // On the netdev of the default route, a larger MTU or a restart of the link can cut off the machine and its
+    // operator.
+    std::vector<std::string> netdevs;
+    for (const Port& port : node.ports)
+      if (contains(writes, port.id(), &Change::port) && qos::has_default_route(machine->kernel.root, port.netdev))
+        netdevs.push_back(port.netdev);
+    if (!netdevs.empty())
+      output.text +=
+          "\nThe default route leaves by " + joined(netdevs) +
+          ". If that is the management network, leave it alone:\n  printf '[[port]]\\nname = \"management\"\\nmatch = "
+          "{ netdev = [" +
+          joined(netdevs, ", ", toml_string) +
+          "] }\\n' | sudo install -D -m 644 /dev/stdin /etc/fabric-agent/conf.d/management.toml\n";
+    output.text += unseen_text(node, output);
     if (!writes.empty())
       output.text += "\nNext: sudo fabric-agentctl apply, or mode = \"enforce\" in the configuration\n";
   }
   if (contains(all, Outcome::refused, &Change::outcome)) return kFailure;
-  return writes.empty() ? kDone : kChanges;
+  if (!writes.empty()) return kChanges;
+  return kDone;
 }
 
 int run_apply(const Options& options, Output& output) {
   auto machine = open_configured_machine(options);
-  if (machine && machine->kernel.root.is_host() &&
-      !options.confirm)  // during a trial the agent suspends enforcement, and rereads its file on confirm
-    if (auto free = refuse_against_other_config(*machine, kLockPatience); !free) return failure(free.error(), output);
+  // With --confirm the agent suspends enforcement during the trial, and rereads its file on confirm.
+  if (machine && machine->kernel.root.is_host() && !options.confirm)
+    if (auto allowed = refuse_against_other_config(*machine, kLockPatience); !allowed)
+      return failure(allowed.error(), output);
   auto writer = open_writer(options, std::move(machine));
   if (!writer) return failure(writer.error(), output);
   const Policy& policy = *writer->machine.policy;
@@ -211,13 +198,21 @@ int run_apply(const Options& options, Output& output) {
     if (entry == nullptr || !is_chosen(options, port)) continue;
     terms.derived = entry->derived;
     const qos::SaveOriginal save = [&](const Port& written, const Qos& before) {
-      if (auto kept = trial->remember(written, before, confirm::keys_changed(written, entry->want, before)); !kept)
-        return kept;
+      auto remembered = trial->remember(written, before, confirm::keys_changed(written, entry->want, before));
+      if (!remembered) return remembered;
       return state::save_original(options.root, writer->originals, written, before);
     };
     append(all, qos::reconcile(writer->machine.kernel, port, entry->want, terms, save));
   }
-  append(all, apply_host(*writer, options, *trial));
+  if (names_host(options)) {
+    const auto save = [&](const std::string& name, const std::string& before) -> Result<void> {
+      if (auto remembered = trial->remember(name, before); !remembered) return remembered;
+      auto originals = qos::load_sysctl_originals(options.root);
+      if (!originals) return originals.error();
+      return qos::save_sysctl_original(options.root, *originals, name, before);
+    };
+    append(all, host_changes(writer->machine, false, save));
+  }
   settle(*writer, all, output);
   return print_changes(all, options, output, trial->await(output));
 }
@@ -231,15 +226,20 @@ int run_restore(const Options& options, Output& output) {
                 "stop it first (systemctl stop fabric-agent), or use --force");
   auto writer = open_writer(options, std::move(machine));
   if (!writer) return failure(writer.error(), output);
-  const auto original = names_host(options) ? qos::load_sysctl_originals(options.root) : qos::SysctlValues{};
-  if (!original) return failure(original.error(), output);  // before any port is written
+  qos::SysctlValues sysctl_originals;
+  if (names_host(options)) {  // read before any port is written: a failure must not leave half a restore
+    auto loaded = qos::load_sysctl_originals(options.root);
+    if (!loaded) return failure(loaded.error(), output);
+    sysctl_originals = std::move(loaded).value();
+  }
   const qos::Terms terms = write_terms(writer->machine, options);
   Result<void> saved;
   Changes all;
   if (!options.dry_run) {
     auto ended = Trial::end_overdue(*writer, options, output);
-    if (auto free = Trial::refuse(options); ended && !free) ended = free.error();
-    auto tested = ended ? end_self_test(*writer, options) : ended;
+    if (!ended) return failure(ended.error(), output);
+    if (auto allowed = Trial::refuse(options); !allowed) return failure(allowed.error(), output);
+    auto tested = end_self_test(*writer, options);
     if (!tested) return failure(tested.error(), output);
     all = std::move(*ended);
     append(all, *tested);
@@ -252,12 +252,19 @@ int run_restore(const Options& options, Output& output) {
     }
     const Changes changes = qos::restore(writer->machine.kernel, port, writer->originals, terms);
     append(all, changes);
-    // After each port: if the program is killed here, the restored ports are recorded.
+    // Saved after each port: if the program is killed, the restored ports are recorded.
     if (!changes.empty()) saved = state::save_originals(options.root, writer->originals);
     if (!saved) break;
   }
   if (saved && options.ports.empty()) append(all, qos::restore_of_absent(writer->originals, writer->node.ports));
-  if (saved) append(all, restore_host(*writer, options, *original, saved));
+  if (saved && !sysctl_originals.empty()) {
+    const Changes changes = qos::reconcile_sysctl(writer->machine.kernel.root, sysctl_originals, {options.dry_run, {}});
+    append(all, changes);
+    for (const Change& change : changes)
+      if (change.outcome == Outcome::in_sync || change.outcome == Outcome::applied)
+        sysctl_originals.erase(change.sysctl);
+    if (!options.dry_run) saved = qos::save_sysctl_originals(options.root, sysctl_originals);
+  }
   if (all.empty() && !options.json) {
     output.text += "Nothing to restore: no original settings are recorded.\n";
     return kDone;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the verbs that write share.
+// Shared by the verbs that write.
 #pragma once
 
 #include "ctl/machine.h"
@@ -8,10 +8,10 @@
 
 namespace fabric::ctl {
 
-// For a lock: the agent holds its own while it writes one port.
+// Time to wait for a lock: the agent holds the lock while it writes one port.
 inline constexpr std::chrono::seconds kLockPatience{5};
 
-// What every verb that writes asks before it touches anything: the root is this host's. Another is a captured tree.
+// Fails if the root is a captured tree. Every verb that writes calls it before any write.
 Result<void> must_be_host(const Options& options);
 
 struct Writer {
@@ -20,23 +20,23 @@ struct Writer {
   state::Originals originals;
   Node node;
 };
-// Takes the lock, unless nothing will be written (dry_run). Every refusal comes before the first write.
+// Takes the lock, unless nothing will be written (dry_run).
 Result<Writer> open_writer(const Options& options, Result<Machine> machine);
-// The ports with the members of bonds and the serial numbers of cards, by which saved settings find their port.
-Node look_at_ports(Machine& machine);
+// The ports, with the members of bonds and with the serial numbers of NICs, by which saved settings find their port.
+Node scan_ports(Machine& machine);
 
-// Restores what an interrupted selftest has left.
+// Restores the settings that an interrupted selftest has changed.
 Result<Changes> end_self_test(Writer& writer, const Options& options);
 
-// fabric-agentd runs in enforce mode.
+// True if fabric-agentd runs in enforce mode.
 bool is_enforced(const Machine& machine);
 
-// Reports the error, and `advice` if it is for lack of a privilege; kFailure.
+// Reports the error, and `advice` if a privilege is missing. Returns kFailure.
 int failure(const Error& error, Output& output,
             const char* advice = "Writing requires CAP_NET_ADMIN: run it as root (sudo fabric-agentctl ...).\n");
 
-// One apply with --confirm, whose guard is started before the first write; without that option every step does nothing.
-// The caller holds the lock.
+// One apply with --confirm. Its guard is started before the first write. Without --confirm every step does nothing. The
+// caller holds the lock.
 class Trial {
  public:
   // Fails while another apply awaits confirmation; drops the record of a reverted one. Saves the record and starts the
@@ -44,8 +44,8 @@ class Trial {
   static Result<Trial> begin(const Options& options, const Policy& policy);
   // Fails while an apply awaits confirmation.
   static Result<void> refuse(const Options& options);
-  // Restores the previous settings of an apply whose time is over, as its guard or the agent would: after a reboot
-  // there may be neither. The changes, without those that were in sync; says so.
+  // Restores the previous settings of an apply whose time is over, as its guard or the agent would do: after a reboot
+  // there may be neither. Reports it to the user. Returns the changes without those that were in sync.
   static Result<Changes> end_overdue(Writer& writer, const Options& options, Output& output);
 
   // Saves the previous settings, before the first write of a port or of a host setting.

@@ -46,7 +46,7 @@ void DeviceReader::rescan() {
   }
   kernel_ = std::make_unique<Kernel>(std::move(*kernel));
   ScanOptions options;
-  options.topology = policy_ && asks_for_role(*policy_);
+  options.topology = policy_ && matches_by_role(*policy_);
   options.keys =
       policy_ ? wanted_keys(*policy_) : Keys();  // settings that cost firmware commands are read only if checked
   options.counters = options.network = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work completions that failed and asynchronous events of a NIC, as any library prints them.
+// Failed work completions and asynchronous events of a NIC, as any library prints them.
 #include "judge/lines/tables.h"
 
 namespace fabric::lines {
@@ -13,7 +13,7 @@ constexpr std::string_view kWc =
 constexpr std::string_view kAsync = "rdma-core libibverbs/enum_strs.c, NCCL src/transport/net_ib.cc, UCX ib_device.c";
 
 constexpr Message kCompletionRows[] = {
-    // Work completions that failed: the texts of enum ibv_wc_status in libraries that print no number.
+    // Failed work completions: the texts of enum ibv_wc_status in libraries that print no number.
     {"wc-local-length", software, "local length error|Local length on ",
      "A message is longer than the receive that was posted for it. The application or library has a bug, or the peers "
      "run different versions.",
@@ -53,8 +53,8 @@ constexpr Message kCompletionRows[] = {
     {"wc-retry-exceeded", network,
      "transport retry counter exceeded|Transport retry count exceeded|RETRY EXCEEDED ERROR status|"
      "InfiniBand retry count between two MPI processes",
-     "Transport retry exceeded (IBV_WC_RETRY_EXC_ERR): the peer did not acknowledge packets, although they were sent "
-     "again and again. The path loses packets (link down, PFC or ECN misconfigured, routing), the peer's process or "
+     "Transport retry exceeded (IBV_WC_RETRY_EXC_ERR): the peer did not acknowledge packets, although they were "
+     "resent. The path loses packets (link down, PFC or ECN misconfigured, routing), the peer's process or "
      "node is gone, or its GID or rail is unreachable.",
      "fabric-agentctl diagnose {port}", kWc, 12},
     {"wc-rnr-exceeded", peer,

@@ -75,8 +75,8 @@ constexpr Message kDriverRows[] = {
      "The PCIe slot of the NIC failed; the driver stopped and will reset the NIC.",
      "fabric-agentctl check --only aer,pcie", "Linux drivers/net/ethernet/mellanox/mlx5/core/main.c"},
     {"mlx5-completion", software, "mlx5: *: got completion with error:",
-     "A work request of a program failed; libmlx5 prints its completion in hexadecimal. The line with which the "
-     "library above reports it has the status in words.",
+     "A work request of a program failed; libmlx5 prints its completion in hexadecimal. The library above "
+     "reports it in another line, with the status in words.",
      "fabric-agentctl explain --log FILE", "rdma-core providers/mlx5/cq.c"},
     {"mlx5-dump-cqe", software, "dump error cqe|Responder error cqe on cqn|Requestor error cqe on cqn",
      "A work request of the kernel failed; the lines around this one have its status or syndrome.",
@@ -107,7 +107,7 @@ constexpr Message kDriverRows[] = {
      "lspci -vv -s {pci} | grep -i powerlimit", kEvents},
     {"slot-power", host, "Detected insufficient power on the PCIe slot",
      "The PCIe slot advertises less power than the NIC needs. Some systems advertise nothing, and the line is "
-     "harmless; else modules may stay off.",
+     "harmless; otherwise modules may stay off.",
      "lspci -vv -s {pci} | grep -i powerlimit", kEvents},
 
     // Netdevs.
@@ -123,14 +123,14 @@ constexpr Message kDriverRows[] = {
      "The link went down: cable, module, far end, or an administrator.", "fabric-agentctl diagnose {port}",
      "Linux mlx5 en_main.c, ice_main.c, bnxt.c, ionic_lif.c, hns3_enet.c, cxgb4_main.c, qede_main.c"},
     {"bond-link-down", cable, "link status definitely down|: link status down for*disabling it in",
-     "A port of the bond lost its link; the bond goes on with the others, at less bandwidth.",
+     "A port of the bond lost its link; the bond continues with the others, at less bandwidth.",
      "grep -A 3 Slave /proc/net/bonding/*", "Linux drivers/net/bonding/bond_main.c"},
     {"bond-no-lacp", network, "No 802.3ad response from the link partner",
-     "The switch does not answer LACP on the ports of the bond: they are in no port channel there, or the two switches "
+     "The switch does not answer LACP on the ports of the bond: it has no port channel for them, or the two switches "
      "do not act as one (MLAG, ESI). One link carries all the traffic.",
      "grep -E 'Slave|Aggregator|Partner' /proc/net/bonding/*", "Linux drivers/net/bonding/bond_3ad.c"},
     {"gid-not-added", host, "unable to add gid|GID add failed port=",
-     "An address of a netdev did not get into the GID table of its RDMA device: the table is full (error -28: many "
+     "An address of a netdev was not added to the GID table of its RDMA device: the table is full (error -28: many "
      "VLANs, containers or IPv6 addresses), or the NIC's firmware rejected it (-22). RDMA cannot use this address.",
      "rdma link show; ip -br addr; fabric-agentctl check --only gid", "Linux drivers/infiniband/core/cache.c"},
     {"ipoib-multicast", network, "multicast join failed for",
@@ -139,7 +139,7 @@ constexpr Message kDriverRows[] = {
      "sminfo; saquery -g", "Linux drivers/infiniband/ulp/ipoib/ipoib_multicast.c"},
     {"conntrack-full", host, "nf_conntrack: table full, dropping packet",
      "The firewall's connection table is full: new TCP connections of this host fail, such as NCCL's bootstrap. RoCE "
-     "does not pass it.",
+     "traffic does not pass through it.",
      "sysctl net.netfilter.nf_conntrack_count net.netfilter.nf_conntrack_max",
      "Linux net/netfilter/nf_conntrack_core.c"},
     {"checksum-failure", host, "hw csum failure",
@@ -153,7 +153,7 @@ constexpr Message kDriverRows[] = {
      "ip -6 addr show dev {netdev} dadfailed", "Linux net/ipv6/addrconf.c"},
 
     // Other drivers.
-    // Older kernels: "Firmware fatal reset event". "Solicited firmware reset event" is not a failure.
+    // Older kernels print "Firmware fatal reset event". "Solicited firmware reset event" is not a failure.
     {"bnxt-firmware-fatal", host,
      "bnxt_en*irmware fatal reset event|bnxt_en*irmware non-fatal reset event|bnxt_en*Fatal firmware reset event|"
      "bnxt_en*Non-fatal firmware reset event|bnxt_en*Firmware not responding, status|"
@@ -166,7 +166,7 @@ constexpr Message kDriverRows[] = {
      "node.",
      kReporter, "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
     {"bnxt-doorbells", host, "bnxt_en*doorbells dropped by the device",
-     "The NIC dropped doorbells, the writes by which CPUs announce work: they came faster than the NIC takes them. "
+     "The NIC dropped doorbells, the writes by which CPUs announce work: they came faster than the NIC handles them. "
      "Queue pairs stall until the driver has repeated them.",
      "rdma resource show qp link {port}; fabric-agentctl counters", "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
     {"bnxt-command-timeout", host, "bnxt_en*Error (timeout: ", "A firmware command did not finish: the firmware hangs.",
@@ -206,7 +206,7 @@ constexpr Message kDriverRows[] = {
      "The RDMA unit of the NIC did not answer a command of ionic_rdma, which resets it: its queue pairs are lost.",
      "journalctl -k -g ionic; devlink dev info pci/{pci}", "Linux drivers/infiniband/hw/ionic/ionic_admin.c"},
     {"mana-command", host, "HWC: Request timed out|mana*Command 0x*timed out",
-     "The Azure host did not answer a command of the NIC's driver: the host is serviced, or its device hangs.",
+     "The Azure host did not answer a command of the NIC's driver: the host is being serviced, or its device hangs.",
      "journalctl -k -g mana", "Linux drivers/net/ethernet/microsoft/mana/hw_channel.c"},
     {"efa-command", host, "Failed to process command*comp_status",
      "The EFA device rejected a command of the driver: no resource left (err -12), or a wrong request.",
@@ -220,7 +220,7 @@ constexpr Message kDriverRows[] = {
      "journalctl -k -g irdma; devlink dev info pci/{pci}", "Linux drivers/infiniband/hw/irdma/hw.c"},
     {"ice-safe-mode", host, "DDP*ntering Safe Mode|DDP*ntering safe mode|Direct firmware load for intel/ice/ddp",
      "ice has no DDP package that fits, and runs the NIC in safe mode: one queue, no RDMA, no PFC. Install the package "
-     "(of the distribution's firmware packages, or of Intel's driver) in the initramfs, too, then reload ice.",
+     "(from the distribution's firmware packages or Intel's driver), also in the initramfs, then reload ice.",
      "ls -l /lib/firmware/updates/intel/ice/ddp /lib/firmware/intel/ice/ddp; devlink dev info pci/{pci}",
      "Linux drivers/net/ethernet/intel/ice/ice_main.c"},
     {"intel-recovery-mode", host, "irmware recovery mode detected",

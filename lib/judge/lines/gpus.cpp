@@ -11,14 +11,15 @@ constexpr std::string_view kXid = "NVIDIA open-gpu-kernel-modules, NVIDIA's Xid 
 
 constexpr Message kGpuRows[] = {
     {"gpu-off-bus", host, "NVRM: Xid (*): 79,|NVRM: *fallen off the bus",
-     "A GPU does not answer on PCIe any more (Xid 79): its power, its slot or riser, heat, or the GPU itself. Nothing "
-     "can use it until the node has been powered off and on.",
+     "A GPU no longer answers on PCIe (Xid 79). Its power, slot, riser or cooling is at fault, or the GPU itself. It "
+     "is unusable until the node has been powered off and on.",
      "fabric-agentctl check --only pcie,aer", kXid},
     {"gpu-memory", host,
      "NVRM: Xid (*): 48,|NVRM: Xid (*): 63,|NVRM: Xid (*): 64,|NVRM: Xid (*): 94,|NVRM: Xid (*): 95,|"
      "NVRM: Xid (*): 140,",
-     "The memory of a GPU had an uncorrectable error (Xid 48, 94, 95, 140), or a faulty row is replaced (63) or cannot "
-     "be (64). The process that used it ends, and its peers see remote errors. Reset the GPU when it is idle; replace "
+     "The memory of a GPU had an uncorrectable error (Xid 48, 94, 95, 140), or a faulty row was replaced (63) or "
+     "could not be (64). The process that used it ends, and its peers see remote errors. Reset the GPU when it is "
+     "idle; replace "
      "it after 64.",
      "nvidia-smi -q -d ECC,ROW_REMAPPER", kXid},
     {"gpu-nvlink", host,
@@ -51,7 +52,7 @@ constexpr Message kGpuRows[] = {
      "journalctl -k -g amdgpu; amd-smi metric --ecc", "Linux drivers/gpu/drm/amd/amdgpu"},
     {"amdgpu-lost", host,
      "amdgpu*device lost from bus|amdgpu*GPU reset(*) failed|amdgpu*ASIC reset failed|amdgpu*ode2 reset failed",
-     "An AMD GPU has left the bus, or its reset failed. Nothing can use it until the node has been restarted, or "
+     "An AMD GPU has left the bus, or its reset failed. It is unusable until the node has been restarted, or "
      "powered off and on.",
      "fabric-agentctl check --only pcie,aer", "Linux drivers/gpu/drm/amd/amdgpu/amdgpu_device.c"},
     {"amdgpu-memory", host,
@@ -72,11 +73,12 @@ constexpr Message kGpuRows[] = {
      "behind it cannot be used until GPUs and NVSwitches are reset.",
      "journalctl -u nvidia-fabricmanager; nvidia-smi nvlink -s", "NVIDIA Fabric Manager user guide, appendix D"},
     {"peermem-invalid-context", software, "nv_get_p2p_free_callback*invalid context",
-     "GPU memory was freed while nvidia-peermem had it registered. NVIDIA calls the line harmless; since driver R560 "
-     "it is not written.",
+     "GPU memory was freed while nvidia-peermem had it registered. NVIDIA calls the line harmless; drivers since "
+     "R560 do not print it.",
      "cat /proc/driver/nvidia/version", "NVIDIA open-gpu-kernel-modules nvidia-peermem.c"},
     {"peer-memory-symbol", host, "symbol ib_register_peer_memory_client",
-     "The GPU driver cannot register with the RDMA stack (nvidia-peermem is not loaded): it was built for another one. "
+     "The GPU driver cannot register with the RDMA stack (nvidia-peermem is not loaded): it was built for another "
+     "stack. "
      "Linux's own RDMA stack has no such function and needs DMA-BUF; with OFED or DOCA, build the GPU driver again.",
      "dkms status; fabric-agentctl check --only gpudirect", "NVIDIA open-gpu-kernel-modules nvidia-peermem.c"},
 };

@@ -12,7 +12,7 @@ constexpr Message kKernelRows[] = {
     {"aer-corrected", host,
      "severity=Correct|AER: Corrected error*received|AER: Multiple Corrected error*received|AER: Correctable error|"
      "AER: Multiple Correctable error",
-     "The PCIe link corrected an error. Many of them cost bandwidth and announce a fault of slot, riser or NIC.",
+     "The PCIe link corrected an error. Many such errors cost bandwidth and announce a fault of slot, riser or NIC.",
      "fabric-agentctl check --only aer,pcie", "Linux drivers/pci/pcie/aer.c"},
     {"aer-nonfatal", host,
      "severity=Uncorrected (Non-Fatal)|severity=Uncorrectable (Non-Fatal)|Uncorrected (Non-Fatal) error*received|"
@@ -25,8 +25,8 @@ constexpr Message kKernelRows[] = {
      "The PCIe link failed and was reset. Reseat or replace the NIC, riser or cable if it recurs.",
      "fabric-agentctl check --only aer,pcie", "Linux drivers/pci/pcie/aer.c"},
     {"aer-not-recovered", host, "AER: device recovery failed|AER: can't recover|AER: subordinate device reset failed",
-     "After an error of PCIe, Linux could not restore the device, or one beside it. The device works again only after "
-     "its driver is loaded again, or the node is restarted.",
+     "After a PCIe error, Linux could not restore the device, or one beside it. The device works again only after its "
+     "driver is loaded again, or the node is restarted.",
      "lspci -tv; fabric-agentctl check --only aer,pcie", "Linux drivers/pci/pcie/err.c"},
     {"pcie-serr", host, "NMI: PCI system error (SERR)",
      "A device reports a fatal PCIe error (SERR). The kernel does not know which device: read the log of the BMC, and "
@@ -84,9 +84,9 @@ constexpr Message kKernelRows[] = {
     {"module-symbols", host,
      "rdma: disagrees about version of symbol|rdma: Unknown symbol|_ib: disagrees about version of symbol|_ib: Unknown "
      "symbol|bnxt_re: disagrees about version of symbol|bnxt_re: Unknown symbol|symbol nvidia_p2p_",
-     "The kernel refused a module: it was built for another kernel or RDMA stack, as Linux's own RDMA modules beside "
-     "those of OFED or of the NIC's vendor, or a part that it needs is missing. Build the module again for the stack "
-     "in use.",
+     "The kernel rejected a module: it was built for another kernel or RDMA stack (Linux's own RDMA modules beside "
+     "those of OFED or of the NIC's vendor), or a module that it needs is missing. Build the module again for the "
+     "stack in use.",
      "dkms status; modinfo -n ib_core mlx5_core bnxt_re irdma ionic_rdma", "Linux kernel/module/main.c"},
     {"memory-error", host,
      "EDAC MC* CE |EDAC MC* UE |Memory failure: 0x|mce: [Hardware Error]: Machine check|"
@@ -96,8 +96,8 @@ constexpr Message kKernelRows[] = {
      "grep . /sys/devices/system/edac/mc/mc*/[cu]e_count", "Linux drivers/edac/edac_mc.c, mm/memory-failure.c"},
     {"platform-error", host,
      "[Hardware Error]: Hardware error from APEI|[Hardware Error]: event severity: |[Hardware Error]:*section_type: ",
-     "The platform's firmware, which handles hardware errors before Linux sees them, reports one. The lines of the "
-     "same number in braces name its kind (section_type) and the device.",
+     "The platform's firmware, which handles hardware errors before Linux sees them, reports an error. The lines with "
+     "the same number in braces name its kind (section_type) and the device.",
      "journalctl -k -g 'Hardware Error'", "Linux drivers/acpi/apei/ghes.c, drivers/firmware/efi/cper.c"},
 };
 

@@ -84,7 +84,7 @@ constexpr Message kLibraryRows[] = {
      "The openib BTL leaves this port to UCX. Without the UCX PML, Open MPI uses TCP.", "ompi_info | grep ucx",
      kOpenib},
     {"ompi-no-pml", software, "No components were able to be opened in the pml framework",
-     "No PML that was asked for can be used: UCX found no device for it, or this Open MPI was built without UCX.",
+     "None of the requested PMLs can be used: UCX found no device for it, or this Open MPI was built without UCX.",
      "ompi_info | grep ucx; ucx_info -d | grep -E 'Transport|Device'", "Open MPI opal/mca/base/help-mca-base.txt"},
     {"ompi-libfabric", software, "Open MPI failed an OFI Libfabric library call",
      "A libfabric call failed; the lines after this one name the call and the provider.", "fi_info -l",

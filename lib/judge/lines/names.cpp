@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kMaxNames = 200;  // words of a line that are looked up
 constexpr size_t kMaxWord = 64;
 
-constexpr unsigned kFirstMulticastLid = 0xc000;  // printed for RoCE ports, which have none
+constexpr unsigned kFirstMulticastLid = 0xc000;  // libraries print multicast LIDs for RoCE ports, which have no LID
 
 enum class Side : uint8_t { unknown, local, remote };
 
@@ -26,81 +26,67 @@ struct Word {
   bool is_lid = false;
 };
 
-bool in_name(char letter) {
+bool is_in_word(char letter) {
   return std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
          std::string_view("_.:-/").find(letter) != std::string_view::npos;
 }
 
-bool strip(std::string_view& text, std::initializer_list<std::string_view> names) {
-  for (const std::string_view name : names) {
-    if (!text.starts_with(name)) continue;
-    text.remove_prefix(name.size());
+bool strip_prefix(std::string_view& text, std::initializer_list<std::string_view> prefixes) {
+  for (const std::string_view prefix : prefixes) {
+    if (!text.starts_with(prefix)) continue;
+    text.remove_prefix(prefix.size());
     return true;
   }
   return false;
 }
 
-// "dlid", "LID:"
-bool names_lid(std::string_view text) {
-  if (text.ends_with(':')) text.remove_suffix(1);
-  const std::string name = lower(text);
-  return name == "lid" || name == "dlid" || name == "slid";
-}
-
-std::string_view without_colon(std::string_view text) {
+std::string_view without_punctuation(std::string_view text) {
   if (text.ends_with(':') && !text.ends_with("::")) text.remove_suffix(1);
   while (text.ends_with('.') || text.ends_with('/')) text.remove_suffix(1);
   return text;
 }
 
-// "10.0.0.1" of "10.0.0.1:18515"; IPv6 addresses are printed without a port.
-std::string without_port(const std::string& text) {
-  const size_t colon = text.find(':');
-  const bool has_port = colon != std::string::npos && colon == text.rfind(':') && text.find('.') < colon;
-  if (!has_port) return text;
-  return text.substr(0, colon);
-}
-
 std::vector<Word> words_of(std::string_view line) {
   std::vector<Word> out;
-  Side next = Side::unknown;
-  bool lid = false;
+  Side next_side = Side::unknown;
+  bool next_is_lid = false;
   for (size_t at = 0; at < line.size() && out.size() < kMaxNames;) {
     size_t end = at;
-    while (end < line.size() && in_name(line[end])) ++end;
+    while (end < line.size() && is_in_word(line[end])) ++end;
     std::string_view text = line.substr(at, end - at);
     at = end + 1;
     if (text.empty()) continue;
-    Side side = next;
-    next = Side::unknown;
-    if (names_lid(text)) {
-      lid = true;
-      if (text.front() == 'd' || text.front() == 'D') next = Side::remote;
+    Side side = next_side;
+    next_side = Side::unknown;
+    const std::string key = lower(text.ends_with(':') ? text.substr(0, text.size() - 1) : text);
+    if (key == "lid" || key == "dlid" || key == "slid") {
+      next_is_lid = true;
+      if (key == "dlid") next_side = Side::remote;
       continue;
     }
-    if (std::exchange(lid, false)) {
-      out.push_back({std::string(without_colon(text.substr(0, kMaxWord))), side, true});
+    if (std::exchange(next_is_lid, false)) {
+      out.push_back({std::string(without_punctuation(text.substr(0, kMaxWord))), side, true});
       continue;
     }
     // NCCL prints "remoteGids" and the GID without a blank; UCX and others print "name=GID" or "name GID".
     // The next word is the other end: "Got completion from peer", "Connect to", "Call to recv from", "remote GID".
     const bool leads = text == "peer" || text == "Peer:" || text == "to" || text == "remote" ||
                        (text == "from" && !out.empty() && out.back().text == "recv");
-    if (leads || strip(text, {"remoteGids", "remoteGid", "dgid"})) side = Side::remote;
-    else if (text == "local" || strip(text, {"localGid", "sgid"})) side = Side::local;
-    if (leads || text.empty() || text == "local" || text == "GID") next = side;
-    else if (text.size() <= kMaxWord) out.push_back({std::string(without_colon(text)), side, false});
+    if (leads || strip_prefix(text, {"remoteGids", "remoteGid", "dgid"})) side = Side::remote;
+    else if (text == "local" || strip_prefix(text, {"localGid", "sgid"})) side = Side::local;
+    if (leads || text.empty() || text == "local" || text == "GID") next_side = side;
+    else if (text.size() <= kMaxWord) out.push_back({std::string(without_punctuation(text)), side, false});
   }
   return out;
 }
 
-// "device mlx5_0", "GID ::ffff:10.1.0.1"; empty: the word does not name the port.
-std::string way_of_naming(const Port& port, const std::string& word, const std::optional<Ip>& ip) {
+// How the word names the port: "device mlx5_0", "GID ::ffff:10.1.0.1". Empty if it does not name it.
+std::string match_port(const Port& port, const std::string& word, const std::optional<Ip>& ip) {
   const std::string own = port.rdma + ":" + std::to_string(port.number);
   if (word == port.rdma || word == port.id() || word == own || word.starts_with(own + "/"))
     return "device " + word;  // UCX: "mlx5_0:1/RoCE"
   if (!port.netdev.empty() && (word == port.netdev || contains(port.altnames, word))) return "netdev " + word;
-  // A bond has the function of its first member. The kernel's VT-d driver leaves the domain out.
+  // A bond has the PCI function of its first member. The kernel's VT-d driver omits the domain.
   const bool is_bond = !port.bond.empty() && !port.is_member();
   if (!is_bond && !port.pci.empty() && (word == port.pci || "0000:" + word == port.pci)) return "PCI address " + word;
   if (ip && contains(port.gids, gid_text(*ip), &Gid::gid)) return "GID " + word;
@@ -119,21 +105,10 @@ bool looks_like_a_device(std::string_view word) {
   return false;
 }
 
-void add_port(Named& out, const Port& port, const std::string& way) {
+void add_port(Named& out, const Port& port, const std::string& matched_by) {
   if (contains(out.ports, &port)) return;
   out.ports.push_back(&port);
-  out.by.push_back(way);
-}
-
-void add_lid(Named& out, const Lids& lids, const Word& word) {
-  int base = 10;
-  if (word.text.starts_with("0x")) base = 16;
-  const auto lid = parse_number<unsigned>(word.text, base);
-  if (!lid || *lid == 0 || *lid >= kFirstMulticastLid) return;
-  const std::string text = "LID " + std::to_string(*lid);
-  if (const auto own = lids.find(*lid); own != lids.end()) add_port(out, *own->second, text);
-  else if (word.side == Side::remote) out.peer_lid = text;
-  else out.elsewhere = text;
+  out.by.push_back(matched_by);
 }
 
 }  // namespace
@@ -142,26 +117,37 @@ Named names_in(std::string_view line, const Node& node, const Lids& lids) {
   Named out;
   for (const Word& word : words_of(line.substr(0, kMaxLine))) {
     if (word.is_lid) {
-      add_lid(out, lids, word);
+      int base = 10;
+      if (word.text.starts_with("0x")) base = 16;
+      const auto lid = parse_number<unsigned>(word.text, base);
+      if (!lid || *lid == 0 || *lid >= kFirstMulticastLid) continue;
+      const std::string text = "LID " + std::to_string(*lid);
+      if (const auto own = lids.find(*lid); own != lids.end()) add_port(out, *own->second, text);
+      else if (word.side == Side::remote) out.peer_lid = text;
+      else out.elsewhere = text;
       continue;
     }
     if (word.side == Side::remote) {
-      if (const std::string peer = without_port(word.text); parse_ip(peer)) out.peer = peer;
+      // "10.0.0.1:18515" has a TCP port; IPv6 addresses are printed without one.
+      std::string peer = word.text;
+      const size_t colon = peer.find(':');
+      if (colon != std::string::npos && colon == peer.rfind(':') && peer.find('.') < colon) peer.resize(colon);
+      if (parse_ip(peer)) out.peer = peer;
       continue;
     }
     const auto ip = parse_ip(word.text);
-    std::string way;
+    std::string matched_by;
     for (const Port& port : node.ports) {
-      way = way_of_naming(port, word.text, ip);
-      if (way.empty()) continue;
-      add_port(out, port, way);
+      matched_by = match_port(port, word.text, ip);
+      if (matched_by.empty()) continue;
+      add_port(out, port, matched_by);
       break;
     }
-    if (!way.empty()) continue;
+    if (!matched_by.empty()) continue;
     if (looks_like_a_device(word.text)) out.elsewhere = "device " + word.text;
     if (ip && word.side == Side::local) out.elsewhere = "GID " + word.text;
   }
-  // An IPv4 address behind "::ffff:" is what ping and ip(8) take.
+  // ping and ip(8) accept an IPv4 address only without "::ffff:".
   constexpr std::string_view kMapped = "::ffff:";
   if (out.peer.starts_with(kMapped) && out.peer.find('.') != std::string::npos) out.peer.erase(0, kMapped.size());
   return out;

@@ -14,12 +14,12 @@ namespace fabric::lines {
 // InfiniBand ports of a node by their LIDs.
 using Lids = std::map<unsigned, const Port*>;
 
-// What a line names, resolved on a node.
+// The names in a line, resolved on a node.
 struct Named {
-  std::vector<const Port*> ports;  // of this node, in the order of the line
-  std::vector<std::string> by;     // how each is named: "GID ::ffff:10.1.0.1"
+  std::vector<const Port*> ports;  // ports of this node, in the order of the line
+  std::vector<std::string> by;     // how the line names each of them: "GID ::ffff:10.1.0.1"
   std::string peer;                // address or GID of the other end; empty: not named
-  std::string peer_lid;            // "LID 12"; empty: not named, or of this node
+  std::string peer_lid;            // "LID 12"; empty: not named, or a LID of this node
   std::string elsewhere;           // a device, local GID or LID that this node does not have
 };
 Named names_in(std::string_view line, const Node& node, const Lids& lids = {});

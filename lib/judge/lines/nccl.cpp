@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NCCL and RCCL (the same code), and what PyTorch says above them.
+// NCCL and RCCL (the same code), and PyTorch above them.
 #include "judge/lines/tables.h"
 
 namespace fabric::lines {
@@ -12,7 +12,6 @@ constexpr std::string_view kNcclSocket = "NCCL src/misc/socket.cc";
 constexpr std::string_view kNcclNet = "NCCL src/transport/net_ib.cc";
 
 constexpr Message kNcclRows[] = {
-    // NCCL and RCCL (the same code).
     {"registration-memlock", host,
      "reg_mr*failed*Cannot allocate memory|Failed to register memory 0x*Cannot allocate memory|"
      "ibv_create_qp*failed*Cannot allocate memory|ibv_create_cq*failed*Cannot allocate memory|"
@@ -65,7 +64,7 @@ constexpr Message kNcclRows[] = {
      "NCCL found no libibverbs and uses TCP: rdma-core is not installed in the container.",
      "ldconfig -p | grep libibverbs", "NCCL src/misc/ibvsymbols.cc"},
     {"nccl-no-gdr", host, "GPU Direct RDMA Disabled for HCA",
-     "NCCL or RCCL copies through host memory on this NIC: it found neither peer memory nor DMA-BUF.",
+     "NCCL or RCCL copies through host memory on this NIC: it found neither a peer memory module nor DMA-BUF.",
      "fabric-agentctl check --only gpudirect", "NCCL src/graph/topo.cc"},
     {"rccl-iommu", host, "Missing \"iommu=pt\" from kernel command line",
      "The IOMMU translates the accesses of the devices: peer-to-peer transfers are slow or hang.",
@@ -130,7 +129,7 @@ constexpr Message kNcclRows[] = {
      "df -h /dev/shm; ls -l /dev/shm", "NCCL src/misc/shmutils.cc"},
     {"torch-watchdog", software, "watchdog got stuck for",
      "PyTorch's own watchdog hangs in a call of CUDA or NCCL: a GPU or its driver hangs, or another thread holds a "
-     "lock. Look for errors of the GPU first; this line does not speak of the network.",
+     "lock. Look for errors of the GPU first; this line says nothing about the network.",
      "journalctl -k -g 'NVRM|amdgpu|blocked for more'", "PyTorch ProcessGroupNCCL.cpp"},
     {"torch-store", peer, "client socket has timed out after|client socket has failed to connect to",
      "The process did not reach the first rank over TCP (MASTER_ADDR, MASTER_PORT): that rank does not run, its name "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Libraries of inference, storage clients and perftest.
+// Inference libraries, storage clients and perftest.
 #include "judge/lines/tables.h"
 
 namespace fabric::lines {
@@ -10,7 +10,6 @@ using enum Cause;
 constexpr std::string_view kPerftest = "perftest src/perftest_communication.c";
 
 constexpr Message kProgramRows[] = {
-    // Programs and libraries of inference, and perftest.
     {"nvshmem-ibgda", host,
      "init failed for transport: IBGDA|cannot allocate buffer on the specified memory type|"
      "is not enumerated as an mlx5 device",
@@ -27,7 +26,7 @@ constexpr Message kProgramRows[] = {
      "fabric-agentctl explain --log FILE", "NVSHMEM src/host/init/init.cu"},
     {"deepep-timeout", peer, "DeepEP error: timeout|DeepEP timeout check failed",
      "DeepEP waited too long for another rank: that rank is late (it compiles kernels or loads the model) or died, or "
-     "connections of NVSHMEM failed; lines before this one report the latter.",
+     "connections of NVSHMEM failed; lines before this one report failed connections.",
      "fabric-agentctl explain --log FILE", "DeepEP csrc/deep_ep.cpp"},
     {"lnet-timeout", network, "kiblnd_check_*Timed out",
      "A Lustre peer did not answer over RDMA in time: it is down, or the path to it loses packets.",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The messages, a table for each source; each in the .cpp of its name. A line is the first message that fits it.
+// The messages, one table for each source. The first message that matches a line explains it.
 #pragma once
 
 #include "judge/lines.h"

@@ -10,8 +10,8 @@
 namespace fabric::lines {
 namespace {
 
-constexpr size_t kTimeWithin = 160;  // characters from the start of a line
-constexpr double kLeastEpoch = 1e9;  // a number of seconds in brackets below it counts from boot
+constexpr size_t kTimeWithin = 160;  // the time is within so many characters of the start of a line
+constexpr double kLeastEpoch = 1e9;  // a smaller number of seconds in brackets counts from boot
 constexpr int64_t kDay = 24 * 3600;
 
 // Formats of strptime(3), with the length of the text; glog's severity comes before the month.
@@ -19,7 +19,7 @@ constexpr std::pair<const char*, size_t> kForms[] = {{"%Y-%m-%dT%H:%M:%S", 19}, 
                                                      {"%Y/%m/%d %H:%M:%S", 19}, {"%b %e %H:%M:%S %Y", 20},
                                                      {"%b %e %H:%M:%S", 15},    {"%m%d %H:%M:%S", 13}};
 
-// "Z", "+02:00", "-0700" behind the seconds and their fraction, in seconds. nullopt: local time.
+// The time zone after the seconds and their fraction ("Z", "+02:00", "-0700"), in seconds. nullopt: local time.
 std::optional<int64_t> zone_of(std::string_view rest) {
   size_t at = 0;
   if (at < rest.size() && (rest[at] == '.' || rest[at] == ',')) ++at;
@@ -38,34 +38,20 @@ std::optional<int64_t> zone_of(std::string_view rest) {
   return east;
 }
 
-// Without a zone it is local time.
+// `zone` nullopt: local time.
 int64_t seconds_of(std::tm parts, std::optional<int64_t> zone) {
   parts.tm_isdst = -1;
   if (zone) return static_cast<int64_t>(::timegm(&parts)) - *zone;
   return static_cast<int64_t>(::mktime(&parts));
 }
 
-// The year of `now`, or the one before if the time would lie in the future.
-void complete_year(std::tm& parts, int64_t now) {
+// Sets the year of `now`, or the previous one if the time would lie in the future.
+void set_year(std::tm& parts, int64_t now) {
   std::tm today{};
   const auto present = static_cast<time_t>(now);
   ::localtime_r(&present, &today);
   parts.tm_year = today.tm_year;
   if (seconds_of(parts, std::nullopt) > now + kDay) --parts.tm_year;
-}
-
-// "[12345.678901]" of the kernel (seconds since boot) and of UCX (since 1970).
-std::optional<double> bracketed(std::string_view line) {
-  for (size_t at = line.find('['); at != std::string_view::npos; at = line.find('[', at + 1)) {
-    const size_t end = line.find(']', at);
-    if (end == std::string_view::npos) return std::nullopt;
-    const std::string_view inside = trim(line.substr(at + 1, end - at - 1));
-    const size_t dot = inside.find('.');
-    const bool has_microseconds = dot != std::string_view::npos && inside.size() - dot == 7;
-    if (has_microseconds && inside.find_first_not_of("0123456789.") == std::string_view::npos)
-      return parse_double(inside);
-  }
-  return std::nullopt;
 }
 
 }  // namespace
@@ -84,15 +70,25 @@ std::optional<int64_t> time_of(std::string_view line, int64_t now, double uptime
       std::tm parts{};
       const char* end = ::strptime(begin, form, &parts);
       if (end == nullptr || static_cast<size_t>(end - begin) != size) continue;
-      if (parts.tm_year == 0) complete_year(parts, now);
+      if (parts.tm_year == 0) set_year(parts, now);
       if (form[1] == 'Y') return seconds_of(parts, zone_of(end));
       return seconds_of(parts, std::nullopt);
     }
   }
-  const auto number = bracketed(text);
-  if (!number) return std::nullopt;
-  if (*number >= kLeastEpoch) return static_cast<int64_t>(std::min(*number, 1e12));
-  return now - static_cast<int64_t>(uptime - *number + 0.5);
+  // "[12345.678901]": of the kernel in seconds since boot, of UCX since 1970.
+  for (size_t at = text.find('['); at != std::string::npos; at = text.find('[', at + 1)) {
+    const size_t end = text.find(']', at);
+    if (end == std::string::npos) break;
+    const std::string_view inside = trim(std::string_view(text).substr(at + 1, end - at - 1));
+    const size_t dot = inside.find('.');
+    const bool has_microseconds = dot != std::string_view::npos && inside.size() - dot == 7;
+    if (!has_microseconds || inside.find_first_not_of("0123456789.") != std::string_view::npos) continue;
+    const auto seconds = parse_double(inside);
+    if (!seconds) break;
+    if (*seconds >= kLeastEpoch) return static_cast<int64_t>(std::min(*seconds, 1e12));
+    return now - static_cast<int64_t>(uptime - *seconds + 0.5);
+  }
+  return std::nullopt;
 }
 
 }  // namespace fabric::lines

@@ -7,8 +7,9 @@
 
 namespace fabric::lines {
 
-// When a line was written, in seconds since 1970: ISO 8601, syslog, ctime(3), glog, "[seconds]" of the kernel (since
-// boot) and of UCX. Without a zone it is local time, without a year the past one nearest to `now`. nullopt: no time.
+// When a line was written, in seconds since 1970. Knows ISO 8601, syslog, ctime(3), glog, and "[seconds]" of the kernel
+// (since boot) and of UCX. Assumes local time if there is no zone, and the latest past time if there is no year.
+// nullopt: the line has no time.
 std::optional<int64_t> time_of(std::string_view line, int64_t now, double uptime);
 
 }  // namespace fabric::lines

@@ -18,7 +18,7 @@ struct Gid {
   std::string gid;     // "0000:0000:0000:0000:0000:ffff:0a01:0001"
   std::string type;    // "RoCE v2", "IB/RoCE v1"
   std::string netdev;  // may be empty
-  bool above = false;  // on top of the port's own, in this namespace: a VLAN of it, whatever its name
+  bool above = false;  // it is on top of the port's own netdev, in this namespace: a VLAN, whatever its name
 };
 
 inline constexpr unsigned kPortActive = 4;  // enum ib_port_state (rdma/ib_verbs.h)

@@ -714,7 +714,7 @@ TEST_F(PortManagerTest, FecThatNoLinkHasShownIsWrittenAndIsNoOriginal) {
   nic.carrier = false;
   start(kEnforce, "[[port]]\nfec = \"rs\"\nmtu = 4200\n");
   EXPECT_EQ(nic.ethtool.fec, ETHTOOL_FEC_RS);
-  EXPECT_EQ(setting("fec").detail, "accepted; whether it is in use shows when the link is up");
+  EXPECT_EQ(setting("fec").detail, "accepted; the mode in use is known once the link is up");
   nic.carrier = true;
   reconcile_all();
   EXPECT_EQ(outcome("fec"), "in_sync");

@@ -15,6 +15,7 @@
 #include "node/scan.h"
 #include "node/state.h"
 #include "node/topology.h"
+#include "node/topology_xml.h"
 #include "policy/config.h"
 #include "support/netns.h"
 #include "support/sim_nic.h"
@@ -225,7 +226,7 @@ TEST_F(Capture, HasTheConfigurationInUseWhileTheFileIsInvalid) {
   out.file(std::string("capture/") + kLastGoodFile,  // the machine's root is "/"
            replaced(out.content(std::string("capture/") + kLastGoodFile), root + "/", "/"));
   for (const char* verb : {"check", "status", "show"}) EXPECT_EQ(there(verb), here(verb)) << verb;
-  EXPECT_TRUE(has(there("check"), "The last valid configuration stays in use")) << there("check");
+  EXPECT_TRUE(has(there("check"), "The agent uses the last valid configuration")) << there("check");
   EXPECT_TRUE(has(there("status"), "serial:MT1/0.1")) << there("status");
 }
 

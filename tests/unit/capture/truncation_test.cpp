@@ -11,6 +11,7 @@
 #include "node/pci_state.h"
 #include "node/state.h"
 #include "node/topology.h"
+#include "node/topology_xml.h"
 #include "policy/cabling.h"
 #include "policy/config.h"
 #include "support/lldp_frame.h"

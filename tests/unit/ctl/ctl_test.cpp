@@ -266,7 +266,7 @@ TEST(CtlCheck, WithoutAndWithFaultyConfiguration) {
   for (const std::string verb : {"check", "status", "topo", "diagnose"}) {
     const Ran wrong = ran_on(above, {verb});
     EXPECT_EQ(wrong.code, kFailure) << verb << wrong.text;
-    EXPECT_TRUE(has(wrong.errors, "not a captured machine: it has no folder sys")) << wrong.errors;
+    EXPECT_TRUE(has(wrong.errors, "not a captured machine: no directory sys in it")) << wrong.errors;
   }
 }
 

@@ -116,7 +116,7 @@ TEST(ExplainLine, CountersAtTheTimeOfTheLine) {
   EXPECT_EQ(counters("2026-11-29T23:40:00Z"), "no health rule was raised at 2026-11-29T23:40:00Z\n");
   EXPECT_EQ(counters("2026-11-29T22:30:00Z"),
             "at 2026-11-29T22:30:00Z: the history of fabric-exporter begins at 2026-11-29T23:00:00Z\n");
-  EXPECT_EQ(counters("node1:1:2"), "no health rule is raised now\nthe line has no time: this is the state of now\n");
+  EXPECT_EQ(counters("node1:1:2"), "no health rule is raised now\nthe line has no time: this is the present state\n");
 }
 
 TEST(ExplainLine, LidOfAnInfinibandPort) {

@@ -22,7 +22,7 @@ class DriftTest : public testing::Test {
   Transition see(Outcome outcome, std::string from = "none") {
     return drift_.observe(change(outcome, std::move(from)), now_);
   }
-  bool held() const { return drift_.held("mlx5_0/1", "pfc", now_); }
+  bool held() const { return drift_.is_held("mlx5_0/1", "pfc", now_); }
   uint64_t repairs() const { return drift_.repairs("mlx5_0/1", "pfc"); }
   void fight() {
     see(Outcome::applied);
@@ -58,7 +58,7 @@ TEST_F(DriftTest, AsManyRepairsAsRoundsWithinTheWindowAreAConflict) {
   EXPECT_FALSE(held());
   EXPECT_EQ(see(Outcome::applied), Transition::conflict);
   EXPECT_TRUE(held());
-  EXPECT_TRUE(drift_.in_conflict("mlx5_0/1"));
+  EXPECT_TRUE(drift_.is_in_conflict("mlx5_0/1"));
   EXPECT_EQ(repairs(), 3U);
 }
 
@@ -80,9 +80,9 @@ TEST_F(DriftTest, WhatFlapsTheLinkAtEachReReadIsAConflict) {
 
 TEST_F(DriftTest, OneSettingInConflictHoldsNoOther) {
   fight();
-  EXPECT_FALSE(drift_.held("mlx5_0/1", "mtu", now_));
-  EXPECT_FALSE(drift_.held("mlx5_1/1", "pfc", now_));
-  EXPECT_FALSE(drift_.in_conflict("mlx5_1/1"));
+  EXPECT_FALSE(drift_.is_held("mlx5_0/1", "mtu", now_));
+  EXPECT_FALSE(drift_.is_held("mlx5_1/1", "pfc", now_));
+  EXPECT_FALSE(drift_.is_in_conflict("mlx5_1/1"));
 }
 
 TEST_F(DriftTest, AConflictEndsAfterAWindowAsWanted) {

@@ -116,7 +116,7 @@ TEST_F(SysctlFiles, TellsWhatTheKernelDid) {
   files->on_write("*", test::refuse_text(EINVAL));
   EXPECT_EQ(only().outcome, Outcome::refused);
   EXPECT_EQ(only().code, EINVAL);
-  EXPECT_TRUE(has(only().detail, "this kernel does not take the value"));
+  EXPECT_TRUE(has(only().detail, "this kernel does not accept the value"));
   files->on_write("*", test::refuse_text(EROFS));
   EXPECT_TRUE(has(only().detail, "read-only"));
   files->on_write("*", test::refuse_text(EPERM));

@@ -46,7 +46,7 @@ const PlantedDefects& defects() {
          n.change("mlx5_0/1", "ets").outcome = Outcome::differs;
          n.now.agent->ports["mlx5_0/1"]["ets"] = {"conflict", "changed back again and again by lldpad", 5, ""};
        },
-       finds("ets", "mlx5_0/1", C, "", "lldpad", "that writer")},
+       finds("ets", "mlx5_0/1", C, "", "lldpad", "the other program")},
       {"link_downed_of_the_port_counters",
        [](Healthy& n) {
          for (Counter& each : n.now.ports[2].counters.pma)

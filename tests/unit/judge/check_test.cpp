@@ -166,7 +166,7 @@ TEST(Check, FecWithoutALinkIsNotJudged) {
     Change& fec = node.change(port.id(), "fec");
     fec.from = "none";
     fec.outcome = Outcome::differs;
-    node.now.agent->ports[port.id()]["fec"] = {"ignored", "accepted; whether it is in use shows when the link is up", 0,
+    node.now.agent->ports[port.id()]["fec"] = {"ignored", "accepted; the mode in use is known once the link is up", 0,
                                                ""};
     EXPECT_EQ(complaints_of(node.view(), {"fec"}).size(), carrier ? 1U : 0U);
   }

@@ -2,6 +2,7 @@
 // Defects that break a server's symmetry, one at a time; and no false finding on any machine of the corpus.
 #include "judge/engine.h"
 #include "node/topology.h"
+#include "node/topology_xml.h"
 #include "support/corpus.h"
 #include "support/healthy_node.h"
 #include "support/machines.h"

@@ -103,7 +103,7 @@ TEST_F(Cards, OfOneSerialNumberAreToldApartByTheirAddresses) {
     tree.file(std::string("sys/bus/pci/devices/") + pci + "/vpd", vpd_of("MT2244X12345"));
   std::vector<Port> ports{read(port_at("0000:24:00.0", "mac:a")), read(port_at("0000:98:00.0", "mac:b"))};
   ASSERT_EQ(ports[0].card, ports[1].card);
-  tell_cards_apart(ports);
+  make_cards_unique(ports);
   EXPECT_EQ(ports[0].card, "mac:a");
   EXPECT_EQ(ports[1].card, "mac:b");
 }

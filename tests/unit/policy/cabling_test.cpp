@@ -77,13 +77,13 @@ TEST(Cabling, FaultsNameTheLine) {
   EXPECT_EQ(cables_in("Device A,Interface A,Device B\n"),
             "plan:1: no column for the port of end B (\"Termination B\", \"side_b_name\") in the header");
   EXPECT_EQ(cables_in("Device A,Interface A,Device B,Interface B\ngpu01,\"a\nb\",leaf1,1\ngpu01,ens0,leaf1\n"),
-            "plan:4: 3 fields where the header has 4");
-  EXPECT_EQ(cables_in("Device A,Interface A,Device B,Interface B\ngpu01,\"a\n"), "plan:2: a quote without its end");
-  EXPECT_EQ(cables_in("{\n\"results\": [\n{]}"), "plan:3: no valid JSON");
+            "plan:4: 3 fields, but the header has 4");
+  EXPECT_EQ(cables_in("Device A,Interface A,Device B,Interface B\ngpu01,\"a\n"), "plan:2: unterminated quote");
+  EXPECT_EQ(cables_in("{\n\"results\": [\n{]}"), "plan:3: invalid JSON");
   EXPECT_EQ(cables_in("{\"count\": 3}"), "plan:1: neither a list of cables nor one in \"results\"");
   EXPECT_EQ(cables_in("{\"next\": \"http\", \"results\": []}"),
-            "plan:1: one page of several; ask the API with ?limit=0");
-  EXPECT_EQ(cables_in(std::string(100'000, '[')), "plan:1: no valid JSON");
+            "plan:1: only one page of several; query the API with ?limit=0");
+  EXPECT_EQ(cables_in(std::string(100'000, '[')), "plan:1: invalid JSON");
   EXPECT_EQ(cables_in("[1]"), "plan: cable 1: not a JSON object");
 }
 

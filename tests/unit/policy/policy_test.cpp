@@ -97,7 +97,7 @@ TEST(PolicyFor, WithoutASpeedWhatAsksForOneIsUndecided) {
   EXPECT_EQ(entry_of(policy, port), "rest") << "one that never says its speed";
   port.carrier = false;
   EXPECT_EQ(entry_of(policy, port), "none");
-  EXPECT_TRUE(test::has(why_left_alone(policy, port), "fast"));
+  EXPECT_TRUE(test::has(why_unmanaged(policy, port), "fast"));
   port.speed = 100'000;
   EXPECT_EQ(entry_of(policy, port), "rest");
   port.speed.reset();

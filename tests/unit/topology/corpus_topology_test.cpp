@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every machine of the corpus, judged from its hwloc XML and from its /sys tree, against the oracle's classes.
+#include "kernel/kernel.h"
 #include "node/topology.h"
+#include "node/topology_xml.h"
 #include "support/corpus.h"
 #include "support/sysfs_topology.h"
 #include "support/test.h"

@@ -3,6 +3,7 @@
 
 #include "judge/engine.h"
 #include "node/topology.h"
+#include "node/topology_xml.h"
 #include "support/corpus.h"
 #include "support/healthy_node.h"
 #include "support/test.h"

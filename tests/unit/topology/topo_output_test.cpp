@@ -5,6 +5,7 @@
 #include "ctl/topo/text.h"
 #include "ctl/topo/topo.h"
 #include "node/topology.h"
+#include "node/topology_xml.h"
 #include "support/corpus.h"
 #include "support/golden.h"
 #include "support/machines.h"

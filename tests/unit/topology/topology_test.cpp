@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/topology.h"
 
+#include "kernel/kernel.h"
 #include "kernel/pci/pci.h"
+#include "node/topology_xml.h"
 #include "support/test.h"
 #include "support/tree.h"
 

@@ -110,11 +110,12 @@ std::string fault(Bytes frame, size_t at, uint8_t value) {
 
 TEST(LldpFrame, FaultsNameTheirByte) {
   const Bytes whole = captured("ieee-dcbx");
-  EXPECT_EQ(fault(whole, 12, 0x08), "LLDP frame: byte 12: its EtherType is not LLDP's");
+  EXPECT_EQ(fault(whole, 12, 0x08), "LLDP frame: byte 12: the EtherType is not that of LLDP");
   EXPECT_EQ(fault(whole, 14, 0x04), "LLDP frame: byte 14: no chassis id but a TLV of type 2");
   EXPECT_EQ(fault(whole, 15, 0x01), "LLDP frame: byte 14: chassis id of 1 bytes");
   EXPECT_EQ(fault(whole, 23, 0x08), "LLDP frame: byte 23: no port id but a TLV of type 4");
-  EXPECT_EQ(parse_frame(View8(whole).first(20)).error().what, "LLDP frame: byte 14: a TLV of 7 bytes where 4 are left");
+  EXPECT_EQ(parse_frame(View8(whole).first(20)).error().what,
+            "LLDP frame: byte 14: a TLV of 7 bytes, but only 4 are left");
 }
 
 TEST(LldpFrame, ATlvOfTheWrongLengthCostsItselfOnly) {
