@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// fabric-agentd itself.
+// The state of fabric-agentd.
 #include "judge/engine.h"
 
 namespace fabric {

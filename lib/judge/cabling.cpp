@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The other end of the cable: the plan, and what the switch announces of PFC, ETS and its APP table.
+// The other end of the cable: the plan, and the PFC, ETS and APP table that the switch announces.
 #include "judge/cabling.h"
 
 #include <bit>
@@ -70,7 +70,8 @@ std::string lldp_agent_off(const Port& port) {
 std::string peer_text(const Neighbor& neighbor) { return neighbor.system() + " " + neighbor.port(); }
 std::string peer_text(const CableEnd& end) { return end.device + " " + end.port; }
 std::string peer_name(const Neighbor& neighbor) {
-  return neighbor.chassis_id.empty() ? "the other end" : peer_text(neighbor);
+  if (neighbor.chassis_id.empty()) return "the other end";
+  return peer_text(neighbor);
 }
 
 constexpr Limit kLldpWait{
@@ -83,7 +84,7 @@ bool is_planned_end(const Cables& cables, const Neighbor& neighbor) {
   return std::ranges::any_of(cables, [&](const Cable* each) { return is_end(neighbor, each->peer); });
 }
 
-// As is_planned_end(), or the port cannot be compared because its names in the plan and on the switch differ.
+// is_planned_end(), or the port cannot be compared because its names in the plan and on the switch differ.
 bool may_be_planned_end(const Cables& cables, const Neighbor& neighbor) {
   return is_planned_end(cables, neighbor) ||
          std::ranges::any_of(cables, [&](const Cable* each) { return names_ports_otherwise(neighbor, each->peer); });
@@ -267,9 +268,9 @@ std::optional<Finding> ask_peer_pfc(const View& view, const Port& port) {
   const Neighbor* peer = first_with(view.now, port, &Neighbor::pfc);
   if (!has_cable(port) || peer == nullptr) return std::nullopt;
   auto own = port.qos.pfc;
-  // A driver without DCB netlink does not show its PFC: the policy's is assumed.
-  if (!own && view.policy != nullptr)
-    if (const PortPolicy* policy = policy_for(*view.policy, port); policy != nullptr) own = policy->want.pfc;
+  // If a driver without DCB netlink does not show its PFC, it is assumed to match the policy.
+  if (!own)
+    if (const PortPolicy* policy = policy_of(view, port); policy != nullptr) own = policy->want.pfc;
   if (!own) return std::nullopt;
   const PrioSet here = *own, there = peer->pfc->enabled;
   const std::string observed = "PFC " + to_text(here) + (port.qos.pfc ? " here, " : " in the policy, ") +
@@ -277,7 +278,7 @@ std::optional<Finding> ask_peer_pfc(const View& view, const Port& port) {
   if (here == there) return good(port.id(), observed, "the same at both ends");
   const auto only_here = static_cast<uint8_t>(here.bits & ~there.bits),
              only_there = static_cast<uint8_t>(there.bits & ~here.bits);
-  if (only_here == 0 && !port.qos.pfc) return std::nullopt;  // the port may well have it
+  if (only_here == 0 && !port.qos.pfc) return std::nullopt;  // the port may have PFC on these priorities
   std::string meaning;
   if (only_here != 0)
     meaning = "On " + priorities(only_here) +
@@ -308,7 +309,8 @@ constexpr Rule kPeerPfc{
 
 namespace {
 
-// Groups of one end. Each end may number classes differently: priorities that share a class, and its bandwidth, count.
+// The traffic classes of one end. Each end may number them differently, so the priorities that share a class and its
+// bandwidth are compared.
 struct Groups {
   Eight prio_tc{}, bw{}, tsa{};
 
@@ -321,7 +323,8 @@ struct Groups {
   // Classes beyond 7 are "strict" in CEE.
   [[nodiscard]] std::string share(int prio) const {
     const uint8_t tc = prio_tc[prio];
-    const auto algorithm = tc < kPriorities ? static_cast<Tsa>(tsa[tc]) : Tsa::strict;
+    if (tc >= kPriorities) return "strict";
+    const auto algorithm = static_cast<Tsa>(tsa[tc]);
     if (algorithm == Tsa::ets) return std::to_string(bw[tc]) + " %";
     if (algorithm == Tsa::strict) return "strict";
     if (algorithm == Tsa::cb_shaper) return "credit-based shaper";

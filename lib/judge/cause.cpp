@@ -10,7 +10,7 @@ namespace fabric {
 
 namespace {
 
-// What explains what: a cause comes before its consequences, and the more specific before the more general.
+// A cause comes before its consequences, and a specific cause before a general one.
 constexpr std::string_view kOrder[]{
     "admin-down",        "bad-module",       "device-reset",    "no-partner", "switch-restart", "damaged-link",
     "pfc-off-switch",    "roce-unprotected", "headroom",        "slow-pcie",  "slow-host",      "ecn-off",

@@ -215,7 +215,7 @@ constexpr Rule kDeviceHealth{
     .title = "The NIC reports an internal error",
     .meaning =
         "The health reporters of devlink count errors of firmware, queues and the device. State error means that the "
-        "device did not recover (critical). Of a reporter without a recovery, such as mlx5's fw, it means that there "
+        "device did not recover (critical). For a reporter without a recovery, such as mlx5's fw, it means that there "
         "was an error since the driver was loaded (warning).",
     .inspect = "devlink health show; devlink health dump show pci/ADDRESS reporter NAME (keep it for the vendor)",
     .fix =

@@ -35,7 +35,7 @@ std::string window_text(double seconds) {
   return number_text(seconds) + " s";
 }
 
-// What one rule reports about one subject.
+// The result of the windows of a rule for one subject.
 struct Answer {
   Status status = Status::ok;
   const RuleWindow* rule = nullptr;
@@ -61,7 +61,7 @@ Answer answer_of_reading(const View& view, const RuleWindow& rule, const Measure
   const HealthState* state = view.health == nullptr ? nullptr : view.health->find(rule.key, reading.subject);
   Answer out{Status::ok, &rule, reading.evidence, {}};
   if (state != nullptr) out = answer_of_state(view, rule, *state, reading.evidence);
-  if (view.health != nullptr && view.health->alone) return out;
+  if (view.health != nullptr && view.health->states_only) return out;
   const Status newest = status_of_reading(rule, limits, reading);
   if (rank(newest) < rank(out.status)) out = {newest, &rule, reading.evidence, out.since};
   return out;
@@ -173,7 +173,7 @@ void advance_health(Health& health, const View& view, double now, int64_t wall) 
   std::erase_if(health.rules, [](const auto& entry) { return find_window(entry.first) == nullptr; });
 
   // Removed devices are marked, and forgotten after a while. A slow device is not in every reading, but in `ages`,
-  // where the members of a bond count as the bond.
+  // in which the members of a bond count as the bond.
   for (auto& [id, device] : health.devices) {
     const bool is_present = health.ages.contains(id.substr(0, id.find('@'))) || contains(view.now.ports, id, &Port::id);
     if (!place_of_gone(device) && !is_present)
@@ -260,8 +260,19 @@ double value_of(const RuleWindow& rule, const HealthPart& sum) {
   return sum.amount / sum.base;
 }
 
+// The limits of a reading: its own, or the window's.
+struct Thresholds {
+  std::optional<double> warning, critical;
+};
+Thresholds thresholds_of(const WindowLimits& limits, const Measured& reading) {
+  Thresholds out{limits.warning, limits.critical};
+  if (reading.warning) out.warning = reading.warning;
+  if (reading.critical) out.critical = reading.critical;
+  return out;
+}
+
 struct Values {
-  double window, newest;  // over the window; of the newest reading alone
+  double window, newest;  // over the window; of the newest reading only
 };
 
 void advance_trigger(HealthTrigger& trigger, std::optional<double> limit, const RuleWindow& rule,
@@ -320,8 +331,7 @@ void advance(HealthState& state, const RuleWindow& rule, const WindowLimits& lim
   }
   state.value = value_of(rule, sum);
 
-  const auto warning = reading->warning ? reading->warning : limits.warning;
-  const auto critical = reading->critical ? reading->critical : limits.critical;
+  const auto [warning, critical] = thresholds_of(limits, *reading);
   if ((warning && state.value >= *warning) || (critical && state.value >= *critical)) {
     // A quiet reading does not replace the evidence of the events that still fill the window.
     if (rule.measure == Measure::level || reading->amount > 0 || state.evidence.empty())
@@ -352,8 +362,7 @@ bool is_forgotten(const HealthState& state, const WindowLimits& limits, double n
 
 Status status_of_reading(const RuleWindow& rule, const WindowLimits& limits, const Measured& reading) {
   const double value = value_of(rule, {0, reading.amount, reading.base});
-  auto warning = reading.warning ? reading.warning : limits.warning;
-  const auto critical = reading.critical ? reading.critical : limits.critical;
+  auto [warning, critical] = thresholds_of(limits, reading);
   // In a window of seconds, a single event of a kind that is allowed a few times in 12 h is worth a warning.
   if (warning && rule.measure == Measure::count && limits.window >= kRareWindow)
     warning = std::min(*warning, rule.least);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine of the rules (rule.h): findings of the present state, and of windows with their states over time.
+// The engine of the rules (rule.h): findings of the present state, and findings of windows with their states over time.
 #pragma once
 
 #include "judge/rule.h"
@@ -16,19 +16,19 @@ void mark_acknowledged(Report& report, const std::vector<Ack>& acks, int64_t wal
 // The first line of view.no_policy, and how many errors follow.
 std::string first_error(const View& view);
 
-// {netdev}, {rdma}, {pci} and {peer} of a remedy -> names of the port. `port` may be null: then the subject.
+// Replaces {netdev}, {rdma}, {pci} and {peer} of a remedy by names of the port, or by `subject` if `port` is null.
 std::string fill_names(std::string_view text, const Port* port, const std::string& subject,
                        const std::string& peer = {});
 
 // -- Windows
 
-// All windows of all rules, in the order of rules(). Null: unknown key.
+// All windows of all rules, in the order of rules().
 std::span<const RuleWindow> rule_windows();
+// nullptr: unknown key.
 const RuleWindow* find_window(std::string_view key);
 // The configured limits, or the row's; off if the rule is disabled.
 WindowLimits limits_of(const RulePolicy& policy, const RuleWindow& window);
-// The value from which on a window is a finding; infinity if it is off. Causes compare with it, too: one limit for one
-// fact.
+// The value from which on a window is a finding; infinity if it is off. Causes use it, too: one limit for one fact.
 double limit_of_window(const View& view, std::string_view key);
 
 // Adds the view's readings to the states. `now`: seconds since boot; `wall`: the same moment in seconds since 1970.
@@ -41,13 +41,13 @@ std::optional<std::string> place_of_gone(const HealthDevice& device);
 // nullopt: no reading, or the window is off.
 std::optional<Status> health_status(const View& view, std::string_view key, std::string_view subject);
 
-// How a window's state follows its readings: a window, a wait before it is raised, a wait before it clears.
-// nullptr: no reading, which neither confirms nor clears. A clock that goes back restarts the waits.
+// Updates the state of a window by a reading: the window, the wait before the state is raised, the wait before it
+// clears. nullptr: no reading, which neither confirms nor clears. A clock that goes back restarts the waits.
 void advance(HealthState& state, const RuleWindow& window, const WindowLimits& limits, const Measured* reading,
              double now);
-// Not read for so long that the state is dropped.
+// The last reading is so old that the state is dropped.
 bool is_forgotten(const HealthState& state, const WindowLimits& limits, double now);
-// One reading without a memory: its own window, no confirmation.
+// The status of one reading alone: its own window, no confirmation.
 Status status_of_reading(const RuleWindow& window, const WindowLimits& limits, const Measured& reading);
 
 }  // namespace fabric

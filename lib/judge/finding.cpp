@@ -4,30 +4,17 @@
 #include "node/node.h"
 
 namespace fabric {
-namespace {
 
-// Changes that cannot be judged here and need no action.
-std::string why_excused(const Node& node, const Change& change) {
-  const Port* port = find_where(node.ports, [&](const Port& each) { return each.id() == change.port; });
-  if (port == nullptr) return {};
-  if (change.outcome == Outcome::unsupported && is_guests_function(port->pci_id))
-    return "set by the host: this is a virtual function";
-  // Some drivers show the active mode only (Driver::fec_in_use). port-state reports the missing link.
-  if (change.setting == SettingId::fec && change.sysctl.empty() && change.from == "none" && port->carrier == false &&
-      change.outcome != Outcome::refused)
-    return "unknown while the link is down";
-  return {};
-}
-
-}  // namespace
-
-Change with_agents_word(const Node& node, Change change) {
+Change with_agent_outcome(const Node& node, Change change) {
   const bool is_open = change.outcome == Outcome::differs || change.outcome == Outcome::pending;
   const bool is_unread =
       change.from == "-" && (change.outcome == Outcome::unsupported || change.outcome == Outcome::refused);
-  const auto* settings = node.agent && node.agent->running ? find_in(node.agent->ports, change.port) : nullptr;
-  const SettingState* agent = settings != nullptr ? find_in(*settings, change.key()) : nullptr;
-  const auto outcome = agent != nullptr ? parse_word<Outcome>(agent->outcome) : std::nullopt;
+  const SettingState* agent = nullptr;
+  if (node.agent && node.agent->running)
+    if (const auto* settings = find_in(node.agent->ports, change.port); settings != nullptr)
+      agent = find_in(*settings, change.key());
+  std::optional<Outcome> outcome;
+  if (agent != nullptr) outcome = parse_word<Outcome>(agent->outcome);
   const bool knows_more = outcome && *outcome != Outcome::differs && *outcome != Outcome::unsupported;
   const bool done = knows_more && is_done(*outcome);
   if (knows_more && (is_unread || (is_open && !done))) {
@@ -35,9 +22,20 @@ Change with_agents_word(const Node& node, Change change) {
     change.detail = agent->detail;
     if (done) change.from = change.to;
   }
-  if (std::string why = why_excused(node, change); !why.empty()) {
+
+  // Changes that cannot be judged here and need no action.
+  const Port* port = find_where(node.ports, [&](const Port& each) { return each.id() == change.port; });
+  if (port == nullptr) return change;
+  if (change.outcome == Outcome::unsupported && is_guests_function(port->pci_id)) {
     change.outcome = Outcome::in_sync;
-    change.from = std::move(why);
+    change.from = "set by the host: this is a virtual function";
+    return change;
+  }
+  // Some drivers show the active mode only (Driver::fec_in_use). port-state reports the missing link.
+  if (change.setting == SettingId::fec && change.sysctl.empty() && change.from == "none" && port->carrier == false &&
+      change.outcome != Outcome::refused) {
+    change.outcome = Outcome::in_sync;
+    change.from = "unknown while the link is down";
   }
   return change;
 }

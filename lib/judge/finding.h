@@ -18,12 +18,12 @@ inline Finding bad(Status status, std::string subject, std::string observed, std
       {}, std::move(subject), status, std::move(observed), std::move(expected), std::move(meaning), std::move(remedy)};
 }
 
-// The state of a setting by its dry run, for check, status, diagnose and the metrics: the outcome is that of the
-// running agent where this knows more (the result of its write, a value that only root can read), and in_sync where
-// nothing can be judged or done (a virtual function, FEC without a link); `from` says why then.
-Change with_agents_word(const Node& node, Change change);
+// The state of a setting by its dry run, for check, status, diagnose and the metrics. The outcome is the running
+// agent's if the agent knows more (the result of its write, a value that only root can read). It is in_sync if nothing
+// can be judged or done (a virtual function, FEC without a link); `from` has the reason.
+Change with_agent_outcome(const Node& node, Change change);
 
-// The value that more than half have; `counts`: how many have each.
+// The value that more than half have. `counts`: how many have each value.
 template <class Value>
 std::optional<Value> majority(const std::map<Value, size_t>& counts) {
   size_t all = 0;

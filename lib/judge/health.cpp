@@ -15,16 +15,20 @@ Status HealthState::status() const {
 }
 
 HealthPhase HealthState::phase() const {
-  const HealthTrigger& shown = critical.on ? critical : warning;
-  if (shown.on) return shown.turning ? HealthPhase::clearing : HealthPhase::raised;
-  return warning.turning || critical.turning ? HealthPhase::pending : HealthPhase::ok;
+  if (critical.on || warning.on) {
+    const HealthTrigger& shown = critical.on ? critical : warning;
+    return shown.turning ? HealthPhase::clearing : HealthPhase::raised;
+  }
+  if (warning.turning || critical.turning) return HealthPhase::pending;
+  return HealthPhase::ok;
 }
 
 double HealthState::since() const { return critical.on ? critical.since : warning.since; }
 
 const HealthState* Health::find(std::string_view rule, std::string_view subject) const {
   const Subjects* subjects = find_in(rules, rule);
-  return subjects != nullptr ? find_in(*subjects, subject) : nullptr;
+  if (subjects == nullptr) return nullptr;
+  return find_in(*subjects, subject);
 }
 
 static bool is_same_ack(const AckSeen& seen, const Ack& ack) {
@@ -36,7 +40,7 @@ bool covers(const Ack& ack, const Finding& finding) {
          (ack.subject.empty() || glob_match(ack.subject, finding.subject));
 }
 
-std::vector<Ack> standing(const std::vector<Ack>& acks, const std::vector<AckSeen>& seen, int64_t wall) {
+std::vector<Ack> active_acks(const std::vector<Ack>& acks, const std::vector<AckSeen>& seen, int64_t wall) {
   std::vector<Ack> out;
   for (const Ack& ack : acks) {
     bool is_in_force = wall < ack.until;
@@ -97,7 +101,7 @@ void follow_history(HealthHistory& history, const Health& health, bool gap) {
     }
   std::erase_if(history.past,
                 [&](const PastFinding& each) { return each.until && *each.until < health.now - kOldest; });
-  // If there are too many, the oldest that are over go first.
+  // If there are too many, the oldest findings that have ended are dropped first.
   for (auto each = history.past.begin(); history.past.size() > kMostPast && each != history.past.end();) {
     if (each->until) each = history.past.erase(each);
     else ++each;

@@ -39,11 +39,11 @@ struct HealthPart {
   bool operator==(const HealthPart&) const = default;
 };
 
-// Of one rule and one subject.
+// The state of one rule and one subject.
 struct HealthState {
   HealthTrigger warning, critical;
   double seen = -std::numeric_limits<double>::infinity();  // time of the last reading
-  double value = 0;                                        // at that time
+  double value = 0;                                        // at the time of the last reading
   std::string evidence{};                                  // of the last reading above a limit
   std::vector<HealthPart> parts{};                         // of the window, oldest first
   uint64_t onsets = 0;                                     // findings that have begun
@@ -69,16 +69,17 @@ struct Health {
   std::map<std::string, Subjects, std::less<>> rules;  // by key
   std::map<std::string, HealthDevice, std::less<>> devices;
   std::map<std::string, double> ages;  // seconds since the newest reading, by port
-  double now = 0;                      // of the last advance
+  double now = 0;                      // time of the last advance_health()
   int64_t wall = 0;                    // the same moment in seconds since 1970
-  bool alone = false;                  // findings come from the states alone; else from the newest readings too
+  bool states_only = false;            // findings come from the states alone; else from the newest readings too
   [[nodiscard]] const HealthState* find(std::string_view rule, std::string_view subject) const;
 };
 
-// An acknowledgement whose finding was seen. `spent`: the finding has cleared since, which ends the acknowledgement.
+// An acknowledgement with a finding that was seen. `spent`: the finding has cleared since, which ends the
+// acknowledgement.
 struct AckSeen {
   std::string id, subject{};
-  int64_t at = 0, met = 0;  // when it was given; when its finding was last seen
+  int64_t at = 0, met = 0;  // times of the acknowledgement and of the last report with its finding
   bool spent = false;
   bool operator==(const AckSeen&) const = default;
 };
@@ -86,7 +87,7 @@ struct AckSeen {
 // A finding of a health rule from its onset to its end, in seconds since boot.
 struct PastFinding {
   std::string rule, subject;
-  Status status = Status::warning;  // the worst
+  Status status = Status::warning;  // the worst in that time
   double from = 0;
   std::optional<double> until;  // nullopt: it lasts
   std::string evidence{};
@@ -106,22 +107,22 @@ struct HealthMemory {
 };
 
 // The acknowledgements in force at `wall`: neither expired nor spent.
-std::vector<Ack> standing(const std::vector<Ack>& acks, const std::vector<AckSeen>& seen, int64_t wall);
+std::vector<Ack> active_acks(const std::vector<Ack>& acks, const std::vector<AckSeen>& seen, int64_t wall);
 
 bool covers(const Ack& ack, const Finding& finding);
 
-// Seconds: a finding that is absent for less may be one that comes and goes.
+// Seconds. A finding that is absent for less may come and go.
 inline constexpr int64_t kAckOutlasts = 300;
 
 // Updates `seen` with the findings at `wall`; entries without an acknowledgement are dropped.
 void follow_acks(std::vector<AckSeen>& seen, const std::vector<Ack>& acks, const Report& report, int64_t wall);
 
-// The findings of window rules in the past: for a log line, what the counters of its port showed at its time.
+// -- Past findings of window rules, for `explain` of a log line: the counters of its port at its time
 
-// Adds what the states show after an update. `gap`: the seconds since the last one were not watched.
+// Adds the findings of the states after an update. `gap`: nothing was watched since the update before it.
 void follow_history(HealthHistory& history, const Health& health, bool gap);
-// Findings of one of the subjects that lasted at `time` (seconds since boot) or ended in the two minutes before it: a
-// connection breaks some time after its first packet is lost. One minute of readings after it counts, too.
+// Findings of the subjects that were open at `time` (seconds since boot), ended in the two minutes before it, or began
+// in the minute after it: a connection breaks some time after its first packet is lost.
 std::vector<PastFinding> findings_at(const HealthHistory& history, const std::vector<std::string>& subjects,
                                      double time);
 // A moment of the past in seconds since 1970.

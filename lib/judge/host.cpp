@@ -17,8 +17,8 @@ bool has_gpus_and_rdma(const View& view) { return has_rdma(view) && !view.now.to
 // In a guest the host controls frequency, idle states and clocks.
 bool is_virtual(const View& view) { return !view.now.topology.hypervisor.empty(); }
 
-// A resource limit that jobs inherit from the service that starts them: the limit of its running processes, and that of
-// its unit files, which applies from its next start.
+// A resource limit that jobs inherit from the service that starts them: the limit of its running processes, and the
+// limit of its unit files, which applies from its next start.
 struct JobLimit {
   const char* drop_in;  // name of the file to write: "memlock.conf"
   const char* line;     // to write into it: "LimitMEMLOCK=infinity"
@@ -32,11 +32,11 @@ struct JobLimit {
 // The persistent fix, and its activation. Files of packages and for all services (system.conf, service.d) stay as is.
 std::string persistent_fix(const JobService& service, const JobLimit& limit) {
   if (service.file.empty()) return std::string(limit.by_hand) + ", or from a unit with " + limit.line;
-  const std::string then = " Then: systemctl daemon-reload && systemctl restart " + service.unit;
+  const std::string activation = " Then: systemctl daemon-reload && systemctl restart " + service.unit;
   const auto& setting = service.*limit.file;
   if (setting && setting->where.file.starts_with("/etc/systemd/system/") &&
       !setting->where.file.starts_with("/etc/systemd/system/service.d/"))
-    return "In " + setting->where.text() + " write " + limit.line + "." + then;
+    return "In " + setting->where.text() + " write " + limit.line + "." + activation;
   // systemd reads drop-ins by file name in any folder: the new one must sort after the one that sets the limit.
   std::string name = limit.drop_in;
   if (setting && setting->where.file.find(".d/") != std::string::npos)
@@ -45,7 +45,7 @@ std::string persistent_fix(const JobService& service, const JobLimit& limit) {
   std::string unit = service.unit;
   if (const size_t at = unit.find('@'); at != std::string::npos) unit = unit.substr(0, at + 1) + ".service";
   return "Write /etc/systemd/system/" + unit + ".d/" + name + " with two lines, [Service] and " + limit.line + "." +
-         then;
+         activation;
 }
 
 // The process of a service with the lowest limit; nullptr: none could be read.
@@ -105,8 +105,8 @@ constexpr Limit kEnoughMemory{
     "memlock", "limit", 32, "GiB of locked memory, or the whole memory", "ROCm cvs (cvs/input/config_file/preflight)",
     0.001,     1e6};
 
-// Whether jobs can register their memory with a NIC: true for unlimited, for the size of the memory, and for the limit.
-// The soft limit counts: neither NCCL nor UCX raises it.
+// Whether jobs can register their memory with a NIC: the limit is unlimited, at least the size of the memory, or at
+// least kEnoughMemory. The soft limit counts: neither NCCL nor UCX raises it.
 bool is_enough_memlock(const View& view, const ResourceLimit& limit) {
   constexpr double kGiB = 1 << 30;
   const uint64_t memory = view.now.host->memory;
@@ -174,8 +174,8 @@ constexpr Rule kMemlock{
 
 namespace {
 
-// Why jobs get these limits: Slurm propagates the limits of the submitting shell; without a service, shells start jobs.
-// Empty: jobs do not get them.
+// The reason why jobs have the limits of limits.conf: Slurm propagates the limits of the submitting shell; without a
+// service, shells start jobs. Empty: jobs do not have them.
 std::string why_jobs_have_user_limits(const Host& host) {
   if (host.slurm && host.slurm->propagates_memlock)
     return "Slurm propagates the limits of the submitting shell to the job (PropagateResourceLimits, " +
@@ -195,7 +195,7 @@ constexpr const char* kFixLimitsConf =
 constexpr const char* kCannotRegister =
     " cannot register memory with the NIC beyond this (ibv_reg_mr fails with ENOMEM). ";
 
-// root may lock any memory, and system accounts (that of a display manager) start no jobs.
+// Without root, which may lock any memory, and system accounts (such as a display manager's), which start no jobs.
 bool is_of_a_user(const JobService& service) {
   constexpr unsigned kFirstUser = 1000;  // UID_MIN of /etc/login.defs
   constexpr std::string_view kPrefix = "user@", kSuffix = ".service";
@@ -385,7 +385,7 @@ constexpr Rule kHugePages{
 
 namespace {
 
-// With these drivers "powersave" leaves the frequency to the hardware, which follows the energy preference.
+// With these drivers the governor powersave leaves the frequency to the hardware, which follows the energy preference.
 bool has_energy_preference(const HostCpu& cpu) {
   return cpu.frequency_driver == "intel_pstate" || cpu.frequency_driver == "amd-pstate-epp";
 }

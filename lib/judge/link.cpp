@@ -35,11 +35,12 @@ bool is_switched_off(const Port& port) {
   return port.phys_state == kDisabled && port.link_layer == LinkLayer::infiniband;
 }
 
-// Never connected, as far as the NIC reports. Two losses of carrier prove a link; some drivers count one when they
-// first open the netdev (__bnxt_open_nic() of Linux 6.12).
+// The NIC reports no sign of an earlier connection. Two losses of carrier prove a link; some drivers count one when
+// they first open the netdev (__bnxt_open_nic() of Linux 6.12).
 bool was_never_connected(const Port& port) {
   if (port.phys_state != kDisabled || port.counters.carrier_down.value_or(0) > 1) return false;
-  const std::string reason = port.link_status ? port.link_status->reason : std::string();
+  if (!port.link_status) return true;
+  const std::string& reason = port.link_status->reason;
   return reason.empty() || reason == kNoCable || reason == kSwitchedOff;
 }
 
@@ -86,10 +87,12 @@ bool is_of_the_board(const View& view, const Port& port) {
   return has_wider;
 }
 
-// In the inventory, or in the earlier reading.
+// The inventory or the earlier reading has the port as up.
 bool was_up(const View& view, const Port& port) {
-  const InventoryPart* part = view.now.inventory ? view.now.inventory->find(port.pci) : nullptr;
-  if (part != nullptr && contains(part->up, port.id())) return true;
+  if (view.now.inventory) {
+    const InventoryPart* part = view.now.inventory->find(port.pci);
+    if (part != nullptr && contains(part->up, port.id())) return true;
+  }
   return view.before != nullptr && std::ranges::any_of(view.before->ports, [&](const Port& old) {
            return old.id() == port.id() && is_active(old);
          });
@@ -214,7 +217,7 @@ Finding port_state_finding(const View& view, const Port& port) {
              fill_names(advice.remedy, &port, port.id()));
 }
 
-// Renamed, or now a member of a bond, or in a container or a virtual machine.
+// The port was renamed, or is now a member of a bond, or belongs to a container or a virtual machine.
 bool is_still_there(const View& view, const Port& old) {
   if (old.pci.empty()) return false;
   if (is_given_away(view.now, old.pci)) return true;
@@ -231,8 +234,8 @@ void add_gone_ports(const View& view, Findings& findings) {
     for (const Port& old : view.before->ports)
       if (is_judged(old) && !contains(view.now.ports, old.id(), &Port::id) && !is_still_there(view, old))
         gone.emplace(old.id(), old.pci.empty() ? old.rdma : old.pci);
-  // Health remembers devices that went long ago: only those whose PCI function is gone too are reported, because a
-  // driver may be unloaded on purpose or the device may be in a container.
+  // Health remembers devices that disappeared long ago. They are reported only if the PCI function is gone too, because
+  // a driver may be unloaded on purpose or the device may be in a container.
   if (view.health != nullptr)
     for (const auto& [id, device] : view.health->devices) {
       const auto pci = place_of_gone(device);
@@ -399,7 +402,7 @@ std::optional<Finding> ask_roce_mtu(const View& view, const Port& port) {
                "The RDMA device did not follow the MTU of its netdev: packets are smaller than the network allows.",
                "ip link set " + port.netdev + " mtu " + to_text(*port.qos.mtu) +
                    "; if nothing changes, reload the RDMA driver.");
-  const PortPolicy* entry = view.policy == nullptr ? nullptr : policy_for(*view.policy, port);
+  const PortPolicy* entry = policy_of(view, port);
   const bool is_wanted = entry != nullptr && entry->want.mtu && entry->want.mtu == port.qos.mtu;
   if (reached >= kLargest || is_wanted) return good(port.id(), observed, expected);
   if (has_other_purpose(view, port)) return good(port.id(), observed + " (serves no GPU)", expected);
@@ -419,7 +422,7 @@ constexpr Rule kRoceMtu{
     .meaning =
         "RoCE needs 96 bytes around its payload: a netdev MTU of 4192 or more gives a path MTU of 4096, 1500 gives "
         "1024. A smaller path MTU means more packets and lower throughput. An MTU that the policy wants is not "
-        "reported, nor that of a port for storage or management beside NICs that serve the GPUs.",
+        "reported, nor is the MTU of a port for storage or management beside NICs that serve the GPUs.",
     .inspect = "ip link show dev NETDEV; ibv_devinfo -d RDMADEV",
     .fix = "Set mtu = 9000 in the policy and configure the same MTU on the switch.",
     .ask_port = ask_roce_mtu,
@@ -428,13 +431,16 @@ constexpr Rule kRoceMtu{
 namespace {
 
 std::string describe(const Gid& gid) {
-  return "index " + to_text(gid.index) + " " + gid.gid + (gid.netdev.empty() ? "" : " on " + gid.netdev);
+  std::string out = "index " + to_text(gid.index) + " " + gid.gid;
+  if (!gid.netdev.empty()) out += " on " + gid.netdev;
+  return out;
 }
 
 // The bond that the netdev of the port's NIC is a member of; empty: none.
 std::string bond_of(const Node& node, const Port& port) {
   const Nic* nic = find_where(node.topology.nics, [&](const Nic& each) { return each.pci == port.pci; });
-  return nic == nullptr ? std::string() : nic->bond;
+  if (nic == nullptr) return {};
+  return nic->bond;
 }
 
 // The other member of the port's bond, which has its GIDs. The kernel keeps the GIDs of an active-backup bond at its
@@ -522,7 +528,8 @@ void scale_limits(Measured& reading, const View& view, const RuleWindow& rule, d
   if (limits.critical) reading.critical = *limits.critical * scale;
 }
 
-// A link that trains makes symbol errors, whichever end took it down. Then damaged frames alone count, if counted.
+// A link that trains makes symbol errors, whichever end took it down. If the link did not stay up, only damaged frames
+// count, if the port counts them.
 std::optional<Measured> read_bit_errors(const View& view, const RuleWindow& rule, const Port& port) {
   const Signals* seen = signals_of_port(view, port);
   if (seen == nullptr) return std::nullopt;
@@ -633,8 +640,8 @@ constexpr Rule kLinkFlap{
     .meaning =
         "Counts how often carrier or the physical link went down within the window (12 hours by default), as counted "
         "by the kernel (carrier_down_count) and the NIC. Each flap stops RoCE for seconds and can end connections. "
-        "Flaps while the machine boots or the driver loads do not count; those of a change of PFC (mlx5), FEC or DCB, "
-        "which restarts the link, do. The finding clears when the window has "
+        "Flaps while the machine boots or the driver loads do not count; flaps from a change of PFC (mlx5), FEC or "
+        "DCB, which restarts the link, do. The finding clears when the window has "
         "passed.",
     .inspect =
         "journalctl -k -g 'Link|carrier'; journalctl -u fabric-agent; ip -s -s link show dev NETDEV; the log of the "
@@ -671,7 +678,7 @@ constexpr Rule kPreFecBer{
     .windows = kPreFecBerWindows,
 };
 
-// A link that does not come up, by the reason that the NIC or its firmware gives.
+// Causes of a link that does not come up, by the reason that the NIC or its firmware reports.
 
 MaybeCause by_reason(const PortContext& ctx, std::initializer_list<std::string_view> reasons) {
   if (!is_down(ctx.port) || !ctx.port.link_status || ctx.port.link_status->reason.empty()) return std::nullopt;
@@ -820,7 +827,7 @@ constexpr Rule kNoPartner{
     .find_cause = no_partner,
 };
 
-// A link with errors, or one that goes down: cable, switch, or this host.
+// Causes of link errors and of links that go down: cable, switch, or this host.
 
 constexpr Limit kLinksAtOnce{
     "damaged-link", "links_with_errors", 3, "links with errors at once: not one cable", "ours", 2, 1e4};
@@ -851,7 +858,7 @@ bool was_driver_reloaded(const View& view, const Port& port) {
          });
 }
 
-// This host may have taken the links down itself: all are of one card, or no other link stayed up. One NIC with
+// This host may have taken the links down itself: all of them are on one card, or no other link stayed up. One NIC with
 // functions in two sockets (socket direct) is one card.
 bool could_be_this_host(const View& view, const std::set<std::string>& lost) {
   std::set<std::string> cards;
@@ -886,7 +893,7 @@ MaybeCause one_lane(const PortContext& ctx) {
   if (ctx.before == nullptr) return std::nullopt;
   const auto bad = bad_lane(*ctx.before, ctx.port);
   if (!bad || damaged_frames(ctx.signals) <= 0 || came_damaged(ctx.port, ctx.signals)) return std::nullopt;
-  // Lanes of a good link differ by as much before FEC: the few frames that any link damages prove nothing.
+  // Lanes of a good link differ by as much before FEC: a few damaged frames, which every link has, prove nothing.
   Cause out{damaged_frames(ctx.signals) >= ctx.limit(kFewEvents),
             {percent(bad->share) + " of the bit errors are on lane " + std::to_string(bad->lane)}};
   out.add(error_lines(ctx));
@@ -916,15 +923,15 @@ MaybeCause link_errors(const PortContext& ctx) {
   const double count = damaged_frames(seen), few = ctx.limit(kFewEvents);
   const bool is_much = count >= few && count >= allowed * 8 * ctx.port.rate.value_or(0) * ctx.signals.seconds;
   if (count <= 0 && !rose(seen.link_recoveries) && !rose(seen.link_integrity_errors)) return std::nullopt;
-  // A few errors may come from a hand at the cable.
+  // A few errors may come from someone touching the cable.
   const bool retrains = rise(seen.link_recoveries) >= ctx.limit("link_recoveries") || rose(seen.link_integrity_errors);
   Cause out{is_much || retrains, error_lines(ctx)};
   if (count >= few && !is_much) out.add("within the limit of a good link, " + number_text(allowed) + " of the bits");
   if (is_much && rose(seen.link_downs) && seen.crc_errors == 0.0) {
-    const bool alone = !another_link_was_lost(ctx);
-    out.is_proven = alone && rise(seen.link_downs) >= ctx.limit("link_flap");
+    const bool others_were_lost = another_link_was_lost(ctx);
+    out.is_proven = !others_were_lost && rise(seen.link_downs) >= ctx.limit("link_flap");
     std::string line = "no frame was damaged";
-    if (!alone) line += ", and other links went down too";
+    if (others_were_lost) line += ", and other links went down too";
     out.add(line + ": a link that goes down and up makes symbol errors as well");
   }
   if (came_damaged(ctx.port, seen))
@@ -961,7 +968,7 @@ MaybeCause flapping_link(const PortContext& ctx) {
   return Cause{.is_proven = !stayed_up.empty(),
                .evidence = {plus("link downs", *ctx.signals.link_downs), std::move(others)}};
 }
-// The reading that identifies a part comes first.
+// Readings that identify a part come first.
 MaybeCause damaged_link(const PortContext& ctx) {
   MaybeCause candidate;
   for (const auto ask : {rx_power_low, one_lane, link_errors, flapping_link}) {
@@ -1009,9 +1016,10 @@ constexpr Rule kDamagedLink{
     .status = Status::critical,
     .explains = {link, loss, overrun},
     .excludes =
-        "Errors on three or more links at once (the switch or this host), CRC errors alone where FEC corrected every "
-        "code word (they were damaged before this link), receive errors alone where a buffer overran (InfiniBand), low "
-        "rx power without errors.",
+        "Errors on three or more links at once (the switch or this host), only CRC errors although FEC corrected "
+        "every code word (they were damaged before this link), only receive errors while a buffer overran "
+        "(InfiniBand), "
+        "low rx power without errors.",
     .find_cause = damaged_link,
 };
 

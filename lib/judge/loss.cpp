@@ -30,8 +30,9 @@ constexpr Measurement kLossWindows[]{
                         {"sequence NAKs", &S::sequence_naks},
                         {"duplicate requests", &S::duplicate_requests}}},
              .per = CounterSum::Per::packet}},
-    // Also of transports that repeat over other paths (EFA), and of those that count nothing else (irdma up to 6.12).
-    // Without a count of packets (mlx5, bnxt), each NAK and each timeout caused at least one.
+    // Also for transports that retransmit over other paths (EFA), and for transports that count nothing else (irdma up
+    // to 6.12). If a driver does not count packets sent again (mlx5, bnxt), each NAK and each timeout caused at least
+    // one.
     {.window = {"retransmissions", ratio, WindowLimits{1e-3, 1e-1, 20, 10, kMinute}, "retransmissions per packet",
                 "ours: as out_of_sequence, without the share that paths reorder", "below 1e-3 of the packets", 100},
      .meaning = "The NIC sends packets again: they, or their ACKs, are lost or late.",
@@ -182,7 +183,7 @@ constexpr Rule kDiscards{
     .windows = kDiscardsWindows,
 };
 
-// Packets lost beyond this port: in the network, or at a peer that does not answer.
+// Causes beyond this port: packets are damaged or lost in the network.
 
 namespace {
 
@@ -301,7 +302,7 @@ MaybeCause loss_in_network(const PortContext& ctx) {
       wire_explains_loss(ctx) || is_tx_blocked(ctx))
     return std::nullopt;
   if (gids_gone(ctx) > 0 && !rose(seen.sequence_naks) && !rose(seen.out_of_sequence))
-    return std::nullopt;  // answers may not find this port
+    return std::nullopt;  // answers may not reach this port
   Cause out{.evidence = loss_lines(ctx)};
   weigh_own_discards(ctx, out);
   if (has_link_counters(seen)) out.add(link_line(ctx));
@@ -374,7 +375,7 @@ constexpr Rule kLossInNetwork{
         "Look for discards of the RoCE priority on {peer} and along the path, and for damaged frames (FCS, FEC) from "
         "this port on {peer}.\nRun on the far ends: fabric-agentctl diagnose (their discards are losses here)\nCompare "
         "PFC, trust, DSCP map and ECN of the switches with this host: fabric-agentctl neighbors; fabric-agentctl "
-        "show\nWith adaptive routing, packets out of sequence alone are no loss.",
+        "show\nWith adaptive routing, packets out of sequence alone are not loss.",
     .limits = {&kFewEvents, &kLossRatio, &kReorderRatio, &kInFlight, &kTries, &kBlocked},
     .culprit = Culprit::network,
     .status = Status::critical,
@@ -386,7 +387,7 @@ constexpr Rule kLossInNetwork{
     .find_cause = loss_in_network,
 };
 
-// A host that does not take what arrives, and far ends that do not answer.
+// Causes at the ends: a host that receives too slowly, and far ends that do not answer.
 
 constexpr Limit kLateReceives{"slow-host",
                               "late_receive_ratio",
@@ -409,8 +410,8 @@ MaybeCause slow_host(const PortContext& ctx) {
   if (!sends_pause && !late) return std::nullopt;
   const PauseShare& sent = ctx.sent;
   const bool storm = rose(ctx.signals.pause_storm_events) || (sent.measured && sent.ratio >= ctx.limit("tx_pause"));
-  const bool little = sends_pause && !late && !storm && sent.ratio < ctx.limit(kFaultPause);
-  Cause out{.is_proven = late || storm || (sent.measured && !little), .evidence = {}};
+  const bool is_minor = sends_pause && !late && !storm && sent.ratio < ctx.limit(kFaultPause);
+  Cause out{.is_proven = late || storm || (sent.measured && !is_minor), .evidence = {}};
   if (late) out.add(plus("packets without a posted receive here", here));
   else out.add(lines_of({{"packets without a posted receive here", ctx.signals.out_of_buffer}}));
   if (late && is_much_rnr(ctx, rnr_there(ctx))) out.add(plus("RNR NAKs received as well", rnr_there(ctx)));
@@ -428,7 +429,7 @@ MaybeCause slow_host(const PortContext& ctx) {
       out.add("also possible: the IOMMU translates every DMA: fabric-agentctl check --only iommu");
   }
   if (!late) out.unexplained.add(receiver);
-  if (little)
+  if (is_minor)
     out.next.emplace_back(
         "A port sends pause if its own host or NIC does not accept packets fast enough: compare the pause over minutes "
         "with PCIe stalls and the job's steps: fabric-agentctl counters --watch");
@@ -459,14 +460,14 @@ MaybeCause silent_far_end(const PortContext& ctx) {
     return std::nullopt;
   Cause out{.evidence = loss_lines(ctx), .critical = true};
   if (disorder >= few)
-    out.add("hardly any NAK arrived: these are no single losses; the packets out of order came from other peers");
-  else if (naks + disorder > 0) out.add("hardly any NAK or packet out of order arrived: these are no single losses");
-  else out.add("no NAK and no packet out of order arrived: these are no single losses");
+    out.add("hardly any NAK arrived: these are not single losses; the packets out of order came from other peers");
+  else if (naks + disorder > 0) out.add("hardly any NAK or packet out of order arrived: these are not single losses");
+  else out.add("no NAK and no packet out of order arrived: these are not single losses");
   out.add_ambiguous("a path that is broken, or passes only short frames, looks the same from here",
                     "Send full-size frames to the far end: " + full_size_ping(ctx.port) +
                         "; if only short ones pass, compare the MTU of every hop");
 
-  // Other reasons for missing answers than the far end.
+  // Reasons for missing answers other than the far end.
   if (std::string text = frames_too_long(ctx); !text.empty()) out.doubt(std::move(text));
   if (const std::string gateway = silent_gateway(ctx); !gateway.empty()) out.doubt("but " + gateway);
   if (is_tx_blocked(ctx)) out.doubt("but the network lets this port send almost nothing: requests may wait here");
@@ -498,7 +499,7 @@ MaybeCause far_end(const PortContext& ctx) {
 constexpr Rule kSlowHost{
     .id = "slow-host",
     .group = group::diagnosis,
-    .title = "This host does not take what it receives: an application, a GPU or the NIC is late or hangs.",
+    .title = "This host receives too slowly: an application, a GPU or the NIC is late or hangs.",
     .meaning =
         "Packets arrive without a posted receive (out_of_buffer, RNR NAKs sent), or the port sends pause for 20 % of "
         "the window, or its NIC counted a PFC storm. Losses and discards during a storm are caused by this host.",
@@ -512,8 +513,8 @@ constexpr Rule kSlowHost{
     .explains = {tx_pause, receiver},
     .explains_stopped_host = true,
     .excludes =
-        "A degraded or distant PCIe path comes first. Next to many RNR NAKs received, a few late receives are not "
-        "this.",
+        "A degraded or distant PCIe path comes first. A few late receives beside many RNR NAKs received are not this "
+        "fault.",
     .find_cause = slow_host,
 };
 
@@ -523,8 +524,8 @@ constexpr Rule kFarEnd{
     .title = "The far end of the connections posts its receives too late, or does not answer at all.",
     .meaning =
         "RNR NAKs arrived for more than 1 in 1000 packets and ten a second, or RNR retry was exceeded, while a receive "
-        "was posted here for nearly all packets; or transport retry was exceeded with hardly any NAK: no single "
-        "packets were lost, and no answer arrives.",
+        "was posted here for nearly all packets; or transport retry was exceeded with hardly any NAK: no answer "
+        "arrives at all, instead of single lost packets.",
     .fix =
         "Find the far ends: rdma resource show qp link {rdma}\nCheck that those hosts and processes are alive, and "
         "that GIDs and routes are valid: fabric-agentctl check --only network\nRun there: fabric-agentctl diagnose",

@@ -74,7 +74,7 @@ bool lacks_address(const View& view, const Port& port) {
     ++twins;
     if (has_no_address(view.now, *each)) ++without;
   }
-  // At least two and at least half of them: by design.
+  // Without an address by design are at least two twins, and at least half of them.
   return twins > without && (without == 1 || without * 2 < twins);
 }
 
@@ -276,8 +276,9 @@ Finding gid_index_finding(const View& view, const Port& port, bool ipv4, unsigne
   for (const Port* other : rails(view)) {
     const auto theirs = ipv6_disabled(view, *other);
     if (!disabled || !theirs || *disabled == *theirs) continue;
-    meaning += " IPv6 is " + std::string(*disabled ? "off" : "on") + " on " + port.netdev + " and not on " +
-               other->netdev + ", which shifts the table.";
+    const std::string state = *disabled ? "off" : "on";
+    meaning +=
+        " IPv6 is " + state + " on " + port.netdev + " and not on " + other->netdev + ", which shifts the table.";
     break;
   }
   return bad(Status::warning, port.id(), observed, expected, std::move(meaning),
@@ -335,10 +336,10 @@ namespace {
 constexpr uint32_t kRoceHeaders = 96;  // iboe_get_mtu(), include/rdma/ib_addr.h of Linux 6.12
 constexpr uint32_t kFullRoce = 4096 + kRoceHeaders;
 
-// The MTU of more than half of the equal rails, if it differs from that of this port. `roce-mtu` reports an MTU below
-// the one for RoCE 4096, and the setting mtu one that the policy wants.
+// The MTU of more than half of the equal rails, if it differs from that of this port. `roce-mtu` reports an MTU that
+// is too small for RoCE 4096; the setting mtu reports an MTU that differs from the policy.
 std::optional<uint32_t> mtu_of_others(const View& view, const std::vector<const Port*>& all, const Port& port) {
-  const PortPolicy* entry = view.policy == nullptr ? nullptr : policy_for(*view.policy, port);
+  const PortPolicy* entry = policy_of(view, port);
   if (*port.qos.mtu < kFullRoce || (entry != nullptr && entry->want.mtu)) return std::nullopt;
   std::map<uint32_t, size_t> counts;
   for (const Port* each : all)
@@ -444,10 +445,10 @@ std::vector<std::vector<RailNetdev>> groups(std::vector<RailNetdev> all) {
     std::vector<RailNetdev> group{all.front()};
     all.erase(all.begin());
     for (size_t i = 0; i < group.size(); ++i) {
-      const auto is_other = [&](const RailNetdev& rail) { return !share_subnet(group[i], rail); };
-      const auto theirs = std::stable_partition(all.begin(), all.end(), is_other);
-      group.insert(group.end(), theirs, all.end());
-      all.erase(theirs, all.end());
+      const auto is_separate = [&](const RailNetdev& rail) { return !share_subnet(group[i], rail); };
+      const auto sharing = std::stable_partition(all.begin(), all.end(), is_separate);
+      group.insert(group.end(), sharing, all.end());
+      all.erase(sharing, all.end());
     }
     if (group.size() > 1) out.push_back(std::move(group));
   }
@@ -487,12 +488,12 @@ bool has_own_route(const Network& network, const RailNetdev& rail, By by) {
   return false;
 }
 
-// Missing configuration: as text, and the commands that fix it.
+// Missing configuration as text, and the commands that add it.
 struct Faults {
   std::vector<std::string> observed, expected, commands;
 };
 
-// Adds the rails whose effective value is not in `allowed`.
+// Adds the rails with an effective value that is not in `allowed`.
 void check_setting(const std::vector<RailNetdev>& group, const std::string& key, ConfValue Interface::*member,
                    const std::set<unsigned>& allowed, unsigned wanted, Faults& faults) {
   std::vector<std::string> names;
@@ -571,9 +572,9 @@ Finding rails_finding(const View& view, const std::vector<RailNetdev>& group) {
       *std::ranges::min_element(group, {}, [](const RailNetdev& rail) { return rail.address.prefix; });
   std::string subject = subnet_of(widest);
   if (!widest.interface->vrf.empty()) subject += " in " + widest.interface->vrf;
-  if (faults.observed.empty())
-    return good(subject, listed(names) + ", each through its own link",
-                v6 ? "routes for each rail" : "ARP and routes for each rail");
+  const std::string own_link = listed(names) + ", each through its own link";
+  if (faults.observed.empty() && v6) return good(subject, own_link, "routes for each rail");
+  if (faults.observed.empty()) return good(subject, own_link, "ARP and routes for each rail");
   std::string meaning, remedy = "Run these commands and add them to the network configuration";
   if (v6) {
     meaning =

@@ -70,14 +70,16 @@ ModuleBound outside(const ModuleReading& reading, const ModuleLimits& limits) {
 void add_if_outside(Measured& worst, const std::string& name, const ModuleReading& reading, const ModuleLimits& limits,
                     std::string (*text)(double)) {
   ModuleReading newest = reading;
-  newest.flags.reset();  // latched since they were last read
+  newest.flags.reset();  // latched since the last reading
   const auto severity = static_cast<double>(outside(newest, limits));
   if (severity == 0) return;
   worst.amount = std::max(worst.amount, severity);
-  const auto& low = limits.low_warning ? limits.low_warning : limits.low_alarm;
-  const auto& high = limits.high_warning ? limits.high_warning : limits.high_alarm;
-  append_item(worst.evidence, name + " " + text(*reading.value) + " (limits: " + (low ? text(*low) : "any") + " to " +
-                                  (high ? text(*high) : "any") + ")");
+  std::string low = "any", high = "any";
+  if (limits.low_warning) low = text(*limits.low_warning);
+  else if (limits.low_alarm) low = text(*limits.low_alarm);
+  if (limits.high_warning) high = text(*limits.high_warning);
+  else if (limits.high_alarm) high = text(*limits.high_alarm);
+  append_item(worst.evidence, name + " " + text(*reading.value) + " (limits: " + low + " to " + high + ")");
 }
 
 // Ports that are up; port-state covers the others. A bond is ACTIVE while one of its members has a link.
@@ -278,7 +280,7 @@ MaybeCause module_trouble(const PortContext& ctx) {
     return out;
   if (!ctx.port.module) return std::nullopt;
   if (is_down(ctx.port) && is_asleep(*ctx.port.module)) {
-    // Modules are read once a minute: if it had a link in the reading before, it was read while it started.
+    // Modules are read once a minute: a module that was asleep while the port had a link was read while it started.
     const bool is_starting =
         ctx.before != nullptr && !is_down(*ctx.before) && ctx.before->module && is_asleep(*ctx.before->module);
     if (!is_starting)
@@ -287,7 +289,7 @@ MaybeCause module_trouble(const PortContext& ctx) {
   }
 
   // The transmitter and the module as a whole. Errors of our transmitter are counted at the far end, and this port only
-  // misses responses: then only values outside their limits now are evidence.
+  // misses responses. In that case only values that are outside their limits now are evidence.
   const bool has_errors = ctx.symptoms.has(link);
   // More of the packets that this port sends are lost than of those it receives.
   const bool is_unheard = !has_errors && ctx.symptoms.has(loss) &&

@@ -137,7 +137,7 @@ void check_hops(const View& view, std::vector<Finding>& findings) {
     // The slot of a card with bridges of its own. A switch above a GPU may have less bandwidth: the traffic between the
     // GPU and its NIC does not leave the switch. An emulated bridge has no real link.
     if (!topology.hypervisor.empty() || hop.cards.size() != 1 || !starves) continue;
-    // A NIC whose GPU is missing has the link that equal NICs share with their GPUs.
+    // A NIC with a missing GPU has the same link as equal NICs, which share it with their GPUs.
     bool is_shared_elsewhere = false;
     for (const auto& [lower, other] : all)
       if (other.cards.size() > 1 && other.link == hop.link && other.fastest == hop.fastest) is_shared_elsewhere = true;
@@ -151,7 +151,7 @@ void check_hops(const View& view, std::vector<Finding>& findings) {
 
 // -- Links of NICs and GPUs
 
-// What the other slots of a NIC carry, in bytes per second.
+// The bandwidth of the other slots of a NIC, in bytes per second.
 struct OtherSlots {
   double sum = 0;                 // 0: the NIC has one slot
   std::optional<double> least{};  // nullopt: one slot, or the other half of the NIC has no netdev
@@ -187,7 +187,7 @@ OtherSlots carried_by_other_slots(const Node& node, const Nic& nic) {
     if (!other.netdevs.empty() || carries_rdma(other) || !are_alike(other, nic)) continue;
     const PlatformFunction* function = function_of(node, other.pci);
     if (function == nullptr || function->kernel_driver != own->kernel_driver) continue;
-    // A faster one is a separate card, whose netdev is in a container.
+    // A faster one is a separate card with its netdev in a container.
     if (card_of(other.pci) != card_of(nic.pci) && carried(other) <= carried(nic))
       out.sum = std::max(out.sum, carried(other));
   }
@@ -262,7 +262,7 @@ Finding finding_for(const Subject& subject, const PcieLink& siblings) {
     return bad(Status::unknown, subject.name, std::move(observed), full,
                "The kernel does not report the current speed or width of this link.", "lspci -vv -s " + pci);
 
-  // Of a NIC in several slots, the slower ones are at fault.
+  // If a NIC is in several slots, the slower slots are at fault.
   const double own = bytes_per_second(*link.speed, *link.width);
   const bool starves = subject.network_rate && own + subject.others.sum < *subject.network_rate &&
                        own <= subject.others.least.value_or(own);
@@ -290,9 +290,15 @@ Finding finding_for(const Subject& subject, const PcieLink& siblings) {
   return good(subject.name, observed, full);
 }
 
+// The port above the device's link; nullptr: none, or unknown.
+const PlatformFunction* slot_of(const Node& node, const PciDevice& device) {
+  if (device.bridges.empty()) return nullptr;
+  return function_of(node, device.bridges.front());
+}
+
 // Whether the link runs at the maximum of the port above it. For GPUs only the width counts.
 bool slot_is_full(const Node& node, const PciDevice& device, bool gpu) {
-  const PlatformFunction* port = device.bridges.empty() ? nullptr : function_of(node, device.bridges.front());
+  const PlatformFunction* port = slot_of(node, device);
   if (port == nullptr) return false;
   const auto link = link_between(device.link, port->link);
   return link && link->width == link->max_width && (gpu || link->speed == link->max_speed);
@@ -388,8 +394,8 @@ NewErrors new_errors(const AerCounts& now, const AerCounts& before) {
   if (out.count == 0) return out;
   bool others = false;
   for (const auto& [kind, count] : now.kinds) {
-    const uint64_t* earlier = find_in(before.kinds, kind);
-    const uint64_t more = count - std::min(count, earlier == nullptr ? 0 : *earlier);
+    uint64_t more = count;
+    if (const uint64_t* earlier = find_in(before.kinds, kind); earlier != nullptr) more -= std::min(count, *earlier);
     if (more == 0) continue;
     append_item(out.kinds, kind + " +" + std::to_string(more), " ");
     out.received = out.received || contains(kReceived, kind);
@@ -408,7 +414,7 @@ std::string per_second_text(const View& view, uint64_t count) {
   return " (" + number_text(static_cast<double>(count) / seconds) + "/s)";
 }
 
-// Lower end -> upper end of every known link, and back.
+// Maps the lower end of every known link to its upper end, and back.
 struct Links {
   std::map<std::string, std::string> upper, lower;
 
@@ -474,7 +480,7 @@ bool add_new_errors(const View& view, const Links& links, const std::string& pci
                     Findings& findings) {
   const PlatformFunction* before = function_of(*view.before, pci);
   if (before == nullptr) return false;
-  // A link may repeat a few of many bits.
+  // A few errors in many bits are normal.
   const auto fast = health_status(view, "pcie_replays", pci), slow = health_status(view, "pcie_replays_slow", pci);
   const bool slow_is_worse = !fast || (slow && rank(*slow) < rank(*fast));
   const AerCounts replays = of_link(now.correctable), replays_before = of_link(before->correctable);
@@ -499,11 +505,10 @@ bool add_new_errors(const View& view, const Links& links, const std::string& pci
 
   const NewErrors all = new_errors(now.correctable, before->correctable);
   if (all.count == 0) return false;
-  const bool of_the_link = rise_of(replays_before, replays).value_or(0) > 0;
-  findings.push_back(good(pci,
-                          "correctable " + all.kinds + per_second_text(view, all.count) +
-                              (of_the_link ? ": within the limit of the link" : ": no errors of the link"),
-                          "no new errors"));
+  std::string observed = "correctable " + all.kinds + per_second_text(view, all.count);
+  if (rise_of(replays_before, replays).value_or(0) > 0) observed += ": within the limit of the link";
+  else observed += ": no errors of the link";
+  findings.push_back(good(pci, std::move(observed), "no new errors"));
   return true;
 }
 
@@ -632,7 +637,7 @@ constexpr Rule kPcieErrors{
     .windows = kPcieErrorsWindows,
 };
 
-// The PCIe path cannot take what the port receives: its link, its AER errors, and its distance to the GPUs.
+// The PCIe path as a cause: its link, its AER errors, and its distance to the GPUs.
 
 namespace {
 
@@ -656,8 +661,7 @@ std::string far_from_gpus(const PortContext& ctx) {
     if (&other != ctx.nic && are_alike(other, *ctx.nic))
       if (const auto path = nearest_gpu(topology, other); path && (!best || *path < *best)) best = path;
   // Without similar NICs, only another socket is too far.
-  const PathClass farthest = best ? *best : PathClass::NODE;
-  if (*own <= farthest) return {};
+  if (*own <= best.value_or(PathClass::NODE)) return {};
   std::string out = "the nearest GPU of " + ctx.nic->name + " is at distance " + std::string(to_text(*own));
   if (ctx.nic->numa) out += " (NUMA node " + std::to_string(*ctx.nic->numa) + ")";
   if (best) out += "; similar NICs have one at " + std::string(to_text(*best));
@@ -715,7 +719,7 @@ MaybeCause slow_pcie(const PortContext& ctx) {
       out.next.push_back(each.remedy);
       is_slow = is_slow || each.id == "pcie";
     }
-    // Without pause sent, errors on the path of a GPU are the GPU's alone.
+    // Without pause sent, errors on the path of a GPU concern only the GPU.
     for (const Gpu* gpu : gpus_of(ctx)) {
       std::vector<std::string> chain = chain_of(*gpu);
       std::erase_if(chain, [&](const std::string& pci) { return contains(ctx.nic->bridges, pci); });
@@ -772,9 +776,8 @@ std::vector<Finding> faults_before_gpus(const PortContext& ctx) {
 std::string degraded_link(const PortContext& ctx) {
   if (ctx.nic == nullptr) return {};
   PcieLink link = ctx.nic->link;
-  const PlatformFunction* slot =
-      ctx.nic->bridges.empty() ? nullptr : function_of(ctx.view.now, ctx.nic->bridges.front());
-  if (slot != nullptr) link = link_between(link, slot->link).value_or(link);
+  if (const PlatformFunction* slot = slot_of(ctx.view.now, *ctx.nic); slot != nullptr)
+    link = link_between(link, slot->link).value_or(link);
   const bool is_bare_metal = ctx.view.now.topology.hypervisor.empty();  // a hypervisor may show a guest any link
   const bool starves = is_bare_metal && link.width && link.speed &&
                        bytes_per_second(*link.speed, *link.width) + carried_by_other_slots(ctx.view.now, *ctx.nic).sum <
@@ -782,13 +785,13 @@ std::string degraded_link(const PortContext& ctx) {
   const bool below = (link.width && link.max_width && *link.width < *link.max_width) ||
                      (link.speed && link.max_speed && *link.speed < *link.max_speed);
   if (!below && !starves) return {};
-  bool alone = true, better = false;
+  bool has_siblings = false, has_better = false;
   for (const Nic& other : ctx.view.now.topology.nics) {
     if (&other == ctx.nic || !are_alike(other, *ctx.nic)) continue;
-    alone = false;
-    better = better || other.link.width > link.width || other.link.speed > link.speed;
+    has_siblings = true;
+    has_better = has_better || other.link.width > link.width || other.link.speed > link.speed;
   }
-  if (!alone && !better && !starves) return {};  // the platform's design
+  if (has_siblings && !has_better && !starves) return {};  // the platform's design
   std::string out = "PCIe link of " + ctx.nic->pci + " is " + link_text(link.speed, link.width);
   if (below) out += ", capable of " + link_text(link.max_speed, link.max_width);
   else out += " (the maximum of NIC and slot)";
@@ -799,12 +802,12 @@ std::string degraded_link(const PortContext& ctx) {
 constexpr Rule kSlowPcie{
     .id = "slow-pcie",
     .group = group::diagnosis,
-    .title = "The path between NIC and memory cannot take what the port receives.",
+    .title = "The path between NIC and memory is too slow for the traffic that the port receives.",
     .meaning =
         "Pause sent, or PCIe stalls (5 % of the time), ten buffer overflows or signal errors, with one of: a PCIe link "
         "below its maximum and below that of similar NICs, or slower than the port; AER errors (corrected ones: more "
-        "than 1e-12 of the bits); a NIC farther from any GPU than similar NICs. With pause sent also: what the checks "
-        "pcie and acs find between the NIC and its GPUs, and AER errors of these GPUs.",
+        "than 1e-12 of the bits); a NIC farther from any GPU than similar NICs. With pause sent also: findings of the "
+        "checks pcie and acs between the NIC and its GPUs, and AER errors of these GPUs.",
     .fix =
         "Check both ends of the PCIe link: lspci -vvs {pci} | grep LnkSta; journalctl -k -g AER\nCheck slot, IOMMU, "
         "ACS and MRRS: fabric-agentctl check --only platform\nShow the distance to the GPUs: fabric-agentctl "

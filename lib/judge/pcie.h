@@ -6,12 +6,14 @@
 
 namespace fabric {
 
-// AER errors of the function and the bridges above it: "0000:24:00.0 correctable +12". Few corrected ones are omitted.
+// AER errors of the function and the bridges above it: "0000:24:00.0 correctable PCIe errors +12". A few correctable
+// errors are omitted.
 Lines aer_lines(const PortContext& ctx);
-// What the checks `pcie` and `acs` find between this NIC and the GPUs that use it; the NIC's own link is not among it.
+// The faults that the checks `pcie` and `acs` find between this NIC and the GPUs that use it, without the NIC's own
+// link.
 std::vector<Finding> faults_before_gpus(const PortContext& ctx);
 std::string fault_text(const Finding& fault);  // "pcie GPU1: x8 at 32 GT/s; expected x16 at 32 GT/s"
-// The PCIe link is narrower or slower than it could be, and not by the platform's design. Text, or empty.
+// Text if the PCIe link is narrower or slower than it could be, and not by the platform's design; or empty.
 std::string degraded_link(const PortContext& ctx);
 
 }  // namespace fabric

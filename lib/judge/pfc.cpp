@@ -15,15 +15,14 @@ std::optional<Finding> ask_pfc_and_pause(const View&, const Port& port) {
   if (!is_judged(port) || !port.qos.pfc) return std::nullopt;
   const bool pfc = port.qos.pfc->bits != 0;
   if (!port.qos.pause && !pfc) return good(port.id(), "PFC none", "not both");
-  const std::string pfc_text = "PFC " + to_text(*port.qos.pfc);
-  const std::string observed = pfc_text + ", global pause " + (port.qos.pause ? to_text(*port.qos.pause) : "-");
-  const std::string expected = pfc ? pfc_text + ", global pause off" : "not both";
+  const std::string pfc_text = "PFC " + to_text(*port.qos.pfc), expected = pfc_text + ", global pause off";
   if (!port.qos.pause)
-    return bad(Status::unknown, port.id(), observed, expected,
+    return bad(Status::unknown, port.id(), pfc_text + ", global pause -", expected,
                "PFC is on and global pause could not be read: " + why_unread(port, "pause") + ".",
                "ethtool -a " + port.netdev);
-  const bool pause = port.qos.pause->rx || port.qos.pause->tx;
-  if (!pfc || !pause) return good(port.id(), observed, expected);
+  const std::string observed = pfc_text + ", global pause " + to_text(*port.qos.pause);
+  if (!pfc) return good(port.id(), observed, "not both");
+  if (!port.qos.pause->rx && !port.qos.pause->tx) return good(port.id(), observed, expected);
   return bad(
       Status::critical, port.id(), observed, expected,
       "Global pause stops all priorities and excludes PFC: the port may ignore PFC frames and lose RoCE packets.",
@@ -157,7 +156,8 @@ constexpr Rule kPauseStorm{
     .group = group::counters,
     .title = "This port sends a PFC storm",
     .meaning =
-        "This host does not take what it receives and pauses the network, which spreads to every port of the switch. "
+        "This host does not drain its receive buffers and pauses the network, which spreads to every port of the "
+        "switch. "
         "Measures the share of time with PFC pause sent, not the number of frames. Causes are a hung process, a slow "
         "PCIe link or failed GPU memory.",
     .inspect =
@@ -172,7 +172,7 @@ constexpr Rule kPauseHeld{
     .title = "This port is paused by a PFC storm",
     .meaning =
         "The switch pauses a priority of this port nearly all the time (PFC pause received): a receiver behind it does "
-        "not take its packets, or PFC is in deadlock. This host is the victim.",
+        "not accept its packets, or PFC is in deadlock. This host is the victim.",
     .inspect =
         "ethtool -S NETDEV | grep -iE 'pause|pfc|xoff'; on the switch: PFC counters and PFC watchdog of the ports "
         "towards the receivers",
@@ -186,12 +186,12 @@ constexpr Rule kCnpIgnored{
     .meaning = "Congestion notification packets (CNP) arrive and are ignored, so congestion ends in PFC pause.",
     .inspect = "fabric-agentctl show --port NETDEV",
     .fix =
-        "Set ecn_rp in the policy to the RoCE priority, or cc to true where the driver has one setting for all "
+        "Set ecn_rp in the policy to the RoCE priority, or cc to true if the driver has one setting for all "
         "priorities, then: fabric-agentctl apply",
     .windows = kCnpIgnoredWindows,
 };
 
-// Settings that cause loss: PFC off at one end, RoCE on another priority, too little headroom.
+// Settings as a cause of loss: PFC off at one end, RoCE on another priority, too little headroom.
 
 constexpr Limit kBackground{"roce-unprotected",
                             "background_rate",
@@ -271,11 +271,11 @@ MaybeCause pfc_off_switch(const PortContext& ctx) {
 constexpr SettingId kClassification[] = {SettingId::trust, SettingId::dscp_map, SettingId::apptrust};
 
 bool differs_from_plan(const View& view, const Port& port, SettingId setting) {
-  const Changes* changes = view.plan == nullptr ? nullptr : find_in(*view.plan, port.id());
+  const Changes* changes = planned_changes(view, port.id());
   if (changes == nullptr) return false;
   for (const Change& change : *changes) {
     if (change.setting != setting || !change.sysctl.empty()) continue;
-    const Outcome outcome = with_agents_word(view.now, change).outcome;
+    const Outcome outcome = with_agent_outcome(view.now, change).outcome;
     if (!is_done(outcome) && outcome != Outcome::unsupported) return true;
   }
   return false;
@@ -359,7 +359,7 @@ constexpr Rule kPfcOffSwitch{
     .meaning =
         "RoCE packets are lost, this port's PFC has the priority, and the switch announces (DCBX) PFC without it: it "
         "neither obeys pause for it nor sends any.",
-    .fix = "Enable PFC for the priority on {peer}.\nCheck what it announces: fabric-agentctl neighbors",
+    .fix = "Enable PFC for the priority on {peer}.\nCheck its announcement: fabric-agentctl neighbors",
     .culprit = Culprit::network,
     .status = Status::critical,
     .explains = {discards, loss},
@@ -403,13 +403,13 @@ constexpr Rule kHeadroom{
     .find_cause = headroom,
 };
 
-// Congestion: CNPs and ECN marks that are ignored, and the reason for pause received.
+// Causes of congestion: ignored CNPs and ECN marks, and the reason for pause received.
 
 constexpr Limit kCongested{"paused-by-network",
                            "congestion_rate",
                            10,
                            "CNPs a second",
-                           "ours: fewer in a window of seconds are no congestion",
+                           "ours: fewer in a window of seconds are not congestion",
                            0.1,
                            1e9};
 
@@ -503,7 +503,7 @@ MaybeCause paused_by_network(const PortContext& ctx) {
   const auto& rp = ctx.port.qos.ecn_rp;
   if (without_congestion_control(ctx, rp).bits != 0)
     out.doubt("but ecn_rp of this port is " + to_text(*rp) + ": it would ignore CNPs");
-  // Marks that should come first, or another port's storm: this end cannot decide.
+  // The switches may not mark, or another port's storm may spread: this end cannot decide.
   if (is_counted && was_never_marked(ctx))
     out.add_ambiguous(
         "no mark and no CNP was ever counted here: if the switches do not mark, any congestion looks like this",
@@ -515,7 +515,7 @@ MaybeCause paused_by_network(const PortContext& ctx) {
   return out;
 }
 
-// Lossless networks pause: information, no fault.
+// Lossless networks pause. This is information, not a fault.
 MaybeCause congestion(const PortContext& ctx) {
   const PauseShare &received = ctx.received, &sent = ctx.sent;
   Cause out{.is_proven = false, .evidence = {}};
@@ -547,14 +547,14 @@ MaybeCause congestion(const PortContext& ctx) {
 constexpr Rule kEcnOff{
     .id = "ecn-off",
     .group = group::diagnosis,
-    .title = "Congestion control is off on this port: it ignores CNPs, or answers no ECN marks.",
+    .title = "Congestion control is off on this port: it ignores CNPs, or does not answer ECN marks.",
     .meaning =
         "The NIC ignored 10 % of the CNPs or more, at least one a second; or 1000 or more ECN-marked packets arrived "
         "and no CNP was sent, on a RoCE port whose ecn_np lacks the priority or is unknown.",
     .fix =
         "Inspect the settings of congestion control: fabric-agentctl show --port {netdev}\nFix: enable them in the "
         "policy (ecn_rp and ecn_np for the RoCE priority; on NICs with one setting for all priorities: cc), then "
-        "fabric-agentctl apply --port {netdev}. Where the driver has none, fabric-agentctl plan says what to do",
+        "fabric-agentctl apply --port {netdev}. If the driver has none, fabric-agentctl plan shows what to do",
     .limits = {&kIgnoredCnps, &kMarked, &kFewEvents},
     .culprit = Culprit::host,
     .explains = {ignored, unanswered, rx_pause},
@@ -566,7 +566,7 @@ constexpr Rule kPausedByNetwork{
     .id = "paused-by-network",
     .group = group::diagnosis,
     .title =
-        "The network stops this port, and not for congestion on this port's paths: a receiver or a link elsewhere is "
+        "The network stops this port without congestion on the paths of this port: a receiver or a link elsewhere is "
         "full.",
     .meaning =
         "PFC pause received for 20 % of the window with hardly any CNP: the full queue is not filled by this port's "

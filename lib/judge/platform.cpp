@@ -20,7 +20,7 @@ constexpr std::pair<uint16_t, std::string_view> kBits[] = {{kAcsSourceValidation
                                                            {kAcsUpstreamForwarding, "UpstreamFwd+"},
                                                            {kAcsDirectTranslated, "DirectTrans+"}};  // lspci's words
 
-// A port where paths between GPUs and NICs turn.
+// A switch port at which paths between GPUs and NICs turn.
 struct Turn {
   uint16_t harmful = 0;              // redirect bits that send these paths upwards
   bool direct = false;               // to a Data Direct function
@@ -287,7 +287,7 @@ const std::map<std::string, std::string> kModes{{"DMA", "translate, strict (DMA)
 constexpr const char* kRemedy =
     "Add iommu=pt to the kernel command line (arm64, also NVIDIA Grace: iommu.passthrough=1) and reboot.";
 
-// In a guest the host decides.
+// In a guest the host decides, and nothing is reported.
 std::optional<Finding> ask_iommu(const View& view) {
   const Node& node = view.now;
   const Platform& platform = node.platform;
@@ -400,7 +400,8 @@ struct Subject {
 const PciSettings* settings_of(const Node& node, const std::string& pci) {
   if (!node.pci_settings) return nullptr;
   const PciSettings* found = find_in(node.pci_settings->functions, pci);
-  return found != nullptr && found->mrrs ? found : nullptr;
+  if (found == nullptr || !found->mrrs) return nullptr;
+  return found;
 }
 
 std::string flag_text(const std::optional<bool>& value) {
@@ -423,19 +424,18 @@ Kind kind_of(const Subject& subject) { return {subject.nic->vendor, subject.nic-
 // Number of NICs of a kind per value, row by row.
 using Tally = std::map<Kind, std::array<std::map<std::string, size_t>, kRows>>;
 
-// A value in the policy is checked as the setting mrrs.
+// The setting mrrs checks a value in the policy.
 bool has_mrrs_in_policy(const View& view, const Nic& nic) {
-  if (view.policy == nullptr) return false;
   for (const Port& port : view.now.ports) {
     if (port.pci != nic.pci) continue;
-    const PortPolicy* entry = policy_for(*view.policy, port);
+    const PortPolicy* entry = policy_of(view, port);
     if (entry != nullptr && entry->want.mrrs) return true;
   }
   return false;
 }
 
 Finding pci_tuning_finding(const View& view, const Tally& tally, const Subject& subject) {
-  std::string observed, odd, expected;
+  std::string observed, differing, expected;
   const auto own = values(*subject.has);
   const bool mrrs_wanted = has_mrrs_in_policy(view, *subject.nic);
   for (size_t row = 0; row < kRows; ++row) {
@@ -443,7 +443,7 @@ Finding pci_tuning_finding(const View& view, const Tally& tally, const Subject& 
     append_item(observed, name + " " + value);
     const auto others = majority(tally.at(kind_of(subject))[row]);
     if (!others || *others == value || (row == 0 && mrrs_wanted)) continue;
-    append_item(odd, name);
+    append_item(differing, name);
     append_item(expected, name + " " + *others);
   }
   // The smaller payload size of the two ends limits the packets.
@@ -455,9 +455,9 @@ Finding pci_tuning_finding(const View& view, const Tally& tally, const Subject& 
     break;
   }
   const std::string& pci = subject.nic->pci;
-  if (!odd.empty())
+  if (!differing.empty())
     return bad(Status::warning, subject.nic->name, observed, expected + ", equal to others of its model",
-               "PCIe settings differ from those of the other NICs of this model (" + odd +
+               "PCIe settings differ from those of the other NICs of this model (" + differing +
                    "): this NIC will be the slow one in a collective.",
                "Set MRRS with mrrs in fabric-agent.toml, relaxed ordering in the NIC firmware, MPS in the firmware "
                "setup (or pci=pcie_bus_safe), then systemctl restart fabric-agent-pci. Compare with lspci -vv -s " +

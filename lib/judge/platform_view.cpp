@@ -4,6 +4,7 @@
 #include "topology/pairing.h"
 
 namespace fabric {
+
 const PlatformFunction* function_of(const Node& node, const std::string& pci) {
   return find_in(node.platform.functions, pci);
 }
@@ -32,7 +33,8 @@ bool is_given_away(const Node& node, const std::string& pci) {
 }
 
 Pairing built_pairing(const View& view) {
-  return view.pairing != nullptr ? *view.pairing : built_pairing(view.now.topology, view.now.ports);
+  if (view.pairing != nullptr) return *view.pairing;
+  return built_pairing(view.now.topology, view.now.ports);
 }
 
 std::vector<GpuNic> gpu_nic_pairs(const View& view) {
@@ -47,7 +49,7 @@ std::vector<GpuNic> gpu_nic_pairs(const View& view) {
 
 std::vector<InUse> devices_in_use(const View& view) {
   std::vector<InUse> out;
-  for (const GpuNic& pair : gpu_nic_pairs(view))  // a GPU's pairs stand together
+  for (const GpuNic& pair : gpu_nic_pairs(view))  // the pairs of a GPU are adjacent
     if (out.empty() || out.back().device != pair.gpu) out.push_back({pair.gpu, pair.gpu->name, false});
   for (const Nic& nic : view.now.topology.nics)
     if (carries_rdma(nic) && !nic.virtual_function && !is_given_away(view.now, nic.pci))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the checks of the platform group have in common.
+// Shared by the checks of the platform group.
 #pragma once
 
 #include "judge/view.h"
@@ -7,18 +7,18 @@
 
 namespace fabric {
 
-// Null where nothing is known of the function.
+// Null if nothing is known about the function.
 const PlatformFunction* function_of(const Node& node, const std::string& pci);
 
-// Errors since the earlier reading; nullopt: unknown, or the counts began again when the function was added.
+// Errors since the earlier reading. nullopt: unknown, or the counts started again when the function was added.
 std::optional<uint64_t> rise_of(const AerCounts& before, const AerCounts& now);
 
-// The errors of the link alone. Not of the link: requests that were rejected (advisory non-fatal), internal errors of
-// the device, and lost log entries (PCI Express base specification 6.0, 6.2.3.2.4; names of
-// aer_correctable_error_string in drivers/pci/pcie/aer.c, Linux 6.12).
+// The errors of the link alone: without rejected requests (advisory non-fatal), internal errors of the device, and lost
+// log entries (PCI Express base specification 6.0, 6.2.3.2.4; names of aer_correctable_error_string in
+// drivers/pci/pcie/aer.c, Linux 6.12).
 AerCounts of_link(AerCounts correctable);
 
-// Handed to a virtual machine or to a user's own driver: judged there.
+// The function belongs to a virtual machine or to a user's own driver, and is judged there.
 bool is_given_away(const Node& node, const std::string& pci);
 
 // View::pairing, or computed if it is absent.

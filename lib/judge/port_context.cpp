@@ -60,11 +60,8 @@ PauseShare pause_of(const PortContext& ctx, Direction direction) {
 }  // namespace
 
 PortContext make_context(const View& view, const Port& port, const Signals& signals) {
-  PortContext ctx{.view = view,
-                  .port = port,
-                  .signals = signals,
-                  .peer = peer_of(view, port),
-                  .policy = view.policy == nullptr ? nullptr : policy_for(*view.policy, port)};
+  PortContext ctx{
+      .view = view, .port = port, .signals = signals, .peer = peer_of(view, port), .policy = policy_of(view, port)};
   if (view.before != nullptr)
     ctx.before = find_where(view.before->ports, [&](const Port& old) { return old.id() == port.id(); });
   if (!port.pci.empty())
@@ -87,10 +84,14 @@ PortContext make_context(const View& view, const Port& port, const Signals& sign
 }
 
 std::string PortContext::pfc_text() const {
-  return (port.qos.pfc ? "PFC of this port: " : "PFC of the policy: ") + to_text(*pfc());
+  if (port.qos.pfc) return "PFC of this port: " + to_text(*port.qos.pfc);
+  return "PFC of the policy: " + to_text(*policy_pfc);
 }
 
-std::string PortContext::peer_label() const { return peer == nullptr ? "the switch" : peer_name(*peer); }
+std::string PortContext::peer_label() const {
+  if (peer == nullptr) return "the switch";
+  return peer_name(*peer);
+}
 
 PrioSet without_congestion_control(const PortContext& ctx, const std::optional<PrioSet>& point) {
   if (!point) return {};
@@ -141,8 +142,10 @@ bool PauseShare::is_much(const PortContext& ctx) const {
   return ratio >= ctx.limit(measured ? kPauseShare : kPauseFramesShare);
 }
 
+static std::string direction_text(Direction direction) { return direction == Direction::rx ? "received" : "sent"; }
+
 std::string PauseShare::text() const {
-  const std::string side = direction == Direction::rx ? "received" : "sent";
+  const std::string side = direction_text(direction);
   std::string out = "global pause " + side;
   if (priority >= 0) out = "PFC pause " + side + ", priority " + std::to_string(priority);
   out += measured ? ": " : ": at most ";
@@ -205,7 +208,7 @@ Lines pause_lines(const PortContext& ctx) {
   return out;
 }
 
-// How much was lost, and how much of it the link, this port or a setting explains.
+// Loss, and the part of it that the link, this port or a setting explains.
 
 namespace {
 
@@ -227,7 +230,7 @@ bool wire_loses(const PortContext& ctx, const Signals& seen, const Loss& loss) {
 // Drivers that count the RNR NAKs they send: the same events as out_of_buffer.
 double rnr_sent(const PortContext& ctx) { return metric_rise(ctx, metrics::kRnrNaksSent); }
 
-// The priorities with PFC; if PFC is off and the policy wants it, the policy's.
+// The priorities with PFC. If PFC is off, the priorities of the policy.
 PrioSet protected_priorities(const PortContext& ctx) {
   if (!ctx.port.qos.pfc) return {};
   if (ctx.port.qos.pfc->bits == 0) return ctx.policy_pfc.value_or(PrioSet{});
@@ -319,7 +322,7 @@ double damaged_frames(const Signals& seen) {
 
 bool came_damaged(const Port& port, const Signals& seen) {
   const bool corrects = port.fec && (port.fec->active == "rs" || port.fec->active == "llrs") &&
-                        (rose(seen.fec_corrected) || rose(seen.fec_corrected_bits));  // so its counters are alive
+                        (rose(seen.fec_corrected) || rose(seen.fec_corrected_bits));  // the FEC counters work
   return corrects && port.link_layer == LinkLayer::ethernet && rose(seen.crc_errors) && seen.fec_uncorrectable == 0.0 &&
          !rose(seen.symbol_errors);
 }
@@ -349,10 +352,11 @@ double all_discards(const Signals& seen) {
 }
 
 double discards_of_roce(const PortContext& ctx) {
-  return has_lossless(ctx) ? ctx.lossless_discards : all_discards(ctx.signals);
+  if (has_lossless(ctx)) return ctx.lossless_discards;
+  return all_discards(ctx.signals);
 }
 
-// Discarded on receiving: responses that this port waits for, and requests of others.
+// Packets discarded on receiving are responses that this port waits for, and requests of others.
 bool discards_explain_loss(const PortContext& ctx, double discards) {
   const Loss& loss = ctx.lost;
   return discards >= std::max({ctx.limit(kFewEvents), ctx.limit(kSendDiscards) * loss.requester,
@@ -363,10 +367,9 @@ std::string unprotected(const PortContext& ctx, Direction direction) {
   const auto seen = shares_of(ctx, direction);
   if (!seen || seen->lossless >= ctx.limit(kUnprotectedShare) * seen->all) return {};
   if (seen->others < 0.5 * seen->all) return {};  // traffic that loops back inside the NIC has no priority
-  std::string out = "of " + megabytes(seen->all) + " RDMA ";
-  out += direction == Direction::rx ? "received" : "sent";
-  out += ", at most " + megabytes(seen->lossless) + " used priority " + to_text(protected_priorities(ctx)) +
-         ", which has PFC";
+  std::string out = "of " + megabytes(seen->all) + " RDMA " + direction_text(direction) + ", at most " +
+                    megabytes(seen->lossless) + " used priority " + to_text(protected_priorities(ctx)) +
+                    ", which has PFC";
   if (ctx.port.qos.pfc->bits == 0) out += " by the policy";
   return out;
 }
@@ -427,8 +430,8 @@ bool is_far_end_late(const PortContext& ctx) {
   return rnr_there(ctx) + ctx.limit(kTries) * rise(ctx.signals.rnr_retries_exceeded) > here && !is_much_rnr(ctx, here);
 }
 
-// A bond and its members: RDMA counters are the bond's, port and cable counters are the members'. Each is diagnosed
-// with the counters of both, and reports its own symptoms.
+// A bond and its members: RDMA counters are the bond's, port and cable counters are the members'. The bond and each
+// member are diagnosed with the counters of both, and report their own symptoms.
 
 namespace {
 
@@ -474,7 +477,7 @@ std::vector<const Port*> members_of(const Node& node, const Port& bond) {
   return out;
 }
 
-// A priority has PFC if it has it on every member. Other settings are equal, or the plan reports the drift.
+// A priority has PFC if every member has PFC on it. Other settings are equal, or the plan reports the drift.
 Port with_settings_of(const std::vector<const Port*>& members, Port bond) {
   for (const Port* member : members) {
     const Qos& theirs = member->qos;
@@ -520,7 +523,7 @@ Symptoms reported_elsewhere(const PortContext& ctx) {
   return out;
 }
 
-// Faults of a port, before a culprit is looked for.
+// Symptoms of a port.
 
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One port and its surroundings, and the measurements that the rules share.
+// A port with its surroundings, and the measurements that several rules use.
 #pragma once
 
 #include "judge/engine.h"
@@ -11,7 +11,7 @@ struct PortContext;
 using Lines = std::vector<std::string>;
 using MaybeCause = std::optional<Cause>;
 
-// Limits of symptoms, and of several rules.
+// Limits of symptoms, and limits that several rules use.
 inline constexpr Limit kMarked{"ecn-off", "marked_packets", 1000, "ECN-marked packets without a CNP sent", "ours", 1,
                                1e9};
 inline constexpr Limit kIgnoredCnps{"ecn-off", "cnp_ignored_share", 0.1, "of the CNPs ignored", "ours", 0.001, 1};
@@ -107,19 +107,19 @@ struct PortContext {
   const Neighbor* peer = nullptr;  // an LLDP neighbor that announces its PFC, else one with a name; null: none
   const PortPolicy* policy = nullptr;
   std::optional<PrioSet> policy_pfc{}, switch_pfc{};
-  std::optional<PrioSet> lossless{};  // by this port, its policy or its switch; nullopt: unknown to all of them
+  std::optional<PrioSet> lossless{};  // by this port, its policy or its switch; nullopt: unknown
   PauseShare sent{}, received{};
   Loss lost{};
   PrioSet discarding{};          // the lossless priorities that discarded frames,
   double lossless_discards = 0;  // and how many
   Symptoms symptoms{};
 
-  // PFC of the port; the policy's if the driver has no DCB netlink and shows none.
+  // PFC of the port, or of the policy if the driver has no DCB netlink and shows none.
   [[nodiscard]] const std::optional<PrioSet>& pfc() const { return port.qos.pfc ? port.qos.pfc : policy_pfc; }
   [[nodiscard]] std::string pfc_text() const;    // "PFC of this port: 3", or "PFC of the policy: 3"
   [[nodiscard]] std::string peer_label() const;  // "leaf1 Ethernet3", or "the switch"
   [[nodiscard]] double limit(const Limit& of) const { return limit_of(view, of); }
-  // Of a window that is a finding from there on: one limit for one fact.
+  // The value from which on the window is a finding: one limit for one fact.
   [[nodiscard]] double limit(std::string_view window) const { return limit_of_window(view, window); }
 };
 PortContext make_context(const View& view, const Port& port, const Signals& signals);
@@ -128,9 +128,10 @@ Symptoms symptoms_of(const PortContext& ctx);
 // -- Bonds: RDMA counters are the bond's; port and cable counters are its members'.
 // The members of a bond; empty for any other port.
 std::vector<const Port*> members_of(const Node& node, const Port& bond);
-// A bond has no port settings of its own.
+// The bond with the settings of its members: it has no port settings of its own.
 Port with_settings_of(const std::vector<const Port*>& members, Port bond);
-// A bond with the port counters of its members, a member with the RDMA counters of the bond.
+// The signals of the port: of a bond with the port counters of its members, of a member with the RDMA counters of its
+// bond.
 Signals with_bond(const View& view, const Port& port, Signals own);
 // Symptoms that the bond reports for its members, or the members for their bond.
 Symptoms reported_elsewhere(const PortContext& ctx);
@@ -140,14 +141,15 @@ Symptoms reported_elsewhere(const PortContext& ctx);
 bool is_pfc_storm(const PortContext& ctx);
 // A PFC storm while nothing is received: the host is stopped, not slow.
 bool receives_nothing(const PortContext& ctx);
-// Share of the window in which an InfiniBand port had data and no credits, at least. nullopt: unknown.
+// Share of the window in which an InfiniBand port had data and no credits; the real share may be larger. nullopt:
+// unknown.
 std::optional<double> starved_share(const PortContext& ctx);
 // The peer lets this port send almost nothing and no packet was missed: packets wait here, no peer is silent.
 bool is_tx_blocked(const PortContext& ctx);
 bool is_pcie_stalled(const PortContext& ctx);
 Lines pause_lines(const PortContext& ctx);  // pause sent, and its consequences
 
-// -- Loss, and how much of it the link, this port or a setting explains
+// -- Loss, and the part of it that the link, this port or a setting explains
 Loss loss_of(const Port& port, const Signals& seen);
 // Many packets out of order or requested twice.
 bool is_disordered(const PortContext& ctx);
@@ -156,35 +158,36 @@ Lines all_loss_lines(const PortContext& ctx);  // with the discards on lossless 
 std::string list_text(PrioSet set);            // "3, 4"
 Lines error_lines(const PortContext& ctx);     // "symbol errors +12", for each error of the link
 double damaged_frames(const Signals& seen);
-// The frames with a wrong CRC were damaged before this link, whose FEC corrects code words and left none uncorrected: a
-// switch that forwards a frame before it has read the CRC (cut-through) passed them on.
+// The frames with a wrong CRC were damaged before this link: its FEC corrected every code word. A switch that forwards
+// a frame before it has read the CRC (cut-through) passed them on.
 bool came_damaged(const Port& port, const Signals& seen);
 // Errors or loss of this link are enough for the transport's losses.
 bool wire_explains_loss(const PortContext& ctx);
 bool is_clean(const PortContext& ctx);     // no error and no retraining
 double all_discards(const Signals& seen);  // on receiving
-// Those on lossless priorities; all if no priority is known as lossless.
+// The discards on lossless priorities; all discards if no priority is known as lossless.
 double discards_of_roce(const PortContext& ctx);
 bool has_lossless(const PortContext& ctx);
-// So many discards on receiving (of tx_discards: on sending) are enough for the transport's losses.
+// So many discards are enough for the transport's losses.
 bool discards_explain_loss(const PortContext& ctx, double discards);
-// RDMA bytes bypassed the priorities with PFC: text, or empty. The opposite, in both directions.
+// Text if RDMA bytes bypassed the priorities with PFC, or empty.
 std::string unprotected(const PortContext& ctx, Direction direction);
+// Text if RDMA bytes used the priorities with PFC in both directions, or empty.
 std::string well_protected(const PortContext& ctx);
-// The switch port accepts only shorter frames than RoCE's; none of the port's gateways answers. Text, or empty.
+// Text if the switch port accepts only shorter frames than RoCE's, or empty.
 std::string frames_too_long(const PortContext& ctx);
+// Text if none of the port's gateways answers, or empty.
 std::string silent_gateway(const PortContext& ctx);
 // The port's own GIDs that were removed between the readings.
 size_t gids_gone(const PortContext& ctx);
-// RNR NAKs sent by this port and packets without a posted receive; RNR NAKs received.
-double rnr_here(const PortContext& ctx);
-double rnr_there(const PortContext& ctx);
+double rnr_here(const PortContext& ctx);   // RNR NAKs sent by this port, and packets without a posted receive
+double rnr_there(const PortContext& ctx);  // RNR NAKs received
 bool is_much_rnr(const PortContext& ctx, double count);
 // Receivers at the far ends are late, rather than those here.
 bool is_far_end_late(const PortContext& ctx);
 
-// RoCE's priorities that a reaction or notification point (ecn_rp, ecn_np) lacks. RoCE's are those of the port's PFC,
-// if it has any: switches often have PFC on one more (SONiC: 3 and 4).
+// RoCE's priorities that a reaction or notification point (ecn_rp, ecn_np) lacks. RoCE's priorities are those of the
+// port's PFC, if it has any: switches often have PFC on one more priority (SONiC: 3 and 4).
 PrioSet without_congestion_control(const PortContext& ctx, const std::optional<PrioSet>& point);
 bool is_down(const Port& port);
 double rise(const Rise& value);  // absent is 0

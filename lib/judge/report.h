@@ -21,7 +21,7 @@ enum class Culprit : uint8_t {
   cable,    // cable, connector or module of this link
   network,  // switches and their settings, or traffic of others
   peer,     // the host at the far end of the connections, or the device at the far end of the cable
-  unknown,  // there are symptoms, and the evidence does not identify a cause
+  unknown,  // there are symptoms, but the evidence does not identify a cause
 };
 template <>
 inline constexpr std::string_view kEnumWords<Culprit>[] { "none", "host", "cable", "network", "peer", "unknown" };
@@ -44,7 +44,7 @@ struct Finding {
   std::string meaning;            // why it matters; empty if ok
   std::string remedy;             // a command to paste; empty if ok
   std::string since{};            // RFC 3339; empty: unknown
-  bool unverified = false;        // ok as far as the driver's answer shows, which proves nothing
+  bool unverified = false;        // ok by the driver's answer, which proves nothing
   bool acknowledged = false;      // shown, but does not count for the verdict
   std::string acknowledgement{};  // by whom, until when, why
 
@@ -68,16 +68,16 @@ Status worst(const Report& report);
 // "next". A contract with scripts: members are added, never renamed.
 Json to_json(const Report& report);
 
-// The causes alone, as `diagnose --json` and /metrics have them:
+// Only the causes, as in `diagnose --json` and /metrics:
 // [{"port","rule","culprit","status","certainty","conclusion","evidence":[],"next":[]}]
 Json causes_json(const Report& report);
 
-// Findings that are equal but for check or subject: each id applies to each subject.
+// Findings that differ only in check or subject: each id applies to each subject.
 struct FindingGroup {
   const Finding* finding = nullptr;  // the first; points into the report
   std::vector<std::string> ids, subjects;
 };
-// Of the findings that are not ok, in the report's order.
+// The groups of the findings that are not ok, in the report's order.
 std::vector<FindingGroup> group_findings(const Report& report);
 
 // Without acknowledged findings.

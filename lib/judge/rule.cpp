@@ -9,29 +9,27 @@
 namespace fabric {
 namespace {
 
-// 0: packets are not counted. Drivers that count only bytes: at least as many packets as at the largest path MTU.
-double packets_of(const Signals& signals) {
-  constexpr double kLargestPayload = 4096;
-  if (signals.rx_packets || signals.tx_packets)
-    return std::max(1.0, signals.rx_packets.value_or(0) + signals.tx_packets.value_or(0));
-  if (!signals.rx_bytes && !signals.tx_bytes) return 0;
-  return std::max(1.0, (signals.rx_bytes.value_or(0) + signals.tx_bytes.value_or(0)) / kLargestPayload);
-}
-
+// The seconds, packets or bits of the window. 0: unknown.
 double base_of(CounterSum::Per per, const Port& port, const Signals& signals) {
-  if (per == CounterSum::Per::packet) return packets_of(signals);
-  if (per == CounterSum::Per::second) return signals.seconds;
-  return (port.rate ? *port.rate * 8 : port.speed ? *port.speed * 1e6 : 0) * signals.seconds;
-}
-
-std::string base_text(CounterSum::Per per, double amount, double base) {
-  if (per == CounterSum::Per::second || amount == 0) return {};
-  return per == CounterSum::Per::packet ? " in " + number_text(base) + " packets"
-                                        : " (" + number_text(amount / base) + " of the bits)";
+  switch (per) {
+    case CounterSum::Per::second: return signals.seconds;
+    case CounterSum::Per::packet: {
+      if (signals.rx_packets || signals.tx_packets)
+        return std::max(1.0, signals.rx_packets.value_or(0) + signals.tx_packets.value_or(0));
+      if (!signals.rx_bytes && !signals.tx_bytes) return 0;
+      // Drivers that count only bytes: at least as many packets as at the largest path MTU.
+      constexpr double kLargestPayload = 4096;
+      return std::max(1.0, (signals.rx_bytes.value_or(0) + signals.tx_bytes.value_or(0)) / kLargestPayload);
+    }
+    case CounterSum::Per::bit: break;
+  }
+  if (port.rate) return *port.rate * 8 * signals.seconds;
+  return port.speed.value_or(0) * 1e6 * signals.seconds;
 }
 
 Rise value_of(const CounterSum::Part& part, const Signals& signals) {
-  return part.member == nullptr ? std::nullopt : signals.*part.member;
+  if (part.member == nullptr) return std::nullopt;
+  return signals.*part.member;
 }
 
 }  // namespace
@@ -43,7 +41,8 @@ std::optional<Measured> sum_counters(const CounterSum& sum, const Port& port, co
     const Rise rise = value_of(part, signals);
     if (!rise) continue;
     any = true;
-    out.amount = sum.largest ? std::max(out.amount, *rise) : out.amount + *rise;
+    if (sum.largest) out.amount = std::max(out.amount, *rise);
+    else out.amount += *rise;
     if (*rise > 0) append_item(out.evidence, number_text(*rise) + " " + std::string(part.name));
   }
   out.base = base_of(sum.per, port, signals);
@@ -56,21 +55,26 @@ std::optional<Measured> sum_counters(const CounterSum& sum, const Port& port, co
       append_item(out.evidence, number_text(rise) + " " + std::string(part.name));
     }
   // "no ..." does not name the window: the text of a healthy port does not change from reading to reading.
-  if (moved)
-    out.evidence +=
-        base_text(sum.per, out.amount, out.base) + " in " + number_text(std::round(signals.seconds * 10) / 10) + " s";
+  if (!moved) return out;
+  if (out.amount != 0 && sum.per == CounterSum::Per::packet)
+    out.evidence += " in " + number_text(out.base) + " packets";
+  if (out.amount != 0 && sum.per == CounterSum::Per::bit)
+    out.evidence += " (" + number_text(out.amount / out.base) + " of the bits)";
+  out.evidence += " in " + number_text(std::round(signals.seconds * 10) / 10) + " s";
   return out;
 }
 
 std::optional<Measured> read_counters(const View& view, const RuleWindow& window, const Port& port) {
   const Signals* signals = signals_of_port(view, port);
-  return signals == nullptr ? std::nullopt : sum_counters(window.sum, port, *signals);
+  if (signals == nullptr) return std::nullopt;
+  return sum_counters(window.sum, port, *signals);
 }
 
 void read_ports(const View& view, const RuleWindow& window, MeasuredList& out) {
-  for (const Port& port : view.now.ports)
-    if (!is_virtual(port))
-      if (auto reading = window.read_port(view, window, port)) out.push_back(std::move(*reading));
+  for (const Port& port : view.now.ports) {
+    if (is_virtual(port)) continue;
+    if (auto reading = window.read_port(view, window, port)) out.push_back(std::move(*reading));
+  }
 }
 
 std::span<const Rule> rules() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rule is one row beside its function in the file of its subject (link.cpp, pfc.cpp, ...): its texts, once, and what
-// it judges: the present state, measurements over a window, or the symptoms of a port. rules() has them all.
+// A rule is one row beside its function in the file of its subject (link.cpp, pfc.cpp, ...). It has its texts, once,
+// and judges one of three: the present state, measurements over a window, or the symptoms of a port. rules() has all
+// rules.
 #pragma once
 
 #include "base/parse.h"
@@ -31,8 +32,8 @@ struct CounterSum {
   std::array<Part, 2> context{};  // shown, not counted
 };
 
-// Adds the readings of the window's read_port(), of every port but virtual functions. The members of a bond have their
-// own cable, module and pause: each is a subject.
+// Adds the readings of the window's read_port() for every port except virtual functions. The members of a bond have
+// their own cable, module and pause: each is a subject.
 void read_ports(const View& view, const RuleWindow& window, MeasuredList& out);
 // The sum of the window's counters. nullopt: the port has none of them.
 std::optional<Measured> read_counters(const View& view, const RuleWindow& window, const Port& port);
@@ -45,12 +46,12 @@ struct Measurement {
   bool graced = false;  // not counted while the machine boots or the driver reloads, when links come up
   // {netdev}, {rdma} and {pci} of the remedy are replaced by the port's names.
   std::string_view meaning, remedy;
-  std::string_view elsewhere{};  // the remedy of ports without RoCE, such as InfiniBand and EFA; empty: the same
+  std::string_view elsewhere{};  // the remedy of ports without RoCE, such as InfiniBand and EFA; empty: `remedy`
   // The same readings over a long window, for faults too slow for a short one; with its own key and state.
   std::optional<WindowRow> slow{};
   CounterSum sum{};
   void (*read)(const View& view, const RuleWindow& window, MeasuredList& out) = read_ports;
-  // Asked by read_ports(); nullopt: the measurement does not apply to it.
+  // Called by read_ports(); nullopt: the measurement does not apply to the port.
   std::optional<Measured> (*read_port)(const View& view, const RuleWindow& window, const Port& port) = read_counters;
 };
 
@@ -95,13 +96,13 @@ class Symptoms {
 
 struct PortContext;  // one port and all that is known about it: port_context.h
 
-// What a rule found about the symptoms of a port.
+// The result of Rule::find_cause() for the symptoms of a port.
 struct Cause {
   bool is_proven = true;  // false: too little evidence; only mentioned by not-enough-evidence
   std::vector<std::string> evidence;
   std::vector<std::string> next{};           // steps of this case, before the rule's own
-  Symptoms unexplained{};                    // of the rule's symptoms, those it does not explain in this case
-  Symptoms shared{};                         // those it explains only in part: other rules are asked about them too
+  Symptoms unexplained{};                    // symptoms in Rule::explains that are not explained in this case
+  Symptoms shared{};                         // symptoms that are explained only in part: other rules are asked too
   bool critical = false;                     // in this case, although the row says warning
   Certainty certainty = Certainty::certain;  // likely: `next` has the measurement that decides
 
@@ -111,7 +112,7 @@ struct Cause {
     is_proven = false;
     add(std::move(line));
   }
-  // Another cause looks the same from this host; the step is the measurement that decides.
+  // Another cause looks the same from this host. `step`: the measurement that decides.
   void add_ambiguous(const std::string& line, std::string step) {
     certainty = Certainty::likely;
     add("ambiguous: " + line);
@@ -125,34 +126,33 @@ struct Rule {
   std::string_view id;         // "pfc-and-pause": stable; used by --only, explain, [rules.ID] and metrics
   std::string_view group;      // accepted by --only as well
   std::string_view title;      // the fault, as a headline: "The PCIe link is below its capability"
-  std::string_view meaning;    // the comparison, and the effect of a fault; of a cause its evidence
+  std::string_view meaning;    // the comparison, and the effect of a fault; of a cause: its evidence
   std::string_view inspect{};  // commands that show the evidence; NETDEV, RDMADEV and ADDRESS are placeholders
-  // Empty if every finding is ok: listed with --verbose, no fault in tests/faults. Of a cause: steps between newlines,
-  // with {netdev} {rdma} {pci} {peer} (fill_names).
+  // Empty if every finding is ok (listed with --verbose, no fault in tests/faults). Of a cause: steps separated by
+  // newlines, with {netdev} {rdma} {pci} {peer} (fill_names).
   std::string_view fix{};
   std::array<const Limit*, 6> limits{};
 
-  // The present state. Pure. Appends at most one finding per subject, without id, and none for subjects to which the
-  // rule does not apply.
+  // The present state: one of these three. Pure. ask() appends at most one finding per subject, without id, and none
+  // for subjects to which the rule does not apply.
   void (*ask)(const View& view, Findings& findings) = nullptr;
-  // In its place: the one finding about the host, or that of each port.
   std::optional<Finding> (*ask_host)(const View& view) = nullptr;
   std::optional<Finding> (*ask_port)(const View& view, const Port& port) = nullptr;
-  // Over a window. Without an ask function they alone answer the rule.
+  // Measurements over a window. Without an ask function they alone answer the rule.
   std::span<const Measurement> windows{};
 
-  // The cause of symptoms. One rule for causes of one remedy.
+  // The cause of symptoms. Causes with the same remedy are one rule.
   Culprit culprit = Culprit::none;
   Status status = Status::warning;
   Symptoms explains{};
   bool explains_stopped_host = false;  // also a host that receives nothing at all while it sends pause
-  std::string_view excludes{};         // for `explain`: what contradicts it
+  std::string_view excludes{};         // for `explain`: the evidence that contradicts the cause
   std::optional<Cause> (*find_cause)(const PortContext& ctx) = nullptr;
 
   [[nodiscard]] bool is_cause() const;
 };
 
-// In the order of reports: as one inspects a node, from the wire up.
+// In the order of reports: from the wire up.
 inline constexpr std::string_view kRuleGroups[] = {"link",    "settings", "topology", "platform", "cabling",  "host",
                                                    "network", "agent",    "counters", "device",   "diagnosis"};
 namespace group {
@@ -185,12 +185,12 @@ std::span<const Rule> rules();
 // nullptr: unknown id.
 const Rule* find_rule(std::string_view id);
 
-// What the configuration may change: for those who read or show it.
+// The windows and limits that the configuration may change.
 RuleRows rule_rows();
 
 // "Limit: 20 microseconds to leave the deepest idle state. Source: ours. Key: [rules.c-states] limit"
 std::string limit_text(const Limit& limit);
-// "MEANING\nExcludes: ...\nInspect: COMMANDS\nFix: COMMANDS\nLimit: ...", for `explain`; of a cause without its steps.
+// "MEANING\nExcludes: ...\nInspect: COMMANDS\nFix: COMMANDS\nLimit: ...", for `explain`. Omits the steps of a cause.
 std::string runbook(const Rule& rule);
 
 }  // namespace fabric

@@ -25,8 +25,8 @@ Verdict verdict_of(const Change& change, bool enforced) {
       return {Status::unknown, "The driver does not show whether the NIC has the value that the policy wants.",
               "Write the value, so that it is known: " + std::string(kApply)};
     case Outcome::differs:
-      return {setting.severity, meaning,
-              enforced ? "The agent repairs it. If it stays: journalctl -u fabric-agent" : std::string(kApply)};
+      if (!enforced) return {setting.severity, meaning, std::string(kApply)};
+      return {setting.severity, meaning, "The agent repairs it. If it stays: journalctl -u fabric-agent"};
     case Outcome::pending:
       return {Status::warning, meaning + " The write would interrupt traffic and waits until no process uses the port.",
               "Apply it now, interrupting traffic: fabric-agentctl apply --disruptive now"};
@@ -58,7 +58,7 @@ Finding unreadable(const Port& port, const std::string& wanted, const std::strin
 }
 
 Finding setting_finding(const View& view, const Port& port, const Change& planned) {
-  const Change change = with_agents_word(view.now, planned);
+  const Change change = with_agent_outcome(view.now, planned);
   // A dry run writes nothing: a refusal in it is a failed read.
   if (planned.outcome == Outcome::refused && change.outcome == Outcome::refused)
     return unreadable(port, planned.to, planned.detail.empty() ? errno_name(planned.code) : planned.detail);
@@ -92,7 +92,7 @@ void ask_setting(const View& view, const Setting& setting, Findings& findings) {
   for (const Port& port : view.now.ports) {
     const PortPolicy* entry = policy_for(*view.policy, port);
     if (entry == nullptr || !has_value(setting, entry->want)) continue;
-    const Changes* changes = view.plan == nullptr ? nullptr : find_in(*view.plan, port.id());
+    const Changes* changes = planned_changes(view, port.id());
     if (changes == nullptr) {
       findings.push_back(unreadable(port, value_text(setting, entry->want), why_unread(port, "settings")));
       continue;
@@ -142,7 +142,7 @@ std::optional<Finding> ask_sysctl(const View& view) {
   std::string observed, expected, details;
   size_t in_sync = 0;
   bool can_be_set = false;
-  const Changes* planned = view.plan == nullptr ? nullptr : find_in(*view.plan, kHostSubject);
+  const Changes* planned = planned_changes(view, kHostSubject);
   for (const auto& [name, wanted] : view.policy->sysctl) {
     // By the dry run, else by the agent.
     Change change{kHostSubject, {}, Outcome::unsupported, 0, false, "-", wanted, {}, name};
@@ -154,7 +154,7 @@ std::optional<Finding> ask_sysctl(const View& view) {
         is_planned = true;
         break;
       }
-    change = with_agents_word(view.now, std::move(change));
+    change = with_agent_outcome(view.now, std::move(change));
     if (!is_planned && change.outcome == Outcome::unsupported && change.detail.empty()) continue;  // neither knows
     if (change.outcome == Outcome::in_sync) {
       ++in_sync;

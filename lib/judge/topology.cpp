@@ -62,10 +62,10 @@ void ask_pairing(const View& view, Findings& findings) {
   if (topology.gpus.empty()) return;
   const Placement placed = placement(view);
   std::map<size_t, std::vector<size_t>> served;  // NIC -> GPUs
-  bool odd = false;                              // a GPU is reported by `locality`
+  bool too_far = false;                          // a GPU is reported by `locality`
   for (size_t gpu = 0; gpu < topology.gpus.size(); ++gpu) {
-    if (placed.is_odd(gpu)) {
-      odd = true;
+    if (placed.is_too_far(gpu)) {
+      too_far = true;
       continue;
     }
     for (const size_t nic : placed.pairing.pairs[gpu].nics) served[nic].push_back(gpu);
@@ -74,9 +74,9 @@ void ask_pairing(const View& view, Findings& findings) {
   for (const auto& [nic, gpus] : served) ++loads[most_alike(topology, gpus)];
   const auto usual = majority(loads);
 
-  // A fault that explains why GPUs share a NIC.
+  // A known fault may explain why GPUs share a NIC.
   const bool known = std::ranges::any_of(topology.gpus, [&](const Gpu& gpu) { return has_lost_nic(view.now, gpu); });
-  bool explained = odd || known;
+  bool explained = too_far || known;
   if (!explained && placed.without_rdma) {
     findings.push_back(no_rdma_finding(topology.nics[*placed.without_rdma], "like the others of its model"));
     explained = true;
@@ -133,9 +133,9 @@ Placement placement(const View& view) {
     for (size_t other = 0; other < topology.gpus.size(); ++other)
       if (are_alike(gpu, topology.gpus[other]) && out.path(other)) paths.push_back(*out.path(other));
     std::ranges::sort(paths);
-    std::optional<PathClass>& yardstick = out.yardstick.emplace_back();
+    std::optional<PathClass>& expected = out.expected_paths.emplace_back();
     if (paths.empty()) continue;
-    yardstick = out.cards >= topology.gpus.size() ? paths.front() : paths[paths.size() / 2];
+    expected = out.cards >= topology.gpus.size() ? paths.front() : paths[paths.size() / 2];
   }
   return out;
 }
@@ -149,7 +149,7 @@ std::set<std::string> devices_for_gpus(const View& view) {
 }
 
 bool has_other_purpose(const View& view, const Port& port) {
-  // Some NICs may be in containers, and have no devices here.
+  // NICs in containers have no devices here.
   const bool any = std::ranges::any_of(built_pairing(view).pairs, [](const Pair& pair) { return !pair.nics.empty(); });
   return any && !devices_for_gpus(view).contains(port.rdma);
 }
@@ -207,8 +207,8 @@ Finding locality_finding(const Node& node, const Placement& placed, size_t index
     if (path_class(gpu, topology.nics[nic]) == path) observed += " " + topology.nics[nic].name;
   const std::string remedy =
       "fabric-agentctl topo; then restore the missing NIC, or move the NIC to the slot next to this GPU.";
-  const std::string expected(to_text(placed.yardstick[index].value_or(*path)));
-  if (placed.is_odd(index)) {
+  const std::string expected(to_text(placed.expected_paths[index].value_or(*path)));
+  if (placed.is_too_far(index)) {
     std::string lost = missing_text(node, index);
     // The missing NIC may be present without RDMA or in another slot.
     if (lost.empty() && placed.without_rdma) {
@@ -229,7 +229,7 @@ Finding locality_finding(const Node& node, const Placement& placed, size_t index
                    lost,
                remedy);
   }
-  if (path > placed.yardstick[index]) return good(gpu.name, observed + ", the only one", expected + " or farther");
+  if (path > placed.expected_paths[index]) return good(gpu.name, observed + ", the only one", expected + " or farther");
   if (path == PathClass::SYS && !stays_in_socket(topology, placed, gpu) &&
       (placed.cards > 1 || !any_gpu_is_near(topology, placed)))
     return bad(Status::warning, gpu.name, observed, "NODE or nearer",
@@ -503,11 +503,11 @@ bool is_reported(const View& view, const Placement& placed, const Findings& pair
   if (part.kind == MissingPart::Kind::rdma && placed.without_rdma == part.nic) return true;
   if (part.kind == MissingPart::Kind::gpu) return false;
   const auto& pairs = placed.pairing.pairs;
-  bool any_odd = false;
-  for (size_t gpu = 0; gpu < pairs.size(); ++gpu) any_odd = any_odd || placed.is_odd(gpu);
+  bool any_too_far = false;
+  for (size_t gpu = 0; gpu < pairs.size(); ++gpu) any_too_far = any_too_far || placed.is_too_far(gpu);
   for (const size_t gpu : part.gpus) {
-    if (any_odd) {
-      if (placed.is_odd(gpu)) return true;
+    if (any_too_far) {
+      if (placed.is_too_far(gpu)) return true;
       continue;
     }
     for (const size_t nic : pairs[gpu].nics)
@@ -564,7 +564,7 @@ constexpr Rule kSymmetry{
     .title = "Equal places of the machine have different parts",
     .meaning =
         "Compares cards of one model, then the devices below each bridge and on each root bus. If at least three "
-        "equal places have a GPU, NIC function or RDMA device, it is missing where there is none. A GPU is reported "
+        "equal places have a GPU, NIC function or RDMA device, a place without one is reported. A GPU is reported "
         "only if the machine then has 2, 4, 8 or 16 of them, the same number on each socket. With fewer places, the "
         "check reports the only NIC function of its model without an RDMA device, a card without function 0, 7 or 15 "
         "GPUs, and one GPU fewer than compute NIC cards, if each socket has the same number of cards. A device is on "

@@ -8,16 +8,16 @@
 namespace fabric {
 
 struct Placement {
-  std::vector<size_t> compute;                      // compute_nics(), up or down
-  Pairing pairing;                                  // over them
-  std::vector<std::optional<PathClass>> yardstick;  // the expected class of each GPU
-  size_t cards = 0;                                 // number of cards with compute NICs
+  std::vector<size_t> compute;                           // compute_nics(), up or down
+  Pairing pairing;                                       // over them
+  std::vector<std::optional<PathClass>> expected_paths;  // the expected class of each GPU
+  size_t cards = 0;                                      // number of cards with compute NICs
   // The only function of their model without an RDMA device.
   std::optional<size_t> without_rdma;
 
   [[nodiscard]] std::optional<PathClass> path(size_t gpu) const { return pairing.pairs[gpu].path; }
   // Farther from a NIC than equal GPUs. With one card for all GPUs, some are far by design.
-  [[nodiscard]] bool is_odd(size_t gpu) const { return cards > 1 && path(gpu) > yardstick[gpu]; }
+  [[nodiscard]] bool is_too_far(size_t gpu) const { return cards > 1 && path(gpu) > expected_paths[gpu]; }
 };
 
 // With as many cards as GPUs, each GPU should have the best path of its model; with fewer cards, the path of more than

@@ -5,12 +5,23 @@ namespace fabric {
 
 const RulePolicy& rule_policy(const View& view) {
   static const RulePolicy defaults;
-  return view.policy == nullptr ? defaults : view.policy->rules;
+  if (view.policy == nullptr) return defaults;
+  return view.policy->rules;
 }
 
 double limit_of(const View& view, const Limit& limit) {
-  const double* given = find_in(rule_policy(view).limits, limit.name());
-  return given != nullptr ? *given : limit.value;
+  const double* configured = find_in(rule_policy(view).limits, limit.name());
+  return configured != nullptr ? *configured : limit.value;
+}
+
+const PortPolicy* policy_of(const View& view, const Port& port) {
+  if (view.policy == nullptr) return nullptr;
+  return policy_for(*view.policy, port);
+}
+
+const Changes* planned_changes(const View& view, const std::string& subject) {
+  if (view.plan == nullptr) return nullptr;
+  return find_in(*view.plan, subject);
 }
 
 const Port* port_before(const View& view, const Port& port) {
@@ -20,11 +31,13 @@ const Port* port_before(const View& view, const Port& port) {
 }
 
 double window_of(const View& view) {
-  return view.before == nullptr ? 0 : std::chrono::duration<double>(view.now.taken - view.before->taken).count();
+  if (view.before == nullptr) return 0;
+  return std::chrono::duration<double>(view.now.taken - view.before->taken).count();
 }
 
 const Signals* signals_of_port(const View& view, const Port& port) {
-  return view.signals == nullptr ? nullptr : find_in(*view.signals, port.id());
+  if (view.signals == nullptr) return nullptr;
+  return find_in(*view.signals, port.id());
 }
 
 }  // namespace fabric

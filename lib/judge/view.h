@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rule sees.
+// The input of the rules.
 #pragma once
 
 #include "judge/health.h"
@@ -11,7 +11,7 @@ namespace fabric {
 
 struct Pairing;
 
-// The input of a rule. `before` is an earlier snapshot of the same machine, or nullptr.
+// `before` is an earlier snapshot of the same machine, or nullptr.
 struct View {
   const Node& now;
   const Node* before = nullptr;
@@ -32,6 +32,11 @@ struct View {
 const RulePolicy& rule_policy(const View& view);
 // The configured value, or the row's.
 double limit_of(const View& view, const Limit& limit);
+
+// The policy of the port. nullptr: no policy was read, or the port is unmanaged.
+const PortPolicy* policy_of(const View& view, const Port& port);
+// The dry run of a port or of kHostSubject. nullptr: not compared.
+const Changes* planned_changes(const View& view, const std::string& subject);
 
 // The port in the earlier reading. Null: absent, or on another PCI function.
 const Port* port_before(const View& view, const Port& port);

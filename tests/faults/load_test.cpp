@@ -38,7 +38,7 @@ class Watched {
   [[nodiscard]] std::vector<Finding> found() const {
     View view = machine.view();
     Health shown = health;
-    shown.alone = true;
+    shown.states_only = true;
     view.health = &shown;
     static const std::vector<std::string> kOfReadings{"link", "counters", "device"};  // other groups do not change here
     return complaints_of(view, kOfReadings);

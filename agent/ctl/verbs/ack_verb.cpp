@@ -22,7 +22,7 @@ void print_list(const std::vector<Ack>& acks, const Root& root, int64_t wall, co
   if (const auto memory = load_health(root); memory && *memory) seen = (*memory)->acks;
   Json all = Json::array();
   Table table({"CHECK", "SUBJECT", "UNTIL", "BY", "COMMENT"});
-  for (const Ack& ack : standing(acks, seen, wall)) {
+  for (const Ack& ack : active_acks(acks, seen, wall)) {
     all.push_back({{"id", ack.id},
                    {"subject", ack.subject},
                    {"at", time_text(ack.at)},

@@ -42,7 +42,7 @@ Report find_faults(Machine& machine, Samples& samples, const Options& options, i
                                   "List the GPUs and NICs that were found: fabric-agentctl topo"));
     report.findings.back().id = name;
   }
-  if (acks) mark_acknowledged(report, standing(*acks, seen_acks, wall), wall);
+  if (acks) mark_acknowledged(report, active_acks(*acks, seen_acks, wall), wall);
   return report;
 }
 

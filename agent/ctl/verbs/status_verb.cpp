@@ -45,7 +45,7 @@ std::string sync_text(const Node& node, const Changes* changes) {
   std::string exceptions;
   bool done = true;
   for (const Change& change : *changes) {
-    const Outcome outcome = with_agents_word(node, change).outcome;
+    const Outcome outcome = with_agent_outcome(node, change).outcome;
     if (outcome == Outcome::in_sync) continue;
     done = done && is_done(outcome);
     std::string word(to_text(outcome));
@@ -97,7 +97,7 @@ void add_changes(Json& out, const Node& node, bool has_policy, const Changes* ch
   if (changes != nullptr) {
     bool all = true;
     for (const Change& change : *changes) {
-      const Change merged = with_agents_word(node, change);
+      const Change merged = with_agent_outcome(node, change);
       all = all && merged.outcome == Outcome::in_sync;
       SettingState state;
       if (const AgentSettings* known = agent_settings(node, change.port))

@@ -54,7 +54,7 @@ Result<void> HealthKeeper::load() {
   if (spent && *spent) memory_.acks = spent_ = std::move((*spent)->acks);
   auto states = load_memory(directory_, kHealthName);
   if (states && *states) memory_ = std::move(**states);
-  memory_.health.alone = true;
+  memory_.health.states_only = true;
   if (!states) return states.error();
   if (!spent) return spent.error();
   return {};

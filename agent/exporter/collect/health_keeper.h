@@ -23,7 +23,7 @@ class HealthKeeper {
   // across a reboot in `lasting`; empty: not kept.
   HealthKeeper(std::string root, std::string directory, std::string lasting = {})
       : root_(std::move(root)), directory_(std::move(directory)), lasting_(std::move(lasting)) {
-    memory_.health.alone = true;
+    memory_.health.states_only = true;
   }
 
   // Loads the state of the previous exporter process. After an Error the state is empty.
@@ -34,7 +34,7 @@ class HealthKeeper {
 
   [[nodiscard]] const Health& health() const { return memory_.health; }
   // The acknowledgements in force at `wall`.
-  [[nodiscard]] std::vector<Ack> acks(int64_t wall) const { return standing(acks_, memory_.acks, wall); }
+  [[nodiscard]] std::vector<Ack> acks(int64_t wall) const { return active_acks(acks_, memory_.acks, wall); }
 
  private:
   struct Reading {

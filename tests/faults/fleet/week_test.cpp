@@ -43,7 +43,7 @@ struct Tally {
 
 class Node {
  public:
-  Node(const Machine& machine, unsigned seed) : random_(seed), machine_(machine) { health_.alone = true; }
+  Node(const Machine& machine, unsigned seed) : random_(seed), machine_(machine) { health_.states_only = true; }
 
   // A reading every `step` seconds.
   Tally week(double step) {
@@ -181,7 +181,7 @@ class Node {
   // The links come up, some twice, and the counters begin at 0.
   void reboot_node() {
     health_ = {};
-    health_.alone = true;
+    health_.states_only = true;
     raised_.clear();
     clock_ = 60;
     pass(

@@ -51,7 +51,7 @@ class Machine {
             "local_link_integrity_errors", "port_rcv_remote_physical_errors", "roce_adp_retrans",
             "rx_icrc_encapsulated", "rx_write_requests"})
         grow(port, name, 1000);
-    health_.alone = true;
+    health_.states_only = true;
   }
 
   Port& port() { return node_.now.ports[1]; }
@@ -110,7 +110,7 @@ class Machine {
     const auto memory = parse_health(health_text({health_, {}}), "health.json");
     ASSERT_TRUE(memory) << memory.error().text();
     health_ = memory->health;
-    health_.alone = true;
+    health_.states_only = true;
   }
 
  private:

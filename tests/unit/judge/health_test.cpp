@@ -326,18 +326,18 @@ TEST(Acks, EndWhenTheyExpireOrTheirFindingClears) {
                      {"rate", "mlx5_0/1", Status::ok, "", "", "", ""}};
   std::vector<AckSeen> seen;
   follow_acks(seen, acks, report, 110);
-  EXPECT_EQ(standing(acks, seen, 150).size(), 2u);
-  EXPECT_EQ(standing(acks, seen, 200).size(), 1u) << "expired";
+  EXPECT_EQ(active_acks(acks, seen, 150).size(), 2u);
+  EXPECT_EQ(active_acks(acks, seen, 200).size(), 1u) << "expired";
   report.findings[0].status = Status::ok;
   follow_acks(seen, acks, report, 110 + kAckOutlasts - 1);
-  EXPECT_EQ(standing(acks, seen, 150).size(), 2u) << "the finding may return soon";
+  EXPECT_EQ(active_acks(acks, seen, 150).size(), 2u) << "the finding may return soon";
   follow_acks(seen, acks, report, 110 + kAckOutlasts);
-  const auto left = standing(acks, seen, 150);
+  const auto left = active_acks(acks, seen, 150);
   ASSERT_EQ(left.size(), 1u) << "the finding has cleared";
   EXPECT_EQ(left[0].id, "rate") << "its finding was never raised";
   report.findings[0].status = Status::critical;
   follow_acks(seen, acks, report, 500);
-  EXPECT_EQ(standing(acks, seen, 150).size(), 1u) << "the finding that returns is a new one";
+  EXPECT_EQ(active_acks(acks, seen, 150).size(), 1u) << "the finding that returns is a new one";
   follow_acks(seen, {}, report, 600);
   EXPECT_TRUE(seen.empty());
 }
