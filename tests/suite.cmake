@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# All that tests/run runs beside the unit tests, as tests of ctest. Their names are KIND/NAME.
-#   fixtures  `programs` (build), `package` (package/build), `image` and `share` (of the virtual server): ctest runs what a test needs
+# The ctest tests that tests/run runs in addition to the unit tests. Their names are KIND/NAME.
+#   fixtures  `programs` (build), `package` (package/build), `image` and `share` (of the virtual server): ctest runs those that a test needs
 #   labels    `all`: only with tests/run --all; `by-hand`: only if named
 #   COST      longer tests begin first
-# A test counts its checks in lines "ok NAME" and "FAIL NAME"; exit status 77 is "skipped".
+# A test reports its checks in lines "ok NAME" and "FAIL NAME"; exit status 77 means skipped.
 
 # suite_test(NAME COMMAND WORD... [SETUP FIXTURE] [NEEDS FIXTURE...] [LABELS LABEL...] [COST N] [LOCK NAME] [ENVIRONMENT V=X...])
 function(suite_test name)
@@ -13,7 +13,7 @@ function(suite_test name)
     FIXTURES_SETUP "${_arg_SETUP}" FIXTURES_REQUIRED "${_arg_NEEDS}" RESOURCE_LOCK "${_arg_LOCK}" ENVIRONMENT "${_arg_ENVIRONMENT}")
 endfunction()
 
-# Sets VARIABLE to "all" or "by-hand", as a line of the file says.
+# Sets VARIABLE to "all" or "by-hand" if a line of the file requests that.
 function(labels_of file variable)
   file(STRINGS ${file} _lines REGEX "^# (only with --all|by hand:)")
   set(_labels "")
@@ -25,13 +25,13 @@ function(labels_of file variable)
   set(${variable} "${_labels}" PARENT_SCOPE)
 endfunction()
 
-# ---- What others need. Compilers have all cores, so one at a time; the image mostly waits for the network.
+# ---- The fixtures. A compilation uses all cores, so only one runs at a time; the image mostly waits for the network.
 suite_test(image COMMAND tests/vm/build SETUP image COST 1000)
 suite_test(build COMMAND ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR} SETUP programs COST 900 LOCK compiler)
 suite_test(package/build COMMAND packaging/build-deb build/deb SETUP package COST 950 LOCK compiler ENVIRONMENT FABRIC_WERROR=ON)
 suite_test(share COMMAND tests/parts/share SETUP share NEEDS package)
 
-# ---- The package, and pages and scripts that no compiler reads.
+# ---- The package, and the pages and scripts that are not compiled.
 suite_test(package/checks COMMAND tests/parts/package-checks NEEDS package)
 
 file(GLOB_RECURSE _sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/lib/*.cpp ${PROJECT_SOURCE_DIR}/lib/*.h
@@ -64,14 +64,14 @@ foreach(_example ${_examples})
   suite_test(lint/example-${_name} COMMAND ${_tools}/promtool check config --syntax-only ${_etc}/${_example})
 endforeach()
 
-# ---- promtool on the page of this machine and of every captured machine that is at hand.
+# ---- promtool on the page for this machine and for every available captured machine.
 set(_corpus ${PROJECT_SOURCE_DIR}/../shared/corpus)
 if(DEFINED ENV{FABRIC_CORPUS})
   set(_corpus $ENV{FABRIC_CORPUS})
 endif()
 file(GLOB _machines CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/corpus/*.tgz ${_corpus}/ib-sysfs/*.tar.* ${_corpus}/sysfs-derived/*.tar.*
   ${_corpus}/hwloc-fsroot/*.tar.*)
-set(_port 20480)  # of the range that the kernel does not hand out by itself
+set(_port 20480)  # below the range from which the kernel assigns ports
 foreach(_machine / ${_machines})
   string(REGEX REPLACE "^.*/|\\.(tgz|tar\\..*)$" "" _name ${_machine})
   if(_machine STREQUAL /)
@@ -81,7 +81,7 @@ foreach(_machine / ${_machines})
   math(EXPR _port "${_port} + 1")
 endforeach()
 
-# ---- Fuzzers, other builds.
+# ---- Fuzzers and other builds.
 if(FABRIC_FUZZ)
   file(GLOB _fuzzers CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_LIST_DIR}/fuzz ${CMAKE_CURRENT_LIST_DIR}/fuzz/*_fuzzer.cpp)
   foreach(_fuzzer ${_fuzzers})
@@ -92,7 +92,7 @@ endif()
 suite_test(gcc COMMAND tests/parts/gcc LABELS all COST 800 LOCK compiler)
 suite_test(week COMMAND tests/parts/week LABELS all COST 800 LOCK compiler)
 
-# ---- Programs of others: what operators load, fleets.
+# ---- Tests with other programs: the files that operators load, and fleets.
 file(GLOB _tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/integration/*)
 list(FILTER _tests EXCLUDE REGEX "\\.(sh|py)$")
 foreach(_test ${_tests})
@@ -106,13 +106,13 @@ suite_test(fleet/compat COMMAND tests/parts/compat ${_machines} NEEDS package pr
 suite_test(fleet/run COMMAND tests/fleet/run 60 --speed 8 NEEDS programs LABELS all COST 400)
 suite_test(fleet/shards COMMAND tests/fleet/shards NEEDS programs LABELS all COST 100)
 
-# ---- The virtual GPU server. NAME.sh is a script for the guest: one boot each, with the built package and the tests in its share.
-# A line "# run: OPTIONS" gives tests/vm/run options; several such lines are several boots, those "# run with --all: OPTIONS" only
-# with --all. An executable NAME without suffix runs on this machine and calls tests/vm/run itself.
+# ---- The virtual GPU server. NAME.sh is a script for the guest. Each has one boot, with the built package and the tests in its share.
+# A line "# run: OPTIONS" sets the options of tests/vm/run. Several such lines cause several boots; "# run with --all: OPTIONS" causes
+# one only with --all. An executable NAME without a suffix runs on this machine and calls tests/vm/run itself.
 set(_share ${PROJECT_SOURCE_DIR}/build/vm/share)
 function(vm_test name script options labels)
   separate_arguments(_words UNIX_COMMAND "${options}")
-  file(SIZE ${script} _cost)  # long scripts run long
+  file(SIZE ${script} _cost)  # longer scripts take longer
   suite_test(vm/${name} COMMAND tests/vm/run --share ${_share} ${_words} ${script} NEEDS share image LABELS "${labels}" COST ${_cost})
 endfunction()
 file(GLOB _scenarios CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/vm/scenarios/*)

@@ -27,7 +27,7 @@ namespace {
 using Shared = OpticsWatch::Shared;
 using Clock = Patience::Clock;
 
-// So many refusals in a row are neither a module that starts nor firmware that does.
+// This many refusals in a row do not come from a module or a firmware that is still starting.
 constexpr unsigned kRefusals = 6;
 constexpr std::chrono::hours kRefusedPause{1};
 

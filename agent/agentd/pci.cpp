@@ -45,10 +45,10 @@ std::set<std::optional<uint32_t>> possible_mrrs(const Policy& policy, const Port
 int reconcile_mrrs(PciEnvironment& environment, const Policy& policy, Port& port, state::Originals& originals) {
   const auto possible = possible_mrrs(policy, port);
   if (possible.size() > 1) {
-    environment.log(port_entry(
-        port.id(), LOG_NOTICE,
-        "mrrs waits: " + why_unmanaged(policy, port) + "; when it is up: systemctl restart fabric-agent-pci",
-        message_id::pending));
+    environment.log(
+        port_entry(port.id(), LOG_NOTICE,
+                   "mrrs waits: " + why_unmanaged(policy, port) + "; when it is up: systemctl restart fabric-agent-pci",
+                   message_id::pending));
     return 1;
   }
   Qos want;

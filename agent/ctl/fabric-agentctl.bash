@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Completion of fabric-agentctl in bash: the program is asked, so nothing is listed twice.
+# Completion of fabric-agentctl in bash. The candidates are the output of the program, so that no list is repeated here.
 _fabric_agentctl() {
   local word=${COMP_WORDS[COMP_CWORD]} candidates
   if [[ ${COMP_WORDS[COMP_CWORD - 1]} =~ ^(--log|-L)$ ]]; then

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "exporter/exporter.h"
+
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <systemd/sd-daemon.h>
@@ -10,7 +12,6 @@
 #include "exporter/collect/health_keeper.h"
 #include "exporter/http/page.h"
 #include "exporter/http/server.h"
-#include "exporter/setup.h"
 #include "exporter/uevent.h"
 #include "judge/health_state.h"
 
@@ -19,17 +20,22 @@ namespace {
 
 constexpr auto kSettle = std::chrono::milliseconds(300);  // a NIC is added or removed with a burst of uevents
 constexpr auto kGidsFollow = std::chrono::seconds(1);     // the kernel updates GIDs from addresses in a work queue
-constexpr auto kFirstPage = std::chrono::seconds(3);      // --print waits this long
+constexpr auto kFirstPage = std::chrono::seconds(3);      // maximum wait of --print
 
-// RUNTIME_DIRECTORY survives a restart, STATE_DIRECTORY a reboot; empty: not set.
+// The value of the environment variable; empty: not set.
 std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string() : value;
+  if (const char* value = std::getenv(name)) return value;
+  return {};
 }
 
-void take_wake_up(const Fd& wake) {
+void clear_wake_up(const Fd& wake) {
   uint64_t count = 0;
   [[maybe_unused]] const auto size = ::read(wake.get(), &count, sizeof count);
+}
+
+Policy policy_or_default(const Configuration& configuration) {
+  if (configuration.policy) return *configuration.policy;
+  return {};
 }
 
 class Exporter final : public Site {
@@ -41,11 +47,20 @@ class Exporter final : public Site {
     if (!configuration) return configuration.error();
     auto web = load_web();
     if (!web) return web.error();
-    auto sockets = listeners(options_, configuration->policy ? *configuration->policy : Policy());
+    auto sockets = listeners(options_, policy_or_default(*configuration));
     if (!sockets) return sockets.error();
     wake_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (!wake_) return error(errno, "eventfd");
-    if (auto created = create_loop(); !created) return created;
+
+    auto loop = open_event_loop();
+    if (!loop) return loop.error();
+    loop_ = std::move(*loop);
+    auto done = hangup_.on_signal(loop_.get(), SIGHUP, [this] { reload(); });
+    if (done) done = woken_.on_readable(loop_.get(), wake_.get(), [this] { on_wake(); });
+    if (done) done = health_timer_.on_time(loop_.get(), CLOCK_MONOTONIC, [this] { on_health(); });
+    if (done && options_.root == "/") done = watch_machine();
+    if (!done) return done;
+
     config_valid_ = !configuration->policy || configuration->no_policy.empty();
     use(std::move(*configuration));
     if (auto loaded = health_.load(); !loaded)
@@ -59,11 +74,14 @@ class Exporter final : public Site {
     ::sd_notify(0, "READY=1\nSTATUS=Reading for the first time.");
     const int status = ::sd_event_loop(loop_.get());
     ::sd_notify(0, "STOPPING=1");
-    return status < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+    if (status < 0) return EXIT_FAILURE;
+    return EXIT_SUCCESS;
   }
 
   bool fresh() override {
-    if (collector_->fresh(configuration_.policy ? configuration_.policy->max_age : Policy().max_age)) return true;
+    auto max_age = Policy().max_age;
+    if (configuration_.policy) max_age = configuration_.policy->max_age;
+    if (collector_->fresh(max_age)) return true;
     collector_->refresh();
     return false;
   }
@@ -72,18 +90,7 @@ class Exporter final : public Site {
   bool ready() override { return collector_->complete(); }
 
  private:
-  Result<void> create_loop() {
-    auto loop = open_event_loop();
-    if (!loop) return loop.error();
-    loop_ = std::move(*loop);
-    auto done = hangup_.on_signal(loop_.get(), SIGHUP, [this] { reload(); });
-    if (done) done = woken_.on_readable(loop_.get(), wake_.get(), [this] { on_wake(); });
-    if (done) done = health_timer_.on_time(loop_.get(), CLOCK_MONOTONIC, [this] { on_health(); });
-    if (done && options_.root == "/") done = watch_machine();
-    return done;
-  }
-
-  // Without these notifications, changes are seen within a minute.
+  // Subscribes to notifications. Without them, changes are noticed within a minute.
   Result<void> watch_machine() {
     auto done = rescan_.on_time(loop_.get(), CLOCK_MONOTONIC, [this] { collector_->rescan(); });
     if (done)
@@ -107,7 +114,7 @@ class Exporter final : public Site {
 
   void use(Configuration configuration) {
     configuration_ = std::move(configuration);
-    const Policy policy = configuration_.policy ? *configuration_.policy : Policy();
+    const Policy policy = policy_or_default(configuration_);
     CollectorOptions collecting;
     collecting.root = options_.root;
     collecting.policy = configuration_.policy;
@@ -131,15 +138,19 @@ class Exporter final : public Site {
     return std::make_shared<const WebConfig>(std::move(*loaded));
   }
 
-  // If its files have changed, or after SIGHUP. An invalid file changes nothing.
-  void reload_web(bool asked) {
-    if (options_.web_config.empty() || (!asked && state_of(web_files_) == web_state_)) return;
+  // Reloads the TLS settings and users if their files have changed, or if `forced` (SIGHUP). An invalid file changes
+  // nothing.
+  void reload_web(bool forced) {
+    if (options_.web_config.empty() || (!forced && state_of(web_files_) == web_state_)) return;
     auto web = load_web();
-    auto used = web ? server_->use(std::move(*web)) : Result<void>(web.error());
-    if (!used) log(SD_ERR, used.error().text() + (web ? "" : "\nKeeping the previous TLS settings and users."));
+    if (!web) {
+      log(SD_ERR, web.error().text() + "\nKeeping the previous TLS settings and users.");
+      return;
+    }
+    if (auto used = server_->use(std::move(*web)); !used) log(SD_ERR, used.error().text());
   }
 
-  // If the readings of the last interval never completed, a device hangs: the others count.
+  // If the readings of the last interval have not completed by now, a device hangs, and health is updated without it.
   void on_health() {
     if (health_due_) update_health();
     health_due_ = true;
@@ -156,9 +167,9 @@ class Exporter final : public Site {
       log(SD_WARNING, updated.error().text());
     const Report* report = cache_.refresh(*collector_, snapshot, context());
     if (report == nullptr || directory_.empty()) return;
-    auto saved = save_report(directory_, {*report, now.boot});
-    const std::string fault = saved ? "" : saved.error().text();
-    if (std::exchange(unpublished_, fault) != fault && !fault.empty()) log(SD_WARNING, fault);
+    std::string fault;
+    if (auto saved = save_report(directory_, {*report, now.boot}); !saved) fault = saved.error().text();
+    if (std::exchange(save_fault_, fault) != fault && !fault.empty()) log(SD_WARNING, fault);
   }
 
   [[nodiscard]] PageContext context() const {
@@ -181,13 +192,15 @@ class Exporter final : public Site {
   }
 
   void on_wake() {
-    take_wake_up(wake_);
+    clear_wake_up(wake_);
     const bool busy = collector_->busy();
     if (!busy) server_->release();
     if (!collector_->complete()) return;
     if (!std::exchange(status_published_, true)) {
       const size_t ports = collector_->snapshot().node.ports.size();
-      ::sd_notifyf(0, "STATUS=Serving the metrics of %zu RDMA port%s.", ports, ports == 1 ? "" : "s");
+      const char* plural = "s";
+      if (ports == 1) plural = "";
+      ::sd_notifyf(0, "STATUS=Serving the metrics of %zu RDMA port%s.", ports, plural);
     }
     if (health_due_ && !busy) update_health();
   }
@@ -197,10 +210,14 @@ class Exporter final : public Site {
     ::sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld", static_cast<long long>(now.count()));
     auto configuration = configure(options_);
     config_valid_ = configuration && (!configuration->policy || configuration->no_policy.empty());
-    if (config_valid_) use(std::move(*configuration));
-    else
-      log(SD_ERR, (configuration ? configuration->no_policy : configuration.error().text()) +
-                      "\nKeeping the previous configuration.");
+    if (config_valid_) {
+      use(std::move(*configuration));
+    } else {
+      std::string fault;
+      if (configuration) fault = configuration->no_policy;
+      else fault = configuration.error().text();
+      log(SD_ERR, fault + "\nKeeping the previous configuration.");
+    }
     reload_web(true);
     ::sd_notify(0, "READY=1");
   }
@@ -210,19 +227,19 @@ class Exporter final : public Site {
   bool config_valid_ = true, status_published_ = false;
   Fd wake_, uevents_;
   std::optional<AddressWatch> addresses_;
-  std::set<std::string> changed_addresses_;  // netdevs whose GIDs are about to be read again
+  std::set<std::string> changed_addresses_;  // netdevs; the GIDs of their ports are about to be read again
   EventLoop loop_;
   EventSource woken_, hangup_, uevent_, address_;
   EventSource rescan_, gids_, health_timer_;
   std::unique_ptr<Collector> collector_;
   std::vector<std::string> web_files_;
-  std::string web_state_;  // of web_files_ when they were last read
-  const std::string directory_ = environment("RUNTIME_DIRECTORY");
-  HealthKeeper health_{options_.root, directory_, environment("STATE_DIRECTORY")};
-  bool health_due_ = true;   // its readings have been requested
-  std::string unpublished_;  // why the report could not be written: logged once
+  std::string web_state_;                                           // state_of() web_files_ when they were last read
+  const std::string directory_ = environment("RUNTIME_DIRECTORY");  // survives a restart
+  HealthKeeper health_{options_.root, directory_, environment("STATE_DIRECTORY")};  // STATE_DIRECTORY survives a reboot
+  bool health_due_ = true;  // the readings for the next update of health have been requested
+  std::string save_fault_;  // why the report could not be saved: logged once
   PageCache cache_;
-  std::optional<Server> server_;  // last member: it calls the others, and is destroyed first
+  std::optional<Server> server_;  // the last member, so that it is destroyed first: it uses the others
 };
 
 }  // namespace
@@ -245,7 +262,7 @@ int print_page(const Options& options) {
   for (auto end = Clock::now() + kFirstPage; !collector.complete() && Clock::now() < end;) {
     pollfd waiting{wake.get(), POLLIN, 0};
     ::poll(&waiting, 1, 100);
-    take_wake_up(wake);
+    clear_wake_up(wake);
   }
   PageContext context;
   context.policy = configuration->policy.get();

@@ -14,27 +14,13 @@
 #include "policy/config.h"
 
 namespace fabric::exporter {
-namespace {
-
-constexpr std::pair<std::string_view, bool Options::*> kFlags[] = {{"--print", &Options::print},
-                                                                   {"--lldp", &Options::lldp},
-                                                                   {"--help", &Options::help},
-                                                                   {"-h", &Options::help},
-                                                                   {"--version", &Options::version}};
-
-Result<void> use(Options& options, const std::string& name, const std::string& value) {
-  if (name == "--root") options.root = value;
-  if (name == "--config") options.config = value;
-  if (name == "--web.config.file") options.web_config = value;
-  if (name != "--listen") return {};
-  options.listen.push_back(value);
-  auto address = parse_listen_address(value);
-  return address ? Result<void>() : address.error();
-}
-
-}  // namespace
 
 Result<Options> parse_options(const std::vector<std::string>& arguments) {
+  constexpr std::pair<std::string_view, bool Options::*> kFlags[] = {{"--print", &Options::print},
+                                                                     {"--lldp", &Options::lldp},
+                                                                     {"--help", &Options::help},
+                                                                     {"-h", &Options::help},
+                                                                     {"--version", &Options::version}};
   constexpr std::string_view kWithValue[] = {"--listen", "--root", "--config", "--web.config.file"};
   Options options;
   for (size_t i = 0; i < arguments.size(); ++i) {
@@ -52,7 +38,13 @@ Result<Options> parse_options(const std::vector<std::string>& arguments) {
     if (equals != std::string::npos) value = argument.substr(equals + 1);
     else if (i + 1 < arguments.size()) value = arguments[++i];
     if (value.empty()) return error(0, name + " needs a value");
-    if (auto used = use(options, name, value); !used) return used.error();
+    if (name == "--root") options.root = value;
+    if (name == "--config") options.config = value;
+    if (name == "--web.config.file") options.web_config = value;
+    if (name == "--listen") {
+      if (auto address = parse_listen_address(value); !address) return address.error();
+      options.listen.push_back(value);
+    }
   }
   if (options.lldp && (options.print || options.config || options.root != "/" || !options.listen.empty() ||
                        !options.web_config.empty()))
@@ -82,8 +74,9 @@ std::string leveled(std::string_view level, std::string_view text) {
 }
 
 void log(const char* level, const std::string& text) {
-  static const bool journal = std::getenv("JOURNAL_STREAM") != nullptr;
-  std::fputs(leveled(journal ? level : "", text).c_str(), stderr);
+  static const bool is_journal = std::getenv("JOURNAL_STREAM") != nullptr;
+  if (!is_journal) level = "";
+  std::fputs(leveled(level, text).c_str(), stderr);
 }
 
 int failed(const Error& error) {
@@ -94,8 +87,8 @@ int failed(const Error& error) {
 Result<Configuration> configure(const Options& options) {
   auto root = Root::open(options.root);
   if (!root) return error(root.error().code, options.root + ": cannot read the machine there");
-  // A truncated capture, or one of another version, is refused here: no reading of it would succeed. Files of the
-  // configuration have the names there that they had on the machine.
+  // A truncated capture, or one of another version, is refused here: no reading from it would succeed. In a capture the
+  // files of the configuration have their names on the captured machine.
   if (!root->is_host()) {
     auto kernel = open_kernel(options.root);
     if (!kernel) return kernel.error();
@@ -117,12 +110,14 @@ Result<std::vector<Fd>> listeners(const Options& options, const Policy& policy) 
     auto inherited = inherited_listeners();
     if (!inherited || !inherited->empty()) return inherited;
   }
+  std::vector<std::string> addresses = options.listen;
+  if (addresses.empty()) addresses = policy.listen;
   std::vector<Fd> own;
-  for (const std::string& text : options.listen.empty() ? policy.listen : options.listen) {
+  for (const std::string& text : addresses) {
     auto address = parse_listen_address(text);
     if (!address) return address.error();
     auto fd = listen_on(*address);
-    // Without IPv6 it serves on IPv4, unless --listen requires IPv6.
+    // On a kernel without IPv6 the exporter serves on IPv4, unless --listen requires IPv6.
     if (!fd && fd.error().code == EAFNOSUPPORT && options.listen.empty() && !own.empty()) continue;
     if (!fd) return fd.error();
     own.push_back(std::move(*fd));

@@ -27,7 +27,7 @@ Result<Fd> open_uevents() {
 bool is_device_event(std::string_view message) {
   bool subsystem = false, action = false;
   for (std::string_view field : split(message, '\0')) {
-    // Virtual links of containers are ignored.
+    // Virtual netdevs of containers are ignored.
     if (field == "SUBSYSTEM=net" && message.find("/devices/virtual/") != std::string_view::npos) return false;
     if (field == "SUBSYSTEM=infiniband" || field == "SUBSYSTEM=net" || field == "SUBSYSTEM=pci") subsystem = true;
     for (std::string_view wanted : {"ACTION=add", "ACTION=remove", "ACTION=move", "ACTION=bind", "ACTION=unbind"})
@@ -52,32 +52,26 @@ Result<AddressWatch> AddressWatch::open() {
   return AddressWatch(std::move(*socket));
 }
 
-// The first renewal of an address from before the start counts as new: one needless reading.
-bool AddressWatch::is_new(const Message& message, int& ifindex) {
-  ifaddrmsg header{};
-  if ((message.type != RTM_NEWADDR && message.type != RTM_DELADDR) || message.payload.size() < sizeof header)
-    return false;
-  std::memcpy(&header, message.payload.data(), sizeof header);
-  ifindex = static_cast<int>(header.ifa_index);
-  const auto attributes = parse_attributes(message.payload, sizeof header);
-  const Attr* address = find(attributes, IFA_LOCAL);  // of IPv4; IFA_ADDRESS is the far end of a point-to-point link
-  if (address == nullptr) address = find(attributes, IFA_ADDRESS);
-  if (address == nullptr) return false;
-  std::pair<int, Bytes> key{ifindex, {address->value.begin(), address->value.end()}};
-  if (message.type == RTM_NEWADDR) return heard_.insert(std::move(key)).second;
-  heard_.erase(key);
-  return true;
-}
-
 std::set<std::string> AddressWatch::drain() {
-  constexpr size_t kMostHeard = 4096;
+  constexpr size_t kMaxKnown = 4096;
   std::set<std::string> out;
-  if (heard_.size() > kMostHeard) heard_.clear();  // after many containers: start over
+  if (known_.size() > kMaxKnown) known_.clear();  // after many containers: start over
   for (const Message& message : socket_.drain().messages) {
-    int ifindex = 0;
+    ifaddrmsg header{};
+    if ((message.type != RTM_NEWADDR && message.type != RTM_DELADDR) || message.payload.size() < sizeof header)
+      continue;
+    std::memcpy(&header, message.payload.data(), sizeof header);
+    const auto attributes = parse_attributes(message.payload, sizeof header);
+    // IPv4 has IFA_LOCAL: IFA_ADDRESS is then the far end of a point-to-point link.
+    const Attr* address = find(attributes, IFA_LOCAL);
+    if (address == nullptr) address = find(attributes, IFA_ADDRESS);
+    if (address == nullptr) continue;
+    // The first renewal of an address that is older than this process counts as new: one needless reading.
+    std::pair<int, Bytes> key{static_cast<int>(header.ifa_index), {address->value.begin(), address->value.end()}};
+    if (message.type == RTM_DELADDR) known_.erase(key);
+    else if (!known_.insert(std::move(key)).second) continue;
     std::array<char, IF_NAMESIZE> name{};
-    if (is_new(message, ifindex) && ::if_indextoname(static_cast<unsigned>(ifindex), name.data()) != nullptr)
-      out.insert(name.data());
+    if (::if_indextoname(header.ifa_index, name.data()) != nullptr) out.insert(name.data());
   }
   return out;
 }

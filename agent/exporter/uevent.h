@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel's uevents about devices that are added or removed; requires no privilege.
+// The kernel's uevents about devices that are added or removed, and its notifications about IP addresses. Requires no
+// privilege.
 #pragma once
 
 #include <set>
@@ -15,10 +16,10 @@ Result<Fd> open_uevents();
 // Reads the waiting messages. True: an RDMA device, a PCI function or a hardware netdev was added, removed, moved or
 // bound, or messages were lost.
 bool drain_uevents(int fd);
-// Whether a message ("ACTION@PATH", then NUL-separated KEY=VALUE) is one of those. Pure.
+// Whether drain_uevents() reports the message: "ACTION@PATH", then NUL-separated KEY=VALUE. Pure.
 bool is_device_event(std::string_view message);
 
-// Watches IP addresses, of which the kernel derives the GIDs of a port. Requires no privilege.
+// Watches IP addresses. The kernel derives the GIDs of a port from them.
 class AddressWatch {
  public:
   static Result<AddressWatch> open();
@@ -29,10 +30,9 @@ class AddressWatch {
 
  private:
   explicit AddressWatch(NotificationSocket socket) : socket_(std::move(socket)) {}
-  bool is_new(const Message& message, int& ifindex);
 
   NotificationSocket socket_;
-  std::set<std::pair<int, Bytes>> heard_;  // interface and address, without those from before the start
+  std::set<std::pair<int, Bytes>> known_;  // interfaces and addresses that a notification has reported
 };
 
 }  // namespace fabric::exporter

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/json.h"
 
-#include <array>
 #include <cerrno>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "base/parse.h"
 
@@ -13,7 +15,7 @@ namespace {
 
 constexpr int kFormat = 1;  // all our files have this format
 constexpr size_t kMostBytes = size_t{1} << 20;
-constexpr int kMostLevels = 16;        // our files have seven
+constexpr size_t kMostLevels = 16;     // our files have seven
 constexpr size_t kMostMembers = 4096;  // of an object; ordered_json compares each new member with all of them
 
 void drop_nulls(Json& json) {
@@ -25,6 +27,55 @@ void drop_nulls(Json& json) {
   } else if (json.is_array()) {
     for (Json& element : json) drop_nulls(element);
   }
+}
+
+// Reads a text without building anything and throws if it exceeds the bounds. (A callback of Json::parse() would do,
+// but with one the library compares all elements of a list after each.)
+class StateBounds : public nlohmann::json_sax<Json> {
+ public:
+  bool start_object(size_t) override {
+    members_.push_back(0);
+    return check_level();
+  }
+  bool key(std::string& text) override {
+    if (++members_.back() > kMostMembers) throw std::range_error("an object of more than 4096 members");
+    if (clean_text(text) != text) throw std::range_error("a key with a character that cannot be shown");
+    return true;
+  }
+  bool end_object() override {
+    members_.pop_back();
+    return true;
+  }
+  bool start_array(size_t) override {
+    members_.push_back(0);
+    return check_level();
+  }
+  bool end_array() override { return end_object(); }
+  bool parse_error(size_t, const std::string&, const Json::exception& fault) override {
+    throw std::range_error(fault.what());
+  }
+
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(int64_t) override { return true; }
+  bool number_unsigned(uint64_t) override { return true; }
+  bool number_float(double, const std::string&) override { return true; }
+  bool string(std::string&) override { return true; }
+  bool binary(Json::binary_t&) override { return true; }
+
+ private:
+  bool check_level() const {
+    if (members_.size() > kMostLevels) throw std::range_error("more than 16 levels");
+    return true;
+  }
+
+  std::vector<size_t> members_;  // of each object and list that is open
+};
+
+void clean_strings(Json& json) {
+  if (json.is_string()) json = clean_text(json.get_ref<const std::string&>());
+  if (json.is_structured())
+    for (Json& element : json) clean_strings(element);
 }
 
 }  // namespace
@@ -42,22 +93,11 @@ std::string state_text(Json members) {
 
 Result<Json> parse_state(std::string_view text, const std::string& name) {
   if (text.size() > kMostBytes) return error(EBADMSG, name + ": larger than 1 MiB");
-  std::array<size_t, kMostLevels + 2> members{};
-  const auto check_event = [&](int depth, Json::parse_event_t event, Json& value) {
-    const auto level = static_cast<size_t>(depth);
-    if (depth > kMostLevels) throw std::range_error("more than 16 levels");
-    if (event == Json::parse_event_t::object_start) members[level + 1] = 0;
-    if (event == Json::parse_event_t::key && ++members[level] > kMostMembers)
-      throw std::range_error("an object of more than 4096 members");
-    if (!value.is_string()) return true;
-    std::string clean = clean_text(value.get_ref<const std::string&>());
-    if (event == Json::parse_event_t::key && clean != value.get_ref<const std::string&>())
-      throw std::range_error("a key with a character that cannot be shown");
-    value = std::move(clean);
-    return true;
-  };
   try {
-    Json json = Json::parse(text, check_event);
+    StateBounds bounds;
+    Json::sax_parse(text, &bounds);
+    Json json = Json::parse(text);
+    clean_strings(json);
     if (!json.is_object()) throw std::range_error("expected an object");
     int format = 0;
     read_required(json, "format", format);

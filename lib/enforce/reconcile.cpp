@@ -299,7 +299,7 @@ class Pass {
       return out;
     }
     std::string remedy = remedy_of(driver_, *row.setting, have_.values, port_.netdev, failure.code);
-    if (remedy.empty() && failure.code == EPERM) remedy = "needs CAP_NET_ADMIN in the initial user namespace";
+    if (remedy.empty() && failure.code == EPERM) remedy = "requires CAP_NET_ADMIN in the initial user namespace";
     out.detail = failure.text();
     if (!remedy.empty()) out.detail += "; " + remedy;
     return out;

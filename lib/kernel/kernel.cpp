@@ -10,19 +10,10 @@
 namespace fabric {
 namespace {
 
-// Numbers as on this machine, then the payload.
+// The numbers in this machine's byte order, then the payload.
 std::string text_of(std::initializer_list<uint16_t> numbers, View8 payload) {
   std::string out(reinterpret_cast<const char*>(numbers.begin()), numbers.size() * sizeof(uint16_t));
   return out.append(as_text(payload));
-}
-
-Message message_of(std::string_view part) {
-  Message message;
-  if (part.size() < sizeof message.type) return message;
-  std::memcpy(&message.type, part.data(), sizeof message.type);
-  const auto payload = std::as_bytes(std::span(part)).subspan(sizeof message.type);
-  message.payload.assign(payload.begin(), payload.end());
-  return message;
 }
 
 class TapedNetlink final : public Netlink {
@@ -42,7 +33,13 @@ class TapedNetlink final : public Netlink {
         tape_->ask(ask_, text_of({type, flags}, payload), live, error(EOPNOTSUPP, "not in this capture"));
     if (!parts) return parts.error();
     std::vector<Message> replies;
-    for (const std::string& part : *parts) replies.push_back(message_of(part));
+    for (const std::string& part : *parts) {
+      Message& reply = replies.emplace_back();
+      if (part.size() < sizeof reply.type) continue;
+      std::memcpy(&reply.type, part.data(), sizeof reply.type);
+      const auto bytes = std::as_bytes(std::span(part)).subspan(sizeof reply.type);
+      reply.payload.assign(bytes.begin(), bytes.end());
+    }
     return replies;
   }
 
@@ -95,8 +92,8 @@ Result<Kernel> replay(Root root) {
   tape->answers = std::move(*answers);
   root.set_tape(tape);
   Kernel kernel{.root = std::move(root)};
-  // A capture of a tree has no kernel answers: its files are read. A machine without an RDMA port is asked for no link;
-  // the families of generic netlink are looked up on any.
+  // A capture of a tree has no kernel answers: its files are read. On a machine without an RDMA port no link is
+  // queried, but the families of generic netlink are looked up on any machine.
   if (tape->holds(Ask::generic) || tape->holds(Ask::route)) kernel.route = on_tape(nullptr, Ask::route, tape);
   if (tape->holds(Ask::generic)) kernel.generic = on_tape(nullptr, Ask::generic, tape);
   if (tape->holds(Ask::rdma)) kernel.rdma = on_tape(nullptr, Ask::rdma, tape);
@@ -108,14 +105,14 @@ Result<Kernel> replay(Root root) {
   return kernel;
 }
 
-// The clock's two numbers, recorded or as they were.
+// The clock's two numbers: `now`, which is recorded, or the recorded numbers.
 std::pair<int64_t, int64_t> clock_of(const Kernel& kernel, const std::string& name, std::pair<int64_t, int64_t> now) {
   if (!kernel.tape) return now;
   const auto live = [&]() -> Answer { return std::vector{std::to_string(now.first), std::to_string(now.second)}; };
   const Answer known = kernel.tape->ask(Ask::clock, name, live, error(ENODATA, name));
   if (!known || known->size() != 2) return now;
   const auto first = parse_number<int64_t>(known->front()), second = parse_number<int64_t>(known->back());
-  constexpr int64_t kSane = int64_t{1} << 62;  // sums stay within their type
+  constexpr int64_t kSane = int64_t{1} << 62;  // so that sums do not overflow
   if (!first || !second || *first > kSane || *first < -kSane || *second > 86'400 || *second < -86'400) return now;
   return {*first, *second};
 }
@@ -159,7 +156,8 @@ void record(Kernel& kernel, const std::shared_ptr<Tape>& tape) {
   if (kernel.rdma) kernel.rdma = on_tape(std::move(kernel.rdma), Ask::rdma, tape);
   if (kernel.statistics) kernel.statistics = on_tape(std::move(kernel.statistics), tape);
   kernel.tape = tape;
-  if (kernel.generic) (void)ethtool::resolve(*kernel.generic);  // asked before; the recording needs it
+  if (kernel.generic)
+    (void)ethtool::resolve(*kernel.generic);  // it was resolved before recording, which needs it as well
 }
 
 void begin(const Kernel& kernel, Sample sample) {
@@ -167,10 +165,10 @@ void begin(const Kernel& kernel, Sample sample) {
 }
 
 Result<std::string> query_recorded(const Kernel& kernel, const std::string& question,
-                                   const std::function<Result<std::string>()>& ask) {
-  if (!kernel.tape) return ask();
+                                   const std::function<Result<std::string>()>& query) {
+  if (!kernel.tape) return query();
   const auto live = [&]() -> Answer {
-    auto text = ask();
+    auto text = query();
     if (!text) return text.error();
     return std::vector{std::move(*text)};
   };

@@ -16,7 +16,7 @@ struct Hash : std::hash<std::string_view> {
 }  // namespace
 
 const std::string* CounterName::keep(std::string_view text) {
-  // Never freed: threads that are left behind at the end may still read.
+  // Never freed: threads that still run when the program ends may read the texts.
   static std::mutex& mutex = *new std::mutex;
   static auto& texts = *new std::unordered_set<std::string, Hash, std::equal_to<>>;
   if (text.empty()) return nullptr;

@@ -15,11 +15,12 @@
 
 namespace fabric {
 
-// The name of a counter, kept once for the whole program: the same hundreds are read on every port again and again.
+// The name of a counter, stored once for the whole program, because each port has the same hundreds of names in every
+// reading.
 class CounterName {
  public:
   CounterName() = default;
-  // For names of drivers and files, which are few: each is kept for ever. Takes a lock for a moment.
+  // For names of drivers and files, which are few: each is stored for ever. Takes a lock for a moment.
   template <class Text>
   requires(std::convertible_to<const Text&, std::string_view> && !std::same_as<Text, CounterName>)
       CounterName(const Text& text)
@@ -46,26 +47,26 @@ class CounterName {
   friend std::ostream& operator<<(std::ostream& out, const CounterName& name);
 
  private:
-  // The one copy of this text; null for an empty one. May be called by any thread.
+  // The stored copy of this text; null if the text is empty. Thread-safe.
   static const std::string* keep(std::string_view text);
   const std::string* kept_ = nullptr;
 };
 
 struct CounterRow;
 
-// A counter as its source names it, and what it means: its row of the catalogue (nic/counter_row.h), which node finds
-// once, when the source is opened.
+// A counter by its source's name, with its row of the catalogue (nic/counter_row.h), which is looked up once, when the
+// source is opened.
 struct Counter {
   CounterName name;
   uint64_t value = 0;
-  const CounterRow* row = nullptr;  // null: the catalogue does not have it, or nobody has looked
-  char priority = 0;                // '0' to '7' of a row for each priority, else 0
+  const CounterRow* row = nullptr;  // null: the catalogue lacks the counter, or was not searched
+  char priority = 0;                // '0' to '7' if the row is for each priority, else 0
   uint8_t bits = 64;                // width in the hardware of this port's driver
-  // What it means follows from its name.
+  // The other members follow from the name.
   bool operator==(const Counter& other) const { return name == other.name && value == other.value; }
 };
 
-// Per-port readings that only grow (or are gone: an absent source is an empty list).
+// A port's readings that only grow. The list of an absent source is empty.
 struct PortCounters {
   std::vector<Counter> hw;       // RDMA hw counters: NETLINK_RDMA STAT_GET, else ports/N/hw_counters/
   std::vector<Counter> pma;      // ports/N/counters/, in the files' own units (port_*_data: words of 4 bytes)
@@ -73,8 +74,8 @@ struct PortCounters {
   std::optional<uint64_t> carrier_down;
 };
 
-// Number of RDMA objects of one kind on the device, in total or, in further entries, by owner as last read
-// (counters/owners.h).
+// Number of RDMA objects of one kind on the device: in total, and in further entries by owner, as last read
+// (node/telemetry.h).
 struct ResourceCount {
   std::string kind;   // nldev's words: "qp", "cq", "mr", "pd", "cm_id", "ctx", "srq"
   std::string owner;  // "user", "kernel"; empty: all of them
@@ -87,7 +88,7 @@ struct HealthReporter {
   std::string name;  // "fw", "fw_fatal", "tx", "rx", "hw"
   bool healthy = true;
   uint64_t errors = 0, recoveries = 0;
-  bool recovers = true;  // false: no recovery; after an error it is not healthy until the driver is loaded again
+  bool recovers = true;  // false: after an error the function is not healthy until the driver is loaded again
   bool operator==(const HealthReporter&) const = default;
 };
 

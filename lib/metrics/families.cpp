@@ -37,7 +37,7 @@ constexpr Metric kInSync{"fabric_setting_in_sync",
                          "fabric-agentd. 0 for every other result; absent if it could not be read, or is unverified."};
 constexpr Metric kUnverified{
     "fabric_setting_unverified",
-    "1 if the setting reads as the policy wants, but the driver's answer does not show what the NIC does."};
+    "1 if the setting matches the policy, but the driver's answer does not show what the NIC does."};
 constexpr Metric kRepairs{
     "fabric_setting_repairs_total",
     "Times fabric-agentd restored the setting since it began to enforce it. Absent until the first repair."};
@@ -54,7 +54,7 @@ constexpr Metric kDiagnosis{
     "(certain, likely; absent if unknown). Without symptoms culprit and rule are none."};
 constexpr Metric kCheckStatus{"fabric_check_status",
                               "Status of the check: 0 ok, 1 warning, 2 critical, 3 unknown. The series without a "
-                              "subject stands for all subjects that are ok."};
+                              "subject covers all subjects that are ok."};
 constexpr Metric kSettingsHash{
     "fabric_settings_hash",
     "Hash of all settings of the port as read: equal on ports whose settings are equal, whatever the policy."};

@@ -67,7 +67,7 @@ MetricFamily& FamilySet::family_of(const Metric& metric) {
   return families_[known->second];
 }
 
-FamilySet::Entry FamilySet::find_or_create(const Metric& metric, Labels labels, size_t size) {
+FamilySet::FoundMetric FamilySet::find_or_create(const Metric& metric, Labels labels, size_t size) {
   const std::hash<std::string_view> hash_text;
   size_t hash = hash_text(metric.name);
   for (const auto& label : labels.list()) hash = hash * 31 + hash_text(label.value);
@@ -89,30 +89,30 @@ FamilySet::Entry FamilySet::find_or_create(const Metric& metric, Labels labels, 
 }
 
 void FamilySet::add(const Metric& metric, const Labels& labels, std::initializer_list<Label> more, double value) {
-  const Entry entry = find_or_create(metric, Labels(labels, more));
-  if (entry.is_new) value_of(type_of(metric.kind), *entry.metric) = value;
-  else if (entry.metric != nullptr) ++duplicates_;
+  const FoundMetric found = find_or_create(metric, Labels(labels, more));
+  if (found.is_new) value_of(type_of(metric.kind), *found.metric) = value;
+  else if (found.metric != nullptr) ++duplicates_;
 }
 
 void FamilySet::accumulate(const Metric& metric, const Labels& labels, std::initializer_list<Label> more,
                            double value) {
-  const Entry entry = find_or_create(metric, Labels(labels, more));
-  if (entry.metric != nullptr) value_of(type_of(metric.kind), *entry.metric) += value;
+  const FoundMetric found = find_or_create(metric, Labels(labels, more));
+  if (found.metric != nullptr) value_of(type_of(metric.kind), *found.metric) += value;
 }
 
 void FamilySet::add_missing(const Metric& metric, const Labels& labels, double value) {
-  if (const Entry entry = find_or_create(metric, labels); entry.is_new)
-    value_of(type_of(metric.kind), *entry.metric) = value;
+  if (const FoundMetric found = find_or_create(metric, labels); found.is_new)
+    value_of(type_of(metric.kind), *found.metric) = value;
 }
 
 void FamilySet::add(const Metric& metric, const HistogramSample& sample) {
   const size_t size = sample.bounds.size() + 3;  // +Inf, _sum, _count
-  const Entry entry = find_or_create(metric, sample.labels, size);
-  if (!entry.is_new) {
-    if (entry.metric != nullptr) duplicates_ += size;
+  const FoundMetric found = find_or_create(metric, sample.labels, size);
+  if (!found.is_new) {
+    if (found.metric != nullptr) duplicates_ += size;
     return;
   }
-  ClientMetric::Histogram& histogram = entry.metric->histogram;
+  ClientMetric::Histogram& histogram = found.metric->histogram;
   histogram.sample_sum = sample.sum;
   for (size_t i = 0; i <= sample.bounds.size(); ++i) {
     if (i < sample.counts.size()) histogram.sample_count += sample.counts[i];

@@ -74,12 +74,12 @@ class FamilySet {
   }
 
  private:
-  struct Entry {
+  struct FoundMetric {
     prometheus::ClientMetric* metric = nullptr;  // null: over the limit; valid until the next call
     bool is_new = false;
   };
   // Finds the metric with these labels or creates it; `size` is its number of series.
-  Entry find_or_create(const Metric& metric, Labels labels, size_t size = 1);
+  FoundMetric find_or_create(const Metric& metric, Labels labels, size_t size = 1);
   prometheus::MetricFamily& family_of(const Metric& metric);
 
   std::vector<prometheus::MetricFamily> families_;

@@ -50,9 +50,9 @@ void append_escaped(std::string& out, std::string_view text, bool quotes) {
 }
 
 // Writes one page in one format.
-class Writer {
+class PageWriter {
  public:
-  explicit Writer(TextFormat format) : open_(format == TextFormat::openmetrics) {}
+  explicit PageWriter(TextFormat format) : open_(format == TextFormat::openmetrics) {}
 
   std::string write(std::span<const MetricFamily> families) {
     size_t lines = 0;
@@ -165,7 +165,7 @@ TextFormat negotiate(std::string_view accept) {
 }
 
 std::string serialize(std::span<const MetricFamily> families, TextFormat format) {
-  return Writer(format).write(families);
+  return PageWriter(format).write(families);
 }
 
 }  // namespace fabric

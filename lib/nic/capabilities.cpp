@@ -6,12 +6,12 @@
 namespace fabric {
 namespace {
 
-struct Row {
+struct DriverRow {
   std::string_view kernel_driver;
   Capabilities capabilities;
 };
 
-constexpr Row kRows[] = {
+constexpr DriverRow kRows[] = {
     // PortXmitWait: sysfs does not name its tick. NVIDIA devices count eight bytes of the port since Quantum, 32 of a
     // lane before (ibdiagnet manual 2.13, "Congestion Assessment on InfiniBand Links"; ib-traffic-monitor uses the same
     // for NICs).
@@ -42,9 +42,10 @@ constexpr Row kRows[] = {
 }  // namespace
 
 const Capabilities& capabilities_of(std::string_view kernel_driver) {
-  static constexpr Capabilities kNothing{};
-  const Row* row = find_where(kRows, [&](const Row& each) { return each.kernel_driver == kernel_driver; });
-  return row != nullptr ? row->capabilities : kNothing;
+  static constexpr Capabilities kNone{};
+  const DriverRow* row = find_where(kRows, [&](const DriverRow& each) { return each.kernel_driver == kernel_driver; });
+  if (row == nullptr) return kNone;
+  return row->capabilities;
 }
 
 std::string_view software_driver(bool has_parent_file, std::string_view protocol) {

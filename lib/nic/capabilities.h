@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Facts about a NIC, beyond its settings and counters, that other code asks for. Decided by its kernel driver.
+// Facts about a NIC other than its settings and counters, by its kernel driver.
 #pragma once
 
 #include <string_view>
@@ -8,22 +8,23 @@ namespace fabric {
 
 struct Capabilities {
   bool priority_bytes = false;          // counts RDMA traffic per priority
-  bool resends_on_other_paths = false;  // ACK timeouts are normal: the transport repeats over other paths
+  bool resends_on_other_paths = false;  // ACK timeouts are normal: the transport sends again over other paths
   bool multi_pf_netdev = false;  // a netdev can use two PCI functions (Documentation/networking/multi-pf-netdev.rst)
   // After a warning of a PFC storm the NIC stops sending pause (Broadcom: PFC of the RoCE queue is turned off).
   bool storm_warning_stops_pause = false;
-  double transmit_wait_bytes = 0;  // the least bytes in a tick of PortXmitWait (InfiniBand); 0: unknown
-  // The command that switches off the LLDP agent in the NIC's firmware, which consumes the frames; empty: it has none.
+  double transmit_wait_bytes = 0;  // the fewest bytes in a tick of PortXmitWait (InfiniBand); 0: unknown
+  // The command that switches off the LLDP agent in the NIC's firmware, which consumes the frames; empty: there is
+  // none.
   std::string_view lldp_agent_off{};
   bool devlink_reload = false;          // its devlink_ops have reload_down() and reload_up()
   bool breaks_nvidia_smi_topo = false;  // nvidia-smi topo -m fails while such a device exists
 };
 
-// All false or 0 for a driver without facts.
+// All false or 0 for an unknown driver.
 const Capabilities& capabilities_of(std::string_view kernel_driver);
 
 // The driver of an RDMA device without a device below it: soft-RoCE names its netdev in the file `parent`
-// (drivers/infiniband/sw/rxe/rxe_verbs.c), soft-iWARP is known by its protocol. Empty: neither.
+// (drivers/infiniband/sw/rxe/rxe_verbs.c), soft-iWARP has protocol "iw". Empty: neither.
 std::string_view software_driver(bool has_parent_file, std::string_view protocol);
 
 }  // namespace fabric

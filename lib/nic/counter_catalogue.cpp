@@ -33,10 +33,14 @@ struct Catalogue {
       const bool for_all = table.drivers[0].empty();
       const auto rows = std::make_shared<BySource>();
       for (const CounterRow& row : table.rows) {
-        if (!for_all) add(*rows, row, static_cast<uint8_t>(row.bits));
-        // What a driver answers as ports/N/counters is about its own ports.
-        const bool own_only = table.exclusive || (!for_all && row.source == CounterSource::pma);
-        if (!own_only) add(common, row, for_all ? static_cast<uint8_t>(row.bits) : uint8_t{64});
+        const auto bits = static_cast<uint8_t>(row.bits);
+        if (for_all) {
+          if (!table.exclusive) add(common, row, bits);
+          continue;
+        }
+        add(*rows, row, bits);
+        // A driver's files of ports/N/counters describe its own ports only.
+        if (!table.exclusive && row.source != CounterSource::pma) add(common, row, 64);
       }
       for (const std::string_view driver : table.drivers)
         if (!driver.empty()) own.try_emplace(driver, rows);
@@ -55,13 +59,15 @@ CounterMatch look_up(CounterSource source, const CounterName& name, std::string_
     if (const auto found = (*own->second)[at].find(name); found != (*own->second)[at].end()) return found->second;
   const Index& common = catalogue().common[at];
   const auto found = common.find(name);
-  return found == common.end() ? CounterMatch{} : found->second;
+  if (found == common.end()) return {};
+  return found->second;
 }
 
 }  // namespace
 
 std::string_view meaning(const CounterRow& row) {
-  return row.help.empty() && row.metric != nullptr ? row.metric->help : row.help;
+  if (row.help.empty() && row.metric != nullptr) return row.metric->help;
+  return row.help;
 }
 
 CounterMatch describe_counter(CounterSource source, const CounterName& name, std::string_view driver) {

@@ -9,7 +9,7 @@
 
 namespace fabric {
 
-// What the row counts, in one line.
+// The description of the counter, in one line.
 std::string_view meaning(const CounterRow& row);
 
 struct CounterNameHash {
@@ -22,11 +22,11 @@ inline bool is_error(const CounterRow& row) { return row.rise.kind != CounterCla
 struct CounterMatch {
   const CounterRow* row = nullptr;  // null: the catalogue does not have the counter
   char priority = 0;                // '0'..'7', or 0 if the row has none
-  uint8_t bits = 64;                // on ports of this driver; of some counters without a row, too
+  uint8_t bits = 64;                // on ports of this driver; also set for some counters without a row
 };
 
-// The row of a raw name on a port of the kernel driver, with or without a metric. Several counters of a port may be
-// parts of one metric's series; their sum is its value.
+// The row of a raw name on a port of this kernel driver; the row may lack a metric. If several counters of a port
+// belong to one series of a metric, their sum is its value.
 CounterMatch describe_counter(CounterSource source, const CounterName& name, std::string_view driver = {});
 
 }  // namespace fabric

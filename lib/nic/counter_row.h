@@ -12,10 +12,10 @@
 
 namespace fabric {
 
-// Which member of PortCounters holds it.
+// The member of PortCounters that has the counter.
 enum class CounterSource : uint8_t { hw, pma, ethtool };
 
-// What a rise means. Each class has one culprit and one fix.
+// The meaning of a rise. Each class has one culprit and one fix.
 enum class CounterClass : uint8_t {
   none,      // traffic, congestion control at work (CNP, ECN marks, pause frames), numbers in use
   loss,      // RDMA packets were lost, reordered or answered too late
@@ -40,12 +40,12 @@ struct CounterMeaning {
 };
 constexpr CounterMeaning severe(CounterClass kind) { return {kind, true}; }
 
-// Whose events it counts.
+// The part whose events the counter counts.
 enum class CounterScope : uint8_t {
   port,
   function,         // the PCI function's own traffic only
   device,           // all ports of the device
-  infiniband_link,  // InfiniBand's link layer: zero on an Ethernet port, but of drivers with rows of their own
+  infiniband_link,  // InfiniBand's link layer: zero on an Ethernet port, unless the driver has a row of its own
 };
 template <>
 inline constexpr std::string_view kEnumWords<CounterScope>[] { "port", "function", "device", "InfiniBand link" };
@@ -61,17 +61,17 @@ struct Scale {
 };
 inline constexpr Scale kMicroseconds{1, 1e6}, kWords{4, 1}, kBits{1, 8};
 
-// Where the driver gets a counter; one for all counters of the same function and table of the kernel.
+// The source of a counter in the driver; counters of the same function and table of the kernel share it.
 struct CounterOrigin {
   std::string_view kernel;  // "FILE FUNCTION()", below drivers/ of Linux 6.12 unless it says otherwise
-  std::string_view reset;   // what sets them to zero
+  std::string_view reset;   // what sets the counters to zero
 };
 
 // A row without an origin, a class or a width does not compile.
 struct CounterRow {
   CounterSource source;
-  std::string_view name;        // '#' is one priority, 0..7, which becomes the label "priority"
-  const CounterOrigin& origin;  // fabric-counters(7) names it
+  std::string_view name;        // '#': a priority, 0..7, which becomes the label "priority"
+  const CounterOrigin& origin;  // listed in fabric-counters(7)
   CounterMeaning rise;          // the class, severe() or not
   unsigned bits;              // width in hardware; below 64, hw and ethtool counters wrap, pma counters stop when full
   const Metric* metric{};     // null: published by its raw name only
@@ -79,8 +79,8 @@ struct CounterRow {
   Scale scale{};              // to the metric's unit
   std::string_view help{};    // empty: the metric's help describes it
   bool gauge = false;         // may fall
-  std::string_view unless{};  // superseded by this counter of the same reading when that is not zero
-  std::optional<CounterScope> scope{};  // absent: of hw CounterTable::hw_scope, else of the port
+  std::string_view unless{};  // another counter of the same reading, which supersedes this one unless it is zero
+  std::optional<CounterScope> scope{};  // absent: CounterTable::scope_of()
 };
 
 // A row without a metric.
@@ -93,7 +93,7 @@ constexpr CounterRow raw_gauge(CounterSource source, std::string_view name, cons
   return {source, name, origin, CounterClass::none, 64, nullptr, {}, {}, help, true};
 }
 
-// Where the table's hw counters are of something else.
+// A row with another scope than that of its table.
 constexpr CounterRow of(CounterScope scope, CounterRow row) {
   row.scope = scope;
   return row;
@@ -101,17 +101,16 @@ constexpr CounterRow of(CounterScope scope, CounterRow row) {
 
 struct CounterTable {
   std::string_view vendor;                    // heading in fabric-counters(7)
-  std::array<std::string_view, 3> drivers{};  // Port::kernel_driver; none: the rows are valid for every driver
+  std::array<std::string_view, 3> drivers{};  // Port::kernel_driver; empty: the rows are valid for every driver
   std::span<const CounterRow> rows{};
   // Drivers adopt each other's names (bnxt_re of Linux 7.x has mlx5's), so rows are valid for all drivers unless their
-  // names mean something else elsewhere. Widths are always the own drivers' only, and so are rows of ports/N/counters,
-  // whose names one table has for all drivers.
+  // names have another meaning elsewhere (exclusive). Widths are always valid for the table's own drivers only, and so
+  // are rows of ports/N/counters, whose names one table has for all drivers.
   bool exclusive = false;
-  std::string_view twin_prefix{};               // counters so prefixed have the width of the row without the prefix
-  std::chrono::milliseconds ethtool_period{0};  // the device refreshes its ethtool statistics no more often
+  std::string_view twin_prefix{};               // counters with this prefix have the width of the row without it
+  std::chrono::milliseconds ethtool_period{0};  // the device refreshes its ethtool statistics at this interval
   CounterScope hw_scope = CounterScope::port;
 
-  [[nodiscard]] bool is_of(std::string_view driver) const;
   [[nodiscard]] CounterScope scope_of(const CounterRow& row) const {
     return row.scope.value_or(row.source == CounterSource::hw ? hw_scope : CounterScope::port);
   }

@@ -8,7 +8,7 @@
 namespace fabric {
 namespace {
 
-// Those with evidence before those without; the last one takes what no other names.
+// Drivers with evidence precede those without; the last one is for kernel drivers that no other names.
 constexpr std::array kDrivers{&kMlx5Ofed, &kMlx5,  &kMlx4, &kBnxt, &kBnge,    &kIce,
                               &kI40e,     &kIonic, &kQede, &kRxe,  &kUpstream};
 constexpr std::array kFeatures{&kEthtoolFeature, &kRdmaCm, &kOptionalCounters, &kMrrs};
@@ -23,22 +23,6 @@ const Feature* feature_of(SettingId setting) {
   for (const Feature* feature : kFeatures)
     if (find(feature->ops, setting) != nullptr) return feature;
   return nullptr;
-}
-
-std::string why_impossible(const Driver& driver, const Setting& setting, const Qos& want, const Reading& have) {
-  const bool or_none = std::holds_alternative<std::optional<OrNone> Qos::*>(setting.member);
-  if (or_none && value_text(setting, want) == "none" && !op_of(driver, setting.id).none)
-    return "here it always has a value: write a number, or leave it out";
-  const uint32_t max_mtu = have.capacity.max_mtu.value_or(0);  // 0: the driver does not say
-  if (setting.id == SettingId::mtu && max_mtu != 0 && *want.mtu > max_mtu)
-    return "the netdev takes " + std::to_string(max_mtu) + " bytes at most";
-  if (setting.id == SettingId::fec && driver.fec_in_use &&
-      ((want.fec->bits & ETHTOOL_FEC_AUTO) != 0 || !std::has_single_bit(want.fec->bits)))
-    return "this driver shows the mode in use, and not of which it was chosen: name one mode, or leave it out";
-  if (std::string why = driver.impossible(setting, want, have); !why.empty()) return why;
-  const Feature* feature = feature_of(setting.id);
-  if (feature == nullptr || feature->impossible == nullptr) return {};
-  return feature->impossible(setting, want, have);
 }
 
 }  // namespace
@@ -88,12 +72,26 @@ std::string remedy_of(const Driver& driver, const Setting& setting, const Qos& h
 
 std::string why_not(const Driver& driver, const Setting& setting, const Qos& want, const Reading& have,
                     const std::string& netdev) {
-  if (op_of(driver, setting.id).write != nullptr && has_value(setting, have.values))
-    return why_impossible(driver, setting, want, have);
-  if (const auto* reason = find_in(have.notes.reasons, setting.id)) return *reason;
-  const std::string why = remedy_of(driver, setting, have.values, netdev, 0);
-  if (why.empty()) return "the driver does not offer it";
-  return why;
+  const Op& op = op_of(driver, setting.id);
+  if (op.write == nullptr || !has_value(setting, have.values)) {
+    if (const auto* reason = find_in(have.notes.reasons, setting.id)) return *reason;
+    const std::string why = remedy_of(driver, setting, have.values, netdev, 0);
+    if (why.empty()) return "the driver does not offer it";
+    return why;
+  }
+  const bool or_none = std::holds_alternative<std::optional<OrNone> Qos::*>(setting.member);
+  if (or_none && value_text(setting, want) == "none" && !op.none)
+    return "this driver always has a value here: set a number, or leave the setting out";
+  const uint32_t max_mtu = have.capacity.max_mtu.value_or(0);  // 0: the driver does not report it
+  if (setting.id == SettingId::mtu && max_mtu != 0 && *want.mtu > max_mtu)
+    return "the netdev's largest MTU is " + std::to_string(max_mtu) + " bytes";
+  if (setting.id == SettingId::fec && driver.fec_in_use &&
+      ((want.fec->bits & ETHTOOL_FEC_AUTO) != 0 || !std::has_single_bit(want.fec->bits)))
+    return "this driver reports only the mode in use, not the configured modes: set one mode, or leave fec out";
+  if (std::string why = driver.impossible(setting, want, have); !why.empty()) return why;
+  const Feature* feature = feature_of(setting.id);
+  if (feature == nullptr || feature->impossible == nullptr) return {};
+  return feature->impossible(setting, want, have);
 }
 
 std::span<const Driver* const> drivers() { return kDrivers; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How each driver reads and writes settings. One that a driver lacks is "unsupported", never a failure of the rest.
+// How each driver reads and writes settings. A setting that a driver lacks is "unsupported", and the others still work.
 #pragma once
 
 #include "base/find.h"
@@ -8,50 +8,50 @@
 
 namespace fabric {
 
-// Settings that are written the same way whatever the NIC's driver is (rdma_cm, rings, MRRS): one feature = one file.
+// Settings that are written in the same way with every NIC's driver (rdma_cm, rings, MRRS): one feature = one file.
 struct Feature {
   std::span<const SettingOp> ops;
-  // Adds to `out` what can be read of `keys`. Settings that are not offered stay absent.
+  // Adds the readable settings of `keys` to `out`. Settings that are not offered stay absent.
   void (*read)(const PortIo& io, const Keys& keys, Reading& out);
-  // As Driver::expected, impossible and remedy; may be null. `want` is what the driver expects.
+  // As Driver::expected, impossible and remedy; may be null. `want` is the result of Driver::expected.
   void (*expected)(Qos& want, const Reading& have) = nullptr;
   std::string (*impossible)(const Setting& setting, const Qos& want, const Reading& have) = nullptr;
   std::string (*remedy)(const Setting& setting, int code) = nullptr;
 };
 
 struct Driver {
-  std::string_view name;                           // ours: "mlx5"
+  std::string_view name;                           // our name: "mlx5"
   std::string_view source;                         // the folder of its sources, or their package
   std::array<std::string_view, 2> kernel_names{};  // "mlx5_core"
-  // Further evidence, where the name is not enough (OFED's mlx5_core has files of its own); null: it is.
+  // Further evidence if the name is not sufficient (OFED's mlx5_core has files of its own); null: it is sufficient.
   bool (*evidence)(const Root& root, const std::string& netdev) = nullptr;
-  // Reads the settings `keys`; others may come with them. Those that the port does not offer stay absent.
+  // Reads the settings `keys`, and possibly others. Settings that the port does not offer stay absent.
   Result<Reading> (*read)(const PortIo& io, const Keys& keys) = upstream::read;
-  // `want` as this driver will read back (mlx5 keeps all 64 DSCPs, for example), with "auto" values computed.
+  // `want` as it will be read back (mlx5 keeps all 64 DSCPs, for example), with "auto" values computed.
   Qos (*expected)(const Qos& want, const Reading& have) = upstream::expected;
-  // Brings `have` to what will be read after the setting of `want` has been written: a plan sees what a write does to
-  // other settings (ice overwrites ETS with the first DSCP), without writing.
+  // Changes `have` to the reading after the setting of `want` has been written, so that a plan shows the effects of a
+  // write on other settings (ice overwrites ETS with the first DSCP).
   void (*effect)(const Setting& setting, const Qos& want, Qos& have) = upstream::effect;
-  // Why this driver cannot show the wanted value whatever is written; empty: it can. Nothing is written then.
+  // Why no write makes this driver show the wanted value, in which case nothing is written; empty: a write does.
   std::string (*impossible)(const Setting& setting, const Qos& want, const Reading& have) = upstream::impossible;
-  // Why a setting is not offered (`code` 0) or was refused (`code` its errno), and what to do; empty: nothing is known.
+  // Why a setting is not offered (`code` 0) or was refused (`code` its errno), and what to do; empty: unknown.
   std::string (*remedy)(const Setting& setting, const Qos& have, const std::string& netdev,
                         int code) = upstream::remedy;
   std::span<const SettingOp> ops;
-  std::span<const SettingId> order = upstream::kOrder;  // in which settings must be written
+  std::span<const SettingId> order = upstream::kOrder;  // the order in which settings are written
   // After MTU or PFC were written, and after carrier-up: mlx5 recomputes thresholds when the same PFC is sent again.
   Result<void> (*settle)(const PortIo& io, const Qos& have) = nullptr;
-  // Its list of FEC modes shows what the port supports, not its configuration: the mode in use is read instead.
+  // The driver's list of FEC modes shows the supported modes, not the configuration: the mode in use is read instead.
   bool fec_in_use = false;
 };
 
 // The Op of a row: the driver's own, else the feature's.
 const Op& op_of(const Driver& driver, SettingId setting);
-// Whether writing it may stop traffic on the port that the notes are of.
+// Whether writing the setting may stop traffic on the port of the notes.
 bool is_disruptive(const Op& op, SettingId setting, const Notes& notes);
-// By Op::reach, with the setting itself.
+// The settings that Op::reach names, and the setting itself.
 Keys keys_reached(const Op& op, SettingId setting);
-// The driver's, and each feature's.
+// The driver's reading, with that of each feature.
 Result<Reading> read_all(const Driver& driver, const PortIo& io, const Keys& keys);
 Qos expected_of(const Driver& driver, const Qos& want, const Reading& have);
 // Why the setting is not offered, or cannot have the wanted value; empty: it can.
@@ -62,7 +62,8 @@ std::string remedy_of(const Driver& driver, const Setting& setting, const Qos& h
 
 std::span<const Driver* const> drivers();
 std::span<const Feature* const> features();
-// By the kernel driver of the PCI function, or the RDMA link type of a software device, and the driver's own files.
+// The driver by the kernel driver of the PCI function, or the RDMA link type of a software device, and the driver's own
+// files.
 const Driver& driver_for(std::string_view kernel_driver, const Root* root = nullptr, const std::string& netdev = {});
 
 extern const Driver kMlx4, kMlx5, kMlx5Ofed, kBnxt, kBnge, kIce, kI40e, kIonic, kQede, kRxe, kUpstream;

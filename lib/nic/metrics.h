@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One name per meaning, for all vendors. The vendors' tables map the drivers' counters to them (catalogue.h).
+// One name per meaning, for all vendors. The vendors' tables map the drivers' counters to them (counter_row.h).
 // Every series has the labels device and port; the help names further labels.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace fabric {
 
-// untyped: each series is a counter or a gauge, and the driver does not say which.
+// untyped: each series is a counter or a gauge, but the driver does not show which.
 enum class MetricKind : uint8_t { counter, gauge, histogram, untyped };
 
 // One family. The name and the help are literals: they live as long as the program.
@@ -18,7 +18,7 @@ struct Metric {
   MetricKind kind = name.ends_with("_total") ? MetricKind::counter : MetricKind::gauge;
 };
 
-// An empty name gives none.
+// An empty name: no label.
 struct Label {
   std::string_view name, value;  // the name a literal, the value any bytes
   bool operator==(const Label&) const = default;
@@ -121,7 +121,7 @@ inline constexpr Metric kPortBytes{
               "Ticks during which the port had data to send and no credit; the tick is the device's own."},
     kPortOther{"fabric_port_pma_total", "Every other file of ports/N/counters under its own name, in its own unit."};
 
-// Flow control. Direction rx: the far end pauses us; tx: we pause the far end.
+// Flow control. Direction rx: the peer pauses this port; tx: this port pauses the peer.
 inline constexpr Metric kPfcFrames{"fabric_pfc_pause_frames_total", "PFC frames by direction and priority."},
     kPfcSeconds{"fabric_pfc_paused_seconds_total", "Time paused by PFC, by direction and priority."},
     kPfcTransitions{"fabric_pfc_pause_transitions_total",
@@ -171,7 +171,7 @@ inline constexpr Metric kPhyDiscards{"fabric_phy_discarded_packets_total",
     kPhyMacFaults{"fabric_phy_mac_faults_total",
                   "Faults signalled by the MAC (local: detected here; remote: reported by the peer), by end."};
 
-// Around the wire: the host's queues, the module, PCIe.
+// The host's queues, the module, PCIe.
 inline constexpr Metric kNetdevOutOfBuffer{
     "fabric_netdev_out_of_buffer_total",
     "Frames dropped because the netdev's receive queues were full: the host is late; RDMA is not affected."},

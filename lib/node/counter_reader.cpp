@@ -197,7 +197,7 @@ HwCounters::HwCounters(const CounterAccess& access, const Port& port, Wanted wan
 void HwCounters::read(Clock::time_point now, Attempt& attempt, std::vector<Counter>& counters) {
   if (device_) {
     netlink.ask(
-        attempt, now, [&] { return take(read_netlink(), counters); },
+        attempt, now, [&] { return move_answer(read_netlink(), counters); },
         // The driver does not implement the request, or the answer does not fit into one reply: files have the
         // counters.
         [](int code) { return code == EINVAL || code == EOPNOTSUPP || code == EMSGSIZE; });
@@ -300,7 +300,7 @@ PortReading PortReader::read(Clock::time_point now) {
     Timed timed{reading.attempts, {"ethtool"}};
     ethtool_.ask(
         timed.attempt, now,
-        [&] { return take(access_.statistics->read(netdev_, statistics_), reading.counters.ethtool); },
+        [&] { return move_answer(access_.statistics->read(netdev_, statistics_), reading.counters.ethtool); },
         [](int code) { return code == EOPNOTSUPP; });
     timed.absent = !ethtool_.there;
   }
@@ -353,7 +353,7 @@ BurstReading BurstReader::read(Clock::time_point now) {
   if (ethtool_.there) {
     Timed timed{reading.attempts, {"ethtool"}};
     ethtool_.ask(
-        timed.attempt, now, [&] { return take(read_statistics(now), reading.counters.ethtool); },
+        timed.attempt, now, [&] { return move_answer(read_statistics(now), reading.counters.ethtool); },
         [](int code) { return code == EOPNOTSUPP; });
     timed.absent = !ethtool_.there;
   }

@@ -16,7 +16,7 @@
 
 namespace fabric {
 
-// Where counters are read from; pointers may be null.
+// The sources of counters; pointers may be null.
 struct CounterAccess {
   const Root& root;
   Netlink* rdma = nullptr;

@@ -32,7 +32,7 @@ bool is_superseded(const Counter& counter, const std::vector<Counter>& reading);
 
 // How much a counter grew; nullopt: it was reset (driver reload), or is full. A 32-bit counter wraps if it falls from
 // the last quarter of its range into the first; any other fall is a reset. The counters of ports/N/counters stop at
-// their highest value (IBTA 1.4, 16.1.3.5); a value above that shows that the counter is wider than its row says.
+// their highest value (IBTA 1.4, 16.1.3.5); a higher value shows that the counter is wider than its row.
 std::optional<uint64_t> counter_rise(CounterSource source, unsigned bits, uint64_t before, uint64_t now);
 
 // The growth of now[place] since an earlier reading of the same source; nullopt: as for counter_rise(), or the earlier

@@ -41,7 +41,7 @@ constexpr Product kProducts[] = {
     {kHabana, 0x1060, "Intel Gaudi 3"},
 };
 
-void keep(std::string& member, std::string text) {
+void set_if_known(std::string& member, std::string text) {
   if (!text.empty()) member = std::move(text);
 }
 
@@ -93,15 +93,15 @@ void identify(const Root& root, Topology& topology) {
     if (gpu.vendor == kNvidia) {
       if (const auto text = root.read_text("proc/driver/nvidia/gpus/" + gpu.pci + "/information")) {
         Information information = parse_information(*text);
-        keep(gpu.model, std::move(information.model));
-        keep(gpu.uuid, std::move(information.uuid));
+        set_if_known(gpu.model, std::move(information.model));
+        set_if_known(gpu.uuid, std::move(information.uuid));
         gpu.minor = information.minor;
         // nvidia-smi numbers GPUs in the order of their PCI addresses, which is the order of topology.gpus.
         if (!information.excluded) gpu.vendor_index = {next_nvidia++};
       }
     }
     if (gpu.vendor == kAmd) {
-      keep(gpu.model, root.line_of(folder + "product_name"));
+      set_if_known(gpu.model, root.line_of(folder + "product_name"));
       if (const std::string id = root.line_of(folder + "unique_id"); !id.empty()) gpu.uuid = "GPU-" + id;
       gpu.partition = root.line_of(folder + "current_compute_partition");
       const std::string memory = root.line_of(folder + "current_memory_partition");

@@ -132,7 +132,7 @@ HostCpu read_cpu(const Root& root, std::string_view cpuinfo) {
     if (!latency) break;
     states.push_back({root.line_of(folder + "name"), *latency});
   }
-  // From the deepest state upwards until one is enabled: a single file for a CPU whose states nobody disabled.
+  // The states of a CPU are read from the deepest upwards until one is enabled: one file if none is disabled.
   std::map<size_t, std::vector<unsigned>> alike;  // by the deepest enabled state
   for (const unsigned cpu : cpus)
     for (size_t i = states.size(); i-- > 0;) {

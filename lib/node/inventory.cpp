@@ -25,7 +25,7 @@ const InventoryPart* twin_of(const std::vector<InventoryPart>& parts, const Inve
 using PartModel = std::tuple<bool, uint16_t, uint16_t>;
 PartModel model_of(const InventoryPart& part) { return {part.gpu, part.vendor, part.device}; }
 
-// By model, the addresses of `parts` at which `others` has no part of that model; in PCI order.
+// The addresses of `parts`, by model and in PCI order, at which `others` has no part of that model.
 std::map<PartModel, std::vector<std::string>> alone_in(const std::vector<InventoryPart>& parts,
                                                        const std::vector<InventoryPart>& others) {
   std::map<PartModel, std::vector<std::string>> out;

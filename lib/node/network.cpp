@@ -24,7 +24,7 @@ constexpr const char* kIpv4Conf = "proc/sys/net/ipv4/conf/";
 
 // The answer; nullopt after a failed dump, the first of which is noted.
 template <class List>
-std::optional<List> taken(Context& context, Result<List> answer) {
+std::optional<List> list_or_note(Context& context, Result<List> answer) {
   if (answer) return std::move(answer).value();
   constexpr std::string_view kSubject = "IP addressing: ";
   if (std::ranges::none_of(context.unseen, [&](const std::string& what) { return what.starts_with(kSubject); }))
@@ -35,7 +35,7 @@ std::optional<List> taken(Context& context, Result<List> answer) {
 // Addresses, routes, rules and gateways, by rtnetlink.
 void query_addressing(Context& context, Network& network) {
   Netlink& route = *context.kernel.route;
-  const auto links = taken(context, rtnl::links(route));
+  const auto links = list_or_note(context, rtnl::links(route));
   if (!links) return;
   std::map<int, const rtnl::Link*> all;
   for (const rtnl::Link& link : *links) all[link.ifindex] = &link;
@@ -52,14 +52,14 @@ void query_addressing(Context& context, Network& network) {
     if (interface->vrf_table != 0) network.tables.insert(interface->vrf_table);
   }
 
-  if (const auto addresses = taken(context, rtnl::addresses(route))) {
+  if (const auto addresses = list_or_note(context, rtnl::addresses(route))) {
     for (const auto& [index, interface] : interfaces) interface->addresses.emplace();
     for (const rtnl::IpAddress& each : *addresses)
       if (Interface** interface = find_in(interfaces, each.ifindex)) (*interface)->addresses->push_back(each.address);
   }
 
   bool any_gateway = false;
-  if (const auto routes = taken(context, rtnl::routes(route)))
+  if (const auto routes = list_or_note(context, rtnl::routes(route)))
     for (const rtnl::IpRoute& each : *routes) {
       network.tables.insert(each.table);
       if (!each.unicast) continue;
@@ -71,7 +71,7 @@ void query_addressing(Context& context, Network& network) {
       }
     }
 
-  if (const auto rules = taken(context, rtnl::rules(route))) {
+  if (const auto rules = list_or_note(context, rtnl::rules(route))) {
     network.rules.emplace();
     for (const rtnl::IpRule& each : *rules) {
       network.tables.insert(each.rule.table);
@@ -80,7 +80,7 @@ void query_addressing(Context& context, Network& network) {
   }
 
   if (!any_gateway) return;
-  if (const auto neighbors = taken(context, rtnl::neighbors(route)))
+  if (const auto neighbors = list_or_note(context, rtnl::neighbors(route)))
     for (const rtnl::NeighborEntry& each : *neighbors) {
       Interface** interface = find_in(interfaces, each.ifindex);
       if (interface == nullptr) continue;

@@ -37,8 +37,8 @@ struct Interface {
 
 struct Network {
   std::map<std::string, Interface> interfaces;  // by netdev: of RDMA ports and of their GIDs
-  std::optional<std::vector<RoutingRule>>
-      rules{};                  // rules that name a table for a source or a device; absent: not known
+  // Rules that name a table for a source or a device; absent: not known.
+  std::optional<std::vector<RoutingRule>> rules{};
   std::set<uint32_t> tables{};  // in use
 };
 

@@ -265,8 +265,8 @@ void read_gids(const Context& context, Port& port) {
 void read_link(Context& context, Port& port) {
   const Root& root = context.kernel.root;
   const nldev::Device* device = context.device(port.rdma);
-  std::optional<nldev::PortLink>
-      netlink;  // absent also if netlink fails: then the files have the values, or the reason
+  // Absent also if netlink fails: then the files have the values, or the reason.
+  std::optional<nldev::PortLink> netlink;
   if (device != nullptr)
     if (auto answer = nldev::port(*context.kernel.rdma, device->index, port.number)) netlink = std::move(*answer);
 

@@ -55,7 +55,7 @@ struct Source {
 
 // Moves the answer to `to`, or returns its error.
 template <class Answer, class To>
-Result<void> take(Result<Answer> answer, To& to) {
+Result<void> move_answer(Result<Answer> answer, To& to) {
   if (!answer) return answer.error();
   to = std::move(*answer);
   return {};

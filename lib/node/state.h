@@ -42,7 +42,7 @@ std::string originals_text(const Originals& originals);
 Result<Originals> parse_originals(std::string_view text, const std::string& name);
 // The devices that the agent manages: port id -> ifindex of its netdev.
 using Devices = std::map<std::string, int>;
-// Without `running`.
+// The state file's text, which lacks `running`.
 std::string agent_state_text(const AgentState& state, const std::string& config = {}, const Devices& devices = {});
 Result<AgentState> parse_agent_state(std::string_view text, const std::string& name);
 

@@ -171,8 +171,8 @@ const UnitFiles::Folder* UnitFiles::folder_with(const std::string& name) const {
 }
 
 std::vector<std::string> UnitFiles::drop_ins(const std::vector<std::string>& names) const {
-  std::map<std::string, std::string>
-      found;  // by file name, the order of reading; the first file of a name hides others
+  // By file name, which is the order of reading; the first file of a name hides others.
+  std::map<std::string, std::string> found;
   for (const std::string& unit : names) {
     std::vector<std::string> own{unit + ".d"};
     if (const std::string pattern = template_of(unit); !pattern.empty()) own.push_back(pattern + ".d");

@@ -17,7 +17,8 @@ struct Assignment {
   unsigned line = 0;  // the first one of a continued assignment
 };
 
-// In file order. Leaves out everything that systemd ignores: comments, assignments outside of a section, lines without
+// The assignments in file order. Leaves out everything that systemd ignores: comments, assignments outside of a
+// section, lines without
 // "=", and everything after a malformed section header, where systemd stops reading.
 std::vector<Assignment> parse(std::string_view text);
 
@@ -41,7 +42,8 @@ class UnitFiles {
  public:
   // Lists the load path once; `root` must outlive the object.
   explicit UnitFiles(const Root& root);
-  // By its name; an instance such as "slurmd@gpu01.service" also by its template. nullopt: no folder has it.
+  // Finds a unit by its name; an instance such as "slurmd@gpu01.service" also by its template. nullopt: no folder has
+  // it.
   [[nodiscard]] std::optional<Unit> find(const std::string& name) const;
 
  private:

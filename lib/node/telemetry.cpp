@@ -107,7 +107,7 @@ Attempt TelemetryReader::read(Port& port) {
   const auto start = Clock::now();
   port.link_status.reset();
   link_.ask(attempt, start, [&] {
-    return take(ethtool::get_link_status(*access_.generic, *access_.ethtool, netdev_), port.link_status);
+    return move_answer(ethtool::get_link_status(*access_.generic, *access_.ethtool, netdev_), port.link_status);
   });
   // The kernel asks a driver for its reason only while the netdev is up (net/ethtool/linkstate.c of Linux 6.12), so
   // this reason cannot contradict the driver's.
@@ -118,9 +118,9 @@ Attempt TelemetryReader::read(Port& port) {
   }
   port.fec.reset();
   fec_.ask(attempt, start,
-           [&] { return take(ethtool::get_fec_status(*access_.generic, *access_.ethtool, netdev_), port.fec); });
+           [&] { return move_answer(ethtool::get_fec_status(*access_.generic, *access_.ethtool, netdev_), port.fec); });
   port.resources.clear();
-  resources_.ask(attempt, start, [&] { return take(nldev::resources(*access_.rdma, device_), port.resources); });
+  resources_.ask(attempt, start, [&] { return move_answer(nldev::resources(*access_.rdma, device_), port.resources); });
   if (access_.owners != nullptr && !port.resources.empty()) {
     if (auto done = access_.owners->read(*access_.rdma, device_, port.resources, Clock::now()); !done)
       attempt.fail(done.error().text());

@@ -34,8 +34,8 @@ Loaded make() {
   return Loaded(raw);
 }
 
-// In the child only: setenv(3) is not safe beside other threads. Only the linux component is used: x86 would bind
-// itself to each CPU in turn, and plugins would open GPUs or read config space, which needs privilege.
+// Runs in the child only, because setenv(3) is not safe beside other threads. Only the linux component is used: x86
+// would bind itself to each CPU in turn, and plugins would open GPUs or read config space, which needs privilege.
 Result<std::string> discover(const std::string& root) {
   for (const char* name : {"HWLOC_XMLFILE", "HWLOC_SYNTHETIC", "HWLOC_FSROOT", "HWLOC_THISSYSTEM"}) ::unsetenv(name);
   ::setenv("HWLOC_COMPONENTS", "linux,stop", 1);

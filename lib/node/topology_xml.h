@@ -24,7 +24,7 @@ struct HwlocView {
 // `name` is for messages. `trusted`: the text is of discover_hwloc_xml(); other text is tried in a child first.
 Result<HwlocView> parse_hwloc_xml(const std::string& text, const std::string& name, bool trusted = false);
 
-// Where a captured tree keeps hwloc's XML.
+// The file of a captured tree with hwloc's XML.
 inline constexpr const char* kHwlocFile = "fabric-agent/hwloc.xml";
 // The question on the tape whose answer is hwloc's XML.
 inline constexpr const char* kHwlocQuestion = "hwloc topology";

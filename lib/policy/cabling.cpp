@@ -98,7 +98,7 @@ class CsvReader {
 };
 
 constexpr size_t kColumns = 7;
-enum Column : size_t { kDeviceA, kPortA, kDeviceB, kPortB, kTypeA, kTypeB, kStatus };
+enum CableColumn : size_t { kDeviceA, kPortA, kDeviceB, kPortB, kTypeA, kTypeB, kStatus };
 constexpr const char* kRequired[] = {
     "the device of end A (\"Device A\", \"side_a_device\")", "the port of end A (\"Termination A\", \"side_a_name\")",
     "the device of end B (\"Device B\", \"side_b_device\")", "the port of end B (\"Termination B\", \"side_b_name\")"};
@@ -116,7 +116,7 @@ std::optional<size_t> column_of(std::string_view heading) {
                                         "side%name", "interface%",   "interface%name"};
   struct End {
     char letter;
-    Column device, port;
+    CableColumn device, port;
   };
   for (const End& end : {End{'a', kDeviceA, kPortA}, End{'b', kDeviceB, kPortB}}) {
     for (std::string known : kDeviceNames)
@@ -153,7 +153,7 @@ Result<std::vector<Cable>> parse_csv(std::string_view text, const std::string& n
     else if (header.find('\t') != std::string_view::npos) separator = '\t';
   }
   CsvReader reader(text, separator);
-  std::array<std::optional<size_t>, kColumns> columns;  // Column -> index of the field
+  std::array<std::optional<size_t>, kColumns> columns;  // CableColumn -> index of the field
   size_t width = 0;                                     // fields of the header; 0: not yet read
   std::vector<Cable> out;
   for (;;) {

@@ -24,7 +24,7 @@ constexpr size_t kMaxBytes = 1 << 20;
 // The files of a configuration. Messages show the names that the functions take and return.
 class Files {
  public:
-  // `below` is the beginning of every name, and stands for the root, which the links of a captured tree do not leave.
+  // `below` is the beginning of every name, and replaces the root, which the links of a captured tree do not leave.
   // Empty: the root is the host's, and names are paths of this process.
   Files(const Root& root, std::string below) : root_(root), below_(std::move(below)) {}
 
@@ -88,48 +88,48 @@ std::string Files::shipped_profiles() const {
 constexpr size_t kMaxAllBytes = 4 * kMaxBytes;
 
 // All files together, before profiles and marks are applied to the entries.
-struct Document {
+struct ConfigDraft {
   Policy policy;
   std::vector<PortDraft> entries;
   MarkKey traffic, cnp;
   RuleRows rules;  // the rules that [rules.ID] may name
 };
 
-void read_section(ConfigReader& reader, std::string_view section, const toml::table& table, Document& document);
+void read_section(ConfigReader& reader, std::string_view section, const toml::table& table, ConfigDraft& draft);
 
-void read_ports(ConfigReader& reader, const toml::node& node, Document& document) {
+void read_ports(ConfigReader& reader, const toml::node& node, ConfigDraft& draft) {
   const auto* array = node.as_array();
   if (array == nullptr || !(array->empty() || array->is_array_of_tables()))
     return reader.fail(expected(node, "[[port]] entries"), "port", "[[port]] with two brackets");
   // The entries of a later file are tried first.
   std::vector<PortDraft> entries;
   for (const toml::node& each : *array) entries.push_back(read_port(reader, *each.as_table()));
-  std::move(document.entries.begin(), document.entries.end(), std::back_inserter(entries));
-  document.entries = std::move(entries);
+  std::move(draft.entries.begin(), draft.entries.end(), std::back_inserter(entries));
+  draft.entries = std::move(entries);
 }
 
 // Keys at the top of the file, besides the keys and sections of keys().
 constexpr std::string_view kTables[] = {"traffic", "cnp", "firmware", "driver_version", "sysctl", "port"};
 
 void read_key(ConfigReader& reader, std::string_view section, std::string_view name, const toml::source_position& at,
-              const toml::node& node, Document& document) {
-  Policy& policy = document.policy;
+              const toml::node& node, ConfigDraft& draft) {
+  Policy& policy = draft.policy;
   const std::string full = full_name(section, name);
   for (const Key& key : keys()) {
     if (key.section != section || key.name != name) continue;
     if (reader.accept(key.read(node, policy), full, key.example)) policy.origin[full] = reader.line(node);
     return;
   }
-  if (section == "rules") return read_rule(reader, name, at, node, document.rules, policy);
+  if (section == "rules") return read_rule(reader, name, at, node, draft.rules, policy);
   if (section.empty()) {
-    if (name == "port") return read_ports(reader, node, document);
+    if (name == "port") return read_ports(reader, node, draft);
     if (name == "sysctl") return read_sysctl(reader, node, policy);
     if (name == "firmware") return read_versions(reader, name, node, policy.firmware, policy);
     if (name == "driver_version") return read_versions(reader, name, node, policy.driver_version, policy);
-    if (name == "traffic") return read_mark(reader, name, node, document.traffic);
-    if (name == "cnp") return read_mark(reader, name, node, document.cnp);
+    if (name == "traffic") return read_mark(reader, name, node, draft.traffic);
+    if (name == "cnp") return read_mark(reader, name, node, draft.cnp);
     if (!name.empty() && contains(keys(), name, &Key::section)) {
-      if (const auto* table = reader.table(node, full, "[" + full + "]")) read_section(reader, name, *table, document);
+      if (const auto* table = reader.table(node, full, "[" + full + "]")) read_section(reader, name, *table, draft);
       return;
     }
   }
@@ -143,20 +143,20 @@ void read_key(ConfigReader& reader, std::string_view section, std::string_view n
 }
 
 // `section` is empty for the top of the file.
-void read_section(ConfigReader& reader, std::string_view section, const toml::table& table, Document& document) {
+void read_section(ConfigReader& reader, std::string_view section, const toml::table& table, ConfigDraft& draft) {
   each_key(table, [&](std::string_view name, const toml::source_position& at, const toml::node& node) {
-    read_key(reader, section, name, at, node, document);
+    read_key(reader, section, name, at, node, draft);
   });
 }
 
 // The profiles that entries name. Reads each of them once.
 class Profiles {
  public:
-  Profiles(const Files& files, std::string directory, Faults& faults)
+  Profiles(const Files& files, std::string directory, ConfigFaults& faults)
       : files_(files), directory_(std::move(directory)), faults_(faults) {}
 
   // Null if the name is empty, or if there is no such profile, which is reported. An Error: its file cannot be read.
-  Result<const PortDraft*> find(const std::string& name, const Place& at) {
+  Result<const PortDraft*> find(const std::string& name, const FilePlace& at) {
     if (name.empty()) return nullptr;
     if (auto known = read_.find(name); known != read_.end()) return &known->second;
     const auto names = all();
@@ -194,7 +194,7 @@ class Profiles {
 
   const Files& files_;
   std::string directory_;  // empty: no profile can be named
-  Faults& faults_;
+  ConfigFaults& faults_;
   std::unordered_map<std::string, PortDraft> read_;
 };
 
@@ -213,7 +213,7 @@ bool covers(const std::vector<std::string>& early, const std::vector<std::string
 }
 
 // Checks that names are unique, and that every entry can be reached.
-void check_entries(std::vector<PortDraft>& entries, Faults& faults) {
+void check_entries(std::vector<PortDraft>& entries, ConfigFaults& faults) {
   constexpr size_t kCompared = 256;  // each entry is compared with so many entries before it
   std::unordered_map<std::string, const PortDraft*> names;
   for (size_t i = 0; i < entries.size(); ++i) {
@@ -235,18 +235,18 @@ void check_entries(std::vector<PortDraft>& entries, Faults& faults) {
 }
 
 // Applies profile and marks to each entry, and checks the values together.
-Result<LoadedConfig> finish(Document document, const Files& files, const std::string& profiles, Faults faults) {
+Result<LoadedConfig> finish(ConfigDraft draft, const Files& files, const std::string& profiles, ConfigFaults faults) {
   Profiles known(files, profiles, faults);
-  for (PortDraft& entry : document.entries) {
+  for (PortDraft& entry : draft.entries) {
     const auto profile = known.find(entry.port.profile, entry.profile_at);
     if (!profile) return profile.error();
     if (*profile != nullptr) apply_profile(entry, **profile);
-    follow_marks(entry, document.traffic, document.cnp, *profile, faults);
+    follow_marks(entry, draft.traffic, draft.cnp, *profile, faults);
     check_together(entry, faults);
   }
-  check_entries(document.entries, faults);
-  for (PortDraft& entry : document.entries) document.policy.ports.push_back(std::move(entry.port));
-  return std::move(faults).finish(std::move(document.policy));
+  check_entries(draft.entries, faults);
+  for (PortDraft& entry : draft.entries) draft.policy.ports.push_back(std::move(entry.port));
+  return std::move(faults).finish(std::move(draft.policy));
 }
 
 Result<LoadedConfig> load(const Files& source, const std::string& file, RuleRows rules) {
@@ -254,8 +254,8 @@ Result<LoadedConfig> load(const Files& source, const std::string& file, RuleRows
   auto files = source.drop_ins(folder + "conf.d");
   if (!files) return files.error();
   files->insert(files->begin(), file);
-  Document document{.rules = rules};
-  Faults faults;
+  ConfigDraft draft{.rules = rules};
+  ConfigFaults faults;
   size_t bytes = 0;
   bool has_mode = false, has_entry = false;
   for (const std::string& each : *files) {
@@ -273,17 +273,17 @@ Result<LoadedConfig> load(const Files& source, const std::string& file, RuleRows
     ConfigReader reader(each, faults);
     toml::table table;
     const bool parsed = parse_file(reader, *text, table);
-    if (parsed) read_section(reader, "", table, document);
+    if (parsed) read_section(reader, "", table, draft);
     // A file that is not TOML may have either of them.
     has_mode = has_mode || !parsed || table.contains("mode");
     has_entry = has_entry || !parsed || table.contains("port") || table.contains("sysctl");
   }
   // A truncated file lacks these keys.
   if (!has_mode) faults.fail({0, 1, 1}, "mode: not set; write mode = \"audit\" or mode = \"enforce\"");
-  if (document.policy.mode == Mode::enforce && !has_entry)
+  if (draft.policy.mode == Mode::enforce && !has_entry)
     faults.fail({0, 1, 1},
                 "mode: \"enforce\" with neither a [[port]] entry nor [sysctl]; write one, or mode = \"audit\"");
-  auto loaded = finish(std::move(document), source, folder + "profiles", std::move(faults));
+  auto loaded = finish(std::move(draft), source, folder + "profiles", std::move(faults));
   if (loaded) loaded->files = std::move(*files);
   return loaded;
 }
@@ -304,15 +304,15 @@ Result<LoadedConfig> load_config(const Root& root, const std::string& file, Rule
 
 Result<LoadedConfig> parse_config(std::string_view text, const std::string& name, const std::string& profiles,
                                   RuleRows rules) {
-  Document document{.rules = rules};
-  Faults faults;
+  ConfigDraft draft{.rules = rules};
+  ConfigFaults faults;
   if (text.size() > kMaxBytes) return error(0, name + ":1:1: larger than 1 MiB; give a configuration file");
   ConfigReader reader(name, faults);
   toml::table table;
-  if (parse(reader, text, table)) read_section(reader, "", table, document);
+  if (parse(reader, text, table)) read_section(reader, "", table, draft);
   const auto root = Root::open("/");
   if (!root) return root.error();
-  return finish(std::move(document), Files(*root, ""), profiles, std::move(faults));
+  return finish(std::move(draft), Files(*root, ""), profiles, std::move(faults));
 }
 
 std::vector<std::string> config_keys() {

@@ -15,7 +15,7 @@ namespace {
 using std::chrono::milliseconds;
 
 // Restrictions of a value beyond its type.
-struct Limits {
+struct ValueLimits {
   int64_t min = 0, max = 0;  // of a number, or of a time span in milliseconds
   std::string_view what{};   // "expected WHAT, not ..."; empty: the type's own text
   bool (*is_valid)(const std::string& text) = nullptr;
@@ -24,24 +24,24 @@ struct Limits {
 
 // read() for each type of value. After a problem, `out` is unspecified.
 template <std::integral T>
-MaybeProblem read(const toml::node& node, const Limits& limits, T& out) {
+MaybeProblem read(const toml::node& node, const ValueLimits& limits, T& out) {
   return read_integer(node, limits.min, limits.max, out);
 }
 
 template <HasWords Enum>
-MaybeProblem read(const toml::node& node, const Limits&, Enum& out) {
+MaybeProblem read(const toml::node& node, const ValueLimits&, Enum& out) {
   return read_word(node, out);
 }
 
 template <class T>
-MaybeProblem read(const toml::node& node, const Limits& limits, std::optional<T>& out) {
+MaybeProblem read(const toml::node& node, const ValueLimits& limits, std::optional<T>& out) {
   T value{};
   auto problem = read(node, limits, value);
   if (!problem) out = value;
   return problem;
 }
 
-MaybeProblem read(const toml::node& node, const Limits& limits, milliseconds& out) {
+MaybeProblem read(const toml::node& node, const ValueLimits& limits, milliseconds& out) {
   milliseconds least(limits.min);
   if (limits.or_zero) least = milliseconds(0);
   auto problem = read_span(node, least, milliseconds(limits.max), out);
@@ -50,7 +50,7 @@ MaybeProblem read(const toml::node& node, const Limits& limits, milliseconds& ou
   return expected(node, limits.what);
 }
 
-MaybeProblem read(const toml::node& node, const Limits& limits, std::string& out) {
+MaybeProblem read(const toml::node& node, const ValueLimits& limits, std::string& out) {
   if (auto problem = read_text(node, out)) return problem;
   if (limits.is_valid != nullptr && !limits.is_valid(out)) return expected(node, limits.what);
   return std::nullopt;
@@ -60,7 +60,7 @@ TomlProblem not_in_list(const toml::node& node, std::string_view what, std::stri
   return fault_at(node, "expected " + std::string(what) + ", not " + toml_string(text));
 }
 
-MaybeProblem read(const toml::node& node, const Limits& limits, std::vector<std::string>& out) {
+MaybeProblem read(const toml::node& node, const ValueLimits& limits, std::vector<std::string>& out) {
   if (auto problem = read_texts(node, out)) return problem;
   for (const std::string& text : out)
     if (limits.is_valid != nullptr && !limits.is_valid(text)) return not_in_list(node, limits.what, text);
@@ -68,7 +68,7 @@ MaybeProblem read(const toml::node& node, const Limits& limits, std::vector<std:
 }
 
 template <HasWords Enum>
-MaybeProblem read(const toml::node& node, const Limits& limits, std::vector<Enum>& out) {
+MaybeProblem read(const toml::node& node, const ValueLimits& limits, std::vector<Enum>& out) {
   std::vector<std::string> names;
   if (auto problem = read_texts(node, names)) return problem;
   std::string what(limits.what);
@@ -84,7 +84,7 @@ MaybeProblem read(const toml::node& node, const Limits& limits, std::vector<Enum
 
 // { "Slot 3 P1" = "mlx5_0" }
 using NameMap = std::map<std::string, std::string>;
-MaybeProblem read(const toml::node& node, const Limits& limits, NameMap& out) {
+MaybeProblem read(const toml::node& node, const ValueLimits& limits, NameMap& out) {
   const auto* table = node.as_table();
   if (table == nullptr) return expected(node, limits.what);
   out.clear();
@@ -93,7 +93,7 @@ MaybeProblem read(const toml::node& node, const Limits& limits, NameMap& out) {
   return std::nullopt;
 }
 
-MaybeProblem read(const toml::node& node, const Limits& limits, std::vector<Window>& out) {
+MaybeProblem read(const toml::node& node, const ValueLimits& limits, std::vector<Window>& out) {
   return read_list(node, limits.what, out, [](const toml::node& element) {
     // parse_window("") is nullopt, too.
     return parse_window(element.value<std::string_view>().value_or(""));
@@ -160,57 +160,60 @@ std::string cpu_budget_toml(const Policy& policy) {
   return toml_string(std::string(text.data(), end) + "%");
 }
 
-// `member` returns the member of the policy.
-template <class Member>
-Key key(std::string_view section, std::string_view name, Member member, const char* example, Limits limits) {
+// The member at the end of the path: &Policy::conflict, &ConflictRule::rounds.
+// clang-format off
+template <class PolicyOrConst, class... Path>
+auto& member_at(PolicyOrConst& policy, Path... path) { return (policy .* ... .* path); }
+// clang-format on
+
+template <class... Path>
+Key key(std::string_view section, std::string_view name, const char* example, ValueLimits limits, Path... path) {
   return {section, name, example,
-          [=](const toml::node& node, Policy& policy) { return read(node, limits, member(policy)); },
-          [=](const Policy& policy) { return show(member(policy)); }};
+          [=](const toml::node& node, Policy& policy) { return read(node, limits, member_at(policy, path...)); },
+          [=](const Policy& policy) { return show(member_at(policy, path...)); }};
 }
 
 constexpr int64_t kSecondMs = 1'000, kMinuteMs = 60 * kSecondMs, kHourMs = 60 * kMinuteMs;
 
 const std::array kKeys{
-    key("", "mode", [](auto& p) -> auto& { return p.mode; }, "mode = \"audit\"", {}),
-    key("", "disruptive", [](auto& p) -> auto& { return p.disruptive; }, "disruptive = \"idle\"", {}),
-    key("", "reread", [](auto& p) -> auto& { return p.reread; }, "reread = \"30s\"", {kSecondMs, kHourMs}),
-    key("", "maintenance", [](auto& p) -> auto& { return p.maintenance; }, "maintenance = [\"Sat 02:00-04:00\"]",
-        {.what = "days and times as \"Sat 02:00-04:00\", \"Mon-Fri 23:00-01:00\" or \"daily 03:00-04:00\""}),
-    key("", "release", [](auto& p) -> auto& { return p.release; }, "release = \"leave\"", {}),
+    key("", "mode", "mode = \"audit\"", {}, &Policy::mode),
+    key("", "disruptive", "disruptive = \"idle\"", {}, &Policy::disruptive),
+    key("", "reread", "reread = \"30s\"", {kSecondMs, kHourMs}, &Policy::reread),
+    key("", "maintenance", "maintenance = [\"Sat 02:00-04:00\"]",
+        {.what = "days and times as \"Sat 02:00-04:00\", \"Mon-Fri 23:00-01:00\" or \"daily 03:00-04:00\""},
+        &Policy::maintenance),
+    key("", "release", "release = \"leave\"", {}, &Policy::release),
     // Reading a module takes a few dozen milliseconds of I2C: hence the minimum of 10 s.
-    key("", "optics", [](auto& p) -> auto& { return p.optics; }, "optics = \"60s\"",
-        {10 * kSecondMs, kHourMs, "0 or a time span from 10s to 1h", nullptr, true}),
-    key("conflict", "rounds", [](auto& p) -> auto& { return p.conflict.rounds; }, "rounds = 5", {1, 1'000}),
-    key("conflict", "window", [](auto& p) -> auto& { return p.conflict.window; }, "window = \"60s\"",
-        {kSecondMs, kHourMs}),
-    key("cabling", "file", [](auto& p) -> auto& { return p.cabling.file; }, "file = \"/etc/fabric-agent/cabling.csv\"",
-        {.what = "an absolute path", .is_valid = is_absolute}),
-    key("cabling", "host", [](auto& p) -> auto& { return p.cabling.host; }, "host = \"gpu01\"", {}),
-    key("cabling", "ports", [](auto& p) -> auto& { return p.cabling.ports; }, "ports = { \"Slot 3 P1\" = \"mlx5_0\" }",
-        {.what = "a table of names in the plan and names here"}),
-    key("cabling", "rails", [](auto& p) -> auto& { return p.cabling.rails; }, "rails = { \"leaf*-r1\" = \"1\" }",
-        {.what = "a table of switches or ports and their rails"}),
-    key("cabling", "planes", [](auto& p) -> auto& { return p.cabling.planes; }, "planes = { \"ens*f0np0\" = \"A\" }",
-        {.what = "a table of switches or ports and their planes"}),
-    key("expect", "gpus", [](auto& p) -> auto& { return p.expect.gpus; }, "gpus = 8", {0, 256}),
-    key("expect", "compute_nics", [](auto& p) -> auto& { return p.expect.compute_nics; }, "compute_nics = 8", {0, 256}),
-    key("expect", "class", [](auto& p) -> auto& { return p.expect.path_class; }, "class = \"PIX\"", {}),
-    key("expect", "gid_index", [](auto& p) -> auto& { return p.expect.gid_index; }, "gid_index = 3", {0, 255}),
+    key("", "optics", "optics = \"60s\"", {10 * kSecondMs, kHourMs, "0 or a time span from 10s to 1h", nullptr, true},
+        &Policy::optics),
+    key("conflict", "rounds", "rounds = 5", {1, 1'000}, &Policy::conflict, &ConflictRule::rounds),
+    key("conflict", "window", "window = \"60s\"", {kSecondMs, kHourMs}, &Policy::conflict, &ConflictRule::window),
+    key("cabling", "file", "file = \"/etc/fabric-agent/cabling.csv\"",
+        {.what = "an absolute path", .is_valid = is_absolute}, &Policy::cabling, &Cabling::file),
+    key("cabling", "host", "host = \"gpu01\"", {}, &Policy::cabling, &Cabling::host),
+    key("cabling", "ports", "ports = { \"Slot 3 P1\" = \"mlx5_0\" }",
+        {.what = "a table of names in the plan and names here"}, &Policy::cabling, &Cabling::ports),
+    key("cabling", "rails", "rails = { \"leaf*-r1\" = \"1\" }",
+        {.what = "a table of switches or ports and their rails"}, &Policy::cabling, &Cabling::rails),
+    key("cabling", "planes", "planes = { \"ens*f0np0\" = \"A\" }",
+        {.what = "a table of switches or ports and their planes"}, &Policy::cabling, &Cabling::planes),
+    key("expect", "gpus", "gpus = 8", {0, 256}, &Policy::expect, &Expect::gpus),
+    key("expect", "compute_nics", "compute_nics = 8", {0, 256}, &Policy::expect, &Expect::compute_nics),
+    key("expect", "class", "class = \"PIX\"", {}, &Policy::expect, &Expect::path_class),
+    key("expect", "gid_index", "gid_index = 3", {0, 255}, &Policy::expect, &Expect::gid_index),
     Key{"expect", "speed", "speed = 400000", read_speed, [](const Policy& p) { return show(p.expect.speed); }},
-    key("exporter", "listen", [](auto& p) -> auto& { return p.listen; }, "listen = [\"0.0.0.0:10479\", \"[::]:10479\"]",
-        {.what = "numeric ADDRESS:PORT", .is_valid = is_listen_address}),
-    key("exporter", "max_age", [](auto& p) -> auto& { return p.max_age; }, "max_age = \"5s\"", {0, kHourMs}),
-    key("exporter", "exclude", [](auto& p) -> auto& { return p.exclude; }, "exclude = [\"mlx5_bond_*\"]",
-        {.what = "RDMA devices, or patterns of them", .is_valid = is_device}),
-    key("exporter", "series_limit", [](auto& p) -> auto& { return p.series_limit; }, "series_limit = 4000",
-        {100, 1'000'000}),
-    key("exporter", "sample_interval", [](auto& p) -> auto& { return p.sample_interval; }, "sample_interval = \"1s\"",
-        {10, kMinuteMs, "a time span from 10ms to 1min, or 0 for none", nullptr, true}),
+    key("exporter", "listen", "listen = [\"0.0.0.0:10479\", \"[::]:10479\"]",
+        {.what = "numeric ADDRESS:PORT", .is_valid = is_listen_address}, &Policy::listen),
+    key("exporter", "max_age", "max_age = \"5s\"", {0, kHourMs}, &Policy::max_age),
+    key("exporter", "exclude", "exclude = [\"mlx5_bond_*\"]",
+        {.what = "RDMA devices, or patterns of them", .is_valid = is_device}, &Policy::exclude),
+    key("exporter", "series_limit", "series_limit = 4000", {100, 1'000'000}, &Policy::series_limit),
+    key("exporter", "sample_interval", "sample_interval = \"1s\"",
+        {10, kMinuteMs, "a time span from 10ms to 1min, or 0 for none", nullptr, true}, &Policy::sample_interval),
     Key{"exporter", "sample_cpu_budget", "sample_cpu_budget = \"2%\"", read_cpu_budget, cpu_budget_toml},
-    key("exporter", "groups", [](auto& p) -> auto& { return p.published.groups; },
-        "groups = [\"module_limits\", \"lanes\"]", {}),
-    key("exporter", "raw", [](auto& p) -> auto& { return p.published.raw; }, "raw = \"unmapped\"", {}),
-    key("exporter", "ethtool", [](auto& p) -> auto& { return p.ethtool; }, "ethtool = [\"*_xdp_drop\"]", {}),
+    key("exporter", "groups", "groups = [\"module_limits\", \"lanes\"]", {}, &Policy::published, &Published::groups),
+    key("exporter", "raw", "raw = \"unmapped\"", {}, &Policy::published, &Published::raw),
+    key("exporter", "ethtool", "ethtool = [\"*_xdp_drop\"]", {}, &Policy::ethtool),
 };
 
 }  // namespace

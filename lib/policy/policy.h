@@ -113,7 +113,7 @@ struct Policy {
   Versions driver_version{};  // by a pattern of the kernel driver
   Cabling cabling{};          // the site's plan of this host's cables
   std::vector<std::string> listen{"0.0.0.0:10479", "[::]:10479"};  // exporter, if it is not socket-activated
-  std::chrono::milliseconds max_age{5'000};                        // exporter: a scrape reads again what is older
+  std::chrono::milliseconds max_age{5'000};                        // exporter: a scrape renews older readings
   std::vector<std::string> exclude;                                // globs of RDMA devices that are never opened
   unsigned series_limit = 4'000;
   Published published;

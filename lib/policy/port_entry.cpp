@@ -317,7 +317,7 @@ void apply_profile(PortDraft& entry, const PortDraft& profile) {
 }
 
 void follow_marks(PortDraft& entry, const MarkKey& traffic, const MarkKey& cnp, const PortDraft* profile,
-                  Faults& faults) {
+                  ConfigFaults& faults) {
   if (entry.has_no_settings) return;
   if (!entry.traffic.given && traffic.given) entry.traffic = traffic;
   if (!entry.cnp.given && cnp.given) entry.cnp = cnp;

@@ -10,17 +10,17 @@ namespace fabric::config {
 struct MarkKey {
   bool given = false;
   std::optional<Mark> mark;
-  Place at;
+  FilePlace at;
 };
 
 // A [[port]] entry or a profile: its own settings, then those of the profile below it.
 struct PortDraft {
   PortPolicy port;
-  Place at;
+  FilePlace at;
   bool has_no_settings = true;  // it has nothing but a name and a match
-  Place profile_at;
+  FilePlace profile_at;
   MarkKey traffic, cnp;
-  std::array<Place, kSettingCount> places{};
+  std::array<FilePlace, kSettingCount> places{};
 };
 
 // Keys of [[port]], of a profile, and of a match, besides the settings.
@@ -46,6 +46,6 @@ void apply_profile(PortDraft& entry, const PortDraft& profile);
 // Chooses the marks (the entry's, else those of the file, else the profile's) and derives the settings that are not
 // given.
 void follow_marks(PortDraft& entry, const MarkKey& traffic, const MarkKey& cnp, const PortDraft* profile,
-                  Faults& faults);
+                  ConfigFaults& faults);
 
 }  // namespace fabric::config

@@ -64,12 +64,12 @@ std::string sections_with(std::string_view name) {
 
 }  // namespace
 
-unsigned Faults::add_file(std::string name) {
+unsigned ConfigFaults::add_file(std::string name) {
   files_.push_back(std::move(name));
   return static_cast<unsigned>(files_.size() - 1);
 }
 
-void Faults::fail(const Place& at, const std::string& what) {
+void ConfigFaults::fail(const FilePlace& at, const std::string& what) {
   constexpr size_t kMost = 4'000, kEnd = 500;  // bytes; our own texts are shorter
   // Whether a cut at this index would split a UTF-8 character.
   const auto is_inside = [&](size_t index) {
@@ -82,11 +82,11 @@ void Faults::fail(const Place& at, const std::string& what) {
   errors_.push_back({at, errors_.size(), text(at) + ": " + what.substr(0, head) + " ... " + what.substr(tail)});
 }
 
-std::string Faults::line(const Place& at) const { return files_.at(at.file) + ":" + std::to_string(at.line); }
+std::string ConfigFaults::line(const FilePlace& at) const { return files_.at(at.file) + ":" + std::to_string(at.line); }
 
-std::string Faults::text(const Place& at) const { return line(at) + ":" + std::to_string(at.column); }
+std::string ConfigFaults::text(const FilePlace& at) const { return line(at) + ":" + std::to_string(at.column); }
 
-Result<LoadedConfig> Faults::finish(Policy policy) && {
+Result<LoadedConfig> ConfigFaults::finish(Policy policy) && {
   drop_repeated(warnings_, [](const ConfigWarning& each) { return each.where + each.what; });
   if (errors_.empty()) return LoadedConfig{std::move(policy), std::move(warnings_)};
   drop_repeated(errors_, [](const Fault& each) { return each.text; });

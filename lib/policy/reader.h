@@ -9,26 +9,26 @@
 
 namespace fabric::config {
 
-// A place in a file: its number in Faults, line and column from 1. Line 0: unknown.
-struct Place {
+// A place in a file: its number in ConfigFaults, line and column from 1. Line 0: unknown.
+struct FilePlace {
   unsigned file = 0;
   toml::source_index line = 0, column = 0;
-  auto operator<=>(const Place&) const = default;
+  auto operator<=>(const FilePlace&) const = default;
 };
 
 // Collects the faults of all files, so that one run reports them all.
-class Faults {
+class ConfigFaults {
  public:
   static constexpr size_t kShown = 10;  // errors that finish() prints
 
   unsigned add_file(std::string name);
-  [[nodiscard]] std::string line(const Place& at) const;  // "FILE:LINE"
-  [[nodiscard]] std::string text(const Place& at) const;  // "FILE:LINE:COLUMN"
+  [[nodiscard]] std::string line(const FilePlace& at) const;  // "FILE:LINE"
+  [[nodiscard]] std::string text(const FilePlace& at) const;  // "FILE:LINE:COLUMN"
 
   // Shortens a long text to its beginning and end, because a value may have a megabyte, and the text also goes to the
   // journal and the state file.
-  void fail(const Place& at, const std::string& what);
-  void warn(const Place& at, std::string what) { warnings_.push_back({text(at), std::move(what)}); }
+  void fail(const FilePlace& at, const std::string& what);
+  void warn(const FilePlace& at, std::string what) { warnings_.push_back({text(at), std::move(what)}); }
   [[nodiscard]] bool many() const { return errors_.size() > kShown; }
 
   // The policy, or an Error with the first ten errors, one per line, sorted by their places. Reports a fault of a
@@ -37,7 +37,7 @@ class Faults {
 
  private:
   struct Fault {
-    Place at;
+    FilePlace at;
     size_t number = 0;  // in the order of discovery, which sorts faults at the same place
     std::string text{};
   };
@@ -49,10 +49,10 @@ class Faults {
 // Reports the places and faults of one file.
 class ConfigReader {
  public:
-  ConfigReader(const std::string& file, Faults& faults) : file_(faults.add_file(file)), faults_(faults) {}
+  ConfigReader(const std::string& file, ConfigFaults& faults) : file_(faults.add_file(file)), faults_(faults) {}
 
-  [[nodiscard]] Place place(const toml::source_position& at) const { return {file_, at.line, at.column}; }
-  [[nodiscard]] Place place(const toml::node& node) const { return place(node.source().begin); }
+  [[nodiscard]] FilePlace place(const toml::source_position& at) const { return {file_, at.line, at.column}; }
+  [[nodiscard]] FilePlace place(const toml::node& node) const { return place(node.source().begin); }
   [[nodiscard]] std::string line(const toml::node& node) const { return faults_.line(place(node)); }
 
   void fail(const toml::source_position& at, const std::string& what) { faults_.fail(place(at), what); }
@@ -69,7 +69,7 @@ class ConfigReader {
 
  private:
   unsigned file_;
-  Faults& faults_;
+  ConfigFaults& faults_;
 };
 
 // False: a bracket is not closed, or it has braces, which glob(7) does not expand. Such a pattern matches no real name.

@@ -58,7 +58,7 @@ WindowLimits limits_in(const RulePolicy& policy, const WindowRow& row) {
 constexpr std::string_view kWindowKeys[] = {"warning", "critical", "window", "confirm", "clear"};
 
 // A table that is being read: [rules.ID], or that of one of its windows.
-struct Table {
+struct RuleTable {
   ConfigReader& reader;
   std::string name;  // "rules.link-flap"
   Policy& policy;
@@ -74,7 +74,7 @@ struct Table {
 };
 
 // `key`: one of kWindowKeys.
-void read_window_value(const Table& table, const WindowRow& row, std::string_view key, const toml::node& node) {
+void read_window_value(const RuleTable& table, const WindowRow& row, std::string_view key, const toml::node& node) {
   WindowLimits limits = limits_in(table.policy.rules, row);
   MaybeProblem problem;
   std::string example;
@@ -99,7 +99,7 @@ void read_window_value(const Table& table, const WindowRow& row, std::string_vie
     table.policy.rules.windows.insert_or_assign(std::string(row.key), limits);
 }
 
-void check_order(const Table& table, const WindowRow& row, const toml::node& node) {
+void check_order(const RuleTable& table, const WindowRow& row, const toml::node& node) {
   const WindowLimits limits = limits_in(table.policy.rules, row);
   if (limits.warning && limits.critical && *limits.warning > *limits.critical)
     table.reader.fail(
@@ -108,8 +108,8 @@ void check_order(const Table& table, const WindowRow& row, const toml::node& nod
 }
 
 // Reads the table of one window of a rule that has several.
-void read_window(const Table& table, const WindowRow& row, const toml::node& node) {
-  const Table own{table.reader, table.name + "." + std::string(row.key), table.policy};
+void read_window(const RuleTable& table, const WindowRow& row, const toml::node& node) {
+  const RuleTable own{table.reader, table.name + "." + std::string(row.key), table.policy};
   const auto* keys = table.reader.table(node, own.name, "[" + own.name + "]");
   if (keys == nullptr) return;
   each_key(*keys, [&](std::string_view key, const toml::source_position& at, const toml::node& value) {
@@ -119,7 +119,7 @@ void read_window(const Table& table, const WindowRow& row, const toml::node& nod
   check_order(own, row, node);
 }
 
-void read_rule_key(const Table& table, const RuleRow& row, std::string_view key, const toml::source_position& at,
+void read_rule_key(const RuleTable& table, const RuleRow& row, std::string_view key, const toml::source_position& at,
                    const toml::node& node) {
   RulePolicy& rules = table.policy.rules;
   if (key == "enabled") {
@@ -178,7 +178,7 @@ void read_rule(ConfigReader& reader, std::string_view id, const toml::source_pos
     for (const RuleRow& each : rules) known.push_back(each.id);
     return reader.fail_unknown(at, "rule", id, known);
   }
-  const Table table{reader, "rules." + std::string(id), policy};
+  const RuleTable table{reader, "rules." + std::string(id), policy};
   const auto* keys = reader.table(node, table.name, "[" + table.name + "]");
   if (keys == nullptr) return;
   each_key(*keys, [&](std::string_view key, const toml::source_position& place, const toml::node& value) {

@@ -10,16 +10,20 @@
 namespace fabric {
 namespace {
 
-struct Unit {
+struct TimeUnit {
   std::string_view name;
   int64_t milliseconds;
 };
-constexpr std::array kUnits{
-    Unit{"h", 3'600'000},     Unit{"min", 60'000},     Unit{"s", 1'000},          Unit{"ms", 1},
-    Unit{"hr", 3'600'000},    Unit{"hour", 3'600'000}, Unit{"hours", 3'600'000},  Unit{"m", 60'000},
-    Unit{"minute", 60'000},   Unit{"minutes", 60'000}, Unit{"sec", 1'000},        Unit{"second", 1'000},
-    Unit{"seconds", 1'000},   Unit{"msec", 1},         Unit{"d", 86'400'000},     Unit{"day", 86'400'000},
-    Unit{"days", 86'400'000}, Unit{"w", 604'800'000},  Unit{"week", 604'800'000}, Unit{"weeks", 604'800'000}};
+constexpr std::array kUnits{TimeUnit{"h", 3'600'000},      TimeUnit{"min", 60'000},
+                            TimeUnit{"s", 1'000},          TimeUnit{"ms", 1},
+                            TimeUnit{"hr", 3'600'000},     TimeUnit{"hour", 3'600'000},
+                            TimeUnit{"hours", 3'600'000},  TimeUnit{"m", 60'000},
+                            TimeUnit{"minute", 60'000},    TimeUnit{"minutes", 60'000},
+                            TimeUnit{"sec", 1'000},        TimeUnit{"second", 1'000},
+                            TimeUnit{"seconds", 1'000},    TimeUnit{"msec", 1},
+                            TimeUnit{"d", 86'400'000},     TimeUnit{"day", 86'400'000},
+                            TimeUnit{"days", 86'400'000},  TimeUnit{"w", 604'800'000},
+                            TimeUnit{"week", 604'800'000}, TimeUnit{"weeks", 604'800'000}};
 constexpr int64_t kLongest = int64_t{366} * 24 * 3'600'000;
 
 // Removes the leading characters that are in `set` from `text` and returns them.
@@ -82,7 +86,7 @@ std::optional<std::chrono::milliseconds> parse_span(std::string_view text) {
     std::string_view name = cut(text, "abcdefghijklmnopqrstuvwxyz");
     if (name.empty()) name = "s";
     cut(text, " ");
-    const auto unit = std::ranges::find(kUnits, name, &Unit::name);
+    const auto unit = std::ranges::find(kUnits, name, &TimeUnit::name);
     if (!number || unit == kUnits.end() || *number > kLongest / unit->milliseconds) return std::nullopt;
     total += *number * unit->milliseconds;
     if (total > kLongest) return std::nullopt;
@@ -93,7 +97,7 @@ std::optional<std::chrono::milliseconds> parse_span(std::string_view text) {
 std::string span_text(std::chrono::milliseconds span) {
   int64_t rest = span.count();
   std::string out;
-  for (const Unit& unit : std::span(kUnits).first(4)) {
+  for (const TimeUnit& unit : std::span(kUnits).first(4)) {
     int64_t count = rest / unit.milliseconds;
     rest %= unit.milliseconds;
     if (count != 0) append_item(out, std::to_string(count) + std::string(unit.name), " ");

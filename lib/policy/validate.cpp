@@ -13,10 +13,10 @@ namespace {
 // An entry with its profile and marks. Reports faults at the places of its settings.
 struct PortFaults {
   const PortDraft& entry;
-  Faults& faults;
+  ConfigFaults& faults;
   const Qos& want = entry.port.want;
 
-  [[nodiscard]] Place at(SettingId setting) const { return entry.places[index(setting)]; }
+  [[nodiscard]] FilePlace at(SettingId setting) const { return entry.places[index(setting)]; }
   [[nodiscard]] PrioSet lossless() const { return want.pfc.value_or(PrioSet{}); }
   void fail(SettingId setting, std::string_view what) const {
     faults.fail(at(setting), std::string(key_text(setting)).append(": ").append(what));
@@ -365,7 +365,7 @@ void check_congestion(const PortFaults& port) {
 
 }  // namespace
 
-void check_together(const PortDraft& entry, Faults& faults) {
+void check_together(const PortDraft& entry, ConfigFaults& faults) {
   const PortFaults port{entry, faults};
   for (const auto check : {check_pause, check_trust, check_dcbx, check_mtu, check_fec, check_lossless, check_classes,
                            check_mode, check_buffers, check_marks, check_congestion})

@@ -7,6 +7,6 @@
 
 namespace fabric::config {
 
-void check_together(const PortDraft& entry, Faults& faults);
+void check_together(const PortDraft& entry, ConfigFaults& faults);
 
 }  // namespace fabric::config

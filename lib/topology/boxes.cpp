@@ -6,18 +6,18 @@ namespace {
 
 constexpr size_t kMostNics = 256;
 
-// A function and the bridges above it that are not placed yet, the next one last.
+// A function, and the bridges above it that have no box yet, the next one last.
 struct Item {
   const PciDevice* function;
   bool gpu;
-  size_t index, depth;  // depth: bridges left
+  size_t index, depth;  // depth: number of bridges without a box
 
   [[nodiscard]] const std::string& bridge() const { return function->bridges[depth - 1]; }
 };
 
 void place(const std::vector<Item>& items, TopologyBox& box);
 
-// Follows one bridge down while it leads to a single next one.
+// Descends from the bridge as long as a single bridge follows.
 void place_below_bridge(std::vector<Item> items, TopologyBox& box) {
   const std::string bridge = items.front().bridge();
   for (Item& item : items) --item.depth;
@@ -70,7 +70,7 @@ std::vector<size_t> shown_nics(const Topology& topology) {
   std::vector<size_t> shown;
   for (size_t i = 0; i < topology.nics.size(); ++i)
     if (!rdma || carries_rdma(topology.nics[i])) shown.push_back(i);
-  // Thousands of virtual functions belong to guests and make no readable table.
+  // Virtual functions belong to guests, and thousands of them make no readable table.
   const auto is_virtual = [&](size_t nic) { return topology.nics[nic].virtual_function; };
   if (shown.size() > kMostNics && !std::ranges::all_of(shown, is_virtual)) std::erase_if(shown, is_virtual);
   if (shown.size() > kMostNics) shown.erase(shown.begin() + kMostNics, shown.end());

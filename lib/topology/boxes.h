@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machine as nested boxes, common to tree, graph and pictures.
+// The machine as nested boxes, which tree, graph and pictures share.
 #pragma once
 
 #include "node/node.h"
@@ -14,11 +14,11 @@ struct TopologyBox {
   std::vector<size_t> gpus, nics;  // indices into the topology
 };
 
-// A bridge with several devices below is a switch; other bridges (root ports, ports of a switch) are left out.
-// Functions with an unknown NUMA node are in their own box. `nics`: the NICs to show.
+// A bridge with several devices below it is shown as a switch; other bridges (root ports, ports of a switch) are
+// omitted. Functions with an unknown NUMA node are in a box of their own. `nics`: the NICs to show.
 TopologyBox topology_boxes(const Topology& topology, const std::vector<size_t>& nics);
 
-// The NICs to show: those that carry RDMA; where none does, all. At most 256, virtual functions last.
+// The NICs to show: those that carry RDMA, or all if none does. At most 256: omits virtual functions first.
 std::vector<size_t> shown_nics(const Topology& topology);
 
 }  // namespace fabric

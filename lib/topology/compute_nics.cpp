@@ -20,7 +20,7 @@ struct NicKind {
   auto operator<=>(const NicKind&) const = default;
 };
 
-// A NIC whose ports are gone counts with those of its model.
+// A NIC without ports has the link layer of the other NICs of its model.
 std::map<size_t, NicKind> kinds_of(const Topology& topology, const std::vector<size_t>& nics,
                                    std::span<const Port> ports) {
   std::map<size_t, NicKind> out;
@@ -36,7 +36,7 @@ std::map<size_t, NicKind> kinds_of(const Topology& topology, const std::vector<s
   return out;
 }
 
-// nullopt for a NIC whose ports have no link: the rate that drivers still show then means nothing.
+// nullopt for a NIC whose ports have no link: drivers still report a rate then, but it means nothing.
 std::optional<double> rate_of(const Nic& nic, std::span<const Port> ports) {
   std::optional<double> rate;
   for (const Port& port : ports)
@@ -58,7 +58,7 @@ Board board_of(const Nic& nic, std::span<const Port> ports) {
   return {nic.vendor, nic.device, port == ports.end() ? std::string() : port->board_id};
 }
 
-// The same ports of other such cards, as far as they have a link.
+// The same port of all cards of the board, if it has a link.
 std::vector<const Nic*> twins_with_link(const Topology& topology, const Nic& nic, std::span<const Port> ports) {
   const auto place = [](const Nic& each) { return std::string_view(each.pci).substr(each.pci.rfind('.') + 1); };
   const Board board = board_of(nic, ports);
@@ -68,10 +68,10 @@ std::vector<const Nic*> twins_with_link(const Topology& topology, const Nic& nic
   return out;
 }
 
-// What its PCIe could carry at most, in bytes per second; 0: unknown.
+// The most that the NIC's PCIe link can carry, in bytes per second; 0: unknown.
 double slot_of(const Nic& nic) { return nic.link.max_speed.value_or(0) * nic.link.max_width.value_or(0) * 1e9 / 8; }
 
-// Physical functions. In a container that has virtual ones, these.
+// Physical functions, or the virtual ones in a container that has only these.
 std::vector<size_t> rdma_nics(const Topology& topology) {
   std::vector<size_t> physical, own_virtual;
   bool own_physical = false;
@@ -86,15 +86,15 @@ std::vector<size_t> rdma_nics(const Topology& topology) {
   return own_virtual;
 }
 
-// How well a kind suits: GPUs that it is nearest to, those of them on whose switch it is, cards, rate, slot.
+// How well a kind suits: the GPUs that it is nearest to, those of them that share a switch with it, cards, rate, slot.
 struct Suits {
   size_t gpus = 0, on_switch = 0;
   std::set<std::string> cards;
   double rate = 0, slot = 0;
-  bool elsewhere = false;  // some are in containers, whose rates are not seen from here
+  bool elsewhere = false;  // some NICs are in containers, so that their rates are not visible here
 
-  // A switch shared with GPUs is built for them; a root complex is where a slot happens to be. There what all cards
-  // carry together counts.
+  // A NIC on a switch with GPUs was built in for them. A place below a root complex does not show that, so the rate of
+  // all cards together comes next.
   [[nodiscard]] auto key() const {
     double each = rate;
     if (rate <= 0 && elsewhere) each = slot;
@@ -102,13 +102,14 @@ struct Suits {
   }
 };
 
-// Kinds without any link, or in containers, are compared by their PCIe slot.
+// Compares kinds without any link, or in containers, by their PCIe slots.
 bool is_as_fast(const Suits& other, const Suits& chosen) {
   if (other.rate > 0 && chosen.rate > 0) return other.rate >= chosen.rate;
   return other.slot > 0 && other.slot >= chosen.slot;
 }
 
-// Enough NICs for all GPUs, counting those that are missing, at the same classes as with all of `nics`.
+// Whether `some` are enough NICs for all GPUs, including missing ones, and each GPU is as near to one of them as to one
+// of `nics`.
 bool suffices(const Topology& topology, std::span<const Port> ports, const std::vector<size_t>& some,
               const std::vector<size_t>& nics) {
   if (topology.gpus.empty() || some.size() + 2 > nics.size()) return false;
@@ -122,7 +123,8 @@ bool suffices(const Topology& topology, std::span<const Port> ports, const std::
 }
 
 // If the fastest ports suffice for all GPUs, slower or unused ones were built in for something else. A port without a
-// link, or with a slower one than the others of its board, counts as its board does; one in a container as fast.
+// link, or with a slower one than others of its board, counts as fast as its board; a port in a container counts as
+// fast.
 std::vector<size_t> without_slower(const Topology& topology, std::span<const Port> ports,
                                    const std::vector<size_t>& nics, bool unused) {
   std::optional<double> best;
@@ -143,7 +145,7 @@ std::vector<size_t> without_slower(const Topology& topology, std::span<const Por
   return nics;
 }
 
-// `own` and those of `others` that are as near to some GPU as its nearest of `own`, or nearer; in PCI order.
+// `own`, and those of `others` that are at least as near to a GPU as the nearest of `own`; in PCI order.
 std::vector<size_t> with_as_near(const Topology& topology, const std::vector<size_t>& own,
                                  const std::vector<size_t>& others) {
   std::vector<size_t> out = own;
@@ -157,7 +159,7 @@ std::vector<size_t> with_as_near(const Topology& topology, const std::vector<siz
   return out;
 }
 
-// Every GPU has as many at the same distance.
+// Whether every GPU has equally many nearest NICs, at the same class.
 bool are_even(const Topology& topology, const std::vector<size_t>& nics) {
   std::set<std::pair<std::optional<PathClass>, size_t>> near;
   for (const Gpu& gpu : topology.gpus) {
@@ -168,9 +170,10 @@ bool are_even(const Topology& topology, const std::vector<size_t>& nics) {
   return near.size() < 2;
 }
 
-// `own` where they are one for each GPU, else with those of other kinds that are as fast; with such as have no link
-// where that makes one for each: fewer may be built in for something else, as may all those that make `own` uneven
-// where more than one would be missing.
+// `own` if they are one for each GPU. Else adds `others`, which are other kinds that are as fast, and then `dark`,
+// which have no link, if that makes one NIC for each GPU. If there still are too few, does not add `dark`, and adds
+// `others` only if one NIC is missing then, if `own` is uneven, or if the result is even: else they may be built in for
+// something else.
 std::vector<size_t> with_other_kinds(const Topology& topology, const std::vector<size_t>& own,
                                      const std::vector<size_t>& others, const std::vector<size_t>& dark) {
   if (own.size() >= topology.gpus.size()) return own;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which NICs a machine was built with for its GPUs, and which of them are up.
+// The NICs that a machine was built with for its GPUs, and those of them that are up.
 #pragma once
 
 #include <optional>
@@ -11,23 +11,23 @@
 
 namespace fabric {
 
-// The NICs that collectives of GPUs should run over, as indices into topology.nics, in PCI order: those that carry
-// RDMA, are not virtual functions, and are of the kind (model and link layer) built into the machine for its GPUs: of
-// the kinds with a link, if any has one, that which is nearest to the most GPUs, then that of most cards, then the
-// fastest. If that kind has fewer NICs than there are GPUs, NICs of other kinds are added that have the same link
-// layer, are as fast, and are as near to a GPU. Two or more slower ports are left out if the faster ones suffice for
-// all GPUs; a port counts as fast as its board, and a port that no card of its board uses (second ports) as slow,
-// unless `unused`. Empty: no NIC carries RDMA. `ports` give link layer, rate and state; without ports every NIC counts
-// as good.
+// The NICs that collectives of GPUs should use, as indices into topology.nics, in PCI order. They carry RDMA, are not
+// virtual functions, and are of the kind (model and link layer) that was built into the machine for its GPUs. Of the
+// kinds that have a link, or of all if none has, that is the kind nearest to the most GPUs, then the one with most
+// cards, then the fastest. If this kind has fewer NICs than there are GPUs, NICs of other kinds are added that have the
+// same link layer, are as fast, and are as near to a GPU. Two or more slower ports are omitted if the faster ones
+// suffice for all GPUs. A port counts as fast as its board; a port that no card of its board uses (a second port)
+// counts as slow, unless `unused`. Empty if no NIC carries RDMA. `ports` give link layer, rate and state; without
+// ports, every NIC counts as usable.
 std::vector<size_t> compute_nics(const Topology& topology, std::span<const Port> ports, bool unused = false);
-// The rate of the NIC's ports; without a link, that of its card's other ports, or of the same port on cards whose other
-// ports are as fast as those. nullopt: its card has no link.
+// The rate of the NIC's ports. Without a link, the rate of the other ports of its card, or of the same port on cards
+// whose other ports are as fast. nullopt: the card has no link.
 std::optional<double> likely_rate(const Topology& topology, const Nic& nic, std::span<const Port> ports);
-// Whether the NIC, or the same port of another such card, has a link. If none has, they are unused, or their switch is
-// off.
+// Whether the NIC, or the same port of another card of its board, has a link. If none has, these ports are unused, or
+// their switch is off.
 bool is_in_use(const Topology& topology, const Nic& nic, std::span<const Port> ports);
 
-// Those of `nics` that have a port that is up; all of `nics` if none has, or no port is known.
+// The NICs in `nics` that have a port that is up; all of `nics` if none has one, or no port is known.
 std::vector<size_t> usable_nics(const Topology& topology, std::span<const Port> ports, const std::vector<size_t>& nics);
 
 // The nearest class from the GPU to any of `nics`.

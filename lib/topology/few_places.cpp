@@ -37,7 +37,7 @@ bool has_all(const Card& card, const Card& whole) {
   return std::ranges::all_of(whole, [&](const auto& function) { return card.contains(function.first); });
 }
 
-// The others have the functions of `whole`, and it lacks some of them.
+// Adds the functions of `whole`, which the other cards have and `card` lacks.
 void add_lacking(const Model& model, const std::string& address, const Card& card, const Card& whole,
                  std::vector<MissingPart>& out) {
   if (!has_all(whole, card) || (model.board.empty() && card.contains("0"))) return;
@@ -54,14 +54,14 @@ void add_lacking(const Model& model, const std::string& address, const Card& car
 
 using Sockets = std::map<std::string, std::vector<const Gpu*>>;
 
-// The NUMA node where sockets are unknown.
+// "socket 1"; the NUMA node if sockets are unknown.
 std::string socket_text(const Topology& topology, const PciDevice& device) {
   const auto socket = socket_of(topology, device);
   if (socket) return "socket " + std::to_string(*socket);
   return "NUMA node " + std::to_string(*device.numa);
 }
 
-// Nothing where a NUMA node is unknown.
+// Empty if the NUMA node of a GPU is unknown.
 Sockets gpus_by_socket(const Topology& topology) {
   Sockets out;
   for (const Gpu& gpu : topology.gpus) {
@@ -71,7 +71,8 @@ Sockets gpus_by_socket(const Topology& topology) {
   return out;
 }
 
-// Every socket has as many cards of compute NICs as GPUs, but for one GPU. Of two cards one may be a spare.
+// Whether every socket has as many cards of compute NICs as GPUs, except for one missing GPU. Requires two GPUs: of two
+// cards, one may be a spare.
 bool is_one_fewer_than_cards(const Topology& topology, std::span<const Port> ports, const Sockets& sockets) {
   std::map<std::string, std::set<std::string>> cards;
   for (const size_t index : compute_nics(topology, ports)) {
@@ -85,7 +86,7 @@ bool is_one_fewer_than_cards(const Topology& topology, std::span<const Port> por
          std::ranges::all_of(sockets, [&](const auto& of) { return of.second.size() <= each; });
 }
 
-// "on socket 1, beside GPU4, GPU5, GPU6", if it has one fewer than the other.
+// "on socket 1, beside GPU4, GPU5, GPU6", if this socket has one GPU fewer than the other.
 std::string lesser_half(const Sockets& sockets) {
   if (sockets.size() != 2) return "in this machine";
   const auto [less, more] =
@@ -98,7 +99,7 @@ std::string lesser_half(const Sockets& sockets) {
 
 std::optional<size_t> only_without_rdma(const Topology& topology, const PciDevice& model) {
   std::optional<size_t> found;
-  std::vector<std::string_view> others;  // cards of those that have one
+  std::vector<std::string_view> others;  // cards of the functions with an RDMA device
   for (size_t i = 0; i < topology.nics.size(); ++i) {
     const Nic& nic = topology.nics[i];
     if (!are_alike(nic, model) || nic.virtual_function) continue;

@@ -12,7 +12,7 @@ bool is_elsewhere(const Topology& topology, const std::string& pci) {
   return std::ranges::any_of(topology.nics, [&](const Nic& nic) { return nic.pci == pci && nic.rdma_elsewhere; });
 }
 
-// With those that were seen before: of a cable that is out, of a container.
+// Keeps the ports that were up before: their cable may be unplugged, or they may be in a container now.
 void add_ports(const Node& node, const InventoryPart* before, InventoryPart& part) {
   for (const Port& port : node.ports)
     if (port.pci == part.pci && is_active(port) && !port.is_member()) part.up.push_back(port.id());

@@ -14,7 +14,7 @@ namespace {
 using Buses = std::map<std::string, std::vector<const Unit*>>;
 using Spread = std::map<int, size_t>;  // devices of one model by NUMA node
 
-// The NUMA node of its place: of the bridge above it, if that has one.
+// The NUMA node of the bridge above the device if known, else the device's own.
 int node_of(const Unit& unit) { return unit.device.numa_above.value_or(*unit.device.numa); }
 
 bool is_even(Spread spread) {
@@ -22,7 +22,7 @@ bool is_even(Spread spread) {
   return std::ranges::all_of(spread, [&](const auto& each) { return each.second == spread.begin()->second; });
 }
 
-// Its model is on all nodes alike, once it is moved to `node`.
+// Whether the unit's model is evenly spread over the nodes only if the unit is moved to `node`.
 bool evens_out(const Units& units, const Unit& unit, int node) {
   Spread spread;
   for (const Unit& other : units) spread[node_of(other)] += static_cast<size_t>(other.model == unit.model);
@@ -32,7 +32,8 @@ bool evens_out(const Units& units, const Unit& unit, int node) {
   return is_even(spread);
 }
 
-// The node of most devices of a bus; of two with as many, that which evens out the odd one's model, else the first's.
+// The node of most devices of a bus. If two nodes have equally many: the one to which a device must be moved to spread
+// its model evenly, else that of the first device.
 std::optional<int> node_of(const Units& units, const std::vector<const Unit*>& bus) {
   Spread nodes;
   for (const Unit* unit : bus) ++nodes[node_of(*unit)];
@@ -50,7 +51,7 @@ std::optional<int> node_of(const Units& units, const std::vector<const Unit*>& b
   return node_of(*bus.front());
 }
 
-// The node of the buses before and after, if it is one.
+// The node of the buses before and after, if both have the same.
 std::optional<int> node_around(const Units& units, const Buses& buses, Buses::const_iterator bus) {
   if (bus == buses.begin() || std::next(bus) == buses.end()) return std::nullopt;
   const auto before = node_of(units, std::prev(bus)->second), after = node_of(units, std::next(bus)->second);

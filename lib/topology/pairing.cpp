@@ -15,7 +15,8 @@ namespace {
 
 constexpr size_t kManyPaths = size_t{1} << 13, kManyEdges = 256;
 
-// What a pairing costs, worst first. `load` is the sum of squares of what each NIC serves: least when loads are equal.
+// The cost of a pairing, most important first. `load` is the sum of the squares of the NICs' loads, which is least if
+// the loads are equal.
 struct Cost {
   long load = 0, sockets = 0, bridges = 0, order = 0;
   auto operator<=>(const Cost&) const = default;
@@ -27,11 +28,11 @@ struct Cost {
   }
 };
 
-// Assigns units (a GPU's wish for one NIC) one after the other, each along the cheapest path that may move others to
-// another NIC (successive shortest paths, Bellman-Ford): the result is of least cost.
+// Assigns units (one NIC for one GPU) one by one, each along the cheapest path, which may move other units to another
+// NIC (successive shortest paths, Bellman-Ford): the result has the least cost.
 class Assignment {
  public:
-  // The pairs of `existing` are changed only for a NIC that serves no GPU.
+  // Changes a pair of `existing` only in favor of a NIC that serves no GPU.
   Assignment(const Topology& topology, const std::vector<size_t>& nics, const Pairing& existing = {})
       : nics_(nics), load_(nics.size(), 0) {
     for (size_t g = 0; g < topology.gpus.size(); ++g) edges_.push_back(edges_of(topology, g));
@@ -47,7 +48,7 @@ class Assignment {
   void add(size_t gpu) {
     if (edges_[gpu].empty()) return;
     std::vector<std::optional<Cost>> cost(nics_.size());
-    std::vector<std::optional<size_t>> moved(nics_.size());  // the unit that goes on from another NIC to this one
+    std::vector<std::optional<size_t>> moved(nics_.size());  // the unit that moves from another NIC to this one
     for (const auto& [nic, price] : edges_[gpu]) cost[nic] = price;
     for (size_t round = 1; round < rounds_ && relax(cost, moved); ++round) {
     }
@@ -71,14 +72,14 @@ class Assignment {
       Pair& pair = out.pairs[gpu];
       pair.nics.push_back(nics_[nic]);
       pair.shared_by = std::max(pair.shared_by, static_cast<unsigned>(load_[nic]));
-      pair.path = path_class(topology.gpus[gpu], topology.nics[nics_[nic]]);  // the nearest: of all its NICs
+      pair.path = path_class(topology.gpus[gpu], topology.nics[nics_[nic]]);  // all its NICs have the nearest class
     }
     for (Pair& pair : out.pairs) std::ranges::sort(pair.nics);
     for (size_t nic = 0; nic < nics_.size(); ++nic)
       if (load_[nic] == 0) out.idle.push_back(nics_[nic]);
     return out;
   }
-  // No more of their own than this can each GPU have: those with the same nearest NICs share them out.
+  // The most NICs of its own that each GPU can have: GPUs with the same nearest NICs divide them.
   [[nodiscard]] size_t most_each() const {
     std::map<std::vector<size_t>, size_t> gpus;
     for (const Edges& edges : edges_) {
@@ -95,7 +96,7 @@ class Assignment {
   struct Unit {
     size_t gpu, nic;
   };
-  using Edges = std::map<size_t, Cost>;  // to NICs of the nearest class alone, by place in nics_
+  using Edges = std::map<size_t, Cost>;  // only to NICs of the nearest class, by index into nics_
 
   [[nodiscard]] Edges edges_of(const Topology& topology, size_t g) const {
     const Gpu& gpu = topology.gpus[g];
@@ -103,10 +104,11 @@ class Assignment {
     Edges out;
     for (size_t n = 0; best && n < nics_.size() && out.size() < kManyEdges; ++n) {
       const Nic& nic = topology.nics[nics_[n]];
-      // Squares of distances are least, summed up, when both sides stand in the same order.
+      // The sum of the squares is least if GPUs and NICs have the same order.
       const long apart = static_cast<long>(g * nics_.size()) - static_cast<long>(n * topology.gpus.size());
       if (path_class(gpu, nic) != best) continue;
-      // Where a socket is several NUMA nodes (SNC, NPS), SYS leads to the one beside it as well as to the other socket.
+      // If a socket has several NUMA nodes (SNC, NPS), SYS is the class both of a path within the socket and of one to
+      // the other socket.
       const auto mine = socket_of(topology, gpu), theirs = socket_of(topology, nic);
       const PciDevice& end = nearer_function(gpu, nic);
       const auto [a, b] = below_shared(gpu, end).value_or(std::pair(gpu.bridges.size(), end.bridges.size()));
@@ -139,7 +141,7 @@ class Assignment {
   size_t rounds_ = 0, existing_ = 0;
 };
 
-// `each` NICs for every GPU that has a class to any.
+// Assigns `each` NICs to every GPU that has a path class to a NIC.
 Assignment assign(const Topology& topology, const std::vector<size_t>& nics, size_t each) {
   Assignment out(topology, nics);
   for (size_t time = 0; time < each; ++time)
@@ -147,8 +149,8 @@ Assignment assign(const Topology& topology, const std::vector<size_t>& nics, siz
   return out;
 }
 
-// The pairing without the NICs that are not in `usable`: a GPU keeps its other NICs; one without any shares the
-// nearest.
+// The pairing without the NICs that are not in `usable`. A GPU keeps its other NICs; a GPU without any shares the
+// nearest one.
 Pairing without(const Topology& topology, Pairing pairing, const std::vector<size_t>& usable) {
   std::vector<size_t> lost;
   for (size_t g = 0; g < pairing.pairs.size(); ++g) {
@@ -160,7 +162,7 @@ Pairing without(const Topology& topology, Pairing pairing, const std::vector<siz
   return out.pairing(topology);
 }
 
-// The pairing before anything went missing. `whole` becomes the topology with the missing NICs behind the others.
+// The pairing of the machine as built. Sets `whole` to the topology with the missing NICs after the others.
 Pairing whole_pairing(const Topology& topology, std::span<const Port> ports, Topology& whole) {
   std::vector<size_t> all = compute_nics(topology, ports);
   const size_t compute = all.size();
@@ -198,7 +200,7 @@ Pairing best_pairing(const Topology& topology, std::span<const Port> ports) {
 std::map<std::string, Rail> rails_of(const Topology& topology, std::span<const Port> ports) {
   Topology whole;
   const Pairing pairing = whole_pairing(topology, ports, whole);
-  std::vector<std::vector<size_t>> rails;  // of NICs
+  std::vector<std::vector<size_t>> rails;  // the NICs of each rail
   const bool shared = std::ranges::any_of(pairing.pairs, [](const Pair& pair) { return pair.shared_by > 1; });
   std::set<size_t> known;
   for (const Pair& pair : pairing.pairs) {

@@ -21,7 +21,7 @@ std::string_view board_id_of(const Nic& nic, std::span<const Port> ports) {
   return {};
 }
 
-// A card without ports has the board of its model, if there is one only.
+// Gives a card without ports the board of its model, if the model has only one.
 void complete_boards(Units& units) {
   std::map<Model, std::set<std::string_view>> boards;
   for (const Unit& unit : units)
@@ -34,7 +34,7 @@ void complete_boards(Units& units) {
 using Composition = std::map<Model, size_t>;
 using Groups = std::map<std::string, std::vector<const Unit*>>;
 
-// How devices are grouped: by card, by the bridge so many below the root port, by root bus.
+// The way to group devices: by card, by the bridge at this depth below the root port, by root bus.
 struct Level {
   enum class Kind : uint8_t { card, bridge, bus } kind;
   size_t depth = 0;
@@ -65,7 +65,8 @@ Groups groups_of(const Units& units, const Level& level, bool rdma) {
   return out;
 }
 
-// What `whole` has more than `part`; nullopt: `part` has something that `whole` has not, or nothing at all.
+// The models that `part` lacks of `whole`. nullopt: `part` lacks nothing, has something that `whole` does not have, or
+// is empty.
 std::optional<Composition> lack_of(const Composition& part, const Composition& whole) {
   Composition out = whole;
   for (const auto& [model, count] : part) {
@@ -93,7 +94,7 @@ bool complete_each_other(const std::vector<Lack>& lacks, const std::map<std::str
   return false;
 }
 
-// A machine has two, four, eight, ... GPUs, and as many on each socket.
+// Whether the machine has two, four, eight, ... GPUs with `more`, and equally many on each socket.
 bool are_plausible(const Topology& topology, const std::vector<const PciDevice*>& more) {
   std::map<int, size_t> by_socket;
   const auto count = [&](const PciDevice& gpu) {
@@ -105,7 +106,7 @@ bool are_plausible(const Topology& topology, const std::vector<const PciDevice*>
          std::ranges::all_of(by_socket, [&](const auto& each) { return each.second == by_socket.begin()->second; });
 }
 
-// The groups that lack something of what most others of their kind have.
+// The groups that lack a part of what most groups of their kind have.
 std::vector<Lack> lacks_of(const Groups& all) {
   std::map<std::string, Composition> groups;
   for (const auto& [key, group] : all)
@@ -130,7 +131,7 @@ int bus_of(const std::string& pci) {
   return parse_number<int>(pci.substr(colon + 1, 2), 16).value_or(0);
 }
 
-// Where a device sits in its group: buses above the group's own, and "00.1".
+// The place of a device in its group: its bus number relative to the group's, and "00.1".
 using Offset = std::pair<int, std::string>;
 std::set<Offset> offsets_of(const std::vector<const Unit*>& group, const std::string& key, const Model& model) {
   std::set<Offset> out;
@@ -141,7 +142,8 @@ std::set<Offset> offsets_of(const std::vector<const Unit*>& group, const std::st
   return out;
 }
 
-// Where the others have the model and this one has not; empty: the others disagree, or another device is there.
+// The addresses at which the other groups have the model and this one does not. Empty if the others differ, or if
+// another device has such an address.
 std::vector<std::string> addresses_of(const Groups& groups, const std::string& key, const Model& model, size_t count) {
   const auto here = offsets_of(groups.at(key), key, model);
   std::set<Offset> others;
@@ -158,7 +160,7 @@ std::vector<std::string> addresses_of(const Groups& groups, const std::string& k
     if (here.contains({buses, rest})) continue;
     const char bus = static_cast<char>(bus_of(key) + buses);
     out.push_back(first.pci.substr(0, first.pci.find(':') + 1) + hex_digits({&bus, 1}) + ":" + rest);
-    if (contains(groups.at(key), out.back(), pci_of)) return {};  // the buses are in another order here
+    if (contains(groups.at(key), out.back(), pci_of)) return {};  // this group has another order of buses
   }
   if (out.size() != count) return {};
   return out;
@@ -185,7 +187,7 @@ MissingPart part_at(const Groups& groups, const std::string& key, const Model& m
   return out;
 }
 
-// A model is left to a coarser level if some of it are in no group: one of them may be in the wrong slot.
+// Leaves a model to a coarser level if a device of it is in no group: it may be in the wrong slot.
 std::vector<std::pair<MissingPart, Model>> missing_at(const Topology& topology, const Units& units, const Level& level,
                                                       const Groups& groups) {
   std::vector<std::pair<MissingPart, Model>> out;
@@ -204,7 +206,8 @@ std::vector<std::pair<MissingPart, Model>> missing_at(const Topology& topology, 
       }
     }
   std::vector<const PciDevice*> gpus;
-  std::set<std::string> without_gpu;  // places; if their GPUs are there by design, so are their NICs (storage)
+  // Places that lack a GPU. If that is by design, their NICs may be different by design, too (storage).
+  std::set<std::string> without_gpu;
   for (const auto& [part, model] : out)
     if (model.gpu) gpus.push_back(&part.place), without_gpu.insert(part.below);
   if (!gpus.empty() && !are_plausible(topology, gpus))
@@ -231,7 +234,7 @@ void find_functions(const Topology& topology, Units& units, std::vector<MissingP
   }
 }
 
-// Functions that are there and have no RDMA device, where the others have one.
+// Finds existing functions that have no RDMA device although the others have one.
 void find_rdma(const Topology& topology, const Units& units, std::vector<MissingPart>& out) {
   if (std::ranges::all_of(units, &Unit::rdma)) return;
   std::set<size_t> found;
@@ -280,7 +283,7 @@ std::vector<MissingPart> missing_parts(const Topology& topology, std::span<const
   std::vector<MissingPart> out;
   Units units = units_of(topology, ports);
   find_functions(topology, units, out);
-  // Of cards that have been compared with two others already, nothing is added.
+  // Adds nothing for cards that were compared with two others already.
   const auto pci_of = [](const MissingPart& part) -> const std::string& { return part.place.pci; };
   for (MissingPart& part : missing_functions(topology, ports))
     if (!contains(out, part.place.pci, pci_of)) out.push_back(std::move(part));

@@ -149,7 +149,7 @@ Transceiver decode(std::span<const Page> pages) {
              has_tx_bias = advertised.is_set(kLaneMonitors, kTxBiasBit),
              has_rx_power = advertised.is_set(kLaneMonitors, kRxPowerBit);
   // 8.4, byte 160, bits 4-3: the unit of the bias and its limits is 2, 4 or 8 uA.
-  Scale amperes = kAmperes;
+  RawScale amperes = kAmperes;
   amperes.divisor /= 1u << (advertised.u8(kLaneMonitors).value_or(0) >> 3 & 3u);
   if (has_tx_power) out.tx_power_limits = thresholds.limits(176, kWatts);
   if (has_tx_bias) out.tx_bias_limits = thresholds.limits(184, amperes);

@@ -97,7 +97,7 @@ std::string Registers::oui(unsigned at) const {
   return hex_digits(bytes, ":");
 }
 
-std::optional<double> Registers::value(unsigned at, const Scale& scale) const {
+std::optional<double> Registers::value(unsigned at, const RawScale& scale) const {
   const auto raw = u16(at);
   if (!raw) return std::nullopt;
   double x = *raw;
@@ -108,7 +108,7 @@ std::optional<double> Registers::value(unsigned at, const Scale& scale) const {
   return sum / scale.divisor;
 }
 
-ModuleLimits Registers::limits(unsigned at, const Scale& scale) const {
+ModuleLimits Registers::limits(unsigned at, const RawScale& scale) const {
   ModuleLimits out{value(at, scale), value(at + 2, scale), value(at + 4, scale), value(at + 6, scale)};
   // Limits were never set if the upper one is not above the lower one.
   for (auto [high, low] : {std::pair{&out.high_alarm, &out.low_alarm}, {&out.high_warning, &out.low_warning}})

@@ -10,12 +10,12 @@ namespace fabric::eeprom {
 
 // Converts a raw number to the base unit: a polynomial, which is the number itself except for SFF-8472's external
 // calibration, over a divisor.
-struct Scale {
+struct RawScale {
   double divisor = 1;
   bool is_signed = false;
   std::array<double, 5> curve{0, 1, 0, 0, 0};  // of x^0, x^1, ...
 };
-inline constexpr Scale kCelsius{256, true}, kVolts{1e4}, kAmperes{5e5}, kWatts{1e7};  // 100 uV, 2 uA, 0.1 uW
+inline constexpr RawScale kCelsius{256, true}, kVolts{1e4}, kAmperes{5e5}, kWatts{1e7};  // 100 uV, 2 uA, 0.1 uW
 
 // The registers of one page of one I2C address. The lower half (bytes 0-127) is the same on all pages and is part of
 // page 00h. Numbers are big-endian, and absent if a byte of them was not read.
@@ -32,9 +32,9 @@ class Registers {
   [[nodiscard]] std::string text(unsigned at, unsigned length) const;
   // Three bytes, "00:1c:73"; empty for 00:00:00.
   [[nodiscard]] std::string oui(unsigned at) const;
-  [[nodiscard]] std::optional<double> value(unsigned at, const Scale& scale) const;
+  [[nodiscard]] std::optional<double> value(unsigned at, const RawScale& scale) const;
   // Four numbers: high alarm, low alarm, high warning, low warning; all standards have this order.
-  [[nodiscard]] ModuleLimits limits(unsigned at, const Scale& scale) const;
+  [[nodiscard]] ModuleLimits limits(unsigned at, const RawScale& scale) const;
   // Compares the low eight bits of the sum of bytes first..last with byte `check`, if all were read. Adds the range to
   // bad_checksums if they differ.
   void check_sum(unsigned first, unsigned last, unsigned check, Transceiver& out) const;

@@ -33,7 +33,7 @@ std::vector<PageRequest> further_pages(std::span<const Page> first) {
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 // External calibration (bytes 76-91). Slope: unsigned, with eight fractional bits; offset: signed, in raw units.
-void calibrate(const Registers& diagnostics, unsigned at, Scale& scale) {
+void calibrate(const Registers& diagnostics, unsigned at, RawScale& scale) {
   const auto slope = diagnostics.u16(at), offset = diagnostics.u16(at + 2);
   scale.curve[0] = kUnknown;
   if (slope && offset) scale.curve = {static_cast<double>(static_cast<int16_t>(*offset)), *slope / 256.0, 0, 0, 0};
@@ -80,7 +80,7 @@ Transceiver decode(std::span<const Page> pages) {
   diagnostics.check_sum(0, 94, 95, out);
   const bool is_ready = diagnostics.bit(110, 0) == false;
   if (!is_ready || diagnostics.u16(98).value_or(0) == 0) return out;
-  Scale celsius = kCelsius, volts = kVolts, amperes = kAmperes, tx_watts = kWatts, rx_watts = kWatts;
+  RawScale celsius = kCelsius, volts = kVolts, amperes = kAmperes, tx_watts = kWatts, rx_watts = kWatts;
   if (identity.is_set(kDiagnosticType, kExternallyCalibrated)) {
     // Receive power: five IEEE 754 coefficients, beginning with that of the fourth power (bytes 56-75).
     for (unsigned i = 0; i < 5; ++i) {

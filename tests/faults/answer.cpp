@@ -25,7 +25,7 @@ bool Answer::is_named(const Fault& fault) const {
 }
 
 bool Answer::is_named_at_least(const Fault& fault) const {
-  if (fault.check.empty()) return true;  // so much of it may be one for a check
+  if (fault.check.empty()) return true;  // planted harder, a check may report it
   return std::any_of(found.begin(), found.end(), [&](const Finding& each) {
     return each.id == fault.check && each.subject == subject && rank(each.status) <= rank(fault.status);
   });

@@ -16,24 +16,24 @@ struct Answer {
   std::string machine, port, subject;
   std::vector<Finding> found;
   Findings diagnoses;
-  bool has_amounts = false;  // of the fault: it can be planted harder
+  bool has_amounts = false;  // the fault can be planted harder
 
   [[nodiscard]] bool is_named(const Fault& fault) const;
-  // By the check, and no more mildly.
+  // By its check, with at least its status.
   [[nodiscard]] bool is_named_at_least(const Fault& fault) const;
   // Findings of other checks, and of other subjects.
   [[nodiscard]] std::vector<Finding> false_alarms(const Fault& fault) const;
-  // The rule names the second rail, and no other rule speaks.
+  // The rule names the second rail, and no other rule is reported.
   [[nodiscard]] bool has_culprit(const Fault& fault) const;
-  // The same by culprit: another rule may know more of it.
+  // The culprit is the same, perhaps by a rule with more evidence.
   [[nodiscard]] bool blames_the_same(const Fault& fault) const;
-  // A diagnosis names another culprit. That a busy network is normal names nobody.
+  // A diagnosis names another culprit. A busy network is none.
   [[nodiscard]] bool blames_another(const Fault& fault) const;
 };
 
 std::string describe_causes(const Findings& diagnoses);
 const std::vector<Machine>& machines();
-// On each machine that can have the fault; where it is planted harder or more weakly, of faults with amounts alone.
+// The answers of each machine that can have the fault. With another strength than 1, only for faults with amounts.
 const std::vector<Answer>& plant(const Fault& fault, double strength = 1);
 std::vector<Fault> all_faults();
 

@@ -68,7 +68,7 @@ std::vector<Planted> losses() {
       {"12 discards on sending, and adaptive routing reorders packets", "hgx",
        [](Machine& m) { m.raise(kPhyDiscards, 12, "tx"), m.raise(kOutOfSequence, 100'000); }, "loss-in-network",
        "adaptive routing"},
-      // mlx5's "fw" has nothing that recovers it: after its first error it never is healthy again.
+      // mlx5's reporter "fw" has no recovery: after its first error it never is healthy again.
       {"the firmware reported an error and stays in that state, and packets are lost in the network", "hgx",
        [](Machine& m) {
          for (HealthReporter& each : m.port().reporters)
@@ -216,7 +216,7 @@ std::vector<Planted> others() {
   };
 }
 
-// Flags that were not read since the light returned.
+// Latched flags, which were not read since the light returned.
 void latch_loss_of_signal(Machine& m) {
   for (ModuleLane& lane : m.port().module->lanes) lane.rx_los = lane.rx_power.flags->low_alarm = true;
 }
@@ -261,7 +261,7 @@ std::vector<Planted> light() {
 
 class SetAside : public testing::TestWithParam<Planted> {};
 
-TEST_P(SetAside, HidesNothing) { expect_blamed(GetParam()); }
+TEST_P(SetAside, HidesNoFault) { expect_blamed(GetParam()); }
 INSTANTIATE_TEST_SUITE_P(Faults, SetAside, testing::ValuesIn(join({losses(), others(), light()})));
 
 }  // namespace

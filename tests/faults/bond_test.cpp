@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The second rail is a bond of two ports (mlx5 RoCE LAG): what RDMA counts is the bond's; pause, discards, bytes by
-// priority, settings and the switch are its members'. The culprit is the same as without a bond.
+// The second rail is a bond of two ports (mlx5 RoCE LAG). The bond has the RDMA counters; its members have pause,
+// discards, bytes by priority, settings and switches. The culprit is the same as without a bond.
 #include "faults/answer.h"
 #include "faults/planted.h"
 #include "support/ports.h"
@@ -98,7 +98,7 @@ std::vector<Planted> faults() {
 
 class Bond : public testing::TestWithParam<Planted> {};
 
-TEST_P(Bond, BlamesWhomItShould) { expect_blamed(GetParam(), bonded()); }
+TEST_P(Bond, NamesTheCulprit) { expect_blamed(GetParam(), bonded()); }
 INSTANTIATE_TEST_SUITE_P(Faults, Bond, testing::ValuesIn(faults()));
 
 }  // namespace

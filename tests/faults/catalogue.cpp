@@ -7,7 +7,7 @@
 namespace fabric::faults {
 namespace {
 
-// The subject is read when the machine is altered.
+// The subject is read after the alteration.
 Plant named(Alter alter, std::string (*subject)(Machine&)) {
   return [=](Machine& m) {
     alter(m);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every fault of the catalogue on every healthy machine that can have it: named by its check, at its subject, and by no
-// other check; its culprit by its rule, and by no other; healthy machines are silent. Prints the matrix.
+// Every fault of the catalogue on every healthy machine that can have it: its check alone reports it, at its subject;
+// its rule alone names the culprit; healthy machines are silent. Prints the matrix.
 #include "faults/answer.h"
 #include "faults/fleet/reported.h"
 #include "judge/cause.h"
@@ -19,7 +19,7 @@ using test::said;
 
 class Catalogue : public testing::TestWithParam<Fault> {};
 
-TEST_P(Catalogue, IsNamedAndNothingElse) {
+TEST_P(Catalogue, IsReportedAlone) {
   const Fault& fault = GetParam();
   const std::vector<Answer>& answers = plant(fault);
   EXPECT_FALSE(answers.empty()) << "no machine can have it";
@@ -119,7 +119,7 @@ Tally tally(const Area& area) {
   return out;
 }
 
-// In the words of the reported faults.
+// In the form of the rates of reported faults.
 std::string designed_rates() {
   Rates checks{}, diagnosis{};
   for (const Fault& fault : all_faults()) {
@@ -143,7 +143,7 @@ constexpr std::string_view kRates =
     "`FABRIC_UPDATE_GOLDEN=1 ./faults_test --gtest_filter='*Matrix'`.\n\n| half | part | faults | right | wrong | "
     "silent |\n|---|---|---|---|---|---|\n";
 
-// The rows below kRates: to measure them takes as long as the whole catalogue.
+// The rows below kRates, as written. Measuring them takes as long as the whole catalogue.
 std::string written_rates() {
   const std::string page = test::of_source(kReadme);
   const size_t head = page.find(kRates);
@@ -154,7 +154,7 @@ std::string written_rates() {
 
 void expect_measured_rates();
 
-// The matrix: which areas are seen how well.
+// How many faults of each area are reported correctly.
 TEST(CatalogueTable, Matrix) {
   Tally sum;
   std::printf("%-12s %8s %8s %10s %8s %10s %8s\n", "area", "faults", "named", "culprits", "right", "plantings",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Congestion and loss: what the counters of a port say of the network, of this host and of its peers.
+// Congestion and loss: counters of a port that show faults of the network, of this host and of its peers.
 #include "faults/fault.h"
 #include "faults/fleet/reported.h"
 #include "nic/counter_catalogue.h"

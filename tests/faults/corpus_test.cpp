@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All captured machines of the corpus, bonds of one card and functions without a link among them, and constructed ones:
-// no false findings, and no diagnosis but of a port that check names, too.
+// All captured machines of the corpus, and constructed ones: no false findings, and every diagnosis is of a port that
+// has another finding.
 #include "support/corpus.h"
 
 #include "judge/cause.h"
@@ -32,8 +32,8 @@ bool is_true(const std::string& machine, const Finding& finding) {
   return std::any_of(first, last, [&](const auto& each) { return text == each.second.finding; });
 }
 
-// A captured tree has no agent and no configuration: they are added, empty. A diagnosis of what no check names is a
-// finding, too: of a machine that did nothing for a minute.
+// A captured tree has no agent and no configuration: empty ones are added. The diagnosis is of a minute without
+// traffic; each port that only a cause names counts as a finding.
 std::vector<Finding> said(Node node) {
   node.agent = AgentState{.running = true, .mode = "audit"};
   const Policy policy;
@@ -66,7 +66,7 @@ TEST_P(Captured, HasNoFalseFindings) {
   ++machines;
   for (const Finding& each : said(scan(*kernel, {.neighbors = true, .host = true}))) {
     const Rule* check = find_rule(each.id);
-    // What every user may read of the platform must be known; ACS is for root alone.
+    // Every user may read the platform, except for ACS.
     const bool is_readable = check != nullptr && (check->group == group::platform || each.id == "pcie");
     if (each.status == Status::unknown && check != nullptr && (!is_readable || each.id == "acs")) {
       ++unanswered;
@@ -85,7 +85,7 @@ INSTANTIATE_TEST_SUITE_P(Machine, Captured, testing::ValuesIn(test::healthy_arch
   return name;
 });
 
-// Cisco's usNIC: datagrams from user space. It has GIDs and no RoCE v2, no PFC and no small MTU.
+// Cisco's usNIC sends datagrams from user space: it has GIDs, but neither RoCE v2 nor PFC nor a path MTU.
 TEST(Constructed, UsnicIsNoRoce) {
   test::Tree tree;
   tree.file("proc/sys/kernel/hostname", "gpu01\n");

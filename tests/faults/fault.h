@@ -15,8 +15,8 @@ namespace fabric::faults {
 
 constexpr auto C = Status::critical, W = Status::warning, U = Status::unknown;  // in the tables
 
-// Plants it in a healthy machine and returns the subject that the finding must name; empty: the machine has nothing
-// that could break in this way (a driver without the counter, a guest that does not see the platform).
+// Plants the fault in a healthy machine and returns the subject that the finding must name; empty: the machine cannot
+// have the fault (a driver without the counter, a guest that does not see the platform).
 using Plant = std::function<std::string(Machine&)>;
 
 struct Fault {
@@ -40,7 +40,7 @@ struct Area {
   std::string_view name;
   Faults faults;
 };
-// All of them, by area.
+// All faults, by area.
 const std::vector<Area>& catalogue();
 
 Faults settings_faults();
@@ -57,7 +57,7 @@ struct Grow {
   double by;
   const char* label = "";
 };
-// All of it at the second rail. False, and nothing is planted, if the driver does not count the first.
+// All increases at the second rail. False, and nothing is planted, if the driver does not have the first counter.
 bool grow(Machine& machine, const std::vector<Grow>& all);
 
 // An alteration; its subject is the second rail's port, NIC or GPU, or the host.
@@ -66,21 +66,20 @@ Plant at_port(Alter alter);
 Plant at_nic(Alter alter);
 Plant at_gpu(Alter alter);
 Plant on_host(Alter alter);
-// What the switch at the other end of the second rail's cable says; the port is the subject. Impossible without
-// neighbors.
+// Alters the LLDP neighbor of the second rail's port, which is the subject. Impossible without neighbors.
 Plant at_switch(void (*alter)(Neighbor&));
-// The module of the second rail's port, which is the subject. Impossible without one.
+// Alters the module of the second rail's port, which is the subject. Impossible without a module.
 Plant in_module(void (*alter)(Transceiver&));
 // grow(); the port is the subject.
 Plant counted(std::vector<Grow> all);
-// The first, and then the second, whose subject it is.
+// Plants both; the subject is that of the second.
 Plant both(Plant first, Plant second);
-// On RoCE alone.
+// Impossible on other machines than those with RoCE.
 Plant on_roce(Plant plant);
 
-// No mark and no CNP came or went at the second rail.
+// No ECN mark and no CNP is counted at the second rail.
 void hold_marks(Machine& m);
-// The second rail's NIC into a slot without the switch, at the NUMA node of the last NIC.
+// Moves the second rail's NIC into a slot without the switch, at the NUMA node of the last NIC.
 void move_nic_away(Machine& m);
 
 // Joins tables.

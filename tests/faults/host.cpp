@@ -88,7 +88,7 @@ Faults cpus() {
        "C1E on CPUs 0-31, C6 on the others", on_bare_metal([](Host& host) {
          host.cpu.idle = {{"C1E", 2, "0-31"}, {"C6", 290, "32-63"}};
        }),
-       "c-states", W},
+       "c-states", W, "C1E (2 us) on CPUs 0-31|C6 (290 us) on CPUs 32-63|idle-set"},
       {"idle-option-unheeded", "processor.max_cstate=1 is on the command line, and intel_idle ignores it",
        "kernel option of the other driver",
        on_bare_metal([](Host& host) { host.kernel_options = {"processor.max_cstate=1"}; }), "c-states", W,
@@ -113,7 +113,8 @@ Faults cpus() {
        "irq-affinity", W, "6 of 32 queues|120 comp0 on CPU 40|...|/proc/irq/|irqbalance"},
       {"memory-in-huge-pages", "a database's sysctl file reserved most of the memory as huge pages",
        "1500 pages of 1 GiB of 2 TiB",
-       on_host([](Machine& m) { m.now.host->huge_pages.reserved[uint64_t{1} << 30] = 1500; }), "hugepages", W},
+       on_host([](Machine& m) { m.now.host->huge_pages.reserved[uint64_t{1} << 30] = 1500; }), "hugepages", W,
+       "1500 of 1 GiB|nr_hugepages"},
   };
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Over time: ten minutes of full load on healthy machines are silent, and findings of past faults are cleared.
+// Over time: healthy machines are silent in ten minutes of full load, and findings clear after the fault.
 #include "faults/fault.h"
 #include "judge/cause.h"
 #include "judge/engine.h"
@@ -15,12 +15,12 @@ using test::describe;
 constexpr double kSample = 1, kUp = 30 * 24 * kHour;  // seconds; the machine has been up for a month
 constexpr int64_t kWall = 1'790'000'000;
 
-// A machine that is watched, one reading a second, as the exporter does.
+// A machine with one reading a second, as the exporter has them.
 class Watched {
  public:
   explicit Watched(const Machine& of) : machine(of) { machine.before = machine.now; }
 
-  // A second goes by under load; `more` is done to the victim.
+  // A second of load, then `more`.
   void second(const std::function<void(Machine&)>& more = {}) {
     machine.before = machine.now;
     machine.now.taken += std::chrono::seconds(1);
@@ -34,13 +34,13 @@ class Watched {
   void seconds(int count, const std::function<void(Machine&)>& more = {}) {
     for (int i = 0; i < count; ++i) second(more);
   }
-  // What the exporter shows: by the states alone.
+  // The findings that the exporter publishes: by the states alone.
   [[nodiscard]] std::vector<Finding> found() const {
     View view = machine.view();
     Health shown = health;
     shown.states_only = true;
     view.health = &shown;
-    static const std::vector<std::string> kOfReadings{"link", "counters", "device"};  // the others do not change here
+    static const std::vector<std::string> kOfReadings{"link", "counters", "device"};  // other groups do not change here
     return complaints_of(view, kOfReadings);
   }
   [[nodiscard]] Findings blamed() const { return diagnose(machine.view()); }
@@ -50,8 +50,7 @@ class Watched {
   double elapsed = 0;
 };
 
-// The network is not always as busy: every half minute a burst of congestion, now and then a pause that lasts for
-// milliseconds.
+// Every half minute a burst of congestion, with milliseconds of pause and sometimes a lost packet.
 void bursts(Machine& m, int second) {
   if (second % 30 >= 5) return;
   m.raise(metrics::kCnpHandled, 2'000);
@@ -67,13 +66,13 @@ TEST_P(FullLoad, IsSilentForTenMinutes) {
   Watched watched(GetParam());
   for (int second = 0; second < 600; ++second) {
     watched.second([&](Machine& m) { bursts(m, second); });
-    if (second % 7 != 0) continue;  // of each phase of the bursts one
+    if (second % 7 != 0) continue;  // a reading of each phase of the bursts
     ASSERT_EQ(describe(watched.found()), "") << "after " << second << " s";
     for (const Finding& each : watched.blamed())
       FAIL() << "after " << second << " s: " << each.id << " " << each.subject << " " << each.meaning;
   }
 }
-// Those that differ in their addresses or their number of cards alone carry the same load.
+// Without machines that differ only in addresses or the number of cards: their load is the same.
 std::vector<Machine> loaded() {
   static const std::set<std::string_view> kAlike{"ipv6", "vrf", "hgx8", "snc"};
   std::vector<Machine> out = healthy_machines();
@@ -154,7 +153,7 @@ TEST_P(AnEpisode, IsReportedAndCleared) {
 INSTANTIATE_TEST_SUITE_P(Fault, AnEpisode, testing::ValuesIn(episodes()),
                          [](const auto& each) { return each.param.name; });
 
-// Hung firmware: the counters of one device cannot be read.
+// The firmware hangs: the counters of one device cannot be read.
 TEST(HungDevice, IsReportedWhenItsReadingsAreOld) {
   Watched watched(healthy_machines().front());
   const std::string port = watched.machine.port().id();

@@ -10,7 +10,7 @@ namespace {
 constexpr CounterSource kHw = CounterSource::hw, kPma = CounterSource::pma, kEthtool = CounterSource::ethtool;
 constexpr std::chrono::seconds kWindow{60};
 
-// Counters of a driver, and what they say on a machine that has run for some weeks.
+// Counters of a driver, and their values after some weeks.
 struct Readings {
   CounterSource source;
   uint64_t value;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Healthy machines of several kinds, between two readings a minute apart with traffic going on: what faults are planted
-// in.
+// The healthy machines in which faults are planted: two readings, with a minute of traffic between them.
 #pragma once
 
 #include <string>
@@ -21,31 +20,31 @@ struct Machine : test::Healthy {
   [[nodiscard]] bool is_guest() const { return !now.topology.hypervisor.empty(); }
   [[nodiscard]] bool is_roce() const { return now.ports.front().link_layer == LinkLayer::ethernet; }
 
-  // What most faults are planted in: the second rail, its GPU and the bridges above both.
+  // Most faults are planted here: the second rail, its GPU and the bridges above both.
   Port& port() { return now.ports.at(1); }
   Nic& nic() { return now.topology.nics.at(1); }
   Gpu& gpu() { return now.topology.gpus.at(1); }
   Interface& interface() { return now.network.interfaces.at(port().netdev); }
-  // What the port's own counters say of the metric (lib/nic/metrics.h) grows by so many base units between the
-  // readings; where the metric has a direction or the like, `label` says which. False: this driver does not count it.
+  // Raises the port's counters of the metric (lib/nic/metrics.h) by this number of base units between the readings.
+  // `label` selects the direction or the like if the metric has one. False: the driver has no such counter.
   bool raise(const Metric& metric, double by, std::string_view label = {});
-  // It did not grow.
+  // The counters of the metric do not grow.
   void hold(const Metric& metric);
-  // So many at this strength.
+  // The amount at this strength.
   double amount(double by) {
     has_amounts = true;
     return by * strength;
   }
   uint64_t events(double by) { return static_cast<uint64_t>(amount(by) + 0.5); }
-  // The readings are only so many seconds apart; nothing has been planted yet.
+  // Shortens the time between the readings. Before anything is planted.
   void shorten(int seconds);
 };
 
-// As it is at boot; before and now differ by a minute of healthy load.
+// `before` and `now` differ by a minute of healthy load.
 std::vector<Machine> healthy_machines();
 
-// What a healthy port under full load does in so many seconds: bytes at line rate, and the little congestion control,
-// pause and corrected bits that go with it. Adds to every counter that the port has.
+// Adds to every counter of a port what full load brings in this time: bytes at line rate, and a little congestion
+// control, pause and corrected bits.
 void load(Port& port, double seconds);
 
 }  // namespace fabric::faults

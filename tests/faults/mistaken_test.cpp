@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults that look like another's: the counters that rise most are not those of the culprit. Planted in one machine
-// each.
+// Faults that resemble another: the counters that rise most are not those of the culprit. Each in one machine.
 #include "faults/fault.h"
 #include "faults/planted.h"
 #include "nic/metrics.h"
@@ -11,7 +10,7 @@ namespace {
 
 using namespace metrics;
 
-// Held by the network for nearly the whole minute.
+// The network pauses the second rail for nearly the whole minute.
 void hold_fast(Machine& m) {
   m.raise(kPfcSeconds, 58, "rx");
   hold_marks(m);
@@ -136,7 +135,7 @@ std::vector<Planted> receivers() {
   };
 }
 
-// A GPU hangs: the NIC takes nothing, and its own watchdog notices.
+// A GPU hangs: the NIC accepts nothing, and its watchdog counts storms.
 void hang(Machine& m) { m.raise(kPfcSeconds, 58, "tx"), m.raise(kPauseStorms, 2); }
 
 std::vector<Planted> hung() {
@@ -263,7 +262,7 @@ std::vector<Planted> sources() {
   };
 }
 
-// Of what congestion control counts, nothing has ever happened.
+// Congestion control has never counted anything.
 void never_mark(Machine& m) {
   for (const char* name : {"rp_cnp_handled", "np_cnp_sent", "np_ecn_marked_roce_packets", "rx_cnp_pkts", "tx_cnp_pkts",
                            "rx_ecn_marked_pkts"})
@@ -300,7 +299,7 @@ std::vector<Planted> buffers() {
 
 class Mistaken : public testing::TestWithParam<Planted> {};
 
-TEST_P(Mistaken, IsNotTakenForTheOther) { expect_blamed(GetParam()); }
+TEST_P(Mistaken, NamesTheCulprit) { expect_blamed(GetParam()); }
 INSTANTIATE_TEST_SUITE_P(Faults, Mistaken,
                          testing::ValuesIn(join({held(), lossy(), receivers(), hung(), transmitters(), settings(),
                                                  gateways(), beyond(), sources(), unmarked(), buffers()})));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every captured machine with one or two parts gone or broken: with the inventory of its healthy state, as a node has
-// it that runs the agent, and without.
+// Every captured machine with one or two parts gone or broken: with the inventory of its healthy state, which the agent
+// keeps, and without.
 #include "judge/cause.h"
 #include "judge/engine.h"
 #include "node/scan.h"

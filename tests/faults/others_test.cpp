@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two faults at once, traces that any machine has, and readings that look like a fault. Planted in one machine each, by
-// the names of its counters.
+// Two faults at once, traces that any machine has, and readings that resemble a fault: each in one machine, by the
+// names of its counters.
 #include "faults/answer.h"
 #include "faults/planted.h"
 #include "judge/engine.h"
@@ -16,7 +16,7 @@ void lose_packets(Machine& m) {
   m.raise(kOutOfSequence, 50'000);
   m.raise(kSequenceNaks, 20'000);
 }
-// As from peers without a traffic class; what this end sends is marked.
+// The peers have no traffic class; this end has one.
 void receive_unmarked(Machine& m) {
   m.hold(kPriorityBytes);
   grow_ethtool(m, "tx_prio3_bytes", 2'700'000'000'000);
@@ -240,7 +240,7 @@ void dark_lanes(Machine& m) {
     }
 }
 
-// The cage has two ports, and the module a data path for each: lanes 1 to 4 are this port's.
+// Two ports share the cage and the module, which has a data path for each. This port has lanes 1 to 4.
 void twin_port(Machine& m) {
   for (Port* port : {&m.before.ports[1], &m.port()}) {
     auto& lanes = port->module->lanes;
@@ -368,7 +368,7 @@ std::vector<Planted> links() {
   };
 }
 
-// Compute NICs beside storage NICs of another model that are as fast, and lead to another network.
+// Compute NICs, and equally fast storage NICs of another model on another network.
 void damage_all_but_storage(Machine& m) {
   for (Node* node : {&m.before, &m.now})
     for (size_t port : {6u, 7u}) node->ports[port].hca_type = "BF3", node->ports[port].board_id = "MT_0000000884";
@@ -394,11 +394,11 @@ std::vector<Planted> of_many_links() {
 
 class Beside : public testing::TestWithParam<Planted> {};
 
-TEST_P(Beside, BlamesWhomItShould) { expect_blamed(GetParam()); }
+TEST_P(Beside, NamesTheCulprit) { expect_blamed(GetParam()); }
 INSTANTIATE_TEST_SUITE_P(Faults, Beside, testing::ValuesIn(join({losses(), pause(), links(), of_many_links()})));
 
-// FEC for lanes of 25 Gb/s corrects less: a ratio that is critical there is fine with PAM4.
-TEST(PreFecBer, IsJudgedByTheCode) {
+// FEC for lanes of 25 Gb/s corrects less: a ratio that is critical there is ok with PAM4.
+TEST(PreFecBer, TheLimitDependsOnTheCode) {
   struct Link {
     uint32_t speed;
     const char* fec;

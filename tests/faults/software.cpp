@@ -7,7 +7,7 @@
 namespace fabric::faults {
 namespace {
 
-// Metrics alone need no agent.
+// A machine that only exports metrics needs no agent.
 Plant at_agent(void (*alter)(Node&)) {
   return [alter](Machine& m) {
     alter(m.now);
@@ -41,7 +41,7 @@ Faults agent() {
   };
 }
 
-// It has been so for longer than this window.
+// The GIDs have not changed in this window.
 void settle(Machine& m) {
   for (size_t i = 0; i < m.now.ports.size(); ++i) m.before.ports[i].gids = m.now.ports[i].gids;
 }
@@ -105,7 +105,7 @@ Faults addresses() {
          m.now.network = {};
          m.port().gids.resize(1);
        }),
-       "gid", C},
+       "gid", C, "no RoCE v2 GID"},
       {"address-changed", "DHCP gave the netdev another address while jobs run: their GID is gone",
        "another address and GID than a minute ago", on_roce(at_port([](Machine& m) {
          const Address old = m.interface().addresses->front();
@@ -164,10 +164,10 @@ Faults versions() {
        "firmware", W, "28.43.1000"},
       {"driver-not-allowed", "a kernel update brought another driver", "[driver_version] allows others",
        [](Machine& m) {
-         m.policy.driver_version = {{m.port().kernel_driver, {"24.07-*"}}};
+         m.policy.driver_version = {{m.port().kernel_driver.substr(0, 3) + "*", {"24.07-*", "24.04-*"}}};
          return m.port().kernel_driver;
        },
-       "firmware", W},
+       "firmware", W, "24.10-1.1.4"},
   };
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The catalogue's amounts and the rules' limits have the same author. So every fault with an amount is also planted
-// harder and weaker, and every limit is tried from both sides.
+// The amounts of the catalogue and the limits of the rules have the same author. So every fault with an amount is also
+// planted harder and weaker, and every limit is tested from both sides.
 #include "faults/answer.h"
 #include "judge/cause.h"
 #include "judge/engine.h"
@@ -23,7 +23,7 @@ std::string told(const Answer& answer) {
   return answer.machine + " " + answer.subject + "\n" + describe(answer.found) + describe_causes(answer.diagnoses);
 }
 
-// All faults with amounts at this strength; `is_right` of each machine.
+// Plants all faults with amounts at this strength; `is_right` judges the answer of each machine.
 void plant_all(double strength, const char* wanted, bool (*is_right)(const Fault&, const Answer&)) {
   Score score;
   for (const Fault& fault : all_faults()) {
@@ -68,7 +68,7 @@ INSTANTIATE_TEST_SUITE_P(Faults, Weaker, testing::Values(0.3, 0.1, 0.01), [](con
   return "x" + std::to_string(static_cast<int>(each.param * 100)) + "percent";
 });
 
-// What a limit counts, and against what, at a machine's second rail.
+// The counter of a limit and its base, at the second rail.
 struct Measured {
   const char* rule;
   const Metric* metric;
@@ -109,7 +109,7 @@ double base_of(const Machine& machine, const View& view, const Measured& one) {
   return signals.seconds;
 }
 
-// Plants so much of the limit, beyond what the load has brought already.
+// Plants this part of the limit, in addition to the load.
 bool plant_part(Machine& machine, const Measured& one, double part) {
   const RuleWindow& rule = rule_of(one.rule);
   const double base = base_of(machine, machine.view(), one);
@@ -120,7 +120,7 @@ bool plant_part(Machine& machine, const Measured& one, double part) {
       one.label);
 }
 
-TEST(Limits, AreSilentBelowAndSpeakAbove) {
+TEST(Limits, AreSilentBelowAndReportAbove) {
   Score score;
   for (const Measured& one : kMeasured)
     for (const Machine& healthy : machines())
@@ -143,11 +143,11 @@ TEST(Limits, AreSilentBelowAndSpeakAbove) {
               score.faults);
 }
 
-// Every rule that two readings can show is tripped by a fault of the catalogue.
+// A fault of the catalogue raises each window that two readings can raise.
 TEST(Limits, EachHasAFault) {
   std::set<std::string_view> untripped;
   for (const RuleWindow& rule : rule_windows()) untripped.insert(rule.key);
-  untripped.erase("stale_readings");  // of the exporter's ages: load_test.cpp
+  untripped.erase("stale_readings");  // needs the ages of the exporter: load_test.cpp
   for (const Fault& fault : all_faults()) {
     const auto has_the_check = [&](std::string_view key) { return rule_of(key).rule == fault.check; };
     if (std::ranges::none_of(untripped, has_the_check)) continue;
@@ -163,12 +163,12 @@ TEST(Limits, EachHasAFault) {
   EXPECT_EQ(joined(untripped, " "), "");
 }
 
-// Who compares with the limit: its checks and its rules.
+// True if the row compares with the limit.
 bool has_limit(const auto* row, const Limit* limit) {
   return row != nullptr && std::ranges::find(row->limits, limit) != row->limits.end();
 }
 
-// What these say of the machine, with the limit as it is or overridden.
+// Findings and causes of the rows with the limit, at its default or at `value`.
 std::string judged(Machine& machine, const Limit& limit, std::optional<double> value = {}) {
   machine.policy.rules.limits.clear();
   if (value) machine.policy.rules.limits[limit.name()] = *value;
@@ -184,7 +184,7 @@ std::string judged(Machine& machine, const Limit& limit, std::optional<double> v
   return out;
 }
 
-// The machine, and the machine with the fault that the limit's own check or rule reports.
+// True if the smallest or the largest value of the limit changes the findings of a machine with the planted fault.
 bool turns_a_verdict(const Limit& limit, const std::function<std::string(Machine&)>& plant) {
   for (const double strength : {1.0, 0.1, 10.0}) {
     for (Machine machine : machines()) {
@@ -199,8 +199,7 @@ bool turns_a_verdict(const Limit& limit, const std::function<std::string(Machine
   return false;
 }
 
-// Faults of which the catalogue has no single one: on all rails at once, or beside a limit that another check knows,
-// too.
+// Faults for limits that no fault of the catalogue reaches: on all rails at once, or below another limit.
 struct Beside {
   const char* limit;
   std::function<std::string(Machine&)> plant;
@@ -240,8 +239,8 @@ const std::vector<Beside>& beside() {
   return all;
 }
 
-// A limit that turns no verdict would be a number without effect.
-TEST(Limits, EveryThresholdTurnsTheVerdictOfAMachine) {
+// A limit that changes no verdict has no effect.
+TEST(Limits, EveryLimitChangesTheVerdictOfAMachine) {
   const auto healthy = [](Machine&) { return std::string("host"); };
   for (const Limit* limit : test::limits()) {
     bool turns = turns_a_verdict(*limit, healthy);

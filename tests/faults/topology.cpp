@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Topology and platform: where cards sit, and what PCI Express gives them.
+// Topology and platform: the slots of the cards, and PCI Express.
 #include "faults/fault.h"
 #include "topology/inventory.h"
 
@@ -20,7 +20,7 @@ void move_away(PciDevice& device) {
 
 void upstream_link(Machine& m, const PcieLink& link) { at(m, upstream(m)).link = at(m, root_port(m)).link = link; }
 
-// Slower ports, for which half a link is still enough.
+// Slower ports: half of the PCIe link is enough for them.
 void slow_ports(Machine& m) {
   for (Node* node : {&m.before, &m.now})
     for (Port& port : node->ports) port.rate = 12.5e9;
@@ -36,7 +36,7 @@ Faults places() {
          move_away(m.nic());
          m.nic().numa = m.now.topology.nics.back().numa;
        }),
-       "locality", W},
+       "locality", W, "mlx5_1 on NUMA node 1 serves no GPU"},
       {"nic-gone", "a NIC did not come up at boot: it is not on the bus",
        "NIC, port and plan without the second rail, also before", at_gpu([](Machine& m) {
          const std::string id = m.port().id(), netdev = m.port().netdev;
@@ -46,7 +46,7 @@ Faults places() {
            node->ports.erase(node->ports.begin() + 1);
          }
        }),
-       "locality", W},
+       "locality", W, "NODE to mlx5_0"},
       {"nic-without-rdma", "the RDMA driver did not bind to one of the NICs",
        "the NIC without an RDMA device, its port gone, also before", at_gpu([](Machine& m) {
          m.plan.erase(m.port().id());
@@ -55,7 +55,7 @@ Faults places() {
            node->ports.erase(node->ports.begin() + 1);
          }
        }),
-       "locality", W},
+       "locality", W, "has no RDMA device"},
       {"nic-serves-two-gpus", "two GPUs of one switch share a NIC, where others have one each",
        "GPUs by two on a switch; one NIC of eight is gone",
        [](Machine& m) {
@@ -76,7 +76,7 @@ Faults places() {
          }
          return m.now.topology.nics[0].name;
        },
-       "pairing", W},
+       "pairing", W, "serves GPU0 and GPU1"},
       {"numa-unknown", "the firmware does not report the socket of a GPU", "Gpu::numa absent", at_gpu([](Machine& m) {
          move_away(m.gpu());
          m.gpu().numa.reset();
@@ -115,16 +115,17 @@ Faults places() {
          if (!m.port().speed) return std::string();
          m.policy.expect.speed = m.port().speed;
          m.port().speed = *m.port().speed / 2;
+         m.port().rate = *m.port().rate / 2;
          return m.port().id();
        },
-       "expect", C},
+       "expect", C, "200000 Mb/s"},
   };
 }
 
 Faults links() {
   return {
       {"nic-lost-lanes", "dirt on the connector: the NIC trained with two of its lanes", "PcieLink x2 of x16",
-       at_nic([](Machine& m) { m.nic().link.width = 2; }), "pcie", C, "", "", "platform"},
+       at_nic([](Machine& m) { m.nic().link.width = 2; }), "pcie", C, "x2 at 32 GT/s", "", "platform"},
       {"nic-lost-speed", "the riser carries 16 GT/s only", "PcieLink 16 of 32 GT/s, under ports that need no more",
        at_nic([](Machine& m) {
          m.nic().link.speed = 16;
@@ -157,7 +158,7 @@ Faults links() {
          counts.kinds["CmpltTO"] += 1;
          return m.gpu().pci;
        },
-       "aer", C},
+       "aer", C, "non-fatal CmpltTO +1|GPU1 may be reset"},
       {"fatal-error", "a root port lost its link for a moment", "AER fatal of the root port +1",
        [](Machine& m) {
          AerCounts& counts = at(m, root_port(m)).fatal;
@@ -169,7 +170,7 @@ Faults links() {
   };
 }
 
-// What fabric-agent-pci has read.
+// Impossible without the data of fabric-agent-pci.
 Plant where_read(Plant plant) {
   return [plant = std::move(plant)](Machine& m) { return m.now.pci_settings ? plant(m) : std::string(); };
 }

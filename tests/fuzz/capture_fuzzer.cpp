@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as the recorded answers of a capture: no crash; what was read is written in a form that reads back the
-// same; a disguise keeps the length of every message.
+// same; anonymization keeps the length of every message.
 #include <cstdlib>
 
 #include "fuzzer.h"
@@ -28,7 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     return sum;
   };
   const size_t before = length();
-  disguise(tape);
+  anonymize(tape);
   if (tape.answers.size() == again->size() && length() != before) std::abort();
   return 0;
 }

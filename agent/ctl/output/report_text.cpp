@@ -33,7 +33,7 @@ const Finding* same_finding(const Report& report, const Finding& wanted) {
 
 bool is_bad(const Finding* finding) { return finding != nullptr && finding->status != Status::ok; }
 
-// `color`: of ECMA-48; empty: none.
+// `color`: an SGR parameter of ECMA-48; empty: no color.
 std::string diff_line(const char* mark, const std::string& color, const std::string& text, const Output& output) {
   const std::string line = std::string("  ") + mark + " " + wrapped(text, output.width, 6);
   if (!output.color || color.empty()) return line + "\n";

@@ -29,8 +29,8 @@ struct ReportChange {
   Finding finding;        // the current finding; if cleared, the previous one
 };
 
-// New and changed findings, then cleared ones, each in the order of its report. A finding whose text alone differs has
-// not changed. With an empty `before` (the first round) every finding that is not ok is raised.
+// New and changed findings, then cleared ones, each in the order of its report. A finding that differs only in its text
+// has not changed. With an empty `before` (the first round) every finding that is not ok is raised.
 std::vector<ReportChange> changes_of(const Report& before, const Report& now);
 
 // "2026-11-21T14:30:00Z raised critical loss mlx5_0/1: 50 packets out of sequence ..."

@@ -51,7 +51,7 @@ Json topo_json(const TopoView& view) {
                                        {"minor", gpu.minor}});
     if (!gpu.partition.empty()) out["partition"] = gpu.partition;
     for (const Nic& nic : topology.nics) {
-      // As in nvidia-smi, the path to the NIC's own function, not to its Data Direct function.
+      // Like nvidia-smi, this reports the path to the NIC's own function, not to its Data Direct function.
       const auto path = path_class(static_cast<const PciDevice&>(gpu), nic);
       paths.push_back({{"gpu", gpu.pci}, {"nic", nic.pci}, {"class", class_json(path)}});
     }

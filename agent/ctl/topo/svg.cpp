@@ -180,8 +180,8 @@ class Picture {
     return all;
   }
 
-  // From each GPU to its NICs, with one label for the class: all NICs paired with a GPU have the same class. The label
-  // is beside the lines, on the side to which they do not turn.
+  // Lines from each GPU to its NICs, with one label for the class: all NICs paired with a GPU have the same class. The
+  // label is beside the lines, on the side to which they do not turn.
   [[nodiscard]] std::string pairing_lines() const {
     std::string out;
     for (const auto& [index, gpu] : gpus_) {

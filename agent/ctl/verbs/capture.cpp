@@ -123,7 +123,7 @@ Result<void> write_files(const Tape& tape, const Folder& folder, Written& writte
   return {};
 }
 
-// In the form of Root's recorder: a text is a list of one element, yes an empty list.
+// Answers in the form of Root's recorder: a text is a list of one element, yes is an empty list.
 Answer text_answer(const Result<std::string>& text) {
   if (!text) return text.error();
   return std::vector{*text};

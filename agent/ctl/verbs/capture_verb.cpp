@@ -17,7 +17,7 @@
 namespace fabric::ctl {
 namespace {
 
-// Reads what the other verbs did not record. Returns the host name.
+// Reads the files and settings that the other verbs did not record. Returns the host name.
 Result<std::string> read_rest(const Options& options) {
   auto machine = open_machine(options);
   if (!machine) return machine.error();
@@ -87,8 +87,8 @@ int run_capture(const Options& options, Output& output) {
     if (opened && !opened->tape) record(*opened, tape);
     return opened;
   };
-  // In this order: if a file is read again, the first answer is kept. The output and exit codes of the verbs are
-  // ignored: a failed reading is recorded as well.
+  // The order matters: if a file is read again, the first answer is kept. The output and exit codes of the verbs are
+  // ignored, since a failed reading is recorded as well.
   Options verb_options = recorded;
   verb_options.arguments.clear();
   verb_options.json = true;
@@ -98,7 +98,7 @@ int run_capture(const Options& options, Output& output) {
   }
   const auto hostname = read_rest(recorded);
   if (!hostname) return fail(output, kFailure, "capture: " + hostname.error().text());
-  disguise(*tape, !options.with_addresses);
+  anonymize(*tape, !options.with_addresses);
   const auto refused = refused_readings(*tape);
   const auto written = write_capture(*tape, about_text(*hostname, options, refused), directory);
   if (!written && written.error().code == EFBIG)

@@ -62,8 +62,10 @@ void keep_missing_ports(Node& before, const Samples& earlier) {
     if (contains(before.ports, old.id(), &Port::id)) continue;
     Port gone = old;
     gone.counters = {};
-    gone.fec.reset(), gone.link_status.reset();
-    gone.gids.clear(), gone.reporters.clear();
+    gone.fec.reset();
+    gone.link_status.reset();
+    gone.gids.clear();
+    gone.reporters.clear();
     before.ports.push_back(std::move(gone));
   }
 }
@@ -80,8 +82,8 @@ std::string page(const std::string& report, const std::vector<std::string>& chan
 }
 
 int watch_check(Machine& machine, std::chrono::milliseconds pace, const Options& options, Output& output) {
-  Samples samples = take_samples(machine, options.interval);                   // before Watch handles Ctrl-C
-  const bool replays = machine.kernel.tape && machine.kernel.tape->replays();  // a capture has two samples
+  Samples samples = take_samples(machine, options.interval);  // before the Watch, so that Ctrl-C ends the program
+  const bool replays = machine.kernel.tape && machine.kernel.tape->replays();  // a capture has only two samples
   Report before;
   bool is_first_round = true;
   std::vector<std::string> last_changes;  // for a terminal, newest first, without the findings of the first round

@@ -33,7 +33,7 @@ bool revert(Options options) {
   auto machine = open_machine(options);
   if (!lock || !record || !machine) return false;
   if (!*record || !confirm::is_due(**record, confirm::this_moment(machine->kernel.root))) return true;
-  Node node = scan_ports(*machine);
+  Node node = scan_for_writing(*machine);
   const auto changes =
       confirm::lapse(options.root, machine->kernel, node.ports, **record, qos::ask_kernel(machine->kernel));
   if (!changes) return false;

@@ -44,9 +44,8 @@ Round round_of(const Machine& machine, const Node& before, const Node& now) {
 }
 
 std::string round_text(const Round& round, const Options& options, const Output& output) {
-  const auto moves = [](const Rate& rate) { return rate.per_second.value_or(0) > 0; };
   auto rates = round.rates;
-  if (!options.verbose) std::erase_if(rates, std::not_fn(moves));
+  if (!options.verbose) std::erase_if(rates, [](const Rate& rate) { return !rate.is_rising(); });
   if (options.json) {
     const Json out = {{"hostname", round.hostname},
                       {"time", time_text(round.wall)},
@@ -55,10 +54,10 @@ std::string round_text(const Round& round, const Options& options, const Output&
     if (options.watch) return json_line(out);
     return json_text(out);
   }
-  const auto moving = std::ranges::count_if(rates, moves);
+  const auto rising = std::ranges::count_if(rates, &Rate::is_rising);
   std::array<char, 32> seconds{};
   std::snprintf(seconds.data(), seconds.size(), "%.2f s", round.seconds);
-  const std::string head = round.head + std::to_string(moving) + " of " + std::to_string(round.rates.size()) +
+  const std::string head = round.head + std::to_string(rising) + " of " + std::to_string(round.rates.size()) +
                            " counters moved in " + seconds.data();
   std::string text = folded(head, output.width) + "\n\n";
   if (!rates.empty()) text += rates_text(rates, output);
@@ -90,7 +89,7 @@ int run_counters(const Options& options, Output& output) {
     else output.text += "No RDMA port found.\n";
     return kDone;
   }
-  const bool replays = machine->kernel.tape && machine->kernel.tape->replays();  // a capture has two samples
+  const bool replays = machine->kernel.tape && machine->kernel.tape->replays();  // a capture has only two samples
   std::optional<Watch> watch;
   if (options.watch && !replays) watch.emplace(output, !options.json);
   if (!watch) {

@@ -77,7 +77,7 @@ int run_diagnose(const Options& command_line, Output& output) {
     if (each.culprit) causes.findings.push_back(std::move(each));
     else if (each.status != Status::ok) others.findings.push_back(std::move(each));
   }
-  // By port; the causes of a port stay in the order in which they explain each other, as diagnose() finds them.
+  // Sorted by port. The causes of a port keep the order in which they explain each other, as diagnose() finds them.
   std::ranges::stable_sort(causes.findings, {}, [&](const Finding& cause) {
     return std::ranges::find(chosen, cause.subject, [](const Port* port) { return port->id(); });
   });

@@ -42,7 +42,7 @@ struct Found {
   size_t first = 0, count = 0;  // number of the first line; number of lines
 };
 
-// The machine whose ports the lines name. Empty if the machine cannot be read.
+// This machine, to find the ports that the lines name. Empty if the machine cannot be read.
 struct NodeState {
   Node node;
   lines::Lids lids;
@@ -58,7 +58,7 @@ struct Log {
 
 void add_line(Log& log, std::string_view colored, const NodeState& state) {
   ++log.lines;
-  // Without the color sequences of a terminal (ECMA-48, CSI), which hide where a word begins.
+  // Removes the color sequences of a terminal (ECMA-48, CSI), which hide the beginning of a word.
   std::string line;
   for (size_t at = 0; at < colored.size(); ++at) {
     if (colored.substr(at).starts_with("\033["))

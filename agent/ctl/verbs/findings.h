@@ -6,8 +6,9 @@
 
 namespace fabric::ctl {
 
-// With the exporter's health states and the operator's acknowledgements, at `wall` (seconds since 1970). If a rule or
-// group of --only, or the whole check, has checked nothing, a finding with status unknown reports that.
+// Evaluates the rules with the exporter's health states and the operator's acknowledgements, at `wall` (seconds since
+// 1970). If a rule or group of --only, or the whole check, has checked nothing, a finding with status unknown reports
+// that.
 Report find_faults(Machine& machine, Samples& samples, const Options& options, int64_t wall);
 
 bool is_of_rule(const Finding& finding, const std::string& id_or_group);

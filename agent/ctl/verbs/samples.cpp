@@ -79,10 +79,9 @@ std::vector<Rate> rates_of(const Node& before, const Node& now, double seconds) 
     }
     std::move(rates.begin(), rates.end(), std::back_inserter(all));
   }
-  const auto moves = [](const Rate& rate) { return rate.per_second.value_or(0) > 0; };
-  std::ranges::stable_sort(all, [&](const Rate& a, const Rate& b) {
-    if (moves(a) != moves(b)) return moves(a);
-    if (!moves(a)) return false;
+  std::ranges::stable_sort(all, [](const Rate& a, const Rate& b) {
+    if (a.is_rising() != b.is_rising()) return a.is_rising();
+    if (!a.is_rising()) return false;
     if (a.trouble != b.trouble) return a.trouble;
     return *a.per_second > *b.per_second;
   });
@@ -116,8 +115,7 @@ std::string rates_text(const std::vector<Rate>& rates, const Output& output) {
     }
     int digits = 3;
     if (rate.total == std::trunc(rate.total)) digits = 0;
-    table.add({rate.port, name, per_second_text(rate), number(rate.total, digits)},
-              rate.trouble && rate.per_second.value_or(0) > 0);
+    table.add({rate.port, name, per_second_text(rate), number(rate.total, digits)}, rate.trouble && rate.is_rising());
   }
   return table.text(output);
 }

@@ -32,6 +32,8 @@ struct Rate {
   double total = 0;                    // last value, in base units
   std::optional<double> per_second{};  // nullopt: new, or reset in between
   bool trouble = false;                // a rise indicates a fault
+
+  [[nodiscard]] bool is_rising() const { return per_second.value_or(0) > 0; }
 };
 
 // Every counter of the second sample: rising error counters first, then other rising counters, each fastest first, then

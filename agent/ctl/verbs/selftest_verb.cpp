@@ -49,7 +49,7 @@ std::string table_text(const qos::SelfTest& test, const Output& output) {
   Table table({"SETTING", "VALUE", "RESULT", "MS", "LINK DOWN", "READ BACK", "SECOND WAY", "DETAIL"}, {3, 4});
   for (const qos::SelfTestStep& step : test.steps) {
     std::string detail = step.detail;
-    if (is_surprise(step)) append_item(detail, "this write was thought harmless", "; ");
+    if (is_surprise(step)) append_item(detail, "this write was expected to be harmless", "; ");
     if (!step.link_back) append_item(detail, "the link did not come back", "; ");
     std::string result(to_text(step.outcome));
     if (step.code != 0) result += " (" + errno_name(step.code) + ")";

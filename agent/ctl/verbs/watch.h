@@ -50,7 +50,7 @@ class Watch {
 
 // `text` over the screen's content, cut to its width and height; the last line has the number of cut lines.
 std::string screen(const std::string& text, const Output& output);
-// As plain lines, one line less than the screen has: the shell prints its prompt there.
+// `text` as plain lines, one line less than the screen has, so that the shell's prompt fits.
 std::string cut(const std::string& text, const Output& output);
 
 // `text` with "?" for control characters and invalid UTF-8: the files of a captured tree may contain any bytes.

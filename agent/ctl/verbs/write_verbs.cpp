@@ -21,7 +21,7 @@ int failure(const Error& error, Output& output, const char* advice) {
   return kFailure;
 }
 
-Node scan_ports(Machine& machine) {
+Node scan_for_writing(Machine& machine) {
   ScanOptions what = ports_only();
   what.serials = what.members = true;
   return scan_machine(machine, what);
@@ -116,7 +116,7 @@ Result<Writer> open_writer(const Options& options, Result<Machine> machine) {
                         state::kOriginalsFile + " /root/");
   if (!originals) return originals.error();
   Writer writer{std::move(machine).value(), std::move(lock), std::move(originals).value(), {}};
-  writer.node = scan_ports(writer.machine);
+  writer.node = scan_for_writing(writer.machine);
   if (auto known = check_ports(options, writer.node); !known) return known.error();
   return writer;
 }
@@ -136,7 +136,7 @@ int run_plan(const Options& options, Output& output) {
   if (!machine) return failure(machine.error(), output);
   if (!machine->kernel.route)
     return failure(error(0, options.root + ": the settings of a captured tree cannot be read"), output);
-  Node node = scan_ports(*machine);
+  Node node = scan_for_writing(*machine);
   if (auto known = check_ports(options, node); !known) return failure(known.error(), output);
   if (::geteuid() != 0)
     node.unseen.emplace_back("settings in debugfs and configfs (DCQCN, rdma_cm): readable by root only");

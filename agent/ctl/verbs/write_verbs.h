@@ -23,7 +23,7 @@ struct Writer {
 // Takes the lock, unless nothing will be written (dry_run).
 Result<Writer> open_writer(const Options& options, Result<Machine> machine);
 // The ports, with the members of bonds and with the serial numbers of NICs, by which saved settings find their port.
-Node scan_ports(Machine& machine);
+Node scan_for_writing(Machine& machine);
 
 // Restores the settings that an interrupted selftest has changed.
 Result<Changes> end_self_test(Writer& writer, const Options& options);
@@ -44,8 +44,9 @@ class Trial {
   static Result<Trial> begin(const Options& options, const Policy& policy);
   // Fails while an apply awaits confirmation.
   static Result<void> refuse(const Options& options);
-  // Restores the previous settings of an apply whose time is over, as its guard or the agent would do: after a reboot
-  // there may be neither. Reports it to the user. Returns the changes without those that were in sync.
+  // Restores the previous settings of an apply that was not confirmed in time. Its guard or the agent would do the
+  // same, but after a reboot neither may be running. Informs the user. Returns the changes without those that were in
+  // sync.
   static Result<Changes> end_overdue(Writer& writer, const Options& options, Output& output);
 
   // Saves the previous settings, before the first write of a port or of a host setting.

@@ -16,42 +16,44 @@ namespace fabric::exporter {
 
 using Lock = std::unique_lock<std::mutex>;
 
-// A thread that reads one device or the host. Every member is guarded by Collector::Shared::mutex, except what a
-// derived class calls its own.
+// A thread that reads one device or the host. Collector::Shared::mutex guards every member, except those that a derived
+// class marks as the thread's own.
 struct ReaderThread {
   explicit ReaderThread(std::string device = {}) : rdma(std::move(device)) {}
   virtual ~ReaderThread() = default;
-  // When there is work next.
+  // The time of the next work.
   [[nodiscard]] virtual Clock::time_point due(const Collector::Shared& shared) const = 0;
   // Reads without the lock, publishes with it.
   virtual void work(Collector::Shared& shared, Lock& lock) = 0;
 
   // Does not wake the thread. A reading in progress answers the request.
-  void ask() { asked += reading ? 0 : 1; }
-  void ask_rescan() {
+  void request_read() {
+    if (!reading) ++requested;
+  }
+  void request_rescan() {
     rescan = true;
-    ++asked;
+    ++requested;
     wake.notify_one();
   }
-  // `what` may hang in the kernel.
-  void without(Lock& lock, auto&& what) {
+  // Calls `what`, which may hang in the kernel, without the lock.
+  void unlocked(Lock& lock, auto&& what) {
     busy_since = Clock::now();
     lock.unlock();
     what();
     lock.lock();
     busy_since.reset();
   }
-  [[nodiscard]] bool is_pending() const { return asked > done; }
+  [[nodiscard]] bool is_pending() const { return requested > done; }
   [[nodiscard]] bool is_read_due() const { return is_pending() || Clock::now() >= rescan_due; }
 
-  const std::string rdma;        // the device; empty: the host
-  uint64_t asked = 1, done = 0;  // requests to read
-  bool rescan = true;            // the next reading includes what rarely changes
-  bool reading = false;          // a request is being answered
-  bool retired = false;          // the device is gone
+  const std::string rdma;            // the device; empty: the host
+  uint64_t requested = 1, done = 0;  // requests to read
+  bool rescan = true;                // the next reading includes the values that rarely change
+  bool reading = false;              // a request is being answered
+  bool retired = false;              // the device is gone
   Clock::time_point rescan_due{};
-  Clock::time_point taken{};                    // the newest reading
-  std::optional<Clock::time_point> busy_since;  // the thread is outside the lock, in the kernel
+  Clock::time_point taken{};                    // time of the newest reading
+  std::optional<Clock::time_point> busy_since;  // when unlocked() was entered; nullopt: the thread is not in it
   std::string no_thread;                        // why it could not be started
   std::condition_variable wake;
 };
@@ -78,16 +80,16 @@ struct HostThread final : ReaderThread {
   explicit HostThread(const CollectorOptions& options);
   [[nodiscard]] Clock::time_point due(const Collector::Shared& shared) const override;
   void work(Collector::Shared& shared, Lock& lock) override;
-  // The ports or the topology, which the collectors depend on, have changed.
-  void ask_collectors();
+  // Called when the ports or the topology have changed: the collectors depend on them.
+  void request_collectors();
   [[nodiscard]] bool has_collector_due() const;
 
   // One of host_collectors().
   struct Collected {
     explicit Collected(const HostCollector& which) : collector(which) {}
     HostCollector collector;
-    [[nodiscard]] bool is_due() const { return asked || Clock::now() >= due; }
-    bool asked = false;
+    [[nodiscard]] bool is_due() const { return requested || Clock::now() >= due; }
+    bool requested = false;
     Clock::time_point due = Clock::time_point::max(), taken{};
     HostCollection shown;
   };
@@ -100,8 +102,8 @@ struct HostThread final : ReaderThread {
   void collect(Collected& which, Collector::Shared& shared, Lock& lock);
   void update_devices(Collector::Shared& shared, const std::vector<std::string>& names);
 
-  HostReader reader_;    // the thread's own
-  size_t left_out_ = 0;  // devices beyond kMostDevices
+  HostReader reader_;   // the thread's own
+  size_t dropped_ = 0;  // number of devices beyond kMaxDevices
 };
 
 struct Collector::Shared : std::enable_shared_from_this<Collector::Shared> {
@@ -115,7 +117,7 @@ struct Collector::Shared : std::enable_shared_from_this<Collector::Shared> {
   const std::shared_ptr<HostThread> host;
   std::map<std::string, std::shared_ptr<DeviceThread>, decltype(&natural_less)> devices{natural_less};
 
-  // With the mutex, all of these.
+  // The caller holds the mutex.
   void start(const std::shared_ptr<ReaderThread>& reader);
   void notify_published();
   void each(const auto& with) const {
@@ -127,14 +129,14 @@ struct Collector::Shared : std::enable_shared_from_this<Collector::Shared> {
   [[nodiscard]] bool reads_devices() const;
 };
 
-// RDMA devices that are read; each has a thread (fabric-exporter.service, TasksMax=).
-inline constexpr size_t kMostDevices = 128;
+// The RDMA devices that are read; each has a thread (fabric-exporter.service, TasksMax=).
+inline constexpr size_t kMaxDevices = 128;
 
-// What all threads have in common.
+// All threads.
 
 namespace {
 
-// The thread keeps both alive: it may hang in the kernel when the collector is long gone.
+// The thread keeps both objects alive: it may still hang in the kernel after the collector is destroyed.
 void run(const std::shared_ptr<Collector::Shared>& shared, const std::shared_ptr<ReaderThread>& reader) {
   Lock lock(shared->mutex);
   while (!shared->stop && !reader->retired) {
@@ -154,12 +156,13 @@ void Collector::Shared::start(const std::shared_ptr<ReaderThread>& reader) {
   }
 }
 
-// The loop may be waiting for the last of the readings.
+// Wakes the event loop when the last requested reading is done.
 void Collector::Shared::notify_published() {
   ++version;
   if (is_busy()) return;
-  const uint64_t one = 1;
-  [[maybe_unused]] const auto written = ::write(wake.get(), &one, sizeof one);  // fails only at 2^64-1 unread wake-ups
+  const uint64_t count = 1;
+  // Fails only at 2^64-1 unread wake-ups.
+  [[maybe_unused]] const auto written = ::write(wake.get(), &count, sizeof count);
 }
 
 bool Collector::Shared::hangs(const ReaderThread& reader) const {
@@ -174,7 +177,7 @@ bool Collector::Shared::reads_devices() const {
 bool Collector::Shared::is_busy() const {
   if (reads_devices()) return true;
   const bool collects =
-      std::ranges::any_of(host->collected, [](const HostThread::Collected& each) { return each.asked; });
+      std::ranges::any_of(host->collected, [](const HostThread::Collected& each) { return each.requested; });
   return (host->is_pending() || collects) && !hangs(*host);
 }
 
@@ -205,7 +208,7 @@ void DeviceThread::work(Collector::Shared& shared, Lock& lock) {
 void DeviceThread::sample(Collector::Shared& shared, Lock& lock) {
   sampled_ = Clock::now();
   sampler_.follow(bursts);
-  without(lock, [&] { sampler_.read(); });
+  unlocked(lock, [&] { sampler_.read(); });
   if (shared.stop) return;
   const std::string line = sampler_.record(bursts);
   if (line.empty() || !sampling_.warn) return;
@@ -215,12 +218,12 @@ void DeviceThread::sample(Collector::Shared& shared, Lock& lock) {
 }
 
 void DeviceThread::read(Collector::Shared& shared, Lock& lock) {
-  const uint64_t request = asked;
+  const uint64_t request = requested;
   const auto now = Clock::now();
   const bool rescanning = std::exchange(rescan, false) || now >= rescan_due;
   reading = true;
   std::shared_ptr<const DeviceReading> next;
-  without(lock, [&] {
+  unlocked(lock, [&] {
     if (rescanning) reader_.rescan();
     next = std::make_shared<const DeviceReading>(reader_.read());
   });
@@ -231,45 +234,45 @@ void DeviceThread::read(Collector::Shared& shared, Lock& lock) {
   if (shown->scans != before->scans) {
     ++shared.generation;
     bursts.follow(shown->ports);
-    if (!are_same_subjects(shown->ports, before->ports)) shared.host->ask_collectors();
+    if (!are_same_subjects(shown->ports, before->ports)) shared.host->request_collectors();
   }
   taken = Clock::now();
   shared.notify_published();
-  if (shared.host->has_collector_due()) shared.host->wake.notify_one();  // it may wait for the devices
+  if (shared.host->has_collector_due()) shared.host->wake.notify_one();  // the host thread may wait for the devices
 }
 
 // The thread of the host: which devices exist, the topology, the agent's state, and the host collectors.
 
 namespace {
 
-bool is_for_guests(const Root& root, const std::string& name) {
-  const std::string device = std::string(infiniband::kClass) + "/" + name + "/device";
-  const auto resolved = root.resolve(device);
-  return root.exists(device + "/physfn") || (resolved && resolved->find(".sf.") != std::string::npos);
-}
-
-// Each device costs a thread. Functions for guests are left out first: udev numbers them behind their owner, before the
-// next NIC. Returns how many were left out.
-size_t leave_out(const std::string& directory, std::vector<std::string>& names) {
-  if (names.size() <= kMostDevices) return 0;
+// Keeps at most kMaxDevices, since each device has a thread. Functions for guests are dropped first: udev numbers them
+// after their owner and before the next NIC. Returns the number of dropped devices.
+size_t drop_excess_devices(const std::string& directory, std::vector<std::string>& names) {
+  if (names.size() <= kMaxDevices) return 0;
   std::ranges::sort(names, natural_less);
   if (const auto root = Root::open(directory))
-    std::stable_partition(names.begin(), names.end(),
-                          [&](const std::string& name) { return !is_for_guests(*root, name); });
-  const size_t left = names.size() - kMostDevices;
-  names.resize(kMostDevices);
-  return left;
+    std::stable_partition(names.begin(), names.end(), [&](const std::string& name) {
+      const std::string device = std::string(infiniband::kClass) + "/" + name + "/device";
+      const auto resolved = root->resolve(device);
+      const bool is_virtual_function = root->exists(device + "/physfn");
+      const bool is_subfunction = resolved && resolved->find(".sf.") != std::string::npos;
+      return !is_virtual_function && !is_subfunction;
+    });
+  const size_t dropped = names.size() - kMaxDevices;
+  names.resize(kMaxDevices);
+  return dropped;
 }
 
 }  // namespace
 
 HostThread::HostThread(const CollectorOptions& options) : reader_(options.root, options.topology) {
-  for (const HostCollector& each : options.collectors != nullptr ? *options.collectors : host_collectors())
-    collected.emplace_back(each);
+  const std::vector<HostCollector>* collectors = options.collectors;
+  if (collectors == nullptr) collectors = &host_collectors();
+  for (const HostCollector& collector : *collectors) collected.emplace_back(collector);
 }
 
-void HostThread::ask_collectors() {
-  for (Collected& each : collected) each.asked = true;
+void HostThread::request_collectors() {
+  for (Collected& each : collected) each.requested = true;
   wake.notify_one();
 }
 
@@ -283,28 +286,30 @@ Clock::time_point HostThread::due(const Collector::Shared& shared) const {
   const auto now = Clock::now();
   const bool waits = shared.reads_devices();
   for (const Collected& each : collected) {
-    const auto at = each.asked ? now : each.due;
-    out = std::min(out, waits ? std::max<Clock::time_point>(at, now + shared.options.stuck) : at);
+    auto at = each.due;
+    if (each.requested) at = now;
+    if (waits) at = std::max<Clock::time_point>(at, now + shared.options.stuck);
+    out = std::min(out, at);
   }
   return out;
 }
 
 void HostThread::work(Collector::Shared& shared, Lock& lock) {
   if (is_read_due()) return read_host(shared, lock);
-  // They wait until the devices have been read that do not hang: at the start, and when many devices are added or
-  // removed, they run once.
+  // The collectors wait until every device that does not hang has been read, so that they run once at the start and
+  // once when many devices are added or removed.
   if (shared.reads_devices()) return;
   if (auto* which = find_where(collected, [](const Collected& each) { return each.is_due(); }))
     collect(*which, shared, lock);
 }
 
-// One thread for each of `names`, and for no other.
+// Starts a thread for each new name, and ends the threads of the devices that are not in `names`.
 void HostThread::update_devices(Collector::Shared& shared, const std::vector<std::string>& names) {
   std::erase_if(shared.devices, [&](const auto& device) {
-    const bool gone = !contains(names, device.first);
-    device.second->retired = gone;
-    if (gone) device.second->wake.notify_one();
-    return gone;
+    const bool is_gone = !contains(names, device.first);
+    device.second->retired = is_gone;
+    if (is_gone) device.second->wake.notify_one();
+    return is_gone;
   });
   for (const std::string& name : names) {
     auto& device = shared.devices[name];
@@ -317,47 +322,49 @@ void HostThread::update_devices(Collector::Shared& shared, const std::vector<std
 }
 
 void HostThread::read_host(Collector::Shared& shared, Lock& lock) {
-  const uint64_t request = asked;
+  const uint64_t request = requested;
   const auto now = Clock::now();
-  const bool asked_to = std::exchange(rescan, false), rescanning = asked_to || now >= rescan_due;
+  const bool was_requested = std::exchange(rescan, false), rescanning = was_requested || now >= rescan_due;
   reading = true;
   current = "agent";
   std::vector<std::string> names;
   if (rescanning) {
-    without(lock, [&] {
+    unlocked(lock, [&] {
       names = reader_.devices();
       if (const auto& policy = shared.options.policy)
         std::erase_if(names, [&](const std::string& device) { return matches_any(policy->exclude, device); });
-      left_out_ = leave_out(shared.options.root, names);
+      dropped_ = drop_excess_devices(shared.options.root, names);
     });
     if (!shared.stop) update_devices(shared, names);
   }
+  const std::vector<std::string>* listed = nullptr;
+  if (rescanning) listed = &names;
   HostReading next;
-  without(lock, [&] { next = reader_.read(rescanning ? &names : nullptr, asked_to); });
-  if (left_out_ > 0)
+  unlocked(lock, [&] { next = reader_.read(listed, was_requested); });
+  if (dropped_ > 0)
     next.runs.push_back({"devices", "", false, 0,
-                         std::to_string(left_out_) + " RDMA devices beyond the first " + std::to_string(kMostDevices) +
+                         std::to_string(dropped_) + " RDMA devices beyond the first " + std::to_string(kMaxDevices) +
                              " are not read; exclude those of guests ([exporter] exclude)"});
   reading = false;
   done = request;
   if (rescanning) rescan_due = now + shared.options.reread;
   if (next.agent_acted)
-    for (const auto& [name, device] : shared.devices) device->ask_rescan();
+    for (const auto& [name, device] : shared.devices) device->request_rescan();
   const bool new_topology = next.topology_read != shown->topology_read;
   if (new_topology || next.agent_acted) ++shared.generation;
-  if (new_topology) ask_collectors();
+  if (new_topology) request_collectors();
   shown = std::make_shared<const HostReading>(std::move(next));
   taken = Clock::now();
   shared.notify_published();
 }
 
 void HostThread::collect(Collected& which, Collector::Shared& shared, Lock& lock) {
-  which.asked = false;
+  which.requested = false;
   current = which.collector.name;
   std::vector<std::shared_ptr<const DeviceReading>> devices;
   for (const auto& [name, device] : shared.devices) devices.push_back(device->shown);
   HostCollection next;
-  without(lock, [&, host = shown] {
+  unlocked(lock, [&, host = shown] {
     Node known;  // the topology and the identity of the ports
     known.topology = host->node.topology;
     for (const auto& device : devices)
@@ -392,14 +399,14 @@ void Collector::refresh() {
   Lock lock(shared_->mutex);
   std::vector<std::shared_ptr<ReaderThread>> readers{shared_->host};
   for (const auto& [name, device] : shared_->devices) readers.push_back(device);
-  for (const auto& reader : readers) reader->ask();
-  lock.unlock();  // else each thread wakes to wait for it
+  for (const auto& reader : readers) reader->request_read();
+  lock.unlock();  // otherwise each thread would wake up and wait for the lock
   for (const auto& reader : readers) reader->wake.notify_one();
 }
 
 void Collector::rescan() {
   const std::lock_guard lock(shared_->mutex);
-  shared_->each([](ReaderThread& reader) { reader.ask_rescan(); });
+  shared_->each([](ReaderThread& reader) { reader.request_rescan(); });
 }
 
 void Collector::reread(const std::set<std::string>& netdevs) {
@@ -409,7 +416,7 @@ void Collector::reread(const std::set<std::string>& netdevs) {
   };
   const std::lock_guard lock(shared_->mutex);
   for (const auto& [name, device] : shared_->devices)
-    if (std::ranges::any_of(device->shown->ports, is_affected)) device->ask_rescan();
+    if (std::ranges::any_of(device->shown->ports, is_affected)) device->request_rescan();
 }
 
 bool Collector::fresh(std::chrono::milliseconds age) const {
@@ -429,17 +436,17 @@ namespace {
 
 constexpr Clock::time_point kNever{};
 
-bool are_read_once(const Collector::Shared& shared, bool but_those_that_hang) {
+bool are_read_once(const Collector::Shared& shared, bool except_hanging) {
   bool all = true;
   shared.each([&](const ReaderThread& reader) {
-    all = all && (reader.taken != kNever || (but_those_that_hang && shared.hangs(reader)));
+    all = all && (reader.taken != kNever || (except_hanging && shared.hangs(reader)));
   });
-  if (but_those_that_hang && shared.hangs(*shared.host)) return all;
+  if (except_hanging && shared.hangs(*shared.host)) return all;
   return all && std::ranges::none_of(shared.host->collected,
                                      [](const HostThread::Collected& each) { return each.taken == kNever; });
 }
 
-CollectorRun hanging(const std::string& collector, const ReaderThread& reader) {
+CollectorRun hanging_run(const std::string& collector, const ReaderThread& reader) {
   if (!reader.no_thread.empty()) return {collector, reader.rdma, false, 0, reader.no_thread};
   return {collector, reader.rdma, false, seconds_since(*reader.busy_since), "hangs"};
 }
@@ -468,8 +475,8 @@ std::map<std::string, DeviceBursts> Collector::bursts() const {
   return out;
 }
 
-// The lock is held for the pointers to the readings and the few words about how they went; the node is put together
-// without it.
+// Holds the lock while it copies the pointers to the readings and the results of the runs. Assembles the node without
+// the lock.
 Snapshot Collector::snapshot() const {
   Snapshot out;
   std::vector<std::shared_ptr<const DeviceReading>> devices;
@@ -477,22 +484,23 @@ Snapshot Collector::snapshot() const {
 
   Lock lock(shared_->mutex);
   const HostThread& host = *shared_->host;
-  const std::shared_ptr<const HostReading> of_host = host.shown;
+  const std::shared_ptr<const HostReading> host_reading = host.shown;
   const auto host_taken = host.taken;
   const bool hangs = shared_->hangs(host);
-  for (const CollectorRun& run : of_host->runs)
+  for (const CollectorRun& run : host_reading->runs)
     if (!hangs || run.collector != host.current) out.runs.push_back(run);
   for (const HostThread::Collected& each : host.collected) {
     if (each.shown.node) collected.emplace_back(&each.collector, each.shown.node);
     if (each.taken != kNever && !(hangs && each.collector.name == std::string_view(host.current)))
       out.runs.push_back(each.shown.run);
   }
-  if (hangs) out.runs.push_back(hanging(host.no_thread.empty() ? host.current : "readers", host));
+  if (hangs && host.no_thread.empty()) out.runs.push_back(hanging_run(host.current, host));
+  else if (hangs) out.runs.push_back(hanging_run("readers", host));
   for (const auto& [name, device] : shared_->devices) {
     devices.push_back(device->shown);
     out.runs.insert(out.runs.end(), device->shown->runs.begin(), device->shown->runs.end());
     if (device->taken != kNever) out.ages.push_back({name, device->taken});
-    if (shared_->hangs(*device)) out.runs.push_back(hanging("reader", *device));
+    if (shared_->hangs(*device)) out.runs.push_back(hanging_run("reader", *device));
     if (shared_->options.sampling.interval.count() == 0) continue;
     out.sampled.push_back(device->bursts.state(name, Clock::now()));
     device->bursts.append(name, out.bursts);
@@ -500,20 +508,20 @@ Snapshot Collector::snapshot() const {
   out.generation = shared_->generation;
   lock.unlock();
 
-  out.node = of_host->node;
-  out.node.neighbors = of_host->neighbors;
+  out.node = host_reading->node;
+  out.node.neighbors = host_reading->neighbors;
   for (const auto& [collector, node] : collected) collector->copy(*node, out.node);
   for (const auto& device : devices) {
     out.node.ports.insert(out.node.ports.end(), device->ports.begin(), device->ports.end());
     out.plan.insert(device->plan.begin(), device->plan.end());
   }
-  if (of_host->optics) {
-    const auto age = std::chrono::duration<double>(of_host->optics_age);
+  if (host_reading->optics) {
+    const auto age = std::chrono::duration<double>(host_reading->optics_age);
     out.modules_taken = host_taken - std::chrono::duration_cast<Clock::duration>(age);
-    // A virtual function's netdev has no module here, nor has a bond's; those of its members have.
+    // The netdevs of virtual functions and bonds have no module; those of a bond's members have one.
+    const auto& modules = host_reading->optics->modules;
     for (Port& port : out.node.ports)
-      if (const auto module = of_host->optics->modules.find(port.netdev); module != of_host->optics->modules.end())
-        port.module = module->second;
+      if (const auto module = modules.find(port.netdev); module != modules.end()) port.module = module->second;
   }
   out.node.taken = Clock::now();
   return out;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the machine: one thread for each RDMA device, and one for the host (which devices exist, the topology, the
-// agent's state, addresses, the platform). Each publishes its newest reading, which no one changes any more, as a
-// pointer; the one mutex guards the pointers alone. A hung sysfs read or dead firmware delays its own thread only. The
-// caller's thread never does device I/O.
+// Reads the machine: one thread for each RDMA device, and one for the host (the list of devices, the topology, the
+// agent's state, addresses, the platform). Each thread publishes its newest reading as a pointer to an object that is
+// never changed afterwards; the mutex guards only the pointers. A hung sysfs read or dead firmware delays its own
+// thread only. The caller's thread never does device I/O.
 #pragma once
 
 #include "exporter/collect/device.h"
@@ -11,10 +11,10 @@ namespace fabric::exporter {
 
 struct DeviceAge {
   std::string device;
-  Clock::time_point taken;  // when the reading that is shown was completed
+  Clock::time_point taken;  // when the published reading was completed
 };
 
-// The newest readings of the whole machine, as the page, the checks and health see them.
+// The newest readings of the whole machine, for the page, the checks and health.
 struct Snapshot {
   Node node;
   Plan plan;
@@ -22,23 +22,23 @@ struct Snapshot {
   std::vector<DeviceAge> ages;
   std::vector<PortBursts> bursts{};
   std::vector<SampledDevice> sampled{};
-  // Grows whenever something that rarely changes has been read: a device, the topology, addresses, the agent's state.
+  // Grows with each reading of values that rarely change: a device, the topology, addresses, the agent's state.
   uint64_t generation = 0;
-  std::optional<Clock::time_point> modules_taken{};  // when fabric-agentd read the modules; nullopt: none are shown
+  std::optional<Clock::time_point> modules_taken{};  // when fabric-agentd read the modules; nullopt: no modules
 };
 
 struct HostCollector;
 
 struct CollectorOptions {
   std::string root = "/";
-  std::shared_ptr<const Policy> policy;  // null: none could be read. Its `exclude` is honored
-  std::chrono::seconds reread{60};       // devices, settings, GIDs, addresses, the platform
-  std::chrono::seconds topology{3600};
-  std::chrono::seconds host{300};        // a file for each process and several for each CPU
-  std::chrono::milliseconds stuck{500};  // a reading that takes longer is not waited for
+  std::shared_ptr<const Policy> policy;  // null: no policy could be read. The devices in its `exclude` are not read
+  std::chrono::seconds reread{60};       // interval of devices, settings, GIDs, addresses, the platform
+  std::chrono::seconds topology{3600};   // interval of the topology
+  std::chrono::seconds host{300};        // interval of the host: a file for each process and several for each CPU
+  std::chrono::milliseconds stuck{500};  // a reading that takes longer hangs, and is not waited for
   std::function<Result<Kernel>(const std::string& root)> open = open_kernel;  // for each device
   Sampling sampling{};
-  std::map<std::string, DeviceBursts> bursts{};            // of the collector before this one: its histograms go on
+  std::map<std::string, DeviceBursts> bursts{};            // bursts() of the previous collector: histograms continue
   const std::vector<HostCollector>* collectors = nullptr;  // null: all of host_collectors()
 };
 
@@ -51,20 +51,20 @@ class Collector {
   Collector(const Collector&) = delete;
   Collector& operator=(const Collector&) = delete;
 
-  // Asks every reader that is idle to read again.
+  // Requests a new reading from every idle reader.
   void refresh();
-  // As refresh(), and also reads everything that rarely changes: a device was added, removed or renamed.
+  // Like refresh(), but also reads the values that rarely change: a device was added, removed or renamed.
   void rescan();
-  // The same for the devices that have one of these netdevs, or a GID of one.
+  // Like rescan(), for the devices that have one of these netdevs, or a GID of one.
   void reread(const std::set<std::string>& netdevs);
 
-  // Everything that does not hang is newer than `age`.
+  // True if every reading is newer than `age`, except those that hang.
   [[nodiscard]] bool fresh(std::chrono::milliseconds age) const;
-  // A requested reading is under way that does not hang.
+  // True while a requested reading is in progress and does not hang.
   [[nodiscard]] bool busy() const;
-  // Everything that does not hang has been read once.
+  // True if everything has been read once, except readings that hang.
   [[nodiscard]] bool complete() const;
-  // Everything has been read once.
+  // True if everything has been read once.
   [[nodiscard]] bool has_all() const;
 
   // Grows with every reading.

@@ -20,12 +20,6 @@ void merge(std::vector<CollectorRun>& runs, const std::string& device, const Att
   run->success = run->success && attempt.success;
 }
 
-bool link_differs(const PortReading& reading, const Port& port) {
-  auto differs = [](const auto& now, const auto& before) { return now && now != before; };
-  return differs(reading.state, port.state) || differs(reading.phys_state, port.phys_state) ||
-         differs(reading.carrier, port.carrier);
-}
-
 }  // namespace
 
 void DeviceReader::rescan() {
@@ -46,17 +40,23 @@ void DeviceReader::rescan() {
   }
   kernel_ = std::make_unique<Kernel>(std::move(*kernel));
   ScanOptions options;
-  options.topology = policy_ && matches_by_role(*policy_);
-  options.keys =
-      policy_ ? wanted_keys(*policy_) : Keys();  // settings that cost firmware commands are read only if checked
-  options.counters = options.network = false;
+  options.topology = options.counters = options.network = false;
+  options.keys = Keys();
+  if (policy_) {
+    options.topology = matches_by_role(*policy_);
+    options.keys = wanted_keys(*policy_);  // settings that cost firmware commands are read only if they are checked
+    options.exclude = policy_->exclude;
+  }
   options.members = true;
   options.only = device_;
-  if (policy_) options.exclude = policy_->exclude;
   Node node = scan(*kernel_, options);
   reading_.ports = std::move(node.ports);
-  plan_ports();
-  kernel_->route.reset();  // only the scan needs it
+  if (policy_)
+    for (Port& port : reading_.ports)
+      if (const PortPolicy* entry = policy_for(*policy_, port))
+        reading_.plan.emplace(port.id(),
+                              qos::plan_on_idle_port(*kernel_, port, entry->want, policy_->disruptive, entry->derived));
+  kernel_->route.reset();  // only the scan and the plan need it
   open_readers();
   for (const Port& port : reading_.ports)
     if (!port.unread.empty() && settings_.success) {
@@ -66,17 +66,18 @@ void DeviceReader::rescan() {
   settings_.seconds = seconds_since(start);
 }
 
-// A failing source is left alone across a rescan, unless its netdev is a new one (the driver was reloaded).
+// A source that has failed keeps its waiting time across a rescan, unless its netdev is new (the driver was reloaded).
 void DeviceReader::open_readers() {
-  OwnerReader* owners = &owners_;
-  const std::span<const std::string> asked = policy_ ? std::span(policy_->ethtool) : std::span<const std::string>();
+  std::span<const std::string> ethtool_names;
+  if (policy_) ethtool_names = policy_->ethtool;
+  OwnerReader* owners = &owners_;  // the first port that is no member of a bond reads the owners of the whole device
   for (const Port& port : reading_.ports) {
     readers_.emplace_back(CounterAccess{kernel_->root, kernel_->rdma.get(), kernel_->statistics.get()}, port,
-                          PortReader::Options{.asked = asked});
+                          PortReader::Options{.asked = ethtool_names});
+    OwnerReader* own = nullptr;
+    if (!port.is_member()) own = std::exchange(owners, nullptr);
     telemetry_.emplace_back(
-        TelemetryAccess{kernel_->root, kernel_->generic.get(), kernel_->ethtool, kernel_->rdma.get(),
-                        port.is_member() ? nullptr : std::exchange(owners, nullptr)},
-        port);
+        TelemetryAccess{kernel_->root, kernel_->generic.get(), kernel_->ethtool, kernel_->rdma.get(), own}, port);
     const auto before = waiting_.find(port.id());
     if (before != waiting_.end() && before->second.ifindex != port.ifindex)
       wideners_.erase(port.id());  // its counters restarted at zero: no wrap
@@ -87,38 +88,34 @@ void DeviceReader::open_readers() {
   }
 }
 
-void DeviceReader::plan_ports() {
-  if (!policy_) return;
-  for (Port& port : reading_.ports)
-    if (const PortPolicy* wanted = policy_for(*policy_, port))
-      reading_.plan.emplace(port.id(),
-                            qos::plan_on_idle_port(*kernel_, port, wanted->want, policy_->disruptive, wanted->derived));
-}
-
 std::vector<PortReading> DeviceReader::read_ports() {
   std::vector<PortReading> readings;
   for (PortReader& reader : readers_) readings.push_back(reader.read());
   return readings;
 }
 
-void DeviceReader::apply(size_t port, PortReading reading) {
-  Port& shown = reading_.ports[port];
-  for (const Attempt& attempt : reading.attempts) merge(reading_.runs, device_, attempt);
-  fabric::apply(std::move(reading), shown);
-  wideners_.at(shown.id()).widen(shown.counters);
-  if (telemetry_[port].any()) merge(reading_.runs, device_, telemetry_[port].read(shown));
-}
-
 const DeviceReading& DeviceReader::read() {
   auto readings = read_ports();
-  bool changed = false;
-  for (size_t i = 0; i < reading_.ports.size(); ++i) changed = changed || link_differs(readings[i], reading_.ports[i]);
-  if (changed) {
+  bool has_link_changed = false;
+  for (size_t i = 0; i < reading_.ports.size(); ++i) {
+    const PortReading& now = readings[i];
+    const Port& before = reading_.ports[i];
+    if (now.state && now.state != before.state) has_link_changed = true;
+    if (now.phys_state && now.phys_state != before.phys_state) has_link_changed = true;
+    if (now.carrier && now.carrier != before.carrier) has_link_changed = true;
+  }
+  if (has_link_changed) {
     rescan();
     readings = read_ports();
   }
   reading_.runs.clear();
-  for (size_t i = 0; i < reading_.ports.size(); ++i) apply(i, std::move(readings[i]));
+  for (size_t i = 0; i < reading_.ports.size(); ++i) {
+    Port& port = reading_.ports[i];
+    for (const Attempt& attempt : readings[i].attempts) merge(reading_.runs, device_, attempt);
+    apply(std::move(readings[i]), port);
+    wideners_.at(port.id()).widen(port.counters);
+    if (telemetry_[i].any()) merge(reading_.runs, device_, telemetry_[i].read(port));
+  }
   reading_.runs.push_back(settings_);
   return reading_;
 }
@@ -133,7 +130,7 @@ constexpr Metric kThrottled{
 constexpr Metric kSamplerAge{"fabric_sampler_age_seconds", "Age of the newest sample of the device."};
 constexpr Metric kSamplerCpu{"fabric_sampler_cpu_seconds_total", "CPU time spent on sampling the device."};
 
-constexpr std::chrono::hours kWarnAgain{1};  // for a device that is slow again and again
+constexpr std::chrono::hours kWarnAgain{1};  // shortest time between two warnings about a device
 
 Pace::Span thread_cpu() {
   timespec now{};
@@ -151,9 +148,12 @@ void DeviceBursts::follow(const std::vector<Port>& ports) {
     const auto before = ports_.find(port.id());
     const bool stays = before != ports_.end() && before->second.place == place;
     same = same && stays;
-    auto& added = wanted[port.id()];
-    added = {place, stays ? std::move(before->second.meter) : BurstMeter(port.kernel_driver)};
-    added.meter.describe(port.rate, port.qos.pfc ? port.qos.pfc->bits : uint8_t{0});
+    BurstMeter meter(port.kernel_driver);
+    if (stays) meter = std::move(before->second.meter);
+    uint8_t pfc = 0;
+    if (port.qos.pfc) pfc = port.qos.pfc->bits;
+    meter.describe(port.rate, pfc);
+    wanted[port.id()] = {place, std::move(meter)};
   }
   if (!same || wanted.size() != ports_.size()) ++generation_;
   ports_ = std::move(wanted);
@@ -167,8 +167,9 @@ std::string DeviceBursts::finish(const std::string& device, Clock::time_point no
   if (warned_ != Clock::time_point{} && now - warned_ < kWarnAgain) return {};
   warned_ = now;
   const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(pace.interval()).count();
-  return device + ": sampling slowed down to every " + std::to_string(milliseconds) + " ms: " +
-         (pace.brake() == Pace::Brake::cpu ? "CPU budget reached (sample_cpu_budget)" : "the device answers slowly") +
+  std::string why = "the device answers slowly";
+  if (pace.brake() == Pace::Brake::cpu) why = "CPU budget reached (sample_cpu_budget)";
+  return device + ": sampling slowed down to every " + std::to_string(milliseconds) + " ms: " + why +
          "; fabric_sampler_interval_seconds shows the current interval";
 }
 
@@ -194,7 +195,7 @@ void DeviceSampler::follow(const DeviceBursts& bursts) {
   for (const auto& [id, port] : bursts.ports_) places_.emplace_back(id, port.place);
 }
 
-// The kernel is opened again too: a device that came back is behind other descriptors.
+// Opens the kernel again as well: a device that was added again requires new descriptors.
 void DeviceSampler::open(Pace::Clock::time_point now) {
   if (!readers_.empty() || places_.empty() || !opening_.due(now)) return;
   auto kernel = open_(root_);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One RDMA device, for the thread that owns it: its readings (DeviceReader), and between two of them the burst sampler,
-// which reads a few counters of each port many times (DeviceSampler). The sampler keeps to its share of the CPU budget
-// and slows down for a slow device (node/pace.h).
+// One RDMA device, for the thread that owns it: its readings (DeviceReader), and the burst sampler, which reads a few
+// counters of each port many times between two readings (DeviceSampler). The sampler respects its share of the CPU
+// budget and slows down for a slow device (node/pace.h).
 #pragma once
 
 #include <chrono>
@@ -45,17 +45,15 @@ class DeviceReader {
   DeviceReader(std::string root, std::string device, std::shared_ptr<const Policy> policy, Open open = open_kernel)
       : root_(std::move(root)), device_(std::move(device)), policy_(std::move(policy)), open_(std::move(open)) {}
 
-  // Reads identity, link, settings and GIDs again and reopens the counters. No other device is touched.
+  // Reads identity, link, settings and GIDs again and reopens the counters. Opens no other device.
   void rescan();
-  // Reads the counters and the state of the link; if the link has changed, after a rescan(), because rate and settings
-  // changed with it. The result is valid until the next call.
+  // Reads the counters and the state of the link. If the link has changed, calls rescan() first, because rate and
+  // settings change with the link. The result is valid until the next call.
   const DeviceReading& read();
 
  private:
   std::vector<PortReading> read_ports();
-  void plan_ports();
   void open_readers();
-  void apply(size_t port, PortReading reading);
 
   std::string root_, device_;
   std::shared_ptr<const Policy> policy_;
@@ -82,25 +80,26 @@ struct Sampling {
   std::function<void(const std::string&)> warn{};  // a line for the journal; called from any thread
 };
 
-// How a device is being sampled.
+// The state of the sampler of one device.
 struct SampledDevice {
   std::string device;
   std::chrono::nanoseconds interval{};
   Pace::Brake brake = Pace::Brake::none;
   double cpu_seconds = 0;
-  std::optional<std::chrono::nanoseconds> age{};  // of the newest sample; nullopt: none yet
+  std::optional<std::chrono::nanoseconds> age{};  // age of the newest sample; nullopt: none yet
 };
 
-// The histograms of a device's ports and its pace: what the reader thread and the page share, under the collector's
-// mutex.
+// The histograms of a device's ports and the pace of its sampler. The reader thread and the page share them under the
+// collector's mutex.
 class DeviceBursts {
  public:
   using Clock = Pace::Clock;
   using Span = Pace::Span;
 
-  // These ports, and no others, are sampled from now on. Histograms of a port that stays go on.
+  // Sets the ports to sample. A port that was sampled before keeps its histograms.
   void follow(const std::vector<Port>& ports);
-  // A sample took this much CPU time and the device this long to answer. Returns a line for the journal, or nothing.
+  // Records the CPU time of a sample and the time until the device answered. Returns a line for the journal, or
+  // nothing.
   std::string finish(const std::string& device, Clock::time_point now, Span cpu, Span answer, bool answered);
   [[nodiscard]] SampledDevice state(const std::string& device, Clock::time_point now) const;
   void append(const std::string& device, std::vector<PortBursts>& out) const;
@@ -126,18 +125,18 @@ class DeviceBursts {
   Clock::time_point taken_{}, warned_{};
 };
 
-// The sampler's descriptors of one device; for its thread only.
+// The sampler's descriptors of one device; used only by the device's thread.
 class DeviceSampler {
  public:
   using Open = std::function<Result<Kernel>(const std::string& root)>;
   DeviceSampler(std::string root, std::string device, Open open)
       : root_(std::move(root)), device_(std::move(device)), open_(std::move(open)) {}
 
-  // With the mutex: which ports to read.
+  // Takes over the ports to read. Called with the mutex.
   void follow(const DeviceBursts& bursts);
-  // Without it: one reading.
+  // Reads once. Called without the mutex.
   void read();
-  // With it again: the reading goes into the histograms. Returns a line for the journal, or nothing.
+  // Adds the reading to the histograms. Called with the mutex. Returns a line for the journal, or nothing.
   std::string record(DeviceBursts& bursts);
 
  private:
@@ -155,7 +154,7 @@ class DeviceSampler {
   bool answered_ = false;
 };
 
-// Metrics about the sampler itself. `timings`: not only whether it is slowed down.
+// Metrics about the sampler itself. Without `timings`, only whether it is slowed down.
 void add_sampled(FamilySet& families, const std::vector<SampledDevice>& devices, bool timings = true);
 
 }  // namespace fabric::exporter

@@ -10,34 +10,25 @@
 namespace fabric::exporter {
 namespace {
 
-constexpr double kLongestPace = 60;  // a longer gap between two updates was not watched
+constexpr double kLongestPace = 60;  // in a longer gap between two updates, no exporter was running
 constexpr int64_t kSlack = 2;        // the two clocks round differently
 // A source that failed is read again after ten seconds, and health is updated every ten.
 constexpr std::chrono::seconds kPatience{35};
 
-// The time without a finding counts only while an exporter is running: it stops while none does, and when the clock is
-// set.
-void pass_over(HealthMemory& memory, Moment now) {
-  const auto watched = static_cast<int64_t>(std::clamp(now.boot - memory.health.now, 0.0, kLongestPace));
-  const int64_t unwatched = memory.health.wall == 0 ? 0 : now.wall - memory.health.wall - watched;
-  for (AckSeen& ack : memory.acks)
-    ack.met = std::min(ack.met + (std::abs(unwatched) > kSlack ? unwatched : 0), now.wall);
-}
-
-// Counters of the previous reading are missing: a source failed.
+// True if counters of the previous reading are missing, because a source failed.
 bool is_partial(const std::vector<Port>& before, const std::vector<Port>& now) {
-  const auto lost = [](const PortCounters& had, const PortCounters& has) {
-    return has.hw.size() < had.hw.size() || has.pma.size() < had.pma.size() ||
-           has.ethtool.size() < had.ethtool.size() || (had.carrier_down && !has.carrier_down);
-  };
-  return std::ranges::any_of(now, [&](const Port& port) {
-    return std::ranges::any_of(before, [&](const Port& old) {
-      return old.id() == port.id() && old.ifindex == port.ifindex && lost(old.counters, port.counters);
-    });
-  });
+  for (const Port& port : now)
+    for (const Port& old : before) {
+      if (old.id() != port.id() || old.ifindex != port.ifindex) continue;
+      const PortCounters &had = old.counters, &has = port.counters;
+      if (has.hw.size() < had.hw.size() || has.pma.size() < had.pma.size() || has.ethtool.size() < had.ethtool.size() ||
+          (had.carrier_down && !has.carrier_down))
+        return true;
+    }
+  return false;
 }
 
-// An empty directory and an absent file have none.
+// nullopt: the directory is empty, or the file does not exist.
 Result<std::optional<HealthMemory>> load_memory(const std::string& directory, const char* name) {
   if (directory.empty()) return std::optional<HealthMemory>();
   auto root = Root::open(directory);
@@ -45,31 +36,34 @@ Result<std::optional<HealthMemory>> load_memory(const std::string& directory, co
   return parse_file(root->read_foreign(name), (directory + "/" + name).substr(1), parse_health);
 }
 
-// An error with the directory, which replace_file() does not know.
 Result<void> save_memory(const std::string& directory, const char* name, const HealthMemory& memory) {
   if (directory.empty()) return {};
   auto saved = replace_file(directory, name, health_text(memory));
-  return saved ? saved : error(saved.error().code, directory + saved.error().what);
+  if (!saved) return error(saved.error().code, directory + saved.error().what);  // `what` lacks the directory
+  return saved;
 }
 
 }  // namespace
 
 Moment moment_now() { return {seconds_on(CLOCK_BOOTTIME), static_cast<int64_t>(std::time(nullptr))}; }
 
-// Findings do not survive a reboot. Acknowledgements whose finding ended do: they do not cover a new finding.
+// Findings do not survive a reboot. Acknowledgements of findings that have ended survive it: they do not cover a new
+// finding.
 Result<void> HealthKeeper::load() {
   auto spent = load_memory(lasting_, kSpentName);
   if (spent && *spent) memory_.acks = spent_ = std::move((*spent)->acks);
   auto states = load_memory(directory_, kHealthName);
   if (states && *states) memory_ = std::move(**states);
   memory_.health.states_only = true;
-  return !states ? states.error() : !spent ? Result<void>(spent.error()) : Result<void>();
+  if (!states) return states.error();
+  if (!spent) return spent.error();
+  return {};
 }
 
 Result<void> HealthKeeper::save_spent() {
   HealthMemory spent;
   std::ranges::copy_if(memory_.acks, std::back_inserter(spent.acks), [](const AckSeen& ack) { return ack.spent; });
-  for (AckSeen& ack : spent.acks) ack.met = 0;  // not needed any more
+  for (AckSeen& ack : spent.acks) ack.met = 0;  // no longer needed
   if (spent.acks == spent_) return {};
   auto saved = save_memory(lasting_, kSpentName, spent);
   if (saved) spent_ = std::move(spent.acks);
@@ -104,34 +98,49 @@ void HealthKeeper::advance(const Snapshot& snapshot, const Policy* policy, Momen
     had = {age.taken, std::move(ports)};
   }
   std::erase_if(before_, [&](const auto& had) { return !contains(snapshot.ages, had.first, &DeviceAge::device); });
-  const View view{.now = newest,
-                  .before = taken_ == Clock::time_point{} ? nullptr : &before,
-                  .policy = policy,
-                  .plan = nullptr,
-                  .signals = &signals,
-                  .health = &memory_.health,
-                  .no_policy = {}};
+  View view{.now = newest,
+            .before = &before,
+            .policy = policy,
+            .plan = nullptr,
+            .signals = &signals,
+            .health = &memory_.health,
+            .no_policy = {}};
+  if (taken_ == Clock::time_point{}) view.before = nullptr;  // the first update
   advance_health(memory_.health, view, now.boot, now.wall);
   taken_ = snapshot.node.taken;
 }
 
 Result<void> HealthKeeper::update(const Snapshot& snapshot, const Policy* policy, Moment now) {
-  pass_over(memory_, now);
+  // The time without a finding counts only while an exporter is running: it stops while none is running, and when the
+  // clock is set.
+  const auto watched = static_cast<int64_t>(std::clamp(now.boot - memory_.health.now, 0.0, kLongestPace));
+  int64_t unwatched = 0;
+  if (memory_.health.wall != 0) unwatched = now.wall - memory_.health.wall - watched;
+  if (std::abs(unwatched) <= kSlack) unwatched = 0;
+  for (AckSeen& ack : memory_.acks) ack.met = std::min(ack.met + unwatched, now.wall);
+
   const bool gap = now.boot - memory_.health.now > kLongestPace;
   advance(snapshot, policy, now);
   follow_history(memory_.history, memory_.health, gap);
+  std::optional<Error> failed;
   auto root = Root::open(root_);
-  auto read = root ? load_acks(*root) : root.error();
-  if (read) acks_ = std::move(*read);
+  if (!root) {
+    failed = root.error();
+  } else if (auto read = load_acks(*root)) {
+    acks_ = std::move(*read);
+  } else {
+    failed = read.error();
+  }
   const View view{
       .now = snapshot.node, .policy = policy, .plan = &snapshot.plan, .health = &memory_.health, .no_policy = {}};
   if (!acks_.empty()) follow_acks(memory_.acks, acks_, run_rules(view), now.wall);
-  else if (read) memory_.acks.clear();
+  else if (!failed) memory_.acks.clear();
   auto saved = save_memory(directory_, kHealthName, memory_);
   if (saved) saved = save_spent();
-  const Error* failed = !read ? &read.error() : !saved ? &saved.error() : nullptr;
-  const std::string text = failed == nullptr ? std::string() : failed->text();
-  if (std::exchange(reported_, text) == text || failed == nullptr) return {};
+  if (!saved && !failed) failed = saved.error();
+  std::string text;
+  if (failed) text = failed->text();
+  if (std::exchange(reported_, text) == text || !failed) return {};
   return *failed;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Health over time: evaluates the rules every 10 seconds, independently of scrapes, and keeps its state over a restart.
+// Health over time: evaluates the rules every 10 seconds, independently of scrapes, and keeps its state across a
+// restart.
 #pragma once
 
 #include "exporter/collect/collector.h"
@@ -18,21 +19,21 @@ Moment moment_now();
 
 class HealthKeeper {
  public:
-  // Acknowledgements are read below `root`. The state is kept over a restart in `directory`, expired acknowledgements
-  // over a reboot in `lasting`; empty: not kept.
+  // Reads acknowledgements below `root`. Keeps the state across a restart in `directory`, and expired acknowledgements
+  // across a reboot in `lasting`; empty: not kept.
   HealthKeeper(std::string root, std::string directory, std::string lasting = {})
       : root_(std::move(root)), directory_(std::move(directory)), lasting_(std::move(lasting)) {
     memory_.health.states_only = true;
   }
 
-  // Loads the state of the exporter before this one. After an Error it starts empty.
+  // Loads the state of the previous exporter process. After an Error the state is empty.
   Result<void> load();
-  // Evaluates the readings made since the last call. An Error: the state could not be saved, or the acknowledgements
-  // not be read; each reported once.
+  // Evaluates the readings made since the last call. An Error, returned once: the state could not be saved, or the
+  // acknowledgements could not be read.
   Result<void> update(const Snapshot& snapshot, const Policy* policy, Moment now);
 
   [[nodiscard]] const Health& health() const { return memory_.health; }
-  // In force at `wall`.
+  // The acknowledgements in force at `wall`.
   [[nodiscard]] std::vector<Ack> acks(int64_t wall) const { return active_acks(acks_, memory_.acks, wall); }
 
  private:
@@ -48,10 +49,10 @@ class HealthKeeper {
   HealthMemory memory_;
   std::vector<Ack> acks_;
   std::vector<AckSeen> spent_;             // as saved
-  std::map<std::string, Reading> before_;  // by device
-  Platform platform_;                      // of the last update
-  Clock::time_point taken_{};
-  std::string reported_;  // the last error: it is reported once
+  std::map<std::string, Reading> before_;  // the previous readings, by device
+  Platform platform_;                      // at the last update
+  Clock::time_point taken_{};              // at the last update
+  std::string reported_;                   // the last error, which is reported once
 };
 
 }  // namespace fabric::exporter

@@ -9,28 +9,54 @@ namespace fabric::exporter {
 
 std::vector<std::string> HostReader::devices() const {
   const auto root = Root::open(root_);
-  return root ? infiniband::devices(*root) : std::vector<std::string>();
+  if (!root) return {};
+  return infiniband::devices(*root);
 }
 
 HostReading HostReader::read(const std::vector<std::string>* devices, bool topology_changed) {
   if (devices) {
     const bool changed = topology_changed || known_ != *devices;
     known_ = *devices;
-    opened_.reset();  // another file system may have been mounted there
+    opened_.reset();  // another file system may have been mounted at the root
     if (changed || topology_taken_ == Clock::time_point{} || Clock::now() - topology_taken_ >= topology_age_)
       read_topology();
   }
   if (!opened_)
     if (auto opened = Root::open(root_)) opened_ = std::move(*opened);
-  const Root* root = opened_ ? &*opened_ : nullptr;
-  const bool acted = read_agent(root);
-  node_.agent = state_ ? std::optional(*state_) : std::nullopt;
+  const Root* root = nullptr;
+  if (opened_) root = &*opened_;
+
+  const auto start = Clock::now();
+  agent_ = {"agent", "", true, 0, {}};
+  std::shared_ptr<const AgentState> state;
+  if (root != nullptr) {
+    if (auto loaded = agent_state_.load(*root)) {
+      state = std::move(*loaded);
+    } else {
+      agent_.success = false;
+      agent_.error = loaded.error().text();
+    }
+  }
+  agent_.seconds = seconds_since(start);
+  const bool agent_acted = state != state_;
+  state_ = std::move(state);
+  node_.agent.reset();
+  if (state_) node_.agent = *state_;
   node_.agent_unread = agent_.error;
-  Neighbors neighbors = read_neighbors(root);
+
+  Neighbors neighbors;
+  if (root != nullptr) {
+    auto published = neighbors_.load(*root);
+    if (!published) neighbors.why_none = published.error().text();
+    else if (!*published) neighbors.why_none = "fabric-lldp is not running";
+    else neighbors = std::move(**published);
+  }
+
   read_optics(root);
-  const bool is_old = optics_ && optics_age_ > state::longest_age(optics_->interval);
-  return {node_,          std::move(neighbors),       {topology_, agent_}, acted,
-          topology_read_, is_old ? nullptr : optics_, optics_age_};
+  std::shared_ptr<const state::Optics> optics = optics_;
+  if (optics && optics_age_ > state::longest_age(optics->interval)) optics.reset();
+  return {node_,          std::move(neighbors), {topology_, agent_}, agent_acted,
+          topology_read_, std::move(optics),    optics_age_};
 }
 
 void HostReader::read_topology() {
@@ -52,43 +78,20 @@ void HostReader::read_topology() {
   topology_.seconds = seconds_since(start);
 }
 
-Neighbors HostReader::read_neighbors(const Root* root) {
-  Neighbors out;
-  if (root == nullptr) return out;
-  auto heard = neighbors_.load(*root);
-  if (heard && *heard) out = std::move(**heard);
-  else out.why_none = heard ? "fabric-lldp is not running" : heard.error().text();
-  return out;
-}
-
-// Published once a minute; parsed only when it has changed.
+// fabric-agentd publishes the file once a minute. The file is parsed only when it has changed.
 void HostReader::read_optics(const Root* root) {
-  auto text = root != nullptr ? root->read_foreign(state::kOpticsFile) : Result<std::string>(error(ENOENT, root_));
-  if (!text) {
+  std::string text;
+  if (root != nullptr)
+    if (auto read = root->read_foreign(state::kOpticsFile)) text = std::move(*read);
+  if (text != optics_text_) {
     optics_.reset();
-    optics_text_.clear();
-    return;
+    if (auto optics = state::parse_optics(text, std::string("/") + state::kOpticsFile, {}))
+      optics_ = std::make_shared<const state::Optics>(std::move(*optics));
+    optics_text_ = std::move(text);
   }
-  if (*text != optics_text_) {
-    auto optics = state::parse_optics(*text, std::string("/") + state::kOpticsFile, {});
-    optics_ = optics ? std::make_shared<const state::Optics>(std::move(*optics)) : nullptr;
-    optics_text_ = std::move(*text);
-  }
-  const auto now = state::uptime(*root);
-  optics_age_ = optics_ && now ? std::max(0.0, *now - optics_->read) : 0;
-}
-
-bool HostReader::read_agent(const Root* root) {
-  auto start = Clock::now();
-  agent_ = {"agent", "", true, 0, {}};
-  auto state = root != nullptr ? agent_state_.load(*root) : Result<std::shared_ptr<const AgentState>>(nullptr);
-  if (!state) {
-    agent_.success = false;
-    agent_.error = state.error().text();
-  }
-  agent_.seconds = seconds_since(start);
-  const auto before = std::exchange(state_, state ? std::move(*state) : nullptr);
-  return before != state_;
+  optics_age_ = 0;
+  if (!optics_ || root == nullptr) return;
+  if (const auto now = state::uptime(*root)) optics_age_ = std::max(0.0, *now - optics_->read);
 }
 
 namespace {
@@ -102,13 +105,15 @@ void copy_platform(const Node& from, Node& into) {
 void read_host(Kernel& kernel, Node& node) { scanning::read_host(kernel.root, node); }
 void copy_host(const Node& from, Node& into) { into.host = from.host; }
 
-// The listener's file is newer and wins over the neighbors that the NIC's firmware keeps.
+// The neighbors of the listener's file are newer and replace those of the NIC's firmware.
 void copy_network(const Node& from, Node& into) {
   into.network = from.network;
-  auto& heard = into.neighbors.heard;
-  for (const Neighbor& each : from.neighbors.heard)
-    if (each.source == "firmware" && !contains(heard, each.netdev, &Neighbor::netdev)) heard.push_back(each);
-  for (auto& [netdev, interface] : into.network.interfaces) interface.peer_max_frame = announced_frame(heard, netdev);
+  auto& neighbors = into.neighbors.heard;
+  for (const Neighbor& neighbor : from.neighbors.heard)
+    if (neighbor.source == "firmware" && !contains(neighbors, neighbor.netdev, &Neighbor::netdev))
+      neighbors.push_back(neighbor);
+  for (auto& [netdev, interface] : into.network.interfaces)
+    interface.peer_max_frame = announced_frame(neighbors, netdev);
 }
 
 }  // namespace
@@ -131,7 +136,7 @@ HostCollection run_collector(const HostCollector& collector, const std::string& 
   } else {
     out.run.error = kernel.error().text();
   }
-  known.ports.clear();  // they were input; the device threads publish them
+  known.ports.clear();  // the ports were input; the device threads publish them
   known.ports.shrink_to_fit();
   out.node = std::make_shared<const Node>(std::move(known));
   out.run.success = out.run.error.empty();
@@ -145,8 +150,9 @@ bool are_same_subjects(const std::vector<Port>& a, const std::vector<Port>& b) {
     for (const Gid& gid : port.gids) names.insert(gid.netdev);
     return names;
   };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](const Port& one, const Port& other) {
-    return one.id() == other.id() && one.pci == other.pci && one.numa == other.numa && netdevs(one) == netdevs(other);
+  return std::ranges::equal(a, b, [&](const Port& left, const Port& right) {
+    return left.id() == right.id() && left.pci == right.pci && left.numa == right.numa &&
+           netdevs(left) == netdevs(right);
   });
 }
 

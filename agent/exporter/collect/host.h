@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Readings of the host: which RDMA devices exist, the PCI topology, and the files of fabric-agentd and fabric-lldp.
+// Readings of the host: the names of the RDMA devices, the PCI topology, and the files of fabric-agentd and
+// fabric-lldp.
 #pragma once
 
 #include "exporter/collect/device.h"
@@ -16,9 +17,9 @@ struct HostReading {
   Neighbors neighbors;
   std::vector<CollectorRun> runs;
   bool agent_acted = false;                       // fabric-agentd has published a new state: settings may have changed
-  uint64_t topology_read = 0;                     // how often the topology has been read
-  std::shared_ptr<const state::Optics> optics{};  // the modules as fabric-agentd published them; null: none or too old
-  double optics_age = 0;                          // seconds since they were read
+  uint64_t topology_read = 0;                     // number of readings of the topology
+  std::shared_ptr<const state::Optics> optics{};  // the modules that fabric-agentd published; null: none, or too old
+  double optics_age = 0;                          // seconds since fabric-agentd read the modules
 };
 
 class HostReader {
@@ -26,18 +27,15 @@ class HostReader {
   HostReader(std::string root, std::chrono::seconds topology_age)
       : root_(std::move(root)), topology_age_(topology_age) {}
 
-  // Names of the RDMA devices, without touching them.
+  // Names of the RDMA devices. Does not open them.
   [[nodiscard]] std::vector<std::string> devices() const;
-  // fabric-agentd's state each time. The topology when it is due, the list of devices has changed, or
-  // `topology_changed`. `devices` is the result of devices(), or null when they were not listed.
+  // Reads fabric-agentd's state. Reads the topology if it is due, if the list of devices has changed, or if
+  // `topology_changed`. `devices`: the result of devices(), or null if they were not listed.
   HostReading read(const std::vector<std::string>* devices, bool topology_changed = false);
 
  private:
   void read_topology();
-  // The root is null if it cannot be opened. True: a new state.
-  bool read_agent(const Root* root);
-  Neighbors read_neighbors(const Root* root);
-  void read_optics(const Root* root);
+  void read_optics(const Root* root);  // null: the root cannot be opened
 
   std::string root_;
   std::optional<Root> opened_;
@@ -56,15 +54,15 @@ class HostReader {
 };
 
 // Readings that change rarely and belong to no RDMA device: IP addresses, the platform around GPUs and NICs, the host.
-// The host's thread runs each at its own interval, for the first time when the devices are known. None opens an RDMA
-// device. Data that the service's sandbox hides is absent.
+// The host's thread runs each collector at its own interval, for the first time when the devices are known. No
+// collector opens an RDMA device. Data that the service's sandbox hides is absent.
 
 struct HostCollector {
   const char* name;  // as in fabric_collector_success: "network", "platform", "host"
   std::chrono::seconds CollectorOptions::*every;
-  void (*read)(Kernel& kernel, Node& node);    // fills its members; topology and ports are there
-  void (*copy)(const Node& from, Node& into);  // copies those members
-  bool is_partial_failure;                     // a part that could not be read makes the collector fail
+  void (*read)(Kernel& kernel, Node& node);    // fills the collector's members; topology and ports are known
+  void (*copy)(const Node& from, Node& into);  // copies the collector's members
+  bool is_partial_failure;                     // the collector fails if a part could not be read
 };
 const std::vector<HostCollector>& host_collectors();
 
@@ -76,7 +74,7 @@ struct HostCollection {
 // `known` has the topology and the identity of the ports.
 HostCollection run_collector(const HostCollector& collector, const std::string& root, Node known);
 
-// Do the collectors read the same for these ports as for those: the same functions, netdevs and netdevs of GIDs?
+// True if the collectors read the same for both lists of ports: PCI functions, netdevs and netdevs of GIDs are equal.
 bool are_same_subjects(const std::vector<Port>& a, const std::vector<Port>& b);
 
 }  // namespace fabric::exporter

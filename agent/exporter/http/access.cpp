@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kMaxKnown = 100;
 
 // "Basic bmFtZTpwYXNzd29yZA==" -> name and password.
-std::optional<std::pair<std::string, std::string>> credentials(std::string_view header) {
+std::optional<std::pair<std::string, std::string>> parse_credentials(std::string_view header) {
   constexpr std::string_view kScheme = "Basic ";
   if (header.size() <= kScheme.size() || ::strncasecmp(header.data(), kScheme.data(), kScheme.size()) != 0) return {};
   const gnutls_datum_t encoded = datum(header.substr(kScheme.size()));
@@ -27,19 +27,6 @@ std::optional<std::pair<std::string, std::string>> credentials(std::string_view 
   const size_t colon = text.find(':');
   if (colon == std::string::npos || text.find('\0') != std::string::npos) return {};
   return std::pair(text.substr(0, colon), text.substr(colon + 1));
-}
-
-std::string digest(const std::string& text) {
-  std::array<char, 32> out{};
-  ::gnutls_hash_fast(GNUTLS_DIG_SHA256, text.data(), text.size(), out.data());
-  return {out.data(), out.size()};
-}
-
-bool fits(const std::string& password, const std::string& hash) {
-  const auto data = std::make_unique<crypt_data>();
-  const char* result = ::crypt_r(password.c_str(), hash.c_str(), data.get());
-  return result != nullptr && std::string_view(result).size() == hash.size() &&
-         ::gnutls_memcmp(result, hash.data(), hash.size()) == 0;
 }
 
 bool has_certificate(MHD_Connection* connection, ClientCertificate wanted) {
@@ -67,19 +54,29 @@ unsigned Access::refused(MHD_Connection* connection) {
 }
 
 unsigned Access::refused_password(std::string_view authorization, const std::string& client, Clock::time_point now) {
-  const auto given = credentials(authorization);
-  if (!given) return MHD_HTTP_UNAUTHORIZED;
+  const auto credentials = parse_credentials(authorization);
+  if (!credentials) return MHD_HTTP_UNAUTHORIZED;
+  const auto& [name, password] = *credentials;
   // An unknown name takes the same time as a known one.
-  auto user = web_->users.find(given->first);
+  auto user = web_->users.find(name);
   const bool is_known = user != web_->users.end();
   if (!is_known) user = web_->users.begin();
   const std::string& hash = user->second;
-  const std::string known = digest(given->first + '\0' + hash + '\0' + given->second);
-  if (known_.contains(known)) return 0;
+
+  const std::string text = name + '\0' + hash + '\0' + password;
+  std::array<char, 32> bytes{};
+  ::gnutls_hash_fast(GNUTLS_DIG_SHA256, text.data(), text.size(), bytes.data());
+  const std::string digest(bytes.data(), bytes.size());
+  if (known_.contains(digest)) return 0;
+
   if (!tries_.take(client, now)) return MHD_HTTP_TOO_MANY_REQUESTS;
-  if (!fits(given->second, hash) || !is_known) return MHD_HTTP_UNAUTHORIZED;
+  const auto data = std::make_unique<crypt_data>();
+  const char* result = ::crypt_r(password.c_str(), hash.c_str(), data.get());
+  const bool is_correct = result != nullptr && std::string_view(result).size() == hash.size() &&
+                          ::gnutls_memcmp(result, hash.data(), hash.size()) == 0;
+  if (!is_correct || !is_known) return MHD_HTTP_UNAUTHORIZED;
   if (known_.size() >= kMaxKnown) known_.clear();
-  known_.insert(known);
+  known_.insert(digest);
   return 0;
 }
 

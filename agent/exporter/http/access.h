@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who may read the pages: clients with a certificate, users with a password.
+// Access to the pages: client certificates, and users with passwords.
 #pragma once
 
 #include <memory>
@@ -18,16 +18,16 @@ class Access {
   explicit Access(std::shared_ptr<const WebConfig> web) : web_(std::move(web)) {}
 
   [[nodiscard]] const WebConfig* web() const { return web_.get(); }
-  // 0: permitted; else 401, 403 (certificate) or 429 (too many wrong passwords).
+  // 0: permitted; else the status 401, 403 (certificate) or 429 (too many wrong passwords).
   unsigned refused(MHD_Connection* connection);
-  // The password alone. A right one costs a hash once, so that a scrape does not; a wrong one costs it each time, and
-  // these are limited: 2 a second of one client, 5 of all.
+  // Checks only the password. A correct password requires an expensive hash only the first time, so that scrapes are
+  // cheap. A wrong password requires it each time, so these are limited: 2 per second for a client, 5 for all clients.
   unsigned refused_password(std::string_view authorization, const std::string& client, Clock::time_point now);
 
  private:
   std::shared_ptr<const WebConfig> web_;
-  std::set<std::string> known_;  // digests of names, hashes and passwords that fit
-  PerSecond tries_{2, 5};        // of passwords
+  std::set<std::string> known_;  // digests of names, hashes and correct passwords
+  PerSecond tries_{2, 5};        // limits the tries of passwords
 };
 
 }  // namespace fabric::exporter

@@ -55,7 +55,7 @@ void Connections::close(Connection& connection, std::vector<int>& out) {
   out.push_back(connection.fd);
 }
 
-// Those that wait for readings come last.
+// Connections that wait for readings are closed last.
 void Connections::close_oldest(const std::string* client, std::vector<int>& out) {
   for (const bool waits : {false, true})
     for (Connection& connection : connections_)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The open connections, and which of them are closed so that others are served. No I/O, no clock.
+// The open connections, and the choice of those that are closed so that others are served. No I/O, no clock.
 #pragma once
 
 #include <sys/socket.h>
@@ -13,8 +13,8 @@
 
 namespace fabric::exporter {
 
-// Two addresses of one client are equal: the IPv4 address, or the /64 network of an IPv6 address, of which every
-// machine has 2^64.
+// The identity of a client for the limits: its IPv4 address, or the /64 network of its IPv6 address, since a machine
+// can use every address of its network.
 std::string client_of(const sockaddr* address);
 
 class Connections {
@@ -23,23 +23,23 @@ class Connections {
   struct Connection {
     int fd = -1;
     std::string client;
-    Clock::time_point since;  // when its present request began: opened, or the last answer was sent
-    bool waits = false;       // for readings: the server's delay, not the client's
+    Clock::time_point since;  // when the present request began: connection opened, or previous answer sent
+    bool waits = false;       // the request waits for readings: the delay is the server's, not the client's
     bool closing = false;
     std::list<Connection>::iterator self;
   };
 
-  // At most `all`, and `of_one` of one client; a request and its answer have `patience`.
+  // At most `all` connections, and `of_one` from a client. A request and its answer may take `patience`.
   Connections(size_t all, size_t of_one, Clock::duration patience) : all_(all), of_one_(of_one), patience_(patience) {}
 
   Connection* add(int fd, std::string client, Clock::time_point now);
   void remove(Connection* connection);
-  // Its answer is sent.
+  // Called when the answer is sent.
   void begin_again(Connection* connection, Clock::time_point now);
-  // The descriptors to shut down, each once: overdue ones; the oldest of the newest one's client if it has too many;
-  // the oldest of all if there are too many.
+  // The descriptors to shut down, each once: overdue connections; the oldest connections of the client of the newest
+  // connection, if it has too many; the oldest of all connections, if there are too many.
   std::vector<int> to_close(Clock::time_point now);
-  // When the next one is overdue.
+  // When the next connection is overdue.
   [[nodiscard]] std::optional<Clock::time_point> next_deadline() const;
 
  private:
@@ -48,18 +48,18 @@ class Connections {
   void forget(const Connection& connection);
   size_t all_, of_one_;
   Clock::duration patience_;
-  std::list<Connection> connections_;      // by `since`
-  std::map<std::string, size_t> clients_;  // open connections, without those that are closing
-  size_t open_ = 0;
+  std::list<Connection> connections_;      // ordered by `since`
+  std::map<std::string, size_t> clients_;  // open connections of each client, without those that are closing
+  size_t open_ = 0;                        // the sum of clients_
 };
 
-// Limits of what clients may do in a second.
+// Limits the number of actions of clients in a second.
 class PerSecond {
  public:
   using Clock = std::chrono::steady_clock;
   PerSecond(unsigned of_one, unsigned of_all) : of_one_(of_one), of_all_(of_all) {}
 
-  // Counts one more of this client; false: it or all together have had theirs.
+  // Counts one more action of this client. False: the client, or all clients together, have reached the limit.
   bool take(const std::string& client, Clock::time_point now) {
     if (now - window_ >= std::chrono::seconds(1)) {
       window_ = now;

@@ -8,7 +8,7 @@
 #include <systemd/sd-daemon.h>
 
 #include "base/parse.h"
-#include "exporter/http/page.h"
+#include "exporter/http/landing.h"
 
 namespace fabric::exporter {
 namespace {
@@ -27,7 +27,7 @@ void release_body(void* body) { delete static_cast<Response::Body*>(body); }
 }  // namespace
 
 Route route_of(std::string_view path) {
-  constexpr std::string_view kAbsolute = "http://";  // through a proxy (RFC 9112, 3.2.2)
+  constexpr std::string_view kAbsolute = "http://";  // a proxy sends the absolute form (RFC 9112, 3.2.2)
   if (path.starts_with(kAbsolute)) {
     const size_t slash = path.find('/', kAbsolute.size());
     path.remove_prefix(std::min(slash, path.size()));
@@ -54,7 +54,7 @@ Response text_response(unsigned status, const char* text) {
 }
 
 MHD_Result send_response(MHD_Connection* connection, const Response& response) {
-  // Each answer shares the body, which may outlive the page cache's copy.
+  // The answer shares the body, and may need it longer than the page cache does.
   auto* body = new Response::Body(response.body);
   MHD_Response* message = ::MHD_create_response_from_buffer_with_free_callback_cls(
       (*body)->size(), const_cast<char*>((*body)->data()), release_body, body);
@@ -95,27 +95,25 @@ std::string request_header(MHD_Connection* connection, const char* name) {
 }
 
 Result<ListenAddress> parse_listen_address(std::string_view text) {
-  auto wrong = [&] {
-    return error(
-        0, "'" + std::string(text) + "' is not an address to listen on; use 127.0.0.1:10479, [::]:10479 or :10479");
-  };
+  const Error invalid =
+      error(0, "'" + std::string(text) + "' is not an address to listen on; use 127.0.0.1:10479, [::]:10479 or :10479");
   size_t colon = text.rfind(':');
-  if (colon == std::string_view::npos) return wrong();
+  if (colon == std::string_view::npos) return invalid;
   auto port = parse_number<uint16_t>(text.substr(colon + 1));
   std::string host(text.substr(0, colon));
-  if (!port) return wrong();
+  if (!port) return invalid;
   if (host.empty()) host = "[::]";
   if (host.front() == '[' && host.back() == ']') {
     sockaddr_in6 v6{};
     v6.sin6_family = AF_INET6;
     v6.sin6_port = htons(*port);
-    if (::inet_pton(AF_INET6, host.substr(1, host.size() - 2).c_str(), &v6.sin6_addr) != 1) return wrong();
+    if (::inet_pton(AF_INET6, host.substr(1, host.size() - 2).c_str(), &v6.sin6_addr) != 1) return invalid;
     return address_of(v6, text);
   }
   sockaddr_in v4{};
   v4.sin_family = AF_INET;
   v4.sin_port = htons(*port);
-  if (::inet_pton(AF_INET, host.c_str(), &v4.sin_addr) != 1) return wrong();
+  if (::inet_pton(AF_INET, host.c_str(), &v4.sin_addr) != 1) return invalid;
   return address_of(v4, text);
 }
 
@@ -123,7 +121,7 @@ Result<Fd> listen_on(const ListenAddress& address) {
   constexpr int kBacklog = 256;
   const auto failed = [&] { return error(errno, "listen on " + address.text); };
   Fd fd(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  // Both families of a kernel without IPv6 (ipv6.disable=1) are IPv4.
+  // On a kernel without IPv6 (ipv6.disable=1), ":PORT" is IPv4.
   if (!fd && errno == EAFNOSUPPORT && address.text.starts_with(':'))
     if (const auto any = parse_listen_address("0.0.0.0" + address.text)) return listen_on(*any);
   if (!fd) return failed();

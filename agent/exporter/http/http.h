@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HTTP: what requests say, answers, addresses to listen on.
+// HTTP: parts of requests, answers, addresses to listen on.
 #pragma once
 
 #include <microhttpd.h>
@@ -18,10 +18,10 @@ enum class Route : uint8_t { landing, metrics, healthy, ready, not_found };
 // Exact paths only: "/metrics/x" is not found.
 Route route_of(std::string_view path);
 
-// Whether the client accepts gzip (RFC 9110, 12.5.3): the headers joined by commas. Honors q=0 and "*".
+// Whether the client accepts gzip (RFC 9110, 12.5.3). `accept_encoding`: the headers joined by commas. Supports q=0 and
+// "*".
 bool accepts_gzip(std::string_view accept_encoding);
 
-// Counters of the server.
 struct HttpCounts {
   std::map<unsigned, uint64_t> requests;  // by status
   uint64_t connections = 0;               // open now
@@ -38,10 +38,9 @@ struct Response {
 Response text_response(unsigned status, const char* text);
 MHD_Result send_response(MHD_Connection* connection, const Response& response);
 
-// All headers of this name, joined by commas.
+// The values of all headers with this name, joined by commas.
 std::string request_header(MHD_Connection* connection, const char* name);
 
-// An address to listen on.
 struct ListenAddress {
   sockaddr_storage storage{};
   socklen_t size = 0;
@@ -51,8 +50,7 @@ struct ListenAddress {
 // network is up.
 Result<ListenAddress> parse_listen_address(std::string_view text);
 
-// Listening sockets: systemd's, or our own.
-// Binds and listens. An IPv6 socket accepts IPv6 only, except for ":PORT", which is IPv4 on a kernel without IPv6.
+// Binds and listens. An IPv6 socket accepts only IPv6. ":PORT" accepts both families; on a kernel without IPv6, IPv4.
 Result<Fd> listen_on(const ListenAddress& address);
 // The sockets that systemd passed (sd_listen_fds(3)), if any. A socket that does not listen is an error.
 Result<std::vector<Fd>> inherited_listeners();

@@ -1,23 +1,95 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "exporter/http/landing.h"
+
+#include <gnutls/crypto.h>
+#include <gnutls/gnutls.h>
+
+#include <array>
+
 #include "base/parse.h"
-#include "exporter/http/page.h"
+#include "exporter/http/landing_picture.h"
 #include "judge/finding.h"
 #include "metrics/families.h"
 
 namespace fabric::exporter {
+
+// Every color of text has a contrast of 4.5 or more with its background, in light and dark (tests/integration/landing).
+constexpr std::string_view kLandingStyle = R"css(
+:root{color-scheme:light dark;--bg:#fff;--fg:#1a1d21;--dim:#555c66;--line:#cfd4db;--card:#f5f6f8;--link:#0b57d0;
+--critical:#b3261e;--warning:#8a5300;--unknown:#4a5568;--ok:#1e6b34;--gpu:#e3f1dd;--nic:#dfeafb;--bad:#fde4e2;--odd:#fdf0d5}
+.critical{--tone:var(--critical)}.warning{--tone:var(--warning)}.unknown{--tone:var(--unknown)}.ok{--tone:var(--ok)}
+header{--critical:#b3261e;--warning:#8a5300;--unknown:#4a5568;--ok:#1e6b34}
+@media(prefers-color-scheme:dark){:root{--bg:#14171a;--fg:#e8eaed;--dim:#a9b0ba;--line:#3a414a;--card:#1d2125;
+--link:#8ab4f8;--critical:#ff8a80;--warning:#ffc266;--unknown:#b6c0cc;--ok:#7fd69a;--gpu:#22351f;--nic:#1d2f4a;
+--bad:#4a1f1c;--odd:#40300c}header{--critical:#8c1d18;--warning:#6b4100;--unknown:#3c4654;--ok:#175428}}
+*{box-sizing:border-box}
+body{margin:0;background:var(--bg);color:var(--fg);font:16px/1.45 system-ui,sans-serif;overflow-wrap:anywhere}
+header{background:var(--tone);color:#fff}
+header>div,main{max-width:1240px;margin:auto;padding:12px 10px}
+h1{font-size:1.1rem;font-weight:600;margin:0}
+.verdict{font-size:2rem;font-weight:700;line-height:1.2;margin:0}
+header p{margin:4px 0 0}
+h2{font-size:1.15rem;margin:20px 0 8px}
+section:first-child>h2{margin-top:4px}
+h3{font-size:1rem;margin:0}
+h3 .status{color:var(--tone);text-transform:uppercase}
+small,figcaption,.dim{color:var(--dim);font-size:.85rem}
+a{color:var(--link)}
+code{font:.9em ui-monospace,monospace}
+ol,ul{margin:0;padding:0;list-style:none}
+.card{border-left:5px solid var(--tone);background:var(--card);padding:8px 12px;margin-bottom:10px}
+.card p{margin:4px 0}
+.card:target{outline:2px solid var(--tone)}
+dl{display:grid;grid-template-columns:5.5em minmax(0,1fr);gap:2px 8px;margin:4px 0}
+dt{color:var(--dim)}dd{margin:0}
+.next{font-weight:600}details ul,.next{padding-left:1.2em;list-style:disc}
+dt.fix,dd.fix{color:var(--fg);font-weight:600}
+table{border-collapse:collapse;width:100%}
+th,td{text-align:left;vertical-align:top;padding:5px 8px 5px 0;border-bottom:1px solid var(--line)}
+thead th{overflow-wrap:normal;color:var(--dim);font-size:.85rem}
+tbody th{font-weight:600}
+td small,th small{display:block;font-weight:400}
+tbody th{min-width:6rem}td:last-child{white-space:nowrap}
+.tone{color:var(--tone);font-weight:600}
+figure{margin:0}
+svg{display:block;max-width:100%;height:auto;font:11px system-ui,sans-serif}
+svg text{fill:var(--fg)}svg .dim{fill:var(--dim);font-size:11px}svg .name{font-size:12px;font-weight:600}
+.box{fill:none;stroke:var(--line)}.gpu{fill:var(--gpu);stroke:var(--line)}.nic{fill:var(--nic);stroke:var(--line)}
+rect.critical,rect.warning{fill:var(--bad);stroke:var(--tone);stroke-width:2}rect.warning{fill:var(--odd)}
+path{fill:none;stroke:var(--tone);stroke-width:2}path.warning,path.critical{stroke-dasharray:5 3}
+svg text.path{fill:var(--tone)}
+summary{cursor:pointer}
+@media(min-width:1000px){main{display:grid;grid-template-columns:minmax(0,1fr) 340px;gap:32px}}
+)css";
+
 namespace {
 
-constexpr size_t kMostGroups = 100, kMostNames = 16, kMostPorts = 128, kMostLines = 40;
+// Base64 of SHA-256, as in Content-Security-Policy.
+std::string style_hash() {
+  std::array<unsigned char, 32> hash{};
+  gnutls_datum_t raw{hash.data(), hash.size()}, encoded{};
+  if (::gnutls_hash_fast(GNUTLS_DIG_SHA256, kLandingStyle.data(), kLandingStyle.size(), hash.data()) < 0 ||
+      ::gnutls_base64_encode2(&raw, &encoded) < 0)
+    return {};
+  std::string out(reinterpret_cast<char*>(encoded.data), encoded.size);
+  ::gnutls_free(encoded.data);
+  return out;
+}
+
+constexpr size_t kMaxGroups = 100, kMaxNames = 16, kMaxPorts = 128, kMaxLines = 40;
 constexpr std::chrono::seconds kStale{30};  // every device is read every ten seconds
 
-// Pieces of HTML: `text` is escaped, `content` is markup.
+// Parts of HTML. Their argument `text` is escaped, `content` is markup.
 std::string element(std::string_view name, std::string_view attributes, std::string_view content) {
   std::string out = "<";
-  out.append(name).append(attributes.empty() ? "" : " ").append(attributes).append(">").append(content);
-  return out.append("</").append(name).append(">");
+  out.append(name);
+  if (!attributes.empty()) out.append(" ").append(attributes);
+  return out.append(">").append(content).append("</").append(name).append(">");
 }
 
 std::string css(std::string_view name) { return "class=\"" + std::string(name) + "\""; }
+
+std::string small(const std::string& text) { return element("small", "", escape_xml(text)); }
 
 std::string paragraph(const std::string& text) { return element("p", "", escape_xml(text)) + "\n"; }
 
@@ -25,19 +97,20 @@ std::string section(std::string_view title, const std::string& content) {
   return element("section", "", element("h2", "", title) + "\n" + content) + "\n";
 }
 
-// A term and its text in a <dl>; nothing without text.
+// A term and its text in a <dl>; empty without text.
 std::string term(std::string_view name, const std::string& text, std::string_view attributes = "") {
-  return text.empty() ? "" : element("dt", attributes, name) + element("dd", attributes, escape_xml(text)) + "\n";
+  if (text.empty()) return {};
+  return element("dt", attributes, name) + element("dd", attributes, escape_xml(text)) + "\n";
 }
 
 std::string items(const std::vector<std::string>& lines, std::string_view attributes = "") {
   std::string out;
-  for (size_t i = 0; i < std::min(lines.size(), kMostLines); ++i) out += element("li", "", escape_xml(lines[i])) + "\n";
-  if (lines.size() > kMostLines) out += element("li", "", std::to_string(lines.size() - kMostLines) + " more");
+  for (size_t i = 0; i < std::min(lines.size(), kMaxLines); ++i) out += element("li", "", escape_xml(lines[i])) + "\n";
+  if (lines.size() > kMaxLines) out += element("li", "", std::to_string(lines.size() - kMaxLines) + " more");
   return element("ul", attributes, out);
 }
 
-// The status as a word, because not everybody sees colors; then the text and its subjects.
+// The status as a word, because not everybody can distinguish the colors, then the text and its subjects.
 std::string heading(Status status, const std::string& text, const std::string& subjects) {
   return element("h3", "",
                  element("span", css("status"), to_text(status)) + " " + escape_xml(text) + " " + escape_xml(subjects));
@@ -49,13 +122,9 @@ std::string card(Status status, const std::string& content, const std::string& a
 
 std::string names(const std::vector<std::string>& all, size_t most) {
   std::string out;
-  for (size_t i = 0; i < std::min(all.size(), most); ++i) out += (i == 0 ? "" : ", ") + all[i];
-  return out + (all.size() > most ? " and " + std::to_string(all.size() - most) + " more" : "");
-}
-
-std::string utc(int64_t seconds) {
-  const std::string text = time_text(seconds);
-  return text.substr(0, 10) + " " + text.substr(11, 8) + " UTC";
+  for (size_t i = 0; i < std::min(all.size(), most); ++i) append_item(out, all[i]);
+  if (all.size() > most) out += " and " + std::to_string(all.size() - most) + " more";
+  return out;
 }
 
 class Landing {
@@ -63,11 +132,12 @@ class Landing {
   Landing(const Snapshot& snapshot, const PageFindings& findings, const PageContext& context, Clock::time_point now)
       : snapshot_(snapshot), findings_(findings), context_(context), now_(now) {
     for (const CollectorRun& run : snapshot_.runs)
-      if (run.collector == "reader" && !run.success && !run.device.empty()) silent_[run.device] = "does not answer";
+      if (run.collector == "reader" && !run.success && !run.device.empty())
+        unresponsive_[run.device] = "does not answer";
     for (const DeviceAge& age : snapshot_.ages)
-      if (now_ - age.taken > kStale) silent_[age.device] = "has not answered for " + seconds_since(age.taken);
-    const Status found = worst(findings.report);
-    verdict_ = !checked_ || (found == Status::ok && !silent_.empty()) ? Status::unknown : found;
+      if (now_ - age.taken > kStale) unresponsive_[age.device] = "has not answered for " + seconds_since(age.taken);
+    verdict_ = worst(findings.report);
+    if (!checked_ || (verdict_ == Status::ok && !unresponsive_.empty())) verdict_ = Status::unknown;
     std::stable_partition(groups_.begin(), groups_.end(),
                           [](const auto& group) { return !group.finding->acknowledged; });
     for (size_t i = 0; i < groups_.size(); ++i)
@@ -77,36 +147,43 @@ class Landing {
   }
 
   [[nodiscard]] std::string page() const {
-    const std::string name = node_.hostname.empty() ? "this node" : node_.hostname;
+    const std::string verdict = upper(to_text(verdict_));
+    std::string name = node_.hostname;
+    if (name.empty()) name = "this node";
     std::string out =
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
-    out += element("title", "", word() + ": " + escape_xml(name)) + "\n" + element("style", "", kLandingStyle) +
+    out += element("title", "", verdict + ": " + escape_xml(name)) + "\n" + element("style", "", kLandingStyle) +
            "\n</head>\n<body>\n";
-    const std::string verdict = element("h1", "", escape_xml(name)) + "\n" + element("p", css("verdict"), word()) +
-                                "\n" + paragraph(counts()) + readings();
-    out += element("header", css(to_text(verdict_)), element("div", "", verdict)) + "\n<main>\n";
-    out += element("div", "", problems() + diagnoses() + ports() + unknown()) + "\n";
-    return out + element("div", "", picture() + facts() + links()) + "\n</main>\n</body>\n</html>\n";
+
+    std::string header = element("h1", "", escape_xml(name)) + "\n" + element("p", css("verdict"), verdict) + "\n";
+    if (checked_)
+      header += paragraph(std::to_string(findings_.report.findings.size()) +
+                          " checks: " + counts_text(findings_.report, true));
+    else header += paragraph("Nothing has been checked yet: the first reading is under way.");
+    for (const auto& [device, fault] : unresponsive_) header += paragraph(device + " " + fault + ".");
+    std::optional<Clock::time_point> newest;
+    for (const DeviceAge& age : snapshot_.ages) newest = std::max(newest.value_or(age.taken), age.taken);
+    std::string readings = "no RDMA device read";
+    if (newest) readings = "readings " + seconds_since(*newest) + " old";
+    if (context_.wall > 0) {
+      const std::string time = time_text(context_.wall);
+      readings = time.substr(0, 10) + " " + time.substr(11, 8) + " UTC, " + readings;
+    }
+    header += paragraph(readings + ".");
+    out += element("header", css(to_text(verdict_)), element("div", "", header)) + "\n<main>\n";
+
+    // The links are relative: a proxy may serve the node below a folder.
+    const std::string links =
+        section("More",
+                "<ul>\n<li><a href=\"metrics\">/metrics</a> for Prometheus</li>\n"
+                "<li><a href=\"-/ready\">/-/ready</a>, <a href=\"-/healthy\">/-/healthy</a></li>\n"
+                "<li><code>fabric-agentctl explain CHECK</code>, <code>man fabric-exporter</code></li>\n</ul>\n");
+    out += element("div", "", problems() + diagnoses() + ports() + not_known()) + "\n";
+    return out + element("div", "", picture() + facts() + links) + "\n</main>\n</body>\n</html>\n";
   }
 
  private:
-  [[nodiscard]] std::string word() const { return upper(to_text(verdict_)); }
-
-  [[nodiscard]] std::string counts() const {
-    if (!checked_) return "Nothing has been checked yet: the first reading is under way.";
-    return std::to_string(findings_.report.findings.size()) + " checks: " + counts_text(findings_.report, true);
-  }
-
-  // Which devices do not answer, and how old the other readings are.
-  [[nodiscard]] std::string readings() const {
-    std::string out;
-    for (const auto& [device, silence] : silent_) out += paragraph(device + " " + silence + ".");
-    std::optional<Clock::time_point> newest;
-    for (const DeviceAge& age : snapshot_.ages) newest = std::max(newest.value_or(age.taken), age.taken);
-    return out + paragraph((context_.wall > 0 ? utc(context_.wall) + ", " : "") +
-                           (newest ? "readings " + seconds_since(*newest) + " old" : "no RDMA device read") + ".");
-  }
   [[nodiscard]] std::string seconds_since(Clock::time_point taken) const {
     return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(now_ - taken).count()) + " s";
   }
@@ -115,49 +192,53 @@ class Landing {
     if (!checked_) return section("What to do", paragraph("Reload this page in a few seconds."));
     std::string open, known;
     size_t acknowledged = 0;
-    for (size_t i = 0; i < std::min(groups_.size(), kMostGroups); ++i) {
-      if (groups_[i].finding->culprit) continue;  // diagnoses()
-      acknowledged += groups_[i].finding->acknowledged ? 1 : 0;
-      (groups_[i].finding->acknowledged ? known : open) += problem(groups_[i], i);
+    for (size_t i = 0; i < std::min(groups_.size(), kMaxGroups); ++i) {
+      if (groups_[i].finding->culprit) continue;  // in diagnoses()
+      if (groups_[i].finding->acknowledged) {
+        ++acknowledged;
+        known += problem(groups_[i], i);
+      } else {
+        open += problem(groups_[i], i);
+      }
     }
-    open += no_answer();
+    if (!unresponsive_.empty()) {
+      std::vector<std::string> devices;
+      for (const auto& [device, fault] : unresponsive_) devices.push_back(device);
+      open +=
+          card(Status::unknown,
+               heading(Status::unknown, "no answer from", names(devices, kMaxNames)) +
+                   paragraph("The device or its firmware hangs. Its readings below are old.") +
+                   element("dl", "",
+                           term("Fix", "Read the kernel's log: journalctl -k. Then: devlink health show", css("fix"))));
+    }
     if (open.empty() && known.empty()) return section("What to do", paragraph("Nothing: no check found a problem."));
-    std::string out = open.empty() ? paragraph("Nothing new: every finding is acknowledged.") : element("ol", "", open);
-    if (groups_.size() > kMostGroups)
-      out += paragraph(std::to_string(groups_.size() - kMostGroups) + " more: fabric-agentctl check");
+    std::string out;
+    if (open.empty()) out = paragraph("Nothing new: every finding is acknowledged.");
+    else out = element("ol", "", open);
+    if (groups_.size() > kMaxGroups)
+      out += paragraph(std::to_string(groups_.size() - kMaxGroups) + " more: fabric-agentctl check");
     if (acknowledged > 0)
       out += element("details", "",
                      element("summary", "", std::to_string(acknowledged) + " acknowledged") + element("ol", "", known));
     return section("What to do", out);
   }
 
-  [[nodiscard]] std::string no_answer() const {
-    std::vector<std::string> devices;
-    for (const auto& [device, silence] : silent_) devices.push_back(device);
-    if (devices.empty()) return {};
-    return card(
-        Status::unknown,
-        heading(Status::unknown, "no answer from", names(devices, kMostNames)) +
-            paragraph("The device or its firmware hangs. Its readings below are old.") +
-            element("dl", "",
-                    term("Fix", "Read the kernel's log: journalctl -k. Then: devlink health show", css("fix"))));
-  }
-
   [[nodiscard]] static std::string problem(const FindingGroup& group, size_t number) {
     const Finding& finding = *group.finding;
     std::string what = names(group.ids, 5);
     if (finding.culprit) what = "cause: " + std::string(to_text(*finding.culprit));
-    std::string out = heading(finding.status, what, names(group.subjects, kMostNames));
+    std::string out = heading(finding.status, what, names(group.subjects, kMaxNames));
     if (!finding.meaning.empty()) out += paragraph(finding.meaning);
     if (finding.culprit) {
       out += items(finding.next, css("next"));
       out += element("details", "", element("summary", "", "Evidence") + items(finding.evidence));
       return card(finding.status, out, "id=\"f" + std::to_string(number) + "\" ");
     }
-    out += element("dl", "",
-                   term("Found", finding.observed == "-" ? "" : finding.observed) + term("Expected", finding.expected) +
-                       term("Since", finding.since) + term("Known", finding.acknowledgement) +
-                       term("Fix", finding.remedy, css("fix")));
+    std::string terms;
+    if (finding.observed != "-") terms += term("Found", finding.observed);
+    terms += term("Expected", finding.expected) + term("Since", finding.since) +
+             term("Known", finding.acknowledgement) + term("Fix", finding.remedy, css("fix"));
+    out += element("dl", "", terms);
     return card(finding.status, out, "id=\"f" + std::to_string(number) + "\" ");
   }
 
@@ -165,21 +246,36 @@ class Landing {
     if (findings_.signals.empty())
       return section("Diagnosis", paragraph("Not known yet: it compares readings of a minute. Reload in a minute."));
     std::string out;
-    for (size_t i = 0; i < std::min(groups_.size(), kMostGroups); ++i)
+    for (size_t i = 0; i < std::min(groups_.size(), kMaxGroups); ++i)
       if (groups_[i].finding->culprit) out += problem(groups_[i], i);
-    return section("Diagnosis",
-                   out.empty() ? paragraph("No symptom in the traffic of the last minutes.") : element("ol", "", out));
+    if (out.empty()) return section("Diagnosis", paragraph("No symptom in the traffic of the last minutes."));
+    return section("Diagnosis", element("ol", "", out));
   }
 
   [[nodiscard]] std::string ports() const {
     std::string rows;
     size_t shown = 0, hidden = 0;
     for (const Port& port : node_.ports) {
-      if (is_virtual(port) || shown == kMostPorts) ++hidden;
-      else rows += row(port), ++shown;
+      if (is_virtual(port) || shown == kMaxPorts) {
+        ++hidden;
+        continue;
+      }
+      ++shown;
+      std::string state = "not known", rate, peer = "not known";
+      if (port.state) state = port_state_text(*port.state);
+      if (port.state && !is_active(port) && port.phys_state)
+        state.append(", ").append(phys_state_text(*port.phys_state));
+      if (is_active(port)) rate = "rate not known";
+      if (is_active(port) && port.rate) rate = rate_text(*port.rate);
+      if (const auto known = peer_of(node_, context_.policy, port))
+        peer = escape_xml(known->device) + small(known->port);
+      const std::string cells = element("th", "scope=\"row\"", escape_xml(port.id()) + small(port.netdev)) +
+                                element("td", "", escape_xml(state) + small(rate)) + element("td", "", peer) +
+                                element("td", "", checks_of(port));
+      rows += element("tr", "", cells) + "\n";
     }
-    if (shown == 0 && hidden == 0)
-      return section("Ports", paragraph(checked_ ? "This node has no RDMA port." : "Not known yet."));
+    if (shown == 0 && hidden == 0 && !checked_) return section("Ports", paragraph("Not known yet."));
+    if (shown == 0 && hidden == 0) return section("Ports", paragraph("This node has no RDMA port."));
     std::string table = "<table>\n<thead><tr>";
     for (const char* title : {"Port", "State", "Connected to", "Checks"})
       table += element("th", "scope=\"col\"", title);
@@ -189,19 +285,6 @@ class Landing {
     return section("Ports", table);
   }
 
-  [[nodiscard]] std::string row(const Port& port) const {
-    const auto small = [](const std::string& text) { return element("small", "", escape_xml(text)); };
-    std::string state = port.state ? std::string(port_state_text(*port.state)) : "not known";
-    if (port.state && !is_active(port) && port.phys_state) state.append(", ").append(phys_state_text(*port.phys_state));
-    const auto peer = peer_of(node_, context_.policy, port);
-    const std::string rate = !is_active(port) ? "" : port.rate ? rate_text(*port.rate) : "rate not known";
-    std::string cells = element("th", "scope=\"row\"", escape_xml(port.id()) + small(port.netdev)) +
-                        element("td", "", escape_xml(state) + small(rate)) +
-                        element("td", "", peer ? escape_xml(peer->device) + small(peer->port) : "not known") +
-                        element("td", "", checks_of(port));
-    return element("tr", "", cells) + "\n";
-  }
-
   // A link to the worst finding of the port, its device or its netdev.
   [[nodiscard]] std::string checks_of(const Port& port) const {
     std::optional<size_t> first;
@@ -209,21 +292,22 @@ class Landing {
       if (const auto found = place_.find(subject); found != place_.end())
         first = std::min(first.value_or(found->second), found->second);
     if (!checked_) return "not known";
-    if (!first && silent_.count(port.rdma) != 0) return "no answer";
+    if (!first && unresponsive_.count(port.rdma) != 0) return "no answer";
     if (!first) return element("span", "class=\"tone ok\"", "ok");
     const std::string status(to_text(groups_[*first].finding->status));
     return element("a", "href=\"#f" + std::to_string(*first) + "\" class=\"tone " + status + "\"", status);
   }
 
-  // Absent is not zero.
-  [[nodiscard]] std::string unknown() const {
+  // The readings that failed, since an absent value is not zero.
+  [[nodiscard]] std::string not_known() const {
     std::vector<std::string> lines = unseen_lines(node_);
-    for (const CollectorRun& run : snapshot_.runs)
-      if (!run.success) {
-        std::string line = (run.device.empty() ? "" : run.device + ": ") + run.collector;
-        if (!run.error.empty()) line += ": " + run.error;
-        if (!contains(lines, line)) lines.push_back(std::move(line));
-      }
+    for (const CollectorRun& run : snapshot_.runs) {
+      if (run.success) continue;
+      std::string line = run.collector;
+      if (!run.device.empty()) line = run.device + ": " + run.collector;
+      if (!run.error.empty()) line += ": " + run.error;
+      if (!contains(lines, line)) lines.push_back(std::move(line));
+    }
     std::string out = paragraph(
         "Without privileges, the exporter cannot check the limits memlock and nofile. As root: "
         "fabric-agentctl check");
@@ -241,31 +325,25 @@ class Landing {
       return section("Topology",
                      element("figure", "", topology_picture(node_, status_) + element("figcaption", "", legend)));
     const auto* read = find_where(snapshot_.runs, [](const CollectorRun& run) { return run.collector == "topology"; });
-    return section("Topology", paragraph(read == nullptr ? "Not known yet."
-                                         : read->success ? "This node has neither GPUs nor NICs."
-                                                         : "Not known: " + read->error));
+    if (read == nullptr) return section("Topology", paragraph("Not known yet."));
+    if (!read->success) return section("Topology", paragraph("Not known: " + read->error));
+    return section("Topology", paragraph("This node has neither GPUs nor NICs."));
   }
 
   [[nodiscard]] std::string facts() const {
-    std::string agent = node_.agent_unread.empty() ? "no state: it has never run" : "not known: " + node_.agent_unread;
+    std::string agent = "no state: it has never run";
+    if (!node_.agent_unread.empty()) agent = "not known: " + node_.agent_unread;
     if (node_.agent) {
-      agent = (node_.agent->running ? "running, mode " : "not running, mode ") + node_.agent->mode;
+      agent = "not running, mode " + node_.agent->mode;
+      if (node_.agent->running) agent = "running, mode " + node_.agent->mode;
       if (!node_.agent->held.empty()) agent += "; not enforcing: " + node_.agent->held;
       if (!node_.agent->config_error.empty()) agent += "; " + node_.agent->config_error;
     }
-    const std::string policy = !context_.config_valid ? "invalid; the previous one is in use"
-                               : context_.policy == nullptr || !context_.no_policy.empty() ? context_.no_policy
-                                                                                           : "valid";
+    std::string policy = "valid";
+    if (context_.policy == nullptr || !context_.no_policy.empty()) policy = context_.no_policy;
+    if (!context_.config_valid) policy = "invalid; the previous one is in use";
     return section("Node",
                    element("dl", "", term("Agent", agent) + term("Policy", policy) + term("Exporter", FABRIC_VERSION)));
-  }
-
-  // Relative: a proxy may serve the node below a folder.
-  [[nodiscard]] static std::string links() {
-    return section("More",
-                   "<ul>\n<li><a href=\"metrics\">/metrics</a> for Prometheus</li>\n"
-                   "<li><a href=\"-/ready\">/-/ready</a>, <a href=\"-/healthy\">/-/healthy</a></li>\n"
-                   "<li><code>fabric-agentctl explain CHECK</code>, <code>man fabric-exporter</code></li>\n</ul>\n");
   }
 
   const Snapshot& snapshot_;
@@ -278,7 +356,7 @@ class Landing {
   std::vector<FindingGroup> groups_ = group_findings(findings_.report);
   std::map<std::string, size_t> place_;  // subject -> its worst group
   std::map<std::string, Status> status_;
-  std::map<std::string, std::string> silent_;  // device -> "has not answered for 92 s"
+  std::map<std::string, std::string> unresponsive_;  // device -> "has not answered for 92 s"
 };
 
 }  // namespace
@@ -286,6 +364,12 @@ class Landing {
 std::string render_landing(const Snapshot& snapshot, const PageFindings& findings, const PageContext& context,
                            Clock::time_point now) {
   return Landing(snapshot, findings, context, now).page();
+}
+
+const std::string& content_policy() {
+  static const std::string kPolicy = "default-src 'none'; style-src 'sha256-" + style_hash() +
+                                     "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+  return kPolicy;
 }
 
 }  // namespace fabric::exporter

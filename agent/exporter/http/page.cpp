@@ -3,6 +3,7 @@
 
 #include <zlib.h>
 
+#include "exporter/http/landing.h"
 #include "exporter/http/self.h"
 #include "judge/engine.h"
 #include "metrics/families.h"
@@ -14,44 +15,42 @@ namespace {
 constexpr Metric kConfigValid{"fabric_exporter_config_valid",
                               "0 when the last reload found a faulty configuration and the one before is kept."};
 constexpr std::chrono::seconds kPageAge{1}, kFindingsAge{10}, kBeforeAge{60}, kUnscraped{300};
-constexpr std::chrono::seconds kFirstReading{10};  // a device that hangs from the start is not waited for any longer
-
-// A device that has not been read since the earlier snapshot hangs: its signals are unknown.
-std::map<std::string, Signals> signals_of_read(const Node& before, const Snapshot& snapshot) {
-  auto out = signals_of(before, snapshot.node);
-  for (const DeviceAge& age : snapshot.ages)
-    if (age.taken <= before.taken)
-      std::erase_if(out, [&](const auto& port) { return port.first.starts_with(age.device + "/"); });
-  return out;
-}
+constexpr std::chrono::seconds kFirstReading{10};  // the longest wait for a device that hangs from the start
 
 }  // namespace
 
 PageFindings find(const Snapshot& snapshot, const PageContext& context) {
   PageFindings out;
-  if (context.before != nullptr) out.signals = signals_of_read(*context.before, snapshot);
   const Pairing pairing = built_pairing(snapshot.node.topology, snapshot.node.ports);
-  const View view{.now = snapshot.node,
-                  .before = context.before,
-                  .policy = context.policy,
-                  .plan = &snapshot.plan,
-                  .signals = context.before != nullptr ? &out.signals : nullptr,
-                  .health = context.health,
-                  .pairing = &pairing,
-                  .no_policy = context.no_policy};
+  View view{.now = snapshot.node,
+            .before = context.before,
+            .policy = context.policy,
+            .plan = &snapshot.plan,
+            .health = context.health,
+            .pairing = &pairing,
+            .no_policy = context.no_policy};
+  if (context.before != nullptr) {
+    out.signals = signals_of(*context.before, snapshot.node);
+    view.signals = &out.signals;
+    // A device that has not been read since the earlier snapshot hangs: its signals are unknown.
+    for (const DeviceAge& age : snapshot.ages)
+      if (age.taken <= context.before->taken)
+        std::erase_if(out.signals, [&](const auto& port) { return port.first.starts_with(age.device + "/"); });
+  }
   out.report = run_rules(view);
   mark_acknowledged(out.report, context.acks, context.wall);
   out.rails = rails_of(snapshot.node.topology, snapshot.node.ports);
-  for (Finding& finding : out.report.findings) {  // half a kilobyte of text each, for a few hundred findings
+  // Drops the texts of findings that are ok: half a kilobyte each, for a few hundred findings.
+  for (Finding& finding : out.report.findings) {
     if (finding.status != Status::ok || finding.culprit) continue;
-    Finding shown{std::move(finding.id), std::move(finding.subject), finding.status, {}, {}, {}, {}};
-    shown.acknowledged = finding.acknowledged;
-    finding = std::move(shown);
+    Finding without_texts{std::move(finding.id), std::move(finding.subject), finding.status, {}, {}, {}, {}};
+    without_texts.acknowledged = finding.acknowledged;
+    finding = std::move(without_texts);
   }
   return out;
 }
 
-// In order of importance: series_limit drops the last ones.
+// Adds the series in the order of importance, since series_limit drops the last ones.
 std::string render_page(const Snapshot& snapshot, const PageFindings& findings, const PageContext& context,
                         bool with_process) {
   static const Policy kDefaults;
@@ -89,8 +88,8 @@ std::string gzip(std::string_view text) {
   stream.avail_in = static_cast<uInt>(text.size());
   stream.next_out = reinterpret_cast<Bytef*>(out.data());
   stream.avail_out = static_cast<uInt>(out.size());
-  const bool done = ::deflate(&stream, Z_FINISH) == Z_STREAM_END;
-  out.resize(done ? stream.total_out : 0);
+  if (::deflate(&stream, Z_FINISH) == Z_STREAM_END) out.resize(stream.total_out);
+  else out.clear();
   ::deflateEnd(&stream);
   return out;
 }
@@ -100,14 +99,15 @@ PageCache::Rendered& PageCache::render(const Collector& collector, PageContext c
   const auto now = Clock::now();
   const uint64_t version = collector.version();
   if (page.plain && version == page.version && context.format == page.format && now - page.at < kPageAge) return page;
-  const bool whole = is_whole(collector);  // before the snapshot, which has no less
+  const bool whole = is_whole(collector);  // asked before the snapshot, which can only contain more
   const Snapshot snapshot = collector.snapshot();
   context.before = before_.get();
   if (whole) update_findings(snapshot, context);
-  std::string text =
-      context.landing ? render_landing(snapshot, findings_, context, now) : render_page(snapshot, findings_, context);
+  std::string text;
+  if (context.landing) text = render_landing(snapshot, findings_, context, now);
+  else text = render_page(snapshot, findings_, context);
   page = Rendered{std::make_shared<const std::string>(std::move(text)), nullptr, context.format, version, now};
-  // A person who looks does not shorten the window of the scrapes.
+  // A view of the landing page does not shorten the window of the scrapes.
   if (whole && !context.landing && collector.complete()) remember(snapshot.node);
   return page;
 }
@@ -115,10 +115,11 @@ PageCache::Rendered& PageCache::render(const Collector& collector, PageContext c
 PageCache::Body PageCache::page(const Collector& collector, PageContext context, bool compressed) {
   Rendered& page = render(collector, std::move(context));
   if (compressed && !page.compressed) page.compressed = std::make_shared<const std::string>(gzip(*page.plain));
-  return compressed ? page.compressed : page.plain;
+  if (compressed) return page.compressed;
+  return page.plain;
 }
 
-// Findings about half a machine would be wrong: GPUs without the NICs that have not been read yet.
+// Findings about a machine that is read in part would be wrong: GPUs without the NICs that have not been read yet.
 bool PageCache::is_whole(const Collector& collector) {
   return whole_ = whole_ || collector.has_all() || Clock::now() - begun_ > kFirstReading;
 }
@@ -156,7 +157,7 @@ void PageCache::remember(const Node& node) {
   before_ = std::exchange(next_before_, std::make_shared<const Node>(node));
   if (before_) return;
   before_ = next_before_;
-  drop_findings();  // there was nothing to compare with
+  drop_findings();  // they had no earlier snapshot to compare with
 }
 
 }  // namespace fabric::exporter

@@ -34,16 +34,16 @@ constexpr Metric kStart{"process_start_time_seconds", "Start time of the process
 constexpr Metric kOpenFds{"process_open_fds", "Number of open file descriptors."};
 constexpr Metric kMaxFds{"process_max_fds", "Maximum number of open file descriptors."};
 
-// Text of a file that is held open; at most a page. Empty: it could not be read.
+// The text of an open file, at most as much as fits the buffer. Empty: it could not be read.
 template <size_t size>
-std::string_view text_of(const Result<Fd>& held, std::array<char, size>& buffer) {
-  if (!held) return {};
-  const ssize_t read = read_from_start(held->get(), buffer.data(), size);
+std::string_view text_of(const Result<Fd>& file, std::array<char, size>& buffer) {
+  if (!file) return {};
+  const ssize_t read = read_from_start(file->get(), buffer.data(), size);
   return {buffer.data(), static_cast<size_t>(std::max<ssize_t>(read, 0))};
 }
 
-// Field 22 of /proc/self/stat, ticks after boot, behind the command in parentheses, which may contain anything
-// (proc(5)). Computed once, because the two clocks drift apart.
+// Field 22 of /proc/self/stat, in ticks after boot. The fields follow the command in parentheses, which may contain any
+// character (proc(5)). Computed once, because the two clocks drift apart.
 std::optional<double> start_time(const Root& root) {
   std::array<char, 4096> buffer;
   const std::string_view stat = text_of(root.hold("proc/self/stat"), buffer);
@@ -57,16 +57,6 @@ std::optional<double> start_time(const Root& root) {
   return boot + static_cast<double>(*ticks) / static_cast<double>(::sysconf(_SC_CLK_TCK));
 }
 
-// Linux 6.2 and later report the number as the folder's size; earlier kernels need a listing.
-std::optional<double> open_descriptors(const Root& root) {
-  static const auto folder = Fd(::open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC));
-  struct stat status {};
-  if (::fstat(folder.get(), &status) == 0 && status.st_size > 0) return static_cast<double>(status.st_size);
-  auto listed = root.list("proc/self/fd");
-  if (!listed) return std::nullopt;
-  return static_cast<double>(listed->size() - 1);  // without the one of the listing
-}
-
 }  // namespace
 
 void add_self(FamilySet& families, const Snapshot& snapshot, const HttpCounts& http, Clock::time_point now,
@@ -74,7 +64,7 @@ void add_self(FamilySet& families, const Snapshot& snapshot, const HttpCounts& h
   for (const CollectorRun& run : snapshot.runs) {
     const Labels labels{{"collector", run.collector}, {"device", run.device}};
     families.add(kSuccess, labels, run.success ? 1 : 0);
-    if (timings || run.collector == "reader")  // that one has not come back
+    if (timings || run.collector == "reader")  // "reader": the device hangs
       families.add(kDuration, labels, run.seconds);
   }
   for (const DeviceAge& age : snapshot.ages) families.add(kAge, {{"device", age.device}}, in_seconds(now - age.taken));
@@ -107,7 +97,13 @@ void add_process(FamilySet& families) {
     if (size) families.add(kVirtual, {}, static_cast<double>(*size) * page_size);
     if (resident) families.add(kResident, {}, static_cast<double>(*resident) * page_size);
   }
-  if (auto descriptors = open_descriptors(*root)) families.add(kOpenFds, {}, *descriptors);
+  // Linux 6.2 and later report the number of descriptors as the folder's size; earlier kernels need a listing.
+  static const auto folder = Fd(::open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  struct stat status {};
+  if (::fstat(folder.get(), &status) == 0 && status.st_size > 0)
+    families.add(kOpenFds, {}, static_cast<double>(status.st_size));
+  else if (auto listed = root->list("proc/self/fd"))
+    families.add(kOpenFds, {}, static_cast<double>(listed->size() - 1));  // without the descriptor of the listing
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) families.add(kMaxFds, {}, static_cast<double>(limit.rlim_cur));
 }

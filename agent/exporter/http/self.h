@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the page of /metrics says of the exporter itself.
+// The metrics about the exporter itself.
 #pragma once
 
 #include "exporter/collect/collector.h"
@@ -8,11 +8,12 @@
 
 namespace fabric::exporter {
 
-// Metrics about the exporter itself: success and duration of each collector, age of each device's readings, requests
-// served, build. `timings`: also how long each attempt to read took, instead of only those that hang.
+// Success and duration of each collector, age of each device's readings, requests served, build. `timings`: the
+// duration of every attempt to read, instead of only those that hang.
 void add_self(FamilySet& families, const Snapshot& snapshot, const HttpCounts& http, Clock::time_point now,
               bool timings = true);
-// How many series there are and were dropped; to be added last. It raises the limit by the series that it adds.
+// The number of series on the page and of dropped series. Must be added last. Raises the limit by the series that it
+// adds.
 constexpr size_t kSeriesOfSeries = 3;
 void add_series(FamilySet& families);
 // The standard process_* metrics, from /proc/self.

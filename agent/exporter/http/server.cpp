@@ -4,7 +4,7 @@
 namespace fabric::exporter {
 namespace {
 
-// Beyond our own limit, for those that are being closed: without them MHD would accept no connection.
+// Connections beyond our own limit, for those that are being closed: at its own limit MHD would accept no connection.
 constexpr unsigned kClosing = 128;
 
 Connections::Connection* known_connection(MHD_Connection* connection) {
@@ -85,7 +85,7 @@ MHD_Result Server::on_request(void* context, MHD_Connection* connection, const c
   std::string_view verb = method;
   if (verb != MHD_HTTP_METHOD_GET && verb != MHD_HTTP_METHOD_HEAD)
     return server.reply(connection, text_response(MHD_HTTP_METHOD_NOT_ALLOWED, "Only GET and HEAD.\n"));
-  if (!*stage) {  // headers only; answer when the request is complete
+  if (!*stage) {  // only the headers are known; the request is answered when it is complete
     *stage = reinterpret_cast<void*>(Stage::begun);
     return MHD_YES;
   }
@@ -97,7 +97,7 @@ MHD_Result Server::on_request(void* context, MHD_Connection* connection, const c
 }
 
 MHD_Result Server::answer(MHD_Connection* connection, std::string_view path, void** stage) {
-  const bool is_new = *stage == reinterpret_cast<void*>(Stage::begun);  // else it has waited for readings
+  const bool is_new = *stage == reinterpret_cast<void*>(Stage::begun);  // false: the request has waited for readings
   auto* known = known_connection(connection);
   if (is_new && known != nullptr && !rate_.take(known->client, PerSecond::Clock::now()))
     return reply(connection, text_response(MHD_HTTP_TOO_MANY_REQUESTS, "Too many requests.\n"));
@@ -148,13 +148,13 @@ void Server::on_connection(void* context, MHD_Connection* connection, void** kno
     *known = nullptr;
     return;
   }
-  // From libmicrohttpd 1.0 on, an answer is valid until the next question.
+  // Since libmicrohttpd 1.0, the result is valid only until the next call.
   const MHD_ConnectionInfo* info = ::MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
   if (info == nullptr) return;
   const int fd = info->connect_fd;
   info = ::MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
   std::string client;
-  if (info != nullptr) client = client_of(info->client_addr);  // a Unix socket's peer may have no address
+  if (info != nullptr) client = client_of(info->client_addr);  // the peer of a Unix socket may have no address
   *known = server->connections_.add(fd, std::move(client), Connections::Clock::now());
   server->close_some();
 }
@@ -164,8 +164,8 @@ void Server::on_completed(void* context, MHD_Connection* connection, void**, MHD
     static_cast<Server*>(context)->connections_.begin_again(known, Connections::Clock::now());
 }
 
-// MHD sees the end of a connection that is shut down, and closes it. Its own timeouts count from the last byte.
-// Without lingering: the kernel does not keep what a client does not read.
+// Shuts the connections down; MHD then closes them. MHD's own timeouts are not sufficient, since they count from the
+// last byte. Without lingering, the kernel drops the data that a client does not read.
 void Server::close_some() {
   for (const int fd : connections_.to_close(Connections::Clock::now())) {
     const linger reset{1, 0};

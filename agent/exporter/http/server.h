@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HTTP by libmicrohttpd, without a thread of its own: its epoll descriptor is a source of the caller's sd-event loop.
+// HTTP by libmicrohttpd without a separate thread: its epoll descriptor is a source of the caller's sd-event loop.
 #pragma once
 
 #include <climits>
@@ -13,15 +13,15 @@ namespace fabric::exporter {
 
 struct Limits {
   unsigned connections = 1024;                // one more closes the oldest
-  unsigned per_client = 256;                  // one more closes this client's oldest
-  unsigned requests = 100;                    // of one client in a second; more get status 429
+  unsigned per_client = 256;                  // one more closes the client's oldest
+  unsigned requests = 100;                    // per client and second; more get status 429
   unsigned idle_seconds = 10;                 // a silent connection is closed after this
   std::chrono::milliseconds request{30'000};  // a connection is closed if a request and its answer take longer
   size_t connection_memory = 16 * 1024;       // request line and headers; longer ones are refused
   std::chrono::milliseconds patience{500};    // the longest a scrape waits for newer readings
 };
 
-// The content. Called on the loop's thread; must not block.
+// The content of the pages. Its functions are called on the loop's thread and must not block.
 class Site {
  public:
   using Body = std::shared_ptr<const std::string>;
@@ -48,7 +48,7 @@ class Server {
   Server& operator=(const Server&) = delete;
 
   Result<void> start(std::vector<Fd> listeners);
-  // Serves with another TLS and other users from now on. Open connections are closed.
+  // Replaces the TLS settings and the users. Closes open connections.
   Result<void> use(std::shared_ptr<const WebConfig> web);
   // Answers the waiting scrapes.
   void release();
@@ -59,9 +59,9 @@ class Server {
   struct Daemon {
     Server* server = nullptr;
     EventSource io, timer;
-    std::unique_ptr<MHD_Daemon, decltype(&::MHD_stop_daemon)> handle{nullptr, ::MHD_stop_daemon};  // ends first
+    std::unique_ptr<MHD_Daemon, decltype(&::MHD_stop_daemon)> handle{nullptr, ::MHD_stop_daemon};  // destroyed first
   };
-  // Per request: MHD's con_cls.
+  // The state of a request, in MHD's con_cls.
   enum class Stage : uintptr_t { none = 0, begun, waited };
 
   static MHD_Result on_request(void* context, MHD_Connection* connection, const char* path, const char* method,

@@ -22,9 +22,9 @@ gnutls_datum_t datum(std::string_view text) {
 namespace {
 
 constexpr size_t kMaxFile = 256 * 1024;
-constexpr unsigned kMaxCost = 12;  // 2^12 rounds are 0.3 s of the only thread
+constexpr unsigned kMaxCost = 12;  // 2^12 rounds block the only thread for 0.3 s
 
-// A secret file is not readable by others. Only the owner can write either kind.
+// Requires that only the owner can write the file, and that others cannot read a secret file.
 Result<std::string> read_file(const std::string& name, bool secret) {
   Fd fd(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd) return error(errno, name);
@@ -55,7 +55,8 @@ class Document {
 
   Result<void> ok() const {
     if (loaded_) return {};
-    const char* problem = parser_.problem != nullptr ? parser_.problem : "not YAML";
+    const char* problem = parser_.problem;
+    if (problem == nullptr) problem = "not YAML";
     return error(0, name_ + ":" + std::to_string(parser_.problem_mark.line + 1) + ": " + problem);
   }
   yaml_node_t* root() { return ::yaml_document_get_root_node(&document_); }
@@ -67,13 +68,13 @@ class Document {
     return {reinterpret_cast<const char*>(node.data.scalar.value), node.data.scalar.length};
   }
   struct Pair {
-    std::string name;  // of the key
+    std::string name;  // the text of the key
     const yaml_node_t *key, *value;
   };
-  // The pairs of a mapping, each name once.
+  // The pairs of a mapping. A repeated name is an error.
   Result<std::vector<Pair>> pairs(const yaml_node_t& mapping, const std::string& where) {
     std::vector<Pair> out;
-    if (mapping.type == YAML_SCALAR_NODE && text(mapping).empty()) return out;  // "basic_auth_users:"
+    if (mapping.type == YAML_SCALAR_NODE && text(mapping).empty()) return out;  // "basic_auth_users:" without users
     if (mapping.type != YAML_MAPPING_NODE) return at(mapping, where + ": expected a mapping");
     for (const auto* pair = mapping.data.mapping.pairs.start; pair < mapping.data.mapping.pairs.top; ++pair) {
       const yaml_node_t* key = ::yaml_document_get_node(&document_, pair->key);
@@ -92,23 +93,17 @@ class Document {
   bool loaded_ = false;
 };
 
-bool is_bcrypt(const std::string& hash, unsigned& cost) {
-  if (hash.size() != 60 || hash[0] != '$' || hash[1] != '2' || hash[3] != '$' || hash[6] != '$') return false;
-  if (std::string_view("aby").find(hash[2]) == std::string_view::npos) return false;
-  cost = parse_number<unsigned>(hash.substr(4, 2)).value_or(99);
-  return true;
-}
-
 Result<void> read_users(Document& document, const yaml_node_t& mapping, WebConfig& out) {
   const auto users = document.pairs(mapping, "basic_auth_users");
   if (!users) return users.error();
   for (const Document::Pair& user : *users) {
     const std::string hash = Document::text(*user.value), who = "user " + clean_text(user.name);
-    unsigned cost = 0;
     if (user.name.find(':') != std::string::npos) return document.at(*user.key, who + ": ':' in a name");
-    if (!is_bcrypt(hash, cost))
+    // bcrypt: "$2b$10$", then 53 characters; 10 is the cost.
+    if (hash.size() != 60 || hash[0] != '$' || hash[1] != '2' || hash[3] != '$' || hash[6] != '$' ||
+        std::string_view("aby").find(hash[2]) == std::string_view::npos)
       return document.at(*user.value, who + ": expected a bcrypt hash (htpasswd -nBC 10 NAME)");
-    if (cost > kMaxCost)
+    if (parse_number<unsigned>(hash.substr(4, 2)).value_or(99) > kMaxCost)
       return document.at(*user.value, who + ": cost above " + std::to_string(kMaxCost) +
                                           ": a login would stop the exporter for seconds");
     out.users[user.name] = hash;
@@ -131,12 +126,12 @@ Result<void> check_time(const std::string& name, const std::string& pem) {
   return {};
 }
 
-// What libmicrohttpd does at its start, to report the reason of a failure.
+// Does the same as libmicrohttpd at its start, so that the reason of a failure can be reported.
 Result<void> check_pair(const WebConfig& web) {
   gnutls_certificate_credentials_t raw = nullptr;
   if (::gnutls_certificate_allocate_credentials(&raw) < 0) return error(ENOMEM, "TLS");
-  const std::unique_ptr<void, void (*)(void*)> owner(raw, [](void* held) {
-    ::gnutls_certificate_free_credentials(static_cast<gnutls_certificate_credentials_t>(held));
+  const std::unique_ptr<void, void (*)(void*)> owner(raw, [](void* credentials) {
+    ::gnutls_certificate_free_credentials(static_cast<gnutls_certificate_credentials_t>(credentials));
   });
   const gnutls_datum_t certificate = datum(web.certificate), key = datum(web.key), ca = datum(web.client_ca);
   if (const int failed = ::gnutls_certificate_set_x509_key_mem(raw, &certificate, &key, GNUTLS_X509_FMT_PEM);
@@ -152,7 +147,7 @@ Result<void> read_tls(Document& document, const yaml_node_t& section, const yaml
   constexpr std::string_view kKnown[] = {"cert_file", "key_file", "client_auth_type", "client_ca_file", "min_version"};
   const auto pairs = document.pairs(mapping, "tls_server_config");
   if (!pairs) return pairs.error();
-  std::map<std::string, std::pair<std::string, const yaml_node_t*>> given;  // key -> its text and place
+  std::map<std::string, std::pair<std::string, const yaml_node_t*>> given;  // key -> text and place of the value
   for (const Document::Pair& pair : *pairs) {
     if (!contains(kKnown, pair.name))
       return document.at(*pair.key,
@@ -182,7 +177,7 @@ Result<void> read_tls(Document& document, const yaml_node_t& section, const yaml
        {std::pair{"cert_file", &out.certificate}, {"key_file", &out.key}, {"client_ca_file", &out.client_ca}}) {
     if (!given.contains(key)) continue;
     const auto& [name, name_at] = given[key];
-    // Paths are relative to the file, as exporter-toolkit has it.
+    // Paths are relative to the file, as in exporter-toolkit.
     std::string path = name;
     if (!path.starts_with('/')) path.insert(0, file, 0, file.rfind('/') + 1);
     auto text = read_file(path, pem == &out.key);

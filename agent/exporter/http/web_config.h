@@ -23,16 +23,16 @@ struct WebConfig {
   ClientCertificate client = ClientCertificate::none;
   bool only_tls13 = false;
   std::map<std::string, std::string, std::less<>> users;  // name -> bcrypt hash; empty: no password
-  std::vector<std::string> files;                         // that it was read from
+  std::vector<std::string> files;                         // the file itself, then those that it names
 };
 
-// An Error names the file, the line and the key. Certificate and key must fit and be valid now.
+// An Error names the file, the line and the key. The key must match the certificate, which must be valid now.
 Result<WebConfig> load_web_config(const std::string& file);
 
-// The same bytes for GnuTLS, which does not change them.
+// Refers to the bytes of `text`, which GnuTLS does not change.
 gnutls_datum_t datum(std::string_view text);
 
-// Changes if one of the files does.
+// A text that changes if one of the files changes.
 std::string state_of(const std::vector<std::string>& files);
 
 }  // namespace fabric::exporter

@@ -26,22 +26,22 @@ namespace fabric::exporter {
 namespace {
 
 constexpr std::chrono::milliseconds kSettled{300};  // a NIC is added or removed with a burst of messages
-constexpr std::chrono::seconds kRescan{60};         // without a notification
-constexpr double kChange = 0.2;                     // until a change is in the file
-constexpr double kRefresh = 10;                     // until the file shows that a neighbor was heard again
-constexpr int kFramesAtOnce = 16;                   // of one netdev, before the others are served
+constexpr std::chrono::seconds kRescan{60};         // interval of the rescans without a notification
+constexpr double kChange = 0.2;                     // seconds until a change is in the file
+constexpr double kRefresh = 10;                     // seconds until the file shows another frame of a known neighbor
+constexpr int kFramesAtOnce = 16;                   // frames of one netdev, before other netdevs are served
 
 constexpr uint16_t kEtherType = 0x88cc;
 constexpr int kReceiveBuffer = 65536;  // a few dozen frames: bounds the memory under a flood
 
-// A packet socket for the LLDP frames of one netdev (net/packet/af_packet.c of Linux 6.12). Requires CAP_NET_RAW.
-// Nonblocking; joins the three multicast addresses of LLDP and receives its EtherType only, without our own frames.
+// A nonblocking packet socket for the LLDP frames of one netdev (net/packet/af_packet.c of Linux 6.12). Requires
+// CAP_NET_RAW. Joins the three multicast addresses of LLDP and receives only its EtherType, without our own frames.
 Result<Fd> open_socket(int ifindex, const std::string& netdev) {
-  // Protocol 0: receives nothing until it is bound to the netdev.
+  // Protocol 0: the socket receives nothing until it is bound to the netdev.
   Fd fd(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd) return error(errno, netdev + ": open a packet socket");
   const int on = 1;
-  // Older kernels deliver our own frames too; receive_frame() skips them.
+  // Older kernels also deliver our own frames; receive_frame() skips them.
   (void)::setsockopt(fd.get(), SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof on);
   (void)::setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUF, &kReceiveBuffer, sizeof kReceiveBuffer);
   // A filter on all frames: a socket for LLDP's EtherType receives nothing below Open vSwitch or a bridge that forwards
@@ -71,8 +71,8 @@ Result<Fd> open_socket(int ifindex, const std::string& netdev) {
   return fd;
 }
 
-// The next frame, or nullopt. An Error: ENETDOWN (the netdev is down; the socket goes on when it is up again), ENXIO or
-// ENODEV (it is gone).
+// The next frame; nullopt: none is waiting. An Error: ENETDOWN (the netdev is down; the socket works again when the
+// netdev is up), ENXIO or ENODEV (the netdev is gone).
 Result<std::optional<Bytes>> receive_frame(const Fd& socket) {
   Bytes buffer(lldp::kMaxFrame);
   for (;;) {
@@ -93,11 +93,17 @@ std::chrono::microseconds microseconds(double seconds) {
   return std::chrono::microseconds(static_cast<int64_t>(seconds * 1e6));
 }
 
-// The clock of /proc/uptime, which the file's readers use.
+// The clock of /proc/uptime, which the readers of the file use.
 double seconds_since_boot() { return seconds_on(CLOCK_BOOTTIME); }
 
-// The netdevs of the RDMA ports of this machine: of a bond its members, no virtual functions, no InfiniBand. Reads no
-// settings: no firmware commands.
+// "s", or "" for 1.
+const char* plural(size_t count) {
+  if (count == 1) return "";
+  return "s";
+}
+
+// The netdevs of the RDMA ports of this machine, with the members of bonds, without virtual functions and InfiniBand.
+// Does not read settings, because that sends commands to the firmware.
 std::map<int, std::string> netdevs_of_rdma_ports() {
   std::map<int, std::string> out;
   auto kernel = open_kernel();
@@ -121,7 +127,7 @@ struct LldpListener::Socket {
   std::string netdev;
   Fd fd;
   EventSource source;
-  std::string reported;  // the last malformed frame: logged once
+  std::string reported;  // the fault of the last malformed frame, which is logged once
 };
 
 LldpListener::LldpListener(LldpHost host) : host_(std::move(host)) {}
@@ -142,7 +148,7 @@ Result<void> LldpListener::start(sd_event* loop) {
     });
   if (done)
     done = link_.on_readable(loop, links_->fd(), [this] {
-      links_->drain();  // the scan finds the link
+      links_->drain();  // the rescan finds out what has changed
       rescan_soon();
     });
   if (auto devices = open_uevents(); done && devices) {  // an RDMA device may come after its netdev
@@ -157,7 +163,8 @@ Result<void> LldpListener::start(sd_event* loop) {
   return {};
 }
 
-// Counted from the first message of a burst: a link that flaps forever does not postpone it.
+// The time counts from the first message of a burst, so that a link that flaps permanently does not postpone the
+// rescan.
 void LldpListener::rescan_soon() {
   if (std::exchange(rescan_is_near_, true)) return;
   rescan_timer_.after(kSettled);
@@ -173,9 +180,9 @@ void LldpListener::rescan() {
     else known->second->netdev = netdev;
   }
   // A netdev without a socket cannot have missing neighbors.
-  std::map<int, std::string> heard;
-  for (const auto& [ifindex, socket] : sockets_) heard.emplace(ifindex, socket->netdev);
-  if (table_.listen(heard, seconds_since_boot())) publish_within(kChange);
+  std::map<int, std::string> with_socket;
+  for (const auto& [ifindex, socket] : sockets_) with_socket.emplace(ifindex, socket->netdev);
+  if (table_.listen(with_socket, seconds_since_boot())) publish_within(kChange);
   rescan_timer_.after(kRescan);
 }
 
@@ -197,7 +204,7 @@ void LldpListener::on_frames(Socket& socket) {
     if (!frame && frame.error().code == ENETDOWN)
       return;  // reported once by the kernel; the socket works again when the netdev is up
     if (!frame) {
-      // The netdev is gone; the rescan removes its socket.
+      // The netdev is gone; the rescan removes the socket.
       socket.source.off();
       socket.fd.reset();
       return rescan_soon();
@@ -211,8 +218,8 @@ void LldpListener::on_frames(Socket& socket) {
       continue;
     }
     neighbor->source = state::kLldpSource;
-    const bool changed = table_.hear(socket.ifindex, std::move(*neighbor), seconds_since_boot());
-    publish_within(changed ? kChange : kRefresh);
+    if (table_.hear(socket.ifindex, std::move(*neighbor), seconds_since_boot())) publish_within(kChange);
+    else publish_within(kRefresh);
     schedule_expiry();
   }
 }
@@ -235,7 +242,6 @@ void LldpListener::publish() {
   std::string fault;
   if (!saved) fault = saved.error().text();
   if (std::exchange(reported_, fault) != fault && !fault.empty()) host_.log(SD_ERR, fault);
-  const auto plural = [](size_t count) { return count == 1 ? "" : "s"; };
   ::sd_notifyf(0, "STATUS=Listening on %zu netdev%s, %zu neighbor%s.", sockets_.size(), plural(sockets_.size()),
                neighbors.heard.size(), plural(neighbors.heard.size()));
   publish_at_ = 0;
@@ -252,7 +258,8 @@ int listen_for_lldp() {
   ::sd_notify(0, "READY=1");
   const int status = ::sd_event_loop(loop->get());
   ::sd_notify(0, "STOPPING=1");
-  return status < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+  if (status < 0) return EXIT_FAILURE;
+  return EXIT_SUCCESS;
 }
 
 }  // namespace fabric::exporter

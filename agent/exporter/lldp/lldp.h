@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fabric-exporter --lldp: listens for LLDP on the netdevs of RDMA ports and publishes the neighbors. A process of its
-// own, because it requires CAP_NET_RAW and parses frames from the network.
+// fabric-exporter --lldp: listens for LLDP on the netdevs of RDMA ports and publishes the neighbors. A separate
+// process, because it requires CAP_NET_RAW and parses frames from the network.
 #pragma once
 
 #include "base/event.h"
@@ -10,9 +10,9 @@
 
 namespace fabric::exporter {
 
-// The machine on which LLDP is received; tests replace it by a network namespace.
+// The machine that receives LLDP; tests replace it with a network namespace.
 struct LldpHost {
-  std::string directory = "/";                          // below it: run/fabric-lldp
+  std::string directory = "/";                          // run/fabric-lldp is below it
   std::function<std::map<int, std::string>()> netdevs;  // ifindex -> name of each netdev to listen on
   std::function<void(const char* level, const std::string& text)> log;
 };
@@ -24,8 +24,8 @@ class LldpListener {
   LldpListener(const LldpListener&) = delete;
   LldpListener& operator=(const LldpListener&) = delete;
 
-  // Opens its sockets in the loop, which must outlive it. A netdev that fails is logged and tried again with the next
-  // rescan; the others are not affected.
+  // Opens the sockets in the loop, which must outlive the listener. If a netdev fails, this is logged and tried again
+  // with the next rescan; other netdevs are not affected.
   Result<void> start(sd_event* loop);
 
  private:
@@ -47,10 +47,10 @@ class LldpListener {
   double publish_at_ = 0;  // seconds since boot; 0: not scheduled
   std::map<int, std::unique_ptr<Socket>> sockets_;
   NeighborTable table_;
-  std::string reported_;  // the last error of publishing: logged once
+  std::string reported_;  // the last error of publishing, which is logged once
 };
 
-// The whole program: 0 after SIGTERM or SIGINT.
+// The whole program. Returns the exit status: 0 after SIGTERM or SIGINT.
 int listen_for_lldp();
 
 }  // namespace fabric::exporter

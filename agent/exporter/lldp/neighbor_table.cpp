@@ -41,7 +41,8 @@ bool NeighborTable::hear(int ifindex, Neighbor neighbor, double now) {
   if (known == heard.end()) {
     if (heard.size() == kPerPort) {
       const auto overdue = std::ranges::find_if(heard, [&](const Heard& each) {
-        const double patience = each.again ? each.ttl / 2.0 : kPatience;
+        double patience = kPatience;
+        if (each.again) patience = each.ttl / 2.0;
         return now - each.heard > patience;
       });
       if (overdue == heard.end()) return false;
@@ -52,9 +53,9 @@ bool NeighborTable::hear(int ifindex, Neighbor neighbor, double now) {
   }
   known->again = true;
   known->heard = now;
-  Neighbor& was = *known;
-  if (was == neighbor) return false;
-  was = std::move(neighbor);
+  Neighbor& previous = *known;
+  if (previous == neighbor) return false;
+  previous = std::move(neighbor);
   return true;
 }
 

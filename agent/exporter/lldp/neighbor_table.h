@@ -10,38 +10,38 @@
 
 namespace fabric {
 
-// Neighbors by the netdev on which they were heard, as long as their time to live lasts. No I/O, no clock: times are
-// seconds since boot, given by the caller.
+// The neighbors by netdev, until their time to live is over. No I/O, no clock: the caller passes times as seconds since
+// boot.
 class NeighborTable {
  public:
-  // A cable has one end there; a few more are firmware's agents beside the host's, or a hub. One more replaces one
-  // that has not been heard a second time, or has missed a frame: names that are sent once do not keep out the switch,
-  // and of a hub's many the same few stay.
+  // A cable has one neighbor. A hub has more, and a firmware agent can send beside the host's agent. If there are more
+  // than this, a new neighbor replaces one that was heard only once or has missed a frame: neighbors that send once do
+  // not displace the switch, and the same few neighbors of a hub stay.
   static constexpr size_t kPerPort = 4;
-  // Seconds until a second frame is missing, by the default interval of 30 s.
+  // Seconds until the second frame is missing: one and a half times the default interval of 30 s.
   static constexpr double kPatience = 45;
-  // A frame is valid for 18 h at most (802.1AB 8.5.4). Switches send every 30 s, and every hour at the slowest
+  // A frame is valid for at most 18 h (802.1AB 8.5.4). Switches send every 30 s by default, and at least every hour
   // (msgTxInterval, 9.2.5.7).
   static constexpr unsigned kLongestTtl = 4 * 3600;
 
-  // Sets the netdevs to listen on (ifindex -> name). A renamed one keeps its neighbors, a missing one loses them. True:
-  // something changed.
+  // Sets the netdevs to listen on (ifindex -> name). A renamed netdev keeps its neighbors, a missing netdev loses them.
+  // True: a netdev has changed.
   bool listen(const std::map<int, std::string>& netdevs, double now);
-  // A neighbor is known by its chassis and port: a new name replaces the old one. A time to live of 0 takes it out at
-  // once. True: a neighbor is new, gone, or differs from before. Of an ifindex that is not listened to: nothing.
+  // Adds or updates a neighbor, which is identified by chassis and port. A time to live of 0 removes it at once. True:
+  // a neighbor is new, gone, or differs from before. Ignores an unknown ifindex.
   bool hear(int ifindex, Neighbor neighbor, double now);
-  // Takes out whose time is over.
+  // Removes the neighbors with an expired time to live. True: a neighbor was removed.
   bool expire(double now);
-  // When the next one's time is over.
+  // When the next neighbor expires.
   [[nodiscard]] std::optional<double> next_expiry() const;
 
-  // Times as seconds since boot: Neighbor::heard, and in `listening` since when, or since the last frame of a neighbor
-  // that is gone.
+  // Times are seconds since boot: Neighbor::heard, and `listening`, the time since which the netdev is listened to, or
+  // the last frame of its last lost neighbor.
   [[nodiscard]] Neighbors neighbors() const;
 
  private:
   struct Heard : Neighbor {
-    bool again = false;  // more than once
+    bool again = false;  // heard more than once
   };
   struct Netdev {
     std::string name;

@@ -29,7 +29,7 @@ bool is_word(char letter) {
   return is_hex(letter) || (letter >= 'g' && letter <= 'z') || (letter >= 'G' && letter <= 'Z') || letter == '_';
 }
 
-// From hexadecimal digits with any separators.
+// The bytes of hexadecimal digits with any separators.
 std::string bytes_of(std::string_view text) {
   std::string digits, out;
   std::ranges::copy_if(text, std::back_inserter(digits), is_hex);
@@ -60,7 +60,8 @@ std::vector<size_t> groups(std::string_view token, char separator) {
   return out;
 }
 
-// High numbers, which few makers have reached: a pseudonym must not be another's real name.
+// A number in place of the bytes after `keep`. High numbers, which few vendors have reached: a pseudonym must not be
+// the real address of another device.
 std::string counted(std::string bytes, size_t keep, size_t number) {
   for (size_t i = bytes.size(); i-- > keep; number >>= 8) bytes[i] = static_cast<char>(number & 0xff);
   bytes[keep] = static_cast<char>(bytes[keep] | 0xf0);
@@ -69,17 +70,17 @@ std::string counted(std::string bytes, size_t keep, size_t number) {
 
 bool all_zero(std::string_view bytes) { return bytes.find_first_not_of('\0') == std::string_view::npos; }
 
-constexpr int kUniversal = 2;  // the U/L bit, which EUI-64 turns over (RFC 4291, appendix A)
+constexpr int kUniversal = 2;  // the U/L bit, which EUI-64 inverts (RFC 4291, appendix A)
 
 std::string swapped(std::string bytes) {
   bytes[0] = static_cast<char>(bytes[0] ^ kUniversal);
   return bytes;
 }
 
-// In the middle of an EUI-64 that is derived from a MAC address: ff:fe, or 03:00 in Mellanox GUIDs.
+// The middle of an EUI-64 that is derived from a MAC address: ff:fe, or 03:00 in Mellanox GUIDs.
 constexpr std::string_view kMiddles[] = {{"\xff\xfe", 2}, {"\x03\x00", 2}};
 
-// Long enough that a match in other bytes is no coincidence.
+// Whether the bytes are so distinct that a match in other bytes is no coincidence.
 bool is_strong(std::string_view bytes) {
   return std::ranges::count_if(bytes, [](char byte) { return byte != 0 && byte != -1; }) >= 4;
 }
@@ -99,7 +100,7 @@ void Pseudonyms::learn_number(const std::string& from, const std::string& to, bo
 
 std::string Pseudonyms::of_mac(std::string_view bytes) {
   if (bytes.size() != 6 || (bytes[0] & 1) != 0 || all_zero(bytes)) return std::string(bytes);
-  // Its EUI-64 is met with the U/L bit either way.
+  // Its EUI-64 occurs with both values of the U/L bit.
   std::string key(bytes);
   key[0] = static_cast<char>(key[0] & ~kUniversal);
   auto [entry, is_new] = macs_.try_emplace(key);
@@ -107,7 +108,10 @@ std::string Pseudonyms::of_mac(std::string_view bytes) {
     entry->second = counted(key, 3, macs_.size());
     for (const bool turned : {false, true}) {
       std::string from = key, to = entry->second;
-      if (turned) from = swapped(from), to = swapped(to);
+      if (turned) {
+        from = swapped(from);
+        to = swapped(to);
+      }
       learn_number(from, to, is_strong(from));
       for (const std::string_view middle : kMiddles)
         learn_number(from.substr(0, 3).append(middle).append(from.substr(3)),
@@ -136,7 +140,7 @@ std::string Pseudonyms::of_guid(std::string_view bytes) {
 std::string Pseudonyms::of_word(std::string_view word) {
   const bool digits = std::ranges::all_of(word, is_hex);
   if (digits && word.size() == 16) return written_as(word, of_guid(bytes_of(word)));
-  if (digits && word.size() == 12 && (bytes_of(word).front() & 1) == 0)  // else of_mac() keeps it
+  if (digits && word.size() == 12 && (bytes_of(word).front() & 1) == 0)  // of_mac() keeps group addresses
     return written_as(word, of_mac(bytes_of(word)));
   if (word.find_first_not_of("0-.: ") == std::string_view::npos) return std::string(word);
   auto [entry, is_new] = words_.try_emplace(std::string(word));
@@ -188,7 +192,7 @@ std::string Pseudonyms::in_text(std::string_view text) {
     const bool starts = kTokenLetters.find(text[at]) != std::string_view::npos && (at == 0 || !is_word(text[at - 1]));
     size_t end = starts ? std::min(text.find_first_not_of(kTokenLetters, at), text.size()) : at + 1;
     if (starts && (end == text.size() || !is_word(text[end]))) {
-      size_t last = end;  // a sentence's full stop, a colon before a blank
+      size_t last = end;  // without a full stop, or a colon before a blank
       while (last > at && !is_hex(text[last - 1])) --last;
       out.append(hide(text.substr(at, last - at))).append(text.substr(last, end - last));
     } else {
@@ -213,11 +217,11 @@ std::string Pseudonyms::in_bytes(std::string bytes) const {
   return bytes;
 }
 
-// Where in a recording hardware is named: in which files, in which netlink attributes.
+// The places in a recording that name hardware: files and netlink attributes.
 namespace {
 
 constexpr uint16_t kPermanentAddress = 54;  // IFLA_PERM_ADDRESS, since Linux 5.6
-constexpr size_t kType = sizeof(uint16_t);  // in front of a message's payload on the tape
+constexpr size_t kType = sizeof(uint16_t);  // precedes a message's payload on the tape
 
 template <class Number>
 Number number_at(const std::string& bytes, size_t at) {
@@ -238,7 +242,7 @@ void each_attribute(const std::string& bytes, size_t from, size_t to, With&& wit
   }
 }
 
-// `hide` of the text after each `key`, up to `end`.
+// Replaces the text after each `key`, up to `end`, with `hide` of it.
 template <class Hide>
 std::string with_values(const std::string& text, std::string_view key, char end, Hide&& hide) {
   std::string out;
@@ -252,7 +256,7 @@ std::string with_values(const std::string& text, std::string_view key, char end,
   return out.append(text, done);
 }
 
-// Where messages of rtnetlink have addresses; other attributes are as long and are none.
+// The attributes of rtnetlink messages that have addresses; other attributes may have the same length.
 struct Addresses {
   uint16_t message;
   size_t header;
@@ -266,20 +270,23 @@ const Addresses kAddresses[] = {
     {RTM_NEWROUTE, sizeof(rtmsg), {RTA_DST, RTA_SRC, RTA_GATEWAY, RTA_PREFSRC}},
     {RTM_NEWNEIGH, sizeof(ndmsg), {NDA_DST, NDA_LLADDR}}};
 
-class Disguise {
+class Anonymizer {
  public:
-  explicit Disguise(bool hardware) : hardware_(hardware) {}
+  explicit Anonymizer(bool hardware) : hardware_(hardware) {}
 
-  std::string name(const std::string& text) {  // of a file, a device, a question
+  // The name of a file, a device, a question.
+  std::string name(const std::string& text) {
     if (!hardware_) return text;
     return pseudonyms_.in_bytes(pseudonyms_.in_text(text));
   }
 
-  std::string request(const std::string& bytes) {
-    if (!hardware_) return bytes;
-    return pseudonyms_.in_bytes(bytes);
+  std::string question(Ask ask, const std::string& what) {
+    if (!is_of_netlink(ask)) return name(what);
+    if (!hardware_) return what;
+    return pseudonyms_.in_bytes(what);
   }
 
+  // A part of an answer.
   std::string part(Ask ask, const std::string& what, std::string text) {
     const bool is_text = !is_of_netlink(ask) && (text.find('\0') == std::string::npos || what.starts_with("proc/"));
     const bool ours = what.starts_with("sys/") || what.find("/fabric-agent/") != std::string::npos;
@@ -287,39 +294,55 @@ class Disguise {
     if (!hardware_) return text;
     if (ask == Ask::generic) module_memory(what, text);
     if (is_of_netlink(ask)) return pseudonyms_.in_bytes(message(ask, std::move(text)));
-    if (ask == Ask::read && what.ends_with("/vpd")) return pseudonyms_.in_bytes(vpd(std::move(text)));
-    if (!is_text) return pseudonyms_.in_bytes(config_space(what, std::move(text)));
+    if (ask == Ask::read && what.ends_with("/vpd")) {
+      // The serial number and the vendor's fields, of which some are UUIDs.
+      std::string out = text;
+      for (const VpdField& field : vpd_fields(text))
+        if (field.key == "SN" || field.key.starts_with('V'))
+          out.replace(static_cast<size_t>(field.text.data() - text.data()), field.text.size(),
+                      pseudonyms_.of_word(field.text));
+      return pseudonyms_.in_bytes(std::move(out));
+    }
+    if (!is_text) {
+      // The Device Serial Number capability of a PCI function: an EUI-64, its last byte first (PCI Express Base
+      // Specification 6.0, section 7.9.3; linux/pci_regs.h).
+      size_t at = 0x100;
+      for (int hops = 0; what.ends_with("/config") && hops < 64 && at >= 0x100 && at + 12 <= text.size(); ++hops) {
+        const auto header = number_at<uint32_t>(text, at);
+        if ((header & 0xffff) == 0x0003) reversed_guid(text, at + 4);
+        at = header >> 20 & 0xffc;
+      }
+      return pseudonyms_.in_bytes(std::move(text));
+    }
     if (ask != Ask::read) return name(text);
-    if (is_serial(what)) return whole_word(text);
+    // Files whose content is one unique word: of DMI, GPUs, disks, the installation.
+    const std::string_view file = std::string_view(what).substr(what.rfind('/') + 1);
+    for (const std::string_view word : {"serial", "uuid", "unique_id", "machine-id", "boot_id", "wwid", "asset_tag"}) {
+      if (file.find(word) == std::string_view::npos) continue;
+      const std::string_view serial = trim(text);
+      if (serial.empty()) return text;
+      const size_t at = text.find(serial);
+      return text.substr(0, at) + pseudonyms_.of_word(serial) + text.substr(at + serial.size());
+    }
     if (what.ends_with("/properties"))
       text = with_values(text, "unique_id ", '\n', [this](const std::string& value) { return unique_id(value); });
     if (what.ends_with("/optics.json"))
       text = with_values(text, "\"serial_number\":\"", '"', [this](const std::string& value) {
-        return value.empty() ? value : pseudonyms_.of_word(value);
+        if (value.empty()) return value;
+        return pseudonyms_.of_word(value);
       });
     // "serial:MT2233X12345/0.1": the serial number, the function and the port.
     if (what.ends_with("/originals.json"))
-      text = with_values(text, "\"serial:", '"', [this](const std::string& rest) { return word_before(rest, '/'); });
+      text = with_values(text, "\"serial:", '"', [this](const std::string& rest) {
+        const size_t slash = rest.rfind('/');
+        if (slash == std::string::npos) return rest;
+        return pseudonyms_.of_word(rest.substr(0, slash)) + rest.substr(slash);
+      });
     return name(text);
   }
 
  private:
-  // Files whose content is one thing's own number: of DMI, GPUs, disks, the installation.
-  static bool is_serial(const std::string& path) {
-    const std::string_view file = std::string_view(path).substr(path.rfind('/') + 1);
-    for (const std::string_view word : {"serial", "uuid", "unique_id", "machine-id", "boot_id", "wwid", "asset_tag"})
-      if (file.find(word) != std::string_view::npos) return true;
-    return false;
-  }
-
-  std::string whole_word(const std::string& text) {
-    const std::string_view word = trim(text);
-    if (word.empty()) return text;
-    const size_t at = text.find(word);
-    return text.substr(0, at) + pseudonyms_.of_word(word) + text.substr(at + word.size());
-  }
-
-  // "unique_id 1234567890123456789" of a node of /sys/class/kfd: the GPU's, in decimal digits.
+  // "unique_id 1234567890123456789" of a node of /sys/class/kfd: the GPU's number, in decimal digits.
   std::string unique_id(const std::string& digits) {
     const auto id = parse_number<uint64_t>(digits);
     if (!id) return digits;
@@ -330,37 +353,7 @@ class Disguise {
     return std::to_string(hidden);
   }
 
-  // `rest` with a pseudonym for the serial number before the last `end`.
-  std::string word_before(const std::string& rest, char end) {
-    const size_t at = rest.rfind(end);
-    if (at == std::string::npos) return rest;
-    return pseudonyms_.of_word(rest.substr(0, at)) + rest.substr(at);
-  }
-
-  // Serial number and the vendor's fields, of which some are UUIDs.
-  std::string vpd(std::string bytes) {
-    std::string out = bytes;
-    for (const VpdField& field : vpd_fields(bytes))
-      if (field.key == "SN" || field.key.starts_with('V'))
-        out.replace(static_cast<size_t>(field.text.data() - bytes.data()), field.text.size(),
-                    pseudonyms_.of_word(field.text));
-    return out;
-  }
-
-  // The Device Serial Number capability of a PCI function: an EUI-64, its last byte first (PCI Express Base
-  // Specification 6.0, section 7.9.3; linux/pci_regs.h).
-  std::string config_space(const std::string& path, std::string bytes) {
-    if (!path.ends_with("/config")) return bytes;
-    size_t at = 0x100;
-    for (int hops = 0; hops < 64 && at >= 0x100 && at + 12 <= bytes.size(); ++hops) {
-      const auto header = number_at<uint32_t>(bytes, at);
-      if ((header & 0xffff) == 0x0003) reversed_guid(bytes, at + 4);
-      at = header >> 20 & 0xffc;
-    }
-    return bytes;
-  }
-
-  // The answer to ETHTOOL_MSG_MODULE_EEPROM_GET for the half page that holds the module's serial number.
+  // Replaces the serial number in an answer to ETHTOOL_MSG_MODULE_EEPROM_GET for the half page that has it.
   void module_memory(const std::string& question, std::string& bytes) {
     constexpr size_t kQuestion = 2 * sizeof(uint16_t);  // type and flags in front of the payload
     if (number_at<uint8_t>(question, kQuestion) != ETHTOOL_MSG_MODULE_EEPROM_GET ||
@@ -386,7 +379,10 @@ class Disguise {
                is_qsfp = identifier == 0x0c || identifier == 0x0d || identifier == 0x11;
     if (identifier == 0 || is_sfp != (offset == 0) || (offset != 0 && offset != 128)) return;
     size_t start = at + 38, check = at + 94;
-    if (is_sfp || is_qsfp) start = at + 68, check = at + 95;
+    if (is_sfp || is_qsfp) {
+      start = at + 68;
+      check = at + 95;
+    }
     constexpr size_t kLength = 16;
     const std::string real = bytes.substr(start, kLength);
     const std::string_view word = trim(real);
@@ -416,19 +412,11 @@ class Disguise {
     if (size == 20) address(bytes, at + 12, 8);  // IPoIB
   }
 
-  // Some link types have further addresses (a bond's partner, a bridge's root): every attribute of six bytes.
+  // Some link types have further addresses (a bond's partner, a bridge's root): all attributes of six bytes.
   void link_info(std::string& bytes, size_t at, size_t size, int depth = 0) {
     each_attribute(bytes, at, at + size, [&](uint16_t, size_t inner, size_t length) {
       if (length == 6) address(bytes, inner, length);
       else if (depth < 4 && length >= sizeof(nlattr)) link_info(bytes, inner, length, depth + 1);
-    });
-  }
-
-  void card_serials(std::string& bytes) {
-    each_attribute(bytes, kType + sizeof(genlmsghdr), bytes.size(), [&](uint16_t type, size_t at, size_t size) {
-      if (type != DEVLINK_ATTR_INFO_SERIAL_NUMBER && type != DEVLINK_ATTR_INFO_BOARD_SERIAL_NUMBER) return;
-      const std::string serial = bytes.substr(at, size).c_str();
-      bytes.replace(at, serial.size(), pseudonyms_.of_word(serial));
     });
   }
 
@@ -440,10 +428,15 @@ class Disguise {
           if (contains(row.types, type)) address(bytes, at, size);
           if (kind == RTM_NEWLINK && type == IFLA_LINKINFO) link_info(bytes, at, size);
         });
-    if (ask == Ask::generic && number_at<uint8_t>(bytes, kType) == DEVLINK_CMD_INFO_GET) card_serials(bytes);
+    if (ask == Ask::generic && number_at<uint8_t>(bytes, kType) == DEVLINK_CMD_INFO_GET)
+      each_attribute(bytes, kType + sizeof(genlmsghdr), bytes.size(), [&](uint16_t type, size_t at, size_t size) {
+        if (type != DEVLINK_ATTR_INFO_SERIAL_NUMBER && type != DEVLINK_ATTR_INFO_BOARD_SERIAL_NUMBER) return;
+        const std::string serial = bytes.substr(at, size).c_str();
+        bytes.replace(at, serial.size(), pseudonyms_.of_word(serial));
+      });
     if (ask == Ask::rdma)
       each_attribute(bytes, kType, bytes.size(), [&](uint16_t attribute, size_t at, size_t size) {
-        // As numbers of this machine's byte order (nla_put_u64_64bit in fill_dev_info,
+        // Numbers in this machine's byte order (nla_put_u64_64bit in fill_dev_info,
         // drivers/infiniband/core/nldev.c).
         if ((attribute == RDMA_NLDEV_ATTR_NODE_GUID || attribute == RDMA_NLDEV_ATTR_SYS_IMAGE_GUID) && size == 8)
           reversed_guid(bytes, at);
@@ -457,28 +450,27 @@ class Disguise {
 
 }  // namespace
 
-void disguise(Tape& tape, bool hardware) {
-  Disguise disguise(hardware);
-  // Two passes: values found late also occur in earlier answers.
+void anonymize(Tape& tape, bool hardware) {
+  Anonymizer anonymizer(hardware);
+  // Two passes, because values that are found late also occur in earlier answers.
   for (const bool learnt : {false, true}) {
     std::map<Tape::Question, Tape::Answers> answers;
     std::map<std::string, std::string> links, places;
     for (const auto& [question, samples] : tape.answers) {
       const auto& [ask, what] = question;
-      Tape::Question named{ask, disguise.name(what)};
-      if (is_of_netlink(ask)) named.second = disguise.request(what);
+      const Tape::Question named{ask, anonymizer.question(ask, what)};
       for (const auto& [sample, answer] : samples) {
         if (!answer) {
-          answers[named].emplace(sample, error(answer.error().code, disguise.name(answer.error().what)));
+          answers[named].emplace(sample, error(answer.error().code, anonymizer.name(answer.error().what)));
           continue;
         }
         std::vector<std::string> parts;
-        for (const std::string& part : *answer) parts.push_back(disguise.part(ask, what, part));
+        for (const std::string& part : *answer) parts.push_back(anonymizer.part(ask, what, part));
         answers[named].emplace(sample, std::move(parts));
       }
     }
-    for (const auto& [from, to] : tape.links) links.emplace(disguise.name(from), disguise.name(to));
-    for (const auto& [from, to] : tape.places) places.emplace(disguise.name(from), disguise.name(to));
+    for (const auto& [from, to] : tape.links) links.emplace(anonymizer.name(from), anonymizer.name(to));
+    for (const auto& [from, to] : tape.places) places.emplace(anonymizer.name(from), anonymizer.name(to));
     if (!learnt) continue;
     tape.answers = std::move(answers);
     tape.links = std::move(links);

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Removes identities of hardware and credentials from a recording. Everything that checks evaluate stays, so that they
-// give the same findings.
+// Removes identities of hardware and credentials from a recording. The data that rules evaluate stays, so that the
+// findings are the same.
 #pragma once
 
 #include "kernel/capture/tape.h"
 
 namespace fabric {
 
-// Pseudonyms: equal for equal values, of the same length. The vendor part (the first three bytes of a MAC address or
-// GUID) stays.
+// Pseudonyms for values: equal for equal values, and of the same length. The vendor part (the first three bytes of a
+// MAC address or GUID) stays.
 class Pseudonyms {
  public:
-  // MAC addresses, GUIDs, EUI-64, the interface identifiers of IPv6 addresses and GIDs that are made of these, UUIDs:
-  // each as people and the kernel write them. IPv4 addresses and other IPv6 addresses stay.
+  // Replaces MAC addresses, GUIDs, EUI-64, the interface identifiers of IPv6 addresses and GIDs that are derived from
+  // these, and UUIDs, in the notations of people and the kernel. IPv4 addresses and other IPv6 addresses stay.
   std::string in_text(std::string_view text);
-  // A serial number, or another word that is one thing's own; in hexadecimal digits a GUID.
+  // A serial number, or another unique word; 16 hexadecimal digits are a GUID, 12 a MAC address.
   std::string of_word(std::string_view word);
-  // 6 bytes; those of all zeros, of groups and broadcast stay.
+  // 6 bytes; all zeros, group addresses and broadcast stay.
   std::string of_mac(std::string_view bytes);
   // 8 bytes, the most significant first.
   std::string of_guid(std::string_view bytes);
-  // 16 bytes of an IPv6 address or GID: its interface identifier.
+  // 16 bytes of an IPv6 address or GID, whose interface identifier is replaced.
   std::string of_ipv6(std::string_view address);
   // Replaces every known value inside other bytes: as bytes in either order, or as digits without separators (interface
   // names: "enx0c42a1b2c3d4").
@@ -33,7 +33,7 @@ class Pseudonyms {
   std::map<std::string, std::vector<std::pair<std::string, std::string>>> known_;  // by the first four bytes
 };
 
-// All of the recording: questions, answers, links, places. Without `hardware` secrets alone.
-void disguise(Tape& tape, bool hardware = true);
+// Anonymizes the whole recording: questions, answers, links, places. Without `hardware` only secrets are removed.
+void anonymize(Tape& tape, bool hardware = true);
 
 }  // namespace fabric

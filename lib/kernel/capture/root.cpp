@@ -22,10 +22,10 @@ namespace {
 constexpr size_t kMaxEntries = 65'536;
 constexpr int kMaxLinks = 40;  // MAXSYMLINKS of the kernel's own walk (include/linux/namei.h)
 
-// Never waits for the other end of a FIFO, never becomes the terminal's owner.
+// Opening never waits for the other end of a FIFO, and never makes a terminal the process's own.
 constexpr int kNoSurprise = O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 
-// The errors of the functions below have no words: Root adds the file's name.
+// The errors of the functions below have no text: Root adds the file's name.
 Error failure(int code = errno) { return error(code, ""); }
 
 Result<Fd> open_at(int folder, const std::string& name, int flags) {
@@ -34,25 +34,15 @@ Result<Fd> open_at(int folder, const std::string& name, int flags) {
   return fd;
 }
 
-// Without leading slashes; "." for the directory itself.
+// The path without leading slashes; "." for the directory itself.
 std::string below(const std::string& path) {
   const size_t start = path.find_first_not_of('/');
   if (start == std::string::npos) return ".";
   return path.substr(start);
 }
 
-// The symbolic link's target, or empty for another file type (EINVAL); other failures are errors.
-Result<std::string> link_text(int root, const std::string& path) {
-  std::string text(PATH_MAX, '\0');
-  const ssize_t size = ::readlinkat(root, path.c_str(), text.data(), text.size());
-  if (size < 0 && errno == EINVAL) return std::string{};
-  if (size < 0) return error(errno, path);
-  text.resize(static_cast<size_t>(size));
-  return text;
-}
-
-// Walks `path` below `root` and follows links without ever leaving it; the outcome holds no link and no "..". Links on
-// the way are added to `met`.
+// Walks `path` below `root` and follows links without ever leaving it. The result has no link and no "..". Links on the
+// way are added to `met`.
 Result<std::string> walk(int root, const std::string& path, std::map<std::string, std::string>* met = nullptr) {
   std::string done;
   std::string rest = path;
@@ -68,41 +58,26 @@ Result<std::string> walk(int root, const std::string& path, std::map<std::string
     }
     std::string next = done;
     append_item(next, name, "/");
-    auto link = link_text(root, next);
-    if (!link) return link.error();
-    if (link->empty()) {
+    std::string link(PATH_MAX, '\0');
+    const ssize_t size = ::readlinkat(root, next.c_str(), link.data(), link.size());
+    if (size < 0 && errno != EINVAL) return error(errno, next);
+    if (size <= 0) {  // EINVAL: not a link
       done = next;
       continue;
     }
-    if (met != nullptr) met->emplace(next, *link);
+    link.resize(static_cast<size_t>(size));
+    if (met != nullptr) met->emplace(next, link);
     if (++links > kMaxLinks) return error(ELOOP, path);
-    if (link->front() == '/') done.clear();
-    if (!rest.empty()) link->append("/").append(rest);
-    rest = *link;
+    if (link.front() == '/') done.clear();
+    if (!rest.empty()) link.append("/").append(rest);
+    rest = link;
     if (rest.size() > 2 * PATH_MAX) return error(ENAMETOOLONG, path);
   }
   if (done.empty()) return std::string(".");
   return done;
 }
 
-Result<Fd> open_below(int root, const std::string& path, int flags) {
-  open_how how{};
-  how.flags = static_cast<uint64_t>(flags);
-  how.resolve = RESOLVE_IN_ROOT;
-  // openat2 refuses with EAGAIN when something was renamed while it followed a "..".
-  for (int attempt = 0; attempt < 8; ++attempt) {
-    const long fd = ::syscall(SYS_openat2, root, path.c_str(), &how, sizeof how);
-    if (fd >= 0) return Fd(static_cast<int>(fd));
-    if (errno != EAGAIN) break;
-  }
-  // ENOSYS: before Linux 5.6; EPERM: the seccomp filters of older container runtimes.
-  if (errno != ENOSYS && errno != EPERM && errno != EAGAIN) return error(errno, path);
-  auto resolved = walk(root, path);
-  if (!resolved) return resolved.error();
-  return open_at(root, *resolved, flags | O_NOFOLLOW);
-}
-
-// The descriptor, if it is one of a regular file. EISDIR; ELOOP: a link; EINVAL: anything else.
+// The descriptor, if it is of a regular file. EISDIR: a folder; ELOOP: a link; EINVAL: another type.
 Result<Fd> regular(Result<Fd> fd) {
   struct stat status {};
   if (!fd) return fd;
@@ -113,8 +88,8 @@ Result<Fd> regular(Result<Fd> fd) {
   return failure(EINVAL);
 }
 
-// To read a file that the folder's owner has written. Its writer may put another file in its place at any time: what
-// was looked at is what is read.
+// Opens a file for reading that the folder's owner has written. The owner may replace the file at any time, so the
+// opened file must be the one that was checked.
 Result<Fd> open_foreign(const Result<Fd>& folder, const std::string& name) {
   constexpr int kAttempts = 8;
   if (!folder) return folder.error();
@@ -138,7 +113,7 @@ struct CloseDir {
   void operator()(DIR* stream) const { ::closedir(stream); }
 };
 
-// Of the kernel's names only a netdev's can be anything.
+// Whether a name can be shown. Only names of netdevs can have other characters.
 bool is_shown(std::string_view name) { return clean_text(name) == name; }
 
 Answer content_of(const Result<Fd>& fd, size_t most) {
@@ -178,13 +153,6 @@ Result<std::string> one_text(Answer answer) {
   return std::move(answer->front());
 }
 
-// A quarter of the file descriptor limit is reserved for connections and files that are open only briefly.
-int most_held() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return INT_MAX;
-  return static_cast<int>(std::min<rlim_t>(limit.rlim_cur, INT_MAX) / 4 * 3);
-}
-
 }  // namespace
 
 Result<Root> Root::open(const std::string& directory) {
@@ -210,11 +178,25 @@ Result<Value> Root::named(const std::string& file, Result<Value> result) const {
 
 Result<Fd> Root::open_file(const std::string& file, int flags) const {
   if (file.find('\0') != std::string::npos) return failure(EINVAL);
-  if (is_host()) return open_at(fd_.get(), below(file), flags);
-  return open_below(fd_.get(), below(file), flags);
+  const std::string path = below(file);
+  if (is_host()) return open_at(fd_.get(), path, flags);
+  open_how how{};
+  how.flags = static_cast<uint64_t>(flags);
+  how.resolve = RESOLVE_IN_ROOT;
+  // openat2 refuses with EAGAIN if a file was renamed while it followed a "..".
+  for (int attempt = 0; attempt < 8; ++attempt) {
+    const long fd = ::syscall(SYS_openat2, fd_.get(), path.c_str(), &how, sizeof how);
+    if (fd >= 0) return Fd(static_cast<int>(fd));
+    if (errno != EAGAIN) break;
+  }
+  // ENOSYS: before Linux 5.6; EPERM: the seccomp filters of older container runtimes.
+  if (errno != ENOSYS && errno != EPERM && errno != EAGAIN) return error(errno, path);
+  auto resolved = walk(fd_.get(), path);
+  if (!resolved) return resolved.error();
+  return open_at(fd_.get(), *resolved, flags | O_NOFOLLOW);
 }
 
-// Opening a device can act on it, and a captured tree may hold anything: there the kind is looked at first.
+// Opening a device can act on it, and a captured tree may contain any file, so there the type is checked first.
 Result<Fd> Root::open_regular(const std::string& file, int flags) const {
   if (!is_host())
     if (auto handle = regular(open_file(file, O_PATH | O_CLOEXEC)); !handle) return handle;
@@ -238,7 +220,7 @@ Answer Root::ask(Ask ask, const std::string& file, Live&& live) const {
     return named(file, *known);
   }
   Answer answer = live();
-  // A link that was refused is not part of the machine: it may lead anywhere.
+  // A refused link is not part of the machine: it may lead anywhere.
   if (answer || answer.error().code != ELOOP)
     if (auto place = walk(fd_.get(), path, &tape_->links)) tape_->places.emplace(path, std::move(place).value());
   tape_->note(ask, path, answer);
@@ -280,7 +262,7 @@ std::string Root::text_of(const std::string& file, size_t most) const { return r
 Result<std::vector<std::string>> Root::list(const std::string& directory) const {
   auto names = read_or_list(Ask::list, directory,
                             [&] { return list_all(open_file(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)); });
-  if (names && tape_ && !replays())  // links lead other tools through the tree
+  if (names && tape_ && !replays())  // other tools need the links of the tree
     for (const std::string& name : *names) (void)walk(fd_.get(), below(directory + "/" + name), &tape_->links);
   return names;
 }
@@ -386,10 +368,15 @@ Result<void> Root::change_folder(Ask asked, const std::string& directory) const 
 }
 
 Result<Fd> Root::hold(const std::string& file) const {
-  if (tape_)  // so that reads of the descriptor find their answers
+  if (tape_)  // so that the tape has the answers for reads of the descriptor
     if (auto text = read(file); !text && replays()) return text.error();
   auto fd = named(file, open_regular(file, O_RDONLY));
-  if (fd && fd->get() >= most_held()) return error(EMFILE, name_of(file));
+  // A quarter of the file descriptor limit is reserved for connections and files that are open only briefly.
+  rlimit limit{};
+  int most = INT_MAX;
+  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0)
+    most = static_cast<int>(std::min<rlim_t>(limit.rlim_cur, INT_MAX) / 4 * 3);
+  if (fd && fd->get() >= most) return error(EMFILE, name_of(file));
   return fd;
 }
 

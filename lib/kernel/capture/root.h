@@ -12,11 +12,11 @@
 
 namespace fabric {
 
-// What a kernel does behind its files, for trees of tests: a write is refused, rounded, ignored, makes a device vanish.
-// Nothing: the tree's own file system does it.
+// A simulated kernel behind the files of a test's tree: it can refuse, round or ignore a write, or let a device vanish.
+// nullopt: the tree's own file system does the operation.
 class BehindFiles {
  public:
-  // Of a read (of a file, or of a folder's names) only a refusal counts.
+  // For a read (of a file, or of a folder's names) only a refusal has an effect.
   enum class Act : uint8_t { write, make_directory, remove_directory, read };
   virtual ~BehindFiles() = default;
   virtual std::optional<Result<void>> act(Act act, const std::string& file, std::string_view text) = 0;
@@ -31,7 +31,7 @@ class Root {
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] bool is_host() const { return path_ == "/"; }
-  // As messages name it: with the root, or of a recording as on the machine that was recorded.
+  // The file's name in messages: with the root, or during a replay as on the recorded machine.
   [[nodiscard]] std::string name_of(const std::string& file) const;
 
   // At most 1 MiB by default; longer files are an error (EFBIG). Regular files only, as all of sysfs and
@@ -40,59 +40,59 @@ class Root {
   // A file that another service writes into a folder of its own. Refused and never opened: a link (ELOOP), anything but
   // a regular file (EINVAL), a file of another owner than the folder's (EPERM).
   [[nodiscard]] Result<std::string> read_foreign(const std::string& file) const;
-  // A descriptor to be read again and again with pread(2), under the same rules: five times cheaper than opening a
-  // sysfs file each time. A removed device's file answers ENODEV from then on, also when another takes its name.
+  // A descriptor for repeated reads with pread(2), under the rules of read(): five times cheaper than opening a sysfs
+  // file each time. The file of a removed device answers ENODEV from then on, even if another device takes its name.
   [[nodiscard]] Result<Fd> hold(const std::string& file) const;
-  // The same as lines of text, by clean_text().
+  // As read(), with the text cleaned by clean_text().
   [[nodiscard]] Result<std::string> read_text(const std::string& file, size_t most = kMostBytes) const;
-  // The same as one line, by trim(); a missing or unreadable file is an error as well.
+  // As read_text(), trimmed to one line.
   [[nodiscard]] Result<std::string> read_line(const std::string& file) const;
-  // The same line, the same text; empty if the file is missing or unreadable.
+  // As read_line() and read_text(); empty: the file is missing or unreadable.
   [[nodiscard]] std::string line_of(const std::string& file) const;
   [[nodiscard]] std::string text_of(const std::string& file, size_t most = kMostBytes) const;
-  // The number that is the file's line; nullopt: none, or the file is missing or unreadable.
+  // The number in the file's line; nullopt: it is not a number, or the file is missing or unreadable.
   template <class T>
   [[nodiscard]] std::optional<T> number_in(const std::string& file, int base = 10) const {
     return parse_number<T>(line_of(file), base);
   }
   // Entry names in natural order, without "." and ".." and those that cannot be shown; at most 65,536 (E2BIG).
   [[nodiscard]] Result<std::vector<std::string>> list(const std::string& directory) const;
-  // The same; none if there is no such directory or it is unreadable.
+  // As list(); empty: the directory is missing or unreadable.
   [[nodiscard]] std::vector<std::string> names_in(const std::string& directory) const;
   [[nodiscard]] bool exists(const std::string& file) const;
-  // Where the link leads: "sys/devices/pci0000:17/0000:17:01.0/...".
+  // The path that the link leads to: "sys/devices/pci0000:17/0000:17:01.0/...".
   [[nodiscard]] Result<std::string> resolve(const std::string& link) const;
-  // The last name of that; empty: it leads nowhere.
+  // The last name of that path; empty: the link leads nowhere.
   [[nodiscard]] std::string link_name(const std::string& link) const;
-  // Whether a process holds a lock on the file (fcntl(2)); takes none.
+  // Whether a process holds a lock on the file (fcntl(2)). Does not take the lock.
   [[nodiscard]] bool is_locked(const std::string& file) const;
-  // Writes the whole text with one write(2), as sysfs wants it. Never creates a file.
+  // Writes the whole text with one write(2), as sysfs requires. Never creates a file.
   [[nodiscard]] Result<void> write(const std::string& file, std::string_view text) const;
   // write() to a read-only file of our own user (debugfs of mode 0400, as bnxt_re's). The owner adds write permission
   // for the write, which needs no capability; CAP_DAC_OVERRIDE would allow every file of the machine.
   [[nodiscard]] Result<void> write_owned(const std::string& file, std::string_view text) const;
-  // Overwrites these bytes and no others (PCI configuration space) with one pwrite(2).
+  // Overwrites only these bytes (of PCI configuration space) with one pwrite(2).
   [[nodiscard]] Result<void> write_at(const std::string& file, uint64_t offset, std::string_view bytes) const;
   // One directory, mode 0755: configfs makes a kernel object of it.
   [[nodiscard]] Result<void> make_directory(const std::string& directory) const;
   [[nodiscard]] Result<void> remove_directory(const std::string& directory) const;
-  // Behind a captured tree: asked before each of the four above, and before read() and list().
+  // Behind a test's tree: called before each of the write functions above, and before read() and list().
   void set_behind(std::shared_ptr<BehindFiles> behind) { behind_ = std::move(behind); }
-  // Records all readings there; or answers from there as far as it knows, writes nothing, and names files as on the
-  // machine that was recorded.
+  // Records all readings on the tape; or replays its answers, writes nothing, and names files as on the recorded
+  // machine.
   void set_tape(std::shared_ptr<Tape> tape) { tape_ = std::move(tape); }
 
  private:
   [[nodiscard]] bool replays() const { return tape_ && tape_->replays(); }
-  // With the file's name in the error.
+  // Puts the file's name into the error.
   template <class Value>
   Result<Value> named(const std::string& file, Result<Value> result) const;
-  // The errors of these have no words.
+  // The errors of these functions have no text.
   [[nodiscard]] Result<Fd> open_file(const std::string& file, int flags) const;
   [[nodiscard]] Result<Fd> open_regular(const std::string& file, int flags) const;
   [[nodiscard]] Result<Fd> open_parent(const std::string& file) const;
 
-  // What `live` says, recorded on the tape, or the tape's answer to it.
+  // The answer of `live`, which is recorded, or the tape's answer.
   template <class Live>
   Answer ask(Ask ask, const std::string& file, Live&& live) const;
   Answer read_or_list(Ask asked, const std::string& file, const std::function<Answer()>& live) const;

@@ -8,7 +8,7 @@
 namespace fabric {
 
 // The text with "hidden" for passwords: values of Environment= lines of units, user:password@ in URLs, values of names
-// and options that say password, secret, token or key. Pure.
+// and options that contain password, secret, token or key. No I/O.
 std::string without_secrets(std::string_view text);
 
 }  // namespace fabric

@@ -85,7 +85,7 @@ Result<std::map<Tape::Question, Tape::Answers>> parse_answers(std::string_view t
   const auto fault = [&](size_t line, const std::string& what) {
     return error(0, name + ":" + std::to_string(line) + ": " + what);
   };
-  constexpr const char* kForeign = "characters that are not as this file writes them";
+  constexpr const char* kForeign = "characters in another encoding than that of this file";
   if (!text.ends_with("\n")) return fault(1, "the end of the file is missing");
   if (static_cast<size_t>(std::ranges::count(text, '\n')) > kMostLines)
     return fault(kMostLines, "more lines than a capture has");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a machine answered to everything that was asked of it, so that it can be judged elsewhere as on the spot.
+// The recorded answers of a machine to all questions, so that it can be checked elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,7 @@ inline constexpr std::string_view kEnumWords<Ask>[] {
 constexpr bool is_of_files(Ask ask) { return ask <= Ask::remove_directory; }
 constexpr bool is_of_netlink(Ask ask) { return ask >= Ask::route && ask <= Ask::rdma; }
 
-// Counters are read twice and compared.
+// Counters are read in both samples and compared.
 enum class Sample : uint8_t { before, now };
 template <>
 inline constexpr std::string_view kEnumWords<Sample>[] { "before", "now" };
@@ -61,18 +61,18 @@ class Tape {
   [[nodiscard]] bool replays() const { return replays_; }
   void begin(Sample sample) { sample_ = sample; }
 
-  // The first answer in a sample applies: repeated reads in a sample are one reading.
+  // Records an answer. The first one in a sample applies: repeated reads in a sample are one reading.
   const Answer& note(Ask ask, const std::string& what, const Answer& answer);
-  // Of this sample, else of the other one, else null.
+  // The answer in this sample, else in the other one; null: neither has it.
   [[nodiscard]] const Answer* find(Ask ask, const std::string& what) const;
-  // What `live` says, noted; of a tape that replays what it has, else `missing`.
+  // Calls `live` and records its answer; during a replay, the recorded answer, else `missing`.
   Answer ask(Ask ask, const std::string& what, const std::function<Answer()>& live, const Error& missing);
-  // Was anything of the kind asked?
+  // Whether the tape has questions of this kind.
   [[nodiscard]] bool holds(Ask ask) const;
 
   std::map<Question, Answers> answers;
-  // Of a recording: the symbolic links that were met, by their place ("sys/class/net/eth0"), and where each file that
-  // was asked for lies, without links.
+  // A recording has the symbolic links on the paths by their place ("sys/class/net/eth0"), and for each requested file
+  // its path without links.
   std::map<std::string, std::string> links, places;
 
  private:
@@ -80,10 +80,11 @@ class Tape {
   Sample sample_ = Sample::now;
 };
 
-// The file of answers: a line "ASK SAMPLE WHAT" for each, then "! ERRNO TEXT" where it failed, or "= PART" for each
-// part. Netlink is in hexadecimal digits; elsewhere blanks, control characters and % are written as %XX.
+// The file of answers: for each question a line "ASK SAMPLE WHAT", then "! ERRNO TEXT" if it failed, or "= PART" for
+// each part. Netlink messages are hexadecimal digits; in other texts blanks, control characters and % are written as
+// %XX.
 std::string answers_text(const std::map<Tape::Question, Tape::Answers>& answers);
-// An Error with the line, and nothing, when any of it is not understood or its end is missing.
+// Errors name the line: a part of the file is invalid, or its end is missing.
 Result<std::map<Tape::Question, Tape::Answers>> parse_answers(std::string_view text, const std::string& name);
 
 }  // namespace fabric

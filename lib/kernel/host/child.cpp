@@ -44,7 +44,7 @@ constexpr long kComputing[] = {
     SYS_read,        SYS_write, SYS_exit,        SYS_exit_group, SYS_rt_sigreturn, SYS_rt_sigprocmask, SYS_futex,
     SYS_sched_yield, SYS_brk,   SYS_mmap,        SYS_munmap,     SYS_mremap,       SYS_mprotect,       SYS_madvise};
 
-// For good: the next system call that is not one of these kills the process.
+// Irrevocable: the next system call that is not one of kComputing kills the process.
 bool confine() {
   constexpr auto kLoad = static_cast<uint16_t>(BPF_LD | BPF_W | BPF_ABS);
   constexpr auto kSame = static_cast<uint16_t>(BPF_JMP | BPF_JEQ | BPF_K);
@@ -61,7 +61,7 @@ bool confine() {
   return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-// First whether it failed (0, 1), then the errno, then the text.
+// Writes whether the work failed (one byte, 0 or 1), then the errno, then the text.
 void answer(int fd, const Result<std::string>& result) {
   int code = 0;
   std::string text(1, '\0');
@@ -74,38 +74,6 @@ void answer(int fd, const Result<std::string>& result) {
   (void)write_all(fd, text);
 }
 
-// Until the child closes its end. ETIMEDOUT, EFBIG.
-int receive(int fd, const ChildLimits& limits, std::string& text) {
-  const auto deadline = Clock::now() + limits.patience;
-  std::string chunk(size_t{64} << 10, '\0');
-  for (;;) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    pollfd ready{fd, POLLIN, 0};
-    if (left <= 0) return ETIMEDOUT;
-    const int found = ::poll(&ready, 1, static_cast<int>(left));
-    if (found == 0) return ETIMEDOUT;
-    if (found < 0) continue;  // EINTR
-    const ssize_t size = ::read(fd, chunk.data(), chunk.size());
-    if (size == 0) return 0;
-    if (size > 0) text.append(chunk, 0, static_cast<size_t>(size));
-    if (text.size() > limits.most) return EFBIG;
-  }
-}
-
-[[noreturn]] void child(int out, const std::function<Result<std::string>()>& work, const std::string& what,
-                        bool confined) {
-  const rlimit none{};
-  ::setrlimit(RLIMIT_CORE, &none);
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // one that hangs does not outlive the thread that waits for it
-  if (confined) {
-    out = ::dup2(out, STDIN_FILENO);
-    ::closefrom(STDIN_FILENO + 1);
-  }
-  if (confined && !confine()) answer(out, error(errno, what + ": cannot be confined"));
-  else answer(out, work());
-  ::_exit(0);
-}
-
 }  // namespace
 
 Result<std::string> run_in_child(const std::function<Result<std::string>()>& work, const std::string& what,
@@ -116,14 +84,42 @@ Result<std::string> run_in_child(const std::function<Result<std::string>()>& wor
   Fd out(ends[1]);
   const pid_t pid = ::fork();
   if (pid < 0) return error(errno, what);
-  if (pid == 0) child(out.get(), work, what, limits.confined);
+  if (pid == 0) {
+    const rlimit none{};
+    ::setrlimit(RLIMIT_CORE, &none);
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a child that hangs does not outlive the thread that waits for it
+    int to = out.get();
+    if (limits.confined) {
+      to = ::dup2(to, STDIN_FILENO);
+      ::closefrom(STDIN_FILENO + 1);
+    }
+    if (limits.confined && !confine()) answer(to, error(errno, what + ": cannot be confined"));
+    else answer(to, work());
+    ::_exit(0);
+  }
   out = Fd();
+
+  // Reads until the child closes its end.
   std::string text;
-  const int trouble = receive(in.get(), limits, text);
-  if (trouble != 0) ::kill(pid, SIGKILL);
+  int failure = 0;
+  const auto deadline = Clock::now() + limits.patience;
+  std::string chunk(size_t{64} << 10, '\0');
+  while (failure == 0) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    pollfd ready{in.get(), POLLIN, 0};
+    int found = 0;
+    if (left > 0) found = ::poll(&ready, 1, static_cast<int>(left));
+    if (found == 0) failure = ETIMEDOUT;
+    if (found <= 0) continue;  // negative: EINTR
+    const ssize_t size = ::read(in.get(), chunk.data(), chunk.size());
+    if (size == 0) break;
+    if (size > 0) text.append(chunk, 0, static_cast<size_t>(size));
+    if (text.size() > limits.most) failure = EFBIG;
+  }
+  if (failure != 0) ::kill(pid, SIGKILL);
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
-  if (trouble != 0) return error(trouble, what);
+  if (failure != 0) return error(failure, what);
   int code = 0;
   if (status != 0 || text.size() < 1 + sizeof code) return error(ECHILD, what);
   std::memcpy(&code, text.data() + 1, sizeof code);

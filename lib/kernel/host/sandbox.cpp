@@ -16,7 +16,7 @@
 namespace fabric {
 namespace {
 
-// The rights to change anything that Linux 5.13 knows; reading stays free.
+// All rights to change files that Linux 5.13 knows; reading is not restricted.
 constexpr uint64_t kChanges = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |
                               LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_CHAR |
                               LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK |
@@ -55,7 +55,7 @@ Result<void> confine_writes(const std::vector<std::string>& folders) {
 }
 
 Result<void> Sandbox::confine() {
-  // /dev: null. /proc/sys: what the unit leaves writable of it.
+  // /dev is for /dev/null; /proc/sys for the part that the unit leaves writable.
   std::vector<std::string> folders{"/run/fabric-agent", "/var/lib/fabric-agent", "/proc/sys", "/dev"};
   folders.insert(folders.end(), kDriverFolders.begin(), kDriverFolders.end());
   const auto devices = device_folders(sys_);

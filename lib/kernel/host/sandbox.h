@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where agentd may write. fabric-agent.service makes folders of /sys writable that a driver makes when it is loaded,
-// for which systemd looks when the service starts, and all of /sys/devices; there Landlock leaves the folders of
-// settings.
+// The folders that agentd may write to. fabric-agent.service makes folders of /sys writable that a driver creates when
+// it is loaded (if they exist when the service starts), and all of /sys/devices; Landlock restricts the latter to the
+// folders of settings.
 #pragma once
 
 #include <sys/statvfs.h>
@@ -24,11 +24,11 @@ inline const std::vector<std::string> kDriverFolders{"/sys/kernel/debug/mlx5",  
                                                      "/sys/kernel/config/rdma_cm", "/sys/kernel/config/bnxt_re",
                                                      "/sys/kernel/config/irdma"};
 
-// Folders with settings of the devices that are there now, and their inodes: a device that is made again has others.
+// The folders with settings of the present devices, and their inodes, which differ for a device that was created again.
 std::map<std::string, uint64_t> device_folders(const std::string& sys = "/sys");
 
-// From now on the calling thread, and the threads and processes that it starts, write only beneath these folders; those
-// that do not exist are left out. ENOSYS, EOPNOTSUPP: a kernel without Landlock (before 5.13), or it is switched off.
+// Restricts writes of the calling thread, and of the threads and processes that it starts, to these folders. Folders
+// that do not exist are left out. ENOSYS, EOPNOTSUPP: the kernel has no Landlock (before 5.13), or it is switched off.
 Result<void> confine_writes(const std::vector<std::string>& folders);
 
 inline bool is_mounted_read_only(const std::string& folder) {
@@ -43,11 +43,11 @@ class Sandbox {
       : is_read_only_(std::move(is_read_only)), sys_(std::move(sys)) {
     std::ranges::copy_if(kDriverFolders, std::back_inserter(closed_), is_read_only_);
   }
-  // Before the first thread is started.
+  // Must be called before the first thread is started.
   Result<void> confine();
   void remember_devices() { devices_ = device_folders(sys_); }
-  // A folder that has been made since the start and is closed to us: only a restart opens it. One that was closed at
-  // the start (a container) stays so, and is not named.
+  // A folder that was created since the start and is not writable: only a restart makes it so. Folders that were not
+  // writable at the start (in a container) do not count.
   [[nodiscard]] std::optional<std::string> outgrown() const {
     for (const std::string& folder : kDriverFolders)
       if (is_read_only_(folder) && !contains(closed_, folder)) return folder;
@@ -61,7 +61,7 @@ class Sandbox {
  private:
   IsReadOnly is_read_only_;
   std::string sys_;
-  std::optional<std::map<std::string, uint64_t>> devices_;  // nullopt: all are open
+  std::optional<std::map<std::string, uint64_t>> devices_;  // nullopt: all are writable
   std::vector<std::string> closed_;
 };
 

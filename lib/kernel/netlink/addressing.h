@@ -10,7 +10,7 @@ struct Address {
   Ip ip;
   unsigned prefix = 0;
   bool global = true;       // not link-local or host scope
-  bool dad_failed = false;  // IPv6: another station had it (IFA_F_DADFAILED)
+  bool dad_failed = false;  // IPv6: another station has the address (IFA_F_DADFAILED)
   bool operator==(const Address&) const = default;
 };
 
@@ -28,7 +28,7 @@ struct IpNeighbor {
   bool operator==(const IpNeighbor&) const = default;
 };
 
-// Which table is asked, and for which packets: those with this source, or of sockets bound to this device.
+// A table, and the packets that it is for: those with this source, or of sockets bound to this device.
 struct RoutingRule {
   uint32_t priority = 0, table = 0;
   std::optional<Ip> source{};

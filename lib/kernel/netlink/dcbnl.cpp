@@ -10,7 +10,7 @@ AttrWriter request(uint8_t command, const std::string& netdev) {
   return AttrWriter().header(dcbmsg{0, command, 0}).text(DCB_ATTR_IFNAME, netdev);
 }
 
-// Sends the SET. The answer is the u8 in the reply, sign-extended.
+// Sends a SET. Returns the u8 in the reply, sign-extended.
 Result<int> answer_to(Netlink& route, const AttrWriter& message, uint16_t attribute, const std::string& subject) {
   auto replies = route.talk(RTM_SETDCB, 0, message.data());
   if (!replies) return error_about(subject, replies.error());
@@ -20,22 +20,22 @@ Result<int> answer_to(Netlink& route, const AttrWriter& message, uint16_t attrib
     if (const Attr* attr = find(attributes, attribute); attr != nullptr && attr->value.size() == 1)
       return static_cast<int8_t>(*attr->u8());
   }
-  return error(EPROTO, subject + ": no verdict in the kernel's reply");
+  return error(EPROTO, subject + ": no result in the kernel's reply");
 }
 
-// The driver's answer where it is not negative.
+// The driver's answer, which is not negative.
 Result<int> ask_ieee(Netlink& route, uint8_t command, const std::string& netdev, std::string_view act,
                      const AttrWriter& ieee) {
   const std::string subject = std::string(netdev).append(": ").append(act);
   AttrWriter message = request(command, netdev);
-  // Without NLA_F_NESTED, as the kernel itself writes it here and iproute2's dcb sends it.
+  // Without NLA_F_NESTED, as in the kernel's own messages and those of iproute2's dcb.
   message.bytes(DCB_ATTR_IEEE, ieee.data());
   auto code = answer_to(route, message, DCB_ATTR_IEEE, subject);
   if (code && *code < 0) return error(-*code, subject);
   return code;
 }
 
-// ice answers 1 and 2 in success, too: only negative values are refusals.
+// Only negative answers are refusals: ice also answers 1 and 2 after success.
 Result<void> change(Netlink& route, uint8_t command, const std::string& netdev, std::string_view act,
                     const AttrWriter& ieee) {
   auto answer = ask_ieee(route, command, netdev, act, ieee);

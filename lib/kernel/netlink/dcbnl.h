@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dcbnl: what the kernel's DCB netlink says of a netdev, and how to ask it for something else.
-// Messages and layouts: linux/dcbnl.h and net/dcb/dcbnl.c of Linux 6.12.
+// dcbnl: reads and writes a netdev's DCB settings by the kernel's DCB netlink. Messages and layouts: linux/dcbnl.h and
+// net/dcb/dcbnl.c of Linux 6.12.
 #pragma once
 
 #include <linux/dcbnl.h>
@@ -17,7 +17,7 @@ inline constexpr uint8_t kSelectorPcp = 255;
 
 using AppTable = std::vector<dcb_app>;
 
-// One IEEE_GET plus GDCBX. A part that the driver does not offer, or could not read, is absent.
+// The answer to one IEEE_GET, with GDCBX. A part that the driver does not offer, or could not read, is absent.
 struct Snapshot {
   std::optional<ieee_ets> ets;
   std::optional<ieee_pfc> pfc;
@@ -39,12 +39,12 @@ std::string message_netdev(View8 payload);
 
 // EOPNOTSUPP: the netdev has no dcbnl; ENODEV: no such netdev here.
 Result<Snapshot> get(Netlink& route, const std::string& netdev);
-// Of it, the table; empty where the driver has none.
+// Only the APP table; empty if the driver has none.
 Result<AppTable> get_app(Netlink& route, const std::string& netdev);
 
 // Each sends one kind of attribute only and checks both results: NLMSG_ERROR and the u8 in the reply, which is the
-// low byte of a negative errno while the ACK says success (net/dcb/dcbnl.c: dcbnl_ieee_set). Success only
-// means that there was no objection: a driver without the operation ignores the request. Read back.
+// low byte of a negative errno while the ACK reports success (net/dcb/dcbnl.c: dcbnl_ieee_set). Success only means that
+// nothing refused the request: a driver without the operation ignores it. So read the setting back.
 Result<void> set_ets(Netlink& route, const std::string& netdev, const ieee_ets& ets);
 Result<void> set_pfc(Netlink& route, const std::string& netdev, const ieee_pfc& pfc);
 Result<void> set_app(Netlink& route, const std::string& netdev, const AppTable& entries);
@@ -56,11 +56,11 @@ Result<void> set_maxrate(Netlink& route, const std::string& netdev, const ieee_m
 Result<void> set_buffer(Netlink& route, const std::string& netdev, const dcbnl_buffer& buffer);
 // DCB_CMD_SET_ALL: applies earlier requests on drivers that defer them (qed). EOPNOTSUPP: others.
 Result<void> set_all(Netlink& route, const std::string& netdev);
-// The driver answers 0 accepted, 1 refused (EINVAL here); ice answers 1 also when the mode is set already: judge by
-// reading back.
+// The driver answers 0: accepted, 1: refused (EINVAL here). ice answers 1 also if the mode is set already, so read it
+// back.
 Result<void> set_dcbx(Netlink& route, const std::string& netdev, uint8_t mode);
 
-// PFC by the older CEE command (dcbnl_getpfccfg() of net/dcb/dcbnl.c), where the driver has it: a second look for the
+// PFC by the older CEE command (dcbnl_getpfccfg() of net/dcb/dcbnl.c), if the driver has it: a second source for the
 // self-test.
 Result<PrioSet> cee_pfc(Netlink& route, const std::string& netdev);
 

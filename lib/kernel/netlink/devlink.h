@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// devlink by generic netlink, read only: how often a device's own reporters found it ill, and its serial number
+// devlink by generic netlink, read only: the error counts of a device's health reporters, and its serial number
 // (linux/devlink.h, net/devlink/health.c and dev.c of Linux 6.12). No privilege is needed.
 #pragma once
 
@@ -19,7 +19,7 @@ struct Handle {
 // reporters "tx" and "rx" there (mlx5/core/en/devlink.c).
 std::vector<Handle> handles_of(const Root& root, const std::string& pci);
 
-// One message of the dump; nullopt for other messages. Pure.
+// Parses one message of the dump; nullopt: another message. No I/O.
 struct Reported {
   Handle of;
   HealthReporter reporter;

@@ -8,7 +8,7 @@
 namespace fabric::ethtool {
 namespace {
 
-// EPROTO where `parse` finds nothing.
+// As get(); EPROTO: `parse` finds nothing in the reply.
 template <class Parsed>
 Result<Parsed> get_present(Netlink& generic, const Family& family, uint8_t command, const std::string& netdev,
                            const char* act, std::optional<Parsed> (*parse)(View8)) {
@@ -18,8 +18,8 @@ Result<Parsed> get_present(Netlink& generic, const Family& family, uint8_t comma
   return **parsed;
 }
 
-// The named bits of a verbose bitset (net/ethtool/bitset.c ethnl_put_bitset32): with a mask every bit and whether it is
-// on, without one ("nomask") those that are on.
+// The named bits of a verbose bitset (net/ethtool/bitset.c ethnl_put_bitset32): with a mask all bits and whether each
+// is on, without a mask ("nomask") the bits that are on.
 std::vector<std::pair<std::string, bool>> parse_bitset(View8 bitset) {
   std::vector<std::pair<std::string, bool>> out;
   auto attributes = parse_attributes(bitset);
@@ -171,7 +171,7 @@ Result<Fec> get_fec(Netlink& generic, const Family& family, const std::string& n
   return get_present(generic, family, ETHTOOL_MSG_FEC_GET, netdev, "read fec", parse_fec);
 }
 
-// A list ("nomask"): bits that are not in it are cleared.
+// Sends a list ("nomask"): bits that are not in the list are cleared.
 Result<void> set_fec(Netlink& generic, const Family& family, const std::string& netdev, Fec fec) {
   AttrWriter bits;
   for (const FecName& known : kFecNames)

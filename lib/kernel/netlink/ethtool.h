@@ -14,12 +14,12 @@ struct Family {
   uint32_t monitor_group = 0;
 };
 Result<Family> resolve(Netlink& generic, const char* name = "ethtool");
-Result<Family> parse_family(View8 payload);  // of a CTRL_CMD_NEWFAMILY reply. Pure, as the other parsers here.
+Result<Family> parse_family(View8 payload);  // of a CTRL_CMD_NEWFAMILY reply; no I/O, as in the other parsers here
 
 // A request about one netdev. The header is attribute 1 of every message used here. `flags`: ETHTOOL_FLAG_*.
 AttrWriter request(uint8_t command, const std::string& netdev, uint32_t flags = 0);
 
-// `parse` of the reply to it. Errors start with "eth0: read rings: ".
+// Sends a request and parses its reply. Errors begin with "eth0: read rings: ".
 template <class Parse>
 auto get(Netlink& generic, const Family& family, uint8_t command, const std::string& netdev, const char* act,
          Parse* parse, uint32_t flags = 0) {
@@ -27,11 +27,11 @@ auto get(Netlink& generic, const Family& family, uint8_t command, const std::str
 }
 
 Result<Pause> get_pause(Netlink& generic, const Family& family, const std::string& netdev);
-// Of a PAUSE reply or notification; nothing when it does not say.
+// Parses a PAUSE reply or notification; nullopt: it lacks the values.
 std::optional<Pause> parse_pause(View8 payload);
 // Sends RX and TX only: mlx5 refuses an AUTONEG of 1 and others need none.
 Result<void> set_pause(Netlink& generic, const Family& family, const std::string& netdev, const Pause& pause);
-// EOPNOTSUPP where the driver has none, or none of the name.
+// EOPNOTSUPP: the driver has no private flags, or none of this name.
 Result<std::vector<std::pair<std::string, bool>>> get_private_flags(Netlink& generic, const Family& family,
                                                                     const std::string& netdev);
 std::vector<std::pair<std::string, bool>> parse_private_flags(View8 payload);
@@ -46,18 +46,19 @@ struct Amount {
   bool operator==(const Amount&) const = default;
 };
 
-// Descriptors. The kernel leaves out a kind of which the driver has none.
+// Numbers of descriptors. The kernel leaves out a kind of ring that the driver lacks.
 struct Rings {
   std::optional<Amount> rx, tx;
   bool operator==(const Rings&) const = default;
 };
 Result<Rings> get_rings(Netlink& generic, const Family& family, const std::string& netdev);
 Rings parse_rings(View8 payload);
-// Those given, in one message: the driver rebuilds its queues once. Above the maximum is EINVAL; drivers may round.
+// Sets the given sizes in one message, so that the driver rebuilds its queues once. EINVAL: above the maximum. Drivers
+// may round.
 Result<void> set_rings(Netlink& generic, const Family& family, const std::string& netdev, std::optional<uint32_t> rx,
                        std::optional<uint32_t> tx);
 
-// Combined channels; nothing where the driver has separate ones for each direction only.
+// Combined channels; nullopt: the driver has only separate channels for each direction.
 Result<std::optional<Amount>> get_channels(Netlink& generic, const Family& family, const std::string& netdev);
 std::optional<Amount> parse_channels(View8 payload);
 Result<void> set_channels(Netlink& generic, const Family& family, const std::string& netdev, uint32_t combined);
@@ -65,7 +66,7 @@ Result<void> set_channels(Netlink& generic, const Family& family, const std::str
 // The configured modes, not the active one.
 Result<Fec> get_fec(Netlink& generic, const Family& family, const std::string& netdev);
 std::optional<Fec> parse_fec(View8 payload);
-// Exactly these modes.
+// Enables exactly these modes.
 Result<void> set_fec(Netlink& generic, const Family& family, const std::string& netdev, Fec fec);
 
 }  // namespace fabric::ethtool

@@ -22,7 +22,7 @@ std::string_view name_at(View8 names, size_t i) {
   return name.substr(0, name.find('\0'));
 }
 
-// The agents may open AF_NETLINK sockets, but none of the internet's: any socket takes this ioctl.
+// Any socket accepts this ioctl; the agents may open AF_NETLINK sockets, but none of AF_INET.
 Fd open_ioctl() { return Fd(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, 0 /* NETLINK_ROUTE */)); }
 
 Result<void> ask_ioctl(const Fd& fd, const std::string& netdev, const char* what, void* request) {
@@ -69,7 +69,7 @@ class IoctlStatistics final : public Statistics {
       auto values = read_values(netdev, *count);
       if (!values && has_grown(values.error())) continue;
       if (!values) return values.error();
-      // The driver changed its set in between: the kernel said so (0 values), or the copy is of another length.
+      // Else the driver changed its set in between: the kernel returned 0 values, or the copy has another length.
       if (values->size() == names->size() / ETH_GSTRING_LEN) return pair(*names, *values);
     }
     return error(EAGAIN, netdev + ": statistics: the set keeps changing");
@@ -92,7 +92,7 @@ class IoctlStatistics final : public Statistics {
     return count;
   }
 
-  // As the kernel gives them, in the room.
+  // The names in the kernel's format; the result points into `room`.
   Result<View8> names(const std::string& netdev, uint32_t count, const Guarded<ethtool_gstrings>& room) {
     ethtool_gstrings* names = room.get();
     if (names == nullptr) return error(ENOMEM, netdev + ": statistics");

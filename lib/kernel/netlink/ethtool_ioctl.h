@@ -21,11 +21,11 @@ namespace fabric::ethtool {
 // The wanted statistics of a netdev. Their positions are looked up again only when the driver's names have changed.
 class Selection {
  public:
-  // Whether to keep the counter, of which only the name is known; it may find out what the counter means.
+  // Whether to keep the counter, which has only its name; may fill in its row.
   using Wants = std::function<bool(Counter& counter)>;
   explicit Selection(Wants wants) : wants_(std::move(wants)) {}
 
-  // The wanted ones of pair_statistics(names, values), and of a whole reading.
+  // The wanted counters of pair_statistics(names, values), or of a whole reading.
   std::vector<Counter> of(View8 names, std::span<const uint64_t> values);
   std::vector<Counter> of(const std::vector<Counter>& all);
 
@@ -41,28 +41,29 @@ class Selection {
   Wants wants_;
   std::vector<Position> positions_;
   size_t total_ = 0;
-  size_t hash_ = 0;  // of the names, which with many queues take 100 kB and more
+  size_t hash_ = 0;  // of the names, which take 100 kB and more with many queues
 };
 
-// `ethtool -S`: all driver statistics, by name. Strings are read with every call, since mlx5's set changes with its
-// configuration. EOPNOTSUPP where the driver has none.
+// `ethtool -S`: all driver statistics, by name. Each call reads the names, because mlx5's set changes with its
+// configuration. EOPNOTSUPP: the driver has no statistics.
 class Statistics {
  public:
   virtual ~Statistics() = default;
   virtual Result<std::vector<Counter>> read(const std::string& netdev) = 0;
   virtual Result<std::vector<Counter>> read(const std::string& netdev, Selection& wanted);
-  // For one who asks many times a second: the values alone, in the order of a read() of `count` of them. EAGAIN: there
-  // are more or fewer now. Names that changed at the same number are not noticed.
+  // For many readings a second: only the values, in the order of a read() that returned `count` of them. EAGAIN: the
+  // number has changed. A change of names without a change of the number is not noticed.
   virtual Result<std::vector<uint64_t>> values(const std::string& netdev, size_t count);
 };
 Result<std::unique_ptr<Statistics>> open_statistics();
 
-// Names as ETHTOOL_GSTRINGS gives them (ETH_GSTRING_LEN = 32 bytes each, NUL-padded, not always NUL-terminated) beside
-// values as ETHTOOL_GSTATS gives them. If the counts differ, the shorter one applies. Pure.
+// Combines the names of ETHTOOL_GSTRINGS (ETH_GSTRING_LEN = 32 bytes each, NUL-padded, not always NUL-terminated) with
+// the values of ETHTOOL_GSTATS. If the counts differ, the smaller one applies. No I/O.
 std::vector<Counter> pair_statistics(View8 names, std::span<const uint64_t> values);
 
-// Global pause (ethtool_get_pauseparam()): a second look for the self-test.
+// Global pause (ethtool_get_pauseparam()): a second source for the self-test.
 Result<Pause> ioctl_pause(const std::string& netdev);
+
 // A request of `Struct` and `trailing` bytes of data after it, in memory that ends, to eight bytes, at a page that
 // cannot be written. Kernels copy as many names and values as the driver has at that moment, regardless of the buffer,
 // and queues may have been added since they were counted (CVE-2025-68795, fixed in Linux 6.19, 5.15.198, 6.1.160,
@@ -84,7 +85,7 @@ class Guarded {
   Guarded(const Guarded&) = delete;
   Guarded& operator=(const Guarded&) = delete;
 
-  Struct* get() const { return request_; }  // zeros; null where there is no memory
+  Struct* get() const { return request_; }  // zeros; null: no memory
   const std::byte* trailing() const { return reinterpret_cast<const std::byte*>(request_) + sizeof(Struct); }
 
  private:

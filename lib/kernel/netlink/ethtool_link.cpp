@@ -48,18 +48,7 @@ const Reason kReasons[] = {
     {uapi::kLinkExtStateBmcRequestDown, "BMC request down"},
 };
 
-// Link mode bit of an FEC mode (enum ethtool_link_mode_bit_indices), in our setting's words.
-std::string fec_word(uint32_t link_mode) {
-  switch (link_mode) {
-    case ETHTOOL_LINK_MODE_FEC_NONE_BIT: return "off";
-    case ETHTOOL_LINK_MODE_FEC_RS_BIT: return "rs";
-    case ETHTOOL_LINK_MODE_FEC_BASER_BIT: return "baser";
-    case ETHTOOL_LINK_MODE_FEC_LLRS_BIT: return "llrs";
-    default: return "link mode " + std::to_string(link_mode);
-  }
-}
-
-// An array of u64: the sum, then one for each lane where the driver counts lanes (fec.c: fec_stats_recalc).
+// An array of u64: the sum, then one number for each lane if the driver counts lanes (fec.c: fec_stats_recalc).
 FecCount fec_count(const std::vector<Attr>& statistics, uint16_t type) {
   FecCount out;
   const Attr* counts = find(statistics, type);
@@ -103,7 +92,14 @@ Result<LinkStatus> get_link_status(Netlink& generic, const Family& family, const
 FecStatus parse_fec_status(View8 payload) {
   const auto attributes = parse_attributes(payload, sizeof(genlmsghdr));
   FecStatus out;
-  if (const auto mode = value_of<uint32_t>(attributes, ETHTOOL_A_FEC_ACTIVE)) out.active = fec_word(*mode);
+  // A link mode bit (enum ethtool_link_mode_bit_indices), in the words of our setting.
+  if (const auto mode = value_of<uint32_t>(attributes, ETHTOOL_A_FEC_ACTIVE)) switch (*mode) {
+      case ETHTOOL_LINK_MODE_FEC_NONE_BIT: out.active = "off"; break;
+      case ETHTOOL_LINK_MODE_FEC_RS_BIT: out.active = "rs"; break;
+      case ETHTOOL_LINK_MODE_FEC_BASER_BIT: out.active = "baser"; break;
+      case ETHTOOL_LINK_MODE_FEC_LLRS_BIT: out.active = "llrs"; break;
+      default: out.active = "link mode " + std::to_string(*mode);
+    }
   if (const auto on = value_of<uint8_t>(attributes, ETHTOOL_A_FEC_AUTO)) out.automatic = *on != 0;
   const auto statistics = parse_nested(attributes, ETHTOOL_A_FEC_STATS);
   out.corrected_blocks = fec_count(statistics, ETHTOOL_A_FEC_STAT_CORRECTED);
@@ -136,24 +132,24 @@ Result<Bytes> get_module_page(Netlink& generic, const Family& family, const std:
 
 Result<Transceiver> ModuleReader::read(Netlink& generic, const Family& family, const std::string& netdev) {
   Known known = std::move(known_[netdev]);
-  known_.erase(netdev);  // and kept again only after success: a module may have been pulled in between
+  known_.erase(netdev);  // stored again only after success: the module may have been exchanged in between
   auto first = get_module_page(generic, family, netdev, eeprom::kFirstPage);
   if (!first) return first.error();
   std::vector<eeprom::Page> pages{{eeprom::kFirstPage, *first}};
   Known now;
   for (const eeprom::PageRequest& request : eeprom::further_pages(*first)) {
-    const auto* held = find_where(known.fixed, [&](const eeprom::Page& page) { return page.request == request; });
-    if (held != nullptr && now.identity == known.identity) {
-      now.fixed.push_back(*held);
-      pages.push_back(*held);
+    const auto* fixed = find_where(known.fixed, [&](const eeprom::Page& page) { return page.request == request; });
+    if (fixed != nullptr && now.identity == known.identity) {
+      now.fixed.push_back(*fixed);
+      pages.push_back(*fixed);
       continue;
     }
     auto data = get_module_page(generic, family, netdev, request);
     if (!data) continue;
     if (request.page == 0) now.identity = *data;
     pages.push_back({request, std::move(data).value()});
-    // Kept for good only if it is whole: mlx5 gives what it had read when I2C failed (Linux 6.12, en_ethtool.c), and a
-    // module that is still starting gives the same byte over and over.
+    // A page is stored only if it is complete: mlx5 returns the part that it had read when I2C failed (Linux 6.12,
+    // en_ethtool.c), and a module that is still starting returns the same byte everywhere.
     const Bytes& bytes = pages.back().data;
     const bool is_whole = bytes.size() == request.length &&
                           std::ranges::any_of(bytes, [&](std::byte each) { return each != bytes.front(); });

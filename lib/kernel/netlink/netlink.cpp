@@ -24,7 +24,7 @@ constexpr auto kPatience = std::chrono::seconds(2);
 constexpr int kReceiveBuffer = 4 << 20;
 constexpr int kReadsPerDrain = 64;
 constexpr int kDumpAttempts = 3;
-// A host's tables have some thousands of entries. The limit keeps a router's tables from filling memory.
+// A host's tables have some thousands of entries. The limit prevents that a router's tables fill the memory.
 constexpr size_t kMostReplies = 65'536;
 
 template <class Struct>
@@ -43,7 +43,7 @@ std::string_view protocol_name(int protocol) {
   }
 }
 
-// The kernel's own sentence in an NLMSG_ERROR, with ": " in front, or nothing (NLMSGERR_ATTR_MSG, linux/netlink.h).
+// The kernel's own text in an NLMSG_ERROR (NLMSGERR_ATTR_MSG, linux/netlink.h), preceded by ": "; empty: none.
 std::string extended_ack(const nlmsghdr& header, View8 payload) {
   if ((header.nlmsg_flags & NLM_F_ACK_TLVS) == 0 || payload.size() < sizeof(nlmsgerr)) return {};
   size_t skip = sizeof(nlmsgerr);
@@ -55,8 +55,8 @@ std::string extended_ack(const nlmsghdr& header, View8 payload) {
   return message;
 }
 
-// libnl folds several errnos into one code of its own; errno itself outlives its tidying up (free() keeps it since
-// glibc 2.33).
+// libnl maps several errnos to one code of its own, so errno is used; it survives libnl's cleanup (free() preserves it
+// since glibc 2.33).
 Error failed(int protocol, std::string_view act, int code = errno) {
   return error(code, std::string(protocol_name(protocol)).append(": ").append(act));
 }
@@ -67,12 +67,12 @@ Result<NetlinkSocket> open_socket(int protocol) {
   if (!socket) return failed(protocol, "socket", ENOMEM);
   if (nl_connect(socket.get(), protocol) < 0 || nl_socket_set_nonblocking(socket.get()) < 0)
     return failed(protocol, "connect");
-  nl_socket_disable_auto_ack(socket.get());  // talk() chooses
-  // FORCE goes beyond net.core.rmem_max with CAP_NET_ADMIN; without it the plain option must do.
+  nl_socket_disable_auto_ack(socket.get());  // talk() sets NLM_F_ACK
+  // With CAP_NET_ADMIN, FORCE exceeds net.core.rmem_max; without it the plain option is used.
   const int fd = nl_socket_get_fd(socket.get()), on = 1;
   if (::setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &kReceiveBuffer, sizeof kReceiveBuffer) < 0)
     (void)nl_socket_set_buffer_size(socket.get(), kReceiveBuffer, 0);
-  // The kernel's own words on a refusal, and no echo of the request in it.
+  // A refusal has the kernel's own text, and no copy of the request.
   (void)::setsockopt(fd, SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof on);
   (void)::setsockopt(fd, SOL_NETLINK, NETLINK_CAP_ACK, &on, sizeof on);
   return socket;
@@ -80,7 +80,7 @@ Result<NetlinkSocket> open_socket(int protocol) {
 
 using TakeMessage = std::function<void(const nlmsghdr&, View8 payload)>;
 
-// The messages of the next datagram, but those of other processes. EAGAIN: none waits.
+// Passes on the messages of the next datagram, except those of other processes. EAGAIN: no datagram waits.
 Result<void> receive(nl_sock* socket, int protocol, TakeMessage take) {
   const nl_recvmsg_msg_cb_t with_each = [](nl_msg* message, void* take_it) -> int {
     const nlmsghdr* header = nlmsg_hdr(message);
@@ -123,7 +123,7 @@ class LiveNetlink final : public Netlink {
   }
 
  private:
-  // A request and its replies. True: NLM_F_DUMP_INTR, the dump mixes two states.
+  // Sends a request and passes on its replies. True: NLM_F_DUMP_INTR, the dump mixes two states.
   Result<bool> converse(uint16_t type, uint16_t flags, View8 payload, std::chrono::milliseconds patience,
                         const Take& take) {
     const std::unique_ptr<nl_msg, decltype(&nlmsg_free)> request(
@@ -136,7 +136,7 @@ class LiveNetlink final : public Netlink {
 
     bool done = false, interrupted = false;
     size_t taken = 0;
-    std::optional<Error> refused, broken;  // by the kernel; the conversation
+    std::optional<Error> refused, broken;  // refused by the kernel; failed on our side
     const TakeMessage take_message = [&](const nlmsghdr& header, View8 reply) {
       if (header.nlmsg_seq != sequence || done || broken) return;
       if ((header.nlmsg_flags & NLM_F_DUMP_INTR) != 0) interrupted = true;
@@ -155,7 +155,7 @@ class LiveNetlink final : public Netlink {
           if (!take(header.nlmsg_type, reply)) broken = failed(protocol_, "the rest is not wanted", ECANCELED);
       }
     };
-    // The kernel answers requests, and begins dumps, before sendmsg() returns: usually there is nothing to wait for.
+    // The kernel answers requests, and begins dumps, before sendmsg() returns, so that usually no wait is needed.
     const auto deadline = Clock::now() + patience;
     while (!done && !broken) {
       const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
@@ -176,7 +176,7 @@ class LiveNetlink final : public Netlink {
     if (!broken && refused) return *refused;
     if (!broken) return interrupted;
     if ((flags & NLM_F_DUMP) != NLM_F_DUMP) return *broken;
-    // The kernel would first finish this dump (EBUSY): the next request goes by another socket.
+    // On this socket the kernel would finish the dump before another one (EBUSY): the next request uses a new socket.
     auto socket = open_socket(protocol_);
     if (!socket) return socket.error();
     socket_ = std::move(*socket);
@@ -260,7 +260,7 @@ std::vector<Attr> parse_attributes(View8 payload, size_t skip) {
   payload = payload.subspan(std::min<size_t>(payload.size(), NLA_ALIGN(skip)));
   std::vector<Attr> out;
   int left = static_cast<int>(payload.size());
-  // A last attribute without its padding leaves less than nothing.
+  // `left` becomes negative after a last attribute without its padding.
   for (auto* at = reinterpret_cast<const nlattr*>(payload.data()); left > 0 && nla_ok(at, left);
        at = nla_next(at, &left))
     out.push_back({static_cast<uint16_t>(nla_type(at)),

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between us and the kernel: behind a Netlink is a live socket (libnl), a recorded tree, or a simulated NIC of the
-// tests.
+// Netlink: a live socket (libnl), a recorded tree, or a simulated NIC of the tests.
 #pragma once
 
 #include <chrono>
@@ -26,13 +25,13 @@ struct Message {
 class Netlink {
  public:
   virtual ~Netlink() = default;
-  // Sends one request (NLM_F_REQUEST is added) and gathers every reply up to the ACK (NLM_F_ACK is added when it is
-  // no dump) or NLMSG_DONE. An NLMSG_ERROR with a negative errno is an Error with that errno.
-  // Gives up after two seconds without an answer (ETIMEDOUT), and while reading beyond 65,536 answers (E2BIG).
+  // Sends one request (NLM_F_REQUEST is added) and returns every reply up to the ACK (NLM_F_ACK is added unless it is a
+  // dump) or NLMSG_DONE. An NLMSG_ERROR with a negative errno is an Error with that errno. ETIMEDOUT: no answer within
+  // two seconds; E2BIG: more than 65,536 answers.
   virtual Result<std::vector<Message>> talk(uint16_t type, uint16_t flags, View8 payload) = 0;
-  // A dump of any length: `take` gets each reply as it arrives and returns false to stop. It is not repeated: after an
-  // error (ETIMEDOUT: not complete within `patience`; EAGAIN: the dump is inconsistent; ECANCELED: `take` stopped) the
-  // replies so far are invalid.
+  // A dump of any length: `take` gets each reply as it arrives and returns false to stop. The dump is not repeated:
+  // after an error (ETIMEDOUT: not complete within `patience`; EAGAIN: the dump is inconsistent; ECANCELED: `take`
+  // stopped) the replies so far are invalid.
   using Take = std::function<bool(uint16_t type, View8 payload)>;
   virtual Result<void> dump(uint16_t type, View8 payload, std::chrono::milliseconds patience, const Take& take);
 };
@@ -45,19 +44,19 @@ struct NetlinkSocketFree {
 };
 using NetlinkSocket = std::unique_ptr<nl_sock, NetlinkSocketFree>;
 
-// A socket of its own for notifications, so that requests never meet them. Nonblocking, with a receive buffer for some
-// thousand messages.
+// A separate socket for notifications, so that they do not mix with replies. Nonblocking, with a receive buffer for
+// some thousand messages.
 class NotificationSocket {
  public:
   // Joins the multicast groups of the protocol (RTNLGRP_*, or those of a generic netlink family).
   static Result<NotificationSocket> open(int protocol, std::initializer_list<uint32_t> groups);
-  [[nodiscard]] int fd() const;  // readable when something waits
+  [[nodiscard]] int fd() const;  // readable when a notification waits
 
   struct Batch {
     std::vector<Message> messages;
     bool lost = false;  // ENOBUFS, or the kernel could not build a message
   };
-  // All that waits now, up to a bound (the rest comes with the next call).
+  // All waiting notifications, up to a limit (the next call returns the rest).
   Batch drain();
 
  private:
@@ -100,8 +99,8 @@ struct Attr {
   [[nodiscard]] std::optional<uint32_t> u32() const { return pod<uint32_t>(); }
   [[nodiscard]] std::optional<uint64_t> u64() const { return pod<uint64_t>(); }
   [[nodiscard]] std::string_view raw_text() const;  // up to the first NUL; valid as long as the message
-  [[nodiscard]] std::string text() const;           // the same by clean_text()
-  // The whole struct, or nothing when the attribute is shorter; a longer one (a newer kernel) is cut.
+  [[nodiscard]] std::string text() const;           // raw_text() by clean_text()
+  // The struct; nullopt: the attribute is shorter. The rest of a longer attribute (of a newer kernel) is ignored.
   template <class Struct>
   [[nodiscard]] std::optional<Struct> pod() const {
     if (value.size() < sizeof(Struct)) return std::nullopt;
@@ -114,7 +113,7 @@ struct Attr {
 // The attributes of a payload after `skip` bytes of family header (aligned to 4). Never reads past the end: a
 // malformed rest is dropped. Repeated and zero types are kept (ethtool statistics use both).
 std::vector<Attr> parse_attributes(View8 payload, size_t skip = 0);
-// The first attribute of the type, its value, its text, the attributes in it: null or nothing where there is none, or
+// The first attribute of the type; its value, its text, the attributes in it. Null, nullopt or empty: there is none, or
 // it is too short.
 const Attr* find(const std::vector<Attr>& attributes, uint16_t type);
 template <class Struct>
@@ -126,12 +125,13 @@ std::optional<Struct> value_of(const std::vector<Attr>& attributes, uint16_t typ
 std::string text_of(const std::vector<Attr>& attributes, uint16_t type);
 std::vector<Attr> parse_nested(const std::vector<Attr>& attributes, uint16_t type);
 
-// `failure` with its subject in front: "eth0: read rings: ...".
+// The failure with its subject: "eth0: read rings: ...".
 Error error_about(const std::string& subject, const Error& failure);
-// One request, its first reply of type `answer`. Errors name the subject; EPROTO: there is no such reply.
+// Sends one request and returns its first reply of type `answer`. Errors name the subject; EPROTO: there is no such
+// reply.
 Result<Message> ask(Netlink& netlink, uint16_t type, uint16_t answer, const AttrWriter& request,
                     const std::string& subject);
-// `parse` of that reply's payload. Its errors name the subject as well.
+// The same, with the reply's payload parsed. Errors of `parse` name the subject as well.
 template <class Value>
 Result<Value> ask(Netlink& netlink, uint16_t type, uint16_t answer, const AttrWriter& request,
                   const std::string& subject, Result<Value> (*parse)(View8)) {
@@ -148,7 +148,7 @@ Result<Value> ask(Netlink& netlink, uint16_t type, uint16_t answer, const AttrWr
   if (!reply) return reply.error();
   return parse(reply->payload);
 }
-// A request for which the ACK is the answer.
+// Sends a request whose only answer is the ACK.
 Result<void> request_change(Netlink& netlink, uint16_t type, const AttrWriter& request, const std::string& subject);
 
 }  // namespace fabric

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernel's headers of Linux 5.15 (Ubuntu 22.04) do not have yet, by number: include/uapi of Linux 6.2, and of
-// 7.0 where it says so.
+// Numbers that the kernel's headers of Linux 5.15 (Ubuntu 22.04) lack: from include/uapi of Linux 6.2, or of 7.0 where
+// noted.
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,7 @@
 namespace fabric::rtnl {
 namespace {
 
-// Newer than some headers we build with (include/uapi/linux/if_link.h; IFLA_PARENT_DEV_NAME since 5.14).
+// Newer than some headers that are built with (include/uapi/linux/if_link.h; IFLA_PARENT_DEV_NAME since 5.14).
 constexpr uint16_t kParentDevName = 56;
 constexpr uint16_t kPermanentAddress = 54;                     // IFLA_PERM_ADDRESS: since 5.6
 constexpr uint16_t kPropertyList = 52, kAlternativeName = 53;  // IFLA_PROP_LIST, IFLA_ALT_IFNAME: since 5.5
@@ -35,7 +35,7 @@ Result<Header> header_of(View8 payload, const char* what) {
   return header;
 }
 
-// `parse`: a Result of the entry, or of an optional one.
+// `parse` returns a Result of the entry, or of an optional entry.
 template <class Header, class Entry, class Parse>
 Result<std::vector<Entry>> dump(Netlink& route, uint16_t command, uint16_t answer, const char* what, Parse&& parse) {
   auto replies = route.talk(command, NLM_F_DUMP, AttrWriter().header(Header{}).data());
@@ -53,7 +53,7 @@ Result<std::vector<Entry>> dump(Netlink& route, uint16_t command, uint16_t answe
 
 bool is_ip(unsigned family) { return family == AF_INET || family == AF_INET6; }
 
-// Nothing: absent or shorter than an address of the family.
+// nullopt: absent, or shorter than an address of the family.
 std::optional<Ip> ip_of(unsigned family, const Attr* attr) {
   const size_t size = family == AF_INET6 ? 16 : 4;
   if (!is_ip(family) || attr == nullptr || attr->value.size() < size) return std::nullopt;
@@ -62,7 +62,7 @@ std::optional<Ip> ip_of(unsigned family, const Attr* attr) {
   return ip;
 }
 
-// The gateway of a route or next hop: its own family's, or an IPv6 one for IPv4 (RFC 5549, struct rtvia).
+// The gateway of a route or next hop, which may be an IPv6 address for IPv4 (RFC 5549, struct rtvia).
 std::optional<Ip> gateway_of(unsigned family, const std::vector<Attr>& attributes) {
   if (auto gateway = ip_of(family, find(attributes, RTA_GATEWAY))) return gateway;
   const Attr* via = find(attributes, RTA_VIA);
@@ -127,7 +127,7 @@ Result<std::optional<IpAddress>> parse_address(View8 payload) {
   auto header = header_of<ifaddrmsg>(payload, "address");
   if (!header) return header.error();
   const auto attributes = parse_attributes(payload, sizeof(ifaddrmsg));
-  // Of a point-to-point link IFA_ADDRESS is the other end; IPv6 has no IFA_LOCAL elsewhere.
+  // On a point-to-point link IFA_ADDRESS is the other end; on other links IPv6 has no IFA_LOCAL.
   auto ip = ip_of(header->ifa_family, find(attributes, IFA_LOCAL));
   if (!ip) ip = ip_of(header->ifa_family, find(attributes, IFA_ADDRESS));
   if (!ip) return std::optional<IpAddress>();
@@ -177,8 +177,8 @@ Result<std::optional<IpRule>> parse_rule(View8 payload) {
       case FRA_TABLE: out.rule.table = attr.u32().value_or(out.rule.table); break;
       case FRA_OIFNAME: out.rule.device = attr.text(); break;
       case FRA_SRC: out.rule.source = ip_of(header->family, &attr); break;
-      case FRA_L3MDEV: out.narrow |= attr.u8() != uint8_t{0}; break;  // the table of whatever VRF it is
-      case FRA_IIFNAME: out.narrow |= attr.text() != "lo"; break;     // "lo": what this host sends
+      case FRA_L3MDEV: out.narrow |= attr.u8() != uint8_t{0}; break;  // the table of the packet's VRF
+      case FRA_IIFNAME: out.narrow |= attr.text() != "lo"; break;     // "lo": packets that this host sends
       case FRA_FWMARK: out.narrow |= attr.u32() != 0U; break;
       case FRA_IP_PROTO:
       case FRA_SPORT_RANGE:

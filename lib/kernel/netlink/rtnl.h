@@ -14,14 +14,14 @@ struct Link {
   std::optional<bool> carrier;
   std::optional<uint32_t> carrier_down_count;
   std::optional<int> master;            // ifindex of the bond or bridge
-  std::string parent;                   // PCI address or the like, empty when unknown
-  std::vector<std::string> altnames{};  // other names of it (ip link property add)
+  std::string parent;                   // PCI address or the like; empty: unknown
+  std::vector<std::string> altnames{};  // other names (ip link property add)
   std::string kind;                     // IFLA_INFO_KIND: "bond", "veth"; empty for hardware
-  std::string permanent{};              // address that the hardware has, "b8:3f:d2:00:00:01"; empty: none, or below 5.6
-  uint32_t vrf_table = 0;               // of a VRF: the routing table of its domain (IFLA_VRF_TABLE); 0: not a VRF
+  std::string permanent{};  // the hardware's address, "b8:3f:d2:00:00:01"; empty: none, or a kernel before 5.6
+  uint32_t vrf_table = 0;   // the routing table of a VRF (IFLA_VRF_TABLE); 0: not a VRF
 };
 
-// Of an RTM_NEWLINK or RTM_DELLINK payload. Pure.
+// Parses an RTM_NEWLINK or RTM_DELLINK payload. No I/O.
 Result<Link> parse_link(View8 payload);
 Result<std::vector<Link>> links(Netlink& route);
 Result<Link> link(Netlink& route, const std::string& netdev);  // ENODEV
@@ -50,7 +50,7 @@ struct IpRoute {
 struct IpRule {
   RoutingRule rule;
   bool v6 = false;
-  bool narrow = false;  // also asks for a mark, an incoming device or a protocol, is inverted, or names no table
+  bool narrow = false;  // also matches a mark, an incoming device or a protocol, is inverted, or names no table
 };
 
 struct NeighborEntry {
@@ -59,18 +59,19 @@ struct NeighborEntry {
   uint16_t state = 0;  // NUD_*
 };
 
-// Of RTM_NEWADDR, RTM_NEWROUTE, RTM_NEWRULE, RTM_NEWNEIGH payloads. Nothing: another family than IPv4 and IPv6, a
-// message without what makes it one (an address without its bytes), or what `ip route show cache` shows. EBADMSG:
-// shorter than its header. Pure.
+// Parse RTM_NEWADDR, RTM_NEWROUTE, RTM_NEWRULE, RTM_NEWNEIGH payloads. nullopt: a family other than IPv4 and IPv6, an
+// incomplete message (an address without its bytes), or an entry of `ip route show cache`. EBADMSG: shorter than its
+// header. No I/O.
 Result<std::optional<IpAddress>> parse_address(View8 payload);
 Result<std::optional<IpRoute>> parse_route(View8 payload);
 Result<std::optional<IpRule>> parse_rule(View8 payload);
 Result<std::optional<NeighborEntry>> parse_neighbor(View8 payload);
 
-// "REACHABLE", as in ip-neighbour(8); "state 3" of none or several states.
+// "REACHABLE", as in ip-neighbour(8); "state 3" for no state or several states.
 std::string neighbor_state_text(uint16_t state);
 
-// Whole dumps, both families, all tables. E2BIG beyond 65,536 messages: a router, whose tables are not judged.
+// Whole dumps, both families, all tables. E2BIG: more than 65,536 messages, as on a router, whose tables are not
+// checked.
 Result<std::vector<IpAddress>> addresses(Netlink& route);
 Result<std::vector<IpRoute>> routes(Netlink& route);
 Result<std::vector<IpRule>> rules(Netlink& route);

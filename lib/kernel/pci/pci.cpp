@@ -9,7 +9,7 @@
 namespace fabric::pci {
 namespace {
 
-// Reads one hexadecimal field of `min`..`max` digits up to `end` (or to the end of the text when that is 0).
+// Takes a hexadecimal field of `min` to `max` digits up to `end`, or up to the end of the text if `end` is 0.
 template <class Number>
 bool take_hex(std::string_view& text, char end, size_t min, size_t max, Number& out) {
   size_t size = text.size();
@@ -20,15 +20,6 @@ bool take_hex(std::string_view& text, char end, size_t min, size_t max, Number& 
   out = *value;
   text.remove_prefix(std::min(text.size(), size + 1));
   return true;
-}
-
-// "pci0000:20"
-bool is_root_bus(std::string_view name) {
-  if (!name.starts_with("pci")) return false;
-  name.remove_prefix(3);
-  uint32_t domain = 0;
-  uint8_t bus = 0;
-  return take_hex(name, ':', 4, 8, domain) && take_hex(name, '\0', 2, 2, bus);
 }
 
 }  // namespace
@@ -61,7 +52,15 @@ std::optional<Location> parse_location(std::string_view resolved) {
   for (const std::string_view name : split(resolved, '/')) {
     append_item(path, name, "/");
     ++location.below;
-    if (is_root_bus(name)) {
+    // "pci0000:20"
+    bool is_root_bus = false;
+    if (name.starts_with("pci")) {
+      std::string_view rest = name.substr(3);
+      uint32_t domain = 0;
+      uint8_t bus = 0;
+      is_root_bus = take_hex(rest, ':', 4, 8, domain) && take_hex(rest, '\0', 2, 2, bus);
+    }
+    if (is_root_bus) {
       location.root = name;
       functions.clear();
     } else if (!location.root.empty() && parse_address(name)) {

@@ -15,11 +15,11 @@ struct FunctionAddress {
   auto operator<=>(const FunctionAddress&) const = default;
 };
 std::optional<FunctionAddress> parse_address(std::string_view text);
-std::string address_text(const FunctionAddress& address);  // as sysfs writes it
+std::string address_text(const FunctionAddress& address);  // in the format of sysfs
 // Orders PCI addresses by number; other texts come last.
 bool address_less(std::string_view a, std::string_view b);
 
-// Where a function is in the tree, from a resolved path below the root such as
+// The place of a function in the tree, from a resolved path below the root such as
 // "sys/devices/pci0000:20/0000:20:01.0/0000:21:00.0/net/eth0": the last PCI function on the path, the bridges above it
 // up to the last root bus (VMD nests a second one). nullopt: the path has no root bus or no function.
 struct Location {
@@ -30,20 +30,20 @@ struct Location {
 };
 std::optional<Location> parse_location(std::string_view resolved);
 
-// Ids, class and place of the function; unreadable ids stay 0. numa and link are not filled.
+// Fills ids, class and place of the function, but not numa and link. Unreadable ids stay 0.
 PciDevice read_function(const Root& root, const Location& location);
 
-// The link's files; "Unknown", no lanes and more than 32 (63, 255: a function that has no link, or is gone and reads
-// all ones) are nullopt.
+// Reads the link's files. nullopt: "Unknown", no lanes, or more than 32 (63, 255: a function that has no link, or is
+// gone and reads all ones).
 PcieLink read_link(const Root& root, const std::string& folder);
 std::optional<double> parse_link_speed(std::string_view text);  // "32.0 GT/s PCIe" -> 32
 std::optional<unsigned> parse_link_width(std::string_view text);
 
-// The NUMA nodes that have CPUs, with these as "0-15,32-47". A kernel without NUMA shows no node at all.
+// NUMA nodes with CPUs -> their CPUs, "0-15,32-47". Empty on a kernel without NUMA.
 using CpuNodes = std::map<int, std::string>;
 CpuNodes cpu_nodes(const Root& root);
-// The function's NUMA node by its numa_node file. If that is -1: the machine's only node, else nullopt, and so for a
-// node that has no CPUs (a GPU's memory).
+// The function's NUMA node by its numa_node file; if that is -1, the machine's only node. nullopt: the machine has
+// several nodes, or the node has no CPUs (a GPU's memory).
 std::optional<int> numa_node(const Root& root, const std::string& folder, const CpuNodes& nodes);
 
 }  // namespace fabric::pci

@@ -15,7 +15,7 @@ constexpr size_t kExtended = 0x100;
 constexpr uint32_t kTenBitRequester = 1u << 17, kTenBitOn = 1u << 12;
 constexpr int kMostHops = 48, kMostExtendedHops = (4096 - 256) / 8;  // as drivers/pci/pci.c
 
-// Little endian; nothing past the end.
+// A little-endian number; nullopt: past the end.
 std::optional<uint32_t> number(std::string_view config, size_t at, size_t size) {
   if (at + size > config.size()) return std::nullopt;
   uint32_t out = 0;
@@ -23,7 +23,7 @@ std::optional<uint32_t> number(std::string_view config, size_t at, size_t size) 
   return out;
 }
 
-Result<void> whole(std::string_view config) {
+Result<void> check_readable(std::string_view config) {
   if (config.empty()) return error(EBADMSG, "empty configuration space");
   if (config.substr(0, kUnprivileged).find_first_not_of('\xff') == std::string_view::npos)
     return error(ENODEV, "configuration space reads all ones");
@@ -34,7 +34,7 @@ Result<void> whole(std::string_view config) {
 
 // Offset of the PCI Express capability.
 Result<size_t> express(std::string_view config) {
-  if (auto good = whole(config); !good) return good.error();
+  if (auto good = check_readable(config); !good) return good.error();
   if ((number(config, PCI_STATUS, 2).value_or(0) & PCI_STATUS_CAP_LIST) == 0)
     return error(EOPNOTSUPP, "no capabilities");
   size_t at = number(config, PCI_CAPABILITY_LIST, 1).value_or(0) & 0xfc;
@@ -50,7 +50,8 @@ Result<size_t> express(std::string_view config) {
 
 std::string config_file(const std::string& address) { return "sys/bus/pci/devices/" + address + "/config"; }
 
-// Under lockdown root gets EPERM as well (drivers/pci/pci-sysfs.c pci_write_config()): more privileges do not help.
+// The error of a write. Under lockdown root gets EPERM as well (drivers/pci/pci-sysfs.c pci_write_config()): more
+// privileges do not help.
 Error not_written(const Root& root, const std::string& address, const Error& failure) {
   const std::string level = lockdown(root);
   if (level.empty() || (failure.code != EPERM && failure.code != EACCES))
@@ -75,7 +76,7 @@ Result<DeviceControl> parse_device_control(std::string_view config) {
 }
 
 Result<std::optional<uint16_t>> parse_acs_control(std::string_view config) {
-  if (auto good = whole(config); !good) return good.error();
+  if (auto good = check_readable(config); !good) return good.error();
   if (config.size() <= kExtended)
     return error(ENODATA, "extended configuration space is out of reach here (no MMCONFIG)");
   size_t at = kExtended;
@@ -97,7 +98,7 @@ Result<std::optional<bool>> parse_ten_bit_tags(std::string_view config) {
   auto at = express(config);
   if (!at) return at.error();
   const auto flags = number(config, *at + PCI_EXP_FLAGS, 2);
-  if (!flags || (*flags & PCI_EXP_FLAGS_VERS) < 2) return std::optional<bool>{};  // these came with version 2
+  if (!flags || (*flags & PCI_EXP_FLAGS_VERS) < 2) return std::optional<bool>{};  // 10-bit tags came with version 2
   const auto can = number(config, *at + PCI_EXP_DEVCAP2, 4), on = number(config, *at + PCI_EXP_DEVCTL2, 2);
   if (!can || !on) return error(EBADMSG, "its PCI Express capability is cut short");
   if ((*can & kTenBitRequester) == 0) return std::optional<bool>{};
@@ -135,7 +136,7 @@ Result<DeviceControl> read_device_control(const Root& root, const std::string& a
 }
 
 Result<void> write_mrrs(const Root& root, const std::string& address, uint32_t bytes) {
-  if (!is_mrrs(bytes)) return error(EINVAL, address + ": set mrrs: no power of two from 128 to 4096");
+  if (!is_mrrs(bytes)) return error(EINVAL, address + ": set mrrs: not a power of two from 128 to 4096");
   auto control = read_device_control(root, address);
   if (!control) return not_written(root, address, control.error());
   const uint16_t value = control->with_mrrs(bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // PCI configuration space: linux/pci_regs.h, drivers/pci/pci-sysfs.c (pci_read_config, pci_write_config) of Linux 6.12.
-// Without CAP_SYS_ADMIN only the first 64 bytes can be read, and no register used here is among them.
+// Without CAP_SYS_ADMIN only the first 64 bytes can be read, which have none of the registers used here.
 #pragma once
 
 #include <cstddef>
@@ -22,22 +22,22 @@ struct DeviceControl {
 };
 inline constexpr bool is_mrrs(uint32_t bytes) { return bytes >= 128 && bytes <= 4096 && (bytes & (bytes - 1)) == 0; }
 
-// Pure. ENODEV: all ones, the device is gone or being reset; EACCES: only the first 64 bytes are there; EOPNOTSUPP: not
-// PCI Express; EBADMSG: its capability list is damaged.
+// No I/O. ENODEV: all ones, the device is gone or being reset; EACCES: `config` has only the first 64 bytes;
+// EOPNOTSUPP: not PCI Express; EBADMSG: the capability list is damaged.
 Result<DeviceControl> parse_device_control(std::string_view config);
-// The ACS control register; nullopt: the function has none. Pure; errors as above; ENODATA: only the first 256
-// bytes are there.
+// The ACS control register; nullopt: the function has none. No I/O; errors as above; ENODATA: `config` has only the
+// first 256 bytes.
 Result<std::optional<uint16_t>> parse_acs_control(std::string_view config);
 
 // Whether 10-bit tags (more than 256 reads in flight) are on; nullopt if the function cannot send them:
 // Device Capabilities 2 bit 17 and Device Control 2 bit 12 (PCI Express base specification 5.0, 7.5.3.15 and 7.5.3.16),
-// which linux/pci_regs.h of Linux 6.12 does not name. Pure; errors as above.
+// which linux/pci_regs.h of Linux 6.12 does not name. No I/O; errors as above.
 Result<std::optional<bool>> parse_ten_bit_tags(std::string_view config);
 
 // Settings of the function "0000:17:00.0". Failures are listed in `unread`.
 PciSettings read_settings(const Root& root, const std::string& address);
 Result<DeviceControl> read_device_control(const Root& root, const std::string& address);
-// Reads the register, changes those three bits, writes the two bytes. EACCES: no privilege to read or write it;
+// Reads the register, changes the three bits of MRRS, writes the two bytes. EACCES: no privilege to read or write it;
 // EPERM: kernel lockdown.
 Result<void> write_mrrs(const Root& root, const std::string& address, uint32_t bytes);
 

@@ -9,7 +9,7 @@ namespace {
 constexpr uint32_t kNetwork = 0x02, kVga = 0x0300, k3d = 0x0302, kDisplay = 0x0380, kInfiniband = 0x0c06,
                    kAccelerator = 0x1200;
 
-// Intel's integrated graphics is always here (arch/x86/kernel/early-quirks.c and i915 rely on it).
+// Intel's integrated graphics always has this address (arch/x86/kernel/early-quirks.c and i915 rely on it).
 constexpr std::string_view kIntelIntegrated = "0000:00:02.0";
 
 }  // namespace
@@ -22,10 +22,10 @@ bool is_gpu(const PciDevice& function) {
       if (function.vendor == kNvidia) return true;
       if (function.vendor == kIntel) return function.pci != kIntelIntegrated;
       // Server boards carry old ATI chips (ES1000 is 515e) for their console. The discrete GPUs that amdgpu drives have
-      // ids from 6600 on; its APUs lie below or at 9800 (drivers/gpu/drm/amd/amdgpu/amdgpu_drv.c, pciidlist, Linux
-      // 6.12).
+      // ids from 6600 on; its APUs have ids below that, or from 9800 on (drivers/gpu/drm/amd/amdgpu/amdgpu_drv.c,
+      // pciidlist, Linux 6.12).
       return function.vendor == kAmd && function.device >= 0x6600 && function.device < 0x8000;
-    // FPGAs and NPUs have this class, too.
+    // FPGAs and NPUs have this class as well.
     case kAccelerator: return function.vendor == kAmd || function.vendor == kNvidia || function.vendor == kHabana;
     default: return false;
   }

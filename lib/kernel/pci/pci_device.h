@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A PCI function: its place in the tree, its link, and what it is.
+// A PCI function: its place in the tree, its link, its kind.
 #pragma once
 
 #include <cstdint>
@@ -23,37 +23,37 @@ struct PciDevice {
   std::string pci;                   // "0000:17:00.0"; the domain may have more than four digits
   uint16_t vendor = 0, device = 0;   // ids as sysfs shows them
   uint32_t class_code = 0;           // 24 bits: 0x030200 is a 3D controller
-  std::optional<int> numa;           // the NUMA node (with CPUs) it hangs from; absent when unknown
+  std::optional<int> numa;           // the NUMA node (with CPUs) that it hangs from; absent: unknown
   std::vector<std::string> bridges;  // PCI bridges above it, nearest first, without the host bridge
   std::string root;                  // the root bus: "pci0000:20"
   PcieLink link;
-  bool numa_assumed = false;  // unknown to the kernel (-1), and the machine has no more than this node
-  // That of the bridge above. The kernel gives both the node of the root bus (pci_device_add() in drivers/pci/probe.c
-  // of Linux 6.12), so that they differ only where something else has set the device's.
+  bool numa_assumed = false;  // the kernel reports -1, and the machine has only this node
+  // The NUMA node of the bridge above. The kernel gives both the node of the root bus (pci_device_add() in
+  // drivers/pci/probe.c of Linux 6.12), so that they differ only if another source has set the device's node.
   std::optional<int> numa_above{};
   bool operator==(const PciDevice&) const = default;
 };
 
-// What a PCI function is, by class and ids (class codes: PCI Code and ID Assignment Specification; linux/pci_ids.h).
+// The kind of a PCI function by class and ids (class codes: PCI Code and ID Assignment Specification; linux/pci_ids.h).
 
 inline constexpr uint16_t kAmd = 0x1002, kNvidia = 0x10de, kIntel = 0x8086, kHabana = 0x1da3, kCray = 0x17db,
                           kAmazon = 0x1d0f, kNvidiaNetworking = 0x15b3;
 
 // A GPU or another accelerator that jobs run on. Display chips of management controllers and graphics integrated into
-// CPUs are none, though their class may be the same.
+// CPUs do not count, though their class may be the same.
 bool is_gpu(const PciDevice& function);
 
 // "0000:17:00" of "0000:17:00.1", the card of a function. Empty for software devices.
 std::string card_of(const std::string& pci);
 
-// Of one model, by their ids.
+// Whether two functions are of one model, by their ids.
 inline bool are_alike(const PciDevice& a, const PciDevice& b) { return a.vendor == b.vendor && a.device == b.device; }
 
 // Class 02xx (network), or 0c06 (InfiniBand of the first generations).
 bool is_network(const PciDevice& function);
 
-// A virtual function by its ids ("15b3:101e"), where the kernel shows no physical one: a guest's. Of mlx5, bnxt, ionic,
-// iavf, idpf and hns3; their tables say so (mlx5/core/main.c, bnxt.c, hnae3.h; of Linux 6.12).
+// Whether the ids ("15b3:101e") are of a virtual function, which in a guest has no physical one. For mlx5, bnxt, ionic,
+// iavf, idpf and hns3, by their tables (mlx5/core/main.c, bnxt.c, hnae3.h; of Linux 6.12).
 bool is_guests_function(std::string_view pci_id);
 
 // The second function of a ConnectX-8, by which its DMA reaches GPUs (mlx5_data_direct_pci_table in

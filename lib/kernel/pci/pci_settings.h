@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is set in the PCI configuration space of GPUs, NICs and the bridges above them; only root can read it all.
+// Settings in the PCI configuration space of GPUs, NICs and the bridges above them; only root can read all of them.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,15 @@ struct PciSettings {
   std::optional<uint32_t> mrrs, max_payload;  // bytes: maximum read request, maximum payload
   std::optional<bool> relaxed_ordering;
   std::optional<uint16_t> acs;         // the ACS control register; absent: the function has no ACS
-  std::string unread;                  // why nothing is known
-  std::optional<bool> ten_bit_tags{};  // switched on; absent: the function cannot send them
+  std::string unread;                  // why the settings are unknown
+  std::optional<bool> ten_bit_tags{};  // whether they are on; absent: the function cannot send them
   bool operator==(const PciSettings&) const = default;
 };
 
-// Of every GPU and NIC, and of every bridge above them, by PCI address.
+// The settings of all GPUs, NICs and bridges above them.
 struct PciState {
-  std::string updated;  // RFC 3339
-  std::map<std::string, PciSettings> functions;
+  std::string updated;                           // RFC 3339
+  std::map<std::string, PciSettings> functions;  // by PCI address
   bool operator==(const PciState&) const = default;
 };
 

@@ -9,18 +9,6 @@ namespace {
 constexpr unsigned kMaxGids = 256;
 constexpr unsigned kMaxEmpty = 64;
 
-// Most ports of a Gaudi lead to the others on its board, and have no netdev and no address. Its masks have a bit for
-// each port of the chip; RDMA counts those of ports_mask (hbl_ib_dev_init() of Intel's habanalabs_ib).
-bool stays_on_board(const Root& root, const std::string& device, unsigned port) {
-  const std::string folder = std::string(kClass) + "/" + device;
-  const auto all = root.number_in<uint64_t>(folder + "/ports_mask", 16);
-  const auto external = root.number_in<uint64_t>(folder + "/ext_ports_mask", 16);
-  unsigned number = 0;
-  for (unsigned bit = 0; all && external && bit < 64; ++bit)
-    if ((*all >> bit & 1) != 0 && ++number == port) return (*external >> bit & 1) == 0;
-  return false;
-}
-
 }  // namespace
 
 std::vector<std::string> devices(const Root& root) { return root.names_in(kClass); }
@@ -28,9 +16,21 @@ std::vector<std::string> devices(const Root& root) { return root.names_in(kClass
 Result<std::vector<unsigned>> ports(const Root& root, const std::string& device) {
   const auto names = root.list(std::string(kClass) + "/" + device + "/ports");
   if (!names) return names.error();
+  // Most ports of a Gaudi lead to the others on its board, and have no netdev and no address. Its masks have a bit for
+  // each port of the chip; RDMA counts the ports of ports_mask (hbl_ib_dev_init() of Intel's habanalabs_ib).
+  std::set<unsigned> on_board;
+  const std::string folder = std::string(kClass) + "/" + device;
+  const auto all = root.number_in<uint64_t>(folder + "/ports_mask", 16);
+  const auto external = root.number_in<uint64_t>(folder + "/ext_ports_mask", 16);
+  if (all && external)
+    for (unsigned bit = 0, number = 0; bit < 64; ++bit) {
+      if ((*all >> bit & 1) == 0) continue;
+      ++number;
+      if ((*external >> bit & 1) == 0) on_board.insert(number);
+    }
   std::vector<unsigned> numbers;
   for (const std::string& name : *names)
-    if (const auto number = parse_number<unsigned>(name); number && !stays_on_board(root, device, *number))
+    if (const auto number = parse_number<unsigned>(name); number && !on_board.contains(*number))
       numbers.push_back(*number);
   return numbers;
 }

@@ -11,13 +11,12 @@ namespace fabric::infiniband {
 inline constexpr const char* kClass = "sys/class/infiniband";
 
 std::vector<std::string> devices(const Root& root);
-// Without those that do not leave the board.
+// The device's ports, without those that lead only to other devices on the same board.
 Result<std::vector<unsigned>> ports(const Root& root, const std::string& device);
 // "sys/class/infiniband/mlx5_0/ports/1"
 std::string port_folder(const std::string& device, unsigned port);
-// The driver's counters of the function as a whole, beside its ports: EFA's commands (efa_verbs.c, since Linux 5.14),
-// and all of mlx5 in switchdev mode, whose ports are those of the switch (mlx5/counters.c: before 6.5 they count
-// nothing).
+// The driver's counters of the whole function: EFA's commands (efa_verbs.c, since Linux 5.14), and all counters of mlx5
+// in switchdev mode, whose ports are the switch's (mlx5/counters.c: before 6.5 they count nothing).
 std::string device_counters_folder(const std::string& device);
 
 // "4: ACTIVE" -> 4
@@ -25,8 +24,8 @@ std::optional<unsigned> parse_state(std::string_view text);
 // "400 Gb/sec (4X NDR)" -> 50e9 bytes per second. nullopt for 0.
 std::optional<double> parse_rate(std::string_view text);
 
-// The GIDs in use, of the first 256: soft-RoCE has 1,024 slots and each is a file. Given up after 64 empty ones in a
-// row; the kernel fills the table from the front. ENOENT without a table.
+// The GIDs in use among the first 256 slots (soft-RoCE has 1,024, and each is a file), up to 64 empty slots in a row,
+// because the kernel fills the table from the front. ENOENT: there is no table.
 Result<std::vector<Gid>> gids(const Root& root, const std::string& device, unsigned port);
 
 }  // namespace fabric::infiniband

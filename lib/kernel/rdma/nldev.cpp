@@ -15,7 +15,7 @@ constexpr uint16_t message_type(uint16_t command) {
   return static_cast<uint16_t>(RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, command));
 }
 
-// "WHAT of RDMA device 2 port 1".
+// "queue pairs of RDMA device 2 port 1"
 std::string subject(const char* what, uint32_t device, uint32_t port) {
   return std::string(what) + " of RDMA device " + std::to_string(device) + " port " + std::to_string(port);
 }
@@ -24,33 +24,19 @@ AttrWriter address(uint32_t device, uint32_t port) {
   return AttrWriter().u32(RDMA_NLDEV_ATTR_DEV_INDEX, device).u32(RDMA_NLDEV_ATTR_PORT_INDEX, port);
 }
 
-// `parse` of the one answer to a request.
+// Sends a request and parses its answer.
 template <class Parse>
 auto get(Netlink& rdma, uint16_t command, const AttrWriter& request, const std::string& subject, Parse* parse) {
   return ask(rdma, message_type(command), message_type(command), request, subject, parse);
 }
 
-// The attributes, where there is nothing in the payload but these (parse_attributes() drops a malformed rest).
+// The attributes; nullopt: the payload has other bytes as well (parse_attributes() drops a malformed rest).
 std::optional<std::vector<Attr>> all_attributes(View8 payload) {
   auto attributes = parse_attributes(payload);
   size_t size = 0;
   for (const Attr& each : attributes) size += NLA_HDRLEN + NLA_ALIGN(each.value.size());
   if (size < payload.size()) return std::nullopt;
   return attributes;
-}
-
-// The attributes of each `entry` of a table; nothing unless all of it is whole.
-std::optional<std::vector<std::vector<Attr>>> whole_entries(View8 table, uint16_t entry) {
-  const auto items = all_attributes(table);
-  if (!items) return std::nullopt;
-  std::vector<std::vector<Attr>> out;
-  for (const Attr& item : *items) {
-    if (item.type != entry) continue;
-    auto inside = all_attributes(item.value);
-    if (!inside) return std::nullopt;
-    out.push_back(std::move(*inside));
-  }
-  return out;
 }
 
 // The attributes of each `entry` in the message's `table`.
@@ -61,18 +47,11 @@ std::vector<std::vector<Attr>> entries(View8 payload, uint16_t table, uint16_t e
   return out;
 }
 
-// One entry of a table of hardware counters.
-void add_counter(const std::vector<Attr>& entry, std::vector<Counter>& out) {
-  const Attr* name = find(entry, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME);
-  const auto value = value_of<uint64_t>(entry, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE);
-  if (name != nullptr && !name->raw_text().empty() && value) out.push_back({name->raw_text(), *value});
-}
-
 struct Dump {
   const char* what;
   uint16_t command, table, entry;
 };
-// By Object.
+// The dumps by Object.
 constexpr std::array kDumps{
     Dump{"queue pairs", RDMA_NLDEV_CMD_RES_QP_GET, RDMA_NLDEV_ATTR_RES_QP, RDMA_NLDEV_ATTR_RES_QP_ENTRY},
     Dump{"completion queues", RDMA_NLDEV_CMD_RES_CQ_GET, RDMA_NLDEV_ATTR_RES_CQ, RDMA_NLDEV_ATTR_RES_CQ_ENTRY},
@@ -104,7 +83,10 @@ Result<PortLink> parse_port(View8 payload) {
 std::vector<Counter> parse_statistics(View8 payload) {
   std::vector<Counter> counters;
   for (const auto& entry : entries(payload, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY))
-    add_counter(entry, counters);
+    if (const Attr* name = find(entry, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME);
+        name != nullptr && !name->raw_text().empty())
+      if (const auto value = value_of<uint64_t>(entry, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE))
+        counters.push_back({name->raw_text(), *value});
   return counters;
 }
 
@@ -139,10 +121,14 @@ Result<Owners> parse_owners(View8 payload, Object kind, std::optional<uint32_t> 
   if (!top) return cut;
   const Attr* table = find(*top, dump.table);
   if (table == nullptr) return cut;
-  const auto objects = whole_entries(table->value, dump.entry);
-  if (!objects) return cut;
+  const auto items = all_attributes(table->value);
+  if (!items) return cut;
   Owners out;
-  for (const std::vector<Attr>& object : *objects) {
+  for (const Attr& item : *items) {
+    if (item.type != dump.entry) continue;
+    const auto attributes = all_attributes(item.value);
+    if (!attributes) return cut;
+    const std::vector<Attr>& object = *attributes;
     if (port && value_of<uint32_t>(object, RDMA_NLDEV_ATTR_PORT_INDEX).value_or(*port) != *port) continue;
     if (find(object, RDMA_NLDEV_ATTR_RES_KERN_NAME) == nullptr) {
       ++out.user;
@@ -188,8 +174,8 @@ Result<void> set_optional_counters(Netlink& rdma, uint32_t device, uint32_t port
 }
 
 Result<uint64_t> queue_pairs_in_use(Netlink& rdma, uint32_t device, uint32_t port) {
-  // Asked without PORT_INDEX: the kernel's own filter would leave out a queue pair that has no port yet (RESET), and
-  // that one's owner is about to use it.
+  // Without PORT_INDEX: the kernel's own filter would leave out a queue pair that has no port yet (RESET), whose owner
+  // is about to use it.
   const auto request = AttrWriter().u32(RDMA_NLDEV_ATTR_DEV_INDEX, device);
   auto replies = rdma.talk(message_type(RDMA_NLDEV_CMD_RES_QP_GET), NLM_F_DUMP, request.data());
   if (!replies) return error_about(subject("queue pairs", device, port), replies.error());
@@ -212,20 +198,20 @@ Result<Owners> owners(Netlink& rdma, uint32_t device, Object kind, std::chrono::
   const Dump& dump = kDumps.at(static_cast<size_t>(kind));
   const auto request = AttrWriter().u32(RDMA_NLDEV_ATTR_DEV_INDEX, device);
   Owners total;
-  std::optional<Error> wrong;
+  std::optional<Error> failure;
   auto done = rdma.dump(message_type(dump.command), request.data(), patience, [&](uint16_t type, View8 payload) {
     if (type != message_type(dump.command)) return true;
     const auto some = parse_owners(payload, kind);
     if (!some) {
-      wrong = some.error();
+      failure = some.error();
       return true;
     }
     total.user += some->user;
     total.kernel += some->kernel;
     return true;
   });
-  if (!done) wrong = done.error();
-  if (wrong) return error_about(std::string(dump.what) + " of RDMA device " + std::to_string(device), *wrong);
+  if (!done) failure = done.error();
+  if (failure) return error_about(std::string(dump.what) + " of RDMA device " + std::to_string(device), *failure);
   return total;
 }
 

@@ -23,53 +23,41 @@ struct Close {
 };
 using Context = std::unique_ptr<ibv_context, Close>;
 
-// libibverbs leaves errno alone on some of its failures.
+// libibverbs does not set errno on some of its failures.
 Error failure(const std::string& device, const char* act) {
   if (errno == 0) errno = EIO;
   return error(errno, device + ": " + act);
 }
 
-Result<Context> open_device(const std::string& device) {
-  errno = 0;
-  int count = 0;
-  const std::unique_ptr<ibv_device*, FreeList> list(ibv_get_device_list(&count));
-  if (!list) return failure(device, "list verbs devices");
-  ibv_device** const end = list.get() + count;
-  ibv_device** const found =
-      std::find_if(list.get(), end, [&](ibv_device* each) { return device == ibv_get_device_name(each); });
-  if (found == end) return error(ENODEV, device + ": no verbs device");
-  errno = 0;
-  Context context(ibv_open_device(*found));
-  if (!context) return failure(device, "open verbs device");
-  return context;
-}
-
-using Gids = std::vector<ibv_gid_entry>;
-
-std::optional<Gids> query_gids(ibv_context* context) {
-  Gids entries(kMostGids);
-  const ssize_t count = ibv_query_gid_table(context, entries.data(), entries.size(), 0);
-  if (count < 0) return std::nullopt;  // too many entries, or a provider without it
-  entries.resize(static_cast<size_t>(count));
-  return entries;
-}
-
 }  // namespace
 
 Result<std::string> query(const std::string& name) {
-  const auto context = open_device(name);
-  if (!context) return context.error();
+  errno = 0;
+  int count = 0;
+  const std::unique_ptr<ibv_device*, FreeList> list(ibv_get_device_list(&count));
+  if (!list) return failure(name, "list verbs devices");
+  ibv_device** const end = list.get() + count;
+  ibv_device** const found =
+      std::find_if(list.get(), end, [&](ibv_device* each) { return name == ibv_get_device_name(each); });
+  if (found == end) return error(ENODEV, name + ": no verbs device");
+  errno = 0;
+  const std::unique_ptr<ibv_context, Close> context(ibv_open_device(*found));
+  if (!context) return failure(name, "open verbs device");
+
   ibv_device_attr device{};
-  if (const int code = ibv_query_device(context->get(), &device); code != 0)
+  if (const int code = ibv_query_device(context.get(), &device); code != 0)
     return error(code > 0 ? code : errno, name + ": query device");
   const std::string firmware = clean_text(trim(device.fw_ver));
-  const auto gids = query_gids(context->get());
   std::string out;
   if (!firmware.empty()) out = "firmware " + firmware + "\n";
-  if (gids) out += "gids\n";
+
+  std::vector<ibv_gid_entry> gids(kMostGids);
+  const ssize_t gid_count = ibv_query_gid_table(context.get(), gids.data(), gids.size(), 0);
+  if (gid_count >= 0) out += "gids\n";  // else too many entries, or a provider without the query
+  gids.resize(static_cast<size_t>(std::max<ssize_t>(gid_count, 0)));
   for (unsigned port = 1; port <= device.phys_port_cnt; ++port) {
     ibv_port_attr attributes{};
-    if (const int code = ibv_query_port(context->get(), static_cast<uint8_t>(port), &attributes); code != 0)
+    if (const int code = ibv_query_port(context.get(), static_cast<uint8_t>(port), &attributes); code != 0)
       return error(code > 0 ? code : errno, name + ": query port");
     LinkLayer layer = LinkLayer::unknown;
     if (attributes.link_layer == IBV_LINK_LAYER_ETHERNET) layer = LinkLayer::ethernet;
@@ -81,7 +69,7 @@ Result<std::string> query(const std::string& name) {
     const std::string number = std::to_string(port);
     out += "port " + number + " " + std::to_string(attributes.state) + " " + std::to_string(attributes.phys_state) +
            " " + std::to_string(mtu) + " " + std::string(to_text(layer)) + "\n";
-    for (const ibv_gid_entry& gid : gids.value_or(Gids{})) {
+    for (const ibv_gid_entry& gid : gids) {
       if (gid.port_num != port) continue;
       Ip ip{.v6 = true};
       std::ranges::copy(gid.gid.raw, ip.bytes.begin());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device and port attributes by libibverbs: as the provider reports them, which is what applications see.
+// Device and port attributes by libibverbs, as applications see them.
 #pragma once
 
 #include <map>
@@ -10,9 +10,9 @@
 
 namespace fabric::verbs {
 
-// What the device says of itself, as lines "firmware 28.39.1002", "gids" (those of its ports are known), "port 1 4 5
-// 4096 Ethernet", "gid 1 3 GID v2 NETDEV". Opens the device, asks, and closes it again: an open context would keep
-// rxe's module from unloading. Some drivers send firmware commands for it, so it is not for every reading of counters.
+// The device's attributes as lines "firmware 28.39.1002", "gids" (the GIDs of its ports are known), "port 1 4 5 4096
+// Ethernet", "gid 1 3 GID v2 NETDEV". Opens and closes the device each time, because an open context would prevent
+// unloading rxe's module. Some drivers send firmware commands, so this is too expensive for every reading of counters.
 // ENODEV, EACCES, ...
 Result<std::string> query(const std::string& device);
 
@@ -30,7 +30,7 @@ struct Device {
 std::optional<Device> parse_device(std::string_view text);
 
 // The kernel's path MTU for RoCE on a netdev with this MTU: the largest of 256, 512, 1024, 2048, 4096 that leaves 96
-// bytes for headers (iboe_get_mtu, include/rdma/ib_addr.h of Linux 6.12); 0 when even 256 does not fit.
+// bytes for headers (iboe_get_mtu, include/rdma/ib_addr.h of Linux 6.12); 0: even 256 does not fit.
 constexpr uint32_t roce_mtu(uint32_t netdev_mtu) {
   for (uint32_t mtu : {4096u, 2048u, 1024u, 512u, 256u})
     if (netdev_mtu >= mtu + 96) return mtu;

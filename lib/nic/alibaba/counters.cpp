@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Alibaba Cloud eRDMA. Linux 6.12: drivers/infiniband/hw/erdma/erdma_verbs.c (erdma_descs); Alibaba's own driver has
-// the prefix "hw_". Drops are the limits of the instance at work, and not a full buffer. No counter shows a loss or a
-// packet sent again.
+// the prefix "hw_". Drops are caused by the limits of the instance, not by a full buffer. No counter shows a loss or
+// a retransmission.
 #include "nic/counter_row.h"
 
 namespace fabric {

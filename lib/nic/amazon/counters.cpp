@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Amazon EFA (EFA_DEFINE_PORT_STATS, EFA_DEFINE_DEVICE_STATS). Its transport (SRD) delivers out of order and
-// retransmits over other paths, so retransmissions are not errors; peers that do not answer are.
+// retransmits over other paths, so retransmissions are not errors; peers that do not answer are errors.
 #include "nic/counter_row.h"
 
 namespace fabric {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// AMD Pensando (ionic, ionic_rdma). The RDMA names come from firmware; as `rdma statistic` and `ethtool -S` show them
-// on a Pollara card. `..._1us_count` counts microseconds. The RDMA counters are of a logical interface, one for each
-// PCI function (struct ionic_lif_stats, net/ethernet/pensando/ionic/ionic_if.h, names the first of them).
+// AMD Pensando (ionic, ionic_rdma). The RDMA names come from firmware; these are the names of `rdma statistic` and
+// `ethtool -S` on a Pollara NIC. `..._1us_count` counts microseconds. The RDMA counters belong to a logical interface,
+// one for each PCI function (struct ionic_lif_stats, net/ethernet/pensando/ionic/ionic_if.h, names the first of them).
 #include "nic/counter_row.h"
 
 namespace fabric {
@@ -74,7 +74,7 @@ constexpr CounterRow kRows[] = {
     raw(hw, "resp_rx_outof_atomic", kHwStats, none, 64, "Atomics received beyond the resources for them."),
     raw(hw, "resp_rx_s0_table_err", kHwStats, none, 64, "Lookups of a queue pair that failed in the first stage."),
     raw(hw, "resp_tx_pkt_seq_err", kHwStats, none, 64, "NAKs for a packet sequence error sent."),
-    // CCL: the card's transport for collective operations; CTS: its clear-to-send messages.
+    // CCL: the NIC's transport for collective operations; CTS: its clear-to-send messages.
     raw(hw, "tx_rdma_ccl_cts_bytes", kHwStats, none, 64, "Bytes of clear-to-send messages sent."),
     raw(hw, "tx_rdma_ccl_cts_pkts", kHwStats, none, 64, "Clear-to-send messages sent."),
     raw(hw, "rx_rdma_ccl_cts_bytes", kHwStats, none, 64, "Bytes of clear-to-send messages received."),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ionic (AMD Pensando DSC, Pollara): no dcbnl in any kernel (5.10 to 7.3); QoS and DCQCN are set with AMD's nicctl, and
-// are lost at a reboot unless they stand in the NIC's profile (AMD UG1813). MTU, rings and FEC go through the kernel.
+// are lost at a reboot unless they are in the NIC's profile (AMD UG1813). MTU, rings and FEC are set through the
+// kernel.
 //
 // Pause can be read, but is not written: ionic_get_pauseparam() shows PFC, which nicctl has switched on, as pause, and
 // ionic_set_pauseparam() replaces it with link pause (drivers/net/ethernet/pensando/ionic/ionic_ethtool.c of
@@ -38,7 +39,7 @@ const Driver kIonic{
     .kernel_names = {"ionic"},
     .remedy = remedy,
     .ops = kOps,
-    .fec_in_use = true,  // ionic_get_fecparam(): always off, rs and baser
+    .fec_in_use = true,  // ionic_get_fecparam() always lists off, rs and baser
 };
 
 }  // namespace fabric

@@ -3,7 +3,7 @@
 // dc85e8a51f5a of April 2026, after Linux 7.0. It has no operation of dcbnl, FEC, rings or channels (bnge_ethtool_ops,
 // bnge_netdev_ops), and its RDMA driver bng_re neither an RDMA device nor files of congestion control (bng_debugfs.c).
 //
-// The MTU is not written: without an ndo_change_mtu() the kernel changes its own number, and the NIC takes that when
+// The MTU is not written: without an ndo_change_mtu() the kernel changes its own number, and the NIC gets it when
 // the netdev is opened (bnge_hwrm_vnic_cfg(), mru).
 #include "nic/driver.h"
 #include "nic/generic/upstream.h"
@@ -11,14 +11,9 @@
 namespace fabric {
 namespace {
 
-// What bnxt_en sets by dcbnl or by files of bnxt_re.
+// Settings that bnxt_en has by dcbnl or by files of bnxt_re.
 constexpr SettingId kQos[]{SettingId::dcbx, SettingId::trust,   SettingId::dscp_map, SettingId::ets,
                            SettingId::pfc,  SettingId::maxrate, SettingId::roce_prio};
-
-bool is_congestion_control(SettingId key) {
-  return key == SettingId::cc || key == SettingId::cnp_dscp || key == SettingId::cnp_prio ||
-         (SettingId::cc_mode <= key && key <= SettingId::roce_dscp);
-}
 
 std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {
   if (setting.id == SettingId::pause && code == EOPNOTSUPP)
@@ -30,8 +25,9 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
     return "bng_en passes the MTU to the NIC only when the netdev comes up: set it before, in the network "
            "configuration";
   if (contains(kQos, setting.id)) return "bng_en has no dcbnl operations: no kernel sets QoS of this NIC";
-  if (is_congestion_control(setting.id))
-    return "no kernel sets the congestion control of this NIC: bng_re has no files";
+  if (setting.id == SettingId::cc || setting.id == SettingId::cnp_dscp || setting.id == SettingId::cnp_prio ||
+      (SettingId::cc_mode <= setting.id && setting.id <= SettingId::roce_dscp))
+    return "no kernel sets the congestion control of this NIC: bng_re has no files for it";
   return upstream::remedy(setting, have, netdev, code);
 }
 

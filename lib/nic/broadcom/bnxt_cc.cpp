@@ -10,7 +10,7 @@
 namespace fabric::bnxt_cc {
 namespace {
 
-// The same numbers by each door's names.
+// A number's file names in the two interfaces.
 struct Names {
   SettingId setting;
   std::string_view configfs, debugfs;
@@ -37,16 +37,16 @@ constexpr std::string_view kDebugfs = "sys/kernel/debug/bnxt_re";
 
 bool is_ours(SettingId id) { return id == SettingId::cc || contains(kNumbers, id, &Names::setting); }
 
-// The folder of the numbers while it is open.
-struct Door {
+// The folder of the numbers; while the object exists, so does the folder.
+struct Folder {
   const Root& root;
-  std::string folder;
+  std::string path;
   std::optional<ConfigfsItem> item{};  // absent: debugfs
 
   [[nodiscard]] std::string file(const Names& names) const {
-    return folder + "/" + std::string(item ? names.configfs : names.debugfs);
+    return path + "/" + std::string(item ? names.configfs : names.debugfs);
   }
-  [[nodiscard]] bool stands() const { return !item || item->stands(); }
+  [[nodiscard]] bool exists() const { return !item || item->exists(); }
   [[nodiscard]] Result<uint32_t> read(const Names& names) const {
     return file_settings::read_number(root, file(names));
   }
@@ -55,85 +55,59 @@ struct Door {
     std::snprintf(text, sizeof text, item ? "0x%x" : "%u", value);
     return item ? root.write(file(names), text) : root.write_owned(file(names), text);
   }
-  // Commits the written values to the firmware (configfs).
-  [[nodiscard]] Result<void> apply() const {
-    if (!item) return {};
-    return root.write(folder + "/apply", "0x1");
-  }
 };
 
-Result<Door> open_door(const PortIo& io) {
+Result<Folder> open_folder(const PortIo& io) {
   const Root& root = io.kernel.root;
   if (root.exists(std::string(kConfigfs)) && !io.rdma.empty()) {
     auto item = ConfigfsItem::open(root, std::string(kConfigfs) + "/" + io.rdma);
     if (!item) return item.error();
-    std::string folder = item->path() + "/ports/" + std::to_string(io.port) + "/cc";
-    return Door{root, std::move(folder), std::move(*item)};
+    std::string path = item->path() + "/ports/" + std::to_string(io.port) + "/cc";
+    return Folder{root, std::move(path), std::move(*item)};
   }
-  std::string folder = std::string(kDebugfs) + "/" + io.pci + "/cc_config";
-  if (auto files = root.list(folder); !files) return files.error();
-  return Door{root, std::move(folder)};
+  std::string path = std::string(kDebugfs) + "/" + io.pci + "/cc_config";
+  if (auto files = root.list(path); !files) return files.error();
+  return Folder{root, std::move(path)};
 }
 
 using Values = std::vector<std::pair<Names, uint32_t>>;
 
-// Sets them all, or none. The old driver shows a number that was written, applied or not: it would be taken for what
-// the NIC does.
-Result<void> set_together(const Door& door, const Values& values) {
+// Sets all values, or none. The old driver shows a written number whether it was applied or not, so that a partial
+// write would look like the NIC's values.
+Result<void> set_together(const Folder& folder, const Values& values) {
   Values before;
   Result<void> done;
   for (const auto& [names, value] : values) {
-    const auto now = door.read(names);
+    const auto now = folder.read(names);
     if (now && *now == value) continue;
-    if (now) done = door.write(names, value);
+    if (now) done = folder.write(names, value);
     else done = now.error();
     if (!done) break;
     before.emplace_back(names, *now);
   }
-  if (done) done = door.apply();
+  // configfs: commits the written values to the firmware.
+  if (done && folder.item) done = folder.root.write(folder.path + "/apply", "0x1");
   if (done) return done;
   Error why = done.error();
   for (; !before.empty(); before.pop_back()) {
     const auto& [names, value] = before.back();
-    if (auto back = door.write(names, value); !back)
-      why.what += "; /" + door.file(names) + " could not be restored to " + std::to_string(value);
+    if (auto back = folder.write(names, value); !back)
+      why.what += "; /" + folder.file(names) + " could not be restored to " + std::to_string(value);
   }
   return why;
 }
 
-void read_number(const PortIo& io, const Door& door, const Names& names, Reading& out) {
-  if (auto value = door.read(names)) file_settings::put(setting_of(names.setting), *value, out.values);
-  else out.not_offered(names.setting, file_settings::why_not(io, door.file(names), value.error().code));
-}
-
-void read_switch(const PortIo& io, const Door& door, Reading& out) {
-  auto marking = door.read(kMarking), enable = door.read(kEnable);
-  if (marking && enable) out.values.cc = *enable != 0 && *marking != 0;
-  else
-    out.not_offered(SettingId::cc,
-                    file_settings::why_not(io, door.file(kEnable), (enable ? marking : enable).error().code));
-}
-
-// Settings that this kernel does not let us set, with the reason. remedy() covers a bnxt_re without such files.
-void say_why_closed(const PortIo& io, const Keys& keys, int code, Reading& out) {
-  const bool configfs = io.kernel.root.exists(std::string(kConfigfs));
-  const std::string path = configfs ? std::string(kConfigfs) + "/" + io.rdma : std::string(kDebugfs) + "/" + io.pci;
-  std::string why = file_settings::closed(io, path);
-  if (configfs || code != ENOENT) why = file_settings::why_not(io, path, code);
-  if (why.empty()) return;
-  for (const Setting& setting : kSettings)
-    if (has_key(keys, setting.id) && is_ours(setting.id)) out.not_offered(setting.id, why);
-}
-
 Result<void> write(const PortIo& io, const Setting& setting, const Qos& want, const Reading&) {
-  auto door = open_door(io);
-  if (!door) return door.error();
+  auto folder = open_folder(io);
+  if (!folder) return folder.error();
   if (const Names* number = find_where(kNumbers, [&](const Names& each) { return each.setting == setting.id; }))
-    return set_together(*door, {{*number, file_settings::take(setting, want).value_or(0)}});
-  // ECT(1) where data goes out as not ECN-capable; a configured ECT(0) is as good.
+    return set_together(*folder, {{*number, file_settings::number_of(setting, want).value_or(0)}});
+  // Data that is sent as not ECN-capable gets ECT(1); a configured ECT(0) is as good.
   const uint32_t on = *want.cc ? 1 : 0;
-  const auto marking = door->read(kMarking);
-  return set_together(*door, {{kMarking, on != 0 && marking ? std::max(*marking, on) : on}, {kEnable, on}});
+  const auto marking = folder->read(kMarking);
+  uint32_t mark = on;
+  if (on != 0 && marking) mark = std::max(*marking, on);
+  return set_together(*folder, {{kMarking, mark}, {kEnable, on}});
 }
 
 // One firmware command each.
@@ -147,12 +121,34 @@ void read(const PortIo& io, const Keys& keys, Reading& out) {
   if (std::ranges::none_of(kSettings, [&](const Setting& each) { return is_ours(each.id) && has_key(keys, each.id); }))
     return;
   for (int tries = 1; tries <= ConfigfsItem::kTries; ++tries) {
-    auto door = open_door(io);
-    if (!door) return say_why_closed(io, keys, door.error().code, out);
-    if (has_key(keys, SettingId::cc)) read_switch(io, *door, out);
-    for (const Names& names : kNumbers)
-      if (has_key(keys, names.setting)) read_number(io, *door, names, out);
-    if (door->stands()) return;
+    auto folder = open_folder(io);
+    if (!folder) {
+      // remedy() covers a bnxt_re without such files.
+      const bool configfs = io.kernel.root.exists(std::string(kConfigfs));
+      std::string path = std::string(kDebugfs) + "/" + io.pci;
+      if (configfs) path = std::string(kConfigfs) + "/" + io.rdma;
+      std::string why = file_settings::closed(io, path);
+      if (const int code = folder.error().code; configfs || code != ENOENT)
+        why = file_settings::why_not(io, path, code);
+      if (why.empty()) return;
+      for (const Setting& setting : kSettings)
+        if (has_key(keys, setting.id) && is_ours(setting.id)) out.not_offered(setting.id, why);
+      return;
+    }
+    const auto why_no_number = [&](const Names& names, const Error& failure) {
+      return file_settings::why_not(io, folder->file(names), failure.code);
+    };
+    if (has_key(keys, SettingId::cc)) {
+      const auto marking = folder->read(kMarking), enable = folder->read(kEnable);
+      if (marking && enable) out.values.cc = *enable != 0 && *marking != 0;
+      else out.not_offered(SettingId::cc, why_no_number(kEnable, (enable ? marking : enable).error()));
+    }
+    for (const Names& names : kNumbers) {
+      if (!has_key(keys, names.setting)) continue;
+      if (auto value = folder->read(names)) file_settings::set_number(setting_of(names.setting), *value, out.values);
+      else out.not_offered(names.setting, why_no_number(names, value.error()));
+    }
+    if (folder->exists()) return;
   }
 }
 
@@ -161,7 +157,7 @@ constinit const std::array<SettingOp, 12> kOps =
 
 void follow_roce_prio(const PortIo& io, uint32_t prio) {
   if (io.rdma.empty() || !io.kernel.root.exists(std::string(kConfigfs))) return;
-  if (auto door = open_door(io)) (void)set_together(*door, {{kRocePrio, prio}});
+  if (auto folder = open_folder(io)) (void)set_together(*folder, {{kRocePrio, prio}});
 }
 
 std::string remedy(const Setting& setting, int code) {
@@ -169,10 +165,10 @@ std::string remedy(const Setting& setting, int code) {
     return "bnxt_re has one switch for all priorities: cc";
   if (!is_ours(setting.id)) return {};
   if (code == 0)
-    return "this bnxt_re has no knob for it (Linux 6.12 switches congestion control on by itself): take Linux 6.15 "
-           "or later with debugfs, Broadcom's bnxt_re package with its configfs, or niccli";
+    return "this bnxt_re has no file for it (Linux 6.12 switches congestion control on by itself): use Linux 6.15 or "
+           "later with debugfs, Broadcom's bnxt_re package with its configfs, or niccli";
   if (code == EPERM) return "kernel lockdown (Secure Boot) closes debugfs even to root: set it with niccli";
-  if (code == EACCES) return "the files are root's alone (needs CAP_DAC_OVERRIDE)";
+  if (code == EACCES) return "only root has access to the files (requires CAP_DAC_OVERRIDE)";
   if (code == EINVAL &&
       (setting.id == SettingId::cnp_dscp || setting.id == SettingId::cnp_prio || setting.id == SettingId::roce_dscp))
     return "firmware with service profiles takes DSCPs and priorities of RoCE and CNPs from dscp_map and its profile "

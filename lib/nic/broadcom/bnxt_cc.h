@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Congestion control of bnxt_re (Broadcom Thor, Thor2): one set of values in the NIC's firmware behind two doors.
+// Congestion control of bnxt_re (Broadcom Thor, Thor2): one set of values in the NIC's firmware, with two interfaces.
 //   configfs bnxt_re/<RDMA device>/ports/<port>/cc/: Broadcom's own module (bnxt_re/configfs.c), hex numbers. Older
 //     releases show the written value and send it to the firmware on `apply`; newer ones (233) send most of it at once
 //     and read it from the firmware, but DSCPs and priorities still wait for `apply`.
@@ -16,21 +16,22 @@
 
 namespace fabric::bnxt_cc {
 
-// Reads its settings among `keys`. Absent, with a reason, if neither is accessible (both require root).
+// Reads the settings of `keys` that belong to it. They stay absent, with a reason, if neither interface is accessible
+// (both require root).
 void read(const PortIo& io, const Keys& keys, Reading& out);
 
-// They write one setting each. If killed between a number and its `apply`, an older module keeps showing a number that
-// the NIC does not use, and the folder stays. If a later part or `apply` is refused, accepted parts are restored, so
-// that the files show the NIC's values. On firmware without service profiles each `apply` also makes Broadcom's module
-// rewrite the NIC's DSCP map with the DSCPs of RoCE and of CNPs only.
+// Each writes one setting. If the process is killed between a number and its `apply`, an older module keeps showing a
+// number that the NIC does not use, and the folder stays. If a later part or `apply` is refused, accepted parts are
+// restored, so that the files show the NIC's values. On firmware without service profiles each `apply` also makes
+// Broadcom's module rewrite the NIC's DSCP map with the DSCPs of RoCE and of CNPs only.
 extern const std::array<SettingOp, 12> kOps;
 
-// The priority that Broadcom's module gives RoCE's DSCP on such firmware, beside the APP entry. It cannot be read back
-// in newer modules, and firmware with service profiles refuses it, because there the APP entry counts: the result is
-// ignored.
+// Writes the priority that Broadcom's module gives RoCE's DSCP on firmware without service profiles, in addition to the
+// APP entry. The result is ignored: newer modules do not show the value, and firmware with service profiles refuses it,
+// because there the APP entry counts.
 void follow_roce_prio(const PortIo& io, uint32_t prio);
 
-// As Driver::remedy, of its settings and of ecn_rp and ecn_np; else empty.
+// As Driver::remedy, for its settings and for ecn_rp and ecn_np; else empty.
 std::string remedy(const Setting& setting, int code);
 
 }  // namespace fabric::bnxt_cc

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Broadcom bnxt_re and bnxt_en. Linux 6.12: drivers/infiniband/hw/bnxt_re/hw_counters.c, broadcom/bnxt/bnxt_ethtool.c.
-// bnxt_re of 7.x took mlx5's names for most (see nvidia/counters.cpp); its own new ones are here.
-// rx_bytes and its like are of bnxt_re's own statistics context (bnxt_re_net_stats_ctx_alloc: RoCE), which the device
-// writes into memory once a second; rx_roce_only_* are since 6.6, not in Broadcom's own driver, and stay 0 of a virtual
-// function.
+// bnxt_re of 7.x has mlx5's names for most counters (nvidia/counters.cpp); its own new names are here.
+// rx_bytes and similar counters are of bnxt_re's own statistics context (bnxt_re_net_stats_ctx_alloc: RoCE), which the
+// device writes into memory once a second. rx_roce_only_* exist since 6.6, not in Broadcom's own driver, and stay 0 on
+// a virtual function.
 //
 // bng_en (BCM57708, drivers/net/ethernet/broadcom/bnge): `ethtool -S` since commit bcc0f4c0f257 of April 2026, after
 // Linux 7.0. bng_re, its RDMA driver, registers no RDMA device so far and has no hw_counters (infiniband/hw/bng_re/
@@ -17,13 +17,13 @@ using enum CounterClass;
 using namespace metrics;
 constexpr CounterSource hw = CounterSource::hw, pma = CounterSource::pma, ethtool = CounterSource::ethtool;
 
-// RDMA traffic, unless the counter `better` has it.
+// RDMA traffic; superseded by the counter `better`.
 constexpr CounterRow late(std::string_view name, const CounterOrigin& origin, const Metric& metric,
                           FixedLabel direction, std::string_view better, std::string_view help) {
   return {hw, name, origin, none, 64, &metric, direction, {}, help, false, better};
 }
 
-// To a performance query (ports/N/counters).
+// The driver's answer to a performance query (ports/N/counters).
 constexpr CounterRow answer(std::string_view name, const CounterOrigin& origin, unsigned bits, std::string_view help) {
   return raw(pma, name, origin, none, bits, help, CounterScope::infiniband_link);
 }
@@ -52,7 +52,7 @@ constexpr CounterOrigin kBngeStats{
 
 constexpr CounterRow kRows[] = {
     // hw_counters.c: bnxt_re_copy_err_stats(), bnxt_re_copy_ext_stats(), bnxt_re_ib_get_hw_stats() and
-    // bnxt_re_copy_db_pacing_stats(). oos_drop_count is the extended rx_out_of_sequence where there is one.
+    // bnxt_re_copy_db_pacing_stats(). oos_drop_count is the extended rx_out_of_sequence if there is one.
     {hw, "oos_drop_count", kHwStats, loss, 64, &kOutOfSequence},
     {hw, "seq_err_naks_rcvd", kHwStats, loss, 64, &kSequenceNaks},
     {hw, "missing_resp", kHwStats, loss, 64, &kImpliedNaks},
@@ -87,7 +87,7 @@ constexpr CounterRow kRows[] = {
     {hw, "rx_atomic_req", kHwStats, none, 64, &kRequests, {"operation", "atomic"}},
     {hw, "rx_send_req", kHwStats, none, 64, &kRequests, {"operation", "send"}},
     {hw, "rx_roce_errors", kHwStats, request, 64, &kErroredPackets, kRx},
-    {hw, "rx_roce_drops", kHwStats, request, 64, &kErroredPackets, kRx},  // the same, as Linux before 5.16 names it
+    {hw, "rx_roce_drops", kHwStats, request, 64, &kErroredPackets, kRx},  // the name before Linux 5.16
     {hw, "tx_roce_errors", kHwStats, request, 64, &kErroredPackets, kTx},
     {hw, "local_qp_op_err", kHwStats, request, 64, &kLocalErrors, kRequester},
     {hw, "local_protection_err", kHwStats, request, 64, &kLocalErrors, kRequester},
@@ -160,15 +160,15 @@ constexpr CounterRow kRows[] = {
     raw_gauge(hw, "watermark_mws", kHwStats, "Memory windows, the most that were in use at once."),
 
     // bnxt_re_assign_pma_port_counters(): the low bits of counters above and below, which wrap. Broadcom's own driver
-    // has the symbol errors, too, in the byte order of the host.
+    // also has the symbol errors, in the byte order of the host.
     answer("port_rcv_errors", kPmaAnswer, 16, "The low 16 bits of rx_roce_errors."),
     answer("port_rcv_constraint_errors", kPmaAnswer, 8, "The low 8 bits of rx_roce_discards."),
     answer("port_xmit_constraint_errors", kPmaAnswer, 8, "The low 8 bits of tx_roce_errors."),
     answer("port_xmit_discards", kPmaAnswer, 16, "The low 16 bits of tx_roce_discards."),
     answer("symbol_error", kPmaAnswer, 16, "The low 16 bits of rx_pcs_symbol_err, with the bytes swapped."),
 
-    // bnxt_ethtool.c: bnxt_port_stats_arr, bnxt_port_stats_ext_arr, bnxt_tx_port_stats_ext_arr; of the physical port,
-    // all of its functions together.
+    // bnxt_ethtool.c: bnxt_port_stats_arr, bnxt_port_stats_ext_arr, bnxt_tx_port_stats_ext_arr: of the physical port,
+    // for all its functions together.
     {ethtool, "rx_pfc_ena_frames_pri#", kPortStats, none, 64, &kPfcFrames, kRx},
     {ethtool, "tx_pfc_ena_frames_pri#", kPortStats, none, 64, &kPfcFrames, kTx},
     {ethtool, "pfc_pri#_rx_duration_us", kPortStats, none, 64, &kPfcSeconds, kRx, kMicroseconds},
@@ -210,12 +210,12 @@ constexpr CounterRow kRows[] = {
     {ethtool, "link_down_events", kPortStats, severe(link), 64, &kPhyLinkDowns},
     {ethtool, "rx_buffer_passed_threshold", kPortStats, none, 64, &kPhyBufferThreshold},
 
-    // bnxt_ring_drv_stats_arr: sums over the function's rings. rx_total_discard_pkts is the same, as Linux before 6.6
-    // names it.
+    // bnxt_ring_drv_stats_arr: sums over the function's rings. rx_total_discard_pkts is the name before Linux
+    // 6.6.
     of(CounterScope::function, {ethtool, "rx_total_ring_discards", kRingStats, none, 64, &kNetdevOutOfBuffer}),
     of(CounterScope::function, {ethtool, "rx_total_discard_pkts", kRingStats, none, 64, &kNetdevOutOfBuffer}),
 
-    // bnge_ethtool.c: bnge_port_stats_arr; of the physical port.
+    // bnge_ethtool.c: bnge_port_stats_arr, of the physical port.
     {ethtool, "rxp_pfc_ena_frames_pri#", kBngeStats, none, 64, &kPfcFrames, kRx},
     {ethtool, "txp_pfc_ena_frames_pri#", kBngeStats, none, 64, &kPfcFrames, kTx},
 };
@@ -223,7 +223,7 @@ constexpr CounterRow kRows[] = {
 }  // namespace
 
 // bnxt_timer and bnxt_get_ethtool_stats of Linux 6.12: the device writes its statistics into memory once a second;
-// bng_en asks it once a second (bnge_timer(), BNGE_TIMER_INTERVAL).
+// bng_en queries it once a second (bnge_timer(), BNGE_TIMER_INTERVAL).
 const CounterTable kBnxtCounters{.vendor = "Broadcom bnxt_re, bnxt_en, bng_en",
                                  .drivers = {"bnxt_en", "bng_en"},
                                  .rows = kRows,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// bnxt_en (Broadcom): drivers/net/ethernet/broadcom/bnxt/bnxt_dcb.c of Linux 6.12. Everything needs DCBX in host mode,
-// PFC requires a configured ETS, which maps all eight priorities; ETS and PFC close and open the NIC. APP
-// entries (DSCPs, and the priority of RoCE): the kernel's list is read, not that of the NIC. Congestion control:
-// bnxt_cc.h.
+// bnxt_en (Broadcom): drivers/net/ethernet/broadcom/bnxt/bnxt_dcb.c of Linux 6.12. Every write needs DCBX in host mode.
+// PFC requires a configured ETS, which maps all eight priorities. ETS and PFC close and open the NIC. APP entries
+// (DSCPs, and the priority of RoCE) are read from the kernel's list, not from the NIC. Congestion control: bnxt_cc.h.
 //
 // roce_prio is the entry of RoCE v2 (UDP port 4791), from which the firmware takes RoCE's priority
-// (bnxt_dcbnl_ieee_setapp()); the inbox driver knows no other. No entry is priority 0.
+// (bnxt_dcbnl_ieee_setapp()); the inbox driver supports no other entry. Without an entry the
+// priority is 0.
 #include <algorithm>
 
 #include "nic/broadcom/bnxt_cc.h"
@@ -25,29 +25,16 @@ bool is_roce(const dcb_app& entry) {
   return entry.selector == IEEE_8021QAZ_APP_SEL_DGRAM && entry.protocol == kRoceV2Port;
 }
 
-// The kernel's list may hold a DSCP with several priorities. The firmware uses the last one sent, which cannot be read.
-void drop_ambiguous(const AppTable& table, Qos& out) {
-  if (!out.dscp_map) return;
-  std::map<uint16_t, unsigned> times;
-  for (const dcb_app& entry : table)
-    if (entry.selector == IEEE_8021QAZ_APP_SEL_DSCP) ++times[entry.protocol];
-  std::erase_if(*out.dscp_map, [&](const auto& each) { return times[each.first] > 1; });
-}
-
 bool is_listed(const PortIo& io, const dcb_app& entry) {
   auto now = dcbnl::get_app(*io.kernel.route, io.netdev);
   return now && contains(*now, entry);
 }
 
-// The driver refuses with -ENOTSUPP (524), whose low byte, all that dcbnl passes on, reads as -ENOMEM.
-Result<void> read_errno(Result<void> written) {
-  if (!written && written.error().code == ENOMEM) return error(EOPNOTSUPP, written.error().what);
-  return written;
-}
-
 // The kernel changes its list before the driver asks the firmware. If the firmware refuses, the list is corrected.
 Result<void> add(const PortIo& io, const dcb_app& entry) {
-  auto added = read_errno(dcbnl::set_app(*io.kernel.route, io.netdev, {entry}));
+  auto added = dcbnl::set_app(*io.kernel.route, io.netdev, {entry});
+  // The driver refuses with -ENOTSUPP (524). dcbnl passes on only the low byte, which reads as -ENOMEM.
+  if (!added && added.error().code == ENOMEM) added = error(EOPNOTSUPP, added.error().what);
   if (!added && added.error().code != EEXIST && is_listed(io, entry))
     (void)dcbnl::del_app(*io.kernel.route, io.netdev, {entry});
   return added;
@@ -60,22 +47,15 @@ Result<void> remove(const PortIo& io, const dcb_app& entry) {
   return removed;
 }
 
-Result<void> each(const PortIo& io, Result<void> (*change)(const PortIo&, const dcb_app&), const AppTable& entries) {
+Result<void> for_each(const PortIo& io, Result<void> (*change)(const PortIo&, const dcb_app&),
+                      const AppTable& entries) {
   for (const dcb_app& entry : entries)
     if (auto done = change(io, entry); !done) return done;
   return {};
 }
 
-// Completes what upstream::read_port() made of the table.
-void read_app(const AppTable& table, const Keys& keys, Qos& out) {
-  drop_ambiguous(table, out);
-  if (!has_key(keys, SettingId::roce_prio)) return;
-  out.roce_prio = 0;
-  for (const dcb_app& entry : table)
-    if (is_roce(entry)) out.roce_prio = std::max<uint32_t>(*out.roce_prio, entry.priority);
-}
-
-// The firmware maps a DSCP once: deleting one of its entries deletes the DSCP, and the others must be sent again.
+// The firmware maps each DSCP once: deleting one of its entries deletes the DSCP, and its other entries must be sent
+// again.
 Result<void> write_map(const PortIo& io, const Setting& setting, const Qos& wanted, const Reading& have) {
   const DscpMap want = upstream::map_after(setting, wanted, have.values);
   auto now = dcbnl::get_app(*io.kernel.route, io.netdev);
@@ -86,13 +66,13 @@ Result<void> write_map(const PortIo& io, const Setting& setting, const Qos& want
     if (!contains(change.missing, entry) &&
         std::ranges::any_of(change.stale, [&](const dcb_app& stale) { return stale.protocol == entry.protocol; }))
       twice.push_back(entry);
-  if (auto done = each(io, remove, change.stale); !done) return done;
-  if (auto done = each(io, remove, twice); !done) return done;
-  if (auto done = each(io, add, twice); !done) return done;
-  return each(io, add, change.missing);
+  if (auto done = for_each(io, remove, change.stale); !done) return done;
+  if (auto done = for_each(io, remove, twice); !done) return done;
+  if (auto done = for_each(io, add, twice); !done) return done;
+  return for_each(io, add, change.missing);
 }
 
-// The new entry before the old one goes: RoCE is never without its priority.
+// The new entry is added before the old one is removed, so that RoCE always has its priority.
 Result<void> write_roce_prio(const PortIo& io, const Setting&, const Qos& want, const Reading&) {
   auto now = dcbnl::get_app(*io.kernel.route, io.netdev);
   if (!now) return now.error();
@@ -106,37 +86,27 @@ Result<void> write_roce_prio(const PortIo& io, const Setting&, const Qos& want, 
   return {};
 }
 
-// After the first ETS: the driver was loaded, or its firmware was reset, which frees the driver's own
-// (bnxt_dcb_free() in bnxt_hwrm_if_change()) and keeps the kernel's list, whose entries the NIC has lost. An entry that
-// fails here is missing from the list afterwards, and reported.
-void send_again(const PortIo& io) {
-  auto now = dcbnl::get_app(*io.kernel.route, io.netdev);
-  if (!now) return;
-  for (const dcb_app& entry : *now) {
-    if (!is_roce(entry) && entry.selector != IEEE_8021QAZ_APP_SEL_DSCP) continue;
-    if (remove(io, entry)) (void)add(io, entry);
-  }
-}
-
-// In ieee_pfc.delay and ieee_ets.tc_rx_bw[0], which the driver keeps and does not use: set since it was loaded.
+// A mark in ieee_pfc.delay and ieee_ets.tc_rx_bw[0], which the driver keeps and does not use: the value was set since
+// the driver was loaded.
 constexpr uint8_t kWritten = 1;
 
-constexpr auto is_none = [](const auto& values) {
+template <class Values>
+bool is_all_zero(const Values& values) {
   return std::ranges::all_of(values, [](auto each) { return each == 0; });
-};
+}
 
 bool is_zero(const ieee_ets& ets) {
-  return is_none(ets.prio_tc) && is_none(ets.tc_tsa) && is_none(ets.tc_tx_bw) && is_none(ets.tc_rx_bw);
+  return is_all_zero(ets.prio_tc) && is_all_zero(ets.tc_tsa) && is_all_zero(ets.tc_tx_bw) && is_all_zero(ets.tc_rx_bw);
 }
 
 bool is_zero(const ieee_pfc& pfc) {
-  return pfc.pfc_en == 0 && pfc.mbc == 0 && pfc.delay == 0 && is_none(pfc.requests) && is_none(pfc.indications);
+  return pfc.pfc_en == 0 && pfc.mbc == 0 && pfc.delay == 0 && is_all_zero(pfc.requests) && is_all_zero(pfc.indications);
 }
 
-// bnxt_dcbnl_ieee_getets(), getpfc(): a host that owns DCBX gets zeros until it has set something, whatever the NIC
-// has; any other gets what the firmware said when it was asked first. Without an ETS nothing shows that the NIC has the
-// entries of the kernel's APP list (send_again()).
-void note_unknown(const PortIo& io, const dcbnl::Snapshot& dcb, Reading& out) {
+// bnxt_dcbnl_ieee_getets(), getpfc(): a host that owns DCBX gets zeros until it has set a value, whatever the NIC has;
+// any other host gets the firmware's first answer. Without an ETS nothing shows that the NIC has the entries of the
+// kernel's APP list (write_ets()).
+void note_unverified(const PortIo& io, const dcbnl::Snapshot& dcb, Reading& out) {
   constexpr char kZeros[] = "the driver shows zeros until it is set, whatever the NIC has";
   Notes& notes = out.notes;
   if (out.values.dcbx == Dcbx::firmware)
@@ -161,8 +131,18 @@ Result<Reading> read(const PortIo& io, const Keys& keys) {
   if (!port) return port.error();
   Reading& out = port->reading;
   if (port->dcb) {
-    note_unknown(io, *port->dcb, out);
-    read_app(port->dcb->app.value_or(dcbnl::AppTable{}), keys, out.values);
+    note_unverified(io, *port->dcb, out);
+    // The kernel's list may have a DSCP with several priorities. The firmware uses the last one sent, which cannot be
+    // read: such DSCPs are left out.
+    std::map<uint16_t, unsigned> times;
+    uint32_t roce_prio = 0;
+    for (const dcb_app& entry : port->dcb->app.value_or(dcbnl::AppTable{})) {
+      if (entry.selector == IEEE_8021QAZ_APP_SEL_DSCP) ++times[entry.protocol];
+      if (is_roce(entry)) roce_prio = std::max<uint32_t>(roce_prio, entry.priority);
+    }
+    if (out.values.dscp_map)
+      std::erase_if(*out.values.dscp_map, [&](const auto& each) { return times[each.first] > 1; });
+    if (has_key(keys, SettingId::roce_prio)) out.values.roce_prio = roce_prio;
   }
   bnxt_cc::read(io, keys, out);
   return std::move(out);
@@ -172,7 +152,7 @@ std::string impossible(const Setting& setting, const Qos& want, const Reading& h
   if (setting.id == SettingId::trust) return upstream::impossible_trust(want, have.values, true);
   if (setting.id == SettingId::ets)
     for (Tsa tsa : want.ets->tsa)
-      if (tsa != Tsa::strict && tsa != Tsa::ets) return "bnxt_en knows strict and ets classes only";
+      if (tsa != Tsa::strict && tsa != Tsa::ets) return "bnxt_en supports only strict and ets classes";
   if (setting.id == SettingId::pfc && have.capacity.lossless_classes)
     return upstream::too_many_lossless(want, have.values, *have.capacity.lossless_classes);
   return upstream::impossible(setting, want, have);
@@ -184,12 +164,13 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
   if (std::string text = bnxt_cc::remedy(setting, code); !text.empty()) return text;
   if (code != 0 && have.dcbx == Dcbx::firmware && setting.id != SettingId::pause && setting.id != SettingId::mtu)
     return "the NIC's firmware owns DCBX and then refuses every change: switch its LLDP agent off in NVM (niccli)";
+  if (setting.id == SettingId::pfc && code == EINVAL && have.ets == Ets{})
+    return "the driver accepts PFC only after ETS: add ets to the policy";
   if (setting.id == SettingId::pfc && code == EINVAL)
-    return have.ets == Ets{} ? "the driver takes PFC after an ETS only: add ets to the policy"
-                             : "the NIC has fewer lossless traffic classes than these priorities map to, or shares "
-                               "its port (multi-host, NPAR), and then no function may set pause";
+    return "the NIC has fewer lossless traffic classes than these priorities map to, or shares "
+           "its port (multi-host, NPAR), and then no function may set pause";
   if (setting.id == SettingId::ets && code == ENOMEM)
-    return "each traffic class takes transmit queues of its own, and the NIC has too few: set fewer channels, or "
+    return "each traffic class needs transmit queues of its own, and the NIC has too few: set fewer channels, or "
            "ethtool -L " +
            netdev + " combined N";
   if (setting.id == SettingId::ets && code == EINVAL)
@@ -210,14 +191,24 @@ void effect(const Setting& setting, const Qos& want, Qos& have) {
 // bnxt_ets_validate() refuses an algorithm or a bandwidth of a class that the NIC does not have.
 Result<void> write_ets(const PortIo& io, const Setting&, const Qos& want, const Reading& have) {
   Qos sent = want;
-  for (size_t tc = have.capacity.traffic_classes.value_or(kPriorities); tc < kPriorities; ++tc)
-    sent.ets->tsa[tc] = Tsa::strict, sent.ets->bw[tc] = 0;
+  for (size_t tc = have.capacity.traffic_classes.value_or(kPriorities); tc < kPriorities; ++tc) {
+    sent.ets->tsa[tc] = Tsa::strict;
+    sent.ets->bw[tc] = 0;
+  }
   auto now = dcbnl::get(*io.kernel.route, io.netdev);
   if (!now) return now.error();
   ieee_ets ets = upstream::wire(*sent.ets, now->ets.value_or(ieee_ets{}));
   ets.tc_rx_bw[0] = kWritten;
   auto written = dcbnl::set_ets(*io.kernel.route, io.netdev, ets);
-  if (written && has_key(have.notes.unread, SettingId::ets)) send_again(io);
+  if (!written || !has_key(have.notes.unread, SettingId::ets)) return written;
+  // This was the first ETS: the driver was loaded, or its firmware was reset, which frees the driver's own list
+  // (bnxt_dcb_free() in bnxt_hwrm_if_change()) and keeps the kernel's list, whose entries the NIC has lost. So they are
+  // sent again. An entry that fails here is missing from the list afterwards, and reported.
+  if (auto table = dcbnl::get_app(*io.kernel.route, io.netdev))
+    for (const dcb_app& entry : *table) {
+      if (!is_roce(entry) && entry.selector != IEEE_8021QAZ_APP_SEL_DSCP) continue;
+      if (remove(io, entry)) (void)add(io, entry);
+    }
   return written;
 }
 
@@ -248,8 +239,8 @@ constexpr auto kDcbOps = std::to_array<SettingOp>({
 });
 const auto kOps = file_settings::join(kDcbOps, bnxt_cc::kOps);
 
-// While congestion control is off, Broadcom's module throws away the DSCP and the priority of the CNPs. ETS before the
-// DSCPs, as in bnxt_setupcc.sh: entries that exist when the first ETS is set are older (send_again()).
+// Congestion control precedes the DSCP and the priority of the CNPs, which Broadcom's module discards while it is off.
+// ETS precedes the DSCPs, as in bnxt_setupcc.sh: entries that exist when the first ETS is set are older (write_ets()).
 const auto kOrder = [] {
   auto order = upstream::kOrder;
   const auto move_before = [&order](SettingId id, SettingId other) {

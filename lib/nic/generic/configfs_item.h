@@ -7,10 +7,11 @@
 
 namespace fabric {
 
-// Removed with the object, if the object created it.
+// A directory of configfs, which the destructor removes if open() created it.
 class ConfigfsItem {
  public:
-  // ENOENT: no driver has such a folder above; EACCES: root's alone; others are the driver's. `root` must outlive it.
+  // ENOENT: no driver has the folder above it; EACCES: only root may create it; other errors are the driver's. `root`
+  // must outlive the item.
   static Result<ConfigfsItem> open(const Root& root, std::string directory) {
     if (root.exists(directory)) return ConfigfsItem(root, std::move(directory), false);
     auto made = root.make_directory(directory);
@@ -29,8 +30,8 @@ class ConfigfsItem {
   }
 
   [[nodiscard]] const std::string& path() const { return path_; }
-  // False: another process of ours had made it, and has taken it away meanwhile. To be opened again.
-  [[nodiscard]] bool stands() const { return root_->exists(path_); }
+  // False: another process of ours had created the directory, and has removed it meanwhile. Open the item again.
+  [[nodiscard]] bool exists() const { return root_->exists(path_); }
   static constexpr int kTries = 3;
 
  private:

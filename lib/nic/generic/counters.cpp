@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ports/N/counters, the same files for all drivers that have them (Documentation/ABI/stable/sysfs-class-infiniband,
+// ports/N/counters: the same files for all drivers that have them (Documentation/ABI/stable/sysfs-class-infiniband,
 // drivers/infiniband/core/sysfs.c of Linux 6.12). port_*_data count words of four bytes.
 #include "nic/counter_row.h"
 
@@ -16,7 +16,7 @@ constexpr CounterRow link_row(std::string_view name, const CounterOrigin& origin
   return {pma, name, origin, rise, bits, &metric, label, {}, {}, false, {}, CounterScope::infiniband_link};
 }
 
-// port_rcv_discards is in none of Linux 6.1 to 6.12; other exporters read it.
+// Linux 6.1 to 6.12 lack port_rcv_discards; other exporters read it.
 constexpr CounterOrigin kPmaFiles{
     "infiniband/core/sysfs.c pma_attrs_ext, show_pma_counter(); without extended counters (pma_attrs) data and "
     "packets have 32 bits and stop when full",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The DSCP entries (selector 5) of a dcbnl APP table. Entries of other selectors are not ours and stay.
+// The DSCP entries (selector 5) of a dcbnl APP table. Entries of other selectors are left unchanged.
 #pragma once
 
 #include "kernel/netlink/dcbnl.h"
@@ -11,11 +11,11 @@ using dcbnl::AppTable;
 
 inline constexpr int kCount = 64;  // a DSCP has six bits (RFC 2474)
 
-// DSCP -> priority as listed. The kernel's list may hold a DSCP with several priorities: the highest counts, as
-// drivers take it (fls() of dcb_ieee_getapp_mask(), net/dcb/dcbnl.c).
+// DSCP -> priority as listed. The kernel's list may have a DSCP with several priorities: as in drivers, the highest
+// counts (fls() of dcb_ieee_getapp_mask(), net/dcb/dcbnl.c).
 DscpMap map_of(const AppTable& table);
 
-// Every DSCP: the listed ones as given, the others by their class selector, dscp >> 3 (RFC 2474 section 4.2.2).
+// All DSCPs: the listed ones unchanged, the others by their class selector, dscp >> 3 (RFC 2474 section 4.2.2).
 DscpMap complete(DscpMap map);
 
 AppTable entries_of(const DscpMap& map);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ring sizes, channels and FEC: the same ethtool messages for every driver. Drivers that round ring sizes say so in
-// their own `expected`; any other difference from the requested value is reported as ignored.
+// Ring sizes, channels and FEC: the same ethtool messages for every driver. A driver that rounds ring sizes does so in
+// its own `expected`; any other difference from the requested value is reported as ignored.
 #include <linux/ethtool.h>
 
 #include <thread>
@@ -17,39 +17,17 @@ Error no_ethtool(const PortIo& io) {
   return error(EOPNOTSUPP, io.netdev + ": no ethtool netlink (a kernel before 5.6)");
 }
 
-// EOPNOTSUPP is an answer, anything else is worth its text.
-std::string why(const Error& failure, std::string_view what) {
+// The reason why a setting is not offered; EOPNOTSUPP means that the driver lacks it.
+std::string reason(const Error& failure, std::string_view what) {
   if (failure.code != EOPNOTSUPP) return failure.text();
   return std::string("the driver has no ").append(what) + " to set";
 }
 
 void read_ring(const std::optional<ethtool::Amount>& ring, SettingId setting, std::optional<uint32_t>& value,
                std::optional<uint32_t>& most, Reading& out) {
-  if (!ring) return out.not_offered(setting, "the driver has none of these to set");
+  if (!ring) return out.not_offered(setting, "the driver has no such rings to set");
   value = ring->now;
   most = ring->max;
-}
-
-void read_rings(const PortIo& io, const Keys& keys, Reading& out) {
-  const bool rx = has_key(keys, SettingId::ring_rx), tx = has_key(keys, SettingId::ring_tx);
-  if (!rx && !tx) return;
-  const auto rings = ethtool::get_rings(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
-  if (!rings) {
-    for (SettingId setting : {SettingId::ring_rx, SettingId::ring_tx})
-      out.not_offered(setting, why(rings.error(), "ring sizes"));
-    return;
-  }
-  if (rx) read_ring(rings->rx, SettingId::ring_rx, out.values.ring_rx, out.capacity.ring_rx, out);
-  if (tx) read_ring(rings->tx, SettingId::ring_tx, out.values.ring_tx, out.capacity.ring_tx, out);
-}
-
-void read_channels(const PortIo& io, Reading& out) {
-  const auto channels = ethtool::get_channels(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
-  if (!channels) return out.not_offered(SettingId::channels, why(channels.error(), "channels"));
-  if (!*channels)
-    return out.not_offered(SettingId::channels, "the driver has no combined channels, but some for each direction");
-  out.values.channels = (*channels)->now;
-  out.capacity.channels = (*channels)->max;
 }
 
 bool has_link(const PortIo& io) {
@@ -59,14 +37,14 @@ bool has_link(const PortIo& io) {
 }
 
 // Without a link no mode is in use, and the configured mode is unknown: ice shows "off" (ice_get_fecparam() of Linux
-// 6.12). Read as the configuration, it would look in sync with a wanted "off", and the link would never return.
+// 6.12). Taken as the configuration, this would match a wanted "off", and the link would never return.
 void read_fec_in_use(const PortIo& io, Reading& out) {
   const auto status = ethtool::get_fec_status(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
-  if (!status) return out.not_offered(SettingId::fec, why(status.error(), "FEC"));
+  if (!status) return out.not_offered(SettingId::fec, reason(status.error(), "FEC"));
   const auto mode = parse_fec_word(status->active);
   if (mode.value_or(ETHTOOL_FEC_OFF) == ETHTOOL_FEC_OFF && !has_link(io)) out.values.fec = Fec{};
   else if (mode) out.values.fec = Fec{*mode};
-  else out.not_offered(SettingId::fec, "this driver shows no FEC mode but the one in use, and none is");
+  else out.not_offered(SettingId::fec, "this driver reports only the FEC mode in use, and none is in use");
 }
 
 // bnxt shows "auto" together with the modes that it chooses from.
@@ -75,30 +53,48 @@ Fec as_set(Fec fec) {
   return fec;
 }
 
-// bnxt_get_fecparam() lists no mode for "off", and then shows it as the one in use; where the link cannot have any,
-// none is in use.
-bool is_off(const PortIo& io) {
-  const auto status = ethtool::get_fec_status(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
-  return status && parse_fec_word(status->active) == ETHTOOL_FEC_OFF;
-}
-
-void read_fec(const PortIo& io, Reading& out) {
+void read(const PortIo& io, const Keys& keys, Reading& out) {
+  if (!io.has_ethtool()) return;
+  Netlink& generic = *io.kernel.generic;
+  const bool rx = has_key(keys, SettingId::ring_rx), tx = has_key(keys, SettingId::ring_tx);
+  if (rx || tx) {
+    const auto rings = ethtool::get_rings(generic, *io.kernel.ethtool, io.netdev);
+    if (rings) {
+      if (rx) read_ring(rings->rx, SettingId::ring_rx, out.values.ring_rx, out.capacity.ring_rx, out);
+      if (tx) read_ring(rings->tx, SettingId::ring_tx, out.values.ring_tx, out.capacity.ring_tx, out);
+    } else {
+      for (SettingId setting : {SettingId::ring_rx, SettingId::ring_tx})
+        out.not_offered(setting, reason(rings.error(), "ring sizes"));
+    }
+  }
+  if (has_key(keys, SettingId::channels)) {
+    const auto channels = ethtool::get_channels(generic, *io.kernel.ethtool, io.netdev);
+    if (!channels) {
+      out.not_offered(SettingId::channels, reason(channels.error(), "channels"));
+    } else if (!*channels) {
+      out.not_offered(SettingId::channels, "the driver has channels for each direction, but no combined ones");
+    } else {
+      out.values.channels = (*channels)->now;
+      out.capacity.channels = (*channels)->max;
+    }
+  }
+  if (!has_key(keys, SettingId::fec)) return;
   if (io.fec_in_use) return read_fec_in_use(io, out);
-  const auto fec = ethtool::get_fec(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
-  if (!fec) return out.not_offered(SettingId::fec, why(fec.error(), "FEC"));
-  if (fec->bits != 0) out.values.fec = as_set(*fec);
-  else if (is_off(io)) out.values.fec = Fec{ETHTOOL_FEC_OFF};
+  const auto fec = ethtool::get_fec(generic, *io.kernel.ethtool, io.netdev);
+  if (!fec) return out.not_offered(SettingId::fec, reason(fec.error(), "FEC"));
+  if (fec->bits != 0) {
+    out.values.fec = as_set(*fec);
+    return;
+  }
+  // bnxt_get_fecparam() lists no mode for "off", and then shows "off" as the mode in use; if the link cannot have a
+  // mode, none is in use.
+  const auto status = ethtool::get_fec_status(generic, *io.kernel.ethtool, io.netdev);
+  if (status && parse_fec_word(status->active) == ETHTOOL_FEC_OFF) out.values.fec = Fec{ETHTOOL_FEC_OFF};
   else out.not_offered(SettingId::fec, "the link has no FEC mode to set (its cable or speed decides)");
 }
 
-void read(const PortIo& io, const Keys& keys, Reading& out) {
-  if (!io.has_ethtool()) return;
-  read_rings(io, keys, out);
-  if (has_key(keys, SettingId::channels)) read_channels(io, out);
-  if (has_key(keys, SettingId::fec)) read_fec(io, out);
-}
-
-// Both sizes in one message where both may be written: the driver rebuilds its queues once. Alone if one is refused.
+// Sends both sizes in one message if both may be written, because the driver then rebuilds its queues once; only its
+// own size if that is refused.
 Result<void> write_rings(const PortIo& io, const Setting& setting, const Qos& want, const Reading& have) {
   if (!io.has_ethtool()) return no_ethtool(io);
   Netlink& generic = *io.kernel.generic;
@@ -119,22 +115,20 @@ Result<void> write_channels(const PortIo& io, const Setting&, const Qos& want, c
   return ethtool::set_channels(*io.kernel.generic, *io.kernel.ethtool, io.netdev, *want.channels);
 }
 
-// The mode in use changes when the link has retrained, seconds later; else the check at carrier-up follows.
-void await_fec(const PortIo& io, Fec wanted) {
+Result<void> write_fec(const PortIo& io, const Setting&, const Qos& want, const Reading&) {
+  if (!io.has_ethtool()) return no_ethtool(io);
+  const bool shows_later = io.fec_in_use && has_link(io);
+  auto set = ethtool::set_fec(*io.kernel.generic, *io.kernel.ethtool, io.netdev, *want.fec);
+  if (!set || !shows_later) return set;
+  // The mode in use changes when the link has retrained, seconds later. After that time the check at carrier-up
+  // follows.
   constexpr std::chrono::milliseconds kPatience{8'000}, kPause{100};
   for (const auto end = std::chrono::steady_clock::now() + kPatience; std::chrono::steady_clock::now() < end;
        std::this_thread::sleep_for(kPause)) {
     Reading now;
     read_fec_in_use(io, now);
-    if (now.values.fec == wanted && has_link(io)) return;
+    if (now.values.fec == *want.fec && has_link(io)) break;
   }
-}
-
-Result<void> write_fec(const PortIo& io, const Setting&, const Qos& want, const Reading&) {
-  if (!io.has_ethtool()) return no_ethtool(io);
-  const bool shows_later = io.fec_in_use && has_link(io);
-  auto set = ethtool::set_fec(*io.kernel.generic, *io.kernel.ethtool, io.netdev, *want.fec);
-  if (set && shows_later) await_fec(io, *want.fec);
   return set;
 }
 
@@ -142,15 +136,15 @@ void expected(Qos& want, const Reading&) {
   if (want.fec) want.fec = as_set(*want.fec);
 }
 
-std::string above(const std::optional<uint32_t>& wanted, const std::optional<uint32_t>& most) {
+std::string too_large(const std::optional<uint32_t>& wanted, const std::optional<uint32_t>& most) {
   if (!wanted || !most || *wanted <= *most) return {};
-  return "the driver takes " + std::to_string(*most) + " at most";
+  return "the driver's maximum is " + std::to_string(*most);
 }
 
 std::string impossible(const Setting& setting, const Qos& want, const Reading& have) {
-  if (setting.id == SettingId::ring_rx) return above(want.ring_rx, have.capacity.ring_rx);
-  if (setting.id == SettingId::ring_tx) return above(want.ring_tx, have.capacity.ring_tx);
-  if (setting.id == SettingId::channels) return above(want.channels, have.capacity.channels);
+  if (setting.id == SettingId::ring_rx) return too_large(want.ring_rx, have.capacity.ring_rx);
+  if (setting.id == SettingId::ring_tx) return too_large(want.ring_tx, have.capacity.ring_tx);
+  if (setting.id == SettingId::channels) return too_large(want.channels, have.capacity.channels);
   return {};
 }
 
@@ -160,8 +154,8 @@ std::string remedy(const Setting& setting, int code) {
     return "the link's speed or its cable does not allow this mode (\"Supported FEC modes\" of ethtool), or \"auto\" "
            "lacks autonegotiation";
   if (code != EINVAL) return {};
-  if (setting.id == SettingId::channels) return "fewer than what runs on them needs (RSS table, XDP, traffic classes)";
-  return "below the driver's minimum, or not a power of two where it asks for one";
+  if (setting.id == SettingId::channels) return "too few for their users (RSS table, XDP, traffic classes)";
+  return "below the driver's minimum, or not a power of two although the driver requires one";
 }
 
 constexpr SettingOp kOps[] = {

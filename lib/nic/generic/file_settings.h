@@ -7,17 +7,17 @@
 
 namespace fabric::file_settings {
 
-// "300", "0x12c"; nothing where that is not the whole text.
+// "300", "0x12c"; nullopt: the text is not a number.
 std::optional<uint32_t> number(std::string_view text);
-// The number in the file. EIO: not a number (OFED shows an empty file when the firmware did not answer).
+// The number in the file. EIO: not a number (OFED's file is empty if the firmware did not answer).
 Result<uint32_t> read_number(const Root& root, const std::string& file);
 
-// The setting as a number (a switch: 1 on, 0 off); absent where it is absent or none.
-void put(const Setting& setting, uint32_t value, Qos& out);
-void put_none(const Setting& setting, Qos& out);
-std::optional<uint32_t> take(const Setting& setting, const Qos& qos);
+// Sets the setting from a number, to none, or returns its number (of a switch: 1 on, 0 off). nullopt: absent or none.
+void set_number(const Setting& setting, uint32_t value, Qos& out);
+void set_none(const Setting& setting, Qos& out);
+std::optional<uint32_t> number_of(const Setting& setting, const Qos& qos);
 
-// Puts the number into `out`. If it cannot be read, out.notes.reasons says why.
+// Puts the number into `out`. If it cannot be read, out.notes.reasons has the reason.
 void read(const PortIo& io, const std::string& file, SettingId setting, Reading& out);
 // Writes the setting of `want`. EOPNOTSUPP: its value is none.
 Result<void> write(const PortIo& io, const std::string& file, const Setting& setting, const Qos& want);
@@ -46,15 +46,15 @@ constexpr auto join(const std::array<SettingOp, sizes>&... parts) {
   return out;
 }
 
-// Why nothing below sys/kernel/debug or sys/kernel/config can be used, whatever the driver: a virtual function has
-// nothing there, the file system is not mounted, it is root's alone. Empty: it is open.
+// Why nothing below sys/kernel/debug or sys/kernel/config is accessible with any driver: a virtual function has no
+// files there, the file system is not mounted, only root has access. Empty: it is accessible.
 std::string closed(const PortIo& io, const std::string& file);
-// Why the file cannot be read, `code` being the errno: closed(), or kernel lockdown (fs/debugfs/file.c of Linux 6.12,
+// Why the file cannot be read; `code` is the errno. As closed(), or kernel lockdown (fs/debugfs/file.c of Linux 6.12,
 // debugfs_locked_down()), or the driver has no such file.
 std::string why_not(const PortIo& io, const std::string& file, int code);
-// The same of read_number().
+// The same for an error of read_number().
 std::string why_no_number(const PortIo& io, const std::string& file, const Error& failure);
-// What a refused write means, for Driver::remedy; empty: nothing is known.
+// The cause of a refused write, for Driver::remedy; empty: unknown.
 std::string remedy(int code);
 
 }  // namespace fabric::file_settings

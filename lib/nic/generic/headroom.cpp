@@ -16,14 +16,14 @@ uint64_t largest_frame(const Link& link) { return std::max<uint64_t>(link.max_mt
 uint64_t round_up(uint64_t bytes) { return (bytes + kGrain - 1) / kGrain * kGrain; }
 
 std::string text(const Link& link) {
-  const std::string speed =
-      link.speed == 0 ? "a link that is down (counted as 40000 Mb/s)" : std::to_string(link.speed) + " Mb/s";
+  std::string speed = "a link that is down (counted as 40000 Mb/s)";
+  if (link.speed != 0) speed = std::to_string(link.speed) + " Mb/s";
   return speed + ", " + std::to_string(link.cable) + " m, MTU " + std::to_string(link.mtu);
 }
 
 uint64_t sum(const Buffers& sizes) { return std::accumulate(sizes.bytes.begin(), sizes.bytes.end(), uint64_t{0}); }
 
-// What one buffer of each kind gets at least, in bytes, and how many there are.
+// The fewest bytes for a buffer of each kind, and the number of buffers.
 struct Shares {
   uint64_t lossless, lossy;
   uint64_t lossless_count, lossy_count;
@@ -62,7 +62,7 @@ std::string objection(const Use& use, const Buffers& sizes) {
   for (size_t prio = 0; prio < use.prio2buffer.size(); ++prio)
     if (sizes.bytes[use.prio2buffer[prio] & 7] == 0)
       return "priority " + std::to_string(prio) + " maps to buffer " + std::to_string(use.prio2buffer[prio] & 7) +
-             ", which has no bytes: every frame of it would be lost";
+             ", which has no bytes: all its frames would be lost";
   if (use.total && sum(sizes) > *use.total)
     return "the buffers take " + std::to_string(sum(sizes)) + " bytes together, the port has " +
            std::to_string(*use.total);
@@ -70,8 +70,7 @@ std::string objection(const Use& use, const Buffers& sizes) {
 }
 
 Result<Buffers> automatic(const Use& use, const Buffers& now) {
-  if (use.link.speed == 0)
-    return error(0, "the link is down: its speed, from which the headroom follows, is not known");
+  if (use.link.speed == 0) return error(0, "the link is down: its speed, which determines the headroom, is unknown");
   const PrioSet lossless = buffers_of(use.lossless, use.prio2buffer);
   const PrioSet lossy{static_cast<uint8_t>(buffers_of(PrioSet{0xff}, use.prio2buffer).bits & ~lossless.bits)};
   Shares least = shares(use, lossless, lossy, largest_frame(use.link));

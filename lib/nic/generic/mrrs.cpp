@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // PCIe maximum read request size: three bits of Device Control. Reading them requires CAP_SYS_ADMIN, which agentd
-// lacks: fabric-agent-pci.service reads and writes them at boot, agentd compares with what that published
-// (node/port_settings.cpp). A device does not say which sizes it can do: every power of two from 128 to 4096 may be
-// written (drivers/pci/pci.c pcie_set_readrq), and what it keeps is read back.
+// lacks: fabric-agent-pci.service reads and writes them at boot, agentd compares the policy with the values that
+// the service published (node/port_settings.cpp). A device does not report its supported sizes: every power of two from
+// 128 to 4096 may be written (drivers/pci/pci.c pcie_set_readrq), and the value that it keeps is read back.
 #include "kernel/pci/pci_config.h"
 #include "nic/driver.h"
 
@@ -35,7 +35,7 @@ std::string remedy(const Setting&, int code) {
   return {};
 }
 
-// It is the size of read requests made afterwards (PCI Express Base Specification, Device Control Register).
+// The value applies to read requests made afterwards (PCI Express Base Specification, Device Control Register).
 constexpr SettingOp kOps[] = {
     {SettingId::mrrs, {write, "drivers/pci/pci-sysfs.c pci_write_config()", kHarmless, Reach::itself}},
 };

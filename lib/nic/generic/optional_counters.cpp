@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RDMA counters that cost the card something and are therefore off (mlx5's cc_*, rdma_*):
+// RDMA counters that cost the NIC some performance and are therefore off by default (mlx5's cc_*, rdma_*):
 // drivers/infiniband/core/nldev.c of Linux 6.12, since 5.16. They are off again after a driver reload.
 
 #include "kernel/rdma/nldev.h"
@@ -23,19 +23,16 @@ Result<std::vector<nldev::CounterStatus>> status(const PortIo& io, uint32_t devi
   return nldev::counter_status(*io.kernel.rdma, device, io.port);
 }
 
-std::string why_not(const Error& failure) {
-  // An unknown command is EINVAL in RDMA netlink, as is a port without counters.
-  if (failure.code == EINVAL) return "the driver has no RDMA counters of the port, or the kernel is older than 5.16";
-  return failure.text();
-}
-
 void read(const PortIo& io, const Keys& keys, Reading& out) {
   constexpr SettingId kId = SettingId::optional_counters;
   if (!has_key(keys, kId)) return;
   const auto device = device_index(io);
   if (!device) return out.not_offered(kId, device.error().text());
   const auto counters = status(io, *device);
-  if (!counters) return out.not_offered(kId, why_not(counters.error()));
+  // For an unknown command RDMA netlink answers EINVAL, as for a port without counters.
+  if (!counters && counters.error().code == EINVAL)
+    return out.not_offered(kId, "the driver has no RDMA counters of the port, or the kernel is older than 5.16");
+  if (!counters) return out.not_offered(kId, counters.error().text());
   Names on;
   for (const auto& counter : *counters) {
     if (!counter.optional_on) continue;
@@ -46,7 +43,7 @@ void read(const PortIo& io, const Keys& keys, Reading& out) {
   out.values.optional_counters = std::move(on);
 }
 
-// The kernel takes the whole list: counters that are not in it are switched off.
+// The kernel needs the whole list: it switches off counters that are not listed.
 Result<void> write(const PortIo& io, const Setting&, const Qos& want, const Reading&) {
   auto device = device_index(io);
   if (!device) return device.error();
@@ -79,11 +76,11 @@ std::string impossible(const Setting&, const Qos& want, const Reading& have) {
 
 std::string remedy(const Setting&, int code) {
   if (code == EOPNOTSUPP || code == EINVAL)
-    return "the card's firmware does not count this (it needs flow steering for RDMA)";
+    return "the NIC's firmware does not count this (it needs flow steering for RDMA)";
   return {};
 }
 
-// mlx5 adds steering rules that count (mlx5_ib_modify_stat()).
+// mlx5 adds counting steering rules (mlx5_ib_modify_stat()).
 constexpr SettingOp kOps[] = {
     {SettingId::optional_counters,
      {write, "drivers/infiniband/core/nldev.c nldev_stat_set_counter_dynamic_doit()", kHarmless, Reach::itself}},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Defaults of rdma_cm connections: drivers/infiniband/core/cma_configfs.c of Linux 6.12. The values
-// live in the kernel's cma_device, not in the directory: they survive its removal, and are lost when the RDMA device is
-// registered again (driver reload); a directory that outlives its device answers ENODEV until it is made again.
+// Defaults of rdma_cm connections: drivers/infiniband/core/cma_configfs.c of Linux 6.12. The values are in the kernel's
+// cma_device, not in the directory: they survive its removal, and are lost when the RDMA device is registered again
+// (driver reload); a directory that outlives its device answers ENODEV until it is created again.
 #include "base/parse.h"
 #include "nic/driver.h"
 #include "nic/generic/configfs_item.h"
@@ -13,9 +13,10 @@ namespace {
 constexpr const char* kFolder = "sys/kernel/config/rdma_cm";
 constexpr std::string_view kV1 = "IB/RoCE v1", kV2 = "RoCE v2";  // gid_type_str[], drivers/infiniband/core/cache.c
 
-// Calls `with(folder of the port)` while the device's directory exists. Removes it only if it was created here.
+// Calls `act(folder of the port)` while the device's directory exists. Removes the directory only if it was created
+// here.
 template <class Act>
-Result<void> in_port(const PortIo& io, Act&& with) {
+Result<void> in_port(const PortIo& io, Act&& act) {
   const Root& root = io.kernel.root;
   const std::string device = std::string(kFolder) + "/" + io.rdma;
   const std::string port = device + "/ports/" + std::to_string(io.port);
@@ -24,13 +25,13 @@ Result<void> in_port(const PortIo& io, Act&& with) {
   for (int tries = 1; tries <= ConfigfsItem::kTries; ++tries) {
     auto item = ConfigfsItem::open(root, device);
     if (!item) return item.error();
-    done = with(port);
-    if (done || item->stands()) break;
+    done = act(port);
+    if (done || item->exists()) break;
   }
   if (done || done.error().code != ENODEV || !existed) return done;
   if (auto gone = root.remove_directory(device); !gone) return gone;
   if (auto made = root.make_directory(device); !made) return made;
-  return with(port);
+  return act(port);
 }
 
 Result<void> read_port(const PortIo& io, const Keys& keys, const std::string& folder, Qos& out) {
@@ -49,7 +50,7 @@ Result<void> read_port(const PortIo& io, const Keys& keys, const std::string& fo
   return {};
 }
 
-// RDMA_NODE_RNIC (rdma/ib_verbs.h): rdma_cm keeps such files for it as well, and refuses v2
+// RDMA_NODE_RNIC (rdma/ib_verbs.h): rdma_cm has these files for iWARP devices as well, and refuses v2
 // (roce_gid_type_mask_support()).
 bool is_iwarp(const PortIo& io) {
   return io.kernel.root.line_of("sys/class/infiniband/" + io.rdma + "/node_type").starts_with("4:");
@@ -62,7 +63,7 @@ std::string why_not(const PortIo& io, const Error& failure) {
   if (!io.kernel.root.exists(kFolder)) return "the module rdma_cm is not loaded: modprobe rdma_cm";
   switch (failure.code) {
     case EACCES:
-    case EPERM: return "only root may make /" + std::string(kFolder) + "/" + io.rdma + " to look into it";
+    case EPERM: return "only root may create /" + std::string(kFolder) + "/" + io.rdma + ", which reading requires";
     case EROFS: return "/sys/kernel/config is read-only here (a container, or ProtectKernelTunables= of the service)";
     case ENODEV: return "rdma_cm does not know the device " + io.rdma;
     default: return failure.text();
@@ -94,7 +95,7 @@ std::string remedy(const Setting& setting, int code) {
   return {};
 }
 
-// For connections made afterwards (cma_configfs.c).
+// The values apply to connections made afterwards (cma_configfs.c).
 constexpr SettingOp kOps[] = {
     {SettingId::roce_mode,
      {write, "drivers/infiniband/core/cma_configfs.c default_roce_mode_store()", kHarmless, Reach::itself}},

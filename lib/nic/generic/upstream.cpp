@@ -15,45 +15,6 @@ namespace {
 
 using Id = SettingId;
 
-// The host owns DCBX when it may set IEEE values and no agent in firmware does (DCB_CAP_DCBX_*, linux/dcbnl.h).
-Dcbx dcbx_of(uint8_t mode) {
-  constexpr uint8_t kHost = DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_IEEE;
-  return (mode & kHost) == kHost && (mode & DCB_CAP_DCBX_LLD_MANAGED) == 0 ? Dcbx::host : Dcbx::firmware;
-}
-
-Ets ets_of(const ieee_ets& wire) {
-  Ets out;
-  std::ranges::copy(wire.prio_tc, out.prio_tc.begin());
-  std::ranges::transform(wire.tc_tsa, out.tsa.begin(), [](uint8_t tsa) { return static_cast<Tsa>(tsa); });
-  std::ranges::copy(wire.tc_tx_bw, out.bw.begin());
-  return out;
-}
-
-// By the apptrust table where the driver has one, else by the presence of DSCP entries.
-Trust trust_of(const dcbnl::Snapshot& dcb, const DscpMap& map) {
-  if (!dcb.trust) return map.empty() ? Trust::pcp : Trust::dscp;
-  for (uint8_t selector : *dcb.trust) {
-    if (selector == IEEE_8021QAZ_APP_SEL_DSCP) return Trust::dscp;
-    if (selector == dcbnl::kSelectorPcp) return Trust::pcp;
-  }
-  return Trust::pcp;
-}
-
-// Rarely used settings are read on request only, because every reading is saved as an original to restore.
-void take(const dcbnl::Snapshot& dcb, const Keys& keys, Qos& out) {
-  if (dcb.dcbx) out.dcbx = dcbx_of(*dcb.dcbx);
-  out.dscp_map = dscp::map_of(dcb.app.value_or(dcbnl::AppTable{}));
-  out.trust = trust_of(dcb, *out.dscp_map);
-  if (dcb.ets) out.ets = ets_of(*dcb.ets);
-  if (dcb.pfc) out.pfc = PrioSet{dcb.pfc->pfc_en};
-  if (dcb.trust && has_key(keys, Id::apptrust)) out.apptrust = AppTrust{*dcb.trust};
-  if (dcb.maxrate && has_key(keys, Id::maxrate))
-    std::copy_n(dcb.maxrate->tc_maxrate, kPriorities, out.maxrate.emplace().kbit.begin());
-  if (!dcb.buffer || !(has_key(keys, Id::prio2buffer) || has_key(keys, Id::buffer_size))) return;
-  std::copy_n(dcb.buffer->prio2buffer, kPriorities, out.prio2buffer.emplace().begin());
-  std::copy_n(dcb.buffer->buffer_size, kPriorities, out.buffer_size.emplace().bytes.begin());
-}
-
 Result<void> write_table(const PortIo& io, const DscpMap& want) {
   auto now = dcbnl::get_app(*io.kernel.route, io.netdev);
   if (!now) return now.error();
@@ -66,7 +27,7 @@ Result<void> write_table(const PortIo& io, const DscpMap& want) {
 
 constexpr std::string_view kNoDscp = "this driver does not map DSCPs: it trusts the priority in the VLAN tag";
 
-// Why this driver does not offer a setting, from the first to the last of neighboring rows of kSettings.
+// Why this driver does not offer the settings from `first` to `last`, which are neighboring rows of kSettings.
 struct Missing {
   SettingId first, last;
   std::string_view why;
@@ -77,10 +38,9 @@ constexpr Missing kMissing[] = {
     {Id::apptrust, Id::apptrust, "this driver has no APP trust table: trust follows from the DSCP entries"},
     {Id::dscp_map, Id::dscp_map, kNoDscp},
     {Id::prio2buffer, Id::buffer_size, "this driver sizes its buffers itself; no dcbnl buffer operation"},
-    {Id::cable_length, Id::cable_length,
-     "only mlx5 asks for the cable's length; this driver sizes its headroom itself"},
-    {Id::maxrate, Id::maxrate, "this driver has no rate limit for each class (only mlx5, mlx4 and few others have)"},
-    {Id::ecn_rp, Id::ecn_np, "ECN for each priority is a switch of NVIDIA's OFED/DOCA driver alone"},
+    {Id::cable_length, Id::cable_length, "only mlx5 uses the cable's length; this driver sizes its headroom itself"},
+    {Id::maxrate, Id::maxrate, "this driver has no rate limits of classes (only mlx5, mlx4 and few others have)"},
+    {Id::ecn_rp, Id::ecn_np, "only NVIDIA's OFED/DOCA driver can switch ECN for each priority"},
     {Id::cnp_dscp, Id::cnp_prio,
      "only NVIDIA's and Broadcom's NICs let the host mark CNPs; this NIC's firmware or the vendor's tool decides"},
     {Id::min_time_between_cnps, Id::rtt_resp_dscp,
@@ -110,8 +70,8 @@ constexpr SettingOp kOps[] = {
 
 }  // namespace
 
-// First the owner of DCBX; then settings that stop the link; the DSCP map before the ones that it overwrites on some
-// NICs; ETS before PFC, which requires it on others; buffers before the PFC that makes them lossless; congestion
+// First the owner of DCBX; then settings that stop the link; the DSCP map before the settings that it overwrites on
+// some NICs; ETS before PFC, which requires ETS on others; buffers before PFC, which makes them lossless; congestion
 // control last.
 constinit const std::array<SettingId, kSettingCount> kOrder = [] {
   std::array first{Id::fw_lldp,     Id::dcbx,        Id::pause,    Id::mtu,         Id::ring_rx,  Id::ring_tx,
@@ -146,8 +106,40 @@ Result<PortReading> read_port(const PortIo& io, const Keys& keys) {
   auto dcb = dcbnl::get(*io.kernel.route, io.netdev);
   if (!dcb && dcb.error().code == EOPNOTSUPP) return out;
   if (!dcb) return dcb.error();
-  take(*dcb, keys, values);
-  // A driver that does not say answers 0.
+
+  if (dcb->dcbx) {
+    // The host owns DCBX if it may set IEEE values and no agent in firmware does (DCB_CAP_DCBX_*, linux/dcbnl.h).
+    constexpr uint8_t kHost = DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_IEEE;
+    const bool is_host = (*dcb->dcbx & kHost) == kHost && (*dcb->dcbx & DCB_CAP_DCBX_LLD_MANAGED) == 0;
+    values.dcbx = is_host ? Dcbx::host : Dcbx::firmware;
+  }
+  values.dscp_map = dscp::map_of(dcb->app.value_or(dcbnl::AppTable{}));
+  // By the apptrust table if the driver has one, else by the presence of DSCP entries.
+  values.trust = Trust::pcp;
+  if (!dcb->trust && !values.dscp_map->empty()) values.trust = Trust::dscp;
+  if (dcb->trust)
+    for (uint8_t selector : *dcb->trust) {
+      if (selector == IEEE_8021QAZ_APP_SEL_DSCP) values.trust = Trust::dscp;
+      if (selector == IEEE_8021QAZ_APP_SEL_DSCP || selector == dcbnl::kSelectorPcp) break;
+    }
+  if (dcb->ets) {
+    Ets& ets = values.ets.emplace();
+    std::ranges::copy(dcb->ets->prio_tc, ets.prio_tc.begin());
+    std::ranges::transform(dcb->ets->tc_tsa, ets.tsa.begin(), [](uint8_t tsa) { return static_cast<Tsa>(tsa); });
+    std::ranges::copy(dcb->ets->tc_tx_bw, ets.bw.begin());
+  }
+  if (dcb->pfc) values.pfc = PrioSet{dcb->pfc->pfc_en};
+
+  // Rarely used settings are read only on request, because every reading is saved as an original to restore.
+  if (dcb->trust && has_key(keys, Id::apptrust)) values.apptrust = AppTrust{*dcb->trust};
+  if (dcb->maxrate && has_key(keys, Id::maxrate))
+    std::copy_n(dcb->maxrate->tc_maxrate, kPriorities, values.maxrate.emplace().kbit.begin());
+  if (dcb->buffer && (has_key(keys, Id::prio2buffer) || has_key(keys, Id::buffer_size))) {
+    std::copy_n(dcb->buffer->prio2buffer, kPriorities, values.prio2buffer.emplace().begin());
+    std::copy_n(dcb->buffer->buffer_size, kPriorities, values.buffer_size.emplace().bytes.begin());
+  }
+
+  // 0: the driver does not report the number.
   if (dcb->ets && dcb->ets->ets_cap != 0) capacity.traffic_classes = dcb->ets->ets_cap;
   if (dcb->pfc && dcb->pfc->pfc_cap != 0) capacity.lossless_classes = dcb->pfc->pfc_cap;
   if (dcb->buffer) capacity.buffer_total = dcb->buffer->total_size;
@@ -169,10 +161,10 @@ std::string impossible(const Setting& setting, const Qos& want, const Reading& h
   if (setting.id == Id::ets && have.capacity.traffic_classes)
     if (*std::ranges::max_element(want.ets->prio_tc) >= *have.capacity.traffic_classes)
       return "the port has " + std::to_string(*have.capacity.traffic_classes) +
-             " traffic classes, counted from 0: map no priority beyond";
+             " traffic classes, counted from 0: map no priority to a higher one";
   if ((setting.id == Id::buffer_size || setting.id == Id::prio2buffer) && want.buffer_size &&
       want.buffer_size->automatic)
-    return "what headroom this driver needs is not known: give the eight sizes";
+    return "the headroom that this driver needs is unknown: set the eight sizes";
   return {};
 }
 
@@ -192,10 +184,10 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string&, 
 std::string impossible_trust(const Qos& want, const Qos& have, bool needs_map) {
   const bool maps = want.dscp_map && !want.dscp_map->empty();
   if (want.trust == Trust::pcp && maps)
-    return "this driver trusts DSCP as soon as one DSCP is mapped: drop dscp_map or trust = \"pcp\"";
+    return "this driver trusts DSCP as soon as one DSCP is mapped: remove dscp_map or trust = \"pcp\"";
   const bool mapped = maps || (!want.dscp_map && have.dscp_map && !have.dscp_map->empty());
   if (needs_map && want.trust == Trust::dscp && !mapped)
-    return "this driver trusts DSCP once a DSCP is mapped: name one in dscp_map";
+    return "this driver trusts DSCP only if a DSCP is mapped: add one to dscp_map";
   return {};
 }
 
@@ -234,7 +226,7 @@ Result<void> write_trust(const PortIo& io, const Setting& setting, const Qos& wa
   auto now = dcbnl::get(*io.kernel.route, io.netdev);
   if (!now) return now.error();
   if (now->trust) {
-    // PCP stays behind DSCP as the fallback for frames without an IP header.
+    // PCP follows DSCP as the fallback for frames without an IP header.
     std::vector<uint8_t> order{dcbnl::kSelectorPcp};
     if (want.trust == Trust::dscp) order.insert(order.begin(), IEEE_8021QAZ_APP_SEL_DSCP);
     return dcbnl::set_trust(*io.kernel.route, io.netdev, order);
@@ -252,7 +244,7 @@ ieee_ets wire(const Ets& want, ieee_ets now) {
   for (size_t i = 0; i < kPriorities; ++i) {
     now.prio_tc[i] = want.prio_tc[i];
     now.tc_tsa[i] = static_cast<uint8_t>(want.tsa[i]);
-    // A bandwidth has a meaning for ETS classes only; some drivers add up all of them.
+    // Only ETS classes have a bandwidth, but some drivers add up the bandwidths of all classes.
     now.tc_tx_bw[i] = want.tsa[i] == Tsa::ets ? want.bw[i] : uint8_t{0};
   }
   return now;
@@ -269,7 +261,7 @@ Result<void> write_pfc(const PortIo& io, const Setting&, const Qos& want, const 
   if (!now) return now.error();
   ieee_pfc pfc{};
   if (now->pfc) {
-    pfc.pfc_cap = now->pfc->pfc_cap;  // qed takes it for the number of classes to be lossless
+    pfc.pfc_cap = now->pfc->pfc_cap;  // qed uses it as the number of lossless classes
     pfc.mbc = now->pfc->mbc;
     pfc.delay = now->pfc->delay;
   }
@@ -301,7 +293,7 @@ Result<void> write_maxrate(const PortIo& io, const Setting&, const Qos& want, co
 
 }  // namespace upstream
 
-// Nothing is known of such a driver: every write may stop traffic.
+// The effects of such a driver's writes are unknown: every write may stop traffic.
 const Driver kUpstream{.name = "upstream", .ops = upstream::kOps};
 
 }  // namespace fabric

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // HiSilicon (hns_roce, hns3). Linux 6.12: drivers/infiniband/hw/hns/hns_roce_main.c (hns_roce_port_stats_descs),
-// since 6.6; hisilicon/hns3/hns3pf/hclge_main.c (g_mac_stats_string). The unit of mac_..._xoff_time is not documented:
-// no row. No counter shows a loss or a retransmission (hns_roce_hw_v2_query_counter()).
+// since 6.6; hisilicon/hns3/hns3pf/hclge_main.c (g_mac_stats_string). The unit of mac_..._xoff_time is not documented,
+// so it has no row. No counter shows a loss or a retransmission (hns_roce_hw_v2_query_counter()).
 #include "nic/counter_row.h"
 
 namespace fabric {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Intel: irdma over ice, i40e and idpf. Linux 6.12: drivers/infiniband/hw/irdma/verbs.c (and the names of 7.x, some
-// with spaces), intel/ice/ice_ethtool.c, intel/i40e/i40e_ethtool.c. Their xoff counters are the frames that pause; xon
-// ones end it. Frames with illegal bytes are errors beside those of the CRC (ice_main.c, ice_update_vsi_stats). idpf
-// counts neither pauses nor errors of the link.
+// with spaces), intel/ice/ice_ethtool.c, intel/i40e/i40e_ethtool.c. The xoff counters count frames that start a pause;
+// xon frames end it. Frames with illegal bytes are counted in addition to CRC errors (ice_main.c,
+// ice_update_vsi_stats). idpf counts neither pauses nor link errors.
 #include "nic/counter_row.h"
 
 namespace fabric {
@@ -129,7 +129,7 @@ constexpr CounterRow kRows[] = {
     {ethtool, "port.link_xoff_rx", kI40eStats, none, 64, &kGlobalPauseFrames, kRx},
     {ethtool, "port.link_xoff_tx", kI40eStats, none, 64, &kGlobalPauseFrames, kTx},
     {ethtool, "port.rx_dropped", kI40eStats, none, 64, &kPhyDiscards, kRx},
-    {ethtool, "port.rx_discards", kI40eStats, none, 64, &kPhyDiscards, kRx},  // the same, as Linux 6.1 to 6.12 name it
+    {ethtool, "port.rx_discards", kI40eStats, none, 64, &kPhyDiscards, kRx},  // the name in Linux 6.1 to 6.12
     {ethtool, "port.rx_crc_errors", kI40eStats, link, 64, &kPhyCrcErrors},
     {ethtool, "port.illegal_bytes", kI40eStats, link, 64, &kPhyCodingErrors},
     {ethtool, "port.rx_oversize", kI40eStats, none, 64, &kPhyOversize},

@@ -28,7 +28,7 @@ void effect(const Setting& setting, const Qos& want, Qos& have) {
 
 std::string impossible(const Setting& setting, const Qos& want, const Reading& have) {
   if (setting.id == SettingId::dcbx && want.dcbx == Dcbx::firmware)
-    return "only its LLDP agent gives DCBX to i40e's firmware: fw_lldp = true";
+    return "i40e's firmware owns DCBX only while its LLDP agent runs: set fw_lldp = true";
   return intel::impossible(setting, want, have);
 }
 
@@ -42,7 +42,7 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
     return "i40e does not map DSCPs: it takes the priority from the VLAN tag (E810 NICs map DSCPs)";
   if (setting.id == SettingId::cc) return "i40e's RDMA is iWARP, which has TCP's congestion control and no DCQCN";
   if (setting.id == SettingId::pause && code == EOPNOTSUPP)
-    return "i40e takes no change of global pause while PFC is on";
+    return "i40e refuses changes of global pause while PFC is on";
   if (setting.id == SettingId::ets && code == EINVAL) return "the bandwidths of the classes in use must add up to 100";
   return upstream::remedy(setting, have, netdev, code);
 }
@@ -51,8 +51,8 @@ Result<void> write_agent(const PortIo& io, const Setting&, const Qos& want, cons
   return intel::write_agent(io, kAgent, *want.fw_lldp);
 }
 
-// Each change of DCB stops the queues (i40e_hw_dcb_config()), one of pause restarts the link; dcbx is the driver's
-// flag.
+// A change of DCB stops the queues (i40e_hw_dcb_config()), a change of pause restarts the link; dcbx is a flag of the
+// driver.
 constexpr SettingOp kOps[] = {
     {SettingId::fw_lldp, {write_agent, "i40e_ethtool.c i40e_set_priv_flags()"}},
     {SettingId::dcbx, {upstream::write_dcbx, "i40e_dcb_nl.c i40e_dcbnl_setdcbx()", kHarmless}},

@@ -3,8 +3,8 @@
 // closes and opens the netdev. The first DSCP entry switches the port to DSCP mode and overwrites ETS; the last one's
 // deletion switches back and overwrites ETS and PFC.
 //
-// Congestion control: irdma of Linux has no switch (7.3 included) and leaves DCQCN off. Intel's own irdma has configfs
-// irdma/<RDMA device>/roce_dcqcn_enable, 1 or 0, for queue pairs created from then on.
+// Congestion control: irdma of Linux (7.3 included) has no switch and leaves DCQCN off. Intel's own irdma has configfs
+// irdma/<RDMA device>/roce_dcqcn_enable, 1 or 0, for queue pairs that are created afterwards.
 #include <algorithm>
 
 #include "nic/driver.h"
@@ -20,22 +20,13 @@ namespace {
 constexpr intel::Agent kAgent{"fw-lldp-agent", true};
 constexpr std::string_view kConfigfs = "sys/kernel/config/irdma";
 constexpr const char* kCcFile = "/roce_dcqcn_enable";
-// The driver has no such limit.
+// Intel's guide 635330; the driver has no such limit.
 constexpr uint32_t kLosslessClasses = 1;
 constexpr char kOneClass[] =
-    "Intel supports PFC on one traffic class (guide 635330); the driver takes more, and does not show what the NIC "
+    "Intel supports PFC on one traffic class (guide 635330); the driver accepts more, and does not show what the NIC "
     "does with them";
 
 constexpr Eight kIdentity{0, 1, 2, 3, 4, 5, 6, 7};
-
-// ice_dcbnl_setapp(), "switching to DSCP mode".
-Ets dscp_mode_ets() {
-  Ets out;
-  out.prio_tc = kIdentity;
-  out.tsa.fill(Tsa::ets);
-  out.bw[0] = 100;
-  return out;
-}
 
 // ice_dcb_sw_dflt_cfg(): one traffic class with everything.
 Ets vlan_mode_ets() {
@@ -45,8 +36,8 @@ Ets vlan_mode_ets() {
   return out;
 }
 
-// The steps to a map: new entries, so that the list does not run empty and the mode does not switch back and forth;
-// then deletions; then entries with another priority (a listed DSCP is refused).
+// The steps to a map: first new entries, so that the list does not run empty and the mode does not switch back and
+// forth; then deletions; then listed DSCPs with another priority, which the driver refuses before their deletion.
 struct Steps {
   dcbnl::AppTable add, remove, add_again;
   bool runs_empty = false;  // before the last step
@@ -57,22 +48,16 @@ Steps steps(const dcbnl::AppTable& table, const DscpMap& want) {
   auto change = dscp::difference(table, want);
   Steps out;
   out.remove = change.stale;
-  for (const dcb_app& entry : change.missing)
-    (listed.contains(static_cast<uint8_t>(entry.protocol)) ? out.add_again : out.add).push_back(entry);
+  for (const dcb_app& entry : change.missing) {
+    if (listed.contains(static_cast<uint8_t>(entry.protocol))) out.add_again.push_back(entry);
+    else out.add.push_back(entry);
+  }
   const bool keeps = std::ranges::any_of(listed, [&](const auto& entry) {
     auto wanted = want.find(entry.first);
     return wanted != want.end() && wanted->second == entry.second;
   });
   out.runs_empty = !listed.empty() && out.add.empty() && !keeps;
   return out;
-}
-
-void read_cc(const PortIo& io, Reading& out) {
-  if (io.rdma.empty() || !io.kernel.root.exists(std::string(kConfigfs))) return;
-  const std::string folder = std::string(kConfigfs) + "/" + io.rdma;
-  auto item = ConfigfsItem::open(io.kernel.root, folder);
-  if (item) file_settings::read(io, folder + kCcFile, SettingId::cc, out);
-  else out.not_offered(SettingId::cc, file_settings::why_not(io, folder, item.error().code));
 }
 
 Result<void> write_cc(const PortIo& io, const Setting& setting, const Qos& want, const Reading&) {
@@ -89,21 +74,25 @@ Result<Reading> read(const PortIo& io, const Keys& keys) {
   intel::note_hidden_pause(*out);
   if (values.pfc && !upstream::too_many_lossless(values, values, kLosslessClasses).empty())
     out->notes.unverified[SettingId::pfc] = kOneClass;
-  if (has_key(keys, SettingId::cc)) read_cc(io, *out);
+  if (!has_key(keys, SettingId::cc) || io.rdma.empty() || !io.kernel.root.exists(std::string(kConfigfs))) return out;
+  const std::string folder = std::string(kConfigfs) + "/" + io.rdma;
+  auto item = ConfigfsItem::open(io.kernel.root, folder);
+  if (item) file_settings::read(io, folder + kCcFile, SettingId::cc, *out);
+  else out->not_offered(SettingId::cc, file_settings::why_not(io, folder, item.error().code));
   return out;
 }
 
-// ice_set_priv_flags(): stopped, the agent leaves DCBX to the host and the driver's defaults; started, it takes DCBX.
-void effect_of_agent(bool runs, Qos& have) {
-  have.fw_lldp = runs;
-  have.dcbx = runs ? Dcbx::firmware : Dcbx::host;
-  if (runs) return;
-  have.ets = vlan_mode_ets();
-  have.pfc = PrioSet{};
-}
-
 void effect(const Setting& setting, const Qos& want, Qos& have) {
-  if (setting.id == SettingId::fw_lldp) return effect_of_agent(*want.fw_lldp, have);
+  if (setting.id == SettingId::fw_lldp) {
+    // ice_set_priv_flags(): a stopped agent leaves DCBX to the host, with the driver's defaults; a started one takes
+    // DCBX.
+    have.fw_lldp = want.fw_lldp;
+    have.dcbx = *want.fw_lldp ? Dcbx::firmware : Dcbx::host;
+    if (*want.fw_lldp) return;
+    have.ets = vlan_mode_ets();
+    have.pfc = PrioSet{};
+    return;
+  }
   if (setting.id == SettingId::pause && intel::pause_needs_pfc_off(have) && want.pfc) have.pfc = want.pfc;
   if (setting.id != SettingId::dscp_map && setting.id != SettingId::trust) return copy_value(setting, want, have);
   const DscpMap listed = have.dscp_map.value_or(DscpMap{});
@@ -113,7 +102,12 @@ void effect(const Setting& setting, const Qos& want, Qos& have) {
     have.ets = vlan_mode_ets();
     have.pfc = PrioSet{};
   }
-  if (empty && !next.empty()) have.ets = dscp_mode_ets();
+  if (empty && !next.empty()) {  // ice_dcbnl_setapp(), "switching to DSCP mode"
+    Ets& ets = have.ets.emplace();
+    ets.prio_tc = kIdentity;
+    ets.tsa.fill(Tsa::ets);
+    ets.bw[0] = 100;
+  }
   have.dscp_map = next;
   have.trust = next.empty() ? Trust::pcp : Trust::dscp;
 }
@@ -124,48 +118,45 @@ bool dscp_mode(const Qos& want, const Qos& have) {
   return have.trust == Trust::dscp;
 }
 
-// ice_dcb_get_num_tc(): with a gap DCB is off.
-bool has_gap(const Eight& prio_tc) {
-  unsigned used = 0;
-  for (uint8_t tc : prio_tc) used |= 1U << tc;
-  return (used & (used + 1)) != 0;
-}
-
 std::string impossible(const Setting& setting, const Qos& want, const Reading& have) {
   if (setting.id == SettingId::trust) return upstream::impossible_trust(want, have.values, true);
-  if (setting.id == SettingId::ets && has_gap(want.ets->prio_tc))
-    return "ice takes classes without a gap only: 0, 1, 2 ...";
+  if (setting.id == SettingId::ets) {
+    // ice_dcb_get_num_tc(): DCB is off if the classes have a gap.
+    unsigned used = 0;
+    for (uint8_t tc : want.ets->prio_tc) used |= 1U << tc;
+    if ((used & (used + 1)) != 0) return "ice accepts only classes without a gap: 0, 1, 2 ...";
+  }
   if (setting.id == SettingId::fw_lldp && *want.fw_lldp && dscp_mode(want, have.values))
-    return "ice starts its LLDP agent in VLAN mode only: drop dscp_map and trust = \"dscp\"";
+    return "ice starts its LLDP agent in VLAN mode only: remove dscp_map and trust = \"dscp\"";
   if (setting.id == SettingId::ets && dscp_mode(want, have.values) && want.ets->prio_tc != kIdentity)
-    return "while ice trusts DSCP, priority i stays on class i: give prio_tc as 0 to 7";
+    return "while ice trusts DSCP, priority i stays on class i: set prio_tc to 0 to 7";
   if (setting.id == SettingId::dcbx && want.dcbx == Dcbx::firmware)
-    return "only its LLDP agent gives DCBX to ice's firmware: fw_lldp = true";
+    return "ice's firmware owns DCBX only while its LLDP agent runs: set fw_lldp = true";
   return intel::impossible(setting, want, have);
 }
 
 std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {
-  if (setting.id == SettingId::cc)
-    return code == 0 ? "Linux's irdma leaves DCQCN off and has no switch: Intel's irdma package has one in configfs"
-                     : file_settings::remedy(code);
+  if (setting.id == SettingId::cc && code == 0)
+    return "Linux's irdma leaves DCQCN off and has no switch: Intel's irdma package has one in configfs";
+  if (setting.id == SettingId::cc) return file_settings::remedy(code);
   if (code != 0 && have.dcbx == Dcbx::firmware && setting.id != SettingId::pause && setting.id != SettingId::mtu)
     return "the NIC's LLDP agent owns DCBX: fw_lldp = false, or " + kAgent.command(netdev);
   if (setting.id == SettingId::pause && code == EOPNOTSUPP)
-    return "ice takes no change of global pause while PFC is on";
+    return "ice refuses changes of global pause while PFC is on";
   if (setting.id == SettingId::dscp_map && code == EINVAL)
     return "the NIC has fewer classes than the map's priorities, or is in a bond";
   if (setting.id == SettingId::ets && code == EINVAL)
-    return "the bandwidths of the classes in use must add up to 100, and ice takes no change of DCB in a bond";
+    return "the bandwidths of the classes in use must add up to 100, and ice refuses changes of DCB in a bond";
   if (setting.id == SettingId::channels && code == EBUSY)
-    return "ice takes no change of channels while irdma uses the NIC: leave channels out, or set them before irdma is "
+    return "ice refuses changes of channels while irdma uses the NIC: leave channels out, or set them before irdma is "
            "loaded";
-  if (setting.id == SettingId::pfc && code == EINVAL) return "ice takes no change of DCB while the port is in a bond";
+  if (setting.id == SettingId::pfc && code == EINVAL) return "ice refuses changes of DCB while the port is in a bond";
   return upstream::remedy(setting, have, netdev, code);
 }
 
-// One entry a message: at an answer of 1 or 2 dcbnl_ieee_set() and dcbnl_ieee_del() leave the rest of the table undone.
-// ice_dcbnl_setapp() answers every failure of ice_pf_dcb_cfg() with 1 and leaves the entry in the list: it is taken
-// off, so that the list shows what the NIC has.
+// Sends one entry per message: after an answer of 1 or 2, dcbnl_ieee_set() and dcbnl_ieee_del() skip the rest of the
+// table. ice_dcbnl_setapp() answers every failure of ice_pf_dcb_cfg() with 1 and leaves the entry in the list: the
+// entry is deleted, so that the list shows the NIC's map.
 Result<void> add(const PortIo& io, const dcbnl::AppTable& entries) {
   for (const dcb_app& entry : entries) {
     auto answer = dcbnl::add_app(*io.kernel.route, io.netdev, entry);
@@ -196,7 +187,7 @@ Result<void> write_agent(const PortIo& io, const Setting&, const Qos& want, cons
   return intel::write_agent(io, kAgent, *want.fw_lldp);
 }
 
-// The reply says "refused" also when the mode was set already or the port is in DSCP mode: the reading decides.
+// The driver also replies "refused" if the mode was set already or the port is in DSCP mode: the reading decides.
 Result<void> write_dcbx(const PortIo& io, const Setting& setting, const Qos& want, const Reading& have) {
   auto written = upstream::write_dcbx(io, setting, want, have);
   if (written || written.error().code != EINVAL) return written;
@@ -232,7 +223,7 @@ const Driver kIce{
     .impossible = impossible,
     .remedy = remedy,
     .ops = kOps,
-    .fec_in_use = true,  // ice_get_fecparam(): what its module can do
+    .fec_in_use = true,  // ice_get_fecparam() lists the modes of its module
 };
 
 }  // namespace fabric

@@ -37,7 +37,7 @@ bool pause_needs_pfc_off(const Qos& have) { return have.pfc && have.pfc->bits !=
 std::string impossible(const Setting& setting, const Qos& want, const Reading& have) {
   if (setting.id == SettingId::pause && (want.pause->rx || want.pause->tx) &&
       pause_needs_pfc_off(want.pfc ? want : have.values))
-    return "this driver takes no global pause while PFC is on: add pfc = []";
+    return "this driver refuses global pause while PFC is on: add pfc = []";
   return upstream::impossible(setting, want, have);
 }
 

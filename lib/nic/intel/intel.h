@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ice and i40e share.
+// The common parts of ice and i40e.
 #pragma once
 
 #include "nic/driver.h"
@@ -10,22 +10,23 @@ namespace fabric::intel {
 struct Agent {
   std::string_view flag;  // fw-lldp-agent, disable-fw-lldp
   bool flag_means_running;
-  [[nodiscard]] std::string command(const std::string& netdev) const;  // that stops it
+  [[nodiscard]] std::string command(const std::string& netdev) const;  // the command that stops the agent
 };
 
-// fw_lldp; and dcbx = firmware while it runs. Absent where the driver has no such flag.
+// Reads fw_lldp, and sets dcbx = firmware while the agent runs. Absent: the driver has no such flag.
 void read_agent(const PortIo& io, const Agent& agent, Qos& out);
 Result<void> write_agent(const PortIo& io, const Agent& agent, bool running);
 
 // Ring sizes become multiples of 32 (ICE_REQ_DESC_MULTIPLE, I40E_REQ_DESCRIPTOR_MULTIPLE).
 Qos expected(const Qos& want, const Reading& have);
 
-// ice_get_pauseparam() and i40e_get_pauseparam() show pause as off while PFC is on, whatever the PHY has.
+// Notes that ice_get_pauseparam() and i40e_get_pauseparam() show pause as off while PFC is on, whatever the PHY has.
 void note_hidden_pause(Reading& out);
 
-// ice_set_pauseparam() and i40e_set_pauseparam() refuse any change while PFC is on: it goes off for a moment.
+// ice_set_pauseparam() and i40e_set_pauseparam() refuse any change while PFC is on: write_pause() switches PFC off for
+// a moment.
 bool pause_needs_pfc_off(const Qos& have);
-// And where PFC stays on, global pause never comes on.
+// As Driver::impossible: while PFC is on, global pause cannot be.
 std::string impossible(const Setting& setting, const Qos& want, const Reading& have);
 Result<void> write_pause(const PortIo& io, const Setting& setting, const Qos& want, const Reading& have);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // qede, qedr (Marvell FastLinQ 41000, 45000): drivers/net/ethernet/qlogic/qed/qed_dcbx.c of Linux 6.12. The NIC's
-// firmware always runs DCBX itself (LLD_MANAGED); ETS and PFC are its offer to the switch, the reading is the result.
-// Unless its DCBX is in IEEE mode every operation is EINVAL. Writes take effect with SET_ALL.
+// firmware always runs DCBX itself (LLD_MANAGED); the written ETS and PFC are its offer to the switch, the reading is
+// the result. Unless its DCBX is in IEEE mode, every operation answers EINVAL. Writes take effect with SET_ALL.
 #include "nic/driver.h"
 #include "nic/generic/upstream.h"
 
@@ -21,7 +21,7 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
   if ((setting.id == SettingId::ets || setting.id == SettingId::pfc) && ((code == 0 && have.trust) || code == EINVAL))
     return kNotOperational;
   if (code == 0 && (setting.id == SettingId::trust || setting.id == SettingId::dscp_map))
-    return "this driver's DCB knows Ethertypes and ports, no DSCPs: it takes the priority from the VLAN tag";
+    return "this driver's DCB maps Ethertypes and ports, but no DSCPs: the priority comes from the VLAN tag";
   if (code == 0 && setting.id == SettingId::roce_prio)
     return "here RoCE's priority is an APP entry of UDP port 4791: dcb app add dev " + netdev +
            " dgram-port-prio 4791:PRIO";
@@ -55,7 +55,7 @@ const Driver kQede{
     .impossible = impossible,
     .remedy = remedy,
     .ops = kOps,
-    .fec_in_use = true,  // qede_get_fecparam(): what its link supports
+    .fec_in_use = true,  // qede_get_fecparam() lists the modes that its link supports
 };
 
 }  // namespace fabric

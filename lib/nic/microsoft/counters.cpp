@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Microsoft Azure Network Adapter. drivers/infiniband/hw/mana/counters.c of kernels after 6.12:
-// mana_ib_get_hw_port_stats() asks for those of the virtual function, mana_ib_get_hw_device_stats() for those of the
-// device; all of 64 bits (mana_ib.h). Both have a rate_inc_events; the reader keeps the port's. The unit of
-// current_rate is not documented. Statistics of the netdev: microsoft/mana/mana_ethtool.c; hc_ ones are of the
-// function, and kernels after 6.17 refresh them every two seconds (mana_gf_stats_work_handler()). A traffic class is
-// not a priority: which priorities it serves is the host's secret.
+// mana_ib_get_hw_port_stats() reads the counters of the virtual function, mana_ib_get_hw_device_stats() those of the
+// device; all have 64 bits (mana_ib.h). Both have rate_inc_events; the reader keeps the port's. The unit of
+// current_rate is not documented. Statistics of the netdev: microsoft/mana/mana_ethtool.c; hc_ counters are of
+// the function, and kernels after 6.17 refresh them every two seconds (mana_gf_stats_work_handler()). A traffic class
+// is not a priority: the guest cannot see the priorities of a class.
 #include "nic/counter_row.h"
 
 namespace fabric {
@@ -96,8 +96,8 @@ constexpr CounterRow kRows[] = {
     rejected("hc_tx_err_inval_oob", kHcStats, "Frames not sent because their out-of-band data is not valid."),
     rejected("hc_tx_err_gdma", kHcStats, "Frames not sent for an error of the DMA."),
 
-    // mana_phy_stats, since 6.17: the physical port, which other virtual machines share, so a drop there says nothing
-    // of this one.
+    // mana_phy_stats, since 6.17: the physical port, which other virtual machines share, so that a drop there may not
+    // be of this machine.
     raw(ethtool, "hc_rx_pkt_drop_phy", kPhyStats, none, 64,
         "Frames received that the physical port dropped, of all its users."),
     raw(ethtool, "hc_tx_pkt_drop_phy", kPhyStats, none, 64,

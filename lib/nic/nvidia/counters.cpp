@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // mlx5 (ConnectX-4 and later). Linux 6.12: drivers/infiniband/hw/mlx5/counters.c; mlx5/core/en_stats.c and
 // Documentation/networking/device_drivers/ethernet/mellanox/mlx5/counters.rst.
-// The optional counters (cc_*, rdma_*) count events that other counters count, too: raw only.
+// The optional counters (cc_*, rdma_*) have no metric, because other counters count the same events.
 // 32 bits: the Q counters (struct mlx5_ifc_query_q_counter_out_bits, linux/mlx5/mlx5_ifc.h), the statistics that
 // en_stats.c reads with MLX5E_READ_CTR32_BE or from a Q counter, and total_success_recovery_phy (after 6.12,
 // struct mlx5_ifc_phys_layer_recovery_cntrs_bits). A vport's Q counters are prefixed "vport_".
@@ -52,7 +52,7 @@ constexpr CounterOrigin kPcieCongestion{
 
 constexpr CounterRow kRows[] = {
     // counters.c: basic_q_cnts, out_of_seq_q_cnts, retrans_q_cnts, extended_err_cnts, roce_accl_cnts of the function's
-    // counter sets; cong_cnts and ext_ppcnt_cnts of the port. All are reset with the driver only.
+    // counter sets; cong_cnts and ext_ppcnt_cnts of the port. All are reset only with the driver.
     {hw, "out_of_sequence", kHwStats, loss, 32, &kOutOfSequence},
     {hw, "packet_seq_err", kHwStats, loss, 32, &kSequenceNaks},
     {hw, "implied_nak_seq_err", kHwStats, loss, 32, &kImpliedNaks},
@@ -129,7 +129,7 @@ constexpr CounterRow kRows[] = {
     {ethtool, "rx_prio#_buf_discard", kPrioStats, discard, 64, &kPriorityHostDiscards},
     {ethtool, "rx_prio#_marked", kPrioStats, none, 64, &kPriorityMarked},
 
-    // Beside those of kOrigins: pport_phy_layer_cntrs_stats_desc, pport_phy_recovery_cntrs_stats_desc.
+    // In addition to those of kOrigins: pport_phy_layer_cntrs_stats_desc, pport_phy_recovery_cntrs_stats_desc.
     {ethtool, "rx_discards_phy", kPhyStats, discard, 64, &kPhyDiscards, kRx},
     {ethtool, "tx_discards_phy", kPhyStats, discard, 64, &kPhyDiscards, kTx},
     {ethtool, "rx_crc_errors_phy", kPhyStats, link, 64, &kPhyCrcErrors},
@@ -157,7 +157,7 @@ constexpr CounterRow kRows[] = {
     raw(ethtool, "rx_unsupported_op_phy", kPhyStats, none, 64,
         "MAC control frames received with an opcode that is not supported."),
 
-    // Each but module_... queries a queue counter or the environment of the function's own vNIC.
+    // Each except module_... queries a queue counter or the environment of the function's own vNIC.
     of(CounterScope::function, {ethtool, "rx_out_of_buffer", kVnicStats, receiver, 32, &kNetdevOutOfBuffer}),
     raw(ethtool, "rx_if_down_packets", kVnicStats, none, 32, "Frames dropped because the interface was down.",
         CounterScope::function),
@@ -166,7 +166,7 @@ constexpr CounterRow kRows[] = {
     raw(ethtool, "rx_oversize_pkts_buffer", kVnicStats, none, 32,
         "Frames received that are longer than the receive buffers, dropped.", CounterScope::function),
     of(CounterScope::function, {ethtool, "dev_internal_queue_oob", kVnicStats, pcie, 32, &kDeviceQueues}),
-    // The same, as Linux 5.4 names it (en_stats.c).
+    // The name in Linux 5.4 (en_stats.c).
     of(CounterScope::function, {ethtool, "dev_out_of_buffer", kVnicStats, pcie, 32, &kDeviceQueues}),
     {ethtool, "module_unplug", kVnicStats, severe(link), 64, &kModuleEvents, {"event", "unplugged"}},
     {ethtool, "module_bus_stuck", kVnicStats, link, 64, &kModuleEvents, {"event", "bus_stuck"}},
@@ -183,7 +183,7 @@ constexpr CounterRow kRows[] = {
               "Percentage of the last second in which writes waited for PCIe credits."),
     {ethtool, "outbound_pci_buffer_overflow", kPcieStats, pcie, 64, &kPcieOverflows},
 
-    // struct mlx5e_pcie_cong_stats, all u32. One more of ..._high than of ..._low: still above.
+    // struct mlx5e_pcie_cong_stats, all u32. If ..._high exceeds ..._low by one, the state is still above.
     raw(ethtool, "pci_bw_inbound_high", kPcieCongestion, none, 32,
         "Times the inbound PCIe bandwidth rose above its high threshold.", CounterScope::device),
     raw(ethtool, "pci_bw_inbound_low", kPcieCongestion, none, 32,

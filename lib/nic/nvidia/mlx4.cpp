@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// mlx4_core (ConnectX-3): drivers/net/ethernet/mellanox/mlx4/en_dcb_nl.c and en_ethtool.c of Linux 6.12. No DSCPs: what
-// is put into the kernel's APP list never reaches the NIC. PFC and global pause exclude each other: PFC on takes pause
-// off, and pause on takes PFC off; so pause is written last where PFC goes off (reconcile()). DCBX, when it changes
-// hands, resets ETS and PFC (mlx4_en_dcbnl_setdcbx()).
+// mlx4_core (ConnectX-3): drivers/net/ethernet/mellanox/mlx4/en_dcb_nl.c and en_ethtool.c of Linux 6.12. No DSCPs: the
+// entries of the kernel's APP list never reach the NIC. PFC and global pause exclude each other: switching one on
+// switches the other off; so pause is written last if PFC is switched off (reconcile()). A change of DCBX's owner
+// resets ETS and PFC (mlx4_en_dcbnl_setdcbx()).
 #include "nic/driver.h"
 #include "nic/generic/upstream.h"
 
@@ -30,7 +30,10 @@ Qos expected(const Qos& want, const Reading&) {
 void effect(const Setting& setting, const Qos& want, Qos& have) {
   copy_value(setting, want, have);
   if (setting.id == SettingId::pfc && want.pfc->bits != 0) have.pause = Pause{};
-  if (setting.id == SettingId::dcbx) have.ets = Ets{}, have.pfc = PrioSet{};
+  if (setting.id == SettingId::dcbx) {
+    have.ets = Ets{};
+    have.pfc = PrioSet{};
+  }
   if (setting.id == SettingId::pause && (want.pause->rx || want.pause->tx) && have.pfc) have.pfc = PrioSet{};
 }
 
@@ -41,7 +44,7 @@ std::string impossible(const Setting& setting, const Qos& want, const Reading& h
     bool any = false;
     for (size_t tc = 0; tc < kPriorities; ++tc) {
       const Tsa tsa = want.ets->tsa[tc];
-      if (tsa != Tsa::strict && tsa != Tsa::ets) return "ConnectX-3 knows strict and ets classes only";
+      if (tsa != Tsa::strict && tsa != Tsa::ets) return "ConnectX-3 supports only strict and ets classes";
       if (tsa != Tsa::ets) continue;
       any = true;
       sum += want.ets->bw[tc];

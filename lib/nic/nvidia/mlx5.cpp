@@ -18,7 +18,7 @@ bool is_buffer(const Setting& setting) {
   return setting.id == SettingId::prio2buffer || setting.id == SettingId::buffer_size;
 }
 
-// The buffers once all wanted settings are in place.
+// The use of the buffers when all wanted settings are in place.
 headroom::Use use_of(const Qos& want, const Qos& have, const Capacity& capacity) {
   headroom::Use use;
   use.link.speed = capacity.speed.value_or(0);
@@ -27,15 +27,16 @@ headroom::Use use_of(const Qos& want, const Qos& have, const Capacity& capacity)
   use.link.max_mtu = capacity.max_mtu.value_or(0);
   use.prio2buffer = want.prio2buffer.value_or(have.prio2buffer.value_or(Eight{}));
   use.lossless = want.pfc.value_or(have.pfc.value_or(PrioSet{}));
-  // fill_pfc_en(): with global pause no buffer may lose anything.
+  // fill_pfc_en(): with global pause all buffers are lossless.
   const Pause pause = want.pause.value_or(have.pause.value_or(Pause{}));
   if (pause.rx || pause.tx) use.lossless = PrioSet{0xff};
   use.total = capacity.buffer_total;
   return use;
 }
 
-// The buffers are written before PFC and the cable's length, and the driver judges them by the old ones. If it would
-// refuse the wanted sizes, the first write serves both; the next pass writes the wanted sizes.
+// The buffers are written before PFC and the cable's length, and the driver checks them with the old values of these.
+// If it would refuse the wanted sizes, the first write has sizes for the old and the new values; the next pass writes
+// the wanted sizes.
 Result<Buffers> automatic(const Qos& want, const Reading& reading) {
   const Qos& have = reading.values;
   headroom::Use use = use_of(want, have, reading.capacity);
@@ -52,19 +53,9 @@ Result<Buffers> automatic(const Qos& want, const Reading& reading) {
   return sizes;
 }
 
-std::string impossible_buffers(const Qos& want, const Reading& have) {
-  const headroom::Use use = use_of(want, have.values, have.capacity);
-  const Buffers now = have.values.buffer_size.value_or(Buffers{});
-  if (!want.buffer_size || !want.buffer_size->automatic)
-    return headroom::objection(use, want.buffer_size.value_or(now));
-  const auto sizes = headroom::automatic(use, now);
-  if (sizes) return {};
-  return sizes.error().what;
-}
-
 // mlx5e_dcbnl_ieee_setmaxrate() counts in units of 100 Mbit/s or of 1 Gbit/s and drops the remainder. The number of
-// units has 8 bits; since 7.x as many as the firmware says, up to 16. Linux 5.10 and OFED drop what does not fit into
-// the byte as well (400 Gbit/s becomes 144).
+// units has 8 bits; since 7.x as many as the firmware reports, up to 16. Linux 5.10 and OFED drop what does not fit
+// into the byte as well (400 Gbit/s becomes 144).
 constexpr uint64_t kSmallUnit = 100'000, kLargeUnit = 1'000'000;  // kbit/s
 
 uint64_t nearest_multiple(uint64_t kbit, uint64_t unit, uint64_t most) {
@@ -73,23 +64,17 @@ uint64_t nearest_multiple(uint64_t kbit, uint64_t unit, uint64_t most) {
 
 uint64_t nearest_rate(uint64_t kbit) {
   const uint64_t small = nearest_multiple(kbit, kSmallUnit, 255), large = nearest_multiple(kbit, kLargeUnit, 65'535);
-  auto distance = [kbit](uint64_t rate) { return rate > kbit ? rate - kbit : kbit - rate; };
+  const auto distance = [kbit](uint64_t rate) { return std::max(rate, kbit) - std::min(rate, kbit); };
   return distance(small) <= distance(large) ? small : large;
 }
 
-std::string impossible_rates(const Rates& rates) {
-  for (size_t tc = 0; tc < rates.kbit.size(); ++tc)
-    if (const uint64_t kbit = rates.kbit[tc]; kbit != 0 && nearest_rate(kbit) != kbit)
-      return "traffic class " + std::to_string(tc) +
-             ": mlx5 limits in steps of 100 Mbit/s up to 25.5 Gbit/s, of 1 Gbit/s beyond; " + std::to_string(kbit) +
-             " kbit/s is neither, the nearest is " + std::to_string(nearest_rate(kbit));
+// The map that gives the wanted trust if the policy names no DSCP.
+DscpMap map_for(Trust trust) {
+  if (trust == Trust::dscp) return dscp::complete({});
   return {};
 }
 
-// The map that gives the wanted trust when the profile names no DSCP.
-DscpMap map_for(Trust trust) { return trust == Trust::dscp ? dscp::complete({}) : DscpMap{}; }
-
-// A delay of 0 leaves the cable's length as it is. The same bits again: no toggle.
+// A delay of 0 leaves the cable's length as it is. Sending the same bits again does not toggle the link.
 Result<void> send_pfc(const PortIo& io, PrioSet prios, std::optional<uint32_t> cable_length) {
   ieee_pfc pfc{};
   pfc.pfc_en = prios.bits;
@@ -97,9 +82,9 @@ Result<void> send_pfc(const PortIo& io, PrioSet prios, std::optional<uint32_t> c
   return dcbnl::set_pfc(*io.kernel.route, io.netdev, pfc);
 }
 
-// Sizes with which the driver takes the step to the other map: the larger of now and then for each lossless buffer, as
-// far as there is room; nothing if it takes it with those there are. Lossless are those of now, and those that the
-// present PFC makes so under the new map; the others make room for them.
+// Sizes with which the driver accepts the new map: for each lossless buffer the larger of its present and its new size,
+// as far as there is room. nullopt: it accepts the map with the present sizes. The buffers that are lossless now, or
+// that the present PFC makes lossless under the new map, count as lossless; the others make room for them.
 std::optional<Buffers> sizes_between(const Reading& reading, const Eight& map, const Buffers& sizes) {
   const Qos& have = reading.values;
   const headroom::Use use = use_of({}, have, reading.capacity);
@@ -123,39 +108,6 @@ std::optional<Buffers> sizes_between(const Reading& reading, const Eight& map, c
   return out;
 }
 
-// What the driver shows of these says nothing of the NIC. No answer shows who owns the buffers, and only if the host
-// does, and the firmware says so (PCAM buffer_ownership; 6.1: if they were set since the driver was loaded), does
-// mlx5e_dcbnl_ieee_setpfc() use the cable's length, which it keeps and shows in any case, and make the buffers of
-// lossless priorities lossless. PFC: if a later speed or MTU needs larger buffers, or PFC was set while they were too
-// small, it reads as set.
-void note_unverified(const dcbnl::Snapshot& dcb, Reading& out) {
-  const Qos& have = out.values;
-  out.notes.unverified[SettingId::cable_length] = "kept by the driver; used only if the host owns the receive buffers";
-  if (have.pfc && have.pfc->bits != 0)
-    for (SettingId id : {SettingId::prio2buffer, SettingId::buffer_size})
-      out.notes.unverified[id] =
-          "whether the buffers of PFC's priorities are lossless is not shown: with firmware that does not report who "
-          "owns the buffers, PFC that is set after them does not reach them";
-  if (!dcb.buffer || !have.pfc || have.pfc->bits == 0 || out.capacity.speed.value_or(0) == 0) return;
-  Qos shown = have;
-  std::ranges::copy(dcb.buffer->prio2buffer, shown.prio2buffer.emplace().begin());
-  headroom::Use use = use_of({}, shown, out.capacity);
-  use.lossless = *have.pfc;
-  Buffers sizes;
-  std::ranges::copy(dcb.buffer->buffer_size, sizes.bytes.begin());
-  if (std::string why = headroom::objection(use, sizes); !why.empty())
-    out.notes.unverified[SettingId::pfc] =
-        "if the host owns the receive buffers, pause is sent too late or not: " + why;
-}
-
-// ConnectX-5 and later report that they want no headers inline (kernel commit a6f402e49901). devlink's inline-mode does
-// not say it: mlx5_eswitch_init() begins with "none" whatever the NIC wants, until the E-Switch's mode is switchdev.
-bool wants_inline_headers(const PortIo& io) {
-  constexpr std::string_view kConnectX4[] = {"0x1013", "0x1014", "0x1015", "0x1016"};  // mlx5_core_pci_table[]
-  const std::string device = io.kernel.root.line_of("sys/bus/pci/devices/" + io.pci + "/device");
-  return io.pci.empty() || device.empty() || contains(kConnectX4, device);
-}
-
 }  // namespace
 
 Result<Reading> read(const PortIo& io, const Keys& keys) {
@@ -166,9 +118,36 @@ Result<Reading> read(const PortIo& io, const Keys& keys) {
   // A delay of zero: the NIC has no port buffers to size (MLX5_BUFFER_SUPPORTED).
   if (port->dcb->pfc && port->dcb->pfc->delay > 0 && port->dcb->pfc->delay < kCableEnd)
     out.values.cable_length = port->dcb->pfc->delay;
-  note_unverified(*port->dcb, out);
-  if (!wants_inline_headers(io))
+  // ConnectX-5 and later report that they want no headers inline (kernel commit a6f402e49901). devlink's inline-mode
+  // does not show this: mlx5_eswitch_init() begins with "none" for every NIC, until the E-Switch's mode is switchdev.
+  constexpr std::string_view kConnectX4[] = {"0x1013", "0x1014", "0x1015", "0x1016"};  // mlx5_core_pci_table[]
+  const std::string device = io.kernel.root.line_of("sys/bus/pci/devices/" + io.pci + "/device");
+  const bool wants_inline_headers = io.pci.empty() || device.empty() || contains(kConnectX4, device);
+  if (!wants_inline_headers)
     for (SettingId id : {SettingId::trust, SettingId::dscp_map}) out.notes.harmless.set(index(id));
+
+  // The driver's answers about these settings do not show the NIC's state. No answer shows who owns the buffers. Only
+  // if the host does, and the firmware reports it (PCAM buffer_ownership; 6.1: if the buffers were set since the driver
+  // was loaded), does mlx5e_dcbnl_ieee_setpfc() make the buffers of lossless priorities lossless and use the cable's
+  // length, which it keeps and shows in any case. PFC reads as set also if a later speed or MTU needs larger buffers,
+  // or if PFC was set while the buffers were too small.
+  const Qos& have = out.values;
+  out.notes.unverified[SettingId::cable_length] = "kept by the driver; used only if the host owns the receive buffers";
+  if (!have.pfc || have.pfc->bits == 0) return out;
+  for (SettingId id : {SettingId::prio2buffer, SettingId::buffer_size})
+    out.notes.unverified[id] =
+        "whether the buffers of PFC's priorities are lossless is not shown: with firmware that does not report who "
+        "owns the buffers, PFC that is set after them does not reach them";
+  if (!port->dcb->buffer || out.capacity.speed.value_or(0) == 0) return out;
+  Qos shown = have;
+  std::ranges::copy(port->dcb->buffer->prio2buffer, shown.prio2buffer.emplace().begin());
+  headroom::Use use = use_of({}, shown, out.capacity);
+  use.lossless = *have.pfc;
+  Buffers sizes;
+  std::ranges::copy(port->dcb->buffer->buffer_size, sizes.bytes.begin());
+  if (std::string why = headroom::objection(use, sizes); !why.empty())
+    out.notes.unverified[SettingId::pfc] =
+        "if the host owns the receive buffers, pause is sent too late or not: " + why;
   return out;
 }
 
@@ -202,38 +181,53 @@ std::string impossible(const Setting& setting, const Qos& want, const Reading& h
   if (setting.id == SettingId::ets)
     for (Tsa tsa : want.ets->tsa)
       if (tsa == Tsa::cb_shaper) return "mlx5 has no credit-based shaper";
-  if (setting.id == SettingId::maxrate) return impossible_rates(*want.maxrate);
-  if (is_buffer(setting)) return impossible_buffers(want, have);
+  if (setting.id == SettingId::maxrate) {
+    for (size_t tc = 0; tc < want.maxrate->kbit.size(); ++tc)
+      if (const uint64_t kbit = want.maxrate->kbit[tc]; kbit != 0 && nearest_rate(kbit) != kbit)
+        return "traffic class " + std::to_string(tc) +
+               ": mlx5 limits in steps of 100 Mbit/s up to 25.5 Gbit/s, of 1 Gbit/s beyond; " + std::to_string(kbit) +
+               " kbit/s is neither, the nearest is " + std::to_string(nearest_rate(kbit));
+    return {};
+  }
+  if (is_buffer(setting)) {
+    const headroom::Use use = use_of(want, have.values, have.capacity);
+    const Buffers now = have.values.buffer_size.value_or(Buffers{});
+    if (!want.buffer_size || !want.buffer_size->automatic)
+      return headroom::objection(use, want.buffer_size.value_or(now));
+    const auto sizes = headroom::automatic(use, now);
+    if (sizes) return {};
+    return sizes.error().what;
+  }
   return upstream::impossible(setting, want, have);
 }
 
-// mlx5e_dcbnl_build_netdev() asks for vport_group_manager, which the host's function lacks where the Arm cores own the
+// mlx5e_dcbnl_build_netdev() requires vport_group_manager, which the host's function lacks if the Arm cores own the
 // port.
 std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {
   if (code == 0 && upstream::lacks_dcbnl(setting, have))
     return "no dcbnl here: a virtual function's settings belong to its physical function; the Arm cores of a BlueField "
-           "in DPU mode own the port (set it there, or take NIC mode); or this kernel has no CONFIG_MLX5_CORE_EN_DCB";
+           "in DPU mode own the port (set it there, or use NIC mode); or this kernel has no CONFIG_MLX5_CORE_EN_DCB";
   if (setting.id == SettingId::dcbx && code == EINVAL)
     return "the NIC's firmware keeps DCBX: switch it off there (mlxconfig LLDP_NB_DCBX_P1=0 and _P2)";
   if ((setting.id == SettingId::cable_length || is_buffer(setting)) && have.trust && code == 0)
     return "this NIC has no port buffers to size";
   if ((setting.id == SettingId::pfc || setting.id == SettingId::cable_length || is_buffer(setting)) && code == ENOMEM)
-    return "a lossless buffer is too small for this speed, MTU and cable: enlarge it, or say buffer_size = \"auto\"";
+    return "a lossless buffer is too small for this speed, MTU and cable: enlarge it, or set buffer_size = \"auto\"";
   if (is_buffer(setting) && code == EINVAL)
-    return "the buffers take more than the port has, or leave the pool that all share nothing";
+    return "the buffers exceed the port's memory, or leave nothing for the shared pool";
   if (setting.id == SettingId::maxrate && (code == EINVAL || code == ERANGE))
     return "this NIC limits to 255 Gbit/s at most";
   if (setting.id == SettingId::ets && code == EINVAL) return "the bandwidths of the ETS classes must add up to 100";
   return upstream::remedy(setting, have, netdev, code);
 }
 
-// The driver shows the bits that it is given; its own are both versions (mlx5e_dcbnl_initialize()).
+// The driver shows the bits that were written; its initial bits are both versions (mlx5e_dcbnl_initialize()).
 Result<void> write_dcbx(const PortIo& io, const Setting&, const Qos& want, const Reading&) {
   constexpr uint8_t kHost = DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_CEE | DCB_CAP_DCBX_VER_IEEE;
   return dcbnl::set_dcbx(*io.kernel.route, io.netdev, want.dcbx == Dcbx::host ? kHost : uint8_t{0});
 }
 
-// One message for all: setapp replaces the priority of a DSCP that is listed already.
+// One message is sufficient, because setapp replaces the priority of a listed DSCP.
 Result<void> write_map(const PortIo& io, const Setting& setting, const Qos& wanted, const Reading&) {
   const DscpMap want = setting.id == SettingId::dscp_map ? *wanted.dscp_map : map_for(*wanted.trust);
   const auto now = dcbnl::get_app(*io.kernel.route, io.netdev);
@@ -244,9 +238,9 @@ Result<void> write_map(const PortIo& io, const Setting& setting, const Qos& want
   return dcbnl::set_app(*io.kernel.route, io.netdev, change.missing);
 }
 
-// With PFC or pause on before, a longer cable follows by itself: mlx5e_port_manual_buffer_config() judges the old
-// lossless buffers by the new length before it looks at the bits. At ENOMEM the bits are on and the link was toggled
-// already, while the buffers stay lossy, and the same bits again would change nothing: the old bits are set again.
+// If PFC or pause was on before, a longer cable is sent separately, later: mlx5e_port_manual_buffer_config() checks the
+// old lossless buffers with the new length before it uses the bits. At ENOMEM the bits are on and the link has been
+// toggled, while the buffers stay lossy, and the same bits again would change nothing: the old bits are set again.
 Result<void> write_pfc(const PortIo& io, const Setting&, const Qos& want, const Reading& reading) {
   const Qos& have = reading.values;
   const bool any_lossless = use_of({}, have, reading.capacity).lossless.bits != 0;
@@ -260,7 +254,8 @@ Result<void> write_cable_length(const PortIo& io, const Setting&, const Qos& wan
   return send_pfc(io, have.values.pfc.value_or(PrioSet{}), want.cable_length);
 }
 
-// mlx5e_port_manual_buffer_config() judges a new map by the old sizes: if too small, sizes for both maps come first.
+// mlx5e_port_manual_buffer_config() checks a new map with the old sizes: if these are too small, sizes for both maps
+// are written first.
 Result<void> write_buffers(const PortIo& io, const Setting&, const Qos& want, const Reading& reading) {
   const Qos& have = reading.values;
   if (want.buffer_size && want.buffer_size->automatic)
@@ -282,8 +277,8 @@ Result<void> write_maxrate(const PortIo& io, const Setting& setting, const Qos& 
   return error(ERANGE, io.netdev + ": set maxrate: the driver kept another rate; the old one was set again");
 }
 
-// The thresholds of the lossless buffers depend on link speed and MTU, but the driver computes them when PFC is set,
-// only (mlx5e_port_manual_buffer_config); right after the toggle it takes the link for 40 Gb/s.
+// The thresholds of the lossless buffers depend on link speed and MTU, but the driver computes them only when PFC is
+// set (mlx5e_port_manual_buffer_config), and right after the toggle it assumes 40 Gb/s.
 Result<void> settle(const PortIo& io, const Qos& have) {
   if (!have.pfc || have.pfc->bits == 0) return {};
   return send_pfc(io, *have.pfc, have.cable_length);

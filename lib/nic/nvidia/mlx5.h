@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What mlx5_core does over dcbnl, upstream and OFED alike: drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c and
-// en/port_buffer.c of Linux 6.12. Trust follows the DSCP entries; a change of the PFC bits toggles the link, FEC does,
-// too; ieee_pfc.delay is the cable's length in meters; buffers, ETS and rates stop nothing. The first DSCP and the last
-// close and open the netdev's channels, and take its carrier for a moment, on NICs that want headers inline in the work
-// request (mlx5e_set_trust_state(): MLX5_INLINE_MODE_L2).
+// The settings of mlx5_core over dcbnl, the same in Linux and OFED: drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c
+// and en/port_buffer.c of Linux 6.12. Trust follows the DSCP entries; a change of the PFC bits toggles the link, as
+// does FEC; ieee_pfc.delay is the cable's length in meters; buffers, ETS and rates stop nothing. The first DSCP entry
+// and the deletion of the last one close and open the netdev's channels, and interrupt its carrier, on NICs that want
+// headers inline in the work request (mlx5e_set_trust_state(): MLX5_INLINE_MODE_L2).
 #pragma once
 
 #include "nic/driver.h"
@@ -20,7 +20,7 @@ Result<void> settle(const PortIo& io, const Qos& have);
 
 Op::Write write_dcbx, write_map, write_pfc, write_cable_length, write_buffers, write_maxrate;
 
-// None of them reaches the parameters of congestion control, which are the firmware's (CONGESTION_PARAMS).
+// None of them changes the parameters of congestion control, which are the firmware's (CONGESTION_PARAMS).
 inline constexpr auto kDcbOps = std::to_array<SettingOp>({
     {SettingId::dcbx, {write_dcbx, "en_dcbnl.c mlx5e_dcbnl_setdcbx()", kHarmless, Reach::netdev}},
     {SettingId::pause,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// mlx5_core of NVIDIA OFED and DOCA: dcbnl as upstream, congestion control in sysfs, where each priority has a switch
+// mlx5_core of NVIDIA OFED and DOCA: dcbnl as in Linux, congestion control in sysfs, where each priority has a switch
 // of its own (mlx5/core/en_sysfs.c, en_ecn.c), and a traffic class forced on all queue pairs
-// (infiniband/hw/mlx5/main_ext.c). OFED's qos/ files say the same as dcbnl and are left alone; qos/trust was in
+// (infiniband/hw/mlx5/main_ext.c). OFED's qos/ files have the same values as dcbnl and are not used; qos/trust was in
 // OFED 4.1 only.
 // cnp_802p_prio shows the number also while the firmware chooses the priority (cnp_prio_mode), which no file shows; a
-// write ends that (mlx5e_store_cnp_802p_prio() sends a mode of 0). A query that fails is an error of the read, but for
-// enable/0..7, which are then empty.
+// write ends that (mlx5e_store_cnp_802p_prio() sends a mode of 0). If a query fails, the read fails, except that the
+// files enable/0..7 are then empty.
 #include <algorithm>
 
 #include "base/parse.h"
@@ -45,26 +45,15 @@ std::string path_of(const PortIo& io, const file_settings::File& file) {
   return folder_of(io.netdev) + "/" + std::string(file.name);
 }
 
-// Of a bond, its members have them.
+// A bond has these files at its members.
 bool has_ecn_files(const Root& root, const std::string& netdev) {
   const std::string names = netdev + " " + root.line_of("sys/class/net/" + netdev + "/bonding/slaves");
   return std::ranges::any_of(words(names), [&](auto name) { return root.exists(folder_of(std::string(name))); });
 }
 
 std::string enable_file(const PortIo& io, SettingId id, int prio) {
-  return folder_of(io.netdev) + (id == SettingId::ecn_rp ? "/roce_rp" : "/roce_np") + "/enable/" + std::to_string(prio);
-}
-
-// All eight, or nothing: a priority of which nothing is known is not one that is off.
-void read_enable(const PortIo& io, SettingId id, Reading& out) {
-  PrioSet on;
-  for (int prio = 0; prio < kPriorities; ++prio) {
-    const std::string file = enable_file(io, id, prio);
-    auto value = file_settings::read_number(io.kernel.root, file);
-    if (!value) return out.not_offered(id, file_settings::why_no_number(io, file, value.error()));
-    if (*value != 0) on.bits = static_cast<uint8_t>(on.bits | 1u << prio);
-  }
-  (id == SettingId::ecn_rp ? out.values.ecn_rp : out.values.ecn_np) = on;
+  const std::string side = id == SettingId::ecn_rp ? "/roce_rp" : "/roce_np";
+  return folder_of(io.netdev) + side + "/enable/" + std::to_string(prio);
 }
 
 Result<void> write_enable(const PortIo& io, const Setting& setting, const Qos& want, const Reading& have) {
@@ -81,22 +70,6 @@ std::string traffic_class_file(const PortIo& io) {
   return "sys/class/infiniband/" + io.rdma + "/tc/" + std::to_string(io.port) + "/traffic_class";
 }
 
-// "Global tclass=106", then a line for each rule that is bound to addresses; no such line where none is forced on all.
-OrNone parse_traffic_class(std::string_view text) {
-  constexpr std::string_view kGlobal = "Global tclass=";
-  for (std::string_view line : split(text, '\n'))
-    if (trim(line).starts_with(kGlobal)) return {parse_number<uint32_t>(trim(line).substr(kGlobal.size()))};
-  return {};
-}
-
-void read_traffic_class(const PortIo& io, Reading& out) {
-  if (io.rdma.empty())
-    return out.not_offered(SettingId::traffic_class, io.netdev + " has no RDMA device: mlx5_ib is not loaded");
-  const std::string file = traffic_class_file(io);
-  if (auto text = io.kernel.root.read(file)) out.values.traffic_class = parse_traffic_class(*text);
-  else out.not_offered(SettingId::traffic_class, file_settings::why_not(io, file, text.error().code));
-}
-
 Result<void> write_traffic_class(const PortIo& io, const Setting&, const Qos& want, const Reading&) {
   const auto& value = want.traffic_class->value;
   return io.kernel.root.write(traffic_class_file(io), value ? std::to_string(*value) : "-1");
@@ -107,9 +80,41 @@ Result<Reading> read(const PortIo& io, const Keys& keys) {
   if (!out) return out;
   for (const auto& file : kFiles)
     if (has_key(keys, file.setting)) file_settings::read(io, path_of(io, file), file.setting, *out);
-  for (SettingId id : {SettingId::ecn_rp, SettingId::ecn_np})
-    if (has_key(keys, id)) read_enable(io, id, *out);
-  if (has_key(keys, SettingId::traffic_class)) read_traffic_class(io, *out);
+  // All eight priorities or none: an unreadable switch is not one that is off.
+  for (SettingId id : {SettingId::ecn_rp, SettingId::ecn_np}) {
+    if (!has_key(keys, id)) continue;
+    PrioSet on;
+    std::string why;
+    for (int prio = 0; prio < kPriorities && why.empty(); ++prio) {
+      const std::string file = enable_file(io, id, prio);
+      const auto value = file_settings::read_number(io.kernel.root, file);
+      if (!value) why = file_settings::why_no_number(io, file, value.error());
+      else if (*value != 0) on.bits = static_cast<uint8_t>(on.bits | 1u << prio);
+    }
+    if (!why.empty()) out->not_offered(id, why);
+    else if (id == SettingId::ecn_rp) out->values.ecn_rp = on;
+    else out->values.ecn_np = on;
+  }
+  if (!has_key(keys, SettingId::traffic_class)) return out;
+  if (io.rdma.empty()) {
+    out->not_offered(SettingId::traffic_class, io.netdev + " has no RDMA device: mlx5_ib is not loaded");
+    return out;
+  }
+  const std::string file = traffic_class_file(io);
+  const auto text = io.kernel.root.read(file);
+  if (!text) {
+    out->not_offered(SettingId::traffic_class, file_settings::why_not(io, file, text.error().code));
+    return out;
+  }
+  // "Global tclass=106", then a line for each rule that is bound to addresses. Without such a line none is forced on
+  // all.
+  OrNone& traffic_class = out->values.traffic_class.emplace();
+  constexpr std::string_view kGlobal = "Global tclass=";
+  for (std::string_view line : split(*text, '\n'))
+    if (trim(line).starts_with(kGlobal)) {
+      traffic_class.value = parse_number<uint32_t>(trim(line).substr(kGlobal.size()));
+      break;
+    }
   return out;
 }
 

@@ -9,15 +9,15 @@
 namespace fabric {
 namespace {
 
-// Two values count only while a second file says so, else they are none; to write the value sets that, too
-// (mlx5_ib_set_cc_param_mask_val()).
+// Two values are valid only if a second file has this number, else they are none; writing the value sets that number as
+// well (mlx5_ib_set_cc_param_mask_val()).
 struct Condition {
   SettingId setting;
   std::string_view file;
-  uint32_t counts;
+  uint32_t valid;
 };
 constexpr Condition kConditions[]{
-    {SettingId::cnp_prio, "np_cnp_prio_mode", 0},  // 0: the value; 1: not
+    {SettingId::cnp_prio, "np_cnp_prio_mode", 0},
     {SettingId::rtt_resp_dscp, "rtt_resp_dscp_valid", 1},
 };
 
@@ -52,45 +52,46 @@ const Condition* condition_of(SettingId id) {
   return find_where(kConditions, [=](const Condition& each) { return each.setting == id; });
 }
 
-// An unreadable condition counts as absent: Linux 6.1 has only the first.
-bool is_none(const PortIo& io, SettingId id) {
-  const Condition* condition = condition_of(id);
-  if (condition == nullptr) return false;
-  auto value = file_settings::read_number(io.kernel.root, path_of(io, condition->file));
-  return value && *value != condition->counts;
-}
-
-// In a RoCE LAG only the first function has an RDMA device: mlx5_ib_stage_cong_debugfs_init().
-std::string why_no_folder(const PortIo& io, const std::string& folder) {
-  if (std::string why = file_settings::closed(io, folder); !why.empty()) return why;
-  if (io.kernel.root.exists("sys/class/net/" + io.netdev + "/bonding_slave"))
-    return "in a RoCE LAG the kernel's driver has DCQCN's parameters of the bond's first function alone; NVIDIA's "
-           "OFED/DOCA driver has those of each";
-  return "there is no /" + folder + ": mlx5_ib is not loaded, or the NIC's firmware does not allow to set DCQCN";
-}
-
-// Each file costs a firmware command.
-void read_parameters(const PortIo& io, const Keys& keys, Reading& out) {
-  const std::string folder = folder_of(io);
-  const std::string why = io.kernel.root.exists(folder) ? std::string() : why_no_folder(io, folder);
-  for (const auto& [id, file] : kFiles) {
-    if (!has_key(keys, id)) continue;
-    if (!why.empty()) out.not_offered(id, why);
-    else if (is_none(io, id)) file_settings::put_none(setting_of(id), out.values);
-    else file_settings::read(io, path_of(io, file), id, out);
-  }
-}
-
 Result<Reading> read(const PortIo& io, const Keys& keys) {
   auto out = mlx5::read(io, keys);
-  if (out) read_parameters(io, keys, *out);
+  if (!out) return out;
+  const Root& root = io.kernel.root;
+  const std::string folder = folder_of(io);
+  std::string why;
+  if (!root.exists(folder)) {
+    why = file_settings::closed(io, folder);
+    // In a RoCE LAG only the first function has an RDMA device: mlx5_ib_stage_cong_debugfs_init().
+    if (why.empty() && root.exists("sys/class/net/" + io.netdev + "/bonding_slave"))
+      why =
+          "in a RoCE LAG the kernel's driver has DCQCN's parameters only of the bond's first function; NVIDIA's "
+          "OFED/DOCA driver has those of each function";
+    if (why.empty())
+      why = "there is no /" + folder + ": mlx5_ib is not loaded, or the NIC's firmware does not allow setting DCQCN";
+  }
+  // Only the requested files are read, because each costs a firmware command.
+  for (const auto& [id, file] : kFiles) {
+    if (!has_key(keys, id)) continue;
+    if (!why.empty()) {
+      out->not_offered(id, why);
+      continue;
+    }
+    // An unreadable condition counts as absent: Linux 6.1 has only the first one.
+    if (const Condition* condition = condition_of(id)) {
+      const auto value = file_settings::read_number(root, path_of(io, condition->file));
+      if (value && *value != condition->valid) {
+        file_settings::set_none(setting_of(id), out->values);
+        continue;
+      }
+    }
+    file_settings::read(io, path_of(io, file), id, *out);
+  }
   return out;
 }
 
 Result<void> write_parameter(const PortIo& io, const Setting& setting, const Qos& want, const Reading&) {
   const Condition* condition = condition_of(setting.id);
-  if (condition != nullptr && !file_settings::take(setting, want))
-    return io.kernel.root.write(path_of(io, condition->file), condition->counts == 0 ? "1" : "0");
+  if (condition != nullptr && !file_settings::number_of(setting, want))
+    return io.kernel.root.write(path_of(io, condition->file), condition->valid == 0 ? "1" : "0");
   return file_settings::write(io, path_of(io, file_settings::find(kFiles, setting.id)->name), setting, want);
 }
 

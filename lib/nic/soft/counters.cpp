@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Soft-RoCE. Linux 6.12: drivers/infiniband/sw/rxe/rxe_hw_counters.c; where each is counted: rxe_comp.c, rxe_resp.c.
-// rcvd_bytes and sent_bytes: after 6.12. duplicate_request is in nvidia/counters.cpp. There is no counter of timeouts
-// alone: completer_retry_err includes NAKs.
+// Soft-RoCE. Linux 6.12: drivers/infiniband/sw/rxe/rxe_hw_counters.c; rxe_comp.c and rxe_resp.c do the counting.
+// rcvd_bytes and sent_bytes exist after 6.12. duplicate_request is in nvidia/counters.cpp. No counter is for timeouts
+// only: completer_retry_err includes NAKs.
 #include "nic/counter_row.h"
 
 namespace fabric {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Software RDMA (rxe, siw) on a netdev without a PCI driver that we know: it has no hardware queues, only the
-// netdev's MTU, and global pause where the netdev offers it.
+// Software RDMA (rxe, siw) on a netdev without a known PCI driver: it has no hardware queues, only the netdev's MTU,
+// and global pause if the netdev offers it.
 #include "nic/driver.h"
 #include "nic/generic/upstream.h"
 

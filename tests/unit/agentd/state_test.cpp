@@ -58,6 +58,15 @@ Port board_at(std::string pci, const std::string& serial, std::string address) {
   return port_at(std::move(pci), "serial:" + serial + "/0.1", std::move(address));
 }
 
+// In time that grows with the text alone: quadratic, this would take hours.
+TEST(StateFiles, ALongListIsReadInLinearTime) {
+  std::string text = R"({"format":1,"list":[)";
+  while (text.size() < (size_t{1} << 20) - 8) text += "{},";
+  const auto read = parse_state(text + "{}]}", "state.json");
+  ASSERT_TRUE(read.ok()) << read.error().text();
+  EXPECT_GT(read->at("list").size(), 300'000u);
+}
+
 TEST(PortKey, OutlivesRenames) {
   EXPECT_EQ(port_key(port_at("0000:24:00.0")), "0000:24:00.0/1");
   EXPECT_EQ(port_key(port_at("")), "netdev:eth0");

@@ -458,7 +458,7 @@ TEST(CaptureDisguise, AddressesByTheirPlaceInNetlink) {
                                          message(RTM_NEWNEIGH, sizeof(ndmsg), NDA_DST, kLocal),
                                          message(RTM_NEWADDR, sizeof(ifaddrmsg), IFA_CACHEINFO, kLocal)};
   tape.note(Ask::route, "1234", replies);
-  disguise(tape);
+  anonymize(tape);
   const auto hidden = tape.answers.begin()->second.begin()->second.value();
   ASSERT_EQ(hidden.size(), replies.size());
   for (size_t i = 0; i < replies.size(); ++i) {
@@ -518,7 +518,7 @@ TEST(CaptureNamespace, LinksAreTheSame) {
   std::ifstream file("/sys/class/net/veth0/address");
   std::string mac;
   file >> mac;
-  disguise(*tape);
+  anonymize(*tape);
   Tree out;
   const auto written = write_capture(*tape, "about\n", out.path() + "/capture");
   ASSERT_TRUE(written) << written.error().text();

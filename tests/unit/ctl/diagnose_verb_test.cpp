@@ -17,7 +17,7 @@ namespace {
 using test::has;
 using test::Tree;
 
-// A counter file that says more each time it is read.
+// A counter file whose value rises with each reading.
 class Rising : public BehindFiles {
  public:
   Rising(Tree& tree, std::string file, uint64_t by) : tree_(tree), file_(std::move(file)), by_(by) {}
@@ -89,7 +89,7 @@ TEST(CtlDiagnose, FitsTheTerminal) {
   });
 }
 
-TEST(CtlDiagnose, AQuietMachineIsTold) {
+TEST(CtlDiagnose, WithoutSymptomsItSaysWhatWasObserved) {
   LossyMachine machine(0);
   EXPECT_EQ(machine.run(), machine.check());
   EXPECT_TRUE(machine.output.text.starts_with("1 port without symptoms in a window of ")) << machine.output.text;
@@ -99,11 +99,10 @@ TEST(CtlDiagnose, AQuietMachineIsTold) {
   machine.options.interval = std::chrono::milliseconds(1);
   machine.tree.remove("sys/class/infiniband/mlx5_0");
   EXPECT_EQ(machine.run(), machine.check());
-  EXPECT_NE(machine.run(), 0) << "a machine that has lost its NICs is not well";
+  EXPECT_NE(machine.run(), 0) << "a machine without its NICs is not ok";
   EXPECT_TRUE(machine.output.text.starts_with("No RDMA port was observed")) << machine.output.text;
 }
 
-// Of a named port, only its own findings count.
 TEST(CtlDiagnose, HasTheVerdictOfCheck) {
   for (const uint64_t lost : {uint64_t{0}, uint64_t{12}, uint64_t{5000}}) {
     LossyMachine machine(lost);
@@ -111,8 +110,8 @@ TEST(CtlDiagnose, HasTheVerdictOfCheck) {
   }
 }
 
-// A setting in conflict: without a symptom in traffic, and in the words of check.
-TEST(CtlDiagnose, NamesTheSettingWhoItIsChangedByAndTheFix) {
+// A setting in conflict, without a symptom in the traffic: the same text as check.
+TEST(CtlDiagnose, NamesASettingInConflictItsWriterAndTheFix) {
   LossyMachine machine(0);
   test::SimKernel kernel;
   test::SimNic& nic = kernel.add_nic("eth0", test::Personality::full);
@@ -141,7 +140,7 @@ TEST(CtlDiagnose, NamesTheSettingWhoItIsChangedByAndTheFix) {
   EXPECT_EQ(Json::parse(machine.output.text)["settings"], Json::array());
 }
 
-TEST(CtlDiagnose, OnlyThePortsThatAreAsked) {
+TEST(CtlDiagnose, OnlyNamedPortsAreDiagnosed) {
   LossyMachine machine(5000);
   machine.options.arguments = {"mlx5_0"};
   EXPECT_EQ(machine.run(), 2);

@@ -25,7 +25,7 @@ struct Captured : Tree {
   }
 };
 
-TEST(ExplainLine, ResolvesThePortAndCleansTheText) {
+TEST(ExplainLine, NamesThePortAndRemovesColors) {
   Captured tree;
   const std::string line =
       "\x1b[31mNCCL WARN NET/IB : Got completion from peer 10.1.1.1<1> with status=12 opcode=1 len=0 vendor err 129 "
@@ -42,7 +42,7 @@ TEST(ExplainLine, ResolvesThePortAndCleansTheText) {
   EXPECT_EQ(json.front()["ports"].front()["port"], "mlx5_0/1");
 }
 
-TEST(ExplainLine, OfAColoredLog) {
+TEST(ExplainLine, ReadsALineOfAColoredLog) {
   Captured tree;
   const std::string line =
       "\x1b[36m[rank3]:\x1b[0m\x1b[33m2026-11-26T10:00:00Z\x1b[0m \x1b[1;31mNCCL WARN\x1b[m NET/IB : "
@@ -90,7 +90,7 @@ TEST(ExplainLine, UnknownLinesAndIdsDiffer) {
   EXPECT_EQ(ran_on(tree, {"explain", "--log", "x", "a line"}).code, 64);
 }
 
-// The exporter's history of an hour: a flap half an hour ago.
+// The exporter's history of one hour, with a flap half an hour ago.
 void remember(Tree& tree) {
   tree.file("run/fabric-exporter/health.json",
             R"({"format":1,"updated":10000,"wall":1795996800,"watched":6400,"past":[{"rule":"link_flap","subject":)"
@@ -111,7 +111,7 @@ TEST(ExplainLine, CountersAtTheTimeOfTheLine) {
   };
   const std::string flap = "link_flap critical from 2026-11-29T23:30:00Z to 2026-11-29T23:31:00Z: 3 link downs\n";
   EXPECT_EQ(counters("2026-11-29T23:30:30Z"), flap);
-  EXPECT_EQ(counters("2026-11-29T23:32:30Z"), flap) << "a connection breaks a while after its first lost packet";
+  EXPECT_EQ(counters("2026-11-29T23:32:30Z"), flap) << "a connection breaks some time after its first lost packet";
   EXPECT_EQ(counters("[ 8230.000001]"), flap);
   EXPECT_EQ(counters("2026-11-29T23:40:00Z"), "no health rule was raised at 2026-11-29T23:40:00Z\n");
   EXPECT_EQ(counters("2026-11-29T22:30:00Z"),
@@ -131,7 +131,7 @@ TEST(ExplainLine, LidOfAnInfinibandPort) {
   EXPECT_TRUE(has(text("14"), "Peer: LID 14, not of this node")) << text("14");
 }
 
-TEST(ExplainLine, SaysThatALongLineWasCut) {
+TEST(ExplainLine, MentionsThatALongLineWasCut) {
   Captured tree;
   const std::string megabyte(1 << 20, 'a');
   const Ran unknown = ran_on(tree, {"explain", "a " + megabyte});

@@ -261,7 +261,7 @@ struct Card : Guard {
   Port port() {
     auto world = ctl::open_machine(options_);
     EXPECT_TRUE(world.ok());
-    const Node node = ctl::scan_ports(*world);
+    const Node node = ctl::scan_for_writing(*world);
     EXPECT_EQ(node.ports.size(), 1u);
     return node.ports.at(0);
   }

@@ -239,7 +239,7 @@ TEST_F(Reconcile, AnMtuBeyondTheDeviceIsNotPlannedEither) {
   Qos want{.mtu = 65000};
   for (const auto& changes : {bed.plan(want), bed.apply(want)}) {
     EXPECT_EQ(of(changes, "mtu").outcome, Outcome::unsupported);
-    EXPECT_EQ(of(changes, "mtu").detail, "the netdev takes 9978 bytes at most");
+    EXPECT_EQ(of(changes, "mtu").detail, "the netdev's largest MTU is 9978 bytes");
   }
   EXPECT_EQ(bed.nic.calls["setmtu"], 0U);
   bed.nic.min_mtu = 1280;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the exporter keeps of health: over a restart, in a file that may be broken, and with an operator's
-// acknowledgements.
+// The exporter keeps the states of the rules over a restart, in a file that may be broken, with the acknowledgements of
+// operators.
 #include "exporter/collect/health_keeper.h"
 
 #include <sys/wait.h>
@@ -23,7 +23,7 @@ using test::has;
 
 constexpr int64_t kWall = 1'800'000'000;
 
-// An exporter, a file system, and a clock that only the test moves.
+// An exporter, a file system, and the clock of the test.
 class Site {
  public:
   Site() {
@@ -40,7 +40,7 @@ class Site {
   HealthKeeper& keeper() { return *keeper_; }
   Policy& policy() { return node_.policy; }
   [[nodiscard]] int64_t wall() const { return kWall + set_ + static_cast<int64_t>(clock_); }
-  void pass(double seconds) { clock_ += seconds; }  // while no exporter runs
+  void pass(double seconds) { clock_ += seconds; }  // without an exporter
   void set_clock(int64_t by) { set_ += by; }
   Result<void> boot() {
     set_ += static_cast<int64_t>(clock_);
@@ -55,7 +55,7 @@ class Site {
                                              tree_.path() + "/var/lib/fabric-exporter");
     return keeper_->load();
   }
-  // Ten seconds later: the device `flaps`, and `hangs` in the kernel or not.
+  // Ten seconds later: the link went down `flaps` times; a device that `hangs` was not read.
   Result<void> step(uint64_t flaps = 0, bool hangs = false) {
     clock_ += 10;
     snapshot_.node.taken += std::chrono::seconds(10);
@@ -69,7 +69,7 @@ class Site {
       snapshot_.ages.push_back({port.rdma, port.rdma == "mlx5_0" ? taken_ : snapshot_.node.taken});
     return keeper_->update(snapshot_, &node_.policy, {clock_, wall()});
   }
-  // A quiet reading, and one with so many flaps.
+  // A quiet reading, then one with this number of flaps.
   void watch(uint64_t flaps = 0) {
     ASSERT_TRUE(step());
     ASSERT_TRUE(step(flaps));
@@ -111,7 +111,7 @@ class Site {
   std::unique_ptr<HealthKeeper> keeper_;
 };
 
-// A flap below the limit, and one that raises the rule: each is in the history from its onset to its end.
+// The history has a flap below the limit and one that raises the rule, each from its onset to its end.
 TEST(HealthKeeper, KeepsAHistoryOverARestart) {
   Site site;
   site.policy().rules.windows.clear();  // the limit is three in 12 h
@@ -135,7 +135,7 @@ TEST(HealthKeeper, KeepsAHistoryOverARestart) {
   site.pass(600);
   ASSERT_TRUE(site.start());
   ASSERT_TRUE(site.step());
-  EXPECT_EQ(past().since, 50'680) << "ten minutes without an exporter are";
+  EXPECT_EQ(past().since, 50'680) << "ten minutes without an exporter are a gap";
 }
 
 TEST(HealthKeeper, KeepsItsStatesOverARestart) {
@@ -143,18 +143,18 @@ TEST(HealthKeeper, KeepsItsStatesOverARestart) {
   site.watch(2);
   EXPECT_EQ(site.flapping(), Status::ok);
   ASSERT_TRUE(site.start());
-  site.watch(1);  // the first reading has nothing to be compared with
-  EXPECT_EQ(site.flapping(), Status::warning) << "two before the restart, one behind it";
+  site.watch(1);  // the first reading is compared with nothing
+  EXPECT_EQ(site.flapping(), Status::warning) << "two before the restart, one after it";
   const std::string page = site.page();
   EXPECT_TRUE(has(page, "fabric_check_status{check=\"link-flap\",subject=\"mlx5_0/1\"} 1\n"));
   EXPECT_TRUE(has(page, "fabric_health_phase{rule=\"link_flap\",subject=\"mlx5_0/1\"} 2\n"));
   EXPECT_TRUE(has(page, "fabric_health_value{rule=\"link_flap\",subject=\"mlx5_0/1\"} 3\n"));
 }
 
-// The link was down for five seconds, which no scrape saw: increase() over two scrapes does, also over a restart.
+// The link was down between two scrapes: increase() over both shows it, also over a restart.
 TEST(HealthKeeper, CountsEventsFromZeroAndOverARestart) {
   Site site;
-  site.policy().rules.windows.clear();  // as by default: a single link down is a finding of its reading
+  site.policy().rules.windows.clear();  // the default: one link down is a finding of its reading
   const std::string series = "fabric_events_total{event=\"link_flap\",device=\"mlx5_0\",port=\"1\"} ";
   site.watch();
   EXPECT_TRUE(has(site.page(), series + "0\n")) << site.page();
@@ -167,7 +167,7 @@ TEST(HealthKeeper, CountsEventsFromZeroAndOverARestart) {
   EXPECT_TRUE(has(site.page(), series + "2\n"));
 }
 
-// A machine has fifty functions: they have no zeros, but their first event is preceded by one.
+// A machine has fifty functions, so a function without events has no series; a zero precedes its first event.
 TEST(HealthKeeper, APciFunctionsEventsBeginWithZero) {
   Site site;
   const std::string pci = site.snapshot().node.ports[0].pci,
@@ -183,7 +183,7 @@ TEST(HealthKeeper, APciFunctionsEventsBeginWithZero) {
   EXPECT_TRUE(has(site.page(), series + "1\n")) << site.page();
 }
 
-// One fatal error in one reading, and then none: its onset is counted.
+// One error in one reading, and then none.
 TEST(HealthKeeper, AnUncorrectablePcieErrorIsAnEvent) {
   for (const auto& [rule, member] :
        {std::pair{"pcie_fatal", &PlatformFunction::fatal}, {"pcie_nonfatal", &PlatformFunction::nonfatal}}) {
@@ -199,7 +199,7 @@ TEST(HealthKeeper, AnUncorrectablePcieErrorIsAnEvent) {
   }
 }
 
-TEST(HealthKeeper, SaysThatAFileIsBrokenAndStartsAnew) {
+TEST(HealthKeeper, ReportsABrokenFileAndStartsWithoutStates) {
   Site site;
   site.tree().file("run/fabric-exporter/health.json", "{\"updated\":[");
   const auto started = site.start();
@@ -207,11 +207,11 @@ TEST(HealthKeeper, SaysThatAFileIsBrokenAndStartsAnew) {
   EXPECT_TRUE(has(started.error().text(), "health.json:")) << started.error().text();
   site.watch(5);
   EXPECT_EQ(site.flapping(), Status::critical);
-  EXPECT_TRUE(site.start()) << "and has written a good one";
+  EXPECT_TRUE(site.start()) << "the file is good again";
   EXPECT_EQ(site.flapping(), Status::critical);
 }
 
-TEST(HealthKeeper, ABrokenListOfWhatIsOverCostsNoState) {
+TEST(HealthKeeper, ABrokenListOfAcknowledgementsCostsNoState) {
   Site site;
   site.watch(3);
   site.tree().file("var/lib/fabric-exporter/acks.json", "{\"updated\":[");
@@ -221,7 +221,7 @@ TEST(HealthKeeper, ABrokenListOfWhatIsOverCostsNoState) {
   EXPECT_EQ(site.flapping(), Status::warning);
 }
 
-TEST(HealthKeeper, SaysWhereItCannotKeepThem) {
+TEST(HealthKeeper, ReportsAFileThatCannotBeWritten) {
   Site site;
   site.tree().file("run/fabric-exporter/health.json/in.the.way", "");
   const auto kept = site.step();
@@ -243,10 +243,10 @@ TEST(HealthKeeper, ADeviceThatHangsNeitherClearsNorConfirms) {
   EXPECT_EQ(stale->status(), Status::warning);
   EXPECT_EQ(site.keeper().health().find("stale_readings", "mlx5_1/1")->status(), Status::ok);
   ASSERT_TRUE(site.step());
-  EXPECT_EQ(stale->status(), Status::ok) << "it answers again";
+  EXPECT_EQ(stale->status(), Status::ok) << "the device answers again";
 }
 
-// An alert waits for two minutes before it tells anybody.
+// An alert waits for two minutes, so the finding must last.
 TEST(HealthKeeper, ACardThatFellOffTheBusIsMissedUntilItIsBack) {
   Site site;
   ASSERT_TRUE(site.step());
@@ -257,7 +257,7 @@ TEST(HealthKeeper, ACardThatFellOffTheBusIsMissedUntilItIsBack) {
   ASSERT_EQ(ports.back().id(), "mlx5_3/1");
   node.ports.pop_back();
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(site.step());
-  EXPECT_FALSE(has(site.page(), gone)) << "its driver was unloaded, or a container has it";
+  EXPECT_FALSE(has(site.page(), gone)) << "the driver was unloaded, or a container has the port";
   std::erase_if(node.topology.nics, [&](const Nic& nic) { return nic.pci == ports.back().pci; });
   for (int i = 0; i < 90; ++i) ASSERT_TRUE(site.step());
   EXPECT_TRUE(has(site.page(), gone)) << "a quarter of an hour later";
@@ -270,8 +270,8 @@ TEST(HealthKeeper, ACardThatFellOffTheBusIsMissedUntilItIsBack) {
   EXPECT_FALSE(has(site.page(), gone));
 }
 
-// The firmware did not answer for a moment, and connections were given up: when it answers again, that shows.
-TEST(HealthKeeper, WhatIsCountedWhileASourceFailsOnceIsNotLost) {
+// A source is not read for some readings, in which connections are given up.
+TEST(HealthKeeper, ARiseDuringAFailureOfItsSourceIsNotLost) {
   for (const int readings : {1, 2, 20}) {
     Site site;
     auto& counters = site.snapshot().node.ports[0].counters;
@@ -279,8 +279,7 @@ TEST(HealthKeeper, WhatIsCountedWhileASourceFailsOnceIsNotLost) {
     ASSERT_TRUE(site.step());
     auto hw = std::exchange(counters.hw, {});
     for (int i = 0; i < readings; ++i) ASSERT_TRUE(site.step(readings == 20 && i == 18 ? 5 : 0));
-    EXPECT_EQ(site.flapping(), readings == 20 ? Status::critical : Status::ok)
-        << "the other sources are judged all the same";
+    EXPECT_EQ(site.flapping(), readings == 20 ? Status::critical : Status::ok) << "the other sources are judged";
     hw.back().value += 40;
     counters.hw = hw;
     ASSERT_TRUE(site.step());
@@ -289,8 +288,8 @@ TEST(HealthKeeper, WhatIsCountedWhileASourceFailsOnceIsNotLost) {
   }
 }
 
-// Its cable is known to be bad: from the reload on nobody wants to hear of it, even if it falls off the bus.
-TEST(HealthKeeper, OfADeviceThatIsExcludedNothingIsTold) {
+// An operator excludes a device with a bad cable; later it falls off the bus.
+TEST(HealthKeeper, AnExcludedDeviceHasNoFindings) {
   Site site;
   site.watch(5);
   ASSERT_EQ(site.flapping(), Status::critical);
@@ -306,7 +305,7 @@ TEST(HealthKeeper, OfADeviceThatIsExcludedNothingIsTold) {
   EXPECT_FALSE(has(site.page(), "subject=\"mlx5_0/1\"")) << site.page();
 }
 
-TEST(HealthKeeper, TellsATroubleOnce) {
+TEST(HealthKeeper, ReportsAnErrorOnce) {
   Site site;
   site.tree().file("var/lib/fabric-agent/acks.json", R"({"format":1,"acks":[{}]})");
   const auto first = site.step();
@@ -321,7 +320,7 @@ TEST(Acknowledged, FromTheCommandToTheMetricAndItsEnd) {
   EXPECT_EQ(site.ask({"ack", "--list"}).text, "No acknowledged findings.\n");
   const auto written = site.ask({"ack", "link-flap", "mlx5_*", "--for", "3650h", "--comment", "cable ordered"});
   EXPECT_EQ(written.errors, "");
-  // The made clock is ahead of the machine's: until then.
+  // The clock of the test is ahead of the machine's.
   auto acks = load_acks(*Root::open(site.tree().path()));
   ASSERT_TRUE(acks);
   ASSERT_EQ(acks->size(), 1u);
@@ -330,20 +329,20 @@ TEST(Acknowledged, FromTheCommandToTheMetricAndItsEnd) {
   ASSERT_TRUE(site.step());
   EXPECT_TRUE(has(site.page(), "fabric_check_acknowledged{check=\"link-flap\",subject=\"mlx5_0/1\"} 1\n"));
   EXPECT_TRUE(has(site.page(), "fabric_check_status{check=\"link-flap\",subject=\"mlx5_0/1\"} 1\n"))
-      << "it is told all the same";
+      << "the finding is published";
   const auto list = site.ask({"ack", "--list"}).text;
   EXPECT_TRUE(has(list, "cable ordered")) << list;
   for (int i = 0; i < 20 + kAckOutlasts / 10; ++i) ASSERT_TRUE(site.step());
   EXPECT_TRUE(site.keeper().acks(site.wall()).empty()) << "the finding has cleared";
   ASSERT_TRUE(site.step(3));
-  EXPECT_FALSE(has(site.page(), "fabric_check_acknowledged")) << "it is another one now";
+  EXPECT_FALSE(has(site.page(), "fabric_check_acknowledged")) << "a new finding is not acknowledged";
   EXPECT_EQ(site.ask({"ack", "--remove", "link-flap", "mlx5_*"}).errors, "");
   EXPECT_EQ(site.ask({"ack", "--list"}).text, "No acknowledged findings.\n");
 }
 
-// Five minutes of them: neither the hour in which no exporter ran, nor a day by which the clock was set, forward or
-// back.
-TEST(Acknowledged, OnlyWhatIsWatchedCountsAsGone) {
+// An acknowledgement ends five minutes after its finding: time without an exporter and changes of the clock do not
+// count.
+TEST(Acknowledged, OnlyObservedTimeEndsIt) {
   for (const auto& [away, set] : {std::pair<double, int64_t>{3600, 0}, {0, 86'400}, {0, -86'400}}) {
     Site site;
     site.watch(3);
@@ -359,26 +358,26 @@ TEST(Acknowledged, OnlyWhatIsWatchedCountsAsGone) {
   }
 }
 
-TEST(Acknowledged, WhatIsOverIsOverAfterABootAsWell) {
+TEST(Acknowledged, EndsOverABoot) {
   Site site;
   site.watch(3);
   ASSERT_TRUE(site.acknowledge(30));
   ASSERT_TRUE(site.boot());
   site.watch(3);
   ASSERT_NE(site.flapping(), Status::ok);
-  EXPECT_EQ(site.keeper().acks(site.wall()).size(), 1u) << "it has not cleared while somebody watched";
+  EXPECT_EQ(site.keeper().acks(site.wall()).size(), 1u) << "the finding did not clear while the exporter ran";
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(site.step());
   EXPECT_TRUE(site.keeper().acks(site.wall()).empty());
   ASSERT_TRUE(site.boot());
   site.watch(3);
   ASSERT_NE(site.flapping(), Status::ok);
-  EXPECT_TRUE(site.keeper().acks(site.wall()).empty()) << "this is another one";
+  EXPECT_TRUE(site.keeper().acks(site.wall()).empty()) << "a new finding";
   ASSERT_TRUE(site.acknowledge(30));
   ASSERT_TRUE(site.step());
-  EXPECT_EQ(site.keeper().acks(site.wall()).size(), 1u) << "which can be acknowledged in its turn";
+  EXPECT_EQ(site.keeper().acks(site.wall()).size(), 1u) << "acknowledged again";
 }
 
-TEST(Acknowledged, ByManyAtOnceNoneIsLost) {
+TEST(Acknowledged, ManyWritersAtOnceLoseNone) {
   Site site;
   constexpr int kMany = 12;
   for (int i = 0; i < kMany; ++i)
@@ -390,7 +389,7 @@ TEST(Acknowledged, ByManyAtOnceNoneIsLost) {
   EXPECT_EQ(acks->size(), static_cast<size_t>(kMany));
 }
 
-TEST(Acknowledged, ProgramsAreAnsweredAsTheyAsk) {
+TEST(Acknowledged, JsonListsWhatWasWritten) {
   Site site;
   Json made = Json::parse(site.ask({"ack", "loss", "mlx5_0/1", "--json"}).text);
   ASSERT_EQ(made.size(), 1u);
@@ -398,7 +397,7 @@ TEST(Acknowledged, ProgramsAreAnsweredAsTheyAsk) {
   EXPECT_EQ(Json::parse(site.ask({"ack", "loss", "--remove", "--json"}).text), Json::array());
 }
 
-TEST(Acknowledged, NamesWhatIsWrong) {
+TEST(Acknowledged, AnErrorNamesItsCause) {
   Site site;
   EXPECT_NE(site.ask({"ack", "link-flop"}).errors, "");
   EXPECT_NE(site.ask({"ack"}).errors, "");
@@ -410,7 +409,7 @@ TEST(Acknowledged, NamesWhatIsWrong) {
   EXPECT_TRUE(has(site.ask({"ack", "loss"}).errors, "; it can be deleted"));
   std::filesystem::remove(site.tree().path() + "/var/lib/fabric-agent/acks.json");
   site.tree().folder("var/lib/fabric-agent/acks.json");
-  EXPECT_FALSE(has(site.ask({"ack", "loss"}).errors, "deleted")) << "what only cannot be read may be in order";
+  EXPECT_FALSE(has(site.ask({"ack", "loss"}).errors, "deleted")) << "an unreadable file may be valid";
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One defect of the cables or of a switch port at a time in a healthy node: those findings, and no other.
+// The group "cabling": a defect of a cable or a switch port in a healthy node gives its findings and no other.
 #include "judge/cabling.h"
 #include "support/planted_defect.h"
 #include "support/ports.h"
@@ -55,7 +55,7 @@ const PlantedDefects& cable_defects() {
          peer(n, 2).port_id = "Ethernet8";
        },
        finds("cabling", "mlx5_1/1", W, "leaf1.example.com Ethernet8", "another port of the right switch")},
-      {"another_switch_that_names_its_ports_otherwise",
+      {"another_switch_with_other_names_of_ports",
        [](Healthy& n) {
          peer(n, 1).system_name = "leaf9";
          peer(n, 1).port_id = "etp7";
@@ -67,19 +67,19 @@ const PlantedDefects& cable_defects() {
            n.policy.cabling.cables[i].port = "slot" + std::to_string(i) + "p1";
        },
        finds("cabling", "host", W, "ports in the plan: slot0p1, slot1p1, slot2p1, slot3p1", "none of an RDMA port")},
-      {"silent_where_twins_hear",
+      {"no_neighbor_where_equal_ports_have_one",
        [](Healthy& n) {
          n.policy.cabling = {};
          unplug(n, 2);
        },
        finds("cabling", "mlx5_2/1", W, "no LLDP", "Equal ports have an LLDP neighbor")},
-      {"expected_and_consumed_by_firmware",
+      {"consumed_by_the_firmware",
        [](Healthy& n) {
          unplug(n, 2);
          n.now.ports[2].qos.fw_lldp = true;
        },
        finds("cabling", "mlx5_2/1", W, "no LLDP for 3600 s: the NIC firmware consumes it", "cannot be compared")},
-      {"two_neighbors_and_neither_is_right",
+      {"two_neighbors_and_both_wrong",
        [](Healthy& n) {
          peer(n, 1).system_name = "leaf9";
          n.now.neighbors.heard.push_back(peer(n, 1));
@@ -95,14 +95,14 @@ const PlantedDefects& cable_defects() {
          n.policy.cabling.problem = "/etc/fabric-agent/cabling.csv:3: nonsense";
        },
        finds("cabling", "host", U, "-", "cabling.csv:3: nonsense")},
-      {"strict_there",
+      {"strict_at_the_switch",
        [](Healthy& n) {
          peer(n, 1).ets = peer(n, 1).ets_recommended;
          peer(n, 1).ets_recommended.reset();
          peer(n, 1).ets->tsa[3] = 0;
        },
        finds("peer-ets", "mlx5_1/1", W, "3 at strict there", "")},
-      {"a_dscp_unknown_here",
+      {"a_dscp_that_only_the_switch_maps",
        [](Healthy& n) {
          peer(n, 1).app->push_back({DcbxApp::dscp, 24, 3});
        },
@@ -137,7 +137,7 @@ const PlantedDefects& silences() {
          n.policy.cabling = {};
          peer(n, 2).system_name = "spine-of-yesterday";
        }},
-      {"listening_since_a_moment",
+      {"listening_for_less_than_a_minute",
        [](Healthy& n) {
          n.now.neighbors.heard.clear();
          for (auto& [netdev, seconds] : n.now.neighbors.listening) seconds = 59;
@@ -147,7 +147,7 @@ const PlantedDefects& silences() {
          unplug(n, 2);
          n.now.ports[2].carrier = false;
        }},
-      {"the_right_one_among_several",
+      {"the_planned_neighbor_among_several",
        [](Healthy& n) {
          Neighbor agent;
          agent.netdev = "ens0";
@@ -160,7 +160,7 @@ const PlantedDefects& silences() {
          n.policy.cabling.cables[0].port = "Slot 1";
          n.policy.cabling.ports = {{"Slot 1", "mlx5_0"}};
        }},
-      {"by_altname",
+      {"the_plan_names_the_port_by_altname",
        [](Healthy& n) {
          n.policy.cabling.cables[0].port = "rail0";
          n.now.ports[0].altnames = {"rail0"};
@@ -181,7 +181,7 @@ const PlantedDefects& silences() {
          n.policy.cabling.cables.insert(n.policy.cabling.cables.begin(),
                                         Cable{"ens0", {"leaf0", "Ethernet8"}, "plan:9"});
        }},
-      {"the_switch_says_nothing_of_dcbx",
+      {"the_switch_announces_no_dcbx",
        [](Healthy& n) {
          for (Neighbor& each : n.now.neighbors.heard) {
            each.pfc.reset();
@@ -189,7 +189,7 @@ const PlantedDefects& silences() {
            each.ets_recommended.reset();
          }
        }},
-      {"groups_of_what_is_not_lossless", [](Healthy& n) { peer(n, 1).ets_recommended->prio_tc[7] = 7; }},
+      {"another_group_of_a_lossy_priority", [](Healthy& n) { peer(n, 1).ets_recommended->prio_tc[7] = 7; }},
       {"settings_unread",
        [](Healthy& n) {
          peer(n, 1).pfc->enabled.bits = 0xff;
@@ -201,11 +201,11 @@ const PlantedDefects& silences() {
   return all;
 }
 
-TEST(OneCable, IsNamedAndNothingElse) { expect_each(cable_defects()); }
-TEST(OneCable, SoundOnesAreSilent) { expect_each(silences()); }
+TEST(CableDefect, GivesItsFindingsAlone) { expect_each(cable_defects()); }
+TEST(CableDefect, HealthyCablesAreSilent) { expect_each(silences()); }
 
-// The command that lets the frames through, by the NIC's driver.
-TEST(LldpConsumer, IsNamedByItsSetting) {
+// The command that stops the firmware from consuming LLDP frames, by driver.
+TEST(LldpConsumer, IsSwitchedOffByTheSettingOfTheDriver) {
   Healthy node;
   Port& port = node.now.ports[0];
   EXPECT_EQ(lldp_agent_off(port), "");
@@ -231,8 +231,8 @@ TEST(LldpConsumer, IsNamedByItsSetting) {
   EXPECT_TRUE(has(found->expected, "LLDP_NB_RX_MODE_P1=0")) << found->expected;
 }
 
-// ionic has no DCB netlink: the policy says what its PFC is to be.
-TEST(PeerPfc, IsComparedWithThePolicyWhereTheDriverShowsNone) {
+// ionic has no DCB netlink.
+TEST(PeerPfc, IsComparedWithThePolicyIfTheDriverShowsNone) {
   Healthy node;
   node.now.ports[0].qos.pfc.reset();
   EXPECT_EQ(test::said(node.view(), {"peer-pfc"}), "");
@@ -243,8 +243,8 @@ TEST(PeerPfc, IsComparedWithThePolicyWhereTheDriverShowsNone) {
   EXPECT_TRUE(has(found[0].observed, "PFC 3 in the policy, none at ")) << found[0].observed;
 }
 
-// Of a bond, the members have the cables.
-TEST(CablingOfABond, IsAskedOfItsMembers) {
+// Each member of a bond has a cable.
+TEST(CablingOfABond, IsCheckedAtItsMembers) {
   Healthy node;
   Port member = node.now.ports[0];
   test::make_bond(node.now.ports[0]);

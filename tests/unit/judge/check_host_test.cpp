@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The group "host": one defect at a time in a healthy node gives that finding and no other; where the question does not
-// fit, nothing is said.
+// The group "host": a defect in a healthy node gives its finding and no other; rules that do not apply to a host are
+// silent.
 #include "support/planted_defect.h"
 #include "support/test.h"
 
@@ -23,7 +23,7 @@ void both(JobService& service, uint64_t bytes, const std::string& file, unsigned
   set_running(service, bytes);
   set_files(service, bytes, file, line);
 }
-// The first `count` queues of a NIC are on the other NUMA node.
+// The first `count` queues of the NIC go to the other NUMA node.
 void move_queues(Healthy& node, size_t nic, unsigned count) {
   for (unsigned i = 0; i < count; ++i)
     node.now.host->interrupts[nic].elsewhere.push_back(
@@ -34,7 +34,7 @@ void limit_users(Healthy& node) {
   node.now.host->user_limits[0].soft = LimitSetting{{65'536, 65'536}, {"/etc/security/limits.conf", 4}};
 }
 
-// No scheduler, no containers, no entry in limits.conf; somebody is logged in.
+// No scheduler, no containers, no entry for RDMA in limits.conf; a user is logged in.
 void start_jobs_in_shells(Healthy& node, const char* session) {
   Host& host = *node.now.host;
   host.user_limits = {{"@audio", LimitSetting{{kNoLimit, kNoLimit}, {"/etc/security/limits.d/audio.conf", 3}}, {}}};
@@ -44,7 +44,7 @@ void start_jobs_in_shells(Healthy& node, const char* session) {
 }
 
 PlantedDefects memlock_defects() {
-  constexpr auto C = Status::critical, W = Status::warning;
+  constexpr auto C = Status::critical;
   const std::string drop_in = "/etc/systemd/system/slurmd.service.d/limits.conf";
   return {
       {"package_sets_it", [](Healthy& n) { both(slurmd(n), 64 * 1024, "/usr/lib/systemd/system/slurmd.service", 12); },
@@ -60,7 +60,7 @@ PlantedDefects memlock_defects() {
       {"drop_in_with_a_late_name",
        [](Healthy& n) { both(slurmd(n), kMiB, "/usr/lib/systemd/system/slurmd.service.d/zz.conf", 2); },
        finds("memlock", "slurmd.service", C, "zz.conf:2", "", "Write /etc/systemd/system/slurmd.service.d/zzz.conf")},
-      {"nobody_sets_it",
+      {"no_file_sets_it",
        [](Healthy& n) {
          set_running(slurmd(n), 8 * kMiB);
          slurmd(n).memlock.reset();
@@ -73,11 +73,6 @@ PlantedDefects memlock_defects() {
          slurmd(n).memlock.reset();
        },
        finds("memlock", "slurmd.service", C, "8 MiB (hard: unlimited)", "", "memlock.conf")},
-      {"not_restarted", [](Healthy& n) { set_running(slurmd(n), 8 * kMiB); },
-       finds("memlock", "slurmd.service", C, "8 MiB|unlimited by /etc/systemd/system/slurmd.service.d/memlock.conf:2",
-             "", "systemctl restart slurmd.service")},
-      {"lower_at_the_next_start", [=](Healthy& n) { set_files(slurmd(n), kMiB, drop_in, 2); },
-       finds("memlock", "slurmd.service", W, "unlimited (slurmd|1 MiB by", "", drop_in + ":2")},
       {"instance",
        [](Healthy& n) {
          slurmd(n).unit = "slurmd@n1.service";
@@ -152,12 +147,7 @@ PlantedDefects other_defects() {
          n.now.host->cpu.frequency = {{"powersave", "performance", "0-63"}};
        },
        finds("governor", "host", W, "powersave", "", "cpupower")},
-      {"idle_states_off_in_part",
-       [](Healthy& n) {
-         n.now.host->cpu.idle = {{"C1E", 2, "0-31"}, {"C6", 290, "32-63"}};
-       },
-       finds("c-states", "host", W, "C1E (2 us) on CPUs 0-31|C6 (290 us) on CPUs 32-63", "", "idle-set")},
-      {"more_queues_away_than_need_be",
+      {"more_queues_far_away_than_necessary",
        [](Healthy& n) {
          n.now.host->interrupts[2].queues = 40;
          move_queues(n, 2, 9);
@@ -165,9 +155,7 @@ PlantedDefects other_defects() {
        finds("irq-affinity", "mlx5_2", W, "9 of 40 queues", "", "node1")},
       {"hpet_by_choice", [](Healthy& n) { n.now.host->clock.current = "hpet"; },
        finds("clock-source", "host", W, "hpet", "", "echo tsc")},
-      {"memory_in_huge_pages", [](Healthy& n) { n.now.host->huge_pages.reserved[uint64_t{1} << 30] = 1500; },
-       finds("hugepages", "host", W, "1500 of 1 GiB", "", "nr_hugepages")},
-      {"a_groups_limit",
+      {"the_limit_of_a_group",
        [](Healthy& n) {
          n.now.host->user_limits.push_back(
              {"@hpc", LimitSetting{{65'536, 65'536}, {"/etc/security/limits.conf", 5}}, {}});
@@ -212,7 +200,7 @@ PlantedDefects harmless_hosts() {
          set_open_files(containerd(n), 1024, 4096);
        }},
       {"as_many_open_files_as_the_clouds_give", [](Healthy& n) { set_open_files(slurmd(n), 65'535, 65'535); }},
-      {"open_files_not_told", [](Healthy& n) { slurmd(n).processes[0].limits.nofile.reset(); }},
+      {"open_files_unknown", [](Healthy& n) { slurmd(n).processes[0].limits.nofile.reset(); }},
       {"hidden_processes",
        [](Healthy& n) {
          n.now.host->processes_hidden = true;
@@ -249,7 +237,7 @@ PlantedDefects harmless_hosts() {
        [](Healthy& n) {
          n.now.host->cpu.idle = {{"C1", 1, "0-63"}};
        }},
-      {"option_that_is_heeded",
+      {"option_of_the_driver_in_use",
        [](Healthy& n) {
          n.now.host->kernel_options = {"processor.max_cstate=1"};
          n.now.host->cpu.idle = {{"C1", 1, "0-63"}};
@@ -281,7 +269,7 @@ PlantedDefects harmless_hosts() {
          limit_users(n);
          n.now.host->slurm->propagates_memlock = false;
        }},
-      {"entries_of_sound_packages",
+      {"entries_of_audio_packages",
        [](Healthy& n) {
          for (const char* group : {"@pipewire", "@jackuser"})
            n.now.host->user_limits.push_back(
@@ -313,17 +301,19 @@ PlantedDefects harmless_hosts() {
   };
 }
 
-TEST(HostDefect, IsNamedAndNothingElse) {
+TEST(HostDefect, GivesItsFindingAlone) {
   for (const PlantedDefects& all : {memlock_defects(), nofile_defects(), other_defects()}) expect_each(all);
 }
-TEST(HostDefect, HarmlessHostsHaveNone) { expect_each(harmless_hosts()); }
+TEST(HostDefect, HarmlessHostsAreSilent) { expect_each(harmless_hosts()); }
 
-// Everything is wrong with the host, and nobody uses RDMA or a GPU on it.
-TEST(CheckHost, OtherMachinesAreLeftAlone) {
+// The host has every defect, and neither RDMA nor a GPU.
+TEST(CheckHost, MachinesWithoutRdmaAndGpusAreNotChecked) {
   Healthy node;
   PlantedDefects all = other_defects();
-  all.resize(all.size() - 2);  // take the services away
+  all.resize(all.size() - 2);  // those take the services away
   for (const PlantedDefect& each : all) each.plant(node);
+  node.now.host->cpu.idle = {{"C1E", 2, "0-31"}, {"C6", 290, "32-63"}};
+  node.now.host->huge_pages.reserved[uint64_t{1} << 30] = 1500;
   both(slurmd(node), kMiB, "/etc/systemd/system/slurmd.service", 3);
   node.now.topology.gpus.clear();
   node.now.ports.clear();
@@ -331,10 +321,10 @@ TEST(CheckHost, OtherMachinesAreLeftAlone) {
   EXPECT_EQ(said(node.view(), {"host"}), "");
 }
 
-TEST(CheckHost, MemoryIsToldInGiB) {
+TEST(CheckHost, MemoryIsShownInGiB) {
   Healthy node;
   node.now.host->huge_pages.reserved[uint64_t{1} << 30] = 1500;
-  node.now.host->memory = 2'113'461'612 * uint64_t{1024};  // MemTotal is no whole number of them
+  node.now.host->memory = 2'113'461'612 * uint64_t{1024};  // MemTotal is not a whole number of GiB
   const std::vector<Finding> found = complaints_of(node.view());
   ASSERT_EQ(found.size(), 1u) << describe(found);
   EXPECT_TRUE(has(found[0].meaning, "the 2015 GiB of memory")) << found[0].meaning;

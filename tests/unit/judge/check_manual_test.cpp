@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// fabric-checks(7) matches the tables in lib/judge, and every row in a file is in the table.
+// fabric-checks(7) matches the tables in lib/judge and the alerts, and every rule of a file is registered.
 #include <cctype>
 
 #include "judge/engine.h"
@@ -14,7 +14,7 @@ using test::has;
 
 const std::string kPage = "agent/ctl/fabric-checks.7";
 
-// "{{ $labels.device }}" -> "DEVICE"; the rest of a template is left out.
+// "{{ $labels.device }}" -> "DEVICE"; other parts of a template are removed.
 std::string without_templates(std::string text) {
   text = std::regex_replace(text, std::regex(R"(\{\{ with .*?\{\{ end \}\})"), "");
   std::string out;
@@ -28,7 +28,7 @@ std::string without_templates(std::string text) {
   return out + text;
 }
 
-// The alerts of a file of rules, an entry each: name, severity, what it says, which command to run.
+// An entry for each alert of a file of rules: name, severity, summary and command.
 std::string alerts_of(const std::string& file) {
   std::string out;
   std::istringstream lines(test::slurp(FABRIC_SOURCE_DIR "/etc/prometheus/" + file));
@@ -44,7 +44,7 @@ std::string alerts_of(const std::string& file) {
   return out;
 }
 
-// checks_manual() with the alerts, before its last section.
+// checks_manual(), with the alerts before its last section.
 std::string manual() {
   std::string out = test::checks_manual();
   const size_t end = out.find(".SH SEE ALSO");
@@ -67,7 +67,7 @@ TEST(ChecksManual, TheAlertAboutSettingsNamesEach) {
       << file << ": write into FabricSettingNotInSync: {check=~\"" << keys << "\"}";
 }
 
-// runbook_url names an entry of the page: the alert, or the check that the label names.
+// runbook_url names an entry of the page: the alert, or the check in the label.
 TEST(ChecksManual, EveryAlertNamesItsCommandAndItsEntry) {
   for (const std::string file : {"fabric-agent.rules.yml", "fabric-fleet.rules.yml"}) {
     const std::string text = test::slurp(FABRIC_SOURCE_DIR "/etc/prometheus/" + file);
@@ -82,13 +82,13 @@ TEST(ChecksManual, EveryAlertNamesItsCommandAndItsEntry) {
           << name;
       if (alert.find("increase(fabric_events_total") != std::string::npos ||
           alert.find("port_events:increase") != std::string::npos)
-        EXPECT_TRUE(has(alert, "keep_firing_for:")) << name << " is over in five minutes";
+        EXPECT_TRUE(has(alert, "keep_firing_for:")) << name << " would end after five minutes";
     }
   }
 }
 
-// A row that its subject's table leaves out would never run.
-TEST(ChecksManual, EveryRowInAFileIsRegistered) {
+// A rule that is missing in the table of its subject would never run.
+TEST(ChecksManual, EveryRuleOfAFileIsRegistered) {
   const std::regex id(R"(\.id = "([^"]+)\")");
   size_t rows = 0;
   for (const auto& file : std::filesystem::directory_iterator(FABRIC_SOURCE_DIR "/lib/judge")) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses, rails, gateways, GID indices, MTU, firmware and what the site expects: one defect at a time in a healthy
-// node.
+// Addresses, rails, gateways, GID indices, MTU, firmware and [expect]: a defect in a healthy node gives its finding and
+// no other.
 #include "support/planted_defect.h"
 #include "support/ports.h"
 #include "support/test.h"
@@ -33,7 +33,7 @@ void share_ipv6_subnet(Node& node) {
   }
 }
 
-// The same rails in one VRF, whose table is their main one.
+// The same rails in one VRF: its table is their main one.
 void put_into_a_vrf(Node& node, uint32_t priority) {
   for (auto& [name, rail] : node.network.interfaces) {
     rail.vrf = "rdma";
@@ -70,11 +70,11 @@ const PlantedDefects& network_defects() {
          n.now.ports[3].gids[2].gid = n.now.ports[1].gids[2].gid;
        },
        finds("address", "mlx5_3/1", C, "10.1.1.1 is also on mlx5_1/1 (ens1)")},
-      {"arp_of_one_rail_says_anything", in_one_subnet([](Healthy& n) {
+      {"arp_announce_of_one_rail", in_one_subnet([](Healthy& n) {
          interface(n, 1).arp_announce = {0, 1};
        }),
        finds("rails", "10.1.0.0/24", W, "arp_announce 1 on ens1")},
-      {"a_rule_to_anothers_table", in_one_subnet([](Healthy& n) { (*n.now.network.rules)[2].table = 201; }),
+      {"a_rule_to_the_table_of_another_rail", in_one_subnet([](Healthy& n) { (*n.now.network.rules)[2].table = 201; }),
        finds("rails", "10.1.0.0/24", W, "no source routing for ens2")},
       {"a_rule_for_the_whole_subnet", in_one_subnet([](Healthy& n) { (*n.now.network.rules)[2].source_prefix = 24; }),
        finds("rails", "10.1.0.0/24", W, "no source routing for ens2")},
@@ -101,7 +101,7 @@ const PlantedDefects& network_defects() {
          (*n.now.network.rules)[3].table = 900;
        }),
        finds("rails", "10.1.0.0/24 in rdma", W, "no source routing for ens3")},
-      {"gateway_asked", [](Healthy& n) { interface(n, 1).gateways[0].state = "INCOMPLETE"; },
+      {"gateway_without_an_answer_yet", [](Healthy& n) { interface(n, 1).gateways[0].state = "INCOMPLETE"; },
        finds("gateway", "mlx5_1/1", W, "10.1.1.0 is INCOMPLETE on ens1")},
       {"gid_of_the_other_family", [](Healthy& n) { n.now.ports[2].gids[2].gid = gid_text(ip("fd00::2")); },
        finds("gid-index", "mlx5_2/1", W, "no IPv4 GID")},
@@ -111,7 +111,7 @@ const PlantedDefects& network_defects() {
          n.now.ports[3].gids[2].index = 4;
        },
        finds("gid-index", "mlx5_3/1", W, "IPv4 at index 4")},
-      {"switch_takes_less", [](Healthy& n) { interface(n, 1).peer_max_frame = 8999; },
+      {"switch_accepts_one_byte_less", [](Healthy& n) { interface(n, 1).peer_max_frame = 8999; },
        finds("mtu-chain", "mlx5_1/1", C, "frames of 8999")},
       {"odd_mtu",
        [](Healthy& n) {
@@ -119,11 +119,6 @@ const PlantedDefects& network_defects() {
          n.now.ports[1].qos.mtu = 4200;
        },
        finds("mtu-chain", "mlx5_1/1", W, "netdev 4200")},
-      {"driver_not_allowed",
-       [](Healthy& n) {
-         n.policy.driver_version = {{"mlx5_*", {"24.07-*", "24.04-*"}}};
-       },
-       finds("firmware", "mlx5_core", W, "24.10-1.1.4")},
       {"more_nics_than_expected", [](Healthy& n) { n.policy.expect.compute_nics = 2; },
        finds("expect", "node", W, "4 compute NICs")},
       {"two_counts_wrong",
@@ -166,22 +161,15 @@ const PlantedDefects& network_defects() {
          n.now.ports[0].gids.clear();
        },
        finds("gid", "mlx5_0/1", C, "no RoCE v2 GID")},
-      {"slower_than_expected",
-       [](Healthy& n) {
-         n.policy.expect.speed = 400'000;
-         n.now.ports[2].speed = 200'000;
-         n.now.ports[2].rate = 25e9;
-       },
-       finds("expect", "mlx5_2/1", C, "200000 Mb/s")},
   };
   return all;
 }
 
-PlantedDefects sound_networks() {
+PlantedDefects healthy_networks() {
   return {
-      {"as_it_is", [](Healthy&) {}},
-      {"rails_in_one_subnet_with_their_own_ways", [](Healthy& n) { share_subnet(n.now); }},
-      {"strict_filter_where_each_has_its_way", in_one_subnet([](Healthy& n) {
+      {"nothing", [](Healthy&) {}},
+      {"rails_in_one_subnet_with_their_own_rules", [](Healthy& n) { share_subnet(n.now); }},
+      {"strict_filter_with_a_rule_for_each", in_one_subnet([](Healthy& n) {
          for (size_t i = 0; i < 4; ++i) interface(n, i).rp_filter = {1, 0};
        })},
       {"arp_filter_instead_of_arp_ignore", in_one_subnet([](Healthy& n) {
@@ -202,17 +190,17 @@ PlantedDefects sound_networks() {
            interface(n, i).addresses->push_back({*parse_ip("2001:db8::" + std::to_string(i + 1)), 64});
        }},
       {"rules_before_that_of_the_vrf", in_one_subnet([](Healthy& n) { put_into_a_vrf(n.now, 100); })},
-      {"nobody_has_an_address",
+      {"no_port_has_an_address",
        [](Healthy& n) {
          for (size_t i = 0; i < 4; ++i) {
            interface(n, i).addresses->clear();
            n.now.ports[i].gids[2].gid = gid_text(*parse_ip("fd00::" + std::to_string(i + 1)));
          }
        }},
-      {"nothing_known_of_the_network", [](Healthy& n) { n.now.network = {}; }},
+      {"network_unread", [](Healthy& n) { n.now.network = {}; }},
       {"switch_announces_its_frames_without_the_fcs", [](Healthy& n) { interface(n, 1).peer_max_frame = 9014; }},
       {"switch_announces_its_mtu", [](Healthy& n) { interface(n, 1).peer_max_frame = 9000; }},
-      {"gateway_never_asked", [](Healthy& n) { interface(n, 0).gateways.clear(); }},
+      {"no_gateway_known", [](Healthy& n) { interface(n, 0).gateways.clear(); }},
       {"one_more_gid_on_one_port",
        [](Healthy& n) {
          n.now.ports[1].gids.push_back({5, gid_text(ip("10.9.0.1")), "RoCE v2", "ens1"});
@@ -248,17 +236,18 @@ PlantedDefects sound_networks() {
   };
 }
 
-void has_long_been_so(Healthy& node) { node.before = node.now; }
+// The defect is older than the window.
+void settle(Healthy& node) { node.before = node.now; }
 
-TEST(OnNetwork, OneDefectIsNamedAndNothingElse) { expect_each(network_defects(), has_long_been_so); }
-TEST(OnNetwork, SoundOnesAreSilent) { expect_each(sound_networks(), has_long_been_so); }
+TEST(NetworkDefect, GivesItsFindingAlone) { expect_each(network_defects(), settle); }
+TEST(NetworkDefect, HealthyNetworksAreSilent) { expect_each(healthy_networks(), settle); }
 
 std::string remedy_for(Healthy& node, const std::string& id) {
   const std::vector<Finding> found = complaints_of(node.view(), {id});
   return found.size() == 1 ? found.front().remedy : describe(found);
 }
 
-TEST(Rails, RemedyIsTheLinesToRun) {
+TEST(Rails, RemedyIsTheCommandsToRun) {
   Healthy node;
   share_subnet(node.now);
   node.now.network.rules->erase(node.now.network.rules->begin(), node.now.network.rules->begin() + 2);
@@ -291,7 +280,7 @@ TEST(Rails, RemedyOfIpv6AndOfAVrf) {
             "ip -6 rule add pref 900 from fd00:1::1 lookup 101");
 }
 
-TEST(Rails, AreThoseInOneSubnetOnly) {
+TEST(Rails, OnlyThoseInOneSubnetAreCompared) {
   Healthy node;
   share_subnet(node.now);
   node.now.network.rules->clear();
@@ -300,12 +289,12 @@ TEST(Rails, AreThoseInOneSubnetOnly) {
   ASSERT_EQ(found.size(), 1u) << describe(found);
   EXPECT_TRUE(has(found[0].observed, "ens0 and ens1")) << describe(found);
   EXPECT_FALSE(has(found[0].remedy, "ens2")) << found[0].remedy;
-  // A wider prefix on one of them holds the other.
+  // A wider prefix on one of them contains the address of the other.
   interface(node, 1).addresses->front() = {ip("10.2.0.9"), 8};
   EXPECT_TRUE(has(complaints_of(node.view(), {"rails"})[0].subject, "10.0.0.0/8"));
 }
 
-TEST(Rails, InterfaceWithADotIsWrittenAsSysctlTakesIt) {
+TEST(Rails, TheDotOfAnInterfaceIsASlashForSysctl) {
   Healthy node;
   share_subnet(node.now);
   interface(node, 0).arp_ignore = {0, 0};
@@ -316,7 +305,7 @@ TEST(Rails, InterfaceWithADotIsWrittenAsSysctlTakesIt) {
   EXPECT_TRUE(has(remedy_for(node, "rails"), "net.ipv4.conf.ens0/100.arp_ignore=1")) << remedy_for(node, "rails");
 }
 
-TEST(MtuChain, OfABondHasTheSwitchPortsOfItsMembers) {
+TEST(MtuChain, ABondHasTheSwitchPortsOfItsMembers) {
   Healthy node;
   Port member = node.now.ports[1];
   interface(node, 1).peer_max_frame = 1518;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The findings of run_rules(): a healthy node is silent, the order and selection of findings, and ports, settings and
+// policies that are special.
 #include "judge/engine.h"
 #include "support/healthy_node.h"
 #include "support/ports.h"
@@ -13,7 +15,7 @@ using namespace test;
 
 std::string port_states(const Healthy& node) { return said(node.view(), {"port-state"}); }
 
-// A policy that gives each setting, and ports that have it.
+// The policy has a value for each setting, and the ports are in sync.
 void want_every_setting(Healthy& node) {
   const auto fill = [](const Setting& setting, Qos& qos) {
     visit_member(setting, qos, [](auto& value) {
@@ -36,12 +38,11 @@ void want_every_setting(Healthy& node) {
 TEST(Check, HealthyNodeIsSilent) {
   Healthy node;
   want_every_setting(node);
-  share_subnet(node.now);  // rails and pins are asked about where there are some
+  share_subnet(node.now);  // the rules for rails need some in one subnet
   node.policy.expect.gpus = 4;
   node.policy.sysctl["net.ipv4.tcp_ecn"] = "1";
   node.plan["host"] = {{"host", {}, Outcome::in_sync, 0, false, "1", "1", {}, "net.ipv4.tcp_ecn"}};
-  for (size_t i = 0; i < node.now.ports.size(); ++i)
-    node.before.ports[i].gids = node.now.ports[i].gids;  // and it has been so
+  for (size_t i = 0; i < node.now.ports.size(); ++i) node.before.ports[i].gids = node.now.ports[i].gids;  // unchanged
   const Report report = run_rules(node.view());
   EXPECT_EQ(describe(complaints(report)), "");
   EXPECT_EQ(worst(report), Status::ok);
@@ -56,11 +57,11 @@ TEST(Check, HealthyNodeIsSilent) {
   EXPECT_EQ(describe(complaints(with_inventory)), "");
   for (const Finding& finding : with_inventory.findings) asked.insert(finding.id);
   for (const Rule& check : test::checks())
-    EXPECT_TRUE(asked.contains(std::string(check.id))) << check.id << " looked at nothing";
+    EXPECT_TRUE(asked.contains(std::string(check.id))) << check.id << " has no finding";
 }
 
-// udev names it anew, or a bond takes it: no card is gone.
-TEST(Check, APortThatHasAnotherNameIsNotGone) {
+// udev renames a device, or a bond takes it: no card is gone.
+TEST(Check, ARenamedPortIsNotGone) {
   Healthy node;
   node.now.ports[3].rdma = "rocep163s0";
   EXPECT_EQ(port_states(node), "");
@@ -86,7 +87,7 @@ TEST(Check, OnlySlingshotNicsNeedNoRdmaDevice) {
 TEST(Check, TableIsSound) {
   std::set<std::string> seen;
   for (const Rule& check : test::checks()) {
-    EXPECT_TRUE(seen.insert(std::string(check.id)).second) << check.id << " stands twice";
+    EXPECT_TRUE(seen.insert(std::string(check.id)).second) << check.id << " twice";
     EXPECT_FALSE(check.title.empty() || check.meaning.empty() || check.inspect.empty()) << check.id;
     EXPECT_FALSE(check.title.ends_with('?') || check.title.ends_with('.')) << check.id;
     EXPECT_NE(std::find(std::begin(kRuleGroups), std::end(kRuleGroups), check.group), std::end(kRuleGroups))
@@ -103,7 +104,7 @@ TEST(Check, OnlyTakesIdsAndGroups) {
   EXPECT_EQ(said(node.view(), {"link"}), "port-state mlx5_0/1 critical: DOWN, Polling\n");
 }
 
-TEST(Check, WhereOnlyMetricsAreWantedNobodyMissesTheAgent) {
+TEST(Check, WithoutAPolicyForPortsTheAgentIsNotMissed) {
   Healthy node;
   node.now.agent.reset();
   node.policy.ports.clear();
@@ -126,7 +127,7 @@ TEST(Check, WorstFirst) {
   EXPECT_EQ(report.findings[3].status, Status::ok);
 }
 
-TEST(Check, WithoutPolicyTheSettingsAreUnknownAndTheReasonIsTold) {
+TEST(Check, WithoutAPolicySettingsAreUnknownForItsReason) {
   const Healthy node;
   View view = node.view();
   view.policy = nullptr;
@@ -140,14 +141,14 @@ TEST(Check, WithoutPolicyTheSettingsAreUnknownAndTheReasonIsTold) {
   EXPECT_TRUE(has(complaints_of(view, {"agent"})[0].observed, "3:1: unknown key (and 2 more errors)"));
 }
 
-// fabric-agentd is root and can read it.
+// fabric-agentd runs as root and can read it.
 TEST(Check, AConfigurationThatThisUserMayNotReadIsNotInvalid) {
   Healthy node;
   View view = node.view();
   view.no_policy = "fabric-agent.toml: cannot read the configuration: Permission denied (EACCES)";
   EXPECT_TRUE(complaints_of(view, {"agent"}).empty()) << "compared with the last valid one";
   view.policy = nullptr;
-  EXPECT_TRUE(complaints_of(view, {"agent"}).empty()) << "it runs";
+  EXPECT_TRUE(complaints_of(view, {"agent"}).empty()) << "the agent runs";
   node.now.agent.reset();
   const auto found = complaints_of(view, {"agent"});
   ASSERT_EQ(found.size(), 1u);
@@ -155,8 +156,8 @@ TEST(Check, AConfigurationThatThisUserMayNotReadIsNotInvalid) {
   EXPECT_TRUE(has(found[0].observed, "Permission denied"));
 }
 
-// ice shows no mode but the one in use: of a spare port without a cable nobody knows what was set.
-TEST(Check, FecOfALinkThatIsDownIsNotKnown) {
+// ice shows only the mode in use, so the one that was set is unknown without a link.
+TEST(Check, FecWithoutALinkIsNotJudged) {
   Healthy node;
   want_every_setting(node);
   const Port& port = node.now.ports[0];
@@ -171,10 +172,10 @@ TEST(Check, FecOfALinkThatIsDownIsNotKnown) {
   }
   node.now.ports[0].carrier = false;
   node.now.agent->ports[port.id()]["fec"] = {"refused", "EINVAL", 0, ""};
-  EXPECT_EQ(complaints_of(node.view(), {"fec"}).size(), 1U) << "what was refused is no question of the link";
+  EXPECT_EQ(complaints_of(node.view(), {"fec"}).size(), 1U) << "a refusal does not depend on the link";
 }
 
-// A second port that is switched off on every card is nobody's fault; one that its twins use is.
+// A second port that is down on every card is spare; one whose twins are up is a fault.
 TEST(Check, SpareSecondPorts) {
   Healthy node;
   std::vector<Port> second = node.now.ports;
@@ -189,8 +190,7 @@ TEST(Check, SpareSecondPorts) {
     node.now.ports.push_back(second[i]);
   }
   EXPECT_EQ(said(node.view()), "");
-  // Their switch is off, and the driver tells no reason (bnxt, ice, ionic). One end of a link is counted when a port is
-  // first opened.
+  // Without a reason from the driver (bnxt, ice, ionic). One link down is counted when a port is first opened.
   for (const uint64_t downs : {1, 2}) {
     for (size_t i = 4; i < 8; ++i) node.now.ports[i].counters.carrier_down = downs;
     EXPECT_EQ(complaints_of(node.view(), {"port-state"}).size(), downs == 1 ? 0U : 4U);
@@ -202,10 +202,10 @@ TEST(Check, SpareSecondPorts) {
   node.now.ports[4].state = 4;
   node.now.ports[4].phys_state = 5;
   node.now.ports[4].rate = 50e9;
-  EXPECT_EQ(complaints_of(node.view()).size(), 3u) << "mlx5_4 is used, so its three twins should be";
+  EXPECT_EQ(complaints_of(node.view()).size(), 3u) << "mlx5_4 is used, so its three twins are faults";
 }
 
-// The board's own two ports, of a smaller model, which do RDMA as well.
+// Two RDMA ports of a smaller model on the mainboard.
 void add_ports_of_the_board(Healthy& node, const std::string& reason) {
   for (const int function : {0, 1}) {
     Nic nic = node.now.topology.nics[0];
@@ -225,26 +225,26 @@ void add_ports_of_the_board(Healthy& node, const std::string& reason) {
   }
 }
 
-TEST(Check, PortsOfTheBoardThatNobodyUses) {
+TEST(Check, UnusedPortsOfTheMainboard) {
   Healthy node;
   add_ports_of_the_board(node, "Switched off");
   EXPECT_EQ(port_states(node), "");
   node.now.ports[4].counters.carrier_down = 2;
-  EXPECT_EQ(port_states(node), "") << "the operator has disabled it, and it was not up lately";
+  EXPECT_EQ(port_states(node), "") << "administratively down, and down in the first reading";
   node.before.ports[4].state = 4;
   EXPECT_EQ(port_states(node), "port-state bnxt_re0/1 warning: DOWN, Disabled; the netdev is administratively down\n")
-      << "it was up a moment ago";
+      << "it was up in the first reading";
   Healthy cable;
   add_ports_of_the_board(cable, "No cable");
   EXPECT_EQ(port_states(cable), "");
   node.now.ports[4].state = 4, node.now.ports[4].phys_state = 5;
-  EXPECT_EQ(port_states(node), "") << "now the second port of one in use";
-  // Those of the GPUs are missed, whoever else has a link.
+  EXPECT_EQ(port_states(node), "") << "the spare second port of a card in use";
+  // Ports of GPUs are faults although another port has a link.
   for (size_t i = 0; i < 4; ++i) node.now.ports[i].state = 1, node.now.ports[i].phys_state = 3;
   EXPECT_TRUE(has(port_states(node), "port-state mlx5_0/1 critical")) << port_states(node);
 }
 
-// irdma and ionic name no board, and bnxt_re calls all its models alike.
+// irdma and ionic report no board, and bnxt_re the same type for all models.
 TEST(Check, TwoModelsOfOneDriverAreNoTwins) {
   Healthy node;
   add_ports_of_the_board(node, "");
@@ -254,13 +254,13 @@ TEST(Check, TwoModelsOfOneDriverAreNoTwins) {
     port.pci_id = i < 4 ? "14e4:1760" : "14e4:16d8";
   }
   node.now.ports[4].state = 4, node.now.ports[4].phys_state = 5, node.now.ports[4].rate = 25e9 / 8;
-  EXPECT_EQ(said(node.view(), {"rate", "port-state"}), "") << "the slower port of the board, and its unused second";
+  EXPECT_EQ(said(node.view(), {"rate", "port-state"}), "") << "a slower port of the mainboard, and a spare one";
   node.now.ports[3].rate = 25e9;
   EXPECT_EQ(said(node.view(), {"rate"}), "rate mlx5_3/1 critical: 200 Gb/s\n");
 }
 
-// RoCE drivers say Disabled of every port without a link.
-TEST(Check, APortWithoutALinkIsNotSwitchedOffForThat) {
+// RoCE drivers report the physical state Disabled for every port without a link.
+TEST(Check, TheRemedyOfAPortWithoutALinkFollowsItsReason) {
   const auto remedy = [](const char* reason, LinkLayer layer) {
     Healthy node;
     down(node, 0, 3);
@@ -293,7 +293,7 @@ TEST(Check, APortWithoutALinkIsNotSwitchedOffForThat) {
     EXPECT_TRUE(has(remedy(reason, LinkLayer::ethernet), step)) << remedy(reason, LinkLayer::ethernet);
 }
 
-TEST(Check, VirtualFunctionsAndInfinibandAreNotAskedRoceQuestions) {
+TEST(Check, RulesOfRoceSkipVirtualFunctionsAndInfiniband) {
   Healthy node;
   for (Port& port : node.now.ports) {
     port.link_layer = LinkLayer::infiniband;
@@ -319,8 +319,8 @@ TEST(Check, IwarpHasNeitherRoceGidsNorPathMtu) {
   EXPECT_EQ(said(node.view()), "");
 }
 
-// The receiver is late, and RDMA waits for it: information, no fault.
-TEST(Check, ReceiverNotReadyIsToldAndNotBlamed) {
+// RDMA waits for a late receiver: information, no fault.
+TEST(Check, ReceiverNotReadyIsShownAsOk) {
   Healthy node;
   node.before.ports[0].counters.hw.push_back({"rnr_nak_retry_err", 5});
   node.now.ports[0].counters.hw.push_back({"rnr_nak_retry_err", 12});
@@ -331,14 +331,14 @@ TEST(Check, ReceiverNotReadyIsToldAndNotBlamed) {
   EXPECT_TRUE(has(report.findings[0].observed, "7 RNR NAKs")) << report.findings[0].observed;
 }
 
-// A server with one NIC was built so: the GPUs of the other socket have lost nothing.
-TEST(Check, OneCardForAllGpusIsNoDefect) {
+// In a server with one NIC the GPUs of the other socket have lost nothing.
+TEST(Check, OneNicForAllGpusIsNoDefect) {
   Healthy node;
   node.now.topology.nics.resize(1);
   EXPECT_EQ(said(node.view(), {"locality"}), "");
 }
 
-// The bond itself stays ACTIVE.
+// The bond stays ACTIVE.
 TEST(Check, AMemberOfABondWithoutALinkIsNamed) {
   Healthy node;
   node.now.ports.push_back(node.now.ports[0]);
@@ -367,11 +367,11 @@ TEST(Check, DevicesWithoutReadablePortsAreNamed) {
   EXPECT_EQ(found[0].observed.find("no port of mlx5_0, mlx5_1"), 0u) << found[0].observed;
 }
 
-TEST(Check, PlatformLimitIsNotADefectUntilItStarvesThePort) {
+TEST(Check, ASlowSlotIsADefectOnlyIfItIsSlowerThanThePort) {
   Healthy node;
   for (Nic& nic : node.now.topology.nics) nic.link.speed = 16;  // Gen5 cards in a Gen4 server, 400 Gb/s ports
   EXPECT_EQ(complaints_of(node.view()).size(), 4u);
-  for (Port& port : node.now.ports) port.rate = 25e9;  // at 200 Gb/s the slot is fast enough
+  for (Port& port : node.now.ports) port.rate = 25e9;  // 200 Gb/s: the slot is fast enough
   EXPECT_EQ(said(node.view()), "");
 }
 
@@ -395,8 +395,8 @@ TEST(Check, EachOutcomeOfASettingHasItsStatus) {
     }
 }
 
-// The link is down, a module is not loaded, a service has not run: the policy is right.
-TEST(Check, AValueThatCannotBeSetNowIsNoReasonToChangeThePolicyAtOnce) {
+// Such as a module that is not loaded: the policy is right.
+TEST(Check, TheRemedyOfAnUnsupportedSettingIsItsReportedCause) {
   Healthy node;
   Change& change = node.change("mlx5_0/1", "pfc");
   change.outcome = Outcome::unsupported;
@@ -415,9 +415,9 @@ TEST(Check, NothingToJudgeIsUnknownNotOk) {
   EXPECT_EQ(report.findings.front().status, Status::unknown);
 }
 
-TEST(Check, CountersOfADeviceThatCameBackAreNotCompared) {
+TEST(Check, CountersOfAReloadedDeviceAreNotCompared) {
   Healthy node;
-  for (Counter& counter : node.now.ports[0].counters.hw) counter.value = 0;  // the driver was loaded again
+  for (Counter& counter : node.now.ports[0].counters.hw) counter.value = 0;  // the driver was reloaded
   EXPECT_EQ(said(node.view()), "");
   node.before.ports.erase(node.before.ports.begin() + 1);  // hot-plugged
   node.now.ports[1].counters.hw[0].value += 50;

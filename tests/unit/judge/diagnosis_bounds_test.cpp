@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the rules stop: evidence that looks like a culprit's and is not.
+// The bounds of the causes: evidence that resembles that of a cause and does not prove it.
 #include "support/diagnosed.h"
 #include "support/ports.h"
 #include "support/test.h"
@@ -11,7 +11,7 @@ using namespace test;
 
 struct Bound {
   const char* what;
-  std::string rule;  // the only one that speaks
+  std::string rule;  // the only one that is reported
   void (*plant)(Healthy&);
 };
 
@@ -25,7 +25,7 @@ void expect_rules(
   }
 }
 
-// mlx5, bnxt_re, irdma and hns say so of any link that is down, whoever took it down.
+// mlx5, bnxt_re, irdma and hns report the physical state Disabled for any link that is down.
 TEST(DiagnosisBounds, ARoceDriverCallsEveryPortWithoutALinkDisabled) {
   expect_rules({
       {"no cable", "bad-module", [](Healthy& node) { take_down(node, 3, "No cable"); }},
@@ -37,32 +37,32 @@ TEST(DiagnosisBounds, ARoceDriverCallsEveryPortWithoutALinkDisabled) {
          for (ModuleLane& lane : plug(node).lanes) lane.rx_los = true, lane.rx_power.value = 0;
          take_down(node, 3);
        }},
-      {"nothing is said", "not-enough-evidence", [](Healthy& node) { take_down(node, 3); }},
+      {"no reason", "not-enough-evidence", [](Healthy& node) { take_down(node, 3); }},
       {"InfiniBand", "admin-down", [](Healthy& node) { make_infiniband(node), take_down(node, 3); }},
       {"down for its errors", "damaged-link",
        [](Healthy& node) { take_down(node, 3, "Bad signal integrity", "Large number of physical errors"); }},
   });
 }
 
-// A reset takes the link and the connections; it pulls no cable and damages no frames.
-TEST(DiagnosisBounds, AResetIsNoReasonForWhatItDoesNotDo) {
+// A reset of the firmware ends the link and the connections; it pulls no cable and damages no frames.
+TEST(DiagnosisBounds, AResetExplainsOnlyItsConsequences) {
   expect_rules(
       {{"no cable", "bad-module", [](Healthy& node) { take_down(node, 3, "No cable"); }},
        {"laser fault", "bad-module", [](Healthy& node) { plug(node).lanes[1].tx_fault = true, lose_link(node); }},
        {"damaged frames", "damaged-link", [](Healthy& node) { grow(node, Where::ethtool, "rx_crc_errors_phy", 300); }},
-       {"the link went, and frames were damaged", "device-reset",
+       {"the link went down, and frames were damaged", "device-reset",
         [](Healthy& node) { lose_link(node), grow(node, Where::ethtool, "rx_crc_errors_phy", 300); }}},
       [](Healthy& node) { ++node.now.ports[0].reporters[0].errors; });  // fw
 }
 
-// Was it the switch, or this host?
-TEST(DiagnosisBounds, LinksThatThisHostMayHaveTakenDownAreNotTheSwitchs) {
+// Two links to one switch go down together.
+TEST(DiagnosisBounds, LinksThatThisHostMayHaveTakenDownAreNotBlamedOnTheSwitch) {
   expect_rules(
-      {{"the driver was loaded anew", "not-enough-evidence",
+      {{"the driver was loaded again", "not-enough-evidence",
         [](Healthy& node) { node.now.ports[0].ifindex += 40, node.now.ports[1].ifindex += 40; }},
        {"two ports of one card", "not-enough-evidence",
         [](Healthy& node) { node.before.ports[1].pci = node.now.ports[1].pci = "0000:14:00.1"; }},
-       {"one card in both sockets", "not-enough-evidence",
+       {"one card with a function at each socket", "not-enough-evidence",
         [](Healthy& node) { node.now.topology.nics[0].card = node.now.topology.nics[1].card = "b83f:d203:0012:3450"; }},
        {"all links of this host", "not-enough-evidence",
         [](Healthy& node) { node.before.ports.resize(2), node.now.ports.resize(2); }}},
@@ -72,42 +72,42 @@ TEST(DiagnosisBounds, LinksThatThisHostMayHaveTakenDownAreNotTheSwitchs) {
       });
 }
 
-TEST(DiagnosisBounds, WhatLooksLikeEvidenceAndIsNone) {
+TEST(DiagnosisBounds, EvidenceThatProvesNothing) {
   expect_rules({
-      {"its link is up, and the subnet manager is gone: no silent peer", "not-enough-evidence",
+      {"the link is up, and the subnet manager is gone: no dead peer", "not-enough-evidence",
        [](Healthy& node) {
          make_infiniband(node);
          node.before.ports[0].state = node.now.ports[0].state = 2;
          grow(node, Where::hw, "req_transport_retries_exceeded", 8);
        }},
-      {"a queue that stood still, for pause or for want of a link, is no firmware that failed", "damaged-link",
+      {"a queue that hung, because of pause or a missing link, is no failure of the firmware", "damaged-link",
        [](Healthy& node) {
          grow(node, Where::ethtool, "rx_crc_errors_phy", 50);
          for (HealthReporter& each : node.now.ports[0].reporters)
            if (each.name == "tx") ++each.errors, ++each.recoveries;
        }},
-      {"the switch has one priority more, on which this port neither sends nor receives", "loss-in-network",
+      {"the switch has PFC on one priority more, which this port does not use", "loss-in-network",
        [](Healthy& node) {
          neighbor(node).pfc->enabled = PrioSet{0x18};
          for (const char* name : {"rx_prio3_bytes", "tx_prio3_bytes"}) grow(node, Where::ethtool, name, 1'000'000'000);
          for (const char* name : {"rx_prio4_bytes", "tx_prio4_bytes"}) grow(node, Where::ethtool, name, 0);
          grow(node, Where::hw, "packet_seq_err", 1000);
        }},
-      {"limits out of a range whose checksum is wrong", "damaged-link",
+      {"limits of the module from a page with a wrong checksum", "damaged-link",
        [](Healthy& node) {
          Transceiver& module = plug(node);
          module.tx_power_limits = module.rx_power_limits = {.high_alarm = 9, .low_alarm = 8};
          module.bad_checksums = {"page 03h bytes 128-254"};
          grow(node, Where::ethtool, "rx_crc_errors_phy", 50);
        }},
-      {"one damaged frame, and the lanes of a good link, which are never alike", "not-enough-evidence",
+      {"one damaged frame, and lanes as unequal as those of a good link", "not-enough-evidence",
        [](Healthy& node) {
          grow(node, Where::ethtool, "rx_pcs_symbol_err_phy", 1);
          grow(node, Where::ethtool, "rx_err_lane_0_phy", 40);
          grow(node, Where::ethtool, "rx_err_lane_1_phy", 5000);
        }},
-      // At most so much, by the number of frames: a busy card that pauses for microseconds at a time looks the same.
-      {"pause that is only counted", "not-enough-evidence",
+      // The number of frames gives only the longest possible pause: many pauses of microseconds look the same.
+      {"pause frames without their duration", "not-enough-evidence",
        [](Healthy& node) {
          for (Node* each : {&node.before, &node.now})
            std::erase_if(each->ports[0].counters.ethtool,
@@ -115,7 +115,7 @@ TEST(DiagnosisBounds, WhatLooksLikeEvidenceAndIsNone) {
          grow(node, Where::ethtool, "rx_prio3_pause", 30'000);
          grow(node, Where::hw, "rp_cnp_handled", 5000);
        }},
-      {"answers go to an address that is this host's no more", "not-enough-evidence",
+      {"responses go to an address that this host no longer has", "not-enough-evidence",
        [](Healthy& node) {
          node.now.ports[0].gids.pop_back();
          grow(node, Where::hw, "req_transport_retries_exceeded", 3);
@@ -124,8 +124,8 @@ TEST(DiagnosisBounds, WhatLooksLikeEvidenceAndIsNone) {
   });
 }
 
-// Connections end minutes after their link: it was down before the window began.
-TEST(DiagnosisBounds, WhatALinkThatIsDownLosesIsNobodyElses) {
+// Connections end minutes after their link, which was down before the window began.
+TEST(DiagnosisBounds, ALinkThatIsDownExplainsItsBrokenConnections) {
   for (const char* reason : {"No cable", ""}) {
     Healthy node;
     take_down(node, 2, reason);
@@ -138,8 +138,8 @@ TEST(DiagnosisBounds, WhatALinkThatIsDownLosesIsNobodyElses) {
   }
 }
 
-// What RDMA counts is the bond's; the cable is a member's.
-TEST(DiagnosisBounds, WhatAMembersLinkLosesIsNotTheNetworks) {
+// The RDMA counters belong to the bond, the cable to a member.
+TEST(DiagnosisBounds, LossesOfAMembersLinkAreNotBlamedOnTheNetwork) {
   Healthy node;
   for (Node* each : {&node.before, &node.now}) {
     Port member = each->ports[0];
@@ -153,8 +153,9 @@ TEST(DiagnosisBounds, WhatAMembersLinkLosesIsNotTheNetworks) {
   EXPECT_EQ(rules_of(ask(node)), (std::set<std::string>{"not-enough-evidence", "damaged-link"})) << text(ask(node));
 }
 
-// In low power nothing is lit, received or flagged rightly: neither the fibre nor the module's own laser is at fault.
-TEST(DiagnosisBounds, AModuleThatNobodyWokeIsNotDark) {
+// In low power a module sends and receives no light, and its flags mean nothing: neither the fiber nor its laser is at
+// fault.
+TEST(DiagnosisBounds, AModuleInLowPowerIsNotDark) {
   for (const ModuleState state : {ModuleState::low_power, ModuleState::powering_up, ModuleState::ready}) {
     Healthy node;
     Transceiver& module = plug(node);
@@ -164,11 +165,11 @@ TEST(DiagnosisBounds, AModuleThatNobodyWokeIsNotDark) {
     take_down(node, 2);
     EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"bad-module"}) << text(ask(node));
   }
-  Healthy old;  // read while the module started; the link has come up since, and gone
+  Healthy old;  // read while the module started; the link came up and went down since
   plug(old).state = old.before.ports[0].module->state = ModuleState::powering_up;
   take_down(old, 2);
   EXPECT_FALSE(rules_of(ask(old)).contains("bad-module")) << text(ask(old));
-  Healthy flat;  // a passive cable, which never wakes
+  Healthy flat;  // a passive cable: always in low power
   Transceiver& cable = plug(flat);
   cable.state = ModuleState::low_power;
   cable.lanes.clear();
@@ -176,15 +177,15 @@ TEST(DiagnosisBounds, AModuleThatNobodyWokeIsNotDark) {
   EXPECT_EQ(rules_of(ask(flat)), std::set<std::string>{"no-partner"}) << text(ask(flat));
 }
 
-// The registers of lanes that a module does not have: 100GBASE-DR, FR1 and LR1 use the first of four.
-TEST(DiagnosisBounds, LanesWithoutLasersAreNotFailedOnes) {
+// 100GBASE-DR, FR1 and LR1 use the first of four lanes.
+TEST(DiagnosisBounds, LanesWithoutALaserHaveNotFailed) {
   Healthy node;
   take_down(node, 3);
   for (ModuleLane& lane : plug(node).lanes) {
     lane.rx_power.value = 0, lane.rx_los = true;
     if (lane.number > 1) lane.tx_power.value = lane.tx_bias.value = 0;
   }
-  node.before.ports[0] = node.now.ports[0];  // down for long
+  node.before.ports[0] = node.now.ports[0];  // down for a long time
   EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"no-partner"}) << text(ask(node));
   EXPECT_TRUE(has(text(ask(node)), "the lane in use of our module receives no light")) << text(ask(node));
   Healthy unmeasured = node;
@@ -194,8 +195,8 @@ TEST(DiagnosisBounds, LanesWithoutLasersAreNotFailedOnes) {
   EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"bad-module"}) << "a laser that died" << text(ask(node));
 }
 
-// A card alone in a slot of an older generation runs as fast as the slot can.
-TEST(DiagnosisBounds, ASlotThatCanDoNoMoreHasLostNothing) {
+// A NIC in a slot of an older generation runs as fast as the slot can.
+TEST(DiagnosisBounds, ASlotAtItsMaximumHasLostNothing) {
   Healthy node(1);
   Nic& nic = node.now.topology.nics[0];
   nic.link = {16, 32, 16, 16};
@@ -203,7 +204,7 @@ TEST(DiagnosisBounds, ASlotThatCanDoNoMoreHasLostNothing) {
   hold(node, 0.3);
   for (Node* each : {&node.before, &node.now}) each->ports[0].rate = 200e9 / 8;
   EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"slow-host"}) << text(ask(node));
-  // It is too small all the same for a port that is faster.
+  // For a faster port the slot is too slow.
   for (Node* each : {&node.before, &node.now}) each->ports[0].rate = 400e9 / 8;
   EXPECT_TRUE(has(text(ask(node)), "x16 at 16 GT/s (the maximum of NIC and slot), less than the port's rate, 400 Gb/s"))
       << text(ask(node));
@@ -212,8 +213,8 @@ TEST(DiagnosisBounds, ASlotThatCanDoNoMoreHasLostNothing) {
   EXPECT_EQ(rules_of(ask(node)), std::set<std::string>{"slow-pcie"}) << text(ask(node));
 }
 
-// The check port-state takes them as unused, whatever the policy's entry matches.
-TEST(DiagnosisBounds, SecondPortsThatNobodyUsesAreQuiet) {
+// As for port-state, they are unused, even if an entry of the policy matches them.
+TEST(DiagnosisBounds, UnusedSecondPortsAreSilent) {
   for (const char* reason : {"", "No cable", "Switched off"}) {
     Healthy node;
     for (Node* each : {&node.before, &node.now})
@@ -234,8 +235,8 @@ TEST(DiagnosisBounds, SecondPortsThatNobodyUsesAreQuiet) {
   }
 }
 
-// What cannot be sent is thrown away: for want of a link, of permission, of credits. None of them is this host's doing.
-TEST(DiagnosisBounds, DropsOnSendingAreNotTheHostsWhereItMayNotSend) {
+// Without a link, during pause and without credits a NIC drops what it cannot send; the host is not the cause.
+TEST(DiagnosisBounds, DropsOnSendingAreNotBlamedOnAHostThatMayNotSend) {
   const std::map<std::string, std::function<void(Healthy&)>> cases{
       {"no link for a moment", [](Healthy& node) { lose_link(node); }},
       {"held by the network", [](Healthy& node) { hold(node, 0.9, "rx"); }},

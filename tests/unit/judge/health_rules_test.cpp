@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every health rule on a machine under load, reading by reading: raised by its defect, and by no other; cleared by
-// itself.
+// Rules over time on a machine under load, reading by reading: a defect raises its rule and no other, and the finding
+// clears by itself. More defects at one reading a second: tests/faults/load_test.cpp.
 #include "judge/engine.h"
 #include "judge/health_state.h"
 #include "node/signals.h"
@@ -38,10 +38,10 @@ void grow(Port& port, const std::string& name, uint64_t by) {
   list.push_back({name, by});
 }
 
-// The exporter's way, with a made clock.
+// Advances the states as the exporter does, by a clock of the test.
 class Machine {
  public:
-  // The port that it happens to, and one beside it; or more.
+  // The second port has the defects.
   explicit Machine(int rails = 2) : node_(rails) {
     for (Port& port : node_.now.ports)
       for (const char* name :
@@ -57,7 +57,7 @@ class Machine {
   Port& port() { return node_.now.ports[1]; }
   Node& now() { return node_.now; }
 
-  // Port 1 becomes a bond; its two members stand behind it, each with a cable and a module.
+  // The second port becomes a bond. Its two members follow it, each with a cable and a module.
   void bond() {
     Port& bond = port();
     Port member = bond;
@@ -81,7 +81,7 @@ class Machine {
   void reads_nothing() { silent_ = true; }
   RulePolicy& limits() { return node_.policy.rules; }
 
-  // A reading later, with full load in between and what `happens`.
+  // The next reading, after full load and `happens`.
   void step(const std::function<void(Port&)>& happens = {}) {
     node_.before = node_.now;
     node_.now.taken += std::chrono::seconds(static_cast<int>(pace_));
@@ -93,7 +93,7 @@ class Machine {
     if (silent_) signals_.clear();
     look();
   }
-  // Health is asked, whatever has been read.
+  // The states advance without a new reading.
   void look() {
     clock_ += pace_;
     advance_health(health_, view(), clock_, static_cast<int64_t>(1'800'000'000 + clock_));
@@ -105,7 +105,7 @@ class Machine {
   [[nodiscard]] std::vector<Finding> found() const { return complaints_of(view(), {"counters", "device", "aer"}); }
   [[nodiscard]] std::string said() const { return describe(found()); }
 
-  // As after a restart of whoever watches.
+  // The states as after a restart of the exporter.
   void restart() {
     const auto memory = parse_health(health_text({health_, {}}), "health.json");
     ASSERT_TRUE(memory) << memory.error().text();
@@ -114,8 +114,8 @@ class Machine {
   }
 
  private:
-  // 400 Gb/s both ways, and what goes with it: some congestion control, a little pause, corrected bits, a lost packet
-  // in a million.
+  // 400 Gb/s in both directions with the usual congestion control, pause, corrected bits, and one lost packet in a
+  // million.
   static void load(Port& port, uint64_t times) {
     for (const char* name : {"rx_prio3_bytes", "tx_prio3_bytes"}) grow(port, name, times * uint64_t{500'000'000'000});
     grow(port, "rx_prio3_pause_duration", times * 1'500'000);  // 15 % of the time
@@ -149,9 +149,9 @@ struct Defect {
   std::function<void(Port&)> happens;  // between two readings
   const char* check;
   Status status;
-  int readings = 2;                     // after so many it must be told
-  int quiet = 15;                       // and after so many good ones it must be gone
-  std::function<void(Port&)> mended{};  // what ends it, where it does not end by itself
+  int readings = 2;                     // until it is reported
+  int quiet = 15;                       // good readings until it is cleared
+  std::function<void(Port&)> mended{};  // ends a defect that lasts
 };
 
 std::function<void(Port&)> counted(const char* name, uint64_t by) {
@@ -169,29 +169,18 @@ const std::vector<Defect>& defects() {
       {"link_integrity", counted("local_link_integrity_errors", 1), "link-errors", W},
       {"pre_fec_ber", counted("rx_corrected_bits_phy", 200'000'000), "pre-fec-ber", W},
       {"fec_at_its_end", counted("rx_corrected_bits_phy", 2'000'000'000), "pre-fec-ber", C},
-      {"out_of_sequence", counted("out_of_sequence", 50'000), "loss", W},
       {"much_loss", counted("packet_seq_err", 900'000), "loss", C},
       {"retransmissions", counted("roce_adp_retrans", 900'000), "loss", W},
-      {"ack_timeouts", counted("local_ack_timeout_err", 60), "loss", W},
       {"remote_physical_errors", counted("port_rcv_remote_physical_errors", 60), "loss", W},
       {"retries_exceeded", counted("req_transport_retries_exceeded", 1), "loss", W},
-      {"lossless_discards", counted("rx_prio3_discards", 40), "discards", W},
       {"port_discards", counted("port_xmit_discards", 4'000), "discards", W},
       {"buffer_overruns", counted("excessive_buffer_overrun_errors", 1), "discards", W},
-      {"tx_pause", counted("tx_prio3_pause_duration", 8'300'000), "pause-storm", W, 2, 6},
       {"tx_pause_without_end", counted("tx_prio3_pause_duration", 9'900'000), "pause-storm", C, 2, 6},
       {"pause_storms", counted("tx_pause_storm_error_events", 1), "pause-storm", C},
-      {"rx_pause", counted("rx_prio3_pause_duration", 8'450'000), "pause-held", W, 2, 6},
       {"rnr_retries_exceeded", counted("req_rnr_retries_exceeded", 1), "receiver", W},
-      {"cnp_ignored", counted("rp_cnp_ignored", 100), "cnp-ignored", W},
-      {"pcie_errors", counted("outbound_pci_buffer_overflow", 100), "pcie-errors", W},
       {"request_errors", counted("req_cqe_error", 9), "requests", W},
-      {"dark_lane", [](Port& port) { port.module->lanes[2].rx_power.value = 7e-5; }, "optics", W, 2, 8,
-       [](Port& port) { port.module->lanes[2].rx_power.value = 1e-3; }},
       {"dying_laser", [](Port& port) { port.module->lanes[0].tx_bias.value = 14e-3; }, "optics", C, 2, 8,
        [](Port& port) { port.module->lanes[0].tx_bias.value = 7e-3; }},
-      {"hot_module", [](Port& port) { port.module->temperature.value = 71; }, "module-temperature", W, 2, 8,
-       [](Port& port) { port.module->temperature.value = 50; }},
       {"very_hot_module", [](Port& port) { port.module->temperature.value = 78; }, "module-temperature", C, 2, 8,
        [](Port& port) { port.module->temperature.value = 50; }},
       {"gid_changed", [](Port& port) { port.gids[2].gid.back() = port.gids[2].gid.back() == '7' ? '8' : '7'; },
@@ -207,7 +196,7 @@ const std::vector<Defect>& defects() {
 
 class OneRule : public testing::TestWithParam<Defect> {};
 
-TEST_P(OneRule, IsRaisedAloneAndClearsByItself) {
+TEST_P(OneRule, IsRaisedAloneAndClears) {
   const Defect& defect = GetParam();
   Machine machine;
   machine.steps(3);
@@ -228,16 +217,16 @@ TEST_P(OneRule, IsRaisedAloneAndClearsByItself) {
 }
 INSTANTIATE_TEST_SUITE_P(Health, OneRule, testing::ValuesIn(defects()), test::kByName);
 
-// One event every so many minutes, or so many a minute, and whether that is too much in the end.
+// `many` events every `every` minutes, and what the finding after two hours says.
 struct Slow {
   const char* name;
   unsigned speed;  // Mb/s
   int every, many;
-  const char* says;  // empty: fine
+  const char* says;  // empty: no finding
 };
 class SlowFault : public testing::TestWithParam<Slow> {};
 
-TEST_P(SlowFault, IsSeenOverHoursAndSurvivesARestart) {
+TEST_P(SlowFault, IsReportedAfterHoursAndARestart) {
   const Slow& slow = GetParam();
   Machine machine;
   machine.read_each_minute();
@@ -259,7 +248,7 @@ TEST_P(SlowFault, IsSeenOverHoursAndSurvivesARestart) {
     return;
   }
   machine.steps(135);
-  EXPECT_FALSE(has()) << "clears: " << machine.said();
+  EXPECT_FALSE(has()) << "not cleared: " << machine.said();
 }
 INSTANTIATE_TEST_SUITE_P(Health, SlowFault,
                          testing::Values(Slow{"symbol_error", 400'000, 1, 3, "link-errors"},  // 1.25e-13
@@ -286,11 +275,11 @@ TEST(HealthRules, CorrectedPcieErrorsAreCountedOverHours) {
     for (int i = 0; i < 121; ++i) machine.step([&](Port&) { *total() += many; });
     EXPECT_EQ(machine.said().find(pci) != std::string::npos, many == 3) << machine.said();
     machine.step();
-    EXPECT_EQ(machine.said().find(pci) != std::string::npos, many == 3) << "also between two errors" << machine.said();
+    EXPECT_EQ(machine.said().find(pci) != std::string::npos, many == 3) << "between two errors: " << machine.said();
   }
 }
 
-TEST(HealthRules, AGidWhoseTypeCannotBeReadIsTheSameGid) {
+TEST(HealthRules, AGidWithAnUnreadTypeIsTheSameGid) {
   Machine machine;
   machine.steps(3);
   const std::string type = machine.port().gids[2].type, other = type == "RoCE v2" ? "IB/RoCE v1" : "RoCE v2";
@@ -305,7 +294,7 @@ TEST(HealthRules, AGidWhoseTypeCannotBeReadIsTheSameGid) {
   EXPECT_TRUE(has(found[0].observed, type + " -> " + other)) << found[0].observed;
 }
 
-TEST(HealthRules, OfABondTheMemberIsNamed) {
+TEST(HealthRules, AFindingOfABondNamesItsMember) {
   Machine machine;
   machine.bond();
   Port &first = machine.now().ports[2], &second = machine.now().ports[3];
@@ -317,7 +306,7 @@ TEST(HealthRules, OfABondTheMemberIsNamed) {
             "optics mlx5_1/1@ens1f1np1 warning: lane 3 rx power -11.5 dBm (limits: -10 dBm to 4.5 dBm)\n");
   second.carrier = false;
   machine.steps(8);
-  EXPECT_TRUE(has(machine.said(), "@ens1f1np1")) << "a state is not cleared without a reading";
+  EXPECT_TRUE(has(machine.said(), "@ens1f1np1")) << "a state does not clear without a reading";
   second.carrier = true;
   second.module->lanes[2].rx_power.value = 1e-3;
   machine.steps(8);
@@ -330,8 +319,8 @@ TEST(HealthRules, OfABondTheMemberIsNamed) {
   EXPECT_EQ(found[1].id + " " + found[1].subject, "module-temperature mlx5_1/1@ens1f0np0");
 }
 
-// The page of the lanes is read on its own, and may fail on its own.
-TEST(HealthRules, LanesThatCannotBeReadAreNotInOrder) {
+// The page with the lanes is read separately and may fail alone.
+TEST(HealthRules, LanesThatCannotBeReadClearNothing) {
   Machine machine;
   std::vector<ModuleLane>& lanes = machine.now().ports[1].module->lanes;
   lanes[2].rx_power.value = 7e-5;
@@ -340,11 +329,11 @@ TEST(HealthRules, LanesThatCannotBeReadAreNotInOrder) {
   EXPECT_TRUE(has(said, "optics")) << said;
   for (ModuleLane& lane : lanes) lane = {lane.number, {}, {}, {}, {}, {}, {}, {}, {}};
   machine.steps(12);
-  EXPECT_EQ(machine.said(), said) << "a state is not cleared without a reading";
+  EXPECT_EQ(machine.said(), said) << "a state does not clear without a reading";
 }
 
-// A bond stays ACTIVE on its other leg.
-TEST(HealthRules, AMemberWithoutALinkHasNoLightToJudge) {
+// The bond stays ACTIVE on its other member.
+TEST(HealthRules, LightIsNotJudgedOnAMemberWithoutALink) {
   Machine machine;
   machine.bond();
   Port& second = machine.now().ports[3];
@@ -354,7 +343,7 @@ TEST(HealthRules, AMemberWithoutALinkHasNoLightToJudge) {
   EXPECT_EQ(machine.said(), "");
 }
 
-TEST(HealthRules, WhatHappensOnceAndIsSmallIsNoFinding) {
+TEST(HealthRules, AFewEventsInOneReadingAreNoFinding) {
   Machine machine;
   machine.steps(3);
   for (const char* name : {"symbol_error", "local_ack_timeout_err", "rx_prio3_discards", "rp_cnp_ignored",
@@ -364,10 +353,10 @@ TEST(HealthRules, WhatHappensOnceAndIsSmallIsNoFinding) {
     machine.steps(8);
   }
   machine.step([](Port& port) { ++*port.counters.carrier_down; });
-  EXPECT_EQ(machine.said(), "") << "one link down is seen in its counter";
+  EXPECT_EQ(machine.said(), "") << "one link down shows in its counter alone";
 }
 
-TEST(HealthRules, OneBadReadingIsNotBelieved) {
+TEST(HealthRules, OneBadReadingIsNotConfirmed) {
   for (const char* name : {"out_of_sequence", "rx_corrected_bits_phy"}) {
     Machine machine;
     machine.steps(3);
@@ -385,12 +374,12 @@ TEST(HealthRules, LinksThatComeUpAtBootDoNotFlap) {
     ASSERT_EQ(machine.said(), "");
   }
   machine.steps(200);  // the grace is over
-  EXPECT_EQ(machine.said(), "") << "and they are not held against it later";
+  EXPECT_EQ(machine.said(), "") << "flaps during the grace do not count later";
   machine.steps(2, [](Port& port) { *port.counters.carrier_down += 2; });
   EXPECT_NE(machine.said(), "");
 }
 
-// Links that come up flap; they do not lose packets.
+// Links that come up at boot may flap, but not lose packets.
 TEST(HealthRules, TheGraceIsForFlapsAlone) {
   Machine machine;
   machine.boot();
@@ -399,7 +388,7 @@ TEST(HealthRules, TheGraceIsForFlapsAlone) {
   EXPECT_TRUE(has(machine.said(), "loss")) << machine.said();
 }
 
-TEST(HealthRules, ADriverThatIsLoadedAnewDoesNotFlap) {
+TEST(HealthRules, ADriverThatIsReloadedDoesNotFlap) {
   Machine machine;
   machine.steps(3);
   machine.step([](Port& port) {
@@ -413,8 +402,8 @@ TEST(HealthRules, ADriverThatIsLoadedAnewDoesNotFlap) {
   EXPECT_NE(machine.said(), "") << "two minutes later it counts";
 }
 
-// /etc/init.d/openibd restart, or a machine with one NIC: for some seconds there is no RDMA device at all.
-TEST(HealthRules, AllDriversThatAreLoadedAnewDoNotFlap) {
+// /etc/init.d/openibd restart, or a machine with one NIC: for some seconds there is no RDMA device.
+TEST(HealthRules, DriversThatAreReloadedTogetherDoNotFlap) {
   for (const size_t gone : {1u, 4u}) {
     Machine machine(4);
     machine.steps(3);
@@ -434,8 +423,8 @@ TEST(HealthRules, AllDriversThatAreLoadedAnewDoNotFlap) {
   }
 }
 
-// InfiniBand without IPoIB has no netdev that could be another one.
-TEST(HealthRules, AnInfinibandDriverThatIsLoadedAnewDoesNotFlap) {
+// InfiniBand without IPoIB has no netdev with a new index.
+TEST(HealthRules, AnInfinibandDriverThatIsReloadedDoesNotFlap) {
   Machine machine;
   for (Port& port : machine.now().ports) port.ifindex = 0, port.netdev.clear();
   machine.steps(3);
@@ -447,8 +436,8 @@ TEST(HealthRules, AnInfinibandDriverThatIsLoadedAnewDoesNotFlap) {
   EXPECT_EQ(machine.said(), "");
 }
 
-// A NIC that was pulled, and another one in its place: what the first did is not held against the second.
-TEST(HealthRules, ACardThatCameByTheNameOfOneThatWentStartsAnew) {
+// A NIC is removed, and another one gets its name later: it has none of the findings of the first.
+TEST(HealthRules, ACardWithTheNameOfARemovedOneHasNoHistory) {
   Machine machine;
   machine.steps(3);
   machine.steps(2, [](Port& port) { *port.counters.carrier_down += 2; });
@@ -461,7 +450,7 @@ TEST(HealthRules, ACardThatCameByTheNameOfOneThatWentStartsAnew) {
   EXPECT_EQ(machine.said(), "");
 }
 
-// Its firmware takes longer than a reading: every other time only the others have been read.
+// The firmware needs longer than the interval: every other reading is without this device.
 TEST(HealthRules, ASlowDeviceIsNotANewOne) {
   Machine machine;
   const std::string slow = machine.port().id();
@@ -480,8 +469,8 @@ TEST(HealthRules, ASlowDeviceIsNotANewOne) {
   EXPECT_EQ(found[0].id, "link-flap");
 }
 
-// Names moved on with the driver: what the card before it did is not held against this one.
-TEST(HealthRules, AnotherCardOfTheSameNameStartsAnew) {
+// After a reload of the driver another card has the name: it has none of the findings of the first.
+TEST(HealthRules, AnotherCardOfTheSameNameHasNoHistory) {
   Machine machine;
   machine.steps(3);
   machine.steps(2, [](Port& port) { *port.counters.carrier_down += 2; });
@@ -490,8 +479,8 @@ TEST(HealthRules, AnotherCardOfTheSameNameStartsAnew) {
   EXPECT_EQ(machine.said(), "");
 }
 
-// A file of another boot, or a damaged one.
-TEST(HealthRules, ADeviceFromTheFutureIsNotGraced) {
+// The times are from the file of another boot, or a damaged one.
+TEST(HealthRules, ADeviceFromTheFutureHasNoGrace) {
   Machine machine;
   machine.steps(3);
   for (auto& [port, device] : machine.health().devices) device.since = machine.clock() + 1e6;
@@ -499,7 +488,7 @@ TEST(HealthRules, ADeviceFromTheFutureIsNotGraced) {
   EXPECT_NE(machine.said(), "");
 }
 
-// Priority 0 is where everything goes that nobody sorts; and a virtual function's RDMA is counted with the function.
+// Unclassified traffic uses priority 0, and the RDMA counters of a virtual function are its own.
 TEST(HealthRules, TrafficThatMayBeOthersFreezesNoCounters) {
   for (const bool sriov : {true, false}) {
     Machine machine;
@@ -522,8 +511,8 @@ TEST(HealthRules, TrafficThatMayBeOthersFreezesNoCounters) {
   }
 }
 
-// A storage port with PFC for NVMe over TCP.
-TEST(HealthRules, WhereNoMemoryIsRegisteredNoRdmaStandsStill) {
+// Such as a storage port with PFC for NVMe over TCP.
+TEST(HealthRules, CountersOfAPortWithoutRegisteredMemoryAreNotFrozen) {
   for (const uint64_t regions : {0u, 128u}) {
     Machine machine;
     machine.port().resources = {{"qp", "", 1}, {"mr", "", regions}};
@@ -537,8 +526,8 @@ TEST(HealthRules, WhereNoMemoryIsRegisteredNoRdmaStandsStill) {
   }
 }
 
-// netplan, NetworkManager and systemd-networkd name a VLAN as the site likes.
-TEST(HealthRules, TheGidOfAVlanIsThePortsOwnWhateverItsName) {
+// A site may give a VLAN any name.
+TEST(HealthRules, TheGidOfAVlanIsThePortsOwn) {
   Machine machine;
   machine.port().gids.push_back({7, "0000:0000:0000:0000:0000:ffff:0a02:0007", "RoCE v2", "roce100", true});
   machine.steps(3);
@@ -547,21 +536,21 @@ TEST(HealthRules, TheGidOfAVlanIsThePortsOwnWhateverItsName) {
   EXPECT_TRUE(has(machine.said(), "gid-changed")) << machine.said();
 }
 
-// Containers with a macvlan of their own come and go, and their GIDs with them.
-TEST(HealthRules, GidsOfAnInterfaceThatWentAreNoChange) {
+// Containers bring interfaces with GIDs of their own and take them away.
+TEST(HealthRules, GidsOfARemovedInterfaceAreNoChange) {
   Machine machine;
   const Gid pods{7, "0000:0000:0000:0000:0000:ffff:0a02:0007", "RoCE v2", "net1"};
   machine.port().gids.push_back(pods);
   machine.steps(3);
   machine.step([&](Port& port) { port.gids.back().gid.back() = '9'; });
-  EXPECT_EQ(machine.said(), "") << "the index is another container's now";
+  EXPECT_EQ(machine.said(), "") << "another container has the index";
   machine.step([](Port& port) { port.gids.pop_back(); });
   EXPECT_EQ(machine.said(), "");
   machine.step([](Port& port) { port.gids.pop_back(); });
-  EXPECT_NE(machine.said(), "") << "the port's own";
+  EXPECT_NE(machine.said(), "") << "a GID of the port itself";
 }
 
-// Its transport sends over other paths as it pleases.
+// EFA's transport changes paths after a timeout.
 TEST(HealthRules, TimeoutsOfEfaAreNoLoss) {
   Machine machine;
   machine.port().kernel_driver = "efa";
@@ -570,8 +559,8 @@ TEST(HealthRules, TimeoutsOfEfaAreNoLoss) {
   EXPECT_EQ(machine.said(), "");
 }
 
-// InfiniBand has credits, and EFA's transport no priorities.
-TEST(HealthRules, WherePfcDoesNotExistItIsNoRemedy) {
+// InfiniBand has credits, EFA no priorities.
+TEST(HealthRules, OnlyEthernetHasPfcAsARemedy) {
   for (const LinkLayer layer : {LinkLayer::infiniband, LinkLayer::unknown, LinkLayer::ethernet})
     for (const char* counter : {"port_xmit_discards", "out_of_sequence"}) {
       Machine machine;
@@ -595,8 +584,8 @@ TEST(HealthRules, CountersThatWereResetAreNoRise) {
   EXPECT_EQ(machine.said(), "");
 }
 
-// The switch is restarted: no cable of the rack is bad for that.
-TEST(HealthRules, WhatALinkMakesWhileItTrainsIsNoBadCable) {
+// The switch restarts, and all links train again.
+TEST(HealthRules, ErrorsDuringLinkTrainingAreNoBadCable) {
   const auto train = [](Machine& machine, uint64_t damaged_frames) {
     machine.steps(3, counted("port_rcv_errors", 0));
     machine.step([](Port& port) {
@@ -614,12 +603,12 @@ TEST(HealthRules, WhatALinkMakesWhileItTrainsIsNoBadCable) {
   train(switch_restarts, 0);
   EXPECT_EQ(switch_restarts.said(), "");
   switch_restarts.steps(2, counted("symbol_error", 400));
-  EXPECT_EQ(switch_restarts.found().size(), 1u) << "now the link stays";
+  EXPECT_EQ(switch_restarts.found().size(), 1u) << "errors after the training";
   train(cable_is_bad, 300);
   EXPECT_EQ(cable_is_bad.found().size(), 1u) << cable_is_bad.said();
 }
 
-TEST(HealthRules, WithoutReadingsAFindingStandsAndIsForgottenInTheEnd) {
+TEST(HealthRules, WithoutReadingsAFindingStaysForAWhile) {
   Machine machine;
   machine.steps(3);
   machine.steps(2, counted("symbol_error", 400));
@@ -632,7 +621,7 @@ TEST(HealthRules, WithoutReadingsAFindingStandsAndIsForgottenInTheEnd) {
   EXPECT_EQ(machine.said(), "");
 }
 
-TEST(HealthRules, ARestartKeepsWhatWasSeen) {
+TEST(HealthRules, ARestartKeepsTheStates) {
   Machine machine;
   machine.steps(3);
   machine.step([](Port& port) { *port.counters.carrier_down += 2; });
@@ -646,7 +635,7 @@ TEST(HealthRules, ARestartKeepsWhatWasSeen) {
   EXPECT_EQ(machine.found()[0].since, since);
 }
 
-TEST(HealthRules, ALimitOfTheConfigurationCounts) {
+TEST(HealthRules, TheConfiguredLimitApplies) {
   Machine machine;
   machine.limits().windows["out_of_sequence"] = {std::nullopt, std::nullopt};
   machine.steps(3);
@@ -654,9 +643,9 @@ TEST(HealthRules, ALimitOfTheConfigurationCounts) {
   EXPECT_EQ(machine.said(), "") << "the rule is off";
 }
 
-// What a port counts by priority is of its wire: also what other functions send over it that this node does not see, in
-// a container's namespace of RDMA devices, or sees as ports of their own.
-TEST(HealthRules, CountersStandStillWhereOtherFunctionsHaveTheWire) {
+// Counters by priority include the traffic of all functions of the wire: those in a container's namespace of RDMA
+// devices, and those that are ports of their own.
+TEST(HealthRules, CountersAreNotFrozenIfOtherFunctionsUseTheWire) {
   const auto said = [](const std::function<void(Topology&)>& change) {
     Machine machine;
     change(machine.now().topology);
@@ -700,7 +689,7 @@ TEST(HealthRules, PcieErrorsCountAgainstTheBitsOfTheLink) {
   EXPECT_EQ(found[0].status, Status::warning);
 }
 
-// One in one reading: critical for the window, not for that reading alone.
+// One error in one reading: critical for the whole window.
 TEST(HealthRules, AnUncorrectablePcieErrorStaysCritical) {
   for (AerCounts PlatformFunction::*member : {&PlatformFunction::fatal, &PlatformFunction::nonfatal}) {
     Machine machine;
@@ -718,8 +707,8 @@ TEST(HealthRules, AnUncorrectablePcieErrorStaysCritical) {
   }
 }
 
-// `devlink dev reload` is refused where the driver has no such operation.
-TEST(HealthRules, RemediesReloadADriverAsItCanBe) {
+// Drivers without `devlink dev reload` are unbound and bound.
+TEST(HealthRules, TheRemedyReloadsTheDriverInItsWay) {
   struct {
     const char *driver, *command;
   } const rows[]{
@@ -756,7 +745,7 @@ TEST(HealthRules, AnAcknowledgedFindingDoesNotCount) {
   Report later;
   later.findings = machine.found();
   mark_acknowledged(later, {{"link-errors", "", 0, 100, "", ""}}, 100);
-  EXPECT_EQ(worst(later), Status::warning) << "over";
+  EXPECT_EQ(worst(later), Status::warning) << "the acknowledgement expired";
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine of health with a made clock: confirmed, raised, cleared, and never for ever.
+// The states of a rule over time, by a clock of the test: confirmed, raised, cleared. Their file, their configuration,
+// and acknowledgements.
 #include "judge/health.h"
 
 #include "judge/engine.h"
@@ -17,7 +18,7 @@ constexpr RuleWindow kLevel = rule(Measure::level, {10, 20, 0, 20, 30}, 0, 0.5),
                      kCount = rule(Measure::count, {3, 5, 100, 0, 20}, 1, 1),
                      kRatio = rule(Measure::ratio, {0.01, 0.1, 60, 10, 30}, 5, 0.5);
 
-// One subject, and a clock that only the test moves.
+// One subject, with the clock of the test.
 struct Watch {
   RuleWindow rule;
   HealthState state{};
@@ -36,17 +37,17 @@ struct Watch {
   }
 };
 
-TEST(Health, IsBelievedOnlyWhenItHolds) {
+TEST(Health, IsRaisedAfterItsConfirmation) {
   Watch watch{kLevel};
   EXPECT_EQ(watch.at(0, 12), Status::ok);
   EXPECT_EQ(watch.state.phase(), HealthPhase::pending);
   EXPECT_EQ(watch.at(10, 12), Status::ok);
   EXPECT_EQ(watch.at(20, 12), Status::warning);
   EXPECT_EQ(watch.state.phase(), HealthPhase::raised);
-  EXPECT_EQ(watch.state.since(), 0) << "since it was first seen";
+  EXPECT_EQ(watch.state.since(), 0) << "since its first reading";
 }
 
-TEST(Health, OneGoodReadingStartsTheWaitAnew) {
+TEST(Health, OneGoodReadingRestartsTheConfirmation) {
   Watch watch{kLevel};
   watch.at(0, 12);
   watch.at(10, 9);
@@ -56,20 +57,20 @@ TEST(Health, OneGoodReadingStartsTheWaitAnew) {
   EXPECT_EQ(watch.at(40, 12), Status::warning);
 }
 
-TEST(Health, ClearsWhenWellBelowForLongEnough) {
+TEST(Health, ClearsAfterAWaitWellBelowTheLimit) {
   Watch watch{kLevel};
   for (double t : {0.0, 10.0, 20.0}) watch.at(t, 12);
   EXPECT_EQ(watch.at(30, 8), Status::warning) << "below the limit, not well below";
   EXPECT_EQ(watch.state.phase(), HealthPhase::raised);
   EXPECT_EQ(watch.at(40, 4), Status::warning);
   EXPECT_EQ(watch.state.phase(), HealthPhase::clearing);
-  EXPECT_EQ(watch.at(50, 7), Status::warning) << "not quiet: the wait begins again";
+  EXPECT_EQ(watch.at(50, 7), Status::warning) << "not quiet: the wait restarts";
   EXPECT_EQ(watch.at(60, 0), Status::warning);
-  EXPECT_EQ(watch.at(89, 0), Status::ok) << "a wait that is over but for a second is over";
+  EXPECT_EQ(watch.at(89, 0), Status::ok) << "a wait may end one second early";
   EXPECT_EQ(watch.state, (HealthState{.warning = {}, .critical = {}, .seen = 89, .onsets = 1, .first_onset = 20}));
 }
 
-TEST(Health, GetsWorseAndBetterStepByStep) {
+TEST(Health, ChangesBetweenWarningAndCritical) {
   Watch watch{kLevel};
   for (double t : {0.0, 10.0, 20.0}) watch.at(t, 12);
   EXPECT_EQ(watch.at(30, 25), Status::warning);
@@ -88,16 +89,16 @@ TEST(Health, CountsWithinItsWindow) {
   EXPECT_EQ(watch.at(101, 1), Status::ok) << "the first is out of the window";
   EXPECT_EQ(watch.at(110, 1), Status::warning);
   EXPECT_EQ(watch.at(111, 2), Status::critical);
-  EXPECT_EQ(watch.at(205, 0), Status::critical) << "three are left; the wait begins";
+  EXPECT_EQ(watch.at(205, 0), Status::critical) << "three are left: the wait begins";
   EXPECT_EQ(watch.at(212, 0), Status::critical);
   EXPECT_EQ(watch.at(226, 0), Status::warning);
   EXPECT_EQ(watch.at(400, 0), Status::ok);
   EXPECT_TRUE(watch.state.parts.empty());
 }
 
-TEST(Health, SetsEventsAgainstWhatTheyArePartOf) {
+TEST(Health, ComparesEventsWithTheirBase) {
   Watch watch{kRatio};
-  EXPECT_EQ(watch.at(0, 4, 10), Status::ok) << "four prove nothing";
+  EXPECT_EQ(watch.at(0, 4, 10), Status::ok) << "fewer than `least`";
   EXPECT_EQ(watch.at(70, 10, 10'000), Status::ok) << "one in a thousand";
   EXPECT_EQ(watch.at(140, 500, 10'000), Status::ok);
   EXPECT_EQ(watch.at(150, 500, 10'000), Status::warning);
@@ -112,18 +113,18 @@ TEST(Health, ALongWindowIsKeptInFewParts) {
   EXPECT_NEAR(watch.state.value, 0.001, 1e-6);
 }
 
-TEST(Health, WithoutAReadingNothingMoves) {
+TEST(Health, WithoutAReadingNothingChanges) {
   Watch watch{kLevel};
   watch.at(0, 12);
-  EXPECT_EQ(watch.silent(100), Status::ok) << "not confirmed by silence";
+  EXPECT_EQ(watch.silent(100), Status::ok) << "no reading confirms nothing";
   for (double t : {110.0, 130.0}) watch.at(t, 12);
   EXPECT_EQ(watch.state.status(), Status::warning);
-  EXPECT_EQ(watch.silent(500), Status::warning) << "nor cleared by it";
+  EXPECT_EQ(watch.silent(500), Status::warning) << "and clears nothing";
   EXPECT_FALSE(is_forgotten(watch.state, watch.rule.limits, 500));
-  EXPECT_TRUE(is_forgotten(watch.state, watch.rule.limits, 130 + 901)) << "and not held for ever";
+  EXPECT_TRUE(is_forgotten(watch.state, watch.rule.limits, 130 + 901)) << "but the state is dropped in the end";
 }
 
-TEST(Health, AClockThatGoesBackStartsTheWaitsAnew) {
+TEST(Health, AClockThatGoesBackRestartsTheWaits) {
   Watch watch{kLevel};
   for (double t : {1000.0, 1020.0}) watch.at(t, 12);
   ASSERT_EQ(watch.state.status(), Status::warning);
@@ -134,7 +135,7 @@ TEST(Health, AClockThatGoesBackStartsTheWaitsAnew) {
   Watch counting{kCount};
   counting.at(1000, 4);
   EXPECT_EQ(counting.at(5, 0), Status::warning);
-  EXPECT_EQ(counting.at(25, 0), Status::ok) << "what is to happen in the future does not count";
+  EXPECT_EQ(counting.at(25, 0), Status::ok) << "events of the future do not count";
 }
 
 TEST(Health, AClockThatLeapsForwardForgetsTheWindow) {
@@ -143,7 +144,7 @@ TEST(Health, AClockThatLeapsForwardForgetsTheWindow) {
   EXPECT_EQ(watch.at(100'000, 1), Status::ok);
 }
 
-TEST(Health, TheSubjectsOwnLimitsComeFirst) {
+TEST(Health, LimitsOfTheSubjectOverrideThoseOfTheRule) {
   HealthState state;
   Measured hot{"mlx5_0/1", 15};
   hot.warning = 30;
@@ -155,7 +156,7 @@ TEST(Health, TheSubjectsOwnLimitsComeFirst) {
   EXPECT_EQ(state.status(), Status::critical);
 }
 
-TEST(Health, ARuleThatWasSwitchedOffHoldsNothing) {
+TEST(Health, ARuleThatIsSwitchedOffIsOk) {
   Watch watch{kCount};
   watch.at(0, 5);
   ASSERT_EQ(watch.state.status(), Status::critical);
@@ -170,10 +171,10 @@ TEST(Health, OneReadingAloneIsJudgedWithoutConfirmation) {
   EXPECT_EQ(status_of_reading(kRatio, kRatio.limits, {"x", 5, 10}), Status::critical);
   EXPECT_EQ(status_of_reading(*find_window("link_flap"), find_window("link_flap")->limits, {"x", 1, 1}),
             Status::warning)
-      << "a link that goes down before one's eyes";
+      << "one link down in one reading";
 }
 
-// Every rule, whatever its limits: raised by what is above them for long enough, and gone when it is quiet.
+// Every rule: raised by a value above its limits for long enough, and cleared when it is quiet.
 TEST(Health, EveryRuleClearsByItself) {
   for (const RuleWindow& rule : rule_windows()) {
     HealthState state;
@@ -189,24 +190,24 @@ TEST(Health, EveryRuleClearsByItself) {
   }
 }
 
-// Three link downs in 12 h are a finding that stays for hours; each of them is an event.
+// Three link downs in 12 h are one finding for hours; each link down is an event.
 TEST(HealthEvents, CountEachOnsetOnce) {
   Watch flap{rule(Measure::count, {3, 5, 12 * 3600, 0, 60}, 1, 1)};
   flap.at(0, 0);
   EXPECT_EQ(flap.state.onsets, 0u);
   flap.at(10, 1);
-  EXPECT_EQ(flap.state.onsets, 1u) << "a link that was down for five seconds";
+  EXPECT_EQ(flap.state.onsets, 1u) << "one link down";
   EXPECT_EQ(flap.state.status(), Status::ok);
   flap.at(20, 2);
-  EXPECT_EQ(flap.state.onsets, 1u) << "still the same flap, which also reached the limit";
+  EXPECT_EQ(flap.state.onsets, 1u) << "the same flap, which now reaches the limit";
   EXPECT_EQ(flap.state.status(), Status::warning);
   flap.at(30, 0);
   flap.at(40, 1);
-  EXPECT_EQ(flap.state.onsets, 2u) << "while the finding stands";
+  EXPECT_EQ(flap.state.onsets, 2u) << "although the finding is raised already";
   EXPECT_EQ(flap.state.first_onset, 10);
 }
 
-TEST(HealthEvents, WaitForTheConfirmation) {
+TEST(HealthEvents, CountAfterTheConfirmation) {
   Watch confirmed{kRatio};
   for (double t = 0; t < 60; t += 20) {
     confirmed.at(t, 50, 1000);
@@ -219,10 +220,10 @@ TEST(HealthEvents, WaitForTheConfirmation) {
   EXPECT_EQ(confirmed.state.onsets, 1u);
   Watch level{kLevel};
   for (double t : {0.0, 10.0, 20.0, 30.0}) level.at(t, 25);
-  EXPECT_EQ(level.state.onsets, 1u) << "critical after warning is no second one";
+  EXPECT_EQ(level.state.onsets, 1u) << "critical after warning is no second event";
 }
 
-TEST(HealthEvents, SlowOnesCountWhenTheyReachTheLimit) {
+TEST(HealthEvents, SlowFaultsCountWhenTheyReachTheLimit) {
   Watch slow{rule(Measure::count, {6, kNever, 60, 0, 60}, 1, 1)};
   for (double t = 0; t < 60; t += 10) slow.at(t, 2);
   EXPECT_EQ(slow.state.onsets, 1u);
@@ -240,12 +241,12 @@ HealthMemory some_memory() {
   memory.health.rules["link_flap"]["mlx5_0/1"] = watch.state;
   Watch over{kCount};
   for (double t : {1000.0, 1010.0, 1200.0}) over.at(t, t == 1010 ? 3 : 0);
-  memory.health.rules["gid_changed"]["mlx5_0/1"] = over.state;  // nothing but the number of its events is left
+  memory.health.rules["gid_changed"]["mlx5_0/1"] = over.state;  // cleared: only the number of its events is left
   memory.acks = {{"link-flap", "mlx5_*", 17, 18, true}};
   return memory;
 }
 
-TEST(HealthFile, GivesBackWhatWasWritten) {
+TEST(HealthFile, IsReadAsItWasWritten) {
   const HealthMemory memory = some_memory();
   const auto read = parse_health(health_text(memory), "health.json");
   ASSERT_TRUE(read) << read.error().text();
@@ -256,7 +257,7 @@ TEST(HealthFile, GivesBackWhatWasWritten) {
   EXPECT_EQ(read->acks, memory.acks);
 }
 
-TEST(HealthFile, ATimeThatIsDamagedHoldsNothingForLong) {
+TEST(HealthFile, AStateWithADamagedTimeClears) {
   HealthMemory memory = some_memory();
   HealthState& state = memory.health.rules["link_flap"]["mlx5_0/1"];
   state.parts.clear();
@@ -269,7 +270,7 @@ TEST(HealthFile, ATimeThatIsDamagedHoldsNothingForLong) {
   EXPECT_EQ(watch.state.status(), Status::ok);
 }
 
-TEST(HealthFile, SaysWhereItIsWrong) {
+TEST(HealthFile, AnErrorNamesItsPlace) {
   const auto broken = parse_health(R"({"format":1,"updated":1,"rules":[)", "/run/x/health.json");
   ASSERT_FALSE(broken);
   EXPECT_EQ(broken.error().code, EBADMSG);
@@ -285,7 +286,7 @@ TEST(HealthFile, SaysWhereItIsWrong) {
       << strange.error().what;
 }
 
-TEST(HealthConfig, TakesAPartOfARule) {
+TEST(HealthConfig, MayChangePartOfARule) {
   const auto loaded = parse_config(
       "[rules.link-flap]\nwarning = 2\nwindow = \"1h\"\n[rules.loss]\nout_of_sequence = { warning = \"never\", "
       "critical = "
@@ -307,7 +308,7 @@ TEST(HealthConfig, TakesAPartOfARule) {
     EXPECT_EQ(limits_of(again->policy.rules, rule), limits_of(health, rule)) << rule.key;
 }
 
-TEST(HealthConfig, NamesWhatIsWrong) {
+TEST(HealthConfig, AnErrorNamesItsLine) {
   for (const char* line :
        {"link-flap = 3", "link-flap = { warning = 9 }", "link-flap = { warning = -1 }", "link-flap = { warnings = 1 }",
         "link-flap = { window = \"0s\" }", "optics = { window = \"1min\" }", "link-flop = { enabled = false }",
@@ -318,7 +319,7 @@ TEST(HealthConfig, NamesWhatIsWrong) {
   }
 }
 
-TEST(Acks, HoldUntilTheyExpireOrTheirFindingClears) {
+TEST(Acks, EndWhenTheyExpireOrTheirFindingClears) {
   const std::vector<Ack> acks{{"loss", "mlx5_*", 100, 200, "root", "known"}, {"rate", "", 100, 1000, "", ""}};
   Report report;
   report.findings = {{"loss", "mlx5_0/1", Status::warning, "", "", "", ""},
@@ -329,14 +330,14 @@ TEST(Acks, HoldUntilTheyExpireOrTheirFindingClears) {
   EXPECT_EQ(active_acks(acks, seen, 200).size(), 1u) << "expired";
   report.findings[0].status = Status::ok;
   follow_acks(seen, acks, report, 110 + kAckOutlasts - 1);
-  EXPECT_EQ(active_acks(acks, seen, 150).size(), 2u) << "it may come and go";
+  EXPECT_EQ(active_acks(acks, seen, 150).size(), 2u) << "the finding may return soon";
   follow_acks(seen, acks, report, 110 + kAckOutlasts);
   const auto left = active_acks(acks, seen, 150);
   ASSERT_EQ(left.size(), 1u) << "the finding has cleared";
-  EXPECT_EQ(left[0].id, "rate") << "that has not met its finding yet";
+  EXPECT_EQ(left[0].id, "rate") << "its finding was never raised";
   report.findings[0].status = Status::critical;
   follow_acks(seen, acks, report, 500);
-  EXPECT_EQ(active_acks(acks, seen, 150).size(), 1u) << "when it comes back, it is another";
+  EXPECT_EQ(active_acks(acks, seen, 150).size(), 1u) << "the finding that returns is a new one";
   follow_acks(seen, {}, report, 600);
   EXPECT_TRUE(seen.empty());
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Lines of jobs and kernels: the message, the port, the peer and the time. `explain` prints them:
+// ctl/explain_verb_test.cpp.
 #include "judge/lines.h"
 
 #include "judge/engine.h"
@@ -14,7 +16,7 @@ namespace {
 using test::has;
 using test::kLogExamples;
 
-// Without the messages that are more general than one before them: their pattern is its beginning ("NVRM: Xid").
+// Without messages more general than one before them, whose pattern begins with theirs ("NVRM: Xid").
 std::string ids_of(std::string_view line) {
   std::string out;
   const Message* first = nullptr;
@@ -27,7 +29,7 @@ std::string ids_of(std::string_view line) {
   return out;
 }
 
-TEST(LogLines, EveryExampleIsExactlyItsMessage) {
+TEST(LogLines, EveryExampleHasOneMessage) {
   for (const auto& example : kLogExamples)
     EXPECT_EQ(ids_of(example.line), std::string(example.id) + " ") << example.line;
 }
@@ -71,7 +73,7 @@ TEST(LogLines, OrdinaryLinesAreUnknown) {
     EXPECT_EQ(ids_of(line), "") << line;
 }
 
-TEST(LogLines, StatusNumbersAreWhole) {
+TEST(LogLines, StatusNumbersMatchAsAWhole) {
   EXPECT_EQ(recognize("Got completion with error 1, opcode 0")->id, "wc-local-length");
   EXPECT_EQ(recognize("Got completion with error 12, opcode 0")->id, "wc-retry-exceeded");
   EXPECT_EQ(vendor_error("vendor err 129"), "vendor error 129: no acknowledgment came back");
@@ -79,7 +81,7 @@ TEST(LogLines, StatusNumbersAreWhole) {
   EXPECT_EQ(vendor_error("vendor err 1290"), "");
 }
 
-// The rest of a long line is not read; each part of a pattern that nearly matches does not multiply the time.
+// The rest of a long line is not read, and parts of patterns without a match do not multiply the time.
 TEST(LogLines, LongAndHostileLines) {
   const std::string megabyte(1 << 20, 'a');
   EXPECT_EQ(recognize(megabyte), nullptr);
@@ -91,7 +93,7 @@ TEST(LogLines, LongAndHostileLines) {
   EXPECT_TRUE(names_in(parts, Node()).ports.empty());
 }
 
-TEST(LogNames, PortsArePointedAtByDeviceGidNetdevAndPci) {
+TEST(LogNames, PortsAreFoundByDeviceGidNetdevAndPci) {
   test::Healthy healthy;
   Port& port = healthy.now.ports[1];
   port.gids = {{3, "0000:0000:0000:0000:0000:ffff:1d57:04dd", "RoCE v2", port.netdev}};
@@ -158,7 +160,7 @@ TEST(LogNames, LidsAreOfAPortOrOfAnotherNode) {
 
 constexpr int64_t kNow = 1'795'996'800;  // 2026-11-30 00:00:00 UTC
 
-TEST(LogTime, OfEveryForm) {
+TEST(LogTime, EveryFormIsRead) {
   const auto at = [](const char* line) { return time_of(line, kNow, 1000).value_or(-1) - kNow; };
   setenv("TZ", "UTC0", 1), tzset();
   EXPECT_EQ(at("2026-11-29T23:59:50Z node1 x"), -10);
@@ -179,7 +181,7 @@ TEST(LogTime, OfEveryForm) {
   setenv("TZ", "UTC0", 1), tzset();
 }
 
-TEST(LogTime, OfNoOther) {
+TEST(LogTime, OtherFormsAreNone) {
   for (const char* line : {"", "node1:10:11 [0] NCCL WARN NET/IB : Got completion", "[0]", "[12.5]", "[1.2.345678]",
                            "2026-13-29T23:59:50Z", "2026-11-29T24:00:00Z", "x2026-11-29T23:59:50Z", "Foo 29 23:59:50",
                            "synd 0x15 [999999999999999999999999999999.123456", "1129 23:59:50"})

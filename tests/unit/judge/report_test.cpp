@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The verdict of a report and its JSON.
 #include "judge/report.h"
 
 #include "base/json.h"
@@ -13,7 +14,7 @@ Report of(std::vector<Status> statuses) {
   return report;
 }
 
-TEST(Report, WorstIsThatOfMonitoringPlugins) {
+TEST(Report, StatusesRankAsInMonitoringPlugins) {
   EXPECT_EQ(worst(Report{}), Status::ok);
   EXPECT_EQ(worst(of({Status::ok, Status::unknown})), Status::unknown);
   EXPECT_EQ(worst(of({Status::unknown, Status::warning})), Status::warning);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of / for people. tests/integration/landing looks at the golden file in a browser.
+#include "exporter/http/landing.h"
+
 #include <gnutls/crypto.h>
 #include <gnutls/gnutls.h>
 
-#include "exporter/http/page.h"
 #include "support/diagnosed.h"
 #include "support/golden.h"
 #include "support/ports.h"

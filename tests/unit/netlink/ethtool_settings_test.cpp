@@ -105,8 +105,8 @@ TEST_F(EthtoolFeature, OneSizesFaultIsNotTheOthers) {
 TEST_F(EthtoolFeature, AboveTheMaximumIsImpossibleAndSaysTheMaximum) {
   auto changes = bed.apply({.ring_rx = 16384, .channels = 64});
   EXPECT_EQ(of(changes, "ring_rx").outcome, Outcome::unsupported);
-  EXPECT_EQ(of(changes, "ring_rx").detail, "the driver takes 8192 at most");
-  EXPECT_EQ(of(changes, "channels").detail, "the driver takes 63 at most");
+  EXPECT_EQ(of(changes, "ring_rx").detail, "the driver's maximum is 8192");
+  EXPECT_EQ(of(changes, "channels").detail, "the driver's maximum is 63");
   EXPECT_TRUE(settings().empty());
 }
 
@@ -159,7 +159,7 @@ TEST(FecInUse, IsReadWhereADriverListsItsAbilities) {
       EXPECT_EQ(outcome(never), Outcome::unsupported);
     bed.nic.ethtool.fec = 0;  // no link
     EXPECT_EQ(of(bed.plan({.fec = Fec{ETHTOOL_FEC_RS}}), "fec").detail,
-              "this driver shows no FEC mode but the one in use, and none is");
+              "this driver reports only the FEC mode in use, and none is in use");
   }
 }
 

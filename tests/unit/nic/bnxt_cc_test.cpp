@@ -98,7 +98,7 @@ TEST_F(BnxtCcDebugfs, WithoutPrivilegeTheReasonIsThat) {
   bed.files->unreadable("sys/kernel/debug*", EACCES);
   auto changes = bed.apply(congestion_control());
   expect_all(changes, {Outcome::unsupported});
-  EXPECT_EQ(of(changes, "cc").detail, "/sys/kernel/debug is root's alone");
+  EXPECT_EQ(of(changes, "cc").detail, "only root has access to /sys/kernel/debug");
 }
 
 TEST_F(BnxtCc, AKernelWithoutAnyKnobIsNamedWithTheWaysOut) {
@@ -202,7 +202,7 @@ TEST_F(BnxtCcConfigfs, ANewFolderThatTheDriverRefusesIsTheReason) {
   bed.files->fault({.code = EACCES, .glob = "sys/kernel/config/bnxt_re/*"});
   auto changes = bed.apply(congestion_control());
   expect_all(changes, {Outcome::unsupported});
-  EXPECT_EQ(of(changes, "cc").detail, "/sys/kernel/config/bnxt_re/bnxt_re0 is root's alone");
+  EXPECT_EQ(of(changes, "cc").detail, "only root has access to /sys/kernel/config/bnxt_re/bnxt_re0");
 }
 
 // Without an ETS the driver proves no APP entry.

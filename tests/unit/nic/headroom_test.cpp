@@ -68,7 +68,7 @@ TEST(Objection, NamesTheBufferAndWhatItNeeds) {
 
 TEST(Objection, APriorityInABufferWithoutBytesWouldLoseAll) {
   EXPECT_EQ(objection(use(100'000, {}), {.bytes = {0, 200'000}}),
-            "priority 0 maps to buffer 0, which has no bytes: every frame of it would be lost");
+            "priority 0 maps to buffer 0, which has no bytes: all its frames would be lost");
 }
 
 TEST(Objection, AllTogetherMustFit) {

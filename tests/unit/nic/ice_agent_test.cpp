@@ -133,7 +133,7 @@ TEST_F(IceIrdma, LinuxsOwnHasNoSwitchAndIsNamed) {
 TEST_F(IceIrdma, WithoutPrivilegeTheReasonIsThat) {
   bed.add_configfs();
   bed.files->fault({.code = EACCES, .glob = "sys/kernel/config/irdma/*"});
-  EXPECT_TRUE(has_outcome(bed.apply({.cc = true}), "cc", Outcome::unsupported, "root's alone"));
+  EXPECT_TRUE(has_outcome(bed.apply({.cc = true}), "cc", Outcome::unsupported, "only root has access"));
 }
 
 }  // namespace

@@ -44,9 +44,10 @@ void set_and_restore_each(FileBed& bed) {
     const Qos original = bed.read(only(key));
     Qos want;
     ASSERT_TRUE(has_value(row(key), original)) << bed.notes.reasons[*parse_setting(key)];
-    if (!file_settings::take(row(key), original)) continue;  // none as shipped: tests of their own
-    const uint32_t shipped = *file_settings::take(row(key), original);
-    file_settings::put(row(key), shipped + 1 <= row(key).max && shipped + 1 <= 1000 ? shipped + 1 : shipped - 1, want);
+    if (!file_settings::number_of(row(key), original)) continue;  // none as shipped: tests of their own
+    const uint32_t shipped = *file_settings::number_of(row(key), original);
+    file_settings::set_number(row(key), shipped + 1 <= row(key).max && shipped + 1 <= 1000 ? shipped + 1 : shipped - 1,
+                              want);
     const unsigned before = bed.files->changes();
     EXPECT_EQ(of(bed.plan(want), key).outcome, Outcome::differs);
     EXPECT_EQ(bed.files->changes(), before) << "a plan writes nothing";
@@ -57,7 +58,7 @@ void set_and_restore_each(FileBed& bed) {
     expect_all(bed.apply(want), {Outcome::in_sync});
     EXPECT_EQ(bed.files->changes(), before + 1) << "nothing differs any more";
     Qos back;
-    file_settings::put(row(key), shipped, back);
+    file_settings::set_number(row(key), shipped, back);
     expect_all(bed.apply(back), {Outcome::applied});
   }
 }
@@ -88,9 +89,9 @@ TEST_F(Inbox, ManyParametersAreNotAllReadAgainAfterEachWrite) {
   Qos want = profile(Personality::mlx5);
   int count = 0;
   for (std::string_view key : words(kNumbers)) {
-    const auto shipped = file_settings::take(row(key), bed.read(only(key)));
+    const auto shipped = file_settings::number_of(row(key), bed.read(only(key)));
     ASSERT_TRUE(shipped) << key;
-    file_settings::put(row(key), *shipped == row(key).max ? *shipped - 1 : *shipped + 1, want);
+    file_settings::set_number(row(key), *shipped == row(key).max ? *shipped - 1 : *shipped + 1, want);
     ++count;
   }
   bed.files->reads.clear();
@@ -135,7 +136,7 @@ TEST_F(Inbox, AnOlderKernelLacksOneFileAndSaysSo) {
 TEST_F(Inbox, TheFirmwareRefusesWhatIsOutOfItsRange) {
   const auto changes = bed.apply({.rpg_max_rate = 3'000'000});  // a port of 400 Gb/s
   EXPECT_EQ(of(changes, "rpg_max_rate").code, EINVAL);
-  for (const char* part : {"EINVAL", "firmware does not take this value"})
+  for (const char* part : {"EINVAL", "firmware does not accept this value"})
     EXPECT_TRUE(has_outcome(changes, "rpg_max_rate", Outcome::refused, part));
   EXPECT_EQ(shown("rp_max_rate"), "0\n");
 }
@@ -166,9 +167,9 @@ const Closed kClosed[] = {
     {"not_mounted", [](FileBed& bed) { bed.tree.remove("sys/kernel/debug").folder("sys/kernel/debug"); },
      "/sys/kernel/debug is not mounted"},
     {"no_debugfs", [](FileBed& bed) { bed.tree.remove("sys/kernel/debug"); }, "this kernel has no /sys/kernel/debug"},
-    {"not_root", [](FileBed& bed) { bed.files->unreadable("sys/kernel/debug*", EACCES); }, "root's alone"},
+    {"not_root", [](FileBed& bed) { bed.files->unreadable("sys/kernel/debug*", EACCES); }, "only root has access"},
     {"no_congestion_control", [](FileBed& bed) { bed.tree.remove(folder_of(bed.port)); },
-     "firmware does not allow to set DCQCN"},
+     "firmware does not allow setting DCQCN"},
     {"second_function_of_a_lag",
      [](FileBed& bed) { bed.tree.remove(folder_of(bed.port)).folder("sys/class/net/eth0/bonding_slave"); },
      "bond's first function"},

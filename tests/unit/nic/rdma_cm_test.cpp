@@ -134,7 +134,7 @@ TEST_F(RdmaCm, ReasonsWhyItIsNotOffered) {
     EXPECT_TRUE(has_outcome(bed.apply(want), key, Outcome::unsupported, reason));
   };
   bed.files->fault({.code = EACCES});
-  because("roce_tos", "only root may make");
+  because("roce_tos", "only root may create");
   bed.files->heal();
   bed.files->fault({.code = EROFS});
   because("roce_mode", "read-only");

@@ -2,7 +2,7 @@
 // Driver statistics that are asked for by name: from the driver's names to the page, within the limit, over a reload.
 #include <signal.h>
 
-#include "exporter/setup.h"
+#include "exporter/exporter.h"
 #include "kernel/capture/tape.h"
 #include "metrics/families.h"
 #include "support/corpus.h"

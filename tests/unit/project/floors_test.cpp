@@ -150,10 +150,7 @@ TEST(Floors, EveryKindOfViolationIsSeen) {
 // Headers whose functions are in several files of their folder: the rules of a subject, the families of a kind, a view
 // of the page. Only to shrink.
 const std::set<std::string> kSeveralFiles{
-    "agent/exporter/http/page.h",
-    "agent/exporter/setup.h",
     "lib/judge/rule.h",
-    "lib/nic/counter_row.h",
 };
 
 struct Function {
