@@ -215,7 +215,7 @@ Finding locality_finding(const Node& node, const Placement& placed, size_t index
       const Nic& nic = topology.nics[*placed.without_rdma];
       std::string name = nic.pci;
       if (nic.name != nic.pci) name = nic.name + " (" + nic.pci + ")";
-      lost = " " + name + " is of the same model and has no RDMA device: journalctl -k -g " + nic.pci;
+      lost = " " + name + " is of the same model and has no RDMA device (journalctl -k -g " + nic.pci + ").";
     } else if (lost.empty() && !placed.pairing.idle.empty()) {
       std::string names;
       for (const size_t nic : placed.pairing.idle) {

@@ -59,7 +59,7 @@ Port board_at(std::string pci, const std::string& serial, std::string address) {
 }
 
 // In time that grows with the text alone: quadratic, this would take hours.
-TEST(StateFiles, ALongListIsReadInLinearTime) {
+TEST_F(StateFiles, ALongListIsReadInLinearTime) {
   std::string text = R"({"format":1,"list":[)";
   while (text.size() < (size_t{1} << 20) - 8) text += "{},";
   const auto read = parse_state(text + "{}]}", "state.json");

@@ -148,7 +148,7 @@ TEST_F(BnxtCcConfigfs, CongestionControlIsOnBeforeTheCnpsAreMarked) {
 TEST_F(BnxtCcConfigfs, NoPriorityAtAllIsNotOffered) {
   bed.card.firmware["alt_vlan_pcp"] = 5;
   bed.card.add_configfs(bed.port.rdma);
-  EXPECT_TRUE(has_outcome(bed.apply({.cnp_prio = OrNone{}}), "cnp_prio", Outcome::unsupported, "write a number"));
+  EXPECT_TRUE(has_outcome(bed.apply({.cnp_prio = OrNone{}}), "cnp_prio", Outcome::unsupported, "set a number"));
   EXPECT_EQ(bed.card.firmware["alt_vlan_pcp"], 5u);
 }
 
