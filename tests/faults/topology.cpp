@@ -55,7 +55,7 @@ Faults places() {
            node->ports.erase(node->ports.begin() + 1);
          }
        }),
-       "locality", W, "has no RDMA device"},
+       "locality", W},
       {"nic-serves-two-gpus", "two GPUs of one switch share a NIC, where others have one each",
        "GPUs by two on a switch; one NIC of eight is gone",
        [](Machine& m) {

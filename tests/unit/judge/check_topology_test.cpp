@@ -61,6 +61,12 @@ const std::vector<Asymmetry>& asymmetries() {
          n.topology.gpus.resize(1);
        },
        "locality GPU0", "SYS to mlx5_3"},
+      {"nic_without_its_rdma_driver", test::mi300x_server,
+       [](Node& n) {
+         n.topology.nics[2].rdma.clear();
+         std::erase_if(n.ports, [](const Port& port) { return port.rdma == "bnxt_re2"; });
+       },
+       "locality GPU2", "has no RDMA device"},
   };
   return all;
 }
