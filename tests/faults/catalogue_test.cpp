@@ -239,6 +239,7 @@ std::string readme(const std::string& rates) {
       "injects the fault into a real kernel.\n\n"
       "| file | what it tests |\n|---|---|\n"
       "| catalogue_test.cpp | every fault, on every machine |\n"
+      "| agreement_test.cpp | check and diagnose agree about each of them |\n"
       "| sweep_test.cpp | faults 3 and 10 times as severe (same culprit), and down to 1 % (same culprit or none); "
       "every "
       "limit from both sides |\n"

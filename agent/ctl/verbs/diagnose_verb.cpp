@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// diagnose: the causes of the symptoms of each port, with evidence and next steps.
+#include "ctl/verbs/diagnose_verb.h"
+
 #include <array>
 #include <cstdio>
 
@@ -14,7 +15,9 @@ double seconds_of(const Samples& samples) {
   return std::chrono::duration<double>(samples.now.taken - samples.before->taken).count();
 }
 
-std::string causes_text(const Report& causes, const Samples& samples, size_t ports, const Output& output) {
+// `is_faultless`: no finding names one of the ports.
+std::string causes_text(const Report& causes, const Samples& samples, size_t ports, bool is_faultless,
+                        const Output& output) {
   if (!samples.before) return "The cause of symptoms requires two samples of the counters: set --interval.\n";
   if (ports == 0) return "No RDMA port was observed.\n";
   const double seconds = seconds_of(samples);
@@ -24,7 +27,8 @@ std::string causes_text(const Report& causes, const Samples& samples, size_t por
   const std::string window = std::string(" in a window of ") + length + ".\n";
   std::string observed = std::to_string(ports) + " ports";
   if (ports == 1) observed = "1 port";
-  if (causes.findings.empty()) return observed + " without symptoms" + window;
+  if (is_faultless) return observed + " without symptoms" + window;
+  if (causes.findings.empty()) return observed + " observed" + window;
   Table table({"PORT", "CULPRIT", "CERTAINTY", "RULE"});
   std::string blocks;
   for (const Finding& cause : causes.findings) {
@@ -50,25 +54,19 @@ std::string causes_text(const Report& causes, const Samples& samples, size_t por
 
 }  // namespace
 
-int run_diagnose(const Options& command_line, Output& output) {
-  Options options = command_line;  // ports may also be arguments
-  options.ports.insert(options.ports.end(), options.arguments.begin(), options.arguments.end());
-  auto machine = open_machine(options);
-  if (!machine) return fail(output, kFailure, "diagnose: " + machine.error().text());
-  Samples samples = take_samples(*machine, options.interval);
-  if (auto known = check_ports(options, samples.now); !known)
-    return fail(output, kFailure, "diagnose: " + known.error().text());
-  Report report = find_faults(*machine, samples, options, wall_now(machine->kernel));
+int print_diagnosis(Report report, const Samples& samples, const Options& options, Output& output) {
   std::vector<const Port*> chosen;
   for (const Port& port : samples.now.ports)
     if (is_chosen(options, port)) chosen.push_back(&port);
+  const auto names_chosen_port = [&](const Finding& finding) {
+    // The subject of a port's finding may be the port, its RDMA device, its netdev or its PCI function.
+    return std::ranges::any_of(chosen, [&](const Port* port) {
+      return contains(std::array{port->id(), port->rdma, port->netdev, port->pci}, finding.subject);
+    });
+  };
   if (!options.ports.empty())
     std::erase_if(report.findings, [&](const Finding& finding) {
-      if (finding.subject == kHostSubject && names_host(options)) return false;
-      // The subject of a port's finding may be the port, its RDMA device, its netdev or its PCI function.
-      for (const Port* port : chosen)
-        if (contains(std::array{port->id(), port->rdma, port->netdev, port->pci}, finding.subject)) return false;
-      return true;
+      return !(finding.subject == kHostSubject && names_host(options)) && !names_chosen_port(finding);
     });
   Status verdict = Status::unknown;
   if (!report.findings.empty()) verdict = verdict_of(report, options);
@@ -94,10 +92,26 @@ int run_diagnose(const Options& command_line, Output& output) {
                               {"findings", to_json(others)["checks"]},
                               {"unread", unseen_lines(samples.now)}});
   } else {
-    output.text += causes_text(causes, samples, chosen.size(), output) + findings_text(others, output) +
+    const bool is_faultless =
+        causes.findings.empty() && std::ranges::none_of(others.findings, [&](const Finding& finding) {
+          return finding.status != Status::unknown && names_chosen_port(finding);
+        });
+    output.text += causes_text(causes, samples, chosen.size(), is_faultless, output) + findings_text(others, output) +
                    unseen_text(samples.now, output);
   }
   return static_cast<int>(verdict);
+}
+
+int run_diagnose(const Options& command_line, Output& output) {
+  Options options = command_line;  // ports may also be arguments
+  options.ports.insert(options.ports.end(), options.arguments.begin(), options.arguments.end());
+  auto machine = open_machine(options);
+  if (!machine) return fail(output, kFailure, "diagnose: " + machine.error().text());
+  Samples samples = take_samples(*machine, options.interval);
+  if (auto known = check_ports(options, samples.now); !known)
+    return fail(output, kFailure, "diagnose: " + known.error().text());
+  Report report = find_faults(*machine, samples, options, wall_now(machine->kernel));
+  return print_diagnosis(std::move(report), samples, options, output);
 }
 
 }  // namespace fabric::ctl

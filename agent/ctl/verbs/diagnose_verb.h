@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// diagnose: the causes of the symptoms of each port, with evidence and next steps.
+#pragma once
+
+#include "ctl/verbs/samples.h"
+
+namespace fabric::ctl {
+
+// Prints the findings of the chosen ports, the causes of each port first. Returns the exit status.
+int print_diagnosis(Report report, const Samples& samples, const Options& options, Output& output);
+
+}  // namespace fabric::ctl
