@@ -40,7 +40,7 @@ Suspension::Watch Suspension::watch(const std::string& config, std::vector<Port>
   }
   auto lock = state::take_lock(environment_.directory);
   auto record = confirm::load(environment_.directory);
-  const confirm::Moment now = confirm::this_moment(environment_.kernel.root);
+  const confirm::BootMoment now = confirm::this_moment(environment_.kernel.root);
   if (!lock || !record || !*record || !confirm::is_due(**record, now)) {
     watch.again = kRetry;
     if (record && *record && (*record)->boot_id == now.boot_id && (*record)->deadline > now.milliseconds)

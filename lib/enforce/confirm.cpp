@@ -55,8 +55,8 @@ constexpr std::chrono::minutes kAbsencePatience{10};
 
 }  // namespace
 
-Moment this_moment(const Root& root) {
-  Moment now;
+BootMoment this_moment(const Root& root) {
+  BootMoment now;
   now.boot_id = root.line_of("proc/sys/kernel/random/boot_id");
   timespec since_boot{};
   ::clock_gettime(CLOCK_BOOTTIME, &since_boot);
@@ -67,11 +67,11 @@ Moment this_moment(const Root& root) {
 
 bool is_pending(const Record& record) { return record.reverted.empty(); }
 
-bool is_due(const Record& record, const Moment& now) {
+bool is_due(const Record& record, const BootMoment& now) {
   return is_pending(record) && (record.boot_id != now.boot_id || now.milliseconds >= record.deadline);
 }
 
-Record begin(const Moment& now, std::chrono::seconds patience, const Policy& policy, std::string policy_digest) {
+Record begin(const BootMoment& now, std::chrono::seconds patience, const Policy& policy, std::string policy_digest) {
   Record record{.id = std::to_string(now.milliseconds) + "-" + std::to_string(::getpid()),
                 .boot_id = now.boot_id,
                 .policy = std::move(policy_digest),
@@ -80,7 +80,7 @@ Record begin(const Moment& now, std::chrono::seconds patience, const Policy& pol
   return record;
 }
 
-void set_deadline(Record& record, const Moment& now, std::chrono::seconds patience) {
+void set_deadline(Record& record, const BootMoment& now, std::chrono::seconds patience) {
   record.deadline = now.milliseconds + static_cast<uint64_t>(patience.count()) * 1000;
   record.until = time_text(std::time(nullptr) + patience.count());
 }
@@ -157,7 +157,7 @@ void remember(Record& record, const Port& port, const Qos& before, const Keys& k
     if (own[i] && !has_value(kSettings[i], original)) copy_value(kSettings[i], before, original);
 }
 
-Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, const Moment& now,
+Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, const BootMoment& now,
                const qos::UseCheck& in_use) {
   Changes all;
   // An apply that did not wait for the maintenance window is reverted without waiting for it.

@@ -25,19 +25,19 @@ struct Record {
 };
 
 // The running boot and its clock.
-struct Moment {
+struct BootMoment {
   std::string boot_id;
   uint64_t milliseconds = 0;
 };
-Moment this_moment(const Root& root);
+BootMoment this_moment(const Root& root);
 bool is_pending(const Record& record);
 // True if the apply still awaits confirmation and its deadline has passed.
-bool is_due(const Record& record, const Moment& now);
+bool is_due(const Record& record, const BootMoment& now);
 
 // A record for an apply that begins now, with a deadline `patience` from now.
-Record begin(const Moment& now, std::chrono::seconds patience, const Policy& policy, std::string policy_digest);
+Record begin(const BootMoment& now, std::chrono::seconds patience, const Policy& policy, std::string policy_digest);
 // Sets the deadline to `patience` from now.
-void set_deadline(Record& record, const Moment& now, std::chrono::seconds patience);
+void set_deadline(Record& record, const BootMoment& now, std::chrono::seconds patience);
 // A short digest (FNV-1a, 16 hexadecimal digits) to notice that a text has changed.
 std::string digest(std::string_view text);
 
@@ -56,7 +56,7 @@ void remember(Record& record, const Port& port, const Qos& before, const Keys& k
 // Restores the previous settings. A restored port is removed from record.before. A busy port stays there and is tried
 // again; an absent port stays there until ten minutes after the deadline or the boot. Settings that the driver refuses
 // are reported and dropped. `reverted` is set when no port is left.
-Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, const Moment& now,
+Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, const BootMoment& now,
                const qos::UseCheck& in_use);
 
 // Calls revert() and saves the record. If the apply wrote nothing, removes the record.

@@ -83,7 +83,7 @@ unsigned completion_status(std::string_view line) {
 }
 
 // `status`: completion_status(line).
-bool fits(const Message& message, std::string_view line, unsigned status) {
+bool fits(const LineMessage& message, std::string_view line, unsigned status) {
   if (status != 0 && message.status == status) return true;
   for (std::string_view patterns = message.patterns; !patterns.empty();)
     if (has_parts(line, cut(patterns, '|'))) return true;
@@ -104,23 +104,23 @@ std::string_view to_text(Cause value) {
   return kTexts[static_cast<size_t>(value)];
 }
 
-const std::vector<Message>& messages() {
-  static const std::vector<Message> all = [] {
-    std::vector<Message> out;
-    for (const std::span<const Message> table : {kCompletionMessages, kNcclMessages, kLibraryMessages, kDriverMessages,
-                                                 kKernelMessages, kGpuMessages, kProgramMessages})
+const std::vector<LineMessage>& messages() {
+  static const std::vector<LineMessage> all = [] {
+    std::vector<LineMessage> out;
+    for (const std::span<const LineMessage> table : {kCompletionMessages, kNcclMessages, kLibraryMessages,
+                                                     kDriverMessages, kKernelMessages, kGpuMessages, kProgramMessages})
       out.insert(out.end(), table.begin(), table.end());
     return out;
   }();
   return all;
 }
 
-bool matches(const Message& message, std::string_view line) { return fits(message, line, completion_status(line)); }
+bool matches(const LineMessage& message, std::string_view line) { return fits(message, line, completion_status(line)); }
 
-const Message* recognize(std::string_view line) {
+const LineMessage* recognize(std::string_view line) {
   line = line.substr(0, kMaxLine);
   const unsigned status = completion_status(line);
-  return find_where(messages(), [&](const Message& message) { return fits(message, line, status); });
+  return find_where(messages(), [&](const LineMessage& message) { return fits(message, line, status); });
 }
 
 std::string vendor_error(std::string_view line) {

@@ -16,7 +16,7 @@ std::string_view to_text(Cause value);
 
 // One message. `patterns` are alternatives, separated by '|'; '*' matches any text. A number before a '*' or at the end
 // of a pattern matches a whole number only.
-struct Message {
+struct LineMessage {
   std::string_view id;
   Cause cause;  // the most likely one
   std::string_view patterns;
@@ -25,14 +25,14 @@ struct Message {
   std::string_view source;  // project and file that prints it
   unsigned status = 0;      // status of a work completion (enum ibv_wc_status), in any library's notation; 0: none
 };
-const std::vector<Message>& messages();
+const std::vector<LineMessage>& messages();
 
 // No message is longer, so the rest of a line is not read.
 inline constexpr size_t kMaxLine = 16 * 1024;
 
 // The message that the line is; nullptr if it is unknown. Time is linear in the length of the line.
-const Message* recognize(std::string_view line);
-bool matches(const Message& message, std::string_view line);  // line: at most kMaxLine
+const LineMessage* recognize(std::string_view line);
+bool matches(const LineMessage& message, std::string_view line);  // line: at most kMaxLine
 
 // The vendor_err of a work completion, in words. Empty if the line has none, or its meaning is not published.
 std::string vendor_error(std::string_view line);

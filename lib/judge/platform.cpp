@@ -391,7 +391,7 @@ constexpr Limit kLeastMrrs{"pci-tuning",
 
 namespace {
 
-struct Subject {
+struct JudgedNic {
   const Nic* nic = nullptr;
   const PciSettings* has = nullptr;
   bool for_gpus = false;
@@ -419,7 +419,7 @@ std::array<std::pair<std::string, std::string>, kRows> values(const PciSettings&
 
 // NICs that should be equal: vendor, device, and whether they serve GPUs.
 using Kind = std::tuple<uint16_t, uint16_t, bool>;
-Kind kind_of(const Subject& subject) { return {subject.nic->vendor, subject.nic->device, subject.for_gpus}; }
+Kind kind_of(const JudgedNic& subject) { return {subject.nic->vendor, subject.nic->device, subject.for_gpus}; }
 
 // Number of NICs of a kind per value, row by row.
 using Tally = std::map<Kind, std::array<std::map<std::string, size_t>, kRows>>;
@@ -434,7 +434,7 @@ bool has_mrrs_in_policy(const View& view, const Nic& nic) {
   return false;
 }
 
-Finding pci_tuning_finding(const View& view, const Tally& tally, const Subject& subject) {
+Finding pci_tuning_finding(const View& view, const Tally& tally, const JudgedNic& subject) {
   std::string observed, differing, expected;
   const auto own = values(*subject.has);
   const bool mrrs_wanted = has_mrrs_in_policy(view, *subject.nic);
@@ -473,7 +473,7 @@ Finding pci_tuning_finding(const View& view, const Tally& tally, const Subject& 
 // fabric-agent-pci.service publishes the values.
 void ask_pci_tuning(const View& view, Findings& findings) {
   const Node& node = view.now;
-  std::vector<Subject> all;
+  std::vector<JudgedNic> all;
   Tally tally;
   const std::set<std::string> for_gpus = devices_for_gpus(view);
   for (const Nic& nic : node.topology.nics) {
@@ -483,7 +483,7 @@ void ask_pci_tuning(const View& view, Findings& findings) {
     const auto own = values(*has);
     for (size_t row = 0; row < kRows; ++row) ++tally[kind_of(all.back())][row][own[row].second];
   }
-  for (const Subject& subject : all) findings.push_back(pci_tuning_finding(view, tally, subject));
+  for (const JudgedNic& subject : all) findings.push_back(pci_tuning_finding(view, tally, subject));
 }
 
 }  // namespace

@@ -237,12 +237,12 @@ PrioSet protected_priorities(const PortContext& ctx) {
 }
 
 // RDMA's bytes, and the bytes of the priorities with and without PFC. nullopt: not counted, or little traffic.
-struct Shares {
+struct ByteShares {
   double all = 0, lossless = 0, others = 0;
 };
-std::optional<Shares> shares_of(const PortContext& ctx, Direction direction) {
+std::optional<ByteShares> shares_of(const PortContext& ctx, Direction direction) {
   const bool rx = direction == Direction::rx;
-  Shares out{.all = rise(rx ? ctx.signals.rx_bytes : ctx.signals.tx_bytes)};
+  ByteShares out{.all = rise(rx ? ctx.signals.rx_bytes : ctx.signals.tx_bytes)};
   const PrioSet with_pfc = protected_priorities(ctx);
   if (!capabilities_of(ctx.port.kernel_driver).priority_bytes || with_pfc.bits == 0 ||
       out.all < ctx.limit(kMuchTraffic))

@@ -163,7 +163,7 @@ void check_buffers(const PortFaults& port) {
 
   if (!want.buffer_size || want.buffer_size->automatic) return;
   // The buffers must suffice for the fastest link speed that the entry matches, if it matches by speed.
-  headroom::Link link;
+  headroom::LinkProperties link;
   link.speed = kSlowest;
   for (const std::string& speed : port.entry.port.match.speed)
     link.speed = std::max(link.speed, parse_number<uint32_t>(speed).value_or(0));

@@ -30,10 +30,10 @@ struct Cost {
 
 // Assigns units (one NIC for one GPU) one by one, each along the cheapest path, which may move other units to another
 // NIC (successive shortest paths, Bellman-Ford): the result has the least cost.
-class Assignment {
+class NicAssignment {
  public:
   // Changes a pair of `existing` only in favor of a NIC that serves no GPU.
-  Assignment(const Topology& topology, const std::vector<size_t>& nics, const Pairing& existing = {})
+  NicAssignment(const Topology& topology, const std::vector<size_t>& nics, const Pairing& existing = {})
       : nics_(nics), load_(nics.size(), 0) {
     for (size_t g = 0; g < topology.gpus.size(); ++g) edges_.push_back(edges_of(topology, g));
     for (size_t g = 0; g < existing.pairs.size(); ++g)
@@ -142,8 +142,8 @@ class Assignment {
 };
 
 // Assigns `each` NICs to every GPU that has a path class to a NIC.
-Assignment assign(const Topology& topology, const std::vector<size_t>& nics, size_t each) {
-  Assignment out(topology, nics);
+NicAssignment assign(const Topology& topology, const std::vector<size_t>& nics, size_t each) {
+  NicAssignment out(topology, nics);
   for (size_t time = 0; time < each; ++time)
     for (size_t g = 0; g < topology.gpus.size(); ++g) out.add(g);
   return out;
@@ -157,7 +157,7 @@ Pairing without(const Topology& topology, Pairing pairing, const std::vector<siz
     auto& nics = pairing.pairs[g].nics;
     if (std::erase_if(nics, [&](size_t nic) { return !contains(usable, nic); }) > 0 && nics.empty()) lost.push_back(g);
   }
-  Assignment out(topology, usable, pairing);
+  NicAssignment out(topology, usable, pairing);
   for (const size_t g : lost) out.add(g);
   return out.pairing(topology);
 }
@@ -182,8 +182,8 @@ Pairing whole_pairing(const Topology& topology, std::span<const Port> ports, Top
 Pairing best_pairing(const Topology& topology, const std::vector<size_t>& nics) {
   const size_t gpus = topology.gpus.size();
   size_t each = gpus == 0 || gpus * nics.size() > kManyPaths ? 1 : nics.size() / gpus;
-  for (each = std::min(each, Assignment(topology, nics).most_each()); each > 1; --each)
-    if (const Assignment several = assign(topology, nics, each); several.greatest_load() == 1)
+  for (each = std::min(each, NicAssignment(topology, nics).most_each()); each > 1; --each)
+    if (const NicAssignment several = assign(topology, nics, each); several.greatest_load() == 1)
       return several.pairing(topology);
   return assign(topology, nics, 1).pairing(topology);
 }

@@ -4,7 +4,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const fabric::View8 message = std::as_bytes(std::span(data, size));
-  (void)fabric::dcbnl::parse_snapshot(message);
+  (void)fabric::dcbnl::parse_ieee_config(message);
   (void)fabric::dcbnl::message_netdev(message);
   return 0;
 }

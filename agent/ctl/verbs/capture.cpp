@@ -31,21 +31,21 @@ bool is_plain(const std::string& path) {  // without "." and "..", and not empty
 // A temporary folder inside `directory`, which it fills. The destructor deletes the folder, and `directory` if it is
 // new, unless keep() has succeeded. The folder is inside since `directory` may be a mount point or the current
 // directory, and no folder can be renamed to those.
-class Folder {
+class CaptureFolder {
  public:
-  static Result<Folder> make(const std::string& directory) {
+  static Result<CaptureFolder> make(const std::string& directory) {
     const bool is_new = ::mkdir(directory.c_str(), 0700) == 0;
     if (!is_new && errno != EEXIST) return error(errno, directory);
     std::string name = directory + "/.capture.XXXXXX";
     if (::mkdtemp(name.data()) == nullptr) return error(errno, directory);
-    return Folder(directory, is_new, std::move(name));
+    return CaptureFolder(directory, is_new, std::move(name));
   }
-  Folder(Folder&& other) noexcept
+  CaptureFolder(CaptureFolder&& other) noexcept
       : directory_(std::move(other.directory_)), is_new_(other.is_new_), path_(std::exchange(other.path_, {})) {}
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  Folder& operator=(Folder&&) = delete;
-  ~Folder() {
+  CaptureFolder(const CaptureFolder&) = delete;
+  CaptureFolder& operator=(const CaptureFolder&) = delete;
+  CaptureFolder& operator=(CaptureFolder&&) = delete;
+  ~CaptureFolder() {
     if (path_.empty()) return;
     std::error_code ignored;
     fs::remove_all(path_, ignored);
@@ -95,14 +95,14 @@ class Folder {
   }
 
  private:
-  Folder(std::string directory, bool is_new, std::string path)
+  CaptureFolder(std::string directory, bool is_new, std::string path)
       : directory_(std::move(directory)), is_new_(is_new), path_(std::move(path)) {}
   std::string directory_;
   bool is_new_;
   std::string path_;
 };
 
-Result<void> write_files(const Tape& tape, const Folder& folder, Written& written) {
+Result<void> write_files(const Tape& tape, const CaptureFolder& folder, Written& written) {
   for (const auto& [place, target] : tape.links)
     if (is_plain(place)) folder.link(place, target);
   for (const auto& [question, samples] : tape.answers) {
@@ -164,7 +164,7 @@ std::map<Tape::Question, Tape::Answers> not_in_tree(const Tape& tape, const Root
 }  // namespace
 
 Result<Written> write_capture(const Tape& tape, const std::string& about, const std::string& directory) {
-  auto folder = Folder::make(directory);
+  auto folder = CaptureFolder::make(directory);
   if (!folder) return folder.error();
   Written written;
   if (auto done = write_files(tape, *folder, written); !done) return done.error();

@@ -26,7 +26,7 @@ namespace fabric::ctl {
 namespace {
 
 using lines::kMaxLine;
-using lines::Message;
+using lines::LineMessage;
 using lines::Named;
 
 constexpr int kNothingKnown = 1;      // exit code
@@ -35,7 +35,7 @@ constexpr size_t kShownOfLine = 400;  // bytes
 
 // A message that one or several lines of the log report for the same ports.
 struct Found {
-  const Message* message = nullptr;
+  const LineMessage* message = nullptr;
   Named named;
   std::string line, vendor;  // of the first line
   std::optional<int64_t> time;
@@ -65,7 +65,7 @@ void add_line(Log& log, std::string_view colored, const NodeState& state) {
       at = std::min(colored.size(), colored.find_first_not_of("0123456789;:", at + 2));
     else line += colored[at];
   }
-  const Message* message = lines::recognize(line);
+  const LineMessage* message = lines::recognize(line);
   if (message == nullptr) return;
   ++log.known;
   Named named = lines::names_in(line, state.node, state.lids);
@@ -144,7 +144,7 @@ std::vector<std::string> counters_of(const Port& port, const Found& found, const
 }
 
 std::string found_text(const Found& found, const std::optional<HealthMemory>& memory, const Output& output) {
-  const Message& message = *found.message;
+  const LineMessage& message = *found.message;
   const Named& named = found.named;
   std::string where = "Line " + std::to_string(found.first);
   if (found.count > 1) where += ", " + std::to_string(found.count) + " times";
@@ -180,7 +180,7 @@ Json found_json(const Found& found, const std::optional<HealthMemory>& memory) {
                      {"by", found.named.by[i]},
                      {"counters", counters_of(port, found, memory)}});
   }
-  const Message& message = *found.message;
+  const LineMessage& message = *found.message;
   return {{"id", message.id},
           {"cause", to_text(message.cause)},
           {"meaning", message.meaning},

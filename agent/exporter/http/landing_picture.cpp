@@ -30,9 +30,9 @@ std::string text(int x, int y, std::string_view css, const std::string& what) {
 }
 
 // One column of GPUs and one of NICs, so that a phone shows the picture without scaling.
-class Picture {
+class LandingPicture {
  public:
-  Picture(const Node& node, const std::map<std::string, Status>& status) : node_(node), status_(status) {}
+  LandingPicture(const Node& node, const std::map<std::string, Status>& status) : node_(node), status_(status) {}
 
   std::string draw() {
     std::vector<size_t> nics = shown_nics(topology_);
@@ -143,7 +143,7 @@ class Picture {
 }  // namespace
 
 std::string topology_picture(const Node& node, const std::map<std::string, Status>& status) {
-  return Picture(node, status).draw();
+  return LandingPicture(node, status).draw();
 }
 
 }  // namespace fabric::exporter

@@ -11,7 +11,7 @@
 
 namespace fabric::exporter {
 
-struct Limits {
+struct ServerLimits {
   unsigned connections = 1024;                // one more closes the oldest
   unsigned per_client = 256;                  // one more closes the client's oldest
   unsigned requests = 100;                    // per client and second; more get status 429
@@ -36,7 +36,7 @@ class Site {
 
 class Server {
  public:
-  Server(sd_event* loop, Site& site, const Limits& limits = {}, std::shared_ptr<const WebConfig> web = {})
+  Server(sd_event* loop, Site& site, const ServerLimits& limits = {}, std::shared_ptr<const WebConfig> web = {})
       : loop_(loop),
         site_(site),
         limits_(limits),
@@ -79,7 +79,7 @@ class Server {
 
   sd_event* loop_;
   Site& site_;
-  Limits limits_;
+  ServerLimits limits_;
   std::map<unsigned, uint64_t> requests_;
   std::vector<MHD_Connection*> waiting_;
   EventSource patience_, deadline_;

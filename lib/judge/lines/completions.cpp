@@ -12,7 +12,7 @@ constexpr std::string_view kWc =
     "ib_mlx5_log.c";
 constexpr std::string_view kAsync = "rdma-core libibverbs/enum_strs.c, NCCL src/transport/net_ib.cc, UCX ib_device.c";
 
-constexpr Message kCompletionRows[] = {
+constexpr LineMessage kCompletionRows[] = {
     // Failed work completions: the texts of enum ibv_wc_status in libraries that print no number.
     {"wc-local-length", software, "local length error|Local length on ",
      "A message is longer than the receive that was posted for it. The application or library has a bug, or the peers "
@@ -120,6 +120,6 @@ constexpr Message kCompletionRows[] = {
 
 }  // namespace
 
-const std::span<const Message> kCompletionMessages = kCompletionRows;
+const std::span<const LineMessage> kCompletionMessages = kCompletionRows;
 
 }  // namespace fabric::lines

@@ -12,7 +12,7 @@ constexpr std::string_view kEvents = "Linux drivers/net/ethernet/mellanox/mlx5/c
 constexpr std::string_view kReporter = "devlink health show pci/{pci}";
 constexpr std::string_view kModule = "ethtool -m {netdev}";
 
-constexpr Message kDriverRows[] = {
+constexpr LineMessage kDriverRows[] = {
     // The kernel: health of mlx5 firmware.
     {"mlx5-health-compromised", host, "device's health compromised",
      "The firmware of the NIC stopped counting: it hangs. The driver starts recovery; jobs on the port fail.",
@@ -248,6 +248,6 @@ constexpr Message kDriverRows[] = {
 
 }  // namespace
 
-const std::span<const Message> kDriverMessages = kDriverRows;
+const std::span<const LineMessage> kDriverMessages = kDriverRows;
 
 }  // namespace fabric::lines

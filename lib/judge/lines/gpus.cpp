@@ -9,7 +9,7 @@ using enum Cause;
 
 constexpr std::string_view kXid = "NVIDIA open-gpu-kernel-modules, NVIDIA's Xid catalog";
 
-constexpr Message kGpuRows[] = {
+constexpr LineMessage kGpuRows[] = {
     {"gpu-off-bus", host, "NVRM: Xid (*): 79,|NVRM: *fallen off the bus",
      "A GPU no longer answers on PCIe (Xid 79). Its power, slot, riser or cooling is at fault, or the GPU itself. It "
      "is unusable until the node has been powered off and on.",
@@ -85,6 +85,6 @@ constexpr Message kGpuRows[] = {
 
 }  // namespace
 
-const std::span<const Message> kGpuMessages = kGpuRows;
+const std::span<const LineMessage> kGpuMessages = kGpuRows;
 
 }  // namespace fabric::lines

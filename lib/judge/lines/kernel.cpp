@@ -7,7 +7,7 @@ namespace {
 
 using enum Cause;
 
-constexpr Message kKernelRows[] = {
+constexpr LineMessage kKernelRows[] = {
     // PCIe and IOMMU.
     {"aer-corrected", host,
      "severity=Correct|AER: Corrected error*received|AER: Multiple Corrected error*received|AER: Correctable error|"
@@ -103,6 +103,6 @@ constexpr Message kKernelRows[] = {
 
 }  // namespace
 
-const std::span<const Message> kKernelMessages = kKernelRows;
+const std::span<const LineMessage> kKernelMessages = kKernelRows;
 
 }  // namespace fabric::lines

@@ -15,7 +15,7 @@ constexpr std::string_view kOpx = "libfabric prov/opx/src/fi_opx_hfi1.c";
 constexpr std::string_view kPsm3 = "libfabric prov/psm3/psm3/psm_ep.c, psm_verbs_ep.c";
 constexpr std::string_view kCxi = "libfabric prov/cxi/src/cxip_cq.c, MPICH src/mpid/ch4/netmod/ofi/ofi_events.c";
 
-constexpr Message kLibraryRows[] = {
+constexpr LineMessage kLibraryRows[] = {
     // UCX.
     {"ucx-endpoint-timeout", network,
      "UCX*Endpoint timeout|ucp_ep_create*failed: Endpoint timeout|transport error: Endpoint timeout",
@@ -179,6 +179,6 @@ constexpr Message kLibraryRows[] = {
 
 }  // namespace
 
-const std::span<const Message> kLibraryMessages = kLibraryRows;
+const std::span<const LineMessage> kLibraryMessages = kLibraryRows;
 
 }  // namespace fabric::lines

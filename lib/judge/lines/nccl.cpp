@@ -11,7 +11,7 @@ constexpr std::string_view kNcclVerbs = "NCCL src/misc/ibvwrap.cc";
 constexpr std::string_view kNcclSocket = "NCCL src/misc/socket.cc";
 constexpr std::string_view kNcclNet = "NCCL src/transport/net_ib.cc";
 
-constexpr Message kNcclRows[] = {
+constexpr LineMessage kNcclRows[] = {
     {"registration-memlock", host,
      "reg_mr*failed*Cannot allocate memory|Failed to register memory 0x*Cannot allocate memory|"
      "ibv_create_qp*failed*Cannot allocate memory|ibv_create_cq*failed*Cannot allocate memory|"
@@ -145,6 +145,6 @@ constexpr Message kNcclRows[] = {
 
 }  // namespace
 
-const std::span<const Message> kNcclMessages = kNcclRows;
+const std::span<const LineMessage> kNcclMessages = kNcclRows;
 
 }  // namespace fabric::lines

@@ -9,7 +9,7 @@ using enum Cause;
 
 constexpr std::string_view kPerftest = "perftest src/perftest_communication.c";
 
-constexpr Message kProgramRows[] = {
+constexpr LineMessage kProgramRows[] = {
     {"nvshmem-ibgda", host,
      "init failed for transport: IBGDA|cannot allocate buffer on the specified memory type|"
      "is not enumerated as an mlx5 device",
@@ -57,6 +57,6 @@ constexpr Message kProgramRows[] = {
 
 }  // namespace
 
-const std::span<const Message> kProgramMessages = kProgramRows;
+const std::span<const LineMessage> kProgramMessages = kProgramRows;
 
 }  // namespace fabric::lines

@@ -6,12 +6,12 @@
 
 namespace fabric::lines {
 
-extern const std::span<const Message> kCompletionMessages;  // completions.cpp
-extern const std::span<const Message> kNcclMessages;        // nccl.cpp
-extern const std::span<const Message> kLibraryMessages;     // libraries.cpp
-extern const std::span<const Message> kDriverMessages;      // drivers.cpp
-extern const std::span<const Message> kKernelMessages;      // kernel.cpp
-extern const std::span<const Message> kGpuMessages;         // gpus.cpp
-extern const std::span<const Message> kProgramMessages;     // programs.cpp
+extern const std::span<const LineMessage> kCompletionMessages;  // completions.cpp
+extern const std::span<const LineMessage> kNcclMessages;        // nccl.cpp
+extern const std::span<const LineMessage> kLibraryMessages;     // libraries.cpp
+extern const std::span<const LineMessage> kDriverMessages;      // drivers.cpp
+extern const std::span<const LineMessage> kKernelMessages;      // kernel.cpp
+extern const std::span<const LineMessage> kGpuMessages;         // gpus.cpp
+extern const std::span<const LineMessage> kProgramMessages;     // programs.cpp
 
 }  // namespace fabric::lines

@@ -69,9 +69,9 @@ std::vector<Entry> entries(View8 nest) {
 
 }  // namespace
 
-Result<Snapshot> parse_snapshot(View8 payload) {
+Result<IeeeConfig> parse_ieee_config(View8 payload) {
   if (payload.size() < sizeof(dcbmsg)) return error(EBADMSG, "dcbnl: message shorter than its header");
-  Snapshot out;
+  IeeeConfig out;
   auto top = parse_attributes(payload, sizeof(dcbmsg));
   out.dcbx = value_of<uint8_t>(top, DCB_ATTR_DCBX);
   for (const Attr& attr : parse_nested(top, DCB_ATTR_IEEE)) {
@@ -96,8 +96,9 @@ std::string message_netdev(View8 payload) {
   return text_of(parse_attributes(payload, sizeof(dcbmsg)), DCB_ATTR_IFNAME);
 }
 
-Result<Snapshot> get(Netlink& route, const std::string& netdev) {
-  return ask(route, RTM_GETDCB, RTM_GETDCB, request(DCB_CMD_IEEE_GET, netdev), netdev + ": read dcb", parse_snapshot);
+Result<IeeeConfig> get(Netlink& route, const std::string& netdev) {
+  return ask(route, RTM_GETDCB, RTM_GETDCB, request(DCB_CMD_IEEE_GET, netdev), netdev + ": read dcb",
+             parse_ieee_config);
 }
 
 Result<AppTable> get_app(Netlink& route, const std::string& netdev) {

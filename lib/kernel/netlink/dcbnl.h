@@ -18,7 +18,7 @@ inline constexpr uint8_t kSelectorPcp = 255;
 using AppTable = std::vector<dcb_app>;
 
 // The answer to one IEEE_GET, with GDCBX. A part that the driver does not offer, or could not read, is absent.
-struct Snapshot {
+struct IeeeConfig {
   std::optional<ieee_ets> ets;
   std::optional<ieee_pfc> pfc;
   std::optional<AppTable> app;
@@ -32,13 +32,13 @@ struct Snapshot {
   std::optional<AppTable> peer_app{};
 };
 
-// The Snapshot in a RTM_GETDCB reply or an RTNLGRP_DCB notification (payload starts with struct dcbmsg). Pure.
-Result<Snapshot> parse_snapshot(View8 payload);
+// The IeeeConfig in a RTM_GETDCB reply or an RTNLGRP_DCB notification (payload starts with struct dcbmsg). Pure.
+Result<IeeeConfig> parse_ieee_config(View8 payload);
 // Name of the netdev in it; empty when absent.
 std::string message_netdev(View8 payload);
 
 // EOPNOTSUPP: the netdev has no dcbnl; ENODEV: no such netdev here.
-Result<Snapshot> get(Netlink& route, const std::string& netdev);
+Result<IeeeConfig> get(Netlink& route, const std::string& netdev);
 // Only the APP table; empty if the driver has none.
 Result<AppTable> get_app(Netlink& route, const std::string& netdev);
 

@@ -11,11 +11,11 @@ namespace fabric::bnxt_cc {
 namespace {
 
 // A number's file names in the two interfaces.
-struct Names {
+struct FileNames {
   SettingId setting;
   std::string_view configfs, debugfs;
 };
-constexpr auto kNumbers = std::to_array<Names>({
+constexpr auto kNumbers = std::to_array<FileNames>({
     {SettingId::cc_mode, "cc_mode", "cc_mode"},
     {SettingId::cc_g, "g", "run_avg_weight_g"},
     {SettingId::cc_phases, "nph_per_state", "num_phase_per_state"},
@@ -28,53 +28,53 @@ constexpr auto kNumbers = std::to_array<Names>({
     {SettingId::cnp_prio, "cnp_prio", "alt_vlan_pcp"},
     {SettingId::roce_dscp, "roce_dscp", "tos_dscp"},
 });
-constexpr Names kMarking{SettingId::cc, "ecn_marking", "tos_ecn"};
-constexpr Names kEnable{SettingId::cc, "ecn_enable", "enable_cc"};
-constexpr Names kRocePrio{SettingId::roce_prio, "roce_prio", ""};
+constexpr FileNames kMarking{SettingId::cc, "ecn_marking", "tos_ecn"};
+constexpr FileNames kEnable{SettingId::cc, "ecn_enable", "enable_cc"};
+constexpr FileNames kRocePrio{SettingId::roce_prio, "roce_prio", ""};
 
 constexpr std::string_view kConfigfs = "sys/kernel/config/bnxt_re";
 constexpr std::string_view kDebugfs = "sys/kernel/debug/bnxt_re";
 
-bool is_ours(SettingId id) { return id == SettingId::cc || contains(kNumbers, id, &Names::setting); }
+bool is_ours(SettingId id) { return id == SettingId::cc || contains(kNumbers, id, &FileNames::setting); }
 
 // The folder of the numbers; while the object exists, so does the folder.
-struct Folder {
+struct ParameterFolder {
   const Root& root;
   std::string path;
   std::optional<ConfigfsItem> item{};  // absent: debugfs
 
-  [[nodiscard]] std::string file(const Names& names) const {
+  [[nodiscard]] std::string file(const FileNames& names) const {
     return path + "/" + std::string(item ? names.configfs : names.debugfs);
   }
   [[nodiscard]] bool exists() const { return !item || item->exists(); }
-  [[nodiscard]] Result<uint32_t> read(const Names& names) const {
+  [[nodiscard]] Result<uint32_t> read(const FileNames& names) const {
     return file_settings::read_number(root, file(names));
   }
-  [[nodiscard]] Result<void> write(const Names& names, uint32_t value) const {
+  [[nodiscard]] Result<void> write(const FileNames& names, uint32_t value) const {
     char text[16];
     std::snprintf(text, sizeof text, item ? "0x%x" : "%u", value);
     return item ? root.write(file(names), text) : root.write_owned(file(names), text);
   }
 };
 
-Result<Folder> open_folder(const PortIo& io) {
+Result<ParameterFolder> open_folder(const PortIo& io) {
   const Root& root = io.kernel.root;
   if (root.exists(std::string(kConfigfs)) && !io.rdma.empty()) {
     auto item = ConfigfsItem::open(root, std::string(kConfigfs) + "/" + io.rdma);
     if (!item) return item.error();
     std::string path = item->path() + "/ports/" + std::to_string(io.port) + "/cc";
-    return Folder{root, std::move(path), std::move(*item)};
+    return ParameterFolder{root, std::move(path), std::move(*item)};
   }
   std::string path = std::string(kDebugfs) + "/" + io.pci + "/cc_config";
   if (auto files = root.list(path); !files) return files.error();
-  return Folder{root, std::move(path)};
+  return ParameterFolder{root, std::move(path)};
 }
 
-using Values = std::vector<std::pair<Names, uint32_t>>;
+using Values = std::vector<std::pair<FileNames, uint32_t>>;
 
 // Sets all values, or none. The old driver shows a written number whether it was applied or not, so that a partial
 // write would look like the NIC's values.
-Result<void> set_together(const Folder& folder, const Values& values) {
+Result<void> set_together(const ParameterFolder& folder, const Values& values) {
   Values before;
   Result<void> done;
   for (const auto& [names, value] : values) {
@@ -100,7 +100,7 @@ Result<void> set_together(const Folder& folder, const Values& values) {
 Result<void> write(const PortIo& io, const Setting& setting, const Qos& want, const Reading&) {
   auto folder = open_folder(io);
   if (!folder) return folder.error();
-  if (const Names* number = find_where(kNumbers, [&](const Names& each) { return each.setting == setting.id; }))
+  if (const FileNames* number = find_where(kNumbers, [&](const FileNames& each) { return each.setting == setting.id; }))
     return set_together(*folder, {{*number, file_settings::number_of(setting, want).value_or(0)}});
   // Data that is sent as not ECN-capable gets ECT(1); a configured ECT(0) is as good.
   const uint32_t on = *want.cc ? 1 : 0;
@@ -135,7 +135,7 @@ void read(const PortIo& io, const Keys& keys, Reading& out) {
         if (has_key(keys, setting.id) && is_ours(setting.id)) out.not_offered(setting.id, why);
       return;
     }
-    const auto why_no_number = [&](const Names& names, const Error& failure) {
+    const auto why_no_number = [&](const FileNames& names, const Error& failure) {
       return file_settings::why_not(io, folder->file(names), failure.code);
     };
     if (has_key(keys, SettingId::cc)) {
@@ -143,7 +143,7 @@ void read(const PortIo& io, const Keys& keys, Reading& out) {
       if (marking && enable) out.values.cc = *enable != 0 && *marking != 0;
       else out.not_offered(SettingId::cc, why_no_number(kEnable, (enable ? marking : enable).error()));
     }
-    for (const Names& names : kNumbers) {
+    for (const FileNames& names : kNumbers) {
       if (!has_key(keys, names.setting)) continue;
       if (auto value = folder->read(names)) file_settings::set_number(setting_of(names.setting), *value, out.values);
       else out.not_offered(names.setting, why_no_number(names, value.error()));

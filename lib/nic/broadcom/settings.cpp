@@ -106,7 +106,7 @@ bool is_zero(const ieee_pfc& pfc) {
 // bnxt_dcbnl_ieee_getets(), getpfc(): a host that owns DCBX gets zeros until it has set a value, whatever the NIC has;
 // any other host gets the firmware's first answer. Without an ETS nothing shows that the NIC has the entries of the
 // kernel's APP list (write_ets()).
-void note_unverified(const PortIo& io, const dcbnl::Snapshot& dcb, Reading& out) {
+void note_unverified(const PortIo& io, const dcbnl::IeeeConfig& dcb, Reading& out) {
   constexpr char kZeros[] = "the driver shows zeros until it is set, whatever the NIC has";
   Notes& notes = out.notes;
   if (out.values.dcbx == Dcbx::firmware)

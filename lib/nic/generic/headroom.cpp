@@ -11,11 +11,11 @@ namespace {
 constexpr uint64_t kGrain = 2304;      // bytes: whole cells of 128, 144, 256 and 288
 constexpr uint64_t kSlowest = 40'000;  // Mb/s
 
-uint64_t largest_frame(const Link& link) { return std::max<uint64_t>(link.max_mtu, 9216); }
+uint64_t largest_frame(const LinkProperties& link) { return std::max<uint64_t>(link.max_mtu, 9216); }
 
 uint64_t round_up(uint64_t bytes) { return (bytes + kGrain - 1) / kGrain * kGrain; }
 
-std::string text(const Link& link) {
+std::string text(const LinkProperties& link) {
   std::string speed = "a link that is down (counted as 40000 Mb/s)";
   if (link.speed != 0) speed = std::to_string(link.speed) + " Mb/s";
   return speed + ", " + std::to_string(link.cable) + " m, MTU " + std::to_string(link.mtu);
@@ -24,13 +24,13 @@ std::string text(const Link& link) {
 uint64_t sum(const Buffers& sizes) { return std::accumulate(sizes.bytes.begin(), sizes.bytes.end(), uint64_t{0}); }
 
 // The fewest bytes for a buffer of each kind, and the number of buffers.
-struct Shares {
+struct BufferShares {
   uint64_t lossless, lossy;
   uint64_t lossless_count, lossy_count;
   [[nodiscard]] uint64_t all() const { return lossless * lossless_count + lossy * lossy_count; }
 };
 
-Shares shares(const Use& use, PrioSet lossless, PrioSet lossy, uint64_t slack) {
+BufferShares shares(const Use& use, PrioSet lossless, PrioSet lossy, uint64_t slack) {
   return {round_up(minimum(use.link, kLargestCell) + slack), round_up(largest_frame(use.link) + slack),
           static_cast<uint64_t>(std::popcount(lossless.bits)), static_cast<uint64_t>(std::popcount(lossy.bits))};
 }
@@ -45,12 +45,12 @@ PrioSet buffers_of(PrioSet priorities, const Eight& prio2buffer) {
   return out;
 }
 
-uint64_t xoff(const Link& link) {
+uint64_t xoff(const LinkProperties& link) {
   const uint64_t speed = std::max<uint64_t>(link.speed, kSlowest);
   return (301 + uint64_t{216} * link.cable / 100) * speed / 1000 + uint64_t{272} * link.mtu / 100;
 }
 
-uint64_t minimum(const Link& link, uint32_t cell) { return xoff(link) + largest_frame(link) + cell; }
+uint64_t minimum(const LinkProperties& link, uint32_t cell) { return xoff(link) + largest_frame(link) + cell; }
 
 std::string objection(const Use& use, const Buffers& sizes) {
   const PrioSet lossless = buffers_of(use.lossless, use.prio2buffer);
@@ -73,7 +73,7 @@ Result<Buffers> automatic(const Use& use, const Buffers& now) {
   if (use.link.speed == 0) return error(0, "the link is down: its speed, which determines the headroom, is unknown");
   const PrioSet lossless = buffers_of(use.lossless, use.prio2buffer);
   const PrioSet lossy{static_cast<uint8_t>(buffers_of(PrioSet{0xff}, use.prio2buffer).bits & ~lossless.bits)};
-  Shares least = shares(use, lossless, lossy, largest_frame(use.link));
+  BufferShares least = shares(use, lossless, lossy, largest_frame(use.link));
   if (use.total && least.all() > *use.total) least = shares(use, lossless, lossy, 0);
   if (use.total && least.all() > *use.total)
     return error(0, "the buffers need " + std::to_string(least.all()) + " bytes for " + text(use.link) + " (" +

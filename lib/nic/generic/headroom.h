@@ -12,7 +12,7 @@ inline constexpr uint32_t kLargestCell = 288;  // the sizes of ConnectX-7's buff
 inline constexpr uint32_t kDefaultCable = 7;   // meters, MLX5E_DEFAULT_CABLE_LEN
 
 // The properties that determine the headroom.
-struct Link {
+struct LinkProperties {
   uint32_t speed = 0;              // Mb/s; 0: unknown, the link is down
   uint32_t cable = kDefaultCable;  // meters
   uint32_t mtu = 0;                // bytes, the netdev's
@@ -21,17 +21,17 @@ struct Link {
 
 // Bytes that arrive after PFC was sent: calculate_xoff() of mlx5/core/en/port_buffer.c, Linux 5.10 to 6.12, in the same
 // integer arithmetic. Below 40 Gb/s, and while the link is down, as for 40 Gb/s.
-uint64_t xoff(const Link& link);
+uint64_t xoff(const LinkProperties& link);
 
 // Bytes that a lossless buffer must have, else the driver answers ENOMEM (update_xoff_threshold(), the same file).
-uint64_t minimum(const Link& link, uint32_t cell = kCell);
+uint64_t minimum(const LinkProperties& link, uint32_t cell = kCell);
 
 // The buffers that at least one of the priorities maps to; bit b is buffer b.
 PrioSet buffers_of(PrioSet priorities, const Eight& prio2buffer);
 
 // The intended use of a port's buffers.
 struct Use {
-  Link link{};
+  LinkProperties link{};
   Eight prio2buffer{};
   PrioSet lossless{};               // priorities: those with PFC; all if global pause is on
   std::optional<uint32_t> total{};  // bytes of all (dcbnl_buffer.total_size)

@@ -85,8 +85,8 @@ constinit const std::array<SettingId, kSettingCount> kOrder = [] {
   return order;
 }();
 
-Result<PortReading> read_port(const PortIo& io, const Keys& keys) {
-  PortReading out;
+Result<NetdevReading> read_port(const PortIo& io, const Keys& keys) {
+  NetdevReading out;
   // roce_prio is an APP entry.
   const Keys here = (keys_in(SettingGroup::dcb) | keys_in(SettingGroup::netdev)).set(index(Id::roce_prio));
   if ((keys & here).none()) return out;

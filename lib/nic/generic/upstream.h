@@ -15,13 +15,13 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
 extern const std::array<SettingId, kSettingCount> kOrder;
 
 // The reading of the netdev, and the dcbnl answer, from which a driver's own file may read more.
-struct PortReading {
+struct NetdevReading {
   Reading reading;
-  std::optional<dcbnl::Snapshot> dcb{};  // absent without dcbnl
+  std::optional<dcbnl::IeeeConfig> dcb{};  // absent without dcbnl
 };
 // Sends one message each of dcbnl, ethtool (pause) and rtnetlink; none if `keys` needs none. Trust is absent only if
 // the netdev has no dcbnl at all.
-Result<PortReading> read_port(const PortIo& io, const Keys& keys);
+Result<NetdevReading> read_port(const PortIo& io, const Keys& keys);
 
 Op::Write write_dcbx, write_pause, write_mtu, write_trust, write_dscp_map, write_ets, write_pfc, write_apptrust,
     write_buffers, write_maxrate;

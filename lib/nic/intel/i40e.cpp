@@ -9,7 +9,7 @@
 namespace fabric {
 namespace {
 
-constexpr intel::Agent kAgent{"disable-fw-lldp", false};
+constexpr intel::LldpAgent kAgent{"disable-fw-lldp", false};
 
 Result<Reading> read(const PortIo& io, const Keys& keys) {
   auto out = upstream::read(io, keys);

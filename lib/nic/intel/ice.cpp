@@ -17,7 +17,7 @@
 namespace fabric {
 namespace {
 
-constexpr intel::Agent kAgent{"fw-lldp-agent", true};
+constexpr intel::LldpAgent kAgent{"fw-lldp-agent", true};
 constexpr std::string_view kConfigfs = "sys/kernel/config/irdma";
 constexpr const char* kCcFile = "/roce_dcqcn_enable";
 // Intel's guide 635330; the driver has no such limit.

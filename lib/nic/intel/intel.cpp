@@ -6,11 +6,11 @@
 
 namespace fabric::intel {
 
-std::string Agent::command(const std::string& netdev) const {
+std::string LldpAgent::command(const std::string& netdev) const {
   return "ethtool --set-priv-flags " + netdev + " " + std::string(flag) + (flag_means_running ? " off" : " on");
 }
 
-void read_agent(const PortIo& io, const Agent& agent, Qos& out) {
+void read_agent(const PortIo& io, const LldpAgent& agent, Qos& out) {
   if (!io.has_ethtool()) return;
   auto flags = ethtool::get_private_flags(*io.kernel.generic, *io.kernel.ethtool, io.netdev);
   if (!flags) return;
@@ -19,7 +19,7 @@ void read_agent(const PortIo& io, const Agent& agent, Qos& out) {
   if (out.fw_lldp == true && out.dcbx) out.dcbx = Dcbx::firmware;
 }
 
-Result<void> write_agent(const PortIo& io, const Agent& agent, bool running) {
+Result<void> write_agent(const PortIo& io, const LldpAgent& agent, bool running) {
   if (!io.has_ethtool()) return error(EOPNOTSUPP, io.netdev + ": set fw_lldp: no ethtool netlink");
   return ethtool::set_private_flag(*io.kernel.generic, *io.kernel.ethtool, io.netdev, agent.flag,
                                    running == agent.flag_means_running);

@@ -7,15 +7,15 @@
 namespace fabric::intel {
 
 // The private flag of the firmware's LLDP agent, which owns DCBX while it runs: the driver refuses every change of DCB.
-struct Agent {
+struct LldpAgent {
   std::string_view flag;  // fw-lldp-agent, disable-fw-lldp
   bool flag_means_running;
   [[nodiscard]] std::string command(const std::string& netdev) const;  // the command that stops the agent
 };
 
 // Reads fw_lldp, and sets dcbx = firmware while the agent runs. Absent: the driver has no such flag.
-void read_agent(const PortIo& io, const Agent& agent, Qos& out);
-Result<void> write_agent(const PortIo& io, const Agent& agent, bool running);
+void read_agent(const PortIo& io, const LldpAgent& agent, Qos& out);
+Result<void> write_agent(const PortIo& io, const LldpAgent& agent, bool running);
 
 // Ring sizes become multiples of 32 (ICE_REQ_DESC_MULTIPLE, I40E_REQ_DESCRIPTOR_MULTIPLE).
 Qos expected(const Qos& want, const Reading& have);

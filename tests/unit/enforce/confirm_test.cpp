@@ -31,7 +31,7 @@ bool has_ended(pid_t process) {
   return stat.find(") Z ") != std::string::npos;
 }
 
-Record record_of(const Moment& now, std::chrono::seconds patience) {
+Record record_of(const BootMoment& now, std::chrono::seconds patience) {
   return begin(now, patience, {.disruptive = Disruptive::now}, digest("policy"));
 }
 
@@ -266,7 +266,7 @@ struct Card : Guard {
     return node.ports.at(0);
   }
   // Of before the reboot, which ended its guard.
-  void leave_overdue(uint32_t mtu, const Moment& begun = {"an earlier boot", 0}) {
+  void leave_overdue(uint32_t mtu, const BootMoment& begun = {"an earlier boot", 0}) {
     Record record = record_of(begun, std::chrono::seconds(0));
     remember(record, port(), {.mtu = mtu}, keys_of({.mtu = mtu}));
     ASSERT_TRUE(save(tree_.path(), record).ok());

@@ -178,7 +178,7 @@ class ServerTest : public testing::Test {
   }
 
   SmallSite site_;
-  Limits limits_{.requests = 100'000, .idle_seconds = 2};
+  ServerLimits limits_{.requests = 100'000, .idle_seconds = 2};
   std::shared_ptr<WebConfig> web_;
   sd_event* loop_ = nullptr;
   std::optional<Server> server_;

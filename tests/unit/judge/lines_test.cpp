@@ -19,8 +19,8 @@ using test::kLogExamples;
 // Without messages more general than one before them, whose pattern begins with theirs ("NVRM: Xid").
 std::string ids_of(std::string_view line) {
   std::string out;
-  const Message* first = nullptr;
-  for (const Message& message : messages()) {
+  const LineMessage* first = nullptr;
+  for (const LineMessage& message : messages()) {
     if (!matches(message, line)) continue;
     if (first == nullptr) first = &message;
     else if (first->patterns.starts_with(message.patterns)) continue;
@@ -43,7 +43,7 @@ TEST(LogLines, EveryMessageHasAnExampleAndAllItsTexts) {
   }
   EXPECT_GE(messages().size(), 60u);
   EXPECT_GE(real, 40u) << "lines that programs have printed";
-  for (const Message& message : messages()) {
+  for (const LineMessage& message : messages()) {
     EXPECT_TRUE(ids.insert(message.id).second) << message.id;
     EXPECT_TRUE(examples.contains(message.id)) << message.id;
     EXPECT_TRUE(message.meaning.ends_with('.')) << message.id;
@@ -54,7 +54,7 @@ TEST(LogLines, EveryMessageHasAnExampleAndAllItsTexts) {
 }
 
 TEST(LogLines, TheNextStepNamesChecksThatExist) {
-  for (const Message& message : messages()) {
+  for (const LineMessage& message : messages()) {
     const size_t at = message.next.find("--only ");
     if (at == std::string_view::npos) continue;
     std::istringstream names{std::string(message.next.substr(at + 7))};

@@ -140,7 +140,7 @@ Bytes notification() {
 }
 
 TEST(Dcbnl, TakesASnapshotApart) {
-  auto snapshot = parse_snapshot(notification());
+  auto snapshot = parse_ieee_config(notification());
   ASSERT_TRUE(snapshot.ok());
   EXPECT_EQ(snapshot->ets->prio_tc[3], 1);
   EXPECT_EQ(snapshot->pfc->pfc_en, 8);
@@ -157,7 +157,7 @@ TEST(Dcbnl, TakesASnapshotApart) {
 TEST(Dcbnl, AnEmptyTableIsAKnownTable) {
   AttrWriter ieee, out;
   ieee.bytes(DCB_ATTR_IEEE_APP_TABLE, {});
-  auto snapshot = parse_snapshot(out.header(dcbmsg{}).bytes(DCB_ATTR_IEEE, ieee.data()).data());
+  auto snapshot = parse_ieee_config(out.header(dcbmsg{}).bytes(DCB_ATTR_IEEE, ieee.data()).data());
   ASSERT_TRUE(snapshot.ok());
   ASSERT_TRUE(snapshot->app);
   EXPECT_TRUE(snapshot->app->empty());
@@ -166,13 +166,13 @@ TEST(Dcbnl, AnEmptyTableIsAKnownTable) {
 TEST(Dcbnl, AStructCutShortIsAbsentNotZero) {
   Bytes whole = notification();
   for (size_t size = 0; size < whole.size(); ++size) {
-    auto snapshot = parse_snapshot(View8(whole).first(size));
+    auto snapshot = parse_ieee_config(View8(whole).first(size));
     if (!snapshot) continue;
     if (snapshot->pfc) {
       EXPECT_EQ(snapshot->pfc->pfc_en, 8);
     }
   }
-  EXPECT_FALSE(parse_snapshot(View8(whole).first(3)).ok());
+  EXPECT_FALSE(parse_ieee_config(View8(whole).first(3)).ok());
   EXPECT_EQ(message_netdev(View8(whole).first(2)), "");
 }
 

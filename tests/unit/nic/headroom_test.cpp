@@ -12,7 +12,7 @@ constexpr uint32_t kMaxMtu = 9978;  // of usual cards
 
 // Computed by hand from mlx5/core/en/port_buffer.c, in its integers.
 struct Known {
-  Link link;
+  LinkProperties link;
   uint64_t xoff, minimum;
 };
 const Known kKnown[]{
@@ -31,7 +31,7 @@ TEST(Headroom, IsTheDriversFormula) {
 }
 
 TEST(Headroom, AtLeast40GbitCount) {
-  const Link slow{25'000, 7, 4200, kMaxMtu}, forty{40'000, 7, 4200, kMaxMtu}, down{0, 7, 4200, kMaxMtu};
+  const LinkProperties slow{25'000, 7, 4200, kMaxMtu}, forty{40'000, 7, 4200, kMaxMtu}, down{0, 7, 4200, kMaxMtu};
   EXPECT_EQ(minimum(slow), minimum(forty));
   EXPECT_EQ(minimum(down), minimum(forty));
   EXPECT_LT(minimum(forty), minimum({50'000, 7, 4200, kMaxMtu}));
