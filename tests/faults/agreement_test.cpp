@@ -80,9 +80,17 @@ void expect_agreement(const Machine& machine) {
 class Agreement : public testing::TestWithParam<Fault> {};
 
 TEST_P(Agreement, OfCheckAndDiagnose) {
+  for (Machine machine : machines()) {
+    if (GetParam().plant(machine).empty()) continue;
+    return expect_agreement(machine);  // the other machines: HarderOnEveryMachine
+  }
+}
+
+TEST_P(Agreement, HarderOnEveryMachine) {
   for (Machine machine : machines())
     if (!GetParam().plant(machine).empty()) expect_agreement(machine);
 }
+
 INSTANTIATE_TEST_SUITE_P(Fault, Agreement, testing::ValuesIn(all_faults()), [](const auto& each) {
   std::string name = each.param.id;
   std::ranges::replace(name, '-', '_');
