@@ -123,8 +123,8 @@ TEST(CtlDiagnose, NamesASettingInConflictItsWriterAndTheFix) {
   const auto runs = state::take_lock(machine.tree.path(), {}, state::kAgentLockFile);
   ASSERT_TRUE(runs && state::save_agent_state(machine.tree.path(), agent));
   EXPECT_EQ(machine.run(), 2) << machine.output.text << machine.output.errors;
-  for (const char* part : {"1 port observed in a window of ", "mtu  mlx5_0/1\n", "Found:     1500\n", "Expected:  4200\n",
-                           "changed back by ip (pid 812)", "Fix:       Find the other program"})
+  for (const char* part : {"1 port observed in a window of ", "mtu  mlx5_0/1\n", "Found:     1500\n",
+                           "Expected:  4200\n", "changed back by ip (pid 812)", "Fix:       Find the other program"})
     EXPECT_TRUE(has(machine.output.text, part)) << part << "\n" << machine.output.text;
   Options check = machine.options;
   check.json = machine.options.json = true;
