@@ -108,12 +108,13 @@ suite_test(fleet/shards COMMAND tests/fleet/shards NEEDS programs LABELS all COS
 
 # ---- The virtual GPU server. NAME.sh is a script for the guest. Each has one boot, with the built package and the tests in its share.
 # A line "# run: OPTIONS" sets the options of tests/vm/run. Several such lines cause several boots; "# run with --all: OPTIONS" causes
-# one only with --all. An executable NAME without a suffix runs on this machine and calls tests/vm/run itself.
+# one only with --all. An executable NAME without a suffix runs on this machine and calls tests/vm/run itself. Scenarios start after
+# `programs`: beside two compilers on two cores a scenario takes three times as long, and would exceed its time limit.
 set(_share ${PROJECT_SOURCE_DIR}/build/vm/share)
 function(vm_test name script options labels)
   separate_arguments(_words UNIX_COMMAND "${options}")
   file(SIZE ${script} _cost)  # longer scripts take longer
-  suite_test(vm/${name} COMMAND tests/vm/run --share ${_share} ${_words} ${script} NEEDS share image LABELS "${labels}" COST ${_cost})
+  suite_test(vm/${name} COMMAND tests/vm/run --share ${_share} ${_words} ${script} NEEDS share image programs LABELS "${labels}" COST ${_cost})
 endfunction()
 file(GLOB _scenarios CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/vm/scenarios/*)
 foreach(_scenario ${_scenarios})
@@ -123,7 +124,7 @@ foreach(_scenario ${_scenarios})
   get_filename_component(_name ${_scenario} NAME)
   labels_of(${_scenario} _labels)
   if(NOT _name MATCHES "\\.sh$")
-    suite_test(vm/${_name} COMMAND ${_scenario} NEEDS share image LABELS "${_labels}" COST 1000 ENVIRONMENT SHARE=${_share})
+    suite_test(vm/${_name} COMMAND ${_scenario} NEEDS share image programs LABELS "${_labels}" COST 1000 ENVIRONMENT SHARE=${_share})
     continue()
   endif()
   string(REPLACE ".sh" "" _name ${_name})
