@@ -16,7 +16,7 @@ struct Options {
   [[nodiscard]] std::string config_file() const { return config.empty() ? config_file_below(root) : config; }
 };
 
-// An Error's text says what is wrong, and names --help.
+// An Error names the invalid argument and refers to --help.
 Result<Options> parse_options(int argc, char* const argv[]);
 std::string help_text();
 

@@ -122,7 +122,7 @@ void ConfigReader::fail_unknown(const toml::source_position& at, std::string_vie
   if (const std::string sections = sections_with(head); !sections.empty())
     return fail(at, text + " here: it belongs to " + sections);
   if (known.empty()) return fail(at, text);
-  // Among equally near words, prefers one that begins with what was written.
+  // Among equally near words, prefers one that begins with the given word.
   const auto nearest = std::ranges::min_element(
       known, {}, [&](std::string_view name) { return std::pair(edit_distance(head, name), !name.starts_with(head)); });
   if (edit_distance(head, *nearest) * 2 <= std::max(head.size(), nearest->size()))

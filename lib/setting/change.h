@@ -27,7 +27,7 @@ inline constexpr std::string_view kEnumWords<Outcome>[] {
 // True if nothing is left to do: in_sync, applied, unverified.
 constexpr bool is_done(Outcome value) { return value <= Outcome::unverified; }
 
-// Stands for the host in place of a port ([sysctl]).
+// The subject of host settings ([sysctl]), in place of a port.
 inline constexpr const char* kHostSubject = "host";
 
 struct Change {

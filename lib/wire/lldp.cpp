@@ -189,7 +189,7 @@ bool read_organization(uint32_t oui, uint8_t subtype, View8 info, Neighbor& neig
         return true;
       }
       ets.willing = (u8(info, 0) & 0x80) != 0;
-      if (const unsigned classes = u8(info, 0) & 7; classes != 0) ets.max_classes = classes;  // 0 stands for eight
+      if (const unsigned classes = u8(info, 0) & 7; classes != 0) ets.max_classes = classes;  // 0 means eight
       if (!neighbor.ets) neighbor.ets = ets;
       return true;
     }
