@@ -8,8 +8,6 @@
 
 #include "base/parse.h"
 
-template class nlohmann::basic_json<nlohmann::ordered_map>;
-
 namespace fabric {
 namespace {
 

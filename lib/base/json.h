@@ -63,9 +63,6 @@ struct nlohmann::adl_serializer<Enum> {
   }
 };
 
-// Compiled once, in json.cpp.
-extern template class nlohmann::basic_json<nlohmann::ordered_map>;
-
 namespace fabric {
 
 // JSON text indented by two spaces, with a newline at the end. Bytes that are not UTF-8 become U+FFFD.
