@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
-#include <tuple>
+#include <string_view>
 #include <utility>
 
 namespace fabric::exporter {
@@ -47,11 +47,13 @@ PasswordQueue::Dropped PasswordQueue::add(PasswordCheck check, uint64_t request,
 
   Dropped dropped;
   if (waiting_.size() >= limits_.waiting) {
+    std::map<std::string_view, size_t> counts;
+    for (const PasswordCheck& other : waiting_) ++counts[other.client];
     // The last one of the client that has failed or, among equals, has the most.
     auto worst = waiting_.end();
     std::pair<bool, size_t> rank{has_failed, own + 1};
     for (auto other = waiting_.begin(); other != waiting_.end(); ++other) {
-      const std::pair others{failures_of(other->client, now) != nullptr, waiting_of(other->client)};
+      const std::pair<bool, size_t> others{failures_of(other->client, now) != nullptr, counts[other->client]};
       if (others < rank || (others == rank && worst == waiting_.end())) continue;
       rank = others;
       worst = other;

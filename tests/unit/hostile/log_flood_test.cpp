@@ -21,12 +21,12 @@ struct Limited {
 
 TEST(LogFlood, OneLineAMinuteWithTheNumberOfTheOthers) {
   Limited log;
-  for (int i = 0; i < 500'000; ++i) log.limit.log("eth2", "eth2: " + std::to_string(i % 2), kStart + i * 20us);
+  for (int i = 0; i < 50'000; ++i) log.limit.log("eth2", "eth2: " + std::to_string(i % 2), kStart + i * 20us);
   EXPECT_EQ(log.lines, Lines{"eth2: 0"});
   log.limit.flush(kStart + 59s);
   EXPECT_EQ(log.lines.size(), 1u);
   log.limit.flush(kStart + 60s);
-  EXPECT_EQ(log.lines.back(), "eth2: 1 (and 499998 more in the last minute)");
+  EXPECT_EQ(log.lines.back(), "eth2: 1 (and 49998 more in the last minute)");
   log.limit.flush(kStart + 300s);
   EXPECT_EQ(log.lines.size(), 2u) << "the flood is over";
   log.limit.log("eth2", "again", kStart + 301s);
@@ -50,7 +50,7 @@ TEST(LogFlood, OthersAreNotSilenced) {
 TEST(LogFlood, ManySubjectsAreNoWayRound) {
   Limited log;
   for (int minute = 0; minute < 3; ++minute)
-    for (int i = 0; i < 100'000; ++i)
+    for (int i = 0; i < 5'000; ++i)
       log.limit.log(std::to_string(minute) + "/" + std::to_string(i), "new", kStart + minute * 60s);
   EXPECT_LE(log.lines.size(), 3 * (LogLimit<std::string>::kMaxSubjects + 2));
 }
@@ -91,15 +91,15 @@ Change change_of(const std::string& port, const char* from, Outcome outcome) {
   return change;
 }
 
-// In audit mode nothing stops whoever writes a setting a hundred times a second.
+// In audit mode nothing stops whoever writes a setting ten times a second.
 TEST(JournalFlood, OfASettingThatIsChangedBackAndForth) {
   Journal journal;
   std::optional<Change> before;
-  for (int i = 0; i < 60'000; ++i) {
+  for (int i = 0; i < 6'000; ++i) {
     const Change now =
         i % 2 == 0 ? change_of("mlx5_0/1", "1500", Outcome::differs) : change_of("mlx5_0/1", "9000", Outcome::in_sync);
     if (const auto entry = agentd::message_for(now, before ? &*before : nullptr, {}, {}))
-      journal.limit.log(*entry, kStart + i * 10ms);
+      journal.limit.log(*entry, kStart + i * 100ms);
     before = now;
   }
   const auto other = agentd::message_for(change_of("mlx5_1/1", "1500", Outcome::differs), nullptr, {}, {});
