@@ -8,6 +8,7 @@
 #include "agentd/options.h"
 #include "agentd/pci.h"
 #include "judge/rule.h"
+#include "kernel/host/isolation.h"
 
 namespace fabric::agentd {
 namespace {
@@ -60,6 +61,10 @@ int run_agent(Kernel& kernel, PortManager& manager, const ConfigInUse& config, c
 
 int run(const Options& options) {
   if (!options.once && !options.pci) block_signals();
+  // uid 0 may signal every process of root, without any capability.
+  if (auto isolated = isolate_process(); !isolated)
+    write_journal(
+        {message_id::trouble, LOG_NOTICE, isolated.error().text() + "; agentd can signal other processes of root"});
   auto kernel = open_kernel(options.root);
   if (!kernel) return fail(EX_OSERR, message_id::trouble, kernel.error());
   auto config = load_config_in_use(options.root, options.config, rule_rows());

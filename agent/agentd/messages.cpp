@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
 
 namespace fabric::agentd {
 namespace {
@@ -60,6 +61,32 @@ bool is_known(const Change& change, const Change* before) {
          (!value_matters || change.from == before->from);
 }
 
+// Without a limit.
+void send(const Entry& entry) {
+  static const bool to_journal = std::getenv("JOURNAL_STREAM") != nullptr;
+  if (!to_journal) {
+    std::fprintf(stderr, "%s\n", entry.message.c_str());
+    return;
+  }
+  std::vector<std::string> lines{"MESSAGE=" + entry.message, "PRIORITY=" + std::to_string(entry.priority),
+                                 "MESSAGE_ID=" + std::string(entry.id), "SYSLOG_IDENTIFIER=fabric-agentd"};
+  for (const auto& [name, value] : entry.fields) lines.push_back(name + "=" + value);
+  std::vector<iovec> parts;
+  for (std::string& line : lines) parts.push_back({line.data(), line.size()});
+  if (sd_journal_sendv(parts.data(), static_cast<int>(parts.size())) < 0)
+    std::fprintf(stderr, "%s\n", entry.message.c_str());
+}
+
+// The limit of this process, whose threads share it.
+struct SharedLimit {
+  std::mutex mutex;
+  JournalLimit limit{send};
+};
+SharedLimit& shared_limit() {
+  static SharedLimit shared;
+  return shared;
+}
+
 }  // namespace
 
 std::optional<Entry> message_for(const Change& change, const Change* before, Drift::Transition transition,
@@ -109,19 +136,35 @@ std::optional<Entry> message_for(const Change& change, const Change* before, Dri
   return entry;
 }
 
-void write_journal(const Entry& entry) {
-  static const bool to_journal = std::getenv("JOURNAL_STREAM") != nullptr;
-  if (!to_journal) {
-    std::fprintf(stderr, "%s\n", entry.message.c_str());
-    return;
+JournalLimit::JournalLimit(Log write)
+    : entries_([write = std::move(write)](const Entry& entry, uint64_t more) {
+        Entry shown = entry;
+        shown.message = with_more(std::move(shown.message), more);
+        write(shown);
+      }) {}
+
+void JournalLimit::log(const Entry& entry, Clock::time_point now) {
+  std::string subject;
+  for (const auto& [name, value] : entry.fields)
+    if (name == "FABRIC_PORT" || name == "FABRIC_SETTING" || name == "FABRIC_NETDEV") subject += " " + value;
+  unsigned burst = 20;
+  if (subject.empty()) {
+    subject = " " + entry.message;
+    burst = 1;
   }
-  std::vector<std::string> lines{"MESSAGE=" + entry.message, "PRIORITY=" + std::to_string(entry.priority),
-                                 "MESSAGE_ID=" + std::string(entry.id), "SYSLOG_IDENTIFIER=fabric-agentd"};
-  for (const auto& [name, value] : entry.fields) lines.push_back(name + "=" + value);
-  std::vector<iovec> parts;
-  for (std::string& line : lines) parts.push_back({line.data(), line.size()});
-  if (sd_journal_sendv(parts.data(), static_cast<int>(parts.size())) < 0)
-    std::fprintf(stderr, "%s\n", entry.message.c_str());
+  entries_.log(std::string(entry.id) + subject, entry, now, burst);
+}
+
+void write_journal(const Entry& entry) {
+  SharedLimit& shared = shared_limit();
+  const std::lock_guard lock(shared.mutex);
+  shared.limit.log(entry, JournalLimit::Clock::now());
+}
+
+void flush_journal() {
+  SharedLimit& shared = shared_limit();
+  const std::lock_guard lock(shared.mutex);
+  shared.limit.flush(JournalLimit::Clock::now());
 }
 
 }  // namespace fabric::agentd

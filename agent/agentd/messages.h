@@ -6,6 +6,7 @@
 
 #include <ctime>
 
+#include "base/log_limit.h"
 #include "base/parse.h"
 #include "enforce/drift.h"
 #include "enforce/suspect.h"
@@ -41,8 +42,24 @@ inline Entry port_entry(const std::string& port, int priority, const std::string
 
 using Log = std::function<void(const Entry&)>;
 
-// Writes to the journal if systemd has connected stderr to it ($JOURNAL_STREAM is set), else a line to stderr.
+// Limits the entries: others decide how often a setting changes, a port comes and goes, or a module is malformed.
+// Twenty entries of a kind, port and setting are written at once, or one if the entry has neither; then one a minute.
+class JournalLimit {
+ public:
+  using Clock = std::chrono::steady_clock;
+  explicit JournalLimit(Log write);
+  void log(const Entry& entry, Clock::time_point now);
+  void flush(Clock::time_point now) { entries_.flush(now); }
+
+ private:
+  LogLimit<Entry> entries_;
+};
+
+// Writes to the journal if systemd has connected stderr to it ($JOURNAL_STREAM is set), else a line to stderr; within
+// the limit. May be called by every thread.
 void write_journal(const Entry& entry);
+// Writes the entries that are due; call it at least every minute.
+void flush_journal();
 
 // The entry for a change; nullopt: nothing new to report. `before`: the change of the last pass (null: none yet).
 // `suspect`: the likely writer, if the setting had been in sync.

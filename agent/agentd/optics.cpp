@@ -51,8 +51,10 @@ class ModulePublisher {
         continue;
       }
       patience.failed(Clock::now(), module.error().code, links);
-      if (module.error().code == EBADMSG && reported_.insert(module.error().text()).second)
-        environment_.log({message_id::trouble, LOG_WARNING, module.error().text() + "; the module is not published"});
+      const std::string fault = module.error().text();
+      if (module.error().code == EBADMSG && std::exchange(reported_[netdev], fault) != fault)
+        environment_.log(
+            {message_id::trouble, LOG_WARNING, fault + "; the module is not published", {{"FABRIC_NETDEV", netdev}}});
     }
 
     std::string failure;
@@ -69,7 +71,7 @@ class ModulePublisher {
  private:
   OpticsEnvironment environment_;
   std::map<std::string, Patience> patiences_;
-  std::set<std::string> reported_;  // errors of modules with malformed memory
+  std::map<std::string, std::string> reported_;  // netdev -> the last error of a module with malformed memory
   std::string last_failure_;
 };
 

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/log_limit.h"
 #include "exporter/collect/health_keeper.h"
 #include "exporter/http/page.h"
 #include "exporter/http/server.h"
@@ -153,6 +154,7 @@ class Exporter final : public Site {
   // If the readings of the last interval have not completed by now, a device hangs, and health is updated without it.
   void on_health() {
     if (health_due_) update_health();
+    warnings_.flush(Clock::now());
     health_due_ = true;
     collector_->refresh();
     reload_web(false);
@@ -164,12 +166,12 @@ class Exporter final : public Site {
     const Snapshot snapshot = collector_->snapshot();
     const Moment now = moment_now();
     if (auto updated = health_.update(snapshot, configuration_.policy.get(), now); !updated)
-      log(SD_WARNING, updated.error().text());
+      warnings_.log("health", updated.error().text(), Clock::now());
     const Report* report = cache_.refresh(*collector_, snapshot, context());
     if (report == nullptr || directory_.empty()) return;
     std::string fault;
     if (auto saved = save_report(directory_, {*report, now.boot}); !saved) fault = saved.error().text();
-    if (std::exchange(save_fault_, fault) != fault && !fault.empty()) log(SD_WARNING, fault);
+    if (std::exchange(save_fault_, fault) != fault && !fault.empty()) warnings_.log("report", fault, Clock::now());
   }
 
   [[nodiscard]] PageContext context() const {
@@ -238,6 +240,9 @@ class Exporter final : public Site {
   HealthKeeper health_{options_.root, directory_, environment("STATE_DIRECTORY")};  // STATE_DIRECTORY survives a reboot
   bool health_due_ = true;  // the readings for the next update of health have been requested
   std::string save_fault_;  // why the report could not be saved: logged once
+  // Other programs decide how often their files change.
+  LogLimit<std::string> warnings_{
+      [](const std::string& text, uint64_t more) { log(SD_WARNING, with_more(text, more)); }};
   PageCache cache_;
   std::optional<Server> server_;  // the last member, so that it is destroyed first: it uses the others
 };

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/resource.h>
+#include <systemd/sd-daemon.h>
 
 #include <cstdio>
 #include <cstdlib>
 
 #include "exporter/exporter.h"
 #include "exporter/lldp/lldp.h"
+#include "exporter/setup.h"
+#include "kernel/host/isolation.h"
 
 namespace {
 
@@ -20,6 +23,8 @@ int run(const std::vector<std::string>& arguments) {
   }
   if (options->help) return std::fputs(usage().c_str(), stdout) < 0;
   if (options->version) return std::puts("fabric-exporter " FABRIC_VERSION) < 0;
+  if (auto isolated = fabric::isolate_process(); !isolated)
+    log(SD_NOTICE, isolated.error().text() + "; this process can signal others of its user");
   if (options->lldp) return listen_for_lldp();
   if (options->print) return print_page(*options);
   return serve(*options);

@@ -5,15 +5,19 @@
 #include <gnutls/crypto.h>
 #include <gnutls/x509.h>
 #include <strings.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
-#include <array>
+#include <condition_variable>
+#include <mutex>
+#include <system_error>
+#include <thread>
 
+#include "exporter/http/connections.h"
 #include "exporter/http/http.h"
 
 namespace fabric::exporter {
 namespace {
-
-constexpr size_t kMaxKnown = 100;
 
 // "Basic bmFtZTpwYXNzd29yZA==" -> name and password.
 std::optional<std::pair<std::string, std::string>> parse_credentials(std::string_view header) {
@@ -41,43 +45,179 @@ bool has_certificate(MHD_Connection* connection, ClientCertificate wanted) {
   return ::gnutls_certificate_verify_peers(session, &data, 1, &status) == 0 && status == 0;
 }
 
+unsigned status_of(PasswordQueue::Refused why) {
+  if (why == PasswordQueue::Refused::budget) return MHD_HTTP_TOO_MANY_REQUESTS;
+  return MHD_HTTP_SERVICE_UNAVAILABLE;
+}
+
+bool fits(const std::string& password, const std::string& hash) {
+  const auto data = std::make_unique<crypt_data>();
+  const char* result = ::crypt_r(password.c_str(), hash.c_str(), data.get());
+  return result != nullptr && std::string_view(result).size() == hash.size() &&
+         ::gnutls_memcmp(result, hash.data(), hash.size()) == 0;
+}
+
 }  // namespace
 
-unsigned Access::refused(MHD_Connection* connection) {
+struct PasswordHasher::Shared {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool stop = false;
+  std::optional<std::pair<std::string, std::string>> work;  // password, hash
+  std::optional<Hashed> result;
+  std::thread thread;
+};
+
+PasswordHasher::PasswordHasher() : done_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), shared_(new Shared) {}
+
+PasswordHasher::~PasswordHasher() {
+  {
+    const std::lock_guard lock(shared_->mutex);
+    shared_->stop = true;
+    shared_->changed.notify_all();
+  }
+  if (shared_->thread.joinable()) shared_->thread.join();
+}
+
+Result<void> PasswordHasher::begin(std::string password, std::string hash) {
+  const std::lock_guard lock(shared_->mutex);
+  if (!shared_->thread.joinable()) {
+    const auto run = [shared = shared_.get(), done = done_.get()] {
+      std::unique_lock held(shared->mutex);
+      for (;;) {
+        shared->changed.wait(held, [&] { return shared->stop || shared->work; });
+        if (shared->stop) return;
+        const auto [own, wanted] = std::move(*shared->work);
+        shared->work.reset();
+        held.unlock();
+        const auto begun = std::chrono::steady_clock::now();
+        const bool is_correct = fits(own, wanted);
+        held.lock();
+        shared->result = {is_correct, std::chrono::steady_clock::now() - begun};
+        const uint64_t one = 1;
+        [[maybe_unused]] const auto written = ::write(done, &one, sizeof one);
+      }
+    };
+    try {
+      shared_->thread = std::thread(run);
+    } catch (const std::system_error& failed) {
+      return error(failed.code().value(), "thread that hashes passwords");
+    }
+  }
+  shared_->work = {std::move(password), std::move(hash)};
+  shared_->changed.notify_all();
+  return {};
+}
+
+std::optional<PasswordHasher::Hashed> PasswordHasher::take() {
+  uint64_t count = 0;
+  [[maybe_unused]] const auto size = ::read(done_.get(), &count, sizeof count);
+  const std::lock_guard lock(shared_->mutex);
+  return std::exchange(shared_->result, std::nullopt);
+}
+
+Access::Access(std::shared_ptr<const WebConfig> web, PasswordLimits limits) : web_(std::move(web)), queue_(limits) {
+  ::gnutls_rnd(GNUTLS_RND_KEY, key_.data(), key_.size());
+}
+
+Result<void> Access::start(sd_event* loop, Done done) {
+  done_ = std::move(done);
+  if (hasher_.fd() < 0) return error(EMFILE, "eventfd");
+  auto added = hashed_.on_readable(loop, hasher_.fd(), [this] { on_hashed(); });
+  if (added) added = turn_.on_time(loop, CLOCK_MONOTONIC, [this] { serve_queue(); });
+  return added;
+}
+
+void Access::use(std::shared_ptr<const WebConfig> web) {
+  queue_.clear();
+  const auto is_changed = [&](const auto& known) {
+    if (!web_ || !web) return true;
+    const auto before = web_->users.find(known.first), now = web->users.find(known.first);
+    return before == web_->users.end() || now == web->users.end() || before->second != now->second;
+  };
+  std::erase_if(known_, is_changed);
+  web_ = std::move(web);
+}
+
+unsigned Access::refused(MHD_Connection* connection, uint64_t request) {
   if (!web_) return 0;
   if (web_->client != ClientCertificate::none && !has_certificate(connection, web_->client)) return MHD_HTTP_FORBIDDEN;
   if (web_->users.empty()) return 0;
   std::string client;
   if (const auto* info = ::MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS))
     client = client_of(info->client_addr);
-  return refused_password(request_header(connection, MHD_HTTP_HEADER_AUTHORIZATION), client, Clock::now());
+  return refused_password(request_header(connection, MHD_HTTP_HEADER_AUTHORIZATION), client, request, Clock::now());
 }
 
-unsigned Access::refused_password(std::string_view authorization, const std::string& client, Clock::time_point now) {
+// Under a random key: who reads the memory of the process does not get a fast hash to guess with.
+std::string Access::digest(const PasswordCheck& check) const {
+  const std::string text = check.user + '\0' + check.hash + '\0' + check.password;
+  std::string out(32, '\0');
+  ::gnutls_hmac_fast(GNUTLS_MAC_SHA256, key_.data(), key_.size(), text.data(), text.size(), out.data());
+  return out;
+}
+
+unsigned Access::refused_password(std::string_view authorization, const std::string& client, uint64_t request,
+                                  Clock::time_point now) {
   const auto credentials = parse_credentials(authorization);
   if (!credentials) return MHD_HTTP_UNAUTHORIZED;
-  const auto& [name, password] = *credentials;
+  PasswordCheck check{client, credentials->first, {}, credentials->second, {}};
   // An unknown name takes the same time as a known one.
-  auto user = web_->users.find(name);
-  const bool is_known = user != web_->users.end();
-  if (!is_known) user = web_->users.begin();
-  const std::string& hash = user->second;
+  auto user = web_->users.find(check.user);
+  if (user == web_->users.end()) user = web_->users.begin();
+  check.hash = user->second;
+  check.digest = digest(check);
+  if (const auto known = known_.find(check.user);
+      known != known_.end() && known->second.size() == check.digest.size() &&
+      ::gnutls_memcmp(known->second.data(), check.digest.data(), check.digest.size()) == 0)
+    return 0;
+  auto dropped = queue_.add(std::move(check), request, now);
+  unsigned own = kWaits;
+  std::erase_if(dropped, [&](const auto& each) {
+    if (each.first == request) own = status_of(each.second);
+    return each.first == request;
+  });
+  refuse(dropped);
+  serve_queue();
+  return own;
+}
 
-  const std::string text = name + '\0' + hash + '\0' + password;
-  std::array<char, 32> bytes{};
-  ::gnutls_hash_fast(GNUTLS_DIG_SHA256, text.data(), text.size(), bytes.data());
-  const std::string digest(bytes.data(), bytes.size());
-  if (known_.contains(digest)) return 0;
+void Access::refuse(const PasswordQueue::Dropped& dropped) {
+  for (const auto& [request, why] : dropped) done_(request, status_of(why));
+}
 
-  if (!tries_.take(client, now)) return MHD_HTTP_TOO_MANY_REQUESTS;
-  const auto data = std::make_unique<crypt_data>();
-  const char* result = ::crypt_r(password.c_str(), hash.c_str(), data.get());
-  const bool is_correct = result != nullptr && std::string_view(result).size() == hash.size() &&
-                          ::gnutls_memcmp(result, hash.data(), hash.size()) == 0;
-  if (!is_correct || !is_known) return MHD_HTTP_UNAUTHORIZED;
-  if (known_.size() >= kMaxKnown) known_.clear();
-  known_.insert(digest);
-  return 0;
+// Hashes the next password, now or when it is due.
+void Access::serve_queue() {
+  const PasswordCheck* next = queue_.start(Clock::now());
+  if (next == nullptr) {
+    if (const auto at = queue_.next_time())
+      turn_.at(std::chrono::duration_cast<std::chrono::microseconds>(at->time_since_epoch()) +
+               std::chrono::microseconds(1));
+    return;
+  }
+  if (auto begun = hasher_.begin(next->password, next->hash); !begun) {  // no more threads: tried again
+    queue_.put_back();
+    turn_.after(std::chrono::seconds(1));
+  }
+}
+
+void Access::on_hashed() {
+  const auto hashed = hasher_.take();
+  const PasswordCheck* running = queue_.running();
+  if (!hashed || running == nullptr) return;
+  bool is_correct = false;
+  if (web_ && hashed->is_correct) {  // the user may be unknown, and the settings may have changed meanwhile
+    const auto user = web_->users.find(running->user);
+    is_correct = user != web_->users.end() && user->second == running->hash;
+  }
+  PasswordQueue::Dropped dropped;
+  const PasswordCheck check = queue_.finished(is_correct, hashed->took, Clock::now(), dropped);
+  if (is_correct) known_[check.user] = check.digest;
+  unsigned status = MHD_HTTP_UNAUTHORIZED;
+  if (is_correct) status = 0;
+  refuse(dropped);
+  for (uint64_t request : check.requests) done_(request, status);
+  serve_queue();
 }
 
 }  // namespace fabric::exporter

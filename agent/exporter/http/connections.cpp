@@ -3,7 +3,9 @@
 
 #include <netinet/in.h>
 
+#include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace fabric::exporter {
 
@@ -21,15 +23,23 @@ std::string client_of(const sockaddr* address) {
   return bytes.substr(0, kNetwork);
 }
 
-Connections::Connection* Connections::add(int fd, std::string client, Clock::time_point now) {
+Connections::Connection* Connections::add(int fd, std::string client, bool greets, Clock::time_point now) {
   Connection& connection = connections_.emplace_back();
   connection.fd = fd;
   connection.client = std::move(client);
   connection.since = now;
   connection.self = std::prev(connections_.end());
-  ++clients_[connection.client];
+  connection.greets = greets;
+  Count& count = clients_[connection.client];
+  ++count.open;
+  count.greeting += static_cast<size_t>(greets);
   ++open_;
   return &connection;
+}
+
+void Connections::has_greeted(Connection* connection) {
+  if (!std::exchange(connection->greets, false) || connection->closing) return;
+  --clients_[connection->client].greeting;
 }
 
 void Connections::begin_again(Connection* connection, Clock::time_point now) {
@@ -46,7 +56,8 @@ void Connections::remove(Connection* connection) {
 void Connections::forget(const Connection& connection) {
   --open_;
   const auto count = clients_.find(connection.client);
-  if (--count->second == 0) clients_.erase(count);
+  count->second.greeting -= static_cast<size_t>(connection.greets);
+  if (--count->second.open == 0) clients_.erase(count);
 }
 
 void Connections::close(Connection& connection, std::vector<int>& out) {
@@ -55,12 +66,12 @@ void Connections::close(Connection& connection, std::vector<int>& out) {
   out.push_back(connection.fd);
 }
 
-// Connections that wait for readings are closed last.
-void Connections::close_oldest(const std::string* client, std::vector<int>& out) {
+// Connections that wait for us are closed last.
+template <class Choose>
+void Connections::close_oldest(Choose&& is_chosen, std::vector<int>& out) {
   for (const bool waits : {false, true})
     for (Connection& connection : connections_)
-      if (!connection.closing && connection.waits == waits && (client == nullptr || connection.client == *client))
-        return close(connection, out);
+      if (!connection.closing && connection.waits == waits && is_chosen(connection)) return close(connection, out);
 }
 
 std::vector<int> Connections::to_close(Clock::time_point now) {
@@ -71,8 +82,15 @@ std::vector<int> Connections::to_close(Clock::time_point now) {
   }
   if (connections_.empty() || connections_.back().closing) return out;
   const std::string newest = connections_.back().client;
-  while (clients_[newest] > of_one_) close_oldest(&newest, out);
-  while (open_ > all_) close_oldest(nullptr, out);
+  while (clients_[newest].greeting > greeting_)
+    close_oldest([&](const Connection& each) { return each.greets && each.client == newest; }, out);
+  while (clients_[newest].open > of_one_)
+    close_oldest([&](const Connection& each) { return each.client == newest; }, out);
+  while (open_ > all_) {
+    size_t most = 0;
+    for (const auto& [client, count] : clients_) most = std::max(most, count.open);
+    close_oldest([&](const Connection& each) { return clients_[each.client].open == most; }, out);
+  }
   return out;
 }
 

@@ -24,56 +24,71 @@ class Connections {
     int fd = -1;
     std::string client;
     Clock::time_point since;  // when the present request began: connection opened, or previous answer sent
-    bool waits = false;       // the request waits for readings: the delay is the server's, not the client's
+    bool waits = false;       // the request waits for readings or its password's hash: the delay is the server's
+    bool greets = false;      // the TLS handshake is under way: there has been no request yet
     bool closing = false;
     std::list<Connection>::iterator self;
   };
 
-  // At most `all` connections, and `of_one` from a client. A request and its answer may take `patience`.
-  Connections(size_t all, size_t of_one, Clock::duration patience) : all_(all), of_one_(of_one), patience_(patience) {}
+  // At most `all` connections, `of_one` from a client, and `greeting` of these with a TLS handshake under way. A
+  // request and its answer may take `patience`.
+  Connections(size_t all, size_t of_one, size_t greeting, Clock::duration patience)
+      : all_(all), of_one_(of_one), greeting_(greeting), patience_(patience) {}
 
-  Connection* add(int fd, std::string client, Clock::time_point now);
+  Connection* add(int fd, std::string client, bool greets, Clock::time_point now);
   void remove(Connection* connection);
+  // Called with the first request.
+  void has_greeted(Connection* connection);
   // Called when the answer is sent.
   void begin_again(Connection* connection, Clock::time_point now);
   // The descriptors to shut down, each once: overdue connections; the oldest connections of the client of the newest
-  // connection, if it has too many; the oldest of all connections, if there are too many.
+  // connection, if it has too many; if all together are too many, the oldest of the client with the most.
   std::vector<int> to_close(Clock::time_point now);
   // When the next connection is overdue.
   [[nodiscard]] std::optional<Clock::time_point> next_deadline() const;
 
  private:
+  // The open connections of a client, without those that are closing.
+  struct Count {
+    size_t open = 0, greeting = 0;
+  };
   void close(Connection& connection, std::vector<int>& out);
-  void close_oldest(const std::string* client, std::vector<int>& out);
+  template <class Choose>
+  void close_oldest(Choose&& is_chosen, std::vector<int>& out);
   void forget(const Connection& connection);
-  size_t all_, of_one_;
+  size_t all_, of_one_, greeting_;
   Clock::duration patience_;
-  std::list<Connection> connections_;      // ordered by `since`
-  std::map<std::string, size_t> clients_;  // open connections of each client, without those that are closing
-  size_t open_ = 0;                        // the sum of clients_
+  std::list<Connection> connections_;  // ordered by `since`
+  std::map<std::string, Count> clients_;
+  size_t open_ = 0;  // the sum of clients_
 };
 
-// Limits the number of actions of clients in a second.
+// Limits the number of actions of clients in a second. Beyond the limit of all clients together, as many clients again
+// have their first action: the few clients that act often leave room for those that act now and then.
 class PerSecond {
  public:
   using Clock = std::chrono::steady_clock;
   PerSecond(unsigned of_one, unsigned of_all) : of_one_(of_one), of_all_(of_all) {}
 
-  // Counts one more action of this client. False: the client, or all clients together, have reached the limit.
+  // Counts one more action of this client. False: a limit is reached.
   bool take(const std::string& client, Clock::time_point now) {
     if (now - window_ >= std::chrono::seconds(1)) {
       window_ = now;
       taken_.clear();
-      all_ = 0;
+      all_ = firsts_ = 0;
     }
-    if (all_ >= of_all_ || taken_[client] >= of_one_) return false;
+    const auto known = taken_.find(client);
+    if (known == taken_.end() && all_ >= of_all_ && firsts_ >= of_all_) return false;
+    if (known != taken_.end() && (all_ >= of_all_ || known->second >= of_one_)) return false;
+    if (all_ < of_all_) ++all_;
+    else ++firsts_;
     ++taken_[client];
-    ++all_;
     return true;
   }
 
  private:
-  unsigned of_one_, of_all_, all_ = 0;
+  unsigned of_one_, of_all_;
+  unsigned all_ = 0, firsts_ = 0;  // firsts_: of clients that had none, beyond the limit
   std::map<std::string, unsigned> taken_;
   Clock::time_point window_{};
 };

@@ -74,6 +74,7 @@ MHD_Result send_response(MHD_Connection* connection, const Response& response) {
   if (response.status == MHD_HTTP_UNAUTHORIZED)
     add(MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Basic realm=\"fabric-exporter\"");
   if (response.status == MHD_HTTP_TOO_MANY_REQUESTS) add(MHD_HTTP_HEADER_RETRY_AFTER, "1");
+  if (response.status == MHD_HTTP_BAD_REQUEST) add(MHD_HTTP_HEADER_CONNECTION, "close");
   MHD_Result queued = ::MHD_queue_response(connection, response.status, message);
   ::MHD_destroy_response(message);
   return queued;
@@ -92,6 +93,24 @@ std::string request_header(MHD_Connection* connection, const char* name) {
   };
   ::MHD_get_connection_values(connection, MHD_HEADER_KIND, collect, &joined);
   return joined.values;
+}
+
+std::string header_fault(MHD_Connection* connection) {
+  struct Counts {
+    unsigned lengths = 0, encodings = 0, hosts = 0;
+  } counts;
+  auto count = [](void* context, MHD_ValueKind, const char* key, const char*) {
+    auto* out = static_cast<Counts*>(context);
+    if (key == nullptr) return MHD_YES;
+    if (::strcasecmp(key, MHD_HTTP_HEADER_CONTENT_LENGTH) == 0) ++out->lengths;
+    if (::strcasecmp(key, MHD_HTTP_HEADER_TRANSFER_ENCODING) == 0) ++out->encodings;
+    if (::strcasecmp(key, MHD_HTTP_HEADER_HOST) == 0) ++out->hosts;
+    return MHD_YES;
+  };
+  ::MHD_get_connection_values(connection, MHD_HEADER_KIND, count, &counts);
+  if (counts.lengths + counts.encodings > 1) return "More than one Content-Length or Transfer-Encoding.\n";
+  if (counts.hosts > 1) return "More than one Host.\n";
+  return {};
 }
 
 Result<ListenAddress> parse_listen_address(std::string_view text) {

@@ -41,6 +41,10 @@ MHD_Result send_response(MHD_Connection* connection, const Response& response);
 // The values of all headers with this name, joined by commas.
 std::string request_header(MHD_Connection* connection, const char* name);
 
+// A line for the client if headers are repeated or contradict each other, so that a proxy may have understood the
+// request differently (RFC 9112, 3.2 and 6.3). Empty: none are.
+std::string header_fault(MHD_Connection* connection);
+
 struct ListenAddress {
   sockaddr_storage storage{};
   socklen_t size = 0;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporter/http/server.h"
 
+#include <cstring>
+#include <utility>
+
 namespace fabric::exporter {
 namespace {
 
@@ -19,9 +22,11 @@ Result<void> Server::add(Fd listener) {
   auto daemon = std::make_unique<Daemon>();
   daemon->server = this;
   unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME;
+  MHD_AcceptPolicyCallback accept = nullptr;
   std::vector<MHD_OptionItem> tls;  // libmicrohttpd keeps the pointers in it while the daemon runs
   if (const WebConfig* web = access_.web(); web != nullptr && web->tls) {
     flags |= MHD_USE_TLS;
+    accept = &Server::on_accept;
     const char* versions = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
     if (web->only_tls13) versions = "NORMAL:-VERS-ALL:+VERS-TLS1.3";
     tls.push_back({MHD_OPTION_HTTPS_MEM_KEY, 0, const_cast<char*>(web->key.c_str())});
@@ -32,11 +37,11 @@ Result<void> Server::add(Fd listener) {
   }
   tls.push_back({MHD_OPTION_END, 0, nullptr});
   daemon->handle.reset(::MHD_start_daemon(
-      flags, 0, nullptr, nullptr, &Server::on_request, daemon.get(), MHD_OPTION_LISTEN_SOCKET, listener.get(),
+      flags, 0, accept, this, &Server::on_request, daemon.get(), MHD_OPTION_LISTEN_SOCKET, listener.get(),
       MHD_OPTION_CONNECTION_LIMIT, limits_.connections + kClosing, MHD_OPTION_CONNECTION_TIMEOUT, limits_.idle_seconds,
-      MHD_OPTION_CONNECTION_MEMORY_LIMIT, limits_.connection_memory, MHD_OPTION_NOTIFY_CONNECTION,
-      &Server::on_connection, this, MHD_OPTION_NOTIFY_COMPLETED, &Server::on_completed, this, MHD_OPTION_ARRAY,
-      tls.data(), MHD_OPTION_END));
+      MHD_OPTION_CONNECTION_MEMORY_LIMIT, limits_.connection_memory, MHD_OPTION_URI_LOG_CALLBACK, &Server::on_uri, this,
+      MHD_OPTION_NOTIFY_CONNECTION, &Server::on_connection, this, MHD_OPTION_NOTIFY_COMPLETED, &Server::on_completed,
+      this, MHD_OPTION_ARRAY, tls.data(), MHD_OPTION_END));
   if (!daemon->handle) return error(errno != 0 ? errno : EINVAL, "HTTP server");
   listener.release();  // MHD_stop_daemon closes it
   const MHD_DaemonInfo* info = ::MHD_get_daemon_info(daemon->handle.get(), MHD_DAEMON_INFO_EPOLL_FD);
@@ -50,6 +55,11 @@ Result<void> Server::add(Fd listener) {
 Result<void> Server::start(std::vector<Fd> listeners) {
   auto done = patience_.on_time(loop_, CLOCK_MONOTONIC, [this] { release(); });
   if (done) done = deadline_.on_time(loop_, CLOCK_MONOTONIC, [this] { close_some(); });
+  if (done)
+    done = resumed_.on_time(loop_, CLOCK_MONOTONIC, [this] {
+      for (auto& daemon : daemons_) run(*daemon);
+    });
+  if (done) done = access_.start(loop_, [this](uint64_t number, unsigned status) { on_checked(number, status); });
   for (Fd& listener : listeners)
     if (done) done = add(std::move(listener));
   return done;
@@ -60,7 +70,7 @@ Result<void> Server::use(std::shared_ptr<const WebConfig> web) {
   std::vector<Fd> listeners;
   for (auto& daemon : daemons_) listeners.emplace_back(::MHD_quiesce_daemon(daemon->handle.get()));
   daemons_.clear();
-  access_ = Access(std::move(web));
+  access_.use(std::move(web));
   for (Fd& listener : listeners)
     if (auto added = add(std::move(listener)); !added) return added;
   return {};
@@ -79,34 +89,65 @@ void Server::run(Daemon& daemon) {
   else daemon.timer.off();
 }
 
+// A connection is closed before its TLS handshake if its client has had too many.
+MHD_Result Server::on_accept(void* server, const sockaddr* address, socklen_t) {
+  if (static_cast<Server*>(server)->handshakes_.take(client_of(address), PerSecond::Clock::now())) return MHD_YES;
+  return MHD_NO;
+}
+
+// Cuts the query off, before it is parsed: no page depends on it, and libmicrohttpd 0.9 sends no answer if its
+// arguments exceed the memory of a connection. `uri` is in that memory.
+void* Server::on_uri(void*, const char* uri, MHD_Connection*) {
+  if (uri == nullptr) return nullptr;
+  if (const char* query = std::strchr(uri, '?')) const_cast<char*>(query)[1] = '\0';
+  return nullptr;
+}
+
 MHD_Result Server::on_request(void* context, MHD_Connection* connection, const char* path, const char* method,
-                              const char*, const char*, size_t* upload_size, void** stage) {
+                              const char*, const char*, size_t* upload_size, void** state) {
   Server& server = *static_cast<Daemon*>(context)->server;
-  std::string_view verb = method;
-  if (verb != MHD_HTTP_METHOD_GET && verb != MHD_HTTP_METHOD_HEAD)
-    return server.reply(connection, text_response(MHD_HTTP_METHOD_NOT_ALLOWED, "Only GET and HEAD.\n"));
-  if (!*stage) {  // only the headers are known; the request is answered when it is complete
-    *stage = reinterpret_cast<void*>(Stage::begun);
+  auto* request = static_cast<Request*>(*state);
+  if (request == nullptr) {  // only the headers are known; the request is answered when it is complete
+    *state = request = new Request{connection, ++server.numbers_};
+    if (auto* known = known_connection(connection)) server.connections_.has_greeted(known);
+    if (const std::string fault = header_fault(connection); !fault.empty())
+      return server.reply(connection, text_response(MHD_HTTP_BAD_REQUEST, fault.c_str()));
+    const std::string_view verb = method;
+    if (verb != MHD_HTTP_METHOD_GET && verb != MHD_HTTP_METHOD_HEAD)
+      return server.reply(connection, text_response(MHD_HTTP_METHOD_NOT_ALLOWED, "Only GET and HEAD.\n"));
     return MHD_YES;
   }
   if (*upload_size != 0) {  // a GET's body has no meaning
     *upload_size = 0;
     return MHD_YES;
   }
-  return server.answer(connection, path, stage);
+  return server.answer(*request, path);
 }
 
-MHD_Result Server::answer(MHD_Connection* connection, std::string_view path, void** stage) {
-  const bool is_new = *stage == reinterpret_cast<void*>(Stage::begun);  // false: the request has waited for readings
+MHD_Result Server::answer(Request& request, std::string_view path) {
+  MHD_Connection* connection = request.connection;
   auto* known = known_connection(connection);
-  if (is_new && known != nullptr && !rate_.take(known->client, PerSecond::Clock::now()))
+  if (!std::exchange(request.counted, true) && known != nullptr && !rate_.take(known->client, PerSecond::Clock::now()))
     return reply(connection, text_response(MHD_HTTP_TOO_MANY_REQUESTS, "Too many requests.\n"));
-  switch (const unsigned status = access_.refused(connection)) {
+  if (!request.access) {
+    const unsigned status = access_.refused(connection, request.number);
+    if (status == Access::kWaits) {
+      checking_.emplace(request.number, &request);
+      if (known != nullptr) known->waits = true;
+      ::MHD_suspend_connection(connection);
+      return MHD_YES;
+    }
+    request.access = status;
+  }
+  switch (*request.access) {
     case 0: break;
-    case MHD_HTTP_UNAUTHORIZED: return reply(connection, text_response(status, "Name and password required.\n"));
+    case MHD_HTTP_UNAUTHORIZED:
+      return reply(connection, text_response(*request.access, "Name and password required.\n"));
     case MHD_HTTP_FORBIDDEN:
-      return reply(connection, text_response(status, "A valid client certificate is required.\n"));
-    default: return reply(connection, text_response(status, "Too many wrong passwords.\n"));
+      return reply(connection, text_response(*request.access, "A valid client certificate is required.\n"));
+    case MHD_HTTP_TOO_MANY_REQUESTS:
+      return reply(connection, text_response(*request.access, "Too many wrong passwords.\n"));
+    default: return reply(connection, text_response(*request.access, "Too many passwords wait for their check.\n"));
   }
   const Route route = route_of(path);
   switch (route) {
@@ -118,8 +159,8 @@ MHD_Result Server::answer(MHD_Connection* connection, std::string_view path, voi
     case Route::landing:
     case Route::metrics: break;
   }
-  if (is_new && !site_.fresh()) {
-    *stage = reinterpret_cast<void*>(Stage::waited);
+  if (!request.waited && !site_.fresh()) {
+    request.waited = true;
     if (known != nullptr) known->waits = true;
     ::MHD_suspend_connection(connection);
     waiting_.push_back(connection);
@@ -155,11 +196,18 @@ void Server::on_connection(void* context, MHD_Connection* connection, void** kno
   info = ::MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
   std::string client;
   if (info != nullptr) client = client_of(info->client_addr);  // the peer of a Unix socket may have no address
-  *known = server->connections_.add(fd, std::move(client), Connections::Clock::now());
+  const WebConfig* web = server->access_.web();
+  const bool greets = web != nullptr && web->tls;
+  *known = server->connections_.add(fd, std::move(client), greets, Connections::Clock::now());
   server->close_some();
 }
 
-void Server::on_completed(void* context, MHD_Connection* connection, void**, MHD_RequestTerminationCode) {
+void Server::on_completed(void* context, MHD_Connection* connection, void** request, MHD_RequestTerminationCode) {
+  if (auto* ended = static_cast<Request*>(*request)) {
+    static_cast<Server*>(context)->checking_.erase(ended->number);
+    delete ended;
+  }
+  *request = nullptr;
   if (auto* known = known_connection(connection))
     static_cast<Server*>(context)->connections_.begin_again(known, Connections::Clock::now());
 }
@@ -177,15 +225,34 @@ void Server::close_some() {
     deadline_.at(std::chrono::duration_cast<std::chrono::microseconds>(next->time_since_epoch()));
 }
 
-void Server::resume_all() {
+// Called for a request of any daemon, and while another request is examined.
+void Server::on_checked(uint64_t number, unsigned status) {
+  const auto found = checking_.find(number);
+  if (found == checking_.end()) return;
+  Request& request = *found->second;
+  checking_.erase(found);
+  request.access = status;
+  if (auto* known = known_connection(request.connection)) known->waits = false;
+  ::MHD_resume_connection(request.connection);
+  resumed_.after(std::chrono::microseconds(0));
+}
+
+void Server::resume_waiting() {
   patience_.off();
   for (MHD_Connection* connection : waiting_) ::MHD_resume_connection(connection);
   waiting_.clear();
 }
 
+void Server::resume_all() {
+  resume_waiting();
+  access_.drop_requests();
+  for (const auto& [number, request] : checking_) ::MHD_resume_connection(request->connection);
+  checking_.clear();
+}
+
 void Server::release() {
   if (waiting_.empty()) return;
-  resume_all();
+  resume_waiting();
   for (auto& daemon : daemons_) run(*daemon);
 }
 

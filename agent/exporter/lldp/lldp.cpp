@@ -104,13 +104,10 @@ const char* plural(size_t count) {
 
 // The netdevs of the RDMA ports of this machine, with the members of bonds, without virtual functions and InfiniBand.
 // Does not read settings, because that sends commands to the firmware.
-std::map<int, std::string> netdevs_of_rdma_ports() {
-  std::map<int, std::string> out;
+Result<std::map<int, std::string>> netdevs_of_rdma_ports() {
   auto kernel = open_kernel();
-  if (!kernel) {
-    log(SD_ERR, kernel.error().text());
-    return out;
-  }
+  if (!kernel) return kernel.error();
+  std::map<int, std::string> out;
   ScanOptions options;
   options.topology = options.settings = options.counters = options.gids = options.network = options.verbs = false;
   options.members = true;
@@ -127,7 +124,6 @@ struct LldpListener::Socket {
   std::string netdev;
   Fd fd;
   EventSource source;
-  std::string reported;  // the fault of the last malformed frame, which is logged once
 };
 
 LldpListener::LldpListener(LldpHost host) : host_(std::move(host)) {}
@@ -172,9 +168,11 @@ void LldpListener::rescan_soon() {
 
 void LldpListener::rescan() {
   rescan_is_near_ = false;
-  const std::map<int, std::string> netdevs = host_.netdevs();
-  std::erase_if(sockets_, [&](const auto& socket) { return !netdevs.contains(socket.first) || !socket.second->fd; });
-  for (const auto& [ifindex, netdev] : netdevs) {
+  rescan_timer_.after(kRescan);
+  const auto netdevs = host_.netdevs();
+  if (!netdevs) return report("netdevs", SD_ERR, netdevs.error().text());
+  std::erase_if(sockets_, [&](const auto& socket) { return !netdevs->contains(socket.first) || !socket.second->fd; });
+  for (const auto& [ifindex, netdev] : *netdevs) {
     const auto known = sockets_.find(ifindex);
     if (known == sockets_.end()) listen_to(ifindex, netdev);
     else known->second->netdev = netdev;
@@ -183,18 +181,17 @@ void LldpListener::rescan() {
   std::map<int, std::string> with_socket;
   for (const auto& [ifindex, socket] : sockets_) with_socket.emplace(ifindex, socket->netdev);
   if (table_.listen(with_socket, seconds_since_boot())) publish_within(kChange);
-  rescan_timer_.after(kRescan);
 }
 
 void LldpListener::listen_to(int ifindex, const std::string& netdev) {
   auto fd = open_socket(ifindex, netdev);
-  if (!fd) return host_.log(SD_WARNING, fd.error().text());
+  if (!fd) return report("listen on " + netdev, SD_WARNING, fd.error().text());
   auto socket = std::make_unique<Socket>();
   socket->ifindex = ifindex;
   socket->netdev = netdev;
   socket->fd = std::move(*fd);
   auto added = socket->source.on_readable(loop_, socket->fd.get(), [this, at = socket.get()] { on_frames(*at); });
-  if (!added) return host_.log(SD_WARNING, netdev + ": " + added.error().text());
+  if (!added) return report("listen on " + netdev, SD_WARNING, netdev + ": " + added.error().text());
   sockets_.emplace(ifindex, std::move(socket));
 }
 
@@ -212,9 +209,8 @@ void LldpListener::on_frames(Socket& socket) {
     if (!*frame) return;
     auto neighbor = lldp::parse_frame(**frame);
     if (!neighbor) {
-      const std::string fault = neighbor.error().text();
-      if (std::exchange(socket.reported, fault) != fault)
-        host_.log(SD_WARNING, socket.netdev + ": malformed frame: " + fault);
+      report("frames of " + socket.netdev, SD_WARNING,
+             socket.netdev + ": malformed frame: " + neighbor.error().text());
       continue;
     }
     neighbor->source = state::kLldpSource;
@@ -239,13 +235,16 @@ void LldpListener::publish_within(double seconds) {
 void LldpListener::publish() {
   const Neighbors neighbors = table_.neighbors();
   auto saved = state::save_neighbors(host_.directory, neighbors, seconds_since_boot());
-  std::string fault;
-  if (!saved) fault = saved.error().text();
-  if (std::exchange(reported_, fault) != fault && !fault.empty()) host_.log(SD_ERR, fault);
+  if (!saved) report("publish", SD_ERR, saved.error().text());
+  lines_.flush(std::chrono::steady_clock::now());
   ::sd_notifyf(0, "STATUS=Listening on %zu netdev%s, %zu neighbor%s.", sockets_.size(), plural(sockets_.size()),
                neighbors.heard.size(), plural(neighbors.heard.size()));
   publish_at_ = 0;
   publish_within(state::kNeighborHeartbeat);
+}
+
+void LldpListener::report(const std::string& subject, const char* level, const std::string& text) {
+  lines_.log(subject, {level, text}, std::chrono::steady_clock::now());
 }
 
 int listen_for_lldp() {

@@ -5,6 +5,7 @@
 
 #include "base/event.h"
 #include "base/fd.h"
+#include "base/log_limit.h"
 #include "exporter/lldp/neighbor_table.h"
 #include "kernel/netlink/netlink.h"
 
@@ -12,8 +13,8 @@ namespace fabric::exporter {
 
 // The machine that receives LLDP; tests replace it with a network namespace.
 struct LldpHost {
-  std::string directory = "/";                          // run/fabric-lldp is below it
-  std::function<std::map<int, std::string>()> netdevs;  // ifindex -> name of each netdev to listen on
+  std::string directory = "/";                                  // run/fabric-lldp is below it
+  std::function<Result<std::map<int, std::string>>()> netdevs;  // ifindex -> name of each netdev to listen on
   std::function<void(const char* level, const std::string& text)> log;
 };
 
@@ -37,8 +38,15 @@ class LldpListener {
   void publish_within(double seconds);
   void publish();
   void schedule_expiry();
+  // One line a minute for each subject: neighbors decide how often a frame is malformed.
+  void report(const std::string& subject, const char* level, const std::string& text);
 
+  struct Line {
+    const char* level;  // of sd-daemon(3)
+    std::string text;
+  };
   LldpHost host_;
+  LogLimit<Line> lines_{[this](const Line& line, uint64_t more) { host_.log(line.level, with_more(line.text, more)); }};
   sd_event* loop_ = nullptr;
   std::unique_ptr<NotificationSocket> links_;
   Fd devices_;
@@ -47,7 +55,6 @@ class LldpListener {
   double publish_at_ = 0;  // seconds since boot; 0: not scheduled
   std::map<int, std::unique_ptr<Socket>> sockets_;
   NeighborTable table_;
-  std::string reported_;  // the last error of publishing, which is logged once
 };
 
 // The whole program. Returns the exit status: 0 after SIGTERM or SIGINT.

@@ -14,6 +14,8 @@
 
 #include <csignal>
 #include <cstddef>
+#include <system_error>
+#include <thread>
 #include <vector>
 
 #include "base/fd.h"
@@ -82,41 +84,50 @@ Result<std::string> run_in_child(const std::function<Result<std::string>()>& wor
   if (::pipe2(ends, O_CLOEXEC) != 0) return error(errno, what);
   const Fd in(ends[0]);
   Fd out(ends[1]);
-  const pid_t pid = ::fork();
-  if (pid < 0) return error(errno, what);
-  if (pid == 0) {
-    const rlimit none{};
-    ::setrlimit(RLIMIT_CORE, &none);
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a child that hangs does not outlive the thread that waits for it
-    int to = out.get();
-    if (limits.confined) {
-      to = ::dup2(to, STDIN_FILENO);
-      ::closefrom(STDIN_FILENO + 1);
-    }
-    if (limits.confined && !confine()) answer(to, error(errno, what + ": cannot be confined"));
-    else answer(to, work());
-    ::_exit(0);
-  }
-  out = Fd();
-
-  // Reads until the child closes its end.
-  std::string text;
+  pid_t pid = -1;
   int failure = 0;
-  const auto deadline = Clock::now() + limits.patience;
-  std::string chunk(size_t{64} << 10, '\0');
-  while (failure == 0) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    pollfd ready{in.get(), POLLIN, 0};
-    int found = 0;
-    if (left > 0) found = ::poll(&ready, 1, static_cast<int>(left));
-    if (found == 0) failure = ETIMEDOUT;
-    if (found <= 0) continue;  // negative: EINTR
-    const ssize_t size = ::read(in.get(), chunk.data(), chunk.size());
-    if (size == 0) break;
-    if (size > 0) text.append(chunk, 0, static_cast<size_t>(size));
-    if (text.size() > limits.most) failure = EFBIG;
+  std::string text;
+  const auto fork_and_read = [&] {
+    pid = ::fork();
+    if (pid < 0) failure = errno;
+    if (pid == 0) {
+      const rlimit none{};
+      ::setrlimit(RLIMIT_CORE, &none);
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      int to = out.get();
+      if (limits.confined) {
+        to = ::dup2(to, STDIN_FILENO);
+        ::closefrom(STDIN_FILENO + 1);
+      }
+      if (limits.confined && !confine()) answer(to, error(errno, what + ": cannot be confined"));
+      else answer(to, work());
+      ::_exit(0);
+    }
+    out = Fd();
+    // Reads until the child closes its end.
+    const auto deadline = Clock::now() + limits.patience;
+    std::string chunk(size_t{64} << 10, '\0');
+    while (failure == 0) {
+      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+      pollfd ready{in.get(), POLLIN, 0};
+      int found = 0;
+      if (left > 0) found = ::poll(&ready, 1, static_cast<int>(left));
+      if (found == 0) failure = ETIMEDOUT;
+      if (found <= 0) continue;  // negative: EINTR
+      const ssize_t size = ::read(in.get(), chunk.data(), chunk.size());
+      if (size == 0) break;
+      if (size > 0) text.append(chunk, 0, static_cast<size_t>(size));
+      if (text.size() > limits.most) failure = EFBIG;
+    }
+  };
+  // The child's parent is the thread that forks: the kernel kills the child when this thread ends. A process that may
+  // not send signals (isolate_process()) has no other way to end a child that hangs.
+  try {
+    std::thread(fork_and_read).join();
+  } catch (const std::system_error& failed) {
+    return error(failed.code().value(), what);
   }
-  if (failure != 0) ::kill(pid, SIGKILL);
+  if (pid < 0) return error(failure, what);
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
   if (failure != 0) return error(failure, what);

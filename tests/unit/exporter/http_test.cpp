@@ -2,6 +2,7 @@
 // The HTTP side: what strangers send, judged by pure functions, and the real server on loopback.
 #include "exporter/http/http.h"
 
+#include <crypt.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
@@ -249,6 +250,129 @@ TEST_F(LockedServer, ThePageForPeopleNeedsThePassword) {
   EXPECT_EQ(body(ask("GET", "/", "Authorization: Basic cHJvbTpzZWNyZXQ=\r\n")), *site_.people);
 }
 
+// Bcrypt at the highest permitted cost: a third of a second for each password.
+class GuessedServer : public ServerTest {
+ protected:
+  GuessedServer() {
+    crypt_data data{};
+    web_ = std::make_shared<WebConfig>();
+    web_->users["prom"] = ::crypt_r("secret", "$2b$12$abcdefghijklmnopqrstuu", &data);
+  }
+  void TearDown() override {
+    enough_ = true;
+    for (std::thread& guesser : guessers_) guesser.join();
+    ServerTest::TearDown();
+  }
+  // Clients that each send one wrong password after the other, three at a time.
+  void guess(const std::vector<std::string>& addresses) {
+    for (const std::string& address : addresses)
+      guessers_.emplace_back([this, address] {
+        for (int tries = 0; !enough_; ++tries) {
+          std::vector<Fd> connections;
+          for (int i = 0; i < 3; ++i) {
+            connections.push_back(address == "::1" ? connect(true) : connect(false, address));
+            send_text(connections.back(),
+                      "GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAuthorization: Basic " +
+                          wrong_password(tries * 3 + i) + "\r\n\r\n");
+          }
+          for (const Fd& each : connections) {
+            pollfd answered{each.get(), POLLIN, 0};
+            while (!enough_ && ::poll(&answered, 1, 100) == 0) continue;
+            if (!enough_ && receive(each).starts_with("HTTP/1.1 401")) ++wrong_;
+          }
+          std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        }
+      });
+  }
+  // "prom:wrongNNNN" in base64.
+  static std::string wrong_password(int number) {
+    std::string digits = std::to_string(1000 + number % 9000);
+    const std::string text = "prom:wrong" + digits + "x";
+    gnutls_datum_t out{};
+    const gnutls_datum_t in = datum(text);
+    ::gnutls_base64_encode2(&in, &out);
+    std::string encoded(reinterpret_cast<const char*>(out.data), out.size);
+    ::gnutls_free(out.data);
+    return encoded;
+  }
+  static constexpr const char* kRight = "Authorization: Basic cHJvbTpzZWNyZXQ=\r\n";
+  std::vector<std::thread> guessers_;
+  std::atomic<bool> enough_{false};
+  std::atomic<int> wrong_{0};
+};
+
+const std::vector<std::string> kGuessers{"127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5", "127.0.0.6", "127.0.0.7"};
+
+TEST_F(GuessedServer, AKnownScraperIsAnsweredAtOnce) {
+  using Clock = std::chrono::steady_clock;
+  ASSERT_TRUE(ask("GET", "/metrics", kRight).starts_with("HTTP/1.1 200"));
+  guess(kGuessers);
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  std::vector<Clock::duration> times;
+  for (int i = 0; i < 21; ++i) {
+    const auto asked = Clock::now();
+    const std::string reply = ask("GET", "/metrics", kRight, false, i % 2 == 0 ? "" : "127.0.0.2");
+    times.push_back(Clock::now() - asked);
+    EXPECT_TRUE(reply.starts_with("HTTP/1.1 200")) << reply.substr(0, 100);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  std::ranges::sort(times);
+  EXPECT_LT(times[10], std::chrono::milliseconds(150)) << "less than a hash takes";
+}
+
+TEST_F(GuessedServer, ANewScraperIsAnswered) {
+  guess(kGuessers);
+  if (port6_ != 0) guess({"::1"});
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (wrong_ < 6 && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const std::string reply = ask("GET", "/metrics", kRight, false, "127.0.1.1");
+  EXPECT_TRUE(reply.starts_with("HTTP/1.1 200")) << reply.substr(0, 100);
+}
+
+TEST_F(GuessedServer, StopsWhileAPasswordIsHashed) {
+  for (int i = 0; i < 5; ++i)
+    send_text(connect(), "GET /metrics HTTP/1.1\r\nHost: a\r\nAuthorization: Basic " + wrong_password(i) + "\r\n\r\n");
+  const Fd fd = connect();
+  send_text(fd, std::string("GET /metrics HTTP/1.1\r\nHost: a\r\n") + kRight + "\r\n");
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  // TearDown stops the server with suspended connections.
+}
+
+TEST_F(ServerTest, RepeatedHeadersAreRefused) {
+  for (const char* headers :
+       {"Content-Length: 0\r\nContent-Length: 5\r\n", "Content-Length: 5\r\ncontent-length: 5\r\n",
+        "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n", "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n",
+        "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n", "Content-Length: 5, 5\r\n", "Host: b\r\n"}) {
+    const Fd fd = connect();
+    send_text(fd, std::string("GET /metrics HTTP/1.1\r\nHost: a\r\n") + headers +
+                      "\r\nGET /-/healthy HTTP/1.1\r\nHost: a\r\n\r\n");
+    const std::string reply = receive(fd);
+    EXPECT_TRUE(reply.starts_with("HTTP/1.1 400")) << headers << reply.substr(0, 300);
+    EXPECT_FALSE(has(reply, "HTTP/1.1 200")) << headers << "what follows is not another request";
+  }
+  EXPECT_TRUE(ask("GET", "/metrics", "Content-Length: 0\r\n").starts_with("HTTP/1.1 200"));
+}
+
+TEST_F(ServerTest, EveryLongRequestIsAnswered) {
+  std::string arguments = "?a0=1", bare = "?";
+  for (int i = 1; i < 400; ++i) arguments += "&a" + std::to_string(i) + "=1";
+  for (int i = 0; i < 3500; ++i) bare += "a&";
+  EXPECT_EQ(body(ask("GET", "/metrics" + arguments)), *site_.page);
+  EXPECT_EQ(body(ask("GET", "/metrics" + bare)), *site_.page);
+  EXPECT_EQ(body(ask("GET", "/metrics?" + std::string(7000, '%'))), *site_.page);
+  for (const size_t count : {50u, 400u, 4000u}) {
+    std::string headers;
+    for (size_t i = 0; i < count; ++i) headers += "a: b\r\n";
+    const std::string reply = ask("GET", "/metrics", headers);
+    EXPECT_TRUE(reply.starts_with("HTTP/1.1 ")) << count << " headers: " << reply.substr(0, 100);
+  }
+  for (const size_t size : {8'000u, 14'000u, 20'000u, 100'000u}) {
+    const std::string reply = ask("GET", "/" + std::string(size, 'x'));
+    EXPECT_TRUE(reply.starts_with("HTTP/1.1 4")) << size << ": " << reply.substr(0, 100);
+  }
+}
+
 TEST_F(ServerTest, ReadyOnlyWhenItIs) {
   site_.is_ready = false;
   EXPECT_TRUE(ask("GET", "/-/ready").starts_with("HTTP/1.1 503"));
@@ -400,8 +524,36 @@ TEST(PerSecond, EachClientHasItsOwnAndAllTogetherTheirs) {
   EXPECT_TRUE(limit.take("a", now) && limit.take("a", now));
   EXPECT_FALSE(limit.take("a", now));
   EXPECT_TRUE(limit.take("b", now));
-  EXPECT_FALSE(limit.take("c", now)) << "three of all";
+  EXPECT_FALSE(limit.take("b", now)) << "three of all";
+  EXPECT_TRUE(limit.take("c", now) && limit.take("d", now) && limit.take("e", now)) << "who has had none";
+  EXPECT_FALSE(limit.take("f", now)) << "three of these";
   EXPECT_TRUE(limit.take("a", now + std::chrono::seconds(1)));
+}
+
+TEST(Connections, WhoHasTheMostGivesWay) {
+  Connections open(8, 6, 6, std::chrono::seconds(30));
+  const Connections::Clock::time_point now{std::chrono::seconds(100)};
+  open.add(1, "scraper", false, now);
+  for (int fd = 2; fd < 7; ++fd) open.add(fd, "a", false, now);
+  open.add(7, "b", false, now);
+  open.add(8, "b", false, now);
+  EXPECT_EQ(open.to_close(now), std::vector<int>{});
+  open.add(9, "b", false, now);
+  EXPECT_EQ(open.to_close(now), std::vector<int>{2}) << "the oldest of a, not the scraper, which is older";
+}
+
+TEST(Connections, HandshakesUnderWayAreLimited) {
+  Connections open(100, 50, 2, std::chrono::seconds(30));
+  const Connections::Clock::time_point now{std::chrono::seconds(100)};
+  auto* first = open.add(1, "a", true, now);
+  open.add(2, "a", true, now);
+  open.has_greeted(first);
+  open.add(3, "a", true, now);
+  EXPECT_EQ(open.to_close(now), std::vector<int>{});
+  open.add(4, "b", true, now);
+  EXPECT_EQ(open.to_close(now), std::vector<int>{});
+  open.add(5, "a", true, now);
+  EXPECT_EQ(open.to_close(now), std::vector<int>{2}) << "not 1, which has sent a request";
 }
 
 class HastyServer : public ServerTest {

@@ -59,29 +59,169 @@ TEST(WebConfig, ANewFileIsAnotherState) {
 constexpr std::string_view kRight = "Basic cHJvbTpzZWNyZXQ=", kWrong = "Basic cHJvbTp3cm9uZw==",
                            kUnknown = "Basic bm9ib2R5OnNlY3JldA==";
 
-TEST(Access, PasswordsFitAndWrongOnesAreLimited) {
-  auto web = std::make_shared<WebConfig>();
-  web->users["prom"] = kHash;
-  Access access(web);
-  Access::Clock::time_point now{std::chrono::hours(1)};
-  EXPECT_EQ(access.refused_password(kRight, "a", now), 0u);
-  EXPECT_EQ(access.refused_password(kUnknown, "a", now), 401u);
-  EXPECT_EQ(access.refused_password(kWrong, "a", now), 429u) << "the third hash of this client in a second";
-  EXPECT_EQ(access.refused_password(kRight, "a", now), 0u) << "known: no hash";
-  EXPECT_EQ(access.refused_password(kWrong, "b", now), 401u) << "another client";
-  EXPECT_EQ(access.refused_password(kWrong, "a", now + std::chrono::seconds(1)), 401u);
+class AccessTest : public testing::Test {
+ protected:
+  AccessTest() {
+    web_->users["prom"] = kHash;
+    EXPECT_GE(sd_event_new(&loop_), 0);
+    access_ = std::make_unique<Access>(web_);
+    EXPECT_TRUE(access_->start(loop_, [this](uint64_t request, unsigned status) { done_[request] = status; }));
+  }
+  ~AccessTest() override {
+    access_.reset();
+    sd_event_unref(loop_);
+  }
+  unsigned asked(std::string_view header, const std::string& client) {
+    return access_->refused_password(header, client, ++request_, Access::Clock::now());
+  }
+  // With its hash, if it needs one.
+  unsigned status(std::string_view header, const std::string& client) {
+    const unsigned first = asked(header, client);
+    if (first != Access::kWaits) return first;
+    const uint64_t request = request_;
+    for (int i = 0; i < 100 && !done_.contains(request); ++i) sd_event_run(loop_, 100'000);
+    return done_[request];
+  }
+
+  std::shared_ptr<WebConfig> web_ = std::make_shared<WebConfig>();
+  sd_event* loop_ = nullptr;
+  std::map<uint64_t, unsigned> done_;
+  uint64_t request_ = 0;
+  std::unique_ptr<Access> access_;
+};
+
+TEST_F(AccessTest, PasswordsFit) {
+  EXPECT_EQ(asked(kRight, "a"), Access::kWaits) << "the loop does not hash";
+  EXPECT_EQ(status(kRight, "b"), 0u);
+  EXPECT_EQ(status(kUnknown, "a"), 401u);
+  EXPECT_EQ(status(kWrong, "a"), 401u);
+  EXPECT_EQ(asked(kRight, "c"), 0u) << "known, for every client: no hash";
   for (const char* header : {"", "Basic", "Basic ", "Basic !!!!", "Bearer abc", "Basic cHJvbQ==", "Basic AAAA"})
-    EXPECT_EQ(access.refused_password(header, "c", now), 401u) << header;
+    EXPECT_EQ(asked(header, "c"), 401u) << header;
 }
 
-TEST(Access, ManyClientsCannotStopTheExporter) {
-  auto web = std::make_shared<WebConfig>();
-  web->users["prom"] = kHash;
-  Access access(web);
-  const Access::Clock::time_point now{std::chrono::hours(1)};
-  int hashed = 0;
-  for (int i = 0; i < 50; ++i) hashed += access.refused_password(kWrong, std::to_string(i), now) == 401u;
-  EXPECT_EQ(hashed, 5);
+TEST_F(AccessTest, WhoGuessesIsRefusedAndNobodyElse) {
+  std::map<unsigned, int> counts;
+  for (const char* wrong : {"MQ==", "Mg==", "Mw==", "NA==", "NQ==", "Ng==", "Nw==", "OA==", "OQ=="}) {
+    const std::string header = std::string("Basic cHJvbTp3") + wrong;  // prom:w1 to prom:w9
+    EXPECT_EQ(asked(header, "a"), Access::kWaits);
+  }
+  for (int i = 0; i < 200 && done_.size() < 9; ++i) sd_event_run(loop_, 100'000);
+  for (const auto& [request, status] : done_) ++counts[status];
+  EXPECT_GE(counts[401], 4);
+  EXPECT_GE(counts[429], 3);
+  EXPECT_EQ(counts[401] + counts[429], 9);
+  EXPECT_EQ(status(kWrong, "b"), 401u) << "another client";
+  EXPECT_EQ(status(kRight, "c"), 0u);
+  EXPECT_EQ(asked(kRight, "a"), 0u) << "a known password, from the same address";
+}
+
+TEST_F(AccessTest, AReloadKeepsWhatIsUnchanged) {
+  EXPECT_EQ(status(kRight, "a"), 0u);
+  access_->use(std::make_shared<WebConfig>(*web_));
+  EXPECT_EQ(asked(kRight, "a"), 0u);
+  auto other = std::make_shared<WebConfig>(*web_);
+  other->users["prom"] = "$2b$10$bbcdefghijklmnopqrstuuqflPDzB6gcMhKa1rZqKiun2YGL5sa2u";
+  access_->use(other);
+  EXPECT_EQ(status(kRight, "a"), 401u) << "another hash";
+  access_->use(web_);
+  EXPECT_EQ(asked(kRight, "b"), Access::kWaits) << "it is not known any more";
+}
+
+TEST_F(AccessTest, AReloadDropsWhoWaits) {
+  EXPECT_EQ(asked(kRight, "a"), Access::kWaits);
+  access_->use(std::make_shared<WebConfig>(*web_));
+  for (int i = 0; i < 100 && asked(kRight, "b") == Access::kWaits; ++i) sd_event_run(loop_, 100'000);
+  EXPECT_FALSE(done_.contains(1));
+  EXPECT_EQ(asked(kRight, "c"), 0u) << "its hash was correct";
+}
+
+// ---- the order of the hashes
+
+constexpr PasswordQueue::Clock::time_point kNow{std::chrono::hours(1)};
+using std::chrono::milliseconds;
+
+PasswordCheck check_of(const std::string& client, const std::string& password) {
+  return {client, "prom", kHash, password, password};
+}
+
+// Hashes the next one; empty: none is due.
+std::string serve(PasswordQueue& queue, bool is_correct, PasswordQueue::Clock::time_point now) {
+  const PasswordCheck* next = queue.start(now);
+  if (next == nullptr) return "";
+  const std::string client = next->client;
+  PasswordQueue::Dropped dropped;
+  queue.finished(is_correct, milliseconds(100), now, dropped);
+  return client;
+}
+
+TEST(PasswordQueue, WhoHasNotFailedIsFirst) {
+  PasswordQueue queue;
+  uint64_t request = 0;
+  for (const char* client : {"a", "b", "c"}) {
+    EXPECT_TRUE(queue.add(check_of(client, "x"), ++request, kNow).empty());
+    EXPECT_EQ(serve(queue, false, kNow), client);
+  }
+  for (const char* client : {"c", "b", "a", "new"}) queue.add(check_of(client, "y"), ++request, kNow);
+  EXPECT_EQ(serve(queue, true, kNow), "new");
+  auto now = kNow;
+  for (const char* client : {"a", "b", "c"}) {
+    EXPECT_EQ(serve(queue, false, now), client) << "in turn, whoever asked first";
+    EXPECT_EQ(serve(queue, false, now + milliseconds(299)), "") << "a quarter of a CPU";
+    now += milliseconds(300);
+  }
+}
+
+TEST(PasswordQueue, ThousandsWhoGuessDoNotKeepANewClientOut) {
+  PasswordQueue queue;
+  uint64_t request = 0;
+  auto now = kNow;
+  for (int i = 0; i < 1000; ++i, now += milliseconds(100)) {
+    queue.add(check_of(std::to_string(i), "x"), ++request, now);
+    serve(queue, false, now);
+  }
+  for (int i = 0; i < 1000; ++i) queue.add(check_of(std::to_string(i), "y"), ++request, now);
+  const auto dropped = queue.add(check_of("new", "right"), ++request, now);
+  EXPECT_TRUE(std::ranges::none_of(dropped, [&](const auto& each) { return each.first == request; }));
+  EXPECT_EQ(dropped.size(), 1u) << "one who has failed gives way";
+  EXPECT_EQ(serve(queue, true, now), "new");
+}
+
+TEST(PasswordQueue, ManyAtOnceFromOneGiveWayToo) {
+  PasswordQueue queue;
+  uint64_t request = 0;
+  size_t refused = 0;
+  for (int i = 0; i < 1000; ++i) refused += queue.add(check_of("a", std::to_string(i)), ++request, kNow).size();
+  EXPECT_EQ(refused, 1000 - PasswordLimits().waiting);
+  EXPECT_EQ(queue.start(kNow)->client, "a");
+  EXPECT_EQ(queue.add(check_of("b", "x"), ++request, kNow).size(), 0u) << "the one that is hashed has left room";
+  EXPECT_EQ(queue.add(check_of("c", "x"), ++request, kNow).size(), 1u) << "one of a's";
+  PasswordQueue::Dropped dropped;
+  queue.finished(false, milliseconds(100), kNow, dropped);
+  EXPECT_GE(dropped.size(), 50u) << "beyond a's budget";
+  EXPECT_EQ(serve(queue, true, kNow), "b");
+  EXPECT_EQ(serve(queue, true, kNow), "c");
+}
+
+TEST(PasswordQueue, OnePasswordIsHashedOnceForAllItsRequests) {
+  PasswordQueue queue;
+  for (uint64_t request = 1; request <= 3; ++request) queue.add(check_of("a", "x"), request, kNow);
+  EXPECT_NE(queue.start(kNow), nullptr);
+  queue.add(check_of("a", "x"), 4, kNow);
+  PasswordQueue::Dropped dropped;
+  EXPECT_EQ(queue.finished(true, milliseconds(100), kNow, dropped).requests, (std::vector<uint64_t>{1, 2, 3, 4}));
+  EXPECT_EQ(queue.start(kNow), nullptr);
+}
+
+TEST(PasswordQueue, AFailureIsForgotten) {
+  PasswordQueue queue({.failures = 1});
+  queue.add(check_of("a", "x"), 1, kNow);
+  serve(queue, false, kNow);
+  EXPECT_EQ(queue.add(check_of("a", "y"), 2, kNow).size(), 1u);
+  EXPECT_EQ(queue.add(check_of("a", "y"), 3, kNow + milliseconds(500)).size(), 0u);
+  EXPECT_EQ(serve(queue, true, kNow + milliseconds(500)), "a") << "correct";
+  for (uint64_t request = 4; request < 10; ++request)
+    EXPECT_EQ(queue.add(check_of("a", std::to_string(request)), request, kNow + milliseconds(500)).size(), 0u);
 }
 
 }  // namespace

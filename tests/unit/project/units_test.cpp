@@ -34,6 +34,19 @@ TEST(Units, NoServiceExhaustsTheMachine) {
   for (const std::string& name : kServices) EXPECT_EQ(values(name, "MemoryMax").size(), 1u) << name;
 }
 
+// Clients and neighbors decide how much these have to do.
+TEST(Units, NoStrangerTakesTheCpusOfTheJobs) {
+  for (const char* name : {"fabric-exporter.service", "fabric-lldp.service"})
+    EXPECT_EQ(values(name, "CPUQuota").size(), 1u) << name;
+}
+
+// The programs isolate themselves (kernel/host/isolation.h): the filter of the unit must permit that.
+TEST(Units, LandlockIsPermitted) {
+  for (const std::string& name : kServices)
+    for (const char* call : {"landlock_create_ruleset", "landlock_restrict_self"})
+      EXPECT_TRUE(values(name, "SystemCallFilter").contains(call)) << name << " " << call;
+}
+
 // Whoever takes a service over finds nobody to ask who acts for root: stream sockets need connect(2), io_uring would be
 // a way round it, and what else root may write to in /run is not there.
 TEST(Units, NobodyWhoActsForRootIsReached) {

@@ -158,6 +158,31 @@ TEST_F(LldpListening, NonsenseIsSaidOnce) {
   EXPECT_TRUE(has(said[0], "veth0: malformed frame: LLDP frame: byte ")) << said[0];
 }
 
+// Frames that differ, so that no line is the repetition of the one before.
+TEST_F(LldpListening, ANeighborDoesNotFloodTheJournal) {
+  start({"veth0"});
+  const std::string whole = frame_text("ieee-dcbx");
+  for (size_t i = 0; i < 60; ++i) {
+    send_from("veth1", whole.substr(0, 20 + i % 20));
+    if (i % 10 == 0) ::sd_event_run(loop, 0);
+  }
+  send_from("veth1", whole);
+  ASSERT_TRUE(hears(1));
+  EXPECT_EQ(said.size(), 1u) << said.back();
+}
+
+// A rescan follows each notification about any netdev of the machine.
+TEST_F(LldpListening, RescansDoNotFloodTheJournal) {
+  phantoms = {{99'999, "gone0"}};
+  start({"veth0"});
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(1500);
+  for (bool up = false; std::chrono::steady_clock::now() < end; up = !up) {
+    run(std::string("ip link set veth1 ") + (up ? "up" : "down"));
+    ::sd_event_run(loop, 20'000);
+  }
+  EXPECT_EQ(said.size(), 1u) << said.back();
+}
+
 TEST_F(LldpListening, OneThatCannotBeListenedToStopsNoOther) {
   phantoms = {{99'999, "gone0"}};
   start({"veth0"});

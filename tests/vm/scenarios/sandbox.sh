@@ -38,6 +38,9 @@ eq "the journal names a kernel without Landlock" "$(journalctl -u fabric-agent -
 filter=$(systemctl show -p SystemCallFilter --value fabric-agent.service)
 check "connect is filtered" not grep -qw connect <<<"$filter"
 check "sendmsg is not" grep -qw sendmsg <<<"$filter"
+# The programs isolate themselves from other processes of their user (kernel/host/isolation.h), also below the units' filters.
+check "the exporter reloads: its own filter is not that of ExecReload=" systemctl reload fabric-exporter
+check "every service is isolated" not grep -q 'can signal other' <(journalctl -u 'fabric-*' -o cat)
 for unit in fabric-agent fabric-exporter; do
   check "$unit has a memory limit" test "$(systemctl show -p MemoryMax --value $unit.service)" != infinity
   check "$unit runs" systemctl is-active --quiet $unit.service

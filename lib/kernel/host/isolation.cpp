@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/host/isolation.h"
+
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/landlock.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/fd.h"
+
+#ifndef SYS_process_mrelease
+#define SYS_process_mrelease 448
+#endif
+#ifndef SYS_pidfd_getfd
+#define SYS_pidfd_getfd 438
+#endif
+#ifndef SYS_process_madvise
+#define SYS_process_madvise 440
+#endif
+
+namespace fabric {
+namespace {
+
+#if defined(__x86_64__)
+constexpr uint32_t kArchitecture = AUDIT_ARCH_X86_64;
+constexpr std::optional<uint32_t> kOtherAbi = 0x40000000;  // numbers from here on are x32's (__X32_SYSCALL_BIT)
+#elif defined(__aarch64__)
+constexpr uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
+constexpr std::optional<uint32_t> kOtherAbi;
+#else
+constexpr uint32_t kArchitecture = 0;  // every system call then fails
+constexpr std::optional<uint32_t> kOtherAbi;
+#endif
+
+// Calls that act on a process whose number, descriptor or user is an argument.
+constexpr long kOnOthers[] = {SYS_tkill,
+                              SYS_rt_sigqueueinfo,
+                              SYS_pidfd_send_signal,
+                              SYS_pidfd_getfd,
+                              SYS_ptrace,
+                              SYS_process_vm_readv,
+                              SYS_process_vm_writev,
+                              SYS_process_madvise,
+                              SYS_process_mrelease,
+                              SYS_kcmp,
+                              SYS_perf_event_open,
+                              SYS_setpriority,
+                              SYS_ioprio_set,
+                              SYS_migrate_pages,
+                              SYS_move_pages,
+                              SYS_connect,
+                              SYS_io_uring_setup,  // its requests pass no filter
+                              SYS_io_uring_enter,
+                              SYS_io_uring_register};
+// Calls whose first argument is a process, and that a process may make for itself. glibc passes 0 or the own number.
+constexpr long kOnItself[] = {SYS_kill,
+                              SYS_tgkill,
+                              SYS_rt_tgsigqueueinfo,
+                              SYS_prlimit64,
+                              SYS_sched_setaffinity,
+                              SYS_sched_setattr,
+                              SYS_sched_setscheduler,
+                              SYS_sched_setparam};
+// A descriptor that becomes readable signals its owner.
+constexpr uint32_t kOwnerRequests[] = {0x8901 /* FIOSETOWN */, 0x8902 /* SIOCSPGRP */};
+constexpr uint32_t kOwnerCommands[] = {F_SETOWN, 15 /* F_SETOWN_EX */};
+
+constexpr auto kLoad = static_cast<uint16_t>(BPF_LD | BPF_W | BPF_ABS);
+constexpr auto kEqual = static_cast<uint16_t>(BPF_JMP | BPF_JEQ | BPF_K);
+constexpr auto kAtLeast = static_cast<uint16_t>(BPF_JMP | BPF_JGE | BPF_K);
+constexpr auto kAnswer = static_cast<uint16_t>(BPF_RET | BPF_K);
+
+// The lower half of an argument: process numbers, requests and commands are 32 bits wide in the kernel.
+constexpr uint32_t argument(unsigned number) {
+  return offsetof(seccomp_data, args) + 8 * number;  // little-endian
+}
+
+}  // namespace
+
+Result<void> isolate_process() {
+  const sock_filter refuse = BPF_STMT(kAnswer, SECCOMP_RET_ERRNO | EPERM), allow = BPF_STMT(kAnswer, SECCOMP_RET_ALLOW);
+  std::vector<sock_filter> filter = {BPF_STMT(kLoad, offsetof(seccomp_data, arch)),
+                                     BPF_JUMP(kEqual, kArchitecture, 1, 0), refuse,
+                                     BPF_STMT(kLoad, offsetof(seccomp_data, nr))};
+  const auto refuse_if = [&](uint16_t comparison, uint32_t value) {
+    filter.push_back(BPF_JUMP(comparison, value, 0, 1));
+    filter.push_back(refuse);
+  };
+  // For one system call, which has the verdict of the steps that follow its number.
+  const auto judge = [&](long call, const std::vector<sock_filter>& steps) {
+    filter.push_back(BPF_JUMP(kEqual, static_cast<uint32_t>(call), 0, static_cast<uint8_t>(steps.size())));
+    filter.insert(filter.end(), steps.begin(), steps.end());
+  };
+  if (kOtherAbi) refuse_if(kAtLeast, *kOtherAbi);
+  for (const long call : kOnOthers) refuse_if(kEqual, static_cast<uint32_t>(call));
+  const auto own = static_cast<uint32_t>(::getpid());
+  for (const long call : kOnItself) {
+    // kill(2) of 0 is the whole process group.
+    std::vector<sock_filter> steps{BPF_STMT(kLoad, argument(0)), BPF_JUMP(kEqual, own, 1, 0), refuse, allow};
+    if (call != SYS_kill) steps = {steps[0], BPF_JUMP(kEqual, own, 2, 0), BPF_JUMP(kEqual, 0, 1, 0), refuse, allow};
+    judge(call, steps);
+  }
+  std::vector<sock_filter> request{BPF_STMT(kLoad, argument(1))};
+  for (const uint32_t value : kOwnerRequests) {
+    request.push_back(BPF_JUMP(kEqual, value, 0, 1));
+    request.push_back(refuse);
+  }
+  request.push_back(allow);
+  judge(SYS_ioctl, request);
+  std::vector<sock_filter> command{BPF_STMT(kLoad, argument(1))};
+  for (const uint32_t value : kOwnerCommands) {
+    command.push_back(BPF_JUMP(kEqual, value, 0, 1));
+    command.push_back(refuse);
+  }
+  command.push_back(allow);
+  judge(SYS_fcntl, command);
+  filter.push_back(allow);
+  const sock_fprog program{static_cast<uint16_t>(filter.size()), filter.data()};
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+    return error(errno, "seccomp");
+  (void)isolate_by_landlock();
+  return {};
+}
+
+Result<void> isolate_by_landlock() {
+  constexpr long kScopesSince = 6;  // version of Landlock's ABI
+  // The headers may be older: landlock_ruleset_attr and LANDLOCK_SCOPE_* of Linux 6.12.
+  struct {
+    uint64_t handled_access_fs, handled_access_net, scoped;
+  } handled{};
+  constexpr uint64_t kAbstractSockets = 1, kSignals = 2;
+  handled.scoped = kAbstractSockets | kSignals;
+  const long version = ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
+  if (version < 0) return error(errno, "landlock_create_ruleset");
+  if (version < kScopesSince) return error(EOPNOTSUPP, "Landlock's scopes");
+  const Fd rules(static_cast<int>(::syscall(SYS_landlock_create_ruleset, &handled, sizeof handled, 0)));
+  if (!rules) return error(errno, "landlock_create_ruleset");
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || ::syscall(SYS_landlock_restrict_self, rules.get(), 0) != 0)
+    return error(errno, "landlock_restrict_self");
+  return {};
+}
+
+}  // namespace fabric
