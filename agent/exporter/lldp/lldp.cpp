@@ -209,8 +209,7 @@ void LldpListener::on_frames(Socket& socket) {
     if (!*frame) return;
     auto neighbor = lldp::parse_frame(**frame);
     if (!neighbor) {
-      report("frames of " + socket.netdev, SD_WARNING,
-             socket.netdev + ": malformed frame: " + neighbor.error().text());
+      report("frames of " + socket.netdev, SD_WARNING, socket.netdev + ": malformed frame: " + neighbor.error().text());
       continue;
     }
     neighbor->source = state::kLldpSource;

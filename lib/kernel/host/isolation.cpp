@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/fd.h"
@@ -71,9 +72,11 @@ constexpr long kOnItself[] = {SYS_kill,
                               SYS_sched_setattr,
                               SYS_sched_setscheduler,
                               SYS_sched_setparam};
-// A descriptor that becomes readable signals its owner.
-constexpr uint32_t kOwnerRequests[] = {0x8901 /* FIOSETOWN */, 0x8902 /* SIOCSPGRP */};
-constexpr uint32_t kOwnerCommands[] = {F_SETOWN, 15 /* F_SETOWN_EX */};
+// A descriptor that becomes readable signals its owner. The second argument sets another owner.
+constexpr std::pair<long, uint32_t> kOwnerRequests[] = {{SYS_fcntl, F_SETOWN},
+                                                        {SYS_fcntl, 15 /* F_SETOWN_EX */},
+                                                        {SYS_ioctl, 0x8901 /* FIOSETOWN */},
+                                                        {SYS_ioctl, 0x8902 /* SIOCSPGRP */}};
 
 constexpr auto kLoad = static_cast<uint16_t>(BPF_LD | BPF_W | BPF_ABS);
 constexpr auto kEqual = static_cast<uint16_t>(BPF_JMP | BPF_JEQ | BPF_K);
@@ -96,10 +99,11 @@ Result<void> isolate_process() {
     filter.push_back(BPF_JUMP(comparison, value, 0, 1));
     filter.push_back(refuse);
   };
-  // For one system call, which has the verdict of the steps that follow its number.
-  const auto judge = [&](long call, const std::vector<sock_filter>& steps) {
+  // Steps for one system call. They decide, or go on after the last one.
+  const auto decide_for = [&](long call, const std::vector<sock_filter>& steps) {
     filter.push_back(BPF_JUMP(kEqual, static_cast<uint32_t>(call), 0, static_cast<uint8_t>(steps.size())));
     filter.insert(filter.end(), steps.begin(), steps.end());
+    filter.push_back(BPF_STMT(kLoad, offsetof(seccomp_data, nr)));
   };
   if (kOtherAbi) refuse_if(kAtLeast, *kOtherAbi);
   for (const long call : kOnOthers) refuse_if(kEqual, static_cast<uint32_t>(call));
@@ -108,22 +112,10 @@ Result<void> isolate_process() {
     // kill(2) of 0 is the whole process group.
     std::vector<sock_filter> steps{BPF_STMT(kLoad, argument(0)), BPF_JUMP(kEqual, own, 1, 0), refuse, allow};
     if (call != SYS_kill) steps = {steps[0], BPF_JUMP(kEqual, own, 2, 0), BPF_JUMP(kEqual, 0, 1, 0), refuse, allow};
-    judge(call, steps);
+    decide_for(call, steps);
   }
-  std::vector<sock_filter> request{BPF_STMT(kLoad, argument(1))};
-  for (const uint32_t value : kOwnerRequests) {
-    request.push_back(BPF_JUMP(kEqual, value, 0, 1));
-    request.push_back(refuse);
-  }
-  request.push_back(allow);
-  judge(SYS_ioctl, request);
-  std::vector<sock_filter> command{BPF_STMT(kLoad, argument(1))};
-  for (const uint32_t value : kOwnerCommands) {
-    command.push_back(BPF_JUMP(kEqual, value, 0, 1));
-    command.push_back(refuse);
-  }
-  command.push_back(allow);
-  judge(SYS_fcntl, command);
+  for (const auto& [call, number] : kOwnerRequests)
+    decide_for(call, {BPF_STMT(kLoad, argument(1)), BPF_JUMP(kEqual, number, 0, 1), refuse});
   filter.push_back(allow);
   const sock_fprog program{static_cast<uint16_t>(filter.size()), filter.data()};
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
