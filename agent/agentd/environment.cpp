@@ -22,7 +22,8 @@ Environment real_environment(Kernel& kernel) {
     what.topology = matches_by_role(policy);
     what.serials = what.members = true;
     what.exclude = policy.exclude;
-    return scan(kernel, what).ports;
+    Node node = scan(kernel, what);
+    return FoundPorts(std::move(node.ports), std::move(node.rdma_unread));
   };
   out.read_only = !kernel.root.is_host();
   return out;
@@ -34,8 +35,12 @@ qos::Maintenance maintenance_now(const Environment& environment, const Policy& p
 }
 
 void ErrorLog::once(const std::string& what) {
-  if (what == last_) return;
-  last_ = what;
+  constexpr std::chrono::hours kAgain{1};
+  constexpr size_t kMost = 100;
+  const auto now = std::chrono::steady_clock::now();
+  std::erase_if(logged_, [&](const auto& each) { return now - each.second >= kAgain; });
+  if (logged_.size() >= kMost) logged_.clear();
+  if (!logged_.emplace(what, now).second) return;
   log_({message_id::trouble, LOG_ERR, what});
 }
 

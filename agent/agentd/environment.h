@@ -2,7 +2,9 @@
 // The machine as PortManager sees it. Tests replace it.
 #pragma once
 
+#include <chrono>
 #include <ctime>
+#include <map>
 
 #include "agentd/messages.h"
 #include "enforce/reconcile.h"
@@ -11,11 +13,18 @@ namespace fabric::agentd {
 
 std::tm local_time();
 
+// RDMA ports and bond members, without settings and counters.
+struct FoundPorts {
+  FoundPorts(std::vector<Port> all, std::string why = {}) : ports(std::move(all)), unread(std::move(why)) {}  // NOLINT
+  std::vector<Port> ports;
+  std::string unread;  // why ports may be missing (Node::rdma_unread); empty: none is
+};
+
 struct Environment {
   Kernel& kernel;
   std::string directory = "/";  // below it: run/fabric-agent, var/lib/fabric-agent
   Log log = write_journal;
-  std::function<std::vector<Port>(const Policy&)> scan;  // RDMA ports and bond members, without settings and counters
+  std::function<FoundPorts(const Policy&)> scan;
   qos::UseCheck in_use;
   bool read_only = false;                           // a captured tree: no lock and no state file are written
   std::function<std::tm()> now_local = local_time;  // for the maintenance window
@@ -26,16 +35,17 @@ Environment real_environment(Kernel& kernel);
 // Whether the maintenance window is open now.
 qos::Maintenance maintenance_now(const Environment& environment, const Policy& policy);
 
-// Logs errors that recur with every pass: an error is logged only if it differs from the last one.
+// Logs errors that recur with every pass, each once an hour.
 class ErrorLog {
  public:
   explicit ErrorLog(Log log) : log_(std::move(log)) {}
   void once(const std::string& what);
-  [[nodiscard]] bool is_empty() const { return last_.empty(); }
+  // True if nothing was logged within the last hour.
+  [[nodiscard]] bool is_empty() const { return logged_.empty(); }
 
  private:
   Log log_;
-  std::string last_;
+  std::map<std::string, std::chrono::steady_clock::time_point> logged_;
 };
 
 }  // namespace fabric::agentd

@@ -2,11 +2,13 @@
 #include <sysexits.h>
 #include <systemd/sd-daemon.h>
 
+#include <cerrno>
 #include <cstdio>
 
 #include "agentd/agent.h"
 #include "agentd/options.h"
 #include "agentd/pci.h"
+#include "base/find.h"
 #include "judge/rule.h"
 #include "kernel/host/isolation.h"
 
@@ -26,6 +28,13 @@ int log_failure(const std::string& subject, const Result<void>& done) {
   if (done) return 0;
   write_journal({message_id::trouble, LOG_ERR, subject + ": " + done.error().text()});
   return 2;
+}
+
+// Of a configuration that cannot be used. systemd starts the agent again after an error that may pass, such as EIO or
+// EMFILE, and not after a fault in the files.
+int config_exit_code(const Error& failure) {
+  constexpr int kOfTheFiles[]{0, ENOENT, EACCES, EPERM, ENOTDIR, EISDIR, ELOOP, ENAMETOOLONG};
+  return contains(kOfTheFiles, failure.code) ? EX_CONFIG : EX_OSERR;
 }
 
 // --once: returns the exit status.
@@ -72,7 +81,7 @@ int run(const Options& options) {
   if (config && options.once && !config->error.empty()) config = error(0, config->error);
   if (!config && config.error().code == ENOENT)
     config = error(0, config.error().text() + "; create it (see fabric-agent.toml(5)) or name another with --config");
-  if (!config) return fail(EX_CONFIG, message_id::configuration, config.error());
+  if (!config) return fail(config_exit_code(config.error()), message_id::configuration, config.error());
   for (const ConfigWarning& warning : config->config.warnings)
     write_journal({message_id::configuration, LOG_WARNING, warning.where + ": " + warning.what});
   if (options.pci) {

@@ -5,9 +5,9 @@
 
 #include <condition_variable>
 #include <mutex>
-#include <thread>
 
 #include "base/clock.h"
+#include "base/thread.h"
 #include "judge/finding.h"
 #include "kernel/netlink/ethtool_link.h"
 
@@ -162,8 +162,11 @@ OpticsWatch::~OpticsWatch() {
 void OpticsWatch::set(std::vector<std::string> netdevs, std::chrono::milliseconds interval) {
   if (!shared_) {
     if (netdevs.empty() || interval.count() == 0) return;
-    shared_ = std::make_shared<Shared>();
-    std::thread(run, shared_, environment_).detach();
+    auto shared = std::make_shared<Shared>();
+    if (auto started = run_detached([shared, environment = environment_] { run(shared, environment); }); !started)
+      return environment_.log(
+          {message_id::trouble, LOG_WARNING, started.error().text() + "; modules are not read until the next scan"});
+    shared_ = std::move(shared);
   }
   std::lock_guard lock(shared_->mutex);
   if (shared_->netdevs == netdevs && shared_->interval == interval) return;

@@ -64,7 +64,14 @@ void PortManager::note_config(const ConfigInUse& config) {
 
 std::vector<std::string> PortManager::rescan() {
   std::map<std::string, Port> present;
-  for (Port& port : environment_.scan(policy_)) present.emplace(port.id(), std::move(port));
+  FoundPorts found_ports = environment_.scan(policy_);
+  for (Port& port : found_ports.ports) present.emplace(port.id(), std::move(port));
+  // A port that could not be listed is not gone.
+  if (!found_ports.unread.empty()) {
+    errors_.once("RDMA devices cannot be listed: " + found_ports.unread + "; the known ports are kept");
+    for (const std::string& id : table_.ids())
+      if (!present.contains(id)) present.emplace(id, table_.find(id)->port);
+  }
   for (const Port& gone : table_.drop_missing(present)) {
     std::string what = "port removed; managed again when it returns";
     if (matches_any(policy_.exclude, gone.rdma)) what = "excluded; its settings are unchanged";

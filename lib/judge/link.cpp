@@ -273,6 +273,12 @@ void ask_port_state(const View& view, Findings& findings) {
                            "A member of " + port.bond + " has no link: the bond has lost bandwidth and redundancy.",
                            std::move(remedy)));
   }
+  if (!view.now.rdma_unread.empty()) {
+    findings.push_back(bad(Status::unknown, "host", "-", "at least one RDMA device",
+                           "RDMA devices could not be listed: " + view.now.rdma_unread + ".",
+                           "ls -l /sys/class/infiniband; run the check as root. For an I/O error: journalctl -k"));
+    return;
+  }
   add_gone_ports(view, findings);
   if (!view.now.ports.empty() || !findings.empty()) return;
   std::string devices;

@@ -5,9 +5,10 @@
 
 #include <algorithm>
 #include <future>
-#include <thread>
+#include <memory>
 
 #include "base/parse.h"
+#include "base/thread.h"
 #include "kernel/pci/pci.h"
 
 namespace fabric::nvml {
@@ -92,9 +93,10 @@ Result<std::vector<Device>> query() {
 }  // namespace
 
 Result<std::vector<Device>> devices(std::chrono::milliseconds patience) {
-  std::promise<Result<std::vector<Device>>> promise;
-  auto answer = promise.get_future();
-  std::thread([promise = std::move(promise)]() mutable { promise.set_value(query()); }).detach();
+  const auto promise = std::make_shared<std::promise<Result<std::vector<Device>>>>();
+  auto answer = promise->get_future();
+  if (auto started = run_detached([promise] { promise->set_value(query()); }); !started)
+    return error(started.error().code, std::string(kLibrary) + ": " + started.error().what);
   if (answer.wait_for(patience) != std::future_status::ready) return error(ETIMEDOUT, kLibrary);
   return answer.get();
 }

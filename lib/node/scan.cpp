@@ -19,10 +19,10 @@ bool is_excluded(const ScanOptions& options, const std::string& device) {
   return (!options.only.empty() && device != options.only) || matches_any(options.exclude, device);
 }
 
-std::vector<Port> scan_ports(Context& context) {
+// `unread`: Node::rdma_unread.
+std::vector<Port> scan_ports(Context& context, const std::vector<std::string>& devices, std::string& unread) {
   std::vector<Port> ports;
   const Kernel& kernel = context.kernel;
-  const auto devices = infiniband::devices(kernel.root);
   if (devices.empty()) return ports;
   if (kernel.rdma) {
     const auto known = nldev::devices(*kernel.rdma);
@@ -38,6 +38,8 @@ std::vector<Port> scan_ports(Context& context) {
     const auto numbers = infiniband::ports(kernel.root, device);
     if (!numbers) {
       context.note_unseen("the ports of " + device + ": " + numbers.error().text());
+      const bool is_gone = numbers.error().code == ENOENT || numbers.error().code == ENODEV;
+      if (unread.empty() && !is_gone) unread = numbers.error().text();
       continue;
     }
     for (const unsigned number : *numbers) {
@@ -110,10 +112,16 @@ Node scan(Kernel& kernel, const ScanOptions& options) {
     if (node.inventory) node.topology.gone = gone_nics(*node.inventory, node.topology);
   }
   Context context{kernel, options, {}, {}, pci::cpu_nodes(kernel.root), node.unseen};
+  const auto devices = infiniband::devices(kernel.root);
+  if (!devices) {
+    node.rdma_unread = devices.error().text();
+    context.note_unseen("RDMA devices: " + node.rdma_unread);
+  }
+  const std::vector<std::string> names = devices ? *devices : std::vector<std::string>{};
   // Each device is opened once, before any counter is read: opening can take milliseconds, and counters should be of
   // one moment.
   if (options.verbs && kernel.verbs)
-    for (const std::string& device : infiniband::devices(kernel.root)) {
+    for (const std::string& device : names) {
       if (is_excluded(options, device)) continue;
       const auto text = query_recorded(kernel, "verbs " + device, [&] { return verbs::query(device); });
       if (const auto known = text ? verbs::parse_device(*text) : std::nullopt) context.by_verbs.emplace(device, *known);
@@ -123,7 +131,7 @@ Node scan(Kernel& kernel, const ScanOptions& options) {
             "from the netdev's MTU");
     }
   node.taken = steady_now(kernel);
-  node.ports = scan_ports(context);
+  node.ports = scan_ports(context, names, node.rdma_unread);
   if (options.topology)
     for (Port& port : node.ports) port.serves = serves_a_gpu(node.topology, port.pci) ? "compute" : "host";
   if (options.network) scanning::read_network(context, node.ports, node.network);

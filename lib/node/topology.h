@@ -34,9 +34,10 @@ struct Nic : PciDevice {
   // image GUID, else the PCI address without the function.
   std::string card{};
   bool virtual_function = false;
-  std::string bond{};           // the bond that its netdev is a member of
-  bool rdma_elsewhere = false;  // its RDMA device is in another network namespace, a container's
-  bool subfunctions = false;    // it has subfunctions, in whatever namespace their netdevs and RDMA devices are
+  std::string bond{};  // the bond that its netdev is a member of
+  bool rdma_elsewhere =
+      false;                  // it has an RDMA device that is not listed here: a container's, or see Node::rdma_unread
+  bool subfunctions = false;  // it has subfunctions, in whatever namespace their netdevs and RDMA devices are
   // Its Data Direct function: a second PCI function for its DMA, beside a GPU (ConnectX-8 of GB300).
   std::optional<PciDevice> direct{};
 };

@@ -90,7 +90,7 @@ constexpr size_t kMaxAllBytes = 4 * kMaxBytes;
 // All files together, before profiles and marks are applied to the entries.
 struct ConfigDraft {
   Policy policy;
-  std::vector<PortDraft> entries;
+  std::vector<PortDraft> entries;  // last first, because the entries of a later file are tried first
   MarkKey traffic, cnp;
   RuleRows rules;  // the rules that [rules.ID] may name
 };
@@ -101,11 +101,9 @@ void read_ports(ConfigReader& reader, const toml::node& node, ConfigDraft& draft
   const auto* array = node.as_array();
   if (array == nullptr || !(array->empty() || array->is_array_of_tables()))
     return reader.fail(expected(node, "[[port]] entries"), "port", "[[port]] with two brackets");
-  // The entries of a later file are tried first.
-  std::vector<PortDraft> entries;
-  for (const toml::node& each : *array) entries.push_back(read_port(reader, *each.as_table()));
-  std::move(draft.entries.begin(), draft.entries.end(), std::back_inserter(entries));
-  draft.entries = std::move(entries);
+  const auto first = static_cast<std::ptrdiff_t>(draft.entries.size());
+  for (const toml::node& each : *array) draft.entries.push_back(read_port(reader, *each.as_table()));
+  std::reverse(draft.entries.begin() + first, draft.entries.end());
 }
 
 // Keys at the top of the file, besides the keys and sections of keys().
@@ -149,7 +147,7 @@ void read_section(ConfigReader& reader, std::string_view section, const toml::ta
   });
 }
 
-// The profiles that entries name. Reads each of them once.
+// The profiles that entries name. Lists the folders once, and reads each profile once.
 class Profiles {
  public:
   Profiles(const Files& files, std::string directory, ConfigFaults& faults)
@@ -159,14 +157,12 @@ class Profiles {
   Result<const PortDraft*> find(const std::string& name, const FilePlace& at) {
     if (name.empty()) return nullptr;
     if (auto known = read_.find(name); known != read_.end()) return &known->second;
-    const auto names = all();
-    const auto file = std::ranges::find(names, name, stem);
-    if (file == names.end()) {
-      std::string folder = directory_, fix = "the folder has no profiles";
+    if (!listed_) list();
+    const std::string* file = find_in(files_by_name_, name);
+    if (file == nullptr) {
+      std::string folder = directory_;
       if (folder.empty()) folder = "profiles";
-      if (!names.empty())
-        fix = "write " + joined(names, " or ", [](const std::string& each) { return toml_string(stem(each)); });
-      faults_.fail(at, "profile: there is no " + toml_string(name) + " in " + folder + "; " + fix);
+      faults_.fail(at, "profile: there is no " + toml_string(name) + " in " + folder + "; " + fix_);
       return nullptr;
     }
     auto text = files_.read(*file);
@@ -179,22 +175,28 @@ class Profiles {
   }
 
  private:
-  static std::string stem(const std::string& file) { return std::filesystem::path(file).stem().string(); }
-
   // The operator's profiles, then those of the package that the operator has not replaced.
-  [[nodiscard]] std::vector<std::string> all() const {
-    if (directory_.empty()) return {};
-    std::vector<std::string> files;
-    for (const std::string& folder : {directory_, files_.shipped_profiles()})
-      if (const auto found = files_.drop_ins(folder))
-        for (const std::string& file : *found)
-          if (!contains(files, stem(file), stem)) files.push_back(file);
-    return files;
+  void list() {
+    constexpr size_t kNamed = 20;
+    listed_ = true;
+    std::vector<std::string> names;
+    if (!directory_.empty())
+      for (const std::string& folder : {directory_, files_.shipped_profiles()})
+        for (const std::string& file : files_.drop_ins(folder).value_or({}))
+          if (const std::string name = std::filesystem::path(file).stem().string();
+              files_by_name_.emplace(name, file).second)
+            names.push_back(toml_string(name));
+    if (names.empty()) fix_ = "the folder has no profiles";
+    else if (names.size() > kNamed) fix_ = "write the name of one of its files, without .toml";
+    else fix_ = "write " + joined(names, " or ");
   }
 
   const Files& files_;
   std::string directory_;  // empty: no profile can be named
   ConfigFaults& faults_;
+  bool listed_ = false;
+  std::unordered_map<std::string, std::string> files_by_name_;
+  std::string fix_;  // for a name without a profile
   std::unordered_map<std::string, PortDraft> read_;
 };
 
@@ -236,6 +238,7 @@ void check_entries(std::vector<PortDraft>& entries, ConfigFaults& faults) {
 
 // Applies profile and marks to each entry, and checks the values together.
 Result<LoadedConfig> finish(ConfigDraft draft, const Files& files, const std::string& profiles, ConfigFaults faults) {
+  std::ranges::reverse(draft.entries);
   Profiles known(files, profiles, faults);
   for (PortDraft& entry : draft.entries) {
     const auto profile = known.find(entry.port.profile, entry.profile_at);
@@ -262,10 +265,10 @@ Result<LoadedConfig> load(const Files& source, const std::string& file, RuleRows
     auto text = source.read(each);
     if (!text) {
       if (files->size() == 1) return text.error();
+      if (text.error().code != ENOENT) return text.error();
       // Not an errno: a dangling link in conf.d, or drop-ins alone, must not count as a machine without configuration.
       std::string what = text.error().text();
-      if (text.error().code == ENOENT && &each == &files->front())
-        what += "; files in conf.d are read after it: create it, with mode at least";
+      if (&each == &files->front()) what += "; files in conf.d are read after it: create it, with mode at least";
       return error(0, what);
     }
     bytes += text->size();

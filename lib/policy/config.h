@@ -30,8 +30,8 @@ struct LoadedConfig {
 // directory. Together the files must set `mode`, and in enforce mode have a [[port]] entry or [sysctl]; each file must
 // have a key, and a newline at its end.
 // An Error has one line for each of the first ten faults, "FILE:LINE:COLUMN: fault; correction"; an unknown key is an
-// error that names the nearest known key. Its code is the errno if the only file could not be read (ENOENT: missing),
-// else 0. `rules`: what [rules.ID] may change (rule_rows() of lib/judge).
+// error that names the nearest known key. Its code is the errno if a file could not be read (ENOENT: the only one is
+// missing), else 0. `rules`: what [rules.ID] may change (rule_rows() of lib/judge).
 Result<LoadedConfig> load_config(const std::string& file, RuleRows rules = {});
 // Reads `file`, which --config names; if it is empty or the default path, kConfigFile below `root`. Links in a captured
 // tree stay inside it.

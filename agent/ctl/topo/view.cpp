@@ -149,6 +149,8 @@ std::vector<std::string> topo_notes(const TopoView& view) {
   for (const auto& note :
        {hidden_switches, unknown_nodes, split_sockets, bridges_on_boards, no_shared_bridge, memory_nodes, soft_iwarp})
     if (std::string text = note(view); !text.empty()) notes.push_back(std::move(text));
+  if (!view.node.rdma_unread.empty())
+    notes.push_back("RDMA devices could not be listed: " + view.node.rdma_unread + ". NICs appear without them.");
   for (const std::string& difference : view.topology.differences)
     notes.push_back("hwloc and sysfs differ (sysfs is used): " + difference);
   std::map<std::string, std::vector<const Nic*>> cards;

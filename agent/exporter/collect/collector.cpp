@@ -5,10 +5,9 @@
 
 #include <condition_variable>
 #include <mutex>
-#include <system_error>
-#include <thread>
 
 #include "base/parse.h"
+#include "base/thread.h"
 #include "exporter/collect/host.h"
 #include "kernel/rdma/infiniband.h"
 
@@ -102,8 +101,9 @@ struct HostThread final : ReaderThread {
   void collect(Collected& which, Collector::Shared& shared, Lock& lock);
   void update_devices(Collector::Shared& shared, const std::vector<std::string>& names);
 
-  HostReader reader_;   // the thread's own
-  size_t dropped_ = 0;  // number of devices beyond kMaxDevices
+  HostReader reader_;     // the thread's own
+  size_t dropped_ = 0;    // number of devices beyond kMaxDevices
+  std::string unlisted_;  // why the RDMA devices could not be listed; empty: they were
 };
 
 struct Collector::Shared : std::enable_shared_from_this<Collector::Shared> {
@@ -148,12 +148,9 @@ void run(const std::shared_ptr<Collector::Shared>& shared, const std::shared_ptr
 }  // namespace
 
 void Collector::Shared::start(const std::shared_ptr<ReaderThread>& reader) {
-  try {
-    std::thread([shared = shared_from_this(), reader] { run(shared, reader); }).detach();
-    reader->no_thread.clear();
-  } catch (const std::system_error& failed) {
-    reader->no_thread = error(failed.code().value(), "start a thread").text();
-  }
+  const auto started = run_detached([shared = shared_from_this(), reader] { run(shared, reader); });
+  reader->no_thread.clear();
+  if (!started) reader->no_thread = started.error().text();
 }
 
 // Wakes the event loop when the last requested reading is done.
@@ -330,18 +327,28 @@ void HostThread::read_host(Collector::Shared& shared, Lock& lock) {
   std::vector<std::string> names;
   if (rescanning) {
     unlocked(lock, [&] {
-      names = reader_.devices();
+      auto devices = reader_.devices();
+      unlisted_.clear();
+      if (!devices) {
+        unlisted_ = devices.error().text();
+        return;
+      }
+      names = std::move(*devices);
       if (const auto& policy = shared.options.policy)
         std::erase_if(names, [&](const std::string& device) { return matches_any(policy->exclude, device); });
       dropped_ = drop_excess_devices(shared.options.root, names);
     });
-    if (!shared.stop) update_devices(shared, names);
+    // Devices that cannot be listed now are not gone.
+    if (!unlisted_.empty())
+      for (const auto& [name, device] : shared.devices) names.push_back(name);
+    else if (!shared.stop) update_devices(shared, names);
   }
   const std::vector<std::string>* listed = nullptr;
   if (rescanning) listed = &names;
   HostReading next;
   unlocked(lock, [&] { next = reader_.read(listed, was_requested); });
-  if (dropped_ > 0)
+  if (!unlisted_.empty()) next.runs.push_back({"devices", "", false, 0, unlisted_});
+  else if (dropped_ > 0)
     next.runs.push_back({"devices", "", false, 0,
                          std::to_string(dropped_) + " RDMA devices beyond the first " + std::to_string(kMaxDevices) +
                              " are not read; exclude those of guests ([exporter] exclude)"});
@@ -351,7 +358,8 @@ void HostThread::read_host(Collector::Shared& shared, Lock& lock) {
   if (next.agent_acted)
     for (const auto& [name, device] : shared.devices) device->request_rescan();
   const bool new_topology = next.topology_read != shown->topology_read;
-  if (new_topology || next.agent_acted) ++shared.generation;
+  const bool other_devices = next.node.rdma_unread != shown->node.rdma_unread;
+  if (new_topology || next.agent_acted || other_devices) ++shared.generation;
   if (new_topology) request_collectors();
   shown = std::make_shared<const HostReading>(std::move(next));
   taken = Clock::now();

@@ -7,10 +7,13 @@
 
 namespace fabric::exporter {
 
-std::vector<std::string> HostReader::devices() const {
+Result<std::vector<std::string>> HostReader::devices() {
   const auto root = Root::open(root_);
-  if (!root) return {};
-  return infiniband::devices(*root);
+  if (!root) return root.error();
+  auto names = infiniband::devices(*root);
+  node_.rdma_unread.clear();
+  if (!names) node_.rdma_unread = names.error().text();
+  return names;
 }
 
 HostReading HostReader::read(const std::vector<std::string>* devices, bool topology_changed) {

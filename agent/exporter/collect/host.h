@@ -27,8 +27,8 @@ class HostReader {
   HostReader(std::string root, std::chrono::seconds topology_age)
       : root_(std::move(root)), topology_age_(topology_age) {}
 
-  // Names of the RDMA devices. Does not open them.
-  [[nodiscard]] std::vector<std::string> devices() const;
+  // Names of the RDMA devices. Does not open them. An Error is also in Node::rdma_unread of the next reading.
+  Result<std::vector<std::string>> devices();
   // Reads fabric-agentd's state. Reads the topology if it is due, if the list of devices has changed, or if
   // `topology_changed`. `devices`: the result of devices(), or null if they were not listed.
   HostReading read(const std::vector<std::string>* devices, bool topology_changed = false);

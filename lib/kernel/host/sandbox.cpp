@@ -44,7 +44,9 @@ Result<void> confine_writes(const std::vector<std::string>& folders) {
   if (!rules) return error(errno, "landlock_create_ruleset");
   for (const std::string& folder : folders) {
     const Fd open_folder(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-    if (!open_folder) continue;
+    if (!open_folder && errno == ENOENT) continue;
+    // Without its rule the process could not write there any more.
+    if (!open_folder) return error(errno, folder + ": cannot be opened");
     const landlock_path_beneath_attr beneath{kChanges, open_folder.get()};
     if (::syscall(SYS_landlock_add_rule, rules.get(), LANDLOCK_RULE_PATH_BENEATH, &beneath, 0) != 0)
       return error(errno, folder + ": landlock_add_rule");

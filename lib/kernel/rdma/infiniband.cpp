@@ -11,7 +11,11 @@ constexpr unsigned kMaxEmpty = 64;
 
 }  // namespace
 
-std::vector<std::string> devices(const Root& root) { return root.names_in(kClass); }
+Result<std::vector<std::string>> devices(const Root& root) {
+  auto names = root.list(kClass);
+  if (!names && names.error().code == ENOENT) return std::vector<std::string>{};
+  return names;
+}
 
 Result<std::vector<unsigned>> ports(const Root& root, const std::string& device) {
   const auto names = root.list(std::string(kClass) + "/" + device + "/ports");

@@ -10,7 +10,8 @@ namespace fabric::infiniband {
 
 inline constexpr const char* kClass = "sys/class/infiniband";
 
-std::vector<std::string> devices(const Root& root);
+// Empty if the kernel has no RDMA devices (ENOENT). An Error: the list could not be read.
+Result<std::vector<std::string>> devices(const Root& root);
 // The device's ports, without those that lead only to other devices on the same board.
 Result<std::vector<unsigned>> ports(const Root& root, const std::string& device);
 // "sys/class/infiniband/mlx5_0/ports/1"

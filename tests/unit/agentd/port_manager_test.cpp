@@ -928,6 +928,25 @@ TEST_F(PortManagerTest, APortWhoseNetdevIsAwayIsNotLetGoOf) {
   for (const Entry& entry : told_) EXPECT_FALSE(has(entry.message, "no [[port]] entry"));
 }
 
+// Ports that cannot be listed for a moment keep their records, and are not found again.
+TEST_F(PortManagerTest, APortThatCannotBeListedIsKept) {
+  enforced(Personality::mlx5);
+  Environment environment = this->environment();
+  std::string unread;
+  environment.scan = [&](const Policy&) { return unread.empty() ? FoundPorts(ports()) : FoundPorts({}, unread); };
+  manager_.emplace(environment, policy_of(kEnforce));
+  reconcile_all();
+  told_.clear();
+  unread = "/sys/class/infiniband: Input/output error (EIO)";
+  EXPECT_TRUE(manager_->rescan().empty());
+  EXPECT_EQ(manager_->table().ids(), std::vector<std::string>{kId});
+  ASSERT_EQ(told_.size(), 1U);
+  EXPECT_TRUE(has(told_.front().message, "EIO")) << told_.front().message;
+  unread.clear();
+  EXPECT_TRUE(manager_->rescan().empty());
+  EXPECT_EQ(told_.size(), 1U);
+}
+
 TEST_F(PortManagerTest, AFightOverAHostSettingEndsInAConflictToo) {
   constexpr const char* kFile = "proc/sys/net/ipv4/tcp_ecn";
   tree_.file(kFile, "2\n");

@@ -208,6 +208,26 @@ TEST(Collector, AGpuThatComesOrGoesIsSeenAtOnce) {
   running.settle([&] { return running.node().topology.gpus.empty(); });
 }
 
+// Unreadable is not absent: the devices that are known stay, and the page and the checks say so.
+TEST(Collector, DevicesThatCannotBeListedAreKept) {
+  test::Tree tree;
+  RunningCollector running(test::collector_options(two_nics(tree).path()));
+  const std::string listed = "fabric_collector_success{collector=\"devices\",device=\"\"}";
+  EXPECT_FALSE(value(running.page(), listed));
+  const std::string folder = tree.path() + "/sys/class/infiniband";
+  ASSERT_EQ(::rename(folder.c_str(), (folder + ".away").c_str()), 0);
+  tree.file("sys/class/infiniband", "");  // ENOTDIR
+  running.rescan();
+  EXPECT_EQ(value(running.page(), listed), 0);
+  EXPECT_TRUE(value(running.page(), "fabric_port_state{device=\"mlx5_0\",port=\"1\"}"));
+  EXPECT_TRUE(test::has(running.node().rdma_unread, "ENOTDIR"));
+  tree.remove("sys/class/infiniband");
+  ASSERT_EQ(::rename((folder + ".away").c_str(), folder.c_str()), 0);
+  running.rescan();
+  EXPECT_FALSE(value(running.page(), listed));
+  EXPECT_EQ(running.node().rdma_unread, "");
+}
+
 TEST(Host, WhatTheAgentDidTwiceInOneSecondIsSeenTwice) {
   test::Tree tree;
   HostReader host(tree.path(), std::chrono::seconds(60));

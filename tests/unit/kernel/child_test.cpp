@@ -204,5 +204,23 @@ TEST(Sandbox, WritesOnlyWhereSettingsAre) {
   EXPECT_EQ(status, 0) << code;
 }
 
+// A folder that cannot be opened, for whatever reason but its absence, would be read-only for as long as the process
+// runs.
+TEST(Sandbox, DoesNotConfineWithoutAFolderThatIsThere) {
+  test::Tree tree;
+  tree.file("file", "").folder("other");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto confined = confine_writes({tree.path() + "/file"});  // ENOTDIR
+    if (!confined && confined.error().code != ENOTDIR) ::_exit(confined.error().code);
+    ::_exit(::mkdir((tree.path() + "/other/new").c_str(), 0700) == 0 ? 0 : 255);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  const int code = WEXITSTATUS(status);
+  if (code == ENOSYS || code == EOPNOTSUPP) GTEST_SKIP() << "a kernel without Landlock";
+  EXPECT_EQ(status, 0) << code;
+}
+
 }  // namespace
 }  // namespace fabric

@@ -27,10 +27,10 @@ TEST(Infiniband, StatesAreTheirNumbers) {
 
 TEST(Infiniband, DevicesAndPortsInNaturalOrder) {
   Tree tree;
-  EXPECT_TRUE(infiniband::devices(tree.root()).empty());
+  EXPECT_TRUE(infiniband::devices(tree.root())->empty());
   for (const char* port : {"mlx5_10/ports/1", "mlx5_2/ports/2", "mlx5_2/ports/1", "mlx5_2/ports/x"})
     tree.folder(std::string("sys/class/infiniband/") + port);
-  EXPECT_EQ(infiniband::devices(tree.root()), (std::vector<std::string>{"mlx5_2", "mlx5_10"}));
+  EXPECT_EQ(*infiniband::devices(tree.root()), (std::vector<std::string>{"mlx5_2", "mlx5_10"}));
   EXPECT_EQ(*infiniband::ports(tree.root(), "mlx5_2"), (std::vector<unsigned>{1, 2}));
   EXPECT_EQ(infiniband::ports(tree.root(), "none").error().code, ENOENT);
 }
@@ -67,7 +67,7 @@ TEST(Infiniband, CapturedMachines) {
   if (!corpus) GTEST_SKIP() << "no corpus: set FABRIC_CORPUS";
   const test::Unpacked tree(*corpus + "/ib-sysfs/procfs-fixtures-sys.tar.gz");
   const Root root = *Root::open(tree.root());
-  EXPECT_EQ(infiniband::devices(root), (std::vector<std::string>{"hfi1_0", "mlx4_0", "mlx5_0"}));
+  EXPECT_EQ(*infiniband::devices(root), (std::vector<std::string>{"hfi1_0", "mlx4_0", "mlx5_0"}));
   EXPECT_EQ(infiniband::ports(root, "mlx4_0")->size(), 2u);
 }
 

@@ -4,7 +4,11 @@
 #include <sys/stat.h>
 
 #include "agentd/pci.h"
+#include "base/parse.h"
+#include "ctl/topo/view.h"
+#include "judge/engine.h"
 #include "node/node.h"
+#include "support/sim_files.h"
 #include "support/sim_nic.h"
 #include "support/sim_rdma.h"
 #include "support/test.h"
@@ -58,6 +62,45 @@ struct Scan : testing::Test {
 struct ScanOfANic : Scan {
   ScanOfANic() { add_connectx(tree); }
 };
+
+// An absent class is a machine without RDMA; a class that cannot be listed is unknown, with the errno, and not a
+// container's.
+TEST_F(ScanOfANic, DevicesThatCannotBeListedAreUnknown) {
+  tree.folder("sys/devices/pci0000:20/0000:20:01.0/0000:24:00.0/infiniband");
+  Kernel kernel = std::move(open_kernel(tree.path())).value();
+  const auto files = std::make_shared<test::SimFiles>(tree);
+  kernel.root.set_behind(files);
+  for (const char* folder : {"sys/class/infiniband", "sys/class/infiniband/mlx5_0/ports"})
+    for (const int code : {EACCES, EIO, EMFILE}) {
+      files->heal();
+      files->unreadable(folder, code);
+      const Node node = scan(kernel, {});
+      EXPECT_TRUE(has(node.rdma_unread, std::string(folder) + ": ")) << node.rdma_unread;
+      EXPECT_TRUE(has(node.rdma_unread, errno_name(code))) << node.rdma_unread;
+      EXPECT_TRUE(has(joined(node.unseen), errno_name(code)));
+      const Report report = run_rules({.now = node, .no_policy = {}}, {"port-state"});
+      ASSERT_EQ(report.findings.size(), 1U);
+      EXPECT_EQ(report.findings.front().status, Status::unknown);
+      EXPECT_TRUE(has(report.findings.front().meaning, errno_name(code))) << report.findings.front().meaning;
+      EXPECT_FALSE(has(report.findings.front().meaning, "container"));
+      EXPECT_TRUE(has(joined(ctl::topo_notes(ctl::topo_view(node, nullptr, "")), "\n"), errno_name(code)));
+    }
+  files->heal();
+  EXPECT_EQ(scan(kernel, {}).rdma_unread, "");
+  files->unreadable("sys/class/infiniband", ENOENT);
+  EXPECT_EQ(scan(kernel, {}).rdma_unread, "");
+}
+
+// Ports that cannot be listed for a moment did not disappear.
+TEST_F(ScanOfANic, DevicesThatCannotBeListedAreNotGone) {
+  const Node before = scanned();
+  Node now = before;
+  now.ports.clear();
+  const auto findings_of = [&] { return run_rules({.now = now, .before = &before, .no_policy = {}}, {"port-state"}); };
+  EXPECT_EQ(findings_of().findings.front().status, Status::critical);
+  now.rdma_unread = "/sys/class/infiniband: Input/output error (EIO)";
+  for (const Finding& finding : findings_of().findings) EXPECT_EQ(finding.status, Status::unknown) << finding.meaning;
+}
 
 TEST_F(ScanOfANic, CapturedTree) {
   const Node node = scanned();

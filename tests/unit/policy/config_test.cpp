@@ -221,6 +221,30 @@ TEST(Config, ManyEntriesAreRead) {
   EXPECT_EQ(policy.ports.back().name, "port#9000");
 }
 
+// The processor time of load_config() for so many drop-ins, each with an entry of its own.
+double seconds_for_drop_ins(unsigned count) {
+  test::Tree tree;
+  tree.file("a.toml", "mode = \"enforce\"\n");
+  for (unsigned i = 0; i < count; ++i) {
+    const std::string number = std::to_string(i);
+    tree.file("conf.d/" + number + ".toml", "[[port]]\nname = \"" + number + "\"\nprofile = \"p" + number +
+                                                "\"\nmatch = { rdma = \"mlx5_" + number + "\" }\nmtu = 9000\n");
+    tree.file("profiles/p" + number + ".toml", "pfc = [3]\ntrust = \"pcp\"\n");
+  }
+  const std::clock_t start = std::clock();
+  const Policy policy = loaded(load_config(tree.path() + "/a.toml")).policy;
+  const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  EXPECT_EQ(policy.ports.size(), count);
+  EXPECT_EQ(policy.ports.front().name, "999");  // the last in the order of names
+  return seconds;
+}
+
+// No step may look at all pairs of files, of entries or of profiles.
+TEST(Config, TenTimesTheDropInsTakeTenTimesAsLong) {
+  const double few = seconds_for_drop_ins(1'000), many = seconds_for_drop_ins(10'000);
+  EXPECT_LT(many, 15 * few) << few << " s, " << many << " s";
+}
+
 TEST(Config, MaintenanceReleaseAndHostSettings) {
   const Policy policy =
       good("maintenance = \"Sat 02:00-04:00\"\nrelease = \"restore\"\n[sysctl]\n\"kernel.numa_balancing\" = 0\n");
