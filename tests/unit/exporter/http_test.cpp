@@ -250,6 +250,22 @@ TEST_F(LockedServer, ThePageForPeopleNeedsThePassword) {
   EXPECT_EQ(body(ask("GET", "/", "Authorization: Basic cHJvbTpzZWNyZXQ=\r\n")), *site_.people);
 }
 
+TEST_F(LockedServer, KeepsAConnectionWhosePasswordWasHashed) {
+  const Fd fd = connect();
+  for (const char* credentials : {"cHJvbTp3cm9uZw==", "cHJvbTpzZWNyZXQ=", "cHJvbTpzZWNyZXQ="}) {
+    send_text(fd,
+              std::string("GET /-/healthy HTTP/1.1\r\nHost: a\r\nAuthorization: Basic ") + credentials + "\r\n\r\n");
+    std::string reply;
+    while (!has(reply, "\r\n\r\n")) {
+      const std::string more = receive_some(fd);
+      ASSERT_NE(more, "");
+      reply += more;
+    }
+    const char* expected = has(credentials, "cHJvbTp3") ? "HTTP/1.1 401" : "HTTP/1.1 200";
+    EXPECT_TRUE(reply.starts_with(expected)) << reply;
+  }
+}
+
 // Bcrypt at the highest permitted cost: a third of a second for each password.
 class GuessedServer : public ServerTest {
  protected:
