@@ -123,10 +123,10 @@ TEST(Floors, FilesAreCreatedInAFewPlaces) {
       "lib/kernel/capture/root.cpp",    // configfs, by the descriptor of the parent
       "lib/kernel/host/tree_only.cpp",  // refuses O_CREAT
   };
-  const std::regex creates(
-      "O_CREAT|O_TMPFILE|\\bmkdir(at)?\\(|\\brename(at2?)?\\(|\\bsymlink(at)?\\(|\\blinkat\\(|mk[ds]?temp|\\bmknod|"
-      "\\bmkfifo|"
-      "\\bofstream\\b|\\bfopen\\(|create_director|create_symlink|copy_file|\\bcreat\\(");
+  const std::vector<std::string> creates{
+      "O_CREAT",  "O_TMPFILE",  "mkdir(",  "mkdirat(",        "rename(",        "renameat(", "renameat2(",
+      "symlink(", "symlinkat(", "linkat(", "mkstemp",         "mkdtemp",        "mktemp",    "mknod",
+      "mkfifo",   "ofstream",   "fopen(",  "create_director", "create_symlink", "copy_file", "creat("};
   std::set<std::string> found;
   for (const char* top : {"lib", "agent"})
     for (const auto& entry : fs::recursive_directory_iterator(fs::path(FABRIC_SOURCE_DIR) / top)) {
@@ -134,7 +134,8 @@ TEST(Floors, FilesAreCreatedInAFewPlaces) {
       const std::string file = fs::relative(entry.path(), FABRIC_SOURCE_DIR).string();
       std::ifstream in(entry.path());
       for (std::string line; std::getline(in, line);)
-        if (std::regex_search(line.substr(0, line.find("//")), creates)) found.insert(file);
+        for (const std::string& call : creates)
+          if (line.substr(0, line.find("//")).find(call) != std::string::npos) found.insert(file);
     }
   EXPECT_EQ(found, allowed);
 }
