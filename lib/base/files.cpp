@@ -2,6 +2,7 @@
 #include "base/files.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -12,26 +13,124 @@ namespace {
 
 Error failed(const std::string& path, const char* act) { return error(errno, "/" + path + ": " + act); }
 
+bool is_own(const struct stat& status) { return status.st_uid == 0 || status.st_uid == ::geteuid(); }
+
+// Whether members of the group are others. With an access control list the group's bits are its mask, so that for root
+// no group is its own.
+bool is_of_others(gid_t group) { return ::geteuid() == 0 || group != ::getegid(); }
+
+// Walks to a directory by descriptors. Nobody else can replace a directory on the way, since each was checked.
+class OwnWalk {
+ public:
+  // Goes on to `path`, which must exist: from where the walk is, at first from the current directory.
+  Result<void> enter(std::string_view path) {
+    if (path.starts_with('/') || !at_) {
+      name_ = path.starts_with('/') ? "/" : ".";
+      Fd start(::open(name_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+      if (!start) return error(errno, name_);
+      if (auto taken = take(std::move(start)); !taken) return taken;
+    }
+    for (const std::string_view part : split(path, '/')) {
+      if (part.empty() || part == ".") continue;
+      const std::string name(part);
+      Fd next(::openat(at_.get(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+      struct stat status {};
+      if (!next || ::fstat(next.get(), &status) != 0) return error(errno, shown(name));
+      if (S_ISLNK(status.st_mode)) {
+        constexpr int kMostLinks = 40;  // MAXSYMLINKS (include/linux/namei.h)
+        std::string target(PATH_MAX, '\0');
+        if (!is_own(status))
+          return error(EPERM, shown(name) + ": the link belongs to user " + std::to_string(status.st_uid));
+        if (++links_ > kMostLinks) return error(ELOOP, shown(name));
+        const ssize_t size = ::readlinkat(next.get(), "", target.data(), target.size());
+        if (size < 0) return error(errno, shown(name));
+        target.resize(static_cast<size_t>(size));
+        if (auto done = enter(target); !done) return done;
+        continue;
+      }
+      if (!S_ISDIR(status.st_mode)) return error(ENOTDIR, shown(name));
+      name_ = shown(name);
+      if (auto taken = take(std::move(next)); !taken) return taken;
+    }
+    return {};
+  }
+
+  // Goes on to the directory `name`, which is created if it is missing.
+  Result<void> make(const std::string& name, mode_t mode) {
+    if (::mkdirat(at_.get(), name.c_str(), mode) != 0) {
+      if (errno != EEXIST) return error(errno, shown(name));
+      return enter(name);
+    }
+    Fd next(::openat(at_.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!next) return error(errno, shown(name));
+    name_ = shown(name);
+    const int fd = next.get();
+    if (auto taken = take(std::move(next)); !taken) return taken;
+    if (::fchmod(fd, mode) != 0) return error(errno, name_);  // whatever the umask
+    return {};
+  }
+
+  // The directory where the walk ended, for reading, so that it can be listed and synced.
+  [[nodiscard]] Result<Fd> opened() const {
+    Fd fd(::openat(at_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!fd) return error(errno, name_);
+    return fd;
+  }
+
+ private:
+  [[nodiscard]] std::string shown(const std::string& name) const {
+    if (name_.ends_with('/')) return name_ + name;
+    return name_ + "/" + name;
+  }
+
+  Result<void> take(Fd fd) {
+    struct stat status {};
+    if (::fstat(fd.get(), &status) != 0) return error(errno, name_);
+    if (!is_own(status))
+      return error(EPERM, name_ + ": the directory belongs to user " + std::to_string(status.st_uid) +
+                              ", who could replace what is written there");
+    // In a sticky directory nobody renames or deletes the directories of others.
+    const bool is_sticky = (status.st_mode & S_ISVTX) != 0,
+               is_shared =
+                   (status.st_mode & S_IWOTH) != 0 || ((status.st_mode & S_IWGRP) != 0 && is_of_others(status.st_gid));
+    if (is_shared && !is_sticky)
+      return error(EPERM, name_ + ": other users can write to the directory, and could replace what is written there");
+    at_ = std::move(fd);
+    return {};
+  }
+
+  Fd at_;
+  std::string name_;
+  int links_ = 0;
+};
+
 }  // namespace
 
+Result<Fd> open_own_directory(const std::string& directory) {
+  OwnWalk walk;
+  if (auto entered = walk.enter(directory); !entered) return entered.error();
+  return walk.opened();
+}
+
 Result<Fd> make_directory_of(const std::string& directory, const std::string& path) {
+  OwnWalk walk;
   auto parts = split(path, '/');
   parts.pop_back();
-  // The last directory is opened for reading, so that it can be synced. Its parents need not be readable.
-  int flags = O_DIRECTORY | O_CLOEXEC;
-  if (!parts.empty()) flags |= O_PATH;
-  Fd at(::open(directory.c_str(), flags));
-  for (std::string_view part : parts) {
-    if (!at) break;
-    std::string name(part);
-    const bool is_new = ::mkdirat(at.get(), name.c_str(), 0755) == 0;
-    if (!is_new && errno != EEXIST) return failed(path, "cannot create its directory");
-    at = Fd(::openat(at.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    // fchmod(): the mode does not depend on the umask.
-    if (is_new && at && ::fchmod(at.get(), 0755) != 0) return failed(path, "cannot create its directory");
+  auto done = walk.enter(directory);
+  for (const std::string_view part : parts)
+    if (done) done = walk.make(std::string(part), 0755);
+  if (done) {
+    auto folder = walk.opened();
+    if (folder) return folder;
+    done = folder.error();
   }
-  if (!at) return failed(path, "cannot open its directory");
-  return at;
+  return error(done.error().code, "/" + path + ": cannot open its directory: " + done.error().what);
+}
+
+Result<void> create_file(int directory, const std::string& name, std::string_view text, mode_t mode) {
+  const Fd file(::openat(directory, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
+  if (!file || !write_all(file.get(), text)) return error(errno, name);
+  return {};
 }
 
 Result<void> replace_file(const std::string& directory, const std::string& path, std::string_view text) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replaces files atomically.
+// Writes files where nobody else can put another file or a link in their place, and replaces files atomically.
 #pragma once
+
+#include <sys/types.h>
 
 #include <optional>
 #include <string_view>
@@ -10,8 +12,17 @@
 
 namespace fabric {
 
-// Opens the directory of `path` below `directory`. Creates missing directories with mode 0755.
+// Opens the directory for writing into it. EPERM: it, a directory above it or a link on the way belongs to another user
+// than root and this one, or others can write to one of these directories. A sticky directory of root (/tmp) may be
+// above it, or be it.
+Result<Fd> open_own_directory(const std::string& directory);
+
+// Opens the directory of `path` below `directory`, by the rules of open_own_directory(). Creates missing directories
+// with mode 0755.
 Result<Fd> make_directory_of(const std::string& directory, const std::string& path);
+
+// Writes a new file in the open directory. EEXIST: there is one, or a link. The Error names the file.
+Result<void> create_file(int directory, const std::string& name, std::string_view text, mode_t mode);
 
 // Writes the text to a new file beside `path` (mode 0644), fsyncs it, renames it into place and fsyncs the directory: a
 // reader, or a start after a crash, sees the whole old or the whole new file.

@@ -174,6 +174,12 @@ constexpr KnownService kKnownServices[] = {
 };
 constexpr size_t kMaxProcesses = 16;
 
+const KnownService* known_service(std::string_view comm) {
+  return find_where(kKnownServices, [&](const KnownService& each) {
+    return comm == each.comm || (each.comm.ends_with('-') && comm.starts_with(each.comm));
+  });
+}
+
 class ServiceReader {
  public:
   explicit ServiceReader(const Root& root) : root_(root) {}
@@ -188,9 +194,7 @@ class ServiceReader {
       if (!comm) continue;
       sees_all = sees_all || pid == 1u;
       out_.irqbalance = out_.irqbalance.value_or(false) || *comm == "irqbalance";
-      const KnownService* known = find_where(kKnownServices, [&](const KnownService& each) {
-        return *comm == each.comm || (each.comm.ends_with('-') && comm->starts_with(each.comm));
-      });
+      const KnownService* known = known_service(*comm);
       if (known == nullptr && *comm != "systemd") continue;
       if (is_in_container(folder)) continue;
       const std::string unit = unit_of_cgroup(root_.text_of(folder + "/cgroup"));
@@ -281,6 +285,10 @@ std::string unit_of_cgroup(std::string_view text) {
     }
   }
   return {};
+}
+
+bool is_known_process(std::string_view comm) {
+  return comm == "systemd" || comm == "irqbalance" || known_service(comm) != nullptr;
 }
 
 Services read_services(const Root& root) { return ServiceReader(root).read(); }

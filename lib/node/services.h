@@ -29,6 +29,10 @@ std::optional<SlurmLimits> read_slurm_limits(const Root& root);
 // a user's session manager. Empty: none, as in "session-3.scope".
 std::string unit_of_cgroup(std::string_view text);
 
+// Whether a process of this name (comm) is a service's, a user's service manager or irqbalance: read_services() looks
+// at no other process.
+bool is_known_process(std::string_view comm);
+
 struct Services {
   std::vector<JobService> found;    // in natural order of their names
   std::optional<bool> irqbalance;   // whether it runs; absent: processes of other users are hidden (proc(5), hidepid)

@@ -6,12 +6,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <cstdlib>
 
 #include "base/fd.h"
+#include "base/find.h"
 #include "base/parse.h"
 #include "kernel/host/child.h"
+#include "kernel/host/tree_only.h"
 #include "kernel/pci/pci.h"
 #include "node/machine.h"
 
@@ -42,7 +45,11 @@ Result<std::string> discover(const std::string& root) {
   ::setenv("HWLOC_PLUGINS_PATH", "/nonexistent", 1);
   ::setenv("HWLOC_HIDE_ERRORS", "2", 1);
   if (root != "/") {
-    ::setenv("HWLOC_FSROOT", root.c_str(), 1);
+    constexpr const char* kTree = "/tree";  // the name of the tree for hwloc, which has no others
+    auto tree = Root::open(root);
+    if (!tree) return tree.error();
+    if (auto restricted = show_only(std::move(*tree), kTree); !restricted) return restricted.error();
+    ::setenv("HWLOC_FSROOT", kTree, 1);
     ::setenv("HWLOC_THISSYSTEM", "0", 1);
   }
   const Loaded topology = make();
@@ -53,19 +60,8 @@ Result<std::string> discover(const std::string& root) {
   int size = 0;
   if (hwloc_topology_export_xmlbuffer(topology.get(), &xml, &size, 0) != 0) return error(EIO, "hwloc: export");
 
-  // hwloc also records serial numbers, the host name and cgroups: only these `info` lines may leave the machine.
-  constexpr std::string_view kInfo = "<info name=\"",
-                             kKept[] = {"DMISysVendor\"", "DMIProductName\"", "CPUModel\"", "hwlocVersion\""};
-  std::string out;
-  for (const std::string_view line : split(xml, '\n')) {
-    if (line.empty()) continue;
-    const size_t info = line.find(kInfo);
-    if (info != std::string_view::npos) {
-      const std::string_view rest = line.substr(info + kInfo.size());
-      if (std::ranges::none_of(kKept, [&](std::string_view name) { return rest.starts_with(name); })) continue;
-    }
-    out.append(line).append("\n");
-  }
+  // hwloc also records serial numbers, the host name and cgroups, which must not leave the machine.
+  std::string out = kept_hwloc_xml(xml);
   hwloc_free_xmlbuffer(topology.get(), xml);
   return out;
 }
@@ -190,8 +186,78 @@ Result<HwlocView> parse(const std::string& text, const std::string& name) {
 
 }  // namespace
 
+std::string kept_hwloc_xml(std::string_view xml) {
+  constexpr std::string_view kElements[] = {"topology", "object", "page_type", "info"},
+                             kWords[] = {"type", "osdev_type", "version"},
+                             kInfo[] = {"DMISysVendor", "DMIProductName", "CPUModel",   "hwlocVersion", "PCIDevice",
+                                        "GPUModel",     "AMDUUID",        "NVIDIAUUID", "SysImageGUID"};
+  constexpr std::string_view kNumber = "0123456789abcdefABCDEFx.,:-[] ";
+  std::string out;
+  for (size_t at = 0; (at = xml.find('<', at)) != std::string_view::npos;) {
+    // The end of the tag; a value may contain ">".
+    size_t end = at;
+    char quote = 0;
+    for (; end < xml.size() && (quote != 0 || xml[end] != '>'); ++end) {
+      if (quote == 0 && (xml[end] == '"' || xml[end] == '\'')) quote = xml[end];
+      else if (xml[end] == quote) quote = 0;
+    }
+    std::string_view tag = xml.substr(at + 1, end - at - 1);
+    const size_t next = std::min(end + 1, xml.size());
+    if (tag.starts_with("!--")) {
+      at = std::min(xml.find("-->", at), xml.size());
+      continue;
+    }
+    at = next;
+    if (tag.starts_with("?xml")) out += "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
+    if (tag == "!DOCTYPE topology SYSTEM \"hwloc2.dtd\"" || tag == "!DOCTYPE topology SYSTEM \"hwloc.dtd\"")
+      out.append("<").append(tag).append(">\n");
+    if (tag.starts_with('?') || tag.starts_with('!')) continue;
+    const bool closes = tag.starts_with('/'), is_empty = tag.ends_with('/');
+    if (closes) tag.remove_prefix(1);
+    if (is_empty) tag.remove_suffix(1);
+    const std::string_view element = tag.substr(0, tag.find_first_of(" \t\r\n"));
+    std::vector<std::pair<std::string_view, std::string_view>> attributes;
+    for (std::string_view rest = tag.substr(element.size());;) {
+      const size_t equals = rest.find('=');
+      if (equals == std::string_view::npos || equals + 1 >= rest.size()) break;
+      const char mark = rest[equals + 1];
+      const size_t last = rest.find(mark, equals + 2);
+      if ((mark != '"' && mark != '\'') || last == std::string_view::npos) break;
+      attributes.emplace_back(trim(rest.substr(0, equals)), rest.substr(equals + 2, last - equals - 2));
+      rest.remove_prefix(last + 1);
+    }
+    const auto value = [&](std::string_view name) {
+      const auto* found = find_where(attributes, [&](const auto& each) { return each.first == name; });
+      return found == nullptr ? std::string_view() : found->second;
+    };
+    if (!contains(kElements, element) || (element == "info" && !closes && !contains(kInfo, value("name")))) {
+      if (closes || is_empty) continue;
+      const size_t inside = xml.find("</" + std::string(element) + ">", at);  // such elements have none of their own
+      at = std::min(inside, xml.size());
+      continue;
+    }
+    if (closes) {
+      out.append("</").append(element).append(">\n");
+      continue;
+    }
+    out.append("<").append(element);
+    for (const auto& [name, text] : attributes) {
+      const bool is_name = element == "info" || (name == "name" && value("type") == "OSDev");
+      const bool is_word = contains(kWords, name) && std::ranges::all_of(text, [](unsigned char letter) {
+                             return std::isalnum(letter) != 0 || letter == '.';
+                           });
+      if (is_name || is_word || text.find_first_not_of(kNumber) == std::string_view::npos)
+        out.append(" ").append(name).append("=\"").append(text).append("\"");
+    }
+    out += is_empty ? "/>\n" : ">\n";
+  }
+  return out;
+}
+
 Result<std::string> discover_hwloc_xml(const std::string& root) {
-  return run_in_child([&] { return discover(root); }, "hwloc");
+  ChildLimits limits;
+  if (root != "/") limits.patience = std::chrono::seconds(10);
+  return run_in_child([&] { return discover(root); }, "hwloc", limits);
 }
 
 Result<HwlocView> parse_hwloc_xml(const std::string& text, const std::string& name, bool trusted) {

@@ -11,9 +11,14 @@ namespace fabric {
 // an unknown file runs in a child process; discovery returns XML.
 inline constexpr size_t kMaxHwlocXml = size_t{64} << 20;
 
-// hwloc's XML (format 2) of the running machine ("/") or of a raw sysfs tree (HWLOC_FSROOT). Leaves out serial numbers,
+// hwloc's XML (format 2) of the running machine ("/") or of a raw sysfs tree, of which hwloc sees only what Root reads
+// (show_only()), within 10 s. Leaves out serial numbers,
 // the host name and addresses, and OS devices, whose names are read from sysfs.
 Result<std::string> discover_hwloc_xml(const std::string& root);
+
+// The XML with what parse_hwloc_xml() reads: objects with their numbers, CPUs and addresses, the names of OS devices, and
+// the model and the identity of GPUs and NICs. No other information, comments and texts.
+std::string kept_hwloc_xml(std::string_view xml);
 
 // All PCI functions, and the machine around them. `machine` has numa_cpus, numa_socket, memory_nodes, cores and
 // hypervisor.

@@ -339,6 +339,10 @@ constexpr std::string_view kFrom = "# From ";  // followed by the main file
 
 }  // namespace
 
+bool is_mark_of_last_good(std::string_view line) {
+  return line.starts_with(kFrom) || line == kWritten.substr(0, kWritten.size() - 1);
+}
+
 Result<ConfigInUse> load_config_in_use(const Root& root, const std::string& file, RuleRows rules) {
   auto loaded = load_config(root, file, rules);
   if (loaded) return ConfigInUse{std::move(*loaded)};

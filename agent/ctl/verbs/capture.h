@@ -11,9 +11,13 @@ struct Written {
   size_t answers = 0;           // answers without a file: netlink, failed readings, changes between the two samples
 };
 
-// Writes the tape and `about` (a text file) to `directory`, which must be empty or absent. Writes everything or
-// nothing. Files and links have the machine's paths; files have mode 0600, directories 0700. Other answers are in
-// kAnswersFile. EFBIG: more than 64 MiB.
+// Whether write_capture() can use the directory: it is empty, or absent from an existing one, and by the rules of
+// open_own_directory() nobody else can replace what is written there. An Error has the reason.
+Result<void> check_capture_directory(const std::string& directory);
+
+// Writes the tape and `about` (a text file) to `directory`, by check_capture_directory(). Writes everything or nothing.
+// Files and links have the machine's paths; files have mode 0600, directories 0700. Other answers are in kAnswersFile.
+// EFBIG, with the file: more than the limits of Tape.
 Result<Written> write_capture(const Tape& tape, const std::string& about, const std::string& directory);
 
 // Readings that failed with EACCES or EPERM, sorted: files by name, each netlink socket once.

@@ -11,18 +11,26 @@
 #include "ctl/output/table.h"
 #include "ctl/verbs.h"
 #include "ctl/verbs/capture.h"
+#include "ctl/verbs/kept.h"
 #include "kernel/capture/anonymize.h"
 #include "node/counter_reader.h"
 
 namespace fabric::ctl {
 namespace {
 
-// Reads the files and settings that the other verbs did not record. Returns the host name.
-Result<std::string> read_rest(const Options& options) {
+struct Site {
+  std::string hostname;
+  SiteFiles files;
+};
+
+// Reads the files and settings that the other verbs did not record.
+Result<Site> read_rest(const Options& options) {
   auto machine = open_machine(options);
   if (!machine) return machine.error();
   Kernel& kernel = machine->kernel;
   const Root& root = kernel.root;
+  Site site;
+  const auto path_of = [](std::string name) { return name.erase(0, name.find_first_not_of('/')); };
 
   // The configuration is not read through the kernel's root, so the verbs did not record it.
   std::error_code failed;
@@ -31,15 +39,22 @@ Result<std::string> read_rest(const Options& options) {
     if (!root.is_host() && file.starts_with(root.path() + "/")) file.erase(0, root.path().size());
     const std::string folder = file.substr(0, file.rfind('/'));
     (void)root.read(file);
+    site.files.configuration.insert(path_of(file));
     for (const std::string& place :
          {folder + "/conf.d", folder + "/profiles", std::string("/usr/share/fabric-agent/profiles")})
       if (const auto names = root.list(place))
         for (const std::string& name : *names)
-          if (name.ends_with(".toml")) (void)root.read(place + "/" + name);
+          if (name.ends_with(".toml")) {
+            (void)root.read(place + "/" + name);
+            site.files.configuration.insert(path_of(place + "/" + name));
+          }
+  }
+  if (machine->policy) {
+    site.files.cabling = path_of(machine->policy->cabling.file);
+    site.files.host = machine->policy->cabling.host;
   }
 
-  for (const char* name :
-       {"proc/version", "proc/sys/kernel/osrelease", "etc/os-release", "proc/cmdline", "proc/uptime"})
+  for (const char* name : {"proc/sys/kernel/osrelease", "etc/os-release", "proc/cmdline", "proc/uptime"})
     (void)root.read(name);
 
   // Every setting, and whether the ports are in use, so that the machine can be compared with another policy later.
@@ -50,20 +65,26 @@ Result<std::string> read_rest(const Options& options) {
     (void)reader.read();
   }
   (void)local_now(kernel);
-  return node.hostname;
+  site.hostname = node.hostname;
+  return site;
 }
 
-std::string about_text(const std::string& hostname, const Options& options, const std::vector<std::string>& refused) {
+std::string about_text(const std::string& hostname, const Options& options, const std::vector<std::string>& reduced,
+                       const std::vector<std::string>& refused) {
   utsname system{};
   (void)::uname(&system);
   std::string text = "Captured by fabric-agentctl " FABRIC_VERSION " at " + time_text(std::time(nullptr)) + ", user " +
                      std::to_string(::geteuid()) + "\n";
-  text += "Machine: " + hostname + ", " + system.sysname + " " + system.release + " " + system.machine + "\n";
-  if (options.with_addresses) text += "MAC addresses, GUIDs, UUIDs and serial numbers: original\n";
-  else text += "MAC addresses, GUIDs, UUIDs and serial numbers: pseudonyms (vendor prefixes are original)\n";
+  std::string shown = hostname;
+  if (!options.with_addresses) shown = host_pseudonym(hostname);
+  text += "Machine: " + shown + ", " + system.sysname + " " + system.release + " " + system.machine + "\n";
+  if (options.with_addresses) text += "Host name, MAC addresses, GUIDs, UUIDs and serial numbers: original\n";
+  else text += "Host name, MAC addresses, GUIDs, UUIDs and serial numbers: pseudonyms (vendor prefixes are original)\n";
   text += "Usage: fabric-agentctl check --root THIS-DIRECTORY (also status, show, plan, topo)\n";
   if (!refused.empty()) text += "\nNot permitted to this user, and missing here:\n";
   for (const std::string& name : refused) text += "  " + name + "\n";
+  if (!reduced.empty()) text += "\nOf these files, only what the checks use:\n";
+  for (const std::string& name : reduced) text += "  " + name + "\n";
   return text;
 }
 
@@ -74,9 +95,8 @@ int run_capture(const Options& options, Output& output) {
     return fail(output, kUsage, "capture requires a DIR that is empty or does not exist");
   std::string directory = options.arguments.front();
   while (directory.size() > 1 && directory.ends_with('/')) directory.pop_back();
-  std::error_code failed;
-  if (std::filesystem::exists(directory, failed) && !std::filesystem::is_empty(directory, failed))
-    return fail(output, kFailure, "capture: " + directory + " is not an empty directory");
+  if (auto usable = check_capture_directory(directory); !usable)
+    return fail(output, kFailure, "capture: " + usable.error().text());
   const auto kernel = options.open(options.root);
   if (!kernel) return fail(output, kFailure, "capture: " + kernel.error().text());
   if (kernel->tape) return fail(output, kFailure, "capture: " + options.root + " is already a capture");
@@ -96,14 +116,14 @@ int run_capture(const Options& options, Output& output) {
     Output ignored;
     (void)find_verb(verb)->run(verb_options, ignored);
   }
-  const auto hostname = read_rest(recorded);
-  if (!hostname) return fail(output, kFailure, "capture: " + hostname.error().text());
-  anonymize(*tape, !options.with_addresses);
+  const auto site = read_rest(recorded);
+  if (tape->beyond()) return fail(output, kFailure, "capture: " + tape->beyond()->text() + "; nothing was written");
+  if (!site) return fail(output, kFailure, "capture: " + site.error().text());
+  auto reduced = keep_used(*tape, site->files);
+  if (!options.with_addresses) reduced = anonymize(*tape, std::move(reduced));
   const auto refused = refused_readings(*tape);
-  const auto written = write_capture(*tape, about_text(*hostname, options, refused), directory);
-  if (!written && written.error().code == EFBIG)
-    return fail(output, kFailure, "capture: " + directory + ": more than 64 MiB; nothing was written");
-  if (!written) return fail(output, kFailure, "capture: " + written.error().text());
+  const auto written = write_capture(*tape, about_text(site->hostname, options, reduced, refused), directory);
+  if (!written) return fail(output, kFailure, "capture: " + written.error().text() + "; nothing was written");
 
   if (options.json) {
     output.text += json_text({{"directory", directory},
@@ -117,7 +137,7 @@ int run_capture(const Options& options, Output& output) {
   std::string addresses = "without";
   if (options.with_addresses) addresses = "with";
   std::string text = directory + ": " + std::to_string(written->files) + " files, " + std::to_string(written->answers) +
-                     " other answers; " + addresses + " MAC addresses, GUIDs and serial numbers.\n";
+                     " other answers; " + addresses + " host name, MAC addresses, GUIDs and serial numbers.\n";
   if (!refused.empty()) {
     text += std::to_string(refused.size()) + " readings were not permitted and are missing";
     if (::geteuid() != 0) text += " (run as root)";

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/utsname.h>
 
+#include "base/files.h"
 #include "base/json.h"
 #include "ctl/output/table.h"
 #include "ctl/verbs/write_verbs.h"
@@ -60,18 +61,16 @@ std::string table_text(const qos::SelfTest& test, const Output& output) {
   return table.text(output);
 }
 
-// Writes a new file to the current directory and returns its name. Does not overwrite an older report or follow a link.
+// Writes a new file to the current directory and returns its name. Does not overwrite an older report or follow a link:
+// the directory may be another user's.
 Result<std::string> save_report(const Port& port, const std::string& text) {
   std::string name = "fabric-selftest-" + port.netdev + ".json";
-  int fd = -1;
-  for (int i = 2; i < 100; ++i) {
-    fd = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
-    if (fd >= 0 || errno != EEXIST) break;
+  for (int i = 2;; ++i) {
+    const auto created = create_file(AT_FDCWD, name, text, 0644);
+    if (created) return name;
+    if (created.error().code != EEXIST || i == 100) return created.error();
     name = "fabric-selftest-" + port.netdev + "-" + std::to_string(i) + ".json";
   }
-  const Fd file(fd);
-  if (!file || !write_all(fd, text)) return error(errno, name);
-  return name;
 }
 
 }  // namespace

@@ -15,7 +15,6 @@
 #include "base/find.h"
 #include "base/ip.h"
 #include "base/parse.h"
-#include "kernel/capture/secrets.h"
 #include "wire/vpd.h"
 
 namespace fabric {
@@ -270,28 +269,74 @@ const Addresses kAddresses[] = {
     {RTM_NEWROUTE, sizeof(rtmsg), {RTA_DST, RTA_SRC, RTA_GATEWAY, RTA_PREFSRC}},
     {RTM_NEWNEIGH, sizeof(ndmsg), {NDA_DST, NDA_LLADDR}}};
 
+bool is_of_host_name(char letter) { return is_word(letter) || letter == '-'; }
+
+// The machine's name in texts: as a whole word, in upper or lower case, with or without its domain.
+class HostName {
+ public:
+  explicit HostName(const Tape& tape) {
+    std::string full;
+    for (const char* file : {"etc/hostname", "proc/sys/kernel/hostname"})
+      if (const Answer* answer = tape.find(Ask::read, file); answer != nullptr && *answer && !(*answer)->empty())
+        full = trim((*answer)->front());
+    const size_t dot = std::min(full.find('.'), full.size());
+    label_ = lower(full.substr(0, dot));
+    domain_ = lower(full.substr(dot));
+    for (const char* folder : {"sys/class/net", "sys/class/infiniband"})
+      if (const Answer* names = tape.find(Ask::list, folder); names != nullptr && *names && contains(**names, label_))
+        label_.clear();
+    if (label_.size() < 5 && label_.find_first_of("0123456789-") == std::string::npos) label_.clear();
+  }
+
+  [[nodiscard]] std::string hidden_in(const std::string& text) const {
+    if (label_.empty()) return text;
+    std::string out = text;
+    const std::string low = lower(text);
+    for (size_t at = 0; (at = low.find(label_, at)) != std::string::npos;) {
+      const size_t end = at + label_.size();
+      if ((at == 0 || !is_of_host_name(low[at - 1])) && (end == low.size() || !is_of_host_name(low[end])))
+        out.replace(at, label_.size(), host_pseudonym(label_));
+      at = end;
+    }
+    for (size_t at = 0; domain_.size() > 1 && (at = low.find(domain_, at)) != std::string::npos;) {
+      const size_t end = at + domain_.size();
+      if (at > 0 && is_of_host_name(low[at - 1]) && (end == low.size() || !is_of_host_name(low[end])))
+        out.replace(at, domain_.size(), host_pseudonym(domain_));
+      at = end;
+    }
+    return out;
+  }
+
+ private:
+  std::string label_, domain_;  // "gpu01", ".example.com"; empty: the name stays
+};
+
 class Anonymizer {
  public:
-  explicit Anonymizer(bool hardware) : hardware_(hardware) {}
+  explicit Anonymizer(const Tape& tape) : host_(tape) {}
 
   // The name of a file, a device, a question.
-  std::string name(const std::string& text) {
-    if (!hardware_) return text;
-    return pseudonyms_.in_bytes(pseudonyms_.in_text(text));
+  std::string name(const std::string& text, bool is_of_kernel = false) {
+    return content(text, is_of_kernel || text.find("sys/") != std::string::npos);
+  }
+
+  std::string content(const std::string& text, bool is_of_kernel) {
+    std::string out = pseudonyms_.in_bytes(pseudonyms_.in_text(text));
+    if (is_of_kernel) return out;
+    return host_.hidden_in(out);
   }
 
   std::string question(Ask ask, const std::string& what) {
-    if (!is_of_netlink(ask)) return name(what);
-    if (!hardware_) return what;
+    if (!is_of_netlink(ask)) return name(what, is_of_kernel(what));
     return pseudonyms_.in_bytes(what);
   }
+
+  // Whether the names and texts there are of devices and drivers.
+  static bool is_of_kernel(const std::string& path) { return path.starts_with("sys/") || path.starts_with("proc/"); }
 
   // A part of an answer.
   std::string part(Ask ask, const std::string& what, std::string text) {
     const bool is_text = !is_of_netlink(ask) && (text.find('\0') == std::string::npos || what.starts_with("proc/"));
-    const bool ours = what.starts_with("sys/") || what.find("/fabric-agent/") != std::string::npos;
-    if (is_text && !ours && (ask == Ask::read || ask == Ask::query)) text = without_secrets(text);
-    if (!hardware_) return text;
     if (ask == Ask::generic) module_memory(what, text);
     if (is_of_netlink(ask)) return pseudonyms_.in_bytes(message(ask, std::move(text)));
     if (ask == Ask::read && what.ends_with("/vpd")) {
@@ -314,7 +359,9 @@ class Anonymizer {
       }
       return pseudonyms_.in_bytes(std::move(text));
     }
-    if (ask != Ask::read) return name(text);
+    const bool is_kernels = is_of_kernel(what) && !what.ends_with("/hostname");
+    if (ask == Ask::resolve || ask == Ask::list) return name(text, is_kernels);
+    if (ask != Ask::read) return content(text, is_kernels);
     // Files whose content is one unique word: of DMI, GPUs, disks, the installation.
     const std::string_view file = std::string_view(what).substr(what.rfind('/') + 1);
     for (const std::string_view word : {"serial", "uuid", "unique_id", "machine-id", "boot_id", "wwid", "asset_tag"}) {
@@ -338,7 +385,7 @@ class Anonymizer {
         if (slash == std::string::npos) return rest;
         return pseudonyms_.of_word(rest.substr(0, slash)) + rest.substr(slash);
       });
-    return name(text);
+    return content(text, is_kernels);
   }
 
  private:
@@ -444,14 +491,30 @@ class Anonymizer {
     return bytes;
   }
 
-  bool hardware_;
+  HostName host_;
   Pseudonyms pseudonyms_;
 };
 
 }  // namespace
 
-void anonymize(Tape& tape, bool hardware) {
-  Anonymizer anonymizer(hardware);
+std::string without_alias(std::string message) {
+  if (number_at<uint16_t>(message, 0) != RTM_NEWLINK) return message;
+  each_attribute(message, kType + sizeof(ifinfomsg), message.size(), [&](uint16_t type, size_t at, size_t size) {
+    if (type == IFLA_IFALIAS) message.replace(at, size, size, '\0');
+  });
+  return message;
+}
+
+std::string host_pseudonym(std::string_view hostname) {
+  const size_t dot = std::min(hostname.find('.'), hostname.size());
+  std::string out = "host";
+  out.resize(dot, '0');
+  for (const char letter : hostname.substr(dot)) out += letter == '.' ? '.' : 'x';
+  return out;
+}
+
+std::vector<std::string> anonymize(Tape& tape, std::vector<std::string> names) {
+  Anonymizer anonymizer(tape);
   // Two passes, because values that are found late also occur in earlier answers.
   for (const bool learnt : {false, true}) {
     std::map<Tape::Question, Tape::Answers> answers;
@@ -469,13 +532,20 @@ void anonymize(Tape& tape, bool hardware) {
         answers[named].emplace(sample, std::move(parts));
       }
     }
-    for (const auto& [from, to] : tape.links) links.emplace(anonymizer.name(from), anonymizer.name(to));
-    for (const auto& [from, to] : tape.places) places.emplace(anonymizer.name(from), anonymizer.name(to));
+    for (const auto& [from, to] : tape.links) {
+      const bool is_kernels = Anonymizer::is_of_kernel(from);
+      links.emplace(anonymizer.name(from, is_kernels), anonymizer.name(to, is_kernels));
+    }
+    for (const auto& [from, to] : tape.places)
+      places.emplace(anonymizer.name(from, Anonymizer::is_of_kernel(from)),
+                     anonymizer.name(to, Anonymizer::is_of_kernel(to)));
     if (!learnt) continue;
     tape.answers = std::move(answers);
     tape.links = std::move(links);
     tape.places = std::move(places);
   }
+  for (std::string& name : names) name = anonymizer.name(name);
+  return names;
 }
 
 }  // namespace fabric

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Removes identities of hardware and credentials from a recording. The data that rules evaluate stays, so that the
-// findings are the same.
+// Replaces the identities of the machine and its hardware in a recording. The data that rules evaluate stays, so that
+// the findings are the same.
 #pragma once
 
 #include "kernel/capture/tape.h"
@@ -33,7 +33,15 @@ class Pseudonyms {
   std::map<std::string, std::vector<std::pair<std::string, std::string>>> known_;  // by the first four bytes
 };
 
-// Anonymizes the whole recording: questions, answers, links, places. Without `hardware` only secrets are removed.
-void anonymize(Tape& tape, bool hardware = true);
+// A part of a recorded answer of rtnetlink, without the alias of a link (`ip link set DEV alias TEXT`): no other text
+// of netlink is an administrator's. Nothing reads it.
+std::string without_alias(std::string message);
+
+// The pseudonym of the machine's name, of the same length; domains become "x". A name of up to four letters, or one
+// that a device has as well, tells nobody's and stays.
+std::string host_pseudonym(std::string_view hostname);
+
+// Anonymizes the whole recording: questions, answers, links, places. Returns `names`, of files of it, likewise.
+std::vector<std::string> anonymize(Tape& tape, std::vector<std::string> names = {});
 
 }  // namespace fabric

@@ -165,6 +165,13 @@ Result<Root> Root::open(const std::string& directory) {
   return root;
 }
 
+Root Root::of(Fd directory, std::string path) {
+  Root root;
+  root.path_ = std::move(path);
+  root.fd_ = std::move(directory);
+  return root;
+}
+
 std::string Root::name_of(const std::string& file) const {
   if (is_host() || replays()) return "/" + below(file);
   return path_ + "/" + below(file);
@@ -193,7 +200,17 @@ Result<Fd> Root::open_file(const std::string& file, int flags) const {
   if (errno != ENOSYS && errno != EPERM && errno != EAGAIN) return error(errno, path);
   auto resolved = walk(fd_.get(), path);
   if (!resolved) return resolved.error();
-  return open_at(fd_.get(), *resolved, flags | O_NOFOLLOW);
+  // No step follows a link: a folder on the way may have been replaced by one since.
+  Fd folder;
+  std::string_view rest = *resolved;
+  int at = fd_.get();
+  for (size_t slash = 0; (slash = rest.find('/')) != std::string_view::npos; rest.remove_prefix(slash + 1)) {
+    auto next = open_at(at, std::string(rest.substr(0, slash)), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (!next) return next;
+    folder = std::move(*next);
+    at = folder.get();
+  }
+  return open_at(at, std::string(rest), flags | O_NOFOLLOW);
 }
 
 // Opening a device can act on it, and a captured tree may contain any file, so there the type is checked first.
@@ -219,10 +236,15 @@ Answer Root::ask(Ask ask, const std::string& file, Live&& live) const {
     if (known == nullptr) return live();
     return named(file, *known);
   }
+  if (tape_->beyond()) return *tape_->beyond();
   Answer answer = live();
   // A refused link is not part of the machine: it may lead anywhere.
-  if (answer || answer.error().code != ELOOP)
-    if (auto place = walk(fd_.get(), path, &tape_->links)) tape_->places.emplace(path, std::move(place).value());
+  if (answer || answer.error().code != ELOOP) {
+    std::map<std::string, std::string> met;
+    auto place = walk(fd_.get(), path, &met);
+    tape_->note_links(path, met);
+    if (place) tape_->note_place(path, std::move(place).value());
+  }
   tape_->note(ask, path, answer);
   return answer;
 }
@@ -262,8 +284,12 @@ std::string Root::text_of(const std::string& file, size_t most) const { return r
 Result<std::vector<std::string>> Root::list(const std::string& directory) const {
   auto names = read_or_list(Ask::list, directory,
                             [&] { return list_all(open_file(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)); });
-  if (names && tape_ && !replays())  // other tools need the links of the tree
-    for (const std::string& name : *names) (void)walk(fd_.get(), below(directory + "/" + name), &tape_->links);
+  const std::string path = below(directory);
+  if (names && tape_ && !replays() && path.starts_with("sys/")) {  // other tools need the links of the kernel's tree
+    std::map<std::string, std::string> met;
+    for (const std::string& name : *names) (void)walk(fd_.get(), path + "/" + name, &met);
+    tape_->note_links(path, met);
+  }
   return names;
 }
 
@@ -365,6 +391,14 @@ Result<void> Root::change_folder(Ask asked, const std::string& directory) const 
   });
   if (!answer) return answer.error();
   return {};
+}
+
+Result<Fd> Root::handle(const std::string& file, int flags) const {
+  return named(file, open_file(file, O_PATH | O_CLOEXEC | flags));
+}
+
+Result<Fd> Root::open_folder(const std::string& directory) const {
+  return named(directory, open_file(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
 Result<Fd> Root::hold(const std::string& file) const {

@@ -28,6 +28,8 @@ class Root {
  public:
   static constexpr size_t kMostBytes = size_t{1} << 20;
   static Result<Root> open(const std::string& directory);
+  // Of an open directory; `path` is its name in messages.
+  static Root of(Fd directory, std::string path);
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] bool is_host() const { return path_ == "/"; }
@@ -43,6 +45,10 @@ class Root {
   // A descriptor for repeated reads with pread(2), under the rules of read(): five times cheaper than opening a sysfs
   // file each time. The file of a removed device answers ENODEV from then on, even if another device takes its name.
   [[nodiscard]] Result<Fd> hold(const std::string& file) const;
+  // For a library that opens files itself: a descriptor of any file, for its status only (O_PATH, and `flags`), and one
+  // of a folder. Neither is recorded.
+  [[nodiscard]] Result<Fd> handle(const std::string& file, int flags = 0) const;
+  [[nodiscard]] Result<Fd> open_folder(const std::string& directory) const;
   // As read(), with the text cleaned by clean_text().
   [[nodiscard]] Result<std::string> read_text(const std::string& file, size_t most = kMostBytes) const;
   // As read_text(), trimmed to one line.

@@ -42,12 +42,46 @@ std::optional<std::string> decode(Ask ask, std::string_view text) {
 
 }  // namespace
 
-const Answer& Tape::note(Ask ask, const std::string& what, const Answer& answer) {
-  return answers[{ask, what}].try_emplace(sample_, answer).first->second;
+void Tape::count(size_t bytes, std::string_view what) {
+  const auto limit = [&](size_t most, const char* of) {
+    beyond_ = error(EFBIG, std::string(what) + ": a capture has at most " + std::to_string(most) + of);
+  };
+  bytes_ += bytes;
+  if (beyond_) return;
+  if (bytes_ > kMostBytes) limit(kMostBytes >> 20, " MiB");
+  else if (answers.size() + links.size() > kMostQuestions) limit(kMostQuestions, " readings");
+}
+
+void Tape::note(Ask ask, const std::string& what, const Answer& answer) {
+  if (beyond_) return;
+  const auto [entry, is_new] = answers[{ask, what}].try_emplace(sample_, answer);
+  if (!is_new) return;
+  size_t bytes = what.size();
+  if (answer)
+    for (const std::string& part : *answer) bytes += part.size();
+  else bytes += answer.error().what.size();
+  count(bytes, is_of_files(ask) ? "/" + what : std::string(to_text(ask)));
+}
+
+void Tape::note_links(const std::string& file, const std::map<std::string, std::string>& met) {
+  for (const auto& [from, to] : met)
+    if (!beyond_ && links.emplace(from, to).second) count(from.size() + to.size(), "/" + file);
+}
+
+void Tape::note_place(const std::string& file, std::string place) {
+  if (beyond_) return;
+  if (static_cast<size_t>(std::ranges::count(place, '/')) >= kMostLevels)
+    beyond_ = error(EFBIG, "/" + file + ": a capture has at most " + std::to_string(kMostLevels) + " levels");
+  const size_t bytes = file.size() + place.size();
+  if (places.emplace(file, std::move(place)).second) count(bytes, "/" + file);
 }
 
 Answer Tape::ask(Ask ask, const std::string& what, const std::function<Answer()>& live, const Error& missing) {
-  if (!replays_) return note(ask, what, live());
+  if (beyond_) return *beyond_;
+  if (!replays_) {
+    note(ask, what, live());
+    if (beyond_) return *beyond_;
+  }
   const Answer* known = find(ask, what);
   if (known == nullptr) return missing;
   return *known;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -54,6 +55,8 @@ using Answer = Result<std::vector<std::string>>;
 
 class Tape {
  public:
+  // Limits of a recording. A node of 16 ports has some 50,000 questions with 10 MB; the paths of sysfs have 25 levels.
+  static constexpr size_t kMostBytes = size_t{64} << 20, kMostQuestions = size_t{1} << 18, kMostLevels = 64;
   using Question = std::pair<Ask, std::string>;
   using Answers = std::map<Sample, Answer>;  // at least one
 
@@ -62,7 +65,13 @@ class Tape {
   void begin(Sample sample) { sample_ = sample; }
 
   // Records an answer. The first one in a sample applies: repeated reads in a sample are one reading.
-  const Answer& note(Ask ask, const std::string& what, const Answer& answer);
+  void note(Ask ask, const std::string& what, const Answer& answer);
+  // Records the links on the way to the requested file, and where it is without links.
+  void note_links(const std::string& file, const std::map<std::string, std::string>& met);
+  void note_place(const std::string& file, std::string place);
+  // EFBIG, with the question: it exceeded a limit of a recording. From then on nothing is recorded, and all questions
+  // fail, since the machine or the tree would only cost more.
+  [[nodiscard]] const std::optional<Error>& beyond() const { return beyond_; }
   // The answer in this sample, else in the other one; null: neither has it.
   [[nodiscard]] const Answer* find(Ask ask, const std::string& what) const;
   // Calls `live` and records its answer; during a replay, the recorded answer, else `missing`.
@@ -76,7 +85,11 @@ class Tape {
   std::map<std::string, std::string> links, places;
 
  private:
+  void count(size_t bytes, std::string_view what);
+
   bool replays_;
+  size_t bytes_ = 0;
+  std::optional<Error> beyond_;
   Sample sample_ = Sample::now;
 };
 

@@ -2,8 +2,6 @@
 #include "kernel/host/child.h"
 
 #include <fcntl.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <sys/prctl.h>
@@ -19,19 +17,12 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "kernel/host/seccomp.h"
 
 namespace fabric {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-#if defined(__x86_64__)
-constexpr uint32_t kArchitecture = AUDIT_ARCH_X86_64;
-#elif defined(__aarch64__)
-constexpr uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
-#else
-constexpr uint32_t kArchitecture = 0;  // confine() then ends the child with its next system call
-#endif
 
 #if defined(__has_feature)
 #define FABRIC_HAS_ASAN __has_feature(address_sanitizer)
@@ -48,19 +39,14 @@ constexpr long kComputing[] = {
 
 // Irrevocable: the next system call that is not one of kComputing kills the process.
 bool confine() {
-  constexpr auto kLoad = static_cast<uint16_t>(BPF_LD | BPF_W | BPF_ABS);
-  constexpr auto kSame = static_cast<uint16_t>(BPF_JMP | BPF_JEQ | BPF_K);
-  constexpr auto kAnswer = static_cast<uint16_t>(BPF_RET | BPF_K);
-  std::vector<sock_filter> filter = {BPF_STMT(kLoad, offsetof(seccomp_data, arch)),
-                                     BPF_JUMP(kSame, kArchitecture, 1, 0), BPF_STMT(kAnswer, SECCOMP_RET_KILL_PROCESS),
-                                     BPF_STMT(kLoad, offsetof(seccomp_data, nr))};
+  std::vector<sock_filter> filter = {load_word(offsetof(seccomp_data, arch)), skip_if_equal(kSeccompArchitecture, 1),
+                                     answer_with(SECCOMP_RET_KILL_PROCESS), load_word(offsetof(seccomp_data, nr))};
   for (const long call : kComputing) {
-    filter.push_back(BPF_JUMP(kSame, static_cast<uint32_t>(call), 0, 1));
-    filter.push_back(BPF_STMT(kAnswer, SECCOMP_RET_ALLOW));
+    filter.push_back(skip_unless_equal(static_cast<uint32_t>(call), 1));
+    filter.push_back(answer_with(SECCOMP_RET_ALLOW));
   }
-  filter.push_back(BPF_STMT(kAnswer, SECCOMP_RET_KILL_PROCESS));
-  const sock_fprog program{static_cast<uint16_t>(filter.size()), filter.data()};
-  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+  filter.push_back(answer_with(SECCOMP_RET_KILL_PROCESS));
+  return install_filter(filter);
 }
 
 // Writes whether the work failed (one byte, 0 or 1), then the errno, then the text.

@@ -113,6 +113,33 @@ std::set<std::string> folders_in(const std::string& path) {
   return names;
 }
 
+// Who creates, replaces or renames files. The others use base/files.h, so that nobody else can put a link or a folder
+// in the place of what root writes.
+TEST(Floors, FilesAreCreatedInAFewPlaces) {
+  const std::set<std::string> allowed{
+      "lib/base/files.cpp",             // by descriptors, in directories that only root and this user can write
+      "lib/node/state.cpp",             // locks and damaged files, in such a directory
+      "agent/ctl/verbs/capture.cpp",    // in such a directory
+      "lib/kernel/capture/root.cpp",    // configfs, by the descriptor of the parent
+      "lib/kernel/host/tree_only.cpp",  // refuses O_CREAT
+  };
+  const std::vector<std::string> creates{
+      "O_CREAT",  "O_TMPFILE",  "mkdir(",  "mkdirat(",        "rename(",        "renameat(", "renameat2(",
+      "symlink(", "symlinkat(", "linkat(", "mkstemp",         "mkdtemp",        "mktemp",    "mknod",
+      "mkfifo",   "ofstream",   "fopen(",  "create_director", "create_symlink", "copy_file", "creat("};
+  std::set<std::string> found;
+  for (const char* top : {"lib", "agent"})
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(FABRIC_SOURCE_DIR) / top)) {
+      if (entry.path().extension() != ".h" && entry.path().extension() != ".cpp") continue;
+      const std::string file = fs::relative(entry.path(), FABRIC_SOURCE_DIR).string();
+      std::ifstream in(entry.path());
+      for (std::string line; std::getline(in, line);)
+        for (const std::string& call : creates)
+          if (line.substr(0, line.find("//")).find(call) != std::string::npos) found.insert(file);
+    }
+  EXPECT_EQ(found, allowed);
+}
+
 TEST(Floors, EveryFolderHasItsFloor) {
   std::set<std::string> known;
   for (const auto& floor : kFloors) known.insert(floor.begin(), floor.end());

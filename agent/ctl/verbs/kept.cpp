@@ -1,0 +1,483 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ctl/verbs/kept.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/find.h"
+#include "base/json.h"
+#include "base/parse.h"
+#include "kernel/capture/anonymize.h"
+#include "node/host.h"
+#include "node/platform.h"
+#include "node/services.h"
+#include "node/systemd.h"
+#include "node/topology_xml.h"
+#include "policy/cabling.h"
+#include "policy/kept_config.h"
+#include "wire/vpd.h"
+
+namespace fabric::ctl {
+namespace {
+
+using Kept = std::optional<std::string>;  // nullopt: nothing is used
+
+// In place of a text that is not used but whose presence is shown.
+constexpr const char* kHidden = "hidden";
+
+// The lines that `keep` returns, each in its place; other lines are empty. Findings name lines.
+template <class KeepLine>
+std::string lines_kept(std::string_view text, KeepLine&& keep) {
+  auto lines = split(text, '\n');
+  const bool ends = !lines.empty() && lines.back().empty();
+  if (ends) lines.pop_back();
+  std::string out;
+  for (const std::string_view line : lines) out += std::string(keep(line)) + "\n";
+  return out;
+}
+
+// The lines "NAME : VALUE" of these names.
+template <size_t N>
+std::string members_kept(std::string_view text, const std::array<std::string_view, N>& names) {
+  return lines_kept(text, [&](std::string_view line) {
+    const size_t colon = line.find(':');
+    const bool is_used = colon != std::string_view::npos && contains(names, trim(line.substr(0, colon)));
+    return is_used ? line : std::string_view();
+  });
+}
+
+bool is_number_list(std::string_view text) { return text.find_first_not_of("0123456789.-, \t\n") == std::string::npos; }
+
+Kept whole(const std::string& text) { return text; }
+
+Kept numbers(const std::string& text) {
+  if (!is_number_list(text)) return std::nullopt;
+  return text;
+}
+
+Kept first_line(const std::string& text) { return text.substr(0, text.find('\n')) + "\n"; }
+
+Kept word(const std::string& text) {
+  const auto parts = words(text);
+  if (parts.size() != 1) return std::nullopt;
+  return std::string(parts.front()) + "\n";
+}
+
+// ---- /proc
+
+Kept kernel_command_line(const std::string& text) {
+  std::vector<std::string> used = platform::parse_command_line(text);
+  for (const std::string& parameter : host::kernel_parameters(text))
+    if (parameter.starts_with("processor.max_cstate=")) used.push_back(parameter);
+  return joined(used, " ",
+                [](const std::string& parameter) {
+                  const size_t value = parameter.find('=') + 1;
+                  if (parameter.find_first_of(" \t") == std::string::npos) return parameter;
+                  return parameter.substr(0, value) + "\"" + parameter.substr(value) + "\"";
+                }) +
+         "\n";
+}
+
+Kept cpu_lines(const std::string& text) {
+  return members_kept(text, std::to_array<std::string_view>({"processor", "vendor_id", "model name", "flags"}));
+}
+
+Kept memory_size(const std::string& text) {
+  return lines_kept(text, [](std::string_view line) {
+    const auto columns = words(line);
+    const bool is_used = columns.size() == 3 && columns[0] == "MemTotal:" && is_number_list(columns[1]);
+    return is_used ? line : std::string_view();
+  });
+}
+
+// A process whose name means a service. Others are not looked at again.
+Kept service_process(const std::string& text) {
+  if (!host::is_known_process(trim(text))) return std::nullopt;
+  return std::string(trim(text)) + "\n";
+}
+
+// That it can be read shows that no process is hidden.
+Kept first_process(const std::string& text) { return service_process(text).value_or("init\n"); }
+
+Kept unit_of_process(const std::string& text) {
+  return "0::/system.slice/" + host::unit_of_cgroup(text) + "\n";  // also of a process without a unit
+}
+
+Kept process_ids(const std::string& text) {
+  return lines_kept(text, [](std::string_view line) {
+    const bool is_used = line.starts_with("NSpid:") && is_number_list(line.substr(6));
+    return is_used ? line : std::string_view();
+  });
+}
+
+Kept process_limits(const std::string& text) {
+  const ProcessLimits limits = host::parse_process_limits(text);
+  std::string out;
+  const auto add = [&](const char* name, const std::optional<ResourceLimit>& limit) {
+    const auto shown = [](uint64_t value) { return value == kNoLimit ? "unlimited" : std::to_string(value); };
+    if (limit) out += std::string(name) + " " + shown(limit->soft) + " " + shown(limit->hard) + "\n";
+  };
+  add("Max locked memory", limits.memlock);
+  add("Max open files", limits.nofile);
+  add("Max core file size", limits.core);
+  return out;
+}
+
+Kept default_routes(const std::string& text) {
+  return lines_kept(text, [](std::string_view line) {
+    const auto fields = words(line);
+    const bool v4 = fields.size() > 1 && fields[1] == "00000000",
+               v6 = !fields.empty() && fields[0] == std::string(32, '0');
+    return v4 || v6 ? line : std::string_view();
+  });
+}
+
+Kept nvidia_version(const std::string& text) {
+  const auto version = platform::parse_nvidia_version(text);
+  if (!version) return std::nullopt;
+  std::string out = "NVRM version: NVIDIA UNIX ";
+  if (version->open) out += "Open ";
+  return out + "Kernel Module " + version->version + "\n";
+}
+
+Kept gpu_lines(const std::string& text) {
+  return members_kept(
+      text, std::to_array<std::string_view>({"Model", "GPU UUID", "Device Minor", "GPU Excluded", "GPU Blacklisted"}));
+}
+
+Kept kernel_options(const std::string& text) {
+  return lines_kept(text, [](std::string_view line) {
+    for (const std::string_view name : {"CONFIG_PCI_P2PDMA", "CONFIG_DMABUF_MOVE_NOTIFY"}) {
+      const std::string set = std::string(name) + "=";
+      if (line == set + "y" || line == set + "m" || line == "# " + std::string(name) + " is not set") return line;
+    }
+    return std::string_view();
+  });
+}
+
+// ---- /sys
+
+// Only the serial number: vital product data has asset tags and fields of the vendor.
+Kept board_serial(const std::string& text) {
+  const auto fields = vpd_fields(text);
+  const VpdField* serial = find_where(fields, [](const VpdField& field) { return field.key == "SN"; });
+  if (serial == nullptr) return std::nullopt;
+  const size_t size = serial->text.size(), length = size + 3;
+  std::string out{'\x90', static_cast<char>(length & 0xff), static_cast<char>(length >> 8), 'S',
+                  'N',    static_cast<char>(size)};
+  return out.append(serial->text).append(1, '\x78');
+}
+
+// ---- /etc
+
+// os-release(5): two words of lower-case letters and digits.
+Kept distribution(const std::string& text) {
+  return lines_kept(text, [](std::string_view line) {
+    const size_t equals = line.find('=') + 1;
+    const std::string_view name = line.substr(0, equals);
+    const bool is_word =
+        line.substr(equals).find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789._-\"'") == std::string_view::npos;
+    return is_word && (name == "ID=" || name == "VERSION_ID=") ? line : std::string_view();
+  });
+}
+
+// limits.conf(5): the lines about locked memory.
+Kept user_limits(const std::string& text) {
+  return lines_kept(text, [](std::string_view line) -> std::string {
+    const std::string one = std::string(line) + "\n";
+    std::vector<UserLimit> limits;
+    host::parse_user_limits(one, "", limits);
+    if (limits.empty()) return {};
+    const auto columns = words(line.substr(0, line.find('#')));
+    return joined(std::span(columns).first(4), " ", [](std::string_view column) { return std::string(column); });
+  });
+}
+
+Kept slurm_lines(const std::string& text) {
+  const bool names_cluster = text.find("%c") != std::string::npos;
+  return lines_kept(text, [&](std::string_view line) -> std::string {
+    const auto parts = words(line.substr(0, line.find('#')));
+    if (parts.size() >= 2 && lower(parts[0]) == "include") return "Include " + std::string(parts[1]);
+    std::string out;
+    for (const std::string_view part : parts) {
+      const std::string key = lower(part.substr(0, part.find('=')));
+      if (key.starts_with("propagateresourcelimits") || (names_cluster && key == "clustername"))
+        append_item(out, part, " ");
+    }
+    return out;
+  });
+}
+
+// Files of systemd: the limits, each in its line below the header of its section.
+Kept unit_limits(const std::string& text) {
+  std::vector<std::string> lines(static_cast<size_t>(std::ranges::count(text, '\n')) + 2);
+  std::string section;
+  for (const unit_file::Assignment& each : unit_file::parse(text)) {
+    std::string_view what = each.key;
+    const std::string_view prefix = each.section == "Manager" ? "DefaultLimit" : "Limit";
+    if ((each.section != "Service" && each.section != "Manager") || !what.starts_with(prefix)) continue;
+    what.remove_prefix(prefix.size());
+    const auto limit =
+        what == "NOFILE" ? unit_file::parse_count_limit(each.value) : unit_file::parse_memory_limit(each.value);
+    if (!limit || !contains(std::array<std::string_view, 3>{"MEMLOCK", "NOFILE", "CORE"}, what)) continue;
+    // Between two sections there is at least the line of the second one's header.
+    if (each.section != section) lines[each.line - 2] = "[" + each.section + "]";
+    section = each.section;
+    lines[each.line - 1] = each.key + "=" + each.value;
+  }
+  lines.pop_back();
+  std::string out = joined(lines, "\n");
+  if (out.empty() && !text.empty()) out = "\n";  // an empty file masks a unit
+  return out;
+}
+
+// The cables of this host in the same lines. nullopt: they would be read differently.
+Kept cables_kept(const std::string& text, const SiteFiles& site) {
+  const std::string name = "/" + site.cabling;
+  const auto cables = parse_cabling(text, name, site.host);
+  const auto is_same = [&](const std::string& other) {
+    const auto again = parse_cabling(other, name, site.host);
+    if (!cables || !again) return !cables && !again && cables.error() == again.error();
+    return std::ranges::equal(*cables, *again, [](const Cable& a, const Cable& b) {
+      return a.port == b.port && a.peer.device == b.peer.device && a.peer.port == b.peer.port && a.where == b.where;
+    });
+  };
+  const size_t first = text.find_first_not_of(" \t\r\n\xef\xbb\xbf");
+  const bool is_json = first != std::string::npos && (text[first] == '{' || text[first] == '[');
+  std::vector<std::string> tries;
+  if (!cables) {
+    if (is_json) {
+      const std::string_view where = std::string_view(cables.error().what).substr(name.size() + 1);
+      const auto line = parse_number<size_t>(where.substr(0, where.find(':'))).value_or(1);
+      tries = {"[" + std::string(std::min(line, text.size()) - 1, '\n') + "x", "{}", R"({"results":[],"next":"x"})"};
+    } else {  // the header, and the form of the other lines
+      std::string form = text;
+      for (size_t at = std::min(text.find('\n'), text.size()); at < form.size(); ++at)
+        if (contains(std::string_view("\n\",;\t"), form[at]) == false) form[at] = 'x';
+      tries = {form};
+    }
+  } else {
+    std::map<size_t, std::pair<std::vector<std::string>, std::vector<CableEnd>>> rows;  // by line, or number in a list
+    for (const Cable& cable : *cables) {
+      const size_t digits = cable.where.find_last_not_of("0123456789") + 1;
+      auto& [ports, peers] = rows[parse_number<size_t>(std::string_view(cable.where).substr(digits)).value_or(0)];
+      if (!contains(ports, cable.port)) ports.push_back(cable.port);
+      if (std::ranges::none_of(peers, [&](const CableEnd& each) {
+            return each.device == cable.peer.device && each.port == cable.peer.port;
+          }))
+        peers.push_back(cable.peer);
+    }
+    Json list = Json::array();
+    std::string table = "Device A,Termination A,Device B,Termination B\n";
+    size_t line = 1;
+    for (const auto& [number, row] : rows) {
+      std::vector<std::string> devices, ports;
+      Json ours = Json::array(), theirs = Json::array();
+      for (const std::string& port : row.first) ours.push_back({{"device", {{"name", site.host}}}, {"name", port}});
+      for (const CableEnd& peer : row.second) {
+        theirs.push_back({{"device", {{"name", peer.device}}}, {"name", peer.port}});
+        if (!contains(devices, peer.device)) devices.push_back(peer.device);
+        if (!contains(ports, peer.port)) ports.push_back(peer.port);
+      }
+      if (is_json) {
+        while (list.size() + 1 < number) list.push_back(Json::object());
+        list.push_back({{"a_terminations", ours}, {"b_terminations", theirs}});
+        continue;
+      }
+      const auto quoted = [](std::string field) {
+        for (size_t at = 0; (at = field.find('"', at)) != std::string::npos; at += 2) field.insert(at, 1, '"');
+        return "\"" + field + "\"";
+      };
+      for (; line + 1 < number; ++line) table += "\n";
+      table += quoted(site.host) + "," + quoted(joined(row.first, ",")) + "," + quoted(joined(devices, ",")) + "," +
+               quoted(joined(ports, ",")) + "\n";
+      ++line;
+    }
+    tries = {is_json ? json_line(list) : table};
+  }
+  for (std::string& each : tries)
+    if (is_same(each)) return std::move(each);
+  return std::nullopt;
+}
+
+// ---- our own files
+
+// Members whose texts are kept, in all files together; numbers always are.
+constexpr std::string_view kTexts[] = {
+    // agentd's state
+    "mode", "updated", "outcome", "detail", "drift_from", "drift_to", "drift_by", "config_error", "held",
+    "originals_error", "lost_entry", "config",
+    // original settings, and those before apply --confirm
+    "place", "address", "boot_id", "until", "policy", "disruptive", "reverted",
+    // findings and acknowledgements
+    "id", "subject", "status", "observed", "expected", "rule", "evidence", "identity", "by",
+    // neighbors
+    "source", "netdev", "chassis_id", "port_id", "port_description", "system_name", "management", "dcbx",
+    // inventory
+    "taken", "kind", "pci", "name", "root", "bridges", "nics", "rdma", "up", "unread",
+    // modules
+    "identifier", "form_factor", "standard", "vendor", "oui", "part_number", "revision", "serial_number", "date",
+    "connector", "technology", "fault_cause", "medium", "state", "path", "flags", "bad_checksums"};
+// Members of which everything is kept: settings, and maps of names and texts.
+constexpr std::string_view kWholeMembers[] = {"settings", "before",          "sysctl", "values", "devices",
+                                              "ets",      "ets_recommended", "pfc",    "app"};
+
+// NOLINTNEXTLINE(misc-no-recursion): parse_state() limits the levels
+void keep_texts(Json& json, bool is_text_used) {
+  if (json.is_object()) {
+    for (auto member = json.begin(); member != json.end();) {
+      const std::string& name = member.key();
+      if (contains(kWholeMembers, name)) {
+        ++member;
+        continue;
+      }
+      if (name == "comment" && member->is_string() && *member != "") *member = kHidden;
+      else if (name == "system_description" && member->is_string()) {
+        std::string known;  // the names by which a rule knows the switch's system
+        for (const std::string_view system : {"SONiC", "Arista", "NX-OS", "Cumulus"})
+          if (member->get_ref<const std::string&>().find(system) != std::string::npos) append_item(known, system);
+        *member = known;
+      } else if (member->is_string() && !contains(kTexts, name)) {
+        member = json.erase(member);
+        continue;
+      } else {
+        keep_texts(*member, contains(kTexts, name));
+      }
+      ++member;
+    }
+  } else if (json.is_array()) {
+    for (Json& element : json) {
+      if (element.is_string() && !is_text_used) element = kHidden;
+      keep_texts(element, is_text_used);
+    }
+  }
+}
+
+Kept own_file(const std::string& text) {
+  auto json = parse_state(text, "");
+  if (!json) {  // the verdict of a damaged file is the same
+    const Json other = Json::parse(text, nullptr, false);
+    if (other.is_object() && other.contains("format") && other["format"].is_number_integer())
+      return json_line({{"format", other["format"]}});
+    return "damaged\n";
+  }
+  keep_texts(*json, false);
+  return json_line(*json);
+}
+
+Kept hwloc_xml(const std::string& text) { return kept_hwloc_xml(text); }
+
+// The first row whose pattern matches applies. A file without a row is left out.
+struct KeptFile {
+  const char* files;
+  Kept (*keep)(const std::string& text);
+};
+constexpr KeptFile kFiles[] = {
+    {"sys/*/vpd", board_serial},
+    {"sys/*", whole},
+    {"proc/cmdline", kernel_command_line},
+    {"proc/cpuinfo", cpu_lines},
+    {"proc/meminfo", memory_size},
+    {"proc/uptime", numbers},
+    {"proc/irq/*", numbers},
+    {"proc/net/route", default_routes},
+    {"proc/net/ipv6_route", default_routes},
+    {"proc/sys/kernel/hostname", first_line},
+    {"proc/sys/kernel/osrelease", word},
+    {"proc/sys/kernel/random/boot_id", word},
+    {"proc/sys/*", numbers},
+    {"proc/driver/nvidia/version", nvidia_version},
+    {"proc/driver/nvidia/gpus/*/information", gpu_lines},
+    {"proc/1/comm", first_process},
+    {"proc/[0-9]*/comm", service_process},
+    {"proc/[0-9]*/cgroup", unit_of_process},
+    {"proc/[0-9]*/status", process_ids},
+    {"proc/[0-9]*/limits", process_limits},
+    {"boot/config-*", kernel_options},
+    {"lib/modules/*/config", kernel_options},
+    {"etc/hostname", first_line},
+    {"etc/os-release", distribution},
+    {"etc/security/limits*.conf", user_limits},
+    {"etc/systemd/*", unit_limits},
+    {"run/systemd/*", unit_limits},
+    {"lib/systemd/*", unit_limits},
+    {"usr/lib/systemd/*", unit_limits},
+    {"usr/local/lib/systemd/*", unit_limits},
+    {"*/slurm.conf", slurm_lines},
+    {"etc/fabric-agent/*.toml", kept_config},
+    {"usr/share/fabric-agent/*.toml", kept_config},
+    {"var/lib/fabric-agent/*.toml", kept_config},
+    {"run/fabric-*/*.json", own_file},
+    {"var/lib/fabric-*/*.json", own_file},
+    {kHwlocFile, hwloc_xml},
+};
+
+// The files that slurm.conf includes.
+std::set<std::string> slurm_files(const Tape& tape) {
+  std::set<std::string> out;
+  for (const auto& [question, samples] : tape.answers) {
+    const auto& [ask, what] = question;
+    const Answer& answer = samples.begin()->second;
+    if (ask != Ask::read || !what.ends_with("/slurm.conf") || !answer || answer->empty()) continue;
+    (void)host::parse_slurm_limits(answer->front(), "/" + what, [&](const std::string& other) -> Result<std::string> {
+      const std::string file = other.substr(1);
+      out.insert(file);
+      const Answer* included = tape.find(Ask::read, file);
+      if (included == nullptr || !*included || (*included)->empty()) return error(ENOENT, other);
+      return (*included)->front();
+    });
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::string> keep_used(Tape& tape, const SiteFiles& site) {
+  const std::set<std::string> slurm = slurm_files(tape);
+  const auto kept = [&](Ask ask, const std::string& what, const std::string& text) -> Kept {
+    if (ask == Ask::query) return what == kHwlocQuestion ? kept_hwloc_xml(text) : text;
+    if (what == site.cabling) return cables_kept(text, site);
+    if (site.configuration.contains(what)) return kept_config(text);
+    if (slurm.contains(what)) return slurm_lines(text);
+    const auto* row = find_where(kFiles, [&](const KeptFile& each) { return glob_match(each.files, what); });
+    if (row == nullptr) return std::nullopt;
+    return row->keep(text);
+  };
+  std::set<std::string> reduced;
+  std::set<std::string> known;  // the files that there are still questions about
+  for (auto entry = tape.answers.begin(); entry != tape.answers.end();) {
+    const auto& [ask, what] = entry->first;
+    bool is_kept = true;
+    for (auto& [sample, answer] : entry->second) {
+      if (ask == Ask::route && answer)
+        for (std::string& part : *answer) part = without_alias(std::move(part));
+      if ((ask != Ask::read && ask != Ask::query) || !answer || answer->empty()) continue;
+      Kept text = kept(ask, what, answer->front());
+      is_kept = is_kept && text;
+      if (text == answer->front()) continue;
+      if (ask == Ask::read) {
+        const auto parts = split(what, '/');
+        const bool is_process = parts.size() == 3 && parts[0] == "proc" && parse_number<unsigned>(parts[1]);
+        reduced.insert(is_process ? "/proc/*/" + std::string(parts[2]) : "/" + what);
+      }
+      if (text) answer->front() = std::move(*text);
+    }
+    if (is_kept && is_of_files(ask)) known.insert(what);
+    entry = is_kept ? std::next(entry) : tape.answers.erase(entry);
+  }
+  // Of other folders than the kernel's, the names that the programs used.
+  const auto is_known = [&](const std::string& path) {
+    const auto below = known.lower_bound(path + "/");
+    return known.contains(path) || (below != known.end() && below->starts_with(path + "/"));
+  };
+  for (auto& [question, samples] : tape.answers) {
+    const auto& [ask, what] = question;
+    if (ask != Ask::list || what.starts_with("sys/") || what.starts_with("proc/irq/")) continue;
+    for (auto& [sample, answer] : samples)
+      if (answer)
+        std::erase_if(*answer, [&, &folder = what](const std::string& name) { return !is_known(folder + "/" + name); });
+  }
+  return {reduced.begin(), reduced.end()};
+}
+
+}  // namespace fabric::ctl

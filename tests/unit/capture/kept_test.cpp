@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a capture keeps: random words stand at every place of a machine where people or programs write text. None is in
+// the capture, and the verdict is the same.
+#include "ctl/verbs/kept.h"
+
+#include <random>
+#include <regex>
+
+#include "judge/health_state.h"
+#include "kernel/capture/anonymize.h"
+#include "node/inventory.h"
+#include "node/neighbor_state.h"
+#include "node/optics_state.h"
+#include "node/pci_state.h"
+#include "node/state.h"
+#include "node/topology_xml.h"
+#include "policy/kept_config.h"
+#include "support/ctl.h"
+#include "support/test.h"
+#include "support/tree.h"
+
+namespace fabric::ctl {
+namespace {
+
+namespace fs = std::filesystem;
+using test::has;
+using test::Tree;
+
+constexpr const char* kUuid = "GPU-6f1f9a3c-77aa-4bcd-9e0f-123456789abc";
+
+// Words that occur nowhere else.
+class Secrets {
+ public:
+  std::string next() {
+    std::string word = "zq";
+    for (int i = 0; i < 10; ++i) word += "bcdfghjkmnpqrstvwxyz0123456789"[random_() % 30];
+    all_.push_back(word);
+    return word;
+  }
+  [[nodiscard]] const std::vector<std::string>& all() const { return all_; }
+
+ private:
+  std::minstd_rand random_{36};
+  std::vector<std::string> all_;
+};
+
+// "... @ ..." with a new word for each "@".
+std::string filled(std::string text, Secrets& secrets) {
+  for (size_t at = 0; (at = text.find('@', at)) != std::string::npos;) text.replace(at, 1, secrets.next());
+  return text;
+}
+
+// Secrets as people give them to programs.
+constexpr const char* kOptions =
+    "-p @ --pw @ --auth=@ -u user:@ --password @ --token=@ Authorization: Bearer @ psk=@ pwd=@ auth=@ "
+    "https://user:@\x01host/@ luks.passphrase=@ netroot=iscsi:user:@\x01target:: KEY=@ \"@ @\" @";
+
+std::string options(Secrets& secrets) {
+  std::string out = filled(kOptions, secrets);
+  for (char& letter : out)
+    if (letter == '\x01') letter = '@';
+  return out;
+}
+
+// Adds a member with a secret, and one with a tree of them, to the object.
+std::string with_members(const std::string& json, Secrets& secrets) {
+  const size_t end = json.rfind('}');
+  return json.substr(0, end) + ",\"" + "note" + "\":\"" + secrets.next() + "\",\"more\":{\"deep\":[\"" +
+         secrets.next() + "\",{\"x\":\"" + secrets.next() + "\"}]}}\n";
+}
+
+struct Site {
+  Tree tree;
+  Secrets secrets;
+  std::string hostname, full_hostname;
+
+  Site() {
+    hostname = secrets.next() + "-gpu7";
+    full_hostname = hostname + "." + secrets.next() + ".example";
+    test::add_roce_port(tree);
+    tree.file("proc/sys/kernel/hostname", full_hostname + "\n").file("etc/hostname", full_hostname + "\n");
+    tree.file("sys/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/0", "eth0\n");
+    tree.file("sys/class/infiniband/mlx5_0/node_desc", secrets.next() + "\n");
+    tree.file("sys/class/net/eth0/ifalias", secrets.next() + "\n").file("sys/class/net/eth0/mtu", "1500\n");
+    for (const char* file :
+         {"product_serial", "board_asset_tag", "chassis_serial", "chassis_asset_tag", "product_uuid"})
+      tree.file(std::string("sys/class/dmi/id/") + file, secrets.next() + "\n");
+    const std::string gpu =
+        test::add_pci(tree, {"pci0000:20/0000:20:03.0", "0000:27:00.0", "0x10de", "0x2330", "0x030200", "0"});
+    (void)gpu;
+
+    // Two CPUs, without which hwloc does not load a tree.
+    for (const char* list : {"online", "possible", "present"})
+      tree.file(std::string("sys/devices/system/cpu/") + list, "0-1\n");
+    for (const char* cpu : {"0", "1"}) {
+      const std::string folder = std::string("sys/devices/system/cpu/cpu") + cpu + "/topology/",
+                        self = cpu[0] == '0' ? "1\n" : "2\n";
+      tree.file(folder + "core_cpus", self).file(folder + "thread_siblings", self).file(folder + "package_cpus", "3\n");
+      tree.file(folder + "physical_package_id", "0\n").file(folder + "core_id", std::string(cpu) + "\n");
+    }
+    tree.file("sys/devices/system/node/online", "0\n").file("sys/devices/system/node/node0/cpumap", "3\n");
+    tree.file("sys/devices/system/node/node0/cpulist", "0-1\n").file("sys/class/dmi/id/product_name", "HGX\n");
+    tree.file("proc/cmdline",
+              "quiet iommu=pt hostname=" + hostname + " processor.max_cstate=1 " + options(secrets) + "\n");
+    tree.file("proc/cpuinfo", filled("processor\t: 0\nvendor_id\t: GenuineIntel\nmodel name\t: Xeon\nflags\t\t: fpu "
+                                     "vme\nSerial\t: @\n@\n",
+                                     secrets));
+    tree.file("proc/meminfo", filled("MemTotal:       2113461612 kB\nMemSecret: @ kB\n@", secrets));
+    tree.file("proc/uptime", "1000 1000\n").file("proc/version", filled("Linux version 6.8 (@) @\n", secrets));
+    tree.file("proc/sys/kernel/osrelease", "6.8.0-31-generic\n");
+    tree.file("boot/config-6.8.0-31-generic",
+              filled("CONFIG_PCI_P2PDMA=y\nCONFIG_DEFAULT_HOSTNAME=\"@\"\n# @\n", secrets));
+    tree.file("proc/driver/nvidia/version",
+              filled("NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  550.54.15  Release Build  (@)\nGCC @\n",
+                     secrets));
+    tree.file("proc/driver/nvidia/gpus/0000:27:00.0/information",
+              filled("Model: NVIDIA H100\nGPU UUID: GPU-6f1f9a3c-77aa-4bcd-9e0f-123456789abc\nOwner: @\n", secrets));
+    tree.file("etc/os-release", filled("ID=ubuntu\nVERSION_ID=\"22.04\"\nPRETTY_NAME=\"@\"\nHOME_URL=@\n", secrets));
+
+    // Processes: of a job's launcher, of nobody's business.
+    const auto process = [&](const std::string& pid, const std::string& comm, const std::string& unit) {
+      tree.file("proc/" + pid + "/comm", comm + "\n")
+          .file("proc/" + pid + "/cgroup", "0::/system.slice/" + unit + "\n");
+      tree.file("proc/" + pid + "/cmdline", options(secrets)).file("proc/" + pid + "/environ", options(secrets));
+      tree.file("proc/" + pid + "/status", "Name:\t" + secrets.next() + "\nNSpid:\t" + pid + "\n");
+      tree.file("proc/" + pid + "/limits",
+                "Limit                     Soft Limit           Hard Limit           Units\n"
+                "Max locked memory         65536                65536                bytes\n"
+                "Max open files            1024                 4096                 files " +
+                    secrets.next() + "\n");
+    };
+    process("1", "systemd", "init.scope");
+    process("700", "slurmd", "slurmd.service");
+    process("701", secrets.next(), secrets.next() + ".service");
+    process("702", "bash", secrets.next() + ".scope");
+
+    tree.file("etc/systemd/system/slurmd.service",
+              "# " + options(secrets) + "\n[Unit]\nDescription=" + secrets.next() + "\n[Service]\nEnvironment=" +
+                  options(secrets) + "\nExecStart=/usr/sbin/slurmd " + options(secrets) + " \\\n  " + options(secrets) +
+                  "\nLimitMEMLOCK=64K\nLimitNOFILE=" + secrets.next() + "\n; " + secrets.next() + "\n");
+    tree.file("etc/systemd/system/slurmd.service.d/" + hostname + ".conf",
+              "[Service]\nLimitNOFILE=1000:2000\nLimitCORE=infinity\n" + filled("SetCredential=a:@\n@", secrets));
+    tree.file("etc/systemd/system/" + secrets.next() + ".service", options(secrets));
+    tree.file("etc/systemd/system.conf", filled("[Manager]\nDefaultLimitNOFILE=4096\nDefaultEnvironment=@\n", secrets));
+    tree.file("etc/slurm/slurm.conf", "ClusterName=" + secrets.next() + "\nInclude nodes.conf # " + secrets.next() +
+                                          "\nAccountingStoragePass=" + secrets.next() +
+                                          " PropagateResourceLimitsExcept=MEMLOCK\n" + options(secrets) + "\n");
+    tree.file("etc/slurm/nodes.conf", filled("NodeName=@ State=@\n", secrets));
+    tree.file("etc/security/limits.conf",
+              filled("# @\n@ soft nofile 100\nhpc hard memlock 64 # @\nhpc soft memlock @\n", secrets));
+    tree.file("etc/security/limits.d/" + secrets.next() + ".txt", secrets.next());
+
+    tree.file("etc/fabric-agent/fabric-agent.toml",
+              "# " + options(secrets) + "\nmode = \"audit\" # " + secrets.next() +
+                  "\n[cabling]\nfile = \"/etc/fabric-agent/cables.csv\"\n[[port]]\nname = \"a#b\" # " + secrets.next() +
+                  "\npfc = [3]\n#password = '" + secrets.next() + "'\nmtu = 4200");
+    tree.file("etc/fabric-agent/fabric-agent.toml", tree.content("etc/fabric-agent/fabric-agent.toml") + "\n");
+    tree.file("etc/fabric-agent/conf.d/10.toml", "# " + secrets.next() + "\n[expect]\ngpus = 8\n");
+    tree.file("etc/fabric-agent/conf.d/10.toml~", secrets.next());
+    tree.file("etc/fabric-agent/cables.csv", "Label,Device A,Termination A,Device B,Termination B,Comments\n" +
+                                                 filled("@,@,eth0,leaf9,Ethernet9,@\n", secrets) + secrets.next() +
+                                                 "," + hostname + ",eth0,leaf1,Ethernet1,\"" + secrets.next() + "\n" +
+                                                 secrets.next() + "\"\n" + filled("@,@,eth0,@,@,@\n", secrets));
+
+    const auto own = [&](const char* file, const std::string& text) { tree.file(file, with_members(text, secrets)); };
+    own(kAckFile, acks_text({{"pfc", "mlx5_0/1", 1, 4102444800, "root", secrets.next() + " " + secrets.next()},
+                             {"host-settings", "", 1, 4102444800, "root", secrets.next()}}));
+    AgentState agent;
+    agent.mode = "audit";
+    agent.ports["mlx5_0/1"]["mtu"] = {.outcome = "differs", .detail = "4200, not 1500"};
+    own(state::kStateFile, state::agent_state_text(agent, "0123456789abcdef", {}));
+    own(state::kPciFile, state::pci_state_text({"2026-01-01T00:00:00Z", {}}));
+    own(state::kOpticsFile, state::optics_text({}, 990));
+    own(kReportFile, report_text({{}, 990}));
+    Neighbor neighbor;
+    neighbor.netdev = "eth0";
+    neighbor.chassis_id = "leaf1";
+    neighbor.port_id = "Ethernet2";
+    neighbor.system_name = "leaf1";
+    neighbor.system_description = "SONiC " + secrets.next();
+    neighbor.ttl = 120;
+    neighbor.heard = 990;
+    own(state::kNeighborFile, state::neighbors_text({.source = state::kLldpSource, .heard = {neighbor}}, 990));
+  }
+};
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+std::string bytes_below(const std::string& directory) {
+  std::string all;
+  for (const auto& entry : fs::recursive_directory_iterator(directory)) {
+    all += entry.path().string().substr(directory.size()) + "\n";
+    if (entry.is_symlink()) all += fs::read_symlink(entry.path()).string() + "\n";
+    else if (entry.is_regular_file()) all += test::slurp(entry.path()) + "\n";
+  }
+  return all;
+}
+
+// Where the word stands.
+std::string around(const std::string& all, const std::string& word) {
+  const size_t at = all.find(word);
+  return all.substr(at - std::min<size_t>(at, 100), 200);
+}
+
+TEST(CaptureKept, IsWhatTheChecksUseAndNoSecret) {
+  for (const bool has_hwloc_file : {false, true}) {
+    Site site;
+    if (has_hwloc_file)
+      site.tree.file(kHwlocFile, filled("<?xml version=\"1.0\"?><!-- @ --><topology version=\"2.0\"><object "
+                                        "type=\"Machine\" os_index=\"0\" cpuset=\"0x1\" complete_cpuset=\"0x1\" "
+                                        "allowed_cpuset=\"0x1\" nodeset=\"0x1\" complete_nodeset=\"0x1\" "
+                                        "allowed_nodeset=\"0x1\" gp_index=\"1\"><info name=\"HostName\" value=\"@\"/>"
+                                        "<object type=\"NUMANode\" os_index=\"0\" cpuset=\"0x1\" "
+                                        "complete_cpuset=\"0x1\" nodeset=\"0x1\" complete_nodeset=\"0x1\" "
+                                        "gp_index=\"2\"/><object type=\"PU\" os_index=\"0\" cpuset=\"0x1\" "
+                                        "complete_cpuset=\"0x1\" nodeset=\"0x1\" complete_nodeset=\"0x1\" "
+                                        "gp_index=\"3\"/></object><userdata length=\"12\">@</userdata></topology>",
+                                        site.secrets));
+    Tree out;
+    const std::string to = out.path() + "/capture";
+    const auto ran = test::ran_on(site.tree, {"capture", to, "-i", "100ms"});
+    ASSERT_EQ(ran.code, 0) << ran.errors;
+    const std::string all = bytes_below(to) + ran.all();
+    for (const std::string& secret : site.secrets.all())
+      EXPECT_FALSE(has(all, secret)) << secret << ": " << around(all, secret);
+    if (!has_hwloc_file) EXPECT_TRUE(has(test::slurp(to + "/" + kHwlocFile), "HGX")) << "hwloc was asked";
+    std::printf("secrets planted: %zu, in a capture of %zu bytes: none\n", site.secrets.all().size(), all.size());
+
+    const auto acks = parse_acks(site.tree.content(kAckFile), "x");
+    ASSERT_TRUE(acks);
+    // What differs: names of the trees, durations, and what a capture shows in another way.
+    const auto normal = [&](const std::string& output, const std::string& root) {
+      std::string text = replaced(output, root, "");
+      text = std::regex_replace(text, std::regex("\"seconds\": [0-9.e-]+"), "seconds");
+      text = replaced(text, site.full_hostname, host_pseudonym(site.full_hostname));
+      text = replaced(text, site.hostname, host_pseudonym(site.hostname));
+      text = replaced(text, kUuid, "GPU-00000000-0000-0000-0000-000000000001");
+      for (const Ack& ack : *acks) text = replaced(text, ": " + ack.comment, ": hidden");
+      return text;
+    };
+    for (const std::vector<std::string>& verb : std::vector<std::vector<std::string>>{{"check", "--json"},
+                                                                                      {"status", "--json"},
+                                                                                      {"show", "--json"},
+                                                                                      {"topo", "--json"},
+                                                                                      {"diagnose", "--json"},
+                                                                                      {"plan", "--json"},
+                                                                                      {"config", "show"}}) {
+      std::vector<std::string> words = verb;
+      if (verb[0] == "check" || verb[0] == "diagnose") words.insert(words.end(), {"-i", "100ms"});
+      const std::string here = test::ran_on(site.tree, words).all();
+      words.insert(words.end(), {"--root", to});
+      const std::string there = test::ran(words).all();
+      for (const std::string& secret : site.secrets.all()) EXPECT_FALSE(has(there, secret)) << verb[0];
+      EXPECT_EQ(normal(there, to), normal(here, site.tree.path())) << verb[0];
+      EXPECT_GT(here.size(), 20u) << verb[0];
+    }
+    const std::string check = test::ran({"check", "-i", "100ms", "--root", to}).all();
+    for (const char* used : {"64 KiB by /etc/systemd/system/slurmd.service:8", "leaf1", "1000 (hard: 2000)"})
+      EXPECT_TRUE(has(check, used)) << used << " in:\n" << check;
+  }
+}
+
+// With addresses the identities stay, and no secret.
+TEST(CaptureKept, IsTheSameWithAddresses) {
+  Site site;
+  Tree out;
+  const std::string to = out.path() + "/capture";
+  ASSERT_EQ(test::ran_on(site.tree, {"capture", to, "-i", "100ms", "--with-addresses"}).code, 0);
+  std::string all = bytes_below(to);
+  EXPECT_TRUE(has(all, site.hostname)) << "asked for";
+  for (const std::string& secret : site.secrets.all())
+    if (!has(site.tree.content("etc/hostname"), secret)) {
+      EXPECT_FALSE(has(all, secret)) << around(all, secret);
+    }
+}
+
+TEST(CaptureKept, OfUnknownFilesIsNothing) {
+  Tape tape;
+  tape.note(Ask::read, "etc/shadow", std::vector<std::string>{"root:SECRET\n"});
+  tape.note(Ask::read, "sys/class/net/eth0/mtu", std::vector<std::string>{"1500\n"});
+  tape.note(Ask::list, "etc", std::vector<std::string>{"SECRET", "hostname"});
+  tape.note(Ask::read, "etc/hostname", std::vector<std::string>{"gpu01\nSECRET\n"});
+  const auto reduced = keep_used(tape, {});
+  EXPECT_EQ(reduced, (std::vector<std::string>{"/etc/hostname", "/etc/shadow"}));
+  EXPECT_EQ(tape.find(Ask::read, "etc/shadow"), nullptr);
+  EXPECT_FALSE(has(answers_text(tape.answers), "SECRET"));
+  EXPECT_TRUE(has(answers_text(tape.answers), "1500"));
+}
+
+TEST(CaptureKept, OfACablingPlanAreTheCablesOfThisHost) {
+  const SiteFiles site{{}, "etc/plan", "gpu01"};
+  const auto kept = [&](const std::string& text) {
+    Tape tape;
+    tape.note(Ask::read, "etc/plan", std::vector{text});
+    (void)keep_used(tape, site);
+    const Answer* answer = tape.find(Ask::read, "etc/plan");
+    return answer == nullptr ? std::string("left out") : (*answer)->front();
+  };
+  EXPECT_EQ(kept("Device A,Termination A,Device B,Termination B\nSECRET,1,leaf1,2\nleaf2,\"e1,e2\",gpu01,p1\n"),
+            "Device A,Termination A,Device B,Termination B\n\n\"gpu01\",\"p1\",\"leaf2\",\"e1,e2\"\n");
+  const std::string json = kept(
+      R"([{"a_terminations":[{"device":{"name":"SECRET"},"name":"1"}],"b_terminations":[]},
+          {"label":"SECRET","a_terminations":[{"object":{"device":{"name":"gpu01.site"},"name":"p1"}}],
+           "b_terminations":[{"object":{"device":{"name":"leaf1"},"name":"e1"}}]}])");
+  EXPECT_FALSE(has(json, "SECRET"));
+  EXPECT_TRUE(has(json, "[{},{")) << json;
+  // Errors stay the same.
+  for (const char* bad : {"Device A,Termination A,Device B,Termination B\nSECRET,1,leaf1\n",
+                          "Device A,Termination A,Device B,Termination B\nSECRET,\"1,leaf1\n",
+                          "Device A,Termination A,Device B,Termination B\nSECRET,1,leaf1,SECRET", "[\n{\"SECRET\"",
+                          R"({"a":"SECRET"})", R"({"results":[],"next":"http://SECRET"})"}) {
+    const std::string form = kept(bad);
+    EXPECT_FALSE(has(form, "SECRET")) << form;
+    EXPECT_NE(form, "left out") << bad;
+  }
+}
+
+TEST(CaptureKept, OfTheConfigurationIsAllButCommentsAndUnknownTexts) {
+  EXPECT_EQ(*kept_config("a = \"#\" # x\n# x\nb = '\\' # x\n"), "a = \"hidden\" \n\nb = \"hidden\" \n");
+  EXPECT_EQ(*kept_config("mode = \"\"\"\n# y\\\"\"\"\" # x\nname = '''# y''' # x\n"),
+            "mode = \"\"\"\n# y\\\"\"\"\" \nname = '''# y''' \n");
+  EXPECT_EQ(*kept_config("[exporter]\nlisten = [\"a\"]\npassword = \"\xc3\xa9\xc3\xa9\" # x\nmore = [1, 'y',\n'z']\n"),
+            "[exporter]\nlisten = [\"a\"]\npassword = \"hidden\" \nmore = [1, \"hidden\",\n\"hidden\"]\n");
+  EXPECT_EQ(*kept_config("[\"\xc3\xa9\"]\n\"\xc3\xa9\" = { a = \"x\", b = \"y\" } # x\nc = \"\"\"y\nz\"\"\"\n"),
+            "[\"\xc3\xa9\"]\n\"\xc3\xa9\" = { a = \"hidden\", b = \"hidden\" } \nc = \"hidden\"\n\n");
+  EXPECT_EQ(*kept_config("mode = audit # x\nname = \"SECRET\"\n"), "mode = audit \n\n");
+  EXPECT_EQ(*kept_config("[cabling]\nports = { \"Slot 3\" = \"mlx5_0\" }\n[rules.pfc]\nseverity = \"x\"\n"),
+            "[cabling]\nports = { \"Slot 3\" = \"mlx5_0\" }\n[rules.pfc]\nseverity = \"x\"\n");
+  for (const char* text : {"", "\"", "'''", "a = \"\\", "#", "a = \"x\" # \n\"", "[", "a = 1\n\xff\n"})
+    (void)kept_config(text);
+}
+
+// A hostile tree costs no more than a capture may have, and says where it ended.
+TEST(CaptureLimits, AreSaidWithThePlace) {
+  struct Hostile {
+    const char* said;
+    std::function<void(Tree&)> make;
+  };
+  const std::string counters = "sys/class/infiniband/mlx5_0/ports/1/hw_counters";
+  const std::vector<Hostile> all{{"a capture has at most 64 MiB",
+                                  [&](Tree& tree) {
+                                    tree.file("sys/big", "x");
+                                    ASSERT_EQ(::truncate((tree.path() + "/sys/big").c_str(), Root::kMostBytes), 0);
+                                    for (int i = 0; i < 300; ++i)
+                                      tree.link(counters + "/c" + std::to_string(i), "/sys/big");
+                                  }},
+                                 {"a capture has at most 64 levels", [&](Tree& tree) {
+                                    std::string deep = "sys";
+                                    for (int i = 0; i < 100; ++i) deep += "/a";
+                                    tree.file(deep + "/x", "1\n").link(counters, "/" + deep);
+                                  }}};
+  for (const Hostile& hostile : all) {
+    Tree tree, out;
+    test::add_roce_port(tree);
+    hostile.make(tree);
+    const std::string to = out.path() + "/capture";
+    const auto ran = test::ran_on(tree, {"capture", to, "-i", "100ms"});
+    EXPECT_EQ(ran.code, kFailure) << hostile.said;
+    EXPECT_TRUE(has(ran.errors, hostile.said) && has(ran.errors, "/" + counters) &&
+                has(ran.errors, "nothing was written"))
+        << ran.errors;
+    EXPECT_FALSE(fs::exists(to));
+  }
+  Tape many;
+  for (size_t i = 0; i <= Tape::kMostQuestions && !many.beyond(); ++i)
+    many.note(Ask::exists, std::to_string(i), std::vector<std::string>{});
+  ASSERT_TRUE(many.beyond());
+  EXPECT_EQ(many.beyond()->what, "/262144: a capture has at most 262144 readings");
+  EXPECT_EQ(many.ask(Ask::query, "x", [] { return std::vector<std::string>{"x"}; }, {}).error().code, EFBIG);
+}
+
+}  // namespace
+}  // namespace fabric::ctl
