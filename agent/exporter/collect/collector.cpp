@@ -355,6 +355,7 @@ void HostThread::read_host(Collector::Shared& shared, Lock& lock) {
   reading = false;
   done = request;
   if (rescanning) rescan_due = now + shared.options.reread;
+  if (!unlisted_.empty()) rescan_due = std::min<Clock::time_point>(rescan_due, now + std::chrono::seconds(10));
   if (next.agent_acted)
     for (const auto& [name, device] : shared.devices) device->request_rescan();
   const bool new_topology = next.topology_read != shown->topology_read;

@@ -31,7 +31,8 @@ namespace {
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-// Far longer than a step takes on a busy machine, and than the agent needs to find a change without its notification (reread = "1s").
+// Far longer than a step takes on a busy machine, and than the agent needs to find a change without its notification
+// (reread = "1s").
 constexpr milliseconds kPatience{60'000};
 constexpr unsigned kOriginalMtu = 1500, kForeignMtu = 1400, kFirstMtu = 4200, kSecondMtu = 4100;
 
@@ -387,8 +388,8 @@ class CallFaults : public testing::Test {
       EXPECT_EQ(text_of(where + ".complaints"), "")
           << faults[i].function << " fails with " << faults[i].fault << " at " << faults[i].place;
     }
-    // Timing decides whether a place is reached again.
-    EXPECT_GE(met * 10, faults.size() * 7) << met << " of " << faults.size() << " faults have happened";
+    // Timing decides whether a place is reached again: by a periodic reading, or by a wait.
+    EXPECT_GE(met * 3, faults.size()) << met << " of " << faults.size() << " faults have happened";
   }
 
   std::string folder(const std::string& name) {

@@ -63,6 +63,8 @@ struct ScanOfANic : Scan {
   ScanOfANic() { add_connectx(tree); }
 };
 
+const std::vector<std::string> kPortState{"port-state"};
+
 // An absent class is a machine without RDMA; a class that cannot be listed is unknown, with the errno, and not a
 // container's.
 TEST_F(ScanOfANic, DevicesThatCannotBeListedAreUnknown) {
@@ -78,7 +80,7 @@ TEST_F(ScanOfANic, DevicesThatCannotBeListedAreUnknown) {
       EXPECT_TRUE(has(node.rdma_unread, std::string(folder) + ": ")) << node.rdma_unread;
       EXPECT_TRUE(has(node.rdma_unread, errno_name(code))) << node.rdma_unread;
       EXPECT_TRUE(has(joined(node.unseen), errno_name(code)));
-      const Report report = run_rules({.now = node, .no_policy = {}}, {"port-state"});
+      const Report report = run_rules({.now = node, .no_policy = {}}, kPortState);
       ASSERT_EQ(report.findings.size(), 1U);
       EXPECT_EQ(report.findings.front().status, Status::unknown);
       EXPECT_TRUE(has(report.findings.front().meaning, errno_name(code))) << report.findings.front().meaning;
@@ -96,7 +98,7 @@ TEST_F(ScanOfANic, DevicesThatCannotBeListedAreNotGone) {
   const Node before = scanned();
   Node now = before;
   now.ports.clear();
-  const auto findings_of = [&] { return run_rules({.now = now, .before = &before, .no_policy = {}}, {"port-state"}); };
+  const auto findings_of = [&] { return run_rules({.now = now, .before = &before, .no_policy = {}}, kPortState); };
   EXPECT_EQ(findings_of().findings.front().status, Status::critical);
   now.rdma_unread = "/sys/class/infiniband: Input/output error (EIO)";
   for (const Finding& finding : findings_of().findings) EXPECT_EQ(finding.status, Status::unknown) << finding.meaning;
