@@ -12,8 +12,10 @@ void Originals::check() {
   const auto originals = state::load_originals(environment_.directory);
   const auto root = Root::open(environment_.directory);
   const std::string aside = std::string(state::kOriginalsFile) + ".corrupt";
+  const auto sysctl = qos::load_sysctl_originals(environment_.directory);
   error_.clear();
   if (!originals) error_ = originals.error().text();
+  else if (!sysctl) error_ = sysctl.error().text();
   else if (root && root->exists(aside)) error_ = "/" + aside + ": it could not be read, and was replaced";
 }
 
@@ -29,7 +31,7 @@ Result<void> Originals::save(const Port& port, const Qos& before) {
   if (!originals) return originals.error();
   if (state::find_original(*originals, port) == originals->end())
     for (const auto& [card, other] : *originals)
-      if (other.place == state::port_place(port))
+      if (other.place == state::port_place(port) || card.starts_with(state::port_place(port)))
         environment_.log(port_entry(port.id(), LOG_NOTICE,
                                     "this card replaces " + card + "; the original settings of both are kept"));
   return state::save_original(environment_.directory, *originals, port, before);

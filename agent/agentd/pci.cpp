@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agentd/pci.h"
 
+#include "enforce/confirm.h"
 #include "enforce/reconcile.h"
 #include "enforce/sysctl.h"
 #include "kernel/pci/pci_config.h"
 #include "node/pci_state.h"
 #include "node/scan.h"
 #include "node/state.h"
+#include "policy/config.h"
 
 namespace fabric::agentd {
 namespace {
@@ -79,12 +81,25 @@ int reconcile_host(PciEnvironment& environment, const Policy& policy) {
 }
 
 // Writes under the lock, and releases it.
-int reconcile_all(PciEnvironment& environment, const Policy& policy, Node& node) {
+int reconcile_all(PciEnvironment& environment, Policy policy, Node& node) {
   auto lock = state::take_lock(environment.directory, kPciLockPatience);
   if (!lock) return failed(environment, lock.error());
+  // An apply that nobody has confirmed: its settings are put back as far as only this service may write them, and are
+  // not written again.
+  int worst = 0;
+  auto trial = confirm::load(environment.directory);
+  if (!trial) worst = failed(environment, trial.error());
+  if (trial && *trial && confirm::has_work(**trial, confirm::this_moment(environment.kernel.root))) {
+    const auto restored = confirm::lapse(environment.directory, environment.kernel, node.ports, **trial,
+                                         qos::ask_kernel(environment.kernel), confirm::Share::sys_admin);
+    if (restored) worst = report(environment, *restored);
+    else worst = failed(environment, restored.error());
+  }
+  if (trial && *trial && (confirm::is_pending(**trial) || (*trial)->policy == confirm::digest(wanted_config(policy))))
+    policy.mode = Mode::audit;
   auto originals = state::load_originals(environment.directory);
   if (!originals) return failed(environment, originals.error());
-  int worst = reconcile_host(environment, policy);
+  worst = std::max(worst, reconcile_host(environment, policy));
   for (Port& port : node.ports) worst = std::max(worst, reconcile_mrrs(environment, policy, port, *originals));
   return worst;
 }

@@ -38,7 +38,9 @@ void PortManager::remember_published() {
     for (const auto& [key, known] : settings) {
       if (!known.last_drift.empty() || !known.last_repair.empty()) results_.restore(id, key, known);
       // If no entry matches the port now, the earlier agent was restoring it or its entry has been removed since.
-      if (known.outcome == to_text(Outcome::pending) && (*state)->mode == to_text(Mode::enforce)) releases_.expect(id);
+      const bool is_left = known.outcome == to_text(Outcome::pending) || known.outcome == to_text(Outcome::refused) ||
+                           known.outcome == to_text(Outcome::ignored);
+      if (is_left && (*state)->mode == to_text(Mode::enforce)) releases_.expect(id);
     }
   }
 }
@@ -161,7 +163,7 @@ Result<void> PortManager::release(PortEntry& entry, qos::Instant now) {
   }
   auto locked = lock(now);
   if (!locked) return locked.error();
-  if (suspension_.reason().empty()) releases_.restore(entry.port, policy_);
+  if (suspension_.reason().empty()) releases_.restore(entry.port, policy_, now);
   return {};
 }
 

@@ -56,8 +56,10 @@ bool Releases::is_restoring(const std::string& id) const {
   return state != nullptr && *state == State::restoring;
 }
 
-void Releases::restore(Port& port, const Policy& policy) {
+void Releases::restore(Port& port, const Policy& policy, qos::Instant now) {
   const std::string id = port.id();
+  Retry& retry = retries_[id];
+  if (now < retry.next) return;
   auto originals = state::load_originals(environment_.directory);
   if (!originals)
     return errors_.once(originals.error().text() + "; the restore of " + id +
@@ -68,12 +70,15 @@ void Releases::restore(Port& port, const Policy& policy) {
                                         .window = maintenance_now(environment_, policy)});
   if (auto saved = state::save_originals(environment_.directory, *originals); !saved)
     errors_.once(saved.error().text());
-  const bool waits = std::ranges::any_of(changes, is_left_to_do);
-  if (!waits) states_[id] = State::none;
   Results::OfPort left;
   for (const Change& change : changes)
     if (is_left_to_do(change) || change.outcome == Outcome::refused || change.outcome == Outcome::ignored)
       left.insert_or_assign(change.key(), change);
+  const bool waits = !left.empty();
+  if (!waits) states_[id] = State::none;
+  const bool refused = std::ranges::any_of(left, [](const auto& each) { return !is_left_to_do(each.second); });
+  const auto pause = retry.pause.after(changes);
+  retry.next = refused ? now + pause : now;
   const size_t left_before = results_.of(id).size(), left_now = left.size();
   results_.replace(id, std::move(left));
   const auto written = std::ranges::count_if(changes, was_written);

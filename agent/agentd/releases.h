@@ -4,6 +4,7 @@
 
 #include "agentd/environment.h"
 #include "agentd/results.h"
+#include "enforce/confirm.h"
 
 namespace fabric::agentd {
 
@@ -24,9 +25,9 @@ class Releases {
   // True if the port lost its entry in a reload.
   [[nodiscard]] bool has_lost_entry(const std::string& id) const { return lost_.contains(id); }
   [[nodiscard]] bool is_restoring(const std::string& id) const;
-  // Restores the original settings of a port that is_restoring(), as far as they may be written now. The caller holds
-  // the lock.
-  void restore(Port& port, const Policy& policy);
+  // Restores the original settings of a port that is_restoring(), as far as they may be written now. Settings that are
+  // refused are tried again after a while. The caller holds the lock.
+  void restore(Port& port, const Policy& policy, qos::Instant now);
 
  private:
   enum class State : uint8_t {
@@ -39,6 +40,11 @@ class Releases {
   ErrorLog& errors_;
   Results& results_;
   std::map<std::string, State> states_;
+  struct Retry {
+    qos::Instant next{};
+    confirm::RetryPause pause{};
+  };
+  std::map<std::string, Retry> retries_;  // of ports that are being restored
   std::set<std::string> lost_;
 };
 

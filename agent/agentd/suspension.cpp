@@ -19,10 +19,11 @@ bool Suspension::refresh(const std::string& config) {
   else if (state_ == State::awaiting) state_ = State::ended;
   const std::string before = std::exchange(reason_, {});
   if (is_pending) reason_ = "an apply awaits confirmation until " + (*record)->until + ": fabric-agentctl confirm";
-  else if (*record && (*record)->policy == config)
-    reason_ =
-        "reverted at " + (*record)->reverted + ": not confirmed; to enforce it anyway: systemctl reload fabric-agent";
-  else if (state_ == State::ended && !*record)
+  else if (*record && (*record)->policy == config) {
+    reason_ = "reverted at " + (*record)->reverted + ": not confirmed";
+    if (!(*record)->is_restored()) reason_ += ", and not restored: " + confirm::left_text(**record);
+    reason_ += "; to enforce it anyway: systemctl reload fabric-agent";
+  } else if (state_ == State::ended && !*record)
     reason_ = "an apply was confirmed";  // until watch() has had the configuration read again
   return reason_ != before;
 }
@@ -30,25 +31,27 @@ bool Suspension::refresh(const std::string& config) {
 Suspension::Watch Suspension::watch(const std::string& config, std::vector<Port> present) {
   Watch watch;
   watch.changed = refresh(config);
-  if (state_ == State::none) return watch;
+  if (environment_.read_only) return watch;
   if (state_ == State::ended) {
     state_ = State::none;
     const auto record = confirm::load(environment_.directory);
     watch.confirmed = record && !*record;
     refresh(config);
-    return watch;
   }
-  auto lock = state::take_lock(environment_.directory);
   auto record = confirm::load(environment_.directory);
+  if (state_ == State::none && record && !*record) return watch;
+  auto lock = state::take_lock(environment_.directory);
+  record = confirm::load(environment_.directory);
+  const bool is_pending = record && *record && confirm::is_pending(**record);
   const confirm::BootMoment now = confirm::this_moment(environment_.kernel.root);
-  if (!lock || !record || !*record || !confirm::is_due(**record, now)) {
-    watch.again = kRetry;
-    if (record && *record && (*record)->boot_id == now.boot_id && (*record)->deadline > now.milliseconds)
+  if (!lock || !record || !*record || !confirm::has_work(**record, now)) {
+    if (state_ == State::awaiting || (!lock && record && *record)) watch.again = kRetry;
+    if (is_pending && (*record)->boot_id == now.boot_id && (*record)->deadline > now.milliseconds)
       watch.again = std::chrono::milliseconds((*record)->deadline - now.milliseconds);
     return watch;
   }
-  revert(**record, present);
-  if (confirm::is_pending(**record)) watch.again = kRetry;
+  const auto pause = revert(**record, present);
+  if (confirm::is_pending(**record) || !(*record)->is_restored()) watch.again = pause;
   watch.changed = refresh(config) || watch.changed;
   return watch;
 }
@@ -58,29 +61,48 @@ void Suspension::drop_reverted() {
   auto lock = state::take_lock(environment_.directory, kRetry);
   const auto record = confirm::load(environment_.directory);
   if (!lock || !record || !*record || confirm::is_pending(**record)) return;
+  if (!(*record)->is_restored())
+    environment_.log(
+        {message_id::reverted, LOG_WARNING,
+         "the configuration is confirmed by the reload; not restored any more: " + confirm::left_text(**record)});
   if (auto removed = confirm::remove(environment_.directory); !removed) return errors_.once(removed.error().text());
   reason_.clear();
 }
 
-void Suspension::revert(confirm::Record& record, std::vector<Port>& present) {
+std::chrono::milliseconds Suspension::revert(confirm::Record& record, std::vector<Port>& present) {
+  const bool was_pending = confirm::is_pending(record);
   const auto changes =
       confirm::lapse(environment_.directory, environment_.kernel, present, record, environment_.in_use);
-  if (!changes) return errors_.once(changes.error().text());
-  for (const Change& change : *changes)
-    if (change.outcome == Outcome::refused || change.outcome == Outcome::ignored)
-      environment_.log(
-          {message_id::not_set,
-           LOG_ERR,
-           change.port + ": " + change.key() + " could not be restored to " + change.to + ": " + change.detail,
-           {{"FABRIC_PORT", change.port}, {"FABRIC_SETTING", change.key()}}});
+  if (!changes) {
+    errors_.once(changes.error().text());
+    return kRetry;
+  }
   const auto written = std::ranges::count_if(*changes, was_written);
-  if (!confirm::is_pending(record))
-    return environment_.log({message_id::reverted, LOG_WARNING,
-                             "an apply was not confirmed in time; the previous settings are restored (" +
-                                 std::to_string(written) + " settings written)"});
-  if (written != 0 || errors_.is_empty())
-    errors_.once("an apply was not confirmed in time; " + std::to_string(record.before.size()) +
-                 " ports will be restored when they are idle or present");
+  const std::string count = std::to_string(written) + " settings written";
+  const std::string left = confirm::left_text(record);
+  if (confirm::is_pending(record)) {
+    if (written != 0 || errors_.is_empty())
+      errors_.once(
+          "an apply was not confirmed in time; to be restored by a process with the privilege, or when the "
+          "port is idle or present: " +
+          left);
+  } else if (was_pending) {
+    for (const Change& change : *changes)
+      if (!is_done(change.outcome))
+        environment_.log(
+            {message_id::not_set,
+             LOG_ERR,
+             change.port + ": " + change.key() + " could not be restored to " + change.to + ": " + change.detail,
+             {{"FABRIC_PORT", change.port}, {"FABRIC_SETTING", change.key()}}});
+    std::string what = "an apply was not confirmed in time; the previous settings are restored (" + count + ")";
+    if (!left.empty()) what += ", except " + left + ", which are tried again";
+    environment_.log({message_id::reverted, LOG_WARNING, what});
+  } else if (written != 0) {
+    environment_.log({message_id::reverted, LOG_NOTICE,
+                      "restored after all from an apply that was not confirmed: " + count +
+                          (left.empty() ? "" : "; left: " + left)});
+  }
+  return pause_.after(*changes);
 }
 
 }  // namespace fabric::agentd

@@ -25,8 +25,8 @@ class Suspension {
     bool confirmed = false;  // the apply has just been confirmed: read the configuration files again
     bool changed = false;    // enforcement was suspended or resumed: check every port
   };
-  // Reads the record, and restores the previous settings of the ports `present` if the deadline has passed. Call it
-  // when the record changes.
+  // Reads the record, and restores the previous settings of the ports `present` if the deadline has passed. What this
+  // process may not write, it leaves to another one (confirm::Share). Call it when the record changes.
   Watch watch(const std::string& config, std::vector<Port> present);
 
   // Removes the record of a reverted apply: a reload confirms its configuration.
@@ -38,13 +38,14 @@ class Suspension {
     awaiting,  // an apply awaits confirmation
     ended,     // an apply was confirmed or reverted, and watch() has not handled that yet
   };
-  // Restores the previous settings and logs the result.
-  void revert(confirm::Record& record, std::vector<Port>& present);
+  // Restores the previous settings and logs the result. Returns the pause before the next call.
+  std::chrono::milliseconds revert(confirm::Record& record, std::vector<Port>& present);
 
   Environment& environment_;
   ErrorLog& errors_;
   State state_ = State::none;
   std::string reason_;
+  confirm::RetryPause pause_;
 };
 
 }  // namespace fabric::agentd

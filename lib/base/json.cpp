@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/json.h"
 
-#include <cerrno>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -11,7 +10,6 @@
 namespace fabric {
 namespace {
 
-constexpr int kFormat = 1;  // all our files have this format
 constexpr size_t kMostBytes = size_t{1} << 20;
 constexpr size_t kMostLevels = 16;     // our files have seven
 constexpr size_t kMostMembers = 4096;  // of an object; ordered_json compares each new member with all of them
@@ -70,6 +68,35 @@ class StateBounds : public nlohmann::json_sax<Json> {
   std::vector<size_t> members_;  // of each object and list that is open
 };
 
+// Reads the number of the first member, which is "format" in all our files, and stops: the rest may be anything.
+class FormatNumber : public StateBounds {
+ public:
+  bool start_object(size_t) override { return ++objects_ == 1; }
+  bool key(std::string& text) override { return text == "format"; }
+  bool number_unsigned(uint64_t value) override {
+    format = value;
+    return false;
+  }
+  bool end_object() override { return false; }
+  bool start_array(size_t) override { return false; }
+  bool parse_error(size_t, const std::string&, const Json::exception&) override { return false; }
+  std::optional<uint64_t> format;
+
+ private:
+  int objects_ = 0;
+};
+
+Error newer_format(const std::string& name) {
+  return error(kNewerFormat,
+               name + ": written by a newer release; this release reads format " + std::to_string(kFormat));
+}
+
+bool is_newer(std::string_view text) {
+  FormatNumber number;
+  Json::sax_parse(text, &number);
+  return number.format.value_or(0) > kFormat;
+}
+
 void clean_strings(Json& json) {
   if (json.is_string()) json = clean_text(json.get_ref<const std::string&>());
   if (json.is_structured())
@@ -90,6 +117,7 @@ std::string state_text(Json members) {
 }
 
 Result<Json> parse_state(std::string_view text, const std::string& name) {
+  if (is_newer(text)) return newer_format(name);
   if (text.size() > kMostBytes) return error(EBADMSG, name + ": larger than 1 MiB");
   try {
     StateBounds bounds;
@@ -97,13 +125,23 @@ Result<Json> parse_state(std::string_view text, const std::string& name) {
     Json json = Json::parse(text);
     clean_strings(json);
     if (!json.is_object()) throw std::range_error("expected an object");
-    int format = 0;
+    int64_t format = 0;
     read_required(json, "format", format);
+    if (format > kFormat) return newer_format(name);  // not its first member
     if (format != kFormat) throw std::range_error("format " + std::to_string(format) + " of another release");
     return json;
   } catch (const std::exception& fault) {
     return unreadable_state(name, fault);
   }
+}
+
+Result<std::string> carried_over(std::string_view present, std::string_view text, const std::string& name) {
+  const auto old = parse_state(present, name);
+  if (!old) return old.error();
+  Json out = Json::parse(text);
+  for (const auto& [key, value] : old->items())
+    if (!out.contains(key)) out[key] = value;
+  return json_line(out);
 }
 
 Json lines_json(std::string_view text) {

@@ -3,6 +3,7 @@
 // object, written by to_json() and read by from_json() of its type.
 #pragma once
 
+#include <cerrno>
 #include <concepts>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -70,13 +71,22 @@ std::string json_text(const Json& json);
 // json_text() on one line.
 std::string json_line(const Json& json);
 
+// The number "format" in each of our files. A release reads its own format and, in it, ignores members that it does not
+// know; a change that it would misread gets the next number.
+inline constexpr int kFormat = 1;
+// The errno of a file of a newer format.
+inline constexpr int kNewerFormat = EOPNOTSUPP;
+
 // The text of one of our files: "format" and the members, on one line, without null members. `jq . FILE` prints it
 // indented.
 std::string state_text(Json members);
 // The inverse of state_text(). Does not trust the writer: limits size (1 MiB), levels and members of an object, applies
-// clean_text() to text, and rejects keys that clean_text() would change. An Error has code EBADMSG and names the file
-// and the place.
+// clean_text() to text, and rejects keys that clean_text() would change. An Error has code EBADMSG, or kNewerFormat,
+// and names the file and the place.
 Result<Json> parse_state(std::string_view text, const std::string& name);
+// The text to replace `present`, a file that an older or newer release may have written: `text` with the members of
+// `present` that it lacks. An Error (as of parse_state()): `present` must not be replaced.
+Result<std::string> carried_over(std::string_view present, std::string_view text, const std::string& name);
 
 // Text of several lines as an array, because parse_state() keeps no line breaks. Null if the text is empty.
 Json lines_json(std::string_view text);

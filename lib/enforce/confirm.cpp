@@ -23,13 +23,13 @@ namespace fabric {
 namespace confirm {
 namespace {
 
-// A card that has not come back for this long is dead or was taken out: the settings of the others must not wait for
-// it.
-constexpr std::chrono::minutes kAbsencePatience{10};
+// A card that has not come back for this long is dead or was taken out, and a driver that has refused for this long
+// will go on: the other ports must not stay without enforcement till then.
+constexpr std::chrono::minutes kPatience{10};
 
 // The process of start_guard(); writes one byte to `ready` when it is detached from its starter.
 [[noreturn]] void guard(int ready, const std::string& directory, const std::string& id,
-                        const std::function<void()>& detach, const std::function<bool()>& act) {
+                        const std::function<void()>& detach, const GuardAct& act) {
   ::setsid();
   for (int signal : {SIGHUP, SIGPIPE, SIGINT}) ::signal(signal, SIG_IGN);
   // Closes every file of the starter, above all its lock, except the pipe.
@@ -42,13 +42,17 @@ constexpr std::chrono::minutes kAbsencePatience{10};
   if (detach) detach();
   (void)!::write(3, "r", 1);
   ::close(3);
+  auto next = std::chrono::steady_clock::now();
   for (;; std::this_thread::sleep_for(std::chrono::seconds(1))) {
     const auto root = Root::open(directory);
     const auto record = load(directory);
     if (!root && root.error().code == ENOENT) break;  // a captured tree that was deleted
     if (!root || !record) continue;                   // the operator may still repair the record
     if (!*record || (*record)->id != id || !is_pending(**record)) break;
-    if (is_due(**record, this_moment(*root)) && act()) break;
+    if (!is_due(**record, this_moment(*root)) || std::chrono::steady_clock::now() < next) continue;
+    const auto pause = act();
+    if (!pause) break;
+    next = std::chrono::steady_clock::now() + *pause;
   }
   ::_exit(0);
 }
@@ -69,6 +73,28 @@ bool is_pending(const Record& record) { return record.reverted.empty(); }
 
 bool is_due(const Record& record, const BootMoment& now) {
   return is_pending(record) && (record.boot_id != now.boot_id || now.milliseconds >= record.deadline);
+}
+
+bool has_work(const Record& record, const BootMoment& now) {
+  return is_due(record, now) || (!is_pending(record) && !record.is_restored());
+}
+
+std::string left_text(const Record& record) {
+  std::string text;
+  for (const auto& [name, value] : record.sysctl) append_item(text, std::string(kHostSubject) + " " + name, ", ");
+  for (const auto& [port, before] : record.before)
+    for (const Setting& setting : kSettings)
+      if (has_value(setting, before)) append_item(text, port + " " + std::string(setting.key), ", ");
+  return text;
+}
+
+std::chrono::seconds RetryPause::after(const Changes& changes) {
+  constexpr unsigned kMostDoublings = 6;
+  constexpr std::chrono::seconds kLongest{60};
+  const bool refused = std::ranges::any_of(
+      changes, [](const Change& change) { return !is_done(change.outcome) && !is_left_to_do(change); });
+  refusals_ = refused ? std::min(refusals_ + 1, kMostDoublings) : 0;
+  return std::min(kLongest, std::chrono::seconds(1U << refusals_));
 }
 
 Record begin(const BootMoment& now, std::chrono::seconds patience, const Policy& policy, std::string policy_digest) {
@@ -124,11 +150,15 @@ Result<std::optional<Record>> load(const std::string& directory) {
   if (!record && record.error().code == EBADMSG)
     return error(EBADMSG,
                  record.error().what + "; repair the file, or move it away (the previous settings are lost then)");
+  if (!record && record.error().code == kNewerFormat)
+    return error(kNewerFormat, record.error().what +
+                                   "; install that release again, or move the file away (the previous settings are "
+                                   "lost then)");
   return record;
 }
 
 Result<void> save(const std::string& directory, const Record& record) {
-  return replace_file(directory, kFile, record_text(record));
+  return state::replace_kept_file(directory, kFile, record_text(record));
 }
 
 Result<void> remove(const std::string& directory) { return remove_file(directory, kFile); }
@@ -150,7 +180,7 @@ Keys keys_changed(const Port& port, const Qos& want, const Qos& before) {
 }
 
 void remember(Record& record, const Port& port, const Qos& before, const Keys& keys) {
-  Qos& original = record.before[state::port_key(port)];
+  Qos& original = state::original_of(record.before, port);
   // A bond shares its entry with a member: a setting that is not the port's own would stay in the entry.
   const Keys own = keys & qos::own_keys(port);
   for (size_t i = 0; i < kSettingCount; ++i)
@@ -158,43 +188,57 @@ void remember(Record& record, const Port& port, const Qos& before, const Keys& k
 }
 
 Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, const BootMoment& now,
-               const qos::UseCheck& in_use) {
+               const qos::UseCheck& in_use, Share share) {
   Changes all;
   // An apply that did not wait for the maintenance window is reverted without waiting for it.
   const qos::Terms terms{.in_use = in_use, .disruptive = record.disruptive, .window = qos::Maintenance::open};
-  // Overdue since the deadline or, after a reboot, since the boot.
-  const uint64_t due = record.boot_id == now.boot_id ? record.deadline : 0;
-  const std::chrono::milliseconds overdue(now.milliseconds - std::min(due, now.milliseconds));
-  const bool absent_given_up = overdue >= kAbsencePatience;
   for (Port& port : ports) {
     auto entry = state::find_original(record.before, port);
     if (entry == record.before.end()) continue;
-    const Changes changes = qos::write_back(kernel, port, entry->second, terms);
+    Qos wanted = entry->second;
+    if (share == Share::sys_admin) wanted = Qos{.mrrs = wanted.mrrs};
+    const Changes changes = qos::write_back(kernel, port, wanted, terms);
     all.insert(all.end(), changes.begin(), changes.end());
-    bool retry = contains(changes, Outcome::pending, &Change::outcome);
-    if (!absent_given_up) retry = std::ranges::any_of(changes, is_left_to_do);
-    if (!retry) state::forget(record.before, port, qos::own_keys(port));
+    // The writes that are left may overwrite what reads back now (ice: the last DSCP takes ETS and PFC along).
+    const Driver& driver = driver_for(port.kernel_driver, &kernel.root, port.netdev);
+    Keys restored, at_risk;
+    for (const Change& change : changes) {
+      if (is_done(change.outcome)) restored.set(index(change.setting));
+      else at_risk |= keys_reached(op_of(driver, change.setting), change.setting);
+    }
+    state::forget(record.before, port, restored & ~at_risk);
   }
-  if (absent_given_up) {
+  qos::SysctlValues host = record.sysctl;
+  if (share == Share::sys_admin)
+    std::erase_if(host, [](const auto& each) {
+      const qos::Sysctl* row = qos::find_sysctl(each.first);
+      return row == nullptr || !row->sys_admin;
+    });
+  const Changes of_host = qos::reconcile_sysctl(kernel.root, host, {});
+  all.insert(all.end(), of_host.begin(), of_host.end());
+  for (const Change& change : of_host)
+    if (is_done(change.outcome)) record.sysctl.erase(change.sysctl);
+
+  // Overdue since the deadline or, after a reboot, since the boot.
+  const uint64_t due = record.boot_id == now.boot_id ? record.deadline : 0;
+  const std::chrono::milliseconds overdue(now.milliseconds - std::min(due, now.milliseconds));
+  const bool gives_up = overdue >= kPatience && !contains(all, Outcome::pending, &Change::outcome);
+  if (gives_up && share == Share::all)
     for (Change& change : qos::restore_of_absent(record.before, ports)) {
       change.outcome = Outcome::refused;
       change.code = ENODEV;
       change.detail = "the card has been gone for 10 minutes";
       all.push_back(std::move(change));
     }
-    for (const auto& entry : state::absent_originals(record.before, ports)) record.before.erase(entry);
-  }
-  // The settings of the host never have to wait.
-  const Changes host = qos::reconcile_sysctl(kernel.root, std::exchange(record.sysctl, {}), {});
-  all.insert(all.end(), host.begin(), host.end());
-  if (record.before.empty()) record.reverted = time_text(std::time(nullptr));
+  if (is_pending(record) && (record.is_restored() || (gives_up && share == Share::all)))
+    record.reverted = time_text(std::time(nullptr));
   return all;
 }
 
 Result<Changes> lapse(const std::string& directory, Kernel& kernel, std::vector<Port>& ports, Record& record,
-                      const qos::UseCheck& in_use) {
-  const bool is_empty = record.before.empty() && record.sysctl.empty();  // before revert() removes restored settings
-  Changes changes = revert(kernel, ports, record, this_moment(kernel.root), in_use);
+                      const qos::UseCheck& in_use, Share share) {
+  const bool is_empty = record.is_restored();  // before revert() removes restored settings
+  Changes changes = revert(kernel, ports, record, this_moment(kernel.root), in_use, share);
   if (is_empty) {
     if (auto removed = remove(directory); !removed) return removed.error();
   } else if (auto saved = save(directory, record); !saved) {
@@ -204,18 +248,18 @@ Result<Changes> lapse(const std::string& directory, Kernel& kernel, std::vector<
 }
 
 Result<void> start_guard(const std::string& directory, const std::string& id, const std::function<void()>& detach,
-                         const std::function<bool()>& act) {
+                         const GuardAct& act) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return error(errno, "the guard of apply --confirm: pipe");
+  const Fd read_end(ends[0]);
+  Fd write_end(ends[1]);
   const pid_t first = ::fork();
   if (first < 0) return error(errno, "the guard of apply --confirm: fork");
-  if (first == 0) guard(ends[1], directory, id, detach, act);
-  ::close(ends[1]);
+  if (first == 0) guard(write_end.get(), directory, id, detach, act);
+  write_end.reset();
   ::waitpid(first, nullptr, 0);
   char ready = 0;
-  const bool is_ready = ::read(ends[0], &ready, 1) == 1;
-  ::close(ends[0]);
-  if (!is_ready) return error(ESRCH, "the guard of apply --confirm ended at once");
+  if (::read(read_end.get(), &ready, 1) != 1) return error(ESRCH, "the guard of apply --confirm ended at once");
   return {};
 }
 

@@ -22,6 +22,8 @@ struct Record {
   std::string reverted;                      // when it was reverted, RFC 3339; empty: it still awaits confirmation
   state::Originals before;                   // the previous settings of ports that are not restored yet
   qos::SysctlValues sysctl;                  // the previous settings of the host that are not restored yet
+
+  [[nodiscard]] bool is_restored() const { return before.empty() && sysctl.empty(); }
 };
 
 // The running boot and its clock.
@@ -33,6 +35,10 @@ BootMoment this_moment(const Root& root);
 bool is_pending(const Record& record);
 // True if the apply still awaits confirmation and its deadline has passed.
 bool is_due(const Record& record, const BootMoment& now);
+// True if is_due(), or if the apply was reverted except for settings that were refused: call lapse().
+bool has_work(const Record& record, const BootMoment& now);
+// "host kernel.numa_balancing, 0000:24:00.0/1 mtu": what is not restored yet.
+std::string left_text(const Record& record);
 
 // A record for an apply that begins now, with a deadline `patience` from now.
 Record begin(const BootMoment& now, std::chrono::seconds patience, const Policy& policy, std::string policy_digest);
@@ -53,20 +59,42 @@ Result<void> remove(const std::string& directory);
 Keys keys_changed(const Port& port, const Qos& want, const Qos& before);
 // Adds the values of `keys` in `before` to the record. Save the record before writing the port.
 void remember(Record& record, const Port& port, const Qos& before, const Keys& keys);
-// Restores the previous settings. A restored port is removed from record.before. A busy port stays there and is tried
-// again; an absent port stays there until ten minutes after the deadline or the boot. Settings that the driver refuses
-// are reported and dropped. `reverted` is set when no port is left.
+// Which of the previous settings a process restores. Several processes restore the settings of one record, one after
+// the other under the lock, in any order: agentd has CAP_NET_ADMIN, fabric-agent-pci.service CAP_SYS_ADMIN, the guard
+// and fabric-agentctl have what their user has.
+enum class Share : uint8_t {
+  all,        // whatever the kernel permits this process
+  sys_admin,  // only what requires CAP_SYS_ADMIN: MRRS, and sysctls with Sysctl::sys_admin
+};
+
+// Restores the previous settings. What reads back as before is removed from the record, once no write that is left can
+// change it again (Op::reach), and nothing else: what is busy, absent or refused stays for the next call, or for a
+// process with the privilege. `reverted` is set when nothing
+// is left; or ten minutes after the deadline or the boot, if nothing waits for an idle port: what was refused until
+// then or is absent does not hold up the rest any longer, and stays in the record.
 Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, const BootMoment& now,
-               const qos::UseCheck& in_use);
+               const qos::UseCheck& in_use, Share share = Share::all);
 
 // Calls revert() and saves the record. If the apply wrote nothing, removes the record.
 Result<Changes> lapse(const std::string& directory, Kernel& kernel, std::vector<Port>& ports, Record& record,
-                      const qos::UseCheck& in_use);
+                      const qos::UseCheck& in_use, Share share = Share::all);
 
-// Starts a process in a session of its own that outlives its starter. From the deadline on it calls `act` once a second
-// until `act` returns true. It ends as soon as the record is gone, was reverted, or belongs to another apply. It calls
-// `detach` first (to leave the starter's cgroup); start_guard() returns after that.
+// The pause before the next lapse(): a second while ports are busy or absent; doubled, up to a minute, while settings
+// are refused, because each try of a disruptive write may stop traffic.
+class RetryPause {
+ public:
+  std::chrono::seconds after(const Changes& changes);
+
+ private:
+  unsigned refusals_ = 0;
+};
+
+// Starts a process in a session of its own that outlives its starter. From the deadline on it calls `act`, which
+// returns the pause before its next call; nullopt: nothing is left to do. The process ends as soon as the record is
+// gone, was reverted, or belongs to another apply. It calls `detach` first (to leave the starter's cgroup);
+// start_guard() returns after that.
+using GuardAct = std::function<std::optional<std::chrono::seconds>()>;
 Result<void> start_guard(const std::string& directory, const std::string& id, const std::function<void()>& detach,
-                         const std::function<bool()>& act);
+                         const GuardAct& act);
 
 }  // namespace fabric::confirm

@@ -143,7 +143,7 @@ class Pass {
       if (other.progress != Progress::blocked && other.progress != Progress::ignored && !was_refused(other) &&
           !is_in_conflict(other))
         io.wanted.set(index(other.setting->id));
-    const auto written = row.op->write(io, *row.setting, want_, have_);
+    const auto written = write_setting(*row.op, io, *row.setting, want_, have_);
     if (written) ++accepted_writes_;
     row.refused_at = accepted_writes_;
     row.progress = Progress::unproven;
@@ -294,7 +294,10 @@ class Pass {
     out.code = failure.code;
     if (failure.code == ENODEV) {
       out.detail = "device disappeared";
-      if (is_there(kernel_, port_))
+      if (const std::string now = renamed_to(kernel_, port_); !now.empty())
+        out.detail = port_.netdev + " was renamed to " + now + ": written after the next scan";
+      else if (const auto rdma = check_rdma_name(port_io(kernel_, port_)); !rdma) out.detail = rdma.error().what;
+      else if (is_there(kernel_, port_))
         out.detail = "the netdev exists, but its driver returns ENODEV: it is being reset, or has failed (see dmesg)";
       return out;
     }

@@ -34,6 +34,11 @@ Changes restore_of_absent(const state::Originals& originals, const std::vector<P
     if (!before.place.empty())
       why = "this card, last in " + before.place +
             ", is absent or excluded; its original settings are kept until it returns";
+    const std::string place = before.place.empty() ? key.substr(0, key.find(' ')) : before.place;
+    for (const Port& port : ports)
+      if (state::port_place(port) == place && !before.driver.empty() && before.driver != port.kernel_driver)
+        why = "saved for " + before.driver + "; " + place + " has a card of " + port.kernel_driver +
+              " now, which does not get them; they are kept until the other card returns";
     for (const Setting& setting : kSettings)
       if (has_value(setting, before))
         out.push_back({key, setting.id, Outcome::pending, 0, false, "-", value_text(setting, before), why, {}});

@@ -86,7 +86,7 @@ SelfTestStep test_setting(Kernel& kernel, Port& port, const Driver& driver, Sett
 
   const auto before = rtnl::link(*kernel.route, port.netdev);
   const auto start = Clock::now();
-  const auto written = op.write(port_io(kernel, port), setting, want, *have);
+  const auto written = write_setting(op, port_io(kernel, port), setting, want, *have);
   step.took = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start);
   step.link_back = await_carrier(kernel, port, before && before->carrier.value_or(false), patience);
   const auto after = rtnl::link(*kernel.route, port.netdev);
@@ -155,7 +155,8 @@ Result<SelfTest> self_test(Kernel& kernel, Port& port, const Qos& want, const Se
   auto record = state::load_originals(options.directory, state::kSelfTestFile);
   if (!record) return record.error();
   // If an earlier test of the port was killed, the record has the settings from before that test.
-  if (state::find_original(*record, port) == record->end()) (*record)[state::port_key(port)] = before->values;
+  if (state::find_original(*record, port) == record->end())
+    static_cast<Qos&>(state::original_of(*record, port)) = before->values;
   if (auto saved = save_record(options.directory, *record); !saved) return saved.error();
   SelfTest out;
   for (SettingId id : driver.order) {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "enforce/sysctl.h"
 
+#include <algorithm>
+
 #include "base/files.h"
 #include "base/find.h"
 #include "base/json.h"
 #include "base/parse.h"
+#include "node/state.h"
 
 namespace fabric::qos {
 namespace {
@@ -32,6 +35,15 @@ Change refused(Change change, const Error& failure) {
   return with(std::move(change), Outcome::refused, std::move(detail), code);
 }
 
+// "sys/class/net/eth0.100/ifindex" for net.ipv4.conf.eth0/100.arp_ignore; empty: not of an interface.
+std::string index_file_of(const std::string& name) {
+  constexpr std::string_view kHead = "net.ipv4.conf.";
+  if (!name.starts_with(kHead)) return {};
+  std::string interface = name.substr(kHead.size(), name.rfind('.') - kHead.size());
+  std::ranges::replace(interface, '/', '.');
+  return "sys/class/net/" + interface + "/ifindex";
+}
+
 Change reconcile_name(const Root& root, const std::string& name, const std::string& wanted,
                       const SysctlOptions& options) {
   Change change;
@@ -50,6 +62,8 @@ Change reconcile_name(const Root& root, const std::string& name, const std::stri
     else if (letter == '/') file += '.';
     else file += letter;
   }
+  const std::string index_file = index_file_of(name);
+  const std::string index = index_file.empty() ? std::string() : root.line_of(index_file);
   const auto before = root.read(file);
   if (!before && before.error().code == ENOENT)
     return with(std::move(change), Outcome::unsupported,
@@ -64,6 +78,9 @@ Change reconcile_name(const Root& root, const std::string& name, const std::stri
   if (options.save_original)
     if (auto saved = options.save_original(name, change.from); !saved)
       return with(std::move(change), Outcome::unsaved, saved.error().text());
+  if (!index_file.empty() && root.line_of(index_file) != index)
+    return with(std::move(change), Outcome::refused, "another interface has this name since the value was read",
+                ENODEV);
   if (auto written = root.write(file, change.to); !written) return refused(std::move(change), written.error());
   const auto after = root.read(file);
   if (!after) return refused(std::move(change), after.error());
@@ -101,11 +118,13 @@ Result<SysctlValues> load_sysctl_originals(const std::string& directory) {
   if (values) return values->value_or(SysctlValues{});
   Error why = values.error();
   if (why.code == EBADMSG) why.what += "; repair the file, or move it away (the original values are lost then)";
+  if (why.code == kNewerFormat)
+    why.what += "; install that release again, or move the file away (the original values are lost then)";
   return why;
 }
 
 Result<void> save_sysctl_originals(const std::string& directory, const SysctlValues& originals) {
-  return replace_file(directory, kSysctlOriginalsFile, sysctl_originals_text(originals));
+  return state::replace_kept_file(directory, kSysctlOriginalsFile, sysctl_originals_text(originals));
 }
 
 Result<void> save_sysctl_original(const std::string& directory, SysctlValues& originals, const std::string& name,

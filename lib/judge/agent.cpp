@@ -17,13 +17,16 @@ Finding agent_finding(const View& view, const AgentState& agent) {
                "running", kUnwatched, kStart);
   const std::string mode = agent.mode.empty() ? "mode unknown" : agent.mode + " mode";
   const std::string& lost = agent.originals_error;  // begins with the file's name
-  if (!lost.empty())
+  if (!lost.empty()) {
+    std::string fix = "Repair the file and move it back to /var/lib/fabric-agent/originals.json";
+    if (lost.find("newer release") != std::string::npos) fix = "Install the newer release of fabric-agent again";
     return bad(
         Status::critical, "host", "original settings unreadable: " + lost, "original settings readable",
         "The settings from before the first write cannot be restored. While the file itself cannot be read, settings "
         "that differ are not written.",
-        "Repair the file and move it back to /var/lib/fabric-agent/originals.json, or abandon those settings: mv " +
-            lost.substr(0, lost.find(':')) + " /root/; then: systemctl reload fabric-agent");
+        fix + ", or abandon those settings: mv " + lost.substr(0, lost.find(':')) +
+            " /root/; then: systemctl reload fabric-agent");
+  }
   if (!agent.config_error.empty())
     return bad(Status::warning, "host",
                "running, " + mode + ", with its last valid configuration: " + agent.config_error, "running",

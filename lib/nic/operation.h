@@ -11,7 +11,8 @@ namespace fabric {
 // A port, and the kernel interfaces by which it is read and written.
 struct PortIo {
   Kernel& kernel;
-  std::string netdev;
+  std::string netdev;       // for readings; a write takes id()
+  int ifindex = 0;          // of the netdev when it was read
   std::string rdma{};       // its RDMA device; empty: none
   unsigned port = 1;        // of the RDMA device
   std::string pci{};        // of the function below; empty for software devices
@@ -19,8 +20,21 @@ struct PortIo {
   // For a reading: the requested settings. For a write: the settings that may be written in the same message.
   Keys wanted{};
 
+  [[nodiscard]] NetdevId id() const { return {netdev, ifindex}; }
   [[nodiscard]] bool has_ethtool() const { return kernel.generic && kernel.ethtool; }
 };
+
+// Ok: the netdev and the RDMA device with these names are still the ones that were read. ENODEV: one of them was
+// renamed or is gone; the names may lead to another NIC. Called before each write of a setting. A write by a name calls
+// it, or check_rdma_name(), again directly before each of its messages and files; dcbnl and ethtool check the name
+// themselves.
+Result<void> check_identity(const PortIo& io);
+// The RDMA device alone. Ok also if there is none, or its `device` link is unreadable.
+Result<void> check_rdma_name(const PortIo& io);
+// Writes a file of the netdev ("ecn/roce_np/cnp_dscp") or of the RDMA device ("tc/1/traffic_class") by a descriptor of
+// the device's folder, after a check through the same descriptor: a rename cannot lead the write to another device.
+Result<void> write_netdev_file(const PortIo& io, const std::string& file, std::string_view text);
+Result<void> write_rdma_file(const PortIo& io, const std::string& file, std::string_view text);
 
 // Op::disruptive. Harmless: by the source of the driver, the write stops nothing.
 inline constexpr bool kDisruptive = true, kHarmless = false;
@@ -46,6 +60,9 @@ struct Op {
   Reach reach = Reach::everything;
   bool none = false;  // an OrNone can be none with this driver
 };
+// Writes the setting by the operation, if check_identity() agrees.
+Result<void> write_setting(const Op& op, const PortIo& io, const Setting& setting, const Qos& want,
+                           const Reading& have);
 struct SettingOp {
   SettingId setting;
   Op op;

@@ -14,6 +14,18 @@ constexpr SettingId kAlwaysRead[]{SettingId::dcbx, SettingId::fw_lldp, SettingId
                                   SettingId::mtu,  SettingId::trust,   SettingId::dscp_map,
                                   SettingId::ets,  SettingId::pfc,     SettingId::cable_length};
 
+// ENODEV: the name of the port's netdev leads to another device, or to none.
+Result<void> check_device(Kernel& kernel, const Port& port) {
+  if (port.ifindex == 0) return {};
+  auto link = rtnl::link(*kernel.route, port.netdev);
+  if (link && link->ifindex == port.ifindex) return {};
+  if (link || link.error().code == ENODEV)
+    if (const std::string now = renamed_to(kernel, port); !now.empty())
+      return error(ENODEV, port.netdev + ": renamed to " + now + " since the last scan");
+  if (!link) return link.error();
+  return error(ENODEV, port.netdev + ": another device has the name now");
+}
+
 Result<Reading> read_keys(Kernel& kernel, const Port& port, const Keys& keys, const Keys& wanted) {
   if (port.netdev.empty()) return error(ENODEV, port.id() + ": no netdev");
   if (!kernel.route) {
@@ -23,14 +35,12 @@ Result<Reading> read_keys(Kernel& kernel, const Port& port, const Keys& keys, co
     out.values.mtu = parse_number<uint32_t>(*mtu);
     return out;
   }
-  if (port.ifindex != 0) {
-    auto link = rtnl::link(*kernel.route, port.netdev);
-    if (!link) return link.error();
-    if (link->ifindex != port.ifindex) return error(ENODEV, port.netdev + ": another device has the name now");
-  }
+  if (auto same = check_device(kernel, port); !same) return same.error();
   PortIo io = port_io(kernel, port);
   io.wanted = wanted;
   auto out = read_all(driver_for(port.kernel_driver, &kernel.root, port.netdev), io, keys);
+  // Each of its messages and files has named the device.
+  if (auto same = check_device(kernel, port); !same) return same.error();
   if (!out || !has_key(keys, SettingId::mrrs) || out->values.mrrs || port.pci.empty()) return out;
   // Reading MRRS requires CAP_SYS_ADMIN: without it, the value that fabric-agent-pci.service last read.
   const auto state = state::load_pci_state(kernel.root);
@@ -47,6 +57,7 @@ Result<Reading> read_keys(Kernel& kernel, const Port& port, const Keys& keys, co
 PortIo port_io(Kernel& kernel, const Port& port) {
   return {.kernel = kernel,
           .netdev = port.netdev,
+          .ifindex = port.ifindex,
           .rdma = port.rdma,
           .port = port.number,
           .pci = port.pci,
@@ -74,6 +85,13 @@ bool is_there(Kernel& kernel, const Port& port) {
   if (!kernel.route || port.netdev.empty()) return false;
   const auto link = rtnl::link(*kernel.route, port.netdev);
   return link && (port.ifindex == 0 || link->ifindex == port.ifindex);
+}
+
+std::string renamed_to(Kernel& kernel, const Port& port) {
+  if (!kernel.route || port.ifindex == 0) return {};
+  const auto link = rtnl::link_at(*kernel.route, port.ifindex);
+  if (!link || link->name == port.netdev) return {};
+  return link->name;
 }
 
 }  // namespace fabric::qos

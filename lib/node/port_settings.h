@@ -12,7 +12,8 @@ PortIo port_io(Kernel& kernel, const Port& port);
 // Settings that every reading has.
 Keys always_read();
 // The port's settings: always_read(), and the settings of `keys`, which cost a file or a firmware command each. ENODEV:
-// the device is gone (a new device of the same name is another one). Without netlink (a captured tree) only the MTU.
+// the device is gone (a new device of the same name is another one), or was renamed before or during the reading.
+// Without netlink (a captured tree) only the MTU.
 Result<Reading> read(Kernel& kernel, const Port& port, const Keys& keys = Keys().set());
 // Updates only `keys` in `have`.
 Result<void> read_again(Kernel& kernel, const Port& port, const Keys& keys, Reading& have);
@@ -20,5 +21,7 @@ Result<void> read_again(Kernel& kernel, const Port& port, const Keys& keys, Read
 // True if the kernel still has this netdev. ethtool returns ENODEV also for a netdev that its driver has detached,
 // during a reset or for good (ethnl_ops_begin() of Linux 6.12).
 bool is_there(Kernel& kernel, const Port& port);
+// The new name of the port's netdev; empty: it has its name, or is gone.
+std::string renamed_to(Kernel& kernel, const Port& port);
 
 }  // namespace fabric::qos

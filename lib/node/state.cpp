@@ -60,13 +60,44 @@ static void from_json(const Json& json, AgentState& state) {
 namespace state {
 
 void to_json(Json& json, const Original& original) {
-  json = {{"place", original.place}, {"address", original.address}, {"settings", static_cast<const Qos&>(original)}};
+  Json out = Json::object();
+  if (!original.as_read.empty()) out = Json::parse(original.as_read);
+  const Json now = static_cast<const Qos&>(original);
+  Json& settings = out["settings"];
+  if (!settings.is_object()) settings = Json::object();
+  Qos before;
+  from_json(settings, before);
+  for (const Setting& setting : kSettings) {
+    const std::string key(setting.key);
+    if (!now.contains(key)) settings.erase(key);
+    else if (!settings.contains(key) || !same_value(setting, before, original)) settings[key] = now[key];
+  }
+  const std::pair<const char*, const std::string&> names[]{{"place", original.place},
+                                                           {"address", original.address},
+                                                           {"driver", original.driver},
+                                                           {"pci_id", original.pci_id}};
+  for (const auto& [key, text] : names) {
+    if (text.empty()) out.erase(key);
+    else out[key] = text;
+  }
+  json = std::move(out);
 }
 
 void from_json(const Json& json, Original& original) {
   read_member(json, "place", original.place);
   read_member(json, "address", original.address);
+  read_member(json, "driver", original.driver);
+  read_member(json, "pci_id", original.pci_id);
   read_member(json, "settings", static_cast<Qos&>(original));
+  original.as_read = json.dump();
+}
+
+bool is_empty(const Original& original) {
+  if (keys_of(original).any()) return false;
+  const Json entry = original;
+  for (const auto& [key, value] : entry.items())
+    if (key != "place" && key != "address" && key != "driver" && key != "pci_id" && key != "settings") return false;
+  return entry.at("settings").empty();
 }
 
 namespace {
@@ -95,6 +126,8 @@ Result<AgentContext> load_context(const Root& root) {
 }
 
 void note_names(Original& entry, const Port& port) {
+  if (entry.driver.empty()) entry.driver = port.kernel_driver;
+  if (entry.pci_id.empty()) entry.pci_id = port.pci_id;
   if (port.card.empty()) return;
   entry.place = port_place(port);
   if (port.card != port.card_address) entry.address = port.card_address;
@@ -103,6 +136,26 @@ void note_names(Original& entry, const Port& port) {
 // Whether the entry is the port's, whose serial number cannot be read at present.
 bool is_same_card(const Original& entry, const Port& port) {
   return !entry.address.empty() && entry.address == port.card_address && port_key(port) == port.card_address;
+}
+
+// Whether the entry's settings are of the port's driver. A port that is known by its place alone must also be of the
+// entry's model.
+bool is_of_driver(const Original& entry, const Port& port) {
+  const auto differ = [](const std::string& a, const std::string& b) { return !a.empty() && !b.empty() && a != b; };
+  if (differ(entry.driver, port.kernel_driver)) return false;
+  return !port.card.empty() || !differ(entry.pci_id, port.pci_id);
+}
+
+// The key of an entry whose own key is another card's now.
+std::string key_aside(const std::string& key, const std::string& driver, const std::string& pci_id) {
+  return key + " (" + driver + " " + pci_id + ")";
+}
+
+// Whether the entry of this key is the port's.
+bool is_its(const std::string& key, const Original& entry, const Port& port) {
+  const std::string own = port_key(port);
+  return is_of_driver(entry, port) &&
+         (key == own || is_same_card(entry, port) || key == key_aside(own, port.kernel_driver, port.pci_id));
 }
 
 }  // namespace
@@ -115,9 +168,11 @@ std::string port_key(const Port& port) { return port.card.empty() ? port_place(p
 
 Originals::iterator find_original(Originals& originals, const Port& port) {
   const std::string key = port_key(port);
-  if (const auto old = originals.find(port.card_address); port.card_address != key && old != originals.end()) {
+  if (const auto old = originals.find(port.card_address);
+      port.card_address != key && old != originals.end() && is_of_driver(old->second, port)) {
     // The port's own settings move to the entry of its key. A bond and its member shared the old entry.
-    Original& entry = originals[key];
+    Original& entry = original_of(originals, port);
+    if (entry.as_read.empty()) std::swap(entry.as_read, old->second.as_read);
     note_names(entry, port);
     const Keys own = qos::own_keys(port);
     for (size_t i = 0; i < kSettingCount; ++i) {
@@ -125,21 +180,36 @@ Originals::iterator find_original(Originals& originals, const Port& port) {
       if (!has_value(kSettings[i], entry)) copy_value(kSettings[i], old->second, entry);
       copy_value(kSettings[i], Qos{}, old->second);
     }
-    if (keys_of(old->second).none()) originals.erase(old);
-    if (keys_of(entry).none()) originals.erase(key);
+    if (is_empty(old->second)) originals.erase(old);
+    if (is_empty(entry)) originals.erase(key);
   }
   const auto found = originals.find(key);
-  if (found != originals.end()) return found;
-  return std::ranges::find_if(originals, [&](const auto& each) { return is_same_card(each.second, port); });
+  if (found != originals.end() && is_its(key, found->second, port)) return found;
+  return std::ranges::find_if(originals, [&](const auto& each) { return is_its(each.first, each.second, port); });
+}
+
+Original& original_of(Originals& originals, const Port& port) {
+  const std::string key = port_key(port);
+  for (auto& [name, entry] : originals)
+    if (is_its(name, entry, port)) return entry;
+  if (auto other = originals.extract(key)) {
+    const Original& entry = other.mapped();
+    other.key() = key_aside(key, entry.driver, entry.pci_id);
+    originals.insert(std::move(other));
+  }
+  Original& entry = originals[key];
+  entry.driver = port.kernel_driver;
+  entry.pci_id = port.pci_id;
+  return entry;
 }
 
 std::vector<Originals::const_iterator> absent_originals(const Originals& originals, const std::vector<Port>& ports) {
   std::vector<Originals::const_iterator> out;
   for (auto entry = originals.begin(); entry != originals.end(); ++entry) {
-    const auto is_its = [&name = entry->first, &original = entry->second](const Port& port) {
-      return port_key(port) == name || port.card_address == name || is_same_card(original, port);
+    const auto is_present = [&name = entry->first, &original = entry->second](const Port& port) {
+      return is_its(name, original, port) || (name == port.card_address && is_of_driver(original, port));
     };
-    if (std::ranges::none_of(ports, is_its)) out.push_back(entry);
+    if (std::ranges::none_of(ports, is_present)) out.push_back(entry);
   }
   return out;
 }
@@ -176,7 +246,18 @@ Result<Originals> load_originals(const std::string& directory, const char* file)
 }
 
 Result<void> save_originals(const std::string& directory, const Originals& originals, const char* file) {
-  return replace_file(directory, file, originals_text(originals));
+  return replace_kept_file(directory, file, originals_text(originals));
+}
+
+Result<void> replace_kept_file(const std::string& directory, const char* file, std::string_view text) {
+  const auto root = Root::open(directory);
+  if (!root) return root.error();
+  const auto present = root->read(file);
+  if (!present && present.error().code == ENOENT) return replace_file(directory, file, text);
+  if (!present) return present.error();
+  const auto whole = carried_over(*present, text, std::string("/") + file);
+  if (!whole) return whole.error();
+  return replace_file(directory, file, *whole);
 }
 
 Result<std::string> set_originals_aside(const std::string& directory) {
@@ -194,12 +275,12 @@ Result<std::string> set_originals_aside(const std::string& directory) {
 
 Result<void> save_original(const std::string& directory, Originals& originals, const Port& port, const Qos& before) {
   const Originals old = originals;
-  auto entry = find_original(originals, port);
-  if (entry == originals.end()) entry = originals.try_emplace(port_key(port)).first;
-  note_names(entry->second, port);
+  (void)find_original(originals, port);  // an entry under the card's other name becomes its own
+  Original& entry = original_of(originals, port);
+  note_names(entry, port);
   const Keys own = qos::own_keys(port);
   for (size_t i = 0; i < kSettingCount; ++i)
-    if (own[i] && !has_value(kSettings[i], entry->second)) copy_value(kSettings[i], before, entry->second);
+    if (own[i] && !has_value(kSettings[i], entry)) copy_value(kSettings[i], before, entry);
   if (originals == old) return {};
   auto saved = save_originals(directory, originals);
   if (!saved) originals = old;
@@ -211,7 +292,7 @@ void forget(Originals& originals, const Port& port, const Keys& keys) {
   if (entry == originals.end()) return;
   for (size_t i = 0; i < kSettingCount; ++i)
     if (keys[i]) copy_value(kSettings[i], Qos{}, entry->second);
-  if (keys_of(entry->second).none()) originals.erase(entry);
+  if (is_empty(entry->second)) originals.erase(entry);
 }
 
 Result<std::shared_ptr<const AgentState>> AgentStateReader::load(const Root& root) {

@@ -26,7 +26,16 @@ struct Original : Qos {
   Original(Qos qos = {}) : Qos(std::move(qos)) {}  // NOLINT: implicit by design
   std::string place{};                             // port_place() at the last save; empty: unknown
   std::string address{};                           // Port::card_address, if the key is a serial number
-  bool operator==(const Original&) const = default;
+  // Port::kernel_driver and pci_id at the first save: settings of one driver are never given to another. Empty:
+  // unknown.
+  std::string driver{}, pci_id{};
+  // The entry as it was read, JSON: members that this release does not know, at any depth, are written again as they
+  // are. Empty: the entry is new.
+  std::string as_read{};
+  bool operator==(const Original& other) const {
+    return static_cast<const Qos&>(*this) == static_cast<const Qos&>(other) && place == other.place &&
+           address == other.address && driver == other.driver && pci_id == other.pci_id;
+  }
 };
 void to_json(Json& json, const Original& original);
 void from_json(const Json& json, Original& original);
@@ -35,8 +44,14 @@ using Originals = std::map<std::string, Original>;  // by port_key()
 std::string port_key(const Port& port);
 // The PCI address and port number ("0000:24:00.0/1"), or "netdev:NAME" of software devices.
 std::string port_place(const Port& port);
-// The port's entry. An entry under the card's other name (Port::card_address) becomes that of the card.
+// The port's entry. An entry under the card's other name (Port::card_address) becomes that of the card. The entry of
+// another driver's card, or of another model in the same place, is not the port's.
 Originals::iterator find_original(Originals& originals, const Port& port);
+// The same, or a new entry. An entry of another card under the port's key is kept under a key of its own, with its
+// driver and model, by which that card finds it again.
+Original& original_of(Originals& originals, const Port& port);
+// Whether nothing is left to restore, also nothing that only a newer release knows.
+bool is_empty(const Original& original);
 
 std::string originals_text(const Originals& originals);
 Result<Originals> parse_originals(std::string_view text, const std::string& name);
@@ -47,11 +62,15 @@ std::string agent_state_text(const AgentState& state, const std::string& config 
 Result<AgentState> parse_agent_state(std::string_view text, const std::string& name);
 
 // `directory`: the root below which the files lie ("/" on a running machine). A missing file is empty, not an error.
-// EBADMSG: the file is damaged; the message names the member. A damaged file is never overwritten.
+// EBADMSG: the file is damaged; the message names the member. kNewerFormat: a newer release wrote it. Neither is ever
+// overwritten.
 Result<Originals> load_originals(const std::string& directory, const char* file = kOriginalsFile);
 Result<Originals> load_originals(const Root& root, const char* file = kOriginalsFile);
 Result<void> save_originals(const std::string& directory, const Originals& originals,
                             const char* file = kOriginalsFile);
+// Replaces a file of var/lib/fabric-agent by `text`. Members of the present file that `text` lacks, which a newer
+// release has written, are carried over. EBADMSG, kNewerFormat: the present file stays.
+Result<void> replace_kept_file(const std::string& directory, const char* file, std::string_view text);
 // The saved originals of cards that are not among `ports`, by key.
 std::vector<Originals::const_iterator> absent_originals(const Originals& originals, const std::vector<Port>& ports);
 // Renames the originals to originals.json.corrupt (.corrupt.2, ...), for a person to look at, and returns the new name.

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "kernel/kernel.h"
+#include "kernel/netlink/rtnl.h"
 #include "support/test.h"
 
 namespace fabric::test {
@@ -23,6 +24,13 @@ inline std::string enter_netns_with_veth() {
   return failure;
 }
 
+// The netdev of this name, as it would be read now; the index is 0 if there is none.
+inline NetdevId id_of(Netlink& route, const std::string& name) {
+  const auto link = rtnl::link(route, name);
+  if (!link) return {name, 0};
+  return {name, link->ifindex};
+}
+
 // A test in that namespace.
 class Veth : public testing::Test {
  protected:
@@ -32,6 +40,7 @@ class Veth : public testing::Test {
     ASSERT_TRUE(opened.ok()) << opened.error().text();
     kernel = std::move(opened).value();
   }
+  NetdevId id(const std::string& name) { return id_of(*kernel.route, name); }
   Kernel kernel;
 };
 

@@ -155,6 +155,7 @@ class SimKernel {
   SimNic& nic(const std::string& name);
   // Null: there is no NIC of that name now.
   SimNic* find(const std::string& name);
+  SimNic* find(int ifindex);
   // Unloads and loads the NIC's driver, which gives it a new ifindex.
   void reload(SimNic& nic);
   // A kernel with simulated sockets, without RDMA and statistics. This object must outlive it.

@@ -81,6 +81,7 @@ struct FileBed : TreeWithFiles, Bed {
     tree.folder("sys/kernel/debug/clk").folder("sys/kernel/config/usb_gadget");
     tree.file("sys/kernel/security/lockdown", "[none] integrity confidentiality\n");
     set_speed(nic.speed);
+    tree.file("sys/class/net/eth0/ifindex", std::to_string(nic.ifindex) + "\n");
     kernel.root.set_behind(files);
     files->vanished = [this] { nic.present = false; };
   }

@@ -25,9 +25,13 @@ class Generic final : public Netlink {
     const Attr* nest = fabric::find(attributes, ETHTOOL_A_PAUSE_HEADER);
     if (nest == nullptr) return kernel_error(EINVAL);
     auto device = parse_attributes(nest->value);
+    // ethnl_parse_header_dev_get(): by the index if there is one, and then of the given name.
     const Attr* name = fabric::find(device, ETHTOOL_A_HEADER_DEV_NAME);
-    SimNic* nic = name != nullptr ? sim_.find(name->text()) : nullptr;
-    if (nic == nullptr) return kernel_error(ENODEV);
+    const auto index = value_of<uint32_t>(device, ETHTOOL_A_HEADER_DEV_INDEX);
+    SimNic* nic = nullptr;
+    if (index) nic = sim_.find(static_cast<int>(*index));
+    else if (name != nullptr) nic = sim_.find(name->text());
+    if (nic == nullptr || (name != nullptr && nic->name != name->text())) return kernel_error(ENODEV);
     switch (header.cmd) {
       case ETHTOOL_MSG_PAUSE_GET: return get_pause(*nic);
       case ETHTOOL_MSG_PAUSE_SET: return set_pause(*nic, attributes);

@@ -27,6 +27,12 @@ SimNic* SimKernel::find(const std::string& name) {
   return nullptr;
 }
 
+SimNic* SimKernel::find(int ifindex) {
+  for (SimNic& nic : nics_)
+    if (nic.present && nic.ifindex == ifindex) return &nic;
+  return nullptr;
+}
+
 SimNic& SimKernel::nic(const std::string& name) {
   SimNic* found = find(name);
   if (found == nullptr) throw std::out_of_range("no simulated NIC " + name);

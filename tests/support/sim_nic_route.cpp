@@ -51,9 +51,7 @@ class Route final : public Netlink {
     std::memcpy(&header, payload.data(), sizeof header);
     auto attributes = parse_attributes(payload, sizeof header);
     if (const Attr* name = fabric::find(attributes, IFLA_IFNAME)) return sim_.find(name->text());
-    for (SimNic& nic : sim_.nics())
-      if (nic.present && nic.ifindex == header.ifi_index) return &nic;
-    return nullptr;
+    return sim_.find(header.ifi_index);
   }
 
   Replies get_link(bool dump, View8 payload) {

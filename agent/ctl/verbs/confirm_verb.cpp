@@ -25,25 +25,27 @@ void leave_session() {
   sd_bus_flush_close_unref(bus);
 }
 
-// Runs in the guard after the deadline. True: nothing is left to do.
-bool revert(Options options) {
+// Runs in the guard after the deadline. The pause before the next call; nullopt: nothing is left to do.
+std::optional<std::chrono::seconds> revert(Options options, confirm::RetryPause& pause) {
+  constexpr std::chrono::seconds kRetry{1};
   options.config.clear();  // the applied file may be gone; the record has the previous settings
   auto lock = state::take_lock(options.root, kLockPatience);
   auto record = confirm::load(options.root);
   auto machine = open_machine(options);
-  if (!lock || !record || !machine) return false;
-  if (!*record || !confirm::is_due(**record, confirm::this_moment(machine->kernel.root))) return true;
+  if (!lock || !record || !machine) return kRetry;
+  if (!*record || !confirm::is_due(**record, confirm::this_moment(machine->kernel.root))) return std::nullopt;
   Node node = scan_for_writing(*machine);
   const auto changes =
       confirm::lapse(options.root, machine->kernel, node.ports, **record, qos::ask_kernel(machine->kernel));
-  if (!changes) return false;
+  if (!changes) return kRetry;
+  if (is_pending(**record)) return pause.after(*changes);
   ::openlog("fabric-agentctl", LOG_PID, LOG_DAEMON);
   for (const Change& change : *changes)
-    if (change.outcome == Outcome::refused || change.outcome == Outcome::ignored)
+    if (!is_done(change.outcome))
       ::syslog(LOG_ERR, "%s: %s not restored to %s: %s", change.port.c_str(), change.key().c_str(), change.to.c_str(),
                change.detail.c_str());
-  if (!is_pending(**record)) ::syslog(LOG_WARNING, "apply not confirmed in time: previous settings restored");
-  return !is_pending(**record);
+  ::syslog(LOG_WARNING, "apply not confirmed in time: previous settings restored");
+  return std::nullopt;
 }
 
 }  // namespace
@@ -55,7 +57,8 @@ Result<void> Trial::refuse(const Options& options) {
   const auto root = Root::open(options.root);
   if (root && confirm::is_due(**record, confirm::this_moment(*root)))
     return error(0, "an apply was not confirmed by " + (*record)->until +
-                        ": its previous settings are restored when the ports are idle and present");
+                        ": its previous settings are restored when the ports are idle and present (left: " +
+                        confirm::left_text(**record) + ")");
   return error(0, "an apply awaits confirmation until " + (*record)->until +
                       ": run fabric-agentctl confirm to keep it, or wait until it is reverted");
 }
@@ -75,20 +78,29 @@ Result<Changes> Trial::end_overdue(Writer& writer, const Options& options, Outpu
 
 Result<Trial> Trial::begin(const Options& options, const Policy& policy) {
   if (auto allowed = refuse(options); !allowed) return allowed.error();
-  if (const auto lapsed = confirm::load(options.root); lapsed && *lapsed)
-    if (auto dropped = confirm::remove(options.root); !dropped) return dropped.error();
+  const auto lapsed = confirm::load(options.root);
   Trial trial(options.root, options.confirm);
-  if (!options.confirm) return trial;
+  if (!options.confirm) {
+    if (lapsed && *lapsed)
+      if (auto dropped = confirm::remove(options.root); !dropped) return dropped.error();
+    return trial;
+  }
   auto root = Root::open(options.root);
   if (!root) return root.error();
   trial.record_ =
       confirm::begin(confirm::this_moment(*root), *options.confirm, policy, confirm::digest(wanted_config(policy)));
   if (options.disruptive) trial.record_.disruptive = *options.disruptive;
+  if (lapsed && *lapsed) {  // what is not restored yet is older than what this apply finds
+    trial.record_.before = (*lapsed)->before;
+    trial.record_.sysctl = (*lapsed)->sysctl;
+  }
   if (auto saved = confirm::save(options.root, trial.record_); !saved) return saved.error();
   auto started =
-      confirm::start_guard(options.root, trial.record_.id, leave_session, [options] { return revert(options); });
+      confirm::start_guard(options.root, trial.record_.id, leave_session,
+                           [options, pause = confirm::RetryPause()]() mutable { return revert(options, pause); });
   if (!started) {
-    (void)confirm::remove(options.root);
+    if (lapsed && *lapsed) (void)confirm::save(options.root, **lapsed);
+    else (void)confirm::remove(options.root);
     return started.error();
   }
   return trial;

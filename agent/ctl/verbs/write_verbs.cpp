@@ -5,6 +5,7 @@
 #include <iterator>
 #include <thread>
 
+#include "base/json.h"
 #include "ctl/output/report_text.h"
 #include "ctl/verbs/status_verb.h"
 #include "enforce/restore.h"
@@ -113,6 +114,11 @@ Result<Writer> open_writer(const Options& options, Result<Machine> machine) {
     return error(0, originals.error().what +
                         "; nothing was written. Repair the file; or, if the original settings may be lost: "
                         "mv /" +
+                        state::kOriginalsFile + " /root/");
+  if (!originals && originals.error().code == kNewerFormat)
+    return error(0, originals.error().what +
+                        "; nothing was written. Install the newer release again; or, if the original settings may be "
+                        "lost: mv /" +
                         state::kOriginalsFile + " /root/");
   if (!originals) return originals.error();
   Writer writer{std::move(machine).value(), std::move(lock), std::move(originals).value(), {}};
@@ -265,12 +271,20 @@ int run_restore(const Options& options, Output& output) {
         sysctl_originals.erase(change.sysctl);
     if (!options.dry_run) saved = qos::save_sysctl_originals(options.root, sysctl_originals);
   }
+  bool keeps_unknown = false;
+  for (const auto& [key, original] : writer->originals)
+    if (keys_of(original).none() && !state::is_empty(original)) {
+      fail(output, kChanges, key + ": settings that a newer release has saved are kept for it");
+      keeps_unknown = true;
+    }
   if (all.empty() && !options.json) {
+    if (keeps_unknown) return kChanges;
     output.text += "Nothing to restore: no original settings are recorded.\n";
     return kDone;
   }
   settle(*writer, all, output);
-  return print_changes(all, options, output, saved);
+  const int code = print_changes(all, options, output, saved);
+  return keeps_unknown ? std::max(code, static_cast<int>(kChanges)) : code;
 }
 
 }  // namespace fabric::ctl

@@ -351,6 +351,21 @@ Result<void> Root::write_by(const std::string& file, std::string_view text, int 
   return {};
 }
 
+Result<void> Root::write_in(const std::string& folder, const std::string& file, std::string_view text,
+                            const std::function<Result<void>(const Fd& folder)>& check) const {
+  const std::string whole = folder + "/" + file;
+  const auto at = named(folder, open_file(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!at) return at.error();
+  if (auto accepted = check(*at); !accepted) return accepted;
+  if (auto answer = ask_behind(BehindFiles::Act::write, whole, text)) return *answer;
+  const auto fd = named(whole, regular(open_at(at->get(), file, O_WRONLY | O_TRUNC | O_NOFOLLOW | kNoSurprise)));
+  if (!fd) return fd.error();
+  const ssize_t size = ::write(fd->get(), text.data(), text.size());
+  if (size < 0) return error(errno, name_of(whole));
+  if (static_cast<size_t>(size) != text.size()) return error(EIO, name_of(whole));
+  return {};
+}
+
 Result<void> Root::write_owned(const std::string& file, std::string_view text) const {
   auto written = write(file, text);
   if (written || written.error().code != EACCES) return written;

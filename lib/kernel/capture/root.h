@@ -74,6 +74,10 @@ class Root {
   [[nodiscard]] bool is_locked(const std::string& file) const;
   // Writes the whole text with one write(2), as sysfs requires. Never creates a file.
   [[nodiscard]] Result<void> write(const std::string& file, std::string_view text) const;
+  // write() to a file of the folder, after `check` has accepted the folder: both by one descriptor of it. In sysfs a
+  // descriptor leads to the same device although the name of the folder passes to another one.
+  [[nodiscard]] Result<void> write_in(const std::string& folder, const std::string& file, std::string_view text,
+                                      const std::function<Result<void>(const Fd& folder)>& check) const;
   // write() to a read-only file of our own user (debugfs of mode 0400, as bnxt_re's). The owner adds write permission
   // for the write, which needs no capability; CAP_DAC_OVERRIDE would allow every file of the machine.
   [[nodiscard]] Result<void> write_owned(const std::string& file, std::string_view text) const;

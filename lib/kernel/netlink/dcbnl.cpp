@@ -11,7 +11,9 @@ AttrWriter request(uint8_t command, const std::string& netdev) {
 }
 
 // Sends a SET. Returns the u8 in the reply, sign-extended.
-Result<int> answer_to(Netlink& route, const AttrWriter& message, uint16_t attribute, const std::string& subject) {
+Result<int> answer_to(Netlink& route, const NetdevId& netdev, const AttrWriter& message, uint16_t attribute,
+                      const std::string& subject) {
+  if (auto same = check_name(route, netdev); !same) return same.error();
   auto replies = route.talk(RTM_SETDCB, 0, message.data());
   if (!replies) return error_about(subject, replies.error());
   for (const Message& reply : *replies) {
@@ -24,19 +26,19 @@ Result<int> answer_to(Netlink& route, const AttrWriter& message, uint16_t attrib
 }
 
 // The driver's answer, which is not negative.
-Result<int> ask_ieee(Netlink& route, uint8_t command, const std::string& netdev, std::string_view act,
+Result<int> ask_ieee(Netlink& route, uint8_t command, const NetdevId& netdev, std::string_view act,
                      const AttrWriter& ieee) {
-  const std::string subject = std::string(netdev).append(": ").append(act);
-  AttrWriter message = request(command, netdev);
+  const std::string subject = std::string(netdev.name).append(": ").append(act);
+  AttrWriter message = request(command, netdev.name);
   // Without NLA_F_NESTED, as in the kernel's own messages and those of iproute2's dcb.
   message.bytes(DCB_ATTR_IEEE, ieee.data());
-  auto code = answer_to(route, message, DCB_ATTR_IEEE, subject);
+  auto code = answer_to(route, netdev, message, DCB_ATTR_IEEE, subject);
   if (code && *code < 0) return error(-*code, subject);
   return code;
 }
 
 // Only negative answers are refusals: ice also answers 1 and 2 after success.
-Result<void> change(Netlink& route, uint8_t command, const std::string& netdev, std::string_view act,
+Result<void> change(Netlink& route, uint8_t command, const NetdevId& netdev, std::string_view act,
                     const AttrWriter& ieee) {
   auto answer = ask_ieee(route, command, netdev, act, ieee);
   if (!answer) return answer.error();
@@ -107,55 +109,57 @@ Result<AppTable> get_app(Netlink& route, const std::string& netdev) {
   return now->app.value_or(AppTable{});
 }
 
-Result<void> set_ets(Netlink& route, const std::string& netdev, const ieee_ets& ets) {
+Result<void> set_ets(Netlink& route, const NetdevId& netdev, const ieee_ets& ets) {
   return change(route, DCB_CMD_IEEE_SET, netdev, "set ets", AttrWriter().pod(DCB_ATTR_IEEE_ETS, ets));
 }
 
-Result<void> set_pfc(Netlink& route, const std::string& netdev, const ieee_pfc& pfc) {
+Result<void> set_pfc(Netlink& route, const NetdevId& netdev, const ieee_pfc& pfc) {
   return change(route, DCB_CMD_IEEE_SET, netdev, "set pfc", AttrWriter().pod(DCB_ATTR_IEEE_PFC, pfc));
 }
 
-Result<int> add_app(Netlink& route, const std::string& netdev, const dcb_app& entry) {
+Result<int> add_app(Netlink& route, const NetdevId& netdev, const dcb_app& entry) {
   return ask_ieee(route, DCB_CMD_IEEE_SET, netdev, "set app", table(DCB_ATTR_IEEE_APP_TABLE, {entry}));
 }
 
-Result<void> set_app(Netlink& route, const std::string& netdev, const AppTable& entries) {
+Result<void> set_app(Netlink& route, const NetdevId& netdev, const AppTable& entries) {
   return change(route, DCB_CMD_IEEE_SET, netdev, "set app", table(DCB_ATTR_IEEE_APP_TABLE, entries));
 }
 
-Result<void> del_app(Netlink& route, const std::string& netdev, const AppTable& entries) {
+Result<void> del_app(Netlink& route, const NetdevId& netdev, const AppTable& entries) {
   return change(route, DCB_CMD_IEEE_DEL, netdev, "delete app", table(DCB_ATTR_IEEE_APP_TABLE, entries));
 }
 
-Result<void> set_trust(Netlink& route, const std::string& netdev, const std::vector<uint8_t>& selectors) {
+Result<void> set_trust(Netlink& route, const NetdevId& netdev, const std::vector<uint8_t>& selectors) {
   AttrWriter list;
   for (uint8_t selector : selectors) list.u8(entry_type(selector), selector);
   return change(route, DCB_CMD_IEEE_SET, netdev, "set trust", AttrWriter().nest(kAttrAppTrustTable, list));
 }
 
-Result<void> set_maxrate(Netlink& route, const std::string& netdev, const ieee_maxrate& rate) {
+Result<void> set_maxrate(Netlink& route, const NetdevId& netdev, const ieee_maxrate& rate) {
   return change(route, DCB_CMD_IEEE_SET, netdev, "set maxrate", AttrWriter().pod(DCB_ATTR_IEEE_MAXRATE, rate));
 }
 
-Result<void> set_buffer(Netlink& route, const std::string& netdev, const dcbnl_buffer& buffer) {
+Result<void> set_buffer(Netlink& route, const NetdevId& netdev, const dcbnl_buffer& buffer) {
   return change(route, DCB_CMD_IEEE_SET, netdev, "set buffer", AttrWriter().pod(DCB_ATTR_DCB_BUFFER, buffer));
 }
 
-Result<void> set_all(Netlink& route, const std::string& netdev) {
-  const auto message = request(DCB_CMD_SET_ALL, netdev).u8(DCB_ATTR_SET_ALL, 0);
-  auto answer = answer_to(route, message, DCB_ATTR_SET_ALL, netdev + ": set all dcb");
+Result<void> set_all(Netlink& route, const NetdevId& netdev) {
+  const auto message = request(DCB_CMD_SET_ALL, netdev.name).u8(DCB_ATTR_SET_ALL, 0);
+  const std::string subject = netdev.name + ": set all dcb";
+  auto answer = answer_to(route, netdev, message, DCB_ATTR_SET_ALL, subject);
   if (!answer) return answer.error();
   // The driver's int in a byte: a negative errno, or 1.
-  if (*answer < 0) return error(-*answer, netdev + ": set all dcb");
-  if (*answer > 0) return error(EIO, netdev + ": set all dcb");
+  if (*answer < 0) return error(-*answer, subject);
+  if (*answer > 0) return error(EIO, subject);
   return {};
 }
 
-Result<void> set_dcbx(Netlink& route, const std::string& netdev, uint8_t mode) {
-  const auto message = request(DCB_CMD_SDCBX, netdev).u8(DCB_ATTR_DCBX, mode);
-  auto answer = answer_to(route, message, DCB_ATTR_DCBX, netdev + ": set dcbx");
+Result<void> set_dcbx(Netlink& route, const NetdevId& netdev, uint8_t mode) {
+  const auto message = request(DCB_CMD_SDCBX, netdev.name).u8(DCB_ATTR_DCBX, mode);
+  const std::string subject = netdev.name + ": set dcbx";
+  auto answer = answer_to(route, netdev, message, DCB_ATTR_DCBX, subject);
   if (!answer) return answer.error();
-  if (*answer != 0) return error(EINVAL, netdev + ": set dcbx: the driver refused the mode");
+  if (*answer != 0) return error(EINVAL, subject + ": the driver refused the mode");
   return {};
 }
 

@@ -5,7 +5,7 @@
 
 #include <linux/dcbnl.h>
 
-#include "kernel/netlink/netlink.h"
+#include "kernel/netlink/netdev.h"
 #include "setting/setting_table.h"
 
 namespace fabric::dcbnl {
@@ -44,21 +44,22 @@ Result<AppTable> get_app(Netlink& route, const std::string& netdev);
 
 // Each sends one kind of attribute only and checks both results: NLMSG_ERROR and the u8 in the reply, which is the
 // low byte of a negative errno while the ACK reports success (net/dcb/dcbnl.c: dcbnl_ieee_set). Success only means that
-// nothing refused the request: a driver without the operation ignores it. So read the setting back.
-Result<void> set_ets(Netlink& route, const std::string& netdev, const ieee_ets& ets);
-Result<void> set_pfc(Netlink& route, const std::string& netdev, const ieee_pfc& pfc);
-Result<void> set_app(Netlink& route, const std::string& netdev, const AppTable& entries);
+// nothing refused the request: a driver without the operation ignores it. So read the setting back. ENODEV also if the
+// device was renamed (check_name(), directly before the message).
+Result<void> set_ets(Netlink& route, const NetdevId& netdev, const ieee_ets& ets);
+Result<void> set_pfc(Netlink& route, const NetdevId& netdev, const ieee_pfc& pfc);
+Result<void> set_app(Netlink& route, const NetdevId& netdev, const AppTable& entries);
 // One entry, with the driver's own answer: 0, or a positive number of its own.
-Result<int> add_app(Netlink& route, const std::string& netdev, const dcb_app& entry);
-Result<void> del_app(Netlink& route, const std::string& netdev, const AppTable& entries);
-Result<void> set_trust(Netlink& route, const std::string& netdev, const std::vector<uint8_t>& selectors);
-Result<void> set_maxrate(Netlink& route, const std::string& netdev, const ieee_maxrate& rate);
-Result<void> set_buffer(Netlink& route, const std::string& netdev, const dcbnl_buffer& buffer);
+Result<int> add_app(Netlink& route, const NetdevId& netdev, const dcb_app& entry);
+Result<void> del_app(Netlink& route, const NetdevId& netdev, const AppTable& entries);
+Result<void> set_trust(Netlink& route, const NetdevId& netdev, const std::vector<uint8_t>& selectors);
+Result<void> set_maxrate(Netlink& route, const NetdevId& netdev, const ieee_maxrate& rate);
+Result<void> set_buffer(Netlink& route, const NetdevId& netdev, const dcbnl_buffer& buffer);
 // DCB_CMD_SET_ALL: applies earlier requests on drivers that defer them (qed). EOPNOTSUPP: others.
-Result<void> set_all(Netlink& route, const std::string& netdev);
+Result<void> set_all(Netlink& route, const NetdevId& netdev);
 // The driver answers 0: accepted, 1: refused (EINVAL here). ice answers 1 also if the mode is set already, so read it
 // back.
-Result<void> set_dcbx(Netlink& route, const std::string& netdev, uint8_t mode);
+Result<void> set_dcbx(Netlink& route, const NetdevId& netdev, uint8_t mode);
 
 // PFC by the older CEE command (dcbnl_getpfccfg() of net/dcb/dcbnl.c), if the driver has it: a second source for the
 // self-test.

@@ -18,6 +18,12 @@ Result<Parsed> get_present(Netlink& generic, const Family& family, uint8_t comma
   return **parsed;
 }
 
+Result<void> change(Netlink& generic, const Family& family, const AttrWriter& message, const NetdevId& netdev,
+                    const std::string& act) {
+  if (netdev.ifindex == 0) return error(EINVAL, netdev.name + ": not written: its interface index is unknown");
+  return request_change(generic, family.id, message, netdev.name + ": " + act);
+}
+
 // The named bits of a verbose bitset (net/ethtool/bitset.c ethnl_put_bitset32): with a mask all bits and whether each
 // is on, without a mask ("nomask") the bits that are on.
 std::vector<std::pair<std::string, bool>> parse_bitset(View8 bitset) {
@@ -62,6 +68,15 @@ AttrWriter request(uint8_t command, const std::string& netdev, uint32_t flags) {
   return out;
 }
 
+AttrWriter request(uint8_t command, const NetdevId& netdev) {
+  AttrWriter device;
+  device.u32(ETHTOOL_A_HEADER_DEV_INDEX, static_cast<uint32_t>(netdev.ifindex))
+      .text(ETHTOOL_A_HEADER_DEV_NAME, netdev.name);
+  AttrWriter out;
+  out.header(genlmsghdr{command, ETHTOOL_GENL_VERSION, 0}).nest(ETHTOOL_A_PAUSE_HEADER, device);
+  return out;
+}
+
 Result<Family> parse_family(View8 payload) {
   auto attributes = parse_attributes(payload, sizeof(genlmsghdr));
   const auto id = value_of<uint16_t>(attributes, CTRL_ATTR_FAMILY_ID);
@@ -92,10 +107,10 @@ Result<Pause> get_pause(Netlink& generic, const Family& family, const std::strin
   return get_present(generic, family, ETHTOOL_MSG_PAUSE_GET, netdev, "read pause", parse_pause);
 }
 
-Result<void> set_pause(Netlink& generic, const Family& family, const std::string& netdev, const Pause& pause) {
+Result<void> set_pause(Netlink& generic, const Family& family, const NetdevId& netdev, const Pause& pause) {
   auto message = request(ETHTOOL_MSG_PAUSE_SET, netdev);
   message.u8(ETHTOOL_A_PAUSE_RX, pause.rx).u8(ETHTOOL_A_PAUSE_TX, pause.tx);
-  return request_change(generic, family.id, message, netdev + ": set pause");
+  return change(generic, family, message, netdev, "set pause");
 }
 
 std::vector<std::pair<std::string, bool>> parse_private_flags(View8 payload) {
@@ -110,7 +125,7 @@ Result<std::vector<std::pair<std::string, bool>>> get_private_flags(Netlink& gen
   return get(generic, family, ETHTOOL_MSG_PRIVFLAGS_GET, netdev, "read private flags", parse_private_flags);
 }
 
-Result<void> set_private_flag(Netlink& generic, const Family& family, const std::string& netdev, std::string_view name,
+Result<void> set_private_flag(Netlink& generic, const Family& family, const NetdevId& netdev, std::string_view name,
                               bool on) {
   AttrWriter bit;
   bit.text(ETHTOOL_A_BITSET_BIT_NAME, name);
@@ -119,7 +134,7 @@ Result<void> set_private_flag(Netlink& generic, const Family& family, const std:
   bitset.nest(ETHTOOL_A_BITSET_BITS, AttrWriter().nest(ETHTOOL_A_BITSET_BITS_BIT, bit));
   auto message = request(ETHTOOL_MSG_PRIVFLAGS_SET, netdev);
   message.nest(ETHTOOL_A_PRIVFLAGS_FLAGS, bitset);
-  return request_change(generic, family.id, message, netdev + ": set private flag " + std::string(name));
+  return change(generic, family, message, netdev, "set private flag " + std::string(name));
 }
 
 Rings parse_rings(View8 payload) {
@@ -132,12 +147,12 @@ Result<Rings> get_rings(Netlink& generic, const Family& family, const std::strin
   return get(generic, family, ETHTOOL_MSG_RINGS_GET, netdev, "read rings", parse_rings);
 }
 
-Result<void> set_rings(Netlink& generic, const Family& family, const std::string& netdev, std::optional<uint32_t> rx,
+Result<void> set_rings(Netlink& generic, const Family& family, const NetdevId& netdev, std::optional<uint32_t> rx,
                        std::optional<uint32_t> tx) {
   auto message = request(ETHTOOL_MSG_RINGS_SET, netdev);
   if (rx) message.u32(ETHTOOL_A_RINGS_RX, *rx);
   if (tx) message.u32(ETHTOOL_A_RINGS_TX, *tx);
-  return request_change(generic, family.id, message, netdev + ": set rings");
+  return change(generic, family, message, netdev, "set rings");
 }
 
 std::optional<Amount> parse_channels(View8 payload) {
@@ -149,10 +164,10 @@ Result<std::optional<Amount>> get_channels(Netlink& generic, const Family& famil
   return get(generic, family, ETHTOOL_MSG_CHANNELS_GET, netdev, "read channels", parse_channels);
 }
 
-Result<void> set_channels(Netlink& generic, const Family& family, const std::string& netdev, uint32_t combined) {
+Result<void> set_channels(Netlink& generic, const Family& family, const NetdevId& netdev, uint32_t combined) {
   auto message = request(ETHTOOL_MSG_CHANNELS_SET, netdev);
   message.u32(ETHTOOL_A_CHANNELS_COMBINED_COUNT, combined);
-  return request_change(generic, family.id, message, netdev + ": set channels");
+  return change(generic, family, message, netdev, "set channels");
 }
 
 std::optional<Fec> parse_fec(View8 payload) {
@@ -172,7 +187,7 @@ Result<Fec> get_fec(Netlink& generic, const Family& family, const std::string& n
 }
 
 // Sends a list ("nomask"): bits that are not in the list are cleared.
-Result<void> set_fec(Netlink& generic, const Family& family, const std::string& netdev, Fec fec) {
+Result<void> set_fec(Netlink& generic, const Family& family, const NetdevId& netdev, Fec fec) {
   AttrWriter bits;
   for (const FecName& known : kFecNames)
     if ((fec.bits & known.bit) != 0)
@@ -181,7 +196,7 @@ Result<void> set_fec(Netlink& generic, const Family& family, const std::string& 
   modes.flag(ETHTOOL_A_BITSET_NOMASK).nest(ETHTOOL_A_BITSET_BITS, bits);
   auto message = request(ETHTOOL_MSG_FEC_SET, netdev);
   message.nest(ETHTOOL_A_FEC_MODES, modes).u8(ETHTOOL_A_FEC_AUTO, (fec.bits & ETHTOOL_FEC_AUTO) != 0);
-  return request_change(generic, family.id, message, netdev + ": set fec");
+  return change(generic, family, message, netdev, "set fec");
 }
 
 }  // namespace fabric::ethtool

@@ -3,7 +3,7 @@
 // module; ethtool_ioctl.h: driver statistics, which have no netlink form.
 #pragma once
 
-#include "kernel/netlink/netlink.h"
+#include "kernel/netlink/netdev.h"
 #include "setting/value.h"
 
 namespace fabric::ethtool {
@@ -18,6 +18,9 @@ Result<Family> parse_family(View8 payload);  // of a CTRL_CMD_NEWFAMILY reply; n
 
 // A request about one netdev. The header is attribute 1 of every message used here. `flags`: ETHTOOL_FLAG_*.
 AttrWriter request(uint8_t command, const std::string& netdev, uint32_t flags = 0);
+// The same for a change. The kernel answers ENODEV if index and name are not of one device
+// (ethnl_parse_header_dev_get()).
+AttrWriter request(uint8_t command, const NetdevId& netdev);
 
 // Sends a request and parses its reply. Errors begin with "eth0: read rings: ".
 template <class Parse>
@@ -30,12 +33,12 @@ Result<Pause> get_pause(Netlink& generic, const Family& family, const std::strin
 // Parses a PAUSE reply or notification; nullopt: it lacks the values.
 std::optional<Pause> parse_pause(View8 payload);
 // Sends RX and TX only: mlx5 refuses an AUTONEG of 1 and others need none.
-Result<void> set_pause(Netlink& generic, const Family& family, const std::string& netdev, const Pause& pause);
+Result<void> set_pause(Netlink& generic, const Family& family, const NetdevId& netdev, const Pause& pause);
 // EOPNOTSUPP: the driver has no private flags, or none of this name.
 Result<std::vector<std::pair<std::string, bool>>> get_private_flags(Netlink& generic, const Family& family,
                                                                     const std::string& netdev);
 std::vector<std::pair<std::string, bool>> parse_private_flags(View8 payload);
-Result<void> set_private_flag(Netlink& generic, const Family& family, const std::string& netdev, std::string_view name,
+Result<void> set_private_flag(Netlink& generic, const Family& family, const NetdevId& netdev, std::string_view name,
                               bool on);
 
 // Ring sizes, channels and FEC of a netdev (net/ethtool/{rings,channels,fec}.c of Linux 6.12). Reading needs no
@@ -55,18 +58,18 @@ Result<Rings> get_rings(Netlink& generic, const Family& family, const std::strin
 Rings parse_rings(View8 payload);
 // Sets the given sizes in one message, so that the driver rebuilds its queues once. EINVAL: above the maximum. Drivers
 // may round.
-Result<void> set_rings(Netlink& generic, const Family& family, const std::string& netdev, std::optional<uint32_t> rx,
+Result<void> set_rings(Netlink& generic, const Family& family, const NetdevId& netdev, std::optional<uint32_t> rx,
                        std::optional<uint32_t> tx);
 
 // Combined channels; nullopt: the driver has only separate channels for each direction.
 Result<std::optional<Amount>> get_channels(Netlink& generic, const Family& family, const std::string& netdev);
 std::optional<Amount> parse_channels(View8 payload);
-Result<void> set_channels(Netlink& generic, const Family& family, const std::string& netdev, uint32_t combined);
+Result<void> set_channels(Netlink& generic, const Family& family, const NetdevId& netdev, uint32_t combined);
 
 // The configured modes, not the active one.
 Result<Fec> get_fec(Netlink& generic, const Family& family, const std::string& netdev);
 std::optional<Fec> parse_fec(View8 payload);
 // Enables exactly these modes.
-Result<void> set_fec(Netlink& generic, const Family& family, const std::string& netdev, Fec fec);
+Result<void> set_fec(Netlink& generic, const Family& family, const NetdevId& netdev, Fec fec);
 
 }  // namespace fabric::ethtool

@@ -23,6 +23,12 @@ constexpr uint16_t kPropertyList = 52, kAlternativeName = 53;  // IFLA_PROP_LIST
 
 // Per-VF data and statistics are left out unless requested (RTEXT_FILTER_VF).
 AttrWriter request(const std::string& netdev) { return AttrWriter().header(ifinfomsg{}).text(IFLA_IFNAME, netdev); }
+// Without IFLA_IFNAME, with which RTM_SETLINK would rename the device (do_setlink()).
+AttrWriter request(int ifindex) {
+  ifinfomsg header{};
+  header.ifi_index = ifindex;
+  return AttrWriter().header(header);
+}
 
 constexpr size_t kMostMessages = 65'536;
 
@@ -118,9 +124,15 @@ Result<Link> link(Netlink& route, const std::string& netdev) {
   return ask(route, RTM_GETLINK, RTM_NEWLINK, request(netdev), netdev + ": read link", parse_link);
 }
 
-// RTM_SETLINK, not RTM_NEWLINK: it never creates a device of that name.
-Result<void> set_mtu(Netlink& route, const std::string& netdev, uint32_t mtu) {
-  return request_change(route, RTM_SETLINK, request(netdev).u32(IFLA_MTU, mtu), netdev + ": set mtu");
+Result<Link> link_at(Netlink& route, int ifindex) {
+  return ask(route, RTM_GETLINK, RTM_NEWLINK, request(ifindex), "interface " + std::to_string(ifindex) + ": read link",
+             parse_link);
+}
+
+// RTM_SETLINK, not RTM_NEWLINK: it never creates a device.
+Result<void> set_mtu(Netlink& route, const NetdevId& netdev, uint32_t mtu) {
+  if (auto same = check_name(route, netdev); !same) return same;
+  return request_change(route, RTM_SETLINK, request(netdev.ifindex).u32(IFLA_MTU, mtu), netdev.name + ": set mtu");
 }
 
 Result<std::optional<IpAddress>> parse_address(View8 payload) {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernel/netlink/addressing.h"
-#include "kernel/netlink/netlink.h"
+#include "kernel/netlink/netdev.h"
 
 namespace fabric::rtnl {
 
@@ -25,7 +25,9 @@ struct Link {
 Result<Link> parse_link(View8 payload);
 Result<std::vector<Link>> links(Netlink& route);
 Result<Link> link(Netlink& route, const std::string& netdev);  // ENODEV
-Result<void> set_mtu(Netlink& route, const std::string& netdev, uint32_t mtu);
+Result<Link> link_at(Netlink& route, int ifindex);             // ENODEV
+// Refused with ENODEV if the device was renamed (check_name()), and addressed by its index.
+Result<void> set_mtu(Netlink& route, const NetdevId& netdev, uint32_t mtu);
 
 // rtnetlink: addresses, routes, routing rules and neighbors (linux/rtnetlink.h, if_addr.h, fib_rules.h, neighbour.h;
 // net/ipv4/devinet.c, fib_semantics.c, core/fib_rules.c, core/neighbour.c of Linux 6.12). Readable without privilege.

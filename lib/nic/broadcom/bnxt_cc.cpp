@@ -39,6 +39,7 @@ bool is_ours(SettingId id) { return id == SettingId::cc || contains(kNumbers, id
 
 // The folder of the numbers; while the object exists, so does the folder.
 struct ParameterFolder {
+  const PortIo& io;
   const Root& root;
   std::string path;
   std::optional<ConfigfsItem> item{};  // absent: debugfs
@@ -51,6 +52,7 @@ struct ParameterFolder {
     return file_settings::read_number(root, file(names));
   }
   [[nodiscard]] Result<void> write(const FileNames& names, uint32_t value) const {
+    if (auto same = check_rdma_name(io); !same) return same;
     char text[16];
     std::snprintf(text, sizeof text, item ? "0x%x" : "%u", value);
     return item ? root.write(file(names), text) : root.write_owned(file(names), text);
@@ -63,11 +65,11 @@ Result<ParameterFolder> open_folder(const PortIo& io) {
     auto item = ConfigfsItem::open(root, std::string(kConfigfs) + "/" + io.rdma);
     if (!item) return item.error();
     std::string path = item->path() + "/ports/" + std::to_string(io.port) + "/cc";
-    return ParameterFolder{root, std::move(path), std::move(*item)};
+    return ParameterFolder{io, root, std::move(path), std::move(*item)};
   }
   std::string path = std::string(kDebugfs) + "/" + io.pci + "/cc_config";
   if (auto files = root.list(path); !files) return files.error();
-  return ParameterFolder{root, std::move(path)};
+  return ParameterFolder{io, root, std::move(path)};
 }
 
 using Values = std::vector<std::pair<FileNames, uint32_t>>;

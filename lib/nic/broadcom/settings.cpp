@@ -32,18 +32,18 @@ bool is_listed(const PortIo& io, const dcb_app& entry) {
 
 // The kernel changes its list before the driver asks the firmware. If the firmware refuses, the list is corrected.
 Result<void> add(const PortIo& io, const dcb_app& entry) {
-  auto added = dcbnl::set_app(*io.kernel.route, io.netdev, {entry});
+  auto added = dcbnl::set_app(*io.kernel.route, io.id(), {entry});
   // The driver refuses with -ENOTSUPP (524). dcbnl passes on only the low byte, which reads as -ENOMEM.
   if (!added && added.error().code == ENOMEM) added = error(EOPNOTSUPP, added.error().what);
   if (!added && added.error().code != EEXIST && is_listed(io, entry))
-    (void)dcbnl::del_app(*io.kernel.route, io.netdev, {entry});
+    (void)dcbnl::del_app(*io.kernel.route, io.id(), {entry});
   return added;
 }
 
 Result<void> remove(const PortIo& io, const dcb_app& entry) {
-  auto removed = dcbnl::del_app(*io.kernel.route, io.netdev, {entry});
+  auto removed = dcbnl::del_app(*io.kernel.route, io.id(), {entry});
   if (!removed && removed.error().code != ENOENT && !is_listed(io, entry))
-    (void)dcbnl::set_app(*io.kernel.route, io.netdev, {entry});
+    (void)dcbnl::set_app(*io.kernel.route, io.id(), {entry});
   return removed;
 }
 
@@ -199,7 +199,7 @@ Result<void> write_ets(const PortIo& io, const Setting&, const Qos& want, const 
   if (!now) return now.error();
   ieee_ets ets = upstream::wire(*sent.ets, now->ets.value_or(ieee_ets{}));
   ets.tc_rx_bw[0] = kWritten;
-  auto written = dcbnl::set_ets(*io.kernel.route, io.netdev, ets);
+  auto written = dcbnl::set_ets(*io.kernel.route, io.id(), ets);
   if (!written || !has_key(have.notes.unread, SettingId::ets)) return written;
   // This was the first ETS: the driver was loaded, or its firmware was reset, which frees the driver's own list
   // (bnxt_dcb_free() in bnxt_hwrm_if_change()) and keeps the kernel's list, whose entries the NIC has lost. So they are
@@ -216,7 +216,7 @@ Result<void> write_pfc(const PortIo& io, const Setting&, const Qos& want, const 
   ieee_pfc pfc{};
   pfc.pfc_en = want.pfc->bits;
   pfc.delay = kWritten;
-  return dcbnl::set_pfc(*io.kernel.route, io.netdev, pfc);
+  return dcbnl::set_pfc(*io.kernel.route, io.id(), pfc);
 }
 
 // dcbx is a flag of the driver; DSCPs and the RoCE priority are one firmware command each. Pause restarts the link

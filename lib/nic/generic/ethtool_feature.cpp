@@ -103,22 +103,22 @@ Result<void> write_rings(const PortIo& io, const Setting& setting, const Qos& wa
   const bool other_differs = has_value(setting_of(other), want) && has_value(setting_of(other), have.values) &&
                              !same_value(setting_of(other), want, have.values);
   if (other_differs && has_key(io.wanted, other)) {
-    auto both = ethtool::set_rings(generic, *io.kernel.ethtool, io.netdev, want.ring_rx, want.ring_tx);
+    auto both = ethtool::set_rings(generic, *io.kernel.ethtool, io.id(), want.ring_rx, want.ring_tx);
     if (both || both.error().code != EINVAL) return both;
   }
-  if (is_rx) return ethtool::set_rings(generic, *io.kernel.ethtool, io.netdev, want.ring_rx, std::nullopt);
-  return ethtool::set_rings(generic, *io.kernel.ethtool, io.netdev, std::nullopt, want.ring_tx);
+  if (is_rx) return ethtool::set_rings(generic, *io.kernel.ethtool, io.id(), want.ring_rx, std::nullopt);
+  return ethtool::set_rings(generic, *io.kernel.ethtool, io.id(), std::nullopt, want.ring_tx);
 }
 
 Result<void> write_channels(const PortIo& io, const Setting&, const Qos& want, const Reading&) {
   if (!io.has_ethtool()) return no_ethtool(io);
-  return ethtool::set_channels(*io.kernel.generic, *io.kernel.ethtool, io.netdev, *want.channels);
+  return ethtool::set_channels(*io.kernel.generic, *io.kernel.ethtool, io.id(), *want.channels);
 }
 
 Result<void> write_fec(const PortIo& io, const Setting&, const Qos& want, const Reading&) {
   if (!io.has_ethtool()) return no_ethtool(io);
   const bool shows_later = io.fec_in_use && has_link(io);
-  auto set = ethtool::set_fec(*io.kernel.generic, *io.kernel.ethtool, io.netdev, *want.fec);
+  auto set = ethtool::set_fec(*io.kernel.generic, *io.kernel.ethtool, io.id(), *want.fec);
   if (!set || !shows_later) return set;
   // The mode in use changes when the link has retrained, seconds later. After that time the check at carrier-up
   // follows.

@@ -57,10 +57,17 @@ void read(const PortIo& io, const std::string& file, SettingId setting, Reading&
   else out.not_offered(setting, why_no_number(io, file, value.error()));
 }
 
-Result<void> write(const PortIo& io, const std::string& file, const Setting& setting, const Qos& want) {
+Result<std::string> text_of(const PortIo& io, const Setting& setting, const Qos& want) {
   const auto value = number_of(setting, want);
   if (!value) return error(EOPNOTSUPP, io.netdev + ": " + std::string(setting.key));
-  return io.kernel.root.write(file, std::to_string(*value));
+  return std::to_string(*value);
+}
+
+Result<void> write(const PortIo& io, const std::string& file, const Setting& setting, const Qos& want) {
+  const auto text = text_of(io, setting, want);
+  if (!text) return text.error();
+  if (auto same = check_rdma_name(io); !same) return same;
+  return io.kernel.root.write(file, *text);
 }
 
 std::string closed(const PortIo& io, const std::string& file) {

@@ -19,7 +19,10 @@ std::optional<uint32_t> number_of(const Setting& setting, const Qos& qos);
 
 // Puts the number into `out`. If it cannot be read, out.notes.reasons has the reason.
 void read(const PortIo& io, const std::string& file, SettingId setting, Reading& out);
-// Writes the setting of `want`. EOPNOTSUPP: its value is none.
+// The text to write for the setting of `want`. EOPNOTSUPP: its value is none.
+Result<std::string> text_of(const PortIo& io, const Setting& setting, const Qos& want);
+// Writes it to a file that is found by the PCI function, or by the RDMA device (configfs). Files of the netdev:
+// write_netdev_file().
 Result<void> write(const PortIo& io, const std::string& file, const Setting& setting, const Qos& want);
 
 // A setting that is one number in one file.

@@ -54,6 +54,8 @@ Result<void> write(const PortIo& io, const Setting&, const Qos& want, const Read
     if (counter.optional_on &&
         (is_all(*want.optional_counters) || want.optional_counters->names.contains(counter.name)))
       indices.push_back(counter.index);
+  // The index was looked up by the name: the name is still the device's, and the index stays its own.
+  if (auto same = check_rdma_name(io); !same) return same;
   return nldev::set_optional_counters(*io.kernel.rdma, *device, io.port, indices);
 }
 

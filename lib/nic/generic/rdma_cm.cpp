@@ -86,7 +86,11 @@ Result<void> write(const PortIo& io, const Setting& setting, const Qos& want, co
     file = "/default_roce_mode";
     text = want.roce_mode == RoceMode::v1 ? kV1 : kV2;
   }
-  return in_port(io, [&](const std::string& folder) { return io.kernel.root.write(folder + file, text + "\n"); });
+  return in_port(io, [&](const std::string& folder) -> Result<void> {
+    // cma_configfs.c looks the device up by its name with each access.
+    if (auto same = check_rdma_name(io); !same) return same;
+    return io.kernel.root.write(folder + file, text + "\n");
+  });
 }
 
 std::string remedy(const Setting& setting, int code) {

@@ -20,9 +20,9 @@ Result<void> write_table(const PortIo& io, const DscpMap& want) {
   if (!now) return now.error();
   auto change = dscp::difference(*now, want);
   if (!change.stale.empty())
-    if (auto gone = dcbnl::del_app(*io.kernel.route, io.netdev, change.stale); !gone) return gone;
+    if (auto gone = dcbnl::del_app(*io.kernel.route, io.id(), change.stale); !gone) return gone;
   if (change.missing.empty()) return {};
-  return dcbnl::set_app(*io.kernel.route, io.netdev, change.missing);
+  return dcbnl::set_app(*io.kernel.route, io.id(), change.missing);
 }
 
 constexpr std::string_view kNoDscp = "this driver does not map DSCPs: it trusts the priority in the VLAN tag";
@@ -210,16 +210,16 @@ std::string too_many_lossless(const Qos& want, const Qos& have, uint32_t most) {
 
 Result<void> write_dcbx(const PortIo& io, const Setting&, const Qos& want, const Reading&) {
   const uint8_t mode = want.dcbx == Dcbx::host ? DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_IEEE : 0;
-  return dcbnl::set_dcbx(*io.kernel.route, io.netdev, mode);
+  return dcbnl::set_dcbx(*io.kernel.route, io.id(), mode);
 }
 
 Result<void> write_pause(const PortIo& io, const Setting&, const Qos& want, const Reading&) {
   if (!io.has_ethtool()) return error(EOPNOTSUPP, io.netdev + ": set pause: no ethtool netlink");
-  return ethtool::set_pause(*io.kernel.generic, *io.kernel.ethtool, io.netdev, *want.pause);
+  return ethtool::set_pause(*io.kernel.generic, *io.kernel.ethtool, io.id(), *want.pause);
 }
 
 Result<void> write_mtu(const PortIo& io, const Setting&, const Qos& want, const Reading&) {
-  return rtnl::set_mtu(*io.kernel.route, io.netdev, *want.mtu);
+  return rtnl::set_mtu(*io.kernel.route, io.id(), *want.mtu);
 }
 
 Result<void> write_trust(const PortIo& io, const Setting& setting, const Qos& want, const Reading& have) {
@@ -229,7 +229,7 @@ Result<void> write_trust(const PortIo& io, const Setting& setting, const Qos& wa
     // PCP follows DSCP as the fallback for frames without an IP header.
     std::vector<uint8_t> order{dcbnl::kSelectorPcp};
     if (want.trust == Trust::dscp) order.insert(order.begin(), IEEE_8021QAZ_APP_SEL_DSCP);
-    return dcbnl::set_trust(*io.kernel.route, io.netdev, order);
+    return dcbnl::set_trust(*io.kernel.route, io.id(), order);
   }
   if (auto reason = impossible_trust(want, have.values, true); !reason.empty())
     return error(EINVAL, io.netdev + ": set trust: " + reason);
@@ -253,7 +253,7 @@ ieee_ets wire(const Ets& want, ieee_ets now) {
 Result<void> write_ets(const PortIo& io, const Setting&, const Qos& want, const Reading&) {
   auto now = dcbnl::get(*io.kernel.route, io.netdev);
   if (!now) return now.error();
-  return dcbnl::set_ets(*io.kernel.route, io.netdev, wire(*want.ets, now->ets.value_or(ieee_ets{})));
+  return dcbnl::set_ets(*io.kernel.route, io.id(), wire(*want.ets, now->ets.value_or(ieee_ets{})));
 }
 
 Result<void> write_pfc(const PortIo& io, const Setting&, const Qos& want, const Reading&) {
@@ -266,18 +266,18 @@ Result<void> write_pfc(const PortIo& io, const Setting&, const Qos& want, const 
     pfc.delay = now->pfc->delay;
   }
   pfc.pfc_en = want.pfc->bits;
-  return dcbnl::set_pfc(*io.kernel.route, io.netdev, pfc);
+  return dcbnl::set_pfc(*io.kernel.route, io.id(), pfc);
 }
 
 Result<void> write_apptrust(const PortIo& io, const Setting&, const Qos& want, const Reading&) {
-  return dcbnl::set_trust(*io.kernel.route, io.netdev, want.apptrust->selectors);
+  return dcbnl::set_trust(*io.kernel.route, io.id(), want.apptrust->selectors);
 }
 
 Result<void> send_buffers(const PortIo& io, const Eight& map, const Buffers& sizes) {
   dcbnl_buffer buffer{};
   std::ranges::copy(map, buffer.prio2buffer);
   std::ranges::copy(sizes.bytes, buffer.buffer_size);
-  return dcbnl::set_buffer(*io.kernel.route, io.netdev, buffer);
+  return dcbnl::set_buffer(*io.kernel.route, io.id(), buffer);
 }
 
 Result<void> write_buffers(const PortIo& io, const Setting&, const Qos& want, const Reading& have) {
@@ -288,7 +288,7 @@ Result<void> write_buffers(const PortIo& io, const Setting&, const Qos& want, co
 Result<void> write_maxrate(const PortIo& io, const Setting&, const Qos& want, const Reading&) {
   ieee_maxrate rates{};
   std::ranges::copy(want.maxrate->kbit, rates.tc_maxrate);
-  return dcbnl::set_maxrate(*io.kernel.route, io.netdev, rates);
+  return dcbnl::set_maxrate(*io.kernel.route, io.id(), rates);
 }
 
 }  // namespace upstream

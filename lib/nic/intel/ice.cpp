@@ -159,10 +159,10 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
 // entry is deleted, so that the list shows the NIC's map.
 Result<void> add(const PortIo& io, const dcbnl::AppTable& entries) {
   for (const dcb_app& entry : entries) {
-    auto answer = dcbnl::add_app(*io.kernel.route, io.netdev, entry);
+    auto answer = dcbnl::add_app(*io.kernel.route, io.id(), entry);
     if (!answer) return answer.error();
     if (*answer == 0) continue;
-    (void)dcbnl::del_app(*io.kernel.route, io.netdev, {entry});
+    (void)dcbnl::del_app(*io.kernel.route, io.id(), {entry});
     return error(EIO, io.netdev + ": set app: the driver could not give the map to the NIC (see dmesg)");
   }
   return {};
@@ -170,7 +170,7 @@ Result<void> add(const PortIo& io, const dcbnl::AppTable& entries) {
 
 Result<void> remove(const PortIo& io, const dcbnl::AppTable& entries) {
   for (const dcb_app& entry : entries)
-    if (auto done = dcbnl::del_app(*io.kernel.route, io.netdev, {entry}); !done) return done;
+    if (auto done = dcbnl::del_app(*io.kernel.route, io.id(), {entry}); !done) return done;
   return {};
 }
 

@@ -21,7 +21,7 @@ void read_agent(const PortIo& io, const LldpAgent& agent, Qos& out) {
 
 Result<void> write_agent(const PortIo& io, const LldpAgent& agent, bool running) {
   if (!io.has_ethtool()) return error(EOPNOTSUPP, io.netdev + ": set fw_lldp: no ethtool netlink");
-  return ethtool::set_private_flag(*io.kernel.generic, *io.kernel.ethtool, io.netdev, agent.flag,
+  return ethtool::set_private_flag(*io.kernel.generic, *io.kernel.ethtool, io.id(), agent.flag,
                                    running == agent.flag_means_running);
 }
 

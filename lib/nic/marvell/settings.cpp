@@ -34,7 +34,7 @@ Result<void> write_offer(const PortIo& io, const Setting& setting, const Qos& wa
   const auto write = setting.id == SettingId::ets ? upstream::write_ets : upstream::write_pfc;
   auto written = write(io, setting, want, have);
   if (!written) return written;
-  return dcbnl::set_all(*io.kernel.route, io.netdev);
+  return dcbnl::set_all(*io.kernel.route, io.id());
 }
 
 // qede_set_pauseparam() restarts the link, qed_dcbnl_setdcbx() the firmware's DCBX.

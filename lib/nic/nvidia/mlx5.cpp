@@ -79,7 +79,7 @@ Result<void> send_pfc(const PortIo& io, PrioSet prios, std::optional<uint32_t> c
   ieee_pfc pfc{};
   pfc.pfc_en = prios.bits;
   pfc.delay = static_cast<uint16_t>(cable_length && *cable_length < kCableEnd ? *cable_length : 0);
-  return dcbnl::set_pfc(*io.kernel.route, io.netdev, pfc);
+  return dcbnl::set_pfc(*io.kernel.route, io.id(), pfc);
 }
 
 // Sizes with which the driver accepts the new map: for each lossless buffer the larger of its present and its new size,
@@ -224,7 +224,7 @@ std::string remedy(const Setting& setting, const Qos& have, const std::string& n
 // The driver shows the bits that were written; its initial bits are both versions (mlx5e_dcbnl_initialize()).
 Result<void> write_dcbx(const PortIo& io, const Setting&, const Qos& want, const Reading&) {
   constexpr uint8_t kHost = DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_CEE | DCB_CAP_DCBX_VER_IEEE;
-  return dcbnl::set_dcbx(*io.kernel.route, io.netdev, want.dcbx == Dcbx::host ? kHost : uint8_t{0});
+  return dcbnl::set_dcbx(*io.kernel.route, io.id(), want.dcbx == Dcbx::host ? kHost : uint8_t{0});
 }
 
 // One message is sufficient, because setapp replaces the priority of a listed DSCP.
@@ -233,9 +233,9 @@ Result<void> write_map(const PortIo& io, const Setting& setting, const Qos& want
   const auto now = dcbnl::get_app(*io.kernel.route, io.netdev);
   if (!now) return now.error();
   const auto change = dscp::difference(*now, want);
-  if (want.empty() && !change.stale.empty()) return dcbnl::del_app(*io.kernel.route, io.netdev, change.stale);
+  if (want.empty() && !change.stale.empty()) return dcbnl::del_app(*io.kernel.route, io.id(), change.stale);
   if (change.missing.empty()) return {};
-  return dcbnl::set_app(*io.kernel.route, io.netdev, change.missing);
+  return dcbnl::set_app(*io.kernel.route, io.id(), change.missing);
 }
 
 // If PFC or pause was on before, a longer cable is sent separately, later: mlx5e_port_manual_buffer_config() checks the

@@ -51,9 +51,10 @@ bool has_ecn_files(const Root& root, const std::string& netdev) {
   return std::ranges::any_of(words(names), [&](auto name) { return root.exists(folder_of(std::string(name))); });
 }
 
-std::string enable_file(const PortIo& io, SettingId id, int prio) {
-  const std::string side = id == SettingId::ecn_rp ? "/roce_rp" : "/roce_np";
-  return folder_of(io.netdev) + side + "/enable/" + std::to_string(prio);
+// Below folder_of().
+std::string enable_file(SettingId id, int prio) {
+  const std::string side = id == SettingId::ecn_rp ? "roce_rp" : "roce_np";
+  return side + "/enable/" + std::to_string(prio);
 }
 
 Result<void> write_enable(const PortIo& io, const Setting& setting, const Qos& want, const Reading& have) {
@@ -61,18 +62,18 @@ Result<void> write_enable(const PortIo& io, const Setting& setting, const Qos& w
   const PrioSet to = (want.*member).value_or(PrioSet{}), from = (have.values.*member).value_or(PrioSet{});
   for (int prio = 0; prio < kPriorities; ++prio)
     if (to.has(prio) != from.has(prio))
-      if (auto written = io.kernel.root.write(enable_file(io, setting.id, prio), to.has(prio) ? "1" : "0"); !written)
+      if (auto written = write_netdev_file(io, "ecn/" + enable_file(setting.id, prio), to.has(prio) ? "1" : "0");
+          !written)
         return written;
   return {};
 }
 
-std::string traffic_class_file(const PortIo& io) {
-  return "sys/class/infiniband/" + io.rdma + "/tc/" + std::to_string(io.port) + "/traffic_class";
-}
+// Below the folder of the RDMA device.
+std::string traffic_class_file(const PortIo& io) { return "tc/" + std::to_string(io.port) + "/traffic_class"; }
 
 Result<void> write_traffic_class(const PortIo& io, const Setting&, const Qos& want, const Reading&) {
   const auto& value = want.traffic_class->value;
-  return io.kernel.root.write(traffic_class_file(io), value ? std::to_string(*value) : "-1");
+  return write_rdma_file(io, traffic_class_file(io), value ? std::to_string(*value) : "-1");
 }
 
 Result<Reading> read(const PortIo& io, const Keys& keys) {
@@ -86,7 +87,7 @@ Result<Reading> read(const PortIo& io, const Keys& keys) {
     PrioSet on;
     std::string why;
     for (int prio = 0; prio < kPriorities && why.empty(); ++prio) {
-      const std::string file = enable_file(io, id, prio);
+      const std::string file = folder_of(io.netdev) + "/" + enable_file(id, prio);
       const auto value = file_settings::read_number(io.kernel.root, file);
       if (!value) why = file_settings::why_no_number(io, file, value.error());
       else if (*value != 0) on.bits = static_cast<uint8_t>(on.bits | 1u << prio);
@@ -100,7 +101,7 @@ Result<Reading> read(const PortIo& io, const Keys& keys) {
     out->not_offered(SettingId::traffic_class, io.netdev + " has no RDMA device: mlx5_ib is not loaded");
     return out;
   }
-  const std::string file = traffic_class_file(io);
+  const std::string file = "sys/class/infiniband/" + io.rdma + "/" + traffic_class_file(io);
   const auto text = io.kernel.root.read(file);
   if (!text) {
     out->not_offered(SettingId::traffic_class, file_settings::why_not(io, file, text.error().code));
@@ -119,7 +120,9 @@ Result<Reading> read(const PortIo& io, const Keys& keys) {
 }
 
 Result<void> write_parameter(const PortIo& io, const Setting& setting, const Qos& want, const Reading&) {
-  return file_settings::write(io, path_of(io, *file_settings::find(kFiles, setting.id)), setting, want);
+  const auto text = file_settings::text_of(io, setting, want);
+  if (!text) return text.error();
+  return write_netdev_file(io, "ecn/" + std::string(file_settings::find(kFiles, setting.id)->name), *text);
 }
 
 std::string remedy(const Setting& setting, const Qos& have, const std::string& netdev, int code) {

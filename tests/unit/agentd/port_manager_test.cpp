@@ -3,6 +3,7 @@
 #include "agentd/port_manager.h"
 
 #include <linux/ethtool.h>
+#include <unistd.h>
 
 #include "enforce/restore.h"
 #include "node/state.h"
@@ -442,6 +443,41 @@ TEST_F(PortManagerTest, CorruptOriginalsAreKeptAside) {
   tree_.remove(std::string(state::kOriginalsFile) + ".corrupt");
   manager_->rescan();
   EXPECT_EQ(state_of(manager_->view()).originals_error, "");
+}
+
+// After a downgrade: what this release may do without saving originals is to compare and to say so.
+TEST_F(PortManagerTest, WithOriginalsOfANewerReleaseNothingIsWritten) {
+  const std::string newer = R"({"format":2,"cards":{}})";
+  tree_.file(state::kOriginalsFile, newer);
+  SimNic& nic = enforced(Personality::full);
+  EXPECT_EQ(nic.writes(), 0U);
+  EXPECT_EQ(outcome("mtu"), "unsaved");
+  EXPECT_TRUE(has(setting("mtu").detail, "newer release")) << setting("mtu").detail;
+  EXPECT_TRUE(has(state_of(manager_->view()).originals_error, "newer release"));
+  EXPECT_EQ(tree_.content(state::kOriginalsFile), newer);
+  EXPECT_FALSE(tree_.root().exists(std::string(state::kOriginalsFile) + ".corrupt"));
+  tree_.remove(state::kOriginalsFile);  // a person gives them up
+  manager_->rescan();
+  look();
+  EXPECT_EQ(nic.mtu, 4200U);
+  EXPECT_EQ(state_of(manager_->view()).originals_error, "");
+}
+
+TEST_F(PortManagerTest, AReleasedPortIsRestoredAfterARefusal) {
+  SimNic& nic = enforced(Personality::full, kRestore);
+  ASSERT_EQ(nic.mtu, 4200U);
+  nic.faults["setmtu"] = {test::Fault::refuse, EBUSY, -1};
+  reload(policy_of(kEnforce + kRestore, ""));
+  EXPECT_EQ(nic.mtu, 4200U);
+  const unsigned tries = nic.calls["setmtu"];
+  look();
+  EXPECT_EQ(nic.calls["setmtu"], tries) << "not at once";
+  restart(policy_of(kEnforce + kRestore, ""));  // nor is it forgotten with the agent
+  nic.faults.clear();
+  now_ += std::chrono::seconds(120);
+  look();
+  EXPECT_EQ(nic.mtu, 1500U);
+  EXPECT_TRUE(state::load_originals(tree_.path())->empty());
 }
 
 // A self-test was killed: whatever the mode, the settings from before it come back once the port is idle.
@@ -1074,6 +1110,23 @@ TEST_F(Unconfirmed, AnotherConfigurationIsAnotherWord) {
   manager_->watch_confirm();
   restart(policy_of(kEnforce, "[[port]]\nmtu = 3000\n"));
   EXPECT_EQ(nic_->mtu, 3000U);
+}
+
+// The host's setting that only the guard may write is left to it.
+TEST_F(Unconfirmed, WhatIsRefusedToTheAgentIsLeftToTheGuard) {
+  if (::geteuid() != 0) GTEST_SKIP() << "as root";
+  tree_.folder("proc/sys/kernel/numa_balancing");  // cannot be written, whoever asks
+  record_.sysctl["kernel.numa_balancing"] = "1";
+  record_.deadline = confirm::this_moment(tree_.root()).milliseconds;
+  save();
+  const auto watch = manager_->watch_confirm();
+  EXPECT_TRUE(watch.again) << "tried again";
+  EXPECT_EQ(nic_->mtu, 2000U) << "the rest is restored";
+  const auto record = confirm::load(tree_.path());
+  ASSERT_TRUE(record && *record);
+  EXPECT_TRUE((*record)->sysctl.contains("kernel.numa_balancing"));
+  EXPECT_TRUE((*record)->before.empty());
+  EXPECT_TRUE(confirm::is_pending(**record));
 }
 
 TEST_F(Unconfirmed, AfterARebootItIsOverdue) {

@@ -7,6 +7,9 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include <random>
+
+#include "base/json.h"
 #include "support/ports.h"
 #include "support/test.h"
 #include "support/tree.h"
@@ -56,6 +59,165 @@ Port port_at(std::string pci, std::string card = {}, std::string address = {}) {
 }
 Port board_at(std::string pci, const std::string& serial, std::string address) {
   return port_at(std::move(pci), "serial:" + serial + "/0.1", std::move(address));
+}
+
+// Members of a newer release, of any kind and at any depth.
+class RandomMembers {
+ public:
+  explicit RandomMembers(unsigned seed) : random_(seed) {}
+  size_t below(size_t count) { return random_() % count; }
+  Json value(int depth = 0) {
+    switch (below(depth < 3 ? 7 : 5)) {
+      case 0: return below(2) == 0;
+      case 1: return static_cast<int64_t>(random_()) - (int64_t{1} << 31);
+      case 2: return static_cast<double>(random_()) / 7;
+      case 3: return text();
+      case 4: return UINT64_MAX - random_();
+      case 5: {
+        Json list = Json::array();
+        for (size_t i = below(4); i > 0; --i) list.push_back(value(depth + 1));
+        return list;
+      }
+      default: {
+        Json object = Json::object();
+        for (size_t i = below(4); i > 0; --i) object[text()] = value(depth + 1);
+        return object;
+      }
+    }
+  }
+  // Adds members to the object, and returns their keys.
+  std::vector<std::string> add_to(Json& object) {
+    std::vector<std::string> keys;
+    for (size_t i = below(4); i > 0; --i) {
+      keys.push_back("x" + text());
+      object[keys.back()] = value();
+    }
+    return keys;
+  }
+
+ private:
+  std::string text() {
+    static constexpr std::string_view kLetters = "abcXYZ0189_-./:\"\\{}[] ,";
+    std::string out;
+    for (size_t i = 1 + below(8); i > 0; --i) out += kLetters[below(kLetters.size())];
+    return "k" + out + "k";
+  }
+  std::mt19937 random_;
+};
+
+// Whatever a newer release has added stays, at its place, while this one adds, forgets and moves what it knows.
+TEST_F(StateFiles, MembersOfANewerReleaseAreCarriedThrough) {
+  const Port known = board_at("0000:24:00.0", "MT1", "mac:a"), fresh = board_at("0000:25:00.0", "MT2", "mac:b");
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE(seed);
+    RandomMembers random(seed);
+    Qos before{.mtu = 1500, .trust = Trust::pcp, .pfc = PrioSet{4}};
+    before.ets = odd_qos().ets;
+    const std::string key = random.below(2) == 0 ? "serial:MT1/0.1" : "mac:a";  // read by a release without serials
+    Json file = Json::parse(originals_text({{key, before}, {"mac:elsewhere", Qos{.mtu = 9000}}}));
+    // From the inside: ordered_json moves the members of an object that gets another one.
+    random.add_to(file["ports"][key]["settings"]["ets"]);
+    random.add_to(file["ports"][key]["settings"]);
+    random.add_to(file["ports"][key]);
+    if (random.below(2) == 0) random.add_to(file["ports"]["mac:elsewhere"]);
+    random.add_to(file);
+    tree_.file(kOriginalsFile, file.dump());
+
+    Originals originals = saved();
+    ASSERT_TRUE(save_original(directory_, originals, fresh, {.mtu = 4200}).ok());
+    ASSERT_TRUE(save_original(directory_, originals, known, {.pause = Pause{}, .mtu = 4200}).ok());
+    Keys restored;
+    for (const SettingId id : {SettingId::mtu, SettingId::trust, SettingId::pfc, SettingId::ets, SettingId::pause})
+      if (random.below(2) == 0) restored.set(index(id));
+    forget(originals, known, restored);
+    forget(originals, fresh, Keys().set());
+    ASSERT_TRUE(save_originals(directory_, originals).ok());
+
+    Json expected = file;
+    Json wanted = file["ports"][key];
+    expected["ports"].erase(key);
+    for (const SettingId id : {SettingId::mtu, SettingId::trust, SettingId::pfc, SettingId::ets})
+      if (restored[index(id)]) wanted["settings"].erase(std::string(key_text(id)));
+    Json now = Json::parse(tree_.content(kOriginalsFile));
+    Json& kept = now["ports"]["serial:MT1/0.1"];
+    for (const char* ours : {"place", "address"}) kept.erase(ours), wanted.erase(ours);
+    if (kept.is_object() && kept.contains("settings")) kept["settings"].erase("pause");
+    if (wanted.size() > 1 || !wanted["settings"].empty()) expected["ports"]["serial:MT1/0.1"] = wanted;
+    if (kept.is_null()) now["ports"].erase("serial:MT1/0.1");
+    if (!restored[index(SettingId::pause)] && !expected["ports"].contains("serial:MT1/0.1"))
+      now["ports"].erase("serial:MT1/0.1");  // only the pause that this release has saved is left
+    EXPECT_EQ(nlohmann::json(now), nlohmann::json(expected)) << now.dump() << "\n" << expected.dump();
+  }
+}
+
+// A file of a newer format is whole, whatever it looks like to this release: it is neither written over nor renamed.
+TEST_F(StateFiles, AFileOfANewerFormatStays) {
+  for (const std::string& text :
+       {std::string(R"({"format":2,"ports":{}})"), std::string(R"({"format":3,"cards":[)"),
+        std::string(R"({ "format" : 18446744073709551615, "ports": {"a": {"settings": {"mtu": "many"}}}})"),
+        std::string(R"({"format":2,"deep":)") + std::string(100, '[') + std::string(100, ']') + "}",
+        std::string(R"({"ports":{},"format":2})")}) {
+    SCOPED_TRACE(text);
+    for (const char* file : {kOriginalsFile, kSelfTestFile}) {
+      tree_.file(file, text);
+      EXPECT_EQ(load_originals(directory_, file).error().code, kNewerFormat);
+      EXPECT_TRUE(has(load_originals(directory_, file).error().what, "written by a newer release"));
+      EXPECT_EQ(save_originals(directory_, {}, file).error().code, kNewerFormat);
+      Originals none;
+      EXPECT_FALSE(file == kOriginalsFile && save_original(directory_, none, port_at("0000:24:00.0"), odd_qos()).ok());
+      EXPECT_EQ(tree_.content(file), text);
+    }
+  }
+}
+
+TEST_F(StateFiles, ADamagedFileIsNotWrittenOverEither) {
+  for (const char* text : {"[[[", "", R"({"format":0,"ports":{}})", R"({"format":"2"})"}) {
+    tree_.file(kOriginalsFile, text);
+    EXPECT_EQ(save_originals(directory_, {}).error().code, EBADMSG) << text;
+    EXPECT_EQ(tree_.content(kOriginalsFile), text);
+  }
+}
+
+Port card_of(std::string driver, std::string pci_id, std::string card = {}) {
+  Port port = port_at("0000:24:00.0", card, card);
+  port.kernel_driver = std::move(driver);
+  port.pci_id = std::move(pci_id);
+  return port;
+}
+
+// A card without an identity of its own is known by its slot, its driver and its model; any other card by itself.
+TEST_F(StateFiles, OriginalsOfOneDriverAreNotGivenToAnother) {
+  for (const std::string card : {"", "mac:a"}) {
+    SCOPED_TRACE(card);
+    const Port first = card_of("mlx5_core", "15b3:1021", card), second = card_of("bnxt_en", "14e4:1750", card);
+    Originals originals;
+    ASSERT_TRUE(save_original(directory_, originals, first, {.mtu = 1500}).ok());
+    originals = saved();
+    EXPECT_EQ(find_original(originals, second), originals.end());
+    EXPECT_EQ(absent_originals(originals, {second}).size(), 1U);
+    forget(originals, second, Keys().set());
+    EXPECT_EQ(originals.size(), 1U);
+    ASSERT_TRUE(save_original(directory_, originals, second, {.mtu = 3000}).ok());
+    originals = saved();
+    ASSERT_EQ(originals.size(), 2U) << "the first card's are kept";
+    EXPECT_EQ(find_original(originals, second)->second.mtu, 3000U);
+    EXPECT_EQ(absent_originals(originals, {second}).size(), 1U);
+    EXPECT_EQ(find_original(originals, first)->second.mtu, 1500U) << "and found when it returns";
+    ASSERT_TRUE(save_original(directory_, originals, first, {.mtu = 9000}).ok());
+    EXPECT_EQ(saved().size(), 2U);
+    EXPECT_EQ(find_original(originals, first)->second.mtu, 1500U);
+    forget(originals, first, Keys().set());
+    forget(originals, second, Keys().set());
+    EXPECT_TRUE(originals.empty());
+    ASSERT_TRUE(save_originals(directory_, originals).ok());
+  }
+  Originals originals;
+  ASSERT_TRUE(save_original(directory_, originals, card_of("mlx5_core", "15b3:1021"), {.mtu = 1500}).ok());
+  EXPECT_EQ(find_original(originals, card_of("mlx5_core", "15b3:101d")), originals.end()) << "another model";
+  EXPECT_NE(find_original(originals, card_of("mlx5_core", "15b3:1021")), originals.end());
+  originals["0000:24:00.0/1"].driver.clear();
+  originals["0000:24:00.0/1"].pci_id.clear();
+  EXPECT_NE(find_original(originals, card_of("ice", "8086:1592")), originals.end()) << "saved without its driver";
 }
 
 // In time that grows with the text alone: quadratic, this would take hours.
@@ -238,7 +400,7 @@ TEST_F(StateFiles, SaysWhichMemberIsWrong) {
   EXPECT_EQ(fault(R"({"format":1,"ports":{"a/1":{"pfc":{"repairs":-1}}}})"),
             "state.json: ports: repairs: expected an integer from 0 to 18446744073709551615");
   EXPECT_EQ(fault(R"({"mode":"audit"})"), "state.json: format is missing");
-  EXPECT_EQ(fault(R"({"format":2})"), "state.json: format 2 of another release");
+  EXPECT_EQ(fault(R"({"format":2})"), "state.json: written by a newer release; this release reads format 1");
   EXPECT_EQ(fault(R"({"format":1,"ports":{"a\u001b":{}}})"), "state.json: a key with a character that cannot be shown");
   EXPECT_EQ(fault(R"({"format":1,"x":)" + std::string(20, '[') + std::string(20, ']') + "}"),
             "state.json: more than 16 levels");

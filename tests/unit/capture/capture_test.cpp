@@ -377,7 +377,7 @@ TEST_F(Capture, NothingIsWrittenToACapture) {
        {kernel->root.write("sys/class/net/eth0/mtu", "1"), kernel->root.write_at("sys/class/net/eth0/mtu", 0, "1"),
         kernel->root.make_directory("sys/x"), kernel->root.remove_directory("sys")})
     EXPECT_EQ(test::code_of(refused), EROFS);
-  EXPECT_FALSE(rtnl::set_mtu(*kernel->route, "eth0", 9000));
+  EXPECT_FALSE(rtnl::set_mtu(*kernel->route, {"eth0", 4}, 9000));
   EXPECT_TRUE(has(there("apply"), "captured tree"));
 }
 

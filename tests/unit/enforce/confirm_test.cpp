@@ -2,7 +2,12 @@
 // apply --confirm: its record, and its guard as a real process whose starter is killed.
 #include "enforce/confirm.h"
 
+#include <linux/capability.h>
 #include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,6 +35,8 @@ bool has_ended(pid_t process) {
   std::getline(std::ifstream("/proc/" + std::to_string(process) + "/stat"), stat);
   return stat.find(") Z ") != std::string::npos;
 }
+
+const GuardAct kDoneAtOnce = []() -> std::optional<std::chrono::seconds> { return std::nullopt; };
 
 Record record_of(const BootMoment& now, std::chrono::seconds patience) {
   return begin(now, patience, {.disruptive = Disruptive::now}, digest("policy"));
@@ -182,6 +189,129 @@ TEST(ConfirmRevert, PutsBackWhatTheWayBackOverwrites) {
   EXPECT_EQ(bed.read(), before);
 }
 
+// What one process is refused is left to the other: agentd, which some writes are refused (or the driver refuses them
+// for a while), and the guard, in both orders, over any number of restarts.
+class LeftToTheOther : public testing::TestWithParam<Personality> {
+ protected:
+  // An apply of the profile that nobody has confirmed.
+  struct Applied : test::FileBed {
+    explicit Applied(Personality personality) : FileBed(personality), want(test::profile(personality)) {
+      tree.file("proc/sys/kernel/numa_balancing", "0\n").file("proc/sys/net/ipv4/tcp_ecn", "1\n");
+      for (const char* file : {"proc/sys/kernel/numa_balancing", "proc/sys/net/ipv4/tcp_ecn"})
+        files->on_write(file, test::store_number(0, 3));
+      // bnxt shows its ETS and PFC once they were set.
+      settle_to({.dcbx = Dcbx::host, .ets = test::shares(test::kIdentity, {30, 10, 10, 10, 10, 10, 10, 10})});
+      settle_to({.pfc = PrioSet{0x20}});
+      before = read(keys_of(want));
+      save = [this](const Port& of, const Qos& now) -> Result<void> {
+        remember(record, of, now, keys_changed(of, want, now));
+        return {};
+      };
+      settle_to(want);
+      record.sysctl = {{"kernel.numa_balancing", "1"}, {"net.ipv4.tcp_ecn", "2"}};
+    }
+    // One pass of one process, whose successor reads the record from its file.
+    void pass() {
+      std::vector<Port> ports{port};
+      revert(kernel, ports, record, {"a boot", 2'000}, test::kIdle);
+      nic.link_up();
+      record = *parse(record_text(record), kFile);
+    }
+    void expect_reverted() {
+      EXPECT_FALSE(is_pending(record)) << left_text(record);
+      EXPECT_TRUE(record.is_restored()) << left_text(record);
+      const Qos now = read(keys_of(want));
+      for (const Setting& setting : kSettings)
+        if (has_value(setting, before))
+          EXPECT_TRUE(same_value(setting, before, now))
+              << setting.key << " " << value_text(setting, before) << " != " << value_text(setting, now);
+      EXPECT_EQ(tree.content("proc/sys/kernel/numa_balancing").substr(0, 1), "1");
+      EXPECT_EQ(tree.content("proc/sys/net/ipv4/tcp_ecn").substr(0, 1), "2");
+    }
+    const Qos want;
+    Qos before;
+    Record record = record_of({"a boot", 0}, std::chrono::seconds(1));
+  };
+};
+INSTANTIATE_TEST_SUITE_P(All, LeftToTheOther,
+                         testing::Values(Personality::mlx5, Personality::bnxt, Personality::ice, Personality::full),
+                         test::personality_name);
+
+TEST_P(LeftToTheOther, WhateverIsRefusedAndWhoeverIsFirst) {
+  for (const char* op : {"setets", "setpfc", "setapp", "delapp", "setmtu", "setpause", "setdcbx", "settrust",
+                         "proc/sys/kernel/numa_balancing", "proc/sys/net/ipv4/tcp_ecn"})
+    for (const int code : {EPERM, EINVAL})
+      for (const bool agent_first : {true, false}) {
+        SCOPED_TRACE(std::string(op) + " refused with " + std::to_string(code) + (agent_first ? ", first" : ", last"));
+        Applied bed(GetParam());
+        ASSERT_FALSE(bed.record.before.empty());
+        const bool is_file = std::string_view(op).starts_with("proc");
+        const auto agent = [&] {
+          if (is_file) bed.files->fault({.code = code, .glob = op});
+          else bed.nic.faults[op] = {test::Fault::refuse, code, -1};
+          bed.pass();
+          bed.files->heal();
+          bed.nic.faults.clear();
+        };
+        if (!agent_first) bed.pass();
+        for (int times = 0; times < 3; ++times) agent();
+        if (agent_first) {
+          if (is_file || (bed.nic.calls[op] != 0 && is_pending(bed.record)))
+            EXPECT_FALSE(bed.record.is_restored()) << "what is refused is not forgotten";
+          if (is_file) EXPECT_TRUE(is_pending(bed.record));
+          // A driver may need two passes: the first one's writes overwrite what it had put back before.
+          for (int times = 0; times < 2 && is_pending(bed.record); ++times) bed.pass();
+        }
+        bed.expect_reverted();
+      }
+}
+
+// Refused for good, it does not hold up the rest for ever; and it is put back when the driver takes it after all.
+TEST_P(LeftToTheOther, WhatIsRefusedForTenMinutesIsKeptAndTriedAgain) {
+  Applied bed(GetParam());
+  bed.files->fault({.code = EINVAL, .glob = "*tcp_ecn"});
+  std::vector<Port> ports{bed.port};
+  revert(bed.kernel, ports, bed.record, {"a boot", 600'999}, test::kIdle);
+  bed.nic.link_up();
+  EXPECT_TRUE(is_pending(bed.record));
+  const Changes told = revert(bed.kernel, ports, bed.record, {"a boot", 601'000}, test::kIdle);
+  bed.nic.link_up();
+  EXPECT_FALSE(is_pending(bed.record));
+  EXPECT_TRUE(has(left_text(bed.record), "host net.ipv4.tcp_ecn"));
+  EXPECT_TRUE(contains(told, Outcome::refused, &Change::outcome));
+  EXPECT_TRUE(has_work(bed.record, {"the next boot", 1}));
+  bed.files->heal();
+  bed.pass();
+  bed.expect_reverted();
+  EXPECT_FALSE(has_work(bed.record, {"the next boot", 1}));
+}
+
+// fabric-agent-pci.service at boot: it has CAP_SYS_ADMIN, and leaves to agentd what is agentd's.
+TEST_P(LeftToTheOther, TheServiceWithCapSysAdminRestoresOnlyWhatNeedsIt) {
+  Applied bed(GetParam());
+  std::vector<Port> ports{bed.port};
+  const unsigned writes = bed.nic.writes();
+  revert(bed.kernel, ports, bed.record, {"the next boot", 700'000}, test::kIdle, Share::sys_admin);
+  EXPECT_EQ(bed.nic.writes(), writes);
+  EXPECT_EQ(bed.tree.content("proc/sys/kernel/numa_balancing").substr(0, 1), "1");
+  EXPECT_EQ(bed.tree.content("proc/sys/net/ipv4/tcp_ecn").substr(0, 1), "1");
+  EXPECT_TRUE(is_pending(bed.record)) << "it gives nothing up";
+  bed.files->fault({.code = EACCES, .glob = "*numa*"});
+  bed.pass();
+  bed.expect_reverted();
+}
+
+TEST(RetryPause, GrowsWhileSettingsAreRefused) {
+  RetryPause pause;
+  const Change refused{.outcome = Outcome::refused, .code = EINVAL}, busy{.outcome = Outcome::pending},
+      gone{.outcome = Outcome::refused, .code = ENODEV}, back{.outcome = Outcome::applied};
+  EXPECT_EQ(pause.after({busy, gone, back}).count(), 1);
+  std::vector<int64_t> pauses;
+  for (int times = 0; times < 8; ++times) pauses.push_back(pause.after({refused, back}).count());
+  EXPECT_EQ(pauses, (std::vector<int64_t>{2, 4, 8, 16, 32, 60, 60, 60}));
+  EXPECT_EQ(pause.after({busy}).count(), 1);
+}
+
 // The guard's act leaves a file: what a process of its own does can be seen in the tree.
 class Guard : public testing::Test {
  protected:
@@ -194,11 +324,12 @@ class Guard : public testing::Test {
   bool start(const Record& record) {
     const std::string mark = tree_.path() + "/acted";
     return start_guard(tree_.path(), record.id, nullptr,
-                       [mark, directory = tree_.path(), record] {
+                       [mark, directory = tree_.path(), record]() -> std::optional<std::chrono::seconds> {
                          std::ofstream(mark) << ::getpid() << " " << ::getsid(0);
                          Record lapsed = record;
                          lapsed.reverted = "now";
-                         return save(directory, lapsed).ok();
+                         if (save(directory, lapsed)) return std::nullopt;
+                         return std::chrono::seconds(1);
                        })
         .ok();
   }
@@ -340,11 +471,98 @@ TEST_F(Card, TriesARestoreWithoutTheLock) {
   EXPECT_TRUE(has(output_.text, "mtu")) << output_.text;
 }
 
+// Two processes race for the settings of one record: one as agentd, without the privilege for kernel.numa_balancing,
+// and the guard. Either is killed now and then. Nothing is forgotten.
+class Race : public Guard {
+ protected:
+  static constexpr const char* kNuma = "proc/sys/kernel/numa_balancing";
+  static constexpr const char* kEcn = "proc/sys/net/ipv4/tcp_ecn";
+  enum class First { agent, guard, either };
+
+  static bool lapse_once(const std::string& directory) {
+    const auto lock = state::take_lock(directory, std::chrono::seconds(5));
+    auto record = load(directory);
+    const auto root = Root::open(directory);
+    if (!lock || !record || !*record || !root || !has_work(**record, this_moment(*root))) return false;
+    test::SimKernel none;
+    Kernel kernel = none.kernel(directory);
+    std::vector<Port> ports;
+    return lapse(directory, kernel, ports, **record, test::kIdle).ok();
+  }
+  pid_t start_agent(First first) {
+    const pid_t agent = ::fork();
+    if (agent != 0) return agent;
+    __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+    __user_cap_data_struct none[2]{};
+    if (::syscall(SYS_capset, &header, none) != 0) ::_exit(1);
+    for (;; ::usleep(2'000)) {
+      if (first == First::guard && !acted()) continue;
+      if (lapse_once(tree_.path())) std::ofstream(tree_.path() + "/agent") << "acted";
+    }
+  }
+};
+
+TEST_F(Race, IsWonByNobodyInPart) {
+  if (::geteuid() != 0) GTEST_SKIP() << "requires root, to give up a privilege";
+  for (const First first : {First::agent, First::guard, First::either})
+    for (const bool killed : {false, true}) {
+      tree_.remove("acted").remove("agent").remove(kNuma);
+      tree_.file(kNuma, "0\n").file(kEcn, "1\n");
+      ASSERT_EQ(::chmod((tree_.path() + "/" + kNuma).c_str(), 0444), 0);
+      Record record = record_of(this_moment(tree_.root()), std::chrono::seconds(0));
+      record.sysctl = {{"kernel.numa_balancing", "1"}, {"net.ipv4.tcp_ecn", "2"}};
+      ASSERT_TRUE(save(tree_.path(), record).ok());
+      pid_t agent = start_agent(first);
+      ASSERT_TRUE(start_guard(tree_.path(), record.id, nullptr,
+                              [directory = tree_.path(), first]() -> std::optional<std::chrono::seconds> {
+                                const bool waits =
+                                    first == First::agent && !std::filesystem::exists(directory + "/agent");
+                                if (!waits && lapse_once(directory)) std::ofstream(directory + "/acted") << "guard";
+                                return std::chrono::seconds(0);
+                              })
+                      .ok());
+      for (int times = 0; killed && times < 20; ++times) {
+        ::usleep(static_cast<useconds_t>(500 + times * 700));
+        ::kill(agent, SIGKILL);
+        ::waitpid(agent, nullptr, 0);
+        agent = start_agent(first);
+      }
+      EXPECT_TRUE(becomes([&] {
+        const auto now = load(tree_.path());
+        return now && *now && !is_pending(**now);
+      }));
+      ::kill(agent, SIGKILL);
+      ::waitpid(agent, nullptr, 0);
+      EXPECT_EQ(tree_.content(kNuma).substr(0, 1), "1");
+      EXPECT_EQ(tree_.content(kEcn).substr(0, 1), "2");
+      EXPECT_TRUE((*load(tree_.path()))->is_restored());
+    }
+}
+
+TEST_F(Guard, LeavesNothingOpenWhenItCannotBeStarted) {
+  if (::geteuid() != 0) GTEST_SKIP() << "requires root, to become a user with a limit";
+  const Record record = put_record(std::chrono::seconds(3'600));
+  const pid_t starter = ::fork();
+  if (starter == 0) {
+    const auto count = [] { return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}); };
+    const rlimit no_process{0, 0};
+    if (::setrlimit(RLIMIT_NPROC, &no_process) != 0 || ::setuid(65'534) != 0 || ::prctl(PR_SET_DUMPABLE, 1) != 0)
+      ::_exit(2);
+    const auto before = count();
+    const auto started = start_guard(tree_.path(), record.id, nullptr, kDoneAtOnce);
+    if (started) ::_exit(3);
+    ::_exit(count() == before ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(starter, &status, 0), starter);
+  EXPECT_EQ(status, 0) << "exit status 1: descriptors are left open; 2, 3: the limit had no effect";
+}
+
 TEST_F(Guard, EndsWithoutActingWhenConfirmed) {
   const Record record = put_record(std::chrono::seconds(3'600));
   const std::string pid_file = tree_.path() + "/guard";
   ASSERT_TRUE(start_guard(
-                  tree_.path(), record.id, [&] { std::ofstream(pid_file) << ::getpid(); }, [] { return true; })
+                  tree_.path(), record.id, [&] { std::ofstream(pid_file) << ::getpid(); }, kDoneAtOnce)
                   .ok());
   pid_t guard = 0;
   ASSERT_TRUE(std::ifstream(pid_file) >> guard) << "detached before start_guard() returns";
@@ -359,7 +577,7 @@ TEST_F(Guard, EndsWhenItsTreeIsDeleted) {
   const std::string pid_file = beside.path() + "/guard";
   const Record record = put_record(std::chrono::seconds(3'600));
   ASSERT_TRUE(start_guard(
-                  tree_.path(), record.id, [&] { std::ofstream(pid_file) << ::getpid(); }, [] { return true; })
+                  tree_.path(), record.id, [&] { std::ofstream(pid_file) << ::getpid(); }, kDoneAtOnce)
                   .ok());
   pid_t guard = 0;
   ASSERT_TRUE(std::ifstream(pid_file) >> guard);

@@ -21,6 +21,7 @@ class BondRestore : public testing::Test {
     for (Port* port : {&ports_[0], &ports_[1]}) {
       port->rdma = "mlx5_bond_0";
       port->pci = "0000:24:00.0";
+      port->kernel_driver = "mlx5_core";
     }
     make_bond(ports_[0]);
     make_member(ports_[1]);
@@ -101,6 +102,29 @@ TEST(Restore, WhatThePortDoesNotOfferNowIsKept) {
   bed.nic.faults.clear();
   qos::restore(bed.kernel, bed.port, originals, free_terms());
   EXPECT_EQ(bed.read().maxrate, Rates{});
+  EXPECT_TRUE(originals.empty());
+}
+
+// A card was replaced by one of another driver, and nothing but the slot tells them apart.
+TEST(Restore, SettingsOfAnotherDriversCardAreKeptAside) {
+  Tree tree;
+  state::Originals originals;
+  Bed old(Personality::bnxt), present(Personality::full);
+  ASSERT_EQ(state::port_key(old.port), state::port_key(present.port));
+  ASSERT_TRUE(state::save_original(tree.path(), originals, old.port, {.mtu = 9000}).ok());
+  EXPECT_TRUE(qos::restore(present.kernel, present.port, originals, free_terms()).empty());
+  EXPECT_EQ(present.nic.writes(), 0U);
+  const Changes kept = qos::restore_of_absent(originals, {present.port});
+  ASSERT_EQ(kept.size(), 1U);
+  EXPECT_TRUE(has(kept[0].detail, "saved for bnxt_en")) << kept[0].detail;
+  EXPECT_TRUE(has(kept[0].detail, "does not get them")) << kept[0].detail;
+  ASSERT_TRUE(state::save_original(tree.path(), originals, present.port, {.mtu = 1500}).ok());
+  EXPECT_EQ(originals.size(), 2U);
+  present.nic.mtu = 4200;
+  qos::restore(present.kernel, present.port, originals, free_terms());
+  EXPECT_EQ(present.nic.mtu, 1500U);
+  qos::restore(old.kernel, old.port, originals, free_terms());
+  EXPECT_EQ(old.nic.mtu, 9000U) << "the card has returned";
   EXPECT_TRUE(originals.empty());
 }
 

@@ -55,6 +55,40 @@ TEST(SysctlProblem, SaysWhatWasExpected) {
   EXPECT_EQ(sysctl_problem("kernel.panic", "1"), "not a host setting that fabric-agent knows");
 }
 
+// A rename between reading and writing: the file of this name is another interface's.
+TEST(ReconcileSysctl, WritesNothingOfAnInterfaceThatWasRenamed) {
+  test::Tree tree;
+  host(tree).file("sys/class/net/eth0.100/ifindex", "7\n");
+  bool renames = true;
+  const SysctlOptions options{.save_original = [&](const std::string&, const std::string&) -> Result<void> {
+    if (renames) tree.file("sys/class/net/eth0.100/ifindex", "8\n");
+    return {};
+  }};
+  const SysctlValues want{{"net.ipv4.conf.eth0/100.arp_ignore", "1"}};
+  const Changes refused = reconcile_sysctl(tree.root(), want, options);
+  EXPECT_EQ(refused.at(0).code, ENODEV);
+  EXPECT_EQ(tree.content("proc/sys/net/ipv4/conf/eth0.100/arp_ignore").substr(0, 1), "0");
+  renames = false;
+  EXPECT_EQ(reconcile_sysctl(tree.root(), want, options).at(0).outcome, Outcome::applied);
+}
+
+// A file of a newer format stays, and what this release does not know in a file of its own format, too.
+TEST(SysctlOriginals, OfANewerReleaseAreKept) {
+  test::Tree tree;
+  const std::string newer = R"({"format":2,"hosts":[]})";
+  tree.file(kSysctlOriginalsFile, newer);
+  SysctlValues originals;
+  EXPECT_FALSE(load_sysctl_originals(tree.path()).ok());
+  EXPECT_FALSE(save_sysctl_original(tree.path(), originals, "net.ipv4.tcp_ecn", "2").ok());
+  EXPECT_EQ(tree.content(kSysctlOriginalsFile), newer);
+  tree.file(kSysctlOriginalsFile, R"({"format":1,"values":{"net.new":"7"},"cpus":{"governor":["a",1]}})");
+  originals = *load_sysctl_originals(tree.path());
+  ASSERT_TRUE(save_sysctl_original(tree.path(), originals, "net.ipv4.tcp_ecn", "2").ok());
+  EXPECT_EQ(tree.content(kSysctlOriginalsFile),
+            "{\"format\":1,\"values\":{\"net.ipv4.tcp_ecn\":\"2\",\"net.new\":\"7\"},"
+            "\"cpus\":{\"governor\":[\"a\",1]}}\n");
+}
+
 TEST(ReconcileSysctl, WritesOnlyWhatDiffersAndSavesWhatStoodBefore) {
   test::Tree tree;
   host(tree);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/netlink/dcbnl.h"
 
+#include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 
 #include "base/parse.h"
@@ -22,15 +23,24 @@ Bytes from_hex(std::string_view hex) {
   return out;
 }
 
-// Keeps what was sent and answers what it was told to: the bytes on the wire are the subject here.
+const NetdevId kEth0{"eth0", 7};
+
+// Keeps what was sent and answers what it was told to: the bytes on the wire are the subject here. Who asks for the
+// name of interface 7 before a write gets eth0.
 class Recorder final : public Netlink {
  public:
   Result<std::vector<Message>> talk(uint16_t type, uint16_t, View8 payload) override {
+    if (type == RTM_GETLINK) {
+      ifinfomsg header{};
+      header.ifi_index = kEth0.ifindex;
+      return std::vector<Message>{{RTM_NEWLINK, AttrWriter().header(header).text(IFLA_IFNAME, name).data()}};
+    }
     sent_type = type;
     sent.assign(payload.begin(), payload.end());
     return answer;
   }
 
+  std::string name = "eth0";
   uint16_t sent_type = 0;
   Bytes sent;
   Result<std::vector<Message>> answer = std::vector<Message>{};
@@ -58,7 +68,7 @@ TEST(Dcbnl, SetsPfcAlone) {
   ieee_pfc pfc{};
   pfc.pfc_en = 0x08;
   pfc.delay = 30;
-  EXPECT_TRUE(set_pfc(route, "eth0", pfc).ok());
+  EXPECT_TRUE(set_pfc(route, kEth0, pfc).ok());
   EXPECT_EQ(route.sent_type, RTM_SETDCB);
   Bytes expected = from_hex("00140000 | 09000100 65746830 00000000 | 90000d00 8c000200 00080000 1e000000");
   expected.resize(expected.size() + 128);
@@ -68,16 +78,16 @@ TEST(Dcbnl, SetsPfcAlone) {
 TEST(Dcbnl, SetsADscp) {
   Recorder route;
   route.answer = std::vector<Message>{set_reply(0)};
-  EXPECT_TRUE(set_app(route, "eth0", {{IEEE_8021QAZ_APP_SEL_DSCP, 3, 26}}).ok());
+  EXPECT_TRUE(set_app(route, kEth0, {{IEEE_8021QAZ_APP_SEL_DSCP, 3, 26}}).ok());
   EXPECT_EQ(route.sent, from_hex("00140000 | 09000100 65746830 00000000 | 10000d00 0c000300 08000100 05031a00"));
-  EXPECT_TRUE(del_app(route, "eth0", {{IEEE_8021QAZ_APP_SEL_DSCP, 3, 26}}).ok());
+  EXPECT_TRUE(del_app(route, kEth0, {{IEEE_8021QAZ_APP_SEL_DSCP, 3, 26}}).ok());
   EXPECT_EQ(route.sent.at(1), std::byte{0x1b});  // DCB_CMD_IEEE_DEL
 }
 
 TEST(Dcbnl, MarksPcpAsTheKernelsOwnSelector) {
   Recorder route;
   route.answer = std::vector<Message>{set_reply(0)};
-  EXPECT_TRUE(set_trust(route, "eth0", {IEEE_8021QAZ_APP_SEL_DSCP, kSelectorPcp}).ok());
+  EXPECT_TRUE(set_trust(route, kEth0, {IEEE_8021QAZ_APP_SEL_DSCP, kSelectorPcp}).ok());
   EXPECT_EQ(Bytes(route.sent.begin() + 16, route.sent.end()),
             from_hex("18000d00 14000b80 05000100 05000000 05000200 ff000000"));
 }
@@ -85,10 +95,10 @@ TEST(Dcbnl, MarksPcpAsTheKernelsOwnSelector) {
 TEST(Dcbnl, SetsHostMode) {
   Recorder route;
   route.answer = std::vector<Message>{{RTM_SETDCB, from_hex("00170000 05000e00 00000000")}};
-  EXPECT_TRUE(set_dcbx(route, "eth0", DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_IEEE).ok());
+  EXPECT_TRUE(set_dcbx(route, kEth0, DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_IEEE).ok());
   EXPECT_EQ(route.sent, from_hex("00170000 | 09000100 65746830 00000000 | 05000e00 09000000"));
   route.answer = std::vector<Message>{{RTM_SETDCB, from_hex("00170000 05000e00 01000000")}};
-  auto refused = set_dcbx(route, "eth0", 0);
+  auto refused = set_dcbx(route, kEth0, 0);
   ASSERT_EQ(test::code_of(refused), EINVAL);
 }
 
@@ -98,28 +108,45 @@ TEST(Dcbnl, TheVerdictIsInTheByteNotInTheAck) {
                                               {0xef, EEXIST}, {0xfe, ENOENT},     {0xfb, EIO}};
   for (auto [byte, code] : verdicts) {
     route.answer = std::vector<Message>{set_reply(byte)};
-    auto set = set_ets(route, "eth0", {});
+    auto set = set_ets(route, kEth0, {});
     ASSERT_EQ(test::code_of(set), code);
     EXPECT_TRUE(test::has(set.error().text(), "eth0: set ets"));
   }
   for (uint8_t fine : std::initializer_list<uint8_t>{0, 1, 2}) {  // 1 and 2: ice's "no change needed" and "changed"
     route.answer = std::vector<Message>{set_reply(fine)};
-    EXPECT_TRUE(set_ets(route, "eth0", {}).ok());
+    EXPECT_TRUE(set_ets(route, kEth0, {}).ok());
   }
+}
+
+TEST(Dcbnl, WritesNothingByANameThatHasAnotherDevice) {
+  Recorder route;
+  route.name = "eth1";
+  route.answer = std::vector<Message>{set_reply(0)};
+  const dcb_app entry{IEEE_8021QAZ_APP_SEL_DSCP, 3, 26};
+  for (const Result<void>& refused :
+       {set_ets(route, kEth0, {}), set_pfc(route, kEth0, {}), set_app(route, kEth0, {entry}),
+        del_app(route, kEth0, {entry}), set_trust(route, kEth0, {5}), set_maxrate(route, kEth0, {}),
+        set_buffer(route, kEth0, {}), set_all(route, kEth0), set_dcbx(route, kEth0, 0)}) {
+    EXPECT_EQ(test::code_of(refused), ENODEV);
+    EXPECT_TRUE(test::has(refused.error().what, "eth0: renamed to eth1"));
+  }
+  EXPECT_EQ(add_app(route, kEth0, entry).error().code, ENODEV);
+  EXPECT_EQ(set_pfc(route, {"eth0", 0}, {}).error().code, EINVAL) << "by name alone";
+  EXPECT_EQ(route.sent_type, 0);
 }
 
 TEST(Dcbnl, AnAckWithoutAVerdictIsNoSuccess) {
   Recorder route;
-  EXPECT_FALSE(set_pfc(route, "eth0", {}).ok());
+  EXPECT_FALSE(set_pfc(route, kEth0, {}).ok());
   route.answer = std::vector<Message>{{RTM_SETDCB, from_hex("0014")}};
-  EXPECT_FALSE(set_pfc(route, "eth0", {}).ok());
+  EXPECT_FALSE(set_pfc(route, kEth0, {}).ok());
 }
 
 TEST(Dcbnl, ANetlinkErrorKeepsItsErrno) {
   Recorder route;
   route.answer = error(ENODEV, "rtnetlink");
   EXPECT_EQ(get(route, "eth0").error().code, ENODEV);
-  EXPECT_EQ(set_app(route, "eth0", {}).error().code, ENODEV);
+  EXPECT_EQ(set_app(route, kEth0, {}).error().code, ENODEV);
 }
 
 Bytes notification() {

@@ -230,10 +230,10 @@ TEST(Rings, WhatADriverRoundsIsInSync) {
 TEST_F(Veth, ThisKernelTakesTheMessages) {
   ASSERT_TRUE(kernel.ethtool);
   EXPECT_EQ(get_rings(*kernel.generic, *kernel.ethtool, "veth0").error().code, EOPNOTSUPP);
-  EXPECT_EQ(set_rings(*kernel.generic, *kernel.ethtool, "veth0", 512, {}).error().code, EOPNOTSUPP);
+  EXPECT_EQ(set_rings(*kernel.generic, *kernel.ethtool, id("veth0"), 512, {}).error().code, EOPNOTSUPP);
   EXPECT_EQ(get_fec(*kernel.generic, *kernel.ethtool, "veth0").error().code, EOPNOTSUPP);
-  EXPECT_EQ(set_fec(*kernel.generic, *kernel.ethtool, "veth0", Fec{ETHTOOL_FEC_RS}).error().code, EOPNOTSUPP);
-  EXPECT_EQ(set_private_flag(*kernel.generic, *kernel.ethtool, "veth0", "x", true).error().code, EOPNOTSUPP);
+  EXPECT_EQ(set_fec(*kernel.generic, *kernel.ethtool, id("veth0"), Fec{ETHTOOL_FEC_RS}).error().code, EOPNOTSUPP);
+  EXPECT_EQ(set_private_flag(*kernel.generic, *kernel.ethtool, id("veth0"), "x", true).error().code, EOPNOTSUPP);
   auto channels = get_channels(*kernel.generic, *kernel.ethtool, "veth0");
   if (channels) EXPECT_FALSE(*channels);
   else EXPECT_EQ(channels.error().code, EOPNOTSUPP);

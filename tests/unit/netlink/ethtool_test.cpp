@@ -54,7 +54,7 @@ TEST(Pause, IsSetWithoutAutonegAndReadBack) {
   auto& nic = sim.add_nic("eth0", test::Personality::mlx5);  // refuses an autoneg of 1
   Kernel kernel = sim.kernel();
   ASSERT_TRUE(kernel.ethtool);
-  ASSERT_TRUE(set_pause(*kernel.generic, *kernel.ethtool, "eth0", Pause{false, true}).ok());
+  ASSERT_TRUE(set_pause(*kernel.generic, *kernel.ethtool, {"eth0", nic.ifindex}, Pause{false, true}).ok());
   EXPECT_EQ(nic.pause, (Pause{false, true}));
   EXPECT_EQ(*get_pause(*kernel.generic, *kernel.ethtool, "eth0"), (Pause{false, true}));
   EXPECT_EQ(get_pause(*kernel.generic, *kernel.ethtool, "nosuch").error().code, ENODEV);
@@ -67,7 +67,7 @@ TEST(PrivateFlag, IsSetAloneAndByName) {
   nic.ethtool.private_flags["legacy-rx"] = true;
   Kernel kernel = sim.kernel();
   auto set = [&](const char* name, bool on) {
-    return set_private_flag(*kernel.generic, *kernel.ethtool, "eth0", name, on);
+    return set_private_flag(*kernel.generic, *kernel.ethtool, {"eth0", nic.ifindex}, name, on);
   };
   ASSERT_TRUE(set("fw-lldp-agent", false).ok());
   EXPECT_FALSE(nic.firmware_agent);
@@ -156,7 +156,7 @@ TEST_F(Veth, ThisKernelsFamilyIsFound) {
 TEST_F(Veth, OffersNoPauseAndNoPrivateFlags) {
   ASSERT_TRUE(kernel.ethtool);
   EXPECT_EQ(get_pause(*kernel.generic, *kernel.ethtool, "veth0").error().code, EOPNOTSUPP);
-  EXPECT_EQ(set_pause(*kernel.generic, *kernel.ethtool, "veth0", {}).error().code, EOPNOTSUPP);
+  EXPECT_EQ(set_pause(*kernel.generic, *kernel.ethtool, id("veth0"), {}).error().code, EOPNOTSUPP);
   EXPECT_EQ(get_private_flags(*kernel.generic, *kernel.ethtool, "veth0").error().code, EOPNOTSUPP);
 }
 

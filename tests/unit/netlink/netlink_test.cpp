@@ -182,7 +182,7 @@ TEST_F(Veth, TakesAnAnswerThatIsLargerThanADumpsDatagram) {
   const auto link = rtnl::link(*kernel.route, "veth0");
   ASSERT_TRUE(link.ok()) << link.error().text();
   EXPECT_EQ(link->altnames.size(), kNames);
-  EXPECT_TRUE(rtnl::set_mtu(*kernel.route, "veth0", 1450).ok());
+  EXPECT_TRUE(rtnl::set_mtu(*kernel.route, id("veth0"), 1450).ok());
   EXPECT_TRUE(kernel.route->talk(kDeleteLinkProperty, 0, request).ok());  // no dump has room for such a link
 }
 
@@ -227,7 +227,7 @@ TEST(NotificationSocket, TellsWhatItHeardAndThatItLostSome) {
   auto route = open_netlink(NETLINK_ROUTE);
   auto socket = NotificationSocket::open(NETLINK_ROUTE, {RTNLGRP_LINK});
   ASSERT_TRUE(route.ok() && socket.ok());
-  ASSERT_TRUE(rtnl::set_mtu(**route, "veth0", 1400).ok());
+  ASSERT_TRUE(rtnl::set_mtu(**route, test::id_of(**route, "veth0"), 1400).ok());
   auto batch = socket->drain();
   EXPECT_FALSE(batch.lost);
   EXPECT_TRUE(std::any_of(batch.messages.begin(), batch.messages.end(), [](const Message& message) {
@@ -236,7 +236,8 @@ TEST(NotificationSocket, TellsWhatItHeardAndThatItLostSome) {
   }));
   const int least = 1;  // the kernel makes its minimum of it: room for a message or two
   ASSERT_EQ(::setsockopt(socket->fd(), SOL_SOCKET, SO_RCVBUF, &least, sizeof least), 0);
-  for (uint32_t mtu = 1401; mtu < 1420; ++mtu) ASSERT_TRUE(rtnl::set_mtu(**route, "veth0", mtu).ok());
+  for (uint32_t mtu = 1401; mtu < 1420; ++mtu)
+    ASSERT_TRUE(rtnl::set_mtu(**route, test::id_of(**route, "veth0"), mtu).ok());
   EXPECT_TRUE(socket->drain().lost);
   EXPECT_FALSE(socket->drain().lost) << "told once";
 }

@@ -82,25 +82,25 @@ TEST_F(RxeOnVeth, IsListedWithItsKind) {
 }
 
 TEST_F(RxeOnVeth, TakesAnMtu) {
-  ASSERT_TRUE(set_mtu(*kernel.route, "veth0", 4200).ok());
+  ASSERT_TRUE(set_mtu(*kernel.route, id("veth0"), 4200).ok());
   EXPECT_EQ(link(*kernel.route, "veth0")->mtu, 4200u);
 }
 
 TEST_F(RxeOnVeth, RefusesAnMtuInTheKernelsWords) {
-  auto refused = set_mtu(*kernel.route, "veth0", 12);
+  auto refused = set_mtu(*kernel.route, id("veth0"), 12);
   ASSERT_EQ(test::code_of(refused), EINVAL);
   EXPECT_TRUE(test::has(refused.error().what, "mtu less than device minimum")) << refused.error().text();
-  EXPECT_EQ(set_mtu(*kernel.route, "nosuch", 4200).error().code, ENODEV);
+  EXPECT_EQ(set_mtu(*kernel.route, {"nosuch", 4711}, 4200).error().code, ENODEV);
 }
 
 TEST_F(RxeOnVeth, HasNoDcbnl) {
   EXPECT_EQ(dcbnl::get(*kernel.route, "veth0").error().code, EOPNOTSUPP);
-  EXPECT_EQ(dcbnl::set_pfc(*kernel.route, "veth0", {}).error().code, EOPNOTSUPP);
+  EXPECT_EQ(dcbnl::set_pfc(*kernel.route, id("veth0"), {}).error().code, EOPNOTSUPP);
   EXPECT_EQ(dcbnl::get(*kernel.route, "nosuch").error().code, ENODEV);
 }
 
 TEST_F(RxeOnVeth, IsReconciledAsFarAsItGoes) {
-  ASSERT_TRUE(set_mtu(*kernel.route, "veth0", 1500).ok());
+  ASSERT_TRUE(set_mtu(*kernel.route, id("veth0"), 1500).ok());
   Qos want{.mtu = 4200, .pfc = PrioSet{8}};
   auto changes = qos::reconcile(kernel, port, want, test::free_terms(), test::kSaveNowhere);
   ASSERT_EQ(changes.size(), 2u);

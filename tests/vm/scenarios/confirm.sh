@@ -31,6 +31,35 @@ systemctl kill --signal=KILL fabric-agent.service
 kill -KILL -- "-$shell"
 check "shell and agent are dead, and the old settings return" wait_until 30 as_before
 
+# agentd may not write kernel.numa_balancing, the guard may: whoever is first, all of it returns. In turn agentd is stopped until
+# the guard has acted, the guard until agentd has, and neither.
+mkdir -p /etc/fabric-agent/conf.d
+balancing=$(sysctl -n kernel.numa_balancing) ecn=$(sysctl -n net.ipv4.tcp_ecn)
+printf '[sysctl]\n"kernel.numa_balancing" = %s\n"net.ipv4.tcp_ecn" = %s\n' $((1 - balancing)) $((ecn == 1 ? 2 : 1)) \
+  >/etc/fabric-agent/conf.d/80-host.toml
+systemctl restart fabric-agent.service
+host_as_before() { [[ $(sysctl -n kernel.numa_balancing) = "$balancing" && $(sysctl -n net.ipv4.tcp_ecn) = "$ecn" ]]; }
+host_is_written() { [[ $(sysctl -n kernel.numa_balancing) != "$balancing" && $(sysctl -n net.ipv4.tcp_ecn) != "$ecn" ]]; }
+reverted() { jq -e '.reverted != "" and .before == {} and .sysctl == {}' /var/lib/fabric-agent/confirm.json >/dev/null; }
+agentd_pid() { systemctl show --property=MainPID --value fabric-agent.service; }
+guard_pid() { pgrep -f 'fabric-agentctl apply --disruptive now --confirm 3' | head -1; }
+for first in guard agentd either guard agentd either; do
+  check "$first first: applied on trial" fabric-agentctl apply --disruptive now --confirm 3
+  check "$first first: the host is written" host_is_written
+  case $first in
+    guard) stopped=$(agentd_pid) ;;
+    agentd) stopped=$(guard_pid) ;;
+    *) stopped= ;;
+  esac
+  [[ $stopped ]] && kill -STOP "$stopped"
+  sleep 5
+  [[ $stopped ]] && kill -CONT "$stopped"
+  check "$first first: the host's settings return" wait_until 20 host_as_before
+  check "$first first: the ports' settings return" wait_until 20 as_before
+  check "$first first: the record says so" wait_until 20 reverted
+done
+rm -f /etc/fabric-agent/conf.d/80-host.toml
+
 systemctl restart fabric-agent.service
 check "nothing awaits confirmation: confirm says so" sh -c 'fabric-agentctl confirm; [ $? = 2 ]'
 check "applied once more" fabric-agentctl apply --disruptive now --confirm 10

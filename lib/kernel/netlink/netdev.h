@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// A netdev as it was read: its name may belong to another device by the time of a write.
+#pragma once
+
+#include "kernel/netlink/netlink.h"
+
+namespace fabric {
+
+// What every write of a netdev takes instead of a name. rtnetlink and ethtool are addressed by the index (ifi_index of
+// ifinfomsg, ETHTOOL_A_HEADER_DEV_INDEX); dcbnl takes only a name (dcb_doit() of net/dcb/dcbnl.c, Linux 6.12), which
+// is checked directly before the message.
+struct NetdevId {
+  std::string name;
+  int ifindex = 0;
+};
+
+// Ok: the device with this index still has this name. ENODEV: it was renamed ("eth0: renamed to eth1 ...") or is gone.
+// EINVAL: the index is 0.
+Result<void> check_name(Netlink& route, const NetdevId& netdev);
+
+}  // namespace fabric
