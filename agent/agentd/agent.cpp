@@ -22,8 +22,6 @@ using std::chrono::milliseconds;
 constexpr milliseconds kBurst{5};
 // A port in conflict is checked at most once a second, however often it is written.
 constexpr milliseconds kConflictPause{1'000};
-// A port in conflict is checked at least this often: the other writer may have ended.
-constexpr milliseconds kConflictReread{60'000};
 constexpr milliseconds kLockRetry{50};
 constexpr milliseconds kRescanDelay{100};
 // No event announces that the last queue pair was closed.
@@ -222,6 +220,7 @@ void Agent::reconcile_port(const std::string& id) {
 void Agent::reconcile_host() {
   if (auto done = manager_.reconcile_host(now()); !done && done.error().code == EWOULDBLOCK)
     schedule_.at({TaskKind::reconcile_host}, now() + kLockRetry);
+  if (manager_.is_in_conflict(kHostSubject)) schedule_.at({TaskKind::reconcile_host}, now() + kConflictReread);
 }
 
 void Agent::reconcile_all() {

@@ -92,7 +92,7 @@ SharedLimit& shared_limit() {
 std::optional<Entry> message_for(const Change& change, const Change* before, Drift::Transition transition,
                                  const std::optional<qos::Suspect>& suspect) {
   const std::string subject = change.port + ": " + change.key();
-  std::string writer = "another process";
+  std::string writer(qos::kUnknownWriter);
   if (suspect) writer = suspect->by;
   Entry entry;
   switch (transition) {

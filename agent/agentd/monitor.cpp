@@ -7,6 +7,8 @@
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
+#include <cstring>
+
 #include "kernel/netlink/dcbnl.h"
 
 namespace fabric::agentd {
@@ -35,7 +37,17 @@ Notification parse_ethtool(View8 payload) {
   const auto device = parse_nested(parse_attributes(payload, sizeof(genlmsghdr)), kHeaderNest);
   note.link.ifindex = static_cast<int>(value_of<uint32_t>(device, ETHTOOL_A_HEADER_DEV_INDEX).value_or(0));
   note.link.name = text_of(device, ETHTOOL_A_HEADER_DEV_NAME);
-  if (note.link.ifindex != 0 || !note.link.name.empty()) note.how = NotificationKind::ethtool;
+  if (note.link.ifindex == 0 && note.link.name.empty()) return note;
+  genlmsghdr header{};
+  std::memcpy(&header, payload.data(), sizeof header);
+  switch (header.cmd) {
+    case ETHTOOL_MSG_PRIVFLAGS_NTF:
+    case ETHTOOL_MSG_RINGS_NTF:
+    case ETHTOOL_MSG_CHANNELS_NTF:
+    case ETHTOOL_MSG_PAUSE_NTF:
+    case ETHTOOL_MSG_FEC_NTF: note.how = NotificationKind::ethtool; break;
+    default: break;  // of none of our settings
+  }
   return note;
 }
 

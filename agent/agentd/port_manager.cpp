@@ -129,28 +129,26 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
   terms.window = maintenance_now(environment_, policy_);
   if (PortTable::is_new(entry, now)) terms.window = qos::Maintenance::open;
   terms.in_conflict = [this, &id, now](SettingId setting) { return results_.is_held(id, key_text(setting), now); };
-  Changes changes;
-  if (is_enforcing()) {
-    const qos::SaveOriginal save = [this](const Port& port, const Qos& before) {
-      return originals_.save(port, before);
-    };
-    changes = qos::reconcile(environment_.kernel, entry.port, wanted->want, terms, save);
-  } else {
-    changes = qos::plan(environment_.kernel, entry.port, wanted->want, terms);
-  }
+  const qos::SaveOriginal save = [this](const Port& port, const Qos& before) { return originals_.save(port, before); };
+  for (bool write_now = true; std::exchange(write_now, false);) {
+    Changes changes;
+    if (is_enforcing()) changes = qos::reconcile(environment_.kernel, entry.port, wanted->want, terms, save);
+    else changes = qos::plan(environment_.kernel, entry.port, wanted->want, terms);
 
-  const bool gone = contains(changes, ENODEV, &Change::code);
-  // A first ENODEV may be a reset that ends soon. After a second one, with the netdev present, the last scan is stale.
-  const bool again = std::exchange(entry.answered_enodev, gone);
-  if (gone && !(again && qos::is_there(environment_.kernel, entry.port))) return error(ENODEV, id);
-  results_.record({.subject = id,
-                   .port = &entry.port,
-                   .seen = entry.seen,
-                   .suspended = suspension_.reason(),
-                   .on_trial = suspension_.is_awaiting()},
-                  std::move(changes), now);
-  PortTable::passed(entry);
-  if (gone) return error(ENODEV, id);
+    const bool gone = contains(changes, ENODEV, &Change::code);
+    // A first ENODEV may be a reset that ends soon. After a second one, with the netdev present, the last scan is
+    // stale.
+    const bool again = std::exchange(entry.answered_enodev, gone);
+    if (gone && !(again && qos::is_there(environment_.kernel, entry.port))) return error(ENODEV, id);
+    write_now = results_.record({.subject = id,
+                                 .port = &entry.port,
+                                 .seen = entry.seen,
+                                 .suspended = suspension_.reason(),
+                                 .on_trial = suspension_.is_awaiting()},
+                                std::move(changes), now);
+    PortTable::passed(entry);
+    if (gone) return error(ENODEV, id);
+  }
   return {};
 }
 
@@ -176,8 +174,10 @@ Result<void> PortManager::reconcile_host(qos::Instant now) {
   options.save_original = [this](const std::string& name, const std::string& before) {
     return originals_.save_sysctl(name, before);
   };
-  results_.record({.subject = kHostSubject, .suspended = suspension_.reason(), .on_trial = suspension_.is_awaiting()},
-                  qos::reconcile_sysctl(environment_.kernel.root, policy_.sysctl, options), now);
+  const Results::Pass pass{
+      .subject = kHostSubject, .suspended = suspension_.reason(), .on_trial = suspension_.is_awaiting()};
+  while (results_.record(pass, qos::reconcile_sysctl(environment_.kernel.root, policy_.sysctl, options), now)) {
+  }
   return {};
 }
 
@@ -191,9 +191,9 @@ Result<void> PortManager::settle(const std::string& id) {
 
 void PortManager::on_notification(const std::string& id, NotificationKind how) {
   PortEntry* entry = table_.find(id);
-  if (entry == nullptr || policy_for(policy_, entry->port) == nullptr) return;
-  const auto [process, is_first] = entry->seen.notified.try_emplace(how);  // one writer causes a whole burst
-  if (is_first) process->second = qos::find_writer(environment_.kernel.root, how, entry->port.netdev);
+  if (how == NotificationKind::nothing || entry == nullptr || policy_for(policy_, entry->port) == nullptr) return;
+  const auto [writers, is_first] = entry->seen.notified.try_emplace(how);  // one writer causes a whole burst
+  if (is_first) writers->second = qos::find_candidates(environment_.kernel.root, how, entry->port.netdev);
 }
 
 bool PortManager::has_sysctl_of(const std::string& netdev) const {

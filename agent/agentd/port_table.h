@@ -24,7 +24,7 @@ enum class Arrival : uint8_t {
 struct Sightings {
   bool recreated = false;  // the device is a new one (driver reload): its values are the driver's defaults
   bool carrier_lost = false;
-  std::map<NotificationKind, qos::SuspectProcess> notified{};  // the writer found for each kind; pid 0: none
+  std::map<NotificationKind, std::vector<qos::Candidate>> notified{};  // possible writers, by kind of notification
 };
 
 struct PortEntry {

@@ -11,29 +11,46 @@ NotificationKind announced_by(const Change& change) {
   return setting_of(change.setting).announced;
 }
 
+// True if the notifications since the last pass show that another program has written the setting, maybe to the same
+// value. A link message does not: an MTU is announced only if it has changed (net/core/dev.c, dev_set_mtu_ext). Nor
+// do those that follow a write of ours.
+bool is_foreign_write(const Change& change, const Sightings& seen, const Results::OfPort& before) {
+  const NotificationKind how = announced_by(change);
+  return how != NotificationKind::link && seen.notified.contains(how) &&
+         std::ranges::none_of(
+             before, [how](const auto& each) { return was_written(each.second) && announced_by(each.second) == how; });
+}
+
 }  // namespace
 
-void Results::record(const Pass& pass, Changes changes, qos::Instant now) {
+bool Results::record(const Pass& pass, Changes changes, qos::Instant now) {
   OfPort& last = last_[pass.subject];
   const OfPort before = std::exchange(last, {});
+  bool write_now = false;
   for (Change& change : changes) {
     if (!pass.suspended.empty() && change.outcome == Outcome::differs) {
       change.outcome = Outcome::pending;
       change.detail = pass.suspended;
     }
-    const std::string key = change.key();
-    last.insert_or_assign(key, process_change(pass, std::move(change), find_in(before, key), now));
+    Seen seen = process_change(pass, std::move(change), before, now);
+    if (seen.transition == qos::Drift::Transition::conflict_over && seen.change.from != seen.change.to)
+      write_now = true;
+    last.insert_or_assign(seen.change.key(), std::move(seen.change));
   }
+  return write_now;
 }
 
-Change Results::process_change(const Pass& pass, Change change, const Change* before, qos::Instant now) {
+Results::Seen Results::process_change(const Pass& pass, Change change, const OfPort& last, qos::Instant now) {
   using Transition = qos::Drift::Transition;
   const auto drifted = note_drift(pass, change);
   const std::string key = change.key();
+  const Change* before = find_in(last, key);
   Record& record = records_[change.port];
-  const qos::SuspectProcess* writer = find_in(record.writers, key);
-  const bool written = pass.seen.notified.contains(announced_by(change)) ||
-                       (writer != nullptr && qos::is_alive(environment_.kernel.root, *writer));
+  const qos::Suspect* writer = find_in(record.writers, key);
+  // A trial write that stops traffic is not worth it as long as the writer runs.
+  const bool written =
+      is_foreign_write(change, pass.seen, last) ||
+      (change.disruptive && writer != nullptr && qos::is_alive(environment_.kernel.root, writer->process));
   // A device that does not answer is no evidence of drift, and must not delay writes when it answers again.
   auto transition = Transition::nothing;
   if (change.code != ENODEV) transition = drift_.observe(change, now, written);
@@ -43,18 +60,23 @@ Change Results::process_change(const Pass& pass, Change change, const Change* be
     change = *before;
     change.from = std::move(from);
   }
-  if (auto entry = message_for(change, before, transition, drifted)) environment_.log(*entry);
+  // The write that follows a conflict replaces the value of the conflict's writer.
+  std::optional<qos::Suspect> suspect = drifted;
+  if (!suspect && writer != nullptr && transition == Transition::repaired) {
+    suspect = *writer;
+    record.writers.erase(key);
+  }
+  if (auto entry = message_for(change, before, transition, suspect)) environment_.log(*entry);
   if (transition == Transition::repaired || transition == Transition::conflict)
     record.reported[key].last_repair = utc_now();
   if (transition == Transition::conflict) {
-    const qos::Suspect suspect = drifted.value_or(qos::Suspect{.by = "another process"});
-    record.writers[key] = suspect.process;
+    const auto& latest = record.writers[key] = suspect.value_or(qos::Suspect{.by = std::string(qos::kUnknownWriter)});
     change.outcome = Outcome::conflict;
-    change.detail = "repeatedly changed back by " + suspect.by;
+    change.detail = "repeatedly changed back by " + latest.by;
   } else if (change.outcome == Outcome::conflict && before != nullptr && before->outcome == Outcome::conflict) {
     change.detail = before->detail;
   }
-  return change;
+  return {std::move(change), transition};
 }
 
 // A setting that was in sync now differs: records when, from and to which value, how often, and the likely writer.
@@ -65,14 +87,12 @@ std::optional<qos::Suspect> Results::note_drift(const Pass& pass, const Change& 
       change.from != change.to && change.from != "-" && change.outcome != Outcome::unsupported && !pass.on_trial;
   std::optional<qos::Suspect> suspect;
   if (differs && known != record.in_sync.end() && known->second == change.to) {
-    const qos::SuspectProcess* notified = find_in(pass.seen.notified, announced_by(change));
+    const auto* notified = find_in(pass.seen.notified, announced_by(change));
     qos::Evidence seen;
     seen.new_device = pass.seen.recreated;
     seen.carrier_lost = pass.seen.carrier_lost;
     seen.notified = notified != nullptr;
-    if (notified != nullptr) seen.process = *notified;
-    else if (announced_by(change) == NotificationKind::nothing && pass.port != nullptr)
-      seen.process = qos::find_holder(environment_.kernel.root, *pass.port);
+    if (notified != nullptr) seen.process = qos::writer_of(change.setting, *notified);
     seen.firmware_dcbx = pass.port != nullptr && pass.port->qos.dcbx == Dcbx::firmware;
     suspect = qos::suspect_of(change.setting, seen);
     SettingState& state = record.reported[change.key()];

@@ -23,8 +23,9 @@ class Results {
     std::string suspended{};  // why nothing is written; empty: not suspended
     bool on_trial = false;    // an apply awaits confirmation: the values that it has set are not drift
   };
-  // Compares the results of a pass with those of the previous pass.
-  void record(const Pass& pass, Changes changes, qos::Instant now);
+  // Compares the results of a pass with those of the previous pass. True if a conflict has ended on a setting that
+  // differs: the caller makes another pass at once, which writes it.
+  bool record(const Pass& pass, Changes changes, qos::Instant now);
 
   // Continues the drift record of an earlier agent of this boot.
   void restore(const std::string& subject, const std::string& key, const SettingState& state);
@@ -52,11 +53,16 @@ class Results {
  private:
   // Kept while a port comes and goes: NICs keep settings over a driver reload.
   struct Record {
-    std::map<std::string, std::string, std::less<>> in_sync;          // setting -> its value while it was in sync
-    Reported reported;                                                // setting -> last_repair and the drift members
-    std::map<std::string, qos::SuspectProcess, std::less<>> writers;  // setting in conflict -> its writer
+    std::map<std::string, std::string, std::less<>> in_sync;   // setting -> its value while it was in sync
+    Reported reported;                                         // setting -> last_repair and the drift members
+    std::map<std::string, qos::Suspect, std::less<>> writers;  // setting in or after a conflict -> its writer
   };
-  Change process_change(const Pass& pass, Change change, const Change* before, qos::Instant now);
+  // The result of one setting of a pass.
+  struct Seen {
+    Change change;
+    qos::Drift::Transition transition;
+  };
+  Seen process_change(const Pass& pass, Change change, const OfPort& last, qos::Instant now);
   std::optional<qos::Suspect> note_drift(const Pass& pass, const Change& change);
 
   Environment& environment_;

@@ -29,6 +29,10 @@ struct Task {
   auto operator<=>(const Task&) const = default;
 };
 
+// A port or the host in conflict is checked at least this often: it is written soon after the other writer has ended,
+// and not every write is notified.
+inline constexpr std::chrono::milliseconds kConflictReread{5'000};
+
 class Schedule {
  public:
   // The earlier time wins: a burst of events is one task.

@@ -7,7 +7,7 @@
 namespace fabric::qos {
 namespace {
 
-constexpr std::chrono::milliseconds kLongestHold{3'600'000}, kLongestQuiet{60'000}, kReportPause{10'000};
+constexpr std::chrono::milliseconds kLongestHold{3'600'000}, kLongestQuiet{45'000}, kReportPause{10'000};
 
 }  // namespace
 

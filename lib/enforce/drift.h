@@ -13,8 +13,9 @@ using Instant = std::chrono::steady_clock::time_point;
 
 // A write over a value that was in sync before is a repair. `rounds` repairs of one setting within `window` (if the
 // write is disruptive, within at least `rounds` re-read periods) are a conflict. The setting is then held, that is, not
-// written, until it has been in sync for a whole window, or until no program has written it for a window (60 s at
-// most). Then it is written once more, and a single further reversal is a conflict again, because some writers only
+// written, until it has been in sync for a whole window, or until no program has written it for a window (45 s at
+// most, so that the setting is written within a minute after the last foreign write even if that write was noticed
+// late). Then it is written once more, and a single further reversal is a conflict again, because some writers only
 // react to our writes. A setting that the driver refuses or ignores is held, too: for one re-read period, and twice as
 // long after each further failure, up to an hour.
 class Drift {
@@ -22,9 +23,10 @@ class Drift {
   Drift(ConflictRule rule, std::chrono::milliseconds reread) : rule_(rule), reread_(reread) {}
 
   // conflict_moved: in conflict, and the value differs from the one last reported; at most every ten seconds.
+  // conflict_over: the setting is not held any more; if it differs, the caller writes it now.
   enum class Transition : uint8_t { nothing, repaired, conflict, conflict_moved, conflict_over };
-  // `written`: since the last call another process has written the setting, maybe to the same value, or the process
-  // that was the writer still runs.
+  // `written`: since the last call another process has written the setting, maybe to the same value, or a write would
+  // be disruptive and the process that was the writer still runs.
   Transition observe(const Change& change, Instant now, bool written = false);
 
   // True if the setting must not be written now.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "enforce/suspect.h"
 
-#include <unistd.h>
-
 #include <algorithm>
+#include <array>
 
+#include "base/find.h"
 #include "base/parse.h"
 
 namespace fabric::qos {
@@ -12,6 +12,42 @@ namespace {
 
 // Words of a command that only reads.
 constexpr std::array<std::string_view, 5> kReads{"show", "list", "get", "monitor", "-S"};
+
+// What a well-known program can change, with the words on its command line, one of which such a command has. A program
+// of this table changes nothing else. Sources: dcb(8), ip-link(8), ethtool(8), `mlnx_qos --help`.
+struct Ability {
+  std::string_view program;
+  SettingId setting;
+  std::string_view words;
+};
+constexpr Ability kAbilities[] = {
+    {"dcb", SettingId::pfc, "pfc"},
+    {"dcb", SettingId::ets, "ets"},
+    {"dcb", SettingId::dscp_map, "app"},
+    {"dcb", SettingId::trust, "app"},  // mlx5 trusts DSCP as long as there is an APP entry of a DSCP
+    {"dcb", SettingId::roce_prio, "app"},
+    {"dcb", SettingId::apptrust, "apptrust"},
+    {"dcb", SettingId::prio2buffer, "buffer"},
+    {"dcb", SettingId::buffer_size, "buffer"},
+    {"dcb", SettingId::maxrate, "maxrate"},
+    {"ip", SettingId::mtu, "mtu"},
+    {"ethtool", SettingId::pause, "-A --pause"},
+    {"ethtool", SettingId::ring_rx, "-G --set-ring"},
+    {"ethtool", SettingId::ring_tx, "-G --set-ring"},
+    {"ethtool", SettingId::channels, "-L --set-channels"},
+    {"ethtool", SettingId::fec, "--set-fec"},
+    {"ethtool", SettingId::fw_lldp, "--set-priv-flags"},
+    {"mlnx_qos", SettingId::pfc, "-f --pfc"},
+    {"mlnx_qos", SettingId::ets, "-p --prio_tc -s --tsa -t --tcbw"},
+    {"mlnx_qos", SettingId::dscp_map, "--dscp2prio --trust"},
+    {"mlnx_qos", SettingId::trust, "--trust"},
+    {"mlnx_qos", SettingId::prio2buffer, "--prio2buffer"},
+    {"mlnx_qos", SettingId::buffer_size, "--buffer_size"},
+    {"mlnx_qos", SettingId::cable_length, "--cable_len"},
+    {"mlnx_qos", SettingId::maxrate, "-r --ratelimit"},
+};
+// Programs that have such sockets and change none of our settings.
+constexpr std::array<std::string_view, 5> kUnable{"tc", "bridge", "rdma", "devlink", "tcpdump"};
 
 // The start time of the process: field 22 of its stat file, counted after the command in parentheses
 // (proc_pid_stat(5)).
@@ -22,34 +58,33 @@ std::string start_of(const Root& root, const std::string& pid) {
   return std::string(fields[19]);
 }
 
-SuspectProcess process_of(const Root& root, const std::string& pid) {
-  const auto comm = root.read_line("proc/" + pid + "/comm");
-  const auto number = parse_number<int>(pid);
-  if (!comm || !number) return {};
-  std::string name = *comm + " (pid " + pid;
-  // "lldpad.service" from "0::/system.slice/lldpad.service"
-  const std::string unit = base_name(root.line_of("proc/" + pid + "/cgroup"));
-  if (unit.ends_with(".service")) name += ", " + unit;
-  return {*number, start_of(root, pid), name + ")"};
+// "-i eth0", "--interface=eth0"
+bool has_argument(const std::vector<std::string>& arguments, std::string_view value) {
+  return std::ranges::any_of(arguments, [&](const std::string& word) {
+    return word == value || (word.starts_with("--") && word.ends_with("=" + std::string(value)));
+  });
 }
 
-// True if the open file is one of the port's settings: parameters of mlx5 and bnxt_re (debugfs), rdma_cm and irdma
-// (configfs), files of OFED (sysfs).
-bool is_setting_file(std::string_view file, const Port& port) {
-  std::string part;
-  if (file.starts_with("sys/kernel/debug/") && !port.pci.empty()) part = "/" + port.pci + "/";
-  if (file.starts_with("sys/kernel/config/") && !port.rdma.empty()) part = "/" + port.rdma + "/";
-  if (file.starts_with("sys/devices/") && !port.netdev.empty()) part = "/net/" + port.netdev + "/";
-  return !part.empty() && file.find(part) != std::string_view::npos;
+bool can_write(const Candidate& candidate, SettingId id) {
+  bool is_known = contains(kUnable, candidate.program);
+  for (const Ability& ability : kAbilities) {
+    if (ability.program != candidate.program) continue;
+    is_known = true;
+    if (ability.setting != id) continue;
+    for (const std::string_view word : words(ability.words))
+      for (const std::string& argument : candidate.arguments)
+        if (argument == word || argument.starts_with(std::string(word) + "=")) return true;
+  }
+  return !is_known;
 }
 
-// By the octal "flags:" of /proc/PID/fdinfo/FD.
-bool is_open_for_writing(const Root& root, const std::string& process, const std::string& fd) {
-  const std::string info = root.text_of(process + "/fdinfo/" + fd);
-  for (std::string_view line : split(info, '\n'))
-    if (const auto cells = words(line); cells.size() == 2 && cells[0] == "flags:" && !cells[1].empty())
-      return (cells[1].back() - '0') % 4 != 0;  // O_ACCMODE
-  return false;
+// The name of the program, "python3 /usr/bin/mlnx_qos": of the script. comm has 15 characters at most.
+std::string program_of(const std::string& comm, const std::vector<std::string>& arguments) {
+  for (size_t i = 0; i < std::min<size_t>(arguments.size(), 2); ++i) {
+    std::string name(base_name(arguments[i]));
+    if (contains(kUnable, name) || contains(kAbilities, std::string_view(name), &Ability::program)) return name;
+  }
+  return comm;
 }
 
 }  // namespace
@@ -61,51 +96,63 @@ std::string_view to_text(Cause value) {
 
 Suspect suspect_of(SettingId id, const Evidence& seen) {
   const Setting& setting = setting_of(id);
+  const std::string unknown(kUnknownWriter);
   if (seen.new_device) return {Cause::driver, "the driver (loaded or reset: the device is a new one)"};
   if (seen.process.pid != 0) return {Cause::process, seen.process.name, seen.process};
-  if (seen.notified) return {Cause::process, "another process"};
+  if (seen.notified) return {Cause::process, unknown};
   if (setting.group == SettingGroup::dcb && seen.firmware_dcbx)
     return {Cause::firmware, "probably the NIC's firmware (DCBX), or a DCB agent in CEE mode (lldpad)"};
   if (seen.carrier_lost) return {Cause::link, "probably the link's retraining"};
   if (setting.announced == NotificationKind::nothing)
-    return {Cause::unnotified, "an unknown writer (writes of this setting are not notified)"};
-  return {Cause::unnotified, "no notification: firmware, the driver, or a writer of debugfs or sysfs"};
+    return {Cause::unnotified, unknown + " (writes of this setting are not notified)"};
+  return {Cause::unnotified, unknown + " (no notification: firmware, the driver, debugfs or sysfs)"};
 }
 
 bool is_alive(const Root& root, const SuspectProcess& process) {
   return process.pid != 0 && !process.started.empty() && start_of(root, std::to_string(process.pid)) == process.started;
 }
 
-SuspectProcess find_writer(const Root& root, NotificationKind how, std::string_view netdev) {
-  if (how == NotificationKind::nothing) return {};
+std::vector<Candidate> find_candidates(const Root& root, NotificationKind how, std::string_view netdev) {
+  if (how == NotificationKind::nothing || netdev.empty()) return {};
+  std::vector<Candidate> found;
   const std::string sockets = root.text_of("proc/net/netlink");    // sk Eth Pid Groups ... (net/netlink/af_netlink.c)
   const int protocol = how == NotificationKind::ethtool ? 16 : 0;  // NETLINK_GENERIC, NETLINK_ROUTE of linux/netlink.h
   for (std::string_view line : split(sockets, '\n')) {
     const auto columns = words(line);
     if (columns.size() < 4 || parse_number<int>(columns[1]) != protocol) continue;
+    if (columns[3].find_first_not_of('0') != std::string_view::npos) continue;  // a listener
     const auto port = parse_number<uint32_t>(columns[2]);
     if (!port || *port == 0) continue;
-    const std::string pid = std::to_string(*port & 0x3fffff);  // libnl numbers a process's further sockets above bit 22
+    const int number = static_cast<int>(*port & 0x3fffff);  // libnl numbers a process's further sockets above bit 22
+    const std::string pid = std::to_string(number);
+    if (contains(found, number, [](const Candidate& each) { return each.process.pid; })) continue;
+    const auto comm = root.read_line("proc/" + pid + "/comm");
     const auto command = root.read("proc/" + pid + "/cmdline");
-    if (!command) continue;
-    const auto arguments = split(*command, '\0');
+    if (!comm || !command) continue;
+    std::vector<std::string> arguments;
+    for (const std::string_view word : split(*command, '\0'))
+      if (!word.empty()) arguments.emplace_back(word);
     const bool only_reads =
-        std::ranges::any_of(arguments, [](std::string_view word) { return contains(kReads, word); });
-    if (!only_reads && contains(arguments, netdev)) return process_of(root, pid);
+        std::ranges::any_of(arguments, [](const std::string& word) { return contains(kReads, word); });
+    if (only_reads || !has_argument(arguments, netdev)) continue;
+    std::string program = program_of(*comm, arguments), name = program + " (pid " + pid;
+    // "lldpad.service" from "0::/system.slice/lldpad.service"
+    const std::string unit = base_name(root.line_of("proc/" + pid + "/cgroup"));
+    if (unit.ends_with(".service")) name += ", " + unit;
+    found.push_back({{number, start_of(root, pid), name + ")"}, std::move(program), std::move(arguments)});
   }
-  return {};
+  return found;
 }
 
-SuspectProcess find_holder(const Root& root, const Port& port) {
-  for (const std::string& pid : root.names_in("proc")) {
-    const std::string process = "proc/" + pid;
-    if (!parse_number<int>(pid) || *parse_number<int>(pid) == ::getpid()) continue;
-    for (const std::string& fd : root.names_in(process + "/fd")) {
-      const auto file = root.resolve(process + "/fd/" + fd);
-      if (file && is_setting_file(*file, port) && is_open_for_writing(root, process, fd)) return process_of(root, pid);
-    }
+SuspectProcess writer_of(SettingId id, const std::vector<Candidate>& candidates) {
+  const Candidate* writer = nullptr;
+  for (const Candidate& each : candidates) {
+    if (!can_write(each, id)) continue;
+    if (writer != nullptr) return {};
+    writer = &each;
   }
-  return {};
+  if (writer == nullptr) return {};
+  return writer->process;
 }
 
 }  // namespace fabric::qos

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds the likely writer of a setting that has drifted. The kernel does not name it: dcbnl, ethtool and link
 // notifications carry port id 0 (net/dcb/dcbnl.c, net/ethtool/netlink.c, net/core/rtnetlink.c of Linux 6.12). A process
-// is suspect if, at the time of the notification, it has a netlink socket (/proc/net/netlink) and the netdev on its
-// command line, or if it has a file of the setting open for writing. A daemon that merely runs is not suspect.
+// is suspect if, at the time of the notification, it has a netlink socket through which the change can have come and
+// the netdev on its command line, and if it is not a program that is known to change other settings only. A daemon that
+// merely runs is not suspect. A writer that used an ioctl or a file leaves no such trace: its socket is not listed
+// anywhere, and Landlock denies agentd the open files of others (/proc/PID/fd).
 #pragma once
 
 #include "kernel/capture/root.h"
-#include "node/node.h"
 #include "setting/setting_table.h"
 
 namespace fabric::qos {
@@ -28,26 +29,32 @@ struct SuspectProcess {
 // True if the process still runs.
 bool is_alive(const Root& root, const SuspectProcess& process);
 
+// A process that could write a netdev's settings of one kind when a notification came.
+struct Candidate {
+  SuspectProcess process;
+  std::string program;                 // "mlnx_qos"; of a script, its own name
+  std::vector<std::string> arguments;  // its command line
+};
+// The processes with a socket of the protocol of `how` and the netdev on their command line. A socket that is
+// subscribed to notifications (column Groups of /proc/net/netlink) belongs to a listener, and does not count.
+std::vector<Candidate> find_candidates(const Root& root, NotificationKind how, std::string_view netdev);
+// The one candidate that can have changed the setting. pid 0: there is none, or more than one.
+SuspectProcess writer_of(SettingId id, const std::vector<Candidate>& candidates);
+
 // Observations since the setting was last in sync.
 struct Evidence {
   bool new_device = false;
   bool carrier_lost = false;
   bool notified = false;       // a notification of the kind that announces the setting came
-  SuspectProcess process{};    // find_writer() at that time
+  SuspectProcess process{};    // writer_of() the setting at that time
   bool firmware_dcbx = false;  // the NIC's firmware owns DCBX
 };
 struct Suspect {
   Cause cause = Cause::unnotified;
-  std::string by;  // for people: "lldpad (pid 812)", "probably the NIC's firmware (DCBX)"
+  std::string by;  // for people: "mlnx_qos (pid 812)", "an unknown writer", "probably the NIC's firmware (DCBX)"
   SuspectProcess process{};
 };
+inline constexpr std::string_view kUnknownWriter = "an unknown writer";
 Suspect suspect_of(SettingId id, const Evidence& evidence);
-
-// The process that is writing the netdev's settings now; pid 0: none was found.
-SuspectProcess find_writer(const Root& root, NotificationKind how, std::string_view netdev);
-// The process that has a file of the port's settings open for writing: debugfs of its function, sysfs of its netdev,
-// configfs of its RDMA device. It does not see processes with more privileges than the caller has. A caller that has
-// confined itself (kernel/host/sandbox.h) sees no process, because Landlock denies it /proc/PID/fd of others.
-SuspectProcess find_holder(const Root& root, const Port& port);
 
 }  // namespace fabric::qos

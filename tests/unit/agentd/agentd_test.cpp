@@ -4,6 +4,8 @@
 #include <linux/genetlink.h>
 #include <linux/rtnetlink.h>
 
+#include <set>
+
 #include "agentd/messages.h"
 #include "agentd/monitor.h"
 #include "agentd/options.h"
@@ -78,6 +80,19 @@ TEST(Monitor, WhatABridgeSaysOfItsPortIsNoWordOnTheLink) {
     EXPECT_EQ(parse_route(type, std::as_bytes(std::span(kLeft))).how, NotificationKind::nothing) << type;
 }
 
+// A change of the coalescing or of a statistic is no change of a setting.
+TEST(Monitor, AnEthtoolNotificationOfNoSettingIsNoEvidence) {
+  AttrWriter device;
+  device.u32(ETHTOOL_A_HEADER_DEV_INDEX, 7);
+  for (const auto& [command, how] : std::map<int, NotificationKind>{
+           {ETHTOOL_MSG_RINGS_NTF, NotificationKind::ethtool}, {ETHTOOL_MSG_COALESCE_NTF, NotificationKind::nothing}}) {
+    const Notification note = parse_ethtool(with_header(genlmsghdr{static_cast<uint8_t>(command), 1, 0},
+                                                        AttrWriter().nest(ETHTOOL_A_RINGS_HEADER, device)));
+    EXPECT_EQ(note.how, how) << command;
+    EXPECT_EQ(note.link.ifindex, 7);
+  }
+}
+
 TEST(Monitor, AnEthtoolNotificationNamesItsDevice) {
   genlmsghdr header{ETHTOOL_MSG_PAUSE_NTF, 1, 0};
   AttrWriter device;
@@ -100,62 +115,106 @@ TEST(Monitor, ListensToTheKernel) {
   EXPECT_FALSE(batch.lost);
 }
 
-// The kernel names no writer. A daemon that has a socket, and a command that reads, have not written.
+// A process of a captured machine with a netlink socket: what /proc shows of it to everybody.
+struct Process {
+  int pid;
+  int protocol;        // 0 NETLINK_ROUTE, 16 NETLINK_GENERIC
+  std::string groups;  // to which the socket is subscribed
+  std::string comm, command;
+};
+
+void fill(test::Tree& tree, const std::vector<Process>& processes) {
+  std::string sockets = "sk               Eth Pid        Groups   Rmem     Wmem     Dump  Locks    Drops    Inode\n";
+  for (Process each : processes) {
+    sockets += "0000000000000000 " + std::to_string(each.protocol) + " " + std::to_string(each.pid) + " " +
+               each.groups + " 0 0 0 2 0 1\n";
+    std::ranges::replace(each.command, ' ', '\0');
+    const std::string folder = "proc/" + std::to_string(each.pid & 0x3fffff);
+    tree.file(folder + "/comm", each.comm + "\n").file(folder + "/cmdline", each.command + '\0');
+  }
+  tree.file("proc/net/netlink", sockets);
+}
+
+// By whom a change of the setting is explained, with its kind of notification.
+std::string writer_of(const test::Tree& tree, SettingId setting, const std::string& netdev = "eth0") {
+  return qos::writer_of(setting, qos::find_candidates(tree.root(), setting_of(setting).announced, netdev)).name;
+}
+
+// The kernel names no writer. A daemon that has a socket, a listener, and a command that reads, have not written.
 TEST(Suspect, IsNamedByItsSocketAndItsCommandLineAlone) {
   test::Tree tree;
-  tree.file(
-      "proc/net/netlink",
-      "sk               Eth Pid        Groups   Rmem     Wmem     Dump  Locks    Drops    Inode\n"
-      "0000000000000000 0   12         00400000 0        0        0     2        0        1\n"
-      "0000000000000000 0   15         00400000 0        0        0     2        0        5\n"
-      "0000000000000000 0   4194317    00000000 0        0        0     2        0        2\n"  // 13, its second socket
-      "0000000000000000 16  14         00000000 0        0        0     2        0        3\n"
-      "0000000000000000 0   0          00000000 0        0        0     2        0        4\n");
-  const auto process = [&](const std::string& pid, const std::string& comm, std::string line) {
-    std::replace(line.begin(), line.end(), ' ', '\0');
-    tree.file("proc/" + pid + "/comm", comm + "\n").file("proc/" + pid + "/cmdline", line);
-  };
-  process("12", "lldpad", "/usr/sbin/lldpad -t ");
-  process("13", "mlnx_qos", "python3 /usr/bin/mlnx_qos -i eth0 ");
-  process("14", "ethtool", "ethtool -A eth0 rx on ");
-  process("15", "dcb", "dcb pfc show dev eth0 ");
+  fill(tree, {{12, 0, "00000000", "lldpad", "/usr/sbin/lldpad -t"},
+              {15, 0, "00000000", "dcb", "dcb pfc show dev eth0"},
+              {16, 0, "00000001", "ptp4l", "ptp4l -i eth0"},
+              {4194317, 0, "00000000", "python3", "python3 /usr/bin/mlnx_qos -i eth0 --pfc=0,0,0"},
+              {14, 16, "00000000", "ethtool", "ethtool -A eth0 rx on"},
+              {0, 0, "00000000", "", ""}});
   tree.file("proc/13/cgroup", "0::/system.slice/site-qos.service\n").file("proc/14/cgroup", "0::/user.slice\n");
-  using Kind = NotificationKind;
-  EXPECT_EQ(qos::find_writer(tree.root(), Kind::dcb, "eth0").name, "mlnx_qos (pid 13, site-qos.service)");
-  EXPECT_EQ(qos::find_writer(tree.root(), Kind::ethtool, "eth0").name, "ethtool (pid 14)");
-  EXPECT_EQ(qos::find_writer(tree.root(), Kind::dcb, "eth1").pid, 0);
-  EXPECT_EQ(qos::find_writer(tree.root(), Kind::nothing, "eth0").pid, 0);
+  EXPECT_EQ(writer_of(tree, SettingId::pfc), "mlnx_qos (pid 13, site-qos.service)");
+  EXPECT_EQ(writer_of(tree, SettingId::pause), "ethtool (pid 14)");
+  EXPECT_EQ(writer_of(tree, SettingId::pfc, "eth1"), "");
+  EXPECT_EQ(writer_of(tree, SettingId::mrrs), "") << "a write that is not notified";
   tree.remove("proc/13");
-  EXPECT_EQ(qos::find_writer(tree.root(), Kind::dcb, "eth0").pid, 0) << "neither lldpad nor dcb show has written";
+  EXPECT_EQ(writer_of(tree, SettingId::pfc), "") << "neither lldpad, ptp4l nor dcb show has written";
 }
 
-std::string stat_line(const std::string& pid, int started) {
-  std::string out = pid + " (a) b) S";
-  for (int field = 4; field < 22; ++field) out += " 0";
-  return out + " " + std::to_string(started) + " 0\n";
-}
-
-// A daemon that keeps the file of a setting open for writing is a writer; one that reads it is not.
-TEST(Suspect, HasAFileOfThePortsSettingsOpen) {
-  test::Tree tree;
-  const std::string rate = "sys/kernel/debug/mlx5/0000:24:00.0/cc_params/rp_max_rate";
-  tree.file(rate, "0\n");
-  const auto process = [&](const std::string& pid, const std::string& flags) {
-    tree.file("proc/" + pid + "/comm", "tuner\n").file("proc/" + pid + "/stat", stat_line(pid, 77));
-    tree.link("proc/" + pid + "/fd/5", "/" + rate);
-    tree.file("proc/" + pid + "/fdinfo/5", "pos:\t0\nflags:\t" + flags + "\nmnt_id:\t25\n");
+// Every command with every setting: only a setting that the command can write, over the socket that it has.
+TEST(Suspect, IsNoProgramThatCannotMakeTheChange) {
+  using Settings = std::set<SettingId>;
+  using enum SettingId;
+  const Settings of_dcb{trust,       apptrust, dscp_map,     ets,     prio2buffer,
+                        buffer_size, pfc,      cable_length, maxrate, roce_prio};
+  const Settings of_ethtool{pause, ring_rx, ring_tx, channels, fec, fw_lldp};
+  const std::tuple<int, std::string, Settings> kCommands[]{
+      {0, "dcb pfc set dev eth0 prio-pfc all:off", {pfc}},
+      {0, "/usr/sbin/dcb ets set dev eth0 prio-tc all:0", {ets}},
+      {0, "dcb app add dev eth0 dscp-prio 26:3", {dscp_map, trust, roce_prio}},
+      {0, "dcb buffer set dev eth0 prio-buffer 3:1", {prio2buffer, buffer_size}},
+      {0, "ip link set dev eth0 mtu 1400", {mtu}},
+      {0, "ip link set dev eth0 txqueuelen 100", {}},
+      {0, "ip addr add 10.0.0.1/24 dev eth0", {}},
+      {0, "tc qdisc add dev eth0 root fq", {}},
+      {0, "bridge link set dev eth0 cost 1", {}},
+      {0, "python3 /usr/bin/mlnx_qos -i eth0 --trust pcp", {trust, dscp_map}},
+      {16, "ethtool -G eth0 rx 512", {ring_rx, ring_tx}},
+      {16, "ethtool --pause eth0 rx on", {pause}},
+      {16, "ethtool -C eth0 rx-usecs 8", {}},
+      {16, "dcb pfc set dev eth0 prio-pfc all:off", {}},  // a socket of another kind
+      {16, "qosd --netdev=eth0", of_ethtool},
   };
-  process("21", "0100000");
-  Port port{.pci = "0000:24:00.0"};
-  EXPECT_EQ(qos::find_holder(tree.root(), port).pid, 0) << "read only";
-  process("22", "0100002");
-  const qos::SuspectProcess writer = qos::find_holder(tree.root(), port);
-  EXPECT_EQ(writer.name, "tuner (pid 22)");
-  EXPECT_TRUE(qos::is_alive(tree.root(), writer));
-  port.pci = "0000:25:00.0";
-  EXPECT_EQ(qos::find_holder(tree.root(), port).pid, 0) << "of another NIC";
-  tree.file("proc/22/stat", stat_line("22", 78));
-  EXPECT_FALSE(qos::is_alive(tree.root(), writer)) << "another process with its number";
+  for (const auto& [protocol, command, can] : kCommands) {
+    const std::string comm(base_name(command.substr(0, command.find(' '))));
+    test::Tree tree;
+    fill(tree, {{77, protocol, "00000000", comm, command}});
+    for (const Setting& setting : kSettings)
+      EXPECT_EQ(!writer_of(tree, setting.id).empty(), can.contains(setting.id)) << command << ": " << setting.key;
+  }
+  // An unknown program can be the writer of everything that its socket can carry; two of them are no evidence.
+  Settings of_route = of_dcb;
+  of_route.insert(mtu);
+  test::Tree tree;
+  fill(tree, {{77, 0, "00000000", "qosd", "qosd eth0"}});
+  for (const Setting& setting : kSettings)
+    EXPECT_EQ(!writer_of(tree, setting.id).empty(), of_route.contains(setting.id)) << setting.key;
+  fill(tree, {{77, 0, "00000000", "qosd", "qosd eth0"}, {78, 0, "00000000", "netd", "netd eth0"}});
+  EXPECT_EQ(writer_of(tree, pfc), "");
+}
+
+// The time at which a process started tells it from a later one with its number.
+TEST(Suspect, IsAliveAsLongAsItIsTheSameProcess) {
+  test::Tree tree;
+  fill(tree, {{22, 0, "00000000", "qosd", "qosd eth0"}});
+  const auto stat = [](int started) {
+    std::string out = "22 (a) b) S";
+    for (int field = 4; field < 22; ++field) out += " 0";
+    return out + " " + std::to_string(started) + " 0\n";
+  };
+  tree.file("proc/22/stat", stat(77));
+  const auto candidates = qos::find_candidates(tree.root(), NotificationKind::dcb, "eth0");
+  ASSERT_EQ(candidates.size(), 1U);
+  EXPECT_TRUE(qos::is_alive(tree.root(), candidates[0].process));
+  tree.file("proc/22/stat", stat(78));
+  EXPECT_FALSE(qos::is_alive(tree.root(), candidates[0].process));
 }
 
 TEST(Suspect, EachCauseIsToldByItsEvidence) {
@@ -170,7 +229,7 @@ TEST(Suspect, EachCauseIsToldByItsEvidence) {
   EXPECT_EQ(cause(SettingId::mtu, {.firmware_dcbx = true}), Cause::unnotified) << "DCBX moves no MTU";
   EXPECT_EQ(cause(SettingId::ets, {.new_device = true, .notified = true, .process = {1, "1", "dcb (pid 1)"}}),
             Cause::driver);
-  EXPECT_EQ(qos::suspect_of(SettingId::ets, {.notified = true, .firmware_dcbx = true}).by, "another process")
+  EXPECT_EQ(qos::suspect_of(SettingId::ets, {.notified = true, .firmware_dcbx = true}).by, "an unknown writer")
       << "firmware does not notify";
   for (const qos::Evidence& guess : {qos::Evidence{.carrier_lost = true}, qos::Evidence{.firmware_dcbx = true}})
     EXPECT_TRUE(qos::suspect_of(SettingId::pfc, guess).by.starts_with("probably ")) << "nothing shows it";

@@ -5,6 +5,7 @@
 #include <linux/ethtool.h>
 #include <unistd.h>
 
+#include "agentd/schedule.h"
 #include "enforce/restore.h"
 #include "node/state.h"
 #include "policy/cabling.h"
@@ -224,6 +225,49 @@ TEST_F(PortManagerTest, FightingStopsAfterSoManyRoundsAndNamesTheSuspect) {
   manager.set_policy(policy_of(kEnforce));  // systemctl reload
   look();
   EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
+}
+
+// Within a minute after the last foreign write the setting is as the policy wants, whenever between two checks that
+// write came, whether or not it was notified, and although the agent repairs another setting meanwhile.
+TEST_F(PortManagerTest, AConflictThatEndsIsWrittenAtOnce) {
+  for (const bool notified : {false, true}) {
+    for (auto phase = seconds(0); phase < kConflictReread; phase += seconds(1)) {
+      SimNic& nic = sim_.add_nic("eth" + std::to_string(sim_.nics().size()), Personality::mlx5);
+      const std::string id = "roce_" + nic.name + "/1";
+      start(kEnforce + "reread = \"1h\"\nconflict = { rounds = 3, window = \"10min\" }\n");
+      const auto spoil = [&](uint8_t priorities) {
+        nic.pfc.pfc_en = priorities;
+        nic.link_up();
+        if (notified) manager_->on_notification(id, NotificationKind::dcb);
+      };
+      for (int round = 0; round < 4; ++round, now_ += seconds(1)) {
+        spoil(0);
+        look(id);
+      }
+      ASSERT_EQ(outcome("pfc", id), "conflict");
+      // The other program writes the same value for as long as this can be seen.
+      for (auto until = now_ + (notified ? seconds(200) : seconds(40)); now_ < until; now_ += kConflictReread) {
+        spoil(0);
+        look(id);
+        ASSERT_EQ(nic.pfc.pfc_en, 0);
+      }
+      qos::Instant check = now_;
+      now_ += phase - kConflictReread;
+      const qos::Instant last_write = now_;
+      spoil(1 << 4);
+      nic.ets.prio_tc[3] = 0;
+      while (now_ < last_write + seconds(60) && nic.pfc.pfc_en != 1 << 3) {
+        now_ = check;
+        check += kConflictReread;
+        look(id);
+        if (outcome("ets", id) == "applied") manager_->on_notification(id, NotificationKind::dcb);  // of our own write
+      }
+      EXPECT_EQ(nic.pfc.pfc_en, 1 << 3);
+      EXPECT_LE(now_ - last_write, seconds(60));
+      EXPECT_EQ(outcome("pfc", id), "applied");
+      nic.present = false;
+    }
+  }
 }
 
 // The writer is known and still runs: a conflict on a disruptive setting does not end while it does.
@@ -814,7 +858,7 @@ TEST_F(PortManagerTest, ADeviceFromWhileNoAgentRanIsANewOne) {
 
 TEST_F(PortManagerTest, DriftIsRecordedWithItsLikelyCause) {
   tree_.file("proc/net/netlink", "sk Eth Pid Groups\n0 0 77 0\n").file("proc/77/comm", "mlnx_qos\n");
-  tree_.file("proc/77/cmdline", std::string("mlnx_qos\0-i\0eth0\0", 17));
+  tree_.file("proc/77/cmdline", std::string("mlnx_qos\0-i\0eth0\0--pfc\0", 23));
   SimNic& nic = enforced(Personality::mlx5);
   EXPECT_TRUE(setting("ets").drifts.empty()) << "the first write is nobody's doing";
   manager_->on_notification("roce_eth0/1", NotificationKind::dcb);
@@ -828,6 +872,10 @@ TEST_F(PortManagerTest, DriftIsRecordedWithItsLikelyCause) {
   EXPECT_EQ(pfc.drift_to, "none");
   EXPECT_FALSE(pfc.last_drift.empty());
   EXPECT_EQ(setting("mtu").drifts["unnotified"], 1U) << "a DCB notification is none of an MTU";
+  manager_->on_notification("roce_eth0/1", NotificationKind::link);
+  nic.mtu = 1500;
+  look();
+  EXPECT_EQ(setting("mtu").drift_by, "an unknown writer") << "mlnx_qos runs, has a route socket, and cannot change it";
   const Entry& entry = first_repair();
   EXPECT_NE(field(entry, "FABRIC_CAUSE"), "(absent)");
   sim_.reload(nic);  // forgets ETS
@@ -1004,6 +1052,12 @@ TEST_F(PortManagerTest, AFightOverAHostSettingEndsInAConflictToo) {
   EXPECT_EQ(tree_.content(kFile), "2\n") << "no longer written, as was said";
   EXPECT_EQ(outcome("net.ipv4.tcp_ecn", kHostSubject), "conflict");
   EXPECT_EQ(exit_code(manager_->view()), 2);
+  for (auto quiet = kConflictReread; quiet <= seconds(60); quiet += kConflictReread) {
+    now_ += kConflictReread;
+    look_at_host();
+  }
+  EXPECT_EQ(tree_.content(kFile), "1") << "written within a minute after the last foreign write";
+  EXPECT_EQ(outcome("net.ipv4.tcp_ecn", kHostSubject), "in_sync");
 }
 
 TEST_F(PortManagerTest, WhatCannotBeReadIsSaidAndNotTakenForReleased) {
