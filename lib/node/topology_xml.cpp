@@ -241,12 +241,16 @@ std::string kept_hwloc_xml(std::string_view xml) {
       continue;
     }
     out.append("<").append(element);
+    const auto is_word = [](std::string_view text) {
+      return std::ranges::all_of(
+          text, [](unsigned char letter) { return std::isalnum(letter) != 0 || letter == '_' || letter == '.'; });
+    };
     for (const auto& [name, text] : attributes) {
-      const bool is_name = element == "info" || (name == "name" && value("type") == "OSDev");
-      const bool is_word = contains(kWords, name) && std::ranges::all_of(text, [](unsigned char letter) {
-                             return std::isalnum(letter) != 0 || letter == '.';
-                           });
-      if (is_name || is_word || text.find_first_not_of(kNumber) == std::string_view::npos)
+      const bool is_text = element == "info" || (name == "name" && value("type") == "OSDev");
+      const bool is_used = (is_text && text.find_first_of("<\"") == std::string_view::npos) ||
+                           (contains(kWords, name) && is_word(text)) ||
+                           text.find_first_not_of(kNumber) == std::string_view::npos;
+      if (!name.empty() && is_word(name) && is_used)
         out.append(" ").append(name).append("=\"").append(text).append("\"");
     }
     out += is_empty ? "/>\n" : ">\n";

@@ -16,8 +16,8 @@ inline constexpr size_t kMaxHwlocXml = size_t{64} << 20;
 // the host name and addresses, and OS devices, whose names are read from sysfs.
 Result<std::string> discover_hwloc_xml(const std::string& root);
 
-// The XML with what parse_hwloc_xml() reads: objects with their numbers, CPUs and addresses, the names of OS devices, and
-// the model and the identity of GPUs and NICs. No other information, comments and texts.
+// The XML with what parse_hwloc_xml() reads: objects with their numbers, CPUs and addresses, the names of OS devices,
+// and the model and the identity of GPUs and NICs. No other information, comments and texts.
 std::string kept_hwloc_xml(std::string_view xml);
 
 // All PCI functions, and the machine around them. `machine` has numa_cpus, numa_socket, memory_nodes, cores and

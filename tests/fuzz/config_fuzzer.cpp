@@ -4,9 +4,11 @@
 
 #include "fuzzer.h"
 #include "policy/config.h"
+#include "policy/kept_config.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   auto loaded = fabric::parse_config(fabric::text_of(data, size), "fuzz.toml");
+  (void)fabric::kept_config(std::string(fabric::text_of(data, size)));
   if (!loaded) {
     if (!loaded.error().what.starts_with("fuzz.toml:")) std::abort();  // every fault has a place
     return 0;
