@@ -12,6 +12,7 @@
 #include "enforce/confirm.h"
 #include "judge/rule.h"
 #include "node/state.h"
+#include "support/netns.h"
 #include "support/running_agent.h"
 
 namespace fabric::agentd {
