@@ -27,6 +27,7 @@ Result<void> check_rdma_name(const PortIo& io) {
     if (place && place->pci != io.pci) return other_rdma_device(io);
     return {};
   }
+  if (!io.pci.empty()) return {};
   // rxe and siw have no PCI function; rxe's file `parent` names its netdev (rxe_verbs.c parent_show()).
   if (const std::string netdev = root.line_of(folder + "/parent"); !netdev.empty() && netdev != io.netdev)
     return other_rdma_device(io);

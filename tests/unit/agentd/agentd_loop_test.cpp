@@ -12,6 +12,7 @@
 #include "enforce/confirm.h"
 #include "judge/rule.h"
 #include "node/state.h"
+#include "support/netns.h"
 #include "support/running_agent.h"
 
 namespace fabric::agentd {
@@ -97,7 +98,7 @@ constexpr const char* kKeepsMtu = "mode = \"enforce\"\nreread = \"1h\"\n[[port]]
 TEST_F(Loop, AForeignMtuIsPutBackAtOnce) {
   start(kKeepsMtu);
   ASSERT_TRUE(sets_mtu(4200));
-  ASSERT_TRUE(rtnl::set_mtu(*route_, id_of(*route_, "roce0"), 1400).ok());
+  ASSERT_TRUE(rtnl::set_mtu(*route_, test::id_of(*route_, "roce0"), 1400).ok());
   EXPECT_TRUE(becomes_mtu(4200));
   EXPECT_TRUE(becomes([&] { return told(message_id::repaired) == 1; }));
 }
@@ -157,7 +158,7 @@ TEST_F(Loop, AReloadTakesTheNewConfigurationAndKeepsTheOldWhenItIsBad) {
   ::kill(::getpid(), SIGHUP);
   const auto config_error = [&] { return state().value_or(AgentState{}).config_error; };
   EXPECT_TRUE(becomes([&] { return has(config_error(), "a.toml:3:1"); })) << config_error();
-  ASSERT_TRUE(rtnl::set_mtu(*route_, id_of(*route_, "roce0"), 1400).ok());
+  ASSERT_TRUE(rtnl::set_mtu(*route_, test::id_of(*route_, "roce0"), 1400).ok());
   EXPECT_TRUE(becomes_mtu(5000));
   EXPECT_EQ(load_config_in_use(tree.path(), file(), rule_rows())->config.policy.ports.at(0).want.mtu, 5000U)
       << "a restart uses it, too";
@@ -193,11 +194,11 @@ TEST_F(Loop, FightingEndsInAConflict) {
   ASSERT_TRUE(sets_mtu(4200));
   // A round, too, is over when the agent says so.
   for (size_t round = 1; round <= 3; ++round) {
-    ASSERT_TRUE(rtnl::set_mtu(*route_, id_of(*route_, "roce0"), 1400).ok());
+    ASSERT_TRUE(rtnl::set_mtu(*route_, test::id_of(*route_, "roce0"), 1400).ok());
     ASSERT_TRUE(becomes([&] { return told(message_id::repaired) >= round || told(message_id::conflict) == 1; }));
   }
   ASSERT_TRUE(becomes([&] { return told(message_id::conflict) == 1; }));
-  ASSERT_TRUE(rtnl::set_mtu(*route_, id_of(*route_, "roce0"), 1400).ok());
+  ASSERT_TRUE(rtnl::set_mtu(*route_, test::id_of(*route_, "roce0"), 1400).ok());
   std::this_thread::sleep_for(milliseconds(1'500));  // longer than a port in conflict is left unread
   EXPECT_EQ(mtu(), 1400U);
 }
