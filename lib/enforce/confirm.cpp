@@ -161,7 +161,9 @@ Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, const B
                const qos::UseCheck& in_use) {
   Changes all;
   // An apply that did not wait for the maintenance window is reverted without waiting for it.
-  const qos::Terms terms{.in_use = in_use, .disruptive = record.disruptive, .window = qos::Maintenance::open};
+  // It wrote a port with the default route only if the operator's entry names the port.
+  const qos::Terms terms{
+      .in_use = in_use, .disruptive = record.disruptive, .window = qos::Maintenance::open, .front_end = true};
   // Overdue since the deadline or, after a reboot, since the boot.
   const uint64_t due = record.boot_id == now.boot_id ? record.deadline : 0;
   const std::chrono::milliseconds overdue(now.milliseconds - std::min(due, now.milliseconds));
