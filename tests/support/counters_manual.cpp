@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/find.h"
+#include "base/parse.h"
 #include "metrics/telemetry_metrics.h"
 #include "nic/counter_catalogue.h"
 #include "support/manuals.h"

@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 
+#include "kernel/kernel.h"
 #include "node/topology.h"
 #include "support/test.h"
 
