@@ -125,7 +125,10 @@ Result<void> PortManager::reconcile_port(const std::string& id, qos::Instant now
   if (wanted == nullptr) return release(entry, now);
   auto locked = lock(now);
   if (!locked) return locked.error();
-  qos::Terms terms{.in_use = environment_.in_use, .disruptive = policy_.disruptive, .derived = wanted->derived};
+  qos::Terms terms{.in_use = environment_.in_use,
+                   .disruptive = policy_.disruptive,
+                   .front_end = wanted->front_end,
+                   .derived = wanted->derived};
   terms.window = maintenance_now(environment_, policy_);
   if (PortTable::is_new(entry, now)) terms.window = qos::Maintenance::open;
   terms.in_conflict = [this, &id, now](SettingId setting) { return results_.is_held(id, key_text(setting), now); };
@@ -212,7 +215,10 @@ bool PortManager::waits_for_idle(const std::string& id) const {
 
 bool PortManager::is_idle(const std::string& id) {
   const PortEntry* entry = table_.find(id);
-  return entry == nullptr || !environment_.in_use(entry->port);
+  if (entry == nullptr) return true;
+  const PortPolicy* wanted = policy_for(policy_, entry->port);
+  const qos::Use use = environment_.in_use(entry->port);
+  return !use || (use.only_default_route && wanted != nullptr && wanted->front_end);
 }
 
 std::optional<std::chrono::minutes> PortManager::until_window() const {

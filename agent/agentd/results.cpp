@@ -124,7 +124,8 @@ void Results::forget(const std::string& subject) {
 void Results::replace(const std::string& subject, OfPort last) { last_[subject] = std::move(last); }
 
 bool Results::has_pending(const std::string& subject) const {
-  return std::ranges::any_of(of(subject), [](const auto& each) { return each.second.outcome == Outcome::pending; });
+  return std::ranges::any_of(
+      of(subject), [](const auto& each) { return each.second.outcome == Outcome::pending && !each.second.waits_for; });
 }
 
 const Results::OfPort& Results::of(const std::string& subject) const {

@@ -126,6 +126,7 @@ Plan make_plan(Machine& machine, Node& node, const Options& options) {
   for (Port& port : node.ports) {
     const PortPolicy* entry = policy_for(*machine.policy, port);
     if (entry == nullptr || !is_chosen(options, port)) continue;
+    terms.front_end = entry->front_end;
     terms.derived = entry->derived;
     plan[port.id()] = qos::plan(machine.kernel, port, entry->want, terms);
   }

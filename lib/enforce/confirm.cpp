@@ -191,7 +191,9 @@ Changes revert(Kernel& kernel, std::vector<Port>& ports, Record& record, const B
                const qos::UseCheck& in_use, Share share) {
   Changes all;
   // An apply that did not wait for the maintenance window is reverted without waiting for it.
-  const qos::Terms terms{.in_use = in_use, .disruptive = record.disruptive, .window = qos::Maintenance::open};
+  // It wrote a port with the default route only if the operator's entry names the port.
+  const qos::Terms terms{
+      .in_use = in_use, .disruptive = record.disruptive, .window = qos::Maintenance::open, .front_end = true};
   for (Port& port : ports) {
     auto entry = state::find_original(record.before, port);
     if (entry == record.before.end()) continue;

@@ -5,6 +5,7 @@
 
 #include "kernel/rdma/infiniband.h"
 #include "kernel/rdma/nldev.h"
+#include "node/netdev_use.h"
 
 namespace fabric::qos {
 namespace {
@@ -40,11 +41,16 @@ bool is_used_by_guest_or_container(const Root& root, const std::string& pci) {
 
 }  // namespace
 
-bool is_in_use(Kernel& kernel, const Port& port) {
+Use is_in_use(Kernel& kernel, const Port& port) {
   constexpr std::chrono::seconds kPatience{2};
-  if (kernel.rdma == nullptr || is_used_by_guest_or_container(kernel.root, port.pci)) return true;
+  const auto unknown = [&](const std::string& why) {
+    return Use{"whether " + port.id() + " is in use cannot be determined (" + why + ")"};
+  };
+  if (kernel.rdma == nullptr) return unknown("no RDMA netlink");
+  if (is_used_by_guest_or_container(kernel.root, port.pci))
+    return {"a guest or a container uses a function of " + port.pci};
   const auto devices = nldev::devices(*kernel.rdma);
-  if (!devices) return true;
+  if (!devices) return unknown(devices.error().text());
   bool known = false;
   for (const nldev::Device& device : *devices) {
     const bool own = device.name == port.rdma;
@@ -53,13 +59,19 @@ bool is_in_use(Kernel& kernel, const Port& port) {
     // thousands. It also shows users of mlx5's DEVX (UCX, NVSHMEM's IBGDA, NCCL's device API, DPDK), whose queue pairs
     // are not listed: the kernel does not know what such an object is (drivers/infiniband/hw/mlx5/devx.c).
     const auto memory = nldev::owners(*kernel.rdma, device.index, nldev::Object::mr, kPatience);
-    if (memory && memory->user > 0) return true;
-    if (!memory && memory.error().code != EINVAL && memory.error().code != EOPNOTSUPP) return true;
+    if (memory && memory->user > 0) return {"a process has registered memory with " + device.name};
+    if (!memory && memory.error().code != EINVAL && memory.error().code != EOPNOTSUPP)
+      return unknown(memory.error().text());
     const auto count = nldev::queue_pairs_in_use(*kernel.rdma, device.index, own ? port.number : 1);
-    if (!count || *count > 0) return true;
+    if (!count) return unknown(count.error().text());
+    if (*count > 0) return {"a process or the kernel has queue pairs on " + device.name};
     known = known || own;
   }
-  return !known;
+  if (!known) return unknown(port.rdma + " is not listed by RDMA netlink");
+  if (std::string why = sessions_over(kernel, port); !why.empty()) return {std::move(why)};
+  std::string route = default_route_of(kernel, port);
+  const bool has_route = !route.empty();
+  return {std::move(route), has_route};
 }
 
 UseCheck ask_kernel(Kernel& kernel) {

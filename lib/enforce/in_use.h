@@ -9,25 +9,47 @@
 
 namespace fabric::qos {
 
-// Called before each disruptive write; returns true if the port is in use. It has no default, so that it cannot be
-// forgotten. If it was made from an empty function, it reports every port as in use.
-class UseCheck {
- public:
-  template <std::predicate<const Port&> Ask>
-  requires(!std::same_as<Ask, UseCheck>) UseCheck(Ask ask) : ask_(std::move(ask)) {}
-  [[nodiscard]] bool operator()(const Port& port) const { return !ask_ || ask_(port); }
-
- private:
-  std::function<bool(const Port&)> ask_;
+// Who uses a port, for people: "a process has registered memory with mlx5_0". Empty: nobody.
+struct Use {
+  std::string why{};
+  bool only_default_route = false;  // nobody but the machine's default route
+  explicit operator bool() const { return !why.empty(); }
 };
 
-// True if the port, or a virtual function or subfunction of it, has
+// Called before each disruptive write; tells who uses the port, or only whether somebody does. It has no default, so
+// that it cannot be forgotten. If it was made from an empty function, it reports every port as in use.
+class UseCheck {
+ public:
+  template <class Ask>
+  requires(!std::same_as<Ask, UseCheck> &&
+           (std::predicate<Ask, const Port&> || std::is_invocable_r_v<Use, Ask, const Port&>)) UseCheck(Ask ask) {
+    if constexpr (std::is_constructible_v<bool, const Ask&> && !std::is_pointer_v<Ask>)
+      if (!static_cast<bool>(ask)) return;
+    ask_ = [ask = std::move(ask)](const Port& port) -> Use {
+      if constexpr (std::is_same_v<std::invoke_result_t<Ask, const Port&>, Use>) return ask(port);
+      else return Use{ask(port) ? kSomebody : ""};
+    };
+  }
+  [[nodiscard]] Use operator()(const Port& port) const {
+    if (!ask_) return {kSomebody};
+    return ask_(port);
+  }
+
+ private:
+  static constexpr const char* kSomebody = "a process, a guest or a container uses the port";
+  std::function<Use(const Port&)> ask_;
+};
+
+// Who uses the port, or a virtual function or subfunction of it:
 // - a queue pair of a process or of the kernel (NVMe-oF, NFS, Lustre), by RDMA netlink,
 // - memory that a process has registered, by RDMA netlink,
 // - a guest that has the function open (vfio),
-// - its RDMA device in another network namespace (rdma system set netns exclusive).
-// True also if this cannot be determined: a job may be running.
-bool is_in_use(Kernel& kernel, const Port& port);
+// - its RDMA device in another network namespace (rdma system set netns exclusive),
+// - a bridge or Open vSwitch above it with another member,
+// - an established TCP session of this host over it or a device above it,
+// - the machine's default route (default_route_of()).
+// What cannot be determined counts as a user: a job may be running.
+Use is_in_use(Kernel& kernel, const Port& port);
 
 // A UseCheck that calls is_in_use(). `kernel` must outlive it.
 UseCheck ask_kernel(Kernel& kernel);

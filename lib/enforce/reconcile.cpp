@@ -3,13 +3,19 @@
 
 #include <algorithm>
 
+#include "enforce/traffic.h"
 #include "kernel/netlink/rtnl.h"
+#include "node/netdev_use.h"
 
 namespace fabric::qos {
 namespace {
 
 // Read while the link is down, from drivers that show only the mode in use. A policy never asks for it.
 constexpr Fec kNoFec{};
+
+// Of a pass: a class of traffic moves in three steps, and a setting may have to be written twice.
+constexpr int kRounds = 6;
+constexpr unsigned kTimes = 2;
 
 // How far the pass has come with a wanted setting.
 enum class Progress : uint8_t {
@@ -28,10 +34,18 @@ struct Row {
   const Setting* setting;
   const Op* op;
   Progress progress = Progress::untouched;
-  Outcome blocked_as{};     // if blocked: unsupported, conflict, pending or unsaved
-  std::string detail{};     // if blocked: why
-  Error refusal{};          // if refused or doubtful
-  unsigned refused_at = 0;  // accepted_writes_ at that time
+  Outcome blocked_as{};                  // if blocked: unsupported, conflict, pending or unsaved
+  std::string detail{};                  // if blocked: why
+  std::optional<SettingId> waits_for{};  // if blocked as pending: the setting of its class that it waits for
+  Error refusal{};                       // if refused or doubtful
+  unsigned refused_at = 0;               // accepted_writes_ at that time
+  unsigned times = 0;                    // the wanted value was written
+};
+
+// Why a setting must not be written, or not now.
+struct Blocker {
+  Outcome outcome{};
+  std::string why;
 };
 
 bool was_refused(const Row& row) { return row.progress == Progress::refused || row.progress == Progress::doubtful; }
@@ -49,13 +63,11 @@ class Pass {
         save_(save),
         driver_(driver_for(port.kernel_driver, &kernel.root, port.netdev)),
         policy_(want),
-        want_(expected_of(driver_, want, {})) {
-    const Keys own = own_keys(port);
+        want_(expected_of(driver_, want, {})),
+        guard_(driver_, policy_, keys_wanted(), has_vlan(kernel.root, port.netdev)) {
+    keys_ = keys_wanted();
     for (const Setting& setting : kSettings)
-      if (has_key(own, setting.id) && has_value(setting, want_)) {
-        rows_.push_back({&setting, &op_of(driver_, setting.id)});
-        keys_.set(index(setting.id));
-      }
+      if (has_key(keys_, setting.id)) rows_.push_back({&setting, &op_of(driver_, setting.id)});
   }
 
   Changes run() {
@@ -63,9 +75,10 @@ class Pass {
     if (read_port()) {
       first_ = have_;
       want_ = expected_of(driver_, policy_, have_);
-      // The second round writes a setting again that another write has overwritten, and retries one that the driver
-      // refused because of another setting's old value (buffers that are too small for the old cable length).
-      for (int round = 0; round < 2 && !read_error_; ++round) {
+      // A later round writes a setting again that another write has overwritten, retries one that the driver refused
+      // because of another setting's old value (buffers that are too small for the old cable length), and goes on with
+      // a class of traffic that moves in steps.
+      for (int round = 0; round < kRounds && !read_error_; ++round) {
         bool wrote = false;
         for (SettingId id : order()) {
           Row* row = find(id);
@@ -75,6 +88,8 @@ class Pass {
         // Finds changes that a write has made beyond its Op::reach.
         if (partly_read_ && !read_error_) read_port();
       }
+      for (Row& row : rows_)
+        if (row.progress == Progress::untouched && !in_sync(row)) hold(row);
       settle_port();
       port_.qos = dry_run_ ? first_.values : have_.values;
     }
@@ -116,11 +131,23 @@ class Pass {
     if (in_sync(row) || row.progress == Progress::blocked || row.progress == Progress::ignored) return false;
     // A refused write is retried after another one was accepted, except a disruptive one: each try may stop traffic.
     if (was_refused(row) && (row.refused_at == accepted_writes_ || is_disruptive(row))) return false;
+    if (row.times == kTimes) return false;
+    // Global pause and PFC exclude each other: PFC goes off first, maybe in a later round.
+    if (row.setting->id == SettingId::pause && wants_pause() && have_.values.pfc && have_.values.pfc->bits != 0)
+      if (const Row* pfc = find(SettingId::pfc);
+          pfc != nullptr && pfc->progress == Progress::untouched && want_.pfc->bits == 0)
+        return false;
+    guard_.update(have_, want_, port_.netdev);
+    in_use_.reset();
     check_blockers(row);
     if (row.progress == Progress::blocked) return false;
+    const std::optional<Qos> value = guard_.next_value(row.setting->id);
+    if (!value) return false;
+    const bool is_wanted = same_value(*row.setting, *value, want_);
+    if (is_wanted) ++row.times;
     if (dry_run_) {
-      row.progress = Progress::planned;
-      driver_.effect(*row.setting, want_, have_.values);
+      if (is_wanted) row.progress = Progress::planned;
+      driver_.effect(*row.setting, *value, have_.values);
       have_.notes.unread.reset(index(row.setting->id));
       return true;
     }
@@ -143,10 +170,11 @@ class Pass {
       if (other.progress != Progress::blocked && other.progress != Progress::ignored && !was_refused(other) &&
           !is_in_conflict(other))
         io.wanted.set(index(other.setting->id));
-    const auto written = write_setting(*row.op, io, *row.setting, want_, have_);
+    const auto written = write_setting(*row.op, io, *row.setting, *value, have_);
+    wrote_mtu_or_pfc_ |= row.setting->id == SettingId::mtu || row.setting->id == SettingId::pfc;
     if (written) ++accepted_writes_;
     row.refused_at = accepted_writes_;
-    row.progress = Progress::unproven;
+    row.progress = is_wanted ? Progress::unproven : Progress::untouched;
 
     if (row.op->reach == Reach::everything) {
       read_port();
@@ -157,14 +185,15 @@ class Pass {
       if (!done) read_error_ = done.error();
     }
     if (read_error_) return true;
-    const bool matches = in_sync(row);
+    const bool matches =
+        same_value(*row.setting, *value, have_.values) && !has_key(have_.notes.unread, row.setting->id);
     // EEXIST: another writer added the same entry in the meantime.
     if (!written && !(written.error().code == EEXIST && matches)) {
       row.refusal = written.error();
       row.progress = matches ? Progress::doubtful : Progress::refused;
     } else if (!matches) {
       row.progress = Progress::ignored;
-    } else if (!have_.notes.unverified.contains(row.setting->id)) {
+    } else if (is_wanted && !have_.notes.unverified.contains(row.setting->id)) {
       row.progress = Progress::proven;
     }
     return true;
@@ -178,29 +207,86 @@ class Pass {
 
   // Blocks the setting if it must not be written, or not now.
   void check_blockers(Row& row) {
+    const SettingId id = row.setting->id;
+    if (const auto own = blocker_of(row)) return block(row, own->outcome, own->why);
+    if (!may_wait_for_class(id)) return;
+    for (const Row& other : rows_) {
+      const SettingId member = other.setting->id;
+      if (member == id || !guard_.differs(member)) continue;
+      const auto blocker = blocker_of(other);
+      if (!blocker) continue;
+      row.waits_for = member;
+      return block(row, Outcome::pending, "waits for " + std::string(key_text(member)) + ": " + blocker->why);
+    }
+  }
+
+  // True if the setting must not be written while another one of RoCE's class cannot be: the class moves as a whole.
+  // What only adds protection does not wait.
+  [[nodiscard]] bool may_wait_for_class(SettingId id) const {
+    if (guard_.differs(id)) return guard_.is_moving() && !guard_.only_protects(id);
+    return traffic_part(id) == TrafficPart::none && guard_.takes_away(id);
+  }
+
+  // Why the setting itself must not be written, or not now.
+  [[nodiscard]] std::optional<Blocker> blocker_of(const Row& row) {
     const bool offered = row.op->write != nullptr && has_value(*row.setting, have_.values);
     if (!offered && kernel_.root.exists("sys/class/net/" + port_.netdev + "/bonding"))
-      return block(row, Outcome::unsupported,
-                   port_.netdev + " is a bond: this setting belongs to its member netdevs, which are unmanaged");
+      return Blocker{Outcome::unsupported,
+                     port_.netdev + " is a bond: this setting belongs to its member netdevs, which are unmanaged"};
     if (std::string why = why_not(driver_, *row.setting, want_, have_, port_.netdev); !why.empty())
-      return block(row, Outcome::unsupported, why);
-    if (is_in_conflict(row)) return block(row, Outcome::conflict, "another writer keeps changing it back");
+      return Blocker{Outcome::unsupported, why};
+    if (is_in_conflict(row)) return Blocker{Outcome::conflict, "another writer keeps changing it back"};
     if (row.setting->id == SettingId::pause && wants_pause()) {
       // Global pause must wait while PFC is on and the write that switches it off is pending.
       const Row* pfc = find(SettingId::pfc);
       const bool pfc_waits =
           pfc != nullptr && pfc->progress == Progress::blocked && pfc->blocked_as == Outcome::pending;
       if (pfc_waits && have_.values.pfc && have_.values.pfc->bits != 0)
-        return block(row, Outcome::pending, "waits until PFC is off");
+        return Blocker{Outcome::pending, "waits until PFC is off"};
     }
-    if (!is_disruptive(row)) return;
+    const bool stops = is_disruptive(row), moves = guard_.moves(row.setting->id);
+    if (!stops && !moves) return std::nullopt;
+    const std::string what = stops ? "the write stops traffic" : "the write moves RoCE to another priority";
+    if (stops && !terms_.front_end) {
+      if (!default_route_) default_route_ = default_route_of(kernel_, port_);
+      if (!default_route_->empty())
+        return Blocker{Outcome::pending, what + ", and " + *default_route_ +
+                                             ": only an entry that names the port and has front_end = true allows it"};
+    }
     if (terms_.disruptive == Disruptive::never)
-      return block(row, Outcome::pending, "the write stops traffic, and the policy has disruptive = \"never\"");
-    if (terms_.disruptive == Disruptive::idle && terms_.in_use(port_))
-      return block(row, Outcome::pending,
-                   "the write stops traffic, and a process, a guest or a container uses the port");
+      return Blocker{Outcome::pending, what + ", and the policy has disruptive = \"never\""};
+    if (terms_.disruptive == Disruptive::idle) {
+      if (!in_use_) in_use_ = terms_.in_use(port_);
+      if (static_cast<bool>(*in_use_) && !(terms_.front_end && in_use_->only_default_route))
+        return Blocker{Outcome::pending, what + ", and " + in_use_->why};
+    }
     if (terms_.window == Maintenance::closed)
-      block(row, Outcome::pending, "the write stops traffic and waits for the maintenance window");
+      return Blocker{Outcome::pending, what + " and waits for the maintenance window"};
+    return std::nullopt;
+  }
+
+  // At the end of the pass: a setting whose write, alone, would leave RoCE's traffic with less protection.
+  void hold(Row& row) {
+    guard_.update(have_, want_, port_.netdev);
+    const Row* cause = nullptr;
+    // First what was refused or is blocked, and what protects: without it the others cannot go on.
+    const auto rank = [](const Row& other) {
+      const bool failed =
+          was_refused(other) || other.progress == Progress::ignored || other.progress == Progress::blocked;
+      return 2 * (failed ? 1 : 0) + (traffic_part(other.setting->id) == TrafficPart::protects ? 1 : 0);
+    };
+    for (const Row& other : rows_)
+      if (other.setting != row.setting && guard_.differs(other.setting->id) && !other.waits_for &&
+          (cause == nullptr || rank(other) > rank(*cause)))
+        cause = &other;
+    if (cause == nullptr)
+      return block(row, Outcome::pending, "the write would leave RoCE's traffic with less protection");
+    std::string why = "without it RoCE's traffic would have less protection";
+    if (was_refused(*cause)) why += "; " + cause->refusal.text();
+    else if (cause->progress == Progress::ignored) why += "; the driver accepted it and shows another value";
+    else if (cause->progress == Progress::blocked) why += "; " + cause->detail;
+    row.waits_for = cause->setting->id;
+    block(row, Outcome::pending, "waits for " + std::string(key_text(cause->setting->id)) + ": " + why);
   }
 
   [[nodiscard]] bool is_in_conflict(const Row& row) const {
@@ -227,10 +313,7 @@ class Pass {
   // Settles the port if the link is up. If a write took the link down, the caller does it after carrier-up.
   void settle_port() {
     if (dry_run_ || read_error_ || driver_.settle == nullptr) return;
-    bool wrote_mtu_or_pfc = false;
-    for (const Row& row : rows_)
-      if (row.setting->id == SettingId::mtu || row.setting->id == SettingId::pfc) wrote_mtu_or_pfc |= was_tried(row);
-    if (!wrote_mtu_or_pfc) return;
+    if (!wrote_mtu_or_pfc_) return;
     const auto link = rtnl::link(*kernel_.route, port_.netdev);
     if (!link || !link->carrier.value_or(false)) return;
     const auto settled = driver_.settle(port_io(kernel_, port_), have_.values);
@@ -253,6 +336,7 @@ class Pass {
     if (was_unread) out.from = "-";
     out.to = value_text(setting, want_);
     out.detail = row.detail;
+    out.waits_for = row.waits_for;
     if (read_error_ && !in_sync(row)) return refused(std::move(out), row, *read_error_);
     if (row.progress == Progress::doubtful || (row.progress == Progress::refused && !in_sync(row)))
       return refused(std::move(out), row, row.refusal);
@@ -314,6 +398,15 @@ class Pass {
     return reads_as_wanted(row) && !has_key(have_.notes.unread, row.setting->id);
   }
 
+  // The wanted settings that are this port's own.
+  [[nodiscard]] Keys keys_wanted() const {
+    Keys out;
+    const Keys own = own_keys(port_);
+    for (const Setting& setting : kSettings)
+      out[index(setting.id)] = has_key(own, setting.id) && has_value(setting, want_);
+    return out;
+  }
+
   Row* find(SettingId id) {
     return find_where(rows_, [id](const Row& row) { return row.setting->id == id; });
   }
@@ -326,13 +419,17 @@ class Pass {
   const Driver& driver_;
   const Qos& policy_;
   Qos want_;  // `policy_` as the driver will show it
+  TrafficGuard guard_;
   std::vector<Row> rows_;
   Keys keys_;                 // the settings in rows_
   Reading first_, have_;      // the first and the newest reading
   bool partly_read_ = false;  // only some settings were read since the last reading of the whole port
   unsigned accepted_writes_ = 0;
-  std::optional<Error> read_error_;    // the port cannot be read any more
-  std::optional<Result<void>> saved_;  // the result of saving the originals
+  bool wrote_mtu_or_pfc_ = false;
+  std::optional<Use> in_use_;                 // the answer before the next write
+  std::optional<std::string> default_route_;  // default_route_of()
+  std::optional<Error> read_error_;           // the port cannot be read any more
+  std::optional<Result<void>> saved_;         // the result of saving the originals
 };
 
 }  // namespace
@@ -349,10 +446,14 @@ Changes plan(Kernel& kernel, Port& port, const Qos& want, const Terms& terms) {
   return Pass(kernel, port, want, terms, true, nullptr).run();
 }
 
-Changes plan_on_idle_port(Kernel& kernel, Port& port, const Qos& want, Disruptive disruptive, const Keys& derived) {
+Changes plan_on_idle_port(Kernel& kernel, Port& port, const PortPolicy& entry, Disruptive disruptive) {
   const UseCheck idle = [](const Port&) { return false; };
-  return plan(kernel, port, want,
-              {.in_use = idle, .disruptive = disruptive, .window = Maintenance::open, .derived = derived});
+  return plan(kernel, port, entry.want,
+              {.in_use = idle,
+               .disruptive = disruptive,
+               .window = Maintenance::open,
+               .front_end = entry.front_end,
+               .derived = entry.derived});
 }
 
 Result<void> settle(Kernel& kernel, const Port& port) {

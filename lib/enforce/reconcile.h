@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares a port with its wanted settings, writes only the differences, one setting at a time, and reads back. No
-// other code changes a NIC.
+// other code changes a NIC. A class of traffic moves as a whole (traffic.h).
 //
 // The defaults are safe: the caller must pass a check for users of the port and a function that saves the original
 // settings, the maintenance window counts as closed unless the caller opens it, and wanted settings that are not this
@@ -22,6 +22,9 @@ struct Terms {
   UseCheck in_use;
   Disruptive disruptive = Disruptive::idle;
   Maintenance window = Maintenance::closed;
+  // True if the operator's entry names the port as one that carries the default route: without it such a port is never
+  // written disruptively, whatever `disruptive` is.
+  bool front_end = false;
   // True for a setting of the port that another writer keeps changing back, or that the driver has just refused: it is
   // reported, not written. Null: none.
   std::function<bool(SettingId)> in_conflict{};
@@ -55,7 +58,7 @@ Changes write_back(Kernel& kernel, Port& port, const Qos& saved, const Terms& te
 // The changes that reconcile() would make now, reported as "differs" or "pending". Writes nothing.
 Changes plan(Kernel& kernel, Port& port, const Qos& want, const Terms& terms);
 // Like plan(), assuming that the port is idle and the maintenance window open.
-Changes plan_on_idle_port(Kernel& kernel, Port& port, const Qos& want, Disruptive disruptive, const Keys& derived);
+Changes plan_on_idle_port(Kernel& kernel, Port& port, const PortPolicy& entry, Disruptive disruptive);
 
 // Runs Driver::settle. Call it when the port's carrier has come up.
 Result<void> settle(Kernel& kernel, const Port& port);

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "enforce/selftest.h"
 
+#include <algorithm>
+#include <iterator>
 #include <thread>
 
 #include "base/files.h"
 #include "base/parse.h"
 #include "enforce/restore.h"
+#include "enforce/traffic.h"
 #include "kernel/netlink/dcbnl.h"
 #include "kernel/netlink/ethtool_ioctl.h"
 #include "kernel/netlink/rtnl.h"
+#include "node/netdev_use.h"
 #include "node/state.h"
 
 namespace fabric::qos {
@@ -39,15 +43,6 @@ std::string read_second(Kernel& kernel, const std::string& netdev, SettingId set
   for (const SettingFile& each : kSettingFiles)
     if (each.setting == setting) return root.line_of("sys/class/net/" + netdev + "/" + std::string(each.file));
   return {};
-}
-
-// True if `upper` is the netdev or a device above it (a bridge, a VLAN on a bond), by the links "lower_NAME".
-// NOLINTNEXTLINE(misc-no-recursion): the kernel nests netdevs eight deep at most (MAX_NEST_DEV)
-bool is_above(const Root& root, std::string_view upper, const std::string& netdev) {
-  if (upper == netdev) return true;
-  for (const std::string_view name : root.names_in("sys/class/net/" + std::string(upper)))
-    if (name.starts_with("lower_") && is_above(root, name.substr(6), netdev)) return true;
-  return false;
 }
 
 // Waits for the netdev's carrier if it had one; false if the carrier did not return within `patience`.
@@ -121,30 +116,16 @@ Result<void> save_record(const std::string& directory, const state::Originals& r
 
 bool SelfTest::is_restored() const { return std::ranges::all_of(restored, qos::is_restored); }
 
-// /proc/net/route: interface, destination, gateway, ...; /proc/net/ipv6_route: destination, its length, ..., interface.
-bool has_default_route(const Root& root, const std::string& netdev) {
-  constexpr std::string_view kAnyV4 = "00000000", kAnyV6 = "00000000000000000000000000000000";
-  const std::string v4 = root.text_of("proc/net/route"), v6 = root.text_of("proc/net/ipv6_route");
-  for (std::string_view line : split(v4, '\n'))
-    if (const auto row = words(line); row.size() > 1 && row[1] == kAnyV4 && is_above(root, row[0], netdev)) return true;
-  for (std::string_view line : split(v6, '\n'))
-    if (const auto row = words(line);
-        row.size() > 9 && row[0] == kAnyV6 && row[1] == "00" && is_above(root, row[9], netdev))
-      return true;
-  return false;
-}
-
 std::string why_no_self_test(Kernel& kernel, const Port& port, bool route_allowed) {
   if (port.netdev.empty() || !kernel.route) return port.id() + " has no netdev";
   if (const std::string why = why_unmanageable(port); !why.empty())
     return port.id() + " cannot be managed here: " + why;
   if (!port.bond.empty() || kernel.root.exists("sys/class/net/" + port.netdev + "/bonding"))
     return port.id() + " is a bond, or a member of one";
-  if (!route_allowed && has_default_route(kernel.root, port.netdev))
-    return "the default route goes through " + port.netdev + "; --force tests it anyway";
-  if (is_in_use(kernel, port))
-    return "a process or the kernel uses RDMA on " + port.id() + ", or this cannot be determined";
-  return {};
+  Use use = is_in_use(kernel, port);
+  if (!use.only_default_route) return std::move(use.why);
+  if (route_allowed) return {};
+  return use.why + "; --force tests it anyway";
 }
 
 Result<SelfTest> self_test(Kernel& kernel, Port& port, const Qos& want, const SelfTestOptions& options) {
@@ -159,14 +140,38 @@ Result<SelfTest> self_test(Kernel& kernel, Port& port, const Qos& want, const Se
     static_cast<Qos&>(state::original_of(*record, port)) = before->values;
   if (auto saved = save_record(options.directory, *record); !saved) return saved.error();
   SelfTest out;
-  for (SettingId id : driver.order) {
-    if (!has_value(setting_of(id), wanted)) continue;
-    if (options.in_use(port)) {
-      out.stopped = "a process has begun to use RDMA on " + port.id();
-      break;
+  // A class of traffic moves as a whole here, too: a job may start between two writes. So a setting waits for those
+  // that protect the traffic which it moves, and one that would release the old priority is written as a step.
+  TrafficGuard guard(driver, want, keys_of(wanted) & own_keys(port), has_vlan(kernel.root, port.netdev));
+  std::vector<SettingId> left;
+  std::ranges::copy_if(driver.order, std::back_inserter(left),
+                       [&](SettingId id) { return has_value(setting_of(id), wanted); });
+  for (bool tested = true; tested && out.stopped.empty();) {
+    tested = false;
+    for (auto id = left.begin(); id != left.end();) {
+      if (const Use use = options.in_use(port); use && !use.only_default_route) {
+        out.stopped = "the port has come into use: " + use.why;
+        break;
+      }
+      const auto have = read(kernel, port, keys_of(wanted));
+      if (have) guard.update(*have, wanted, port.netdev);
+      const auto value = have ? guard.next_value(*id) : std::optional(wanted);
+      if (!value) {
+        ++id;
+        continue;
+      }
+      out.steps.push_back(test_setting(kernel, port, driver, *id, *value, options.patience));
+      id = left.erase(id);
+      tested = true;
     }
-    out.steps.push_back(test_setting(kernel, port, driver, id, wanted, options.patience));
   }
+  if (out.stopped.empty())
+    for (const SettingId id : left) {
+      SelfTestStep& step = out.steps.emplace_back();
+      step.setting = id;
+      step.to = value_text(setting_of(id), wanted);
+      step.detail = "not tested: the write alone would leave RoCE's traffic with less protection";
+    }
   const bool had_carrier = port.carrier.value_or(false);
   auto ended = end_self_test(kernel, {&port, 1}, options.directory, options.in_use);
   if (!ended) return ended.error();
@@ -184,8 +189,10 @@ Result<Changes> end_self_test(Kernel& kernel, std::span<Port> ports, const std::
   bool changed = false;
   for (Port& port : ports) {
     if (state::find_original(*record, port) == record->end()) continue;
-    // The test did not wait for the maintenance window, so its end does not, either.
-    const Changes changes = restore(kernel, port, *record, {.in_use = in_use, .window = Maintenance::open});
+    // The test did not wait for the maintenance window, so its end does not, either. Nor does the default route stop
+    // it.
+    const Changes changes =
+        restore(kernel, port, *record, {.in_use = in_use, .window = Maintenance::open, .front_end = true});
     all.insert(all.end(), changes.begin(), changes.end());
     if (std::ranges::all_of(changes, is_restored)) state::forget(*record, port, own_keys(port));
     changed = true;

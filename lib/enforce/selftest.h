@@ -34,9 +34,6 @@ struct SelfTestOptions {
   std::chrono::milliseconds patience{15'000};  // for the carrier after a write
 };
 
-// True if the machine's default route uses the netdev or a device above it (a VLAN on a bond, a bridge).
-bool has_default_route(const Root& root, const std::string& netdev);
-
 // Why the port must not be tested: it is in use, a bond, or has the default route (unless `route_allowed`). Empty: it
 // may be tested.
 std::string why_no_self_test(Kernel& kernel, const Port& port, bool route_allowed);

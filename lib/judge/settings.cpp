@@ -28,6 +28,9 @@ Verdict verdict_of(const Change& change, bool enforced) {
       if (!enforced) return {setting.severity, meaning, std::string(kApply)};
       return {setting.severity, meaning, "The agent repairs it. If it stays: journalctl -u fabric-agent"};
     case Outcome::pending:
+      if (!change.detail.empty())
+        return {Status::warning, meaning + " It is not written now: " + change.detail + ".",
+                "When the cause is over, the agent writes it; by hand: fabric-agentctl apply"};
       return {Status::warning, meaning + " The write would interrupt traffic and waits until no process uses the port.",
               "Apply it now, interrupting traffic: fabric-agentctl apply --disruptive now"};
     case Outcome::unsupported:

@@ -246,6 +246,12 @@ Result<LoadedConfig> finish(ConfigDraft draft, const Files& files, const std::st
     if (*profile != nullptr) apply_profile(entry, **profile);
     follow_marks(entry, draft.traffic, draft.cnp, *profile, faults);
     check_together(entry, faults);
+    const Match& match = entry.port.match;
+    if (entry.port.front_end && match.netdev.empty() && match.rdma.empty() && match.pci.empty())
+      faults.fail(
+          entry.front_end_at,
+          "front_end: its ports may carry the machine's default route, so the entry must name them; write match "
+          "= { netdev = \"NETDEV\" }, or leave front_end out");
   }
   check_entries(draft.entries, faults);
   for (PortDraft& entry : draft.entries) draft.policy.ports.push_back(std::move(entry.port));
@@ -404,6 +410,7 @@ std::string port_toml(const PortPolicy& port) {
   if (!match.empty()) out += line("match", "{ " + match + " }", port.where);
   // A comment: the profile's values follow, so that the text can be read without the profile.
   if (!port.profile.empty()) out += line("#profile", toml_string(port.profile), port.profile_origin);
+  if (port.front_end) out += line("front_end", "true", port.front_end_origin);
   if (port.traffic) out += line("traffic", mark_toml(*port.traffic), port.traffic_origin);
   if (port.cnp) out += line("cnp", mark_toml(*port.cnp), port.cnp_origin);
   for (size_t i = 0; i < kSettingCount; ++i) {
@@ -461,7 +468,8 @@ std::string wanted_config(const Policy& policy) {
   alone.sysctl = policy.sysctl;
   for (PortPolicy& port : alone.ports) {
     port.origin.fill({});
-    for (std::string* place : {&port.where, &port.traffic_origin, &port.cnp_origin, &port.profile_origin})
+    for (std::string* place :
+         {&port.where, &port.traffic_origin, &port.cnp_origin, &port.profile_origin, &port.front_end_origin})
       place->clear();
   }
   return show_config(alone, {});

@@ -45,6 +45,10 @@ struct PortPolicy {
   std::optional<Mark> traffic{}, cnp{};        // RoCE data and CNPs: the entry's, else the file's, else the profile's
   std::string traffic_origin{}, cnp_origin{};  // "FILE:LINE"
   std::string profile{}, profile_origin{};     // the profile that the entry starts from; empty: none
+  // The operator knows that the entry's ports may carry the machine's default route: without it these are never written
+  // disruptively.
+  bool front_end = false;
+  std::string front_end_origin{};  // "FILE:LINE"
 };
 
 // It is a conflict if another writer changes a setting `rounds` times within `window`.

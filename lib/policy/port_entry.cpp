@@ -282,6 +282,14 @@ PortDraft read_port(ConfigReader& reader, const toml::table& table) {
       reader.accept(read_name(node, entry.port.name), name, "name = \"rail\", or leave it out");
       return;
     }
+    if (name == "front_end") {
+      const auto value = node.value<bool>();
+      entry.front_end_at = reader.place(node);
+      entry.port.front_end_origin = reader.line(node);
+      if (reader.accept(value ? MaybeProblem() : expected(node, "true or false"), name, "front_end = true"))
+        entry.port.front_end = *value;
+      return;
+    }
     entry.has_no_settings = false;
     if (name == "profile") {
       entry.profile_at = reader.place(node);
@@ -300,7 +308,7 @@ PortDraft read_profile(ConfigReader& reader, const toml::table& table) {
   PortDraft profile;
   each_key(table, [&](std::string_view name, const toml::source_position& at, const toml::node& node) {
     if (read_setting_key(reader, name, node, profile)) return;
-    if (name == "match" || name == "name" || name == "profile" || name == "port")
+    if (name == "match" || name == "name" || name == "profile" || name == "front_end" || name == "port")
       return reader.fail(at, std::string(name) + ": a profile has settings only; write " + std::string(name) +
                                  " in the [[port]] entry that names the profile");
     reader.fail_unknown(at, "key", name, with_settings(kProfileKeys));

@@ -18,13 +18,13 @@ struct PortDraft {
   PortPolicy port;
   FilePlace at;
   bool has_no_settings = true;  // it has nothing but a name and a match
-  FilePlace profile_at;
+  FilePlace profile_at, front_end_at;
   MarkKey traffic, cnp;
   std::array<FilePlace, kSettingCount> places{};
 };
 
 // Keys of [[port]], of a profile, and of a match, besides the settings.
-inline constexpr std::string_view kPortKeys[] = {"name", "match", "profile", "traffic", "cnp"};
+inline constexpr std::string_view kPortKeys[] = {"name", "match", "profile", "front_end", "traffic", "cnp"};
 inline constexpr std::string_view kProfileKeys[] = {"traffic", "cnp"};
 struct MatchKey {
   std::string_view name;

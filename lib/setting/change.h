@@ -39,6 +39,8 @@ struct Change {
   std::string from, to;     // value_text() of the current and the wanted value
   std::string detail;       // one sentence: why, and what to do if there is a remedy
   std::string sysctl{};     // name of the sysctl; empty: a setting of a port
+  // If pending: the setting of the same class of traffic that has to be written before or with this one.
+  std::optional<SettingId> waits_for{};
   [[nodiscard]] std::string key() const {
     if (!sysctl.empty()) return sysctl;
     return std::string(key_text(setting));

@@ -123,6 +123,37 @@ enum class SettingGroup : uint8_t {
   pci,         // the PCI function
 };
 
+// The part of a setting in the class of RoCE traffic. Together they decide on which priority a packet travels and how
+// it is protected there, so that none of them is written alone while the class moves (enforce/traffic.h).
+enum class TrafficPart : uint8_t {
+  none,
+  classifies,  // decides the priority of a packet
+  protects,    // protects a priority
+  belongs,     // marks the congestion notifications of the class
+};
+constexpr TrafficPart traffic_part(SettingId id) {
+  switch (id) {
+    case SettingId::trust:
+    case SettingId::apptrust:
+    case SettingId::dscp_map:
+    case SettingId::roce_dscp:
+    case SettingId::roce_prio:
+    case SettingId::roce_mode:
+    case SettingId::roce_tos:
+    case SettingId::traffic_class: return TrafficPart::classifies;
+    case SettingId::ets:
+    case SettingId::prio2buffer:
+    case SettingId::buffer_size:
+    case SettingId::pfc:
+    case SettingId::ecn_rp:
+    case SettingId::ecn_np:
+    case SettingId::cc: return TrafficPart::protects;
+    case SettingId::cnp_dscp:
+    case SettingId::cnp_prio: return TrafficPart::belongs;
+    default: return TrafficPart::none;
+  }
+}
+
 // The kernel's notification after a program has written the setting. nothing: the setting is written through a file, or
 // by a command that the kernel does not announce.
 enum class NotificationKind : uint8_t { nothing, dcb, ethtool, link };

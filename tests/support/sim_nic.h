@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -61,6 +62,7 @@ class SimNic {
   int ifindex;
   Personality personality;
   bool present = true;
+  bool has_default_route = false;  // the machine's, of IPv4 and the main table
   std::string card;  // Port::card
 
   uint32_t mtu = 1500, min_mtu = 68, max_mtu = 9978;  // bytes
@@ -94,6 +96,8 @@ class SimNic {
   SimEthtool ethtool;
 
   std::map<std::string, Fault> faults;
+  unsigned refuse_change = 0;  // EIO for the n-th change from now, from 1
+  std::function<void(const std::string& op)> after_change = [](const auto&) {};  // called after each change
   std::map<std::string, unsigned> calls;
   std::vector<std::string> log;  // every operation that changes something, in order: "setpfc pfc_en=0x08 delay=30"
 

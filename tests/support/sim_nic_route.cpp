@@ -2,6 +2,7 @@
 // The kernel's side of links and dcbnl: takes the bytes that were sent apart and answers with bytes.
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
+#include <sys/socket.h>
 
 #include "support/sim_nic_sockets.h"
 
@@ -24,6 +25,9 @@ class Route final : public Netlink {
     switch (type) {
       case RTM_GETLINK: return get_link((flags & NLM_F_DUMP) == NLM_F_DUMP, payload);
       case RTM_SETLINK: return set_link(payload);
+      case RTM_GETROUTE: return get_routes();
+      case RTM_GETADDR:
+      case RTM_GETRULE: return std::vector<Message>{};  // none
       case RTM_GETDCB:
       case RTM_SETDCB:
         return (flags & NLM_F_DUMP) == NLM_F_DUMP ? Replies(kernel_error(EOPNOTSUPP)) : dcb(type, payload);
@@ -64,6 +68,20 @@ class Route final : public Netlink {
     SimNic* nic = addressed(payload);
     if (nic == nullptr) return kernel_error(ENODEV);
     out.push_back(link_message(*nic));
+    return out;
+  }
+
+  Replies get_routes() {
+    std::vector<Message> out;
+    for (const SimNic& nic : sim_.nics()) {
+      if (!nic.present || !nic.has_default_route) continue;
+      rtmsg header{};
+      header.rtm_family = AF_INET;
+      header.rtm_table = RT_TABLE_MAIN;
+      header.rtm_type = RTN_UNICAST;
+      out.push_back({RTM_NEWROUTE,
+                     AttrWriter().header(header).u32(RTA_OIF, static_cast<uint32_t>(nic.ifindex)).data()});
+    }
     return out;
   }
 

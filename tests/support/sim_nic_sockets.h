@@ -2,6 +2,7 @@
 // The simulated sockets and their shared parts. Each call of a driver operation is counted, and may fail on request.
 #pragma once
 
+#include <cerrno>
 #include <memory>
 #include <string>
 #include <utility>
@@ -32,8 +33,11 @@ bool begin(SimNic& nic, const std::string& op, int& verdict);
 
 template <class Act>
 int call(SimNic& nic, const std::string& op, Act&& act) {
-  int verdict = 0;
-  return begin(nic, op, verdict) ? act() : verdict;
+  int verdict = -EIO;
+  if (nic.refuse_change != 0 && --nic.refuse_change == 0) return verdict;
+  if (begin(nic, op, verdict)) verdict = act();
+  nic.after_change(op);
+  return verdict;
 }
 
 }  // namespace fabric::test

@@ -229,14 +229,15 @@ Json changes_json(const Changes& changes) {
   for (const Change& change : changes) {
     Json code;
     if (change.code != 0) code = errno_name(change.code);
-    list.push_back({{"port", change.port},
-                    {"setting", change.key()},
-                    {"outcome", to_text(change.outcome)},
-                    {"from", change.from},
-                    {"to", change.to},
-                    {"disruptive", change.disruptive},
-                    {"errno", std::move(code)},
-                    {"detail", change.detail}});
+    Json& row = list.emplace_back(Json{{"port", change.port},
+                                       {"setting", change.key()},
+                                       {"outcome", to_text(change.outcome)},
+                                       {"from", change.from},
+                                       {"to", change.to},
+                                       {"disruptive", change.disruptive},
+                                       {"errno", std::move(code)},
+                                       {"detail", change.detail}});
+    if (change.waits_for) row["waits_for"] = key_text(*change.waits_for);
   }
   return list;
 }

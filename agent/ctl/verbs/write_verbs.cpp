@@ -11,6 +11,7 @@
 #include "enforce/restore.h"
 #include "enforce/selftest.h"
 #include "kernel/netlink/rtnl.h"
+#include "node/netdev_use.h"
 #include "policy/config.h"
 #include "policy/toml_value.h"
 
@@ -165,13 +166,17 @@ int run_plan(const Options& options, Output& output) {
     // On the netdev of the default route, a larger MTU or a restart of the link can cut off the machine and its
     // operator.
     std::vector<std::string> netdevs;
-    for (const Port& port : node.ports)
-      if (contains(writes, port.id(), &Change::port) && qos::has_default_route(machine->kernel.root, port.netdev))
+    for (const Port& port : node.ports) {
+      const PortPolicy* entry = policy_for(*machine->policy, port);
+      const bool is_named = entry != nullptr && entry->front_end;
+      if (!is_named && contains(writes, port.id(), &Change::port) && !default_route_of(machine->kernel, port).empty())
         netdevs.push_back(port.netdev);
+    }
     if (!netdevs.empty())
       output.text +=
           "\nThe default route leaves by " + joined(netdevs) +
-          ". If that is the management network, leave it alone:\n  printf '[[port]]\\nname = \"management\"\\nmatch = "
+          ": disruptive writes are not made without an entry that names the port and has front_end = true. If that is "
+          "the management network, leave it alone:\n  printf '[[port]]\\nname = \"management\"\\nmatch = "
           "{ netdev = [" +
           joined(netdevs, ", ", toml_string) +
           "] }\\n' | sudo install -D -m 644 /dev/stdin /etc/fabric-agent/conf.d/management.toml\n";
@@ -202,6 +207,7 @@ int run_apply(const Options& options, Output& output) {
   for (Port& port : writer->node.ports) {
     const PortPolicy* entry = policy_for(policy, port);
     if (entry == nullptr || !is_chosen(options, port)) continue;
+    terms.front_end = entry->front_end;
     terms.derived = entry->derived;
     const qos::SaveOriginal save = [&](const Port& written, const Qos& before) {
       auto remembered = trial->remember(written, before, confirm::keys_changed(written, entry->want, before));
@@ -238,7 +244,7 @@ int run_restore(const Options& options, Output& output) {
     if (!loaded) return failure(loaded.error(), output);
     sysctl_originals = std::move(loaded).value();
   }
-  const qos::Terms terms = write_terms(writer->machine, options);
+  qos::Terms terms = write_terms(writer->machine, options);
   Result<void> saved;
   Changes all;
   if (!options.dry_run) {
@@ -252,6 +258,9 @@ int run_restore(const Options& options, Output& output) {
   }
   for (Port& port : writer->node.ports) {
     if (!is_chosen(options, port)) continue;
+    const Policy* policy = writer->machine.policy_or_null();
+    const PortPolicy* entry = policy == nullptr ? nullptr : policy_for(*policy, port);
+    terms.front_end = entry != nullptr && entry->front_end;
     if (options.dry_run) {
       append(all, qos::plan_restore(writer->machine.kernel, port, writer->originals, terms));
       continue;

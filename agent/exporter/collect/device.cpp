@@ -54,8 +54,7 @@ void DeviceReader::rescan() {
   if (policy_)
     for (Port& port : reading_.ports)
       if (const PortPolicy* entry = policy_for(*policy_, port))
-        reading_.plan.emplace(port.id(),
-                              qos::plan_on_idle_port(*kernel_, port, entry->want, policy_->disruptive, entry->derived));
+        reading_.plan.emplace(port.id(), qos::plan_on_idle_port(*kernel_, port, *entry, policy_->disruptive));
   kernel_->route.reset();  // only the scan and the plan need it
   open_readers();
   for (const Port& port : reading_.ports)

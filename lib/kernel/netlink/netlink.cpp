@@ -39,6 +39,7 @@ std::string_view protocol_name(int protocol) {
     case NETLINK_ROUTE: return "rtnetlink";
     case NETLINK_GENERIC: return "generic netlink";
     case NETLINK_RDMA: return "RDMA netlink";
+    case NETLINK_SOCK_DIAG: return "sock_diag";
     default: return "netlink";
   }
 }

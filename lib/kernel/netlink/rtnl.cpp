@@ -4,6 +4,7 @@
 #include <linux/fib_rules.h>
 #include <linux/if_addr.h>
 #include <linux/if_link.h>
+#include <linux/if_tunnel.h>
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
@@ -78,6 +79,35 @@ std::optional<Ip> gateway_of(unsigned family, const std::vector<Attr>& attribute
   return ip_of(*via_family, &address);
 }
 
+// The attributes that name the ends of a tunnel (linux/if_link.h, if_tunnel.h).
+struct TunnelKind {
+  std::string_view kind;
+  unsigned family;
+  uint16_t local, remote;  // 0: none
+};
+constexpr TunnelKind kTunnels[]{
+    {"vxlan", AF_INET, IFLA_VXLAN_LOCAL, IFLA_VXLAN_GROUP},
+    {"vxlan", AF_INET6, IFLA_VXLAN_LOCAL6, IFLA_VXLAN_GROUP6},
+    {"geneve", AF_INET, 0, IFLA_GENEVE_REMOTE},
+    {"geneve", AF_INET6, 0, IFLA_GENEVE_REMOTE6},
+    {"gre", AF_INET, IFLA_GRE_LOCAL, IFLA_GRE_REMOTE},
+    {"gretap", AF_INET, IFLA_GRE_LOCAL, IFLA_GRE_REMOTE},
+    {"erspan", AF_INET, IFLA_GRE_LOCAL, IFLA_GRE_REMOTE},
+    {"ip6gre", AF_INET6, IFLA_GRE_LOCAL, IFLA_GRE_REMOTE},
+    {"ip6gretap", AF_INET6, IFLA_GRE_LOCAL, IFLA_GRE_REMOTE},
+    {"ipip", AF_INET, IFLA_IPTUN_LOCAL, IFLA_IPTUN_REMOTE},
+    {"sit", AF_INET, IFLA_IPTUN_LOCAL, IFLA_IPTUN_REMOTE},
+    {"ip6tnl", AF_INET6, IFLA_IPTUN_LOCAL, IFLA_IPTUN_REMOTE},
+};
+
+// Zeros: not set.
+std::optional<Ip> end_of_tunnel(unsigned family, const std::vector<Attr>& data, uint16_t attribute) {
+  if (attribute == 0) return std::nullopt;
+  const auto ip = ip_of(family, find(data, attribute));
+  if (!ip || *ip == Ip{family == AF_INET6, {}}) return std::nullopt;
+  return ip;
+}
+
 }  // namespace
 
 Result<Link> parse_link(View8 payload) {
@@ -85,6 +115,7 @@ Result<Link> parse_link(View8 payload) {
   if (!header) return header.error();
   Link out;
   out.ifindex = header->ifi_index;
+  bool is_elsewhere = false;  // the device below is in another network namespace
   for (const Attr& attr : parse_attributes(payload, sizeof(ifinfomsg))) {
     switch (attr.type) {
       case IFLA_IFNAME: out.name = attr.text(); break;
@@ -97,6 +128,10 @@ Result<Link> parse_link(View8 payload) {
       case IFLA_MASTER:
         if (auto master = attr.u32()) out.master = static_cast<int>(*master);
         break;
+      case IFLA_LINK:
+        if (auto lower = attr.u32(); lower && *lower != 0) out.lower = static_cast<int>(*lower);
+        break;
+      case IFLA_LINK_NETNSID: is_elsewhere = true; break;
       case kPermanentAddress: out.permanent = hex_digits(as_text(attr.value), ":"); break;
       case kParentDevName: out.parent = attr.text(); break;
       case kPropertyList:
@@ -108,11 +143,21 @@ Result<Link> parse_link(View8 payload) {
         out.kind = text_of(info, IFLA_INFO_KIND);
         if (out.kind == "vrf")  // drivers/net/vrf.c, vrf_fillinfo
           out.vrf_table = value_of<uint32_t>(parse_nested(info, IFLA_INFO_DATA), IFLA_VRF_TABLE).value_or(0);
+        for (const TunnelKind& tunnel : kTunnels) {
+          if (tunnel.kind != out.kind) continue;
+          const auto data = parse_nested(info, IFLA_INFO_DATA);
+          if (out.kind == "vxlan")  // drivers/net/vxlan/vxlan_core.c, vxlan_fill_info(): not as IFLA_LINK
+            if (const auto lower = value_of<uint32_t>(data, IFLA_VXLAN_LINK); lower && *lower != 0)
+              out.lower = static_cast<int>(*lower);
+          if (const auto local = end_of_tunnel(tunnel.family, data, tunnel.local)) out.tunnel_local = local;
+          if (const auto remote = end_of_tunnel(tunnel.family, data, tunnel.remote)) out.tunnel_remote = remote;
+        }
         break;
       }
       default: break;
     }
   }
+  if (is_elsewhere || out.kind == "veth" || out.kind == "netkit") out.lower.reset();
   return out;
 }
 
@@ -216,6 +261,21 @@ std::string neighbor_state_text(uint16_t state) {
   const auto bit = static_cast<size_t>(std::countr_zero(state));  // NUD_*, linux/neighbour.h
   if (!std::has_single_bit(state) || bit >= kNames.size()) return "state " + std::to_string(state);
   return std::string(kNames[bit]);
+}
+
+Result<int> interface_to(Netlink& route, const Ip& destination, const std::optional<Ip>& source, int device) {
+  rtmsg header{};
+  header.rtm_family = destination.v6 ? AF_INET6 : AF_INET;
+  const size_t size = destination.v6 ? 16 : 4;
+  header.rtm_dst_len = static_cast<uint8_t>(size * 8);
+  AttrWriter request;
+  if (source) header.rtm_src_len = static_cast<uint8_t>(size * 8);
+  request.header(header).bytes(RTA_DST, std::as_bytes(std::span(destination.bytes).first(size)));
+  if (source) request.bytes(RTA_SRC, std::as_bytes(std::span(source->bytes).first(size)));
+  if (device != 0) request.u32(RTA_OIF, static_cast<uint32_t>(device));
+  const auto reply = ask(route, RTM_GETROUTE, RTM_NEWROUTE, request, "route to " + to_text(destination));
+  if (!reply) return reply.error();
+  return static_cast<int>(value_of<uint32_t>(parse_attributes(reply->payload, sizeof(rtmsg)), RTA_OIF).value_or(0));
 }
 
 Result<std::vector<IpAddress>> addresses(Netlink& route) {

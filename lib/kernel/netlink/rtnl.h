@@ -19,6 +19,11 @@ struct Link {
   std::string kind;                     // IFLA_INFO_KIND: "bond", "veth"; empty for hardware
   std::string permanent{};  // the hardware's address, "b8:3f:d2:00:00:01"; empty: none, or a kernel before 5.6
   uint32_t vrf_table = 0;   // the routing table of a VRF (IFLA_VRF_TABLE); 0: not a VRF
+  // ifindex of the device below a VLAN, macvlan, ipvlan or tunnel (IFLA_LINK, IFLA_VXLAN_LINK); absent: none, one in
+  // another network namespace, or the other end of a veth pair.
+  std::optional<int> lower{};
+  // The ends of a tunnel that names no device (vxlan, geneve, gre, ipip, ip6tnl).
+  std::optional<Ip> tunnel_local{}, tunnel_remote{};
 };
 
 // Parses an RTM_NEWLINK or RTM_DELLINK payload. No I/O.
@@ -68,6 +73,10 @@ Result<std::optional<IpAddress>> parse_address(View8 payload);
 Result<std::optional<IpRoute>> parse_route(View8 payload);
 Result<std::optional<IpRule>> parse_rule(View8 payload);
 Result<std::optional<NeighborEntry>> parse_neighbor(View8 payload);
+
+// The interface by which this host sends to the address (RTM_GETROUTE): from `source` if it is an address of this host,
+// and by a socket that is bound to `device` unless that is 0.
+Result<int> interface_to(Netlink& route, const Ip& destination, const std::optional<Ip>& source, int device);
 
 // "REACHABLE", as in ip-neighbour(8); "state 3" for no state or several states.
 std::string neighbor_state_text(uint16_t state);

@@ -66,10 +66,16 @@ Result<void> write_map(const PortIo& io, const Setting& setting, const Qos& want
     if (!contains(change.missing, entry) &&
         std::ranges::any_of(change.stale, [&](const dcb_app& stale) { return stale.protocol == entry.protocol; }))
       twice.push_back(entry);
-  if (auto done = for_each(io, remove, change.stale); !done) return done;
-  if (auto done = for_each(io, remove, twice); !done) return done;
-  if (auto done = for_each(io, add, twice); !done) return done;
-  return for_each(io, add, change.missing);
+  auto done = for_each(io, remove, change.stale);
+  if (done) done = for_each(io, remove, twice);
+  if (done) done = for_each(io, add, twice);
+  if (done) done = for_each(io, add, change.missing);
+  if (done) return done;
+  // A DSCP that was removed and could not be added again has its priority back: RoCE's must not be without one.
+  if (const auto left = dcbnl::get_app(*io.kernel.route, io.netdev))
+    for (const dcb_app& entry : dscp::entries_of(dscp::map_of(*now)))
+      if (!dscp::map_of(*left).contains(static_cast<uint8_t>(entry.protocol))) (void)add(io, entry);
+  return done;
 }
 
 // The new entry is added before the old one is removed, so that RoCE always has its priority.

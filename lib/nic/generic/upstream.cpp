@@ -19,10 +19,19 @@ Result<void> write_table(const PortIo& io, const DscpMap& want) {
   auto now = dcbnl::get_app(*io.kernel.route, io.netdev);
   if (!now) return now.error();
   auto change = dscp::difference(*now, want);
+  // New entries come first, so that a DSCP is never without a priority. A driver may refuse a second entry of a DSCP.
+  Result<void> added;
+  if (!change.missing.empty()) added = dcbnl::set_app(*io.kernel.route, io.id(), change.missing);
+  const bool is_second = !added && (added.error().code == EINVAL || added.error().code == EEXIST);
+  if (!added && (!is_second || change.stale.empty())) return added;
   if (!change.stale.empty())
     if (auto gone = dcbnl::del_app(*io.kernel.route, io.id(), change.stale); !gone) return gone;
-  if (change.missing.empty()) return {};
-  return dcbnl::set_app(*io.kernel.route, io.id(), change.missing);
+  if (!is_second) return {};
+  now = dcbnl::get_app(*io.kernel.route, io.netdev);
+  if (!now) return now.error();
+  added = dcbnl::set_app(*io.kernel.route, io.id(), dscp::difference(*now, want).missing);
+  if (!added) (void)dcbnl::set_app(*io.kernel.route, io.id(), change.stale);
+  return added;
 }
 
 constexpr std::string_view kNoDscp = "this driver does not map DSCPs: it trusts the priority in the VLAN tag";

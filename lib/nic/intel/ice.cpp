@@ -37,10 +37,10 @@ Ets vlan_mode_ets() {
 }
 
 // The steps to a map: first new entries, so that the list does not run empty and the mode does not switch back and
-// forth; then deletions; then listed DSCPs with another priority, which the driver refuses before their deletion.
+// forth; then deletions; then listed DSCPs with another priority, which the driver refuses before their deletion. If no
+// entry would stay during the deletions, `bridge` does: an entry that is in neither map.
 struct Steps {
-  dcbnl::AppTable add, remove, add_again;
-  bool runs_empty = false;  // before the last step
+  dcbnl::AppTable bridge, add, remove, add_again;
 };
 
 Steps steps(const dcbnl::AppTable& table, const DscpMap& want) {
@@ -56,7 +56,9 @@ Steps steps(const dcbnl::AppTable& table, const DscpMap& want) {
     auto wanted = want.find(entry.first);
     return wanted != want.end() && wanted->second == entry.second;
   });
-  out.runs_empty = !listed.empty() && out.add.empty() && !keeps;
+  if (!listed.empty() && !want.empty() && out.add.empty() && !keeps)
+    for (uint8_t dscp = 0; dscp < dscp::kCount && out.bridge.empty(); ++dscp)
+      if (!listed.contains(dscp) && !want.contains(dscp)) out.bridge.push_back({IEEE_8021QAZ_APP_SEL_DSCP, 0, dscp});
   return out;
 }
 
@@ -97,12 +99,11 @@ void effect(const Setting& setting, const Qos& want, Qos& have) {
   if (setting.id != SettingId::dscp_map && setting.id != SettingId::trust) return copy_value(setting, want, have);
   const DscpMap listed = have.dscp_map.value_or(DscpMap{});
   const DscpMap next = upstream::map_after(setting, want, have);
-  const bool empty = listed.empty() || steps(dscp::entries_of(listed), next).runs_empty;
-  if (empty && !listed.empty()) {
+  if (!listed.empty() && next.empty()) {
     have.ets = vlan_mode_ets();
     have.pfc = PrioSet{};
   }
-  if (empty && !next.empty()) {  // ice_dcbnl_setapp(), "switching to DSCP mode"
+  if (listed.empty() && !next.empty()) {  // ice_dcbnl_setapp(), "switching to DSCP mode"
     Ets& ets = have.ets.emplace();
     ets.prio_tc = kIdentity;
     ets.tsa.fill(Tsa::ets);
@@ -178,9 +179,17 @@ Result<void> write_map(const PortIo& io, const Setting& setting, const Qos& want
   auto now = dcbnl::get_app(*io.kernel.route, io.netdev);
   if (!now) return now.error();
   auto todo = steps(*now, upstream::map_after(setting, want, have.values));
-  if (auto done = add(io, todo.add); !done) return done;
-  if (auto done = remove(io, todo.remove); !done) return done;
-  return add(io, todo.add_again);
+  if (auto done = add(io, todo.bridge); !done) return done;
+  auto done = add(io, todo.add);
+  if (done) done = remove(io, todo.remove);
+  if (done) done = add(io, todo.add_again);
+  // A DSCP that was removed and could not be added again has its priority back: RoCE's must not be without one.
+  if (!done)
+    if (const auto left = dcbnl::get_app(*io.kernel.route, io.netdev))
+      for (const dcb_app& entry : dscp::entries_of(dscp::map_of(*now)))
+        if (!dscp::map_of(*left).contains(static_cast<uint8_t>(entry.protocol))) (void)add(io, {entry});
+  if (auto gone = remove(io, todo.bridge); done && !gone) return gone;
+  return done;
 }
 
 Result<void> write_agent(const PortIo& io, const Setting&, const Qos& want, const Reading&) {

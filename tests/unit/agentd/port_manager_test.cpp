@@ -1204,5 +1204,36 @@ TEST_F(Unconfirmed, APortThatIsAwayIsPutBackWhenItReturns) {
   EXPECT_EQ(nic_->mtu, 2000U);
 }
 
+// An operator who switches enforcement on keeps the network by which the machine is reached.
+TEST_F(PortManagerTest, ThePortOfTheDefaultRouteIsWrittenOnlyIfAnEntryNamesIt) {
+  SimNic& nic = sim_.add_nic("eth0", Personality::mlx5);
+  nic.has_default_route = true;
+  start(kEnforce);
+  EXPECT_EQ(nic.carrier_downs, 0U);
+  EXPECT_EQ(nic.mtu, 1500U);
+  EXPECT_EQ(outcome("mtu"), "pending");
+  EXPECT_TRUE(has(setting("mtu").detail, "front_end = true")) << setting("mtu").detail;
+  reload(policy_of(kEnforce, "[[port]]\nmatch = { netdev = \"eth0\" }\nfront_end = true\nmtu = 4200\n"));
+  EXPECT_EQ(nic.mtu, 4200U);
+}
+
+// What waits for another setting, which the driver refuses, does not wait for an idle port.
+TEST_F(PortManagerTest, ARefusedMemberOfTheClassIsNotPolledFor) {
+  SimNic& nic = enforced(Personality::mlx5);
+  nic.link_up();
+  nic.faults["setpfc"] = {.code = EIO};
+  const std::string profile = kProfile;
+  std::string moved = profile;
+  moved.replace(moved.find("26 = 3"), 6, "26 = 4");
+  moved.replace(moved.find("[0,0,0,1,0,0,2,0]"), 17, "[0,0,0,0,1,0,2,0]");
+  moved.replace(moved.find("pfc = [3]"), 9, "pfc = [4]");
+  reload(policy_of(kEnforce, moved));
+  EXPECT_EQ(outcome("pfc"), "refused");
+  EXPECT_EQ(outcome("dscp_map"), "pending");
+  EXPECT_TRUE(has(setting("dscp_map").detail, "waits for pfc")) << setting("dscp_map").detail;
+  EXPECT_FALSE(manager_->waits_for_idle(kId));
+  nic.faults.clear();
+}
+
 }  // namespace
 }  // namespace fabric::agentd

@@ -73,7 +73,7 @@ class Busy : public testing::Test {
     rdma_->devices[index] = {.name = name};
     tree_.link("sys/class/infiniband/" + name + "/device", "../../../../" + folder);
   }
-  bool busy() { return qos::is_in_use(kernel_, port_); }
+  bool busy() { return static_cast<bool>(qos::is_in_use(kernel_, port_)); }
   test::Tree tree_;
   Kernel kernel_{.root = tree_.root(), .rdma = std::make_unique<QueuePairs>()};
   QueuePairs* rdma_ = static_cast<QueuePairs*>(kernel_.rdma.get());
@@ -118,6 +118,15 @@ TEST_F(Busy, ByAGuestOrAContainerWhoseQueuePairsAreNotListed) {
   EXPECT_FALSE(busy());
   tree_.folder(pf + "/mlx5_core.sf.4/infiniband");
   EXPECT_TRUE(busy());
+}
+
+TEST_F(Busy, SaysByWhom) {
+  EXPECT_EQ(qos::is_in_use(kernel_, port_).why, "");
+  rdma_->devices[0].used = 1;
+  EXPECT_EQ(qos::is_in_use(kernel_, port_).why, "a process or the kernel has queue pairs on mlx5_0");
+  rdma_->devices[2].memory = 1;
+  rdma_->devices[0].used = 0;
+  EXPECT_EQ(qos::is_in_use(kernel_, port_).why, "a process has registered memory with mlx5_2");
 }
 
 TEST_F(Busy, WhatCannotBeKnownIsBusy) {

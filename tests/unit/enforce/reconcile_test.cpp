@@ -187,6 +187,28 @@ TEST_P(Dcb, NeverMeansNeverAndNowDoesNotAsk) {
   EXPECT_EQ(of(bed.apply(want), "pfc").outcome, Outcome::applied);
 }
 
+// Neither when it is idle, nor "now", nor by restore: only an entry that names the port allows it.
+TEST_P(Dcb, APortWithTheDefaultRouteIsNotWrittenDisruptively) {
+  bed.nic.has_default_route = true;
+  for (const Disruptive when : {Disruptive::idle, Disruptive::now}) {
+    bed.terms.disruptive = when;
+    for (const Changes& changes :
+         {bed.plan(want), bed.apply(want), qos::write_back(bed.kernel, bed.port, want, bed.terms)}) {
+      EXPECT_TRUE(has_outcome(changes, "mtu", Outcome::pending, "the default route leaves by eth0"));
+      EXPECT_TRUE(has_outcome(changes, "mtu", Outcome::pending, "front_end = true"));
+      EXPECT_EQ(of(changes, "pfc").outcome, Outcome::pending);
+    }
+  }
+  EXPECT_EQ(bed.nic.carrier_downs, 0U);
+  EXPECT_EQ(bed.nic.mtu, 1500U);
+  bed.terms.front_end = true;
+  bed.terms.in_use = [](const Port&) { return qos::Use{"a TCP session"}; };
+  bed.terms.disruptive = Disruptive::idle;
+  EXPECT_TRUE(has_outcome(bed.apply(want), "mtu", Outcome::pending, "a TCP session")) << "others still count";
+  bed.terms.in_use = [](const Port&) { return qos::Use{"the default route", true}; };
+  expect_all(bed.settle_to(want), {Outcome::applied, Outcome::in_sync});
+}
+
 TEST_P(Dcb, AConflictIsReportedAndNotWritten) {
   bed.terms.in_conflict = [](SettingId setting) { return setting == SettingId::pfc; };
   auto changes = bed.settle_to(want);

@@ -7,6 +7,7 @@
 #include "node/node.h"
 #include "support/ports.h"
 #include "support/sim_nic_bed.h"
+#include "support/sim_rdma.h"
 #include "support/test.h"
 #include "support/tree.h"
 
@@ -256,15 +257,14 @@ TEST(SelfTest, IsRefusedWhereItWouldCutOffTheHostOrAJob) {
   SimNic& nic = sim.add_nic("eth0", Personality::mlx5);
   Kernel kernel = sim.kernel(tree.path());
   const auto why = [&](bool route_allowed) { return qos::why_no_self_test(kernel, nic.port(), route_allowed); };
-  EXPECT_TRUE(has(why(false), "uses RDMA")) << "not known";
-  tree.file("proc/net/route", "Iface\tDestination\tGateway\neth0\t00000000\t0100000A\t0003\n");
-  EXPECT_TRUE(has(why(false), "default route"));
-  EXPECT_FALSE(has(why(true), "default route"));
-  tree.file("proc/net/route", "Iface\tDestination\tGateway\nvlan7\t00000000\t0100000A\t0003\n");
-  tree.folder("sys/class/net/vlan7/lower_bond0").folder("sys/class/net/bond0/lower_eth1");
-  EXPECT_FALSE(has(why(false), "default route"));
-  tree.folder("sys/class/net/bond0/lower_eth0");
-  EXPECT_TRUE(has(why(false), "default route"));
+  EXPECT_TRUE(has(why(false), "cannot be determined")) << "not known";
+  auto rdma = std::make_unique<SimRdma>();
+  rdma->devices[0] = {.name = nic.port().rdma, .ports = {{1, {}}}, .owners = {{"qp", {}}, {"mr", {}}}};
+  kernel.rdma = std::move(rdma);
+  EXPECT_EQ(why(false), "");
+  nic.has_default_route = true;
+  EXPECT_EQ(why(false), "the default route leaves by eth0; --force tests it anyway");
+  EXPECT_EQ(why(true), "");
 }
 
 }  // namespace

@@ -147,6 +147,11 @@ const Bad kBad[] = {
      "f.toml:2:11: profile: there is no \"nvidia\" in PROFILES; write \"amd-pollara\" or \"broadcom-thor2\" or \"intel-e810\" or \"nvidia-dcqcn\" or \"oci\""},
     {"[[port]]\nprofile = \"../fabric-agent\"\n",
      "f.toml:2:11: profile: there is no \"../fabric-agent\" in PROFILES; write \"amd-pollara\" or \"broadcom-thor2\" or \"intel-e810\" or \"nvidia-dcqcn\" or \"oci\""},
+    {"[[port]]\nfront_end = 1\n",
+     "f.toml:2:13: front_end: expected true or false, not 1; write front_end = true"},
+    {"[[port]]\nmatch = { driver = \"mlx5_core\" }\nfront_end = true\nmtu = 9000\n",
+     "f.toml:3:13: front_end: its ports may carry the machine's default route, so the entry must name them; write match "
+     "= { netdev = \"NETDEV\" }, or leave front_end out"},
     {"[[port]]\nprofile = \"\"\n",
      "f.toml:2:11: profile: the string is empty; write profile = \"nvidia-dcqcn\""},
     {"[[port]]\nname = \"\"\nmtu = 9000\n",

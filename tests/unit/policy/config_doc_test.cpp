@@ -40,7 +40,9 @@ TEST(SampleConfiguration, IsAuditWithAProfileForEveryRocePort) {
   const LoadedConfig sample = test::loaded(load_config(kSource + "/etc/fabric-agent.toml"));
   EXPECT_EQ(sample.policy.mode, Mode::audit);
   EXPECT_TRUE(sample.warnings.empty()) << sample.warnings.front().what;
-  Port port{.rdma = "rocep1s0", .netdev = "ens1", .kernel_driver = "unheard_of"};
+  Port port{.rdma = "rocep1s0", .netdev = "ens1", .serves = "host", .kernel_driver = "unheard_of"};
+  EXPECT_EQ(policy_for(sample.policy, port), nullptr) << "not near a GPU: it may carry management or storage";
+  port.serves = "compute";
   const PortPolicy* entry = policy_for(sample.policy, port);
   ASSERT_NE(entry, nullptr);
   EXPECT_EQ(entry->want.pfc, PrioSet{1 << 3});
@@ -49,6 +51,7 @@ TEST(SampleConfiguration, IsAuditWithAProfileForEveryRocePort) {
     entry = policy_for(sample.policy, port);
     ASSERT_NE(entry, nullptr);
     EXPECT_FALSE(entry->profile.empty()) << driver;
+    EXPECT_FALSE(entry->front_end) << driver;
   }
 }
 

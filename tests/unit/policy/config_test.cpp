@@ -419,6 +419,15 @@ TEST_F(LastGood, ADropInThatVanishedIsNotPartOfTheConfiguration) {
   EXPECT_TRUE(in_use()->error.empty());
 }
 
+TEST(PortEntry, AFrontEndIsNamedAndShown) {
+  const Policy policy = good("[[port]]\nmatch = { netdev = \"eno1\" }\nfront_end = true\nmtu = 9000\n");
+  EXPECT_TRUE(policy.ports.at(0).front_end);
+  const std::string text = show_config(policy);
+  EXPECT_TRUE(has(text, "\nfront_end = true")) << text;
+  EXPECT_TRUE(good(text).ports.at(0).front_end);
+  EXPECT_FALSE(good("[[port]]\nmtu = 9000\n").ports.at(0).front_end);
+}
+
 TEST_F(ConfigFiles, WhatIsNoFileIsRefused) {
   tree.folder("a.toml");
   EXPECT_TRUE(has(refused(load()), "not a regular file"));

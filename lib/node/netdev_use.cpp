@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/netdev_use.h"
+
+#include <linux/netlink.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "base/find.h"
+#include "kernel/netlink/rtnl.h"
+#include "kernel/netlink/sock_diag.h"
+
+namespace fabric {
+namespace {
+
+constexpr std::string_view kOpenVswitch = "openvswitch";
+// Prefixes that a default route may be split into: 0.0.0.0/1 and 128.0.0.0/1; 2000::/3, all global addresses.
+constexpr unsigned kDefaultV4 = 1, kDefaultV6 = 3;
+constexpr uint32_t kTableDefault = 253, kTableMain = 254;  // RT_TABLE_DEFAULT, RT_TABLE_MAIN
+
+bool is_loopback(const Ip& ip) {
+  if (!ip.v6) return ip.bytes[0] == 127;
+  return std::ranges::all_of(std::span(ip.bytes).first(15), [](uint8_t byte) { return byte == 0; }) &&
+         ip.bytes[15] == 1;
+}
+
+// fe80::/10: the same address may be on several interfaces.
+bool is_link_local(const Ip& ip) { return ip.v6 && ip.bytes[0] == 0xfe && (ip.bytes[1] & 0xc0) == 0x80; }
+
+// The port's netdev, those of functions on the same link, and the devices above them.
+struct Stack {
+  std::vector<rtnl::Link> links;  // all of the machine
+  std::set<int> members;          // ifindex
+  std::set<Ip> own, others;       // addresses of the members, and of all other interfaces
+
+  [[nodiscard]] bool has(int ifindex) const { return members.contains(ifindex); }
+  [[nodiscard]] std::string name_of(int ifindex) const {
+    const auto* link = find_where(links, [=](const rtnl::Link& each) { return each.ifindex == ifindex; });
+    return link == nullptr ? "interface " + std::to_string(ifindex) : link->name;
+  }
+};
+
+// The netdevs of virtual functions and subfunctions of the port's function, as far as they are in this namespace.
+std::vector<std::string> netdevs_of_functions(const Root& root, const std::string& pci) {
+  std::vector<std::string> out;
+  if (pci.empty()) return out;
+  const std::string folder = "sys/bus/pci/devices/" + pci + "/";
+  for (const std::string& name : root.names_in(folder))
+    if (name.starts_with("virtfn") || name.find(".sf.") != std::string::npos)
+      for (std::string& netdev : root.names_in(folder + name + "/net")) out.push_back(std::move(netdev));
+  return out;
+}
+
+// Adds the devices above the members until there are no more.
+void add_devices_above(Netlink& route, Stack& stack, const std::map<int, std::vector<Ip>>& addresses) {
+  const auto is_above = [&](const rtnl::Link& link) {
+    if (link.lower && stack.has(*link.lower)) return true;
+    for (const rtnl::Link& below : stack.links) {
+      if (!stack.has(below.ifindex)) continue;
+      if (below.master == link.ifindex) return true;
+      // The datapath is the master of its ports; nothing links it to its internal ports ("ovs-vsctl add-br").
+      if (below.kind == kOpenVswitch && link.kind == kOpenVswitch) return true;
+      if (link.tunnel_local)
+        if (const auto* own = find_in(addresses, below.ifindex); own != nullptr && contains(*own, *link.tunnel_local))
+          return true;
+    }
+    if (link.lower || !link.tunnel_remote) return false;
+    const auto by = rtnl::interface_to(route, *link.tunnel_remote, {}, 0);
+    return by && stack.has(*by);
+  };
+  for (bool grew = true; grew;) {
+    grew = false;
+    for (const rtnl::Link& link : stack.links)
+      if (!stack.has(link.ifindex) && is_above(link)) grew = stack.members.insert(link.ifindex).second || grew;
+  }
+}
+
+Result<Stack> read_stack(Kernel& kernel, const Port& port) {
+  Netlink& route = *kernel.route;
+  auto links = rtnl::links(route);
+  if (!links) return links.error();
+  const auto addresses = rtnl::addresses(route);
+  if (!addresses) return addresses.error();
+  Stack stack{.links = std::move(*links)};
+  std::vector<std::string> names = netdevs_of_functions(kernel.root, port.pci);
+  names.push_back(port.netdev);
+  for (const rtnl::Link& link : stack.links)
+    if (contains(names, link.name)) stack.members.insert(link.ifindex);
+  std::map<int, std::vector<Ip>> by_interface;
+  for (const rtnl::IpAddress& each : *addresses) by_interface[each.ifindex].push_back(each.address.ip);
+  add_devices_above(route, stack, by_interface);
+  for (const auto& [ifindex, ips] : by_interface)
+    for (const Ip& ip : ips) (stack.has(ifindex) ? stack.own : stack.others).insert(ip);
+  return stack;
+}
+
+// True if every rule that leads to the table is for packets of this port: from one of its addresses and of no other
+// interface, or of sockets that are bound to it.
+bool is_table_of(const Stack& stack, const std::vector<rtnl::IpRule>& rules, uint32_t table, bool v6) {
+  if (table == kTableMain || table == kTableDefault) return false;
+  bool any = false;
+  for (const rtnl::IpRule& each : rules) {
+    if (each.rule.table != table || each.v6 != v6) continue;
+    any = true;
+    if (each.narrow) return false;
+    const auto inside = [&](const Ip& ip) {
+      return each.rule.source && in_subnet(ip, *each.rule.source, each.rule.source_prefix);
+    };
+    const bool by_source = std::ranges::any_of(stack.own, inside) && std::ranges::none_of(stack.others, inside);
+    const bool by_device = !each.rule.device.empty() && std::ranges::any_of(stack.links, [&](const rtnl::Link& link) {
+      return link.name == each.rule.device && stack.has(link.ifindex);
+    });
+    if (!by_source && !by_device) return false;
+  }
+  return any;
+}
+
+Result<std::vector<sock_diag::Session>> sessions_of(Kernel& kernel) {
+  if (!kernel.root.is_host()) return std::vector<sock_diag::Session>{};
+  auto diag = open_netlink(NETLINK_SOCK_DIAG);
+  if (!diag) return diag.error();
+  auto sessions = sock_diag::established(**diag);
+  if (sessions || sessions.error().code != ENOENT) return sessions;
+  std::vector<sock_diag::Session> out;
+  for (const char* file : {"proc/net/tcp", "proc/net/tcp6"}) {
+    constexpr size_t kMost = size_t{64} << 20;
+    const auto text = kernel.root.read(file, kMost);
+    if (!text && text.error().code != ENOENT) return text.error();
+    if (!text) continue;
+    const auto some = sock_diag::parse_proc_tcp(*text);
+    out.insert(out.end(), some.begin(), some.end());
+  }
+  return out;
+}
+
+std::string above(const Stack& stack, int ifindex, const Port& port) {
+  const std::string name = stack.name_of(ifindex);
+  if (name == port.netdev) return name;
+  return name + ", on the link of " + port.netdev;
+}
+
+}  // namespace
+
+bool has_vlan(const Root& root, const std::string& netdev) {
+  constexpr std::string_view kUpper = "upper_";
+  return std::ranges::any_of(root.names_in("sys/class/net/" + netdev), [&](const std::string& name) {
+    return name.starts_with(kUpper) && root.exists("proc/net/vlan/" + name.substr(kUpper.size()));
+  });
+}
+
+std::string default_route_of(Kernel& kernel, const Port& port) {
+  if (port.netdev.empty() || !kernel.route) return {};
+  const auto unknown = [&](const Error& failure) {
+    return "whether the default route leaves by " + port.netdev + " cannot be determined (" + failure.text() + ")";
+  };
+  const auto routes = rtnl::routes(*kernel.route);
+  if (!routes) return unknown(routes.error());
+  const auto is_default = [](const rtnl::IpRoute& each) {
+    return each.unicast && each.prefix <= (each.destination.v6 ? kDefaultV6 : kDefaultV4);
+  };
+  if (std::ranges::none_of(*routes, is_default)) return {};
+  const auto stack = read_stack(kernel, port);
+  if (!stack) return unknown(stack.error());
+  const auto rules = rtnl::rules(*kernel.route);
+  if (!rules) return unknown(rules.error());
+  for (const rtnl::IpRoute& each : *routes) {
+    if (!is_default(each)) continue;
+    // Only a next hop object shows the interfaces (net.ipv4.nexthop_compat_mode=0).
+    if (each.hops.empty()) return "the default route leaves by interfaces that the kernel does not name";
+    for (const rtnl::NextHop& hop : each.hops)
+      if (stack->has(hop.ifindex) && !is_table_of(*stack, *rules, each.table, each.destination.v6))
+        return "the default route leaves by " + above(*stack, hop.ifindex, port);
+  }
+  return {};
+}
+
+std::string sessions_over(Kernel& kernel, const Port& port) {
+  if (port.netdev.empty() || !kernel.route) return {};
+  const auto unknown = [&](const Error& failure) {
+    return "whether " + port.netdev + " is in use cannot be determined (" + failure.text() + ")";
+  };
+  const auto stack = read_stack(kernel, port);
+  if (!stack) return unknown(stack.error());
+  for (const rtnl::Link& link : stack->links) {
+    if (stack->has(link.ifindex) || !link.master || !stack->has(*link.master) || link.carrier == false) continue;
+    const auto* master = find_where(stack->links, [&](const rtnl::Link& each) { return each.ifindex == *link.master; });
+    if (master != nullptr && (master->kind == "bridge" || master->kind == kOpenVswitch))
+      return "a guest or a container (" + link.name + ") uses " + above(*stack, master->ifindex, port);
+  }
+  const auto sessions = sessions_of(kernel);
+  if (!sessions) return unknown(sessions.error());
+  if (sessions->empty()) return {};
+  const auto routes = rtnl::routes(*kernel.route);
+  if (!routes) return unknown(routes.error());
+  std::vector<const rtnl::IpRoute*> by_port;
+  for (const rtnl::IpRoute& each : *routes)
+    if (each.unicast && std::ranges::any_of(each.hops, [&](const auto& hop) { return stack->has(hop.ifindex); }))
+      by_port.push_back(&each);
+  std::set<std::tuple<Ip, Ip, int>> asked;
+  for (const sock_diag::Session& session : *sessions) {
+    const bool stays_here =
+        is_loopback(session.remote) || stack->own.contains(session.remote) || stack->others.contains(session.remote);
+    if (stays_here && !is_link_local(session.remote)) continue;
+    bool uses = stack->has(session.device) || (!is_link_local(session.local) && stack->own.contains(session.local));
+    const bool may_leave = std::ranges::any_of(by_port, [&](const rtnl::IpRoute* each) {
+      return each->destination.v6 == session.remote.v6 && in_subnet(session.remote, each->destination, each->prefix);
+    });
+    if (!uses && may_leave && !is_link_local(session.remote) &&
+        asked.insert({session.local, session.remote, session.device}).second) {
+      const auto by = rtnl::interface_to(*kernel.route, session.remote, session.local, session.device);
+      if (!by && by.error().code != ENETUNREACH && by.error().code != EHOSTUNREACH) return unknown(by.error());
+      uses = by && stack->has(*by);
+    }
+    if (uses) return "a TCP session of this host (" + to_text(session.local) + ") uses " + port.netdev;
+  }
+  return {};
+}
+
+}  // namespace fabric

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+// RoCE's class of traffic moves as a whole: after every single change of a simulated NIC, an oracle that knows nothing
+// of the product's rules judges by the NIC's own state whether RoCE is protected as before.
+#include <numeric>
+
+#include "enforce/restore.h"
+#include "enforce/selftest.h"
+#include "support/sim_nic_bed.h"
+#include "support/test.h"
+
+namespace fabric::test {
+namespace {
+
+// ---- the oracle
+
+// How the NIC treats packets with this DSCP. nullopt: its map has no entry of the DSCP.
+std::optional<unsigned> priority_on(const SimNic& nic, unsigned dscp) {
+  if (nic.personality == Personality::bnxt) {
+    const auto entry = nic.firmware_dscp.find(static_cast<uint16_t>(dscp));
+    if (entry == nic.firmware_dscp.end()) return std::nullopt;
+    return entry->second;
+  }
+  if (nic.personality == Personality::full && nic.trust.front() != IEEE_8021QAZ_APP_SEL_DSCP) return std::nullopt;
+  std::optional<unsigned> out;
+  for (const dcb_app& entry : nic.app)
+    if (entry.selector == IEEE_8021QAZ_APP_SEL_DSCP && entry.protocol == dscp)
+      out = std::max<unsigned>(out.value_or(0), entry.priority);
+  return out;
+}
+
+// What protects the packets: 1 PFC, 2 a lossless buffer behind it, 4 a class without lossy priorities, 8 a share.
+unsigned protection_on(const SimNic& nic, unsigned dscp) {
+  const unsigned prio = priority_on(nic, dscp).value_or(0);
+  if ((nic.pfc.pfc_en >> prio & 1) == 0) return 0;
+  unsigned out = 1;
+  if (nic.personality == Personality::mlx5 && nic.manual_buffers && !nic.lossy[nic.buffer.prio2buffer[prio]]) out |= 2;
+  const unsigned tc = nic.ets.prio_tc[prio];
+  bool is_alone = true;
+  for (unsigned other = 0; other < 8; ++other)
+    if (other != prio && nic.ets.prio_tc[other] == tc && (nic.pfc.pfc_en >> other & 1) == 0) is_alone = false;
+  if (is_alone) out |= 4;
+  if (nic.ets.tc_tsa[tc] != IEEE_8021QAZ_TSA_ETS || nic.ets.tc_tx_bw[tc] != 0) out |= 8;
+  return out;
+}
+
+// ---- the policies
+
+struct RocePolicy {
+  std::string name;
+  unsigned dscp = 26;  // of RoCE
+  Qos want{};
+};
+
+RocePolicy roce(const std::string& name, Personality personality, unsigned dscp, unsigned priority, uint8_t pfc,
+                bool buffers = false) {
+  RocePolicy out{name, dscp};
+  Qos& want = out.want;
+  want.dcbx = Dcbx::host;
+  want.trust = Trust::dscp;
+  want.dscp_map = DscpMap{{static_cast<uint8_t>(dscp), static_cast<uint8_t>(priority)}, {48, 6}};
+  want.pfc = PrioSet{pfc};
+  Ets& ets = want.ets.emplace();
+  if (personality == Personality::ice) {
+    ets = shares(kIdentity, {});
+    ets.bw[0] = ets.bw[priority] = 50;
+  } else {
+    ets.prio_tc[priority] = 1;
+    for (unsigned other = 0; other < 8; ++other)
+      if ((pfc >> other & 1) != 0) ets.prio_tc[other] = 1;
+    ets.prio_tc[6] = 2;
+    ets.tsa[0] = ets.tsa[1] = Tsa::ets;
+    ets.bw[0] = ets.bw[1] = 50;
+  }
+  if (buffers && personality == Personality::mlx5) {
+    want.prio2buffer.emplace()[priority] = 1;
+    want.buffer_size = Buffers{.automatic = true};
+    want.cable_length = 30;
+  }
+  return out;
+}
+
+std::vector<RocePolicy> policies(Personality personality) {
+  std::vector<RocePolicy> out{
+      roce("26 to 3", personality, 26, 3, 0x08),
+      roce("26 to 4", personality, 26, 4, 0x10),
+      roce("34 to 4", personality, 34, 4, 0x10),
+      roce("26 to 3, PFC on 3 and 4", personality, 26, 3, 0x18),
+      roce("26 to 5, buffers", personality, 26, 5, 0x20, true),
+      roce("34 to 2, buffers", personality, 34, 2, 0x04, true),
+      roce("26 to 3 without PFC", personality, 26, 3, 0),
+  };
+  RocePolicy& pcp = out.emplace_back(roce("PCP 3", personality, 26, 3, 0x08));
+  pcp.want.trust = Trust::pcp;
+  pcp.want.dscp_map = DscpMap{};
+  if (personality == Personality::ice) pcp.want.ets.reset();
+  return out;
+}
+
+// ---- the runs
+
+// What hinders a run: the n-th change is refused; a setting is held by another writer; a job starts before the n-th
+// question whether the port is in use.
+struct Hindrance {
+  unsigned refused = 0;
+  std::optional<SettingId> held{};
+  std::optional<unsigned> busy_from{};
+  [[nodiscard]] std::string text() const {
+    if (refused != 0) return "change " + std::to_string(refused) + " is refused";
+    if (held) return std::string(key_text(*held)) + " is held by another writer";
+    if (busy_from) return "a job starts before question " + std::to_string(*busy_from);
+    return "nothing hinders";
+  }
+};
+
+struct WatchedBed {
+  explicit WatchedBed(Personality personality) : bed(personality) {}
+  FileBed bed;
+  std::vector<std::string> faults;  // the oracle's
+  unsigned changes = 0, questions = 0;
+
+  // The states of the two DSCPs at the start, and at the end if nothing hinders.
+  void watch(unsigned from, unsigned to, unsigned from_start, unsigned to_end) {
+    bed.nic.after_change = [=, this](const std::string& op) {
+      ++changes;
+      const SimNic& nic = bed.nic;
+      const unsigned least = from_start & to_end;
+      const unsigned old_now = protection_on(nic, from), new_now = protection_on(nic, to);
+      // These drivers cannot replace an entry of a DSCP: it is unmapped until it is added again.
+      const bool cannot_replace = nic.personality == Personality::bnxt || nic.personality == Personality::ice;
+      if (cannot_replace && (op == "delapp" || op == "setapp") && !priority_on(nic, from)) return;
+      if ((least & ~old_now) == 0 || (least & ~new_now) == 0) return;
+      faults.push_back("after change " + std::to_string(changes) + " (" + nic.log.back() + "): DSCP " +
+                       std::to_string(from) + " has " + std::to_string(old_now) + ", DSCP " + std::to_string(to) +
+                       " has " + std::to_string(new_now) + ", RoCE had " + std::to_string(from_start) + ", gets " +
+                       std::to_string(to_end));
+    };
+  }
+};
+
+void expect_protected(Personality personality, const RocePolicy& from, const RocePolicy& to, const Hindrance& hindrance,
+                      unsigned to_end, bool by_restore = false) {
+  WatchedBed run(personality);
+  FileBed& bed = run.bed;
+  bed.settle_to(from.want);
+  bed.settle_to(from.want);
+  const unsigned from_start = protection_on(bed.nic, from.dscp);
+  const bool was_mapped = priority_on(bed.nic, from.dscp).has_value();
+  const auto log_before = bed.nic.log.size();
+  run.watch(from.dscp, to.dscp, from_start, to_end);
+  bed.nic.refuse_change = hindrance.refused;
+  bed.terms.in_conflict = [&](SettingId id) { return hindrance.held == id; };
+  bed.terms.in_use = [&](const Port&) { return hindrance.busy_from && ++run.questions >= *hindrance.busy_from; };
+  const Changes changes = by_restore ? qos::write_back(bed.kernel, bed.port, to.want, bed.terms) : bed.apply(to.want);
+  bed.nic.link_up();
+  const unsigned least = from_start & to_end;
+  const bool is_protected =
+      (least & ~protection_on(bed.nic, from.dscp)) == 0 || (least & ~protection_on(bed.nic, to.dscp)) == 0;
+  std::string log;
+  for (size_t i = log_before; i < bed.nic.log.size(); ++i) log += bed.nic.log[i] + "\n";
+  EXPECT_TRUE(run.faults.empty() && is_protected)
+      << name_of(personality) << ": from \"" << from.name << "\" to \"" << to.name << "\", " << hindrance.text() << "\n"
+      << (run.faults.empty() ? "at the end: unprotected" : run.faults.front()) << "\n"
+      << log << text(changes);
+  // A pass that nothing hinders completes the move.
+  bed.nic.after_change = [](const auto&) {};
+  bed.nic.refuse_change = 0;
+  bed.terms = free_terms();
+  bed.settle_to(to.want);
+  const Changes last = bed.settle_to(to.want);
+  EXPECT_TRUE(keys_with(last, Outcome::pending).empty() && keys_with(last, Outcome::refused).empty())
+      << name_of(personality) << ": from \"" << from.name << "\" to \"" << to.name << "\", after " << hindrance.text()
+      << "\n"
+      << text(last);
+  EXPECT_EQ(protection_on(bed.nic, to.dscp) & to_end, to_end) << text(last);
+  (void)was_mapped;
+}
+
+// A driver, and of how many runs one is done.
+class Traffic : public testing::TestWithParam<std::tuple<Personality, unsigned>> {};
+const auto kMovers = testing::Values(Personality::mlx5, Personality::bnxt, Personality::ice, Personality::full);
+const auto kMoverName = [](const auto& each) { return name_of(std::get<0>(each.param)); };
+INSTANTIATE_TEST_SUITE_P(Drivers, Traffic, testing::Combine(kMovers, testing::Values(80U)), kMoverName);
+INSTANTIATE_TEST_SUITE_P(DriversHarder, Traffic, testing::Combine(kMovers, testing::Values(1U)), kMoverName);
+
+TEST_P(Traffic, IsNeverLeftWithLessProtection) {
+  const auto [personality, every] = GetParam();
+  std::mt19937 random(41);
+  for (const RocePolicy& from : policies(personality))
+    for (const RocePolicy& to : policies(personality)) {
+      if (from.name == to.name) continue;
+      // Without hindrance: the end, and the numbers of changes and questions.
+      WatchedBed free(personality);
+      free.bed.settle_to(from.want);
+      free.bed.settle_to(from.want);
+      free.bed.nic.after_change = [&](const auto&) { ++free.changes; };
+      free.bed.terms.in_use = [&](const Port&) { return ++free.questions == 0; };
+      free.bed.settle_to(to.want);
+      const unsigned end = protection_on(free.bed.nic, to.dscp);
+      std::vector<Hindrance> all{{}, {.busy_from = 1}};
+      for (unsigned n = 1; n <= free.changes; ++n) all.push_back({.refused = n});
+      for (unsigned n = 2; n <= free.questions; ++n) all.push_back({.busy_from = n});
+      for (const Setting& setting : kSettings)
+        if (has_value(setting, to.want) && traffic_part(setting.id) != TrafficPart::none)
+          all.push_back({.held = setting.id});
+      for (const Hindrance& hindrance : all) {
+        if (random() % every != 0) continue;
+        expect_protected(personality, from, to, hindrance, end);
+        expect_protected(personality, from, to, hindrance, end, true);
+        if (testing::Test::HasFailure()) return;
+      }
+    }
+}
+
+// RoCE moves from priority 3 to 4 while a job runs.
+class Move : public testing::TestWithParam<Personality> {
+ protected:
+  void SetUp() override {
+    bed.settle_to(from.want);
+    bed.settle_to(from.want);
+    bed.nic.log.clear();
+  }
+  // The places of the changes in the log.
+  [[nodiscard]] size_t first(const std::string& what) const {
+    for (size_t i = 0; i < bed.nic.log.size(); ++i)
+      if (has(bed.nic.log[i], what)) return i;
+    return SIZE_MAX;
+  }
+  [[nodiscard]] std::string log() const {
+    return std::accumulate(bed.nic.log.begin(), bed.nic.log.end(), std::string(),
+                           [](std::string all, const std::string& line) { return std::move(all) + line + "\n"; });
+  }
+  FileBed bed{GetParam()};
+  const RocePolicy from = roce("26 to 3", GetParam(), 26, 3, 0x08), to = roce("26 to 4", GetParam(), 26, 4, 0x10);
+};
+INSTANTIATE_TEST_SUITE_P(Drivers, Move, testing::Values(Personality::mlx5, Personality::bnxt, Personality::ice),
+                         personality_name);
+
+TEST_P(Move, WaitsAsAWholeForAnIdlePort) {
+  bed.terms.in_use = kInUse;
+  const Changes plan = bed.plan(to.want), changes = bed.apply(to.want);
+  EXPECT_EQ(bed.nic.writes(), 0U) << log();
+  for (const char* key : {"dscp_map", "ets", "pfc"}) {
+    EXPECT_EQ(of(changes, key).outcome, Outcome::pending) << text(changes);
+    EXPECT_EQ(of(plan, key).outcome, Outcome::pending) << text(plan);
+  }
+  EXPECT_TRUE(has_outcome(changes, "ets", Outcome::pending, "uses the port"));
+  if (GetParam() == Personality::mlx5) {
+    EXPECT_TRUE(has_outcome(changes, "ets", Outcome::pending, "waits for dscp_map"));
+    EXPECT_EQ(of(changes, "ets").waits_for, SettingId::dscp_map);
+  }
+}
+
+TEST_P(Move, ProtectsTheNewPriorityThenMovesThenReleasesTheOld) {
+  expect_all(bed.settle_to(to.want), {Outcome::applied, Outcome::in_sync});
+  const size_t both = first("pfc_en=0x18"), moved = first("setapp sel=5 proto=26 prio=4"), last = first("pfc_en=0x10");
+  EXPECT_TRUE(both < moved && moved < last && last != SIZE_MAX) << log();
+  expect_settled(bed, to.want);
+}
+
+TEST_P(Move, ARefusalNamesTheSettingThatTheOthersWaitFor) {
+  bed.nic.faults["setpfc"] = {.code = EIO};
+  const Changes changes = bed.settle_to(to.want);
+  EXPECT_EQ(of(changes, "pfc").outcome, Outcome::refused);
+  EXPECT_TRUE(has_outcome(changes, "dscp_map", Outcome::pending, "waits for pfc"));
+  EXPECT_EQ(first("proto=26"), SIZE_MAX) << log();
+}
+
+// Settings that only protect do not wait for the others.
+TEST_P(Move, ProtectionThatWasLostComesBackAtOnce) {
+  bed.nic.ets.tc_tx_bw[bed.nic.ets.prio_tc[3]] = 0;
+  bed.nic.ets.tc_tx_bw[0] = 100;
+  if (GetParam() == Personality::mlx5) {
+    bed.terms.in_use = kInUse;
+    EXPECT_EQ(of(bed.apply(from.want), "ets").outcome, Outcome::applied);
+  }
+}
+
+TEST_P(Move, ASelfTestKeepsTheTrafficProtected) {
+  WatchedBed run(GetParam());
+  FileBed& own = run.bed;
+  own.settle_to(from.want);
+  own.settle_to(from.want);
+  const unsigned start = protection_on(own.nic, 26);
+  run.watch(26, 26, start, start);
+  const auto test =
+      qos::self_test(own.kernel, own.port, to.want, {.directory = own.tree.path(), .in_use = kIdle, .patience = {}});
+  ASSERT_TRUE(test.ok()) << test.error().text();
+  EXPECT_TRUE(run.faults.empty()) << run.faults.front();
+  EXPECT_TRUE(test->is_restored()) << text(test->restored);
+  EXPECT_EQ(protection_on(own.nic, 26), start);
+}
+
+}  // namespace
+}  // namespace fabric::test

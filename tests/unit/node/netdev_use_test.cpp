@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who uses a netdev besides RDMA: real devices, routes and TCP sessions of this kernel, in network namespaces.
+#include "node/netdev_use.h"
+
+#include <arpa/inet.h>
+#include <net/if.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include <csignal>
+
+#include "kernel/netlink/sock_diag.h"
+#include "support/netns.h"
+#include "support/test.h"
+
+namespace fabric::test {
+namespace {
+
+bool ip(const std::string& arguments) { return std::system(("ip " + arguments + " 2>/dev/null").c_str()) == 0; }
+
+// "use0" is the port, its other end is in a namespace of a process that accepts TCP sessions.
+class NetdevUse : public Veth {
+ protected:
+  void SetUp() override {
+    Veth::SetUp();
+    if (IsSkipped()) return;
+    int ready[2], go[2];
+    ASSERT_EQ(::pipe(ready) + ::pipe(go), 0);
+    peer_ = ::fork();
+    if (peer_ == 0) serve(ready[1], go[0]);
+    char byte = 0;
+    ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+    ASSERT_TRUE(ip("link add use0 type veth peer name use1"));
+    ASSERT_TRUE(ip("link set use1 netns " + std::to_string(peer_)));
+    ASSERT_TRUE(ip("link set use0 up"));
+    ASSERT_EQ(::write(go[1], "g", 1), 1);
+    ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+    for (int fd : {ready[0], ready[1], go[0], go[1]}) ::close(fd);
+    port_.netdev = "use0";
+  }
+  void TearDown() override {
+    if (peer_ > 0) {
+      ::kill(peer_, SIGKILL);
+      ::waitpid(peer_, nullptr, 0);
+    }
+    for (const char* device : {"use0", "useb", "usem", "usex", "useg"}) ip(std::string("link del ") + device);
+    for (const char* table : {"100", "101"}) {
+      ip(std::string("route flush table ") + table);
+      ip(std::string("-6 route flush table ") + table);
+    }
+    while (ip("rule del pref 77")) {
+    }
+  }
+
+  // The peer: brings its end up, listens on port 4711 of any address, and accepts until it is killed.
+  [[noreturn]] static void serve(int ready, int go) {
+    char byte = 0;
+    if (::unshare(CLONE_NEWNET) != 0 || ::write(ready, "r", 1) != 1 || ::read(go, &byte, 1) != 1) ::_exit(1);
+    ip("link set lo up");
+    ip("link set use1 up");
+    ip("addr add 10.77.0.2/24 dev use1");
+    ip("addr add 10.78.0.2/24 dev use1");
+    ip("addr add fd77::2/64 dev use1 nodad");
+    const int listener = ::socket(AF_INET6, SOCK_STREAM, 0);
+    sockaddr_in6 any{};
+    any.sin6_family = AF_INET6;
+    any.sin6_port = htons(4711);
+    if (::bind(listener, reinterpret_cast<sockaddr*>(&any), sizeof any) != 0 || ::listen(listener, 8) != 0) ::_exit(2);
+    if (::write(ready, "r", 1) != 1) ::_exit(3);
+    for (;;) ::accept(listener, nullptr, nullptr);
+  }
+
+  // A session with the peer, or with an address of this host; -1: it cannot be made.
+  static int session(const std::string& to) {
+    sockaddr_storage address{};
+    socklen_t size = sizeof(sockaddr_in);
+    auto* v4 = reinterpret_cast<sockaddr_in*>(&address);
+    auto* v6 = reinterpret_cast<sockaddr_in6*>(&address);
+    v4->sin_family = AF_INET;
+    v4->sin_port = htons(4711);
+    if (::inet_pton(AF_INET, to.c_str(), &v4->sin_addr) != 1) {
+      v6->sin6_family = AF_INET6;
+      size = sizeof(sockaddr_in6);
+      ::inet_pton(AF_INET6, to.c_str(), &v6->sin6_addr);
+    }
+    const int fd = ::socket(address.ss_family, SOCK_STREAM, 0);
+    const timeval patience{5, 0};
+    ::setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    if (::connect(fd, reinterpret_cast<sockaddr*>(&address), size) == 0) return fd;
+    ::close(fd);
+    return -1;
+  }
+
+  std::string route() { return default_route_of(kernel, port_); }
+  std::string use() { return sessions_over(kernel, port_); }
+
+  pid_t peer_ = -1;
+  Port port_{.rdma = "mlx5_0"};
+};
+
+TEST_F(NetdevUse, ADefaultRouteOfAnyTableAndFamily) {
+  ASSERT_TRUE(ip("addr add 10.77.0.1/24 dev use0") && ip("addr add fd77::1/64 dev use0 nodad"));
+  EXPECT_EQ(route(), "") << "an address alone";
+  for (const char* each : {"default via 10.77.0.2 dev use0", "default via 10.77.0.2 dev use0 table 100",
+                           "0.0.0.0/1 via 10.77.0.2 dev use0", "default nexthop via 10.77.0.2 dev use0"}) {
+    ASSERT_TRUE(ip(std::string("route add ") + each));
+    EXPECT_EQ(route(), "the default route leaves by use0") << each;
+    ASSERT_TRUE(ip(std::string("route del ") + each));
+  }
+  for (const char* each : {"default via fd77::2 dev use0", "2000::/3 via fd77::2 dev use0 table 101"}) {
+    ASSERT_TRUE(ip(std::string("-6 route add ") + each));
+    EXPECT_EQ(route(), "the default route leaves by use0") << each;
+    ASSERT_TRUE(ip(std::string("-6 route del ") + each));
+  }
+  ASSERT_TRUE(ip("route add 10.99.0.0/16 via 10.77.0.2 dev use0"));
+  ASSERT_TRUE(ip("addr add 10.55.0.1/24 dev veth0") && ip("route add default via 10.55.0.2 dev veth0"));
+  EXPECT_EQ(route(), "") << "by another interface";
+  ip("route del default");
+  ip("addr flush dev veth0");
+}
+
+// The routing of a rail: a table for packets from the address of the port itself.
+TEST_F(NetdevUse, ATableOfThePortsOwnAddressIsNotTheMachinesDefaultRoute) {
+  ASSERT_TRUE(ip("addr add 10.77.0.1/24 dev use0") && ip("route add default via 10.77.0.2 dev use0 table 100"));
+  EXPECT_NE(route(), "");
+  ASSERT_TRUE(ip("rule add pref 77 from 10.77.0.1 lookup 100"));
+  EXPECT_EQ(route(), "");
+  ASSERT_TRUE(ip("rule add pref 77 from 10.0.0.0/8 fwmark 5 lookup 100"));
+  EXPECT_NE(route(), "") << "other packets use the table as well";
+}
+
+TEST_F(NetdevUse, ADeviceAboveThePort) {
+  unsigned made = 0;
+  // Kinds that this kernel lacks are left out.
+  const std::vector<std::pair<std::string, std::string>> kinds{
+      {"useb", "type bridge"},
+      {"usem", "link use0 type macvlan"},
+      {"usem", "link use0 type vlan id 7"},
+      {"usem", "link use0 type ipvlan"},
+      {"usex", "type vxlan id 42 dstport 4789 dev use0"},
+      {"usex", "type vxlan id 42 dstport 4789 local 10.78.0.1 remote 10.78.0.2"},
+      {"usex", "type vxlan id 42 dstport 4789 remote 10.78.0.2"},
+      {"useg", "type geneve id 42 remote 10.78.0.2"},
+      {"useg", "type gretap remote 10.78.0.2"},
+      {"usem", "type vrf table 100"}};
+  ASSERT_TRUE(ip("addr add 10.78.0.1/24 dev use0"));
+  for (const auto& [name, kind] : kinds) {
+    if (!ip("link add " + name + " " + kind)) continue;
+    SCOPED_TRACE(kind);
+    ++made;
+    if (kind == "type bridge" || kind == "type vrf table 100") ASSERT_TRUE(ip("link set use0 master " + name));
+    ASSERT_TRUE(ip("link set " + name + " up"));
+    EXPECT_EQ(route(), "");
+    ASSERT_TRUE(ip("addr add 10.79.0.1/24 dev " + name) && ip("route add default via 10.79.0.2 dev " + name));
+    EXPECT_EQ(route(), "the default route leaves by " + name + ", on the link of use0");
+    ASSERT_TRUE(ip("link del " + name));
+    EXPECT_EQ(route(), "");
+  }
+  EXPECT_GE(made, 1U);
+}
+
+TEST_F(NetdevUse, ATcpSessionOfTheHost) {
+  ASSERT_TRUE(ip("addr add 10.77.0.1/24 dev use0") && ip("addr add fd77::1/64 dev use0 nodad"));
+  EXPECT_EQ(use(), "") << "an address without a session";
+  for (const char* to : {"10.77.0.2", "fd77::2", "::ffff:10.77.0.2"}) {
+    const int fd = session(to);
+    ASSERT_GE(fd, 0) << to;
+    EXPECT_TRUE(has(use(), "a TCP session of this host (")) << to;
+    ::close(fd);
+  }
+  Port other;
+  other.netdev = "veth0";
+  const int fd = session("10.77.0.2");
+  EXPECT_EQ(sessions_over(kernel, other), "");
+  ::close(fd);
+}
+
+// The source address of a session may be that of another interface.
+TEST_F(NetdevUse, ASessionThatIsRoutedOverThePort) {
+  ASSERT_TRUE(ip("addr add 10.55.0.9/32 dev veth0") && ip("route add 10.78.0.0/24 dev use0 src 10.55.0.9"));
+  // The peer answers by the link: its neighbor entry is enough.
+  const std::string in_peer = "nsenter -t " + std::to_string(peer_) + " -n ip route add 10.55.0.9/32 dev use1";
+  if (std::system(in_peer.c_str()) != 0) GTEST_SKIP() << "requires nsenter";
+  const int fd = session("10.78.0.2");
+  ASSERT_GE(fd, 0);
+  EXPECT_EQ(use(), "a TCP session of this host (10.55.0.9) uses use0");
+  ::close(fd);
+  ip("addr flush dev veth0");
+}
+
+TEST_F(NetdevUse, ASessionInsideTheHostDoesNotUseThePort) {
+  ASSERT_TRUE(ip("addr add 10.77.0.1/24 dev use0"));
+  const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in any{};
+  any.sin_family = AF_INET;
+  any.sin_port = htons(4711);
+  ASSERT_EQ(::bind(listener, reinterpret_cast<sockaddr*>(&any), sizeof any) + ::listen(listener, 1), 0);
+  const int fd = session("10.77.0.1");
+  ASSERT_GE(fd, 0);
+  EXPECT_EQ(use(), "");
+  ::close(fd);
+  ::close(listener);
+}
+
+TEST_F(NetdevUse, ABridgeWithAGuest) {
+  if (!ip("link add useb type bridge")) GTEST_SKIP() << "no bridge in this kernel";
+  ASSERT_TRUE(ip("link set use0 master useb") && ip("link set useb up"));
+  ASSERT_TRUE(ip("addr add 10.77.0.1/24 dev useb"));
+  EXPECT_EQ(use(), "");
+  const int fd = session("10.77.0.2");
+  ASSERT_GE(fd, 0);
+  EXPECT_TRUE(has(use(), "10.77.0.1")) << "of the bridge's address";
+  ::close(fd);
+  ASSERT_TRUE(ip("link set veth0 master useb"));
+  EXPECT_EQ(use(), "a guest or a container (veth0) uses useb, on the link of use0");
+  ip("link set veth0 nomaster");
+}
+
+// What `cat /proc/net/tcp` and tcp6 print on a little-endian machine.
+TEST(SockDiag, ParsesTheFilesOfOlderKernels) {
+  const auto sessions = sock_diag::parse_proc_tcp(
+      "  sl  local_address rem_address   st tx_queue\n"
+      "   0: 0100007F:0016 00000000:0000 0A 00000000:00000000\n"
+      "   1: 01004D0A:C350 02004D0A:1267 01 00000000:00000000\n"
+      "   2: 0000000000000000FFFF000001004D0A:C350 0000000000000000FFFF000002004D0A:1267 01 00000000:00000000\n"
+      "   3: XY 02004D0A:1267 01\n   4:\n");
+  ASSERT_EQ(sessions.size(), 2U);
+  for (const auto& each : sessions) {
+    EXPECT_EQ(to_text(each.local), "10.77.0.1");
+    EXPECT_EQ(to_text(each.remote), "10.77.0.2");
+  }
+  EXPECT_EQ(sock_diag::parse_session({}).error().code, EBADMSG);
+}
+
+}  // namespace
+}  // namespace fabric::test
