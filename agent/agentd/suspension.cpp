@@ -18,13 +18,18 @@ bool Suspension::refresh(const std::string& config) {
   if (is_pending) state_ = State::awaiting;
   else if (state_ == State::awaiting) state_ = State::ended;
   const std::string before = std::exchange(reason_, {});
-  if (is_pending) reason_ = "an apply awaits confirmation until " + (*record)->until + ": fabric-agentctl confirm";
-  else if (*record && (*record)->policy == config) {
+  if (is_pending && confirm::is_due(**record, confirm::this_moment(environment_.kernel.root))) {
+    reason_ = "an apply was not confirmed by " + (*record)->until +
+              ": its previous settings are restored when the ports are idle and present";
+  } else if (is_pending) {
+    reason_ = "an apply awaits confirmation until " + (*record)->until + ": fabric-agentctl confirm";
+  } else if (*record && (*record)->policy == config) {
     reason_ = "reverted at " + (*record)->reverted + ": not confirmed";
     if (!(*record)->is_restored()) reason_ += ", and not restored: " + confirm::left_text(**record);
     reason_ += "; to enforce it anyway: systemctl reload fabric-agent";
-  } else if (state_ == State::ended && !*record)
+  } else if (state_ == State::ended && !*record) {
     reason_ = "an apply was confirmed";  // until watch() has had the configuration read again
+  }
   return reason_ != before;
 }
 

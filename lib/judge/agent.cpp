@@ -42,9 +42,7 @@ Finding agent_finding(const View& view, const AgentState& agent) {
         "fabric-agent");
   if (!agent.held.empty())
     return bad(Status::warning, "host", "running, " + mode + ", suspended: " + agent.held, "running, not suspended",
-               "Enforcement is suspended: an apply is not confirmed yet.",
-               "Keep the applied settings: fabric-agentctl confirm. After the deadline: systemctl reload fabric-agent "
-               "enforces the configuration on disk.");
+               "Enforcement is suspended because of an apply with --confirm.", "End the suspension: " + agent.held);
   if (view.policy != nullptr && !agent.mode.empty() && agent.mode != to_text(view.policy->mode))
     return bad(Status::warning, "host", "running, " + mode,
                "running, " + std::string(to_text(view.policy->mode)) + " mode",

@@ -294,6 +294,8 @@ std::optional<Finding> ask_peer_pfc(const View& view, const Port& port) {
 
 }  // namespace
 
+constexpr SettingId kOfPeerPfc[]{SettingId::pfc};
+
 constexpr Rule kPeerPfc{
     .id = "peer-pfc",
     .group = group::cabling,
@@ -304,6 +306,7 @@ constexpr Rule kPeerPfc{
         "in the DCBX PFC TLV. If the driver does not show its PFC, the policy's pfc is compared.",
     .inspect = "fabric-agentctl neighbors; dcb pfc show dev NETDEV; on the switch: show priority-flow-control",
     .fix = "Enable PFC for the RoCE priority (usually 3) at both ends.",
+    .settings = kOfPeerPfc,
     .ask_port = ask_peer_pfc,
 };
 
@@ -366,6 +369,8 @@ std::optional<Finding> ask_peer_ets(const View& view, const Port& port) {
 
 }  // namespace
 
+constexpr SettingId kOfPeerEts[]{SettingId::ets, SettingId::pfc};
+
 constexpr Rule kPeerEts{
     .id = "peer-ets",
     .group = group::cabling,
@@ -376,6 +381,7 @@ constexpr Rule kPeerEts{
         "numbering of traffic classes may differ.",
     .inspect = "dcb ets show dev NETDEV; the scheduler or QoS profile of the switch",
     .fix = "Set ets in the policy to the scheduler of the switch, or the other way round.",
+    .settings = kOfPeerEts,
     .ask_port = ask_peer_ets,
 };
 
@@ -416,6 +422,8 @@ std::optional<Finding> ask_peer_app(const View& view, const Port& port) {
 
 }  // namespace
 
+constexpr SettingId kOfPeerApp[]{SettingId::dscp_map, SettingId::trust, SettingId::pfc};
+
 constexpr Rule kPeerApp{
     .id = "peer-app",
     .group = group::cabling,
@@ -425,6 +433,7 @@ constexpr Rule kPeerApp{
         "DSCP map of this port differs, packets are lossless at one end only.",
     .inspect = "dcb app show dev NETDEV; fabric-agentctl neighbors --json",
     .fix = "Set dscp_map in the policy to the map of the switch, or the other way round.",
+    .settings = kOfPeerApp,
     .ask_port = ask_peer_app,
 };
 

@@ -438,6 +438,12 @@ Report run_rules(const View& given, std::span<const std::string> only) {
   if (std::ranges::any_of(cause_rules(), [&](const Rule* rule) { return is_wanted(*rule); }))
     for (Finding& cause : diagnose(view))
       if (is_wanted(*find_rule(cause.id))) findings.push_back(std::move(cause));
+  for (Finding& each : findings) {
+    const bool counts = each.status == Status::warning || each.status == Status::critical;
+    if (counts && std::ranges::any_of(find_rule(each.id)->settings,
+                                      [&](SettingId setting) { return is_left_by_audit(view, each.subject, setting); }))
+      each = audited(std::move(each));
+  }
   for (Finding& each : findings)
     if (const Status* severity = find_in(policy.severity, each.id);
         severity != nullptr && (each.status == Status::warning || each.status == Status::critical))

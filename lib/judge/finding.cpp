@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge/finding.h"
 
+#include <algorithm>
+
 #include "node/node.h"
 
 namespace fabric {
@@ -38,6 +40,29 @@ Change with_agent_outcome(const Node& node, Change change) {
     change.from = "unknown while the link is down";
   }
   return change;
+}
+
+bool is_audit(const View& view) {
+  const auto& agent = view.now.agent;
+  if (agent && agent->running && !agent->mode.empty()) return agent->mode == to_text(Mode::audit);
+  return view.policy != nullptr && view.policy->mode == Mode::audit;
+}
+
+bool is_left_by_audit(const View& view, const std::string& port, SettingId setting) {
+  const Changes* changes = planned_changes(view, port);
+  if (changes == nullptr || !is_audit(view)) return false;
+  return std::ranges::any_of(*changes, [&](const Change& planned) {
+    return planned.setting == setting && !is_done(with_agent_outcome(view.now, planned).outcome);
+  });
+}
+
+Finding audited(Finding finding) {
+  if (finding.status == Status::unknown && !is_unverified(finding)) return finding;
+  finding.status = Status::ok;
+  if (finding.outcome.empty()) finding.outcome = to_text(Outcome::differs);
+  finding.meaning += " Audit mode: not written.";
+  finding.remedy = "To see what mode = \"enforce\" would write: fabric-agentctl plan";
+  return finding;
 }
 
 }  // namespace fabric

@@ -23,6 +23,14 @@ inline Finding bad(Status status, std::string subject, std::string observed, std
 // can be judged or done (a virtual function, FEC without a link); `from` has the reason.
 Change with_agent_outcome(const Node& node, Change change);
 
+// Whether settings are not enforced, by the operator's choice: the mode of the running agent, else of the policy.
+bool is_audit(const View& view);
+// Whether audit mode leaves the port's setting at a value that differs from the policy.
+bool is_left_by_audit(const View& view, const std::string& port, SettingId setting);
+// Makes of a finding about a setting that of audit mode (is_audited): nothing is wrong with the node, by the operator's
+// choice. What could not be read stays unknown.
+Finding audited(Finding finding);
+
 // The value that more than half have. `counts`: how many have each value.
 template <class Value>
 std::optional<Value> majority(const std::map<Value, size_t>& counts) {

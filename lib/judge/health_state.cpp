@@ -221,6 +221,7 @@ static void to_json(Json& json, const Finding& finding) {
           {"status", finding.status},
           {"observed", finding.observed},
           {"expected", finding.expected},
+          {"outcome", finding.outcome},
           {"acknowledged", finding.acknowledged}};
 }
 
@@ -230,6 +231,7 @@ static void from_json(const Json& json, Finding& finding) {
   read_required(json, "status", finding.status);
   read_member(json, "observed", finding.observed);
   read_member(json, "expected", finding.expected);
+  read_member(json, "outcome", finding.outcome);
   read_member(json, "acknowledged", finding.acknowledged);
 }
 
@@ -247,7 +249,7 @@ std::string report_text(const PublishedReport& published) {
   std::map<std::string, int64_t> ok;
   std::vector<Finding> findings;
   for (const Finding& finding : published.report.findings) {
-    if (finding.status == Status::ok) ++ok[finding.id];
+    if (finding.status == Status::ok && !is_audited(finding) && !is_unverified(finding)) ++ok[finding.id];
     else findings.push_back(finding);
   }
   return state_text({{"updated", published.updated}, {"ok", ok}, {"findings", findings}});

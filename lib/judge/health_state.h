@@ -39,7 +39,8 @@ inline constexpr const char* kReportName = "report.json";
 inline constexpr double kReportAge = 30;
 
 struct PublishedReport {
-  Report report;       // without meaning and remedy; findings that are ok have neither subject nor text
+  Report report;  // without meaning and remedy; findings that are ok have neither subject nor text, except settings
+                  // that are unverified or differ in audit mode
   double updated = 0;  // seconds since boot
 };
 

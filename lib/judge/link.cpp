@@ -421,6 +421,8 @@ std::optional<Finding> ask_roce_mtu(const View& view, const Port& port) {
 
 }  // namespace
 
+constexpr SettingId kOfRoceMtu[]{SettingId::mtu};
+
 constexpr Rule kRoceMtu{
     .id = "roce-mtu",
     .group = group::link,
@@ -431,6 +433,7 @@ constexpr Rule kRoceMtu{
         "reported, nor is the MTU of a port for storage or management beside NICs that serve the GPUs.",
     .inspect = "ip link show dev NETDEV; ibv_devinfo -d RDMADEV",
     .fix = "Set mtu = 9000 in the policy and configure the same MTU on the switch.",
+    .settings = kOfRoceMtu,
     .ask_port = ask_roce_mtu,
 };
 

@@ -389,6 +389,8 @@ void ask_mtu_chain(const View& view, Findings& findings) {
 
 }  // namespace
 
+constexpr SettingId kOfMtuChain[]{SettingId::mtu};
+
 constexpr Rule kMtuChain{
     .id = "mtu-chain",
     .group = group::network,
@@ -400,6 +402,7 @@ constexpr Rule kMtuChain{
         "equal MTUs.",
     .inspect = "ip -d link show dev NETDEV; ibv_devinfo -d RDMADEV; the MTU of the switch port",
     .fix = "ip link set NETDEV mtu 9000 on all hosts, and MTU 9216 on the switch port.",
+    .settings = kOfMtuChain,
     .ask = ask_mtu_chain,
 };
 

@@ -31,6 +31,8 @@ std::optional<Finding> ask_pfc_and_pause(const View&, const Port& port) {
 
 }  // namespace
 
+constexpr SettingId kOfPfcAndPause[]{SettingId::pause, SettingId::pfc};
+
 constexpr Rule kPfcAndPause{
     .id = "pfc-and-pause",
     .group = group::settings,
@@ -40,6 +42,7 @@ constexpr Rule kPfcAndPause{
         "ignore PFC frames.",
     .inspect = "ethtool -a NETDEV; dcb pfc show dev NETDEV",
     .fix = "ethtool -A NETDEV rx off tx off, and set pause = \"off\" in the policy.",
+    .settings = kOfPfcAndPause,
     .ask_port = ask_pfc_and_pause,
 };
 

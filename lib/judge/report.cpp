@@ -6,8 +6,16 @@
 #include "base/json.h"
 #include "base/parse.h"
 #include "node/node.h"
+#include "setting/change.h"
 
 namespace fabric {
+
+bool is_unverified(const Finding& finding) { return finding.outcome == to_text(Outcome::unverified); }
+
+bool is_audited(const Finding& finding) {
+  return finding.status == Status::ok && !finding.outcome.empty() && finding.outcome != to_text(Outcome::in_sync) &&
+         !is_unverified(finding);
+}
 
 Status worst(const Report& report) {
   Status found = Status::ok;
@@ -31,6 +39,7 @@ Json to_json(const Report& report) {
                                {"expected", finding.expected},
                                {"meaning", finding.meaning},
                                {"remedy", finding.remedy}});
+    if (!finding.outcome.empty()) entry["outcome"] = finding.outcome;
     if (!finding.since.empty()) entry["since"] = finding.since;
     if (finding.acknowledged) entry["acknowledged"] = finding.acknowledgement;
     if (finding.culprit) {
@@ -52,7 +61,7 @@ void add_once(std::vector<std::string>& list, const std::string& text) {
 
 bool is_same_fault(const Finding& a, const Finding& b) {
   return a.status == b.status && a.observed == b.observed && a.expected == b.expected && a.meaning == b.meaning &&
-         a.remedy == b.remedy && a.acknowledgement == b.acknowledgement && a.since == b.since;
+         a.remedy == b.remedy && a.acknowledgement == b.acknowledgement && a.since == b.since && a.outcome == b.outcome;
 }
 
 }  // namespace
@@ -61,7 +70,7 @@ bool is_same_fault(const Finding& a, const Finding& b) {
 std::vector<FindingGroup> group_findings(const Report& report) {
   std::vector<FindingGroup> checks, groups;
   for (const Finding& finding : report.findings) {
-    if (finding.status == Status::ok) continue;
+    if (finding.status == Status::ok && !is_audited(finding)) continue;
     auto same = std::ranges::find_if(checks, [&](const FindingGroup& group) {
       return group.ids.front() == finding.id && is_same_fault(*group.finding, finding);
     });
@@ -85,11 +94,21 @@ size_t count_findings(const Report& report, Status status) {
 
 std::string counts_text(const Report& report, bool with_ok) {
   std::string text;
-  for (const Status status : {Status::critical, Status::warning, Status::unknown, Status::ok}) {
-    if (status == Status::ok && !with_ok) continue;
-    if (const size_t count = count_findings(report, status); count > 0)
-      append_item(text, std::to_string(count) + " " + std::string(to_text(status)));
+  const auto add = [&](size_t count, std::string_view word) {
+    if (count > 0) append_item(text, std::to_string(count) + " " + std::string(word));
+  };
+  for (const Status status : {Status::critical, Status::warning, Status::unknown})
+    add(count_findings(report, status), to_text(status));
+  size_t ok = 0, unverified = 0, audited = 0;
+  for (const Finding& finding : report.findings) {
+    if (finding.status != Status::ok || finding.acknowledged) continue;
+    if (is_unverified(finding)) ++unverified;
+    else if (is_audited(finding)) ++audited;
+    else ++ok;
   }
+  if (with_ok) add(ok, to_text(Status::ok));
+  add(unverified, to_text(Outcome::unverified));
+  add(audited, "not enforced (audit mode)");
   const auto acknowledged = std::ranges::count(report.findings, true, &Finding::acknowledged);
   if (acknowledged > 0) append_item(text, std::to_string(acknowledged) + " acknowledged");
   return text;

@@ -44,7 +44,7 @@ struct Finding {
   std::string meaning;            // why it matters; empty if ok
   std::string remedy;             // a command to paste; empty if ok
   std::string since{};            // RFC 3339; empty: unknown
-  bool unverified = false;        // ok by the driver's answer, which proves nothing
+  std::string outcome{};          // of a setting: its Outcome as a word; empty: any other finding
   bool acknowledged = false;      // shown, but does not count for the verdict
   std::string acknowledgement{};  // by whom, until when, why
 
@@ -55,6 +55,12 @@ struct Finding {
   std::vector<std::string> next{};       // of a cause: actions, or values to collect; `remedy` joins them
 };
 using Findings = std::vector<Finding>;
+
+// A setting that reads as the policy wants, or was never written, and whose reading proves nothing.
+bool is_unverified(const Finding& finding);
+// A setting that differs in audit mode: ok for every verdict, metric and alert, and listed with what enforcing it would
+// write.
+bool is_audited(const Finding& finding);
 
 struct Report {
   Findings findings;
@@ -77,12 +83,12 @@ struct FindingGroup {
   const Finding* finding = nullptr;  // the first; points into the report
   std::vector<std::string> ids, subjects;
 };
-// The groups of the findings that are not ok, in the report's order.
+// The groups of the findings that are not ok, in the report's order, then of the settings that differ in audit mode.
 std::vector<FindingGroup> group_findings(const Report& report);
 
 // Without acknowledged findings.
 size_t count_findings(const Report& report, Status status);
-// "3 critical, 1 warning, 192 ok, 1 acknowledged"
+// "3 critical, 1 warning, 192 ok, 2 unverified, 1 acknowledged"
 std::string counts_text(const Report& report, bool with_ok);
 
 // One line for each reading that failed: "mlx5_2/1: ethtool statistics: Operation not permitted (EPERM)".

@@ -132,6 +132,9 @@ struct Rule {
   // newlines, with {netdev} {rdma} {pci} {peer} (fill_names).
   std::string_view fix{};
   std::array<const Limit*, 6> limits{};
+  // The settings whose present values the rule judges. In audit mode a finding about a value that enforcement would
+  // change is listed and does not count, as that of the setting itself.
+  std::span<const SettingId> settings{};
 
   // The present state: one of these three. Pure. ask() appends at most one finding per subject, without id, and none
   // for subjects to which the rule does not apply.

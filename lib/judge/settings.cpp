@@ -14,6 +14,8 @@ struct Verdict {
 };
 
 constexpr std::string_view kApply = "fabric-agentctl plan; fabric-agentctl apply";
+// plan ends with the command that comes next on this machine: an apply may be refused, or not be enough.
+constexpr std::string_view kPlan = "fabric-agentctl plan; then the command that it ends with";
 
 Verdict verdict_of(const Change& change, bool enforced) {
   const Setting& setting = setting_of(change.setting);
@@ -23,16 +25,17 @@ Verdict verdict_of(const Change& change, bool enforced) {
     case Outcome::applied: return {Status::ok, {}, {}};
     case Outcome::unverified:
       return {Status::unknown, "The driver does not show whether the NIC has the value that the policy wants.",
-              "Write the value, so that it is known: " + std::string(kApply)};
+              "Write the value, so that it is known: " + std::string(kPlan)};
     case Outcome::differs:
-      if (!enforced) return {setting.severity, meaning, std::string(kApply)};
+      if (!enforced) return {setting.severity, meaning, std::string(kPlan)};
       return {setting.severity, meaning, "The agent repairs it. If it stays: journalctl -u fabric-agent"};
     case Outcome::pending:
       if (!change.detail.empty())
         return {Status::warning, meaning + " It is not written now: " + change.detail + ".",
                 "When the cause is over, the agent writes it; by hand: fabric-agentctl apply"};
       return {Status::warning, meaning + " The write would interrupt traffic and waits until no process uses the port.",
-              "Apply it now, interrupting traffic: fabric-agentctl apply --disruptive now"};
+              "To write it now, interrupting traffic: fabric-agentctl plan --disruptive now; then the command that it "
+              "ends with"};
     case Outcome::unsupported:
       return {Status::warning, "The value that the policy wants cannot be set on this port in its present state.",
               "Correct the reported cause, or remove " + change.key() + " from the policy of this port."};
@@ -68,22 +71,27 @@ Finding setting_finding(const View& view, const Port& port, const Change& planne
     if (why.empty()) why = errno_name(planned.code);
     return unreadable(port, planned.to, why);
   }
+  const std::string outcome(to_text(change.outcome));
   if (change.outcome == Outcome::unverified && change.from == change.to) {
     Finding finding = good(port.id(), change.from + " (unverified: " + change.detail + ")", change.to);
-    finding.unverified = true;
+    finding.outcome = outcome;
     return finding;
   }
   const auto& agent = view.now.agent;
   Verdict verdict = verdict_of(change, agent && agent->running && agent->mode == to_text(Mode::enforce));
-  if (verdict.status == Status::ok) return good(port.id(), change.from, change.to);
+  if (verdict.status == Status::ok) {
+    Finding finding = good(port.id(), change.from, change.to);
+    finding.outcome = to_text(Outcome::in_sync);
+    return finding;
+  }
   // As long as one of these is open, neither the agent nor an apply writes.
   if (view.policy != nullptr && !view.no_policy.empty())
     verdict.remedy = "Correct the configuration first: fabric-agentctl config check";
-  else if (agent && agent->running && !agent->held.empty())
-    verdict.remedy =
-        "Decide on the apply first: fabric-agentctl confirm; or, after its deadline: systemctl reload fabric-agent";
+  else if (agent && agent->running && !agent->held.empty()) verdict.remedy = "End the suspension: " + agent->held;
   if (!change.detail.empty()) verdict.meaning += " Reported: " + change.detail + ".";
-  return bad(verdict.status, port.id(), change.from, change.to, verdict.meaning, verdict.remedy);
+  Finding finding = bad(verdict.status, port.id(), change.from, change.to, verdict.meaning, verdict.remedy);
+  finding.outcome = outcome;
+  return is_audit(view) ? audited(std::move(finding)) : finding;
 }
 
 void ask_setting(const View& view, const Setting& setting, Findings& findings) {
@@ -174,9 +182,11 @@ std::optional<Finding> ask_sysctl(const View& view) {
   if (observed.empty() && in_sync == 0) return std::nullopt;
   if (observed.empty()) return good(kHostSubject, std::to_string(in_sync) + " in sync", "match [sysctl]");
   std::string remedy = "Correct the name of the interface, or remove the setting from [sysctl].";
-  if (can_be_set) remedy = "fabric-agentctl plan --port host; fabric-agentctl apply --port host";
-  return bad(Status::warning, kHostSubject, observed, expected,
-             "Host settings differ from [sysctl] of the configuration." + details, std::move(remedy));
+  if (can_be_set) remedy = "fabric-agentctl plan --port host; then the command that it ends with";
+  Finding finding = bad(Status::warning, kHostSubject, observed, expected,
+                        "Host settings differ from [sysctl] of the configuration." + details, std::move(remedy));
+  finding.outcome = to_text(Outcome::differs);
+  return is_audit(view) ? audited(std::move(finding)) : finding;
 }
 
 }  // namespace

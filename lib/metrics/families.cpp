@@ -162,7 +162,8 @@ void add_report(FamilySet& families, const Report& report, const Published& publ
     if (!parse_setting(finding.id) || finding.status == Status::unknown) continue;
     Labels labels = id_labels(finding.subject);
     labels.push_back({"setting", finding.id});
-    families.add(finding.unverified ? kUnverified : kInSync, labels, finding.status == Status::ok ? 1 : 0);
+    const bool matches = finding.status == Status::ok && !is_audited(finding);
+    families.add(is_unverified(finding) ? kUnverified : kInSync, labels, matches ? 1 : 0);
   }
   std::set<std::string_view> ok;  // checks with subjects that have no series of their own
   for (const Finding& finding : report.findings) {

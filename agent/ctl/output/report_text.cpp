@@ -68,8 +68,9 @@ std::string findings_text(const Report& report, const Output& output, bool brief
   for (const FindingGroup& block : group_findings(report)) {
     const Finding& finding = *block.finding;
     // "CRITICAL  loss  mlx5_0..7", with the subjects below the check if the line is too short.
-    const std::string status = upper(to_text(finding.status)), ids = checks_text(block.ids),
-                      subjects = names_text(block.subjects);
+    std::string status = upper(to_text(finding.status));
+    if (is_audited(finding)) status = "AUDIT";
+    const std::string ids = checks_text(block.ids), subjects = names_text(block.subjects);
     const auto ids_column = static_cast<unsigned>(status.size() + 2),
                subjects_column = static_cast<unsigned>(ids_column + ids.size() + 2);
     text += "\n" + colored(output, finding.status, status) + "  ";
@@ -109,11 +110,16 @@ std::string report_text(const Report& report, const std::string& hostname, bool 
       colored(output, verdict, upper(to_text(verdict))) + ": " + std::to_string(report.findings.size()) + " checked";
   if (!counts.empty()) headline += ": " + counts;
   std::string text = wrapped(headline, output.width, 2) + "\n" + findings_text(report, output, brief);
-  if (!verbose || count_findings(report, Status::ok) == 0) return text;
-  Table table({"CHECK", "SUBJECT", "FOUND"});
-  for (const Finding& finding : report.findings)
-    if (finding.status == Status::ok) table.add({finding.id, finding.subject, finding.observed});
-  return text + "\n" + colored(output, Status::ok, "OK") + "\n" + table.text(output);
+  if (!verbose) return text;
+  Table unverified({"CHECK", "SUBJECT", "FOUND"}), ok({"CHECK", "SUBJECT", "FOUND"});
+  for (const Finding& finding : report.findings) {
+    if (finding.status != Status::ok || is_audited(finding)) continue;
+    Table& table = is_unverified(finding) ? unverified : ok;
+    table.add({finding.id, finding.subject, finding.observed});
+  }
+  if (!unverified.empty()) text += "\nUNVERIFIED\n" + unverified.text(output);
+  if (!ok.empty()) text += "\n" + colored(output, Status::ok, "OK") + "\n" + ok.text(output);
+  return text;
 }
 
 std::string brief_text(const Report& report, Status verdict, const std::string& remark) {
@@ -134,14 +140,16 @@ std::string brief_text(const Report& report, Status verdict, const std::string& 
   return text + "\n";
 }
 
-std::string next_text(const Report& report, const std::string& options) {
+std::string next_text(const Report& report, const Node& node, bool can_plan, const std::string& options) {
   const Finding* first = first_finding(report);
+  if (first == nullptr) first = find_where(report.findings, is_audited);
   if (first == nullptr) return {};
-  const bool is_of_port = first->subject.find('/') != std::string::npos;
+  // A port that is gone, and a device that is no port, cannot be diagnosed.
+  const bool is_of_port = contains(node.ports, first->subject, &Port::id);
   std::string command = "explain " + first->id;
   const Rule* check = find_rule(first->id);
   if (check == nullptr) command = "topo" + options;
-  else if (check->group == "settings" && first->status != Status::unknown) command = "plan" + options;
+  else if (check->group == "settings" && first->status != Status::unknown && can_plan) command = "plan" + options;
   else if (is_of_port && contains(std::array{"link", "network", "counters", "diagnosis"}, check->group))
     command = "diagnose " + first->subject + options;
   return "\nNext: fabric-agentctl " + command + "\n";

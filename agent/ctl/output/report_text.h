@@ -18,8 +18,9 @@ std::string report_text(const Report& report, const std::string& hostname, bool 
 std::string findings_text(const Report& report, const Output& output, bool brief = false);
 // The line of a monitoring plugin: the first finding, the number of other findings, and the remark in parentheses.
 std::string brief_text(const Report& report, Status verdict, const std::string& remark = {});
-// "Next: " and the command to run next; empty if nothing is wrong. `options`: " --root DIR", or empty.
-std::string next_text(const Report& report, const std::string& options);
+// "Next: " and the command to run next; empty if nothing is to be done. `can_plan`: plan has a valid configuration and
+// can read the settings. `options`: " --root DIR --config FILE", or empty.
+std::string next_text(const Report& report, const Node& node, bool can_plan, const std::string& options);
 
 // One line for each reading that failed; empty if all succeeded.
 std::string unseen_text(const Node& node, const Output& output);

@@ -156,9 +156,11 @@ int run_check(const Options& options, Output& output) {
     output.text += brief_text(report, verdict, remark + why_not_published);
   } else {
     output.text += report_of(report, samples, options, output);
-    std::string root_option;
-    if (options.root != "/") root_option = " --root " + options.root;
-    if (!options.json) output.text += next_text(report, root_option);
+    std::string same;
+    if (options.root != "/") same += " --root " + options.root;
+    if (!options.config.empty()) same += " --config " + options.config;
+    if (!options.json)
+      output.text += next_text(report, samples.now, machine->no_policy.empty() && machine->kernel.route, same);
   }
   return static_cast<int>(verdict);
 }

@@ -73,7 +73,7 @@ int print_diagnosis(Report report, const Samples& samples, const Options& option
   Report causes, others;
   for (Finding& each : report.findings) {
     if (each.culprit) causes.findings.push_back(std::move(each));
-    else if (each.status != Status::ok) others.findings.push_back(std::move(each));
+    else if (each.status != Status::ok || is_audited(each)) others.findings.push_back(std::move(each));
   }
   // Sorted by port. The causes of a port keep the order in which they explain each other, as diagnose() finds them.
   std::ranges::stable_sort(causes.findings, {}, [&](const Finding& cause) {
@@ -94,7 +94,7 @@ int print_diagnosis(Report report, const Samples& samples, const Options& option
   } else {
     const bool is_faultless =
         causes.findings.empty() && std::ranges::none_of(others.findings, [&](const Finding& finding) {
-          return finding.status != Status::unknown && names_chosen_port(finding);
+          return rank(finding.status) < rank(Status::unknown) && names_chosen_port(finding);
         });
     output.text += causes_text(causes, samples, chosen.size(), is_faultless, output) + findings_text(others, output) +
                    unseen_text(samples.now, output);

@@ -39,22 +39,32 @@ std::string state_text(const Port& port) {
   return std::string(port_state_text(*port.state));
 }
 
-// "yes", "no: pfc pending, mtu unknown"; "unknown" without changes.
-std::string sync_text(const Node& node, const Changes* changes) {
-  if (changes == nullptr) return "unknown";
-  std::string exceptions;
+// Whether a port is in sync, for people and for JSON alike.
+struct Sync {
+  std::string_view word;   // "yes", "unverified", "no"; "unknown" without changes
+  std::string exceptions;  // "pfc pending, mtu unknown"; of "unverified" the settings alone
+  [[nodiscard]] std::string text() const {
+    if (exceptions.empty()) return std::string(word);
+    return std::string(word) + ": " + exceptions;
+  }
+};
+
+Sync sync_of(const Node& node, const Changes* changes) {
+  if (changes == nullptr) return {"unknown", {}};
+  std::string unverified, exceptions;
   bool done = true;
   for (const Change& change : *changes) {
     const Outcome outcome = with_agent_outcome(node, change).outcome;
-    if (outcome == Outcome::in_sync) continue;
+    if (outcome == Outcome::in_sync || outcome == Outcome::applied) continue;
     done = done && is_done(outcome);
     std::string word(to_text(outcome));
     if (change.outcome == Outcome::refused && outcome == Outcome::refused) word = "unknown";  // a dry run only reads
     append_item(exceptions, change.key() + " " + word);
+    append_item(unverified, change.key());
   }
-  if (exceptions.empty()) return "yes";
-  if (done) return "yes, but " + exceptions;
-  return "no: " + exceptions;
+  if (exceptions.empty()) return {"yes", {}};
+  if (done) return {to_text(Outcome::unverified), unverified};
+  return {"no", exceptions};
 }
 
 std::string agent_lines(const Node& node) {
@@ -91,14 +101,13 @@ std::string agent_details(const Node& node, const std::string& id) {
   return text;
 }
 
-// Adds "in_sync" (null: there is no policy, or it was not compared) and "settings".
+// Adds "in_sync" (Sync::word; null: there is no policy) and "settings".
 void add_changes(Json& out, const Node& node, bool has_policy, const Changes* changes) {
   Json in_sync, settings = Json::array();
+  if (has_policy) in_sync = sync_of(node, changes).word;
   if (changes != nullptr) {
-    bool all = true;
     for (const Change& change : *changes) {
       const Change merged = with_agent_outcome(node, change);
-      all = all && merged.outcome == Outcome::in_sync;
       SettingState state;
       if (const AgentSettings* known = agent_settings(node, change.port))
         if (const SettingState* found = find_in(*known, change.key())) state = *found;
@@ -115,7 +124,6 @@ void add_changes(Json& out, const Node& node, bool has_policy, const Changes* ch
                           {"drift_to", state.drift_to},
                           {"drift_by", state.drift_by}});
     }
-    if (has_policy) in_sync = all;
   }
   out["in_sync"] = std::move(in_sync);
   out["settings"] = std::move(settings);
@@ -213,7 +221,7 @@ std::string status_text(const Node& node, const Policy* policy, const Plan& plan
     if (port.rate) rate = rate_text(*port.rate);
     if (const PortPolicy* own = policy_of(policy, port)) {
       policy_name = own->name;
-      in_sync = sync_text(node, find_in(plan, port.id()));
+      in_sync = sync_of(node, find_in(plan, port.id())).text();
     }
     uint64_t repairs = 0;
     std::string latest, last_repair;  // times are RFC 3339 in UTC: they sort as text
@@ -228,7 +236,7 @@ std::string status_text(const Node& node, const Policy* policy, const Plan& plan
                or_dash(last_repair)});
   }
   if (!table.empty()) text += "\n" + table.text(output);
-  if (host != nullptr) text += "\nhost: in sync " + sync_text(node, host) + "\n";
+  if (host != nullptr) text += "\nhost: in sync " + sync_of(node, host).text() + "\n";
   if (policy != nullptr)
     if (const std::string unmanaged = unmanaged_text(node, *policy, output); !unmanaged.empty())
       text += "\n" + unmanaged;

@@ -92,6 +92,67 @@ void settle(Writer& writer, const Changes& changes, Output& output) {
   }
 }
 
+// The options of a plan that an apply of the same must have, too.
+std::string same_options(const Options& options) {
+  std::string text;
+  if (!options.config.empty()) text += " --config " + options.config;
+  for (const std::string& port : options.ports) text += " --port " + port;
+  if (options.disruptive) text += " --disruptive " + std::string(to_text(*options.disruptive));
+  return text;
+}
+
+// The end of a plan that has something to write: the command that comes next, and why it is another one than apply.
+// Asks the same functions as run_apply(), so that apply does not refuse what plan names.
+std::string next_step(Machine& machine, const Node& node, const Changes& writes, const Options& options,
+                      const Output& output) {
+  const std::string sudo = ::geteuid() == 0 ? "" : "sudo ",
+                    apply = sudo + "fabric-agentctl apply" + same_options(options), status = "fabric-agentctl status",
+                    reload = sudo + "systemctl reload fabric-agent";
+  const auto step = [&](std::string why, const std::string& command) {
+    if (!why.empty()) why = folded(why + ".\n", output.width);
+    return why + "Next: " + command + "\n";
+  };
+  const bool is_agents_file = options.config.empty() || options.config == Options().config_file();
+  if (auto host = must_be_host(options); !host)
+    return step(host.error().text(), "fabric-agentctl plan, on the machine itself");
+  if (auto allowed = refuse_against_other_config(machine, {}); !allowed)
+    return step("fabric-agentd enforces another configuration and would undo an apply",
+                is_agents_file ? reload : sudo + "systemctl stop fabric-agent");
+  if (auto allowed = Trial::refuse(options); !allowed && allowed.error().code != EACCES) {
+    const auto record = confirm::load(options.root);
+    const bool is_due = record && *record && confirm::is_due(**record, confirm::this_moment(machine.kernel.root));
+    if (!record) return step(allowed.error().text() + ": repair or remove the file", status);
+    if (!is_due) return step(allowed.error().text(), sudo + "fabric-agentctl confirm");
+    // apply ends it first, unless a port is in use.
+    if ((*record)->disruptive != Disruptive::now && std::ranges::any_of(node.ports, qos::ask_kernel(machine.kernel)))
+      return step(allowed.error().text(), status);
+  }
+  if (auto originals = state::load_originals(options.root); !originals && originals.error().code != EACCES)
+    return step(originals.error().text() + ": repair the file, or move it away", status);
+  if (::geteuid() == 0 && machine.kernel.root.exists(state::kLockFile))
+    if (auto lock = state::take_lock(options.root, std::chrono::seconds(1)); !lock)
+      return step(lock.error().text() + "; nothing can be written until it is released", status);
+
+  const bool all_wait =
+      std::ranges::all_of(writes, [](const Change& each) { return each.outcome == Outcome::pending; });
+  if (all_wait && options.disruptive != Disruptive::now) {
+    Options now = options;
+    now.disruptive = Disruptive::now;
+    return step("All of them wait. The next command does not, and stops traffic",
+                sudo + "fabric-agentctl apply" + same_options(now));
+  }
+  const auto agent = state::load_agent_state(machine.kernel.root);
+  const bool runs = agent && *agent && (*agent)->running;
+  if (is_enforced(machine) && !(*agent)->held.empty())
+    return step("Enforcement is suspended: " + (*agent)->held, reload);
+  if (is_enforced(machine)) return step("fabric-agentd writes them", status);
+  if (!is_agents_file) return step({}, apply);
+  if (machine.policy->mode == Mode::audit)
+    return step({}, apply + "; or, to keep them: mode = \"enforce\" in the configuration, then " + reload);
+  if (runs) return step("fabric-agentd runs in audit mode and has not read this configuration", reload);
+  return step({}, apply + "; or, to keep them: " + sudo + "systemctl enable --now fabric-agent");
+}
+
 }  // namespace
 
 Result<void> must_be_host(const Options& options) {
@@ -181,8 +242,7 @@ int run_plan(const Options& options, Output& output) {
           joined(netdevs, ", ", toml_string) +
           "] }\\n' | sudo install -D -m 644 /dev/stdin /etc/fabric-agent/conf.d/management.toml\n";
     output.text += unseen_text(node, output);
-    if (!writes.empty())
-      output.text += "\nNext: sudo fabric-agentctl apply, or mode = \"enforce\" in the configuration\n";
+    if (!writes.empty()) output.text += "\n" + next_step(*machine, node, writes, options, output);
   }
   if (contains(all, Outcome::refused, &Change::outcome)) return kFailure;
   if (!writes.empty()) return kChanges;

@@ -111,9 +111,9 @@ std::string items(const std::vector<std::string>& lines, std::string_view attrib
 }
 
 // The status as a word, because not everybody can distinguish the colors, then the text and its subjects.
-std::string heading(Status status, const std::string& text, const std::string& subjects) {
+std::string heading(std::string_view status, const std::string& text, const std::string& subjects) {
   return element("h3", "",
-                 element("span", css("status"), to_text(status)) + " " + escape_xml(text) + " " + escape_xml(subjects));
+                 element("span", css("status"), status) + " " + escape_xml(text) + " " + escape_xml(subjects));
 }
 
 std::string card(Status status, const std::string& content, const std::string& attributes = "") {
@@ -138,12 +138,10 @@ class Landing {
       if (now_ - age.taken > kStale) unresponsive_[age.device] = "has not answered for " + seconds_since(age.taken);
     verdict_ = worst(findings.report);
     if (!checked_ || (verdict_ == Status::ok && !unresponsive_.empty())) verdict_ = Status::unknown;
-    std::stable_partition(groups_.begin(), groups_.end(),
-                          [](const auto& group) { return !group.finding->acknowledged; });
+    std::stable_partition(groups_.begin(), groups_.end(), is_open);
     for (size_t i = 0; i < groups_.size(); ++i)
       for (const std::string& subject : groups_[i].subjects)
-        if (!groups_[i].finding->acknowledged && place_.try_emplace(subject, i).second)
-          status_[subject] = groups_[i].finding->status;
+        if (is_open(groups_[i]) && place_.try_emplace(subject, i).second) status_[subject] = groups_[i].finding->status;
   }
 
   [[nodiscard]] std::string page() const {
@@ -184,17 +182,23 @@ class Landing {
   }
 
  private:
+  // Whether it counts for the verdict.
+  static bool is_open(const FindingGroup& group) { return !group.finding->acknowledged && !is_audited(*group.finding); }
+
   [[nodiscard]] std::string seconds_since(Clock::time_point taken) const {
     return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(now_ - taken).count()) + " s";
   }
 
   [[nodiscard]] std::string problems() const {
     if (!checked_) return section("What to do", paragraph("Reload this page in a few seconds."));
-    std::string open, known;
-    size_t acknowledged = 0;
+    std::string open, known, audited;
+    size_t acknowledged = 0, differing = 0;
     for (size_t i = 0; i < std::min(groups_.size(), kMaxGroups); ++i) {
       if (groups_[i].finding->culprit) continue;  // in diagnoses()
-      if (groups_[i].finding->acknowledged) {
+      if (is_audited(*groups_[i].finding)) {
+        differing += groups_[i].ids.size() * groups_[i].subjects.size();
+        audited += problem(groups_[i], i);
+      } else if (groups_[i].finding->acknowledged) {
         ++acknowledged;
         known += problem(groups_[i], i);
       } else {
@@ -206,20 +210,24 @@ class Landing {
       for (const auto& [device, fault] : unresponsive_) devices.push_back(device);
       open +=
           card(Status::unknown,
-               heading(Status::unknown, "no answer from", names(devices, kMaxNames)) +
+               heading(to_text(Status::unknown), "no answer from", names(devices, kMaxNames)) +
                    paragraph("The device or its firmware hangs. Its readings below are old.") +
                    element("dl", "",
                            term("Fix", "Read the kernel's log: journalctl -k. Then: devlink health show", css("fix"))));
     }
-    if (open.empty() && known.empty()) return section("What to do", paragraph("Nothing: no check found a problem."));
     std::string out;
-    if (open.empty()) out = paragraph("Nothing new: every finding is acknowledged.");
+    if (open.empty() && known.empty()) out = paragraph("Nothing: no check found a problem.");
+    else if (open.empty()) out = paragraph("Nothing new: every finding is acknowledged.");
     else out = element("ol", "", open);
     if (groups_.size() > kMaxGroups)
       out += paragraph(std::to_string(groups_.size() - kMaxGroups) + " more: fabric-agentctl check");
     if (acknowledged > 0)
       out += element("details", "",
                      element("summary", "", std::to_string(acknowledged) + " acknowledged") + element("ol", "", known));
+    if (differing > 0)
+      out += element("details", "",
+                     element("summary", "", std::to_string(differing) + " settings not enforced (audit mode)") +
+                         element("ol", "", audited));
     return section("What to do", out);
   }
 
@@ -227,7 +235,9 @@ class Landing {
     const Finding& finding = *group.finding;
     std::string what = names(group.ids, 5);
     if (finding.culprit) what = "cause: " + std::string(to_text(*finding.culprit));
-    std::string out = heading(finding.status, what, names(group.subjects, kMaxNames));
+    std::string_view status = to_text(finding.status);
+    if (is_audited(finding)) status = "audit";
+    std::string out = heading(status, what, names(group.subjects, kMaxNames));
     if (!finding.meaning.empty()) out += paragraph(finding.meaning);
     if (finding.culprit) {
       out += items(finding.next, css("next"));

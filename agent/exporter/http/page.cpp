@@ -42,8 +42,9 @@ PageFindings find(const Snapshot& snapshot, const PageContext& context) {
   out.rails = rails_of(snapshot.node.topology, snapshot.node.ports);
   // Drops the texts of findings that are ok: half a kilobyte each, for a few hundred findings.
   for (Finding& finding : out.report.findings) {
-    if (finding.status != Status::ok || finding.culprit) continue;
+    if (finding.status != Status::ok || finding.culprit || is_audited(finding)) continue;
     Finding without_texts{std::move(finding.id), std::move(finding.subject), finding.status, {}, {}, {}, {}};
+    without_texts.outcome = std::move(finding.outcome);
     without_texts.acknowledged = finding.acknowledged;
     finding = std::move(without_texts);
   }

@@ -310,7 +310,7 @@ TEST(CtlStatus, OfACapturedMachine) {
   EXPECT_TRUE(has(text.text, "mlx5_0/1 eth0   ACTIVE 400 Gb/s roce   unknown")) << text.text;
   Json json = Json::parse(ran_on(tree, {"status", "--json"}).text);
   EXPECT_EQ(json["ports"].at(0)["port"], "mlx5_0/1");
-  EXPECT_TRUE(json["ports"].at(0)["in_sync"].is_null()) << "unknown is neither";
+  EXPECT_EQ(json["ports"].at(0)["in_sync"], "unknown");
   EXPECT_EQ(ran_on(tree, {"status", "--port", "mlx5_7"}).code, kFailure);
   const Ran host = ran_on(tree, {"status", "--port", "host"});
   EXPECT_EQ(host.code, kDone);
@@ -503,7 +503,7 @@ TEST(CtlText, FindingsOfOneKindStandTogether) {
   const Report report = run_rules(node.view());
   const auto text = [&](const Output& output) {
     return report_text(report, node.now.hostname, false, output) + unseen_text(node.now, output) +
-           next_text(report, "");
+           next_text(report, node.now, true, "");
   };
   expect_goldens("ctl_check", text);
   Output terminal;
@@ -517,13 +517,19 @@ TEST(CtlText, FindingsOfOneKindStandTogether) {
 }
 
 TEST(CtlCheck, NextCommandFollowsTheFirstFinding) {
-  const auto next = [](const char* id, const char* subject, Status status) {
+  Node node;
+  node.ports.resize(1);
+  node.ports[0].rdma = "mlx5_0";
+  const auto next = [&](const char* id, const char* subject, Status status, bool can_plan = true) {
     Report report;
     report.findings.push_back({id, subject, status, "", "", "", ""});
-    return next_text(report, " --root /tmp/tree");
+    return next_text(report, node, can_plan, " --root /tmp/tree");
   };
   EXPECT_EQ(next("pfc", "mlx5_0/1", Status::critical), "\nNext: fabric-agentctl plan --root /tmp/tree\n");
+  EXPECT_EQ(next("pfc", "mlx5_0/1", Status::critical, false), "\nNext: fabric-agentctl explain pfc\n");
   EXPECT_EQ(next("loss", "mlx5_0/1", Status::warning), "\nNext: fabric-agentctl diagnose mlx5_0/1 --root /tmp/tree\n");
+  EXPECT_EQ(next("port-state", "mlx5_9/1", Status::critical), "\nNext: fabric-agentctl explain port-state\n")
+      << "the port is gone: diagnose does not know it";
   EXPECT_EQ(next("agent", "host", Status::warning), "\nNext: fabric-agentctl explain agent\n");
   EXPECT_EQ(next("pfc", "mlx5_0/1", Status::ok), "");
 }
@@ -647,7 +653,7 @@ TEST(CtlText, StatusJsonTellsWhatTheAgentKnows) {
   node.now.agent->ports["mlx5_1/1"]["ets"] = {"conflict", "by lldpad", 5, "2026-01-01T00:10:00Z"};
   Json json = Json::parse(status_json(node.now, &node.policy, node.plan).dump());
   Json& port = json["ports"].at(1);
-  EXPECT_EQ(port["in_sync"], false);
+  EXPECT_EQ(port["in_sync"], "no");
   EXPECT_EQ(json["unread"], Json::array());
   node.now.unseen = {"modules: it takes root"};
   EXPECT_EQ(Json::parse(status_json(node.now, &node.policy, node.plan).dump())["unread"].at(0),
@@ -662,7 +668,7 @@ TEST(CtlText, StatusJsonTellsWhatTheAgentKnows) {
   node.plan["host"] = {{"host", {}, Outcome::differs, 0, false, "2", "1", "", "net.ipv4.tcp_ecn"}};
   node.now.agent->ports["host"]["net.ipv4.tcp_ecn"] = {"conflict", "by sysctl", 5, "2026-01-01T00:10:00Z"};
   Json again = Json::parse(status_json(node.now, &node.policy, node.plan).dump());
-  EXPECT_EQ(again["host"]["in_sync"], false);
+  EXPECT_EQ(again["host"]["in_sync"], "no");
   EXPECT_EQ(again["host"]["settings"].at(0)["setting"], "net.ipv4.tcp_ecn");
   EXPECT_EQ(again["host"]["settings"].at(0)["repairs"], 5);
 }

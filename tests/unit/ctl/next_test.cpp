@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plan ends with a command that the next program does not refuse: in each state of the machine, the commands at the
+// ends are run, one after the other, until there is nothing to write.
+#include <filesystem>
+
+#include "ctl/verbs/write_verbs.h"
+#include "policy/config.h"
+#include "support/sim_nic.h"
+#include "support/test.h"
+#include "support/tree.h"
+
+namespace fabric::ctl {
+namespace {
+
+using test::add_pci;
+using test::has;
+using test::Personality;
+
+constexpr const char* kConfig = "etc/fabric-agent/fabric-agent.toml";
+// A disruptive write.
+const std::string kPort = "[[port]]\nmtu = 4200\n", kAudit = "mode = \"audit\"\n" + kPort,
+                  kEnforce = "mode = \"enforce\"\n" + kPort;
+
+// A machine with one RoCE port that differs from the policy, and the parts of it that a plan depends on.
+class Next : public testing::Test {
+ protected:
+  Next() {
+    const std::string function = add_pci(tree_, {.parent = "pci0000:20/0000:20:01.0", .pci = "0000:24:00.0"}),
+                      device = function + "/infiniband/mlx5_0";
+    tree_.folder("sys/bus/pci/drivers/mlx5_core").link(function + "/driver", "../../../../bus/pci/drivers/mlx5_core");
+    tree_.link("sys/class/infiniband/mlx5_0", "../../../" + device).link(device + "/device", "../..");
+    tree_.file(device + "/ports/1/link_layer", "Ethernet\n").file(device + "/ports/1/gid_attrs/ndevs/0", "eth0\n");
+    tree_.file("proc/sys/kernel/random/boot_id", "this boot\n").file(kConfig, kAudit);
+    options_.root = options_.host = tree_.path();
+    options_.disruptive = Disruptive::now;
+    options_.open = [this](const std::string&) -> Result<Kernel> { return nics_.kernel(tree_.path()); };
+    nic_.mtu = 1500;
+  }
+
+  // An agent that runs, with the configuration that it has read.
+  void run_agent(const std::string& config, const std::string& held = {}) {
+    auto read = parse_config(config, "fabric-agent.toml");
+    ASSERT_TRUE(read.ok()) << read.error().text();
+    AgentState state{.mode = std::string(to_text(read->policy.mode)), .held = held};
+    ASSERT_TRUE(state::save_agent_state(tree_.path(), state, confirm::digest(wanted_config(read->policy))).ok());
+    if (agent_) return;
+    auto lock = state::take_lock(tree_.path(), {}, state::kAgentLockFile);
+    ASSERT_TRUE(lock.ok()) << lock.error().text();
+    agent_.emplace(std::move(*lock));
+  }
+  // An apply with --confirm whose time ends `patience` from now.
+  void apply_unconfirmed(std::chrono::seconds patience) {
+    confirm::Record record =
+        confirm::begin(confirm::this_moment(tree_.root()), patience, {.disruptive = Disruptive::now}, "another policy");
+    record.before["0000:24:00.0/1"].mtu = 1500;
+    ASSERT_TRUE(confirm::save(tree_.path(), record).ok());
+  }
+
+  Output run(const std::string& verb, int& code) {
+    Output output;
+    options_.verb = verb;
+    code = find_verb(verb)->run(options_, output);
+    return output;
+  }
+  // The command after "Next: " of a plan, without sudo and alternatives; empty: nothing is left to write.
+  std::string next_of_plan() {
+    int code = 0;
+    const Output output = run("plan", code);
+    EXPECT_LT(code, kFailure) << output.errors;
+    const size_t at = output.text.find("\nNext: ");
+    if (code == kDone || at == std::string::npos) return {};
+    std::string command = output.text.substr(at + 7, output.text.find_first_of(";\n", at + 7) - at - 7);
+    if (command.starts_with("sudo ")) command.erase(0, 5);
+    return command;
+  }
+  // Does what the command says. False: it was refused.
+  bool follow(const std::string& command) {
+    if (command == "systemctl reload fabric-agent") {
+      EXPECT_TRUE(agent_) << "nothing runs that could be reloaded";
+      const std::string config = tree_.content(kConfig);
+      run_agent(config);
+      if (has(config, "enforce"))
+        nic_.mtu = parse_number<uint32_t>(config.substr(config.find("mtu = ") + 6, 4)).value();
+      return true;
+    }
+    if (command == "systemctl stop fabric-agent") {
+      EXPECT_TRUE(agent_);
+      agent_.reset();
+      return true;
+    }
+    const auto words = split(command, ' ');
+    EXPECT_EQ(words.at(0), "fabric-agentctl") << command;
+    std::vector<std::string> arguments;
+    for (size_t i = 1; i < words.size(); ++i) arguments.emplace_back(words[i]);
+    auto options = parse_options(arguments);
+    if (!options) return false;
+    EXPECT_EQ(options->config, options_.config);
+    EXPECT_EQ(options->ports, options_.ports);
+    const auto before = options_.disruptive;
+    options_.disruptive = options->disruptive;
+    int code = 0;
+    const Output output = run(options->verb, code);
+    options_.disruptive = before;
+    if (code == kFailure) ADD_FAILURE() << command << ": " << output.errors << output.text;
+    return code != kFailure;
+  }
+  // The commands in their order. Ends when there is nothing to write, or at `status`, which only reports.
+  std::vector<std::string> follow_all() {
+    std::vector<std::string> commands;
+    while (commands.size() < 5) {
+      const std::string command = next_of_plan();
+      if (command.empty()) break;
+      commands.push_back(command);
+      if (!follow(command) || command.ends_with(" status")) break;
+    }
+    return commands;
+  }
+
+  test::Tree tree_;
+  test::SimKernel nics_;
+  test::SimNic& nic_ = nics_.add_nic("eth0", Personality::mlx5);
+  Options options_;
+  std::optional<Fd> agent_;
+};
+
+using Commands = std::vector<std::string>;
+const std::string kApply = "fabric-agentctl apply", kNow = " --disruptive now", kStatus = "fabric-agentctl status",
+                  kConfirm = "fabric-agentctl confirm", kReload = "systemctl reload fabric-agent";
+
+TEST_F(Next, WithoutAnAgent) {
+  EXPECT_EQ(follow_all(), Commands{kApply + kNow});
+  EXPECT_EQ(nic_.mtu, 4200u);
+  nic_.mtu = 1500;
+  tree_.file(kConfig, kEnforce);
+  EXPECT_EQ(follow_all(), Commands{kApply + kNow});
+}
+
+TEST_F(Next, InAuditMode) {
+  run_agent(kAudit);
+  EXPECT_EQ(follow_all(), Commands{kApply + kNow});
+}
+
+TEST_F(Next, WithAPolicyThatTheAgentHasNotRead) {
+  run_agent(kAudit);
+  tree_.file(kConfig, kEnforce);
+  EXPECT_EQ(follow_all(), Commands{kReload});
+  tree_.file(kConfig, "mode = \"enforce\"\n[[port]]\nmtu = 4300\n");
+  EXPECT_EQ(follow_all(), Commands{kReload}) << "an apply would be undone";
+  tree_.file(kConfig, kAudit);
+  EXPECT_EQ(follow_all(), (Commands{kReload, kApply + kNow}));
+}
+
+TEST_F(Next, WithAFileThatIsNotTheAgents) {
+  run_agent("mode = \"enforce\"\n[[port]]\nmtu = 1500\n");
+  options_.config = tree_.path() + "/new.toml";
+  tree_.file("new.toml", kEnforce);
+  EXPECT_EQ(follow_all(), (Commands{"systemctl stop fabric-agent", kApply + " --config " + options_.config + kNow}));
+}
+
+TEST_F(Next, WithTheSamePort) {
+  options_.ports = {"eth0"};
+  EXPECT_EQ(follow_all(), Commands{kApply + " --port eth0" + kNow});
+}
+
+TEST_F(Next, WhileTheAgentEnforcesIt) {
+  run_agent(kEnforce);
+  tree_.file(kConfig, kEnforce);
+  EXPECT_EQ(follow_all(), Commands{kStatus});
+}
+
+TEST_F(Next, WhileAnApplyAwaitsConfirmation) {
+  apply_unconfirmed(std::chrono::hours(1));
+  EXPECT_EQ(follow_all(), (Commands{kConfirm, kApply + kNow}));
+}
+
+TEST_F(Next, WhileARevertedApplySuspendsTheAgent) {
+  tree_.file(kConfig, kEnforce);
+  run_agent(kEnforce, "reverted at 2026-01-01T00:00:00Z: not confirmed");
+  EXPECT_EQ(follow_all(), Commands{kReload});
+}
+
+TEST_F(Next, WithAnApplyThatWasNotConfirmed) {
+  apply_unconfirmed(std::chrono::seconds(0));
+  EXPECT_EQ(follow_all(), Commands{kApply + kNow}) << "it restores the previous settings first";
+}
+
+// The kernel cannot say that the port is idle.
+TEST_F(Next, WhenEveryWriteWaits) {
+  options_.disruptive.reset();
+  EXPECT_EQ(follow_all(), Commands{kApply + kNow});
+  EXPECT_EQ(nic_.mtu, 4200u);
+}
+
+TEST_F(Next, WithoutWhatAnApplyNeeds) {
+  tree_.file(state::kOriginalsFile, "{");
+  EXPECT_EQ(follow_all(), Commands{kStatus});
+  tree_.remove(state::kOriginalsFile).file(confirm::kFile, "{");
+  EXPECT_EQ(follow_all(), Commands{kStatus});
+  tree_.remove(confirm::kFile);
+  auto held = state::take_lock(tree_.path());
+  ASSERT_TRUE(held.ok());
+  if (::geteuid() == 0) EXPECT_EQ(follow_all(), Commands{kStatus});
+}
+
+TEST_F(Next, OnACapturedTreeNamesTheMachine) {
+  options_.host = "/";
+  int code = 0;
+  const Output output = run("plan", code);
+  EXPECT_EQ(code, kChanges) << output.errors;
+  EXPECT_TRUE(has(output.text, "is a captured tree")) << output.text;
+  EXPECT_FALSE(has(output.text, "fabric-agentctl apply")) << output.text;
+}
+
+}  // namespace
+}  // namespace fabric::ctl
