@@ -124,7 +124,8 @@ std::string next_step(Machine& machine, const Node& node, const Changes& writes,
     if (!record) return step(allowed.error().text() + ": repair or remove the file", status);
     if (!is_due) return step(allowed.error().text(), sudo + "fabric-agentctl confirm");
     // apply ends it first, unless a port is in use.
-    if ((*record)->disruptive != Disruptive::now && std::ranges::any_of(node.ports, qos::ask_kernel(machine.kernel)))
+    const auto is_used = [&](const Port& port) { return static_cast<bool>(qos::is_in_use(machine.kernel, port)); };
+    if ((*record)->disruptive != Disruptive::now && std::ranges::any_of(node.ports, is_used))
       return step(allowed.error().text(), status);
   }
   if (auto originals = state::load_originals(options.root); !originals && originals.error().code != EACCES)

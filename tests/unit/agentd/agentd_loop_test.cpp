@@ -207,9 +207,9 @@ TEST_F(Loop, FightingEndsInAConflict) {
 TEST_F(Loop, AConflictThatEndsIsWrittenAtOnce) {
   start("mode = \"enforce\"\nreread = \"1h\"\nconflict = { rounds = 1, window = \"2s\" }\n[[port]]\nmtu = 4200\n");
   ASSERT_TRUE(sets_mtu(4200));
-  ASSERT_TRUE(rtnl::set_mtu(*route_, "roce0", 1400).ok());
+  ASSERT_TRUE(rtnl::set_mtu(*route_, test::id_of(*route_, "roce0"), 1400).ok());
   ASSERT_TRUE(becomes([&] { return told(message_id::conflict) == 1; }));
-  ASSERT_TRUE(rtnl::set_mtu(*route_, "roce0", 1400).ok());
+  ASSERT_TRUE(rtnl::set_mtu(*route_, test::id_of(*route_, "roce0"), 1400).ok());
   EXPECT_TRUE(becomes_mtu(4200));
 }
 
