@@ -63,7 +63,7 @@ class SimNic {
   Personality personality;
   bool present = true;
   bool has_default_route = false;  // the machine's, of IPv4 and the main table
-  std::string card;  // Port::card
+  std::string card;                // Port::card
 
   uint32_t mtu = 1500, min_mtu = 68, max_mtu = 9978;  // bytes
   bool carrier = true;

@@ -79,8 +79,8 @@ class Route final : public Netlink {
       header.rtm_family = AF_INET;
       header.rtm_table = RT_TABLE_MAIN;
       header.rtm_type = RTN_UNICAST;
-      out.push_back({RTM_NEWROUTE,
-                     AttrWriter().header(header).u32(RTA_OIF, static_cast<uint32_t>(nic.ifindex)).data()});
+      out.push_back(
+          {RTM_NEWROUTE, AttrWriter().header(header).u32(RTA_OIF, static_cast<uint32_t>(nic.ifindex)).data()});
     }
     return out;
   }
