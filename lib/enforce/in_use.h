@@ -23,8 +23,8 @@ class UseCheck {
   template <class Ask>
   requires(!std::same_as<Ask, UseCheck> &&
            (std::predicate<Ask, const Port&> || std::is_invocable_r_v<Use, Ask, const Port&>)) UseCheck(Ask ask) {
-    if constexpr (std::is_constructible_v<bool, const Ask&> && !std::is_pointer_v<Ask>)
-      if (!static_cast<bool>(ask)) return;
+    if constexpr (requires { ask.target_type(); })  // a std::function
+      if (!ask) return;
     ask_ = [ask = std::move(ask)](const Port& port) -> Use {
       if constexpr (std::is_same_v<std::invoke_result_t<Ask, const Port&>, Use>) return ask(port);
       else return Use{ask(port) ? kSomebody : ""};

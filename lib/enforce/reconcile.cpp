@@ -82,8 +82,11 @@ class Pass {
         bool wrote = false;
         for (SettingId id : order()) {
           Row* row = find(id);
-          if (row != nullptr && !read_error_ && process(*row)) wrote = true;
+          if (row != nullptr && !read_error_ && !is_handover(id) && process(*row)) wrote = true;
         }
+        // The firmware takes over when nothing else is left to write.
+        for (SettingId id : {SettingId::dcbx, SettingId::fw_lldp})
+          if (Row* row = find(id); !wrote && row != nullptr && !read_error_ && is_handover(id)) wrote = process(*row);
         if (!wrote) break;
         // Finds changes that a write has made beyond its Op::reach.
         if (partly_read_ && !read_error_) read_port();
@@ -103,10 +106,15 @@ class Pass {
   }
 
  private:
-  // The driver's order with three exceptions:
+  // DCBX returns to the firmware, or the firmware's LLDP agent starts: they refuse every change afterwards.
+  [[nodiscard]] bool is_handover(SettingId id) const {
+    return (id == SettingId::dcbx && want_.dcbx == Dcbx::firmware) ||
+           (id == SettingId::fw_lldp && want_.fw_lldp == true);
+  }
+
+  // The driver's order with two exceptions:
   // - If PFC is switched off, pause changes after it (ice and i40e refuse it before).
   // - If PFC only loses priorities, the buffers change after it (they may be too small for those priorities then).
-  // - DCBX returns to the firmware, or the firmware's LLDP agent starts, last (they refuse every change afterwards).
   [[nodiscard]] std::vector<SettingId> order() const {
     std::vector<SettingId> out(driver_.order.begin(), driver_.order.end());
     const auto move_to_end = [&](SettingId id) {
@@ -120,8 +128,6 @@ class Pass {
       if (buffers < pfc) std::rotate(buffers, pfc, pfc + 1);
     }
     if (wants_pause() || (want_.pfc && want_.pfc->bits == 0)) move_to_end(SettingId::pause);
-    if (want_.dcbx == Dcbx::firmware) move_to_end(SettingId::dcbx);
-    if (want_.fw_lldp == true) move_to_end(SettingId::fw_lldp);
     return out;
   }
 

@@ -219,7 +219,14 @@ std::optional<Qos> TrafficGuard::next_value(SettingId id) const {
     if (has_value(setting, step) && !same_value(setting, step, have_.values) &&
         why_not(driver_, setting, step, have_, {}).empty() && may_follow(id, lanes(after(id, step))))
       return step;
-  return std::nullopt;
+  // A driver that resets PFC with this write (ice with the last DSCP) has no better order: PFC is written next. The
+  // port is idle, because the traffic moves.
+  if (!moves(id)) return std::nullopt;
+  Qos alone = after(id, want_);
+  for (const Setting& other : kSettings)
+    if (other.id != id && traffic_part(other.id) == TrafficPart::protects) copy_value(other, have_.values, alone);
+  if (!may_follow(id, lanes(alone))) return std::nullopt;
+  return want_;
 }
 
 }  // namespace fabric::qos

@@ -15,7 +15,7 @@ struct Verdict {
 
 constexpr std::string_view kApply = "fabric-agentctl plan; fabric-agentctl apply";
 // plan ends with the command that comes next on this machine: an apply may be refused, or not be enough.
-constexpr std::string_view kPlan = "fabric-agentctl plan; then the command that it ends with";
+constexpr std::string_view kPlan = "fabric-agentctl plan";
 
 Verdict verdict_of(const Change& change, bool enforced) {
   const Setting& setting = setting_of(change.setting);
@@ -182,7 +182,7 @@ std::optional<Finding> ask_sysctl(const View& view) {
   if (observed.empty() && in_sync == 0) return std::nullopt;
   if (observed.empty()) return good(kHostSubject, std::to_string(in_sync) + " in sync", "match [sysctl]");
   std::string remedy = "Correct the name of the interface, or remove the setting from [sysctl].";
-  if (can_be_set) remedy = "fabric-agentctl plan --port host; then the command that it ends with";
+  if (can_be_set) remedy = "fabric-agentctl plan --port host";
   Finding finding = bad(Status::warning, kHostSubject, observed, expected,
                         "Host settings differ from [sysctl] of the configuration." + details, std::move(remedy));
   finding.outcome = to_text(Outcome::differs);

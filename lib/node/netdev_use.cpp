@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/netdev_use.h"
 
-#include <linux/netlink.h>
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -119,7 +117,7 @@ bool is_table_of(const Stack& stack, const std::vector<rtnl::IpRule>& rules, uin
 
 Result<std::vector<sock_diag::Session>> sessions_of(Kernel& kernel) {
   if (!kernel.root.is_host()) return std::vector<sock_diag::Session>{};
-  auto diag = open_netlink(NETLINK_SOCK_DIAG);
+  auto diag = sock_diag::open();
   if (!diag) return diag.error();
   auto sessions = sock_diag::established(**diag);
   if (sessions || sessions.error().code != ENOENT) return sessions;

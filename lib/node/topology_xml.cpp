@@ -212,7 +212,7 @@ std::string kept_hwloc_xml(std::string_view xml) {
     if (tag == "!DOCTYPE topology SYSTEM \"hwloc2.dtd\"" || tag == "!DOCTYPE topology SYSTEM \"hwloc.dtd\"")
       out.append("<").append(tag).append(">\n");
     if (tag.starts_with('?') || tag.starts_with('!')) continue;
-    const bool closes = tag.starts_with('/'), is_empty = tag.ends_with('/');
+    const bool closes = tag.starts_with('/'), is_empty = !closes && tag.ends_with('/');
     if (closes) tag.remove_prefix(1);
     if (is_empty) tag.remove_suffix(1);
     const std::string_view element = tag.substr(0, tag.find_first_of(" \t\r\n"));

@@ -283,7 +283,7 @@ PortDraft read_port(ConfigReader& reader, const toml::table& table) {
       return;
     }
     if (name == "front_end") {
-      const auto value = node.value<bool>();
+      const auto value = node.value_exact<bool>();
       entry.front_end_at = reader.place(node);
       entry.port.front_end_origin = reader.line(node);
       if (reader.accept(value ? MaybeProblem() : expected(node, "true or false"), name, "front_end = true"))

@@ -68,6 +68,8 @@ std::vector<Session> parse_proc_tcp(std::string_view text) {
   return out;
 }
 
+Result<std::unique_ptr<Netlink>> open() { return open_netlink(NETLINK_SOCK_DIAG); }
+
 Result<std::vector<Session>> established(Netlink& diag) {
   std::vector<Session> out;
   for (const uint8_t family : {uint8_t{AF_INET}, uint8_t{AF_INET6}}) {

@@ -2,6 +2,8 @@
 // The TCP sessions of this network namespace: sock_diag(7) (linux/inet_diag.h, net/ipv4/inet_diag.c of Linux 6.12).
 #pragma once
 
+#include <memory>
+
 #include "base/ip.h"
 #include "kernel/netlink/netlink.h"
 
@@ -19,6 +21,8 @@ Result<Session> parse_session(View8 payload);
 // Parses a file /proc/net/tcp or tcp6; skips lines in other states and malformed ones. These files do not show the
 // bound device.
 std::vector<Session> parse_proc_tcp(std::string_view text);
+
+Result<std::unique_ptr<Netlink>> open();
 
 // The established sessions of both families, of user processes and of the kernel (NFS, iSCSI). Requires no privilege.
 // ENOENT: the kernel has no tcp_diag.

@@ -220,7 +220,7 @@ TEST(SelfTest, StopsWhenAQueuePairOpensAndKeepsItsRecordUntilItCloses) {
   const auto busy = [&](const Port&) { return calls++ >= 7; };
   auto test = bed.test(busy);
   ASSERT_TRUE(test.ok());
-  EXPECT_TRUE(has(test->stopped, "begun to use RDMA"));
+  EXPECT_TRUE(has(test->stopped, "has come into use"));
   EXPECT_FALSE(test->is_restored()) << text(test->restored);
   EXPECT_TRUE(bed.has_record());
   bed.end(busy);

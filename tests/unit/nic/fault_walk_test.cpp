@@ -160,6 +160,7 @@ struct Machine {
     if (which == Card::mlx5)
       add_numbers(tree, *files, kCcParams, {"np_cnp_dscp", "rp_ai_rate", "rp_time_reset", "np_min_time_between_cnps"});
     if (which == Card::ofed) {
+      tree.file("sys/class/net/eth0/ifindex", std::to_string(nic.ifindex) + "\n");
       const std::string ecn(kEcn);
       add_numbers(tree, *files, ecn + "/roce_rp", {"rpg_ai_rate", "rpg_time_reset"});
       add_numbers(tree, *files, ecn + "/roce_np", {"cnp_dscp", "min_time_between_cnps"});

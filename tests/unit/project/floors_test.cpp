@@ -124,9 +124,9 @@ TEST(Floors, FilesAreCreatedInAFewPlaces) {
       "lib/kernel/host/tree_only.cpp",  // refuses O_CREAT
   };
   const std::vector<std::string> creates{
-      "O_CREAT",  "O_TMPFILE",  "mkdir(",  "mkdirat(",        "rename(",        "renameat(", "renameat2(",
-      "symlink(", "symlinkat(", "linkat(", "mkstemp",         "mkdtemp",        "mktemp",    "mknod",
-      "mkfifo",   "ofstream",   "fopen(",  "create_director", "create_symlink", "copy_file", "creat("};
+      "O_CREAT",  "O_TMPFILE",  "mkdir(",    "mkdirat(",        "rename(",        "renameat(", "renameat2(",
+      "symlink(", "symlinkat(", "::linkat(", "mkstemp",         "mkdtemp",        "mktemp",    "mknod",
+      "mkfifo",   "ofstream",   "fopen(",    "create_director", "create_symlink", "copy_file", "creat("};
   std::set<std::string> found;
   for (const char* top : {"lib", "agent"})
     for (const auto& entry : fs::recursive_directory_iterator(fs::path(FABRIC_SOURCE_DIR) / top)) {
