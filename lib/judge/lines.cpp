@@ -23,16 +23,20 @@ std::string_view cut(std::string_view& rest, char separator) {
 }
 
 // Whether the parts of the pattern, which '*' separates, follow each other in the line. A part that ends in a number
-// matches whole numbers only: "12" is not found in "120".
+// matches whole numbers only: "12" is not found in "120". One that begins with '^' matches at the beginning of a word.
 bool has_parts(std::string_view line, std::string_view pattern) {
   size_t from = 0;  // after the parts found so far
   while (!pattern.empty()) {
-    const std::string_view part = cut(pattern, '*');
+    std::string_view part = cut(pattern, '*');
+    const bool begins_word = part.starts_with('^');
+    if (begins_word) part.remove_prefix(1);
     size_t at = line.find(part, from);
     const bool ends_in_number = !part.empty() && is_digit(part.back());
-    while (ends_in_number && at != std::string_view::npos && at + part.size() < line.size() &&
-           is_word_letter(line[at + part.size()]))
-      at = line.find(part, at + 1);
+    const auto is_inside_word = [&] {
+      return (begins_word && at > 0 && is_word_letter(line[at - 1])) ||
+             (ends_in_number && at + part.size() < line.size() && is_word_letter(line[at + part.size()]));
+    };
+    while (at != std::string_view::npos && is_inside_word()) at = line.find(part, at + 1);
     if (at == std::string_view::npos) return false;
     from = at + part.size();
   }

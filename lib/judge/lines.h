@@ -22,9 +22,9 @@ std::string_view to_text(Cause value);
 enum class Role : uint8_t { cause, consequence };
 
 // One message, or a whole family of them. It matches by `patterns`, alternatives separated by '|'; '*' matches any
-// text, and a number before a '*' or at the end of a pattern matches a whole number only. It also matches by what
-// codes_of() finds: by the status of a work completion, an Xid, or the call that failed together with its errno, in any
-// library's words.
+// text, a number before a '*' or at the end of a pattern matches a whole number only, and '^' is the beginning of a
+// word. It also matches by what codes_of() finds: by the status of a work completion, an Xid, or the call that failed
+// together with its errno, in any library's words.
 struct LineMessage {
   std::string_view id;
   Cause cause;  // the most likely one

@@ -111,7 +111,7 @@ constexpr LineMessage kCallRows[] = {
        "fabric-agentctl check --only gid", kVerbs),
     of(Call::modify_qp, "ENODEV", "modify-qp-no-device", software,
        "No device for the address: on a RoCE port the program fills in a LID instead of a GID (GRH, GID index), or the "
-       "netdev of the GID is gone or in another network namespace. Cable and driver are not at fault.",
+       "netdev of the GID is gone or in another network namespace.",
        "rdma link show; fabric-agentctl check --only gid", kVerbs),
     of(Call::modify_qp, "ENODATA|ENOENT|EADDRNOTAVAIL", "modify-qp-no-gid", host,
        "The GID index has no entry: the address or its netdev is gone, or moved to another index after a link flap.",
@@ -121,6 +121,11 @@ constexpr LineMessage kCallRows[] = {
        "as a traffic class on InfiniBand (NVSHMEM_IB_TRAFFIC_CLASS, NCCL_IB_TC), or an impossible timeout or retry "
        "count.",
        "env | grep -E 'TRAFFIC_CLASS|_TC='; rdma link show", kVerbs),
+    of(Call::modify_qp, "", "modify-qp-failed", software,
+       "The connection could not be set up; the errno of the step, beside this line, decides: 110 is an address that "
+       "was "
+       "not resolved, 22 a GID of another kind or an empty index, 19 a missing GID (GRH) or netdev.",
+       "rdma link show; fabric-agentctl check --only gid", kVerbs),
     of(Call::query_gid, "", "gid-index", software,
        "The GID index does not exist on this port, or has no entry: choose the index of the RoCE v2 address, or let "
        "the "
@@ -221,6 +226,27 @@ constexpr LineMessage kCallRows[] = {
        "The function offers fewer virtual functions, or none: SR-IOV is off in the NIC's firmware, the number exceeds "
        "sriov_totalvfs, or the process may not write to sysfs.",
        "cat /sys/class/net/{netdev}/device/sriov_totalvfs; journalctl -k -g {pci}", "Linux drivers/pci/iov.c"),
+
+    // Whatever else a driver reports as failed.
+    {"driver-error", host,
+     "^mlx5_core *ailed|^mlx5_core *rror|^mlx4_core *ailed|^mlx4_core *rror|^bnxt_en *ailed|^bnxt_en *rror|^bnxt_r"
+     "e *ailed|^bnxt_re *rror|^ionic *ailed|^ionic *rror|^ice *ailed|^ice *rror|^irdma *ailed|^irdma *rror|^iavf *"
+     "ailed|^iavf *rror|^i40e *ailed|^i40e *rror|^efa *ailed|^efa *rror|^mana *ailed|^mana *rror|^hns3 *ailed|^hns"
+     "3 *rror|^hns_roce *ailed|^hns_roce *rror|^cxgb4 *ailed|^cxgb4 *rror|^qedr *ailed|^qedr *rror|^erdma *ailed|^"
+     "erdma *rror|^infiniband *ailed|^infiniband *rror|^mlx5_ib *ailed|^mlx5_ib *rror|^ib_core *ailed|^ib_core *rr"
+     "or|^ionic_rdma *ailed|^ionic_rdma *rror|^mana_ib *ailed|^mana_ib *rror|^mlx5_core: *ailed|^mlx5_core: *rror|"
+     "^mlx4_core: *ailed|^mlx4_core: *rror|^bnxt_en: *ailed|^bnxt_en: *rror|^bnxt_re: *ailed|^bnxt_re: *rror|^ioni"
+     "c: *ailed|^ionic: *rror|^ice: *ailed|^ice: *rror|^irdma: *ailed|^irdma: *rror|^iavf: *ailed|^iavf: *rror|^i4"
+     "0e: *ailed|^i40e: *rror|^efa: *ailed|^efa: *rror|^mana: *ailed|^mana: *rror|^hns3: *ailed|^hns3: *rror|^hns_"
+     "roce: *ailed|^hns_roce: *rror|^cxgb4: *ailed|^cxgb4: *rror|^qedr: *ailed|^qedr: *rror|^erdma: *ailed|^erdma:"
+     " *rror|^infiniband: *ailed|^infiniband: *rror|^mlx5_ib: *ailed|^mlx5_ib: *rror|^ib_core: *ailed|^ib_core: *r"
+     "ror|^ionic_rdma: *ailed|^ionic_rdma: *rror|^mana_ib: *ailed|^mana_ib: *rror|^mlx5_core *imeout|^bnxt_en *ime"
+     "out|^ionic *imeout|^nvme nvme*rdma*ailed",
+     "The driver of a NIC or RDMA device reports a failed operation of its own. No rule knows this message more "
+     "closely: "
+     "its codes are all that is known. Driver and firmware, and the first such line in the kernel log, are where to "
+     "look.",
+     "journalctl -k -p warning -g {pci}; devlink dev info pci/{pci}", "Linux drivers/net/ethernet, drivers/infiniband"},
 };
 
 }  // namespace

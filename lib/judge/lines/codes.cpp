@@ -243,6 +243,9 @@ void read_errnos(Codes& codes, std::string_view line) {
       if (const auto number = leading_number(std::string_view(small).substr(at + prefix.size())))
         found.emplace_back(at, *number);
   // A negative number is the negated errno, if the line is about a failure: not "GID index -1", nor a time or a place.
+  std::ranges::sort(found);
+  for (const auto& [at, number] : found) add_errno(codes, line, number);
+  found.clear();
   bool is_failure = false;
   for (const std::string_view word : {"fail", "err", "couldn't", "cannot", "can't", "unable", "ret", "rc", "status",
                                       "abort", "reject", "fi_", "timeout", "timed out"})
@@ -266,7 +269,8 @@ void read_errnos(Codes& codes, std::string_view line) {
   }
   // 32 bits of a negative number: "Free MW failed: 0xffffff92".
   if (const size_t at = small.find("0xffffff"); at != std::string::npos)
-    if (const auto number = leading_number(std::string_view(small).substr(at)); number && -*number <= kLastErrno)
+    if (const auto number = leading_number(std::string_view(small).substr(at));
+        number && -*number > 1 && -*number <= kLastErrno)
       found.emplace_back(at, -*number);
   std::ranges::sort(found);
   for (const auto& [at, number] : found) add_errno(codes, line, number);
@@ -560,6 +564,8 @@ constexpr std::pair<std::string_view, Call> kCalls[] = {{"reg_dmabuf_mr", Call::
                                                         {"create_cq", Call::create_object},
                                                         {"cq_create", Call::create_object},
                                                         {"reate CQ", Call::create_object},
+                                                        {"reate send CQ", Call::create_object},
+                                                        {"reate recv CQ", Call::create_object},
                                                         {"create_srq", Call::create_object},
                                                         {"reate SRQ", Call::create_object},
                                                         {"alloc_pd", Call::create_object},

@@ -32,7 +32,7 @@ constexpr LineMessage kCompletionRows[] = {
      "memory module (nvidia_peermem) does not fit the driver, ACS redirects between GPU and NIC, or the IOMMU "
      "translates. Else the buffer is not registered, or was freed during the transfer.",
      "fabric-agentctl check --only iommu,acs,gpudirect", kWc, 4},
-    {"wc-flushed", peer, "Work Request Flushed Error|WR flushed",
+    {"wc-flushed", none, "Work Request Flushed Error|WR flushed",
      "The queue pair was already in the error state, and this request was discarded. This is a consequence: the first "
      "error of this queue pair, on this host or its peer, is the cause: the first completion with another status. "
      "Without one it is normal: the peer has disconnected.",

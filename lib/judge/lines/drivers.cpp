@@ -325,7 +325,7 @@ constexpr LineMessage kDriverRows[] = {
      "the "
      "driver again.",
      "journalctl -k -g hns3", "Linux drivers/net/ethernet/hisilicon/hns3"},
-    {"mana-message", host, "Failed to send mana message|mana*ailed to *: -110",
+    {"mana-message", unknown, "Failed to send mana message|mana*ailed to *: -110",
      "A request of the driver to the Azure host failed; the HWC line before it has the reason.",
      "journalctl -k -g mana", "Linux drivers/net/ethernet/microsoft/mana", 0, Role::consequence},
     {"exporter-no-rate", none, "error obtaining InfiniBand class info|obtaining InfiniBand class",
@@ -384,18 +384,6 @@ constexpr LineMessage kDriverRows[] = {
      "lines before this one name the step: the device does not answer (-110, -16, -5), it does not fit the driver "
      "(-22, -95), or a resource is used up (-12, -28).",
      "journalctl -k -g {pci}; lspci -nnks {pci}", "Linux drivers/base/dd.c"},
-    {"driver-error", host,
-     "mlx5_core *ailed|mlx5_core *rror|mlx5_core *imeout|mlx4_core *ailed|mlx4_core *rror|bnxt_en *ailed|bnxt_en *rror|"
-     "bnxt_en *imeout|bnxt_re*ailed|bnxt_re*rror|ionic *ailed|ionic *rror|ionic_*rror|ionic_*ailed|ice *ailed|ice "
-     "*rror|"
-     "irdma*ailed|irdma*rror|iavf *ailed|iavf *rror|i40e *ailed|i40e *rror|efa *ailed|efa *rror|mana *ailed|mana *rror|"
-     "hns3 *ailed|hns3 *rror|hns_roce*ailed|cxgb4*ailed|qedr*ailed|erdma*ailed|infiniband *ailed|infiniband *rror|"
-     "mlx5_ib*ailed|mlx5_ib*rror|ib_core*ailed|nvme*rdma*ailed",
-     "The driver of a NIC or RDMA device reports a failed operation of its own. No rule knows this message more "
-     "closely: "
-     "its codes are all that is known. Driver and firmware, and the first such line in the kernel log, are where to "
-     "look.",
-     "journalctl -k -p warning -g {pci}; devlink dev info pci/{pci}", "Linux drivers/net/ethernet, drivers/infiniband"},
 };
 
 }  // namespace

@@ -58,13 +58,6 @@ constexpr LineMessage kGpuRows[] = {
      "setting such as NCCL_CHUNK_SIZE. Not hardware, if it comes on several nodes at once. The program ends, and its "
      "peers see remote errors.",
      "journalctl -k -g Xid", kXid},
-    {"gpu-peermem", host,
-     "nv_mem_client_init|registering traditional client|nvidia_p2p_get_pages|nvidia-peermem*ERROR|"
-     "nvidia-peermem*rror |nv_peer_mem*rror",
-     "nvidia_peermem could not register with the RDMA stack or could not map GPU memory: the GPU driver was built for "
-     "another RDMA stack. Build it again after OFED or DOCA, or use DMA-BUF.",
-     "dkms status; lsmod | grep peermem; fabric-agentctl check --only gpudirect",
-     "NVIDIA open-gpu-kernel-modules nvidia-peermem.c"},
     {"gpu-versions", host, "NVRM: API mismatch|Driver/library version mismatch|CUDA driver version is insufficient",
      "The kernel driver of the GPU and its libraries are of different releases: reboot or reload the driver after an "
      "update, and use the host's libraries in the container.",
@@ -126,6 +119,13 @@ constexpr LineMessage kGpuRows[] = {
      "stack. "
      "Linux's own RDMA stack has no such function and needs DMA-BUF; with OFED or DOCA, build the GPU driver again.",
      "dkms status; fabric-agentctl check --only gpudirect", "NVIDIA open-gpu-kernel-modules nvidia-peermem.c"},
+    {"gpu-peermem", host,
+     "nv_mem_client_init|registering traditional client|nvidia_p2p_get_pages|nvidia-peermem*ERROR|"
+     "nvidia-peermem*rror |nv_peer_mem*rror",
+     "nvidia_peermem could not register with the RDMA stack or could not map GPU memory: the GPU driver was built for "
+     "another RDMA stack. Build it again after OFED or DOCA, or use DMA-BUF.",
+     "dkms status; lsmod | grep peermem; fabric-agentctl check --only gpudirect",
+     "NVIDIA open-gpu-kernel-modules nvidia-peermem.c"},
 };
 
 }  // namespace

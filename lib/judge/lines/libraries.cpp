@@ -30,7 +30,7 @@ constexpr LineMessage kLibraryRows[] = {
      "ucx|memlock|object|open|registration"},
     {"mpich-ucx",
      peer,
-     "returned failed request in UCX netmod|returned failed request in OFI netmod|MPIDI_OFI_*failed",
+     "returned failed request in UCX netmod|returned failed request in OFI netmod",
      "MPICH passes on an error of UCX or libfabric. This is a consequence; the line before it has the reason.",
      "grep -hE 'UCX|libfabric' LOG-OF-EVERY-RANK | head",
      "MPICH src/mpid/ch4/netmod",
@@ -168,8 +168,10 @@ constexpr LineMessage kLibraryRows[] = {
      "ip route get {peer}; ping -c 3 {peer}", "perftest src/perftest_communication.c"},
 
     // Open MPI.
-    {"ompi-init-device", host, "There was an error initializing an OpenFabrics device",
-     "Open MPI could not open the RDMA device, or its openib BTL does not support it; use the UCX PML.",
+    {"ompi-init-device", software, "There was an error initializing an OpenFabrics device",
+     "The openib BTL of this Open MPI does not know the RDMA device, or could not open it: use UCX (--mca pml ucx), "
+     "and "
+     "exclude openib (--mca btl ^openib).",
      "ibv_devinfo -d {rdma}; ompi_info | grep ucx", kOpenib},
     {"ompi-no-cpc", software, "No OpenFabrics connection schemes reported that they were able to be used",
      "The openib BTL found no way to connect on this port: use the UCX PML (mpirun --mca pml ucx).",

@@ -44,7 +44,9 @@ bool is_dump(std::string_view text) {
 bool continues(std::string_view before, std::string_view text) {
   if (lower(trim(text).substr(0, 5)) == "errno") return true;  // perftest, UCCL
   constexpr std::pair<std::string_view, std::string_view> kPairs[] = {
-      {"NVRM: The NVIDIA GPU", "NVRM:"},
+      {"NVRM: The NVIDIA GPU", "(PCI ID:"},
+      {"NVRM: The NVIDIA GPU", "installed in"},
+      {"NVRM: The NVIDIA GPU", "fallen off the bus"},
       {"rror cqe on cqn", "vendor syndrome"},
       {"Completion with error at", "Failed status"},
       {"PCIe Bus Error:", "error status/mask="},
@@ -67,9 +69,9 @@ bool is_error(std::string_view text) {
   for (const std::string_view word : {" INFO ", "<info>", " DEBUG ", "<debug>", "level=info", "level=debug"})
     if (text.find(word) != std::string_view::npos) return false;
   for (const std::string_view word :
-       {"WARN",     "ERROR",  "*ERROR*", "ERR:",      "Error",   "error",   "FATAL", "Fatal",
-        "fatal",    "ailed",  "ail to",  "FAIL",      "ouldn't", "annot",   "an't",  "nable to",
-        "xception", "reject", "Reject",  "timed out", "imeout",  "ncorrect"})
+       {"WARN",     "ERROR",  "*ERROR*", "ERR:",      "Error",   "error",    "FATAL", "Fatal",
+        "fatal",    "ailed",  "ail to",  "FAIL",      "ouldn't", "annot",    "an't",  "nable to",
+        "xception", "reject", "Reject",  "timed out", "imeout",  "ncorrect", "errno", "ERRNO"})
     if (text.find(word) != std::string_view::npos) return true;
   return is_glog_error(text);
 }
@@ -107,6 +109,12 @@ void Log::add(std::string_view raw) {
 }
 
 void Log::take(Line line) {
+  // The release of NCCL, which it prints once, belongs to its later lines: some errors are of old releases only.
+  constexpr std::string_view kVersion = "NCCL version ";
+  if (const size_t at = line.text.find(kVersion); at != std::string::npos)
+    version_ = line.text.substr(at, line.text.find_first_of(" +,)", at + kVersion.size()) - at);
+  else if (!version_.empty() && line.text.find("GPU Direct RDMA Disabled") != std::string::npos)
+    line.text += " (" + version_ + ")";
   const Codes codes = codes_of(line.text);
   const LineMessage* message = recognize(line.text, codes);
   if (message == nullptr && !is_error(line.text)) return;
@@ -124,6 +132,7 @@ void Log::take(Line line) {
   for (const std::string& address : found.named.pci) count(found.pci, address);
   count(found.hosts, host_of(line.text));
   count(found.processes, process_of(line.text));
+  if (message != nullptr && family(*message) == "nccl") count(found.codes, version_);
   if (message != nullptr && message->needs_line_before && last_error_.number != 0) {
     found.before = last_error_.text.substr(0, kShownOfLine);
     found.before_number = last_error_.number;
@@ -202,8 +211,9 @@ void Log::finish() {
   std::erase_if(found_, [](const Found& each) { return each.count == 0; });
   const auto rank = [](const Found& each) {
     if (each.message == nullptr) return 2;
+    if (each.message->role == Role::consequence) return 1;
     if (each.message->cause == Cause::none) return 3;
-    return each.message->role == Role::consequence ? 1 : 0;
+    return 0;
   };
   std::ranges::stable_sort(found_, {}, rank);
 }

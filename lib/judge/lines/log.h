@@ -74,6 +74,7 @@ class Log {
   std::string part_;             // of a line that the next entry continues
   std::optional<Line> pending_;  // a line that the next one may continue
   Line last_error_;
+  std::string version_;  // "NCCL version 2.21.5"
   std::vector<Found> found_;
   std::vector<std::string> shapes_;  // of the unknown lines
   std::vector<size_t> near_;         // unknown lines that are shown if a known one follows within kNear lines

@@ -163,9 +163,14 @@ Named names_in(std::string_view line, const Node& node, const Lids& lids) {
       break;
     }
     if (!matched_by.empty()) continue;
+    // "/sys/class/infiniband/mlx5_0", "ud/hrn0_1:1" of UCX.
+    const std::string last = word.text.substr(word.text.rfind('/') + 1);
     if (looks_like_a_device(word.text)) add(out.elsewhere, "device " + word.text);
+    else if (looks_like_a_device(last)) add(out.elsewhere, "device " + last);
     if (ip && word.side == Side::local) add(out.elsewhere, "GID " + word.text);
-    if (looks_like_a_pci_address(word.text)) add(out.pci, word.text);
+    std::string_view address = word.text;  // "PCI:0000:3b:00", "GPU0000:3b:00.0" of NVIDIA's programs
+    strip_prefix(address, {"PCI:", "GPU"});
+    if (looks_like_a_pci_address(address)) add(out.pci, std::string(address));
   }
   // ping and ip(8) accept an IPv4 address only without "::ffff:".
   constexpr std::string_view kMapped = "::ffff:";

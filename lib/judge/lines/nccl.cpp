@@ -70,6 +70,15 @@ constexpr LineMessage kNcclRows[] = {
     {"nccl-no-libibverbs", host, "Failed to open libibverbs.so",
      "NCCL found no libibverbs and uses TCP: rdma-core is not installed in the container.",
      "ldconfig -p | grep libibverbs", "NCCL src/misc/ibvsymbols.cc"},
+    {"nccl-old-gdr", software,
+     "GPU Direct RDMA Disabled for HCA*NCCL version 2.22|GPU Direct RDMA Disabled for HCA*NCCL version 2.21|"
+     "GPU Direct RDMA Disabled for HCA*NCCL version 2.20|GPU Direct RDMA Disabled for HCA*NCCL version 2.19|"
+     "GPU Direct RDMA Disabled for HCA*NCCL version 2.18",
+     "NCCL copies through host memory on this NIC. This release, before 2.23, looks only for the older nv_peer_mem: if "
+     "lsmod shows nvidia_peermem, GPUDirect works on the host and the job needs a newer NCCL. Else the peer memory "
+     "module "
+     "is not loaded.",
+     "lsmod | grep peermem", "NCCL src/misc/gdrwrap.cc, src/transport/net_ib.cc"},
     {"nccl-no-gdr", host, "GPU Direct RDMA Disabled for HCA",
      "NCCL or RCCL copies through host memory on this NIC: it found neither a peer memory module nor DMA-BUF. NCCL "
      "before 2.23 looks for nv_peer_mem only: if lsmod shows nvidia_peermem, the job needs a newer NCCL.",

@@ -53,9 +53,7 @@ constexpr LineMessage kProgramRows[] = {
      host,
      "RdmaTransport: No available RNIC|Failed to open device*on port*with GID|Disable device |cannot initialize RDMA "
      "resources",
-     "Mooncake can use no NIC: every device was refused before this line, the port is down, or MC_GID_INDEX names an "
-     "index "
-     "without an address.",
+     "Mooncake can use no NIC: every device was refused before this line, and the first refusal is the cause.",
      "fabric-agentctl status; echo $MC_GID_INDEX",
      "Mooncake mooncake-transfer-engine/src/transport/rdma_transport/rdma_transport.cpp",
      0,
