@@ -126,7 +126,7 @@ constexpr LineMessage kCallRows[] = {
        "was "
        "not resolved, 22 a GID of another kind or an empty index, 19 a missing GID (GRH) or netdev.",
        "rdma link show; fabric-agentctl check --only gid", kVerbs),
-    of(Call::query_gid, "", "gid-index", software,
+    of(Call::query_gid, "", "gid-entry", software,
        "The GID index does not exist on this port, or has no entry: choose the index of the RoCE v2 address, or let "
        "the "
        "library choose.",

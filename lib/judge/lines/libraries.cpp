@@ -140,7 +140,7 @@ constexpr LineMessage kLibraryRows[] = {
      "The device for management packets cannot be opened: /dev/infiniband/umad is not in the container, ib_umad is not "
      "loaded, or the port is Ethernet.",
      "ls -l /dev/infiniband; lsmod | grep ib_umad", "rdma-core libibumad/umad.c"},
-    {"memlock", host,
+    {"memlock-limit", host,
      "BTL failed to initialize while trying to|memlock limits are set too low|lease check max locked memory|"
      "lease set max locked memory|libibverbs: Warning: RLIMIT_MEMLOCK is|OMPI_ERR_OUT_OF_RESOURCE*openib",
      "The memlock limit of the process is too low for RDMA; this is not a lack of RAM. Services ignore limits.conf: "

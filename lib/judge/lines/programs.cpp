@@ -48,7 +48,7 @@ constexpr LineMessage kProgramRows[] = {
      "Mooncake mooncake-transfer-engine/src/transport/rdma_transport/rdma_context.cpp"},
     {"mooncake-gid-index", software, "GID is NULL, please check your GID index|MC_GID_INDEX",
      "The GID index that Mooncake uses has no entry: set MC_GID_INDEX to the index of the RoCE v2 IPv4 GID.",
-     "fabric-agentctl check --only gid; echo $MC_GID_INDEX", "Mooncake rdma_context.cpp"},
+     "echo $MC_GID_INDEX; fabric-agentctl check --only gid", "Mooncake rdma_context.cpp"},
     {"mooncake-no-nic",
      host,
      "RdmaTransport: No available RNIC|Failed to open device*on port*with GID|Disable device |cannot initialize RDMA "
