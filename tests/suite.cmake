@@ -81,6 +81,9 @@ foreach(_machine / ${_machines})
   math(EXPR _port "${_port} + 1")
 endforeach()
 
+# ---- Reports and log lines of other people, with the right answers.
+suite_test(field COMMAND tests/field/run ${PROJECT_BINARY_DIR}/agent/fabric-agentctl NEEDS programs COST 100)
+
 # ---- Fuzzers and other builds.
 if(FABRIC_FUZZ)
   file(GLOB _fuzzers CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_LIST_DIR}/fuzz ${CMAKE_CURRENT_LIST_DIR}/fuzz/*_fuzzer.cpp)

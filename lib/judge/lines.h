@@ -9,13 +9,22 @@
 #include <string_view>
 #include <vector>
 
+#include "judge/lines/codes.h"
+
 namespace fabric::lines {
 
-enum class Cause : uint8_t { host, cable, network, peer, software };
+// none: harmless. unknown: the message does not show it.
+enum class Cause : uint8_t { host, cable, network, peer, software, none, unknown };
 std::string_view to_text(Cause value);
 
-// One message. `patterns` are alternatives, separated by '|'; '*' matches any text. A number before a '*' or at the end
-// of a pattern matches a whole number only.
+// A consequence is no cause of its own; where the log has one of the same family (the ID up to its first '-'), it is
+// shown there.
+enum class Role : uint8_t { cause, consequence };
+
+// One message, or a whole family of them. It matches by `patterns`, alternatives separated by '|'; '*' matches any
+// text, a number before a '*' or at the end of a pattern matches a whole number only, and '^' is the beginning of a
+// word. It also matches by what codes_of() finds: by the status of a work completion, an Xid, or the call that failed
+// together with its errno, in any library's words.
 struct LineMessage {
   std::string_view id;
   Cause cause;  // the most likely one
@@ -23,7 +32,12 @@ struct LineMessage {
   std::string_view meaning;
   std::string_view next;    // a command, with {netdev} {rdma} {port} {pci} {peer}
   std::string_view source;  // project and file that prints it
-  unsigned status = 0;      // status of a work completion (enum ibv_wc_status), in any library's notation; 0: none
+  unsigned status = 0;      // enum ibv_wc_status; 0: none
+  Role role = Role::cause;
+  Call call = Call::none;          // with any errno, unless `errors` names some
+  std::string_view errors = {};    // "ENOMEM|EINVAL"
+  bool needs_line_before = false;  // it refers to the error line before it
+  std::string_view follows = {};   // a consequence of causes of these families, "bnxt|ionic"; empty: of its own
 };
 const std::vector<LineMessage>& messages();
 
@@ -32,9 +46,7 @@ inline constexpr size_t kMaxLine = 16 * 1024;
 
 // The message that the line is; nullptr if it is unknown. Time is linear in the length of the line.
 const LineMessage* recognize(std::string_view line);
-bool matches(const LineMessage& message, std::string_view line);  // line: at most kMaxLine
-
-// The vendor_err of a work completion, in words. Empty if the line has none, or its meaning is not published.
-std::string vendor_error(std::string_view line);
+const LineMessage* recognize(std::string_view line, const Codes& codes);  // codes: codes_of(line)
+bool matches(const LineMessage& message, std::string_view line);          // line: at most kMaxLine
 
 }  // namespace fabric::lines

@@ -16,8 +16,9 @@
 #include "judge/engine.h"
 #include "judge/health_state.h"
 #include "judge/lines.h"
+#include "judge/lines/envelope.h"
+#include "judge/lines/log.h"
 #include "judge/lines/names.h"
-#include "judge/lines/time.h"
 #include "judge/rule.h"
 #include "kernel/rdma/infiniband.h"
 #include "node/optics_state.h"
@@ -25,22 +26,15 @@
 namespace fabric::ctl {
 namespace {
 
-using lines::kMaxLine;
+using lines::Cause;
+using lines::Counted;
+using lines::Found;
 using lines::LineMessage;
+using lines::Log;
 using lines::Named;
+using lines::Role;
 
-constexpr int kNothingKnown = 1;      // exit code
-constexpr size_t kMaxFindings = 200;  // findings of one log
-constexpr size_t kShownOfLine = 400;  // bytes
-
-// A message that one or several lines of the log report for the same ports.
-struct Found {
-  const LineMessage* message = nullptr;
-  Named named;
-  std::string line, vendor;  // of the first line
-  std::optional<int64_t> time;
-  size_t first = 0, count = 0;  // number of the first line; number of lines
-};
+constexpr int kNothingKnown = 1;  // exit code
 
 // This machine, to find the ports that the lines name. Empty if the machine cannot be read.
 struct NodeState {
@@ -51,47 +45,26 @@ struct NodeState {
   double uptime = 0;  // at `wall`
 };
 
-struct Log {
-  std::vector<Found> found;
-  size_t lines = 0, known = 0, cut = 0;
-};
-
-void add_line(Log& log, std::string_view colored, const NodeState& state) {
-  ++log.lines;
-  // Removes the color sequences of a terminal (ECMA-48, CSI), which hide the beginning of a word.
-  std::string line;
-  for (size_t at = 0; at < colored.size(); ++at) {
-    if (colored.substr(at).starts_with("\033["))
-      at = std::min(colored.size(), colored.find_first_not_of("0123456789;:", at + 2));
-    else line += colored[at];
-  }
-  const LineMessage* message = lines::recognize(line);
-  if (message == nullptr) return;
-  ++log.known;
-  Named named = lines::names_in(line, state.node, state.lids);
-  for (Found& each : log.found)
-    if (each.message == message && each.named.ports == named.ports) {
-      ++each.count;
-      return;
-    }
-  if (log.found.size() < kMaxFindings)
-    log.found.push_back({message, std::move(named), line.substr(0, kShownOfLine), lines::vendor_error(line),
-                         lines::time_of(line, state.wall, state.uptime), log.lines, 1});
-}
-
-// Requires kMaxLine bytes of memory, whatever the length of the lines.
-void read_log(std::istream& stream, Log& log, const NodeState& state) {
-  std::string line(kMaxLine + 1, '\0');
-  while (stream.getline(line.data(), static_cast<std::streamsize>(line.size())) || stream.gcount() > 0) {
+// Requires kMaxRaw bytes of memory, whatever the length of the lines. Returns why the stream cannot be read; empty: it
+// was.
+std::string read_log(std::istream& stream, Log& log) {
+  std::string buffer(lines::kMaxRaw + 1, '\0');
+  while (stream.getline(buffer.data(), static_cast<std::streamsize>(buffer.size())) || stream.gcount() > 0) {
     const bool is_cut = stream.fail();
     auto size = static_cast<size_t>(stream.gcount());
     if (!is_cut && !stream.eof()) --size;  // the newline
-    add_line(log, line.substr(0, size), state);
+    std::string_view line = std::string_view(buffer).substr(0, size);
+    if (log.lines() == 0) {
+      if (std::string why = lines::not_text(line); !why.empty()) return why;
+      if (constexpr std::string_view kMark = "\xef\xbb\xbf"; line.starts_with(kMark)) line.remove_prefix(kMark.size());
+    }
+    log.add(line);
     if (!is_cut) continue;
-    ++log.cut;
     stream.clear();
     stream.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
   }
+  log.finish();
+  return {};
 }
 
 // The message's next step with the names of the peer and of the first port; unknown names are placeholders in capitals.
@@ -143,34 +116,93 @@ std::vector<std::string> counters_of(const Port& port, const Found& found, const
   return out;
 }
 
+// "10.2.0.1 (3 times), 10.2.0.2"
+std::string counted_text(const std::vector<Counted>& list) {
+  std::string out;
+  for (const Counted& each : list) {
+    std::string text = each.text;
+    if (each.count > 1) text += " (" + std::to_string(each.count) + " times)";
+    append_item(out, text, ", ");
+  }
+  return out;
+}
+
+// Where to look first, by the number of peers at this port.
+std::string peers_text(const Found& found) {
+  const bool is_path =
+      found.message != nullptr && (found.message->cause == Cause::network || found.message->cause == Cause::peer);
+  std::string out = "Peer: ";
+  if (found.peers.size() > 1) out = std::to_string(found.peers.size()) + " peers: ";
+  out += counted_text(found.peers);
+  if (is_path && found.peers.size() > 1) out += ". Many peers: look at this port, its rail or this host first";
+  if (is_path && found.peers.size() == 1 && found.count > 1) out += ". One peer: look there first";
+  return out;
+}
+
+std::string lines_text(size_t first, size_t count) {
+  std::string out = "Line " + std::to_string(first);
+  if (count > 1) out += ", " + std::to_string(count) + " times";
+  return out;
+}
+
+constexpr std::string_view kUnknown = "unknown";
+constexpr std::string_view kUnknownMeaning =
+    "No rule knows this message: the codes and names in it are all that is known.";
+
 std::string found_text(const Found& found, const std::optional<HealthMemory>& memory, const Output& output) {
-  const LineMessage& message = *found.message;
+  const LineMessage* message = found.message;
   const Named& named = found.named;
-  std::string where = "Line " + std::to_string(found.first);
-  if (found.count > 1) where += ", " + std::to_string(found.count) + " times";
-  std::vector<std::string> paragraphs{where + ": " + clean_text(found.line), std::string(message.meaning)};
-  if (!found.vendor.empty()) paragraphs.push_back("The NIC adds " + found.vendor + ".");
+  std::string text = "unknown message";
+  std::vector<std::string> paragraphs{lines_text(found.first, found.count) + ": " + clean_text(found.line),
+                                      std::string(kUnknownMeaning)};
+  if (message != nullptr) {
+    text = std::string(message->id) + " (" + std::string(to_text(message->cause)) + ")";
+    if (message->cause == Cause::none) text = std::string(message->id) + " (harmless)";
+    if (message->role == Role::consequence) text = std::string(message->id) + " (a consequence)";
+    paragraphs.back() = message->meaning;
+  }
+  text += "\n";
+  if (!found.codes.empty()) paragraphs.push_back("Codes: " + counted_text(found.codes));
   for (size_t i = 0; i < named.ports.size(); ++i) {
     const Port& port = *named.ports[i];
-    std::string text = "Port: " + port.id();
-    if (!port.netdev.empty()) text += ", netdev " + port.netdev;
-    if (!port.pci.empty()) text += ", PCI " + port.pci;
-    paragraphs.push_back(text + " (by " + named.by[i] + ")");
+    std::string port_text = "Port: " + port.id();
+    if (!port.netdev.empty()) port_text += ", netdev " + port.netdev;
+    if (!port.pci.empty()) port_text += ", PCI " + port.pci;
+    paragraphs.push_back(port_text + " (by " + named.by[i] + ")");
     for (const std::string& counters : counters_of(port, found, memory)) paragraphs.push_back("Counters: " + counters);
   }
-  if (!named.elsewhere.empty())
-    paragraphs.push_back("Not on this node: " + named.elsewhere + ". Run this on the node that wrote the line.");
-  if (!named.peer_lid.empty()) paragraphs.push_back("Peer: " + named.peer_lid + ", not of this node");
-  if (!named.peer.empty()) paragraphs.push_back("Peer: " + named.peer);
-  paragraphs.push_back("Next: " + next_step(found));
-  paragraphs.push_back("Source: " + std::string(message.source));
-  std::string text = std::string(message.id) + " (" + std::string(to_text(message.cause)) + ")\n";
+  if (!found.elsewhere.empty())
+    paragraphs.push_back("Not on this node: " + counted_text(found.elsewhere) +
+                         ". Run this on the node that wrote the line.");
+  if (!found.pci.empty()) paragraphs.push_back("PCI: " + counted_text(found.pci));
+  if (!found.peers.empty()) paragraphs.push_back(peers_text(found));
+  if (!found.hosts.empty()) paragraphs.push_back("Written by: " + counted_text(found.hosts));
+  if (!found.processes.empty()) paragraphs.push_back("Processes: " + counted_text(found.processes));
+  if (!found.before.empty())
+    paragraphs.push_back("The error before it, line " + std::to_string(found.before_number) + ": " +
+                         clean_text(found.before));
+  for (const lines::Consequence& each : found.consequences) {
+    std::string follows =
+        "Follows from it: " + lines_text(each.first, each.count) + ", " + std::string(each.message->id);
+    if (!each.codes.empty()) follows += " (" + counted_text(each.codes) + ")";
+    paragraphs.push_back(follows + ": " + clean_text(each.line));
+  }
+  if (message != nullptr) {
+    paragraphs.push_back("Next: " + next_step(found));
+    paragraphs.push_back("Source: " + std::string(message->source));
+  }
   for (const std::string& paragraph : paragraphs) text += "  " + wrapped(paragraph, output.width, 4) + "\n";
   return text;
 }
 
+Json counted_json(const std::vector<Counted>& list, const char* name) {
+  Json out = Json::array();
+  for (const Counted& each : list) out.push_back({{name, each.text}, {"count", each.count}});
+  return out;
+}
+
 Json found_json(const Found& found, const std::optional<HealthMemory>& memory) {
-  Json time, ports = Json::array();
+  Json time, ports = Json::array(), consequences = Json::array();
   if (found.time) time = time_text(*found.time);
   for (size_t i = 0; i < found.named.ports.size(); ++i) {
     const Port& port = *found.named.ports[i];
@@ -180,21 +212,41 @@ Json found_json(const Found& found, const std::optional<HealthMemory>& memory) {
                      {"by", found.named.by[i]},
                      {"counters", counters_of(port, found, memory)}});
   }
-  const LineMessage& message = *found.message;
-  return {{"id", message.id},
-          {"cause", to_text(message.cause)},
-          {"meaning", message.meaning},
-          {"vendor_error", found.vendor},
-          {"peer", found.named.peer},
-          {"peer_lid", found.named.peer_lid},
-          {"elsewhere", found.named.elsewhere},
-          {"next", next_step(found)},
-          {"source", message.source},
-          {"line", clean_text(found.line)},
-          {"first_line", found.first},
-          {"count", found.count},
-          {"time", std::move(time)},
-          {"ports", std::move(ports)}};
+  for (const lines::Consequence& each : found.consequences)
+    consequences.push_back({{"id", each.message->id},
+                            {"meaning", each.message->meaning},
+                            {"codes", counted_json(each.codes, "code")},
+                            {"line", clean_text(each.line)},
+                            {"first_line", each.first},
+                            {"count", each.count}});
+  Json out = {{"id", kUnknown}, {"cause", to_text(Cause::unknown)}, {"meaning", kUnknownMeaning}, {"next", ""},
+              {"source", ""},   {"is_consequence", false}};
+  if (const LineMessage* message = found.message; message != nullptr)
+    out = {{"id", message->id},           {"cause", to_text(message->cause)},
+           {"meaning", message->meaning}, {"next", next_step(found)},
+           {"source", message->source},   {"is_consequence", message->role == Role::consequence}};
+  std::string vendor, elsewhere;
+  for (const Counted& code : found.codes)
+    if (vendor.empty() && code.text.starts_with("vendor error ")) vendor = code.text;
+  if (!found.elsewhere.empty()) elsewhere = found.elsewhere.front().text;
+  out.update({{"codes", counted_json(found.codes, "code")},
+              {"vendor_error", vendor},
+              {"peer", found.named.peer},
+              {"peer_lid", found.named.peer_lid},
+              {"peers", counted_json(found.peers, "peer")},
+              {"elsewhere", elsewhere},
+              {"not_here", counted_json(found.elsewhere, "name")},
+              {"addresses", counted_json(found.pci, "pci")},
+              {"hosts", counted_json(found.hosts, "host")},
+              {"processes", counted_json(found.processes, "pid")},
+              {"line", clean_text(found.line)},
+              {"first_line", found.first},
+              {"count", found.count},
+              {"before", clean_text(found.before)},
+              {"consequences", std::move(consequences)},
+              {"time", std::move(time)},
+              {"ports", std::move(ports)}});
+  return out;
 }
 
 // "0x1c" or "28"; 0: not readable.
@@ -239,39 +291,43 @@ int explain_lines(const Options& options, Output& output) {
   if (!name.empty() && !options.arguments.empty())
     return fail(output, kUsage, "explain: --log and a line exclude each other");
   if (options.arguments.size() == 1 && options.arguments.front() == "-") name = "-";
+  std::ifstream file;
+  std::istream* stream = &std::cin;
+  if (!name.empty() && name != "-") {
+    file.open(name, std::ios::binary);
+    stream = &file;
+    if (!file || file.peek() == std::ifstream::traits_type::eof())
+      if (!file.eof()) return fail(output, kFailure, name + ": " + error(errno, "cannot be read").text());
+    file.clear();
+  }
   const NodeState state = read_state(options, output);
-  Log log;
-  if (name == "-") {
-    read_log(std::cin, log, state);
-  } else if (!name.empty()) {
-    std::ifstream stream(name, std::ios::binary);
-    if (!stream || stream.peek() == std::ifstream::traits_type::eof())
-      if (!stream.eof()) return fail(output, kFailure, name + ": " + error(errno, "cannot be read").text());
-    stream.clear();
-    read_log(stream, log, state);
+  Log log(state.node, state.lids, state.wall, state.uptime);
+  if (name.empty()) {
+    for (const std::string& line : options.arguments) log.add(line);
+    log.finish();
   } else {
-    for (const std::string& line : options.arguments) {
-      if (line.size() > kMaxLine) ++log.cut;
-      add_line(log, line, state);
-    }
+    if (name == "-") name = "standard input";
+    if (const std::string why = read_log(*stream, log); !why.empty()) return fail(output, kFailure, name + ": " + why);
   }
   if (options.json) {
     Json list = Json::array();
-    for (const Found& found : log.found) list.push_back(found_json(found, state.memory));
+    for (const Found& found : log.found()) list.push_back(found_json(found, state.memory));
     output.text += json_text(list);
   } else {
     std::string text;
-    for (const Found& found : log.found) append_item(text, found_text(found, state.memory, output), "\n");
-    if (log.known == 0 && log.lines == 1)
+    for (const Found& found : log.found()) append_item(text, found_text(found, state.memory, output), "\n");
+    if (log.known() == 0 && !text.empty()) text += "\n";
+    if (log.known() == 0 && log.lines() == 1)
       text += "Unknown line: it matches none of the " + std::to_string(lines::messages().size()) + " known messages.\n";
-    else if (log.known == 0) text += "None of the " + std::to_string(log.lines) + " lines matches a known message.\n";
-    else if (log.cut > 0) text += "\n";
-    if (log.cut == 1) text += "1 line is longer than 16 KiB: the rest of it was not read.\n";
-    if (log.cut > 1)
-      text += std::to_string(log.cut) + " lines are longer than 16 KiB: the rest of them was not read.\n";
+    else if (log.known() == 0)
+      text += "None of the " + std::to_string(log.lines()) + " lines matches a known message.\n";
+    else if (log.cut() > 0) text += "\n";
+    if (log.cut() == 1) text += "1 line is longer than 16 KiB: the rest of it was not read.\n";
+    if (log.cut() > 1)
+      text += std::to_string(log.cut()) + " lines are longer than 16 KiB: the rest of them was not read.\n";
     output.text += text;
   }
-  if (log.known == 0) return kNothingKnown;
+  if (log.known() == 0) return kNothingKnown;
   return kDone;
 }
 

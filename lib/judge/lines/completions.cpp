@@ -14,24 +14,29 @@ constexpr std::string_view kAsync = "rdma-core libibverbs/enum_strs.c, NCCL src/
 
 constexpr LineMessage kCompletionRows[] = {
     // Failed work completions: the texts of enum ibv_wc_status in libraries that print no number.
-    {"wc-local-length", software, "local length error|Local length on ",
-     "A message is longer than the receive that was posted for it. The application or library has a bug, or the peers "
-     "run different versions.",
-     "grep -h 'NCCL version' FILE", kWc, 1},
+    {"wc-local-length", host, "local length error|Local length on ",
+     "A message is longer than the receive that was posted for it, or a packet is larger than the path MTU of the "
+     "receiver. Compare active_mtu of the two ports first: if it differs, set the netdev MTU of both hosts and of the "
+     "switch ports (NCCL 2.20 and later does not lower it). If it is equal, the application or library has a bug, or "
+     "the peers run different versions.",
+     "ibv_devinfo -d {rdma} | grep active_mtu; ip link show {netdev}", kWc, 1},
     {"wc-local-qp", software, "local QP operation error|Local QP operation on ",
      "The NIC rejected the work request of this host as inconsistent with its queue pair.", "journalctl -k -g {pci}",
      kWc, 2},
     {"wc-local-eec", software, "local EE context operation error",
      "The NIC rejected the work request: error in the end-to-end context of a reliable datagram.",
      "journalctl -k -g {pci}", kWc, 3},
-    {"wc-local-protection", software, "local protection error|Local protection on ",
-     "The NIC could not access the buffer of this host: it is not registered, was deregistered or freed during the "
-     "transfer, or GPUDirect RDMA cannot read it (IOMMU, ACS, nvidia-peermem).",
+    {"wc-local-protection", host, "local protection error|Local protection on ",
+     "The NIC could not access the buffer of this host. The network and the peer are not involved. GPU memory: the "
+     "peer "
+     "memory module (nvidia_peermem) does not fit the driver, ACS redirects between GPU and NIC, or the IOMMU "
+     "translates. Else the buffer is not registered, or was freed during the transfer.",
      "fabric-agentctl check --only iommu,acs,gpudirect", kWc, 4},
-    {"wc-flushed", peer, "Work Request Flushed Error|WR flushed",
+    {"wc-flushed", none, "Work Request Flushed Error|WR flushed",
      "The queue pair was already in the error state, and this request was discarded. This is a consequence: the first "
-     "error of this queue pair, on this host or its peer, is the cause.",
-     "fabric-agentctl explain --log FILE", kWc, 5},
+     "error of this queue pair, on this host or its peer, is the cause: the first completion with another status. "
+     "Without one it is normal: the peer has disconnected.",
+     "grep -hE 'ompletion|async event' LOG-OF-EVERY-RANK | head", kWc, 5, Role::consequence},
     {"wc-memory-window", software,
      "memory bind operation error|memory management operation error|Memory window bind on ",
      "A memory window could not be bound: wrong access rights or key.", "journalctl -k -g {pci}", kWc, 6},
@@ -54,8 +59,10 @@ constexpr LineMessage kCompletionRows[] = {
      "transport retry counter exceeded|Transport retry count exceeded|RETRY EXCEEDED ERROR status|"
      "InfiniBand retry count between two MPI processes",
      "Transport retry exceeded (IBV_WC_RETRY_EXC_ERR): the peer did not acknowledge packets, although they were "
-     "resent. The path loses packets (link down, PFC or ECN misconfigured, routing), the peer's process or "
-     "node is gone, or its GID or rail is unreachable.",
+     "resent. The path loses packets (link down, PFC or ECN misconfigured, routing, a path MTU above that of the "
+     "network), the peer's process or node is gone, or its GID or rail is unreachable: NCCL_IB_HCA names ports that "
+     "are "
+     "not connected to each other.",
      "fabric-agentctl diagnose {port}", kWc, 12},
     {"wc-rnr-exceeded", peer,
      "RNR retry counter exceeded|Receive-no-ready retry count exceeded|RECEIVER NOT READY RETRY EXCEEDED|"
@@ -81,24 +88,39 @@ constexpr LineMessage kCompletionRows[] = {
      "The transport failed for a reason that no other status covers.", "journalctl -k -g {pci}", kWc, 21},
 
     // Asynchronous events of the NIC.
-    {"async-port-error", cable, "sync*event*port error", "The port lost its link while the job was running.",
+    {"async-port-error", cable, "sync*event*port error|IBV_EVENT_PORT_ERR|event*: PORT_ERR",
+     "The port lost its link while the job was running: cable, module or switch port. If several hosts report it, look "
+     "at the switch first. Failed completions after it (status 12) are consequences.",
      "fabric-agentctl diagnose {port}", kAsync},
     {"async-port-active", cable, "sync*event*port active", "The port has its link again: it was down before this line.",
      "fabric-agentctl diagnose {port}", kAsync},
-    {"async-device-fatal", host, "sync*event*local catastrophic error|ibv_get_async_event failed",
+    {"async-device-fatal", host,
+     "sync*event*local catastrophic error|sync fatal event: local catastrophic|ibv_get_async_event "
+     "failed|IBV_EVENT_DEVICE_FATAL",
      "The NIC stopped: a fatal firmware, hardware or PCIe error. Its driver resets it; the job must be restarted.",
      "devlink health show pci/{pci}", kAsync},
-    {"async-qp-fatal", host, "local work queue catastrophic error",
+    {"async-qp-fatal", host, "local work queue catastrophic error|IBV_EVENT_QP_FATAL|qp event*fatal|QP event*fatal",
      "The NIC could not process a queue pair: its work queue is damaged, or PCIe accesses failed.",
      "journalctl -k -g {pci}", kAsync},
     {"async-qp-request", software, "invalid request local work queue error",
      "The NIC received an invalid request from the peer on this queue pair.", "journalctl -k -g {pci}", kAsync},
-    {"async-qp-access", software, "local access violation work queue error",
-     "The peer accessed memory of this host with a wrong key or beyond its bounds, or the NIC cannot reach the memory "
-     "of the GPU (ACS, IOMMU, relaxed ordering, nvidia-peermem).",
-     "fabric-agentctl check --only iommu,acs,gpudirect", kAsync},
-    {"async-cq", software, "sync*event*CQ error|CQ overrun|CQ*got completion queue overflow",
-     "A completion queue overflowed: the application did not poll it in time, or it is too small.",
+    {"async-qp-access",
+     software,
+     "local access violation work queue error",
+     "A request of the peer failed at this host: wrong key, beyond the bounds, longer than the receive, or the NIC "
+     "cannot reach the memory of the GPU (ACS, IOMMU, relaxed ordering, nvidia-peermem). The completion that failed "
+     "with it has the status.",
+     "fabric-agentctl check --only iommu,acs,gpudirect",
+     kAsync,
+     0,
+     Role::consequence,
+     Call::none,
+     {},
+     false,
+     "wc"},
+    {"async-cq", software, "sync*event*CQ error|CQ overrun|IBV_EVENT_CQ_ERR|CQ*got completion queue overflow",
+     "A completion queue overflowed: the library did not poll it in time or made it too small, or the NIC could not "
+     "write to it (an IOMMU fault).",
      "journalctl -k -g {pci}", kAsync},
     {"async-srq", software, "SRQ catastrophic error",
      "The shared receive queue is damaged; its queue pairs receive nothing more.", "journalctl -k -g {pci}", kAsync},
@@ -106,7 +128,7 @@ constexpr LineMessage kCompletionRows[] = {
      "An IP address of the netdev was added, removed or changed while the job was running: its GID index can name "
      "another address now.",
      "ip -d addr show dev {netdev}", kAsync},
-    {"async-lid", network, "sync*event*LID change",
+    {"async-lid", network, "sync*event*LID change|IBV_EVENT_LID_CHANGE",
      "The subnet manager gave the port another LID; existing connections fail.", "ibstat {rdma}", kAsync},
     {"async-pkey", network, "sync*event*P_Key change", "The subnet manager changed the partition of the port.",
      "grep . /sys/class/infiniband/{rdma}/ports/*/pkeys/0", kAsync},

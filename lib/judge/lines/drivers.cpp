@@ -64,8 +64,31 @@ constexpr LineMessage kDriverRows[] = {
      "timeout. Will cause a leak of a command resource|No done completion|Async, timeout*leak of a command",
      "A firmware command did not finish: the firmware hangs or PCIe lost the command.", kReporter,
      "Linux drivers/net/ethernet/mellanox/mlx5/core/cmd.c"},
+    {"mlx5-uar-limit", host, "ALLOC_UAR(0x802)*limits exceeded|Only * UAR pages (need more than",
+     "The doorbell pages (UAR) in the NIC's BAR are used up: too many processes on this NIC, or 64 KiB pages. The "
+     "firmware "
+     "answers; RAM and locked memory are not the limit. Set PF_LOG_BAR_SIZE one or two higher with mlxconfig, then a "
+     "cold "
+     "reboot; or fewer processes on this NIC.",
+     "mstconfig -d {pci} query | grep BAR_SIZE", "Linux drivers/net/ethernet/mellanox/mlx5/core/uar.c, mlx4/main.c"},
+    {"mlx5-limit", host,
+     "failed, status limits exceeded(0x8)|failed, status no resources(0xf)|failed, status no resources(0xF)",
+     "The firmware has no more objects of this kind: the queue pairs, completion queues or memory regions of the NIC, "
+     "or "
+     "of its virtual function, are used up.",
+     "rdma resource show", "Linux drivers/net/ethernet/mellanox/mlx5/core/cmd.c"},
+    {"mlx5-qp-rejected", software,
+     "RST2INIT_QP(*status bad|INIT2RTR_QP(*status bad|RTR2RTS_QP(*status bad|RTS2RTS_QP(*status "
+     "bad|SQERR2RTS_QP(*status "
+     "bad|INIT2INIT_QP(*status bad",
+     "A program asked for a queue pair attribute that is impossible (timeout, retry count, rnr_retry, max_rd_atomic, "
+     "traffic class), or for a transition that is not allowed: bad parameter. The firmware rejected the command and "
+     "works; the process named below passes the value to ibv_modify_qp.",
+     "ps -p PID; grep -hE 'modify_qp|RTR|RTS' LOG-OF-EVERY-RANK | head",
+     "Linux drivers/net/ethernet/mellanox/mlx5/core/cmd.c"},
     {"mlx5-command-failed", software, "failed, status*, syndrome (0x|failed, status*syndrome(0x",
-     "The firmware rejected a command of the driver; the syndrome is the vendor's code for the reason.",
+     "The firmware rejected a command of the driver, and works: a program or the driver asked for something that this "
+     "firmware does not do. The syndrome is the vendor's code for the reason.",
      "mstflint -d {pci} query", "Linux drivers/net/ethernet/mellanox/mlx5/core/cmd.c"},
     {"mlx5-error-cqe", host, "ERR CQE on SQ|Error cqe on cqn",
      "The NIC could not process a packet of the netdev: often a PCIe or IOMMU fault, or a driver bug.", kReporter,
@@ -77,7 +100,7 @@ constexpr LineMessage kDriverRows[] = {
     {"mlx5-completion", software, "mlx5: *: got completion with error:",
      "A work request of a program failed; libmlx5 prints its completion in hexadecimal. The library above "
      "reports it in another line, with the status in words.",
-     "fabric-agentctl explain --log FILE", "rdma-core providers/mlx5/cq.c"},
+     "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head", "rdma-core providers/mlx5/cq.c"},
     {"mlx5-dump-cqe", software, "dump error cqe|Responder error cqe on cqn|Requestor error cqe on cqn",
      "A work request of the kernel failed; the lines around this one have its status or syndrome.",
      "journalctl -k -g 'WC error|syndrome'", "Linux drivers/infiniband/hw/mlx5/cq.c"},
@@ -106,8 +129,9 @@ constexpr LineMessage kDriverRows[] = {
      "cable is not at fault. Update the NIC's firmware, use a slot that advertises enough, or modules that need less.",
      "lspci -vv -s {pci} | grep -i powerlimit", kEvents},
     {"slot-power", host, "Detected insufficient power on the PCIe slot",
-     "The PCIe slot advertises less power than the NIC needs. Some systems advertise nothing, and the line is "
-     "harmless; otherwise modules may stay off.",
+     "The PCIe slot advertises less power than the NIC needs. Some systems (DGX Spark) advertise nothing, and the line "
+     "at every boot is harmless; otherwise modules may stay off or the NIC slows down. A bandwidth test (ib_write_bw) "
+     "decides.",
      "lspci -vv -s {pci} | grep -i powerlimit", kEvents},
 
     // Netdevs.
@@ -184,12 +208,35 @@ constexpr LineMessage kDriverRows[] = {
     {"bnxt-temperature", host, "bnxt_en*Chip temperature has gone above|bnxt_en*Chip temperature has crossed",
      "The NIC is too hot; its firmware may stop it: check fans and airflow.", "sensors",
      "Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c"},
-    {"qp-command-failed", host,
-     "Couldn't change QP1 state to|Couldn't create ib_mad QP|bnxt_re*Failed to create HW QP|"
-     "bnxt_re*Failed to modify HW QP|bnxt_re*Failed to destroy HW QP",
-     "The firmware of the NIC rejected a command for a queue pair, or did not answer it (-110). A port without its "
-     "QP1 has no connection manager (rdma_cm).",
-     "journalctl -k -g {rdma}", "Linux drivers/infiniband/core/mad.c, hw/bnxt_re/ib_verbs.c"},
+    {"bnxt-re-rejected", host, "bnxt_en*cmdq[0x*status 0x|QPLIB: cmdq[0x*status 0x",
+     "The firmware of the NIC answered a command of bnxt_re with an error status: it does not do what the driver asks. "
+     "Driver and firmware must be of one release; keep command and status for the vendor. EFAULT (-14) of rdma_connect "
+     "after it is bnxt_re's number for this.",
+     "ethtool -i {netdev}; modinfo -F version bnxt_re", "Linux drivers/infiniband/hw/bnxt_re/qplib_rcfw.c"},
+    {"bnxt-re-stopped", host, "L2 driver notified to stop|bnxt_re*Attempting to recover|bnxt_re*Handle device suspend",
+     "The Ethernet driver (bnxt_en) resets the NIC, and the RDMA device goes away: jobs on it end. The reason for the "
+     "reset is before it.",
+     "journalctl -k -g {pci}", "Linux drivers/infiniband/hw/bnxt_re/main.c"},
+    {"bnxt-vfs-refused", host, "Reject SRIOV config request",
+     "The driver refuses to make virtual functions: the PF's netdev must be up first, and no firmware reset may be in "
+     "progress. Bring the PF up before it gets VFs, or wait and repeat.",
+     "ip link set {netdev} up; journalctl -k -g {pci}", "Linux drivers/net/ethernet/broadcom/bnxt/bnxt_sriov.c"},
+    {"rdma-setup-failed",
+     host,
+     "Couldn't change QP1 state to|Couldn't create ib_mad |Couldn't start port|Couldn't open port|on MAD QP|"
+     "bnxt_re*Failed to create HW|bnxt_re*Failed to modify HW|bnxt_re*Failed to destroy HW|bnxt_re*Failed to allocate "
+     "HW|"
+     "bnxt_re*Failed to create Fence|bnxt_re*Free MW failed|Failed to allocate HW AH",
+     "An object of an RDMA device could not be made, changed or removed, because the command before it failed. A port "
+     "without its QP1 has no connection manager (rdma_cm); \"registered successfully\" after it proves nothing.",
+     "journalctl -k -g {rdma}",
+     "Linux drivers/infiniband/core/mad.c, hw/bnxt_re/ib_verbs.c",
+     0,
+     Role::consequence,
+     Call::none,
+     {},
+     false,
+     "bnxt|ionic|irdma|mlx5"},
     {"ionic-firmware", host,
      "ionic*FW heartbeat stalled at|ionic*FW Down: Stopping LIFs|ionic*DEVCMD*timeout after|ionic*DEVCMD*FW is down",
      "The firmware of the NIC stopped. The driver stops the ports and starts them again when it is back.",
@@ -197,9 +244,11 @@ constexpr LineMessage kDriverRows[] = {
      "Linux drivers/net/ethernet/pensando/ionic/ionic_dev.c, ionic_lif.c"},
     {"ionic-command-failed", host,
      "ionic*DEV_CMD *) error, |ionic*: opcode * error |ionic_rdma: incompatible version|"
-     "ionic_rdma: Firmware RDMA Version",
+     "ionic_rdma: Firmware RDMA Version|ionic: Firmware RDMA Version",
      "The firmware of the NIC rejected a command of the driver: the two do not fit each other, or a resource is used "
-     "up. Driver, firmware and libionic must come from the same release.",
+     "up. Driver, firmware and libionic must come from the same release (AMD's bundle). A refused UD queue pair "
+     "(CREATE_QP "
+     "BAD_ATTR) leaves a port without QP1 and rdma_cm, while RC connections work.",
      "modinfo -F version ionic_rdma; devlink dev info pci/{pci}",
      "Linux drivers/net/ethernet/pensando/ionic/ionic_main.c, infiniband/hw/ionic/ionic_admin.c, ionic_ibdev.c"},
     {"ionic-rdma-timeout", host, "admin command timed out, aq",
@@ -208,12 +257,102 @@ constexpr LineMessage kDriverRows[] = {
     {"mana-command", host, "HWC: Request timed out|mana*Command 0x*timed out",
      "The Azure host did not answer a command of the NIC's driver: the host is being serviced, or its device hangs.",
      "journalctl -k -g mana", "Linux drivers/net/ethernet/microsoft/mana/hw_channel.c"},
-    {"efa-command", host, "Failed to process command*comp_status",
-     "The EFA device rejected a command of the driver: no resource left (err -12), or a wrong request.",
+    {"efa-dereg", none, "Failed to process command DEREG_MR",
+     "A race at the end of a process: the accelerator's driver has released the buffer before EFA deregistered it "
+     "(RESOURCE_BUSY of the admin queue). Harmless after a process has ended; if it repeats while jobs run, update the "
+     "EFA "
+     "driver.",
+     "modinfo -F version efa", "AWS Neuron's troubleshooting guide, Linux drivers/infiniband/hw/efa/efa_com.c"},
+    {"efa-command", host, "Failed to process command*comp_status|efa *Failed to process command",
+     "The EFA device rejected a command of the driver: no resource left for another object (err -12: fewer processes "
+     "or "
+     "endpoints on the device), or a wrong request.",
      "rdma resource show", "Linux drivers/infiniband/hw/efa/efa_com.c"},
-    {"irdma-critical", host, "ICE OICR event notification: oicr|critical PE Error, GLPE_CRITERR",
-     "The RDMA unit of the NIC reports a critical error, and irdma resets the function: update firmware and driver.",
+    {"efa-timeout", host,
+     "efa *Wait for completion (polling) timeout|efa *Wait for completion (interrupt) timeout|efa *Reset indication",
+     "The EFA device does not answer its driver: stop and start the instance, or wait for its retirement.",
+     "journalctl -k -g efa", "Linux drivers/infiniband/hw/efa/efa_com.c"},
+    {"efa-interrupt", host, "efa *didn't receive any MSI-X interrupt",
+     "An interrupt of the EFA device was lost: check the isolation of CPUs and the affinity of interrupts, then the "
+     "version of the driver.",
+     "grep efa /proc/interrupts; modinfo -F version efa", "Linux drivers/infiniband/hw/efa/efa_com.c"},
+    {"irdma-critical", host,
+     "ICE OICR event notification: oicr|critical PE Error, GLPE_CRITERR|ice *HMC Error|rocep*: HMC Error|"
+     "rocep*: Requesting a reset|irdma*Requesting a reset",
+     "The RDMA unit of the NIC reports a critical error (HMC is its cache in host memory), and irdma has the whole NIC "
+     "reset: its link is down for seconds each time. Update ice, irdma and NVM together; where RDMA is not used on "
+     "this "
+     "NIC, blacklist irdma.",
      "journalctl -k -g irdma; ethtool -i {netdev}", "Linux drivers/infiniband/hw/irdma/icrdma_if.c"},
+    {"irdma-mad", host, "abnormal ae_id*qp_id = 1",
+     "An asynchronous error on QP 1 of this RDMA device, which carries rdma_cm: new connections through this port fail "
+     "until irdma is loaded again. A driver fault that newer kernels have fixed.",
+     "journalctl -k -g irdma; uname -r", "Linux drivers/infiniband/hw/irdma/hw.c"},
+    {"irdma-abnormal", peer, "abnormal ae_id",
+     "An asynchronous event closed a queue pair; the number is in irdma/defs.h.", "fabric-agentctl counters",
+     "Linux drivers/infiniband/hw/irdma/hw.c"},
+    {"ice-channels", host, "Cannot change channels when RDMA is active",
+     "The driver refuses (EBUSY) to change the number of queues while irdma uses their interrupts: unload irdma first, "
+     "which removes the RDMA devices of this port, or set the channels at boot before irdma loads.",
+     "ethtool -l {netdev}; lsmod | grep irdma", "Linux drivers/net/ethernet/intel/ice/ice_ethtool.c"},
+    {"ice-vfs-msix", host, "MSI-X interrupts available for SR-IOV|Not enough MSI-X|not enough device MSI-X vectors",
+     "The function has no MSI-X vectors left for virtual functions: on machines with many CPUs ice and irdma take all "
+     "of "
+     "them. Lower msix_vec_per_pf_max with devlink before the driver loads, or do not load irdma where RDMA is not "
+     "used.",
+     "devlink dev param show; grep {pci} /proc/interrupts", "Linux drivers/net/ethernet/intel/ice/ice_sriov.c"},
+    {"iavf-pf", host,
+     "PF returned error|iavf *dmin queue command never completed|iavf *dmin Queue command never completed|"
+     "iavf *PF not responding|iavf *to communicate with PF|iavf *Unable to get VF config|iavf *Failed to init adminq|"
+     "iavf *Never saw reset|iavf *Reset never finished|iavf *Hardware came out of reset",
+     "The PF of this virtual function rejects its request or does not answer: the PF is down, in a reset, without a "
+     "driver, or its policy (trust, VLAN, MAC) forbids it. The log of the PF, on the host, has the reason.",
+     "journalctl -k -g iavf; on the host: ip link show PF", "Linux drivers/net/ethernet/intel/iavf"},
+    {"hns-command", host,
+     "hns3*failed to set gid|hns_*failed to set gid|hns3*CMDQ|hns_*CMDQ|hns_*mailbox|hns_*ailed to *ret = -",
+     "A command of the RDMA driver to the NIC failed: its command queue is busy or stopped, often during a reset. The "
+     "first of these lines is the cause.",
+     "journalctl -k -g hns; ethtool -i {netdev}", "Linux drivers/infiniband/hw/hns/hns_roce_hw_v2.c", 0,
+     Role::consequence},
+    {"hns-request", software,
+     "hns_*check SQ size error|hns_*check * size error|hns3*Invalid request local work queue|hns3*Local "
+     "access violation|hns_*nvalid parameter",
+     "A program asked the NIC for something that it does not have: a queue that is too large, or an operation that the "
+     "queue pair does not allow (atomics, access flags).",
+     "ibv_devinfo -v -d {rdma}", "Linux drivers/infiniband/hw/hns"},
+    {"hns-reset-failed", host, "hns3*re-init failed|hns3*reset failed|hclge*ailed to *reset|hns3*VF is disabled",
+     "The driver could not bring the NIC or its virtual function back after a reset: look at the PF's log, and load "
+     "the "
+     "driver again.",
+     "journalctl -k -g hns3", "Linux drivers/net/ethernet/hisilicon/hns3"},
+    {"mana-message", unknown, "Failed to send mana message|mana*ailed to *: -110",
+     "A request of the driver to the Azure host failed; the HWC line before it has the reason.",
+     "journalctl -k -g mana", "Linux drivers/net/ethernet/microsoft/mana", 0, Role::consequence},
+    {"exporter-no-rate", none, "error obtaining InfiniBand class info|obtaining InfiniBand class",
+     "node_exporter cannot read a file of an RDMA device that its driver does not offer (the rate of mana): the port "
+     "has no "
+     "fault. Exclude the device in the exporter, or update it.",
+     "rdma link show", "node_exporter collector/infiniband_linux.go"},
+    {"amd-drivers-missing", host, "Drivers not loaded (",
+     "amd-smi does not find a kernel driver (ionic_rdma, amdgpu): it is not installed, or a file in /etc/modprobe.d "
+     "blacklists it.",
+     "grep -r blacklist /etc/modprobe.d; lsmod | grep -E 'ionic|amdgpu'", "ROCm amd-smi"},
+    {"rxe-namespace", host,
+     "rxe_newlink: failed to add|rxe_newlink: already configured|error: Too many open files in system",
+     "A Soft-RoCE link was not made: its name or its netdev is used in another network namespace, or the container is "
+     "in "
+     "RDMA's exclusive namespace mode (ENFILE of rdma link add). Device and netdev must be in one namespace.",
+     "rdma link show; rdma system show", "Linux drivers/infiniband/sw/rxe/rxe.c"},
+    {"rxe-queue-pair", unknown, "rdma_rxe: qp#*moved to error state",
+     "A queue pair of Soft-RoCE failed; the line has no reason. The program that used it, beside this line, has it.",
+     "journalctl -k -g rxe", "Linux drivers/infiniband/sw/rxe/rxe_qp.c", 0, Role::consequence},
+    {"rdma-namespace-mode", host,
+     "incorrect RDMA subsystem network namespace|RDMA subsystem namespace mode|rdma netns*exclusive",
+     "RDMA is in the exclusive network namespace mode; a device plugin that shares devices between pods needs the "
+     "shared "
+     "one: rdma system set netns shared while no pod runs (persistent: options ib_core netns_mode=1). Exclusive mode "
+     "needs the RDMA CNI with virtual functions.",
+     "rdma system show", "k8s-rdma-shared-dev-plugin"},
     {"irdma-init", host, "IRDMA hardware initialization FAILED|HW runtime init FAIL",
      "irdma could not start the RDMA unit of the NIC, and its RDMA device is missing: its firmware does not fit the "
      "driver, or other functions have used up its resources.",
@@ -234,9 +373,10 @@ constexpr LineMessage kDriverRows[] = {
      "The NIC stopped a queue because of an invalid descriptor: a bug of its driver, or of the user of a virtual "
      "function.",
      "journalctl -k -g 'Malicious Driver'", "Linux ice_main.c, i40e_main.c"},
-    {"irdma-abnormal", peer, "abnormal ae_id",
-     "An asynchronous event closed a queue pair; the number is in irdma/defs.h.", "fabric-agentctl counters",
-     "Linux drivers/infiniband/hw/irdma/hw.c"},
+
+    {"mlx5-vf-link", none, "PCIe link width is x0",
+     "No fault: a virtual function has no link of its own, and reports width x0. The slot is judged at its PF.",
+     "lspci -vv -s {pci} | grep LnkSta", "Linux drivers/net/ethernet/mellanox/mlx5/core/main.c"},
 
     // Any driver; -110 and others are errnos.
     {"driver-load-failed", host, "probe of*failed with error|probe with driver*failed with error",

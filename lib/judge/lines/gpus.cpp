@@ -10,6 +10,26 @@ using enum Cause;
 constexpr std::string_view kXid = "NVIDIA open-gpu-kernel-modules, NVIDIA's Xid catalog";
 
 constexpr LineMessage kGpuRows[] = {
+    {"gpu-channel-removed", none, "NVRM: Xid (*): 45,",
+     "The driver ended the GPU channels of a process after another error. This is a consequence: the process is a "
+     "victim, "
+     "and the Xid that the line or an earlier line names is the cause.",
+     "journalctl -k -g Xid", kXid, 0, Role::consequence},
+    {"gpu-recovery", unknown, "NVRM: Xid (*): 154,|GPU recovery action changed from",
+     "Names the recovery that an earlier error needs; it is no fault of its own. The text in brackets counts (GPU "
+     "reset, "
+     "node reboot), not its number, which differs between drivers.",
+     "journalctl -k -g Xid", kXid, 0, Role::consequence},
+    {"gpu-probe", host, "NVIDIA probe routine failed|NVRM: None of the NVIDIA devices were initialized",
+     "The GPU driver could not start a GPU; the lines before this one have the reason.", "journalctl -k -g NVRM", kXid,
+     0, Role::consequence},
+    {"gpu-lost", host,
+     "Unable to determine the device handle for GPU|GPU is lost|GPU requires reset|NV_ERR_RESET_REQUIRED|"
+     "NVML_ERROR_GPU_IS_LOST|Reset required|is/are busy or unavailable",
+     "A GPU does not answer any more, or works again only after a reset. The kernel log has the first error: a bad "
+     "PCIe "
+     "link (AER lines of the port above it), heat, power, or an Xid.",
+     "journalctl -k -g 'NVRM|AER'; nvidia-smi -q | grep -i reset", kXid},
     {"gpu-off-bus", host, "NVRM: Xid (*): 79,|NVRM: *fallen off the bus",
      "A GPU no longer answers on PCIe (Xid 79). Its power, slot, riser or cooling is at fault, or the GPU itself. It "
      "is unusable until the node has been powered off and on.",
@@ -33,8 +53,26 @@ constexpr LineMessage kGpuRows[] = {
      "reboot; if it recurs, update the driver.",
      "nvidia-smi -q | grep -i gsp", kXid},
     {"gpu-program", software, "NVRM: Xid (*): 13,|NVRM: Xid (*): 31,|NVRM: Xid (*): 43,",
-     "A program made the GPU fault (Xid 13: exception; 31: page fault; 43: stopped), usually because of a bug in the "
-     "program. The program ends, and its peers see remote errors.",
+     "A program made the GPU fault (Xid 13: exception; 31: page fault; 43: stopped): a bug in the program or a "
+     "library, or a "
+     "setting such as NCCL_CHUNK_SIZE. Not hardware, if it comes on several nodes at once. The program ends, and its "
+     "peers see remote errors.",
+     "journalctl -k -g Xid", kXid},
+    {"gpu-versions", host, "NVRM: API mismatch|Driver/library version mismatch|CUDA driver version is insufficient",
+     "The kernel driver of the GPU and its libraries are of different releases: reboot or reload the driver after an "
+     "update, and use the host's libraries in the container.",
+     "cat /proc/driver/nvidia/version; nvidia-smi", "NVIDIA open-gpu-kernel-modules"},
+    {"gpu-fabric-manager", host,
+     "system not yet initialized|Fabric Manager*rror|fabricmanager*ailed|fabricmanager*rror",
+     "The NVSwitches are not set up: nvidia-fabricmanager does not run, or is of another release than the driver.",
+     "systemctl status nvidia-fabricmanager; nvidia-smi -q | grep -A 3 Fabric", "NVIDIA Fabric Manager user guide"},
+    {"gpu-cuda-memory", host, "uncorrectable ECC error encountered|uncorrectable NVLink error",
+     "A GPU had an error that could not be corrected; the kernel log has its Xid.", "journalctl -k -g Xid", kXid},
+    {"gpu-cuda-program", software,
+     "an illegal memory access was encountered|unspecified launch failure|device-side assert",
+     "A program made the GPU fault (Xid 13 or 31): a bug of the program, or of a library. The other ranks see errors "
+     "of the "
+     "network afterwards.",
      "journalctl -k -g Xid", kXid},
     {"gpu-xid", host, "NVRM: Xid",
      "The GPU driver reports an error. Most kinds end the process that used the GPU, and its peers see remote errors. "
@@ -81,6 +119,13 @@ constexpr LineMessage kGpuRows[] = {
      "stack. "
      "Linux's own RDMA stack has no such function and needs DMA-BUF; with OFED or DOCA, build the GPU driver again.",
      "dkms status; fabric-agentctl check --only gpudirect", "NVIDIA open-gpu-kernel-modules nvidia-peermem.c"},
+    {"gpu-peermem", host,
+     "nv_mem_client_init|registering traditional client|nvidia_p2p_get_pages|nvidia-peermem*ERROR|"
+     "nvidia-peermem*rror |nv_peer_mem*rror",
+     "nvidia_peermem could not register with the RDMA stack or could not map GPU memory: the GPU driver was built for "
+     "another RDMA stack. Build it again after OFED or DOCA, or use DMA-BUF.",
+     "dkms status; lsmod | grep peermem; fabric-agentctl check --only gpudirect",
+     "NVIDIA open-gpu-kernel-modules nvidia-peermem.c"},
 };
 
 }  // namespace

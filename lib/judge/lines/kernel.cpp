@@ -11,8 +11,10 @@ constexpr LineMessage kKernelRows[] = {
     // PCIe and IOMMU.
     {"aer-corrected", host,
      "severity=Correct|AER: Corrected error*received|AER: Multiple Corrected error*received|AER: Correctable error|"
-     "AER: Multiple Correctable error",
-     "The PCIe link corrected an error. Many such errors cost bandwidth and announce a fault of slot, riser or NIC.",
+     "AER: Multiple Correctable error|[ 0] RxErr|[ 6] BadTLP|[ 7] BadDLLP|[ 8] Rollover|[12] Timeout",
+     "The PCIe link corrected an error. Many of them cost bandwidth and announce a fault: the device below this port "
+     "may "
+     "leave the bus next. Reseat the device or its riser, then look at slot and power.",
      "fabric-agentctl check --only aer,pcie", "Linux drivers/pci/pcie/aer.c"},
     {"aer-nonfatal", host,
      "severity=Uncorrected (Non-Fatal)|severity=Uncorrectable (Non-Fatal)|Uncorrected (Non-Fatal) error*received|"
@@ -52,8 +54,8 @@ constexpr LineMessage kKernelRows[] = {
      "The PCIe link of the device is slower or narrower than it could be.", "fabric-agentctl check --only pcie",
      "Linux drivers/pci/pci.c"},
     {"iommu-fault", host, "IO_PAGE_FAULT|DMAR: [DMA |arm-smmu*event*received|arm-smmu*event: * client: ",
-     "The IOMMU blocked an access of the device: a driver bug, or GPUDirect RDMA with an IOMMU that is not in "
-     "passthrough.",
+     "The IOMMU blocked an access of the device that the line names: a fault of its driver or firmware (also when the "
+     "machine shuts down or the device was reset), or GPUDirect RDMA with an IOMMU that is not in passthrough.",
      "fabric-agentctl check --only iommu", "Linux drivers/iommu"},
     {"iommu-timeout", host, "AMD-Vi: *Completion-Wait loop timed out|VT-d detected Invalidation Time-out",
      "The IOMMU waits for a device that does not answer: a GPU or NIC has fallen off the bus or hangs. The lines "

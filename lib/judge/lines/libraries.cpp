@@ -16,11 +16,44 @@ constexpr std::string_view kPsm3 = "libfabric prov/psm3/psm3/psm_ep.c, psm_verbs
 constexpr std::string_view kCxi = "libfabric prov/cxi/src/cxip_cq.c, MPICH src/mpid/ch4/netmod/ofi/ofi_events.c";
 
 constexpr LineMessage kLibraryRows[] = {
+    {"ompi-ucx-worker",
+     host,
+     "pml_ucx.c*Failed to create UCP worker|pml_ucx.c*Failed to init",
+     "Open MPI could not start UCX. The UCX line before this one has the reason.",
+     "ucx_info -d | grep -E 'Transport|Device'",
+     "Open MPI ompi/mca/pml/ucx/pml_ucx.c",
+     0,
+     Role::consequence,
+     Call::none,
+     {},
+     true,
+     "ucx|memlock|object|open|registration"},
+    {"mpich-ucx",
+     peer,
+     "returned failed request in UCX netmod|returned failed request in OFI netmod",
+     "MPICH passes on an error of UCX or libfabric. This is a consequence; the line before it has the reason.",
+     "grep -hE 'UCX|libfabric' LOG-OF-EVERY-RANK | head",
+     "MPICH src/mpid/ch4/netmod",
+     0,
+     Role::consequence,
+     Call::none,
+     {},
+     true,
+     "ucx|wc|ofi|efa|cxi"},
     // UCX.
-    {"ucx-endpoint-timeout", network,
+    {"ucx-endpoint-timeout",
+     peer,
      "UCX*Endpoint timeout|ucp_ep_create*failed: Endpoint timeout|transport error: Endpoint timeout",
-     "UCX closed a connection after its retries: the peer is unreachable or gone.", "fabric-agentctl diagnose {port}",
-     "UCX src/ucs/type/status.c"},
+     "UCX closed a connection after its retries: the peer is unreachable or gone. This is a consequence; the first "
+     "error, with the status of a completion, is the cause.",
+     "fabric-agentctl diagnose {port}",
+     "UCX src/ucs/type/status.c",
+     0,
+     Role::consequence,
+     Call::none,
+     {},
+     false,
+     "wc"},
     {"ucx-unreachable", software,
      "no*transport to*Destination is unreachable|Destination is unreachable|UCX*no active messages transport to",
      "UCX found no transport that both ends share: UCX_TLS or UCX_NET_DEVICES exclude it, or the peers have different "
@@ -34,21 +67,50 @@ constexpr LineMessage kLibraryRows[] = {
      "ucx_info -d | grep -E 'Transport|Device'; ibv_devinfo -l", "UCX src/ucp/core/ucp_context.c"},
     {"ucx-devx", host,
      "mlx5dv_devx_obj_create(*failed|mlx5dv_devx_obj_modify(*failed|mlx5dv_create_cq(*failed|"
-     "Error in mlx5dv_devx_obj_|ibv_create_cq(*failed: Connection timed out",
+     "Error in mlx5dv_devx_obj_create",
      "A firmware command of the NIC failed or timed out: the firmware hangs, is too old, or lacks the resource.",
      "journalctl -k -g {pci}; devlink health show pci/{pci}", "UCX src/uct/ib/mlx5/dv/ib_mlx5_dv.c, NVSHMEM ibgda.cpp"},
+
+    {"ucx-transport-missing", software, "UCX*Cannot use |UCX*annot use transport|UCX*does not support transport",
+     "The device does not offer this transport (ud, rc, dc) to UCX: its driver or rdma-core is too old for it, or "
+     "never "
+     "has it. Use a newer driver, or exclude the transport (UCX_TLS=rc,self,sm).",
+     "ucx_info -d | grep -E 'Transport|Device'; uname -r", "UCX src/tools/perf, src/ucp/core/ucp_context.c"},
+    {"ucx-link-local", software, "sgix*dgid fe80:",
+     "Detail of a failed request: the peer was addressed by its link-local GID (fe80::), which reaches its own segment "
+     "only. Choose the GID index of the RoCE v2 IPv4 address (UCX_IB_GID_INDEX); tc is the traffic class.",
+     "fabric-agentctl topo --format nccl; echo $UCX_IB_GID_INDEX", "UCX src/uct/ib/mlx5/ib_mlx5_log.c"},
+    {"ucx-request",
+     unknown,
+     "ib_mlx5_log.c*wqe[",
+     "Detail of a request that failed: queue pair, peer (dgid, dlid), GID index (sgix) and traffic class (tc). The "
+     "line "
+     "before it has the status.",
+     "fabric-agentctl diagnose {port}",
+     "UCX src/uct/ib/mlx5/ib_mlx5_log.c",
+     0,
+     Role::consequence,
+     Call::none,
+     {},
+     true,
+     "wc"},
+    {"ucx-no-accelerated", software, "accelerated IB support was not found",
+     "UCX in the image was built without the vendor's support (mlx5): RDMA is slower. Use a UCX that was built with "
+     "rdma-core's mlx5 provider.",
+     "ucx_info -v; ucx_info -d | grep -E 'Transport|Device'", "NIXL src/utils/ucx/ucx_utils.cpp"},
 
     // rdma-core.
     {"verbs-abi", software, "does not support the kernel ABI of",
      "The libibverbs provider of the container or host does not fit the kernel's driver, and its devices are missing: "
      "both must come from the same driver release.",
      "ibv_devinfo -l; uname -r", kInit},
-    {"verbs-no-provider", host,
+    {"verbs-no-provider", software,
      "no userspace device-specific driver found for|couldn't open config directory '*libibverbs.d",
-     "libibverbs has no provider library for this device (libmlx5, libbnxt_re, libirdma, ...), and does not offer the "
-     "device.",
+     "libibverbs has no provider library for the device (libmlx5, libbnxt_re, libirdma, libionic, ...), and does not "
+     "offer it, although the kernel has it. Install ibverbs-providers (Debian, Ubuntu) or the vendor's library in the "
+     "image of the container, or on the host.",
      "ls /etc/libibverbs.d; ibv_devinfo -l", kInit},
-    {"verbs-no-driver", software, "libibverbs: Warning: couldn't load driver",
+    {"verbs-no-driver", none, "libibverbs: Warning: couldn't load driver",
      "A file in /etc/libibverbs.d names a provider that is not installed. This is harmless unless the NIC needs this "
      "provider.",
      "ls /etc/libibverbs.d; ibv_devinfo -l", kInit},
@@ -59,17 +121,57 @@ constexpr LineMessage kLibraryRows[] = {
     {"smp-no-answer", network, "umad (*bad status 110",
      "A node of the subnet did not answer a management packet: it is down, its link has errors, or it restarts.",
      "iblinkinfo; ibqueryerrors", "rdma-core libibnetdisc/query_smp.c"},
-    {"rdmacm-address", network, "RDMA_CM_EVENT_ADDR_ERROR|RDMA_CM_EVENT_ROUTE_ERROR",
-     "librdmacm could not resolve the address or the route of the peer.", "ip route get {peer}",
-     "rdma-core librdmacm/cma.c"},
-    {"rdmacm-unreachable", network, "RDMA_CM_EVENT_UNREACHABLE", "The peer did not answer the connection request.",
+    {"verbs-abi-fatal", software, "kernel ABI version * doesn't match library version",
+     "libibverbs of the image does not fit the kernel: install a newer rdma-core.", "ibv_devinfo -l; uname -r", kInit},
+    {"verbs-fork", host, "fork()-safety requested but init failed",
+     "fork() safety is not available: kernel or library are too old, or the memlock limit is too low. Unset "
+     "RDMAV_FORK_SAFE and IBV_FORK_SAFE, or update the kernel.",
+     "uname -r; ulimit -l", kInit},
+    {"verbs-no-devices", host,
+     "No IB devices found|no IB devices found|No RDMA devices found|no RDMA devices found|IB device not found|"
+     "No InfiniBand devices found|Failed to get IB devices list|no RDMA capable device",
+     "The program found no RDMA device: none is in the container (/dev/infiniband, another network namespace), its "
+     "driver or the provider library in the image is missing.",
+     "ls -l /dev/infiniband /sys/class/infiniband; rdma system show; ibv_devinfo -l", "rdma-core libibverbs/device.c"},
+    {"verbs-resolver", network, "Neigh resolution process failed|resolver: Failed",
+     "libibverbs could not resolve the address of the peer: no answer to ARP or neighbor discovery, or no route.",
+     "ip route get {peer}; ip neigh show dev {netdev}", "rdma-core libibverbs/neigh.c"},
+    {"verbs-umad", host, "can't open UMAD port|umad_init|ibpanic:*failed to open|ibwarn*mad_rpc_open_port",
+     "The device for management packets cannot be opened: /dev/infiniband/umad is not in the container, ib_umad is not "
+     "loaded, or the port is Ethernet.",
+     "ls -l /dev/infiniband; lsmod | grep ib_umad", "rdma-core libibumad/umad.c"},
+    {"memlock-limit", host,
+     "BTL failed to initialize while trying to|memlock limits are set too low|lease check max locked memory|"
+     "lease set max locked memory|libibverbs: Warning: RLIMIT_MEMLOCK is|OMPI_ERR_OUT_OF_RESOURCE*openib",
+     "The memlock limit of the process is too low for RDMA; this is not a lack of RAM. Services ignore limits.conf: "
+     "set "
+     "LimitMEMLOCK=infinity in the unit of slurmd, sshd or containerd. It is harmless if the job does not use this NIC "
+     "and goes on: UCX tries every NIC.",
+     "ulimit -l; fabric-agentctl check --only memlock",
+     "UCX src/uct/ib/base/ib_log.c, rdma-core libibverbs/init.c, Open MPI help-mpi-btl-openib.txt"},
+    {"rdmacm-removed", host, "RDMA_CM_EVENT_DEVICE_REMOVAL|cma detected device removal|device removal event",
+     "The RDMA device was removed while it was in use: its driver was unloaded or reset, or it was moved to another "
+     "network namespace.",
+     "journalctl -k -g {rdma}; rdma link show", "rdma-core librdmacm/cma.c"},
+    {"rdmacm-disconnected", peer, "RDMA_CM_EVENT_DISCONNECTED|RDMA_CM_EVENT_TIMEWAIT_EXIT",
+     "The peer closed the connection. This is a consequence unless the job had just ended.", "ping -c 3 {peer}",
+     "rdma-core librdmacm/cma.c", 0, Role::consequence},
+    {"rdmacm-rejected", peer,
+     "RDMA_CM_EVENT_REJECTED|: rejected (8)|Unexpected CM event bl blka 8|onnection rejected|onnect request rejected|"
+     "connection rejected: status",
+     "The peer rejected the connection: nothing listens on this port there, or its program refused it for a reason of "
+     "its own (IB_CM_REJ_CONSUMER_DEFINED).",
      "ping -c 3 {peer}", "rdma-core librdmacm/cma.c"},
-    {"rdmacm-rejected", peer, "RDMA_CM_EVENT_REJECTED", "The peer rejected the connection: nothing listens there.",
-     "ping -c 3 {peer}", "rdma-core librdmacm/cma.c"},
+    {"rdmacm-unexpected", network, "Unexpected CM event",
+     "The connection was not made: librdmacm reported another event than the program waited for, by its number in "
+     "rdma_cma.h: 1 and 3 for an address or a route that is not resolved, 6 and 7 for a peer that did not answer.",
+     "ip route get {peer}; ping -c 3 {peer}", "perftest src/perftest_communication.c"},
 
     // Open MPI.
-    {"ompi-init-device", host, "There was an error initializing an OpenFabrics device",
-     "Open MPI could not open the RDMA device, or its openib BTL does not support it; use the UCX PML.",
+    {"ompi-init-device", software, "There was an error initializing an OpenFabrics device",
+     "The openib BTL of this Open MPI does not know the RDMA device, or could not open it: use UCX (--mca pml ucx), "
+     "and "
+     "exclude openib (--mca btl ^openib).",
      "ibv_devinfo -d {rdma}; ompi_info | grep ucx", kOpenib},
     {"ompi-no-cpc", software, "No OpenFabrics connection schemes reported that they were able to be used",
      "The openib BTL found no way to connect on this port: use the UCX PML (mpirun --mca pml ucx).",
@@ -94,6 +196,37 @@ constexpr LineMessage kLibraryRows[] = {
      "Open MPI orte/mca/errmgr, PRRTE src/mca/errmgr"},
 
     // libfabric's providers.
+    {"ofi-no-provider", host,
+     "fi_getinfo() call failed|fi_getinfo: -61|fi_getinfo*No data available|OFI fi_getinfo*failed|fi_getinfo(*) failed",
+     "libfabric found no provider for a device (FI_ENODATA): the container has the library and no device. Start it "
+     "with "
+     "/dev/infiniband/uverbs of all EFA devices (--device, or the EFA device plugin) and unlimited memlock.",
+     "fi_info -p efa; ls -l /dev/infiniband", "aws-ofi-nccl src/nccl_ofi_ofiutils.c, libfabric src/fabric.c"},
+    {"ofi-no-protocol",
+     host,
+     "Unable to find a protocol that worked",
+     "Neither protocol of NCCL's libfabric plugin could start: no EFA device in the container, or a libfabric that is "
+     "too "
+     "old. The line before it has the reason.",
+     "fi_info -p efa; ls -l /dev/infiniband",
+     "aws-ofi-nccl src/nccl_ofi_net.c",
+     0,
+     Role::cause,
+     Call::none,
+     {},
+     true},
+    {"ofi-option", software, "NET/OFI*Protocol not available|NET/OFI*rotocol not supported",
+     "The libfabric provider in use does not know this option: it is not EFA, or too old. Use the libfabric of the EFA "
+     "installer.",
+     "fi_info -p efa; fi_info --version", "aws-ofi-nccl src/nccl_ofi_rdma.c"},
+    {"ofi-open", host,
+     "NET/OFI Couldn't open |NET/OFI*Could not open|NET/OFI*fi_fabric|NET/OFI*fi_domain|NET/OFI*fi_endpoint",
+     "NCCL's libfabric plugin could not open an object of the device: it never got its EFA device, or lost it. The "
+     "number "
+     "is libfabric's error.",
+     "fi_info -p efa; ls -l /dev/infiniband", "aws-ofi-nccl src/nccl_ofi_ofiutils.c"},
+    {"ofi-test-expected", none, "entry as expected:",
+     "A test of libfabric (fabtests) got the error that it asked for: no fault.", "fi_info -l", "libfabric fabtests"},
     {"ofi-no-match", host, "fi_getinfo: provider*output empty list",
      "This provider found no device for the request: none is in the container, its driver is not loaded, or it lacks a "
      "capability that the program needs.",
@@ -109,13 +242,6 @@ constexpr LineMessage kLibraryRows[] = {
      "rdma_create_event_channel failed: No such",
      "librdmacm found no RDMA device: rdma_cm is not loaded, or /dev/infiniband is not in the container.",
      "ls -l /dev/infiniband; lsmod | grep rdma_cm", kOfiVerbs},
-    {"verbs-bind", host, "verbs:*rdma_bind_addr: |verbs:*rdma_getaddrinfo: ",
-     "The provider cannot use the local address: it is not on the netdev of an RDMA device, or its name does not "
-     "resolve.",
-     "ip -br addr; rdma link show", kOfiVerbs},
-    {"verbs-resolve", network, "verbs:*rdma_resolve_addr: |verbs:*rdma_resolve_route: ",
-     "The address of the peer could not be resolved on this rail: no route, or no answer to ARP or neighbor discovery.",
-     "ip route get {peer}; ip neigh show dev {netdev}", kOfiVerbs},
 
     // cxi (Slingshot).
     {"cxi-undeliverable", network, "OFI poll failed*UNDELIVERABLE|cxi:*UNDELIVERABLE",
@@ -123,7 +249,7 @@ constexpr LineMessage kLibraryRows[] = {
      "cxi_stat; dmesg | grep -i cxi", kCxi},
     {"cxi-no-target", peer, "OFI poll failed*PTLTE_NOT_FOUND|cxi:*PTLTE_NOT_FOUND",
      "The endpoint of the peer does not exist (any more): its process ended, or has not enabled it yet.",
-     "fabric-agentctl explain --log FILE", kCxi},
+     "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head", kCxi},
     {"cxi-vni", software, "OFI poll failed*VNI_NOT_FOUND|cxi:*VNI_NOT_FOUND",
      "The peer does not take part in this virtual network (VNI): the ranks were started as different jobs.",
      "echo $SLINGSHOT_VNIS", kCxi},
@@ -149,10 +275,6 @@ constexpr LineMessage kLibraryRows[] = {
      "PSM3 cannot use the NIC; the lines before this one name the call that failed. PSM3 is not needed on a single "
      "node.",
      "ulimit -l; ls -l /dev/infiniband", kPsm3},
-    {"psm3-resources", host, "Unable to create send CQ of size*Cannot allocate memory|Unable to create UD QP",
-     "A verbs object of PSM3 could not be created: the memlock limit of the process is too low, or the NIC has no "
-     "resources left.",
-     "fabric-agentctl check --only memlock", kPsm3},
 
     // EFA.
     {"efa-unresponsive-handshake", network, "Unresponsive receiver (reachable by EFA device but handshake failed)",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "judge/lines/names.h"
 
+#include <algorithm>
 #include <cctype>
 #include <optional>
 #include <utility>
@@ -15,6 +16,7 @@ namespace {
 
 constexpr size_t kMaxNames = 200;  // words of a line that are looked up
 constexpr size_t kMaxWord = 64;
+constexpr size_t kHostWithin = 160;  // bytes of a line
 
 constexpr unsigned kFirstMulticastLid = 0xc000;  // libraries print multicast LIDs for RoCE ports, which have no LID
 
@@ -95,14 +97,31 @@ std::string match_port(const Port& port, const std::string& word, const std::opt
 
 bool looks_like_a_device(std::string_view word) {
   for (const std::string_view prefix :
-       {"mlx5_", "mlx4_", "bnxt_re", "irdma", "rocep", "roceo", "rdmap", "ionic_", "hns_", "erdma_", "efa_", "mana_",
-        "manae_", "qedr", "cxgb4_", "ibp", "ibo", "iwp"})
+       {"mlx5_",  "mlx4_", "bnxt_re", "irdma", "rocep", "roceo", "rdmap", "ionic_", "hns_", "erdma_", "efa_",  "mana_",
+        "manae_", "qedr",  "cxgb4_",  "ibp",   "ibo",   "iwp",   "hrn0_", "rxe",    "siw",  "i40iw",  "usnic_"})
     if (word.starts_with(prefix) && word.size() > prefix.size() && word.size() < 24) {
       // Not a function's or a module's name: mlx5_core, mlx5_cmd_out_err.
       const std::string_view name = word.substr(0, word.find_first_of(":/"));
       return std::isdigit(static_cast<unsigned char>(name.back())) != 0;
     }
   return false;
+}
+
+// "0000:3b:00.0", and "0000:3b:00" of NVIDIA's driver.
+bool looks_like_a_pci_address(std::string_view word) {
+  constexpr std::string_view kForm = "hhhh:hh:hh.d";
+  if (word.size() != kForm.size() && word.size() != kForm.size() - 2) return false;
+  for (size_t i = 0; i < word.size(); ++i) {
+    bool is_fitting = word[i] == kForm[i];
+    if (kForm[i] == 'h') is_fitting = std::isxdigit(static_cast<unsigned char>(word[i])) != 0;
+    if (kForm[i] == 'd') is_fitting = is_digit(word[i]);
+    if (!is_fitting) return false;
+  }
+  return true;
+}
+
+void add(std::vector<std::string>& list, const std::string& text) {
+  if (!contains(list, text)) list.push_back(text);
 }
 
 void add_port(Named& out, const Port& port, const std::string& matched_by) {
@@ -124,7 +143,7 @@ Named names_in(std::string_view line, const Node& node, const Lids& lids) {
       const std::string text = "LID " + std::to_string(*lid);
       if (const auto own = lids.find(*lid); own != lids.end()) add_port(out, *own->second, text);
       else if (word.side == Side::remote) out.peer_lid = text;
-      else out.elsewhere = text;
+      else add(out.elsewhere, text);
       continue;
     }
     if (word.side == Side::remote) {
@@ -144,13 +163,60 @@ Named names_in(std::string_view line, const Node& node, const Lids& lids) {
       break;
     }
     if (!matched_by.empty()) continue;
-    if (looks_like_a_device(word.text)) out.elsewhere = "device " + word.text;
-    if (ip && word.side == Side::local) out.elsewhere = "GID " + word.text;
+    // "/sys/class/infiniband/mlx5_0", "ud/hrn0_1:1" of UCX.
+    const std::string last = word.text.substr(word.text.rfind('/') + 1);
+    if (looks_like_a_device(word.text)) add(out.elsewhere, "device " + word.text);
+    else if (looks_like_a_device(last)) add(out.elsewhere, "device " + last);
+    if (ip && word.side == Side::local) add(out.elsewhere, "GID " + word.text);
+    std::string_view address = word.text;  // "PCI:0000:3b:00", "GPU0000:3b:00.0" of NVIDIA's programs
+    strip_prefix(address, {"PCI:", "GPU"});
+    if (looks_like_a_pci_address(address)) add(out.pci, std::string(address));
   }
   // ping and ip(8) accept an IPv4 address only without "::ffff:".
   constexpr std::string_view kMapped = "::ffff:";
   if (out.peer.starts_with(kMapped) && out.peer.find('.') != std::string::npos) out.peer.erase(0, kMapped.size());
   return out;
+}
+
+std::string host_of(std::string_view line) {
+  // HOST:PID:TID or HOST:PID:THREAD, with blanks before the second colon in UCX.
+  for (size_t colon = line.find(':'); colon != std::string_view::npos && colon < kHostWithin;
+       colon = line.find(':', colon + 1)) {
+    size_t end = colon + 1;
+    while (end < line.size() && is_digit(line[end])) ++end;
+    if (end == colon + 1) continue;
+    while (end < line.size() && line[end] == ' ') ++end;
+    if (end + 1 >= line.size() || line[end] != ':' || !is_digit(line[end + 1])) continue;
+    while (++end < line.size() && is_digit(line[end]))
+      ;
+    if (end < line.size() && line[end] != ' ' && line[end] != ']' && line[end] != ':') continue;
+    size_t begin = colon;
+    while (begin > 0 && (is_in_word(line[begin - 1]) && line[begin - 1] != ':')) --begin;
+    const std::string_view host = line.substr(begin, colon - begin);
+    if (host.size() > 1 && host.size() <= kMaxWord && !is_digit(host.front())) return std::string(host);
+  }
+  // "Nov 29 13:04:29 HOST program:" and "2026-06-12T09:02:55Z HOST program:".
+  const auto parts = words(line.substr(0, kHostWithin));
+  for (size_t i = 0; i + 2 < parts.size() && i < 4; ++i) {
+    const bool is_clock = parts[i].size() >= 8 && std::ranges::count(parts[i], ':') >= 2 && is_digit(parts[i].front());
+    const std::string_view host = parts[i + 1], program = parts[i + 2];
+    if (is_clock && (program.ends_with(':') || program == "kernel") &&
+        host.find_first_of("[]:()*") == std::string_view::npos &&
+        std::isalpha(static_cast<unsigned char>(host.front())) != 0 && host.size() <= kMaxWord)
+      return std::string(host);
+  }
+  return {};
+}
+
+std::string process_of(std::string_view line) {
+  for (const std::string_view prefix : {"(pid ", "pid="})
+    if (const size_t at = line.find(prefix); at != std::string_view::npos) {
+      size_t end = at + prefix.size();
+      while (end < line.size() && is_digit(line[end])) ++end;
+      const std::string_view number = line.substr(at + prefix.size(), end - at - prefix.size());
+      if (!number.empty() && number.size() < 12 && number != "0") return std::string(number);
+    }
+  return {};
 }
 
 }  // namespace fabric::lines

@@ -16,12 +16,18 @@ using Lids = std::map<unsigned, const Port*>;
 
 // The names in a line, resolved on a node.
 struct Named {
-  std::vector<const Port*> ports;  // ports of this node, in the order of the line
-  std::vector<std::string> by;     // how the line names each of them: "GID ::ffff:10.1.0.1"
-  std::string peer;                // address or GID of the other end; empty: not named
-  std::string peer_lid;            // "LID 12"; empty: not named, or a LID of this node
-  std::string elsewhere;           // a device, local GID or LID that this node does not have
+  std::vector<const Port*> ports;      // ports of this node, in the order of the line
+  std::vector<std::string> by;         // how the line names each of them: "GID ::ffff:10.1.0.1"
+  std::string peer;                    // address or GID of the other end; empty: not named
+  std::string peer_lid;                // "LID 12"; empty: not named, or a LID of this node
+  std::vector<std::string> elsewhere;  // devices, local GIDs and LIDs that this node does not have
+  std::vector<std::string> pci;        // PCI addresses that are no port of this node, as the line has them
 };
 Named names_in(std::string_view line, const Node& node, const Lids& lids = {});
+
+// The host that wrote the line, as NCCL ("node-a:91022:91310 [3]"), UCX ("[node-a:4120:0]") and syslog name it, and the
+// process ("(pid 9993)", "pid=90211"). Empty: not named.
+std::string host_of(std::string_view line);
+std::string process_of(std::string_view line);
 
 }  // namespace fabric::lines

@@ -12,50 +12,57 @@ constexpr std::string_view kNcclSocket = "NCCL src/misc/socket.cc";
 constexpr std::string_view kNcclNet = "NCCL src/transport/net_ib.cc";
 
 constexpr LineMessage kNcclRows[] = {
-    {"registration-memlock", host,
-     "reg_mr*failed*Cannot allocate memory|Failed to register memory 0x*Cannot allocate memory|"
-     "ibv_create_qp*failed*Cannot allocate memory|ibv_create_cq*failed*Cannot allocate memory|"
-     "BTL failed to initialize while trying to|memlock limits are set too low|Please check max locked memory|"
-     "libibverbs: Warning: RLIMIT_MEMLOCK is",
-     "Memory could not be locked: the memlock limit of the process is too low, or the NIC has no resources left.",
-     "fabric-agentctl check --only memlock",
-     "NCCL src/misc/ibvwrap.cc, UCX ib_md.c, rdma-core libibverbs/init.c, Open MPI help-mpi-btl-openib.txt, Mooncake "
-     "rdma_context.cpp"},
-    {"gpudirect-registration", host, "reg_mr*failed*Bad address|Failed to register memory 0x*Bad address",
-     "The NIC could not map GPU memory: no peer memory module is loaded (nvidia-peermem; for AMD that of the RDMA "
-     "stack), or it does not fit the driver.",
-     "fabric-agentctl check --only gpudirect", "NCCL src/misc/ibvwrap.cc, UCX ib_md.c, Mooncake rdma_context.cpp"},
-    {"registration-invalid", software, "reg_mr*failed*Invalid argument",
-     "The NIC or its driver does not support this kind of memory or access flag (relaxed ordering, GPU memory).",
-     "fabric-agentctl check --only gpudirect", kNcclVerbs},
-    {"dmabuf-registration", host, "ibv_reg_dmabuf_mr*failed",
-     "GPU memory could not be registered through dma-buf: kernel, NIC driver or GPU driver do not support it.",
-     "uname -r; ibv_devinfo -d {rdma} | grep fw_ver", kNcclVerbs},
-    {"open-device", host, "ibv_open_device failed|NET/IB : Unable to open device|ibv_open_device(*) failed",
-     "The RDMA device cannot be opened: /dev/infiniband is missing in the container, or the NIC is in a fatal state.",
-     "ls -l /dev/infiniband; ibv_devinfo -d {rdma}", kNcclNet},
-    {"modify-qp-invalid", software,
-     "ibv_modify_qp*failed*Invalid argument|ibv_modify_qp*failed with 22|"
-     "non-zero status: 22 ibv_modify_qp failed|Failed to modify QP * to RTR|modify QP to RTR*Invalid argument",
-     "The connection could not be set up: the peers use GIDs of different kinds or indexes (NCCL_IB_GID_INDEX, RoCE v1 "
-     "and v2, IPv4 and IPv6), or different MTUs.",
-     "fabric-agentctl check --only gid", kNcclVerbs},
-    {"modify-qp-no-gid", host,
-     "ibv_modify_qp*failed*No data available|ibv_modify_qp*No such device|Failed to query GID",
-     "The GID index has no entry: the address or its netdev is gone, or moved to another index after a link flap.",
-     "grep . /sys/class/infiniband/{rdma}/ports/*/gids/* | grep -v :0000:0000:0000:0000$", kNcclVerbs},
-    {"modify-qp-timeout", network,
-     "ibv_modify_qp*failed*Connection timed out|ibv_create_ah(*failed: Connection timed out|"
-     "ibv_modify_qp*failed*No route to host|non-zero status: 110 ibv_modify_qp failed|"
-     "modify QP to RTR*Connection timed out|modify QP to RTR*No route to host",
-     "The address of the peer could not be resolved to a MAC address: no ARP or neighbor discovery answer on this "
-     "rail.",
-     "ip route get {peer}; ip neigh show dev {netdev}",
-     "NCCL src/misc/ibvwrap.cc, UCX ib_device.c, NVSHMEM ibrc.cpp, Mooncake rdma_endpoint.cpp"},
-    {"modify-qp-unreachable", network,
-     "ibv_modify_qp*Network is unreachable|ibv_create_ah(*failed: Network is unreachable|"
-     "non-zero status: 101 ibv_modify_qp failed|modify QP to RTR*Network is unreachable",
-     "This host has no route from the local GID to the GID of the peer.", "ip route get {peer}", kNcclVerbs},
+    {"nccl-hint-acs", host, "NCCL INFO HINT*ACS is enabled",
+     "NCCL's own hint to a failed access of GPU memory: ACS redirection on the bridges between GPU and NIC.",
+     "fabric-agentctl check --only acs,iommu,gpudirect", kNcclNet},
+    {"nccl-hint-rail", network, "NCCL INFO HINT*not cross-rail connected",
+     "NCCL's own hint to a connection that timed out: ports of different rails are not connected to each other. Add "
+     "routes between the rails, or set NCCL_CROSS_NIC=0.",
+     "ip route get {peer}; echo $NCCL_CROSS_NIC", kNcclVerbs},
+    {"nccl-gid-namespace", software, "ncclIbRoceGetVersionNum",
+     "NCCL 2.22 to 2.25 reads the GID entries of every network namespace, and fails at those of another one (a pod "
+     "with "
+     "a virtual function or macvlan). Use a newer NCCL, or set NCCL_IB_GID_INDEX to the RoCE v2 GID of this pod, as "
+     "fabric-agentctl topo --format nccl prints it.",
+     "fabric-agentctl topo --format nccl; grep -h 'NCCL version' LOG", kNcclNet},
+    {"nccl-mixed-links", software, "Attempted to connect incompatible devices",
+     "NCCL_IB_HCA mixes InfiniBand and RoCE ports: list the ports of one link layer on every host.",
+     "fabric-agentctl topo --format nccl; echo $NCCL_IB_HCA", kNcclNet},
+    {"nccl-failover", network, "failed devices out of",
+     "Port failover of NCCL has no port left: every NIC of this connection has failed. Look at the first error of each "
+     "port.",
+     "fabric-agentctl diagnose", "NCCL src/transport/net_ib/p2p_resiliency.cc"},
+    {"nccl-rank-twice", software, "has already checked in|ranks have already checked in",
+     "Two processes were started with the same rank: the launcher's ranks or world size are wrong.",
+     "env | grep -E '^(RANK|WORLD_SIZE|SLURM_PROCID|OMPI_COMM_WORLD_RANK)='", "NCCL src/bootstrap.cc"},
+    {"nccl-nvml", host, "nvmlDeviceGetHandleBy*failed|nvmlDeviceGetHandleBy*Not Found",
+     "NCCL found a GPU that NVML does not list: the container has only some GPUs of the host, or the ranks of a job "
+     "run "
+     "in containers with different GPUs. Give every rank's container all GPUs of the job. The GPU itself works.",
+     "nvidia-smi -L; echo $NVIDIA_VISIBLE_DEVICES $CUDA_VISIBLE_DEVICES", "NCCL src/misc/nvmlwrap.cc"},
+    {"nccl-no-plugin", none,
+     "NET/Plugin: Could not find|NET/Plugin: No plugin found|NET/Plugin: Failed to find ncclNet|"
+     "TUNER/Plugin: Could not find|PROFILER/Plugin: Could not find",
+     "NCCL found no external plugin and uses its own transports. Normal on a cluster without one; EFA needs the "
+     "plugin.",
+     "echo $NCCL_NET_PLUGIN $LD_LIBRARY_PATH", "NCCL src/plugin/net.cc"},
+    {"nccl-socket-foreign", software, "wrong type * != |wrong magic |invalid magic|unexpected magic",
+     "Another program or job speaks to this port of NCCL, or the ranks run different versions of NCCL.",
+     "grep -h 'NCCL version' LOG-OF-EVERY-RANK | sort | uniq -c", kNcclSocket},
+    {"nccl-gin", software, "NCCL WARN DOCA |gin_host_gdaki|GIN*failed|ncclGin*failed|GDAKI*failed",
+     "GPU-initiated networking (GIN, GDAKI) could not set up its queue pair through DOCA: DOCA, driver or firmware are "
+     "too old, or the port needs a GID (GRH). NCCL_GIN_TYPE=2 uses the proxy instead, as a test.",
+     "ibv_devinfo -d {rdma} | grep fw_ver; dpkg -l | grep -i doca",
+     "NCCL src/transport/net_ib/gdaki/gin_host_gdaki.cc"},
+    {"nccl-version-mismatch", software, "Mismatched NCCL version|mismatched versions of NCCL|Bootstrap*magic*mismatch",
+     "The ranks run different versions of NCCL.", "grep -h 'NCCL version' LOG-OF-EVERY-RANK | sort | uniq -c",
+     "NCCL src/init.cc"},
+    {"rccl-runtime", software, "Failed to find ROCm runtime|Failed to find HSA|Could not load libhsa",
+     "The ROCm runtime is missing in the image of the job.", "ls /opt/rocm/lib; echo $RCCL_ROCR_PATH",
+     "RCCL src/misc/rocmwrap.cc"},
+    {"nccl-duplicate-gpu", software, "Duplicate GPU detected",
+     "Two ranks use the same GPU: the launcher sets CUDA_VISIBLE_DEVICES or the local rank wrongly.",
+     "env | grep -E 'LOCAL_RANK|VISIBLE_DEVICES'", "NCCL src/init.cc"},
     {"nccl-no-device", host, "NET/IB : No device found",
      "NCCL found no usable RDMA device and falls back to TCP: none is in the container, none is up, or NCCL_IB_HCA "
      "excludes all.",
@@ -63,9 +70,19 @@ constexpr LineMessage kNcclRows[] = {
     {"nccl-no-libibverbs", host, "Failed to open libibverbs.so",
      "NCCL found no libibverbs and uses TCP: rdma-core is not installed in the container.",
      "ldconfig -p | grep libibverbs", "NCCL src/misc/ibvsymbols.cc"},
+    {"nccl-old-gdr", software,
+     "GPU Direct RDMA Disabled for HCA*NCCL version 2.22|GPU Direct RDMA Disabled for HCA*NCCL version 2.21|"
+     "GPU Direct RDMA Disabled for HCA*NCCL version 2.20|GPU Direct RDMA Disabled for HCA*NCCL version 2.19|"
+     "GPU Direct RDMA Disabled for HCA*NCCL version 2.18",
+     "NCCL copies through host memory on this NIC. This release, before 2.23, looks only for the older nv_peer_mem: if "
+     "lsmod shows nvidia_peermem, GPUDirect works on the host and the job needs a newer NCCL. Else the peer memory "
+     "module "
+     "is not loaded.",
+     "lsmod | grep peermem", "NCCL src/misc/gdrwrap.cc, src/transport/net_ib.cc"},
     {"nccl-no-gdr", host, "GPU Direct RDMA Disabled for HCA",
-     "NCCL or RCCL copies through host memory on this NIC: it found neither a peer memory module nor DMA-BUF.",
-     "fabric-agentctl check --only gpudirect", "NCCL src/graph/topo.cc"},
+     "NCCL or RCCL copies through host memory on this NIC: it found neither a peer memory module nor DMA-BUF. NCCL "
+     "before 2.23 looks for nv_peer_mem only: if lsmod shows nvidia_peermem, the job needs a newer NCCL.",
+     "lsmod | grep peermem; fabric-agentctl check --only gpudirect", "NCCL src/graph/topo.cc"},
     {"rccl-iommu", host, "Missing \"iommu=pt\" from kernel command line",
      "The IOMMU translates the accesses of the devices: peer-to-peer transfers are slow or hang.",
      "fabric-agentctl check --only iommu", "RCCL src/init.cc"},
@@ -77,7 +94,7 @@ constexpr LineMessage kNcclRows[] = {
      "Call to send to*Connection reset by peer|Call to send to*Broken pipe",
      "The process of a peer ended or closed its connection. This is a consequence; the cause is the first error in the "
      "log of that peer.",
-     "fabric-agentctl explain --log FILE", kNcclSocket},
+     "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head", kNcclSocket},
     {"nccl-refused", peer, "ocket*onnect*Connection refused|onnect to*<*failed : Connection refused",
      "The peer does not listen: its process is not running, or a firewall rejects the connection.", "ping -c 3 {peer}",
      kNcclSocket},
@@ -99,18 +116,27 @@ constexpr LineMessage kNcclRows[] = {
     {"nccl-ib-fatal", host, "fatal error (detected in ncclIb",
      "NCCL stops using the NIC because of an event that the NIC reported; the lines with \"async\" around this one "
      "name the event.",
-     "fabric-agentctl explain --log FILE", kNcclNet},
-    {"nccl-proxy", host, "[Proxy Service*Failed to execute operation",
+     "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head", kNcclNet},
+    {"nccl-proxy",
+     host,
+     "[Proxy Service*Failed to execute operation",
      "A transport could not be set up. The NCCL WARN line before this one names the call that failed.",
-     "fabric-agentctl explain --log FILE", "NCCL src/proxy.cc"},
+     "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head",
+     "NCCL src/proxy.cc",
+     0,
+     Role::consequence,
+     Call::none,
+     {},
+     true,
+     "nccl|wc|async|modify|open|registration|object|ofi"},
     {"nccl-remote-error", peer,
      "ncclRemoteError: A call failed|NCCL error*remote process exited or there was a network error",
      "A call to a peer failed: its process ended, or the network lost the connection. The NCCL WARN lines of all ranks "
      "before this one name the first failure.",
-     "fabric-agentctl explain --log FILE", "NCCL src/init.cc"},
+     "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head", "NCCL src/init.cc"},
     {"nccl-system-error", host, "ncclSystemError: System call|NCCL error*unhandled system error",
      "A system call or a call of libibverbs failed. The NCCL WARN line before this one names it (NCCL_DEBUG=WARN).",
-     "fabric-agentctl explain --log FILE", "NCCL src/init.cc"},
+     "grep -hE 'WARN|ERROR' LOG-OF-EVERY-RANK | head", "NCCL src/init.cc"},
     {"nccl-watchdog", peer,
      "Watchdog caught collective operation timeout|detected by watchdog|Timeout at NCCL work|"
      "Some NCCL operations have failed or timed out",

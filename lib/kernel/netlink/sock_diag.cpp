@@ -2,6 +2,7 @@
 #include "kernel/netlink/sock_diag.h"
 
 #include <linux/inet_diag.h>
+#include <linux/netlink.h>
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>

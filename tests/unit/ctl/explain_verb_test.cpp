@@ -35,7 +35,7 @@ TEST(ExplainLine, NamesThePortAndRemovesColors) {
   EXPECT_EQ(result.code, 0) << result.errors;
   for (const char* part : {"wc-retry-exceeded (network)\n", "Port: mlx5_0/1", "by GID ::ffff:29.87.4.221",
                            "Peer: 29.87.88.182", "Counters: not known: fabric-exporter does not run",
-                           "vendor error 129", "Next: fabric-agentctl diagnose mlx5_0/1\n"})
+                           "vendor error 0x81 (129)", "Next: fabric-agentctl diagnose mlx5_0/1\n"})
     EXPECT_TRUE(has(result.text, part)) << part << "\n" << result.text;
   EXPECT_EQ(result.text.find('\x1b'), std::string::npos);
   Json json = Json::parse(ran_on(tree, {"explain", line, "--json"}).text);
@@ -156,6 +156,40 @@ TEST(ExplainLog, CountsEachMessageOnceForEachPort) {
   EXPECT_TRUE(has(result.text, "Next: fabric-agentctl diagnose\n")) << result.text;
   const Ran empty = ran_on(tree, {"explain", "--log", tree.path() + "/empty"});
   EXPECT_EQ(empty.code, 1) << empty.errors;
+}
+
+TEST(ExplainLog, NamesAllPeersAndTheirNumber) {
+  Captured tree;
+  const auto line = [](const std::string& gid) {
+    return "NCCL WARN NET/IB : Got completion from peer 10.9.0.1<1> with status=12 opcode=1 len=0 vendor err 129 "
+           "(Send) "
+           "localGid ::ffff:29.87.4.221 remoteGids::ffff:" +
+           gid + "\n";
+  };
+  tree.file("many", line("10.2.0.1") + line("10.2.0.2") + line("10.2.0.2"))
+      .file("one", line("10.2.0.1") + line("10.2.0.1"));
+  const std::string many = ran_on(tree, {"explain", "--log", tree.path() + "/many"}).text;
+  EXPECT_TRUE(has(many, "2 peers: 10.2.0.1, 10.2.0.2 (2 times). Many peers: look at this")) << many;
+  EXPECT_TRUE(has(ran_on(tree, {"explain", "--log", tree.path() + "/one"}).text, "One peer: look there first"));
+}
+
+TEST(ExplainLog, RefusesWhatIsNoText) {
+  Captured tree;
+  tree.file("log.gz", "\x1f\x8b\x08 binary\n");
+  const Ran result = ran_on(tree, {"explain", "--log", tree.path() + "/log.gz"});
+  EXPECT_EQ(result.code, 3);
+  EXPECT_TRUE(has(result.errors, "compressed (gzip): zcat FILE | fabric-agentctl explain -")) << result.errors;
+}
+
+// A command that the user has just run is no next step.
+TEST(ExplainLog, DoesNotNameItself) {
+  Captured tree;
+  tree.file(
+      "log",
+      "NCCL WARN some call broke: Invalid argument\nNCCL WARN [Proxy Service 2] Failed to execute operation Connect\n");
+  const std::string text = ran_on(tree, {"explain", "--log", tree.path() + "/log"}).text;
+  EXPECT_TRUE(has(text, "The error before it, line 1: NCCL WARN some call broke")) << text;
+  EXPECT_FALSE(has(text, "fabric-agentctl explain")) << text;
 }
 
 }  // namespace

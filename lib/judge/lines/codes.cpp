@@ -1,0 +1,629 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "judge/lines/codes.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "base/find.h"
+#include "base/parse.h"
+
+namespace fabric::lines {
+namespace {
+
+bool is_letter(char letter) { return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z'); }
+bool is_word_letter(char letter) { return is_digit(letter) || is_letter(letter) || letter == '_'; }
+bool is_hex(char letter) {
+  return is_digit(letter) || (letter >= 'a' && letter <= 'f') || (letter >= 'A' && letter <= 'F');
+}
+
+std::string hex(unsigned long value) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string out;
+  do out.insert(out.begin(), kDigits[value % 16]);
+  while ((value /= 16) != 0);
+  return "0x" + out;
+}
+
+// The number that the text begins with: decimal, or hexadecimal after "0x". Letters after it make it a word.
+std::optional<unsigned> leading_number(std::string_view text) {
+  int base = 10;
+  if (text.starts_with("0x")) {
+    base = 16;
+    text.remove_prefix(2);
+  }
+  size_t length = 0;
+  while (length < text.size() && is_word_letter(text[length])) ++length;
+  return parse_number<unsigned>(text.substr(0, length), base);
+}
+
+std::optional<unsigned> number_after(std::string_view line, std::string_view prefix) {
+  for (size_t at = line.find(prefix); at != std::string_view::npos; at = line.find(prefix, at + 1))
+    if (const auto number = leading_number(line.substr(at + prefix.size()))) return number;
+  return std::nullopt;
+}
+
+std::optional<unsigned> number_after_any(std::string_view line, std::span<const std::string_view> prefixes) {
+  for (const std::string_view prefix : prefixes)
+    if (const auto number = number_after(line, prefix)) return number;
+  return std::nullopt;
+}
+
+void add(Codes& codes, std::string text) {
+  if (!contains(codes.texts, text)) codes.texts.push_back(std::move(text));
+}
+
+struct Name {
+  unsigned number;
+  std::string_view name;
+};
+
+std::string_view name_of(std::span<const Name> names, unsigned number) {
+  const Name* found = find_where(names, [&](const Name& each) { return each.number == number; });
+  if (found == nullptr) return {};
+  return found->name;
+}
+
+// ---- Work completions.
+
+// enum ibv_wc_status by name, from 1.
+constexpr std::string_view kStatusNames[] = {
+    "LOC_LEN_ERR",   "LOC_QP_OP_ERR", "LOC_EEC_OP_ERR",    "LOC_PROT_ERR",     "WR_FLUSH_ERR",
+    "MW_BIND_ERR",   "BAD_RESP_ERR",  "LOC_ACCESS_ERR",    "REM_INV_REQ_ERR",  "REM_ACCESS_ERR",
+    "REM_OP_ERR",    "RETRY_EXC_ERR", "RNR_RETRY_EXC_ERR", "LOC_RDD_VIOL_ERR", "REM_INV_RD_REQ_ERR",
+    "REM_ABORT_ERR", "INV_EECN_ERR",  "INV_EEC_STATE_ERR", "FATAL_ERR",        "RESP_TIMEOUT_ERR",
+    "GENERAL_ERR"};
+
+// enum mlx5dv_cqe_syndromes, and the status that libmlx5 makes of each.
+struct Syndrome {
+  unsigned number, status;
+  std::string_view name;
+};
+constexpr Syndrome kSyndromes[] = {{0x01, 1, "LOCAL_LENGTH"},
+                                   {0x02, 2, "LOCAL_QP_OP"},
+                                   {0x04, 4, "LOCAL_PROT"},
+                                   {0x05, 5, "WR_FLUSH"},
+                                   {0x06, 6, "MW_BIND"},
+                                   {0x10, 7, "BAD_RESP"},
+                                   {0x11, 8, "LOCAL_ACCESS"},
+                                   {0x12, 9, "REMOTE_INVAL_REQ"},
+                                   {0x13, 10, "REMOTE_ACCESS"},
+                                   {0x14, 11, "REMOTE_OP"},
+                                   {0x15, 12, "TRANSPORT_RETRY_EXC"},
+                                   {0x16, 13, "RNR_RETRY_EXC"},
+                                   {0x22, 16, "REMOTE_ABORTED"}};
+
+// vendor_err of mlx5, from the statuses that issue threads of NCCL and UCX show with them; NVIDIA does not publish
+// them.
+constexpr Name kVendorErrors[] = {{0x51,
+                                   "the key of this host's buffer does not permit the access, or GPU memory "
+                                   "cannot be reached"},
+                                  {0x68, "the work request does not fit its queue pair"},
+                                  {0x81, "no acknowledgment came back"},
+                                  {0x88, "the peer denied access to its memory"},
+                                  {0x89, "the peer reported an error of its own"},
+                                  {0x8a, "the peer rejected the request as invalid"},
+                                  {0xf9, "flushed after an earlier error"}};
+
+void add_vendor(Codes& codes, unsigned number) {
+  if (number == 0 || number > 0xff) return;
+  std::string text = "vendor error " + hex(number) + " (" + std::to_string(number) + ")";
+  const std::string_view known = name_of(kVendorErrors, number);
+  if (known.empty()) text += ": meaning not published";
+  else text += ": " + std::string(known);
+  add(codes, text);
+}
+
+// The status of a work completion, as NCCL (old, new), perftest, mlx5_ib, SPDK and Open MPI print it. 0: none.
+unsigned completion_status(std::string_view line) {
+  constexpr std::string_view kName = "IBV_WC_";
+  for (size_t at = line.find(kName); at != std::string_view::npos; at = line.find(kName, at + 1)) {
+    const std::string_view name = line.substr(at + kName.size());
+    for (unsigned i = 0; i < std::size(kStatusNames); ++i)
+      if (name.starts_with(kStatusNames[i]) &&
+          (name.size() == kStatusNames[i].size() || !is_word_letter(name[kStatusNames[i].size()])))
+        return i + 1;
+  }
+  constexpr std::string_view kAlways[] = {"ompletion with error ",
+                                          "Failed status ",
+                                          "failed status ",
+                                          "WC error: ",
+                                          "status number ",
+                                          "wc.status ",
+                                          "wc.status=",
+                                          "wc status ",
+                                          "wc_status "};
+  if (const auto number = number_after_any(line, kAlways)) return *number;
+  constexpr std::string_view kOfCompletion[] = {"with status=", " with error ", "(status ", "status: ", "status "};
+  for (const std::string_view word : {"ompletion from peer", "completion", "wr_id"})
+    if (const size_t at = line.find(word); at != std::string_view::npos)
+      if (const auto number = number_after_any(line.substr(at), kOfCompletion)) return *number;
+  return 0;
+}
+
+void read_completion(Codes& codes, std::string_view line) {
+  const auto add_syndrome = [&](unsigned number) {
+    const Syndrome* known = find_where(kSyndromes, [&](const Syndrome& each) { return each.number == number; });
+    if (known == nullptr) return false;
+    if (codes.status == 0) codes.status = known->status;
+    add(codes, "syndrome " + hex(number) + " MLX5_CQE_SYNDROME_" + std::string(known->name) + "_ERR");
+    return true;
+  };
+  codes.status = completion_status(line);
+  if (codes.status > std::size(kStatusNames)) codes.status = 0;
+  // "(synd 0x15 vend 0x81 hw_synd 0/0)" of UCX, "syndrome 0x5, vendor syndrome 0xf9" of mlx5_ib.
+  if (line.find(" vend ") != std::string_view::npos)
+    if (const auto number = number_after(line, "synd ")) add_syndrome(*number);
+  if (line.find("vendor syndrome ") != std::string_view::npos)
+    if (const auto number = number_after(line, "syndrome ")) add_syndrome(*number);
+  // The last row of an error CQE, as libmlx5 and mlx5_ib print it: byte 54 is the vendor's error, 55 the syndrome, 57
+  // to 59 the queue pair (struct mlx5_err_cqe).
+  std::array<std::string_view, 4> last{};
+  size_t count = 0;
+  for (const std::string_view word : words(line)) {
+    if (word.size() == 8 && std::ranges::all_of(word, is_hex)) {
+      std::rotate(last.begin(), last.begin() + 1, last.end());
+      last.back() = word;
+      ++count;
+    } else {
+      count = 0;
+    }
+  }
+  if (count >= 4) {
+    const unsigned errors = parse_number<unsigned>(last[1], 16).value_or(0);
+    const unsigned queue = parse_number<unsigned>(last[2], 16).value_or(0) & 0xffffff;
+    if (errors != 0 && add_syndrome(errors & 0xff)) {
+      add_vendor(codes, errors >> 8 & 0xff);
+      add(codes, "queue pair " + hex(queue));
+    }
+  }
+  if (codes.status != 0) codes.texts.insert(codes.texts.begin(), status_text(codes.status));
+  constexpr std::string_view kVendor[] = {"vendor err ", "vendor_err=",   "vendor_err ", "vendor_err: ",
+                                          "vendor_err:", "vendor error ", " vend ",      "vendor syndrome ",
+                                          "syndrom ",    "vendor_err("};
+  if (const auto number = number_after_any(line, kVendor)) add_vendor(codes, *number);
+}
+
+// ---- errno and libfabric.
+
+constexpr int kLastErrno = 133;  // EHWPOISON
+constexpr unsigned kFirstFabric = 256;
+constexpr std::string_view kFabricErrors[] = {
+    "EOTHER", "ETOOSMALL", "EOPBADSTATE", "EAVAIL", "EBADFLAGS", "ENOEQ", "EDOMAIN", "ENOCQ",
+    "ECRC",   "ETRUNC",    "ENOKEY",      "ENOAV",  "EOVERRUN",  "ENORX", "ENOMR",   "EFIREWALLADDR"};
+
+void add_errno(Codes& codes, std::string_view line, unsigned number) {
+  const bool is_fabric =
+      line.find("fi_") != std::string_view::npos || line.find("libfabric") != std::string_view::npos ||
+      line.find("NET/OFI") != std::string_view::npos || line.find("prov_errno") != std::string_view::npos;
+  if (number >= kFirstFabric && number < kFirstFabric + std::size(kFabricErrors)) {
+    add(codes,
+        "libfabric error " + std::to_string(number) + " FI_" + std::string(kFabricErrors[number - kFirstFabric]));
+    return;
+  }
+  if (number == 0 || number > kLastErrno) return;
+  const char* name = ::strerrorname_np(static_cast<int>(number));
+  if (name == nullptr) return;
+  if (codes.error.empty()) codes.error = name;
+  std::string text = "errno " + std::to_string(number) + " " + name + " (";
+  text += ::strerrordesc_np(static_cast<int>(number));
+  if (is_fabric) text += std::string("; libfabric FI_") + name;
+  add(codes, text + ")");
+}
+
+char lowered(char letter) {
+  if (letter >= 'A' && letter <= 'Z') return static_cast<char>(letter - 'A' + 'a');
+  return letter;
+}
+
+// The texts of all errnos, in lower case: programs in Go and kernels write them so.
+const std::vector<std::pair<unsigned, std::string>>& errno_texts() {
+  static const std::vector<std::pair<unsigned, std::string>> all = [] {
+    std::vector<std::pair<unsigned, std::string>> out;
+    for (int number = 1; number <= kLastErrno; ++number)
+      if (const char* text = ::strerrordesc_np(number); text != nullptr && std::strlen(text) > 8)
+        out.emplace_back(number, lower(text));
+    return out;
+  }();
+  return all;
+}
+
+void read_errnos(Codes& codes, std::string_view line) {
+  std::vector<std::pair<size_t, unsigned>> found;  // place in the line, errno
+  std::string small(line);
+  std::ranges::transform(small, small.begin(), lowered);
+  for (const auto& [number, text] : errno_texts())
+    if (const size_t at = small.find(text); at != std::string::npos) found.emplace_back(at, number);
+  for (const std::string_view prefix :
+       {"errno: ", "errno:", "errno ", "errno=", "errno = ", "non-zero status: ", "failed with ", "rc 0x0 errno "})
+    for (size_t at = small.find(prefix); at != std::string::npos; at = small.find(prefix, at + 1))
+      if (const auto number = leading_number(std::string_view(small).substr(at + prefix.size())))
+        found.emplace_back(at, *number);
+  // A negative number is the negated errno, if the line is about a failure: not "GID index -1", nor a time or a place.
+  std::ranges::sort(found);
+  for (const auto& [at, number] : found) add_errno(codes, line, number);
+  found.clear();
+  bool is_failure = false;
+  for (const std::string_view word : {"fail", "err", "couldn't", "cannot", "can't", "unable", "ret", "rc", "status",
+                                      "abort", "reject", "fi_", "timeout", "timed out"})
+    is_failure = is_failure || small.find(word) != std::string::npos;
+  for (size_t at = small.find('-'); is_failure && at != std::string::npos; at = small.find('-', at + 1)) {
+    if (at == 0 || std::string_view(" :=([,").find(small[at - 1]) == std::string_view::npos) continue;
+    size_t end = at + 1;
+    while (end < small.size() && is_digit(small[end])) ++end;
+    if (end == at + 1 || (end < small.size() &&
+                          (is_word_letter(small[end]) || small[end] == '.' || small[end] == '-' || small[end] == ':')))
+      if (end == at + 1 || small[end] != '.' || (end + 1 < small.size() && small[end + 1] != ' ')) continue;
+    std::string_view before = std::string_view(small).substr(0, at);
+    for (size_t left = 4; left > 0 && !before.empty() && !is_word_letter(before.back()); --left)
+      before.remove_suffix(1);
+    if (before.ends_with("index") || before.ends_with("idx") || before.ends_with("rank") || before.ends_with("dbm"))
+      continue;
+    const auto number = parse_number<unsigned>(std::string_view(small).substr(at + 1, end - at - 1));
+    const bool is_named = before.ends_with("errno") || before.ends_with("err") || before.ends_with("error") ||
+                          before.ends_with("ret") || before.ends_with("rc");
+    if (number && (*number > 1 || is_named)) found.emplace_back(at, *number);
+  }
+  // 32 bits of a negative number: "Free MW failed: 0xffffff92".
+  if (const size_t at = small.find("0xffffff"); at != std::string::npos)
+    if (const auto number = leading_number(std::string_view(small).substr(at));
+        number && -*number > 1 && -*number <= kLastErrno)
+      found.emplace_back(at, -*number);
+  std::ranges::sort(found);
+  for (const auto& [at, number] : found) add_errno(codes, line, number);
+  // libfabric prints its own errors without a sign: "error: 269, Receiver not ready".
+  for (unsigned i = 0; i < std::size(kFabricErrors); ++i)
+    if (small.find("fi_" + lower(kFabricErrors[i])) != std::string::npos) add_errno(codes, line, kFirstFabric + i);
+  if (const auto number = number_after(line, "CQ entry as expected: ")) add_errno(codes, line, *number);
+}
+
+// ---- Commands of a driver to its firmware.
+
+constexpr Name kMlx5Statuses[] = {
+    {0x01, "internal error"}, {0x02, "bad operation"},    {0x03, "bad parameter"},    {0x04, "bad system state"},
+    {0x05, "bad resource"},   {0x06, "resource busy"},    {0x08, "limits exceeded"},  {0x09, "bad resource state"},
+    {0x0a, "bad index"},      {0x0f, "no resources"},     {0x10, "bad QP state"},     {0x30, "bad packet"},
+    {0x40, "bad size"},       {0x50, "bad input length"}, {0x51, "bad output length"}};
+constexpr Name kBnxtCommands[] = {{0x01, "CREATE_QP"},     {0x02, "DESTROY_QP"},      {0x03, "MODIFY_QP"},
+                                  {0x04, "QUERY_QP"},      {0x05, "CREATE_SRQ"},      {0x06, "DESTROY_SRQ"},
+                                  {0x08, "QUERY_SRQ"},     {0x09, "CREATE_CQ"},       {0x0a, "DESTROY_CQ"},
+                                  {0x0c, "RESIZE_CQ"},     {0x0d, "ALLOCATE_MRW"},    {0x0e, "DEALLOCATE_KEY"},
+                                  {0x0f, "REGISTER_MR"},   {0x10, "DEREGISTER_MR"},   {0x11, "ADD_GID"},
+                                  {0x12, "DELETE_GID"},    {0x13, "CREATE_QP1"},      {0x14, "DESTROY_QP1"},
+                                  {0x15, "CREATE_AH"},     {0x16, "DESTROY_AH"},      {0x17, "MODIFY_GID"},
+                                  {0x18, "QUERY_GID"},     {0x80, "INITIALIZE_FW"},   {0x81, "DEINITIALIZE_FW"},
+                                  {0x82, "STOP_FUNC"},     {0x83, "QUERY_FUNC"},      {0x84, "SET_FUNC_RESOURCES"},
+                                  {0x8a, "MAP_TC_TO_COS"}, {0x8b, "QUERY_VERSION"},   {0x8c, "MODIFY_ROCE_CC"},
+                                  {0x8d, "QUERY_ROCE_CC"}, {0x8e, "QUERY_ROCE_STATS"}};
+constexpr Name kEfaAdmin[] = {
+    {1, "RESOURCE_ALLOCATION_FAILURE"}, {2, "BAD_OPCODE"},    {3, "UNSUPPORTED_OPCODE"}, {4, "MALFORMED_REQUEST"},
+    {5, "ILLEGAL_PARAMETER"},           {6, "UNKNOWN_ERROR"}, {7, "RESOURCE_BUSY"}};
+constexpr Name kEfaCompletions[] = {{1, "FLUSHED"},
+                                    {2, "QP_INTERNAL_ERROR"},
+                                    {3, "UNSUPPORTED_OP"},
+                                    {4, "INVALID_AH"},
+                                    {5, "INVALID_LKEY"},
+                                    {6, "BAD_LENGTH"},
+                                    {7, "BAD_ADDRESS"},
+                                    {8, "ABORT"},
+                                    {9, "BAD_DEST_QPN"},
+                                    {10, "RNR"},
+                                    {11, "REMOTE_BAD_LENGTH"},
+                                    {12, "BAD_STATUS"},
+                                    {13, "UNRESP_REMOTE"},
+                                    {14, "UNKNOWN_PEER"},
+                                    {15, "UNREACH_REMOTE"}};
+constexpr Name kDoca[] = {{1, "UNKNOWN"},
+                          {2, "NOT_PERMITTED"},
+                          {3, "IN_USE"},
+                          {4, "NOT_SUPPORTED"},
+                          {5, "AGAIN"},
+                          {6, "INVALID_VALUE"},
+                          {7, "NO_MEMORY"},
+                          {8, "INITIALIZATION"},
+                          {9, "TIME_OUT"},
+                          {10, "SHUTDOWN"},
+                          {11, "CONNECTION_RESET"},
+                          {16, "NOT_FOUND"},
+                          {17, "IO_FAILED"},
+                          {18, "BAD_STATE"},
+                          {19, "UNSUPPORTED_VERSION"},
+                          {20, "OPERATING_SYSTEM"},
+                          {21, "DRIVER"},
+                          {22, "UNEXPECTED"}};
+
+// The word that ends before `end`: capitals, digits and '_', as commands are named.
+std::string_view command_before(std::string_view line, size_t end) {
+  size_t begin = end;
+  while (begin > 0 && is_word_letter(line[begin - 1])) --begin;
+  return line.substr(begin, end - begin);
+}
+
+void read_commands(Codes& codes, std::string_view line) {
+  // mlx5: "RTR2RTS_QP(0x504) op_mod(0x0) failed, status bad parameter(0x3), syndrome (0x4bb88f), err(-22)".
+  if (const size_t at = line.find(" op_mod("); at != std::string_view::npos) {
+    const size_t open = line.rfind("(0x", at);
+    if (open != std::string_view::npos)
+      add(codes, "command " + std::string(command_before(line, open)) + " " +
+                     hex(leading_number(line.substr(open + 1)).value_or(0)));
+    const std::string_view rest = line.substr(at);
+    if (const size_t status = rest.find("status "); status != std::string_view::npos)
+      if (const auto number = number_after(rest.substr(status), "("))
+        add(codes, "command status " + hex(*number) + " " + std::string(name_of(kMlx5Statuses, *number)));
+    for (const std::string_view prefix : {"syndrome (", "syndrome("})
+      if (const auto number = number_after(rest, prefix); number && *number != 0)
+        add(codes, "syndrome " + hex(*number));
+  }
+  // NVSHMEM: "Error in mlx5dv_devx_obj_modify for INIT2RTR_QP with syndrome 764216": hexadecimal without 0x.
+  constexpr std::string_view kDevx = " with syndrome ";
+  if (const size_t at = line.find(kDevx);
+      at != std::string_view::npos && line.find("mlx5dv") != std::string_view::npos) {
+    size_t end = at + kDevx.size();
+    while (end < line.size() && (is_hex(line[end]) || line[end] == 'x')) ++end;
+    if (const auto number = parse_number<unsigned>(line.substr(at + kDevx.size(), end - at - kDevx.size()), 16))
+      add(codes, "command " + std::string(command_before(line, at)) + ", syndrome " + hex(*number));
+  }
+  // bnxt_re: "cmdq[0x4b9]=0x15 status 0x5".
+  if (const size_t at = line.find("cmdq[0x"); at != std::string_view::npos)
+    if (const auto number = number_after(line.substr(at), "]=")) {
+      std::string text = "command " + hex(*number);
+      if (const std::string_view name = name_of(kBnxtCommands, *number); !name.empty()) text += " " + std::string(name);
+      if (const auto status = number_after(line.substr(at), "status ")) text += ", status " + hex(*status);
+      add(codes, text);
+    }
+  // ionic: "opcode CREATE_QP (2) error BAD_ATTR (5)"; EFA: "command DEREG_MR (opcode 8) comp_status 7 err -22".
+  if (const size_t at = line.find("opcode "); at != std::string_view::npos)
+    if (const size_t error = line.find(" error ", at); error != std::string_view::npos && line.find("ionic") < at) {
+      const auto opcode = words(line.substr(at + 7, error - at - 7)), status = words(line.substr(error + 7));
+      if (!opcode.empty() && !status.empty())
+        add(codes, "command " + std::string(opcode.front()) + ", error " + std::string(status.front()));
+    }
+  if (const size_t at = line.find("process command "); at != std::string_view::npos) {
+    std::string text =
+        "command " + std::string(words(line.substr(at + 16)).empty() ? "" : words(line.substr(at + 16)).front());
+    if (const auto status = number_after(line, "comp_status "))
+      text += ", status " + std::to_string(*status) + " " + std::string(name_of(kEfaAdmin, *status));
+    add(codes, text);
+  }
+  if (const size_t at = line.find("prov_errno: "); at != std::string_view::npos)
+    if (const size_t open = line.rfind('('); open != std::string_view::npos && open > at)
+      if (const auto number = leading_number(line.substr(open + 1)))
+        if (const std::string_view name = name_of(kEfaCompletions, *number); !name.empty())
+          add(codes, "EFA status " + std::to_string(*number) + " " + std::string(name));
+  for (const std::string_view prefix : {"DOCA failure ", "DOCA Error "})
+    if (const auto number = number_after(line, prefix))
+      add(codes, "DOCA error " + std::to_string(*number) + " DOCA_ERROR_" + std::string(name_of(kDoca, *number)));
+}
+
+// ---- Events and Xids.
+
+constexpr std::pair<std::string_view, std::string_view> kEvents[] = {
+    {"CQ error", "CQ_ERR"},
+    {"local work queue catastrophic error", "QP_FATAL"},
+    {"invalid request local work queue error", "QP_REQ_ERR"},
+    {"local access violation work queue error", "QP_ACCESS_ERR"},
+    {"path migration request error", "PATH_MIG_ERR"},
+    {"local catastrophic error", "DEVICE_FATAL"},
+    {"port active", "PORT_ACTIVE"},
+    {"port error", "PORT_ERR"},
+    {"LID change", "LID_CHANGE"},
+    {"P_Key change", "PKEY_CHANGE"},
+    {"SM change", "SM_CHANGE"},
+    {"SRQ catastrophic error", "SRQ_ERR"},
+    {"last WQE reached", "QP_LAST_WQE_REACHED"},
+    {"client reregistration", "CLIENT_REREGISTER"},
+    {"GID table change", "GID_CHANGE"}};
+// enum ib_cm_rej_reason.
+constexpr Name kRejects[] = {
+    {1, "NO_QP"},       {3, "NO_RESOURCES"}, {4, "TIMEOUT"},      {5, "UNSUPPORTED"},  {8, "INVALID_SERVICE_ID"},
+    {10, "STALE_CONN"}, {12, "INVALID_GID"}, {13, "INVALID_LID"}, {26, "INVALID_MTU"}, {28, "CONSUMER_DEFINED"}};
+// Bits of the AER status registers by the kernel's names: the bit's meaning.
+constexpr std::pair<std::string_view, std::string_view> kAerBits[] = {
+    {"[ 0] RxErr", "receiver error"},
+    {"[ 6] BadTLP", "bad transaction packet"},
+    {"[ 7] BadDLLP", "bad link packet"},
+    {"[ 8] Rollover", "replay number rollover: a packet was resent four times"},
+    {"[12] Timeout", "replay timer timeout: the other end of the link did not acknowledge a packet in time"},
+    {"[12] TLP", "poisoned packet received"},
+    {"[14] CmpltTO", "completion timeout: a read of the device got no answer"},
+    {"[15] CmpltAbrt", "completer abort"},
+    {"[16] UnxCmplt", "unexpected completion"},
+    {"[17] RxOF", "receiver overflow"},
+    {"[18] MalfTLP", "malformed packet"},
+    {"[20] UnsupReq", "unsupported request"},
+    {"[21] ACSViol", "ACS violation"}};
+constexpr Name kXids[] = {{13, "exception of the graphics engine"},
+                          {31, "MMU fault: the program accessed an address that is not mapped"},
+                          {32, "invalid or damaged push buffer"},
+                          {43, "a channel was reset"},
+                          {45, "preemptive removal of a channel: a consequence of another error"},
+                          {48, "double-bit ECC error"},
+                          {61, "breakpoint of the internal microcontroller"},
+                          {62, "halt of the internal microcontroller"},
+                          {63, "row remapping or page retirement recorded"},
+                          {64, "row remapping or page retirement failed"},
+                          {69, "exception of the graphics engine class"},
+                          {74, "NVLink error"},
+                          {79, "GPU has fallen off the bus"},
+                          {92, "high rate of single-bit ECC errors"},
+                          {94, "contained memory error"},
+                          {95, "uncontained memory error"},
+                          {109, "context switch timeout"},
+                          {119, "GSP RPC timeout"},
+                          {120, "GSP error"},
+                          {121, "C2C link error"},
+                          {136, "link training failed"},
+                          {137, "NVLink privilege error: a peer accessed memory without permission"},
+                          {140, "unrecovered ECC error"},
+                          {143, "GPU initialization error"},
+                          {144, "NVLink SAW error"},
+                          {145, "NVLink RLW error, nonfatal unless the line says otherwise"},
+                          {146, "NVLink TLW error"},
+                          {147, "NVLink TREX error"},
+                          {148, "NVLink NVLPW error"},
+                          {149, "NVLink NETIR error"},
+                          {150, "NVLink MSE error"},
+                          {154, "the recovery action changed: names the recovery, no fault of its own"},
+                          {156, "resource retirement recorded"},
+                          {157, "resource retirement failed"}};
+
+void read_events(Codes& codes, std::string_view line) {
+  if (line.find("event") != std::string_view::npos || line.find("GID table change") != std::string_view::npos)
+    for (const auto& [text, name] : kEvents)
+      if (line.find(text) != std::string_view::npos) {
+        add(codes, "event IBV_EVENT_" + std::string(name));
+        break;
+      }
+  if (const size_t at = line.find("RDMA_CM_EVENT_"); at != std::string_view::npos) {
+    size_t end = at;
+    while (end < line.size() && is_word_letter(line[end])) ++end;
+    add(codes, "event " + std::string(line.substr(at, end - at)));
+  }
+  if (line.find("reject") != std::string_view::npos || line.find("REJECT") != std::string_view::npos)
+    for (const std::string_view prefix : {"status ", "reason ", "status=", "reason="})
+      if (const auto number = number_after(line, prefix))
+        if (const std::string_view name = name_of(kRejects, *number); !name.empty())
+          add(codes, "reason " + std::to_string(*number) + " IB_CM_REJ_" + std::string(name));
+  for (const auto& [bit, meaning] : kAerBits)
+    if (line.find(bit) != std::string_view::npos) add(codes, "AER " + std::string(meaning));
+  if (const size_t at = line.find("power on the PCIe slot ("); at != std::string_view::npos) {
+    const std::string_view watts = line.substr(at + 24);
+    add(codes, "slot power " + std::string(watts.substr(0, watts.find_first_of("W)"))) + " W");
+  }
+  if (const auto number = number_after(line, "ae_id = ")) add(codes, "asynchronous event " + hex(*number));
+  if (const size_t at = line.find("Xid ("); at != std::string_view::npos)
+    if (const size_t close = line.find("): ", at); close != std::string_view::npos)
+      if (const auto number = leading_number(line.substr(close + 3)); number && *number < 1000) {
+        codes.xid = *number;
+        std::string text = "Xid " + std::to_string(*number);
+        if (const std::string_view name = name_of(kXids, *number); !name.empty()) text += ": " + std::string(name);
+        add(codes, text);
+      }
+  if (const auto number = number_after(line, "caused by previous Xid ")) {
+    std::string text = "caused by Xid " + std::to_string(*number);
+    if (const std::string_view name = name_of(kXids, *number); !name.empty()) text += ": " + std::string(name);
+    add(codes, text);
+  }
+}
+
+// Errors that programs print by name: IAVF_ERR_PARAM, NV_ERR_RESET_REQUIRED, UCS_ERR_UNREACHABLE.
+void read_names(Codes& codes, std::string_view line) {
+  size_t left = 8;
+  for (size_t at = 0; at < line.size() && left > 0;) {
+    size_t end = at;
+    while (end < line.size() && is_word_letter(line[end])) ++end;
+    const std::string_view word = line.substr(at, end - at);
+    at = end + 1;
+    if (word.size() < 8 || word.size() > 48 || word.find("_ERR_") == std::string_view::npos ||
+        word.starts_with("IBV_WC_"))
+      continue;
+    if (std::ranges::any_of(word, [](char letter) { return letter >= 'a' && letter <= 'z'; })) continue;
+    add(codes, "error " + std::string(word));
+    --left;
+  }
+}
+
+// ---- The call that failed; the first row that fits.
+
+constexpr std::pair<std::string_view, Call> kCalls[] = {{"reg_dmabuf_mr", Call::dmabuf},
+                                                        {"regMrDmaBuf", Call::dmabuf},
+                                                        {"dmabuf_reg", Call::dmabuf},
+                                                        {"reg_mr", Call::registration},
+                                                        {"mr_reg", Call::registration},
+                                                        {"register memory", Call::registration},
+                                                        {"register region", Call::registration},
+                                                        {"RegisterRdmaMemoryRegion", Call::registration},
+                                                        {"egister memory region", Call::registration},
+                                                        {"mem_map", Call::registration},
+                                                        {"mem_reg", Call::registration},
+                                                        {"emory registration", Call::registration},
+                                                        {"create_ah", Call::create_ah},
+                                                        {"create ah", Call::create_ah},
+                                                        {"create AH", Call::create_ah},
+                                                        {"ddress handle", Call::create_ah},
+                                                        {"QP to INIT", Call::qp_to_init},
+                                                        {"next state INIT", Call::qp_to_init},
+                                                        {"QP to Init", Call::qp_to_init},
+                                                        {"modify_qp", Call::modify_qp},
+                                                        {"odify QP", Call::modify_qp},
+                                                        {"odifying QP", Call::modify_qp},
+                                                        {"odify SRD QP", Call::modify_qp},
+                                                        {"QP to RTR", Call::modify_qp},
+                                                        {"QP to RTS", Call::modify_qp},
+                                                        {"qp_modify", Call::modify_qp},
+                                                        {"RTR2RTS", Call::modify_qp},
+                                                        {"INIT2RTR", Call::modify_qp},
+                                                        {"create_qp", Call::create_object},
+                                                        {"qp_create", Call::create_object},
+                                                        {"reate QP", Call::create_object},
+                                                        {"reate UD QP", Call::create_object},
+                                                        {"fi_enable", Call::create_object},
+                                                        {"create_cq", Call::create_object},
+                                                        {"cq_create", Call::create_object},
+                                                        {"reate CQ", Call::create_object},
+                                                        {"reate send CQ", Call::create_object},
+                                                        {"reate recv CQ", Call::create_object},
+                                                        {"create_srq", Call::create_object},
+                                                        {"reate SRQ", Call::create_object},
+                                                        {"alloc_pd", Call::create_object},
+                                                        {"llocate PD", Call::create_object},
+                                                        {"create_comp_channel", Call::create_object},
+                                                        {"open_device", Call::open_device},
+                                                        {"open device", Call::open_device},
+                                                        {"get context for", Call::open_device},
+                                                        {"device attribute", Call::open_device},
+                                                        {"query_device", Call::open_device},
+                                                        {"query device", Call::open_device},
+                                                        {"query_port", Call::open_device},
+                                                        {"query_gid", Call::query_gid},
+                                                        {"query GID", Call::query_gid},
+                                                        {"read sgid", Call::query_gid},
+                                                        {"resolve_addr", Call::resolve_address},
+                                                        {"ADDR_ERROR", Call::resolve_address},
+                                                        {"resolve addr", Call::resolve_address},
+                                                        {"address resolution", Call::resolve_address},
+                                                        {"resolve_route", Call::resolve_route},
+                                                        {"ROUTE_ERROR", Call::resolve_route},
+                                                        {"resolve route", Call::resolve_route},
+                                                        {"rdma_bind_addr", Call::bind},
+                                                        {"bind_addr", Call::bind},
+                                                        {"rdma_connect", Call::connect},
+                                                        {"CM_EVENT_CONNECT_ERROR", Call::connect},
+                                                        {"CM_EVENT_UNREACHABLE", Call::connect},
+                                                        {"post_send", Call::post},
+                                                        {"post_recv", Call::post},
+                                                        {"post_srq", Call::post},
+                                                        {"sriov_numvfs", Call::enable_vfs},
+                                                        {"SR-IOV", Call::enable_vfs},
+                                                        {"SRIOV", Call::enable_vfs}};
+
+bool reports_failure(std::string_view line) {
+  for (const std::string_view word : {"ail", "rror", "ouldn't", "annot", "an't", "nable", "nvalid", "not "})
+    if (line.find(word) != std::string_view::npos) return true;
+  return false;
+}
+
+}  // namespace
+
+std::string status_text(unsigned status) {
+  if (status == 0 || status > std::size(kStatusNames)) return {};
+  return "status " + std::to_string(status) + " IBV_WC_" + std::string(kStatusNames[status - 1]);
+}
+
+Codes codes_of(std::string_view line) {
+  Codes out;
+  read_completion(out, line);
+  read_errnos(out, line);
+  read_commands(out, line);
+  read_events(out, line);
+  read_names(out, line);
+  const auto* call =
+      find_where(kCalls, [&](const auto& each) { return line.find(each.first) != std::string_view::npos; });
+  if (call != nullptr && (!out.error.empty() || reports_failure(line))) out.call = call->second;
+  return out;
+}
+
+}  // namespace fabric::lines

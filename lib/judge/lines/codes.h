@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of an error message that mean the same in every program: statuses and vendor errors of work completions,
+// errnos, statuses of firmware commands, events, Xids; and the call that failed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fabric::lines {
+
+// What a program asked for when it failed, whatever the library calls it.
+enum class Call : uint8_t {
+  none,
+  open_device,
+  query_gid,
+  registration,
+  dmabuf,
+  create_object,  // a queue pair, completion queue, protection domain, ...
+  create_ah,
+  qp_to_init,
+  modify_qp,  // to RTR, RTS, or not named
+  resolve_address,
+  resolve_route,
+  connect,
+  bind,
+  post,
+  enable_vfs,
+};
+
+// Sources of the numbers:
+//   rdma-core libibverbs/verbs.h (ibv_wc_status, ibv_event_type), providers/mlx5/mlx5dv.h (CQE syndromes),
+//   librdmacm/rdma_cma.h; Linux include/rdma/ib_cm.h (ib_cm_rej_reason), include/linux/mlx5/device.h (command
+//   statuses), drivers/infiniband/hw/bnxt_re/roce_hsi.h (CMDQ opcodes), drivers/infiniband/hw/efa/efa_admin_defs.h,
+//   efa_io_defs.h, drivers/pci/pcie/aer.c; libfabric include/rdma/fi_errno.h; NVIDIA open-gpu-kernel-modules nverror.h;
+//   DOCA doca_error.h; errnos and their texts by libc.
+struct Codes {
+  unsigned status = 0;             // enum ibv_wc_status of a failed work completion; 0: none
+  unsigned xid = 0;                // of NVIDIA's GPU driver; 0: none
+  std::string_view error;          // the first errno: "ETIMEDOUT"; empty: none
+  Call call = Call::none;          // the call that failed
+  std::vector<std::string> texts;  // every code in words, in the order of this table; without repetitions
+};
+Codes codes_of(std::string_view line);
+
+// "status 12 IBV_WC_RETRY_EXC_ERR"
+std::string status_text(unsigned status);
+
+}  // namespace fabric::lines

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What programs that keep logs put around a line: docker (json-file), CRI, journalctl -o json, syslog, terminal colors.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace fabric::lines {
+
+// With its envelope a line of kMaxLine is not longer, if few of its characters are escaped.
+inline constexpr size_t kMaxRaw = 64 * 1024;
+
+struct Unwrapped {
+  std::string text;             // the line as the program printed it
+  std::optional<int64_t> time;  // of the envelope, in seconds since 1970
+  bool is_part = false;         // the next entry of the same stream continues the line
+};
+// The formats: docker's json-file ("log", "stream", "time"), Kubernetes' CRI ("TIME stdout F TEXT"), journalctl -o json
+// (systemd.journal-fields(7): MESSAGE is a list of bytes if it has control characters), JSON objects with "message" or
+// "msg", and the priority of syslog (RFC 3164, 5424). Other lines are returned without colors.
+Unwrapped unwrap(std::string_view line);
+
+// Why a file that begins so is no text, and how to read it: "compressed (gzip): zcat FILE | fabric-agentctl explain -".
+// Empty: it is text.
+std::string not_text(std::string_view beginning);
+
+}  // namespace fabric::lines

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "judge/lines/log.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/find.h"
+#include "base/parse.h"
+#include "judge/lines/envelope.h"
+#include "judge/lines/time.h"
+
+namespace fabric::lines {
+namespace {
+
+constexpr size_t kMaxFindings = 200;  // of one log
+constexpr size_t kMaxUnknown = 20;    // kinds of unknown lines
+constexpr size_t kMaxNames = 64;      // codes, peers, hosts of a finding
+constexpr size_t kNear = 5;           // lines
+constexpr size_t kShownOfLine = 400;  // bytes
+
+void count(std::vector<Counted>& list, const std::string& text) {
+  if (text.empty()) return;
+  if (Counted* known = find_where(list, [&](const Counted& each) { return each.text == text; }); known != nullptr)
+    ++known->count;
+  else if (list.size() < kMaxNames) list.push_back({text, 1});
+}
+
+std::string_view family(const LineMessage& message) { return message.id.substr(0, message.id.find('-')); }
+
+bool follows(const LineMessage& consequence, const LineMessage& cause) {
+  if (consequence.follows.empty()) return family(consequence) == family(cause);
+  return contains(split(consequence.follows, '|'), family(cause));
+}
+
+// Whether four words of eight hexadecimal digits are all that the line has: a row of a dumped completion.
+bool is_dump(std::string_view text) {
+  const auto parts = words(text);
+  return parts.size() >= 4 && std::ranges::all_of(parts.end() - 4, parts.end(), [](std::string_view word) {
+           return word.size() == 8 && word.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
+         });
+}
+
+// Programs that print one message over several lines.
+bool continues(std::string_view before, std::string_view text) {
+  if (lower(trim(text).substr(0, 5)) == "errno") return true;  // perftest, UCCL
+  constexpr std::pair<std::string_view, std::string_view> kPairs[] = {
+      {"NVRM: The NVIDIA GPU", "(PCI ID:"},
+      {"NVRM: The NVIDIA GPU", "installed in"},
+      {"NVRM: The NVIDIA GPU", "fallen off the bus"},
+      {"rror cqe on cqn", "vendor syndrome"},
+      {"Completion with error at", "Failed status"},
+      {"PCIe Bus Error:", "error status/mask="},
+      {"error status/mask=", "    ["},
+  };
+  for (const auto& [first, second] : kPairs)
+    if (before.find(first) != std::string_view::npos && text.find(second) != std::string_view::npos) return true;
+  return (before.find("completion with error:") != std::string_view::npos ||
+          before.find("dump error cqe") != std::string_view::npos) &&
+         is_dump(text);
+}
+
+bool is_glog_error(std::string_view text) {
+  return text.size() > 5 && (text[0] == 'E' || text[0] == 'F' || text[0] == 'W') &&
+         std::ranges::all_of(text.substr(1, 4), is_digit);
+}
+
+// Whether a line that no rule knows reports a problem, by the words that programs use for it.
+bool is_error(std::string_view text) {
+  for (const std::string_view word : {" INFO ", "<info>", " DEBUG ", "<debug>", "level=info", "level=debug"})
+    if (text.find(word) != std::string_view::npos) return false;
+  for (const std::string_view word :
+       {"WARN",     "ERROR",  "*ERROR*", "ERR:",      "Error",   "error",    "FATAL", "Fatal",
+        "fatal",    "ailed",  "ail to",  "FAIL",      "ouldn't", "annot",    "an't",  "nable to",
+        "xception", "reject", "Reject",  "timed out", "imeout",  "ncorrect", "errno", "ERRNO"})
+    if (text.find(word) != std::string_view::npos) return true;
+  return is_glog_error(text);
+}
+
+// The line without digits and addresses, to count lines that differ by them only.
+std::string shape_of(std::string_view text) {
+  std::string out;
+  bool is_number = false;
+  for (const char letter : text) {
+    const bool was_number = std::exchange(is_number, is_digit(letter));
+    if (!is_number) out += letter;
+    else if (!was_number) out += '#';
+  }
+  return out;
+}
+
+}  // namespace
+
+void Log::add(std::string_view raw) {
+  ++lines_;
+  Unwrapped line = unwrap(raw);
+  if (line.is_part && part_.size() < kMaxLine) {
+    part_ += line.text;
+    return;
+  }
+  Line next{std::exchange(part_, {}) + line.text, line.time, lines_};
+  if (next.text.size() > kMaxLine || raw.size() > kMaxRaw) ++cut_;
+  if (next.text.size() > kMaxLine) next.text.resize(kMaxLine);
+  if (pending_ && pending_->text.size() + next.text.size() < kMaxLine && continues(pending_->text, next.text)) {
+    pending_->text += " " + std::string(trim(next.text));
+    return;
+  }
+  if (pending_) take(std::move(*pending_));
+  pending_ = std::move(next);
+}
+
+void Log::take(Line line) {
+  // The release of NCCL, which it prints once, belongs to its later lines: some errors are of old releases only.
+  constexpr std::string_view kVersion = "NCCL version ";
+  if (const size_t at = line.text.find(kVersion); at != std::string::npos)
+    version_ = line.text.substr(at, line.text.find_first_of(" +,)", at + kVersion.size()) - at);
+  else if (!version_.empty() && line.text.find("GPU Direct RDMA Disabled") != std::string::npos)
+    line.text += " (" + version_ + ")";
+  const Codes codes = codes_of(line.text);
+  const LineMessage* message = recognize(line.text, codes);
+  if (message == nullptr && !is_error(line.text)) return;
+  Found found{.message = message,
+              .named = names_in(line.text, *node_, *lids_),
+              .line = line.text.substr(0, kShownOfLine),
+              .time = line.time,
+              .first = line.number,
+              .count = 1};
+  if (!found.time) found.time = time_of(line.text, now_, uptime_);
+  if (message != nullptr && message->status != 0 && codes.status == 0) count(found.codes, status_text(message->status));
+  for (const std::string& code : codes.texts) count(found.codes, code);
+  count(found.peers, found.named.peer.empty() ? found.named.peer_lid : found.named.peer);
+  for (const std::string& name : found.named.elsewhere) count(found.elsewhere, name);
+  for (const std::string& address : found.named.pci) count(found.pci, address);
+  count(found.hosts, host_of(line.text));
+  count(found.processes, process_of(line.text));
+  if (message != nullptr && family(*message) == "nccl") count(found.codes, version_);
+  if (message != nullptr && message->needs_line_before && last_error_.number != 0) {
+    found.before = last_error_.text.substr(0, kShownOfLine);
+    found.before_number = last_error_.number;
+  }
+  last_error_ = line;
+  if (message == nullptr) return add_unknown(line, std::move(found));
+
+  ++known_;
+  for (const size_t number : near_) {
+    Found* unknown = find_where(found_, [&](const Found& each) { return each.first == number; });
+    if (unknown != nullptr && line.number - number > kNear) unknown->count = 0;
+  }
+  near_.clear();
+  last_known_ = line.number;
+  Found* known = find_where(
+      found_, [&](const Found& each) { return each.message == message && each.named.ports == found.named.ports; });
+  if (known == nullptr) {
+    if (found_.size() < kMaxFindings) found_.push_back(std::move(found));
+    return;
+  }
+  ++known->count;
+  for (const auto& [to, from] :
+       {std::pair(&known->codes, &found.codes), std::pair(&known->peers, &found.peers),
+        std::pair(&known->elsewhere, &found.elsewhere), std::pair(&known->pci, &found.pci),
+        std::pair(&known->hosts, &found.hosts), std::pair(&known->processes, &found.processes)})
+    for (const Counted& each : *from) count(*to, each.text);
+}
+
+// Unknown lines are shown if something in them can be decoded, or beside a line that is known.
+void Log::add_unknown(const Line& line, Found found) {
+  const std::string shape = shape_of(found.line);
+  if (const auto at = std::ranges::find(shapes_, shape); at != shapes_.end()) {
+    size_t index = static_cast<size_t>(at - shapes_.begin());
+    for (Found& each : found_)
+      if (each.message == nullptr && index-- == 0) {
+        if (each.count > 0) ++each.count;
+        for (const Counted& code : found.codes) count(each.codes, code.text);
+        for (const Counted& peer : found.peers) count(each.peers, peer.text);
+        for (const Counted& name : found.elsewhere) count(each.elsewhere, name.text);
+        for (const Counted& host : found.hosts) count(each.hosts, host.text);
+      }
+    return;
+  }
+  if (shapes_.size() >= kMaxUnknown) return;
+  const bool says_something = !found.codes.empty() || !found.peers.empty() || !found.elsewhere.empty() ||
+                              !found.pci.empty() || !found.named.ports.empty();
+  const bool is_near = last_known_ != 0 && line.number - last_known_ <= kNear;
+  if (!says_something && !is_near) near_.push_back(line.number);
+  shapes_.push_back(shape);
+  found_.push_back(std::move(found));
+}
+
+void Log::finish() {
+  if (!part_.empty()) {
+    Line rest{std::exchange(part_, {}), std::nullopt, lines_};
+    if (pending_) take(std::move(*std::exchange(pending_, std::nullopt)));
+    take(std::move(rest));
+  }
+  if (pending_) take(std::move(*std::exchange(pending_, std::nullopt)));
+  // Without any known line every error line is shown.
+  if (known_ > 0)
+    for (const size_t number : near_)
+      if (Found* unknown = find_where(found_, [&](const Found& each) { return each.first == number; }))
+        unknown->count = 0;
+  for (Found& each : found_) {
+    if (each.message == nullptr || each.message->role != Role::consequence) continue;
+    Found* cause = find_where(found_, [&](const Found& other) {
+      return other.message != nullptr && other.message->role == Role::cause && other.message->cause != Cause::none &&
+             follows(*each.message, *other.message);
+    });
+    if (cause == nullptr) continue;
+    cause->consequences.push_back({each.message, each.line, each.first, each.count, std::move(each.codes)});
+    for (const Counted& address : each.pci) count(cause->pci, address.text);
+    each.count = 0;
+  }
+  std::erase_if(found_, [](const Found& each) { return each.count == 0; });
+  const auto rank = [](const Found& each) {
+    if (each.message == nullptr) return 2;
+    if (each.message->role == Role::consequence) return 1;
+    if (each.message->cause == Cause::none) return 3;
+    return 0;
+  };
+  std::ranges::stable_sort(found_, {}, rank);
+}
+
+}  // namespace fabric::lines

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// A log, line by line: its messages, each with everything that its lines name, and the error lines that no rule knows.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "judge/lines.h"
+#include "judge/lines/names.h"
+
+namespace fabric::lines {
+
+struct Counted {
+  std::string text;
+  size_t count = 0;
+};
+
+// A consequence, shown with its cause.
+struct Consequence {
+  const LineMessage* message = nullptr;
+  std::string line;             // the first
+  size_t first = 0, count = 0;  // number of the first line; number of lines
+  std::vector<Counted> codes;
+};
+
+// A message that one or several lines report for the same ports.
+struct Found {
+  const LineMessage* message = nullptr;  // nullptr: an error line that no rule knows
+  Named named;                           // of the first line
+  std::string line;                      // the first
+  std::optional<int64_t> time;
+  size_t first = 0, count = 0;  // number of the first line; number of lines
+  std::vector<Counted> codes, peers, elsewhere, pci, hosts, processes;
+  std::vector<Consequence> consequences;
+  // The error line before the first one, if the message refers to it.
+  std::string before;
+  size_t before_number = 0;
+};
+
+class Log {
+ public:
+  // Names are resolved on the node. now, uptime: of this node, for the times of the lines.
+  Log(const Node& node, const Lids& lids, int64_t now, double uptime)
+      : node_(&node), lids_(&lids), now_(now), uptime_(uptime) {}
+
+  // The next line of the log; at most kMaxRaw bytes of it are read.
+  void add(std::string_view raw);
+  // After the last line. The causes come first, then consequences, unknown lines and harmless ones.
+  void finish();
+
+  const std::vector<Found>& found() const { return found_; }
+  size_t lines() const { return lines_; }
+  size_t known() const { return known_; }  // lines with a known message
+  size_t cut() const { return cut_; }      // lines longer than kMaxLine
+
+ private:
+  struct Line {
+    std::string text;
+    std::optional<int64_t> time;
+    size_t number = 0;
+  };
+
+  void take(Line line);
+  void add_unknown(const Line& line, Found found);
+
+  const Node* node_;
+  const Lids* lids_;
+  int64_t now_;
+  double uptime_;
+  std::string part_;             // of a line that the next entry continues
+  std::optional<Line> pending_;  // a line that the next one may continue
+  Line last_error_;
+  std::string version_;  // "NCCL version 2.21.5"
+  std::vector<Found> found_;
+  std::vector<std::string> shapes_;  // of the unknown lines
+  std::vector<size_t> near_;         // unknown lines that are shown if a known one follows within kNear lines
+  size_t lines_ = 0, known_ = 0, cut_ = 0, last_known_ = 0;
+};
+
+}  // namespace fabric::lines
