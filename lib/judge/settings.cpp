@@ -34,8 +34,7 @@ Verdict verdict_of(const Change& change, bool enforced) {
         return {Status::warning, meaning + " It is not written now: " + change.detail + ".",
                 "When the cause is over, the agent writes it; by hand: fabric-agentctl apply"};
       return {Status::warning, meaning + " The write would interrupt traffic and waits until no process uses the port.",
-              "To write it now, interrupting traffic: fabric-agentctl plan --disruptive now; then the command that it "
-              "ends with"};
+              "To write it now, interrupting traffic: fabric-agentctl plan --disruptive now"};
     case Outcome::unsupported:
       return {Status::warning, "The value that the policy wants cannot be set on this port in its present state.",
               "Correct the reported cause, or remove " + change.key() + " from the policy of this port."};
